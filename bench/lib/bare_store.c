@@ -1,0 +1,281 @@
+/* bare_store.c - Mirrors src/store/event.c, src/store/request.c and src/fact/: keep it so. */
+#include "bare_store.h"
+
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define ID_FORMAT "fact_01KA4T2B8Q%016d"
+
+enum {
+    FIND_REQUEST,
+    FIND_SLOT,
+    FIND_HEAD,
+    APPEND,
+    SUPERSEDE,
+    INSERT,
+    KEEP_REQUEST,
+    PUT_HEAD,
+    STATEMENTS
+};
+
+static const char *const texts[STATEMENTS] = {
+    [FIND_REQUEST] = "select args_hash, answer, recorded_at from requests"
+                     " where tenant_id = ?1 and user_id = ?2 and request_id = ?3",
+    [FIND_SLOT] = "select id, seq, value from facts where tenant_id = ?1 and user_id = ?2"
+                  " and key = ?3 and is_valid = 1 and coalesce(persona_id, '') = ?4",
+    [FIND_HEAD] =
+        "select seq, recorded_at, objects from heads where tenant_id = ?1 and user_id = ?2",
+    [APPEND] = "insert into events (tenant_id, user_id, seq, type, v, recorded_at, refs, payload,"
+               " is_erased) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0)",
+    [SUPERSEDE] = "update facts set is_valid = 0, superseded_by = ?4"
+                  " where tenant_id = ?1 and user_id = ?2 and id = ?3",
+    [INSERT] = "insert into facts (tenant_id, user_id, id, seq, key, value, source, persona_id,"
+               " observed_at, recorded_at, is_valid, supersedes, superseded_by)"
+               " values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, null)",
+    [KEEP_REQUEST] = "insert into requests (tenant_id, user_id, request_id, args_hash, answer,"
+                     " recorded_at) values (?1, ?2, ?3, ?4, ?5, ?6)"
+                     " on conflict (tenant_id, user_id, request_id) do update set"
+                     " args_hash = excluded.args_hash, answer = excluded.answer,"
+                     " recorded_at = excluded.recorded_at",
+    [PUT_HEAD] = "insert into heads (tenant_id, user_id, seq, recorded_at, objects, base_seq)"
+                 " values (?1, ?2, ?3, ?4, ?5, 0) on conflict (tenant_id, user_id)"
+                 " do update set seq = excluded.seq, recorded_at = excluded.recorded_at,"
+                 " objects = excluded.objects",
+};
+
+typedef struct values { /* One write, ready to bind. */
+    char key[16];
+    char id[40];
+    char superseded[40]; /* "" = none. */
+    char value[256];
+    char refs[128];
+    char payload[512];
+    char request_id[16];
+    char answer[160];
+} values;
+
+typedef struct bare {
+    sqlite3 *db;
+    sqlite3_stmt *statements[STATEMENTS];
+} bare;
+
+static _Atomic int64_t sync_count;
+
+/* SQLite's library finds these before the C library's: the linker exports what a library refers to.
+ */
+__attribute__((visibility("default"))) int fsync(int fd)
+{
+    atomic_fetch_add(&sync_count, 1);
+    return (int)syscall(SYS_fsync, fd);
+}
+
+__attribute__((visibility("default"))) int fdatasync(int fd)
+{
+    atomic_fetch_add(&sync_count, 1);
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
+int64_t bare_store_syncs(void)
+{
+    return atomic_load(&sync_count);
+}
+
+static void die(const bare *b)
+{
+    fprintf(stderr, "bare_store: %s\n", sqlite3_errmsg(b->db));
+    exit(1);
+}
+
+static void run(const bare *b, const char *sql)
+{
+    if (sqlite3_exec(b->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        die(b);
+}
+
+static void text(const bare *b, int statement, int place, const char *value)
+{
+    if (value == NULL)
+        sqlite3_bind_null(b->statements[statement], place);
+    else
+        sqlite3_bind_text(b->statements[statement], place, value, -1, SQLITE_STATIC);
+}
+
+static void number(const bare *b, int statement, int place, int64_t value)
+{
+    sqlite3_bind_int64(b->statements[statement], place, value);
+}
+
+static void begin(const bare *b, int statement)
+{
+    text(b, statement, 1, "default");
+    text(b, statement, 2, "default");
+}
+
+/* Runs the statement; whether it answered a row. */
+static bool step(const bare *b, int statement)
+{
+    int code = sqlite3_step(b->statements[statement]);
+
+    if (code != SQLITE_DONE && code != SQLITE_ROW)
+        die(b);
+    sqlite3_reset(b->statements[statement]);
+    return code == SQLITE_ROW;
+}
+
+static void read_before(const bare *b, const bare_plan *plan, const values *v)
+{
+    if (plan->with_request) {
+        begin(b, FIND_REQUEST);
+        text(b, FIND_REQUEST, 3, v->request_id);
+        step(b, FIND_REQUEST);
+    }
+    begin(b, FIND_SLOT);
+    text(b, FIND_SLOT, 3, v->key);
+    text(b, FIND_SLOT, 4, "");
+    step(b, FIND_SLOT);
+}
+
+static void write_rows(const bare *b, const bare_plan *plan, const values *v, int64_t seq)
+{
+    const char *superseded = v->superseded[0] != '\0' ? v->superseded : NULL;
+    int64_t now_us = INT64_C(1700000000000000) + seq * 1000;
+
+    begin(b, APPEND);
+    number(b, APPEND, 3, seq);
+    text(b, APPEND, 4, "fact.written");
+    number(b, APPEND, 5, 1);
+    number(b, APPEND, 6, now_us);
+    text(b, APPEND, 7, v->refs);
+    text(b, APPEND, 8, v->payload);
+    step(b, APPEND);
+    if (superseded != NULL && !plan->rows_only) {
+        begin(b, SUPERSEDE);
+        text(b, SUPERSEDE, 3, superseded);
+        text(b, SUPERSEDE, 4, v->id);
+        step(b, SUPERSEDE);
+    }
+    begin(b, INSERT);
+    text(b, INSERT, 3, v->id);
+    number(b, INSERT, 4, seq);
+    text(b, INSERT, 5, v->key);
+    text(b, INSERT, 6, v->value);
+    text(b, INSERT, 7, "user");
+    text(b, INSERT, 8, NULL);
+    number(b, INSERT, 9, now_us);
+    number(b, INSERT, 10, now_us);
+    text(b, INSERT, 11, superseded);
+    step(b, INSERT);
+    if (plan->with_request) {
+        begin(b, KEEP_REQUEST);
+        text(b, KEEP_REQUEST, 3, v->request_id);
+        sqlite3_bind_blob(b->statements[KEEP_REQUEST], 4, "0123456789abcdef", 16, SQLITE_STATIC);
+        text(b, KEEP_REQUEST, 5, v->answer);
+        number(b, KEEP_REQUEST, 6, now_us);
+        step(b, KEEP_REQUEST);
+    }
+}
+
+static void put_head(const bare *b, int64_t seq)
+{
+    begin(b, PUT_HEAD);
+    number(b, PUT_HEAD, 3, seq);
+    number(b, PUT_HEAD, 4, INT64_C(1700000000000000) + seq * 1000);
+    number(b, PUT_HEAD, 5, 0);
+    step(b, PUT_HEAD);
+}
+
+static values *make_values(int count)
+{
+    values *all = calloc((size_t)count, sizeof *all);
+
+    if (all == NULL)
+        exit(1);
+    for (int n = 0; n < count; n++) {
+        values *v = &all[n];
+
+        snprintf(v->key, sizeof v->key, BENCH_KEY_FORMAT, n % BENCH_SLOTS);
+        snprintf(v->id, sizeof v->id, ID_FORMAT, n);
+        if (n >= BENCH_SLOTS)
+            snprintf(v->superseded, sizeof v->superseded, ID_FORMAT, n - BENCH_SLOTS);
+        snprintf(v->value, sizeof v->value, BENCH_VALUE_FORMAT, n);
+        snprintf(v->refs, sizeof v->refs, "{\"id\":\"%s\",\"supersedes\":\"%s\"}", v->id,
+                 v->superseded);
+        snprintf(
+            v->payload, sizeof v->payload,
+            "{\"key\":\"%s\",\"value\":%s,\"source\":\"user\",\"observed_at\":1700000000000000}",
+            v->key, v->value);
+        snprintf(v->request_id, sizeof v->request_id, "request-%06d", n % 1000000);
+        snprintf(v->answer, sizeof v->answer,
+                 "{\"id\":\"%s\",\"outcome\":\"superseded\",\"superseded\":\"%s\",\"seq\":%d}",
+                 v->id, v->superseded, n + 1);
+    }
+    return all;
+}
+
+static void open_store(bare *b, const char *store)
+{
+    if (sqlite3_open_v2(store, &b->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) !=
+        SQLITE_OK)
+        die(b);
+    run(b,
+        "pragma temp_store = memory; pragma foreign_keys = on; pragma secure_delete = on;"
+        "pragma synchronous = full; pragma wal_autocheckpoint = 1000; pragma cache_size = -8192;");
+    for (int i = 0; i < STATEMENTS; i++)
+        if (sqlite3_prepare_v3(b->db, texts[i], -1, SQLITE_PREPARE_PERSISTENT, &b->statements[i],
+                               NULL) != SQLITE_OK)
+            die(b);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+double bare_store_run(const bare_plan *plan)
+{
+    bare b = {0};
+    values *all = make_values(plan->writes);
+    double due = 0; /* Writes after which the running transaction commits. */
+    bool is_open = false;
+    double start_s;
+
+    open_store(&b, plan->store);
+    start_s = now_s();
+    for (int n = 0; n < plan->writes; n++) {
+        bool is_first = !is_open;
+
+        if (is_first) {
+            run(&b, "begin immediate");
+            due += plan->writes_per_commit;
+            is_open = true;
+        }
+        if (!plan->rows_only)
+            read_before(&b, plan, &all[n]);
+        if (!plan->rows_only && is_first) {
+            begin(&b, FIND_HEAD);
+            step(&b, FIND_HEAD);
+        }
+        write_rows(&b, plan, &all[n], n + 1);
+        if (n + 1 + 0.5 >= due || n + 1 == plan->writes) {
+            put_head(&b, n + 1);
+            run(&b, "commit");
+            is_open = false;
+        }
+    }
+    start_s = now_s() - start_s;
+    for (int i = 0; i < STATEMENTS; i++)
+        sqlite3_finalize(b.statements[i]);
+    sqlite3_close(b.db);
+    free(all);
+    return start_s;
+}

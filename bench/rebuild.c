@@ -1,0 +1,308 @@
+/* rebuild.c - replaying the log beside the same statements with ready values in a plain SQLite
+ * loop.
+ *
+ * P11 of the quality page: at least 0.6. Both write the facts of the same log into a new table with
+ * the same indexes, which exist from the beginning, in commits of 10,000, and then put it in the
+ * place of the one made before. The plain loop binds values that wait in memory; loci reads events,
+ * decodes them and finds out what to run. They take turns on one file, round by round; each figure
+ * is the median. BENCH_ROUNDS says how many there are. The file is made in $TMPDIR or /tmp: it
+ * should be a real disk.
+ */
+#include <sqlite3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/str.h"
+#include "engine/rooms.h"
+#include "fact/fact.h"
+#include "lib/bare_store.h"
+#include "store/event.h"
+#include "store/rebuild.h"
+#include "store/schema.h"
+
+#define EVENTS 100000
+#define SLICE 10000
+#define ROUNDS 7
+#define ROUNDS_MAX 101
+
+typedef struct row { /* One event's outcome, ready to bind. */
+    char *id, *key, *value, *source, *supersedes;
+    int64_t seq, observed_at, recorded_at;
+} row;
+
+static char path[300];
+static lc_env env;
+static lc_catalogue catalogue;
+static row rows[EVENTS];
+
+static _Noreturn void die(const char *what)
+{
+    fprintf(stderr, "rebuild: %s\n", what);
+    exit(1);
+}
+
+static double now_s(void)
+{
+    return (double)lc_clock_monotonic_us() / 1e6;
+}
+
+/* ---- The log -------------------------------------------------------------------------------- */
+
+static loci_status write_facts(lc_tx *tx, void *ctx, loci_error *err)
+{
+    int first = *(const int *)ctx;
+    loci_status status = LOCI_OK;
+
+    for (int n = first; status == LOCI_OK && n < first + SLICE; n++) {
+        char key[16], value[256];
+        lc_fact_written written;
+        lc_fact_new fact = {.source = LC_STR("user"), .observed_at = LOCI_AT_CLOCK};
+
+        snprintf(key, sizeof key, BENCH_KEY_FORMAT, n % BENCH_SLOTS);
+        snprintf(value, sizeof value, BENCH_VALUE_FORMAT, n);
+        fact.key = loci_str_of(key);
+        fact.value = loci_str_of(value);
+        status = lc_fact_write(tx, &fact, &written, err);
+    }
+    return status;
+}
+
+static lc_db *open_store(void)
+{
+    lc_schema_state state;
+    loci_error err;
+    lc_db *db = NULL;
+
+    if (lc_sqlite_driver.open(&env, &catalogue, path, true, &db, &err) != LOCI_OK ||
+        lc_schema_open(db, NULL, &state, &err) != LOCI_OK)
+        die(err.message);
+    return db;
+}
+
+static void make_log(void)
+{
+    lc_db *db = open_store();
+
+    for (int first = 0; first < EVENTS; first += SLICE) {
+        lc_write write = {.tenant_id = LC_STR("default"),
+                          .user_id = LC_STR("default"),
+                          .now_us = lc_clock_system_us(NULL),
+                          .deadline_us = INT64_MAX,
+                          .body = write_facts,
+                          .ctx = &first};
+
+        lc_db_write(db, &write);
+        if (write.status != LOCI_OK)
+            die(write.error.message);
+    }
+    lc_db_close(db);
+}
+
+/* ---- The plain loop ------------------------------------------------------------------------- */
+
+static void run(sqlite3 *db, const char *sql)
+{
+    if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+        die(sqlite3_errmsg(db));
+}
+
+static sqlite3_stmt *prepare(sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *statement;
+
+    if (sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL) != SQLITE_OK)
+        die(sqlite3_errmsg(db));
+    return statement;
+}
+
+static sqlite3 *open_bare(void)
+{
+    sqlite3 *db;
+
+    if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
+        die("cannot open the store");
+    run(db,
+        "pragma temp_store = memory; pragma foreign_keys = on; pragma secure_delete = on;"
+        "pragma synchronous = full; pragma wal_autocheckpoint = 1000; pragma cache_size = -8192;");
+    return db;
+}
+
+static char *copy_column(sqlite3_stmt *statement, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(statement, column);
+
+    return text == NULL ? NULL : strdup(text);
+}
+
+static void load_rows(void)
+{
+    sqlite3 *db = open_bare();
+    sqlite3_stmt *statement = prepare(db, "select id, key, value, source, supersedes, seq,"
+                                          " observed_at, recorded_at from facts order by seq");
+    int count = 0;
+
+    for (; count < EVENTS && sqlite3_step(statement) == SQLITE_ROW; count++)
+        rows[count] = (row){.id = copy_column(statement, 0),
+                            .key = copy_column(statement, 1),
+                            .value = copy_column(statement, 2),
+                            .source = copy_column(statement, 3),
+                            .supersedes = copy_column(statement, 4),
+                            .seq = sqlite3_column_int64(statement, 5),
+                            .observed_at = sqlite3_column_int64(statement, 6),
+                            .recorded_at = sqlite3_column_int64(statement, 7)};
+    if (count != EVENTS)
+        die("the log is not what it should be");
+    sqlite3_finalize(statement);
+    sqlite3_close(db);
+}
+
+static void bind(sqlite3_stmt *statement, int place, const char *text)
+{
+    sqlite3_bind_text(statement, place, text, -1, SQLITE_STATIC);
+}
+
+static void step(sqlite3 *db, sqlite3_stmt *statement)
+{
+    if (sqlite3_step(statement) != SQLITE_DONE)
+        die(sqlite3_errmsg(db));
+    sqlite3_reset(statement);
+}
+
+static void put_row(sqlite3 *db, sqlite3_stmt *supersede, sqlite3_stmt *insert, const row *r)
+{
+    if (r->supersedes != NULL) {
+        bind(supersede, 1, "default");
+        bind(supersede, 2, "default");
+        bind(supersede, 3, r->supersedes);
+        bind(supersede, 4, r->id);
+        step(db, supersede);
+    }
+    bind(insert, 1, "default");
+    bind(insert, 2, "default");
+    bind(insert, 3, r->id);
+    sqlite3_bind_int64(insert, 4, r->seq);
+    bind(insert, 5, r->key);
+    bind(insert, 6, r->value);
+    bind(insert, 7, r->source);
+    sqlite3_bind_null(insert, 8);
+    sqlite3_bind_int64(insert, 9, r->observed_at);
+    sqlite3_bind_int64(insert, 10, r->recorded_at);
+    if (r->supersedes != NULL)
+        bind(insert, 11, r->supersedes);
+    else
+        sqlite3_bind_null(insert, 11);
+    step(db, insert);
+}
+
+/* A table like `facts`, made by the catalogue as that one was. */
+static void create_peer(sqlite3 *db)
+{
+    lc_table table = *lc_catalogue_find_table(&catalogue, LC_STR("facts"));
+    lc_buf text;
+
+    table.name = "peer";
+    lc_buf_init(&text, &env.heap, LOCI_MEM_ENGINE, 100000);
+    lc_ddl_table(&text, &table, LC_DIALECT_SQLITE, "");
+    lc_ddl_indexes(&text, &table, "", 0);
+    run(db, lc_buf_terminate(&text));
+    lc_buf_clear(&text);
+}
+
+static double run_bare(void)
+{
+    sqlite3 *db = open_bare();
+    sqlite3_stmt *supersede, *insert;
+    double start_s = now_s();
+
+    create_peer(db);
+    supersede = prepare(db, "update peer set is_valid = 0, superseded_by = ?4"
+                            " where tenant_id = ?1 and user_id = ?2 and id = ?3");
+    insert = prepare(db, "insert into peer (tenant_id, user_id, id, seq, key, value, source,"
+                         " persona_id, observed_at, recorded_at, is_valid, supersedes,"
+                         " superseded_by) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11,"
+                         " null)");
+    for (int n = 0; n < EVENTS; n++) {
+        if (n % SLICE == 0)
+            run(db, "begin immediate");
+        put_row(db, supersede, insert, &rows[n]);
+        if (n % SLICE == SLICE - 1)
+            run(db, "commit");
+    }
+    sqlite3_finalize(supersede);
+    sqlite3_finalize(insert);
+    run(db, "begin immediate; drop table if exists former; alter table peer rename to former;"
+            "drop index peer_slot_0; drop index peer_valid_0; commit");
+    start_s = now_s() - start_s;
+    sqlite3_close(db);
+    return start_s;
+}
+
+static double run_loci(void)
+{
+    lc_db *db = open_store();
+    loci_error err;
+    double start_s = now_s();
+
+    if (lc_rebuild_run(db, NULL, NULL, &err) != LOCI_OK)
+        die(err.message);
+    start_s = now_s() - start_s;
+    lc_db_close(db);
+    return start_s;
+}
+
+/* ---- The rounds ----------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof values[0], compare);
+    return values[count / 2];
+}
+
+int main(void)
+{
+    const char *asked = getenv("BENCH_ROUNDS");
+    const char *tmp = getenv("TMPDIR");
+    int count = asked != NULL ? (int)strtol(asked, NULL, 10) : ROUNDS;
+    double loci[ROUNDS_MAX], bare[ROUNDS_MAX], ratio[ROUNDS_MAX], ratio_median;
+    char dir[256];
+
+    if (count < 1 || count > ROUNDS_MAX)
+        die("BENCH_ROUNDS: expected 1 to 101");
+    snprintf(dir, sizeof dir, "%s/loci-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
+    if (mkdtemp(dir) == NULL)
+        die("no directory");
+    snprintf(path, sizeof path, "%s/store.db", dir);
+    lc_heap_init(&env.heap, (loci_allocator){0});
+    lc_random_init(&env.random, 1);
+    env.clock = lc_clock_system_us;
+    catalogue.rooms = lc_engine_rooms;
+    make_log();
+    load_rows();
+    (void)run_bare(); /* From now on both drop a table of the same size. */
+    for (int i = 0; i < count; i++) {
+        loci[i] = EVENTS / run_loci();
+        bare[i] = EVENTS / run_bare();
+        ratio[i] = loci[i] / bare[i];
+    }
+    ratio_median = median(ratio, count);
+    printf("{\"bench\":\"rebuild\",\"case\":\"facts\",\"events\":%d,\"rounds\":%d,"
+           "\"loci_per_s\":%.0f,\"bare_per_s\":%.0f,\"ratio\":%.3f,\"wanted\":0.6,\"ok\":%s}\n",
+           EVENTS, count, median(loci, count), median(bare, count), ratio_median,
+           ratio_median >= 0.6 ? "true" : "false");
+    fprintf(stderr, "rebuild: %.0f events/s, %.2f of the same statements in bare SQLite (%.0f/s)\n",
+            median(loci, count), ratio_median, median(bare, count));
+    (void)unlink(path);
+    (void)rmdir(dir); /* Companions of the file went with its last connection. */
+    return 0;
+}

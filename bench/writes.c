@@ -1,0 +1,261 @@
+/* writes.c - durable writes a second: `fact.write` beside the same statements in a plain SQLite
+ * loop.
+ *
+ * P4 of the quality page: with 1 and with 16 writers, at least 0.8 of the statements and 0.7 of the
+ * rows alone. The plain loops commit as often as loci did in the same round. All take turns on
+ * fresh files, round by round, so that a busy machine slows all of them; each figure is the median
+ * of the rounds. BENCH_ROUNDS says how many there are. The files are made in $TMPDIR or /tmp: it
+ * should be a real disk.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "lib/bare_store.h"
+#include "loci.h"
+
+#define ROUNDS 7
+#define WRITERS_MAX 16
+
+typedef struct bench_case {
+    const char *name;
+    int writers;
+    int writes;
+    bool with_request;
+} bench_case;
+
+static const bench_case cases[] = {
+    {"1 writer", 1, 3000, false},
+    {"1 writer, request_id", 1, 3000, true},
+    {"16 writers", 16, 12000, false},
+    {"16 writers, request_id", 16, 12000, true},
+};
+
+#define CASES (sizeof cases / sizeof cases[0])
+#define ROUNDS_MAX 101
+
+typedef struct figures { /* One round. */
+    double loci_per_s;
+    double statements_per_s;
+    double rows_per_s;
+    double statements_ratio;
+    double rows_ratio;
+    double writes_per_commit;
+    double loci_syncs; /* A write. */
+    double bare_syncs;
+    double loci_cpu_us; /* A write, all threads, kernel included. */
+    double bare_cpu_us;
+} figures;
+
+static char dir[256];
+
+static _Noreturn void die(const char *what)
+{
+    fprintf(stderr, "writes: %s\n", what);
+    exit(1);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double cpu_us(void)
+{
+    struct rusage use;
+
+    getrusage(RUSAGE_SELF, &use);
+    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1e6 +
+           (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
+}
+
+static const char *store_path(void)
+{
+    static char path[300];
+
+    snprintf(path, sizeof path, "%s/store.db", dir);
+    return path;
+}
+
+static void remove_store(void)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    char path[320];
+
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "%s%s", store_path(), suffixes[i]);
+        remove(path);
+    }
+}
+
+static loci_engine *open_engine(void)
+{
+    loci_open_options options = LOCI_OPEN_OPTIONS_INIT;
+    loci_engine *engine = NULL;
+    loci_error err;
+
+    options.store = store_path();
+    if (loci_open(&options, &engine, &err) != LOCI_OK)
+        die(err.message);
+    return engine;
+}
+
+typedef struct worker {
+    loci_engine *engine;
+    const bench_case *c;
+    int first;
+} worker;
+
+static void *write_facts(void *ctx)
+{
+    const worker *w = ctx;
+    char args[768], request[48];
+
+    for (int n = w->first; n < w->c->writes; n += w->c->writers) {
+        loci_answer *answer = NULL;
+        loci_error err;
+        int bytes;
+
+        request[0] = '\0';
+        if (w->c->with_request)
+            snprintf(request, sizeof request, ",\"request_id\":\"request-%06d\"", n);
+        bytes = snprintf(args, sizeof args,
+                         "{\"key\":\"" BENCH_KEY_FORMAT "\",\"value\":" BENCH_VALUE_FORMAT
+                         ",\"source\":\"user\"%s}",
+                         n % BENCH_SLOTS, n, request);
+        if (loci_call(w->engine, "fact.write", (loci_str){args, (size_t)bytes}, NULL, &answer,
+                      &err) != LOCI_OK)
+            die(err.message);
+        loci_answer_free(answer);
+    }
+    return NULL;
+}
+
+static void run_loci(const bench_case *c, figures *f)
+{
+    worker workers[WRITERS_MAX];
+    pthread_t threads[WRITERS_MAX];
+    lc_engine_counters counters;
+    loci_engine *engine;
+    int64_t syncs;
+    double start_s, start_cpu_us;
+
+    remove_store();
+    engine = open_engine();
+    syncs = bare_store_syncs();
+    start_cpu_us = cpu_us();
+    start_s = now_s();
+    for (int i = 0; i < c->writers; i++) {
+        workers[i] = (worker){engine, c, i};
+        if (pthread_create(&threads[i], NULL, write_facts, &workers[i]) != 0)
+            die("no thread");
+    }
+    for (int i = 0; i < c->writers; i++)
+        pthread_join(threads[i], NULL);
+    f->loci_per_s = c->writes / (now_s() - start_s);
+    f->loci_cpu_us = (cpu_us() - start_cpu_us) / c->writes;
+    f->loci_syncs = (double)(bare_store_syncs() - syncs) / c->writes;
+    counters = lc_engine_get_counters(engine);
+    f->writes_per_commit = (double)c->writes /
+                           (double)(counters.commits > 0 ? counters.commits : 1);
+    loci_close(engine);
+}
+
+static double run_bare(const bench_case *c, figures *f, bool rows_only)
+{
+    bare_plan plan = {.store = store_path(),
+                      .writes = c->writes,
+                      .writes_per_commit = f->writes_per_commit,
+                      .rows_only = rows_only,
+                      .with_request = c->with_request};
+    int64_t syncs;
+    double seconds, start_cpu_us;
+
+    remove_store();
+    loci_close(open_engine());
+    syncs = bare_store_syncs();
+    start_cpu_us = cpu_us();
+    seconds = bare_store_run(&plan);
+    f->bare_cpu_us = (cpu_us() - start_cpu_us) / c->writes;
+    f->bare_syncs = (double)(bare_store_syncs() - syncs) / c->writes;
+    return c->writes / seconds;
+}
+
+static figures run_round(const bench_case *c)
+{
+    figures f = {0};
+
+    run_loci(c, &f);
+    f.rows_per_s = run_bare(c, &f, true);
+    f.statements_per_s = run_bare(c, &f, false);
+    f.statements_ratio = f.loci_per_s / f.statements_per_s;
+    f.rows_ratio = f.loci_per_s / f.rows_per_s;
+    return f;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median of one figure over the rounds; `offset` says which. */
+static double median(const figures *rounds, int count, size_t offset)
+{
+    double all[ROUNDS_MAX];
+
+    for (int i = 0; i < count; i++)
+        memcpy(&all[i], (const char *)&rounds[i] + offset, sizeof all[i]);
+    qsort(all, (size_t)count, sizeof all[0], compare);
+    return count % 2 == 1 ? all[count / 2] : (all[count / 2 - 1] + all[count / 2]) / 2;
+}
+
+#define MEDIAN(rounds, count, member) median((rounds), (count), offsetof(figures, member))
+
+static void report(const bench_case *c, const figures *rounds, int count)
+{
+    printf("{\"bench\":\"writes\",\"case\":\"%s\",\"loci_per_s\":%.0f,\"statements_per_s\":%.0f,"
+           "\"rows_per_s\":%.0f,\"ratio_statements\":%.3f,\"ratio_rows\":%.3f,"
+           "\"writes_per_commit\":%.2f,\"syncs_per_write\":%.3f,\"syncs_per_write_bare\":%.3f,"
+           "\"cpu_us\":%.1f,\"cpu_us_bare\":%.1f}\n",
+           c->name, MEDIAN(rounds, count, loci_per_s), MEDIAN(rounds, count, statements_per_s),
+           MEDIAN(rounds, count, rows_per_s), MEDIAN(rounds, count, statements_ratio),
+           MEDIAN(rounds, count, rows_ratio), MEDIAN(rounds, count, writes_per_commit),
+           MEDIAN(rounds, count, loci_syncs), MEDIAN(rounds, count, bare_syncs),
+           MEDIAN(rounds, count, loci_cpu_us), MEDIAN(rounds, count, bare_cpu_us));
+}
+
+int main(void)
+{
+    static figures rounds[CASES][ROUNDS_MAX];
+    const char *base = getenv("TMPDIR");
+    const char *asked = getenv("BENCH_ROUNDS");
+    int count = asked != NULL ? (int)strtol(asked, NULL, 10) : ROUNDS;
+
+    if (count < 1 || count > ROUNDS_MAX)
+        die("BENCH_ROUNDS must be 1 to 101");
+    snprintf(dir, sizeof dir, "%s/loci-bench-XXXXXX", base != NULL ? base : "/tmp");
+    if (mkdtemp(dir) == NULL)
+        die("no directory");
+    for (int i = 0; i < count; i++)
+        for (size_t c = 0; c < CASES; c++)
+            rounds[c][i] = run_round(&cases[c]);
+    for (size_t c = 0; c < CASES; c++)
+        report(&cases[c], rounds[c], count);
+    fprintf(stderr,
+            "ratios: loci to the same work in a plain loop, medians of %d rounds; "
+            "to reach: 0.8 of the statements, 0.7 of the rows\n",
+            count);
+    remove_store();
+    rmdir(dir);
+    return 0;
+}

@@ -1,0 +1,122 @@
+# tests.cmake - every folder of tests/ is one runner, named after it; ctest runs them all.
+#
+#   tests/<folder>/**/*.c   -> build/<preset>/tests/<folder>, linked with tests/lib and the library
+#   tests/e2e/*.sh          -> run with LOCI=<the program> and BUILD_DIR
+#   tests/programs/*.c      -> build/<preset>/tests/<name>, a program that other tests start
+#   tests/shims/*.c         -> build/<preset>/tests/<name>.so, to be preloaded by other tests
+#   tests/tools/*.sh        -> tests of the checkers, run in the source tree
+
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
+pkg_check_modules(CJSON IMPORTED_TARGET libcjson)
+
+set(LOCI_TEST_DIR ${PROJECT_BINARY_DIR}/tests)
+set(LOCI_TEST_ENVIRONMENT
+    "LOCI=${PROJECT_BINARY_DIR}/loci"
+    "BUILD_DIR=${PROJECT_BINARY_DIR}"
+    "CC=${CMAKE_C_COMPILER}"
+    "ASAN_OPTIONS=detect_leaks=1:strict_string_checks=1:detect_stack_use_after_return=1"
+    "UBSAN_OPTIONS=print_stacktrace=1"
+    "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1"
+    "LSAN_OPTIONS=print_suppressions=0")
+
+# loci_ctest(NAME LABELS COMMAND...): one entry of ctest.
+function(loci_ctest name labels)
+    add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
+    set_tests_properties(
+        ${name} PROPERTIES LABELS "${labels}" TIMEOUT ${LOCI_TEST_TIMEOUT_S}
+        ENVIRONMENT "${LOCI_TEST_ENVIRONMENT}")
+endfunction()
+
+# What test code sees: the test library, and whatever the tests compare us with.
+file(GLOB LOCI_TEST_LIB_SOURCES CONFIGURE_DEPENDS tests/lib/*.c)
+list(FILTER LOCI_TEST_LIB_SOURCES EXCLUDE REGEX "/(main|fuzz_replay)\\.c$")
+add_library(loci_testlib STATIC ${LOCI_TEST_LIB_SOURCES})
+target_include_directories(
+    loci_testlib PUBLIC ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/lib)
+target_compile_definitions(
+    loci_testlib PUBLIC TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
+                        TEST_BUILD_DIR="${PROJECT_BINARY_DIR}")
+target_link_libraries(loci_testlib PUBLIC loci_static PRIVATE loci_flags)
+if(JANSSON_FOUND)
+    target_link_libraries(loci_testlib PUBLIC PkgConfig::JANSSON)
+endif()
+
+if(LOCI_FUZZ)
+    return()
+endif()
+
+set(LOCI_NO_RUNNER lib fuzz header tools programs shims)
+# Threads live in the engine; these runners meet it, and are run under ThreadSanitizer as well.
+set(LOCI_THREADED unit contract sim fault e2e)
+
+file(GLOB LOCI_TEST_FOLDERS CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE
+     ${PROJECT_SOURCE_DIR}/tests tests/*)
+foreach(folder IN LISTS LOCI_TEST_FOLDERS)
+    if(folder IN_LIST LOCI_NO_RUNNER)
+        continue()
+    endif()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS tests/${folder}/*.c)
+    if(NOT sources)
+        continue()
+    endif()
+    add_executable(test_${folder} ${sources} tests/lib/main.c)
+    target_link_libraries(test_${folder} PRIVATE loci_testlib loci_flags)
+    set_target_properties(
+        test_${folder} PROPERTIES OUTPUT_NAME ${folder} RUNTIME_OUTPUT_DIRECTORY ${LOCI_TEST_DIR})
+    if(TARGET loci)
+        add_dependencies(test_${folder} loci)
+    endif()
+
+    set(labels runner ${folder})
+    if(folder IN_LIST LOCI_THREADED)
+        list(APPEND labels tsan)
+    endif()
+    loci_ctest(${folder} "${labels}" test_${folder})
+endforeach()
+
+file(GLOB LOCI_TEST_PROGRAMS CONFIGURE_DEPENDS tests/programs/*.c)
+foreach(source IN LISTS LOCI_TEST_PROGRAMS)
+    get_filename_component(name ${source} NAME_WE)
+    add_executable(program_${name} ${source})
+    target_link_libraries(program_${name} PRIVATE loci_testlib loci_flags)
+    set_target_properties(
+        program_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${LOCI_TEST_DIR})
+endforeach()
+
+file(GLOB LOCI_TEST_SHIMS CONFIGURE_DEPENDS tests/shims/*.c)
+foreach(source IN LISTS LOCI_TEST_SHIMS)
+    get_filename_component(name ${source} NAME_WE)
+    add_library(shim_${name} MODULE ${source})
+    # Without the sanitizers' runtime: a preloaded library comes before it. And with everything
+    # visible: to be found by name is what a shim is for.
+    target_compile_definitions(shim_${name} PRIVATE _GNU_SOURCE)
+    target_compile_options(shim_${name} PRIVATE -Wall -Wextra -Werror)
+    target_link_libraries(shim_${name} PRIVATE ${CMAKE_DL_LIBS} Threads::Threads)
+    set_target_properties(
+        shim_${name} PROPERTIES PREFIX "" OUTPUT_NAME ${name} C_VISIBILITY_PRESET default
+        LIBRARY_OUTPUT_DIRECTORY ${LOCI_TEST_DIR})
+endforeach()
+
+if(TARGET loci)
+    file(GLOB LOCI_E2E_SCRIPTS CONFIGURE_DEPENDS tests/e2e/*.sh)
+    foreach(source IN LISTS LOCI_E2E_SCRIPTS)
+        get_filename_component(name ${source} NAME_WE)
+        loci_ctest(e2e.${name} "e2e;tsan" bash ${source})
+    endforeach()
+endif()
+
+# The checkers on this tree, and on trees made to offend them. Both are independent of the build,
+# so script/test runs them once: "static" before it builds, "tools" with the release build.
+loci_ctest(check.format static tools/check_format.sh)
+loci_ctest(check.layers static tools/check_layers.sh)
+loci_ctest(check.tidy static tools/tidy)
+loci_ctest(header tools tests/header/run.sh)
+if(NOT LOCI_SANITIZE AND NOT LOCI_COVERAGE)
+    loci_ctest(check.symbols static tools/check_symbols.sh ${PROJECT_BINARY_DIR})
+endif()
+file(GLOB LOCI_TOOL_TESTS CONFIGURE_DEPENDS tests/tools/test_*.sh)
+foreach(source IN LISTS LOCI_TOOL_TESTS)
+    get_filename_component(name ${source} NAME_WE)
+    loci_ctest(tools.${name} tools bash ${source})
+endforeach()

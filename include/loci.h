@@ -1,0 +1,302 @@
+/* loci.h - the state engine for AI agents: what an agent knows, sees and is working on.
+ *
+ * How it is meant to be used: open an engine on a store, run operations by name with JSON
+ * arguments, close it. Every operation, its parameters and its answer are listed by the operation
+ * "op.list" and in docs/reference.md; the command line, HTTP and MCP are views of the same table,
+ * so whatever they can do, a program that links this library can do too.
+ *
+ *     loci_open_options options = LOCI_OPEN_OPTIONS_INIT;
+ *     options.store = "agent.db";
+ *     loci_engine *engine;
+ *     loci_error err;
+ *     if (loci_open(&options, &engine, &err) != LOCI_OK)
+ *         die(err.message);
+ *     loci_answer *answer;
+ *     loci_str args = loci_str_of("{\"key\":\"city\",\"value\":\"Oslo\"}");
+ *     if (loci_call(engine, "fact.write", args, NULL, &answer, &err) == LOCI_OK)
+ *         loci_answer_free(answer);
+ *     loci_close(engine);
+ *
+ * Promises: a call that answered LOCI_OK is durable, power loss included; a call that failed
+ * changed nothing; any function may be called from any thread unless it says otherwise; the library
+ * never prints, exits or reads the environment. Until 1.0 a minor version may change this header,
+ * and CHANGELOG.md says how.
+ */
+#ifndef LOCI_H
+#define LOCI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define LOCI_API __attribute__((visibility("default")))
+#else
+#define LOCI_API
+#endif
+
+#define LOCI_VERSION_MAJOR 0
+#define LOCI_VERSION_MINOR 1
+#define LOCI_VERSION_PATCH 0
+
+/* ---- Plain values ---------------------------------------------------------------------------- */
+
+/* Text or bytes, not necessarily terminated. Text is UTF-8. */
+typedef struct loci_str {
+    const char *ptr;
+    size_t len;
+} loci_str;
+
+/* What became of a call. The names are stable codes, see loci_status_name(). */
+typedef enum loci_status {
+    LOCI_OK = 0,
+    LOCI_EINVAL,        /* invalid_argument: the caller can correct it */
+    LOCI_ENOTFOUND,     /* not_found */
+    LOCI_ECONFLICT,     /* conflict: the state is not what the caller assumed */
+    LOCI_EFORBIDDEN,    /* forbidden */
+    LOCI_EAUTH,         /* unauthenticated */
+    LOCI_ELIMIT,        /* limit: too large, too many, too deep */
+    LOCI_EBUDGET,       /* budget_too_small */
+    LOCI_EOVERBUDGET,   /* over_budget */
+    LOCI_ENOTEVICTABLE, /* nothing_evictable */
+    LOCI_ERESOURCE,     /* resource_exhausted: memory or disk; may pass */
+    LOCI_EDEADLINE,     /* deadline_exceeded: it did not happen in time and will not happen */
+    LOCI_ECANCELLED,    /* cancelled */
+    LOCI_EFENCED,       /* fenced: somebody else holds the lease now */
+    LOCI_EUNSUPPORTED,  /* unsupported */
+    LOCI_EUNAVAILABLE,  /* unavailable: try again later */
+    LOCI_ECORRUPT,      /* corrupt: stored data is damaged */
+    LOCI_EINTERNAL      /* internal: a bug in loci */
+} loci_status;
+
+#define LOCI_ERROR_MESSAGE_BYTES 512
+#define LOCI_ERROR_DATA_BYTES 3584
+
+/* Why a call failed. Caller-owned, nothing to free; only written on failure. */
+typedef struct loci_error {
+    loci_status status;
+    char message[LOCI_ERROR_MESSAGE_BYTES]; /* One line for the person who wrote the call. */
+    char data[LOCI_ERROR_DATA_BYTES];       /* A JSON object with particulars, or "". */
+} loci_error;
+
+/* What an allocation is for, so that a host can account and refuse by kind. */
+typedef enum loci_category {
+    LOCI_MEM_ENGINE = 0, /* Lives as long as the engine. */
+    LOCI_MEM_REQUESTS,   /* Arguments, answers and work of calls in flight. */
+    LOCI_MEM_CACHES,
+    LOCI_MEM_INDEX,
+    LOCI_MEM_PIPELINES, /* Jobs. */
+    LOCI_MEM_LLM_BUFFERS,
+    LOCI_MEM_WAL, /* Writes waiting for their commit. */
+    LOCI_MEM_CATEGORIES
+} loci_category;
+
+/* Where all memory of an engine comes from. One function: `ptr` NULL allocates, `new_bytes` 0 frees
+ * and answers NULL, otherwise resizes and keeps the content. NULL for a non-zero size means out of
+ * memory; the call in progress then answers LOCI_ERESOURCE. Called from any thread. */
+typedef struct loci_allocator {
+    void *(*resize)(void *ctx, void *ptr, size_t old_bytes, size_t new_bytes,
+                    loci_category category);
+    void *ctx;
+} loci_allocator;
+
+typedef enum loci_log_level {
+    LOCI_LOG_DEBUG,
+    LOCI_LOG_INFO,
+    LOCI_LOG_WARN,
+    LOCI_LOG_ERROR
+} loci_log_level;
+
+/* One log record: `event` is a stable name such as "store.opened", `fields` a JSON object. Secrets
+ * and the text of users are never in it. Called from any thread; must not call loci. */
+typedef void loci_log_fn(void *ctx, loci_log_level level, const char *event, loci_str fields);
+
+/* Called once when loci finds a bug in itself. The engine is poisoned: every later call on it
+ * answers LOCI_EINTERNAL and nothing more is written. May abort the process; may return. */
+typedef void loci_fault_fn(void *ctx, const char *what, const char *file, int line);
+
+/* Domain time in µs since 1970 UTC. May stand still or go back. */
+typedef int64_t loci_clock_fn(void *ctx);
+
+/* ---- Engine ---------------------------------------------------------------------------------- */
+
+typedef struct loci_engine loci_engine;
+typedef struct loci_answer loci_answer;
+typedef struct loci_subscription loci_subscription;
+
+/* For loci_open_options.flags. EXISTING: a store that does not exist is LOCI_ENOTFOUND instead of
+ * being made. INLINE: no threads, jobs run inside the calls that cause them; for one caller at a
+ * time. SEEDED: `seed` fixes everything random but secrets. */
+#define LOCI_OPEN_EXISTING 1u
+#define LOCI_OPEN_INLINE 2u
+#define LOCI_OPEN_SEEDED 4u
+
+typedef struct loci_open_options {
+    uint32_t size;           /* sizeof(loci_open_options); LOCI_OPEN_OPTIONS_INIT sets it. */
+    uint32_t flags;          /* LOCI_OPEN_... */
+    const char *store;       /* A file path. (postgresql:// URLs are to come.) */
+    const char *tenant;      /* Who calls without a principal belong to; NULL = "default". */
+    const char *config_file; /* A file holding a JSON object of settings, or NULL. */
+    const char *environment; /* JSON object of settings that outrank the file's, or NULL. */
+    const char *settings;    /* JSON object of settings that outrank all others, or NULL. */
+    uint64_t seed;
+    loci_allocator allocator; /* Zero = malloc. */
+    loci_log_fn *log;         /* NULL = silent. */
+    void *log_ctx;
+    loci_fault_fn *on_fault; /* NULL = only poison. */
+    void *fault_ctx;
+    loci_clock_fn *clock; /* NULL = the system's. */
+    void *clock_ctx;
+} loci_open_options;
+
+#define LOCI_OPEN_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(loci_open_options), 0, 0, 0, 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0                   \
+    }
+
+/* Opens, creating it if need be, the store at `options->store`, brings its schema up to date and
+ * starts the workers. Errors worth handling: LOCI_ENOTFOUND, LOCI_EFORBIDDEN (permission),
+ * LOCI_ECORRUPT (not a loci store, or damaged), LOCI_EUNSUPPORTED (written by a newer loci).
+ * Since 0.1. */
+LOCI_API loci_status loci_open(const loci_open_options *options, loci_engine **out,
+                               loci_error *err);
+
+/* Finishes what was accepted, stops the workers and frees everything. No other call may be running
+ * on the engine, and its subscriptions must have been closed. NULL is fine. Since 0.1. */
+LOCI_API void loci_close(loci_engine *engine);
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+/* Who is calling. A NULL or empty member means: not narrowed. */
+typedef struct loci_principal {
+    uint32_t size;
+    uint32_t flags;        /* LOCI_PRINCIPAL_... */
+    const char *tenant;    /* Never taken from arguments. */
+    const char *user;      /* May act for this user only. */
+    const char *persona;   /* May act for this persona only. */
+    const char *authority; /* Highest authority its statements can have. */
+    const char *trust;     /* Highest trust its statements can have. */
+} loci_principal;
+
+#define LOCI_PRINCIPAL_ADMIN 1u /* May run operations on the whole store. */
+
+typedef struct loci_call_options {
+    uint32_t size;
+    uint32_t flags;                  /* None yet. */
+    const loci_principal *principal; /* NULL = the tenant of open, admin. Borrowed for the call. */
+    int64_t timeout_ms;              /* 0 = the setting `call.timeout_ms`. */
+    const volatile int *cancel; /* Becomes non-zero when the call should be given up, or NULL. */
+    int64_t at_us;              /* Domain time of this call, or LOCI_AT_CLOCK. */
+    const char *request_id;     /* The same as the argument `request_id`, or NULL. */
+} loci_call_options;
+
+#define LOCI_AT_CLOCK INT64_MIN
+#define LOCI_CALL_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(loci_call_options), 0, 0, 0, 0, LOCI_AT_CLOCK, 0                                    \
+    }
+
+/* Runs one operation, such as "fact.write", and waits until what it changed is durable.
+ *
+ * `args` is one JSON object ("" counts as {}), borrowed for the call; `options` may be NULL. On
+ * success `out` holds the answer, to be freed with loci_answer_free(). On failure nothing was
+ * changed and `err` says why in words meant for the person who wrote `args`; `err` may be NULL.
+ * Since 0.1. */
+LOCI_API loci_status loci_call(loci_engine *engine, const char *operation, loci_str args,
+                               const loci_call_options *options, loci_answer **out,
+                               loci_error *err);
+
+/* How loci_submit() reports: exactly once, from a thread of loci's. On LOCI_OK `answer` is the
+ * callee's to free and `err` is NULL. Must not block and must not close the engine. */
+typedef void loci_done_fn(void *ctx, loci_status status, loci_answer *answer,
+                          const loci_error *err);
+
+/* The same without waiting: checks the arguments, queues the call and returns. A status other than
+ * LOCI_OK means that `done` will not be called. `options->cancel` must outlive the call. With
+ * LOCI_OPEN_INLINE `done` is called before this returns. Since 0.1. */
+LOCI_API loci_status loci_submit(loci_engine *engine, const char *operation, loci_str args,
+                                 const loci_call_options *options, loci_done_fn *done, void *ctx,
+                                 loci_error *err);
+
+typedef struct loci_request {
+    const char *operation;
+    loci_str args;
+    int64_t at_us; /* Domain time of this one, or LOCI_AT_CLOCK for that of the whole. */
+} loci_request;
+
+/* Runs up to 100 operations of one user as one transaction: all or nothing. A string argument
+ * "$0.id" stands for the member `id` of the first answer ("$$0.id" for the text "$0.id"). The
+ * answer is a JSON array, one element a call. On failure `err->data` has `index`. Since 0.1. */
+LOCI_API loci_status loci_call_many(loci_engine *engine, const loci_request *requests, size_t count,
+                                    const loci_call_options *options, loci_answer **out,
+                                    loci_error *err);
+
+/* Receives what an operation says on its way: one JSON object a call, borrowed. Non-zero gives the
+ * operation up, which then answers LOCI_ECANCELLED. */
+typedef int loci_sink_fn(void *ctx, loci_str chunk);
+
+/* Runs one operation that has more to say than its answer: progress
+ * ({"progress":{done,total,what}}) or rows ({"line":…}). Any operation may be run this way. Since
+ * 0.1. */
+LOCI_API loci_status loci_call_stream(loci_engine *engine, const char *operation, loci_str args,
+                                      const loci_call_options *options, loci_sink_fn *sink,
+                                      void *ctx, loci_answer **out, loci_error *err);
+
+/* The answer's JSON text, terminated; lives as long as the answer. Since 0.1. */
+LOCI_API loci_str loci_answer_json(const loci_answer *answer);
+/* NULL is fine. Must be called before the engine is closed. Since 0.1. */
+LOCI_API void loci_answer_free(loci_answer *answer);
+
+/* ---- Events as they happen --------------------------------------------------------------------
+ */
+
+typedef struct loci_subscribe_options {
+    uint32_t size;
+    uint32_t flags;                  /* LOCI_SUBSCRIBE_... */
+    const loci_principal *principal; /* As in loci_call_options. */
+    const char *user_id;             /* Whose events; NULL = "default", unless ALL_USERS. */
+    int64_t after_seq; /* The last seq seen; 0 = from the first, -1 = only new ones. */
+    const char *types; /* Comma-separated event types, or NULL = all. */
+} loci_subscribe_options;
+
+#define LOCI_SUBSCRIBE_ALL_USERS 1u /* Live only, in no order across users. */
+#define LOCI_SUBSCRIBE_OPTIONS_INIT                                                                \
+    {                                                                                              \
+        sizeof(loci_subscribe_options), 0, 0, 0, -1, 0                                             \
+    }
+
+/* A stream of one user's events, in order, none missed and none twice, whichever process wrote
+ * them. Since 0.1. */
+LOCI_API loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_options *options,
+                                    loci_subscription **out, loci_error *err);
+/* A descriptor that is readable when loci_subscription_next() may have something. Not to be read.
+ */
+LOCI_API int loci_subscription_fd(const loci_subscription *subscription);
+/* The next event as a JSON object in `*out`, or NULL there when nothing is waiting. `*out_lagged`
+ * becomes 1 when an ALL_USERS stream had to drop events: read the state again. One thread at a
+ * time. */
+LOCI_API loci_status loci_subscription_next(loci_subscription *subscription, loci_answer **out,
+                                            int *out_lagged, loci_error *err);
+LOCI_API void loci_subscription_close(loci_subscription *subscription);
+
+/* ---- About ----------------------------------------------------------------------------------- */
+
+/* "0.1.0". */
+LOCI_API const char *loci_version(void);
+/* "invalid_argument" for LOCI_EINVAL, "ok" for LOCI_OK. Never NULL. */
+LOCI_API const char *loci_status_name(loci_status status);
+/* What a process should exit with: 0, 1, or 2 for wrong usage. */
+LOCI_API int loci_status_exit_code(loci_status status);
+/* What an HTTP server should answer with, such as 404. */
+LOCI_API int loci_status_http(loci_status status);
+/* Terminated text as a loci_str; NULL becomes empty. */
+LOCI_API loci_str loci_str_of(const char *text);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* LOCI_H */

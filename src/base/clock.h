@@ -1,0 +1,17 @@
+/* clock.h - the two clocks that are not the database's.
+ *
+ * Domain time is what events say; it is injected, may stand still or go back. Monotonic time is for
+ * deadlines and holds and never leaves the process. (Leases use the database's clock: store/db.h.)
+ */
+#ifndef LC_BASE_CLOCK_H
+#define LC_BASE_CLOCK_H
+
+#include <stdint.h>
+
+/* µs since 1970 UTC; a loci_clock_fn. */
+int64_t lc_clock_system_us(void *ctx);
+/* µs since some moment before the process started. */
+int64_t lc_clock_monotonic_us(void);
+void lc_clock_sleep_us(int64_t us);
+
+#endif /* LC_BASE_CLOCK_H */

@@ -1,0 +1,24 @@
+/* limits.h - the ceiling of everything that grows, in one place.
+ *
+ * Each is tested at N-1, N and N+1. A limit that an operator may want to move is a setting
+ * (engine/settings); these are the ones that the code relies on.
+ */
+#ifndef LC_BASE_LIMITS_H
+#define LC_BASE_LIMITS_H
+
+#define LC_JSON_DEPTH_MAX 64                     /* Nesting of arrays and objects. */
+#define LC_JSON_BYTES_MAX (16u * 1024 * 1024)    /* One document read. */
+#define LC_ARGS_BYTES_MAX (4u * 1024 * 1024)     /* The arguments of one call. */
+#define LC_ANSWER_BYTES_MAX (64u * 1024 * 1024)  /* The answer of one call. */
+#define LC_EVENT_BYTES_MAX (1024u * 1024)        /* The payload of one event. */
+#define LC_ID_BYTES_MAX 256                      /* tenant, user, persona, session, request ids. */
+#define LC_KEY_BYTES_MAX 512                     /* A fact's key. */
+#define LC_CALLS_PER_BATCH_MAX 100               /* loci_call_many. */
+#define LC_WRITES_PER_COMMIT_MAX 256             /* Group commit: calls, */
+#define LC_WRITE_BYTES_PER_COMMIT_MAX (4u << 20) /* argument bytes, */
+#define LC_WRITE_US_PER_COMMIT_MAX 5000          /* and time spent in bodies. */
+#define LC_READ_TX_MS_MAX 1000 /* An open snapshot keeps the WAL from shrinking. */
+#define LC_PROBLEMS_MAX 20     /* Listed by verify; the rest is counted. */
+#define LC_PAGE_ROWS_MAX 1000  /* Rows a list answers at most. */
+
+#endif /* LC_BASE_LIMITS_H */

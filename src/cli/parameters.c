@@ -1,0 +1,226 @@
+/* parameters.c - first every word finds its parameter, then the parameters are written in the order
+ * of the table, so that the same command always makes the same arguments. */
+#include "cli/parameters.h"
+
+#include <ctype.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "cli/parameter_value.h"
+
+static const char *value_name(const lc_param *param)
+{
+    switch (param->kind) {
+    case LC_PARAM_INT:
+    case LC_PARAM_REAL:
+        return "N";
+    case LC_PARAM_TIME:
+        return "TIME";
+    case LC_PARAM_STRINGS:
+        return "A,B";
+    case LC_PARAM_OBJECT:
+        return "JSON";
+    case LC_PARAM_ANY:
+        return "VALUE";
+    case LC_PARAM_STRING:
+        return "TEXT";
+    case LC_PARAM_BOOL:
+        break;
+    }
+    return NULL;
+}
+
+static const char *dashed(lc_cli *cli, const char *name)
+{
+    loci_str copy = lc_arena_copy(cli->arena, loci_str_of(name));
+    char *text = (char *)copy.ptr; /* Ours: it was made a line above. */
+
+    for (size_t i = 0; i < copy.len; i++) {
+        if (text[i] == '_')
+            text[i] = '-';
+    }
+    return text;
+}
+
+lc_option *lc_parameters_options(lc_cli *cli, const lc_op *op)
+{
+    lc_option *options = lc_arena_zalloc_array(cli->arena, LC_PARAMS_MAX + 1, sizeof *options);
+    const lc_param *param;
+
+    for (size_t i = 0; options != NULL && (param = lc_op_param(op, i)) != NULL; i++) {
+        options[i] = (lc_option){.name = dashed(cli, param->name),
+                                 .value = value_name(param),
+                                 .choices = param->choices,
+                                 .help = param->help,
+                                 .is_negatable = param->kind == LC_PARAM_BOOL};
+        if (options[i].name == NULL)
+            return NULL;
+    }
+    return options;
+}
+
+void lc_parameters_word(const lc_param *param, lc_buf *out)
+{
+    for (const char *byte = param->name; *byte != '\0'; byte++)
+        lc_buf_append_byte(out, *byte == '_' ? '-' : (char)toupper((unsigned char)*byte));
+}
+
+void lc_parameters_usage(const lc_op *op, lc_buf *out)
+{
+    const lc_param *param;
+    bool has_more = false;
+
+    for (const char *byte = op->name; *byte != '\0'; byte++)
+        lc_buf_append_byte(out, *byte == '.' ? ' ' : *byte);
+    for (size_t i = 0; (param = lc_op_param(op, i)) != NULL; i++) {
+        bool is_required = (param->flags & LC_PARAM_REQUIRED) != 0;
+
+        if ((param->flags & LC_PARAM_POSITIONAL) != 0) {
+            lc_buf_append(out, is_required ? LC_STR(" ") : LC_STR(" ["));
+            lc_parameters_word(param, out);
+            lc_buf_append(out, is_required ? LC_STR("") : LC_STR("]"));
+        } else if (is_required) {
+            lc_buf_append_format(out, " --%s ", param->name);
+            lc_parameters_word(param, out);
+        } else {
+            has_more = true;
+        }
+    }
+    if (has_more)
+        lc_buf_append(out, LC_STR(" [--option …]"));
+}
+
+/* ---- Words and options to arguments -----------------------------------------------------------
+ */
+
+/* Values given for each parameter: of the options, then of the words. */
+typedef struct lc_given_values {
+    const lc_op *op;
+    const lc_arguments *arguments;
+    const lc_given *given[LC_PARAMS_MAX]; /* The last option of each, or NULL. */
+    size_t first_word[LC_PARAMS_MAX];     /* Words of each: from here, */
+    size_t word_count[LC_PARAMS_MAX];     /* so many. */
+} lc_given_values;
+
+static void find_options(lc_given_values *values)
+{
+    const lc_arguments *arguments = values->arguments;
+    const lc_param *param;
+
+    for (size_t g = 0; g < arguments->given_count; g++) {
+        loci_str name = loci_str_of(arguments->given[g].option->name);
+
+        for (size_t i = 0; (param = lc_op_param(values->op, i)) != NULL; i++) {
+            if (lc_arguments_name_is(name, param->name))
+                values->given[i] = &arguments->given[g];
+        }
+    }
+}
+
+static loci_status fail_words(const char *word, loci_error *err)
+{
+    return lc_fail(err, LOCI_EINVAL,
+                   "unexpected \"%s\": quote a text that has spaces, and name what has no place of "
+                   "its own (--name value)",
+                   word);
+}
+
+static loci_status place_words(lc_given_values *values, loci_error *err)
+{
+    const lc_param *param;
+    size_t next = 0;
+
+    for (size_t i = 0; (param = lc_op_param(values->op, i)) != NULL; i++) {
+        if ((param->flags & LC_PARAM_POSITIONAL) == 0 || values->given[i] != NULL ||
+            next == values->arguments->word_count)
+            continue;
+        values->first_word[i] = next;
+        values->word_count[i] = param->kind == LC_PARAM_STRINGS
+                                    ? values->arguments->word_count - next
+                                    : 1;
+        next += values->word_count[i];
+    }
+    if (next < values->arguments->word_count)
+        return fail_words(values->arguments->words[next], err);
+    return LOCI_OK;
+}
+
+static loci_status check_required(lc_cli *cli, const lc_given_values *values, size_t index,
+                                  loci_error *err)
+{
+    const lc_param *param = lc_op_param(values->op, index);
+    lc_buf usage;
+
+    if ((param->flags & LC_PARAM_REQUIRED) == 0 || values->given[index] != NULL ||
+        values->word_count[index] > 0)
+        return LOCI_OK;
+    lc_buf_init(&usage, cli->heap, LOCI_MEM_REQUESTS, 4096);
+    lc_parameters_word(param, &usage);
+    lc_buf_append(&usage, LC_STR(" is missing: loci "));
+    lc_parameters_usage(values->op, &usage);
+    (void)lc_fail(err, LOCI_EINVAL, "%.*s", LC_STR_ARG(lc_buf_str(&usage)));
+    lc_buf_clear(&usage);
+    return LOCI_EINVAL;
+}
+
+/* Every option of a list counts, and every word; of anything else the last. */
+static loci_status write_strings(lc_cli *cli, const lc_given_values *values, size_t index,
+                                 lc_json_writer *w, loci_error *err)
+{
+    const lc_arguments *arguments = values->arguments;
+    const lc_param *param = lc_op_param(values->op, index);
+    loci_status status = LOCI_OK;
+
+    lc_jw_array(w);
+    for (size_t g = 0; status == LOCI_OK && g < arguments->given_count; g++) {
+        if (lc_arguments_name_is(loci_str_of(arguments->given[g].option->name), param->name))
+            status = lc_parameter_write_items(cli, w, arguments->given[g].value, err);
+    }
+    for (size_t i = 0; status == LOCI_OK && i < values->word_count[index]; i++)
+        status = lc_parameter_write_items(cli, w, arguments->words[values->first_word[index] + i],
+                                          err);
+    if (status == LOCI_OK)
+        lc_jw_end(w);
+    return status;
+}
+
+static loci_status write_one(lc_cli *cli, const lc_given_values *values, size_t index,
+                             lc_json_writer *w, loci_error *err)
+{
+    const lc_param *param = lc_op_param(values->op, index);
+    const lc_given *given = values->given[index];
+    const char *text;
+
+    if (given == NULL && values->word_count[index] == 0)
+        return check_required(cli, values, index, err);
+    lc_jw_name(w, param->name);
+    if (param->kind == LC_PARAM_STRINGS)
+        return write_strings(cli, values, index, w, err);
+    if (param->kind == LC_PARAM_BOOL && given != NULL) {
+        lc_jw_bool(w, !given->is_negated);
+        return LOCI_OK;
+    }
+    text = given != NULL ? given->value : values->arguments->words[values->first_word[index]];
+    return lc_parameter_write(cli, w, param, text, err);
+}
+
+loci_status lc_parameters_write(lc_cli *cli, const lc_op *op, const lc_arguments *arguments,
+                                lc_buf *out, loci_error *err)
+{
+    lc_given_values values = {.op = op, .arguments = arguments};
+    lc_json_writer w;
+    loci_status status;
+
+    find_options(&values);
+    status = place_words(&values, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_init(&w, out);
+    lc_jw_object(&w);
+    for (size_t i = 0; status == LOCI_OK && lc_op_param(op, i) != NULL; i++)
+        status = write_one(cli, &values, i, &w, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_end(&w);
+    return lc_buf_status(out, err);
+}

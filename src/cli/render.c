@@ -1,0 +1,399 @@
+/* render.c - two levels are laid out, what is deeper stays JSON: an answer has a head (its plain
+ * members) and sections (its lists and objects). No recursion: the depth of what is shown is fixed
+ * here, not by the input. */
+#include "cli/render.h"
+
+#include "base/str.h"
+#include "cli/table.h"
+
+#define LABEL_COLUMNS_MAX 28 /* One long name must not push all values to the right. */
+
+static bool is_structure(const lc_json *value)
+{
+    lc_json_kind kind = lc_json_kind_of(value);
+
+    return kind == LC_JSON_ARRAY || kind == LC_JSON_OBJECT;
+}
+
+static bool is_list_of_objects(const lc_json *value)
+{
+    if (lc_json_kind_of(value) != LC_JSON_ARRAY || lc_json_count(value) == 0)
+        return false;
+    for (const lc_json *item = lc_json_first(value); item != NULL; item = lc_json_next(item)) {
+        if (lc_json_kind_of(item) != LC_JSON_OBJECT)
+            return false;
+    }
+    return true;
+}
+
+/* Whether `list`, "name value", has `name`. */
+static bool is_listed(const char *list, loci_str name)
+{
+    loci_str rest = loci_str_of(list);
+
+    while (rest.ptr != NULL) {
+        if (lc_str_eq(lc_str_split(rest, ' ', &rest), name))
+            return true;
+    }
+    return false;
+}
+
+/* Needs lines of its own, rather than a place beside its name. */
+static bool is_section(const lc_json *value)
+{
+    return is_list_of_objects(value) ||
+           (lc_json_kind_of(value) == LC_JSON_OBJECT && lc_json_count(value) > 0);
+}
+
+static void append_json(lc_buf *out, const lc_json *value)
+{
+    lc_buf text;
+    lc_json_writer w;
+
+    lc_buf_init(&text, out->heap, out->category, out->bytes_max);
+    lc_jw_init(&w, &text);
+    lc_jw_value(&w, value);
+    lc_text_append_visible(out, lc_buf_str(&text));
+    lc_buf_clear(&text);
+}
+
+static void append_list(lc_buf *out, const lc_json *list)
+{
+    bool is_first = true;
+
+    for (const lc_json *item = lc_json_first(list); item != NULL; item = lc_json_next(item)) {
+        if (!is_first)
+            lc_buf_append(out, LC_STR(", "));
+        is_first = false;
+        if (lc_json_kind_of(item) == LC_JSON_STRING)
+            lc_text_append_visible(out, lc_json_str(item));
+        else
+            append_json(out, item);
+    }
+}
+
+void lc_render_cell(lc_buf *out, const lc_json *value)
+{
+    switch (lc_json_kind_of(value)) {
+    case LC_JSON_NULL:
+        break;
+    case LC_JSON_BOOL:
+        lc_buf_append(out, lc_json_bool(value) ? LC_STR("yes") : LC_STR("no"));
+        break;
+    case LC_JSON_STRING:
+        lc_text_append_visible(out, lc_json_str(value));
+        break;
+    case LC_JSON_ARRAY:
+        append_list(out, value);
+        break;
+    case LC_JSON_INT:
+    case LC_JSON_REAL:
+    case LC_JSON_OBJECT:
+        append_json(out, value);
+        break;
+    }
+}
+
+static void append_spaces(lc_buf *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        lc_buf_append_byte(out, ' ');
+}
+
+/* Names may come from users, too. */
+static void append_name(const lc_render_target *target, lc_style style, loci_str name)
+{
+    lc_buf visible;
+
+    lc_buf_init(&visible, target->out->heap, target->out->category, LC_JSON_BYTES_MAX);
+    lc_text_append_visible(&visible, name);
+    lc_terminal_append(target->terminal, target->out, style, lc_buf_str(&visible));
+    lc_buf_clear(&visible);
+}
+
+/* Text of several lines stands below its label, every line under the first. */
+static void write_lines(lc_buf *out, loci_str text, size_t indent)
+{
+    loci_str rest = text;
+
+    while (rest.len > 0) {
+        loci_str line = lc_str_split(rest, '\n', &rest);
+
+        lc_buf_append_byte(out, '\n');
+        append_spaces(out, line.len > 0 ? indent : 0);
+        lc_text_append_visible(out, line);
+    }
+}
+
+static bool is_text_of_lines(const lc_json *value)
+{
+    return lc_json_kind_of(value) == LC_JSON_STRING && lc_json_str(value).len > 0 &&
+           memchr(lc_json_str(value).ptr, '\n', lc_json_str(value).len) != NULL;
+}
+
+static void write_member(const lc_render_target *target, const lc_json *member, size_t label_width)
+{
+    lc_buf *out = target->out;
+    size_t width = lc_text_columns(lc_json_name(member));
+    size_t start;
+
+    append_spaces(out, target->indent);
+    append_name(target, LC_STYLE_FAINT, lc_json_name(member));
+    if (is_text_of_lines(member)) {
+        write_lines(out, lc_json_str(member), target->indent + 4);
+        lc_buf_append_byte(out, '\n');
+        return;
+    }
+    append_spaces(out, (width < label_width ? label_width - width : 0) + 2);
+    start = out->len;
+    lc_render_cell(out, member);
+    if (out->len == start)
+        lc_terminal_append(target->terminal, out, LC_STYLE_FAINT, LC_STR("none"));
+    lc_buf_append_byte(out, '\n');
+}
+
+/* The plain members. Answers whether there were any. */
+static bool write_head(const lc_render_target *target, const lc_json *object, bool only_plain)
+{
+    size_t label_width = 0;
+    bool any = false;
+
+    for (int pass = 0; pass < 2; pass++) {
+        for (const lc_json *member = lc_json_first(object); member != NULL;
+             member = lc_json_next(member)) {
+            size_t width = lc_text_columns(lc_json_name(member));
+
+            if (lc_json_kind_of(member) == LC_JSON_NULL || (only_plain && is_section(member)))
+                continue;
+            any = true;
+            if (pass == 1)
+                write_member(target, member, label_width);
+            else if (width > label_width && width <= LABEL_COLUMNS_MAX)
+                label_width = width;
+        }
+    }
+    return any;
+}
+
+/* ---- Tables ---------------------------------------------------------------------------------- */
+
+static bool ends_with(loci_str text, const char *end)
+{
+    size_t len = strlen(end);
+
+    return text.len >= len && memcmp(text.ptr + text.len - len, end, len) == 0;
+}
+
+static bool is_id(loci_str name)
+{
+    return lc_str_is(name, "id") || ends_with(name, "_id") || ends_with(name, "_by");
+}
+
+/* How much a column is missed: links and times less than text. */
+static unsigned rank_of(loci_str name, lc_json_kind kind)
+{
+    if (is_id(name) || lc_str_is(name, "v") || kind == LC_JSON_ARRAY)
+        return 2;
+    if (ends_with(name, "_at"))
+        return 4;
+    if (kind == LC_JSON_INT || kind == LC_JSON_REAL || kind == LC_JSON_BOOL)
+        return 3;
+    return LC_TABLE_RANK_MAX;
+}
+
+static lc_table_column *find_column(lc_text_table *table, loci_str name)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (lc_str_eq(table->columns[i].title, name))
+            return &table->columns[i];
+    }
+    return NULL;
+}
+
+/* A column for every name that has a value in some row, in the order of their first appearance. */
+static void choose_columns(lc_text_table *table, const lc_json *rows, const char *list)
+{
+    for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
+        for (const lc_json *member = lc_json_first(row); member != NULL;
+             member = lc_json_next(member)) {
+            loci_str name = lc_json_name(member);
+            lc_json_kind kind = lc_json_kind_of(member);
+            bool is_number = kind == LC_JSON_INT || kind == LC_JSON_REAL;
+            lc_table_column *column = find_column(table, name);
+
+            if (kind == LC_JSON_NULL || (list != NULL && !is_listed(list, name)))
+                continue;
+            if (column == NULL && table->column_count < LC_TABLE_COLUMNS_MAX) {
+                column = &table->columns[table->column_count++];
+                *column = (lc_table_column){.title = name, .is_number = is_number};
+                column->is_kept = is_id(name) || lc_str_is(name, "name") ||
+                                  lc_str_is(name, "key") || ends_with(name, "_at") || is_number;
+                column->rank = rank_of(name, kind);
+            } else if (column != NULL) {
+                column->is_number = column->is_number && is_number;
+            }
+        }
+    }
+}
+
+static void add_row(const lc_render_target *target, lc_text_table *table, const lc_json *row)
+{
+    loci_str cells[LC_TABLE_COLUMNS_MAX];
+    lc_buf text;
+
+    lc_buf_init(&text, target->out->heap, target->out->category, target->out->bytes_max);
+    for (size_t i = 0; i < table->column_count; i++) {
+        const lc_json *value = lc_json_member(row, table->columns[i].title);
+
+        lc_buf_reset(&text);
+        if (value != NULL)
+            lc_render_cell(&text, value);
+        cells[i] = lc_arena_copy(target->arena, lc_buf_str(&text));
+        if (cells[i].ptr == NULL)
+            cells[i] = LC_STR("");
+    }
+    lc_text_table_add(table, cells);
+    lc_buf_clear(&text);
+}
+
+static bool has_equal_cells(const lc_text_table *table, size_t a, size_t b)
+{
+    for (size_t row = 0; row < table->row_count; row++) {
+        const loci_str *cells = table->cells + row * table->column_count;
+
+        if (!lc_str_eq(cells[a], cells[b]))
+            return false;
+    }
+    return true;
+}
+
+static bool is_constant(const lc_text_table *table, size_t column)
+{
+    for (size_t row = 1; row < table->row_count; row++) {
+        if (!lc_str_eq(table->cells[row * table->column_count + column], table->cells[column]))
+            return false;
+    }
+    return table->row_count > 1;
+}
+
+/* What says nothing new goes first: a repetition of another column, the same in every row. */
+static void rank_by_content(lc_text_table *table)
+{
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (is_constant(table, i))
+            table->columns[i].rank = 1;
+        for (size_t earlier = 0; earlier < i; earlier++) {
+            if (has_equal_cells(table, earlier, i))
+                table->columns[i].rank = 0;
+        }
+    }
+}
+
+static void write_table(const lc_render_target *target, const lc_json *rows)
+{
+    lc_arena_mark mark = lc_arena_get_mark(target->arena);
+    lc_text_table table = {0};
+
+    choose_columns(&table, rows, target->columns);
+    if (table.column_count > 0 && lc_text_table_init(&table, target->arena, lc_json_count(rows))) {
+        for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row))
+            add_row(target, &table, row);
+        if (target->columns == NULL)
+            rank_by_content(&table);
+        lc_text_table_write(&table, target->terminal, target->out, target->indent);
+    }
+    lc_arena_rewind(target->arena, mark);
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+static void write_section(const lc_render_target *target, const lc_json *member)
+{
+    lc_render_target inner = *target;
+
+    append_spaces(target->out, target->indent);
+    append_name(target, LC_STYLE_HEADING, lc_json_name(member));
+    lc_buf_append_byte(target->out, '\n');
+
+    inner.indent += 2;
+    if (lc_json_kind_of(member) == LC_JSON_ARRAY)
+        write_table(&inner, member);
+    else
+        (void)write_head(&inner, member, false); /* Whether it was empty does not matter here. */
+}
+
+/* The only member that is not null, or NULL. */
+static const lc_json *single_member(const lc_json *object)
+{
+    const lc_json *found = NULL;
+
+    for (const lc_json *member = lc_json_first(object); member != NULL;
+         member = lc_json_next(member)) {
+        if (lc_json_kind_of(member) == LC_JSON_NULL)
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = member;
+    }
+    return found;
+}
+
+static void write_sections(const lc_render_target *target, const lc_json *first, bool any)
+{
+    for (const lc_json *member = first; member != NULL; member = lc_json_next(member)) {
+        if (!is_section(member) ||
+            (target->hidden != NULL && is_listed(target->hidden, lc_json_name(member))))
+            continue;
+        if (any)
+            lc_buf_append_byte(target->out, '\n');
+        write_section(target, member);
+        any = true;
+    }
+}
+
+static void write_object(const lc_render_target *target, const lc_json *object)
+{
+    const lc_json *first = lc_json_first(object);
+    const lc_json *single = single_member(object);
+
+    if (single != NULL && lc_json_kind_of(single) == LC_JSON_ARRAY && lc_json_count(single) == 0) {
+        append_spaces(target->out, target->indent);
+        lc_buf_append(target->out, LC_STR("no "));
+        append_name(target, LC_STYLE_PLAIN, lc_json_name(single));
+        lc_buf_append_byte(target->out, '\n');
+        return;
+    }
+    if (first == NULL || !is_list_of_objects(first)) {
+        write_sections(target, first, write_head(target, object, true));
+        return;
+    }
+    /* A list is what was asked for: it needs no heading, and what is said about it follows. */
+    write_table(target, first);
+    if (single == NULL) {
+        lc_buf_append_byte(target->out, '\n');
+        write_sections(target, lc_json_next(first), write_head(target, object, true));
+    }
+}
+
+void lc_render(const lc_render_target *target, const lc_json *value)
+{
+    if (lc_json_kind_of(value) == LC_JSON_OBJECT) {
+        write_object(target, value);
+        return;
+    }
+    if (is_list_of_objects(value)) {
+        write_table(target, value);
+        return;
+    }
+    if (!is_structure(value)) {
+        append_spaces(target->out, target->indent);
+        lc_render_cell(target->out, value);
+        lc_buf_append_byte(target->out, '\n');
+        return;
+    }
+    for (const lc_json *item = lc_json_first(value); item != NULL; item = lc_json_next(item)) {
+        append_spaces(target->out, target->indent);
+        lc_render_cell(target->out, item);
+        lc_buf_append_byte(target->out, '\n');
+    }
+}

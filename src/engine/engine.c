@@ -1,0 +1,456 @@
+/* engine.c - opening and closing, in the order in which the parts need each other:
+ *
+ *     env -> settings (outside) -> store, schema, rebuild -> settings (stored) -> writer, readers
+ *         -> pool, watch, workers
+ *
+ * Closing goes the other way. A poisoned engine (a bug was found) closes too, but writes nothing.
+ */
+#include "engine/engine.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "engine/internal.h"
+#include "engine/job_purge.h"
+#include "engine/rooms.h"
+#include "store/rebuild.h"
+#include "store/schema.h"
+
+#define UPKEEP_MS_MAX 10000
+
+/* ---- Asking the engine --------------------------------------------------------------------------
+ */
+
+lc_env *lc_engine_env(loci_engine *engine)
+{
+    return &engine->env;
+}
+
+lc_settings *lc_engine_settings(loci_engine *engine)
+{
+    return engine->settings;
+}
+
+const lc_catalogue *lc_engine_catalogue(const loci_engine *engine)
+{
+    return &engine->catalogue;
+}
+
+const char *lc_engine_store(const loci_engine *engine)
+{
+    return engine->store;
+}
+
+loci_str lc_engine_tenant(const loci_engine *engine)
+{
+    return loci_str_of(engine->tenant);
+}
+
+loci_str lc_engine_tenant_of(const loci_engine *engine, const loci_principal *principal)
+{
+    loci_str named = principal != NULL ? loci_str_of(principal->tenant) : LC_STR_NONE;
+
+    return named.len > 0 ? named : lc_engine_tenant(engine);
+}
+
+bool lc_engine_is_inline(const loci_engine *engine)
+{
+    return (engine->flags & LOCI_OPEN_INLINE) != 0;
+}
+
+lc_workers *lc_engine_workers(loci_engine *engine)
+{
+    return engine->workers;
+}
+
+const lc_job_kind *lc_engine_find_job_kind(const loci_engine *engine, loci_str name)
+{
+    for (size_t i = 0; engine->job_kinds[i] != NULL; i++) {
+        if (lc_str_is(name, engine->job_kinds[i]->name))
+            return engine->job_kinds[i];
+    }
+    return NULL;
+}
+
+loci_status lc_engine_check(const loci_engine *engine, loci_error *err)
+{
+    if (!atomic_load_explicit(&engine->is_poisoned, memory_order_acquire))
+        return LOCI_OK;
+    return lc_fail(
+        err, LOCI_EINTERNAL,
+        "loci found a bug in itself and stopped using this store; open it again and report it");
+}
+
+void lc_engine_report_fault(void *ctx, const char *what, const char *file, int line)
+{
+    loci_engine *engine = ctx;
+
+    if (atomic_exchange_explicit(&engine->is_poisoned, true, memory_order_acq_rel))
+        return;
+    lc_log_write(&engine->env.log, LOCI_LOG_ERROR, "engine.fault", LC_LOG_TEXT("what", what),
+                 LC_LOG_TEXT("file", file), LC_LOG_INT("line", line));
+    if (engine->on_fault != NULL)
+        engine->on_fault(engine->fault_ctx, what, file, line);
+}
+
+loci_status lc_engine_guard(loci_engine *engine, lc_guarded *work, void *ctx, loci_error *err)
+{
+    lc_fault_frame frame = {.report = lc_engine_report_fault, .ctx = engine};
+    loci_status status = lc_engine_check(engine, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (LC_FAULT_ENTER(&frame))
+        status = work(ctx, err);
+    else
+        status = lc_engine_check(engine, err);
+    lc_fault_leave(&frame);
+    return status;
+}
+
+lc_engine_counters lc_engine_get_counters(loci_engine *engine)
+{
+    lc_writer_counters writer = lc_writer_get_counters(engine->writer);
+    lc_workers_counters workers = lc_workers_get_counters(engine->workers);
+
+    return (lc_engine_counters){
+        .writes = writer.writes,
+        .commits = writer.commits,
+        .queue_length = writer.queue_length,
+        .reads = atomic_load_explicit(&engine->read_count, memory_order_relaxed),
+        .jobs_done = workers.done,
+        .jobs_failed = workers.failed,
+    };
+}
+
+/* ---- Working with the store ---------------------------------------------------------------------
+ */
+
+typedef struct connecting {
+    loci_engine *engine;
+    lc_db *db;
+} connecting;
+
+static loci_status connect_guarded(void *ctx, loci_error *err)
+{
+    connecting *c = ctx;
+    loci_engine *engine = c->engine;
+    lc_schema_state state;
+    bool is_relaxed;
+    loci_status status = engine->driver->open(&engine->env, &engine->catalogue, engine->store,
+                                              false, &c->db, err);
+
+    if (status == LOCI_OK)
+        status = lc_schema_open(c->db, NULL, &state, err);
+    if (status != LOCI_OK)
+        return status;
+    is_relaxed = lc_settings_choice(engine->settings, LC_SETTING_STORE_DURABILITY, LC_STR_NONE) !=
+                 0;
+    return c->db->driver->set_durability(c->db, is_relaxed, err);
+}
+
+/* This and what follows is guarded by itself, so that a bug does not leave a connection behind,
+ * with its snapshot or its lock, for as long as the host lives. */
+loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err)
+{
+    connecting c = {.engine = engine};
+    loci_status status = lc_engine_guard(engine, connect_guarded, &c, err);
+
+    if (status == LOCI_OK)
+        *out = c.db;
+    else
+        lc_db_close(c.db);
+    return status;
+}
+
+typedef struct guarded_read {
+    lc_db *db;
+    int64_t deadline_us;
+    lc_tx_body *body;
+    void *ctx;
+} guarded_read;
+
+static loci_status read_guarded(void *ctx, loci_error *err)
+{
+    const guarded_read *r = ctx;
+
+    return lc_db_read(r->db, r->deadline_us, r->body, r->ctx, err);
+}
+
+loci_status lc_engine_read(loci_engine *engine, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                           loci_error *err)
+{
+    guarded_read r = {.deadline_us = deadline_us, .body = body, .ctx = ctx};
+    loci_status status = lc_readers_take(engine->readers, deadline_us, &r.db, err);
+
+    if (status != LOCI_OK)
+        return status;
+    status = lc_engine_guard(engine, read_guarded, &r, err);
+    if (lc_engine_check(engine, NULL) == LOCI_OK)
+        lc_readers_give_back(engine->readers, r.db);
+    else
+        lc_readers_drop(engine->readers, r.db);
+    atomic_fetch_add_explicit(&engine->read_count, 1, memory_order_relaxed);
+    return status;
+}
+
+loci_status lc_engine_write(loci_engine *engine, lc_write *write)
+{
+    return lc_writer_run(engine->writer, write);
+}
+
+void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
+{
+    lc_writer_submit(engine->writer, queued);
+}
+
+void lc_engine_wrote(loci_engine *engine)
+{
+    lc_watch_poke(engine->watch);
+}
+
+typedef struct guarded_work {
+    lc_db *db;
+    lc_db_work *work;
+    void *ctx;
+} guarded_work;
+
+static loci_status work_guarded(void *ctx, loci_error *err)
+{
+    const guarded_work *w = ctx;
+
+    return w->work(w->db, w->ctx, err);
+}
+
+loci_status lc_engine_with_connection(loci_engine *engine, lc_db_work *work, void *ctx,
+                                      loci_error *err)
+{
+    guarded_work w = {.work = work, .ctx = ctx};
+    loci_status status = lc_engine_connect(engine, &w.db, err);
+
+    if (status != LOCI_OK)
+        return status;
+    status = lc_engine_guard(engine, work_guarded, &w, err);
+    lc_db_close(w.db);
+    return status;
+}
+
+void lc_engine_store_replaced(loci_engine *engine)
+{
+    lc_readers_renew(engine->readers);
+    lc_writer_renew(engine->writer);
+    lc_engine_settings_changed(engine);
+    lc_watch_poke(engine->watch);
+}
+
+void lc_engine_wake_workers(loci_engine *engine)
+{
+    lc_workers_wake(engine->workers);
+}
+
+loci_status lc_engine_run_jobs(loci_engine *engine, loci_error *err)
+{
+    return lc_workers_run_due(engine->workers, err);
+}
+
+static loci_status reload_settings(lc_tx *tx, void *ctx, loci_error *err)
+{
+    loci_engine *engine = ctx;
+
+    return lc_settings_reload(engine->settings, tx, err);
+}
+
+void lc_engine_settings_changed(loci_engine *engine)
+{
+    int64_t deadline_us = lc_clock_monotonic_us() + UPKEEP_MS_MAX * 1000;
+    loci_error err;
+
+    if (lc_engine_read(engine, deadline_us, reload_settings, engine, &err) != LOCI_OK)
+        lc_log_write(&engine->env.log, LOCI_LOG_WARN, "settings.not_reloaded",
+                     LC_LOG_TEXT("why", err.message));
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------
+ */
+
+static char *copy_text(lc_heap *heap, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = lc_heap_alloc(heap, bytes, LOCI_MEM_ENGINE);
+
+    return copy == NULL ? NULL : memcpy(copy, text, bytes);
+}
+
+static void free_text(lc_heap *heap, char *text)
+{
+    if (text != NULL)
+        lc_heap_free(heap, text, strlen(text) + 1, LOCI_MEM_ENGINE);
+}
+
+static loci_status new_engine(const loci_open_options *options, loci_engine **out, loci_error *err)
+{
+    lc_heap heap;
+    loci_engine *engine;
+    uint64_t seed = options->seed;
+
+    if (options->store == NULL || options->store[0] == '\0')
+        return lc_fail(err, LOCI_EINVAL, "no store was named");
+    if ((options->flags & LOCI_OPEN_SEEDED) == 0 && !lc_random_secret(&seed, sizeof seed))
+        return lc_fail(err, LOCI_ERESOURCE, "the system has no randomness to give");
+    lc_heap_init(&heap, options->allocator);
+    engine = lc_heap_zalloc(&heap, sizeof *engine, LOCI_MEM_ENGINE);
+    if (engine == NULL)
+        return lc_fail_memory(err);
+
+    engine->env.heap.allocator = heap.allocator;
+    engine->env.log = (lc_log){.write = options->log, .ctx = options->log_ctx};
+    engine->env.clock = options->clock != NULL ? options->clock : lc_clock_system_us;
+    engine->env.clock_ctx = options->clock_ctx;
+    lc_random_init(&engine->env.random, seed);
+    engine->flags = options->flags;
+    engine->on_fault = options->on_fault;
+    engine->fault_ctx = options->fault_ctx;
+    engine->store = copy_text(&engine->env.heap, options->store);
+    engine->tenant = copy_text(&engine->env.heap,
+                               options->tenant != NULL ? options->tenant : "default");
+    *out = engine;
+    if (engine->store == NULL || engine->tenant == NULL)
+        return lc_fail_memory(err);
+    if (engine->tenant[0] == '\0' || strlen(engine->tenant) > LC_ID_BYTES_MAX)
+        return lc_fail(err, LOCI_EINVAL, "tenant: expected 1 to %d bytes", LC_ID_BYTES_MAX);
+    return LOCI_OK;
+}
+
+static void log_rebuild(void *ctx, const char *what, int64_t done, int64_t total)
+{
+    loci_engine *engine = ctx;
+
+    lc_log_write(&engine->env.log, LOCI_LOG_INFO, "store.rebuilding", LC_LOG_TEXT("what", what),
+                 LC_LOG_INT("done", done), LC_LOG_INT("total", total));
+}
+
+/* An engine that is being opened. */
+typedef struct start {
+    loci_engine *engine;
+    lc_db *db; /* The first connection, until the writer has taken it over. */
+} start;
+
+/* The first connection makes or migrates the store. */
+static loci_status open_store(start *s, loci_error *err)
+{
+    loci_engine *engine = s->engine;
+    bool create = (engine->flags & LOCI_OPEN_EXISTING) == 0;
+    lc_schema_state state;
+    lc_db *db;
+    loci_status status = engine->driver->open(&engine->env, &engine->catalogue, engine->store,
+                                              create, &s->db, err);
+
+    if (status != LOCI_OK)
+        return status;
+    db = s->db;
+    status = lc_schema_open(db, NULL, &state, err);
+    if (status == LOCI_OK && state.needs_rebuild)
+        status = lc_rebuild_run(db, log_rebuild, engine, err);
+    if (status == LOCI_OK)
+        status = lc_db_read(db, INT64_MAX, reload_settings, engine, err);
+    if (status == LOCI_OK)
+        status = db->driver->set_durability(
+            db, lc_settings_choice(engine->settings, LC_SETTING_STORE_DURABILITY, LC_STR_NONE) != 0,
+            err);
+    return status;
+}
+
+static int64_t setting(loci_engine *engine, lc_setting_id id)
+{
+    return lc_settings_i64(engine->settings, id, LC_STR_NONE);
+}
+
+static loci_status start_parts(void *ctx, loci_error *err)
+{
+    start *s = ctx;
+    loci_engine *engine = s->engine;
+    bool is_inline = lc_engine_is_inline(engine);
+    loci_status status = open_store(s, err);
+
+    if (status != LOCI_OK)
+        return status;
+    engine->env.log.level_min = (loci_log_level)lc_settings_choice(
+        engine->settings, LC_SETTING_LOG_LEVEL, LC_STR_NONE);
+    status = lc_writer_new(engine, s->db, &engine->writer, err);
+    if (status != LOCI_OK)
+        return status;
+    s->db = NULL;
+    status = lc_readers_new(engine, (int)setting(engine, LC_SETTING_STORE_READERS),
+                            &engine->readers, err);
+    if (status == LOCI_OK)
+        status = lc_pool_new(engine, &engine->pool, err);
+    if (status == LOCI_OK)
+        status = lc_watch_new(engine, !is_inline, &engine->watch, err);
+    if (status == LOCI_OK)
+        status = lc_workers_new(engine, is_inline ? 0 : setting(engine, LC_SETTING_JOB_WORKERS),
+                                &engine->workers, err);
+    if (status == LOCI_OK && !is_inline)
+        status = lc_job_purge_schedule(engine, err);
+    return status;
+}
+
+loci_status lc_engine_open(const loci_open_options *options, const lc_engine_parts *parts,
+                           loci_engine **out, loci_error *err)
+{
+    static const lc_engine_parts own = {0};
+    loci_engine *engine = NULL;
+    loci_status status = new_engine(options, &engine, err);
+
+    if (parts == NULL)
+        parts = &own;
+    if (status == LOCI_OK) {
+        engine->driver = parts->driver != NULL ? parts->driver : &lc_sqlite_driver;
+        engine->catalogue.rooms = parts->rooms != NULL ? parts->rooms : lc_engine_rooms;
+        engine->job_kinds = parts->job_kinds != NULL ? parts->job_kinds : lc_engine_job_kinds;
+        status = lc_settings_new(&engine->env,
+                                 &(lc_setting_sources){.config_file = options->config_file,
+                                                       .environment = options->environment,
+                                                       .flags = options->settings},
+                                 &engine->settings, err);
+    }
+    if (status == LOCI_OK && strncmp(options->store, "postgres", 8) == 0 && parts->driver == NULL &&
+        strstr(options->store, "://") != NULL)
+        status = lc_fail(err, LOCI_EUNSUPPORTED, "PostgreSQL stores are to come; name a file");
+    if (status == LOCI_OK) {
+        start s = {.engine = engine};
+
+        status = lc_engine_guard(engine, start_parts, &s, err);
+        lc_db_close(s.db);
+    }
+    if (status != LOCI_OK) {
+        lc_engine_close(engine);
+        return status;
+    }
+    lc_log_write(&engine->env.log, LOCI_LOG_INFO, "engine.opened",
+                 LC_LOG_TEXT("store", engine->store), LC_LOG_TEXT("driver", engine->driver->name));
+    *out = engine;
+    return LOCI_OK;
+}
+
+void lc_engine_close(loci_engine *engine)
+{
+    lc_heap heap;
+
+    if (engine == NULL)
+        return;
+    lc_pool_free(engine->pool);
+    lc_writer_stop(engine->writer); /* What it answers may wake the workers and the watch. */
+    lc_workers_free(engine->workers);
+    lc_watch_free(engine->watch);
+    lc_writer_free(engine->writer);
+    lc_readers_free(engine->readers);
+    lc_settings_free(engine->settings);
+    free_text(&engine->env.heap, engine->store);
+    free_text(&engine->env.heap, engine->tenant);
+    lc_heap_init(&heap, engine->env.heap.allocator);
+    lc_heap_free(&heap, engine, sizeof *engine, LOCI_MEM_ENGINE);
+}

@@ -1,0 +1,89 @@
+/* engine.h - ties the store, the settings, the jobs and the threads together.
+ *
+ * A read takes one of a few read connections and runs in the caller's thread. Writes go through the
+ * writer (engine/writer.h), which is a role rather than a thread: whoever finds it free takes the
+ * whole queue, runs it as one commit and wakes the others. Jobs run in the workers. With
+ * LOCI_OPEN_INLINE there are no threads at all: jobs run after the call that caused them, in its
+ * thread.
+ *
+ * This is the only folder with threads and locks (beside guard/ and the HTTP library).
+ */
+#ifndef LC_ENGINE_ENGINE_H
+#define LC_ENGINE_ENGINE_H
+
+#include "engine/job_kind.h"
+#include "engine/settings.h"
+#include "store/db.h"
+
+/* What the engine is made of beside the public options; tests give their own. */
+typedef struct lc_engine_parts {
+    const lc_db_driver *driver;          /* NULL = by the store's name. */
+    const lc_room *const *rooms;         /* NULL = all of loci's. Ends with NULL. */
+    const lc_job_kind *const *job_kinds; /* NULL = all of loci's. Ends with NULL. */
+} lc_engine_parts;
+
+loci_status lc_engine_open(const loci_open_options *options, const lc_engine_parts *parts,
+                           loci_engine **out, loci_error *err);
+void lc_engine_close(loci_engine *engine);
+
+lc_env *lc_engine_env(loci_engine *engine);
+lc_settings *lc_engine_settings(loci_engine *engine);
+const lc_catalogue *lc_engine_catalogue(const loci_engine *engine);
+const char *lc_engine_store(const loci_engine *engine); /* As given at open. */
+loci_str lc_engine_tenant(const loci_engine *engine);   /* The default one. */
+/* Whose state a caller sees: its principal's tenant, the default one when that names none. */
+loci_str lc_engine_tenant_of(const loci_engine *engine, const loci_principal *principal);
+bool lc_engine_is_inline(const loci_engine *engine);
+const lc_job_kind *lc_engine_find_job_kind(const loci_engine *engine, loci_str name);
+
+/* LOCI_OK, or LOCI_EINTERNAL once a bug was found: nothing may be done any more. */
+loci_status lc_engine_check(const loci_engine *engine, loci_error *err);
+/* A lc_fault_frame's report: calls the host's hook and poisons the engine. `ctx` is the engine. */
+void lc_engine_report_fault(void *ctx, const char *what, const char *file, int line);
+
+/* Runs `work` so that a bug found in it poisons the engine and is answered LOCI_EINTERNAL. Every
+ * way into the engine goes through here. What the work held is leaked: nothing it touched can be
+ * trusted. */
+typedef loci_status lc_guarded(void *ctx, loci_error *err);
+loci_status lc_engine_guard(loci_engine *engine, lc_guarded *work, void *ctx, loci_error *err);
+
+/* Runs `body` on one snapshot in this thread. */
+loci_status lc_engine_read(loci_engine *engine, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                           loci_error *err);
+/* Queues `write` and waits until it is durable or failed; its status is returned. */
+loci_status lc_engine_write(loci_engine *engine, lc_write *write);
+/* The same without waiting; `done` is called once, from the writer's thread. */
+typedef struct lc_queued_write {
+    lc_write write; /* First: the writer links these. */
+    void (*done)(struct lc_queued_write *queued);
+} lc_queued_write;
+void lc_engine_submit(loci_engine *engine, lc_queued_write *queued);
+
+/* Runs `work` with a connection of its own, outside any transaction: backup, verify, rebuild. */
+typedef loci_status lc_db_work(lc_db *db, void *ctx, loci_error *err);
+loci_status lc_engine_with_connection(loci_engine *engine, lc_db_work *work, void *ctx,
+                                      loci_error *err);
+
+/* The file behind all connections was replaced (restore): everybody opens anew. */
+void lc_engine_store_replaced(loci_engine *engine);
+/* Stored settings may have changed: takes them over. Called after a commit. */
+void lc_engine_settings_changed(loci_engine *engine);
+lc_workers *lc_engine_workers(loci_engine *engine);
+
+/* Wakes the workers: a job may have become due. */
+void lc_engine_wake_workers(loci_engine *engine);
+/* Runs jobs in this thread until none is due. Inline engines do so after each call. */
+loci_status lc_engine_run_jobs(loci_engine *engine, loci_error *err);
+
+/* Counters since open, for store.status and metrics. */
+typedef struct lc_engine_counters {
+    int64_t writes;  /* Calls that wrote. */
+    int64_t commits; /* Transactions they shared. */
+    int64_t reads;
+    int64_t jobs_done;
+    int64_t jobs_failed;
+    int64_t queue_length; /* Writes waiting now. */
+} lc_engine_counters;
+lc_engine_counters lc_engine_get_counters(loci_engine *engine);
+
+#endif /* LC_ENGINE_ENGINE_H */

@@ -1,0 +1,39 @@
+/* internal.h - the engine as its own parts see it. Only engine/ includes this. */
+#ifndef LC_ENGINE_INTERNAL_H
+#define LC_ENGINE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "engine/engine.h"
+#include "engine/pool.h"
+#include "engine/readers.h"
+#include "engine/watch.h"
+#include "engine/worker.h"
+#include "engine/writer.h"
+
+struct loci_engine {
+    lc_env env;
+    lc_catalogue catalogue;
+    const lc_db_driver *driver;
+    const lc_job_kind *const *job_kinds;
+    char *store;
+    char *tenant;
+    uint32_t flags;
+    lc_settings *settings;
+    lc_writer *writer;
+    lc_readers *readers;
+    lc_watch *watch;
+    lc_pool *pool;
+    lc_workers *workers; /* Without threads when inline. */
+    loci_fault_fn *on_fault;
+    void *fault_ctx;
+    _Atomic bool is_poisoned;
+    _Atomic int64_t read_count;
+};
+
+/* Opens a connection to the engine's store with its schema checked and its durability set. */
+loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err);
+/* A batch of writes is over: whoever follows the log may look. */
+void lc_engine_wrote(loci_engine *engine);
+
+#endif /* LC_ENGINE_INTERNAL_H */

@@ -1,0 +1,20 @@
+/* rooms.c - the lists; a new room or kind of job is one line here. */
+#include "engine/rooms.h"
+
+#include <stddef.h>
+
+#include "engine/job_purge.h"
+#include "engine/job_rebuild.h"
+#include "fact/fact.h"
+
+const lc_room *const lc_engine_rooms[] = {
+    &lc_store_room,
+    &lc_fact_room,
+    NULL,
+};
+
+const lc_job_kind *const lc_engine_job_kinds[] = {
+    &lc_job_purge,
+    &lc_job_rebuild,
+    NULL,
+};

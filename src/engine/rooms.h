@@ -1,0 +1,11 @@
+/* rooms.h - what a loci is made of: its rooms and its kinds of jobs. */
+#ifndef LC_ENGINE_ROOMS_H
+#define LC_ENGINE_ROOMS_H
+
+#include "engine/job_kind.h"
+#include "store/catalogue.h"
+
+extern const lc_room *const lc_engine_rooms[];         /* Ends with NULL; the store's own first. */
+extern const lc_job_kind *const lc_engine_job_kinds[]; /* Ends with NULL. */
+
+#endif /* LC_ENGINE_ROOMS_H */

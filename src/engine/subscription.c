@@ -1,0 +1,354 @@
+/* subscription.c - following the log.
+ *
+ * A stream of one user is a place in its log: the next page is read from the store whenever the
+ * last one is used up, so nothing is missed or repeated, however slow the reader and whoever the
+ * writer. A stream of all users has no place to remember across users; it keeps the last seq seen
+ * of each and, after a change, looks which heads have moved. When it falls too far behind it skips
+ * to the present and says `lagged`.
+ */
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "engine/answer.h"
+#include "engine/internal.h"
+#include "store/event.h"
+
+#define PAGE_EVENTS 64
+#define PENDING_MAX 1024 /* Events an ALL_USERS stream holds before it lags. */
+#define USERS_PER_PAGE 512
+#define READ_MS_MAX 10000
+
+/* The last seq seen of one user. */
+typedef struct place {
+    loci_str user_id; /* The key in `places`. */
+    int64_t seq;
+} place;
+
+struct loci_subscription {
+    lc_listener listener; /* First: its descriptor is ours. */
+    loci_engine *engine;
+    lc_arena arena; /* Names and places. */
+    loci_str tenant_id;
+    loci_str user_id;
+    loci_str types; /* Comma-separated; none = all. */
+    bool is_of_all;
+    int64_t after_seq;
+    int64_t read_count; /* Events of the last page, unwanted ones too. */
+    lc_map places;      /* user_id -> place, when of all. */
+    bool has_lagged;
+    loci_answer *first, *last; /* Read, not yet taken. */
+    int pending_count;
+};
+
+static bool is_wanted(const loci_subscription *sub, const char *type)
+{
+    loci_str rest = sub->types;
+
+    if (rest.ptr == NULL)
+        return true;
+    while (rest.ptr != NULL) {
+        if (lc_str_is(lc_str_trim(lc_str_split(rest, ',', &rest)), type))
+            return true;
+    }
+    return false;
+}
+
+static loci_status keep_event(void *ctx, const lc_event *event, loci_error *err)
+{
+    loci_subscription *sub = ctx;
+    lc_json_writer out;
+    lc_buf text;
+    loci_answer *answer = NULL;
+    loci_status status;
+
+    if (!is_wanted(sub, event->type->name)) {
+        sub->after_seq = event->seq;
+        sub->read_count++;
+        return LOCI_OK;
+    }
+    lc_buf_init(&text, sub->arena.heap, LOCI_MEM_REQUESTS, 4u * LC_EVENT_BYTES_MAX);
+    lc_jw_init(&out, &text);
+    lc_event_write(&out, event);
+    status = lc_buf_status(&text, err);
+    if (status == LOCI_OK) {
+        answer = lc_answer_new(sub->arena.heap, lc_buf_str(&text));
+        if (answer == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_buf_clear(&text);
+    if (status != LOCI_OK)
+        return status;
+    if (sub->last == NULL)
+        sub->first = answer;
+    else
+        sub->last->next = answer;
+    sub->last = answer;
+    sub->pending_count++;
+    sub->after_seq = event->seq; /* Only now: what failed is to be read again. */
+    sub->read_count++;
+    return LOCI_OK;
+}
+
+/* The next events of one user from `*seq` on; `*seq` moves with every event kept. */
+static loci_status read_user(loci_subscription *sub, lc_tx *tx, loci_str user_id, int64_t *seq,
+                             loci_error *err)
+{
+    lc_event_range range = {
+        .tenant_id = sub->tenant_id, .user_id = user_id, .after_seq = *seq, .limit = PAGE_EVENTS};
+    loci_status status;
+
+    sub->after_seq = *seq;
+    sub->read_count = 0;
+    status = lc_event_each(tx, &range, keep_event, sub, err);
+    *seq = sub->after_seq;
+    return status;
+}
+
+static loci_status find_place(loci_subscription *sub, loci_str user_id, place **out,
+                              loci_error *err)
+{
+    place *made;
+
+    *out = lc_map_find(&sub->places, user_id);
+    if (*out != NULL)
+        return LOCI_OK;
+    made = lc_arena_zalloc_array(&sub->arena, 1, sizeof *made);
+    if (made != NULL)
+        made->user_id = lc_arena_copy(&sub->arena, user_id);
+    if (made == NULL || made->user_id.ptr == NULL || !lc_map_put(&sub->places, made->user_id, made))
+        return lc_fail_memory(err);
+    *out = made;
+    return LOCI_OK;
+}
+
+/* One look over the heads. */
+typedef struct look {
+    loci_subscription *sub;
+    lc_tx *tx;
+    bool is_first;      /* Only note where everybody is. */
+    int64_t user_count; /* Of this page. */
+    bool is_past;       /* Behind the last user of the tenant. */
+    lc_arena *arena;
+    loci_str last_user_id; /* In `arena`. */
+} look;
+
+static loci_status look_at_user(void *ctx, const lc_user_head *user, loci_error *err)
+{
+    look *l = ctx;
+    place *known;
+    loci_status status;
+
+    l->user_count++;
+    if (!lc_str_eq(user->tenant_id, l->sub->tenant_id)) {
+        l->is_past = true;
+        return LOCI_OK;
+    }
+    l->last_user_id = lc_arena_copy(l->arena, user->user_id);
+    if (l->last_user_id.ptr == NULL)
+        return lc_fail_memory(err);
+    status = find_place(l->sub, user->user_id, &known, err);
+    if (status != LOCI_OK || known->seq == user->head.seq)
+        return status;
+    if (l->is_first || l->sub->pending_count >= PENDING_MAX) {
+        l->sub->has_lagged |= !l->is_first;
+        known->seq = user->head.seq;
+        return LOCI_OK;
+    }
+    do {
+        status = read_user(l->sub, l->tx, known->user_id, &known->seq, err);
+    } while (status == LOCI_OK && l->sub->read_count == PAGE_EVENTS &&
+             l->sub->pending_count < PENDING_MAX);
+    if (known->seq > user->head.seq) /* A restore took the store back. */
+        known->seq = user->head.seq;
+    return status;
+}
+
+static loci_status look_at_all(lc_tx *tx, loci_subscription *sub, bool is_first, loci_error *err)
+{
+    lc_arena arena;
+    look l = {.sub = sub, .tx = tx, .is_first = is_first, .arena = &arena, .last_user_id = {"", 0}};
+    loci_status status;
+
+    lc_arena_init(&arena, sub->arena.heap, LOCI_MEM_REQUESTS);
+    do {
+        l.user_count = 0;
+        status = lc_user_each(tx, sub->tenant_id, l.last_user_id, USERS_PER_PAGE, look_at_user, &l,
+                              err);
+    } while (status == LOCI_OK && l.user_count == USERS_PER_PAGE && !l.is_past);
+    lc_arena_clear(&arena);
+    return status;
+}
+
+static loci_status refill(lc_tx *tx, void *ctx, loci_error *err)
+{
+    loci_subscription *sub = ctx;
+
+    if (sub->is_of_all)
+        return look_at_all(tx, sub, false, err);
+    return read_user(sub, tx, sub->user_id, &sub->after_seq, err);
+}
+
+static loci_status find_start(lc_tx *tx, void *ctx, loci_error *err)
+{
+    loci_subscription *sub = ctx;
+    lc_head head = {0};
+    loci_status status;
+
+    if (sub->is_of_all)
+        return look_at_all(tx, sub, true, err);
+    if (sub->after_seq >= 0)
+        return LOCI_OK;
+    tx->tenant_id = sub->tenant_id;
+    tx->user_id = sub->user_id;
+    status = lc_tx_head(tx, &head, err);
+    sub->after_seq = head.seq;
+    return status;
+}
+
+static loci_status read_store(loci_subscription *sub, lc_tx_body *body, loci_error *err)
+{
+    return lc_engine_read(sub->engine, lc_clock_monotonic_us() + READ_MS_MAX * 1000, body, sub,
+                          err);
+}
+
+static loci_status set_names(loci_subscription *sub, const loci_subscribe_options *options,
+                             loci_error *err)
+{
+    const loci_principal *principal = options->principal;
+    loci_str tenant_id = lc_engine_tenant_of(sub->engine, principal);
+    loci_str user_id = options->user_id != NULL ? loci_str_of(options->user_id) : LC_STR("default");
+
+    if (principal != NULL && principal->user != NULL && principal->user[0] != '\0') {
+        if (sub->is_of_all)
+            return lc_fail(err, LOCI_EFORBIDDEN, "this caller may follow one user only");
+        if (options->user_id != NULL && !lc_str_is(user_id, principal->user))
+            return lc_fail(err, LOCI_ENOTFOUND, "user %.*s not found", LC_STR_ARG(user_id));
+        user_id = loci_str_of(principal->user);
+    }
+    sub->tenant_id = lc_arena_copy(&sub->arena, tenant_id);
+    sub->user_id = lc_arena_copy(&sub->arena, user_id);
+    if (options->types != NULL)
+        sub->types = lc_arena_copy(&sub->arena, loci_str_of(options->types));
+    if (sub->tenant_id.ptr == NULL || sub->user_id.ptr == NULL ||
+        (options->types != NULL && sub->types.ptr == NULL))
+        return lc_fail_memory(err);
+    return LOCI_OK;
+}
+
+static loci_status start(void *ctx, loci_error *err)
+{
+    loci_subscription *sub = ctx;
+
+    sub->listener.fd = eventfd(1,
+                               EFD_CLOEXEC | EFD_NONBLOCK); /* Readable: there may be a backlog. */
+    if (sub->listener.fd < 0)
+        return lc_fail(err, LOCI_ERESOURCE, "no file descriptor is left");
+    lc_watch_add(sub->engine->watch, &sub->listener);
+    return read_store(sub, find_start, err);
+}
+
+loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_options *options,
+                           loci_subscription **out, loci_error *err)
+{
+    static const loci_subscribe_options none = LOCI_SUBSCRIBE_OPTIONS_INIT;
+    lc_heap *heap = &engine->env.heap;
+    loci_subscription *sub;
+    loci_status status;
+
+    if (options == NULL)
+        options = &none;
+    sub = lc_heap_zalloc(heap, sizeof *sub, LOCI_MEM_REQUESTS);
+    if (sub == NULL)
+        return lc_fail_memory(err);
+    sub->engine = engine;
+    sub->listener.fd = -1;
+    sub->is_of_all = (options->flags & LOCI_SUBSCRIBE_ALL_USERS) != 0;
+    sub->after_seq = options->after_seq;
+    lc_arena_init(&sub->arena, heap, LOCI_MEM_REQUESTS);
+    lc_map_init(&sub->places, heap, LOCI_MEM_REQUESTS);
+    status = set_names(sub, options, err);
+    if (status == LOCI_OK)
+        status = lc_engine_guard(engine, start, sub, err);
+    if (status == LOCI_OK)
+        *out = sub;
+    else
+        loci_subscription_close(sub);
+    return status;
+}
+
+int loci_subscription_fd(const loci_subscription *subscription)
+{
+    return subscription->listener.fd;
+}
+
+static void take_first(loci_subscription *sub, loci_answer **out)
+{
+    *out = sub->first;
+    if (sub->first == NULL)
+        return;
+    sub->first = sub->first->next;
+    if (sub->first == NULL)
+        sub->last = NULL;
+    sub->pending_count--;
+}
+
+/* The mark is taken down before the look, so that what comes after the look puts it up again. A
+ * whole page of unwanted types is not the end: look again. */
+static loci_status fill(void *ctx, loci_error *err)
+{
+    loci_subscription *sub = ctx;
+    eventfd_t ignored;
+    int64_t before;
+    loci_status status;
+
+    (void)eventfd_read(sub->listener.fd, &ignored); /* EAGAIN: it was down already. */
+    do {
+        before = sub->after_seq;
+        status = read_store(sub, refill, err);
+    } while (status == LOCI_OK && sub->first == NULL && !sub->is_of_all &&
+             sub->after_seq != before);
+    return status;
+}
+
+loci_status loci_subscription_next(loci_subscription *sub, loci_answer **out, int *out_lagged,
+                                   loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    if (sub->first == NULL)
+        status = lc_engine_guard(sub->engine, fill, sub, err);
+    if (status != LOCI_OK) {
+        (void)eventfd_write(sub->listener.fd, 1); /* What was not read is still there. */
+        return status;
+    }
+    take_first(sub, out);
+    /* Behind a full page there may be another. */
+    if (sub->first != NULL || sub->read_count == PAGE_EVENTS)
+        (void)eventfd_write(sub->listener.fd, 1);
+    if (out_lagged != NULL)
+        *out_lagged = sub->has_lagged;
+    sub->has_lagged = false;
+    return LOCI_OK;
+}
+
+void loci_subscription_close(loci_subscription *sub)
+{
+    loci_answer *answer;
+
+    if (sub == NULL)
+        return;
+    if (sub->listener.fd >= 0) {
+        lc_watch_remove(sub->engine->watch, &sub->listener);
+        (void)close(sub->listener.fd); /* Nothing is written to it. */
+    }
+    for (take_first(sub, &answer); answer != NULL; take_first(sub, &answer))
+        loci_answer_free(answer);
+    lc_map_clear(&sub->places);
+    lc_arena_clear(&sub->arena);
+    lc_heap_free(&sub->engine->env.heap, sub, sizeof *sub, LOCI_MEM_REQUESTS);
+}

@@ -1,0 +1,413 @@
+/* writer.c - Invariants: at most one thread has the role (`is_taken`); only it touches `db`; a
+ * write is in the queue, in the hands of the role's holder, or answered; if the queue is not empty,
+ * somebody has the role or has been asked to take it. No lock is held while a batch runs.
+ *
+ * What counts is the time between two batches, when nobody writes. So the next holder is woken
+ * first, and the callers that were answered are woken by the old one while the next batch already
+ * runs. A waiter has a semaphore of its own: with conditions all woken threads would queue up once
+ * more, for the lock.
+ */
+#include "engine/writer.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "engine/internal.h"
+
+/* A thread that waits for its write. Its storage is gone once it was woken for being done. */
+typedef struct waiter {
+    lc_queued_write queued; /* First: found again from the queue. */
+    sem_t wake;
+    _Atomic bool is_done;   /* Written before the post that it explains. */
+    _Atomic bool must_lead; /* The same. */
+} waiter;
+
+struct lc_writer {
+    loci_engine *engine;
+    lc_db *db; /* NULL after a failure that only a fresh connection survives. */
+    pthread_mutex_t lock;
+    lc_queued_write *first, *last;
+    int64_t length;
+    bool is_taken;
+    bool is_stopping;
+    bool has_thread;
+    pthread_t thread; /* Leads when only writes that nobody waits for are queued. */
+    pthread_cond_t thread_wake;
+    bool thread_must_lead;
+    _Atomic bool is_stale; /* The store was replaced: connect anew. */
+    _Atomic int64_t write_count;
+    _Atomic int64_t commit_count;
+};
+
+static lc_queued_write *next_of(const lc_queued_write *queued)
+{
+    return (lc_queued_write *)queued->write.next;
+}
+
+static void push(lc_writer *writer, lc_queued_write *queued)
+{
+    queued->write.next = NULL;
+    queued->write.is_answered = false;
+    if (writer->last == NULL)
+        writer->first = queued;
+    else
+        writer->last->write.next = &queued->write;
+    writer->last = queued;
+    writer->length++;
+}
+
+/* `done` of a waiter. */
+static void wake_waiter(lc_queued_write *queued)
+{
+    waiter *self = (waiter *)queued;
+
+    self->is_done = true;
+    (void)sem_post(&self->wake); /* Cannot overflow: it is posted at most twice. */
+}
+
+static bool has_waiter(const lc_queued_write *queued)
+{
+    return queued->done == wake_waiter;
+}
+
+static void answer_all(lc_queued_write *first, const loci_error *cause)
+{
+    for (lc_queued_write *at = first; at != NULL; at = next_of(at)) {
+        if (at->write.is_answered)
+            continue;
+        at->write.status = cause->status;
+        at->write.error = *cause;
+        at->write.is_answered = true;
+    }
+}
+
+/* What the role's holder runs. */
+typedef struct turn {
+    lc_writer *writer;
+    lc_queued_write *first;
+} turn;
+
+static loci_status write_batch(void *ctx, loci_error *err)
+{
+    turn *t = ctx;
+    lc_writer *writer = t->writer;
+    loci_status status = LOCI_OK;
+
+    if (writer->db == NULL)
+        status = lc_engine_connect(writer->engine, &writer->db, err);
+    if (status == LOCI_OK)
+        lc_db_write(writer->db, &t->first->write);
+    return status;
+}
+
+static void drop_connection(lc_writer *writer)
+{
+    lc_db_close(writer->db);
+    writer->db = NULL;
+}
+
+/* Runs one batch without the lock. After a bug in a body the connection is given up, which rolls
+ * back. */
+static void run_batch(lc_writer *writer, lc_queued_write *first)
+{
+    turn t = {.writer = writer, .first = first};
+    loci_error err;
+
+    if (atomic_exchange_explicit(&writer->is_stale, false, memory_order_acq_rel))
+        drop_connection(writer);
+    if (lc_engine_guard(writer->engine, write_batch, &t, &err) != LOCI_OK) {
+        answer_all(first, &err);
+        drop_connection(writer);
+    } else if (writer->db->driver->is_broken(writer->db)) {
+        drop_connection(writer);
+    }
+    atomic_fetch_add_explicit(&writer->commit_count, 1, memory_order_relaxed);
+}
+
+/* Takes the whole queue; the caller has the role and the lock. */
+static lc_queued_write *take_all(lc_writer *writer)
+{
+    lc_queued_write *first = writer->first;
+
+    writer->first = writer->last = NULL;
+    writer->length = 0;
+    return first;
+}
+
+/* Splits a batch: answered writes are returned as a list, the others go back in front of the queue.
+ */
+static lc_queued_write *settle(lc_writer *writer, lc_queued_write *batch)
+{
+    lc_queued_write *answered = NULL, **answered_end = &answered;
+    lc_queued_write *left = NULL, *left_last = NULL;
+
+    for (lc_queued_write *at = batch, *next; at != NULL; at = next) {
+        next = next_of(at);
+        at->write.next = NULL;
+        if (at->write.is_answered) {
+            *answered_end = at;
+            answered_end = (lc_queued_write **)&at->write.next;
+            atomic_fetch_add_explicit(&writer->write_count, 1, memory_order_relaxed);
+            continue;
+        }
+        if (left == NULL)
+            left = at;
+        else
+            left_last->write.next = &at->write;
+        left_last = at;
+        writer->length++;
+    }
+    if (left != NULL) {
+        left_last->write.next = writer->first == NULL ? NULL : &writer->first->write;
+        if (writer->first == NULL)
+            writer->last = left_last;
+        writer->first = left;
+    }
+    return answered;
+}
+
+static void tell_answered(lc_queued_write *answered)
+{
+    for (lc_queued_write *at = answered, *next; at != NULL; at = next) {
+        next = next_of(at); /* Afterwards its storage is somebody else's. */
+        at->done(at);
+    }
+}
+
+/* Gives the role to somebody with an interest in the queue, or gives it up. False when there is
+ * nobody but the caller to run what is queued. The lock is held. */
+static bool hand_over(lc_writer *writer)
+{
+    lc_queued_write *at = writer->first;
+
+    while (at != NULL && !has_waiter(at))
+        at = next_of(at);
+    if (at != NULL) {
+        waiter *heir = (waiter *)at;
+
+        heir->must_lead = true;
+        (void)sem_post(&heir->wake);
+        return true;
+    }
+    if (writer->first != NULL && writer->has_thread) {
+        writer->thread_must_lead = true;
+        (void)pthread_cond_signal(&writer->thread_wake);
+        return true;
+    }
+    if (writer->first != NULL)
+        return false;
+    writer->is_taken = false;
+    return true;
+}
+
+/* Has the role and the lock, and gives both up. Runs batches until `self` (or, without one,
+ * everything) is answered. */
+static void lead(lc_writer *writer, waiter *self)
+{
+    bool is_over = false;
+
+    while (!is_over) {
+        lc_queued_write *batch = take_all(writer);
+        lc_queued_write *answered;
+
+        (void)pthread_mutex_unlock(&writer->lock);
+        run_batch(writer, batch);
+        lc_engine_wrote(writer->engine);
+        (void)pthread_mutex_lock(&writer->lock);
+        answered = settle(writer, batch);
+        if (self == NULL || self->queued.write.is_answered)
+            is_over = self == NULL ? writer->first == NULL && hand_over(writer) : hand_over(writer);
+        (void)pthread_mutex_unlock(&writer->lock);
+        tell_answered(answered);
+        if (!is_over)
+            (void)pthread_mutex_lock(&writer->lock);
+    }
+}
+
+static void wait_for(sem_t *semaphore)
+{
+    while (sem_wait(semaphore) != 0)
+        LC_ASSERT(errno == EINTR);
+}
+
+/* False when the deadline came first. */
+static bool wait_until(sem_t *semaphore, int64_t deadline_us)
+{
+    struct timespec until = {.tv_sec = deadline_us / 1000000,
+                             .tv_nsec = deadline_us % 1000000 * 1000};
+
+    while (sem_clockwait(semaphore, CLOCK_MONOTONIC, &until) != 0) {
+        if (errno == ETIMEDOUT)
+            return false;
+        LC_ASSERT(errno == EINTR);
+    }
+    return true;
+}
+
+/* Takes a write out of the queue; false when it is in somebody's hands already. */
+static bool withdraw(lc_writer *writer, waiter *self)
+{
+    lc_queued_write *before = NULL, *at;
+
+    (void)pthread_mutex_lock(&writer->lock);
+    for (at = writer->first; at != NULL && at != &self->queued; at = next_of(at))
+        before = at;
+    if (at != NULL && !atomic_load(&self->must_lead)) {
+        if (before == NULL)
+            writer->first = next_of(at);
+        else
+            before->write.next = at->write.next;
+        if (writer->last == at)
+            writer->last = before;
+        writer->length--;
+    } else {
+        at = NULL;
+    }
+    (void)pthread_mutex_unlock(&writer->lock);
+    return at != NULL;
+}
+
+/* Until it was answered or has to lead. The one who leads may be waiting for another process, with
+ * more patience than this one has: what is still queued at its deadline is taken back. */
+static void wait_for_turn(lc_writer *writer, waiter *self)
+{
+    lc_write *write = &self->queued.write;
+
+    if (wait_until(&self->wake, write->deadline_us))
+        return;
+    if (!withdraw(writer, self)) {
+        wait_for(&self->wake);
+        return;
+    }
+    write->status = lc_fail(&write->error, LOCI_EDEADLINE,
+                            "the store was too busy to begin before the deadline");
+    atomic_store(&self->is_done, true);
+}
+
+loci_status lc_writer_run(lc_writer *writer, lc_write *write)
+{
+    waiter self = {.queued = {.done = wake_waiter}};
+    bool leads;
+
+    self.queued.write = *write;
+    (void)sem_init(&self.wake, 0, 0); /* Cannot fail for a value of 0. */
+    (void)pthread_mutex_lock(&writer->lock);
+    push(writer, &self.queued);
+    leads = !writer->is_taken;
+    writer->is_taken = true;
+    if (!leads) {
+        (void)pthread_mutex_unlock(&writer->lock);
+        wait_for_turn(writer, &self);
+        leads = !atomic_load(&self.is_done); /* Else it must lead. */
+        if (leads)
+            (void)pthread_mutex_lock(&writer->lock);
+    }
+    if (leads) {
+        lead(writer, &self);
+        wait_for(&self.wake); /* Its own answer, told by itself. */
+    }
+    (void)sem_destroy(&self.wake);
+    write->is_answered = true;
+    write->status = self.queued.write.status;
+    if (write->status != LOCI_OK)
+        write->error = self.queued.write.error;
+    return write->status;
+}
+
+static void *lead_for_nobody(void *ctx)
+{
+    lc_writer *writer = ctx;
+
+    (void)pthread_mutex_lock(&writer->lock);
+    for (;;) {
+        while (!writer->thread_must_lead && !writer->is_stopping)
+            (void)pthread_cond_wait(&writer->thread_wake, &writer->lock);
+        if (!writer->thread_must_lead)
+            break;
+        writer->thread_must_lead = false;
+        lead(writer, NULL);
+        (void)pthread_mutex_lock(&writer->lock);
+    }
+    (void)pthread_mutex_unlock(&writer->lock);
+    return NULL;
+}
+
+void lc_writer_submit(lc_writer *writer, lc_queued_write *queued)
+{
+    (void)pthread_mutex_lock(&writer->lock);
+    if (!writer->has_thread && !lc_engine_is_inline(writer->engine))
+        writer->has_thread = pthread_create(&writer->thread, NULL, lead_for_nobody, writer) == 0;
+    push(writer, queued);
+    if (!writer->is_taken) {
+        writer->is_taken = true;
+        if (!hand_over(
+                writer)) { /* Inline, or no thread to be had: done here rather than not at all. */
+            lead(writer, NULL);
+            return;
+        }
+    }
+    (void)pthread_mutex_unlock(&writer->lock);
+}
+
+loci_status lc_writer_new(loci_engine *engine, lc_db *db, lc_writer **out, loci_error *err)
+{
+    lc_writer *writer = lc_heap_zalloc(&lc_engine_env(engine)->heap, sizeof *writer,
+                                       LOCI_MEM_ENGINE);
+
+    if (writer == NULL)
+        return lc_fail_memory(err);
+    writer->engine = engine;
+    writer->db = db;
+    (void)pthread_mutex_init(&writer->lock, NULL); /* Neither fails with default attributes. */
+    (void)pthread_cond_init(&writer->thread_wake, NULL);
+    *out = writer;
+    return LOCI_OK;
+}
+
+void lc_writer_stop(lc_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    (void)pthread_mutex_lock(&writer->lock);
+    writer->is_stopping = true;
+    (void)pthread_cond_signal(&writer->thread_wake);
+    (void)pthread_mutex_unlock(&writer->lock);
+    if (writer->has_thread)
+        (void)pthread_join(writer->thread, NULL);
+    writer->has_thread = false;
+}
+
+void lc_writer_free(lc_writer *writer)
+{
+    if (writer == NULL)
+        return;
+    lc_writer_stop(writer);
+    LC_ASSERT(writer->first == NULL);
+    lc_db_close(writer->db);
+    (void)pthread_cond_destroy(&writer->thread_wake);
+    (void)pthread_mutex_destroy(&writer->lock);
+    lc_heap_free(&lc_engine_env(writer->engine)->heap, writer, sizeof *writer, LOCI_MEM_ENGINE);
+}
+
+void lc_writer_renew(lc_writer *writer)
+{
+    atomic_store_explicit(&writer->is_stale, true, memory_order_release);
+}
+
+lc_writer_counters lc_writer_get_counters(lc_writer *writer)
+{
+    lc_writer_counters counters = {
+        .writes = atomic_load_explicit(&writer->write_count, memory_order_relaxed),
+        .commits = atomic_load_explicit(&writer->commit_count, memory_order_relaxed),
+    };
+
+    (void)pthread_mutex_lock(&writer->lock);
+    counters.queue_length = writer->length;
+    (void)pthread_mutex_unlock(&writer->lock);
+    return counters;
+}

@@ -1,0 +1,409 @@
+/* call.c - loci_call() and what all ways of calling share.
+ *
+ * Everything that can be slow or wrong about the text of a call happens in the caller's thread;
+ * inside the transaction are only the stored answer, the expected seq and the operation itself. The
+ * answer is complete in memory before COMMIT, so nothing can fail after it.
+ */
+#include "ops/call.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "base/utf8.h"
+#include "ops/check.h"
+#include "store/event.h"
+
+#define HOUR_US INT64_C(3600000000)
+
+#define TIMEOUT_MS_MAX (INT64_C(1000) * 86400 * 365)
+
+static loci_status check_name(const char *what, const char *text, loci_error *err)
+{
+    loci_str name = loci_str_of(text);
+    bool is_good = name.len > 0 && name.len <= LC_ID_BYTES_MAX && lc_utf8_is_valid(name);
+
+    for (size_t i = 0; is_good && i < name.len; i++)
+        is_good = (unsigned char)name.ptr[i] >= 0x20 && name.ptr[i] != 0x7F;
+    if (is_good)
+        return LOCI_OK;
+    return lc_fail(err, LOCI_EINVAL,
+                   "%s: expected 1 to %d bytes of UTF-8 without control characters", what,
+                   LC_ID_BYTES_MAX);
+}
+
+/* The names come from the host's C: nobody has looked at them. An empty one narrows nothing. */
+static loci_status check_principal(const loci_principal *principal, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    if (principal == NULL)
+        return LOCI_OK;
+    if (loci_str_of(principal->tenant).len > 0)
+        status = check_name("tenant", principal->tenant, err);
+    if (status == LOCI_OK && loci_str_of(principal->user).len > 0)
+        status = check_name("user", principal->user, err);
+    if (status == LOCI_OK && loci_str_of(principal->persona).len > 0)
+        status = check_name("persona", principal->persona, err);
+    return status;
+}
+
+int64_t lc_caller_clamp_us(int64_t us)
+{
+    if (us < LC_TIME_MIN_US)
+        return LC_TIME_MIN_US;
+    return us < LC_TIME_MAX_US ? us : LC_TIME_MAX_US;
+}
+
+loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_options *options,
+                           loci_error *err)
+{
+    static const loci_call_options none = LOCI_CALL_OPTIONS_INIT;
+    const loci_call_options *o = options != NULL ? options : &none;
+    int64_t timeout_ms = o->timeout_ms < TIMEOUT_MS_MAX ? o->timeout_ms : TIMEOUT_MS_MAX;
+    loci_status status = lc_engine_check(engine, err);
+
+    /* Zeroed options would be taken for a call in 1970. */
+    if (status == LOCI_OK && o->size != sizeof *o)
+        status = lc_fail(err, LOCI_EINVAL,
+                         "loci_call_options has %u bytes, this libloci expects %zu: begin with "
+                         "LOCI_CALL_OPTIONS_INIT",
+                         o->size, sizeof *o);
+    if (status == LOCI_OK)
+        status = check_principal(o->principal, err);
+    if (status == LOCI_OK && o->request_id != NULL)
+        status = check_name("request_id", o->request_id, err);
+    if (status != LOCI_OK)
+        return status;
+    if (timeout_ms <= 0)
+        timeout_ms = lc_settings_i64(lc_engine_settings(engine), LC_SETTING_CALL_TIMEOUT_MS,
+                                     lc_engine_tenant_of(engine, o->principal));
+    *out = (lc_caller){
+        .engine = engine,
+        .principal = o->principal,
+        .now_us = lc_caller_clamp_us(
+            o->at_us != LOCI_AT_CLOCK ? o->at_us : lc_env_now_us(lc_engine_env(engine))),
+        .deadline_us = lc_clock_monotonic_us() + timeout_ms * 1000,
+        .cancel = o->cancel,
+        .request_id = loci_str_of(o->request_id),
+    };
+    return LOCI_OK;
+}
+
+void lc_run_init(lc_run *run, loci_engine *engine)
+{
+    lc_heap *heap = &lc_engine_env(engine)->heap;
+
+    lc_arena_init(&run->arena, heap, LOCI_MEM_REQUESTS);
+    lc_buf_init(&run->answer, heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
+    run->call.engine = engine;
+    run->call.arena = &run->arena;
+    run->call.answer = &run->answer;
+}
+
+void lc_run_end(lc_run *run)
+{
+    lc_arena_clear(&run->arena);
+    lc_buf_clear(&run->answer);
+    loci_answer_free(run->out);
+    run->out = NULL;
+}
+
+static void set_caller(lc_call *call, const lc_caller *caller)
+{
+    const loci_principal *principal = caller->principal;
+
+    call->tenant_id = lc_engine_tenant_of(caller->engine, principal);
+    call->is_admin = principal == NULL || (principal->flags & LOCI_PRINCIPAL_ADMIN) != 0;
+    if (principal != NULL) {
+        call->user_id = loci_str_of(principal->user);
+        call->persona_id = loci_str_of(principal->persona);
+        call->authority_max = loci_str_of(principal->authority);
+        call->trust_max = loci_str_of(principal->trust);
+    }
+    call->now_us = caller->now_us;
+    call->deadline_us = caller->deadline_us;
+    call->cancel = caller->cancel;
+    call->sink = caller->sink;
+    call->sink_ctx = caller->sink_ctx;
+}
+
+/* The same call spelt differently (order of members, white space, the request_id as an option) is
+ * the same request. One of another persona is not, even when the persona comes from its principal:
+ * the answer would be the first one's. */
+static loci_status hash_args(lc_run *run, loci_error *err)
+{
+    const lc_call *call = &run->call;
+    const lc_param *params[LC_PARAMS_MAX];
+    size_t count = lc_op_params(call->op, params);
+    lc_hash128 hash = lc_hash128_of(loci_str_of(call->op->name));
+    loci_status status = LOCI_OK;
+    lc_buf text;
+
+    hash = lc_hash128_chain(hash, call->persona_id);
+    lc_buf_init(&text, run->arena.heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
+    for (size_t i = 0; status == LOCI_OK && i < count; i++) {
+        const lc_json *given = call->values[i].json;
+
+        if (given == NULL || strcmp(params[i]->name, "request_id") == 0)
+            continue;
+        lc_buf_reset(&text);
+        status = lc_json_canonical(&run->arena, given, &text, err);
+        hash = lc_hash128_chain(hash, loci_str_of(params[i]->name));
+        hash = lc_hash128_chain(hash, lc_buf_str(&text));
+    }
+    lc_buf_clear(&text);
+    run->request.args_hash = hash;
+    return status;
+}
+
+int64_t lc_request_keep_us(loci_engine *engine, loci_str tenant_id)
+{
+    return HOUR_US *
+           lc_settings_i64(lc_engine_settings(engine), LC_SETTING_REQUEST_KEEP_HOURS, tenant_id);
+}
+
+static loci_status read_idempotency(lc_run *run, const lc_caller *caller, loci_error *err)
+{
+    lc_call *call = &run->call;
+    loci_str given;
+
+    run->expected_seq = -1;
+    if ((call->op->flags & LC_OP_MUTATES) == 0)
+        return LOCI_OK;
+    if ((call->op->flags & LC_OP_USER) != 0)
+        run->expected_seq = lc_call_i64(call, "expected_seq", -1);
+    given = lc_call_str(call, "request_id");
+    if (given.ptr != NULL && caller->request_id.ptr != NULL &&
+        !lc_str_eq(given, caller->request_id))
+        return lc_fail(err, LOCI_EINVAL, "request_id was given twice and differs");
+    run->request.request_id = given.ptr != NULL ? given : caller->request_id;
+    if (run->request.request_id.ptr == NULL || (call->op->flags & LC_OP_ALONE) != 0)
+        return LOCI_OK;
+    run->has_request = true;
+    run->request.keep_us = lc_request_keep_us(call->engine, call->tenant_id);
+    return hash_args(run, err);
+}
+
+static loci_status parse_args(lc_run *run, loci_str args, const lc_json **out, loci_error *err)
+{
+    loci_str trimmed = lc_str_trim(args);
+    loci_status status;
+
+    if (args.len > LC_ARGS_BYTES_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "the arguments have %zu bytes; at most %u are allowed",
+                       args.len, LC_ARGS_BYTES_MAX);
+    status = lc_json_parse(&run->arena, trimmed.len == 0 ? LC_STR("{}") : trimmed, 0, out, err);
+    if (status == LOCI_OK && lc_json_kind_of(*out) != LC_JSON_OBJECT)
+        status = lc_fail(err, LOCI_EINVAL, "the arguments must be one JSON object, not %s",
+                         lc_json_kind_name(lc_json_kind_of(*out)));
+    return status;
+}
+
+loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *operation, loci_str args,
+                         loci_error *err)
+{
+    lc_call *call = &run->call;
+    const lc_json *parsed;
+    loci_status status;
+
+    if (call->engine == NULL)
+        lc_run_init(run, caller->engine);
+    set_caller(call, caller);
+    run->args_bytes = args.len;
+    status = lc_op_load(loci_str_of(operation), &call->op, err);
+    if (status == LOCI_OK)
+        status = parse_args(run, args, &parsed, err);
+    if (status == LOCI_OK)
+        status = lc_op_check(call, parsed, err);
+    if (status == LOCI_OK)
+        status = read_idempotency(run, caller, err);
+    if (status == LOCI_OK && call->op->prepare != NULL)
+        status = call->op->prepare(call, err);
+    if (status == LOCI_OK)
+        run->prepared = lc_arena_get_mark(&run->arena);
+    return status;
+}
+
+/* Ready to write the answer from its beginning, also for the second time. */
+static void start_answer(lc_run *run)
+{
+    lc_arena_rewind(&run->arena, run->prepared);
+    lc_buf_reset(&run->answer);
+    lc_jw_init(&run->call.out, &run->answer);
+}
+
+static loci_status run_operation(lc_run *run, lc_tx *tx, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    if (run->expected_seq >= 0)
+        status = lc_tx_expect_seq(tx, run->expected_seq, err);
+    if (status == LOCI_OK)
+        status = run->call.op->run(&run->call, tx, err);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&run->answer, err);
+    if (status != LOCI_OK)
+        return status;
+    LC_ASSERT(lc_jw_is_done(&run->call.out));
+    if (run->has_request)
+        status = lc_request_store(tx, &run->request, lc_buf_str(&run->answer), err);
+    return status;
+}
+
+loci_status lc_run_in_tx(lc_tx *tx, void *ctx, loci_error *err)
+{
+    lc_run *run = ctx;
+    loci_str stored;
+    bool was_answered = false;
+    /* It may have waited: nobody may want it any more. */
+    loci_status status = lc_call_pause_point(&run->call, err);
+
+    start_answer(run);
+    if (!tx->is_write) { /* A write has its user already, and keeps it after this call. */
+        tx->tenant_id = run->call.tenant_id;
+        tx->user_id = run->call.user_id;
+        tx->now_us = run->call.now_us;
+    }
+    if (status == LOCI_OK && run->has_request)
+        status = lc_request_find(tx, &run->request, &run->arena, &stored, &was_answered, err);
+    if (status != LOCI_OK)
+        return status;
+    if (was_answered) {
+        lc_buf_append(&run->answer, stored);
+        return lc_buf_status(&run->answer, err);
+    }
+    status = run_operation(run, tx, err);
+    run->enqueued_job = tx->enqueued_job;
+    return status;
+}
+
+static loci_status make_answer(lc_run *run, loci_error *err)
+{
+    loci_answer_free(run->out);
+    run->out = lc_answer_new(run->arena.heap, lc_buf_str(&run->answer));
+    return run->out != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+loci_status lc_run_and_answer(lc_tx *tx, void *ctx, loci_error *err)
+{
+    loci_status status = lc_run_in_tx(tx, ctx, err);
+
+    return status == LOCI_OK ? make_answer(ctx, err) : status;
+}
+
+lc_write lc_run_write(lc_run *run)
+{
+    bool is_of_user = (run->call.op->flags & LC_OP_USER) != 0;
+
+    return (lc_write){
+        .tenant_id = run->call.tenant_id,
+        .user_id = is_of_user ? run->call.user_id : LC_STR(""), /* "": the tenant itself. */
+        .now_us = run->call.now_us,
+        .deadline_us = run->call.deadline_us,
+        .bytes = run->args_bytes,
+        .body = lc_run_and_answer,
+        .ctx = run,
+    };
+}
+
+void lc_run_committed(lc_run *run)
+{
+    loci_engine *engine = run->call.engine;
+
+    if (lc_str_starts(loci_str_of(run->call.op->name), LC_STR("config.")))
+        lc_engine_settings_changed(engine);
+    if (lc_engine_is_inline(engine)) {
+        loci_error err;
+
+        if (run->enqueued_job && lc_engine_run_jobs(engine, &err) != LOCI_OK)
+            lc_log_write(&lc_engine_env(engine)->log, LOCI_LOG_WARN, "jobs.not_run",
+                         LC_LOG_TEXT("why", err.message));
+    } else if (run->enqueued_job) {
+        lc_engine_wake_workers(engine);
+    }
+}
+
+static loci_status run_alone(lc_run *run, loci_error *err)
+{
+    loci_status status;
+
+    start_answer(run);
+    status = run->call.op->run_alone(&run->call, err);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&run->answer, err);
+    if (status == LOCI_OK)
+        LC_ASSERT(lc_jw_is_done(&run->call.out));
+    return status == LOCI_OK ? make_answer(run, err) : status;
+}
+
+loci_status lc_run_wait(lc_run *run, loci_error *err)
+{
+    const lc_op *op = run->call.op;
+    loci_status status = lc_call_pause_point(&run->call, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if ((op->flags & LC_OP_ALONE) != 0)
+        return run_alone(run, err);
+    if (op->cost != LC_COST_WRITE)
+        return lc_engine_read(run->call.engine, run->call.deadline_us, lc_run_and_answer, run, err);
+
+    lc_write write = lc_run_write(run);
+
+    status = lc_engine_write(run->call.engine, &write);
+    if (status != LOCI_OK && err != NULL)
+        *err = write.error;
+    if (status == LOCI_OK)
+        lc_run_committed(run);
+    return status;
+}
+
+/* ---- The public form
+ * ----------------------------------------------------------------------------- */
+
+typedef struct plain_call {
+    lc_caller caller;
+    const char *operation;
+    loci_str args;
+    lc_run run;
+} plain_call;
+
+static loci_status run_plain(void *ctx, loci_error *err)
+{
+    plain_call *plain = ctx;
+    loci_status status = lc_run_begin(&plain->run, &plain->caller, plain->operation, plain->args,
+                                      err);
+
+    return status == LOCI_OK ? lc_run_wait(&plain->run, err) : status;
+}
+
+loci_status loci_call_stream(loci_engine *engine, const char *operation, loci_str args,
+                             const loci_call_options *options, loci_sink_fn *sink, void *ctx,
+                             loci_answer **out, loci_error *err)
+{
+    plain_call plain = {.operation = operation, .args = args};
+    loci_status status = lc_caller_init(&plain.caller, engine, options, err);
+
+    if (status != LOCI_OK)
+        return status;
+    plain.caller.sink = sink;
+    plain.caller.sink_ctx = ctx;
+    status = lc_engine_guard(engine, run_plain, &plain, err);
+    if (status == LOCI_OK) {
+        *out = plain.run.out;
+        plain.run.out = NULL;
+    }
+    lc_run_end(&plain.run);
+    return status;
+}
+
+loci_status loci_call(loci_engine *engine, const char *operation, loci_str args,
+                      const loci_call_options *options, loci_answer **out, loci_error *err)
+{
+    return loci_call_stream(engine, operation, args, options, NULL, NULL, out, err);
+}

@@ -1,0 +1,78 @@
+/* call.h - one call from its text to its answer. Only ops/ includes this.
+ *
+ * A call is begun (arguments parsed and checked, all before any lock), run inside a transaction,
+ * perhaps more than once, and ended. loci_call(), loci_submit() and loci_call_many() differ only in
+ * who waits and in how many calls share the transaction.
+ */
+#ifndef LC_OPS_CALL_H
+#define LC_OPS_CALL_H
+
+#include "engine/answer.h"
+#include "engine/engine.h"
+#include "ops/op.h"
+#include "store/request.h"
+
+/* Who calls, when and how long: the same for all calls of a batch. */
+typedef struct lc_caller {
+    loci_engine *engine;
+    const loci_principal *principal; /* NULL = the engine's tenant, admin. */
+    int64_t now_us;
+    int64_t deadline_us;
+    const volatile int *cancel;
+    loci_str request_id; /* From the options, or none. */
+    loci_sink_fn *sink;
+    void *sink_ctx;
+} lc_caller;
+
+/* One call. Zeroed storage; lc_run_end() frees what it holds, whatever happened. */
+typedef struct lc_run {
+    lc_call call;
+    lc_arena arena;
+    lc_buf answer;
+    lc_arena_mark prepared; /* What runs allocate is given back to here before a run is repeated. */
+    size_t args_bytes;
+    bool has_request;
+    lc_request request;
+    int64_t expected_seq; /* -1 = any. */
+    bool enqueued_job;    /* The last run did. */
+    loci_answer *out;     /* Made before the commit. */
+} lc_run;
+
+/* Fills `out` from the public options. */
+loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_options *options,
+                           loci_error *err);
+
+/* A host's clock may say anything; what is recorded must be writable as RFC 3339. */
+int64_t lc_caller_clamp_us(int64_t us);
+
+/* How long the answers of a tenant's requests are kept. */
+int64_t lc_request_keep_us(loci_engine *engine, loci_str tenant_id);
+
+/* Parses and checks `args` for `operation` and runs its prepare. `args` must outlive the run. */
+loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *operation, loci_str args,
+                         loci_error *err);
+/* Sets up the storage before there is a call; lc_run_begin() does so itself when it is still
+ * zeroed. */
+void lc_run_init(lc_run *run, loci_engine *engine);
+void lc_run_end(lc_run *run);
+
+/* The transaction's part: stored answer, expected seq, the operation, the answer kept. A
+ * lc_tx_body; `ctx` is the run. Leaves the answer in run->answer. */
+loci_status lc_run_in_tx(lc_tx *tx, void *ctx, loci_error *err);
+/* The same, and run->out is made of it. */
+loci_status lc_run_and_answer(lc_tx *tx, void *ctx, loci_error *err);
+
+/* Runs it as its cost demands and waits. Afterwards run->out is the answer. */
+loci_status lc_run_wait(lc_run *run, loci_error *err);
+/* What has to happen after a commit: settings taken over, jobs run or woken. */
+void lc_run_committed(lc_run *run);
+
+/* What a write of this run looks like to the store. */
+lc_write lc_run_write(lc_run *run);
+
+/* Replaces references such as "$0.id" in `args` by what `answers` (one text a call so far) hold.
+ * Without any, `*out` is `args`; else a new text in `arena`. */
+loci_status lc_refs_resolve(lc_arena *arena, loci_str args, const loci_str *answers, size_t count,
+                            loci_str *out, loci_error *err);
+
+#endif /* LC_OPS_CALL_H */

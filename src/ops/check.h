@@ -1,0 +1,56 @@
+/* check.h - what checking arguments, listing operations and documenting them have in common: the
+ * whole list of an operation's parameters, words for what a parameter takes, and suggestions for
+ * near misses.
+ */
+#ifndef LC_OPS_CHECK_H
+#define LC_OPS_CHECK_H
+
+#include "ops/op.h"
+
+/* A flag of lc_param beside those of op.h: the string names something, so it has no control
+ * characters, which would let it forge lines in logs and terminals. */
+#define LC_PARAM_ID 256u
+
+/* Writes what lc_op_param() answers for 0, 1, … and returns how many. */
+size_t lc_op_params(const lc_op *op, const lc_param *out[LC_PARAMS_MAX]);
+/* The parameter called `name` and its place in lc_call.values, or NULL. */
+const lc_param *lc_op_find_param(const lc_op *op, loci_str name, size_t *out_index);
+
+/* What of `min` and `max` counts. */
+typedef struct lc_bounds {
+    bool has_min, has_max;
+    int64_t min, max;
+} lc_bounds;
+/* Both 0: no limit. A `max` below `min`, or INT64_MAX, is no upper limit. */
+lc_bounds lc_param_bounds(const lc_param *param);
+
+#define LC_DESCRIPTION_BYTES 400
+/* Writes what `param` takes, such as "a string of 1 to 512 bytes"; terminated, cut when too long.
+ */
+void lc_param_describe(const lc_param *param, char out[LC_DESCRIPTION_BYTES]);
+
+/* ---- Wrong arguments: each fills `err` and returns the status -------------------------------- */
+
+/* `value` is not what `param` takes; `element` is its place in the array, or -1. */
+loci_status lc_check_fail_value(loci_error *err, const lc_param *param, int64_t element,
+                                const lc_json *value);
+loci_status lc_check_fail_control(loci_error *err, const lc_param *param, loci_str text,
+                                  size_t at_byte);
+loci_status lc_check_fail_unknown(loci_error *err, const lc_op *op, loci_str name);
+loci_status lc_check_fail_missing(loci_error *err, const lc_op *op, const lc_param *param);
+
+/* ---- Did you mean …? ------------------------------------------------------------------------- */
+
+#define LC_QUOTE_BYTES_MAX 40 /* Of what a caller gave, in a message. */
+
+/* The candidate nearest to a word, among those near enough to be meant. */
+typedef struct lc_nearest {
+    loci_str word;
+    loci_str best; /* None = no candidate was near. */
+    size_t distance;
+} lc_nearest;
+
+lc_nearest lc_nearest_to(loci_str word);
+void lc_nearest_offer(lc_nearest *nearest, loci_str candidate);
+
+#endif /* LC_OPS_CHECK_H */

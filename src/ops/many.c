@@ -1,0 +1,287 @@
+/* many.c - loci_call_many(): up to 100 calls of one user in one transaction.
+ *
+ * Arguments may refer to earlier answers, so each call is parsed and checked inside the
+ * transaction, right before it runs; what can be seen before (that all are of one user, that none
+ * must be alone) is checked first. A call that fails makes the whole body fail, and the store
+ * undoes what the others did.
+ */
+#include "ops/call.h"
+
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+typedef struct batch {
+    lc_caller caller;
+    const loci_request *requests;
+    size_t count;
+    loci_str user_id;
+    lc_request request;  /* Of the whole batch; without an id there is none. */
+    lc_arena arena;      /* Of the whole batch; cleared before each run. */
+    lc_buf answers_text; /* The JSON array. */
+    bool enqueued_job;
+    bool set_config;
+    loci_answer *out;
+} batch;
+
+/* Adds which call it was to the error's data. */
+static loci_status blame(loci_status status, size_t index, loci_error *err)
+{
+    char data[LOCI_ERROR_DATA_BYTES + 32];
+    int len;
+
+    if (status == LOCI_OK || err == NULL)
+        return status;
+    if (err->data[0] == '{' && err->data[1] != '}')
+        len = snprintf(data, sizeof data, "{\"index\":%zu,%s", index, err->data + 1);
+    else
+        len = snprintf(data, sizeof data, "{\"index\":%zu}", index);
+    if (len >= LOCI_ERROR_DATA_BYTES) /* The particulars no longer fit; the index matters more. */
+        len = snprintf(data, sizeof data, "{\"index\":%zu}", index);
+    lc_error_set_data(err, (loci_str){data, (size_t)len});
+    return status;
+}
+
+/* Whose call this is, as far as it can be seen without running the ones before it. */
+static loci_status read_user(const batch *b, const lc_json *args, loci_str *out, loci_error *err)
+{
+    const lc_json *user = NULL;
+
+    *out = b->caller.principal != NULL ? loci_str_of(b->caller.principal->user) : LC_STR_NONE;
+    if (out->len == 0)
+        *out = LC_STR("default");
+    if (lc_json_kind_of(args) == LC_JSON_OBJECT)
+        user = lc_json_member(args, LC_STR("user_id"));
+    if (user == NULL || lc_json_kind_of(user) != LC_JSON_STRING)
+        return LOCI_OK; /* Absent, or wrong: the check will say so. */
+    *out = lc_json_str(user);
+    if (out->len > 0 && out->ptr[0] == '$')
+        return lc_fail(err, LOCI_EINVAL, "user_id: a batch cannot take it from an answer");
+    return LOCI_OK;
+}
+
+static loci_status check_user(batch *b, const lc_json *args, loci_error *err)
+{
+    loci_str user_id;
+    loci_status status = read_user(b, args, &user_id, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (b->user_id.ptr == NULL) {
+        b->user_id = lc_arena_copy(&b->arena, user_id);
+        return b->user_id.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+    }
+    if (!lc_str_eq(b->user_id, user_id))
+        return lc_fail(err, LOCI_EINVAL,
+                       "a batch is of one user: this call is of another than the first");
+    return LOCI_OK;
+}
+
+/* What the batch is, for its request_id: every operation and its arguments, however spelt. */
+static loci_status hash_request(batch *b, const lc_op *op, const lc_json *args, lc_arena *scratch,
+                                loci_error *err)
+{
+    lc_hash128 hash = lc_hash128_chain(b->request.args_hash, loci_str_of(op->name));
+    lc_buf text;
+    loci_status status;
+
+    lc_buf_init(&text, b->arena.heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
+    status = lc_json_canonical(scratch, args, &text, err);
+    b->request.args_hash = lc_hash128_chain(hash, lc_buf_str(&text));
+    lc_buf_clear(&text);
+    return status;
+}
+
+static loci_status look_ahead(batch *b, size_t index, lc_arena *scratch, loci_error *err)
+{
+    loci_str text = lc_str_trim(b->requests[index].args);
+    const lc_json *args;
+    const lc_op *op;
+    loci_status status = lc_op_load(loci_str_of(b->requests[index].operation), &op, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if ((op->flags & LC_OP_ALONE) != 0)
+        return lc_fail(err, LOCI_EINVAL, "%s cannot be part of a batch; call it alone", op->name);
+    status = lc_json_parse(scratch, text.len > 0 ? text : LC_STR("{}"), 0, &args, err);
+    if (status == LOCI_OK && (op->flags & LC_OP_USER) != 0)
+        status = check_user(b, args, err);
+    if (status == LOCI_OK && b->request.request_id.ptr != NULL)
+        status = hash_request(b, op, args, scratch, err);
+    return status;
+}
+
+static loci_status look_ahead_at_all(batch *b, loci_error *err)
+{
+    const loci_principal *principal = b->caller.principal;
+    lc_arena scratch;
+    loci_status status = LOCI_OK;
+
+    lc_arena_init(&scratch, b->arena.heap, LOCI_MEM_REQUESTS);
+    b->request = (lc_request){
+        .request_id = b->caller.request_id,
+        .args_hash = lc_hash128_of(principal != NULL ? loci_str_of(principal->persona)
+                                                     : LC_STR_NONE),
+        .keep_us = lc_request_keep_us(b->caller.engine,
+                                      lc_engine_tenant_of(b->caller.engine, principal)),
+    };
+    for (size_t i = 0; status == LOCI_OK && i < b->count; i++) {
+        status = blame(look_ahead(b, i, &scratch, err), i, err);
+        lc_arena_clear(&scratch);
+    }
+    return status;
+}
+
+/* Runs one call and keeps its answer in the batch's arena. */
+static loci_status run_one(batch *b, lc_tx *tx, loci_str *answers, size_t index, loci_error *err)
+{
+    const loci_request *request = &b->requests[index];
+    lc_caller caller = b->caller;
+    lc_run run = {0};
+    loci_str args;
+    loci_status status;
+
+    if (request->at_us != LOCI_AT_CLOCK)
+        caller.now_us = lc_caller_clamp_us(request->at_us);
+    caller.request_id = LC_STR_NONE; /* The options' one is of the batch, see run_all. */
+    tx->now_us = caller.now_us;
+    status = lc_refs_resolve(&b->arena, request->args, answers, index, &args, err);
+    if (status == LOCI_OK)
+        status = lc_run_begin(&run, &caller, request->operation, args, err);
+    if (status == LOCI_OK)
+        status = lc_run_in_tx(tx, &run, err);
+    if (status == LOCI_OK) {
+        answers[index] = lc_arena_copy(&b->arena, lc_buf_str(&run.answer));
+        if (answers[index].ptr == NULL)
+            status = lc_fail_memory(err);
+        b->set_config |= lc_str_starts(loci_str_of(run.call.op->name), LC_STR("config."));
+    }
+    lc_run_end(&run);
+    return status;
+}
+
+static loci_status make_answer(batch *b, const loci_str *answers, loci_error *err)
+{
+    lc_json_writer out;
+    loci_status status;
+
+    lc_buf_reset(&b->answers_text);
+    lc_jw_init(&out, &b->answers_text);
+    lc_jw_array(&out);
+    for (size_t i = 0; i < b->count; i++)
+        lc_jw_raw(&out, answers[i]);
+    lc_jw_end(&out);
+    status = lc_buf_status(&b->answers_text, err);
+    return status;
+}
+
+static loci_status run_calls(batch *b, lc_tx *tx, loci_error *err)
+{
+    loci_str *answers = lc_arena_zalloc_array(&b->arena, b->count, sizeof *answers);
+    loci_status status = LOCI_OK;
+
+    if (answers == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; status == LOCI_OK && i < b->count; i++)
+        status = blame(run_one(b, tx, answers, i, err), i, err);
+    if (status == LOCI_OK)
+        status = make_answer(b, answers, err);
+    return status;
+}
+
+static loci_status run_all(lc_tx *tx, void *ctx, loci_error *err)
+{
+    batch *b = ctx;
+    lc_arena_mark mark = lc_arena_get_mark(&b->arena);
+    bool has_request = b->request.request_id.ptr != NULL;
+    bool was_answered = false;
+    loci_str stored;
+    loci_status status = LOCI_OK;
+
+    lc_buf_reset(&b->answers_text);
+    if (has_request)
+        status = lc_request_find(tx, &b->request, &b->arena, &stored, &was_answered, err);
+    if (status == LOCI_OK && was_answered)
+        lc_buf_append(&b->answers_text, stored);
+    else if (status == LOCI_OK)
+        status = run_calls(b, tx, err);
+    b->enqueued_job = tx->enqueued_job;
+    if (status == LOCI_OK)
+        status = lc_buf_status(&b->answers_text, err);
+    if (status == LOCI_OK && has_request && !was_answered)
+        status = lc_request_store(tx, &b->request, lc_buf_str(&b->answers_text), err);
+    if (status == LOCI_OK) {
+        loci_answer_free(b->out);
+        b->out = lc_answer_new(b->arena.heap, lc_buf_str(&b->answers_text));
+        if (b->out == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_arena_rewind(&b->arena, mark);
+    return status;
+}
+
+static void after_commit(const batch *b)
+{
+    /* The same as after a single call; the last operation stands for all. */
+    lc_run run = {.enqueued_job = b->enqueued_job};
+
+    run.call.engine = b->caller.engine;
+    run.call.op = lc_op_find(loci_str_of(b->requests[b->count - 1].operation));
+    lc_run_committed(&run);
+    if (b->set_config)
+        lc_engine_settings_changed(b->caller.engine);
+}
+
+static loci_status run_batch(void *ctx, loci_error *err)
+{
+    batch *b = ctx;
+    lc_write write = {
+        .tenant_id = lc_engine_tenant_of(b->caller.engine, b->caller.principal),
+        .now_us = b->caller.now_us,
+        .deadline_us = b->caller.deadline_us,
+        .body = run_all,
+        .ctx = b,
+    };
+    loci_status status = look_ahead_at_all(b, err);
+
+    if (status != LOCI_OK)
+        return status;
+    for (size_t i = 0; i < b->count; i++)
+        write.bytes += b->requests[i].args.len;
+    write.user_id = b->user_id.ptr != NULL ? b->user_id : LC_STR("");
+    status = lc_engine_write(b->caller.engine, &write);
+    if (status != LOCI_OK && err != NULL)
+        *err = write.error;
+    if (status == LOCI_OK)
+        after_commit(b);
+    return status;
+}
+
+loci_status loci_call_many(loci_engine *engine, const loci_request *requests, size_t count,
+                           const loci_call_options *options, loci_answer **out, loci_error *err)
+{
+    lc_heap *heap = &lc_engine_env(engine)->heap;
+    batch b = {.requests = requests, .count = count};
+    loci_status status = lc_caller_init(&b.caller, engine, options, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (count == 0)
+        return lc_fail(err, LOCI_EINVAL, "a batch needs at least one call");
+    if (count > LC_CALLS_PER_BATCH_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "a batch of %zu calls; at most %d are allowed", count,
+                       LC_CALLS_PER_BATCH_MAX);
+    lc_arena_init(&b.arena, heap, LOCI_MEM_REQUESTS);
+    lc_buf_init(&b.answers_text, heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
+    status = lc_engine_guard(engine, run_batch, &b, err);
+    if (status == LOCI_OK) {
+        *out = b.out;
+        b.out = NULL;
+    }
+    loci_answer_free(b.out);
+    lc_buf_clear(&b.answers_text);
+    lc_arena_clear(&b.arena);
+    return status;
+}

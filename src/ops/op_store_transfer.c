@@ -1,0 +1,263 @@
+/* op_store_transfer.c - store.backup, store.restore, store.export and store.import: the store in
+ * files.
+ *
+ * Paths are the process's own: relative ones start where it runs. That is why they are for admins.
+ */
+#include "ops/op_store.h"
+
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "store/backup.h"
+#include "store/publish.h"
+#include "store/transfer.h"
+
+#define PATH_PARAM(flags_, help_)                                                                  \
+    {                                                                                              \
+        .name = "path", .kind = LC_PARAM_STRING, .flags = (flags_) | LC_PARAM_POSITIONAL,          \
+        .min = 1, .max = LC_PATH_BYTES_MAX - 1, .help = help_                                      \
+    }
+#define FORCE_PARAM                                                                                \
+    {                                                                                              \
+        .name = "force", .kind = LC_PARAM_BOOL, .default_text = "false",                           \
+        .help = "Replace a file that exists"                                                       \
+    }
+
+/* Whether two paths lead to one file. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static loci_status refuse_own_store(const lc_store_work *work, loci_error *err)
+{
+    if (work->path == NULL || !is_same_file(work->path, lc_engine_store(work->call->engine)))
+        return LOCI_OK;
+    return lc_fail(err, LOCI_EINVAL, "path: %s is the store itself", work->path);
+}
+
+/* ---- store.backup --------------------------------------------------------------------------- */
+
+static const lc_param backup_params[] = {
+    PATH_PARAM(LC_PARAM_REQUIRED, "The file to be made: a complete store"),
+    FORCE_PARAM,
+    {.name = NULL},
+};
+
+static const lc_result backup_results[] = {
+    {"path", LC_PARAM_STRING, "The file"},
+    {"bytes", LC_PARAM_INT, "Its size"},
+    {NULL, LC_PARAM_ANY, NULL},
+};
+
+static loci_status backup(lc_store_work *work, const lc_upkeep *upkeep, loci_error *err)
+{
+    lc_call *call = work->call;
+    int64_t bytes = 0;
+    loci_status status = refuse_own_store(work, err);
+
+    if (status == LOCI_OK)
+        status = lc_backup(upkeep, work->path, lc_call_bool(call, "force"), &bytes, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(&call->out);
+    lc_jw_member_text(&call->out, "path", work->path);
+    lc_jw_member_int(&call->out, "bytes", bytes);
+    lc_jw_end(&call->out);
+    return LOCI_OK;
+}
+
+static loci_status run_backup(lc_call *call, loci_error *err)
+{
+    return lc_store_work_run(call, backup, err);
+}
+
+const lc_op lc_op_store_backup = {
+    .name = "store.backup",
+    .help = "Copy the store, while it is in use, into one file",
+    .params = backup_params,
+    .results = backup_results,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .http = "POST /v1/store/backup",
+    .example = "{\"path\":\"backup.db\",\"force\":true}",
+    .run_alone = run_backup,
+};
+
+/* ---- store.restore -------------------------------------------------------------------------- */
+
+static const lc_param restore_params[] = {
+    PATH_PARAM(LC_PARAM_REQUIRED, "A file made by store.backup"),
+    {.name = NULL},
+};
+
+static const lc_result restore_results[] = {
+    {"path", LC_PARAM_STRING, "The file"},
+    {"store_id", LC_PARAM_STRING, "Of the store that was restored"},
+    {"schema_version", LC_PARAM_INT, "That it had; it is up to date now"},
+    {NULL, LC_PARAM_ANY, NULL},
+};
+
+static loci_status restore(lc_store_work *work, const lc_upkeep *upkeep, loci_error *err)
+{
+    lc_json_writer *out = &work->call->out;
+    lc_backup_facts facts = {0};
+    loci_status status = refuse_own_store(work, err);
+
+    if (status == LOCI_OK)
+        status = lc_restore(upkeep, work->path, &facts, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(out);
+    lc_jw_member_text(out, "path", work->path);
+    lc_jw_member_text(out, "store_id", facts.store_id);
+    lc_jw_member_int(out, "schema_version", facts.schema_version);
+    lc_jw_end(out);
+    return LOCI_OK;
+}
+
+static loci_status run_restore(lc_call *call, loci_error *err)
+{
+    loci_status status = lc_store_work_run(call, restore, err);
+
+    /* Also after a failure: it may have come after the copy. */
+    lc_engine_store_replaced(call->engine);
+    return status;
+}
+
+const lc_op lc_op_store_restore = {
+    .name = "store.restore",
+    .help = "Put a backup in the place of everything the store holds",
+    .params = restore_params,
+    .results = restore_results,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .http = "POST /v1/store/restore",
+    .example = "{\"path\":\"backup.db\"}",
+    .run_alone = run_restore,
+};
+
+/* ---- store.export --------------------------------------------------------------------------- */
+
+static const lc_param export_params[] = {
+    PATH_PARAM(0, "The file to be made; without it the lines go to the listener"),
+    FORCE_PARAM,
+    {.name = NULL},
+};
+
+static const lc_result export_results[] = {
+    {"path", LC_PARAM_STRING, "The file, when there is one"},
+    {"users", LC_PARAM_INT, "Users in it"},
+    {"events", LC_PARAM_INT, "Events in it"},
+    {"settings", LC_PARAM_INT, "Stored settings in it"},
+    {NULL, LC_PARAM_ANY, NULL},
+};
+
+static void put_counts(lc_json_writer *out, const lc_transfer_counts *counts)
+{
+    lc_jw_member_int(out, "users", counts->users);
+    lc_jw_member_int(out, "events", counts->events);
+    lc_jw_member_int(out, "settings", counts->settings);
+}
+
+static loci_status give_line(void *ctx, loci_str line, loci_error *err)
+{
+    return lc_call_line(ctx, line, err);
+}
+
+static loci_status export_store(lc_store_work *work, const lc_upkeep *upkeep, loci_error *err)
+{
+    lc_call *call = work->call;
+    lc_transfer_counts counts = {0};
+    loci_status status = refuse_own_store(work, err);
+
+    if (status == LOCI_OK && work->path != NULL)
+        status = lc_export_file(upkeep, work->path, lc_call_bool(call, "force"), &counts, err);
+    else if (status == LOCI_OK)
+        status = lc_export(upkeep, give_line, call, &counts, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(&call->out);
+    if (work->path != NULL)
+        lc_jw_member_text(&call->out, "path", work->path);
+    put_counts(&call->out, &counts);
+    lc_jw_end(&call->out);
+    return LOCI_OK;
+}
+
+static loci_status run_export(lc_call *call, loci_error *err)
+{
+    if (!lc_call_has(call, "path") && call->sink == NULL)
+        return lc_fail(err, LOCI_EINVAL,
+                       "path: missing, and nobody listens for the lines; name a file");
+    return lc_store_work_run(call, export_store, err);
+}
+
+const lc_op lc_op_store_export = {
+    .name = "store.export",
+    .help = "Write the logs of all users as lines of JSON",
+    .params = export_params,
+    .results = export_results,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .http = "POST /v1/store/export",
+    .example = "{\"path\":\"export.ndjson\",\"force\":true}",
+    .run_alone = run_export,
+};
+
+/* ---- store.import --------------------------------------------------------------------------- */
+
+static const lc_param import_params[] = {
+    PATH_PARAM(LC_PARAM_REQUIRED, "A file made by store.export"),
+    {.name = NULL},
+};
+
+static const lc_result import_results[] = {
+    {"path", LC_PARAM_STRING, "The file"},
+    {"users", LC_PARAM_INT, "Users in it"},
+    {"events", LC_PARAM_INT, "Events in it"},
+    {"settings", LC_PARAM_INT, "Settings in it; those that are stored already stay"},
+    {"skipped", LC_PARAM_INT, "Events that were in the store already"},
+    {NULL, LC_PARAM_ANY, NULL},
+};
+
+static loci_status import_store(lc_store_work *work, const lc_upkeep *upkeep, loci_error *err)
+{
+    lc_json_writer *out = &work->call->out;
+    lc_transfer_counts counts = {0};
+    loci_status status = lc_import_file(upkeep, work->path, &counts, err);
+
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(out);
+    lc_jw_member_text(out, "path", work->path);
+    put_counts(out, &counts);
+    lc_jw_member_int(out, "skipped", counts.events_skipped);
+    lc_jw_end(out);
+    return LOCI_OK;
+}
+
+static loci_status run_import(lc_call *call, loci_error *err)
+{
+    loci_status status = lc_store_work_run(call, import_store, err);
+
+    lc_engine_settings_changed(call->engine);
+    return status;
+}
+
+const lc_op lc_op_store_import = {
+    .name = "store.import",
+    .help = "Take in what store.export wrote; again where it was interrupted",
+    .params = import_params,
+    .results = import_results,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .http = "POST /v1/store/import",
+    .example = "{\"path\":\"export.ndjson\"}",
+    .run_alone = run_import,
+};

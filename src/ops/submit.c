@@ -1,0 +1,151 @@
+/* submit.c - loci_submit(): a call that nobody waits for.
+ *
+ * Arguments are copied, parsed and checked before it returns. Writes then wait in the writer's
+ * queue, other operations in the pool's; whoever runs them calls back. The call's storage belongs
+ * to whoever will call back, and is freed right after.
+ */
+#include "ops/call.h"
+
+#include "base/error.h"
+#include "engine/pool.h"
+
+typedef struct submitted {
+    lc_queued_write queued; /* First: the writer gives it back. */
+    lc_task task;
+    lc_run run;
+    lc_caller caller;
+    loci_principal principal; /* A copy, when there is one. */
+    const char *operation;    /* These two only until it is queued. */
+    loci_str args;
+    lc_heap *heap;
+    loci_done_fn *done;
+    void *done_ctx;
+} submitted;
+
+static void finish(submitted *s, loci_status status, const loci_error *err)
+{
+    loci_answer *answer = NULL;
+
+    if (status == LOCI_OK) {
+        answer = s->run.out;
+        s->run.out = NULL;
+    }
+    s->done(s->done_ctx, status, answer, status == LOCI_OK ? NULL : err);
+    lc_run_end(&s->run);
+    lc_heap_free(s->heap, s, sizeof *s, LOCI_MEM_REQUESTS);
+}
+
+static loci_status take_note(void *ctx, loci_error *err)
+{
+    (void)err;
+    lc_run_committed(ctx);
+    return LOCI_OK;
+}
+
+static void finish_write(lc_queued_write *queued)
+{
+    submitted *s = (submitted *)queued;
+
+    /* The call stands whatever comes of this: it is committed. */
+    if (queued->write.status == LOCI_OK)
+        (void)lc_engine_guard(s->caller.engine, take_note, &s->run, NULL);
+    finish(s, queued->write.status, &queued->write.error);
+}
+
+static loci_status wait_for_run(void *ctx, loci_error *err)
+{
+    return lc_run_wait(ctx, err);
+}
+
+static void run_task(void *ctx)
+{
+    submitted *s = ctx;
+    loci_error err;
+
+    finish(s, lc_engine_guard(s->run.call.engine, wait_for_run, &s->run, &err), &err);
+}
+
+/* A copy of `*text`, if there is one. */
+static bool keep_text(lc_arena *arena, const char **text)
+{
+    if (*text == NULL)
+        return true;
+    *text = lc_arena_copy(arena, loci_str_of(*text)).ptr;
+    return *text != NULL;
+}
+
+static bool keep_caller(submitted *s)
+{
+    lc_arena *arena = &s->run.arena;
+    loci_principal *who = &s->principal;
+    const char *request_id = s->caller.request_id.ptr;
+    bool is_kept = keep_text(arena, &request_id);
+
+    s->caller.request_id = loci_str_of(request_id);
+    if (s->caller.principal == NULL)
+        return is_kept;
+    *who = *s->caller.principal;
+    s->caller.principal = who;
+    return is_kept && keep_text(arena, &who->tenant) && keep_text(arena, &who->user) &&
+           keep_text(arena, &who->persona) && keep_text(arena, &who->authority) &&
+           keep_text(arena, &who->trust);
+}
+
+/* What the caller gives is borrowed for the call to loci_submit() only: the run keeps a copy. */
+static loci_status begin(void *ctx, loci_error *err)
+{
+    submitted *s = ctx;
+    loci_str copy;
+
+    lc_run_init(&s->run, s->caller.engine);
+    copy = lc_arena_copy(&s->run.arena, s->args);
+    if (copy.ptr == NULL || !keep_caller(s))
+        return lc_fail_memory(err);
+    return lc_run_begin(&s->run, &s->caller, s->operation, copy, err);
+}
+
+static loci_status queue(submitted *s, loci_error *err)
+{
+    const lc_op *op = s->run.call.op;
+    loci_engine *engine = s->run.call.engine;
+
+    if (op->cost == LC_COST_WRITE && (op->flags & LC_OP_ALONE) == 0) {
+        s->queued.write = lc_run_write(&s->run);
+        s->queued.done = finish_write;
+        lc_engine_submit(engine, &s->queued);
+        return LOCI_OK;
+    }
+    if (lc_engine_is_inline(engine)) {
+        run_task(s);
+        return LOCI_OK;
+    }
+    s->task = (lc_task){.run = run_task, .ctx = s};
+    return lc_engine_queue_task(engine, &s->task, err);
+}
+
+loci_status loci_submit(loci_engine *engine, const char *operation, loci_str args,
+                        const loci_call_options *options, loci_done_fn *done, void *ctx,
+                        loci_error *err)
+{
+    lc_heap *heap = &lc_engine_env(engine)->heap;
+    submitted *s = lc_heap_zalloc(heap, sizeof *s, LOCI_MEM_REQUESTS);
+    loci_status status;
+
+    if (s == NULL)
+        return lc_fail_memory(err);
+    s->heap = heap;
+    s->done = done;
+    s->done_ctx = ctx;
+    s->operation = operation;
+    s->args = args;
+    status = lc_caller_init(&s->caller, engine, options, err);
+    if (status == LOCI_OK)
+        status = lc_engine_guard(engine, begin, s, err);
+    if (status == LOCI_OK)
+        status = queue(s, err);
+    if (status != LOCI_OK) {
+        lc_run_end(&s->run);
+        lc_heap_free(heap, s, sizeof *s, LOCI_MEM_REQUESTS);
+    }
+    return status;
+}

@@ -1,0 +1,129 @@
+/* backup.c - the driver copies; here is what must hold around it. */
+#include "store/backup.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "store/problems.h"
+#include "store/publish.h"
+#include "store/rebuild.h"
+#include "store/schema.h"
+
+/* A driver tells how far it is but cannot be stopped, so the answer is kept for afterwards. */
+typedef struct listener {
+    const lc_upkeep *upkeep;
+    loci_status status;
+    loci_error error;
+} listener;
+
+static void hear(void *ctx, const char *what, int64_t done, int64_t total)
+{
+    listener *l = ctx;
+
+    if (l->status == LOCI_OK)
+        l->status = lc_upkeep_report(l->upkeep, what, done, total, &l->error);
+}
+
+static loci_status ask(const listener *l, loci_error *err)
+{
+    if (l->status != LOCI_OK && err != NULL)
+        *err = l->error;
+    return l->status;
+}
+
+loci_status lc_backup(const lc_upkeep *upkeep, const char *path, bool replace, int64_t *out_bytes,
+                      loci_error *err)
+{
+    listener l = {.upkeep = upkeep};
+    struct stat info;
+    lc_publish file;
+    loci_status status = lc_publish_begin(&file, path, replace, err);
+
+    if (status != LOCI_OK)
+        return status;
+    lc_publish_let_go(&file);
+    status = upkeep->db->driver->backup(upkeep->db, file.temporary, hear, &l, err);
+    if (status == LOCI_OK)
+        status = ask(&l, err);
+    if (status == LOCI_OK)
+        status = lc_publish_finish(&file, err);
+    lc_publish_abandon(&file);
+    if (status == LOCI_OK)
+        *out_bytes = stat(path, &info) == 0 ? (int64_t)info.st_size : 0;
+    return status;
+}
+
+static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
+{
+    lc_backup_facts *facts = ctx;
+    bool exists;
+    loci_status status = tx->db->driver->has_table(tx, "meta", &exists, err);
+
+    if (status == LOCI_OK && exists)
+        status = lc_meta_get_i64(tx, "schema_version", 0, &facts->schema_version, err);
+    if (status == LOCI_OK && exists)
+        status = lc_meta_get_text(tx, "store_id", facts->store_id, sizeof facts->store_id, err);
+    if (status == LOCI_OK && facts->schema_version < 1)
+        status = lc_fail(err, LOCI_ECORRUPT, "it has no schema version");
+    if (status == LOCI_OK && facts->schema_version > LC_SCHEMA_VERSION)
+        status = lc_fail(err, LOCI_EUNSUPPORTED,
+                         "it has schema version %lld; this loci knows up to %d: use a newer one",
+                         (long long)facts->schema_version, LC_SCHEMA_VERSION);
+    return status;
+}
+
+static loci_status check_open(lc_db *db, lc_backup_facts *facts, loci_error *err)
+{
+    lc_problems problems = {0};
+    loci_status status = lc_db_read(db, INT64_MAX, look, facts, err);
+
+    if (status == LOCI_OK)
+        status = db->driver->check(db, &problems, err);
+    return status != LOCI_OK ? status : lc_problems_status(&problems, err);
+}
+
+loci_status lc_backup_check(const lc_upkeep *upkeep, const char *path, lc_backup_facts *out,
+                            loci_error *err)
+{
+    lc_db *store = upkeep->db;
+    lc_backup_facts facts = {0};
+    loci_error cause;
+    struct stat info;
+    lc_db *db = NULL;
+    loci_status status;
+
+    if (stat(path, &info) != 0)
+        return lc_fail_path(err, path, errno);
+    if (info.st_size == 0) /* A driver would take it for a store that is to be made. */
+        return lc_fail(err, LOCI_ECORRUPT, "%s is empty, not a loci store", path);
+    status = store->driver->open(store->env, store->catalogue, path, false, &db, err);
+    if (status != LOCI_OK)
+        return status;
+    status = check_open(db, &facts, &cause);
+    lc_db_close(db);
+    if (status != LOCI_OK)
+        return lc_fail(err, status, "%s: %s", path, cause.message);
+    if (out != NULL)
+        *out = facts;
+    return LOCI_OK;
+}
+
+loci_status lc_restore(const lc_upkeep *upkeep, const char *path, lc_backup_facts *out,
+                       loci_error *err)
+{
+    lc_db *db = upkeep->db;
+    listener l = {.upkeep = upkeep};
+    lc_schema_state state;
+    loci_status status = lc_backup_check(upkeep, path, out, err);
+
+    if (status == LOCI_OK)
+        status = db->driver->restore(db, path, hear, &l, err);
+    /* From here on it is the store: being told to stop comes too late. */
+    if (status == LOCI_OK)
+        status = lc_schema_open(db, NULL, &state, err);
+    if (status == LOCI_OK && state.needs_rebuild)
+        status = lc_rebuild_run(db, hear, &l, err);
+    return status;
+}

@@ -1,0 +1,104 @@
+/* catalogue.h - every table and every kind of event, as data.
+ *
+ * The domain folders ("rooms") own their tables, their events and the code that applies an event to
+ * the tables. They say so here, once, and everything that must hold for all tables is made from it:
+ * the DDL of both databases, the canonical dump, rebuild, verify, export and the check that a
+ * tenant leads every key. Adding a table is adding a row of data.
+ *
+ * Three classes: LOG is the truth and only grows; PROJECTION is written by `apply` alone and can be
+ * made again from the log at any time, so its shape may change without a migration; OPERATIONAL is
+ * durable, backed up and outside the log.
+ */
+#ifndef LC_STORE_CATALOGUE_H
+#define LC_STORE_CATALOGUE_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+
+typedef struct lc_tx lc_tx;
+typedef struct lc_event lc_event;
+typedef struct lc_problems lc_problems;
+
+typedef enum lc_table_class {
+    LC_TABLE_LOG,
+    LC_TABLE_PROJECTION,
+    LC_TABLE_OPERATIONAL
+} lc_table_class;
+
+typedef struct lc_column {
+    const char *name;
+    char kind;     /* i int64, f double, t text, b bytes */
+    bool nullable; /* Columns are NOT NULL unless said. */
+} lc_column;
+
+typedef struct lc_index {
+    const char *name;    /* Without the table's: "slot" becomes facts_slot. */
+    const char *columns; /* "tenant_id, user_id, key" */
+    const char *where;   /* A partial index, or NULL. */
+    bool is_unique;
+} lc_index;
+
+typedef struct lc_table {
+    const char *name;
+    lc_table_class table_class;
+    const lc_column *columns; /* Ends with a NULL name. */
+    const char *key;          /* Primary key; begins "tenant_id, user_id" unless is_store_wide. */
+    const lc_index *indexes;  /* Ends with a NULL name; NULL = none. */
+    bool is_store_wide;       /* Belongs to no user: meta, settings. Only operational tables. */
+} lc_table;
+
+/* Makes the payload of version v+1 from that of version v. Pure. */
+typedef loci_status lc_upcast(loci_str payload, lc_buf *out, loci_error *err);
+
+typedef struct lc_event_type {
+    const char *name; /* "fact.written"; never reused, never removed. */
+    int version;      /* Of payloads written now, from 1. */
+    lc_upcast *const
+        *upcasts; /* [v - 1] leads from v to v + 1; version - 1 of them. NULL if none. */
+    /* Writes the event's outcome into the projections. Decides nothing, reads no clock, and writes
+     * to no other class of table. A payload it cannot read is LOCI_ECORRUPT. */
+    loci_status (*apply)(lc_tx *tx, const lc_event *event, loci_error *err);
+} lc_event_type;
+
+typedef struct lc_room {
+    const char *name;
+    const lc_table *const *tables;      /* Ends with NULL. */
+    const lc_event_type *const *events; /* Ends with NULL; NULL = none. */
+    /* Raised when some `apply` would write other rows for the same event: the projections are then
+     * rebuilt, as they are when their shape changes. */
+    int apply_version;
+    /* Looks for references of one user that lead nowhere; adds what it finds. May be NULL. */
+    loci_status (*check)(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_problems *problems,
+                         loci_error *err);
+} lc_room;
+
+/* All rooms of a store; the first is the store's own. Constant after open. */
+typedef struct lc_catalogue {
+    const lc_room *const *rooms; /* Ends with NULL. */
+} lc_catalogue;
+
+typedef enum lc_dialect { LC_DIALECT_SQLITE, LC_DIALECT_POSTGRES } lc_dialect;
+
+/* The store's own tables: events, heads, requests, jobs, settings, meta. */
+extern const lc_room lc_store_room;
+
+/* Calls `table` for every table, in order of rooms, until one returns non-OK. */
+typedef loci_status lc_table_visit(void *ctx, const lc_table *table, loci_error *err);
+loci_status lc_catalogue_each(const lc_catalogue *catalogue, lc_table_visit *visit, void *ctx,
+                              loci_error *err);
+const lc_table *lc_catalogue_find_table(const lc_catalogue *catalogue, loci_str name);
+const lc_event_type *lc_catalogue_find_event(const lc_catalogue *catalogue, loci_str name);
+/* What is wrong with the catalogue itself (a bug of ours), or NULL: keys without tenant, reserved
+ * words, duplicate names, gaps in upcasts. Checked by a test. */
+const char *lc_catalogue_fault(const lc_catalogue *catalogue);
+
+/* Appends `create table` for `table`, its name followed by `suffix` (or ""). */
+void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const char *suffix);
+/* Appends `create index` for all its indexes; their names end in `generation`, because an index
+ * keeps its name when a rebuilt table takes the old one's place. */
+void lc_ddl_indexes(lc_buf *out, const lc_table *table, const char *suffix, int64_t generation);
+/* A hash of the shape of all projections: when it changes they are rebuilt. */
+uint64_t lc_catalogue_shape(const lc_catalogue *catalogue);
+
+#endif /* LC_STORE_CATALOGUE_H */

@@ -1,0 +1,131 @@
+/* db.c - what is the same for every driver: checks of kinds, and short forms. */
+#include "store/db.h"
+
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+
+/* A wrong kind would be stored as it is by SQLite and refused, or worse cast, by PostgreSQL. */
+static void check_args(const lc_sql *sql, const lc_arg *args)
+{
+    for (size_t i = 0; sql->params[i] != '\0'; i++)
+        LC_ASSERT(args[i].kind == 0 || args[i].kind == sql->params[i]);
+}
+
+loci_status lc_tx_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loci_error *err)
+{
+    LC_ASSERT(tx->is_write);
+    check_args(sql, args);
+    return tx->db->driver->exec(tx, sql, args, LC_CHANGES_ANY, err);
+}
+
+loci_status lc_tx_exec_one(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loci_error *err)
+{
+    LC_ASSERT(tx->is_write);
+    check_args(sql, args);
+    return tx->db->driver->exec(tx, sql, args, LC_CHANGES_ONE, err);
+}
+
+loci_status lc_tx_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
+                        loci_error *err)
+{
+    LC_ASSERT(sql->columns != NULL);
+    check_args(sql, args);
+    *out = (lc_rows){.tx = tx, .sql = sql};
+    return tx->db->driver->query(tx, sql, args, out, err);
+}
+
+bool lc_rows_next(lc_rows *rows, loci_status *out_status, loci_error *err)
+{
+    *out_status = LOCI_OK;
+    if (rows->statement == NULL)
+        return false;
+    return rows->tx->db->driver->next(rows, out_status, err);
+}
+
+static void check_column(const lc_rows *rows, int column, char kind)
+{
+    LC_ASSERT(column >= 0 && (size_t)column < strlen(rows->sql->columns));
+    LC_ASSERT(rows->sql->columns[column] == kind);
+}
+
+int64_t lc_rows_i64(const lc_rows *rows, int column)
+{
+    check_column(rows, column, 'i');
+    return rows->tx->db->driver->column_i64(rows, column);
+}
+
+double lc_rows_f64(const lc_rows *rows, int column)
+{
+    check_column(rows, column, 'f');
+    return rows->tx->db->driver->column_f64(rows, column);
+}
+
+loci_str lc_rows_str(const lc_rows *rows, int column)
+{
+    LC_ASSERT(column >= 0 && (size_t)column < strlen(rows->sql->columns));
+    LC_ASSERT(rows->sql->columns[column] == 't' || rows->sql->columns[column] == 'b');
+    return rows->tx->db->driver->column_str(rows, column);
+}
+
+bool lc_rows_is_null(const lc_rows *rows, int column)
+{
+    return rows->tx->db->driver->column_is_null(rows, column);
+}
+
+void lc_rows_end(lc_rows *rows)
+{
+    if (rows->statement != NULL)
+        rows->tx->db->driver->end(rows);
+    rows->statement = NULL;
+}
+
+loci_status lc_tx_find(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out, bool *found,
+                       loci_error *err)
+{
+    loci_status status = lc_tx_query(tx, sql, args, out, err);
+
+    *found = false;
+    if (status == LOCI_OK)
+        *found = lc_rows_next(out, &status, err);
+    if (!*found)
+        lc_rows_end(out);
+    return status;
+}
+
+loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx, loci_error *err)
+{
+    return db->driver->read(db, deadline_us, body, ctx, err);
+}
+
+void lc_db_write(lc_db *db, lc_write *first)
+{
+    db->driver->write(db, first);
+}
+
+loci_status lc_db_write_one(lc_db *db, int64_t timeout_ms, lc_tx_body *body, void *ctx,
+                            loci_error *err)
+{
+    lc_write write = {
+        .tenant_id = {"", 0},
+        .user_id = {"", 0},
+        .now_us = lc_env_now_us(db->env),
+        .deadline_us = lc_clock_monotonic_us() + timeout_ms * 1000,
+        .body = body,
+        .ctx = ctx,
+    };
+
+    while (!write.is_answered)
+        lc_db_write(db, &write);
+    if (write.status != LOCI_OK && err != NULL)
+        *err = write.error;
+    return write.status;
+}
+
+void lc_db_close(lc_db *db)
+{
+    if (db != NULL)
+        db->driver->close(db);
+}

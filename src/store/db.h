@@ -1,0 +1,203 @@
+/* db.h - the database contract: what a back end must do, and nothing a room could not use.
+ *
+ * SQL is written once, as `static const lc_sql`, in the subset that SQLite and PostgreSQL share
+ * (ARCHITECTURE.md lists what is outside it). Parameters are $1 $2 …; their kinds and those of the
+ * answer's columns are declared, because PostgreSQL fixes types at prepare and SQLite checks none.
+ *
+ * Nobody begins or commits. A read is a body that sees one snapshot. A write is a body that runs
+ * with its user's head row locked; SQLite runs many bodies in one transaction (group commit),
+ * PostgreSQL may run one again after a conflict. So a body is a function of (tx, ctx): time and
+ * arguments are fixed before it, ids are made in it from the locked head, and it may touch nothing
+ * but its tx and ctx. It finds every domain error before its first write; one that fails later
+ * costs the whole group a re-run.
+ *
+ * A lc_db is one connection, used by one thread at a time; engine/ owns the threads and the queue.
+ */
+#ifndef LC_STORE_DB_H
+#define LC_STORE_DB_H
+
+#include "base/arena.h"
+#include "base/env.h"
+#include "base/id.h"
+#include "store/catalogue.h"
+
+#include <stdbool.h>
+
+typedef struct lc_sql {
+    const char *text;    /* In the common subset. */
+    const char *params;  /* One letter a parameter: i f t b; "" = none. */
+    const char *columns; /* The same for the answer; NULL = it answers no rows. */
+} lc_sql;
+
+typedef struct lc_arg {
+    char kind; /* Must equal the declared one (asserted), or 0 for NULL. */
+    union {
+        int64_t i64;
+        double f64;
+        loci_str str; /* Borrowed until the statement has run, of a query until lc_rows_end(). */
+    } as;
+} lc_arg;
+
+#define LC_I(v) ((lc_arg){.kind = 'i', .as.i64 = (v)})
+#define LC_F(v) ((lc_arg){.kind = 'f', .as.f64 = (v)})
+#define LC_T(v) ((lc_arg){.kind = 't', .as.str = (v)})
+#define LC_B(v) ((lc_arg){.kind = 'b', .as.str = (v)})
+#define LC_NULL ((lc_arg){.kind = 0})
+/* Text, or NULL when there is none. */
+#define LC_T_OR_NULL(v) ((v).ptr != NULL ? LC_T(v) : LC_NULL)
+
+/* How many rows a statement must change. ONE: any other number is LOCI_ECONFLICT. */
+typedef enum lc_expect { LC_CHANGES_ANY, LC_CHANGES_ONE } lc_expect;
+
+typedef struct lc_db lc_db;
+typedef loci_status lc_tx_body(lc_tx *tx, void *ctx, loci_error *err);
+
+/* A user's place in the log. */
+typedef struct lc_head {
+    int64_t seq;         /* Of the last event; 0 = none yet. */
+    int64_t recorded_at; /* Of the last event, µs. */
+    int64_t objects;     /* How many ids were made for things outside the log, such as jobs. */
+} lc_head;
+
+typedef struct lc_write { /* One write; the caller's storage until lc_db_write() has answered it. */
+    loci_str
+        tenant_id; /* Whose head is locked. Both empty: the store itself, which has no events. */
+    loci_str user_id;
+    int64_t now_us; /* Domain time of everything in the body. */
+    int64_t
+        deadline_us; /* Monotonic. Passed before it began: LOCI_EDEADLINE, the body never ran. */
+    size_t bytes;    /* Of its arguments, roughly: a commit has a ceiling. */
+    lc_tx_body *body;
+    void *ctx;
+    bool is_answered;   /* Out: `status` stands. */
+    loci_status status; /* Out: LOCI_OK means durable. */
+    loci_error error;   /* Out, when the status is not LOCI_OK. */
+    struct lc_write *next;
+} lc_write;
+
+/* An answer being read; the caller's storage. */
+typedef struct lc_rows {
+    lc_tx *tx;
+    const lc_sql *sql;
+    void *statement; /* The driver's. NULL = nothing to end. */
+} lc_rows;
+
+/* What every driver's transaction begins with. */
+struct lc_tx {
+    lc_db *db;
+    int64_t now_us;     /* Domain time. */
+    bool is_write;      /* exec is allowed. */
+    bool is_shadow;     /* Projection tables mean their `__new` twins: a rebuild. */
+    bool wrote;         /* The current body has changed something. */
+    loci_str tenant_id; /* Of the current body. */
+    loci_str user_id;
+    lc_head head; /* Of that user; loaded when first asked for. */
+    bool has_head;
+    bool enqueued_job;  /* The current body added a job: somebody should look for it. */
+    bool head_is_dirty; /* To be written before the next user or the commit. */
+    unsigned ordinal;   /* Of the next id made at this seq. */
+};
+
+typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t total);
+
+typedef struct lc_db_driver {
+    const char *name; /* "sqlite" */
+    lc_dialect dialect;
+
+    /* Opens one connection. `create`: make the store if it is missing. Does not look at the schema.
+     */
+    loci_status (*open)(lc_env *env, const lc_catalogue *catalogue, const char *store, bool create,
+                        lc_db **out, loci_error *err);
+    /* A private store in memory with no schema yet, for verify. */
+    loci_status (*open_scratch)(lc_env *env, const lc_catalogue *catalogue, lc_db **out,
+                                loci_error *err);
+    void (*close)(lc_db *db);
+    /* RELAXED: a commit may be lost with the power (never mixed up); FULL, the default: it may not.
+     */
+    loci_status (*set_durability)(lc_db *db, bool is_relaxed, loci_error *err);
+
+    /* Statements. `exec` may be deferred (PostgreSQL's pipeline): its failure may be reported by a
+     * later statement or by the commit. `query` begins an answer; `next` is false at its end and
+     * after a failure, which it reports; `end` may be called at any time and twice. */
+    loci_status (*exec)(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expect expect,
+                        loci_error *err);
+    loci_status (*query)(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
+                         loci_error *err);
+    bool (*next)(lc_rows *rows, loci_status *out_status, loci_error *err);
+    int64_t (*column_i64)(const lc_rows *rows, int column); /* 0 for NULL. */
+    double (*column_f64)(const lc_rows *rows, int column);
+    loci_str (*column_str)(const lc_rows *rows, int column); /* ptr NULL for NULL; until `next`. */
+    bool (*column_is_null)(const lc_rows *rows, int column);
+    void (*end)(lc_rows *rows);
+    /* Statements without parameters, several if need be: DDL made from the catalogue. */
+    loci_status (*run_script)(lc_tx *tx, const char *text, loci_error *err);
+
+    /* One snapshot, given up with LOCI_EDEADLINE after LC_READ_TX_MS_MAX or at `deadline_us`. */
+    loci_status (*read)(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                        loci_error *err);
+    /* Answers as many of the unanswered writes of the list as belong into one commit: each is then
+     * durable or undone. None when another process has kept the store locked for a while. To be
+     * called again for the rest. */
+    void (*write)(lc_db *db, lc_write *first);
+    /* A commit failed in the file system, so what is on disk is not known: close this connection
+     * and open another, which recovers. */
+    bool (*is_broken)(const lc_db *db);
+
+    loci_status (*now_us)(lc_tx *tx, int64_t *out,
+                          loci_error *err); /* Database clock: leases only. */
+    uint64_t (*change_mark)(lc_db *db);     /* Differs after another connection has committed. */
+    void (*interrupt)(lc_db *db); /* Any thread; what is running answers LOCI_ECANCELLED. */
+
+    /* Upkeep. */
+    loci_status (*backup)(lc_db *db, const char *path, lc_progress *progress, void *ctx,
+                          loci_error *err);
+    loci_status (*restore)(lc_db *db, const char *path, lc_progress *progress, void *ctx,
+                           loci_error *err);
+    loci_status (*check)(lc_db *db, lc_problems *problems, loci_error *err); /* Pages, indexes. */
+    loci_status (*size)(lc_db *db, int64_t *out_bytes, int64_t *out_wal_bytes, loci_error *err);
+    /* Names of the tables that exist, for schema.c. */
+    loci_status (*has_table)(lc_tx *tx, const char *name, bool *out, loci_error *err);
+} lc_db_driver;
+
+/* What every driver's connection begins with. */
+struct lc_db {
+    const lc_db_driver *driver;
+    lc_env *env;
+    const lc_catalogue *catalogue;
+    lc_arena scratch;  /* For the work of one statement or event: take a mark, rewind to it. */
+    char store_id[33]; /* From meta, set by lc_schema_open(); part of the mark in ids. */
+};
+
+extern const lc_db_driver lc_sqlite_driver;
+
+/* Short forms used by everyone. Kinds and counts are asserted. */
+loci_status lc_tx_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loci_error *err);
+/* Exactly one row must change: anything else is LOCI_ECONFLICT. */
+loci_status lc_tx_exec_one(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loci_error *err);
+loci_status lc_tx_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
+                        loci_error *err);
+bool lc_rows_next(lc_rows *rows, loci_status *out_status, loci_error *err);
+int64_t lc_rows_i64(const lc_rows *rows, int column);
+double lc_rows_f64(const lc_rows *rows, int column);
+loci_str lc_rows_str(const lc_rows *rows, int column);
+bool lc_rows_is_null(const lc_rows *rows, int column);
+void lc_rows_end(lc_rows *rows);
+
+/* The first row of an answer, or `*found` false. The row stays readable until lc_rows_end(). */
+loci_status lc_tx_find(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out, bool *found,
+                       loci_error *err);
+
+loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                       loci_error *err);
+void lc_db_write(lc_db *db, lc_write *first);
+/* One write on its own, waiting at most `timeout_ms` for the lock; for upkeep without a queue. */
+loci_status lc_db_write_one(lc_db *db, int64_t timeout_ms, lc_tx_body *body, void *ctx,
+                            loci_error *err);
+void lc_db_close(lc_db *db); /* NULL is fine. */
+
+/* Rewrites `$n` to `?n` and, for a shadow, projection tables to their `__new` twins, outside
+ * quotes. Drivers call it when they prepare. */
+void lc_sql_rewrite(lc_buf *out, const lc_sql *sql, const lc_catalogue *catalogue,
+                    lc_dialect dialect, bool is_shadow);
+
+#endif /* LC_STORE_DB_H */

@@ -1,0 +1,346 @@
+/* event.c - appending, applying and reading the log.
+ *
+ * The head of a user is read once a transaction and written once, however many events (and bodies
+ * of the same user) it saw. Invariants: seqs of a user have no gaps; recorded_at never falls; the
+ * row in `heads` equals the last event whenever a transaction has committed.
+ */
+#include "store/event.h"
+
+#include <stdio.h>
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+#define ORDINAL_MAX 255
+
+static const lc_sql head_sql = {
+    "select seq, recorded_at, objects from heads where tenant_id = $1 and user_id = $2", "tt",
+    "iii"};
+
+static const lc_sql head_write_sql = {
+    "insert into heads (tenant_id, user_id, seq, recorded_at, objects, base_seq)"
+    " values ($1, $2, $3, $4, $5, 0) on conflict (tenant_id, user_id)"
+    " do update set seq = excluded.seq, recorded_at = excluded.recorded_at,"
+    " objects = excluded.objects",
+    "ttiii", NULL};
+
+static const lc_sql append_sql = {
+    "insert into events (tenant_id, user_id, seq, type, v, recorded_at, refs, payload, is_erased)"
+    " values ($1, $2, $3, $4, $5, $6, $7, $8, 0)",
+    "ttitiitt", NULL};
+
+static const lc_sql range_sql = {
+    "select seq, type, v, recorded_at, refs, payload, is_erased from events"
+    " where tenant_id = $1 and user_id = $2 and seq > $3 order by seq limit $4",
+    "ttii", "itiitti"};
+
+static const lc_sql users_sql = {
+    "select tenant_id, user_id, seq, recorded_at, objects from heads"
+    " where (tenant_id, user_id) > ($1, $2) order by tenant_id, user_id limit $3",
+    "tti", "ttiii"};
+
+static loci_status load_head(lc_tx *tx, loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status;
+
+    if (tx->has_head)
+        return LOCI_OK;
+    status = lc_tx_find(tx, &head_sql, (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id)}, &rows,
+                        &found, err);
+    if (status != LOCI_OK)
+        return status;
+    tx->head = (lc_head){0};
+    if (found)
+        tx->head = (lc_head){.seq = lc_rows_i64(&rows, 0),
+                             .recorded_at = lc_rows_i64(&rows, 1),
+                             .objects = lc_rows_i64(&rows, 2)};
+    lc_rows_end(&rows);
+    tx->has_head = true;
+    tx->head_is_dirty = false;
+    return LOCI_OK;
+}
+
+loci_status lc_tx_flush_head(lc_tx *tx, loci_error *err)
+{
+    loci_status status;
+
+    if (!tx->has_head || !tx->head_is_dirty)
+        return LOCI_OK;
+    status = lc_tx_exec(tx, &head_write_sql,
+                        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(tx->head.seq),
+                                   LC_I(tx->head.recorded_at), LC_I(tx->head.objects)},
+                        err);
+    if (status == LOCI_OK)
+        tx->head_is_dirty = false;
+    return status;
+}
+
+loci_status lc_tx_head(lc_tx *tx, lc_head *out, loci_error *err)
+{
+    loci_status status = load_head(tx, err);
+
+    if (status == LOCI_OK)
+        *out = tx->head;
+    return status;
+}
+
+loci_status lc_tx_expect_seq(lc_tx *tx, int64_t expected_seq, loci_error *err)
+{
+    loci_status status = load_head(tx, err);
+    char data[64];
+
+    if (status != LOCI_OK || tx->head.seq == expected_seq)
+        return status;
+    status = lc_fail(
+        err, LOCI_ECONFLICT,
+        "expected_seq is %lld, but the user's last event is %lld; read again and retry",
+        (long long)expected_seq, (long long)tx->head.seq);
+    (void)snprintf(data, sizeof data, "{\"head_seq\":%lld}", (long long)tx->head.seq);
+    lc_error_set_data(err, loci_str_of(data));
+    return status;
+}
+
+/* 32 bits that differ between stores and users, so that ids of different users do not collide. */
+static uint32_t mark_of(const lc_tx *tx)
+{
+    lc_hash128 hash = lc_hash128_of(loci_str_of(tx->db->store_id));
+
+    hash = lc_hash128_chain(hash, tx->tenant_id);
+    hash = lc_hash128_chain(hash, tx->user_id);
+    return (uint32_t)hash.low;
+}
+
+loci_status lc_tx_recorded_at(lc_tx *tx, int64_t *out, loci_error *err)
+{
+    loci_status status = load_head(tx, err);
+
+    if (status != LOCI_OK)
+        return status;
+    /* The first event may lie before 1970: a head without events has no time to keep to. */
+    *out = tx->head.seq == 0 || tx->now_us > tx->head.recorded_at ? tx->now_us
+                                                                  : tx->head.recorded_at;
+    return LOCI_OK;
+}
+
+loci_status lc_tx_make_id(lc_tx *tx, const char *prefix, lc_id *out, loci_error *err)
+{
+    int64_t recorded_at = 0;
+    loci_status status = lc_tx_recorded_at(tx, &recorded_at, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (tx->head.seq >= LC_ID_SEQ_MAX || tx->ordinal > ORDINAL_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "one event can make at most %d ids", ORDINAL_MAX + 1);
+    *out = lc_id_make(prefix, &(lc_id_parts){.ms = recorded_at / 1000,
+                                             .seq = tx->head.seq + 1,
+                                             .ordinal = tx->ordinal++,
+                                             .mark = mark_of(tx)});
+    return LOCI_OK;
+}
+
+loci_status lc_tx_make_object_id(lc_tx *tx, const char *prefix, lc_id *out, loci_error *err)
+{
+    loci_status status = load_head(tx, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (tx->head.objects >= LC_ID_SEQ_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "no ids are left for this user");
+    tx->head.objects++;
+    tx->head_is_dirty = true;
+    tx->wrote = true;
+    *out = lc_id_make(
+        prefix,
+        &(lc_id_parts){.ms = tx->now_us / 1000, .seq = tx->head.objects, .mark = mark_of(tx)});
+    return LOCI_OK;
+}
+
+static loci_str or_empty_object(loci_str json)
+{
+    return json.len == 0 ? LC_STR("{}") : json;
+}
+
+loci_status lc_event_append(lc_tx *tx, const lc_append *append, int64_t *out_seq, loci_error *err)
+{
+    lc_event event = {
+        .tenant_id = tx->tenant_id,
+        .user_id = tx->user_id,
+        .type = append->type,
+        .version = append->type->version,
+        .refs = or_empty_object(append->refs),
+        .payload = or_empty_object(append->payload),
+        .decoded = append->decoded,
+    };
+    loci_status status;
+
+    LC_ASSERT(tx->user_id.len > 0); /* The store itself has no events. */
+    if (event.refs.len + event.payload.len > LC_EVENT_BYTES_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "%s of %zu bytes: an event holds at most %u",
+                       event.type->name, event.refs.len + event.payload.len, LC_EVENT_BYTES_MAX);
+    status = lc_tx_recorded_at(tx, &event.recorded_at, err);
+    if (status != LOCI_OK)
+        return status;
+    if (tx->head.seq >= LC_ID_SEQ_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "the log of this user is full");
+    event.seq = tx->head.seq + 1;
+
+    status = lc_tx_exec(tx, &append_sql,
+                        (lc_arg[]){LC_T(event.tenant_id), LC_T(event.user_id), LC_I(event.seq),
+                                   LC_T(loci_str_of(event.type->name)), LC_I(event.version),
+                                   LC_I(event.recorded_at), LC_T(event.refs), LC_T(event.payload)},
+                        err);
+    if (status != LOCI_OK)
+        return status;
+    tx->head.seq = event.seq;
+    tx->head.recorded_at = event.recorded_at;
+    tx->head_is_dirty = true;
+    tx->ordinal = 0;
+    status = event.type->apply(tx, &event, err);
+    if (status == LOCI_OK && out_seq != NULL)
+        *out_seq = event.seq;
+    return status;
+}
+
+/* Event types come in runs; looking up the last one again is the common case. */
+static loci_status find_type(lc_tx *tx, lc_event *event, loci_str name, loci_error *err)
+{
+    if (event->type != NULL && lc_str_is(name, event->type->name))
+        return LOCI_OK;
+    event->type = lc_catalogue_find_event(tx->db->catalogue, name);
+    if (event->type == NULL)
+        return lc_fail(
+            err, LOCI_EUNSUPPORTED,
+            "event %lld has the type %.*s, which this loci does not know; use a newer one",
+            (long long)event->seq, LC_STR_ARG(name));
+    return LOCI_OK;
+}
+
+static loci_status read_event(lc_tx *tx, const lc_rows *rows, lc_event *event, loci_error *err)
+{
+    loci_status status;
+
+    event->seq = lc_rows_i64(rows, 0);
+    status = find_type(tx, event, lc_rows_str(rows, 1), err);
+    if (status != LOCI_OK)
+        return status;
+    event->version = (int)lc_rows_i64(rows, 2);
+    event->recorded_at = lc_rows_i64(rows, 3);
+    event->refs = lc_rows_str(rows, 4);
+    event->payload = lc_rows_str(rows, 5);
+    event->is_erased = lc_rows_i64(rows, 6) != 0;
+    if (event->version > event->type->version)
+        return lc_fail(err, LOCI_EUNSUPPORTED,
+                       "event %lld is %s version %d; this loci knows up to %d: use a newer one",
+                       (long long)event->seq, event->type->name, event->version,
+                       event->type->version);
+    if (event->version < 1)
+        return lc_fail(err, LOCI_ECORRUPT, "event %lld has version %d", (long long)event->seq,
+                       event->version);
+    return LOCI_OK;
+}
+
+loci_status lc_event_each(lc_tx *tx, const lc_event_range *range, lc_event_visit *visit, void *ctx,
+                          loci_error *err)
+{
+    lc_event event = {.tenant_id = range->tenant_id, .user_id = range->user_id};
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, &range_sql,
+                                     (lc_arg[]){LC_T(range->tenant_id), LC_T(range->user_id),
+                                                LC_I(range->after_seq), LC_I(range->limit)},
+                                     &rows, err);
+
+    if (status != LOCI_OK)
+        return status;
+    while (lc_rows_next(&rows, &status, err)) {
+        status = read_event(tx, &rows, &event, err);
+        if (status == LOCI_OK)
+            status = visit(ctx, &event, err);
+        if (status != LOCI_OK)
+            break;
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
+/* Raises the payload version by version. The result of one step is the input of the next, and a
+ * growing buffer moves: so they take turns between `scratch` and a spare one. */
+static loci_status upcast(lc_event *event, lc_buf *scratch, loci_error *err)
+{
+    lc_buf spare = *scratch;
+    loci_status status = LOCI_OK;
+
+    spare.ptr = NULL;
+    spare.len = spare.capacity_bytes = 0;
+    while (status == LOCI_OK && event->version < event->type->version) {
+        lc_buf swap = spare;
+
+        lc_buf_reset(&swap);
+        status = event->type->upcasts[event->version - 1](event->payload, &swap, err);
+        if (status == LOCI_OK)
+            status = lc_buf_status(&swap, err);
+        spare = *scratch;
+        *scratch = swap;
+        event->payload = lc_buf_str(scratch);
+        event->version++;
+    }
+    lc_buf_clear(&spare);
+    return status;
+}
+
+loci_status lc_event_apply(lc_tx *tx, const lc_event *event, lc_buf *scratch, loci_error *err)
+{
+    lc_event current = *event;
+    loci_status status = LOCI_OK;
+
+    if (current.version < current.type->version && !current.is_erased)
+        status = upcast(&current, scratch, err);
+    if (status == LOCI_OK)
+        status = current.type->apply(tx, &current, err);
+    return status;
+}
+
+void lc_event_write(lc_json_writer *out, const lc_event *event)
+{
+    lc_jw_object(out);
+    lc_jw_member_str(out, "user_id", event->user_id);
+    lc_jw_member_int(out, "seq", event->seq);
+    lc_jw_member_text(out, "type", event->type->name);
+    lc_jw_member_int(out, "v", event->version);
+    lc_jw_member_time(out, "recorded_at", event->recorded_at);
+    lc_jw_member_raw(out, "refs", event->refs);
+    lc_jw_member_raw(out, "payload", event->payload);
+    if (event->is_erased)
+        lc_jw_member_bool(out, "erased", true);
+    lc_jw_end(out);
+}
+
+loci_status lc_user_each(lc_tx *tx, loci_str after_tenant, loci_str after_user, int64_t limit,
+                         lc_user_visit *visit, void *ctx, loci_error *err)
+{
+    lc_rows rows;
+    loci_status status = lc_tx_query(
+        tx, &users_sql, (lc_arg[]){LC_T(after_tenant), LC_T(after_user), LC_I(limit)}, &rows, err);
+
+    if (status != LOCI_OK)
+        return status;
+    while (lc_rows_next(&rows, &status, err)) {
+        lc_user_head user = {
+            .tenant_id = lc_rows_str(&rows, 0),
+            .user_id = lc_rows_str(&rows, 1),
+            .head = {.seq = lc_rows_i64(&rows, 2),
+                     .recorded_at = lc_rows_i64(&rows, 3),
+                     .objects = lc_rows_i64(&rows, 4)},
+        };
+
+        status = visit(ctx, &user, err);
+        if (status != LOCI_OK)
+            break;
+    }
+    lc_rows_end(&rows);
+    return status;
+}

@@ -1,0 +1,86 @@
+/* event.h - the log: what happened, in order, per user, for ever.
+ *
+ * lc_event_append() is the only way to change what is known: it writes the event and applies it to
+ * the projections in the same transaction. An event records an outcome, never an input to be judged
+ * again. `refs` holds ids and links and survives erasure; `payload` holds everything that a person
+ * may ask to be forgotten. Both are JSON objects.
+ */
+#ifndef LC_STORE_EVENT_H
+#define LC_STORE_EVENT_H
+
+#include "base/id.h"
+#include "base/json.h"
+#include "store/db.h"
+
+struct lc_event {
+    loci_str tenant_id;
+    loci_str user_id;
+    int64_t seq; /* 1, 2, 3 … without gaps, per (tenant, user). */
+    const lc_event_type *type;
+    int version; /* That the payload was written in; raised to the type's by the time apply sees it.
+                  */
+    int64_t recorded_at; /* Domain time, never earlier than the user's event before. */
+    loci_str refs;
+    loci_str payload;
+    bool is_erased; /* The payload was forgotten; it is empty and applies to nothing but refs. */
+    /* What refs and payload were made from, in the room's own type, when the event is being
+     * appended; NULL when it is replayed. Both must give the same rows: verify compares. */
+    const void *decoded;
+};
+
+typedef struct lc_append {
+    const lc_event_type *type;
+    loci_str refs;       /* "" counts as {}. */
+    loci_str payload;    /* "" counts as {}. */
+    const void *decoded; /* Spares apply the decoding of what was just encoded; may be NULL. */
+} lc_append;
+
+/* The head of the current user, locked by the write it is called in. */
+loci_status lc_tx_head(lc_tx *tx, lc_head *out, loci_error *err);
+/* Refuses with LOCI_ECONFLICT {head_seq} when the user's last seq is another one. */
+loci_status lc_tx_expect_seq(lc_tx *tx, int64_t expected_seq, loci_error *err);
+/* A new id for the event that will be appended next. */
+loci_status lc_tx_make_id(lc_tx *tx, const char *prefix, lc_id *out, loci_error *err);
+/* A new id for something outside the log, such as a job. */
+loci_status lc_tx_make_object_id(lc_tx *tx, const char *prefix, lc_id *out, loci_error *err);
+/* When the event that will be appended next will be recorded. */
+loci_status lc_tx_recorded_at(lc_tx *tx, int64_t *out, loci_error *err);
+
+/* Appends and applies. `out_seq` may be NULL. */
+loci_status lc_event_append(lc_tx *tx, const lc_append *append, int64_t *out_seq, loci_error *err);
+
+/* Writes the head of the current user if it moved. Drivers call it before they commit and before a
+ * body of another user. */
+loci_status lc_tx_flush_head(lc_tx *tx, loci_error *err);
+
+typedef struct lc_event_range {
+    loci_str tenant_id;
+    loci_str user_id;
+    int64_t after_seq;
+    int64_t limit; /* 1 .. LC_PAGE_ROWS_MAX, or more for upkeep. */
+} lc_event_range;
+
+/* Gets each event of the range in order; `event` is borrowed for the call. Non-OK stops. */
+typedef loci_status lc_event_visit(void *ctx, const lc_event *event, loci_error *err);
+/* Events as they are stored: not upcast. An unknown type or a newer version is LOCI_EUNSUPPORTED.
+ */
+loci_status lc_event_each(lc_tx *tx, const lc_event_range *range, lc_event_visit *visit, void *ctx,
+                          loci_error *err);
+/* Brings the payload to the type's version (using `scratch`) and runs its apply. */
+loci_status lc_event_apply(lc_tx *tx, const lc_event *event, lc_buf *scratch, loci_error *err);
+
+/* {user_id, seq, type, v, recorded_at, refs, payload, erased?}, for event.list and subscriptions.
+ */
+void lc_event_write(lc_json_writer *out, const lc_event *event);
+
+/* The users that have a head, in key order after (tenant, user): pages for upkeep. */
+typedef struct lc_user_head {
+    loci_str tenant_id;
+    loci_str user_id;
+    lc_head head;
+} lc_user_head;
+typedef loci_status lc_user_visit(void *ctx, const lc_user_head *user, loci_error *err);
+loci_status lc_user_each(lc_tx *tx, loci_str after_tenant, loci_str after_user, int64_t limit,
+                         lc_user_visit *visit, void *ctx, loci_error *err);
+
+#endif /* LC_STORE_EVENT_H */

@@ -1,0 +1,320 @@
+/* import.c - takes an export into a store, in three readings of it: is it whole, does the store
+ * agree, and then the writing.
+ *
+ * Lines are gathered in batches; the second reading shows each batch to a snapshot, the third to a
+ * write transaction, through the same code. For every event that the store has already, both
+ * compare it; every other must be the next of its user, and is written by the third. So a store may
+ * be in use meanwhile, and each commit leaves heads, log and projections in agreement. The events
+ * keep their seq, their time and the version they were written in.
+ */
+#include "store/transfer.h"
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/transfer_line.h"
+
+static const lc_sql head_sql = {
+    "select seq, recorded_at, objects from heads where tenant_id = $1 and user_id = $2", "tt",
+    "iii"};
+
+static const lc_sql put_head_sql = {
+    "insert into heads (tenant_id, user_id, seq, recorded_at, objects, base_seq)"
+    " values ($1, $2, $3, $4, $5, 0) on conflict (tenant_id, user_id) do update set"
+    " seq = excluded.seq, recorded_at = excluded.recorded_at, objects = excluded.objects",
+    "ttiii", NULL};
+
+static const lc_sql event_sql = {"select type, v, recorded_at, refs, payload, is_erased from events"
+                                 " where tenant_id = $1 and user_id = $2 and seq = $3",
+                                 "tti", "tiitti"};
+
+static const lc_sql put_event_sql = {
+    "insert into events (tenant_id, user_id, seq, type, v, recorded_at, refs, payload, is_erased)"
+    " values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+    "ttitiitti", NULL};
+
+static const lc_sql setting_sql = {"select 1 from settings where tenant_id = $1 and name = $2",
+                                   "tt", "i"};
+
+typedef struct import {
+    const lc_upkeep *upkeep;
+    const lc_import_source *source;
+    const char *what; /* For the progress. */
+    lc_arena arena;   /* Of the batch. */
+    lc_line lines[LC_UPKEEP_EVENTS];
+    size_t line_count;
+    size_t bytes;
+    lc_buf upcast;
+    int64_t events_total;
+    int64_t events_done;
+    int64_t skipped;       /* By all batches that are durable, */
+    int64_t batch_skipped; /* and by the last run of this one. */
+} import;
+
+/* ---- One batch against the store ------------------------------------------------------------ */
+
+/* The user at hand, as the transaction sees it. */
+typedef struct user {
+    loci_str tenant_id;
+    loci_str user_id;
+    lc_head head;
+    bool is_loaded;
+    bool is_dirty; /* The head has moved and is not written yet. */
+} user;
+
+static loci_status conflict(const user *u, int64_t seq, const char *what, loci_error *err)
+{
+    char label[LC_USER_LABEL_BYTES];
+
+    lc_user_label(label, u->tenant_id, u->user_id);
+    return lc_fail(err, LOCI_ECONFLICT, "user %s: event %lld %s", label, (long long)seq, what);
+}
+
+static loci_status write_head(lc_tx *tx, user *u, loci_error *err)
+{
+    if (!u->is_dirty)
+        return LOCI_OK;
+    u->is_dirty = false;
+    return lc_tx_exec(tx, &put_head_sql,
+                      (lc_arg[]){LC_T(u->tenant_id), LC_T(u->user_id), LC_I(u->head.seq),
+                                 LC_I(u->head.recorded_at), LC_I(u->head.objects)},
+                      err);
+}
+
+static loci_status turn_to(lc_tx *tx, user *u, const lc_event *owner, loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status;
+
+    if (u->is_loaded && lc_str_eq(u->user_id, owner->user_id) &&
+        lc_str_eq(u->tenant_id, owner->tenant_id))
+        return LOCI_OK;
+    status = write_head(tx, u, err);
+    if (status != LOCI_OK)
+        return status;
+    *u = (user){.tenant_id = owner->tenant_id, .user_id = owner->user_id, .is_loaded = true};
+    status = lc_tx_find(tx, &head_sql, (lc_arg[]){LC_T(u->tenant_id), LC_T(u->user_id)}, &rows,
+                        &found, err);
+    if (status == LOCI_OK && found)
+        u->head = (lc_head){.seq = lc_rows_i64(&rows, 0),
+                            .recorded_at = lc_rows_i64(&rows, 1),
+                            .objects = lc_rows_i64(&rows, 2)};
+    lc_rows_end(&rows);
+    return status;
+}
+
+static bool is_same(const lc_rows *rows, const lc_event *event)
+{
+    return lc_str_is(lc_rows_str(rows, 0), event->type->name) &&
+           lc_rows_i64(rows, 1) == event->version && lc_rows_i64(rows, 2) == event->recorded_at &&
+           lc_str_eq(lc_rows_str(rows, 3), event->refs) &&
+           (lc_rows_i64(rows, 5) != 0) == event->is_erased &&
+           (event->is_erased || lc_str_eq(lc_rows_str(rows, 4), event->payload));
+}
+
+static loci_status compare_event(lc_tx *tx, const user *u, const lc_event *event, loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status = lc_tx_find(
+        tx, &event_sql, (lc_arg[]){LC_T(u->tenant_id), LC_T(u->user_id), LC_I(event->seq)}, &rows,
+        &found, err);
+
+    if (status == LOCI_OK && (!found || !is_same(&rows, event)))
+        status = conflict(u, event->seq, "is another one in the store", err);
+    lc_rows_end(&rows);
+    return status;
+}
+
+static loci_status write_event(lc_tx *tx, import *i, user *u, const lc_event *event,
+                               loci_error *err)
+{
+    loci_error cause;
+    loci_status status = lc_tx_exec(
+        tx, &put_event_sql,
+        (lc_arg[]){LC_T(u->tenant_id), LC_T(u->user_id), LC_I(event->seq),
+                   LC_T(loci_str_of(event->type->name)), LC_I(event->version),
+                   LC_I(event->recorded_at), LC_T(event->refs), LC_T(event->payload),
+                   LC_I(event->is_erased)},
+        err);
+
+    if (status != LOCI_OK)
+        return status;
+    status = lc_event_apply(tx, event, &i->upcast, &cause);
+    if (status != LOCI_OK && lc_status_is_about_data(status)) {
+        char label[LC_USER_LABEL_BYTES];
+
+        lc_user_label(label, u->tenant_id, u->user_id);
+        return lc_fail(err, LOCI_EINVAL, "user %s: event %lld does not apply: %s", label,
+                       (long long)event->seq, cause.message);
+    }
+    if (status != LOCI_OK) {
+        if (err != NULL)
+            *err = cause;
+        return status;
+    }
+    u->head.seq = event->seq;
+    u->head.recorded_at = event->recorded_at;
+    u->is_dirty = true;
+    return LOCI_OK;
+}
+
+static loci_status take_event(lc_tx *tx, import *i, user *u, const lc_event *event, loci_error *err)
+{
+    loci_status status = turn_to(tx, u, event, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (event->seq <= u->head.seq) {
+        i->batch_skipped++;
+        return compare_event(tx, u, event, err);
+    }
+    if (!tx->is_write)
+        return LOCI_OK; /* Whether it is the next was checked when the file was. */
+    if (event->seq != u->head.seq + 1)
+        return conflict(u, u->head.seq + 1, "is missing in the store: it was changed meanwhile",
+                        err);
+    return write_event(tx, i, u, event, err);
+}
+
+static loci_status take_head(lc_tx *tx, user *u, const lc_line *line, loci_error *err)
+{
+    loci_status status = turn_to(tx, u, &line->event, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (u->head.seq > line->head.seq)
+        return conflict(u, line->head.seq + 1, "and later ones are only in the store", err);
+    if (!tx->is_write)
+        return LOCI_OK;
+    if (u->head.seq == 0)
+        u->head.recorded_at = line->head.recorded_at;
+    if (line->head.objects > u->head.objects) /* An id must not be made twice. */
+        u->head.objects = line->head.objects;
+    u->is_dirty = true;
+    return write_head(tx, u, err);
+}
+
+static loci_status take_setting(lc_tx *tx, const lc_setting_row *row, loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status;
+
+    if (!tx->is_write)
+        return LOCI_OK;
+    status = lc_tx_find(tx, &setting_sql, (lc_arg[]){LC_T(row->tenant_id), LC_T(row->name)}, &rows,
+                        &found, err);
+    lc_rows_end(&rows);
+    return status != LOCI_OK || found ? status : lc_setting_row_put(tx, row, err);
+}
+
+/* The whole batch; in a read it only compares. May be run again. */
+static loci_status take_batch(lc_tx *tx, void *ctx, loci_error *err)
+{
+    import *i = ctx;
+    user u = {0};
+    loci_status status = LOCI_OK;
+
+    i->batch_skipped = 0;
+    for (size_t at = 0; status == LOCI_OK && at < i->line_count; at++) {
+        const lc_line *line = &i->lines[at];
+
+        if (line->kind == LC_LINE_SETTING)
+            status = take_setting(tx, &line->setting, err);
+        else if (line->kind == LC_LINE_EVENT)
+            status = take_event(tx, i, &u, &line->event, err);
+        else if (line->kind == LC_LINE_HEAD)
+            status = take_head(tx, &u, line, err);
+    }
+    return status != LOCI_OK ? status : write_head(tx, &u, err);
+}
+
+/* ---- Readings
+ * ------------------------------------------------------------------------------------ */
+
+static loci_status end_batch(import *i, bool is_write, loci_error *err)
+{
+    lc_db *db = i->upkeep->db;
+    loci_status status = is_write ? lc_db_write_one(db, LC_UPKEEP_WAIT_MS, take_batch, i, err)
+                                  : lc_db_read(db, INT64_MAX, take_batch, i, err);
+
+    if (status != LOCI_OK)
+        return status;
+    for (size_t at = 0; at < i->line_count; at++)
+        i->events_done += i->lines[at].kind == LC_LINE_EVENT;
+    i->skipped += i->batch_skipped;
+    i->line_count = 0;
+    i->bytes = 0;
+    lc_arena_clear(&i->arena);
+    return lc_upkeep_report(i->upkeep, i->what, i->events_done, i->events_total, err);
+}
+
+static loci_status add_line(import *i, const lc_buf *text, loci_error *err)
+{
+    loci_str copy = lc_arena_copy(&i->arena, lc_buf_str(text));
+    loci_status status;
+
+    if (copy.ptr == NULL)
+        return lc_fail_memory(err);
+    status = lc_line_read(i->upkeep->db->catalogue, &i->arena, copy, &i->lines[i->line_count], err);
+    if (status != LOCI_OK)
+        return status;
+    i->line_count++;
+    i->bytes += copy.len;
+    return LOCI_OK;
+}
+
+static loci_status read_all(import *i, bool is_write, lc_buf *text, loci_error *err)
+{
+    const lc_import_source *source = i->source;
+    loci_status status = LOCI_OK;
+    bool found = true;
+
+    i->what = is_write ? "events imported" : "events compared";
+    i->events_done = i->skipped = 0;
+    while (status == LOCI_OK && found) {
+        status = source->next(source->ctx, text, &found, err);
+        if (status == LOCI_OK && found)
+            status = add_line(i, text, err);
+        if (status == LOCI_OK &&
+            (!found || i->line_count == LC_UPKEEP_EVENTS || i->bytes >= LC_UPKEEP_BYTES))
+            status = end_batch(i, is_write, err);
+    }
+    return status != LOCI_OK ? status : source->rewind(source->ctx, err);
+}
+
+loci_status lc_import(const lc_upkeep *upkeep, const lc_import_source *source,
+                      lc_transfer_counts *out, loci_error *err)
+{
+    lc_db *db = upkeep->db;
+    lc_heap *heap = &db->env->heap;
+    lc_transfer_counts counts = {0};
+    lc_buf text;
+    import *i;
+    loci_status status = lc_import_check(db->catalogue, heap, source, &counts, err);
+
+    if (status != LOCI_OK)
+        return status;
+    i = lc_heap_zalloc(heap, sizeof *i, LOCI_MEM_REQUESTS);
+    if (i == NULL)
+        return lc_fail_memory(err);
+    i->upkeep = upkeep;
+    i->source = source;
+    i->events_total = counts.events;
+    lc_arena_init(&i->arena, heap, LOCI_MEM_REQUESTS);
+    lc_buf_init(&i->upcast, heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
+    lc_buf_init(&text, heap, LOCI_MEM_REQUESTS, LC_TRANSFER_LINE_BYTES_MAX);
+    status = read_all(i, false, &text, err);
+    if (status == LOCI_OK)
+        status = read_all(i, true, &text, err);
+    counts.events_skipped = i->skipped;
+    if (status == LOCI_OK)
+        *out = counts;
+    lc_buf_clear(&text);
+    lc_buf_clear(&i->upcast);
+    lc_arena_clear(&i->arena);
+    lc_heap_free(heap, i, sizeof *i, LOCI_MEM_REQUESTS);
+    return status;
+}

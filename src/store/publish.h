@@ -1,0 +1,37 @@
+/* publish.h - a file that is there as a whole or not at all.
+ *
+ * What is written goes to a temporary name beside the final one; when it is complete it is synced,
+ * renamed and its directory synced. A crash leaves at most a file called `name.partial-XXXXXX`.
+ */
+#ifndef LC_STORE_PUBLISH_H
+#define LC_STORE_PUBLISH_H
+
+#include "loci.h"
+
+#include <stdbool.h>
+
+#define LC_PATH_BYTES_MAX 4096
+
+typedef struct lc_publish {
+    char path[LC_PATH_BYTES_MAX];
+    char temporary[LC_PATH_BYTES_MAX + 32]; /* "" = nothing to abandon. */
+    int fd;                                 /* Of the temporary file; -1 = closed. */
+    bool replace;
+} lc_publish;
+
+/* Makes the temporary file, empty and readable by its owner only. A path that exists is
+ * LOCI_ECONFLICT unless `replace`. */
+loci_status lc_publish_begin(lc_publish *publish, const char *path, bool replace, loci_error *err);
+/* Appends to it. */
+loci_status lc_publish_write(lc_publish *publish, loci_str bytes, loci_error *err);
+/* Closes the file, for somebody else to write to its temporary path. */
+void lc_publish_let_go(lc_publish *publish);
+/* Gives it its name. On failure it is abandoned. */
+loci_status lc_publish_finish(lc_publish *publish, loci_error *err);
+/* Removes it, unless it was finished. May be called at any time after begin, and twice. */
+void lc_publish_abandon(lc_publish *publish);
+
+/* A status for errno, naming the path and what to do. */
+loci_status lc_fail_path(loci_error *err, const char *path, int error);
+
+#endif /* LC_STORE_PUBLISH_H */

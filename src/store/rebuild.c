@@ -1,0 +1,369 @@
+/* rebuild.c - replaying the log into shadow tables, and the swap.
+ *
+ * All indexes exist from the beginning: `apply` finds rows by them, and a replay that scans instead
+ * would be quadratic. They carry the generation in their names, because an index keeps its name
+ * when its table is renamed; the generation that stands is `meta.projection_generation`.
+ *
+ * `meta.rebuild` holds "generation shape version" of the shadows. Anything else there, such as a
+ * rebuild begun by another version of loci, whose events may apply differently, is thrown away and
+ * begun anew.
+ *
+ * A slice may be rolled back and run again, so what it knows beyond the store (where the walk
+ * stands) is only a hint: the slice that ends the rebuild starts a round of its own and finds
+ * everything that lags.
+ */
+#include "store/rebuild.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/event.h"
+#include "store/schema.h"
+
+#define SLICE_EVENTS 10000
+#define SLICE_US 500000
+#define GAP_US                                                                                     \
+    4000 /* Between slices: longer than other processes sleep while the store is locked. */
+#define MARK_BYTES 96
+
+static const lc_sql lagging_sql = {
+    "select h.tenant_id, h.user_id, h.seq, h.recorded_at, h.objects"
+    " from heads h left join rebuild_heads r"
+    " on r.tenant_id = h.tenant_id and r.user_id = h.user_id"
+    " where (h.tenant_id, h.user_id) > ($1, $2) and h.seq > coalesce(r.seq, 0)"
+    " order by h.tenant_id, h.user_id limit 1",
+    "tt", "ttiii"};
+
+static const lc_sql progress_sql = {
+    "select seq from rebuild_heads where tenant_id = $1 and user_id = $2", "tt", "i"};
+
+static const lc_sql set_progress_sql = {
+    "insert into rebuild_heads (tenant_id, user_id, seq) values ($1, $2, $3)"
+    " on conflict (tenant_id, user_id) do update set seq = excluded.seq",
+    "tti", NULL};
+
+static const lc_sql clear_progress_sql = {"delete from rebuild_heads", "", NULL};
+
+static const lc_sql total_sql = {"select cast(coalesce(sum(seq), 0) as bigint) from heads", "",
+                                 "i"};
+static const lc_sql done_sql = {"select cast(coalesce(sum(seq), 0) as bigint) from rebuild_heads",
+                                "", "i"};
+
+void lc_rebuild_init(lc_rebuild *rebuild, lc_heap *heap)
+{
+    *rebuild = (lc_rebuild){0};
+    lc_user_walk_init(&rebuild->walk, heap);
+    lc_buf_init(&rebuild->upcast, heap, LOCI_MEM_PIPELINES, LC_JSON_BYTES_MAX);
+}
+
+void lc_rebuild_clear(lc_rebuild *rebuild)
+{
+    lc_user_walk_clear(&rebuild->walk);
+    lc_buf_clear(&rebuild->upcast);
+}
+
+static loci_status read_number(lc_tx *tx, const lc_sql *sql, const lc_arg *args, int64_t *out,
+                               loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status = lc_tx_find(tx, sql, args, &rows, &found, err);
+
+    if (status == LOCI_OK)
+        *out = found ? lc_rows_i64(&rows, 0) : 0;
+    lc_rows_end(&rows);
+    return status;
+}
+
+/* ---- Begin and swap ------------------------------------------------------------------------- */
+
+typedef struct script {
+    lc_buf text;
+    bool is_swap;
+} script;
+
+static loci_status add_statements(void *ctx, const lc_table *table, loci_error *err)
+{
+    script *s = ctx;
+
+    (void)err;
+    if (table->table_class != LC_TABLE_PROJECTION)
+        return LOCI_OK;
+    if (s->is_swap)
+        lc_buf_append_format(&s->text,
+                             "drop table if exists %s;\nalter table %s__new rename to %s;\n",
+                             table->name, table->name, table->name);
+    else
+        lc_buf_append_format(&s->text, "drop table if exists %s__new;\n", table->name);
+    return LOCI_OK;
+}
+
+/* Drops the shadows, or puts them in the place of the tables. */
+static loci_status run_for_projections(lc_tx *tx, bool is_swap, loci_error *err)
+{
+    script s = {.is_swap = is_swap};
+    loci_status status = LOCI_OK;
+    const char *text;
+
+    lc_buf_init(&s.text, &tx->db->env->heap, LOCI_MEM_PIPELINES, LC_ARGS_BYTES_MAX);
+    (void)lc_catalogue_each(tx->db->catalogue, add_statements, &s, err); /* Cannot fail. */
+    text = lc_buf_terminate(&s.text);
+    if (text == NULL)
+        status = lc_buf_status(&s.text, err);
+    else if (text[0] != '\0')
+        status = tx->db->driver->run_script(tx, text, err);
+    lc_buf_clear(&s.text);
+    return status;
+}
+
+/* Projections that this loci has no more: their tables go, and the list is written anew. */
+static loci_status drop_former(lc_tx *tx, loci_error *err)
+{
+    char names[LC_PROJECTION_LIST_BYTES];
+    char statement[128];
+    loci_status status = lc_meta_get_text(tx, "projection_tables", names, sizeof names, err);
+    loci_str rest = loci_str_of(names);
+
+    while (status == LOCI_OK && rest.len > 0) {
+        loci_str name = lc_str_split(rest, ' ', &rest);
+        const lc_table *table = lc_catalogue_find_table(tx->db->catalogue, name);
+
+        if (table != NULL || name.len == 0 || name.len > 63)
+            continue;
+        (void)snprintf(statement, sizeof statement, "drop table if exists %.*s", LC_STR_ARG(name));
+        status = tx->db->driver->run_script(tx, statement, err);
+    }
+    return status;
+}
+
+static loci_status swap_tables(lc_tx *tx, const lc_rebuild *rebuild, loci_error *err)
+{
+    loci_status status = run_for_projections(tx, true, err);
+
+    if (status == LOCI_OK)
+        status = drop_former(tx, err);
+    if (status == LOCI_OK)
+        status = lc_schema_note_projections(tx, err);
+    if (status == LOCI_OK)
+        status = lc_tx_exec(tx, &clear_progress_sql, NULL, err);
+    if (status == LOCI_OK)
+        status = lc_meta_set_text(tx, "rebuild", LC_STR(""), err);
+    if (status == LOCI_OK)
+        status = lc_meta_set_i64(tx, "projection_generation", rebuild->generation, err);
+    if (status == LOCI_OK)
+        status = lc_meta_set_i64(tx, "projection_shape",
+                                 (int64_t)lc_catalogue_shape(tx->db->catalogue), err);
+    return status;
+}
+
+static loci_status begin(lc_tx *tx, const lc_rebuild *rebuild, const char *mark, loci_error *err)
+{
+    loci_status status = run_for_projections(tx, false, err);
+
+    if (status == LOCI_OK)
+        status = lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION, "__new",
+                                         rebuild->generation, err);
+    if (status == LOCI_OK)
+        status = lc_tx_exec(tx, &clear_progress_sql, NULL, err);
+    if (status == LOCI_OK)
+        status = lc_meta_set_text(tx, "rebuild", loci_str_of(mark), err);
+    return status;
+}
+
+/* Finds the rebuild in progress, or begins one; `*is_over` when another process has ended ours. */
+static loci_status join(lc_tx *tx, lc_rebuild *rebuild, bool *is_over, loci_error *err)
+{
+    char mark[MARK_BYTES], found[MARK_BYTES];
+    int64_t standing;
+    loci_status status = lc_meta_get_i64(tx, "projection_generation", 0, &standing, err);
+
+    if (status == LOCI_OK)
+        status = lc_meta_get_text(tx, "rebuild", found, sizeof found, err);
+    if (status != LOCI_OK)
+        return status;
+    if (rebuild->generation == 0)
+        rebuild->generation = standing + 1;
+    *is_over = standing >= rebuild->generation;
+    if (*is_over)
+        return LOCI_OK;
+    (void)snprintf(mark, sizeof mark, "%" PRId64 " %016" PRIx64 " %d.%d.%d", rebuild->generation,
+                   lc_catalogue_shape(tx->db->catalogue), LOCI_VERSION_MAJOR, LOCI_VERSION_MINOR,
+                   LOCI_VERSION_PATCH); /* Fits by far. */
+    if (!lc_str_is(loci_str_of(found), mark))
+        status = begin(tx, rebuild, mark, err);
+    return status;
+}
+
+/* ---- Replay --------------------------------------------------------------------------------- */
+
+typedef struct slice {
+    lc_tx *tx;
+    lc_rebuild *rebuild;
+    int64_t began_us;
+    int64_t events;
+    size_t bytes;
+    int64_t seq; /* Of the user at hand, replayed. */
+    bool is_cut;
+} slice;
+
+static bool is_full(const slice *s)
+{
+    return s->events >= SLICE_EVENTS || s->bytes >= LC_UPKEEP_BYTES ||
+           ((s->events & 63) == 0 && lc_clock_monotonic_us() - s->began_us >= SLICE_US);
+}
+
+static loci_status replay_event(void *ctx, const lc_event *event, loci_error *err)
+{
+    slice *s = ctx;
+    loci_status status;
+
+    if (event->seq != s->seq + 1)
+        return lc_fail(err, LOCI_ECORRUPT, "event %lld is missing", (long long)s->seq + 1);
+    s->tx->is_shadow = true;
+    status = lc_event_apply(s->tx, event, &s->rebuild->upcast, err);
+    s->tx->is_shadow = false;
+    if (status != LOCI_OK)
+        return status;
+    s->seq = event->seq;
+    s->events++;
+    s->bytes += event->payload.len;
+    if (is_full(s)) {
+        s->is_cut = true;
+        return LOCI_ECANCELLED; /* Ends the answer; replay_user() knows why. */
+    }
+    return LOCI_OK;
+}
+
+/* The message of whatever went wrong with an event lacks its user. */
+static loci_status fail_for_user(const slice *s, loci_status status, const loci_error *cause,
+                                 loci_error *err)
+{
+    const lc_user_walk *walk = &s->rebuild->walk;
+    char label[LC_USER_LABEL_BYTES];
+
+    if (!lc_status_is_about_data(status)) {
+        if (err != NULL)
+            *err = *cause;
+        return status;
+    }
+    lc_user_label(label, lc_user_walk_tenant(walk), lc_user_walk_user(walk));
+    return lc_fail(err, status == LOCI_EUNSUPPORTED ? status : LOCI_ECORRUPT,
+                   "the log of user %s cannot be replayed behind event %lld: %s", label,
+                   (long long)s->seq, cause->message);
+}
+
+static loci_status replay_user(slice *s, loci_error *err)
+{
+    const lc_user_walk *walk = &s->rebuild->walk;
+    lc_event_range range = {.tenant_id = lc_user_walk_tenant(walk),
+                            .user_id = lc_user_walk_user(walk),
+                            .limit = SLICE_EVENTS};
+    const lc_arg owner[] = {LC_T(range.tenant_id), LC_T(range.user_id)};
+    loci_error cause = {0};
+    loci_status status = read_number(s->tx, &progress_sql, owner, &s->seq, err);
+
+    if (status != LOCI_OK)
+        return status;
+    range.after_seq = s->seq;
+    status = lc_event_each(s->tx, &range, replay_event, s, &cause);
+    if (s->is_cut)
+        status = LOCI_OK;
+    else if (status == LOCI_OK && s->seq < walk->head.seq)
+        status = lc_fail(&cause, LOCI_ECORRUPT, "it ends there, but the head says %lld",
+                         (long long)walk->head.seq);
+    if (status != LOCI_OK)
+        return fail_for_user(s, status, &cause, err);
+    return lc_tx_exec(s->tx, &set_progress_sql, (lc_arg[]){owner[0], owner[1], LC_I(s->seq)}, err);
+}
+
+/* Replays whoever lags, from where the walk stands, until the slice is full or a whole round found
+ * nobody. A user that was cut off is met again in the next round. */
+static loci_status replay_some(slice *s, bool *has_all, loci_error *err)
+{
+    lc_user_walk *walk = &s->rebuild->walk;
+    bool is_whole_round = false;
+    loci_status status = LOCI_OK;
+
+    while (status == LOCI_OK && !s->is_cut) {
+        status = lc_user_walk_next(s->tx, walk, &lagging_sql, err);
+        if (status != LOCI_OK)
+            break;
+        if (walk->found) {
+            status = replay_user(s, err);
+        } else if (is_whole_round) {
+            *has_all = true;
+            break;
+        } else {
+            lc_user_walk_restart(walk);
+            is_whole_round = true;
+        }
+    }
+    return status;
+}
+
+/* For the progress. The sums cost a look at every head, so they are made once, at the beginning. */
+static loci_status count_events(lc_tx *tx, const slice *s, bool has_all, loci_error *err)
+{
+    lc_rebuild *rebuild = s->rebuild;
+    loci_status status = LOCI_OK;
+
+    rebuild->events_done += s->events;
+    if (rebuild->events_total == 0) {
+        status = read_number(tx, &total_sql, NULL, &rebuild->events_total, err);
+        if (status == LOCI_OK)
+            status = read_number(tx, &done_sql, NULL, &rebuild->events_done, err);
+    }
+    if (has_all || rebuild->events_done > rebuild->events_total)
+        rebuild->events_total = rebuild->events_done;
+    return status;
+}
+
+loci_status lc_rebuild_slice(lc_tx *tx, void *ctx, loci_error *err)
+{
+    lc_rebuild *rebuild = ctx;
+    slice s = {.tx = tx, .rebuild = rebuild, .began_us = lc_clock_monotonic_us()};
+    bool is_over, has_all = false;
+    loci_status status = join(tx, rebuild, &is_over, err);
+
+    if (status == LOCI_OK && is_over) {
+        rebuild->phase = LC_REBUILD_DONE;
+        return LOCI_OK;
+    }
+    rebuild->phase = LC_REBUILD_REPLAYING;
+    if (status == LOCI_OK)
+        status = replay_some(&s, &has_all, err);
+    if (status == LOCI_OK)
+        status = count_events(tx, &s, has_all, err);
+    if (status != LOCI_OK || !has_all)
+        return status;
+    rebuild->phase = LC_REBUILD_CAUGHT_UP;
+    if (!rebuild->may_swap)
+        return LOCI_OK;
+    status = swap_tables(tx, rebuild, err);
+    if (status == LOCI_OK)
+        rebuild->phase = LC_REBUILD_DONE;
+    return status;
+}
+
+loci_status lc_rebuild_run(lc_db *db, lc_progress *progress, void *ctx, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+    lc_rebuild rebuild;
+
+    lc_rebuild_init(&rebuild, &db->env->heap);
+    rebuild.may_swap = true;
+    while (status == LOCI_OK && rebuild.phase != LC_REBUILD_DONE) {
+        status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, lc_rebuild_slice, &rebuild, err);
+        if (status != LOCI_OK || rebuild.phase == LC_REBUILD_DONE)
+            break;
+        if (progress != NULL)
+            progress(ctx, "events replayed", rebuild.events_done, rebuild.events_total);
+        lc_clock_sleep_us(GAP_US);
+    }
+    lc_rebuild_clear(&rebuild);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* rebuild.h - makes the projections anew from the log, beside the old ones, while everybody works
+ * on.
+ *
+ *     begin ---> replay … replay ---> caught up ---> swap
+ *       |          slices, each a commit   |           one commit: the rest of the log, then the
+ *       |                                  |           shadows take the tables' names
+ *       new shadow tables `x__new`         may be compared with what they will replace
+ *
+ * How far each user was replayed stands in `rebuild_heads`, which rebuild is going on in
+ * `meta.rebuild`: so one that was interrupted goes on where it was, and several processes may work
+ * on the same one.
+ */
+#ifndef LC_STORE_REBUILD_H
+#define LC_STORE_REBUILD_H
+
+#include "store/upkeep.h"
+#include "store/user_walk.h"
+
+typedef enum lc_rebuild_phase {
+    LC_REBUILD_REPLAYING,
+    LC_REBUILD_CAUGHT_UP, /* The shadows had all of the log when the slice committed. */
+    LC_REBUILD_DONE       /* They are the projections now. */
+} lc_rebuild_phase;
+
+/* One process's part in a rebuild. Nothing of it must survive a crash. */
+typedef struct lc_rebuild {
+    lc_user_walk walk; /* The user being replayed; others come first only in the next round. */
+    lc_buf upcast;
+    int64_t generation;     /* The one that is being made; 0 before the first slice. */
+    bool may_swap;          /* Set by the caller: the slice that has caught up ends the rebuild. */
+    lc_rebuild_phase phase; /* After a slice that was committed. */
+    int64_t events_done;    /* Replayed so far, and */
+    int64_t events_total;   /* all that there are, as the last slice saw it. */
+} lc_rebuild;
+
+void lc_rebuild_init(lc_rebuild *rebuild, lc_heap *heap);
+void lc_rebuild_clear(lc_rebuild *rebuild);
+
+/* One slice: a lc_tx_body whose ctx is the lc_rebuild, for a write of the store itself. A log with
+ * a hole or with an event that does not apply is LOCI_ECORRUPT, naming user and event. */
+loci_status lc_rebuild_slice(lc_tx *tx, void *ctx, loci_error *err);
+
+/* The whole, slice by slice, on a connection without a queue: at open, when the shape has changed.
+ */
+loci_status lc_rebuild_run(lc_db *db, lc_progress *progress, void *ctx, loci_error *err);
+
+/* What will change when the shadows take over. */
+typedef struct lc_rebuild_report {
+    bool was_compared;     /* False: the old tables have another shape. */
+    int64_t users_skipped; /* Could not be compared: they were written to all the time. */
+    int64_t differences;
+    lc_buf tables; /* The ones that differ, "facts, claims". */
+} lc_rebuild_report;
+
+/* Runs one more slice, without swapping; set by whoever owns the write path. */
+typedef loci_status lc_rebuild_catch_up(void *ctx, loci_error *err);
+
+/* Compares the projections with their shadows, user by user, on snapshots of upkeep->db. */
+loci_status lc_rebuild_compare(const lc_upkeep *upkeep, lc_rebuild_catch_up *catch_up,
+                               void *catch_up_ctx, lc_rebuild_report *out, loci_error *err);
+
+#endif /* LC_STORE_REBUILD_H */

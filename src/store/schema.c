@@ -1,0 +1,240 @@
+/* schema.c - creating, migrating and refusing stores.
+ *
+ * The usual case, a store of this version, takes one read and no lock. Anything else is decided
+ * again inside the write transaction, because another process may have done the work meanwhile.
+ */
+#include "store/schema.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+#define MIGRATION_MS_MAX 60000
+
+static const lc_migration loci_migrations[] = {
+    {0, NULL, NULL}, /* Version 1 is made from the catalogue; the first migration will lead to 2. */
+};
+
+static const lc_sql meta_get_sql = {"select value from meta where name = $1", "t", "t"};
+static const lc_sql meta_set_sql = {"insert into meta (name, value) values ($1, $2)"
+                                    " on conflict (name) do update set value = excluded.value",
+                                    "tt", NULL};
+
+loci_status lc_meta_get_text(lc_tx *tx, const char *name, char *out, size_t bytes, loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status = lc_tx_find(tx, &meta_get_sql, (lc_arg[]){LC_T(loci_str_of(name))}, &rows,
+                                    &found, err);
+
+    if (status != LOCI_OK)
+        return status;
+    out[0] = '\0';
+    if (found) {
+        loci_str value = lc_rows_str(&rows, 0);
+        size_t len = value.len < bytes ? value.len : bytes - 1;
+
+        memcpy(out, value.ptr, len);
+        out[len] = '\0';
+    }
+    lc_rows_end(&rows);
+    return LOCI_OK;
+}
+
+loci_status lc_meta_set_text(lc_tx *tx, const char *name, loci_str value, loci_error *err)
+{
+    return lc_tx_exec(tx, &meta_set_sql, (lc_arg[]){LC_T(loci_str_of(name)), LC_T(value)}, err);
+}
+
+loci_status lc_meta_get_i64(lc_tx *tx, const char *name, int64_t absent, int64_t *out,
+                            loci_error *err)
+{
+    char text[32];
+    loci_status status = lc_meta_get_text(tx, name, text, sizeof text, err);
+
+    if (status != LOCI_OK)
+        return status;
+    *out = absent;
+    if (text[0] != '\0' && !lc_str_to_i64(loci_str_of(text), out))
+        return lc_fail(err, LOCI_ECORRUPT, "meta.%s is not a number", name);
+    return LOCI_OK;
+}
+
+loci_status lc_meta_set_i64(lc_tx *tx, const char *name, int64_t value, loci_error *err)
+{
+    char text[32];
+
+    (void)snprintf(text, sizeof text, "%" PRId64, value); /* At most 20 characters. */
+    return lc_meta_set_text(tx, name, loci_str_of(text), err);
+}
+
+typedef struct creation {
+    lc_tx *tx;
+    lc_buf script;
+    unsigned class_mask;
+    const char *suffix;
+    int64_t generation;
+} creation;
+
+static loci_status create_table(void *ctx, const lc_table *table, loci_error *err)
+{
+    creation *c = ctx;
+    const char *text;
+
+    if ((c->class_mask & (1u << table->table_class)) == 0)
+        return LOCI_OK;
+    lc_buf_reset(&c->script);
+    lc_ddl_table(&c->script, table, c->tx->db->driver->dialect, c->suffix);
+    lc_ddl_indexes(&c->script, table, c->suffix, c->generation);
+    text = lc_buf_terminate(&c->script);
+    if (text == NULL)
+        return lc_buf_status(&c->script, err);
+    return c->tx->db->driver->run_script(c->tx, text, err);
+}
+
+loci_status lc_schema_create_tables(lc_tx *tx, unsigned class_mask, const char *suffix,
+                                    int64_t generation, loci_error *err)
+{
+    creation c = {.tx = tx, .class_mask = class_mask, .suffix = suffix, .generation = generation};
+    loci_status status;
+
+    lc_buf_init(&c.script, &tx->db->env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
+    status = lc_catalogue_each(tx->db->catalogue, create_table, &c, err);
+    lc_buf_clear(&c.script);
+    return status;
+}
+
+static loci_status note_table(void *ctx, const lc_table *table, loci_error *err)
+{
+    lc_buf *names = ctx;
+
+    (void)err;
+    if (table->table_class == LC_TABLE_PROJECTION)
+        lc_buf_append_format(names, "%s%s", names->len == 0 ? "" : " ", table->name);
+    return LOCI_OK;
+}
+
+loci_status lc_schema_note_projections(lc_tx *tx, loci_error *err)
+{
+    lc_buf names;
+    loci_status status;
+
+    lc_buf_init(&names, &tx->db->env->heap, LOCI_MEM_ENGINE, LC_PROJECTION_LIST_BYTES - 1);
+    (void)lc_catalogue_each(tx->db->catalogue, note_table, &names, err); /* Cannot fail. */
+    status = lc_buf_status(&names, err);
+    if (status == LOCI_OK)
+        status = lc_meta_set_text(tx, "projection_tables",
+                                  (loci_str){names.ptr != NULL ? names.ptr : "", names.len}, err);
+    lc_buf_clear(&names);
+    return status;
+}
+
+static loci_status create_store(lc_tx *tx, loci_error *err)
+{
+    const unsigned all = 1u << LC_TABLE_LOG | 1u << LC_TABLE_PROJECTION |
+                         1u << LC_TABLE_OPERATIONAL;
+    lc_random *random = &tx->db->env->random;
+    char store_id[33];
+    loci_status status = lc_schema_create_tables(tx, all, "", 0, err);
+
+    (void)snprintf(store_id, sizeof store_id, "%016" PRIx64 "%016" PRIx64, lc_random_next(random),
+                   lc_random_next(random)); /* Always 32 digits. */
+    if (status == LOCI_OK)
+        status = lc_meta_set_text(tx, "store_id", loci_str_of(store_id), err);
+    if (status == LOCI_OK)
+        status = lc_meta_set_i64(tx, "created_at", tx->now_us, err);
+    if (status == LOCI_OK)
+        status = lc_meta_set_i64(tx, "feature_level", 1, err);
+    if (status == LOCI_OK)
+        status = lc_meta_set_i64(tx, "projection_shape",
+                                 (int64_t)lc_catalogue_shape(tx->db->catalogue), err);
+    if (status == LOCI_OK)
+        status = lc_schema_note_projections(tx, err);
+    return status;
+}
+
+typedef struct opening {
+    const lc_migration *migrations;
+    int64_t version_target;
+    lc_schema_state state;
+    char store_id[33];
+} opening;
+
+/* What the store says of itself; version 0 = it has no tables yet. */
+static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
+{
+    opening *o = ctx;
+    bool exists;
+    int64_t shape = 0;
+    loci_status status = tx->db->driver->has_table(tx, "meta", &exists, err);
+
+    o->state.version = 0;
+    if (status != LOCI_OK || !exists)
+        return status;
+    status = lc_meta_get_i64(tx, "schema_version", 0, &o->state.version, err);
+    if (status == LOCI_OK && o->state.version < 1)
+        status = lc_fail(err, LOCI_ECORRUPT, "meta.schema_version is missing or below 1");
+    if (status == LOCI_OK)
+        status = lc_meta_get_i64(tx, "projection_shape", 0, &shape, err);
+    if (status == LOCI_OK)
+        status = lc_meta_get_text(tx, "store_id", o->store_id, sizeof o->store_id, err);
+    if (status != LOCI_OK)
+        return status;
+    o->state.needs_rebuild = shape != (int64_t)lc_catalogue_shape(tx->db->catalogue);
+    if (o->state.version > o->version_target)
+        return lc_fail(err, LOCI_EUNSUPPORTED,
+                       "the store has schema version %" PRId64 "; this loci knows up to %" PRId64
+                       ": use a newer loci",
+                       o->state.version, o->version_target);
+    return LOCI_OK;
+}
+
+static loci_status bring_up_to_date(lc_tx *tx, void *ctx, loci_error *err)
+{
+    opening *o = ctx;
+    loci_status status = look(tx, ctx, err);
+
+    if (status != LOCI_OK)
+        return status;
+    o->state.version_before = o->state.version;
+    if (o->state.version == 0) {
+        status = create_store(tx, err);
+        o->state.version = o->version_target; /* The catalogue is always the newest. */
+    }
+    for (const lc_migration *m = o->migrations; status == LOCI_OK && m->version != 0; m++) {
+        if (m->version <= o->state.version)
+            continue;
+        status = m->run(tx, err);
+        o->state.version = m->version;
+    }
+    if (status == LOCI_OK && o->state.version != o->state.version_before)
+        status = lc_meta_set_i64(tx, "schema_version", o->state.version, err);
+    if (status == LOCI_OK)
+        status = look(tx, ctx, err);
+    return status;
+}
+
+loci_status lc_schema_open(lc_db *db, const lc_migration *migrations, lc_schema_state *out,
+                           loci_error *err)
+{
+    opening o = {.migrations = migrations != NULL ? migrations : loci_migrations,
+                 .version_target = LC_SCHEMA_VERSION};
+    loci_status status;
+
+    for (const lc_migration *m = o.migrations; m->version != 0; m++)
+        o.version_target = m->version;
+
+    status = lc_db_read(db, INT64_MAX, look, &o, err);
+    o.state.version_before = o.state.version;
+    if (status == LOCI_OK && o.state.version != o.version_target)
+        status = lc_db_write_one(db, MIGRATION_MS_MAX, bring_up_to_date, &o, err);
+    if (status != LOCI_OK)
+        return status;
+    memcpy(db->store_id, o.store_id, sizeof db->store_id);
+    *out = o.state;
+    return LOCI_OK;
+}

@@ -1,0 +1,420 @@
+/* sqlite.c - the SQLite driver: opening a file, and what its result codes mean.
+ *
+ * WAL, so that reads never wait for the writer; synchronous=FULL, so that acked is durable;
+ * secure_delete and temp_store=MEMORY, so that forgotten text does not linger in free pages or in
+ * files outside the store; double-quoted strings off, so that a misspelt column is an error.
+ * SQLite's own busy handler starves processes for a second at a time; sleeping a random 1 to 3 ms
+ * does not (ARCHITECTURE.md).
+ *
+ * `application_id` marks a file as loci's, so that we neither write into another program's database
+ * nor let ours be taken for one.
+ */
+#include "store/sqlite.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+
+#define APPLICATION_ID 0x6C6F6369 /* "loci" */
+#define OPEN_BUSY_MS 10000        /* Another process may be creating the same store. */
+#define PROGRESS_STEPS 4000 /* Virtual machine steps between two looks at the deadline, ~50 µs. */
+#define PATH_BYTES_MAX 4096
+#define ROLL_BACK_TRIES 3
+
+static const struct {
+    int code; /* Primary result code. */
+    loci_status status;
+    const char *message;
+} meanings[] = {
+    {SQLITE_BUSY, LOCI_EDEADLINE, "the store stayed locked by another writer until the deadline"},
+    {SQLITE_LOCKED, LOCI_EDEADLINE, "the store stayed locked by another writer until the deadline"},
+    {SQLITE_FULL, LOCI_ERESOURCE, "the disk is full; free some space and try again"},
+    {SQLITE_NOMEM, LOCI_ERESOURCE, "out of memory"},
+    {SQLITE_CORRUPT, LOCI_ECORRUPT, "the store is damaged; run `loci verify`, or restore a backup"},
+    {SQLITE_NOTADB, LOCI_ECORRUPT, "the file is not a loci store"},
+    {SQLITE_READONLY, LOCI_EFORBIDDEN,
+     "the store is read-only; check the permissions of its file and directory"},
+    {SQLITE_PERM, LOCI_EFORBIDDEN, "no permission for the store's file"},
+    {SQLITE_AUTH, LOCI_EFORBIDDEN, "no permission for the store's file"},
+    {SQLITE_CANTOPEN, LOCI_EUNAVAILABLE, "the store's file cannot be opened"},
+    {SQLITE_IOERR, LOCI_EUNAVAILABLE, "the file system failed; see the system's log"},
+    {SQLITE_TOOBIG, LOCI_ELIMIT, "a value is too large for the store"},
+    {SQLITE_PROTOCOL, LOCI_EUNAVAILABLE, "the store's lock could not be had; try again"},
+};
+
+loci_status lc_sqlite_fail(lc_sqlite *db, int code, loci_error *err)
+{
+    int primary = code & 0xFF;
+
+    if (primary == SQLITE_INTERRUPT) {
+        if (db->read_timed_out)
+            return lc_fail(err, LOCI_EDEADLINE, "the read took longer than its deadline");
+        return lc_fail(err, LOCI_ECANCELLED, "interrupted");
+    }
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+        if (meanings[i].code == primary)
+            return lc_fail(err, meanings[i].status, "%s (SQLite %d)", meanings[i].message, code);
+    }
+    return lc_fail(err, LOCI_EINTERNAL, "SQLite %d: %s", code, sqlite3_errmsg(db->handle));
+}
+
+loci_status lc_sqlite_run(lc_sqlite *db, const char *text, loci_error *err)
+{
+    int code = sqlite3_exec(db->handle, text, NULL, NULL, NULL);
+
+    return code == SQLITE_OK ? LOCI_OK : lc_sqlite_fail(db, code, err);
+}
+
+void lc_sqlite_roll_back(lc_sqlite *db)
+{
+    /* After a change of the schema SQLite prepares even this one again, which may want for memory;
+     * the failure that led here is the one reported. */
+    for (int i = 0; i < ROLL_BACK_TRIES && sqlite3_get_autocommit(db->handle) == 0; i++)
+        (void)lc_sqlite_run_control(db, LC_SQLITE_ROLLBACK);
+    if (sqlite3_get_autocommit(db->handle) == 0)
+        db->is_broken = true;
+}
+
+static int wait_while_busy(void *ctx, int count)
+{
+    lc_sqlite *db = ctx;
+
+    (void)count;
+    if (lc_clock_monotonic_us() >= db->busy_deadline_us)
+        return 0;
+    lc_clock_sleep_us(lc_random_between(&db->db.env->random, 1000, 3000));
+    return 1;
+}
+
+static int look_at_deadline(void *ctx)
+{
+    lc_sqlite *db = ctx;
+
+    if (lc_clock_monotonic_us() < db->read_deadline_us)
+        return 0;
+    db->read_timed_out = true;
+    return 1;
+}
+
+/* SQLite only says "cannot open"; a person wants to know why. */
+static loci_status explain_path(const char *store, int error, loci_error *err)
+{
+    switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+        return lc_fail(err, LOCI_ENOTFOUND,
+                       "store %s: its directory does not exist; create it first", store);
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        return lc_fail(err, LOCI_EFORBIDDEN,
+                       "store %s: %s; check the permissions of file and directory", store,
+                       strerror(error));
+    case ENOSPC:
+    case EDQUOT:
+    case EMFILE:
+    case ENFILE:
+        return lc_fail(err, LOCI_ERESOURCE, "store %s: %s", store, strerror(error));
+    case EISDIR:
+        return lc_fail(err, LOCI_EINVAL, "store %s is a directory; name a file in it", store);
+    default:
+        return lc_fail(err, LOCI_EUNAVAILABLE, "store %s: %s", store, strerror(error));
+    }
+}
+
+/* A file whose directory entry is not synced may be gone after a power loss, with all that was
+ * acked. */
+static void sync_directory_of(const char *store)
+{
+    char path[PATH_BYTES_MAX];
+    int fd;
+
+    memcpy(path, store, strlen(store) + 1);
+    fd = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd); /* Some file systems refuse it for directories, and then need none. */
+    (void)close(fd);
+}
+
+/* Makes sure that there is a file to open, readable by its owner only: it holds people's words. It
+ * is not opened here: closing any descriptor of it would drop the locks that this process's other
+ * connections hold (another thread may be opening the new file already), and the WAL could be
+ * deleted under them. */
+static loci_status prepare_file(const char *store, bool create, loci_error *err)
+{
+    struct stat info;
+
+    if (strlen(store) >= PATH_BYTES_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "the store's path is longer than %d bytes",
+                       PATH_BYTES_MAX);
+    if (stat(store, &info) == 0) {
+        if (S_ISDIR(info.st_mode))
+            return explain_path(store, EISDIR, err);
+        return access(store, R_OK | W_OK) == 0 ? LOCI_OK : explain_path(store, errno, err);
+    }
+    if (errno == ENOENT && !create)
+        return lc_fail(err, LOCI_ENOTFOUND, "store %s does not exist; `loci init` makes one",
+                       store);
+    if (errno != ENOENT)
+        return explain_path(store, errno, err);
+
+    if (mknod(store, S_IFREG | 0600, 0) != 0)
+        return errno == EEXIST ? LOCI_OK : explain_path(store, errno, err);
+    sync_directory_of(store);
+    return LOCI_OK;
+}
+
+/* Undoing must not need memory: what it takes is prepared by doing it once. */
+static loci_status prepare_roll_back(lc_sqlite *db, loci_error *err)
+{
+    int code = lc_sqlite_run_control(db, LC_SQLITE_BEGIN);
+
+    if (code == SQLITE_OK)
+        code = lc_sqlite_run_control(db, LC_SQLITE_ROLLBACK);
+    return code == SQLITE_OK ? LOCI_OK : lc_sqlite_fail(db, code, err);
+}
+
+static loci_status set_up(lc_sqlite *db, loci_error *err)
+{
+    loci_status status;
+    int code;
+
+    (void)sqlite3_extended_result_codes(db->handle, 1); /* Cannot fail on an open handle. */
+    (void)sqlite3_busy_handler(db->handle, wait_while_busy, db);
+    sqlite3_progress_handler(db->handle, PROGRESS_STEPS, look_at_deadline, db);
+    code = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+    if (code != SQLITE_OK)
+        return lc_sqlite_fail(db, code, err);
+
+    status = lc_sqlite_run(db,
+                           "pragma temp_store = memory; pragma foreign_keys = on;"
+                           "pragma secure_delete = on; pragma synchronous = full;"
+                           "pragma wal_autocheckpoint = 1000; pragma cache_size = -8192;",
+                           err);
+    return status == LOCI_OK ? prepare_roll_back(db, err) : status;
+}
+
+static loci_status new_connection(lc_env *env, const lc_catalogue *catalogue, lc_sqlite **out,
+                                  loci_error *err)
+{
+    lc_sqlite *db = lc_heap_zalloc(&env->heap, sizeof *db, LOCI_MEM_ENGINE);
+
+    if (db == NULL)
+        return lc_fail_memory(err);
+    db->db = (lc_db){.driver = &lc_sqlite_driver, .env = env, .catalogue = catalogue};
+    lc_arena_init(&db->db.scratch, &env->heap, LOCI_MEM_ENGINE);
+    db->read_deadline_us = INT64_MAX;
+    db->busy_deadline_us = lc_clock_monotonic_us() + OPEN_BUSY_MS * 1000;
+    lc_map_init(&db->statements, &env->heap, LOCI_MEM_ENGINE);
+    lc_buf_init(&db->scratch, &env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
+    *out = db;
+    return LOCI_OK;
+}
+
+static loci_status read_pragma(lc_sqlite *db, const char *text, int64_t *out, loci_error *err)
+{
+    sqlite3_stmt *statement = NULL;
+    int code = sqlite3_prepare_v2(db->handle, text, -1, &statement, NULL);
+
+    if (code == SQLITE_OK)
+        code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
+        *out = sqlite3_column_int64(statement, 0);
+    (void)sqlite3_finalize(statement); /* Repeats the error of step. */
+    return code == SQLITE_ROW ? LOCI_OK : lc_sqlite_fail(db, code, err);
+}
+
+/* Claims an empty file for loci and puts it into WAL mode; refuses anything that is not ours. */
+static loci_status claim_file(lc_sqlite *db, const char *store, loci_error *err)
+{
+    int64_t application = 0, schema = 0;
+    /* In this order: another process may be claiming and filling the file between the two. */
+    loci_status status = read_pragma(db, "pragma schema_version", &schema, err);
+
+    if (status == LOCI_OK)
+        status = read_pragma(db, "pragma application_id", &application, err);
+    if (status == LOCI_ECORRUPT)
+        return lc_fail(err, LOCI_ECORRUPT, "%s is not a loci store (not an SQLite database)",
+                       store);
+    if (status != LOCI_OK)
+        return status;
+    if (application == APPLICATION_ID)
+        return LOCI_OK;
+    if (application != 0 || schema != 0)
+        return lc_fail(err, LOCI_ECORRUPT,
+                       "%s is an SQLite database of another program, not a loci store", store);
+    /* 4096: what restore relies on. Auto-vacuum must be chosen before the first table. */
+    return lc_sqlite_run(db,
+                         "pragma page_size = 4096; pragma journal_mode = wal;"
+                         "pragma application_id = 1819239273;",
+                         err);
+}
+
+_Static_assert(APPLICATION_ID == 1819239273, "the pragma above says the same");
+
+/* SQLite does not call the busy handler for everything it does here: changing the journal mode, or
+ * recovering the WAL, while another process opens or closes the same file. */
+static loci_status claim_patiently(lc_sqlite *db, const char *store, loci_error *err)
+{
+    loci_status status = claim_file(db, store, err);
+
+    while (status == LOCI_EDEADLINE && wait_while_busy(db, 0) != 0)
+        status = claim_file(db, store, err);
+    return status;
+}
+
+loci_status lc_sqlite_open(lc_env *env, const lc_catalogue *catalogue, const char *store,
+                           bool create, lc_db **out, loci_error *err)
+{
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    lc_sqlite *db = NULL;
+    loci_status status;
+    int code;
+
+    status = prepare_file(store, create, err);
+    if (status != LOCI_OK)
+        return status;
+    status = new_connection(env, catalogue, &db, err);
+    if (status != LOCI_OK)
+        return status;
+
+    code = sqlite3_open_v2(store, &db->handle, flags, NULL);
+    if (code != SQLITE_OK) {
+        status = lc_sqlite_fail(db, code, err);
+        goto out;
+    }
+    status = set_up(db, err);
+    if (status == LOCI_OK)
+        status = claim_patiently(db, store, err);
+    if (status == LOCI_OK)
+        *out = &db->db;
+out:
+    if (status != LOCI_OK)
+        lc_sqlite_close(&db->db);
+    return status;
+}
+
+loci_status lc_sqlite_open_scratch(lc_env *env, const lc_catalogue *catalogue, lc_db **out,
+                                   loci_error *err)
+{
+    lc_sqlite *db = NULL;
+    loci_status status = new_connection(env, catalogue, &db, err);
+    int code;
+
+    if (status != LOCI_OK)
+        return status;
+    code = sqlite3_open_v2(":memory:", &db->handle,
+                           SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+    status = code == SQLITE_OK ? set_up(db, err) : lc_sqlite_fail(db, code, err);
+    if (status == LOCI_OK)
+        *out = &db->db;
+    else
+        lc_sqlite_close(&db->db);
+    return status;
+}
+
+void lc_sqlite_close(lc_db *base)
+{
+    lc_sqlite *db = (lc_sqlite *)base;
+    sqlite3_stmt *left;
+
+    lc_sqlite_drop_statements(db);
+    /* Made for one use by a body that a bug has stopped. One left would keep the connection, and
+     * the lock of its transaction, alive behind our back. */
+    while (db->handle != NULL && (left = sqlite3_next_stmt(db->handle, NULL)) != NULL)
+        (void)sqlite3_finalize(left);
+    lc_map_clear(&db->statements);
+    lc_buf_clear(&db->scratch);
+    lc_arena_clear(&db->db.scratch);
+    (void)sqlite3_close_v2(db->handle); /* Every statement is finalised, so it closes now. */
+    lc_heap_free(&db->db.env->heap, db, sizeof *db, LOCI_MEM_ENGINE);
+}
+
+loci_status lc_sqlite_set_durability(lc_db *base, bool is_relaxed, loci_error *err)
+{
+    return lc_sqlite_run((lc_sqlite *)base,
+                         is_relaxed ? "pragma synchronous = normal" : "pragma synchronous = full",
+                         err);
+}
+
+static loci_status host_now_us(lc_tx *tx, int64_t *out, loci_error *err)
+{
+    (void)tx;
+    (void)err;
+    /* Every process on this file runs on this machine. */
+    *out = lc_clock_system_us(NULL);
+    return LOCI_OK;
+}
+
+static uint64_t change_mark(lc_db *base)
+{
+    int64_t mark = 0;
+
+    /* A failure leaves 0, which looks like a change: the reader then finds out. */
+    (void)read_pragma((lc_sqlite *)base, "pragma data_version", &mark, NULL);
+    return (uint64_t)mark;
+}
+
+static bool is_broken(const lc_db *base)
+{
+    return ((const lc_sqlite *)base)->is_broken;
+}
+
+static void interrupt(lc_db *base)
+{
+    sqlite3_interrupt(((lc_sqlite *)base)->handle);
+}
+
+static loci_status has_table(lc_tx *tx, const char *name, bool *out, loci_error *err)
+{
+    static const lc_sql find = {"select 1 from sqlite_schema where type = 'table' and name = $1",
+                                "t", "i"};
+    lc_rows rows = {0};
+    loci_status status = lc_tx_find(tx, &find, (lc_arg[]){LC_T(loci_str_of(name))}, &rows, out,
+                                    err);
+
+    lc_rows_end(&rows);
+    return status;
+}
+
+const lc_db_driver lc_sqlite_driver = {
+    .name = "sqlite",
+    .dialect = LC_DIALECT_SQLITE,
+    .open = lc_sqlite_open,
+    .open_scratch = lc_sqlite_open_scratch,
+    .close = lc_sqlite_close,
+    .set_durability = lc_sqlite_set_durability,
+    .exec = lc_sqlite_exec,
+    .query = lc_sqlite_query,
+    .next = lc_sqlite_next,
+    .column_i64 = lc_sqlite_column_i64,
+    .column_f64 = lc_sqlite_column_f64,
+    .column_str = lc_sqlite_column_str,
+    .column_is_null = lc_sqlite_column_is_null,
+    .end = lc_sqlite_end,
+    .run_script = lc_sqlite_run_script,
+    .read = lc_sqlite_read,
+    .write = lc_sqlite_write,
+    .is_broken = is_broken,
+    .now_us = host_now_us,
+    .change_mark = change_mark,
+    .interrupt = interrupt,
+    .backup = lc_sqlite_backup,
+    .restore = lc_sqlite_restore,
+    .check = lc_sqlite_check,
+    .size = lc_sqlite_size,
+    .has_table = has_table,
+};

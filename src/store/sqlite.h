@@ -1,0 +1,85 @@
+/* sqlite.h - the parts of the SQLite driver as they see each other. Nobody outside includes this.
+ */
+#ifndef LC_STORE_SQLITE_H
+#define LC_STORE_SQLITE_H
+
+#include <sqlite3.h>
+
+#include "base/map.h"
+#include "store/db.h"
+
+/* A prepared statement, kept for the life of the connection under (sql, is_shadow). */
+typedef struct lc_sqlite_statement {
+    struct {
+        const lc_sql *sql;
+        uintptr_t is_shadow;
+    } key;
+    sqlite3_stmt *handle;
+    bool is_in_use;
+    bool is_cached; /* Else made for one use, because the cached one was being read. */
+} lc_sqlite_statement;
+
+/* The statements around a transaction: prepared once, because they are run for every call. */
+typedef enum lc_sqlite_control {
+    LC_SQLITE_BEGIN,
+    LC_SQLITE_BEGIN_IMMEDIATE,
+    LC_SQLITE_COMMIT,
+    LC_SQLITE_ROLLBACK,
+    LC_SQLITE_CONTROLS
+} lc_sqlite_control;
+
+typedef struct lc_sqlite {
+    lc_db db; /* First: the driver's functions get a pointer to it. */
+    sqlite3 *handle;
+    lc_map statements;
+    sqlite3_stmt *controls[LC_SQLITE_CONTROLS];
+    lc_buf scratch;           /* Rewritten SQL. */
+    int64_t busy_deadline_us; /* Monotonic: how long to wait for another process's lock. */
+    int64_t read_deadline_us; /* Monotonic: when the running read is given up; INT64_MAX = never. */
+    bool read_timed_out;
+    bool is_broken; /* A commit failed in the file system: what is on disk is not known. */
+} lc_sqlite;
+
+/* Turns a result code into a status and a message that says what to do. */
+loci_status lc_sqlite_fail(lc_sqlite *db, int code, loci_error *err);
+/* Runs one of the statements around a transaction; SQLite's result code, SQLITE_OK when it worked.
+ */
+int lc_sqlite_run_control(lc_sqlite *db, lc_sqlite_control control);
+/* Runs text without parameters or answer. */
+loci_status lc_sqlite_run(lc_sqlite *db, const char *text, loci_error *err);
+/* Undoes whatever is open; when SQLite already did (disk full), there is nothing to do. */
+void lc_sqlite_roll_back(lc_sqlite *db);
+
+loci_status lc_sqlite_open(lc_env *env, const lc_catalogue *catalogue, const char *store,
+                           bool create, lc_db **out, loci_error *err);
+loci_status lc_sqlite_open_scratch(lc_env *env, const lc_catalogue *catalogue, lc_db **out,
+                                   loci_error *err);
+void lc_sqlite_close(lc_db *base);
+loci_status lc_sqlite_set_durability(lc_db *base, bool is_relaxed, loci_error *err);
+
+loci_status lc_sqlite_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expect expect,
+                           loci_error *err);
+loci_status lc_sqlite_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
+                            loci_error *err);
+bool lc_sqlite_next(lc_rows *rows, loci_status *out_status, loci_error *err);
+int64_t lc_sqlite_column_i64(const lc_rows *rows, int column);
+double lc_sqlite_column_f64(const lc_rows *rows, int column);
+loci_str lc_sqlite_column_str(const lc_rows *rows, int column);
+bool lc_sqlite_column_is_null(const lc_rows *rows, int column);
+void lc_sqlite_end(lc_rows *rows);
+loci_status lc_sqlite_run_script(lc_tx *tx, const char *text, loci_error *err);
+void lc_sqlite_drop_statements(lc_sqlite *db);
+
+loci_status lc_sqlite_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                           loci_error *err);
+void lc_sqlite_write(lc_db *base, lc_write *first);
+
+loci_status lc_sqlite_backup(lc_db *base, const char *path, lc_progress *progress, void *ctx,
+                             loci_error *err);
+loci_status lc_sqlite_restore(lc_db *base, const char *path, lc_progress *progress, void *ctx,
+                              loci_error *err);
+loci_status lc_sqlite_check(lc_db *base, lc_problems *problems, loci_error *err);
+loci_status lc_sqlite_size(lc_db *base, int64_t *out_bytes, int64_t *out_wal_bytes,
+                           loci_error *err);
+
+#endif /* LC_STORE_SQLITE_H */

@@ -1,0 +1,239 @@
+/* sqlite_write.c - reads on a snapshot, and group commit.
+ *
+ * A group is as many queued bodies as fit (LC_WRITES_PER_COMMIT_MAX and its neighbours), run one
+ * after the other in one transaction and made durable by one fsync. There is no savepoint a body:
+ * they cost 5 to 12 % and spill to files. Instead a body decides before it writes, so that most
+ * failures leave no trace and the group goes on; when one fails after its first write, the whole
+ * group is rolled back and each body is run again in a transaction of its own.
+ *
+ *     BEGIN IMMEDIATE   body   body   body(fails, clean)   body   COMMIT -> all but one durable
+ *     BEGIN IMMEDIATE   body   body(fails, dirty)   ROLLBACK -> one by one
+ *
+ * Invariant: a write is answered LOCI_OK only after its COMMIT returned SQLITE_OK, and refused only
+ * because of what is committed.
+ */
+#include "store/sqlite.h"
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "store/event.h"
+
+#define LOCK_SLICE_US 50000 /* How long one call waits for the write lock of another process. */
+
+static void answer(lc_write *write, loci_status status)
+{
+    write->status = status;
+    write->is_answered = true;
+}
+
+static void answer_from(lc_write *write, const loci_error *cause)
+{
+    write->error = *cause;
+    answer(write, cause->status);
+}
+
+static loci_status begin(lc_sqlite *db, lc_sqlite_control control, loci_error *err)
+{
+    int code = lc_sqlite_run_control(db, control);
+
+    return code == SQLITE_OK ? LOCI_OK : lc_sqlite_fail(db, code, err);
+}
+
+static loci_status commit(lc_sqlite *db, lc_tx *tx, loci_error *err)
+{
+    loci_status status = lc_tx_flush_head(tx, err);
+    int code;
+
+    if (status != LOCI_OK)
+        return status;
+    code = lc_sqlite_run_control(db, LC_SQLITE_COMMIT);
+    if (code == SQLITE_OK)
+        return LOCI_OK;
+    status = lc_sqlite_fail(db, code, err);
+    /* After a failed write or sync nobody knows what reached the disk: only a fresh connection,
+     * which recovers from the WAL's checksums, may go on. */
+    if ((code & 0xFF) == SQLITE_IOERR)
+        db->is_broken = true;
+    return status;
+}
+
+/* Points the transaction at the user of `write`. */
+static loci_status turn_to(lc_tx *tx, const lc_write *write, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    if (!tx->has_head || !lc_str_eq(tx->user_id, write->user_id) ||
+        !lc_str_eq(tx->tenant_id, write->tenant_id)) {
+        status = lc_tx_flush_head(tx, err);
+        tx->has_head = false;
+    }
+    tx->tenant_id = write->tenant_id;
+    tx->user_id = write->user_id;
+    tx->now_us = write->now_us;
+    tx->wrote = status !=
+                LOCI_OK; /* A head that was not written spoils the writes before this one. */
+    tx->ordinal = 0;
+    tx->enqueued_job = false;
+    return status;
+}
+
+static loci_status run_body(lc_sqlite *db, lc_tx *tx, lc_write *write)
+{
+    loci_status status = turn_to(tx, write, &write->error);
+
+    if (status == LOCI_OK)
+        status = write->body(tx, write->ctx, &write->error);
+    if (status != LOCI_OK && sqlite3_get_autocommit(db->handle) != 0)
+        tx->wrote = true; /* SQLite rolled everything back by itself. */
+    return status;
+}
+
+static bool is_late(const lc_write *write)
+{
+    return lc_clock_monotonic_us() >= write->deadline_us;
+}
+
+static void answer_late(lc_write *write)
+{
+    answer(write, lc_fail(&write->error, LOCI_EDEADLINE,
+                          "the store was too busy to begin before the deadline"));
+}
+
+static void run_alone(lc_sqlite *db, lc_write *write)
+{
+    lc_tx tx = {.db = &db->db, .is_write = true};
+    loci_status status;
+
+    db->busy_deadline_us = write->deadline_us;
+    status = begin(db, LC_SQLITE_BEGIN_IMMEDIATE, &write->error);
+    if (status == LOCI_OK)
+        status = run_body(db, &tx, write);
+    if (status == LOCI_OK)
+        status = commit(db, &tx, &write->error);
+    if (status != LOCI_OK)
+        lc_sqlite_roll_back(db);
+    answer(write, status);
+}
+
+/* Waits for the write lock as long as the most impatient write allows, but not so long that those
+ * who have queued up behind this list would miss their own deadlines; writes that ran out of time
+ * are answered. True when the transaction has begun. */
+static bool begin_group(lc_sqlite *db, lc_write *first)
+{
+    loci_error err;
+    loci_status status;
+
+    db->busy_deadline_us = lc_clock_monotonic_us() + LOCK_SLICE_US;
+    for (lc_write *write = first; write != NULL; write = write->next) {
+        if (!write->is_answered && write->deadline_us < db->busy_deadline_us)
+            db->busy_deadline_us = write->deadline_us;
+    }
+    status = begin(db, LC_SQLITE_BEGIN_IMMEDIATE, &err);
+    if (status == LOCI_OK)
+        return true;
+    for (lc_write *write = first; write != NULL; write = write->next) {
+        if (write->is_answered)
+            continue;
+        if (status != LOCI_EDEADLINE)
+            answer_from(write, &err);
+        else if (is_late(write))
+            answer_late(write);
+    }
+    return false;
+}
+
+typedef struct group {
+    size_t count;
+    size_t bytes;
+    int64_t began_us;
+    bool is_spoilt; /* A body failed after it wrote. */
+} group;
+
+static bool is_full(const group *g)
+{
+    return g->count >= LC_WRITES_PER_COMMIT_MAX || g->bytes >= LC_WRITE_BYTES_PER_COMMIT_MAX ||
+           lc_clock_monotonic_us() - g->began_us >= LC_WRITE_US_PER_COMMIT_MAX;
+}
+
+/* Runs bodies until the group is full or spoilt; the `status` of a write then says how its body
+ * ended and awaits the commit: a refusal, too, may rest on what another body of the group has
+ * written. Returns the first that was not tried. */
+static lc_write *run_bodies(lc_sqlite *db, lc_tx *tx, lc_write *first, group *g)
+{
+    lc_write *write = first;
+
+    for (; write != NULL && !g->is_spoilt && (g->count == 0 || !is_full(g)); write = write->next) {
+        if (write->is_answered)
+            continue;
+        if (is_late(write)) {
+            answer_late(write);
+            continue;
+        }
+        write->status = run_body(db, tx, write);
+        g->count++;
+        g->bytes += write->bytes;
+        g->is_spoilt = write->status != LOCI_OK && tx->wrote;
+    }
+    return write;
+}
+
+void lc_sqlite_write(lc_db *base, lc_write *first)
+{
+    lc_sqlite *db = (lc_sqlite *)base;
+    lc_tx tx = {.db = base, .is_write = true};
+    group g = {.began_us = lc_clock_monotonic_us()};
+    loci_error err;
+    lc_write *end;
+
+    if (db->is_broken) {
+        (void)lc_fail(&err, LOCI_EUNAVAILABLE,
+                      "an earlier commit failed in the file system; open the store again");
+        for (lc_write *write = first; write != NULL; write = write->next) {
+            if (!write->is_answered)
+                answer_from(write, &err);
+        }
+        return;
+    }
+    if (!begin_group(db, first))
+        return;
+    g.began_us = lc_clock_monotonic_us();
+    end = run_bodies(db, &tx, first, &g);
+    err.status = LOCI_OK;
+    if (!g.is_spoilt)
+        (void)commit(db, &tx, &err); /* `err` tells. */
+    if (g.is_spoilt || err.status != LOCI_OK)
+        lc_sqlite_roll_back(db);
+    for (lc_write *write = first; write != end; write = write->next) {
+        if (write->is_answered)
+            continue;
+        if (g.is_spoilt)
+            run_alone(db, write);
+        else if (err.status != LOCI_OK)
+            answer_from(write, &err);
+        else
+            answer(write, write->status);
+    }
+}
+
+loci_status lc_sqlite_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                           loci_error *err)
+{
+    lc_sqlite *db = (lc_sqlite *)base;
+    lc_tx tx = {.db = base, .now_us = lc_env_now_us(base->env)};
+    int64_t longest_us = lc_clock_monotonic_us() + LC_READ_TX_MS_MAX * 1000;
+    loci_status status;
+
+    db->busy_deadline_us = deadline_us;
+    status = begin(db, LC_SQLITE_BEGIN, err);
+    if (status != LOCI_OK)
+        return status;
+    db->read_timed_out = false;
+    db->read_deadline_us = deadline_us < longest_us ? deadline_us : longest_us;
+    status = body(&tx, ctx, err);
+    db->read_deadline_us = INT64_MAX;
+    lc_sqlite_roll_back(db); /* A read leaves nothing to commit. */
+    return status;
+}

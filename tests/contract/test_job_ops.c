@@ -1,0 +1,196 @@
+/* Jobs through loci.h: job.list, job.get and job.cancel, and the purge that an engine adds by
+ * itself. */
+#include "contract/job_fixture.h"
+
+#include "base/clock.h"
+#include "engine/engine.h"
+#include "lib/calls.h"
+
+#define HOUR_US (INT64_C(3600) * 1000000)
+
+typedef struct adding {
+    lc_job_new job;
+    lc_id id;
+} adding;
+
+static loci_status add_body(lc_tx *tx, void *ctx, loci_error *err)
+{
+    adding *a = ctx;
+
+    return lc_job_enqueue(tx, &a->job, &a->id, err);
+}
+
+/* No operation adds a plain job yet. This one waits for an hour; 0 runs it with the next call. */
+static lc_id add(loci_engine *engine, const char *user, int64_t delay_ms)
+{
+    adding a = {.job = {.kind = LC_STR("test.none"), .delay_ms = delay_ms}};
+    lc_write write = {
+        .tenant_id = loci_str_of(user[0] != '\0' ? "default" : ""),
+        .user_id = loci_str_of(user),
+        .now_us = lc_env_now_us(lc_engine_env(engine)),
+        .deadline_us = lc_clock_monotonic_us() + 10000000,
+        .body = add_body,
+        .ctx = &a,
+    };
+
+    CHECK_OK(lc_engine_write(engine, &write), write.error);
+    return a.id;
+}
+
+TEST(job_ops, a_user_sees_its_own_jobs_only)
+{
+    loci_engine *engine = test_open(fixture_path());
+    lc_id mine = add(engine, "default", 3600000);
+    lc_id others = add(engine, "anna", 3600000);
+    lc_id stores = add(engine, "", 3600000);
+    loci_str answer = test_call(engine, "job.list", "{}");
+    loci_error err;
+
+    CHECK_STR_EQ(test_member_text(answer, "jobs.0.id"), mine.text);
+    CHECK_STR_EQ(test_member(answer, "jobs.1"), "");
+    CHECK_STR_EQ(test_member(answer, "next"), "null");
+    answer = test_call(engine, "job.list", "{\"user_id\":\"anna\"}");
+    CHECK_STR_EQ(test_member_text(answer, "jobs.0.id"), others.text);
+    answer = test_call(engine, "job.list", "{\"scope\":\"store\"}");
+    CHECK_STR_EQ(test_member_text(answer, "jobs.0.id"), stores.text);
+    CHECK_STR_EQ(test_member(answer, "jobs.1"), "");
+    answer = test_call(engine, "job.get", "{\"id\":\"%s\"}", mine.text);
+    CHECK_STR_EQ(test_member_text(answer, "status"), "queued");
+    CHECK_STATUS(LOCI_ENOTFOUND,
+                 test_try(engine, "job.get",
+                          loci_str_of(test_format("{\"id\":\"%s\"}", others.text)), &err));
+    CHECK_CONTAINS(err.message, others.text);
+    CHECK_STATUS(LOCI_ENOTFOUND,
+                 test_try(engine, "job.cancel",
+                          loci_str_of(test_format("{\"id\":\"%s\"}", stores.text)), &err));
+    loci_close(engine);
+}
+
+TEST(job_ops, the_stores_own_jobs_need_an_admin)
+{
+    static const char *const operations[] = {"job.list", "job.get", "job.cancel"};
+    loci_engine *engine = test_open(fixture_path());
+    lc_id id = add(engine, "", 3600000);
+    loci_principal principal = {.size = sizeof principal};
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+
+    options.principal = &principal;
+    for (size_t i = 0; i < 3; i++) {
+        const char *args = i == 0 ? "{\"scope\":\"store\"}"
+                                  : test_format("{\"scope\":\"store\",\"id\":\"%s\"}", id.text);
+        loci_answer *answer = NULL;
+        loci_error err;
+
+        CHECK_STATUS(LOCI_EFORBIDDEN,
+                     loci_call(engine, operations[i], loci_str_of(args), &options, &answer, &err));
+    }
+    CHECK_STR_EQ(test_member_text(test_call(engine, "job.cancel",
+                                            "{\"scope\":\"store\",\"id\":\"%s\"}", id.text),
+                                  "status"),
+                 "cancelled");
+    loci_close(engine);
+}
+
+TEST(job_ops, pages_lead_from_one_to_the_next)
+{
+    loci_engine *engine = test_open(fixture_path());
+    lc_id ids[5];
+    const char *before = "";
+    loci_error err;
+
+    for (int i = 0; i < 5; i++)
+        ids[i] = add(engine, "default", 3600000);
+    for (int newest = 4; newest >= 0; newest -= 2) {
+        loci_str answer = test_call(engine, "job.list", "{\"limit\":2%s}", before);
+
+        CHECK_STR_EQ(test_member_text(answer, "jobs.0.id"), ids[newest].text);
+        if (newest == 0) {
+            CHECK_STR_EQ(test_member(answer, "next"), "null");
+            break;
+        }
+        CHECK_STR_EQ(test_member_text(answer, "next"), ids[newest - 1].text);
+        before = test_format(",\"before\":%s", test_member(answer, "next").ptr);
+    }
+    CHECK_STATUS(LOCI_EINVAL,
+                 test_try(engine, "job.list", loci_str_of("{\"before\":\"nothing\"}"), &err));
+    CHECK_STATUS(LOCI_EINVAL,
+                 test_try(engine, "job.list", loci_str_of("{\"status\":\"lost\"}"), &err));
+    CHECK_STATUS(LOCI_EINVAL, test_try(engine, "job.list", loci_str_of("{\"limit\":0}"), &err));
+    loci_close(engine);
+}
+
+TEST(job_ops, cancelling_says_what_became_of_the_job)
+{
+    loci_engine *engine = test_open(fixture_path());
+    lc_id id = add(engine, "default", 3600000);
+    loci_str args = loci_str_of(test_format("{\"id\":\"%s\",\"request_id\":\"r\"}", id.text));
+    loci_error err;
+
+    CHECK_OK(test_try(engine, "job.cancel", args, &err), err);
+    CHECK_OK(test_try(engine, "job.cancel", args, &err), err); /* The stored answer. */
+    args = loci_str_of(test_format("{\"id\":\"%s\"}", id.text));
+    CHECK_STATUS(LOCI_ECONFLICT, test_try(engine, "job.cancel", args, &err));
+    CHECK_STR_EQ(
+        test_member_text(test_call(engine, "job.list", "{\"status\":\"cancelled\"}"), "jobs.0.id"),
+        id.text);
+    loci_close(engine);
+}
+
+/* ---- The purge ------------------------------------------------------------------------------ */
+
+static int64_t moved_clock(void *ctx)
+{
+    return *(int64_t *)ctx;
+}
+
+static loci_engine *open_at(const char *path, uint32_t flags, int64_t *now_us)
+{
+    loci_open_options options = test_open_options(path);
+    loci_engine *engine = NULL;
+    loci_error err;
+
+    options.flags = flags;
+    options.clock = moved_clock;
+    options.clock_ctx = now_us;
+    CHECK_OK(loci_open(&options, &engine, &err), err);
+    return engine;
+}
+
+/* An answer and an ended job a week and a day ago; an inline engine leaves them and adds no job. */
+static void make_old_rows(const char *path, int64_t *now_us)
+{
+    loci_engine *engine = open_at(path, LOCI_OPEN_INLINE, now_us);
+    lc_id id = add(engine, "default", 3600000);
+
+    (void)test_call(engine, "job.cancel", "{\"id\":\"%s\",\"request_id\":\"r\"}", id.text);
+    CHECK_STR_EQ(test_member(test_call(engine, "job.list", "{\"scope\":\"store\"}"), "jobs"), "[]");
+    loci_close(engine);
+}
+
+TEST(job_ops, an_engine_with_workers_purges_and_adds_the_next_purge)
+{
+    const char *path = fixture_path();
+    int64_t until_us = lc_clock_monotonic_us() + 60000000;
+    int64_t now_us = INT64_C(1600000000000000);
+    loci_engine *engine;
+    loci_str jobs;
+
+    make_old_rows(path, &now_us);
+    now_us += 8 * 24 * HOUR_US;
+    engine = open_at(path, 0, &now_us);
+    do {
+        CHECK_LT(lc_clock_monotonic_us(), until_us);
+        lc_clock_sleep_us(5000);
+        jobs = test_call(engine, "job.list", "{\"scope\":\"store\"}");
+    } while (test_member(jobs, "jobs.1").len == 0);
+    CHECK_STR_EQ(test_member_text(jobs, "jobs.0.status"), "queued");
+    CHECK_STR_EQ(test_member_text(jobs, "jobs.1.status"), "done");
+    CHECK_STR_EQ(test_member(jobs, "jobs.1.result"), "{\"requests\":1,\"jobs\":1}");
+    CHECK_STR_EQ(test_member(test_call(engine, "job.list", "{}"), "jobs"), "[]");
+    loci_close(engine);
+
+    engine = open_at(path, 0, &now_us); /* The one that waits is enough. */
+    jobs = test_call(engine, "job.list", "{\"scope\":\"store\",\"status\":\"queued\"}");
+    CHECK_STR_EQ(test_member(jobs, "jobs.1"), "");
+    loci_close(engine);
+}

@@ -1,0 +1,353 @@
+/* Rebuild: the same rows again, whatever happens on the way. */
+#include "contract/note_fixture.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "store/rebuild.h"
+#include "store/schema.h"
+
+static const lc_sql shadow_sql = {
+    "select count(*) from sqlite_schema where name like '%new%' escape '!'", "", "i"};
+static const lc_sql progress_sql = {"select count(*) from rebuild_heads", "", "i"};
+static const lc_sql index_sql = {
+    "select count(*) from sqlite_schema where type = 'index' and tbl_name = 'notes' and sql is not "
+    "null",
+    "", "i"};
+
+static void check_no_traces(notes *n)
+{
+    CHECK_EQ(notes_number(n, &shadow_sql), 0);
+    CHECK_EQ(notes_number(n, &progress_sql), 0);
+    CHECK_EQ(notes_number(n, &index_sql), 2);
+}
+
+static void rebuild(notes *n)
+{
+    CHECK_OK(lc_rebuild_run(n->db, NULL, NULL, &n->err), n->err);
+}
+
+TEST(rebuild, gives_the_same_rows)
+{
+    lc_hash128 before;
+    notes n;
+
+    notes_open(&n, NULL);
+    rebuild(&n); /* Of nothing. */
+    notes_fill(&n, "ann", 500);
+    notes_fill(&n, "bob", 1);
+    before = notes_hash(&n);
+    for (int i = 0; i < 3; i++) {
+        rebuild(&n);
+        CHECK(lc_hash128_eq(before, notes_hash(&n)));
+        check_no_traces(&n);
+    }
+    notes_expect_sound(&n);
+    notes_write(&n, "ann", 3, "and goes on");
+    notes_expect_sound(&n);
+    notes_close(&n);
+}
+
+TEST(rebuild, repairs_projections_that_were_damaged)
+{
+    lc_hash128 before;
+    notes n;
+
+    notes_open(&n, NULL);
+    notes_fill(&n, "ann", 100);
+    before = notes_hash(&n);
+    notes_damage(&n, "update notes set text = 'x' where id = 4; delete from note_counts;"
+                     "insert into notes values ('t', 'zoe', 'x', 1, null, null, null, 1)");
+    CHECK(!lc_hash128_eq(before, notes_hash(&n)));
+    rebuild(&n);
+    CHECK(lc_hash128_eq(before, notes_hash(&n)));
+    notes_expect_sound(&n);
+    notes_close(&n);
+}
+
+TEST(rebuild, names_the_event_that_cannot_be_replayed)
+{
+    notes n;
+
+    notes_open(&n, NULL);
+    notes_fill(&n, "ann", 20);
+    notes_damage(&n, "delete from events where seq = 7");
+    CHECK_STATUS(LOCI_ECORRUPT, lc_rebuild_run(n.db, NULL, NULL, &n.err));
+    CHECK_CONTAINS(n.err.message, "user t/ann");
+    CHECK_CONTAINS(n.err.message, "event 7 is missing");
+    notes_damage(&n, "update heads set seq = 6; delete from events where seq > 6");
+    rebuild(&n);
+    notes_damage(&n, "update heads set seq = 21");
+    CHECK_STATUS(LOCI_ECORRUPT, lc_rebuild_run(n.db, NULL, NULL, &n.err));
+    CHECK_CONTAINS(n.err.message, "behind event 6");
+    notes_close(&n);
+}
+
+/* ---- Interrupted ---------------------------------------------------------------------------- */
+
+static loci_status one_slice(notes *n, lc_rebuild *rebuild)
+{
+    return lc_db_write_one(n->db, LC_UPKEEP_WAIT_MS, lc_rebuild_slice, rebuild, &n->err);
+}
+
+/* Runs `slices` slices, then loses everything that is not in the store. True when it was over
+ * before. */
+static bool run_slices(const char *path, int slices)
+{
+    lc_rebuild state;
+    bool is_done;
+    notes n;
+
+    notes_open(&n, path);
+    lc_rebuild_init(&state, &n.env.heap);
+    state.may_swap = true;
+    for (int i = 0; i < slices && state.phase != LC_REBUILD_DONE; i++)
+        CHECK_OK(one_slice(&n, &state), n.err);
+    is_done = state.phase == LC_REBUILD_DONE;
+    lc_rebuild_clear(&state);
+    notes_close(&n);
+    return is_done;
+}
+
+TEST(rebuild, goes_on_where_it_was_interrupted)
+{
+    const char *path = notes_path();
+    lc_hash128 before;
+    bool is_done = false;
+    notes n;
+
+    notes_open(&n, path);
+    notes_fill(&n, "ann", 25000);
+    notes_fill(&n, "bob", 100);
+    notes_fill(&n, "cy", 12000);
+    before = notes_hash(&n);
+    notes_close(&n);
+
+    for (int slices = 1; !is_done; slices++) {
+        is_done = run_slices(path, 1);
+        notes_open(&n, path);
+        CHECK(lc_hash128_eq(before, notes_hash(&n))); /* The old ones serve until the swap. */
+        if (!is_done)
+            CHECK_LT(0, notes_number(&n, &progress_sql));
+        notes_close(&n);
+        CHECK_LE(slices, 5); /* 37,100 events: each attempt must have got further. */
+    }
+    notes_open(&n, path);
+    check_no_traces(&n);
+    notes_expect_sound(&n);
+    notes_close(&n);
+}
+
+static loci_status crash(lc_tx *tx, void *ctx, loci_error *err)
+{
+    loci_status status = lc_rebuild_slice(tx, ctx, err);
+
+    return status != LOCI_OK ? status : lc_fail(err, LOCI_ERESOURCE, "the power went");
+}
+
+/* A slice that did its work and was rolled back must not have moved the next one. */
+TEST(rebuild, survives_a_rollback_of_each_slice)
+{
+    lc_hash128 before;
+    lc_rebuild state;
+    notes n;
+
+    notes_open(&n, NULL);
+    notes_fill(&n, "ann", 15000);
+    notes_fill(&n, "bob", 15000);
+    before = notes_hash(&n);
+    lc_rebuild_init(&state, &n.env.heap);
+    state.may_swap = true;
+    for (int i = 0; state.phase != LC_REBUILD_DONE && i < 20; i++) {
+        CHECK_STATUS(LOCI_ERESOURCE,
+                     lc_db_write_one(n.db, LC_UPKEEP_WAIT_MS, crash, &state, &n.err));
+        CHECK(lc_hash128_eq(before, notes_hash(&n)));
+        CHECK_OK(one_slice(&n, &state), n.err);
+    }
+    CHECK_EQ(state.phase, LC_REBUILD_DONE);
+    lc_rebuild_clear(&state);
+    CHECK(lc_hash128_eq(before, notes_hash(&n)));
+    check_no_traces(&n);
+    notes_expect_sound(&n);
+    notes_close(&n);
+}
+
+/* What another version of loci has begun may have been applied differently. */
+TEST(rebuild, begins_anew_when_the_shadows_are_not_its_own)
+{
+    lc_rebuild state;
+    notes n;
+
+    notes_open(&n, NULL);
+    notes_fill(&n, "ann", 12000);
+    lc_rebuild_init(&state, &n.env.heap);
+    CHECK_OK(one_slice(&n, &state), n.err);
+    CHECK_EQ(state.phase, LC_REBUILD_REPLAYING);
+    lc_rebuild_clear(&state);
+    notes_damage(&n, "update notes__new set text = 'by another version';"
+                     "update meta set value = value || '-beta' where name = 'rebuild'");
+    rebuild(&n);
+    check_no_traces(&n);
+    notes_expect_sound(&n);
+    notes_close(&n);
+}
+
+/* ---- Others at work ------------------------------------------------------------------------- */
+
+TEST(rebuild, takes_in_what_is_written_meanwhile)
+{
+    const char *path = notes_path();
+    lc_rebuild state;
+    int written = 0;
+    notes n, other;
+
+    notes_open(&n, path);
+    notes_open(&other, path);
+    notes_fill(&n, "bob", 25000);
+    lc_rebuild_init(&state, &n.env.heap);
+    state.may_swap = true;
+    while (state.phase != LC_REBUILD_DONE) {
+        CHECK_OK(one_slice(&n, &state), n.err);
+        notes_write(&other, "ann", 1000 + written, "before the one at hand");
+        notes_write(&other, "bob", 100000 + written, "the one at hand");
+        notes_write(&other, "cy", written++, "behind it");
+        notes_remove(&other, "bob", 100000);
+    }
+    CHECK_LE(3, written);
+    lc_rebuild_clear(&state);
+    notes_expect_sound(&n);
+    notes_close(&other);
+    notes_close(&n);
+}
+
+TEST(rebuild, two_at_once_end_it_once)
+{
+    static const lc_sql generation_sql = {
+        "select cast(value as integer) from meta where name = 'projection_generation'", "", "i"};
+    const char *path = notes_path();
+    lc_rebuild a, b;
+    notes n, other;
+
+    notes_open(&n, path);
+    notes_open(&other, path);
+    notes_fill(&n, "ann", 25000);
+    lc_rebuild_init(&a, &n.env.heap);
+    lc_rebuild_init(&b, &other.env.heap);
+    a.may_swap = b.may_swap = true;
+    while (a.phase != LC_REBUILD_DONE || b.phase != LC_REBUILD_DONE) {
+        CHECK_OK(one_slice(&n, &a), n.err);
+        CHECK_OK(one_slice(&other, &b), other.err);
+    }
+    lc_rebuild_clear(&a);
+    lc_rebuild_clear(&b);
+    CHECK_EQ(notes_number(&n, &generation_sql), 1);
+    notes_expect_sound(&other);
+    notes_close(&other);
+    notes_close(&n);
+}
+
+typedef struct writer {
+    const char *path;
+    _Atomic bool stop;
+    int written;
+} writer;
+
+static void *keep_writing(void *ctx)
+{
+    writer *w = ctx;
+    notes n;
+
+    notes_open(&n, w->path);
+    while (!w->stop)
+        notes_write(&n, "ann", 50000 + w->written++, "from another thread");
+    notes_close(&n);
+    return NULL;
+}
+
+TEST(rebuild, runs_beside_a_writer_that_never_stops)
+{
+    static const lc_sql events_sql = {"select count(*) from events", "", "i"};
+    writer w = {.path = notes_path()};
+    pthread_t thread;
+    notes n;
+
+    notes_open(&n, w.path);
+    notes_fill(&n, "ann", 20000);
+    CHECK_EQ(pthread_create(&thread, NULL, keep_writing, &w), 0);
+    rebuild(&n);
+    rebuild(&n);
+    w.stop = true;
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    CHECK_LT(0, w.written);
+    CHECK_EQ(notes_number(&n, &events_sql), 20000 + w.written);
+    notes_expect_sound(&n);
+    notes_close(&n);
+}
+
+/* ---- Another shape -------------------------------------------------------------------------- */
+
+static loci_status forget_shape(lc_tx *tx, void *ctx, loci_error *err)
+{
+    (void)ctx;
+    return lc_meta_set_i64(tx, "projection_shape", 1, err);
+}
+
+static loci_status name_former(lc_tx *tx, void *ctx, loci_error *err)
+{
+    (void)ctx;
+    return lc_meta_set_text(tx, "projection_tables", LC_STR("notes old_notes note_counts"), err);
+}
+
+TEST(rebuild, a_new_shape_replaces_the_old_tables)
+{
+    static const lc_sql former_sql = {"select count(*) from sqlite_schema where name = 'old_notes'",
+                                      "", "i"};
+    const char *path = notes_path();
+    lc_schema_state state;
+    lc_hash128 before;
+    notes n;
+
+    notes_open(&n, path);
+    notes_fill(&n, "ann", 50);
+    before = notes_hash(&n);
+    /* As if an older loci had made it: other columns, no counts, a table that is no more. */
+    notes_damage(&n, "drop table notes; create table notes (a text); drop table note_counts;"
+                     "create table old_notes (b text)");
+    CHECK_OK(notes_do(&n, "", forget_shape, NULL), n.err);
+    CHECK_OK(notes_do(&n, "", name_former, NULL), n.err);
+    notes_close(&n);
+
+    notes_open(&n, path);
+    CHECK_OK(lc_schema_open(n.db, NULL, &state, &n.err), n.err);
+    CHECK(state.needs_rebuild);
+    rebuild(&n);
+    CHECK_OK(lc_schema_open(n.db, NULL, &state, &n.err), n.err);
+    CHECK(!state.needs_rebuild);
+    CHECK_EQ(notes_number(&n, &former_sql), 0);
+    CHECK(lc_hash128_eq(before, notes_hash(&n)));
+    notes_expect_sound(&n);
+    notes_close(&n);
+}
+
+static loci_status rebuild_body(void *ctx)
+{
+    notes *n = ctx;
+
+    return lc_rebuild_run(n->db, NULL, NULL, &n->err);
+}
+
+TEST(rebuild, survives_the_loss_of_any_allocation)
+{
+    lc_hash128 before;
+    notes n;
+
+    notes_open(&n, NULL);
+    notes_fill(&n, "ann", 8);
+    notes_fill(&n, "bob", 2);
+    before = notes_hash(&n);
+    notes_oom_sweep(rebuild_body, &n);
+    CHECK(lc_hash128_eq(before, notes_hash(&n)));
+    notes_expect_sound(&n);
+    notes_close(&n);
+}

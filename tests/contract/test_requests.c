@@ -1,0 +1,244 @@
+/* Idempotency: who did not hear the answer may ask again. */
+#include "lib/calls.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+#define HOUR_US INT64_C(3600000000)
+
+static int64_t now_us;
+
+static int64_t read_clock(void *ctx)
+{
+    (void)ctx;
+    return now_us;
+}
+
+static loci_engine *open_engine(const char *store)
+{
+    loci_open_options options = test_open_options(store);
+    loci_engine *engine = NULL;
+    loci_error err;
+
+    now_us = INT64_C(1700000000000000);
+    options.clock = read_clock;
+    CHECK_OK(loci_open(&options, &engine, &err), err);
+    return engine;
+}
+
+static const char *new_store(void)
+{
+    return test_path(test_tmpdir(), "store.db");
+}
+
+/* A fact.write with `id` in the options. The answer, or "" and `err`. */
+static loci_str write_with(loci_engine *engine, const char *id, const char *args, loci_error *err)
+{
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_answer *answer = NULL;
+    loci_str json = {"", 0};
+
+    options.request_id = id;
+    *err = (loci_error){0};
+    if (loci_call(engine, "fact.write", loci_str_of(args), &options, &answer, err) == LOCI_OK)
+        json = loci_str_of(test_format("%s", loci_answer_json(answer).ptr));
+    loci_answer_free(answer);
+    return json;
+}
+
+TEST(requests, a_repeat_has_the_same_answer_and_changes_nothing)
+{
+    const char *args = "{\"key\":\"city\",\"value\":\"Oslo\",\"request_id\":\"r1\"}";
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+    loci_str first = test_call(engine, "fact.write", "%s", args);
+    uint64_t before;
+
+    now_us += 1000;
+    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Rome\"}");
+    before = test_store_hash(store, NULL);
+    now_us += 1000;
+    CHECK_STR_EQ(test_call(engine, "fact.write", "%s", args), first);
+    CHECK_EQ(test_store_hash(store, NULL), before);
+    test_close(engine);
+    engine = open_engine(store); /* And after a restart. */
+    CHECK_STR_EQ(test_call(engine, "fact.write", "%s", args), first);
+    test_close(engine);
+}
+
+TEST(requests, spelling_does_not_matter)
+{
+    loci_engine *engine = open_engine(new_store());
+    loci_str first = test_call(
+        engine, "fact.write",
+        "{\"key\":\"a\",\"value\":{\"x\":1,\"y\":[2]},\"source\":\"s\",\"request_id\":\"r\"}");
+
+    CHECK_STR_EQ(test_call(engine, "fact.write",
+                           " { \"request_id\" : \"r\" , \"source\":\"\\u0073\","
+                           "\"value\":{ \"y\":[ 2 ],\"x\":1}, \"key\":\"a\"} "),
+                 first);
+    test_close(engine);
+}
+
+TEST(requests, other_arguments_or_operations_are_a_conflict)
+{
+    static const char *const others[] = {
+        "{\"key\":\"city\",\"value\":\"Rome\",\"request_id\":\"r\"}",
+        "{\"key\":\"town\",\"value\":\"Oslo\",\"request_id\":\"r\"}",
+        "{\"key\":\"city\",\"value\":\"Oslo\",\"source\":\"me\",\"request_id\":\"r\"}",
+        "{\"key\":\"city\",\"value\":\"Oslo\",\"persona_id\":\"p\",\"request_id\":\"r\"}",
+    };
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+    uint64_t before;
+    loci_error err;
+
+    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\",\"request_id\":\"r\"}");
+    before = test_store_hash(store, NULL);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        CHECK_STATUS(LOCI_ECONFLICT, test_try(engine, "fact.write", loci_str_of(others[i]), &err));
+        CHECK_CONTAINS(err.message, "request_id r");
+    }
+    CHECK_STATUS(
+        LOCI_ECONFLICT,
+        test_try(engine, "job.cancel",
+                 LC_STR("{\"id\":\"job_01JCQ5Z8G00000000G00000000\",\"request_id\":\"r\"}"), &err));
+    CHECK_EQ(test_store_hash(store, NULL), before);
+    test_close(engine);
+}
+
+TEST(requests, users_and_tenants_do_not_share_them)
+{
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+    loci_principal other = {.size = sizeof other, .tenant = "other"};
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_answer *answer = NULL;
+    loci_error err;
+
+    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":1,\"request_id\":\"r\"}");
+    test_call(engine, "fact.write",
+              "{\"key\":\"k\",\"value\":2,\"request_id\":\"r\",\"user_id\":\"u\"}");
+    options.principal = &other;
+    CHECK_OK(loci_call(engine, "fact.write",
+                       LC_STR("{\"key\":\"k\",\"value\":3,\"request_id\":\"r\"}"), &options,
+                       &answer, &err),
+             err);
+    loci_answer_free(answer);
+    CHECK_EQ(test_store_number(store, "select count(*) from facts"), 3);
+    CHECK_EQ(test_store_number(store, "select count(*) from requests"), 3);
+    test_close(engine);
+}
+
+/* HTTP gives it in a header, a tool in its arguments: a repeat may come the other way. */
+TEST(requests, option_and_argument_are_the_same_thing)
+{
+    const char *plain = "{\"key\":\"k\",\"value\":1}";
+    const char *named = "{\"key\":\"k\",\"value\":1,\"request_id\":\"r\"}";
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+    loci_error err;
+    loci_str first = write_with(engine, "r", plain, &err);
+
+    CHECK_STR_EQ(test_member_text(first, "outcome"), "created");
+    now_us += 5000;
+    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":2}");
+    CHECK_STR_EQ(write_with(engine, "r", plain, &err), first);
+    CHECK_STR_EQ(write_with(engine, NULL, named, &err), first);
+    CHECK_STR_EQ(write_with(engine, "r", named, &err), first);
+    CHECK_STR_EQ(write_with(engine, "s", named, &err), "");
+    CHECK_STATUS(LOCI_EINVAL, err.status);
+    CHECK_EQ(test_store_number(store, "select count(*) from requests"), 1);
+    test_close(engine);
+}
+
+TEST(requests, a_wrong_id_is_refused_either_way)
+{
+    static const char *const wrong[] = {"", "line\nbreak", "\xff\xfe", "\x7f"};
+    char *longer = test_bytes(257);
+    loci_engine *engine = open_engine(new_store());
+    loci_error err;
+
+    memset(longer, 'r', 257);
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK_STR_EQ(write_with(engine, wrong[i], "{\"key\":\"k\",\"value\":1}", &err), "");
+        CHECK_STATUS(LOCI_EINVAL, err.status);
+        CHECK_CONTAINS(err.message, "request_id");
+    }
+    CHECK_STR_EQ(write_with(engine, longer, "{\"key\":\"k\",\"value\":1}", &err), "");
+    CHECK_STATUS(LOCI_EINVAL, err.status);
+    longer[256] = '\0';
+    CHECK(write_with(engine, longer, "{\"key\":\"k\",\"value\":1}", &err).len > 0);
+    test_close(engine);
+}
+
+TEST(requests, an_answer_is_kept_for_a_day_of_the_domain_clock)
+{
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+    const char *args = "{\"key\":\"k\",\"value\":1,\"request_id\":\"r\"}";
+    loci_str first = test_call(engine, "fact.write", "%s", args), later;
+
+    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":2}");
+    now_us += 24 * HOUR_US - 1;
+    CHECK_STR_EQ(test_call(engine, "fact.write", "%s", args), first);
+    now_us += 1;
+    later = test_call(engine, "fact.write", "%s", args);
+    CHECK_STR_EQ(test_member_text(later, "outcome"), "superseded");
+    now_us -= 48 * HOUR_US; /* A clock that goes back does not make anything too old. */
+    CHECK_STR_EQ(test_call(engine, "fact.write", "%s", args), later);
+    test_close(engine);
+}
+
+TEST(requests, a_failed_call_keeps_nothing)
+{
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+    loci_error err;
+
+    CHECK_STATUS(
+        LOCI_ECONFLICT,
+        test_try(engine, "fact.write",
+                 LC_STR("{\"key\":\"k\",\"value\":1,\"request_id\":\"r\",\"expected_seq\":7}"),
+                 &err));
+    CHECK_CONTAINS(err.data, "\"head_seq\":0");
+    CHECK_EQ(test_store_number(store, "select count(*) from requests"), 0);
+    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":2,\"request_id\":\"r\"}");
+    test_close(engine);
+}
+
+/* What belongs to the tenant itself, and to no user, is kept as well, and verify does not mind. */
+TEST(requests, operations_of_no_user_can_be_repeated)
+{
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+    const char *args = "{\"name\":\"job.keep_hours\",\"value\":5,\"request_id\":\"r\"}";
+    loci_str first = test_call(engine, "config.set", "%s", args);
+
+    now_us += 1000;
+    CHECK_STR_EQ(test_call(engine, "config.set", "%s", args), first);
+    CHECK_EQ(test_store_number(store, "select count(*) from requests"), 1);
+    test_close(engine);
+}
+
+/* Two personas of one user must not read each other's answers by guessing an id. */
+TEST(requests, an_answer_is_not_given_to_another_persona)
+{
+    loci_engine *engine = open_engine(new_store());
+    loci_principal anna = {.size = sizeof anna, .persona = "anna"};
+    loci_principal bob = {.size = sizeof bob, .persona = "bob"};
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_str args = LC_STR("{\"key\":\"k\",\"value\":1,\"request_id\":\"r\"}");
+    loci_answer *answer = NULL;
+    loci_error err;
+
+    options.principal = &anna;
+    CHECK_OK(loci_call(engine, "fact.write", args, &options, &answer, &err), err);
+    loci_answer_free(answer);
+    answer = NULL;
+    options.principal = &bob;
+    CHECK_STATUS(LOCI_ECONFLICT, loci_call(engine, "fact.write", args, &options, &answer, &err));
+    CHECK(answer == NULL);
+    test_close(engine);
+}

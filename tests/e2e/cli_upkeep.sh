@@ -1,0 +1,93 @@
+#!/bin/bash
+# Backup, restore, export, import, verify, rebuild, status and doctor, as an operator uses them.
+. "$(dirname "$0")/lib.sh"
+export LOCI_STORE=$TMP/a.db
+for i in $(seq 200); do
+    printf '{"op":"fact.write","args":{"key":"k%s","value":%s,"user_id":"u%s"}}\n' \
+        $((i % 50)) "$i" $((i % 3))
+done | "$LOCI" batch >/dev/null
+list() { "$LOCI" call fact.list "{\"limit\":1000,\"user_id\":\"u$1\"}" "${@:2}"; }
+all() { list 0 "$@" && list 1 "$@" && list 2 "$@"; }
+before=$(all)
+
+run status
+is "status" 0 "$RC"
+run doctor
+is "doctor is content" 0 "$RC"
+lacks "doctor has no complaint" "✗" "$OUT"
+has "doctor opened it" "opens" "$OUT"
+run verify
+is "verify" 0 "$RC"
+run rebuild
+is "rebuild" 0 "$RC"
+is "rebuild changes nothing" "$before" "$(all)"
+
+# ---- Backup and restore -------------------------------------------------------------------------
+run backup "$TMP/backup.db"
+is "backup" 0 "$RC"
+is "a backup is a store" "$before" "$(all --store "$TMP/backup.db")"
+run backup "$TMP/no/such/place.db"
+is "a backup to nowhere" 1 "$RC"
+run fact write k1 changed --user u1
+isnt "the store goes on" "$before" "$(all)"
+run restore "$TMP/backup.db"
+is "restore" 0 "$RC"
+is "everything is as it was" "$before" "$(all)"
+run verify
+is "and verifies" 0 "$RC"
+run restore "$TMP/none.db"
+is "a backup that is not there" 1 "$RC"
+echo nonsense >"$TMP/nonsense.db"
+run restore "$TMP/nonsense.db"
+is "a backup that is none" 1 "$RC"
+is "the store is untouched" "$before" "$(all)"
+
+# ---- Export and import --------------------------------------------------------------------------
+run export "$TMP/export.jsonl"
+is "export" 0 "$RC"
+json "an export is lines of JSON" "$(head -20 "$TMP/export.jsonl")"
+is "nothing is left beside it" "" "$(find "$TMP" -name '*.part')"
+"$LOCI" export - >"$TMP/piped.jsonl" 2>"$TMP/err"
+is "a pipe gets the same" "$(md5sum <"$TMP/export.jsonl")" "$(md5sum <"$TMP/piped.jsonl")"
+"$LOCI" export --quiet >"$TMP/piped2.jsonl"
+is "so does no argument" "$(md5sum <"$TMP/export.jsonl")" "$(md5sum <"$TMP/piped2.jsonl")"
+run import "$TMP/export.jsonl" --store "$TMP/imported.db"
+is "import" 0 "$RC"
+is "nothing is lost on the way" "$before" "$(all --store "$TMP/imported.db")"
+"$LOCI" export - --quiet --store "$TMP/imported.db" >"$TMP/again.jsonl"
+# The first line names the store.
+is "the copy exports the same" "$(tail -n +2 "$TMP/export.jsonl" | md5sum)" \
+    "$(tail -n +2 "$TMP/again.jsonl" | md5sum)"
+"$LOCI" import - --store "$TMP/piped.db" <"$TMP/export.jsonl" >/dev/null
+is "import from a pipe" "$before" "$(all --store "$TMP/piped.db")"
+run export "$TMP/no/such/file"
+is "an export to nowhere" 1 "$RC"
+"$LOCI" export - >/dev/full 2>/dev/null
+is "an export that cannot be written" 1 "$?"
+run import "$TMP/none"
+is "an import of nothing" 1 "$RC"
+head -c 3000 "$TMP/export.jsonl" >"$TMP/cut.jsonl"
+run import "$TMP/cut.jsonl" --store "$TMP/cut.db"
+is "an import that was cut" 1 "$RC"
+run import
+is "an import without a file" 2 "$RC"
+
+# ---- Damage -------------------------------------------------------------------------------------
+python3 - "$LOCI_STORE" <<'P'
+import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("update facts set value = '\"forged\"' where rowid = (select min(rowid) from facts)")
+db.commit()
+P
+run verify
+is "verify sees a forged row" 1 "$RC"
+run verify --json
+is "as corrupt" corrupt "$(value "$ERR" error.code)"
+isnt "and names it" "" "$(value "$ERR" error.problems)"
+run doctor
+is "doctor sees it" 1 "$RC"
+run rebuild
+run verify
+is "rebuild repairs it from the log" 0 "$RC"
+is "everything is as it was again" "$before" "$(all)"
+finish

@@ -1,0 +1,290 @@
+/* sweep.c - A seeded store is made once a test and copied for every operation. Examples name files
+ * without a directory, so the test works in a directory of its own. */
+#include "sweep.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/calls.h"
+#include "ops/op.h"
+
+#define RUNS_MAX 200000
+#define STORE "store.db"
+#define SEEDED "seeded.db"
+#define TIMEOUT_MS 300 /* A job whose end cannot be written down is waited for so long. */
+
+static loci_engine *open_store(const sweep *s, const char *store)
+{
+    loci_open_options options = test_open_options(store);
+    lc_engine_parts parts = {.driver = s->driver};
+    loci_engine *engine = NULL;
+    loci_error err;
+
+    CHECK_OK(lc_engine_open(&options, &parts, &engine, &err), err);
+    return engine;
+}
+
+static void remove_store(const char *store)
+{
+    remove(store);
+    remove(test_format("%s-wal", store));
+    remove(test_format("%s-shm", store));
+}
+
+/* A few facts of two users, an answered request, a backup for restore, an export for import. */
+static void seed_store(void)
+{
+    loci_engine *engine;
+
+    CHECK_EQ(chdir(test_tmpdir()), 0);
+    engine = test_open(SEEDED);
+    for (int i = 0; i < 12; i++)
+        test_call(engine, "fact.write", "{\"user_id\":\"%s\",\"key\":\"k%d\",\"value\":%d}",
+                  i % 3 == 0 ? "ann" : "default", i % 4, i);
+    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\",\"request_id\":\"r1\"}");
+    test_call(engine, "config.set", "{\"name\":\"job.keep_hours\",\"value\":7}");
+    test_close(engine);
+}
+
+/* Out of the directory, before it is removed. */
+static void leave(void)
+{
+    CHECK_EQ(chdir("/"), 0);
+}
+
+static void copy_seeded(void)
+{
+    remove_store(STORE);
+    test_write_file(STORE, test_read_file(SEEDED));
+}
+
+static uint64_t next_nth(const sweep *s, uint64_t nth)
+{
+    bool is_sparse = s->dense_until != 0 && nth >= s->dense_until && test_count(0, 1) == 0;
+
+    return nth + (is_sparse ? 1 + nth / 16 : 1);
+}
+
+/* What a call may have done. */
+typedef struct outcome {
+    loci_status status;
+    loci_error err;
+} outcome;
+
+typedef loci_status sweep_body(loci_engine *engine, void *ctx, loci_error *err);
+
+typedef struct target {
+    const char *what;
+    sweep_body *body;
+    void *ctx;
+    /* Upkeep works in slices, each a commit, and goes on where it was: what must not change when it
+     * fails is what the store says, not how far the work is. NULL = nothing at all. */
+    const char *may_change;
+} target;
+
+static outcome run(loci_engine *engine, const target *t)
+{
+    outcome o = {.err = {.status = LOCI_OK}};
+
+    o.status = t->body(engine, t->ctx, &o.err);
+    return o;
+}
+
+static void check_outcome(const sweep *s, const char *what, uint64_t nth, const outcome *o,
+                          loci_status usual)
+{
+    if (o->status == usual)
+        return;
+    if (!s->is_fair(o->status))
+        test_fail(__FILE__, __LINE__, "%s, %s %llu: answered %s (%s), usually %s", what, s->what,
+                  (unsigned long long)nth, loci_status_name(o->status), o->err.message,
+                  loci_status_name(usual));
+    if (o->err.status != o->status || o->err.message[0] == '\0')
+        test_fail(__FILE__, __LINE__, "%s, %s %llu: answered %s, but the error says %s \"%s\"",
+                  what, s->what, (unsigned long long)nth, loci_status_name(o->status),
+                  loci_status_name(o->err.status), o->err.message);
+}
+
+static void check_store(const sweep *s, const char *what, uint64_t nth, loci_engine *engine)
+{
+    loci_error err;
+    loci_status status = test_verify(engine, &err);
+
+    if (status != LOCI_OK)
+        test_fail(__FILE__, __LINE__, "%s, %s %llu: store.verify answers %s: %s %s", what, s->what,
+                  (unsigned long long)nth, loci_status_name(status), err.message, err.data);
+}
+
+/* One target, failing everywhere in turn. */
+static void sweep_one(const sweep *s, const target *t)
+{
+    size_t live_before = test_heap_live_blocks();
+    loci_engine *engine;
+    loci_status usual;
+    bool was_injected = true;
+
+    copy_seeded();
+    engine = open_store(s, STORE);
+    usual = run(engine, t).status;
+    for (uint64_t nth = 1; was_injected; nth = next_nth(s, nth)) {
+        uint64_t hash;
+        outcome o;
+
+        if (nth > RUNS_MAX)
+            test_fail(__FILE__, __LINE__, "%s, %s: does not end; is a call retried for ever?",
+                      t->what, s->what);
+        if (t->may_change != NULL) { /* A job that failed before has fewer attempts left. */
+            loci_close(engine);
+            copy_seeded();
+            engine = open_store(s, STORE);
+        }
+        hash = test_store_hash(STORE, t->may_change);
+        s->arm(nth);
+        o = run(engine, t);
+        was_injected = s->disarm();
+        check_outcome(s, t->what, nth, &o, usual);
+        if (o.status != LOCI_OK && test_store_hash(STORE, t->may_change) != hash)
+            test_fail(__FILE__, __LINE__, "%s, %s %llu: failed and changed something", t->what,
+                      s->what, (unsigned long long)nth);
+        check_store(s, t->what, nth, engine);
+    }
+    loci_close(engine);
+    if (test_heap_live_blocks() != live_before)
+        test_fail(__FILE__, __LINE__, "%s, %s: %zu blocks leaked", t->what, s->what,
+                  test_heap_live_blocks() - live_before);
+}
+
+/* ---- Operations --------------------------------------------------------------------------------
+ */
+
+static loci_status call_example(loci_engine *engine, void *ctx, loci_error *err)
+{
+    const lc_op *op = ctx;
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_answer *answer = NULL;
+    loci_status status;
+
+    options.timeout_ms = TIMEOUT_MS;
+    status = loci_call(engine, op->name, loci_str_of(op->example), &options, &answer, err);
+    loci_answer_free(answer);
+    return status;
+}
+
+void sweep_operations(const sweep *s)
+{
+    test_timeout(600);
+    seed_store();
+    for (size_t i = 0; i < lc_op_count(); i++) {
+        const lc_op *op = lc_op_at(i);
+        bool is_upkeep = (op->flags & LC_OP_ALONE) != 0 && (op->flags & LC_OP_MUTATES) != 0;
+
+        sweep_one(s, &(target){.what = op->name,
+                               .body = call_example,
+                               .ctx = (void *)op,
+                               .may_change = is_upkeep ? "jobs heads meta rebuild_heads" : NULL});
+    }
+    leave();
+}
+
+/* ---- Batches -----------------------------------------------------------------------------------
+ */
+
+static loci_status call_batch(loci_engine *engine, void *ctx, loci_error *err)
+{
+    static const loci_request requests[] = {
+        {"fact.write", {"{\"key\":\"a\",\"value\":1}", 21}, LOCI_AT_CLOCK},
+        {"fact.write", {"{\"key\":\"b\",\"value\":\"$0.id\"}", 27}, LOCI_AT_CLOCK},
+        {"fact.current", {"{\"key\":\"city\"}", 14}, LOCI_AT_CLOCK},
+    };
+    loci_answer *answer = NULL;
+    loci_status status = loci_call_many(engine, requests, 3, NULL, &answer, err);
+
+    (void)ctx;
+    loci_answer_free(answer);
+    return status;
+}
+
+/* Writes something new every time, so that both facts are there or neither. */
+static loci_status call_new_batch(loci_engine *engine, void *ctx, loci_error *err)
+{
+    int *number = ctx;
+    loci_str args = loci_str_of(test_format("{\"key\":\"n\",\"value\":%d}", ++*number));
+    loci_request requests[] = {
+        {"fact.write", args, LOCI_AT_CLOCK},
+        {"fact.write", loci_str_of("{\"key\":\"m\",\"value\":\"$0.id\"}"), LOCI_AT_CLOCK}};
+    loci_answer *answer = NULL;
+    loci_status status = loci_call_many(engine, requests, 2, NULL, &answer, err);
+
+    loci_answer_free(answer);
+    return status;
+}
+
+static loci_status call_write(loci_engine *engine, void *ctx, loci_error *err)
+{
+    int *number = ctx;
+
+    ++*number;
+    return test_try(engine, "fact.write",
+                    loci_str_of(test_format("{\"key\":\"n\",\"value\":%d,\"request_id\":\"s%d\"}",
+                                            *number, *number)),
+                    err);
+}
+
+void sweep_batches(const sweep *s)
+{
+    int number = 0;
+
+    test_timeout(600);
+    seed_store();
+    sweep_one(s, &(target){.what = "a repeated batch", .body = call_batch});
+    sweep_one(s, &(target){.what = "a batch", .body = call_new_batch, .ctx = &number});
+    sweep_one(s,
+              &(target){.what = "a write with a request_id", .body = call_write, .ctx = &number});
+    leave();
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------
+ */
+
+static void sweep_open(const sweep *s, const char *what, bool is_new)
+{
+    bool was_injected = true;
+
+    for (uint64_t nth = 1; was_injected; nth = next_nth(s, nth)) {
+        loci_open_options options = test_open_options(STORE);
+        lc_engine_parts parts = {.driver = s->driver};
+        size_t live_before = test_heap_live_blocks();
+        loci_engine *engine = NULL;
+        outcome o = {.err = {.status = LOCI_OK}};
+
+        if (is_new)
+            remove_store(STORE);
+        else
+            copy_seeded();
+        s->arm(nth);
+        o.status = lc_engine_open(&options, &parts, &engine, &o.err);
+        loci_close(o.status == LOCI_OK ? engine : NULL); /* Closing, too, meets the fault. */
+        was_injected = s->disarm();
+        check_outcome(s, what, nth, &o, LOCI_OK);
+        if (test_heap_live_blocks() != live_before)
+            test_fail(__FILE__, __LINE__, "%s, %s %llu: %zu blocks leaked", what, s->what,
+                      (unsigned long long)nth, test_heap_live_blocks() - live_before);
+        engine = open_store(s, STORE);
+        check_store(s, what, nth, engine);
+        if (!is_new)
+            CHECK_STR_EQ(
+                test_member(test_call(engine, "fact.current", "{\"key\":\"city\"}"), "value"),
+                "\"Oslo\"");
+        loci_close(engine);
+    }
+}
+
+void sweep_opening(const sweep *s)
+{
+    test_timeout(600);
+    seed_store();
+    sweep_open(s, "opening a store", false);
+    sweep_open(s, "making a store", true);
+    leave();
+}

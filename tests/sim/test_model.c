@@ -1,0 +1,411 @@
+/* test_model.c - random calls against a naive model: every answer must be the model's, and now and
+ * then the log must equal the projections. A failing seed is printed; LOCI_TEST_SEED=n runs it
+ * alone. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "lib/calls.h"
+#include "model.h"
+
+#define STEPS 80
+#define VERIFY_EVERY 20
+#define KEYS 4
+#define DAY_US (INT64_C(24) * 3600 * 1000000)
+
+typedef struct sim {
+    const char *store;
+    loci_engine *engine;
+    model m;
+    test_rng rng;
+    int64_t now_us;
+    lc_heap heap; /* Of the test's own, beside test_heap(). */
+    lc_arena arena;
+} sim;
+
+/* As given, and as it must be answered. */
+static const struct {
+    const char *given;
+    const char *canonical;
+} values[] = {
+    {"1", "1"},
+    {"\"Oslo\"", "\"Oslo\""},
+    {"{\"b\":1, \"a\":[2,null]}", "{\"a\":[2,null],\"b\":1}"},
+    {"15e-1", "1.5"},
+    {"\"\\u00e9\"", "\"é\""},
+    {"9223372036854775807", "9223372036854775807"},
+};
+
+#define VALUES ((int)(sizeof values / sizeof values[0]))
+
+static int64_t sim_clock(void *ctx)
+{
+    return ((const sim *)ctx)->now_us;
+}
+
+static void open_engine(sim *s)
+{
+    loci_open_options options = test_open_options(s->store);
+    loci_error err;
+
+    options.clock = sim_clock;
+    options.clock_ctx = s;
+    CHECK_OK(loci_open(&options, &s->engine, &err), err);
+}
+
+static int below(sim *s, int bound)
+{
+    return (int)test_rng_below(&s->rng, (uint64_t)bound);
+}
+
+static model_who anyone(sim *s)
+{
+    return (model_who){.tenant = below(s, MODEL_TENANTS),
+                       .user = below(s, MODEL_USERS),
+                       .persona = test_rng_chance(&s->rng, 30) ? 1 + below(s, 2) : 0};
+}
+
+/* ---- Calling -----------------------------------------------------------------------------------
+ */
+
+static loci_call_options options_of(sim *s, int tenant, loci_principal *principal)
+{
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+
+    (void)s;
+    *principal = (loci_principal){.size = sizeof *principal,
+                                  .flags = LOCI_PRINCIPAL_ADMIN,
+                                  .tenant = tenant == 0 ? "default" : "other"};
+    options.principal = principal;
+    return options;
+}
+
+/* The answer lives in the arena until the next step. */
+static loci_status call(sim *s, int tenant, const char *op, const char *args, loci_str *out,
+                        loci_error *err)
+{
+    loci_principal principal;
+    loci_call_options options = options_of(s, tenant, &principal);
+    loci_answer *answer = NULL;
+    loci_status status = loci_call(s->engine, op, loci_str_of(args), &options, &answer, err);
+
+    if (status == LOCI_OK)
+        *out = lc_arena_copy(&s->arena, loci_answer_json(answer));
+    loci_answer_free(answer);
+    return status;
+}
+
+static const lc_json *parse(sim *s, loci_str text)
+{
+    const lc_json *value = NULL;
+    loci_error err;
+
+    CHECK_OK(lc_json_parse(&s->arena, text, 0, &value, &err), err);
+    return value;
+}
+
+/* A string member; "" when it is missing or null. */
+static const char *text_of(sim *s, const lc_json *object, const char *name)
+{
+    const lc_json *member = lc_json_member(object, loci_str_of(name));
+
+    if (member == NULL || lc_json_kind_of(member) != LC_JSON_STRING)
+        return "";
+    return lc_arena_copy(&s->arena, lc_json_str(member)).ptr;
+}
+
+static const char *who_args(sim *s, model_who who)
+{
+    char text[64];
+    int bytes = snprintf(text, sizeof text, "\"user_id\":\"u%d\"", who.user);
+
+    if (who.persona != 0)
+        snprintf(text + bytes, sizeof text - (size_t)bytes, ",\"persona_id\":\"p%d\"", who.persona);
+    return lc_arena_copy(&s->arena, loci_str_of(text)).ptr;
+}
+
+/* ---- Writing ------------------------------------------------------------------------------------
+ */
+
+static const char *outcome_name(model_outcome outcome)
+{
+    static const char *const names[] = {"created", "superseded", "repeated"};
+
+    return names[outcome];
+}
+
+/* Compares the answer of a write with what the model would do, and does it there. */
+static void check_written(sim *s, model_who who, int key, int value, const lc_json *answer)
+{
+    const char *id = text_of(s, answer, "id");
+    int standing;
+    model_outcome outcome = model_judge(&s->m, who, key, value, &standing);
+    int place;
+
+    CHECK_STR_EQ(text_of(s, answer, "outcome"), outcome_name(outcome));
+    if (outcome == MODEL_REPEATED)
+        CHECK_STR_EQ(id, s->m.facts[standing].id);
+    else
+        CHECK_EQ(model_find_id(&s->m, id), -1); /* Ids are never given twice. */
+    place = model_write(&s->m, who, key, value, id, s->now_us);
+    CHECK_EQ(lc_json_int(lc_json_member(answer, LC_STR("seq"))), s->m.facts[place].seq);
+}
+
+static void do_write(sim *s)
+{
+    model_who who = anyone(s);
+    int key = below(s, KEYS);
+    int value = below(s, VALUES);
+    int request = test_rng_chance(&s->rng, 30) ? below(s, 6) : -1;
+    int64_t head_seq = model_head_of(&s->m, who)->seq;
+    int64_t expected_seq = -1;
+    model_request *stored = NULL;
+    model_request kept = {.who = who, .number = request, .at_us = s->now_us};
+    char args[512];
+    int bytes = snprintf(args, sizeof args, "{%s,\"key\":\"k%d\",\"value\":%s", who_args(s, who),
+                         key, values[value].given);
+    loci_str answer;
+    loci_error err;
+    loci_status status;
+
+    if (test_rng_chance(&s->rng, 20))
+        expected_seq = test_rng_chance(&s->rng, 60) ? head_seq : below(s, 20);
+    if (request >= 0) {
+        bytes += snprintf(args + bytes, sizeof args - (size_t)bytes, ",\"request_id\":\"r%d\"",
+                          request);
+        stored = model_find_request(&s->m, who, request, s->now_us);
+    }
+    if (expected_seq >= 0)
+        bytes += snprintf(args + bytes, sizeof args - (size_t)bytes, ",\"expected_seq\":%lld",
+                          (long long)expected_seq);
+    snprintf(args + bytes, sizeof args - (size_t)bytes, "}");
+    if (stored != NULL && test_rng_chance(&s->rng, 50))
+        snprintf(args, sizeof args, "%s", stored->args); /* The same call again. */
+
+    status = call(s, who.tenant, "fact.write", args, &answer, &err);
+    if (stored != NULL && strcmp(stored->args, args) == 0) {
+        CHECK_OK(status, err);
+        CHECK_STR_EQ(answer, stored->answer);
+    } else if (stored != NULL || (expected_seq >= 0 && expected_seq != head_seq)) {
+        CHECK_STATUS(LOCI_ECONFLICT, status);
+    } else {
+        CHECK_OK(status, err);
+        check_written(s, who, key, value, parse(s, answer));
+        snprintf(kept.args, sizeof kept.args, "%s", args);
+        CHECK_LT(snprintf(kept.answer, sizeof kept.answer, "%s", answer.ptr), sizeof kept.answer);
+        if (request >= 0)
+            model_keep_request(&s->m, &kept);
+    }
+}
+
+/* Up to five writes and a read of the first at once; a fifth of the batches ends with a call that
+ * fails. */
+static void do_batch(sim *s)
+{
+    model_who who = anyone(s);
+    int count = 1 + below(s, 5);
+    bool fails = test_rng_chance(&s->rng, 20);
+    int keys[5], picked[5];
+    loci_request requests[6];
+    loci_principal principal;
+    loci_call_options options = options_of(s, who.tenant, &principal);
+    loci_answer *answer = NULL;
+    const lc_json *element;
+    loci_error err;
+    loci_status status;
+
+    for (int i = 0; i < count; i++) {
+        char args[256];
+
+        keys[i] = below(s, KEYS);
+        picked[i] = below(s, VALUES);
+        snprintf(args, sizeof args, "{%s,\"key\":\"k%d\",\"value\":%s}", who_args(s, who), keys[i],
+                 values[picked[i]].given);
+        requests[i] = (loci_request){"fact.write", lc_arena_copy(&s->arena, loci_str_of(args)),
+                                     LOCI_AT_CLOCK};
+    }
+    requests[count] = (loci_request){"fact.get",
+                                     loci_str_of(test_format("{%s,\"id\":\"%s\"}", who_args(s, who),
+                                                             fails ? "nothing" : "$0.id")),
+                                     LOCI_AT_CLOCK};
+    status = loci_call_many(s->engine, requests, (size_t)count + 1, &options, &answer, &err);
+    if (fails) {
+        CHECK_STATUS(LOCI_ENOTFOUND, status);
+        CHECK_EQ(test_member_int(loci_str_of(err.data), "index"), count);
+        return;
+    }
+    CHECK_OK(status, err);
+    element = lc_json_first(parse(s, lc_arena_copy(&s->arena, loci_answer_json(answer))));
+    loci_answer_free(answer);
+    for (int i = 0; i < count; i++, element = lc_json_next(element))
+        check_written(s, who, keys[i], picked[i], element);
+    CHECK_STR_EQ(text_of(s, element, "key"), test_format("k%d", keys[0]));
+}
+
+/* ---- Reading ------------------------------------------------------------------------------------
+ */
+
+/* The only element of `supersedes`; "" when there is none. */
+static const char *superseded_id(sim *s, const lc_json *fact)
+{
+    const lc_json *list = lc_json_member(fact, LC_STR("supersedes"));
+
+    if (list == NULL || lc_json_count(list) == 0)
+        return "";
+    CHECK_EQ(lc_json_count(list), 1);
+    return lc_arena_copy(&s->arena, lc_json_str(lc_json_first(list))).ptr;
+}
+
+static const char *id_at(const model *m, int place)
+{
+    return place < 0 ? "" : m->facts[place].id;
+}
+
+static void check_fact(sim *s, const model_fact *expected, const lc_json *seen)
+{
+    char recorded_at[LC_TIME_BYTES_MAX];
+    size_t bytes = lc_time_format(expected->recorded_at, recorded_at);
+    lc_buf value;
+
+    lc_buf_init(&value, &s->heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
+    CHECK_OK(lc_json_canonical(&s->arena, lc_json_member(seen, LC_STR("value")), &value, NULL),
+             (loci_error *)NULL);
+    CHECK_STR_EQ(lc_buf_str(&value), values[expected->value].canonical);
+    lc_buf_clear(&value);
+    CHECK_STR_EQ(text_of(s, seen, "id"), expected->id);
+    CHECK_STR_EQ(text_of(s, seen, "status"), expected->is_valid ? "valid" : "superseded");
+    CHECK_STR_EQ(text_of(s, seen, "recorded_at"), ((loci_str){recorded_at, bytes}));
+    CHECK_STR_EQ(superseded_id(s, seen), id_at(&s->m, expected->supersedes));
+    CHECK_STR_EQ(text_of(s, seen, "superseded_by"), id_at(&s->m, expected->superseded_by));
+    CHECK_EQ(lc_json_int(lc_json_member(seen, LC_STR("seq"))), expected->seq);
+}
+
+static void check_current(sim *s, model_who who, int key)
+{
+    const char *args = test_format("{%s,\"key\":\"k%d\"}", who_args(s, who), key);
+    int place = model_current(&s->m, who, key);
+    loci_str answer;
+    loci_error err;
+    loci_status status = call(s, who.tenant, "fact.current", args, &answer, &err);
+
+    CHECK_STATUS(place < 0 ? LOCI_ENOTFOUND : LOCI_OK, status);
+    if (place >= 0)
+        check_fact(s, &s->m.facts[place], parse(s, answer));
+}
+
+static void check_history(sim *s, model_who who, int key)
+{
+    const char *args = test_format("{%s,\"key\":\"k%d\"}", who_args(s, who), key);
+    loci_str answer;
+    loci_error err;
+    loci_status status = call(s, who.tenant, "fact.history", args, &answer, &err);
+    const lc_json *seen;
+
+    if (model_current(&s->m, who, key) < 0) {
+        CHECK_STATUS(LOCI_ENOTFOUND, status);
+        return;
+    }
+    CHECK_OK(status, err);
+    seen = lc_json_first(lc_json_member(parse(s, answer), LC_STR("facts")));
+    for (int i = 0; i < s->m.fact_count; i++) {
+        const model_fact *fact = &s->m.facts[i];
+
+        if (fact->key != key || !model_sees(who, fact))
+            continue;
+        CHECK(seen != NULL);
+        check_fact(s, fact, seen);
+        seen = lc_json_next(seen);
+    }
+    CHECK(seen == NULL);
+}
+
+/* Any fact there is, asked for by anyone: somebody else's answers as one that does not exist. */
+static void check_get(sim *s, model_who who)
+{
+    const model_fact *fact = &s->m.facts[s->m.fact_count == 0 ? 0 : below(s, s->m.fact_count)];
+    const char *args = test_format("{%s,\"id\":\"%s\"}", who_args(s, who),
+                                   s->m.fact_count == 0 ? "fact_none" : fact->id);
+    loci_str answer;
+    loci_error err;
+    loci_status status = call(s, who.tenant, "fact.get", args, &answer, &err);
+    bool is_seen = s->m.fact_count > 0 && model_sees(who, fact);
+
+    CHECK_STATUS(is_seen ? LOCI_OK : LOCI_ENOTFOUND, status);
+    if (is_seen)
+        check_fact(s, fact, parse(s, answer));
+}
+
+/* ---- Running ------------------------------------------------------------------------------------
+ */
+
+static void step(sim *s)
+{
+    int roll = below(s, 100);
+
+    if (roll < 45)
+        do_write(s);
+    else if (roll < 55)
+        do_batch(s);
+    else if (roll < 65)
+        check_current(s, anyone(s), below(s, KEYS));
+    else if (roll < 73)
+        check_history(s, anyone(s), below(s, KEYS));
+    else if (roll < 83)
+        check_get(s, anyone(s));
+    else if (roll < 97)
+        s->now_us += test_rng_between(&s->rng, -DAY_US, 2 * DAY_US) / (roll % 2 == 0 ? 1 : 1000);
+    else {
+        loci_close(s->engine);
+        open_engine(s);
+    }
+    lc_arena_clear(&s->arena);
+}
+
+static void check_all(sim *s)
+{
+    for (int i = 0; i < MODEL_TENANTS * MODEL_USERS * 3 * KEYS; i++) {
+        model_who who = {.tenant = i % 2, .user = i / 2 % MODEL_USERS, .persona = i / 6 % 3};
+
+        check_current(s, who, i / 18);
+        check_history(s, who, i / 18);
+        lc_arena_clear(&s->arena);
+    }
+}
+
+static void run_seed(uint64_t seed, const char *store)
+{
+    static sim s;
+
+    s = (sim){.store = store, .rng = test_random(seed), .now_us = INT64_C(1700000000) * 1000000};
+    lc_heap_init(&s.heap, (loci_allocator){0});
+    lc_arena_init(&s.arena, &s.heap, LOCI_MEM_REQUESTS);
+    open_engine(&s);
+    for (int i = 1; i <= STEPS; i++) {
+        step(&s);
+        if (i % VERIFY_EVERY == 0) {
+            loci_error err;
+
+            CHECK_OK(test_verify(s.engine, &err), err);
+        }
+    }
+    check_all(&s);
+    loci_close(s.engine);
+    lc_arena_clear(&s.arena);
+}
+
+TEST(model, answers_equal_those_of_a_naive_model)
+{
+    uint64_t seeds = test_count(test_is_sanitized() ? 80 : 200, 5000);
+    const char *dir = test_tmpdir();
+    const char *store = test_path(dir, "store.db");
+
+    test_timeout(900);
+    for (uint64_t seed = 1; seed <= seeds; seed++) {
+        run_seed(seed, store);
+        remove(store);
+        remove(test_path(dir, "store.db-wal"));
+        remove(test_path(dir, "store.db-shm"));
+    }
+}

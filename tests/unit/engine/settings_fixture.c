@@ -1,0 +1,59 @@
+#include "unit/engine/settings_fixture.h"
+
+#include <string.h>
+
+#include "lib/test.h"
+
+static int64_t stand_still(void *ctx)
+{
+    (void)ctx;
+    return 0;
+}
+
+void settings_init_env(lc_env *env)
+{
+    memset(env, 0, sizeof *env);
+    lc_heap_init(&env->heap, test_heap());
+    env->clock = stand_still;
+}
+
+void settings_open(settings_fixture *f, const lc_setting_sources *sources)
+{
+    f->settings = NULL;
+    settings_init_env(&f->env);
+    fake_rows_init(&f->store);
+    CHECK_OK(lc_settings_new(&f->env, sources, &f->settings, &f->err), f->err);
+}
+
+void settings_reload(settings_fixture *f)
+{
+    CHECK_OK(lc_settings_reload(f->settings, &f->store.tx, &f->err), f->err);
+}
+
+void settings_close(settings_fixture *f)
+{
+    lc_settings_free(f->settings);
+}
+
+const char *settings_file(const char *content)
+{
+    const char *path = test_path(test_tmpdir(), "loci.json");
+
+    test_write_file(path, loci_str_of(content));
+    return path;
+}
+
+const char *settings_show(settings_fixture *f, lc_setting_id id, const char *tenant_id)
+{
+    lc_json_writer out;
+    lc_buf text;
+    const char *copy;
+
+    lc_buf_init(&text, &f->env.heap, LOCI_MEM_REQUESTS, 65536);
+    lc_jw_init(&out, &text);
+    lc_settings_write(f->settings, &out, id, loci_str_of(tenant_id));
+    CHECK(lc_jw_is_done(&out));
+    copy = test_format("%.*s", (int)text.len, text.ptr);
+    lc_buf_clear(&text);
+    return copy;
+}

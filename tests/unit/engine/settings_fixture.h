@@ -1,0 +1,26 @@
+/* settings_fixture.h - settings with everything they need, and a store that is only rows. */
+#ifndef TEST_UNIT_ENGINE_SETTINGS_FIXTURE_H
+#define TEST_UNIT_ENGINE_SETTINGS_FIXTURE_H
+
+#include "engine/settings.h"
+#include "unit/engine/fake_rows.h"
+
+typedef struct settings_fixture {
+    lc_env env;
+    lc_settings *settings;
+    fake_rows store;
+    loci_error err;
+} settings_fixture;
+
+/* An environment on the test heap, silent, its clock standing still. */
+void settings_init_env(lc_env *env);
+void settings_open(settings_fixture *f, const lc_setting_sources *sources);
+void settings_reload(settings_fixture *f);
+void settings_close(settings_fixture *f);
+
+/* Path of a new file with that content. */
+const char *settings_file(const char *content);
+/* What lc_settings_write() says. Both live until the test ends. */
+const char *settings_show(settings_fixture *f, lc_setting_id id, const char *tenant_id);
+
+#endif /* TEST_UNIT_ENGINE_SETTINGS_FIXTURE_H */

@@ -1,0 +1,234 @@
+/* Arguments against a table made for the purpose: every kind, both ends of every range, and whose
+ * state it is about. The words of the messages are tested in test_check_message.c. */
+#include "checking.h"
+
+static const lc_op note_read = {.name = "note.read", .params = note_params, .flags = LC_OP_USER};
+static const lc_op store_wipe = {.name = "store.wipe", .flags = LC_OP_ADMIN | LC_OP_MUTATES};
+static const lc_op op_count = {.name = "op.count"};
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+TEST(op_check, given_values_arrive_as_c_types)
+{
+    checking c;
+
+    begin(&c, &note_write);
+    CHECK_OK(run(&c, "{\"key\":\"city\",\"value\":[1],\"limit\":7,\"weight\":1,\"wait\":false,"
+                     "\"observed_at\":\"1970-01-01T00:00:02Z\",\"types\":[\"user\",\"tool\"],"
+                     "\"scope\":\"task\",\"meta\":{},\"expected_seq\":0}"),
+             c.err);
+    CHECK_STR_EQ(lc_call_str(&c.call, "key"), "city");
+    CHECK_EQ(lc_json_kind_of(lc_call_value(&c.call, "value")->json), LC_JSON_ARRAY);
+    CHECK_EQ(lc_call_i64(&c.call, "limit", 0), 7);
+    CHECK(lc_call_value(&c.call, "weight")->as.f64 == 1.0);
+    CHECK(!lc_call_bool(&c.call, "wait"));
+    CHECK_EQ(lc_call_i64(&c.call, "observed_at", 0), 2000000);
+    CHECK_EQ(lc_json_count(lc_call_value(&c.call, "types")->json), 2);
+    CHECK_STR_EQ(lc_call_str(&c.call, "scope"), "task");
+    CHECK(lc_call_has(&c.call, "meta"));
+    CHECK_EQ(lc_call_i64(&c.call, "expected_seq", -1), 0);
+    lc_arena_clear(&c.arena);
+}
+
+TEST(op_check, what_is_absent_has_its_default_or_nothing)
+{
+    checking c;
+
+    begin(&c, &note_write);
+    CHECK_OK(run(&c, "{\"key\":\"k\"}"), c.err);
+    CHECK_EQ(lc_call_i64(&c.call, "limit", 0), 10);
+    CHECK(lc_call_value(&c.call, "weight")->as.f64 == 0.5);
+    CHECK(lc_call_bool(&c.call, "wait"));
+    CHECK_STR_EQ(lc_call_str(&c.call, "scope"), "global");
+    CHECK_STR_EQ(lc_call_str(&c.call, "quote"), "\"");
+    CHECK_EQ(lc_call_i64(&c.call, "since", 0), 1000000);
+    CHECK_EQ(lc_json_count(lc_call_value(&c.call, "tags")->json), 2);
+    CHECK_EQ(lc_json_kind_of(lc_call_value(&c.call, "any")->json), LC_JSON_OBJECT);
+
+    CHECK(!lc_call_has(&c.call, "value"));
+    CHECK(!lc_call_has(&c.call, "meta"));
+    CHECK(!lc_call_has(&c.call, "request_id"));
+    CHECK_EQ(lc_call_i64(&c.call, "observed_at", -5), -5);
+    CHECK_EQ(lc_call_i64(&c.call, "expected_seq", -1), -1);
+    CHECK(lc_call_str(&c.call, "request_id").ptr == NULL);
+    lc_arena_clear(&c.arena);
+}
+
+/* Clients serialise what they do not have as null; only where null is a value it is one. */
+TEST(op_check, null_is_absence_unless_any_value_is_taken)
+{
+    checking c;
+
+    begin(&c, &note_write);
+    CHECK_OK(run(&c, "{\"key\":\"k\",\"value\":null,\"limit\":null,\"any\":null,\"meta\":null,"
+                     "\"user_id\":null}"),
+             c.err);
+    CHECK(lc_call_has(&c.call, "value"));
+    CHECK_EQ(lc_json_kind_of(lc_call_value(&c.call, "value")->json), LC_JSON_NULL);
+    CHECK_EQ(lc_json_kind_of(lc_call_value(&c.call, "any")->json), LC_JSON_NULL);
+    CHECK_EQ(lc_call_i64(&c.call, "limit", 0), 10);
+    CHECK(!lc_call_has(&c.call, "meta"));
+    CHECK_STR_EQ(c.call.user_id, "default");
+    lc_arena_clear(&c.arena);
+    expect_wrong("{\"key\":null}", "key: expected a string of 1 to 8 bytes, got null", "key");
+}
+
+TEST(op_check, ranges_include_both_ends)
+{
+    expect_right("{\"key\":\"1\"}");
+    expect_right("{\"key\":\"12345678\"}");
+    expect_wrong("{\"key\":\"\"}", "key: expected a string of 1 to 8 bytes, got an empty string",
+                 "key");
+    expect_wrong("{\"key\":\"123456789\"}",
+                 "key: expected a string of 1 to 8 bytes, got a string of 9 bytes", "key");
+
+    expect_right("{\"key\":\"k\",\"limit\":1}");
+    expect_right("{\"key\":\"k\",\"limit\":1000}");
+    expect_wrong("{\"key\":\"k\",\"limit\":0}",
+                 "limit: expected an integer from 1 to 1000, got integer 0", "limit");
+    expect_wrong("{\"key\":\"k\",\"limit\":1001}",
+                 "limit: expected an integer from 1 to 1000, got integer 1001", "limit");
+
+    expect_right("{\"key\":\"k\",\"weight\":0}");
+    expect_right("{\"key\":\"k\",\"weight\":1.0}");
+    expect_wrong("{\"key\":\"k\",\"weight\":1.01}",
+                 "weight: expected a number from 0 to 1, got number 1.01", "weight");
+
+    expect_right("{\"key\":\"k\",\"types\":[\"user\",\"user\",\"user\"]}");
+    expect_wrong(
+        "{\"key\":\"k\",\"types\":[]}",
+        "types: expected an array of 1 to 3 strings, each one of user, system, tool, got an "
+        "array of 0 elements",
+        "types");
+}
+
+/* Bytes, not characters: stores and indexes count bytes. */
+TEST(op_check, lengths_are_bytes)
+{
+    expect_right("{\"key\":\"\\u00e9\\u00e9\\u00e9\\u00e9\"}");
+    expect_wrong("{\"key\":\"\\u00e9\\u00e9\\u00e9\\u00e9x\"}",
+                 "key: expected a string of 1 to 8 bytes, got a string of 9 bytes", "key");
+}
+
+TEST(op_check, limits_of_ids_are_tested_at_their_edge)
+{
+    char *longest = test_bytes(LC_ID_BYTES_MAX);
+
+    memset(longest, 'u', LC_ID_BYTES_MAX);
+    expect_right(test_format("{\"key\":\"k\",\"request_id\":\"%s\"}", longest));
+    expect_wrong(
+        test_format("{\"key\":\"k\",\"request_id\":\"%su\"}", longest),
+        "request_id: expected a string of 1 to 256 bytes without control characters, got a "
+        "string of 257 bytes",
+        "request_id");
+    expect_wrong("{\"key\":\"k\",\"expected_seq\":-1}",
+                 "expected_seq: expected an integer of at least 0, got integer -1", "expected_seq");
+    expect_right("{\"key\":\"k\",\"expected_seq\":9223372036854775807}");
+}
+
+TEST(op_check, err_may_be_left_out)
+{
+    checking c;
+    const lc_json *json;
+
+    begin(&c, &note_write);
+    CHECK_OK(lc_json_parse(&c.arena, LC_STR("{\"x\":1}"), 0, &json, &c.err), c.err);
+    CHECK_STATUS(LOCI_EINVAL, lc_op_check(&c.call, json, NULL));
+    lc_arena_clear(&c.arena);
+}
+
+/* ---- Who ------------------------------------------------------------------------------------- */
+
+TEST(op_check, implied_parameters_follow_from_the_flags)
+{
+    CHECK(lc_op_param(&op_count, 0) == NULL);
+    CHECK_STR_EQ(lc_op_param(&store_wipe, 0)->name, "request_id");
+    CHECK(lc_op_param(&store_wipe, 1) == NULL);
+    CHECK_STR_EQ(lc_op_param(&note_read, 0)->name, "key");
+    CHECK_STR_EQ(lc_op_param(&note_read, 13)->name, "user_id");
+    CHECK_STR_EQ(lc_op_param(&note_read, 14)->name, "persona_id");
+    CHECK(lc_op_param(&note_read, 15) == NULL);
+    CHECK_STR_EQ(lc_op_param(&note_write, 15)->name, "request_id");
+    CHECK_STR_EQ(lc_op_param(&note_write, 16)->name, "expected_seq");
+    CHECK(lc_op_param(&note_write, 17) == NULL);
+}
+
+TEST(op_check, user_and_persona_are_those_of_the_arguments)
+{
+    checking c;
+
+    begin(&c, &note_read);
+    CHECK_OK(run(&c, "{\"key\":\"k\"}"), c.err);
+    CHECK_STR_EQ(c.call.user_id, "default");
+    CHECK_EQ(c.call.persona_id.len, 0);
+    lc_arena_clear(&c.arena);
+
+    begin(&c, &note_read);
+    CHECK_OK(run(&c, "{\"key\":\"k\",\"user_id\":\"ann\",\"persona_id\":\"work\"}"), c.err);
+    CHECK_STR_EQ(c.call.user_id, "ann");
+    CHECK_STR_EQ(c.call.persona_id, "work");
+    lc_arena_clear(&c.arena);
+
+    begin(&c, &op_count);
+    CHECK_OK(run(&c, "{}"), c.err);
+    CHECK_EQ(c.call.user_id.len, 0);
+    lc_arena_clear(&c.arena);
+}
+
+/* A token for one user must not tell whether another one exists. */
+TEST(op_check, a_narrowed_principal_finds_nobody_else)
+{
+    checking c;
+
+    begin(&c, &note_write);
+    c.call.user_id = LC_STR("ann");
+    c.call.persona_id = LC_STR("work");
+    CHECK_OK(run(&c, "{\"key\":\"k\"}"), c.err);
+    CHECK_STR_EQ(c.call.user_id, "ann");
+    CHECK_STR_EQ(lc_call_str(&c.call, "user_id"), "ann");
+    CHECK_STR_EQ(lc_call_str(&c.call, "persona_id"), "work");
+    CHECK_OK(run(&c, "{\"key\":\"k\",\"user_id\":\"ann\",\"persona_id\":\"work\"}"), c.err);
+
+    CHECK_STATUS(LOCI_ENOTFOUND, run(&c, "{\"key\":\"k\",\"user_id\":\"bob\"}"));
+    CHECK_STR_EQ(c.err.message, "user \"bob\" not found");
+    CHECK_STR_EQ(c.err.data, "");
+    CHECK_STATUS(LOCI_ENOTFOUND, run(&c, "{\"key\":\"k\",\"user_id\":\"default\"}"));
+    CHECK_STATUS(LOCI_ENOTFOUND, run(&c, "{\"key\":\"k\",\"persona_id\":\"home\"}"));
+    CHECK_STR_EQ(c.err.message, "persona \"home\" not found");
+    CHECK_STR_EQ(c.call.user_id, "ann");
+    lc_arena_clear(&c.arena);
+}
+
+TEST(op_check, administrators_operations_are_theirs_alone)
+{
+    checking c;
+
+    begin(&c, &store_wipe);
+    CHECK_STATUS(LOCI_EFORBIDDEN, run(&c, "{}"));
+    CHECK_CONTAINS(c.err.message, "store.wipe");
+    c.call.is_admin = true;
+    CHECK_OK(run(&c, "{}"), c.err);
+    lc_arena_clear(&c.arena);
+}
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+static loci_status check_with_defaults(void *ctx)
+{
+    checking c;
+    const lc_json *json;
+    loci_status status;
+
+    (void)ctx;
+    begin(&c, &note_write);
+    status = lc_json_parse(&c.arena, LC_STR("{\"key\":\"k\"}"), 0, &json, &c.err);
+    if (status == LOCI_OK)
+        status = lc_op_check(&c.call, json, &c.err);
+    lc_arena_clear(&c.arena);
+    return status;
+}
+
+TEST(op_check, runs_out_of_memory_cleanly)
+{
+    test_oom_sweep(check_with_defaults, NULL);
+}

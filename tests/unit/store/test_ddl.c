@@ -1,0 +1,82 @@
+/* What the two databases are told to create. */
+#include "lib/test.h"
+
+#include "store/catalogue.h"
+
+static const lc_column columns[] = {
+    {"tenant_id", 't', false}, {"user_id", 't', false}, {"seq", 'i', false},
+    {"score", 'f', true},      {"body", 'b', true},     {NULL, 0, false},
+};
+static const lc_index indexes[] = {
+    {"score", "tenant_id, user_id, score desc", NULL, false},
+    {"body", "tenant_id, user_id, body", "score is null", true},
+    {NULL, NULL, NULL, false},
+};
+static const lc_table notes = {
+    .name = "notes",
+    .table_class = LC_TABLE_PROJECTION,
+    .columns = columns,
+    .key = "tenant_id, user_id, seq",
+    .indexes = indexes,
+};
+
+static void check_text(lc_buf *out, const char *expected)
+{
+    CHECK_STATUS(LOCI_OK, lc_buf_status(out, NULL));
+    CHECK_STR_EQ(lc_buf_str(out), expected);
+    lc_buf_clear(out);
+}
+
+TEST(ddl, sqlite_tables_are_strict)
+{
+    lc_heap heap;
+    lc_buf out;
+
+    lc_heap_init(&heap, test_heap());
+    lc_buf_init(&out, &heap, LOCI_MEM_ENGINE, 10000);
+    lc_ddl_table(&out, &notes, LC_DIALECT_SQLITE, "__new");
+    check_text(&out, "create table notes__new (\n"
+                     "    tenant_id text not null,\n"
+                     "    user_id text not null,\n"
+                     "    seq integer not null,\n"
+                     "    score real,\n"
+                     "    body blob,\n"
+                     "    primary key (tenant_id, user_id, seq)\n"
+                     ") strict;\n");
+}
+
+/* Without collate "C" pages by key order would differ between the databases. */
+TEST(ddl, postgres_text_compares_by_bytes)
+{
+    lc_heap heap;
+    lc_buf out;
+
+    lc_heap_init(&heap, test_heap());
+    lc_buf_init(&out, &heap, LOCI_MEM_ENGINE, 10000);
+    lc_ddl_table(&out, &notes, LC_DIALECT_POSTGRES, "");
+    check_text(&out, "create table notes (\n"
+                     "    tenant_id text collate \"C\" not null,\n"
+                     "    user_id text collate \"C\" not null,\n"
+                     "    seq bigint not null,\n"
+                     "    score double precision,\n"
+                     "    body bytea,\n"
+                     "    primary key (tenant_id, user_id, seq)\n"
+                     ");\n");
+}
+
+TEST(ddl, indexes_carry_their_generation)
+{
+    lc_table bare = notes;
+    lc_heap heap;
+    lc_buf out;
+
+    bare.indexes = NULL;
+    lc_heap_init(&heap, test_heap());
+    lc_buf_init(&out, &heap, LOCI_MEM_ENGINE, 10000);
+    lc_ddl_indexes(&out, &bare, "", 1);
+    CHECK_EQ(out.len, 0);
+    lc_ddl_indexes(&out, &notes, "__new", 7);
+    check_text(&out, "create index notes_score_7 on notes__new (tenant_id, user_id, score desc);\n"
+                     "create unique index notes_body_7 on notes__new (tenant_id, user_id, body) "
+                     "where score is null;\n");
+}
