@@ -8,6 +8,7 @@
  * should be a real disk.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static loci_engine *open_engine(void)
 typedef struct worker {
     loci_engine *engine;
     const bench_case *c;
-    int first;
+    _Atomic int *next; /* Shared: the same order of slots, and so of pages, as in the plain loop. */
 } worker;
 
 static void *write_facts(void *ctx)
@@ -119,7 +120,7 @@ static void *write_facts(void *ctx)
     const worker *w = ctx;
     char args[768], request[48];
 
-    for (int n = w->first; n < w->c->writes; n += w->c->writers) {
+    for (int n; (n = atomic_fetch_add(w->next, 1)) < w->c->writes;) {
         loci_answer *answer = NULL;
         loci_error err;
         int bytes;
@@ -145,6 +146,7 @@ static void run_loci(const bench_case *c, figures *f)
     pthread_t threads[WRITERS_MAX];
     lc_engine_counters counters;
     loci_engine *engine;
+    _Atomic int next = 0;
     int64_t syncs;
     double start_s, start_cpu_us;
 
@@ -154,7 +156,7 @@ static void run_loci(const bench_case *c, figures *f)
     start_cpu_us = cpu_us();
     start_s = now_s();
     for (int i = 0; i < c->writers; i++) {
-        workers[i] = (worker){engine, c, i};
+        workers[i] = (worker){engine, c, &next};
         if (pthread_create(&threads[i], NULL, write_facts, &workers[i]) != 0)
             die("no thread");
     }

@@ -223,6 +223,9 @@ static loci_status set_names(loci_subscription *sub, const loci_subscribe_option
     loci_str tenant_id = lc_engine_tenant_of(sub->engine, principal);
     loci_str user_id = options->user_id != NULL ? loci_str_of(options->user_id) : LC_STR("default");
 
+    if (principal != NULL && principal->persona != NULL && principal->persona[0] != '\0')
+        return lc_fail(err, LOCI_EFORBIDDEN,
+                       "the log holds what every persona did; this caller is narrowed to one");
     if (principal != NULL && principal->user != NULL && principal->user[0] != '\0') {
         if (sub->is_of_all)
             return lc_fail(err, LOCI_EFORBIDDEN, "this caller may follow one user only");

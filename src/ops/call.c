@@ -52,11 +52,14 @@ static loci_status check_principal(const loci_principal *principal, loci_error *
     return status;
 }
 
-int64_t lc_caller_clamp_us(int64_t us)
+loci_status lc_caller_set_time(lc_caller *caller, int64_t at_us, loci_error *err)
 {
-    if (us < LC_TIME_MIN_US)
-        return LC_TIME_MIN_US;
-    return us < LC_TIME_MAX_US ? us : LC_TIME_MAX_US;
+    int64_t now_us = at_us != LOCI_AT_CLOCK ? at_us : lc_env_now_us(lc_engine_env(caller->engine));
+
+    if (now_us < LC_TIME_MIN_US || now_us > LC_TIME_MAX_US)
+        return lc_fail(err, LOCI_EINVAL, "the time of the call is not within the years 1 to 9999");
+    caller->now_us = now_us;
+    return LOCI_OK;
 }
 
 loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_options *options,
@@ -85,13 +88,11 @@ loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_
     *out = (lc_caller){
         .engine = engine,
         .principal = o->principal,
-        .now_us = lc_caller_clamp_us(
-            o->at_us != LOCI_AT_CLOCK ? o->at_us : lc_env_now_us(lc_engine_env(engine))),
         .deadline_us = lc_clock_monotonic_us() + timeout_ms * 1000,
         .cancel = o->cancel,
         .request_id = loci_str_of(o->request_id),
     };
-    return LOCI_OK;
+    return lc_caller_set_time(out, o->at_us, err);
 }
 
 void lc_run_init(lc_run *run, loci_engine *engine)
@@ -121,6 +122,7 @@ static void set_caller(lc_call *call, const lc_caller *caller)
     call->is_admin = principal == NULL || (principal->flags & LOCI_PRINCIPAL_ADMIN) != 0;
     if (principal != NULL) {
         call->user_id = loci_str_of(principal->user);
+        call->is_of_persona = principal->persona != NULL && principal->persona[0] != '\0';
         call->persona_id = loci_str_of(principal->persona);
         call->authority_max = loci_str_of(principal->authority);
         call->trust_max = loci_str_of(principal->trust);

@@ -42,8 +42,10 @@ typedef struct lc_run {
 loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_options *options,
                            loci_error *err);
 
-/* A host's clock may say anything; what is recorded must be writable as RFC 3339. */
-int64_t lc_caller_clamp_us(int64_t us);
+/* Sets the domain time: `at_us`, or the clock's for LOCI_AT_CLOCK. What is recorded must be
+ * writable as RFC 3339, and no call may push a user's log to the end of time: other years are
+ * LOCI_EINVAL. */
+loci_status lc_caller_set_time(lc_caller *caller, int64_t at_us, loci_error *err);
 
 /* How long the answers of a tenant's requests are kept. */
 int64_t lc_request_keep_us(loci_engine *engine, loci_str tenant_id);

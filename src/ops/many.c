@@ -141,13 +141,14 @@ static loci_status run_one(batch *b, lc_tx *tx, loci_str *answers, size_t index,
     lc_caller caller = b->caller;
     lc_run run = {0};
     loci_str args;
-    loci_status status;
+    loci_status status = LOCI_OK;
 
     if (request->at_us != LOCI_AT_CLOCK)
-        caller.now_us = lc_caller_clamp_us(request->at_us);
+        status = lc_caller_set_time(&caller, request->at_us, err);
     caller.request_id = LC_STR_NONE; /* The options' one is of the batch, see run_all. */
     tx->now_us = caller.now_us;
-    status = lc_refs_resolve(&b->arena, request->args, answers, index, &args, err);
+    if (status == LOCI_OK)
+        status = lc_refs_resolve(&b->arena, request->args, answers, index, &args, err);
     if (status == LOCI_OK)
         status = lc_run_begin(&run, &caller, request->operation, args, err);
     if (status == LOCI_OK)

@@ -105,6 +105,7 @@ struct lc_call {
     loci_str tenant_id;     /* From the principal. */
     loci_str user_id;       /* "" for operations of no user. */
     loci_str persona_id;    /* None = none. */
+    bool is_of_persona;     /* The principal is narrowed to it. */
     loci_str authority_max; /* The principal's ceilings; none = not capped. */
     loci_str trust_max;
     bool is_admin;

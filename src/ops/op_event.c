@@ -1,4 +1,5 @@
 /* op_event.c - reading the log. */
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "ops/op.h"
@@ -60,6 +61,10 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
                             .limit = lc_call_i64(call, "limit", 100)};
     lc_head head = {0};
     loci_status status;
+
+    if (call->is_of_persona)
+        return lc_fail(err, LOCI_EFORBIDDEN,
+                       "the log holds what every persona did; this caller is narrowed to one");
 
     status = lc_tx_head(tx, &head, err);
     if (status != LOCI_OK)

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "engine/engine.h"
 #include "ops/call.h"
 
@@ -418,18 +419,46 @@ TEST(call, a_call_may_have_a_time_of_its_own)
 
 /* What is recorded must be readable: a time that RFC 3339 cannot write becomes the nearest it can.
  */
-TEST(call, a_time_outside_the_calendar_is_held_within_it)
+/* One call at the end of time would keep that user's log there for good: recorded_at never falls.
+ */
+TEST(call, a_time_outside_the_calendar_is_refused)
+{
+    static const int64_t wrong[] = {INT64_MIN + 1, LC_TIME_MIN_US - 1, LC_TIME_MAX_US + 1,
+                                    INT64_MAX};
+    loci_engine *engine = test_open(new_store());
+    const char *args = "{\"key\":\"first\",\"value\":1}";
+    loci_error err;
+
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+        loci_answer *answer = NULL;
+
+        options.at_us = wrong[i];
+        CHECK_STATUS(LOCI_EINVAL,
+                     loci_call(engine, "fact.write", loci_str_of(args), &options, &answer, &err));
+    }
+    (void)call_at(engine, LC_TIME_MIN_US, "fact.write", args, &err);
+    CHECK_STR_EQ(
+        test_member_text(test_call(engine, "fact.current", "{\"key\":\"first\"}"), "recorded_at"),
+        "0001-01-01T00:00:00Z");
+    test_close(engine);
+}
+
+/* What one persona said is not for another; the log does not tell them apart. */
+TEST(call, a_persona_does_not_read_the_log)
 {
     loci_engine *engine = test_open(new_store());
-    loci_error err;
-    loci_str fact;
+    loci_principal persona = {.size = sizeof persona, .persona = "coach"};
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_subscribe_options following = LOCI_SUBSCRIBE_OPTIONS_INIT;
+    loci_answer *answer = NULL;
+    loci_subscription *subscription = NULL;
 
-    (void)call_at(engine, INT64_MIN + 1, "fact.write", "{\"key\":\"first\",\"value\":1}", &err);
-    fact = test_call(engine, "fact.current", "{\"key\":\"first\"}");
-    CHECK_STR_EQ(test_member_text(fact, "recorded_at"), "0001-01-01T00:00:00Z");
-    (void)call_at(engine, INT64_MAX, "fact.write", "{\"key\":\"last\",\"value\":1}", &err);
-    fact = test_call(engine, "fact.current", "{\"key\":\"last\"}");
-    CHECK_STR_EQ(test_member_text(fact, "recorded_at"), "9999-12-31T23:59:59.999999Z");
+    options.principal = &persona;
+    following.principal = &persona;
+    CHECK_STATUS(LOCI_EFORBIDDEN,
+                 loci_call(engine, "event.list", LC_STR("{}"), &options, &answer, NULL));
+    CHECK_STATUS(LOCI_EFORBIDDEN, loci_subscribe(engine, &following, &subscription, NULL));
     test_close(engine);
 }
 
