@@ -58,18 +58,6 @@ TEST(db_open, a_wrong_path_is_explained)
     CHECK_STATUS(LOCI_ELIMIT, try_open(longer, true, &err));
 }
 
-TEST(db_open, a_directory_without_permission_is_forbidden)
-{
-    const char *dir = test_tmpdir();
-    loci_error err;
-
-    if (geteuid() == 0)
-        test_skip("permissions do not bind root");
-    CHECK_EQ(chmod(dir, 0500), 0);
-    CHECK_STATUS(LOCI_EFORBIDDEN, try_open(test_path(dir, "store.db"), true, &err));
-    CHECK_EQ(chmod(dir, 0700), 0);
-}
-
 TEST(db_open, a_file_that_is_no_database_is_refused_and_kept)
 {
     const char *path = probe_path();

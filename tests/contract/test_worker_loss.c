@@ -1,4 +1,4 @@
-/* Workers that go away: taken over, fenced, faulty, out of memory. */
+/* Workers that go away: taken over, fenced, out of memory. */
 #include "contract/worker_fixture.h"
 
 #include <signal.h>
@@ -47,17 +47,9 @@ static loci_status run_slow(lc_job_run *run, loci_error *err)
     return run_effect(run, err);
 }
 
-static loci_status run_fault(lc_job_run *run, loci_error *err)
-{
-    (void)err;
-    LC_ASSERT(run->job.attempts == 0);
-    return LOCI_OK;
-}
-
 static const lc_job_kind effect = {"test.effect", "", run_effect};
 static const lc_job_kind slow = {"test.slow", "", run_slow};
-static const lc_job_kind fault = {"test.fault", "", run_fault};
-static const lc_job_kind *const kinds[] = {&effect, &slow, &fault, NULL};
+static const lc_job_kind *const kinds[] = {&effect, &slow, NULL};
 
 TEST(worker_loss, a_worker_that_slept_too_long_writes_nothing)
 {
@@ -163,29 +155,6 @@ TEST(worker_loss, each_effect_is_there_once_however_often_the_process_is_killed)
         worker_wait(engine, ids[i], LC_JOB_DONE);
         CHECK_EQ(worker_look(engine, ids[i], NULL).effects, 1);
     }
-    lc_engine_close(engine);
-}
-
-/* A bug in a kind of job stops the engine, not the process. */
-TEST(worker_loss, a_fault_in_a_job_poisons_the_engine)
-{
-    const lc_engine_parts parts = {.rooms = (const lc_room *const[]){&lc_store_room, NULL},
-                                   .job_kinds = kinds};
-    loci_open_options options = LOCI_OPEN_OPTIONS_INIT;
-    int64_t until_us = lc_clock_monotonic_us() + WORKER_PATIENCE_US;
-    loci_engine *engine = NULL;
-    loci_error err;
-
-    if (test_is_sanitized())
-        test_skip("what a fault interrupts is leaked on purpose");
-    options.store = fixture_path();
-    CHECK_OK(lc_engine_open(&options, &parts, &engine, &err), err);
-    (void)worker_add(engine, &fault, 0);
-    while (lc_engine_check(engine, &err) == LOCI_OK) {
-        CHECK_LT(lc_clock_monotonic_us(), until_us);
-        lc_clock_sleep_us(1000);
-    }
-    CHECK_STATUS(LOCI_EINTERNAL, err.status);
     lc_engine_close(engine);
 }
 

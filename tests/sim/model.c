@@ -16,27 +16,27 @@ bool model_sees(model_who who, const model_fact *fact)
            (fact->who.persona == 0 || fact->who.persona == who.persona);
 }
 
-model_outcome model_judge(const model *m, model_who who, int key, int value, int *out_standing)
+model_outcome model_judge(const model *m, const model_claim *claim, int *out_standing)
 {
     *out_standing = -1;
     for (int i = 0; i < m->fact_count; i++) {
         const model_fact *fact = &m->facts[i];
 
-        if (is_same_user(fact->who, who) && fact->who.persona == who.persona && fact->key == key &&
-            fact->is_valid)
+        if (is_same_user(fact->who, claim->who) && fact->who.persona == claim->who.persona &&
+            fact->key == claim->key && fact->is_valid)
             *out_standing = i;
     }
     if (*out_standing < 0)
         return MODEL_CREATED;
-    return m->facts[*out_standing].value == value ? MODEL_REPEATED : MODEL_SUPERSEDED;
+    return m->facts[*out_standing].value == claim->value ? MODEL_REPEATED : MODEL_SUPERSEDED;
 }
 
-int model_write(model *m, model_who who, int key, int value, const char *id, int64_t now_us)
+int model_write(model *m, const model_claim *claim, const char *id, int64_t now_us)
 {
-    model_head *head = model_head_of(m, who);
+    model_head *head = model_head_of(m, claim->who);
     model_fact *fact = &m->facts[m->fact_count];
     int standing;
-    model_outcome outcome = model_judge(m, who, key, value, &standing);
+    model_outcome outcome = model_judge(m, claim, &standing);
 
     if (outcome == MODEL_REPEATED)
         return standing;
@@ -45,9 +45,9 @@ int model_write(model *m, model_who who, int key, int value, const char *id, int
     head->seq++;
     if (now_us > head->recorded_at)
         head->recorded_at = now_us;
-    *fact = (model_fact){.who = who,
-                         .key = key,
-                         .value = value,
+    *fact = (model_fact){.who = claim->who,
+                         .key = claim->key,
+                         .value = claim->value,
                          .seq = head->seq,
                          .recorded_at = head->recorded_at,
                          .is_valid = true,

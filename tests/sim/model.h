@@ -57,12 +57,19 @@ typedef struct model {
     int request_count;
 } model;
 
+/* What somebody says. */
+typedef struct model_claim {
+    model_who who;
+    int key;
+    int value;
+} model_claim;
+
 typedef enum model_outcome { MODEL_CREATED, MODEL_SUPERSEDED, MODEL_REPEATED } model_outcome;
 
 /* What writing would do, and the place of the fact that is there now (-1 = none). */
-model_outcome model_judge(const model *m, model_who who, int key, int value, int *out_standing);
+model_outcome model_judge(const model *m, const model_claim *claim, int *out_standing);
 /* Does it; `id` is the new fact's. Returns its place. */
-int model_write(model *m, model_who who, int key, int value, const char *id, int64_t now_us);
+int model_write(model *m, const model_claim *claim, const char *id, int64_t now_us);
 
 model_head *model_head_of(model *m, model_who who);
 /* Whether `who` may see the fact. */

@@ -70,11 +70,10 @@ static model_who anyone(sim *s)
 /* ---- Calling -----------------------------------------------------------------------------------
  */
 
-static loci_call_options options_of(sim *s, int tenant, loci_principal *principal)
+static loci_call_options options_of(int tenant, loci_principal *principal)
 {
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
 
-    (void)s;
     *principal = (loci_principal){.size = sizeof *principal,
                                   .flags = LOCI_PRINCIPAL_ADMIN,
                                   .tenant = tenant == 0 ? "default" : "other"};
@@ -87,7 +86,7 @@ static loci_status call(sim *s, int tenant, const char *op, const char *args, lo
                         loci_error *err)
 {
     loci_principal principal;
-    loci_call_options options = options_of(s, tenant, &principal);
+    loci_call_options options = options_of(tenant, &principal);
     loci_answer *answer = NULL;
     loci_status status = loci_call(s->engine, op, loci_str_of(args), &options, &answer, err);
 
@@ -137,11 +136,11 @@ static const char *outcome_name(model_outcome outcome)
 }
 
 /* Compares the answer of a write with what the model would do, and does it there. */
-static void check_written(sim *s, model_who who, int key, int value, const lc_json *answer)
+static void check_written(sim *s, const model_claim *claim, const lc_json *answer)
 {
     const char *id = text_of(s, answer, "id");
     int standing;
-    model_outcome outcome = model_judge(&s->m, who, key, value, &standing);
+    model_outcome outcome = model_judge(&s->m, claim, &standing);
     int place;
 
     CHECK_STR_EQ(text_of(s, answer, "outcome"), outcome_name(outcome));
@@ -149,42 +148,53 @@ static void check_written(sim *s, model_who who, int key, int value, const lc_js
         CHECK_STR_EQ(id, s->m.facts[standing].id);
     else
         CHECK_EQ(model_find_id(&s->m, id), -1); /* Ids are never given twice. */
-    place = model_write(&s->m, who, key, value, id, s->now_us);
+    place = model_write(&s->m, claim, id, s->now_us);
     CHECK_EQ(lc_json_int(lc_json_member(answer, LC_STR("seq"))), s->m.facts[place].seq);
+}
+
+/* The arguments of a write; -1 leaves a part out. */
+static const char *write_args(sim *s, const model_claim *claim, int request, int64_t expected_seq)
+{
+    char request_part[48] = "", seq_part[48] = "";
+
+    if (request >= 0)
+        snprintf(request_part, sizeof request_part, ",\"request_id\":\"r%d\"", request);
+    if (expected_seq >= 0)
+        snprintf(seq_part, sizeof seq_part, ",\"expected_seq\":%lld", (long long)expected_seq);
+    return test_format("{%s,\"key\":\"k%d\",\"value\":%s%s%s}", who_args(s, claim->who), claim->key,
+                       values[claim->value].given, request_part, seq_part);
+}
+
+static void keep_request(sim *s, const model_request *request, const char *args, const char *answer)
+{
+    model_request kept = *request;
+
+    CHECK_LT(snprintf(kept.args, sizeof kept.args, "%s", args), sizeof kept.args);
+    CHECK_LT(snprintf(kept.answer, sizeof kept.answer, "%s", answer), sizeof kept.answer);
+    model_keep_request(&s->m, &kept);
 }
 
 static void do_write(sim *s)
 {
-    model_who who = anyone(s);
-    int key = below(s, KEYS);
-    int value = below(s, VALUES);
+    model_claim claim = {anyone(s), below(s, KEYS), below(s, VALUES)};
     int request = test_rng_chance(&s->rng, 30) ? below(s, 6) : -1;
-    int64_t head_seq = model_head_of(&s->m, who)->seq;
+    int64_t head_seq = model_head_of(&s->m, claim.who)->seq;
     int64_t expected_seq = -1;
-    model_request *stored = NULL;
-    model_request kept = {.who = who, .number = request, .at_us = s->now_us};
-    char args[512];
-    int bytes = snprintf(args, sizeof args, "{%s,\"key\":\"k%d\",\"value\":%s", who_args(s, who),
-                         key, values[value].given);
+    const model_request *stored = NULL;
+    const char *args;
     loci_str answer;
     loci_error err;
     loci_status status;
 
     if (test_rng_chance(&s->rng, 20))
         expected_seq = test_rng_chance(&s->rng, 60) ? head_seq : below(s, 20);
-    if (request >= 0) {
-        bytes += snprintf(args + bytes, sizeof args - (size_t)bytes, ",\"request_id\":\"r%d\"",
-                          request);
-        stored = model_find_request(&s->m, who, request, s->now_us);
-    }
-    if (expected_seq >= 0)
-        bytes += snprintf(args + bytes, sizeof args - (size_t)bytes, ",\"expected_seq\":%lld",
-                          (long long)expected_seq);
-    snprintf(args + bytes, sizeof args - (size_t)bytes, "}");
+    if (request >= 0)
+        stored = model_find_request(&s->m, claim.who, request, s->now_us);
+    args = write_args(s, &claim, request, expected_seq);
     if (stored != NULL && test_rng_chance(&s->rng, 50))
-        snprintf(args, sizeof args, "%s", stored->args); /* The same call again. */
+        args = stored->args; /* The same call again. */
 
-    status = call(s, who.tenant, "fact.write", args, &answer, &err);
+    status = call(s, claim.who.tenant, "fact.write", args, &answer, &err);
     if (stored != NULL && strcmp(stored->args, args) == 0) {
         CHECK_OK(status, err);
         CHECK_STR_EQ(answer, stored->answer);
@@ -192,11 +202,11 @@ static void do_write(sim *s)
         CHECK_STATUS(LOCI_ECONFLICT, status);
     } else {
         CHECK_OK(status, err);
-        check_written(s, who, key, value, parse(s, answer));
-        snprintf(kept.args, sizeof kept.args, "%s", args);
-        CHECK_LT(snprintf(kept.answer, sizeof kept.answer, "%s", answer.ptr), sizeof kept.answer);
+        check_written(s, &claim, parse(s, answer));
         if (request >= 0)
-            model_keep_request(&s->m, &kept);
+            keep_request(s,
+                         &(model_request){.who = claim.who, .number = request, .at_us = s->now_us},
+                         args, answer.ptr);
     }
 }
 
@@ -204,26 +214,21 @@ static void do_write(sim *s)
  * fails. */
 static void do_batch(sim *s)
 {
+    model_claim claims[5];
     model_who who = anyone(s);
     int count = 1 + below(s, 5);
     bool fails = test_rng_chance(&s->rng, 20);
-    int keys[5], picked[5];
     loci_request requests[6];
     loci_principal principal;
-    loci_call_options options = options_of(s, who.tenant, &principal);
+    loci_call_options options = options_of(who.tenant, &principal);
     loci_answer *answer = NULL;
     const lc_json *element;
     loci_error err;
     loci_status status;
 
     for (int i = 0; i < count; i++) {
-        char args[256];
-
-        keys[i] = below(s, KEYS);
-        picked[i] = below(s, VALUES);
-        snprintf(args, sizeof args, "{%s,\"key\":\"k%d\",\"value\":%s}", who_args(s, who), keys[i],
-                 values[picked[i]].given);
-        requests[i] = (loci_request){"fact.write", lc_arena_copy(&s->arena, loci_str_of(args)),
+        claims[i] = (model_claim){who, below(s, KEYS), below(s, VALUES)};
+        requests[i] = (loci_request){"fact.write", loci_str_of(write_args(s, &claims[i], -1, -1)),
                                      LOCI_AT_CLOCK};
     }
     requests[count] = (loci_request){"fact.get",
@@ -240,8 +245,8 @@ static void do_batch(sim *s)
     element = lc_json_first(parse(s, lc_arena_copy(&s->arena, loci_answer_json(answer))));
     loci_answer_free(answer);
     for (int i = 0; i < count; i++, element = lc_json_next(element))
-        check_written(s, who, keys[i], picked[i], element);
-    CHECK_STR_EQ(text_of(s, element, "key"), test_format("k%d", keys[0]));
+        check_written(s, &claims[i], element);
+    CHECK_STR_EQ(text_of(s, element, "key"), test_format("k%d", claims[0].key));
 }
 
 /* ---- Reading ------------------------------------------------------------------------------------
