@@ -1,3 +1,4 @@
+# shellcheck shell=bash disable=SC2034 # OUT and ERR are for those who include this.
 # lib.sh - what the tests of the program share: a clean place to run in, and a few checks.
 #
 #     . "$(dirname "$0")/lib.sh"
