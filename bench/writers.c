@@ -122,8 +122,7 @@ static int compare_floats(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* ---- Processes ----------------------------------------------------------------------------------
- */
+/* ---- Processes ------------------------------------------------------------------------------ */
 
 static result run_writers(int first, int count)
 {
@@ -233,8 +232,7 @@ static void compare_processes(int rounds)
            per_s[2] / per_s[1]);
 }
 
-/* ---- A slow reader ------------------------------------------------------------------------------
- */
+/* ---- A slow reader -------------------------------------------------------------------------- */
 
 static _Atomic bool is_ended;
 

@@ -93,6 +93,7 @@ isnt "another seed gives other ids" "$first" "$OUT"
 # ---- Atomic -------------------------------------------------------------------------------------
 A=$TMP/atomic.db
 feed "$(write x 1 ',"at":"2026-01-01T00:00:00Z"'; echo
+# shellcheck disable=SC2016 # A reference of the batch, not of the shell.
     write y '"$0.id"' ',"at":"2026-02-02T00:00:00Z"'; write z 3)" \
     batch --atomic --store "$A"
 is "all lines succeed" "ok ok ok" "$(printf '%s\n' "$OUT" | cut -c3-4 | tr '\n' ' ' | sed 's/ $//')"

@@ -30,6 +30,7 @@ run events --store "$TMP/none.db"
 is "a store that is not there" 1 "$RC"
 
 # ---- Following ----------------------------------------------------------------------------------
+# shellcheck disable=SC2317 # Called through the function that waits.
 count_is() { [ "$(wc -l <"$1")" = "$2" ]; }
 "$LOCI" events -f --json >"$TMP/follow" 2>"$TMP/follow.err" &
 follower=$!

@@ -155,8 +155,7 @@ static void sweep_one(const sweep *s, const target *t)
                   test_heap_live_blocks() - live_before);
 }
 
-/* ---- Operations --------------------------------------------------------------------------------
- */
+/* ---- Operations ----------------------------------------------------------------------------- */
 
 static loci_status call_example(loci_engine *engine, void *ctx, loci_error *err)
 {
@@ -187,8 +186,7 @@ void sweep_operations(const sweep *s)
     leave();
 }
 
-/* ---- Batches -----------------------------------------------------------------------------------
- */
+/* ---- Batches -------------------------------------------------------------------------------- */
 
 static loci_status call_batch(loci_engine *engine, void *ctx, loci_error *err)
 {
@@ -244,8 +242,7 @@ void sweep_batches(const sweep *s)
     leave();
 }
 
-/* ---- Opening ------------------------------------------------------------------------------------
- */
+/* ---- Opening -------------------------------------------------------------------------------- */
 
 static void sweep_open(const sweep *s, const char *what, bool is_new)
 {

@@ -85,7 +85,7 @@ loci_status test_verify(loci_engine *engine, loci_error *err)
     return test_try(engine, "store.verify", loci_str_of("{}"), err);
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
+/* ---- JSON ----------------------------------------------------------------------------------- */
 
 static const lc_json *step_into(const lc_json *value, loci_str step)
 {
@@ -164,7 +164,7 @@ loci_str test_member_text(loci_str json, const char *path)
     return text;
 }
 
-/* ---- The file -------------------------------------------------------------------------------- */
+/* ---- The file ------------------------------------------------------------------------------- */
 
 static sqlite3 *open_file(const char *store)
 {

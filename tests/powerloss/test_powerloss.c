@@ -175,6 +175,19 @@ TEST(powerloss, backup_is_whole_or_not_there)
         .check = check_backup});
 }
 
+/* A rebuild is a job of many commits that ends by exchanging tables. */
+TEST(powerloss, rebuild_can_be_interrupted_anywhere)
+{
+    const char *argv[] = {test_loci(), "batch", "--store", "DIR/store.db", "--seed", "1", NULL};
+
+    run_series(&(series){.what = "rebuild",
+                         .argv = argv,
+                         .input = batch_input("{\"op\":\"store.rebuild\",\"args\":{}}\n"),
+                         .points = test_count(10, 100),
+                         .seed = 500,
+                         .check = check_store});
+}
+
 /* Ten facts, a backup, ten more, the backup restored, ten more. */
 static loci_str restore_input(void)
 {

@@ -17,7 +17,7 @@
  */
 #include "powerloss_disk.h"
 
-/* ---- What happens to data -------------------------------------------------------------------- */
+/* ---- What happens to data ------------------------------------------------------------------- */
 
 static bool is_below(const char *path)
 {
@@ -153,7 +153,7 @@ static int do_resize(int fd, off_t bytes)
     return result;
 }
 
-/* ---- What happens to names ------------------------------------------------------------------- */
+/* ---- What happens to names ------------------------------------------------------------------ */
 
 /* The whole path of a name given to a ...at() function. */
 static void whole_path(int dir, const char *path, char out[PATH_MAX])

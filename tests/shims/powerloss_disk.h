@@ -119,7 +119,7 @@ __attribute__((destructor)) static void end(void)
         dprintf(fd, "%llu\n", (unsigned long long)disk.changes);
 }
 
-/* ---- When the power goes --------------------------------------------------------------------- */
+/* ---- When the power goes -------------------------------------------------------------------- */
 
 static void put(int fd, const char *from, size_t bytes, off_t at)
 {

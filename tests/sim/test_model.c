@@ -7,23 +7,12 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/time.h"
-#include "lib/calls.h"
-#include "model.h"
+#include "sim.h"
 
 #define STEPS 80
 #define VERIFY_EVERY 20
 #define KEYS 4
 #define DAY_US (INT64_C(24) * 3600 * 1000000)
-
-typedef struct sim {
-    const char *store;
-    loci_engine *engine;
-    model m;
-    test_rng rng;
-    int64_t now_us;
-    lc_heap heap; /* Of the test's own, beside test_heap(). */
-    lc_arena arena;
-} sim;
 
 /* As given, and as it must be answered. */
 static const struct {
@@ -40,93 +29,7 @@ static const struct {
 
 #define VALUES ((int)(sizeof values / sizeof values[0]))
 
-static int64_t sim_clock(void *ctx)
-{
-    return ((const sim *)ctx)->now_us;
-}
-
-static void open_engine(sim *s)
-{
-    loci_open_options options = test_open_options(s->store);
-    loci_error err;
-
-    options.clock = sim_clock;
-    options.clock_ctx = s;
-    CHECK_OK(loci_open(&options, &s->engine, &err), err);
-}
-
-static int below(sim *s, int bound)
-{
-    return (int)test_rng_below(&s->rng, (uint64_t)bound);
-}
-
-static model_who anyone(sim *s)
-{
-    return (model_who){.tenant = below(s, MODEL_TENANTS),
-                       .user = below(s, MODEL_USERS),
-                       .persona = test_rng_chance(&s->rng, 30) ? 1 + below(s, 2) : 0};
-}
-
-/* ---- Calling -----------------------------------------------------------------------------------
- */
-
-static loci_call_options options_of(int tenant, loci_principal *principal)
-{
-    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
-
-    *principal = (loci_principal){.size = sizeof *principal,
-                                  .flags = LOCI_PRINCIPAL_ADMIN,
-                                  .tenant = tenant == 0 ? "default" : "other"};
-    options.principal = principal;
-    return options;
-}
-
-/* The answer lives in the arena until the next step. */
-static loci_status call(sim *s, int tenant, const char *op, const char *args, loci_str *out,
-                        loci_error *err)
-{
-    loci_principal principal;
-    loci_call_options options = options_of(tenant, &principal);
-    loci_answer *answer = NULL;
-    loci_status status = loci_call(s->engine, op, loci_str_of(args), &options, &answer, err);
-
-    if (status == LOCI_OK)
-        *out = lc_arena_copy(&s->arena, loci_answer_json(answer));
-    loci_answer_free(answer);
-    return status;
-}
-
-static const lc_json *parse(sim *s, loci_str text)
-{
-    const lc_json *value = NULL;
-    loci_error err;
-
-    CHECK_OK(lc_json_parse(&s->arena, text, 0, &value, &err), err);
-    return value;
-}
-
-/* A string member; "" when it is missing or null. */
-static const char *text_of(sim *s, const lc_json *object, const char *name)
-{
-    const lc_json *member = lc_json_member(object, loci_str_of(name));
-
-    if (member == NULL || lc_json_kind_of(member) != LC_JSON_STRING)
-        return "";
-    return lc_arena_copy(&s->arena, lc_json_str(member)).ptr;
-}
-
-static const char *who_args(sim *s, model_who who)
-{
-    char text[64];
-    int bytes = snprintf(text, sizeof text, "\"user_id\":\"u%d\"", who.user);
-
-    if (who.persona != 0)
-        snprintf(text + bytes, sizeof text - (size_t)bytes, ",\"persona_id\":\"p%d\"", who.persona);
-    return lc_arena_copy(&s->arena, loci_str_of(text)).ptr;
-}
-
-/* ---- Writing ------------------------------------------------------------------------------------
- */
+/* ---- Writing -------------------------------------------------------------------------------- */
 
 static const char *outcome_name(model_outcome outcome)
 {
@@ -138,12 +41,12 @@ static const char *outcome_name(model_outcome outcome)
 /* Compares the answer of a write with what the model would do, and does it there. */
 static void check_written(sim *s, const model_claim *claim, const lc_json *answer)
 {
-    const char *id = text_of(s, answer, "id");
+    const char *id = sim_text_of(s, answer, "id");
     int standing;
     model_outcome outcome = model_judge(&s->m, claim, &standing);
     int place;
 
-    CHECK_STR_EQ(text_of(s, answer, "outcome"), outcome_name(outcome));
+    CHECK_STR_EQ(sim_text_of(s, answer, "outcome"), outcome_name(outcome));
     if (outcome == MODEL_REPEATED)
         CHECK_STR_EQ(id, s->m.facts[standing].id);
     else
@@ -161,8 +64,8 @@ static const char *write_args(sim *s, const model_claim *claim, int request, int
         snprintf(request_part, sizeof request_part, ",\"request_id\":\"r%d\"", request);
     if (expected_seq >= 0)
         snprintf(seq_part, sizeof seq_part, ",\"expected_seq\":%lld", (long long)expected_seq);
-    return test_format("{%s,\"key\":\"k%d\",\"value\":%s%s%s}", who_args(s, claim->who), claim->key,
-                       values[claim->value].given, request_part, seq_part);
+    return test_format("{%s,\"key\":\"k%d\",\"value\":%s%s%s}", sim_who_args(s, claim->who),
+                       claim->key, values[claim->value].given, request_part, seq_part);
 }
 
 static void keep_request(sim *s, const model_request *request, const char *args, const char *answer)
@@ -176,33 +79,32 @@ static void keep_request(sim *s, const model_request *request, const char *args,
 
 static void do_write(sim *s)
 {
-    model_claim claim = {anyone(s), below(s, KEYS), below(s, VALUES)};
-    int request = test_rng_chance(&s->rng, 30) ? below(s, 6) : -1;
+    model_claim claim = {sim_anyone(s), sim_below(s, KEYS), sim_below(s, VALUES)};
+    int request = test_rng_chance(&s->rng, 30) ? sim_below(s, 6) : -1;
     int64_t head_seq = model_head_of(&s->m, claim.who)->seq;
     int64_t expected_seq = -1;
     const model_request *stored = NULL;
     const char *args;
     loci_str answer;
-    loci_error err;
     loci_status status;
 
     if (test_rng_chance(&s->rng, 20))
-        expected_seq = test_rng_chance(&s->rng, 60) ? head_seq : below(s, 20);
+        expected_seq = test_rng_chance(&s->rng, 60) ? head_seq : sim_below(s, 20);
     if (request >= 0)
         stored = model_find_request(&s->m, claim.who, request, s->now_us);
     args = write_args(s, &claim, request, expected_seq);
     if (stored != NULL && test_rng_chance(&s->rng, 50))
         args = stored->args; /* The same call again. */
 
-    status = call(s, claim.who.tenant, "fact.write", args, &answer, &err);
+    status = sim_call(s, claim.who.tenant, "fact.write", args, &answer);
     if (stored != NULL && strcmp(stored->args, args) == 0) {
-        CHECK_OK(status, err);
+        CHECK_OK(status, s->err);
         CHECK_STR_EQ(answer, stored->answer);
     } else if (stored != NULL || (expected_seq >= 0 && expected_seq != head_seq)) {
         CHECK_STATUS(LOCI_ECONFLICT, status);
     } else {
-        CHECK_OK(status, err);
-        check_written(s, &claim, parse(s, answer));
+        CHECK_OK(status, s->err);
+        check_written(s, &claim, sim_parse(s, answer));
         if (request >= 0)
             keep_request(s,
                          &(model_request){.who = claim.who, .number = request, .at_us = s->now_us},
@@ -215,26 +117,27 @@ static void do_write(sim *s)
 static void do_batch(sim *s)
 {
     model_claim claims[5];
-    model_who who = anyone(s);
-    int count = 1 + below(s, 5);
+    model_who who = sim_anyone(s);
+    int count = 1 + sim_below(s, 5);
     bool fails = test_rng_chance(&s->rng, 20);
     loci_request requests[6];
     loci_principal principal;
-    loci_call_options options = options_of(who.tenant, &principal);
+    loci_call_options options = sim_options_of(who.tenant, &principal);
     loci_answer *answer = NULL;
     const lc_json *element;
     loci_error err;
     loci_status status;
 
     for (int i = 0; i < count; i++) {
-        claims[i] = (model_claim){who, below(s, KEYS), below(s, VALUES)};
+        claims[i] = (model_claim){who, sim_below(s, KEYS), sim_below(s, VALUES)};
         requests[i] = (loci_request){"fact.write", loci_str_of(write_args(s, &claims[i], -1, -1)),
                                      LOCI_AT_CLOCK};
     }
-    requests[count] = (loci_request){"fact.get",
-                                     loci_str_of(test_format("{%s,\"id\":\"%s\"}", who_args(s, who),
-                                                             fails ? "nothing" : "$0.id")),
-                                     LOCI_AT_CLOCK};
+    requests[count] = (loci_request){
+        "fact.get",
+        loci_str_of(
+            test_format("{%s,\"id\":\"%s\"}", sim_who_args(s, who), fails ? "nothing" : "$0.id")),
+        LOCI_AT_CLOCK};
     status = loci_call_many(s->engine, requests, (size_t)count + 1, &options, &answer, &err);
     if (fails) {
         CHECK_STATUS(LOCI_ENOTFOUND, status);
@@ -242,15 +145,14 @@ static void do_batch(sim *s)
         return;
     }
     CHECK_OK(status, err);
-    element = lc_json_first(parse(s, lc_arena_copy(&s->arena, loci_answer_json(answer))));
+    element = lc_json_first(sim_parse(s, lc_arena_copy(&s->arena, loci_answer_json(answer))));
     loci_answer_free(answer);
     for (int i = 0; i < count; i++, element = lc_json_next(element))
         check_written(s, &claims[i], element);
-    CHECK_STR_EQ(text_of(s, element, "key"), test_format("k%d", claims[0].key));
+    CHECK_STR_EQ(sim_text_of(s, element, "key"), test_format("k%d", claims[0].key));
 }
 
-/* ---- Reading ------------------------------------------------------------------------------------
- */
+/* ---- Reading -------------------------------------------------------------------------------- */
 
 /* The only element of `supersedes`; "" when there is none. */
 static const char *superseded_id(sim *s, const lc_json *fact)
@@ -275,45 +177,43 @@ static void check_fact(sim *s, const model_fact *expected, const lc_json *seen)
     lc_buf value;
 
     lc_buf_init(&value, &s->heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
-    CHECK_OK(lc_json_canonical(&s->arena, lc_json_member(seen, LC_STR("value")), &value, NULL),
-             (loci_error *)NULL);
+    CHECK_OK(lc_json_canonical(&s->arena, lc_json_member(seen, LC_STR("value")), &value, &s->err),
+             s->err);
     CHECK_STR_EQ(lc_buf_str(&value), values[expected->value].canonical);
     lc_buf_clear(&value);
-    CHECK_STR_EQ(text_of(s, seen, "id"), expected->id);
-    CHECK_STR_EQ(text_of(s, seen, "status"), expected->is_valid ? "valid" : "superseded");
-    CHECK_STR_EQ(text_of(s, seen, "recorded_at"), ((loci_str){recorded_at, bytes}));
+    CHECK_STR_EQ(sim_text_of(s, seen, "id"), expected->id);
+    CHECK_STR_EQ(sim_text_of(s, seen, "status"), expected->is_valid ? "valid" : "superseded");
+    CHECK_STR_EQ(sim_text_of(s, seen, "recorded_at"), ((loci_str){recorded_at, bytes}));
     CHECK_STR_EQ(superseded_id(s, seen), id_at(&s->m, expected->supersedes));
-    CHECK_STR_EQ(text_of(s, seen, "superseded_by"), id_at(&s->m, expected->superseded_by));
+    CHECK_STR_EQ(sim_text_of(s, seen, "superseded_by"), id_at(&s->m, expected->superseded_by));
     CHECK_EQ(lc_json_int(lc_json_member(seen, LC_STR("seq"))), expected->seq);
 }
 
 static void check_current(sim *s, model_who who, int key)
 {
-    const char *args = test_format("{%s,\"key\":\"k%d\"}", who_args(s, who), key);
+    const char *args = test_format("{%s,\"key\":\"k%d\"}", sim_who_args(s, who), key);
     int place = model_current(&s->m, who, key);
     loci_str answer;
-    loci_error err;
-    loci_status status = call(s, who.tenant, "fact.current", args, &answer, &err);
+    loci_status status = sim_call(s, who.tenant, "fact.current", args, &answer);
 
     CHECK_STATUS(place < 0 ? LOCI_ENOTFOUND : LOCI_OK, status);
     if (place >= 0)
-        check_fact(s, &s->m.facts[place], parse(s, answer));
+        check_fact(s, &s->m.facts[place], sim_parse(s, answer));
 }
 
 static void check_history(sim *s, model_who who, int key)
 {
-    const char *args = test_format("{%s,\"key\":\"k%d\"}", who_args(s, who), key);
+    const char *args = test_format("{%s,\"key\":\"k%d\"}", sim_who_args(s, who), key);
     loci_str answer;
-    loci_error err;
-    loci_status status = call(s, who.tenant, "fact.history", args, &answer, &err);
+    loci_status status = sim_call(s, who.tenant, "fact.history", args, &answer);
     const lc_json *seen;
 
     if (model_current(&s->m, who, key) < 0) {
         CHECK_STATUS(LOCI_ENOTFOUND, status);
         return;
     }
-    CHECK_OK(status, err);
-    seen = lc_json_first(lc_json_member(parse(s, answer), LC_STR("facts")));
+    CHECK_OK(status, s->err);
+    seen = lc_json_first(lc_json_member(sim_parse(s, answer), LC_STR("facts")));
     for (int i = 0; i < s->m.fact_count; i++) {
         const model_fact *fact = &s->m.facts[i];
 
@@ -329,41 +229,39 @@ static void check_history(sim *s, model_who who, int key)
 /* Any fact there is, asked for by anyone: somebody else's answers as one that does not exist. */
 static void check_get(sim *s, model_who who)
 {
-    const model_fact *fact = &s->m.facts[s->m.fact_count == 0 ? 0 : below(s, s->m.fact_count)];
-    const char *args = test_format("{%s,\"id\":\"%s\"}", who_args(s, who),
+    const model_fact *fact = &s->m.facts[s->m.fact_count == 0 ? 0 : sim_below(s, s->m.fact_count)];
+    const char *args = test_format("{%s,\"id\":\"%s\"}", sim_who_args(s, who),
                                    s->m.fact_count == 0 ? "fact_none" : fact->id);
     loci_str answer;
-    loci_error err;
-    loci_status status = call(s, who.tenant, "fact.get", args, &answer, &err);
+    loci_status status = sim_call(s, who.tenant, "fact.get", args, &answer);
     bool is_seen = s->m.fact_count > 0 && model_sees(who, fact);
 
     CHECK_STATUS(is_seen ? LOCI_OK : LOCI_ENOTFOUND, status);
     if (is_seen)
-        check_fact(s, fact, parse(s, answer));
+        check_fact(s, fact, sim_parse(s, answer));
 }
 
-/* ---- Running ------------------------------------------------------------------------------------
- */
+/* ---- Running -------------------------------------------------------------------------------- */
 
 static void step(sim *s)
 {
-    int roll = below(s, 100);
+    int roll = sim_below(s, 100);
 
     if (roll < 45)
         do_write(s);
     else if (roll < 55)
         do_batch(s);
     else if (roll < 65)
-        check_current(s, anyone(s), below(s, KEYS));
+        check_current(s, sim_anyone(s), sim_below(s, KEYS));
     else if (roll < 73)
-        check_history(s, anyone(s), below(s, KEYS));
+        check_history(s, sim_anyone(s), sim_below(s, KEYS));
     else if (roll < 83)
-        check_get(s, anyone(s));
+        check_get(s, sim_anyone(s));
     else if (roll < 97)
         s->now_us += test_rng_between(&s->rng, -DAY_US, 2 * DAY_US) / (roll % 2 == 0 ? 1 : 1000);
     else {
         loci_close(s->engine);
-        open_engine(s);
+        sim_open(s);
     }
     lc_arena_clear(&s->arena);
 }
@@ -386,7 +284,7 @@ static void run_seed(uint64_t seed, const char *store)
     s = (sim){.store = store, .rng = test_random(seed), .now_us = INT64_C(1700000000) * 1000000};
     lc_heap_init(&s.heap, (loci_allocator){0});
     lc_arena_init(&s.arena, &s.heap, LOCI_MEM_REQUESTS);
-    open_engine(&s);
+    sim_open(&s);
     for (int i = 1; i <= STEPS; i++) {
         step(&s);
         if (i % VERIFY_EVERY == 0) {
