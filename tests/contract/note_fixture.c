@@ -10,7 +10,7 @@
 #include "store/schema.h"
 #include "store/verify.h"
 
-int64_t notes_now_us;
+_Atomic int64_t notes_now_us;
 
 /* ---- The room ------------------------------------------------------------------------------- */
 

@@ -27,7 +27,7 @@ extern const lc_catalogue note_catalogue;
 extern const lc_event_type note_written_event;
 
 /* The clock of all fixtures, µs. */
-extern int64_t notes_now_us;
+extern _Atomic int64_t notes_now_us;
 
 /* Opens `path`, creating it if need be; NULL = a new one in a directory of its own. */
 void notes_open(notes *n, const char *path);
