@@ -59,11 +59,14 @@ static void copy_seeded(void)
     test_write_file(STORE, test_read_file(SEEDED));
 }
 
+/* One after the other at first; then in steps that grow, far more slowly under LOCI_TEST_FULL=1. */
 static uint64_t next_nth(const sweep *s, uint64_t nth)
 {
-    bool is_sparse = s->dense_until != 0 && nth >= s->dense_until && test_count(0, 1) == 0;
+    uint64_t dense_until = s->dense_until * test_count(1, 20);
 
-    return nth + (is_sparse ? 1 + nth / 16 : 1);
+    if (s->dense_until == 0 || nth < dense_until)
+        return nth + 1;
+    return nth + 1 + nth / test_count(16, 128);
 }
 
 /* What a call may have done. */

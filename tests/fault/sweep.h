@@ -18,8 +18,7 @@ typedef struct sweep {
     bool (*disarm)(void); /* Whether something was failed. */
     bool (*is_fair)(loci_status status);
     const lc_db_driver *driver; /* NULL = the usual. */
-    uint64_t
-        dense_until; /* From here on only some are tried, unless LOCI_TEST_FULL=1; 0 = all are. */
+    uint64_t dense_until;       /* Beyond it only some are tried; 0 = all are. */
 } sweep;
 
 void sweep_operations(const sweep *s);
