@@ -42,6 +42,9 @@ typedef struct lc_run {
 loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_options *options,
                            loci_error *err);
 
+/* Copies what `caller` borrows into `arena`, its principal to `out`; false when out of memory. */
+bool lc_caller_keep(lc_caller *caller, lc_arena *arena, loci_principal *out);
+
 /* A host's clock may say anything; what is recorded must be writable as RFC 3339. */
 int64_t lc_caller_clamp_us(int64_t us);
 

@@ -5,8 +5,8 @@
 #include "base/env.h"
 
 typedef struct lc_server_options {
-    loci_engine *engine;      /* Open, with threads; stays the caller's. */
-    loci_log_fn *log;         /* Where request records go. */
+    loci_engine *engine; /* Open, with threads; stays the caller's. */
+    loci_log_fn *log;    /* Where request records go. */
     void *log_ctx;
     const char *listen;       /* "127.0.0.1:7077"; NULL = no TCP. */
     const char *socket_path;  /* NULL = none. */
@@ -14,12 +14,14 @@ typedef struct lc_server_options {
     int64_t drain_ms_max;     /* How long accepted requests may take after `stop`. */
     /* Called when it listens, with the address, such as "http://127.0.0.1:7077". */
     void (*ready)(void *ctx, const char *address);
-    void *ready_ctx;
-    int stop_fd; /* Becomes readable when it should drain and end. */
+    /* Called when it begins to drain; or NULL. */
+    void (*stopping)(void *ctx);
+    void *ready_ctx; /* Of both. */
+    int stop_fd;     /* Becomes readable when it should drain and end. */
 } lc_server_options;
 
-/* Serves until stop_fd is readable, drains, and returns. A public address while the store has no token is
- * LOCI_EFORBIDDEN. */
+/* Serves until stop_fd is readable, drains, and returns. A public address while the store has no
+ * token is LOCI_EFORBIDDEN. */
 loci_status lc_server_run(const lc_server_options *options, loci_error *err);
 
 #endif /* LC_SERVER_SERVER_H */
