@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/pool.h"
 #include "engine/readers.h"
+#include "engine/token_cache.h"
 #include "engine/watch.h"
 #include "engine/worker.h"
 #include "engine/writer.h"
@@ -22,6 +23,7 @@ struct loci_engine {
     lc_settings *settings;
     lc_writer *writer;
     lc_readers *readers;
+    lc_token_cache *token_cache;
     lc_watch *watch;
     lc_pool *pool;
     lc_workers *workers; /* Without threads when inline. */
