@@ -213,9 +213,11 @@ void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
     lc_writer_submit(engine->writer, queued);
 }
 
-void lc_engine_wrote(loci_engine *engine)
+void lc_engine_wrote(loci_engine *engine, const lc_write *first)
 {
-    lc_watch_poke(engine->watch);
+    for (const lc_write *at = first; at != NULL; at = at->next)
+        lc_watch_mark(engine->watch, lc_watch_slot(at->tenant_id, at->user_id));
+    lc_watch_wake(engine->watch);
 }
 
 typedef struct guarded_work {
