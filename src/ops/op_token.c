@@ -209,7 +209,8 @@ static loci_status run_rotate(lc_call *call, lc_tx *tx, loci_error *err)
         {prefix "expires_at", LC_PARAM_TIME, "From when on it is refused, or null"},               \
         {prefix "revoked_at", LC_PARAM_TIME, "When it was revoked, or null"},                      \
     {                                                                                              \
-        prefix "replaced_by", LC_PARAM_STRING, "The token that a rotation put in its place"        \
+        prefix "replaced_by", LC_PARAM_STRING,                                                     \
+            "The token that a rotation put in its place, or null"                                  \
     }
 
 #define MADE_TOKEN                                                                                 \

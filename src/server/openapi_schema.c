@@ -61,8 +61,28 @@ static void put_kind(lc_json_writer *out, lc_param_kind kind, bool may_be_null)
         lc_jw_member_text(out, "format", "int64");
     if (kind == LC_PARAM_TIME)
         lc_jw_member_text(out, "format", "date-time");
-    if (kind == LC_PARAM_STRINGS)
-        lc_jw_member_raw(out, "items", LC_STR("{\"type\":\"string\"}"));
+}
+
+static void put_choices(lc_json_writer *out, const char *choices)
+{
+    loci_str rest = loci_str_of(choices);
+
+    lc_jw_name(out, "enum");
+    lc_jw_array(out);
+    while (rest.ptr != NULL)
+        lc_jw_str(out, lc_str_split(rest, '|', &rest));
+    lc_jw_end(out);
+}
+
+/* Of an array of strings: what each of them may be. */
+static void put_items(lc_json_writer *out, const char *choices)
+{
+    lc_jw_name(out, "items");
+    lc_jw_object(out);
+    lc_jw_member_text(out, "type", "string");
+    if (choices != NULL)
+        put_choices(out, choices);
+    lc_jw_end(out);
 }
 
 static void put_bounds(lc_json_writer *out, const lc_param *param)
@@ -93,22 +113,13 @@ static void put_bounds(lc_json_writer *out, const lc_param *param)
         lc_jw_member_int(out, most, bounds.max);
 }
 
-static void put_choices(lc_json_writer *out, const char *choices)
-{
-    loci_str rest = loci_str_of(choices);
-
-    lc_jw_name(out, "enum");
-    lc_jw_array(out);
-    while (rest.ptr != NULL)
-        lc_jw_str(out, lc_str_split(rest, '|', &rest));
-    lc_jw_end(out);
-}
-
 void lc_schema_param(lc_json_writer *out, const lc_param *param)
 {
     lc_jw_object(out);
     put_kind(out, param->kind, false);
-    if (param->choices != NULL)
+    if (param->kind == LC_PARAM_STRINGS)
+        put_items(out, param->choices);
+    if (param->choices != NULL && param->kind != LC_PARAM_STRINGS)
         put_choices(out, param->choices);
     else
         put_bounds(out, param);
@@ -248,6 +259,8 @@ static void put_member(lc_json_writer *out, const lc_result *results, loci_str p
         put_members(out, results, (loci_str){inner, len}, level + 1);
     else
         put_kind(out, m->own->kind, !m->is_array && may_be_null(m->own));
+    if (!m->has_members && m->own->kind == LC_PARAM_STRINGS)
+        put_items(out, NULL);
     if (m->is_array)
         lc_jw_end(out);
 }

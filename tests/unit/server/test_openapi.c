@@ -206,6 +206,8 @@ TEST(openapi, a_parameter_says_what_it_takes)
                                     .help = "A"};
     static const lc_param number = {
         .name = "n", .kind = LC_PARAM_INT, .min = 1, .max = 1000, .help = "N"};
+    static const lc_param words = {
+        .name = "s", .kind = LC_PARAM_STRINGS, .choices = "x|y", .max = 3, .help = "S"};
     static const lc_param any = {.name = "v", .kind = LC_PARAM_ANY, .help = "V"};
 
     CHECK_STR_EQ(schema_text(write_param, &choice),
@@ -214,6 +216,9 @@ TEST(openapi, a_parameter_says_what_it_takes)
     CHECK_STR_EQ(schema_text(write_param, &number),
                  "{\"type\":\"integer\",\"format\":\"int64\",\"minimum\":1,\"maximum\":1000,"
                  "\"description\":\"N\"}");
+    CHECK_STR_EQ(schema_text(write_param, &words),
+                 "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"x\",\"y\"]},"
+                 "\"maxItems\":3,\"description\":\"S\"}");
     CHECK_STR_EQ(schema_text(write_param, &any), "{\"description\":\"V\"}");
 }
 
