@@ -141,7 +141,7 @@ static const lc_command table[] = {
      .has_json_errors = true,
      .run = lc_command_batch},
     {.name = "serve",
-     .usage = "[--listen ADDR:PORT] [--socket PATH | --no-socket] [--token-file PATH]",
+     .usage = "[--listen ADDR:PORT] [--token-file PATH]",
      .help = "Run the daemon: HTTP, events and metrics on the store",
      .details =
          "Listens on this machine only unless --listen says otherwise, and then wants a token:\n"

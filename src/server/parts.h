@@ -4,10 +4,10 @@
  *                                   |              health        /livez, /readyz
  *                                   |--auth.c----> metrics.c     /metrics
  *                                   (who calls)    events.c      /v1/events as a stream
- *                                                  api.c         /v1/call/{op}, /v1/batch, REST routes
+ *                                                  api.c         calls, batches, REST routes
  *
- * Every part gets the request and answers it, once, now or later. None of them knows an operation by
- * name: what can be called, with which parameters, under which path, comes from ops/op.h.
+ * Every part gets the request and answers it, once, now or later. None of them knows an operation
+ * by name: what can be called, with which parameters, under which path, comes from ops/op.h.
  */
 #ifndef LC_SERVER_PARTS_H
 #define LC_SERVER_PARTS_H
@@ -23,7 +23,7 @@ typedef struct lc_server {
     lc_http *http;
     lc_metrics *metrics;
     const struct lc_routes *routes; /* What the paths mean: server/route.h. */
-    bool has_peer_access; /* Our own uid on the Unix socket needs no token. */
+    bool has_peer_access;           /* Our own uid on the Unix socket needs no token. */
     _Atomic bool is_draining;
     int64_t started_us; /* Domain time. */
 } lc_server;
@@ -39,8 +39,8 @@ typedef struct lc_identity {
     const char *token_id; /* tok_…, or "peer" on the Unix socket; for logs and metrics. */
 } lc_identity;
 
-/* auth.c: bearer token or peer credentials. LOCI_EAUTH when there is none, or none that is good; the
- * message does not say which. */
+/* auth.c: bearer token or peer credentials. LOCI_EAUTH when there is none, or none that is good;
+ * the message does not say which. */
 loci_status lc_auth_check(lc_server *server, lc_http_request *request, lc_identity *out,
                           loci_error *err);
 /* LOCI_EFORBIDDEN unless `who` has every scope of the mask. */

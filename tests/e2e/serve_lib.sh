@@ -12,16 +12,19 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
 fi
 unset XDG_RUNTIME_DIR NOTIFY_SOCKET
 
+# launch ARGUMENT… - `loci serve` in the background; returns when it has said where it listens.
+launch() {
+    rm -f "$TMP/daemon.out"
+    "$LOCI" serve "$@" >"$TMP/daemon.out" 2>"$TMP/daemon.log" </dev/null &
+    DAEMON=$!
+    wait_for 20 test -s "$TMP/daemon.out" && return
+    fail "the daemon starts" "$(tail -5 "$TMP/daemon.log")"
+    finish
+}
+
 # start ARGUMENT… - a daemon on a free port of this machine, with a token for administrators.
 start() {
-    : >"$TMP/daemon.out"
-    "$LOCI" serve --listen 127.0.0.1:0 --socket "$TMP/daemon.sock" --token-file "$TMP/token" \
-        --json "$@" >"$TMP/daemon.out" 2>"$TMP/daemon.log" </dev/null &
-    DAEMON=$!
-    if ! wait_for 20 test -s "$TMP/daemon.out"; then
-        fail "the daemon starts" "$(tail -5 "$TMP/daemon.log")"
-        finish
-    fi
+    launch --listen 127.0.0.1:0 --socket "$TMP/daemon.sock" --token-file "$TMP/token" --json "$@"
     URL=$(value "$(cat "$TMP/daemon.out")" address)
     TOKEN=$(cat "$TMP/token")
     AUTH="Authorization: Bearer $TOKEN"
