@@ -160,16 +160,16 @@ static void put_example(lc_buf *out, const lc_op *op)
     if (op->example == NULL)
         return;
     lc_html_raw(out, "<pre tabindex=\"0\"><code>curl -H \"Authorization: Bearer $LOCI_TOKEN\" "
-                     "--json '");
+                     "$LOCI_URL/v1/call/");
+    lc_html_text(out, op->name);
+    lc_html_raw(out, " \\\n     --json '");
     for (const char *at = op->example; *at != '\0'; at++) {
         if (*at == '\'')
             lc_html_raw(out, "&#39;\\&#39;&#39;");
         else
             lc_html_str(out, (loci_str){at, 1});
     }
-    lc_html_raw(out, "' \\\n     $LOCI_URL/v1/call/");
-    lc_html_text(out, op->name);
-    lc_html_raw(out, "</code></pre>\n");
+    lc_html_raw(out, "'</code></pre>\n");
 }
 
 static void put_op(lc_buf *out, const lc_op *op)

@@ -91,7 +91,8 @@ def main():
     status, text = ask("GET", "/v1/operations")
     expect("the list of operations", status, text, [200])
     for op in json.loads(text)["operations"]:
-        known = op["name"] in better or op["name"].split(".")[0] in ("fact", "config", "store", "op")
+        noun = op["name"].split(".")[0]
+        known = op["name"] in better or noun in ("fact", "config", "store", "op")
         allowed = [200] if known and op["name"] != "job.cancel" else [200, 404, 409]
         args = better.get(op["name"], lambda: op["example"])
         by_name(op, args(), allowed)

@@ -11,7 +11,7 @@ is "the document needs no daemon" 0 "$RC"
 json "it is JSON" "$OUT"
 printf '%s\n' "$OUT" >"$TMP/openapi.json"
 
-# ---- The tools, at versions that Debian's Node.js runs, fetched once ------------------------------
+# ---- The tools, at versions that Debian's Node.js runs, fetched once -----------------------------
 tools="@redocly/cli@1.34.5 @stoplight/spectral-cli@6.16.3 @stoplight/prism-cli@5.14.2"
 npm_dir=$(cd "$(dirname "$0")/../.." && pwd)/build/npm
 if [ "$(cat "$npm_dir/installed" 2>/dev/null)" != "$tools" ]; then
@@ -37,9 +37,10 @@ echo 'extends: ["spectral:oas"]' >"$TMP/spectral.yaml"
 lint=$(tool spectral lint --quiet -f json -r "$TMP/spectral.yaml" "$TMP/openapi.json" 2>&1)
 is "spectral finds nothing" "[]" "$(printf '%s' "$lint" | tr -d '[:space:]' | head -c 600)"
 
-# ---- Every operation, through a proxy that knows the document --------------------------------------
+# ---- Every operation, through a proxy that knows the document ------------------------------------
 start --store "$TMP/a.db"
-tool prism proxy "$TMP/openapi.json" "$URL" --errors --host 127.0.0.1 --port 0 >"$TMP/prism.log" 2>&1 &
+tool prism proxy "$TMP/openapi.json" "$URL" --errors --host 127.0.0.1 --port 0 \
+    >"$TMP/prism.log" 2>&1 &
 prism=$!
 # shellcheck disable=SC2317 # Called by wait_for.
 is_listening() { grep -q 'listening on http' "$TMP/prism.log"; }
