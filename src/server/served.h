@@ -6,11 +6,13 @@
 #define LC_SERVER_SERVED_H
 
 #include "server/parts.h"
+#include "server/route.h"
 
 /* In the request's arena, and its state. */
 typedef struct lc_served {
     int64_t started_us;    /* Monotonic. */
-    loci_str route;        /* A path of the route table; "-" before one is found. */
+    loci_str route;        /* A path of the route table, or a page; "-" before one is found. */
+    lc_route_match match;  /* What the path means, once that is known. */
     const char *operation; /* Or NULL. */
     const char *token_id;  /* Or NULL before anybody is known. */
     const char *code;      /* Of the error it is answered with, or NULL. */

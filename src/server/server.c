@@ -76,19 +76,23 @@ static void answer_known(lc_server *server, lc_http_request *request, const lc_r
 static void answer_routed(lc_server *server, lc_http_request *request, lc_served *served)
 {
     char allow[LC_ALLOW_BYTES];
+    loci_str path = lc_http_path(request);
     lc_route_match match;
     loci_error err;
     loci_status status = lc_route_find(server->routes, lc_http_arena(request),
-                                       lc_http_method(request), lc_http_path(request), &match,
-                                       &err);
+                                       lc_http_method(request), path, &match, &err);
 
-    if (status == LOCI_OK)
-        served->route = match.route->path;
-    if (status == LOCI_EUNSUPPORTED && lc_route_allow(server->routes, lc_http_path(request), allow))
+    if (status == LOCI_EUNSUPPORTED && lc_route_allow(server->routes, path, allow)) {
         lc_served_refuse_method(request, allow);
-    else if (status != LOCI_OK)
+        return;
+    }
+    if (status != LOCI_OK) {
         lc_served_fail(request, &err);
-    else if (match.route->kind == LC_ROUTE_LIVE)
+        return;
+    }
+    served->match = match;
+    served->route = match.route->path;
+    if (match.route->kind == LC_ROUTE_LIVE)
         lc_health_live(request);
     else if (match.route->kind == LC_ROUTE_READY)
         lc_health_ready(server, request);
