@@ -78,6 +78,11 @@ bool lc_token_text_parse(loci_str text, lc_id *out_id, lc_token_hash *out_hash)
 
     if (text.len != LC_TOKEN_LEN || !read_id(text.ptr, &id))
         return false;
+    /* libsodium takes some bytes above 127 for the last letter of its alphabet. */
+    for (size_t i = SECRET_AT; i < text.len; i++) {
+        if ((unsigned char)text.ptr[i] > 127)
+            return false;
+    }
     /* It refuses padding, other letters and stray bits behind the last byte. */
     is_good = sodium_base642bin(secret, sizeof secret, text.ptr + SECRET_AT, SECRET_LEN, NULL, &len,
                                 &end, VARIANT) == 0 &&
