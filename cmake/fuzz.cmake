@@ -14,7 +14,7 @@ foreach(source IN LISTS LOCI_FUZZ_SOURCES)
         add_executable(${target} ${source} tests/lib/fuzz_replay.c)
         loci_ctest(fuzz.${name} fuzz ${target} tests/fuzz/corpus/${name})
     endif()
-    target_link_libraries(${target} PRIVATE loci_testlib loci_flags)
+    target_link_libraries(${target} PRIVATE loci_testlib loci_server loci_flags)
     set_target_properties(
         ${target} PROPERTIES OUTPUT_NAME ${name}
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)

@@ -61,7 +61,7 @@ foreach(folder IN LISTS LOCI_TEST_FOLDERS)
         continue()
     endif()
     add_executable(test_${folder} ${sources} tests/lib/main.c)
-    target_link_libraries(test_${folder} PRIVATE loci_testlib loci_flags)
+    target_link_libraries(test_${folder} PRIVATE loci_testlib loci_server loci_flags)
     set_target_properties(
         test_${folder} PROPERTIES OUTPUT_NAME ${folder} RUNTIME_OUTPUT_DIRECTORY ${LOCI_TEST_DIR})
     if(TARGET loci)

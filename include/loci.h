@@ -181,7 +181,8 @@ typedef struct loci_principal {
     const char *trust;     /* Highest trust its statements can have. */
 } loci_principal;
 
-#define LOCI_PRINCIPAL_ADMIN 1u /* May run operations on the whole store. */
+#define LOCI_PRINCIPAL_ADMIN 1u        /* May run operations on the whole store. */
+#define LOCI_PRINCIPAL_TENANT_ADMIN 2u /* May manage its tenant, such as its tokens. */
 
 typedef struct loci_call_options {
     uint32_t size;

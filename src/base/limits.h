@@ -20,5 +20,6 @@
 #define LC_READ_TX_MS_MAX 1000 /* An open snapshot keeps the WAL from shrinking. */
 #define LC_PROBLEMS_MAX 20     /* Listed by verify; the rest is counted. */
 #define LC_PAGE_ROWS_MAX 1000  /* Rows a list answers at most. */
+#define LC_TOKENS_MAX 10000    /* Tokens of one tenant that have not ended long ago. */
 
 #endif /* LC_BASE_LIMITS_H */

@@ -25,9 +25,35 @@ static const lc_option events_options[] = {
     {0},
 };
 
+static const lc_option serve_options[] = {
+    {.name = "listen",
+     .value = "ADDR:PORT",
+     .help = "Where to listen (LOCI_LISTEN; default 127.0.0.1:7077); port 0 takes a free one"},
+    {.name = "socket",
+     .value = "PATH",
+     .help = "A Unix socket beside it (LOCI_SOCKET; default: in your runtime directory)"},
+    {.name = "no-socket", .help = "No Unix socket"},
+    {.name = "host",
+     .value = "NAME",
+     .help = "A name by which clients reach it, beside the address; may be repeated"},
+    {.name = "token-file",
+     .value = "PATH",
+     .help = "Make a token for administrators and keep it there, unless the file exists"},
+    {0},
+};
+
 static const lc_option reference_options[] = {
     {.name = "markdown", .help = "docs/reference.md"},
     {.name = "man", .help = "The man page, loci(1)"},
+    {.name = "openapi", .help = "The HTTP API as an OpenAPI document"},
+    {0},
+};
+
+static const lc_option doctor_options[] = {
+    {.name = "url",
+     .value = "URL",
+     .help = "Check a running daemon instead: http://127.0.0.1:7077 or unix:PATH"},
+    {.name = "token-file", .value = "PATH", .help = "With --url: the token to call it with"},
     {0},
 };
 
@@ -40,11 +66,13 @@ static const lc_command table[] = {
      .group = START,
      .run = lc_command_init},
     {.name = "doctor",
-     .usage = "",
+     .usage = "[--url URL [--token-file PATH]]",
      .help = "Check the store, the disk, the clock and the settings",
      .details = "Every line says what was looked at and, when something is wrong, what to do.\n"
                 "Exits with 1 when anything is wrong.",
-     .examples = "loci doctor\nloci doctor --json",
+     .options = doctor_options,
+     .examples = "loci doctor\nloci doctor --json\n"
+                 "loci doctor --url http://127.0.0.1:7077 --token-file admin.token",
      .group = START,
      .run = lc_command_doctor},
     {.name = "help",
@@ -112,6 +140,20 @@ static const lc_command table[] = {
      .group = PROGRAMS,
      .has_json_errors = true,
      .run = lc_command_batch},
+    {.name = "serve",
+     .usage = "[--listen ADDR:PORT] [--token-file PATH]",
+     .help = "Run the daemon: HTTP, events and metrics on the store",
+     .details =
+         "Listens on this machine only unless --listen says otherwise, and then wants a token:\n"
+         "loci token create. Your own programs need none on the Unix socket. SIGTERM and Ctrl-C\n"
+         "let accepted requests end; a second one ends it at once. Records of requests go to\n"
+         "standard error, on a terminal only with --verbose.",
+     .options = serve_options,
+     .examples = "loci serve --token-file admin.token\n"
+                 "loci serve --listen 0.0.0.0:7077 --host loci.example.com\n"
+                 "curl -H \"Authorization: Bearer $(cat admin.token)\" 127.0.0.1:7077/v1/facts",
+     .group = PROGRAMS,
+     .run = lc_command_serve},
     {.name = "backup",
      .usage = "PATH [--force]",
      .help = "Copy the store to a file while it is in use",
@@ -158,7 +200,7 @@ static const lc_command table[] = {
      .words_max = 1,
      .run = lc_command_completion},
     {.name = "reference",
-     .usage = "--markdown | --man",
+     .usage = "--markdown | --man | --openapi",
      .help = "Print the reference of all operations",
      .options = reference_options,
      .examples = "loci reference --man | man -l -",

@@ -88,11 +88,18 @@ void lc_doctor_print(lc_doctor *doctor)
 
 int lc_command_doctor(lc_cli *cli, const lc_arguments *arguments)
 {
+    const char *url = lc_arguments_value(arguments, "url");
+    const char *token_file = lc_arguments_value(arguments, "token-file");
     lc_doctor doctor = {.cli = cli};
 
-    (void)arguments; /* It has none of its own. */
-    lc_doctor_look_outside(&doctor);
-    lc_doctor_look_inside(&doctor);
+    if (url == NULL && token_file != NULL)
+        return lc_cli_usage(cli, "--token-file goes with --url");
+    if (url != NULL) {
+        lc_doctor_look_at_daemon(&doctor, url, token_file);
+    } else {
+        lc_doctor_look_outside(&doctor);
+        lc_doctor_look_inside(&doctor);
+    }
     lc_doctor_print(&doctor);
     return doctor.is_any_bad ? LC_EXIT_FAILED : LC_EXIT_OK;
 }

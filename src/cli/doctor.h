@@ -36,5 +36,8 @@ void lc_doctor_print(lc_doctor *doctor);
 void lc_doctor_look_outside(lc_doctor *doctor);
 /* The store itself: opens, schema, verify. */
 void lc_doctor_look_inside(lc_doctor *doctor);
+/* A running daemon instead: lives, is ready, knows its callers, answers. `token_file` may be NULL.
+ */
+void lc_doctor_look_at_daemon(lc_doctor *doctor, const char *url, const char *token_file);
 
 #endif /* LC_CLI_DOCTOR_H */

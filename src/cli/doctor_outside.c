@@ -102,8 +102,8 @@ static void look_at_clock(lc_doctor *doctor)
 
 static bool is_variable(loci_str name)
 {
-    static const char *const others[] = {"LOCI_STORE", "LOCI_TENANT", "LOCI_USER", "LOCI_CONFIG",
-                                         "LOCI_SOCKET"};
+    static const char *const others[] = {"LOCI_STORE",  "LOCI_TENANT", "LOCI_USER",
+                                         "LOCI_CONFIG", "LOCI_SOCKET", "LOCI_LISTEN"};
     char variable[LC_SETTING_VARIABLE_BYTES];
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {

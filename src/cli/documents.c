@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "cli/setting_sources.h"
 #include "ops/reference.h"
+#include "server/openapi.h"
 
 static const lc_reference_option variables[] = {
     {"LOCI_STORE", "The store, where --store is not given"},
@@ -73,15 +74,29 @@ static const lc_reference_command *convert_commands(lc_cli *cli)
     return rows;
 }
 
+static int print_openapi(lc_cli *cli)
+{
+    lc_json_writer out;
+
+    lc_jw_init(&out, &cli->out);
+    lc_openapi_write(&out);
+    lc_buf_append_byte(&cli->out, '\n');
+    return LC_EXIT_OK;
+}
+
 int lc_command_reference(lc_cli *cli, const lc_arguments *arguments)
 {
     bool wants_man = lc_arguments_has(arguments, "man");
+    bool wants_markdown = lc_arguments_has(arguments, "markdown");
+    bool wants_openapi = lc_arguments_has(arguments, "openapi");
     lc_reference_cli rows = {.environment = variables};
     loci_error err;
 
-    if (wants_man == lc_arguments_has(arguments, "markdown"))
-        return lc_cli_usage(cli, "reference needs either --markdown or --man");
-    if (!wants_man) {
+    if (wants_man + wants_markdown + wants_openapi != 1)
+        return lc_cli_usage(cli, "reference needs one of --markdown, --man and --openapi");
+    if (wants_openapi)
+        return print_openapi(cli);
+    if (wants_markdown) {
         lc_reference_markdown(&cli->out);
         return LC_EXIT_OK;
     }

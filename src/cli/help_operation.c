@@ -218,6 +218,8 @@ void lc_help_operation(lc_cli *cli, const lc_op *op)
     lc_cli_print(cli, "\n\n%s.", op->help);
     if ((op->flags & LC_OP_ADMIN) != 0)
         lc_cli_print(cli, " About the whole store: for administrators.");
+    if ((op->flags & LC_OP_TENANT_ADMIN) != 0)
+        lc_cli_print(cli, " About the whole tenant: for its administrators.");
     lc_buf_append_byte(&cli->out, '\n');
     lc_help_parameters(cli, op);
     write_example(cli, op);

@@ -1,20 +1,28 @@
-/* interrupt.c - the one mutable global of the program: a signal handler has no other way to tell.
- */
+/* interrupt.c - the mutable globals of the program: a signal handler has no other way to tell. */
 #include "cli/interrupt.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t wake_fd = -1;
 
 _Static_assert(_Generic((sig_atomic_t)0, int : 1, default : 0), "loci.h's cancel flag is an int");
 
 static void on_signal(int signal_number)
 {
+    static const uint64_t one = 1;
+    int error_before = errno;
+
     if (interrupted)
         _exit(128 + signal_number);
     interrupted = 1;
+    if (wake_fd >= 0 && write(wake_fd, &one, sizeof one) < 0)
+        errno = error_before; /* Full, so it is readable already. */
+    errno = error_before;
 }
 
 void lc_interrupt_install(void)
@@ -35,6 +43,19 @@ void lc_interrupt_install(void)
 const volatile int *lc_interrupt_flag(void)
 {
     return &interrupted;
+}
+
+int lc_interrupt_fd(void)
+{
+    if (wake_fd < 0)
+        wake_fd = eventfd(interrupted ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (wake_fd >= 0 && interrupted) {
+        static const uint64_t one = 1;
+
+        /* The signal may have come before there was a descriptor to write to. */
+        (void)!write(wake_fd, &one, sizeof one);
+    }
+    return wake_fd;
 }
 
 bool lc_interrupt_is_set(void)

@@ -9,5 +9,8 @@ void lc_interrupt_install(void);
 /* Becomes non-zero; what loci_call_options.cancel wants. */
 const volatile int *lc_interrupt_flag(void);
 bool lc_interrupt_is_set(void);
+/* A descriptor that becomes readable with the flag, for who waits for several things; -1 when there
+ * can be none. Not to be read or closed. */
+int lc_interrupt_fd(void);
 
 #endif /* LC_CLI_INTERRUPT_H */

@@ -1,6 +1,7 @@
 #include "cli/opening.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -29,7 +30,7 @@ static const char *level_name(loci_log_level level)
 }
 
 /* Any thread: one write(2) a record, from the stack, so that lines of two threads do not mix. */
-static void log_all(void *ctx, loci_log_level level, const char *event, loci_str fields)
+void lc_opening_log(void *ctx, loci_log_level level, const char *event, loci_str fields)
 {
     char line[LOG_LINE_BYTES];
     char time[LC_TIME_BYTES_MAX];
@@ -46,10 +47,10 @@ static void log_all(void *ctx, loci_log_level level, const char *event, loci_str
         (void)lc_cli_write(STDERR_FILENO, (loci_str){line, (size_t)len}); /* Best effort. */
 }
 
-static void log_warnings(void *ctx, loci_log_level level, const char *event, loci_str fields)
+void lc_opening_log_warnings(void *ctx, loci_log_level level, const char *event, loci_str fields)
 {
     if (level >= LOCI_LOG_WARN)
-        log_all(ctx, level, event, fields);
+        lc_opening_log(ctx, level, event, fields);
 }
 
 /* The call that met the bug answers `internal`; this says where, for the report. */
@@ -62,7 +63,13 @@ static void on_fault(void *ctx, const char *what, const char *file, int line)
     if (strchr(what, '"') != NULL || strchr(what, '\\') != NULL || len < 0 ||
         (size_t)len >= sizeof fields)
         len = snprintf(fields, sizeof fields, "{\"file\":\"%s\",\"line\":%d}", file, line);
-    log_all(ctx, LOCI_LOG_ERROR, "fault", (loci_str){fields, len > 0 ? (size_t)len : 0});
+    lc_opening_log(ctx, LOCI_LOG_ERROR, "fault", (loci_str){fields, len > 0 ? (size_t)len : 0});
+}
+
+static void end_on_fault(void *ctx, const char *what, const char *file, int line)
+{
+    on_fault(ctx, what, file, line);
+    abort(); /* With a core; what was answered is durable. */
 }
 
 static loci_status check_store(const lc_store_path *path, unsigned flags, loci_error *err)
@@ -100,7 +107,9 @@ loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine *
     options.seed = opening->seed;
     options.clock = opening->clock;
     options.clock_ctx = opening->clock_ctx;
-    options.log = settings.has_log_level ? log_all : opening->is_silent ? NULL : log_warnings;
-    options.on_fault = on_fault;
+    options.log = opening->is_silent ? NULL : lc_opening_log_warnings;
+    if (settings.has_log_level || opening->logs_all)
+        options.log = lc_opening_log;
+    options.on_fault = opening->ends_on_fault ? end_on_fault : on_fault;
     return loci_open(&options, out, err);
 }

@@ -10,12 +10,19 @@ typedef struct lc_opening {
     uint64_t seed;
     loci_clock_fn *clock; /* NULL = the system's. */
     void *clock_ctx;
-    bool is_silent; /* Warnings stay unsaid unless --verbose: standard error is for programs. */
+    bool logs_all;      /* Records are wanted, not only warnings: a daemon's. */
+    bool ends_on_fault; /* A bug found ends the process: somebody starts it again. */
+    bool is_silent;     /* Warnings stay unsaid unless --verbose: standard error is for programs. */
 } lc_opening;
 
 /* Opens the store that the options mean. A missing one is created unless LOCI_OPEN_EXISTING, and
  * then LOCI_ENOTFOUND says how to make it. */
 loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine **out,
                            loci_error *err);
+
+/* Writes one record as a line of JSON to standard error; a loci_log_fn. */
+void lc_opening_log(void *ctx, loci_log_level level, const char *event, loci_str fields);
+/* The same of warnings and errors only. */
+void lc_opening_log_warnings(void *ctx, loci_log_level level, const char *event, loci_str fields);
 
 #endif /* LC_CLI_OPENING_H */

@@ -111,6 +111,7 @@ static const lc_view *view_of(const char *name)
         {"op.list", "name help", NULL},
         /* Of a process that has just begun and is about to end: they say nothing. */
         {"store.status", NULL, "counters memory"},
+        {"token.list", "id name status scopes user_id authority created_at expires_at", NULL},
         {NULL, NULL, NULL},
     };
     const lc_view *view = views;

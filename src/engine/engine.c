@@ -67,6 +67,11 @@ lc_workers *lc_engine_workers(loci_engine *engine)
     return engine->workers;
 }
 
+lc_token_cache *lc_engine_token_cache(loci_engine *engine)
+{
+    return engine->token_cache;
+}
+
 const lc_job_kind *lc_engine_find_job_kind(const loci_engine *engine, loci_str name)
 {
     for (size_t i = 0; engine->job_kinds[i] != NULL; i++) {
@@ -208,9 +213,11 @@ void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
     lc_writer_submit(engine->writer, queued);
 }
 
-void lc_engine_wrote(loci_engine *engine)
+void lc_engine_wrote(loci_engine *engine, const lc_write *first)
 {
-    lc_watch_poke(engine->watch);
+    for (const lc_write *at = first; at != NULL; at = at->next)
+        lc_watch_mark(engine->watch, lc_watch_slot(at->tenant_id, at->user_id));
+    lc_watch_wake(engine->watch);
 }
 
 typedef struct guarded_work {
@@ -243,6 +250,7 @@ void lc_engine_store_replaced(loci_engine *engine)
 {
     lc_readers_renew(engine->readers);
     lc_writer_renew(engine->writer);
+    lc_token_cache_forget(engine->token_cache);
     lc_engine_settings_changed(engine);
     lc_watch_poke(engine->watch);
 }
@@ -387,6 +395,8 @@ static loci_status start_parts(void *ctx, loci_error *err)
     status = lc_readers_new(engine, (int)setting(engine, LC_SETTING_STORE_READERS),
                             &engine->readers, err);
     if (status == LOCI_OK)
+        status = lc_token_cache_new(&engine->env.heap, &engine->token_cache, err);
+    if (status == LOCI_OK)
         status = lc_pool_new(engine, &engine->pool, err);
     if (status == LOCI_OK)
         status = lc_watch_new(engine, !is_inline, &engine->watch, err);
@@ -448,6 +458,7 @@ void lc_engine_close(loci_engine *engine)
     lc_watch_free(engine->watch);
     lc_writer_free(engine->writer);
     lc_readers_free(engine->readers);
+    lc_token_cache_free(engine->token_cache);
     lc_settings_free(engine->settings);
     free_text(&engine->env.heap, engine->store);
     free_text(&engine->env.heap, engine->tenant);

@@ -13,6 +13,7 @@
 
 #include "engine/job_kind.h"
 #include "engine/settings.h"
+#include "engine/token_cache.h"
 #include "store/db.h"
 
 /* What the engine is made of beside the public options; tests give their own. */
@@ -69,6 +70,7 @@ void lc_engine_store_replaced(loci_engine *engine);
 /* Stored settings may have changed: takes them over. Called after a commit. */
 void lc_engine_settings_changed(loci_engine *engine);
 lc_workers *lc_engine_workers(loci_engine *engine);
+lc_token_cache *lc_engine_token_cache(loci_engine *engine);
 
 /* Wakes the workers: a job may have become due. */
 void lc_engine_wake_workers(loci_engine *engine);

@@ -7,6 +7,7 @@
 #include "engine/engine.h"
 #include "engine/pool.h"
 #include "engine/readers.h"
+#include "engine/token_cache.h"
 #include "engine/watch.h"
 #include "engine/worker.h"
 #include "engine/writer.h"
@@ -22,6 +23,7 @@ struct loci_engine {
     lc_settings *settings;
     lc_writer *writer;
     lc_readers *readers;
+    lc_token_cache *token_cache;
     lc_watch *watch;
     lc_pool *pool;
     lc_workers *workers; /* Without threads when inline. */
@@ -33,7 +35,7 @@ struct loci_engine {
 
 /* Opens a connection to the engine's store with its schema checked and its durability set. */
 loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err);
-/* A batch of writes is over: whoever follows the log may look. */
-void lc_engine_wrote(loci_engine *engine);
+/* A batch of writes, linked by `next`, is over: whoever follows their users' logs may look. */
+void lc_engine_wrote(loci_engine *engine, const lc_write *first);
 
 #endif /* LC_ENGINE_INTERNAL_H */

@@ -6,11 +6,13 @@
 #include "engine/settings.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "engine/setting_value.h"
 
 #define HOUR_PER_YEAR 8760
 #define MS_PER_DAY 86400000
+#define MS_PER_HOUR 3600000
 
 static const lc_setting table[LC_SETTING_COUNT] = {
     [LC_SETTING_CALL_TIMEOUT_MS] =
@@ -70,6 +72,60 @@ static const lc_setting table[LC_SETTING_COUNT] = {
             .max = HOUR_PER_YEAR,
             .help = "How long the answer of a request_id is kept for a repeat",
             .is_live = true,
+        },
+    [LC_SETTING_SERVER_BODY_BYTES_MAX] =
+        {
+            .name = "server.body_bytes_max",
+            .kind = LC_SETTING_INT,
+            .default_text = "4194304",
+            .min = 1024,
+            .max = LC_JSON_BYTES_MAX,
+            .help = "Bytes that the body of a request may have",
+        },
+    [LC_SETTING_SERVER_BODY_TIMEOUT_MS] =
+        {
+            .name = "server.body_timeout_ms",
+            .kind = LC_SETTING_INT,
+            .default_text = "30000",
+            .min = 100,
+            .max = MS_PER_HOUR,
+            .help = "How long a client may take to send the body of a request",
+        },
+    [LC_SETTING_SERVER_CONNECTIONS_MAX] =
+        {
+            .name = "server.connections_max",
+            .kind = LC_SETTING_INT,
+            .default_text = "4096",
+            .min = 1,
+            .max = 65536,
+            .help = "Connections that the daemon holds open at the same time",
+        },
+    [LC_SETTING_SERVER_DRAIN_MS] =
+        {
+            .name = "server.drain_ms",
+            .kind = LC_SETTING_INT,
+            .default_text = "15000",
+            .min = 0,
+            .max = MS_PER_HOUR,
+            .help = "How long accepted requests may take after the daemon was told to end",
+        },
+    [LC_SETTING_SERVER_HEADER_TIMEOUT_MS] =
+        {
+            .name = "server.header_timeout_ms",
+            .kind = LC_SETTING_INT,
+            .default_text = "10000",
+            .min = 100,
+            .max = MS_PER_HOUR,
+            .help = "How long a client may take to send the headers of a request",
+        },
+    [LC_SETTING_SERVER_IDLE_TIMEOUT_MS] =
+        {
+            .name = "server.idle_timeout_ms",
+            .kind = LC_SETTING_INT,
+            .default_text = "60000",
+            .min = 100,
+            .max = MS_PER_DAY,
+            .help = "How long a connection may be silent between requests, or not be read from",
         },
     [LC_SETTING_STORE_DURABILITY] =
         {

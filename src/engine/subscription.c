@@ -251,6 +251,8 @@ static loci_status start(void *ctx, loci_error *err)
                                EFD_CLOEXEC | EFD_NONBLOCK); /* Readable: there may be a backlog. */
     if (sub->listener.fd < 0)
         return lc_fail(err, LOCI_ERESOURCE, "no file descriptor is left");
+    sub->listener.slot = sub->is_of_all ? LC_WATCH_ALL
+                                        : lc_watch_slot(sub->tenant_id, sub->user_id);
     lc_watch_add(sub->engine->watch, &sub->listener);
     return read_store(sub, find_start, err);
 }

@@ -1,38 +1,110 @@
-/* watch.c - Invariant: `listeners` is only touched under the lock, and `listener_count` is its
- * length. */
+/* watch.c - Invariants: `listeners` is only touched under the lock, and `listener_count` is its
+ * length; a mark that is up has its wake-up behind it, or the thread is about to look.
+ *
+ * With thousands of streams, telling all of them of every commit would cost the committing thread
+ * milliseconds and the streams a read each. So users fall into slots by a hash; a commit puts up
+ * the marks of its users' slots, without a lock, and wakes the thread unless somebody has done so
+ * already. The thread takes the marks down and tells the listeners in those slots; two users in one
+ * slot only cost a look in vain. Then it rests for a moment, so that a busy writer is one wake-up
+ * in a while rather than one a commit. What other processes write has no marks: everybody is told.
+ */
 #include "engine/watch.h"
 
+#include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
-#include <time.h>
+#include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "engine/internal.h"
 
 #define SETTINGS_INTERVAL_US 1000000 /* Stored settings are read again at most this often. */
-#define RELOAD_MS_MAX 1000
+#define REST_US 2000                 /* Between two rounds of telling. */
+#define WORD_BITS 64u
+#define WORDS (LC_WATCH_SLOTS / WORD_BITS)
 
 struct lc_watch {
     loci_engine *engine;
     pthread_mutex_t lock;
-    pthread_cond_t wake;
     pthread_t thread;
     bool has_thread;
-    bool is_stopping;
+    int wake_fd; /* An eventfd: the thread should look at the marks. -1 without a thread. */
+    _Atomic bool is_stopping;
+    _Atomic bool is_woken;         /* wake_fd was written and the thread has not looked yet. */
+    _Atomic uint64_t marks[WORDS]; /* A bit a slot whose users may have something new. */
     lc_listener *listeners;
     _Atomic int listener_count;
 };
 
-void lc_watch_poke(lc_watch *watch)
+uint32_t lc_watch_slot(loci_str tenant_id, loci_str user_id)
 {
-    if (atomic_load_explicit(&watch->listener_count, memory_order_acquire) == 0)
-        return;
+    uint64_t hash = lc_hash64(tenant_id) * 31 + lc_hash64(user_id);
+
+    return (uint32_t)(hash % LC_WATCH_SLOTS);
+}
+
+static bool is_marked(const uint64_t marks[WORDS], uint32_t slot)
+{
+    return (marks[slot / WORD_BITS] >> slot % WORD_BITS & 1u) != 0;
+}
+
+/* Tells those whose slot is marked, and those who listen to all. */
+static void tell(lc_watch *watch, const uint64_t marks[WORDS])
+{
+    (void)pthread_mutex_lock(&watch->lock);
+    for (lc_listener *at = watch->listeners; at != NULL; at = at->next) {
+        if (at->slot == LC_WATCH_ALL || is_marked(marks, at->slot))
+            (void)eventfd_write(at->fd, 1); /* Full means that it is readable already. */
+    }
+    (void)pthread_mutex_unlock(&watch->lock);
+}
+
+static void tell_all(lc_watch *watch)
+{
     (void)pthread_mutex_lock(&watch->lock);
     for (lc_listener *at = watch->listeners; at != NULL; at = at->next)
-        (void)eventfd_write(at->fd, 1); /* Full means that it is readable already. */
+        (void)eventfd_write(at->fd, 1);
     (void)pthread_mutex_unlock(&watch->lock);
+}
+
+/* Takes the marks down first: what comes later puts them up, and wakes, again. */
+static void tell_marked(lc_watch *watch)
+{
+    uint64_t marks[WORDS];
+
+    atomic_store_explicit(&watch->is_woken, false, memory_order_seq_cst);
+    for (size_t i = 0; i < WORDS; i++)
+        marks[i] = atomic_exchange_explicit(&watch->marks[i], 0, memory_order_seq_cst);
+    tell(watch, marks);
+}
+
+void lc_watch_mark(lc_watch *watch, uint32_t slot)
+{
+    uint64_t bit = UINT64_C(1) << slot % WORD_BITS;
+
+    LC_ASSERT(slot < LC_WATCH_SLOTS);
+    if (atomic_load_explicit(&watch->listener_count, memory_order_acquire) > 0)
+        (void)atomic_fetch_or_explicit(&watch->marks[slot / WORD_BITS], bit, memory_order_seq_cst);
+}
+
+void lc_watch_wake(lc_watch *watch)
+{
+    if (atomic_load_explicit(&watch->listener_count, memory_order_acquire) == 0)
+        return; /* Whoever begins to listen now looks by itself. */
+    if (!watch->has_thread)
+        tell_marked(watch);
+    else if (!atomic_exchange_explicit(&watch->is_woken, true, memory_order_seq_cst))
+        (void)eventfd_write(watch->wake_fd, 1); /* Cannot be full: it is read before the next. */
+}
+
+void lc_watch_poke(lc_watch *watch)
+{
+    if (atomic_load_explicit(&watch->listener_count, memory_order_acquire) > 0)
+        tell_all(watch);
 }
 
 void lc_watch_add(lc_watch *watch, lc_listener *listener)
@@ -60,25 +132,22 @@ void lc_watch_remove(lc_watch *watch, lc_listener *listener)
     (void)pthread_mutex_unlock(&watch->lock);
 }
 
-/* Sleeps for the interval; false when it is time to stop. */
-static bool sleep_for(lc_watch *watch, int64_t interval_us)
+/* Sleeps until there are marks to look at, or it is time to look at the database. */
+static void sleep_until(lc_watch *watch, int64_t until_us)
 {
-    int64_t until_us = lc_clock_monotonic_us() + interval_us;
-    struct timespec until = {.tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000};
-    bool goes_on;
+    struct pollfd fd = {.fd = watch->wake_fd, .events = POLLIN};
+    int64_t left_us = until_us - lc_clock_monotonic_us();
+    eventfd_t ignored;
 
-    (void)pthread_mutex_lock(&watch->lock);
-    if (!watch->is_stopping)
-        (void)pthread_cond_timedwait(&watch->wake, &watch->lock, &until);
-    goes_on = !watch->is_stopping;
-    (void)pthread_mutex_unlock(&watch->lock);
-    return goes_on;
+    if (poll(&fd, 1, left_us <= 0 ? 0 : (int)((left_us + 999) / 1000)) == 1)
+        (void)eventfd_read(watch->wake_fd, &ignored);
 }
 
 /* What the thread remembers between two looks. */
 typedef struct view {
     lc_db *db;
-    uint64_t mark;
+    uint64_t mark;          /* That the listeners were told of, */
+    uint64_t settings_mark; /* and that the settings were read at. */
     int64_t settings_due_us;
 } view;
 
@@ -90,23 +159,42 @@ static void look(lc_watch *watch, view *seen)
     if (seen->db == NULL && lc_engine_connect(watch->engine, &seen->db, NULL) != LOCI_OK)
         return;
     mark = seen->db->driver->change_mark(seen->db);
-    if (mark == seen->mark)
+    if (mark != seen->mark) {
+        seen->mark = mark;
+        lc_watch_poke(watch);
+    }
+    if (mark == seen->settings_mark || lc_clock_monotonic_us() < seen->settings_due_us)
         return;
-    lc_watch_poke(watch);
-    if (lc_clock_monotonic_us() < seen->settings_due_us)
-        return; /* The mark is kept, so that the next round looks again. */
-    seen->mark = mark;
+    seen->settings_mark = mark;
     seen->settings_due_us = lc_clock_monotonic_us() + SETTINGS_INTERVAL_US;
     lc_engine_settings_changed(watch->engine);
 }
 
-static void look_until_stopped(lc_watch *watch, view *seen)
+static int64_t next_look_us(lc_watch *watch)
 {
     lc_settings *settings = lc_engine_settings(watch->engine);
 
-    while (sleep_for(watch,
-                     1000 * lc_settings_i64(settings, LC_SETTING_WATCH_INTERVAL_MS, LC_STR_NONE)))
-        look(watch, seen);
+    return lc_clock_monotonic_us() +
+           1000 * lc_settings_i64(settings, LC_SETTING_WATCH_INTERVAL_MS, LC_STR_NONE);
+}
+
+static void look_until_stopped(lc_watch *watch, view *seen)
+{
+    int64_t look_due_us = next_look_us(watch);
+
+    for (;;) {
+        sleep_until(watch, look_due_us);
+        if (atomic_load_explicit(&watch->is_stopping, memory_order_acquire))
+            return;
+        if (atomic_load_explicit(&watch->is_woken, memory_order_acquire)) {
+            tell_marked(watch);
+            lc_clock_sleep_us(REST_US);
+        }
+        if (lc_clock_monotonic_us() >= look_due_us) {
+            look(watch, seen);
+            look_due_us = next_look_us(watch);
+        }
+    }
 }
 
 static void *watch_store(void *ctx)
@@ -122,42 +210,50 @@ static void *watch_store(void *ctx)
     return NULL;
 }
 
+static loci_status start_thread(lc_watch *watch, loci_error *err)
+{
+    watch->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (watch->wake_fd < 0)
+        return lc_fail(err, LOCI_ERESOURCE, "no file descriptor is left");
+    /* Before it starts: the thread's own pokes ask for it. */
+    watch->has_thread = true;
+    if (pthread_create(&watch->thread, NULL, watch_store, watch) == 0)
+        return LOCI_OK;
+    watch->has_thread = false;
+    return lc_fail(err, LOCI_ERESOURCE, "no thread could be started");
+}
+
 loci_status lc_watch_new(loci_engine *engine, bool has_thread, lc_watch **out, loci_error *err)
 {
     lc_watch *watch = lc_heap_zalloc(&lc_engine_env(engine)->heap, sizeof *watch, LOCI_MEM_ENGINE);
-    pthread_condattr_t attributes;
+    loci_status status = LOCI_OK;
 
     if (watch == NULL)
         return lc_fail_memory(err);
     watch->engine = engine;
-    (void)pthread_mutex_init(&watch->lock, NULL); /* None of these fails on Linux. */
-    (void)pthread_condattr_init(&attributes);
-    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    (void)pthread_cond_init(&watch->wake, &attributes);
-    (void)pthread_condattr_destroy(&attributes);
-    if (has_thread) {
-        if (pthread_create(&watch->thread, NULL, watch_store, watch) != 0) {
-            lc_watch_free(watch);
-            return lc_fail(err, LOCI_ERESOURCE, "no thread could be started");
-        }
-        watch->has_thread = true;
-    }
-    *out = watch;
-    return LOCI_OK;
+    watch->wake_fd = -1;
+    (void)pthread_mutex_init(&watch->lock, NULL); /* Does not fail on Linux. */
+    if (has_thread)
+        status = start_thread(watch, err);
+    if (status == LOCI_OK)
+        *out = watch;
+    else
+        lc_watch_free(watch);
+    return status;
 }
 
 void lc_watch_free(lc_watch *watch)
 {
     if (watch == NULL)
         return;
-    (void)pthread_mutex_lock(&watch->lock);
-    watch->is_stopping = true;
-    (void)pthread_cond_signal(&watch->wake);
-    (void)pthread_mutex_unlock(&watch->lock);
-    if (watch->has_thread)
+    if (watch->has_thread) {
+        atomic_store_explicit(&watch->is_stopping, true, memory_order_release);
+        (void)eventfd_write(watch->wake_fd, 1);
         (void)pthread_join(watch->thread, NULL);
+    }
+    if (watch->wake_fd >= 0)
+        (void)close(watch->wake_fd);     /* Nothing is written to it. */
     LC_ASSERT(watch->listeners == NULL); /* Subscriptions are closed before their engine. */
-    (void)pthread_cond_destroy(&watch->wake);
     (void)pthread_mutex_destroy(&watch->lock);
     lc_heap_free(&lc_engine_env(watch->engine)->heap, watch, sizeof *watch, LOCI_MEM_ENGINE);
 }

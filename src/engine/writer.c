@@ -217,7 +217,7 @@ static void lead(lc_writer *writer, waiter *self)
 
         (void)pthread_mutex_unlock(&writer->lock);
         run_batch(writer, batch);
-        lc_engine_wrote(writer->engine);
+        lc_engine_wrote(writer->engine, &batch->write);
         (void)pthread_mutex_lock(&writer->lock);
         answered = settle(writer, batch);
         if (self == NULL || self->queued.write.is_answered)

@@ -120,6 +120,7 @@ static void set_caller(lc_call *call, const lc_caller *caller)
 
     call->tenant_id = lc_engine_tenant_of(caller->engine, principal);
     call->is_admin = principal == NULL || (principal->flags & LOCI_PRINCIPAL_ADMIN) != 0;
+    call->is_tenant_admin = call->is_admin || (principal->flags & LOCI_PRINCIPAL_TENANT_ADMIN) != 0;
     if (principal != NULL) {
         call->user_id = loci_str_of(principal->user);
         call->is_of_persona = principal->persona != NULL && principal->persona[0] != '\0';
@@ -147,6 +148,9 @@ static loci_status hash_args(lc_run *run, loci_error *err)
     lc_buf text;
 
     hash = lc_hash128_chain(hash, call->persona_id);
+    /* What is of no user may still be narrowed to one by its principal. */
+    if ((call->op->flags & LC_OP_USER) == 0 && call->user_id.len > 0)
+        hash = lc_hash128_chain(hash, call->user_id);
     lc_buf_init(&text, run->arena.heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
     for (size_t i = 0; status == LOCI_OK && i < count; i++) {
         const lc_json *given = call->values[i].json;
@@ -239,6 +243,15 @@ static void start_answer(lc_run *run)
     lc_jw_init(&run->call.out, &run->answer);
 }
 
+/* What a repeat of the request will be answered. A secret is never stored. */
+static loci_str answer_to_keep(const lc_run *run)
+{
+    if ((run->call.op->flags & LC_OP_SECRET) == 0)
+        return lc_buf_str(&run->answer);
+    LC_ASSERT(run->call.repeat_answer.ptr != NULL);
+    return run->call.repeat_answer;
+}
+
 static loci_status run_operation(lc_run *run, lc_tx *tx, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -253,7 +266,7 @@ static loci_status run_operation(lc_run *run, lc_tx *tx, loci_error *err)
         return status;
     LC_ASSERT(lc_jw_is_done(&run->call.out));
     if (run->has_request)
-        status = lc_request_store(tx, &run->request, lc_buf_str(&run->answer), err);
+        status = lc_request_store(tx, &run->request, answer_to_keep(run), err);
     return status;
 }
 
@@ -319,6 +332,8 @@ void lc_run_committed(lc_run *run)
 
     if (lc_str_starts(loci_str_of(run->call.op->name), LC_STR("config.")))
         lc_engine_settings_changed(engine);
+    if (lc_str_starts(loci_str_of(run->call.op->name), LC_STR("token.")))
+        lc_token_cache_forget(lc_engine_token_cache(engine));
     if (lc_engine_is_inline(engine)) {
         loci_error err;
 

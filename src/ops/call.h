@@ -47,6 +47,9 @@ loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_
  * LOCI_EINVAL. */
 loci_status lc_caller_set_time(lc_caller *caller, int64_t at_us, loci_error *err);
 
+/* Copies what `caller` borrows into `arena`, its principal to `out`; false when out of memory. */
+bool lc_caller_keep(lc_caller *caller, lc_arena *arena, loci_principal *out);
+
 /* How long the answers of a tenant's requests are kept. */
 int64_t lc_request_keep_us(loci_engine *engine, loci_str tenant_id);
 

@@ -299,6 +299,9 @@ loci_status lc_op_check(lc_call *call, const lc_json *args, loci_error *err)
     if ((call->op->flags & LC_OP_ADMIN) != 0 && !call->is_admin)
         return lc_fail(err, LOCI_EFORBIDDEN, "%s is for administrators of the store",
                        call->op->name);
+    if ((call->op->flags & LC_OP_TENANT_ADMIN) != 0 && !call->is_tenant_admin && !call->is_admin)
+        return lc_fail(err, LOCI_EFORBIDDEN, "%s is for administrators of the tenant",
+                       call->op->name);
     if (lc_json_kind_of(args) != LC_JSON_OBJECT)
         return lc_fail(err, LOCI_EINVAL, "arguments of %s: expected an object, got %s",
                        call->op->name, lc_json_kind_name(lc_json_kind_of(args)));

@@ -5,29 +5,16 @@
  * must be alone) is checked first. A call that fails makes the whole body fail, and the store
  * undoes what the others did.
  */
-#include "ops/call.h"
+#include "ops/many.h"
 
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "ops/batch.h"
 
-typedef struct batch {
-    lc_caller caller;
-    const loci_request *requests;
-    size_t count;
-    loci_str user_id;
-    lc_request request;  /* Of the whole batch; without an id there is none. */
-    lc_arena arena;      /* Of the whole batch; cleared before each run. */
-    lc_buf answers_text; /* The JSON array. */
-    bool enqueued_job;
-    bool set_config;
-    loci_answer *out;
-} batch;
-
-/* Adds which call it was to the error's data. */
-static loci_status blame(loci_status status, size_t index, loci_error *err)
+loci_status lc_many_blame(loci_status status, size_t index, loci_error *err)
 {
     char data[LOCI_ERROR_DATA_BYTES + 32];
     int len;
@@ -45,7 +32,7 @@ static loci_status blame(loci_status status, size_t index, loci_error *err)
 }
 
 /* Whose call this is, as far as it can be seen without running the ones before it. */
-static loci_status read_user(const batch *b, const lc_json *args, loci_str *out, loci_error *err)
+static loci_status read_user(const lc_batch *b, const lc_json *args, loci_str *out, loci_error *err)
 {
     const lc_json *user = NULL;
 
@@ -62,7 +49,7 @@ static loci_status read_user(const batch *b, const lc_json *args, loci_str *out,
     return LOCI_OK;
 }
 
-static loci_status check_user(batch *b, const lc_json *args, loci_error *err)
+static loci_status check_user(lc_batch *b, const lc_json *args, loci_error *err)
 {
     loci_str user_id;
     loci_status status = read_user(b, args, &user_id, err);
@@ -80,8 +67,8 @@ static loci_status check_user(batch *b, const lc_json *args, loci_error *err)
 }
 
 /* What the batch is, for its request_id: every operation and its arguments, however spelt. */
-static loci_status hash_request(batch *b, const lc_op *op, const lc_json *args, lc_arena *scratch,
-                                loci_error *err)
+static loci_status hash_request(lc_batch *b, const lc_op *op, const lc_json *args,
+                                lc_arena *scratch, loci_error *err)
 {
     lc_hash128 hash = lc_hash128_chain(b->request.args_hash, loci_str_of(op->name));
     lc_buf text;
@@ -94,7 +81,7 @@ static loci_status hash_request(batch *b, const lc_op *op, const lc_json *args, 
     return status;
 }
 
-static loci_status look_ahead(batch *b, size_t index, lc_arena *scratch, loci_error *err)
+static loci_status look_ahead(lc_batch *b, size_t index, lc_arena *scratch, loci_error *err)
 {
     loci_str text = lc_str_trim(b->requests[index].args);
     const lc_json *args;
@@ -105,6 +92,11 @@ static loci_status look_ahead(batch *b, size_t index, lc_arena *scratch, loci_er
         return status;
     if ((op->flags & LC_OP_ALONE) != 0)
         return lc_fail(err, LOCI_EINVAL, "%s cannot be part of a batch; call it alone", op->name);
+    if ((op->flags & LC_OP_SECRET) != 0 && b->request.request_id.ptr != NULL)
+        return lc_fail(err, LOCI_EINVAL,
+                       "%s answers a secret, which is never stored: it cannot be part of a batch "
+                       "with a request_id",
+                       op->name);
     status = lc_json_parse(scratch, text.len > 0 ? text : LC_STR("{}"), 0, &args, err);
     if (status == LOCI_OK && (op->flags & LC_OP_USER) != 0)
         status = check_user(b, args, err);
@@ -113,7 +105,7 @@ static loci_status look_ahead(batch *b, size_t index, lc_arena *scratch, loci_er
     return status;
 }
 
-static loci_status look_ahead_at_all(batch *b, loci_error *err)
+static loci_status look_ahead_at_all(lc_batch *b, loci_error *err)
 {
     const loci_principal *principal = b->caller.principal;
     lc_arena scratch;
@@ -128,14 +120,14 @@ static loci_status look_ahead_at_all(batch *b, loci_error *err)
                                       lc_engine_tenant_of(b->caller.engine, principal)),
     };
     for (size_t i = 0; status == LOCI_OK && i < b->count; i++) {
-        status = blame(look_ahead(b, i, &scratch, err), i, err);
+        status = lc_many_blame(look_ahead(b, i, &scratch, err), i, err);
         lc_arena_clear(&scratch);
     }
     return status;
 }
 
 /* Runs one call and keeps its answer in the batch's arena. */
-static loci_status run_one(batch *b, lc_tx *tx, loci_str *answers, size_t index, loci_error *err)
+static loci_status run_one(lc_batch *b, lc_tx *tx, loci_str *answers, size_t index, loci_error *err)
 {
     const loci_request *request = &b->requests[index];
     lc_caller caller = b->caller;
@@ -158,12 +150,13 @@ static loci_status run_one(batch *b, lc_tx *tx, loci_str *answers, size_t index,
         if (answers[index].ptr == NULL)
             status = lc_fail_memory(err);
         b->set_config |= lc_str_starts(loci_str_of(run.call.op->name), LC_STR("config."));
+        b->set_tokens |= lc_str_starts(loci_str_of(run.call.op->name), LC_STR("token."));
     }
     lc_run_end(&run);
     return status;
 }
 
-static loci_status make_answer(batch *b, const loci_str *answers, loci_error *err)
+static loci_status make_answer(lc_batch *b, const loci_str *answers, loci_error *err)
 {
     lc_json_writer out;
     loci_status status;
@@ -178,7 +171,7 @@ static loci_status make_answer(batch *b, const loci_str *answers, loci_error *er
     return status;
 }
 
-static loci_status run_calls(batch *b, lc_tx *tx, loci_error *err)
+static loci_status run_calls(lc_batch *b, lc_tx *tx, loci_error *err)
 {
     loci_str *answers = lc_arena_zalloc_array(&b->arena, b->count, sizeof *answers);
     loci_status status = LOCI_OK;
@@ -186,7 +179,7 @@ static loci_status run_calls(batch *b, lc_tx *tx, loci_error *err)
     if (answers == NULL)
         return lc_fail_memory(err);
     for (size_t i = 0; status == LOCI_OK && i < b->count; i++)
-        status = blame(run_one(b, tx, answers, i, err), i, err);
+        status = lc_many_blame(run_one(b, tx, answers, i, err), i, err);
     if (status == LOCI_OK)
         status = make_answer(b, answers, err);
     return status;
@@ -194,7 +187,7 @@ static loci_status run_calls(batch *b, lc_tx *tx, loci_error *err)
 
 static loci_status run_all(lc_tx *tx, void *ctx, loci_error *err)
 {
-    batch *b = ctx;
+    lc_batch *b = ctx;
     lc_arena_mark mark = lc_arena_get_mark(&b->arena);
     bool has_request = b->request.request_id.ptr != NULL;
     bool was_answered = false;
@@ -223,7 +216,7 @@ static loci_status run_all(lc_tx *tx, void *ctx, loci_error *err)
     return status;
 }
 
-static void after_commit(const batch *b)
+void lc_batch_committed(const lc_batch *b)
 {
     /* The same as after a single call; the last operation stands for all. */
     lc_run run = {.enqueued_job = b->enqueued_job};
@@ -233,56 +226,84 @@ static void after_commit(const batch *b)
     lc_run_committed(&run);
     if (b->set_config)
         lc_engine_settings_changed(b->caller.engine);
+    if (b->set_tokens)
+        lc_token_cache_forget(lc_engine_token_cache(b->caller.engine));
 }
 
-static loci_status run_batch(void *ctx, loci_error *err)
+loci_status lc_batch_prepare(lc_batch *b, loci_error *err)
 {
-    batch *b = ctx;
-    lc_write write = {
+    loci_status status = look_ahead_at_all(b, err);
+
+    if (status != LOCI_OK)
+        return status;
+    b->queued.write = (lc_write){
         .tenant_id = lc_engine_tenant_of(b->caller.engine, b->caller.principal),
+        .user_id = b->user_id.ptr != NULL ? b->user_id : LC_STR(""),
         .now_us = b->caller.now_us,
         .deadline_us = b->caller.deadline_us,
         .body = run_all,
         .ctx = b,
     };
-    loci_status status = look_ahead_at_all(b, err);
+    for (size_t i = 0; i < b->count; i++)
+        b->queued.write.bytes += b->requests[i].args.len;
+    return LOCI_OK;
+}
+
+static loci_status run_batch(void *ctx, loci_error *err)
+{
+    lc_batch *b = ctx;
+    loci_status status = lc_batch_prepare(b, err);
 
     if (status != LOCI_OK)
         return status;
-    for (size_t i = 0; i < b->count; i++)
-        write.bytes += b->requests[i].args.len;
-    write.user_id = b->user_id.ptr != NULL ? b->user_id : LC_STR("");
-    status = lc_engine_write(b->caller.engine, &write);
+    status = lc_engine_write(b->caller.engine, &b->queued.write);
     if (status != LOCI_OK && err != NULL)
-        *err = write.error;
+        *err = b->queued.write.error;
     if (status == LOCI_OK)
-        after_commit(b);
+        lc_batch_committed(b);
     return status;
+}
+
+loci_status lc_batch_init(lc_batch *b, loci_engine *engine, const lc_many *many,
+                          const loci_call_options *options, loci_error *err)
+{
+    lc_heap *heap = &lc_engine_env(engine)->heap;
+    loci_status status = lc_caller_init(&b->caller, engine, options, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (many->count == 0)
+        return lc_fail(err, LOCI_EINVAL, "a batch needs at least one call");
+    if (many->count > LC_CALLS_PER_BATCH_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "a batch of %zu calls; at most %d are allowed",
+                       many->count, LC_CALLS_PER_BATCH_MAX);
+    b->requests = many->requests;
+    b->count = many->count;
+    lc_arena_init(&b->arena, heap, LOCI_MEM_REQUESTS);
+    lc_buf_init(&b->answers_text, heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
+    return LOCI_OK;
+}
+
+void lc_batch_clear(lc_batch *b)
+{
+    loci_answer_free(b->out);
+    lc_buf_clear(&b->answers_text);
+    lc_arena_clear(&b->arena);
 }
 
 loci_status loci_call_many(loci_engine *engine, const loci_request *requests, size_t count,
                            const loci_call_options *options, loci_answer **out, loci_error *err)
 {
-    lc_heap *heap = &lc_engine_env(engine)->heap;
-    batch b = {.requests = requests, .count = count};
-    loci_status status = lc_caller_init(&b.caller, engine, options, err);
+    lc_many many = {.requests = requests, .count = count};
+    lc_batch b = {.count = 0};
+    loci_status status = lc_batch_init(&b, engine, &many, options, err);
 
-    if (status != LOCI_OK)
-        return status;
-    if (count == 0)
-        return lc_fail(err, LOCI_EINVAL, "a batch needs at least one call");
-    if (count > LC_CALLS_PER_BATCH_MAX)
-        return lc_fail(err, LOCI_ELIMIT, "a batch of %zu calls; at most %d are allowed", count,
-                       LC_CALLS_PER_BATCH_MAX);
-    lc_arena_init(&b.arena, heap, LOCI_MEM_REQUESTS);
-    lc_buf_init(&b.answers_text, heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
-    status = lc_engine_guard(engine, run_batch, &b, err);
+    if (status == LOCI_OK)
+        status = lc_engine_guard(engine, run_batch, &b, err);
     if (status == LOCI_OK) {
         *out = b.out;
         b.out = NULL;
     }
-    loci_answer_free(b.out);
-    lc_buf_clear(&b.answers_text);
-    lc_arena_clear(&b.arena);
+    lc_batch_clear(&b);
     return status;
 }

@@ -59,6 +59,10 @@ typedef enum lc_cost {
 #define LC_OP_ADMIN 8u      /* About the whole store: admin principals only. */
 #define LC_OP_ALONE 16u     /* Not in a batch: it has no transaction of its own. */
 #define LC_OP_STREAMS 32u   /* Says more than its answer: progress or lines (loci_call_stream). */
+#define LC_OP_TENANT_ADMIN                                                                         \
+    64u                   /* About the whole tenant: its admins, and those of the store, only.     \
+                           */
+#define LC_OP_SECRET 128u /* Its answer holds a secret: a repeat gets lc_call.repeat_answer. */
 
 typedef struct lc_call lc_call;
 
@@ -108,7 +112,8 @@ struct lc_call {
     bool is_of_persona;     /* The principal is narrowed to it. */
     loci_str authority_max; /* The principal's ceilings; none = not capped. */
     loci_str trust_max;
-    bool is_admin;
+    bool is_admin;        /* Of the store. */
+    bool is_tenant_admin; /* Of the tenant; an admin of the store is one too. */
 
     int64_t now_us;      /* Domain time. */
     int64_t deadline_us; /* Monotonic. */
@@ -117,6 +122,8 @@ struct lc_call {
     void *input;        /* What prepare made. */
     lc_json_writer out; /* The answer: run writes one object. */
     lc_buf *answer;     /* What `out` writes to. */
+    /* SECRET operations: what is kept for a repeat of the request, without the secret. */
+    loci_str repeat_answer;
     loci_sink_fn *sink; /* NULL = nobody listens. */
     void *sink_ctx;
 };

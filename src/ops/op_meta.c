@@ -80,8 +80,14 @@ static void write_flags(lc_json_writer *w, const lc_op *op)
         unsigned flag;
         const char *name;
     } names[] = {
-        {LC_OP_USER, "user"},   {LC_OP_MUTATES, "mutates"}, {LC_OP_IDEMPOTENT, "idempotent"},
-        {LC_OP_ADMIN, "admin"}, {LC_OP_ALONE, "alone"},     {LC_OP_STREAMS, "streams"},
+        {LC_OP_USER, "user"},
+        {LC_OP_MUTATES, "mutates"},
+        {LC_OP_IDEMPOTENT, "idempotent"},
+        {LC_OP_ADMIN, "admin"},
+        {LC_OP_ALONE, "alone"},
+        {LC_OP_STREAMS, "streams"},
+        {LC_OP_TENANT_ADMIN, "tenant_admin"},
+        {LC_OP_SECRET, "secret"},
     };
 
     lc_jw_name(w, "flags");
@@ -118,7 +124,8 @@ static void write_op(lc_json_writer *w, const lc_op *op)
          "Objects {name, kind, required, positional, default?, min?, max?, choices?, help}"},      \
         {prefix "results", LC_PARAM_ANY, "Members of the answer, objects {name, kind, help}"},     \
         {prefix "cost", LC_PARAM_STRING, "point, work or write"},                                  \
-        {prefix "flags", LC_PARAM_STRINGS, "Of user, mutates, idempotent, admin, alone, streams"}, \
+        {prefix "flags", LC_PARAM_STRINGS,                                                         \
+         "Of user, mutates, idempotent, admin, alone, streams, tenant_admin, secret"},             \
         {prefix "http", LC_PARAM_STRING, "Method and path beside POST /v1/call/{op}, or null"},    \
         {prefix "mcp", LC_PARAM_STRING, "Tool and action offered to models, or null"},             \
     {                                                                                              \

@@ -145,6 +145,10 @@ static void add_ways(lc_buf *out, const lc_op *op)
         add(out, " Doing it twice is doing it once.");
     if ((op->flags & LC_OP_ADMIN) != 0)
         add(out, " For administrators.");
+    if ((op->flags & LC_OP_TENANT_ADMIN) != 0)
+        add(out, " For administrators of the tenant.");
+    if ((op->flags & LC_OP_SECRET) != 0)
+        add(out, " The secret is in the first answer only: a repeat of the request has null.");
     if ((op->flags & LC_OP_ALONE) != 0)
         add(out, " Not in a batch.");
     if ((op->flags & LC_OP_STREAMS) != 0)

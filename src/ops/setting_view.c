@@ -1,7 +1,8 @@
 #include "ops/setting_view.h"
 
 #include "base/assert.h"
-#include "engine/settings.h"
+#include "base/str.h"
+#include "engine/engine.h"
 
 size_t lc_setting_view_count(void)
 {
@@ -21,4 +22,18 @@ lc_setting_view lc_setting_view_at(size_t index)
         .is_text = !setting->is_secret &&
                    (setting->kind == LC_SETTING_TEXT || setting->kind == LC_SETTING_CHOICE),
     };
+}
+
+int64_t lc_setting_view_i64(loci_engine *engine, const char *name)
+{
+    const lc_setting *setting = lc_setting_find(loci_str_of(name));
+    lc_settings *settings = lc_engine_settings(engine);
+    lc_setting_id id;
+
+    LC_ASSERT(setting != NULL);
+    LC_ASSERT(setting->kind == LC_SETTING_INT || setting->kind == LC_SETTING_CHOICE);
+    id = (lc_setting_id)(setting - lc_setting_table());
+    if (setting->kind == LC_SETTING_CHOICE)
+        return lc_settings_choice(settings, id, LC_STR_NONE);
+    return lc_settings_i64(settings, id, LC_STR_NONE);
 }

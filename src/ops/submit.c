@@ -74,21 +74,19 @@ static bool keep_text(lc_arena *arena, const char **text)
     return *text != NULL;
 }
 
-static bool keep_caller(submitted *s)
+bool lc_caller_keep(lc_caller *caller, lc_arena *arena, loci_principal *out)
 {
-    lc_arena *arena = &s->run.arena;
-    loci_principal *who = &s->principal;
-    const char *request_id = s->caller.request_id.ptr;
+    const char *request_id = caller->request_id.ptr;
     bool is_kept = keep_text(arena, &request_id);
 
-    s->caller.request_id = loci_str_of(request_id);
-    if (s->caller.principal == NULL)
+    caller->request_id = loci_str_of(request_id);
+    if (caller->principal == NULL)
         return is_kept;
-    *who = *s->caller.principal;
-    s->caller.principal = who;
-    return is_kept && keep_text(arena, &who->tenant) && keep_text(arena, &who->user) &&
-           keep_text(arena, &who->persona) && keep_text(arena, &who->authority) &&
-           keep_text(arena, &who->trust);
+    *out = *caller->principal;
+    caller->principal = out;
+    return is_kept && keep_text(arena, &out->tenant) && keep_text(arena, &out->user) &&
+           keep_text(arena, &out->persona) && keep_text(arena, &out->authority) &&
+           keep_text(arena, &out->trust);
 }
 
 /* What the caller gives is borrowed for the call to loci_submit() only: the run keeps a copy. */
@@ -99,7 +97,7 @@ static loci_status begin(void *ctx, loci_error *err)
 
     lc_run_init(&s->run, s->caller.engine);
     copy = lc_arena_copy(&s->run.arena, s->args);
-    if (copy.ptr == NULL || !keep_caller(s))
+    if (copy.ptr == NULL || !lc_caller_keep(&s->caller, &s->run.arena, &s->principal))
         return lc_fail_memory(err);
     return lc_run_begin(&s->run, &s->caller, s->operation, copy, err);
 }

@@ -80,7 +80,7 @@ typedef struct lc_catalogue {
 
 typedef enum lc_dialect { LC_DIALECT_SQLITE, LC_DIALECT_POSTGRES } lc_dialect;
 
-/* The store's own tables: events, heads, requests, jobs, settings, meta. */
+/* The store's own tables: events, heads, requests, jobs, settings, tokens, meta. */
 extern const lc_room lc_store_room;
 
 /* Calls `table` for every table, in order of rooms, until one returns non-OK. */

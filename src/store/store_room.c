@@ -7,6 +7,7 @@
 #include "store/catalogue.h"
 #include "store/job_table.h"
 #include "store/setting_table.h"
+#include "store/token_table.h"
 
 static const lc_column event_columns[] = {
     {"tenant_id", 't', false}, {"user_id", 't', false}, {"seq", 'i', false},
@@ -85,8 +86,9 @@ static const lc_table rebuild_heads_table = {
 };
 
 static const lc_table *const tables[] = {
-    &meta_table,    &events_table,      &heads_table,         &requests_table,
-    &lc_jobs_table, &lc_settings_table, &rebuild_heads_table, NULL,
+    &meta_table,      &events_table,        &heads_table,
+    &requests_table,  &lc_jobs_table,       &lc_settings_table,
+    &lc_tokens_table, &rebuild_heads_table, NULL,
 };
 
 const lc_room lc_store_room = {.name = "store", .tables = tables};

@@ -66,7 +66,8 @@ TEST(schema, a_newer_store_is_refused_and_left_alone)
     const char *path = probe_path();
 
     loci_close(test_open(path));
-    test_store_run(path, "update meta set value = '2' where name = 'schema_version'");
+    test_store_run(path, test_format("update meta set value = '%d' where name = 'schema_version'",
+                                     LC_SCHEMA_VERSION + 1));
     expect_refusal(path, LOCI_EUNSUPPORTED, "use a newer loci");
 }
 
@@ -93,30 +94,34 @@ TEST(schema, a_store_that_does_not_say_its_version_is_corrupt)
 
 static _Atomic int migration_runs;
 
-static loci_status to_two(lc_tx *tx, loci_error *err)
+/* What could come after the newest. */
+#define NEXT (LC_SCHEMA_VERSION + 1)
+#define NEXT_BUT_ONE (LC_SCHEMA_VERSION + 2)
+
+static loci_status to_next(lc_tx *tx, loci_error *err)
 {
     atomic_fetch_add(&migration_runs, 1);
     return tx->db->driver->run_script(tx, "create table two (a bigint)", err);
 }
 
 /* Needs what the one before has made. */
-static loci_status to_three(lc_tx *tx, loci_error *err)
+static loci_status to_next_but_one(lc_tx *tx, loci_error *err)
 {
     atomic_fetch_add(&migration_runs, 1);
     return tx->db->driver->run_script(tx, "insert into two (a) values (3)", err);
 }
 
-static loci_status to_three_in_vain(lc_tx *tx, loci_error *err)
+static loci_status to_next_but_one_in_vain(lc_tx *tx, loci_error *err)
 {
-    loci_status status = to_three(tx, err);
+    loci_status status = to_next_but_one(tx, err);
 
     return status == LOCI_OK ? lc_fail(err, LOCI_EUNAVAILABLE, "no way") : status;
 }
 
 static const lc_migration forward[] = {
-    {2, "a table", to_two}, {3, "a row", to_three}, {0, NULL, NULL}};
+    {NEXT, "a table", to_next}, {NEXT_BUT_ONE, "a row", to_next_but_one}, {0, NULL, NULL}};
 static const lc_migration in_vain[] = {
-    {2, "a table", to_two}, {3, "a row", to_three_in_vain}, {0, NULL, NULL}};
+    {NEXT, "a table", to_next}, {NEXT_BUT_ONE, "a row", to_next_but_one_in_vain}, {0, NULL, NULL}};
 
 static bool has_two(probe *p)
 {
@@ -135,14 +140,14 @@ TEST(schema, migrations_run_in_order_and_once)
     atomic_store(&migration_runs, 0);
     probe_open(&p, path);
     state = open_schema(&p, forward);
-    CHECK_EQ(state.version_before, 1);
-    CHECK_EQ(state.version, 3);
+    CHECK_EQ(state.version_before, LC_SCHEMA_VERSION);
+    CHECK_EQ(state.version, NEXT_BUT_ONE);
     CHECK_EQ(migration_runs, 2);
     CHECK(has_two(&p));
     state = open_schema(&p, forward);
-    CHECK_EQ(state.version_before, 3);
+    CHECK_EQ(state.version_before, NEXT_BUT_ONE);
     CHECK_EQ(migration_runs, 2);
-    CHECK_EQ(probe_number(&p, &version_sql), 3);
+    CHECK_EQ(probe_number(&p, &version_sql), NEXT_BUT_ONE);
     probe_close(&p);
     probe_open_bare(&p, path);
     CHECK_STATUS(LOCI_EUNSUPPORTED, lc_schema_open(p.db, NULL, &state, &p.err));
@@ -158,9 +163,9 @@ TEST(schema, a_new_store_needs_no_migration)
     atomic_store(&migration_runs, 0);
     probe_open_bare(&p, NULL);
     state = open_schema(&p, forward);
-    CHECK_EQ(state.version, 3);
+    CHECK_EQ(state.version, NEXT_BUT_ONE);
     CHECK_EQ(migration_runs, 0);
-    CHECK_EQ(probe_number(&p, &version_sql), 3);
+    CHECK_EQ(probe_number(&p, &version_sql), NEXT_BUT_ONE);
     probe_close(&p);
 }
 
@@ -173,11 +178,11 @@ TEST(schema, a_failing_migration_leaves_the_old_version)
     CHECK_OK(probe_write(&p, "u", probe_say_body, (void *)"before"), p.err);
     CHECK_STATUS(LOCI_EUNAVAILABLE, lc_schema_open(p.db, in_vain, &state, &p.err));
     CHECK(!has_two(&p)); /* The step that worked is undone with it. */
-    CHECK_EQ(probe_number(&p, &version_sql), 1);
+    CHECK_EQ(probe_number(&p, &version_sql), LC_SCHEMA_VERSION);
     CHECK_OK(probe_write(&p, "u", probe_say_body, (void *)"after"), p.err);
     probe_expect_log(&p, "u", 2);
     state = open_schema(&p, forward);
-    CHECK_EQ(state.version, 3);
+    CHECK_EQ(state.version, NEXT_BUT_ONE);
     probe_close(&p);
 }
 

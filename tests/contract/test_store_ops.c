@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "store/schema.h"
 
 static loci_engine *open_filled(const char *path)
 {
@@ -33,7 +34,7 @@ TEST(store_ops, status_counts_what_is_there)
     CHECK_STR_EQ(test_member_text(answer, "version"), loci_version());
     CHECK_EQ(test_member_int(answer, "users"), 3);
     CHECK_EQ(test_member_int(answer, "events"), 20);
-    CHECK_EQ(test_member_int(answer, "schema_version"), 1);
+    CHECK_EQ(test_member_int(answer, "schema_version"), LC_SCHEMA_VERSION);
     CHECK_LE(4096, test_member_int(answer, "bytes"));
     CHECK_LE(20, test_member_int(answer, "counters.writes"));
     CHECK_EQ(test_member_int(answer, "jobs.failed"), 0);
@@ -113,7 +114,7 @@ TEST(store_ops, a_backup_restores_what_was_there)
     (void)test_call(engine, "fact.write",
                     "{\"key\":\"k0\",\"value\":\"later\",\"user_id\":\"u0\"}");
     answer = test_call(engine, "store.restore", "{\"path\":\"%s\"}", backup);
-    CHECK_EQ(test_member_int(answer, "schema_version"), 1);
+    CHECK_EQ(test_member_int(answer, "schema_version"), LC_SCHEMA_VERSION);
     answer = test_call(engine, "fact.current", "{\"key\":\"k0\",\"user_id\":\"u0\"}");
     CHECK_STR_EQ(test_member(answer, "value"), "12");
     (void)test_call(engine, "fact.write",

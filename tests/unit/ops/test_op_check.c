@@ -4,6 +4,7 @@
 
 static const lc_op note_read = {.name = "note.read", .params = note_params, .flags = LC_OP_USER};
 static const lc_op store_wipe = {.name = "store.wipe", .flags = LC_OP_ADMIN | LC_OP_MUTATES};
+static const lc_op key_cut = {.name = "key.cut", .flags = LC_OP_TENANT_ADMIN | LC_OP_MUTATES};
 static const lc_op op_count = {.name = "op.count"};
 
 /* ---- Values ---------------------------------------------------------------------------------- */
@@ -206,6 +207,24 @@ TEST(op_check, administrators_operations_are_theirs_alone)
     begin(&c, &store_wipe);
     CHECK_STATUS(LOCI_EFORBIDDEN, run(&c, "{}"));
     CHECK_CONTAINS(c.err.message, "store.wipe");
+    c.call.is_admin = true;
+    CHECK_OK(run(&c, "{}"), c.err);
+    lc_arena_clear(&c.arena);
+}
+
+TEST(op_check, the_tenants_operations_are_for_both_kinds_of_administrator)
+{
+    checking c;
+
+    begin(&c, &key_cut);
+    CHECK_STATUS(LOCI_EFORBIDDEN, run(&c, "{}"));
+    CHECK_CONTAINS(c.err.message, "administrators of the tenant");
+    c.call.is_tenant_admin = true;
+    CHECK_OK(run(&c, "{}"), c.err);
+    c.call.op = &store_wipe;
+    CHECK_STATUS(LOCI_EFORBIDDEN, run(&c, "{}"));
+    c.call.op = &key_cut;
+    c.call.is_tenant_admin = false;
     c.call.is_admin = true;
     CHECK_OK(run(&c, "{}"), c.err);
     lc_arena_clear(&c.arena);

@@ -1,0 +1,213 @@
+/* serve.c - `loci serve`: the daemon in a process of its own.
+ *
+ * Signals: SIGTERM and SIGINT drain, the second one ends at once (interrupt.c); SIGHUP is ignored,
+ * so that a terminal may be closed and a service reloaded.
+ */
+#include "cli/command.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/interrupt.h"
+#include "cli/notify.h"
+#include "cli/opening.h"
+#include "cli/socket_path.h"
+#include "cli/store_path.h"
+#include "cli/token_file.h"
+#include "ops/setting_view.h"
+#include "server/server.h"
+
+#define LISTEN_DEFAULT "127.0.0.1:7077"
+#define HOSTS_MAX 32
+
+typedef struct serving {
+    lc_cli *cli;
+    const char *store;
+    const char *socket_path; /* NULL = none. */
+    const char *token_file;  /* NULL = none. */
+    const char *hosts[HOSTS_MAX + 1];
+    bool logs_all;
+} serving;
+
+static void ignore_hangup(void)
+{
+    struct sigaction action;
+
+    memset(&action, 0, sizeof action);
+    action.sa_handler = SIG_IGN;
+    (void)sigaction(SIGHUP, &action, NULL); /* Cannot fail: the signal exists. */
+}
+
+/* ---- What is said ---------------------------------------------------------------------------- */
+
+static void print_json(const serving *s, const char *address)
+{
+    lc_json_writer w;
+
+    lc_jw_init(&w, &s->cli->out);
+    lc_jw_object(&w);
+    lc_jw_member_text(&w, "address", address);
+    lc_jw_member_text(&w, "socket", s->socket_path);
+    lc_jw_member_text(&w, "store", s->store);
+    lc_jw_member_text(&w, "token_file", s->token_file);
+    lc_jw_member_text(&w, "version", loci_version());
+    lc_jw_end(&w);
+    lc_buf_append_byte(&s->cli->out, '\n');
+}
+
+/* Three commands that work as they stand. */
+static void print_examples(const serving *s, const char *address)
+{
+    static const char *const tries[] = {
+        "/v1/facts -d '{\"key\":\"city\",\"value\":\"Oslo\"}'",
+        "/v1/facts/current/city",
+        "'/v1/events?after=0'",
+    };
+    lc_cli *cli = s->cli;
+
+    if (s->token_file == NULL && s->socket_path == NULL)
+        return;
+    lc_cli_print(cli, "\nTry, from another terminal:\n");
+    for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
+        bool is_quoted = tries[i][0] == '\'';
+
+        if (s->token_file != NULL)
+            lc_cli_print(cli, "  curl -H \"Authorization: Bearer $(cat '%s')\" %s", s->token_file,
+                         is_quoted ? "'" : "");
+        else
+            lc_cli_print(cli, "  curl --unix-socket '%s' %s", s->socket_path, is_quoted ? "'" : "");
+        lc_cli_print(cli, "%s%s\n", s->token_file != NULL ? address : "http://localhost",
+                     tries[i] + (is_quoted ? 1 : 0));
+    }
+    lc_cli_print(cli, "\nCtrl-C ends it.\n");
+}
+
+static void tell_ready(void *ctx, const char *address)
+{
+    const serving *s = ctx;
+    lc_cli *cli = s->cli;
+    char state[512];
+
+    if (cli->globals.wants_json) {
+        print_json(s, address);
+    } else {
+        lc_cli_print(cli, "loci %s listens on ", loci_version());
+        lc_cli_print_styled(cli, LC_STYLE_NAME, address);
+        lc_cli_print(cli, "\n  store   %s\n", s->store);
+        if (s->socket_path != NULL)
+            lc_cli_print(cli, "  socket  %s\n", s->socket_path);
+        if (s->token_file != NULL)
+            lc_cli_print(cli, "  token   in %s\n", s->token_file);
+        if (cli->out_terminal.is_terminal)
+            print_examples(s, address);
+    }
+    (void)lc_cli_flush(cli); /* A daemon serves whether or not anybody reads this. */
+    (void)snprintf(state, sizeof state, "READY=1\nSTATUS=Listening on %s", address);
+    lc_notify(state);
+}
+
+static void tell_stopping(void *ctx)
+{
+    const serving *s = ctx;
+
+    if (s->cli->err_terminal.is_terminal)
+        lc_cli_note(s->cli, "\nFinishing what was accepted; Ctrl-C again ends it at once.");
+    lc_notify("STOPPING=1\nSTATUS=Finishing what was accepted");
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+static const char *choose_listen(const lc_arguments *arguments)
+{
+    const char *given = lc_arguments_value(arguments, "listen");
+    const char *variable = getenv("LOCI_LISTEN");
+
+    if (given == NULL && variable != NULL && variable[0] != '\0')
+        given = variable;
+    return given != NULL ? given : LISTEN_DEFAULT;
+}
+
+static loci_status choose_socket(serving *s, const lc_arguments *arguments, loci_error *err)
+{
+    const char *given = lc_arguments_value(arguments, "socket");
+    loci_status status = LOCI_OK;
+
+    if (lc_arguments_has(arguments, "no-socket"))
+        return LOCI_OK;
+    if (given != NULL)
+        s->socket_path = given;
+    else
+        status = lc_socket_path_find(s->cli, s->store, &s->socket_path, err);
+    if (status == LOCI_OK && given == NULL && s->socket_path != NULL)
+        status = lc_socket_path_prepare(s->cli, s->socket_path, err);
+    return status;
+}
+
+static loci_status take_hosts(serving *s, const lc_arguments *arguments, loci_error *err)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < arguments->given_count; i++) {
+        const lc_given *given = &arguments->given[i];
+
+        if (strcmp(given->option->name, "host") != 0)
+            continue;
+        if (count == HOSTS_MAX)
+            return lc_fail(err, LOCI_ELIMIT, "--host may be given at most %d times", HOSTS_MAX);
+        s->hosts[count++] = given->value;
+    }
+    return LOCI_OK;
+}
+
+static loci_status serve(serving *s, loci_engine *engine, const char *listen, loci_error *err)
+{
+    lc_server_options options = {
+        .engine = engine,
+        .listen = listen,
+        .socket_path = s->socket_path,
+        .hosts = s->hosts,
+        .drain_ms_max = lc_setting_view_i64(engine, "server.drain_ms"),
+        .ready = tell_ready,
+        .stopping = tell_stopping,
+        .ready_ctx = s,
+        .stop_fd = lc_interrupt_fd(),
+    };
+
+    if (options.stop_fd < 0)
+        return lc_fail(err, LOCI_ERESOURCE, "no descriptor is left to wait for signals with");
+    options.log = s->logs_all ? lc_opening_log : lc_opening_log_warnings;
+    return lc_server_run(&options, err);
+}
+
+int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
+{
+    lc_opening opening = {.ends_on_fault = true};
+    serving s = {.cli = cli, .token_file = lc_arguments_value(arguments, "token-file")};
+    const char *listen = choose_listen(arguments);
+    loci_engine *engine = NULL;
+    lc_store_path path;
+    loci_error err;
+    loci_status status;
+
+    ignore_hangup();
+    s.logs_all = cli->globals.is_verbose || !cli->err_terminal.is_terminal;
+    opening.logs_all = s.logs_all;
+    status = lc_store_path_find(cli, &path, &err);
+    s.store = path.text;
+    if (status == LOCI_OK)
+        status = take_hosts(&s, arguments, &err);
+    if (status == LOCI_OK)
+        status = lc_opening_run(cli, &opening, &engine, &err);
+    if (status == LOCI_OK)
+        status = choose_socket(&s, arguments, &err); /* The store's directory is there now. */
+    if (status == LOCI_OK && s.token_file != NULL)
+        status = lc_token_file_make(cli, engine, s.token_file, &err);
+    if (status == LOCI_OK)
+        status = serve(&s, engine, listen, &err);
+    loci_close(engine);
+    return status == LOCI_OK ? LC_EXIT_OK : lc_cli_report(cli, &err);
+}

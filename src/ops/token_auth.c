@@ -1,0 +1,122 @@
+/* token_auth.c - cache, then store. Expiry is judged at every use and by the system's clock: the
+ * engine's own may be injected, stand still or go back, and with it an expired token would come
+ * back to life. */
+#include "ops/token_auth.h"
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "engine/engine.h"
+
+#define LOOK_UP_US 1000000 /* A caller is told that the store is busy rather than kept waiting. */
+
+loci_status lc_token_refuse(loci_error *err)
+{
+    return lc_fail(err, LOCI_EAUTH,
+                   "a valid token is needed: send it as \"Authorization: Bearer loci_…\"; "
+                   "`loci token create` makes one");
+}
+
+typedef struct look_up {
+    lc_id id;
+    lc_token_hash secret_hash;
+    lc_token token;
+    bool is_good;
+} look_up;
+
+static loci_status find_token(lc_tx *tx, void *ctx, loci_error *err)
+{
+    look_up *l = ctx;
+    lc_token_hash expected = {{0}};
+    bool found = false;
+    loci_status status = lc_token_find(tx, lc_id_str(&l->id), &l->token, &found, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (found)
+        expected = l->token.secret_hash;
+    /* Compared in either case, so that the time it takes tells nothing about the id. */
+    l->is_good = lc_token_hash_is_equal(&expected, &l->secret_hash) && found;
+    return LOCI_OK;
+}
+
+/* Finds the good token that `bearer` is the text of; revoked ones are not put into the cache. */
+static loci_status load_token(loci_engine *engine, loci_str bearer, lc_token *out, loci_error *err)
+{
+    lc_token_cache *cache = lc_engine_token_cache(engine);
+    lc_token_moment before = lc_token_cache_moment(cache);
+    look_up l = {.is_good = false};
+    loci_status status;
+
+    if (lc_token_cache_find(cache, bearer, out))
+        return LOCI_OK;
+    if (!lc_token_text_parse(bearer, &l.id, &l.secret_hash))
+        return lc_token_refuse(err);
+    status = lc_engine_read(engine, before.us + LOOK_UP_US, find_token, &l, err);
+    if (status != LOCI_OK)
+        return status;
+    if (!l.is_good || l.token.revoked_at != LC_TOKEN_NO_TIME)
+        return lc_token_refuse(err);
+    lc_token_cache_put(cache, bearer, before, &l.token);
+    *out = l.token;
+    return LOCI_OK;
+}
+
+static uint32_t admin_flags(const loci_engine *engine, const lc_token *token)
+{
+    bool is_whole = token->user_id[0] == '\0' && token->persona_id[0] == '\0' &&
+                    token->authority_max[0] == '\0' && token->trust_max[0] == '\0';
+
+    if ((token->scopes & LC_SCOPE_ADMIN) == 0)
+        return 0;
+    if (!is_whole || !lc_str_is(lc_engine_tenant(engine), token->tenant_id))
+        return LOCI_PRINCIPAL_TENANT_ADMIN;
+    return LOCI_PRINCIPAL_TENANT_ADMIN | LOCI_PRINCIPAL_ADMIN;
+}
+
+loci_status lc_token_authenticate(loci_engine *engine, loci_str bearer, lc_arena *arena,
+                                  lc_token_identity *out, loci_error *err)
+{
+    lc_token *token = lc_arena_alloc(arena, sizeof *token);
+    loci_status status;
+
+    if (token == NULL)
+        return lc_fail_memory(err);
+    status = load_token(engine, bearer, token, err);
+    if (status == LOCI_OK && !lc_token_is_good(token, lc_clock_system_us(NULL)))
+        status = lc_token_refuse(err);
+    if (status != LOCI_OK)
+        return status;
+    *out = (lc_token_identity){
+        .principal = {.size = sizeof out->principal,
+                      .flags = admin_flags(engine, token),
+                      .tenant = token->tenant_id,
+                      .user = token->user_id,
+                      .persona = token->persona_id,
+                      .authority = token->authority_max,
+                      .trust = token->trust_max},
+        .scopes = token->scopes,
+        .token_id = token->id.text,
+    };
+    return LOCI_OK;
+}
+
+static loci_status find_any(lc_tx *tx, void *ctx, loci_error *err)
+{
+    return lc_token_any(tx, lc_clock_system_us(NULL), ctx, err);
+}
+
+bool lc_token_exists_any(loci_engine *engine)
+{
+    int64_t deadline_us = lc_clock_monotonic_us() + LOOK_UP_US;
+    bool exists = false;
+
+    return lc_engine_read(engine, deadline_us, find_any, &exists, NULL) == LOCI_OK && exists;
+}
+
+unsigned lc_op_scopes(const lc_op *op)
+{
+    if ((op->flags & (LC_OP_ADMIN | LC_OP_TENANT_ADMIN)) != 0)
+        return LC_SCOPE_ADMIN;
+    return (op->flags & LC_OP_MUTATES) != 0 ? LC_SCOPE_WRITE : LC_SCOPE_READ;
+}

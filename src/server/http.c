@@ -1,0 +1,555 @@
+/* http.c - libmicrohttpd's callbacks, and nothing of it anywhere else.
+ *
+ *     request line -> note_target, decode_query
+ *     headers      -> begin: guard and copy, or refuse
+ *     body         -> receive
+ *     whole        -> proceed: the handler --answered--> queue
+ *                                    `--deferred--> sleep ... answer or expiry ... wake -> queue
+ *     sent, or cut -> on_completed
+ *
+ * All of these run on the loop's thread. Traps of libmicrohttpd 0.9.75, and what is done about
+ * them:
+ *
+ *     parses leniently              http_guard.h; where its pointers point tells what it swallowed
+ *     one timeout, since the last   http_keeper.c has one for each phase; a byte a second does not
+ *     byte                          keep a connection
+ *     suspended connections have    the keeper watches deadlines and hang-ups
+ *     no timeout, nor a hang-up
+ *     panics when stopped while     lc_http_stop() wakes them; who wants to sleep later finds
+ *     some are suspended            is_stopping under the same lock, and does not
+ *     does not accept at its limit  its limit is a little above ours; beyond ours the answer is 503
+ */
+#include "server/http.h"
+
+#include <microhttpd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "server/http_gzip.h"
+#include "server/http_private.h"
+
+#define CONNECTIONS_SPARE 32   /* Beyond the limit, to be told so. */
+#define REPLY_BYTES_PER_MS 16  /* A reader slower than 16 KB/s has not got forever. */
+#define BODY_BYTES_FIRST 65536 /* Memory for what was announced; more only for what has come. */
+#define PROBLEM_BYTES_MAX (64u * 1024)
+#define PROBLEM_TYPE "application/problem+json"
+
+/* ---- Connections --------------------------------------------------------------------------- */
+
+static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    lc_http *http = cls;
+
+    if (code == MHD_CONNECTION_NOTIFY_STARTED)
+        *context = lc_http_connection_open(
+            http, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+    else if (*context != NULL)
+        lc_http_connection_close(*context);
+}
+
+static lc_http_connection *connection_of(struct MHD_Connection *mhd)
+{
+    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+}
+
+void lc_http_adopt(lc_http *http, int fd)
+{
+    struct sockaddr address = {.sa_family = AF_UNIX};
+
+    /* Closes the socket when it fails. */
+    (void)MHD_add_connection(http->daemon, fd, &address, sizeof address);
+}
+
+/* ---- Requests ------------------------------------------------------------------------------ */
+
+/* The request line as it was sent, before it is taken apart. */
+static void *note_target(void *cls, const char *target, struct MHD_Connection *mhd)
+{
+    lc_http_connection *connection = connection_of(mhd);
+
+    (void)cls;
+    if (connection != NULL) {
+        connection->target = target;
+        connection->target_bytes = target == NULL ? 0 : strlen(target);
+        connection->has_bad_target = !lc_http_guard_is_target(
+            (loci_str){target, connection->target_bytes});
+        connection->has_bad_escape = false;
+    }
+    return NULL;
+}
+
+/* Names and values of the query are decoded; the path is left for the router to cut first. */
+static size_t decode_query(void *cls, struct MHD_Connection *mhd, char *text)
+{
+    lc_http_connection *connection = connection_of(mhd);
+    size_t len = strlen(text);
+
+    (void)cls;
+    if (connection == NULL || text == connection->target)
+        return len;
+    if (!lc_http_guard_decode(text, &len))
+        connection->has_bad_escape = true;
+    return len;
+}
+
+static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *name,
+                               size_t name_bytes, const char *value, size_t value_bytes)
+{
+    lc_http_fields *found = cls;
+
+    (void)kind;
+    found->list[found->count++] = (lc_http_field){
+        {name, name_bytes}, {value == NULL ? name + name_bytes : value, value_bytes}};
+    return found->count <= LC_HTTP_FIELDS_MAX ? MHD_YES : MHD_NO;
+}
+
+static void read_head(struct MHD_Connection *mhd, const lc_http_connection *connection,
+                      const char *method, const char *path, lc_http_incoming *in)
+{
+    in->headers.count = in->queries.count = 0;
+    (void)MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, collect, &in->headers);
+    (void)MHD_get_connection_values_n(mhd, MHD_GET_ARGUMENT_KIND, collect, &in->queries);
+    in->path = loci_str_of(path);
+    in->head = (lc_http_head){
+        .method = loci_str_of(method),
+        .target = {connection->target, connection->target_bytes},
+        .is_target_bad = connection->has_bad_target,
+        .is_http_1_0 = strcmp(in->version, MHD_HTTP_VERSION_1_0) == 0,
+        .fields = in->headers.list,
+        .field_count = in->headers.count,
+        .query_count = in->queries.count,
+        .bytes = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size,
+    };
+}
+
+/* ---- Replies ------------------------------------------------------------------------------- */
+
+const char *lc_http_title(int http_status)
+{
+    return MHD_get_reason_phrase_for((unsigned)http_status);
+}
+
+static void add_header(struct MHD_Response *response, const char *name, const char *value)
+{
+    /* Fails for a value with a line break: left out. */
+    if (value != NULL)
+        (void)MHD_add_response_header(response, name, value);
+}
+
+/* Any thread. NULL when out of memory. */
+static struct MHD_Response *make_response(lc_http_request *request, const lc_http_reply *reply,
+                                          loci_str body, bool is_gzip)
+{
+    struct MHD_Response *response = MHD_create_response_from_buffer(
+        body.len, (void *)(uintptr_t)body.ptr, MHD_RESPMEM_PERSISTENT);
+    char number[32];
+
+    if (response == NULL)
+        return NULL;
+    add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
+    add_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+               reply->cache_control == NULL ? "no-store" : reply->cache_control);
+    add_header(response, "X-Request-Id", request->id);
+    add_header(response, MHD_HTTP_HEADER_LOCATION, reply->location);
+    add_header(response, MHD_HTTP_HEADER_ALLOW, reply->allow);
+    add_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, reply->authenticate);
+    if (is_gzip) {
+        add_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+        add_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+    }
+    if (reply->retry_after_s > 0) {
+        (void)snprintf(number, sizeof number, "%lld", (long long)reply->retry_after_s);
+        add_header(response, MHD_HTTP_HEADER_RETRY_AFTER, number);
+    }
+    if (atomic_load_explicit(&request->http->is_draining, memory_order_relaxed))
+        add_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+    return response;
+}
+
+/* Makes an error of this file's own the answer, on the loop's thread. It does not touch the arena,
+ * which a late worker may be using. */
+static void make_problem(lc_http_request *request, int http_status, loci_status code,
+                         const char *detail)
+{
+    lc_http_reply reply = {.content_type = PROBLEM_TYPE};
+    lc_problem problem = {.http_status = http_status,
+                          .title = lc_http_title(http_status),
+                          .code = code,
+                          .detail = detail,
+                          .request_id = request->id};
+
+    lc_buf_init(&request->said, &request->http->env->heap, LOCI_MEM_REQUESTS, PROBLEM_BYTES_MAX);
+    lc_problem_write(&problem, NULL, &request->said);
+    if (lc_buf_status(&request->said, NULL) == LOCI_OK)
+        request->response = make_response(request, &reply, lc_buf_str(&request->said), false);
+    request->status = http_status;
+    request->reply_bytes = request->said.len;
+}
+
+static enum MHD_Result queue(lc_http_request *request)
+{
+    const lc_http_limits *limits = &request->http->limits;
+    struct MHD_Response *response = request->response;
+    enum MHD_Result result;
+
+    if (response == NULL)
+        return MHD_NO;
+    request->is_queued = true;
+    lc_http_set_phase(request->connection, request->is_stream ? LC_HTTP_STREAM : LC_HTTP_REPLY,
+                      lc_http_now_ms() + limits->idle_timeout_ms +
+                          (int64_t)(request->reply_bytes / REPLY_BYTES_PER_MS));
+    lc_http_add(&request->http->bytes_out, (int64_t)request->reply_bytes);
+    result = MHD_queue_response(request->mhd, (unsigned)request->status, response);
+    MHD_destroy_response(response);
+    request->response = NULL;
+    return result;
+}
+
+typedef struct outcome {
+    struct MHD_Response *response;
+    int status;
+    size_t bytes;
+    const lc_http_stream *stream; /* Or NULL. */
+} outcome;
+
+static void store(lc_http_request *request, const outcome *what)
+{
+    request->is_answered = true;
+    request->response = what->response;
+    request->status = what->status;
+    request->reply_bytes = what->bytes;
+    if (what->stream != NULL) {
+        request->is_stream = true;
+        request->stream = *what->stream;
+        lc_buf_init(&request->said, &request->http->env->heap, LOCI_MEM_REQUESTS,
+                    request->http->limits.stream_buffer_bytes);
+    }
+}
+
+static void tell_answered(const lc_http_request *request, int status, size_t bytes)
+{
+    if (request->http->answered != NULL)
+        request->http->answered(request->http->ctx, request, status, bytes);
+}
+
+/* From here on the keeper leaves it alone. False when it has not. */
+static bool claim(lc_http_request *request)
+{
+    bool is_ours;
+
+    pthread_mutex_lock(&request->http->lock);
+    is_ours = !request->is_expired;
+    request->is_claimed = is_ours;
+    pthread_mutex_unlock(&request->http->lock);
+    return is_ours;
+}
+
+/* A deferred request may be gone when this returns. */
+static void give(lc_http_request *request, const outcome *what)
+{
+    lc_http *http = request->http;
+    bool is_late, is_over, is_last_owner;
+
+    LC_ASSERT(!request->is_answered);
+    if (!request->is_deferred) {
+        store(request, what);
+        tell_answered(request, what->status, what->bytes);
+        return;
+    }
+    if (claim(request))
+        tell_answered(request, what->status, what->bytes);
+    pthread_mutex_lock(&http->lock);
+    is_late = request->is_expired;
+    is_over = request->is_over;
+    is_last_owner = --http->owners == 0;
+    if (is_late)
+        request->is_answered = true;
+    else
+        store(request, what);
+    if (!is_late && request->connection->asleep == request)
+        lc_http_wake(request->connection);
+    pthread_mutex_unlock(&http->lock);
+    if (is_late) {
+        if (what->response != NULL)
+            MHD_destroy_response(what->response);
+        if (what->stream != NULL)
+            what->stream->close(what->stream->ctx);
+    }
+    if (is_over)
+        lc_http_free_request(request);
+    lc_http_let_go(http, is_last_owner);
+}
+
+void lc_http_answer(lc_http_request *request, const lc_http_reply *reply)
+{
+    loci_str body = reply->body;
+    outcome what = {.status = reply->status};
+    bool is_gzip = body.len >= LC_GZIP_BYTES_MIN &&
+                   lc_gzip_is_taken(lc_http_header(request, MHD_HTTP_HEADER_ACCEPT_ENCODING)) &&
+                   lc_gzip_pack(&request->arena, body, &body);
+
+    if (!is_gzip && body.len > 0)
+        body = lc_arena_copy(&request->arena, body);
+    /* Without memory for an answer there is none: the connection is closed. */
+    if (body.ptr != NULL || body.len == 0)
+        what.response = make_response(request, reply, body, is_gzip);
+    what.bytes = body.len;
+    give(request, &what);
+}
+
+void lc_http_defer(lc_http_request *request)
+{
+    LC_ASSERT(!request->is_deferred);
+    request->is_deferred = true;
+    pthread_mutex_lock(&request->http->lock);
+    request->http->owners++;
+    pthread_mutex_unlock(&request->http->lock);
+}
+
+/* ---- Sleeping ------------------------------------------------------------------------------ */
+
+void lc_http_suspend(lc_http_request *request)
+{
+    MHD_suspend_connection(request->mhd);
+    request->connection->asleep = request;
+}
+
+void lc_http_wake(lc_http_connection *connection)
+{
+    lc_http_request *request = connection->asleep;
+
+    connection->asleep = NULL;
+    MHD_resume_connection(request->mhd);
+}
+
+/* False when an answer is there already, or everything ends. */
+static bool sleep_until_answered(lc_http_request *request)
+{
+    lc_http *http = request->http;
+    bool is_asleep;
+
+    pthread_mutex_lock(&http->lock);
+    if (!request->is_answered && atomic_load(&http->is_stopping))
+        request->is_expired = true;
+    is_asleep = !request->is_answered && !request->is_expired;
+    if (is_asleep)
+        lc_http_suspend(request);
+    pthread_mutex_unlock(&http->lock);
+    return is_asleep;
+}
+
+/* ---- Streams ------------------------------------------------------------------------------- */
+
+static ssize_t on_stream(void *cls, uint64_t position, char *out, size_t bytes_max)
+{
+    ssize_t bytes = lc_http_stream_read(cls, out, bytes_max);
+
+    (void)position;
+    return bytes == LC_HTTP_STREAM_BROKEN ? MHD_CONTENT_READER_END_WITH_ERROR
+           : bytes == LC_HTTP_STREAM_END  ? MHD_CONTENT_READER_END_OF_STREAM
+                                          : bytes;
+}
+
+void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *stream)
+{
+    outcome what = {.status = MHD_HTTP_OK, .stream = stream};
+    size_t chunk_bytes = 4096; /* Only for HTTP/1.0; chunks are as large as the pool allows. */
+
+    what.response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, chunk_bytes, on_stream,
+                                                      request, NULL);
+    if (what.response != NULL) {
+        add_header(what.response, MHD_HTTP_HEADER_CONTENT_TYPE, stream->content_type);
+        add_header(what.response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+        add_header(what.response, "X-Request-Id", request->id);
+        add_header(what.response, "X-Accel-Buffering", "no"); /* nginx would hold events back. */
+    }
+    give(request, &what);
+}
+
+/* ---- The life of a request ----------------------------------------------------------------- */
+
+static enum MHD_Result refuse(lc_http_request *request, const lc_http_verdict *verdict)
+{
+    lc_http_count(&request->http->refused);
+    make_problem(request, verdict->http_status, verdict->status, verdict->detail);
+    return queue(request);
+}
+
+static enum MHD_Result begin(lc_http *http, struct MHD_Connection *mhd, const char *const *line,
+                             void **context)
+{
+    lc_http_connection *connection = connection_of(mhd);
+    lc_http_incoming in;
+    lc_http_verdict verdict;
+    lc_http_request *request;
+    bool is_refused;
+
+    if (connection == NULL)
+        return MHD_NO;
+    in.version = line[2];
+    read_head(mhd, connection, line[0], line[1], &in);
+    verdict = lc_http_judge(connection, &in);
+    is_refused = verdict.http_status != 0;
+    if (!lc_http_leave_reading(connection, verdict.has_body ? LC_HTTP_BODY : LC_HTTP_WORK,
+                               verdict.has_body ? lc_http_now_ms() + http->limits.body_timeout_ms
+                                                : LC_HTTP_NEVER_MS))
+        return MHD_NO;
+    request = lc_http_new_request(connection, is_refused ? NULL : &in);
+    if (request == NULL)
+        return MHD_NO;
+    request->mhd = mhd;
+    *context = request;
+    lc_http_add(&http->bytes_in, (int64_t)in.head.bytes);
+    if (is_refused)
+        return refuse(request, &verdict);
+    if (verdict.body_bytes > 0 &&
+        lc_buf_reserve(&request->body, verdict.body_bytes < BODY_BYTES_FIRST
+                                           ? verdict.body_bytes
+                                           : BODY_BYTES_FIRST) == NULL)
+        return MHD_NO;
+    return MHD_YES;
+}
+
+static enum MHD_Result receive(lc_http_request *request, loci_str part)
+{
+    lc_buf_append(&request->body, part);
+    lc_http_add(&request->http->bytes_in, (int64_t)part.len);
+    if (lc_buf_status(&request->body, NULL) == LOCI_OK)
+        return MHD_YES;
+    /* Chunks without an end: in the middle of a body libmicrohttpd takes no answer. */
+    lc_http_count(&request->http->refused);
+    if (request->body.failure == LOCI_ELIMIT)
+        lc_http_say_last(request->connection->fd, MHD_HTTP_CONTENT_TOO_LARGE);
+    return MHD_NO;
+}
+
+static enum MHD_Result proceed(lc_http_request *request)
+{
+    lc_http *http = request->http;
+    bool is_expired = false;
+
+    if (!request->is_handled) {
+        if (!lc_http_leave_reading(request->connection, LC_HTTP_WORK, LC_HTTP_NEVER_MS))
+            return MHD_NO;
+        request->is_handled = true;
+        request->deadline_us = lc_clock_monotonic_us() + http->limits.answer_timeout_ms * 1000;
+        http->handle(http->ctx, request);
+        LC_ASSERT(request->is_deferred || request->is_answered);
+        if (request->is_deferred && sleep_until_answered(request))
+            return MHD_YES;
+    }
+    if (request->is_deferred) {
+        pthread_mutex_lock(&http->lock);
+        is_expired = request->is_expired;
+        pthread_mutex_unlock(&http->lock);
+    }
+    /* A loop that is stopping drops the answer, and asks for it once more. */
+    if (request->is_queued)
+        return MHD_NO;
+    if (is_expired) {
+        make_problem(request, 504, LOCI_EDEADLINE, "there was no answer in time");
+        tell_answered(request, request->status, request->reply_bytes);
+    }
+    if (request->is_stream)
+        lc_http_add(&http->streams, 1);
+    return queue(request);
+}
+
+static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *path,
+                                  const char *method, const char *version, const char *upload,
+                                  size_t *upload_bytes, void **context)
+{
+    const char *const line[] = {method, path, version};
+    lc_http_request *request = *context;
+    loci_str part = {upload, *upload_bytes};
+
+    if (request == NULL)
+        return begin(cls, mhd, line, context);
+    if (part.len == 0)
+        return proceed(request);
+    *upload_bytes = 0;
+    return receive(request, part);
+}
+
+/* Sent, or cut: libmicrohttpd will not ask for it again. */
+static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
+                         enum MHD_RequestTerminationCode code)
+{
+    lc_http *http = cls;
+    lc_http_request *request = *context;
+    bool is_answered = true;
+
+    (void)mhd;
+    if (request == NULL)
+        return;
+    *context = NULL;
+    if (code == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED) {
+        lc_http_drop_unsent(request->connection);
+        lc_http_count(&http->cut);
+    }
+    lc_http_set_phase(request->connection, LC_HTTP_IDLE,
+                      lc_http_now_ms() + http->limits.idle_timeout_ms);
+    lc_http_add(&http->ended, 1);
+    if (request->response != NULL)
+        MHD_destroy_response(request->response);
+    request->response = NULL;
+    if (request->is_deferred) {
+        pthread_mutex_lock(&http->lock);
+        is_answered = request->is_answered;
+        request->is_over = true;
+        pthread_mutex_unlock(&http->lock);
+    }
+    if (request->is_stream)
+        lc_http_stream_end(request);
+    else if (is_answered)
+        lc_http_free_request(request);
+}
+
+/* ---- The loop ------------------------------------------------------------------------------ */
+
+loci_status lc_http_loop_start(lc_http *http, loci_error *err)
+{
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
+    /* Half of it is read into at first; header structures, and the head of the answer, follow. */
+    size_t pool_bytes = http->limits.header_bytes_max / 2 * 3 + 8192;
+    struct MHD_OptionItem options[] = {
+        {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)pool_bytes, NULL},
+        {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(http->limits.connections_max + CONNECTIONS_SPARE),
+         NULL},
+        /* For a reader that takes nothing of an answer; the keeper is quicker with all others. */
+        {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)(http->limits.idle_timeout_ms / 1000 + 1), NULL},
+        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)http->limits.connections_of_peer, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, http},
+        {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, http},
+        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)note_target, http},
+        {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)decode_query, http},
+        {http->tcp.fd >= 0 ? MHD_OPTION_LISTEN_SOCKET : MHD_OPTION_END, http->tcp.fd, NULL},
+        {MHD_OPTION_END, 0, NULL},
+    };
+
+    if (http->tcp.fd < 0)
+        flags |= MHD_USE_NO_LISTEN_SOCKET;
+    http->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, http, MHD_OPTION_ARRAY,
+                                    options, MHD_OPTION_END);
+    if (http->daemon == NULL)
+        return lc_fail(err, LOCI_ERESOURCE, "the HTTP loop could not be started");
+    return LOCI_OK;
+}
+
+void lc_http_loop_quiesce(lc_http *http)
+{
+    if (http->daemon != NULL && http->tcp.fd >= 0)
+        (void)MHD_quiesce_daemon(http->daemon); /* Gives back the socket, which is ours. */
+}
+
+void lc_http_loop_stop(lc_http *http)
+{
+    if (http->daemon != NULL)
+        MHD_stop_daemon(http->daemon);
+}

@@ -1,0 +1,254 @@
+/* http_private.h - what the files of http.h share, and nobody else includes.
+ *
+ * Two threads: libmicrohttpd's loop, which runs every callback, and the keeper, which watches
+ * clocks, sleeping streams and the Unix socket. The rest come in through lc_http_answer() only.
+ *
+ * A connection is in one phase, with a moment until which it may be; both are one number that the
+ * loop sets and the keeper takes away when the moment has passed. Requests that are answered inside
+ * the handler never meet a lock. What sleeps (a deferred request, a silent stream) is suspended in
+ * libmicrohttpd and noted in `asleep`; who wakes it takes it from there, under the lock, so that it
+ * is resumed exactly once.
+ */
+#ifndef LC_SERVER_HTTP_PRIVATE_H
+#define LC_SERVER_HTTP_PRIVATE_H
+
+#include "base/clock.h"
+#include "server/http.h"
+#include "server/http_guard.h"
+#include "server/http_listen.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct MHD_Connection;
+struct MHD_Daemon;
+struct MHD_Response;
+
+typedef enum lc_http_phase {
+    LC_HTTP_IDLE,   /* Nothing of the next request was seen. */
+    LC_HTTP_HEAD,   /* Its first bytes were. */
+    LC_HTTP_BODY,   /* Its body is being read. */
+    LC_HTTP_WORK,   /* It is being answered. */
+    LC_HTTP_REPLY,  /* The answer is being sent. */
+    LC_HTTP_STREAM, /* The same, without an end. */
+    LC_HTTP_CUT     /* The keeper has shut the socket. */
+} lc_http_phase;
+
+#define LC_HTTP_PHASES 8 /* A watch is a deadline in ms, times this, plus a phase. */
+#define LC_HTTP_NEVER_MS (INT64_MAX / LC_HTTP_PHASES - 1)
+
+typedef struct lc_http_connection {
+    struct lc_http_connection *previous, *next; /* All open ones; under the lock. */
+    lc_http *http;
+    int fd;
+    bool is_unix;
+    uid_t uid; /* Of a Unix socket. */
+    _Atomic int64_t watch;
+    lc_http_request *asleep; /* Under the lock. */
+    /* Of the request line that was read last. */
+    const char *target;
+    size_t target_bytes;
+    bool has_bad_target, has_bad_escape;
+} lc_http_connection;
+
+struct lc_http_request {
+    lc_http *http;
+    lc_http_connection *connection;
+    struct MHD_Connection *mhd;
+    lc_http_request *next_grave;
+    size_t block_bytes; /* Of this object and what is behind it. */
+    lc_arena arena;
+    loci_str method, path;
+    const lc_http_field *fields, *queries;
+    size_t field_count, query_count;
+    lc_buf body;
+    char id[LC_HTTP_REQUEST_ID_BYTES_MAX + 1];
+    bool is_unix;
+    uid_t peer_uid;
+    void *state;
+    int64_t deadline_us;
+    volatile int cancel;
+
+    struct MHD_Response *response; /* Once answered. */
+    int status;
+    size_t reply_bytes;
+    bool is_handled;  /* The handler was called. */
+    bool is_deferred; /* Then the following are under the lock. */
+    bool is_answered;
+    bool is_claimed; /* The answer is being given: it does not expire any more. */
+    bool is_expired; /* The answer comes too late. */
+    bool is_queued;  /* The loop has the answer, */
+    bool is_over;    /* and has done with it. */
+
+    bool is_stream;
+    lc_http_stream stream;
+    lc_buf said; /* Pulled and not yet sent, from `said_sent` on. */
+    size_t said_sent;
+    bool is_last;         /* The stream ends with what was said. */
+    bool is_heartbeat;    /* Woken for that; under the lock, as the rest. */
+    bool is_gone;         /* The client hung up. */
+    bool is_wake_watched; /* The keeper's epoll knows wake_fd, */
+    bool is_hangup_watched;
+    int64_t heartbeat_us; /* Next one. */
+};
+
+struct lc_http {
+    lc_env *env;
+    void (*handle)(void *ctx, lc_http_request *request);
+    void (*answered)(void *ctx, const lc_http_request *request, int status, size_t bytes);
+    void *ctx;
+    lc_http_limits limits;
+    lc_http_rules rules;
+    struct MHD_Daemon *daemon;
+    lc_http_listener tcp; /* fd -1 without. */
+    lc_http_unix unix_socket;
+    uint32_t mark; /* Of our request ids. */
+    int64_t started_ms;
+    _Atomic bool is_draining, are_streams_ended, is_stopping;
+
+    /* Counted by the loop alone. */
+    _Atomic int64_t requests, ended, streams, bytes_in, bytes_out;
+    /* By any thread. */
+    _Atomic int64_t refused, cut;
+
+    pthread_mutex_t lock;
+    lc_http_connection *connections;
+    int64_t connection_count;
+    lc_http_request *graves; /* Ended streams, which the keeper may still have an event of. */
+    int64_t owners;          /* lc_http_stop() and every deferred request without an answer. */
+
+    pthread_t keeper;
+    bool has_keeper;
+    bool is_keeper_resting; /* No connection, no clock to watch. */
+    int epoll_fd, kick_fd;
+    int64_t tick_ms;
+};
+
+/* Of the loop's own counters: it alone writes them, so no locked instruction is needed. */
+static inline void lc_http_add(_Atomic int64_t *counter, int64_t delta)
+{
+    atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + delta,
+                          memory_order_relaxed);
+}
+
+static inline void lc_http_count(_Atomic int64_t *counter)
+{
+    atomic_fetch_add_explicit(counter, 1, memory_order_relaxed);
+}
+
+static inline int64_t lc_http_now_ms(void)
+{
+    return lc_clock_monotonic_us() / 1000;
+}
+
+static inline lc_http_phase lc_http_phase_of(int64_t watch)
+{
+    return (lc_http_phase)(watch % LC_HTTP_PHASES);
+}
+
+static inline int64_t lc_http_watch_of(lc_http_phase phase, int64_t deadline_ms)
+{
+    return deadline_ms * LC_HTTP_PHASES + phase;
+}
+
+static inline void lc_http_set_phase(lc_http_connection *connection, lc_http_phase phase,
+                                     int64_t deadline_ms)
+{
+    atomic_store_explicit(&connection->watch, lc_http_watch_of(phase, deadline_ms),
+                          memory_order_release);
+}
+
+/* ---- http_connection.c --------------------------------------------------------------------- */
+
+/* A connection that was accepted; NULL when it was refused, with 503 where possible. */
+lc_http_connection *lc_http_connection_open(lc_http *http, int fd);
+void lc_http_connection_close(lc_http_connection *connection);
+/* Leaves a phase in which the keeper may answer 408. False when it has: nothing more is said. */
+bool lc_http_leave_reading(lc_http_connection *connection, lc_http_phase phase,
+                           int64_t deadline_ms);
+/* What a reader did not take for so long is not kept for it by the kernel either. */
+void lc_http_drop_unsent(const lc_http_connection *connection);
+/* Answers for a connection that will be shut: one write, come what may. */
+void lc_http_say_last(int fd, int http_status);
+
+/* ---- http_request.c ------------------------------------------------------------------------ */
+
+typedef struct lc_http_fields {
+    size_t count;
+    lc_http_field list[LC_HTTP_FIELDS_MAX + 1];
+} lc_http_fields;
+
+/* A head as it was read, in libmicrohttpd's own memory. */
+typedef struct lc_http_incoming {
+    lc_http_head head;
+    const char *version;
+    loci_str path;
+    lc_http_fields headers;
+    lc_http_fields queries;
+} lc_http_incoming;
+
+lc_http_verdict lc_http_judge(const lc_http_connection *connection, const lc_http_incoming *in);
+/* Copies what was read. Without `in` there is only a name: for an answer that refuses. NULL when
+ * out of memory. */
+lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_http_incoming *in);
+void lc_http_free_request(lc_http_request *request);
+
+/* ---- http_stream.c ------------------------------------------------------------------------- */
+
+#define LC_HTTP_STREAM_END (-1)
+#define LC_HTTP_STREAM_BROKEN (-2)
+
+/* The next bytes of a stream; 0 when it was put to sleep. */
+ssize_t lc_http_stream_read(lc_http_request *request, char *out, size_t bytes_max);
+/* The stream is over, whatever ended it; the request is left to the keeper. */
+void lc_http_stream_end(lc_http_request *request);
+
+/* ---- http_server.c ------------------------------------------------------------------------- */
+
+/* The last to let go of a stopped server frees what is left of it. Without the lock. */
+void lc_http_let_go(lc_http *http, bool is_last_owner);
+
+/* ---- http.c -------------------------------------------------------------------------------- */
+
+/* Puts the connection of `request` to sleep, on the loop's thread, under the lock. */
+void lc_http_suspend(lc_http_request *request);
+/* Ends the sleep of `connection`, under the lock. */
+void lc_http_wake(lc_http_connection *connection);
+/* Hands a connected socket to the loop. */
+void lc_http_adopt(lc_http *http, int fd);
+const char *lc_http_title(int http_status); /* "Not Found" */
+loci_status lc_http_loop_start(lc_http *http, loci_error *err);
+/* Accepts no more. */
+void lc_http_loop_quiesce(lc_http *http);
+/* Nothing may be asleep any more. */
+void lc_http_loop_stop(lc_http *http);
+
+/* ---- http_keeper.c ------------------------------------------------------------------------- */
+
+/* Before the loop starts: its descriptors. After: its thread. */
+loci_status lc_http_keeper_open(lc_http *http, loci_error *err);
+loci_status lc_http_keeper_start(lc_http *http, loci_error *err);
+/* Before the loop stops, and after. */
+void lc_http_keeper_stop(lc_http *http);
+void lc_http_keeper_close(lc_http *http);
+/* There is a clock to watch again; under the lock. */
+void lc_http_keeper_rouse(lc_http *http);
+/* Watches a stream that goes to sleep; under the lock. And not any more. */
+void lc_http_keeper_watch(lc_http *http, lc_http_request *request);
+void lc_http_keeper_forget(lc_http *http, lc_http_request *request);
+
+/* ---- http_problem.c ------------------------------------------------------------------------ */
+
+typedef struct lc_problem {
+    int http_status;
+    const char *title;
+    loci_status code;
+    const char *detail;
+    const char *request_id; /* Or NULL. */
+    const char *data;       /* A JSON object with more members, or NULL. */
+} lc_problem;
+
+/* Appends it as application/problem+json. */
+void lc_problem_write(const lc_problem *problem, lc_arena *scratch, lc_buf *out);
+
+#endif /* LC_SERVER_HTTP_PRIVATE_H */

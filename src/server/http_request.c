@@ -1,0 +1,191 @@
+/* http_request.c - what a handler can ask of a request. Everything lies in the request's own block,
+ * so it stays true on any thread until the request is answered. */
+#include "server/http_private.h"
+
+#include <string.h>
+
+#include "base/id.h"
+#include "base/str.h"
+
+loci_str lc_http_method(const lc_http_request *request)
+{
+    return request->method;
+}
+
+loci_str lc_http_path(const lc_http_request *request)
+{
+    return request->path;
+}
+
+loci_str lc_http_query(const lc_http_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->query_count; i++) {
+        if (lc_str_is(request->queries[i].name, name))
+            return request->queries[i].value;
+    }
+    return LC_STR_NONE;
+}
+
+bool lc_http_query_at(const lc_http_request *request, size_t index, loci_str *name, loci_str *value)
+{
+    if (index >= request->query_count)
+        return false;
+    *name = request->queries[index].name;
+    *value = request->queries[index].value;
+    return true;
+}
+
+loci_str lc_http_header(const lc_http_request *request, const char *name)
+{
+    loci_str wanted = loci_str_of(name);
+
+    for (size_t i = 0; i < request->field_count; i++) {
+        if (lc_http_is_same_name(request->fields[i].name, wanted))
+            return lc_str_trim(request->fields[i].value);
+    }
+    return LC_STR_NONE;
+}
+
+loci_str lc_http_body(const lc_http_request *request)
+{
+    return request->body.len == 0 ? LC_STR("") : lc_buf_str(&request->body);
+}
+
+bool lc_http_peer_uid(const lc_http_request *request, uid_t *out)
+{
+    if (!request->is_unix)
+        return false;
+    *out = request->peer_uid;
+    return true;
+}
+
+const char *lc_http_request_id(const lc_http_request *request)
+{
+    return request->id;
+}
+
+lc_arena *lc_http_arena(lc_http_request *request)
+{
+    return &request->arena;
+}
+
+void lc_http_set_state(lc_http_request *request, void *state)
+{
+    request->state = state;
+}
+
+void *lc_http_state(const lc_http_request *request)
+{
+    return request->state;
+}
+
+int64_t lc_http_deadline_us(const lc_http_request *request)
+{
+    return request->deadline_us;
+}
+
+const volatile int *lc_http_cancel(const lc_http_request *request)
+{
+    return &request->cancel;
+}
+
+/* ---- Making -------------------------------------------------------------------------------- */
+
+lc_http_verdict lc_http_judge(const lc_http_connection *connection, const lc_http_incoming *in)
+{
+    lc_http_verdict malformed = {.http_status = 400, .status = LOCI_EINVAL};
+    lc_http_verdict verdict = lc_http_guard_check(&in->head, &connection->http->rules);
+
+    if (verdict.http_status == 0 || verdict.http_status == 421) {
+        if (connection->has_bad_escape) {
+            malformed.detail = "a % in the query is followed by two hexadecimal digits, not 00";
+            return malformed;
+        }
+        if (!lc_http_guard_is_gapless(&in->head, in->version,
+                                      in->head.method.ptr + in->head.bytes)) {
+            malformed.detail = "lines end with CRLF, are not folded and hold no NUL";
+            return malformed;
+        }
+    }
+    return verdict;
+}
+
+/* The part of `from` that `text` is, in the copy of it. */
+static loci_str moved(loci_str text, const char *from, const char *copy)
+{
+    return (loci_str){copy + (text.ptr - from), text.len};
+}
+
+static const lc_http_field *move_fields(lc_http_field *to, const lc_http_fields *from,
+                                        const char *base, const char *copy)
+{
+    for (size_t i = 0; i < from->count; i++)
+        to[i] = (lc_http_field){moved(from->list[i].name, base, copy),
+                                moved(from->list[i].value, base, copy)};
+    return to;
+}
+
+static void name_request(lc_http *http, lc_http_request *request)
+{
+    loci_str given = lc_http_header(request, "X-Request-Id");
+
+    if (given.ptr != NULL && lc_http_guard_is_decent_id(given)) {
+        memcpy(request->id, given.ptr, given.len);
+        request->id[given.len] = '\0';
+    } else {
+        lc_id id = lc_id_make("req", &(lc_id_parts){.ms = http->started_ms,
+                                                    .seq = atomic_load_explicit(
+                                                        &http->requests, memory_order_relaxed),
+                                                    .mark = http->mark});
+
+        memcpy(request->id, id.text, sizeof id.text);
+    }
+}
+
+/* Everything in one block: object, fields, and the bytes that were read. */
+lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_http_incoming *in)
+{
+    lc_http *http = connection->http;
+    size_t field_count = in == NULL ? 0 : in->headers.count + in->queries.count;
+    size_t head_bytes = in == NULL ? 0 : in->head.bytes;
+    size_t fields_bytes = field_count * sizeof(lc_http_field);
+    size_t bytes = sizeof(lc_http_request) + fields_bytes + head_bytes;
+    lc_http_request *request = lc_heap_alloc(&http->env->heap, bytes, LOCI_MEM_REQUESTS);
+    lc_http_field *list = (lc_http_field *)(request + 1);
+    char *copy = (char *)(request + 1) + fields_bytes;
+
+    if (request == NULL)
+        return NULL;
+    memset(request, 0, sizeof *request);
+    request->http = http;
+    request->connection = connection;
+    request->block_bytes = bytes;
+    request->is_unix = connection->is_unix;
+    request->peer_uid = connection->uid;
+    lc_arena_init(&request->arena, &http->env->heap, LOCI_MEM_REQUESTS);
+    lc_buf_init(&request->body, &http->env->heap, LOCI_MEM_REQUESTS, http->limits.body_bytes_max);
+    if (in != NULL) {
+        const char *base = in->head.method.ptr;
+
+        memcpy(copy, base, head_bytes);
+        request->method = moved(in->head.method, base, copy);
+        request->path = moved(in->path, base, copy);
+        request->fields = move_fields(list, &in->headers, base, copy);
+        request->field_count = in->headers.count;
+        request->queries = move_fields(list + in->headers.count, &in->queries, base, copy);
+        request->query_count = in->queries.count;
+    }
+    name_request(http, request);
+    lc_http_add(&http->requests, 1);
+    return request;
+}
+
+void lc_http_free_request(lc_http_request *request)
+{
+    lc_heap *heap = &request->http->env->heap;
+
+    lc_buf_clear(&request->said);
+    lc_buf_clear(&request->body);
+    lc_arena_clear(&request->arena);
+    lc_heap_free(heap, request, request->block_bytes, LOCI_MEM_REQUESTS);
+}

@@ -1,0 +1,242 @@
+/* server.c - starts the parts, hands every request to one of them, and ends in order.
+ *
+ *     starting -> serving -> draining -> stopped
+ *
+ * Draining: no new connection is taken, what was accepted is answered, streams are ended. Only then
+ * does the loop stop; the engine is the caller's and closes after that.
+ */
+#include "server/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "ops/setting_view.h"
+#include "ops/token_auth.h"
+#include "server/address.h"
+#include "server/health.h"
+#include "server/parts.h"
+#include "server/route.h"
+#include "server/served.h"
+
+#define HEADER_BYTES_MAX (32 * 1024)
+#define STREAM_BUFFER_BYTES                                                                        \
+    (5 * 1024 * 1024) /* The largest event, as text; held only while sent. */
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+static void answer_options(lc_server *server, lc_http_request *request)
+{
+    char allow[LC_ALLOW_BYTES];
+    loci_error err;
+
+    if (lc_route_allow(server->routes, lc_http_path(request), allow)) {
+        lc_http_answer(request, &(lc_http_reply){.status = 204, .allow = allow});
+        return;
+    }
+    (void)lc_fail(&err, LOCI_ENOTFOUND, "there is nothing at this path");
+    lc_served_fail(request, &err);
+}
+
+/* The list of events and the stream of them share a path; who asks for a stream says so. */
+static bool wants_stream(const lc_http_request *request, const lc_route *route)
+{
+    loci_str accept = lc_http_header(request, "Accept");
+    loci_str stream = lc_http_query(request, "stream");
+
+    if (route->kind != LC_ROUTE_OPERATION || !lc_str_is(route->path, "/v1/events"))
+        return false;
+    return lc_str_is(stream, "1") || lc_str_is(stream, "true") ||
+           (accept.len > 0 &&
+            memmem(accept.ptr, accept.len, "text/event-stream", strlen("text/event-stream")));
+}
+
+static void answer_known(lc_server *server, lc_http_request *request, const lc_route *route)
+{
+    lc_served *served = lc_http_state(request);
+    lc_identity who;
+    loci_error err;
+
+    if (lc_auth_check(server, request, &who, &err) != LOCI_OK) {
+        lc_served_fail(request, &err);
+        return;
+    }
+    served->token_id = who.token_id;
+    if (route->kind == LC_ROUTE_METRICS)
+        lc_metrics_handle(server, request, &who);
+    else if (wants_stream(request, route))
+        lc_events_handle(server, request, &who);
+    else
+        lc_api_handle(server, request, &who);
+}
+
+static void answer_routed(lc_server *server, lc_http_request *request, lc_served *served)
+{
+    char allow[LC_ALLOW_BYTES];
+    loci_str path = lc_http_path(request);
+    lc_route_match match;
+    loci_error err;
+    loci_status status = lc_route_find(server->routes, lc_http_arena(request),
+                                       lc_http_method(request), path, &match, &err);
+
+    if (status == LOCI_EUNSUPPORTED && lc_route_allow(server->routes, path, allow)) {
+        lc_served_refuse_method(request, allow);
+        return;
+    }
+    if (status != LOCI_OK) {
+        lc_served_fail(request, &err);
+        return;
+    }
+    served->match = match;
+    served->route = match.route->path;
+    if (match.route->kind == LC_ROUTE_LIVE)
+        lc_health_live(request);
+    else if (match.route->kind == LC_ROUTE_READY)
+        lc_health_ready(server, request);
+    else
+        answer_known(server, request, match.route);
+}
+
+static void handle(void *ctx, lc_http_request *request)
+{
+    lc_server *server = ctx;
+    lc_served *served = lc_served_begin(request);
+    loci_error err;
+
+    if (served == NULL) {
+        (void)lc_fail_memory(&err);
+        lc_http_answer_error(request, &err);
+        return;
+    }
+    if (lc_pages_handle(server, request))
+        return;
+    if (lc_str_is(lc_http_method(request), "OPTIONS"))
+        answer_options(server, request);
+    else
+        answer_routed(server, request, served);
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static lc_http_limits read_limits(loci_engine *engine)
+{
+    int64_t connections_max = lc_setting_view_i64(engine, "server.connections_max");
+
+    return (lc_http_limits){
+        .header_bytes_max = HEADER_BYTES_MAX,
+        .body_bytes_max = (size_t)lc_setting_view_i64(engine, "server.body_bytes_max"),
+        .connections_max = connections_max,
+        .connections_of_peer = connections_max, /* Behind a proxy there is only one peer. */
+        .header_timeout_ms = lc_setting_view_i64(engine, "server.header_timeout_ms"),
+        .body_timeout_ms = lc_setting_view_i64(engine, "server.body_timeout_ms"),
+        .idle_timeout_ms = lc_setting_view_i64(engine, "server.idle_timeout_ms"),
+        .stream_buffer_bytes = STREAM_BUFFER_BYTES,
+    };
+}
+
+/* On an address that others can reach, a store without a token would be everybody's. */
+static loci_status check_public(const lc_server_options *options, loci_error *err)
+{
+    if (options->listen == NULL || lc_address_is_local(loci_str_of(options->listen)) ||
+        lc_token_exists_any(options->engine))
+        return LOCI_OK;
+    return lc_fail(err, LOCI_EFORBIDDEN,
+                   "%s can be reached by others, and the store has no token: make one with "
+                   "`loci token create --name NAME`, or listen on 127.0.0.1",
+                   options->listen);
+}
+
+static void tell_ready(const lc_server *server, const lc_server_options *options)
+{
+    char address[LC_ADDRESS_BYTES];
+
+    lc_address_format(options->listen, lc_http_port(server->http), options->socket_path, address);
+    lc_log_write(&server->env->log, LOCI_LOG_INFO, "server.ready", LC_LOG_TEXT("address", address),
+                 LC_LOG_TEXT("socket", options->socket_path),
+                 LC_LOG_TEXT("version", loci_version()));
+    if (options->ready != NULL)
+        options->ready(options->ready_ctx, address);
+}
+
+static void wait_for_stop(int stop_fd)
+{
+    struct pollfd waiting = {.fd = stop_fd, .events = POLLIN};
+
+    while (poll(&waiting, 1, -1) < 0 && errno == EINTR)
+        ; /* Whatever interrupted it, only the descriptor counts. */
+}
+
+static void drain(lc_server *server, int64_t timeout_ms)
+{
+    int64_t began_us = lc_clock_monotonic_us();
+    bool is_idle;
+
+    lc_log_write(&server->env->log, LOCI_LOG_INFO, "server.draining",
+                 LC_LOG_INT("timeout_ms", timeout_ms));
+    atomic_store(&server->is_draining, true);
+    lc_http_drain(server->http);
+    is_idle = lc_http_wait_idle(server->http, timeout_ms);
+    lc_http_stop(server->http);
+    lc_log_write(&server->env->log, is_idle ? LOCI_LOG_INFO : LOCI_LOG_WARN, "server.stopped",
+                 LC_LOG_TEXT("drained", is_idle ? "all" : "some"),
+                 LC_LOG_INT("took_ms", (lc_clock_monotonic_us() - began_us) / 1000));
+}
+
+static loci_status serve(lc_server *server, const lc_server_options *options, loci_error *err)
+{
+    lc_http_options http = {
+        .listen = options->listen,
+        .socket_path = options->socket_path,
+        .hosts = options->hosts,
+        .limits = read_limits(options->engine),
+        .handle = handle,
+        .answered = lc_served_end,
+        .ctx = server,
+    };
+    loci_status status = lc_http_start(server->env, &http, &server->http, err);
+
+    if (status != LOCI_OK)
+        return status;
+    tell_ready(server, options);
+    wait_for_stop(options->stop_fd);
+    if (options->stopping != NULL)
+        options->stopping(options->ready_ctx);
+    drain(server, options->drain_ms_max);
+    return LOCI_OK;
+}
+
+loci_status lc_server_run(const lc_server_options *options, loci_error *err)
+{
+    lc_env env = {
+        .log = {.write = options->log, .ctx = options->log_ctx},
+        .clock = lc_clock_system_us,
+    };
+    lc_routes routes = {0};
+    lc_server server = {
+        .env = &env,
+        .engine = options->engine,
+        .routes = &routes,
+        .has_peer_access = options->socket_path != NULL,
+        .started_us = lc_env_now_us(&env),
+    };
+    uint64_t seed = (uint64_t)server.started_us;
+    loci_status status;
+
+    (void)lc_random_secret(&seed, sizeof seed); /* The clock does for request ids. */
+    lc_heap_init(&env.heap, (loci_allocator){0});
+    lc_random_init(&env.random, seed);
+    env.log.level_min = (loci_log_level)lc_setting_view_i64(options->engine, "log.level");
+    status = check_public(options, err);
+    if (status == LOCI_OK)
+        status = lc_routes_init(&routes, &env.heap, err);
+    if (status == LOCI_OK)
+        status = lc_metrics_new(&env, &server.metrics, err);
+    if (status == LOCI_OK)
+        status = serve(&server, options, err);
+    lc_metrics_free(server.metrics);
+    lc_routes_clear(&routes);
+    return status;
+}

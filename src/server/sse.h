@@ -1,0 +1,34 @@
+/* sse.h - the text of an event stream, as browsers' EventSource reads it.
+ *
+ * Pure formatting: what is appended here can be sent as it is. Whatever a field holds, it cannot
+ * begin another one: line breaks in data become several data lines, elsewhere they are dropped.
+ */
+#ifndef LC_SERVER_SSE_H
+#define LC_SERVER_SSE_H
+
+#include "base/buf.h"
+
+#include <stdbool.h>
+
+/* How long a client should wait before it connects again. */
+void lc_sse_retry(lc_buf *out, int64_t ms);
+/* A line that clients ignore, so that the connection does not look dead. */
+void lc_sse_comment(lc_buf *out, const char *text);
+
+typedef struct lc_sse_message {
+    int64_t id;    /* Where a client goes on after a break; 0 = no id. */
+    loci_str type; /* What listeners are registered by. */
+    loci_str data;
+} lc_sse_message;
+
+void lc_sse_message_add(lc_buf *out, const lc_sse_message *message);
+
+/* Reads `seq` and `type` off the head of an event's JSON, without looking at its payload. False
+ * when they are not there. `out_type` is borrowed from `event`. */
+bool lc_sse_peek(loci_str event, int64_t *out_seq, loci_str *out_type);
+
+/* A comma-separated list of event types that can be meant: words of letters, digits, '.', '_', '-'.
+ */
+bool lc_sse_is_type_list(loci_str text);
+
+#endif /* LC_SERVER_SSE_H */

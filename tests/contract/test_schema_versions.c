@@ -1,0 +1,108 @@
+/* A store of every older version is brought to exactly the shape that a new one has, and what it
+ * held is still there. */
+#include "contract/probe_fixture.h"
+#include "lib/calls.h"
+
+#include <sqlite3.h>
+
+#include "engine/rooms.h"
+#include "store/token_table.h"
+
+/* Version 1 had no tokens. */
+static const lc_catalogue *catalogue_1(void)
+{
+    static const lc_table *tables[16];
+    static lc_room store;
+    static const lc_room *rooms[8];
+    static const lc_catalogue catalogue = {.rooms = rooms};
+    size_t count = 0;
+
+    for (const lc_table *const *table = lc_store_room.tables; *table != NULL; table++) {
+        if (*table != &lc_tokens_table)
+            tables[count++] = *table;
+    }
+    CHECK_LT(count, sizeof tables / sizeof *tables);
+    tables[count] = NULL;
+    store = lc_store_room;
+    store.tables = tables;
+    rooms[0] = &store;
+    for (count = 1; lc_engine_rooms[count] != NULL; count++) {
+        CHECK_LT(count, sizeof rooms / sizeof *rooms - 1);
+        rooms[count] = lc_engine_rooms[count];
+    }
+    rooms[count] = NULL;
+    return &catalogue;
+}
+
+static const char *make_version_1(void)
+{
+    const char *path = probe_path();
+    lc_env env = {.clock = lc_clock_system_us};
+    lc_schema_state state;
+    loci_error err;
+    lc_db *db;
+
+    lc_heap_init(&env.heap, test_heap());
+    lc_random_init(&env.random, 7);
+    CHECK_OK(probe_driver()->open(&env, catalogue_1(), path, true, &db, &err), err);
+    CHECK_OK(lc_schema_open(db, NULL, &state, &err), err);
+    lc_db_close(db);
+    test_store_run(path, "update meta set value = '1' where name = 'schema_version'");
+    CHECK_EQ(test_store_number(path, "select count(*) from sqlite_schema where name = 'tokens'"),
+             0);
+    return path;
+}
+
+/* How many tables and indexes of `a` are not, in the same words, in `b`. */
+static int differences(const char *a, const char *b)
+{
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    int count;
+
+    CHECK_EQ(sqlite3_open(a, &db), SQLITE_OK);
+    CHECK_EQ(sqlite3_exec(db, test_format("attach '%s' as other", b), NULL, NULL, NULL), SQLITE_OK);
+    CHECK_EQ(sqlite3_prepare_v2(db,
+                                "select count(*) from (select type, name, sql from sqlite_schema "
+                                "except select type, name, sql from other.sqlite_schema)",
+                                -1, &statement, NULL),
+             SQLITE_OK);
+    CHECK_EQ(sqlite3_step(statement), SQLITE_ROW);
+    count = sqlite3_column_int(statement, 0);
+    (void)sqlite3_finalize(statement);
+    (void)sqlite3_close(db);
+    return count;
+}
+
+TEST(schema_versions, version_1_becomes_what_a_new_store_is)
+{
+    const char *old = make_version_1(), *new = probe_path();
+    loci_engine *engine = test_open(old);
+
+    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "token.create", "{\"name\":\"ci\"}");
+    test_close(engine);
+    loci_close(test_open(new));
+    CHECK_EQ(differences(old, new), 0);
+    CHECK_EQ(differences(new, old), 0);
+    CHECK_EQ(test_store_number(
+                 old, "select cast(value as bigint) from meta where name = 'schema_version'"),
+             LC_SCHEMA_VERSION);
+}
+
+/* What was known before the migration is known after it. */
+TEST(schema_versions, what_version_1_held_is_kept)
+{
+    const char *path = probe_path();
+    loci_engine *engine = test_open(path);
+
+    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_close(engine);
+    test_store_run(path, "drop table tokens;"
+                         "update meta set value = '1' where name = 'schema_version'");
+    engine = test_open(path);
+    CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{\"key\":\"city\"}"), "value"),
+                 "\"Oslo\"");
+    CHECK_STR_EQ(test_member(test_call(engine, "token.list", "{}"), "tokens"), "[]");
+    test_close(engine);
+}

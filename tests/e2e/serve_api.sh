@@ -1,0 +1,329 @@
+#!/bin/bash
+# The API over HTTP: every operation by name and by its route, with the same JSON as the command
+# line; errors, batches, repeats, methods.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/serve_lib.sh
+. "$(dirname "$0")/serve_lib.sh"
+cd "$TMP" || exit 2
+start --store "$TMP/a.db"
+
+# ---- Without credentials
+
+for path in /livez /readyz; do
+    ask GET "$path"
+    is "$path needs no token" 200 "$STATUS"
+    ask HEAD "$path"
+    is "$path takes HEAD" 200 "$STATUS"
+done
+is "ready is said in JSON" true "$(ask GET /readyz && value "$BODY" ready)"
+ask GET /v1/facts
+is "a call without a token" 401 "$STATUS"
+is "is unauthenticated" unauthenticated "$(value "$BODY" code)"
+has "and told how to come back" "Bearer" "$HEADERS"
+ask POST /v1/call/fact.list -H 'Authorization: Bearer loci_wrong'
+is "a wrong token" 401 "$STATUS"
+
+# ---- Every operation, by name and by its route, beside the command line on the same store
+
+call op.list '{}'
+is "op.list" 200 "$STATUS"
+json "its answer is JSON" "$BODY"
+printf '%s' "$BODY" >operations.json
+
+# One line an operation: name, method, path and query, body, example; made from the example.
+python3 - operations.json >routes.tsv <<'PY'
+import json, re, sys, urllib.parse
+def text(value):
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return value if isinstance(value, str) else json.dumps(value)
+for op in json.load(open(sys.argv[1]))["operations"]:
+    example = op.get("example") or {}
+    if isinstance(example, str):
+        example = json.loads(example)
+    method, path, rest = "-", "-", dict(example)
+    if op.get("http"):
+        method, path = op["http"].split(" ")
+        for name in re.findall(r"{(\w+)}", path):
+            path = path.replace("{%s}" % name, urllib.parse.quote(text(rest.pop(name)), safe=""))
+        if method == "GET":
+            pairs = [(k, x) for k, v in rest.items() for x in (v if isinstance(v, list) else [v])]
+            path += "?" + urllib.parse.urlencode([(k, text(v)) for k, v in pairs]) if pairs else ""
+            rest = {}
+    print("\t".join([op["name"], method, path, json.dumps(rest), json.dumps(example)]))
+PY
+is "the table has operations" yes "$([ "$(wc -l <routes.tsv)" -ge 10 ] && echo yes)"
+
+# What differs from one call to the next, and what only the daemon has.
+same() {
+    python3 - "$1" "$2" <<'PY'
+import json, re, sys
+VOLATILE = {"counters", "memory"}
+def clean(value):
+    if isinstance(value, dict):
+        return {k: clean(v) for k, v in value.items() if k not in VOLATILE}
+    if isinstance(value, list):
+        return [clean(v) for v in value]
+    if isinstance(value, str):
+        return re.sub(r"[0-9A-HJKMNP-TV-Z]{26}|\d{4}-\d\d-\d\dT[0-9:.]+Z", "*", value)
+    return value
+a, b = (clean(json.loads(text)) for text in sys.argv[1:3])
+if a != b:
+    sys.exit("%s\n  %s" % (json.dumps(a)[:600], json.dumps(b)[:600]))
+PY
+}
+
+# by_cli OP JSON - what the command line answers, as status and JSON.
+by_cli() {
+    run call "$1" "$2" --store "$TMP/a.db"
+    if [ "$RC" = 0 ]; then
+        CLI=$OUT
+        CLI_CODE=ok
+    else
+        CLI=$(value "$ERR" error)
+        CLI_CODE=$(value "$ERR" error.code)
+    fi
+}
+
+http_code() { if [ "$STATUS" = 200 ]; then echo ok; else value "$BODY" code; fi; }
+
+# An error over HTTP is the command line's with other names around it.
+http_answer() {
+    if [ "$STATUS" = 200 ]; then printf '%s' "$BODY"; return; fi
+    printf '%s' "$BODY" | python3 -c '
+import json, sys
+problem = json.load(sys.stdin)
+problem["message"] = problem.pop("detail")
+for name in ("type", "title", "status", "request_id"):
+    problem.pop(name, None)
+print(json.dumps(problem))'
+}
+
+compare() { # NAME
+    is "$1 has the code that the command line gives" "$CLI_CODE" "$(http_code)"
+    local said
+    if said=$(same "$CLI" "$(http_answer)" 2>&1); then
+        pass
+    else
+        fail "$1 has the JSON that the command line gives" "$said"
+    fi
+}
+
+call fact.write '{"key":"city","value":"Oslo","source":"user"}'
+is "the first write" 200 "$STATUS"
+while IFS=$'\t' read -r op method path body example; do
+    case $op in
+    # Both would replace the file under the other; the daemon alone does so below.
+    store.restore) continue ;;
+    # Ids and secrets of their own; some are made below.
+    token.*) continue ;;
+    esac
+    by_cli "$op" "$example"
+    call "$op" "$example"
+    compare "POST /v1/call/$op"
+    [ "$method" != - ] || continue
+    if [ "$method" = GET ]; then
+        http GET "$path"
+    else
+        http "$method" "$path" -d "$body"
+    fi
+    compare "$method $path"
+done <routes.tsv
+
+# ---- Parameters
+
+http GET '/v1/facts/current/city'
+is "a path parameter" Oslo "$(value "$BODY" value)"
+http POST /v1/facts -d '{"key":"a/b ü","value":1}'
+is "a key with a slash is written" 200 "$STATUS"
+http GET '/v1/facts/current/a%2Fb%20%C3%BC'
+is "and read by its encoded path" 1 "$(value "$BODY" value)"
+http GET '/v1/facts?limit=1'
+isnt "an integer of the query" "" "$(value "$BODY" facts.0.key)"
+has "and no more" IndexError "$(value "$BODY" facts.1.key)"
+http GET '/v1/facts?limit=1&user_id=nobody'
+is "user_id is a parameter too" '[]' "$(value "$BODY" facts)"
+http PUT /v1/config/call.timeout_ms -d '{"value":20000,"name":"call.timeout_ms"}'
+is "a body may say the path's parameter again" 200 "$STATUS"
+http HEAD '/v1/facts?limit=1'
+is "HEAD of a route" 200 "$STATUS"
+lacks "has no body" '{' "$(cat "$TMP/body")"
+has "but its type" "application/json" "$HEADERS"
+
+# ---- Errors: each with its status and its code, as problem+json
+
+wrong() { # NAME STATUS CODE METHOD PATH [CURL-ARGUMENT…]
+    http "${@:4}"
+    is "$1: status" "$2" "$STATUS"
+    is "$1: code" "$3" "$(value "$BODY" code)"
+    has "$1: type" "application/problem+json" "$HEADERS"
+    is "$1: status inside" "$2" "$(value "$BODY" status)"
+    isnt "$1: a message" "" "$(value "$BODY" detail)"
+}
+wrong "not JSON" 400 invalid_argument POST /v1/call/fact.write -d '{"key":'
+wrong "no object" 400 invalid_argument POST /v1/call/fact.write -d '[]'
+wrong "unknown parameter" 400 invalid_argument POST /v1/call/fact.write -d '{"kye":"a","value":1}'
+has "with what was meant" '\"key\"' "$BODY"
+wrong "unknown query parameter" 400 invalid_argument GET '/v1/facts?limti=1'
+wrong "wrong kind" 400 invalid_argument GET '/v1/facts?limit=ten'
+wrong "given twice" 400 invalid_argument GET '/v1/facts?limit=1&limit=2'
+wrong "path and body differ" 400 invalid_argument PUT /v1/config/call.timeout_ms \
+    -d '{"name":"x","value":1}'
+wrong "a query for a call" 400 invalid_argument POST '/v1/call/fact.list?limit=1'
+wrong "a body for GET" 400 invalid_argument GET /v1/facts -d '{"limit":1}'
+wrong "not UTF-8" 400 invalid_argument GET '/v1/facts/current/%ff'
+wrong "a NUL" 400 invalid_argument GET '/v1/facts/current/a%00b'
+wrong "broken escape in the query" 400 invalid_argument GET '/v1/facts?user_id=%f'
+wrong "unknown operation" 404 not_found POST /v1/call/fact.wrote -d '{}'
+has "with what was meant" fact.write "$BODY"
+wrong "unknown path" 404 not_found GET /v1/fact
+has "with what was meant" /v1/facts "$BODY"
+wrong "trailing slash" 404 not_found GET /v1/facts/
+wrong "nothing there" 404 not_found GET /v1/facts/current/never-written
+wrong "conflict" 409 conflict POST /v1/facts -d '{"key":"x","value":1,"expected_seq":0}'
+has "with its data" head_seq "$BODY$(value "$BODY" detail)"
+wrong "wrong method" 405 unsupported DELETE /v1/facts
+has "with what is allowed" "Allow: GET, HEAD, POST, OPTIONS" "$HEADERS"
+wrong "a call by GET" 405 unsupported GET /v1/call/fact.list
+head -c 5000000 /dev/zero | tr '\0' ' ' >big
+wrong "too much" 413 limit POST /v1/call/fact.write --data-binary @big
+http OPTIONS /v1/facts
+is "OPTIONS" 204 "$STATUS"
+has "says what is allowed" "Allow: GET, HEAD, POST, OPTIONS" "$HEADERS"
+lacks "and opens nothing to other origins" "Access-Control" "$HEADERS"
+http OPTIONS /v1/nothing
+is "OPTIONS of nothing" 404 "$STATUS"
+
+# ---- Repeats
+
+http POST /v1/facts -H 'Idempotency-Key: once' -d '{"key":"repeat","value":1}'
+first=$BODY
+http POST /v1/facts -H 'Idempotency-Key: once' -d '{"value":1,"key":"repeat"}'
+is "a repeat gets the first answer" "$first" "$BODY"
+http POST /v1/call/fact.write -H 'Idempotency-Key: once' -d '{"key":"repeat","value":2}'
+is "another call under the same key" 409 "$STATUS"
+http POST /v1/facts -H 'Idempotency-Key: a' -d '{"key":"r","value":1,"request_id":"b"}'
+is "key and request_id that differ" 400 "$STATUS"
+http POST /v1/facts -H "Idempotency-Key: $(printf 'k%.0s' {1..300})" -d '{"key":"r","value":1}'
+is "a key that is too long" 400 "$STATUS"
+
+# ---- Batches
+
+batch() { http POST /v1/batch "${@:2}" -d "$1"; }
+# shellcheck disable=SC2016 # The $0 is loci's.
+second='{"op":"fact.get","args":{"id":"$0.id"}}'
+batch "{\"calls\":[{\"op\":\"fact.write\",\"args\":{\"key\":\"b1\",\"value\":1}},$second]}"
+is "a batch" 200 "$STATUS"
+is "answers all" b1 "$(value "$BODY" answers.1.key)"
+second='{"op":"fact.get","args":{"id":"no"}}'
+batch "{\"calls\":[{\"op\":\"fact.write\",\"args\":{\"key\":\"b2\",\"value\":1}},$second]}"
+is "one that fails" 404 "$STATUS"
+is "says which" 1 "$(value "$BODY" index)"
+call fact.current '{"key":"b2"}'
+is "and changed nothing" 404 "$STATUS"
+batch '{"calls":[{"op":"fact.write","args":{"key":"b3","value":1}}]}' -H 'Idempotency-Key: batch'
+first=$BODY
+batch '{"calls":[{"op":"fact.write","args":{"key":"b3","value":1}}]}' -H 'Idempotency-Key: batch'
+is "a repeated batch gets the first answers" "$first" "$BODY"
+batch '{"calls":[{"op":"fact.write","args":{"key":"b4","value":1},"at":"2020-01-01T00:00:00Z"}]}'
+is "an admin may say when" 200 "$STATUS"
+for body in '' '[]' '{}' '{"calls":1}' '{"calls":[]}' '{"calls":[1]}' '{"calls":[{}]}' \
+    '{"calls":[{"op":1}]}' '{"calls":[{"op":"fact.list","x":1}]}' '{"calls":[],"more":1}' \
+    '{"calls":[{"op":"fact.list","args":[]}]}' '{"calls":[{"op":"fact.list","at":"soon"}]}' \
+    '{"calls":[{"op":"store.verify"}]}'; do
+    batch "$body"
+    is "a batch of $body" 400 "$STATUS"
+    isnt "has a message" "" "$(value "$BODY" detail)"
+done
+batch '{"calls":[{"op":"fact.lits"}]}'
+is "an unknown operation in a batch" 404 "$STATUS"
+is "says which" 0 "$(value "$BODY" index)"
+batch "{\"calls\":[$(printf '{"op":"fact.list"},%.0s' {1..100}){\"op\":\"fact.list\"}]}"
+is "a batch of 101" limit "$(value "$BODY" code)"
+
+# ---- Scopes
+
+narrow() { # SCOPE - a token with that scope only
+    call token.create "{\"name\":\"narrow\",\"scopes\":[\"$1\"]}"
+    AUTH="Authorization: Bearer $(value "$BODY" token)"
+}
+narrow read
+http GET /v1/facts
+is "a reader reads" 200 "$STATUS"
+http POST /v1/facts -d '{"key":"k","value":1}'
+is "and writes nothing" 403 "$STATUS"
+batch '{"calls":[{"op":"fact.write","args":{"key":"k","value":1}}]}'
+is "not in a batch either" 403 "$STATUS"
+http GET /v1/store
+is "nor sees the whole store" 403 "$STATUS"
+AUTH="Authorization: Bearer $TOKEN"
+narrow write
+batch '{"calls":[{"op":"fact.write","args":{"key":"k","value":1},"at":"2020-01-01T00:00:00Z"}]}'
+is "a writer does not say when" 403 "$STATUS"
+AUTH="Authorization: Bearer $TOKEN"
+
+# ---- The list of events and the stream of them
+
+http GET '/v1/events?after=0&limit=1'
+json "without more it is a list" "$BODY"
+curl -sS --max-time 2 -N -H "$AUTH" -H 'Accept: text/event-stream' \
+    "$URL/v1/events?user_id=default&after=0" >stream 2>/dev/null
+has "a stream for who accepts one" 'data: ' "$(cat stream)"
+curl -sS --max-time 2 -N -H "$AUTH" \
+    "$URL/v1/events?user_id=default&after=0&stream=1" >stream 2>/dev/null
+has "and for who asks for one" 'data: ' "$(cat stream)"
+
+# ---- The Unix socket: no token for ourselves
+
+is "our own user needs no token there" 200 "$(curl -sS --unix-socket "$TMP/daemon.sock" \
+    -o /dev/null -w '%{http_code}' http://localhost/v1/facts)"
+
+# ---- The log: routes and codes, and nothing that users say
+
+log=$(cat "$TMP/daemon.log")
+has "requests are logged" '"event":"http.request"' "$log"
+has "by their route" '/v1/facts/current/{key}' "$log"
+for secret in Oslo never-written b1 '"kye"' "${TOKEN: -20}"; do
+    lacks "the log does not hold $secret" "$secret" "$log"
+done
+said=$(
+    python3 - "$TMP/daemon.log" 2>&1 <<'PY'
+import json, sys
+records = [json.loads(line) for line in open(sys.argv[1])]
+requests = [r["fields"] for r in records if r["event"] == "http.request"]
+assert len(requests) > 100, len(requests)
+for r in requests:
+    assert set(r) == {"request_id", "method", "route", "status", "code", "took_us", "bytes",
+                      "token_id"}, r
+PY
+)
+is "every record is whole" "" "$said"
+
+# ---- Everything at once: the store put back as it was, under the daemon
+
+call store.restore '{"path":"backup.db"}'
+is "a restore" 200 "$STATUS"
+http GET '/v1/facts/current/city'
+is "what was backed up is there" 200 "$STATUS"
+http GET '/v1/facts/current/b1'
+is "and what came later is not" 404 "$STATUS"
+
+# ---- The doctor
+
+run doctor --url "$URL" --token-file "$TMP/token"
+is "the doctor is content" 0 "$RC"
+run doctor --url "unix:$TMP/daemon.sock" --json
+is "also over the socket" true "$(value "$OUT" ok)"
+run doctor --url http://127.0.0.1:1
+is "and not with a daemon that is not there" 1 "$RC"
+
+# ---- The end
+
+stop TERM
+is "SIGTERM ends it with 0" 0 "$RC"
+is "and takes its socket away" gone "$([ -e "$TMP/daemon.sock" ] || echo gone)"
+has "the log says so" server.stopped "$(cat "$TMP/daemon.log")"
+run verify --store "$TMP/a.db"
+is "the store is whole" 0 "$RC"
+finish

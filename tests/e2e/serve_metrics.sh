@@ -1,0 +1,81 @@
+#!/bin/bash
+# /metrics, and the pages that need no credentials.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/serve_lib.sh
+. "$(dirname "$0")/serve_lib.sh"
+start --store "$TMP/a.db"
+
+# figure NAME - the value of one sample of the last answer.
+figure() { printf '%s\n' "$BODY" | awk -v name="$1" '$1 == name { print $2 }'; }
+
+for i in 1 2 3; do call fact.write "{\"key\":\"k$i\",\"value\":$i,\"user_id\":\"u$i\"}"; done
+call fact.get '{"id":"fact_00000000000000000000000000"}'
+http GET /v1/nowhere
+curl -sSN --max-time 30 -H "$AUTH" -H 'Accept: text/event-stream' "$URL/v1/events" >"$TMP/stream" &
+stream=$!
+wait_for 10 test -s "$TMP/stream"
+http GET /metrics
+is "figures are to be had" 200 "$STATUS"
+has "as Prometheus wants them" "text/plain; version=0.0.4" "$HEADERS"
+if command -v promtool >/dev/null; then
+    is "promtool has nothing to say" "" "$(printf '%s\n' "$BODY" | promtool check metrics 2>&1)"
+else
+    echo "promtool is missing: script/setup installs it" >&2
+fi
+is "which loci" 1 "$(figure "loci_build_info{version=\"$("$LOCI" --version | awk '{print $2}')\"}")"
+is "calls by operation and status" 3 \
+    "$(figure 'loci_http_requests_total{operation="fact.write",code="200"}')"
+is "failed ones, too" 1 "$(figure 'loci_http_requests_total{operation="fact.get",code="404"}')"
+is "and what is no operation" 1 "$(figure 'loci_http_requests_total{operation="none",code="404"}')"
+is "how long they took" 3 "$(figure 'loci_http_request_duration_seconds_count{cost="write"}')"
+is "streams" 1 "$(figure loci_http_streams)"
+is "users" 3 "$(figure loci_users)"
+is "events" 3 "$(figure loci_events_total)"
+is "the store answers" 1 "$(figure loci_store_up)"
+is "jobs" 0 "$(figure 'loci_jobs{status="running"}')"
+for name in loci_store_bytes loci_commits_total loci_reads_total process_resident_memory_bytes \
+    process_open_fds 'loci_http_bytes_total{direction="in"}' \
+    'loci_http_bytes_total{direction="out"}' loci_http_connections \
+    'loci_memory_bytes{category="engine"}'; do
+    is "$name is something" yes "$(figure "$name" | awk '{ print ($1 > 0) ? "yes" : $1 }')"
+done
+is "when it started" yes "$(figure process_start_time_seconds |
+    awk -v now="$(date +%s)" '{ print ($1 > now - 600 && $1 <= now + 1) ? "yes" : $1 }')"
+kill "$stream"
+wait "$stream" 2>/dev/null
+
+# Whose figures they are: everybody's.
+ask GET /metrics
+is "not without a token" 401 "$STATUS"
+call token.create '{"name":"reader","scopes":["read","write"]}'
+AUTH="Authorization: Bearer $(value "$BODY" token)" http GET /metrics
+is "nor without the scope admin" 403 "$STATUS"
+STATUS=$(curl -sS -o /dev/null -w '%{http_code}' --unix-socket "$TMP/daemon.sock" \
+    http://localhost/metrics)
+is "but on one's own socket" 200 "$STATUS"
+
+# ---- Pages ---------------------------------------------------------------------------------------
+ask GET /
+is "a page at /" 200 "$STATUS"
+has "says what this is" "state engine" "$BODY"
+has "and that more is to come" "dashboard is to come" "$BODY"
+ask GET /docs
+is "the API to read" 200 "$STATUS"
+has "as HTML" "text/html" "$HEADERS"
+has "with every operation" 'id="fact.write"' "$BODY"
+lacks "without a script" "<script" "$BODY"
+has "to be asked for anew" "no-cache" "$HEADERS"
+ask HEAD /docs
+is "its head alone" 200 "$STATUS"
+ask POST /docs
+is "nothing can be posted to a page" 405 "$STATUS"
+ask GET /openapi.json
+is "the API for programs" 200 "$STATUS"
+run reference --openapi
+is "which needs no daemon" "$BODY" "$OUT"
+ask GET /docs/
+is "a page that is none" 404 "$STATUS"
+stop
+is "it ends" 0 "$RC"
+finish

@@ -1,0 +1,57 @@
+#!/bin/bash
+# The OpenAPI document: two linters find nothing in it, and a proxy that checks every request and
+# every answer against it finds nothing in what the daemon says, whatever the operation and the way.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/serve_lib.sh
+. "$(dirname "$0")/serve_lib.sh"
+
+run reference --openapi
+is "the document needs no daemon" 0 "$RC"
+json "it is JSON" "$OUT"
+printf '%s\n' "$OUT" >"$TMP/openapi.json"
+
+# ---- The tools, at versions that Debian's Node.js runs, fetched once -----------------------------
+tools="@redocly/cli@1.34.5 @stoplight/spectral-cli@6.16.3 @stoplight/prism-cli@5.14.2"
+npm_dir=$(cd "$(dirname "$0")/../.." && pwd)/build/npm
+if [ "$(cat "$npm_dir/installed" 2>/dev/null)" != "$tools" ]; then
+    mkdir -p "$npm_dir"
+    # Several builds may be tested at the same time. HOME is the test's, so the cache is named.
+    # shellcheck disable=SC2086 # A list.
+    if ! flock "$npm_dir" timeout 400 npm install --prefix "$npm_dir" --cache "$npm_dir/cache" \
+        --no-audit --no-fund --loglevel=error $tools >"$TMP/npm.log" 2>&1; then
+        echo "no OpenAPI tools, so they are not asked: $(tail -1 "$TMP/npm.log")" >&2
+        finish
+    fi
+    echo "$tools" >"$npm_dir/installed"
+fi
+tool() { "$npm_dir/node_modules/.bin/$1" "${@:2}"; }
+export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true NO_UPDATE_NOTIFIER=1
+
+lint=$(cd "$TMP" && tool redocly lint --format=json openapi.json 2>"$TMP/redocly.err")
+is "redocly finds nothing" "0 errors, 0 warnings" "$(printf '%s' "$lint" | python3 -c '
+import json, sys
+totals = json.load(sys.stdin)["totals"]
+print("%d errors, %d warnings" % (totals["errors"], totals["warnings"]))' 2>&1 | tail -1)"
+echo 'extends: ["spectral:oas"]' >"$TMP/spectral.yaml"
+lint=$(tool spectral lint --quiet -f json -r "$TMP/spectral.yaml" "$TMP/openapi.json" 2>&1)
+is "spectral finds nothing" "[]" "$(printf '%s' "$lint" | tr -d '[:space:]' | head -c 600)"
+
+# ---- Every operation, through a proxy that knows the document ------------------------------------
+start --store "$TMP/a.db"
+tool prism proxy "$TMP/openapi.json" "$URL" --errors --host 127.0.0.1 --port 0 \
+    >"$TMP/prism.log" 2>&1 &
+prism=$!
+# shellcheck disable=SC2317 # Called by wait_for.
+is_listening() { grep -q 'listening on http' "$TMP/prism.log"; }
+wait_for 60 is_listening || fail "prism starts" "$(tail -3 "$TMP/prism.log")"
+proxy=$(sed -n 's/.*listening on \(http[^ ]*\).*/\1/p' "$TMP/prism.log" | tail -1)
+python3 "$(dirname "$0")/serve_openapi.py" "$proxy" "$TOKEN" "$TMP" >"$TMP/driven" 2>&1
+is "every operation keeps to the document" 0 "$?"
+has "both ways" "by its route" "$(cat "$TMP/driven")"
+tail -20 "$TMP/driven" | grep -v '^ok' >&2
+kill "$prism"
+wait "$prism" 2>/dev/null
+stop
+is "the daemon ends" 0 "$RC"
+finish
