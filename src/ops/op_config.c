@@ -53,9 +53,8 @@ static loci_status check_right(const lc_call *call, const lc_setting *setting, l
     if (!setting->is_per_tenant || setting->is_secret)
         return lc_fail(err, LOCI_EFORBIDDEN, "only an administrator of the store may set \"%s\"",
                        setting->name);
-    /* A token narrowed to one user must not change what holds for the others. */
-    if (call->user_id.len > 0 || call->persona_id.len > 0)
-        return lc_fail(err, LOCI_EFORBIDDEN, "who may act for one user only may not set \"%s\"",
+    if (!call->is_tenant_admin)
+        return lc_fail(err, LOCI_EFORBIDDEN, "only an administrator of the tenant may set \"%s\"",
                        setting->name);
     return LOCI_OK;
 }

@@ -79,7 +79,6 @@ loci_status lc_auth_check(lc_server *server, lc_http_request *request, lc_identi
                           loci_error *err)
 {
     loci_str header = lc_http_header(request, "Authorization");
-    lc_token_identity token;
     loci_str bearer;
     loci_status status = check_url(request, err);
 
@@ -91,11 +90,7 @@ loci_status lc_auth_check(lc_server *server, lc_http_request *request, lc_identi
     }
     if (!read_bearer(header, &bearer))
         return lc_token_refuse(err);
-    status = lc_token_authenticate(server->engine, bearer, lc_http_arena(request), &token, err);
-    if (status == LOCI_OK)
-        *out = (lc_identity){
-            .principal = token.principal, .scopes = token.scopes, .token_id = token.token_id};
-    return status;
+    return lc_token_authenticate(server->engine, bearer, lc_http_arena(request), out, err);
 }
 
 loci_status lc_auth_need(const lc_identity *who, unsigned scopes, loci_error *err)

@@ -12,6 +12,7 @@
 #ifndef LC_SERVER_PARTS_H
 #define LC_SERVER_PARTS_H
 
+#include "ops/token_auth.h"
 #include "server/http.h"
 #include "server/metrics.h"
 
@@ -28,16 +29,9 @@ typedef struct lc_server {
     int64_t started_us; /* Domain time. */
 } lc_server;
 
-#define LC_SCOPE_READ 1u
-#define LC_SCOPE_WRITE 2u
-#define LC_SCOPE_ADMIN 4u
-
-/* Who is calling. Texts live in the request's arena. */
-typedef struct lc_identity {
-    loci_principal principal;
-    unsigned scopes;      /* LC_SCOPE_... */
-    const char *token_id; /* tok_…, or "peer" on the Unix socket; for logs and metrics. */
-} lc_identity;
+/* Who is calling. Texts live in the request's arena; the token_id of a caller on the Unix socket is
+ * "peer". */
+typedef struct lc_token_identity lc_identity;
 
 /* auth.c: bearer token or peer credentials. LOCI_EAUTH when there is none, or none that is good;
  * the message does not say which. */
