@@ -16,10 +16,13 @@
 /* The one filter for personas: their own, and everybody's. $3 is the persona, '' = none. */
 #define SEEN "tenant_id = $1 and user_id = $2 and (persona_id is null or persona_id = $3)"
 
-static const lc_sql current_sql = {
-    "select " COLUMNS " from facts where " SEEN " and key = $4"
-    " order by is_valid desc, persona_id desc nulls last, seq desc limit 1",
-    "tttt", KINDS};
+/* The valid facts of a slot: everybody's and the persona's own, so at most two. */
+static const lc_sql valid_slot_sql = {
+    "select " COLUMNS " from facts where " SEEN " and key = $4 and is_valid = 1", "tttt", KINDS};
+
+static const lc_sql last_sql = {"select " COLUMNS " from facts where " SEEN
+                                " and key = $4 order by seq desc limit 1",
+                                "tttt", KINDS};
 
 static const lc_sql own_slot_sql = {
     "select id, seq, value from facts where tenant_id = $1 and user_id = $2 and key = $3"
@@ -170,41 +173,57 @@ static bool copy_texts(lc_arena *arena, lc_fact *fact)
            copy_text(arena, &fact->superseded_by);
 }
 
-/* `args` of `sql` end with what the fact was asked for by. */
-static loci_status load_one(lc_tx *tx, const lc_sql *sql, const lc_arg args[4], lc_arena *arena,
+/* The row of `sql` that counts, a persona's own before everybody's; without an id when there
+ * is none. */
+static loci_status find_one(lc_tx *tx, const lc_sql *sql, const lc_arg args[4], lc_arena *arena,
                             lc_fact *out, loci_error *err)
 {
-    lc_rows rows = {0};
-    bool found;
-    loci_status status = lc_tx_find(tx, sql, args, &rows, &found, err);
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, sql, args, &rows, err);
 
     if (status != LOCI_OK)
         return status;
-    if (!found)
-        return lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(args[3].as.str));
-    *out = from_row(&rows);
-    if (!copy_texts(arena, out))
-        status = lc_fail_memory(err);
+    *out = (lc_fact){0};
+    while (lc_rows_next(&rows, &status, err)) {
+        lc_fact fact = from_row(&rows);
+
+        if (out->id.ptr != NULL && fact.persona_id.ptr == NULL)
+            continue;
+        *out = fact;
+        if (!copy_texts(arena, out)) {
+            status = lc_fail_memory(err);
+            break;
+        }
+    }
     lc_rows_end(&rows);
     return status;
+}
+
+static loci_status fail_absent(loci_str name, loci_error *err)
+{
+    return lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(name));
 }
 
 loci_status lc_fact_load_current(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
                                  lc_fact *out, loci_error *err)
 {
-    return load_one(tx, &current_sql,
-                    (lc_arg[]){LC_T(view->tenant_id), LC_T(view->user_id),
-                               LC_T(or_empty(view->persona_id)), LC_T(key)},
-                    arena, out, err);
+    const lc_arg args[] = {LC_T(view->tenant_id), LC_T(view->user_id),
+                           LC_T(or_empty(view->persona_id)), LC_T(key)};
+    loci_status status = find_one(tx, &valid_slot_sql, args, arena, out, err);
+
+    if (status == LOCI_OK && out->id.ptr == NULL)
+        status = find_one(tx, &last_sql, args, arena, out, err);
+    return status == LOCI_OK && out->id.ptr == NULL ? fail_absent(key, err) : status;
 }
 
 loci_status lc_fact_load(lc_tx *tx, const lc_fact_view *view, loci_str id, lc_arena *arena,
                          lc_fact *out, loci_error *err)
 {
-    return load_one(tx, &by_id_sql,
-                    (lc_arg[]){LC_T(view->tenant_id), LC_T(view->user_id),
-                               LC_T(or_empty(view->persona_id)), LC_T(id)},
-                    arena, out, err);
+    const lc_arg args[] = {LC_T(view->tenant_id), LC_T(view->user_id),
+                           LC_T(or_empty(view->persona_id)), LC_T(id)};
+    loci_status status = find_one(tx, &by_id_sql, args, arena, out, err);
+
+    return status == LOCI_OK && out->id.ptr == NULL ? fail_absent(id, err) : status;
 }
 
 static loci_status visit_rows(lc_tx *tx, const lc_sql *sql, const lc_arg *args,
