@@ -234,6 +234,8 @@ loci_status lc_sqlite_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, v
     db->read_deadline_us = deadline_us < longest_us ? deadline_us : longest_us;
     status = body(&tx, ctx, err);
     db->read_deadline_us = INT64_MAX;
-    lc_sqlite_roll_back(db); /* A read leaves nothing to commit. */
+    /* Nothing to commit, but ending a snapshot that way is half the work of rolling it back. */
+    if (status != LOCI_OK || lc_sqlite_run_control(db, LC_SQLITE_COMMIT) != SQLITE_OK)
+        lc_sqlite_roll_back(db);
     return status;
 }
