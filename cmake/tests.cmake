@@ -48,7 +48,7 @@ endif()
 
 set(LOCI_NO_RUNNER lib fuzz header tools programs shims)
 # Threads live in the engine; these runners meet it, and are run under ThreadSanitizer as well.
-set(LOCI_THREADED unit contract sim fault e2e)
+set(LOCI_THREADED unit contract sim fault e2e server)
 
 file(GLOB LOCI_TEST_FOLDERS CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE
      ${PROJECT_SOURCE_DIR}/tests tests/*)

@@ -142,18 +142,32 @@ static void name_request(lc_http *http, lc_http_request *request)
     }
 }
 
-/* Everything in one block: object, fields, and the bytes that were read. */
+/* Behind the request lie its fields, and behind them the bytes that were read. */
+static void copy_head(lc_http_request *request, const lc_http_incoming *in)
+{
+    lc_http_field *list = (lc_http_field *)(request + 1);
+    char *copy = (char *)(list + in->headers.count + in->queries.count);
+    const char *base = in->head.method.ptr;
+
+    memcpy(copy, base, in->head.bytes);
+    request->method = moved(in->head.method, base, copy);
+    request->path = moved(in->path, base, copy);
+    request->fields = move_fields(list, &in->headers, base, copy);
+    request->field_count = in->headers.count;
+    request->queries = move_fields(list + in->headers.count, &in->queries, base, copy);
+    request->query_count = in->queries.count;
+}
+
 lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_http_incoming *in)
 {
     lc_http *http = connection->http;
-    size_t field_count = in == NULL ? 0 : in->headers.count + in->queries.count;
-    size_t head_bytes = in == NULL ? 0 : in->head.bytes;
-    size_t fields_bytes = field_count * sizeof(lc_http_field);
-    size_t bytes = sizeof(lc_http_request) + fields_bytes + head_bytes;
-    lc_http_request *request = lc_heap_alloc(&http->env->heap, bytes, LOCI_MEM_REQUESTS);
-    lc_http_field *list = (lc_http_field *)(request + 1);
-    char *copy = (char *)(request + 1) + fields_bytes;
+    lc_heap *heap = &http->env->heap;
+    size_t bytes = sizeof(lc_http_request);
+    lc_http_request *request;
 
+    if (in != NULL)
+        bytes += (in->headers.count + in->queries.count) * sizeof(lc_http_field) + in->head.bytes;
+    request = lc_heap_alloc(heap, bytes, LOCI_MEM_REQUESTS);
     if (request == NULL)
         return NULL;
     memset(request, 0, sizeof *request);
@@ -162,19 +176,10 @@ lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_ht
     request->block_bytes = bytes;
     request->is_unix = connection->is_unix;
     request->peer_uid = connection->uid;
-    lc_arena_init(&request->arena, &http->env->heap, LOCI_MEM_REQUESTS);
-    lc_buf_init(&request->body, &http->env->heap, LOCI_MEM_REQUESTS, http->limits.body_bytes_max);
-    if (in != NULL) {
-        const char *base = in->head.method.ptr;
-
-        memcpy(copy, base, head_bytes);
-        request->method = moved(in->head.method, base, copy);
-        request->path = moved(in->path, base, copy);
-        request->fields = move_fields(list, &in->headers, base, copy);
-        request->field_count = in->headers.count;
-        request->queries = move_fields(list + in->headers.count, &in->queries, base, copy);
-        request->query_count = in->queries.count;
-    }
+    lc_arena_init(&request->arena, heap, LOCI_MEM_REQUESTS);
+    lc_buf_init(&request->body, heap, LOCI_MEM_REQUESTS, http->limits.body_bytes_max);
+    if (in != NULL)
+        copy_head(request, in);
     name_request(http, request);
     lc_http_add(&http->requests, 1);
     return request;

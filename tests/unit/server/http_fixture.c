@@ -209,6 +209,7 @@ void fixture_start(fixture *fix, lc_http_options options)
     options.answered = note_answered;
     options.ctx = fix;
     CHECK_OK(lc_http_start(&fix->env, &options, &fix->http, &err), err);
+    fix->port = lc_http_port(fix->http);
 }
 
 void fixture_stop(fixture *fix)
@@ -261,28 +262,37 @@ void fixture_await_held(fixture *fix)
 
 /* ---- The client ------------------------------------------------------------------------------ */
 
-static client connected(int fd, const struct sockaddr *address, socklen_t bytes)
+int client_connect(const fixture *fix)
 {
-    CHECK(fd >= 0);
-    CHECK_EQ(connect(fd, address, bytes), 0);
-    return (client){.fd = fd, .bytes = test_bytes(CLIENT_BYTES_MAX)};
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_port = htons((uint16_t)fix->port),
+                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    if (fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) != 0) {
+        close(fd);
+        return -1;
+    }
+    return fd;
 }
 
 client client_open(const fixture *fix)
 {
-    struct sockaddr_in address = {.sin_family = AF_INET,
-                                  .sin_port = htons((uint16_t)lc_http_port(fix->http)),
-                                  .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    client c = {.fd = client_connect(fix), .bytes = test_bytes(CLIENT_BYTES_MAX)};
 
-    return connected(socket(AF_INET, SOCK_STREAM, 0), (struct sockaddr *)&address, sizeof address);
+    CHECK(c.fd >= 0);
+    return c;
 }
 
 client client_open_unix(const char *path)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
+    client c = {.fd = socket(AF_UNIX, SOCK_STREAM, 0), .bytes = test_bytes(CLIENT_BYTES_MAX)};
 
     snprintf(address.sun_path, sizeof address.sun_path, "%s", path);
-    return connected(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&address, sizeof address);
+    CHECK(c.fd >= 0);
+    CHECK_EQ(connect(c.fd, (struct sockaddr *)&address, sizeof address), 0);
+    return c;
 }
 
 void client_close(client *c)

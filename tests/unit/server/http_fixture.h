@@ -33,6 +33,7 @@ typedef struct fixture_stream {
 typedef struct fixture {
     lc_env env;
     lc_http *http;
+    int port;
     _Atomic int handled;
     _Atomic int answered;
     _Atomic int closed;  /* Streams. */
@@ -47,6 +48,7 @@ typedef struct fixture {
 } fixture;
 
 /* Starts it on 127.0.0.1, any port, unless `options` say otherwise. */
+#define FIXTURE_USUAL ((lc_http_options){0})
 void fixture_start(fixture *fix, lc_http_options options);
 /* Stops it and waits for its threads. */
 void fixture_stop(fixture *fix);
@@ -72,6 +74,11 @@ typedef struct reply {
     size_t body_bytes;
 } reply;
 
+/* A whole request. */
+#define GET(path) "GET " path " HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+/* A socket, or -1 when nobody listens; any thread. */
+int client_connect(const fixture *fix);
 client client_open(const fixture *fix);
 client client_open_unix(const char *path);
 void client_close(client *c);

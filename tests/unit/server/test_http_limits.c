@@ -1,0 +1,320 @@
+/* What is too much, too slow or can be read in two ways. */
+#include <string.h>
+#include <sys/socket.h>
+
+#include "base/clock.h"
+#include "unit/server/http_fixture.h"
+
+/* ---- Limits ---------------------------------------------------------------------------------- */
+
+static int status_of_body(const fixture *fix, size_t bytes, bool is_chunked)
+{
+    client c = client_open(fix);
+    char *body = test_bytes(bytes);
+    int status;
+
+    memset(body, 'b', bytes);
+    if (is_chunked)
+        client_send(&c, test_format("POST /echo HTTP/1.1\r\nHost: localhost\r\n"
+                                    "Transfer-Encoding: chunked\r\n\r\n%zx\r\n%s\r\n0\r\n\r\n",
+                                    bytes, body));
+    else
+        client_send(&c, test_format("POST /echo HTTP/1.1\r\nHost: localhost\r\n"
+                                    "Content-Length: %zu\r\n\r\n%s",
+                                    bytes, body));
+    status = client_reply(&c).status;
+    client_close(&c);
+    return status;
+}
+
+TEST(http_limits, holds_the_limit_of_the_body)
+{
+    fixture fix;
+
+    fixture_start(&fix, (lc_http_options){.limits = {.body_bytes_max = 1000}});
+    for (int is_chunked = 0; is_chunked < 2; is_chunked++) {
+        CHECK_EQ(status_of_body(&fix, 999, is_chunked), 200);
+        CHECK_EQ(status_of_body(&fix, 1000, is_chunked), 200);
+        CHECK_EQ(status_of_body(&fix, 1001, is_chunked), 413);
+    }
+    CHECK_EQ(lc_http_get_counters(fix.http).refused, 2);
+    fixture_stop(&fix);
+}
+
+/* A body larger than any buffer on the way. */
+TEST(http_limits, takes_large_bodies)
+{
+    const size_t bytes = 300000;
+    fixture fix;
+    client c;
+    reply r;
+    char *body = test_bytes(bytes);
+
+    for (size_t i = 0; i < bytes; i++)
+        body[i] = (char)('a' + i % 23);
+    fixture_start(&fix, FIXTURE_USUAL);
+    c = client_open(&fix);
+    client_send(&c, test_format("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n"
+                                "\r\n",
+                                bytes));
+    client_send_bytes(&c, body, bytes);
+    r = client_reply(&c);
+    CHECK_BYTES(r.body, r.body_bytes, body, bytes);
+    client_close(&c);
+    fixture_stop(&fix);
+}
+
+TEST(http_limits, holds_the_limit_of_the_head)
+{
+    const char *start = "GET /echo HTTP/1.1\r\nHost: localhost\r\nX: ";
+    fixture fix;
+
+    fixture_start(&fix, (lc_http_options){.limits = {.header_bytes_max = 4096}});
+    for (size_t total = 4095; total <= 4097; total++) {
+        client c = client_open(&fix);
+        size_t filling = total - strlen(start) - strlen("\r\n\r\n");
+
+        client_send(&c, start);
+        client_send(&c, test_format("%0*d\r\n\r\n", (int)filling, 0));
+        CHECK_EQ(client_reply(&c).status, total <= 4096 ? 200 : 431);
+        CHECK_EQ(client_is_cut(&c, total <= 4096 ? 50 : 10000), total > 4096);
+        client_close(&c);
+    }
+    fixture_stop(&fix);
+}
+
+TEST(http_limits, refuses_endless_heads_and_targets)
+{
+    fixture fix;
+    char *endless = test_bytes(100000);
+    client c;
+
+    memset(endless, 'a', 100000);
+    fixture_start(&fix, FIXTURE_USUAL);
+    c = client_open(&fix);
+    client_send(&c, "GET /");
+    client_send_bytes(&c, endless, 100000);
+    CHECK_EQ(client_reply(&c).status, 414);
+    client_close(&c);
+    c = client_open(&fix);
+    client_send(&c, "GET / HTTP/1.1\r\nX: ");
+    client_send_bytes(&c, endless, 100000);
+    CHECK_EQ(client_reply(&c).status, 431);
+    client_close(&c);
+    CHECK_EQ(atomic_load(&fix.handled), 0);
+    fixture_stop(&fix);
+}
+
+TEST(http_limits, holds_the_limit_of_connections)
+{
+    fixture fix;
+    client first, second, third;
+
+    fixture_start(&fix, (lc_http_options){.limits = {.connections_max = 2}});
+    first = client_open(&fix);
+    second = client_open(&fix);
+    client_send(&first, GET("/echo"));
+    client_send(&second, GET("/echo"));
+    CHECK_EQ(client_reply(&first).status, 200);
+    CHECK_EQ(client_reply(&second).status, 200);
+    third = client_open(&fix);
+    CHECK_EQ(client_reply(&third).status, 503);
+    CHECK(client_is_cut(&third, 10000));
+    client_close(&first);
+    client_close(&third);
+    /* The place is free as soon as the loop has seen it. */
+    for (int i = 0; i < 10000 && lc_http_get_counters(fix.http).connections > 1; i++)
+        lc_clock_sleep_us(1000);
+    third = client_open(&fix);
+    client_send(&third, GET("/echo"));
+    CHECK_EQ(client_reply(&third).status, 200);
+    client_close(&second);
+    client_close(&third);
+    fixture_stop(&fix);
+}
+
+TEST(http_limits, holds_the_limit_of_a_peer)
+{
+    fixture fix;
+    client first, second;
+
+    fixture_start(&fix, (lc_http_options){.limits = {.connections_of_peer = 1}});
+    first = client_open(&fix);
+    client_send(&first, GET("/echo"));
+    CHECK_EQ(client_reply(&first).status, 200);
+    second = client_open(&fix);
+    CHECK(client_is_cut(&second, 10000));
+    client_close(&first);
+    client_close(&second);
+    fixture_stop(&fix);
+}
+
+/* ---- Framing --------------------------------------------------------------------------------- */
+
+/* Every one of these is answered with 400 (or as said) and the end of the connection: the request
+ * that follows it on the wire is not heard. */
+#define A(text, status)                                                                            \
+    {                                                                                              \
+        "" text, sizeof text - 1, status                                                           \
+    }
+static const struct {
+    const char *text;
+    size_t bytes;
+    int status; /* 0 = none, only the end. */
+} attacks[] = {
+    A("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n"
+      "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+      400),
+    A("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nContent-Length: 5\r\n"
+      "\r\nabcde",
+      400),
+    A("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nContent-Length: 3\r\n"
+      "\r\nabc",
+      400),
+    A("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: +3\r\n\r\nabc", 400),
+    A("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length : 3\r\n\r\nabc", 400),
+    A("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3,3\r\n\r\nabc", 400),
+    A("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: xchunked\r\n\r\n", 400),
+    A("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
+      "Transfer-Encoding: identity\r\n\r\n0\r\n\r\n",
+      400),
+    A("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding:\r\n chunked\r\n\r\n"
+      "0\r\n\r\n",
+      400),
+    A("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "0x3\r\nabc\r\n0\r\n\r\n",
+      400),
+    A("POST /echo HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+      "-1\r\nabc\r\n0\r\n\r\n",
+      400),
+    A("GET /echo HTTP/1.1\r\nHost: localhost\r\nX: a\r\n folded\r\n\r\n", 400),
+    A("GET /echo HTTP/1.1\r\nHost: localhost\r\nX: a\r\n\tfolded\r\n\r\n", 400),
+    A("GET /echo HTTP/1.1\r\n folded\r\nHost: localhost\r\n\r\n", 400),
+    A("GET /echo HTTP/1.1\r\nHost: localhost\r\n: nameless\r\n\r\n", 400),
+    A("GET /echo HTTP/1.1\r\nHost: localhost\r\nno colon\r\n\r\n", 400),
+    A("GET /echo HTTP/1.1\nHost: localhost\n\n", 400),
+    A("GET /echo HTTP/1.1\r\nHost: localhost\nX: y\r\n\r\n", 400),
+    A("GET /echo HTTP/1.1\r\nHost: localhost\r\nX: a\rb\r\n\r\n", 400),
+    A("GET /echo HTTP/1.1\r\nHost: localhost\r\nX: a\0b\r\n\r\n", 400),
+    A("GET /echo HTTP/1.1\r\nHost: localhost\r\nX\0Y: b\r\n\r\n", 400),
+    A("GET /ec\0ho HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+    A("GET /echo HTTP/1.1\r\n\r\n", 400),
+    A("GET /echo HTTP/1.0\r\n\r\n", 400),
+    A("GET /echo HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400),
+    A("GET  /echo HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+    A("GET http://localhost/echo HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+    A("GET /query?a=%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+    A("GET /query?a=%00 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+    A("GET /query?a=\303\266 HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+    A("GE(T /echo HTTP/1.1\r\nHost: localhost\r\n\r\n", 400),
+    A("GET /echo HTTP/1.1\r\nHost: evil.com\r\n\r\n", 421),
+    A("GET /echo HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.com\r\n\r\n", 403),
+    A("GET /echo HTTP/3.7\r\nHost: localhost\r\n\r\n", 505),
+    A("\x16\x03\x01\x02\x01\x01\xfc\x03\x03 TLS\r\n\r\n", 400),
+    A("nonsense\r\n\r\n", 0),
+};
+#undef A
+
+TEST(http_limits, refuses_framing_attacks)
+{
+    fixture fix;
+
+    fixture_start(&fix, FIXTURE_USUAL);
+    for (size_t i = 0; i < sizeof attacks / sizeof attacks[0]; i++) {
+        client c = client_open(&fix);
+        int status;
+
+        client_send_bytes(&c, attacks[i].text, attacks[i].bytes);
+        client_send(&c, GET("/echo"));
+        status = client_reply(&c).status;
+        if (status != attacks[i].status || !client_is_cut(&c, 10000))
+            test_fail(__FILE__, __LINE__, "expected %d and the end, got %d: %s", attacks[i].status,
+                      status, attacks[i].text);
+        client_close(&c);
+    }
+    CHECK_EQ(atomic_load(&fix.handled), 0);
+    fixture_stop(&fix);
+}
+
+/* ---- Slow clients ---------------------------------------------------------------------------- */
+
+/* One byte at a time keeps a connection alive for other servers. */
+TEST(http_limits, cuts_slow_heads)
+{
+    fixture fix;
+    client c;
+    reply r = {0};
+    char byte;
+
+    fixture_start(&fix, (lc_http_options){.limits = {.header_timeout_ms = 300}});
+    c = client_open(&fix);
+    client_send(&c, GET("/echo"));
+    CHECK_EQ(client_reply(&c).status, 200);
+    for (int i = 0; i < 300 && r.status == 0; i++) {
+        lc_clock_sleep_us(20000);
+        client_send(&c, i == 0 ? "GET /echo HTTP/1.1\r\nX: " : "x");
+        if (recv(c.fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0)
+            r = client_reply(&c);
+    }
+    CHECK_EQ(r.status, 408);
+    CHECK_CONTAINS(r.body, "\"code\":\"deadline_exceeded\"");
+    CHECK(client_is_cut(&c, 10000));
+    CHECK_EQ(lc_http_get_counters(fix.http).cut, 1);
+    client_close(&c);
+    fixture_stop(&fix);
+}
+
+TEST(http_limits, cuts_slow_bodies)
+{
+    fixture fix;
+    client c;
+
+    fixture_start(&fix, (lc_http_options){.limits = {.body_timeout_ms = 150}});
+    c = client_open(&fix);
+    client_send(&c, "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nab");
+    CHECK_EQ(client_reply(&c).status, 408);
+    CHECK(client_is_cut(&c, 10000));
+    CHECK_EQ(atomic_load(&fix.handled), 0);
+    client_close(&c);
+    fixture_stop(&fix);
+}
+
+TEST(http_limits, closes_idle_connections_without_a_word)
+{
+    fixture fix;
+    client fresh, used;
+
+    fixture_start(&fix, (lc_http_options){.limits = {.idle_timeout_ms = 150}});
+    fresh = client_open(&fix);
+    used = client_open(&fix);
+    client_send(&used, GET("/echo"));
+    CHECK_EQ(client_reply(&used).status, 200);
+    CHECK_EQ(client_reply(&fresh).status, 0);
+    CHECK_EQ(client_reply(&used).status, 0);
+    CHECK(client_is_cut(&fresh, 10000));
+    CHECK(client_is_cut(&used, 10000));
+    CHECK_EQ(lc_http_get_counters(fix.http).cut, 0);
+    client_close(&fresh);
+    client_close(&used);
+    fixture_stop(&fix);
+}
+
+/* Whoever does not read would otherwise keep the answer in memory forever. */
+TEST(http_limits, cuts_readers_that_do_not_read)
+{
+    fixture fix;
+    client answer, stream;
+
+    fixture_start(&fix, (lc_http_options){.limits = {.idle_timeout_ms = 200}});
+    answer = client_open(&fix);
+    stream = client_open(&fix);
+    client_send(&answer, GET("/big?bytes=16000000"));
+    client_send(&stream, GET("/flood"));
+    for (int i = 0; i < 10000 && lc_http_get_counters(fix.http).cut < 2; i++)
+        lc_clock_sleep_us(1000);
+    CHECK_EQ(lc_http_get_counters(fix.http).cut, 2);
+    fixture_await(&fix.closed, 1);
+    client_close(&answer);
+    client_close(&stream);
+    fixture_stop(&fix);
+}
