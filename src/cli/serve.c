@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -40,6 +41,18 @@ static void ignore_hangup(void)
     memset(&action, 0, sizeof action);
     action.sa_handler = SIG_IGN;
     (void)sigaction(SIGHUP, &action, NULL); /* Cannot fail: the signal exists. */
+}
+
+/* Every connection and every event stream is a descriptor; the usual soft limit of 1024 is for
+ * programs that use select(). */
+static void raise_file_limit(void)
+{
+    struct rlimit files;
+
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &files); /* Then fewer connections fit. */
+    }
 }
 
 /* ---- What is said ---------------------------------------------------------------------------- */
@@ -194,6 +207,7 @@ int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
     loci_status status;
 
     ignore_hangup();
+    raise_file_limit();
     s.logs_all = cli->globals.is_verbose || !cli->err_terminal.is_terminal;
     opening.logs_all = s.logs_all;
     status = lc_store_path_find(cli, &path, &err);

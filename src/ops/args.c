@@ -64,9 +64,10 @@ bool lc_call_bool(const lc_call *call, const char *name)
 
 /* ---- On the way ------------------------------------------------------------------------------ */
 
-static bool is_given_up(const lc_call *call)
+bool lc_call_is_given_up(const lc_call *call)
 {
-    return call->cancel != NULL && *call->cancel != 0;
+    /* Set by another thread, perhaps of a host that knows no C11 atomics. */
+    return call->cancel != NULL && __atomic_load_n(call->cancel, __ATOMIC_RELAXED) != 0;
 }
 
 static loci_status fail_given_up(const lc_call *call, loci_error *err)
@@ -91,7 +92,7 @@ loci_status lc_call_progress(lc_call *call, const char *what, int64_t done, int6
     lc_json_writer writer;
     lc_buf chunk;
 
-    if (is_given_up(call))
+    if (lc_call_is_given_up(call))
         return fail_given_up(call, err);
     if (call->sink == NULL)
         return LOCI_OK;
@@ -114,7 +115,7 @@ loci_status lc_call_line(lc_call *call, loci_str json, loci_error *err)
     lc_json_writer writer;
     lc_buf chunk;
 
-    if (is_given_up(call))
+    if (lc_call_is_given_up(call))
         return fail_given_up(call, err);
     if (call->sink == NULL)
         return LOCI_OK;
@@ -129,7 +130,7 @@ loci_status lc_call_line(lc_call *call, loci_str json, loci_error *err)
 
 loci_status lc_call_pause_point(const lc_call *call, loci_error *err)
 {
-    if (is_given_up(call))
+    if (lc_call_is_given_up(call))
         return fail_given_up(call, err);
     /* 0 is before any process started: a call without a deadline. */
     if (call->deadline_us > 0 && lc_clock_monotonic_us() >= call->deadline_us)

@@ -159,6 +159,8 @@ loci_status lc_call_progress(lc_call *call, const char *what, int64_t done, int6
                              loci_error *err);
 /* Gives the listener one line of output: {"line": json}. */
 loci_status lc_call_line(lc_call *call, loci_str json, loci_error *err);
+/* Whether the caller wants no answer any more. */
+bool lc_call_is_given_up(const lc_call *call);
 /* LOCI_ECANCELLED or LOCI_EDEADLINE when the call should end. */
 loci_status lc_call_pause_point(const lc_call *call, loci_error *err);
 

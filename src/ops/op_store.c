@@ -22,10 +22,9 @@ static const lc_param no_params[] = {{.name = NULL}};
 static loci_status tell(void *ctx, const char *what, int64_t done, int64_t total, loci_error *err)
 {
     lc_store_work *work = ctx;
-    const volatile int *cancel = work->call->cancel;
     int64_t now_us = lc_clock_monotonic_us();
 
-    if (done != total && now_us - work->told_us < TELL_US && (cancel == NULL || *cancel == 0))
+    if (done != total && now_us - work->told_us < TELL_US && !lc_call_is_given_up(work->call))
         return LOCI_OK;
     work->told_us = now_us;
     return lc_call_progress(work->call, what, done, total, err);

@@ -199,7 +199,7 @@ typedef struct special {
     loci_str value; /* Of the last. */
 } special;
 
-enum { LENGTH, ENCODING, HOST, ORIGIN, SPECIALS };
+enum { LENGTH, ENCODING, HOST, ORIGIN, AUTHORIZATION, SPECIALS };
 
 static bool note_fields(const lc_http_head *head, special *specials)
 {
@@ -264,6 +264,7 @@ lc_http_verdict lc_http_guard_check(const lc_http_head *head, const lc_http_rule
         [ENCODING] = {.name = "Transfer-Encoding"},
         [HOST] = {.name = "Host"},
         [ORIGIN] = {.name = "Origin"},
+        [AUTHORIZATION] = {.name = "Authorization"},
     };
 
     if (head->bytes > rules->header_bytes_max)
@@ -285,6 +286,9 @@ lc_http_verdict lc_http_guard_check(const lc_http_head *head, const lc_http_rule
     if (specials[ORIGIN].count > 1 || (specials[ORIGIN].count == 1 &&
                                        !lc_http_guard_is_our_origin(specials[ORIGIN].value, rules)))
         return refuse(403, LOCI_EFORBIDDEN, "pages of that Origin may not call this server");
+    /* Which of two would count is a matter of taste, and so of attacks. */
+    if (specials[AUTHORIZATION].count > 1)
+        return refuse(400, LOCI_EINVAL, "a request has at most one Authorization header");
     return check_framing(head, specials, rules);
 }
 

@@ -74,6 +74,8 @@ TEST(http_guard, refuses_what_can_be_read_in_two_ways)
         {"Host: localhost|Origin: http://localhost:3000", 0},
         {"Host: localhost|Origin: https://loci.example.org", 0},
         {"Host: localhost|Origin: http://evil.com", 403},
+        {"Host: localhost|Authorization: Bearer a", 0},
+        {"Host: localhost|Authorization: Bearer a|authorization: Bearer a", 400},
         {"Host: localhost|Origin: null", 403},
         {"Host: localhost|Origin:", 403},
         {"Host: localhost|Origin: file://localhost", 403},
