@@ -135,8 +135,6 @@ static void add_ways(lc_buf *out, const lc_op *op)
     lc_buf_append_format(out, "\nHTTP: `POST /v1/call/%s`", op->name);
     if (op->http != NULL)
         lc_buf_append_format(out, ", `%s`", op->http);
-    if (op->mcp != NULL)
-        lc_buf_append_format(out, ". MCP: `%s`", op->mcp);
     add(out, ".");
     if ((op->flags & LC_OP_MUTATES) != 0)
         add(out, " Changes the store.");
@@ -294,7 +292,7 @@ void lc_reference_markdown(lc_buf *out)
              "<!-- Made from the tables of operations, statuses and settings; not to be edited. "
              "-->\n\n"
              "Every operation takes one JSON object and answers one. It is the same from C "
-             "(`loci_call`), from the command line\n(`loci call`), over HTTP and over MCP. Names "
+             "(`loci_call`), from the command line\n(`loci call`) and over HTTP. Names "
              "that an operation does not know are errors; `null` for an optional\nparameter counts "
              "as absent, unless it takes any value.\n\n");
     add_contents(out);

@@ -8,7 +8,7 @@
 static const char description[] =
     "loci is the state engine for AI agents. Every operation takes one JSON object and answers "
     "one; it "
-    "is the same from C, on the command line, over HTTP and over MCP. Each has `POST "
+    "is the same from C, on the command line and over HTTP. Each has `POST "
     "/v1/call/{operation}`, most also a route of their own.\n\n"
     "Errors are `application/problem+json` with a stable `code`; an error changed nothing. A "
     "request "

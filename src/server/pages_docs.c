@@ -44,7 +44,7 @@ static const char docs_style[] =
 static const char intro[] =
     "<h1>The loci API</h1>\n<p class=\"lead\">Every operation takes one JSON object and answers "
     "one. "
-    "It is the same from C, on the command line, over HTTP and over MCP.</p>\n"
+    "It is the same from C, on the command line and over HTTP.</p>\n"
     "<pre tabindex=\"0\"><code>export LOCI_URL=http://127.0.0.1:7077\n"
     "export LOCI_TOKEN=…   # what `loci token create --name me` printed\n"
     "curl -H \"Authorization: Bearer $LOCI_TOKEN\" --json '{\"key\":\"city\",\"value\":\"Oslo\"}' "
