@@ -164,8 +164,9 @@ struct lc_db {
     const lc_db_driver *driver;
     lc_env *env;
     const lc_catalogue *catalogue;
-    lc_arena scratch;  /* For the work of one statement or event: take a mark, rewind to it. */
-    char store_id[33]; /* From meta, set by lc_schema_open(); part of the mark in ids. */
+    lc_arena scratch;      /* For the work of one statement or event: take a mark, rewind to it. */
+    int64_t commit_us_max; /* Time in bodies after which a commit takes no further one. */
+    char store_id[33];     /* From meta, set by lc_schema_open(); part of the mark in ids. */
 };
 
 extern const lc_db_driver lc_sqlite_driver;

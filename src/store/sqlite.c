@@ -214,7 +214,10 @@ static loci_status new_connection(lc_env *env, const lc_catalogue *catalogue, lc
 
     if (db == NULL)
         return lc_fail_memory(err);
-    db->db = (lc_db){.driver = &lc_sqlite_driver, .env = env, .catalogue = catalogue};
+    db->db = (lc_db){.driver = &lc_sqlite_driver,
+                     .env = env,
+                     .catalogue = catalogue,
+                     .commit_us_max = LC_WRITE_US_PER_COMMIT_MAX};
     lc_arena_init(&db->db.scratch, &env->heap, LOCI_MEM_ENGINE);
     db->read_deadline_us = INT64_MAX;
     db->busy_deadline_us = lc_clock_monotonic_us() + OPEN_BUSY_MS * 1000;

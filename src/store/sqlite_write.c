@@ -152,10 +152,10 @@ typedef struct group {
     bool is_spoilt; /* A body failed after it wrote. */
 } group;
 
-static bool is_full(const group *g)
+static bool is_full(const group *g, const lc_db *db)
 {
     return g->count >= LC_WRITES_PER_COMMIT_MAX || g->bytes >= LC_WRITE_BYTES_PER_COMMIT_MAX ||
-           lc_clock_monotonic_us() - g->began_us >= LC_WRITE_US_PER_COMMIT_MAX;
+           lc_clock_monotonic_us() - g->began_us >= db->commit_us_max;
 }
 
 /* Runs bodies until the group is full or spoilt; the `status` of a write then says how its body
@@ -165,7 +165,8 @@ static lc_write *run_bodies(lc_sqlite *db, lc_tx *tx, lc_write *first, group *g)
 {
     lc_write *write = first;
 
-    for (; write != NULL && !g->is_spoilt && (g->count == 0 || !is_full(g)); write = write->next) {
+    for (; write != NULL && !g->is_spoilt && (g->count == 0 || !is_full(g, &db->db));
+         write = write->next) {
         if (write->is_answered)
             continue;
         if (is_late(write)) {

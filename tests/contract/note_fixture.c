@@ -1,6 +1,8 @@
 /* Everything a test of upkeep needs of a store. */
 #include "contract/note_fixture.h"
 
+#include <stdatomic.h>
+
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -205,7 +207,7 @@ loci_status notes_do(notes *n, const char *user, lc_tx_body *body, void *ctx)
     lc_write write = {
         .tenant_id = loci_str_of(user[0] != '\0' ? "t" : ""),
         .user_id = loci_str_of(user),
-        .now_us = notes_now_us += 1000,
+        .now_us = atomic_fetch_add(&notes_now_us, 1000) + 1000,
         .deadline_us = lc_clock_monotonic_us() + 10000000,
         .body = body,
         .ctx = ctx,
