@@ -28,7 +28,7 @@
 
 typedef struct figures { /* One round with so many connections; CPU µs and wall µs a request. */
     double echo_cpu, echo_us;
-    double current_cpu, current_us, current_ratio;
+    double current_cpu, current_us, current_ratio, current_inside_cpu;
     double list_cpu, list_us, list_above;
     double write_cpu, write_us;
     double inside_cpu, inside_us, write_ratio;
@@ -151,6 +151,24 @@ static void measure_inside(int first, int writers, figures *f)
     f->inside_cpu = (own_cpu_us() - cpu_us) / WRITES;
 }
 
+/* The call alone, without HTTP: what is left of the difference is the daemon's. */
+static double measure_reads_inside(void)
+{
+    double cpu_us = own_cpu_us();
+    char args[64];
+
+    for (int n = 0; n < READS; n++) {
+        loci_answer *answer = NULL;
+        loci_error err;
+
+        snprintf(args, sizeof args, "{\"key\":\"" BENCH_KEY_FORMAT "\"}", n % KEYS);
+        if (loci_call(inside, "fact.current", loci_str_of(args), NULL, &answer, &err) != LOCI_OK)
+            bench_die(err.message);
+        loci_answer_free(answer);
+    }
+    return (own_cpu_us() - cpu_us) / READS;
+}
+
 static figures run_round(int connections)
 {
     static int written;
@@ -167,6 +185,7 @@ static figures run_round(int connections)
     measure(&of_loci, reads, &f.write_cpu, &f.write_us);
     measure_inside(written, connections, &f);
     written += WRITES;
+    f.current_inside_cpu = measure_reads_inside();
     f.current_ratio = f.current_cpu / f.echo_cpu;
     f.list_above = f.list_cpu - f.echo_cpu;
     f.write_ratio = f.write_cpu / f.inside_cpu;
@@ -197,9 +216,10 @@ static double median(const figures *rounds, int count, size_t offset)
 static void report(int connections, const figures *rounds, int count)
 {
     printf("{\"bench\":\"http\",\"case\":\"fact.current, %d connections\",\"cpu_us\":%.2f,"
-           "\"cpu_us_echo\":%.2f,\"ratio_echo\":%.2f,\"wall_us\":%.2f,\"wall_us_echo\":%.2f}\n",
+           "\"cpu_us_echo\":%.2f,\"ratio_echo\":%.2f,\"cpu_us_in_process\":%.2f,\"wall_us\":%.2f,"
+           "\"wall_us_echo\":%.2f}\n",
            connections, MEDIAN(current_cpu), MEDIAN(echo_cpu), MEDIAN(current_ratio),
-           MEDIAN(current_us), MEDIAN(echo_us));
+           MEDIAN(current_inside_cpu), MEDIAN(current_us), MEDIAN(echo_us));
     printf("{\"bench\":\"http\",\"case\":\"fact.list in the pool, %d connections\",\"cpu_us\":%.2f,"
            "\"cpu_us_echo\":%.2f,\"above_echo_us\":%.2f,\"wall_us\":%.2f}\n",
            connections, MEDIAN(list_cpu), MEDIAN(echo_cpu), MEDIAN(list_above), MEDIAN(list_us));
