@@ -24,7 +24,8 @@
 #define CONNECTIONS_MAX 64
 #define READS 20000
 #define WRITES 6000
-#define KEYS 200
+#define KEYS 200 /* To be read: written once, unlike the slots that writes go to. */
+#define READ_KEY_FORMAT "read-%04d"
 
 typedef struct figures { /* One round with so many connections; CPU µs and wall µs a request. */
     double echo_cpu, echo_us;
@@ -58,7 +59,7 @@ static size_t ask_current(void *ctx, int number, char *out)
 {
     char body[64];
 
-    snprintf(body, sizeof body, "{\"key\":\"" BENCH_KEY_FORMAT "\"}", number % KEYS);
+    snprintf(body, sizeof body, "{\"key\":\"" READ_KEY_FORMAT "\"}", number % KEYS);
     return write_request(ctx, "fact.current", body, out);
 }
 
@@ -66,7 +67,7 @@ static size_t ask_list(void *ctx, int number, char *out)
 {
     char body[96];
 
-    snprintf(body, sizeof body, "{\"after\":\"" BENCH_KEY_FORMAT "\",\"limit\":1}", number % KEYS);
+    snprintf(body, sizeof body, "{\"after\":\"" READ_KEY_FORMAT "\",\"limit\":1}", number % KEYS);
     return write_request(ctx, "fact.list", body, out);
 }
 
@@ -85,6 +86,22 @@ static size_t ask_write(void *ctx, int number, char *out)
 
     write_fact(t->first + number, body, sizeof body);
     return write_request(t, "fact.write", body, out);
+}
+
+static void write_read_key(int number, char *out, size_t bytes)
+{
+    snprintf(out, bytes,
+             "{\"key\":\"" READ_KEY_FORMAT "\",\"value\":" BENCH_VALUE_FORMAT
+             ",\"source\":\"user\"}",
+             number, number);
+}
+
+static size_t ask_first_write(void *ctx, int number, char *out)
+{
+    char body[768];
+
+    write_read_key(number, body, sizeof body);
+    return write_request(ctx, "fact.write", body, out);
 }
 
 /* ---- Runs ------------------------------------------------------------------------------------ */
@@ -161,7 +178,7 @@ static double measure_reads_inside(void)
         loci_answer *answer = NULL;
         loci_error err;
 
-        snprintf(args, sizeof args, "{\"key\":\"" BENCH_KEY_FORMAT "\"}", n % KEYS);
+        snprintf(args, sizeof args, "{\"key\":\"" READ_KEY_FORMAT "\"}", n % KEYS);
         if (loci_call(inside, "fact.current", loci_str_of(args), NULL, &answer, &err) != LOCI_OK)
             bench_die(err.message);
         loci_answer_free(answer);
@@ -235,20 +252,27 @@ static void report(int connections, const figures *rounds, int count)
 static void open_inside(void)
 {
     loci_open_options options = LOCI_OPEN_OPTIONS_INIT;
-    char path[320];
+    loci_answer *answer = NULL;
+    char path[320], args[768];
     loci_error err;
 
     snprintf(path, sizeof path, "%s/inside.db", dir);
     options.store = path;
     if (loci_open(&options, &inside, &err) != LOCI_OK)
         bench_die(err.message);
+    for (int n = 0; n < KEYS; n++) {
+        write_read_key(n, args, sizeof args);
+        if (loci_call(inside, "fact.write", loci_str_of(args), NULL, &answer, &err) != LOCI_OK)
+            bench_die(err.message);
+        loci_answer_free(answer);
+    }
 }
 
 /* Facts to read, and the size of their answers for the echo. */
 static void start_all(void)
 {
     target t = {&loci, 0};
-    http_load load = {.connections = 1, .requests = BENCH_SLOTS, .request = ask_write, .ctx = &t};
+    http_load load = {.connections = 1, .requests = KEYS, .request = ask_first_write, .ctx = &t};
     http_loaded loaded;
 
     loci = http_child_loci(dir);
@@ -256,7 +280,6 @@ static void start_all(void)
     if (http_load_run(&load).failed > 0)
         bench_die("a first write failed");
     load.request = ask_current;
-    load.requests = KEYS;
     loaded = http_load_run(&load);
     if (loaded.failed > 0)
         bench_die("a first read failed");
