@@ -190,7 +190,8 @@ static figures run_round(int connections)
 {
     static int written;
     target of_loci = {&loci, written}, of_echo = {&echo_server, 0};
-    http_load reads = {.connections = connections, .requests = READS, .request = ask_current};
+    http_load reads = {
+        .connections = connections, .requests = READS, .request = ask_current, .is_spinning = true};
     figures f = {0};
 
     measure(&of_echo, reads, &f.echo_cpu, &f.echo_us);
@@ -199,6 +200,7 @@ static figures run_round(int connections)
     measure(&of_loci, reads, &f.list_cpu, &f.list_us);
     reads.request = ask_write;
     reads.requests = WRITES;
+    reads.is_spinning = false; /* The writer's threads need both cores. */
     measure(&of_loci, reads, &f.write_cpu, &f.write_us);
     measure_inside(written, connections, &f);
     written += WRITES;

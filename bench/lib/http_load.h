@@ -2,6 +2,7 @@
 #ifndef LC_BENCH_LIB_HTTP_LOAD_H
 #define LC_BENCH_LIB_HTTP_LOAD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #define HTTP_LOAD_CONNECTIONS_MAX 256
@@ -14,6 +15,9 @@ typedef struct http_load {
     /* Writes the whole request; returns its bytes. */
     size_t (*request)(void *ctx, int number, char out[HTTP_LOAD_REQUEST_BYTES]);
     void *ctx;
+    /* Never sleeps. A server's answer then wakes nobody: waking a sleeping client, which a fast
+     * server does seldom and a slower one always, would count as the server's time. */
+    bool is_spinning;
 } http_load;
 
 typedef struct http_loaded {
