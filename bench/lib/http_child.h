@@ -1,0 +1,30 @@
+/* http_child.h - servers to be measured, as processes of their own.
+ *
+ * Any failure ends the benchmark; a child ends with it.
+ */
+#ifndef LC_BENCH_LIB_HTTP_CHILD_H
+#define LC_BENCH_LIB_HTTP_CHILD_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+typedef struct http_child {
+    pid_t pid;
+    int port;
+    char token[96]; /* Of an administrator; "" for the echo. */
+} http_child;
+
+/* `loci serve` on DIR/served.db: $LOCI, or the one of this build. */
+http_child http_child_loci(const char *dir);
+/* libmicrohttpd and nothing else: reads the body, answers `body_bytes` bytes. */
+http_child http_child_echo(size_t body_bytes);
+void http_child_stop(http_child *child);
+
+double http_child_cpu_us(const http_child *child);      /* All its threads, kernel included. */
+int64_t http_child_memory_kib(const http_child *child); /* Anonymous, resident. */
+
+_Noreturn void bench_die(const char *what);
+double bench_now_s(void);
+
+#endif /* LC_BENCH_LIB_HTTP_CHILD_H */

@@ -1,0 +1,136 @@
+/* test_streams.c - many event streams and many writers at once: every stream gets every event of
+ * its user, once and in order. bench/streams.c is the same with 2,000 streams, and figures. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "server/daemon.h"
+
+#define STREAMS 200
+#define USERS 10
+#define WRITERS 16
+#define WRITES 480 /* In all: small enough for the kernel to keep what is not read yet. */
+
+typedef struct writer {
+    pthread_t thread;
+    const test_daemon *daemon;
+    int name;
+    int failed;
+} writer;
+
+static void *write_some(void *ctx)
+{
+    writer *w = ctx;
+    char request[1024], body[128], buffer[4096];
+    int fd = test_try_connect(w->daemon->port);
+
+    for (int i = w->name; i < WRITES; i += WRITERS) {
+        snprintf(body, sizeof body, "{\"key\":\"k%d\",\"value\":%d,\"user_id\":\"u%d\"}", i, i,
+                 i % USERS);
+        snprintf(request, sizeof request,
+                 "POST /v1/facts HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"
+                 "Content-Length: %zu\r\n\r\n%s",
+                 w->daemon->token, strlen(body), body);
+        if (!test_send(fd, loci_str_of(request)) ||
+            test_receive_one(fd, buffer, sizeof buffer).status != 200)
+            w->failed++;
+    }
+    close(fd);
+    return NULL;
+}
+
+/* The body of a chunked answer, in place; terminated. */
+static char *unchunk(loci_str text)
+{
+    char *from = memmem(text.ptr, text.len, "\r\n\r\n", 4), *start, *to;
+    const char *end = text.ptr + text.len;
+
+    CHECK(from != NULL);
+    start = to = from += 4;
+    while (from < end) {
+        char *data;
+        size_t bytes = strtoul(from, &data, 16);
+
+        data += 2;
+        if (bytes == 0 || data + bytes > end)
+            break;
+        memmove(to, data, bytes);
+        to += bytes;
+        from = data + bytes + 2;
+    }
+    *to = '\0';
+    return start;
+}
+
+/* Ids from 1 on, without a gap; returns the last. */
+static int check_ids(const char *said)
+{
+    int last = 0;
+
+    for (const char *at = said; (at = strstr(at, "\nid: ")) != NULL; at++) {
+        CHECK_EQ(strtol(at + 5, NULL, 10), last + 1);
+        last++;
+    }
+    return last;
+}
+
+static int open_stream(const test_daemon *daemon, int number)
+{
+    int fd = test_connect(daemon);
+
+    CHECK(test_send(fd, loci_str_of(test_format(
+                            "GET /v1/events?user_id=u%d&after=0 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                            "Accept: text/event-stream\r\nAuthorization: Bearer %s\r\n\r\n",
+                            number % USERS, daemon->token))));
+    return fd;
+}
+
+static void run_writers(const test_daemon *daemon)
+{
+    writer writers[WRITERS] = {0};
+
+    for (int i = 0; i < WRITERS; i++) {
+        writers[i] = (writer){.daemon = daemon, .name = i};
+        CHECK_EQ(pthread_create(&writers[i].thread, NULL, write_some, &writers[i]), 0);
+    }
+    for (int i = 0; i < WRITERS; i++) {
+        pthread_join(writers[i].thread, NULL);
+        CHECK_EQ(writers[i].failed, 0);
+    }
+}
+
+/* A dashboard in every office, and agents that are at work. */
+TEST(streams, every_stream_gets_every_event_of_its_user)
+{
+    test_daemon daemon = test_daemon_start(NULL);
+    int descriptors = test_daemon_descriptors(&daemon);
+    int64_t before_kib = test_daemon_memory_kib(&daemon), open_kib;
+    int sockets[STREAMS];
+
+    for (int i = 0; i < STREAMS; i++)
+        sockets[i] = open_stream(&daemon, i);
+    CHECK_EQ(test_ask(&daemon, "GET /livez", NULL, NULL).status, 200);
+    test_sleep_ms(200);
+    open_kib = test_daemon_memory_kib(&daemon);
+    run_writers(&daemon);
+    printf("    streams: %d cost %lld KiB each\n", STREAMS,
+           (long long)((open_kib - before_kib) / STREAMS));
+    test_sleep_ms(1500);
+    for (int i = 0; i < STREAMS / 2; i++) { /* Half of them leave, half are ended. */
+        char *said;
+
+        CHECK_EQ(shutdown(sockets[i], SHUT_WR), 0);
+        said = unchunk(test_receive_all(sockets[i]));
+        CHECK_EQ(check_ids(said), WRITES / USERS);
+        close(sockets[i]);
+    }
+    test_daemon_check(&daemon, descriptors + STREAMS); /* Half, each with a descriptor to wake. */
+    test_daemon_stop(&daemon);
+    for (int i = STREAMS / 2; i < STREAMS; i++) {
+        CHECK_EQ(check_ids(unchunk(test_receive_all(sockets[i]))), WRITES / USERS);
+        close(sockets[i]);
+    }
+}
