@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cli/input.h"
+#include "ops/token_auth.h"
 
 #define TOKEN_FILE_BYTES_MAX 4096
 
@@ -34,6 +35,23 @@ static loci_status make_token(lc_cli *cli, loci_engine *engine, loci_str *out, l
     return status;
 }
 
+/* The file of another store, or of one that was made anew, would only give 401 later. */
+static loci_status check_token(lc_cli *cli, loci_engine *engine, const char *path, loci_error *err)
+{
+    lc_token_identity identity;
+    loci_str token;
+    loci_status status = lc_token_file_read(cli, path, &token, err);
+
+    if (status == LOCI_OK)
+        status = lc_token_authenticate(engine, token, cli->arena, &identity, err);
+    if (status == LOCI_EAUTH)
+        return lc_fail(err, LOCI_ECONFLICT,
+                       "the token in %s is not good for this store; remove the file to have a new "
+                       "one made",
+                       path);
+    return status;
+}
+
 loci_status lc_token_file_make(lc_cli *cli, loci_engine *engine, const char *path, loci_error *err)
 {
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -41,7 +59,7 @@ loci_status lc_token_file_make(lc_cli *cli, loci_engine *engine, const char *pat
     loci_status status;
 
     if (descriptor < 0 && errno == EEXIST)
-        return LOCI_OK;
+        return check_token(cli, engine, path, err);
     if (descriptor < 0)
         return lc_fail(err, LOCI_EFORBIDDEN, "cannot make the token file %s: %s", path,
                        strerror(errno));

@@ -5,7 +5,7 @@
 #include "cli/cli.h"
 
 /* Makes a token for administrators and writes it to a new file at `path`. A file that is there is
- * left alone: its token was made before. */
+ * left alone, but its token must be good: LOCI_ECONFLICT otherwise. */
 loci_status lc_token_file_make(lc_cli *cli, loci_engine *engine, const char *path, loci_error *err);
 
 /* The token in the file, white space around it cut off; in the arena of the run. */

@@ -21,6 +21,10 @@ run serve --lisen 127.0.0.1:0
 is "an option that is none" 2 "$RC"
 run serve --token-file /nowhere/token
 is "a token file that cannot be made" 1 "$RC"
+echo loci_of_another_store >foreign.token
+run serve --listen 127.0.0.1:0 --no-socket --token-file foreign.token
+is "a token file of another store" 1 "$RC"
+has "and it says what to do about it" "remove the file" "$ERR"
 run serve --set server.connections_max=0
 is "a limit out of its range" 1 "$RC"
 
