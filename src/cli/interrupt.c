@@ -7,20 +7,23 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-static volatile sig_atomic_t interrupted;
-static volatile sig_atomic_t wake_fd = -1;
+/* Ints that are read and written atomically: a signal arrives on any thread, and workers look. */
+static volatile int interrupted;
+static volatile int wake_fd = -1;
 
-_Static_assert(_Generic((sig_atomic_t)0, int : 1, default : 0), "loci.h's cancel flag is an int");
+static int get(const volatile int *flag)
+{
+    return __atomic_load_n(flag, __ATOMIC_SEQ_CST);
+}
 
 static void on_signal(int signal_number)
 {
     static const uint64_t one = 1;
     int error_before = errno;
 
-    if (interrupted)
+    if (__atomic_exchange_n(&interrupted, 1, __ATOMIC_SEQ_CST) != 0)
         _exit(128 + signal_number);
-    interrupted = 1;
-    if (wake_fd >= 0 && write(wake_fd, &one, sizeof one) < 0)
+    if (get(&wake_fd) >= 0 && write(get(&wake_fd), &one, sizeof one) < 0)
         errno = error_before; /* Full, so it is readable already. */
     errno = error_before;
 }
@@ -47,18 +50,18 @@ const volatile int *lc_interrupt_flag(void)
 
 int lc_interrupt_fd(void)
 {
-    if (wake_fd < 0)
-        wake_fd = eventfd(interrupted ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (wake_fd >= 0 && interrupted) {
+    if (get(&wake_fd) < 0)
+        __atomic_store_n(&wake_fd, eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), __ATOMIC_SEQ_CST);
+    if (get(&wake_fd) >= 0 && get(&interrupted) != 0) {
         static const uint64_t one = 1;
 
         /* The signal may have come before there was a descriptor to write to. */
-        (void)!write(wake_fd, &one, sizeof one);
+        (void)!write(get(&wake_fd), &one, sizeof one);
     }
-    return wake_fd;
+    return get(&wake_fd);
 }
 
 bool lc_interrupt_is_set(void)
 {
-    return interrupted != 0;
+    return get(&interrupted) != 0;
 }
