@@ -93,7 +93,8 @@ TEST(many_submit, a_failure_names_the_call_and_changes_nothing)
     loci_engine *engine = test_open_threads(store);
     loci_request requests[] = {request("fact.write", "{\"key\":\"a\",\"value\":1}"),
                                request("fact.current", "{\"key\":\"none\"}")};
-    uint64_t before = test_store_hash(store, NULL);
+    /* The workers' own upkeep may run meanwhile. */
+    uint64_t before = test_store_hash(store, "jobs heads");
     outcome o = {0};
     loci_error err;
 
@@ -101,7 +102,7 @@ TEST(many_submit, a_failure_names_the_call_and_changes_nothing)
     wait_for(&o);
     CHECK_EQ(o.status, LOCI_ENOTFOUND);
     CHECK_CONTAINS(o.text, "\"index\":1");
-    CHECK_EQ(test_store_hash(store, NULL), before);
+    CHECK_EQ(test_store_hash(store, "jobs heads"), before);
     test_close(engine);
 }
 
