@@ -8,7 +8,8 @@
 #define LABEL_PART_BYTES 40
 
 static const lc_sql count_sql = {
-    "select count(*), cast(coalesce(sum(seq), 0) as bigint) from heads", "", "ii"};
+    "select count(*), cast(coalesce(sum(seq), 0) as bigint) from heads where user_id <> ''", "",
+    "ii"};
 
 void lc_user_label(char out[LC_USER_LABEL_BYTES], loci_str tenant_id, loci_str user_id)
 {

@@ -229,3 +229,15 @@ TEST(store_ops, only_admins_may)
     }
     test_close(engine);
 }
+
+/* The store itself has a head too, once it has had a job; it is nobody's knowledge. */
+TEST(store_ops, verify_counts_the_users_that_status_counts)
+{
+    loci_engine *engine = test_open(test_path(test_tmpdir(), "a.db"));
+
+    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":1}");
+    test_call(engine, "store.rebuild", "{}");
+    CHECK_EQ(test_member_int(test_call(engine, "store.status", "{}"), "users"), 1);
+    CHECK_EQ(test_member_int(test_call(engine, "store.verify", "{}"), "users"), 1);
+    test_close(engine);
+}
