@@ -35,6 +35,7 @@ typedef struct lc_setting {
 /* In the order of the table, which is that of the names. */
 typedef enum lc_setting_id {
     LC_SETTING_CALL_TIMEOUT_MS,       /* call.timeout_ms (per tenant) */
+    LC_SETTING_DATA_DIR,              /* data.dir (restart): tables of tokenizers, encoders */
     LC_SETTING_JOB_KEEP_HOURS,        /* job.keep_hours: ended jobs stay visible that long */
     LC_SETTING_JOB_LEASE_MS,          /* job.lease_ms */
     LC_SETTING_JOB_WORKERS,           /* job.workers (restart) */

@@ -26,6 +26,14 @@ static const lc_setting table[LC_SETTING_COUNT] = {
             .is_live = true,
             .is_per_tenant = true,
         },
+    [LC_SETTING_DATA_DIR] =
+        {
+            .name = "data.dir",
+            .kind = LC_SETTING_TEXT,
+            .default_text = "\"\"",
+            .max = 4000,
+            .help = "Where the tables of tokenizers and encoders lie; empty: beside the program",
+        },
     [LC_SETTING_JOB_KEEP_HOURS] =
         {
             .name = "job.keep_hours",

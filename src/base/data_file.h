@@ -1,0 +1,51 @@
+/* data_file.h - the big read-only tables that script/setup brings: found by name, mapped, checked.
+ *
+ * Each is one file that is used where it lies: ranks of a tokenizer, weights of an encoder. It
+ * begins with a header that says what it is, and the writers (tools/data/) and the readers agree
+ * on the layout by its version. A file that is missing, cut or of another version is a plain error:
+ * loci works without, and says what is missing. Pages are shared by all processes and belong to the
+ * kernel's cache, not to anybody's heap.
+ */
+#ifndef LC_BASE_DATA_FILE_H
+#define LC_BASE_DATA_FILE_H
+
+#include "loci.h"
+
+#include <stdint.h>
+
+#define LC_DATA_PATH_BYTES 4096
+
+/* The first 64 bytes of every data file; numbers are little-endian. */
+typedef struct lc_data_header {
+    char magic[8];       /* "lociDATA" */
+    char kind[16];       /* What it is, such as "tokens" or "encoder", padded with NULs. */
+    uint32_t version;    /* Of the layout behind the header. */
+    uint32_t reserved;   /* 0 */
+    uint64_t body_bytes; /* All that follows the header. */
+    uint8_t digest[16];  /* First half of the SHA-256 of the body, for `loci doctor`. */
+    uint8_t padding[8];  /* 0 */
+} lc_data_header;
+
+_Static_assert(sizeof(lc_data_header) == 64, "the body begins at a cache line");
+
+/* A mapped file; zeroed is none. */
+typedef struct lc_data_file {
+    const lc_data_header *header;
+    const uint8_t *body;
+    size_t body_bytes;
+} lc_data_file;
+
+/* Maps the file at `path` and checks its header: its kind, its version, that it is whole.
+ * LOCI_ENOTFOUND when there is none, LOCI_ECORRUPT when it is not what it should be. */
+loci_status lc_data_file_open(const char *path, const char *kind, uint32_t version,
+                              lc_data_file *out, loci_error *err);
+/* Twice is fine. */
+void lc_data_file_close(lc_data_file *file);
+
+/* Where `name` lies: in `dir` when that is given (not empty), else in the first of these that has
+ * it: share/loci beside the running program, ../share/loci from it, and where it was installed.
+ * LOCI_ENOTFOUND names the command that brings it. */
+loci_status lc_data_file_find(loci_str dir, const char *name, char out[LC_DATA_PATH_BYTES],
+                              loci_error *err);
+
+#endif /* LC_BASE_DATA_FILE_H */
