@@ -1,0 +1,171 @@
+/* attribution.c - reading the name or title that a text begins with. */
+#include "talk/attribution.h"
+
+#define WHO_BYTES_MAX 80
+
+static bool is_upper(char c)
+{
+    return c >= 'A' && c <= 'Z';
+}
+
+static bool is_word_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || is_upper(c) || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || (unsigned char)c >= 0x80;
+}
+
+static loci_str from(loci_str text, size_t at)
+{
+    return at >= text.len ? LC_STR_NONE : (loci_str){text.ptr + at, text.len - at};
+}
+
+/* Signs and emoji at the front say nothing. */
+static loci_str skip_signs(loci_str text)
+{
+    size_t at = 0;
+
+    while (at < text.len) {
+        unsigned char c = (unsigned char)text.ptr[at];
+
+        if (c == ' ' || c == '*' || c == '>' || c == '"' || c == '\t' || c == '\n')
+            at++;
+        else if (c == 0xE2 && at + 2 < text.len)
+            at += 3;
+        else if (c == 0xEF && at + 2 < text.len && text.ptr[at + 1] == '\xB8')
+            at += 3;
+        else if (c == 0xF0 && at + 3 < text.len)
+            at += 4;
+        else
+            break;
+    }
+    return from(text, at);
+}
+
+int lc_rank_in(loci_str text, lc_ranking ranking)
+{
+    int best = -1;
+
+    for (size_t at = 0; at < text.len;) {
+        size_t end = at, second;
+        int rank;
+
+        while (end < text.len && is_word_byte(text.ptr[end]))
+            end++;
+        if (end == at) {
+            at++;
+            continue;
+        }
+        rank = ranking.rank(ranking.ctx, (loci_str){text.ptr + at, end - at});
+        best = rank > best ? rank : best;
+        second = end + 1;
+        while (second < text.len && is_word_byte(text.ptr[second]))
+            second++;
+        if (second > end + 1 && text.ptr[end] == ' ') {
+            rank = ranking.rank(ranking.ctx, (loci_str){text.ptr + at, second - at});
+            best = rank > best ? rank : best;
+        }
+        at = end;
+    }
+    return best;
+}
+
+bool lc_mark_read(loci_str text, loci_str *out_mark, loci_str *out_rest)
+{
+    loci_str clean = skip_signs(text);
+    const char *end;
+
+    if (clean.len < 3 || clean.ptr[0] != '[')
+        return false;
+    end = memchr(clean.ptr, ']', clean.len);
+    if (end == NULL || end == clean.ptr + 1)
+        return false;
+    *out_mark = lc_str_trim((loci_str){clean.ptr + 1, (size_t)(end - clean.ptr) - 1});
+    clean = lc_str_trim(from(clean, (size_t)(end - clean.ptr) + 1));
+    if (clean.len > 0 && clean.ptr[0] == ':')
+        clean = lc_str_trim(from(clean, 1));
+    *out_rest = clean;
+    return out_mark->len > 0;
+}
+
+/* "Victor (VP Engineering): ...": a name, what it is in parentheses, a colon. */
+static bool read_named(loci_str text, loci_str *out_who, loci_str *out_rest)
+{
+    size_t open = 0, close;
+
+    if (text.len == 0 || !is_upper(text.ptr[0]))
+        return false;
+    while (open < text.len && open < WHO_BYTES_MAX &&
+           (is_word_byte(text.ptr[open]) || strchr(" .&'/", text.ptr[open]) != NULL))
+        open++;
+    if (open >= text.len || text.ptr[open] != '(')
+        return false;
+    close = open + 1;
+    while (close < text.len && close < open + WHO_BYTES_MAX && text.ptr[close] != ')')
+        close++;
+    if (close + 1 >= text.len || text.ptr[close] != ')' || text.ptr[close + 1] != ':')
+        return false;
+    *out_who = (loci_str){text.ptr, close + 1};
+    *out_rest = lc_str_trim(from(text, close + 2));
+    return true;
+}
+
+static bool starts_folded(loci_str text, const char *lower)
+{
+    size_t len = strlen(lower);
+
+    if (text.len < len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if ((is_upper(text.ptr[i]) ? text.ptr[i] + ('a' - 'A') : text.ptr[i]) != lower[i])
+            return false;
+    return true;
+}
+
+/* "Per the CEO, ...": only before a title, since "per unit" is none. */
+static bool read_per(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
+{
+    static const char *const openings[] = {"per the ",          "per our ",        "per ",
+                                           "according to the ", "according to ",   "as per the ",
+                                           "as per ",           "by order of the "};
+
+    for (size_t i = 0; i < sizeof openings / sizeof *openings; i++) {
+        loci_str rest;
+        size_t end = 0;
+
+        if (!starts_folded(text, openings[i]))
+            continue;
+        rest = from(text, strlen(openings[i]));
+        while (end < rest.len && end < WHO_BYTES_MAX && rest.ptr[end] != ',' &&
+               rest.ptr[end] != ':')
+            end++;
+        if (end >= rest.len || end >= WHO_BYTES_MAX ||
+            lc_rank_in((loci_str){rest.ptr, end}, ranking) < 0)
+            return false;
+        *out_who = (loci_str){rest.ptr, end};
+        *out_rest = lc_str_trim(from(rest, end + 1));
+        return true;
+    }
+    return false;
+}
+
+lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
+{
+    loci_str clean = skip_signs(text);
+    lc_attribution out = {.rank = -1, .words = clean};
+    loci_str mark, rest, who;
+    bool is_marked = lc_mark_read(clean, &mark, &rest);
+
+    if (is_marked && mark.len <= WHO_BYTES_MAX &&
+        (lc_rank_in(mark, ranking) >= 0 || memchr(mark.ptr, '(', mark.len) != NULL)) {
+        out = (lc_attribution){.who = mark, .rank = lc_rank_in(mark, ranking), .words = rest};
+        clean = rest;
+    }
+    if (read_named(clean, &who, &rest) || read_per(clean, ranking, &who, &rest)) {
+        int rank = lc_rank_in(who, ranking);
+
+        out.who = who;
+        out.rank = rank > out.rank ? rank : out.rank;
+        out.words = rest;
+    }
+    return out;
+}

@@ -1,0 +1,66 @@
+/* cue.h - the turns of phrase that say how a sentence is meant: as a question, a correction, a
+ * supposition, an aside.
+ *
+ * They are data (cue_table.c): patterns over words, one line each, found by their first word. A cue
+ * only says how something is meant. That it changes anything needs more: the same subject and
+ * another value (subject.h).
+ *
+ * A pattern is a row of words: `a|b` is either, `word?` may be missing, `word~` is any form of it,
+ * `*` up to three words, `...` up to eight, `^` at the start the beginning of the clause (after
+ * words like "oh" and "so"), `word:` one that a colon, comma or dash follows, `$` at the end the
+ * end of the clause, `<v>` the rest of the clause, which is the value it speaks of.
+ */
+#ifndef LC_TALK_CUE_H
+#define LC_TALK_CUE_H
+
+#include "talk/term.h"
+
+/* Each is a bit. */
+typedef enum lc_cue {
+    LC_CUE_QUESTION = 1 << 0,      /* Asks. */
+    LC_CUE_REQUEST = 1 << 1,       /* Wants to be told or shown something. */
+    LC_CUE_META = 1 << 2,          /* Speaks of the talk itself. */
+    LC_CUE_TENTATIVE = 1 << 3,     /* Supposes: maybe, draft, what if. */
+    LC_CUE_PAST = 1 << 4,          /* Says what was so before. */
+    LC_CUE_EXPLORE_OPEN = 1 << 5,  /* What follows is only played with ... */
+    LC_CUE_EXPLORE_CLOSE = 1 << 6, /* ... up to here. */
+    LC_CUE_ASIDE_OPEN = 1 << 7,    /* Something else comes between ... */
+    LC_CUE_ASIDE_CLOSE = 1 << 8,   /* ... and is over. */
+    LC_CUE_CORRECT = 1 << 9,       /* Takes something back. */
+    LC_CUE_UPDATE = 1 << 10,       /* Says how it is by now, officially, finally. */
+    LC_CUE_DECIDE = 1 << 11,       /* Settles on one of several. */
+    LC_CUE_ANNOUNCE = 1 << 12,     /* "Update:", "Correction:" at the front: all of it is news. */
+    LC_CUE_HOLD = 1 << 13,         /* Stops something named. */
+    LC_CUE_WRONG = 1 << 14,        /* Says of somebody that they were wrong. */
+    LC_CUE_REPLAN = 1 << 15,       /* A new plan, date or schedule. */
+    LC_CUE_REVERT = 1 << 16,       /* Back to what it was. */
+    LC_CUE_VALUE = 1 << 17,        /* Has a value that something gets: see `value`. */
+    LC_CUE_REFERS = 1 << 18        /* "that", "it": speaks of what was said last. */
+} lc_cue;
+
+/* What was found in one clause. */
+typedef struct lc_cue_set {
+    uint32_t bits;
+    lc_terms value;     /* Of LC_CUE_VALUE: the new value, without what trails behind it. */
+    size_t value_order; /* The line of the table that found it. */
+    size_t wrong_at;    /* Of LC_CUE_WRONG: the term that follows the name. */
+} lc_cue_set;
+
+/* The patterns, ready to be looked up; immutable, for any number of threads. */
+typedef struct lc_cues lc_cues;
+
+loci_status lc_cues_new(lc_heap *heap, lc_cues **out, loci_error *err);
+void lc_cues_free(lc_cues *cues); /* NULL is fine. */
+
+/* Reads a clause, which is a run of terms of one sentence. */
+lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause);
+
+/* One line of the table. */
+typedef struct lc_cue_row {
+    lc_cue cue;
+    const char *pattern;
+} lc_cue_row;
+
+const lc_cue_row *lc_cue_table(size_t *count);
+
+#endif /* LC_TALK_CUE_H */

@@ -1,0 +1,48 @@
+/* judging.h - the state of one judgement, shared by talk.c and talk_flow.c. */
+#ifndef LC_TALK_JUDGING_H
+#define LC_TALK_JUDGING_H
+
+#include "talk/talk.h"
+
+typedef struct lc_unit_clause {
+    lc_terms terms;
+    lc_cue_set cues;
+    lc_verdict verdict;
+    bool is_aside; /* In parentheses at the end of its sentence. */
+} lc_unit_clause;
+
+/* One of the things said, read. */
+typedef struct lc_unit {
+    const lc_said *said;
+    lc_attribution attribution;
+    lc_terms terms; /* Of its words, without the attribution. */
+    lc_unit_clause *clauses;
+    size_t clause_count;
+    lc_verdict verdict;
+    bool is_withdrawn; /* It says so itself: "[INVALIDATED] ..." */
+} lc_unit;
+
+typedef struct lc_judging {
+    const lc_talk *talk;
+    lc_arena *arena;
+    const lc_talk_input *input;
+    lc_terms query;
+    lc_unit *units; /* As many as things said. */
+    lc_dead *dead;
+    size_t dead_count;
+} lc_judging;
+
+/* Attribution, terms and clauses of a text. */
+loci_status lc_unit_read(const lc_talk *talk, lc_arena *arena, loci_str text, lc_unit *out,
+                         loci_error *err);
+
+/* From here on the value is dead. */
+void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_rejected);
+/* Has one of its clauses one of these cues? */
+bool lc_unit_has(const lc_unit *unit, uint32_t cues);
+bool lc_unit_contradicts(const lc_unit *older, const lc_unit *newer);
+
+/* What the course of the conversation makes void: asides, explorations, corrections. */
+void lc_judging_flow(lc_judging *j);
+
+#endif /* LC_TALK_JUDGING_H */

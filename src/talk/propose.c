@@ -1,0 +1,307 @@
+/* propose.c - finding the fact that a sentence gives another value. */
+#include "talk/propose.h"
+
+#include "base/error.h"
+#include "talk/judging.h"
+
+/* What is asked, supposed or past gives nothing a value. */
+#define NOT_MEANT                                                                                  \
+    (LC_CUE_QUESTION | LC_CUE_REQUEST | LC_CUE_TENTATIVE | LC_CUE_PAST | LC_CUE_EXPLORE_OPEN)
+
+/* One known fact, read, with the messages that stated it. */
+typedef struct candidate {
+    lc_terms key, value;
+    bool is_tentative;
+    bool is_utterance; /* Word for word what somebody said: a log, not the value of a slot. */
+    bool is_fresh;     /* The last thing people said states it. */
+    size_t *stated_in; /* Indexes of messages. */
+    size_t stated_count;
+} candidate;
+
+typedef struct proposing {
+    const lc_talk *talk;
+    lc_arena *arena;
+    const lc_propose_input *input;
+    candidate *candidates;
+    lc_terms *before;
+    lc_unit message;
+    bool is_exploring; /* Ideas are being played with: nothing that is said now is meant. */
+    size_t last_said;  /* The last message before that a person wrote, or LC_SAID_NONE. */
+} proposing;
+
+const char *lc_rule_name(lc_rule rule)
+{
+    static const char *const names[] = {"explicit", "implicit", "authority", "temporal"};
+
+    return names[rule];
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* "order_quantity" as words. */
+static loci_status read_key(lc_arena *arena, loci_str key, lc_terms *out, loci_error *err)
+{
+    loci_str words = lc_arena_copy(arena, key);
+
+    if (words.ptr == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < words.len; i++)
+        if (strchr("_.-/:", words.ptr[i]) != NULL)
+            ((char *)(uintptr_t)words.ptr)[i] = ' ';
+    return lc_terms_read(arena, words, out, err);
+}
+
+/* Does the message have most of the value? */
+static bool states(lc_terms message, lc_terms value)
+{
+    size_t content = 0, said = 0;
+
+    for (size_t i = 0; i < value.count; i++) {
+        if (!lc_term_is_content(value.at[i].kind))
+            continue;
+        content++;
+        said += lc_terms_have(message, value.at[i].sense);
+    }
+    return content > 0 && said * 5 >= content * 3;
+}
+
+/* A word that tells values apart; "this" does in "this week". */
+static bool counts(lc_terms value, size_t at)
+{
+    return lc_term_is_content(value.at[at].kind) ||
+           (at + 1 < value.count && value.at[at + 1].is_time_unit);
+}
+
+static bool has_all(lc_terms message, lc_terms value)
+{
+    for (size_t i = 0; i < value.count; i++)
+        if (counts(value, i) && !lc_terms_have(message, value.at[i].sense))
+            return false;
+    return value.count > 0;
+}
+
+static bool has_word(lc_terms terms, const char *word)
+{
+    uint64_t hash = lc_term_word(loci_str_of(word));
+
+    for (size_t i = 0; i < terms.count; i++)
+        if (terms.at[i].word == hash)
+            return true;
+    return false;
+}
+
+static bool is_tentative(lc_terms value)
+{
+    static const char *const words[] = {"tentative",   "tentatively", "draft",  "proposed",
+                                        "provisional", "preliminary", "planned"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (has_word(value, words[i]))
+            return true;
+    return false;
+}
+
+static loci_status read_candidate(proposing *p, size_t index, loci_error *err)
+{
+    const lc_propose_input *input = p->input;
+    candidate *c = &p->candidates[index];
+    loci_status status = read_key(p->arena, input->known[index].key, &c->key, err);
+
+    if (status == LOCI_OK)
+        status = lc_terms_read(p->arena, input->known[index].value, &c->value, err);
+    if (status != LOCI_OK)
+        return status;
+    c->is_tentative = is_tentative(c->value);
+    c->stated_in = lc_arena_zalloc_array(p->arena, input->before_count + 1, sizeof *c->stated_in);
+    if (c->stated_in == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < input->before_count; i++) {
+        if (!states(p->before[i], c->value))
+            continue;
+        c->is_utterance |= lc_str_eq(p->before[i].text, c->value.text);
+        c->stated_in[c->stated_count++] = i;
+        c->is_fresh |= i == p->last_said;
+    }
+    return LOCI_OK;
+}
+
+static loci_status read_all(proposing *p, loci_error *err)
+{
+    const lc_propose_input *input = p->input;
+    loci_status status = lc_unit_read(p->talk, p->arena, input->message, &p->message, err);
+
+    p->candidates = lc_arena_zalloc_array(p->arena, input->known_count + 1, sizeof *p->candidates);
+    p->before = lc_arena_zalloc_array(p->arena, input->before_count + 1, sizeof *p->before);
+    if (p->candidates == NULL || p->before == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < input->before_count && status == LOCI_OK; i++) {
+        lc_unit unit = {0};
+
+        status = lc_unit_read(p->talk, p->arena, input->before[i].text, &unit, err);
+        p->before[i] = unit.terms;
+        if (input->before[i].is_model)
+            continue;
+        p->last_said = i;
+        if (lc_unit_has(&unit, LC_CUE_EXPLORE_OPEN))
+            p->is_exploring = true;
+        if (lc_unit_has(&unit, LC_CUE_EXPLORE_CLOSE))
+            p->is_exploring = false;
+    }
+    for (size_t i = 0; i < input->known_count && status == LOCI_OK; i++)
+        status = read_candidate(p, i, err);
+    return status;
+}
+
+/* ---- Which fact ------------------------------------------------------------------------------ */
+
+/* Words of keys that are no subject. */
+static bool is_generic(const lc_term *term)
+{
+    static const char *const words[] = {"status",   "decision",   "choice",   "fact",   "value",
+                                        "current",  "item",       "note",     "info",   "detail",
+                                        "approach", "preference", "selected", "stated", "new"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (term->word == lc_term_word(loci_str_of(words[i])))
+            return true;
+    return false;
+}
+
+/* Content words of `from` that the clause has, except those of the value itself. */
+static size_t named(lc_terms from, lc_terms clause, lc_terms value)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < from.count; i++) {
+        const lc_term *term = &from.at[i];
+
+        count += (term->kind == LC_TERM_WORD || term->kind == LC_TERM_NAME) && !is_generic(term) &&
+                 !lc_terms_have(value, term->sense) && lc_terms_have(clause, term->sense) &&
+                 !lc_terms_have(lc_terms_part(from, 0, i), term->sense);
+    }
+    return count;
+}
+
+/* Twice what the key names, once what the messages that stated it name. */
+static size_t score(const proposing *p, const candidate *c, lc_terms clause)
+{
+    size_t best = 0;
+    static const lc_terms nothing = {0};
+
+    for (size_t i = 0; i < c->stated_count; i++) {
+        size_t words = named(p->before[c->stated_in[i]], clause, c->value);
+
+        best = words > best ? words : best;
+    }
+    return 4 * named(c->key, clause, nothing) + 2 * best;
+}
+
+/* The message points at what was just said: "that", a draft made final, a decision from above. */
+static bool points_at(const proposing *p, const candidate *c, const lc_unit_clause *clause)
+{
+    uint32_t cues = clause->cues.bits;
+    bool is_news = (cues & (LC_CUE_CORRECT | LC_CUE_UPDATE)) != 0;
+
+    if (!c->is_fresh)
+        return false;
+    return (is_news && (cues & LC_CUE_REFERS) != 0) || (is_news && c->is_tentative) ||
+           (p->message.attribution.rank >= 0 && (cues & LC_CUE_DECIDE) != 0);
+}
+
+/* Can the new value stand where the old one stood? */
+static bool is_rival(const candidate *c, lc_terms clause, lc_terms value)
+{
+    uint32_t old_kinds = lc_value_kinds(c->value), new_kinds = lc_value_kinds(value);
+
+    if (has_all(clause, c->value) || has_all(c->value, value))
+        return false;
+    return old_kinds == 0 || new_kinds == 0 || (old_kinds & new_kinds) != 0;
+}
+
+static size_t best_candidate(const proposing *p, const lc_unit_clause *clause)
+{
+    size_t best = LC_SAID_NONE, best_score = 0;
+
+    for (size_t i = 0; i < p->input->known_count; i++) {
+        const candidate *c = &p->candidates[i];
+        size_t points;
+
+        if (p->input->known[i].is_former || c->is_utterance ||
+            !is_rival(c, clause->terms, clause->cues.value))
+            continue;
+        points = score(p, c, clause->terms);
+        if (points == 0 && points_at(p, c, clause))
+            points = 1;
+        if (points > best_score) {
+            best = i;
+            best_score = points;
+        }
+    }
+    return best;
+}
+
+/* "Back to card-based UI": a value that was there before, in the slot that replaced it. */
+static size_t reverted(const proposing *p, const lc_unit_clause *clause)
+{
+    for (size_t i = p->input->known_count; i-- > 0;) {
+        const lc_known *known = &p->input->known[i];
+
+        if (!known->is_former || known->successor >= p->input->known_count ||
+            p->input->known[known->successor].is_former)
+            continue;
+        if (has_all(clause->cues.value, p->candidates[i].value))
+            return i;
+    }
+    return LC_SAID_NONE;
+}
+
+static lc_rule rule_of(const proposing *p, uint32_t cues)
+{
+    if (p->message.attribution.rank >= 0)
+        return LC_RULE_AUTHORITY;
+    if ((cues & LC_CUE_CORRECT) != 0)
+        return LC_RULE_EXPLICIT;
+    return (cues & LC_CUE_UPDATE) != 0 ? LC_RULE_TEMPORAL : LC_RULE_IMPLICIT;
+}
+
+static bool propose(const proposing *p, const lc_unit_clause *clause, lc_proposal *out)
+{
+    uint32_t cues = clause->cues.bits;
+    bool is_led = lc_unit_has(&p->message, LC_CUE_CORRECT | LC_CUE_UPDATE);
+    size_t index;
+
+    if ((cues & NOT_MEANT) != 0 || (cues & LC_CUE_VALUE) == 0)
+        return false;
+    if ((cues & (LC_CUE_CORRECT | LC_CUE_UPDATE | LC_CUE_DECIDE)) == 0 && !is_led)
+        return false;
+    if ((cues & LC_CUE_REVERT) != 0) {
+        index = reverted(p, clause);
+        if (index != LC_SAID_NONE) {
+            *out = (lc_proposal){p->input->known[index].successor, p->input->known[index].value,
+                                 rule_of(p, cues)};
+            return true;
+        }
+    }
+    index = best_candidate(p, clause);
+    if (index == LC_SAID_NONE)
+        return false;
+    *out = (lc_proposal){index, lc_terms_text(clause->cues.value), rule_of(p, cues)};
+    return true;
+}
+
+loci_status lc_talk_propose(const lc_talk *talk, lc_arena *arena, const lc_propose_input *input,
+                            lc_proposal out[LC_PROPOSALS_MAX], size_t *out_count, loci_error *err)
+{
+    proposing p = {.talk = talk, .arena = arena, .input = input, .last_said = LC_SAID_NONE};
+    loci_status status = read_all(&p, err);
+    size_t count = 0;
+
+    if (status != LOCI_OK)
+        return status;
+    if (p.is_exploring || lc_unit_has(&p.message, LC_CUE_EXPLORE_OPEN))
+        p.message.clause_count = 0;
+    for (size_t i = 0; i < p.message.clause_count && count < LC_PROPOSALS_MAX; i++)
+        count += propose(&p, &p.message.clauses[i], &out[count]);
+    *out_count = count;
+    return LOCI_OK;
+}

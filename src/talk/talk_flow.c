@@ -1,0 +1,244 @@
+/* talk_flow.c - what a turn of the conversation does to the turns before it.
+ *
+ * Only what people say counts: an answer of the assistant opens, closes and corrects nothing.
+ * Asides and explorations void what lies between their two ends, and only once the second end was
+ * heard.
+ */
+#include "talk/judging.h"
+
+static bool is_message(const lc_unit *unit)
+{
+    return unit->said->kind == LC_SAID_MESSAGE && !unit->said->is_model;
+}
+
+static void void_unit(lc_unit *unit, lc_verdict verdict)
+{
+    if (unit->verdict == LC_VERDICT_HOLDS)
+        unit->verdict = verdict;
+}
+
+/* Every message from `first` to `last`. */
+static void void_span(lc_judging *j, size_t first, size_t last, lc_verdict verdict)
+{
+    for (size_t i = first; i <= last; i++)
+        if (j->units[i].said->kind == LC_SAID_MESSAGE)
+            void_unit(&j->units[i], verdict);
+}
+
+/* Is the query about what was said in the span, more than about the rest? Then it is no aside. */
+static bool is_asked_about(const lc_judging *j, size_t first, size_t last)
+{
+    size_t inside = 0, outside = 0;
+
+    for (size_t i = 0; i < j->input->count; i++) {
+        size_t shared;
+
+        if (!is_message(&j->units[i]))
+            continue;
+        shared = lc_subject_shared(j->query, j->units[i].terms);
+        if (i >= first && i <= last)
+            inside = shared > inside ? shared : inside;
+        else
+            outside = shared > outside ? shared : outside;
+    }
+    return inside > outside;
+}
+
+/* "Update: ..." is news: what was said before on the same subject is not. */
+static void announce(lc_judging *j, size_t index)
+{
+    lc_unit *news = &j->units[index];
+
+    for (size_t i = 0; i < index; i++) {
+        lc_unit *old = &j->units[i];
+
+        if (!is_message(old) || old->verdict != LC_VERDICT_HOLDS ||
+            !lc_subject_is_same(old->terms, news->terms))
+            continue;
+        void_unit(old, LC_VERDICT_REPLACED);
+        lc_judging_bury(j, old->terms, news->terms, false);
+    }
+}
+
+static bool starts_with_term(loci_str who, lc_terms name, size_t at)
+{
+    const lc_term *term = &name.at[at];
+
+    if (who.len < term->bytes)
+        return false;
+    for (size_t i = 0; i < term->bytes; i++)
+        if ((who.ptr[i] | 0x20) != (name.text.ptr[term->start + i] | 0x20))
+            return false;
+    return true;
+}
+
+/* "L1 was wrong": what L1 said before is void. */
+static void declare_wrong(lc_judging *j, size_t index, const lc_unit_clause *clause)
+{
+    size_t name = clause->cues.wrong_at;
+
+    while (name > 0 && clause->terms.at[name - 1].kind != LC_TERM_NAME)
+        name--;
+    if (name == 0)
+        return;
+    for (size_t i = 0; i < index; i++) {
+        lc_unit *old = &j->units[i];
+
+        if (is_message(old) && old->attribution.who.len > 0 &&
+            starts_with_term(old->attribution.who, clause->terms, name - 1))
+            void_unit(old, LC_VERDICT_REPLACED);
+    }
+}
+
+/* "Correction: ..." takes back the last thing the same person said. */
+static void correct_self(lc_judging *j, size_t index)
+{
+    loci_str who = j->units[index].attribution.who;
+
+    for (size_t i = index; who.len > 0 && i-- > 0;) {
+        if (is_message(&j->units[i]) && lc_str_eq(j->units[i].attribution.who, who)) {
+            void_unit(&j->units[i], LC_VERDICT_REPLACED);
+            return;
+        }
+    }
+}
+
+/* Does a statement bind itself to the date: "by Friday", "for Friday"? */
+static bool binds_to(lc_terms terms, uint64_t date)
+{
+    static const char *const before[] = {"by", "for", "hit", "before", "until", "on"};
+
+    for (size_t i = 1; i < terms.count; i++) {
+        if (terms.at[i].sense != date)
+            continue;
+        for (size_t w = 0; w < sizeof before / sizeof *before; w++)
+            if (terms.at[i - 1].word == lc_term_word(loci_str_of(before[w])))
+                return true;
+    }
+    return false;
+}
+
+/* The date is no longer the plan's: what was promised for it is void. */
+static void drop_date(lc_judging *j, size_t index, uint64_t date)
+{
+    for (size_t i = 0; i < index; i++)
+        if (is_message(&j->units[i]) && binds_to(j->units[i].terms, date))
+            void_unit(&j->units[i], LC_VERDICT_REPLACED);
+}
+
+/* A new plan replaces the dates of the old one. */
+static void replan(lc_judging *j, size_t index)
+{
+    lc_unit *plan = &j->units[index];
+
+    if ((lc_value_kinds(plan->terms) & LC_VALUE_WHEN) == 0)
+        return;
+    for (size_t i = 0; i < index; i++) {
+        lc_unit *old = &j->units[i];
+
+        if (!is_message(old) || (lc_value_kinds(old->terms) & LC_VALUE_WHEN) == 0 ||
+            !lc_subject_is_near(old->terms, plan->terms))
+            continue;
+        void_unit(old, LC_VERDICT_REPLACED);
+        for (size_t t = 0; t < old->terms.count; t++)
+            if (old->terms.at[t].kind == LC_TERM_DATE &&
+                !lc_terms_have(plan->terms, old->terms.at[t].sense))
+                drop_date(j, index, old->terms.at[t].sense);
+    }
+}
+
+/* A clause that corrects: what contradicts it on the same subject is void; when it only points
+ * ("change that to Thursday"), the last clause with a value of that kind. */
+static void correct_clauses(lc_judging *j, size_t index, const lc_unit_clause *clause)
+{
+    uint32_t kinds = lc_value_kinds(clause->terms) &
+                     (LC_VALUE_MONEY | LC_VALUE_PERCENT | LC_VALUE_WHEN | LC_VALUE_STATUS);
+    bool found = false;
+
+    for (size_t i = index; kinds != 0 && i-- > 0;) {
+        lc_unit *old = &j->units[i];
+
+        for (size_t c = 0; is_message(old) && c < old->clause_count; c++) {
+            lc_unit_clause *before = &old->clauses[c];
+
+            if (lc_subject_contradicts(before->terms, clause->terms)) {
+                before->verdict = LC_VERDICT_REPLACED;
+                lc_judging_bury(j, before->terms, clause->terms, false);
+                found = true;
+            }
+        }
+    }
+    if (found || (clause->cues.bits & LC_CUE_REFERS) == 0 || kinds == 0)
+        return;
+    for (size_t i = index; i-- > 0;) {
+        lc_unit *old = &j->units[i];
+
+        for (size_t c = old->clause_count; is_message(old) && c-- > 0;) {
+            if ((lc_value_kinds(old->clauses[c].terms) & kinds) == 0)
+                continue;
+            old->clauses[c].verdict = LC_VERDICT_REPLACED;
+            lc_judging_bury(j, old->clauses[c].terms, clause->terms, false);
+            return;
+        }
+    }
+}
+
+static void follow_clauses(lc_judging *j, size_t index)
+{
+    lc_unit *unit = &j->units[index];
+
+    for (size_t c = 0; c < unit->clause_count; c++) {
+        const lc_unit_clause *clause = &unit->clauses[c];
+        uint32_t cues = clause->cues.bits;
+
+        if ((cues & (LC_CUE_QUESTION | LC_CUE_TENTATIVE | LC_CUE_REQUEST)) != 0)
+            continue;
+        if ((cues & LC_CUE_WRONG) != 0)
+            declare_wrong(j, index, clause);
+        if ((cues & LC_CUE_REPLAN) != 0)
+            replan(j, index);
+        if ((cues & (LC_CUE_CORRECT | LC_CUE_UPDATE)) != 0 && (cues & LC_CUE_PAST) == 0)
+            correct_clauses(j, index, clause);
+    }
+}
+
+typedef struct spans {
+    size_t aside, explore; /* Where they began, or LC_SAID_NONE. */
+} spans;
+
+static void follow_spans(lc_judging *j, size_t index, spans *open)
+{
+    const lc_unit *unit = &j->units[index];
+
+    if (lc_unit_has(unit, LC_CUE_EXPLORE_CLOSE) && open->explore != LC_SAID_NONE) {
+        void_span(j, open->explore, index, LC_VERDICT_SUPPOSES);
+        open->explore = LC_SAID_NONE;
+    } else if (lc_unit_has(unit, LC_CUE_EXPLORE_OPEN) && open->explore == LC_SAID_NONE) {
+        open->explore = index;
+    }
+    if (lc_unit_has(unit, LC_CUE_ASIDE_CLOSE) && open->aside != LC_SAID_NONE) {
+        if (!is_asked_about(j, open->aside, index))
+            void_span(j, open->aside, index, LC_VERDICT_ASIDE);
+        open->aside = LC_SAID_NONE;
+    } else if (lc_unit_has(unit, LC_CUE_ASIDE_OPEN) && open->aside == LC_SAID_NONE) {
+        open->aside = index;
+    }
+}
+
+void lc_judging_flow(lc_judging *j)
+{
+    spans open = {.aside = LC_SAID_NONE, .explore = LC_SAID_NONE};
+
+    for (size_t i = 0; i < j->input->count; i++) {
+        const lc_unit *unit = &j->units[i];
+
+        if (!is_message(unit))
+            continue;
+        follow_spans(j, i, &open);
+        if (lc_unit_has(unit, LC_CUE_ANNOUNCE)) {
+            announce(j, i);
+            correct_self(j, i);
+        }
+        follow_clauses(j, i);
+    }
+}
