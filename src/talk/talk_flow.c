@@ -161,7 +161,8 @@ static void correct_clauses(lc_judging *j, size_t index, const lc_unit_clause *c
         for (size_t c = 0; is_message(old) && c < old->clause_count; c++) {
             lc_unit_clause *before = &old->clauses[c];
 
-            if (lc_subject_contradicts(before->terms, clause->terms)) {
+            if (lc_subject_is_same(before->terms, clause->terms) &&
+                lc_subject_contradicts(before->terms, clause->terms)) {
                 before->verdict = LC_VERDICT_REPLACED;
                 lc_judging_bury(j, before->terms, clause->terms, false);
                 found = true;
