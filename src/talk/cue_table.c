@@ -5,6 +5,14 @@
  * products, no amounts. */
 #include "talk/cue.h"
 
+#define CHANGE "change|switch|update|move|set|push|bump|shift|bring|reschedule"
+#define CHANGED                                                                                    \
+    "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted"  \
+    "|relocated|renamed|reassigned"
+#define TRUE_NOW "actual|correct|real|right|latest|current|updated|revised|new"
+#define ESTIMATE                                                                                   \
+    "diagnosis|estimate|answer|analysis|claim|statement|numbers|report|figures|assessment"
+
 static const lc_cue_row rows[] = {
     /* Wants to be told something: states nothing. */
     {LC_CUE_REQUEST, "^please? show|tell|give|send|remind me|us"},
@@ -132,8 +140,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_CORRECT, "my|our mistake|bad|error"},
     {LC_CUE_CORRECT, "sorry:"},
     {LC_CUE_CORRECT, "make that|it"},
-    {LC_CUE_CORRECT,
-     "change|switch|update|move|set|push|bump|shift|bring|reschedule that|it|this|the|to"},
+    {LC_CUE_CORRECT, CHANGE " that|it|this|the|to"},
     {LC_CUE_CORRECT, "instead"},
     {LC_CUE_CORRECT, "rather than"},
     {LC_CUE_CORRECT, "override~"},
@@ -150,25 +157,20 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "as of today|now|this|yesterday|tomorrow|next"},
     {LC_CUE_UPDATE, "is|are|am|it's|we're|they're now"},
     {LC_CUE_UPDATE, "now is|are|it's|we're|they're"},
-    {LC_CUE_UPDATE,
-     "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted|relocated|renamed|reassigned to"},
+    {LC_CUE_UPDATE, CHANGED " to"},
     {LC_CUE_UPDATE, "effective immediately|today|now|from|as"},
     {LC_CUE_UPDATE, "going forward"},
     {LC_CUE_UPDATE, "from now on"},
     {LC_CUE_UPDATE, "official|officially"},
     {LC_CUE_UPDATE, "final|finalized|finalised|finally"},
     {LC_CUE_UPDATE, "confirmed"},
-    {LC_CUE_UPDATE,
-     "the? actual|correct|real|right|latest|current|updated|revised|new * is|are|will"},
-    {LC_CUE_UPDATE,
-     "the? actual|correct|real|right|latest|current|updated|revised|new value|one|date|time|price|number|address|plan|budget"},
+    {LC_CUE_UPDATE, "the? " TRUE_NOW " * is|are|will"},
+    {LC_CUE_UPDATE, "the? " TRUE_NOW " value|one|date|time|price|number|address|plan|budget"},
     {LC_CUE_UPDATE, "^update"},
-    {LC_CUE_UPDATE,
-     "has|have been moved|changed|pushed|delayed|rescheduled|updated|cancelled|canceled|approved|revoked"},
+    {LC_CUE_UPDATE, "has|have been " CHANGED "|cancelled|canceled|approved|revoked"},
 
     /* Settling on one. */
-    {LC_CUE_DECIDE,
-     "let's|lets|we'll|we're|i'll|will|are go|going|proceed|proceeding|stick|sticking|run with|for"},
+    {LC_CUE_DECIDE, "let's|lets|we'll|we're|i'll|will|are go|going|proceed|stick|run with|for"},
     {LC_CUE_DECIDE, "let's|lets|we'll|we're|i'll use|using|choose|pick|try|do|take"},
     {LC_CUE_DECIDE, "we'll|will be doing|using|taking|having"},
     {LC_CUE_DECIDE, "decided|agreed|settled on|to|upon"},
@@ -191,8 +193,7 @@ static const lc_cue_row rows[] = {
 
     /* Somebody was wrong. */
     {LC_CUE_WRONG, "was|is|were|are|got also|actually|completely? wrong|incorrect|mistaken"},
-    {LC_CUE_WRONG,
-     "diagnosis|estimate|answer|analysis|claim|statement|numbers|report|figures|assessment was|were|is also? wrong|incorrect|mistaken|off"},
+    {LC_CUE_WRONG, ESTIMATE " was|were|is also? wrong|incorrect|mistaken|off"},
 
     /* Another plan. */
     {LC_CUE_REPLAN, "new|revised|updated plan|schedule|timeline|deadline|date"},
@@ -204,10 +205,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REVERT, "back to <v>"},
 
     /* Where the new value stands. The first that fits counts. */
-    {LC_CUE_VALUE,
-     "change|switch|update|move|set|push|bump|shift|bring|reschedule that|it|this|them back? to <v>"},
-    {LC_CUE_VALUE,
-     "change|switch|update|move|set|push|bump|shift|bring|reschedule the|our|my * to <v>"},
+    {LC_CUE_VALUE, CHANGE " that|it|this|them back? to <v>"},
+    {LC_CUE_VALUE, CHANGE " the|our|my * to <v>"},
     {LC_CUE_VALUE, "make that|it <v>"},
     {LC_CUE_VALUE, "i|we meant <v>"},
     {LC_CUE_VALUE, "replace|replacing * with <v>"},
@@ -216,13 +215,16 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, "go|going|switch|switching|revert back? to <v>"},
     {LC_CUE_VALUE, "be doing|using|taking|having <v>"},
     {LC_CUE_VALUE, "let's|lets|we'll|we're try|use|using|do|pick|choose|take <v>"},
-    {LC_CUE_VALUE,
-     "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted|relocated to <v>"},
+    {LC_CUE_VALUE, CHANGED " to <v>"},
     {LC_CUE_VALUE, "chose|selected|picked <v>"},
     {LC_CUE_VALUE, "is|are|it's|we're now <v>"},
     {LC_CUE_VALUE, "is|are|will|should be? <v>"},
 
-    {LC_CUE_REFERS, "that|it|this|them"},
+    {LC_CUE_REFERS, CHANGE "|make|do that|it|this|them"},
+    {LC_CUE_REFERS, "reschedule|override~|cancel|scratch|forget|replace|call that|it|this|them"},
+    {LC_CUE_REFERS, "it's|that's now|actually"},
+    {LC_CUE_REFERS, "it|that is|should|will|has|was now|actually|be|to|moved|changed|supposed"},
+    {LC_CUE_REFERS, "i|we meant"},
 };
 
 const lc_cue_row *lc_cue_table(size_t *count)
