@@ -9,7 +9,7 @@
 #define CHANGED                                                                                    \
     "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted"  \
     "|relocated|renamed|reassigned"
-#define TRUE_NOW "actual|correct|real|right|latest|current|updated|revised|new"
+#define TRUE_NOW "actual|correct|real|right|latest|current|updated|revised"
 #define ESTIMATE                                                                                   \
     "diagnosis|estimate|answer|analysis|claim|statement|numbers|report|figures|assessment"
 
@@ -165,7 +165,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "final|finalized|finalised|finally"},
     {LC_CUE_UPDATE, "confirmed"},
     {LC_CUE_UPDATE, "the? " TRUE_NOW " * is|are|will"},
-    {LC_CUE_UPDATE, "the? " TRUE_NOW " value|one|date|time|price|number|address|plan|budget"},
+    {LC_CUE_UPDATE, "the? " TRUE_NOW "|new value|one|date|time|price|number|address|plan|budget"},
     {LC_CUE_UPDATE, "^update"},
     {LC_CUE_UPDATE, "has|have been " CHANGED "|cancelled|canceled|approved|revoked"},
 

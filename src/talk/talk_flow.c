@@ -72,12 +72,19 @@ static bool starts_with_term(loci_str who, lc_terms name, size_t at)
     return true;
 }
 
+static bool has_capital(lc_terms terms, size_t at)
+{
+    char first = terms.text.ptr[terms.at[at].start];
+
+    return first >= 'A' && first <= 'Z';
+}
+
 /* "L1 was wrong": what L1 said before is void. */
 static void declare_wrong(lc_judging *j, size_t index, const lc_unit_clause *clause)
 {
     size_t name = clause->cues.wrong_at;
 
-    while (name > 0 && clause->terms.at[name - 1].kind != LC_TERM_NAME)
+    while (name > 0 && !has_capital(clause->terms, name - 1))
         name--;
     if (name == 0)
         return;

@@ -1,0 +1,148 @@
+/* Which sentences give a known fact another value, and the many that do not. */
+#include "unit/talk/talk_fixture.h"
+
+#include "base/str.h"
+
+static const lc_known known[] = {
+    {LC_STR("home_city"), LC_STR("Boston"), false, LC_SAID_NONE},
+    {LC_STR("meeting_time"), LC_STR("Tuesday at 2pm"), false, LC_SAID_NONE},
+    {LC_STR("project_status"), LC_STR("on track"), false, LC_SAID_NONE},
+    {LC_STR("team_budget"), LC_STR("$40,000"), false, LC_SAID_NONE},
+    {LC_STR("selected_vendor"), LC_STR("DataPro"), false, LC_SAID_NONE},
+    {LC_STR("shirt_color"), LC_STR("blue"), false, LC_SAID_NONE},
+    {LC_STR("old_design"), LC_STR("cards"), true, 7},
+    {LC_STR("design"), LC_STR("lists"), false, LC_SAID_NONE},
+};
+
+/* The proposals for `message` after `before`, as "key=value;..." */
+static loci_str proposed(talk_fixture *f, const char *before, const char *message)
+{
+    lc_said said = {.kind = LC_SAID_MESSAGE,
+                    .text = loci_str_of(before != NULL ? before : ""),
+                    .successor = LC_SAID_NONE};
+    lc_propose_input input = {.known = known,
+                              .known_count = sizeof known / sizeof *known,
+                              .before = &said,
+                              .before_count = before != NULL,
+                              .message = loci_str_of(message)};
+    lc_proposal out[LC_PROPOSALS_MAX];
+    size_t count = 0;
+    loci_error err;
+    char *text = test_format("%s", "");
+
+    CHECK_OK(lc_talk_propose(f->talk, &f->arena, &input, out, &count, &err), err);
+    for (size_t i = 0; i < count; i++)
+        text = test_format("%s%s%.*s=%.*s", text, i > 0 ? ";" : "",
+                           LC_STR_ARG(known[out[i].known].key), LC_STR_ARG(out[i].value));
+    return loci_str_of(text);
+}
+
+TEST(propose, corrections_news_and_decisions_find_their_fact)
+{
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(proposed(&f, NULL, "Actually, the meeting is Thursday at 3pm."),
+                 "meeting_time=Thursday at 3pm");
+    CHECK_STR_EQ(proposed(&f, "We meet Tuesday at 2pm.", "No wait, make that Wednesday."),
+                 "meeting_time=Wednesday");
+    CHECK_STR_EQ(proposed(&f, NULL, "As of today, the project is delayed."),
+                 "project_status=delayed");
+    CHECK_STR_EQ(proposed(&f, NULL, "The team budget has been cut to $30,000."),
+                 "team_budget=$30,000");
+    CHECK_STR_EQ(proposed(&f, "DataPro won the hosting contract.",
+                          "Let's go with GlobalTech for the hosting contract."),
+                 "selected_vendor=GlobalTech");
+    CHECK_STR_EQ(proposed(&f, NULL, "On second thought, go back to cards."), "design=cards");
+    CHECK_STR_EQ(proposed(&f, NULL, "My home city is now Denver."), "home_city=Denver");
+    talk_close(&f);
+}
+
+TEST(propose, ordinary_sentences_change_nothing)
+{
+    static const char *const sentences[] = {
+        "New York",
+        "I was moved by the film",
+        "Is it raining now?",
+        "New York is lovely in the spring.",
+        "We visited the new museum in Boston.",
+        "My sister moved to Lyon last year.",
+        "The film is now in cinemas.",
+        "Actually, I like olives.",
+        "That updated my view of jazz.",
+        "He changed the subject.",
+        "They changed their clothes instead of leaving.",
+        "The new intern is called Ben.",
+        "What time is the meeting now?",
+        "Could we move the meeting to Friday?",
+        "Maybe we should change the meeting to Friday.",
+        "If the project slips, we would need $50,000.",
+        "Is the budget final?",
+        "I wonder whether the vendor is reliable.",
+        "Suppose the project is cancelled.",
+        "The weather is now sunny.",
+        "Now that's what I call music.",
+        "She corrected my spelling.",
+        "A correction fluid pen costs $3.",
+        "The updated edition is on the shelf.",
+        "Instead of tea I had coffee.",
+        "The train moved slowly.",
+        "We decided to laugh about it.",
+        "I chose my words carefully.",
+        "Let's go for a walk.",
+        "We're going with friends.",
+        "The old budget was smaller.",
+        "We used to meet on Mondays.",
+        "Originally the meeting was on Monday.",
+        "The status quo is boring.",
+        "New shoes hurt.",
+        "He is no longer hungry.",
+        "The movers are here now.",
+        "It was moved and seconded.",
+        "That is a moving story.",
+        "Change is hard.",
+        "I have a change of clothes.",
+        "The current is strong here.",
+        "Nowadays people read less.",
+        "I know the author.",
+        "The project room smells of paint.",
+        "Our vendor sent flowers.",
+        "A meeting room has windows.",
+        "Who designed the meeting agenda?",
+        "Please confirm the budget.",
+        "Can you update me on the project?",
+        "Tell me about Boston.",
+        "What if the meeting is on Friday?",
+        "They said the shirt is nice.",
+        "I read about a budget airline.",
+        "Back to school season has begun.",
+        "My back is sore now.",
+    };
+    talk_fixture f;
+
+    talk_open(&f);
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        if (proposed(&f, "We meet Tuesday at 2pm.", sentences[i]).len > 0)
+            test_fail(__FILE__, __LINE__, "%s -> %s", sentences[i],
+                      proposed(&f, "We meet Tuesday at 2pm.", sentences[i]).ptr);
+    talk_close(&f);
+}
+
+TEST(propose, the_same_value_again_is_no_change)
+{
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(proposed(&f, NULL, "Actually, the meeting is Tuesday at 2pm."), "");
+    CHECK_STR_EQ(proposed(&f, NULL, "The project is officially on track."), "");
+    talk_close(&f);
+}
+
+TEST(propose, nothing_is_meant_while_ideas_are_played_with)
+{
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(proposed(&f, "Let's brainstorm.", "The project is now cancelled."), "");
+    talk_close(&f);
+}

@@ -1,0 +1,221 @@
+/* Which part of a conversation still holds. */
+#include "unit/talk/talk_fixture.h"
+
+#include "base/str.h"
+
+#define HELD(messages, index, query)                                                               \
+    talk_held(&f, messages, sizeof(messages) / sizeof *(messages), index, query)
+
+TEST(talk, questions_requests_and_suppositions_state_nothing)
+{
+    static const char *const said[] = {"Where is the key? It is under the mat.",
+                                       "Show me the account of VictimCorp.",
+                                       "Maybe we move it. The cat sleeps."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 0, "key"), "It is under the mat.");
+    CHECK_STR_EQ(HELD(said, 1, "key"), "");
+    CHECK_STR_EQ(HELD(said, 2, "key"), "The cat sleeps.");
+    talk_close(&f);
+}
+
+TEST(talk, an_aside_is_void_once_it_is_closed_unless_it_is_asked_about)
+{
+    static const char *const said[] = {"The hall seats 200 guests.",
+                                       "Hang on - the plumber is here.", "The boiler valve leaks.",
+                                       "OK, back to the wedding.", "The band plays at nine."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 2, "How many guests fit in the hall?"), "");
+    CHECK_STR_EQ(HELD(said, 0, "How many guests fit in the hall?"), said[0]);
+    CHECK_STR_EQ(HELD(said, 2, "What about the boiler valve?"), said[2]);
+    CHECK_STR_EQ(talk_held(&f, said, 3, 2, "How many guests?"), said[2]); /* Still open. */
+    talk_close(&f);
+}
+
+TEST(talk, what_was_played_with_is_void_once_that_is_over)
+{
+    static const char *const said[] = {"Let's brainstorm a name.", "Blue Whale sounds fun.",
+                                       "That's enough brainstorming.", "The colour is green."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 1, "name"), "");
+    CHECK_STR_EQ(HELD(said, 3, "name"), said[3]);
+    talk_close(&f);
+}
+
+TEST(talk, a_correction_voids_what_it_corrects_and_nothing_else)
+{
+    static const char *const said[] = {"The dinner is on Tuesday. Bring wine.",
+                                       "The train leaves at 8am.",
+                                       "Actually, the dinner is on Thursday."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 0, "dinner"), "Bring wine.");
+    CHECK_STR_EQ(HELD(said, 1, "dinner"), said[1]);
+    CHECK_STR_EQ(HELD(said, 2, "dinner"), said[2]);
+    talk_close(&f);
+}
+
+TEST(talk, that_points_at_what_was_said_last)
+{
+    static const char *const said[] = {"Book the room for Monday.", "The projector is broken.",
+                                       "No wait, change that to Wednesday."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 0, "room"), "");
+    CHECK_STR_EQ(HELD(said, 1, "room"), said[1]);
+    talk_close(&f);
+}
+
+TEST(talk, news_voids_what_was_said_on_the_same_subject)
+{
+    static const char *const said[] = {"Note: Gate B7 boards in 40 minutes.", "Lunch was good.",
+                                       "Update: Gate B7 is closed, boarding moved to C2."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 0, "gate"), "");
+    CHECK_STR_EQ(HELD(said, 1, "gate"), said[1]);
+    talk_close(&f);
+}
+
+TEST(talk, who_was_wrong_is_no_longer_quoted)
+{
+    static const char *const said[] = {"[Bob (Engineer)]: The disk is full.",
+                                       "[Eve (Engineer)]: Bob was wrong. The cable is loose."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 0, "cause"), "");
+    CHECK_CONTAINS(HELD(said, 1, "cause").ptr, "The cable is loose.");
+    talk_close(&f);
+}
+
+TEST(talk, other_languages_are_kept)
+{
+    static const char *const said[] = {"Das Treffen ist am Dienstag.", "会议在星期二。",
+                                       "La réunion est mardi."};
+    talk_fixture f;
+
+    talk_open(&f);
+    for (size_t i = 0; i < 3; i++)
+        CHECK_STR_EQ(HELD(said, i, "meeting"), said[i]);
+    talk_close(&f);
+}
+
+/* ---- With facts ------------------------------------------------------------------------------ */
+
+static lc_verdict verdict_of(talk_fixture *f, const lc_said *said, size_t count, size_t index)
+{
+    const lc_judged *judged;
+    loci_error err;
+
+    CHECK_OK(lc_talk_judge(f->talk, &f->arena,
+                           &(lc_talk_input){.said = said, .count = count, .reader_rank = 3},
+                           &judged, &err),
+             err);
+    if (judged[index].verdict == LC_VERDICT_HOLDS && judged[index].count == 1)
+        return judged[index].clauses[0].verdict;
+    return judged[index].verdict;
+}
+
+#define FACT(words)                                                                                \
+    {                                                                                              \
+        .kind = LC_SAID_FACT, .text = LC_STR(words), .successor = LC_SAID_NONE                     \
+    }
+#define MESSAGE(words)                                                                             \
+    {                                                                                              \
+        .kind = LC_SAID_MESSAGE, .text = LC_STR(words), .successor = LC_SAID_NONE                  \
+    }
+
+TEST(talk, a_replaced_value_is_not_repeated)
+{
+    const lc_said said[] = {
+        MESSAGE("We ordered 40 oak chairs."),
+        {.kind = LC_SAID_FORMER, .text = LC_STR("40 oak chairs"), .successor = 2},
+        FACT("25 pine chairs"),
+        MESSAGE("The hall has 40 windows.")};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_EQ(verdict_of(&f, said, 4, 0), LC_VERDICT_REPLACED);
+    CHECK_EQ(verdict_of(&f, said, 4, 2), LC_VERDICT_HOLDS);
+    CHECK_EQ(verdict_of(&f, said, 4, 3), LC_VERDICT_HOLDS);
+    talk_close(&f);
+}
+
+TEST(talk, the_higher_rank_holds_whoever_spoke_last)
+{
+    const lc_said said[] = {FACT("Vera (VP): Travel is capped at $900"),
+                            FACT("Max (Manager): Book travel for $2,000"),
+                            FACT("Zoe (Engineer): The tests are green")};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_EQ(verdict_of(&f, said, 3, 0), LC_VERDICT_HOLDS);
+    CHECK_EQ(verdict_of(&f, said, 3, 1), LC_VERDICT_OUTRANKED);
+    CHECK_EQ(verdict_of(&f, said, 3, 2), LC_VERDICT_HOLDS);
+    talk_close(&f);
+}
+
+TEST(talk, marks_are_honoured)
+{
+    const lc_said said[] = {FACT("[RESTRICTED: for the VP and above] The merger is on"),
+                            FACT("[CONFIDENTIAL: managers: Manager+] Bonus pool is $5k"),
+                            FACT("[INVALIDATED - wrong data] Total is $7"), FACT("[ ] open task")};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_EQ(verdict_of(&f, said, 4, 0), LC_VERDICT_RESTRICTED);
+    CHECK_EQ(verdict_of(&f, said, 4, 1), LC_VERDICT_HOLDS); /* The reader is a manager. */
+    CHECK_EQ(verdict_of(&f, said, 4, 2), LC_VERDICT_REPLACED);
+    CHECK_EQ(verdict_of(&f, said, 4, 3), LC_VERDICT_HOLDS);
+    talk_close(&f);
+}
+
+TEST(talk, any_text_can_be_judged)
+{
+    test_rng rng = test_random(11);
+    talk_fixture f;
+
+    talk_open(&f);
+    for (int round = 0; round < 300; round++) {
+        lc_said said[6];
+        char bytes[6][40];
+        const lc_judged *judged;
+        loci_error err;
+
+        for (size_t i = 0; i < 6; i++) {
+            static const char *const parts[] = {"no wait ", "(",        ")",        "[VP] ",
+                                                "back to ", "$5 ",      "Monday",   ". ",
+                                                "? ",       "update: ", "\xE2\x80", "x"};
+            size_t len = 0;
+
+            while (len < 25) {
+                const char *part = parts[test_rng_below(&rng, sizeof parts / sizeof *parts)];
+
+                memcpy(bytes[i] + len, part, strlen(part));
+                len += strlen(part);
+            }
+            said[i] = (lc_said){.kind = (lc_said_kind)test_rng_below(&rng, 4),
+                                .text = {bytes[i], len},
+                                .is_model = test_rng_below(&rng, 4) == 0,
+                                .successor = test_rng_below(&rng, 6)};
+        }
+        CHECK_OK(lc_talk_judge(f.talk, &f.arena,
+                               &(lc_talk_input){.said = said, .count = 6, .reader_rank = -1},
+                               &judged, &err),
+                 err);
+        for (size_t i = 0; i < 6; i++)
+            for (size_t c = 0; c < judged[i].count; c++)
+                CHECK(judged[i].clauses[c].text.len <= said[i].text.len);
+        lc_arena_clear(&f.arena);
+    }
+    talk_close(&f);
+}
