@@ -6,10 +6,12 @@
 #include "engine/job_purge.h"
 #include "engine/job_rebuild.h"
 #include "fact/fact.h"
+#include "session/session.h"
 
 const lc_room *const lc_engine_rooms[] = {
     &lc_store_room,
     &lc_fact_room,
+    &lc_session_room,
     NULL,
 };
 

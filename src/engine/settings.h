@@ -34,6 +34,7 @@ typedef struct lc_setting {
 
 /* In the order of the table, which is that of the names. */
 typedef enum lc_setting_id {
+    LC_SETTING_AUTHORITY_TITLES,      /* authority.titles (per tenant): "title=rank, title=rank" */
     LC_SETTING_CALL_TIMEOUT_MS,       /* call.timeout_ms (per tenant) */
     LC_SETTING_DATA_DIR,              /* data.dir (restart): tables of tokenizers, encoders */
     LC_SETTING_JOB_KEEP_HOURS,        /* job.keep_hours: ended jobs stay visible that long */
@@ -47,6 +48,7 @@ typedef enum lc_setting_id {
     LC_SETTING_SERVER_DRAIN_MS,
     LC_SETTING_SERVER_HEADER_TIMEOUT_MS,
     LC_SETTING_SERVER_IDLE_TIMEOUT_MS,
+    LC_SETTING_SESSION_IDLE_MINUTES, /* session.idle_minutes 30 (per tenant) */
     LC_SETTING_STORE_DURABILITY,  /* store.durability full|relaxed (restart) */
     LC_SETTING_STORE_READERS,     /* store.readers (restart): read connections */
     LC_SETTING_WATCH_INTERVAL_MS, /* watch.interval_ms: how often others' writes are looked for */

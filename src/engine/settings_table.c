@@ -15,6 +15,16 @@
 #define MS_PER_HOUR 3600000
 
 static const lc_setting table[LC_SETTING_COUNT] = {
+    [LC_SETTING_AUTHORITY_TITLES] =
+        {
+            .name = "authority.titles",
+            .kind = LC_SETTING_TEXT,
+            .default_text = "\"\"",
+            .max = 4000,
+            .help = "Ranks of job titles beside the built-in ones: title=rank, title=rank",
+            .is_live = true,
+            .is_per_tenant = true,
+        },
     [LC_SETTING_CALL_TIMEOUT_MS] =
         {
             .name = "call.timeout_ms",
@@ -134,6 +144,17 @@ static const lc_setting table[LC_SETTING_COUNT] = {
             .min = 100,
             .max = MS_PER_DAY,
             .help = "How long a connection may be silent between requests, or not be read from",
+        },
+    [LC_SETTING_SESSION_IDLE_MINUTES] =
+        {
+            .name = "session.idle_minutes",
+            .kind = LC_SETTING_INT,
+            .default_text = "30",
+            .min = 1,
+            .max = 525600,
+            .help = "After how long without a write a session has ended",
+            .is_live = true,
+            .is_per_tenant = true,
         },
     [LC_SETTING_STORE_DURABILITY] =
         {

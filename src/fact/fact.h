@@ -1,97 +1,262 @@
-/* fact.h - what is true now, and what was true before.
+/* fact.h - what is true now, why, and what was true before.
  *
- * A fact is one version of a slot (its `key`): writing the same key again supersedes the version
- * before, which stays in history. Writing the value that is already there changes nothing and
- * answers the same id. Authority, scopes, trust and dependencies are to come; the log is made for
- * them.
+ * A fact is one version of a slot. A slot is (scope, scope_id, key, persona) and holds one valid
+ * fact, or several when its first write said `multi`. A write is judged in this order: authority
+ * and trust (too little of either: it is kept as a claim and changes nothing), then time (older and
+ * of equal rank: history only), then it supersedes. How often something is said never matters.
  *
- * Functions that write run in the writer with the user's head locked; every error is found before
- * the first write.
+ *     valid --superseded--> superseded      claim, late: history from the beginning
+ *       `-----retracted---> retracted       expired: valid, but valid_until has passed
+ *
+ * When a fact stops being valid, everything derived from it, step by step, is marked needs_review
+ * in the same event.
+ *
+ * Functions that write run in the writer with the user's head locked. lc_fact_decide() finds every
+ * error and writes nothing; lc_fact_commit() appends the event. tx says whose facts these are
+ * (tenant, user) and what time it is. Valid facts live in a table of their own, so what reads them
+ * does not get slower with what was superseded. Text in answers lives in the arena given.
  */
 #ifndef LC_FACT_FACT_H
 #define LC_FACT_FACT_H
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "fact/authority.h"
 #include "store/event.h"
+
+#define LC_FACT_NO_TIME INT64_MAX /* valid_until: for ever. */
+#define LC_FACT_MULTI_MAX 1000    /* Valid facts of one slot. */
+#define LC_FACT_REVIEW_MAX 10000  /* Facts that one event may mark. */
+#define LC_FACT_TARGETS_MAX 100   /* supersedes, and depends_on. */
+#define LC_FACT_CHAIN_MAX 1000    /* Slots that took over from one another. */
 
 extern const lc_room lc_fact_room;
 
+typedef enum lc_fact_standing {
+    LC_FACT_VALID,
+    LC_FACT_IS_SUPERSEDED,
+    LC_FACT_IS_LATE,
+    LC_FACT_IS_RETRACTED,
+    LC_FACT_IS_CLAIM,
+    LC_FACT_IS_ERASED
+} lc_fact_standing;
+
 typedef struct lc_fact {
-    loci_str id;         /* fact_…: this version. */
-    loci_str key;        /* The slot. */
-    loci_str value;      /* Canonical JSON. */
-    loci_str source;     /* Where it came from, or none. */
-    loci_str persona_id; /* Whose it is; none = everybody's. */
-    int64_t seq;         /* Of the event that wrote it. */
+    loci_str id;            /* fact_…: this version. */
+    loci_str key;           /* The slot. */
+    loci_str value;         /* Canonical JSON. */
+    loci_str source;        /* Where it came from, or none. */
+    lc_authority authority; /* Of who said it, as it counted then. */
+    loci_str trust;         /* user system tool web model */
+    loci_str memory_type;   /* user capability organizational */
+    loci_str scope;         /* global task hypothetical draft session */
+    loci_str scope_id;      /* "" = none. */
+    loci_str persona_id;    /* "" = everybody's. */
+    int64_t seq;            /* Of the event that wrote it. */
     int64_t observed_at;
     int64_t recorded_at;
-    bool is_valid;          /* Nothing has taken its place. */
-    loci_str supersedes;    /* Id of the version before, or none. */
+    int64_t valid_until; /* LC_FACT_NO_TIME = for ever. */
+    bool is_constraint;
+    bool is_multi; /* Its slot holds several. */
+    bool needs_review;
+    bool has_derived;         /* Something was derived from it. */
+    loci_str constraint_type; /* Or none. */
+    lc_authority min_read;    /* rank 0 = anybody. */
+    lc_authority min_write;
+    loci_str required_permission; /* Or none. */
+    loci_str supersedes;          /* JSON array of ids, or none. */
+    loci_str depends_on;          /* JSON array of ids, or none. */
+    lc_fact_standing standing;
     loci_str superseded_by; /* Id of the version after, or none. */
+    int64_t ended_at;       /* When it stopped being valid; valid ones: LC_FACT_NO_TIME. */
+    loci_str contests;      /* Of a claim: the id of what it is against, or none. */
+    loci_str reason;        /* Of a retraction, or none. */
 } lc_fact;
 
-typedef struct lc_fact_new {
+/* Moves its text into the arena, for facts that a walk only lends; false when out of memory. */
+bool lc_fact_keep(lc_arena *arena, lc_fact *fact);
+/* "valid", "superseded", "retracted", "expired" or "claim". */
+const char *lc_fact_status(const lc_fact *fact, int64_t now_us);
+static inline bool lc_fact_is_expired(const lc_fact *fact, int64_t now_us)
+{
+    return fact->valid_until <= now_us;
+}
+
+/* ---- Who may see ----------------------------------------------------------------------------- */
+
+typedef struct lc_fact_access {
+    int rank;             /* lc_authority_effective() of who reads; 0 = the lowest. */
+    loci_str permissions; /* JSON array of strings, or none. */
+} lc_fact_access;
+
+static inline bool lc_fact_is_restricted(const lc_fact *fact)
+{
+    return fact->min_read.rank > 0 || fact->required_permission.len > 0;
+}
+bool lc_fact_may_read(const lc_fact *fact, const lc_fact_access *access);
+
+/* What a reader sees: what has no persona and its persona's own; its scope, before the facts of its
+ * session, before the global ones. */
+typedef struct lc_fact_view {
+    loci_str persona_id; /* None = only what has none. */
+    loci_str scope;      /* None or global = no inner scope. */
+    loci_str scope_id;
+    loci_str session_id; /* Whose session facts are seen; none = no session's. */
+    lc_fact_access access;
+} lc_fact_view;
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+typedef struct lc_str_list {
+    const loci_str *items;
+    size_t count;
+} lc_str_list;
+
+/* What somebody says. */
+typedef struct lc_fact_input {
     loci_str key;
     loci_str value; /* Canonical JSON. */
     loci_str source;
-    loci_str persona_id;
-    int64_t observed_at; /* LOCI_AT_CLOCK = the time of the call. */
-} lc_fact_new;
+    loci_str memory_type;   /* None = by the source. */
+    lc_fact_view view;      /* Whose slot it is, what is seen by who writes. scope session: scope_id
+                               is the session's id. */
+    lc_authority authority; /* Effective: lc_authority_effective(). */
+    loci_str trust;         /* After the cap: lc_trust_capped(). */
+    int64_t observed_at;    /* LOCI_AT_CLOCK = now. */
+    int64_t valid_until;    /* LC_FACT_NO_TIME = for ever. */
+    lc_str_list supersedes; /* Keys or ids. */
+    lc_str_list depends_on; /* Keys or ids. */
+    bool has_constraint;    /* is_constraint was given; else it is as the slot's fact was. */
+    bool is_constraint;
+    bool is_multi;            /* Counts in the first write of a slot. */
+    loci_str constraint_type; /* These four: not given = as the slot's fact was. */
+    lc_authority min_read;
+    lc_authority min_write; /* At most the writer's own: more is lowered to that. */
+    loci_str required_permission;
+} lc_fact_input;
 
 typedef enum lc_fact_outcome {
     LC_FACT_CREATED,
-    LC_FACT_SUPERSEDED, /* Took the place of another value. */
-    LC_FACT_REPEATED    /* The value was there already: nothing was written. */
+    LC_FACT_SUPERSEDED, /* Took the place of another. */
+    LC_FACT_REPEATED,   /* The value was there already: nothing was written. */
+    LC_FACT_LATE,       /* Older than what stands: history only. */
+    LC_FACT_CLAIMED,    /* Too little authority or trust: kept, changes nothing. */
+    LC_FACT_SHADOWED    /* First of its key in its scope, hiding a global one there. */
 } lc_fact_outcome;
-
-typedef struct lc_fact_written {
-    lc_id id;
-    lc_id superseded; /* "" = none. */
-    int64_t seq;      /* Of the event, or of the one that wrote the repeated fact. */
-    lc_fact_outcome outcome;
-} lc_fact_written;
 
 const char *lc_fact_outcome_name(lc_fact_outcome outcome);
 
-loci_status lc_fact_write(lc_tx *tx, const lc_fact_new *fact, lc_fact_written *out,
-                          loci_error *err);
+/* What a write will do; made by lc_fact_decide(), in its arena. */
+typedef struct lc_fact_plan lc_fact_plan;
 
-/* Whose facts are looked at. What a persona owns is seen by it alone; what has none is seen by all.
- */
-typedef struct lc_fact_view {
-    loci_str tenant_id;
-    loci_str user_id;
-    loci_str persona_id; /* None = only what has none. */
-} lc_fact_view;
+typedef struct lc_fact_result {
+    lc_id id;            /* Of the new version, or of the one repeated. */
+    lc_id superseded;    /* The first one whose place it took; "" = none. */
+    lc_id contests;      /* Of a claim; "" = nothing. */
+    int64_t seq;         /* Of the event, or of the one that wrote the repeated fact. */
+    size_t review_count; /* Facts that now need a review. */
+    lc_fact_outcome outcome;
+} lc_fact_result;
+
+/* Decides; writes nothing. supersedes: missing is LOCI_ENOTFOUND, not the head LOCI_ECONFLICT with
+ * data {head}, the own key or a cycle LOCI_EINVAL. A slot that another one took over is
+ * LOCI_ECONFLICT with data {head}. A depends_on that is missing is LOCI_ENOTFOUND. */
+loci_status lc_fact_decide(lc_tx *tx, const lc_fact_input *input, lc_arena *arena,
+                           lc_fact_plan **out, loci_error *err);
+loci_status lc_fact_commit(lc_tx *tx, lc_fact_plan *plan, lc_arena *arena, lc_fact_result *out,
+                           loci_error *err);
+/* Both. */
+loci_status lc_fact_write(lc_tx *tx, const lc_fact_input *input, lc_arena *arena,
+                          lc_fact_result *out, loci_error *err);
+
+/* Takes back what a slot holds, or one version. */
+typedef struct lc_fact_target {
+    loci_str key; /* Of the view's innermost scope; none = `id` counts. */
+    loci_str id;
+    lc_fact_view view;
+    lc_authority authority; /* Below the fact's own is LOCI_EFORBIDDEN; so is too little trust. */
+    loci_str trust;
+    loci_str reason; /* Or none. */
+} lc_fact_target;
+
+typedef struct lc_fact_change {
+    lc_id id; /* The first fact it was about. */
+    int64_t seq;
+    size_t count; /* Facts changed. */
+    size_t review_count;
+} lc_fact_change;
+
+/* Not the head, or nothing to take back: LOCI_ECONFLICT with data {head}, or LOCI_ENOTFOUND. */
+typedef struct lc_fact_ending lc_fact_ending;
+loci_status lc_fact_decide_retract(lc_tx *tx, const lc_fact_target *target, lc_arena *arena,
+                                   lc_fact_ending **out, loci_error *err);
+loci_status lc_fact_commit_retract(lc_tx *tx, const lc_fact_ending *ending, lc_fact_change *out,
+                                   loci_error *err);
+/* Says that a fact is still true although what it depended on is not. Finding it is
+ * lc_fact_decide_retract()'s business too. */
+loci_status lc_fact_commit_confirm(lc_tx *tx, const lc_fact_ending *ending, lc_fact_change *out,
+                                   loci_error *err);
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* The valid fact of a key that counts in the view: innermost scope first, a persona's own before
+ * everybody's, of several the newest. Expired ones do not count; without one `out` has no id.
+ * Restrictions are not looked at. */
+loci_status lc_fact_find_head(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
+                              lc_fact *out, loci_error *err);
+/* The same in the global scope only, in one statement. */
+typedef struct lc_fact_global {
+    lc_fact fact;           /* Without an id when there is none. */
+    bool has_session_facts; /* Some session of the user has facts of its own, so that it matters
+                               which session it is. Only known with a fact. */
+} lc_fact_global;
+loci_status lc_fact_find_global(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
+                                lc_fact_global *out, loci_error *err);
+/* What can be said of a key: the head, else an expired fact, else the last that ended. A key never
+ * written, or one that must not be read, is LOCI_ENOTFOUND. */
+loci_status lc_fact_load_current(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
+                                 lc_fact *out, loci_error *err);
+/* One version or claim, whatever its scope. Restrictions are not looked at. */
+loci_status lc_fact_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena, lc_fact *out,
+                         loci_error *err);
 
 typedef loci_status lc_fact_visit(void *ctx, const lc_fact *fact, loci_error *err);
 
-/* The valid version of a slot. A slot never written is LOCI_ENOTFOUND. Text lives in `arena`. */
-loci_status lc_fact_load_current(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
-                                 lc_fact *out, loci_error *err);
-loci_status lc_fact_load(lc_tx *tx, const lc_fact_view *view, loci_str id, lc_arena *arena,
-                         lc_fact *out, loci_error *err);
-/* Every version of a slot, oldest first. LOCI_ENOTFOUND when there is none. */
+/* Every fact that counts in the view now: valid, not expired, not shadowed, and allowed to be read.
+ * Superseded ones are not walked. Innermost scope first, keys falling. The visit may not query. */
+loci_status lc_fact_each_current(lc_tx *tx, const lc_fact_view *view, lc_fact_visit *visit,
+                                 void *ctx, loci_error *err);
+
+/* Facts that count in the view in the order of their keys and ids, after (after_key, after_id). A
+ * persona sees its own and everybody's of one key. `as_of`: the state after all events recorded
+ * until then; LC_FACT_NO_TIME = now. The visit ends the walk with LOCI_ECANCELLED, which is not
+ * reported. */
+typedef struct lc_fact_page {
+    loci_str after_key;
+    loci_str after_id; /* Of that key; none = behind all of them. */
+    int64_t as_of;
+} lc_fact_page;
+loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
+                               lc_fact_visit *visit, void *ctx, loci_error *err);
+
+/* Every version of a key in the view's innermost scope, oldest first; claims are no versions. */
 typedef struct lc_fact_history {
-    loci_str key;
+    loci_str key; /* For claims: none = of all keys. */
     int64_t after_seq;
     int64_t limit;
 } lc_fact_history;
 loci_status lc_fact_each_version(lc_tx *tx, const lc_fact_view *view,
                                  const lc_fact_history *history, lc_fact_visit *visit, void *ctx,
                                  loci_error *err);
-/* Valid facts in the order of their keys and ids: a persona may see two of one key, its own and
- * everybody's. */
-typedef struct lc_fact_page {
-    loci_str after_key;
-    loci_str after_id; /* Of that key; none = behind all of them. */
-    int64_t limit;
-} lc_fact_page;
-loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
+/* Claims, oldest first. */
+loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fact_history *history,
                                lc_fact_visit *visit, void *ctx, loci_error *err);
 
-/* All of it as one JSON object. */
-void lc_fact_put(lc_json_writer *out, const lc_fact *fact);
+/* All of it as one JSON object. `derived` is lc_fact_load_derived()'s. */
+void lc_fact_put(lc_json_writer *out, const lc_fact *fact, loci_str derived, int64_t now_us);
+/* JSON array of the ids of the valid facts that were derived from it; none when has_derived is not
+ * set. */
+loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, lc_arena *arena, loci_str *out,
+                                 loci_error *err);
 
 #endif /* LC_FACT_FACT_H */

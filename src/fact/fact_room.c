@@ -1,63 +1,305 @@
-/* fact_room.c - the table `facts`, made from the events `fact.written` and from nothing else.
+/* fact_room.c - the tables of facts, made from events and from nothing else.
  *
- * One row a version; `is_valid` marks the one that stands. Invariants, checked by verify: a slot of
- * a persona has at most one valid fact; supersedes and superseded_by lead to facts of the same user
- * and to each other.
+ * A row moves from fact_current to fact_past when its fact ends. fact_edges leads from a valid fact
+ * to what it depends on; fact_flags remembers when a fact needed a review, for reading the past.
+ *
+ * Invariants, checked by verify: a slot without `multi` has one valid fact; what superseded a fact,
+ * what a claim contests and what edges and flags lead to exists; edges begin at valid facts.
  */
 #include "base/str.h"
 #include "fact/fact_event.h"
+#include "fact/fact_row.h"
+#include "store/event_json.h"
 #include "store/problems.h"
 
-static const lc_column columns[] = {
-    {"tenant_id", 't', false},    {"user_id", 't', false},   {"id", 't', false},
-    {"seq", 'i', false},          {"key", 't', false},       {"value", 't', false},
-    {"source", 't', true},        {"persona_id", 't', true}, {"observed_at", 'i', false},
-    {"recorded_at", 'i', false},  {"is_valid", 'i', false},  {"supersedes", 't', true},
-    {"superseded_by", 't', true}, {NULL, 0, false},
+#define FACT_COLUMNS                                                                               \
+    {"id", 't', false}, {"seq", 'i', false}, {"key", 't', false}, {"value", 't', false},           \
+        {"source", 't', true}, {"authority", 't', false}, {"authority_rank", 'i', false},          \
+        {"trust", 't', false}, {"memory_type", 't', false}, {"scope", 't', false},                 \
+        {"scope_id", 't', false}, {"persona_id", 't', false}, {"observed_at", 'i', false},         \
+        {"recorded_at", 'i', false}, {"valid_until", 'i', true}, {"is_constraint", 'i', false},    \
+        {"constraint_type", 't', true}, {"min_read", 't', true}, {"min_read_rank", 'i', true},     \
+        {"min_write", 't', true}, {"min_write_rank", 'i', true},                                   \
+        {"required_permission", 't', true}, {"is_multi", 'i', false},                              \
+        {"needs_review", 'i', false}, {"has_derived", 'i', false}, {"supersedes", 't', true},      \
+    {                                                                                              \
+        "depends_on", 't', true                                                                    \
+    }
+
+static const lc_column current_columns[] = {
+    {"tenant_id", 't', false}, {"user_id", 't', false}, FACT_COLUMNS,
+    {"place", 'i', false},     {NULL, 0, false},
 };
 
-static const lc_index indexes[] = {
-    {"slot", "tenant_id, user_id, key, seq", NULL, false},
-    {"valid", "tenant_id, user_id, key", "is_valid = 1", false},
+static const lc_index current_indexes[] = {
+    {"id", "tenant_id, user_id, id", NULL, false},
     {NULL, NULL, NULL, false},
 };
 
-static const lc_table facts_table = {
-    .name = "facts",
+static const lc_table current_table = {
+    .name = "fact_current",
     .table_class = LC_TABLE_PROJECTION,
-    .columns = columns,
-    .key = "tenant_id, user_id, id",
-    .indexes = indexes,
+    .columns = current_columns,
+    .key = "tenant_id, user_id, scope, scope_id, key, persona_id, place",
+    .indexes = current_indexes,
 };
 
-static const lc_sql insert_sql = {
-    "insert into facts (tenant_id, user_id, id, seq, key, value, source, persona_id, observed_at,"
-    " recorded_at, is_valid, supersedes, superseded_by)"
-    " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 1, $11, null)",
-    "tttittttiit", NULL};
+static const lc_column past_columns[] = {
+    {"tenant_id", 't', false}, {"user_id", 't', false},      FACT_COLUMNS,
+    {"standing", 't', false},  {"superseded_by", 't', true}, {"ended_at", 'i', true},
+    {"contests", 't', true},   {"reason", 't', true},        {NULL, 0, false},
+};
 
-static const lc_sql supersede_sql = {"update facts set is_valid = 0, superseded_by = $4"
-                                     " where tenant_id = $1 and user_id = $2 and id = $3",
-                                     "tttt", NULL};
+static const lc_index past_indexes[] = {
+    {"slot", "tenant_id, user_id, scope, scope_id, key, seq", "standing <> 'claim'", false},
+    {"claim", "tenant_id, user_id, seq", "standing = 'claim'", false},
+    {NULL, NULL, NULL, false},
+};
 
-static loci_status apply_fact(lc_tx *tx, const lc_event *event, const lc_fact *fact,
-                              loci_error *err)
+static const lc_table past_table = {
+    .name = "fact_past",
+    .table_class = LC_TABLE_PROJECTION,
+    .columns = past_columns,
+    .key = "tenant_id, user_id, id",
+    .indexes = past_indexes,
+};
+
+static const lc_column edge_columns[] = {
+    {"tenant_id", 't', false}, {"user_id", 't', false}, {"on_id", 't', false},
+    {"id", 't', false},        {NULL, 0, false},
+};
+
+static const lc_index edge_indexes[] = {
+    {"id", "tenant_id, user_id, id", NULL, false},
+    {NULL, NULL, NULL, false},
+};
+
+static const lc_table edges_table = {
+    .name = "fact_edges",
+    .table_class = LC_TABLE_PROJECTION,
+    .columns = edge_columns,
+    .key = "tenant_id, user_id, on_id, id",
+    .indexes = edge_indexes,
+};
+
+static const lc_column flag_columns[] = {
+    {"tenant_id", 't', false},  {"user_id", 't', false},   {"id", 't', false}, {"seq", 'i', false},
+    {"flagged_at", 'i', false}, {"cleared_at", 'i', true}, {NULL, 0, false},
+};
+
+static const lc_table flags_table = {
+    .name = "fact_flags",
+    .table_class = LC_TABLE_PROJECTION,
+    .columns = flag_columns,
+    .key = "tenant_id, user_id, id, seq",
+};
+
+/* ---- Applying: rows -------------------------------------------------------------------------- */
+
+#define VALUES_23                                                                                  \
+    "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,"      \
+    " $22, $23, $24, $25"
+
+/* The fact of a slot that holds one gives way to the next here. */
+static const lc_sql put_current_sql = {
+    "insert into fact_current (tenant_id, user_id, " LC_FACT_COLUMNS_A
+    ", supersedes, depends_on, place, needs_review, has_derived)"
+    " values ($1, $2, " VALUES_23 ", $26, $27, $28, 0, 0)"
+    " on conflict (tenant_id, user_id, scope, scope_id, key, persona_id, place) do update set"
+    " id = excluded.id, seq = excluded.seq, value = excluded.value, source = excluded.source,"
+    " authority = excluded.authority, authority_rank = excluded.authority_rank,"
+    " trust = excluded.trust, memory_type = excluded.memory_type,"
+    " observed_at = excluded.observed_at, recorded_at = excluded.recorded_at,"
+    " valid_until = excluded.valid_until, is_constraint = excluded.is_constraint,"
+    " constraint_type = excluded.constraint_type, min_read = excluded.min_read,"
+    " min_read_rank = excluded.min_read_rank, min_write = excluded.min_write,"
+    " min_write_rank = excluded.min_write_rank,"
+    " required_permission = excluded.required_permission, is_multi = excluded.is_multi,"
+    " supersedes = excluded.supersedes, depends_on = excluded.depends_on, needs_review = 0,"
+    " has_derived = 0",
+    "tt" LC_FACT_KINDS_A "tti", NULL};
+
+static const lc_sql put_past_sql = {
+    "insert into fact_past (tenant_id, user_id, " LC_FACT_COLUMNS_A
+    ", supersedes, depends_on, standing, superseded_by, ended_at, contests, needs_review,"
+    " has_derived, reason) values ($1, $2, " VALUES_23
+    ", $26, $27, $28, $29, $30, $31, 0, 0, null)",
+    "tt" LC_FACT_KINDS_A "ttttit", NULL};
+
+static const lc_sql move_sql = {
+    "insert into fact_past (tenant_id, user_id, " LC_FACT_COLUMNS ", " LC_FACT_TAIL ")"
+    " select tenant_id, user_id, " LC_FACT_COLUMNS_A ", 0, " LC_FACT_COLUMNS_B
+    ", cast($4 as text), cast($5 as text), cast($6 as bigint), null, cast($7 as text)"
+    " from fact_current where tenant_id = $1 and user_id = $2 and id = $3",
+    "ttttti"
+    "t",
+    NULL};
+
+static const lc_sql remove_sql = {
+    "delete from fact_current where tenant_id = $1 and user_id = $2 and id = $3", "ttt", NULL};
+
+static const lc_sql unlink_sql = {
+    "delete from fact_edges where tenant_id = $1 and user_id = $2 and id = $3", "ttt", NULL};
+
+static const lc_sql link_sql = {
+    "insert into fact_edges (tenant_id, user_id, on_id, id) values ($1, $2, $3, $4)"
+    " on conflict (tenant_id, user_id, on_id, id) do nothing",
+    "tttt", NULL};
+
+static const lc_sql derive_sql = {"update fact_current set has_derived = 1"
+                                  " where tenant_id = $1 and user_id = $2 and id = $3",
+                                  "ttt", NULL};
+
+static const lc_sql mark_sql = {"update fact_current set needs_review = $4"
+                                " where tenant_id = $1 and user_id = $2 and id = $3",
+                                "ttti", NULL};
+
+static const lc_sql flag_sql = {
+    "insert into fact_flags (tenant_id, user_id, id, seq, flagged_at, cleared_at)"
+    " values ($1, $2, $3, $4, $5, null)",
+    "tttii", NULL};
+
+static const lc_sql clear_flag_sql = {
+    "update fact_flags set cleared_at = $4"
+    " where tenant_id = $1 and user_id = $2 and id = $3 and cleared_at is null",
+    "ttti", NULL};
+
+#define WHOSE(event) LC_T((event)->tenant_id), LC_T((event)->user_id)
+#define I_OR_NULL(n, none) ((n) != (none) ? LC_I(n) : LC_NULL)
+
+/* What $1 to $27 of both insertions are. */
+#define ROW_ARGS(event, f)                                                                         \
+    WHOSE(event), LC_T((f)->id), LC_I((f)->seq), LC_T((f)->key), LC_T((f)->value),                 \
+        LC_T_OR_NULL((f)->source), LC_T(lc_fact_or_empty((f)->authority.name)),                    \
+        LC_I((f)->authority.rank), LC_T((f)->trust), LC_T((f)->memory_type), LC_T((f)->scope),     \
+        LC_T((f)->scope_id), LC_T((f)->persona_id), LC_I((f)->observed_at),                        \
+        LC_I((f)->recorded_at), I_OR_NULL((f)->valid_until, LC_FACT_NO_TIME),                      \
+        LC_I((f)->is_constraint), LC_T_OR_NULL((f)->constraint_type),                              \
+        LC_T_OR_NULL((f)->min_read.name), I_OR_NULL((f)->min_read.rank, 0),                        \
+        LC_T_OR_NULL((f)->min_write.name), I_OR_NULL((f)->min_write.rank, 0),                      \
+        LC_T_OR_NULL((f)->required_permission), LC_I((f)->is_multi),                               \
+        LC_T_OR_NULL((f)->supersedes), LC_T_OR_NULL((f)->depends_on)
+
+static loci_status put_current(lc_tx *tx, const lc_event *event, const lc_fact *fact,
+                               loci_error *err)
+{
+    return lc_tx_exec(tx, &put_current_sql,
+                      (lc_arg[]){ROW_ARGS(event, fact), LC_I(fact->is_multi ? fact->seq : 0)}, err);
+}
+
+/* Late ones, claims, and what was erased: in the past from the beginning. */
+static loci_status put_past(lc_tx *tx, const lc_event *event, const lc_fact *fact, loci_error *err)
+{
+    const char *standing = fact->standing == LC_FACT_IS_LATE    ? "late"
+                           : fact->standing == LC_FACT_IS_CLAIM ? "claim"
+                                                                : "erased";
+
+    return lc_tx_exec(tx, &put_past_sql,
+                      (lc_arg[]){ROW_ARGS(event, fact), LC_T(loci_str_of(standing)),
+                                 LC_T_OR_NULL(fact->superseded_by), LC_I(event->recorded_at),
+                                 LC_T_OR_NULL(fact->contests)},
+                      err);
+}
+
+/* How a fact ends. */
+typedef struct ending {
+    const char *standing;
+    loci_str superseded_by;
+    loci_str reason;
+    bool stays; /* The next one is written over its row. */
+} ending;
+
+static loci_status end_fact(lc_tx *tx, const lc_event *event, loci_str id, const ending *how,
+                            loci_error *err)
+{
+    loci_status status = lc_tx_exec(tx, &move_sql,
+                                    (lc_arg[]){WHOSE(event), LC_T(id),
+                                               LC_T(loci_str_of(how->standing)),
+                                               LC_T_OR_NULL(how->superseded_by),
+                                               LC_I(event->recorded_at), LC_T_OR_NULL(how->reason)},
+                                    err);
+
+    if (status == LOCI_OK && !how->stays)
+        status = lc_tx_exec(tx, &remove_sql, (lc_arg[]){WHOSE(event), LC_T(id)}, err);
+    return status;
+}
+
+static loci_status end_facts(lc_tx *tx, const lc_event *event, lc_str_list ids, const ending *how,
+                             loci_error *err)
 {
     loci_status status = LOCI_OK;
 
-    if (fact->supersedes.len > 0)
-        status = lc_tx_exec(tx, &supersede_sql,
-                            (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id),
-                                       LC_T(fact->supersedes), LC_T(fact->id)},
+    for (size_t i = 0; status == LOCI_OK && i < ids.count; i++)
+        status = end_fact(tx, event, ids.items[i], how, err);
+    return status;
+}
+
+static loci_status unlink_facts(lc_tx *tx, const lc_event *event, lc_str_list ids, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; status == LOCI_OK && i < ids.count; i++)
+        status = lc_tx_exec(tx, &unlink_sql, (lc_arg[]){WHOSE(event), LC_T(ids.items[i])}, err);
+    return status;
+}
+
+static loci_status flag_facts(lc_tx *tx, const lc_event *event, lc_str_list ids, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; status == LOCI_OK && i < ids.count; i++) {
+        status = lc_tx_exec(tx, &mark_sql, (lc_arg[]){WHOSE(event), LC_T(ids.items[i]), LC_I(1)},
                             err);
+        if (status == LOCI_OK)
+            status = lc_tx_exec(tx, &flag_sql,
+                                (lc_arg[]){WHOSE(event), LC_T(ids.items[i]), LC_I(event->seq),
+                                           LC_I(event->recorded_at)},
+                                err);
+    }
+    return status;
+}
+
+static loci_status link_fact(lc_tx *tx, const lc_event *event, const lc_fact_written *written,
+                             loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; status == LOCI_OK && i < written->depends_on.count; i++) {
+        loci_str on_id = written->depends_on.items[i];
+
+        status = lc_tx_exec(tx, &link_sql,
+                            (lc_arg[]){WHOSE(event), LC_T(on_id), LC_T(written->fact.id)}, err);
+        if (status == LOCI_OK)
+            status = lc_tx_exec(tx, &derive_sql, (lc_arg[]){WHOSE(event), LC_T(on_id)}, err);
+    }
+    return status;
+}
+
+/* ---- Applying: events ------------------------------------------------------------------------ */
+
+static loci_status apply_fact(lc_tx *tx, const lc_event *event, const lc_fact_written *written,
+                              loci_error *err)
+{
+    const lc_fact *fact = &written->fact;
+    const ending other = {.standing = "superseded", .superseded_by = fact->id};
+    const ending own = {.standing = "superseded",
+                        .superseded_by = fact->id,
+                        .stays = fact->standing == LC_FACT_VALID && !fact->is_multi};
+    loci_status status = LOCI_OK;
+
+    if (written->replaces.len > 0)
+        status = end_fact(tx, event, written->replaces, &own, err);
     if (status == LOCI_OK)
-        status = lc_tx_exec(tx, &insert_sql,
-                            (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(fact->id),
-                                       LC_I(fact->seq), LC_T(fact->key), LC_T(fact->value),
-                                       LC_T_OR_NULL(fact->source), LC_T_OR_NULL(fact->persona_id),
-                                       LC_I(fact->observed_at), LC_I(fact->recorded_at),
-                                       LC_T_OR_NULL(fact->supersedes)},
-                            err);
+        status = end_facts(tx, event, written->supersedes, &other, err);
+    if (status == LOCI_OK)
+        status = unlink_facts(tx, event, written->unlink, err);
+    if (status == LOCI_OK)
+        status = fact->standing == LC_FACT_VALID ? put_current(tx, event, fact, err)
+                                                 : put_past(tx, event, fact, err);
+    if (status == LOCI_OK && fact->standing == LC_FACT_VALID)
+        status = link_fact(tx, event, written, err);
+    if (status == LOCI_OK)
+        status = flag_facts(tx, event, written->review, err);
     return status;
 }
 
@@ -65,67 +307,138 @@ static loci_status apply_written(lc_tx *tx, const lc_event *event, loci_error *e
 {
     lc_arena *arena = &tx->db->scratch;
     lc_arena_mark mark = lc_arena_get_mark(arena);
-    lc_fact fact;
+    lc_fact_written written;
     loci_status status;
 
     if (event->decoded != NULL) {
-        fact = *(const lc_fact *)event->decoded;
-        fact.seq = event->seq;
-        fact.recorded_at = event->recorded_at;
-        return apply_fact(tx, event, &fact, err);
+        written = *(const lc_fact_written *)event->decoded;
+        written.fact.seq = event->seq;
+        written.fact.recorded_at = event->recorded_at;
+        return apply_fact(tx, event, &written, err);
     }
-    status = lc_fact_event_decode(event, arena, &fact, err);
+    status = lc_fact_written_decode(event, arena, &written, err);
     if (status == LOCI_OK)
-        status = apply_fact(tx, event, &fact, err);
+        status = apply_fact(tx, event, &written, err);
     lc_arena_rewind(arena, mark);
     return status;
 }
 
-const lc_event_type lc_fact_written_event = {
-    .name = "fact.written",
-    .version = 1,
-    .apply = apply_written,
-};
+static loci_status apply_retracted(lc_tx *tx, const lc_event *event, loci_error *err)
+{
+    lc_arena *arena = &tx->db->scratch;
+    lc_arena_mark mark = lc_arena_get_mark(arena);
+    lc_fact_retracted retracted;
+    loci_status status = lc_fact_retracted_decode(event, arena, &retracted, err);
+    ending how = {.standing = "retracted"};
 
-static const lc_sql broken_links_sql = {
-    "select f.id from facts f left join facts g on g.tenant_id = f.tenant_id"
-    " and g.user_id = f.user_id and g.id = f.supersedes"
-    " where f.tenant_id = $1 and f.user_id = $2 and f.supersedes is not null"
-    " and (g.id is null or g.superseded_by is null or g.superseded_by <> f.id)"
-    " order by f.id limit 20",
+    if (status == LOCI_OK) {
+        how.reason = retracted.reason;
+        status = end_facts(tx, event, retracted.ids, &how, err);
+    }
+    if (status == LOCI_OK)
+        status = unlink_facts(tx, event, retracted.unlink, err);
+    if (status == LOCI_OK)
+        status = flag_facts(tx, event, retracted.review, err);
+    lc_arena_rewind(arena, mark);
+    return status;
+}
+
+static loci_status apply_reviewed(lc_tx *tx, const lc_event *event, loci_error *err)
+{
+    lc_arena *arena = &tx->db->scratch;
+    lc_arena_mark mark = lc_arena_get_mark(arena);
+    lc_event_json json;
+    loci_status status = lc_event_parse(event, arena, &json, err);
+    loci_str id = status == LOCI_OK ? lc_event_str(json.refs, "id") : LC_STR_NONE;
+
+    if (status == LOCI_OK && id.len == 0)
+        status = lc_event_fail(event, err);
+    if (status == LOCI_OK)
+        status = lc_tx_exec(tx, &mark_sql, (lc_arg[]){WHOSE(event), LC_T(id), LC_I(0)}, err);
+    if (status == LOCI_OK)
+        status = lc_tx_exec(tx, &clear_flag_sql,
+                            (lc_arg[]){WHOSE(event), LC_T(id), LC_I(event->recorded_at)}, err);
+    lc_arena_rewind(arena, mark);
+    return status;
+}
+
+const lc_event_type lc_fact_written_event = {"fact.written", 2, lc_fact_written_upcasts,
+                                             apply_written};
+const lc_event_type lc_fact_retracted_event = {"fact.retracted", 1, NULL, apply_retracted};
+const lc_event_type lc_fact_reviewed_event = {"fact.reviewed", 1, NULL, apply_reviewed};
+
+/* ---- Checking -------------------------------------------------------------------------------- */
+
+#define KNOWN                                                                                      \
+    "(select id from fact_current where tenant_id = $1 and user_id = $2"                           \
+    " union all select id from fact_past where tenant_id = $1 and user_id = $2)"
+
+static const lc_sql lost_successor_sql = {
+    "select id from fact_past where tenant_id = $1 and user_id = $2"
+    " and superseded_by is not null and superseded_by not in " KNOWN " order by id limit 20",
+    "tt", "t"};
+
+static const lc_sql lost_contest_sql = {
+    "select id from fact_past where tenant_id = $1 and user_id = $2"
+    " and contests is not null and contests not in " KNOWN " order by id limit 20",
     "tt", "t"};
 
 static const lc_sql two_valid_sql = {
-    "select min(id) from facts where tenant_id = $1 and user_id = $2 and is_valid = 1"
-    " group by key, coalesce(persona_id, '') having count(*) > 1 order by 1 limit 20",
+    "select min(id) from fact_current where tenant_id = $1 and user_id = $2"
+    " group by scope, scope_id, key, persona_id having count(*) > 1 and min(is_multi) = 0"
+    " order by 1 limit 20",
     "tt", "t"};
 
-static loci_status report(lc_tx *tx, const lc_sql *sql, const lc_arg *args, const char *what,
-                          lc_problems *problems, loci_error *err)
-{
-    lc_rows rows;
-    loci_status status = lc_tx_query(tx, sql, args, &rows, err);
+static const lc_sql both_sql = {
+    "select c.id from fact_current c join fact_past p on p.tenant_id = c.tenant_id"
+    " and p.user_id = c.user_id and p.id = c.id where c.tenant_id = $1 and c.user_id = $2"
+    " order by c.id limit 20",
+    "tt", "t"};
 
-    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
-        lc_problems_add(problems, "facts: %.*s %s", LC_STR_ARG(lc_rows_str(&rows, 0)), what);
-    lc_rows_end(&rows);
-    return status;
-}
+static const lc_sql lost_edge_sql = {
+    "select e.id from fact_edges e left join fact_current c on c.tenant_id = e.tenant_id"
+    " and c.user_id = e.user_id and c.id = e.id where e.tenant_id = $1 and e.user_id = $2"
+    " and (c.id is null or e.on_id not in " KNOWN ") order by e.id limit 20",
+    "tt", "t"};
+
+static const lc_sql lost_flag_sql = {
+    "select id from fact_flags where tenant_id = $1 and user_id = $2 and id not in " KNOWN
+    " order by id limit 20",
+    "tt", "t"};
+
+static const struct {
+    const lc_sql *sql;
+    const char *what;
+} checks[] = {
+    {&lost_successor_sql, "was superseded by a fact that is not there"},
+    {&lost_contest_sql, "contests a fact that is not there"},
+    {&two_valid_sql, "is not the only valid fact of its slot"},
+    {&both_sql, "is valid and past"},
+    {&lost_edge_sql, "is not valid or depends on a fact that is not there"},
+    {&lost_flag_sql, "needs a review and is not there"},
+};
 
 static loci_status check(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_problems *problems,
                          loci_error *err)
 {
     const lc_arg args[] = {LC_T(tenant_id), LC_T(user_id)};
-    loci_status status = report(tx, &broken_links_sql, args,
-                                "supersedes a fact that does not say so", problems, err);
+    loci_status status = LOCI_OK;
 
-    if (status == LOCI_OK)
-        status = report(tx, &two_valid_sql, args, "is not the only valid fact of its slot",
-                        problems, err);
+    for (size_t i = 0; status == LOCI_OK && i < sizeof checks / sizeof checks[0]; i++) {
+        lc_rows rows;
+
+        status = lc_tx_query(tx, checks[i].sql, args, &rows, err);
+        while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
+            lc_problems_add(problems, "facts: %.*s %s", LC_STR_ARG(lc_rows_str(&rows, 0)),
+                            checks[i].what);
+        lc_rows_end(&rows);
+    }
     return status;
 }
 
-static const lc_table *const tables[] = {&facts_table, NULL};
-static const lc_event_type *const events[] = {&lc_fact_written_event, NULL};
+static const lc_table *const tables[] = {&current_table, &past_table, &edges_table, &flags_table,
+                                         NULL};
+static const lc_event_type *const events[] = {&lc_fact_written_event, &lc_fact_retracted_event,
+                                              &lc_fact_reviewed_event, NULL};
 
 const lc_room lc_fact_room = {.name = "fact", .tables = tables, .events = events, .check = check};

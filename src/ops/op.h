@@ -64,6 +64,8 @@ typedef enum lc_cost {
                            */
 #define LC_OP_SECRET 128u /* Its answer holds a secret: a repeat gets lc_call.repeat_answer. */
 
+#define LC_OP_SESSION 256u /* Happens in a session: also takes session_id. */
+
 typedef struct lc_call lc_call;
 
 typedef struct lc_op {
@@ -135,7 +137,7 @@ const lc_op *lc_op_find(loci_str name);
 /* LOCI_ENOTFOUND naming the nearest operation. */
 loci_status lc_op_load(loci_str name, const lc_op **out, loci_error *err);
 
-/* Its parameters, the implied ones (user_id, persona_id, request_id, expected_seq) after its own;
+/* Its parameters, the implied ones (user_id, persona_id, session_id, request_id, expected_seq) after its own;
  * NULL behind the last. */
 const lc_param *lc_op_param(const lc_op *op, size_t index);
 const char *lc_param_kind_name(lc_param_kind kind);

@@ -1,162 +1,107 @@
-/* op_fact.c - the operations on facts: JSON on one side, fact/ on the other. */
+/* op_fact.c - the operations that read facts, and the list of all of them. */
+#include "ops/op_fact.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "fact/fact.h"
-#include "ops/check.h"
-#include "ops/op.h"
-
-#define KEY_PARAM                                                                                  \
-    {                                                                                              \
-        .name = "key", .kind = LC_PARAM_STRING,                                                    \
-        .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_ID, .min = 1,                  \
-        .max = LC_KEY_BYTES_MAX, .help = "What the fact is about: the name of its slot"            \
-    }
+#include "ops/fact_caller.h"
+#include "ops/fact_params.h"
 
 static const lc_result fact_results[] = {
     {"id", LC_PARAM_STRING, "This version, fact_…"},
     {"key", LC_PARAM_STRING, "The slot"},
     {"value", LC_PARAM_ANY, "What is known"},
-    {"status", LC_PARAM_STRING, "valid or superseded"},
+    {"status", LC_PARAM_STRING, "valid, superseded, retracted, expired or claim"},
     {"is_valid", LC_PARAM_BOOL, "Whether it still stands"},
     {"source", LC_PARAM_STRING, "Where it came from, if given"},
+    {"authority", LC_PARAM_STRING, "Of who said it, as it counted"},
+    {"trust", LC_PARAM_STRING, "Whose statement it is: user, system, tool, web or model"},
+    {"memory_type", LC_PARAM_STRING, "user, capability or organizational"},
+    {"scope", LC_PARAM_STRING, "global, task, hypothetical, draft or session"},
+    {"scope_id", LC_PARAM_STRING, "Which task, hypothesis, draft or session, if any"},
     {"persona_id", LC_PARAM_STRING, "Whose it is, if not everybody's"},
     {"observed_at", LC_PARAM_TIME, "When it was true"},
     {"recorded_at", LC_PARAM_TIME, "When loci learnt it"},
+    {"valid_until", LC_PARAM_TIME, "When it stops being true, if that is known"},
     {"supersedes", LC_PARAM_STRINGS, "The versions whose place it took"},
     {"superseded_by", LC_PARAM_STRING, "The version that took its place, if any"},
+    {"contests", LC_PARAM_STRING, "Of a claim: the version it is against, if any"},
+    {"is_late", LC_PARAM_BOOL, "It was older than what stood, if so"},
+    {"reason", LC_PARAM_STRING, "Why it was taken back, if it was"},
+    {"ended_at", LC_PARAM_TIME, "When it was superseded or taken back, if it was"},
+    {"depends_on", LC_PARAM_STRINGS, "The versions it was derived from"},
+    {"derived_facts", LC_PARAM_STRINGS, "The valid versions that were derived from it"},
+    {"needs_review", LC_PARAM_BOOL, "Something it depends on is not valid any more"},
+    {"is_constraint", LC_PARAM_BOOL, "A rule that must be kept"},
+    {"constraint_type", LC_PARAM_STRING, "Which kind of rule, if given"},
+    {"min_read_authority", LC_PARAM_STRING, "Who is below does not see it, if given"},
+    {"min_write_authority", LC_PARAM_STRING, "Who is below can only claim, if given"},
+    {"required_permission", LC_PARAM_STRING, "Who lacks it does not see it, if given"},
+    {"multi", LC_PARAM_BOOL, "The key holds several facts, if so"},
     {"seq", LC_PARAM_INT, "The event that wrote it"},
     {NULL, 0, NULL},
 };
 
-static lc_fact_view view_of(const lc_call *call)
+static loci_status put_fact(lc_call *call, lc_tx *tx, const lc_fact *fact, loci_error *err)
 {
-    return (lc_fact_view){
-        .tenant_id = call->tenant_id, .user_id = call->user_id, .persona_id = call->persona_id};
-}
+    loci_str derived;
+    loci_status status = lc_fact_load_derived(tx, fact, call->arena, &derived, err);
 
-/* ---- fact.write
- * ---------------------------------------------------------------------------------- */
-
-static const lc_param write_params[] = {
-    KEY_PARAM,
-    {.name = "value",
-     .kind = LC_PARAM_ANY,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .help = "What is known, any JSON"},
-    {.name = "source",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_ID,
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
-     .help = "Where it comes from, such as user or hr_system"},
-    {.name = "observed_at",
-     .kind = LC_PARAM_TIME,
-     .help = "When it was true; the time of the call if absent"},
-    {.name = NULL},
-};
-
-static const lc_result write_results[] = {
-    {"id", LC_PARAM_STRING, "The version that now stands, fact_…"},
-    {"outcome", LC_PARAM_STRING,
-     "created, superseded (another value) or repeated (the same value)"},
-    {"superseded", LC_PARAM_STRING, "The version whose place it took, if any"},
-    {"seq", LC_PARAM_INT, "The event that wrote it"},
-    {NULL, 0, NULL},
-};
-
-static loci_status prepare_write(lc_call *call, loci_error *err)
-{
-    lc_fact_new *fact = lc_arena_zalloc_array(call->arena, 1, sizeof *fact);
-    lc_buf text;
-    loci_status status;
-
-    if (fact == NULL)
-        return lc_fail_memory(err);
-    lc_buf_init(&text, call->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
-    status = lc_json_canonical(call->arena, lc_call_value(call, "value")->json, &text, err);
-    if (status == LOCI_OK && text.len > LC_EVENT_BYTES_MAX - 4096)
-        status = lc_fail(err, LOCI_ELIMIT, "value: %zu bytes; a fact holds at most %u", text.len,
-                         LC_EVENT_BYTES_MAX - 4096);
-    if (status == LOCI_OK) {
-        *fact = (lc_fact_new){
-            .key = lc_call_str(call, "key"),
-            .value = lc_arena_copy(call->arena, lc_buf_str(&text)),
-            .source = lc_call_str(call, "source"),
-            .persona_id = call->persona_id,
-            .observed_at = lc_call_i64(call, "observed_at", LOCI_AT_CLOCK),
-        };
-        if (fact->value.ptr == NULL)
-            status = lc_fail_memory(err);
-    }
-    lc_buf_clear(&text);
-    call->input = fact;
+    if (status == LOCI_OK)
+        lc_fact_put(&call->out, fact, derived, tx->now_us);
     return status;
 }
 
-static loci_status run_write(lc_call *call, lc_tx *tx, loci_error *err)
+/* ---- fact.current ---------------------------------------------------------------------------- */
+
+static const lc_param current_params[] = {
+    LC_FACT_KEY_PARAM, LC_FACT_SCOPE_PARAM, LC_FACT_SCOPE_ID_PARAM, {.name = NULL}};
+
+/* Nearly every call: a global fact that anybody may read, in one statement. */
+static loci_status find_plain(lc_call *call, lc_tx *tx, lc_fact *out, loci_error *err)
 {
-    lc_fact_written written;
-    loci_status status = lc_fact_write(tx, call->input, &written, err);
+    lc_fact_global global = {0};
+    loci_status status = LOCI_OK;
 
-    if (status != LOCI_OK)
-        return status;
-    lc_jw_object(&call->out);
-    lc_jw_member_text(&call->out, "id", written.id.text);
-    lc_jw_member_text(&call->out, "outcome", lc_fact_outcome_name(written.outcome));
-    if (written.superseded.text[0] != '\0')
-        lc_jw_member_text(&call->out, "superseded", written.superseded.text);
-    lc_jw_member_int(&call->out, "seq", written.seq);
-    lc_jw_end(&call->out);
-    return LOCI_OK;
+    if (!lc_call_has(call, "session_id") && !lc_call_has(call, "scope") &&
+        !lc_call_has(call, "scope_id"))
+        status = lc_fact_find_global(tx, call->persona_id, lc_call_str(call, "key"), call->arena,
+                                     &global, err);
+    *out = global.fact;
+    if (global.has_session_facts || lc_fact_is_restricted(out))
+        *out = (lc_fact){0};
+    return status;
 }
-
-static const lc_op fact_write = {
-    .name = "fact.write",
-    .help = "Record what is true now; another value of the same key supersedes it",
-    .params = write_params,
-    .results = write_results,
-    .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT,
-    .http = "POST /v1/facts",
-    .mcp = "fact write",
-    .example = "{\"key\":\"city\",\"value\":\"Oslo\",\"source\":\"user\"}",
-    .prepare = prepare_write,
-    .run = run_write,
-};
-
-/* ---- fact.current
- * -------------------------------------------------------------------------------- */
-
-static const lc_param current_params[] = {KEY_PARAM, {.name = NULL}};
 
 static loci_status run_current(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    lc_fact_view view = view_of(call);
+    lc_fact_view view;
     lc_fact fact;
-    loci_status status = lc_fact_load_current(tx, &view, lc_call_str(call, "key"), call->arena,
-                                              &fact, err);
+    loci_status status = find_plain(call, tx, &fact, err);
 
-    if (status == LOCI_OK)
-        lc_fact_put(&call->out, &fact);
-    return status;
+    if (status == LOCI_OK && fact.id.ptr == NULL) {
+        status = lc_fact_read_view(call, tx, true, &view, err);
+        if (status == LOCI_OK)
+            status = lc_fact_load_current(tx, &view, lc_call_str(call, "key"), call->arena, &fact,
+                                          err);
+    }
+    return status == LOCI_OK ? put_fact(call, tx, &fact, err) : status;
 }
 
 static const lc_op fact_current = {
     .name = "fact.current",
-    .help = "What is known under a key now",
+    .help = "What is known under a key now; of several the newest",
     .params = current_params,
     .results = fact_results,
     .cost = LC_COST_POINT,
-    .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts/current/{key}",
     .mcp = "fact current",
     .example = "{\"key\":\"city\"}",
     .run = run_current,
 };
 
-/* ---- fact.get
- * ------------------------------------------------------------------------------------ */
+/* ---- fact.get -------------------------------------------------------------------------------- */
 
 static const lc_param get_params[] = {
     {.name = "id",
@@ -170,107 +115,123 @@ static const lc_param get_params[] = {
 
 static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    lc_fact_view view = view_of(call);
+    loci_str id = lc_call_str(call, "id");
+    lc_fact_view view;
     lc_fact fact;
-    loci_status status = lc_fact_load(tx, &view, lc_call_str(call, "id"), call->arena, &fact, err);
+    loci_status status = lc_fact_load(tx, call->persona_id, id, call->arena, &fact, err);
 
-    if (status == LOCI_OK)
-        lc_fact_put(&call->out, &fact);
-    return status;
+    if (status == LOCI_OK && (lc_fact_is_restricted(&fact) || lc_call_has(call, "session_id"))) {
+        status = lc_fact_read_view(call, tx, false, &view, err);
+        if (status == LOCI_OK && !lc_fact_may_read(&fact, &view.access))
+            status = lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(id));
+    }
+    return status == LOCI_OK ? put_fact(call, tx, &fact, err) : status;
 }
 
 static const lc_op fact_get = {
     .name = "fact.get",
-    .help = "One version of a fact by its id",
+    .help = "One version of a fact, or a claim, by its id",
     .params = get_params,
     .results = fact_results,
     .cost = LC_COST_POINT,
-    .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts/{id}",
     .mcp = "fact get",
     .example = "{\"id\":\"fact_00000000000000000000000000\"}",
     .run = run_get,
 };
 
-/* ---- fact.history and fact.list
- * ------------------------------------------------------------------ */
+/* ---- fact.history, fact.claims and fact.list ------------------------------------------------- */
 
-/* Writes facts until the page is full; one more than the page shows that there is a next one. */
+/* A page of facts. They are collected first: what was derived from them is asked for when the walk
+ * is over. One more than the page shows that there is a next one. */
 typedef struct page {
-    lc_json_writer *out;
-    int64_t left;
+    lc_arena *arena;
+    lc_fact *facts;
+    size_t count;
+    size_t limit;
     bool has_more;
-    int64_t last_seq;
-    lc_buf *cursor; /* Of the last fact of a full page: key, line feed, id. NULL = not wanted. */
 } page;
 
-static loci_status put_in_page(void *ctx, const lc_fact *fact, loci_error *err)
+static loci_status start_page(page *p, lc_call *call, loci_error *err)
+{
+    *p = (page){.arena = call->arena, .limit = (size_t)lc_call_i64(call, "limit", 100)};
+    p->facts = lc_arena_zalloc_array(call->arena, p->limit, sizeof *p->facts);
+    return p->facts != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+static loci_status add_to_page(void *ctx, const lc_fact *fact, loci_error *err)
 {
     page *p = ctx;
 
-    (void)err; /* Writing to a buffer fails later. */
-    if (p->left == 0) {
+    if (p->count == p->limit) {
         p->has_more = true;
-        return LOCI_OK;
+        return LOCI_ECANCELLED; /* Enough. */
     }
-    p->left--;
-    p->last_seq = fact->seq;
-    if (p->left == 0 && p->cursor != NULL) {
-        lc_buf_append(p->cursor, fact->key);
-        lc_buf_append_byte(p->cursor, '\n'); /* A key has no control characters. */
-        lc_buf_append(p->cursor, fact->id);
-    }
-    lc_fact_put(p->out, fact);
+    p->facts[p->count] = *fact;
+    if (!lc_fact_keep(p->arena, &p->facts[p->count]))
+        return lc_fail_memory(err);
+    p->count++;
     return LOCI_OK;
 }
 
-#define LIMIT_PARAM                                                                                \
+static loci_status put_page(const page *p, const char *name, lc_call *call, lc_tx *tx,
+                            loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    lc_jw_object(&call->out);
+    lc_jw_name(&call->out, name);
+    lc_jw_array(&call->out);
+    for (size_t i = 0; status == LOCI_OK && i < p->count; i++)
+        status = put_fact(call, tx, &p->facts[i], err);
+    lc_jw_end(&call->out);
+    return status;
+}
+
+#define AFTER_SEQ_PARAM                                                                            \
     {                                                                                              \
-        .name = "limit", .kind = LC_PARAM_INT, .default_text = "100", .min = 1,                    \
-        .max = LC_PAGE_ROWS_MAX, .help = "How many at most"                                        \
+        .name = "after", .kind = LC_PARAM_INT, .default_text = "0", .min = 0, .max = INT64_MAX,    \
+        .help = "Only what was written after this seq: `next` of the page before"                  \
     }
 
 static const lc_param history_params[] = {
-    KEY_PARAM,
-    {.name = "after",
-     .kind = LC_PARAM_INT,
-     .default_text = "0",
-     .min = 0,
-     .max = INT64_MAX,
-     .help = "Only versions after this seq: `next` of the page before"},
-    LIMIT_PARAM,
-    {.name = NULL},
+    LC_FACT_KEY_PARAM, LC_FACT_SCOPE_PARAM, LC_FACT_SCOPE_ID_PARAM,
+    AFTER_SEQ_PARAM,   LC_FACT_LIMIT_PARAM, {.name = NULL},
 };
 
 static const lc_result history_results[] = {
-    {"facts", LC_PARAM_ANY, "Every version of the slot, oldest first"},
+    {"facts", LC_PARAM_ANY, "Every version of the slot, oldest first; claims are no versions"},
     {"next", LC_PARAM_INT, "`after` of the next page; absent on the last"},
     {NULL, 0, NULL},
 };
 
-static loci_status run_history(lc_call *call, lc_tx *tx, loci_error *err)
+static loci_status end_seq_page(const page *p, lc_call *call)
 {
-    lc_fact_view view = view_of(call);
-    page p = {.out = &call->out, .left = lc_call_i64(call, "limit", 100)};
-    lc_fact_history history = {.key = lc_call_str(call, "key"),
-                               .after_seq = lc_call_i64(call, "after", 0),
-                               .limit = p.left + 1};
-    int64_t limit = p.left;
-    loci_status status;
-
-    lc_jw_object(&call->out);
-    lc_jw_name(&call->out, "facts");
-    lc_jw_array(&call->out);
-    status = lc_fact_each_version(tx, &view, &history, put_in_page, &p, err);
-    if (status != LOCI_OK)
-        return status;
-    if (p.left == limit && history.after_seq == 0)
-        return lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(history.key));
-    lc_jw_end(&call->out);
-    if (p.has_more)
-        lc_jw_member_int(&call->out, "next", p.last_seq);
+    if (p->has_more)
+        lc_jw_member_int(&call->out, "next", p->facts[p->count - 1].seq);
     lc_jw_end(&call->out);
     return LOCI_OK;
+}
+
+static loci_status run_history(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    lc_fact_history history = {.key = lc_call_str(call, "key"),
+                               .after_seq = lc_call_i64(call, "after", 0),
+                               .limit = INT64_MAX};
+    lc_fact_view view;
+    page p;
+    loci_status status = start_page(&p, call, err);
+
+    if (status == LOCI_OK)
+        status = lc_fact_read_view(call, tx, true, &view, err);
+    if (status == LOCI_OK)
+        status = lc_fact_each_version(tx, &view, &history, add_to_page, &p, err);
+    if (status == LOCI_OK && p.count == 0 && history.after_seq == 0)
+        status = lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(history.key));
+    if (status == LOCI_OK)
+        status = put_page(&p, "facts", call, tx, err);
+    return status == LOCI_OK ? end_seq_page(&p, call) : status;
 }
 
 static const lc_op fact_history = {
@@ -279,63 +240,133 @@ static const lc_op fact_history = {
     .params = history_params,
     .results = history_results,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts/history/{key}",
     .mcp = "fact history",
     .example = "{\"key\":\"city\"}",
     .run = run_history,
 };
 
+static const lc_param claims_params[] = {
+    {.name = "key",
+     .kind = LC_PARAM_STRING,
+     .flags = LC_PARAM_POSITIONAL | LC_PARAM_ID,
+     .min = 1,
+     .max = LC_KEY_BYTES_MAX,
+     .help = "Only claims about this key"},
+    AFTER_SEQ_PARAM,
+    LC_FACT_LIMIT_PARAM,
+    {.name = NULL},
+};
+
+static const lc_result claims_results[] = {
+    {"claims", LC_PARAM_ANY, "As fact.get answers them, oldest first"},
+    {"next", LC_PARAM_INT, "`after` of the next page; absent on the last"},
+    {NULL, 0, NULL},
+};
+
+static loci_status run_claims(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    lc_fact_history history = {.key = lc_call_str(call, "key"),
+                               .after_seq = lc_call_i64(call, "after", 0)};
+    lc_fact_view view;
+    page p;
+    loci_status status = start_page(&p, call, err);
+
+    if (status == LOCI_OK)
+        status = lc_fact_read_view(call, tx, false, &view, err);
+    if (status == LOCI_OK)
+        status = lc_fact_each_claim(tx, &view, &history, add_to_page, &p, err);
+    if (status == LOCI_OK)
+        status = put_page(&p, "claims", call, tx, err);
+    return status == LOCI_OK ? end_seq_page(&p, call) : status;
+}
+
+static const lc_op fact_claims = {
+    .name = "fact.claims",
+    .help = "What was said with too little authority or trust to count",
+    .params = claims_params,
+    .results = claims_results,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
+    .http = "GET /v1/claims",
+    .mcp = "fact claims",
+    .example = "{\"key\":\"city\"}",
+    .run = run_claims,
+};
+
 #define CURSOR_BYTES_MAX (LC_KEY_BYTES_MAX + 1 + LC_ID_TEXT_BYTES)
 
 static const lc_param list_params[] = {
+    LC_FACT_SCOPE_PARAM,
+    LC_FACT_SCOPE_ID_PARAM,
+    {.name = "as_of",
+     .kind = LC_PARAM_TIME,
+     .help = "As it was known then: after all events recorded until this time"},
     {.name = "after",
      .kind = LC_PARAM_STRING,
      .default_text = "\"\"",
      .max = CURSOR_BYTES_MAX,
      .help = "Only what is behind this key, or behind `next` of the page before"},
-    LIMIT_PARAM,
+    LC_FACT_LIMIT_PARAM,
     {.name = NULL},
 };
 
 static const lc_result list_results[] = {
-    {"facts", LC_PARAM_ANY, "Valid facts in the order of their keys"},
+    {"facts", LC_PARAM_ANY,
+     "What counts in the scope, its own facts before global ones they hide, in the order of keys"},
     {"next", LC_PARAM_STRING, "`after` of the next page; absent on the last"},
     {NULL, 0, NULL},
 };
 
-static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
+static loci_status put_cursor(const page *p, lc_call *call, loci_error *err)
 {
-    lc_fact_view view = view_of(call);
+    const lc_fact *last = &p->facts[p->count - 1];
     lc_buf cursor;
-    page p = {.out = &call->out, .left = lc_call_i64(call, "limit", 100), .cursor = &cursor};
-    lc_fact_page range = {.limit = p.left + 1};
     loci_status status;
 
-    range.after_key = lc_str_split(lc_call_str(call, "after"), '\n', &range.after_id);
     lc_buf_init(&cursor, call->arena->heap, LOCI_MEM_REQUESTS, CURSOR_BYTES_MAX);
-
-    lc_jw_object(&call->out);
-    lc_jw_name(&call->out, "facts");
-    lc_jw_array(&call->out);
-    status = lc_fact_each_valid(tx, &view, &range, put_in_page, &p, err);
-    lc_jw_end(&call->out);
-    if (p.has_more)
-        lc_jw_member_str(&call->out, "next", lc_buf_str(&cursor));
-    lc_jw_end(&call->out);
-    if (status == LOCI_OK)
-        status = lc_buf_status(&cursor, err);
+    lc_buf_append(&cursor, last->key);
+    lc_buf_append_byte(&cursor, '\n'); /* A key has no control characters. */
+    lc_buf_append(&cursor, last->id);
+    lc_jw_member_str(&call->out, "next", lc_buf_str(&cursor));
+    status = lc_buf_status(&cursor, err);
     lc_buf_clear(&cursor);
+    return status;
+}
+
+static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    lc_fact_page range = {.as_of = lc_call_i64(call, "as_of", LC_FACT_NO_TIME)};
+    int64_t now_us = tx->now_us;
+    lc_fact_view view;
+    page p;
+    loci_status status = start_page(&p, call, err);
+
+    range.after_key = lc_str_split(lc_call_str(call, "after"), '\n', &range.after_id);
+    if (status == LOCI_OK)
+        status = lc_fact_read_view(call, tx, true, &view, err);
+    if (status == LOCI_OK)
+        status = lc_fact_each_valid(tx, &view, &range, add_to_page, &p, err);
+    if (status != LOCI_OK)
+        return status;
+    if (range.as_of != LC_FACT_NO_TIME)
+        tx->now_us = range.as_of; /* Whether something was expired is judged then. */
+    status = put_page(&p, "facts", call, tx, err);
+    tx->now_us = now_us;
+    if (status == LOCI_OK && p.has_more)
+        status = put_cursor(&p, call, err);
+    lc_jw_end(&call->out);
     return status;
 }
 
 static const lc_op fact_list = {
     .name = "fact.list",
-    .help = "What is known now, in the order of the keys",
+    .help = "What is known now, or was known at a time, in the order of the keys",
     .params = list_params,
     .results = list_results,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts",
     .mcp = "fact list",
     .example = "{\"limit\":10}",
@@ -344,5 +375,6 @@ static const lc_op fact_list = {
 
 extern const lc_op *const lc_ops_fact[];
 const lc_op *const lc_ops_fact[] = {
-    &fact_write, &fact_current, &fact_get, &fact_history, &fact_list, NULL,
+    &lc_op_fact_write, &fact_current,       &fact_get,          &fact_history, &fact_list,
+    &fact_claims,      &lc_op_fact_retract, &lc_op_fact_review, NULL,
 };

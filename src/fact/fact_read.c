@@ -1,0 +1,500 @@
+/* fact_read.c - reading facts: by key, by id, as they are and as they were.
+ *
+ * A view is a chain of places, the innermost first: its scope, its session, everywhere. In each, a
+ * persona's own fact goes before everybody's. The first place that has a valid fact of a key hides
+ * the others.
+ */
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/map.h"
+#include "base/str.h"
+#include "fact/fact_row.h"
+
+static const lc_sql heads_sql = {"select " LC_FACT_OF_CURRENT LC_FACT_IN_KEY
+                                 " and persona_id in ('', $6)",
+                                 "tttttt", LC_FACT_ROW_KINDS};
+
+/* The same for the usual case, with an answer to whether it is one. */
+static const lc_sql global_sql = {
+    "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL_VALID
+    ", case when exists (select 1 from fact_current s where s.tenant_id = $1 and s.user_id = $2"
+    " and s.scope = 'session') then 1 else 0 end from fact_current" LC_FACT_IN_KEY
+    " and persona_id in ('', $6)",
+    "tttttt", LC_FACT_ROW_KINDS "i"};
+
+static const lc_sql last_seen_sql = {"select " LC_FACT_OF_PAST LC_FACT_IN_KEY
+                                     " and persona_id in ('', $6) and standing <> 'claim'"
+                                     " order by seq desc limit 1",
+                                     "tttttt", LC_FACT_ROW_KINDS};
+
+/* Falling, so that a persona's own comes before everybody's. */
+static const lc_sql place_sql = {
+    "select " LC_FACT_OF_CURRENT
+    " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4"
+    " and persona_id in ('', $5) order by key desc, persona_id desc, place desc",
+    "ttttt", LC_FACT_ROW_KINDS};
+
+static const lc_sql valid_sql = {
+    "select " LC_FACT_OF_CURRENT
+    " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4"
+    " and persona_id in ('', $5) and (key, id) > ($6, $7) order by key, id",
+    "ttttttt", LC_FACT_ROW_KINDS};
+
+/* $3 $4, $5 $6: two inner places; $7 persona. */
+#define IN_CHAIN                                                                                   \
+    " and ((scope = 'global' and scope_id = '') or (scope = $3 and scope_id = $4)"                 \
+    " or (scope = $5 and scope_id = $6)) and persona_id in ('', $7)"
+
+static const lc_sql chain_sql = {"select " LC_FACT_OF_CURRENT
+                                 " where tenant_id = $1 and user_id = $2" IN_CHAIN
+                                 " and (key, id) > ($8, $9) order by key, id",
+                                 "ttttttttt", LC_FACT_ROW_KINDS};
+
+/* $10: the moment. Needing a review, too, is as it was. */
+#define REVIEWED_AT(table)                                                                         \
+    "case when exists (select 1 from fact_flags g where g.tenant_id = $1 and g.user_id = $2"       \
+    " and g.id = " table ".id and g.flagged_at <= $10"                                             \
+    " and (g.cleared_at is null or g.cleared_at > $10)) then 1 else 0 end as needs_review"
+
+static const lc_sql as_of_sql = {
+    "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from"
+    " (select " LC_FACT_COLUMNS_A ", " REVIEWED_AT(
+        "fact_current") ", " LC_FACT_COLUMNS_B
+                        ", cast('valid' as text) as standing, cast(null as text) as superseded_by,"
+                        " cast(null as bigint) as ended_at, cast(null as text) as contests,"
+                        " cast(null as text) as reason from fact_current"
+                        " where tenant_id = $1 and user_id = $2 and recorded_at <= $10" IN_CHAIN
+                        " union all select " LC_FACT_COLUMNS_A ", " REVIEWED_AT(
+                            "fact_past") ", " LC_FACT_COLUMNS_B
+                                         ", standing, superseded_by, ended_at, contests, reason from fact_past"
+                                         " where tenant_id = $1 and user_id = $2 and recorded_at <= $10 and ended_at > $10"
+                                         " and standing in ('superseded', 'retracted') and standing <> 'claim'" IN_CHAIN
+                                         ") f"
+                                         " where (f.key, f.id) > ($8, $9) order by key, id",
+    "tttttttt"
+    "ti",
+    LC_FACT_ROW_KINDS};
+
+static const lc_sql history_sql = {
+    "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from"
+    " (select " LC_FACT_COLUMNS ", cast('valid' as text) as standing,"
+    " cast(null as text) as superseded_by, cast(null as bigint) as ended_at,"
+    " cast(null as text) as contests, cast(null as text) as reason"
+    " from fact_current" LC_FACT_IN_KEY " and persona_id in ('', $6) and seq > $7"
+    " union all select " LC_FACT_COLUMNS ", standing, superseded_by, ended_at, contests, reason"
+    " from fact_past" LC_FACT_IN_KEY " and persona_id in ('', $6) and seq > $7"
+    " and standing <> 'claim') f order by seq limit $8",
+    "ttttttii", LC_FACT_ROW_KINDS};
+
+static const lc_sql claims_sql = {"select " LC_FACT_OF_PAST
+                                  " where tenant_id = $1 and user_id = $2 and standing = 'claim'"
+                                  " and persona_id in ('', $3) and seq > $4 order by seq",
+                                  "ttti", LC_FACT_ROW_KINDS};
+
+static const lc_sql claims_of_key_sql = {
+    "select " LC_FACT_OF_PAST " where tenant_id = $1 and user_id = $2 and standing = 'claim'"
+    " and persona_id in ('', $3) and seq > $4 and key = $5 order by seq",
+    "tttit", LC_FACT_ROW_KINDS};
+
+/* ---- Places ---------------------------------------------------------------------------------- */
+
+typedef struct place {
+    loci_str scope;
+    loci_str scope_id;
+} place;
+
+#define PLACES_MAX 3
+
+/* The chain of a view, the innermost first. */
+static size_t list_places(const lc_fact_view *view, place out[PLACES_MAX])
+{
+    size_t count = 0;
+    bool is_session = lc_str_is(view->scope, "session");
+
+    if (view->scope.len > 0 && !lc_str_is(view->scope, "global"))
+        out[count++] = (place){view->scope, lc_fact_or_empty(view->scope_id)};
+    if (view->session_id.len > 0 && !is_session)
+        out[count++] = (place){LC_STR("session"), view->session_id};
+    out[count++] = (place){LC_STR("global"), LC_STR("")};
+    return count;
+}
+
+#define KEY_ARGS(tx, place, key, persona)                                                          \
+    LC_T((tx)->tenant_id), LC_T((tx)->user_id), LC_T((place)->scope), LC_T((place)->scope_id),     \
+        LC_T(key), LC_T(lc_fact_or_empty(persona))
+
+/* ---- By key ---------------------------------------------------------------------------------- */
+
+/* Whether `a` goes before `b`: a persona's own, then the newest. */
+static bool is_before(const lc_fact *a, const lc_fact *b)
+{
+    if ((a->persona_id.len > 0) != (b->persona_id.len > 0))
+        return a->persona_id.len > 0;
+    return a->seq > b->seq;
+}
+
+/* What was found of a key. */
+typedef struct found {
+    lc_fact head;    /* The best one that is not expired. */
+    lc_fact expired; /* The best one that is. */
+    bool has_session_facts;
+} found;
+
+static loci_status look_up(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_arena *arena,
+                           found *out, loci_error *err)
+{
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, sql, args, &rows, err);
+
+    *out = (found){0};
+    if (status != LOCI_OK)
+        return status;
+    while (lc_rows_next(&rows, &status, err)) {
+        lc_fact fact = lc_fact_from_row(&rows);
+        lc_fact *best = lc_fact_is_expired(&fact, tx->now_us) ? &out->expired : &out->head;
+
+        if (sql == &global_sql)
+            out->has_session_facts = lc_rows_i64(&rows, LC_FACT_ROW_COLUMNS) == 1;
+        if (best->id.ptr != NULL && !is_before(&fact, best))
+            continue;
+        *best = fact;
+        if (!lc_fact_keep(arena, best)) {
+            status = lc_fail_memory(err);
+            break;
+        }
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
+loci_status lc_fact_find_global(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
+                                lc_fact_global *out, loci_error *err)
+{
+    const place global = {LC_STR("global"), LC_STR("")};
+    found f;
+    loci_status status = look_up(
+        tx, &global_sql, (lc_arg[]){KEY_ARGS(tx, &global, key, persona_id)}, arena, &f, err);
+
+    if (status == LOCI_OK)
+        *out = (lc_fact_global){.fact = f.head, .has_session_facts = f.has_session_facts};
+    return status;
+}
+
+/* The head, or, without one, the first expired fact of the chain. */
+static loci_status find_in_chain(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
+                                 found *out, loci_error *err)
+{
+    place places[PLACES_MAX];
+    size_t count = list_places(view, places);
+    loci_status status = LOCI_OK;
+
+    *out = (found){0};
+    for (size_t i = 0; status == LOCI_OK && out->head.id.ptr == NULL && i < count; i++) {
+        found here;
+
+        status = look_up(tx, &heads_sql,
+                         (lc_arg[]){KEY_ARGS(tx, &places[i], key, view->persona_id)}, arena, &here,
+                         err);
+        if (status != LOCI_OK)
+            break;
+        out->head = here.head;
+        if (out->expired.id.ptr == NULL)
+            out->expired = here.expired;
+    }
+    return status;
+}
+
+loci_status lc_fact_find_head(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
+                              lc_fact *out, loci_error *err)
+{
+    found f;
+    loci_status status = find_in_chain(tx, view, key, arena, &f, err);
+
+    if (status == LOCI_OK)
+        *out = f.head;
+    return status;
+}
+
+static loci_status find_last_seen(lc_tx *tx, const lc_fact_view *view, loci_str key,
+                                  lc_arena *arena, lc_fact *out, loci_error *err)
+{
+    place places[PLACES_MAX];
+    size_t count = list_places(view, places);
+    loci_status status = LOCI_OK;
+
+    *out = (lc_fact){0};
+    for (size_t i = 0; status == LOCI_OK && out->id.ptr == NULL && i < count; i++)
+        status = lc_fact_find_row(
+            tx,
+            &(lc_fact_query){&last_seen_sql,
+                             (lc_arg[]){KEY_ARGS(tx, &places[i], key, view->persona_id)}, 1},
+            arena, out, err);
+    return status;
+}
+
+loci_status lc_fact_load_current(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
+                                 lc_fact *out, loci_error *err)
+{
+    found f;
+    loci_status status = find_in_chain(tx, view, key, arena, &f, err);
+
+    if (status != LOCI_OK)
+        return status;
+    *out = f.head.id.ptr != NULL ? f.head : f.expired;
+    if (out->id.ptr == NULL)
+        status = find_last_seen(tx, view, key, arena, out, err);
+    if (status == LOCI_OK && (out->id.ptr == NULL || !lc_fact_may_read(out, &view->access)))
+        status = lc_fact_fail_absent(err, key);
+    return status;
+}
+
+loci_status lc_fact_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena, lc_fact *out,
+                         loci_error *err)
+{
+    loci_status status = lc_fact_find_id(tx, persona_id, id, arena, out, err);
+
+    return status == LOCI_OK && out->id.ptr == NULL ? lc_fact_fail_absent(err, id) : status;
+}
+
+/* ---- Walks ----------------------------------------------------------------------------------- */
+
+/* One walk through rows: who may see them, and who is called. */
+typedef struct walk {
+    const lc_fact_access *access;
+    bool is_past; /* As of some time: rows that ended later were valid then. */
+    lc_fact_visit *visit;
+    void *ctx;
+} walk;
+
+static loci_status visit_rows(lc_tx *tx, const lc_sql *sql, const lc_arg *args, const walk *w,
+                              loci_error *err)
+{
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, sql, args, &rows, err);
+
+    if (status != LOCI_OK)
+        return status;
+    while (lc_rows_next(&rows, &status, err)) {
+        lc_fact fact = lc_fact_from_row(&rows);
+
+        if (w->is_past) {
+            fact.standing = LC_FACT_VALID;
+            fact.superseded_by = fact.reason = LC_STR_NONE;
+            fact.ended_at = LC_FACT_NO_TIME;
+        }
+        if (w->access != NULL && !lc_fact_may_read(&fact, w->access))
+            continue;
+        status = w->visit(w->ctx, &fact, err);
+        if (status != LOCI_OK)
+            break;
+    }
+    lc_rows_end(&rows);
+    return status == LOCI_ECANCELLED ? LOCI_OK : status;
+}
+
+/* A fact is hidden by one of the same key in a place further inside, also by one that must not be
+ * read: a secret does not become public by looking past it. */
+typedef struct hiding {
+    place places[PLACES_MAX];
+    size_t place_count;
+    lc_map inner; /* Key to the innermost place that has it; the outermost place is left out. */
+    lc_arena arena;
+    lc_fact_visit *visit;
+    void *ctx;
+    const lc_fact_access *access;
+    int64_t now_us;
+    lc_buf last_key; /* Of a walk in which a persona's own facts come first and hide others'. */
+    bool last_is_own;
+} hiding;
+
+static void start_hiding(hiding *h, lc_tx *tx, const lc_fact_view *view)
+{
+    lc_heap *heap = &tx->db->env->heap;
+
+    h->place_count = list_places(view, h->places);
+    h->now_us = tx->now_us;
+    h->access = &view->access;
+    lc_map_init(&h->inner, heap, LOCI_MEM_REQUESTS);
+    lc_arena_init(&h->arena, heap, LOCI_MEM_REQUESTS);
+    lc_buf_init(&h->last_key, heap, LOCI_MEM_REQUESTS, LC_KEY_BYTES_MAX);
+}
+
+static void end_hiding(hiding *h)
+{
+    lc_buf_clear(&h->last_key);
+    lc_map_clear(&h->inner);
+    lc_arena_clear(&h->arena);
+}
+
+static const place *place_of(const hiding *h, const lc_fact *fact)
+{
+    const place *at = h->places;
+
+    while (at < h->places + h->place_count - 1 &&
+           !(lc_str_eq(at->scope, fact->scope) && lc_str_eq(at->scope_id, fact->scope_id)))
+        at++;
+    return at;
+}
+
+/* Keeps the innermost place of the fact's key. */
+static loci_status note_key(void *ctx, const lc_fact *fact, loci_error *err)
+{
+    hiding *h = ctx;
+    const place *at = place_of(h, fact);
+    const place *known = lc_map_find(&h->inner, fact->key);
+    loci_str key;
+
+    if (lc_fact_is_expired(fact, h->now_us) || at == h->places + h->place_count - 1 ||
+        (known != NULL && known <= at))
+        return LOCI_OK;
+    key = lc_arena_copy(&h->arena, fact->key);
+    if (key.ptr == NULL || !lc_map_put(&h->inner, key, (void *)(uintptr_t)at))
+        return lc_fail_memory(err);
+    return LOCI_OK;
+}
+
+static bool is_hidden(const hiding *h, const lc_fact *fact)
+{
+    const place *innermost = h->inner.entry_count > 0 ? lc_map_find(&h->inner, fact->key) : NULL;
+
+    return lc_fact_is_expired(fact, h->now_us) ||
+           (innermost != NULL && innermost < place_of(h, fact));
+}
+
+static loci_status visit_unhidden(void *ctx, const lc_fact *fact, loci_error *err)
+{
+    const hiding *h = ctx;
+
+    if (is_hidden(h, fact) || !lc_fact_may_read(fact, h->access))
+        return LOCI_OK;
+    return h->visit(h->ctx, fact, err);
+}
+
+/* The same where a persona's own fact hides everybody's of the same key and place. */
+static loci_status visit_own_first(void *ctx, const lc_fact *fact, loci_error *err)
+{
+    hiding *h = ctx;
+    bool is_own = fact->persona_id.len > 0;
+    loci_status status = LOCI_OK;
+
+    if (is_hidden(h, fact))
+        return LOCI_OK;
+    if (!lc_str_eq(lc_buf_str(&h->last_key), fact->key)) {
+        lc_buf_reset(&h->last_key);
+        lc_buf_append(&h->last_key, fact->key);
+        h->last_is_own = is_own;
+        status = lc_buf_status(&h->last_key, err);
+        if (status == LOCI_OK)
+            status = note_key(h, fact, err);
+    } else if (h->last_is_own && !is_own) {
+        return LOCI_OK;
+    }
+    if (status != LOCI_OK || !lc_fact_may_read(fact, h->access))
+        return status;
+    return h->visit(h->ctx, fact, err);
+}
+
+loci_status lc_fact_each_current(lc_tx *tx, const lc_fact_view *view, lc_fact_visit *visit,
+                                 void *ctx, loci_error *err)
+{
+    hiding h = {.visit = visit, .ctx = ctx};
+    walk w = {.visit = visit_own_first, .ctx = &h};
+    loci_status status = LOCI_OK;
+
+    start_hiding(&h, tx, view);
+    for (size_t i = 0; status == LOCI_OK && i < h.place_count; i++) {
+        lc_buf_reset(&h.last_key);
+        status = visit_rows(tx, &place_sql,
+                            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                       LC_T(h.places[i].scope), LC_T(h.places[i].scope_id),
+                                       LC_T(lc_fact_or_empty(view->persona_id))},
+                            &w, err);
+    }
+    end_hiding(&h);
+    return status;
+}
+
+/* '~' is behind every id. */
+static loci_str id_after(const lc_fact_page *page)
+{
+    return page->after_id.ptr != NULL ? page->after_id : LC_STR("~");
+}
+
+static loci_status walk_place(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
+                              const walk *w, loci_error *err)
+{
+    return visit_rows(tx, &valid_sql,
+                      (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(LC_STR("global")),
+                                 LC_T(LC_STR("")), LC_T(lc_fact_or_empty(view->persona_id)),
+                                 LC_T(lc_fact_or_empty(page->after_key)), LC_T(id_after(page))},
+                      w, err);
+}
+
+static loci_status walk_chain(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
+                              const walk *w, loci_error *err)
+{
+    const hiding *h = w->ctx;
+    const place *second = &h->places[h->place_count > 2 ? 1 : 0];
+    const lc_arg args[] = {LC_T(tx->tenant_id),
+                           LC_T(tx->user_id),
+                           LC_T(h->places[0].scope),
+                           LC_T(h->places[0].scope_id),
+                           LC_T(second->scope),
+                           LC_T(second->scope_id),
+                           LC_T(lc_fact_or_empty(view->persona_id)),
+                           LC_T(lc_fact_or_empty(page->after_key)),
+                           LC_T(id_after(page)),
+                           LC_I(page->as_of)};
+
+    return visit_rows(tx, w->is_past ? &as_of_sql : &chain_sql, args, w, err);
+}
+
+loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
+                               lc_fact_visit *visit, void *ctx, loci_error *err)
+{
+    hiding h = {.visit = visit, .ctx = ctx};
+    lc_fact_page whole_keys = *page; /* A page may end between two facts of one key. */
+    walk notes = {.is_past = page->as_of != LC_FACT_NO_TIME, .visit = note_key, .ctx = &h};
+    walk w = {.is_past = notes.is_past, .visit = visit_unhidden, .ctx = &h};
+    loci_status status = LOCI_OK;
+
+    whole_keys.after_id = LC_STR("");
+    start_hiding(&h, tx, view);
+    if (w.is_past)
+        h.now_us = page->as_of;
+    if (h.place_count > 1) /* First which keys the inner places have. */
+        status = walk_chain(tx, view, &whole_keys, &notes, err);
+    if (status == LOCI_OK)
+        status = h.place_count == 1 && !w.is_past ? walk_place(tx, view, page, &w, err)
+                                                  : walk_chain(tx, view, page, &w, err);
+    end_hiding(&h);
+    return status;
+}
+
+loci_status lc_fact_each_version(lc_tx *tx, const lc_fact_view *view,
+                                 const lc_fact_history *history, lc_fact_visit *visit, void *ctx,
+                                 loci_error *err)
+{
+    place places[PLACES_MAX];
+    const walk w = {.access = &view->access, .visit = visit, .ctx = ctx};
+
+    (void)list_places(view, places); /* The first is what counts. */
+    if (view->scope.len == 0)
+        places[0] = (place){LC_STR("global"), LC_STR("")};
+    return visit_rows(tx, &history_sql,
+                      (lc_arg[]){KEY_ARGS(tx, &places[0], history->key, view->persona_id),
+                                 LC_I(history->after_seq), LC_I(history->limit)},
+                      &w, err);
+}
+
+loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fact_history *history,
+                               lc_fact_visit *visit, void *ctx, loci_error *err)
+{
+    const walk w = {.access = &view->access, .visit = visit, .ctx = ctx};
+    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id),
+                           LC_T(lc_fact_or_empty(view->persona_id)), LC_I(history->after_seq),
+                           LC_T(lc_fact_or_empty(history->key))};
+
+    return visit_rows(tx, history->key.ptr != NULL ? &claims_of_key_sql : &claims_sql, args, &w,
+                      err);
+}

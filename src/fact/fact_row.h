@@ -1,0 +1,106 @@
+/* fact_row.h - rows of fact_current and fact_past, and C. Only fact/ includes this.
+ *
+ * fact_current holds the valid facts, one row a slot (`place` is 0) or one a fact of a slot with
+ * several (`place` is its seq); fact_past holds all others: ended ones, late ones and claims. A row
+ * moves from the first to the second once and never back.
+ */
+#ifndef LC_FACT_FACT_ROW_H
+#define LC_FACT_FACT_ROW_H
+
+#include "fact/fact.h"
+
+#define LC_FACT_COLUMNS_A                                                                          \
+    "id, seq, key, value, source, authority, authority_rank, trust, memory_type, scope, scope_id," \
+    " persona_id, observed_at, recorded_at, valid_until, is_constraint, constraint_type,"          \
+    " min_read, min_read_rank, min_write, min_write_rank, required_permission, is_multi"
+#define LC_FACT_COLUMNS_B "has_derived, supersedes, depends_on"
+#define LC_FACT_COLUMNS LC_FACT_COLUMNS_A ", needs_review, " LC_FACT_COLUMNS_B
+#define LC_FACT_KINDS_A                                                                            \
+    "titttti"                                                                                      \
+    "ttttt"                                                                                        \
+    "iiiit"                                                                                        \
+    "tititi"
+#define LC_FACT_KINDS LC_FACT_KINDS_A "iitt"
+/* What only past rows have, and what stands for it beside current ones. */
+#define LC_FACT_TAIL "standing, superseded_by, ended_at, contests, reason"
+#define LC_FACT_TAIL_VALID                                                                         \
+    "cast('valid' as text), cast(null as text), cast(null as bigint), cast(null as text),"         \
+    " cast(null as text)"
+#define LC_FACT_TAIL_KINDS "ttitt"
+#define LC_FACT_ROW_KINDS LC_FACT_KINDS LC_FACT_TAIL_KINDS
+#define LC_FACT_ROW_COLUMNS 32 /* Of both together. */
+
+#define LC_FACT_OF_CURRENT LC_FACT_COLUMNS ", " LC_FACT_TAIL_VALID " from fact_current"
+#define LC_FACT_OF_PAST LC_FACT_COLUMNS ", " LC_FACT_TAIL " from fact_past"
+
+/* $1 tenant, $2 user, $3 scope, $4 scope_id, $5 key. */
+#define LC_FACT_IN_KEY                                                                             \
+    " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4 and key = $5"
+
+static inline loci_str lc_fact_or_empty(loci_str text)
+{
+    return text.ptr == NULL ? (loci_str){"", 0} : text;
+}
+
+/* Text is borrowed from the row. */
+lc_fact lc_fact_from_row(const lc_rows *rows);
+
+/* A list of facts in an arena, in the order of the rows. */
+typedef struct lc_fact_node {
+    lc_fact fact;
+    struct lc_fact_node *next;
+} lc_fact_node;
+
+/* Appends a copy; the text of `fact` moves into the arena. */
+loci_status lc_fact_list_add(lc_fact_node ***end, const lc_fact *fact, lc_arena *arena,
+                             loci_error *err);
+/* Every row of a query, at most `max` + 1 of them. */
+typedef struct lc_fact_query {
+    const lc_sql *sql;
+    const lc_arg *args;
+    size_t max;
+} lc_fact_query;
+loci_status lc_fact_load_list(lc_tx *tx, const lc_fact_query *query, lc_arena *arena,
+                              lc_fact_node **out, loci_error *err);
+/* The first row. Here and below, a fact that was not found has no id. */
+loci_status lc_fact_find_row(lc_tx *tx, const lc_fact_query *query, lc_arena *arena, lc_fact *out,
+                             loci_error *err);
+
+/* Where facts of one key live. */
+typedef struct lc_fact_slot {
+    loci_str scope;
+    loci_str scope_id;
+    loci_str key;
+    loci_str persona_id; /* "" = everybody's. */
+} lc_fact_slot;
+
+static inline lc_fact_slot lc_fact_slot_of(const lc_fact *fact)
+{
+    return (lc_fact_slot){fact->scope, fact->scope_id, fact->key, fact->persona_id};
+}
+bool lc_fact_slot_is(const lc_fact_slot *a, const lc_fact_slot *b);
+/* What it holds, expired ones included. */
+loci_status lc_fact_load_slot(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena,
+                              lc_fact_node **out, loci_error *err);
+/* The last version that ended, claims and late ones aside. */
+loci_status lc_fact_find_last(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena, lc_fact *out,
+                              loci_error *err);
+/* By id, valid or not, among what the persona sees. */
+loci_status lc_fact_find_id(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena,
+                            lc_fact *out, loci_error *err);
+/* Where a chain of supersessions ends that left the slot of `last`: the head there, if any. */
+loci_status lc_fact_find_end(lc_tx *tx, const lc_fact *last, lc_arena *arena, lc_fact *out,
+                             loci_error *err);
+
+/* Fails as LOCI_ECONFLICT with data {head}; a none head is null. */
+loci_status lc_fact_fail_head(loci_error *err, loci_str named, loci_str head);
+loci_status lc_fact_fail_absent(loci_error *err, loci_str named);
+
+/* ["a","b"] in the arena; none for an empty list, ptr NULL with count > 0 when out of memory. */
+loci_str lc_fact_list_text(lc_arena *arena, loci_str first, lc_str_list rest);
+
+/* Facts that need a review when those of `ended` stop being valid. */
+loci_status lc_fact_load_dependents(lc_tx *tx, lc_str_list ended, lc_arena *arena, lc_str_list *out,
+                                    loci_error *err);
+
+#endif /* LC_FACT_FACT_ROW_H */

@@ -1,0 +1,102 @@
+/* fact_caller.c - see fact_caller.h. */
+#include "ops/fact_caller.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "engine/settings.h"
+#include "ops/session_arg.h"
+
+#define TITLES_BYTES_MAX 4096
+
+static loci_status read_titles(lc_call *call, loci_str *out, loci_error *err)
+{
+    lc_buf text;
+    loci_status status;
+
+    lc_buf_init(&text, call->arena->heap, LOCI_MEM_REQUESTS, TITLES_BYTES_MAX);
+    status = lc_settings_text(lc_engine_settings(call->engine), LC_SETTING_AUTHORITY_TITLES,
+                              call->tenant_id, &text, err);
+    *out = LC_STR("");
+    if (status == LOCI_OK && text.len > 0) {
+        *out = lc_arena_copy(call->arena, lc_buf_str(&text));
+        if (out->ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_buf_clear(&text);
+    return status;
+}
+
+loci_status lc_fact_caller_init(lc_fact_caller *out, lc_call *call, loci_str authority,
+                                loci_str trust, loci_error *err)
+{
+    loci_status status = read_titles(call, &out->titles, err);
+
+    if (status != LOCI_OK)
+        return status;
+    out->ceiling = lc_authority_of(call->authority_max, out->titles);
+    out->argument = lc_authority_of(authority, out->titles);
+    out->trust = lc_trust_capped(trust, call->trust_max);
+    return LOCI_OK;
+}
+
+lc_authority lc_fact_caller_authority(const lc_fact_caller *caller, const lc_identity *identity)
+{
+    return lc_authority_effective(&(lc_authority_bounds){
+        .ceiling = caller->ceiling,
+        .identity = lc_authority_of(identity->authority, caller->titles),
+        .argument = caller->argument,
+    });
+}
+
+lc_fact_access lc_fact_caller_access(const lc_fact_caller *caller, const lc_identity *identity)
+{
+    lc_authority_bounds bounds = {
+        .ceiling = caller->ceiling,
+        .identity = lc_authority_of(identity->authority, caller->titles),
+    };
+
+    return (lc_fact_access){.rank = lc_authority_effective(&bounds).rank,
+                            .permissions = identity->permissions};
+}
+
+loci_status lc_fact_scope_of(lc_call *call, const lc_session *session, lc_fact_view *out,
+                             loci_error *err)
+{
+    loci_str scope = lc_call_str(call, "scope");
+    loci_str scope_id = lc_call_str(call, "scope_id");
+
+    if (scope.len == 0 || lc_str_is(scope, "global")) {
+        if (scope_id.len > 0)
+            return lc_fail(err, LOCI_EINVAL, "scope_id: the global scope has none; give a scope");
+        return LOCI_OK;
+    }
+    out->scope = scope;
+    out->scope_id = scope_id;
+    if (lc_str_is(scope, "session") && session != NULL &&
+        (scope_id.len == 0 || lc_str_eq(scope_id, session->external_id)))
+        out->scope_id = session->id;
+    return LOCI_OK;
+}
+
+loci_status lc_fact_read_view(lc_call *call, lc_tx *tx, bool has_scope, lc_fact_view *out,
+                              loci_error *err)
+{
+    lc_session session = {0};
+    lc_fact_caller caller;
+    bool found = false;
+    loci_status status = lc_fact_caller_init(&caller, call, LC_STR_NONE, LC_STR_NONE, err);
+
+    *out = (lc_fact_view){.persona_id = call->persona_id};
+    if (status == LOCI_OK)
+        status = lc_call_find_session(call, tx, &session, &found, err);
+    if (status == LOCI_OK && !found)
+        session = (lc_session){0};
+    if (status == LOCI_OK && has_scope)
+        status = lc_fact_scope_of(call, found ? &session : NULL, out, err);
+    if (status != LOCI_OK)
+        return status;
+    out->session_id = session.id;
+    out->access = lc_fact_caller_access(&caller, &session.identity);
+    return LOCI_OK;
+}

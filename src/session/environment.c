@@ -1,0 +1,214 @@
+/* environment.c - the event `environment.set`, its table and reading it.
+ *
+ * A signal that is older than the one that stands changes nothing and is not recorded: a connector
+ * that delivers late must not turn the clock back.
+ */
+#include "session/environment.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/time.h"
+#include "store/event_json.h"
+
+static const lc_column columns[] = {
+    {"tenant_id", 't', false},   {"user_id", 't', false},     {"key", 't', false},
+    {"persona_id", 't', false},  {"value", 't', false},       {"observed_at", 'i', false},
+    {"recorded_at", 'i', false}, {NULL, 0, false},
+};
+
+const lc_table lc_environment_table = {
+    .name = "environment",
+    .table_class = LC_TABLE_PROJECTION,
+    .columns = columns,
+    .key = "tenant_id, user_id, key, persona_id",
+};
+
+static const lc_sql put_sql = {
+    "insert into environment (tenant_id, user_id, key, persona_id, value, observed_at, recorded_at)"
+    " values ($1, $2, $3, $4, $5, $6, $7) on conflict (tenant_id, user_id, key, persona_id)"
+    " do update set value = excluded.value, observed_at = excluded.observed_at,"
+    " recorded_at = excluded.recorded_at",
+    "tttttii", NULL};
+
+static const lc_sql own_sql = {"select observed_at from environment where tenant_id = $1"
+                               " and user_id = $2 and key = $3 and persona_id = $4",
+                               "tttt", "i"};
+
+#define COLUMNS "key, value, persona_id, observed_at, recorded_at"
+
+static const lc_sql find_sql = {"select " COLUMNS " from environment where tenant_id = $1"
+                                " and user_id = $2 and key = $3 and persona_id in ('', $4)"
+                                " order by persona_id desc limit 1",
+                                "tttt", "tttii"};
+
+static const lc_sql each_sql = {"select " COLUMNS " from environment where tenant_id = $1"
+                                " and user_id = $2 and persona_id in ('', $3)"
+                                " order by key, persona_id desc",
+                                "ttt", "tttii"};
+
+static loci_str or_empty(loci_str text)
+{
+    return text.ptr == NULL ? LC_STR("") : text;
+}
+
+static loci_status apply_signal(lc_tx *tx, const lc_event *event, lc_arena *arena, loci_error *err)
+{
+    lc_event_json json;
+    loci_str value;
+    loci_status status = lc_event_parse(event, arena, &json, err);
+
+    if (status == LOCI_OK)
+        status = lc_event_raw(json.payload, "value", arena, &value, err);
+    if (status != LOCI_OK || event->is_erased)
+        return status;
+    if (value.ptr == NULL)
+        return lc_event_fail(event, err);
+    return lc_tx_exec(
+        tx, &put_sql,
+        (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id),
+                   LC_T(or_empty(lc_event_str(json.payload, "key"))),
+                   LC_T(or_empty(lc_event_str(json.payload, "persona_id"))), LC_T(value),
+                   LC_I(lc_event_time(json.payload, "observed_at", event->recorded_at)),
+                   LC_I(event->recorded_at)},
+        err);
+}
+
+static loci_status apply(lc_tx *tx, const lc_event *event, loci_error *err)
+{
+    lc_arena *arena = &tx->db->scratch;
+    lc_arena_mark mark = lc_arena_get_mark(arena);
+    loci_status status = apply_signal(tx, event, arena, err);
+
+    lc_arena_rewind(arena, mark);
+    return status;
+}
+
+const lc_event_type lc_environment_event = {"environment.set", 1, NULL, apply};
+
+static loci_status find_time(lc_tx *tx, const lc_signal *signal, bool *found, int64_t *out,
+                             loci_error *err)
+{
+    lc_rows rows = {0};
+    loci_status status = lc_tx_find(tx, &own_sql,
+                                    (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                               LC_T(signal->key),
+                                               LC_T(or_empty(signal->persona_id))},
+                                    &rows, found, err);
+
+    if (status == LOCI_OK && *found)
+        *out = lc_rows_i64(&rows, 0);
+    lc_rows_end(&rows);
+    return status;
+}
+
+loci_status lc_environment_set(lc_tx *tx, const lc_signal *signal, bool *is_late, loci_error *err)
+{
+    int64_t seen_at = signal->observed_at == LOCI_AT_CLOCK ? tx->now_us : signal->observed_at;
+    int64_t standing_at = 0;
+    lc_json_writer out;
+    lc_buf payload;
+    bool found = false;
+    loci_status status = find_time(tx, signal, &found, &standing_at, err);
+
+    *is_late = found && standing_at > seen_at;
+    if (status != LOCI_OK || *is_late)
+        return status;
+    lc_buf_init(&payload, &tx->db->env->heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
+    lc_jw_init(&out, &payload);
+    lc_jw_object(&out);
+    lc_jw_member_str(&out, "key", signal->key);
+    lc_jw_member_raw(&out, "value", signal->value);
+    if (signal->persona_id.len > 0)
+        lc_jw_member_str(&out, "persona_id", signal->persona_id);
+    lc_jw_member_time(&out, "observed_at", seen_at);
+    lc_jw_end(&out);
+    status = lc_buf_status(&payload, err);
+    if (status == LOCI_OK)
+        status = lc_event_append(
+            tx, &(lc_append){.type = &lc_environment_event, .payload = lc_buf_str(&payload)}, NULL,
+            err);
+    lc_buf_clear(&payload);
+    return status;
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+static lc_signal from_row(const lc_rows *rows)
+{
+    return (lc_signal){
+        .key = lc_rows_str(rows, 0),
+        .value = lc_rows_str(rows, 1),
+        .persona_id = lc_rows_str(rows, 2),
+        .observed_at = lc_rows_i64(rows, 3),
+        .recorded_at = lc_rows_i64(rows, 4),
+    };
+}
+
+/* What the domain clock says when no connector does. */
+static loci_status tell_time(lc_tx *tx, loci_str key, lc_arena *arena, lc_signal *out,
+                             loci_error *err)
+{
+    char text[LC_TIME_BYTES_MAX + 2];
+    size_t bytes;
+
+    if (!lc_str_is(key, "current_time") && !lc_str_is(key, "current_date"))
+        return lc_fail(err, LOCI_ENOTFOUND, "no signal %.*s", LC_STR_ARG(key));
+    text[0] = '"';
+    bytes = 1 + lc_time_format(tx->now_us, text + 1);
+    if (lc_str_is(key, "current_date"))
+        bytes = 1 + sizeof "2026-11-15" - 1;
+    text[bytes++] = '"';
+    *out = (lc_signal){.key = lc_arena_copy(arena, key),
+                       .value = lc_arena_copy(arena, (loci_str){text, bytes}),
+                       .persona_id = LC_STR(""),
+                       .observed_at = tx->now_us,
+                       .recorded_at = tx->now_us};
+    return out->key.ptr != NULL && out->value.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+loci_status lc_environment_load(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
+                                lc_signal *out, loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status = lc_tx_find(tx, &find_sql,
+                                    (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(key),
+                                               LC_T(or_empty(persona_id))},
+                                    &rows, &found, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (!found)
+        return tell_time(tx, key, arena, out, err);
+    *out = from_row(&rows);
+    out->key = lc_arena_copy(arena, out->key);
+    out->value = lc_arena_copy(arena, out->value);
+    out->persona_id = lc_arena_copy(arena, out->persona_id);
+    lc_rows_end(&rows);
+    if (out->key.ptr == NULL || out->value.ptr == NULL || out->persona_id.ptr == NULL)
+        return lc_fail_memory(err);
+    return LOCI_OK;
+}
+
+loci_status lc_environment_each(lc_tx *tx, loci_str persona_id, lc_signal_visit *visit, void *ctx,
+                                loci_error *err)
+{
+    lc_rows rows;
+    loci_status status = lc_tx_query(
+        tx, &each_sql,
+        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(or_empty(persona_id))}, &rows, err);
+
+    if (status != LOCI_OK)
+        return status;
+    while (lc_rows_next(&rows, &status, err)) {
+        lc_signal signal = from_row(&rows);
+
+        status = visit(ctx, &signal, err);
+        if (status != LOCI_OK)
+            break;
+    }
+    lc_rows_end(&rows);
+    return status;
+}

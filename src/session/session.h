@@ -1,0 +1,149 @@
+/* session.h - conversations: when one begins and ends, who speaks in it, and what was said.
+ *
+ * Nobody has to open a session. A caller may name one by its id (ses_…) or by any string of its own
+ * (external_id), or not at all: then its writes use the session of (user, persona), and open it when
+ * there is none. A session ends when it is closed, or when nothing was written in it for
+ * `idle_us`: that is judged when somebody looks, by the domain clock.
+ *
+ *     (none) --opened--> active --ended--> ended
+ *
+ * Writing takes two steps, so that an operation can find all its errors before its first write:
+ * lc_session_choose() decides which session it is and writes nothing, lc_session_begin() writes what
+ * that needs. Reads use lc_session_find(), which opens nothing and is no activity.
+ *
+ * Events and projections: sessions, messages. The time of the last activity is operational: it
+ * moves with every write and says nothing about what is known.
+ */
+#ifndef LC_SESSION_SESSION_H
+#define LC_SESSION_SESSION_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "store/event.h"
+
+extern const lc_room lc_session_room;
+
+typedef enum lc_session_state {
+    LC_SESSION_NONE,
+    LC_SESSION_ACTIVE,
+    LC_SESSION_ENDED,
+    LC_SESSION_STATES
+} lc_session_state;
+
+/* "active", "ended" */
+const char *lc_session_state_name(lc_session_state state);
+/* Whether the table of transitions has it. */
+bool lc_session_may_move(lc_session_state from, lc_session_state to);
+
+/* Who the user is, said once a session. */
+typedef struct lc_identity {
+    loci_str user_name; /* None = no identity was set. */
+    loci_str authority;
+    loci_str department;
+    loci_str organization;
+    loci_str permissions; /* JSON array of strings; none = none. */
+} lc_identity;
+
+typedef struct lc_session {
+    loci_str id;          /* ses_… */
+    loci_str external_id; /* The caller's own name for it; none = none. */
+    loci_str persona_id;  /* "" = everybody's. */
+    int64_t seq;          /* Of the event that opened it. */
+    int64_t opened_at;
+    int64_t last_activity;
+    int64_t ended_at;    /* When ended. */
+    loci_str end_reason; /* closed or idle; none = not ended. */
+    bool is_open;        /* Active, and not idle for too long. */
+    lc_identity identity;
+} lc_session;
+
+/* Which session is meant. */
+typedef struct lc_session_ref {
+    loci_str session_id; /* ses_…, a caller's string, or none. */
+    loci_str persona_id; /* None = none. */
+    int64_t idle_us;     /* After so long without a write it has ended. */
+} lc_session_ref;
+
+/* The session meant, open or (when named by its id) ended; `*found` is false when there is none.
+ * An unknown ses_… is LOCI_ENOTFOUND. Text lives in `arena`. */
+loci_status lc_session_find(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena, lc_session *out,
+                            bool *found, loci_error *err);
+
+/* A session that a write will use. */
+typedef struct lc_session_use {
+    lc_session session; /* With its id, also when it is still to be opened. */
+    lc_id new_id;       /* What session.id refers to when it is new. */
+    bool is_new;
+    bool needs_touch; /* The last activity is long enough ago to be written. */
+    lc_id stale_id;   /* An idle one that ends first; "" = none. */
+    int64_t stale_ended_at;
+} lc_session_use;
+
+/* Decides; writes nothing. `out` must not move between the two calls. A session named by its id
+ * that has ended is followed by the open one with the same external_id, or of the persona. */
+loci_status lc_session_choose(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena,
+                              lc_session_use *out, loci_error *err);
+loci_status lc_session_begin(lc_tx *tx, const lc_session_use *use, loci_error *err);
+/* Opens one whatever is there; one with the same external_id is used when it is open. */
+loci_status lc_session_choose_new(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena,
+                                  lc_session_use *out, loci_error *err);
+
+/* Ends an open session for good: its working set is gone. `reason`: closed or idle. */
+loci_status lc_session_end(lc_tx *tx, loci_str id, const char *reason, int64_t ended_at,
+                           loci_error *err);
+
+/* Says who the user is. A second time is LOCI_EFORBIDDEN (judged by the caller's lc_session). */
+loci_status lc_session_identify(lc_tx *tx, const lc_session *session, const lc_identity *identity,
+                                loci_error *err);
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+typedef struct lc_message {
+    loci_str id; /* msg_… */
+    int64_t seq;
+    loci_str session_id;
+    loci_str role;    /* user, assistant, tool, system. */
+    loci_str speaker; /* Who, in the caller's words; none = the role says it. */
+    loci_str text;
+    loci_str persona_id; /* "" = everybody's. */
+    int64_t observed_at; /* When it was said; LOCI_AT_CLOCK = now, for a new one. */
+    int64_t recorded_at;
+} lc_message;
+
+/* Appends to an open session. id, seq and recorded_at of `message` are not looked at. */
+loci_status lc_session_append_message(lc_tx *tx, const lc_message *message, lc_id *out_id,
+                                      int64_t *out_seq, loci_error *err);
+
+typedef loci_status lc_message_visit(void *ctx, const lc_message *message, loci_error *err);
+typedef struct lc_message_page {
+    loci_str session_id;
+    loci_str persona_id; /* Whose: its own and everybody's. None = everybody's only. */
+    int64_t after_seq;
+    int64_t limit;
+} lc_message_page;
+/* What was said in a session, in the order it was recorded; text is borrowed for the visit. */
+loci_status lc_session_each_message(lc_tx *tx, const lc_message_page *page, lc_message_visit *visit,
+                                    void *ctx, loci_error *err);
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+typedef loci_status lc_session_visit(void *ctx, const lc_session *session, loci_error *err);
+typedef struct lc_session_page {
+    loci_str persona_id; /* As above. */
+    int64_t before_seq;  /* Newest first, from here on; INT64_MAX = from the newest. */
+    int64_t limit;
+    int64_t idle_us;
+} lc_session_page;
+loci_status lc_session_each(lc_tx *tx, const lc_session_page *page, lc_session_visit *visit,
+                            void *ctx, loci_error *err);
+/* The session last opened, open or not, whose conversation a read without a session sees. */
+loci_status lc_session_find_last(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena,
+                                 lc_session *out, bool *found, loci_error *err);
+
+/* {id, external_id?, persona_id?, state, opened_at, last_activity, ended_at?, end_reason?,
+ * identity?} */
+void lc_session_put(lc_json_writer *out, const lc_session *session);
+void lc_identity_put(lc_json_writer *out, const lc_identity *identity);
+void lc_message_put(lc_json_writer *out, const lc_message *message);
+
+#endif /* LC_SESSION_SESSION_H */

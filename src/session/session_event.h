@@ -1,0 +1,14 @@
+/* session_event.h - the kinds of events of this room. Only session/ includes this. */
+#ifndef LC_SESSION_SESSION_EVENT_H
+#define LC_SESSION_SESSION_EVENT_H
+
+#include "store/event.h"
+
+extern const lc_event_type lc_session_opened_event;  /* {id} {external_id?, persona_id?} */
+extern const lc_event_type lc_session_ended_event;   /* {id} {reason, ended_at} */
+extern const lc_event_type lc_session_message_event; /* {id, session_id} {role, speaker?, text,
+                                                        persona_id?, observed_at} */
+extern const lc_event_type lc_identity_set_event;    /* {session_id} {user_name, authority,
+                                                        department?, organization?, permissions?} */
+
+#endif /* LC_SESSION_SESSION_EVENT_H */

@@ -1,0 +1,271 @@
+/* session_room.c - the tables of sessions, and how events become rows.
+ *
+ * Invariants, checked by verify: messages belong to a session of their user; items of the working
+ * set and times of activity belong to a session, items to one that is active.
+ */
+#include "session/session.h"
+
+#include "base/error.h"
+#include "base/str.h"
+#include "session/environment.h"
+#include "session/session_event.h"
+#include "session/working.h"
+#include "store/event_json.h"
+#include "store/problems.h"
+
+static const lc_column session_columns[] = {
+    {"tenant_id", 't', false},  {"user_id", 't', false},    {"id", 't', false},
+    {"seq", 'i', false},        {"external_id", 't', true}, {"persona_id", 't', false},
+    {"state", 't', false},      {"opened_at", 'i', false},  {"ended_at", 'i', true},
+    {"end_reason", 't', true},  {"user_name", 't', true},   {"authority", 't', true},
+    {"department", 't', true},  {"organization", 't', true}, {"permissions", 't', true},
+    {NULL, 0, false},
+};
+
+static const lc_index session_indexes[] = {
+    {"seq", "tenant_id, user_id, persona_id, seq", NULL, false},
+    {"open", "tenant_id, user_id, persona_id, seq", "state = 'active'", false},
+    {"external", "tenant_id, user_id, external_id", "state = 'active'", false},
+    {NULL, NULL, NULL, false},
+};
+
+static const lc_table sessions_table = {
+    .name = "sessions",
+    .table_class = LC_TABLE_PROJECTION,
+    .columns = session_columns,
+    .key = "tenant_id, user_id, id",
+    .indexes = session_indexes,
+};
+
+static const lc_column message_columns[] = {
+    {"tenant_id", 't', false},   {"user_id", 't', false},     {"id", 't', false},
+    {"seq", 'i', false},         {"session_id", 't', false},  {"role", 't', false},
+    {"speaker", 't', true},      {"body", 't', false},        {"persona_id", 't', false},
+    {"observed_at", 'i', false}, {"recorded_at", 'i', false}, {NULL, 0, false},
+};
+
+static const lc_index message_indexes[] = {
+    {"session", "tenant_id, user_id, session_id, seq", NULL, false},
+    {NULL, NULL, NULL, false},
+};
+
+static const lc_table messages_table = {
+    .name = "messages",
+    .table_class = LC_TABLE_PROJECTION,
+    .columns = message_columns,
+    .key = "tenant_id, user_id, id",
+    .indexes = message_indexes,
+};
+
+static const lc_column activity_columns[] = {
+    {"tenant_id", 't', false},
+    {"user_id", 't', false},
+    {"session_id", 't', false},
+    {"last_at", 'i', false},
+    {NULL, 0, false},
+};
+
+static const lc_table activity_table = {
+    .name = "session_activity",
+    .table_class = LC_TABLE_OPERATIONAL,
+    .columns = activity_columns,
+    .key = "tenant_id, user_id, session_id",
+};
+
+/* ---- Applying -------------------------------------------------------------------------------- */
+
+static const lc_sql open_sql = {
+    "insert into sessions (tenant_id, user_id, id, seq, external_id, persona_id, state, opened_at,"
+    " ended_at, end_reason, user_name, authority, department, organization, permissions)"
+    " values ($1, $2, $3, $4, $5, $6, 'active', $7, null, null, null, null, null, null, null)",
+    "tttitti", NULL};
+
+static const lc_sql end_sql = {
+    "update sessions set state = 'ended', ended_at = $4, end_reason = $5"
+    " where tenant_id = $1 and user_id = $2 and id = $3 and state = 'active'",
+    "tttit", NULL};
+
+static const lc_sql identify_sql = {
+    "update sessions set user_name = $4, authority = $5, department = $6, organization = $7,"
+    " permissions = $8 where tenant_id = $1 and user_id = $2 and id = $3",
+    "tttttttt", NULL};
+
+static const lc_sql message_sql = {
+    "insert into messages (tenant_id, user_id, id, seq, session_id, role, speaker, body,"
+    " persona_id, observed_at, recorded_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+    "tttitttttii", NULL};
+
+static loci_str or_empty(loci_str text)
+{
+    return text.ptr == NULL ? LC_STR("") : text;
+}
+
+static loci_status apply_opened(lc_tx *tx, const lc_event *event, const lc_event_json *json,
+                                loci_error *err)
+{
+    loci_str id = lc_event_str(json->refs, "id");
+
+    if (id.len == 0)
+        return lc_event_fail(event, err);
+    return lc_tx_exec(tx, &open_sql,
+                      (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
+                                 LC_I(event->seq),
+                                 LC_T_OR_NULL(lc_event_str(json->payload, "external_id")),
+                                 LC_T(or_empty(lc_event_str(json->payload, "persona_id"))),
+                                 LC_I(event->recorded_at)},
+                      err);
+}
+
+static loci_status apply_ended(lc_tx *tx, const lc_event *event, const lc_event_json *json,
+                               loci_error *err)
+{
+    loci_str id = lc_event_str(json->refs, "id");
+
+    if (id.len == 0)
+        return lc_event_fail(event, err);
+    return lc_tx_exec(
+        tx, &end_sql,
+        (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
+                   LC_I(lc_event_time(json->payload, "ended_at", event->recorded_at)),
+                   LC_T(or_empty(lc_event_str(json->payload, "reason")))},
+        err);
+}
+
+static loci_status apply_identity(lc_tx *tx, const lc_event *event, const lc_event_json *json,
+                                  loci_error *err)
+{
+    loci_str id = lc_event_str(json->refs, "session_id");
+    loci_str permissions;
+    loci_status status;
+
+    if (id.len == 0)
+        return lc_event_fail(event, err);
+    if (event->is_erased)
+        return LOCI_OK;
+    status = lc_event_raw(json->payload, "permissions", &tx->db->scratch, &permissions, err);
+    if (status != LOCI_OK)
+        return status;
+    return lc_tx_exec(tx, &identify_sql,
+                      (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
+                                 LC_T(or_empty(lc_event_str(json->payload, "user_name"))),
+                                 LC_T(or_empty(lc_event_str(json->payload, "authority"))),
+                                 LC_T_OR_NULL(lc_event_str(json->payload, "department")),
+                                 LC_T_OR_NULL(lc_event_str(json->payload, "organization")),
+                                 LC_T_OR_NULL(permissions)},
+                      err);
+}
+
+static loci_status apply_message(lc_tx *tx, const lc_event *event, const lc_event_json *json,
+                                 loci_error *err)
+{
+    loci_str id = lc_event_str(json->refs, "id");
+    loci_str session_id = lc_event_str(json->refs, "session_id");
+
+    if (id.len == 0 || session_id.len == 0)
+        return lc_event_fail(event, err);
+    return lc_tx_exec(
+        tx, &message_sql,
+        (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id), LC_I(event->seq),
+                   LC_T(session_id), LC_T(or_empty(lc_event_str(json->payload, "role"))),
+                   LC_T_OR_NULL(lc_event_str(json->payload, "speaker")),
+                   LC_T(or_empty(lc_event_str(json->payload, "text"))),
+                   LC_T(or_empty(lc_event_str(json->payload, "persona_id"))),
+                   LC_I(lc_event_time(json->payload, "observed_at", event->recorded_at)),
+                   LC_I(event->recorded_at)},
+        err);
+}
+
+typedef loci_status apply_json(lc_tx *tx, const lc_event *event, const lc_event_json *json,
+                               loci_error *err);
+
+static loci_status apply_with(lc_tx *tx, const lc_event *event, apply_json *apply, loci_error *err)
+{
+    lc_arena *arena = &tx->db->scratch;
+    lc_arena_mark mark = lc_arena_get_mark(arena);
+    lc_event_json json;
+    loci_status status = lc_event_parse(event, arena, &json, err);
+
+    if (status == LOCI_OK)
+        status = apply(tx, event, &json, err);
+    lc_arena_rewind(arena, mark);
+    return status;
+}
+
+#define APPLY(name)                                                                                \
+    static loci_status name##_event(lc_tx *tx, const lc_event *event, loci_error *err)             \
+    {                                                                                              \
+        return apply_with(tx, event, name, err);                                                   \
+    }
+
+APPLY(apply_opened)
+APPLY(apply_ended)
+APPLY(apply_identity)
+APPLY(apply_message)
+
+const lc_event_type lc_session_opened_event = {"session.opened", 1, NULL, apply_opened_event};
+const lc_event_type lc_session_ended_event = {"session.ended", 1, NULL, apply_ended_event};
+const lc_event_type lc_session_message_event = {"session.message", 1, NULL, apply_message_event};
+const lc_event_type lc_identity_set_event = {"identity.set", 1, NULL, apply_identity_event};
+
+/* ---- Checking -------------------------------------------------------------------------------- */
+
+static const lc_sql lost_messages_sql = {
+    "select m.id from messages m left join sessions s on s.tenant_id = m.tenant_id"
+    " and s.user_id = m.user_id and s.id = m.session_id"
+    " where m.tenant_id = $1 and m.user_id = $2 and s.id is null order by m.id limit 20",
+    "tt", "t"};
+
+static const lc_sql lost_activity_sql = {
+    "select a.session_id from session_activity a left join sessions s"
+    " on s.tenant_id = a.tenant_id and s.user_id = a.user_id and s.id = a.session_id"
+    " where a.tenant_id = $1 and a.user_id = $2 and s.id is null order by a.session_id limit 20",
+    "tt", "t"};
+
+static const lc_sql lost_items_sql = {
+    "select distinct w.session_id from working_items w left join sessions s"
+    " on s.tenant_id = w.tenant_id and s.user_id = w.user_id and s.id = w.session_id"
+    " and s.state = 'active' where w.tenant_id = $1 and w.user_id = $2 and s.id is null"
+    " order by w.session_id limit 20",
+    "tt", "t"};
+
+/* `what` says what is wrong with the session or message that a row names. */
+static loci_status report(lc_tx *tx, const lc_sql *sql, const lc_arg *args, const char *what,
+                          lc_problems *problems, loci_error *err)
+{
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, sql, args, &rows, err);
+
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
+        lc_problems_add(problems, "%.*s %s", LC_STR_ARG(lc_rows_str(&rows, 0)), what);
+    lc_rows_end(&rows);
+    return status;
+}
+
+static loci_status check(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_problems *problems,
+                         loci_error *err)
+{
+    const lc_arg args[] = {LC_T(tenant_id), LC_T(user_id)};
+    loci_status status = report(tx, &lost_messages_sql, args, "is a message of no session",
+                                problems, err);
+
+    if (status == LOCI_OK)
+        status = report(tx, &lost_activity_sql, args, "has activity and is no session", problems,
+                        err);
+    if (status == LOCI_OK)
+        status = report(tx, &lost_items_sql, args, "has a working set and is no active session",
+                        problems, err);
+    return status;
+}
+
+static const lc_table *const tables[] = {
+    &sessions_table,      &messages_table, &activity_table, &lc_working_table,
+    &lc_environment_table, NULL,
+};
+
+static const lc_event_type *const events[] = {
+    &lc_session_opened_event, &lc_session_ended_event, &lc_session_message_event,
+    &lc_identity_set_event,   &lc_environment_event,   NULL,
+};
+
+const lc_room lc_session_room = {
+    .name = "session", .tables = tables, .events = events, .check = check};

@@ -1,0 +1,141 @@
+/* session_write.c - the events of sessions: opened, ended, identified, a message. */
+#include "session/session.h"
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "session/session_event.h"
+#include "session/working.h"
+
+/* Never back: who calls this has seen that it is later. */
+static const lc_sql touch_sql = {
+    "insert into session_activity (tenant_id, user_id, session_id, last_at)"
+    " values ($1, $2, $3, $4) on conflict (tenant_id, user_id, session_id)"
+    " do update set last_at = excluded.last_at",
+    "ttti", NULL};
+
+/* Refs and payload while they are written. */
+typedef struct draft {
+    lc_buf refs_text, payload_text;
+    lc_json_writer refs, payload;
+} draft;
+
+static void start(draft *d, lc_tx *tx)
+{
+    lc_heap *heap = &tx->db->env->heap;
+
+    lc_buf_init(&d->refs_text, heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
+    lc_buf_init(&d->payload_text, heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
+    lc_jw_init(&d->refs, &d->refs_text);
+    lc_jw_init(&d->payload, &d->payload_text);
+    lc_jw_object(&d->refs);
+    lc_jw_object(&d->payload);
+}
+
+static void put_text(lc_json_writer *out, const char *name, loci_str text)
+{
+    if (text.len > 0)
+        lc_jw_member_str(out, name, text);
+}
+
+static loci_status append(draft *d, lc_tx *tx, const lc_event_type *type, int64_t *out_seq,
+                          loci_error *err)
+{
+    loci_status status;
+
+    lc_jw_end(&d->refs);
+    lc_jw_end(&d->payload);
+    status = lc_buf_status(&d->refs_text, err);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&d->payload_text, err);
+    if (status == LOCI_OK)
+        status = lc_event_append(tx,
+                                 &(lc_append){.type = type,
+                                              .refs = lc_buf_str(&d->refs_text),
+                                              .payload = lc_buf_str(&d->payload_text)},
+                                 out_seq, err);
+    lc_buf_clear(&d->payload_text);
+    lc_buf_clear(&d->refs_text);
+    return status;
+}
+
+static loci_status open_session(lc_tx *tx, const lc_session *session, loci_error *err)
+{
+    draft d;
+
+    LC_ASSERT(lc_session_may_move(LC_SESSION_NONE, LC_SESSION_ACTIVE));
+    start(&d, tx);
+    lc_jw_member_str(&d.refs, "id", session->id);
+    put_text(&d.payload, "external_id", session->external_id);
+    put_text(&d.payload, "persona_id", session->persona_id);
+    return append(&d, tx, &lc_session_opened_event, NULL, err);
+}
+
+loci_status lc_session_end(lc_tx *tx, loci_str id, const char *reason, int64_t ended_at,
+                           loci_error *err)
+{
+    draft d;
+    loci_status status;
+
+    LC_ASSERT(lc_session_may_move(LC_SESSION_ACTIVE, LC_SESSION_ENDED));
+    start(&d, tx);
+    lc_jw_member_str(&d.refs, "id", id);
+    lc_jw_member_text(&d.payload, "reason", reason);
+    lc_jw_member_time(&d.payload, "ended_at", ended_at);
+    status = append(&d, tx, &lc_session_ended_event, NULL, err);
+    return status == LOCI_OK ? lc_working_clear(tx, id, err) : status;
+}
+
+loci_status lc_session_begin(lc_tx *tx, const lc_session_use *use, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    if (use->stale_id.text[0] != '\0')
+        status = lc_session_end(tx, lc_id_str(&use->stale_id), "idle", use->stale_ended_at, err);
+    if (status == LOCI_OK && use->is_new)
+        status = open_session(tx, &use->session, err);
+    if (status == LOCI_OK && use->needs_touch)
+        status = lc_tx_exec(tx, &touch_sql,
+                            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                       LC_T(use->session.id), LC_I(tx->now_us)},
+                            err);
+    return status;
+}
+
+loci_status lc_session_identify(lc_tx *tx, const lc_session *session, const lc_identity *identity,
+                                loci_error *err)
+{
+    draft d;
+
+    LC_ASSERT(session->identity.user_name.ptr == NULL);
+    start(&d, tx);
+    lc_jw_member_str(&d.refs, "session_id", session->id);
+    lc_jw_member_str(&d.payload, "user_name", identity->user_name);
+    lc_jw_member_str(&d.payload, "authority", identity->authority);
+    put_text(&d.payload, "department", identity->department);
+    put_text(&d.payload, "organization", identity->organization);
+    if (identity->permissions.len > 0)
+        lc_jw_member_raw(&d.payload, "permissions", identity->permissions);
+    return append(&d, tx, &lc_identity_set_event, NULL, err);
+}
+
+loci_status lc_session_append_message(lc_tx *tx, const lc_message *message, lc_id *out_id,
+                                      int64_t *out_seq, loci_error *err)
+{
+    int64_t said_at = message->observed_at == LOCI_AT_CLOCK ? tx->now_us : message->observed_at;
+    loci_status status = lc_tx_make_id(tx, "msg", out_id, err);
+    draft d;
+
+    if (status != LOCI_OK)
+        return status;
+    start(&d, tx);
+    lc_jw_member_text(&d.refs, "id", out_id->text);
+    lc_jw_member_str(&d.refs, "session_id", message->session_id);
+    lc_jw_member_str(&d.payload, "role", message->role);
+    put_text(&d.payload, "speaker", message->speaker);
+    lc_jw_member_str(&d.payload, "text", message->text);
+    put_text(&d.payload, "persona_id", message->persona_id);
+    lc_jw_member_time(&d.payload, "observed_at", said_at);
+    return append(&d, tx, &lc_session_message_event, out_seq, err);
+}
