@@ -1,0 +1,535 @@
+/* postings.c - adding and removing documents; postings_private.h draws how they lie.
+ *
+ * Adding prepares everything that can fail (terms, room at the end of each list, the document's own
+ * list), then writes, which cannot. What a failed add leaves behind is room and terms that no
+ * document has: the next add uses them, compaction drops them.
+ *
+ * Compaction copies into a second index and swaps: the copy has its own regions, so the old ones go
+ * back whole. Compacting in place would need no memory but would give none back either. When there
+ * is no memory for the copy, removing goes on and it is tried again later.
+ *
+ * Invariants: place_of[places[p].id] == p for every living p; term->live is the number of living
+ * places in its list; lists rise.
+ */
+#include "index/postings.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "index/postings_private.h"
+
+#define CAPACITY_FIRST 16
+#define VARINT_BYTES_MAX 5
+#define DEAD_MIN 64 /* Fewer dead documents than this are never worth a copy. */
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
+static void init(lc_postings *index, lc_heap *heap)
+{
+    *index = (lc_postings){.heap = heap, .compact_above = DEAD_MIN};
+    lc_blocks_init(&index->blocks, heap, LOCI_MEM_INDEX);
+    lc_map_init(&index->by_text, heap, LOCI_MEM_INDEX);
+}
+
+static void free_array(lc_postings *index, void *array, size_t bytes)
+{
+    if (array != NULL)
+        lc_heap_free(index->heap, array, bytes, LOCI_MEM_INDEX);
+}
+
+static void clear(lc_postings *index)
+{
+    free_array(index, index->terms, index->term_capacity * sizeof *index->terms);
+    free_array(index, index->places, index->place_capacity * sizeof *index->places);
+    free_array(index, index->lengths, index->place_capacity * sizeof *index->lengths);
+    free_array(index, index->place_of, index->id_capacity * sizeof *index->place_of);
+    free_array(index, index->scratch, index->scratch_capacity * sizeof *index->scratch);
+    lc_map_clear(&index->by_text);
+    lc_blocks_clear(&index->blocks);
+}
+
+loci_status lc_postings_new(lc_heap *heap, lc_postings **out, loci_error *err)
+{
+    lc_postings *index = lc_heap_alloc(heap, sizeof *index, LOCI_MEM_INDEX);
+
+    if (index == NULL)
+        return lc_fail_memory(err);
+    init(index, heap);
+    *out = index;
+    return LOCI_OK;
+}
+
+void lc_postings_free(lc_postings *index)
+{
+    if (index == NULL)
+        return;
+    clear(index);
+    lc_heap_free(index->heap, index, sizeof *index, LOCI_MEM_INDEX);
+}
+
+/* ---- Room ------------------------------------------------------------------------------------ */
+
+static size_t grown_capacity(size_t capacity, size_t needed)
+{
+    size_t grown = capacity == 0 ? CAPACITY_FIRST : capacity + capacity / 2;
+
+    return grown < needed ? needed : grown;
+}
+
+/* Makes `*array` hold `capacity` items. False when out of memory: nothing changed. */
+static bool resize_array(lc_postings *index, void *array, size_t each_bytes, size_t before,
+                         size_t capacity)
+{
+    void *old, *grown;
+
+    memcpy(&old, array, sizeof old);
+    grown = lc_heap_resize(index->heap, old, before * each_bytes, capacity * each_bytes,
+                           LOCI_MEM_INDEX);
+    if (grown != NULL)
+        memcpy(array, &grown, sizeof grown);
+    return grown != NULL;
+}
+
+static bool reserve_terms(lc_postings *index, size_t needed)
+{
+    size_t capacity = grown_capacity(index->term_capacity, needed);
+
+    if (needed <= index->term_capacity)
+        return true;
+    if (!resize_array(index, &index->terms, sizeof *index->terms, index->term_capacity, capacity))
+        return false;
+    index->term_capacity = capacity;
+    return true;
+}
+
+static bool reserve_places(lc_postings *index, size_t needed)
+{
+    size_t before = index->place_capacity;
+    size_t capacity = grown_capacity(before, needed);
+    uint32_t *lengths;
+
+    if (needed <= before)
+        return true;
+    /* Two arrays with one capacity: the first is made beside the old one, so that it can be
+     * dropped when the second fails. */
+    lengths = lc_heap_alloc(index->heap, capacity * sizeof *lengths, LOCI_MEM_INDEX);
+    if (lengths == NULL)
+        return false;
+    if (!resize_array(index, &index->places, sizeof *index->places, before, capacity)) {
+        lc_heap_free(index->heap, lengths, capacity * sizeof *lengths, LOCI_MEM_INDEX);
+        return false;
+    }
+    if (index->place_count > 0)
+        memcpy(lengths, index->lengths, index->place_count * sizeof *lengths);
+    free_array(index, index->lengths, before * sizeof *lengths);
+    index->lengths = lengths;
+    index->place_capacity = capacity;
+    return true;
+}
+
+static bool reserve_ids(lc_postings *index, size_t needed)
+{
+    size_t capacity = grown_capacity(index->id_capacity, needed);
+
+    if (needed <= index->id_capacity)
+        return true;
+    if (!resize_array(index, &index->place_of, sizeof *index->place_of, index->id_capacity,
+                      capacity))
+        return false;
+    for (size_t id = index->id_capacity; id < capacity; id++)
+        index->place_of[id] = LC_PLACE_NONE;
+    index->id_capacity = capacity;
+    return true;
+}
+
+static bool reserve_scratch(lc_postings *index, size_t needed)
+{
+    size_t capacity = grown_capacity(index->scratch_capacity, needed);
+
+    if (needed <= index->scratch_capacity)
+        return true;
+    if (!resize_array(index, &index->scratch, sizeof *index->scratch, index->scratch_capacity,
+                      capacity))
+        return false;
+    index->scratch_capacity = capacity;
+    return true;
+}
+
+/* Room for one more posting of `term`. */
+static bool reserve_posting(lc_postings *index, lc_term *term)
+{
+    size_t before = term->capacity * sizeof *term->list;
+    size_t bytes = before == 0 ? LC_BLOCK_BYTES_MIN : before * 2;
+    uint32_t *list;
+
+    if (term->count < term->capacity)
+        return true;
+    list = lc_blocks_alloc(&index->blocks, bytes);
+    if (list == NULL)
+        return false;
+    if (before > 0)
+        memcpy(list, term->list, before);
+    lc_blocks_free(&index->blocks, term->list, before);
+    term->list = list;
+    term->capacity = (uint32_t)(bytes / sizeof *list);
+    return true;
+}
+
+/* ---- Terms ----------------------------------------------------------------------------------- */
+
+static lc_term *make_term(lc_postings *index, loci_str text)
+{
+    lc_term *term;
+
+    if (text.len > UINT32_MAX - sizeof *term || !reserve_terms(index, index->term_count + 1))
+        return NULL;
+    term = lc_blocks_alloc(&index->blocks, sizeof *term + text.len);
+    if (term == NULL)
+        return NULL;
+    *term = (lc_term){.number = (uint32_t)index->term_count, .text_bytes = (uint32_t)text.len};
+    if (text.len > 0)
+        memcpy(term->text, text.ptr, text.len);
+    if (!lc_map_put(&index->by_text, (loci_str){term->text, text.len}, term)) {
+        lc_blocks_free(&index->blocks, term, sizeof *term + text.len);
+        return NULL;
+    }
+    index->terms[index->term_count++] = term;
+    return term;
+}
+
+/* ---- A document's own terms ------------------------------------------------------------------ */
+
+static uint8_t *write_varint(uint8_t *at, uint32_t value)
+{
+    for (; value >= 0x80; value >>= 7)
+        *at++ = (uint8_t)(value | 0x80);
+    *at++ = (uint8_t)value;
+    return at;
+}
+
+/* Goes to the next term of a document: `*number` starts at UINT32_MAX, so that the first gap is
+ * the first number plus one. False at the end. */
+static bool next_number(const lc_place *place, size_t *at, uint32_t *number)
+{
+    uint32_t gap = 0;
+    unsigned shift = 0;
+
+    if (*at == place->terms_bytes)
+        return false;
+    while (place->terms[*at] >= 0x80) {
+        gap |= (uint32_t)(place->terms[(*at)++] & 0x7F) << shift;
+        shift += 7;
+    }
+    gap |= (uint32_t)place->terms[(*at)++] << shift;
+    *number += gap;
+    return true;
+}
+
+/* Writes the list of the rising, distinct `numbers` into a block of its size. */
+static bool write_numbers(lc_postings *index, const uint32_t *numbers, size_t count, lc_place *out)
+{
+    uint8_t buffer[VARINT_BYTES_MAX];
+    uint32_t before = UINT32_MAX;
+    size_t bytes = 0;
+    uint8_t *at;
+
+    for (size_t i = 0; i < count; before = numbers[i++])
+        bytes += (size_t)(write_varint(buffer, numbers[i] - before) - buffer);
+    if (bytes > UINT32_MAX)
+        return false;
+    at = bytes > 0 ? lc_blocks_alloc(&index->blocks, bytes) : NULL;
+    if (bytes > 0 && at == NULL)
+        return false;
+    out->terms = at;
+    out->terms_bytes = (uint32_t)bytes;
+    before = UINT32_MAX;
+    for (size_t i = 0; i < count; before = numbers[i++])
+        at = write_varint(at, numbers[i] - before);
+    return true;
+}
+
+/* ---- Removing -------------------------------------------------------------------------------- */
+
+/* Marks a document dead and counts its terms down. False when it is not there. */
+static bool bury(lc_postings *index, uint32_t id)
+{
+    uint32_t number = UINT32_MAX, at;
+    size_t read = 0;
+    lc_place *place;
+
+    if (!lc_postings_has(index, id))
+        return false;
+    at = index->place_of[id];
+    place = &index->places[at];
+    while (next_number(place, &read, &number)) {
+        LC_ASSERT(index->terms[number]->live > 0);
+        index->terms[number]->live--;
+        index->posting_count--;
+    }
+    lc_blocks_free(&index->blocks, place->terms, place->terms_bytes);
+    *place = (lc_place){.id = LC_PLACE_NONE};
+    index->place_of[id] = LC_PLACE_NONE;
+    index->live_count--;
+    index->live_length -= index->lengths[at];
+    return true;
+}
+
+/* What compaction needs to tell old numbers from new ones. */
+typedef struct renumbering {
+    uint32_t *places; /* The new place by the old one; LC_PLACE_NONE for the dead. */
+    uint32_t *terms;  /* The new number by the old one; rising, where there is one. */
+} renumbering;
+
+/* The terms that some living document has, with lists that fit. */
+static bool copy_terms(lc_postings *to, const lc_postings *from, const renumbering *fresh)
+{
+    for (size_t i = 0; i < from->term_count; i++) {
+        const lc_term *old = from->terms[i];
+        size_t bytes = lc_block_bytes(old->live * sizeof *old->list);
+        lc_term *term;
+
+        if (old->live == 0)
+            continue;
+        term = make_term(to, (loci_str){old->text, old->text_bytes});
+        if (term == NULL)
+            return false;
+        term->list = lc_blocks_alloc(&to->blocks, bytes);
+        if (term->list == NULL)
+            return false;
+        term->capacity = (uint32_t)(bytes / sizeof *term->list);
+        fresh->terms[i] = term->number;
+        for (uint32_t k = 0; k < old->count; k++) {
+            uint32_t place = fresh->places[old->list[k] >> LC_POSTING_COUNT_BITS];
+
+            if (place != LC_PLACE_NONE)
+                term->list[term->count++] = place << LC_POSTING_COUNT_BITS |
+                                            (old->list[k] & LC_POSTING_COUNT_MAX);
+        }
+        LC_ASSERT(term->count == old->live);
+        term->live = term->count;
+    }
+    return true;
+}
+
+static bool copy_place(lc_postings *to, const lc_postings *from, uint32_t at,
+                       const renumbering *fresh)
+{
+    const lc_place *old = &from->places[at];
+    lc_place *place = &to->places[to->place_count];
+    uint32_t number = UINT32_MAX;
+    size_t read = 0, count = 0;
+
+    if (!reserve_scratch(to, old->terms_bytes)) /* A term takes a byte at least. */
+        return false;
+    while (next_number(old, &read, &number))
+        to->scratch[count++] = fresh->terms[number];
+    if (!write_numbers(to, to->scratch, count, place))
+        return false;
+    place->id = old->id;
+    to->lengths[to->place_count] = from->lengths[at];
+    to->place_of[old->id] = (uint32_t)to->place_count++;
+    return true;
+}
+
+static bool copy_living(lc_postings *to, const lc_postings *from, const renumbering *fresh)
+{
+    uint32_t living = 0;
+    size_t id_end = 0;
+
+    for (size_t i = 0; i < from->place_count; i++) {
+        uint32_t id = from->places[i].id;
+
+        fresh->places[i] = id == LC_PLACE_NONE ? LC_PLACE_NONE : living++;
+        if (id != LC_PLACE_NONE && id >= id_end)
+            id_end = (size_t)id + 1;
+    }
+    if (!reserve_ids(to, id_end) || !reserve_places(to, living) || !copy_terms(to, from, fresh))
+        return false;
+    for (uint32_t i = 0; i < from->place_count; i++) {
+        if (fresh->places[i] != LC_PLACE_NONE && !copy_place(to, from, i, fresh))
+            return false;
+    }
+    to->live_count = from->live_count;
+    to->live_length = from->live_length;
+    to->posting_count = from->posting_count;
+    return true;
+}
+
+loci_status lc_postings_compact(lc_postings *index, loci_error *err)
+{
+    lc_postings copy;
+    lc_arena scratch;
+    renumbering fresh;
+    bool is_ok;
+
+    init(&copy, index->heap);
+    lc_arena_init(&scratch, index->heap, LOCI_MEM_INDEX);
+    fresh.places = lc_arena_alloc(&scratch, index->place_count * sizeof *fresh.places);
+    fresh.terms = lc_arena_alloc(&scratch, index->term_count * sizeof *fresh.terms);
+    is_ok = fresh.places != NULL && fresh.terms != NULL && copy_living(&copy, index, &fresh);
+    lc_arena_clear(&scratch);
+    if (!is_ok) {
+        clear(&copy);
+        return lc_fail_memory(err);
+    }
+    clear(index);
+    *index = copy;
+    return LOCI_OK;
+}
+
+static void compact_if_due(lc_postings *index)
+{
+    size_t dead = index->place_count - index->live_count;
+
+    if (dead <= index->compact_above || dead * 4 <= index->place_count)
+        return;
+    /* Without memory for it the dead stay, which is slow and not wrong. */
+    if (lc_postings_compact(index, NULL) != LOCI_OK)
+        index->compact_above = dead + dead / 2;
+}
+
+/* ---- Adding ---------------------------------------------------------------------------------- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    uint32_t left = *(const uint32_t *)a, right = *(const uint32_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* Documents are short and have few terms, for which a call a comparison is dear. */
+static void sort_numbers(uint32_t *numbers, size_t count)
+{
+    if (count > 40) {
+        qsort(numbers, count, sizeof *numbers, compare_numbers);
+        return;
+    }
+    for (size_t i = 1; i < count; i++) {
+        uint32_t number = numbers[i];
+        size_t at = i;
+
+        for (; at > 0 && numbers[at - 1] > number; at--)
+            numbers[at] = numbers[at - 1];
+        numbers[at] = number;
+    }
+}
+
+/* Puts the numbers of `terms`, sorted, into the scratch, and after them the distinct ones, of
+ * which it gives the count. False when out of memory. */
+static bool number_terms(lc_postings *index, const loci_str *terms, size_t count,
+                         size_t *out_distinct)
+{
+    uint32_t *distinct;
+    size_t found = 0;
+
+    if (count > SIZE_MAX / 16 || !reserve_scratch(index, 2 * count))
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        lc_term *term = lc_map_find(&index->by_text, terms[i]);
+
+        if (term == NULL)
+            term = make_term(index, terms[i]);
+        if (term == NULL)
+            return false;
+        index->scratch[i] = term->number;
+    }
+    sort_numbers(index->scratch, count);
+    distinct = index->scratch + count;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || index->scratch[i] != index->scratch[i - 1])
+            distinct[found++] = index->scratch[i];
+    }
+    *out_distinct = found;
+    return true;
+}
+
+/* Everything that may fail; `out` gets the document's own list. */
+static bool prepare(lc_postings *index, lc_place *out, const loci_str *terms, size_t count,
+                    size_t *out_distinct)
+{
+    if (!reserve_ids(index, (size_t)out->id + 1) ||
+        !reserve_places(index, index->place_count + 1) ||
+        !number_terms(index, terms, count, out_distinct))
+        return false;
+    for (size_t i = 0; i < *out_distinct; i++) {
+        if (!reserve_posting(index, index->terms[index->scratch[count + i]]))
+            return false;
+    }
+    return write_numbers(index, index->scratch + count, *out_distinct, out);
+}
+
+/* Writes the postings from the sorted numbers in the scratch. */
+static void append_postings(lc_postings *index, uint32_t place, size_t count)
+{
+    for (size_t i = 0; i < count;) {
+        lc_term *term = index->terms[index->scratch[i]];
+        uint32_t repeats = 0;
+
+        for (; i < count && index->scratch[i] == term->number; i++)
+            repeats += repeats < LC_POSTING_COUNT_MAX;
+        term->list[term->count++] = place << LC_POSTING_COUNT_BITS | repeats;
+        term->live++;
+        index->posting_count++;
+    }
+}
+
+loci_status lc_postings_add(lc_postings *index, uint32_t id, const loci_str *terms, size_t count,
+                            loci_error *err)
+{
+    lc_place place = {.id = id};
+    size_t distinct;
+    uint32_t at;
+
+    if (id >= LC_INDEX_IDS_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "an index holds at most %d documents", LC_INDEX_IDS_MAX);
+    if (count > UINT32_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "a document has at most %u terms", UINT32_MAX);
+    /* Only the dead can have filled all places: there is one more of them than there are ids. */
+    if (index->place_count == LC_PLACES_MAX && lc_postings_compact(index, err) != LOCI_OK)
+        return LOCI_ERESOURCE;
+    if (!prepare(index, &place, terms, count, &distinct))
+        return lc_fail_memory(err);
+
+    (void)bury(index, id); /* What it replaces, if anything. */
+    LC_ASSERT(index->place_count < LC_PLACES_MAX);
+    at = (uint32_t)index->place_count++;
+    index->places[at] = place;
+    index->lengths[at] = (uint32_t)count;
+    index->place_of[id] = at;
+    index->live_count++;
+    index->live_length += count;
+    append_postings(index, at, count);
+    compact_if_due(index);
+    return LOCI_OK;
+}
+
+bool lc_postings_remove(lc_postings *index, uint32_t id)
+{
+    bool was_there = bury(index, id);
+
+    compact_if_due(index);
+    return was_there;
+}
+
+bool lc_postings_has(const lc_postings *index, uint32_t id)
+{
+    return id < index->id_capacity && index->place_of[id] != LC_PLACE_NONE;
+}
+
+lc_postings_size lc_postings_get_size(const lc_postings *index)
+{
+    return (lc_postings_size){
+        .documents = index->live_count,
+        .terms = index->term_count,
+        .postings = index->posting_count,
+        .dead_documents = index->place_count - index->live_count,
+        .bytes = sizeof *index + index->blocks.bytes + index->term_capacity * sizeof *index->terms +
+                 index->place_capacity * (sizeof *index->places + sizeof *index->lengths) +
+                 index->id_capacity * sizeof *index->place_of +
+                 index->scratch_capacity * sizeof *index->scratch +
+                 index->by_text.place_count * sizeof *index->by_text.entries,
+    };
+}

@@ -1,0 +1,103 @@
+/* fuzz_text.c - any bytes through everything that splits and normalises texts: sentences cover the
+ * text; what is not UTF-8 is refused; folding, slugs and words hold what they promise. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/str.h"
+#include "base/utf8.h"
+#include "text/character.h"
+#include "text/normalise.h"
+#include "text/sentence.h"
+#include "text/slug.h"
+#include "text/term.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
+
+static lc_heap heap;
+
+static void demand(bool is_right)
+{
+    if (!is_right)
+        abort();
+}
+
+static bool is_spaces(loci_str text, size_t begin, size_t end)
+{
+    lc_character c;
+
+    for (size_t at = begin; at < end; at += c.bytes) {
+        c = lc_character_read(text, at);
+        if (c.kind != LC_CHARACTER_SPACE)
+            return false;
+    }
+    return true;
+}
+
+static void check_sentences(loci_str text)
+{
+    size_t at = 0, end = 0;
+    loci_str sentence;
+
+    while (lc_sentence_next(text, &at, &sentence)) {
+        size_t begin = (size_t)(sentence.ptr - text.ptr);
+
+        demand(sentence.len > 0 && begin >= end && sentence.len <= text.len - begin);
+        demand(is_spaces(text, end, begin));
+        end = begin + sentence.len;
+        demand(at >= end);
+    }
+    demand(is_spaces(text, end, text.len));
+}
+
+typedef loci_status normalise_fn(loci_str text, lc_buf *out, loci_error *err);
+
+/* Doing it twice is doing it once. */
+static void check_idempotent(normalise_fn *fn, loci_str text, bool is_valid)
+{
+    lc_buf once, twice;
+
+    lc_buf_init(&once, &heap, LOCI_MEM_REQUESTS, SIZE_MAX);
+    lc_buf_init(&twice, &heap, LOCI_MEM_REQUESTS, SIZE_MAX);
+    demand((fn(text, &once, NULL) == LOCI_OK) == is_valid);
+    if (is_valid) {
+        demand(lc_utf8_is_valid(lc_buf_str(&once)));
+        demand(fn(lc_buf_str(&once), &twice, NULL) == LOCI_OK);
+        demand(lc_str_eq(lc_buf_str(&once), lc_buf_str(&twice)));
+    }
+    lc_buf_clear(&once);
+    lc_buf_clear(&twice);
+}
+
+static void check_words(loci_str text, bool is_valid)
+{
+    lc_arena arena;
+    lc_stemmer stemmer;
+    lc_words words, terms;
+
+    lc_arena_init(&arena, &heap, LOCI_MEM_REQUESTS);
+    demand(lc_stemmer_init(&stemmer, LC_STEM_ENGLISH, NULL) == LOCI_OK);
+    demand((lc_words_split(&arena, text, &words, NULL) == LOCI_OK) == is_valid);
+    demand((lc_terms_split(&stemmer, &arena, text, &terms, NULL) == LOCI_OK) == is_valid);
+    for (size_t i = 0; is_valid && i < words.count; i++) {
+        demand(words.items[i].len > 0 && words.items[i].len <= LC_WORD_BYTES_MAX);
+        demand(lc_utf8_is_valid(words.items[i]));
+    }
+    demand(!is_valid || terms.count <= words.count);
+    lc_stemmer_clear(&stemmer);
+    lc_arena_clear(&arena);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+    loci_str text = {(const char *)data, bytes};
+    bool is_valid = lc_utf8_is_valid(text);
+
+    lc_heap_init(&heap, (loci_allocator){0});
+    check_sentences(text);
+    check_idempotent(lc_text_nfkc, text, is_valid);
+    check_idempotent(lc_text_fold, text, is_valid);
+    check_idempotent(lc_slug_append, text, is_valid);
+    check_words(text, is_valid);
+    return 0;
+}
