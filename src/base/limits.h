@@ -22,4 +22,6 @@
 #define LC_PAGE_ROWS_MAX 1000  /* Rows a list answers at most. */
 #define LC_TOKENS_MAX 10000    /* Tokens of one tenant that have not ended long ago. */
 
+#define LC_INDEX_IDS_MAX (1 << 24) /* Document numbers of one index are below it. */
+
 #endif /* LC_BASE_LIMITS_H */
