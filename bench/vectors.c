@@ -295,16 +295,17 @@ static void clear_world(world *w)
 
 static void report_goal(const bench_case *cases, size_t case_count)
 {
-    const double *of_read = cases[0].ms, *of_loci = cases[1].ms, *of_peer = NULL;
+    const double *of_read = cases[0].ms, *of_loci = cases[1].ms;
+    char peer_ratio[24] = "null";
 
     for (size_t i = 0; i < case_count; i++) {
         if (cases[i].run == run_sqlite_vec)
-            of_peer = cases[i].ms;
+            (void)snprintf(peer_ratio, sizeof peer_ratio, "%.1f",
+                           cases[i].ms[QUERIES / 2] / of_loci[QUERIES / 2]);
     }
-    printf("{\"bench\":\"vectors\",\"case\":\"P2\",\"of_read\":%.2f,\"sqlite_vec_ratio\":%.1f,"
+    printf("{\"bench\":\"vectors\",\"case\":\"P2\",\"of_read\":%.2f,\"sqlite_vec_ratio\":%s,"
            "\"recall\":%.4f}\n",
-           of_loci[QUERIES / 2] / of_read[QUERIES / 2],
-           of_peer == NULL ? 0 : of_peer[QUERIES / 2] / of_loci[QUERIES / 2],
+           of_loci[QUERIES / 2] / of_read[QUERIES / 2], peer_ratio,
            (double)cases[1].right / (QUERIES * WANTED));
 }
 

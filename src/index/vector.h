@@ -70,7 +70,9 @@ typedef struct lc_vector_search {
 
 #define LC_VECTOR_PREFILTER_ABOVE 200000u
 
-/* How many of `live` vectors go on to the second step: 1 in 50, at least 4000. */
+/* How many of `live` vectors go on to the second step: 1 in 32, at least 4000. Signs tell vectors
+ * with any structure apart (bench/README.md has recall); random ones they do not, and there is
+ * nothing to be found among those. */
 uint32_t lc_vector_prefilter_keep(uint32_t live);
 
 /* Writes the best hits, at most `limit`, best first, with scores made from the codes, to `out`.

@@ -18,7 +18,7 @@
 
 #define BATCH_ROWS 64u
 #define PREFILTER_KEEP_MIN 4000u
-#define PREFILTER_KEEP_PART 50u
+#define PREFILTER_KEEP_PART 32u
 #define AHEAD_CANDIDATES 3u /* Their cache lines are under way while one is scored. */
 
 static uint32_t min_u32(uint32_t a, uint32_t b)
