@@ -7,12 +7,12 @@
  */
 #include "index/vector.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "index/vector_quantise.h"
-
-#include <string.h>
 
 #define ROWS_FIRST 8u
 #define REGION_PLACES_FIRST 4u

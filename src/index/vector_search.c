@@ -11,10 +11,10 @@
  */
 #include "index/vector.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "index/vector_quantise.h"
-
-#include <string.h>
 
 #define BATCH_ROWS 64u
 #define PREFILTER_KEEP_MIN 4000u

@@ -1,8 +1,8 @@
 #include "index/fusion.h"
 
-#include "lib/test.h"
-
 #include <string.h>
+
+#include "lib/test.h"
 
 #define LIST 60
 #define DOCUMENTS 1000

@@ -1,8 +1,8 @@
 #include "index/hit.h"
 
-#include "lib/test.h"
-
 #include <stdlib.h>
+
+#include "lib/test.h"
 
 static int compare_hits(const void *a, const void *b)
 {

@@ -1,11 +1,11 @@
 #include "index/vector.h"
 
+#include <math.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "index/vector_quantise.h"
 #include "lib/test.h"
-
-#include <math.h>
 
 static lc_heap heap;
 

@@ -1,10 +1,10 @@
 #include "index/vector_kernel.h"
 
-#include "index/vector_quantise.h"
-#include "lib/test.h"
-
 #include <math.h>
 #include <string.h>
+
+#include "index/vector_quantise.h"
+#include "lib/test.h"
 
 #define ROWS 9 /* Two groups of four and a rest. */
 

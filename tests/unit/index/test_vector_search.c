@@ -1,12 +1,12 @@
 /* Searches against the plainest way to do the same. */
 #include "index/vector.h"
 
-#include "index/vector_quantise.h"
-#include "lib/test.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "index/vector_quantise.h"
+#include "lib/test.h"
 
 typedef struct world {
     lc_heap heap;
