@@ -1,0 +1,68 @@
+/* tokenizer.h - how many tokens a text is to a language model.
+ *
+ * A tokenizer is of one encoding. With that encoding's data file it is exact: the numbers are those
+ * of the encoding's makers. Without, it estimates from the scripts and the shapes of the pieces
+ * (token_estimate.h, docs/tokens.md), and every count says so. Text such as <|endoftext|> is text
+ * like any other: what users write is never a command to a model.
+ *
+ * Once opened a tokenizer does not change, and any number of threads may use it.
+ *
+ * Counts are cached with the text they belong to: whoever stores a text stores its lc_token_count
+ * beside it, and uses it as long as lc_tokenizer_trusts() it. There is no table of counts here: it
+ * would need a hash of each text, which takes as long as a tenth of the counting, and a lock.
+ */
+#ifndef LC_TEXT_TOKENIZER_H
+#define LC_TEXT_TOKENIZER_H
+
+#include "base/heap.h"
+#include "text/split.h"
+#include "text/token_table.h"
+
+typedef enum lc_encoding {
+    LC_ENCODING_O200K_BASE, /* The default. */
+    LC_ENCODING_CL100K_BASE,
+    LC_ENCODINGS
+} lc_encoding;
+
+/* "o200k_base|cl100k_base", for parameters. */
+#define LC_ENCODING_CHOICES "o200k_base|cl100k_base"
+const char *lc_encoding_name(lc_encoding encoding);
+bool lc_encoding_find(loci_str name, lc_encoding *out);
+
+typedef struct lc_token_count {
+    int64_t tokens;
+    lc_encoding encoding;
+    bool is_estimated;
+} lc_token_count;
+
+typedef struct lc_tokenizer {
+    lc_heap *heap; /* For long words only. */
+    lc_encoding encoding;
+    lc_split *split;
+    lc_token_table table; /* Zeroed: estimates. */
+} lc_tokenizer;
+
+/* Makes a tokenizer that estimates; nothing to close. */
+void lc_tokenizer_init(lc_tokenizer *tokenizer, lc_heap *heap, lc_encoding encoding);
+/* The same, exact, with the data file that lc_data_file_find() finds in `dir`. When that fails the
+ * tokenizer still estimates. */
+loci_status lc_tokenizer_open(lc_tokenizer *tokenizer, lc_heap *heap, lc_encoding encoding,
+                              loci_str dir, loci_error *err);
+/* Twice is fine. */
+void lc_tokenizer_close(lc_tokenizer *tokenizer);
+
+bool lc_tokenizer_is_exact(const lc_tokenizer *tokenizer);
+/* Counts the tokens of `text`. The only failure is memory, for words of more than 1 kB. */
+loci_status lc_tokenizer_count(const lc_tokenizer *tokenizer, loci_str text, lc_token_count *out,
+                               loci_error *err);
+/* Whether a count that was stored with its text still serves: it is of this encoding, and not an
+ * estimate where this tokenizer would be exact. */
+bool lc_tokenizer_trusts(const lc_tokenizer *tokenizer, lc_token_count stored);
+
+/* The tokens themselves, exact tokenizers only (asserted): `out` has room for text.len of them. */
+loci_status lc_tokenizer_encode(const lc_tokenizer *tokenizer, loci_str text, uint32_t *out,
+                                size_t *count, loci_error *err);
+/* The text of one token, empty when there is none of that number. */
+loci_str lc_tokenizer_text(const lc_tokenizer *tokenizer, uint32_t token);
+
+#endif /* LC_TEXT_TOKENIZER_H */
