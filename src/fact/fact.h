@@ -252,6 +252,27 @@ loci_status lc_fact_each_version(lc_tx *tx, const lc_fact_view *view,
 loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fact_history *history,
                                lc_fact_visit *visit, void *ctx, loci_error *err);
 
+/* The valid facts written last, newest first, of every scope; expired and restricted ones too. */
+typedef struct lc_fact_recent {
+    loci_str persona_id; /* Its own and everybody's. */
+    int64_t since_us;    /* Of ended ones: not before. */
+    int64_t limit;
+} lc_fact_recent;
+loci_status lc_fact_each_recent(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
+                                void *ctx, loci_error *err);
+/* Those that were superseded or retracted, the last one first. */
+loci_status lc_fact_each_ended(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
+                               void *ctx, loci_error *err);
+
+/* How many ended, by how. */
+typedef struct lc_fact_counts {
+    int64_t superseded; /* Late ones too: they never stood. */
+    int64_t retracted;
+    int64_t claims;
+} lc_fact_counts;
+loci_status lc_fact_count_past(lc_tx *tx, loci_str persona_id, lc_fact_counts *out,
+                               loci_error *err);
+
 /* All of it as one JSON object. `derived` is lc_fact_load_derived()'s. */
 void lc_fact_put(lc_json_writer *out, const lc_fact *fact, loci_str derived, int64_t now_us);
 /* JSON array of the ids of the valid facts that were derived from it; none when has_derived is not

@@ -33,6 +33,7 @@ static const lc_column current_columns[] = {
 
 static const lc_index current_indexes[] = {
     {"id", "tenant_id, user_id, id", NULL, false},
+    {"seq", "tenant_id, user_id, seq", NULL, false},
     {NULL, NULL, NULL, false},
 };
 
@@ -53,6 +54,7 @@ static const lc_column past_columns[] = {
 static const lc_index past_indexes[] = {
     {"slot", "tenant_id, user_id, scope, scope_id, key, seq", "standing <> 'claim'", false},
     {"claim", "tenant_id, user_id, seq", "standing = 'claim'", false},
+    {"ended", "tenant_id, user_id, ended_at", "standing in ('superseded', 'retracted')", false},
     {NULL, NULL, NULL, false},
 };
 

@@ -46,6 +46,7 @@ static const lc_column message_columns[] = {
 
 static const lc_index message_indexes[] = {
     {"session", "tenant_id, user_id, session_id, seq", NULL, false},
+    {"seq", "tenant_id, user_id, seq", NULL, false},
     {NULL, NULL, NULL, false},
 };
 

@@ -370,6 +370,17 @@ static loci_str clause_text(const lc_unit *unit, size_t index)
     return lc_str_trim((loci_str){words.ptr + start, end - start});
 }
 
+/* What stands in front of the words. */
+static loci_str lead_of(const lc_unit *unit)
+{
+    loci_str text = unit->said->text;
+    size_t bytes = unit->attribution.words.len > 0
+                       ? (size_t)(unit->attribution.words.ptr - text.ptr)
+                       : 0;
+
+    return lc_str_trim((loci_str){text.ptr, unit->attribution.who.len > 0 ? bytes : 0});
+}
+
 static loci_status write_judged(lc_judging *j, const lc_judged **out, loci_error *err)
 {
     lc_judged *judged = lc_arena_zalloc_array(j->arena, j->input->count + 1, sizeof *judged);
@@ -385,7 +396,7 @@ static loci_status write_judged(lc_judging *j, const lc_judged **out, loci_error
             return lc_fail_memory(err);
         for (size_t c = 0; c < unit->clause_count; c++)
             clauses[c] = (lc_clause){clause_text(unit, c), unit->clauses[c].verdict};
-        judged[i] = (lc_judged){unit->verdict, clauses, unit->clause_count};
+        judged[i] = (lc_judged){unit->verdict, lead_of(unit), clauses, unit->clause_count};
     }
     *out = judged;
     return LOCI_OK;
@@ -424,10 +435,12 @@ loci_status lc_judged_text(lc_arena *arena, const lc_judged *judged, loci_str wh
         *out = whole;
         return LOCI_OK;
     }
-    text = lc_arena_alloc(arena, bytes + 1);
+    text = lc_arena_alloc(arena, judged->lead.len + bytes + 1);
     if (text == NULL)
         return lc_fail_memory(err);
-    bytes = 0;
+    bytes = held > 0 ? judged->lead.len : 0;
+    if (bytes > 0)
+        memcpy(text, judged->lead.ptr, bytes);
     for (size_t i = 0; i < judged->count; i++) {
         loci_str clause = judged->clauses[i].text;
 

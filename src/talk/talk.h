@@ -50,6 +50,7 @@ typedef struct lc_clause {
 /* What became of one of the things said. */
 typedef struct lc_judged {
     lc_verdict verdict; /* Of the whole; when it holds, its clauses tell more. */
+    loci_str lead;      /* Whose words these are, as written in front; none = it is not said. */
     const lc_clause *clauses;
     size_t count;
 } lc_judged;

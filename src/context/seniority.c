@@ -1,0 +1,56 @@
+/* seniority.c - the table of titles, one step for each level of a usual organisation. */
+#include "context/seniority.h"
+
+typedef struct level {
+    const char *title; /* Lower case; '_' and '-' are spaces. */
+    int rank;
+} level;
+
+static const level levels[] = {
+    {"policy", 100},       {"law", 100},          {"regulation", 100},   {"board", 95},
+    {"ceo", 92},           {"founder", 92},       {"owner", 92},         {"chairman", 92},
+    {"chairwoman", 92},    {"chair", 92},         {"president", 91},     {"c level", 90},
+    {"c suite", 90},       {"cfo", 90},           {"coo", 90},           {"cto", 90},
+    {"cio", 90},           {"ciso", 90},          {"cmo", 90},           {"cpo", 90},
+    {"cro", 90},           {"chro", 90},          {"clo", 90},           {"chief", 90},
+    {"executive", 80},     {"executives", 80},    {"evp", 82},           {"svp", 81},
+    {"vp", 80},            {"vice president", 80}, {"partner", 80},      {"director", 70},
+    {"directors", 70},     {"head", 70},          {"dean", 70},          {"admin", 65},
+    {"administrator", 65}, {"principal", 60},     {"manager", 60},       {"managers", 60},
+    {"supervisor", 60},    {"lead", 55},          {"leader", 55},        {"senior", 45},
+    {"employee", 40},      {"employees", 40},     {"staff", 40},         {"engineer", 40},
+    {"developer", 40},     {"designer", 40},      {"analyst", 40},       {"specialist", 40},
+    {"agent", 40},         {"rep", 40},           {"representative", 40}, {"associate", 40},
+    {"coordinator", 40},   {"individual", 40},    {"support", 40},       {"team", 40},
+    {"assistant", 35},     {"junior", 30},        {"intern", 20},        {"trainee", 20},
+    {"contractor", 20},    {"consultant", 20},    {"consulting", 20},    {"freelancer", 20},
+    {"external", 15},      {"vendor", 15},        {"customer", 15},      {"client", 15},
+    {"guest", 10},         {"visitor", 10},
+};
+
+static char folded(char c)
+{
+    if (c >= 'A' && c <= 'Z')
+        return (char)(c - 'A' + 'a');
+    return c == '_' || c == '-' ? ' ' : c;
+}
+
+static int rank_of(void *ctx, loci_str title)
+{
+    (void)ctx;
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        size_t same = 0;
+
+        while (same < title.len && levels[i].title[same] != '\0' &&
+               folded(title.ptr[same]) == levels[i].title[same])
+            same++;
+        if (same == title.len && levels[i].title[same] == '\0')
+            return levels[i].rank;
+    }
+    return -1;
+}
+
+lc_ranking lc_seniority(void)
+{
+    return (lc_ranking){.rank = rank_of, .ctx = NULL};
+}

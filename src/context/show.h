@@ -1,0 +1,11 @@
+/* show.h - stored values as a person would write them. */
+#ifndef LC_CONTEXT_SHOW_H
+#define LC_CONTEXT_SHOW_H
+
+#include "base/arena.h"
+
+/* A JSON value as plain text in the arena: a string without quotes, a list with commas, null as
+ * "none", an object as "name: value; ...". */
+loci_status lc_show_value(lc_arena *arena, loci_str json, loci_str *out, loci_error *err);
+
+#endif /* LC_CONTEXT_SHOW_H */
