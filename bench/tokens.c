@@ -51,7 +51,7 @@ static loci_str read_file(const char *path)
 
 static int64_t count(const lc_tokenizer *tokenizer, loci_str text)
 {
-    lc_token_count counted;
+    lc_text_tokens counted;
     loci_error err;
 
     if (lc_tokenizer_count(tokenizer, text, &counted, &err) != LOCI_OK)

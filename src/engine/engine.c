@@ -72,6 +72,11 @@ lc_token_cache *lc_engine_token_cache(loci_engine *engine)
     return engine->token_cache;
 }
 
+lc_tokenizers *lc_engine_tokenizers(loci_engine *engine)
+{
+    return engine->tokenizers;
+}
+
 const lc_job_kind *lc_engine_find_job_kind(const loci_engine *engine, loci_str name)
 {
     for (size_t i = 0; engine->job_kinds[i] != NULL; i++) {
@@ -397,6 +402,8 @@ static loci_status start_parts(void *ctx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_token_cache_new(&engine->env.heap, &engine->token_cache, err);
     if (status == LOCI_OK)
+        status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers, err);
+    if (status == LOCI_OK)
         status = lc_pool_new(engine, &engine->pool, err);
     if (status == LOCI_OK)
         status = lc_watch_new(engine, !is_inline, &engine->watch, err);
@@ -459,6 +466,7 @@ void lc_engine_close(loci_engine *engine)
     lc_writer_free(engine->writer);
     lc_readers_free(engine->readers);
     lc_token_cache_free(engine->token_cache);
+    lc_tokenizers_free(engine->tokenizers);
     lc_settings_free(engine->settings);
     free_text(&engine->env.heap, engine->store);
     free_text(&engine->env.heap, engine->tenant);

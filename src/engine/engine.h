@@ -16,6 +16,8 @@
 #include "engine/token_cache.h"
 #include "store/db.h"
 
+typedef struct lc_tokenizers lc_tokenizers;
+
 /* What the engine is made of beside the public options; tests give their own. */
 typedef struct lc_engine_parts {
     const lc_db_driver *driver;          /* NULL = by the store's name. */
@@ -71,6 +73,7 @@ void lc_engine_store_replaced(loci_engine *engine);
 void lc_engine_settings_changed(loci_engine *engine);
 lc_workers *lc_engine_workers(loci_engine *engine);
 lc_token_cache *lc_engine_token_cache(loci_engine *engine);
+lc_tokenizers *lc_engine_tokenizers(loci_engine *engine);
 
 /* Wakes the workers: a job may have become due. */
 void lc_engine_wake_workers(loci_engine *engine);

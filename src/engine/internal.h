@@ -8,6 +8,7 @@
 #include "engine/pool.h"
 #include "engine/readers.h"
 #include "engine/token_cache.h"
+#include "engine/tokenizers.h"
 #include "engine/watch.h"
 #include "engine/worker.h"
 #include "engine/writer.h"
@@ -24,6 +25,7 @@ struct loci_engine {
     lc_writer *writer;
     lc_readers *readers;
     lc_token_cache *token_cache;
+    lc_tokenizers *tokenizers;
     lc_watch *watch;
     lc_pool *pool;
     lc_workers *workers; /* Without threads when inline. */

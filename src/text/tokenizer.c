@@ -162,10 +162,10 @@ static loci_status count_exactly(const lc_tokenizer *tokenizer, loci_str text, i
     return LOCI_OK;
 }
 
-loci_status lc_tokenizer_count(const lc_tokenizer *tokenizer, loci_str text, lc_token_count *out,
+loci_status lc_tokenizer_count(const lc_tokenizer *tokenizer, loci_str text, lc_text_tokens *out,
                                loci_error *err)
 {
-    *out = (lc_token_count){.encoding = tokenizer->encoding};
+    *out = (lc_text_tokens){.encoding = tokenizer->encoding};
     if (lc_tokenizer_is_exact(tokenizer))
         return count_exactly(tokenizer, text, &out->tokens, err);
     out->tokens = lc_token_estimate(text, tokenizer->encoding, tokenizer->split);
@@ -173,7 +173,7 @@ loci_status lc_tokenizer_count(const lc_tokenizer *tokenizer, loci_str text, lc_
     return LOCI_OK;
 }
 
-bool lc_tokenizer_trusts(const lc_tokenizer *tokenizer, lc_token_count stored)
+bool lc_tokenizer_trusts(const lc_tokenizer *tokenizer, lc_text_tokens stored)
 {
     return stored.encoding == tokenizer->encoding &&
            !(stored.is_estimated && lc_tokenizer_is_exact(tokenizer));

@@ -7,7 +7,7 @@
  *
  * Once opened a tokenizer does not change, and any number of threads may use it.
  *
- * Counts are cached with the text they belong to: whoever stores a text stores its lc_token_count
+ * Counts are cached with the text they belong to: whoever stores a text stores its lc_text_tokens
  * beside it, and uses it as long as lc_tokenizer_trusts() it. There is no table of counts here: it
  * would need a hash of each text, which takes as long as a tenth of the counting, and a lock.
  */
@@ -29,11 +29,11 @@ typedef enum lc_encoding {
 const char *lc_encoding_name(lc_encoding encoding);
 bool lc_encoding_find(loci_str name, lc_encoding *out);
 
-typedef struct lc_token_count {
+typedef struct lc_text_tokens {
     int64_t tokens;
     lc_encoding encoding;
     bool is_estimated;
-} lc_token_count;
+} lc_text_tokens;
 
 typedef struct lc_tokenizer {
     lc_heap *heap; /* For long words only. */
@@ -53,11 +53,11 @@ void lc_tokenizer_close(lc_tokenizer *tokenizer);
 
 bool lc_tokenizer_is_exact(const lc_tokenizer *tokenizer);
 /* Counts the tokens of `text`. The only failure is memory, for words of more than 1 kB. */
-loci_status lc_tokenizer_count(const lc_tokenizer *tokenizer, loci_str text, lc_token_count *out,
+loci_status lc_tokenizer_count(const lc_tokenizer *tokenizer, loci_str text, lc_text_tokens *out,
                                loci_error *err);
 /* Whether a count that was stored with its text still serves: it is of this encoding, and not an
  * estimate where this tokenizer would be exact. */
-bool lc_tokenizer_trusts(const lc_tokenizer *tokenizer, lc_token_count stored);
+bool lc_tokenizer_trusts(const lc_tokenizer *tokenizer, lc_text_tokens stored);
 
 /* The tokens themselves, exact tokenizers only (asserted): `out` has room for text.len of them. */
 loci_status lc_tokenizer_encode(const lc_tokenizer *tokenizer, loci_str text, uint32_t *out,

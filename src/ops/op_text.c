@@ -1,0 +1,58 @@
+/* op_text.c - text.count. */
+#include "ops/op.h"
+
+#include "base/assert.h"
+#include "base/limits.h"
+#include "engine/engine.h"
+#include "engine/tokenizers.h"
+
+static loci_status run_count(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    const lc_tokenizer *tokenizer;
+    lc_text_tokens count;
+    lc_encoding encoding;
+    bool is_known = lc_encoding_find(lc_call_str(call, "encoding"), &encoding);
+    loci_status status;
+
+    (void)tx; /* The store has no part in it. */
+    LC_ASSERT(is_known);
+    status = lc_tokenizers_get(lc_engine_tokenizers(call->engine), encoding, &tokenizer, err);
+    if (status == LOCI_OK)
+        status = lc_tokenizer_count(tokenizer, lc_call_str(call, "text"), &count, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(&call->out);
+    lc_jw_member_int(&call->out, "tokens", count.tokens);
+    lc_jw_member_text(&call->out, "encoding", lc_encoding_name(encoding));
+    lc_jw_member_bool(&call->out, "estimated", count.is_estimated);
+    lc_jw_end(&call->out);
+    return lc_buf_status(call->out.buf, err);
+}
+
+static const lc_op op_count = {
+    .name = "text.count",
+    .help = "Count the tokens that a text is to a language model",
+    .params =
+        (const lc_param[]){
+            {"text", LC_PARAM_STRING, LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, NULL, 0,
+             LC_ARGS_BYTES_MAX, NULL, "Any text; special tokens in it count as plain text"},
+            {"encoding", LC_PARAM_STRING, 0, "\"o200k_base\"", 0, 0, LC_ENCODING_CHOICES,
+             "How the model cuts texts into tokens"},
+            {.name = NULL},
+        },
+    .results =
+        (const lc_result[]){
+            {"tokens", LC_PARAM_INT, "How many"},
+            {"encoding", LC_PARAM_STRING, "By which encoding"},
+            {"estimated", LC_PARAM_BOOL, "Not exact: the data of the encoding is not installed"},
+            {NULL, 0, NULL},
+        },
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_IDEMPOTENT,
+    .http = "POST /v1/text/count",
+    .example = "{\"text\":\"Seven tokens make up this sentence.\"}",
+    .run = run_count,
+};
+
+extern const lc_op *const lc_ops_text[];
+const lc_op *const lc_ops_text[] = {&op_count, NULL};
