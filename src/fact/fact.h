@@ -165,6 +165,8 @@ loci_status lc_fact_decide(lc_tx *tx, const lc_fact_input *input, lc_arena *aren
                            lc_fact_plan **out, loci_error *err);
 loci_status lc_fact_commit(lc_tx *tx, lc_fact_plan *plan, lc_arena *arena, lc_fact_result *out,
                            loci_error *err);
+/* Whether committing will append an event; what is repeated appends none. */
+bool lc_fact_plan_writes(const lc_fact_plan *plan);
 /* Both. */
 loci_status lc_fact_write(lc_tx *tx, const lc_fact_input *input, lc_arena *arena,
                           lc_fact_result *out, loci_error *err);
@@ -192,6 +194,7 @@ loci_status lc_fact_decide_retract(lc_tx *tx, const lc_fact_target *target, lc_a
                                    lc_fact_ending **out, loci_error *err);
 loci_status lc_fact_commit_retract(lc_tx *tx, const lc_fact_ending *ending, lc_fact_change *out,
                                    loci_error *err);
+bool lc_fact_ending_needs_review(const lc_fact_ending *ending);
 /* Says that a fact is still true although what it depended on is not. Finding it is
  * lc_fact_decide_retract()'s business too. */
 loci_status lc_fact_commit_confirm(lc_tx *tx, const lc_fact_ending *ending, lc_fact_change *out,

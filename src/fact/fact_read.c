@@ -50,40 +50,32 @@ static const lc_sql chain_sql = {"select " LC_FACT_OF_CURRENT
                                  " and (key, id) > ($8, $9) order by key, id",
                                  "ttttttttt", LC_FACT_ROW_KINDS};
 
-/* $10: the moment. Needing a review, too, is as it was. */
-#define REVIEWED_AT(table)                                                                         \
-    "case when exists (select 1 from fact_flags g where g.tenant_id = $1 and g.user_id = $2"       \
-    " and g.id = " table ".id and g.flagged_at <= $10"                                             \
-    " and (g.cleared_at is null or g.cleared_at > $10)) then 1 else 0 end as needs_review"
+/* What stands for the tail of past rows, with names, in a sub-select. */
+#define TAIL_NAMED                                                                                 \
+    "cast('valid' as text) as standing, cast(null as text) as superseded_by,"                      \
+    " cast(null as bigint) as ended_at, cast(null as text) as contests,"                           \
+    " cast(null as text) as reason"
 
+/* $10: the moment. Needing a review, too, is as it was then. */
 static const lc_sql as_of_sql = {
-    "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from"
-    " (select " LC_FACT_COLUMNS_A ", " REVIEWED_AT(
-        "fact_current") ", " LC_FACT_COLUMNS_B
-                        ", cast('valid' as text) as standing, cast(null as text) as superseded_by,"
-                        " cast(null as bigint) as ended_at, cast(null as text) as contests,"
-                        " cast(null as text) as reason from fact_current"
-                        " where tenant_id = $1 and user_id = $2 and recorded_at <= $10" IN_CHAIN
-                        " union all select " LC_FACT_COLUMNS_A ", " REVIEWED_AT(
-                            "fact_past") ", " LC_FACT_COLUMNS_B
-                                         ", standing, superseded_by, ended_at, contests, reason from fact_past"
-                                         " where tenant_id = $1 and user_id = $2 and recorded_at <= $10 and ended_at > $10"
-                                         " and standing in ('superseded', 'retracted') and standing <> 'claim'" IN_CHAIN
-                                         ") f"
-                                         " where (f.key, f.id) > ($8, $9) order by key, id",
-    "tttttttt"
-    "ti",
-    LC_FACT_ROW_KINDS};
+    "select " LC_FACT_COLUMNS_A
+    ", case when exists (select 1 from fact_flags g where g.tenant_id = $1 and g.user_id = $2"
+    " and g.id = f.id and g.flagged_at <= $10 and (g.cleared_at is null or g.cleared_at > $10))"
+    " then 1 else 0 end, " LC_FACT_COLUMNS_B ", " LC_FACT_TAIL " from"
+    " (select " LC_FACT_COLUMNS ", " TAIL_NAMED " from fact_current"
+    " where tenant_id = $1 and user_id = $2 and recorded_at <= $10" IN_CHAIN
+    " union all select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from fact_past"
+    " where tenant_id = $1 and user_id = $2 and recorded_at <= $10 and ended_at > $10"
+    " and standing in ('superseded', 'retracted') and standing <> 'claim'" IN_CHAIN ") f"
+    " where (f.key, f.id) > ($8, $9) order by f.key, f.id",
+    "ttttttttti", LC_FACT_ROW_KINDS};
 
 static const lc_sql history_sql = {
     "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from"
-    " (select " LC_FACT_COLUMNS ", cast('valid' as text) as standing,"
-    " cast(null as text) as superseded_by, cast(null as bigint) as ended_at,"
-    " cast(null as text) as contests, cast(null as text) as reason"
-    " from fact_current" LC_FACT_IN_KEY " and persona_id in ('', $6) and seq > $7"
-    " union all select " LC_FACT_COLUMNS ", standing, superseded_by, ended_at, contests, reason"
-    " from fact_past" LC_FACT_IN_KEY " and persona_id in ('', $6) and seq > $7"
-    " and standing <> 'claim') f order by seq limit $8",
+    " (select " LC_FACT_COLUMNS ", " TAIL_NAMED " from fact_current" LC_FACT_IN_KEY
+    " and persona_id in ('', $6) and seq > $7"
+    " union all select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from fact_past" LC_FACT_IN_KEY
+    " and persona_id in ('', $6) and seq > $7 and standing <> 'claim') f order by seq limit $8",
     "ttttttii", LC_FACT_ROW_KINDS};
 
 static const lc_sql claims_sql = {"select " LC_FACT_OF_PAST

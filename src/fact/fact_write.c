@@ -70,6 +70,16 @@ static loci_status append(lc_tx *tx, texts *t, const lc_append *what, int64_t *o
     return status;
 }
 
+bool lc_fact_plan_writes(const lc_fact_plan *plan)
+{
+    return plan->is_written;
+}
+
+bool lc_fact_ending_needs_review(const lc_fact_ending *ending)
+{
+    return ending->fact.needs_review;
+}
+
 loci_status lc_fact_commit(lc_tx *tx, lc_fact_plan *plan, lc_arena *arena, lc_fact_result *out,
                            loci_error *err)
 {

@@ -137,8 +137,8 @@ const lc_op *lc_op_find(loci_str name);
 /* LOCI_ENOTFOUND naming the nearest operation. */
 loci_status lc_op_load(loci_str name, const lc_op **out, loci_error *err);
 
-/* Its parameters, the implied ones (user_id, persona_id, session_id, request_id, expected_seq) after its own;
- * NULL behind the last. */
+/* Its parameters, behind its own the implied ones (user_id, persona_id, session_id, request_id,
+ * expected_seq); NULL behind the last. */
 const lc_param *lc_op_param(const lc_op *op, size_t index);
 const char *lc_param_kind_name(lc_param_kind kind);
 

@@ -88,7 +88,7 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
     if (is_named)
         status = lc_call_choose_session(call, tx, &use, err);
     if (status == LOCI_OK && is_named)
-        status = lc_session_begin(tx, &use, err);
+        status = lc_session_begin(tx, &use, false, err);
     if (status == LOCI_OK)
         status = lc_environment_set(tx, signal, &is_late, err);
     if (status != LOCI_OK)
@@ -205,5 +205,8 @@ static const lc_op environment_list = {
 
 extern const lc_op *const lc_ops_environment[];
 const lc_op *const lc_ops_environment[] = {
-    &environment_set, &environment_get, &environment_list, NULL,
+    &environment_set,
+    &environment_get,
+    &environment_list,
+    NULL,
 };

@@ -41,8 +41,7 @@ static const lc_param set_params[] = {
 
 static const lc_result results[] = {
     {"session_id", LC_PARAM_STRING, "The session, ses_…"},
-    {"identity", LC_PARAM_OBJECT,
-     "user_name, authority, department, organization and permissions"},
+    {"identity", LC_PARAM_OBJECT, "user_name, authority, department, organization and permissions"},
     {NULL, 0, NULL},
 };
 
@@ -84,7 +83,7 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
                          "the identity of session %.*s is set; a new session may have another",
                          LC_STR_ARG(use.session.id));
     if (status == LOCI_OK)
-        status = lc_session_begin(tx, &use, err);
+        status = lc_session_begin(tx, &use, true, err);
     if (status == LOCI_OK)
         status = lc_session_identify(tx, &use.session, call->input, err);
     if (status == LOCI_OK)

@@ -52,7 +52,7 @@ static loci_status run_open(lc_call *call, lc_tx *tx, loci_error *err)
         return lc_fail(err, LOCI_EINVAL, "external_id: names like ses_… are given by loci");
     status = lc_session_choose_new(tx, &ref, call->arena, &use, err);
     if (status == LOCI_OK)
-        status = lc_session_begin(tx, &use, err);
+        status = lc_session_begin(tx, &use, false, err);
     if (status == LOCI_OK)
         lc_session_put(&call->out, &use.session);
     return status;
@@ -255,7 +255,7 @@ static loci_status run_append(lc_call *call, lc_tx *tx, loci_error *err)
     loci_status status = lc_call_choose_session(call, tx, &use, err);
 
     if (status == LOCI_OK)
-        status = lc_session_begin(tx, &use, err);
+        status = lc_session_begin(tx, &use, true, err);
     if (status == LOCI_OK)
         status = lc_session_append_message(
             tx,
@@ -378,6 +378,6 @@ static const lc_op session_messages = {
 
 extern const lc_op *const lc_ops_session[];
 const lc_op *const lc_ops_session[] = {
-    &session_open, &session_close,    &session_get, &session_list,
+    &session_open,   &session_close,    &session_get, &session_list,
     &session_append, &session_messages, NULL,
 };

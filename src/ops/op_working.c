@@ -72,7 +72,7 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_working_check_room(tx, use.session.id, item.key, err);
     if (status == LOCI_OK)
-        status = lc_session_begin(tx, &use, err);
+        status = lc_session_begin(tx, &use, false, err);
     if (status == LOCI_OK)
         status = lc_working_set(tx, use.session.id, &item, err);
     item.created_at = tx->now_us;

@@ -1,15 +1,15 @@
 /* session.h - conversations: when one begins and ends, who speaks in it, and what was said.
  *
  * Nobody has to open a session. A caller may name one by its id (ses_…) or by any string of its own
- * (external_id), or not at all: then its writes use the session of (user, persona), and open it when
- * there is none. A session ends when it is closed, or when nothing was written in it for
+ * (external_id), or not at all: then its writes use the session of (user, persona), and open it
+ * when there is none. A session ends when it is closed, or when nothing was written in it for
  * `idle_us`: that is judged when somebody looks, by the domain clock.
  *
  *     (none) --opened--> active --ended--> ended
  *
  * Writing takes two steps, so that an operation can find all its errors before its first write:
- * lc_session_choose() decides which session it is and writes nothing, lc_session_begin() writes what
- * that needs. Reads use lc_session_find(), which opens nothing and is no activity.
+ * lc_session_choose() decides which session it is and writes nothing, lc_session_begin() writes
+ * what that needs. Reads use lc_session_find(), which opens nothing and is no activity.
  *
  * Events and projections: sessions, messages. The time of the last activity is operational: it
  * moves with every write and says nothing about what is known.
@@ -69,6 +69,8 @@ typedef struct lc_session_ref {
 loci_status lc_session_find(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena, lc_session *out,
                             bool *found, loci_error *err);
 
+#define LC_SESSION_CARRIED_BYTES 1024 /* Two ids, a time and a persona. */
+
 /* A session that a write will use. */
 typedef struct lc_session_use {
     lc_session session; /* With its id, also when it is still to be opened. */
@@ -77,13 +79,16 @@ typedef struct lc_session_use {
     bool needs_touch; /* The last activity is long enough ago to be written. */
     lc_id stale_id;   /* An idle one that ends first; "" = none. */
     int64_t stale_ended_at;
+    char carried[LC_SESSION_CARRIED_BYTES]; /* What the next event's refs carry along. */
 } lc_session_use;
 
 /* Decides; writes nothing. `out` must not move between the two calls. A session named by its id
  * that has ended is followed by the open one with the same external_id, or of the persona. */
 loci_status lc_session_choose(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena,
                               lc_session_use *out, loci_error *err);
-loci_status lc_session_begin(lc_tx *tx, const lc_session_use *use, loci_error *err);
+/* Writes what the choice needs. `has_event`: the caller appends an event next, which then carries
+ * the opening of a session without a name; otherwise it is an event of its own. */
+loci_status lc_session_begin(lc_tx *tx, lc_session_use *use, bool has_event, loci_error *err);
 /* Opens one whatever is there; one with the same external_id is used when it is open. */
 loci_status lc_session_choose_new(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena,
                                   lc_session_use *out, loci_error *err);

@@ -14,11 +14,11 @@
 #include "store/problems.h"
 
 static const lc_column session_columns[] = {
-    {"tenant_id", 't', false},  {"user_id", 't', false},    {"id", 't', false},
-    {"seq", 'i', false},        {"external_id", 't', true}, {"persona_id", 't', false},
-    {"state", 't', false},      {"opened_at", 'i', false},  {"ended_at", 'i', true},
-    {"end_reason", 't', true},  {"user_name", 't', true},   {"authority", 't', true},
-    {"department", 't', true},  {"organization", 't', true}, {"permissions", 't', true},
+    {"tenant_id", 't', false}, {"user_id", 't', false},     {"id", 't', false},
+    {"seq", 'i', false},       {"external_id", 't', true},  {"persona_id", 't', false},
+    {"state", 't', false},     {"opened_at", 'i', false},   {"ended_at", 'i', true},
+    {"end_reason", 't', true}, {"user_name", 't', true},    {"authority", 't', true},
+    {"department", 't', true}, {"organization", 't', true}, {"permissions", 't', true},
     {NULL, 0, false},
 };
 
@@ -59,11 +59,8 @@ static const lc_table messages_table = {
 };
 
 static const lc_column activity_columns[] = {
-    {"tenant_id", 't', false},
-    {"user_id", 't', false},
-    {"session_id", 't', false},
-    {"last_at", 'i', false},
-    {NULL, 0, false},
+    {"tenant_id", 't', false}, {"user_id", 't', false}, {"session_id", 't', false},
+    {"last_at", 'i', false},   {NULL, 0, false},
 };
 
 static const lc_table activity_table = {
@@ -101,20 +98,37 @@ static loci_str or_empty(loci_str text)
     return text.ptr == NULL ? LC_STR("") : text;
 }
 
+/* `about` has external_id and persona_id. */
+static loci_status open_session(lc_tx *tx, const lc_event *event, loci_str id, const lc_json *about,
+                                loci_error *err)
+{
+    return lc_tx_exec(tx, &open_sql,
+                      (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
+                                 LC_I(event->seq), LC_T_OR_NULL(lc_event_str(about, "external_id")),
+                                 LC_T(or_empty(lc_event_str(about, "persona_id"))),
+                                 LC_I(event->recorded_at)},
+                      err);
+}
+
+/* `about` has ended_at and reason. */
+static loci_status end_session(lc_tx *tx, const lc_event *event, loci_str id, const lc_json *about,
+                               loci_error *err)
+{
+    loci_str reason = lc_event_str(about, "reason");
+
+    return lc_tx_exec(tx, &end_sql,
+                      (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
+                                 LC_I(lc_event_time(about, "ended_at", event->recorded_at)),
+                                 LC_T(reason.len > 0 ? reason : LC_STR("idle"))},
+                      err);
+}
+
 static loci_status apply_opened(lc_tx *tx, const lc_event *event, const lc_event_json *json,
                                 loci_error *err)
 {
     loci_str id = lc_event_str(json->refs, "id");
 
-    if (id.len == 0)
-        return lc_event_fail(event, err);
-    return lc_tx_exec(tx, &open_sql,
-                      (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
-                                 LC_I(event->seq),
-                                 LC_T_OR_NULL(lc_event_str(json->payload, "external_id")),
-                                 LC_T(or_empty(lc_event_str(json->payload, "persona_id"))),
-                                 LC_I(event->recorded_at)},
-                      err);
+    return id.len > 0 ? open_session(tx, event, id, json->payload, err) : lc_event_fail(event, err);
 }
 
 static loci_status apply_ended(lc_tx *tx, const lc_event *event, const lc_event_json *json,
@@ -122,14 +136,44 @@ static loci_status apply_ended(lc_tx *tx, const lc_event *event, const lc_event_
 {
     loci_str id = lc_event_str(json->refs, "id");
 
-    if (id.len == 0)
+    return id.len > 0 ? end_session(tx, event, id, json->payload, err) : lc_event_fail(event, err);
+}
+
+/* What an event of any room carries: a session that ended idle, and one that was opened. */
+static loci_status apply_carried(lc_tx *tx, const lc_event *event, lc_arena *arena, loci_error *err)
+{
+    const lc_json *refs, *carried;
+    loci_str ended, opened;
+    loci_status status = lc_json_parse(arena, event->refs, 0, &refs, err);
+
+    if (status == LOCI_ERESOURCE)
+        return status;
+    if (status != LOCI_OK || lc_json_kind_of(refs) != LC_JSON_OBJECT)
         return lc_event_fail(event, err);
-    return lc_tx_exec(
-        tx, &end_sql,
-        (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
-                   LC_I(lc_event_time(json->payload, "ended_at", event->recorded_at)),
-                   LC_T(or_empty(lc_event_str(json->payload, "reason")))},
-        err);
+    carried = lc_json_member(refs, LC_STR("session"));
+    if (carried == NULL || lc_json_kind_of(carried) != LC_JSON_OBJECT)
+        return LOCI_OK;
+    ended = lc_event_str(carried, "ended");
+    opened = lc_event_str(carried, "opened");
+    status = LOCI_OK;
+    if (ended.len > 0)
+        status = end_session(tx, event, ended, carried, err);
+    if (status == LOCI_OK && opened.len > 0)
+        status = open_session(tx, event, opened, carried, err);
+    return status;
+}
+
+static loci_status follow(lc_tx *tx, const lc_event *event, loci_error *err)
+{
+    lc_arena *arena = &tx->db->scratch;
+    lc_arena_mark before = lc_arena_get_mark(arena);
+    loci_status status;
+
+    if (!lc_str_starts(event->refs, LC_STR("{\"session\":{"))) /* Carried members come first. */
+        return LOCI_OK;
+    status = apply_carried(tx, event, arena, err);
+    lc_arena_rewind(arena, before);
+    return status;
 }
 
 static loci_status apply_identity(lc_tx *tx, const lc_event *event, const lc_event_json *json,
@@ -259,8 +303,8 @@ static loci_status check(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_pro
 }
 
 static const lc_table *const tables[] = {
-    &sessions_table,      &messages_table, &activity_table, &lc_working_table,
-    &lc_environment_table, NULL,
+    &sessions_table,   &messages_table,       &activity_table,
+    &lc_working_table, &lc_environment_table, NULL,
 };
 
 static const lc_event_type *const events[] = {
@@ -269,4 +313,4 @@ static const lc_event_type *const events[] = {
 };
 
 const lc_room lc_session_room = {
-    .name = "session", .tables = tables, .events = events, .check = check};
+    .name = "session", .tables = tables, .events = events, .follow = follow, .check = check};

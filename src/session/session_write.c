@@ -87,10 +87,44 @@ loci_status lc_session_end(lc_tx *tx, loci_str id, const char *reason, int64_t e
     return status == LOCI_OK ? lc_working_clear(tx, id, err) : status;
 }
 
-loci_status lc_session_begin(lc_tx *tx, const lc_session_use *use, loci_error *err)
+/* "session":{"ended":…,"ended_at":…,"opened":…,"persona_id":…} for the refs of the next event. */
+static loci_status carry_opening(lc_tx *tx, lc_session_use *use, loci_error *err)
+{
+    loci_str stale_id = lc_id_str(&use->stale_id);
+    lc_json_writer out;
+    lc_buf text;
+    loci_status status;
+
+    lc_buf_init(&text, &tx->db->env->heap, LOCI_MEM_WAL, sizeof use->carried);
+    lc_jw_init(&out, &text);
+    lc_jw_object(&out);
+    lc_jw_name(&out, "session");
+    lc_jw_object(&out);
+    if (stale_id.len > 0) {
+        lc_jw_member_str(&out, "ended", stale_id);
+        lc_jw_member_time(&out, "ended_at", use->stale_ended_at);
+    }
+    lc_jw_member_str(&out, "opened", use->session.id);
+    put_text(&out, "persona_id", use->session.persona_id);
+    lc_jw_end(&out);
+    lc_jw_end(&out);
+    status = lc_buf_status(&text, err);
+    if (status == LOCI_OK) {
+        memcpy(use->carried, text.ptr + 1, text.len - 2); /* Without the outer braces. */
+        tx->carried_refs = (loci_str){use->carried, text.len - 2};
+        if (stale_id.len > 0)
+            status = lc_working_clear(tx, stale_id, err);
+    }
+    lc_buf_clear(&text);
+    return status;
+}
+
+loci_status lc_session_begin(lc_tx *tx, lc_session_use *use, bool has_event, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
+    if (use->is_new && has_event && use->session.external_id.len == 0)
+        return carry_opening(tx, use, err);
     if (use->stale_id.text[0] != '\0')
         status = lc_session_end(tx, lc_id_str(&use->stale_id), "idle", use->stale_ended_at, err);
     if (status == LOCI_OK && use->is_new)

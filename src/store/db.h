@@ -96,6 +96,9 @@ struct lc_tx {
     bool enqueued_job;  /* The current body added a job: somebody should look for it. */
     bool head_is_dirty; /* To be written before the next user or the commit. */
     unsigned ordinal;   /* Of the next id made at this seq. */
+    /* Members (without braces) that the refs of the next event carry along: small things that
+     * happened with it and deserve no event of their own. Borrowed until then; none = none. */
+    loci_str carried_refs;
 };
 
 typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t total);

@@ -165,7 +165,43 @@ static loci_str or_empty_object(loci_str json)
     return json.len == 0 ? LC_STR("{}") : json;
 }
 
-loci_status lc_event_append(lc_tx *tx, const lc_append *append, int64_t *out_seq, loci_error *err)
+/* Writes the event's outcome into the tables of its room, and of those that follow. */
+static loci_status apply(lc_tx *tx, const lc_event *event, loci_error *err)
+{
+    loci_status status = event->type->apply(tx, event, err);
+
+    for (const lc_room *const *room = tx->db->catalogue->rooms; status == LOCI_OK && *room != NULL;
+         room++) {
+        if ((*room)->follow != NULL)
+            status = (*room)->follow(tx, event, err);
+    }
+    return status;
+}
+
+/* `refs` with what the transaction carries, in the connection's scratch memory. */
+static loci_status carry(lc_tx *tx, loci_str *refs, loci_error *err)
+{
+    loci_str carried = tx->carried_refs;
+    size_t bytes = refs->len + carried.len + 1;
+    char *text = lc_arena_alloc(&tx->db->scratch, bytes);
+
+    if (text == NULL)
+        return lc_fail_memory(err);
+    text[0] = '{';
+    memcpy(text + 1, carried.ptr, carried.len);
+    text[1 + carried.len] = ',';
+    memcpy(text + 2 + carried.len, refs->ptr + 1, refs->len - 1);
+    if (refs->len == 2) { /* {}: no comma. */
+        text[1 + carried.len] = '}';
+        bytes--;
+    }
+    *refs = (loci_str){text, bytes};
+    tx->carried_refs = LC_STR_NONE;
+    return LOCI_OK;
+}
+
+static loci_status append_event(lc_tx *tx, const lc_append *append, int64_t *out_seq,
+                                loci_error *err)
 {
     lc_event event = {
         .tenant_id = tx->tenant_id,
@@ -179,6 +215,11 @@ loci_status lc_event_append(lc_tx *tx, const lc_append *append, int64_t *out_seq
     loci_status status;
 
     LC_ASSERT(tx->user_id.len > 0); /* The store itself has no events. */
+    if (tx->carried_refs.len > 0) {
+        status = carry(tx, &event.refs, err);
+        if (status != LOCI_OK)
+            return status;
+    }
     if (event.refs.len + event.payload.len > LC_EVENT_BYTES_MAX)
         return lc_fail(err, LOCI_ELIMIT, "%s of %zu bytes: an event holds at most %u",
                        event.type->name, event.refs.len + event.payload.len, LC_EVENT_BYTES_MAX);
@@ -200,9 +241,18 @@ loci_status lc_event_append(lc_tx *tx, const lc_append *append, int64_t *out_seq
     tx->head.recorded_at = event.recorded_at;
     tx->head_is_dirty = true;
     tx->ordinal = 0;
-    status = event.type->apply(tx, &event, err);
+    status = apply(tx, &event, err);
     if (status == LOCI_OK && out_seq != NULL)
         *out_seq = event.seq;
+    return status;
+}
+
+loci_status lc_event_append(lc_tx *tx, const lc_append *append, int64_t *out_seq, loci_error *err)
+{
+    lc_arena_mark mark = lc_arena_get_mark(&tx->db->scratch);
+    loci_status status = append_event(tx, append, out_seq, err);
+
+    lc_arena_rewind(&tx->db->scratch, mark);
     return status;
 }
 
@@ -300,7 +350,7 @@ loci_status lc_event_apply(lc_tx *tx, const lc_event *event, lc_buf *scratch, lo
     if (current.version < current.type->version && !current.is_erased)
         status = upcast(&current, scratch, err);
     if (status == LOCI_OK)
-        status = current.type->apply(tx, &current, err);
+        status = apply(tx, &current, err);
     return status;
 }
 

@@ -76,6 +76,7 @@ static loci_status turn_to(lc_tx *tx, const lc_write *write, loci_error *err)
     tx->wrote = status !=
                 LOCI_OK; /* A head that was not written spoils the writes before this one. */
     tx->ordinal = 0;
+    tx->carried_refs = (loci_str){NULL, 0};
     tx->enqueued_job = false;
     return status;
 }
