@@ -1,8 +1,9 @@
 /* vector_search.c - looking through a set: by codes, or by sign bits and then by codes.
  *
  * Rows are scored in batches; whether a row is dead or filtered out is asked only when its score
- * would be kept, which after the first thousand rows is seldom. Rows are visited in the order of
- * their ids, so a score equal to the worst one kept loses against it, as hit.h demands.
+ * would be kept, which after the first thousand rows is seldom. Only a batch without any wanted row
+ * is left out as a whole: a narrow filter then costs what it lets through. Rows are visited in the
+ * order of their ids, so a score equal to the worst one kept loses against it, as hit.h demands.
  *
  * The prefilter wants the `keep` rows with the smallest distances, ties to the lower id. It
  * collects rows below a cutoff; when 2 * keep are there, it counts them by distance, lowers the
@@ -32,6 +33,25 @@ static bool is_wanted(const lc_vector_region *region, uint32_t row, const lc_bit
            (filter == NULL || lc_bitmap_has(filter, region->ids[row]));
 }
 
+/* False when surely none of the `count` rows from `first` on is in the filter. */
+static bool may_be_wanted(const lc_vector_region *region, uint32_t first, uint32_t count,
+                          const lc_bitmap *filter)
+{
+    size_t word, end;
+
+    if (filter == NULL)
+        return true;
+    word = region->ids[first] / 64;
+    end = region->ids[first + count - 1] / 64 + (size_t)1;
+    if (end > filter->word_count)
+        end = filter->word_count;
+    for (; word < end; word++) {
+        if (filter->words[word] != 0)
+            return true;
+    }
+    return false;
+}
+
 static float score_of(const lc_vector_region *region, uint32_t row, int32_t dot, float query_scale)
 {
     return (float)dot * region->scales[row] * query_scale;
@@ -48,6 +68,8 @@ static void scan_region(const lc_vectors *set, const lc_vector_region *region,
     for (uint32_t first = 0; first < region->count; first += BATCH_ROWS) {
         uint32_t count = min_u32(BATCH_ROWS, region->count - first);
 
+        if (!may_be_wanted(region, first, count, filter))
+            continue;
         set->kernels->dots(query, lc_vector_region_rows(region, first, count), dots);
         for (uint32_t i = 0; i < count; i++) {
             float score = score_of(region, first + i, dots[i], query->scale);
@@ -110,6 +132,8 @@ static void prefilter_region(const lc_vectors *set, size_t index, const lc_vecto
     for (uint32_t first = 0; first < region->count; first += BATCH_ROWS) {
         uint32_t count = min_u32(BATCH_ROWS, region->count - first);
 
+        if (!may_be_wanted(region, first, count, allowed))
+            continue;
         set->kernels->distances(query, lc_vector_region_rows(region, first, count), distances);
         for (uint32_t i = 0; i < count; i++) {
             if (distances[i] >= filter->cutoff || !is_wanted(region, first + i, allowed))
