@@ -14,11 +14,13 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "context/seniority.h"
 #include "engine/internal.h"
 #include "engine/job_purge.h"
 #include "engine/rooms.h"
 #include "store/rebuild.h"
 #include "store/schema.h"
+#include "talk/talk.h"
 
 #define UPKEEP_MS_MAX 10000
 
@@ -70,6 +72,11 @@ lc_workers *lc_engine_workers(loci_engine *engine)
 lc_token_cache *lc_engine_token_cache(loci_engine *engine)
 {
     return engine->token_cache;
+}
+
+const lc_talk *lc_engine_talk(const loci_engine *engine)
+{
+    return engine->talk;
 }
 
 lc_tokenizers *lc_engine_tokenizers(loci_engine *engine)
@@ -404,6 +411,8 @@ static loci_status start_parts(void *ctx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers, err);
     if (status == LOCI_OK)
+        status = lc_talk_new(&engine->env.heap, lc_seniority(), &engine->talk, err);
+    if (status == LOCI_OK)
         status = lc_pool_new(engine, &engine->pool, err);
     if (status == LOCI_OK)
         status = lc_watch_new(engine, !is_inline, &engine->watch, err);
@@ -467,6 +476,7 @@ void lc_engine_close(loci_engine *engine)
     lc_readers_free(engine->readers);
     lc_token_cache_free(engine->token_cache);
     lc_tokenizers_free(engine->tokenizers);
+    lc_talk_free(engine->talk);
     lc_settings_free(engine->settings);
     free_text(&engine->env.heap, engine->store);
     free_text(&engine->env.heap, engine->tenant);

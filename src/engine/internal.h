@@ -26,6 +26,7 @@ struct loci_engine {
     lc_readers *readers;
     lc_token_cache *token_cache;
     lc_tokenizers *tokenizers;
+    lc_talk *talk;
     lc_watch *watch;
     lc_pool *pool;
     lc_workers *workers; /* Without threads when inline. */

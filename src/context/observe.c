@@ -1,0 +1,233 @@
+/* observe.c - see observe.h.
+ *
+ * What a sentence can be about is bounded: the facts written last and those that ended last. A
+ * proposal is decided before anything is written; one that cannot be written (its slot was taken
+ * over by another, say) is dropped, because the message itself is not wrong.
+ */
+#include "context/observe.h"
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/number.h"
+#include "base/str.h"
+#include "context/show.h"
+#include "context/source.h"
+
+#define KNOWN_MAX 200
+#define FORMER_MAX 50
+#define BEFORE_MAX 50
+
+typedef struct observing {
+    lc_tx *tx;
+    const lc_observation *o;
+    lc_arena *arena;
+    lc_known known[KNOWN_MAX + FORMER_MAX];
+    lc_fact facts[KNOWN_MAX + FORMER_MAX];
+    size_t count;
+} observing;
+
+static bool keep(lc_arena *arena, loci_str *text)
+{
+    *text = lc_arena_copy(arena, text->ptr != NULL ? *text : LC_STR(""));
+    return text->ptr != NULL;
+}
+
+static loci_status add_known(void *ctx, const lc_fact *fact, loci_error *err)
+{
+    observing *p = ctx;
+    lc_fact *to = &p->facts[p->count];
+
+    if (fact->standing == LC_FACT_VALID &&
+        (lc_fact_is_expired(fact, p->tx->now_us) ||
+         !lc_fact_may_read(fact, &p->o->view.access)))
+        return LOCI_OK;
+    /* Talk is about what is so; suppositions and drafts change by their own operations. */
+    if (!lc_str_is(fact->scope, "global"))
+        return LOCI_OK;
+    *to = *fact;
+    if (!keep(p->arena, &to->id) || !keep(p->arena, &to->key) || !keep(p->arena, &to->value) ||
+        !keep(p->arena, &to->source) || !keep(p->arena, &to->superseded_by))
+        return lc_fail_memory(err);
+    p->count++;
+    return LOCI_OK;
+}
+
+/* The value of each as text; of those that ended, what took their place. */
+static loci_status describe(observing *p, loci_error *err)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        const lc_fact *fact = &p->facts[i];
+        lc_known *known = &p->known[i];
+        loci_status status = lc_show_value(p->arena, fact->value, &known->value, err);
+
+        if (status != LOCI_OK)
+            return status;
+        known->key = fact->key;
+        known->is_former = fact->standing != LC_FACT_VALID;
+        known->successor = LC_SAID_NONE;
+        for (size_t j = 0; known->is_former && j < p->count; j++)
+            if (lc_str_eq(p->facts[j].id, fact->superseded_by))
+                known->successor = j;
+    }
+    return LOCI_OK;
+}
+
+static loci_status read_known(observing *p, loci_error *err)
+{
+    lc_fact_recent recent = {.persona_id = p->o->view.persona_id,
+                             .since_us = INT64_MIN,
+                             .limit = KNOWN_MAX};
+    loci_status status = lc_fact_each_recent(p->tx, &recent, add_known, p, err);
+
+    recent.limit = FORMER_MAX;
+    if (status == LOCI_OK)
+        status = lc_fact_each_ended(p->tx, &recent, add_known, p, err);
+    return status == LOCI_OK ? describe(p, err) : status;
+}
+
+/* ---- Proposing ------------------------------------------------------------------------------- */
+
+static loci_status propose(observing *p, lc_proposal out[LC_PROPOSALS_MAX], size_t *count,
+                           loci_error *err)
+{
+    lc_message_page page = {.session_id = p->o->is_one_session ? p->o->session->session.id
+                                                               : LC_STR_NONE,
+                            .persona_id = p->o->view.persona_id,
+                            .limit = BEFORE_MAX};
+    lc_source source = {0};
+    lc_said *before;
+    loci_status status = lc_source_read_messages(p->tx, &page, p->arena, &source, err);
+
+    if (status != LOCI_OK)
+        return status;
+    before = lc_arena_zalloc_array(p->arena, source.message_count + 1, sizeof *before);
+    if (before == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < source.message_count; i++)
+        before[i] = (lc_said){.kind = LC_SAID_MESSAGE,
+                              .text = source.messages[i].text,
+                              .is_model = lc_message_is_model(&source.messages[i]),
+                              .successor = LC_SAID_NONE};
+    return lc_talk_propose(p->o->talk, p->arena,
+                           &(lc_propose_input){.known = p->known,
+                                               .known_count = p->count,
+                                               .before = before,
+                                               .before_count = source.message_count,
+                                               .message = p->o->message.text},
+                           out, count, err);
+}
+
+/* The new value as JSON: a number where there was one, else a string. */
+static loci_status write_value(observing *p, loci_str old, loci_str text, loci_str *out,
+                               loci_error *err)
+{
+    bool was_number = lc_number_read(old).kind != LC_NUMBER_NONE;
+    lc_number number = lc_number_read(text);
+    lc_json_writer writer;
+    lc_buf buf;
+    loci_status status;
+
+    if (was_number && number.kind == LC_NUMBER_INT && number.bytes == text.len) {
+        *out = text;
+        return LOCI_OK;
+    }
+    lc_buf_init(&buf, p->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
+    lc_jw_init(&writer, &buf);
+    lc_jw_str(&writer, text);
+    status = lc_buf_status(&buf, err);
+    if (status == LOCI_OK) {
+        *out = lc_arena_copy(p->arena, lc_buf_str(&buf));
+        if (out->ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_buf_clear(&buf);
+    return status;
+}
+
+/* A failure that is about this one fact, not about the call. */
+static bool is_about_the_fact(loci_status status)
+{
+    return status == LOCI_ECONFLICT || status == LOCI_ENOTFOUND || status == LOCI_EINVAL ||
+           status == LOCI_EFORBIDDEN;
+}
+
+static loci_status decide(observing *p, const lc_proposal *proposal, lc_fact_plan **out,
+                          loci_error *err)
+{
+    const lc_fact *fact = &p->facts[proposal->known];
+    lc_fact_input input = {
+        .key = fact->key,
+        .source = fact->source,
+        .view = p->o->view,
+        .authority = p->o->authority,
+        .trust = p->o->trust,
+        .observed_at = p->o->message.observed_at,
+        .valid_until = LC_FACT_NO_TIME,
+    };
+    loci_status status = write_value(p, fact->value, proposal->value, &input.value, err);
+
+    *out = NULL;
+    input.view.scope = LC_STR_NONE;
+    input.view.scope_id = LC_STR_NONE;
+    if (status == LOCI_OK)
+        status = lc_fact_decide(p->tx, &input, p->arena, out, err);
+    return is_about_the_fact(status) ? LOCI_OK : status;
+}
+
+/* ---- Writing --------------------------------------------------------------------------------- */
+
+static bool is_same_slot(const observing *p, const lc_proposal *a, const lc_proposal *b)
+{
+    return lc_str_eq(p->facts[a->known].key, p->facts[b->known].key);
+}
+
+static loci_status write_all(observing *p, const lc_proposal *proposals, lc_fact_plan *const *plans,
+                             size_t count, lc_observed *out, loci_error *err)
+{
+    lc_message message = p->o->message;
+    loci_status status = lc_session_begin(p->tx, p->o->session, true, err);
+
+    message.session_id = p->o->session->session.id;
+    if (status == LOCI_OK)
+        status = lc_session_append_message(p->tx, &message, &out->message_id, &out->seq, err);
+    for (size_t i = 0; i < count && status == LOCI_OK; i++) {
+        lc_observed_fact *fact = &out->facts[out->count];
+
+        if (plans[i] == NULL)
+            continue;
+        status = lc_fact_commit(p->tx, plans[i], p->arena, &fact->result, err);
+        fact->key = p->facts[proposals[i].known].key;
+        fact->rule = proposals[i].rule;
+        out->count += status == LOCI_OK;
+    }
+    return status;
+}
+
+loci_status lc_context_observe(lc_tx *tx, const lc_observation *observation, lc_observed *out,
+                               loci_error *err)
+{
+    observing *p = lc_arena_zalloc_array(observation->arena, 1, sizeof *p);
+    lc_proposal proposals[LC_PROPOSALS_MAX];
+    lc_fact_plan *plans[LC_PROPOSALS_MAX] = {NULL};
+    size_t count = 0;
+    loci_status status;
+
+    memset(out, 0, sizeof *out);
+    if (p == NULL)
+        return lc_fail_memory(err);
+    *p = (observing){.tx = tx, .o = observation, .arena = observation->arena};
+    /* What a model says is kept and changes nothing. */
+    if (lc_trust_is_trusted(observation->trust)) {
+        status = read_known(p, err);
+        if (status == LOCI_OK)
+            status = propose(p, proposals, &count, err);
+        for (size_t i = 0; i < count && status == LOCI_OK; i++)
+            if (i == 0 || !is_same_slot(p, &proposals[i], &proposals[i - 1]))
+                status = decide(p, &proposals[i], &plans[i], err);
+        if (status != LOCI_OK)
+            return status;
+    }
+    return write_all(p, proposals, plans, count, out, err);
+}

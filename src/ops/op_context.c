@@ -1,0 +1,264 @@
+/* op_context.c - what needs more than one room: fact.observe and context.build. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "context/build.h"
+#include "context/observe.h"
+#include "context/seniority.h"
+#include "engine/engine.h"
+#include "engine/tokenizers.h"
+#include "ops/fact_caller.h"
+#include "ops/fact_params.h"
+#include "ops/session_arg.h"
+
+#define BUDGET_MAX 100000000
+
+/* ---- fact.observe ---------------------------------------------------------------------------- */
+
+static const lc_param observe_params[] = {
+    {.name = "text",
+     .kind = LC_PARAM_STRING,
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .min = 1,
+     .max = LC_EVENT_BYTES_MAX - 8192,
+     .help = "What was said"},
+    {.name = "speaker",
+     .kind = LC_PARAM_STRING,
+     .flags = LC_PARAM_ID,
+     .default_text = "\"user\"",
+     .min = 1,
+     .max = LC_ID_BYTES_MAX,
+     .help = "Who said it: user, assistant (what a model says changes nothing), or a name"},
+    {.name = "observed_at",
+     .kind = LC_PARAM_TIME,
+     .help = "When it was said; the time of the call if absent"},
+    LC_FACT_AUTHORITY_PARAM,
+    LC_FACT_TRUST_PARAM,
+    {.name = NULL},
+};
+
+static const lc_result observe_results[] = {
+    {"message_id", LC_PARAM_STRING, "The message, msg_…"},
+    {"session_id", LC_PARAM_STRING, "The session it is in, ses_…"},
+    {"outcomes", LC_PARAM_ANY,
+     "The facts it gave another value: id, key, outcome (as fact.write) and rule (explicit,"
+     " implicit, authority or temporal)"},
+    {"seq", LC_PARAM_INT, "The event that keeps the message"},
+    {NULL, 0, NULL},
+};
+
+typedef struct observe_input {
+    lc_fact_caller caller;
+    loci_str role;
+} observe_input;
+
+static loci_status prepare_observe(lc_call *call, loci_error *err)
+{
+    observe_input *in = lc_arena_zalloc_array(call->arena, 1, sizeof *in);
+    bool is_assistant = lc_str_is(lc_call_str(call, "speaker"), "assistant");
+    loci_str trust = lc_call_str(call, "trust");
+
+    if (in == NULL)
+        return lc_fail_memory(err);
+    if (trust.len == 0 && is_assistant)
+        trust = LC_STR("model");
+    in->role = is_assistant ? LC_STR("assistant") : LC_STR("user");
+    call->input = in;
+    return lc_fact_caller_init(&in->caller, call, lc_call_str(call, "authority"), trust, err);
+}
+
+static void put_observed(lc_call *call, const lc_session_use *use, const lc_observed *observed)
+{
+    lc_jw_object(&call->out);
+    lc_jw_member_text(&call->out, "message_id", observed->message_id.text);
+    lc_jw_member_str(&call->out, "session_id", use->session.id);
+    lc_jw_name(&call->out, "outcomes");
+    lc_jw_array(&call->out);
+    for (size_t i = 0; i < observed->count; i++) {
+        const lc_observed_fact *fact = &observed->facts[i];
+
+        lc_jw_object(&call->out);
+        lc_jw_member_text(&call->out, "id", fact->result.id.text);
+        lc_jw_member_str(&call->out, "key", fact->key);
+        lc_jw_member_text(&call->out, "outcome", lc_fact_outcome_name(fact->result.outcome));
+        lc_jw_member_text(&call->out, "rule", lc_rule_name(fact->rule));
+        lc_jw_end(&call->out);
+    }
+    lc_jw_end(&call->out);
+    lc_jw_member_int(&call->out, "seq", observed->seq);
+    lc_jw_end(&call->out);
+}
+
+static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    const observe_input *in = call->input;
+    loci_str speaker = lc_call_str(call, "speaker");
+    lc_session_use use;
+    lc_observed observed;
+    loci_status status = lc_call_choose_session(call, tx, &use, err);
+
+    if (status != LOCI_OK)
+        return status;
+    status = lc_context_observe(
+        tx,
+        &(lc_observation){
+            .talk = lc_engine_talk(call->engine),
+            .session = &use,
+            .message = {.role = in->role,
+                        .speaker = lc_str_eq(speaker, in->role) ? LC_STR_NONE : speaker,
+                        .text = lc_call_str(call, "text"),
+                        .persona_id = call->persona_id,
+                        .observed_at = lc_call_i64(call, "observed_at", LOCI_AT_CLOCK)},
+            .view = {.persona_id = call->persona_id,
+                     .session_id = use.session.id,
+                     .access = lc_fact_caller_access(&in->caller, &use.session.identity)},
+            .authority = lc_fact_caller_authority(&in->caller, &use.session.identity),
+            .trust = in->caller.trust,
+            .is_one_session = lc_call_has(call, "session_id"),
+            .arena = call->arena,
+        },
+        &observed, err);
+    if (status == LOCI_OK)
+        put_observed(call, &use, &observed);
+    return status;
+}
+
+static const lc_op fact_observe = {
+    .name = "fact.observe",
+    .help = "Keep what was said, and change the facts that it corrects",
+    .params = observe_params,
+    .results = observe_results,
+    .cost = LC_COST_WRITE,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
+    .http = "POST /v1/observe",
+    .mcp = "fact observe",
+    .example = "{\"text\":\"Actually, the meeting is on Thursday.\"}",
+    .prepare = prepare_observe,
+    .run = run_observe,
+};
+
+/* ---- context.build --------------------------------------------------------------------------- */
+
+static const lc_param build_params[] = {
+    {.name = "query",
+     .kind = LC_PARAM_STRING,
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .max = LC_ARGS_BYTES_MAX,
+     .help = "What the model will be asked"},
+    {.name = "budget",
+     .kind = LC_PARAM_INT,
+     .flags = LC_PARAM_POSITIONAL,
+     .default_text = "2000",
+     .min = 1,
+     .max = BUDGET_MAX,
+     .help = "Tokens that the text may have"},
+    {.name = "encoding",
+     .kind = LC_PARAM_STRING,
+     .default_text = "\"o200k_base\"",
+     .choices = LC_ENCODING_CHOICES,
+     .help = "How the model cuts texts into tokens"},
+    LC_FACT_SCOPE_PARAM,
+    LC_FACT_SCOPE_ID_PARAM,
+    {.name = NULL},
+};
+
+static const lc_result build_results[] = {
+    {"text", LC_PARAM_STRING, "What to hand to the model"},
+    {"included", LC_PARAM_ANY, "What is in it: id, section, tokens"},
+    {"excluded", LC_PARAM_ANY, "The best of what is not: id, reason; at most 50"},
+    {"excluded_counts", LC_PARAM_OBJECT,
+     "How many are not in it, by reason: superseded retracted restricted scope expired"
+     " needs_review claim duplicate irrelevant budget"},
+    {"tokens", LC_PARAM_OBJECT, "Tokens by section, and their total"},
+    {"budget", LC_PARAM_INT, "As asked for"},
+    {"estimated", LC_PARAM_BOOL, "Tokens are not exact: the data of the encoding is not installed"},
+    {"pressure", LC_PARAM_STRING, "Of the window, null without one"},
+    {"warnings", LC_PARAM_STRINGS, "What the caller should know"},
+    {NULL, 0, NULL},
+};
+
+/* Counts for the packer, which has no way to fail: the first failure is kept and told later. */
+typedef struct counting {
+    const lc_tokenizer *tokenizer;
+    bool is_estimated;
+    loci_status failure;
+    loci_error err;
+} counting;
+
+static int64_t count_tokens(void *ctx, loci_str text)
+{
+    counting *c = ctx;
+    lc_text_tokens count = {0};
+    loci_status status = lc_tokenizer_count(c->tokenizer, text, &count, &c->err);
+
+    if (status != LOCI_OK)
+        c->failure = status;
+    c->is_estimated |= count.is_estimated;
+    return count.tokens;
+}
+
+static loci_status open_counting(lc_call *call, counting *out, loci_error *err)
+{
+    lc_encoding encoding = LC_ENCODING_O200K_BASE;
+    loci_status status;
+
+    (void)lc_encoding_find(lc_call_str(call, "encoding"), &encoding);
+    memset(out, 0, sizeof *out);
+    status = lc_tokenizers_get(lc_engine_tokenizers(call->engine), encoding, &out->tokenizer, err);
+    if (status == LOCI_OK)
+        out->is_estimated = !lc_tokenizer_is_exact(out->tokenizer);
+    return status;
+}
+
+static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    lc_session session = {0};
+    lc_context_input input = {.query = lc_call_str(call, "query"),
+                              .budget = lc_call_i64(call, "budget", 0),
+                              .talk = lc_engine_talk(call->engine),
+                              .arena = call->arena};
+    counting counter;
+    bool found = false;
+    loci_status status = open_counting(call, &counter, err);
+
+    if (status == LOCI_OK)
+        status = lc_call_find_session(call, tx, &session, &found, err);
+    if (status == LOCI_OK)
+        status = lc_fact_read_view(call, tx, true, &input.source.view, err);
+    if (status != LOCI_OK)
+        return status;
+    if (!found)
+        session = (lc_session){0};
+    input.source.working_id = session.id;
+    input.source.session_id = lc_call_has(call, "session_id") ? session.id : LC_STR_NONE;
+    input.identity = &session.identity;
+    input.reader_rank = session.identity.user_name.len > 0
+                            ? lc_rank_in(session.identity.authority, lc_seniority())
+                            : -1;
+    input.counter = (lc_counter){count_tokens, &counter};
+    input.is_estimated = counter.is_estimated;
+    lc_jw_object(&call->out);
+    status = lc_context_build(tx, &input, &call->out, err);
+    if (status == LOCI_OK && counter.failure != LOCI_OK) {
+        *err = counter.err;
+        status = counter.failure;
+    }
+    lc_jw_end(&call->out);
+    return status;
+}
+
+static const lc_op context_build = {
+    .name = "context.build",
+    .help = "Put together what a model should know to answer, within a budget of tokens",
+    .params = build_params,
+    .results = build_results,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
+    .http = "POST /v1/context",
+    .mcp = "context build",
+    .example = "{\"query\":\"When do we meet?\",\"budget\":500}",
+    .run = run_build,
+};
+
+extern const lc_op *const lc_ops_context[];
+const lc_op *const lc_ops_context[] = {&fact_observe, &context_build, NULL};
