@@ -425,7 +425,8 @@ static bool number_terms(lc_postings *index, const loci_str *terms, size_t count
     uint32_t *distinct;
     size_t found = 0;
 
-    if (count > SIZE_MAX / 16 || !reserve_scratch(index, 2 * count))
+    /* One more than needed: a document without terms has a scratch to point into, too. */
+    if (count > SIZE_MAX / 16 || !reserve_scratch(index, 2 * count + 1))
         return false;
     for (size_t i = 0; i < count; i++) {
         lc_term *term = lc_map_find(&index->by_text, terms[i]);

@@ -1,8 +1,8 @@
 /* stem.h - words without their endings, by Snowball: connect, connected, connections are one.
  *
  * A stemmer keeps the word it works on, so one serves one thread at a time: whoever splits texts
- * makes its own, for a call or for the life of a worker. Making one takes about a microsecond; its
- * few hundred bytes are libstemmer's, from malloc.
+ * makes its own, for a call or for the life of a worker. Making one takes less than a microsecond;
+ * its few hundred bytes are libstemmer's, from malloc.
  */
 #ifndef LC_TEXT_STEM_H
 #define LC_TEXT_STEM_H

@@ -128,6 +128,8 @@ static const char *compare_lists(const naive_hit *expected, const lc_hit *hits, 
             score = scores[k].id == hits[i].id ? scores[k].score : score;
         if (!(fabs(hits[i].score - score) <= NEAR * score))
             return "a document has the score of another";
+        if (hits[i].id != expected[i].id && score == expected[i].score)
+            return "of equal ones not the lower id";
         if (i > 0 && !lc_hit_is_better(hits[i - 1], hits[i]))
             return "the order is wrong, or a document is there twice";
     }
