@@ -159,6 +159,18 @@ static bool has_mark(loci_str text, const char *const *words, size_t count, loci
     return false;
 }
 
+/* "... restricted to VP+": who it is for stands behind the last "to" or "for". */
+static loci_str audience_of(loci_str mark)
+{
+    for (size_t i = mark.len; i-- > 3;) {
+        loci_str rest = {mark.ptr + i, mark.len - i};
+
+        if (lc_str_starts(rest, LC_STR(" to ")) || lc_str_starts(rest, LC_STR(" for ")))
+            return rest;
+    }
+    return mark;
+}
+
 static void judge_marks(lc_judging *j, lc_unit *unit)
 {
     static const char *const withdrawn[] = {"invalid",   "retracted", "superseded", "cancelled",
@@ -173,7 +185,7 @@ static void judge_marks(lc_judging *j, lc_unit *unit)
         unit->is_withdrawn = true;
     } else if (has_mark(unit->said->text, restricted, sizeof restricted / sizeof *restricted,
                         &mark)) {
-        int needed = lc_rank_in(mark, j->talk->ranking);
+        int needed = lc_rank_in(audience_of(mark), j->talk->ranking);
 
         if (needed < 0 || j->input->reader_rank < needed)
             unit->verdict = LC_VERDICT_RESTRICTED;
