@@ -14,8 +14,8 @@ typedef struct choosing {
     const lc_fact_request *request;
     lc_arena *arena;
     lc_fact_choice *out;
-    lc_bitmap seen;   /* Places that may be chosen. */
-    lc_map inner;     /* Keys that an inner scope or a persona has a fact of: outer ones are hidden. */
+    lc_bitmap seen; /* Places that may be chosen. */
+    lc_map inner; /* Keys that an inner scope or a persona has a fact of: outer ones are hidden. */
     size_t seen_count;
 } choosing;
 
@@ -23,11 +23,16 @@ typedef struct choosing {
 
 /* How near a fact is: 0 not in the view, 1 everywhere, then the session's, then the scope's; twice,
  * so that a persona's own goes before. */
-static int nearness(const choosing *c, const lc_fact *fact)
+#define PLAIN 2
+
+static int nearness(const choosing *c, const lc_indexed_fact *indexed)
 {
     const lc_fact_view *view = &c->request->view;
+    const lc_fact *fact = &indexed->fact;
     int near = 0;
 
+    if (indexed->is_plain)
+        return PLAIN;
     if (lc_str_is(fact->scope, "global"))
         near = 1;
     else if (view->scope.len > 0 && lc_str_eq(fact->scope, view->scope) &&
@@ -60,7 +65,7 @@ static void leave_out(choosing *c, const lc_fact *fact, const char *reason)
 static bool is_hidden(choosing *c, const lc_indexed_fact *indexed)
 {
     const lc_fact *fact = &indexed->fact;
-    int near = nearness(c, fact);
+    int near = nearness(c, indexed);
 
     if (near == 0) {
         if (fact->persona_id.len == 0) {
@@ -94,10 +99,10 @@ static loci_status mark_seen(choosing *c, loci_error *err)
         if (fact == NULL || is_hidden(c, fact))
             continue;
         status = lc_bitmap_add(&c->seen, (uint32_t)i, err);
-        if (status != LOCI_OK || nearness(c, &fact->fact) == 2)
+        if (status != LOCI_OK || nearness(c, fact) == PLAIN)
             continue;
         inner = lc_map_find(&c->inner, fact->fact.key);
-        if ((inner == NULL || nearness(c, &inner->fact) < nearness(c, &fact->fact)) &&
+        if ((inner == NULL || nearness(c, inner) < nearness(c, fact)) &&
             !lc_map_put(&c->inner, fact->fact.key, fact))
             status = lc_fail_memory(err);
     }
@@ -114,7 +119,7 @@ static void hide_outer(choosing *c)
         if (fact == NULL || !lc_bitmap_has(&c->seen, (uint32_t)i))
             continue;
         inner = lc_map_find(&c->inner, fact->fact.key);
-        if (inner != NULL && nearness(c, &inner->fact) > nearness(c, &fact->fact)) {
+        if (inner != NULL && nearness(c, inner) > nearness(c, fact)) {
             lc_bitmap_remove(&c->seen, (uint32_t)i);
             c->out->scoped++;
             leave_out(c, &fact->fact, "scope");
@@ -128,10 +133,17 @@ static loci_status take(choosing *c, uint32_t place, float score, loci_error *er
 {
     const lc_indexed_fact *from = c->index->places[place];
     lc_source_fact *to = &c->out->facts[c->out->count];
-    loci_str *texts[] = {&to->fact.id,          &to->fact.key,    &to->fact.value,
-                         &to->fact.source,      &to->fact.trust,  &to->fact.memory_type,
-                         &to->fact.scope,       &to->fact.scope_id, &to->fact.persona_id,
-                         &to->fact.authority.name, &to->text};
+    loci_str *texts[] = {&to->fact.id,
+                         &to->fact.key,
+                         &to->fact.value,
+                         &to->fact.source,
+                         &to->fact.trust,
+                         &to->fact.memory_type,
+                         &to->fact.scope,
+                         &to->fact.scope_id,
+                         &to->fact.persona_id,
+                         &to->fact.authority.name,
+                         &to->text};
 
     *to = (lc_source_fact){.fact = from->fact, .text = from->text, .score = score};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
@@ -213,7 +225,7 @@ static loci_status note_review(void *ctx, const lc_fact *fact, loci_error *err)
 
 static loci_status choose(choosing *c, loci_error *err)
 {
-    size_t constraints, room = c->index->live + 1;
+    size_t constraints, room = c->index->constraints + c->request->limit + 1;
     loci_status status = mark_seen(c, err);
 
     if (status != LOCI_OK)

@@ -42,7 +42,7 @@ void lc_fact_index_reset(lc_fact_index *index)
     lc_postings_free(index->postings);
     index->postings = NULL;
     index->places = NULL;
-    index->count = index->room = index->live = 0;
+    index->count = index->room = index->live = index->constraints = 0;
     index->seen_seq = -1;
     memset(&index->past, 0, sizeof index->past);
 }
@@ -79,9 +79,17 @@ static loci_str put_text(char **at, loci_str from)
 /* The fact with all its texts in one block. */
 static lc_indexed_fact *copy_fact(lc_fact_index *index, const lc_fact *from, loci_str text)
 {
-    loci_str lc_fact_text[] = {from->id,       from->key,        from->value,      from->source,
-                               from->trust,    from->memory_type, from->scope,      from->scope_id,
-                               from->persona_id, from->required_permission, from->authority.name};
+    loci_str lc_fact_text[] = {from->id,
+                               from->key,
+                               from->value,
+                               from->source,
+                               from->trust,
+                               from->memory_type,
+                               from->scope,
+                               from->scope_id,
+                               from->persona_id,
+                               from->required_permission,
+                               from->authority.name};
     size_t bytes = sizeof(lc_indexed_fact) + text.len + 1;
     lc_indexed_fact *to;
     char *at;
@@ -127,6 +135,7 @@ static void remove_fact(lc_fact_index *index, loci_str id)
     (void)lc_postings_remove(index->postings, fact->place);
     index->places[fact->place] = NULL;
     index->live--;
+    index->constraints -= fact->fact.is_constraint;
     free_fact(index, fact);
 }
 
@@ -234,6 +243,7 @@ static loci_status add_fact(catching_up *c, lc_stemmer *stemmer, const lc_fact *
     if (fact == NULL)
         return lc_fail_memory(err);
     fact->place = (uint32_t)index->count;
+    fact->is_plain = fact->fact.persona_id.len == 0 && lc_str_is(fact->fact.scope, "global");
     status = index_terms(index, stemmer, c->arena, fact, err);
     if (status == LOCI_OK && !lc_map_put(&index->by_id, fact->fact.id, fact))
         status = lc_fail_memory(err);
@@ -243,6 +253,7 @@ static loci_status add_fact(catching_up *c, lc_stemmer *stemmer, const lc_fact *
     }
     index->places[index->count++] = fact;
     index->live++;
+    index->constraints += fact->fact.is_constraint;
     lc_arena_rewind(c->arena, mark);
     return LOCI_OK;
 }

@@ -11,17 +11,18 @@ typedef struct lc_indexed_fact {
     lc_fact fact;
     loci_str text;
     uint32_t place;
-    size_t bytes; /* Of the block, texts included. */
+    bool is_plain; /* Global, and nobody's own: as nearly all are. */
+    size_t bytes;  /* Of the block, texts included. */
 } lc_indexed_fact;
 
 struct lc_fact_index {
     lc_heap *heap;
     lc_indexed_fact **places; /* By place; NULL = its fact has ended. */
-    size_t count, room, live;
+    size_t count, room, live, constraints;
     lc_map by_id;
     lc_postings *postings; /* NULL = empty. */
     size_t bytes;
-    int64_t seen_seq; /* -1 = nothing. */
+    int64_t seen_seq;    /* -1 = nothing. */
     lc_fact_counts past; /* Everybody's, that no persona owns. */
 };
 
