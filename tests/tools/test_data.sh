@@ -8,7 +8,7 @@ new_tree
 mkdir -p "$tree/script" "$scratch/bin" "$scratch/none"
 cp "$root/script/data" "$tree/script/"
 cp -r "$root/tools" "$tree/"
-for tool in bash cat cp dirname env mkdir mktemp mv rm sed sha256sum tar tr gzip; do
+for tool in bash cat cp dirname env mkdir mktemp mv od rm sed sha256sum tar tr gzip wc; do
     ln -s "$(command -v "$tool")" "$scratch/none/$tool"
 done
 
@@ -61,11 +61,18 @@ fails "--check still tells" "data/cl100k_base.loci is missing" data --check
 # What is there is not touched, and not asked for.
 mkdir -p "$tree/data"
 sed -n 's/^    "\([a-z0-9_]*\.loci\) .*/\1/p' "$tree/script/data" | while read -r file; do
-    echo mine >"$tree/data/$file"
+    # A header that promises a body of five bytes, and that body.
+    printf 'lociDATAmine\0\0\0\0\0\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\005' >"$tree/data/$file"
+    head -c 31 /dev/zero >>"$tree/data/$file"
+    echo mine >>"$tree/data/$file"
 done
 : >"$NPM_LOG"
 passes "everything is there" says "everything is there" data
 passes "everything is there: nothing is fetched" [ ! -s "$NPM_LOG" ]
-passes "it is left alone" grep -qx mine "$tree/data/o200k_base.loci"
+passes "it is left alone" grep -qa mine "$tree/data/o200k_base.loci"
 passes "--check is content" data --check
+echo more >>"$tree/data/o200k_base.loci"
+fails "a file of another length is missing" "data/o200k_base.loci is missing, cut" data --check
+sed -i 's/^const VERSION = 1;/const VERSION = 9;/' "$tree/tools/data/tokens.mjs"
+fails "a file of another version is missing" "data/cl100k_base.loci is missing, cut" data --check
 finish
