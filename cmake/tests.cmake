@@ -9,6 +9,7 @@
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
 pkg_check_modules(CJSON IMPORTED_TARGET libcjson)
+pkg_check_modules(PCRE2 IMPORTED_TARGET libpcre2-8)
 
 set(LOCI_TEST_DIR ${PROJECT_BINARY_DIR}/tests)
 set(LOCI_TEST_ENVIRONMENT
@@ -40,6 +41,9 @@ target_compile_definitions(
 target_link_libraries(loci_testlib PUBLIC loci_static PRIVATE loci_flags)
 if(JANSSON_FOUND)
     target_link_libraries(loci_testlib PUBLIC PkgConfig::JANSSON)
+endif()
+if(PCRE2_FOUND)
+    target_link_libraries(loci_testlib PUBLIC PkgConfig::PCRE2)
 endif()
 
 if(LOCI_FUZZ)

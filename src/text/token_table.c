@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 
+#define FILTER_BYTES(pair_bits) ((size_t)1 << ((pair_bits) + 2) >> 3)
 #define SEAM_BYTES (65536 / 8)
 #define BITS_MIN 4
 #define BITS_MAX 24
@@ -24,6 +25,7 @@ static const lc_token_table_head *check_head(const lc_data_file *file, const cha
         return NULL;
     bytes += sizeof(lc_token_piece) << head->piece_bits;
     bytes += sizeof(uint64_t) << head->pair_bits;
+    bytes += FILTER_BYTES(head->pair_bits);
     bytes += sizeof(uint32_t) * (65536 + 65536 + 256 + head->token_count + 1) + SEAM_BYTES;
     bytes += head->text_bytes;
     return bytes == file->body_bytes ? head : NULL;
@@ -50,6 +52,8 @@ loci_status lc_token_table_open(const char *path, const char *encoding, lc_token
     at += sizeof *out->pieces << head->piece_bits;
     out->pairs = (const void *)at;
     at += sizeof *out->pairs << head->pair_bits;
+    out->filter = (const void *)at;
+    at += FILTER_BYTES(head->pair_bits);
     out->characters = (const void *)at;
     out->two = out->characters + 65536;
     out->one = out->two + 65536;

@@ -8,6 +8,9 @@
  *               at most 8 bytes is the text itself, of more a hash; bytes 0 = free
  *     pairs     2^pair_bits slots u64: left token, right token, what they merge to, 18 bits each;
  *               all ones = free
+ *     filter    2^(pair_bits + 2) bits: set for each pair at the top bits of its other hash. Most
+ *               pairs that are asked for are none, and this is small enough to stay near the
+ *               processor when the table is not
  *     characters 65536 u32: the token of a character below U+10000 of more than one byte, or
  *               LC_TOKEN_NONE
  *     two       65536 u32: the token of two bytes, the first in the low half; LC_TOKEN_NONE
@@ -71,6 +74,7 @@ typedef struct lc_token_table {
     lc_data_file file;
     const lc_token_piece *pieces;
     const uint64_t *pairs;
+    const uint64_t *filter;
     const uint32_t *characters, *two, *one, *starts;
     const uint8_t *seams, *text;
     uint32_t piece_shift, pair_shift; /* 64 - bits. */
@@ -146,7 +150,10 @@ static inline uint32_t lc_token_table_merge(const lc_token_table *table, uint32_
     uint64_t key = (uint64_t)left << LC_TOKEN_BITS | right;
     uint64_t slot = key * LC_TOKEN_MIX_1 >> table->pair_shift;
     uint64_t mask = UINT64_MAX >> table->pair_shift;
+    uint64_t bit = key * LC_TOKEN_MIX_2 >> (table->pair_shift - 2);
 
+    if ((table->filter[bit / 64] >> bit % 64 & 1) == 0)
+        return LC_TOKEN_NONE;
     for (int probes = 0; probes < LC_TOKEN_PROBES_MAX; probes++) {
         uint64_t pair = table->pairs[slot];
 

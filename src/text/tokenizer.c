@@ -76,17 +76,18 @@ bool lc_tokenizer_is_exact(const lc_tokenizer *tokenizer)
  */
 
 #define AHEAD 16
-#define SEEN_PLACES_MAX 1024
+#define SEEN_PLACES_MAX 4096
 #define SEEN_TEXT_BYTES 64 /* One place for so many bytes of the text. */
 
 typedef struct seen_piece {
-    const uint8_t *at; /* In the text that is being counted. */
-    uint32_t bytes;    /* 0 = none */
-    uint32_t tokens;
+    uint32_t start; /* In the text that is being counted. */
+    uint16_t bytes; /* 0 = none */
+    uint16_t tokens;
 } seen_piece;
 
 typedef struct walk {
     const lc_tokenizer *tokenizer;
+    const uint8_t *begin;    /* Of the text. */
     const uint8_t *at, *end; /* What is not yet cut. */
     size_t count;            /* Of searches. */
     lc_token_search searches[AHEAD];
@@ -101,7 +102,7 @@ static void walk_init(walk *w, const lc_tokenizer *tokenizer, loci_str text)
     while (places < SEEN_PLACES_MAX && places * SEEN_TEXT_BYTES < text.len)
         places *= 2;
     w->tokenizer = tokenizer;
-    w->at = (const uint8_t *)text.ptr;
+    w->begin = w->at = (const uint8_t *)text.ptr;
     w->end = text.len > 0 ? w->at + text.len : w->at; /* NULL is fine. */
     w->place_mask = places - 1;
     memset(w->seen, 0, places * sizeof *w->seen);
@@ -131,12 +132,13 @@ static size_t count_merged(walk *w, const lc_token_search *piece)
     seen_piece *seen = &w->seen[piece->hash & w->place_mask];
     size_t tokens;
 
-    if (seen->bytes == piece->bytes && memcmp(seen->at, piece->at, piece->bytes) == 0)
+    if (seen->bytes == piece->bytes && memcmp(w->begin + seen->start, piece->at, seen->bytes) == 0)
         return seen->tokens;
     tokens = lc_token_merge(&w->tokenizer->table, w->tokenizer->heap, piece->at, piece->bytes,
                             NULL);
-    if (piece->bytes <= UINT32_MAX && tokens <= piece->bytes)
-        *seen = (seen_piece){piece->at, (uint32_t)piece->bytes, (uint32_t)tokens};
+    if (piece->bytes <= UINT16_MAX && tokens <= piece->bytes && piece->at - w->begin <= UINT32_MAX)
+        *seen = (seen_piece){(uint32_t)(piece->at - w->begin), (uint16_t)piece->bytes,
+                             (uint16_t)tokens};
     return tokens;
 }
 

@@ -140,11 +140,15 @@ for (let codePoint = 0x80; codePoint < 0x10000; codePoint++) {
 
 const pairBits = bitsFor(pairList.length);
 const pairs = Buffer.alloc(8 << pairBits, 0xff);
+const filterBits = pairBits + 2;
+const filter = Buffer.alloc((1 << filterBits) / 8);
 for (const [left, right, token] of pairList) {
     const key = (BigInt(left) << 18n) | BigInt(right);
     const slot = place(pairs, pairBits, multiply(key, MIX_1),
                        (at) => pairs.readBigUInt64LE(at * 8) === 0xffffffffffffffffn);
     pairs.writeBigUInt64LE((key << 18n) | BigInt(token), slot * 8);
+    const bit = Number(multiply(key, MIX_2) >> BigInt(64 - filterBits));
+    filter[bit >> 3] |= 1 << (bit & 7);
 }
 
 const starts = Buffer.alloc((texts.length + 1) * 4);
@@ -163,7 +167,7 @@ head.writeUInt32LE(pieceBits, 24);
 head.writeUInt32LE(pairBits, 28);
 head.writeUInt32LE(textBytes, 32);
 
-const body = Buffer.concat([head, pieces, pairs, characters, twoBytes, oneByte, seams,
+const body = Buffer.concat([head, pieces, pairs, filter, characters, twoBytes, oneByte, seams,
                             starts, Buffer.from(texts.join(""), "latin1")]);
 const header = Buffer.alloc(64);
 header.write("lociDATA", 0, "latin1");
