@@ -28,11 +28,13 @@ typedef struct forward {
     const lc_encoder_weights *weights;
     const lc_encoder_kernels *kernels;
     const lc_encoder_batch *batch;
-    float *narrow; /* tokens x 256: the input. */
-    float *x;      /* tokens x 512 */
-    float *part;   /* tokens x 512: x standardised, or what attention gives. */
-    float *wide;   /* tokens x 1536: queries, keys and values, or the inside of feed-forward. */
-    float *keys;   /* One head of one text, as panels. */
+    float *narrow;    /* tokens x 256: the input. */
+    float *x;         /* tokens x 512 */
+    float *part;      /* tokens x 512: x standardised, or what attention gives. */
+    float *wide;      /* tokens x 1536: queries, keys and values, or the inside of feed-forward. */
+    int16_t *rounded; /* What weights are applied to. */
+    float *units;     /* Of its rows. */
+    float *keys;      /* One head of one text, as panels. */
     float *values;
     float *scores;  /* tokens x tokens of one text, rows padded to whole panels. */
     float *mean;    /* texts x 512 */
@@ -55,17 +57,23 @@ static size_t longest_text(const lc_encoder_batch *batch)
 
 static bool take_memory(forward *f, lc_arena *arena)
 {
-    size_t tokens = f->batch->token_count, texts = f->batch->text_count;
+    size_t token_count = f->batch->token_count, text_count = f->batch->text_count;
+    size_t most = token_count > text_count ? token_count : text_count;
     size_t longest = longest_text(f->batch);
     const struct {
         float **place;
         size_t count;
     } parts[] = {
-        {&f->narrow, tokens * LC_ENCODER_EMBEDDING}, {&f->x, tokens * LC_ENCODER_WIDTH},
-        {&f->part, tokens * LC_ENCODER_WIDTH},       {&f->wide, tokens * LC_ENCODER_INNER},
-        {&f->keys, to_panels(longest) * HEAD_MAX},   {&f->values, longest * HEAD_MAX},
-        {&f->scores, longest * to_panels(longest)},  {&f->mean, texts * LC_ENCODER_WIDTH},
-        {&f->mean_up, texts * LC_ENCODER_INNER},
+        {&f->narrow, token_count * LC_ENCODER_EMBEDDING},
+        {&f->x, token_count * LC_ENCODER_WIDTH},
+        {&f->part, token_count * LC_ENCODER_WIDTH},
+        {&f->wide, token_count * LC_ENCODER_INNER},
+        {&f->keys, to_panels(longest) * HEAD_MAX},
+        {&f->values, longest * HEAD_MAX},
+        {&f->scores, longest * to_panels(longest)},
+        {&f->mean, text_count * LC_ENCODER_WIDTH},
+        {&f->mean_up, text_count * LC_ENCODER_INNER},
+        {&f->units, most},
     };
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -73,22 +81,41 @@ static bool take_memory(forward *f, lc_arena *arena)
         if (*parts[i].place == NULL)
             return false;
     }
-    return true;
+    f->rounded = lc_arena_alloc(arena, most * LC_ENCODER_INNER * sizeof *f->rounded);
+    return f->rounded != NULL;
 }
 
-/* All tokens through a matrix, from rows to rows without gaps. */
-static void pass(const forward *f, const lc_matrix *matrix, const float *x, float *y,
-                 lc_multiply_mode mode)
+/* Rows that are to go through weights: a number for each token, or for each text. */
+typedef struct row_list {
+    const float *x;
+    float *y;
+    size_t count;
+} row_list;
+
+/* Rows lie one behind the other without gaps. */
+static void apply(const forward *f, const lc_weights *weights, row_list of, lc_apply_mode mode)
 {
-    f->kernels->multiply(&(lc_multiply){
-        .matrix = matrix,
-        .x = x,
-        .y = y,
-        .rows = f->batch->token_count,
-        .x_stride = matrix->depth,
-        .y_stride = matrix->columns,
+    for (size_t i = 0; i < of.count; i++)
+        f->units[i] = f->kernels->round(of.x + i * weights->depth, f->rounded + i * weights->depth,
+                                        weights->depth);
+    f->kernels->apply(&(lc_apply){
+        .weights = weights,
+        .x = f->rounded,
+        .x_units = f->units,
+        .y = of.y,
+        .rows = of.count,
         .mode = mode,
     });
+}
+
+static row_list tokens(const forward *f, const float *x, float *y)
+{
+    return (row_list){x, y, f->batch->token_count};
+}
+
+static row_list texts(const forward *f, const float *x, float *y)
+{
+    return (row_list){x, y, f->batch->text_count};
 }
 
 static void standardise(const forward *f, const float *x, size_t width)
@@ -106,10 +133,11 @@ static void look_up(const forward *f)
         const float *position = f->weights->positions;
 
         for (uint32_t i = 0; i < f->batch->text_tokens[text]; i++, token++) {
-            const float *from = f->weights->embeddings + (size_t)*token * LC_ENCODER_EMBEDDING;
+            const int16_t *from = f->weights->embeddings + (size_t)*token * LC_ENCODER_EMBEDDING;
+            float unit = f->weights->embedding_units[*token];
 
             for (size_t k = 0; k < LC_ENCODER_EMBEDDING; k++)
-                *to++ = from[k] + *position++;
+                *to++ = (float)from[k] * unit + *position++;
         }
     }
 }
@@ -179,7 +207,7 @@ static void attend(const forward *f, const lc_encoder_layer *layer)
 {
     head h = {.layer_width = layer->width};
 
-    pass(f, &layer->qkv, f->part, f->wide, LC_MULTIPLY_SET);
+    apply(f, &layer->qkv, tokens(f, f->part, f->wide), LC_APPLY_SET);
     for (size_t text = 0; text < f->batch->text_count; text++) {
         h.tokens = f->batch->text_tokens[text];
         for (h.number = 0; h.number < HEADS && h.tokens > 0; h.number++)
@@ -194,17 +222,17 @@ static void run_layers(const forward *f)
 
     standardise(f, f->narrow, LC_ENCODER_EMBEDDING);
     attend(f, first);
-    pass(f, &f->weights->widen, f->narrow, f->x, LC_MULTIPLY_SET);
-    pass(f, &first->out, f->part, f->x, LC_MULTIPLY_ADD);
+    apply(f, &f->weights->widen, tokens(f, f->narrow, f->x), LC_APPLY_SET);
+    apply(f, &first->out, tokens(f, f->part, f->x), LC_APPLY_ADD);
     standardise(f, f->x, LC_ENCODER_WIDTH);
-    pass(f, &first->up, f->part, f->wide, LC_MULTIPLY_RELU);
-    pass(f, &first->down, f->wide, f->x, LC_MULTIPLY_ADD);
+    apply(f, &first->up, tokens(f, f->part, f->wide), LC_APPLY_RELU);
+    apply(f, &first->down, tokens(f, f->wide, f->x), LC_APPLY_ADD);
 
     standardise(f, f->x, LC_ENCODER_WIDTH);
     attend(f, second);
-    pass(f, &second->out, f->part, f->x, LC_MULTIPLY_ADD);
+    apply(f, &second->out, tokens(f, f->part, f->x), LC_APPLY_ADD);
     standardise(f, f->x, LC_ENCODER_WIDTH);
-    pass(f, &second->up, f->part, f->wide, LC_MULTIPLY_RELU);
+    apply(f, &second->up, tokens(f, f->part, f->wide), LC_APPLY_RELU);
 }
 
 static void average(const float *rows, size_t count, size_t width, float *out)
@@ -247,26 +275,15 @@ static void bring_to_length_one(float *vector)
 
 static void finish(const forward *f, float *out)
 {
-    lc_multiply m = {.rows = f->batch->text_count, .y_stride = LC_ENCODER_WIDTH};
+    const lc_weights *down = &f->weights->layers[LC_ENCODER_LAYERS - 1].down;
 
     average_texts(f);
-    m.matrix = &f->weights->layers[LC_ENCODER_LAYERS - 1].down;
-    m.x = f->mean_up;
-    m.x_stride = LC_ENCODER_INNER;
-    m.y = f->mean;
-    m.mode = LC_MULTIPLY_ADD;
-    f->kernels->multiply(&m);
+    apply(f, down, texts(f, f->mean_up, f->mean), LC_APPLY_ADD);
     /* The mean of no tokens is 0, without a bias. */
     for (size_t text = 0; text < f->batch->text_count; text++)
         if (f->batch->text_tokens[text] == 0)
             memset(f->mean + text * LC_ENCODER_WIDTH, 0, LC_ENCODER_WIDTH * sizeof *f->mean);
-
-    m.matrix = &f->weights->final;
-    m.x = f->mean;
-    m.x_stride = LC_ENCODER_WIDTH;
-    m.y = out;
-    m.mode = LC_MULTIPLY_SET;
-    f->kernels->multiply(&m);
+    apply(f, &f->weights->final, texts(f, f->mean, out), LC_APPLY_SET);
     for (size_t text = 0; text < f->batch->text_count; text++)
         bring_to_length_one(out + text * LC_ENCODER_WIDTH);
 }

@@ -3,23 +3,49 @@
 
 #include <math.h>
 
+static float finish(const lc_apply *a, size_t row, size_t column, int32_t sum)
+{
+    float result = (float)sum * (a->x_units[row] * a->weights->units[column]);
+    float before = a->y[row * a->weights->columns + column];
+
+    result += a->weights->bias[column];
+    if (a->mode == LC_APPLY_ADD)
+        result += before;
+    return a->mode == LC_APPLY_RELU && result < 0 ? 0 : result;
+}
+
+static void apply_panel(const lc_apply *a, size_t row, size_t first)
+{
+    const lc_weights *weights = a->weights;
+    const int16_t *panel = weights->panels + first * weights->depth;
+    const int16_t *x = a->x + row * weights->depth;
+    uint32_t sums[LC_PANEL_COLUMNS] = {0}; /* Unsigned: a damaged file may make them wrap. */
+
+    for (size_t k = 0; k < weights->depth; k += 2, panel += 2 * LC_PANEL_COLUMNS)
+        for (size_t i = 0; i < LC_PANEL_COLUMNS; i++)
+            sums[i] += (uint32_t)(x[k] * panel[2 * i] + x[k + 1] * panel[2 * i + 1]);
+    for (size_t i = 0; i < LC_PANEL_COLUMNS; i++)
+        a->y[row * weights->columns + first + i] = finish(a, row, first + i, (int32_t)sums[i]);
+}
+
+static void apply(const lc_apply *a)
+{
+    for (size_t first = 0; first < a->weights->columns; first += LC_PANEL_COLUMNS)
+        for (size_t row = 0; row < a->rows; row++)
+            apply_panel(a, row, first);
+}
+
 static void multiply_panel(const lc_multiply *m, size_t row, size_t first)
 {
     const float *panel = m->matrix->panels + first * m->matrix->depth;
     const float *x = m->x + row * m->x_stride;
-    float *y = m->y + row * m->y_stride + first;
     float sums[LC_PANEL_COLUMNS] = {0};
 
     for (size_t k = 0; k < m->matrix->depth; k++)
         for (size_t i = 0; i < LC_PANEL_COLUMNS; i++)
             sums[i] += x[k] * panel[k * LC_PANEL_COLUMNS + i];
-    for (size_t i = 0; i < LC_PANEL_COLUMNS; i++) {
-        float sum = sums[i] + (m->matrix->bias != NULL ? m->matrix->bias[first + i] : 0);
-
-        if (m->mode == LC_MULTIPLY_ADD)
-            sum += y[i];
-        y[i] = m->mode == LC_MULTIPLY_RELU && sum < 0 ? 0 : sum;
-    }
+    for (size_t i = 0; i < LC_PANEL_COLUMNS; i++)
+        m->y[row * m->y_stride + first + i] = sums[i];
 }
 
 static void multiply(const lc_multiply *m)
@@ -27,6 +53,18 @@ static void multiply(const lc_multiply *m)
     for (size_t first = 0; first < m->matrix->columns; first += LC_PANEL_COLUMNS)
         for (size_t row = 0; row < m->rows; row++)
             multiply_panel(m, row, first);
+}
+
+static float round_row(const float *x, int16_t *out, size_t count)
+{
+    float max = 0, factor;
+
+    for (size_t i = 0; i < count; i++)
+        max = fabsf(x[i]) > max ? fabsf(x[i]) : max;
+    factor = max > 0 ? LC_ACTIVATION_MAX / max : 0;
+    for (size_t i = 0; i < count; i++)
+        out[i] = (int16_t)lrintf(x[i] * factor);
+    return max / LC_ACTIVATION_MAX;
 }
 
 static void softmax(float *row, size_t count)
@@ -59,4 +97,5 @@ static void standardise(const float *x, float *y, size_t count)
         y[i] = (x[i] - mean) * factor;
 }
 
-const lc_encoder_kernels lc_encoder_kernels_scalar = {"scalar", multiply, softmax, standardise};
+const lc_encoder_kernels lc_encoder_kernels_scalar = {"scalar",  apply,   multiply,
+                                                      round_row, softmax, standardise};

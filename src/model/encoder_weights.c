@@ -35,24 +35,40 @@ static const void *take(reader *r, size_t bytes)
     return r->file->body + offset;
 }
 
-static lc_matrix take_matrix(reader *r, size_t depth, size_t columns)
+static lc_weights take_weights(reader *r, size_t depth, size_t columns)
 {
-    const float *start = take(r, (columns + depth * columns) * sizeof *start);
+    const float *bias = take(r, 2 * columns * sizeof(float) + depth * columns * sizeof(int16_t));
 
-    if (start == NULL)
-        return (lc_matrix){0};
-    return (lc_matrix){
-        .panels = start + columns, .bias = start, .depth = depth, .columns = columns};
+    if (bias == NULL)
+        return (lc_weights){0};
+    return (lc_weights){
+        .panels = (const int16_t *)(const void *)(bias + 2 * columns),
+        .units = bias + columns,
+        .bias = bias,
+        .depth = depth,
+        .columns = columns,
+    };
+}
+
+/* The units of the pieces, then their rows. */
+static void take_embeddings(reader *r, lc_encoder_weights *out)
+{
+    size_t pieces = out->vocabulary.piece_count;
+
+    out->embedding_units = take(r,
+                                pieces * (sizeof(float) + LC_ENCODER_EMBEDDING * sizeof(int16_t)));
+    if (out->embedding_units != NULL)
+        out->embeddings = (const int16_t *)(const void *)(out->embedding_units + pieces);
 }
 
 static lc_encoder_layer take_layer(reader *r, size_t width)
 {
     lc_encoder_layer layer = {.width = width};
 
-    layer.qkv = take_matrix(r, width, 3 * width);
-    layer.out = take_matrix(r, width, LC_ENCODER_WIDTH);
-    layer.up = take_matrix(r, LC_ENCODER_WIDTH, LC_ENCODER_INNER);
-    layer.down = take_matrix(r, LC_ENCODER_INNER, LC_ENCODER_WIDTH);
+    layer.qkv = take_weights(r, width, 3 * width);
+    layer.out = take_weights(r, width, LC_ENCODER_WIDTH);
+    layer.up = take_weights(r, LC_ENCODER_WIDTH, LC_ENCODER_INNER);
+    layer.down = take_weights(r, LC_ENCODER_INNER, LC_ENCODER_WIDTH);
     return layer;
 }
 
@@ -64,13 +80,12 @@ static void take_all(reader *r, lc_encoder_weights *out)
     vocabulary->node_count = r->table[1];
     vocabulary->nodes = take(r, (size_t)vocabulary->node_count * sizeof *vocabulary->nodes);
     vocabulary->scores = take(r, (size_t)vocabulary->piece_count * sizeof(double));
-    out->embeddings = take(r, (size_t)vocabulary->piece_count * LC_ENCODER_EMBEDDING *
-                                  sizeof *out->embeddings);
+    take_embeddings(r, out);
     out->positions = take(r, LC_ENCODER_TOKENS_MAX * LC_ENCODER_EMBEDDING * sizeof *out->positions);
-    out->widen = take_matrix(r, LC_ENCODER_EMBEDDING, LC_ENCODER_WIDTH);
+    out->widen = take_weights(r, LC_ENCODER_EMBEDDING, LC_ENCODER_WIDTH);
     out->layers[0] = take_layer(r, LC_ENCODER_EMBEDDING);
     out->layers[1] = take_layer(r, LC_ENCODER_WIDTH);
-    out->final = take_matrix(r, LC_ENCODER_WIDTH, LC_ENCODER_WIDTH);
+    out->final = take_weights(r, LC_ENCODER_WIDTH, LC_ENCODER_WIDTH);
 }
 
 loci_status lc_encoder_weights_find(const lc_data_file *file, lc_encoder_weights *out,

@@ -2,9 +2,10 @@
  *
  * The body begins with a table of uint32: pieces, nodes of the trie, sections, then where each
  * section begins (from the start of the body), at a multiple of 64. Sections are in the order in
- * which encoder_weights.c takes them. Numbers are f32 but for the scores (f64) and the trie
- * (uint32). A matrix is its bias, then its panels (encoder_kernels.h). tools/data/encoder.mjs
- * writes it, and folds into the weights all that does not depend on the text.
+ * which encoder_weights.c takes them. Weights are the bias and the units of the columns as f32,
+ * then panels of int16 (encoder_kernels.h); embeddings are units as f32, then rows of int16.
+ * Positions are f32, scores f64, the trie uint32. tools/data/encoder.mjs writes it, and folds into
+ * the weights all that does not depend on the text.
  */
 #ifndef LC_MODEL_ENCODER_WEIGHTS_H
 #define LC_MODEL_ENCODER_WEIGHTS_H
@@ -21,21 +22,22 @@
 #define LC_ENCODER_INNER 1536     /* Between the two matrices of a feed-forward part. */
 
 typedef struct lc_encoder_layer {
-    size_t width;  /* Of queries, keys and values, all heads together. */
-    lc_matrix qkv; /* width -> 3 width; the queries come scaled. */
-    lc_matrix out; /* width -> 512 */
-    lc_matrix up;  /* 512 -> 1536 */
-    lc_matrix down;
+    size_t width;   /* Of queries, keys and values, all heads together. */
+    lc_weights qkv; /* width -> 3 width; the queries come scaled. */
+    lc_weights out; /* width -> 512 */
+    lc_weights up;  /* 512 -> 1536 */
+    lc_weights down;
 } lc_encoder_layer;
 
 /* Views into the file. */
 typedef struct lc_encoder_weights {
     lc_sentencepiece vocabulary;
-    const float *embeddings; /* piece_count x 256, doubled. */
-    const float *positions;  /* 128 x 256 */
-    lc_matrix widen;         /* 256 -> 512, for what goes around the first attention. */
+    const float *embedding_units; /* One a piece. */
+    const int16_t *embeddings;    /* piece_count x 256, doubled. */
+    const float *positions;       /* 128 x 256 */
+    lc_weights widen;             /* 256 -> 512, for what goes around the first attention. */
     lc_encoder_layer layers[LC_ENCODER_LAYERS];
-    lc_matrix final; /* 512 -> 512 */
+    lc_weights final; /* 512 -> 512 */
 } lc_encoder_weights;
 
 /* Finds every part of `body` and checks that it is inside. LOCI_ECORRUPT when one is not. */

@@ -30,6 +30,7 @@ const TOKENS_MAX = 128;
 const PANEL = 16; // Columns of a matrix that lie together.
 const EMBEDDING = 256;
 const ALIGN = 64;
+const ACTIVATION_MAX = 4095; // LC_ACTIVATION_MAX of encoder_kernels.h.
 const NONE = 0xffffffff;
 
 const [packageDir, outFile] = process.argv.slice(2);
@@ -100,16 +101,33 @@ function scaleQueries({ weights, bias, rows, columns }, factor) {
     }
 }
 
-// The bias, then panels of 16 columns, row by row: what a kernel reads lies one behind the other.
-function packMatrix({ weights, bias, rows, columns }) {
-    const out = new Float32Array(columns + rows * columns);
-    out.set(bias);
-    let at = columns;
+// The unit of a column: as fine as 16 bits allow, and so that no sum of products with the largest
+// activations can leave 32 bits.
+function columnUnit({ weights, rows, columns }, column) {
+    let largest = 0, sum = 0;
+    for (let row = 0; row < rows; row++) {
+        const size = Math.abs(weights[row * columns + column]);
+        largest = Math.max(largest, size);
+        sum += size;
+    }
+    // Rounding adds half a unit a row at most.
+    const units = Math.floor((2 ** 31 - 1) / ACTIVATION_MAX) - rows / 2;
+    return Math.max(largest / 32767, sum / units) || 1;
+}
+
+// The bias, the units of the columns, then the weights in units: panels of 16 columns, two rows at
+// a time, so that what one instruction multiplies lies together.
+function packMatrix(m) {
+    const { weights, bias, rows, columns } = m;
+    const units = Float32Array.from(bias, (_, column) => columnUnit(m, column));
+    const panels = new Int16Array(rows * columns);
+    let at = 0;
     for (let first = 0; first < columns; first += PANEL)
-        for (let row = 0; row < rows; row++)
+        for (let row = 0; row < rows; row += 2)
             for (let column = first; column < first + PANEL; column++)
-                out[at++] = weights[row * columns + column];
-    return Buffer.from(out.buffer);
+                for (const r of [row, row + 1])
+                    panels[at++] = Math.round(weights[r * columns + column] / units[column]);
+    return Buffer.concat([Float32Array.from(bias), units, panels].map(a => Buffer.from(a.buffer)));
 }
 
 function layerMatrices(number, width) {
@@ -146,12 +164,17 @@ function allMatrices() {
 
 // ---- Tables ------------------------------------------------------------------------------------
 
+// The units of the rows, then the rows.
 function embeddingTable(pieceCount) {
     const rows = tensor("module/Embeddings_en", 8002, EMBEDDING);
-    const out = new Float32Array(pieceCount * EMBEDDING);
-    for (let i = 0; i < out.length; i++)
-        out[i] = 2 * rows[i];
-    return Buffer.from(out.buffer);
+    const units = new Float32Array(pieceCount);
+    const out = new Int16Array(pieceCount * EMBEDDING);
+    for (let piece = 0; piece < pieceCount; piece++) {
+        const row = rows.subarray(piece * EMBEDDING, (piece + 1) * EMBEDDING);
+        units[piece] = 2 * row.reduce((max, x) => Math.max(max, Math.abs(x)), 0) / 32767 || 1;
+        row.forEach((x, i) => { out[piece * EMBEDDING + i] = Math.round(2 * x / units[piece]); });
+    }
+    return Buffer.concat([units, out].map(a => Buffer.from(a.buffer)));
 }
 
 function positionTable() {
