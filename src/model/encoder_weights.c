@@ -1,0 +1,104 @@
+/* encoder_weights.c - finding the parts of the data file.
+ *
+ * Only their places are checked, so opening reads one page. The digest in the header is for
+ * `loci doctor`; a file that was damaged in place gives wrong vectors, but nothing is ever read
+ * outside of it: indices that come from the file are checked where they are used.
+ */
+#include "model/encoder_weights.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+#define SECTION_ALIGN 64
+
+/* A walk over the sections, in order; remembers that something was wrong. */
+typedef struct reader {
+    const lc_data_file *file;
+    const uint32_t *table; /* Pieces, nodes, sections, places. */
+    uint32_t next;
+    bool is_bad;
+} reader;
+
+#define SECTION_COUNT 14
+#define TABLE_FIXED 3
+
+static const void *take(reader *r, size_t bytes)
+{
+    uint32_t offset = r->table[TABLE_FIXED + r->next++];
+
+    if (offset % SECTION_ALIGN != 0 || offset > r->file->body_bytes ||
+        bytes > r->file->body_bytes - offset) {
+        r->is_bad = true;
+        return NULL;
+    }
+    return r->file->body + offset;
+}
+
+static lc_weights take_weights(reader *r, size_t depth, size_t columns)
+{
+    const float *bias = take(r, 2 * columns * sizeof(float) + depth * columns * sizeof(int16_t));
+
+    if (bias == NULL)
+        return (lc_weights){0};
+    return (lc_weights){
+        .panels = (const int16_t *)(const void *)(bias + 2 * columns),
+        .units = bias + columns,
+        .bias = bias,
+        .depth = depth,
+        .columns = columns,
+    };
+}
+
+/* The units of the pieces, then their rows. */
+static void take_embeddings(reader *r, lc_encoder_weights *out)
+{
+    size_t pieces = out->vocabulary.piece_count;
+
+    out->embedding_units = take(r,
+                                pieces * (sizeof(float) + LC_ENCODER_EMBEDDING * sizeof(int16_t)));
+    if (out->embedding_units != NULL)
+        out->embeddings = (const int16_t *)(const void *)(out->embedding_units + pieces);
+}
+
+static lc_encoder_layer take_layer(reader *r, size_t width)
+{
+    lc_encoder_layer layer = {.width = width};
+
+    layer.qkv = take_weights(r, width, 3 * width);
+    layer.out = take_weights(r, width, LC_ENCODER_WIDTH);
+    layer.up = take_weights(r, LC_ENCODER_WIDTH, LC_ENCODER_INNER);
+    layer.down = take_weights(r, LC_ENCODER_INNER, LC_ENCODER_WIDTH);
+    return layer;
+}
+
+static void take_all(reader *r, lc_encoder_weights *out)
+{
+    lc_sentencepiece *vocabulary = &out->vocabulary;
+
+    vocabulary->piece_count = r->table[0];
+    vocabulary->node_count = r->table[1];
+    vocabulary->nodes = take(r, (size_t)vocabulary->node_count * sizeof *vocabulary->nodes);
+    vocabulary->scores = take(r, (size_t)vocabulary->piece_count * sizeof(double));
+    take_embeddings(r, out);
+    out->positions = take(r, LC_ENCODER_TOKENS_MAX * LC_ENCODER_EMBEDDING * sizeof *out->positions);
+    out->widen = take_weights(r, LC_ENCODER_EMBEDDING, LC_ENCODER_WIDTH);
+    out->layers[0] = take_layer(r, LC_ENCODER_EMBEDDING);
+    out->layers[1] = take_layer(r, LC_ENCODER_WIDTH);
+    out->final = take_weights(r, LC_ENCODER_WIDTH, LC_ENCODER_WIDTH);
+}
+
+loci_status lc_encoder_weights_find(const lc_data_file *file, lc_encoder_weights *out,
+                                    loci_error *err)
+{
+    reader r = {.file = file, .table = (const uint32_t *)(const void *)file->body};
+    size_t table_bytes = (TABLE_FIXED + SECTION_COUNT) * sizeof *r.table;
+
+    memset(out, 0, sizeof *out);
+    r.is_bad = file->body_bytes < table_bytes || r.table[2] != SECTION_COUNT || r.table[0] == 0;
+    if (!r.is_bad)
+        take_all(&r, out);
+    if (r.is_bad)
+        return lc_fail(err, LOCI_ECORRUPT, "the encoder file is damaged; run script/setup");
+    return LOCI_OK;
+}
