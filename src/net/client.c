@@ -239,13 +239,14 @@ static size_t take_bytes(char *bytes, size_t one, size_t count, void *ctx)
 
 /* ---- One attempt ----------------------------------------------------------------------------- */
 
+/* A little behind the deadline, which run_all() then finds first. */
 static long attempt_ms(const exchange *e, int64_t now_us)
 {
     int64_t ms = e->terms->timeout_ms;
 
-    if (e->terms->deadline_us != INT64_MAX && (e->terms->deadline_us - now_us) / 1000 < ms)
-        ms = (e->terms->deadline_us - now_us) / 1000;
-    return ms < 1 ? 1 : (long)ms;
+    if (e->terms->deadline_us != INT64_MAX && (e->terms->deadline_us - now_us) / 1000 + 2 < ms)
+        ms = (e->terms->deadline_us - now_us) / 1000 + 2;
+    return (long)ms;
 }
 
 /* An option that fails (out of memory, an unknown protocol) leaves a handle that is not used. */
