@@ -397,6 +397,8 @@ static loci_status start_parts(void *ctx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_token_cache_new(&engine->env.heap, &engine->token_cache, err);
     if (status == LOCI_OK)
+        status = lc_models_new(engine, &engine->models, err);
+    if (status == LOCI_OK)
         status = lc_pool_new(engine, &engine->pool, err);
     if (status == LOCI_OK)
         status = lc_watch_new(engine, !is_inline, &engine->watch, err);
@@ -421,11 +423,13 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
         engine->driver = parts->driver != NULL ? parts->driver : &lc_sqlite_driver;
         engine->catalogue.rooms = parts->rooms != NULL ? parts->rooms : lc_engine_rooms;
         engine->job_kinds = parts->job_kinds != NULL ? parts->job_kinds : lc_engine_job_kinds;
-        status = lc_settings_new(&engine->env,
-                                 &(lc_setting_sources){.config_file = options->config_file,
-                                                       .environment = options->environment,
-                                                       .flags = options->settings},
-                                 &engine->settings, err);
+        status = lc_settings_new(
+            &engine->env,
+            &(lc_setting_sources){.config_file = options->config_file,
+                                  .environment = options->environment,
+                                  .flags = options->settings,
+                                  .variables = {options->variable, options->variable_ctx}},
+            &engine->settings, err);
     }
     if (status == LOCI_OK && strncmp(options->store, "postgres", 8) == 0 && parts->driver == NULL &&
         strstr(options->store, "://") != NULL)
@@ -459,6 +463,7 @@ void lc_engine_close(loci_engine *engine)
     lc_writer_free(engine->writer);
     lc_readers_free(engine->readers);
     lc_token_cache_free(engine->token_cache);
+    lc_models_free(engine->models);
     lc_settings_free(engine->settings);
     free_text(&engine->env.heap, engine->store);
     free_text(&engine->env.heap, engine->tenant);

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "engine/engine.h"
+#include "engine/models.h"
 #include "engine/pool.h"
 #include "engine/readers.h"
 #include "engine/token_cache.h"
@@ -24,6 +25,7 @@ struct loci_engine {
     lc_writer *writer;
     lc_readers *readers;
     lc_token_cache *token_cache;
+    lc_models *models;
     lc_watch *watch;
     lc_pool *pool;
     lc_workers *workers; /* Without threads when inline. */

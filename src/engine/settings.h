@@ -34,12 +34,25 @@ typedef struct lc_setting {
 
 /* In the order of the table, which is that of the names. */
 typedef enum lc_setting_id {
-    LC_SETTING_CALL_TIMEOUT_MS,       /* call.timeout_ms (per tenant) */
-    LC_SETTING_DATA_DIR,              /* data.dir (restart): tables of tokenizers, encoders */
-    LC_SETTING_JOB_KEEP_HOURS,        /* job.keep_hours: ended jobs stay visible that long */
-    LC_SETTING_JOB_LEASE_MS,          /* job.lease_ms */
-    LC_SETTING_JOB_WORKERS,           /* job.workers (restart) */
-    LC_SETTING_LOG_LEVEL,             /* log.level debug|info|warn|error (restart) */
+    LC_SETTING_CALL_TIMEOUT_MS,     /* call.timeout_ms (per tenant) */
+    LC_SETTING_DATA_DIR,            /* data.dir (restart): tables of tokenizers, encoders */
+    LC_SETTING_JOB_KEEP_HOURS,      /* job.keep_hours: ended jobs stay visible that long */
+    LC_SETTING_JOB_LEASE_MS,        /* job.lease_ms */
+    LC_SETTING_JOB_WORKERS,         /* job.workers (restart) */
+    LC_SETTING_LOG_LEVEL,           /* log.level debug|info|warn|error (restart) */
+    LC_SETTING_MODEL_ALLOW_PRIVATE, /* model.…: see docs/models.md */
+    LC_SETTING_MODEL_CHAT_KEY,
+    LC_SETTING_MODEL_CHAT_MODEL,
+    LC_SETTING_MODEL_CHAT_PROMPT_BYTES_MAX,
+    LC_SETTING_MODEL_CHAT_TOKENS_MAX,
+    LC_SETTING_MODEL_CHAT_URL,
+    LC_SETTING_MODEL_EMBED_DIMENSIONS,
+    LC_SETTING_MODEL_EMBED_ENCODING, /* float|base64 */
+    LC_SETTING_MODEL_EMBED_KEY,
+    LC_SETTING_MODEL_EMBED_MODEL,
+    LC_SETTING_MODEL_EMBED_URL,
+    LC_SETTING_MODEL_EMBEDDER, /* auto|builtin|lexical|provider */
+    LC_SETTING_MODEL_TIMEOUT_MS,
     LC_SETTING_REQUEST_KEEP_HOURS,    /* request.keep_hours 24: stored answers */
     LC_SETTING_SERVER_BODY_BYTES_MAX, /* server.…: limits of the daemon (restart) */
     LC_SETTING_SERVER_BODY_TIMEOUT_MS,

@@ -6,6 +6,7 @@
 
 /* Each defined in its own file; ends with NULL. */
 extern const lc_op *const lc_ops_fact[];
+extern const lc_op *const lc_ops_model[];
 extern const lc_op *const lc_ops_event[];
 extern const lc_op *const lc_ops_job[];
 extern const lc_op *const lc_ops_config[];
@@ -14,7 +15,8 @@ extern const lc_op *const lc_ops_store[];
 extern const lc_op *const lc_ops_meta[];
 
 static const lc_op *const *const groups[] = {
-    lc_ops_fact, lc_ops_event, lc_ops_job, lc_ops_config, lc_ops_token, lc_ops_store, lc_ops_meta,
+    lc_ops_fact,   lc_ops_model, lc_ops_event, lc_ops_job,
+    lc_ops_config, lc_ops_token, lc_ops_store, lc_ops_meta,
 };
 
 #define GROUP_COUNT (sizeof groups / sizeof groups[0])

@@ -13,27 +13,39 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "store/token_table.h"
+#include "store/vector.h"
 
 #define MIGRATION_MS_MAX 60000
 
-/* Makes the table as the catalogue has it today. Whoever changes its shape freezes this one here
+/* Makes a table as the catalogue has it today. Whoever changes its shape freezes this one here
  * first; a test compares a store that was migrated with a new one. */
-static loci_status add_tokens(lc_tx *tx, loci_error *err)
+static loci_status add_table(lc_tx *tx, const lc_table *table, loci_error *err)
 {
     loci_status status;
     lc_buf script;
 
     lc_buf_init(&script, &tx->db->env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
-    lc_ddl_table(&script, &lc_tokens_table, tx->db->driver->dialect, "");
-    lc_ddl_indexes(&script, &lc_tokens_table, "", 0);
+    lc_ddl_table(&script, table, tx->db->driver->dialect, "");
+    lc_ddl_indexes(&script, table, "", 0);
     status = lc_buf_terminate(&script) != NULL ? tx->db->driver->run_script(tx, script.ptr, err)
                                                : lc_buf_status(&script, err);
     lc_buf_clear(&script);
     return status;
 }
 
+static loci_status add_tokens(lc_tx *tx, loci_error *err)
+{
+    return add_table(tx, &lc_tokens_table, err);
+}
+
+static loci_status add_vectors(lc_tx *tx, loci_error *err)
+{
+    return add_table(tx, &lc_vectors_table, err);
+}
+
 static const lc_migration loci_migrations[] = {
     {2, "tokens", add_tokens},
+    {3, "vectors", add_vectors},
     {0, NULL, NULL},
 };
 
