@@ -230,7 +230,8 @@ static lc_job_outcome settle(lc_job_run *run, const loci_error *cause)
         .job = &run->job,
         .failure = {.cause = cause,
                     .is_final = is_final(cause->status),
-                    .skips_pause = lc_engine_is_inline(run->engine)},
+                    .skips_pause = lc_engine_is_inline(run->engine) &&
+                                   cause->status != LOCI_EUNAVAILABLE},
     };
     loci_error err;
 

@@ -182,9 +182,8 @@ static const lc_setting table[LC_SETTING_COUNT] = {
             .kind = LC_SETTING_CHOICE,
             .default_text = "\"auto\"",
             .choices = "auto|builtin|lexical|provider",
-            .help =
-                "What makes vectors; auto: the provider if model.embed_url is set, else the built-in "
-                "encoder if its data is there, else words alone",
+            .help = "What makes vectors; auto: the provider if model.embed_url is set, else the "
+                    "built-in encoder if its data is there, else words alone",
             .is_live = true,
         },
     [LC_SETTING_MODEL_TIMEOUT_MS] =

@@ -39,10 +39,12 @@ static loci_status wait_for_job(waiting *w, bool wait, loci_error *err)
     lc_arena_mark mark = lc_arena_get_mark(call->arena);
     loci_status status = LOCI_OK;
 
-    if (!lc_engine_is_inline(call->engine))
+    if (!lc_engine_is_inline(call->engine)) {
         lc_engine_wake_workers(call->engine);
-    else if (wait)
+    } else if (wait) {
         status = lc_engine_run_jobs(call->engine, err);
+        wait = false; /* What is not over now nobody else will run. */
+    }
     while (status == LOCI_OK) {
         lc_arena_rewind(call->arena, mark);
         status = lc_engine_read(call->engine, INT64_MAX, load, w, err);
