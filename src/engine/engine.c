@@ -121,6 +121,7 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
 {
     lc_writer_counters writer = lc_writer_get_counters(engine->writer);
     lc_workers_counters workers = lc_workers_get_counters(engine->workers);
+    lc_model_meter models = lc_models_meter(engine->models, LC_STR_NONE);
 
     return (lc_engine_counters){
         .writes = writer.writes,
@@ -129,6 +130,9 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
         .reads = atomic_load_explicit(&engine->read_count, memory_order_relaxed),
         .jobs_done = workers.done,
         .jobs_failed = workers.failed,
+        .model_calls = models.chat_calls + models.embed_calls,
+        .model_failures = models.chat_failures + models.embed_failures,
+        .model_tokens = models.chat_tokens_in + models.chat_tokens_out + models.embed_tokens,
     };
 }
 

@@ -441,4 +441,5 @@ const lc_job_kind lc_job_reembed = {
     .name = LC_EMBED_JOB,
     .help = "Gives every text a vector of the embedder in use, and deletes those of others",
     .run = run_reembed,
+    .asks_outside = true,
 };

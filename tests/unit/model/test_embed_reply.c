@@ -97,12 +97,12 @@ TEST(embed_reply, what_is_no_answer_may_pass)
         "{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},{\"index\":1,\"embedding\":[1,0,1e999]}]}",
         "{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},{\"index\":1,\"embedding\":[0,0,0.0]}]}",
         /* A NaN and an infinity in base64, and what is none. */
-        "{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},"
-        "{\"index\":1,\"embedding\":\"AADAfwAAAAAAAAAA\"}]}",
-        "{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},"
-        "{\"index\":1,\"embedding\":\"AACAfwAAAAAAAAAA\"}]}",
-        "{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},"
-        "{\"index\":1,\"embedding\":\"AACAPwAAAAAA*AAA\"}]}",
+        ("{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},"
+         "{\"index\":1,\"embedding\":\"AADAfwAAAAAAAAAA\"}]}"),
+        ("{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},"
+         "{\"index\":1,\"embedding\":\"AACAfwAAAAAAAAAA\"}]}"),
+        ("{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},"
+         "{\"index\":1,\"embedding\":\"AACAPwAAAAAA*AAA\"}]}"),
     };
 
     for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
@@ -120,8 +120,8 @@ TEST(embed_reply, another_length_names_both)
     static const char *const replies[] = {
         "{\"data\":[{\"index\":0,\"embedding\":[1,0]},{\"index\":1,\"embedding\":[1,0]}]}",
         "{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},{\"index\":1,\"embedding\":[1,0,0,0]}]}",
-        "{\"data\":[{\"index\":0,\"embedding\":\"AACAPwAAAAA=\"},"
-        "{\"index\":1,\"embedding\":\"AACAPwAAAAA=\"}]}",
+        ("{\"data\":[{\"index\":0,\"embedding\":\"AACAPwAAAAA=\"},"
+         "{\"index\":1,\"embedding\":\"AACAPwAAAAA=\"}]}"),
     };
 
     for (size_t i = 0; i < sizeof replies / sizeof *replies; i++) {
