@@ -387,7 +387,7 @@ TEST(net_client, urls_and_keys_that_cannot_be_used)
         "file:///etc/passwd",
         "http://",
         "http://u:p@host/",
-        "http://host/?key=" KEY,
+        ("http://host/?key=" KEY),
         "http://host/#x",
         "http://ho st/",
     };
