@@ -121,6 +121,10 @@ typedef void loci_fault_fn(void *ctx, const char *what, const char *file, int li
 /* Domain time in µs since 1970 UTC. May stand still or go back. */
 typedef int64_t loci_clock_fn(void *ctx);
 
+/* The value of an environment variable, or NULL when it is not set; copied at once. For settings
+ * that keep a secret there: the library itself reads no environment. Called from any thread. */
+typedef const char *loci_variable_fn(void *ctx, const char *name);
+
 /* ---- Engine ---------------------------------------------------------------------------------- */
 
 typedef struct loci_engine loci_engine;
@@ -150,11 +154,13 @@ typedef struct loci_open_options {
     void *fault_ctx;
     loci_clock_fn *clock; /* NULL = the system's. */
     void *clock_ctx;
+    loci_variable_fn *variable; /* NULL = there are none. */
+    void *variable_ctx;
 } loci_open_options;
 
 #define LOCI_OPEN_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(loci_open_options), 0, 0, 0, 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0                   \
+        sizeof(loci_open_options), 0, 0, 0, 0, 0, 0, 0, {0, 0}, 0, 0, 0, 0, 0, 0, 0, 0             \
     }
 
 /* Opens, creating it if need be, the store at `options->store`, brings its schema up to date and

@@ -60,6 +60,9 @@ loci_str lc_json_str(const lc_json *value);
 size_t lc_json_count(const lc_json *container);
 /* The member called `name`, or NULL. Looks at one after the other. */
 const lc_json *lc_json_member(const lc_json *object, loci_str name);
+/* The same in a document that nobody has checked: NULL also when `value` is NULL or no object, or
+ * the member of another kind. */
+const lc_json *lc_json_find(const lc_json *value, const char *name, lc_json_kind kind);
 /* The first element or member, NULL when empty. */
 const lc_json *lc_json_first(const lc_json *container);
 /* The next in the same container, NULL at its end. */

@@ -87,6 +87,15 @@ const lc_json *lc_json_member(const lc_json *object, loci_str name)
     return NULL;
 }
 
+const lc_json *lc_json_find(const lc_json *value, const char *name, lc_json_kind kind)
+{
+    const lc_json *member = value != NULL && lc_json_kind_of(value) == LC_JSON_OBJECT
+                                ? lc_json_member(value, loci_str_of(name))
+                                : NULL;
+
+    return member != NULL && lc_json_kind_of(member) == kind ? member : NULL;
+}
+
 bool lc_json_is_same_name(const lc_json *a, const lc_json *b)
 {
     return a->name_bytes == b->name_bytes && memcmp(a->name, b->name, a->name_bytes) == 0;

@@ -41,8 +41,10 @@ double lc_number_compose(uint64_t digits, int exponent);
 /* 5^exponent for 0 <= exponent <= LC_NUMBER_POWER_MAX. */
 uint64_t lc_number_power_of_5(int exponent);
 
-/* Both return the bytes written; not terminated. `value` of the second is finite. */
+/* All return the bytes written; not terminated. The reals are finite. The last writes the shortest
+ * text that a reader of doubles, and one of floats, turns back into `value`. */
 size_t lc_number_format_i64(int64_t value, char out[LC_NUMBER_BYTES_MAX]);
 size_t lc_number_format_f64(double value, char out[LC_NUMBER_BYTES_MAX]);
+size_t lc_number_format_f32(float value, char out[LC_NUMBER_BYTES_MAX]);
 
 #endif /* LC_BASE_NUMBER_H */

@@ -18,8 +18,10 @@
 
 #define DIGITS_SAFE 15 /* Survive a double. */
 #define DIGITS_MAX 17  /* Always tell a double. */
-#define POINT_MIN -6   /* 0.000001 is the least written without an exponent, */
-#define POINT_MAX 16   /* and 1e+16 the first with one: integers to 2^53 have none. */
+#define DIGITS_SAFE_F32 6
+#define DIGITS_MAX_F32 9
+#define POINT_MIN -6 /* 0.000001 is the least written without an exponent, */
+#define POINT_MAX 16 /* and 1e+16 the first with one: integers to 2^53 have none. */
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -119,6 +121,43 @@ static bool reads_back(decimal number, double value)
     return lc_number_compose(number.digits, number.exponent) == value;
 }
 
+/* Whoever reads a float by way of a double rounds twice. That is the same as once unless the double
+ * lies halfway between two floats, so such a text is not taken. */
+static bool reads_back_f32(decimal number, float value)
+{
+    double read = lc_number_compose(number.digits, number.exponent);
+    double below = ((double)nextafterf(value, 0) + (double)value) / 2;
+    double above = ((double)nextafterf(value, INFINITY) + (double)value) / 2;
+
+    return (float)read == value && read != below && read != above;
+}
+
+static decimal strip_zeros(decimal number)
+{
+    while (number.digits % 10 == 0) {
+        number.digits /= 10;
+        number.exponent++;
+    }
+    return number;
+}
+
+/* As below; a float that is subnormal is an ordinary double. */
+static decimal shortest_of_f32(float value)
+{
+    bool is_subnormal = fpclassify(value) == FP_SUBNORMAL;
+    decimal out = {0};
+
+    for (int count = is_subnormal ? 1 : DIGITS_SAFE_F32; count <= DIGITS_MAX_F32; count++) {
+        out = digits_of((double)value, count);
+        if (reads_back_f32(out, value))
+            break;
+        out.digits++;
+        if (count < DIGITS_MAX_F32 && reads_back_f32(out, value))
+            break;
+    }
+    return strip_zeros(out);
+}
+
 static decimal shortest_of(double value)
 {
     bool is_subnormal = fpclassify(value) == FP_SUBNORMAL;
@@ -132,11 +171,7 @@ static decimal shortest_of(double value)
         if (count < DIGITS_MAX && reads_back(out, value))
             break;
     }
-    while (out.digits % 10 == 0) {
-        out.digits /= 10;
-        out.exponent++;
-    }
-    return out;
+    return strip_zeros(out);
 }
 
 /* Writes the decimal digits of `value`; returns how many. */
@@ -187,27 +222,48 @@ static char *put_scientific(char *at, const char *digits, int count, int exponen
     return at + put_digits((uint64_t)(exponent < 0 ? -exponent : exponent), at);
 }
 
-size_t lc_number_format_f64(double value, char out[LC_NUMBER_BYTES_MAX])
+/* A positive number, its digits found. */
+static char *put_decimal(char *at, decimal number)
 {
     char digits[20];
+    int count = put_digits(number.digits, digits);
+    int exponent = number.exponent + count - 1;
+
+    if (exponent >= POINT_MIN && exponent < POINT_MAX)
+        return put_plain(at, digits, count, exponent + 1);
+    return put_scientific(at, digits, count, exponent);
+}
+
+static size_t put_zero(char out[LC_NUMBER_BYTES_MAX])
+{
+    memcpy(out, "0.0", 3);
+    return 3;
+}
+
+size_t lc_number_format_f64(double value, char out[LC_NUMBER_BYTES_MAX])
+{
     char *at = out;
-    decimal number;
-    int count, exponent;
 
     LC_ASSERT(isfinite(value));
-    if (value == 0) {
-        memcpy(out, "0.0", 3);
-        return 3;
-    }
+    if (value == 0)
+        return put_zero(out);
     if (value < 0)
         *at++ = '-';
-    number = shortest_of(fabs(value));
-    count = put_digits(number.digits, digits);
-    exponent = number.exponent + count - 1;
-    if (exponent >= POINT_MIN && exponent < POINT_MAX)
-        at = put_plain(at, digits, count, exponent + 1);
-    else
-        at = put_scientific(at, digits, count, exponent);
+    at = put_decimal(at, shortest_of(fabs(value)));
+    LC_ASSERT(at - out <= LC_NUMBER_BYTES_MAX);
+    return (size_t)(at - out);
+}
+
+size_t lc_number_format_f32(float value, char out[LC_NUMBER_BYTES_MAX])
+{
+    char *at = out;
+
+    LC_ASSERT(isfinite(value));
+    if (value == 0)
+        return put_zero(out);
+    if (value < 0)
+        *at++ = '-';
+    at = put_decimal(at, shortest_of_f32(fabsf(value)));
     LC_ASSERT(at - out <= LC_NUMBER_BYTES_MAX);
     return (size_t)(at - out);
 }

@@ -72,6 +72,13 @@ static void end_on_fault(void *ctx, const char *what, const char *file, int line
     abort(); /* With a core; what was answered is durable. */
 }
 
+/* Nothing here changes the environment, so that any thread may ask. */
+static const char *find_variable(void *ctx, const char *name)
+{
+    (void)ctx;
+    return getenv(name);
+}
+
 static loci_status check_store(const lc_store_path *path, unsigned flags, loci_error *err)
 {
     if ((flags & LOCI_OPEN_EXISTING) == 0)
@@ -107,6 +114,7 @@ loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine *
     options.seed = opening->seed;
     options.clock = opening->clock;
     options.clock_ctx = opening->clock_ctx;
+    options.variable = find_variable;
     options.log = opening->is_silent ? NULL : lc_opening_log_warnings;
     if (settings.has_log_level || opening->logs_all)
         options.log = lc_opening_log;

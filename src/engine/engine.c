@@ -138,6 +138,7 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
 {
     lc_writer_counters writer = lc_writer_get_counters(engine->writer);
     lc_workers_counters workers = lc_workers_get_counters(engine->workers);
+    lc_model_meter models = lc_models_meter(engine->models, LC_STR_NONE);
 
     return (lc_engine_counters){
         .writes = writer.writes,
@@ -146,6 +147,9 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
         .reads = atomic_load_explicit(&engine->read_count, memory_order_relaxed),
         .jobs_done = workers.done,
         .jobs_failed = workers.failed,
+        .model_calls = models.chat_calls + models.embed_calls,
+        .model_failures = models.chat_failures + models.embed_failures,
+        .model_tokens = models.chat_tokens_in + models.chat_tokens_out + models.embed_tokens,
     };
 }
 
@@ -421,6 +425,8 @@ static loci_status start_parts(void *ctx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_talk_new(&engine->env.heap, lc_seniority(), &engine->talk, err);
     if (status == LOCI_OK)
+        status = lc_models_new(engine, &engine->models, err);
+    if (status == LOCI_OK)
         status = lc_pool_new(engine, &engine->pool, err);
     if (status == LOCI_OK)
         status = lc_watch_new(engine, !is_inline, &engine->watch, err);
@@ -445,11 +451,13 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
         engine->driver = parts->driver != NULL ? parts->driver : &lc_sqlite_driver;
         engine->catalogue.rooms = parts->rooms != NULL ? parts->rooms : lc_engine_rooms;
         engine->job_kinds = parts->job_kinds != NULL ? parts->job_kinds : lc_engine_job_kinds;
-        status = lc_settings_new(&engine->env,
-                                 &(lc_setting_sources){.config_file = options->config_file,
-                                                       .environment = options->environment,
-                                                       .flags = options->settings},
-                                 &engine->settings, err);
+        status = lc_settings_new(
+            &engine->env,
+            &(lc_setting_sources){.config_file = options->config_file,
+                                  .environment = options->environment,
+                                  .flags = options->settings,
+                                  .variables = {options->variable, options->variable_ctx}},
+            &engine->settings, err);
     }
     if (status == LOCI_OK && strncmp(options->store, "postgres", 8) == 0 && parts->driver == NULL &&
         strstr(options->store, "://") != NULL)
@@ -486,6 +494,7 @@ void lc_engine_close(loci_engine *engine)
     lc_tokenizers_free(engine->tokenizers);
     lc_talk_free(engine->talk);
     lc_fact_cache_free(engine->fact_cache);
+    lc_models_free(engine->models);
     lc_settings_free(engine->settings);
     free_text(&engine->env.heap, engine->store);
     free_text(&engine->env.heap, engine->tenant);

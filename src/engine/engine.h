@@ -92,7 +92,10 @@ typedef struct lc_engine_counters {
     int64_t reads;
     int64_t jobs_done;
     int64_t jobs_failed;
-    int64_t queue_length; /* Writes waiting now. */
+    int64_t queue_length;   /* Writes waiting now. */
+    int64_t model_calls;    /* Requests to providers, of embeddings and of chats. */
+    int64_t model_failures; /* Those that did not help in the end. */
+    int64_t model_tokens;   /* In and out, as the providers count. */
 } lc_engine_counters;
 lc_engine_counters lc_engine_get_counters(loci_engine *engine);
 

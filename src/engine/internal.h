@@ -6,6 +6,7 @@
 
 #include "engine/engine.h"
 #include "engine/fact_cache.h"
+#include "engine/models.h"
 #include "engine/pool.h"
 #include "engine/readers.h"
 #include "engine/token_cache.h"
@@ -29,6 +30,7 @@ struct loci_engine {
     lc_tokenizers *tokenizers;
     lc_talk *talk;
     lc_fact_cache *fact_cache;
+    lc_models *models;
     lc_watch *watch;
     lc_pool *pool;
     lc_workers *workers; /* Without threads when inline. */

@@ -42,6 +42,7 @@ typedef struct lc_job_kind {
     /* Does the work in slices and ends with lc_job_run_finish(). LOCI_OK means it did. Any other
      * status is a failed attempt, except those that a pause point or a commit answered. */
     loci_status (*run)(lc_job_run *run, loci_error *err);
+    bool asks_outside; /* Needs a provider: a failed attempt is never repeated at once. */
 } lc_job_kind;
 
 /* One slice: `body` (or NULL) and where the work stands, in one transaction of the job's user.

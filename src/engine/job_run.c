@@ -226,11 +226,13 @@ static void log_end(lc_job_run *run, const char *event, const loci_error *cause)
 /* Writes down how an attempt ended that did not finish. */
 static lc_job_outcome settle(lc_job_run *run, const loci_error *cause)
 {
+    const lc_job_kind *kind = lc_engine_find_job_kind(run->engine, run->job.kind);
     ending e = {
         .job = &run->job,
         .failure = {.cause = cause,
                     .is_final = is_final(cause->status),
-                    .skips_pause = lc_engine_is_inline(run->engine)},
+                    .skips_pause = lc_engine_is_inline(run->engine) &&
+                                   !(kind != NULL && kind->asks_outside)},
     };
     loci_error err;
 

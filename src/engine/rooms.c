@@ -1,11 +1,13 @@
-/* rooms.c - the lists; a new room or kind of job is one line here. */
+/* rooms.c - the lists; a new room, kind of job or source of texts is one line here. */
 #include "engine/rooms.h"
 
 #include <stddef.h>
 
 #include "engine/job_purge.h"
 #include "engine/job_rebuild.h"
+#include "engine/job_reembed.h"
 #include "fact/fact.h"
+#include "fact/fact_embed.h"
 #include "session/session.h"
 
 const lc_room *const lc_engine_rooms[] = {
@@ -18,5 +20,11 @@ const lc_room *const lc_engine_rooms[] = {
 const lc_job_kind *const lc_engine_job_kinds[] = {
     &lc_job_purge,
     &lc_job_rebuild,
+    &lc_job_reembed,
+    NULL,
+};
+
+const lc_embed_source *const lc_engine_embed_sources[] = {
+    &lc_fact_embed_source,
     NULL,
 };

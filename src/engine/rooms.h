@@ -1,11 +1,14 @@
-/* rooms.h - what a loci is made of: its rooms and its kinds of jobs. */
+/* rooms.h - what a loci is made of: its rooms, its kinds of jobs and its texts to be embedded.
+ */
 #ifndef LC_ENGINE_ROOMS_H
 #define LC_ENGINE_ROOMS_H
 
 #include "engine/job_kind.h"
 #include "store/catalogue.h"
+#include "store/embed_source.h"
 
 extern const lc_room *const lc_engine_rooms[];         /* Ends with NULL; the store's own first. */
 extern const lc_job_kind *const lc_engine_job_kinds[]; /* Ends with NULL. */
+extern const lc_embed_source *const lc_engine_embed_sources[]; /* Ends with NULL. */
 
 #endif /* LC_ENGINE_ROOMS_H */

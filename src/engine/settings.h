@@ -34,13 +34,26 @@ typedef struct lc_setting {
 
 /* In the order of the table, which is that of the names. */
 typedef enum lc_setting_id {
-    LC_SETTING_AUTHORITY_TITLES,      /* authority.titles (per tenant): "title=rank, title=rank" */
-    LC_SETTING_CALL_TIMEOUT_MS,       /* call.timeout_ms (per tenant) */
-    LC_SETTING_DATA_DIR,              /* data.dir (restart): tables of tokenizers, encoders */
-    LC_SETTING_JOB_KEEP_HOURS,        /* job.keep_hours: ended jobs stay visible that long */
-    LC_SETTING_JOB_LEASE_MS,          /* job.lease_ms */
-    LC_SETTING_JOB_WORKERS,           /* job.workers (restart) */
-    LC_SETTING_LOG_LEVEL,             /* log.level debug|info|warn|error (restart) */
+    LC_SETTING_AUTHORITY_TITLES,    /* authority.titles (per tenant): "title=rank, title=rank" */
+    LC_SETTING_CALL_TIMEOUT_MS,     /* call.timeout_ms (per tenant) */
+    LC_SETTING_DATA_DIR,            /* data.dir (restart): tables of tokenizers, encoders */
+    LC_SETTING_JOB_KEEP_HOURS,      /* job.keep_hours: ended jobs stay visible that long */
+    LC_SETTING_JOB_LEASE_MS,        /* job.lease_ms */
+    LC_SETTING_JOB_WORKERS,         /* job.workers (restart) */
+    LC_SETTING_LOG_LEVEL,           /* log.level debug|info|warn|error (restart) */
+    LC_SETTING_MODEL_ALLOW_PRIVATE, /* model.…: see docs/models.md */
+    LC_SETTING_MODEL_CHAT_KEY,
+    LC_SETTING_MODEL_CHAT_MODEL,
+    LC_SETTING_MODEL_CHAT_PROMPT_BYTES_MAX,
+    LC_SETTING_MODEL_CHAT_TOKENS_MAX,
+    LC_SETTING_MODEL_CHAT_URL,
+    LC_SETTING_MODEL_EMBED_DIMENSIONS,
+    LC_SETTING_MODEL_EMBED_ENCODING, /* float|base64 */
+    LC_SETTING_MODEL_EMBED_KEY,
+    LC_SETTING_MODEL_EMBED_MODEL,
+    LC_SETTING_MODEL_EMBED_URL,
+    LC_SETTING_MODEL_EMBEDDER, /* auto|builtin|lexical|provider */
+    LC_SETTING_MODEL_TIMEOUT_MS,
     LC_SETTING_REQUEST_KEEP_HOURS,    /* request.keep_hours 24: stored answers */
     LC_SETTING_SERVER_BODY_BYTES_MAX, /* server.…: limits of the daemon (restart) */
     LC_SETTING_SERVER_BODY_TIMEOUT_MS,
@@ -49,8 +62,8 @@ typedef enum lc_setting_id {
     LC_SETTING_SERVER_HEADER_TIMEOUT_MS,
     LC_SETTING_SERVER_IDLE_TIMEOUT_MS,
     LC_SETTING_SESSION_IDLE_MINUTES, /* session.idle_minutes 30 (per tenant) */
-    LC_SETTING_STORE_DURABILITY,  /* store.durability full|relaxed (restart) */
-    LC_SETTING_STORE_READERS,     /* store.readers (restart): read connections */
+    LC_SETTING_STORE_DURABILITY,     /* store.durability full|relaxed (restart) */
+    LC_SETTING_STORE_READERS,        /* store.readers (restart): read connections */
     LC_SETTING_WATCH_INTERVAL_MS, /* watch.interval_ms: how often others' writes are looked for */
     LC_SETTING_COUNT
 } lc_setting_id;

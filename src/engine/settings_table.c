@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "engine/setting_value.h"
+#include "model/embedder.h"
 
 #define HOUR_PER_YEAR 8760
 #define MS_PER_DAY 86400000
@@ -80,6 +81,130 @@ static const lc_setting table[LC_SETTING_COUNT] = {
             .default_text = "\"info\"",
             .choices = "debug|info|warn|error", /* In the order of loci_log_level. */
             .help = "The least important records that are logged",
+        },
+    [LC_SETTING_MODEL_ALLOW_PRIVATE] =
+        {
+            .name = "model.allow_private",
+            .kind = LC_SETTING_BOOL,
+            .default_text = "false",
+            .help = "Whether a provider may be on this machine or in its network",
+            .is_live = true,
+        },
+    [LC_SETTING_MODEL_CHAT_KEY] =
+        {
+            .name = "model.chat_key",
+            .kind = LC_SETTING_TEXT,
+            .default_text = "null",
+            .help = "What the provider of chats knows us by",
+            .is_live = true,
+            .is_secret = true,
+        },
+    [LC_SETTING_MODEL_CHAT_MODEL] =
+        {
+            .name = "model.chat_model",
+            .kind = LC_SETTING_TEXT,
+            .default_text = "\"\"",
+            .max = LC_MODEL_NAME_BYTES_MAX,
+            .help = "The provider's name of the model for chats",
+            .is_live = true,
+        },
+    [LC_SETTING_MODEL_CHAT_PROMPT_BYTES_MAX] =
+        {
+            .name = "model.chat_prompt_bytes_max",
+            .kind = LC_SETTING_INT,
+            .default_text = "262144",
+            .min = 1024,
+            .max = 4194304,
+            .help = "Bytes that one prompt may have; a token is at least one",
+            .is_live = true,
+        },
+    [LC_SETTING_MODEL_CHAT_TOKENS_MAX] =
+        {
+            .name = "model.chat_tokens_max",
+            .kind = LC_SETTING_INT,
+            .default_text = "2048",
+            .min = 16,
+            .max = 131072,
+            .help = "Tokens that one answer of a chat may have",
+            .is_live = true,
+        },
+    [LC_SETTING_MODEL_CHAT_URL] =
+        {
+            .name = "model.chat_url",
+            .kind = LC_SETTING_TEXT,
+            .default_text = "\"\"",
+            .max = 2000,
+            .help = "What /chat/completions follows, such as https://api.example.com/v1; "
+                    "empty: none",
+            .is_live = true,
+        },
+    [LC_SETTING_MODEL_EMBED_DIMENSIONS] =
+        {
+            .name = "model.embed_dimensions",
+            .kind = LC_SETTING_INT,
+            .default_text = "0",
+            .min = 0,
+            .max = LC_EMBED_DIMENSIONS_MAX,
+            .help = "How many numbers the vectors of the provider's model have",
+            .is_live = true,
+        },
+    [LC_SETTING_MODEL_EMBED_ENCODING] =
+        {
+            .name = "model.embed_encoding",
+            .kind = LC_SETTING_CHOICE,
+            .default_text = "\"float\"",
+            .choices = "float|base64",
+            .help = "How the provider is asked to write vectors; base64 is shorter, and not "
+                    "known to all",
+            .is_live = true,
+        },
+    [LC_SETTING_MODEL_EMBED_KEY] =
+        {
+            .name = "model.embed_key",
+            .kind = LC_SETTING_TEXT,
+            .default_text = "null",
+            .help = "What the provider of embeddings knows us by",
+            .is_live = true,
+            .is_secret = true,
+        },
+    [LC_SETTING_MODEL_EMBED_MODEL] =
+        {
+            .name = "model.embed_model",
+            .kind = LC_SETTING_TEXT,
+            .default_text = "\"\"",
+            .max = LC_MODEL_NAME_BYTES_MAX,
+            .help = "The provider's name of the model for embeddings",
+            .is_live = true,
+        },
+    [LC_SETTING_MODEL_EMBED_URL] =
+        {
+            .name = "model.embed_url",
+            .kind = LC_SETTING_TEXT,
+            .default_text = "\"\"",
+            .max = 2000,
+            .help = "What /embeddings follows, such as https://api.example.com/v1; empty: "
+                    "none",
+            .is_live = true,
+        },
+    [LC_SETTING_MODEL_EMBEDDER] =
+        {
+            .name = "model.embedder",
+            .kind = LC_SETTING_CHOICE,
+            .default_text = "\"auto\"",
+            .choices = "auto|builtin|lexical|provider",
+            .help = "What makes vectors; auto: the provider if model.embed_url is set, else the "
+                    "built-in encoder if its data is there, else words alone",
+            .is_live = true,
+        },
+    [LC_SETTING_MODEL_TIMEOUT_MS] =
+        {
+            .name = "model.timeout_ms",
+            .kind = LC_SETTING_INT,
+            .default_text = "30000",
+            .min = 100,
+            .max = 600000,
+            .help = "How long one request to a provider may take",
+            .is_live = true,
         },
     [LC_SETTING_REQUEST_KEEP_HOURS] =
         {

@@ -47,7 +47,8 @@ void lc_workers_resume(lc_workers *workers);
 bool lc_workers_must_return(const lc_workers *workers);
 
 /* Runs jobs in this thread until none is due; those with a later time stay. A job that fails is
- * tried again at once: a pause would make the outcome a matter of the real clock. In an inline
+ * tried again at once: a pause would make the outcome a matter of the real clock. One of a kind
+ * that asks others outside stays for a later call: time alone can help it. In an inline
  * engine upkeep (LC_JOB_PRIORITY_UPKEEP) is left to engines with threads, for the same reason. The
  * status is about finding jobs; what becomes of each is in its row. Must not be called inside a
  * transaction. */

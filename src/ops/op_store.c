@@ -85,7 +85,7 @@ static const lc_result status_results[] = {
     {"jobs", LC_PARAM_OBJECT, "How many jobs are queued, running, done, failed, cancelled"},
     {"counters", LC_PARAM_OBJECT,
      "Since open: writes, commits, reads, jobs_done, jobs_failed, "
-     "queue_length"},
+     "queue_length, model_calls, model_failures, model_tokens"},
     {"memory", LC_PARAM_OBJECT, "Bytes in use by category"},
     {NULL, LC_PARAM_ANY, NULL},
 };
@@ -104,6 +104,9 @@ static void put_counters(lc_json_writer *out, const lc_engine_counters *counters
     lc_jw_member_int(out, "jobs_done", counters->jobs_done);
     lc_jw_member_int(out, "jobs_failed", counters->jobs_failed);
     lc_jw_member_int(out, "queue_length", counters->queue_length);
+    lc_jw_member_int(out, "model_calls", counters->model_calls);
+    lc_jw_member_int(out, "model_failures", counters->model_failures);
+    lc_jw_member_int(out, "model_tokens", counters->model_tokens);
     lc_jw_end(out);
 }
 

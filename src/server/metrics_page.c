@@ -141,6 +141,9 @@ static const figure engine_figures[] = {
     {"jobs_done", "loci_jobs_done_total", "counter", "Jobs that this process finished."},
     {"jobs_failed", "loci_jobs_failed_total", "counter", "Attempts at jobs that failed."},
     {"queue_length", "loci_write_queue_length", "gauge", "Calls that wait for the writer."},
+    {"model_calls", "loci_model_calls_total", "counter", "Requests to providers of models."},
+    {"model_failures", "loci_model_failures_total", "counter", "Those that failed in the end."},
+    {"model_tokens", "loci_model_tokens_total", "counter", "Tokens that providers counted."},
 };
 
 static void write_figures(const lc_json *object, const figure *figures, size_t count, lc_buf *out)

@@ -39,6 +39,11 @@ static loci_status add_tokens(lc_tx *tx, loci_error *err)
     return add_table(tx, "tokens", err);
 }
 
+static loci_status add_vectors(lc_tx *tx, loci_error *err)
+{
+    return add_table(tx, "vectors", err);
+}
+
 static loci_status add_sessions(lc_tx *tx, loci_error *err)
 {
     loci_status status = add_table(tx, "session_activity", err);
@@ -48,7 +53,8 @@ static loci_status add_sessions(lc_tx *tx, loci_error *err)
 
 static const lc_migration loci_migrations[] = {
     {2, "tokens", add_tokens},
-    {3, "sessions", add_sessions},
+    {3, "vectors", add_vectors},
+    {4, "sessions", add_sessions},
     {0, NULL, NULL},
 };
 

@@ -8,6 +8,7 @@
 #include "store/job_table.h"
 #include "store/setting_table.h"
 #include "store/token_table.h"
+#include "store/vector.h"
 
 static const lc_column event_columns[] = {
     {"tenant_id", 't', false}, {"user_id", 't', false}, {"seq", 'i', false},
@@ -86,9 +87,8 @@ static const lc_table rebuild_heads_table = {
 };
 
 static const lc_table *const tables[] = {
-    &meta_table,      &events_table,        &heads_table,
-    &requests_table,  &lc_jobs_table,       &lc_settings_table,
-    &lc_tokens_table, &rebuild_heads_table, NULL,
+    &meta_table,        &events_table,    &heads_table,      &requests_table,      &lc_jobs_table,
+    &lc_settings_table, &lc_tokens_table, &lc_vectors_table, &rebuild_heads_table, NULL,
 };
 
 const lc_room lc_store_room = {.name = "store", .tables = tables};

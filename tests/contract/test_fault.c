@@ -341,8 +341,9 @@ static loci_status add_job(lc_tx *tx, void *ctx, loci_error *err)
 
 static void expect_job_fault(const char *kind, uint32_t flags)
 {
-    static const lc_job_kind bug = {"test.bug", "", run_bug};
-    static const lc_job_kind slice_bug = {"test.slice_bug", "", run_bug_in_slice};
+    static const lc_job_kind bug = {.name = "test.bug", .help = "", .run = run_bug};
+    static const lc_job_kind slice_bug = {
+        .name = "test.slice_bug", .help = "", .run = run_bug_in_slice};
     static const lc_job_kind *const kinds[] = {&bug, &slice_bug, NULL};
     const lc_engine_parts parts = {.rooms = probe_rooms, .job_kinds = kinds};
     int64_t until_us = lc_clock_monotonic_us() + 30000000;

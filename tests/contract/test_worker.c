@@ -82,12 +82,12 @@ static loci_status run_endless(lc_job_run *run, loci_error *err)
     return lc_job_run_finish(run, add_itself, &next, LC_STR_NONE, err);
 }
 
-static const lc_job_kind effect = {"test.effect", "", run_effect};
-static const lc_job_kind slices = {"test.slices", "", run_slices};
-static const lc_job_kind forever = {"test.long", "", run_long};
-static const lc_job_kind conflict = {"test.conflict", "", run_conflict};
-static const lc_job_kind wrong = {"test.wrong", "", run_wrong};
-static const lc_job_kind endless = {"test.endless", "", run_endless};
+static const lc_job_kind effect = {.name = "test.effect", .help = "", .run = run_effect};
+static const lc_job_kind slices = {.name = "test.slices", .help = "", .run = run_slices};
+static const lc_job_kind forever = {.name = "test.long", .help = "", .run = run_long};
+static const lc_job_kind conflict = {.name = "test.conflict", .help = "", .run = run_conflict};
+static const lc_job_kind wrong = {.name = "test.wrong", .help = "", .run = run_wrong};
+static const lc_job_kind endless = {.name = "test.endless", .help = "", .run = run_endless};
 static const lc_job_kind *const kinds[] = {&effect, &slices,  &forever,      &conflict,
                                            &wrong,  &endless, &lc_job_purge, NULL};
 
@@ -163,7 +163,7 @@ TEST(worker, a_job_that_always_adds_another_does_not_hold_the_call)
 
 TEST(worker, a_kind_that_is_not_known_fails_for_good)
 {
-    static const lc_job_kind unknown = {"test.unknown", "", NULL};
+    static const lc_job_kind unknown = {.name = "test.unknown", .help = "", .run = NULL};
     loci_engine *engine = open_engine(fixture_path(), LOCI_OPEN_INLINE);
     lc_id id = worker_add(engine, &unknown, 0);
     loci_error err;

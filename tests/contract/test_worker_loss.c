@@ -47,8 +47,8 @@ static loci_status run_slow(lc_job_run *run, loci_error *err)
     return run_effect(run, err);
 }
 
-static const lc_job_kind effect = {"test.effect", "", run_effect};
-static const lc_job_kind slow = {"test.slow", "", run_slow};
+static const lc_job_kind effect = {.name = "test.effect", .help = "", .run = run_effect};
+static const lc_job_kind slow = {.name = "test.slow", .help = "", .run = run_slow};
 static const lc_job_kind *const kinds[] = {&effect, &slow, NULL};
 
 TEST(worker_loss, a_worker_that_slept_too_long_writes_nothing)

@@ -276,6 +276,63 @@ TEST(number, no_shorter_text_reads_back)
     }
 }
 
+static float float_of(uint32_t bits)
+{
+    float value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+/* Vectors travel as text: what arrives must be what was sent, with no digit more than needed. */
+TEST(number, floats_are_written_shortest)
+{
+    static const struct {
+        float value;
+        const char *text;
+    } rows[] = {
+        {0.0f, "0.0"},
+        {-0.0f, "0.0"},
+        {1.0f, "1.0"},
+        {-0.1f, "-0.1"},
+        {0.3f, "0.3"},
+        {16777216.0f, "16777216.0"},
+        {3.4028235e38f, "3.4028235e+38"},
+        {1e-45f, "1e-45"},
+        {1.17549435e-38f, "1.1754944e-38"},
+        {0.044194173f, "0.044194173"},
+    };
+    char out[LC_NUMBER_BYTES_MAX];
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK_STR_EQ(((loci_str){out, lc_number_format_f32(rows[i].value, out)}), rows[i].text);
+}
+
+TEST(number, random_floats_read_back_both_ways_and_no_shorter_text_does)
+{
+    uint64_t count = test_count(50000, 5000000);
+    test_rng rng = test_random(41);
+
+    for (uint64_t i = 0; i < count; i++) {
+        float value = float_of((uint32_t)test_rng_next(&rng));
+        char text[LC_NUMBER_BYTES_MAX + 1], shorter[64];
+        int digits = 0;
+
+        if (!isfinite(value) || value == 0)
+            continue;
+        text[lc_number_format_f32(value, text)] = '\0';
+        if (strtof(text, NULL) != value || (float)strtod(text, NULL) != value)
+            test_fail(__FILE__, __LINE__, "%s is not %.9g", text, (double)value);
+        for (const char *at = text; *at != '\0' && *at != 'e'; at++)
+            digits += *at >= '0' && *at <= '9';
+        for (const char *at = text; *at == '0' || *at == '.' || *at == '-'; at++)
+            digits -= *at == '0';
+        (void)snprintf(shorter, sizeof shorter, "%.*e", digits > 2 ? digits - 2 : 0, (double)value);
+        if (digits > 1 && strstr(text, ".0") == NULL && strtof(shorter, NULL) == value)
+            test_fail(__FILE__, __LINE__, "%s would do for %s", shorter, text);
+    }
+}
+
 /* 800 digits decide what 17 cannot; and a text of a million digits must not need a million bytes.
  */
 TEST(number, long_text_is_read_exactly)

@@ -1,0 +1,29 @@
+/* job_start.h - an operation that is a durable job and somebody who waits for it.
+ *
+ * A caller who goes away does not end it. The operation has the parameter `wait`, and its answer is
+ * {job_id, status, result?}.
+ */
+#ifndef LC_OPS_JOB_START_H
+#define LC_OPS_JOB_START_H
+
+#include "ops/op.h"
+#include "store/job.h"
+
+typedef struct lc_job_start {
+    loci_str tenant_id; /* Whose job; "" and "" = the store's own. */
+    loci_str user_id;
+    loci_status (*enqueue)(lc_tx *tx, lc_id *out, loci_error *err);
+    const char *unit; /* What its progress counts: "events replayed". */
+} lc_job_start;
+
+#define LC_JOB_WAIT_PARAM                                                                          \
+    {                                                                                              \
+        .name = "wait", .kind = LC_PARAM_BOOL, .default_text = "true",                             \
+        .help = "Answer when it is over, or at the call's deadline; else at once"                  \
+    }
+
+/* Adds the job and, with `wait`, waits for its end or the call's deadline, whichever comes first.
+ * Writes the answer. A job that failed fails the call. */
+loci_status lc_job_start_run(lc_call *call, const lc_job_start *start, loci_error *err);
+
+#endif /* LC_OPS_JOB_START_H */

@@ -1,0 +1,271 @@
+/* op_model.c - model.embed, model.status, model.reembed.
+ *
+ * Embedding takes long and may ask a provider, so it runs outside of any transaction: a snapshot
+ * that is held while somebody else thinks keeps the store from shrinking its WAL.
+ */
+#include "base/base64.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/number.h"
+#include "base/str.h"
+#include "engine/models.h"
+#include "ops/job_start.h"
+#include "ops/op.h"
+#include "store/embed_source.h"
+#include "store/vector.h"
+
+#define TEXTS_MAX 256
+#define TEXT_BYTES_MAX 65536
+
+/* ---- model.embed ----------------------------------------------------------------------------- */
+
+static const lc_param embed_params[] = {
+    {.name = "texts",
+     .kind = LC_PARAM_STRINGS,
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .min = 1,
+     .max = TEXTS_MAX,
+     .help = "What to embed; none is empty, and none longer than 65536 bytes"},
+    {.name = "encoding",
+     .kind = LC_PARAM_STRING,
+     .default_text = "\"float\"",
+     .choices = "float|base64",
+     .help = "Vectors as numbers, or as base64 of little-endian 32-bit floats"},
+    {.name = NULL},
+};
+
+static const lc_result embed_results[] = {
+    {"model", LC_PARAM_STRING, "The model that made them"},
+    {"generation", LC_PARAM_STRING, "Only vectors of the same generation may be compared"},
+    {"dimensions", LC_PARAM_INT, "Length of each vector"},
+    {"lexical_only", LC_PARAM_BOOL, "Whether they know words and no meaning"},
+    {"vectors", LC_PARAM_ANY,
+     "One a text, in the order of `texts`, of unit length: an array of numbers, or base64"},
+    {NULL, LC_PARAM_ANY, NULL},
+};
+
+typedef struct embed_input {
+    loci_str *texts;
+    size_t count;
+} embed_input;
+
+static loci_status prepare_embed(lc_call *call, loci_error *err)
+{
+    const lc_json *texts = lc_call_value(call, "texts")->json;
+    embed_input *input = lc_arena_zalloc_array(call->arena, 1, sizeof *input);
+    loci_str *at = lc_arena_zalloc_array(call->arena, lc_json_count(texts), sizeof *at);
+
+    if (input == NULL || at == NULL)
+        return lc_fail_memory(err);
+    input->texts = at;
+    for (const lc_json *text = lc_json_first(texts); text != NULL; text = lc_json_next(text)) {
+        loci_str str = lc_json_str(text);
+
+        if (str.len > TEXT_BYTES_MAX)
+            return lc_fail(err, LOCI_ELIMIT, "texts[%zu]: %zu bytes; a text has at most %d",
+                           input->count, str.len, TEXT_BYTES_MAX);
+        if (lc_str_trim(str).len == 0)
+            return lc_fail(err, LOCI_EINVAL, "texts[%zu] is empty", input->count);
+        input->texts[input->count++] = str;
+    }
+    call->input = input;
+    return LOCI_OK;
+}
+
+static loci_status pause_call(void *ctx, loci_error *err)
+{
+    return lc_call_pause_point(ctx, err);
+}
+
+static void write_numbers(lc_buf *out, const float *vector, size_t dimensions)
+{
+    char number[LC_NUMBER_BYTES_MAX];
+
+    lc_buf_append_byte(out, '[');
+    for (size_t i = 0; i < dimensions; i++) {
+        if (i > 0)
+            lc_buf_append_byte(out, ',');
+        lc_buf_append(out, (loci_str){number, lc_number_format_f32(vector[i], number)});
+    }
+    lc_buf_append_byte(out, ']');
+}
+
+static loci_status write_vectors(lc_call *call, const lc_embed_batch *batch, loci_error *err)
+{
+    bool is_base64 = lc_str_is(lc_call_str(call, "encoding"), "base64");
+    loci_status status;
+    lc_buf text;
+
+    lc_buf_init(&text, call->arena->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
+    lc_jw_name(&call->out, "vectors");
+    lc_jw_array(&call->out);
+    for (size_t i = 0; text.failure == LOCI_OK && i < batch->count; i++) {
+        const float *vector = batch->out + i * batch->dimensions;
+
+        lc_buf_reset(&text);
+        if (is_base64) {
+            lc_base64_append(&text, vector, batch->dimensions * sizeof *vector);
+            lc_jw_str(&call->out, lc_buf_str(&text));
+        } else {
+            write_numbers(&text, vector, batch->dimensions);
+            lc_jw_raw(&call->out, lc_buf_str(&text));
+        }
+    }
+    lc_jw_end(&call->out);
+    status = lc_buf_status(&text, err);
+    lc_buf_clear(&text);
+    return status;
+}
+
+static loci_status run_embed(lc_call *call, loci_error *err)
+{
+    const embed_input *input = call->input;
+    lc_models *models = lc_engine_models(call->engine);
+    lc_embed_batch batch = {.texts = input->texts, .count = input->count};
+    lc_model_use use = {.tenant_id = call->tenant_id,
+                        .arena = call->arena,
+                        .deadline_us = call->deadline_us,
+                        .pause = pause_call,
+                        .pause_ctx = call};
+    lc_embedder embedder;
+    loci_status status = lc_models_find_embedder(models, call->arena, &embedder, err);
+
+    if (status != LOCI_OK)
+        return status;
+    batch.dimensions = embedder.dimensions;
+    batch.out = lc_arena_zalloc_array(call->arena, batch.count * batch.dimensions,
+                                      sizeof *batch.out);
+    if (batch.out == NULL)
+        return lc_fail_memory(err);
+    status = lc_models_embed(models, &use, &embedder, &batch, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(&call->out);
+    lc_jw_member_text(&call->out, "model", embedder.model);
+    lc_jw_member_text(&call->out, "generation", embedder.generation);
+    lc_jw_member_int(&call->out, "dimensions", (int64_t)embedder.dimensions);
+    lc_jw_member_bool(&call->out, "lexical_only", embedder.kind == LC_EMBEDDER_LEXICAL);
+    status = write_vectors(call, &batch, err);
+    lc_jw_end(&call->out);
+    return status;
+}
+
+static const lc_op op_embed = {
+    .name = "model.embed",
+    .help = "Turn texts into vectors of their meaning",
+    .params = embed_params,
+    .results = embed_results,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_ALONE | LC_OP_IDEMPOTENT,
+    .http = "POST /v1/model/embed",
+    .example = "{\"texts\":[\"The cat sat on the mat\",\"A feline rested on a rug\"]}",
+    .prepare = prepare_embed,
+    .run_alone = run_embed,
+};
+
+/* ---- model.status ---------------------------------------------------------------------------- */
+
+static const lc_param status_params[] = {{.name = NULL}};
+
+static const lc_result status_results[] = {
+    {"embedder", LC_PARAM_STRING,
+     "builtin, lexical or provider; null when what is configured is not to be had"},
+    {"model", LC_PARAM_STRING, "Its name"},
+    {"dimensions", LC_PARAM_INT, "Length of its vectors"},
+    {"generation", LC_PARAM_STRING, "What its vectors are kept under"},
+    {"lexical_only", LC_PARAM_BOOL, "Whether texts are compared by their words alone"},
+    {"missing", LC_PARAM_STRING, "What is missing for a better one and how to get it, or null"},
+    {"provider", LC_PARAM_OBJECT,
+     "Of embeddings: configured, url, model, missing?, answered_at, failed_at, error_code?, "
+     "error_message?"},
+    {"chat", LC_PARAM_OBJECT, "Of chats: the same"},
+    {"usage", LC_PARAM_OBJECT,
+     "What this tenant used of providers since open: chat_calls, chat_failures, chat_tokens_in, "
+     "chat_tokens_out, embed_calls, embed_failures, embed_tokens"},
+    {"vectors", LC_PARAM_INT, "Vectors of this user that can be used"},
+    {"vectors_stale", LC_PARAM_INT, "Vectors of other generations: model.reembed replaces them"},
+    {NULL, LC_PARAM_ANY, NULL},
+};
+
+static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    lc_models *models = lc_engine_models(call->engine);
+    lc_embedder embedder = {.generation = ""};
+    lc_vector_set set = {.tenant_id = call->tenant_id, .user_id = call->user_id};
+    int64_t current = 0, all = 0;
+    loci_status status;
+
+    (void)lc_models_find_embedder(models, call->arena, &embedder, NULL); /* Told below. */
+    set.generation = loci_str_of(embedder.generation);
+    status = lc_vector_count(tx, &set, &current, &all, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(&call->out);
+    status = lc_models_write_status(models, call->tenant_id, call->arena, &call->out, err);
+    lc_jw_member_int(&call->out, "vectors", current);
+    lc_jw_member_int(&call->out, "vectors_stale", all - current);
+    lc_jw_end(&call->out);
+    return status;
+}
+
+static const lc_op op_status = {
+    .name = "model.status",
+    .help = "Show which models are in use, what is missing and what was used",
+    .params = status_params,
+    .results = status_results,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
+    .http = "GET /v1/model",
+    .example = "{}",
+    .run = run_status,
+};
+
+/* ---- model.reembed --------------------------------------------------------------------------- */
+
+static const lc_param reembed_params[] = {
+    {.name = "scope",
+     .kind = LC_PARAM_STRING,
+     .default_text = "\"user\"",
+     .choices = "user|store",
+     .help = "user: the texts of user_id; store: those of everybody, for an administrator"},
+    LC_JOB_WAIT_PARAM,
+    {.name = NULL},
+};
+
+static const lc_result reembed_results[] = {
+    {"job_id", LC_PARAM_STRING, "The job that does it: see job.get"},
+    {"status", LC_PARAM_STRING, "done; or queued or running when it was not waited for"},
+    {"result", LC_PARAM_OBJECT,
+     "When done: generation, users, texts, embedded (those that had no vector), deleted (vectors "
+     "of other generations)"},
+    {NULL, LC_PARAM_ANY, NULL},
+};
+
+static loci_status run_reembed(lc_call *call, loci_error *err)
+{
+    bool is_of_store = lc_str_is(lc_call_str(call, "scope"), "store");
+
+    if (is_of_store && !call->is_admin)
+        return lc_fail(err, LOCI_EFORBIDDEN, "scope \"store\" needs an admin");
+    return lc_job_start_run(call,
+                            &(lc_job_start){.tenant_id = is_of_store ? LC_STR("") : call->tenant_id,
+                                            .user_id = is_of_store ? LC_STR("") : call->user_id,
+                                            .enqueue = lc_embed_enqueue,
+                                            .unit = "texts"},
+                            err);
+}
+
+static const lc_op op_reembed = {
+    .name = "model.reembed",
+    .help = "Give every text a vector of the embedder in use",
+    .params = reembed_params,
+    .results = reembed_results,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_USER | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS,
+    .http = "POST /v1/model/reembed",
+    .example = "{\"wait\":true}",
+    .run_alone = run_reembed,
+};
+
+extern const lc_op *const lc_ops_model[];
+const lc_op *const lc_ops_model[] = {&op_embed, &op_status, &op_reembed, NULL};

@@ -1,0 +1,153 @@
+/* vector.c - f32, little-endian, as they are in memory; the index makes int8 of them when it reads
+ * them. Statements run one a vector: a list of parameters would be another statement for every
+ * length, and SQLite has no round trips to save. */
+#include "store/vector.h"
+
+#include "base/error.h"
+#include "base/str.h"
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "vectors are kept little-endian");
+
+#define CONTENT_BYTES 16
+
+static const lc_column columns[] = {
+    {"tenant_id", 't', false},  {"user_id", 't', false}, {"content", 'b', false},
+    {"generation", 't', false}, {"vector", 'b', false},  {NULL, 0, false},
+};
+
+const lc_table lc_vectors_table = {
+    .name = "vectors",
+    .table_class = LC_TABLE_OPERATIONAL,
+    .columns = columns,
+    .key = "tenant_id, user_id, content, generation",
+};
+
+static const lc_sql put_sql = {
+    "insert into vectors (tenant_id, user_id, content, generation, vector)"
+    " values ($1, $2, $3, $4, $5)"
+    " on conflict (tenant_id, user_id, content, generation) do update set vector = excluded.vector",
+    "ttbtb", NULL};
+
+static const lc_sql find_sql = {
+    "select vector from vectors"
+    " where tenant_id = $1 and user_id = $2 and content = $3 and generation = $4",
+    "ttbt", "b"};
+
+static const lc_sql count_sql = {
+    "select count(*), cast(coalesce(sum(case when generation = $3 then 1 else 0 end), 0) as bigint)"
+    " from vectors where tenant_id = $1 and user_id = $2",
+    "ttt", "ii"};
+
+/* No generation is "", so one statement does for both. */
+static const lc_sql delete_sql = {
+    "delete from vectors where (tenant_id, user_id, content, generation) in "
+    "(select tenant_id, user_id, content, generation from vectors"
+    " where tenant_id = $1 and user_id = $2 and generation <> $3"
+    " order by content, generation limit $4) returning 1",
+    "ttti", "i"};
+
+lc_hash128 lc_vector_content(loci_str text)
+{
+    return lc_hash128_of(text);
+}
+
+static void write_u64(uint64_t value, uint8_t *out)
+{
+    for (int i = 7; i >= 0; i--, value >>= 8)
+        out[i] = (uint8_t)value;
+}
+
+static loci_str content_bytes(lc_hash128 content, uint8_t out[CONTENT_BYTES])
+{
+    write_u64(content.high, out);
+    write_u64(content.low, out + 8);
+    return (loci_str){(const char *)out, CONTENT_BYTES};
+}
+
+loci_status lc_vector_put(lc_tx *tx, const lc_vector_set *set, const lc_vector *vectors,
+                          size_t count, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; status == LOCI_OK && i < count; i++) {
+        uint8_t content[CONTENT_BYTES];
+        loci_str bytes = {(const char *)vectors[i].numbers, set->dimensions * sizeof(float)};
+
+        status = lc_tx_exec(tx, &put_sql,
+                            (lc_arg[]){LC_T(set->tenant_id), LC_T(set->user_id),
+                                       LC_B(content_bytes(vectors[i].content, content)),
+                                       LC_T(set->generation), LC_B(bytes)},
+                            err);
+    }
+    return status;
+}
+
+static loci_status find_one(lc_tx *tx, const lc_vector_set *set, lc_vector *vector, loci_error *err)
+{
+    uint8_t content[CONTENT_BYTES];
+    lc_rows rows = {0};
+    loci_status status = lc_tx_find(tx, &find_sql,
+                                    (lc_arg[]){LC_T(set->tenant_id), LC_T(set->user_id),
+                                               LC_B(content_bytes(vector->content, content)),
+                                               LC_T(set->generation)},
+                                    &rows, &vector->found, err);
+
+    if (status == LOCI_OK && vector->found) {
+        loci_str bytes = lc_rows_str(&rows, 0);
+
+        if (bytes.len != set->dimensions * sizeof(float))
+            status = lc_fail(err, LOCI_ECORRUPT, "vectors: one of %.*s has %zu bytes, not %zu",
+                             LC_STR_ARG(set->generation), bytes.len,
+                             set->dimensions * sizeof(float));
+        else if (vector->numbers != NULL)
+            memcpy(vector->numbers, bytes.ptr, bytes.len);
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
+loci_status lc_vector_find(lc_tx *tx, const lc_vector_set *set, lc_vector *vectors, size_t count,
+                           loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; status == LOCI_OK && i < count; i++)
+        status = find_one(tx, set, &vectors[i], err);
+    return status;
+}
+
+loci_status lc_vector_count(lc_tx *tx, const lc_vector_set *set, int64_t *out, int64_t *out_all,
+                            loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found = false;
+    loci_status status = lc_tx_find(
+        tx, &count_sql, (lc_arg[]){LC_T(set->tenant_id), LC_T(set->user_id), LC_T(set->generation)},
+        &rows, &found, err);
+
+    if (status == LOCI_OK && found) {
+        *out_all = lc_rows_i64(&rows, 0);
+        *out = lc_rows_i64(&rows, 1);
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
+loci_status lc_vector_delete(lc_tx *tx, const lc_vector_set *set, int64_t limit, int64_t *out,
+                             loci_error *err)
+{
+    loci_str kept = set->generation.ptr != NULL ? set->generation : LC_STR("");
+    int64_t count = 0;
+    lc_rows rows;
+    loci_status status;
+
+    tx->wrote = true;
+    status = lc_tx_query(
+        tx, &delete_sql,
+        (lc_arg[]){LC_T(set->tenant_id), LC_T(set->user_id), LC_T(kept), LC_I(limit)}, &rows, err);
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
+        count++;
+    lc_rows_end(&rows);
+    *out = count;
+    return status;
+}

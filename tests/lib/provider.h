@@ -1,0 +1,60 @@
+/* provider.h - a model's provider on this machine that does what a test tells it, good or bad.
+ *
+ *     static void answer(void *ctx, const provider_request *request, provider_reply *reply) { … }
+ *     provider *p = provider_start(answer, ctx);
+ *     … provider_url(p) is "http://127.0.0.1:PORT/v1" …
+ *     provider_stop(p);
+ *
+ * One thread serves all connections and keeps them open. `answer` runs in it, one request at a
+ * time; what it puts into the reply must live until the reply was sent.
+ */
+#ifndef TEST_LIB_PROVIDER_H
+#define TEST_LIB_PROVIDER_H
+
+#include "loci.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct provider_request {
+    int number;     /* From 0, in the order in which they were complete. */
+    int connection; /* From 0, in the order in which they were accepted. */
+    loci_str head;  /* Request line and headers. */
+    loci_str body;
+} provider_request;
+
+typedef struct provider_reply {
+    int status;          /* 200 */
+    const char *headers; /* More lines, each ending with CRLF; or NULL. */
+    loci_str body;
+    int64_t claimed_bytes; /* What Content-Length says; -1 = the truth. */
+    bool is_raw;           /* `body` is everything that is sent. */
+    bool hangs;            /* Nothing is sent, and the connection stays. */
+    bool closes;           /* The connection is closed behind the reply. */
+} provider_reply;
+
+typedef void provider_fn(void *ctx, const provider_request *request, provider_reply *reply);
+
+typedef struct provider provider;
+
+provider *provider_start(provider_fn *answer, void *ctx);
+void provider_stop(provider *p);
+/* "http://127.0.0.1:PORT/v1" */
+const char *provider_url(const provider *p);
+/* Requests so far. */
+int provider_requests(const provider *p);
+
+/* What a good provider answers: for embeddings, made from the texts alone, `dimensions` numbers a
+ * text, in the encoding that was asked for; for chats {"echo": what was asked}. A provider_fn;
+ * `ctx` is a provider_good. */
+typedef struct provider_good {
+    int dimensions;
+    char *reply; /* Made anew for each request; freed by provider_good_clear(). */
+    int texts;   /* How many were embedded. */
+} provider_good;
+void provider_answer_well(void *ctx, const provider_request *request, provider_reply *reply);
+void provider_good_clear(provider_good *good);
+/* The numbers it gives for a text, before anybody brings them to length 1. */
+void provider_numbers(loci_str text, int dimensions, float *out);
+
+#endif /* TEST_LIB_PROVIDER_H */

@@ -1,0 +1,66 @@
+/* When a provider is asked again. */
+#include "lib/test.h"
+
+#include "net/retry.h"
+
+#define NOW_US INT64_C(1763251200000000) /* Sun, 16 Nov 2025 00:00:00 GMT */
+
+TEST(retry, only_what_may_pass_is_tried_again)
+{
+    static const int pass[] = {429, 500, 502, 503, 504, 529, 599};
+    static const int stay[] = {200, 301, 302, 400, 401, 403, 404, 408, 413, 422, 428, 430, 600, 0};
+
+    for (size_t i = 0; i < sizeof pass / sizeof *pass; i++)
+        CHECK(lc_net_may_pass(pass[i]));
+    for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
+        CHECK(!lc_net_may_pass(stay[i]));
+}
+
+TEST(retry, pauses_double_and_are_spread)
+{
+    lc_random random;
+    int64_t whole = LC_NET_BACKOFF_MS;
+
+    lc_random_init(&random, 11);
+    for (int attempts = 1; attempts < 20; attempts++) {
+        int64_t least = INT64_MAX, most = 0;
+
+        for (int i = 0; i < 200; i++) {
+            int64_t ms = lc_net_backoff_ms(&random, attempts);
+
+            CHECK_LE(whole / 2, ms);
+            CHECK_LE(ms, whole);
+            least = ms < least ? ms : least;
+            most = ms > most ? ms : most;
+        }
+        CHECK_LT(least, most);
+        whole = whole * 2 < LC_NET_BACKOFF_MS_MAX ? whole * 2 : LC_NET_BACKOFF_MS_MAX;
+    }
+}
+
+TEST(retry, retry_after_in_seconds)
+{
+    CHECK_EQ(lc_net_retry_after_ms("0", NOW_US), 0);
+    CHECK_EQ(lc_net_retry_after_ms("7", NOW_US), 7000);
+    CHECK_EQ(lc_net_retry_after_ms(" 60 ", NOW_US), 60000);
+    CHECK_EQ(lc_net_retry_after_ms("61", NOW_US), LC_NET_RETRY_AFTER_MS_MAX);
+    CHECK_EQ(lc_net_retry_after_ms("99999999999999999999999999", NOW_US),
+             LC_NET_RETRY_AFTER_MS_MAX);
+}
+
+TEST(retry, retry_after_as_a_date)
+{
+    CHECK_EQ(lc_net_retry_after_ms("Sun, 16 Nov 2025 00:00:05 GMT", NOW_US), 5000);
+    CHECK_EQ(lc_net_retry_after_ms("Sunday, 16-Nov-25 00:00:05 GMT", NOW_US), 5000);
+    CHECK_EQ(lc_net_retry_after_ms("Sat, 15 Nov 2025 23:59:59 GMT", NOW_US), 0);
+    CHECK_EQ(lc_net_retry_after_ms("Sun, 16 Nov 2031 00:00:00 GMT", NOW_US),
+             LC_NET_RETRY_AFTER_MS_MAX);
+}
+
+TEST(retry, retry_after_that_is_neither)
+{
+    CHECK_EQ(lc_net_retry_after_ms("", NOW_US), -1);
+    CHECK_EQ(lc_net_retry_after_ms("soon", NOW_US), -1);
+    CHECK_EQ(lc_net_retry_after_ms("-5", NOW_US), -1);
+    CHECK_EQ(lc_net_retry_after_ms("1.5", NOW_US), -1);
+}
