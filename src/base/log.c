@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/utf8.h"
 
 #define RECORD_BYTES 2048
@@ -23,37 +24,61 @@ static void add(record *out, const char *text, size_t len)
     out->len += len;
 }
 
-static void add_quoted(record *out, loci_str text)
+static bool is_plain(unsigned char c)
 {
-    size_t len = lc_utf8_cut(text, TEXT_BYTES_MAX);
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
 
-    add(out, "\"", 1);
-    if (!lc_utf8_is_valid((loci_str){text.ptr, len}))
-        len = 0;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
+/* Characters that stand for themselves are copied together. */
+static void add_escaped(record *out, loci_str text)
+{
+    size_t at = 0;
+
+    while (at < text.len) {
+        size_t begin = at;
+        unsigned char c;
         char escaped[8];
 
+        while (at < text.len && (is_plain((unsigned char)text.ptr[at]) || text.ptr[at] < 0))
+            at++;
+        add(out, text.ptr + begin, at - begin);
+        if (at == text.len)
+            return;
+        c = (unsigned char)text.ptr[at++];
         if (c == '"' || c == '\\')
             add(out, (char[]){'\\', (char)c}, 2);
-        else if (c < 0x20 || c == 0x7F)
-            add(out, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\u%04x", c));
         else
-            add(out, text.ptr + i, 1);
+            add(out, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\u%04x", c));
+    }
+}
+
+static void add_quoted(record *out, loci_str text)
+{
+    size_t plain = 0;
+
+    while (plain < text.len && plain < TEXT_BYTES_MAX && is_plain((unsigned char)text.ptr[plain]))
+        plain++;
+    add(out, "\"", 1);
+    if (plain == text.len) {
+        add(out, text.ptr, text.len);
+    } else {
+        text.len = lc_utf8_cut(text, TEXT_BYTES_MAX);
+        if (lc_utf8_is_valid(text))
+            add_escaped(out, text);
     }
     add(out, "\"", 1);
 }
 
 static void add_value(record *out, const lc_field *field)
 {
-    char text[48];
+    char text[LC_NUMBER_BYTES_MAX + 16];
 
     switch (field->kind) {
     case LC_FIELD_TEXT:
         add_quoted(out, field->text);
         break;
     case LC_FIELD_INT:
-        add(out, text, (size_t)snprintf(text, sizeof text, "%lld", (long long)field->number));
+        add(out, text, lc_number_format_i64(field->number, text));
         break;
     case LC_FIELD_SECRET:
         add(out, "\"***\"", 5);
@@ -67,10 +92,11 @@ static void add_value(record *out, const lc_field *field)
 void lc_log_fields(const lc_log *log, loci_log_level level, const char *event, size_t count,
                    const lc_field *fields)
 {
-    record out = {.len = 0};
+    record out;
 
     if (log == NULL || log->write == NULL || level < log->level_min)
         return;
+    out.len = 0;
     add(&out, "{", 1);
     for (size_t i = 0; i < count; i++) {
         size_t before = out.len;

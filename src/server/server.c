@@ -218,6 +218,7 @@ loci_status lc_server_run(const lc_server_options *options, loci_error *err)
     lc_server server = {
         .env = &env,
         .engine = options->engine,
+        .log_queue = options->log_queue,
         .routes = &routes,
         .has_peer_access = options->socket_path != NULL,
         .started_us = lc_env_now_us(&env),
