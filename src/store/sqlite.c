@@ -410,6 +410,7 @@ const lc_db_driver lc_sqlite_driver = {
     .end = lc_sqlite_end,
     .run_script = lc_sqlite_run_script,
     .read = lc_sqlite_read,
+    .read_one = lc_sqlite_read_one,
     .write = lc_sqlite_write,
     .is_broken = is_broken,
     .now_us = host_now_us,
