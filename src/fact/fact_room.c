@@ -18,7 +18,7 @@ static const lc_column columns[] = {
 
 static const lc_index indexes[] = {
     {"slot", "tenant_id, user_id, key, seq", NULL, false},
-    {"valid", "tenant_id, user_id, key", "is_valid = 1", false},
+    {"valid", "tenant_id, user_id, key, id", "is_valid = 1", false},
     {NULL, NULL, NULL, false},
 };
 
