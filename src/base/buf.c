@@ -8,7 +8,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 
-#define FIRST_CAPACITY_BYTES 256
+#define FIRST_CAPACITY_BYTES 1024
 
 void lc_buf_init(lc_buf *buf, lc_heap *heap, loci_category category, size_t bytes_max)
 {

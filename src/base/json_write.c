@@ -139,25 +139,35 @@ static void put_characters(lc_buf *buf, loci_str text)
     }
 }
 
-/* `text` in quotes; `before` and `after` are what surrounds them, 0 for nothing. */
-static void put_quoted(lc_buf *buf, char before, loci_str text, char after)
+/* Text that needs no escapes, in quotes; `before` and `after` are what surrounds them, 0 for
+ * nothing. */
+static void put_plain(lc_buf *buf, char before, loci_str text, char after)
 {
-    bool is_plain = text.len == 0 ||
-                    lc_json_scan(text.ptr, text.ptr + text.len) == text.ptr + text.len;
     char *at = lc_buf_reserve(buf, text.len + 2 + (before != 0) + (after != 0));
     char *begin = at;
 
     if (at == NULL)
-        return; /* The buffer keeps the failure; what is due cannot be shorter than this. */
+        return; /* The buffer keeps the failure. */
     if (before != 0)
         *at++ = before;
     *at++ = '"';
-    if (is_plain && text.len > 0)
+    if (text.len > 0)
         memcpy(at, text.ptr, text.len);
-    at += is_plain ? text.len : 0;
+    at += text.len;
+    *at++ = '"';
+    if (after != 0)
+        *at++ = after;
     lc_buf_grew(buf, (size_t)(at - begin));
-    if (!is_plain)
-        put_characters(buf, text);
+}
+
+static void put_quoted(lc_buf *buf, char before, loci_str text, char after)
+{
+    if (text.len == 0 || lc_json_scan(text.ptr, text.ptr + text.len) == text.ptr + text.len) {
+        put_plain(buf, before, text, after);
+        return;
+    }
+    lc_buf_append(buf, before != 0 ? (loci_str){(char[]){before, '"'}, 2} : LC_STR("\""));
+    put_characters(buf, text);
     lc_buf_append(buf, (loci_str){(char[]){'"', after}, after != 0 ? 2 : 1});
 }
 

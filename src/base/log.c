@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_tree.h"
+#include "base/number.h"
 #include "base/utf8.h"
 
 #define RECORD_BYTES 2048
@@ -17,43 +19,68 @@ typedef struct record {
 
 static void add(record *out, const char *text, size_t len)
 {
-    if (len >= sizeof out->text - out->len)
+    if (len == 0 || len >= sizeof out->text - out->len)
         return;
     memcpy(out->text + out->len, text, len);
     out->len += len;
 }
 
-static void add_quoted(record *out, loci_str text)
+static bool is_plain(unsigned char c)
 {
-    size_t len = lc_utf8_cut(text, TEXT_BYTES_MAX);
+    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
+}
 
-    add(out, "\"", 1);
-    if (!lc_utf8_is_valid((loci_str){text.ptr, len}))
-        len = 0;
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)text.ptr[i];
+/* Characters that stand for themselves are copied together. */
+static void add_escaped(record *out, loci_str text)
+{
+    size_t at = 0;
+
+    while (at < text.len) {
+        size_t begin = at;
+        unsigned char c;
         char escaped[8];
 
+        while (at < text.len && (is_plain((unsigned char)text.ptr[at]) || text.ptr[at] < 0))
+            at++;
+        add(out, text.ptr + begin, at - begin);
+        if (at == text.len)
+            return;
+        c = (unsigned char)text.ptr[at++];
         if (c == '"' || c == '\\')
             add(out, (char[]){'\\', (char)c}, 2);
-        else if (c < 0x20 || c == 0x7F)
-            add(out, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\u%04x", c));
         else
-            add(out, text.ptr + i, 1);
+            add(out, escaped, (size_t)snprintf(escaped, sizeof escaped, "\\u%04x", c));
+    }
+}
+
+static void add_quoted(record *out, loci_str text)
+{
+    bool is_all_plain = text.len == 0 ||
+                        (text.len <= TEXT_BYTES_MAX &&
+                         lc_json_scan(text.ptr, text.ptr + text.len) == text.ptr + text.len &&
+                         memchr(text.ptr, 0x7F, text.len) == NULL);
+
+    add(out, "\"", 1);
+    if (is_all_plain) {
+        add(out, text.ptr, text.len);
+    } else {
+        text.len = lc_utf8_cut(text, TEXT_BYTES_MAX);
+        if (lc_utf8_is_valid(text))
+            add_escaped(out, text);
     }
     add(out, "\"", 1);
 }
 
 static void add_value(record *out, const lc_field *field)
 {
-    char text[48];
+    char text[LC_NUMBER_BYTES_MAX + 16];
 
     switch (field->kind) {
     case LC_FIELD_TEXT:
         add_quoted(out, field->text);
         break;
     case LC_FIELD_INT:
-        add(out, text, (size_t)snprintf(text, sizeof text, "%lld", (long long)field->number));
+        add(out, text, lc_number_format_i64(field->number, text));
         break;
     case LC_FIELD_SECRET:
         add(out, "\"***\"", 5);
@@ -67,18 +94,20 @@ static void add_value(record *out, const lc_field *field)
 void lc_log_fields(const lc_log *log, loci_log_level level, const char *event, size_t count,
                    const lc_field *fields)
 {
-    record out = {.len = 0};
+    record out;
 
     if (log == NULL || log->write == NULL || level < log->level_min)
         return;
+    out.len = 0;
     add(&out, "{", 1);
     for (size_t i = 0; i < count; i++) {
         size_t before = out.len;
 
         if (out.len > 1)
             add(&out, ",", 1);
-        add_quoted(&out, loci_str_of(fields[i].name));
-        add(&out, ":", 1);
+        add(&out, "\"", 1);
+        add(&out, fields[i].name, strlen(fields[i].name)); /* Ours: nothing to escape. */
+        add(&out, "\":", 2);
         add_value(&out, &fields[i]);
         if (out.len > sizeof out.text - 64) /* Perhaps cut within: take the field out again. */
             out.len = before;

@@ -20,6 +20,9 @@ static inline bool lc_str_eq(loci_str a, loci_str b)
 
 static inline bool lc_str_is(loci_str a, const char *text)
 {
+    /* Mostly asked while something is looked for, and mostly answered by the first byte. */
+    if (a.len > 0 && a.ptr[0] != text[0])
+        return false;
     return lc_str_eq(a, (loci_str){text, strlen(text)});
 }
 

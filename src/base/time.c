@@ -7,6 +7,8 @@
  */
 #include "base/time.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 
 #define SECONDS_PER_DAY 86400
@@ -172,32 +174,34 @@ bool lc_time_parse(loci_str rfc3339, int64_t *out_us)
     return true;
 }
 
-/* Writes `value` with leading zeros. */
-static char *put(char *at, int value, int digits)
+static char *put_2(char *at, int value)
 {
-    for (int i = digits - 1; i >= 0; i--) {
-        at[i] = (char)('0' + value % 10);
-        value /= 10;
-    }
-    return at + digits;
+    static const char pairs[] = "00010203040506070809101112131415161718192021222324"
+                                "25262728293031323334353637383940414243444546474849"
+                                "50515253545556575859606162636465666768697071727374"
+                                "75767778798081828384858687888990919293949596979899";
+
+    memcpy(at, pairs + 2 * (size_t)value, 2);
+    return at + 2;
 }
 
 static char *put_date(char *at, date when)
 {
-    at = put(at, when.year, 4);
+    at = put_2(at, when.year / 100);
+    at = put_2(at, when.year % 100);
     *at++ = '-';
-    at = put(at, when.month, 2);
+    at = put_2(at, when.month);
     *at++ = '-';
-    return put(at, when.day, 2);
+    return put_2(at, when.day);
 }
 
 static char *put_clock(char *at, int second_of_day)
 {
-    at = put(at, second_of_day / 3600, 2);
+    at = put_2(at, second_of_day / 3600);
     *at++ = ':';
-    at = put(at, second_of_day / 60 % 60, 2);
+    at = put_2(at, second_of_day / 60 % 60);
     *at++ = ':';
-    return put(at, second_of_day % 60, 2);
+    return put_2(at, second_of_day % 60);
 }
 
 static char *put_fraction(char *at, int us)
@@ -205,7 +209,13 @@ static char *put_fraction(char *at, int us)
     if (us == 0)
         return at;
     *at++ = '.';
-    return us % 1000 == 0 ? put(at, us / 1000, 3) : put(at, us, 6);
+    at = put_2(at, us / 10000);
+    if (us % 1000 == 0) {
+        *at++ = (char)('0' + us / 1000 % 10);
+        return at;
+    }
+    at = put_2(at, us / 100 % 100);
+    return put_2(at, us % 100);
 }
 
 /* Rounds down also below zero, where C's division rounds up. */

@@ -13,6 +13,7 @@
 #include "cli/store_path.h"
 
 #define LOG_LINE_BYTES 4096
+#define FAULT_FLUSH_MS 1000
 
 static const char *level_name(loci_log_level level)
 {
@@ -29,22 +30,57 @@ static const char *level_name(loci_log_level level)
     return "error";
 }
 
-/* Any thread: one write(2) a record, from the stack, so that lines of two threads do not mix. */
+/* One record as a line; 0 when it does not fit. */
+static size_t format_line(char out[LOG_LINE_BYTES], loci_log_level level, const char *event,
+                          loci_str fields)
+{
+    char time[LC_TIME_BYTES_MAX];
+    const loci_str parts[] = {
+        LC_STR("{\"time\":\""),
+        {time, lc_time_format(lc_clock_system_us(NULL), time)},
+        LC_STR("\",\"level\":\""),
+        loci_str_of(level_name(level)),
+        LC_STR("\",\"event\":\""),
+        loci_str_of(event),
+        LC_STR("\",\"fields\":"),
+        fields.len == 0 ? LC_STR("{}") : fields,
+        LC_STR("}\n"),
+    };
+    size_t len = 0;
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i].len > LOG_LINE_BYTES - len)
+            return 0;
+        memcpy(out + len, parts[i].ptr, parts[i].len);
+        len += parts[i].len;
+    }
+    return len;
+}
+
+/* Any thread: a line is written or put at once, so that those of two threads do not mix. */
 void lc_opening_log(void *ctx, loci_log_level level, const char *event, loci_str fields)
 {
+    lc_log_queue *queue = ctx;
     char line[LOG_LINE_BYTES];
-    char time[LC_TIME_BYTES_MAX];
-    size_t time_len = lc_time_format(lc_clock_system_us(NULL), time);
-    int len;
+    loci_str text = {line, format_line(line, level, event, fields)};
 
-    (void)ctx; /* Everything a line needs is in the record. */
-    if (fields.len == 0 || fields.len > LOG_LINE_BYTES / 2)
-        fields = LC_STR("{}");
-    len = snprintf(line, sizeof line,
-                   "{\"time\":\"%.*s\",\"level\":\"%s\",\"event\":\"%s\",\"fields\":%.*s}\n",
-                   (int)time_len, time, level_name(level), event, (int)fields.len, fields.ptr);
-    if (len > 0 && (size_t)len < sizeof line)
-        (void)lc_cli_write(STDERR_FILENO, (loci_str){line, (size_t)len}); /* Best effort. */
+    if (queue != NULL)
+        lc_log_queue_put(queue, text);
+    else
+        (void)lc_cli_write(STDERR_FILENO, text); /* Best effort. */
+}
+
+size_t lc_opening_lost_line(int64_t count, char *out, size_t bytes_max)
+{
+    char line[LOG_LINE_BYTES], fields[64];
+    int fields_len = snprintf(fields, sizeof fields, "{\"count\":%lld}", (long long)count);
+    size_t len = format_line(line, LOCI_LOG_WARN, "log.lost",
+                             (loci_str){fields, (size_t)fields_len});
+
+    if (len > bytes_max)
+        return 0;
+    memcpy(out, line, len);
+    return len;
 }
 
 void lc_opening_log_warnings(void *ctx, loci_log_level level, const char *event, loci_str fields)
@@ -69,6 +105,8 @@ static void on_fault(void *ctx, const char *what, const char *file, int line)
 static void end_on_fault(void *ctx, const char *what, const char *file, int line)
 {
     on_fault(ctx, what, file, line);
+    if (ctx != NULL)
+        (void)lc_log_queue_flush(ctx, FAULT_FLUSH_MS); /* It ends either way. */
     abort(); /* With a core; what was answered is durable. */
 }
 
@@ -115,9 +153,11 @@ loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine *
     options.clock = opening->clock;
     options.clock_ctx = opening->clock_ctx;
     options.variable = find_variable;
+    options.log_ctx = opening->log_queue;
     options.log = opening->is_silent ? NULL : lc_opening_log_warnings;
     if (settings.has_log_level || opening->logs_all)
         options.log = lc_opening_log;
+    options.fault_ctx = opening->log_queue;
     options.on_fault = opening->ends_on_fault ? end_on_fault : on_fault;
     return loci_open(&options, out, err);
 }

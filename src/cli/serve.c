@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -32,6 +33,7 @@ typedef struct serving {
     const char *token_file;  /* NULL = none. */
     const char *hosts[HOSTS_MAX + 1];
     bool logs_all;
+    lc_log_queue *log_queue;
 } serving;
 
 static void ignore_hangup(void)
@@ -180,6 +182,8 @@ static loci_status serve(serving *s, loci_engine *engine, const char *listen, lo
 {
     lc_server_options options = {
         .engine = engine,
+        .log_ctx = s->log_queue,
+        .log_queue = s->log_queue,
         .listen = listen,
         .socket_path = s->socket_path,
         .hosts = s->hosts,
@@ -210,7 +214,10 @@ int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
     raise_file_limit();
     s.logs_all = cli->globals.is_verbose || !cli->err_terminal.is_terminal;
     opening.logs_all = s.logs_all;
-    status = lc_store_path_find(cli, &path, &err);
+    status = lc_log_queue_open(cli->heap, STDERR_FILENO, lc_opening_lost_line, &s.log_queue, &err);
+    opening.log_queue = s.log_queue;
+    if (status == LOCI_OK)
+        status = lc_store_path_find(cli, &path, &err);
     s.store = path.text;
     if (status == LOCI_OK)
         status = take_hosts(&s, arguments, &err);
@@ -223,5 +230,6 @@ int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
     if (status == LOCI_OK)
         status = serve(&s, engine, listen, &err);
     loci_close(engine);
+    lc_log_queue_close(s.log_queue); /* Now that nobody has anything to say any more. */
     return status == LOCI_OK ? LC_EXIT_OK : lc_cli_report(cli, &err);
 }

@@ -198,30 +198,58 @@ typedef struct guarded_read {
     int64_t deadline_us;
     lc_tx_body *body;
     void *ctx;
+    bool is_one;
+    bool *out_is_cut; /* Of a brief one; else NULL. */
 } guarded_read;
 
 static loci_status read_guarded(void *ctx, loci_error *err)
 {
     const guarded_read *r = ctx;
 
-    return lc_db_read(r->db, r->deadline_us, r->body, r->ctx, err);
+    if (r->out_is_cut != NULL)
+        return lc_db_read_brief(r->db, r->body, r->ctx, r->out_is_cut, err);
+    return (r->is_one ? lc_db_read_one : lc_db_read)(r->db, r->deadline_us, r->body, r->ctx, err);
+}
+
+static loci_status read_on_snapshot(loci_engine *engine, guarded_read *r, loci_error *err)
+{
+    loci_status status = lc_readers_take(engine->readers, r->deadline_us, &r->db, err);
+
+    if (status != LOCI_OK)
+        return status;
+    status = lc_engine_guard(engine, read_guarded, r, err);
+    if (lc_engine_check(engine, NULL) == LOCI_OK)
+        lc_readers_give_back(engine->readers, r->db);
+    else
+        lc_readers_drop(engine->readers, r->db);
+    atomic_fetch_add_explicit(&engine->read_count, 1, memory_order_relaxed);
+    return status;
 }
 
 loci_status lc_engine_read(loci_engine *engine, int64_t deadline_us, lc_tx_body *body, void *ctx,
                            loci_error *err)
 {
     guarded_read r = {.deadline_us = deadline_us, .body = body, .ctx = ctx};
-    loci_status status = lc_readers_take(engine->readers, deadline_us, &r.db, err);
 
-    if (status != LOCI_OK)
-        return status;
-    status = lc_engine_guard(engine, read_guarded, &r, err);
-    if (lc_engine_check(engine, NULL) == LOCI_OK)
-        lc_readers_give_back(engine->readers, r.db);
-    else
-        lc_readers_drop(engine->readers, r.db);
-    atomic_fetch_add_explicit(&engine->read_count, 1, memory_order_relaxed);
-    return status;
+    return read_on_snapshot(engine, &r, err);
+}
+
+loci_status lc_engine_read_one(loci_engine *engine, int64_t deadline_us, lc_tx_body *body,
+                               void *ctx, loci_error *err)
+{
+    guarded_read r = {.deadline_us = deadline_us, .body = body, .ctx = ctx, .is_one = true};
+
+    return read_on_snapshot(engine, &r, err);
+}
+
+loci_status lc_engine_read_brief(loci_engine *engine, lc_tx_body *body, void *ctx, bool *out_is_cut,
+                                 loci_error *err)
+{
+    /* No deadline: a connection is free now, or it is not brief. */
+    guarded_read r = {.body = body, .ctx = ctx, .out_is_cut = out_is_cut};
+
+    *out_is_cut = true;
+    return read_on_snapshot(engine, &r, err);
 }
 
 loci_status lc_engine_write(loci_engine *engine, lc_write *write)

@@ -1,5 +1,5 @@
-/* token_cache.c - 64 sets of 4 entries; the set is chosen by the fingerprint's first byte, the
- * entry given up is the one read longest ago. The fingerprint has a key made at open, so nobody can
+/* token_cache.c - 64 sets of 4 entries; the set is chosen by the first byte of the token's print,
+ * the entry given up is the one read longest ago. The print has a key made at open, so nobody can
  * choose tokens that fall into one set, and only good tokens are put in: guesses push nobody out.
  *
  * Invariant: everything but `heap` and `key` is touched under the lock only. */
@@ -15,14 +15,14 @@
 #define SETS (LC_TOKEN_CACHE_ENTRIES / WAYS)
 
 typedef struct entry {
-    lc_token_hash fingerprint;
+    lc_token_print print;
     lc_token_moment read; /* When it was read, or before. */
     lc_token token;
 } entry;
 
 struct lc_token_cache {
     lc_heap *heap;
-    lc_token_hash key;
+    lc_token_print key;
     pthread_mutex_t lock;
     uint64_t generation;
     entry *sets[SETS][WAYS]; /* NULL = never used. */
@@ -57,13 +57,13 @@ void lc_token_cache_free(lc_token_cache *cache)
     lc_heap_free(cache->heap, cache, sizeof *cache, LOCI_MEM_CACHES);
 }
 
-/* The entry with this fingerprint in its set, or NULL. */
-static entry *find_entry(lc_token_cache *cache, const lc_token_hash *fingerprint)
+/* The entry with this print in its set, or NULL. */
+static entry *find_entry(lc_token_cache *cache, const lc_token_print *print)
 {
-    entry **set = cache->sets[fingerprint->bytes[0] % SETS];
+    entry **set = cache->sets[print->bytes[0] % SETS];
 
     for (int way = 0; way < WAYS; way++) {
-        if (set[way] != NULL && lc_token_hash_is_equal(&set[way]->fingerprint, fingerprint))
+        if (set[way] != NULL && lc_token_print_is_equal(&set[way]->print, print))
             return set[way];
     }
     return NULL;
@@ -72,13 +72,13 @@ static entry *find_entry(lc_token_cache *cache, const lc_token_hash *fingerprint
 bool lc_token_cache_find(lc_token_cache *cache, loci_str text, lc_token *out)
 {
     int64_t now_us = lc_clock_monotonic_us();
-    lc_token_hash fingerprint;
+    lc_token_print print;
     bool is_fresh;
     entry *found;
 
-    lc_token_fingerprint(&cache->key, text, &fingerprint);
+    lc_token_print_make(&cache->key, text, &print);
     (void)pthread_mutex_lock(&cache->lock);
-    found = find_entry(cache, &fingerprint);
+    found = find_entry(cache, &print);
     is_fresh = found != NULL && found->read.generation == cache->generation &&
                now_us - found->read.us < LC_TOKEN_CACHE_US;
     if (is_fresh)
@@ -98,10 +98,10 @@ lc_token_moment lc_token_cache_moment(lc_token_cache *cache)
 }
 
 /* The entry to be written: the same token's, a new one, or the one read longest ago. */
-static entry *make_room(lc_token_cache *cache, const lc_token_hash *fingerprint)
+static entry *make_room(lc_token_cache *cache, const lc_token_print *print)
 {
-    entry **set = cache->sets[fingerprint->bytes[0] % SETS];
-    entry *same = find_entry(cache, fingerprint);
+    entry **set = cache->sets[print->bytes[0] % SETS];
+    entry *same = find_entry(cache, print);
     entry **oldest = &set[0];
 
     if (same != NULL)
@@ -118,14 +118,14 @@ static entry *make_room(lc_token_cache *cache, const lc_token_hash *fingerprint)
 void lc_token_cache_put(lc_token_cache *cache, loci_str text, lc_token_moment before,
                         const lc_token *token)
 {
-    lc_token_hash fingerprint;
+    lc_token_print print;
     entry *place;
 
-    lc_token_fingerprint(&cache->key, text, &fingerprint);
+    lc_token_print_make(&cache->key, text, &print);
     (void)pthread_mutex_lock(&cache->lock);
-    place = make_room(cache, &fingerprint);
+    place = make_room(cache, &print);
     if (place != NULL)
-        *place = (entry){.fingerprint = fingerprint, .read = before, .token = *token};
+        *place = (entry){.print = print, .read = before, .token = *token};
     (void)pthread_mutex_unlock(&cache->lock);
 }
 

@@ -368,7 +368,8 @@ loci_status lc_run_wait(lc_run *run, loci_error *err)
     if ((op->flags & LC_OP_ALONE) != 0)
         return run_alone(run, err);
     if (op->cost != LC_COST_WRITE)
-        return lc_engine_read(run->call.engine, run->call.deadline_us, lc_run_and_answer, run, err);
+        return ((op->flags & LC_OP_ONE_STATEMENT) != 0 ? lc_engine_read_one : lc_engine_read)(
+            run->call.engine, run->call.deadline_us, lc_run_and_answer, run, err);
 
     lc_write write = lc_run_write(run);
 

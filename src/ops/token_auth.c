@@ -44,7 +44,7 @@ static loci_status find_token(lc_tx *tx, void *ctx, loci_error *err)
 static loci_status load_token(loci_engine *engine, loci_str bearer, lc_token *out, loci_error *err)
 {
     lc_token_cache *cache = lc_engine_token_cache(engine);
-    lc_token_moment before = lc_token_cache_moment(cache);
+    lc_token_moment before;
     look_up l = {.is_good = false};
     loci_status status;
 
@@ -52,6 +52,7 @@ static loci_status load_token(loci_engine *engine, loci_str bearer, lc_token *ou
         return LOCI_OK;
     if (!lc_token_text_parse(bearer, &l.id, &l.secret_hash))
         return lc_token_refuse(err);
+    before = lc_token_cache_moment(cache);
     status = lc_engine_read(engine, before.us + LOOK_UP_US, find_token, &l, err);
     if (status != LOCI_OK)
         return status;

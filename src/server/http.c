@@ -17,6 +17,7 @@
  *     no timeout, nor a hang-up
  *     panics when stopped while     lc_http_stop() wakes them; who wants to sleep later finds
  *     some are suspended            is_stopping under the same lock, and does not
+ *     hangs up on long queries      cut_query(): what is refused anyway is cut before it is noted
  *     does not accept at its limit  its limit is a little above ours; beyond ours the answer is 503
  */
 #include "server/http.h"
@@ -35,6 +36,7 @@
 #define CONNECTIONS_SPARE 32   /* Beyond the limit, to be told so. */
 #define REPLY_BYTES_PER_MS 16  /* A reader slower than 16 KB/s has not got forever. */
 #define BODY_BYTES_FIRST 65536 /* Memory for what was announced; more only for what has come. */
+#define POOL_BYTES_SPARE 10240 /* 100 fields of 64 bytes, 3 KB of answer, and a little. */
 #define PROBLEM_BYTES_MAX (64u * 1024)
 #define PROBLEM_TYPE "application/problem+json"
 
@@ -67,6 +69,19 @@ void lc_http_adopt(lc_http *http, int fd)
 
 /* ---- Requests ------------------------------------------------------------------------------ */
 
+/* libmicrohttpd notes every parameter of a query before anybody is asked, and hangs up when they do
+ * not fit into its memory. Cut behind the first that is too many, the request is refused as it
+ * should be. The text lies in the connection's own buffer. */
+static void cut_query(char *target)
+{
+    char *at = strchr(target, '?');
+
+    for (size_t count = 0; at != NULL && count <= LC_HTTP_FIELDS_MAX; count++)
+        at = strchr(at + 1, '&');
+    if (at != NULL)
+        *at = '\0';
+}
+
 /* The request line as it was sent, before it is taken apart. */
 static void *note_target(void *cls, const char *target, struct MHD_Connection *mhd)
 {
@@ -79,6 +94,8 @@ static void *note_target(void *cls, const char *target, struct MHD_Connection *m
         connection->has_bad_target = !lc_http_guard_is_target(
             (loci_str){target, connection->target_bytes});
         connection->has_bad_escape = false;
+        if (target != NULL)
+            cut_query((char *)(uintptr_t)target);
     }
     return NULL;
 }
@@ -515,8 +532,9 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
 loci_status lc_http_loop_start(lc_http *http, loci_error *err)
 {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
-    /* Half of it is read into at first; header structures, and the head of the answer, follow. */
-    size_t pool_bytes = http->limits.header_bytes_max / 2 * 3 + 8192;
+    /* The head of a request, what libmicrohttpd notes of its fields, and the head of the answer. It
+     * is cleared for every request, so it is no larger than that. */
+    size_t pool_bytes = http->limits.header_bytes_max + POOL_BYTES_SPARE;
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)pool_bytes, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(http->limits.connections_max + CONNECTIONS_SPARE),

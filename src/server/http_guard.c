@@ -41,21 +41,42 @@ bool lc_http_is_same_name(loci_str a, loci_str b)
     return true;
 }
 
-/* RFC 9110, 5.6.2. */
+/* RFC 9110, 5.6.2: which bytes a name is made of, 64 of ASCII a word. */
+static const uint64_t token_bytes[2] = {
+    UINT64_C(0x03FF6CFA00000000), /* ! # $ % & ' * + - . 0-9 */
+    UINT64_C(0x57FFFFFFC7FFFFFE), /* A-Z ^ _ ` a-z | ~ */
+};
+
 static bool is_token(loci_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
-        char byte = text.ptr[i];
+        unsigned char byte = (unsigned char)text.ptr[i];
 
-        if (!is_alphanumeric(byte) && (byte == '\0' || strchr("!#$%&'*+-.^_`|~", byte) == NULL))
+        if (byte >= 128 || (token_bytes[byte / 64] >> byte % 64 & 1) == 0)
             return false;
     }
     return text.len > 0;
 }
 
+/* The length of the part that certainly has nothing below a space and no DEL, 8 bytes a step. */
+static size_t skip_printable(loci_str text)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones * 0x80;
+    uint64_t block;
+    size_t at = 0;
+
+    for (; text.len - at >= sizeof block; at += sizeof block) {
+        memcpy(&block, text.ptr + at, sizeof block);
+        /* A byte above 0x7F stops it too: what borrows from its neighbour is looked at again. */
+        if (((block | (block - ones * 0x20) | ((block ^ ones * 0x7F) - ones)) & tops) != 0)
+            break;
+    }
+    return at;
+}
+
 static bool is_field_value(loci_str text)
 {
-    for (size_t i = 0; i < text.len; i++) {
+    for (size_t i = skip_printable(text); i < text.len; i++) {
         unsigned char byte = (unsigned char)text.ptr[i];
 
         if ((byte < 0x20 && byte != '\t') || byte == 0x7F)
@@ -194,7 +215,7 @@ bool lc_http_guard_is_our_origin(loci_str origin, const lc_http_rules *rules)
 
 /* The fields that matter here, and how often they came. */
 typedef struct special {
-    const char *name;
+    loci_str name;
     size_t count;
     loci_str value; /* Of the last. */
 } special;
@@ -209,7 +230,8 @@ static bool note_fields(const lc_http_head *head, special *specials)
         if (!is_token(field->name) || !is_field_value(field->value))
             return false;
         for (size_t j = 0; j < SPECIALS; j++) {
-            if (lc_http_is_same_name(field->name, loci_str_of(specials[j].name))) {
+            if (field->name.len == specials[j].name.len &&
+                lc_http_is_same_name(field->name, specials[j].name)) {
                 specials[j].count++;
                 specials[j].value = lc_str_trim(field->value);
             }
@@ -260,11 +282,11 @@ static lc_http_verdict check_framing(const lc_http_head *head, const special *sp
 lc_http_verdict lc_http_guard_check(const lc_http_head *head, const lc_http_rules *rules)
 {
     special specials[SPECIALS] = {
-        [LENGTH] = {.name = "Content-Length"},
-        [ENCODING] = {.name = "Transfer-Encoding"},
-        [HOST] = {.name = "Host"},
-        [ORIGIN] = {.name = "Origin"},
-        [AUTHORIZATION] = {.name = "Authorization"},
+        [LENGTH] = {.name = LC_STR("Content-Length")},
+        [ENCODING] = {.name = LC_STR("Transfer-Encoding")},
+        [HOST] = {.name = LC_STR("Host")},
+        [ORIGIN] = {.name = LC_STR("Origin")},
+        [AUTHORIZATION] = {.name = LC_STR("Authorization")},
     };
 
     if (head->bytes > rules->header_bytes_max)

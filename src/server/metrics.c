@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "ops/op.h"
 #include "server/metrics_text.h"
 
@@ -32,7 +33,8 @@ static const char *const class_names[CLASSES] = {"point", "work", "write", "none
 
 struct lc_metrics {
     lc_env *env;
-    size_t op_count; /* The row behind the last operation's is for what is none. */
+    size_t op_count;   /* The row behind the last operation's is for what is none. */
+    const lc_op **ops; /* All, in order. */
     histogram took[CLASSES];
     _Atomic int64_t requests[]; /* [op][status] */
 };
@@ -51,23 +53,37 @@ loci_status lc_metrics_new(lc_env *env, lc_metrics **out, loci_error *err)
         return lc_fail_memory(err);
     metrics->env = env;
     metrics->op_count = op_count;
+    metrics->ops = lc_heap_alloc(&env->heap, op_count * sizeof *metrics->ops, LOCI_MEM_ENGINE);
+    if (metrics->ops == NULL) {
+        lc_heap_free(&env->heap, metrics, size_of(op_count), LOCI_MEM_ENGINE);
+        return lc_fail_memory(err);
+    }
+    for (size_t i = 0; i < op_count; i++)
+        metrics->ops[i] = lc_op_at(i);
     *out = metrics;
     return LOCI_OK;
 }
 
 void lc_metrics_free(lc_metrics *metrics)
 {
-    if (metrics != NULL)
-        lc_heap_free(&metrics->env->heap, metrics, size_of(metrics->op_count), LOCI_MEM_ENGINE);
+    lc_heap *heap;
+
+    if (metrics == NULL)
+        return;
+    heap = &metrics->env->heap;
+    lc_heap_free(heap, metrics->ops, metrics->op_count * sizeof *metrics->ops, LOCI_MEM_ENGINE);
+    lc_heap_free(heap, metrics, size_of(metrics->op_count), LOCI_MEM_ENGINE);
 }
 
+/* Its place in the table; op_count for what is none. */
 static size_t find_op(const lc_metrics *metrics, const char *operation)
 {
+    loci_str name = loci_str_of(operation);
     size_t i = 0;
 
-    while (operation != NULL && i < metrics->op_count && strcmp(lc_op_at(i)->name, operation) != 0)
+    while (i < metrics->op_count && (name.len == 0 || !lc_str_is(name, metrics->ops[i]->name)))
         i++;
-    return operation == NULL ? metrics->op_count : i;
+    return i;
 }
 
 static size_t find_status(int http_status)
@@ -92,7 +108,7 @@ static void observe(histogram *h, int64_t took_us)
 void lc_metrics_count(lc_metrics *metrics, const char *operation, int http_status, int64_t took_us)
 {
     size_t op = find_op(metrics, operation);
-    size_t class = op < metrics->op_count ? (size_t)lc_op_at(op)->cost : CLASSES - 1;
+    size_t class = op < metrics->op_count ? (size_t)metrics->ops[op]->cost : CLASSES - 1;
 
     atomic_fetch_add_explicit(&metrics->requests[op * STATUSES + find_status(http_status)], 1,
                               memory_order_relaxed);
@@ -116,7 +132,7 @@ static void write_requests(const lc_metrics *metrics, lc_buf *out)
             continue;
         (void)snprintf(code, sizeof code, "%d", statuses[i % STATUSES]);
         (void)snprintf(labels, sizeof labels, "operation=\"%s\",code=\"%s\"",
-                       op < metrics->op_count ? lc_op_at(op)->name : "none",
+                       op < metrics->op_count ? metrics->ops[op]->name : "none",
                        statuses[i % STATUSES] != 0 ? code : "other");
         lc_metric_int(out, "loci_http_requests_total", labels, count);
     }

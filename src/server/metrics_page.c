@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "server/log_queue.h"
 #include "server/metrics_text.h"
 #include "server/served.h"
 
@@ -42,6 +43,13 @@ static void write_http(const lc_server *server, lc_buf *out)
     lc_metric_family(out, "loci_http_bytes_total", "counter", "Bytes received and sent.");
     lc_metric_int(out, "loci_http_bytes_total", "direction=\"in\"", c.bytes_in);
     lc_metric_int(out, "loci_http_bytes_total", "direction=\"out\"", c.bytes_out);
+}
+
+static void write_log(const lc_server *server, lc_buf *out)
+{
+    lc_metric_one(out, "loci_log_lost_total", "counter",
+                  "Lines of the log that were dropped because nobody read them in time.",
+                  server->log_queue != NULL ? lc_log_queue_lost(server->log_queue) : 0);
 }
 
 static void write_build(lc_buf *out)
@@ -202,6 +210,7 @@ static void answer_page(const scrape *s, loci_str store)
     write_build(&out);
     lc_metrics_write(s->server->metrics, &out);
     write_http(s->server, &out);
+    write_log(s->server, &out);
     write_store(lc_http_arena(request), store, &out);
     write_process(s->server, &out);
     if (lc_buf_status(&out, &err) == LOCI_OK)

@@ -23,6 +23,7 @@ typedef struct lc_server {
     loci_engine *engine; /* Used through loci.h and ops/ only. */
     lc_http *http;
     lc_metrics *metrics;
+    struct lc_log_queue *log_queue; /* Or NULL. */
     const struct lc_routes *routes; /* What the paths mean: server/route.h. */
     bool has_peer_access;           /* Our own uid on the Unix socket needs no token. */
     _Atomic bool is_draining;

@@ -22,7 +22,6 @@
 #include "server/route.h"
 #include "server/served.h"
 
-#define HEADER_BYTES_MAX (32 * 1024)
 #define STREAM_BUFFER_BYTES                                                                        \
     (5 * 1024 * 1024) /* The largest event, as text; held only while sent. */
 
@@ -126,7 +125,6 @@ static lc_http_limits read_limits(loci_engine *engine)
     int64_t connections_max = lc_setting_view_i64(engine, "server.connections_max");
 
     return (lc_http_limits){
-        .header_bytes_max = HEADER_BYTES_MAX,
         .body_bytes_max = (size_t)lc_setting_view_i64(engine, "server.body_bytes_max"),
         .connections_max = connections_max,
         .connections_of_peer = connections_max, /* Behind a proxy there is only one peer. */
@@ -218,6 +216,7 @@ loci_status lc_server_run(const lc_server_options *options, loci_error *err)
     lc_server server = {
         .env = &env,
         .engine = options->engine,
+        .log_queue = options->log_queue,
         .routes = &routes,
         .has_peer_access = options->socket_path != NULL,
         .started_us = lc_env_now_us(&env),

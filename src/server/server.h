@@ -8,10 +8,11 @@ typedef struct lc_server_options {
     loci_engine *engine; /* Open, with threads; stays the caller's. */
     loci_log_fn *log;    /* Where request records go. */
     void *log_ctx;
-    const char *listen;       /* "127.0.0.1:7077"; NULL = no TCP. */
-    const char *socket_path;  /* NULL = none. */
-    const char *const *hosts; /* Further names it is reached by; ends with NULL; or NULL. */
-    int64_t drain_ms_max;     /* How long accepted requests may take after `stop`. */
+    struct lc_log_queue *log_queue; /* Behind `log`, to count what it lost; or NULL. */
+    const char *listen;             /* "127.0.0.1:7077"; NULL = no TCP. */
+    const char *socket_path;        /* NULL = none. */
+    const char *const *hosts;       /* Further names it is reached by; ends with NULL; or NULL. */
+    int64_t drain_ms_max;           /* How long accepted requests may take after `stop`. */
     /* Called when it listens, with the address, such as "http://127.0.0.1:7077". */
     void (*ready)(void *ctx, const char *address);
     /* Called when it begins to drain; or NULL. */

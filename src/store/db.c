@@ -33,7 +33,7 @@ loci_status lc_tx_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_row
 {
     LC_ASSERT(sql->columns != NULL);
     check_args(sql, args);
-    *out = (lc_rows){.tx = tx, .sql = sql};
+    *out = (lc_rows){.tx = tx, .sql = sql, .column_count = (int)strlen(sql->columns)};
     return tx->db->driver->query(tx, sql, args, out, err);
 }
 
@@ -47,7 +47,7 @@ bool lc_rows_next(lc_rows *rows, loci_status *out_status, loci_error *err)
 
 static void check_column(const lc_rows *rows, int column, char kind)
 {
-    LC_ASSERT(column >= 0 && (size_t)column < strlen(rows->sql->columns));
+    LC_ASSERT(column >= 0 && column < rows->column_count);
     LC_ASSERT(rows->sql->columns[column] == kind);
 }
 
@@ -65,7 +65,7 @@ double lc_rows_f64(const lc_rows *rows, int column)
 
 loci_str lc_rows_str(const lc_rows *rows, int column)
 {
-    LC_ASSERT(column >= 0 && (size_t)column < strlen(rows->sql->columns));
+    LC_ASSERT(column >= 0 && column < rows->column_count);
     LC_ASSERT(rows->sql->columns[column] == 't' || rows->sql->columns[column] == 'b');
     return rows->tx->db->driver->column_str(rows, column);
 }
@@ -98,6 +98,24 @@ loci_status lc_tx_find(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows
 loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx, loci_error *err)
 {
     return db->driver->read(db, deadline_us, body, ctx, err);
+}
+
+loci_status lc_db_read_one(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                           loci_error *err)
+{
+    const lc_db_driver *driver = db->driver;
+
+    return (driver->read_one != NULL ? driver->read_one : driver->read)(db, deadline_us, body, ctx,
+                                                                        err);
+}
+
+loci_status lc_db_read_brief(lc_db *db, lc_tx_body *body, void *ctx, bool *out_is_cut,
+                             loci_error *err)
+{
+    *out_is_cut = db->driver->read_brief == NULL;
+    if (*out_is_cut)
+        return lc_fail(err, LOCI_EDEADLINE, "this store does not say how long a read takes");
+    return db->driver->read_brief(db, body, ctx, out_is_cut, err);
 }
 
 void lc_db_write(lc_db *db, lc_write *first)

@@ -89,6 +89,11 @@ static loci_status acquire(lc_tx *tx, const lc_sql *sql, lc_sqlite_statement **o
     lc_sqlite_statement *made;
     loci_status status;
 
+    if (db->is_single && db->has_single_begun) {
+        db->needs_snapshot = true;
+        return lc_fail(err, LOCI_EINTERNAL, "a second statement needs a snapshot");
+    }
+    db->has_single_begun = true;
     if (found != NULL && !found->is_in_use) {
         found->is_in_use = true;
         *out = found;

@@ -220,24 +220,72 @@ void lc_sqlite_write(lc_db *base, lc_write *first)
     }
 }
 
+static loci_status run_read(lc_sqlite *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                            loci_error *err)
+{
+    lc_tx tx = {.db = &db->db, .now_us = lc_env_now_us(db->db.env)};
+    int64_t longest_us = lc_clock_monotonic_us() + LC_READ_TX_MS_MAX * 1000;
+    loci_status status;
+
+    db->read_timed_out = false;
+    db->read_deadline_us = deadline_us < longest_us ? deadline_us : longest_us;
+    status = body(&tx, ctx, err);
+    db->read_deadline_us = INT64_MAX;
+    return status;
+}
+
 loci_status lc_sqlite_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
                            loci_error *err)
 {
     lc_sqlite *db = (lc_sqlite *)base;
-    lc_tx tx = {.db = base, .now_us = lc_env_now_us(base->env)};
-    int64_t longest_us = lc_clock_monotonic_us() + LC_READ_TX_MS_MAX * 1000;
     loci_status status;
 
     db->busy_deadline_us = deadline_us;
     status = begin(db, LC_SQLITE_BEGIN, err);
     if (status != LOCI_OK)
         return status;
-    db->read_timed_out = false;
-    db->read_deadline_us = deadline_us < longest_us ? deadline_us : longest_us;
-    status = body(&tx, ctx, err);
-    db->read_deadline_us = INT64_MAX;
+    status = run_read(db, deadline_us, body, ctx, err);
     /* Nothing to commit, but ending a snapshot that way is half the work of rolling it back. */
     if (status != LOCI_OK || lc_sqlite_run_control(db, LC_SQLITE_COMMIT) != SQLITE_OK)
         lc_sqlite_roll_back(db);
+    return status;
+}
+
+/* Without a transaction around it. */
+static loci_status run_single(lc_sqlite *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                              loci_error *err)
+{
+    loci_status status;
+
+    db->busy_deadline_us = deadline_us;
+    db->is_single = true;
+    db->has_single_begun = db->needs_snapshot = false;
+    status = run_read(db, deadline_us, body, ctx, err);
+    db->is_single = false;
+    return status;
+}
+
+loci_status lc_sqlite_read_one(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                               loci_error *err)
+{
+    lc_sqlite *db = (lc_sqlite *)base;
+    loci_status status = run_single(db, deadline_us, body, ctx, err);
+
+    /* Whatever it made of the refusal: two statements of one body see the same state. */
+    return db->needs_snapshot ? lc_sqlite_read(base, deadline_us, body, ctx, err) : status;
+}
+
+loci_status lc_sqlite_read_brief(lc_db *base, lc_tx_body *body, void *ctx, bool *out_is_cut,
+                                 loci_error *err)
+{
+    lc_sqlite *db = (lc_sqlite *)base;
+    loci_status status;
+
+    db->is_brief = true;
+    db->is_cut = false;
+    db->looks = 0;
+    status = run_single(db, INT64_MAX, body, ctx, err);
+    db->is_brief = false;
+    *out_is_cut = db->is_cut || db->needs_snapshot;
     return status;
 }

@@ -111,11 +111,20 @@ bool lc_token_hash_is_equal(const lc_token_hash *a, const lc_token_hash *b)
     return sodium_memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
-void lc_token_fingerprint(const lc_token_hash *key, loci_str text, lc_token_hash *out)
+_Static_assert(LC_TOKEN_PRINT_BYTES == crypto_shorthash_siphashx24_BYTES &&
+                   LC_TOKEN_PRINT_BYTES == crypto_shorthash_siphashx24_KEYBYTES,
+               "key and print have SipHash's sizes");
+
+void lc_token_print_make(const lc_token_print *key, loci_str text, lc_token_print *out)
 {
-    /* As in hash_secret(). */
-    (void)crypto_generichash(out->bytes, sizeof out->bytes, (const unsigned char *)text.ptr,
-                             text.len, key->bytes, sizeof key->bytes);
+    /* Cannot fail. */
+    (void)crypto_shorthash_siphashx24(out->bytes, (const unsigned char *)text.ptr, text.len,
+                                      key->bytes);
+}
+
+bool lc_token_print_is_equal(const lc_token_print *a, const lc_token_print *b)
+{
+    return sodium_memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
 }
 
 void lc_token_wipe(void *secret, size_t bytes)

@@ -195,7 +195,7 @@ TEST(buf, first_failure_is_kept_and_what_follows_is_ignored)
     init(&heap, &buf, 100000);
     lc_buf_append(&buf, LC_STR("kept"));
     test_heap_fail_nth(1);
-    lc_buf_append(&buf, xs(1000));
+    lc_buf_append(&buf, xs(2000));
     CHECK(test_heap_disarm());
     lc_buf_append(&buf, LC_STR("no"));
     lc_buf_append_byte(&buf, 'n');

@@ -110,17 +110,17 @@ TEST(token_text, is_found_inside_other_text)
     CHECK(!lc_token_text_is_in(LC_STR("")));
 }
 
-TEST(token_text, a_fingerprint_depends_on_its_key)
+TEST(token_text, a_print_depends_on_its_key)
 {
-    lc_token_hash key = {{1}}, other = {{2}}, a, b;
+    lc_token_print key = {{1}}, other = {{2}}, a, b;
 
-    lc_token_fingerprint(&key, LC_STR("text"), &a);
-    lc_token_fingerprint(&key, LC_STR("text"), &b);
-    CHECK(lc_token_hash_is_equal(&a, &b));
-    lc_token_fingerprint(&other, LC_STR("text"), &b);
-    CHECK(!lc_token_hash_is_equal(&a, &b));
-    lc_token_fingerprint(&key, LC_STR("texT"), &b);
-    CHECK(!lc_token_hash_is_equal(&a, &b));
-    lc_token_fingerprint(&key, LC_STR(""), &b);
-    CHECK(!lc_token_hash_is_equal(&a, &b));
+    lc_token_print_make(&key, LC_STR("text"), &a);
+    lc_token_print_make(&key, LC_STR("text"), &b);
+    CHECK(lc_token_print_is_equal(&a, &b));
+    lc_token_print_make(&other, LC_STR("text"), &b);
+    CHECK(!lc_token_print_is_equal(&a, &b));
+    lc_token_print_make(&key, LC_STR("texT"), &b);
+    CHECK(!lc_token_print_is_equal(&a, &b));
+    lc_token_print_make(&key, LC_STR(""), &b);
+    CHECK(!lc_token_print_is_equal(&a, &b));
 }
