@@ -1,8 +1,8 @@
 /* build.c - from the sources to the packer.
  *
  * Everything that could be said is first judged together (talk.h): a message that repeats a
- * superseded value, an older signal, a statement somebody outranked. What holds becomes items in the
- * order of choosing: mandatory ones, facts by relevance, signals, notes, messages newest first.
+ * superseded value, an older signal, a statement somebody outranked. What holds becomes items in
+ * the order of choosing: mandatory ones, facts by relevance, signals, notes, messages newest first.
  */
 #include "context/build.h"
 
@@ -93,7 +93,8 @@ static size_t list_moments(building *b, moment *moments)
         m->said.is_model = lc_message_is_model(&source->messages[i]);
         m->place = &b->message_said[i];
     }
-    /* Signals have no seq. They only ever replace each other, so where they stand does not matter. */
+    /* Signals have no seq. They only ever replace each other, so where they stand does not matter.
+     */
     for (size_t i = 0; i < source->signal_count; i++) {
         moment *m = add_moment(moments, &count, source->signals[i].signal.recorded_at,
                                LC_SAID_SIGNAL);
@@ -139,8 +140,8 @@ static loci_status judge(building *b, loci_error *err)
     for (size_t i = 0; i < b->said_count; i++) {
         b->said[i] = moments[i].said;
         if (moments[i].ended != LC_SAID_NONE)
-            b->said[i].successor =
-                find_said(b, moments, source->ended[moments[i].ended].fact.superseded_by);
+            b->said[i].successor = find_said(b, moments,
+                                             source->ended[moments[i].ended].fact.superseded_by);
     }
     return lc_talk_judge(b->input->talk, b->arena,
                          &(lc_talk_input){.said = b->said,
@@ -173,8 +174,8 @@ static lc_pack_item *add_item(building *b, lc_section section, loci_str id, loci
 {
     lc_pack_item *item = &b->items[b->item_count++];
 
-    *item = (lc_pack_item){.id = id, .text = text, .section = section,
-                           .place = (int64_t)b->item_count};
+    *item = (lc_pack_item){
+        .id = id, .text = text, .section = section, .place = (int64_t)b->item_count};
     return item;
 }
 

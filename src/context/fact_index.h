@@ -1,9 +1,9 @@
 /* fact_index.h - one user's valid facts in memory, found by words.
  *
  * Made from rows, never stored. It knows the seq of the user's log that it has seen and catches up
- * from there: with the facts written since, and without those that ended since; so another process's
- * writes are noticed and nothing is made anew for one fact. Places are given in the order of
- * writing and not used again; when too many are empty the index is made again.
+ * from there: with the facts written since, and without those that ended since; so another
+ * process's writes are noticed and nothing is made anew for one fact. Places are given in the order
+ * of writing and not used again; when too many are empty the index is made again.
  *
  * One thread at a time; engine/fact_cache.h has the lock. */
 #ifndef LC_CONTEXT_FACT_INDEX_H

@@ -2,7 +2,8 @@
  *
  * The message is always kept. Facts change only where talk/propose.h finds the slot that the words
  * are about and a value that contradicts what stands there; what the speaker may not change becomes
- * a claim, like any other write. Nothing is made up: a sentence about no known fact changes none. */
+ * a claim, like any other write. Nothing is made up: a sentence about no known fact changes none.
+ */
 #ifndef LC_CONTEXT_OBSERVE_H
 #define LC_CONTEXT_OBSERVE_H
 

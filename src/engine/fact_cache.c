@@ -93,7 +93,8 @@ static loci_status new_entry(lc_fact_cache *cache, const lc_tx *tx, entry **out,
 
 static bool is_of(const entry *e, const lc_tx *tx)
 {
-    return e != NULL && lc_str_is(tx->tenant_id, e->tenant_id) && lc_str_is(tx->user_id, e->user_id);
+    return e != NULL && lc_str_is(tx->tenant_id, e->tenant_id) &&
+           lc_str_is(tx->user_id, e->user_id);
 }
 
 static size_t total_bytes(const lc_fact_cache *cache)

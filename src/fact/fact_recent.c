@@ -1,26 +1,30 @@
-/* fact_recent.c - the facts that changed last: what a conversation is likely to be about, and what an
- * index has to catch up with.
+/* fact_recent.c - the facts that changed last: what a conversation is likely to be about, and what
+ * an index has to catch up with.
  *
  * All walks are bounded by an index on the seq, whatever else the user has. */
 #include "base/str.h"
 #include "fact/fact_row.h"
 
-#define OF_PERSONA " and persona_id in ('', $5)"
-#define RECENT(filter)                                                                             \
-    "select " LC_FACT_OF_CURRENT " where tenant_id = $1 and user_id = $2 and seq > $3" filter      \
-    " order by seq desc limit $4"
-#define ENDED(filter)                                                                              \
+#define WRITTEN_AFTER                                                                              \
+    "select " LC_FACT_OF_CURRENT " where tenant_id = $1 and user_id = $2 and seq > $3"
+#define ENDED_AFTER                                                                                \
     "select " LC_FACT_OF_PAST " where tenant_id = $1 and user_id = $2 and ended_seq > $3"          \
-    " and standing in ('superseded', 'retracted')" filter " order by ended_seq desc limit $4"
-#define COUNT(filter)                                                                              \
-    "select standing, count(*) from fact_past where tenant_id = $1 and user_id = $2"               \
-    " and ended_seq > $3" filter " group by standing"
+    " and standing in ('superseded', 'retracted')"
 
-static const lc_sql recent_sql = {RECENT(OF_PERSONA), "ttiit", LC_FACT_ROW_KINDS};
-static const lc_sql recent_of_all_sql = {RECENT(""), "ttii", LC_FACT_ROW_KINDS};
-static const lc_sql ended_sql = {ENDED(OF_PERSONA), "ttiit", LC_FACT_ROW_KINDS};
-static const lc_sql ended_of_all_sql = {ENDED(""), "ttii", LC_FACT_ROW_KINDS};
-static const lc_sql count_sql = {COUNT(" and persona_id in ('', $4)"), "ttit", "ti"};
+static const lc_sql recent_sql = {WRITTEN_AFTER
+                                  " and persona_id in ('', $5) order by seq desc limit $4",
+                                  "ttiit", LC_FACT_ROW_KINDS};
+static const lc_sql recent_of_all_sql = {WRITTEN_AFTER " order by seq desc limit $4", "ttii",
+                                         LC_FACT_ROW_KINDS};
+static const lc_sql ended_sql = {ENDED_AFTER
+                                 " and persona_id in ('', $5) order by ended_seq desc limit $4",
+                                 "ttiit", LC_FACT_ROW_KINDS};
+static const lc_sql ended_of_all_sql = {ENDED_AFTER " order by ended_seq desc limit $4", "ttii",
+                                        LC_FACT_ROW_KINDS};
+static const lc_sql count_sql = {"select standing, count(*) from fact_past where tenant_id = $1"
+                                 " and user_id = $2 and ended_seq > $3 and persona_id in ('', $4)"
+                                 " group by standing",
+                                 "ttit", "ti"};
 
 static const lc_sql doubt_sql = {"select " LC_FACT_OF_CURRENT
                                  " where tenant_id = $1 and user_id = $2 and needs_review = 1"
@@ -70,11 +74,11 @@ loci_status lc_fact_count_past(lc_tx *tx, const lc_fact_recent *recent, lc_fact_
                                loci_error *err)
 {
     lc_rows rows;
-    loci_status status =
-        lc_tx_query(tx, &count_sql,
-                    (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(recent->after_seq),
-                               LC_T(lc_fact_or_empty(recent->persona_id))},
-                    &rows, err);
+    loci_status status = lc_tx_query(tx, &count_sql,
+                                     (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                                LC_I(recent->after_seq),
+                                                LC_T(lc_fact_or_empty(recent->persona_id))},
+                                     &rows, err);
 
     if (status != LOCI_OK)
         return status;

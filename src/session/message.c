@@ -19,10 +19,10 @@ static const lc_sql last_of_session_sql = {
     " and persona_id in ('', $4) order by seq desc limit $5",
     "tttti", MESSAGE_KINDS};
 
-static const lc_sql last_sql = {
-    "select " MESSAGE_COLUMNS " from messages where tenant_id = $1 and user_id = $2"
-    " and persona_id in ('', $3) order by seq desc limit $4",
-    "ttti", MESSAGE_KINDS};
+static const lc_sql last_sql = {"select " MESSAGE_COLUMNS
+                                " from messages where tenant_id = $1 and user_id = $2"
+                                " and persona_id in ('', $3) order by seq desc limit $4",
+                                "ttti", MESSAGE_KINDS};
 
 static lc_message message_from(const lc_rows *rows)
 {
@@ -71,8 +71,11 @@ static loci_str or_empty(loci_str text)
 loci_status lc_session_each_message(lc_tx *tx, const lc_message_page *page, lc_message_visit *visit,
                                     void *ctx, loci_error *err)
 {
-    lc_arg args[] = {LC_T(tx->tenant_id),     LC_T(tx->user_id),   LC_T(page->session_id),
-                     LC_I(page->after_seq),   LC_T(or_empty(page->persona_id)),
+    lc_arg args[] = {LC_T(tx->tenant_id),
+                     LC_T(tx->user_id),
+                     LC_T(page->session_id),
+                     LC_I(page->after_seq),
+                     LC_T(or_empty(page->persona_id)),
                      LC_I(page->limit)};
 
     return walk(tx, &(message_query){&messages_sql, args}, visit, ctx, err);
@@ -84,8 +87,7 @@ loci_status lc_session_each_last_message(lc_tx *tx, const lc_message_page *page,
     loci_str persona_id = or_empty(page->persona_id);
     lc_arg of_session[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(page->session_id),
                            LC_T(persona_id), LC_I(page->limit)};
-    lc_arg of_all[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(persona_id),
-                       LC_I(page->limit)};
+    lc_arg of_all[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(persona_id), LC_I(page->limit)};
 
     if (page->session_id.len > 0)
         return walk(tx, &(message_query){&last_of_session_sql, of_session}, visit, ctx, err);

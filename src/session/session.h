@@ -130,8 +130,8 @@ typedef struct lc_message_page {
 loci_status lc_session_each_message(lc_tx *tx, const lc_message_page *page, lc_message_visit *visit,
                                     void *ctx, loci_error *err);
 
-/* What was said last, newest first: in one session, or in all of the user's when session_id is none.
- * after_seq is not looked at. */
+/* What was said last, newest first: in one session, or in all of the user's when session_id is
+ * none. after_seq is not looked at. */
 loci_status lc_session_each_last_message(lc_tx *tx, const lc_message_page *page,
                                          lc_message_visit *visit, void *ctx, loci_error *err);
 
