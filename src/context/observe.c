@@ -77,7 +77,7 @@ static loci_status describe(observing *p, loci_error *err)
 static loci_status read_known(observing *p, loci_error *err)
 {
     lc_fact_recent recent = {.persona_id = p->o->view.persona_id,
-                             .since_us = INT64_MIN,
+                             .after_seq = -1,
                              .limit = KNOWN_MAX};
     loci_status status = lc_fact_each_recent(p->tx, &recent, add_known, p, err);
 
