@@ -178,12 +178,15 @@ typedef struct guarded_read {
     lc_tx_body *body;
     void *ctx;
     bool is_one;
+    bool *out_is_cut; /* Of a brief one; else NULL. */
 } guarded_read;
 
 static loci_status read_guarded(void *ctx, loci_error *err)
 {
     const guarded_read *r = ctx;
 
+    if (r->out_is_cut != NULL)
+        return lc_db_read_brief(r->db, r->body, r->ctx, r->out_is_cut, err);
     return (r->is_one ? lc_db_read_one : lc_db_read)(r->db, r->deadline_us, r->body, r->ctx, err);
 }
 
@@ -215,6 +218,16 @@ loci_status lc_engine_read_one(loci_engine *engine, int64_t deadline_us, lc_tx_b
 {
     guarded_read r = {.deadline_us = deadline_us, .body = body, .ctx = ctx, .is_one = true};
 
+    return read_on_snapshot(engine, &r, err);
+}
+
+loci_status lc_engine_read_brief(loci_engine *engine, lc_tx_body *body, void *ctx, bool *out_is_cut,
+                                 loci_error *err)
+{
+    /* No deadline: a connection is free now, or it is not brief. */
+    guarded_read r = {.body = body, .ctx = ctx, .out_is_cut = out_is_cut};
+
+    *out_is_cut = true;
     return read_on_snapshot(engine, &r, err);
 }
 

@@ -54,6 +54,10 @@ loci_status lc_engine_read(loci_engine *engine, int64_t deadline_us, lc_tx_body 
 /* The same, for a body of mostly one statement: see lc_db_read_one(). */
 loci_status lc_engine_read_one(loci_engine *engine, int64_t deadline_us, lc_tx_body *body,
                                void *ctx, loci_error *err);
+/* The same for somebody who must not wait: `*out_is_cut` when it is for another thread, which
+ * begins anew. */
+loci_status lc_engine_read_brief(loci_engine *engine, lc_tx_body *body, void *ctx, bool *out_is_cut,
+                                 loci_error *err);
 /* Queues `write` and waits until it is durable or failed; its status is returned. */
 loci_status lc_engine_write(loci_engine *engine, lc_write *write);
 /* The same without waiting; `done` is called once, from the writer's thread. */

@@ -7,7 +7,12 @@
 #include "ops/call.h"
 
 #include "base/error.h"
+#include "base/str.h"
 #include "engine/pool.h"
+#include "ops/check.h"
+#include "ops/submit.h"
+
+#define BRIEF_ROWS_MAX 16
 
 typedef struct submitted {
     lc_queued_write queued; /* First: the writer gives it back. */
@@ -20,6 +25,8 @@ typedef struct submitted {
     lc_heap *heap;
     loci_done_fn *done;
     void *done_ctx;
+    bool may_finish_now;
+    bool is_cut; /* It was tried at once, and was too long for that. */
 } submitted;
 
 static void finish(submitted *s, loci_status status, const loci_error *err)
@@ -102,6 +109,43 @@ static loci_status begin(void *ctx, loci_error *err)
     return lc_run_begin(&s->run, &s->caller, s->operation, copy, err);
 }
 
+/* ---- At once --------------------------------------------------------------------------------- */
+
+/* A read of one statement that asks for few rows is mostly over before a thread would have been
+ * woken for it. */
+static bool may_be_brief(const lc_call *call)
+{
+    size_t index;
+
+    return call->op->cost == LC_COST_WORK && (call->op->flags & LC_OP_ONE_STATEMENT) != 0 &&
+           lc_op_find_param(call->op, LC_STR("limit"), &index) != NULL &&
+           call->values[index].as.i64 <= BRIEF_ROWS_MAX;
+}
+
+static loci_status run_briefly(void *ctx, loci_error *err)
+{
+    submitted *s = ctx;
+
+    return lc_engine_read_brief(s->caller.engine, lc_run_and_answer, &s->run, &s->is_cut, err);
+}
+
+/* Whether it was: then it is finished. */
+static bool was_brief(submitted *s)
+{
+    loci_error err;
+    loci_status status;
+
+    if (!s->may_finish_now || !may_be_brief(&s->run.call))
+        return false;
+    status = lc_engine_guard(s->caller.engine, run_briefly, s, &err);
+    if (s->is_cut)
+        return false;
+    finish(s, status, &err);
+    return true;
+}
+
+/* ---- Later ----------------------------------------------------------------------------------- */
+
 static loci_status queue(submitted *s, loci_error *err)
 {
     const lc_op *op = s->run.call.op;
@@ -117,25 +161,23 @@ static loci_status queue(submitted *s, loci_error *err)
         run_task(s);
         return LOCI_OK;
     }
+    if (was_brief(s))
+        return LOCI_OK;
     s->task = (lc_task){.run = run_task, .ctx = s};
     return lc_engine_queue_task(engine, &s->task, err);
 }
 
-loci_status loci_submit(loci_engine *engine, const char *operation, loci_str args,
-                        const loci_call_options *options, loci_done_fn *done, void *ctx,
-                        loci_error *err)
+static loci_status submit(const submitted *what, const loci_call_options *options, loci_error *err)
 {
+    loci_engine *engine = what->caller.engine;
     lc_heap *heap = &lc_engine_env(engine)->heap;
-    submitted *s = lc_heap_zalloc(heap, sizeof *s, LOCI_MEM_REQUESTS);
+    submitted *s = lc_heap_alloc(heap, sizeof *s, LOCI_MEM_REQUESTS);
     loci_status status;
 
     if (s == NULL)
         return lc_fail_memory(err);
+    *s = *what;
     s->heap = heap;
-    s->done = done;
-    s->done_ctx = ctx;
-    s->operation = operation;
-    s->args = args;
     status = lc_caller_init(&s->caller, engine, options, err);
     if (status == LOCI_OK)
         status = lc_engine_guard(engine, begin, s, err);
@@ -146,4 +188,31 @@ loci_status loci_submit(loci_engine *engine, const char *operation, loci_str arg
         lc_heap_free(heap, s, sizeof *s, LOCI_MEM_REQUESTS);
     }
     return status;
+}
+
+loci_status loci_submit(loci_engine *engine, const char *operation, loci_str args,
+                        const loci_call_options *options, loci_done_fn *done, void *ctx,
+                        loci_error *err)
+{
+    submitted s = {.caller = {.engine = engine},
+                   .operation = operation,
+                   .args = args,
+                   .done = done,
+                   .done_ctx = ctx};
+
+    return submit(&s, options, err);
+}
+
+loci_status lc_submit_or_finish(loci_engine *engine, const char *operation, loci_str args,
+                                const loci_call_options *options, loci_done_fn *done, void *ctx,
+                                loci_error *err)
+{
+    submitted s = {.caller = {.engine = engine},
+                   .operation = operation,
+                   .args = args,
+                   .done = done,
+                   .done_ctx = ctx,
+                   .may_finish_now = true};
+
+    return submit(&s, options, err);
 }

@@ -1,14 +1,15 @@
 /* api_call.c - one operation a request.
  *
- * A look-up runs at once, on the loop: handing it to a thread would cost more than it. Everything
- * else is submitted, and the connection sleeps until it is done; so writes share their commits, and
- * no connection waits for another's.
+ * A look-up runs at once, on the loop, and so does a read of a few rows (ops/submit.h): handing it
+ * to a thread would cost more than it. Everything else is submitted, and the connection sleeps
+ * until it is done; so writes share their commits, and no connection waits for another's.
  */
 #include "server/api.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "ops/submit.h"
 #include "ops/token_auth.h"
 #include "server/api_args.h"
 #include "server/served.h"
@@ -69,7 +70,7 @@ static void run(const lc_api_context *context, const lc_op *op, loci_str args)
     }
     if (status == LOCI_OK) {
         lc_http_defer(request);
-        status = loci_submit(engine, op->name, args, &options, lc_api_done, request, &err);
+        status = lc_submit_or_finish(engine, op->name, args, &options, lc_api_done, request, &err);
     }
     if (status != LOCI_OK)
         lc_served_fail(request, &err);

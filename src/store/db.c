@@ -109,6 +109,15 @@ loci_status lc_db_read_one(lc_db *db, int64_t deadline_us, lc_tx_body *body, voi
                                                                         err);
 }
 
+loci_status lc_db_read_brief(lc_db *db, lc_tx_body *body, void *ctx, bool *out_is_cut,
+                             loci_error *err)
+{
+    *out_is_cut = db->driver->read_brief == NULL;
+    if (*out_is_cut)
+        return lc_fail(err, LOCI_EDEADLINE, "this store does not say how long a read takes");
+    return db->driver->read_brief(db, body, ctx, out_is_cut, err);
+}
+
 void lc_db_write(lc_db *db, lc_write *first)
 {
     db->driver->write(db, first);

@@ -141,6 +141,10 @@ typedef struct lc_db_driver {
      * `read` does as well. */
     loci_status (*read_one)(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
                             loci_error *err);
+    /* The same for somebody who must not wait: given up with LOCI_EDEADLINE and `*out_is_cut` after
+     * the work of a few dozen rows, and when anything would make it wait. NULL: not offered. */
+    loci_status (*read_brief)(lc_db *db, lc_tx_body *body, void *ctx, bool *out_is_cut,
+                              loci_error *err);
     /* Answers as many of the unanswered writes of the list as belong into one commit: each is then
      * durable or undone. None when another process has kept the store locked for a while. To be
      * called again for the rest. */
@@ -199,6 +203,10 @@ loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *c
 /* For bodies of mostly one statement; they may be run twice, and the second time from scratch. */
 loci_status lc_db_read_one(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
                            loci_error *err);
+/* Answers at once or not at all: `*out_is_cut` when it was not to be, and nobody is to be told of
+ * the failure. */
+loci_status lc_db_read_brief(lc_db *db, lc_tx_body *body, void *ctx, bool *out_is_cut,
+                             loci_error *err);
 void lc_db_write(lc_db *db, lc_write *first);
 /* One write on its own, waiting at most `timeout_ms` for the lock; for upkeep without a queue. */
 loci_status lc_db_write_one(lc_db *db, int64_t timeout_ms, lc_tx_body *body, void *ctx,

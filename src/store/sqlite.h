@@ -37,6 +37,9 @@ typedef struct lc_sqlite {
     int64_t busy_deadline_us; /* Monotonic: how long to wait for another process's lock. */
     int64_t read_deadline_us; /* Monotonic: when the running read is given up; INT64_MAX = never. */
     bool read_timed_out;
+    bool is_brief; /* The running read ends when it was looked at BRIEF_LOOKS times, or is busy, */
+    int looks;
+    bool is_cut;           /* and then says so here. */
     bool is_single;        /* A body runs without a transaction around it: one statement only. */
     bool has_single_begun; /* It has had it, */
     bool needs_snapshot;   /* and asked for another. */
@@ -77,6 +80,8 @@ loci_status lc_sqlite_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, v
                            loci_error *err);
 loci_status lc_sqlite_read_one(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
                                loci_error *err);
+loci_status lc_sqlite_read_brief(lc_db *base, lc_tx_body *body, void *ctx, bool *out_is_cut,
+                                 loci_error *err);
 void lc_sqlite_write(lc_db *base, lc_write *first);
 
 loci_status lc_sqlite_backup(lc_db *base, const char *path, lc_progress *progress, void *ctx,

@@ -250,10 +250,10 @@ loci_status lc_sqlite_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, v
     return status;
 }
 
-loci_status lc_sqlite_read_one(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
-                               loci_error *err)
+/* Without a transaction around it. */
+static loci_status run_single(lc_sqlite *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                              loci_error *err)
 {
-    lc_sqlite *db = (lc_sqlite *)base;
     loci_status status;
 
     db->busy_deadline_us = deadline_us;
@@ -261,6 +261,30 @@ loci_status lc_sqlite_read_one(lc_db *base, int64_t deadline_us, lc_tx_body *bod
     db->has_single_begun = db->needs_snapshot = false;
     status = run_read(db, deadline_us, body, ctx, err);
     db->is_single = false;
+    return status;
+}
+
+loci_status lc_sqlite_read_one(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                               loci_error *err)
+{
+    lc_sqlite *db = (lc_sqlite *)base;
+    loci_status status = run_single(db, deadline_us, body, ctx, err);
+
     /* Whatever it made of the refusal: two statements of one body see the same state. */
     return db->needs_snapshot ? lc_sqlite_read(base, deadline_us, body, ctx, err) : status;
+}
+
+loci_status lc_sqlite_read_brief(lc_db *base, lc_tx_body *body, void *ctx, bool *out_is_cut,
+                                 loci_error *err)
+{
+    lc_sqlite *db = (lc_sqlite *)base;
+    loci_status status;
+
+    db->is_brief = true;
+    db->is_cut = false;
+    db->looks = 0;
+    status = run_single(db, INT64_MAX, body, ctx, err);
+    db->is_brief = false;
+    *out_is_cut = db->is_cut || db->needs_snapshot;
+    return status;
 }

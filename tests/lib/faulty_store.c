@@ -177,6 +177,15 @@ static loci_status read_one(lc_db *db, int64_t deadline_us, lc_tx_body *body, vo
     return status != LOCI_OK ? status : lc_sqlite_driver.read_one(db, deadline_us, body, ctx, err);
 }
 
+static loci_status read_brief(lc_db *db, lc_tx_body *body, void *ctx, bool *out_is_cut,
+                              loci_error *err)
+{
+    loci_status status = meet("read_brief", err);
+
+    *out_is_cut = false;
+    return status != LOCI_OK ? status : lc_sqlite_driver.read_brief(db, body, ctx, out_is_cut, err);
+}
+
 /* A write that cannot begin answers all that wait, as a locked or full store does. */
 static void write_group(lc_db *db, lc_write *first)
 {
@@ -273,6 +282,7 @@ static const lc_db_driver faulty_driver = {
     .run_script = run_script,
     .read = read_snapshot,
     .read_one = read_one,
+    .read_brief = read_brief,
     .write = write_group,
     .is_broken = is_broken,
     .now_us = now_us,
