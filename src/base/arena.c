@@ -1,8 +1,10 @@
-/* arena.c - a list of chunks, newest first; a chunk doubles the one before up to 1 MiB, or is as
- * large as the piece that did not fit. Invariant: used_bytes <= last->bytes; pieces never move. */
+/* arena.c - a list of chunks, newest first; from the third on a chunk doubles the one before, up to
+ * 1 MiB, or is as large as the piece that did not fit. Invariant: used_bytes <= last->bytes; pieces
+ * never move. */
 #include "base/arena.h"
 
 #include <stdalign.h>
+#include <stdbool.h>
 #include <string.h>
 
 #define CHUNK_BYTES_FIRST 992 /* With its head still what malloc keeps ready for a thread. */
@@ -37,7 +39,8 @@ void lc_arena_clear(lc_arena *arena)
 
 static lc_arena_chunk *add_chunk(lc_arena *arena, size_t piece_bytes)
 {
-    size_t bytes = arena->last == NULL ? CHUNK_BYTES_FIRST : arena->last->bytes * 2;
+    bool is_early = arena->last == NULL || arena->last->before == NULL;
+    size_t bytes = is_early ? CHUNK_BYTES_FIRST : arena->last->bytes * 2;
     lc_arena_chunk *chunk;
 
     if (bytes > CHUNK_BYTES_MAX)

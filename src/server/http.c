@@ -35,6 +35,7 @@
 #define CONNECTIONS_SPARE 32   /* Beyond the limit, to be told so. */
 #define REPLY_BYTES_PER_MS 16  /* A reader slower than 16 KB/s has not got forever. */
 #define BODY_BYTES_FIRST 65536 /* Memory for what was announced; more only for what has come. */
+#define POOL_BYTES_SPARE 10240 /* 100 fields of 64 bytes, 3 KB of answer, and a little. */
 #define PROBLEM_BYTES_MAX (64u * 1024)
 #define PROBLEM_TYPE "application/problem+json"
 
@@ -515,8 +516,9 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
 loci_status lc_http_loop_start(lc_http *http, loci_error *err)
 {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
-    /* Half of it is read into at first; header structures, and the head of the answer, follow. */
-    size_t pool_bytes = http->limits.header_bytes_max / 2 * 3 + 8192;
+    /* The head of a request, what libmicrohttpd notes of its fields, and the head of the answer. It
+     * is cleared for every request, so it is no larger than that. */
+    size_t pool_bytes = http->limits.header_bytes_max + POOL_BYTES_SPARE;
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)pool_bytes, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(http->limits.connections_max + CONNECTIONS_SPARE),

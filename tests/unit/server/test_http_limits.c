@@ -83,6 +83,38 @@ TEST(http_limits, holds_the_limit_of_the_head)
     fixture_stop(&fix);
 }
 
+/* Whether it is one long field or many: what is allowed fits into the memory of a connection. */
+TEST(http_limits, takes_a_head_as_large_as_is_allowed)
+{
+    const int counts[] = {1, 98}; /* Host and Content-Length are two of the 100. */
+    const char *start = "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n";
+    const int total = 16384 - (int)strlen(start) - 2;
+    fixture fix;
+    client c;
+
+    fixture_start(&fix, FIXTURE_USUAL);
+    c = client_open(&fix);
+    for (size_t i = 0; i < 2; i++) {
+        int fields = counts[i];
+        int left = total;
+        reply r;
+
+        client_send(&c, start);
+        for (int field = 0; field < fields; field++) {
+            int line = left / (fields - field);
+
+            client_send(&c, test_format("F%02d: %0*d\r\n", field, line - 7, 0));
+            left -= line;
+        }
+        client_send(&c, "\r\nabc");
+        r = client_reply(&c);
+        CHECK_EQ(r.status, 200);
+        CHECK_BYTES(r.body, r.body_bytes, "abc", 3);
+    }
+    client_close(&c);
+    fixture_stop(&fix);
+}
+
 TEST(http_limits, refuses_endless_heads_and_targets)
 {
     fixture fix;
