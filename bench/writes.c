@@ -12,12 +12,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "engine/engine.h"
 #include "lib/bare_store.h"
+#include "lib/rounds.h"
 #include "loci.h"
 
 #define ROUNDS 7
@@ -38,7 +37,6 @@ static const bench_case cases[] = {
 };
 
 #define CASES (sizeof cases / sizeof cases[0])
-#define ROUNDS_MAX 101
 
 typedef struct figures { /* One round. */
     double loci_per_s;
@@ -54,29 +52,6 @@ typedef struct figures { /* One round. */
 } figures;
 
 static char dir[256];
-
-static _Noreturn void die(const char *what)
-{
-    fprintf(stderr, "writes: %s\n", what);
-    exit(1);
-}
-
-static double now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static double cpu_us(void)
-{
-    struct rusage use;
-
-    getrusage(RUSAGE_SELF, &use);
-    return (double)(use.ru_utime.tv_sec + use.ru_stime.tv_sec) * 1e6 +
-           (double)(use.ru_utime.tv_usec + use.ru_stime.tv_usec);
-}
 
 static const char *store_path(void)
 {
@@ -105,7 +80,7 @@ static loci_engine *open_engine(void)
 
     options.store = store_path();
     if (loci_open(&options, &engine, &err) != LOCI_OK)
-        die(err.message);
+        bench_die(err.message);
     return engine;
 }
 
@@ -134,7 +109,7 @@ static void *write_facts(void *ctx)
                          n % BENCH_SLOTS, n, request);
         if (loci_call(w->engine, "fact.write", (loci_str){args, (size_t)bytes}, NULL, &answer,
                       &err) != LOCI_OK)
-            die(err.message);
+            bench_die(err.message);
         loci_answer_free(answer);
     }
     return NULL;
@@ -153,17 +128,17 @@ static void run_loci(const bench_case *c, figures *f)
     remove_store();
     engine = open_engine();
     syncs = bare_store_syncs();
-    start_cpu_us = cpu_us();
-    start_s = now_s();
+    start_cpu_us = bench_cpu_us();
+    start_s = bench_now_s();
     for (int i = 0; i < c->writers; i++) {
         workers[i] = (worker){engine, c, &next};
         if (pthread_create(&threads[i], NULL, write_facts, &workers[i]) != 0)
-            die("no thread");
+            bench_die("no thread");
     }
     for (int i = 0; i < c->writers; i++)
         pthread_join(threads[i], NULL);
-    f->loci_per_s = c->writes / (now_s() - start_s);
-    f->loci_cpu_us = (cpu_us() - start_cpu_us) / c->writes;
+    f->loci_per_s = c->writes / (bench_now_s() - start_s);
+    f->loci_cpu_us = (bench_cpu_us() - start_cpu_us) / c->writes;
     f->loci_syncs = (double)(bare_store_syncs() - syncs) / c->writes;
     counters = lc_engine_get_counters(engine);
     f->writes_per_commit = (double)c->writes /
@@ -184,9 +159,9 @@ static double run_bare(const bench_case *c, figures *f, bool rows_only)
     remove_store();
     loci_close(open_engine());
     syncs = bare_store_syncs();
-    start_cpu_us = cpu_us();
+    start_cpu_us = bench_cpu_us();
     seconds = bare_store_run(&plan);
-    f->bare_cpu_us = (cpu_us() - start_cpu_us) / c->writes;
+    f->bare_cpu_us = (bench_cpu_us() - start_cpu_us) / c->writes;
     f->bare_syncs = (double)(bare_store_syncs() - syncs) / c->writes;
     return c->writes / seconds;
 }
@@ -203,51 +178,30 @@ static figures run_round(const bench_case *c)
     return f;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* The median of one figure over the rounds; `offset` says which. */
-static double median(const figures *rounds, int count, size_t offset)
-{
-    double all[ROUNDS_MAX];
-
-    for (int i = 0; i < count; i++)
-        memcpy(&all[i], (const char *)&rounds[i] + offset, sizeof all[i]);
-    qsort(all, (size_t)count, sizeof all[0], compare);
-    return count % 2 == 1 ? all[count / 2] : (all[count / 2 - 1] + all[count / 2]) / 2;
-}
-
-#define MEDIAN(rounds, count, member) median((rounds), (count), offsetof(figures, member))
+#define MEDIAN(member) bench_median(series, offsetof(figures, member))
 
 static void report(const bench_case *c, const figures *rounds, int count)
 {
+    bench_series series = {rounds, sizeof *rounds, count};
+
     printf("{\"bench\":\"writes\",\"case\":\"%s\",\"loci_per_s\":%.0f,\"statements_per_s\":%.0f,"
            "\"rows_per_s\":%.0f,\"ratio_statements\":%.3f,\"ratio_rows\":%.3f,"
            "\"writes_per_commit\":%.2f,\"syncs_per_write\":%.3f,\"syncs_per_write_bare\":%.3f,"
            "\"cpu_us\":%.1f,\"cpu_us_bare\":%.1f}\n",
-           c->name, MEDIAN(rounds, count, loci_per_s), MEDIAN(rounds, count, statements_per_s),
-           MEDIAN(rounds, count, rows_per_s), MEDIAN(rounds, count, statements_ratio),
-           MEDIAN(rounds, count, rows_ratio), MEDIAN(rounds, count, writes_per_commit),
-           MEDIAN(rounds, count, loci_syncs), MEDIAN(rounds, count, bare_syncs),
-           MEDIAN(rounds, count, loci_cpu_us), MEDIAN(rounds, count, bare_cpu_us));
+           c->name, MEDIAN(loci_per_s), MEDIAN(statements_per_s), MEDIAN(rows_per_s),
+           MEDIAN(statements_ratio), MEDIAN(rows_ratio), MEDIAN(writes_per_commit),
+           MEDIAN(loci_syncs), MEDIAN(bare_syncs), MEDIAN(loci_cpu_us), MEDIAN(bare_cpu_us));
 }
 
 int main(void)
 {
-    static figures rounds[CASES][ROUNDS_MAX];
+    static figures rounds[CASES][BENCH_ROUNDS_MAX];
     const char *base = getenv("TMPDIR");
-    const char *asked = getenv("BENCH_ROUNDS");
-    int count = asked != NULL ? (int)strtol(asked, NULL, 10) : ROUNDS;
+    int count = bench_rounds(ROUNDS);
 
-    if (count < 1 || count > ROUNDS_MAX)
-        die("BENCH_ROUNDS must be 1 to 101");
     snprintf(dir, sizeof dir, "%s/loci-bench-XXXXXX", base != NULL ? base : "/tmp");
     if (mkdtemp(dir) == NULL)
-        die("no directory");
+        bench_die("no directory");
     for (int i = 0; i < count; i++)
         for (size_t c = 0; c < CASES; c++)
             rounds[c][i] = run_round(&cases[c]);

@@ -14,20 +14,6 @@
 #include <time.h>
 #include <unistd.h>
 
-_Noreturn void bench_die(const char *what)
-{
-    fprintf(stderr, "bench: %s\n", what);
-    exit(1);
-}
-
-double bench_now_s(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 /* The child, with its standard output at `*out_read`; 0 in the child itself. */
 static pid_t fork_with_pipe(int *out_read)
 {

@@ -9,6 +9,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "lib/rounds.h"
+
 typedef struct http_child {
     pid_t pid;
     int port;
@@ -23,8 +25,5 @@ void http_child_stop(http_child *child);
 
 double http_child_cpu_us(const http_child *child);      /* All its threads, kernel included. */
 int64_t http_child_memory_kib(const http_child *child); /* Anonymous, resident. */
-
-_Noreturn void bench_die(const char *what);
-double bench_now_s(void);
 
 #endif /* LC_BENCH_LIB_HTTP_CHILD_H */

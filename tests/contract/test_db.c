@@ -316,6 +316,81 @@ TEST(db, a_read_sees_one_moment_beside_a_writer)
     probe_close(&reader);
 }
 
+/* ---- One statement --------------------------------------------------------------------------- */
+
+typedef struct counting {
+    probe *writer; /* Writes one row after the first statement of every run. */
+    int statements;
+    int runs;
+    int64_t seen[2]; /* By the last run. */
+} counting;
+
+static loci_status count_repeatedly(lc_tx *tx, void *ctx, loci_error *err)
+{
+    counting *c = ctx;
+
+    c->runs++;
+    for (int i = 0; i < c->statements; i++) {
+        sample s = {.id = c->runs};
+        lc_rows rows;
+        bool found;
+        loci_status status = lc_tx_find(tx, &count_sql, NULL, &rows, &found, err);
+
+        if (status != LOCI_OK)
+            return status;
+        c->seen[i] = lc_rows_i64(&rows, 0);
+        lc_rows_end(&rows);
+        if (i == 0)
+            CHECK_OK(probe_write(c->writer, "", put_sample, &s), c->writer->err);
+    }
+    return LOCI_OK;
+}
+
+/* Without a transaction around it, two statements would see two states. */
+TEST(db, a_read_of_one_statement_becomes_a_snapshot_when_it_asks_for_two)
+{
+    const char *path = probe_path();
+    probe reader, writer;
+    counting one = {.writer = &writer, .statements = 1}, two = {.writer = &writer, .statements = 2};
+
+    probe_open(&reader, path);
+    probe_open(&writer, path);
+    CHECK_OK(lc_db_read_one(reader.db, INT64_MAX, count_repeatedly, &one, &reader.err), reader.err);
+    CHECK_EQ(one.runs, 1);
+    CHECK_EQ(one.seen[0], 0);
+    two.runs = 1; /* Number 1 is taken. */
+    CHECK_OK(lc_db_read_one(reader.db, INT64_MAX, count_repeatedly, &two, &reader.err), reader.err);
+    CHECK_EQ(two.seen[0], two.seen[1]);
+    CHECK_EQ(probe_number(&reader, &count_sql), two.seen[1] + 1);
+    probe_close(&writer);
+    probe_close(&reader);
+}
+
+static loci_status count_slowly(lc_tx *tx, void *ctx, loci_error *err);
+
+TEST(db, a_brief_read_is_answered_at_once_or_not_at_all)
+{
+    const char *path = probe_path();
+    bool is_cut = true;
+    probe reader, writer;
+    counting one = {.writer = &writer, .statements = 1};
+    counting two = {.writer = &writer, .statements = 2, .runs = 1};
+
+    probe_open(&reader, path);
+    probe_open(&writer, path);
+    CHECK_OK(lc_db_read_brief(reader.db, count_repeatedly, &one, &is_cut, &reader.err), reader.err);
+    CHECK(!is_cut);
+    CHECK_EQ(one.runs, 1);
+    CHECK(lc_db_read_brief(reader.db, count_slowly, NULL, &is_cut, &reader.err) != LOCI_OK);
+    CHECK(is_cut);
+    CHECK(lc_db_read_brief(reader.db, count_repeatedly, &two, &is_cut, &reader.err) != LOCI_OK);
+    CHECK(is_cut);
+    CHECK_EQ(two.runs, 2);
+    CHECK_EQ(probe_number(&reader, &count_sql), 2); /* And the connection goes on. */
+    probe_close(&writer);
+    probe_close(&reader);
+}
+
 static loci_status look_from_outside(lc_tx *tx, void *ctx, loci_error *err)
 {
     probe *other = ctx;

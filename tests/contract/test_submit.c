@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "ops/submit.h"
 #include "store/event.h"
 
 #define PATIENCE_US INT64_C(60000000)
@@ -74,6 +75,71 @@ TEST(submit, writes_and_reads_are_answered)
     wait_for(&reads, 22);
     CHECK_EQ(reads.ok, 21);
     CHECK_EQ(reads.failed, 1);
+    test_close(engine);
+}
+
+/* ---- At once --------------------------------------------------------------------------------- */
+
+typedef struct listed {
+    _Atomic int done;
+    pthread_t by;
+    char keys[4096];
+} listed;
+
+static void keep_list(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
+{
+    listed *l = ctx;
+    loci_str json;
+
+    if (status != LOCI_OK) {
+        test_note_failure(__FILE__, __LINE__, "%s", err->message);
+    } else {
+        json = loci_answer_json(answer);
+        (void)snprintf(l->keys, sizeof l->keys, "%.*s", (int)json.len, json.ptr);
+        loci_answer_free(answer);
+    }
+    l->by = pthread_self();
+    atomic_fetch_add(&l->done, 1);
+}
+
+/* Lists and says whether it was done before lc_submit_or_finish() returned. */
+static bool list_at_once(loci_engine *engine, const char *args, listed *out)
+{
+    int64_t until_us = lc_clock_monotonic_us() + PATIENCE_US;
+    bool was_at_once;
+    loci_error err;
+
+    *out = (listed){.done = 0};
+    CHECK_OK(
+        lc_submit_or_finish(engine, "fact.list", loci_str_of(args), NULL, keep_list, out, &err),
+        err);
+    was_at_once = atomic_load(&out->done) == 1 && pthread_equal(out->by, pthread_self()) != 0;
+    while (atomic_load(&out->done) == 0) {
+        CHECK_LT(lc_clock_monotonic_us(), until_us);
+        lc_clock_sleep_us(500);
+    }
+    return was_at_once;
+}
+
+/* Few rows are read at once; what asks for many, or has to look at many, is for the pool. Either
+ * way it is called back once with the same answer. */
+TEST(submit, few_rows_are_read_before_it_returns)
+{
+    loci_engine *engine = test_open_threads(new_store());
+    tally writes = {0};
+    listed few, many, hidden;
+
+    for (int i = 0; i < 300; i++)
+        submit(engine, "fact.write",
+               test_format("{\"key\":\"a%03d\",\"value\":1,\"persona_id\":\"other\"}", i), &writes);
+    submit(engine, "fact.write", "{\"key\":\"b\",\"value\":1}", &writes);
+    wait_for(&writes, 301);
+    CHECK(list_at_once(engine, "{\"limit\":1,\"after\":\"a999\"}", &few));
+    CHECK_CONTAINS(few.keys, "\"key\":\"b\"");
+    CHECK(!list_at_once(engine, "{\"limit\":100,\"after\":\"a999\"}", &many));
+    CHECK_STR_EQ(many.keys, few.keys);
+    CHECK(!list_at_once(engine, "{\"limit\":1}", &hidden)); /* 300 rows of others come first. */
+    CHECK_STR_EQ(hidden.keys, few.keys);
     test_close(engine);
 }
 

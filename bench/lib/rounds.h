@@ -1,0 +1,27 @@
+/* rounds.h - what repeated measurements share: how many rounds, clocks, and the median of a figure.
+ */
+#ifndef LC_BENCH_LIB_ROUNDS_H
+#define LC_BENCH_LIB_ROUNDS_H
+
+#include <stddef.h>
+
+#define BENCH_ROUNDS_MAX 101
+
+/* $BENCH_ROUNDS, or `usual`. What is not 1 to BENCH_ROUNDS_MAX ends the benchmark. */
+int bench_rounds(int usual);
+
+/* Rounds that lie behind each other, each a struct with one double a figure. */
+typedef struct bench_series {
+    const void *rounds;
+    size_t round_bytes;
+    int count;
+} bench_series;
+
+/* Of the double at `offset` in every round. */
+double bench_median(bench_series series, size_t offset);
+
+double bench_now_s(void);
+double bench_cpu_us(void); /* Of this process: all threads, kernel included. */
+_Noreturn void bench_die(const char *what);
+
+#endif /* LC_BENCH_LIB_ROUNDS_H */
