@@ -103,7 +103,9 @@ void lc_log_fields(const lc_log *log, loci_log_level level, const char *event, s
     for (size_t i = 0; i < count; i++) {
         size_t before = out.len;
 
-        add(&out, ",\"" + (out.len == 1), out.len == 1 ? 1 : 2);
+        if (out.len > 1)
+            add(&out, ",", 1);
+        add(&out, "\"", 1);
         add(&out, fields[i].name, strlen(fields[i].name)); /* Ours: nothing to escape. */
         add(&out, "\":", 2);
         add_value(&out, &fields[i]);

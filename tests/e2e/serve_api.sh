@@ -281,6 +281,8 @@ is "our own user needs no token there" 200 "$(curl -sS --unix-socket "$TMP/daemo
 
 # ---- The log: routes and codes, and nothing that users say
 
+http GET '/v1/facts' -H 'X-Request-Id: the-last-one'
+wait_for 20 grep -q the-last-one "$TMP/daemon.log" # Lines are written a moment later.
 log=$(cat "$TMP/daemon.log")
 has "requests are logged" '"event":"http.request"' "$log"
 has "by their route" '/v1/facts/current/{key}' "$log"

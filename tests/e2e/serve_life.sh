@@ -42,6 +42,39 @@ stop INT
 is "SIGINT ends it with 0" 0 "$RC"
 is "its socket is gone" gone "$([ -e "$socket" ] || echo gone)"
 
+# ---- The log
+
+# A pipe that nobody reads holds some 200 lines; whoever reads it at last finds all that fitted and
+# how many are missing.
+mkfifo log.pipe
+exec 5<>log.pipe
+rm -f daemon.out
+"$LOCI" serve --listen 127.0.0.1:0 --no-socket --token-file "$TMP/token" --json \
+    >daemon.out 2>log.pipe </dev/null 5>&- &
+DAEMON=$!
+wait_for 20 test -s daemon.out
+URL=$(value "$(cat daemon.out)" address)
+AUTH="Authorization: Bearer $(cat "$TMP/token")"
+is "a log that nobody reads stalls no request" "3000 200" \
+    "$(curl -sS --max-time 120 -o /dev/null -w '%{http_code}\n' "$URL/livez?n=[1-3000]" | sort |
+        uniq -c | xargs)"
+http GET /metrics
+is "and what it cost is counted" yes \
+    "$([ "$(sed -n 's/^loci_log_lost_total //p' <<<"$BODY")" -gt 0 ] && echo yes)"
+cat <&5 >log.read &
+reader=$!
+wait_for 20 grep -q '"event":"log.lost"' log.read
+stop TERM
+is "it ends as usual" 0 "$RC"
+wait_for 20 grep -q '"event":"server.stopped"' log.read
+kill "$reader"
+wait "$reader" 2>/dev/null
+exec 5>&-
+lines=$(grep -c '"event":"http.request"' log.read)
+lost=$(sed -n 's/.*"event":"log.lost","fields":{"count":\([0-9]*\)}.*/\1/p' log.read |
+    awk '{ sum += $1 } END { print sum }')
+is "no line is missing that was not counted" 3001 "$((lines + lost))"
+
 start
 first_token=$TOKEN
 is "the token file is for its owner only" 600 "$(stat -c %a "$TMP/token")"
