@@ -162,9 +162,7 @@ static void put_plain(lc_buf *buf, char before, loci_str text, char after)
 
 static void put_quoted(lc_buf *buf, char before, loci_str text, char after)
 {
-    const char *end = text.ptr + text.len;
-
-    if (text.len == 0 || lc_json_scan(text.ptr, end) == end) {
+    if (text.len == 0 || lc_json_scan(text.ptr, text.ptr + text.len) == text.ptr + text.len) {
         put_plain(buf, before, text, after);
         return;
     }

@@ -19,7 +19,7 @@ typedef struct record {
 
 static void add(record *out, const char *text, size_t len)
 {
-    if (len >= sizeof out->text - out->len)
+    if (len == 0 || len >= sizeof out->text - out->len)
         return;
     memcpy(out->text + out->len, text, len);
     out->len += len;
@@ -55,9 +55,9 @@ static void add_escaped(record *out, loci_str text)
 
 static void add_quoted(record *out, loci_str text)
 {
-    const char *end = text.ptr + text.len;
     bool is_all_plain = text.len == 0 ||
-                        (text.len <= TEXT_BYTES_MAX && lc_json_scan(text.ptr, end) == end &&
+                        (text.len <= TEXT_BYTES_MAX &&
+                         lc_json_scan(text.ptr, text.ptr + text.len) == text.ptr + text.len &&
                          memchr(text.ptr, 0x7F, text.len) == NULL);
 
     add(out, "\"", 1);

@@ -13,6 +13,7 @@
 
 #define LINE_BYTES 100
 #define PATIENCE_MS 20000
+#define LINES_OF_EACH 500 /* All of them fit, however slowly they are taken. */
 
 typedef struct fixture {
     lc_heap heap;
@@ -150,7 +151,7 @@ static void *put_many(void *ctx)
 {
     const writer *w = ctx;
 
-    for (int i = 0; i < 1000; i++)
+    for (int i = 0; i < LINES_OF_EACH; i++)
         put(w->f, w->first + i);
     return NULL;
 }
@@ -165,7 +166,7 @@ TEST(log_queue, lines_of_many_threads_do_not_mix)
     start(&f);
     CHECK_EQ(pthread_create(&reader, NULL, take_all, &f), 0);
     for (int i = 0; i < 4; i++) {
-        writers[i] = (writer){&f, i * 1000};
+        writers[i] = (writer){&f, i * LINES_OF_EACH};
         CHECK_EQ(pthread_create(&threads[i], NULL, put_many, &writers[i]), 0);
     }
     for (int i = 0; i < 4; i++)
@@ -176,7 +177,7 @@ TEST(log_queue, lines_of_many_threads_do_not_mix)
     close(f.write_fd);
     CHECK_EQ(pthread_join(reader, NULL), 0);
     close(f.read_fd);
-    CHECK_EQ(f.len, 4000 * LINE_BYTES);
+    CHECK_EQ(f.len, 4 * LINES_OF_EACH * LINE_BYTES);
     for (size_t at = 0; at < f.len; at += LINE_BYTES)
         CHECK_EQ(f.text[at + LINE_BYTES - 1], '\n');
 }
