@@ -17,6 +17,7 @@
  *     no timeout, nor a hang-up
  *     panics when stopped while     lc_http_stop() wakes them; who wants to sleep later finds
  *     some are suspended            is_stopping under the same lock, and does not
+ *     hangs up on long queries      cut_query(): what is refused anyway is cut before it is noted
  *     does not accept at its limit  its limit is a little above ours; beyond ours the answer is 503
  */
 #include "server/http.h"
@@ -68,6 +69,19 @@ void lc_http_adopt(lc_http *http, int fd)
 
 /* ---- Requests ------------------------------------------------------------------------------ */
 
+/* libmicrohttpd notes every parameter of a query before anybody is asked, and hangs up when they do
+ * not fit into its memory. Cut behind the first that is too many, the request is refused as it
+ * should be. The text lies in the connection's own buffer. */
+static void cut_query(char *target)
+{
+    char *at = strchr(target, '?');
+
+    for (size_t count = 0; at != NULL && count <= LC_HTTP_FIELDS_MAX; count++)
+        at = strchr(at + 1, '&');
+    if (at != NULL)
+        *at = '\0';
+}
+
 /* The request line as it was sent, before it is taken apart. */
 static void *note_target(void *cls, const char *target, struct MHD_Connection *mhd)
 {
@@ -80,6 +94,8 @@ static void *note_target(void *cls, const char *target, struct MHD_Connection *m
         connection->has_bad_target = !lc_http_guard_is_target(
             (loci_str){target, connection->target_bytes});
         connection->has_bad_escape = false;
+        if (target != NULL)
+            cut_query((char *)(uintptr_t)target);
     }
     return NULL;
 }

@@ -115,6 +115,27 @@ TEST(http_limits, takes_a_head_as_large_as_is_allowed)
     fixture_stop(&fix);
 }
 
+TEST(http_limits, refuses_a_query_of_more_parameters_than_fit)
+{
+    const int counts[] = {100, 101, 500, 7000};
+    fixture fix;
+
+    fixture_start(&fix, FIXTURE_USUAL);
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        client c = client_open(&fix);
+        char *query = test_bytes((size_t)counts[i] * 2);
+
+        for (int at = 0; at < counts[i] * 2; at++)
+            query[at] = at % 2 == 0 ? 'a' : '&';
+        client_send(&c, "GET /echo?");
+        client_send_bytes(&c, query, (size_t)counts[i] * 2 - 1);
+        client_send(&c, " HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        CHECK_EQ(client_reply(&c).status, counts[i] <= 100 ? 200 : 414);
+        client_close(&c);
+    }
+    fixture_stop(&fix);
+}
+
 TEST(http_limits, refuses_endless_heads_and_targets)
 {
     fixture fix;
