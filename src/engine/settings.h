@@ -49,8 +49,8 @@ typedef enum lc_setting_id {
     LC_SETTING_SERVER_HEADER_TIMEOUT_MS,
     LC_SETTING_SERVER_IDLE_TIMEOUT_MS,
     LC_SETTING_SESSION_IDLE_MINUTES, /* session.idle_minutes 30 (per tenant) */
-    LC_SETTING_STORE_DURABILITY,  /* store.durability full|relaxed (restart) */
-    LC_SETTING_STORE_READERS,     /* store.readers (restart): read connections */
+    LC_SETTING_STORE_DURABILITY,     /* store.durability full|relaxed (restart) */
+    LC_SETTING_STORE_READERS,        /* store.readers (restart): read connections */
     LC_SETTING_WATCH_INTERVAL_MS, /* watch.interval_ms: how often others' writes are looked for */
     LC_SETTING_COUNT
 } lc_setting_id;
