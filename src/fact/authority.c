@@ -10,8 +10,9 @@ typedef struct title {
 } title;
 
 static const title ranks[] = {
-    {"policy", LC_RANK_POLICY},     {"executive", LC_RANK_EXECUTIVE}, {"admin", LC_RANK_ADMIN},
-    {"manager", LC_RANK_MANAGER},   {"employee", LC_RANK_EMPLOYEE},   {"intern", LC_RANK_INTERN},
+    {"policy", LC_RANK_POLICY},     {"executive", LC_RANK_EXECUTIVE},
+    {"admin", LC_RANK_ADMIN},       {"manager", LC_RANK_MANAGER},
+    {"employee", LC_RANK_EMPLOYEE}, {"intern", LC_RANK_INTERN},
     {"guest", LC_RANK_GUEST},       {NULL, 0},
 };
 

@@ -301,9 +301,9 @@ void lc_session_put(lc_json_writer *out, const lc_session *session)
     lc_jw_member_str(out, "id", session->id);
     put_text(out, "external_id", session->external_id);
     put_text(out, "persona_id", session->persona_id);
-    lc_jw_member_text(out, "state",
-                      lc_session_state_name(session->is_open ? LC_SESSION_ACTIVE
-                                                             : LC_SESSION_ENDED));
+    lc_jw_member_text(
+        out, "state",
+        lc_session_state_name(session->is_open ? LC_SESSION_ACTIVE : LC_SESSION_ENDED));
     lc_jw_member_time(out, "opened_at", session->opened_at);
     lc_jw_member_time(out, "last_activity", session->last_activity);
     if (!session->is_open)

@@ -6,8 +6,8 @@
 #include "base/str.h"
 
 static const lc_column columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false},    {"session_id", 't', false},
-    {"key", 't', false},       {"value", 't', false},      {"created_at", 'i', false},
+    {"tenant_id", 't', false}, {"user_id", 't', false}, {"session_id", 't', false},
+    {"key", 't', false},       {"value", 't', false},   {"created_at", 'i', false},
     {"expires_at", 'i', true}, {NULL, 0, false},
 };
 
@@ -89,12 +89,11 @@ loci_status lc_working_set(lc_tx *tx, loci_str session_id, const lc_working_item
 
     if (status != LOCI_OK)
         return status;
-    return lc_tx_exec(
-        tx, &set_sql,
-        (lc_arg[]){session[0], session[1], session[2], LC_T(item->key), LC_T(item->value),
-                   LC_I(tx->now_us),
-                   item->expires_at == INT64_MAX ? LC_NULL : LC_I(item->expires_at)},
-        err);
+    return lc_tx_exec(tx, &set_sql,
+                      (lc_arg[]){session[0], session[1], session[2], LC_T(item->key),
+                                 LC_T(item->value), LC_I(tx->now_us),
+                                 item->expires_at == INT64_MAX ? LC_NULL : LC_I(item->expires_at)},
+                      err);
 }
 
 loci_status lc_working_load(lc_tx *tx, loci_str session_id, loci_str key, lc_arena *arena,
@@ -135,10 +134,10 @@ loci_status lc_working_each(lc_tx *tx, loci_str session_id, lc_working_visit *vi
                             loci_error *err)
 {
     lc_rows rows;
-    loci_status status = lc_tx_query(tx, &each_sql,
-                                     (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
-                                                LC_T(session_id), LC_I(tx->now_us)},
-                                     &rows, err);
+    loci_status status = lc_tx_query(
+        tx, &each_sql,
+        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(session_id), LC_I(tx->now_us)},
+        &rows, err);
 
     if (status != LOCI_OK)
         return status;

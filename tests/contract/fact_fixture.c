@@ -56,7 +56,8 @@ loci_status facts_try(facts *f, const char *operation, loci_str *out, const char
     return status;
 }
 
-static const char *format_args(const char *format, va_list args)
+__attribute__((format(printf, 1, 0))) static const char *format_args(const char *format,
+                                                                     va_list args)
 {
     static char text[8192];
 

@@ -76,7 +76,7 @@ is "an import without a file" 2 "$RC"
 python3 - "$LOCI_STORE" <<'P'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
-db.execute("update facts set value = '\"forged\"' where rowid = (select min(rowid) from facts)")
+db.execute("update fact_current set value = '\"forged\"' where rowid = (select min(rowid) from fact_current)")
 db.commit()
 P
 run verify

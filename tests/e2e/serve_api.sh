@@ -59,7 +59,7 @@ is "the table has operations" yes "$([ "$(wc -l <routes.tsv)" -ge 10 ] && echo y
 same() {
     python3 - "$1" "$2" <<'PY'
 import json, re, sys
-VOLATILE = {"counters", "memory"}
+VOLATILE = {"counters", "memory", "seq"}
 def clean(value):
     if isinstance(value, dict):
         return {k: clean(v) for k, v in value.items() if k not in VOLATILE}
@@ -110,6 +110,18 @@ compare() { # NAME
     fi
 }
 
+# What can be done once only is made possible again before each try.
+renew() {
+    case $1 in
+    fact.retract) set -- fact.write '{"key":"city","value":"Oslo","source":"user"}' ;;
+    session.close) set -- session.open '{"external_id":"chat-42"}' ;;
+    identity.set) set -- session.open '{}' ;;
+    working.delete) set -- working.set '{"key":"draft","value":"Dear Anna"}' ;;
+    *) return ;;
+    esac
+    run call "$@" --store "$TMP/a.db"
+}
+
 call fact.write '{"key":"city","value":"Oslo","source":"user"}'
 is "the first write" 200 "$STATUS"
 while IFS=$'\t' read -r op method path body example; do
@@ -119,10 +131,13 @@ while IFS=$'\t' read -r op method path body example; do
     # Ids and secrets of their own; some are made below.
     token.*) continue ;;
     esac
+    renew "$op"
     by_cli "$op" "$example"
+    renew "$op"
     call "$op" "$example"
     compare "POST /v1/call/$op"
     [ "$method" != - ] || continue
+    renew "$op"
     if [ "$method" = GET ]; then
         http GET "$path"
     else
@@ -130,6 +145,7 @@ while IFS=$'\t' read -r op method path body example; do
     fi
     compare "$method $path"
 done <routes.tsv
+call fact.write '{"key":"city","value":"Oslo","source":"user"}'
 
 # ---- Parameters
 
