@@ -14,6 +14,7 @@
 #include "context/manifest.h"
 
 #define FACT_SHARE_PERMILLE 700
+#define MINUTE_US INT64_C(60000000) /* Nobody asks for more, and caches of prompts like less. */
 
 static const lc_pack_section sections[LC_SECTION_COUNT] = {
     [LC_SECTION_IDENTITY] = {"identity", NULL, NULL, 1000},
@@ -227,7 +228,7 @@ static loci_status add_identity(building *b, loci_error *err)
 static loci_status add_time(building *b, loci_error *err)
 {
     char clock[LC_TIME_BYTES_MAX];
-    loci_str now = {clock, lc_time_format(b->tx->now_us, clock)};
+    loci_str now = {clock, lc_time_format(b->tx->now_us / MINUTE_US * MINUTE_US, clock)};
     loci_str text;
 
     for (size_t i = 0; i < b->source.signal_count; i++)

@@ -242,6 +242,17 @@ typedef struct lc_fact_page {
 loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
                                lc_fact_visit *visit, void *ctx, loci_error *err);
 
+/* The same in one statement for a view without scope and session: `*is_plain` tells whether that
+ * was right. It is false when there may be facts of sessions, a fact has restrictions, or nothing
+ * was found; the caller then asks lc_fact_each_valid(). */
+typedef struct lc_fact_plain {
+    loci_str after_key;
+    loci_str after_id;
+    bool *is_plain;
+} lc_fact_plain;
+loci_status lc_fact_each_plain(lc_tx *tx, loci_str persona_id, const lc_fact_plain *plain,
+                               lc_fact_visit *visit, void *ctx, loci_error *err);
+
 /* Every version of a key in the view's innermost scope, oldest first; claims are no versions. */
 typedef struct lc_fact_history {
     loci_str key; /* For claims: none = of all keys. */

@@ -216,13 +216,12 @@ typedef struct ending {
 static loci_status end_fact(lc_tx *tx, const lc_event *event, loci_str id, const ending *how,
                             loci_error *err)
 {
-    loci_status status = lc_tx_exec(tx, &move_sql,
-                                    (lc_arg[]){WHOSE(event), LC_T(id),
-                                               LC_T(loci_str_of(how->standing)),
-                                               LC_T_OR_NULL(how->superseded_by),
-                                               LC_I(event->recorded_at), LC_T_OR_NULL(how->reason),
-                                               LC_I(event->seq)},
-                                    err);
+    loci_status status = lc_tx_exec(
+        tx, &move_sql,
+        (lc_arg[]){WHOSE(event), LC_T(id), LC_T(loci_str_of(how->standing)),
+                   LC_T_OR_NULL(how->superseded_by), LC_I(event->recorded_at),
+                   LC_T_OR_NULL(how->reason), LC_I(event->seq)},
+        err);
 
     if (status == LOCI_OK && !how->stays)
         status = lc_tx_exec(tx, &remove_sql, (lc_arg[]){WHOSE(event), LC_T(id)}, err);

@@ -335,19 +335,43 @@ static loci_status put_cursor(const page *p, lc_call *call, loci_error *err)
     return status;
 }
 
+/* Nearly every call: one statement. `*done` is false when it takes more. */
+static loci_status list_plain(lc_call *call, lc_tx *tx, const lc_fact_page *range, page *p,
+                              bool *done, loci_error *err)
+{
+    lc_fact_plain plain = {range->after_key, range->after_id, done};
+
+    *done = false;
+    if (lc_call_has(call, "session_id") || lc_call_has(call, "scope") ||
+        lc_call_has(call, "scope_id") || lc_call_has(call, "as_of"))
+        return LOCI_OK;
+    return lc_fact_each_plain(tx, call->persona_id, &plain, add_to_page, p, err);
+}
+
+static loci_status list_all(lc_call *call, lc_tx *tx, const lc_fact_page *range, page *p,
+                            loci_error *err)
+{
+    lc_fact_view view;
+    loci_status status = start_page(p, call, err);
+
+    if (status == LOCI_OK)
+        status = lc_fact_read_view(call, tx, true, &view, err);
+    return status == LOCI_OK ? lc_fact_each_valid(tx, &view, range, add_to_page, p, err) : status;
+}
+
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_fact_page range = {.as_of = lc_call_i64(call, "as_of", LC_FACT_NO_TIME)};
     int64_t now_us = tx->now_us;
-    lc_fact_view view;
+    bool done = false;
     page p;
     loci_status status = start_page(&p, call, err);
 
     range.after_key = lc_str_split(lc_call_str(call, "after"), '\n', &range.after_id);
     if (status == LOCI_OK)
-        status = lc_fact_read_view(call, tx, true, &view, err);
-    if (status == LOCI_OK)
-        status = lc_fact_each_valid(tx, &view, &range, add_to_page, &p, err);
+        status = list_plain(call, tx, &range, &p, &done, err);
+    if (status == LOCI_OK && !done)
+        status = list_all(call, tx, &range, &p, err);
     if (status != LOCI_OK)
         return status;
     if (range.as_of != LC_FACT_NO_TIME)
@@ -366,7 +390,7 @@ static const lc_op fact_list = {
     .params = list_params,
     .results = list_results,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION | LC_OP_ONE_STATEMENT,
     .http = "GET /v1/facts",
     .mcp = "fact list",
     .example = "{\"limit\":10}",
