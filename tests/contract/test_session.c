@@ -288,3 +288,25 @@ TEST(session, what_was_said_is_kept_in_order)
     facts_fail(&f, LOCI_ENOTFOUND, "no session y", "session.messages", "{\"session_id\":\"y\"}");
     facts_close(&f);
 }
+
+/* ---- Verify ---------------------------------------------------------------------------------- */
+
+/* The working set is outside the log, so nothing but this notices what it lost hold of. */
+TEST(session, verify_sees_what_belongs_to_no_session)
+{
+    facts f;
+    loci_error err;
+
+    facts_open(&f);
+    facts_call(&f, "working.set", "{\"key\":\"a\",\"value\":1}");
+    test_store_run(f.store, "insert into session_activity values"
+                            " ('default', 'default', 'ses_lost', 1)");
+    CHECK_STATUS(LOCI_ECORRUPT, test_verify(f.engine, &err));
+    CHECK_CONTAINS(err.message, "ses_lost has activity and is no session");
+    test_store_run(f.store, "delete from session_activity where session_id = 'ses_lost';"
+                            "update working_items set session_id = 'ses_gone'");
+    CHECK_STATUS(LOCI_ECORRUPT, test_verify(f.engine, &err));
+    CHECK_CONTAINS(err.message, "ses_gone has a working set and is no active session");
+    test_store_run(f.store, "delete from working_items");
+    facts_close(&f);
+}
