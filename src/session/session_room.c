@@ -25,7 +25,7 @@ static const lc_column session_columns[] = {
 static const lc_index session_indexes[] = {
     {"seq", "tenant_id, user_id, persona_id, seq", NULL, false},
     {"open", "tenant_id, user_id, persona_id, seq", "state = 'active'", false},
-    {"external", "tenant_id, user_id, external_id", "state = 'active'", false},
+    {"external", "tenant_id, user_id, external_id, persona_id, seq", "state = 'active'", false},
     {NULL, NULL, NULL, false},
 };
 

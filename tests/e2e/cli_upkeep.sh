@@ -76,7 +76,8 @@ is "an import without a file" 2 "$RC"
 python3 - "$LOCI_STORE" <<'P'
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
-db.execute("update fact_current set value = '\"forged\"' where rowid = (select min(rowid) from fact_current)")
+db.execute("update fact_current set value = '\"forged\"'"
+           " where rowid = (select min(rowid) from fact_current)")
 db.commit()
 P
 run verify
