@@ -242,11 +242,15 @@ static void try_one(asking *a, const lc_op *op, const probe *foreign)
     const char *answers[2], *line[2];
     bool has_body;
 
+    /* What a write answers is its own, unless an id says whose it is about. */
+    bool is_same = (op->flags & LC_OP_MUTATES) == 0 ||
+                   strstr(op->http == NULL ? "" : op->http, "{id}") != NULL;
+
     missing.id = missing_like(foreign->id);
     line[0] = test_format("POST /v1/call/%s", op->name);
     answers[0] = ask(a, line[0], arguments_for(op, foreign), foreign->id);
     answers[1] = ask(a, line[0], arguments_for(op, &missing), missing.id);
-    if ((op->flags & LC_OP_MUTATES) == 0 || strstr(op->http == NULL ? "" : op->http, "{id}"))
+    if (is_same)
         CHECK_STR_EQ(answers[0], answers[1]);
     if (op->http == NULL)
         return;
@@ -254,13 +258,15 @@ static void try_one(asking *a, const lc_op *op, const probe *foreign)
     line[1] = line_for(op, &missing, &has_body);
     answers[0] = ask(a, line[0], has_body ? "{}" : NULL, foreign->id);
     answers[1] = ask(a, line[1], has_body ? "{}" : NULL, missing.id);
-    CHECK_STR_EQ(answers[0], answers[1]);
+    if (is_same)
+        CHECK_STR_EQ(answers[0], answers[1]);
 }
 
 /* Whether `op` says the time of day or counts: then two answers differ whoever asks. */
 static bool is_changing(const lc_op *op)
 {
-    return strcmp(op->name, "store.status") == 0;
+    return strcmp(op->name, "store.status") == 0 || strcmp(op->name, "environment.list") == 0 ||
+           strcmp(op->name, "context.build") == 0;
 }
 
 static void try_operation(asking *a, const lc_op *op, const tenant *other)
