@@ -181,10 +181,11 @@ void sweep_operations(const sweep *s)
         const lc_op *op = lc_op_at(i);
         bool is_upkeep = (op->flags & LC_OP_ALONE) != 0 && (op->flags & LC_OP_MUTATES) != 0;
 
-        sweep_one(s, &(target){.what = op->name,
-                               .body = call_example,
-                               .ctx = (void *)op,
-                               .may_change = is_upkeep ? "jobs heads meta rebuild_heads" : NULL});
+        sweep_one(
+            s, &(target){.what = op->name,
+                         .body = call_example,
+                         .ctx = (void *)op,
+                         .may_change = is_upkeep ? "jobs heads meta rebuild_heads vectors" : NULL});
     }
     leave();
 }
