@@ -108,7 +108,8 @@ static loci_status write_vectors(lc_call *call, const lc_embed_batch *batch, loc
             lc_jw_str(&call->out, lc_buf_str(&text));
         } else {
             write_numbers(&text, vector, batch->dimensions);
-            lc_jw_raw(&call->out, lc_buf_str(&text));
+            if (text.failure == LOCI_OK) /* What was cut short is no JSON. */
+                lc_jw_raw(&call->out, lc_buf_str(&text));
         }
     }
     lc_jw_end(&call->out);

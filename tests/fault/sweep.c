@@ -185,11 +185,12 @@ void sweep_operations(const sweep *s)
         bool is_upkeep = (op->flags & LC_OP_ALONE) != 0 && (op->flags & LC_OP_MUTATES) != 0;
         bool is_once = (op->flags & (LC_OP_MUTATES | LC_OP_IDEMPOTENT)) == LC_OP_MUTATES;
 
-        sweep_one(s, &(target){.what = op->name,
-                               .body = call_example,
-                               .ctx = (void *)op,
-                               .may_change = is_upkeep ? "jobs heads meta rebuild_heads vectors" : NULL,
-                               .is_once = is_once});
+        sweep_one(
+            s, &(target){.what = op->name,
+                         .body = call_example,
+                         .ctx = (void *)op,
+                         .may_change = is_upkeep ? "jobs heads meta rebuild_heads vectors" : NULL,
+                         .is_once = is_once});
     }
     leave();
 }

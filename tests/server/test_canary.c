@@ -262,11 +262,17 @@ static void try_one(asking *a, const lc_op *op, const probe *foreign)
         CHECK_STR_EQ(answers[0], answers[1]);
 }
 
-/* Whether `op` says the time of day or counts: then two answers differ whoever asks. */
+/* Whether `op` says the time of day, counts or makes a job each time: then two answers differ
+ * whoever asks. */
 static bool is_changing(const lc_op *op)
 {
-    return strcmp(op->name, "store.status") == 0 || strcmp(op->name, "environment.list") == 0 ||
-           strcmp(op->name, "context.build") == 0;
+    static const char *const names[] = {"store.status", "environment.list", "context.build",
+                                        "model.reembed"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(op->name, names[i]) == 0)
+            return true;
+    return false;
 }
 
 static void try_operation(asking *a, const lc_op *op, const tenant *other)
