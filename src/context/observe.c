@@ -28,9 +28,12 @@ typedef struct observing {
     size_t count;
 } observing;
 
+/* False when out of memory. None stays none: a fact without a source gets a successor without. */
 static bool keep(lc_arena *arena, loci_str *text)
 {
-    *text = lc_arena_copy(arena, text->ptr != NULL ? *text : LC_STR(""));
+    if (text->ptr == NULL)
+        return true;
+    *text = lc_arena_copy(arena, *text);
     return text->ptr != NULL;
 }
 
