@@ -47,6 +47,8 @@ static loci_status add_fact(void *ctx, const lc_fact *fact, loci_error *err)
     if (to == NULL)
         return lc_fail_memory(err);
     to->fact = *fact;
+    if (fact->standing == LC_FACT_IS_CLAIM)
+        to->fact.superseded_by = fact->contests; /* That holds in its place. */
     if (!keep(l->arena, &to->fact.id) || !keep(l->arena, &to->fact.key) ||
         !keep(l->arena, &to->fact.value) || !keep(l->arena, &to->fact.source) ||
         !keep(l->arena, &to->fact.memory_type) || !keep(l->arena, &to->fact.scope) ||
@@ -145,6 +147,7 @@ static loci_status read_facts(lc_tx *tx, const lc_source_input *input, lc_arena 
         /* What ended before anything that may repeat it was said does not matter. */
         .after_seq = out->message_count > 0 ? out->messages[0].seq - 1 : INT64_MAX,
         .limit = LC_SOURCE_ENDED_MAX,
+        .has_claims = true,
     };
     lc_fact_request request = {
         .view = input->view, .query = input->query, .limit = LC_SOURCE_FACTS_MAX};

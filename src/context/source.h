@@ -28,7 +28,7 @@ typedef struct lc_source_item {
 
 typedef struct lc_source {
     lc_fact_choice chosen; /* Valid facts in the view that may be read. */
-    lc_source_fact *ended; /* Superseded or retracted, the last first. */
+    lc_source_fact *ended; /* Superseded, retracted or only claimed, the last first. */
     size_t ended_count;
     lc_source_signal *signals;
     size_t signal_count;

@@ -270,6 +270,7 @@ loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fac
 typedef struct lc_fact_recent {
     loci_str persona_id; /* Its own and everybody's. */
     bool is_of_all;      /* Every persona's. */
+    bool has_claims;     /* With what ended what was only claimed; not of all. */
     int64_t after_seq;   /* Written or ended by a later event. */
     int64_t limit;
 } lc_fact_recent;

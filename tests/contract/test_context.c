@@ -204,6 +204,28 @@ TEST(context, a_message_that_says_a_fact_again_is_a_duplicate)
     facts_close(&f);
 }
 
+/* A claim changes nothing; neither may the sentence that made it. */
+TEST(context, what_was_only_claimed_is_not_told_as_said)
+{
+    static const char *const more[] = {"\"authority\":\"intern\"", "\"trust\":\"web\""};
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    facts_write(&f, "created", "{\"key\":\"team_size\",\"value\":12}");
+    for (int i = 0; i < 2; i++)
+        facts_call(&f, "fact.observe", "{\"text\":\"Actually, the team size is %d.\",%s}", 98 + i,
+                   more[i]);
+    facts_call(&f, "fact.observe", "{\"text\":\"The stairs are being painted.\"}");
+    answer = context_build(&f, "{\"query\":\"How large is the team?\"}");
+    CHECK_EQ(context_count(answer, "claim"), 2);
+    CHECK(!context_shows(answer, "98"));
+    CHECK(!context_shows(answer, "99"));
+    CHECK(context_shows(answer, "- team_size: 12\n"));
+    CHECK_EQ(context_in(answer, "conversation"), 1);
+    facts_close(&f);
+}
+
 /* More than the packer is offered: the rest is counted, the best 50 losers are named. */
 TEST(context, everything_is_counted_and_fifty_are_named)
 {
