@@ -294,9 +294,22 @@ static void found(lc_cue_set *set, const match *m)
     set->bits |= (uint32_t)cue;
 }
 
+/* From the first amount on, cut like a value. In "from today" the day says when, not what. */
+static lc_terms amount_of(lc_terms clause)
+{
+    static const char *const since[] = {"from", "of", "since", "effective", "until"};
+
+    for (size_t at = 0; at < clause.count; at++)
+        if (lc_term_is_amount(clause.at[at].kind) &&
+            (at == 0 || clause.at[at].kind != LC_TERM_DATE ||
+             !is_one_of(clause.at[at - 1].word, since, sizeof since / sizeof *since)))
+            return trim_value(lc_terms_part(clause, at, clause.count - at));
+    return lc_terms_part(clause, 0, 0);
+}
+
 lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
 {
-    lc_cue_set set = {0};
+    lc_cue_set set = {.amount = amount_of(clause)};
     size_t start = fillers(clause);
 
     for (size_t at = 0; at < clause.count; at++) {

@@ -43,6 +43,7 @@ typedef struct lc_cue_set {
     uint32_t bits;
     lc_terms value;     /* Of LC_CUE_VALUE: the new value, without what trails behind it. */
     size_t value_order; /* The line of the table that found it. */
+    lc_terms amount;    /* The first amount and what belongs to it; empty without one. */
     size_t wrong_at;    /* Of LC_CUE_WRONG: the term that follows the name. */
 } lc_cue_set;
 

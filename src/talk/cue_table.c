@@ -135,6 +135,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_CORRECT, "actually"},
     {LC_CUE_CORRECT, "correction"},
     {LC_CUE_CORRECT, "scratch|strike|cancel|forget|disregard|ignore that|it"},
+    {LC_CUE_CORRECT, "take|taking that|it|this|something back"},
+    {LC_CUE_CORRECT, "take|taking one|two|some|a thing|things|word|point back"},
     {LC_CUE_CORRECT, "i|we meant|misspoke"},
     {LC_CUE_CORRECT, "i mean:"},
     {LC_CUE_CORRECT, "my|our mistake|bad|error"},
@@ -155,6 +157,10 @@ static const lc_cue_row rows[] = {
 
     /* How it is by now. */
     {LC_CUE_UPDATE, "as of today|now|this|yesterday|tomorrow|next"},
+    {LC_CUE_UPDATE, "from today|tomorrow|now"},
+    {LC_CUE_UPDATE, "now it|he|she|they says|say|shows|show|reads"},
+    {LC_CUE_UPDATE, "now says|shows|reads"},
+    {LC_CUE_UPDATE, "^the? latest|newest ... is|says|shows"},
     {LC_CUE_UPDATE, "is|are|am|it's|we're|they're now"},
     {LC_CUE_UPDATE, "now is|are|it's|we're|they're"},
     {LC_CUE_UPDATE, CHANGED " to"},
@@ -201,7 +207,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REPLAN, "plans have changed"},
     {LC_CUE_REPLAN, "change of plans|plan"},
 
-    {LC_CUE_REVERT, "go|going|went|switch|revert|return back? to <v>"},
+    {LC_CUE_REVERT, "go|goes|going|went|switch|switches|revert|reverts|return|returns back? to <v>"},
     {LC_CUE_REVERT, "back to <v>"},
 
     /* Where the new value stands. The first that fits counts. */
@@ -218,13 +224,17 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, CHANGED " to <v>"},
     {LC_CUE_VALUE, "chose|selected|picked <v>"},
     {LC_CUE_VALUE, "is|are|it's|we're now <v>"},
+    {LC_CUE_VALUE, "says|shows|reads <v>"},
     {LC_CUE_VALUE, "is|are|will|should be? <v>"},
+    {LC_CUE_VALUE, "^we|i do|take|have|serve|use|order|get <v>"},
 
     {LC_CUE_REFERS, CHANGE "|make|do that|it|this|them"},
     {LC_CUE_REFERS, "reschedule|override~|cancel|scratch|forget|replace|call that|it|this|them"},
     {LC_CUE_REFERS, "it's|that's now|actually"},
     {LC_CUE_REFERS, "it|that is|should|will|has|was now|actually|be|to|moved|changed|supposed"},
     {LC_CUE_REFERS, "i|we meant"},
+    {LC_CUE_REFERS, "now it says|shows|reads"},
+    {LC_CUE_REFERS, "^the? latest|newest ... is|says|shows"},
 };
 
 const lc_cue_row *lc_cue_table(size_t *count)

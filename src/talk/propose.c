@@ -8,12 +8,15 @@
 #define NOT_MEANT                                                                                  \
     (LC_CUE_QUESTION | LC_CUE_REQUEST | LC_CUE_TENTATIVE | LC_CUE_PAST | LC_CUE_EXPLORE_OPEN)
 
+#define RECENT 4       /* Turns of people that "that" and "it" reach back. */
+#define SHAPE_NUMBER (1u << 31) /* A value with a plain number, next to the kinds of values. */
+
 /* One known fact, read, with the messages that stated it. */
 typedef struct candidate {
     lc_terms key, value;
     bool is_tentative;
     bool is_utterance; /* Word for word what somebody said: a log, not the value of a slot. */
-    bool is_fresh;     /* The last thing people said states it. */
+    size_t age;        /* How many things people said after they stated it; LC_SAID_NONE = never. */
     size_t *stated_in; /* Indexes of messages. */
     size_t stated_count;
 } candidate;
@@ -23,10 +26,9 @@ typedef struct proposing {
     lc_arena *arena;
     const lc_propose_input *input;
     candidate *candidates;
-    lc_terms *before;
+    lc_unit *before;
     lc_unit message;
     bool is_exploring; /* Ideas are being played with: nothing that is said now is meant. */
-    size_t last_said;  /* The last message before that a person wrote, or LC_SAID_NONE. */
 } proposing;
 
 const char *lc_rule_name(lc_rule rule)
@@ -112,15 +114,23 @@ static loci_status read_candidate(proposing *p, size_t index, loci_error *err)
     if (status != LOCI_OK)
         return status;
     c->is_tentative = is_tentative(c->value);
+    c->age = LC_SAID_NONE;
     c->stated_in = lc_arena_zalloc_array(p->arena, input->before_count + 1, sizeof *c->stated_in);
     if (c->stated_in == NULL)
         return lc_fail_memory(err);
     for (size_t i = 0; i < input->before_count; i++) {
-        if (!states(p->before[i], c->value))
+        const lc_unit *unit = &p->before[i];
+        bool is_person = !input->before[i].is_model;
+
+        c->age += c->age != LC_SAID_NONE && is_person;
+        if (!states(unit->terms, c->value))
             continue;
-        c->is_utterance |= lc_str_eq(p->before[i].text, c->value.text);
+        c->is_utterance |= lc_str_eq(unit->terms.text, c->value.text);
         c->stated_in[c->stated_count++] = i;
-        c->is_fresh |= i == p->last_said;
+        if (is_person) {
+            c->age = 0;
+            c->is_tentative |= is_tentative(unit->terms);
+        }
     }
     return LOCI_OK;
 }
@@ -135,16 +145,14 @@ static loci_status read_all(proposing *p, loci_error *err)
     if (p->candidates == NULL || p->before == NULL)
         return lc_fail_memory(err);
     for (size_t i = 0; i < input->before_count && status == LOCI_OK; i++) {
-        lc_unit unit = {0};
+        lc_unit *unit = &p->before[i];
 
-        status = lc_unit_read(p->talk, p->arena, input->before[i].text, &unit, err);
-        p->before[i] = unit.terms;
+        status = lc_unit_read(p->talk, p->arena, input->before[i].text, unit, err);
         if (input->before[i].is_model)
             continue;
-        p->last_said = i;
-        if (lc_unit_has(&unit, LC_CUE_EXPLORE_OPEN))
+        if (lc_unit_has(unit, LC_CUE_EXPLORE_OPEN))
             p->is_exploring = true;
-        if (lc_unit_has(&unit, LC_CUE_EXPLORE_CLOSE))
+        if (lc_unit_has(unit, LC_CUE_EXPLORE_CLOSE))
             p->is_exploring = false;
     }
     for (size_t i = 0; i < input->known_count && status == LOCI_OK; i++)
@@ -189,23 +197,46 @@ static size_t score(const proposing *p, const candidate *c, lc_terms clause)
     static const lc_terms nothing = {0};
 
     for (size_t i = 0; i < c->stated_count; i++) {
-        size_t words = named(p->before[c->stated_in[i]], clause, c->value);
+        size_t words = named(p->before[c->stated_in[i]].terms, clause, c->value);
 
         best = words > best ? words : best;
     }
     return 4 * named(c->key, clause, nothing) + 2 * best;
 }
 
-/* The message points at what was just said: "that", a draft made final, a decision from above. */
-static bool points_at(const proposing *p, const candidate *c, const lc_unit_clause *clause)
+/* What a value looks like: its kinds, and whether it has a plain number. */
+static uint32_t shape_of(lc_terms value)
+{
+    uint32_t shape = lc_value_kinds(value);
+
+    for (size_t i = 0; i < value.count; i++)
+        if (value.at[i].kind == LC_TERM_NUMBER && value.text.ptr[value.at[i].start] != '#')
+            shape |= SHAPE_NUMBER;
+    return shape;
+}
+
+static bool has_same_shape(lc_terms a, lc_terms b)
+{
+    uint32_t shape_a = shape_of(a), shape_b = shape_of(b);
+
+    return (shape_a & shape_b) != 0 || (shape_a | shape_b) == 0;
+}
+
+/* The message points at what was said lately: "that", a draft made final, a decision from above. */
+static bool points_at(const proposing *p, const candidate *c, const lc_unit_clause *clause,
+                      lc_terms value)
 {
     uint32_t cues = clause->cues.bits;
-    bool is_news = (cues & (LC_CUE_CORRECT | LC_CUE_UPDATE)) != 0;
+    bool is_news = (cues & (LC_CUE_CORRECT | LC_CUE_UPDATE)) != 0 ||
+                   lc_unit_has(&p->message, LC_CUE_CORRECT);
 
-    if (!c->is_fresh)
+    if (c->age == LC_SAID_NONE || c->age >= RECENT)
         return false;
-    return (is_news && (cues & LC_CUE_REFERS) != 0) || (is_news && c->is_tentative) ||
-           (p->message.attribution.rank >= 0 && (cues & LC_CUE_DECIDE) != 0);
+    if (c->age == 0 && p->message.attribution.rank >= 0 && (cues & LC_CUE_DECIDE) != 0)
+        return true;
+    if (c->is_tentative && (is_news || (cues & LC_CUE_DECIDE) != 0))
+        return true;
+    return is_news && lc_unit_has(&p->message, LC_CUE_REFERS) && has_same_shape(c->value, value);
 }
 
 /* Can the new value stand where the old one stood? */
@@ -218,26 +249,120 @@ static bool is_rival(const candidate *c, lc_terms clause, lc_terms value)
     return old_kinds == 0 || new_kinds == 0 || (old_kinds & new_kinds) != 0;
 }
 
-static size_t best_candidate(const proposing *p, const lc_unit_clause *clause)
+static bool is_open(const proposing *p, size_t index, const lc_unit_clause *clause, lc_terms value)
+{
+    return !p->input->known[index].is_former && !p->candidates[index].is_utterance &&
+           is_rival(&p->candidates[index], clause->terms, value);
+}
+
+/* The fact that the clause names best, or LC_SAID_NONE. */
+static size_t best_named(const proposing *p, const lc_unit_clause *clause, lc_terms value)
 {
     size_t best = LC_SAID_NONE, best_score = 0;
 
     for (size_t i = 0; i < p->input->known_count; i++) {
         const candidate *c = &p->candidates[i];
-        size_t points;
+        size_t points = is_open(p, i, clause, value) ? 2 * score(p, c, clause->terms) : 0;
 
-        if (p->input->known[i].is_former || c->is_utterance ||
-            !is_rival(c, clause->terms, clause->cues.value))
-            continue;
-        points = score(p, c, clause->terms);
-        if (points == 0 && points_at(p, c, clause))
-            points = 1;
+        if (points > 0 && has_same_shape(c->value, value))
+            points++;
         if (points > best_score) {
             best = i;
             best_score = points;
         }
     }
     return best;
+}
+
+/* The fact that was stated last among those the clause can point at, or LC_SAID_NONE. */
+static size_t last_pointed_at(const proposing *p, const lc_unit_clause *clause, lc_terms value)
+{
+    size_t best = LC_SAID_NONE;
+
+    for (size_t i = 0; i < p->input->known_count; i++) {
+        const candidate *c = &p->candidates[i];
+
+        if (is_open(p, i, clause, value) && points_at(p, c, clause, value) &&
+            (best == LC_SAID_NONE || c->age < p->candidates[best].age))
+            best = i;
+    }
+    return best;
+}
+
+/* Is everything that the words in front of the value are about known of this fact: from its key,
+ * its value or the messages that stated it? */
+static bool is_only_about(const proposing *p, const candidate *c, lc_terms words)
+{
+    for (size_t i = 0; i < words.count; i++) {
+        const lc_term *term = &words.at[i];
+        bool is_known = !lc_term_is_content(term->kind) || lc_terms_have(c->key, term->sense) ||
+                        lc_terms_have(c->value, term->sense);
+
+        for (size_t s = 0; s < c->stated_count && !is_known; s++)
+            is_known = lc_terms_have(p->before[c->stated_in[s]].terms, term->sense);
+        if (!is_known)
+            return false;
+    }
+    return true;
+}
+
+static bool names_all(lc_terms key, lc_terms words)
+{
+    size_t topics = 0;
+
+    for (size_t i = 0; i < key.count; i++) {
+        if (!lc_term_is_content(key.at[i].kind) || is_generic(&key.at[i]))
+            continue;
+        topics++;
+        if (!lc_terms_have(words, key.at[i].sense))
+            return false;
+    }
+    return topics > 0;
+}
+
+/* What was, what is not, and what is somebody else's. */
+static bool is_other(lc_terms words)
+{
+    static const char *const other[] = {"was",   "were",    "had",   "not",    "isn't", "aren't",
+                                        "never", "their",   "his",   "her",    "your",  "would",
+                                        "could", "usually", "every", "typical"};
+
+    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
+        if (has_word(words, other[i]))
+            return true;
+    return false;
+}
+
+/* "The marquee budget is 7,200 pounds.": said plainly, of exactly what the key names, with another
+ * amount of the same kind. */
+static size_t restated(const proposing *p, const lc_unit_clause *clause, lc_terms value)
+{
+    size_t front = value.count > 0 ? (size_t)(value.at - clause->terms.at) : 0;
+    lc_terms words = lc_terms_part(clause->terms, 0, front);
+
+    for (size_t i = 0; i < p->input->known_count && !is_other(clause->terms); i++) {
+        const candidate *c = &p->candidates[i];
+
+        if (is_open(p, i, clause, value) && (shape_of(c->value) & shape_of(value)) != 0 &&
+            names_all(c->key, words) && is_only_about(p, c, words))
+            return i;
+    }
+    return LC_SAID_NONE;
+}
+
+/* Has the value all of these amounts, and are there any? */
+static bool has_amounts(lc_terms value, lc_terms amounts)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < amounts.count; i++) {
+        if (!lc_term_is_amount(amounts.at[i].kind))
+            continue;
+        count++;
+        if (!lc_terms_have(value, amounts.at[i].sense))
+            return false;
+    }
+    return count > 0;
 }
 
 /* "Back to card-based UI": a value that was there before, in the slot that replaced it. */
@@ -249,7 +374,9 @@ static size_t reverted(const proposing *p, const lc_unit_clause *clause)
         if (!known->is_former || known->successor >= p->input->known_count ||
             p->input->known[known->successor].is_former)
             continue;
-        if (has_all(clause->cues.value, p->candidates[i].value))
+        if (has_all(clause->cues.value, p->candidates[i].value) ||
+            (names_all(p->candidates[i].key, clause->terms) &&
+             has_amounts(p->candidates[i].value, clause->cues.amount)))
             return i;
     }
     return LC_SAID_NONE;
@@ -264,15 +391,29 @@ static lc_rule rule_of(const proposing *p, uint32_t cues)
     return (cues & LC_CUE_UPDATE) != 0 ? LC_RULE_TEMPORAL : LC_RULE_IMPLICIT;
 }
 
+/* Which fact the clause gives `value`, or LC_SAID_NONE. */
+static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_terms value)
+{
+    uint32_t cues = clause->cues.bits;
+    bool is_meant = (cues & (LC_CUE_CORRECT | LC_CUE_UPDATE | LC_CUE_DECIDE)) != 0 ||
+                    ((cues & LC_CUE_VALUE) != 0 &&
+                     lc_unit_has(&p->message, LC_CUE_CORRECT | LC_CUE_UPDATE));
+    size_t index = LC_SAID_NONE;
+
+    if (is_meant)
+        index = best_named(p, clause, value);
+    if (is_meant && index == LC_SAID_NONE)
+        index = last_pointed_at(p, clause, value);
+    return index != LC_SAID_NONE ? index : restated(p, clause, value);
+}
+
 static bool propose(const proposing *p, const lc_unit_clause *clause, lc_proposal *out)
 {
     uint32_t cues = clause->cues.bits;
-    bool is_led = lc_unit_has(&p->message, LC_CUE_CORRECT | LC_CUE_UPDATE);
+    lc_terms value = (cues & LC_CUE_VALUE) != 0 ? clause->cues.value : clause->cues.amount;
     size_t index;
 
-    if ((cues & NOT_MEANT) != 0 || (cues & LC_CUE_VALUE) == 0)
-        return false;
-    if ((cues & (LC_CUE_CORRECT | LC_CUE_UPDATE | LC_CUE_DECIDE)) == 0 && !is_led)
+    if ((cues & NOT_MEANT) != 0 || value.count == 0)
         return false;
     if ((cues & LC_CUE_REVERT) != 0) {
         index = reverted(p, clause);
@@ -282,17 +423,18 @@ static bool propose(const proposing *p, const lc_unit_clause *clause, lc_proposa
             return true;
         }
     }
-    index = best_candidate(p, clause);
-    if (index == LC_SAID_NONE)
+    index = find_known(p, clause, value);
+    if (index == LC_SAID_NONE ||
+        ((cues & LC_CUE_VALUE) == 0 && !has_same_shape(p->candidates[index].value, value)))
         return false;
-    *out = (lc_proposal){index, lc_terms_text(clause->cues.value), rule_of(p, cues)};
+    *out = (lc_proposal){index, lc_terms_text(value), rule_of(p, cues)};
     return true;
 }
 
 loci_status lc_talk_propose(const lc_talk *talk, lc_arena *arena, const lc_propose_input *input,
                             lc_proposal out[LC_PROPOSALS_MAX], size_t *out_count, loci_error *err)
 {
-    proposing p = {.talk = talk, .arena = arena, .input = input, .last_said = LC_SAID_NONE};
+    proposing p = {.talk = talk, .arena = arena, .input = input};
     loci_status status = read_all(&p, err);
     size_t count = 0;
 

@@ -4,26 +4,45 @@
 
 #include "base/str.h"
 
-/* "next week", "this month" */
-static bool is_relative(lc_terms terms, size_t at)
+static bool is_one_of(const lc_term *term, const char *const *words, size_t count)
 {
-    static const char *const words[] = {"next", "this", "last", "coming", "following"};
-
-    for (size_t i = 0; at > 0 && i < sizeof words / sizeof *words; i++)
-        if (terms.at[at - 1].word == lc_term_word(loci_str_of(words[i])))
+    for (size_t i = 0; i < count; i++)
+        if (term->word == lc_term_word(loci_str_of(words[i])))
             return true;
     return false;
 }
 
-/* A number is a length of time when a unit follows it; a unit is a time behind "next". */
+#define IS_ONE_OF(term, words) is_one_of(term, words, sizeof(words) / sizeof *(words))
+
+/* A number is a length of time when a unit follows it, money before a currency, a time of day in
+ * "ten past eleven". */
+static uint32_t kind_of_number(lc_terms terms, size_t at)
+{
+    static const char *const currencies[] = {"dollar", "dollars", "euro", "euros", "pound",
+                                             "pounds", "pence",   "cent", "cents", "francs",
+                                             "yen",    "usd",     "eur",  "gbp",   "bucks"};
+    static const char *const clock[] = {"past", "o'clock", "sharp"};
+    const lc_term *term = &terms.at[at];
+
+    if (at > 0 && IS_ONE_OF(term - 1, clock))
+        return LC_VALUE_WHEN;
+    if (at + 1 == terms.count)
+        return 0;
+    if (term[1].is_time_unit || IS_ONE_OF(term + 1, clock))
+        return LC_VALUE_WHEN;
+    return IS_ONE_OF(term + 1, currencies) ? LC_VALUE_MONEY : 0;
+}
+
+/* A unit is a time behind "next". */
 static uint32_t kind_of(lc_terms terms, size_t at)
 {
+    static const char *const relative[] = {"next", "this", "last", "coming", "following"};
     const lc_term *term = &terms.at[at];
 
     if (term->kind == LC_TERM_NUMBER)
-        return at + 1 < terms.count && term[1].is_time_unit ? LC_VALUE_WHEN : 0;
+        return kind_of_number(terms, at);
     if (term->is_time_unit)
-        return is_relative(terms, at) ? LC_VALUE_WHEN : 0;
+        return at > 0 && IS_ONE_OF(term - 1, relative) ? LC_VALUE_WHEN : 0;
     return term->value;
 }
 

@@ -85,13 +85,22 @@ static size_t word_end(loci_str text, size_t at)
     return at;
 }
 
+/* The bytes of a sign that stands in front of an amount: $ # and the pound's and the euro's. */
+static size_t sign_bytes(loci_str text, size_t at)
+{
+    if (text.ptr[at] == '$' || text.ptr[at] == '#')
+        return 1;
+    if (at + 1 < text.len && memcmp(text.ptr + at, "\xC2\xA3", 2) == 0)
+        return 2;
+    return at + 2 < text.len && memcmp(text.ptr + at, "\xE2\x82\xAC", 3) == 0 ? 3 : 0;
+}
+
 /* The end of the amount at `at`, with its sign and unit, or `at` when there is none. */
 static size_t amount_end(loci_str text, size_t at)
 {
     size_t start = at, end;
 
-    if (text.ptr[at] == '$' || text.ptr[at] == '#')
-        at++;
+    at += sign_bytes(text, at);
     if (at >= text.len || !is_digit(text.ptr[at]))
         return start;
     end = number_end(text, at);
@@ -102,8 +111,10 @@ static size_t amount_end(loci_str text, size_t at)
     return end;
 }
 
-static char mark_after(loci_str text, size_t at)
+static char mark_after(loci_str text, size_t end)
 {
+    size_t at = end;
+
     while (at < text.len && (text.ptr[at] == ' ' || text.ptr[at] == '"' || text.ptr[at] == '\'' ||
                              text.ptr[at] == ']' || text.ptr[at] == '*'))
         at++;
@@ -113,6 +124,9 @@ static char mark_after(loci_str text, size_t at)
         return text.ptr[at + 2] == '\x93' || text.ptr[at + 2] == '\x94' ? '-' : 0;
     if (text.ptr[at] == '\n')
         return '.';
+    if (text.ptr[at] == '.' && at > end && at + 1 < text.len && text.ptr[at + 1] != ' ' &&
+        text.ptr[at + 1] != '.' && text.ptr[at + 1] != '\n')
+        return 0; /* ".env" begins a word, it ends none. */
     return strchr(":,-.?!;()", text.ptr[at]) != NULL ? text.ptr[at] : 0;
 }
 

@@ -12,29 +12,42 @@ static const lc_known known[] = {
     {LC_STR("shirt_color"), LC_STR("blue"), false, LC_SAID_NONE},
     {LC_STR("old_design"), LC_STR("cards"), true, 7},
     {LC_STR("design"), LC_STR("lists"), false, LC_SAID_NONE},
+    {LC_STR("order_quantity"), LC_STR("40 folding chairs"), false, LC_SAID_NONE},
+    {LC_STR("marquee_budget"), LC_STR("6,500 pounds"), false, LC_SAID_NONE},
+    {LC_STR("train_departure"), LC_STR("9:30 from platform 4"), true, 11},
+    {LC_STR("train_departure"), LC_STR("ten past eleven"), false, LC_SAID_NONE},
+    {LC_STR("logo"), LC_STR("the heron"), false, LC_SAID_NONE},
 };
 
-/* The proposals for `message` after `before`, as "key=value;..." */
-static loci_str proposed(talk_fixture *f, const char *before, const char *message)
+#define BEFORE_MAX 5
+
+/* The proposals for `message` after what was said before, NULL at the end, as "key=value;..." */
+static loci_str proposed_after(talk_fixture *f, const char *const *before, const char *message)
 {
-    lc_said said = {.kind = LC_SAID_MESSAGE,
-                    .text = loci_str_of(before != NULL ? before : ""),
-                    .successor = LC_SAID_NONE};
+    lc_said said[BEFORE_MAX];
     lc_propose_input input = {.known = known,
                               .known_count = sizeof known / sizeof *known,
-                              .before = &said,
-                              .before_count = before != NULL,
+                              .before = said,
                               .message = loci_str_of(message)};
     lc_proposal out[LC_PROPOSALS_MAX];
     size_t count = 0;
     loci_error err;
     char *text = test_format("%s", "");
 
+    for (; before[input.before_count] != NULL; input.before_count++)
+        said[input.before_count] = (lc_said){.kind = LC_SAID_MESSAGE,
+                                             .text = loci_str_of(before[input.before_count]),
+                                             .successor = LC_SAID_NONE};
     CHECK_OK(lc_talk_propose(f->talk, &f->arena, &input, out, &count, &err), err);
     for (size_t i = 0; i < count; i++)
         text = test_format("%s%s%.*s=%.*s", text, i > 0 ? ";" : "",
                            LC_STR_ARG(known[out[i].known].key), LC_STR_ARG(out[i].value));
     return loci_str_of(text);
+}
+
+static loci_str proposed(talk_fixture *f, const char *before, const char *message)
+{
+    return proposed_after(f, (const char *const[]){before, NULL}, message);
 }
 
 TEST(propose, corrections_news_and_decisions_find_their_fact)
@@ -117,6 +130,36 @@ TEST(propose, ordinary_sentences_change_nothing)
         "I read about a budget airline.",
         "Back to school season has begun.",
         "My back is sore now.",
+        "The marquee budget was 5,000 pounds.",
+        "Their marquee budget is 9,000 pounds.",
+        "The marquee budget for the other wedding is 9,000 pounds.",
+        "The marquee budget is not 9,000 pounds.",
+        "The marquee budget is under review.",
+        "The marquee poles weigh 300 pounds.",
+        "A budget of 9,000 pounds would be nice.",
+        "Is the marquee budget 9,000 pounds?",
+        "The flower budget is 900 pounds.",
+        "The bus departure is at noon.",
+        "He has twelve chairs at home.",
+        "Chairs cost 30 pounds.",
+        "Fifty people folded chairs.",
+        "The logo is on page 12.",
+        "I make it a rule to walk.",
+        "We have two cats.",
+        "We do yoga at noon.",
+        "The sign now says welcome.",
+        "It says 18:25 on the old clock.",
+        "The latest film by Varda is 90 minutes long.",
+        "From today I drink less coffee.",
+        "I take that back road home.",
+        "Taking things back to the shop is a chore.",
+        "The meeting room seats 12.",
+        "Tuesday at 3pm I have yoga.",
+        "Ten past eleven is a song.",
+        "Return to sender.",
+        "He goes back to Paris on Friday.",
+        "The team budget committee meets on Friday.",
+        "The heron flew away.",
     };
     talk_fixture f;
 
@@ -144,5 +187,58 @@ TEST(propose, nothing_is_meant_while_ideas_are_played_with)
 
     talk_open(&f);
     CHECK_STR_EQ(proposed(&f, "Let's brainstorm.", "The project is now cancelled."), "");
+    talk_close(&f);
+}
+
+TEST(propose, a_plain_statement_of_the_same_thing_is_enough)
+{
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(proposed(&f, NULL, "The marquee budget is 7,200 pounds."),
+                 "marquee_budget=7,200 pounds");
+    CHECK_STR_EQ(proposed(&f, NULL, "The team budget: $45,000."), "team_budget=$45,000");
+    talk_close(&f);
+}
+
+TEST(propose, it_is_what_was_stated_lately_and_looks_alike)
+{
+    static const char *const chairs[] = {"Order 40 folding chairs for us.",
+                                         "The heron is our logo.", "We meet Tuesday at 2pm.", NULL};
+    static const char *const long_ago[] = {"Order 40 folding chairs for us.", "Lovely day.",
+                                           "Birds sing.", "Time flies.", "It rains.", NULL};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(proposed_after(&f, chairs, "Two more came. Make it 55."), "order_quantity=55");
+    CHECK_STR_EQ(proposed_after(&f, chairs, "Scratch that bird. We take otters."), "logo=otters");
+    CHECK_STR_EQ(proposed_after(&f, chairs, "Now it says Friday."), "meeting_time=Friday");
+    CHECK_STR_EQ(proposed_after(&f, (const char *const[]){long_ago[0], long_ago[1], NULL},
+                                "Make it 55."),
+                 "order_quantity=55");
+    CHECK_STR_EQ(proposed_after(&f, long_ago, "Make it 55."), "");
+    talk_close(&f);
+}
+
+TEST(propose, a_draft_is_made_final_by_a_decision)
+{
+    static const char *const draft[] = {"In the draft the logo is the heron.",
+                                        "The paper is thick.", NULL};
+    static const char *const settled[] = {"The logo is the heron.", "The paper is thick.", NULL};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(proposed_after(&f, draft, "We've decided on Bristle."), "logo=Bristle");
+    CHECK_STR_EQ(proposed_after(&f, settled, "We've decided on Bristle."), "");
+    talk_close(&f);
+}
+
+TEST(propose, back_to_a_time_that_was_brings_all_of_it)
+{
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(proposed(&f, NULL, "The train departure goes back to 9:30 like before."),
+                 "train_departure=9:30 from platform 4");
     talk_close(&f);
 }
