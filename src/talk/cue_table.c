@@ -160,7 +160,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "from today|tomorrow|now"},
     {LC_CUE_UPDATE, "now it|he|she|they says|say|shows|show|reads"},
     {LC_CUE_UPDATE, "now says|shows|reads"},
-    {LC_CUE_UPDATE, "^the? latest|newest ... is|says|shows"},
+    {LC_CUE_UPDATE, "^the? latest|newest is|says|shows"},
+    {LC_CUE_UPDATE, "^the? latest|newest from|on ... is|says|shows"},
     {LC_CUE_UPDATE, "is|are|am|it's|we're|they're now"},
     {LC_CUE_UPDATE, "now is|are|it's|we're|they're"},
     {LC_CUE_UPDATE, CHANGED " to"},
@@ -234,7 +235,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REFERS, "it|that is|should|will|has|was now|actually|be|to|moved|changed|supposed"},
     {LC_CUE_REFERS, "i|we meant"},
     {LC_CUE_REFERS, "now it says|shows|reads"},
-    {LC_CUE_REFERS, "^the? latest|newest ... is|says|shows"},
+    {LC_CUE_REFERS, "^the? latest|newest is|says|shows"},
+    {LC_CUE_REFERS, "^the? latest|newest from|on ... is|says|shows"},
 };
 
 const lc_cue_row *lc_cue_table(size_t *count)
