@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "talk/judging.h"
+#include "talk/mark.h"
 
 struct lc_talk {
     lc_heap *heap;
@@ -140,56 +141,60 @@ void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_
 
 /* ---- What is dead ---------------------------------------------------------------------------- */
 
-/* Does the text begin with one of these marks in brackets? */
-static bool has_mark(loci_str text, const char *const *words, size_t count, loci_str *out_mark)
+static bool is_for_reader(const lc_judging *j, loci_str audience)
 {
-    loci_str rest, mark;
+    int needed = lc_rank_in(audience, j->talk->ranking);
 
-    if (!lc_mark_read(text, &mark, &rest))
-        return false;
-    *out_mark = mark;
-    for (size_t i = 0; i < count; i++) {
-        size_t len = strlen(words[i]), same = 0;
-
-        while (same < len && same < mark.len && (mark.ptr[same] | 0x20) == words[i][same])
-            same++;
-        if (same == len)
-            return true;
-    }
-    return false;
+    if (j->input->reader_organization.len > 0 &&
+        lc_mark_is_name(audience, j->input->reader_organization))
+        return true;
+    return needed >= 0 && j->input->reader_rank >= needed;
 }
 
-/* "... restricted to VP+": who it is for stands behind the last "to" or "for". */
-static loci_str audience_of(loci_str mark)
+/* Does the query name what the mark says: the draft, the sandbox? */
+static loci_status is_named(lc_judging *j, loci_str names, bool *out, loci_error *err)
 {
-    for (size_t i = mark.len; i-- > 3;) {
-        loci_str rest = {mark.ptr + i, mark.len - i};
+    lc_terms terms;
+    loci_status status = lc_terms_read(j->arena, names, &terms, err);
 
-        if (lc_str_starts(rest, LC_STR(" to ")) || lc_str_starts(rest, LC_STR(" for ")))
-            return rest;
-    }
-    return mark;
+    if (status == LOCI_OK)
+        *out = lc_subject_shared(terms, j->query) > 0;
+    return status;
 }
 
-static void judge_marks(lc_judging *j, lc_unit *unit)
+static loci_status judge_mark(lc_judging *j, lc_unit *unit, loci_error *err)
 {
-    static const char *const withdrawn[] = {"invalid",   "retracted", "superseded", "cancelled",
-                                            "canceled",  "outdated",  "deprecated", "obsolete",
-                                            "withdrawn", "void"};
-    static const char *const restricted[] = {"restricted", "confidential", "private",  "secret",
-                                             "internal",   "classified",   "sensitive"};
-    loci_str mark;
+    lc_mark mark = lc_mark_of(unit->said->text);
+    bool is_open = true;
+    loci_status status = LOCI_OK;
 
-    if (has_mark(unit->said->text, withdrawn, sizeof withdrawn / sizeof *withdrawn, &mark)) {
+    switch (mark.kind) {
+    case LC_MARK_NONE:
+        break;
+    case LC_MARK_WITHDRAWN:
         unit->verdict = LC_VERDICT_REPLACED;
         unit->is_withdrawn = true;
-    } else if (has_mark(unit->said->text, restricted, sizeof restricted / sizeof *restricted,
-                        &mark)) {
-        int needed = lc_rank_in(audience_of(mark), j->talk->ranking);
-
-        if (needed < 0 || j->input->reader_rank < needed)
+        break;
+    case LC_MARK_RESTRICTED:
+        if (!is_for_reader(j, mark.names))
             unit->verdict = LC_VERDICT_RESTRICTED;
+        break;
+    case LC_MARK_ORGANIZATION:
+        if (j->input->reader_organization.len > 0 &&
+            !lc_mark_is_name(mark.names, j->input->reader_organization))
+            unit->verdict = LC_VERDICT_RESTRICTED;
+        break;
+    case LC_MARK_SUPPOSED:
+        status = is_named(j, mark.names, &is_open, err);
+        if (!is_open)
+            unit->verdict = LC_VERDICT_SUPPOSES;
+        break;
+    case LC_MARK_SCOPE:
+        if (!lc_str_eq(mark.names, j->input->scope))
+            unit->verdict = LC_VERDICT_SUPPOSES;
+        break;
     }
+    return status;
 }
 
 static bool is_verbatim(const lc_unit *a, const lc_unit *b)
@@ -285,10 +290,17 @@ static void replace_signal(lc_judging *j, lc_unit *unit, size_t index)
     }
 }
 
+static loci_status judge_marks(lc_judging *j, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; i < j->input->count && status == LOCI_OK; i++)
+        status = judge_mark(j, &j->units[i], err);
+    return status;
+}
+
 static void collect_dead(lc_judging *j)
 {
-    for (size_t i = 0; i < j->input->count; i++)
-        judge_marks(j, &j->units[i]);
     for (size_t i = 0; i < j->input->count; i++) {
         lc_unit *unit = &j->units[i];
 
@@ -420,6 +432,8 @@ loci_status lc_talk_judge(const lc_talk *talk, lc_arena *arena, const lc_talk_in
     lc_judging j = {.talk = talk, .arena = arena, .input = input};
     loci_status status = read_units(&j, err);
 
+    if (status == LOCI_OK)
+        status = judge_marks(&j, err);
     if (status != LOCI_OK)
         return status;
     collect_dead(&j);

@@ -18,6 +18,7 @@ typedef enum lc_said_kind {
     LC_SAID_FACT,
     LC_SAID_FORMER, /* A fact that was replaced; never shown, it only tells what is dead. */
     LC_SAID_SIGNAL, /* Of the environment. */
+    LC_SAID_NOTE,   /* Of the working set: only its mark is judged. */
     LC_SAID_MESSAGE
 } lc_said_kind;
 
@@ -66,6 +67,8 @@ typedef struct lc_talk_input {
     size_t count;
     loci_str query;  /* An aside or the past is let in when the query names it. */
     int reader_rank; /* Who will read it; -1 = nobody in particular. */
+    loci_str reader_organization; /* None = not known. */
+    loci_str scope;  /* "[SCOPE: x] ..." is kept where this is x. */
 } lc_talk_input;
 
 /* `out_judged` gets one for each of the things said, in the arena. */
