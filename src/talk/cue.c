@@ -239,7 +239,9 @@ static size_t fillers(lc_terms clause)
 {
     static const char *const words[] = {"oh",    "ok",   "okay", "well", "so",      "and",
                                         "but",   "hey",  "yes",  "yeah", "fine",    "great",
-                                        "right", "also", "btw",  "then", "alright", "anyway"};
+                                        "right", "also", "btw",  "then", "alright", "anyway",
+                                        "ugh",   "ah",   "hmm",  "um",   "uh",      "oops",
+                                        "argh",  "good", "now",  "ha",   "sorry"};
     size_t count = 0;
 
     while (count < clause.count && count < FILLERS_MAX &&

@@ -35,7 +35,8 @@ typedef enum lc_cue {
     LC_CUE_REPLAN = 1 << 15,       /* A new plan, date or schedule. */
     LC_CUE_REVERT = 1 << 16,       /* Back to what it was. */
     LC_CUE_VALUE = 1 << 17,        /* Has a value that something gets: see `value`. */
-    LC_CUE_REFERS = 1 << 18        /* "that", "it": speaks of what was said last. */
+    LC_CUE_REFERS = 1 << 18,       /* "that", "it": speaks of what was said last. */
+    LC_CUE_ASIDE_HINT = 1 << 19    /* Something else may come between: "Wait, ..." */
 } lc_cue;
 
 /* What was found in one clause. */

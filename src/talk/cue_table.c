@@ -13,6 +13,11 @@
 #define ESTIMATE                                                                                   \
     "diagnosis|estimate|answer|analysis|claim|statement|numbers|report|figures|assessment"
 
+/* Where ideas are played with. */
+#define PLAY                                                                                       \
+    "sandbox|simulation|role-play|roleplay|rehearsal|brainstorm|brainstorming|hypothetical"        \
+    "|exploration|experiment|exercise"
+
 static const lc_cue_row rows[] = {
     /* Wants to be told something: states nothing. */
     {LC_CUE_REQUEST, "^please? show|tell|give|send|remind me|us"},
@@ -68,6 +73,11 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "still deciding|undecided"},
     {LC_CUE_TENTATIVE, "worst|best case"},
     {LC_CUE_TENTATIVE, "hard to say"},
+    {LC_CUE_TENTATIVE, "a|my wild|rough|pure|educated|best? guess"},
+    {LC_CUE_TENTATIVE, "my gut says|tells|feeling"},
+    {LC_CUE_TENTATIVE, "i'm|am only|just guessing"},
+    {LC_CUE_TENTATIVE, "off the record"},
+    {LC_CUE_TENTATIVE, "must|should|may not|never leave this room"},
 
     /* What was. */
     {LC_CUE_PAST, "originally|initially|previously|formerly"},
@@ -99,6 +109,16 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_OPEN, "for the sake of argument"},
     {LC_CUE_EXPLORE_OPEN, "thought experiment"},
     {LC_CUE_EXPLORE_OPEN, "just an? idea|ideas"},
+    {LC_CUE_EXPLORE_OPEN, "let's|lets rehearse|role-play"},
+    {LC_CUE_EXPLORE_OPEN, "i'm|we're|am|are in the|a? sandbox|simulation|role-play"},
+    {LC_CUE_EXPLORE_OPEN, "^" PLAY " time|mode $"},
+    {LC_CUE_EXPLORE_OPEN, "^" PLAY " time|mode:"},
+    {LC_CUE_EXPLORE_OPEN, "it's|this|that is? only|just|still a|an? " PLAY "|draft|sketch|joke"},
+    {LC_CUE_EXPLORE_OPEN, "nothing|none * here|this is|will real|final|meant"},
+    {LC_CUE_EXPLORE_CLOSE, "leaving|exiting|closing|ending|left|out of? the|our? " PLAY},
+    {LC_CUE_EXPLORE_CLOSE, PLAY " mode|time|session? is|are? over|done|closed|finished|ended|off"},
+    {LC_CUE_EXPLORE_CLOSE, "stop|end|finish|quit|leave|exit|close|drop the|this? " PLAY "|game"},
+    {LC_CUE_EXPLORE_CLOSE, "put|throw|set it|that|this|them|these away|aside"},
     {LC_CUE_EXPLORE_CLOSE, "that's|that is|was? enough"},
     {LC_CUE_EXPLORE_CLOSE, "enough brainstorm~|hypothetical~|exploring|speculation|dreaming"},
     {LC_CUE_EXPLORE_CLOSE, "back|return to reality|business|work|facts"},
@@ -120,6 +140,15 @@ static const lc_cue_row rows[] = {
     {LC_CUE_ASIDE_OPEN, "something urgent|else? came|has come up"},
     {LC_CUE_ASIDE_OPEN, "need|have to step away|out"},
     {LC_CUE_ASIDE_OPEN, "getting pulled|called into|away"},
+    {LC_CUE_ASIDE_OPEN, "before i|we go|carry|move on"},
+    {LC_CUE_ASIDE_OPEN, "before i|we continue|proceed"},
+    {LC_CUE_ASIDE_OPEN, "on an|a? different|another|separate|unrelated note|topic|matter|subject"},
+    {LC_CUE_ASIDE_OPEN, "^an|a? different|another|separate|unrelated topic|matter|subject|thing:"},
+    {LC_CUE_ASIDE_HINT, "^hold|hang on $"},
+    {LC_CUE_ASIDE_HINT, "^wait:"},
+    {LC_CUE_ASIDE_HINT, "^wait $"},
+    {LC_CUE_ASIDE_HINT, "^phone|telephone|door|doorbell|bell|visitor|visitors:"},
+    {LC_CUE_ASIDE_HINT, "^the? phone|doorbell is|just? ringing|rang|rings"},
     {LC_CUE_ASIDE_CLOSE, "back to"},
     {LC_CUE_ASIDE_CLOSE, "returning|return to"},
     {LC_CUE_ASIDE_CLOSE, "resuming|resume"},
@@ -127,7 +156,16 @@ static const lc_cue_row rows[] = {
     {LC_CUE_ASIDE_CLOSE, "as i was saying"},
     {LC_CUE_ASIDE_CLOSE, "picking|pick up where|again"},
     {LC_CUE_ASIDE_CLOSE, "i'm|we're back"},
-    {LC_CUE_ASIDE_CLOSE, "that's handled|sorted|done|resolved|dealt"},
+    {LC_CUE_ASIDE_CLOSE, "that's|that is? all? handled|sorted|done|resolved|dealt|parked|settled"},
+    {LC_CUE_ASIDE_CLOSE, "where was i"},
+    {LC_CUE_ASIDE_CLOSE, "all yours again|now"},
+    {LC_CUE_ASIDE_CLOSE, "enough of|about that|this|it"},
+    {LC_CUE_ASIDE_CLOSE, "sorry|apologies about|for that|this|the interruption|detour"},
+    {LC_CUE_ASIDE_CLOSE, "^now then"},
+    {LC_CUE_ASIDE_CLOSE, "^anyway|anyhow $"},
+    {LC_CUE_ASIDE_CLOSE, "^anyway|anyhow:"},
+    {LC_CUE_ASIDE_CLOSE, "^to continue"},
+    {LC_CUE_ASIDE_CLOSE, "let's|lets continue|resume|carry|go on"},
 
     /* Taking something back. */
     {LC_CUE_CORRECT, "no wait"},

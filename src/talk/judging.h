@@ -40,9 +40,16 @@ loci_status lc_unit_read(const lc_talk *talk, lc_arena *arena, loci_str text, lc
 void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_rejected);
 /* Has one of its clauses one of these cues? */
 bool lc_unit_has(const lc_unit *unit, uint32_t cues);
+/* Something that a person said, not the assistant. */
+static inline bool lc_unit_is_person(const lc_unit *unit)
+{
+    return unit->said->kind == LC_SAID_MESSAGE && !unit->said->is_model;
+}
 bool lc_unit_contradicts(const lc_unit *older, const lc_unit *newer);
 
 /* What the course of the conversation makes void: asides, explorations, corrections. */
 void lc_judging_flow(lc_judging *j);
+/* The first part of it: what lies between the two ends of an aside or an exploration. */
+void lc_judging_spans(lc_judging *j);
 
 #endif /* LC_TALK_JUDGING_H */

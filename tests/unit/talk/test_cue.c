@@ -49,6 +49,22 @@ static const example has[] = {
     {"Bob was completely wrong", LC_CUE_WRONG},
     {"New plan: we meet at six", LC_CUE_REPLAN},
     {"Let's go back to the first design", LC_CUE_REVERT},
+    {"Ugh, hang on", LC_CUE_ASIDE_HINT},
+    {"Wait, the bell rings", LC_CUE_ASIDE_HINT},
+    {"On a different note, we need milk", LC_CUE_ASIDE_OPEN},
+    {"Good, that's parked", LC_CUE_ASIDE_CLOSE},
+    {"Okay, where was I", LC_CUE_ASIDE_CLOSE},
+    {"I'm all yours again", LC_CUE_ASIDE_CLOSE},
+    {"Enough of that", LC_CUE_ASIDE_CLOSE},
+    {"I'm in the sandbox now", LC_CUE_EXPLORE_OPEN},
+    {"Brainstorm time, no bad ideas", LC_CUE_EXPLORE_OPEN},
+    {"It's only a draft", LC_CUE_EXPLORE_OPEN},
+    {"Leaving the sandbox", LC_CUE_EXPLORE_CLOSE},
+    {"The role-play is over", LC_CUE_EXPLORE_CLOSE},
+    {"That is a wild guess", LC_CUE_TENTATIVE},
+    {"My gut says eighty", LC_CUE_TENTATIVE},
+    {"I take that back, it is Friday", LC_CUE_CORRECT},
+    {"The latest from the app is 19:05", LC_CUE_UPDATE},
 };
 
 static const example lacks[] = {
@@ -64,6 +80,16 @@ static const example lacks[] = {
     {"He showed me the way", LC_CUE_REQUEST},
     {"The update arrived", LC_CUE_ANNOUNCE},
     {"What we need is time", LC_CUE_QUESTION},
+    {"Waiters bring the bread", LC_CUE_ASIDE_HINT},
+    {"The phone is black", LC_CUE_ASIDE_HINT | LC_CUE_ASIDE_OPEN},
+    {"We wait for the bus", LC_CUE_ASIDE_HINT},
+    {"I'm in a rehearsal until five", LC_CUE_EXPLORE_OPEN},
+    {"Let's play the new song", LC_CUE_EXPLORE_OPEN},
+    {"The brainstorming session is on Tuesday", LC_CUE_EXPLORE_OPEN},
+    {"The draft is ready", LC_CUE_EXPLORE_OPEN},
+    {"I guess so", LC_CUE_TENTATIVE},
+    {"I take that back road home", LC_CUE_CORRECT},
+    {"The latest film is short", LC_CUE_REFERS},
 };
 
 TEST(cue, every_kind_is_found)

@@ -31,7 +31,69 @@ TEST(talk, an_aside_is_void_once_it_is_closed_unless_it_is_asked_about)
     CHECK_STR_EQ(HELD(said, 2, "How many guests fit in the hall?"), "");
     CHECK_STR_EQ(HELD(said, 0, "How many guests fit in the hall?"), said[0]);
     CHECK_STR_EQ(HELD(said, 2, "What about the boiler valve?"), said[2]);
-    CHECK_STR_EQ(talk_held(&f, said, 3, 2, "How many guests?"), said[2]); /* Still open. */
+    /* Still open: the question on the main subject ends it. */
+    CHECK_STR_EQ(talk_held(&f, said, 3, 2, "How many guests?"), "");
+    CHECK_STR_EQ(talk_held(&f, said, 3, 2, "Is there a cloakroom?"), said[2]);
+    talk_close(&f);
+}
+
+TEST(talk, an_aside_ends_where_its_closing_words_end)
+{
+    static const char *const said[] = {"The Moreaus want a room on the ground floor.",
+                                       "Before I go on, Mr Vance lost his voucher VX-2291.",
+                                       "He is happy. Now then, the Moreaus. They like half board."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 1, "What do the Moreaus want?"), "");
+    CHECK_STR_EQ(HELD(said, 2, "What do the Moreaus want?"),
+                 "They like half board.");
+    CHECK_STR_EQ(HELD(said, 1, "Which voucher did Mr Vance lose?"), said[1]);
+    talk_close(&f);
+}
+
+TEST(talk, wait_is_an_aside_only_with_another_subject)
+{
+    static const char *const other[] = {"Rosa covers the shop on Saturday.",
+                                        "Wait, the freezer is beeping.", "The seal is cracked.",
+                                        "Where was I."};
+    static const char *const same[] = {"Rosa covers the shop on Saturday.",
+                                       "Wait, Rosa is ill.", "Paul opens it.", "Where was I."};
+    static const char *const back[] = {"Rosa covers the shop on Saturday.",
+                                       "Wait, the freezer is beeping.", "Rosa has a key.",
+                                       "Paul brings milk."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(other, 2, "Who covers the shop?"), "");
+    CHECK_STR_EQ(HELD(same, 1, "Who covers the shop?"), same[1]);
+    CHECK_STR_EQ(HELD(same, 2, "Who covers the shop?"), same[2]);
+    CHECK_STR_EQ(HELD(back, 1, "Who covers the shop?"), "");
+    CHECK_STR_EQ(HELD(back, 3, "Who covers the shop?"), back[3]);
+    talk_close(&f);
+}
+
+TEST(talk, what_the_assistant_plays_along_with_is_void_too)
+{
+    lc_said said[] = {
+        {.kind = LC_SAID_MESSAGE, .text = LC_STR("Let's rehearse."), .successor = LC_SAID_NONE},
+        {.kind = LC_SAID_MESSAGE,
+         .text = LC_STR("Your rent is 2,400 now."),
+         .is_model = true,
+         .successor = LC_SAID_NONE},
+        {.kind = LC_SAID_MESSAGE,
+         .text = LC_STR("Stop the role-play, please."),
+         .successor = LC_SAID_NONE}};
+    const lc_judged *judged;
+    talk_fixture f;
+    loci_error err;
+
+    talk_open(&f);
+    CHECK_OK(lc_talk_judge(f.talk, &f.arena,
+                           &(lc_talk_input){.said = said, .count = 3, .reader_rank = -1}, &judged,
+                           &err),
+             err);
+    CHECK_EQ(judged[1].clauses[0].verdict, LC_VERDICT_SUPPOSES);
     talk_close(&f);
 }
 
@@ -179,6 +241,43 @@ TEST(talk, marks_are_honoured)
     talk_close(&f);
 }
 
+TEST(talk, marks_name_readers_owners_and_sandboxes)
+{
+    const lc_said said[] = {FACT("[ENGINEER ONLY: on call] Call Ben"),
+                            FACT("[VP ONLY] Call Ann"),
+                            FACT("[TENANT: Acme Corp] flour costs 0.62"),
+                            FACT("[TENANT: Mill Co] flour costs 0.48"),
+                            FACT("[SANDBOX] order 99001 was shipped"),
+                            FACT("[Test Lead] all suites pass"),
+                            FACT("[SCOPE: estimate] nine days"),
+                            {.kind = LC_SAID_NOTE,
+                             .text = LC_STR("[DRAFT] I resign"),
+                             .successor = LC_SAID_NONE}};
+    static const lc_verdict plain[] = {LC_VERDICT_HOLDS,      LC_VERDICT_RESTRICTED,
+                                       LC_VERDICT_HOLDS,      LC_VERDICT_RESTRICTED,
+                                       LC_VERDICT_SUPPOSES,   LC_VERDICT_HOLDS,
+                                       LC_VERDICT_SUPPOSES,   LC_VERDICT_SUPPOSES};
+    lc_talk_input input = {.said = said,
+                           .count = sizeof said / sizeof *said,
+                           .reader_rank = 3,
+                           .reader_organization = LC_STR("ACME-corp")};
+    const lc_judged *judged;
+    talk_fixture f;
+    loci_error err;
+
+    talk_open(&f);
+    CHECK_OK(lc_talk_judge(f.talk, &f.arena, &input, &judged, &err), err);
+    for (size_t i = 0; i < input.count; i++)
+        CHECK_EQ(judged[i].verdict, plain[i]);
+    input.query = LC_STR("What is in the sandbox and in the draft?");
+    input.scope = LC_STR("estimate");
+    input.reader_organization = LC_STR_NONE;
+    CHECK_OK(lc_talk_judge(f.talk, &f.arena, &input, &judged, &err), err);
+    for (size_t i = 3; i < input.count; i++)
+        CHECK_EQ(judged[i].verdict, LC_VERDICT_HOLDS);
+    talk_close(&f);
+}
+
 TEST(talk, any_text_can_be_judged)
 {
     test_rng rng = test_random(11);
@@ -203,7 +302,7 @@ TEST(talk, any_text_can_be_judged)
                 memcpy(bytes[i] + len, part, strlen(part));
                 len += strlen(part);
             }
-            said[i] = (lc_said){.kind = (lc_said_kind)test_rng_below(&rng, 4),
+            said[i] = (lc_said){.kind = (lc_said_kind)test_rng_below(&rng, 5),
                                 .text = {bytes[i], len},
                                 .is_model = test_rng_below(&rng, 4) == 0,
                                 .successor = test_rng_below(&rng, 6)};
