@@ -49,6 +49,7 @@ typedef struct moment {
     lc_said said;
     size_t *place; /* Where its index in `said` goes. */
     size_t ended;  /* Of a former fact: its index, else LC_SAID_NONE. */
+    size_t signal; /* Of what a signal was before: its index, else LC_SAID_NONE. */
 } moment;
 
 static int compare_moments(const void *a, const void *b)
@@ -64,11 +65,29 @@ static moment *add_moment(moment *moments, size_t *count, int64_t seq, lc_said_k
 {
     moment *m = &moments[*count];
 
-    *m = (moment){.seq = seq, .order = (int)*count, .ended = LC_SAID_NONE};
+    *m = (moment){.seq = seq, .order = (int)*count,
+                   .ended = LC_SAID_NONE, .signal = LC_SAID_NONE};
     m->said.kind = kind;
     m->said.successor = LC_SAID_NONE;
     ++*count;
     return m;
+}
+
+/* Signals have no seq. They only ever replace each other, so where they stand does not matter. */
+static void list_signals(building *b, moment *moments, size_t *count)
+{
+    for (size_t i = 0; i < b->source.signal_count; i++) {
+        const lc_source_signal *signal = &b->source.signals[i];
+        moment *m = add_moment(moments, count, signal->signal.recorded_at, LC_SAID_SIGNAL);
+
+        m->said.text = signal->text;
+        m->place = &b->signal_said[i];
+        for (size_t f = 0; f < signal->former_count; f++) {
+            m = add_moment(moments, count, signal->signal.recorded_at, LC_SAID_FORMER);
+            m->said.text = signal->former[f];
+            m->signal = i;
+        }
+    }
 }
 
 static size_t list_moments(building *b, moment *moments)
@@ -95,14 +114,7 @@ static size_t list_moments(building *b, moment *moments)
         m->said.is_model = lc_message_is_model(&source->messages[i]);
         m->place = &b->message_said[i];
     }
-    /* Signals have no seq. They only ever replace each other, so where they stand does not matter. */
-    for (size_t i = 0; i < source->signal_count; i++) {
-        moment *m = add_moment(moments, &count, source->signals[i].signal.recorded_at,
-                               LC_SAID_SIGNAL);
-
-        m->said.text = source->signals[i].text;
-        m->place = &b->signal_said[i];
-    }
+    list_signals(b, moments, &count);
     for (size_t i = 0; i < source->item_count; i++) {
         moment *m = add_moment(moments, &count, 0, LC_SAID_NOTE);
 
@@ -129,7 +141,7 @@ static loci_status judge(building *b, loci_error *err)
 {
     const lc_source *source = &b->source;
     size_t room = source->fact_count + source->ended_count + source->message_count +
-                  source->signal_count + source->item_count + 1;
+                  source->signal_count * (1 + LC_SIGNAL_FORMER_MAX) + source->item_count + 1;
     moment *moments = lc_arena_zalloc_array(b->arena, room, sizeof *moments);
 
     b->said = lc_arena_zalloc_array(b->arena, room, sizeof *b->said);
@@ -150,6 +162,8 @@ static loci_status judge(building *b, loci_error *err)
         if (moments[i].ended != LC_SAID_NONE)
             b->said[i].successor =
                 find_said(b, moments, source->ended[moments[i].ended].fact.superseded_by);
+        if (moments[i].signal != LC_SAID_NONE)
+            b->said[i].successor = b->signal_said[moments[i].signal];
     }
     return lc_talk_judge(b->input->talk, b->arena,
                          &(lc_talk_input){.said = b->said,

@@ -219,6 +219,36 @@ static bool is_still_a_fact(const lc_judging *j, const lc_unit *former)
     return false;
 }
 
+/* The unit's terms without an aside in parentheses at its end. */
+static lc_terms main_terms(const lc_unit *unit)
+{
+    size_t count = unit->terms.count;
+
+    if (unit->clause_count > 0 && unit->clauses[unit->clause_count - 1].is_aside)
+        count -= unit->clauses[unit->clause_count - 1].terms.count;
+    return lc_terms_part(unit->terms, 0, count);
+}
+
+/* The time in that aside, "(11:30 reading)", as minutes of the day; -1 without one. */
+static int reading_time(const lc_unit *unit)
+{
+    lc_terms aside = lc_terms_part(unit->terms, main_terms(unit).count,
+                                   unit->terms.count - main_terms(unit).count);
+
+    for (size_t i = 0; i < aside.count; i++)
+        if (aside.at[i].kind == LC_TERM_TIME)
+            return lc_term_minutes(aside, i);
+    return -1;
+}
+
+/* Does what was replaced say itself that it is the newer one? Readings can arrive late. */
+static bool is_newer_reading(const lc_unit *former, const lc_unit *successor)
+{
+    int before = reading_time(former), after = reading_time(successor);
+
+    return after >= 0 && before > after;
+}
+
 /* A replaced fact is dead. When both it and its successor are whole messages, only if they really
  * contradict each other: such facts are a log of what was said, not values of a slot. */
 static void bury_former(lc_judging *j, const lc_unit *former)
@@ -228,7 +258,7 @@ static void bury_former(lc_judging *j, const lc_unit *former)
                                    : NULL;
     lc_terms after = {0};
 
-    if (is_still_a_fact(j, former))
+    if (is_still_a_fact(j, former) || (successor != NULL && is_newer_reading(former, successor)))
         return;
     if (successor != NULL) {
         if (message_of(j, former) != NULL && message_of(j, successor) != NULL &&
@@ -237,7 +267,7 @@ static void bury_former(lc_judging *j, const lc_unit *former)
         if (!successor->is_withdrawn)
             after = successor->terms;
     }
-    lc_judging_bury(j, former->terms, after, false);
+    lc_judging_bury(j, main_terms(former), after, false);
 }
 
 bool lc_unit_has(const lc_unit *unit, uint32_t cues)

@@ -205,3 +205,24 @@ loci_str lc_terms_text(lc_terms terms)
     return (loci_str){terms.text.ptr + terms.at[0].start,
                       last->start + last->bytes - terms.at[0].start};
 }
+
+int lc_term_minutes(lc_terms terms, size_t at)
+{
+    const char *text = terms.text.ptr + terms.at[at].start;
+    size_t len = terms.at[at].bytes, i = 0;
+    int hours = 0, minutes = 0;
+
+    if (!is_digit(text[0]))
+        return -1;
+    for (; i < len && i < 2 && is_digit(text[i]); i++)
+        hours = 10 * hours + (text[i] - '0');
+    if (i + 2 < len && text[i] == ':' && is_digit(text[i + 1]) && is_digit(text[i + 2])) {
+        minutes = 10 * (text[i + 1] - '0') + (text[i + 2] - '0');
+        i += 3;
+    }
+    if (i < len && (text[i] == 'p' || text[i] == 'P') && hours < 12)
+        hours += 12;
+    else if (i < len && (text[i] == 'a' || text[i] == 'A') && hours == 12)
+        hours = 0;
+    return 60 * hours + minutes;
+}
