@@ -99,6 +99,7 @@ static size_t list_moments(building *b, moment *moments)
         moment *m = add_moment(moments, &count, source->facts[i].fact.seq, LC_SAID_FACT);
 
         m->said.text = source->facts[i].text;
+        m->said.rank = source->facts[i].fact.authority.rank;
         m->place = &b->fact_said[i];
     }
     for (size_t i = 0; i < source->ended_count; i++) {

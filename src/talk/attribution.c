@@ -109,6 +109,28 @@ static bool read_named(loci_str text, loci_str *out_who, loci_str *out_rest)
     return true;
 }
 
+/* "Superintendent Rao: ...": a title and a name, nothing but capitals, before a colon. */
+static bool read_titled(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
+{
+    size_t end = 0;
+
+    while (end < text.len && end < WHO_BYTES_MAX && text.ptr[end] != ':') {
+        bool is_start = end == 0 || text.ptr[end - 1] == ' ';
+
+        if (!is_word_byte(text.ptr[end]) && text.ptr[end] != ' ' && text.ptr[end] != '.')
+            return false;
+        if (is_start && !is_upper(text.ptr[end]))
+            return false;
+        end++;
+    }
+    if (end + 1 >= text.len || text.ptr[end] != ':' || text.ptr[end + 1] != ' ' ||
+        lc_rank_in((loci_str){text.ptr, end}, ranking) < 0)
+        return false;
+    *out_who = (loci_str){text.ptr, end};
+    *out_rest = lc_str_trim(from(text, end + 1));
+    return true;
+}
+
 static bool starts_folded(loci_str text, const char *lower)
 {
     size_t len = strlen(lower);
@@ -152,15 +174,17 @@ lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
 {
     loci_str clean = skip_signs(text);
     lc_attribution out = {.rank = -1, .words = clean};
-    loci_str mark, rest, who;
+    loci_str mark, rest, who, after;
     bool is_marked = lc_mark_read(clean, &mark, &rest);
 
     if (is_marked && mark.len <= WHO_BYTES_MAX &&
-        (lc_rank_in(mark, ranking) >= 0 || memchr(mark.ptr, '(', mark.len) != NULL)) {
+        (lc_rank_in(mark, ranking) >= 0 || memchr(mark.ptr, '(', mark.len) != NULL ||
+         read_named(rest, &who, &after))) {
         out = (lc_attribution){.who = mark, .rank = lc_rank_in(mark, ranking), .words = rest};
         clean = rest;
     }
-    if (read_named(clean, &who, &rest) || read_per(clean, ranking, &who, &rest)) {
+    if (read_named(clean, &who, &rest) || read_per(clean, ranking, &who, &rest) ||
+        read_titled(clean, ranking, &who, &rest)) {
         int rank = lc_rank_in(who, ranking);
 
         out.who = who;

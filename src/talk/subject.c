@@ -179,11 +179,71 @@ static bool has_other_content(lc_terms a, lc_terms b)
     return false;
 }
 
+/* What a number counts: "40" of "40 oak chairs" counts oak. NULL when nothing follows. */
+static const lc_term *counted(lc_terms terms, size_t at)
+{
+    if (terms.at[at].kind != LC_TERM_NUMBER || at + 1 == terms.count ||
+        terms.at[at].after != 0 || !is_topic(&terms.at[at + 1]))
+        return NULL;
+    return &terms.at[at + 1];
+}
+
+/* What a number is one of: "C 17", "platform 4"; not when the text begins with it, as "phase 2". */
+static const lc_term *labelled(lc_terms terms, size_t at)
+{
+    const lc_term *label = at > 0 ? &terms.at[at - 1] : NULL;
+
+    if (label == NULL || terms.at[at].kind != LC_TERM_NUMBER || !is_topic(label) ||
+        topics(lc_terms_part(terms, 0, at)) < 2)
+        return NULL;
+    return label;
+}
+
+/* Another number of the same thing. */
+static bool counts_differ(lc_terms a, lc_terms b)
+{
+    for (size_t i = 0; i < a.count; i++) {
+        const lc_term *thing = counted(a, i), *label = labelled(a, i);
+
+        if (lc_terms_have(b, a.at[i].sense))
+            continue;
+        for (size_t j = 0; j < b.count; j++) {
+            const lc_term *other = counted(b, j), *other_label = labelled(b, j);
+
+            if (thing != NULL && other != NULL && thing->sense == other->sense)
+                return true;
+            if (label != NULL && other_label != NULL && label->sense == other_label->sense)
+                return true;
+        }
+    }
+    return false;
+}
+
 bool lc_subject_contradicts(lc_terms a, lc_terms b)
 {
     if (shared_topics(a, b) == 0)
         return false;
-    return (lc_value_kinds(a) & lc_value_kinds(b)) != 0 && has_other_content(a, b);
+    return ((lc_value_kinds(a) & lc_value_kinds(b)) != 0 && has_other_content(a, b)) ||
+           counts_differ(a, b);
+}
+
+static const lc_term *first_topic(lc_terms terms)
+{
+    for (size_t i = 0; i < terms.count; i++)
+        if (is_topic(&terms.at[i]))
+            return &terms.at[i];
+    return NULL;
+}
+
+bool lc_subject_rivals(lc_terms a, lc_terms b)
+{
+    const lc_term *first_a = first_topic(a), *first_b = first_topic(b);
+    size_t shared = shared_topics(a, b), topics_a = topics(a), topics_b = topics(b);
+
+    if (shared == 0 || !lc_subject_contradicts(a, b))
+        return false;
+    return shared >= 2 || shared == topics_a || shared == topics_b ||
+           first_a->sense == first_b->sense;
 }
 
 /* ---- Dead values ----------------------------------------------------------------------------- */

@@ -12,6 +12,10 @@
 #include "talk/judging.h"
 #include "talk/mark.h"
 
+/* Clauses that state nothing contradict nothing. */
+#define NO_STATEMENT                                                                               \
+    (LC_CUE_QUESTION | LC_CUE_REQUEST | LC_CUE_META | LC_CUE_TENTATIVE | LC_CUE_PAST)
+
 struct lc_talk {
     lc_heap *heap;
     lc_cues *cues;
@@ -285,24 +289,69 @@ bool lc_unit_contradicts(const lc_unit *older, const lc_unit *newer)
     return lc_subject_contradicts(older->terms, newer->terms);
 }
 
+/* Is `other` worth more than `unit`? By their titles; where both are facts, by the authority that
+ * they were written with when that differs. */
+static bool is_higher(const lc_unit *unit, const lc_unit *other)
+{
+    bool both_facts = unit->said->kind == LC_SAID_FACT && other->said->kind == LC_SAID_FACT;
+
+    if (both_facts && unit->said->rank != other->said->rank)
+        return other->said->rank > unit->said->rank;
+    return unit->attribution.rank >= 0 && other->attribution.rank > unit->attribution.rank;
+}
+
 /* Of two facts that name who said them and contradict each other, the higher rank holds; the same
  * person's later word replaces the earlier one. */
 static void outrank(lc_judging *j, lc_unit *unit, size_t index)
 {
     for (size_t i = 0; i < j->input->count; i++) {
         const lc_unit *other = &j->units[i];
-        bool is_higher = other->attribution.rank > unit->attribution.rank;
-        bool is_later = other->attribution.rank == unit->attribution.rank && i > index &&
+        bool is_later = i > index &&
                         lc_str_eq(other->attribution.who, unit->attribution.who);
 
-        if (i == index || other->said->kind != LC_SAID_FACT || other->attribution.rank < 0 ||
-            other->verdict != LC_VERDICT_HOLDS || (!is_higher && !is_later))
+        if (i == index || other->said->kind != LC_SAID_FACT || other->attribution.who.len == 0 ||
+            other->verdict != LC_VERDICT_HOLDS || (!is_higher(unit, other) && !is_later))
             continue;
         if (!lc_subject_contradicts(unit->terms, other->terms))
             continue;
-        unit->verdict = is_higher ? LC_VERDICT_OUTRANKED : LC_VERDICT_REPLACED;
+        unit->verdict = is_later ? LC_VERDICT_REPLACED : LC_VERDICT_OUTRANKED;
         lc_judging_bury(j, unit->terms, other->terms, true);
         return;
+    }
+}
+
+/* Is what the clause states stated otherwise by one of the other's clauses? */
+static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other)
+{
+    for (size_t c = 0; c < other->clause_count; c++) {
+        const lc_unit_clause *said = &other->clauses[c];
+
+        if ((said->cues.bits & NO_STATEMENT) == 0 && (clause->cues.bits & NO_STATEMENT) == 0 &&
+            lc_subject_rivals(clause->terms, said->terms))
+            return true;
+    }
+    return false;
+}
+
+/* The same for what people say, clause by clause and with a closer look: a talk touches a subject
+ * more than once without contradicting itself. */
+static void outrank_message(lc_judging *j, lc_unit *unit, size_t index)
+{
+    for (size_t i = 0; i < j->input->count; i++) {
+        const lc_unit *other = &j->units[i];
+        bool is_later = i > index &&
+                        lc_str_eq(other->attribution.who, unit->attribution.who);
+
+        if (i == index || other->attribution.who.len == 0 || other->verdict != LC_VERDICT_HOLDS ||
+            !lc_unit_is_person(other) || (!is_higher(unit, other) && !is_later))
+            continue;
+        for (size_t c = 0; c < unit->clause_count; c++) {
+            lc_unit_clause *clause = &unit->clauses[c];
+
+            if (clause->verdict != LC_VERDICT_HOLDS || !is_contradicted(clause, other))
+                continue;
+            clause->verdict = is_later ? LC_VERDICT_REPLACED : LC_VERDICT_OUTRANKED;
+        }
     }
 }
 
@@ -339,8 +388,10 @@ static void collect_dead(lc_judging *j)
             unit->verdict = LC_VERDICT_REPLACED;
         } else if (unit->verdict != LC_VERDICT_HOLDS) {
             continue;
-        } else if (unit->said->kind == LC_SAID_FACT && unit->attribution.rank >= 0) {
+        } else if (unit->said->kind == LC_SAID_FACT && unit->attribution.who.len > 0) {
             outrank(j, unit, i);
+        } else if (lc_unit_is_person(unit) && unit->attribution.who.len > 0) {
+            outrank_message(j, unit, i);
         } else if (unit->said->kind == LC_SAID_SIGNAL) {
             replace_signal(j, unit, i);
         }

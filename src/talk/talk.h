@@ -29,6 +29,7 @@ typedef struct lc_said {
     loci_str text;
     bool is_model;    /* Said by the assistant: asks and repeats, never replaces anything. */
     size_t successor; /* Of a former fact: which of the others took its place, or LC_SAID_NONE. */
+    int rank;         /* Of a fact: what its authority is worth, in steps of its own; 0 = nothing. */
 } lc_said;
 
 typedef enum lc_verdict {
