@@ -87,12 +87,13 @@ bool lc_mark_read(loci_str text, loci_str *out_mark, loci_str *out_rest)
     return out_mark->len > 0;
 }
 
-/* "Victor (VP Engineering): ...": a name, what it is in parentheses, a colon. */
-static bool read_named(loci_str text, loci_str *out_who, loci_str *out_rest)
+/* "Victor (VP Engineering): ...": a name, what it is in parentheses, a colon. A name in small
+ * letters counts only with a title: "note (old): ..." is nobody's. */
+static bool read_named(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
 {
     size_t open = 0, close;
 
-    if (text.len == 0 || !is_upper(text.ptr[0]))
+    if (text.len == 0)
         return false;
     while (open < text.len && open < WHO_BYTES_MAX &&
            (is_word_byte(text.ptr[open]) || strchr(" .&'/", text.ptr[open]) != NULL))
@@ -103,6 +104,9 @@ static bool read_named(loci_str text, loci_str *out_who, loci_str *out_rest)
     while (close < text.len && close < open + WHO_BYTES_MAX && text.ptr[close] != ')')
         close++;
     if (close + 1 >= text.len || text.ptr[close] != ')' || text.ptr[close + 1] != ':')
+        return false;
+    if (!is_upper(text.ptr[0]) &&
+        lc_rank_in((loci_str){text.ptr + open, close - open}, ranking) < 0)
         return false;
     *out_who = (loci_str){text.ptr, close + 1};
     *out_rest = lc_str_trim(from(text, close + 2));
@@ -179,11 +183,11 @@ lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
 
     if (is_marked && mark.len <= WHO_BYTES_MAX &&
         (lc_rank_in(mark, ranking) >= 0 || memchr(mark.ptr, '(', mark.len) != NULL ||
-         read_named(rest, &who, &after))) {
+         read_named(rest, ranking, &who, &after))) {
         out = (lc_attribution){.who = mark, .rank = lc_rank_in(mark, ranking), .words = rest};
         clean = rest;
     }
-    if (read_named(clean, &who, &rest) || read_per(clean, ranking, &who, &rest) ||
+    if (read_named(clean, ranking, &who, &rest) || read_per(clean, ranking, &who, &rest) ||
         read_titled(clean, ranking, &who, &rest)) {
         int rank = lc_rank_in(who, ranking);
 

@@ -348,7 +348,9 @@ static void outrank_message(lc_judging *j, lc_unit *unit, size_t index)
         for (size_t c = 0; c < unit->clause_count; c++) {
             lc_unit_clause *clause = &unit->clauses[c];
 
-            if (clause->verdict != LC_VERDICT_HOLDS || !is_contradicted(clause, other))
+            /* A new plan is the planner's to make. */
+            if (clause->verdict != LC_VERDICT_HOLDS || (clause->cues.bits & LC_CUE_REPLAN) != 0 ||
+                !is_contradicted(clause, other))
                 continue;
             clause->verdict = is_later ? LC_VERDICT_REPLACED : LC_VERDICT_OUTRANKED;
         }

@@ -128,15 +128,17 @@ static void correct_clauses(lc_judging *j, size_t index, const lc_unit_clause *c
 {
     uint32_t kinds = lc_value_kinds(clause->terms) &
                      (LC_VALUE_MONEY | LC_VALUE_PERCENT | LC_VALUE_WHEN | LC_VALUE_STATUS);
-    bool found = false;
+    loci_str who = j->units[index].attribution.who;
+    bool found = false, has_amount = clause->cues.amount.count > 0;
 
-    for (size_t i = index; kinds != 0 && i-- > 0;) {
+    for (size_t i = index; (kinds != 0 || has_amount) && i-- > 0;) {
         lc_unit *old = &j->units[i];
+        bool is_same_person = who.len > 0 && lc_str_eq(old->attribution.who, who);
 
         for (size_t c = 0; lc_unit_is_person(old) && c < old->clause_count; c++) {
             lc_unit_clause *before = &old->clauses[c];
 
-            if (lc_subject_is_same(before->terms, clause->terms) &&
+            if ((is_same_person || lc_subject_is_same(before->terms, clause->terms)) &&
                 lc_subject_contradicts(before->terms, clause->terms)) {
                 before->verdict = LC_VERDICT_REPLACED;
                 lc_judging_bury(j, before->terms, clause->terms, false);
@@ -167,7 +169,8 @@ static void follow_clauses(lc_judging *j, size_t index)
         const lc_unit_clause *clause = &unit->clauses[c];
         uint32_t cues = clause->cues.bits;
 
-        if ((cues & (LC_CUE_QUESTION | LC_CUE_TENTATIVE | LC_CUE_REQUEST)) != 0)
+        if ((cues & (LC_CUE_QUESTION | LC_CUE_TENTATIVE | LC_CUE_REQUEST)) != 0 ||
+            clause->verdict == LC_VERDICT_OUTRANKED)
             continue;
         if ((cues & LC_CUE_WRONG) != 0)
             declare_wrong(j, index, clause);
