@@ -32,7 +32,12 @@ static const level levels[] = {
     {"trainee", 20}, {"contractor", 20}, {"consultant", 20}, {"consulting", 20},
     {"freelancer", 20}, {"first time", 18}, {"newcomer", 18}, {"external", 15}, {"vendor", 15},
     {"supplier", 15}, {"customer", 15}, {"client", 15}, {"parent", 15}, {"patient", 15},
-    {"guest", 10}, {"visitor", 10},
+    {"guest", 10}, {"visitor", 10}, {"mayor", 92}, {"governor", 92}, {"judge", 90},
+    {"magistrate", 88}, {"referee", 80}, {"umpire", 80}, {"treasurer", 70}, {"warden", 70},
+    {"coach", 60}, {"conductor", 60}, {"auditor", 60}, {"pastor", 60}, {"attending", 55},
+    {"architect", 50}, {"registrar", 45}, {"pharmacist", 45}, {"resident", 42}, {"tutor", 40},
+    {"midwife", 40}, {"accountant", 40}, {"electrician", 40}, {"plumber", 40}, {"player", 30},
+    {"paralegal", 35}, {"helper", 25},
 };
 
 static char folded(char c)

@@ -174,6 +174,31 @@ static bool read_per(loci_str text, lc_ranking ranking, loci_str *out_who, loci_
     return false;
 }
 
+/* "The board says ...", "An intern told me ...": a title and a verb of saying. */
+static bool read_says(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
+{
+    static const char *const articles[] = {"the ", "an ", "a ", "our ", "my ", ""};
+    static const char *const verbs[] = {" says ",    " said ",    " says: ",    " told me ",
+                                        " told us ", " insists ", " announced "};
+    size_t start = 0;
+
+    for (size_t i = 0; start == 0 && i < sizeof articles / sizeof *articles; i++)
+        if (starts_folded(text, articles[i]))
+            start = strlen(articles[i]);
+    for (size_t at = start; at < text.len && at < start + WHO_BYTES_MAX / 2; at++) {
+        if (!is_word_byte(text.ptr[at]) && text.ptr[at] != ' ')
+            return false;
+        for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++) {
+            if (!starts_folded(from(text, at), verbs[v]))
+                continue;
+            *out_who = (loci_str){text.ptr + start, at - start};
+            *out_rest = lc_str_trim(from(text, at + strlen(verbs[v])));
+            return lc_rank_in(*out_who, ranking) >= 0 && out_rest->len > 0;
+        }
+    }
+    return false;
+}
+
 lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
 {
     loci_str clean = skip_signs(text);
@@ -188,7 +213,7 @@ lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
         clean = rest;
     }
     if (read_named(clean, ranking, &who, &rest) || read_per(clean, ranking, &who, &rest) ||
-        read_titled(clean, ranking, &who, &rest)) {
+        read_titled(clean, ranking, &who, &rest) || read_says(clean, ranking, &who, &rest)) {
         int rank = lc_rank_in(who, ranking);
 
         out.who = who;

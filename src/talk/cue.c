@@ -11,9 +11,9 @@
 #include "base/str.h"
 #include "talk/term_sense.h"
 
-#define PATTERNS_MAX 400
-#define ELEMENTS_MAX 2400
-#define WORDS_MAX 4800
+#define PATTERNS_MAX 500
+#define ELEMENTS_MAX 3000
+#define WORDS_MAX 6000
 #define FIRSTS_MAX 2400
 #define SLOTS 4096 /* Of the look-up; a power of two. */
 #define ANY_SHORT 3
@@ -257,6 +257,7 @@ static lc_terms trim_value(lc_terms value)
                                        "because", "since",  "due",    "so",
                                        "if",      "but",    "unless", "effective"};
     static const char *const leads[] = {"the", "a", "an", "now", "about", "actually"};
+    static const char *const tails[] = {"now", "today", "onwards"};
     uint64_t word_for = lc_term_word(LC_STR("for")), word_the = lc_term_word(LC_STR("the"));
     size_t first = 0, count = 0;
 
@@ -274,6 +275,9 @@ static lc_terms trim_value(lc_terms value)
         if (term->after == ';' || term->after == '(')
             break;
     }
+    while (count > 1 && is_one_of(value.at[first + count - 1].word, tails,
+                                  sizeof tails / sizeof *tails))
+        count--;
     return lc_terms_part(value, first, count);
 }
 

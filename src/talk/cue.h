@@ -36,6 +36,7 @@ typedef enum lc_cue {
     LC_CUE_REVERT = 1 << 16,       /* Back to what it was. */
     LC_CUE_VALUE = 1 << 17,        /* Has a value that something gets: see `value`. */
     LC_CUE_REFERS = 1 << 18,       /* "that", "it": speaks of what was said last. */
+    LC_CUE_DROP = 1 << 20,         /* What it names is no longer to be had. */
     LC_CUE_ASIDE_HINT = 1 << 19    /* Something else may come between: "Wait, ..." */
 } lc_cue;
 

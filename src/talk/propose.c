@@ -236,6 +236,8 @@ static bool points_at(const proposing *p, const candidate *c, const lc_unit_clau
         return true;
     if (c->is_tentative && (is_news || (cues & LC_CUE_DECIDE) != 0))
         return true;
+    if ((cues & LC_CUE_UPDATE) != 0 && lc_subject_counts_differ(c->value, value))
+        return true;
     return is_news && lc_unit_has(&p->message, LC_CUE_REFERS) && has_same_shape(c->value, value);
 }
 
@@ -295,7 +297,8 @@ static bool is_only_about(const proposing *p, const candidate *c, lc_terms words
 {
     for (size_t i = 0; i < words.count; i++) {
         const lc_term *term = &words.at[i];
-        bool is_known = !lc_term_is_content(term->kind) || lc_terms_have(c->key, term->sense) ||
+        bool is_known = !lc_term_is_content(term->kind) || term->kind == LC_TERM_DATE ||
+                        lc_terms_have(c->key, term->sense) ||
                         lc_terms_have(c->value, term->sense);
 
         for (size_t s = 0; s < c->stated_count && !is_known; s++)
@@ -306,12 +309,26 @@ static bool is_only_about(const proposing *p, const candidate *c, lc_terms words
     return true;
 }
 
+/* Words of keys that only say what kind of value it is, which the value shows by itself. */
+static bool is_kind_word(const lc_term *term)
+{
+    static const char *const words[] = {"day",    "date",   "time",     "count", "number",
+                                        "amount", "total",  "quantity", "size",  "length",
+                                        "name",   "height", "weight",   "start", "due"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (term->word == lc_term_word(loci_str_of(words[i])))
+            return true;
+    return false;
+}
+
 static bool names_all(lc_terms key, lc_terms words)
 {
     size_t topics = 0;
 
     for (size_t i = 0; i < key.count; i++) {
-        if (!lc_term_is_content(key.at[i].kind) || is_generic(&key.at[i]))
+        if (!lc_term_is_content(key.at[i].kind) || is_generic(&key.at[i]) ||
+            is_kind_word(&key.at[i]))
             continue;
         topics++;
         if (!lc_terms_have(words, key.at[i].sense))
@@ -331,6 +348,21 @@ static bool is_other(lc_terms words)
         if (has_word(words, other[i]))
             return true;
     return false;
+}
+
+/* "Ravello fell through. We're doing Matera.": the fact whose value an earlier clause of the message
+ * drops. */
+static size_t dropped(const proposing *p, const lc_unit_clause *clause, lc_terms value)
+{
+    for (const lc_unit_clause *before = p->message.clauses; before < clause; before++) {
+        if ((before->cues.bits & LC_CUE_DROP) == 0 || (before->cues.bits & NOT_MEANT) != 0)
+            continue;
+        for (size_t i = 0; i < p->input->known_count; i++)
+            if (is_open(p, i, clause, value) && has_all(before->terms, p->candidates[i].value) &&
+                has_same_shape(p->candidates[i].value, value))
+                return i;
+    }
+    return LC_SAID_NONE;
 }
 
 /* "The marquee budget is 7,200 pounds.": said plainly, of exactly what the key names, with another
@@ -404,6 +436,8 @@ static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_te
         index = best_named(p, clause, value);
     if (is_meant && index == LC_SAID_NONE)
         index = last_pointed_at(p, clause, value);
+    if (index == LC_SAID_NONE)
+        index = dropped(p, clause, value);
     return index != LC_SAID_NONE ? index : restated(p, clause, value);
 }
 

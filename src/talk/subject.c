@@ -200,7 +200,7 @@ static const lc_term *labelled(lc_terms terms, size_t at)
 }
 
 /* Another number of the same thing. */
-static bool counts_differ(lc_terms a, lc_terms b)
+bool lc_subject_counts_differ(lc_terms a, lc_terms b)
 {
     for (size_t i = 0; i < a.count; i++) {
         const lc_term *thing = counted(a, i), *label = labelled(a, i);
@@ -224,7 +224,7 @@ bool lc_subject_contradicts(lc_terms a, lc_terms b)
     if (shared_topics(a, b) == 0)
         return false;
     return ((lc_value_kinds(a) & lc_value_kinds(b)) != 0 && has_other_content(a, b)) ||
-           counts_differ(a, b);
+           lc_subject_counts_differ(a, b);
 }
 
 static const lc_term *first_topic(lc_terms terms)
@@ -241,6 +241,9 @@ bool lc_subject_rivals(lc_terms a, lc_terms b)
     size_t shared = shared_topics(a, b), topics_a = topics(a), topics_b = topics(b);
 
     if (shared == 0 || !lc_subject_contradicts(a, b))
+        return false;
+    /* "Flour costs ..." and "Sugar costs ..." begin with what the other does not speak of. */
+    if (!lc_terms_have(b, first_a->sense) && !lc_terms_have(a, first_b->sense))
         return false;
     return shared >= 2 || shared == topics_a || shared == topics_b ||
            first_a->sense == first_b->sense;

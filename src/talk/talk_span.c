@@ -147,7 +147,8 @@ static bool was_spoken_of(const lc_judging *j, lc_terms terms, size_t end)
  * of the main subject again. */
 static void end_aside(lc_judging *j, place first)
 {
-    if (!was_spoken_of(j, j->query, first.unit))
+    if (!was_spoken_of(j, j->query, first.unit) || !changes_subject(j, first.unit) ||
+        lc_unit_has(&j->units[first.unit], LC_CUE_CORRECT | LC_CUE_UPDATE))
         return;
     for (size_t i = first.unit; i < j->input->count; i++) {
         lc_unit *unit = &j->units[i];

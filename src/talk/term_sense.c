@@ -202,6 +202,13 @@ static loci_str to_lower(loci_str spelled, char out[SPELLING_BYTES_MAX])
     return (loci_str){out, len};
 }
 
+/* "Fridays" */
+static bool is_weekdays(loci_str lower)
+{
+    return ends_with(lower, "days") && lower.len > 5 &&
+           IS_LISTED(((loci_str){lower.ptr, lower.len - 1}), dates);
+}
+
 void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *out)
 {
     char bytes[SPELLING_BYTES_MAX];
@@ -215,7 +222,7 @@ void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *
         out->kind = LC_TERM_TIME;
         out->value = LC_VALUE_WHEN;
         out->sense = sense_of(':', lower);
-    } else if (IS_LISTED(lower, dates)) {
+    } else if (IS_LISTED(lower, dates) || is_weekdays(lower)) {
         out->kind = LC_TERM_DATE;
         out->value = LC_VALUE_WHEN;
         out->sense = sense_of('d', (loci_str){lower.ptr, lower.len < 3 ? lower.len : 3});
