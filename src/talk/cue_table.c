@@ -224,7 +224,6 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i " CHANGED " the|our|my * to"},
     {LC_CUE_UPDATE, "gone|went|goes|going|up|down up|down|back? to"},
     {LC_CUE_UPDATE, "from * on|onward|onwards"},
-    {LC_CUE_UPDATE, "now $"},
     {LC_CUE_UPDATE, "effective immediately|today|now|from|as"},
     {LC_CUE_UPDATE, "going forward"},
     {LC_CUE_UPDATE, "from now on"},

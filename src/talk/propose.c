@@ -236,8 +236,6 @@ static bool points_at(const proposing *p, const candidate *c, const lc_unit_clau
         return true;
     if (c->is_tentative && (is_news || (cues & LC_CUE_DECIDE) != 0))
         return true;
-    if ((cues & LC_CUE_UPDATE) != 0 && lc_subject_counts_differ(c->value, value))
-        return true;
     return is_news && lc_unit_has(&p->message, LC_CUE_REFERS) && has_same_shape(c->value, value);
 }
 
@@ -350,6 +348,18 @@ static bool is_other(lc_terms words)
     return false;
 }
 
+/* "80 kg now.": another number of what was counted lately. */
+static size_t recounted(const proposing *p, const lc_unit_clause *clause, lc_terms value)
+{
+    if (!has_word(clause->terms, "now") && (clause->cues.bits & LC_CUE_UPDATE) == 0)
+        return LC_SAID_NONE;
+    for (size_t i = 0; i < p->input->known_count; i++)
+        if (is_open(p, i, clause, value) && p->candidates[i].age < RECENT &&
+            lc_subject_counts_differ(p->candidates[i].value, value))
+            return i;
+    return LC_SAID_NONE;
+}
+
 /* "Ravello fell through. We're doing Matera.": the fact whose value an earlier clause of the message
  * drops. */
 static size_t dropped(const proposing *p, const lc_unit_clause *clause, lc_terms value)
@@ -438,31 +448,84 @@ static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_te
         index = last_pointed_at(p, clause, value);
     if (index == LC_SAID_NONE)
         index = dropped(p, clause, value);
+    if (index == LC_SAID_NONE)
+        index = recounted(p, clause, value);
     return index != LC_SAID_NONE ? index : restated(p, clause, value);
 }
 
-static bool propose(const proposing *p, const lc_unit_clause *clause, lc_proposal *out)
+/* The only amount in a value that counts or costs, or LC_SAID_NONE. */
+static size_t only_amount(lc_terms value)
+{
+    size_t found = LC_SAID_NONE;
+
+    for (size_t i = 0; i < value.count; i++) {
+        if (!lc_term_is_amount(value.at[i].kind))
+            continue;
+        if (found != LC_SAID_NONE || value.at[i].kind > LC_TERM_NUMBER)
+            return LC_SAID_NONE;
+        found = i;
+    }
+    return found;
+}
+
+/* Is the new value no more than another amount for the old one, as 55, or 55 chairs, for 40 chairs?
+ */
+static bool is_bare(lc_terms value, lc_terms old, size_t at)
+{
+    if (value.at[0].kind != old.at[at].kind)
+        return false;
+    return value.count == 1 || (value.count == 2 && at + 1 < old.count &&
+                                value.at[1].sense == old.at[at + 1].sense);
+}
+
+/* The value as it is kept: a bare amount takes the place of the amount in the old value, so that
+ * "make it 55" leaves the chairs. */
+static loci_status merge(const proposing *p, const candidate *c, lc_terms value, loci_str *out,
+                         loci_error *err)
+{
+    size_t at = only_amount(c->value);
+    loci_str old = c->value.text, amount = lc_terms_text(lc_terms_part(value, 0, 1));
+    size_t start, end;
+    char *text;
+
+    *out = lc_terms_text(value);
+    if (at == LC_SAID_NONE || !is_bare(value, c->value, at))
+        return LOCI_OK;
+    start = c->value.at[at].start;
+    end = start + c->value.at[at].bytes;
+    text = lc_arena_alloc(p->arena, old.len + amount.len + 1);
+    if (text == NULL)
+        return lc_fail_memory(err);
+    memcpy(text, old.ptr, start);
+    memcpy(text + start, amount.ptr, amount.len);
+    memcpy(text + start + amount.len, old.ptr + end, old.len - end);
+    *out = (loci_str){text, old.len - (end - start) + amount.len};
+    return LOCI_OK;
+}
+
+static loci_status propose(const proposing *p, const lc_unit_clause *clause, lc_proposal *out,
+                           size_t *count, loci_error *err)
 {
     uint32_t cues = clause->cues.bits;
     lc_terms value = (cues & LC_CUE_VALUE) != 0 ? clause->cues.value : clause->cues.amount;
     size_t index;
 
     if ((cues & NOT_MEANT) != 0 || value.count == 0)
-        return false;
+        return LOCI_OK;
     if ((cues & LC_CUE_REVERT) != 0) {
         index = reverted(p, clause);
         if (index != LC_SAID_NONE) {
-            *out = (lc_proposal){p->input->known[index].successor, p->input->known[index].value,
-                                 rule_of(p, cues)};
-            return true;
+            out[(*count)++] = (lc_proposal){p->input->known[index].successor,
+                                            p->input->known[index].value, rule_of(p, cues)};
+            return LOCI_OK;
         }
     }
     index = find_known(p, clause, value);
     if (index == LC_SAID_NONE ||
         ((cues & LC_CUE_VALUE) == 0 && !has_same_shape(p->candidates[index].value, value)))
-        return false;
-    *out = (lc_proposal){index, lc_terms_text(value), rule_of(p, cues)};
-    return true;
+        return LOCI_OK;
+    out[*count] = (lc_proposal){.known = index, .rule = rule_of(p, cues)};
+    return merge(p, &p->candidates[index], value, &out[(*count)++].value, err);
 }
 
 loci_status lc_talk_propose(const lc_talk *talk, lc_arena *arena, const lc_propose_input *input,
@@ -476,8 +539,9 @@ loci_status lc_talk_propose(const lc_talk *talk, lc_arena *arena, const lc_propo
         return status;
     if (p.is_exploring || lc_unit_has(&p.message, LC_CUE_EXPLORE_OPEN))
         p.message.clause_count = 0;
-    for (size_t i = 0; i < p.message.clause_count && count < LC_PROPOSALS_MAX; i++)
-        count += propose(&p, &p.message.clauses[i], &out[count]);
+    for (size_t i = 0; i < p.message.clause_count && count < LC_PROPOSALS_MAX && status == LOCI_OK;
+         i++)
+        status = propose(&p, &p.message.clauses[i], out, &count, err);
     *out_count = count;
-    return LOCI_OK;
+    return status;
 }

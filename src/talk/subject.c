@@ -14,6 +14,13 @@ static bool is_one_of(const lc_term *term, const char *const *words, size_t coun
 
 #define IS_ONE_OF(term, words) is_one_of(term, words, sizeof(words) / sizeof *(words))
 
+/* The month, which is no date by itself because of the verb. */
+static bool is_may(lc_terms terms, size_t at)
+{
+    return terms.at[at].word == lc_term_word(LC_STR("may")) &&
+           terms.text.ptr[terms.at[at].start] == 'M';
+}
+
 /* A number is a length of time when a unit follows it, money before a currency, a time of day in
  * "ten past eleven". */
 static uint32_t kind_of_number(lc_terms terms, size_t at)
@@ -24,7 +31,7 @@ static uint32_t kind_of_number(lc_terms terms, size_t at)
     static const char *const clock[] = {"past", "o'clock", "sharp"};
     const lc_term *term = &terms.at[at];
 
-    if (at > 0 && IS_ONE_OF(term - 1, clock))
+    if (at > 0 && (IS_ONE_OF(term - 1, clock) || is_may(terms, at - 1)))
         return LC_VALUE_WHEN;
     if (at + 1 == terms.count)
         return 0;

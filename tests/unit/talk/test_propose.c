@@ -160,6 +160,20 @@ TEST(propose, ordinary_sentences_change_nothing)
         "He goes back to Paris on Friday.",
         "The team budget committee meets on Friday.",
         "The heron flew away.",
+        "Boston is full of students. We do a tour.",
+        "I left the meeting early.",
+        "The vendor's van is out of fuel now.",
+        "We've changed the sheets to linen.",
+        "From Lyon on we took the train.",
+        "I misread the room.",
+        "The doctor says I should sleep.",
+        "It's 30 degrees outside now.",
+        "He went up to the attic.",
+        "That's 12 of us for dinner.",
+        "I got that wrong in the quiz.",
+        "She can't come on Tuesday.",
+        "They have two dogs now.",
+        "The team is out today.",
     };
     talk_fixture f;
 
@@ -210,13 +224,36 @@ TEST(propose, it_is_what_was_stated_lately_and_looks_alike)
     talk_fixture f;
 
     talk_open(&f);
-    CHECK_STR_EQ(proposed_after(&f, chairs, "Two more came. Make it 55."), "order_quantity=55");
+    CHECK_STR_EQ(proposed_after(&f, chairs, "Two more came. Make it 55."), "order_quantity=55 folding chairs");
     CHECK_STR_EQ(proposed_after(&f, chairs, "Scratch that bird. We take otters."), "logo=otters");
     CHECK_STR_EQ(proposed_after(&f, chairs, "Now it says Friday."), "meeting_time=Friday");
     CHECK_STR_EQ(proposed_after(&f, (const char *const[]){long_ago[0], long_ago[1], NULL},
                                 "Make it 55."),
-                 "order_quantity=55");
+                 "order_quantity=55 folding chairs");
     CHECK_STR_EQ(proposed_after(&f, long_ago, "Make it 55."), "");
+    talk_close(&f);
+}
+
+TEST(propose, what_fell_through_is_replaced_by_what_follows)
+{
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(proposed(&f, NULL, "DataPro pulled out. We're doing GlobalTech now."),
+                 "selected_vendor=GlobalTech");
+    CHECK_STR_EQ(proposed(&f, NULL, "DataPro sent flowers. We have GlobalTech."), "");
+    talk_close(&f);
+}
+
+TEST(propose, the_same_unit_is_enough_for_news)
+{
+    static const char *const chairs[] = {"Order 40 folding chairs for us.", NULL};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(proposed_after(&f, chairs, "Counted again: 38 folding now."),
+                 "order_quantity=38 folding chairs");
+    CHECK_STR_EQ(proposed_after(&f, chairs, "I have 38 plates now."), "");
     talk_close(&f);
 }
 
