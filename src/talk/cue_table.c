@@ -55,6 +55,7 @@ static const lc_cue_row rows[] = {
     /* Supposed, not said. */
     {LC_CUE_TENTATIVE, "^maybe|perhaps|possibly|theoretically|hypothetically|tentatively|ideally"},
     {LC_CUE_TENTATIVE, "^suppose|supposing|imagine|pretend|assuming|say:"},
+    {LC_CUE_TENTATIVE, "^suppose|imagine|pretend|assume we|you|i|that|for|there|this"},
     {LC_CUE_TENTATIVE, "^in theory"},
     {LC_CUE_TENTATIVE, "^what about|if"},
     {LC_CUE_TENTATIVE, "^how about"},
@@ -114,6 +115,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_OPEN, "let|help me mock|sketch|draft"},
     {LC_CUE_EXPLORE_OPEN, "enter~|switch~|start~|turn~|in|into * test|demo|training|practice mode"},
     {LC_CUE_EXPLORE_OPEN, "i'm|we're|am|are in the|a? sandbox|simulation|role-play"},
+    {LC_CUE_EXPLORE_OPEN, "^role-play|roleplay|sandbox|simulation|brainstorm|hypothetical:"},
     {LC_CUE_EXPLORE_OPEN, "^" PLAY " time|mode $"},
     {LC_CUE_EXPLORE_OPEN, "^" PLAY " time|mode:"},
     {LC_CUE_EXPLORE_OPEN, "it's|this|that is? only|just|still a|an? " PLAY "|draft|sketch|joke"},
@@ -137,7 +139,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_CLOSE, "done|finished|through brainstorming|exploring|drafting|playing"},
     {LC_CUE_EXPLORE_CLOSE,
      "done|finished with the? brainstorm~|hypothetical~|exploration|draft~|sandbox"},
-    {LC_CUE_EXPLORE_CLOSE, "end of|the brainstorm~|hypothetical~|exploration|experiment"},
+    {LC_CUE_EXPLORE_CLOSE, "end of|the the? " PLAY},
     {LC_CUE_EXPLORE_CLOSE, "for real now|though"},
 
     /* Something else comes between. */
@@ -159,6 +161,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_ASIDE_OPEN, "on an|a? different|another|separate|unrelated note|topic|matter|subject"},
     {LC_CUE_ASIDE_OPEN, "^an|a? different|another|separate|unrelated topic|matter|subject|thing:"},
     {LC_CUE_ASIDE_HINT, "^hold|hang on $"},
+    {LC_CUE_ASIDE_OPEN, "hold that thought"},
+    {LC_CUE_ASIDE_HINT, "^by the way"},
+    {LC_CUE_ASIDE_HINT, "^btw"},
     {LC_CUE_ASIDE_HINT, "^wait:"},
     {LC_CUE_ASIDE_HINT, "^wait $"},
     {LC_CUE_ASIDE_HINT, "^phone|telephone|door|doorbell|bell|visitor|visitors:"},
@@ -224,6 +229,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i " CHANGED " the|our|my * to"},
     {LC_CUE_UPDATE, "gone|went|goes|going|up|down up|down|back? to"},
     {LC_CUE_UPDATE, "from * on|onward|onwards"},
+    {LC_CUE_UPDATE, "delayed|postponed|rescheduled"},
+    {LC_CUE_UPDATE, "running late"},
     {LC_CUE_UPDATE, "effective immediately|today|now|from|as"},
     {LC_CUE_UPDATE, "going forward"},
     {LC_CUE_UPDATE, "from now on"},

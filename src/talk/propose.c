@@ -289,6 +289,18 @@ static size_t last_pointed_at(const proposing *p, const lc_unit_clause *clause, 
     return best;
 }
 
+/* Verbs that say no more than "is". */
+static bool is_copula(const lc_term *term)
+{
+    static const char *const words[] = {"comes", "come",   "stands", "amounts",
+                                        "costs", "totals", "adds",   "remains"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (term->word == lc_term_word(loci_str_of(words[i])))
+            return true;
+    return false;
+}
+
 /* Is everything that the words in front of the value are about known of this fact: from its key,
  * its value or the messages that stated it? */
 static bool is_only_about(const proposing *p, const candidate *c, lc_terms words)
@@ -296,6 +308,7 @@ static bool is_only_about(const proposing *p, const candidate *c, lc_terms words
     for (size_t i = 0; i < words.count; i++) {
         const lc_term *term = &words.at[i];
         bool is_known = !lc_term_is_content(term->kind) || term->kind == LC_TERM_DATE ||
+                        is_copula(term) ||
                         lc_terms_have(c->key, term->sense) ||
                         lc_terms_have(c->value, term->sense);
 
@@ -379,8 +392,13 @@ static size_t dropped(const proposing *p, const lc_unit_clause *clause, lc_terms
  * amount of the same kind. */
 static size_t restated(const proposing *p, const lc_unit_clause *clause, lc_terms value)
 {
-    size_t front = value.count > 0 ? (size_t)(value.at - clause->terms.at) : 0;
-    lc_terms words = lc_terms_part(clause->terms, 0, front);
+    size_t front = (size_t)(value.at - clause->terms.at), start = front;
+    lc_terms words;
+
+    /* "New quote: the rent is ...": what stands before a colon only leads up to it. */
+    while (start > 0 && (start == front || clause->terms.at[start - 1].after != ':'))
+        start--;
+    words = lc_terms_part(clause->terms, start, front - start);
 
     for (size_t i = 0; i < p->input->known_count && !is_other(clause->terms); i++) {
         const candidate *c = &p->candidates[i];

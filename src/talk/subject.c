@@ -186,13 +186,18 @@ static bool has_other_content(lc_terms a, lc_terms b)
     return false;
 }
 
-/* What a number counts: "40" of "40 oak chairs" counts oak. NULL when nothing follows. */
+/* What a number counts: "40" of "40 oak chairs" counts oak, "500" of "500 per trip" trips. NULL when
+ * nothing follows. */
 static const lc_term *counted(lc_terms terms, size_t at)
 {
-    if (terms.at[at].kind != LC_TERM_NUMBER || at + 1 == terms.count ||
-        terms.at[at].after != 0 || !is_topic(&terms.at[at + 1]))
+    static const char *const each[] = {"a", "an", "per"};
+    size_t next = at + 1;
+
+    if (terms.at[at].kind != LC_TERM_NUMBER || terms.at[at].after != 0)
         return NULL;
-    return &terms.at[at + 1];
+    if (next < terms.count && IS_ONE_OF(&terms.at[next], each))
+        next++;
+    return next < terms.count && is_topic(&terms.at[next]) ? &terms.at[next] : NULL;
 }
 
 /* What a number is one of: "C 17", "platform 4"; not when the text begins with it, as "phase 2". */

@@ -320,6 +320,19 @@ static void outrank(lc_judging *j, lc_unit *unit, size_t index)
     }
 }
 
+/* What is wished for or needed is not yet so. */
+static bool is_wish(lc_terms terms)
+{
+    static const char *const words[] = {"want",   "wants", "need", "needs", "hope",   "hopes",
+                                        "target", "goal",  "aim",  "wish",  "expect", "below"};
+
+    for (size_t i = 0; i < terms.count; i++)
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+            if (terms.at[i].word == lc_term_word(loci_str_of(words[w])))
+                return true;
+    return false;
+}
+
 /* Is what the clause states stated otherwise by one of the other's clauses? */
 static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other)
 {
@@ -327,7 +340,7 @@ static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other)
         const lc_unit_clause *said = &other->clauses[c];
 
         if ((said->cues.bits & NO_STATEMENT) == 0 && (clause->cues.bits & NO_STATEMENT) == 0 &&
-            lc_subject_rivals(clause->terms, said->terms))
+            !is_wish(said->terms) && lc_subject_rivals(clause->terms, said->terms))
             return true;
     }
     return false;

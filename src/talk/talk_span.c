@@ -26,16 +26,16 @@ static void void_clauses(lc_unit *unit, size_t first, size_t end, lc_verdict ver
             unit->clauses[c].verdict = verdict;
 }
 
-/* Everything from `first` up to and with `last`. */
-static void void_span(lc_judging *j, place first, place last, lc_verdict verdict)
+/* Everything from `first` up to `end`. */
+static void void_span(lc_judging *j, place first, place end, lc_verdict verdict)
 {
-    for (size_t i = first.unit; i <= last.unit; i++) {
+    for (size_t i = first.unit; i <= end.unit; i++) {
         lc_unit *unit = &j->units[i];
         size_t from = i == first.unit ? first.clause : 0;
-        size_t end = i == last.unit ? last.clause + 1 : unit->clause_count;
+        size_t to = i == end.unit ? end.clause : unit->clause_count;
 
         if (unit->said->kind == LC_SAID_MESSAGE)
-            void_clauses(unit, from, end, verdict);
+            void_clauses(unit, from, to, verdict);
     }
 }
 
@@ -106,13 +106,28 @@ static size_t opens_aside(const lc_judging *j, size_t index)
     return clause;
 }
 
+/* "Back to baking: also one lemon." goes on after it closed. */
+static bool goes_on(const lc_unit_clause *clause)
+{
+    for (size_t i = 0; i + 1 < clause->terms.count; i++)
+        if (clause->terms.at[i].after == ':' || clause->terms.at[i].after == '-')
+            return true;
+    return false;
+}
+
+/* The end of a span whose last clause is `clause`: behind it, or before it when it goes on. */
+static place end_at(const lc_judging *j, size_t unit, size_t clause)
+{
+    return (place){unit, clause + !goes_on(&j->units[unit].clauses[clause])};
+}
+
 static void follow_aside(lc_judging *j, size_t index, span *aside)
 {
     size_t close = last_with(&j->units[index], LC_CUE_ASIDE_CLOSE), open;
 
     if (aside->is_open && close != LC_SAID_NONE) {
         if (!is_asked_about(j, aside->first.unit, index))
-            void_span(j, aside->first, (place){index, close}, LC_VERDICT_ASIDE);
+            void_span(j, aside->first, end_at(j, index, close), LC_VERDICT_ASIDE);
         aside->is_open = false;
         return;
     }
@@ -127,7 +142,7 @@ static void follow_exploration(lc_judging *j, size_t index, span *exploration)
     size_t open = first_with(&j->units[index], LC_CUE_EXPLORE_OPEN);
 
     if (exploration->is_open && close != LC_SAID_NONE) {
-        void_span(j, exploration->first, (place){index, close}, LC_VERDICT_SUPPOSES);
+        void_span(j, exploration->first, end_at(j, index, close), LC_VERDICT_SUPPOSES);
         exploration->is_open = false;
     } else if (!exploration->is_open && open != LC_SAID_NONE) {
         *exploration = (span){true, {index, open}};

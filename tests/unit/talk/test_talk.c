@@ -52,6 +52,18 @@ TEST(talk, an_aside_ends_where_its_closing_words_end)
     talk_close(&f);
 }
 
+TEST(talk, what_follows_a_closing_colon_is_kept)
+{
+    static const char *const said[] = {"The cake needs six eggs.", "Hold that thought.",
+                                       "My boss wants slides.", "Back to baking: one lemon too."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 2, "What does the cake need?"), "");
+    CHECK_STR_EQ(HELD(said, 3, "What does the cake need?"), said[3]);
+    talk_close(&f);
+}
+
 TEST(talk, wait_is_an_aside_only_with_another_subject)
 {
     static const char *const other[] = {"Rosa covers the shop on Saturday.",
@@ -223,6 +235,87 @@ TEST(talk, the_higher_rank_holds_whoever_spoke_last)
     CHECK_EQ(verdict_of(&f, said, 3, 0), LC_VERDICT_HOLDS);
     CHECK_EQ(verdict_of(&f, said, 3, 1), LC_VERDICT_OUTRANKED);
     CHECK_EQ(verdict_of(&f, said, 3, 2), LC_VERDICT_HOLDS);
+    talk_close(&f);
+}
+
+TEST(talk, ranks_count_in_what_people_say)
+{
+    static const char *const said[] = {"Ewan (VP): We print nine mains.",
+                                       "Callie (Engineer): We print twelve mains.",
+                                       "lee (contractor): We print twenty mains.",
+                                       "Callie (Engineer): Desserts cost 9 pounds.",
+                                       "Ewan (VP): Starters cost 6 pounds.",
+                                       "Ewan (VP): I want six mains by May.",
+                                       "The CEO said desserts cost 8 pounds."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 0, "mains"), said[0]);
+    CHECK_STR_EQ(HELD(said, 1, "mains"), "");
+    CHECK_STR_EQ(HELD(said, 2, "mains"), "");
+    CHECK_STR_EQ(HELD(said, 4, "mains"), said[4]);
+    CHECK_STR_EQ(talk_held(&f, said, 5, 3, "mains"), said[3]);
+    CHECK_STR_EQ(HELD(said, 3, "mains"), "");
+    talk_close(&f);
+}
+
+TEST(talk, the_same_person_may_think_again)
+{
+    static const char *const said[] = {"[Rita (Cook)]: Lunch is for 18 people.",
+                                       "[Sol (Cook)]: Dinner is for 30 people.",
+                                       "[Rita (Cook)]: Lunch is for 22 people."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 0, "lunch"), "");
+    CHECK_STR_EQ(HELD(said, 1, "lunch"), said[1]);
+    CHECK_STR_EQ(HELD(said, 2, "lunch"), said[2]);
+    talk_close(&f);
+}
+
+TEST(talk, somebody_outranked_corrects_nothing)
+{
+    static const char *const said[] = {"Vera (VP): The office opens at 8:00.",
+                                       "Zoe (Engineer): Actually, the office opens at 9:00."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 0, "office"), said[0]);
+    CHECK_STR_EQ(HELD(said, 1, "office"), "");
+    talk_close(&f);
+}
+
+TEST(talk, facts_are_compared_by_the_authority_they_were_written_with)
+{
+    lc_said said[] = {FACT("[CITY] Marshal Kay: No more than 90 people in the hall"),
+                      FACT("[HOUSE] Bob (Host): Invite 150 people to the hall")};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_EQ(verdict_of(&f, said, 2, 1), LC_VERDICT_HOLDS);
+    said[0].rank = 7;
+    said[1].rank = 4;
+    said[0].text = LC_STR("[CITY] Kay (Marshal): No more than 90 people in the hall");
+    CHECK_EQ(verdict_of(&f, said, 2, 0), LC_VERDICT_HOLDS);
+    CHECK_EQ(verdict_of(&f, said, 2, 1), LC_VERDICT_OUTRANKED);
+    talk_close(&f);
+}
+
+TEST(talk, what_a_signal_was_is_not_repeated_unless_it_is_the_newer_reading)
+{
+    lc_said said[] = {MESSAGE("It's 22 degrees in the greenhouse, bliss."),
+                      {.kind = LC_SAID_FORMER,
+                       .text = LC_STR("Greenhouse at 22 degrees (10:00 reading)"),
+                       .successor = 2},
+                      {.kind = LC_SAID_SIGNAL,
+                       .text = LC_STR("Greenhouse at 29 degrees (11:30 reading)"),
+                       .successor = LC_SAID_NONE}};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_EQ(verdict_of(&f, said, 3, 0), LC_VERDICT_REPLACED);
+    said[1].text = LC_STR("Greenhouse at 22 degrees (1:00pm reading)");
+    CHECK_EQ(verdict_of(&f, said, 3, 0), LC_VERDICT_HOLDS);
     talk_close(&f);
 }
 
