@@ -1,8 +1,8 @@
 /* build.c - from the sources to the packer.
  *
  * Everything that could be said is first judged together (talk.h): a message that repeats a
- * superseded value, an older signal, a statement somebody outranked. What holds becomes items in the
- * order of choosing: mandatory ones, facts by relevance, signals, notes, messages newest first.
+ * superseded value, an older signal, a statement somebody outranked. What holds becomes items in
+ * the order of choosing: mandatory ones, facts by relevance, signals, notes, messages newest first.
  */
 #include "context/build.h"
 
@@ -15,7 +15,9 @@
 #include "context/relevance.h"
 
 #define FACT_SHARE_PERMILLE 700
-#define OTHERS_MAX 1000 /* Facts outside the view that are looked at to say why they are not in. */
+#define OTHERS_MAX                                                                                 \
+    1000 /* Facts outside the view that are looked at to say why they are not in.                  \
+          */
 
 static const lc_pack_section sections[LC_SECTION_COUNT] = {
     [LC_SECTION_IDENTITY] = {"identity", NULL, NULL, 1000},
@@ -65,8 +67,7 @@ static moment *add_moment(moment *moments, size_t *count, int64_t seq, lc_said_k
 {
     moment *m = &moments[*count];
 
-    *m = (moment){.seq = seq, .order = (int)*count,
-                   .ended = LC_SAID_NONE, .signal = LC_SAID_NONE};
+    *m = (moment){.seq = seq, .order = (int)*count, .ended = LC_SAID_NONE, .signal = LC_SAID_NONE};
     m->said.kind = kind;
     m->said.successor = LC_SAID_NONE;
     ++*count;
@@ -161,8 +162,8 @@ static loci_status judge(building *b, loci_error *err)
     for (size_t i = 0; i < b->said_count; i++) {
         b->said[i] = moments[i].said;
         if (moments[i].ended != LC_SAID_NONE)
-            b->said[i].successor =
-                find_said(b, moments, source->ended[moments[i].ended].fact.superseded_by);
+            b->said[i].successor = find_said(b, moments,
+                                             source->ended[moments[i].ended].fact.superseded_by);
         if (moments[i].signal != LC_SAID_NONE)
             b->said[i].successor = b->signal_said[moments[i].signal];
     }
@@ -199,8 +200,8 @@ static lc_pack_item *add_item(building *b, lc_section section, loci_str id, loci
 {
     lc_pack_item *item = &b->items[b->item_count++];
 
-    *item = (lc_pack_item){.id = id, .text = text, .section = section,
-                           .place = (int64_t)b->item_count};
+    *item = (lc_pack_item){
+        .id = id, .text = text, .section = section, .place = (int64_t)b->item_count};
     return item;
 }
 

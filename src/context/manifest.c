@@ -5,8 +5,8 @@
 #include "base/str.h"
 
 static const char *const reasons[LC_MANIFEST_REASONS] = {
-    "superseded", "retracted", "restricted", "scope",      "expired",
-    "needs_review", "claim",   "duplicate",  "irrelevant", "budget"};
+    "superseded",   "retracted", "restricted", "scope",      "expired",
+    "needs_review", "claim",     "duplicate",  "irrelevant", "budget"};
 
 void lc_manifest_init(lc_manifest *manifest, lc_arena *arena)
 {

@@ -48,10 +48,10 @@ static loci_status search(scoring *s, loci_str query, lc_hit *hits, size_t *coun
         return lc_fail_memory(err);
     for (size_t i = 0; i < words.count; i++)
         terms[i] = (lc_postings_term){words.items[i], 1};
-    return lc_postings_search(s->postings,
-                              &(lc_postings_query){
-                                  .terms = terms, .term_count = words.count, .limit = *count},
-                              hits, count, err);
+    return lc_postings_search(
+        s->postings,
+        &(lc_postings_query){.terms = terms, .term_count = words.count, .limit = *count}, hits,
+        count, err);
 }
 
 loci_status lc_relevance_score(lc_arena *arena, const lc_source *source, loci_str query,

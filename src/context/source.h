@@ -1,8 +1,8 @@
 /* source.h - everything that a context is made from, read on one snapshot.
  *
  * The rooms do not know each other; here what they have comes together: valid facts and those that
- * ended lately, signals, messages, the working set. All of it is copied into one arena. What is read
- * is bounded by limits, whatever the user has. */
+ * ended lately, signals, messages, the working set. All of it is copied into one arena. What is
+ * read is bounded by limits, whatever the user has. */
 #ifndef LC_CONTEXT_SOURCE_H
 #define LC_CONTEXT_SOURCE_H
 

@@ -56,14 +56,13 @@ loci_status lc_fact_each_ended(lc_tx *tx, const lc_fact_recent *recent, lc_fact_
     return walk(tx, &(lc_fact_query){&ended_sql, args, 0}, visit, ctx, err);
 }
 
-loci_status lc_fact_count_past(lc_tx *tx, loci_str persona_id, lc_fact_counts *out,
-                               loci_error *err)
+loci_status lc_fact_count_past(lc_tx *tx, loci_str persona_id, lc_fact_counts *out, loci_error *err)
 {
     lc_rows rows;
-    loci_status status = lc_tx_query(tx, &count_sql,
-                                     (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
-                                                LC_T(lc_fact_or_empty(persona_id))},
-                                     &rows, err);
+    loci_status status = lc_tx_query(
+        tx, &count_sql,
+        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(lc_fact_or_empty(persona_id))},
+        &rows, err);
 
     memset(out, 0, sizeof *out);
     if (status != LOCI_OK)

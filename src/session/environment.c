@@ -16,9 +16,9 @@
 #define FORMER_BYTES_MAX 1024 /* Of one former value. */
 
 static const lc_column columns[] = {
-    {"tenant_id", 't', false},   {"user_id", 't', false},     {"key", 't', false},
-    {"persona_id", 't', false},  {"value", 't', false},       {"observed_at", 'i', false},
-    {"recorded_at", 'i', false}, {"former", 't', false},      {NULL, 0, false},
+    {"tenant_id", 't', false},   {"user_id", 't', false}, {"key", 't', false},
+    {"persona_id", 't', false},  {"value", 't', false},   {"observed_at", 'i', false},
+    {"recorded_at", 'i', false}, {"former", 't', false},  {NULL, 0, false},
 };
 
 const lc_table lc_environment_table = {
@@ -245,10 +245,10 @@ loci_status lc_environment_load(lc_tx *tx, loci_str persona_id, loci_str key, lc
 {
     lc_rows rows = {0};
     bool found;
-    loci_status status = lc_tx_find(tx, &find_sql,
-                                    (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(key),
-                                               LC_T(or_empty(persona_id))},
-                                    &rows, &found, err);
+    loci_status status = lc_tx_find(
+        tx, &find_sql,
+        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(key), LC_T(or_empty(persona_id))},
+        &rows, &found, err);
 
     if (status != LOCI_OK)
         return status;

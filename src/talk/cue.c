@@ -237,11 +237,10 @@ static bool is_one_of(uint64_t word, const char *const *words, size_t count)
 /* How many words that say nothing stand at the front: "Oh, and ...". */
 static size_t fillers(lc_terms clause)
 {
-    static const char *const words[] = {"oh",    "ok",   "okay", "well", "so",      "and",
-                                        "but",   "hey",  "yes",  "yeah", "fine",    "great",
-                                        "right", "also", "btw",  "then", "alright", "anyway",
-                                        "ugh",   "ah",   "hmm",  "um",   "uh",      "oops",
-                                        "argh",  "good", "now",  "ha",   "sorry"};
+    static const char *const words[] = {
+        "oh",   "ok",    "okay",  "well", "so",   "and",  "but",     "hey",    "yes",  "yeah",
+        "fine", "great", "right", "also", "btw",  "then", "alright", "anyway", "ugh",  "ah",
+        "hmm",  "um",    "uh",    "oops", "argh", "good", "now",     "ha",     "sorry"};
     size_t count = 0;
 
     while (count < clause.count && count < FILLERS_MAX &&
@@ -275,8 +274,8 @@ static lc_terms trim_value(lc_terms value)
         if (term->after == ';' || term->after == '(')
             break;
     }
-    while (count > 1 && is_one_of(value.at[first + count - 1].word, tails,
-                                  sizeof tails / sizeof *tails))
+    while (count > 1 &&
+           is_one_of(value.at[first + count - 1].word, tails, sizeof tails / sizeof *tails))
         count--;
     return lc_terms_part(value, first, count);
 }

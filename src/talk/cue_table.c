@@ -266,7 +266,8 @@ static const lc_cue_row rows[] = {
 
     /* What is named is no longer to be had. */
     {LC_CUE_DROP, "fell|fallen|falls|falling through"},
-    {LC_CUE_DROP, "is|are|was|were off|out|gone|cancelled|canceled|dead|unavailable|full|refused $"},
+    {LC_CUE_DROP,
+     "is|are|was|were off|out|gone|cancelled|canceled|dead|unavailable|full|refused $"},
     {LC_CUE_DROP, "is|are|was|were booked|sold out|up|solid"},
     {LC_CUE_DROP, "can't|cannot|couldn't|can do|make|come|manage"},
     {LC_CUE_DROP, "has|have left|quit|resigned|retired|gone|closed|shut"},
@@ -287,7 +288,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REPLAN, "plans have changed"},
     {LC_CUE_REPLAN, "change of plans|plan"},
 
-    {LC_CUE_REVERT, "go|goes|going|went|switch|switches|revert|reverts|return|returns back? to <v>"},
+    {LC_CUE_REVERT,
+     "go|goes|going|went|switch|switches|revert|reverts|return|returns back? to <v>"},
     {LC_CUE_REVERT, "back to <v>"},
 
     /* Where the new value stands. The first that fits counts. */

@@ -8,24 +8,42 @@ typedef struct mark_word {
 } mark_word;
 
 static const mark_word words[] = {
-    {"invalid", LC_MARK_WITHDRAWN},       {"retracted", LC_MARK_WITHDRAWN},
-    {"superseded", LC_MARK_WITHDRAWN},    {"cancelled", LC_MARK_WITHDRAWN},
-    {"canceled", LC_MARK_WITHDRAWN},      {"outdated", LC_MARK_WITHDRAWN},
-    {"deprecated", LC_MARK_WITHDRAWN},    {"obsolete", LC_MARK_WITHDRAWN},
-    {"withdrawn", LC_MARK_WITHDRAWN},     {"void", LC_MARK_WITHDRAWN},
-    {"expired", LC_MARK_WITHDRAWN},       {"revoked", LC_MARK_WITHDRAWN},
-    {"restricted", LC_MARK_RESTRICTED},   {"confidential", LC_MARK_RESTRICTED},
-    {"private", LC_MARK_RESTRICTED},      {"secret", LC_MARK_RESTRICTED},
-    {"internal", LC_MARK_RESTRICTED},     {"classified", LC_MARK_RESTRICTED},
-    {"sensitive", LC_MARK_RESTRICTED},    {"tenant:", LC_MARK_ORGANIZATION},
-    {"organization:", LC_MARK_ORGANIZATION}, {"organisation:", LC_MARK_ORGANIZATION},
-    {"org:", LC_MARK_ORGANIZATION},       {"company:", LC_MARK_ORGANIZATION},
-    {"sandbox", LC_MARK_SUPPOSED},        {"draft", LC_MARK_SUPPOSED},
-    {"hypothetical", LC_MARK_SUPPOSED},   {"brainstorm", LC_MARK_SUPPOSED},
-    {"simulation", LC_MARK_SUPPOSED},     {"simulated", LC_MARK_SUPPOSED},
-    {"what-if", LC_MARK_SUPPOSED},        {"mock", LC_MARK_SUPPOSED},
-    {"role-play", LC_MARK_SUPPOSED},      {"roleplay", LC_MARK_SUPPOSED},
-    {"rehearsal", LC_MARK_SUPPOSED},      {"test", LC_MARK_SUPPOSED},
+    {"invalid", LC_MARK_WITHDRAWN},
+    {"retracted", LC_MARK_WITHDRAWN},
+    {"superseded", LC_MARK_WITHDRAWN},
+    {"cancelled", LC_MARK_WITHDRAWN},
+    {"canceled", LC_MARK_WITHDRAWN},
+    {"outdated", LC_MARK_WITHDRAWN},
+    {"deprecated", LC_MARK_WITHDRAWN},
+    {"obsolete", LC_MARK_WITHDRAWN},
+    {"withdrawn", LC_MARK_WITHDRAWN},
+    {"void", LC_MARK_WITHDRAWN},
+    {"expired", LC_MARK_WITHDRAWN},
+    {"revoked", LC_MARK_WITHDRAWN},
+    {"restricted", LC_MARK_RESTRICTED},
+    {"confidential", LC_MARK_RESTRICTED},
+    {"private", LC_MARK_RESTRICTED},
+    {"secret", LC_MARK_RESTRICTED},
+    {"internal", LC_MARK_RESTRICTED},
+    {"classified", LC_MARK_RESTRICTED},
+    {"sensitive", LC_MARK_RESTRICTED},
+    {"tenant:", LC_MARK_ORGANIZATION},
+    {"organization:", LC_MARK_ORGANIZATION},
+    {"organisation:", LC_MARK_ORGANIZATION},
+    {"org:", LC_MARK_ORGANIZATION},
+    {"company:", LC_MARK_ORGANIZATION},
+    {"sandbox", LC_MARK_SUPPOSED},
+    {"draft", LC_MARK_SUPPOSED},
+    {"hypothetical", LC_MARK_SUPPOSED},
+    {"brainstorm", LC_MARK_SUPPOSED},
+    {"simulation", LC_MARK_SUPPOSED},
+    {"simulated", LC_MARK_SUPPOSED},
+    {"what-if", LC_MARK_SUPPOSED},
+    {"mock", LC_MARK_SUPPOSED},
+    {"role-play", LC_MARK_SUPPOSED},
+    {"roleplay", LC_MARK_SUPPOSED},
+    {"rehearsal", LC_MARK_SUPPOSED},
+    {"test", LC_MARK_SUPPOSED},
     {"scope:", LC_MARK_SCOPE},
 };
 
@@ -72,9 +90,8 @@ static bool reads_only(loci_str mark, loci_str *out_audience)
     static const char only[] = " only";
     loci_str rest, first = lc_str_trim(lc_str_split(mark, ':', &rest));
 
-    if (first.len < sizeof only || !starts((loci_str){first.ptr + first.len - (sizeof only - 1),
-                                                      sizeof only - 1},
-                                           only))
+    if (first.len < sizeof only ||
+        !starts((loci_str){first.ptr + first.len - (sizeof only - 1), sizeof only - 1}, only))
         return false;
     *out_audience = (loci_str){first.ptr, first.len - (sizeof only - 1)};
     return true;

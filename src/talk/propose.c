@@ -8,7 +8,7 @@
 #define NOT_MEANT                                                                                  \
     (LC_CUE_QUESTION | LC_CUE_REQUEST | LC_CUE_TENTATIVE | LC_CUE_PAST | LC_CUE_EXPLORE_OPEN)
 
-#define RECENT 4       /* Turns of people that "that" and "it" reach back. */
+#define RECENT 4                /* Turns of people that "that" and "it" reach back. */
 #define SHAPE_NUMBER (1u << 31) /* A value with a plain number, next to the kinds of values. */
 
 /* One known fact, read, with the messages that stated it. */
@@ -308,8 +308,7 @@ static bool is_only_about(const proposing *p, const candidate *c, lc_terms words
     for (size_t i = 0; i < words.count; i++) {
         const lc_term *term = &words.at[i];
         bool is_known = !lc_term_is_content(term->kind) || term->kind == LC_TERM_DATE ||
-                        is_copula(term) ||
-                        lc_terms_have(c->key, term->sense) ||
+                        is_copula(term) || lc_terms_have(c->key, term->sense) ||
                         lc_terms_have(c->value, term->sense);
 
         for (size_t s = 0; s < c->stated_count && !is_known; s++)
@@ -373,8 +372,8 @@ static size_t recounted(const proposing *p, const lc_unit_clause *clause, lc_ter
     return LC_SAID_NONE;
 }
 
-/* "Ravello fell through. We're doing Matera.": the fact whose value an earlier clause of the message
- * drops. */
+/* "Ravello fell through. We're doing Matera.": the fact whose value an earlier clause of the
+ * message drops. */
 static size_t dropped(const proposing *p, const lc_unit_clause *clause, lc_terms value)
 {
     for (const lc_unit_clause *before = p->message.clauses; before < clause; before++) {
@@ -492,8 +491,8 @@ static bool is_bare(lc_terms value, lc_terms old, size_t at)
 {
     if (value.at[0].kind != old.at[at].kind)
         return false;
-    return value.count == 1 || (value.count == 2 && at + 1 < old.count &&
-                                value.at[1].sense == old.at[at + 1].sense);
+    return value.count == 1 ||
+           (value.count == 2 && at + 1 < old.count && value.at[1].sense == old.at[at + 1].sense);
 }
 
 /* The value as it is kept: a bare amount takes the place of the amount in the old value, so that

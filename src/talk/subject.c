@@ -186,8 +186,8 @@ static bool has_other_content(lc_terms a, lc_terms b)
     return false;
 }
 
-/* What a number counts: "40" of "40 oak chairs" counts oak, "500" of "500 per trip" trips. NULL when
- * nothing follows. */
+/* What a number counts: "40" of "40 oak chairs" counts oak, "500" of "500 per trip" trips. NULL
+ * when nothing follows. */
 static const lc_term *counted(lc_terms terms, size_t at)
 {
     static const char *const each[] = {"a", "an", "per"};

@@ -306,8 +306,7 @@ static void outrank(lc_judging *j, lc_unit *unit, size_t index)
 {
     for (size_t i = 0; i < j->input->count; i++) {
         const lc_unit *other = &j->units[i];
-        bool is_later = i > index &&
-                        lc_str_eq(other->attribution.who, unit->attribution.who);
+        bool is_later = i > index && lc_str_eq(other->attribution.who, unit->attribution.who);
 
         if (i == index || other->said->kind != LC_SAID_FACT || other->attribution.who.len == 0 ||
             other->verdict != LC_VERDICT_HOLDS || (!is_higher(unit, other) && !is_later))
@@ -352,8 +351,7 @@ static void outrank_message(lc_judging *j, lc_unit *unit, size_t index)
 {
     for (size_t i = 0; i < j->input->count; i++) {
         const lc_unit *other = &j->units[i];
-        bool is_later = i > index &&
-                        lc_str_eq(other->attribution.who, unit->attribution.who);
+        bool is_later = i > index && lc_str_eq(other->attribution.who, unit->attribution.who);
 
         if (i == index || other->attribution.who.len == 0 || other->verdict != LC_VERDICT_HOLDS ||
             !lc_unit_is_person(other) || (!is_higher(unit, other) && !is_later))

@@ -168,8 +168,7 @@ static void end_aside(lc_judging *j, place first)
     for (size_t i = first.unit; i < j->input->count; i++) {
         lc_unit *unit = &j->units[i];
 
-        if (i > first.unit && lc_unit_is_person(unit) &&
-            was_spoken_of(j, unit->terms, first.unit))
+        if (i > first.unit && lc_unit_is_person(unit) && was_spoken_of(j, unit->terms, first.unit))
             return;
         if (unit->said->kind == LC_SAID_MESSAGE && lc_subject_shared(j->query, unit->terms) == 0)
             void_clauses(unit, i == first.unit ? first.clause : 0, unit->clause_count,
@@ -189,8 +188,7 @@ void lc_judging_spans(lc_judging *j)
     }
     if (aside.is_open)
         end_aside(j, aside.first);
-    if (exploration.is_open &&
-        !is_asked_about(j, exploration.first.unit, exploration.first.unit))
+    if (exploration.is_open && !is_asked_about(j, exploration.first.unit, exploration.first.unit))
         void_clauses(&j->units[exploration.first.unit], exploration.first.clause,
                      j->units[exploration.first.unit].clause_count, LC_VERDICT_SUPPOSES);
 }

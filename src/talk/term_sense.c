@@ -46,13 +46,13 @@ typedef struct number_word {
 } number_word;
 
 static const number_word number_words[] = {
-    {"two", "2"},       {"three", "3"},     {"four", "4"},       {"five", "5"},
-    {"six", "6"},       {"seven", "7"},     {"eight", "8"},      {"nine", "9"},
-    {"ten", "10"},      {"eleven", "11"},   {"twelve", "12"},    {"thirteen", "13"},
-    {"fourteen", "14"}, {"fifteen", "15"},  {"sixteen", "16"},   {"seventeen", "17"},
-    {"eighteen", "18"}, {"nineteen", "19"}, {"twenty", "20"},    {"thirty", "30"},
-    {"forty", "40"},    {"fifty", "50"},    {"sixty", "60"},     {"seventy", "70"},
-    {"eighty", "80"},   {"ninety", "90"},   {"hundred", "100"},  {"thousand", "1000"},
+    {"two", "2"},       {"three", "3"},     {"four", "4"},      {"five", "5"},
+    {"six", "6"},       {"seven", "7"},     {"eight", "8"},     {"nine", "9"},
+    {"ten", "10"},      {"eleven", "11"},   {"twelve", "12"},   {"thirteen", "13"},
+    {"fourteen", "14"}, {"fifteen", "15"},  {"sixteen", "16"},  {"seventeen", "17"},
+    {"eighteen", "18"}, {"nineteen", "19"}, {"twenty", "20"},   {"thirty", "30"},
+    {"forty", "40"},    {"fifty", "50"},    {"sixty", "60"},    {"seventy", "70"},
+    {"eighty", "80"},   {"ninety", "90"},   {"hundred", "100"}, {"thousand", "1000"},
 };
 
 /* Stems of words that say in what state a thing is, that one of several is taken, how long. */

@@ -46,8 +46,7 @@ TEST(talk, an_aside_ends_where_its_closing_words_end)
 
     talk_open(&f);
     CHECK_STR_EQ(HELD(said, 1, "What do the Moreaus want?"), "");
-    CHECK_STR_EQ(HELD(said, 2, "What do the Moreaus want?"),
-                 "They like half board.");
+    CHECK_STR_EQ(HELD(said, 2, "What do the Moreaus want?"), "They like half board.");
     CHECK_STR_EQ(HELD(said, 1, "Which voucher did Mr Vance lose?"), said[1]);
     talk_close(&f);
 }
@@ -69,8 +68,8 @@ TEST(talk, wait_is_an_aside_only_with_another_subject)
     static const char *const other[] = {"Rosa covers the shop on Saturday.",
                                         "Wait, the freezer is beeping.", "The seal is cracked.",
                                         "Where was I."};
-    static const char *const same[] = {"Rosa covers the shop on Saturday.",
-                                       "Wait, Rosa is ill.", "Paul opens it.", "Where was I."};
+    static const char *const same[] = {"Rosa covers the shop on Saturday.", "Wait, Rosa is ill.",
+                                       "Paul opens it.", "Where was I."};
     static const char *const back[] = {"Rosa covers the shop on Saturday.",
                                        "Wait, the freezer is beeping.", "Rosa has a key.",
                                        "Paul brings milk."};
@@ -240,13 +239,11 @@ TEST(talk, the_higher_rank_holds_whoever_spoke_last)
 
 TEST(talk, ranks_count_in_what_people_say)
 {
-    static const char *const said[] = {"Ewan (VP): We print nine mains.",
-                                       "Callie (Engineer): We print twelve mains.",
-                                       "lee (contractor): We print twenty mains.",
-                                       "Callie (Engineer): Desserts cost 9 pounds.",
-                                       "Ewan (VP): Starters cost 6 pounds.",
-                                       "Ewan (VP): I want six mains by May.",
-                                       "The CEO said desserts cost 8 pounds."};
+    static const char *const said[] = {
+        "Ewan (VP): We print nine mains.",          "Callie (Engineer): We print twelve mains.",
+        "lee (contractor): We print twenty mains.", "Callie (Engineer): Desserts cost 9 pounds.",
+        "Ewan (VP): Starters cost 6 pounds.",       "Ewan (VP): I want six mains by May.",
+        "The CEO said desserts cost 8 pounds."};
     talk_fixture f;
 
     talk_open(&f);
@@ -336,20 +333,18 @@ TEST(talk, marks_are_honoured)
 
 TEST(talk, marks_name_readers_owners_and_sandboxes)
 {
-    const lc_said said[] = {FACT("[ENGINEER ONLY: on call] Call Ben"),
-                            FACT("[VP ONLY] Call Ann"),
-                            FACT("[TENANT: Acme Corp] flour costs 0.62"),
-                            FACT("[TENANT: Mill Co] flour costs 0.48"),
-                            FACT("[SANDBOX] order 99001 was shipped"),
-                            FACT("[Test Lead] all suites pass"),
-                            FACT("[SCOPE: estimate] nine days"),
-                            {.kind = LC_SAID_NOTE,
-                             .text = LC_STR("[DRAFT] I resign"),
-                             .successor = LC_SAID_NONE}};
-    static const lc_verdict plain[] = {LC_VERDICT_HOLDS,      LC_VERDICT_RESTRICTED,
-                                       LC_VERDICT_HOLDS,      LC_VERDICT_RESTRICTED,
-                                       LC_VERDICT_SUPPOSES,   LC_VERDICT_HOLDS,
-                                       LC_VERDICT_SUPPOSES,   LC_VERDICT_SUPPOSES};
+    const lc_said said[] = {
+        FACT("[ENGINEER ONLY: on call] Call Ben"),
+        FACT("[VP ONLY] Call Ann"),
+        FACT("[TENANT: Acme Corp] flour costs 0.62"),
+        FACT("[TENANT: Mill Co] flour costs 0.48"),
+        FACT("[SANDBOX] order 99001 was shipped"),
+        FACT("[Test Lead] all suites pass"),
+        FACT("[SCOPE: estimate] nine days"),
+        {.kind = LC_SAID_NOTE, .text = LC_STR("[DRAFT] I resign"), .successor = LC_SAID_NONE}};
+    static const lc_verdict plain[] = {
+        LC_VERDICT_HOLDS,    LC_VERDICT_RESTRICTED, LC_VERDICT_HOLDS,    LC_VERDICT_RESTRICTED,
+        LC_VERDICT_SUPPOSES, LC_VERDICT_HOLDS,      LC_VERDICT_SUPPOSES, LC_VERDICT_SUPPOSES};
     lc_talk_input input = {.said = said,
                            .count = sizeof said / sizeof *said,
                            .reader_rank = 3,
