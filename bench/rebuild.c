@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "engine/rooms.h"
-#include "fact/fact.h"
+#include "fact/fact_row.h"
 #include "lib/bare_store.h"
 #include "store/event.h"
 #include "store/rebuild.h"
@@ -59,14 +59,20 @@ static loci_status write_facts(lc_tx *tx, void *ctx, loci_error *err)
 
     for (int n = first; status == LOCI_OK && n < first + SLICE; n++) {
         char key[16], value[256];
-        lc_fact_written written;
-        lc_fact_new fact = {.source = LC_STR("user"), .observed_at = LOCI_AT_CLOCK};
+        lc_fact_result written;
+        lc_fact_input fact = {.source = LC_STR("user"),
+                              .trust = LC_STR("user"),
+                              .authority = {LC_STR("manager"), LC_RANK_MANAGER},
+                              .observed_at = LOCI_AT_CLOCK,
+                              .valid_until = LC_FACT_NO_TIME};
+        lc_arena_mark mark = lc_arena_get_mark(&tx->db->scratch);
 
         snprintf(key, sizeof key, BENCH_KEY_FORMAT, n % BENCH_SLOTS);
         snprintf(value, sizeof value, BENCH_VALUE_FORMAT, n);
         fact.key = loci_str_of(key);
         fact.value = loci_str_of(value);
-        status = lc_fact_write(tx, &fact, &written, err);
+        status = lc_fact_write(tx, &fact, &tx->db->scratch, &written, err);
+        lc_arena_rewind(&tx->db->scratch, mark);
     }
     return status;
 }
@@ -141,8 +147,11 @@ static char *copy_column(sqlite3_stmt *statement, int column)
 static void load_rows(void)
 {
     sqlite3 *db = open_bare();
-    sqlite3_stmt *statement = prepare(db, "select id, key, value, source, supersedes, seq,"
-                                          " observed_at, recorded_at from facts order by seq");
+    /* supersedes is ["…"]. */
+    sqlite3_stmt *statement = prepare(
+        db, "select id, key, value, source, substr(supersedes, 3, length(supersedes) - 4), seq,"
+            " observed_at, recorded_at from (select " LC_FACT_COLUMNS " from fact_current union all"
+            " select " LC_FACT_COLUMNS " from fact_past) order by seq");
     int count = 0;
 
     for (; count < EVENTS && sqlite3_step(statement) == SQLITE_ROW; count++)
@@ -172,14 +181,15 @@ static void step(sqlite3 *db, sqlite3_stmt *statement)
     sqlite3_reset(statement);
 }
 
-static void put_row(sqlite3 *db, sqlite3_stmt *supersede, sqlite3_stmt *insert, const row *r)
+static void put_row(sqlite3 *db, sqlite3_stmt *move, sqlite3_stmt *insert, const row *r)
 {
     if (r->supersedes != NULL) {
-        bind(supersede, 1, "default");
-        bind(supersede, 2, "default");
-        bind(supersede, 3, r->supersedes);
-        bind(supersede, 4, r->id);
-        step(db, supersede);
+        bind(move, 1, "default");
+        bind(move, 2, "default");
+        bind(move, 3, r->supersedes);
+        bind(move, 4, r->id);
+        sqlite3_bind_int64(move, 5, r->recorded_at);
+        step(db, move);
     }
     bind(insert, 1, "default");
     bind(insert, 2, "default");
@@ -188,23 +198,22 @@ static void put_row(sqlite3 *db, sqlite3_stmt *supersede, sqlite3_stmt *insert, 
     bind(insert, 5, r->key);
     bind(insert, 6, r->value);
     bind(insert, 7, r->source);
-    sqlite3_bind_null(insert, 8);
-    sqlite3_bind_int64(insert, 9, r->observed_at);
-    sqlite3_bind_int64(insert, 10, r->recorded_at);
+    sqlite3_bind_int64(insert, 8, r->observed_at);
+    sqlite3_bind_int64(insert, 9, r->recorded_at);
     if (r->supersedes != NULL)
-        bind(insert, 11, r->supersedes);
+        bind(insert, 10, r->supersedes);
     else
-        sqlite3_bind_null(insert, 11);
+        sqlite3_bind_null(insert, 10);
     step(db, insert);
 }
 
-/* A table like `facts`, made by the catalogue as that one was. */
-static void create_peer(sqlite3 *db)
+/* A table like `like`, made by the catalogue as that one was. */
+static void create_peer(sqlite3 *db, const char *like, const char *name)
 {
-    lc_table table = *lc_catalogue_find_table(&catalogue, LC_STR("facts"));
+    lc_table table = *lc_catalogue_find_table(&catalogue, loci_str_of(like));
     lc_buf text;
 
-    table.name = "peer";
+    table.name = name;
     lc_buf_init(&text, &env.heap, LOCI_MEM_ENGINE, 100000);
     lc_ddl_table(&text, &table, LC_DIALECT_SQLITE, "");
     lc_ddl_indexes(&text, &table, "", 0);
@@ -212,30 +221,53 @@ static void create_peer(sqlite3 *db)
     lc_buf_clear(&text);
 }
 
+static const char move_text[] =
+    "insert into peer_past (tenant_id, user_id, " LC_FACT_COLUMNS ", " LC_FACT_TAIL
+    ") select tenant_id, user_id, " LC_FACT_COLUMNS_A ", 0, " LC_FACT_COLUMNS_B
+    ", 'superseded', ?4, ?5, null, null from peer where tenant_id = ?1 and user_id = ?2"
+    " and id = ?3";
+
+static const char insert_text[] =
+    "insert into peer (tenant_id, user_id, id, seq, key, value, source, authority, authority_rank,"
+    " trust, memory_type, scope, scope_id, persona_id, observed_at, recorded_at, is_constraint,"
+    " is_multi, needs_review, has_derived, supersedes, place) values (?1, ?2, ?3, ?4, ?5, ?6, ?7,"
+    " 'manager', 4, 'user', 'user', 'global', '', '', ?8, ?9, 0, 0, 0, 0, ?10, 0)"
+    " on conflict (tenant_id, user_id, scope, scope_id, key, persona_id, place)"
+    " do update set id = excluded.id, seq = excluded.seq, value = excluded.value,"
+    " source = excluded.source, authority = excluded.authority,"
+    " authority_rank = excluded.authority_rank, trust = excluded.trust,"
+    " memory_type = excluded.memory_type, observed_at = excluded.observed_at,"
+    " recorded_at = excluded.recorded_at, valid_until = excluded.valid_until,"
+    " is_constraint = excluded.is_constraint, constraint_type = excluded.constraint_type,"
+    " min_read = excluded.min_read, min_read_rank = excluded.min_read_rank,"
+    " min_write = excluded.min_write, min_write_rank = excluded.min_write_rank,"
+    " required_permission = excluded.required_permission, is_multi = excluded.is_multi,"
+    " supersedes = excluded.supersedes, depends_on = excluded.depends_on, needs_review = 0,"
+    " has_derived = 0";
+
 static double run_bare(void)
 {
     sqlite3 *db = open_bare();
-    sqlite3_stmt *supersede, *insert;
+    sqlite3_stmt *move, *insert;
     double start_s = now_s();
 
-    create_peer(db);
-    supersede = prepare(db, "update peer set is_valid = 0, superseded_by = ?4"
-                            " where tenant_id = ?1 and user_id = ?2 and id = ?3");
-    insert = prepare(db, "insert into peer (tenant_id, user_id, id, seq, key, value, source,"
-                         " persona_id, observed_at, recorded_at, is_valid, supersedes,"
-                         " superseded_by) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11,"
-                         " null)");
+    create_peer(db, "fact_current", "peer");
+    create_peer(db, "fact_past", "peer_past");
+    move = prepare(db, move_text);
+    insert = prepare(db, insert_text);
     for (int n = 0; n < EVENTS; n++) {
         if (n % SLICE == 0)
             run(db, "begin immediate");
-        put_row(db, supersede, insert, &rows[n]);
+        put_row(db, move, insert, &rows[n]);
         if (n % SLICE == SLICE - 1)
             run(db, "commit");
     }
-    sqlite3_finalize(supersede);
+    sqlite3_finalize(move);
     sqlite3_finalize(insert);
-    run(db, "begin immediate; drop table if exists former; alter table peer rename to former;"
-            "drop index peer_slot_0; drop index peer_valid_0; commit");
+    run(db, "begin immediate; drop table if exists former; drop table if exists former_past;"
+            "alter table peer rename to former; alter table peer_past rename to former_past;"
+            "drop index peer_id_0; drop index peer_past_slot_0; drop index peer_past_claim_0;"
+            "commit");
     start_s = now_s() - start_s;
     sqlite3_close(db);
     return start_s;

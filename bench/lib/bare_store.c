@@ -1,4 +1,5 @@
-/* bare_store.c - Mirrors src/store/event.c, src/store/request.c and src/fact/: keep it so. */
+/* bare_store.c - Mirrors src/store/event.c, src/store/request.c, src/session/ and src/fact/: keep
+ * it so. */
 #include "bare_store.h"
 
 #include <fcntl.h>
@@ -11,34 +12,75 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fact/fact_row.h"
+
 #define ID_FORMAT "fact_01KA4T2B8Q%016d"
 
 enum {
     FIND_REQUEST,
+    FIND_SESSION,
     FIND_SLOT,
+    FIND_LAST,
     FIND_HEAD,
     APPEND,
-    SUPERSEDE,
-    INSERT,
+    MOVE,
+    PUT,
+    PUT_PAST,
     KEEP_REQUEST,
     PUT_HEAD,
     STATEMENTS
 };
 
+#define IN_SLOT                                                                                    \
+    " where tenant_id = ?1 and user_id = ?2 and scope = ?3 and scope_id = ?4 and key = ?5"         \
+    " and persona_id = ?6"
+/* ?3 id, ?4 seq, ?5 key, ?6 value, ?7 source, ?8 and ?9 times, ?10 supersedes. */
+#define NEW_COLUMNS                                                                                \
+    "id, seq, key, value, source, authority, authority_rank, trust, memory_type, scope, scope_id," \
+    " persona_id, observed_at, recorded_at, is_constraint, is_multi, needs_review, has_derived,"   \
+    " supersedes"
+#define NEW_VALUES                                                                                 \
+    "?3, ?4, ?5, ?6, ?7, 'manager', 4, 'user', 'user', 'global', '', '', ?8, ?9, 0, 0, 0, 0, ?10"
+
 static const char *const texts[STATEMENTS] = {
     [FIND_REQUEST] = "select args_hash, answer, recorded_at from requests"
                      " where tenant_id = ?1 and user_id = ?2 and request_id = ?3",
-    [FIND_SLOT] = "select id, seq, value from facts where tenant_id = ?1 and user_id = ?2"
-                  " and key = ?3 and is_valid = 1 and coalesce(persona_id, '') = ?4",
+    [FIND_SESSION] =
+        "select s.id, s.external_id, s.persona_id, s.seq, s.opened_at, a.last_at, s.state,"
+        " s.ended_at, s.end_reason, s.user_name, s.authority, s.department, s.organization,"
+        " s.permissions from sessions s left join session_activity a on a.tenant_id = s.tenant_id"
+        " and a.user_id = s.user_id and a.session_id = s.id where s.tenant_id = ?1"
+        " and s.user_id = ?2 and s.persona_id = ?3 and s.state = 'active'"
+        " order by s.seq desc limit 16",
+    [FIND_SLOT] = "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL_VALID " from fact_current" IN_SLOT
+                  " order by place",
+    [FIND_LAST] = "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from fact_past" IN_SLOT
+                  " and standing in ('superseded', 'retracted') and standing <> 'claim'"
+                  " order by seq desc limit 1",
     [FIND_HEAD] =
         "select seq, recorded_at, objects from heads where tenant_id = ?1 and user_id = ?2",
     [APPEND] = "insert into events (tenant_id, user_id, seq, type, v, recorded_at, refs, payload,"
                " is_erased) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0)",
-    [SUPERSEDE] = "update facts set is_valid = 0, superseded_by = ?4"
-                  " where tenant_id = ?1 and user_id = ?2 and id = ?3",
-    [INSERT] = "insert into facts (tenant_id, user_id, id, seq, key, value, source, persona_id,"
-               " observed_at, recorded_at, is_valid, supersedes, superseded_by)"
-               " values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, 1, ?11, null)",
+    [MOVE] = "insert into fact_past (tenant_id, user_id, " LC_FACT_COLUMNS ", " LC_FACT_TAIL
+             ") select tenant_id, user_id, " LC_FACT_COLUMNS_A ", 0, " LC_FACT_COLUMNS_B
+             ", 'superseded', ?4, ?5, null, null from fact_current"
+             " where tenant_id = ?1 and user_id = ?2 and id = ?3",
+    [PUT] = "insert into fact_current (tenant_id, user_id, " NEW_COLUMNS ", place)"
+            " values (?1, ?2, " NEW_VALUES ", 0)"
+            " on conflict (tenant_id, user_id, scope, scope_id, key, persona_id, place)"
+            " do update set id = excluded.id, seq = excluded.seq, value = excluded.value,"
+            " source = excluded.source, authority = excluded.authority,"
+            " authority_rank = excluded.authority_rank, trust = excluded.trust,"
+            " memory_type = excluded.memory_type, observed_at = excluded.observed_at,"
+            " recorded_at = excluded.recorded_at, valid_until = excluded.valid_until,"
+            " is_constraint = excluded.is_constraint, constraint_type = excluded.constraint_type,"
+            " min_read = excluded.min_read, min_read_rank = excluded.min_read_rank,"
+            " min_write = excluded.min_write, min_write_rank = excluded.min_write_rank,"
+            " required_permission = excluded.required_permission, is_multi = excluded.is_multi,"
+            " supersedes = excluded.supersedes, depends_on = excluded.depends_on,"
+            " needs_review = 0, has_derived = 0",
+    [PUT_PAST] = "insert into fact_past (tenant_id, user_id, " NEW_COLUMNS ", standing)"
+                 " values (?1, ?2, " NEW_VALUES ", 'superseded')",
     [KEEP_REQUEST] = "insert into requests (tenant_id, user_id, request_id, args_hash, answer,"
                      " recorded_at) values (?1, ?2, ?3, ?4, ?5, ?6)"
                      " on conflict (tenant_id, user_id, request_id) do update set"
@@ -129,6 +171,15 @@ static bool step(const bare *b, int statement)
     return code == SQLITE_ROW;
 }
 
+static void bind_slot(const bare *b, int statement, const values *v)
+{
+    begin(b, statement);
+    text(b, statement, 3, "global");
+    text(b, statement, 4, "");
+    text(b, statement, 5, v->key);
+    text(b, statement, 6, "");
+}
+
 static void read_before(const bare *b, const bare_plan *plan, const values *v)
 {
     if (plan->with_request) {
@@ -136,10 +187,29 @@ static void read_before(const bare *b, const bare_plan *plan, const values *v)
         text(b, FIND_REQUEST, 3, v->request_id);
         step(b, FIND_REQUEST);
     }
-    begin(b, FIND_SLOT);
-    text(b, FIND_SLOT, 3, v->key);
-    text(b, FIND_SLOT, 4, "");
-    step(b, FIND_SLOT);
+    begin(b, FIND_SESSION);
+    text(b, FIND_SESSION, 3, "");
+    step(b, FIND_SESSION);
+    bind_slot(b, FIND_SLOT, v);
+    if (step(b, FIND_SLOT))
+        return;
+    bind_slot(b, FIND_LAST, v);
+    step(b, FIND_LAST);
+}
+
+static void bind_fact(const bare *b, int statement, const values *v, int64_t seq)
+{
+    int64_t now_us = INT64_C(1700000000000000) + seq * 1000;
+
+    begin(b, statement);
+    text(b, statement, 3, v->id);
+    number(b, statement, 4, seq);
+    text(b, statement, 5, v->key);
+    text(b, statement, 6, v->value);
+    text(b, statement, 7, "user");
+    number(b, statement, 8, now_us);
+    number(b, statement, 9, now_us);
+    text(b, statement, 10, v->superseded[0] != '\0' ? v->superseded : NULL);
 }
 
 static void write_rows(const bare *b, const bare_plan *plan, const values *v, int64_t seq)
@@ -150,28 +220,20 @@ static void write_rows(const bare *b, const bare_plan *plan, const values *v, in
     begin(b, APPEND);
     number(b, APPEND, 3, seq);
     text(b, APPEND, 4, "fact.written");
-    number(b, APPEND, 5, 1);
+    number(b, APPEND, 5, 2);
     number(b, APPEND, 6, now_us);
     text(b, APPEND, 7, v->refs);
     text(b, APPEND, 8, v->payload);
     step(b, APPEND);
     if (superseded != NULL && !plan->rows_only) {
-        begin(b, SUPERSEDE);
-        text(b, SUPERSEDE, 3, superseded);
-        text(b, SUPERSEDE, 4, v->id);
-        step(b, SUPERSEDE);
+        begin(b, MOVE);
+        text(b, MOVE, 3, superseded);
+        text(b, MOVE, 4, v->id);
+        number(b, MOVE, 5, now_us);
+        step(b, MOVE);
     }
-    begin(b, INSERT);
-    text(b, INSERT, 3, v->id);
-    number(b, INSERT, 4, seq);
-    text(b, INSERT, 5, v->key);
-    text(b, INSERT, 6, v->value);
-    text(b, INSERT, 7, "user");
-    text(b, INSERT, 8, NULL);
-    number(b, INSERT, 9, now_us);
-    number(b, INSERT, 10, now_us);
-    text(b, INSERT, 11, superseded);
-    step(b, INSERT);
+    bind_fact(b, plan->rows_only ? PUT_PAST : PUT, v, seq);
+    step(b, plan->rows_only ? PUT_PAST : PUT);
     if (plan->with_request) {
         begin(b, KEEP_REQUEST);
         text(b, KEEP_REQUEST, 3, v->request_id);
@@ -205,12 +267,12 @@ static values *make_values(int count)
         if (n >= BENCH_SLOTS)
             snprintf(v->superseded, sizeof v->superseded, ID_FORMAT, n - BENCH_SLOTS);
         snprintf(v->value, sizeof v->value, BENCH_VALUE_FORMAT, n);
-        snprintf(v->refs, sizeof v->refs, "{\"id\":\"%s\",\"supersedes\":\"%s\"}", v->id,
+        snprintf(v->refs, sizeof v->refs, "{\"id\":\"%s\",\"replaces\":\"%s\"}", v->id,
                  v->superseded);
-        snprintf(
-            v->payload, sizeof v->payload,
-            "{\"key\":\"%s\",\"value\":%s,\"source\":\"user\",\"observed_at\":1700000000000000}",
-            v->key, v->value);
+        snprintf(v->payload, sizeof v->payload,
+                 "{\"key\":\"%s\",\"value\":%s,\"source\":\"user\",\"authority\":[\"manager\",4],"
+                 "\"memory_type\":\"user\",\"observed_at\":\"2023-11-14T22:13:20.001Z\"}",
+                 v->key, v->value);
         snprintf(v->request_id, sizeof v->request_id, "request-%06d", n % 1000000);
         snprintf(v->answer, sizeof v->answer,
                  "{\"id\":\"%s\",\"outcome\":\"superseded\",\"superseded\":\"%s\",\"seq\":%d}",

@@ -12,12 +12,8 @@
 #include "base/str.h"
 #include "base/time.h"
 #include "context/manifest.h"
-#include "context/relevance.h"
 
 #define FACT_SHARE_PERMILLE 700
-#define OTHERS_MAX                                                                                 \
-    1000 /* Facts outside the view that are looked at to say why they are not in.                  \
-          */
 
 static const lc_pack_section sections[LC_SECTION_COUNT] = {
     [LC_SECTION_IDENTITY] = {"identity", NULL, NULL, 1000},
@@ -96,11 +92,11 @@ static size_t list_moments(building *b, moment *moments)
     const lc_source *source = &b->source;
     size_t count = 0;
 
-    for (size_t i = 0; i < source->fact_count; i++) {
-        moment *m = add_moment(moments, &count, source->facts[i].fact.seq, LC_SAID_FACT);
+    for (size_t i = 0; i < source->chosen.count; i++) {
+        moment *m = add_moment(moments, &count, source->chosen.facts[i].fact.seq, LC_SAID_FACT);
 
-        m->said.text = source->facts[i].text;
-        m->said.rank = source->facts[i].fact.authority.rank;
+        m->said.text = source->chosen.facts[i].text;
+        m->said.rank = source->chosen.facts[i].fact.authority.rank;
         m->place = &b->fact_said[i];
     }
     for (size_t i = 0; i < source->ended_count; i++) {
@@ -129,8 +125,8 @@ static size_t list_moments(building *b, moment *moments)
 /* Which of the things said is the fact with this id. */
 static size_t find_said(const building *b, const moment *moments, loci_str id)
 {
-    for (size_t i = 0; i < b->source.fact_count; i++)
-        if (lc_str_eq(b->source.facts[i].fact.id, id))
+    for (size_t i = 0; i < b->source.chosen.count; i++)
+        if (lc_str_eq(b->source.chosen.facts[i].fact.id, id))
             return b->fact_said[i];
     for (size_t i = 0; i < b->said_count; i++)
         if (moments[i].ended != LC_SAID_NONE &&
@@ -142,7 +138,7 @@ static size_t find_said(const building *b, const moment *moments, loci_str id)
 static loci_status judge(building *b, loci_error *err)
 {
     const lc_source *source = &b->source;
-    size_t room = source->fact_count + source->ended_count + source->message_count +
+    size_t room = source->chosen.count + source->ended_count + source->message_count +
                   source->signal_count * (1 + LC_SIGNAL_FORMER_MAX) + source->item_count + 1;
     moment *moments = lc_arena_zalloc_array(b->arena, room, sizeof *moments);
 
@@ -269,7 +265,7 @@ static loci_status add_time(building *b, loci_error *err)
 /* "key: value", where it comes from when that is an organisation's, and whether it is in doubt. */
 static loci_status fact_line(building *b, size_t index, loci_str *out, loci_error *err)
 {
-    const lc_source_fact *fact = &b->source.facts[index];
+    const lc_source_fact *fact = &b->source.chosen.facts[index];
     bool is_official = lc_str_is(fact->fact.memory_type, "organizational") &&
                        fact->fact.source.len > 0;
     loci_str text = {0}, none = LC_STR("");
@@ -304,25 +300,22 @@ static int compare_ranked(const void *a, const void *b)
 
 static loci_status rank_facts(building *b, ranked **out, loci_error *err)
 {
-    size_t count = b->source.fact_count;
+    size_t count = b->source.chosen.count;
     ranked *order = lc_arena_zalloc_array(b->arena, count + 1, sizeof *order);
-    float *scores = lc_arena_zalloc_array(b->arena, count + 1, sizeof *scores);
-    loci_status status;
 
-    if (order == NULL || scores == NULL)
+    if (order == NULL)
         return lc_fail_memory(err);
-    status = lc_relevance_score(b->arena, &b->source, b->input->query, scores, err);
     for (size_t i = 0; i < count; i++)
-        order[i] = (ranked){i, b->source.facts[i].fact.seq, scores[i]};
+        order[i] = (ranked){i, b->source.chosen.facts[i].fact.seq, b->source.chosen.facts[i].score};
     qsort(order, count, sizeof *order, compare_ranked);
     *out = order;
-    return status;
+    return LOCI_OK;
 }
 
 static loci_status add_facts(building *b, bool constraints, const ranked *order, loci_error *err)
 {
-    for (size_t i = 0; i < b->source.fact_count; i++) {
-        const lc_source_fact *fact = &b->source.facts[order[i].index];
+    for (size_t i = 0; i < b->source.chosen.count; i++) {
+        const lc_source_fact *fact = &b->source.chosen.facts[order[i].index];
         const lc_judged *judged = &b->judged[b->fact_said[order[i].index]];
         loci_str line;
         loci_status status;
@@ -401,9 +394,9 @@ static bool is_repeated(const building *b, size_t index)
     for (size_t i = index + 1; i < b->source.message_count; i++)
         if (lc_str_eq(lc_str_trim(b->source.messages[i].text), text))
             return true;
-    for (size_t i = 0; i < b->source.fact_count; i++)
+    for (size_t i = 0; i < b->source.chosen.count; i++)
         if (b->judged[b->fact_said[i]].verdict == LC_VERDICT_HOLDS &&
-            lc_str_eq(lc_str_trim(b->source.facts[i].text), text))
+            lc_str_eq(lc_str_trim(b->source.chosen.facts[i].text), text))
             return true;
     return false;
 }
@@ -449,7 +442,7 @@ static loci_status add_items(building *b, loci_error *err)
     loci_status status;
 
     b->items = lc_arena_zalloc_array(b->arena,
-                                     source->fact_count + source->signal_count +
+                                     source->chosen.count + source->signal_count +
                                          source->item_count + source->message_count + 2,
                                      sizeof *b->items);
     if (b->items == NULL)
@@ -472,43 +465,22 @@ static loci_status add_items(building *b, loci_error *err)
 
 /* ---- The answer ------------------------------------------------------------------------------ */
 
-/* A valid fact that is not in the view: why. */
-static loci_status explain_other(void *ctx, const lc_fact *fact, loci_error *err)
+static void explain(building *b)
 {
-    building *b = ctx;
-    const char *reason = "scope";
+    const lc_fact_choice *chosen = &b->source.chosen;
 
-    (void)err;
-    for (size_t i = 0; i < b->source.fact_count; i++)
-        if (lc_str_eq(b->source.facts[i].fact.id, fact->id))
-            return LOCI_OK;
-    if (lc_fact_is_expired(fact, b->tx->now_us))
-        reason = "expired";
-    else if (!lc_fact_may_read(fact, &b->input->source.view.access))
-        reason = "restricted";
-    lc_manifest_exclude(&b->manifest, fact->id, reason);
-    return LOCI_OK;
-}
-
-static loci_status explain(building *b, loci_error *err)
-{
-    loci_str persona_id = b->input->source.view.persona_id;
-    lc_fact_counts counts;
-    loci_status status = lc_fact_each_recent(
-        b->tx, &(lc_fact_recent){.persona_id = persona_id, .limit = OTHERS_MAX}, explain_other, b,
-        err);
-
-    if (status == LOCI_OK)
-        status = lc_fact_count_past(b->tx, persona_id, &counts, err);
-    if (status != LOCI_OK)
-        return status;
     for (size_t i = 0; i < b->item_count; i++)
         if (!b->items[i].is_included)
             lc_manifest_exclude(&b->manifest, b->items[i].id, "budget");
-    lc_manifest_count(&b->manifest, "superseded", counts.superseded);
-    lc_manifest_count(&b->manifest, "retracted", counts.retracted);
-    lc_manifest_count(&b->manifest, "claim", counts.claims);
-    return LOCI_OK;
+    for (size_t i = 0; i < chosen->left_out_count; i++)
+        lc_manifest_name(&b->manifest, chosen->left_out[i].id, chosen->left_out[i].reason);
+    lc_manifest_count(&b->manifest, "expired", chosen->expired);
+    lc_manifest_count(&b->manifest, "restricted", chosen->restricted);
+    lc_manifest_count(&b->manifest, "scope", chosen->scoped);
+    lc_manifest_count(&b->manifest, "irrelevant", chosen->irrelevant);
+    lc_manifest_count(&b->manifest, "superseded", chosen->past.superseded);
+    lc_manifest_count(&b->manifest, "retracted", chosen->past.retracted);
+    lc_manifest_count(&b->manifest, "claim", chosen->past.claims);
 }
 
 loci_status lc_context_build(lc_tx *tx, const lc_context_input *input, lc_json_writer *out,
@@ -536,10 +508,10 @@ loci_status lc_context_build(lc_tx *tx, const lc_context_input *input, lc_json_w
                          .section_tokens = section_tokens};
         status = lc_pack_run(&pack, &text, err);
     }
-    if (status == LOCI_OK)
-        status = explain(&b, err);
-    if (status == LOCI_OK)
+    if (status == LOCI_OK) {
+        explain(&b);
         lc_manifest_put(&b.manifest, &pack, lc_buf_str(&text), input->is_estimated, out);
+    }
     lc_buf_clear(&text);
     return status;
 }

@@ -27,6 +27,11 @@ void lc_manifest_count(lc_manifest *manifest, const char *reason, int64_t count)
 void lc_manifest_exclude(lc_manifest *manifest, loci_str id, const char *reason)
 {
     lc_manifest_count(manifest, reason, 1);
+    lc_manifest_name(manifest, id, reason);
+}
+
+void lc_manifest_name(lc_manifest *manifest, loci_str id, const char *reason)
+{
     if (id.len == 0 || manifest->excluded_count == LC_MANIFEST_EXCLUDED_MAX)
         return;
     id = lc_arena_copy(manifest->arena, id);

@@ -37,6 +37,8 @@ void lc_manifest_init(lc_manifest *manifest, lc_arena *arena);
 /* `reason` is one of superseded retracted restricted scope expired needs_review claim duplicate
  * irrelevant budget. The id is copied. */
 void lc_manifest_exclude(lc_manifest *manifest, loci_str id, const char *reason);
+/* Names without counting. */
+void lc_manifest_name(lc_manifest *manifest, loci_str id, const char *reason);
 /* Counts without naming. */
 void lc_manifest_count(lc_manifest *manifest, const char *reason, int64_t count);
 

@@ -40,7 +40,8 @@ static loci_status add_known(void *ctx, const lc_fact *fact, loci_error *err)
     lc_fact *to = &p->facts[p->count];
 
     if (fact->standing == LC_FACT_VALID &&
-        (lc_fact_is_expired(fact, p->tx->now_us) || !lc_fact_may_read(fact, &p->o->view.access)))
+        (lc_fact_is_expired(fact, p->tx->now_us) ||
+         !lc_fact_may_read(fact, &p->o->view.access)))
         return LOCI_OK;
     /* Talk is about what is so; suppositions and drafts change by their own operations. */
     if (!lc_str_is(fact->scope, "global"))
@@ -75,8 +76,9 @@ static loci_status describe(observing *p, loci_error *err)
 
 static loci_status read_known(observing *p, loci_error *err)
 {
-    lc_fact_recent recent = {
-        .persona_id = p->o->view.persona_id, .since_us = INT64_MIN, .limit = KNOWN_MAX};
+    lc_fact_recent recent = {.persona_id = p->o->view.persona_id,
+                             .after_seq = -1,
+                             .limit = KNOWN_MAX};
     loci_status status = lc_fact_each_recent(p->tx, &recent, add_known, p, err);
 
     recent.limit = FORMER_MAX;

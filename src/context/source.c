@@ -144,8 +144,6 @@ static loci_status show_all(lc_source *source, lc_arena *arena, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
-    for (size_t i = 0; i < source->fact_count && status == LOCI_OK; i++)
-        status = lc_show_value(arena, source->facts[i].fact.value, &source->facts[i].text, err);
     for (size_t i = 0; i < source->ended_count && status == LOCI_OK; i++)
         status = lc_show_value(arena, source->ended[i].fact.value, &source->ended[i].text, err);
     for (size_t i = 0; i < source->signal_count && status == LOCI_OK; i++)
@@ -158,20 +156,20 @@ static loci_status show_all(lc_source *source, lc_arena *arena, loci_error *err)
 static loci_status read_facts(lc_tx *tx, const lc_source_input *input, lc_arena *arena,
                               lc_source *out, loci_error *err)
 {
-    list facts = {.arena = arena, .each_bytes = sizeof(lc_source_fact)};
-    list ended = facts;
+    list ended = {.arena = arena, .each_bytes = sizeof(lc_source_fact)};
     lc_fact_recent recent = {
         .persona_id = input->view.persona_id,
         /* What ended before anything that may repeat it was said does not matter. */
-        .since_us = out->message_count > 0 ? out->messages[0].recorded_at : tx->now_us,
+        .after_seq = out->message_count > 0 ? out->messages[0].seq - 1 : INT64_MAX,
         .limit = LC_SOURCE_ENDED_MAX,
     };
-    loci_status status = lc_fact_each_current(tx, &input->view, add_fact, &facts, err);
+    lc_fact_request request = {
+        .view = input->view, .query = input->query, .limit = LC_SOURCE_FACTS_MAX};
+    loci_status status = input->chooser.choose(input->chooser.ctx, tx, &request, arena,
+                                               &out->chosen, err);
 
     if (status == LOCI_OK)
         status = lc_fact_each_ended(tx, &recent, add_fact, &ended, err);
-    out->facts = facts.items;
-    out->fact_count = facts.count;
     out->ended = ended.items;
     out->ended_count = ended.count;
     return status;

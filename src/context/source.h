@@ -6,7 +6,7 @@
 #ifndef LC_CONTEXT_SOURCE_H
 #define LC_CONTEXT_SOURCE_H
 
-#include "fact/fact.h"
+#include "context/fact_index.h"
 #include "session/environment.h"
 #include "session/session.h"
 #include "session/working.h"
@@ -14,12 +14,7 @@
 
 #define LC_SOURCE_MESSAGES_MAX 200
 #define LC_SOURCE_ENDED_MAX 200
-
-/* A fact with its value as text. */
-typedef struct lc_source_fact {
-    lc_fact fact;
-    loci_str text;
-} lc_source_fact;
+#define LC_SOURCE_FACTS_MAX 150 /* Beside constraints. */
 
 typedef struct lc_source_signal {
     lc_signal signal;
@@ -34,8 +29,7 @@ typedef struct lc_source_item {
 } lc_source_item;
 
 typedef struct lc_source {
-    lc_source_fact *facts; /* Valid, in the view, allowed. */
-    size_t fact_count;
+    lc_fact_choice chosen; /* Valid facts in the view that may be read. */
     lc_source_fact *ended; /* Superseded or retracted, the last first. */
     size_t ended_count;
     lc_source_signal *signals;
@@ -47,6 +41,8 @@ typedef struct lc_source {
 } lc_source;
 
 typedef struct lc_source_input {
+    loci_str query;
+    lc_fact_chooser chooser;
     lc_fact_view view;
     loci_str session_id; /* Messages of this session only; none = of all. */
     loci_str working_id; /* Whose working set; none = nobody's. */

@@ -74,6 +74,11 @@ lc_token_cache *lc_engine_token_cache(loci_engine *engine)
     return engine->token_cache;
 }
 
+lc_fact_cache *lc_engine_fact_cache(loci_engine *engine)
+{
+    return engine->fact_cache;
+}
+
 const lc_talk *lc_engine_talk(const loci_engine *engine)
 {
     return engine->talk;
@@ -263,6 +268,7 @@ void lc_engine_store_replaced(loci_engine *engine)
     lc_readers_renew(engine->readers);
     lc_writer_renew(engine->writer);
     lc_token_cache_forget(engine->token_cache);
+    lc_fact_cache_forget(engine->fact_cache);
     lc_engine_settings_changed(engine);
     lc_watch_poke(engine->watch);
 }
@@ -411,6 +417,8 @@ static loci_status start_parts(void *ctx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers, err);
     if (status == LOCI_OK)
+        status = lc_fact_cache_new(&engine->env.heap, &engine->fact_cache, err);
+    if (status == LOCI_OK)
         status = lc_talk_new(&engine->env.heap, lc_seniority(), &engine->talk, err);
     if (status == LOCI_OK)
         status = lc_pool_new(engine, &engine->pool, err);
@@ -477,6 +485,7 @@ void lc_engine_close(loci_engine *engine)
     lc_token_cache_free(engine->token_cache);
     lc_tokenizers_free(engine->tokenizers);
     lc_talk_free(engine->talk);
+    lc_fact_cache_free(engine->fact_cache);
     lc_settings_free(engine->settings);
     free_text(&engine->env.heap, engine->store);
     free_text(&engine->env.heap, engine->tenant);

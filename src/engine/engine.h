@@ -18,6 +18,7 @@
 
 typedef struct lc_tokenizers lc_tokenizers;
 typedef struct lc_talk lc_talk;
+typedef struct lc_fact_cache lc_fact_cache;
 
 /* What the engine is made of beside the public options; tests give their own. */
 typedef struct lc_engine_parts {
@@ -75,6 +76,7 @@ void lc_engine_settings_changed(loci_engine *engine);
 lc_workers *lc_engine_workers(loci_engine *engine);
 lc_token_cache *lc_engine_token_cache(loci_engine *engine);
 lc_tokenizers *lc_engine_tokenizers(loci_engine *engine);
+lc_fact_cache *lc_engine_fact_cache(loci_engine *engine);
 /* How plain language is read; shared by all threads. */
 const lc_talk *lc_engine_talk(const loci_engine *engine);
 

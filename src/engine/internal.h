@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "engine/engine.h"
+#include "engine/fact_cache.h"
 #include "engine/pool.h"
 #include "engine/readers.h"
 #include "engine/token_cache.h"
@@ -27,6 +28,7 @@ struct loci_engine {
     lc_token_cache *token_cache;
     lc_tokenizers *tokenizers;
     lc_talk *talk;
+    lc_fact_cache *fact_cache;
     lc_watch *watch;
     lc_pool *pool;
     lc_workers *workers; /* Without threads when inline. */

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "fact/fact_row.h"
 
 /* One decision in progress. */
 typedef struct deciding {

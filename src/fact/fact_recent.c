@@ -1,29 +1,39 @@
-/* fact_recent.c - the facts that changed last: what a conversation is likely to be about.
+/* fact_recent.c - the facts that changed last: what a conversation is likely to be about, and what an
+ * index has to catch up with.
  *
- * Both walks are bounded by their limit and by an index, whatever else the user has. */
+ * All walks are bounded by an index on the seq, whatever else the user has. */
 #include "base/str.h"
 #include "fact/fact_row.h"
 
-static const lc_sql recent_sql = {"select " LC_FACT_OF_CURRENT
-                                  " where tenant_id = $1 and user_id = $2"
-                                  " and persona_id in ('', $3) order by seq desc limit $4",
-                                  "ttti", LC_FACT_ROW_KINDS};
+#define OF_PERSONA " and persona_id in ('', $5)"
+#define RECENT(filter)                                                                             \
+    "select " LC_FACT_OF_CURRENT " where tenant_id = $1 and user_id = $2 and seq > $3" filter      \
+    " order by seq desc limit $4"
+#define ENDED(filter)                                                                              \
+    "select " LC_FACT_OF_PAST " where tenant_id = $1 and user_id = $2 and ended_seq > $3"          \
+    " and standing in ('superseded', 'retracted')" filter " order by ended_seq desc limit $4"
+#define COUNT(filter)                                                                              \
+    "select standing, count(*) from fact_past where tenant_id = $1 and user_id = $2"               \
+    " and ended_seq > $3" filter " group by standing"
 
-static const lc_sql ended_sql = {
-    "select " LC_FACT_OF_PAST " where tenant_id = $1 and user_id = $2"
-    " and standing in ('superseded', 'retracted') and ended_at >= $3 and persona_id in ('', $4)"
-    " order by ended_at desc limit $5",
-    "ttiti", LC_FACT_ROW_KINDS};
+static const lc_sql recent_sql = {RECENT(OF_PERSONA), "ttiit", LC_FACT_ROW_KINDS};
+static const lc_sql recent_of_all_sql = {RECENT(""), "ttii", LC_FACT_ROW_KINDS};
+static const lc_sql ended_sql = {ENDED(OF_PERSONA), "ttiit", LC_FACT_ROW_KINDS};
+static const lc_sql ended_of_all_sql = {ENDED(""), "ttii", LC_FACT_ROW_KINDS};
+static const lc_sql count_sql = {COUNT(" and persona_id in ('', $4)"), "ttit", "ti"};
 
-static const lc_sql count_sql = {"select standing, count(*) from fact_past where tenant_id = $1"
-                                 " and user_id = $2 and persona_id in ('', $3) group by standing",
-                                 "ttt", "ti"};
+static const lc_sql doubt_sql = {"select " LC_FACT_OF_CURRENT
+                                 " where tenant_id = $1 and user_id = $2 and needs_review = 1"
+                                 " and seq > $3 order by seq desc limit $4",
+                                 "ttii", LC_FACT_ROW_KINDS};
 
-static loci_status walk(lc_tx *tx, const lc_fact_query *query, lc_fact_visit *visit, void *ctx,
-                        loci_error *err)
+static loci_status walk(lc_tx *tx, const lc_sql *sql, const lc_fact_recent *recent,
+                        lc_fact_visit *visit, void *ctx, loci_error *err)
 {
+    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(recent->after_seq),
+                     LC_I(recent->limit), LC_T(lc_fact_or_empty(recent->persona_id))};
     lc_rows rows;
-    loci_status status = lc_tx_query(tx, query->sql, query->args, &rows, err);
+    loci_status status = lc_tx_query(tx, sql, args, &rows, err);
 
     if (status != LOCI_OK)
         return status;
@@ -41,30 +51,31 @@ static loci_status walk(lc_tx *tx, const lc_fact_query *query, lc_fact_visit *vi
 loci_status lc_fact_each_recent(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
                                 void *ctx, loci_error *err)
 {
-    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id),
-                     LC_T(lc_fact_or_empty(recent->persona_id)), LC_I(recent->limit)};
-
-    return walk(tx, &(lc_fact_query){&recent_sql, args, 0}, visit, ctx, err);
+    return walk(tx, recent->is_of_all ? &recent_of_all_sql : &recent_sql, recent, visit, ctx, err);
 }
 
 loci_status lc_fact_each_ended(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
                                void *ctx, loci_error *err)
 {
-    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(recent->since_us),
-                     LC_T(lc_fact_or_empty(recent->persona_id)), LC_I(recent->limit)};
-
-    return walk(tx, &(lc_fact_query){&ended_sql, args, 0}, visit, ctx, err);
+    return walk(tx, recent->is_of_all ? &ended_of_all_sql : &ended_sql, recent, visit, ctx, err);
 }
 
-loci_status lc_fact_count_past(lc_tx *tx, loci_str persona_id, lc_fact_counts *out, loci_error *err)
+loci_status lc_fact_each_in_doubt(lc_tx *tx, lc_fact_visit *visit, void *ctx, loci_error *err)
+{
+    return walk(tx, &doubt_sql, &(lc_fact_recent){.after_seq = -1, .limit = LC_FACT_REVIEW_MAX},
+                visit, ctx, err);
+}
+
+loci_status lc_fact_count_past(lc_tx *tx, const lc_fact_recent *recent, lc_fact_counts *counts,
+                               loci_error *err)
 {
     lc_rows rows;
-    loci_status status = lc_tx_query(
-        tx, &count_sql,
-        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(lc_fact_or_empty(persona_id))},
-        &rows, err);
+    loci_status status =
+        lc_tx_query(tx, &count_sql,
+                    (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(recent->after_seq),
+                               LC_T(lc_fact_or_empty(recent->persona_id))},
+                    &rows, err);
 
-    memset(out, 0, sizeof *out);
     if (status != LOCI_OK)
         return status;
     while (lc_rows_next(&rows, &status, err)) {
@@ -72,11 +83,11 @@ loci_status lc_fact_count_past(lc_tx *tx, loci_str persona_id, lc_fact_counts *o
         int64_t count = lc_rows_i64(&rows, 1);
 
         if (lc_str_is(standing, "retracted"))
-            out->retracted += count;
+            counts->retracted += count;
         else if (lc_str_is(standing, "claim"))
-            out->claims += count;
+            counts->claims += count;
         else if (!lc_str_is(standing, "erased"))
-            out->superseded += count;
+            counts->superseded += count;
     }
     lc_rows_end(&rows);
     return status;

@@ -34,6 +34,7 @@ static const lc_column current_columns[] = {
 static const lc_index current_indexes[] = {
     {"id", "tenant_id, user_id, id", NULL, false},
     {"seq", "tenant_id, user_id, seq", NULL, false},
+    {"doubt", "tenant_id, user_id, seq", "needs_review = 1", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -48,13 +49,14 @@ static const lc_table current_table = {
 static const lc_column past_columns[] = {
     {"tenant_id", 't', false}, {"user_id", 't', false},      FACT_COLUMNS,
     {"standing", 't', false},  {"superseded_by", 't', true}, {"ended_at", 'i', true},
-    {"contests", 't', true},   {"reason", 't', true},        {NULL, 0, false},
+    {"contests", 't', true},   {"reason", 't', true},        {"ended_seq", 'i', false},
+    {NULL, 0, false},
 };
 
 static const lc_index past_indexes[] = {
     {"slot", "tenant_id, user_id, scope, scope_id, key, seq", "standing <> 'claim'", false},
     {"claim", "tenant_id, user_id, seq", "standing = 'claim'", false},
-    {"ended", "tenant_id, user_id, ended_at", "standing in ('superseded', 'retracted')", false},
+    {"ended", "tenant_id, user_id, ended_seq", NULL, false},
     {NULL, NULL, NULL, false},
 };
 
@@ -123,18 +125,18 @@ static const lc_sql put_current_sql = {
 
 static const lc_sql put_past_sql = {
     "insert into fact_past (tenant_id, user_id, " LC_FACT_COLUMNS_A
-    ", supersedes, depends_on, standing, superseded_by, ended_at, contests, needs_review,"
-    " has_derived, reason) values ($1, $2, " VALUES_23
-    ", $26, $27, $28, $29, $30, $31, 0, 0, null)",
-    "tt" LC_FACT_KINDS_A "ttttit", NULL};
+    ", supersedes, depends_on, standing, superseded_by, ended_at, contests, ended_seq,"
+    " needs_review, has_derived, reason) values ($1, $2, " VALUES_23
+    ", $26, $27, $28, $29, $30, $31, $32, 0, 0, null)",
+    "tt" LC_FACT_KINDS_A "ttttiti", NULL};
 
 static const lc_sql move_sql = {
-    "insert into fact_past (tenant_id, user_id, " LC_FACT_COLUMNS ", " LC_FACT_TAIL ")"
+    "insert into fact_past (tenant_id, user_id, " LC_FACT_COLUMNS ", " LC_FACT_TAIL ", ended_seq)"
     " select tenant_id, user_id, " LC_FACT_COLUMNS_A ", 0, " LC_FACT_COLUMNS_B
-    ", cast($4 as text), cast($5 as text), cast($6 as bigint), null, cast($7 as text)"
-    " from fact_current where tenant_id = $1 and user_id = $2 and id = $3",
+    ", cast($4 as text), cast($5 as text), cast($6 as bigint), null, cast($7 as text),"
+    " cast($8 as bigint) from fact_current where tenant_id = $1 and user_id = $2 and id = $3",
     "ttttti"
-    "t",
+    "ti",
     NULL};
 
 static const lc_sql remove_sql = {
@@ -199,7 +201,7 @@ static loci_status put_past(lc_tx *tx, const lc_event *event, const lc_fact *fac
     return lc_tx_exec(tx, &put_past_sql,
                       (lc_arg[]){ROW_ARGS(event, fact), LC_T(loci_str_of(standing)),
                                  LC_T_OR_NULL(fact->superseded_by), LC_I(event->recorded_at),
-                                 LC_T_OR_NULL(fact->contests)},
+                                 LC_T_OR_NULL(fact->contests), LC_I(event->seq)},
                       err);
 }
 
@@ -218,7 +220,8 @@ static loci_status end_fact(lc_tx *tx, const lc_event *event, loci_str id, const
                                     (lc_arg[]){WHOSE(event), LC_T(id),
                                                LC_T(loci_str_of(how->standing)),
                                                LC_T_OR_NULL(how->superseded_by),
-                                               LC_I(event->recorded_at), LC_T_OR_NULL(how->reason)},
+                                               LC_I(event->recorded_at), LC_T_OR_NULL(how->reason),
+                                               LC_I(event->seq)},
                                     err);
 
     if (status == LOCI_OK && !how->stays)

@@ -6,6 +6,7 @@
 #include "context/observe.h"
 #include "context/seniority.h"
 #include "engine/engine.h"
+#include "engine/fact_cache.h"
 #include "engine/tokenizers.h"
 #include "ops/fact_caller.h"
 #include "ops/fact_params.h"
@@ -229,6 +230,8 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
         return status;
     if (!found)
         session = (lc_session){0};
+    input.source.query = input.query;
+    input.source.chooser = lc_fact_cache_chooser(lc_engine_fact_cache(call->engine));
     input.source.working_id = session.id;
     input.source.session_id = lc_call_has(call, "session_id") ? session.id : LC_STR_NONE;
     input.identity = &session.identity;

@@ -192,7 +192,7 @@ static loci_status run_write(lc_call *call, lc_tx *tx, loci_error *err)
     fact.view.session_id = use.session.id;
     status = lc_fact_decide(tx, &fact, call->arena, &plan, err);
     if (status == LOCI_OK)
-        status = lc_session_begin(tx, &use, lc_fact_plan_writes(plan), err);
+        status = lc_call_begin_session(tx, &use, lc_fact_plan_writes(plan), err);
     if (status == LOCI_OK)
         status = lc_fact_commit(tx, plan, call->arena, &result, err);
     if (status == LOCI_OK)
@@ -322,8 +322,8 @@ static loci_status change(lc_call *call, lc_tx *tx, lc_fact_target *target, lc_s
     target->view.access = lc_fact_caller_access(&in->caller, &use->session.identity);
     status = lc_fact_decide_retract(tx, target, call->arena, &ending, err);
     if (status == LOCI_OK)
-        status = lc_session_begin(tx, use, !in->confirms || lc_fact_ending_needs_review(ending),
-                                  err);
+        status = lc_call_begin_session(tx, use,
+                                       !in->confirms || lc_fact_ending_needs_review(ending), err);
     if (status == LOCI_OK)
         status = in->confirms ? lc_fact_commit_confirm(tx, ending, &done, err)
                               : lc_fact_commit_retract(tx, ending, &done, err);

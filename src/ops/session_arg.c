@@ -37,6 +37,13 @@ loci_status lc_call_choose_session(lc_call *call, lc_tx *tx, lc_session_use *out
     return lc_session_choose(tx, &ref, call->arena, out, err);
 }
 
+loci_status lc_call_begin_session(lc_tx *tx, lc_session_use *use, bool has_event, loci_error *err)
+{
+    if (!has_event && use->is_new && use->session.external_id.len == 0)
+        return LOCI_OK;
+    return lc_session_begin(tx, use, has_event, err);
+}
+
 loci_status lc_call_canonical(lc_call *call, const char *name, loci_str *out, loci_error *err)
 {
     const lc_json *json = lc_call_value(call, name)->json;

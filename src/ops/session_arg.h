@@ -14,6 +14,10 @@ loci_status lc_call_find_session(lc_call *call, lc_tx *tx, lc_session *out, bool
 /* For writes: decides which one it will be, without writing; lc_session_begin() follows. */
 loci_status lc_call_choose_session(lc_call *call, lc_tx *tx, lc_session_use *out, loci_error *err);
 
+/* Begins the session for what will append an event, or not. What changed nothing in a session that
+ * nobody named opens none. */
+loci_status lc_call_begin_session(lc_tx *tx, lc_session_use *use, bool has_event, loci_error *err);
+
 /* A JSON argument in canonical form, in the call's arena; longer than an event holds is
  * LOCI_ELIMIT. */
 loci_status lc_call_canonical(lc_call *call, const char *name, loci_str *out, loci_error *err);

@@ -68,7 +68,7 @@ typedef struct lc_room {
     /* Raised when some `apply` would write other rows for the same event: the projections are then
      * rebuilt, as they are when their shape changes. */
     int apply_version;
-    /* Called for every event, of any room, after its `apply`, for what events carry along in their
+    /* Called for every event, of any room, before its `apply`, for what events carry along in their
      * refs. The same rules hold as for `apply`. May be NULL. */
     loci_status (*follow)(lc_tx *tx, const lc_event *event, loci_error *err);
     /* Looks for references of one user that lead nowhere; adds what it finds. May be NULL. */

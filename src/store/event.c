@@ -165,17 +165,17 @@ static loci_str or_empty_object(loci_str json)
     return json.len == 0 ? LC_STR("{}") : json;
 }
 
-/* Writes the event's outcome into the tables of its room, and of those that follow. */
+/* Writes the event's outcome into the tables: first what it carries along, then its own. */
 static loci_status apply(lc_tx *tx, const lc_event *event, loci_error *err)
 {
-    loci_status status = event->type->apply(tx, event, err);
+    loci_status status = LOCI_OK;
 
     for (const lc_room *const *room = tx->db->catalogue->rooms; status == LOCI_OK && *room != NULL;
          room++) {
         if ((*room)->follow != NULL)
             status = (*room)->follow(tx, event, err);
     }
-    return status;
+    return status == LOCI_OK ? event->type->apply(tx, event, err) : status;
 }
 
 /* `refs` with what the transaction carries, in the connection's scratch memory. */

@@ -112,7 +112,9 @@ static loci_status find_all_orphans(const lc_verify_run *run, loci_error *err)
 static loci_status create_scratch(lc_tx *tx, void *ctx, loci_error *err)
 {
     (void)ctx;
-    return lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION, "", 0, err);
+    /* Operational tables stay empty: rooms look at them when they check. */
+    return lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION | 1u << LC_TABLE_OPERATIONAL, "",
+                                   0, err);
 }
 
 static loci_status open_scratch(lc_verify_run *run, loci_error *err)

@@ -232,7 +232,10 @@ TEST(many, a_narrowed_caller_stays_within_its_user)
     add(b, "fact.write", "{\"key\":\"a\",\"value\":1}");
     add(b, "fact.current", "{\"key\":\"a\",\"user_id\":\"anna\"}");
     CHECK_CONTAINS(run(engine, b), "\"outcome\":\"created\"");
-    CHECK_EQ(test_store_number(store, "select count(*) from facts where user_id = 'anna'"), 1);
+    CHECK_EQ(
+        test_store_number(
+            store, "select count(*) from events where type = 'fact.written' and user_id = 'anna'"),
+        1);
     b->requests[0].args = LC_STR("{\"key\":\"a\",\"value\":1,\"user_id\":\"bob\"}");
     b->count = 1;
     expect_failure(engine, store, b, LOCI_ENOTFOUND, "{\"index\":0}");
@@ -251,8 +254,10 @@ TEST(many, an_empty_principal_is_not_narrowed)
     add(b, "fact.write", "{\"key\":\"a\",\"value\":1}");
     add(b, "event.list", "{\"user_id\":\"default\"}");
     CHECK_CONTAINS(run(engine, b), "\"head_seq\":1");
-    CHECK_EQ(test_store_number(store, "select count(*) from facts where user_id = 'default'"
-                                      " and tenant_id = 'default'"),
+    CHECK_EQ(test_store_number(
+                 store,
+                 "select count(*) from events where type = 'fact.written' and user_id = 'default'"
+                 " and tenant_id = 'default'"),
              1);
     test_close(engine);
 }

@@ -82,7 +82,8 @@ typedef struct reader {
 
 static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
 {
-    static const lc_sql count_sql = {"select count(*) from facts", "", "i"};
+    static const lc_sql count_sql = {"select count(*) from events where type = 'fact.written'", "",
+                                     "i"};
     reader *r = ctx;
     int now = atomic_fetch_add(r->at_once, 1) + 1;
     int most = atomic_load(r->most);

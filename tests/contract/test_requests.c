@@ -126,7 +126,8 @@ TEST(requests, users_and_tenants_do_not_share_them)
                        &answer, &err),
              err);
     loci_answer_free(answer);
-    CHECK_EQ(test_store_number(store, "select count(*) from facts"), 3);
+    CHECK_EQ(test_store_number(store, "select count(*) from events where type = 'fact.written'"),
+             3);
     CHECK_EQ(test_store_number(store, "select count(*) from requests"), 3);
     test_close(engine);
 }

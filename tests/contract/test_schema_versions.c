@@ -5,32 +5,43 @@
 
 #include <sqlite3.h>
 
+#include "base/str.h"
 #include "engine/rooms.h"
-#include "store/token_table.h"
 
-/* Version 1 had no tokens. */
+/* Tables that versions after the first brought. */
+static bool is_newer(const lc_table *table)
+{
+    return lc_str_is(LC_STR("tokens"), table->name) ||
+           lc_str_is(LC_STR("session_activity"), table->name) ||
+           lc_str_is(LC_STR("working_items"), table->name);
+}
+
+/* The rooms with the log and operational tables of version 1. */
 static const lc_catalogue *catalogue_1(void)
 {
-    static const lc_table *tables[16];
-    static lc_room store;
-    static const lc_room *rooms[8];
+    enum { ROOMS = 8, TABLES = 16 };
+    static const lc_table *tables[ROOMS][TABLES];
+    static lc_room older[ROOMS];
+    static const lc_room *rooms[ROOMS + 1];
     static const lc_catalogue catalogue = {.rooms = rooms};
-    size_t count = 0;
+    size_t room = 0;
 
-    for (const lc_table *const *table = lc_store_room.tables; *table != NULL; table++) {
-        if (*table != &lc_tokens_table)
-            tables[count++] = *table;
+    for (; lc_engine_rooms[room] != NULL; room++) {
+        size_t count = 0;
+
+        CHECK_LT(room, ROOMS);
+        for (const lc_table *const *table = lc_engine_rooms[room]->tables; *table != NULL;
+             table++) {
+            CHECK_LT(count, TABLES - 1);
+            if (!is_newer(*table))
+                tables[room][count++] = *table;
+        }
+        tables[room][count] = NULL;
+        older[room] = *lc_engine_rooms[room];
+        older[room].tables = tables[room];
+        rooms[room] = &older[room];
     }
-    CHECK_LT(count, sizeof tables / sizeof *tables);
-    tables[count] = NULL;
-    store = lc_store_room;
-    store.tables = tables;
-    rooms[0] = &store;
-    for (count = 1; lc_engine_rooms[count] != NULL; count++) {
-        CHECK_LT(count, sizeof rooms / sizeof *rooms - 1);
-        rooms[count] = lc_engine_rooms[count];
-    }
-    rooms[count] = NULL;
+    rooms[room] = NULL;
     return &catalogue;
 }
 
@@ -98,7 +109,7 @@ TEST(schema_versions, what_version_1_held_is_kept)
 
     test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
     test_close(engine);
-    test_store_run(path, "drop table tokens;"
+    test_store_run(path, "drop table tokens; drop table session_activity; drop table working_items;"
                          "update meta set value = '1' where name = 'schema_version'");
     engine = test_open(path);
     CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{\"key\":\"city\"}"), "value"),

@@ -51,9 +51,9 @@ TEST(store_ops, verify_answers_corrupt_and_names_the_problems)
 
     CHECK_STR_EQ(test_member(answer, "sound"), "true");
     CHECK_EQ(test_member_int(answer, "events"), 20);
-    test_store_run(path, "update facts set value = '99' where user_id = 'u1' and is_valid = 1");
+    test_store_run(path, "update fact_current set value = '99' where user_id = 'u1'");
     CHECK_STATUS(LOCI_ECORRUPT, test_try(engine, "store.verify", LC_STR("{}"), &err));
-    CHECK_CONTAINS(err.message, "4 problems, first: user default/u1: facts id=fact_");
+    CHECK_CONTAINS(err.message, "4 problems, first: user default/u1: fact_current ");
     CHECK_EQ(test_member_int(loci_str_of(err.data), "count"), 4);
     CHECK_CONTAINS(test_member_text(loci_str_of(err.data), "problems.3"), "value differs");
 
@@ -61,7 +61,7 @@ TEST(store_ops, verify_answers_corrupt_and_names_the_problems)
     CHECK_STR_EQ(test_member_text(answer, "status"), "done");
     CHECK_STR_EQ(test_member(answer, "result.equal"), "false");
     CHECK_EQ(test_member_int(answer, "result.differences"), 4);
-    CHECK_STR_EQ(test_member_text(answer, "result.tables"), "facts");
+    CHECK_STR_EQ(test_member_text(answer, "result.tables"), "fact_current");
     test_close(engine);
 }
 
@@ -202,7 +202,7 @@ TEST(store_ops, opening_rebuilds_an_older_shape)
     loci_str answer;
 
     test_close(engine);
-    test_store_run(path, "drop table facts; create table facts (a text);"
+    test_store_run(path, "drop table fact_past; create table fact_past (a text);"
                          "update meta set value = '1' where name = 'projection_shape'");
     engine = test_open(path);
     answer = test_call(engine, "fact.current", "{\"key\":\"k0\",\"user_id\":\"u0\"}");

@@ -131,8 +131,9 @@ TEST(submit, what_was_given_may_be_freed_at_once)
         wait_for(&t, i + 1);
     }
     CHECK_EQ(t.ok, 50);
-    CHECK_EQ(test_store_number(store, "select count(*) from facts where tenant_id = 'tenant-x'"
-                                      " and user_id = 'user-x' and persona_id = 'persona-x'"),
+    CHECK_EQ(test_store_number(store,
+                               "select count(*) from fact_current where tenant_id = 'tenant-x'"
+                               " and user_id = 'user-x' and persona_id = 'persona-x'"),
              1);
     CHECK_EQ(test_store_number(store, "select count(*) from requests where request_id = 'request'"),
              1);
@@ -193,7 +194,8 @@ TEST(submit, many_threads_lose_nothing)
     wait_for(&t, THREADS * EACH);
     CHECK_EQ(t.done, THREADS * EACH);
     CHECK_EQ(t.ok, THREADS * EACH);
-    CHECK_EQ(test_store_number(store, "select count(*) from facts"), THREADS * EACH);
+    CHECK_EQ(test_store_number(store, "select count(*) from events where type = 'fact.written'"),
+             THREADS * EACH);
     test_close(engine);
     CHECK_EQ(t.done, THREADS * EACH);
 }
@@ -217,7 +219,9 @@ TEST(submit, closing_answers_what_was_accepted)
         loci_close(engine);
         CHECK_EQ(t.done, 221);
         CHECK_EQ(t.ok, 221);
-        CHECK_EQ(test_store_number(store, "select count(*) from facts"), 200);
+        CHECK_EQ(
+            test_store_number(store, "select count(*) from events where type = 'fact.written'"),
+            200);
     }
 }
 
@@ -294,7 +298,8 @@ TEST(submit, a_waiting_write_can_be_cancelled)
     release(&h);
     wait_for(&t, 1);
     CHECK_EQ(t.last_status, LOCI_ECANCELLED);
-    CHECK_EQ(test_store_number(store, "select count(*) from facts"), 0);
+    CHECK_EQ(test_store_number(store, "select count(*) from events where type = 'fact.written'"),
+             0);
     test_close(engine);
 }
 

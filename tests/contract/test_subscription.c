@@ -115,7 +115,7 @@ TEST(subscription, an_event_tells_everything)
     event = next_of(sub, NULL);
     CHECK_STR_EQ(test_member_text(event, "user_id"), "default");
     CHECK_STR_EQ(test_member_text(event, "type"), "fact.written");
-    CHECK_EQ(test_member_int(event, "v"), 1);
+    CHECK_EQ(test_member_int(event, "v"), 2);
     CHECK_STR_EQ(test_member_text(event, "payload.value"), "Oslo");
     loci_subscription_close(sub);
     test_close(engine);

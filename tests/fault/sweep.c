@@ -180,11 +180,15 @@ void sweep_operations(const sweep *s)
     for (size_t i = 0; i < lc_op_count(); i++) {
         const lc_op *op = lc_op_at(i);
         bool is_upkeep = (op->flags & LC_OP_ALONE) != 0 && (op->flags & LC_OP_MUTATES) != 0;
+        /* What can be done once only begins anew every time. */
+        bool is_once = (op->flags & (LC_OP_MUTATES | LC_OP_IDEMPOTENT)) == LC_OP_MUTATES;
 
         sweep_one(s, &(target){.what = op->name,
                                .body = call_example,
                                .ctx = (void *)op,
-                               .may_change = is_upkeep ? "jobs heads meta rebuild_heads" : NULL});
+                               .may_change = is_upkeep ? "jobs heads meta rebuild_heads"
+                                             : is_once ? ""
+                                                       : NULL});
     }
     leave();
 }

@@ -116,7 +116,7 @@ TEST(files, projection_that_differs_from_the_log_is_corrupt_and_rebuilt)
     loci_engine *engine;
     loci_error err;
 
-    test_store_run(store, "update facts set value = '\"wrong\"' where key = 'k7'");
+    test_store_run(store, "update fact_current set value = '\"wrong\"' where key = 'k7'");
     engine = test_open(store);
     CHECK_STATUS(LOCI_ECORRUPT, test_verify(engine, &err));
     CHECK_CONTAINS(err.data, "problems");

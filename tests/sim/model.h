@@ -27,18 +27,25 @@ typedef struct model_who {
 typedef struct model_fact {
     model_who who;
     int key;
-    int value; /* Place in the list of values; equal places are equal values. */
+    int value;      /* Place in the list of values; equal places are equal values. */
+    bool is_scoped; /* In the hypothesis, not global. */
+    int rank;       /* Of who said it, 1 to 7. */
+    bool is_trusted;
     char id[MODEL_ID_BYTES];
     int64_t seq;
+    int64_t observed_at;
     int64_t recorded_at;
     bool is_valid;
-    int supersedes;    /* Place of the fact, -1 = none. */
-    int superseded_by; /* The same. */
+    const char *status; /* When it is not: superseded, retracted or claim. */
+    int supersedes;     /* Place of the fact, -1 = none. */
+    int superseded_by;  /* The same. */
+    int contests;       /* The same, of a claim. */
 } model_fact;
 
 typedef struct model_head {
     int64_t seq;
     int64_t recorded_at;
+    int last_claim; /* Its place + 1; 0 = none. */
 } model_head;
 
 typedef struct model_request {
@@ -62,12 +69,27 @@ typedef struct model_claim {
     model_who who;
     int key;
     int value;
+    bool is_scoped;
+    int rank; /* That counts: the lowest of what it says and what it may say. */
+    bool is_trusted;
+    int64_t observed_at;
 } model_claim;
 
-typedef enum model_outcome { MODEL_CREATED, MODEL_SUPERSEDED, MODEL_REPEATED } model_outcome;
+typedef enum model_outcome {
+    MODEL_CREATED,
+    MODEL_SUPERSEDED,
+    MODEL_REPEATED,
+    MODEL_LATE,
+    MODEL_CLAIMED,
+    MODEL_SHADOWED
+} model_outcome;
 
 /* What writing would do, and the place of the fact that is there now (-1 = none). */
 model_outcome model_judge(const model *m, const model_claim *claim, int *out_standing);
+/* Whether a claim may take the place of a fact. */
+bool model_may_end(const model_claim *claim, const model_fact *fact);
+/* Takes back the fact at that place. */
+void model_retract(model *m, int place, int64_t now_us);
 /* Does it; `id` is the new fact's. Returns its place. */
 int model_write(model *m, const model_claim *claim, const char *id, int64_t now_us);
 

@@ -46,7 +46,10 @@ loci_status sim_call(sim *s, int tenant, const char *op, const char *args, loci_
     loci_principal principal;
     loci_call_options options = sim_options_of(tenant, &principal);
     loci_answer *answer = NULL;
-    loci_status status = loci_call(s->engine, op, loci_str_of(args), &options, &answer, &s->err);
+    loci_status status;
+
+    principal.authority = s->ceiling;
+    status = loci_call(s->engine, op, loci_str_of(args), &options, &answer, &s->err);
 
     if (status == LOCI_OK)
         *out = lc_arena_copy(&s->arena, loci_answer_json(answer));

@@ -13,8 +13,9 @@ typedef struct sim {
     model m;
     test_rng rng;
     int64_t now_us;
-    loci_error err; /* Of the last call that failed. */
-    lc_heap heap;   /* Of the test's own, beside test_heap(). */
+    const char *ceiling; /* Of the caller's token, for the next calls; NULL = none. */
+    loci_error err;      /* Of the last call that failed. */
+    lc_heap heap;        /* Of the test's own, beside test_heap(). */
     lc_arena arena;
 } sim;
 

@@ -33,7 +33,8 @@ static const struct {
 
 static const char *outcome_name(model_outcome outcome)
 {
-    static const char *const names[] = {"created", "superseded", "repeated"};
+    static const char *const names[] = {"created", "superseded", "repeated",
+                                        "late",    "claimed",    "shadowed"};
 
     return names[outcome];
 }
@@ -44,28 +45,52 @@ static void check_written(sim *s, const model_claim *claim, const lc_json *answe
     const char *id = sim_text_of(s, answer, "id");
     int standing;
     model_outcome outcome = model_judge(&s->m, claim, &standing);
+    int known = model_find_id(&s->m, id);
     int place;
 
     CHECK_STR_EQ(sim_text_of(s, answer, "outcome"), outcome_name(outcome));
     if (outcome == MODEL_REPEATED)
         CHECK_STR_EQ(id, s->m.facts[standing].id);
-    else
-        CHECK_EQ(model_find_id(&s->m, id), -1); /* Ids are never given twice. */
+    else if (outcome != MODEL_CLAIMED)
+        CHECK_EQ(known, -1); /* Ids are never given twice, */
     place = model_write(&s->m, claim, id, s->now_us);
+    if (known >= 0)
+        CHECK_EQ(place, known); /* but for what was said before. */
     CHECK_EQ(lc_json_int(lc_json_member(answer, LC_STR("seq"))), s->m.facts[place].seq);
+}
+
+static const char *const ranks[] = {"",        "guest", "intern",    "employee",
+                                    "manager", "admin", "executive", "policy"};
+
+#define MANAGER 4
+
+/* What somebody says without saying who they are. */
+static model_claim plain_claim(sim *s, model_who who)
+{
+    return (model_claim){.who = who,
+                         .key = sim_below(s, KEYS),
+                         .value = sim_below(s, VALUES),
+                         .rank = MANAGER,
+                         .is_trusted = true,
+                         .observed_at = s->now_us};
 }
 
 /* The arguments of a write; -1 leaves a part out. */
 static const char *write_args(sim *s, const model_claim *claim, int request, int64_t expected_seq)
 {
-    char request_part[48] = "", seq_part[48] = "";
+    char request_part[48] = "", seq_part[48] = "", time[LC_TIME_BYTES_MAX];
+    size_t time_bytes = lc_time_format(claim->observed_at, time);
 
     if (request >= 0)
         snprintf(request_part, sizeof request_part, ",\"request_id\":\"r%d\"", request);
     if (expected_seq >= 0)
         snprintf(seq_part, sizeof seq_part, ",\"expected_seq\":%lld", (long long)expected_seq);
-    return test_format("{%s,\"key\":\"k%d\",\"value\":%s%s%s}", sim_who_args(s, claim->who),
-                       claim->key, values[claim->value].given, request_part, seq_part);
+    return test_format("{%s,\"key\":\"k%d\",\"value\":%s,\"authority\":\"%s\",\"trust\":\"%s\","
+                       "\"observed_at\":\"%.*s\"%s%s%s}",
+                       sim_who_args(s, claim->who), claim->key, values[claim->value].given,
+                       ranks[claim->rank], claim->is_trusted ? "user" : "web", (int)time_bytes,
+                       time, claim->is_scoped ? ",\"scope\":\"hypothetical\"" : "", request_part,
+                       seq_part);
 }
 
 static void keep_request(sim *s, const model_request *request, const char *args, const char *answer)
@@ -77,9 +102,24 @@ static void keep_request(sim *s, const model_request *request, const char *args,
     model_keep_request(&s->m, &kept);
 }
 
+/* Of any rank and trust, about now or before. */
+static model_claim any_claim(sim *s)
+{
+    model_claim claim = plain_claim(s, sim_anyone(s));
+
+    claim.is_scoped = test_rng_chance(&s->rng, 25);
+    claim.is_trusted = test_rng_chance(&s->rng, 80);
+    if (test_rng_chance(&s->rng, 50))
+        claim.rank = 1 + sim_below(s, 7);
+    if (test_rng_chance(&s->rng, 20))
+        claim.observed_at -= sim_below(s, 1000) * INT64_C(100000000);
+    return claim;
+}
+
 static void do_write(sim *s)
 {
-    model_claim claim = {sim_anyone(s), sim_below(s, KEYS), sim_below(s, VALUES)};
+    model_claim claim = any_claim(s);
+    int ceiling = test_rng_chance(&s->rng, 30) ? 1 + sim_below(s, 7) : 0;
     int request = test_rng_chance(&s->rng, 30) ? sim_below(s, 6) : -1;
     int64_t head_seq = model_head_of(&s->m, claim.who)->seq;
     int64_t expected_seq = -1;
@@ -96,7 +136,11 @@ static void do_write(sim *s)
     if (stored != NULL && test_rng_chance(&s->rng, 50))
         args = stored->args; /* The same call again. */
 
+    s->ceiling = ceiling > 0 ? ranks[ceiling] : NULL;
     status = sim_call(s, claim.who.tenant, "fact.write", args, &answer);
+    s->ceiling = NULL;
+    if (ceiling > 0 && ceiling < claim.rank)
+        claim.rank = ceiling; /* Nobody says more than its token allows. */
     if (stored != NULL && strcmp(stored->args, args) == 0) {
         CHECK_OK(status, s->err);
         CHECK_STR_EQ(answer, stored->answer);
@@ -129,7 +173,7 @@ static void do_batch(sim *s)
     loci_status status;
 
     for (int i = 0; i < count; i++) {
-        claims[i] = (model_claim){who, sim_below(s, KEYS), sim_below(s, VALUES)};
+        claims[i] = plain_claim(s, who);
         requests[i] = (loci_request){"fact.write", loci_str_of(write_args(s, &claims[i], -1, -1)),
                                      LOCI_AT_CLOCK};
     }
@@ -150,6 +194,26 @@ static void do_batch(sim *s)
     for (int i = 0; i < count; i++, element = lc_json_next(element))
         check_written(s, &claims[i], element);
     CHECK_STR_EQ(sim_text_of(s, element, "key"), test_format("k%d", claims[0].key));
+}
+
+/* Takes back a fact by its key, as a manager would. */
+static void do_retract(sim *s)
+{
+    model_claim claim = plain_claim(s, sim_anyone(s));
+    const char *args = test_format("{%s,\"key\":\"k%d\"}", sim_who_args(s, claim.who), claim.key);
+    loci_str answer;
+    loci_status status = sim_call(s, claim.who.tenant, "fact.retract", args, &answer);
+    int standing;
+
+    (void)model_judge(&s->m, &claim, &standing);
+    if (standing < 0) {
+        CHECK_STATUS(LOCI_ENOTFOUND, status);
+    } else if (!model_may_end(&claim, &s->m.facts[standing])) {
+        CHECK_STATUS(LOCI_EFORBIDDEN, status);
+    } else {
+        CHECK_OK(status, s->err);
+        model_retract(&s->m, standing, s->now_us);
+    }
 }
 
 /* ---- Reading -------------------------------------------------------------------------------- */
@@ -182,7 +246,9 @@ static void check_fact(sim *s, const model_fact *expected, const lc_json *seen)
     CHECK_STR_EQ(lc_buf_str(&value), values[expected->value].canonical);
     lc_buf_clear(&value);
     CHECK_STR_EQ(sim_text_of(s, seen, "id"), expected->id);
-    CHECK_STR_EQ(sim_text_of(s, seen, "status"), expected->is_valid ? "valid" : "superseded");
+    CHECK_STR_EQ(sim_text_of(s, seen, "status"), expected->is_valid ? "valid" : expected->status);
+    CHECK_STR_EQ(sim_text_of(s, seen, "authority"), ranks[expected->rank]);
+    CHECK_STR_EQ(sim_text_of(s, seen, "contests"), id_at(&s->m, expected->contests));
     CHECK_STR_EQ(sim_text_of(s, seen, "recorded_at"), ((loci_str){recorded_at, bytes}));
     CHECK_STR_EQ(superseded_id(s, seen), id_at(&s->m, expected->supersedes));
     CHECK_STR_EQ(sim_text_of(s, seen, "superseded_by"), id_at(&s->m, expected->superseded_by));
@@ -217,7 +283,7 @@ static void check_history(sim *s, model_who who, int key)
     for (int i = 0; i < s->m.fact_count; i++) {
         const model_fact *fact = &s->m.facts[i];
 
-        if (fact->key != key || !model_sees(who, fact))
+        if (fact->key != key || fact->is_scoped || fact->contests >= 0 || !model_sees(who, fact))
             continue;
         CHECK(seen != NULL);
         check_fact(s, fact, seen);
@@ -247,8 +313,10 @@ static void step(sim *s)
 {
     int roll = sim_below(s, 100);
 
-    if (roll < 45)
+    if (roll < 42)
         do_write(s);
+    else if (roll < 45)
+        do_retract(s);
     else if (roll < 55)
         do_batch(s);
     else if (roll < 65)
