@@ -8,7 +8,8 @@
 #define NOT_MEANT                                                                                  \
     (LC_CUE_QUESTION | LC_CUE_REQUEST | LC_CUE_TENTATIVE | LC_CUE_PAST | LC_CUE_EXPLORE_OPEN)
 
-#define RECENT 4                /* Turns of people that "that" and "it" reach back. */
+#define EXPLORING_MAX 10 /* Turns of people until an exploration that nobody closed lapses. */
+#define RECENT 4         /* Turns of people that "that" and "it" reach back. */
 #define SHAPE_NUMBER (1u << 31) /* A value with a plain number, next to the kinds of values. */
 
 /* One known fact, read, with the messages that stated it. */
@@ -28,7 +29,7 @@ typedef struct proposing {
     candidate *candidates;
     lc_unit *before;
     lc_unit message;
-    bool is_exploring; /* Ideas are being played with: nothing that is said now is meant. */
+    size_t exploring; /* For so many turns ideas are played with: nothing that is said is meant. */
 } proposing;
 
 const char *lc_rule_name(lc_rule rule)
@@ -150,10 +151,12 @@ static loci_status read_all(proposing *p, loci_error *err)
         status = lc_unit_read(p->talk, p->arena, input->before[i].text, unit, err);
         if (input->before[i].is_model)
             continue;
+        if (p->exploring > 0)
+            p->exploring--;
         if (lc_unit_has(unit, LC_CUE_EXPLORE_OPEN))
-            p->is_exploring = true;
+            p->exploring = EXPLORING_MAX;
         if (lc_unit_has(unit, LC_CUE_EXPLORE_CLOSE))
-            p->is_exploring = false;
+            p->exploring = 0;
     }
     for (size_t i = 0; i < input->known_count && status == LOCI_OK; i++)
         status = read_candidate(p, i, err);
@@ -554,7 +557,7 @@ loci_status lc_talk_propose(const lc_talk *talk, lc_arena *arena, const lc_propo
 
     if (status != LOCI_OK)
         return status;
-    if (p.is_exploring || lc_unit_has(&p.message, LC_CUE_EXPLORE_OPEN))
+    if (p.exploring > 0 || lc_unit_has(&p.message, LC_CUE_EXPLORE_OPEN))
         p.message.clause_count = 0;
     for (size_t i = 0; i < p.message.clause_count && count < LC_PROPOSALS_MAX && status == LOCI_OK;
          i++)

@@ -3,11 +3,14 @@
  * Only people open and close; what the assistant says in between belongs to it. A span begins with
  * the clause that opens it and ends with the clause that closes it. The question at the end closes
  * an aside that is still open, but then only what has nothing to do with the question is void. An
- * exploration that nobody closed voids the message that opened it and no more.
+ * exploration that nobody closed voids the message that opened it and no more. A span that goes on
+ * for long lapses: then it was none, and nothing of it is void.
  */
 #include "talk/judging.h"
 
 #define EARLIER 3 /* Messages of people that tell what the subject was. */
+#define SPAN_MAX                                                                                   \
+    10 /* Messages of people that a span can hold; what is longer is no interruption. */
 
 /* A clause of a message. */
 typedef struct place {
@@ -17,6 +20,7 @@ typedef struct place {
 typedef struct span {
     bool is_open;
     place first;
+    size_t length; /* Messages of people since it opened. */
 } span;
 
 static void void_clauses(lc_unit *unit, size_t first, size_t end, lc_verdict verdict)
@@ -133,7 +137,7 @@ static void follow_aside(lc_judging *j, size_t index, span *aside)
     }
     open = opens_aside(j, index);
     if (!aside->is_open && open != LC_SAID_NONE)
-        *aside = (span){true, {index, open}};
+        *aside = (span){true, {index, open}, 0};
 }
 
 static void follow_exploration(lc_judging *j, size_t index, span *exploration)
@@ -145,7 +149,7 @@ static void follow_exploration(lc_judging *j, size_t index, span *exploration)
         void_span(j, exploration->first, end_at(j, index, close), LC_VERDICT_SUPPOSES);
         exploration->is_open = false;
     } else if (!exploration->is_open && open != LC_SAID_NONE) {
-        *exploration = (span){true, {index, open}};
+        *exploration = (span){true, {index, open}, 0};
     }
 }
 
@@ -176,6 +180,12 @@ static void end_aside(lc_judging *j, place first)
     }
 }
 
+static void age(span *s)
+{
+    if (s->is_open && ++s->length > SPAN_MAX)
+        s->is_open = false;
+}
+
 void lc_judging_spans(lc_judging *j)
 {
     span aside = {0}, exploration = {0};
@@ -183,6 +193,8 @@ void lc_judging_spans(lc_judging *j)
     for (size_t i = 0; i < j->input->count; i++) {
         if (!lc_unit_is_person(&j->units[i]))
             continue;
+        age(&exploration);
+        age(&aside);
         follow_exploration(j, i, &exploration);
         follow_aside(j, i, &aside);
     }

@@ -120,6 +120,30 @@ TEST(talk, what_was_played_with_is_void_once_that_is_over)
     talk_close(&f);
 }
 
+TEST(talk, a_span_that_goes_on_for_long_is_none)
+{
+    static const char *const said[] = {"Let's brainstorm names.",
+                                       "Ann cooks.",
+                                       "Ben sings.",
+                                       "Cora paints.",
+                                       "Dan swims.",
+                                       "Eve reads.",
+                                       "Finn runs.",
+                                       "Gil rows.",
+                                       "Hal skis.",
+                                       "Ida knits.",
+                                       "Jan bakes.",
+                                       "That's enough brainstorming."};
+    talk_fixture f;
+
+    talk_open(&f);
+    CHECK_STR_EQ(HELD(said, 1, "name"), said[1]);
+    CHECK_STR_EQ(talk_held(&f, said + 1, 11, 0, "name"), said[1]);
+    CHECK_STR_EQ(talk_held(&f, (const char *const[]){said[0], said[1], said[11]}, 3, 1, "name"),
+                 "");
+    talk_close(&f);
+}
+
 TEST(talk, a_correction_voids_what_it_corrects_and_nothing_else)
 {
     static const char *const said[] = {"The dinner is on Tuesday. Bring wine.",
