@@ -134,6 +134,7 @@ static const level levels[] = {
     {"client", 15},
     {"parent", 15},
     {"patient", 15},
+    {"rector", 91},
     {"guest", 10},
     {"visitor", 10},
     {"mayor", 92},

@@ -5,7 +5,9 @@
  * products, no amounts. */
 #include "talk/cue.h"
 
-#define CHANGE "change|switch|update|move|set|push|bump|shift|bring|reschedule"
+#define CHANGE                                                                                     \
+    "change|switch|update|move|set|push|bump|shift|bring|reschedule|raise|lower|increase|reduce"   \
+    "|extend|postpone|delay"
 #define CHANGED                                                                                    \
     "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted"  \
     "|relocated|renamed|reassigned"
@@ -55,7 +57,7 @@ static const lc_cue_row rows[] = {
     /* Supposed, not said. */
     {LC_CUE_TENTATIVE, "^maybe|perhaps|possibly|theoretically|hypothetically|tentatively|ideally"},
     {LC_CUE_TENTATIVE, "^suppose|supposing|imagine|pretend|assuming|say:"},
-    {LC_CUE_TENTATIVE, "^suppose|imagine|pretend|assume we|you|i|that|for|there|this"},
+    {LC_CUE_TENTATIVE, "^suppose|imagine|pretend|assume"},
     {LC_CUE_TENTATIVE, "^in theory"},
     {LC_CUE_TENTATIVE, "^what about|if"},
     {LC_CUE_TENTATIVE, "^how about"},
@@ -112,6 +114,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_OPEN, "just an? idea|ideas"},
     {LC_CUE_EXPLORE_OPEN, "let's|lets rehearse|role-play"},
     {LC_CUE_EXPLORE_OPEN, "let's|lets|we play pretend"},
+    {LC_CUE_EXPLORE_OPEN, "^pretend|imagine"},
+    {LC_CUE_EXPLORE_OPEN, "let's|lets|we'll|for ... dry run"},
+    {LC_CUE_EXPLORE_OPEN, "with|some fake|dummy|made-up data|numbers|figures|names"},
     {LC_CUE_EXPLORE_OPEN, "let|help me mock|sketch|draft"},
     {LC_CUE_EXPLORE_OPEN, "enter~|switch~|start~|turn~|in|into * test|demo|training|practice mode"},
     {LC_CUE_EXPLORE_OPEN, "i'm|we're|am|are in the|a? sandbox|simulation|role-play"},
@@ -127,6 +132,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_CLOSE, "leave~|exit~|end~|stop~ * test|demo|training|practice mode"},
     {LC_CUE_EXPLORE_CLOSE, "enough pretend~|imagin~|jok~|play~|fantas~|role-play"},
     {LC_CUE_EXPLORE_CLOSE, "it|that|this was only|just a|an? example|draft|joke|test|idea|thought"},
+    {LC_CUE_EXPLORE_CLOSE, "dry run is? over|finished|done|complete|completed|ended"},
+    {LC_CUE_EXPLORE_CLOSE, "stop|quit pretending|imagining|joking|dreaming|playing"},
     {LC_CUE_EXPLORE_CLOSE, "don't send|use|keep|save that|it|this"},
     {LC_CUE_EXPLORE_CLOSE, "forget|ignore i said|* said|all * that|this"},
     {LC_CUE_EXPLORE_CLOSE, "never mind"},
@@ -162,6 +169,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_ASIDE_OPEN, "^an|a? different|another|separate|unrelated topic|matter|subject|thing:"},
     {LC_CUE_ASIDE_HINT, "^hold|hang on $"},
     {LC_CUE_ASIDE_OPEN, "hold that thought"},
+    {LC_CUE_ASIDE_OPEN, "^hold|hang on a|one sec|second|moment|minute"},
+    {LC_CUE_ASIDE_OPEN, "about something else|different:"},
     {LC_CUE_ASIDE_HINT, "^by the way"},
     {LC_CUE_ASIDE_HINT, "^btw"},
     {LC_CUE_ASIDE_HINT, "^wait:"},
@@ -179,6 +188,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_ASIDE_CLOSE, "i'm|we're back"},
     {LC_CUE_ASIDE_CLOSE, "that's|that is? all? handled|sorted|done|resolved|dealt|parked|settled"},
     {LC_CUE_ASIDE_CLOSE, "where was i"},
+    {LC_CUE_ASIDE_CLOSE, "^never mind $"},
     {LC_CUE_ASIDE_CLOSE, "all yours again|now"},
     {LC_CUE_ASIDE_CLOSE, "enough of|about that|this|it"},
     {LC_CUE_ASIDE_CLOSE, "sorry|apologies about|for that|this|the interruption|detour"},
@@ -310,6 +320,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, "says|shows|reads <v>"},
     {LC_CUE_VALUE, "is|are|will|should be? <v>"},
     {LC_CUE_VALUE, "up|down to <v>"},
+    {LC_CUE_VALUE, "keep|store|put|hold|meet|book|host|run * in|at|on|with <v>"},
+    {LC_CUE_VALUE, "we'll|i'll use|take|be <v>"},
     {LC_CUE_VALUE, "we're|i'm|we'll doing|taking|having|using|getting|do|have|get <v>"},
     {LC_CUE_VALUE, "^we|i do|take|have|serve|use|order|get <v>"},
     {LC_CUE_VALUE, "it's|that's <v>"},

@@ -366,7 +366,9 @@ static bool is_other(lc_terms words)
 /* "80 kg now.": another number of what was counted lately. */
 static size_t recounted(const proposing *p, const lc_unit_clause *clause, lc_terms value)
 {
-    if (!has_word(clause->terms, "now") && (clause->cues.bits & LC_CUE_UPDATE) == 0)
+    if (!has_word(clause->terms, "now") && !has_word(clause->terms, "so") &&
+        !has_word(clause->terms, "makes") && !has_word(clause->terms, "leaves") &&
+        (clause->cues.bits & LC_CUE_UPDATE) == 0)
         return LC_SAID_NONE;
     for (size_t i = 0; i < p->input->known_count; i++)
         if (is_open(p, i, clause, value) && p->candidates[i].age < RECENT &&

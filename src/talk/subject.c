@@ -247,12 +247,21 @@ static const lc_term *first_topic(lc_terms terms)
     return NULL;
 }
 
+/* Does `a` name somebody or something in front of its first amount that `b` does not have? */
+static bool names_other(lc_terms a, lc_terms b)
+{
+    for (size_t i = 0; i < a.count && !lc_term_is_amount(a.at[i].kind); i++)
+        if (a.at[i].kind == LC_TERM_NAME && !lc_terms_have(b, a.at[i].sense))
+            return true;
+    return false;
+}
+
 bool lc_subject_rivals(lc_terms a, lc_terms b)
 {
     const lc_term *first_a = first_topic(a), *first_b = first_topic(b);
     size_t shared = shared_topics(a, b), topics_a = topics(a), topics_b = topics(b);
 
-    if (shared == 0 || !lc_subject_contradicts(a, b))
+    if (shared == 0 || !lc_subject_contradicts(a, b) || (names_other(a, b) && names_other(b, a)))
         return false;
     /* "Flour costs ..." and "Sugar costs ..." begin with what the other does not speak of. */
     if (!lc_terms_have(b, first_a->sense) && !lc_terms_have(a, first_b->sense))

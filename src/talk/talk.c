@@ -319,27 +319,60 @@ static void outrank(lc_judging *j, lc_unit *unit, size_t index)
     }
 }
 
-/* What is wished for or needed is not yet so. */
-static bool is_wish(lc_terms terms)
+static bool has_one_of(lc_terms terms, const char *const *words, size_t count)
 {
-    static const char *const words[] = {"want",   "wants", "need", "needs", "hope",   "hopes",
-                                        "target", "goal",  "aim",  "wish",  "expect", "below"};
-
     for (size_t i = 0; i < terms.count; i++)
-        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+        for (size_t w = 0; w < count; w++)
             if (terms.at[i].word == lc_term_word(loci_str_of(words[w])))
                 return true;
     return false;
 }
 
-/* Is what the clause states stated otherwise by one of the other's clauses? */
-static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other)
+/* What leads up to the first amount, from the last comma on: of "I'm away, the start is June 9" it
+ * is "the start is". */
+static lc_terms lead_up(lc_terms terms)
 {
+    size_t amount = 0, start;
+
+    while (amount < terms.count && !lc_term_is_amount(terms.at[amount].kind))
+        amount++;
+    for (start = amount; start > 0; start--)
+        if (start < amount && strchr(",;:-", terms.at[start - 1].after) != NULL &&
+            terms.at[start - 1].after != 0)
+            break;
+    return lc_terms_part(terms, start, amount - start);
+}
+
+/* What is wished for is not yet so, what happened once is not how it is. */
+static bool is_not_now(lc_terms terms)
+{
+    static const char *const words[] = {"want", "wants", "need", "needs",  "hope",  "hopes",
+                                        "aim",  "goal",  "wish", "target", "below", "expect",
+                                        "got",  "was",   "were", "had",    "did",   "yesterday"};
+
+    return has_one_of(lead_up(terms), words, sizeof words / sizeof *words);
+}
+
+/* "I arrive on Monday" is about who says it. */
+static bool is_about_speaker(lc_terms terms)
+{
+    static const char *const words[] = {"i", "i'm", "i'll", "i've", "i'd", "my", "me", "mine"};
+
+    return has_one_of(lead_up(terms), words, sizeof words / sizeof *words);
+}
+
+/* Is what the clause states stated otherwise by one of the other's clauses? */
+static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other, bool is_same_person)
+{
+    if ((clause->cues.bits & NO_STATEMENT) != 0 || is_not_now(clause->terms) ||
+        (!is_same_person && is_about_speaker(clause->terms)))
+        return false;
     for (size_t c = 0; c < other->clause_count; c++) {
         const lc_unit_clause *said = &other->clauses[c];
 
-        if ((said->cues.bits & NO_STATEMENT) == 0 && (clause->cues.bits & NO_STATEMENT) == 0 &&
-            !is_wish(said->terms) && lc_subject_rivals(clause->terms, said->terms))
+        if ((said->cues.bits & NO_STATEMENT) == 0 && !is_not_now(said->terms) &&
+            (is_same_person || !is_about_speaker(said->terms)) &&
+            lc_subject_rivals(clause->terms, said->terms))
             return true;
     }
     return false;
@@ -361,7 +394,7 @@ static void outrank_message(lc_judging *j, lc_unit *unit, size_t index)
 
             /* A new plan is the planner's to make. */
             if (clause->verdict != LC_VERDICT_HOLDS || (clause->cues.bits & LC_CUE_REPLAN) != 0 ||
-                !is_contradicted(clause, other))
+                !is_contradicted(clause, other, is_later))
                 continue;
             clause->verdict = is_later ? LC_VERDICT_REPLACED : LC_VERDICT_OUTRANKED;
         }

@@ -228,7 +228,7 @@ void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *
         out->sense = sense_of('d', (loci_str){lower.ptr, lower.len < 3 ? lower.len : 3});
         if (lower.ptr[0] == 't' && lower.ptr[1] == 'o') /* today, tonight, tomorrow differ. */
             out->sense = sense_of('d', lower);
-    } else if (IS_LISTED(lower, stop_words)) {
+    } else if (IS_LISTED(lower, stop_words) && !(is_name && lc_str_is(lower, "a"))) {
         out->kind = LC_TERM_STOP;
         out->sense = sense_of('w', lower);
     } else {

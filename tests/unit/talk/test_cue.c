@@ -65,6 +65,11 @@ static const example has[] = {
     {"My gut says eighty", LC_CUE_TENTATIVE},
     {"I take that back, it is Friday", LC_CUE_CORRECT},
     {"The latest from the app is 19:05", LC_CUE_UPDATE},
+    {"Let's do a dry run", LC_CUE_EXPLORE_OPEN},
+    {"Okay, stop pretending", LC_CUE_EXPLORE_CLOSE},
+    {"Ravello fell through", LC_CUE_DROP},
+    {"Dave backed out", LC_CUE_DROP},
+    {"Let's raise the price to nine", LC_CUE_CORRECT},
 };
 
 static const example lacks[] = {
@@ -88,6 +93,8 @@ static const example lacks[] = {
     {"The brainstorming session is on Tuesday", LC_CUE_EXPLORE_OPEN},
     {"The draft is ready", LC_CUE_EXPLORE_OPEN},
     {"I guess so", LC_CUE_TENTATIVE},
+    {"The dry run river bed is wide", LC_CUE_EXPLORE_OPEN},
+    {"The window is out of reach", LC_CUE_DROP},
     {"I take that back road home", LC_CUE_CORRECT},
     {"The latest film is short", LC_CUE_REFERS},
 };

@@ -280,6 +280,24 @@ TEST(talk, ranks_count_in_what_people_say)
     talk_close(&f);
 }
 
+TEST(talk, people_who_speak_of_different_things_do_not_contradict_each_other)
+{
+    static const char *const said[] = {"[Ann (Engineer)]: I arrive on Monday.",
+                                       "[Ben (VP)]: I arrive on Tuesday.",
+                                       "[Ann (Engineer)]: Our Berlin office opens at 8:00.",
+                                       "[Ben (VP)]: Our Munich office opens at 9:00.",
+                                       "[Ann (Engineer)]: The server A runs version 4.",
+                                       "[Ben (VP)]: The server B runs version 5.",
+                                       "[Ann (Engineer)]: The pump got 5 litres.",
+                                       "[Ben (VP)]: I'm away, the pump needs 9 litres."};
+    talk_fixture f;
+
+    talk_open(&f);
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++)
+        CHECK_STR_EQ(HELD(said, i, "office"), said[i]);
+    talk_close(&f);
+}
+
 TEST(talk, the_same_person_may_think_again)
 {
     static const char *const said[] = {"[Rita (Cook)]: Lunch is for 18 people.",
