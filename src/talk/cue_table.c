@@ -11,6 +11,7 @@
 #define CHANGED                                                                                    \
     "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted"  \
     "|relocated|renamed|reassigned"
+#define SHIFTED "changed|switched|pushed|rescheduled|shifted|bumped|raised|lowered|postponed"
 #define TRUE_NOW "actual|correct|real|right|latest|current|updated|revised"
 #define ESTIMATE                                                                                   \
     "diagnosis|estimate|answer|analysis|claim|statement|numbers|report|figures|assessment"
@@ -139,6 +140,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_CLOSE, "never mind"},
     {LC_CUE_EXPLORE_CLOSE, "put|throw|set it|that|this|them|these away|aside"},
     {LC_CUE_EXPLORE_CLOSE, "that's|that is|was? enough"},
+    {LC_CUE_EXPLORE_CLOSE, "that's|that is|was? all|it for the|our|this? " PLAY},
     {LC_CUE_EXPLORE_CLOSE, "enough brainstorm~|hypothetical~|exploring|speculation|dreaming"},
     {LC_CUE_EXPLORE_CLOSE, "back|return to reality|business|work|facts"},
     {LC_CUE_EXPLORE_CLOSE, "back to the? real|actual"},
@@ -239,6 +241,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i " CHANGED " the|our|my * to"},
     {LC_CUE_UPDATE, "gone|went|goes|going|up|down up|down|back? to"},
     {LC_CUE_UPDATE, "from * on|onward|onwards"},
+    {LC_CUE_UPDATE, SHIFTED " * to"},
     {LC_CUE_UPDATE, "delayed|postponed|rescheduled"},
     {LC_CUE_UPDATE, "running late"},
     {LC_CUE_UPDATE, "effective immediately|today|now|from|as"},
@@ -317,6 +320,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, "chose|selected|picked <v>"},
     {LC_CUE_VALUE, "is|are|it's|we're now <v>"},
     {LC_CUE_VALUE, CHANGED " the|our|my * to <v>"},
+    {LC_CUE_VALUE, SHIFTED " * to <v>"},
     {LC_CUE_VALUE, "says|shows|reads <v>"},
     {LC_CUE_VALUE, "is|are|will|should be? <v>"},
     {LC_CUE_VALUE, "up|down to <v>"},

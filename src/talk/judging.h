@@ -1,4 +1,4 @@
-/* judging.h - the state of one judgement, shared by talk.c and talk_flow.c. */
+/* judging.h - the state of one judgement, shared by talk.c, talk_flow.c and talk_span.c. */
 #ifndef LC_TALK_JUDGING_H
 #define LC_TALK_JUDGING_H
 

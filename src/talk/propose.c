@@ -258,6 +258,59 @@ static bool is_open(const proposing *p, size_t index, const lc_unit_clause *clau
            is_rival(&p->candidates[index], clause->terms, value);
 }
 
+/* Words of keys that only say what kind of value it is, which the value shows by itself. */
+static bool is_kind_word(const lc_term *term)
+{
+    static const char *const words[] = {"day",    "date",   "time",     "count", "number",
+                                        "amount", "total",  "quantity", "size",  "length",
+                                        "name",   "height", "weight",   "start", "due"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (term->word == lc_term_word(loci_str_of(words[i])))
+            return true;
+    return false;
+}
+
+static bool names_all(lc_terms key, lc_terms words)
+{
+    size_t topics = 0;
+
+    for (size_t i = 0; i < key.count; i++) {
+        if (!lc_term_is_content(key.at[i].kind) || is_generic(&key.at[i]) ||
+            is_kind_word(&key.at[i]))
+            continue;
+        topics++;
+        if (!lc_terms_have(words, key.at[i].sense))
+            return false;
+    }
+    return topics > 0;
+}
+
+/* "Noah's": whose, and no contraction, which is a function word. */
+static bool is_owner(lc_terms terms, const lc_term *term)
+{
+    const char *end = terms.text.ptr + term->start + term->bytes;
+
+    return (term->kind == LC_TERM_WORD || term->kind == LC_TERM_NAME) && term->bytes > 2 &&
+           end[-1] == 's' && (end[-2] == '\'' || end[-2] == '\x99');
+}
+
+/* Does the clause speak of something of somebody that the fact has nothing to do with? */
+static bool is_of_another(const proposing *p, const candidate *c, lc_terms clause)
+{
+    for (size_t i = 0; i < clause.count; i++) {
+        const lc_term *term = &clause.at[i];
+        bool is_known = !is_owner(clause, term) || lc_terms_have(c->key, term->sense) ||
+                        lc_terms_have(c->value, term->sense);
+
+        for (size_t s = 0; s < c->stated_count && !is_known; s++)
+            is_known = lc_terms_have(p->before[c->stated_in[s]].terms, term->sense);
+        if (!is_known && !names_all(c->key, clause))
+            return true;
+    }
+    return false;
+}
+
 /* The fact that the clause names best, or LC_SAID_NONE. */
 static size_t best_named(const proposing *p, const lc_unit_clause *clause, lc_terms value)
 {
@@ -265,7 +318,9 @@ static size_t best_named(const proposing *p, const lc_unit_clause *clause, lc_te
 
     for (size_t i = 0; i < p->input->known_count; i++) {
         const candidate *c = &p->candidates[i];
-        size_t points = is_open(p, i, clause, value) ? 2 * score(p, c, clause->terms) : 0;
+        size_t points = is_open(p, i, clause, value) && !is_of_another(p, c, clause->terms)
+                            ? 2 * score(p, c, clause->terms)
+                            : 0;
 
         if (points > 0 && has_same_shape(c->value, value))
             points++;
@@ -320,34 +375,6 @@ static bool is_only_about(const proposing *p, const candidate *c, lc_terms words
             return false;
     }
     return true;
-}
-
-/* Words of keys that only say what kind of value it is, which the value shows by itself. */
-static bool is_kind_word(const lc_term *term)
-{
-    static const char *const words[] = {"day",    "date",   "time",     "count", "number",
-                                        "amount", "total",  "quantity", "size",  "length",
-                                        "name",   "height", "weight",   "start", "due"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (term->word == lc_term_word(loci_str_of(words[i])))
-            return true;
-    return false;
-}
-
-static bool names_all(lc_terms key, lc_terms words)
-{
-    size_t topics = 0;
-
-    for (size_t i = 0; i < key.count; i++) {
-        if (!lc_term_is_content(key.at[i].kind) || is_generic(&key.at[i]) ||
-            is_kind_word(&key.at[i]))
-            continue;
-        topics++;
-        if (!lc_terms_have(words, key.at[i].sense))
-            return false;
-    }
-    return topics > 0;
 }
 
 /* What was, what is not, and what is somebody else's. */

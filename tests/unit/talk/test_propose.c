@@ -68,6 +68,7 @@ TEST(propose, corrections_news_and_decisions_find_their_fact)
                  "selected_vendor=GlobalTech");
     CHECK_STR_EQ(proposed(&f, NULL, "On second thought, go back to cards."), "design=cards");
     CHECK_STR_EQ(proposed(&f, NULL, "My home city is now Denver."), "home_city=Denver");
+    CHECK_STR_EQ(proposed(&f, NULL, "They pushed our meeting to Friday."), "meeting_time=Friday");
     talk_close(&f);
 }
 
@@ -173,6 +174,9 @@ static const char *const ordinary[] = {
     "She can't come on Tuesday.",
     "They have two dogs now.",
     "The team is out today.",
+    "Noah's shirt is now orange.",
+    "Their sister's budget has been cut to $100.",
+    "He pushed the chair to the wall.",
 };
 
 TEST(propose, ordinary_sentences_change_nothing)
