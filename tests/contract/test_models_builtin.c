@@ -48,8 +48,8 @@ TEST(builtin, is_what_an_engine_uses_by_itself)
 
     CHECK_STR_EQ(test_member_text(status, "embedder"), "builtin");
     CHECK_EQ(test_member_int(status, "dimensions"), DIMENSIONS);
-    CHECK(lc_str_starts(test_member_text(status, "generation"),
-                        LC_STR("builtin:use-lite-en:512:")));
+    CHECK(
+        lc_str_starts(test_member_text(status, "generation"), LC_STR("builtin:use-lite-en:512:")));
     CHECK_STR_EQ(test_member(status, "lexical_only"), "false");
     CHECK_STR_EQ(test_member(status, "missing"), "null");
     CHECK_STR_EQ(test_member_text(status, "tokenizers.0.encoding"), "o200k_base");
@@ -174,9 +174,8 @@ TEST(builtin, reading_all_data_is_for_administrators)
     loci_error err;
 
     options.principal = &principal;
-    CHECK_STATUS(LOCI_EFORBIDDEN,
-                 loci_call(engine, "model.status", LC_STR("{\"check_data\":true}"), &options, &out,
-                           &err));
+    CHECK_STATUS(LOCI_EFORBIDDEN, loci_call(engine, "model.status", LC_STR("{\"check_data\":true}"),
+                                            &options, &out, &err));
     CHECK_OK(loci_call(engine, "model.status", LC_STR("{}"), &options, &out, &err), err);
     loci_answer_free(out);
     test_close(engine);
