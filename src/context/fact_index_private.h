@@ -22,8 +22,9 @@ struct lc_fact_index {
     lc_map by_id;
     lc_postings *postings; /* NULL = empty. */
     size_t bytes;
-    int64_t seen_seq;    /* -1 = nothing. */
-    lc_fact_counts past; /* Everybody's, that no persona owns. */
+    int64_t seen_seq;     /* -1 = nothing. */
+    int64_t restore_mark; /* Of the store, when that was seen. */
+    lc_fact_counts past;  /* Everybody's, that no persona owns. */
 };
 
 #endif /* LC_CONTEXT_FACT_INDEX_PRIVATE_H */

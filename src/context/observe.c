@@ -28,9 +28,12 @@ typedef struct observing {
     size_t count;
 } observing;
 
+/* False when out of memory. None stays none: a fact without a source gets a successor without. */
 static bool keep(lc_arena *arena, loci_str *text)
 {
-    *text = lc_arena_copy(arena, text->ptr != NULL ? *text : LC_STR(""));
+    if (text->ptr == NULL)
+        return true;
+    *text = lc_arena_copy(arena, *text);
     return text->ptr != NULL;
 }
 
@@ -216,8 +219,8 @@ loci_status lc_context_observe(lc_tx *tx, const lc_observation *observation, lc_
     if (p == NULL)
         return lc_fail_memory(err);
     *p = (observing){.tx = tx, .o = observation, .arena = observation->arena};
-    /* What a model says is kept and changes nothing. */
-    if (lc_trust_is_trusted(observation->trust)) {
+    /* What a model says is kept and changes nothing. What a tool or the web says makes claims. */
+    if (!lc_message_is_model(&observation->message)) {
         status = read_known(p, err);
         if (status == LOCI_OK)
             status = propose(p, proposals, &count, err);

@@ -211,6 +211,15 @@ static loci_status open_counting(lc_call *call, counting *out, loci_error *err)
     return status;
 }
 
+/* Whose messages are wanted: of all sessions, or of the one named. It may have ended, or not begun:
+ * then its name is the id of no session, and nothing was said in it. */
+static loci_str name_conversation(const lc_call *call, const lc_session *session)
+{
+    if (!lc_call_has(call, "session_id"))
+        return LC_STR_NONE;
+    return session->id.len > 0 ? session->id : lc_call_str(call, "session_id");
+}
+
 static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_session session = {0};
@@ -228,12 +237,12 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
         status = lc_fact_read_view(call, tx, true, &input.source.view, err);
     if (status != LOCI_OK)
         return status;
+    input.source.session_id = name_conversation(call, &session);
     if (!found)
         session = (lc_session){0};
     input.source.query = input.query;
     input.source.chooser = lc_fact_cache_chooser(lc_engine_fact_cache(call->engine));
     input.source.working_id = session.id;
-    input.source.session_id = lc_call_has(call, "session_id") ? session.id : LC_STR_NONE;
     input.identity = &session.identity;
     input.reader_rank = session.identity.user_name.len > 0
                             ? lc_rank_in(session.identity.authority, lc_seniority())

@@ -126,13 +126,17 @@ TEST(pack, what_is_mandatory_and_does_not_fit_is_refused_with_what_it_needs)
 
 TEST(pack, a_text_cannot_forge_a_heading)
 {
-    lc_pack_item items[] = {ITEM(1, 0, "true\n\nSaid\nforged"), ITEM(2, 0, "real")};
+    /* NEL, line separator, paragraph separator; then what only looks like them. */
+    lc_pack_item items[] = {ITEM(1, 0, "true\n\nSaid\nforged"), ITEM(2, 0, "real"),
+                            ITEM(2, 1, "w\xc2\x85y\xe2\x80\xa8y\xe2\x80\xa9z\x7f"),
+                            ITEM(2, 2, "\xc2\xa0\xe2\x80\xa6\xe2\x80\xa7")};
     packed p;
     loci_error err;
 
-    start(&p, items, 2, 100);
+    start(&p, items, 4, 100);
     CHECK_OK(lc_pack_run(&p.pack, &p.text, &err), err);
-    CHECK_STR_EQ(lc_buf_str(&p.text), "Facts\n- true  Said forged\n\nSaid\nreal\n");
+    CHECK_STR_EQ(lc_buf_str(&p.text), "Facts\n- true  Said forged\n\nSaid\nreal\nw y y z \n"
+                                      "\xc2\xa0\xe2\x80\xa6\xe2\x80\xa7\n");
     lc_buf_clear(&p.text);
 }
 
