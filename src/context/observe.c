@@ -50,7 +50,8 @@ static loci_status add_known(void *ctx, const lc_fact *fact, loci_error *err)
         return LOCI_OK;
     *to = *fact;
     if (!keep(p->arena, &to->id) || !keep(p->arena, &to->key) || !keep(p->arena, &to->value) ||
-        !keep(p->arena, &to->source) || !keep(p->arena, &to->superseded_by))
+        !keep(p->arena, &to->source) || !keep(p->arena, &to->authority.name) ||
+        !keep(p->arena, &to->superseded_by))
         return lc_fail_memory(err);
     p->count++;
     return LOCI_OK;
@@ -154,6 +155,12 @@ static bool is_about_the_fact(loci_status status)
            status == LOCI_EFORBIDDEN;
 }
 
+static lc_authority authority_for(const lc_observation *o, const lc_fact *fact)
+{
+    return !o->is_authority_given && fact->authority.rank < o->authority.rank ? fact->authority
+                                                                              : o->authority;
+}
+
 static loci_status decide(observing *p, const lc_proposal *proposal, lc_fact_plan **out,
                           loci_error *err)
 {
@@ -162,7 +169,7 @@ static loci_status decide(observing *p, const lc_proposal *proposal, lc_fact_pla
         .key = fact->key,
         .source = fact->source,
         .view = p->o->view,
-        .authority = p->o->authority,
+        .authority = authority_for(p->o, fact),
         .trust = p->o->trust,
         .observed_at = p->o->message.observed_at,
         .valid_until = LC_FACT_NO_TIME,

@@ -19,6 +19,8 @@
 typedef struct lc_source_signal {
     lc_signal signal;
     loci_str text;
+    loci_str former[LC_SIGNAL_FORMER_MAX]; /* What it was before, the last first. */
+    size_t former_count;
 } lc_source_signal;
 
 typedef struct lc_source_item {

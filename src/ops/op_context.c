@@ -114,6 +114,7 @@ static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
                      .session_id = use.session.id,
                      .access = lc_fact_caller_access(&in->caller, &use.session.identity)},
             .authority = lc_fact_caller_authority(&in->caller, &use.session.identity),
+            .is_authority_given = lc_call_has(call, "authority"),
             .trust = in->caller.trust,
             .is_one_session = lc_call_has(call, "session_id"),
             .arena = call->arena,

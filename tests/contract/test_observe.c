@@ -257,6 +257,25 @@ TEST(observe, too_low_a_rank_or_trust_makes_a_claim)
 }
 
 /* Correcting what one may not know would tell that it is there. */
+TEST(observe, talk_alone_raises_no_rank)
+{
+    facts f;
+
+    facts_open(&f);
+    facts_write(&f, "created",
+                "{\"key\":\"launch_date\",\"value\":\"March 3\",\"authority\":\"guest\"}");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the launch date is May 9.\"}"),
+                 "launch_date superseded explicit");
+    CHECK_STR_EQ(facts_current(&f, "launch_date", "authority"), "guest");
+    facts_write(&f, "superseded",
+                "{\"key\":\"launch_date\",\"value\":\"June 1\",\"authority\":\"guest\"}");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the launch date is July 4.\","
+                             "\"authority\":\"executive\"}"),
+                 "launch_date superseded explicit");
+    CHECK_STR_EQ(facts_current(&f, "launch_date", "authority"), "executive");
+    facts_close(&f);
+}
+
 TEST(observe, what_may_not_be_read_is_not_corrected)
 {
     facts f;
