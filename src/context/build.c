@@ -18,8 +18,8 @@
 
 static const lc_pack_section sections[LC_SECTION_COUNT] = {
     [LC_SECTION_IDENTITY] = {"identity", NULL, NULL, 1000},
-    [LC_SECTION_CONSTRAINTS] = {"constraints", "Rules that apply:", "- ", 1000},
-    [LC_SECTION_FACTS] = {"facts", "What is known:", "- ", FACT_SHARE_PERMILLE},
+    [LC_SECTION_CONSTRAINTS] = {"constraints", "Rules that apply:", LC_FACT_BULLET, 1000},
+    [LC_SECTION_FACTS] = {"facts", "What is known:", LC_FACT_BULLET, FACT_SHARE_PERMILLE},
     [LC_SECTION_CONVERSATION] = {"conversation", "What was said:", "- ", 1000},
     [LC_SECTION_WORKING] = {"working", "Notes of this session:", "- ", 1000},
     [LC_SECTION_ENVIRONMENT] = {"environment", "Right now:", "- ", 1000},
@@ -263,24 +263,21 @@ static loci_status add_time(building *b, loci_error *err)
     return LOCI_OK;
 }
 
-/* "key: value", where it comes from when that is an organisation's, and whether it is in doubt. */
-static loci_status fact_line(building *b, size_t index, loci_str *out, loci_error *err)
+/* The line of a fact, with a mark when it is in doubt. `*is_plain`: as it was counted. */
+static loci_status fact_line(building *b, size_t index, loci_str *out, bool *is_plain,
+                             loci_error *err)
 {
     const lc_source_fact *fact = &b->source.chosen.facts[index];
-    bool is_official = lc_str_is(fact->fact.memory_type, "organizational") &&
-                       fact->fact.source.len > 0;
-    loci_str text = {0}, none = LC_STR("");
+    loci_str text = {0};
     loci_status status = lc_judged_text(b->arena, &b->judged[b->fact_said[index]], fact->text,
                                         &text, err);
 
-    if (status != LOCI_OK)
+    if (status == LOCI_OK)
+        status = lc_fact_line(b->arena, &fact->fact, text, out, err);
+    *is_plain = text.ptr == fact->text.ptr && !fact->fact.needs_review;
+    if (status != LOCI_OK || !fact->fact.needs_review)
         return status;
-    *out = join(b->arena,
-                (loci_str[]){fact->fact.key, LC_STR(": "), text, is_official ? LC_STR(" (") : none,
-                             is_official ? fact->fact.source : none,
-                             is_official ? LC_STR(")") : none,
-                             fact->fact.needs_review ? LC_STR(" (unverified)") : none},
-                7);
+    *out = join(b->arena, (loci_str[]){*out, LC_STR(" (unverified)")}, 2);
     return out->ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
@@ -318,6 +315,8 @@ static loci_status add_facts(building *b, bool constraints, const ranked *order,
     for (size_t i = 0; i < b->source.chosen.count; i++) {
         const lc_source_fact *fact = &b->source.chosen.facts[order[i].index];
         const lc_judged *judged = &b->judged[b->fact_said[order[i].index]];
+        lc_pack_item *item;
+        bool is_plain;
         loci_str line;
         loci_status status;
 
@@ -327,11 +326,13 @@ static loci_status add_facts(building *b, bool constraints, const ranked *order,
             lc_manifest_exclude(&b->manifest, fact->fact.id, reason_of(judged->verdict));
             continue;
         }
-        status = fact_line(b, order[i].index, &line, err);
+        status = fact_line(b, order[i].index, &line, &is_plain, err);
         if (status != LOCI_OK)
             return status;
-        add_item(b, constraints ? LC_SECTION_CONSTRAINTS : LC_SECTION_FACTS, fact->fact.id, line)
-            ->is_mandatory = constraints;
+        item = add_item(b, constraints ? LC_SECTION_CONSTRAINTS : LC_SECTION_FACTS, fact->fact.id,
+                        line);
+        item->is_mandatory = constraints;
+        item->known_tokens = is_plain ? fact->line_tokens : 0;
     }
     return LOCI_OK;
 }

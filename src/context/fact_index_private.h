@@ -11,6 +11,8 @@ typedef struct lc_indexed_fact {
     lc_fact fact;
     loci_str text;
     uint32_t place;
+    int64_t line_tokens; /* 0 = not counted. */
+    int line_encoding;
     bool is_plain; /* Global, and nobody's own: as nearly all are. */
     size_t bytes;  /* Of the block, texts included. */
 } lc_indexed_fact;

@@ -167,7 +167,12 @@ static loci_status read_facts(lc_tx *tx, const lc_source_input *input, lc_arena 
         .has_claims = true,
     };
     lc_fact_request request = {
-        .view = input->view, .query = input->query, .limit = LC_SOURCE_FACTS_MAX};
+        .view = input->view,
+        .query = input->query,
+        .limit = LC_SOURCE_FACTS_MAX,
+        .counter = input->counter,
+        .encoding = input->encoding,
+    };
     loci_status status = input->chooser.choose(input->chooser.ctx, tx, &request, arena,
                                                &out->chosen, err);
 

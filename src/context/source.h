@@ -43,6 +43,8 @@ typedef struct lc_source {
 typedef struct lc_source_input {
     loci_str query;
     lc_fact_chooser chooser;
+    lc_counter counter;
+    int encoding;
     lc_fact_view view;
     loci_str session_id; /* Messages of this session only; none = of all. */
     loci_str working_id; /* Whose working set; none = nobody's. */

@@ -182,6 +182,7 @@ static const lc_result build_results[] = {
 /* Counts for the packer, which has no way to fail: the first failure is kept and told later. */
 typedef struct counting {
     const lc_tokenizer *tokenizer;
+    int encoding; /* Unlike for exact and estimated counts. */
     bool is_estimated;
     loci_status failure;
     loci_error err;
@@ -209,6 +210,7 @@ static loci_status open_counting(lc_call *call, counting *out, loci_error *err)
     status = lc_tokenizers_get(lc_engine_tokenizers(call->engine), encoding, &out->tokenizer, err);
     if (status == LOCI_OK)
         out->is_estimated = !lc_tokenizer_is_exact(out->tokenizer);
+    out->encoding = 2 * (int)encoding + out->is_estimated;
     return status;
 }
 
@@ -249,6 +251,8 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
                             ? lc_rank_in(session.identity.authority, lc_seniority())
                             : -1;
     input.counter = (lc_counter){count_tokens, &counter};
+    input.source.counter = input.counter;
+    input.source.encoding = counter.encoding;
     input.is_estimated = counter.is_estimated;
     lc_jw_object(&call->out);
     status = lc_context_build(tx, &input, &call->out, err);

@@ -57,9 +57,24 @@ static void append_heading(lc_buf *out, const char *heading, bool is_first)
         append_line(out, NULL, loci_str_of(heading));
 }
 
+int64_t lc_pack_line_tokens(lc_heap *heap, lc_counter counter, const char *bullet, loci_str text)
+{
+    lc_buf line;
+    int64_t tokens = 0;
+
+    lc_buf_init(&line, heap, LOCI_MEM_REQUESTS, TEXT_BYTES_MAX);
+    append_line(&line, bullet, text);
+    if (lc_buf_status(&line, NULL) == LOCI_OK)
+        tokens = counter.count(counter.ctx, lc_buf_str(&line));
+    lc_buf_clear(&line);
+    return tokens;
+}
+
 /* What one line costs by itself. */
 static int64_t line_tokens(const lc_pack *pack, lc_buf *scratch, const lc_pack_item *item)
 {
+    if (item->known_tokens > 0)
+        return item->known_tokens;
     lc_buf_reset(scratch);
     append_line(scratch, pack->sections[item->section].bullet, item->text);
     return pack->counter.count(pack->counter.ctx, lc_buf_str(scratch));

@@ -154,6 +154,29 @@ TEST(pack, the_whole_is_counted_and_the_last_chosen_goes_when_it_is_over)
     lc_buf_clear(&p.text);
 }
 
+TEST(pack, a_line_that_was_counted_is_not_counted_again)
+{
+    lc_pack_item items[] = {ITEM(2, 0, "one two"), ITEM(2, 1, "three")};
+    int64_t calls[2] = {0};
+    lc_heap heap;
+    loci_error err;
+
+    lc_heap_init(&heap, test_heap());
+    CHECK_EQ(lc_pack_line_tokens(&heap, (lc_counter){count_words, NULL}, "- ", LC_STR("a\nb")), 4);
+    for (size_t round = 0; round < 2; round++) {
+        packed p;
+
+        start(&p, items, 2, 50);
+        p.pack.counter.ctx = &calls[round];
+        items[0].known_tokens = round == 0 ? 0 : 3;
+        CHECK_OK(lc_pack_run(&p.pack, &p.text, &err), err);
+        CHECK_EQ(items[0].tokens, 3);
+        CHECK(items[0].is_included);
+        lc_buf_clear(&p.text);
+    }
+    CHECK_EQ(calls[1], calls[0] - 1);
+}
+
 TEST(pack, the_budget_holds_whatever_comes)
 {
     test_rng rng = test_random(7);
