@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/map.h"
 #include "base/str.h"
 #include "base/time.h"
 #include "context/manifest.h"
@@ -36,6 +37,7 @@ typedef struct building {
     const lc_judged *judged;
     lc_pack_item *items;
     size_t item_count;
+    lc_map texts; /* Of facts that hold and of messages so far; what it leads to means nothing. */
     lc_manifest manifest;
 } building;
 
@@ -167,6 +169,7 @@ static loci_status judge(building *b, loci_error *err)
     return lc_talk_judge(b->input->talk, b->arena,
                          &(lc_talk_input){.said = b->said,
                                           .count = b->said_count,
+                                          .readings = b->input->readings,
                                           .query = b->input->query,
                                           .reader_rank = b->input->reader_rank,
                                           .reader_organization = b->input->identity->organization,
@@ -389,18 +392,14 @@ static const char *reason_of_message(const lc_judged *judged)
     return "irrelevant";
 }
 
-static bool is_repeated(const building *b, size_t index)
+/* Whether a fact that holds or a later message has the same text. From here on this one has it. */
+static loci_status note_text(building *b, const lc_message *message, bool *is_repeated,
+                             loci_error *err)
 {
-    loci_str text = lc_str_trim(b->source.messages[index].text);
+    loci_str text = lc_str_trim(message->text);
 
-    for (size_t i = index + 1; i < b->source.message_count; i++)
-        if (lc_str_eq(lc_str_trim(b->source.messages[i].text), text))
-            return true;
-    for (size_t i = 0; i < b->source.chosen.count; i++)
-        if (b->judged[b->fact_said[i]].verdict == LC_VERDICT_HOLDS &&
-            lc_str_eq(lc_str_trim(b->source.chosen.facts[i].text), text))
-            return true;
-    return false;
+    *is_repeated = lc_map_find(&b->texts, text) != NULL;
+    return *is_repeated || lc_map_put(&b->texts, text, b) ? LOCI_OK : lc_fail_memory(err);
 }
 
 static loci_status add_message(building *b, size_t index, loci_error *err)
@@ -408,13 +407,14 @@ static loci_status add_message(building *b, size_t index, loci_error *err)
     const lc_message *message = &b->source.messages[index];
     const lc_judged *judged = &b->judged[b->message_said[index]];
     loci_str text = {0}, who = message->speaker.len > 0 ? message->speaker : message->role;
-    loci_status status = LOCI_OK;
+    bool is_repeated;
+    loci_status status = note_text(b, message, &is_repeated, err);
 
-    if (judged->verdict == LC_VERDICT_HOLDS)
+    if (status == LOCI_OK && judged->verdict == LC_VERDICT_HOLDS)
         status = lc_judged_text(b->arena, judged, message->text, &text, err);
     if (status != LOCI_OK)
         return status;
-    if (text.len == 0 || is_repeated(b, index)) {
+    if (text.len == 0 || is_repeated) {
         lc_manifest_exclude(&b->manifest, message->id,
                             text.len == 0 ? reason_of_message(judged) : "duplicate");
         return LOCI_OK;
@@ -432,6 +432,10 @@ static loci_status add_messages(building *b, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
+    for (size_t i = 0; i < b->source.chosen.count && b->source.message_count > 0; i++)
+        if (b->judged[b->fact_said[i]].verdict == LC_VERDICT_HOLDS &&
+            !lc_map_put(&b->texts, lc_str_trim(b->source.chosen.facts[i].text), b))
+            return lc_fail_memory(err);
     for (size_t i = b->source.message_count; i-- > 0 && status == LOCI_OK;)
         status = add_message(b, i, err);
     return status;
@@ -495,6 +499,7 @@ loci_status lc_context_build(lc_tx *tx, const lc_context_input *input, lc_json_w
     loci_status status = lc_source_read(tx, &input->source, input->arena, &b.source, err);
 
     lc_buf_init(&text, input->arena->heap, LOCI_MEM_REQUESTS, LC_CONTEXT_BYTES_MAX);
+    lc_map_init(&b.texts, input->arena->heap, LOCI_MEM_REQUESTS);
     lc_manifest_init(&b.manifest, input->arena);
     if (status == LOCI_OK)
         status = judge(&b, err);
@@ -514,6 +519,7 @@ loci_status lc_context_build(lc_tx *tx, const lc_context_input *input, lc_json_w
         explain(&b);
         lc_manifest_put(&b.manifest, &pack, lc_buf_str(&text), input->is_estimated, out);
     }
+    lc_map_clear(&b.texts);
     lc_buf_clear(&text);
     return status;
 }

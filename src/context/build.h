@@ -17,6 +17,7 @@ typedef struct lc_context_input {
     lc_source_input source;
     const lc_identity *identity; /* Of the open session; no user_name = none. */
     const lc_talk *talk;
+    lc_readings *readings; /* For this call alone; NULL = none. */
     lc_counter counter;
     bool is_estimated; /* What the counter says is an estimate. */
     int reader_rank;   /* Seniority of who reads, for marks in texts; -1 = nobody known. */

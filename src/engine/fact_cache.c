@@ -9,11 +9,15 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "talk/reading.h"
 
 typedef struct entry {
     char *tenant_id, *user_id; /* One block, the index's name. */
     size_t name_bytes;
     lc_fact_index *index;
+    lc_readings *readings; /* NULL = lent out, or none yet. */
+    bool is_lent;
+    size_t readings_bytes;
     pthread_mutex_t lock;
     int users;           /* Threads that use it or wait for it. */
     uint64_t used_at;    /* Tick of the last use. */
@@ -45,6 +49,7 @@ static void free_entry(lc_fact_cache *cache, entry *e)
     if (e == NULL)
         return;
     lc_fact_index_free(e->index);
+    lc_readings_free(e->readings);
     (void)pthread_mutex_destroy(&e->lock);
     lc_heap_free(cache->heap, e->tenant_id, e->name_bytes, LOCI_MEM_CACHES);
     lc_heap_free(cache->heap, e, sizeof *e, LOCI_MEM_CACHES);
@@ -102,7 +107,8 @@ static size_t total_bytes(const lc_fact_cache *cache)
     size_t bytes = 0;
 
     for (size_t i = 0; i < LC_FACT_CACHE_ENTRIES; i++)
-        bytes += cache->entries[i] != NULL ? cache->entries[i]->bytes : 0;
+        if (cache->entries[i] != NULL)
+            bytes += cache->entries[i]->bytes + cache->entries[i]->readings_bytes;
     return bytes;
 }
 
@@ -172,6 +178,57 @@ static void give_back(lc_fact_cache *cache, entry *e, size_t bytes)
         continue;
     (void)pthread_mutex_unlock(&cache->lock);
 }
+
+/* ---- Readings -------------------------------------------------------------------------------- */
+
+static entry *find_entry(lc_fact_cache *cache, const lc_tx *tx)
+{
+    for (size_t i = 0; i < LC_FACT_CACHE_ENTRIES; i++)
+        if (is_of(cache->entries[i], tx))
+            return cache->entries[i];
+    return NULL;
+}
+
+lc_readings *lc_fact_cache_lend_readings(lc_fact_cache *cache, const lc_tx *tx)
+{
+    lc_readings *readings = NULL;
+    entry *e;
+
+    if (borrow(cache, tx, &e, NULL) != LOCI_OK || e == NULL)
+        return NULL;
+    (void)pthread_mutex_lock(&cache->lock);
+    e->users--;
+    if (!e->is_lent) {
+        if (e->readings == NULL)
+            (void)lc_readings_new(cache->heap, &e->readings, NULL);
+        readings = e->readings;
+        e->readings = NULL;
+        e->is_lent = readings != NULL;
+    }
+    (void)pthread_mutex_unlock(&cache->lock);
+    return readings;
+}
+
+void lc_fact_cache_take_readings(lc_fact_cache *cache, const lc_tx *tx, lc_readings *readings)
+{
+    entry *e;
+
+    if (readings == NULL)
+        return;
+    lc_readings_trim(readings);
+    (void)pthread_mutex_lock(&cache->lock);
+    e = find_entry(cache, tx);
+    if (e != NULL && e->readings == NULL) {
+        e->readings = readings;
+        e->readings_bytes = lc_readings_bytes(readings);
+        e->is_lent = false;
+        readings = NULL;
+    }
+    (void)pthread_mutex_unlock(&cache->lock);
+    lc_readings_free(readings); /* Its user had to go meanwhile. */
+}
+
+/* ---- Choosing -------------------------------------------------------------------------------- */
 
 static loci_status choose_from(lc_fact_index *index, lc_tx *tx, const lc_fact_request *request,
                                lc_arena *arena, lc_fact_choice *out, loci_error *err)

@@ -254,8 +254,10 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
     input.source.counter = input.counter;
     input.source.encoding = counter.encoding;
     input.is_estimated = counter.is_estimated;
+    input.readings = lc_fact_cache_lend_readings(lc_engine_fact_cache(call->engine), tx);
     lc_jw_object(&call->out);
     status = lc_context_build(tx, &input, &call->out, err);
+    lc_fact_cache_take_readings(lc_engine_fact_cache(call->engine), tx, input.readings);
     if (status == LOCI_OK && counter.failure != LOCI_OK) {
         *err = counter.err;
         status = counter.failure;

@@ -20,7 +20,8 @@ typedef struct lc_unit {
     lc_unit_clause *clauses;
     size_t clause_count;
     lc_verdict verdict;
-    bool is_withdrawn; /* It says so itself: "[INVALIDATED] ..." */
+    bool is_withdrawn;   /* It says so itself: "[INVALIDATED] ..." */
+    uint64_t words_hash; /* Of its words: texts of two hashes differ. */
 } lc_unit;
 
 typedef struct lc_judging {
@@ -28,7 +29,9 @@ typedef struct lc_judging {
     lc_arena *arena;
     const lc_talk_input *input;
     lc_terms query;
-    lc_unit *units; /* As many as things said. */
+    lc_unit *units;   /* As many as things said. */
+    uint32_t *places; /* Of facts and messages by the hash of their words; UINT32_MAX = free. */
+    size_t place_mask;
     lc_dead *dead;
     size_t dead_count;
 } lc_judging;

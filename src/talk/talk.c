@@ -9,8 +9,10 @@
 #include "talk/talk.h"
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "talk/judging.h"
 #include "talk/mark.h"
+#include "talk/reading.h"
 
 struct lc_talk {
     lc_heap *heap;
@@ -108,8 +110,34 @@ loci_status lc_unit_read(const lc_talk *talk, lc_arena *arena, loci_str text, lc
     loci_status status;
 
     out->attribution = lc_attribution_of(text, talk->ranking);
+    out->words_hash = lc_hash64(lc_str_trim(out->attribution.words));
     status = lc_terms_read(arena, out->attribution.words, &out->terms, err);
     return status == LOCI_OK ? read_clauses(talk, arena, out, err) : status;
+}
+
+/* Of equal words the earlier unit is found first. False when out of memory. */
+static bool index_words(lc_judging *j)
+{
+    size_t room = 1;
+
+    while (room < 2 * j->input->count + 1)
+        room *= 2;
+    j->places = lc_arena_alloc(j->arena, room * sizeof *j->places);
+    if (j->places == NULL)
+        return false;
+    memset(j->places, 0xFF, room * sizeof *j->places);
+    j->place_mask = room - 1;
+    for (size_t i = 0; i < j->input->count; i++) {
+        lc_said_kind kind = j->units[i].said->kind;
+        size_t place = j->units[i].words_hash & j->place_mask;
+
+        if (kind != LC_SAID_MESSAGE && kind != LC_SAID_FACT)
+            continue;
+        while (j->places[place] != UINT32_MAX)
+            place = (place + 1) & j->place_mask;
+        j->places[place] = (uint32_t)i;
+    }
+    return true;
 }
 
 static loci_status read_units(lc_judging *j, loci_error *err)
@@ -123,13 +151,14 @@ static loci_status read_units(lc_judging *j, loci_error *err)
         loci_status status;
 
         unit->said = said;
-        status = lc_unit_read(j->talk, j->arena, said->text, unit, err);
+        status = lc_readings_read(j->input->readings, j->talk, j->arena, said->text, unit, err);
         if (status != LOCI_OK)
             return status;
     }
     j->dead = lc_arena_zalloc_array(j->arena, 2 * j->input->count + 1, sizeof *j->dead);
-    return j->dead != NULL ? lc_terms_read(j->arena, j->input->query, &j->query, err)
-                           : lc_fail_memory(err);
+    if (j->dead == NULL || !index_words(j))
+        return lc_fail_memory(err);
+    return lc_terms_read(j->arena, j->input->query, &j->query, err);
 }
 
 void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_rejected)
@@ -199,24 +228,31 @@ static loci_status judge_mark(lc_judging *j, lc_unit *unit, loci_error *err)
 
 static bool is_verbatim(const lc_unit *a, const lc_unit *b)
 {
-    return lc_str_eq(lc_str_trim(a->attribution.words), lc_str_trim(b->attribution.words));
+    return a->words_hash == b->words_hash &&
+           lc_str_eq(lc_str_trim(a->attribution.words), lc_str_trim(b->attribution.words));
 }
 
-/* The message that has exactly these words, or NULL. */
-static lc_unit *message_of(lc_judging *j, const lc_unit *unit)
+/* The first of the kind that has exactly these words, or NULL. */
+static lc_unit *find_words(const lc_judging *j, const lc_unit *unit, lc_said_kind kind)
 {
-    for (size_t i = 0; i < j->input->count; i++)
-        if (j->units[i].said->kind == LC_SAID_MESSAGE && is_verbatim(&j->units[i], unit))
-            return &j->units[i];
+    for (size_t at = unit->words_hash & j->place_mask; j->places[at] != UINT32_MAX;
+         at = (at + 1) & j->place_mask) {
+        lc_unit *other = &j->units[j->places[at]];
+
+        if (other->said->kind == kind && is_verbatim(other, unit))
+            return other;
+    }
     return NULL;
+}
+
+static lc_unit *message_of(const lc_judging *j, const lc_unit *unit)
+{
+    return find_words(j, unit, LC_SAID_MESSAGE);
 }
 
 static bool is_still_a_fact(const lc_judging *j, const lc_unit *former)
 {
-    for (size_t i = 0; i < j->input->count; i++)
-        if (j->units[i].said->kind == LC_SAID_FACT && is_verbatim(&j->units[i], former))
-            return true;
-    return false;
+    return find_words(j, former, LC_SAID_FACT) != NULL;
 }
 
 /* The unit's terms without an aside in parentheses at its end. */

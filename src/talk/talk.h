@@ -63,9 +63,13 @@ typedef struct lc_talk lc_talk;
 loci_status lc_talk_new(lc_heap *heap, lc_ranking ranking, lc_talk **out, loci_error *err);
 void lc_talk_free(lc_talk *talk); /* NULL is fine. */
 
+/* Texts that were read before; see talk/reading.h. */
+typedef struct lc_readings lc_readings;
+
 typedef struct lc_talk_input {
     const lc_said *said; /* Oldest first. */
     size_t count;
+    lc_readings *readings;        /* NULL = none: everything is read. */
     loci_str query;               /* An aside or the past is let in when the query names it. */
     int reader_rank;              /* Who will read it; -1 = nobody in particular. */
     loci_str reader_organization; /* None = not known. */

@@ -1,0 +1,224 @@
+/* reading.c - two maps from the hash of a text to what was read.
+ *
+ * Invariants: an entry is in one of the maps; `bytes` are those of the newer one. All parts of a
+ * unit lie in one text, its words, so an entry keeps offsets of terms and gets its text from
+ * whoever asks: the same bytes, or the hash would differ. */
+#include "talk/reading.h"
+
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/str.h"
+
+#define HALF_BYTES (LC_READINGS_BYTES_MAX / 2)
+
+/* A run of terms of the unit. */
+typedef struct run {
+    uint32_t first, count;
+} run;
+
+typedef struct kept_clause {
+    run terms, value, amount;
+    uint32_t bits;
+    bool is_aside;
+    size_t value_order, wrong_at;
+} kept_clause;
+
+typedef struct kept {
+    lc_hash128 content; /* Its key. */
+    size_t bytes;
+    size_t who_at, who_bytes, words_at, words_bytes; /* In the text. */
+    int rank;
+    bool has_who;
+    uint64_t words_hash;
+    size_t term_count, clause_count;
+    lc_term *terms;
+    kept_clause *clauses;
+} kept;
+
+struct lc_readings {
+    lc_heap *heap;
+    lc_map newer, older;
+    size_t bytes, older_bytes;
+};
+
+loci_status lc_readings_new(lc_heap *heap, lc_readings **out, loci_error *err)
+{
+    lc_readings *readings = lc_heap_zalloc(heap, sizeof *readings, LOCI_MEM_CACHES);
+
+    if (readings == NULL)
+        return lc_fail_memory(err);
+    readings->heap = heap;
+    lc_map_init(&readings->newer, heap, LOCI_MEM_CACHES);
+    lc_map_init(&readings->older, heap, LOCI_MEM_CACHES);
+    *out = readings;
+    return LOCI_OK;
+}
+
+static void clear_half(lc_readings *readings, lc_map *half)
+{
+    size_t place = 0;
+
+    for (kept *k; (k = lc_map_each(half, &place)) != NULL;)
+        lc_heap_free(readings->heap, k, k->bytes, LOCI_MEM_CACHES);
+    lc_map_clear(half);
+}
+
+void lc_readings_free(lc_readings *readings)
+{
+    if (readings == NULL)
+        return;
+    clear_half(readings, &readings->newer);
+    clear_half(readings, &readings->older);
+    lc_heap_free(readings->heap, readings, sizeof *readings, LOCI_MEM_CACHES);
+}
+
+size_t lc_readings_bytes(const lc_readings *readings)
+{
+    size_t places = readings->newer.place_count + readings->older.place_count;
+
+    return readings->bytes + readings->older_bytes + places * sizeof(lc_map_entry);
+}
+
+void lc_readings_trim(lc_readings *readings)
+{
+    lc_map older = readings->older;
+
+    if (readings->bytes <= HALF_BYTES)
+        return;
+    clear_half(readings, &older);
+    readings->older = readings->newer;
+    readings->older_bytes = readings->bytes;
+    lc_map_init(&readings->newer, readings->heap, LOCI_MEM_CACHES);
+    readings->bytes = 0;
+}
+
+static loci_str key_of(const lc_hash128 *content)
+{
+    return (loci_str){(const char *)content, sizeof *content};
+}
+
+/* ---- Keeping --------------------------------------------------------------------------------- */
+
+static run run_of(const lc_unit *unit, lc_terms part)
+{
+    return (run){part.count > 0 ? (uint32_t)(part.at - unit->terms.at) : 0, (uint32_t)part.count};
+}
+
+/* One block: the entry, its clauses, its terms. */
+static kept *copy_unit(lc_readings *readings, loci_str text, const lc_unit *unit)
+{
+    size_t clause_bytes = unit->clause_count * sizeof(kept_clause);
+    size_t term_bytes = unit->terms.count * sizeof(lc_term);
+    size_t bytes = sizeof(kept) + clause_bytes + term_bytes;
+    const lc_attribution *by = &unit->attribution;
+    kept *k = lc_heap_zalloc(readings->heap, bytes, LOCI_MEM_CACHES);
+
+    if (k == NULL)
+        return NULL;
+    k->bytes = bytes;
+    k->has_who = by->who.len > 0;
+    k->who_at = k->has_who ? (size_t)(by->who.ptr - text.ptr) : 0;
+    k->who_bytes = by->who.len;
+    k->words_at = by->words.len > 0 ? (size_t)(by->words.ptr - text.ptr) : 0;
+    k->words_bytes = by->words.len;
+    k->rank = by->rank;
+    k->words_hash = unit->words_hash;
+    k->term_count = unit->terms.count;
+    k->clause_count = unit->clause_count;
+    k->clauses = (kept_clause *)(k + 1);
+    k->terms = (lc_term *)((char *)(k + 1) + clause_bytes);
+    if (term_bytes > 0)
+        memcpy(k->terms, unit->terms.at, term_bytes);
+    for (size_t i = 0; i < unit->clause_count; i++) {
+        const lc_unit_clause *clause = &unit->clauses[i];
+
+        k->clauses[i] = (kept_clause){.terms = run_of(unit, clause->terms),
+                                      .value = run_of(unit, clause->cues.value),
+                                      .amount = run_of(unit, clause->cues.amount),
+                                      .bits = clause->cues.bits,
+                                      .is_aside = clause->is_aside,
+                                      .value_order = clause->cues.value_order,
+                                      .wrong_at = clause->cues.wrong_at};
+    }
+    return k;
+}
+
+static void put(lc_readings *readings, kept *k)
+{
+    if (lc_map_put(&readings->newer, key_of(&k->content), k))
+        readings->bytes += k->bytes;
+    else
+        lc_heap_free(readings->heap, k, k->bytes, LOCI_MEM_CACHES);
+}
+
+/* ---- Finding --------------------------------------------------------------------------------- */
+
+static lc_terms terms_of(const lc_unit *unit, run part)
+{
+    return lc_terms_part(unit->terms, part.first, part.count);
+}
+
+static loci_status use(const kept *k, lc_arena *arena, loci_str text, lc_unit *out, loci_error *err)
+{
+    out->attribution = (lc_attribution){.rank = k->rank,
+                                        .words = {text.ptr + k->words_at, k->words_bytes}};
+    if (k->has_who)
+        out->attribution.who = (loci_str){text.ptr + k->who_at, k->who_bytes};
+    out->words_hash = k->words_hash;
+    out->terms = (lc_terms){out->attribution.words, k->terms, k->term_count};
+    out->clause_count = k->clause_count;
+    out->clauses = lc_arena_zalloc_array(arena, k->clause_count + 1, sizeof *out->clauses);
+    if (out->clauses == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < k->clause_count; i++) {
+        const kept_clause *from = &k->clauses[i];
+
+        out->clauses[i] = (lc_unit_clause){.terms = terms_of(out, from->terms),
+                                           .is_aside = from->is_aside,
+                                           .cues = {.bits = from->bits,
+                                                    .value = terms_of(out, from->value),
+                                                    .value_order = from->value_order,
+                                                    .amount = terms_of(out, from->amount),
+                                                    .wrong_at = from->wrong_at}};
+    }
+    return LOCI_OK;
+}
+
+static kept *find(lc_readings *readings, const lc_hash128 *content)
+{
+    kept *k = lc_map_find(&readings->newer, key_of(content));
+
+    if (k != NULL)
+        return k;
+    k = lc_map_find(&readings->older, key_of(content));
+    if (k == NULL || !lc_map_put(&readings->newer, key_of(&k->content), k))
+        return k;
+    (void)lc_map_take(&readings->older, key_of(content));
+    readings->older_bytes -= k->bytes;
+    readings->bytes += k->bytes;
+    return k;
+}
+
+loci_status lc_readings_read(lc_readings *readings, const lc_talk *talk, lc_arena *arena,
+                             loci_str text, lc_unit *out, loci_error *err)
+{
+    bool is_kept = readings != NULL && text.len > 0 && text.len <= LC_READING_TEXT_BYTES_MAX;
+    lc_hash128 content;
+    kept *k;
+    loci_status status;
+
+    if (!is_kept)
+        return lc_unit_read(talk, arena, text, out, err);
+    content = lc_hash128_of(text);
+    k = find(readings, &content);
+    if (k != NULL)
+        return use(k, arena, text, out, err);
+    status = lc_unit_read(talk, arena, text, out, err);
+    k = status == LOCI_OK ? copy_unit(readings, text, out) : NULL;
+    if (k != NULL) {
+        k->content = content;
+        put(readings, k);
+    }
+    return status;
+}
