@@ -137,12 +137,9 @@ static bool read_titled(loci_str text, lc_ranking ranking, loci_str *out_who, lo
 
 static bool starts_folded(loci_str text, const char *lower)
 {
-    size_t len = strlen(lower);
-
-    if (text.len < len)
-        return false;
-    for (size_t i = 0; i < len; i++)
-        if ((is_upper(text.ptr[i]) ? text.ptr[i] + ('a' - 'A') : text.ptr[i]) != lower[i])
+    for (size_t i = 0; lower[i] != '\0'; i++)
+        if (i == text.len ||
+            (is_upper(text.ptr[i]) ? text.ptr[i] + ('a' - 'A') : text.ptr[i]) != lower[i])
             return false;
     return true;
 }
@@ -188,6 +185,8 @@ static bool read_says(loci_str text, lc_ranking ranking, loci_str *out_who, loci
     for (size_t at = start; at < text.len && at < start + WHO_BYTES_MAX / 2; at++) {
         if (!is_word_byte(text.ptr[at]) && text.ptr[at] != ' ')
             return false;
+        if (text.ptr[at] != ' ') /* As all of them begin. */
+            continue;
         for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++) {
             if (!starts_folded(from(text, at), verbs[v]))
                 continue;

@@ -226,14 +226,6 @@ static bool matches(match *m, size_t element_index, size_t at)
 
 /* ---- Reading a clause ------------------------------------------------------------------------ */
 
-static bool is_one_of(uint64_t word, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (word == lc_term_word(loci_str_of(words[i])))
-            return true;
-    return false;
-}
-
 /* How many words that say nothing stand at the front: "Oh, and ...". */
 static size_t fillers(lc_terms clause)
 {
@@ -244,7 +236,7 @@ static size_t fillers(lc_terms clause)
     size_t count = 0;
 
     while (count < clause.count && count < FILLERS_MAX &&
-           is_one_of(clause.at[count].word, words, sizeof words / sizeof *words))
+           LC_TERM_IS_ONE_OF(clause, &clause.at[count], words))
         count++;
     return count;
 }
@@ -257,25 +249,26 @@ static lc_terms trim_value(lc_terms value)
                                        "if",      "but",    "unless", "effective"};
     static const char *const leads[] = {"the", "a", "an", "now", "about", "actually"};
     static const char *const tails[] = {"now", "today", "onwards"};
-    uint64_t word_for = lc_term_word(LC_STR("for")), word_the = lc_term_word(LC_STR("the"));
+    static const char *const words_for[] = {"for"}, *const words_the[] = {"the"};
     size_t first = 0, count = 0;
 
     while (first + 1 < value.count &&
-           is_one_of(value.at[first].word, leads, sizeof leads / sizeof *leads))
+           LC_TERM_IS_ONE_OF(value, &value.at[first], leads))
         first++;
     while (first + count < value.count) {
         const lc_term *term = &value.at[first + count];
-        bool is_for_the = term->word == word_for && first + count + 1 < value.count &&
-                          term[1].word == word_the;
+        bool is_for_the = first + count + 1 < value.count &&
+                          LC_TERM_IS_ONE_OF(value, term, words_for) &&
+                          LC_TERM_IS_ONE_OF(value, term + 1, words_the);
 
-        if (count > 0 && (is_for_the || is_one_of(term->word, ends, sizeof ends / sizeof *ends)))
+        if (count > 0 && (is_for_the || LC_TERM_IS_ONE_OF(value, term, ends)))
             break;
         count++;
         if (term->after == ';' || term->after == '(')
             break;
     }
     while (count > 1 &&
-           is_one_of(value.at[first + count - 1].word, tails, sizeof tails / sizeof *tails))
+           LC_TERM_IS_ONE_OF(value, &value.at[first + count - 1], tails))
         count--;
     return lc_terms_part(value, first, count);
 }
@@ -307,7 +300,7 @@ static lc_terms amount_of(lc_terms clause)
     for (size_t at = 0; at < clause.count; at++)
         if (lc_term_is_amount(clause.at[at].kind) &&
             (at == 0 || clause.at[at].kind != LC_TERM_DATE ||
-             !is_one_of(clause.at[at - 1].word, since, sizeof since / sizeof *since)))
+             !LC_TERM_IS_ONE_OF(clause, &clause.at[at - 1], since)))
             return trim_value(lc_terms_part(clause, at, clause.count - at));
     return lc_terms_part(clause, 0, 0);
 }

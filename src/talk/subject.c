@@ -4,21 +4,13 @@
 
 #include "base/str.h"
 
-static bool is_one_of(const lc_term *term, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (term->word == lc_term_word(loci_str_of(words[i])))
-            return true;
-    return false;
-}
-
-#define IS_ONE_OF(term, words) is_one_of(term, words, sizeof(words) / sizeof *(words))
-
 /* The month, which is no date by itself because of the verb. */
 static bool is_may(lc_terms terms, size_t at)
 {
-    return terms.at[at].word == lc_term_word(LC_STR("may")) &&
-           terms.text.ptr[terms.at[at].start] == 'M';
+    static const char *const may[] = {"may"};
+
+    return terms.text.ptr[terms.at[at].start] == 'M' &&
+           LC_TERM_IS_ONE_OF(terms, &terms.at[at], may);
 }
 
 /* A number is a length of time when a unit follows it, money before a currency, a time of day in
@@ -31,13 +23,13 @@ static uint32_t kind_of_number(lc_terms terms, size_t at)
     static const char *const clock[] = {"past", "o'clock", "sharp"};
     const lc_term *term = &terms.at[at];
 
-    if (at > 0 && (IS_ONE_OF(term - 1, clock) || is_may(terms, at - 1)))
+    if (at > 0 && (LC_TERM_IS_ONE_OF(terms, term - 1, clock) || is_may(terms, at - 1)))
         return LC_VALUE_WHEN;
     if (at + 1 == terms.count)
         return 0;
-    if (term[1].is_time_unit || IS_ONE_OF(term + 1, clock))
+    if (term[1].is_time_unit || LC_TERM_IS_ONE_OF(terms, term + 1, clock))
         return LC_VALUE_WHEN;
-    return IS_ONE_OF(term + 1, currencies) ? LC_VALUE_MONEY : 0;
+    return LC_TERM_IS_ONE_OF(terms, term + 1, currencies) ? LC_VALUE_MONEY : 0;
 }
 
 /* A unit is a time behind "next". */
@@ -49,7 +41,7 @@ static uint32_t kind_of(lc_terms terms, size_t at)
     if (term->kind == LC_TERM_NUMBER)
         return kind_of_number(terms, at);
     if (term->is_time_unit)
-        return at > 0 && IS_ONE_OF(term - 1, relative) ? LC_VALUE_WHEN : 0;
+        return at > 0 && LC_TERM_IS_ONE_OF(terms, term - 1, relative) ? LC_VALUE_WHEN : 0;
     return term->value;
 }
 
@@ -195,7 +187,7 @@ static const lc_term *counted(lc_terms terms, size_t at)
 
     if (terms.at[at].kind != LC_TERM_NUMBER || terms.at[at].after != 0)
         return NULL;
-    if (next < terms.count && IS_ONE_OF(&terms.at[next], each))
+    if (next < terms.count && LC_TERM_IS_ONE_OF(terms, &terms.at[next], each))
         next++;
     return next < terms.count && is_topic(&terms.at[next]) ? &terms.at[next] : NULL;
 }

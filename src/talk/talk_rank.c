@@ -43,9 +43,8 @@ void lc_judging_outrank_fact(lc_judging *j, size_t index)
 static bool has_one_of(lc_terms terms, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < terms.count; i++)
-        for (size_t w = 0; w < count; w++)
-            if (terms.at[i].word == lc_term_word(loci_str_of(words[w])))
-                return true;
+        if (lc_term_is_one_of(terms, &terms.at[i], words, count))
+            return true;
     return false;
 }
 

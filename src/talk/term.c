@@ -148,6 +148,32 @@ uint64_t lc_term_word(loci_str lower)
     return lc_hash64(lower);
 }
 
+/* As to_lower() of term_sense.c has it: letters folded, apostrophes straight. */
+static bool is_spelled(loci_str spelled, const char *lower)
+{
+    for (size_t i = 0; i < spelled.len; i++, lower++) {
+        char c = spelled.ptr[i];
+
+        if (c == '\xE2' && i + 2 < spelled.len && spelled.ptr[i + 1] == '\x80') {
+            c = '\'';
+            i += 2;
+        }
+        if ((is_upper(c) ? c + ('a' - 'A') : c) != *lower)
+            return false;
+    }
+    return *lower == '\0';
+}
+
+bool lc_term_is_one_of(lc_terms terms, const lc_term *term, const char *const *words, size_t count)
+{
+    loci_str spelled = {terms.text.ptr + term->start, term->bytes};
+
+    for (size_t i = 0; i < count; i++)
+        if (is_spelled(spelled, words[i]))
+            return true;
+    return false;
+}
+
 /* The next term at or after `*at`; false at the end of the text. */
 static bool next_term(loci_str text, size_t *at, const lc_term *before, lc_term *out)
 {

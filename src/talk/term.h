@@ -32,14 +32,15 @@ typedef enum lc_value_kind {
     LC_VALUE_CHOICE = 1 << 4  /* Use this; that instead. */
 } lc_value_kind;
 
+/* Small, since many are kept (talk/reading.h). */
 typedef struct lc_term {
-    lc_term_kind kind;
-    uint32_t value;        /* Kinds of values, lc_value_kind; a number alone has none. */
+    uint8_t kind;          /* lc_term_kind */
+    uint8_t value;         /* Kinds of values, lc_value_kind; a number alone has none. */
     bool is_time_unit;     /* Day, week ... */
+    char after;            /* The mark that follows: one of : , - . ? ! ; ( ) or 0. */
     uint32_t start, bytes; /* Where in the text. */
     uint64_t word;         /* Of the lower-case spelling. */
     uint64_t sense;
-    char after; /* The mark that follows: one of : , - . ? ! ; ( ) or 0. */
 } lc_term;
 
 typedef struct lc_terms {
@@ -61,6 +62,11 @@ int lc_term_minutes(lc_terms terms, size_t at);
 
 /* What a lower-case word hashes to, as `word` has it. */
 uint64_t lc_term_word(loci_str lower);
+/* Is the term, which is one of `terms`, spelled like one of these lower-case words? Cheaper than
+ * hashing them. */
+bool lc_term_is_one_of(lc_terms terms, const lc_term *term, const char *const *words, size_t count);
+#define LC_TERM_IS_ONE_OF(terms, term, words)                                                      \
+    lc_term_is_one_of(terms, term, words, sizeof(words) / sizeof *(words))
 
 static inline bool lc_term_is_amount(lc_term_kind kind)
 {

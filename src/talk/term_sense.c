@@ -72,6 +72,15 @@ static const char *const endings[] = {"ations", "ation", "ments", "ment", "ings"
                                       "ions",   "ion",   "ied",   "ies",  "ed",   "es",
                                       "s",      "al",    "en",    "ly",   "e"};
 
+/* As lc_str_compare(), without looking for the end of `listed` first. */
+static int compare(loci_str word, const char *listed)
+{
+    for (size_t i = 0; i < word.len; i++)
+        if (word.ptr[i] != listed[i])
+            return (unsigned char)word.ptr[i] < (unsigned char)listed[i] ? -1 : 1;
+    return listed[word.len] == '\0' ? 0 : -1;
+}
+
 /* The list is in byte order; a test sees to that. */
 static bool is_listed(loci_str word, const char *const *list, size_t count)
 {
@@ -79,7 +88,7 @@ static bool is_listed(loci_str word, const char *const *list, size_t count)
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = lc_str_compare(word, loci_str_of(list[middle]));
+        int order = compare(word, list[middle]);
 
         if (order == 0)
             return true;
@@ -179,7 +188,7 @@ static void set_amount(loci_str lower, lc_term *out)
 static loci_str digits_of(loci_str word)
 {
     for (size_t i = 0; i < sizeof number_words / sizeof *number_words; i++)
-        if (lc_str_is(word, number_words[i].word))
+        if (compare(word, number_words[i].word) == 0)
             return loci_str_of(number_words[i].digits);
     return LC_STR_NONE;
 }
