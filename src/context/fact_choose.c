@@ -1,7 +1,7 @@
 /* fact_choose.c - which facts a context is made from.
  *
- * First who may be seen: one look at every fact, cheap because nearly all are global and nobody's
- * own. Then all constraints, the best for the query by BM25, and the newest until the limit. What
+ * First who may be seen: all that anybody may see at any time, as nearly all are, and one look at
+ * each of the others. Then all constraints, the best for the query by BM25, and the newest until the limit. What
  * needs a review is asked of the store: the mark can come and go without the fact being written. */
 #include <stdio.h>
 
@@ -19,7 +19,6 @@ typedef struct choosing {
     lc_fact_choice *out;
     lc_bitmap seen; /* Places that may be chosen. */
     lc_map inner; /* Keys that an inner scope or a persona has a fact of: outer ones are hidden. */
-    size_t seen_count;
 } choosing;
 
 /* ---- Who may be seen ------------------------------------------------------------------------- */
@@ -93,15 +92,17 @@ static bool is_hidden(choosing *c, const lc_indexed_fact *indexed)
 static loci_status mark_seen(choosing *c, loci_error *err)
 {
     lc_fact_index *index = c->index;
-    loci_status status = lc_bitmap_reserve(&c->seen, index->count + 1, err);
+    loci_status status = lc_bitmap_reserve(&c->seen, 64 * index->open.word_count + 1, err);
 
-    for (size_t i = 0; i < index->count && status == LOCI_OK; i++) {
+    if (status == LOCI_OK && index->open.word_count > 0)
+        memcpy(c->seen.words, index->open.words, index->open.word_count * sizeof(uint64_t));
+    for (uint32_t i = 0; status == LOCI_OK && lc_bitmap_next(&index->special, i, &i); i++) {
         lc_indexed_fact *fact = index->places[i];
         const lc_indexed_fact *inner;
 
-        if (fact == NULL || is_hidden(c, fact))
+        if (is_hidden(c, fact))
             continue;
-        status = lc_bitmap_add(&c->seen, (uint32_t)i, err);
+        status = lc_bitmap_add(&c->seen, i, err);
         if (status != LOCI_OK || nearness(c, fact) == PLAIN)
             continue;
         inner = lc_map_find(&c->inner, fact->fact.key);
@@ -213,8 +214,8 @@ static loci_status take_constraints(choosing *c, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
-    for (uint32_t i = 0; status == LOCI_OK && lc_bitmap_next(&c->seen, i, &i); i++)
-        if (c->index->places[i]->fact.is_constraint)
+    for (uint32_t i = 0; status == LOCI_OK && lc_bitmap_next(&c->index->constraints, i, &i); i++)
+        if (lc_bitmap_has(&c->seen, i))
             status = take(c, i, 0, err);
     return status;
 }
@@ -276,7 +277,7 @@ static loci_status note_review(void *ctx, const lc_fact *fact, loci_error *err)
 
 static loci_status choose(choosing *c, loci_error *err)
 {
-    size_t constraints, room = c->index->constraints + c->request->limit + 1;
+    size_t constraints, room = c->index->constraint_count + c->request->limit + 1;
     loci_status status = mark_seen(c, err);
 
     if (status != LOCI_OK)

@@ -1,7 +1,8 @@
 /* fact_index.c - keeping the index; choosing from it is in fact_choose.c.
  *
- * Invariants: `places[i]` is the fact of place i or NULL; a place is in the postings when it is not
- * NULL; `by_id` leads to every fact; facts stand in the order of their seq. */
+ * Invariants: `places[i]` is the fact of place i or NULL; a place is in the postings and in one of
+ * `open` and `special` when it is not NULL; `by_id` leads to every fact; facts stand in the order
+ * of their seq. */
 #include "context/fact_index.h"
 
 #include "base/error.h"
@@ -23,6 +24,9 @@ loci_status lc_fact_index_new(lc_heap *heap, lc_fact_index **out, loci_error *er
     index->heap = heap;
     index->seen_seq = -1;
     lc_map_init(&index->by_id, heap, LOCI_MEM_INDEX);
+    lc_bitmap_init(&index->open, heap, LOCI_MEM_INDEX);
+    lc_bitmap_init(&index->special, heap, LOCI_MEM_INDEX);
+    lc_bitmap_init(&index->constraints, heap, LOCI_MEM_INDEX);
     *out = index;
     return LOCI_OK;
 }
@@ -40,10 +44,13 @@ void lc_fact_index_reset(lc_fact_index *index)
             free_fact(index, index->places[i]);
     lc_heap_free(index->heap, index->places, index->room * sizeof(*index->places), LOCI_MEM_INDEX);
     lc_map_clear(&index->by_id);
+    lc_bitmap_clear(&index->open);
+    lc_bitmap_clear(&index->special);
+    lc_bitmap_clear(&index->constraints);
     lc_postings_free(index->postings);
     index->postings = NULL;
     index->places = NULL;
-    index->count = index->room = index->live = index->constraints = 0;
+    index->count = index->room = index->live = index->constraint_count = 0;
     index->seen_seq = -1;
     memset(&index->past, 0, sizeof index->past);
 }
@@ -135,8 +142,11 @@ static void remove_fact(lc_fact_index *index, loci_str id)
         return;
     (void)lc_postings_remove(index->postings, fact->place);
     index->places[fact->place] = NULL;
+    lc_bitmap_remove(&index->open, fact->place);
+    lc_bitmap_remove(&index->special, fact->place);
+    lc_bitmap_remove(&index->constraints, fact->place);
     index->live--;
-    index->constraints -= fact->fact.is_constraint;
+    index->constraint_count -= fact->fact.is_constraint;
     free_fact(index, fact);
 }
 
@@ -144,9 +154,14 @@ static loci_status make_room(lc_fact_index *index, loci_error *err)
 {
     size_t room = index->room == 0 ? 64 : 2 * index->room;
     void *places;
+    loci_status status = lc_bitmap_reserve(&index->open, index->count + 1, err);
 
-    if (index->count < index->room)
-        return LOCI_OK;
+    if (status == LOCI_OK)
+        status = lc_bitmap_reserve(&index->special, index->count + 1, err);
+    if (status == LOCI_OK)
+        status = lc_bitmap_reserve(&index->constraints, index->count + 1, err);
+    if (status != LOCI_OK || index->count < index->room)
+        return status;
     places = lc_heap_resize(index->heap, index->places, index->room * sizeof(*index->places),
                             room * sizeof(*index->places), LOCI_MEM_INDEX);
     if (places == NULL)
@@ -226,6 +241,20 @@ static loci_status forget(void *ctx, const lc_fact *fact, loci_error *err)
     return LOCI_OK;
 }
 
+/* The next place is its own; there is room. */
+static void place_fact(lc_fact_index *index, lc_indexed_fact *fact)
+{
+    bool is_open = fact->is_plain && fact->fact.valid_until == LC_FACT_NO_TIME &&
+                   !lc_fact_is_restricted(&fact->fact);
+
+    (void)lc_bitmap_add(is_open ? &index->open : &index->special, fact->place, NULL);
+    if (fact->fact.is_constraint)
+        (void)lc_bitmap_add(&index->constraints, fact->place, NULL);
+    index->places[index->count++] = fact;
+    index->live++;
+    index->constraint_count += fact->fact.is_constraint;
+}
+
 static loci_status add_fact(catching_up *c, lc_stemmer *stemmer, const lc_fact *from,
                             loci_error *err)
 {
@@ -252,9 +281,7 @@ static loci_status add_fact(catching_up *c, lc_stemmer *stemmer, const lc_fact *
         free_fact(index, fact);
         return status;
     }
-    index->places[index->count++] = fact;
-    index->live++;
-    index->constraints += fact->fact.is_constraint;
+    place_fact(index, fact);
     lc_arena_rewind(c->arena, mark);
     return LOCI_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "context/fact_index.h"
+#include "index/bitmap.h"
 #include "index/postings.h"
 #include "text/term.h"
 
@@ -20,7 +21,11 @@ typedef struct lc_indexed_fact {
 struct lc_fact_index {
     lc_heap *heap;
     lc_indexed_fact **places; /* By place; NULL = its fact has ended. */
-    size_t count, room, live, constraints;
+    size_t count, room, live;
+    /* Places with a fact: those that everybody may see at any time, as nearly all, and the others;
+     * constraints are in one of these, too. */
+    lc_bitmap open, special, constraints;
+    size_t constraint_count;
     lc_map by_id;
     lc_postings *postings; /* NULL = empty. */
     size_t bytes;

@@ -13,7 +13,7 @@
 #include "talk/judging.h"
 
 /* Of both halves; one call may go above it by what it reads. */
-#define LC_READINGS_BYTES_MAX (1u << 20)
+#define LC_READINGS_BYTES_MAX (1u << 23)
 /* Longer texts are read each time. */
 #define LC_READING_TEXT_BYTES_MAX 4096
 
