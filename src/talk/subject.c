@@ -4,45 +4,18 @@
 
 #include "base/str.h"
 
-/* The month, which is no date by itself because of the verb. */
-static bool is_may(lc_terms terms, size_t at)
+/* What stands outside of `terms` does not count. */
+static uint32_t kind_of(lc_terms terms, size_t at)
 {
-    static const char *const may[] = {"may"};
-
-    return terms.text.ptr[terms.at[at].start] == 'M' &&
-           LC_TERM_IS_ONE_OF(terms, &terms.at[at], may);
-}
-
-/* A number is a length of time when a unit follows it, money before a currency, a time of day in
- * "ten past eleven". */
-static uint32_t kind_of_number(lc_terms terms, size_t at)
-{
-    static const char *const currencies[] = {"dollar", "dollars", "euro", "euros", "pound",
-                                             "pounds", "pence",   "cent", "cents", "francs",
-                                             "yen",    "usd",     "eur",  "gbp",   "bucks"};
-    static const char *const clock[] = {"past", "o'clock", "sharp"};
     const lc_term *term = &terms.at[at];
 
-    if (at > 0 && (LC_TERM_IS_ONE_OF(terms, term - 1, clock) || is_may(terms, at - 1)))
+    if (term->kind != LC_TERM_NUMBER && !term->is_time_unit)
+        return term->value;
+    if (at > 0 && term->is_when_behind)
         return LC_VALUE_WHEN;
     if (at + 1 == terms.count)
         return 0;
-    if (term[1].is_time_unit || LC_TERM_IS_ONE_OF(terms, term + 1, clock))
-        return LC_VALUE_WHEN;
-    return LC_TERM_IS_ONE_OF(terms, term + 1, currencies) ? LC_VALUE_MONEY : 0;
-}
-
-/* A unit is a time behind "next". */
-static uint32_t kind_of(lc_terms terms, size_t at)
-{
-    static const char *const relative[] = {"next", "this", "last", "coming", "following"};
-    const lc_term *term = &terms.at[at];
-
-    if (term->kind == LC_TERM_NUMBER)
-        return kind_of_number(terms, at);
-    if (term->is_time_unit)
-        return at > 0 && LC_TERM_IS_ONE_OF(terms, term - 1, relative) ? LC_VALUE_WHEN : 0;
-    return term->value;
+    return term->is_when_before ? LC_VALUE_WHEN : term->is_money_before ? LC_VALUE_MONEY : 0;
 }
 
 uint32_t lc_value_kinds(lc_terms terms)
@@ -70,7 +43,7 @@ static bool is_topic(const lc_term *term)
 /* Whether the term at `at` has its sense for the first time. */
 static bool is_first(lc_terms terms, size_t at)
 {
-    return !lc_terms_have(lc_terms_part(terms, 0, at), terms.at[at].sense);
+    return terms.at[at].repeats == 0 || terms.at[at].repeats > at;
 }
 
 static size_t topics(lc_terms terms)
@@ -90,6 +63,14 @@ static size_t shared_topics(lc_terms a, lc_terms b)
     for (size_t i = 0; i < a.count; i++)
         count += is_topic(&a.at[i]) && is_first(a, i) && lc_terms_have(b, a.at[i].sense);
     return count;
+}
+
+static bool shares_topic(lc_terms a, lc_terms b)
+{
+    for (size_t i = 0; i < a.count; i++)
+        if (is_topic(&a.at[i]) && lc_terms_have(b, a.at[i].sense))
+            return true;
+    return false;
 }
 
 size_t lc_subject_shared(lc_terms a, lc_terms b)
@@ -112,12 +93,13 @@ static bool shares_number(lc_terms a, lc_terms b)
 
 bool lc_subject_is_same(lc_terms a, lc_terms b)
 {
-    size_t shared = shared_topics(a, b);
-    size_t topics_a = topics(a), topics_b = topics(b);
-    size_t fewer = topics_a < topics_b ? topics_a : topics_b;
+    size_t shared = shared_topics(a, b), topics_a, topics_b, fewer;
 
     if (shared == 0)
         return false;
+    topics_a = topics(a);
+    topics_b = topics(b);
+    fewer = topics_a < topics_b ? topics_a : topics_b;
     return shared >= 2 || shares_number(a, b) || shared * 5 >= fewer * 2;
 }
 
@@ -207,13 +189,19 @@ static const lc_term *labelled(lc_terms terms, size_t at)
 bool lc_subject_counts_differ(lc_terms a, lc_terms b)
 {
     for (size_t i = 0; i < a.count; i++) {
-        const lc_term *thing = counted(a, i), *label = labelled(a, i);
+        const lc_term *thing, *label;
 
-        if (lc_terms_have(b, a.at[i].sense))
+        if (a.at[i].kind != LC_TERM_NUMBER || lc_terms_have(b, a.at[i].sense))
             continue;
+        thing = counted(a, i);
+        label = labelled(a, i);
         for (size_t j = 0; j < b.count; j++) {
-            const lc_term *other = counted(b, j), *other_label = labelled(b, j);
+            const lc_term *other, *other_label;
 
+            if (b.at[j].kind != LC_TERM_NUMBER)
+                continue;
+            other = counted(b, j);
+            other_label = labelled(b, j);
             if (thing != NULL && other != NULL && thing->sense == other->sense)
                 return true;
             if (label != NULL && other_label != NULL && label->sense == other_label->sense)
@@ -225,7 +213,7 @@ bool lc_subject_counts_differ(lc_terms a, lc_terms b)
 
 bool lc_subject_contradicts(lc_terms a, lc_terms b)
 {
-    if (shared_topics(a, b) == 0)
+    if (!shares_topic(a, b))
         return false;
     return ((lc_value_kinds(a) & lc_value_kinds(b)) != 0 && has_other_content(a, b)) ||
            lc_subject_counts_differ(a, b);

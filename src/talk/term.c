@@ -199,6 +199,30 @@ static bool next_term(loci_str text, size_t *at, const lc_term *before, lc_term 
     return false;
 }
 
+/* Sets `repeats` of each: a table of where each sense was last, which is not needed longer. */
+static bool find_repeats(lc_arena *arena, lc_term *terms, size_t count)
+{
+    lc_arena_mark mark = lc_arena_get_mark(arena);
+    size_t room = 4;
+    uint32_t *last; /* The index of a term, plus one. */
+
+    while (room < 2 * count)
+        room *= 2;
+    last = lc_arena_zalloc_array(arena, room, sizeof *last);
+    if (last == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        size_t at = terms[i].sense & (room - 1);
+
+        while (last[at] != 0 && terms[last[at] - 1].sense != terms[i].sense)
+            at = (at + 1) & (room - 1);
+        terms[i].repeats = last[at] == 0 ? 0 : (uint32_t)(i + 1 - last[at]);
+        last[at] = (uint32_t)(i + 1);
+    }
+    lc_arena_rewind(arena, mark);
+    return true;
+}
+
 loci_status lc_terms_read(lc_arena *arena, loci_str text, lc_terms *out, loci_error *err)
 {
     size_t at = 0, count = 0, room = text.len / 2 + 1; /* A term and its gap are two bytes. */
@@ -212,7 +236,10 @@ loci_status lc_terms_read(lc_arena *arena, loci_str text, lc_terms *out, loci_er
     while (count < room &&
            next_term(text, &at, count > 0 ? &terms[count - 1] : NULL, &terms[count]))
         count++;
+    if (!find_repeats(arena, terms, count))
+        return lc_fail_memory(err);
     *out = (lc_terms){.text = text, .at = terms, .count = count};
+    lc_terms_set_neighbours(*out, terms);
     return LOCI_OK;
 }
 

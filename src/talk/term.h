@@ -36,9 +36,12 @@ typedef enum lc_value_kind {
 typedef struct lc_term {
     uint8_t kind;          /* lc_term_kind */
     uint8_t value;         /* Kinds of values, lc_value_kind; a number alone has none. */
-    bool is_time_unit;     /* Day, week ... */
+    bool is_time_unit : 1; /* Day, week ... */
+    /* A number or a unit of time that its neighbour makes a value: "ten past", "next week". */
+    bool is_when_behind : 1, is_when_before : 1, is_money_before : 1;
     char after;            /* The mark that follows: one of : , - . ? ! ; ( ) or 0. */
     uint32_t start, bytes; /* Where in the text. */
+    uint32_t repeats;      /* How many terms back its sense was before; 0 = it is the first. */
     uint64_t word;         /* Of the lower-case spelling. */
     uint64_t sense;
 } lc_term;

@@ -252,3 +252,50 @@ void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *
             out->value = LC_VALUE_CHOICE;
     }
 }
+
+/* ---- Neighbours ------------------------------------------------------------------------------ */
+
+/* The month, which is no date by itself because of the verb. */
+static bool is_may(lc_terms terms, const lc_term *term)
+{
+    static const char *const may[] = {"may"};
+
+    return terms.text.ptr[term->start] == 'M' && LC_TERM_IS_ONE_OF(terms, term, may);
+}
+
+static const char *const clock_words[] = {"past", "o'clock", "sharp"};
+
+/* A number is a time of day in "ten past eleven", a unit of time is one behind "next". */
+static bool is_when_behind(lc_terms terms, const lc_term *front, bool is_number)
+{
+    static const char *const relative[] = {"next", "this", "last", "coming", "following"};
+
+    if (!is_number)
+        return LC_TERM_IS_ONE_OF(terms, front, relative);
+    return LC_TERM_IS_ONE_OF(terms, front, clock_words) || is_may(terms, front);
+}
+
+/* A number is a length of time when a unit follows it, money before a currency. */
+static void set_before(lc_terms terms, const lc_term *next, lc_term *number)
+{
+    static const char *const currencies[] = {"dollar", "dollars", "euro", "euros", "pound",
+                                             "pounds", "pence",   "cent", "cents", "francs",
+                                             "yen",    "usd",     "eur",  "gbp",   "bucks"};
+
+    number->is_when_before = next->is_time_unit || LC_TERM_IS_ONE_OF(terms, next, clock_words);
+    number->is_money_before = LC_TERM_IS_ONE_OF(terms, next, currencies);
+}
+
+void lc_terms_set_neighbours(lc_terms terms, lc_term *at)
+{
+    for (size_t i = 0; i < terms.count; i++) {
+        bool is_number = at[i].kind == LC_TERM_NUMBER;
+
+        if (!is_number && !at[i].is_time_unit)
+            continue;
+        if (i > 0)
+            at[i].is_when_behind = is_when_behind(terms, &at[i - 1], is_number);
+        if (is_number && i + 1 < terms.count)
+            set_before(terms, &at[i + 1], &at[i]);
+    }
+}
