@@ -33,7 +33,8 @@ typedef struct building {
     lc_source source;
     lc_said *said;
     size_t said_count;
-    size_t *fact_said, *signal_said, *note_said, *message_said; /* Where each is in `said`. */
+    /* Where each is in `said`. */
+    size_t *fact_said, *ended_said, *signal_said, *note_said, *message_said;
     const lc_judged *judged;
     lc_pack_item *items;
     size_t item_count;
@@ -49,7 +50,6 @@ typedef struct moment {
     int order; /* Of equal seqs. */
     lc_said said;
     size_t *place; /* Where its index in `said` goes. */
-    size_t ended;  /* Of a former fact: its index, else LC_SAID_NONE. */
     size_t signal; /* Of what a signal was before: its index, else LC_SAID_NONE. */
 } moment;
 
@@ -66,7 +66,7 @@ static moment *add_moment(moment *moments, size_t *count, int64_t seq, lc_said_k
 {
     moment *m = &moments[*count];
 
-    *m = (moment){.seq = seq, .order = (int)*count, .ended = LC_SAID_NONE, .signal = LC_SAID_NONE};
+    *m = (moment){.seq = seq, .order = (int)*count, .signal = LC_SAID_NONE};
     m->said.kind = kind;
     m->said.successor = LC_SAID_NONE;
     ++*count;
@@ -106,7 +106,7 @@ static size_t list_moments(building *b, moment *moments)
         moment *m = add_moment(moments, &count, source->ended[i].fact.seq, LC_SAID_FORMER);
 
         m->said.text = source->ended[i].text;
-        m->ended = i;
+        m->place = &b->ended_said[i];
     }
     for (size_t i = 0; i < source->message_count; i++) {
         moment *m = add_moment(moments, &count, source->messages[i].seq, LC_SAID_MESSAGE);
@@ -125,17 +125,25 @@ static size_t list_moments(building *b, moment *moments)
     return count;
 }
 
-/* Which of the things said is the fact with this id. */
-static size_t find_said(const building *b, const moment *moments, loci_str id)
+/* Which of the things said each ended fact's successor is. */
+static loci_status find_successors(building *b, loci_error *err)
 {
-    for (size_t i = 0; i < b->source.chosen.count; i++)
-        if (lc_str_eq(b->source.chosen.facts[i].fact.id, id))
-            return b->fact_said[i];
-    for (size_t i = 0; i < b->said_count; i++)
-        if (moments[i].ended != LC_SAID_NONE &&
-            lc_str_eq(b->source.ended[moments[i].ended].fact.id, id))
-            return i;
-    return LC_SAID_NONE;
+    const lc_source *source = &b->source;
+    bool is_whole = true;
+    lc_map places; /* Of what is said, by the id of a fact. */
+
+    lc_map_init(&places, b->arena->heap, LOCI_MEM_REQUESTS);
+    for (size_t i = 0; i < source->chosen.count && source->ended_count > 0 && is_whole; i++)
+        is_whole = lc_map_put(&places, source->chosen.facts[i].fact.id, &b->fact_said[i]);
+    for (size_t i = 0; i < source->ended_count && is_whole; i++)
+        is_whole = lc_map_put(&places, source->ended[i].fact.id, &b->ended_said[i]);
+    for (size_t i = 0; i < source->ended_count && is_whole; i++) {
+        const size_t *place = lc_map_find(&places, source->ended[i].fact.superseded_by);
+
+        b->said[b->ended_said[i]].successor = place != NULL ? *place : LC_SAID_NONE;
+    }
+    lc_map_clear(&places);
+    return is_whole ? LOCI_OK : lc_fail_memory(err);
 }
 
 static loci_status judge(building *b, loci_error *err)
@@ -144,14 +152,16 @@ static loci_status judge(building *b, loci_error *err)
     size_t room = source->chosen.count + source->ended_count + source->message_count +
                   source->signal_count * (1 + LC_SIGNAL_FORMER_MAX) + source->item_count + 1;
     moment *moments = lc_arena_zalloc_array(b->arena, room, sizeof *moments);
+    loci_status status;
 
     b->said = lc_arena_zalloc_array(b->arena, room, sizeof *b->said);
     b->fact_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->fact_said);
+    b->ended_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->ended_said);
     b->signal_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->signal_said);
     b->note_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->note_said);
     b->message_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->message_said);
-    if (moments == NULL || b->said == NULL || b->fact_said == NULL || b->signal_said == NULL ||
-        b->note_said == NULL || b->message_said == NULL)
+    if (moments == NULL || b->said == NULL || b->fact_said == NULL || b->ended_said == NULL ||
+        b->signal_said == NULL || b->note_said == NULL || b->message_said == NULL)
         return lc_fail_memory(err);
     b->said_count = list_moments(b, moments);
     qsort(moments, b->said_count, sizeof *moments, compare_moments);
@@ -160,12 +170,12 @@ static loci_status judge(building *b, loci_error *err)
             *moments[i].place = i;
     for (size_t i = 0; i < b->said_count; i++) {
         b->said[i] = moments[i].said;
-        if (moments[i].ended != LC_SAID_NONE)
-            b->said[i].successor = find_said(b, moments,
-                                             source->ended[moments[i].ended].fact.superseded_by);
         if (moments[i].signal != LC_SAID_NONE)
             b->said[i].successor = b->signal_said[moments[i].signal];
     }
+    status = find_successors(b, err);
+    if (status != LOCI_OK)
+        return status;
     return lc_talk_judge(b->input->talk, b->arena,
                          &(lc_talk_input){.said = b->said,
                                           .count = b->said_count,

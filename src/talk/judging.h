@@ -34,6 +34,7 @@ typedef struct lc_judging {
     size_t place_mask;
     lc_dead *dead;
     size_t dead_count;
+    bool is_out_of_memory; /* The judgement is worth nothing. */
 } lc_judging;
 
 /* Attribution, terms and clauses of a text. */

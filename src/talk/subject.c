@@ -268,58 +268,94 @@ static bool is_phrase_of(lc_terms value, lc_terms said)
     return false;
 }
 
-typedef struct overlap {
-    size_t content, content_said; /* Of the dead value; how many of them are in `said`. */
-    size_t own, own_said;         /* Those that its successor does not have. */
-    size_t amounts, amounts_said; /* Amounts among its own. */
-    size_t names, names_said;     /* Marked names among its own. */
-} overlap;
-
-static overlap overlap_of(const lc_dead *dead, lc_terms said)
+static uint64_t bit_of(uint64_t sense)
 {
-    overlap o = {0};
-
-    for (size_t i = 0; i < dead->value.count; i++) {
-        const lc_term *term = &dead->value.at[i];
-        bool is_said = lc_terms_have(said, term->sense);
-
-        if (!lc_term_is_content(term->kind) || !is_first(dead->value, i))
-            continue;
-        o.content++;
-        o.content_said += is_said;
-        if (lc_terms_have(dead->successor, term->sense))
-            continue;
-        o.own++;
-        o.own_said += is_said;
-        if (lc_term_is_amount(term->kind)) {
-            o.amounts++;
-            o.amounts_said += is_said;
-        }
-        if (is_marked_name(dead->value, term)) {
-            o.names++;
-            o.names_said += is_said;
-        }
-    }
-    return o;
+    return UINT64_C(1) << (sense >> 58);
 }
 
-bool lc_dead_is_stated(const lc_dead *dead, lc_terms said)
+uint64_t lc_sense_bits(lc_terms terms)
 {
-    overlap o;
+    uint64_t bits = 0;
 
-    if (is_phrase_of(dead->value, said) && !is_phrase_of(dead->value, dead->successor))
-        return true;
-    o = overlap_of(dead, said);
-    if (o.own_said == 0)
+    for (size_t i = 0; i < terms.count; i++)
+        bits |= bit_of(terms.at[i].sense);
+    return bits;
+}
+
+static lc_dead_sense dead_sense(lc_terms value, lc_terms successor, const lc_term *term)
+{
+    bool is_own = !lc_terms_have(successor, term->sense);
+
+    return (lc_dead_sense){.sense = term->sense,
+                           .is_own = is_own,
+                           .is_own_amount = is_own && lc_term_is_amount(term->kind),
+                           .is_own_name = is_own && is_marked_name(value, term)};
+}
+
+bool lc_dead_init(lc_dead *dead, lc_arena *arena, lc_terms value, lc_terms successor,
+                  bool is_rejected)
+{
+    lc_dead_sense *senses = lc_arena_zalloc_array(arena, value.count + 1, sizeof *senses);
+
+    *dead = (lc_dead){.value = value,
+                      .successor = successor,
+                      .is_rejected = is_rejected,
+                      .is_phrase_of_successor = is_phrase_of(value, successor),
+                      .senses = senses};
+    if (senses == NULL)
         return false;
-    if (dead->is_rejected && o.names > 0 && o.names_said == o.names)
+    for (size_t i = 0; i < value.count; i++) {
+        lc_dead_sense sense;
+
+        if (!lc_term_is_content(value.at[i].kind) || !is_first(value, i))
+            continue;
+        sense = dead_sense(value, successor, &value.at[i]);
+        senses[dead->count++] = sense;
+        if (sense.is_own_amount) {
+            senses[dead->count - 1] = senses[dead->amounts];
+            senses[dead->amounts++] = sense;
+        }
+        dead->own += sense.is_own;
+        dead->names += sense.is_own_name;
+        dead->own_bits |= sense.is_own ? bit_of(sense.sense) : 0;
+    }
+    return true;
+}
+
+bool lc_dead_is_stated(const lc_dead *dead, lc_terms said, uint64_t bits)
+{
+    size_t missed = 0, own_said = 0, amounts_said = 0, names_said = 0, content_said;
+
+    if (!dead->is_phrase_of_successor && is_phrase_of(dead->value, said))
         return true;
-    if (o.amounts > 0 && o.amounts_said == o.amounts &&
-        o.content_said >= (o.content < 2 ? o.content : 2))
+    if ((dead->own_bits & bits) == 0)
+        return false;
+    for (size_t i = 0; i < dead->count; i++) {
+        const lc_dead_sense *sense = &dead->senses[i];
+
+        if ((bits & bit_of(sense->sense)) == 0 || !lc_terms_have(said, sense->sense)) {
+            missed++;
+            /* Then neither all amounts nor most of the content can be there. */
+            if (i >= dead->amounts && amounts_said < dead->amounts && missed * 4 > dead->count &&
+                !(dead->is_rejected && dead->names > 0))
+                return false;
+            continue;
+        }
+        own_said += sense->is_own;
+        amounts_said += sense->is_own_amount;
+        names_said += sense->is_own_name;
+    }
+    content_said = dead->count - missed;
+    if (own_said == 0)
+        return false;
+    if (dead->is_rejected && dead->names > 0 && names_said == dead->names)
         return true;
-    if (o.amounts == 0 && o.own_said * 5 >= o.own * 3)
+    if (dead->amounts > 0 && amounts_said == dead->amounts &&
+        content_said >= (dead->count < 2 ? dead->count : 2))
         return true;
-    return o.content_said * 4 >= o.content * 3;
+    if (dead->amounts == 0 && own_said * 5 >= dead->own * 3)
+        return true;
+    return content_said * 4 >= dead->count * 3;
 }
 
 bool lc_dead_shares_amount(const lc_dead *dead, lc_terms said)

@@ -27,14 +27,33 @@ bool lc_subject_contradicts(lc_terms a, lc_terms b);
  * else. */
 bool lc_subject_rivals(lc_terms a, lc_terms b);
 
-/* A value that is dead, and what took its place (may be empty). */
+/* One of the things that a dead value says. */
+typedef struct lc_dead_sense {
+    uint64_t sense;
+    bool is_own; /* Its successor does not have it. */
+    bool is_own_amount, is_own_name;
+} lc_dead_sense;
+
+/* A value that is dead, and what took its place (may be empty). Many clauses are compared with it,
+ * so what can be known beforehand is. */
 typedef struct lc_dead {
     lc_terms value, successor;
     bool is_rejected; /* As a whole: its names alone are enough to know it again. */
+    bool is_phrase_of_successor;
+    const lc_dead_sense *senses; /* Of its content, each once; own amounts first. */
+    size_t count, own, amounts, names;
+    uint64_t own_bits; /* lc_sense_bits() of its own. */
 } lc_dead;
 
-/* Does `said` still state the dead value? */
-bool lc_dead_is_stated(const lc_dead *dead, lc_terms said);
+/* False when out of memory. */
+bool lc_dead_init(lc_dead *dead, lc_arena *arena, lc_terms value, lc_terms successor,
+                  bool is_rejected);
+
+/* A few bits for the senses: what shares no bit shares no sense. */
+uint64_t lc_sense_bits(lc_terms terms);
+
+/* Does `said` still state the dead value? `bits` are lc_sense_bits() of it. */
+bool lc_dead_is_stated(const lc_dead *dead, lc_terms said, uint64_t bits);
 /* Does `said` have an amount that the dead value had and its successor has not? */
 bool lc_dead_shares_amount(const lc_dead *dead, lc_terms said);
 

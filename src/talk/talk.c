@@ -163,9 +163,11 @@ static loci_status read_units(lc_judging *j, loci_error *err)
 
 void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_rejected)
 {
-    if (j->dead_count < 2 * j->input->count + 1)
-        j->dead[j->dead_count++] = (lc_dead){
-            .value = value, .successor = successor, .is_rejected = is_rejected};
+    if (j->dead_count == 2 * j->input->count + 1 || j->is_out_of_memory)
+        return;
+    j->is_out_of_memory = !lc_dead_init(&j->dead[j->dead_count], j->arena, value, successor,
+                                        is_rejected);
+    j->dead_count += !j->is_out_of_memory;
 }
 
 /* ---- What is dead ---------------------------------------------------------------------------- */
@@ -382,9 +384,11 @@ static lc_verdict verdict_by_words(const lc_judging *j, const lc_unit *unit,
 
 static lc_verdict verdict_by_dead(const lc_judging *j, const lc_unit_clause *clause)
 {
+    uint64_t bits = lc_sense_bits(clause->terms);
+
     for (size_t i = 0; i < j->dead_count; i++) {
         if (clause->is_aside ? lc_dead_shares_amount(&j->dead[i], clause->terms)
-                             : lc_dead_is_stated(&j->dead[i], clause->terms))
+                             : lc_dead_is_stated(&j->dead[i], clause->terms, bits))
             return LC_VERDICT_REPLACED;
     }
     return LC_VERDICT_HOLDS;
@@ -491,7 +495,7 @@ loci_status lc_talk_judge(const lc_talk *talk, lc_arena *arena, const lc_talk_in
     for (size_t i = 0; i < input->count; i++)
         if (input->said[i].kind == LC_SAID_FACT)
             judge_fact(&j, &j.units[i]);
-    return write_judged(&j, out_judged, err);
+    return j.is_out_of_memory ? lc_fail_memory(err) : write_judged(&j, out_judged, err);
 }
 
 loci_status lc_judged_text(lc_arena *arena, const lc_judged *judged, loci_str whole, loci_str *out,
