@@ -1,7 +1,7 @@
 /* fact_choose.c - which facts a context is made from.
  *
  * First who may be seen: all that anybody may see at any time, as nearly all are, and one look at
- * each of the others. Then all constraints, the best for the query by BM25, and the newest until the limit. What
+ * each of the others. Then all constraints, the best for the query by words and meaning, and the newest until the limit. What
  * needs a review is asked of the store: the mark can come and go without the fact being written. */
 #include <stdio.h>
 
@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "context/fact_index_private.h"
+#include "index/fusion.h"
 
 typedef struct choosing {
     lc_fact_index *index;
@@ -20,6 +21,15 @@ typedef struct choosing {
     lc_bitmap seen; /* Places that may be chosen. */
     lc_map inner; /* Keys that an inner scope or a persona has a fact of: outer ones are hidden. */
 } choosing;
+
+/* What was found for the query. */
+typedef struct search {
+    lc_hit *words; /* By BM25. */
+    size_t word_count;
+    double query_weight;
+    lc_hit *near; /* By meaning. */
+    size_t near_count;
+} search;
 
 /* ---- Who may be seen ------------------------------------------------------------------------- */
 
@@ -220,15 +230,13 @@ static loci_status take_constraints(choosing *c, loci_error *err)
     return status;
 }
 
-static loci_status take_best(choosing *c, loci_error *err)
+/* What the query shares with facts, by words: at most `limit` hits. */
+static loci_status search_words(choosing *c, search *s, loci_error *err)
 {
-    lc_hit *hits = lc_arena_zalloc_array(c->arena, c->request->limit + 1, sizeof *hits);
     lc_stemmer stemmer = {0};
     lc_postings_term *terms = NULL;
     lc_words words = {0};
-    size_t found = 0;
-    loci_status status = hits != NULL ? lc_stemmer_init(&stemmer, LC_STEM_ENGLISH, err)
-                                      : lc_fail_memory(err);
+    loci_status status = lc_stemmer_init(&stemmer, LC_STEM_ENGLISH, err);
 
     if (status == LOCI_OK)
         status = lc_terms_split(&stemmer, c->arena, c->request->query, &words, err);
@@ -239,16 +247,100 @@ static loci_status take_best(choosing *c, loci_error *err)
     }
     for (size_t i = 0; i < words.count && status == LOCI_OK; i++)
         terms[i] = (lc_postings_term){words.items[i], 1};
-    if (status == LOCI_OK)
-        status = lc_postings_search(c->index->postings,
-                                    &(lc_postings_query){.terms = terms,
-                                                         .term_count = words.count,
-                                                         .filter = &c->seen,
-                                                         .limit = c->request->limit},
-                                    hits, &found, err);
-    for (size_t i = 0; i < found && status == LOCI_OK; i++)
-        status = take(c, hits[i].id, hits[i].score, err);
+    if (status == LOCI_OK) {
+        lc_postings_query query = {.terms = terms,
+                                   .term_count = words.count,
+                                   .filter = &c->seen,
+                                   .limit = c->request->limit};
+
+        status = lc_postings_search(c->index->postings, &query, s->words, &s->word_count, err);
+        if (s->word_count > 0)
+            s->query_weight = lc_postings_query_weight(c->index->postings, &query);
+    }
     lc_stemmer_clear(&stemmer);
+    return status;
+}
+
+/* Of the places in `filter`, the nearest in meaning: behind those that are in `s` already. */
+static loci_status search_vectors(choosing *c, search *s, const lc_bitmap *filter, loci_error *err)
+{
+    size_t found = 0;
+    loci_status status = lc_vectors_search(&c->index->vectors.set,
+                                           &(lc_vector_search){.query = c->request->meaning->query,
+                                                               .limit = c->request->limit,
+                                                               .filter = filter},
+                                           s->near + s->near_count, &found, err);
+
+    s->near_count += found;
+    return status;
+}
+
+/* By meaning: the nearest, and what was found by words, so that nothing is judged by half of what
+ * can be known. */
+static loci_status search_meaning(choosing *c, search *s, loci_error *err)
+{
+    uint32_t end = 0;
+    lc_bitmap places;
+    loci_status status = lc_fact_vectors_follow(c->index, c->tx, c->request->meaning, &end, err);
+
+    lc_bitmap_init(&places, c->arena->heap, LOCI_MEM_REQUESTS);
+    if (status == LOCI_OK)
+        status = lc_bitmap_add_range(&places, 0, end, err);
+    if (status == LOCI_OK) {
+        lc_bitmap_intersect(&places, &c->seen);
+        status = search_vectors(c, s, &places, err);
+    }
+    if (status == LOCI_OK) {
+        size_t nearest = s->near_count;
+
+        lc_bitmap_reset(&places);
+        for (size_t i = 0; i < s->word_count && status == LOCI_OK; i++)
+            if (s->words[i].id < end)
+                status = lc_bitmap_add(&places, s->words[i].id, err);
+        for (size_t i = 0; i < nearest; i++)
+            lc_bitmap_remove(&places, s->near[i].id);
+        if (status == LOCI_OK && lc_bitmap_count(&places) > 0)
+            status = search_vectors(c, s, &places, err);
+    }
+    lc_bitmap_clear(&places);
+    return status;
+}
+
+static loci_status take_fused(choosing *c, const search *s, loci_error *err)
+{
+    lc_fused *fused = lc_arena_zalloc_array(c->arena, s->near_count + s->word_count + 1,
+                                            sizeof *fused);
+    size_t documents = lc_postings_get_size(c->index->postings).documents, count;
+    loci_status status = LOCI_OK;
+
+    if (fused == NULL)
+        return lc_fail_memory(err);
+    count = lc_fuse(&(lc_fusion_lists){.vector = s->near,
+                                       .vector_count = s->near_count,
+                                       .lexical = s->words,
+                                       .lexical_count = s->word_count,
+                                       .query_weight = s->query_weight,
+                                       .rarest_idf = lc_fusion_rarest_idf(documents)},
+                    NULL, fused);
+    for (size_t i = 0; i < count && i < c->request->limit && status == LOCI_OK; i++)
+        status = take(c, fused[i].id, (float)fused[i].score, err);
+    return status;
+}
+
+static loci_status take_best(choosing *c, loci_error *err)
+{
+    search s = {.words = lc_arena_zalloc_array(c->arena, c->request->limit + 1, sizeof *s.words),
+                .near = lc_arena_zalloc_array(c->arena, 2 * c->request->limit + 1,
+                                              sizeof *s.near)};
+    loci_status status = s.words != NULL && s.near != NULL ? search_words(c, &s, err)
+                                                           : lc_fail_memory(err);
+
+    if (status == LOCI_OK && c->request->meaning != NULL)
+        status = search_meaning(c, &s, err);
+    if (status == LOCI_OK && s.near_count > 0)
+        return take_fused(c, &s, err);
+    for (size_t i = 0; i < s.word_count && status == LOCI_OK; i++)
+        status = take(c, s.words[i].id, s.words[i].score, err);
     return status;
 }
 

@@ -48,6 +48,7 @@ void lc_fact_index_reset(lc_fact_index *index)
     lc_bitmap_clear(&index->special);
     lc_bitmap_clear(&index->constraints);
     lc_postings_free(index->postings);
+    lc_fact_vectors_clear(&index->vectors);
     index->postings = NULL;
     index->places = NULL;
     index->count = index->room = index->live = index->constraint_count = 0;
@@ -66,7 +67,8 @@ void lc_fact_index_free(lc_fact_index *index)
 size_t lc_fact_index_bytes(const lc_fact_index *index)
 {
     return index->bytes + index->room * sizeof(*index->places) +
-           (index->postings != NULL ? lc_postings_get_size(index->postings).bytes : 0);
+           (index->postings != NULL ? lc_postings_get_size(index->postings).bytes : 0) +
+           lc_vectors_bytes(&index->vectors.set);
 }
 
 /* ---- Adding and removing --------------------------------------------------------------------- */
@@ -141,6 +143,7 @@ static void remove_fact(lc_fact_index *index, loci_str id)
     if (fact == NULL)
         return;
     (void)lc_postings_remove(index->postings, fact->place);
+    (void)lc_vectors_delete(&index->vectors.set, fact->place);
     index->places[fact->place] = NULL;
     lc_bitmap_remove(&index->open, fact->place);
     lc_bitmap_remove(&index->special, fact->place);

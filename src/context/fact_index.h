@@ -1,9 +1,13 @@
-/* fact_index.h - one user's valid facts in memory, found by words.
+/* fact_index.h - one user's valid facts in memory, found by words and by meaning.
  *
  * Made from rows, never stored. It knows the seq of the user's log that it has seen and catches up
  * from there: with the facts written since, and without those that ended since; so another
  * process's writes are noticed and nothing is made anew for one fact. Places are given in the order
  * of writing and not used again; when too many are empty the index is made again.
+ *
+ * Vectors (context/fact_vectors.c) are those of the store, up to the first fact that has none; the
+ * few behind it are made here. What counts is a matter of the snapshot, never of what was asked
+ * before: a fact whose vector is not there yet is found by its words.
  *
  * One thread at a time; engine/fact_cache.h has the lock. */
 #ifndef LC_CONTEXT_FACT_INDEX_H
@@ -27,11 +31,28 @@ size_t lc_fact_index_bytes(const lc_fact_index *index);
  * empty and may be used again. */
 loci_status lc_fact_index_catch_up(lc_fact_index *index, lc_tx *tx, loci_error *err);
 
+/* How texts are found by meaning: the query's vector, and who makes those of facts. */
+typedef struct lc_fact_meaning {
+    const char *generation; /* See model/embedder.h. */
+    size_t dimensions;
+    const float *query; /* Of length 1. */
+    /* Vectors of `count` texts, one behind the other. */
+    loci_status (*embed)(void *ctx, const loci_str *texts, size_t count, float *out,
+                         loci_error *err);
+    void *ctx;
+    bool wants_job; /* Out: so many facts have no vector in the store that it should be told. */
+} lc_fact_meaning;
+
+/* Facts without a vector in the store whose vectors are made while somebody waits; with more of
+ * them none is. */
+#define LC_FACT_VECTORS_MADE_MAX 64
+
 /* What is wanted. */
 typedef struct lc_fact_request {
     lc_fact_view view;
     loci_str query;
-    size_t limit;       /* Facts beside the constraints, which are all given. */
+    lc_fact_meaning *meaning; /* NULL = by words alone. */
+    size_t limit;             /* Facts beside the constraints, which are all given. */
     lc_counter counter; /* Counts the tokens of lines that were not counted before. */
     int encoding;       /* Which counts these are; a count of another one does not serve. */
 } lc_fact_request;
@@ -39,7 +60,7 @@ typedef struct lc_fact_request {
 typedef struct lc_source_fact {
     lc_fact fact;
     loci_str text;       /* Its value as text. */
-    float score;         /* BM25; 0 = shares no word with the query. */
+    float score;         /* BM25, or fused with nearness of meaning; 0 = has nothing to do with it. */
     int64_t line_tokens; /* Of lc_fact_line() in a list: counted once, kept with the fact. */
 } lc_source_fact;
 

@@ -6,6 +6,8 @@
 #include "context/fact_index.h"
 #include "index/bitmap.h"
 #include "index/postings.h"
+#include "index/vector.h"
+#include "model/embedder.h"
 #include "text/term.h"
 
 typedef struct lc_indexed_fact {
@@ -18,6 +20,15 @@ typedef struct lc_indexed_fact {
     size_t bytes;  /* Of the block, texts included. */
 } lc_indexed_fact;
 
+/* Vectors by place. */
+typedef struct lc_fact_vectors {
+    lc_vectors set;
+    char generation[LC_GENERATION_BYTES]; /* "" = none yet. */
+    uint32_t stored; /* The facts of places below it have their vector in the store; */
+    uint32_t made;   /* those of places below this one have it in the set. At least `stored`. */
+    uint32_t told;   /* How many places there were when a job was last wanted. */
+} lc_fact_vectors;
+
 struct lc_fact_index {
     lc_heap *heap;
     lc_indexed_fact **places; /* By place; NULL = its fact has ended. */
@@ -28,10 +39,16 @@ struct lc_fact_index {
     size_t constraint_count;
     lc_map by_id;
     lc_postings *postings; /* NULL = empty. */
+    lc_fact_vectors vectors;
     size_t bytes;
     int64_t seen_seq;     /* -1 = nothing. */
     int64_t restore_mark; /* Of the store, when that was seen. */
     lc_fact_counts past;  /* Everybody's, that no persona owns. */
 };
+
+/* Brings the vectors to what `tx` sees. `out_end`: those of places below it count. */
+loci_status lc_fact_vectors_follow(lc_fact_index *index, lc_tx *tx, lc_fact_meaning *meaning,
+                                   uint32_t *out_end, loci_error *err);
+void lc_fact_vectors_clear(lc_fact_vectors *vectors);
 
 #endif /* LC_CONTEXT_FACT_INDEX_PRIVATE_H */

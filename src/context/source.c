@@ -169,6 +169,7 @@ static loci_status read_facts(lc_tx *tx, const lc_source_input *input, lc_arena 
     lc_fact_request request = {
         .view = input->view,
         .query = input->query,
+        .meaning = input->meaning,
         .limit = LC_SOURCE_FACTS_MAX,
         .counter = input->counter,
         .encoding = input->encoding,

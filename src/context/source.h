@@ -42,6 +42,7 @@ typedef struct lc_source {
 
 typedef struct lc_source_input {
     loci_str query;
+    lc_fact_meaning *meaning; /* NULL = facts are found by words alone. */
     lc_fact_chooser chooser;
     lc_counter counter;
     int encoding;

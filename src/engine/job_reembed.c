@@ -174,7 +174,7 @@ static loci_status hold(void *ctx, loci_error *err)
 
 /* ---- One page -------------------------------------------------------------------------------- */
 
-static loci_str cut(loci_str text)
+loci_str lc_reembed_cut(loci_str text)
 {
     if (text.len > LC_REEMBED_TEXT_BYTES_MAX) {
         text.len = LC_REEMBED_TEXT_BYTES_MAX;
@@ -188,7 +188,7 @@ static loci_status take_text(void *ctx, loci_str text, loci_str cursor, loci_err
 {
     work *w = ctx;
     page *p = w->page;
-    loci_str kept = cut(text);
+    loci_str kept = lc_reembed_cut(text);
 
     if (p->is_full || (p->count > 0 && p->bytes + kept.len > PAGE_BYTES)) {
         p->is_full = true; /* The rest comes with the next page. */

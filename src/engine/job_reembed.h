@@ -14,4 +14,7 @@ extern const lc_job_kind lc_job_reembed;
  * by themselves. The vector is still kept under the hash of the whole. */
 #define LC_REEMBED_TEXT_BYTES_MAX 8192
 
+/* The text, so cut. */
+loci_str lc_reembed_cut(loci_str text);
+
 #endif /* LC_ENGINE_JOB_REEMBED_H */

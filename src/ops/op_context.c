@@ -7,6 +7,7 @@
 #include "context/seniority.h"
 #include "engine/engine.h"
 #include "engine/fact_cache.h"
+#include "engine/meaning.h"
 #include "engine/tokenizers.h"
 #include "ops/fact_caller.h"
 #include "ops/fact_params.h"
@@ -223,6 +224,25 @@ static loci_str name_conversation(const lc_call *call, const lc_session *session
     return session->id.len > 0 ? session->id : lc_call_str(call, "session_id");
 }
 
+static loci_status build(lc_call *call, lc_tx *tx, lc_context_input *input, loci_error *err)
+{
+    lc_fact_cache *cache = lc_engine_fact_cache(call->engine);
+    lc_meaning meaning;
+    loci_status status = lc_meaning_find(&meaning, call->engine, tx, input->query, call->arena,
+                                         err);
+
+    if (status != LOCI_OK)
+        return status;
+    input->source.meaning = meaning.is_found ? &meaning.of_facts : NULL;
+    input->source.chooser = lc_fact_cache_chooser(cache);
+    input->readings = lc_fact_cache_lend_readings(cache, tx);
+    status = lc_context_build(tx, input, &call->out, err);
+    lc_fact_cache_take_readings(cache, tx, input->readings);
+    if (status == LOCI_OK && meaning.of_facts.wants_job)
+        lc_meaning_want_job(&meaning);
+    return status;
+}
+
 static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_session session = {0};
@@ -244,7 +264,6 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
     if (!found)
         session = (lc_session){0};
     input.source.query = input.query;
-    input.source.chooser = lc_fact_cache_chooser(lc_engine_fact_cache(call->engine));
     input.source.working_id = session.id;
     input.identity = &session.identity;
     input.reader_rank = session.identity.user_name.len > 0
@@ -254,10 +273,8 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
     input.source.counter = input.counter;
     input.source.encoding = counter.encoding;
     input.is_estimated = counter.is_estimated;
-    input.readings = lc_fact_cache_lend_readings(lc_engine_fact_cache(call->engine), tx);
     lc_jw_object(&call->out);
-    status = lc_context_build(tx, &input, &call->out, err);
-    lc_fact_cache_take_readings(lc_engine_fact_cache(call->engine), tx, input.readings);
+    status = build(call, tx, &input, err);
     if (status == LOCI_OK && counter.failure != LOCI_OK) {
         *err = counter.err;
         status = counter.failure;
