@@ -1,8 +1,9 @@
 /* fact_choose.c - which facts a context is made from.
  *
  * First who may be seen: all that anybody may see at any time, as nearly all are, and one look at
- * each of the others. Then all constraints, the best for the query by words and meaning, and the newest until the limit. What
- * needs a review is asked of the store: the mark can come and go without the fact being written. */
+ * each of the others. Then all constraints, the best for the query by words and meaning, and the
+ * newest until the limit. What needs a review is asked of the store: the mark can come and go
+ * without the fact being written. */
 #include <stdio.h>
 
 #include "base/assert.h"
@@ -330,8 +331,7 @@ static loci_status take_fused(choosing *c, const search *s, loci_error *err)
 static loci_status take_best(choosing *c, loci_error *err)
 {
     search s = {.words = lc_arena_zalloc_array(c->arena, c->request->limit + 1, sizeof *s.words),
-                .near = lc_arena_zalloc_array(c->arena, 2 * c->request->limit + 1,
-                                              sizeof *s.near)};
+                .near = lc_arena_zalloc_array(c->arena, 2 * c->request->limit + 1, sizeof *s.near)};
     loci_status status = s.words != NULL && s.near != NULL ? search_words(c, &s, err)
                                                            : lc_fail_memory(err);
 

@@ -53,14 +53,14 @@ typedef struct lc_fact_request {
     loci_str query;
     lc_fact_meaning *meaning; /* NULL = by words alone. */
     size_t limit;             /* Facts beside the constraints, which are all given. */
-    lc_counter counter; /* Counts the tokens of lines that were not counted before. */
-    int encoding;       /* Which counts these are; a count of another one does not serve. */
+    lc_counter counter;       /* Counts the tokens of lines that were not counted before. */
+    int encoding;             /* Which counts these are; a count of another one does not serve. */
 } lc_fact_request;
 
 typedef struct lc_source_fact {
     lc_fact fact;
-    loci_str text;       /* Its value as text. */
-    float score;         /* BM25, or fused with nearness of meaning; 0 = has nothing to do with it. */
+    loci_str text; /* Its value as text. */
+    float score;   /* BM25, or fused with nearness of meaning; 0 = has nothing to do with it. */
     int64_t line_tokens; /* Of lc_fact_line() in a list: counted once, kept with the fact. */
 } lc_source_fact;
 

@@ -73,8 +73,8 @@ static size_t tail_of(const lc_fact_index *index)
 {
     size_t count = 0;
 
-    for (size_t i = index->vectors.stored;
-         i < index->count && count <= LC_FACT_VECTORS_MADE_MAX; i++)
+    for (size_t i = index->vectors.stored; i < index->count && count <= LC_FACT_VECTORS_MADE_MAX;
+         i++)
         count += index->places[i] != NULL;
     return count;
 }

@@ -18,9 +18,8 @@ static loci_status embed(void *ctx, const loci_str *texts, size_t count, float *
     loci_str *cut = lc_arena_zalloc_array(meaning->arena, count, sizeof *cut);
     lc_embed_batch batch = {
         .texts = cut, .count = count, .dimensions = meaning->embedder.dimensions, .out = out};
-    lc_model_use use = {.tenant_id = meaning->tx->tenant_id,
-                        .arena = meaning->arena,
-                        .deadline_us = INT64_MAX};
+    lc_model_use use = {
+        .tenant_id = meaning->tx->tenant_id, .arena = meaning->arena, .deadline_us = INT64_MAX};
     loci_status status;
 
     if (cut == NULL)

@@ -252,8 +252,7 @@ static lc_terms trim_value(lc_terms value)
     static const char *const words_for[] = {"for"}, *const words_the[] = {"the"};
     size_t first = 0, count = 0;
 
-    while (first + 1 < value.count &&
-           LC_TERM_IS_ONE_OF(value, &value.at[first], leads))
+    while (first + 1 < value.count && LC_TERM_IS_ONE_OF(value, &value.at[first], leads))
         first++;
     while (first + count < value.count) {
         const lc_term *term = &value.at[first + count];
@@ -267,8 +266,7 @@ static lc_terms trim_value(lc_terms value)
         if (term->after == ';' || term->after == '(')
             break;
     }
-    while (count > 1 &&
-           LC_TERM_IS_ONE_OF(value, &value.at[first + count - 1], tails))
+    while (count > 1 && LC_TERM_IS_ONE_OF(value, &value.at[first + count - 1], tails))
         count--;
     return lc_terms_part(value, first, count);
 }
