@@ -1,6 +1,7 @@
 /* observe.c - see observe.h.
  *
- * What a sentence can be about is bounded: the facts written last and those that ended last. A
+ * What a sentence can be about is bounded: the facts written last, those whose keys it names
+ * (named.h), and those that ended last. A
  * proposal is decided before anything is written; one that cannot be written (its slot was taken
  * over by another, say) is dropped, because the message itself is not wrong.
  */
@@ -12,10 +13,12 @@
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "context/named.h"
 #include "context/show.h"
 #include "context/source.h"
 
 #define KNOWN_MAX 200
+#define NAMED_MAX 100
 #define FORMER_MAX 50
 #define BEFORE_MAX 50
 
@@ -23,9 +26,10 @@ typedef struct observing {
     lc_tx *tx;
     const lc_observation *o;
     lc_arena *arena;
-    lc_known known[KNOWN_MAX + FORMER_MAX];
-    lc_fact facts[KNOWN_MAX + FORMER_MAX];
+    lc_known known[KNOWN_MAX + NAMED_MAX + FORMER_MAX];
+    lc_fact facts[KNOWN_MAX + NAMED_MAX + FORMER_MAX];
     size_t count;
+    size_t seen; /* Facts that were written last, those that are not candidates included. */
 } observing;
 
 /* False when out of memory. None stays none: a fact without a source gets a successor without. */
@@ -77,12 +81,34 @@ static loci_status describe(observing *p, loci_error *err)
     return LOCI_OK;
 }
 
+static loci_status add_named(void *ctx, const lc_fact *fact, loci_error *err)
+{
+    observing *p = ctx;
+
+    for (size_t i = 0; i < p->count; i++)
+        if (lc_str_eq(p->facts[i].id, fact->id))
+            return LOCI_OK;
+    return p->count < KNOWN_MAX + NAMED_MAX ? add_known(p, fact, err) : LOCI_OK;
+}
+
+static loci_status count_fact(void *ctx, const lc_fact *fact, loci_error *err)
+{
+    observing *p = ctx;
+
+    p->seen++;
+    return add_known(p, fact, err);
+}
+
+/* What the message can be about: when there is more than was written last, what it names. */
 static loci_status read_known(observing *p, loci_error *err)
 {
     lc_fact_recent recent = {
         .persona_id = p->o->view.persona_id, .after_seq = -1, .limit = KNOWN_MAX};
-    loci_status status = lc_fact_each_recent(p->tx, &recent, add_known, p, err);
+    loci_status status = lc_fact_each_recent(p->tx, &recent, count_fact, p, err);
 
+    if (status == LOCI_OK && p->seen == KNOWN_MAX)
+        status = lc_named_each(p->tx, recent.persona_id, p->o->message.text, p->arena, add_named, p,
+                               err);
     recent.limit = FORMER_MAX;
     if (status == LOCI_OK)
         status = lc_fact_each_ended(p->tx, &recent, add_known, p, err);

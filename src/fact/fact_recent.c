@@ -1,6 +1,7 @@
 /* fact_recent.c - see fact_recent.h. */
 #include "fact/fact_recent.h"
 
+#include "base/error.h"
 #include "base/str.h"
 #include "fact/fact_row.h"
 
@@ -32,11 +33,16 @@ static const lc_sql doubt_sql = {"select " LC_FACT_OF_CURRENT
                                  " and seq > $3 order by seq desc limit $4",
                                  "ttii", LC_FACT_ROW_KINDS};
 
-static loci_status walk(lc_tx *tx, const lc_sql *sql, const lc_fact_recent *recent,
-                        lc_fact_visit *visit, void *ctx, loci_error *err)
+static const lc_sql prefix_sql = {"select " LC_FACT_OF_CURRENT
+                                  " where tenant_id = $1 and user_id = $2 and scope = 'global'"
+                                  " and scope_id = '' and key >= $3 and key < $4"
+                                  " and persona_id in ('', $5)"
+                                  " order by key, persona_id, place limit $6",
+                                  "ttttti", LC_FACT_ROW_KINDS};
+
+static loci_status visit_all(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_fact_visit *visit,
+                             void *ctx, loci_error *err)
 {
-    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(recent->after_seq),
-                     LC_I(recent->limit), LC_T(lc_fact_or_empty(recent->persona_id))};
     lc_rows rows;
     loci_status status = lc_tx_query(tx, sql, args, &rows, err);
 
@@ -51,6 +57,43 @@ static loci_status walk(lc_tx *tx, const lc_sql *sql, const lc_fact_recent *rece
     }
     lc_rows_end(&rows);
     return status;
+}
+
+static loci_status walk(lc_tx *tx, const lc_sql *sql, const lc_fact_recent *recent,
+                        lc_fact_visit *visit, void *ctx, loci_error *err)
+{
+    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(recent->after_seq),
+                     LC_I(recent->limit), LC_T(lc_fact_or_empty(recent->persona_id))};
+
+    return visit_all(tx, sql, args, visit, ctx, err);
+}
+
+/* No key that begins so lies behind it: nothing sorts above the last code point. */
+static loci_str end_of(lc_arena *arena, loci_str prefix)
+{
+    static const char last[] = "\xF4\x8F\xBF\xBF";
+    char *end = lc_arena_alloc(arena, prefix.len + sizeof last);
+
+    if (end == NULL)
+        return LC_STR_NONE;
+    memcpy(end, prefix.ptr, prefix.len);
+    memcpy(end + prefix.len, last, sizeof last);
+    return (loci_str){end, prefix.len + sizeof last - 1};
+}
+
+loci_status lc_fact_each_prefix(lc_tx *tx, const lc_fact_prefix *prefix, lc_arena *arena,
+                                lc_fact_visit *visit, void *ctx, loci_error *err)
+{
+    loci_str end = end_of(arena, prefix->key);
+    lc_arg args[] = {LC_T(tx->tenant_id),
+                     LC_T(tx->user_id),
+                     LC_T(prefix->key),
+                     LC_T(end),
+                     LC_T(lc_fact_or_empty(prefix->persona_id)),
+                     LC_I(prefix->limit)};
+
+    return end.ptr != NULL ? visit_all(tx, &prefix_sql, args, visit, ctx, err)
+                           : lc_fail_memory(err);
 }
 
 loci_status lc_fact_each_recent(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,

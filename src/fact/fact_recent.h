@@ -20,6 +20,16 @@ loci_status lc_fact_each_recent(lc_tx *tx, const lc_fact_recent *recent, lc_fact
 loci_status lc_fact_each_ended(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
                                void *ctx, loci_error *err);
 
+/* Which keys. */
+typedef struct lc_fact_prefix {
+    loci_str key;        /* How they begin. */
+    loci_str persona_id; /* Its own and everybody's. */
+    int64_t limit;
+} lc_fact_prefix;
+/* Valid global facts by key, the shortest first; expired and restricted ones too. */
+loci_status lc_fact_each_prefix(lc_tx *tx, const lc_fact_prefix *prefix, lc_arena *arena,
+                                lc_fact_visit *visit, void *ctx, loci_error *err);
+
 /* Valid facts that need a review, of everybody; at most LC_FACT_REVIEW_MAX. */
 loci_status lc_fact_each_in_doubt(lc_tx *tx, lc_fact_visit *visit, void *ctx, loci_error *err);
 

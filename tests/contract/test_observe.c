@@ -357,3 +357,44 @@ TEST(observe, a_repeated_request_is_answered_and_not_heard_again)
                "{\"text\":\"Actually, the team size is 15.\",\"request_id\":\"r1\"}");
     facts_close(&f);
 }
+
+/* ---- Among many facts ------------------------------------------------------------------------ */
+
+/* More than are looked at for being new. */
+static void write_many(facts *f)
+{
+    for (int i = 0; i < 300; i++)
+        facts_write(f, "created", "{\"key\":\"shelf_%03d\",\"value\":\"box %d\"}", i, i);
+}
+
+TEST(observe, a_fact_is_found_by_its_name_however_old_it_is)
+{
+    facts f;
+
+    facts_open(&f);
+    write_known(&f);
+    write_many(&f);
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the launch date is May 9.\"}"),
+                 "launch_date superseded explicit");
+    CHECK_STR_EQ(facts_current(&f, "launch_date", "value"), "May 9");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"Correction: the team size is 15.\"}"),
+                 "team_size superseded explicit");
+    facts_close(&f);
+}
+
+/* What is named by one key of many is not another one. */
+TEST(observe, a_sentence_that_names_no_old_fact_changes_none)
+{
+    facts f;
+    loci_str before;
+
+    facts_open(&f);
+    write_known(&f);
+    write_many(&f);
+    before = list_facts(&f);
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the launch was lovely.\"}"), "");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"Where is the launch date kept?\"}"), "");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"A team is a team.\"}"), "");
+    CHECK_STR_EQ(list_facts(&f), before);
+    facts_close(&f);
+}
