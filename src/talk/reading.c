@@ -1,8 +1,8 @@
 /* reading.c - two maps from the hash of a text to what was read.
  *
  * Invariants: an entry is in one of the maps; `bytes` are those of the newer one. All parts of a
- * unit lie in one text, its words, so an entry keeps offsets of terms and gets its text from
- * whoever asks: the same bytes, or the hash would differ. */
+ * unit lie in one text, its words, so an entry keeps terms and clauses without it and gets the text
+ * from whoever asks: the same bytes, or the hash would differ. */
 #include "talk/reading.h"
 
 #include "base/error.h"
@@ -11,18 +11,6 @@
 #include "base/str.h"
 
 #define HALF_BYTES (LC_READINGS_BYTES_MAX / 2)
-
-/* A run of terms of the unit. */
-typedef struct run {
-    uint32_t first, count;
-} run;
-
-typedef struct kept_clause {
-    run terms, value, amount;
-    uint32_t bits;
-    bool is_aside;
-    size_t value_order, wrong_at;
-} kept_clause;
 
 typedef struct kept {
     lc_hash128 content; /* Its key. */
@@ -33,7 +21,7 @@ typedef struct kept {
     uint64_t words_hash;
     size_t term_count, clause_count;
     lc_term *terms;
-    kept_clause *clauses;
+    lc_unit_clause *clauses; /* As they were read, but their texts are none. */
 } kept;
 
 struct lc_readings {
@@ -100,15 +88,25 @@ static loci_str key_of(const lc_hash128 *content)
 
 /* ---- Keeping --------------------------------------------------------------------------------- */
 
-static run run_of(const lc_unit *unit, lc_terms part)
+/* Where terms of a clause lie, for all that it has: from `from` to `to`, in another text. Who adds
+ * terms to a clause or to its cues has to add them here; the sizes see to that. */
+_Static_assert(sizeof(lc_cue_set) == 3 * sizeof(size_t) + 2 * sizeof(lc_terms), "see move()");
+_Static_assert(sizeof(lc_unit_clause) == sizeof(lc_cue_set) + sizeof(lc_terms) + sizeof(size_t),
+               "see move()");
+static void move(lc_unit_clause *clause, const lc_term *from, const lc_term *to, loci_str text)
 {
-    return (run){part.count > 0 ? (uint32_t)(part.at - unit->terms.at) : 0, (uint32_t)part.count};
+    lc_terms *parts[] = {&clause->terms, &clause->cues.value, &clause->cues.amount};
+
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        parts[i]->at = parts[i]->count > 0 ? to + (parts[i]->at - from) : to;
+        parts[i]->text = text;
+    }
 }
 
 /* One block: the entry, its clauses, its terms. */
 static kept *copy_unit(lc_readings *readings, loci_str text, const lc_unit *unit)
 {
-    size_t clause_bytes = unit->clause_count * sizeof(kept_clause);
+    size_t clause_bytes = unit->clause_count * sizeof(lc_unit_clause);
     size_t term_bytes = unit->terms.count * sizeof(lc_term);
     size_t bytes = sizeof(kept) + clause_bytes + term_bytes;
     const lc_attribution *by = &unit->attribution;
@@ -116,30 +114,23 @@ static kept *copy_unit(lc_readings *readings, loci_str text, const lc_unit *unit
 
     if (k == NULL)
         return NULL;
-    k->bytes = bytes;
-    k->has_who = by->who.len > 0;
-    k->who_at = k->has_who ? (size_t)(by->who.ptr - text.ptr) : 0;
-    k->who_bytes = by->who.len;
-    k->words_at = by->words.len > 0 ? (size_t)(by->words.ptr - text.ptr) : 0;
-    k->words_bytes = by->words.len;
-    k->rank = by->rank;
-    k->words_hash = unit->words_hash;
-    k->term_count = unit->terms.count;
-    k->clause_count = unit->clause_count;
-    k->clauses = (kept_clause *)(k + 1);
-    k->terms = (lc_term *)((char *)(k + 1) + clause_bytes);
+    *k = (kept){.bytes = bytes,
+                .has_who = by->who.len > 0,
+                .who_at = by->who.len > 0 ? (size_t)(by->who.ptr - text.ptr) : 0,
+                .who_bytes = by->who.len,
+                .words_at = by->words.len > 0 ? (size_t)(by->words.ptr - text.ptr) : 0,
+                .words_bytes = by->words.len,
+                .rank = by->rank,
+                .words_hash = unit->words_hash,
+                .term_count = unit->terms.count,
+                .clause_count = unit->clause_count,
+                .clauses = (lc_unit_clause *)(k + 1),
+                .terms = (lc_term *)((char *)(k + 1) + clause_bytes)};
     if (term_bytes > 0)
         memcpy(k->terms, unit->terms.at, term_bytes);
     for (size_t i = 0; i < unit->clause_count; i++) {
-        const lc_unit_clause *clause = &unit->clauses[i];
-
-        k->clauses[i] = (kept_clause){.terms = run_of(unit, clause->terms),
-                                      .value = run_of(unit, clause->cues.value),
-                                      .amount = run_of(unit, clause->cues.amount),
-                                      .bits = clause->cues.bits,
-                                      .is_aside = clause->is_aside,
-                                      .value_order = clause->cues.value_order,
-                                      .wrong_at = clause->cues.wrong_at};
+        k->clauses[i] = unit->clauses[i];
+        move(&k->clauses[i], unit->terms.at, k->terms, LC_STR_NONE);
     }
     return k;
 }
@@ -154,11 +145,6 @@ static void put(lc_readings *readings, kept *k)
 
 /* ---- Finding --------------------------------------------------------------------------------- */
 
-static lc_terms terms_of(const lc_unit *unit, run part)
-{
-    return lc_terms_part(unit->terms, part.first, part.count);
-}
-
 static loci_status use(const kept *k, lc_arena *arena, loci_str text, lc_unit *out, loci_error *err)
 {
     out->attribution = (lc_attribution){.rank = k->rank,
@@ -172,15 +158,8 @@ static loci_status use(const kept *k, lc_arena *arena, loci_str text, lc_unit *o
     if (out->clauses == NULL)
         return lc_fail_memory(err);
     for (size_t i = 0; i < k->clause_count; i++) {
-        const kept_clause *from = &k->clauses[i];
-
-        out->clauses[i] = (lc_unit_clause){.terms = terms_of(out, from->terms),
-                                           .is_aside = from->is_aside,
-                                           .cues = {.bits = from->bits,
-                                                    .value = terms_of(out, from->value),
-                                                    .value_order = from->value_order,
-                                                    .amount = terms_of(out, from->amount),
-                                                    .wrong_at = from->wrong_at}};
+        out->clauses[i] = k->clauses[i];
+        move(&out->clauses[i], k->terms, k->terms, out->attribution.words);
     }
     return LOCI_OK;
 }
