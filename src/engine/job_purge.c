@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "engine/session_sweep.h"
 
 #define SLICE_ROWS 500
 #define HOUR_US (INT64_C(3600) * 1000000)
@@ -34,6 +35,7 @@ typedef struct purge {
     int64_t slice_jobs;
     int64_t requests; /* By all that are durable. */
     int64_t jobs;
+    int64_t sessions;
 } purge;
 
 static loci_status purge_answers(lc_tx *tx, int64_t before_us, int64_t *out, loci_error *err)
@@ -95,6 +97,7 @@ static loci_status finish(lc_job_run *run, const purge *p, loci_error *err)
     lc_jw_object(&out);
     lc_jw_member_int(&out, "requests", p->requests);
     lc_jw_member_int(&out, "jobs", p->jobs);
+    lc_jw_member_int(&out, "sessions", p->sessions);
     lc_jw_end(&out);
     status = lc_buf_status(&result, err);
     if (status == LOCI_OK)
@@ -112,10 +115,12 @@ static loci_status run_purge(lc_job_run *run, loci_error *err)
         .job_keep_us = lc_settings_i64(settings, LC_SETTING_JOB_KEEP_HOURS, LC_STR_NONE) * HOUR_US,
     };
 
+    loci_status status;
+
     do {
         lc_job_progress progress = {.done = p.requests + p.jobs};
-        loci_status status = lc_job_run_pause_point(run, err);
 
+        status = lc_job_run_pause_point(run, err);
         if (status == LOCI_OK)
             status = lc_job_run_commit(run, purge_slice, &p, &progress, err);
         if (status != LOCI_OK)
@@ -123,13 +128,14 @@ static loci_status run_purge(lc_job_run *run, loci_error *err)
         p.requests += p.slice_requests;
         p.jobs += p.slice_jobs;
     } while (p.slice_requests == SLICE_ROWS || p.slice_jobs == SLICE_ROWS);
-    return finish(run, &p, err);
+    status = lc_session_sweep(run, &p.sessions, err);
+    return status == LOCI_OK ? finish(run, &p, err) : status;
 }
 
 const lc_job_kind lc_job_purge = {
     .name = "store.purge",
     .help = "Deletes stored answers older than request.keep_hours and ended jobs older than "
-            "job.keep_hours; once an hour",
+            "job.keep_hours, and ends idle sessions; once an hour",
     .run = run_purge,
 };
 

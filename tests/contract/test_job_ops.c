@@ -185,7 +185,7 @@ TEST(job_ops, an_engine_with_workers_purges_and_adds_the_next_purge)
     } while (test_member(jobs, "jobs.1").len == 0);
     CHECK_STR_EQ(test_member_text(jobs, "jobs.0.status"), "queued");
     CHECK_STR_EQ(test_member_text(jobs, "jobs.1.status"), "done");
-    CHECK_STR_EQ(test_member(jobs, "jobs.1.result"), "{\"requests\":1,\"jobs\":1}");
+    CHECK_STR_EQ(test_member(jobs, "jobs.1.result"), "{\"requests\":1,\"jobs\":1,\"sessions\":0}");
     CHECK_STR_EQ(test_member(test_call(engine, "job.list", "{}"), "jobs"), "[]");
     loci_close(engine);
 
@@ -193,4 +193,50 @@ TEST(job_ops, an_engine_with_workers_purges_and_adds_the_next_purge)
     jobs = test_call(engine, "job.list", "{\"scope\":\"store\",\"status\":\"queued\"}");
     CHECK_STR_EQ(test_member(jobs, "jobs.1"), "");
     loci_close(engine);
+}
+
+/* The result of the first upkeep of an engine with workers; it is left open. */
+static loci_str first_upkeep(loci_engine *engine)
+{
+    int64_t until_us = lc_clock_monotonic_us() + 60000000;
+    loci_str jobs;
+
+    do {
+        CHECK_LT(lc_clock_monotonic_us(), until_us);
+        lc_clock_sleep_us(5000);
+        jobs = test_call(engine, "job.list", "{\"scope\":\"store\",\"status\":\"done\"}");
+    } while (test_member(jobs, "jobs.0").len == 0);
+    return test_member(jobs, "jobs.0.result");
+}
+
+/* Ann never comes back; Bob was there a minute ago. */
+TEST(job_ops, upkeep_ends_sessions_that_nobody_came_back_to)
+{
+    const char *path = fixture_path();
+    int64_t now_us = INT64_C(1600000000000000); /* 2020-09-13T12:26:40Z */
+    loci_engine *engine = open_at(path, LOCI_OPEN_INLINE, &now_us);
+    loci_str session;
+
+    (void)test_call(engine, "session.open", "{\"user_id\":\"ann\",\"session_id\":\"chat\"}");
+    (void)test_call(engine, "working.set",
+                    "{\"user_id\":\"ann\",\"session_id\":\"chat\",\"key\":\"k\",\"value\":1}");
+    (void)test_call(engine, "fact.write", "{\"user_id\":\"ann\",\"key\":\"k\",\"value\":1}");
+    now_us += HOUR_US;
+    (void)test_call(engine, "fact.write", "{\"user_id\":\"bob\",\"key\":\"k\",\"value\":1}");
+    now_us += HOUR_US / 60;
+    loci_close(engine);
+
+    engine = open_at(path, 0, &now_us);
+    CHECK_STR_EQ(first_upkeep(engine), "{\"requests\":0,\"jobs\":0,\"sessions\":1}");
+    session = test_call(engine, "session.list", "{\"user_id\":\"ann\"}");
+    CHECK_STR_EQ(test_member_text(session, "sessions.0.state"), "ended");
+    CHECK_STR_EQ(test_member_text(session, "sessions.0.end_reason"), "idle");
+    CHECK_STR_EQ(test_member_text(session, "sessions.0.ended_at"), "2020-09-13T12:56:40Z");
+    CHECK_CONTAINS(test_call(engine, "event.list", "{\"user_id\":\"ann\"}"), "session.ended");
+    session = test_call(engine, "session.list", "{\"user_id\":\"bob\"}");
+    CHECK_STR_EQ(test_member_text(session, "sessions.0.state"), "active");
+    CHECK(strstr(test_format("%.*s",
+                             LC_STR_ARG(test_call(engine, "event.list", "{\"user_id\":\"bob\"}"))),
+                 "session.ended") == NULL);
+    test_close(engine);
 }
