@@ -1,8 +1,9 @@
 /* vector_search.c - looking through a set: by codes, or by sign bits and then by codes.
  *
  * Rows are scored in batches; whether a row is dead or filtered out is asked only when its score
- * would be kept, which after the first thousand rows is seldom. Only a batch without any wanted row
- * is left out as a whole: a narrow filter then costs what it lets through. Rows are visited in the
+ * would be kept, which after the first thousand rows is seldom. A batch without any wanted row is
+ * left out as a whole, and of one with few these are scored alone: a narrow filter then costs what
+ * it lets through. Rows are visited in the
  * order of their ids, so a score equal to the worst one kept loses against it, as hit.h demands.
  *
  * The prefilter wants the `keep` rows with the smallest distances, ties to the lower id. It
@@ -18,6 +19,7 @@
 #include "index/vector_quantise.h"
 
 #define BATCH_ROWS 64u
+#define FEW_ROWS 16u /* Of a batch: fewer are scored one by one. */
 #define PREFILTER_KEEP_MIN 4000u
 #define PREFILTER_KEEP_PART 32u
 #define AHEAD_CANDIDATES 3u /* Their cache lines are under way while one is scored. */
@@ -33,23 +35,22 @@ static bool is_wanted(const lc_vector_region *region, uint32_t row, const lc_bit
            (filter == NULL || lc_bitmap_has(filter, region->ids[row]));
 }
 
-/* False when surely none of the `count` rows from `first` on is in the filter. */
-static bool may_be_wanted(const lc_vector_region *region, uint32_t first, uint32_t count,
-                          const lc_bitmap *filter)
+/* How many of the `count` rows from `first` on may be in the filter: at least as many as are. */
+static uint32_t count_wanted(const lc_vector_region *region, uint32_t first, uint32_t count,
+                             const lc_bitmap *filter)
 {
+    uint32_t wanted = 0;
     size_t word, end;
 
     if (filter == NULL)
-        return true;
+        return count;
     word = region->ids[first] / 64;
     end = region->ids[first + count - 1] / 64 + (size_t)1;
     if (end > filter->word_count)
         end = filter->word_count;
-    for (; word < end; word++) {
-        if (filter->words[word] != 0)
-            return true;
-    }
-    return false;
+    for (; word < end && wanted < count; word++)
+        wanted += (uint32_t)__builtin_popcountll(filter->words[word]);
+    return min_u32(wanted, count);
 }
 
 static float score_of(const lc_vector_region *region, uint32_t row, int32_t dot, float query_scale)
@@ -59,6 +60,17 @@ static float score_of(const lc_vector_region *region, uint32_t row, int32_t dot,
 
 /* ---- By codes -------------------------------------------------------------------------------- */
 
+/* One row, when `filter` has it; else what cannot be kept. */
+static int32_t dot_if_wanted(const lc_vectors *set, const lc_vector_query *query,
+                             const lc_vector_region *region, uint32_t row, const lc_bitmap *filter)
+{
+    int32_t dot = INT32_MIN;
+
+    if (lc_bitmap_has(filter, region->ids[row]))
+        set->kernels->dots(query, lc_vector_region_rows(region, row, 1), &dot);
+    return dot;
+}
+
 static void scan_region(const lc_vectors *set, const lc_vector_region *region,
                         const lc_vector_query *query, const lc_bitmap *filter, lc_best *best)
 {
@@ -67,10 +79,15 @@ static void scan_region(const lc_vectors *set, const lc_vector_region *region,
 
     for (uint32_t first = 0; first < region->count; first += BATCH_ROWS) {
         uint32_t count = min_u32(BATCH_ROWS, region->count - first);
+        uint32_t wanted = count_wanted(region, first, count, filter);
 
-        if (!may_be_wanted(region, first, count, filter))
+        if (wanted == 0)
             continue;
-        set->kernels->dots(query, lc_vector_region_rows(region, first, count), dots);
+        if (filter != NULL && wanted <= FEW_ROWS)
+            for (uint32_t i = 0; i < count; i++)
+                dots[i] = dot_if_wanted(set, query, region, first + i, filter);
+        else
+            set->kernels->dots(query, lc_vector_region_rows(region, first, count), dots);
         for (uint32_t i = 0; i < count; i++) {
             float score = score_of(region, first + i, dots[i], query->scale);
 
@@ -132,7 +149,7 @@ static void prefilter_region(const lc_vectors *set, size_t index, const lc_vecto
     for (uint32_t first = 0; first < region->count; first += BATCH_ROWS) {
         uint32_t count = min_u32(BATCH_ROWS, region->count - first);
 
-        if (!may_be_wanted(region, first, count, allowed))
+        if (count_wanted(region, first, count, allowed) == 0)
             continue;
         set->kernels->distances(query, lc_vector_region_rows(region, first, count), distances);
         for (uint32_t i = 0; i < count; i++) {
