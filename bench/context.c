@@ -271,16 +271,16 @@ static void report(const char *name, const store *s, const figures *f)
     double warm_ms = f->warm_p50_ms - f->embed_p50_ms;
     double write_ms = f->write_p50_ms - f->embed_p50_ms - f->fact_embed_p50_ms;
 
-    printf(
-        "{\"bench\":\"context\",\"case\":\"%s\",\"valid\":%d,\"superseded\":%d,"
-        "\"embed_p50_ms\":%.3f,\"fact_embed_p50_ms\":%.3f,\"beside_p50_ms\":%.3f,\"write_beside_p50_ms\":%.3f,"
-        "\"warm_p50_ms\":%.3f,\"warm_p99_ms\":%.3f,\"warm_cpu_ms\":%.3f,"
-        "\"write_p50_ms\":%.3f,\"write_p99_ms\":%.3f,\"write_cpu_ms\":%.3f,"
-        "\"cold_ms\":%.1f,\"cold_cpu_ms\":%.1f,\"wanted_p50_ms\":%.1f,\"ok\":%s}\n",
-        name, VALID, s->versions * VALID, f->embed_p50_ms, f->fact_embed_p50_ms, warm_ms, write_ms,
-        f->warm_p50_ms, f->warm_p99_ms, f->warm_cpu_ms, f->write_p50_ms, f->write_p99_ms,
-        f->write_cpu_ms, f->cold_ms, f->cold_cpu_ms, P50_MAX_MS,
-        warm_ms <= P50_MAX_MS && write_ms <= P50_MAX_MS ? "true" : "false");
+    printf("{\"bench\":\"context\",\"case\":\"%s\",\"valid\":%d,\"superseded\":%d,"
+           "\"embed_p50_ms\":%.3f,\"fact_embed_p50_ms\":%.3f,"
+           "\"beside_p50_ms\":%.3f,\"write_beside_p50_ms\":%.3f,"
+           "\"warm_p50_ms\":%.3f,\"warm_p99_ms\":%.3f,\"warm_cpu_ms\":%.3f,"
+           "\"write_p50_ms\":%.3f,\"write_p99_ms\":%.3f,\"write_cpu_ms\":%.3f,"
+           "\"cold_ms\":%.1f,\"cold_cpu_ms\":%.1f,\"wanted_p50_ms\":%.1f,\"ok\":%s}\n",
+           name, VALID, s->versions * VALID, f->embed_p50_ms, f->fact_embed_p50_ms, warm_ms,
+           write_ms, f->warm_p50_ms, f->warm_p99_ms, f->warm_cpu_ms, f->write_p50_ms,
+           f->write_p99_ms, f->write_cpu_ms, f->cold_ms, f->cold_cpu_ms, P50_MAX_MS,
+           warm_ms <= P50_MAX_MS && write_ms <= P50_MAX_MS ? "true" : "false");
 }
 
 static void report_flat(const char *name, const figures *none, const figures *many)

@@ -27,7 +27,7 @@ float lc_vector_quantise(const float *vector, uint32_t dimension, int8_t *out_co
     float largest = 0, scale;
 
     for (uint32_t j = 0; j < dimension; j++)
-        largest = fmaxf(largest, fabsf(vector[j]));
+        largest = fabsf(vector[j]) > largest ? fabsf(vector[j]) : largest;
     memset(out_codes, 0, lc_vector_stride(dimension));
     scale = largest / LC_VECTOR_CODE_MAX;
     if (scale < FLT_MIN)
@@ -37,7 +37,7 @@ float lc_vector_quantise(const float *vector, uint32_t dimension, int8_t *out_co
         /* At most 127.00002, so rounding cannot reach 128. */
         float code = vector[j] / scale;
 
-        out_codes[j] = (int8_t)(code < 0 ? code - 0.5F : code + 0.5F);
+        out_codes[j] = (int8_t)(code + copysignf(0.5F, code)); /* Signs cannot be foretold. */
     }
     return scale;
 }
