@@ -18,16 +18,19 @@
 #define SLOTS 4096 /* Of the look-up; a power of two. */
 #define ANY_SHORT 3
 #define ANY_LONG 8
+#define VALUE_TERMS_MAX 8    /* Of a value that something follows. */
+#define CONTRAST_TERMS_MAX 4 /* Of "Bergen" in "Bergen, not Oslo". */
 #define FILLERS_MAX 4
 
 typedef struct element {
     uint16_t first_word, words;
     uint8_t any_max; /* Of a wildcard; 0 = words. */
-    bool is_optional, is_sense, is_marked, is_value;
+    bool is_optional, is_sense, is_marked, is_value, is_former;
 } element;
 
 typedef struct pattern {
     lc_cue cue;
+    loci_str implies;
     uint16_t first_element, elements;
     bool is_anchored, ends_clause;
 } pattern;
@@ -73,8 +76,9 @@ static void compile_element(lc_cues *cues, loci_str text)
 
     LC_ASSERT(cues->element_count < ELEMENTS_MAX);
     *e = (element){.first_word = (uint16_t)cues->word_count};
-    if (lc_str_is(text, "<v>")) {
-        e->is_value = true;
+    if (lc_str_is(text, "<v>") || lc_str_is(text, "<o>")) {
+        e->is_value = text.ptr[1] == 'v';
+        e->is_former = !e->is_value;
     } else if (lc_str_is(text, "*") || lc_str_is(text, "...")) {
         e->any_max = text.len == 1 ? ANY_SHORT : ANY_LONG;
     } else {
@@ -124,13 +128,28 @@ static void index_pattern(lc_cues *cues, size_t pattern_index)
     }
 }
 
+/* The words behind "=>", which are cut off; none without. */
+static loci_str cut_implied(loci_str *text)
+{
+    const char *arrow = strstr(text->ptr, " => ");
+    loci_str words;
+
+    if (arrow == NULL)
+        return LC_STR_NONE;
+    words = loci_str_of(arrow + 4);
+    text->len = (size_t)(arrow - text->ptr);
+    return words;
+}
+
 static void compile_pattern(lc_cues *cues, const lc_cue_row *row)
 {
     loci_str text = loci_str_of(row->pattern);
     pattern *p = &cues->patterns[cues->pattern_count];
 
     LC_ASSERT(cues->pattern_count < PATTERNS_MAX);
-    *p = (pattern){.cue = row->cue, .first_element = (uint16_t)cues->element_count};
+    *p = (pattern){.cue = row->cue,
+                   .implies = cut_implied(&text),
+                   .first_element = (uint16_t)cues->element_count};
     if (text.ptr[0] == '^') {
         p->is_anchored = true;
         text = (loci_str){text.ptr + 1, text.len - 1};
@@ -193,9 +212,30 @@ typedef struct match {
     const lc_cues *cues;
     const pattern *pattern;
     lc_terms clause;
-    size_t value_at; /* Where <v> begins; the clause's count when there is none. */
-    size_t end;      /* Behind the last term that was matched. */
+    lc_terms value;  /* What <v> stands for; empty when there is none. */
+    lc_terms former; /* What <o> stands for. */
 } match;
+
+static bool matches(match *m, size_t element_index, size_t at);
+
+/* A value: the shortest that what follows leaves, or the rest of the clause. */
+static bool matches_value(match *m, size_t element_index, size_t at)
+{
+    bool is_last = element_index + 1 == (size_t)m->pattern->first_element + m->pattern->elements;
+    size_t left = m->clause.count - at;
+    size_t most = left < VALUE_TERMS_MAX || is_last ? left : VALUE_TERMS_MAX;
+
+    for (size_t count = is_last ? left : 1; count > 0 && count <= most; count++) {
+        if (!matches(m, element_index + 1, at + count))
+            continue;
+        if (m->cues->elements[element_index].is_value)
+            m->value = lc_terms_part(m->clause, at, count);
+        else
+            m->former = lc_terms_part(m->clause, at, count);
+        return true;
+    }
+    return false;
+}
 
 /* Do the elements from `element_index` on fit the terms from `at` on? As deep as a pattern is long.
  */
@@ -203,15 +243,10 @@ static bool matches(match *m, size_t element_index, size_t at)
 {
     const element *e = &m->cues->elements[element_index];
 
-    if (element_index == (size_t)m->pattern->first_element + m->pattern->elements) {
-        m->end = at;
+    if (element_index == (size_t)m->pattern->first_element + m->pattern->elements)
         return !m->pattern->ends_clause || at == m->clause.count;
-    }
-    if (e->is_value) {
-        m->value_at = at;
-        m->end = m->clause.count;
-        return at < m->clause.count;
-    }
+    if (e->is_value || e->is_former)
+        return matches_value(m, element_index, at);
     if (e->any_max > 0) {
         for (size_t skip = 0; skip <= e->any_max && at + skip <= m->clause.count; skip++)
             if (matches(m, element_index + 1, at + skip))
@@ -249,6 +284,27 @@ static size_t fillers(lc_terms clause)
     return count;
 }
 
+/* How many words at `at` say that what follows is not meant: "..., not Oslo", "instead of Oslo". */
+static size_t contrast_at(lc_terms terms, size_t at)
+{
+    static const struct {
+        const char *first, *second;
+        bool needs_mark; /* A comma or a dash in front. */
+    } contrasts[] = {{"instead", "of", false}, {"rather", "than", false}, {"and", "not", false},
+                     {"not", NULL, true},      {"no", "longer", true}};
+
+    for (size_t i = 0; i < sizeof contrasts / sizeof *contrasts && at > 0; i++) {
+        size_t count = contrasts[i].second != NULL ? 2 : 1;
+
+        if (at + count >= terms.count || (contrasts[i].needs_mark && !is_mark(terms.at[at - 1].after)))
+            continue;
+        if (terms.at[at].word == lc_term_word(loci_str_of(contrasts[i].first)) &&
+            (count == 1 || terms.at[at + 1].word == lc_term_word(loci_str_of(contrasts[i].second))))
+            return count;
+    }
+    return 0;
+}
+
 /* The value without what trails behind it: "GlobalTech for the contract" is GlobalTech. */
 static lc_terms trim_value(lc_terms value)
 {
@@ -256,19 +312,23 @@ static lc_terms trim_value(lc_terms value)
                                        "because", "since",  "due",    "so",
                                        "if",      "but",    "unless", "effective"};
     static const char *const leads[] = {"the", "a", "an", "now", "about", "actually"};
+    static const char *const whens[] = {"on", "at"}; /* In front of an amount. */
     static const char *const tails[] = {"now", "today", "onwards"};
     uint64_t word_for = lc_term_word(LC_STR("for")), word_the = lc_term_word(LC_STR("the"));
     size_t first = 0, count = 0;
 
     while (first + 1 < value.count &&
-           is_one_of(value.at[first].word, leads, sizeof leads / sizeof *leads))
+           (is_one_of(value.at[first].word, leads, sizeof leads / sizeof *leads) ||
+            (lc_term_is_amount(value.at[first + 1].kind) &&
+             is_one_of(value.at[first].word, whens, sizeof whens / sizeof *whens))))
         first++;
     while (first + count < value.count) {
         const lc_term *term = &value.at[first + count];
         bool is_for_the = term->word == word_for && first + count + 1 < value.count &&
                           term[1].word == word_the;
 
-        if (count > 0 && (is_for_the || is_one_of(term->word, ends, sizeof ends / sizeof *ends)))
+        if (count > 0 && (is_for_the || contrast_at(value, first + count) > 0 ||
+                          is_one_of(term->word, ends, sizeof ends / sizeof *ends)))
             break;
         count++;
         if (term->after == ';' || term->after == '(')
@@ -284,15 +344,15 @@ static void found(lc_cue_set *set, const match *m)
 {
     lc_cue cue = m->pattern->cue;
 
-    if ((cue == LC_CUE_VALUE || cue == LC_CUE_REVERT) && m->value_at < m->clause.count) {
-        lc_terms rest = lc_terms_part(m->clause, m->value_at, m->clause.count - m->value_at);
-
+    if ((cue == LC_CUE_VALUE || cue == LC_CUE_REVERT) && m->value.count > 0) {
         size_t order = (size_t)(m->pattern - m->cues->patterns);
 
         /* The first line of the table that fits has the value. */
         if ((set->bits & LC_CUE_VALUE) == 0 || order < set->value_order) {
-            set->value = trim_value(rest);
+            set->value = trim_value(m->value);
             set->value_order = order;
+            set->former = trim_value(m->former);
+            set->implies = m->pattern->implies;
         }
         set->bits |= LC_CUE_VALUE;
     }
@@ -312,6 +372,22 @@ static lc_terms amount_of(lc_terms clause)
     return lc_terms_part(clause, 0, 0);
 }
 
+/* "Bergen, not Oslo": what is not meant, and what is when no pattern found it. */
+static void find_contrast(lc_cue_set *set, lc_terms clause, size_t start)
+{
+    for (size_t at = start + 1; at < clause.count && set->former.count == 0; at++) {
+        size_t words = contrast_at(clause, at);
+
+        if (words == 0)
+            continue;
+        set->former = trim_value(lc_terms_part(clause, at + words, clause.count - at - words));
+        if ((set->bits & LC_CUE_VALUE) == 0 && at - start <= CONTRAST_TERMS_MAX) {
+            set->value = trim_value(lc_terms_part(clause, start, at - start));
+            set->bits |= LC_CUE_VALUE;
+        }
+    }
+}
+
 lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
 {
     lc_cue_set set = {.amount = amount_of(clause)};
@@ -326,8 +402,7 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
                 const beginning *first = &cues->firsts[i];
                 match m = {.cues = cues,
                            .pattern = &cues->patterns[first->pattern],
-                           .clause = clause,
-                           .value_at = clause.count};
+                           .clause = clause};
 
                 if (first->word != keys[k] || (m.pattern->is_anchored && at != 0 && at != start))
                     continue;
@@ -339,6 +414,7 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
             }
         }
     }
+    find_contrast(&set, clause, start);
     if (clause.count > 0 && clause.at[clause.count - 1].after == '?')
         set.bits |= LC_CUE_QUESTION;
     return set;

@@ -10,11 +10,17 @@
     "|extend|postpone|delay"
 #define CHANGED                                                                                    \
     "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted"  \
-    "|relocated|renamed|reassigned"
+    "|relocated|renamed|reassigned|dropped|slipped|fallen|fell|risen|rose|increased|decreased"      \
+    "|reduced|extended|postponed|revised|amended|brought|converted|transferred"
 #define SHIFTED "changed|switched|pushed|rescheduled|shifted|bumped|raised|lowered|postponed"
+/* Verbs of going from one value to another. */
+#define WENT "went|gone|goes|going|go|jumped|climbed|grew|grown|shrunk|shrank"
 #define TRUE_NOW "actual|correct|real|right|latest|current|updated|revised"
 #define ESTIMATE                                                                                   \
     "diagnosis|estimate|answer|analysis|claim|statement|numbers|report|figures|assessment"
+
+/* Keys of where somebody is. */
+#define PLACE "address city town residence location home"
 
 /* Where ideas are played with. */
 #define PLAY                                                                                       \
@@ -95,7 +101,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_PAST, "based on incorrect|wrong|outdated|old|bad|stale|faulty"},
     {LC_CUE_PAST, "then we|they|i|he|she moved|changed|switched"},
     {LC_CUE_PAST, "it|that|they|he|she was|were ... though|before|then"},
-    {LC_CUE_PAST, "instead of"},
+    {LC_CUE_PAST, "^instead of"},
     {LC_CUE_PAST, "is|are void|obsolete|outdated|invalid|moot"},
     {LC_CUE_PAST, "does|do not apply|hold|stand"},
     {LC_CUE_PAST, "doesn't|don't apply|hold|stand"},
@@ -237,8 +243,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "^the? latest|newest from|on ... is|says|shows"},
     {LC_CUE_UPDATE, "is|are|am|it's|we're|they're now"},
     {LC_CUE_UPDATE, "now is|are|it's|we're|they're"},
-    {LC_CUE_UPDATE, CHANGED " to"},
-    {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i " CHANGED " the|our|my * to"},
+    {LC_CUE_UPDATE, CHANGED "|" WENT " * from ... to"},
+    {LC_CUE_UPDATE, CHANGED " back|up|down|forward|over|out? to"},
+    {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i|they " CHANGED " the|our|my * to"},
     {LC_CUE_UPDATE, "gone|went|goes|going|up|down up|down|back? to"},
     {LC_CUE_UPDATE, "from * on|onward|onwards"},
     {LC_CUE_UPDATE, SHIFTED " * to"},
@@ -259,6 +266,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_DECIDE, "let's|lets|we'll|we're|i'll|will|are go|going|proceed|stick|run with|for"},
     {LC_CUE_DECIDE, "let's|lets|we'll|we're|i'll use|using|choose|pick|try|do|take"},
     {LC_CUE_DECIDE, "we'll|will be doing|using|taking|having"},
+    {LC_CUE_DECIDE, "let's|lets|we'll have|hold|make|meet|put|keep"},
     {LC_CUE_DECIDE, "decided|agreed|settled on|to|upon"},
     {LC_CUE_DECIDE, "chose|selected|picked|signed"},
     {LC_CUE_DECIDE, "schedule|book|set"},
@@ -305,6 +313,44 @@ static const lc_cue_row rows[] = {
      "go|goes|going|went|switch|switches|revert|reverts|return|returns back? to <v>"},
     {LC_CUE_REVERT, "back to <v>"},
 
+    /* Has the words of a change, but denies it, wishes for it or tells a story. */
+    {LC_CUE_DENY,
+     "don't|doesn't|didn't|can't|cannot|couldn't|won't|wouldn't|never|not * " CHANGE "|" CHANGED},
+    {LC_CUE_DENY, "i'd|we'd|i|we|they|he|she would? love|like|prefer|hate|want|wish|hope to"},
+    {LC_CUE_DENY, "i'd|we'd rather"},
+    {LC_CUE_DENY, "i|we wish"},
+    {LC_CUE_DENY, "^should|shall|may|must|do|does|did|is|are|was|were|has|have|can|could i|we|they"},
+    {LC_CUE_DENY, "just|only|i'm|was? kidding|joking"},
+    {LC_CUE_DENY, "^in the|a|my|his|her book|novel|film|movie|song|story|dream|game|joke|poem"},
+    {LC_CUE_DENY, "i|we|he|she dreamt|dreamed"},
+    {LC_CUE_DENY, "the|this|that|a|my book|novel|film|movie|song|story|poem|horoscope says|said"},
+    {LC_CUE_DENY, "^if|unless|until|when|whenever|once|should ..."},
+    {LC_CUE_DENY, "everyone|everybody|people|some|they|he|she think|thinks|believe|believes"},
+
+    /* One value in the place of another. */
+    {LC_CUE_VALUE, CHANGED "|" WENT " * from <o> to <v>"},
+    {LC_CUE_VALUE, CHANGE " * from <o> to <v>"},
+    {LC_CUE_VALUE, "replace|replacing|swap|swapping|exchange <o> with|for|by <v>"},
+    {LC_CUE_VALUE, "replaced|swapped|exchanged <o> with|for|by <v>"},
+    {LC_CUE_VALUE, "not <o> but <v>"},
+    {LC_CUE_VALUE, "not <o> it's|that's <v>"},
+    {LC_CUE_VALUE, "i said|wrote|typed|put <o> but? i meant|mean <v>"},
+
+    /* What is said of oneself belongs to a fact that the words do not name. */
+    {LC_CUE_VALUE, "^i|we have|just|recently? moved|relocated to|into <v> => " PLACE},
+    {LC_CUE_VALUE, "^i've|we've just|recently|now? moved|relocated to|into <v> => " PLACE},
+    {LC_CUE_VALUE, "^i|we now|currently? live|reside in|at|on <v> => " PLACE},
+    {LC_CUE_VALUE, "^i'm|we're now|currently? based|living in|at <v> => " PLACE},
+    {LC_CUE_VALUE, "^i|we now|currently? work for|at <v> => employer company workplace"},
+    {LC_CUE_VALUE, "^i've|i just|now? started working|work|a? job? for|at <v> => employer company workplace"},
+    {LC_CUE_VALUE, "^i've|i just|now? joined <v> => employer company workplace"},
+    {LC_CUE_VALUE, "^i've|i just|recently? turned <v> => age"},
+    {LC_CUE_VALUE, "^i'm|i am? now <v> => age"},
+    {LC_CUE_VALUE, "^please|just? call me <v> => name nickname"},
+    {LC_CUE_VALUE, "^my name|name's is? now? <v> => name"},
+    {LC_CUE_VALUE, "^it|they now? costs|cost now? <v> => price cost fee"},
+    {LC_CUE_VALUE, "^i|we now|currently? drive a|an <v> => car vehicle"},
+
     /* Where the new value stands. The first that fits counts. */
     {LC_CUE_VALUE, CHANGE " that|it|this|them back? to <v>"},
     {LC_CUE_VALUE, CHANGE " the|our|my * to <v>"},
@@ -315,13 +361,15 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, "go|going|proceed|proceeding|stick|sticking|run|running with|for <v>"},
     {LC_CUE_VALUE, "go|going|switch|switching|revert back? to <v>"},
     {LC_CUE_VALUE, "be doing|using|taking|having <v>"},
-    {LC_CUE_VALUE, "let's|lets|we'll|we're try|use|using|do|pick|choose|take <v>"},
-    {LC_CUE_VALUE, CHANGED " to <v>"},
+    {LC_CUE_VALUE, "let's|lets|we'll|we're try|use|using|do|pick|choose|take|have|hold <v>"},
+    {LC_CUE_VALUE, CHANGED " back|up|down|forward|over|out? to <v>"},
     {LC_CUE_VALUE, "chose|selected|picked <v>"},
     {LC_CUE_VALUE, "is|are|it's|we're now <v>"},
     {LC_CUE_VALUE, CHANGED " the|our|my * to <v>"},
     {LC_CUE_VALUE, SHIFTED " * to <v>"},
     {LC_CUE_VALUE, "says|shows|reads <v>"},
+    {LC_CUE_VALUE, "^use|take|pick|choose <v>"},
+    {LC_CUE_VALUE, "has|have been <v>"},
     {LC_CUE_VALUE, "is|are|will|should be? <v>"},
     {LC_CUE_VALUE, "up|down to <v>"},
     {LC_CUE_VALUE, "keep|store|put|hold|meet|book|host|run * in|at|on|with <v>"},
@@ -333,6 +381,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REFERS, CHANGE "|make|do that|it|this|them"},
     {LC_CUE_REFERS, "reschedule|override~|cancel|scratch|forget|replace|call that|it|this|them"},
     {LC_CUE_REFERS, "it's|that's now|actually"},
+    {LC_CUE_REFERS, "instead $"},
     {LC_CUE_REFERS, "it|that is|should|will|has|was now|actually|be|to|moved|changed|supposed"},
     {LC_CUE_REFERS, "i|we meant|misspoke|mistyped|misread|misheard|miscounted"},
     {LC_CUE_REFERS, "got that|it wrong"},

@@ -6,7 +6,8 @@
 
 /* What is asked, supposed or past gives nothing a value. */
 #define NOT_MEANT                                                                                  \
-    (LC_CUE_QUESTION | LC_CUE_REQUEST | LC_CUE_TENTATIVE | LC_CUE_PAST | LC_CUE_EXPLORE_OPEN)
+    (LC_CUE_QUESTION | LC_CUE_REQUEST | LC_CUE_TENTATIVE | LC_CUE_PAST | LC_CUE_EXPLORE_OPEN |      \
+     LC_CUE_DENY)
 
 #define EXPLORING_MAX 10 /* Turns of people until an exploration that nobody closed lapses. */
 #define RECENT 4         /* Turns of people that "that" and "it" reach back. */
@@ -242,14 +243,41 @@ static bool points_at(const proposing *p, const candidate *c, const lc_unit_clau
     return is_news && lc_unit_has(&p->message, LC_CUE_REFERS) && has_same_shape(c->value, value);
 }
 
-/* Can the new value stand where the old one stood? */
-static bool is_rival(const candidate *c, lc_terms clause, lc_terms value)
+static bool has_amount(lc_terms value)
 {
-    uint32_t old_kinds = lc_value_kinds(c->value), new_kinds = lc_value_kinds(value);
+    for (size_t i = 0; i < value.count; i++)
+        if (lc_term_is_amount(value.at[i].kind))
+            return true;
+    return false;
+}
 
-    if (has_all(clause, c->value) || has_all(c->value, value))
+/* Is the value a sum, a share or a number and not much more? */
+static bool is_amount(lc_terms value)
+{
+    size_t content = 0;
+
+    if (value.count == 0 || (value.at[0].kind != LC_TERM_MONEY &&
+                             value.at[0].kind != LC_TERM_PERCENT &&
+                             value.at[0].kind != LC_TERM_NUMBER))
+        return false;
+    for (size_t i = 0; i < value.count; i++)
+        content += lc_term_is_content(value.at[i].kind);
+    return content <= 2;
+}
+
+/* Can the new value stand where the old one stood? */
+static bool is_fit(lc_terms old, lc_terms value)
+{
+    uint32_t old_kinds = lc_value_kinds(old), new_kinds = lc_value_kinds(value);
+
+    if (has_all(old, value) || (is_amount(old) && !has_amount(value)))
         return false;
     return old_kinds == 0 || new_kinds == 0 || (old_kinds & new_kinds) != 0;
+}
+
+static bool is_rival(const candidate *c, lc_terms clause, lc_terms value)
+{
+    return !has_all(clause, c->value) && is_fit(c->value, value);
 }
 
 static bool is_open(const proposing *p, size_t index, const lc_unit_clause *clause, lc_terms value)
@@ -295,6 +323,16 @@ static bool is_owner(lc_terms terms, const lc_term *term)
            end[-1] == 's' && (end[-2] == '\'' || end[-2] == '\x99');
 }
 
+static bool is_possessive(const lc_term *term)
+{
+    static const char *const words[] = {"my", "his", "her", "their", "your", "a", "another"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (term->word == lc_term_word(loci_str_of(words[i])))
+            return true;
+    return false;
+}
+
 /* Does the clause speak of something of somebody that the fact has nothing to do with? */
 static bool is_of_another(const proposing *p, const candidate *c, lc_terms clause)
 {
@@ -305,31 +343,134 @@ static bool is_of_another(const proposing *p, const candidate *c, lc_terms claus
 
         for (size_t s = 0; s < c->stated_count && !is_known; s++)
             is_known = lc_terms_have(p->before[c->stated_in[s]].terms, term->sense);
-        if (!is_known && !names_all(c->key, clause))
+        /* "My neighbour's city" is not ours, though it is a city. */
+        if (!is_known && (!names_all(c->key, clause) || (i > 0 && is_possessive(term - 1))))
             return true;
     }
     return false;
 }
 
-/* The fact that the clause names best, or LC_SAID_NONE. */
+/* Is this known of the fact: from its key, its value or the messages that stated it? */
+static bool is_known_of(const proposing *p, const candidate *c, const lc_term *term)
+{
+    bool is_known = lc_terms_have(c->key, term->sense) || lc_terms_have(c->value, term->sense);
+
+    for (size_t s = 0; s < c->stated_count && !is_known; s++)
+        is_known = lc_terms_have(p->before[c->stated_in[s]].terms, term->sense);
+    return is_known;
+}
+
+/* Words that lead from one value to another and are no subject. */
+static bool is_change_word(const lc_term *term)
+{
+    static const char *const words[] = {
+        "actually",  "amended",   "back",     "become",   "brought",   "bump",     "bumped",
+        "change",    "changed",   "chose",    "correction", "currently", "cut",    "decided",
+        "decreased", "down",      "dropped",  "extend",   "extended",  "fell",     "finally",
+        "forward",   "increase",  "increased", "instead", "lower",     "lowered",  "meant",
+        "move",      "moved",     "moving",   "official", "officially", "picked",  "postponed",
+        "push",      "pushed",    "raise",    "raised",   "rather",    "reduce",   "reduced",
+        "relocated", "replace",   "replaced", "rescheduled", "revised", "rose",    "said",
+        "selected",  "set",       "settled",  "shift",    "shifted",   "slipped",  "sorry",
+        "swap",      "swapped",   "switch",   "switched", "update",    "updated",  "use",
+        "using",     "went"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (term->word == lc_term_word(loci_str_of(words[i])))
+            return true;
+    return false;
+}
+
+static bool is_within(lc_terms part, const lc_term *term)
+{
+    return part.count > 0 && term >= part.at && term < part.at + part.count;
+}
+
+/* Does a clause that says what takes the place of what speak of nothing that is unknown of the
+ * fact, and of nobody else? */
+static bool is_only_about_change(const proposing *p, const candidate *c,
+                                 const lc_unit_clause *clause, lc_terms value)
+{
+    static const char *const others[] = {"he", "she", "they", "his", "her", "their", "other"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (has_word(clause->terms, others[i]))
+            return false;
+    for (size_t i = 0; i < clause->terms.count; i++) {
+        const lc_term *term = &clause->terms.at[i];
+
+        if (lc_term_is_content(term->kind) && !is_within(value, term) &&
+            !is_within(clause->cues.former, term) && !is_change_word(term) &&
+            !is_known_of(p, c, term))
+            return false;
+    }
+    return true;
+}
+
+/* What is said to be or get the value: of "The project room is now closed" the room. NULL when no
+ * noun stands right in front of the verb. */
+static const lc_term *head_before(lc_terms clause, lc_terms value)
+{
+    static const char *const verbs[] = {"is", "are", "will", "has", "have"};
+    const lc_term *term = value.at;
+    bool is_verb = false;
+
+    while (term > clause.at + 1 && !is_verb && (term - 1)->after == 0) {
+        term--;
+        for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+            is_verb |= term->word == lc_term_word(loci_str_of(verbs[i]));
+    }
+    return is_verb && (term - 1)->after == 0 && lc_term_is_content((term - 1)->kind) ? term - 1
+                                                                                      : NULL;
+}
+
+static bool names_somebody_of(lc_terms words, lc_terms key)
+{
+    for (size_t i = 0; i < words.count; i++)
+        if (words.at[i].kind == LC_TERM_NAME && lc_terms_have(key, words.at[i].sense))
+            return true;
+    return false;
+}
+
+/* Is the clause about this fact, not about a thing or a person that it only mentions? */
+static bool is_about(const proposing *p, const candidate *c, const lc_unit_clause *clause,
+                     lc_terms value)
+{
+    static const char *const others[] = {"their", "other", "another"};
+    const lc_term *head = head_before(clause->terms, value);
+    lc_terms front = lc_terms_part(clause->terms, 0, (size_t)(value.at - clause->terms.at));
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (has_word(front, others[i]))
+            return false;
+    /* Who is named in the key may have more than one word for the thing. */
+    if (head != NULL && !is_generic(head) && !is_kind_word(head) && !is_known_of(p, c, head) &&
+        !names_somebody_of(front, c->key))
+        return false;
+    return !is_of_another(p, c, clause->terms);
+}
+
+/* The fact that the clause names best, or LC_SAID_NONE: also when that one has the value already,
+ * for then the clause is not about another. */
 static size_t best_named(const proposing *p, const lc_unit_clause *clause, lc_terms value)
 {
     size_t best = LC_SAID_NONE, best_score = 0;
 
     for (size_t i = 0; i < p->input->known_count; i++) {
         const candidate *c = &p->candidates[i];
-        size_t points = is_open(p, i, clause, value) && !is_of_another(p, c, clause->terms)
-                            ? 2 * score(p, c, clause->terms)
-                            : 0;
+        bool is_current = !p->input->known[i].is_former && !c->is_utterance;
+        size_t points = is_current && is_about(p, c, clause, value) ? 2 * score(p, c, clause->terms)
+                                                                    : 0;
 
         if (points > 0 && has_same_shape(c->value, value))
             points++;
-        if (points > best_score) {
+        if (points > best_score &&
+            (is_rival(c, clause->terms, value) || has_all(c->value, value))) {
             best = i;
             best_score = points;
         }
     }
-    return best;
+    return best != LC_SAID_NONE && is_open(p, best, clause, value) ? best : LC_SAID_NONE;
 }
 
 /* The fact that was stated last among those the clause can point at, or LC_SAID_NONE. */
@@ -351,7 +492,9 @@ static size_t last_pointed_at(const proposing *p, const lc_unit_clause *clause, 
 static bool is_copula(const lc_term *term)
 {
     static const char *const words[] = {"comes", "come",   "stands", "amounts",
-                                        "costs", "totals", "adds",   "remains"};
+                                        "costs", "totals", "adds",   "remains",
+                                        "takes", "place",  "held",   "happens",
+                                        "starts", "begins", "ends",  "falls"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (term->word == lc_term_word(loci_str_of(words[i])))
@@ -382,7 +525,8 @@ static bool is_other(lc_terms words)
 {
     static const char *const other[] = {"was",   "were",    "had",   "not",    "isn't", "aren't",
                                         "never", "their",   "his",   "her",    "your",  "would",
-                                        "could", "usually", "every", "typical"};
+                                        "could", "usually", "every", "typical", "other",
+                                        "another", "if"};
 
     for (size_t i = 0; i < sizeof other / sizeof *other; i++)
         if (has_word(words, other[i]))
@@ -441,6 +585,96 @@ static size_t restated(const proposing *p, const lc_unit_clause *clause, lc_term
     return LC_SAID_NONE;
 }
 
+static bool has_same_content(lc_terms a, lc_terms b)
+{
+    return has_all(a, b) && has_all(b, a);
+}
+
+/* "The city changed from Oslo to Bergen", "Bergen, not Oslo": the one fact that has the value which
+ * is named as the former one, when the clause is about it and nothing else. */
+static size_t contrasted(const proposing *p, const lc_unit_clause *clause, lc_terms value)
+{
+    lc_terms former = clause->cues.former;
+    size_t found = LC_SAID_NONE, best = 0;
+
+    for (size_t i = 0; i < p->input->known_count && former.count > 0; i++) {
+        const candidate *c = &p->candidates[i];
+        size_t points = 1 + score(p, c, clause->terms);
+        bool is_whole = has_same_content(former, c->value);
+
+        if (p->input->known[i].is_former || c->is_utterance || !is_fit(c->value, value) ||
+            !(is_whole || (points > 1 && has_all(c->value, former))) ||
+            !is_only_about_change(p, c, clause, value))
+            continue;
+        if (points == best)
+            found = LC_SAID_NONE; /* Two facts have it, and neither is named. */
+        if (points > best) {
+            best = points;
+            found = i;
+        }
+    }
+    return found;
+}
+
+/* Is every topic of the key one of these words, or one that says nothing? */
+static bool is_implied_key(lc_terms key, loci_str words)
+{
+    static const char *const plain[] = {"home", "user", "my", "own", "current", "main",
+                                        "full", "first", "customer", "personal", "primary"};
+    bool found = false;
+
+    for (size_t i = 0; i < key.count; i++) {
+        loci_str rest = words;
+        bool is_word = false;
+
+        while (rest.len > 0 && !is_word)
+            is_word = key.at[i].word == lc_term_word(lc_str_split(rest, ' ', &rest));
+        found |= is_word;
+        for (size_t w = 0; w < sizeof plain / sizeof *plain && !is_word; w++)
+            is_word = key.at[i].word == lc_term_word(loci_str_of(plain[w]));
+        if (!is_word)
+            return false;
+    }
+    return found;
+}
+
+/* A value that says no more than a name or a number: "456 Oak Ave", "Bergen". Its terms, without
+ * what says when; none when it is anything else. */
+static lc_terms plain_value(lc_terms value)
+{
+    static const char *const whens[] = {"now",   "last", "this", "today", "yesterday", "in",
+                                        "since", "from", "on",   "a",     "recently",  "and"};
+    size_t count = 0;
+
+    bool ends = false;
+
+    while (count < value.count && !ends &&
+           (value.at[count].kind == LC_TERM_NAME || lc_term_is_amount(value.at[count].kind)) &&
+           value.at[count].kind != LC_TERM_DATE)
+        ends = value.at[count++].after != 0;
+    ends |= count == value.count;
+    for (size_t w = 0; w < sizeof whens / sizeof *whens && !ends; w++)
+        ends = value.at[count].word == lc_term_word(loci_str_of(whens[w]));
+    return lc_terms_part(value, 0, ends ? count : 0);
+}
+
+/* "I moved to 456 Oak Ave.": the fact that the words speak of without naming it. */
+static size_t implied(const proposing *p, const lc_unit_clause *clause, lc_terms value)
+{
+    size_t found = LC_SAID_NONE;
+
+    for (size_t i = 0; i < p->input->known_count && clause->cues.implies.len > 0; i++) {
+        if (!is_open(p, i, clause, value) ||
+            !is_implied_key(p->candidates[i].key, clause->cues.implies) ||
+            !has_same_shape(p->candidates[i].value, value))
+            continue;
+        if (found != LC_SAID_NONE)
+            return LC_SAID_NONE;
+        found = i;
+    }
+    return found;
+}
+
 /* Has the value all of these amounts, and are there any? */
 static bool has_amounts(lc_terms value, lc_terms amounts)
 {
@@ -488,10 +722,11 @@ static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_te
     uint32_t cues = clause->cues.bits;
     bool is_meant = (cues & (LC_CUE_CORRECT | LC_CUE_UPDATE | LC_CUE_DECIDE)) != 0 ||
                     ((cues & LC_CUE_VALUE) != 0 &&
-                     lc_unit_has(&p->message, LC_CUE_CORRECT | LC_CUE_UPDATE));
-    size_t index = LC_SAID_NONE;
+                     (p->message.attribution.rank >= 0 ||
+                      lc_unit_has(&p->message, LC_CUE_CORRECT | LC_CUE_UPDATE)));
+    size_t index = contrasted(p, clause, value);
 
-    if (is_meant)
+    if (is_meant && index == LC_SAID_NONE)
         index = best_named(p, clause, value);
     if (is_meant && index == LC_SAID_NONE)
         index = last_pointed_at(p, clause, value);
@@ -527,29 +762,78 @@ static bool is_bare(lc_terms value, lc_terms old, size_t at)
            (value.count == 2 && at + 1 < old.count && value.at[1].sense == old.at[at + 1].sense);
 }
 
-/* The value as it is kept: a bare amount takes the place of the amount in the old value, so that
- * "make it 55" leaves the chairs. */
-static loci_status merge(const proposing *p, const candidate *c, lc_terms value, loci_str *out,
-                         loci_error *err)
+/* The terms of `part`, one after another, in the value: their index, or LC_SAID_NONE. */
+static size_t place_of(lc_terms part, lc_terms value)
 {
-    size_t at = only_amount(c->value);
-    loci_str old = c->value.text, amount = lc_terms_text(lc_terms_part(value, 0, 1));
-    size_t start, end;
-    char *text;
+    for (size_t at = 0; part.count > 0 && at + part.count <= value.count; at++) {
+        size_t same = 0;
+
+        while (same < part.count && part.at[same].sense == value.at[at + same].sense)
+            same++;
+        if (same == part.count)
+            return at;
+    }
+    return LC_SAID_NONE;
+}
+
+/* The old value with `text` in the place of those of its terms that are `gone`. */
+static loci_status splice(const proposing *p, lc_terms old, lc_terms gone, loci_str text,
+                          loci_str *out, loci_error *err)
+{
+    size_t start = gone.at[0].start;
+    size_t end = start + lc_terms_text(gone).len;
+    char *whole = lc_arena_alloc(p->arena, old.text.len + text.len + 1);
+
+    if (whole == NULL)
+        return lc_fail_memory(err);
+    memcpy(whole, old.text.ptr, start);
+    memcpy(whole + start, text.ptr, text.len);
+    memcpy(whole + start + text.len, old.text.ptr + end, old.text.len - end);
+    *out = (loci_str){whole, old.text.len - (end - start) + text.len};
+    return LOCI_OK;
+}
+
+/* The value as it is kept: a bare amount takes the place of the amount in the old value, so that
+ * "make it 55" leaves the chairs; so does what is named with the part that it replaces. */
+static loci_status merge(const proposing *p, const candidate *c, const lc_unit_clause *clause,
+                         lc_terms value, loci_str *out, loci_error *err)
+{
+    size_t at = only_amount(c->value), part = place_of(clause->cues.former, c->value);
 
     *out = lc_terms_text(value);
+    if (part != LC_SAID_NONE)
+        return splice(p, c->value, lc_terms_part(c->value, part, clause->cues.former.count), *out,
+                      out, err);
     if (at == LC_SAID_NONE || !is_bare(value, c->value, at))
         return LOCI_OK;
-    start = c->value.at[at].start;
-    end = start + c->value.at[at].bytes;
-    text = lc_arena_alloc(p->arena, old.len + amount.len + 1);
-    if (text == NULL)
-        return lc_fail_memory(err);
-    memcpy(text, old.ptr, start);
-    memcpy(text + start, amount.ptr, amount.len);
-    memcpy(text + start + amount.len, old.ptr + end, old.len - end);
-    *out = (loci_str){text, old.len - (end - start) + amount.len};
-    return LOCI_OK;
+    return splice(p, c->value, lc_terms_part(c->value, at, 1),
+                  lc_terms_text(lc_terms_part(value, 0, 1)), out, err);
+}
+
+/* "meeting on Friday" is Friday where the key says that it is the meeting. */
+static lc_terms without_subject(const candidate *c, lc_terms value)
+{
+    static const char *const joints[] = {"on", "at", "to", "in", "for", "with", "is"};
+
+    for (size_t i = 0; i + 1 < value.count; i++) {
+        for (size_t w = 0; w < sizeof joints / sizeof *joints && i > 0; w++)
+            if (value.at[i].word == lc_term_word(loci_str_of(joints[w])))
+                return lc_terms_part(value, i + 1, value.count - i - 1);
+        if (lc_term_is_content(value.at[i].kind) && !lc_terms_have(c->key, value.at[i].sense))
+            break;
+    }
+    return value;
+}
+
+/* Does somebody else's speech end inside it? */
+static bool has_open_quote(lc_terms value)
+{
+    loci_str text = lc_terms_text(value);
+    size_t quotes = 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        quotes += text.ptr[i] == '"';
+    return quotes % 2 != 0;
 }
 
 static loci_status propose(const proposing *p, const lc_unit_clause *clause, lc_proposal *out,
@@ -569,12 +853,17 @@ static loci_status propose(const proposing *p, const lc_unit_clause *clause, lc_
             return LOCI_OK;
         }
     }
-    index = find_known(p, clause, value);
-    if (index == LC_SAID_NONE ||
+    index = implied(p, clause, plain_value(value));
+    if (index != LC_SAID_NONE)
+        value = plain_value(value);
+    else
+        index = find_known(p, clause, value);
+    if (index == LC_SAID_NONE || has_open_quote(value) ||
         ((cues & LC_CUE_VALUE) == 0 && !has_same_shape(p->candidates[index].value, value)))
         return LOCI_OK;
+    value = without_subject(&p->candidates[index], value);
     out[*count] = (lc_proposal){.known = index, .rule = rule_of(p, cues)};
-    return merge(p, &p->candidates[index], value, &out[(*count)++].value, err);
+    return merge(p, &p->candidates[index], clause, value, &out[(*count)++].value, err);
 }
 
 loci_status lc_talk_propose(const lc_talk *talk, lc_arena *arena, const lc_propose_input *input,

@@ -130,6 +130,18 @@ static char mark_after(loci_str text, size_t end)
     return strchr(":,-.?!;()", text.ptr[at]) != NULL ? text.ptr[at] : 0;
 }
 
+/* The point behind it ends no sentence. */
+static bool is_abbreviation(loci_str spelled)
+{
+    static const char *const words[] = {"Mr",  "Mrs", "Ms", "Dr", "Prof", "St",
+                                        "Rev", "Sgt", "Lt", "Jr", "Sr",   "vs"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (lc_str_is(spelled, words[i]))
+            return true;
+    return false;
+}
+
 /* Written like a name: a capital or a digit inside, or a capital where no sentence begins. */
 static bool is_name(loci_str spelled, const lc_term *before)
 {
@@ -164,7 +176,7 @@ static bool next_term(loci_str text, size_t *at, const lc_term *before, lc_term 
             *out = (lc_term){.start = (uint32_t)*at, .bytes = (uint32_t)spelled.len};
             lc_term_set_sense(spelled, is_amount, is_amount ? false : is_name(spelled, before),
                               out);
-            out->after = mark_after(text, end);
+            out->after = is_abbreviation(spelled) ? 0 : mark_after(text, end);
             *at = end;
             return true;
         }
