@@ -169,6 +169,7 @@ static loci_status judge(building *b, loci_error *err)
                                           .count = b->said_count,
                                           .query = b->input->query,
                                           .reader_rank = b->input->reader_rank,
+                                          .reader_title = b->input->identity->authority,
                                           .reader_organization = b->input->identity->organization,
                                           .scope = b->input->source.view.scope_id},
                          &b->judged, err);

@@ -40,7 +40,8 @@ typedef enum lc_cue {
     LC_CUE_REFERS = 1 << 18,       /* "that", "it": speaks of what was said last. */
     LC_CUE_ASIDE_HINT = 1 << 19,   /* Something else may come between: "Wait, ..." */
     LC_CUE_DROP = 1 << 20,         /* What it names is no longer to be had. */
-    LC_CUE_DENY = 1 << 21          /* Has the words of a change, and makes none. */
+    LC_CUE_DENY = 1 << 21,         /* Has the words of a change, and makes none. */
+    LC_CUE_PRIVATE = 1 << 22       /* Said in confidence. */
 } lc_cue;
 
 /* What was found in one clause. */

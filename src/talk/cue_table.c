@@ -89,6 +89,18 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "off the record"},
     {LC_CUE_TENTATIVE, "must|should|may not|never leave this room"},
 
+    /* Not for everybody. */
+    {LC_CUE_PRIVATE, "^for|to * only"},
+    {LC_CUE_PRIVATE, "^between us|ourselves|you"},
+    {LC_CUE_PRIVATE, "^just|strictly|this * between us|ourselves|you"},
+    {LC_CUE_PRIVATE, "in|strict|strictest confidence"},
+    {LC_CUE_PRIVATE, "^confidential|confidentially|private|privately|secret|internal|sensitive:"},
+    {LC_CUE_PRIVATE, "not|never for other|others|outside|outsiders|anyone|anybody|everyone|public"},
+    {LC_CUE_PRIVATE, "don't|not|never * share|tell|repeat|forward|mention|pass * anyone|anybody|the|this|it|them|others"},
+    {LC_CUE_PRIVATE, "keep|keeping this|it|that|these * between|to|quiet|confidential|private|secret"},
+    {LC_CUE_PRIVATE, "for your eyes|ears only"},
+    {LC_CUE_PRIVATE, "stays|stay|remains between|in us|this|here"},
+
     /* What was. */
     {LC_CUE_PAST, "originally|initially|previously|formerly"},
     {LC_CUE_PAST, "used to be|have|live|work|go|use|do|think"},
@@ -320,6 +332,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_DENY, "i'd|we'd rather"},
     {LC_CUE_DENY, "i|we wish"},
     {LC_CUE_DENY, "^should|shall|may|must|do|does|did|is|are|was|were|has|have|can|could i|we|they"},
+    {LC_CUE_DENY, "i|we|he|she|they meant|planned|hoped to"},
     {LC_CUE_DENY, "just|only|i'm|was? kidding|joking"},
     {LC_CUE_DENY, "^in the|a|my|his|her book|novel|film|movie|song|story|dream|game|joke|poem"},
     {LC_CUE_DENY, "i|we|he|she dreamt|dreamed"},

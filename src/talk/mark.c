@@ -143,3 +143,28 @@ bool lc_mark_is_name(loci_str a, loci_str b)
             return false;
     }
 }
+
+bool lc_mark_has_name(loci_str audience, loci_str name)
+{
+    for (size_t at = 0; name.len > 0 && at + name.len <= audience.len; at++) {
+        bool begins = at == 0 || !is_letter(audience.ptr[at - 1]);
+        bool ends = at + name.len == audience.len || !is_letter(audience.ptr[at + name.len]);
+
+        if (begins && ends && lc_mark_is_name((loci_str){audience.ptr + at, name.len}, name))
+            return true;
+    }
+    return false;
+}
+
+bool lc_mark_is_outsider(loci_str audience)
+{
+    static const char *const outsiders[] = {"patient", "client", "customer", "parent", "tenant",
+                                            "guest",   "visitor", "family",  "member", "resident"};
+
+    for (size_t at = 0; at < audience.len; at++)
+        for (size_t i = 0; i < sizeof outsiders / sizeof *outsiders; i++)
+            if ((at == 0 || !is_letter(audience.ptr[at - 1])) &&
+                starts((loci_str){audience.ptr + at, audience.len - at}, outsiders[i]))
+                return true;
+    return false;
+}

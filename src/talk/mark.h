@@ -26,5 +26,9 @@ lc_mark lc_mark_of(loci_str text);
 
 /* Equal but for case, spaces and signs: "Acme Corp" and "ACME-Corp". */
 bool lc_mark_is_name(loci_str a, loci_str b);
+/* Is the name among the words of `audience`? */
+bool lc_mark_has_name(loci_str audience, loci_str name);
+/* Is it for people who have no rank here: patients, clients, guests? */
+bool lc_mark_is_outsider(loci_str audience);
 
 #endif /* LC_TALK_MARK_H */

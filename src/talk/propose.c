@@ -256,13 +256,10 @@ static bool is_amount(lc_terms value)
 {
     size_t content = 0;
 
-    if (value.count == 0 || (value.at[0].kind != LC_TERM_MONEY &&
-                             value.at[0].kind != LC_TERM_PERCENT &&
-                             value.at[0].kind != LC_TERM_NUMBER))
-        return false;
     for (size_t i = 0; i < value.count; i++)
         content += lc_term_is_content(value.at[i].kind);
-    return content <= 2;
+    return content > 0 && content <= 2 && lc_term_is_amount(value.at[0].kind) &&
+           value.at[0].kind <= LC_TERM_NUMBER;
 }
 
 /* Can the new value stand where the old one stood? */

@@ -141,14 +141,48 @@ void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_
 
 /* ---- What is dead ---------------------------------------------------------------------------- */
 
-static bool is_for_reader(const lc_judging *j, loci_str audience)
+/* Does it name somebody: "Brandreth team only"? What is no title and has only its first letter in
+ * capitals; the first word may be any. */
+static bool names_somebody(loci_str audience, lc_ranking ranking)
+{
+    for (size_t at = 1; at + 1 < audience.len; at++) {
+        size_t end = at;
+
+        if (audience.ptr[at - 1] != ' ' || audience.ptr[at] < 'A' || audience.ptr[at] > 'Z' ||
+            audience.ptr[at + 1] < 'a')
+            continue;
+        while (end < audience.len && audience.ptr[end] != ' ' && audience.ptr[end] != ',')
+            end++;
+        if (lc_rank_in((loci_str){audience.ptr + at, end - at}, ranking) < 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whom a text is for: an organisation, one that it names, the bearers of a title, or everybody from
+ * a rank on. Outsiders have a title and no rank: a manager is not more than a patient. */
+static loci_status is_for_reader(const lc_judging *j, loci_str audience, bool *out, loci_error *err)
 {
     int needed = lc_rank_in(audience, j->talk->ranking);
+    lc_terms names, title;
+    loci_status status = lc_terms_read(j->arena, audience, &names, err);
 
+    if (status == LOCI_OK)
+        status = lc_terms_read(j->arena, j->input->reader_title, &title, err);
+    if (status != LOCI_OK)
+        return status;
     if (j->input->reader_organization.len > 0 &&
-        lc_mark_is_name(audience, j->input->reader_organization))
-        return true;
-    return needed >= 0 && j->input->reader_rank >= needed;
+        (lc_mark_is_name(audience, j->input->reader_organization) ||
+         lc_mark_has_name(audience, j->input->reader_organization)))
+        *out = true;
+    else if (names_somebody(audience, j->talk->ranking))
+        *out = false;
+    else if (needed < 0 || lc_mark_is_outsider(audience))
+        *out = title.count > 0 && names.count > 0 &&
+               lc_terms_have(names, title.at[title.count - 1].sense);
+    else
+        *out = j->input->reader_rank >= needed;
+    return LOCI_OK;
 }
 
 /* Does the query name what the mark says: the draft, the sandbox? */
@@ -176,7 +210,8 @@ static loci_status judge_mark(lc_judging *j, lc_unit *unit, loci_error *err)
         unit->is_withdrawn = true;
         break;
     case LC_MARK_RESTRICTED:
-        if (!is_for_reader(j, mark.names))
+        status = is_for_reader(j, mark.names, &is_open, err);
+        if (!is_open)
             unit->verdict = LC_VERDICT_RESTRICTED;
         break;
     case LC_MARK_ORGANIZATION:
@@ -299,12 +334,23 @@ static void replace_signal(lc_judging *j, lc_unit *unit, size_t index)
     }
 }
 
+/* "Between us: ...": what somebody else says in confidence is for those of their rank. */
+static void judge_confidence(const lc_judging *j, lc_unit *unit)
+{
+    if (lc_unit_is_person(unit) && unit->attribution.who.len > 0 &&
+        lc_unit_has(unit, LC_CUE_PRIVATE) &&
+        (j->input->reader_rank < 0 || j->input->reader_rank < unit->attribution.rank))
+        unit->verdict = LC_VERDICT_RESTRICTED;
+}
+
 static loci_status judge_marks(lc_judging *j, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
-    for (size_t i = 0; i < j->input->count && status == LOCI_OK; i++)
+    for (size_t i = 0; i < j->input->count && status == LOCI_OK; i++) {
+        judge_confidence(j, &j->units[i]);
         status = judge_mark(j, &j->units[i], err);
+    }
     return status;
 }
 
