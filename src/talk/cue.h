@@ -41,7 +41,9 @@ typedef enum lc_cue {
     LC_CUE_ASIDE_HINT = 1 << 19,   /* Something else may come between: "Wait, ..." */
     LC_CUE_DROP = 1 << 20,         /* What it names is no longer to be had. */
     LC_CUE_DENY = 1 << 21,         /* Has the words of a change, and makes none. */
-    LC_CUE_PRIVATE = 1 << 22       /* Said in confidence. */
+    LC_CUE_PRIVATE = 1 << 22,      /* Said in confidence. */
+    LC_CUE_REFUSE = 1 << 23,       /* Says no to what was said last ... */
+    LC_CUE_ACCEPT = 1 << 24        /* ... or yes. */
 } lc_cue;
 
 /* What was found in one clause. */

@@ -89,6 +89,26 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "off the record"},
     {LC_CUE_TENTATIVE, "must|should|may not|never leave this room"},
 
+    /* Yes or no to what was said last. */
+    {LC_CUE_REFUSE, "^no|nope|nah|wrong|incorrect|untrue $"},
+    {LC_CUE_REFUSE, "^no|nope|nah|wrong:"},
+    {LC_CUE_REFUSE, "i|we|he|she|they|nobody|no-one|that's|that|it never|not said|say|told|asked|agreed|mentioned|happened"},
+    {LC_CUE_REFUSE, "nobody|no-one said|says|told|asked|agreed|mentioned|decided|approved|booked"},
+    {LC_CUE_REFUSE, "i|we|he|she|they haven't|hasn't|didn't|never said|say|told|tell|asked|ask|agreed|agree|mentioned|mention|decided|decide|picked|pick|chosen|choose|booked|book|ordered|order|approved|approve|signed|sign|confirmed|confirm|given|give"},
+    {LC_CUE_REFUSE, "that's|that is|was? not right|true|correct|what|so|accurate"},
+    {LC_CUE_REFUSE, "that's|that is|was? wrong|incorrect|false|untrue|nonsense|invented"},
+    {LC_CUE_REFUSE, "isn't|wasn't right|true|correct|what"},
+    {LC_CUE_REFUSE, "where did|do you get"},
+    {LC_CUE_REFUSE, "made|making that|it|this up"},
+    {LC_CUE_REFUSE, "take|leave that|it|this out|off"},
+    {LC_CUE_REFUSE, "remove|delete|drop|strike that|it|this"},
+    {LC_CUE_REFUSE, "don't put words in"},
+    {LC_CUE_ACCEPT, "^yes|yeah|yep|yup|right|correct|exactly|agreed|perfect|sure|great|good|fine|ok|okay"},
+    {LC_CUE_ACCEPT, "^sounds|looks good|great|fine|right|perfect"},
+    {LC_CUE_ACCEPT, "^that|that's works|work|good|fine|right|correct|great|perfect|it"},
+    {LC_CUE_ACCEPT, "^let's|lets|we'll|i'll do|take|use|go"},
+    {LC_CUE_ACCEPT, "^go ahead"},
+
     /* Not for everybody. */
     {LC_CUE_PRIVATE, "^for|to * only"},
     {LC_CUE_PRIVATE, "^between us|ourselves|you"},

@@ -1,5 +1,5 @@
-/* judging.h - the state of one judgement, shared by talk.c, talk_rank.c, talk_flow.c and
- * talk_span.c. */
+/* judging.h - the state of one judgement, shared by talk.c, talk_rank.c, talk_flow.c,
+ * talk_span.c and talk_model.c. */
 #ifndef LC_TALK_JUDGING_H
 #define LC_TALK_JUDGING_H
 
@@ -53,6 +53,9 @@ bool lc_unit_contradicts(const lc_unit *older, const lc_unit *newer);
  */
 void lc_judging_outrank_fact(lc_judging *j, size_t index);
 void lc_judging_outrank_message(lc_judging *j, size_t index);
+
+/* What the assistant made up. */
+void lc_judging_model(lc_judging *j);
 
 /* What the course of the conversation makes void: asides, explorations, corrections. */
 void lc_judging_flow(lc_judging *j);

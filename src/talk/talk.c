@@ -495,6 +495,7 @@ loci_status lc_talk_judge(const lc_talk *talk, lc_arena *arena, const lc_talk_in
         return status;
     collect_dead(&j);
     lc_judging_flow(&j);
+    lc_judging_model(&j);
     for (size_t i = 0; i < input->count; i++)
         if (input->said[i].kind == LC_SAID_MESSAGE)
             judge_message(&j, &j.units[i]);

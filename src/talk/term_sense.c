@@ -53,6 +53,14 @@ static const number_word number_words[] = {
     {"eighteen", "18"}, {"nineteen", "19"}, {"twenty", "20"},   {"thirty", "30"},
     {"forty", "40"},    {"fifty", "50"},    {"sixty", "60"},    {"seventy", "70"},
     {"eighty", "80"},   {"ninety", "90"},   {"hundred", "100"}, {"thousand", "1000"},
+    {"third", "3"},     {"fourth", "4"},    {"fifth", "5"},     {"sixth", "6"},
+    {"seventh", "7"},   {"eighth", "8"},    {"ninth", "9"},     {"tenth", "10"},
+    {"eleventh", "11"}, {"twelfth", "12"},  {"thirteenth", "13"}, {"fourteenth", "14"},
+    {"fifteenth", "15"}, {"sixteenth", "16"}, {"seventeenth", "17"}, {"eighteenth", "18"},
+    {"nineteenth", "19"}, {"twentieth", "20"}, {"thirtieth", "30"}, {"twenty-first", "21"},
+    {"twenty-second", "22"}, {"twenty-third", "23"}, {"twenty-fourth", "24"},
+    {"twenty-fifth", "25"}, {"twenty-sixth", "26"}, {"twenty-seventh", "27"},
+    {"twenty-eighth", "28"}, {"twenty-ninth", "29"}, {"thirty-first", "31"},
 };
 
 /* Stems of words that say in what state a thing is, that one of several is taken, how long. */
