@@ -25,7 +25,8 @@
 /* Where ideas are played with. */
 #define PLAY                                                                                       \
     "sandbox|simulation|role-play|roleplay|rehearsal|brainstorm|brainstorming|hypothetical"        \
-    "|exploration|experiment|exercise"
+    "|exploration|experiment|exercise|illustration|make-believe|what-if|what-ifs|fantasy"          \
+    "|daydream|daydreaming|speculation|scenario|rehearsing|pretending|pretend"
 
 static const lc_cue_row rows[] = {
     /* Wants to be told something: states nothing. */
@@ -65,6 +66,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "^maybe|perhaps|possibly|theoretically|hypothetically|tentatively|ideally"},
     {LC_CUE_TENTATIVE, "^suppose|supposing|imagine|pretend|assuming|say:"},
     {LC_CUE_TENTATIVE, "^suppose|imagine|pretend|assume"},
+    {LC_CUE_TENTATIVE, "^say|picture i|we|you|he|she|they|it|the|there"},
     {LC_CUE_TENTATIVE, "^in theory"},
     {LC_CUE_TENTATIVE, "^what about|if"},
     {LC_CUE_TENTATIVE, "^how about"},
@@ -147,6 +149,10 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_OPEN, "this is just|only|purely exploratory|hypothetical|brainstorming"},
     {LC_CUE_EXPLORE_OPEN, "this is|are exploratory|hypothetical"},
     {LC_CUE_EXPLORE_OPEN, "just|only|purely exploratory|hypothetical|hypothetically|brainstorming"},
+    {LC_CUE_EXPLORE_OPEN,
+     "run|running|try|play|do|consider|explore|sketch|work * a|an|some|through|out * what-if|scenario"
+     "|simulation|hypothetical|illustration|thought-experiment"},
+    {LC_CUE_EXPLORE_OPEN, "purely|just|only|merely|strictly for? an|a|the? " PLAY},
     {LC_CUE_EXPLORE_OPEN, "thinking|think out loud"},
     {LC_CUE_EXPLORE_OPEN, "for the sake of argument"},
     {LC_CUE_EXPLORE_OPEN, "thought experiment"},
@@ -170,7 +176,15 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_CLOSE, "test|demo|training|practice mode is? over|off|done|ended|closed"},
     {LC_CUE_EXPLORE_CLOSE, "leave~|exit~|end~|stop~ * test|demo|training|practice mode"},
     {LC_CUE_EXPLORE_CLOSE, "enough pretend~|imagin~|jok~|play~|fantas~|role-play"},
-    {LC_CUE_EXPLORE_CLOSE, "it|that|this was only|just a|an? example|draft|joke|test|idea|thought"},
+    {LC_CUE_EXPLORE_CLOSE,
+     "it|that|this|all was|were * only|just|purely|merely|all the|a|an|my|our? example|draft|joke|test"
+     "|idea|thought|fun|" PLAY},
+    {LC_CUE_EXPLORE_CLOSE, "enough|end|stop|done|over * of|with? the|this|our? " PLAY},
+    {LC_CUE_EXPLORE_CLOSE,
+     "nothing|nothing's|none * been? decided|changed|agreed|settled|booked|happened"},
+    {LC_CUE_EXPLORE_CLOSE, "back to|in the? real world|life|plan|thing"},
+    {LC_CUE_EXPLORE_CLOSE, "in real|actual life|fact|reality"},
+    {LC_CUE_EXPLORE_CLOSE, "scrap|bin|drop|park|shelve that|the|this? " PLAY "|idea"},
     {LC_CUE_EXPLORE_CLOSE, "dry run is? over|finished|done|complete|completed|ended"},
     {LC_CUE_EXPLORE_CLOSE, "stop|quit pretending|imagining|joking|dreaming|playing"},
     {LC_CUE_EXPLORE_CLOSE, "don't send|use|keep|save that|it|this"},
@@ -228,6 +242,11 @@ static const lc_cue_row rows[] = {
     {LC_CUE_ASIDE_CLOSE, "i'm|we're back"},
     {LC_CUE_ASIDE_CLOSE, "that's|that is? all? handled|sorted|done|resolved|dealt|parked|settled"},
     {LC_CUE_ASIDE_CLOSE, "where was i"},
+    {LC_CUE_ASIDE_CLOSE,
+     "done|finished|through|off with? the|that|this|him|her|them|my? phone|call|door|visitor|matter"},
+    {LC_CUE_ASIDE_CLOSE, "^so|now|right|ok|okay: * again $"},
+    {LC_CUE_ASIDE_CLOSE, "he's|she's|they're|it's|that's gone|done|sorted|dealt|handled|settled|over"},
+    {LC_CUE_ASIDE_CLOSE, "hung|rang|ringing up|off"},
     {LC_CUE_ASIDE_CLOSE, "^never mind $"},
     {LC_CUE_ASIDE_CLOSE, "all yours again|now"},
     {LC_CUE_ASIDE_CLOSE, "enough of|about that|this|it"},

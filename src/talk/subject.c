@@ -70,9 +70,14 @@ bool lc_terms_have(lc_terms terms, uint64_t sense)
     return false;
 }
 
-static bool is_topic(const lc_term *term)
+static bool is_noun(const lc_term *term)
 {
     return term->kind == LC_TERM_WORD || term->kind == LC_TERM_NAME;
+}
+
+static bool is_topic(const lc_term *term)
+{
+    return is_noun(term) && !term->is_measure;
 }
 
 /* Whether the term at `at` has its sense for the first time. */
@@ -197,7 +202,7 @@ static const lc_term *counted(lc_terms terms, size_t at)
         return NULL;
     if (next < terms.count && IS_ONE_OF(&terms.at[next], each))
         next++;
-    return next < terms.count && is_topic(&terms.at[next]) ? &terms.at[next] : NULL;
+    return next < terms.count && is_noun(&terms.at[next]) ? &terms.at[next] : NULL;
 }
 
 /* What a number is one of: "C 17", "platform 4"; not when the text begins with it, as "phase 2". */

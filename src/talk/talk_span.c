@@ -140,10 +140,23 @@ static void follow_aside(lc_judging *j, size_t index, span *aside)
         *aside = (span){true, {index, open}, 0};
 }
 
+/* "Hypothetically, to see what it does:" is about what follows. */
+static bool leads_up(const lc_unit *unit)
+{
+    const lc_unit_clause *last = unit->clause_count > 0 ? &unit->clauses[unit->clause_count - 1]
+                                                        : NULL;
+
+    return last != NULL && (last->cues.bits & LC_CUE_TENTATIVE) != 0 &&
+           last->terms.at[last->terms.count - 1].after == ':';
+}
+
 static void follow_exploration(lc_judging *j, size_t index, span *exploration)
 {
     size_t close = last_with(&j->units[index], LC_CUE_EXPLORE_CLOSE);
     size_t open = first_with(&j->units[index], LC_CUE_EXPLORE_OPEN);
+
+    if (open == LC_SAID_NONE && leads_up(&j->units[index]))
+        open = j->units[index].clause_count - 1;
 
     if (exploration->is_open && close != LC_SAID_NONE) {
         void_span(j, exploration->first, end_at(j, index, close), LC_VERDICT_SUPPOSES);

@@ -36,6 +36,7 @@ typedef struct lc_term {
     lc_term_kind kind;
     uint32_t value;        /* Kinds of values, lc_value_kind; a number alone has none. */
     bool is_time_unit;     /* Day, week ... */
+    bool is_measure;       /* Euro, kilo ...: says what a number is, not what a text is about. */
     uint32_t start, bytes; /* Where in the text. */
     uint64_t word;         /* Of the lower-case spelling. */
     uint64_t sense;

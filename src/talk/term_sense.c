@@ -75,6 +75,11 @@ static const char *const choice_stems[] = {"choos", "instead", "pick", "prefer",
 static const char *const time_unit_stems[] = {"day",     "hour",   "minut", "month",
                                               "quarter", "sprint", "week",  "year"};
 
+static const char *const measure_stems[] = {"buck", "cent",  "cm",   "degre", "dollar", "euro",
+                                            "franc", "gram", "kg",   "kilo",  "kilometr", "km",
+                                            "litr", "metr",  "mg",   "mil",   "ml",     "penc",
+                                            "percent", "pound", "quid", "usd", "yen"};
+
 /* Longest first; what stays has at least three letters. */
 static const char *const endings[] = {"ations", "ation", "ments", "ment", "ings", "ing",
                                       "ions",   "ion",   "ied",   "ies",  "ed",   "es",
@@ -245,6 +250,7 @@ void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *
         out->kind = is_name ? LC_TERM_NAME : LC_TERM_WORD;
         out->sense = sense_of('w', stem);
         out->is_time_unit = IS_LISTED(stem, time_unit_stems);
+        out->is_measure = IS_LISTED(stem, measure_stems);
         if (IS_LISTED(stem, status_stems))
             out->value = LC_VALUE_STATUS;
         else if (IS_LISTED(stem, choice_stems))
