@@ -429,6 +429,37 @@ static bool names_somebody_of(lc_terms words, lc_terms key)
     return false;
 }
 
+/* Adjectives that leave a thing what it is. */
+static bool is_neutral(const lc_term *term)
+{
+    static const char *const words[] = {"final",   "real",   "official", "correct", "actual",
+                                        "updated", "latest", "total",    "whole",   "revised",
+                                        "planned", "right",  "usual",    "exact",   "full"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (term->word == lc_term_word(loci_str_of(words[i])))
+            return true;
+    return is_generic(term);
+}
+
+/* "The bottom field" is not the top field: what both have stands behind another word. */
+static bool is_sibling(const proposing *p, const candidate *c, lc_terms front)
+{
+    for (size_t i = 1; i < front.count; i++) {
+        const lc_term *word = &front.at[i], *before = word - 1;
+
+        if (!lc_term_is_content(word->kind) || before->after != 0 ||
+            !lc_term_is_content(before->kind) || is_neutral(before) || is_known_of(p, c, before))
+            continue;
+        for (size_t k = 1; k < c->key.count; k++)
+            if (c->key.at[k].sense == word->sense && lc_term_is_content(c->key.at[k - 1].kind) &&
+                !is_generic(&c->key.at[k - 1]) &&
+                !lc_terms_have(front, c->key.at[k - 1].sense))
+                return true;
+    }
+    return false;
+}
+
 /* Is the clause about this fact, not about a thing or a person that it only mentions? */
 static bool is_about(const proposing *p, const candidate *c, const lc_unit_clause *clause,
                      lc_terms value)
@@ -444,7 +475,7 @@ static bool is_about(const proposing *p, const candidate *c, const lc_unit_claus
     if (head != NULL && !is_generic(head) && !is_kind_word(head) && !is_known_of(p, c, head) &&
         !names_somebody_of(front, c->key))
         return false;
-    return !is_of_another(p, c, clause->terms);
+    return !is_sibling(p, c, front) && !is_of_another(p, c, clause->terms);
 }
 
 /* The fact that the clause names best, or LC_SAID_NONE: also when that one has the value already,
@@ -580,6 +611,28 @@ static size_t restated(const proposing *p, const lc_unit_clause *clause, lc_term
             return i;
     }
     return LC_SAID_NONE;
+}
+
+/* "The hearing starts at 10:30.": a part of the key is enough for what was stated lately, when only
+ * one fact can be meant. */
+static size_t restated_lately(const proposing *p, const lc_unit_clause *clause, lc_terms value)
+{
+    lc_terms words = lc_terms_part(clause->terms, 0, (size_t)(value.at - clause->terms.at));
+    static const lc_terms nothing = {0};
+    size_t found = LC_SAID_NONE;
+
+    for (size_t i = 0; i < p->input->known_count && !is_other(clause->terms); i++) {
+        const candidate *c = &p->candidates[i];
+
+        if (!is_open(p, i, clause, value) || c->age >= RECENT ||
+            (shape_of(c->value) & shape_of(value)) == 0 || named(c->key, words, nothing) == 0 ||
+            !is_only_about(p, c, words))
+            continue;
+        if (found != LC_SAID_NONE)
+            return LC_SAID_NONE;
+        found = i;
+    }
+    return found;
 }
 
 static bool has_same_content(lc_terms a, lc_terms b)
@@ -731,7 +784,9 @@ static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_te
         index = dropped(p, clause, value);
     if (index == LC_SAID_NONE)
         index = recounted(p, clause, value);
-    return index != LC_SAID_NONE ? index : restated(p, clause, value);
+    if (index == LC_SAID_NONE)
+        index = restated(p, clause, value);
+    return index != LC_SAID_NONE ? index : restated_lately(p, clause, value);
 }
 
 /* The only amount in a value that counts or costs, or LC_SAID_NONE. */
