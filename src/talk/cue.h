@@ -43,7 +43,8 @@ typedef enum lc_cue {
     LC_CUE_DENY = 1 << 21,         /* Has the words of a change, and makes none. */
     LC_CUE_PRIVATE = 1 << 22,      /* Said in confidence. */
     LC_CUE_REFUSE = 1 << 23,       /* Says no to what was said last ... */
-    LC_CUE_ACCEPT = 1 << 24        /* ... or yes. */
+    LC_CUE_ACCEPT = 1 << 24,       /* ... or yes. */
+    LC_CUE_OVERRULE = 1 << 25      /* Sets somebody else's word aside. */
 } lc_cue;
 
 /* What was found in one clause. */

@@ -275,6 +275,76 @@ bool lc_subject_rivals(lc_terms a, lc_terms b)
            first_a->sense == first_b->sense;
 }
 
+/* ---- Orders ---------------------------------------------------------------------------------- */
+
+static bool has_one_of(lc_terms terms, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < terms.count; i++)
+        if (is_one_of(&terms.at[i], words, count))
+            return true;
+    return false;
+}
+
+#define HAS_ONE_OF(terms, words) has_one_of(terms, words, sizeof(words) / sizeof *(words))
+
+static bool says_no(lc_terms terms)
+{
+    static const char *const words[] = {"no",     "not",    "never",     "don't",      "can't",
+                                        "cannot", "won't",  "nobody",    "none",       "without",
+                                        "stop",   "halt",   "ban",       "banned",     "forbidden",
+                                        "reject", "deny",   "prohibited", "suspended", "cancel",
+                                        "refuse", "doesn't", "isn't",    "aren't",     "mustn't"};
+
+    return HAS_ONE_OF(terms, words);
+}
+
+static bool rules(lc_terms terms)
+{
+    static const char *const words[] = {"may",     "must",    "can",     "should",  "shall",
+                                        "allowed", "fine",    "stay",    "stays",   "remain",
+                                        "remains", "always",  "only",    "all",     "every",
+                                        "nobody",  "cannot",  "can't",   "never",   "no",
+                                        "need",    "needs",   "required", "optional", "keep"};
+
+    return HAS_ONE_OF(terms, words);
+}
+
+/* Is the term at `at` a name in front of a word, in a place that something is put: "in the Frankfurt
+ * region"? What the text begins with is what it is about. */
+static bool is_place(lc_terms terms, size_t at)
+{
+    return at >= 2 && at + 1 < terms.count && terms.at[at].kind == LC_TERM_NAME &&
+           terms.at[at].after == 0 && is_topic(&terms.at[at + 1]) &&
+           terms.at[at - 1].kind == LC_TERM_STOP && topics(lc_terms_part(terms, 0, at)) > 0;
+}
+
+static bool places_differ(lc_terms a, lc_terms b)
+{
+    for (size_t i = 0; i < a.count; i++) {
+        if (!is_place(a, i) || lc_terms_have(b, a.at[i].sense))
+            continue;
+        for (size_t k = 0; k < b.count; k++)
+            if (is_place(b, k) && a.at[i + 1].sense == b.at[k + 1].sense &&
+                !lc_terms_have(a, b.at[k].sense))
+                return true;
+    }
+    return false;
+}
+
+bool lc_subject_orders_clash(lc_terms a, lc_terms b)
+{
+    const lc_term *first_a = first_topic(a), *first_b = first_topic(b);
+    size_t shared = shared_topics(a, b);
+
+    if (shared == 0)
+        return false;
+    if (shared >= 2 && says_no(a) != says_no(b))
+        return true;
+    if (shared >= 3 && places_differ(a, b))
+        return true;
+    return first_a->sense == first_b->sense && rules(a) && rules(b);
+}
+
 /* ---- Dead values ----------------------------------------------------------------------------- */
 
 /* The terms of the value, one after another, somewhere in `said`. */

@@ -23,6 +23,9 @@ bool lc_subject_shares_name(lc_terms a, lc_terms b);
 bool lc_subject_counts_differ(lc_terms a, lc_terms b);
 /* Near, and other values of one kind, or other numbers of one thing. */
 bool lc_subject_contradicts(lc_terms a, lc_terms b);
+/* Two orders that cannot both be followed: one says no to what the other says, both rule on the
+ * same thing, or they put the same thing in places with other names. */
+bool lc_subject_orders_clash(lc_terms a, lc_terms b);
 /* The same with more: they begin with the same thing, have two in common, or one is about nothing
  * else. */
 bool lc_subject_rivals(lc_terms a, lc_terms b);

@@ -65,6 +65,23 @@ static void declare_wrong(lc_judging *j, size_t index, const lc_unit_clause *cla
     }
 }
 
+/* "Overruled. ...": what somebody of lower rank said last on the subject is void. */
+static void overrule(lc_judging *j, size_t index)
+{
+    const lc_unit *unit = &j->units[index];
+
+    for (size_t i = index; i-- > 0;) {
+        lc_unit *old = &j->units[i];
+
+        if (!lc_unit_is_person(old) || old->attribution.rank >= unit->attribution.rank ||
+            old->verdict != LC_VERDICT_HOLDS || !lc_subject_is_same(old->terms, unit->terms))
+            continue;
+        void_unit(old, LC_VERDICT_OUTRANKED);
+        lc_judging_bury(j, old->terms, unit->terms, false);
+        return;
+    }
+}
+
 /* "Correction: ..." takes back the last thing the same person said. */
 static void correct_self(lc_judging *j, size_t index)
 {
@@ -193,6 +210,8 @@ void lc_judging_flow(lc_judging *j)
             announce(j, i);
             correct_self(j, i);
         }
+        if (unit->attribution.rank >= 0 && lc_unit_has(unit, LC_CUE_OVERRULE))
+            overrule(j, i);
         follow_clauses(j, i);
     }
 }

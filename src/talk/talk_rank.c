@@ -32,7 +32,8 @@ void lc_judging_outrank_fact(lc_judging *j, size_t index)
         if (i == index || other->said->kind != LC_SAID_FACT || other->attribution.who.len == 0 ||
             other->verdict != LC_VERDICT_HOLDS || (!is_higher(unit, other) && !is_later))
             continue;
-        if (!lc_subject_contradicts(unit->terms, other->terms))
+        if (!lc_subject_contradicts(unit->terms, other->terms) &&
+            (is_later || !lc_subject_orders_clash(unit->terms, other->terms)))
             continue;
         unit->verdict = is_later ? LC_VERDICT_REPLACED : LC_VERDICT_OUTRANKED;
         lc_judging_bury(j, unit->terms, other->terms, true);
@@ -93,7 +94,8 @@ static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other, 
 
         if ((said->cues.bits & NO_STATEMENT) == 0 && !is_not_now(said->terms) &&
             (is_same_person || !is_about_speaker(said->terms)) &&
-            lc_subject_rivals(clause->terms, said->terms))
+            (lc_subject_rivals(clause->terms, said->terms) ||
+             (!is_same_person && lc_subject_orders_clash(clause->terms, said->terms))))
             return true;
     }
     return false;
