@@ -11,10 +11,10 @@
 #include "base/str.h"
 #include "talk/term_sense.h"
 
-#define PATTERNS_MAX 500
-#define ELEMENTS_MAX 3000
-#define WORDS_MAX 6000
-#define FIRSTS_MAX 2400
+#define PATTERNS_MAX 700
+#define ELEMENTS_MAX 4000
+#define WORDS_MAX 9000
+#define FIRSTS_MAX 3600
 #define SLOTS 4096 /* Of the look-up; a power of two. */
 #define ANY_SHORT 3
 #define ANY_LONG 8
@@ -381,11 +381,32 @@ static void find_contrast(lc_cue_set *set, lc_terms clause, size_t start)
         if (words == 0)
             continue;
         set->former = trim_value(lc_terms_part(clause, at + words, clause.count - at - words));
-        if ((set->bits & LC_CUE_VALUE) == 0 && at - start <= CONTRAST_TERMS_MAX) {
+        if ((set->bits & LC_CUE_VALUE) == 0 && at - start <= CONTRAST_TERMS_MAX)
             set->value = trim_value(lc_terms_part(clause, start, at - start));
-            set->bits |= LC_CUE_VALUE;
-        }
     }
+}
+
+/* "Burgundy it is.", "Monday then.": a value and hardly anything else. */
+static void find_bare(lc_cue_set *set, lc_terms clause, size_t start)
+{
+    size_t end = clause.count;
+    uint64_t word_then = lc_term_word(LC_STR("then"));
+    bool is_settled = end > 0 && clause.at[end - 1].word == word_then;
+
+    end -= is_settled;
+    if (end >= start + 3 && clause.at[end - 2].word == lc_term_word(LC_STR("it")) &&
+        clause.at[end - 1].word == lc_term_word(LC_STR("is"))) {
+        end -= 2;
+        is_settled = true;
+    }
+    if (!is_settled || end <= start || end - start > CONTRAST_TERMS_MAX ||
+        (set->bits & LC_CUE_VALUE) != 0)
+        return;
+    for (size_t at = start; at < end; at++)
+        if (clause.at[at].kind == LC_TERM_STOP && at + 1 == end)
+            return;
+    set->value = trim_value(lc_terms_part(clause, start, end - start));
+    set->bits |= LC_CUE_VALUE | LC_CUE_DECIDE | LC_CUE_REFERS;
 }
 
 lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
@@ -415,6 +436,7 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
         }
     }
     find_contrast(&set, clause, start);
+    find_bare(&set, clause, start);
     if (clause.count > 0 && clause.at[clause.count - 1].after == '?')
         set.bits |= LC_CUE_QUESTION;
     return set;

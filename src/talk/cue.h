@@ -44,7 +44,9 @@ typedef enum lc_cue {
     LC_CUE_PRIVATE = 1 << 22,      /* Said in confidence. */
     LC_CUE_REFUSE = 1 << 23,       /* Says no to what was said last ... */
     LC_CUE_ACCEPT = 1 << 24,       /* ... or yes. */
-    LC_CUE_OVERRULE = 1 << 25      /* Sets somebody else's word aside. */
+    LC_CUE_OVERRULE = 1 << 25,     /* Sets somebody else's word aside. */
+    LC_CUE_TROUBLE = 1 << 26,      /* Something went wrong with what it names. */
+    LC_CUE_CONCLUDE = 1 << 27      /* Follows from what was said before: "so ..." */
 } lc_cue;
 
 /* What was found in one clause. */
@@ -52,7 +54,7 @@ typedef struct lc_cue_set {
     uint32_t bits;
     lc_terms value;     /* Of LC_CUE_VALUE: the new value, without what trails behind it. */
     size_t value_order; /* The line of the table that found it. */
-    lc_terms former;    /* What the value is said to take the place of; empty without one. */
+    lc_terms former;    /* What it is said to take the place of; may stand without LC_CUE_VALUE. */
     loci_str implies;   /* Words of keys that the value belongs to, or none. */
     lc_terms amount;    /* The first amount and what belongs to it; empty without one. */
     size_t wrong_at;    /* Of LC_CUE_WRONG: the term that follows the name. */

@@ -304,6 +304,12 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i|they " CHANGED " the|our|my * to"},
     {LC_CUE_UPDATE, "gone|went|goes|going|up|down up|down|back? to"},
     {LC_CUE_UPDATE, "from * on|onward|onwards"},
+    {LC_CUE_UPDATE, "^from|starting|as from next|this|tomorrow|today|monday|tuesday|wednesday|thursday|friday|saturday|sunday"},
+    {LC_CUE_UPDATE, CHANGED " us|it|that|everything|everyone|things|them to"},
+    {LC_CUE_UPDATE, "rebooked|rescheduled|reorganised|reorganized|rearranged|swapped"},
+    {LC_CUE_UPDATE, "i'm|we're|he's|she's|they're now"},
+    {LC_CUE_UPDATE, "taking|takes|took|take over"},
+    {LC_CUE_UPDATE, "stepping|steps|stepped|filling|fills|standing|stands|stood in"},
     {LC_CUE_UPDATE, SHIFTED " * to"},
     {LC_CUE_UPDATE, "delayed|postponed|rescheduled"},
     {LC_CUE_UPDATE, "running late"},
@@ -354,6 +360,26 @@ static const lc_cue_row rows[] = {
     {LC_CUE_DROP, "gone on leave|maternity|holiday|vacation|* leave"},
     {LC_CUE_DROP, "isn't|aren't|not available|possible|happening|working|coming"},
     {LC_CUE_DROP, "doesn't|didn't|won't work|happen|fit"},
+
+    /* Something went wrong; by itself it takes nothing back. */
+    {LC_CUE_TROUBLE, "never|didn't|doesn't|won't|wouldn't|can't|couldn't|isn't|wasn't|hasn't|haven't"},
+    {LC_CUE_TROUBLE,
+     "hate~|dislike~|flood~|break~|broken|broke|sick|ill|closed|closing|shut|double-booked"
+     "|overbooked|cancelled|canceled|dead|lost|stolen|ruined|burnt|burned|late|stuck|failed|fails"
+     "|refused|refuses|rejected|unavailable|full|leaking|rusted|rotten|sold|expired|lapsed|missing"
+     "|injured|crashed|collapsed|waterlogged|snowed|delayed|dropped|dropping|ditched|fired|sacked"
+     "|quit|resigned|eat|ate|eaten|clashes|clash|objected|vetoed|hurt|busy|gone|wrong|bust"},
+    {LC_CUE_TROUBLE, "fell|falls|fallen|pulled|backed|sold|ran|run|burnt|broke|called|rained through|out|off|down"},
+    {LC_CUE_TROUBLE, "too expensive|dear|small|big|large|late|early|slow|far|heavy|hot|cold|loud|risky"},
+    {LC_CUE_TROUBLE, "no longer|good|use|space|room"},
+    {LC_CUE_TROUBLE, "off sick|ill|work|today|this|the"},
+
+    /* Follows from something. */
+    {LC_CUE_CONCLUDE, "so it'll|it's|it|that's|that|we'll|we're|i'll|i'm|i've|we've|we|i|he|she|they|the|a|an"},
+    {LC_CUE_CONCLUDE, "^so"},
+    {LC_CUE_CONCLUDE, "^that|this|which means|makes|gives|leaves|puts|takes"},
+    {LC_CUE_CONCLUDE, "^therefore|hence|thus|accordingly|consequently|meaning"},
+    {LC_CUE_CONCLUDE, "^then|in that case"},
 
     /* Somebody was wrong. */
     {LC_CUE_WRONG, "was|is|were|are|got also|actually|completely? wrong|incorrect|mistaken"},
@@ -433,12 +459,22 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, "we'll|i'll use|take|be <v>"},
     {LC_CUE_VALUE, "we're|i'm|we'll doing|taking|having|using|getting|do|have|get <v>"},
     {LC_CUE_VALUE, "^we|i do|take|have|serve|use|order|get <v>"},
-    {LC_CUE_VALUE, "it's|that's <v>"},
+    {LC_CUE_VALUE, "it's|that's|it'll be? <v>"},
+    {LC_CUE_VALUE, "we've|we|i've|i have? got|found|booked|hired|rented|signed|gone with|for? <v>"},
+    {LC_CUE_VALUE, "signed|gone|went|going with|for <v>"},
+    {LC_CUE_VALUE, "we're|i'm|we'll|i'll at|in|on|with|be|meet|board|go|start * at|in|on|with? <v>"},
+    {LC_CUE_VALUE, "^we|i board|meet|start|leave|go|play|stay|eat|sleep at|in|on|with|from <v>"},
+    {LC_CUE_VALUE, "i'm|we're|i'll|we'll putting|bringing|making|serving|planting|wearing|put|bring|make|serve|plant|wear <v>"},
+    {LC_CUE_VALUE, CHANGED " us|it|that|everything|everyone|things|them to <v>"},
+    {LC_CUE_VALUE, "i'm|we're|i'll|we'll now? leaving|flying|arriving|starting|leave|fly|arrive|start on|at <v>"},
 
     {LC_CUE_REFERS, CHANGE "|make|do that|it|this|them"},
     {LC_CUE_REFERS, "reschedule|override~|cancel|scratch|forget|replace|call that|it|this|them"},
     {LC_CUE_REFERS, "it's|that's now|actually"},
     {LC_CUE_REFERS, "instead $"},
+    {LC_CUE_REFERS, "so it'll|it's|it|that's"},
+    {LC_CUE_REFERS, CHANGED " us|it|that|everything|everyone|things|them"},
+    {LC_CUE_REFERS, "use|take that|this|it $"},
     {LC_CUE_REFERS, "it|that is|should|will|has|was now|actually|be|to|moved|changed|supposed"},
     {LC_CUE_REFERS, "i|we meant|misspoke|mistyped|misread|misheard|miscounted"},
     {LC_CUE_REFERS, "got that|it wrong"},

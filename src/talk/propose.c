@@ -231,7 +231,8 @@ static bool points_at(const proposing *p, const candidate *c, const lc_unit_clau
                       lc_terms value)
 {
     uint32_t cues = clause->cues.bits;
-    bool is_news = (cues & (LC_CUE_CORRECT | LC_CUE_UPDATE)) != 0 ||
+    bool is_news = (cues & (LC_CUE_CORRECT | LC_CUE_UPDATE | LC_CUE_CONCLUDE)) != 0 ||
+                   ((cues & LC_CUE_DECIDE) != 0 && (cues & LC_CUE_REFERS) != 0) ||
                    lc_unit_has(&p->message, LC_CUE_CORRECT);
 
     if (c->age == LC_SAID_NONE || c->age >= RECENT)
@@ -562,17 +563,44 @@ static bool is_other(lc_terms words)
     return false;
 }
 
+/* "92 guests" for the 80 of guest_count. */
+static bool counts_what_key_names(const candidate *c, lc_terms value)
+{
+    return c->value.count == 1 && c->value.at[0].kind == LC_TERM_NUMBER && value.count >= 2 &&
+           value.at[0].kind == LC_TERM_NUMBER && value.at[0].sense != c->value.at[0].sense &&
+           lc_term_is_content(value.at[1].kind) && lc_terms_have(c->key, value.at[1].sense);
+}
+
+/* Do the words right in front of the value speak of something unknown: "the patient next to him
+ * gets"? One word may be what was done: "counted again". */
+static bool is_about_another(const proposing *p, const candidate *c, lc_terms front)
+{
+    size_t unknown = 0;
+
+    for (size_t i = front.count; i-- > 0;) {
+        if (front.at[i].after != 0)
+            break;
+        unknown += lc_term_is_content(front.at[i].kind) && !is_known_of(p, c, &front.at[i]);
+    }
+    return unknown > 1;
+}
+
 /* "80 kg now.": another number of what was counted lately. */
 static size_t recounted(const proposing *p, const lc_unit_clause *clause, lc_terms value)
 {
+    lc_terms front = lc_terms_part(clause->terms, 0, (size_t)(value.at - clause->terms.at));
+
     if (!has_word(clause->terms, "now") && !has_word(clause->terms, "so") &&
         !has_word(clause->terms, "makes") && !has_word(clause->terms, "leaves") &&
         (clause->cues.bits & LC_CUE_UPDATE) == 0)
         return LC_SAID_NONE;
-    for (size_t i = 0; i < p->input->known_count; i++)
-        if (is_open(p, i, clause, value) && p->candidates[i].age < RECENT &&
-            lc_subject_counts_differ(p->candidates[i].value, value))
+    for (size_t i = 0; i < p->input->known_count; i++) {
+        const candidate *c = &p->candidates[i];
+
+        if (is_open(p, i, clause, value) && c->age < RECENT && !is_about_another(p, c, front) &&
+            (lc_subject_counts_differ(c->value, value) || counts_what_key_names(c, value)))
             return i;
+    }
     return LC_SAID_NONE;
 }
 
@@ -589,6 +617,64 @@ static size_t dropped(const proposing *p, const lc_unit_clause *clause, lc_terms
                 return i;
     }
     return LC_SAID_NONE;
+}
+
+/* Does the message name the value of the fact in front of `end`, or what tells it apart? */
+static bool is_named_before(const proposing *p, const candidate *c, const lc_term *end)
+{
+    size_t own = 0, said = 0;
+
+    for (size_t i = 0; i < c->value.count; i++) {
+        const lc_term *term = &c->value.at[i];
+        lc_terms front = {p->message.terms.text, p->message.terms.at,
+                          (size_t)(end - p->message.terms.at)};
+
+        if (!lc_term_is_content(term->kind) || lc_terms_have(c->key, term->sense))
+            continue;
+        own++;
+        said += lc_terms_have(front, term->sense);
+    }
+    return said > 0 && said * 2 >= own;
+}
+
+/* Where the part of the clause begins that has the value: behind a comma, "so" or "and". */
+static const lc_term *segment_of(lc_terms clause, lc_terms value)
+{
+    static const char *const joints[] = {"so", "and", "but"};
+    const lc_term *term = value.at;
+
+    for (; term > clause.at; term--) {
+        if (strchr(",;-", (term - 1)->after) != NULL && (term - 1)->after != 0)
+            return term;
+        for (size_t i = 0; i < sizeof joints / sizeof *joints; i++)
+            if (term->word == lc_term_word(loci_str_of(joints[i])))
+                return term;
+    }
+    return term;
+}
+
+/* "Marketing hated the teal. Burgundy it is.": the fact whose value came to nothing, in a message
+ * that goes on to say what is had in its place. */
+static size_t displaced(const proposing *p, const lc_unit_clause *clause, lc_terms value)
+{
+    bool is_dropped = false;
+    size_t found = LC_SAID_NONE;
+
+    for (const lc_unit_clause *c = p->message.clauses; c <= clause; c++)
+        is_dropped |= (c->cues.bits & (LC_CUE_DROP | LC_CUE_TROUBLE)) != 0 &&
+                      (c->cues.bits & NOT_MEANT) == 0;
+    for (size_t i = 0; i < p->input->known_count && is_dropped; i++) {
+        const candidate *c = &p->candidates[i];
+
+        if (p->input->known[i].is_former || c->is_utterance || c->age == LC_SAID_NONE ||
+            !is_fit(c->value, value) || !has_same_shape(c->value, value) ||
+            !is_named_before(p, c, segment_of(clause->terms, value)))
+            continue;
+        if (found != LC_SAID_NONE)
+            return LC_SAID_NONE;
+        found = i;
+    }
+    return found;
 }
 
 /* "The marquee budget is 7,200 pounds.": said plainly, of exactly what the key names, with another
@@ -782,6 +868,8 @@ static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_te
         index = last_pointed_at(p, clause, value);
     if (index == LC_SAID_NONE)
         index = dropped(p, clause, value);
+    if (index == LC_SAID_NONE && (cues & LC_CUE_VALUE) != 0)
+        index = displaced(p, clause, value);
     if (index == LC_SAID_NONE)
         index = recounted(p, clause, value);
     if (index == LC_SAID_NONE)
@@ -892,7 +980,9 @@ static loci_status propose(const proposing *p, const lc_unit_clause *clause, lc_
                            size_t *count, loci_error *err)
 {
     uint32_t cues = clause->cues.bits;
-    lc_terms value = (cues & LC_CUE_VALUE) != 0 ? clause->cues.value : clause->cues.amount;
+    bool is_contrast = (cues & LC_CUE_VALUE) == 0 && clause->cues.former.count > 0;
+    lc_terms value = (cues & LC_CUE_VALUE) != 0 || is_contrast ? clause->cues.value
+                                                               : clause->cues.amount;
     size_t index;
 
     if ((cues & NOT_MEANT) != 0 || value.count == 0)
@@ -909,9 +999,9 @@ static loci_status propose(const proposing *p, const lc_unit_clause *clause, lc_
     if (index != LC_SAID_NONE)
         value = plain_value(value);
     else
-        index = find_known(p, clause, value);
+        index = is_contrast ? contrasted(p, clause, value) : find_known(p, clause, value);
     if (index == LC_SAID_NONE || has_open_quote(value) ||
-        ((cues & LC_CUE_VALUE) == 0 && !has_same_shape(p->candidates[index].value, value)))
+        ((cues & LC_CUE_VALUE) == 0 && !is_contrast && !has_same_shape(p->candidates[index].value, value)))
         return LOCI_OK;
     value = without_subject(&p->candidates[index], value);
     out[*count] = (lc_proposal){.known = index, .rule = rule_of(p, cues)};
