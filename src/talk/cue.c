@@ -22,6 +22,9 @@
 #define CONTRAST_TERMS_MAX 4 /* Of "Bergen" in "Bergen, not Oslo". */
 #define FILLERS_MAX 4
 
+/* Cues of what comes to an end. */
+#define ENDS (LC_CUE_CANCEL | LC_CUE_TROUBLE)
+
 typedef struct element {
     uint16_t first_word, words;
     uint8_t any_max; /* Of a wildcard; 0 = words. */
@@ -313,6 +316,11 @@ static lc_terms trim_value(lc_terms value)
                                        "if",      "but",    "unless", "effective"};
     static const char *const leads[] = {"the", "a", "an", "now", "about", "actually"};
     static const char *const whens[] = {"on", "at"}; /* In front of an amount. */
+    /* Behind a comma: the value is over. */
+    static const char *const clauses[] = {"i",     "i'm",  "i've",  "we",    "we're", "we've",
+                                          "he",    "she",  "they",  "it",    "it's",  "you",
+                                          "that",  "that's", "this", "which", "who",  "mind",
+                                          "and",   "or",   "as",    "just",  "sorry", "thanks"};
     static const char *const tails[] = {"now", "today", "onwards"};
     uint64_t word_for = lc_term_word(LC_STR("for")), word_the = lc_term_word(LC_STR("the"));
     size_t first = 0, count = 0;
@@ -331,7 +339,9 @@ static lc_terms trim_value(lc_terms value)
                           is_one_of(term->word, ends, sizeof ends / sizeof *ends)))
             break;
         count++;
-        if (term->after == ';' || term->after == '(')
+        if (term->after == ';' || term->after == '(' ||
+            (is_mark(term->after) && first + count < value.count &&
+             is_one_of(value.at[first + count].word, clauses, sizeof clauses / sizeof *clauses)))
             break;
     }
     while (count > 1 &&
@@ -386,27 +396,54 @@ static void find_contrast(lc_cue_set *set, lc_terms clause, size_t start)
     }
 }
 
+static bool has_capital(lc_terms terms, size_t at)
+{
+    char first = terms.text.ptr[terms.at[at].start];
+
+    return first >= 'A' && first <= 'Z' && terms.at[at].kind == LC_TERM_WORD;
+}
+
 /* "Burgundy it is.", "Monday then.": a value and hardly anything else. */
 static void find_bare(lc_cue_set *set, lc_terms clause, size_t start)
 {
     size_t end = clause.count;
-    uint64_t word_then = lc_term_word(LC_STR("then"));
-    bool is_settled = end > 0 && clause.at[end - 1].word == word_then;
+    bool has_then = end > 0 && clause.at[end - 1].word == lc_term_word(LC_STR("then"));
+    bool has_it_is;
 
-    end -= is_settled;
-    if (end >= start + 3 && clause.at[end - 2].word == lc_term_word(LC_STR("it")) &&
-        clause.at[end - 1].word == lc_term_word(LC_STR("is"))) {
+    end -= has_then;
+    has_it_is = end >= start + 3 && clause.at[end - 2].word == lc_term_word(LC_STR("it")) &&
+                clause.at[end - 1].word == lc_term_word(LC_STR("is"));
+    if (has_it_is)
         end -= 2;
-        is_settled = true;
-    }
-    if (!is_settled || end <= start || end - start > CONTRAST_TERMS_MAX ||
-        (set->bits & LC_CUE_VALUE) != 0)
+    if ((!has_it_is && (!has_then || (set->bits & LC_CUE_VALUE) != 0)) || end <= start ||
+        end - start > CONTRAST_TERMS_MAX || clause.at[end - 1].kind == LC_TERM_STOP)
         return;
-    for (size_t at = start; at < end; at++)
-        if (clause.at[at].kind == LC_TERM_STOP && at + 1 == end)
-            return;
     set->value = trim_value(lc_terms_part(clause, start, end - start));
+    set->value_order = 0;
     set->bits |= LC_CUE_VALUE | LC_CUE_DECIDE | LC_CUE_REFERS;
+}
+
+/* "Ravi's taking over the migration.": who does it from here on. */
+static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
+{
+    static const char *const verbs[] = {"taking", "takes", "take", "took", "stepping", "steps",
+                                        "filling", "fills", "covering", "covers", "standing"};
+    static const char *const ends[] = {"over", "in", "for", "up"};
+    size_t count = 0;
+
+    while (start + count < clause.count &&
+           (clause.at[start + count].kind == LC_TERM_NAME ||
+            (count == 0 && has_capital(clause, start))))
+        count++;
+    for (size_t at = start + count; count > 0 && at + 1 < clause.count && at < start + count + 3;
+         at++)
+        if (is_one_of(clause.at[at].word, verbs, sizeof verbs / sizeof *verbs) &&
+            is_one_of(clause.at[at + 1].word, ends, sizeof ends / sizeof *ends)) {
+            set->value = lc_terms_part(clause, start, count);
+            set->value_order = 0;
+            set->bits |= LC_CUE_VALUE | LC_CUE_UPDATE;
+            return;
+        }
 }
 
 lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
@@ -431,12 +468,15 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
                     continue;
                 if (m.pattern->cue == LC_CUE_WRONG && (set.bits & LC_CUE_WRONG) == 0)
                     set.wrong_at = at;
+                if ((m.pattern->cue & ENDS) != 0 && (set.bits & ENDS) == 0)
+                    set.cancel_at = at;
                 found(&set, &m);
             }
         }
     }
     find_contrast(&set, clause, start);
     find_bare(&set, clause, start);
+    find_successor(&set, clause, start);
     if (clause.count > 0 && clause.at[clause.count - 1].after == '?')
         set.bits |= LC_CUE_QUESTION;
     return set;

@@ -46,7 +46,8 @@ typedef enum lc_cue {
     LC_CUE_ACCEPT = 1 << 24,       /* ... or yes. */
     LC_CUE_OVERRULE = 1 << 25,     /* Sets somebody else's word aside. */
     LC_CUE_TROUBLE = 1 << 26,      /* Something went wrong with what it names. */
-    LC_CUE_CONCLUDE = 1 << 27      /* Follows from what was said before: "so ..." */
+    LC_CUE_CONCLUDE = 1 << 27,     /* Follows from what was said before: "so ..." */
+    LC_CUE_CANCEL = 1 << 28        /* What it names will not be. */
 } lc_cue;
 
 /* What was found in one clause. */
@@ -58,6 +59,7 @@ typedef struct lc_cue_set {
     loci_str implies;   /* Words of keys that the value belongs to, or none. */
     lc_terms amount;    /* The first amount and what belongs to it; empty without one. */
     size_t wrong_at;    /* Of LC_CUE_WRONG: the term that follows the name. */
+    size_t cancel_at;   /* Of LC_CUE_CANCEL and LC_CUE_TROUBLE: the term that follows the thing. */
 } lc_cue_set;
 
 /* The patterns, ready to be looked up; immutable, for any number of threads. */

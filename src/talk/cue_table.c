@@ -87,6 +87,15 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "hard to say"},
     {LC_CUE_TENTATIVE, "a|my wild|rough|pure|educated|best? guess"},
     {LC_CUE_TENTATIVE, "my gut says|tells|feeling"},
+    {LC_CUE_TENTATIVE, "i'd say|guess|bet|reckon|imagine"},
+    {LC_CUE_TENTATIVE, "i would say|guess|bet|reckon|imagine"},
+    {LC_CUE_TENTATIVE, "^i guess|bet|reckon|imagine|suppose|suspect it|it's|that|we|he|she|they|the"},
+    {LC_CUE_TENTATIVE, "^i|we|i've|we've just|only? heard|hear"},
+    {LC_CUE_TENTATIVE, "^heard|rumour|rumor|rumours|rumors|gossip"},
+    {LC_CUE_TENTATIVE, "word is|has"},
+    {LC_CUE_TENTATIVE, "a|my|some friend|mate|neighbour|neighbor|cousin|uncle|aunt * at|in|from|of ... told|tells|said|says"},
+    {LC_CUE_TENTATIVE, "then|so we'd|i'd|they'd|he'd|she'd|it'd"},
+    {LC_CUE_TENTATIVE, "^we'd|they'd|he'd|she'd|it'd|you'd"},
     {LC_CUE_TENTATIVE, "i'm|am only|just guessing"},
     {LC_CUE_TENTATIVE, "off the record"},
     {LC_CUE_TENTATIVE, "must|should|may not|never leave this room"},
@@ -117,7 +126,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_PRIVATE, "^just|strictly|this * between us|ourselves|you"},
     {LC_CUE_PRIVATE, "in|strict|strictest confidence"},
     {LC_CUE_PRIVATE, "^confidential|confidentially|private|privately|secret|internal|sensitive:"},
-    {LC_CUE_PRIVATE, "not|never for other|others|outside|outsiders|anyone|anybody|everyone|public"},
+    {LC_CUE_PRIVATE,
+     "not|never for other|others|outside|outsiders|anyone|anybody|everyone|public|customers|clients"
+     "|guests|patients|parents|tenants|suppliers|staff|the"},
     {LC_CUE_PRIVATE, "don't|not|never * share|tell|repeat|forward|mention|pass * anyone|anybody|the|this|it|them|others"},
     {LC_CUE_PRIVATE, "keep|keeping this|it|that|these * between|to|quiet|confidential|private|secret"},
     {LC_CUE_PRIVATE, "for your eyes|ears only"},
@@ -153,6 +164,7 @@ static const lc_cue_row rows[] = {
      "run|running|try|play|do|consider|explore|sketch|work * a|an|some|through|out * what-if|scenario"
      "|simulation|hypothetical|illustration|thought-experiment"},
     {LC_CUE_EXPLORE_OPEN, "purely|just|only|merely|strictly for? an|a|the? " PLAY},
+    {LC_CUE_EXPLORE_OPEN, "let's|lets|to|i'll|we'll play|walk|run|go|think * through * case|if|scenario"},
     {LC_CUE_EXPLORE_OPEN, "thinking|think out loud"},
     {LC_CUE_EXPLORE_OPEN, "for the sake of argument"},
     {LC_CUE_EXPLORE_OPEN, "thought experiment"},
@@ -304,7 +316,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i|they " CHANGED " the|our|my * to"},
     {LC_CUE_UPDATE, "gone|went|goes|going|up|down up|down|back? to"},
     {LC_CUE_UPDATE, "from * on|onward|onwards"},
-    {LC_CUE_UPDATE, "^from|starting|as from next|this|tomorrow|today|monday|tuesday|wednesday|thursday|friday|saturday|sunday"},
+    {LC_CUE_UPDATE, "^from|starting|beginning next|this|tomorrow|today|monday|tuesday|wednesday|thursday|friday|saturday|sunday"},
     {LC_CUE_UPDATE, CHANGED " us|it|that|everything|everyone|things|them to"},
     {LC_CUE_UPDATE, "rebooked|rescheduled|reorganised|reorganized|rearranged|swapped"},
     {LC_CUE_UPDATE, "i'm|we're|he's|she's|they're now"},
@@ -333,6 +345,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_DECIDE, "chose|selected|picked|signed"},
     {LC_CUE_DECIDE, "schedule|book|set"},
     {LC_CUE_DECIDE, "approved"},
+    {LC_CUE_DECIDE, "please|so|and|let's? use|take|do that|this $"},
 
     /* All of it is news. */
     {LC_CUE_ANNOUNCE, "^update|correction|breaking|news|latest|revised|amendment|erratum:"},
@@ -360,6 +373,12 @@ static const lc_cue_row rows[] = {
     {LC_CUE_DROP, "gone on leave|maternity|holiday|vacation|* leave"},
     {LC_CUE_DROP, "isn't|aren't|not available|possible|happening|working|coming"},
     {LC_CUE_DROP, "doesn't|didn't|won't work|happen|fit"},
+
+    /* What is named will not be. */
+    {LC_CUE_CANCEL, "is|are|was|were|has|have|been|be? called off"},
+    {LC_CUE_CANCEL, "is|are|was|were|has|have|been|been? cancelled|canceled|scrapped|axed|abandoned"},
+    {LC_CUE_CANCEL, "isn't|aren't|not|won't|wouldn't be? happening|happen|running|run|going ahead?"},
+    {LC_CUE_CANCEL, "is|are off $"},
 
     /* Something went wrong; by itself it takes nothing back. */
     {LC_CUE_TROUBLE, "never|didn't|doesn't|won't|wouldn't|can't|couldn't|isn't|wasn't|hasn't|haven't"},
@@ -475,6 +494,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REFERS, "so it'll|it's|it|that's"},
     {LC_CUE_REFERS, CHANGED " us|it|that|everything|everyone|things|them"},
     {LC_CUE_REFERS, "use|take that|this|it $"},
+    {LC_CUE_REFERS, "i've|we've|i|we rebooked|rescheduled|rearranged|reorganised|reorganized"},
     {LC_CUE_REFERS, "it|that is|should|will|has|was now|actually|be|to|moved|changed|supposed"},
     {LC_CUE_REFERS, "i|we meant|misspoke|mistyped|misread|misheard|miscounted"},
     {LC_CUE_REFERS, "got that|it wrong"},

@@ -1,5 +1,5 @@
 /* judging.h - the state of one judgement, shared by talk.c, talk_rank.c, talk_flow.c,
- * talk_span.c and talk_model.c. */
+ * talk_span.c, talk_void.c and talk_model.c. */
 #ifndef LC_TALK_JUDGING_H
 #define LC_TALK_JUDGING_H
 
@@ -9,7 +9,8 @@ typedef struct lc_unit_clause {
     lc_terms terms;
     lc_cue_set cues;
     lc_verdict verdict;
-    bool is_aside; /* In parentheses at the end of its sentence. */
+    bool is_aside;     /* In parentheses at the end of its sentence. */
+    bool is_concluded; /* From something that no longer holds. */
 } lc_unit_clause;
 
 /* One of the things said, read. */
@@ -53,6 +54,11 @@ bool lc_unit_contradicts(const lc_unit *older, const lc_unit *newer);
  */
 void lc_judging_outrank_fact(lc_judging *j, size_t index);
 void lc_judging_outrank_message(lc_judging *j, size_t index);
+
+/* What the thing said at `index` makes void without saying so. */
+void lc_judging_void(lc_judging *j, size_t index);
+/* What was concluded from something that does not hold; after everything else is judged. */
+void lc_judging_conclusions(lc_judging *j);
 
 /* What the assistant made up. */
 void lc_judging_model(lc_judging *j);

@@ -858,7 +858,7 @@ static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_te
     uint32_t cues = clause->cues.bits;
     bool is_meant = (cues & (LC_CUE_CORRECT | LC_CUE_UPDATE | LC_CUE_DECIDE)) != 0 ||
                     ((cues & LC_CUE_VALUE) != 0 &&
-                     (p->message.attribution.rank >= 0 ||
+                     (p->message.attribution.rank >= 0 || (cues & LC_CUE_CONCLUDE) != 0 ||
                       lc_unit_has(&p->message, LC_CUE_CORRECT | LC_CUE_UPDATE)));
     size_t index = contrasted(p, clause, value);
 
@@ -933,6 +933,17 @@ static loci_status splice(const proposing *p, lc_terms old, lc_terms gone, loci_
     return LOCI_OK;
 }
 
+/* "Ravi's" is Ravi. */
+static loci_str without_owner(loci_str text)
+{
+    if (text.len > 2 && text.ptr[text.len - 1] == 's' && text.ptr[text.len - 2] == '\'')
+        text.len -= 2;
+    else if (text.len > 4 && text.ptr[text.len - 1] == 's' &&
+             memcmp(text.ptr + text.len - 4, "\xE2\x80\x99", 3) == 0)
+        text.len -= 4;
+    return text;
+}
+
 /* The value as it is kept: a bare amount takes the place of the amount in the old value, so that
  * "make it 55" leaves the chairs; so does what is named with the part that it replaces. */
 static loci_status merge(const proposing *p, const candidate *c, const lc_unit_clause *clause,
@@ -940,7 +951,7 @@ static loci_status merge(const proposing *p, const candidate *c, const lc_unit_c
 {
     size_t at = only_amount(c->value), part = place_of(clause->cues.former, c->value);
 
-    *out = lc_terms_text(value);
+    *out = without_owner(lc_terms_text(value));
     if (part != LC_SAID_NONE)
         return splice(p, c->value, lc_terms_part(c->value, part, clause->cues.former.count), *out,
                       out, err);
@@ -965,15 +976,21 @@ static lc_terms without_subject(const candidate *c, lc_terms value)
     return value;
 }
 
-/* Does somebody else's speech end inside it? */
-static bool has_open_quote(lc_terms value)
+/* Is the value part of what somebody is quoted with? The mark that opens the quotation may have been
+ * cut off at the front of the message. */
+static bool is_quoted(lc_terms clause, lc_terms value)
 {
-    loci_str text = lc_terms_text(value);
-    size_t quotes = 0;
+    size_t end = clause.at[clause.count - 1].start + clause.at[clause.count - 1].bytes;
+    size_t before = 0, after = 0, words = 0;
 
-    for (size_t i = 0; i < text.len; i++)
-        quotes += text.ptr[i] == '"';
-    return quotes % 2 != 0;
+    for (size_t i = clause.at[0].start; i < end; i++) {
+        bool is_mark = clause.text.ptr[i] == '"';
+
+        before += is_mark && i < value.at[0].start;
+        after += is_mark && i >= value.at[0].start;
+        words += before % 2 != 0 && i < value.at[0].start && clause.text.ptr[i] == ' ';
+    }
+    return (before + after) % 2 != 0 || (before % 2 != 0 && words > 1);
 }
 
 static loci_status propose(const proposing *p, const lc_unit_clause *clause, lc_proposal *out,
@@ -1000,7 +1017,7 @@ static loci_status propose(const proposing *p, const lc_unit_clause *clause, lc_
         value = plain_value(value);
     else
         index = is_contrast ? contrasted(p, clause, value) : find_known(p, clause, value);
-    if (index == LC_SAID_NONE || has_open_quote(value) ||
+    if (index == LC_SAID_NONE || is_quoted(clause->terms, value) ||
         ((cues & LC_CUE_VALUE) == 0 && !is_contrast && !has_same_shape(p->candidates[index].value, value)))
         return LOCI_OK;
     value = without_subject(&p->candidates[index], value);

@@ -70,6 +70,20 @@ bool lc_terms_have(lc_terms terms, uint64_t sense)
     return false;
 }
 
+bool lc_terms_state(lc_terms said, lc_terms value)
+{
+    size_t content = 0;
+
+    for (size_t i = 0; i < value.count; i++) {
+        if (!lc_term_is_content(value.at[i].kind))
+            continue;
+        content++;
+        if (!lc_terms_have(said, value.at[i].sense))
+            return false;
+    }
+    return content > 0;
+}
+
 static bool is_noun(const lc_term *term)
 {
     return term->kind == LC_TERM_WORD || term->kind == LC_TERM_NAME;
@@ -402,17 +416,24 @@ bool lc_dead_is_stated(const lc_dead *dead, lc_terms said)
 {
     overlap o;
 
-    if (is_phrase_of(dead->value, said) && !is_phrase_of(dead->value, dead->successor))
-        return true;
     o = overlap_of(dead, said);
     if (o.own_said == 0)
+        return is_phrase_of(dead->value, said) && !is_phrase_of(dead->value, dead->successor);
+    /* What only dropped some words of the dead value is still stated by it. */
+    if (o.amounts == 0 && o.names == 0 && lc_terms_state(dead->value, dead->successor) &&
+        lc_terms_state(said, dead->successor))
         return false;
+    if (is_phrase_of(dead->value, said) && !is_phrase_of(dead->value, dead->successor))
+        return true;
     if (dead->is_rejected && o.names > 0 && o.names_said == o.names)
         return true;
     if (o.amounts > 0 && o.amounts_said == o.amounts &&
         o.content_said >= (o.content < 2 ? o.content : 2))
         return true;
     if (o.amounts == 0 && o.own_said * 5 >= o.own * 3)
+        return true;
+    /* "Light rain" for "Light rain until noon": all but the amount. */
+    if (o.amounts_said == 0 && o.own_said >= 2 && o.own_said == o.own - o.amounts)
         return true;
     return o.content_said * 4 >= o.content * 3;
 }

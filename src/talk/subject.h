@@ -41,6 +41,8 @@ bool lc_dead_is_stated(const lc_dead *dead, lc_terms said);
 /* Does `said` have an amount that the dead value had and its successor has not? */
 bool lc_dead_shares_amount(const lc_dead *dead, lc_terms said);
 
+/* Has `said` all that the value says? */
+bool lc_terms_state(lc_terms said, lc_terms value);
 /* Is `sense` among the terms? */
 bool lc_terms_have(lc_terms terms, uint64_t sense);
 

@@ -414,6 +414,27 @@ static void judge_message(lc_judging *j, lc_unit *unit)
     }
 }
 
+/* Is the fact what somebody concluded from something that no longer holds, and nothing that was
+ * said holds it up? */
+static bool is_concluded(const lc_judging *j, const lc_unit *fact)
+{
+    bool is_stated = false, is_held = false;
+
+    for (size_t i = 0; i < j->input->count; i++) {
+        const lc_unit *unit = &j->units[i];
+
+        for (size_t c = 0; lc_unit_is_person(unit) && c < unit->clause_count; c++) {
+            const lc_unit_clause *clause = &unit->clauses[c];
+
+            if (!lc_terms_state(clause->terms, fact->terms))
+                continue;
+            is_stated |= clause->is_concluded;
+            is_held |= clause->verdict == LC_VERDICT_HOLDS && unit->verdict == LC_VERDICT_HOLDS;
+        }
+    }
+    return is_stated && !is_held;
+}
+
 /* A fact holds as a whole. Only an aside that repeats a dead amount is left out, and a fact that is
  * a message word for word goes the way of that message. */
 static void judge_fact(lc_judging *j, lc_unit *unit)
@@ -422,6 +443,8 @@ static void judge_fact(lc_judging *j, lc_unit *unit)
 
     if (message != NULL && message->verdict == LC_VERDICT_REPLACED)
         unit->verdict = message->verdict;
+    if (is_concluded(j, unit))
+        unit->verdict = LC_VERDICT_REPLACED;
     for (size_t i = 0; i < unit->clause_count; i++) {
         lc_unit_clause *clause = &unit->clauses[i];
 
@@ -499,6 +522,7 @@ loci_status lc_talk_judge(const lc_talk *talk, lc_arena *arena, const lc_talk_in
     for (size_t i = 0; i < input->count; i++)
         if (input->said[i].kind == LC_SAID_MESSAGE)
             judge_message(&j, &j.units[i]);
+    lc_judging_conclusions(&j);
     for (size_t i = 0; i < input->count; i++)
         if (input->said[i].kind == LC_SAID_FACT)
             judge_fact(&j, &j.units[i]);

@@ -213,5 +213,6 @@ void lc_judging_flow(lc_judging *j)
         if (unit->attribution.rank >= 0 && lc_unit_has(unit, LC_CUE_OVERRULE))
             overrule(j, i);
         follow_clauses(j, i);
+        lc_judging_void(j, i);
     }
 }
