@@ -135,14 +135,15 @@ static bool was_spoken_of(const lc_judging *j, lc_terms terms, size_t first, siz
     return false;
 }
 
-/* Does the message come back to what people spoke of before the aside, without a word for it? */
+/* Does the message come back to what people spoke of before the aside and what is asked, without a
+ * word for it? */
 static bool comes_back(const lc_judging *j, size_t index, const span *aside)
 {
     size_t first = aside->first.unit;
     lc_terms terms = j->units[index].terms;
 
-    return index > first && changes_subject(j, first) && was_spoken_of(j, terms, 0, first) &&
-           !was_spoken_of(j, terms, first, index);
+    return index > first && changes_subject(j, first) && lc_subject_is_near(j->query, terms) &&
+           was_spoken_of(j, terms, 0, first) && !was_spoken_of(j, terms, first, index);
 }
 
 /* "Anyway, back to the tractor." closes what nobody opened: the messages since the last that was
