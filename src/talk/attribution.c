@@ -235,6 +235,18 @@ static bool read_says(loci_str text, lc_ranking ranking, loci_str *out_who, loci
     return false;
 }
 
+/* "[Mum]: ...": a name and a colon; marks are all capitals or have a colon inside. */
+static bool is_speaker(loci_str text)
+{
+    size_t at = 1;
+
+    while (at < text.len && (is_word_byte(text.ptr[at]) || text.ptr[at] == ' ' ||
+                             text.ptr[at] == '.' || text.ptr[at] == ','))
+        at++;
+    return at > 2 && at + 1 < text.len && text.ptr[at] == ']' && text.ptr[at + 1] == ':' &&
+           is_upper(text.ptr[1]) && !is_upper(text.ptr[2]);
+}
+
 lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
 {
     loci_str clean = skip_signs(text);
@@ -244,7 +256,7 @@ lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
 
     if (is_marked && mark.len <= WHO_BYTES_MAX &&
         (lc_rank_in(mark, ranking) >= 0 || memchr(mark.ptr, '(', mark.len) != NULL ||
-         read_named(rest, ranking, &who, &after))) {
+         is_speaker(clean) || read_named(rest, ranking, &who, &after))) {
         out = (lc_attribution){.who = mark, .rank = lc_rank_in(mark, ranking), .words = rest};
         clean = rest;
     }

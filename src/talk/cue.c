@@ -313,7 +313,8 @@ static lc_terms trim_value(lc_terms value)
 {
     static const char *const ends[] = {"instead", "please", "then",   "though",
                                        "because", "since",  "due",    "so",
-                                       "if",      "but",    "unless", "effective"};
+                                       "if",      "but",    "unless", "effective",
+                                       "from",    "till",   "until"};
     static const char *const leads[] = {"the", "a", "an", "now", "about", "actually"};
     static const char *const whens[] = {"on", "at"}; /* In front of an amount. */
     /* Behind a comma: the value is over. */
@@ -423,6 +424,24 @@ static void find_bare(lc_cue_set *set, lc_terms clause, size_t start)
     set->bits |= LC_CUE_VALUE | LC_CUE_DECIDE | LC_CUE_REFERS;
 }
 
+/* "New title: Last Stop.": what is new stands behind the colon. */
+static void find_titled(lc_cue_set *set, lc_terms clause, size_t start)
+{
+    static const char *const news[] = {"new", "revised", "updated", "latest", "final", "correct",
+                                       "changed"};
+
+    if (start >= clause.count || !is_one_of(clause.at[start].word, news, sizeof news / sizeof *news))
+        return;
+    for (size_t at = start + 1; at + 1 < clause.count && at < start + CONTRAST_TERMS_MAX; at++) {
+        if (clause.at[at].after != ':')
+            continue;
+        set->value = trim_value(lc_terms_part(clause, at + 1, clause.count - at - 1));
+        set->value_order = 0;
+        set->bits |= LC_CUE_VALUE | LC_CUE_UPDATE;
+        return;
+    }
+}
+
 /* "Ravi's taking over the migration.": who does it from here on. */
 static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
 {
@@ -477,6 +496,7 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
     find_contrast(&set, clause, start);
     find_bare(&set, clause, start);
     find_successor(&set, clause, start);
+    find_titled(&set, clause, start);
     if (clause.count > 0 && clause.at[clause.count - 1].after == '?')
         set.bits |= LC_CUE_QUESTION;
     return set;

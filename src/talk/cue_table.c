@@ -11,7 +11,7 @@
 #define CHANGED                                                                                    \
     "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted"  \
     "|relocated|renamed|reassigned|dropped|slipped|fallen|fell|risen|rose|increased|decreased"      \
-    "|reduced|extended|postponed|revised|amended|brought|converted|transferred"
+    "|reduced|extended|postponed|revised|amended|brought|converted|transferred|migrated|upgraded"
 #define SHIFTED "changed|switched|pushed|rescheduled|shifted|bumped|raised|lowered|postponed"
 /* Verbs of going from one value to another. */
 #define WENT "went|gone|goes|going|go|jumped|climbed|grew|grown|shrunk|shrank"
@@ -76,6 +76,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "^if ... could|might|would|maybe|perhaps"},
     {LC_CUE_TENTATIVE, "could|might maybe|possibly|perhaps|potentially"},
     {LC_CUE_TENTATIVE, "might be able"},
+    {LC_CUE_TENTATIVE, "^a|an ... would|could|might"},
     {LC_CUE_TENTATIVE, "we|i|they|it|you might|could"},
     {LC_CUE_TENTATIVE, "let's|lets say hypothetically?"},
     {LC_CUE_TENTATIVE, "i'm|we're thinking|considering|leaning|wondering|toying"},
@@ -103,6 +104,8 @@ static const lc_cue_row rows[] = {
     /* Yes or no to what was said last. */
     {LC_CUE_REFUSE, "^no|nope|nah|wrong|incorrect|untrue $"},
     {LC_CUE_REFUSE, "^no|nope|nah|wrong:"},
+    {LC_CUE_REFUSE, "^not"},
+    {LC_CUE_REFUSE, "i|we don't|can't know|remember|have yet|that|the|a|any"},
     {LC_CUE_REFUSE, "i|we|he|she|they|nobody|no-one|that's|that|it never|not said|say|told|asked|agreed|mentioned|happened"},
     {LC_CUE_REFUSE, "nobody|no-one said|says|told|asked|agreed|mentioned|decided|approved|booked"},
     {LC_CUE_REFUSE, "i|we|he|she|they haven't|hasn't|didn't|never said|say|told|tell|asked|ask|agreed|agree|mentioned|mention|decided|decide|picked|pick|chosen|choose|booked|book|ordered|order|approved|approve|signed|sign|confirmed|confirm|given|give"},
@@ -139,6 +142,12 @@ static const lc_cue_row rows[] = {
     {LC_CUE_PAST, "used to be|have|live|work|go|use|do|think"},
     {LC_CUE_PAST, "no longer"},
     {LC_CUE_PAST, "at first"},
+    {LC_CUE_PAST, "^last year|month|week|time|summer|winter|season|spring|autumn"},
+    {LC_CUE_PAST, "years|months|weeks|ages ago"},
+    {LC_CUE_PAST, "the year|month|week|day|season before $"},
+    {LC_CUE_PAST, "in the old|good days|times"},
+    {LC_CUE_PAST, "back then|in the day"},
+    {LC_CUE_PAST, "my|our|his|her first|previous|former|old ... was|were|cost|had|did"},
     {LC_CUE_PAST, "the value|original|old|previous|former|earlier|prior ... was|were"},
     {LC_CUE_PAST, "was|were originally|considered|supposed|planned|going"},
     {LC_CUE_PAST, "wanted to"},
@@ -166,6 +175,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_OPEN, "purely|just|only|merely|strictly for? an|a|the? " PLAY},
     {LC_CUE_EXPLORE_OPEN, "let's|lets|to|i'll|we'll play|walk|run|go|think * through * case|if|scenario"},
     {LC_CUE_EXPLORE_OPEN, "thinking|think out loud"},
+    {LC_CUE_EXPLORE_OPEN, "thinking|think aloud"},
+    {LC_CUE_EXPLORE_OPEN, "^for|as practice|fun|an? exercise? * pretend|imagine|suppose|say"},
+    {LC_CUE_EXPLORE_OPEN, "let's|lets role|dry|mock play|run"},
     {LC_CUE_EXPLORE_OPEN, "for the sake of argument"},
     {LC_CUE_EXPLORE_OPEN, "thought experiment"},
     {LC_CUE_EXPLORE_OPEN, "just an? idea|ideas"},
@@ -198,6 +210,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_CLOSE, "in real|actual life|fact|reality"},
     {LC_CUE_EXPLORE_CLOSE, "scrap|bin|drop|park|shelve that|the|this? " PLAY "|idea"},
     {LC_CUE_EXPLORE_CLOSE, "dry run is? over|finished|done|complete|completed|ended"},
+    {LC_CUE_EXPLORE_CLOSE, "stop|end|finish|quit|enough|over|done * role|dry|mock play|playing|run"},
+    {LC_CUE_EXPLORE_CLOSE, "role play is? over|finished|done|ended"},
+    {LC_CUE_EXPLORE_CLOSE, "^no|nah|ok|okay: * leave|keep|stay it|that|things|as"},
     {LC_CUE_EXPLORE_CLOSE, "stop|quit pretending|imagining|joking|dreaming|playing"},
     {LC_CUE_EXPLORE_CLOSE, "don't send|use|keep|save that|it|this"},
     {LC_CUE_EXPLORE_CLOSE, "forget|ignore i said|* said|all * that|this"},
@@ -334,6 +349,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "the? " TRUE_NOW " * is|are|will"},
     {LC_CUE_UPDATE, "the? " TRUE_NOW "|new value|one|date|time|price|number|address|plan|budget"},
     {LC_CUE_UPDATE, "^update"},
+    {LC_CUE_UPDATE, "^just|right|only now:"},
+    {LC_CUE_UPDATE, "it|that|them|this down|up|back|forward to"},
     {LC_CUE_UPDATE, "has|have been " CHANGED "|cancelled|canceled|approved|revoked"},
 
     /* Settling on one. */
@@ -379,6 +396,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_CANCEL, "is|are|was|were|has|have|been|been? cancelled|canceled|scrapped|axed|abandoned"},
     {LC_CUE_CANCEL, "isn't|aren't|not|won't|wouldn't be? happening|happen|running|run|going ahead?"},
     {LC_CUE_CANCEL, "is|are off $"},
+    {LC_CUE_CANCEL, "has|have|had to cancel|withdraw|quit"},
+    {LC_CUE_CANCEL, "has|have|had|is|are? pulled|dropped|backed|pulling|dropping|backing out"},
+    {LC_CUE_CANCEL, "can't|cannot|won't make it"},
 
     /* Something went wrong; by itself it takes nothing back. */
     {LC_CUE_TROUBLE, "never|didn't|doesn't|won't|wouldn't|can't|couldn't|isn't|wasn't|hasn't|haven't"},
@@ -396,6 +416,7 @@ static const lc_cue_row rows[] = {
     /* Follows from something. */
     {LC_CUE_CONCLUDE, "so it'll|it's|it|that's|that|we'll|we're|i'll|i'm|i've|we've|we|i|he|she|they|the|a|an"},
     {LC_CUE_CONCLUDE, "^so"},
+    {LC_CUE_CONCLUDE, "it's|it|that|that's is? going to be"},
     {LC_CUE_CONCLUDE, "^that|this|which means|makes|gives|leaves|puts|takes"},
     {LC_CUE_CONCLUDE, "^therefore|hence|thus|accordingly|consequently|meaning"},
     {LC_CUE_CONCLUDE, "^then|in that case"},
@@ -454,6 +475,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, "^i|we now|currently? drive a|an <v> => car vehicle"},
 
     /* Where the new value stands. The first that fits counts. */
+    {LC_CUE_VALUE, "it's|it|that|that's is? going to be <v>"},
+    {LC_CUE_VALUE, "it|that|them|this down|up|back|forward|over? to <v>"},
     {LC_CUE_VALUE, CHANGE " that|it|this|them back? to <v>"},
     {LC_CUE_VALUE, CHANGE " the|our|my * to <v>"},
     {LC_CUE_VALUE, "make that|it <v>"},
@@ -491,6 +514,13 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REFERS, "reschedule|override~|cancel|scratch|forget|replace|call that|it|this|them"},
     {LC_CUE_REFERS, "it's|that's now|actually"},
     {LC_CUE_REFERS, "instead $"},
+    {LC_CUE_REFERS, "it|that|them|this down|up|back|forward? to"},
+    {LC_CUE_REFERS, "^it's|it'll|it|that's|they're"},
+    {LC_CUE_REFERS, "same time|day|place|date|price|room"},
+    {LC_CUE_REFERS, "it's|it|that|that's is? going to be"},
+    {LC_CUE_REFERS,
+     "we|i|we've|i've finally|just|now|already? migrated|switched|changed|converted|upgraded|gone|went"
+     " over? to"},
     {LC_CUE_REFERS, "so it'll|it's|it|that's"},
     {LC_CUE_REFERS, CHANGED " us|it|that|everything|everyone|things|them"},
     {LC_CUE_REFERS, "use|take that|this|it $"},

@@ -5,13 +5,15 @@
 
 #include "talk/talk.h"
 
-typedef struct lc_unit_clause {
+typedef struct lc_unit_clause lc_unit_clause;
+
+struct lc_unit_clause {
     lc_terms terms;
     lc_cue_set cues;
     lc_verdict verdict;
-    bool is_aside;     /* In parentheses at the end of its sentence. */
-    bool is_concluded; /* From something that no longer holds. */
-} lc_unit_clause;
+    bool is_aside;                 /* In parentheses at the end of its sentence. */
+    const lc_unit_clause *premise; /* What it was concluded from and no longer holds, or NULL. */
+};
 
 /* One of the things said, read. */
 typedef struct lc_unit {

@@ -273,9 +273,29 @@ static bool is_fit(lc_terms old, lc_terms value)
     return old_kinds == 0 || new_kinds == 0 || (old_kinds & new_kinds) != 0;
 }
 
+/* Where the part of the clause begins that has the value: behind "so", "and" or "but". */
+static const lc_term *segment_of(lc_terms clause, lc_terms value)
+{
+    static const char *const joints[] = {"so", "and", "but"};
+    const lc_term *term = value.at;
+
+    for (; term > clause.at; term--) {
+        if ((term - 1)->after == ';')
+            return term;
+        for (size_t i = 0; i < sizeof joints / sizeof *joints; i++)
+            if (term->word == lc_term_word(loci_str_of(joints[i])))
+                return term;
+    }
+    return term;
+}
+
+/* The old value may be named in an earlier part of the clause: "the 25th is a holiday, so ..." */
 static bool is_rival(const candidate *c, lc_terms clause, lc_terms value)
 {
-    return !has_all(clause, c->value) && is_fit(c->value, value);
+    const lc_term *start = segment_of(clause, value);
+    lc_terms part = {clause.text, start, (size_t)(clause.at + clause.count - start)};
+
+    return !has_all(part, c->value) && is_fit(c->value, value);
 }
 
 static bool is_open(const proposing *p, size_t index, const lc_unit_clause *clause, lc_terms value)
@@ -523,7 +543,9 @@ static bool is_copula(const lc_term *term)
     static const char *const words[] = {"comes", "come",   "stands", "amounts",
                                         "costs", "totals", "adds",   "remains",
                                         "takes", "place",  "held",   "happens",
-                                        "starts", "begins", "ends",  "falls"};
+                                        "starts", "begins", "ends",  "falls",
+                                        "earlier", "later", "goes",  "runs",
+                                        "sooner", "day",    "weighs", "serves"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (term->word == lc_term_word(loci_str_of(words[i])))
@@ -592,6 +614,7 @@ static size_t recounted(const proposing *p, const lc_unit_clause *clause, lc_ter
 
     if (!has_word(clause->terms, "now") && !has_word(clause->terms, "so") &&
         !has_word(clause->terms, "makes") && !has_word(clause->terms, "leaves") &&
+        !has_word(clause->terms, "again") &&
         (clause->cues.bits & LC_CUE_UPDATE) == 0)
         return LC_SAID_NONE;
     for (size_t i = 0; i < p->input->known_count; i++) {
@@ -637,19 +660,13 @@ static bool is_named_before(const proposing *p, const candidate *c, const lc_ter
     return said > 0 && said * 2 >= own;
 }
 
-/* Where the part of the clause begins that has the value: behind a comma, "so" or "and". */
-static const lc_term *segment_of(lc_terms clause, lc_terms value)
+/* The same, or behind a comma. */
+static const lc_term *comma_of(lc_terms clause, lc_terms value)
 {
-    static const char *const joints[] = {"so", "and", "but"};
-    const lc_term *term = value.at;
+    const lc_term *term = value.at, *start = segment_of(clause, value);
 
-    for (; term > clause.at; term--) {
-        if (strchr(",;-", (term - 1)->after) != NULL && (term - 1)->after != 0)
-            return term;
-        for (size_t i = 0; i < sizeof joints / sizeof *joints; i++)
-            if (term->word == lc_term_word(loci_str_of(joints[i])))
-                return term;
-    }
+    while (term > start && ((term - 1)->after == 0 || strchr(",-", (term - 1)->after) == NULL))
+        term--;
     return term;
 }
 
@@ -668,7 +685,7 @@ static size_t displaced(const proposing *p, const lc_unit_clause *clause, lc_ter
 
         if (p->input->known[i].is_former || c->is_utterance || c->age == LC_SAID_NONE ||
             !is_fit(c->value, value) || !has_same_shape(c->value, value) ||
-            !is_named_before(p, c, segment_of(clause->terms, value)))
+            !is_named_before(p, c, comma_of(clause->terms, value)))
             continue;
         if (found != LC_SAID_NONE)
             return LC_SAID_NONE;
@@ -684,9 +701,11 @@ static size_t restated(const proposing *p, const lc_unit_clause *clause, lc_term
     size_t front = (size_t)(value.at - clause->terms.at), start = front;
     lc_terms words;
 
-    /* "New quote: the rent is ...": what stands before a colon only leads up to it. */
-    while (start > 0 && (start == front || clause->terms.at[start - 1].after != ':'))
-        start--;
+    /* "New quote: the rent is ...", "..., so the rent is ...": what stands before only leads up. */
+    start = (size_t)(segment_of(clause->terms, value) - clause->terms.at);
+    for (size_t at = start + 1; at < front; at++)
+        if (clause->terms.at[at - 1].after == ':')
+            start = at;
     words = lc_terms_part(clause->terms, start, front - start);
 
     for (size_t i = 0; i < p->input->known_count && !is_other(clause->terms); i++) {
@@ -877,15 +896,15 @@ static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_te
     return index != LC_SAID_NONE ? index : restated_lately(p, clause, value);
 }
 
-/* The only amount in a value that counts or costs, or LC_SAID_NONE. */
-static size_t only_amount(lc_terms value)
+/* The only amount of this kind in a value, or LC_SAID_NONE. */
+static size_t only_amount(lc_terms value, lc_term_kind kind)
 {
     size_t found = LC_SAID_NONE;
 
     for (size_t i = 0; i < value.count; i++) {
-        if (!lc_term_is_amount(value.at[i].kind))
+        if (value.at[i].kind != kind)
             continue;
-        if (found != LC_SAID_NONE || value.at[i].kind > LC_TERM_NUMBER)
+        if (found != LC_SAID_NONE)
             return LC_SAID_NONE;
         found = i;
     }
@@ -896,7 +915,8 @@ static size_t only_amount(lc_terms value)
  */
 static bool is_bare(lc_terms value, lc_terms old, size_t at)
 {
-    if (value.at[0].kind != old.at[at].kind)
+    /* Another day may have another hour. */
+    if (!lc_term_is_amount(value.at[0].kind) || value.at[0].kind == LC_TERM_DATE)
         return false;
     return value.count == 1 ||
            (value.count == 2 && at + 1 < old.count && value.at[1].sense == old.at[at + 1].sense);
@@ -949,7 +969,7 @@ static loci_str without_owner(loci_str text)
 static loci_status merge(const proposing *p, const candidate *c, const lc_unit_clause *clause,
                          lc_terms value, loci_str *out, loci_error *err)
 {
-    size_t at = only_amount(c->value), part = place_of(clause->cues.former, c->value);
+    size_t at = only_amount(c->value, value.at[0].kind), part = place_of(clause->cues.former, c->value);
 
     *out = without_owner(lc_terms_text(value));
     if (part != LC_SAID_NONE)

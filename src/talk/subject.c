@@ -275,6 +275,18 @@ static bool names_other(lc_terms a, lc_terms b)
     return false;
 }
 
+/* Is the topic the only one in front of the first amount? */
+static bool is_led_up_by(lc_terms terms, const lc_term *topic)
+{
+    size_t amount = 0;
+    lc_terms lead;
+
+    while (amount < terms.count && !lc_term_is_amount(terms.at[amount].kind))
+        amount++;
+    lead = lc_terms_part(terms, 0, amount);
+    return topics(lead) == 1 && lc_terms_have(lead, topic->sense);
+}
+
 bool lc_subject_rivals(lc_terms a, lc_terms b)
 {
     const lc_term *first_a = first_topic(a), *first_b = first_topic(b);
@@ -286,7 +298,7 @@ bool lc_subject_rivals(lc_terms a, lc_terms b)
     if (!lc_terms_have(b, first_a->sense) && !lc_terms_have(a, first_b->sense))
         return false;
     return shared >= 2 || shared == topics_a || shared == topics_b ||
-           first_a->sense == first_b->sense;
+           first_a->sense == first_b->sense || is_led_up_by(a, first_b) || is_led_up_by(b, first_a);
 }
 
 /* ---- Orders ---------------------------------------------------------------------------------- */
@@ -318,7 +330,8 @@ static bool rules(lc_terms terms)
                                         "allowed", "fine",    "stay",    "stays",   "remain",
                                         "remains", "always",  "only",    "all",     "every",
                                         "nobody",  "cannot",  "can't",   "never",   "no",
-                                        "need",    "needs",   "required", "optional", "keep"};
+                                        "need",    "needs",   "required", "optional", "keep",
+                                        "forbidden", "banned", "compulsory", "mandatory"};
 
     return HAS_ONE_OF(terms, words);
 }
@@ -352,7 +365,7 @@ bool lc_subject_orders_clash(lc_terms a, lc_terms b)
 
     if (shared == 0)
         return false;
-    if (shared >= 2 && says_no(a) != says_no(b))
+    if ((shared >= 2 || (rules(a) && rules(b))) && says_no(a) != says_no(b))
         return true;
     if (shared >= 3 && places_differ(a, b))
         return true;

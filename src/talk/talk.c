@@ -414,6 +414,23 @@ static void judge_message(lc_judging *j, lc_unit *unit)
     }
 }
 
+/* Is all of the value in one of the two, and some of it in the first? */
+static bool is_stated_by(lc_terms value, lc_terms clause, lc_terms premise)
+{
+    size_t said = 0;
+
+    for (size_t i = 0; i < value.count; i++) {
+        bool is_said = lc_terms_have(clause, value.at[i].sense);
+
+        if (!lc_term_is_content(value.at[i].kind))
+            continue;
+        if (!is_said && !lc_terms_have(premise, value.at[i].sense))
+            return false;
+        said += is_said;
+    }
+    return said > 0;
+}
+
 /* Is the fact what somebody concluded from something that no longer holds, and nothing that was
  * said holds it up? */
 static bool is_concluded(const lc_judging *j, const lc_unit *fact)
@@ -426,10 +443,10 @@ static bool is_concluded(const lc_judging *j, const lc_unit *fact)
         for (size_t c = 0; lc_unit_is_person(unit) && c < unit->clause_count; c++) {
             const lc_unit_clause *clause = &unit->clauses[c];
 
-            if (!lc_terms_state(clause->terms, fact->terms))
-                continue;
-            is_stated |= clause->is_concluded;
-            is_held |= clause->verdict == LC_VERDICT_HOLDS && unit->verdict == LC_VERDICT_HOLDS;
+            is_stated |= clause->premise != NULL &&
+                         is_stated_by(fact->terms, clause->terms, clause->premise->terms);
+            is_held |= clause->verdict == LC_VERDICT_HOLDS && unit->verdict == LC_VERDICT_HOLDS &&
+                       lc_terms_state(clause->terms, fact->terms);
         }
     }
     return is_stated && !is_held;

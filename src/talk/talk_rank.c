@@ -79,8 +79,10 @@ static bool is_not_now(lc_terms terms)
 static bool is_about_speaker(lc_terms terms)
 {
     static const char *const words[] = {"i", "i'm", "i'll", "i've", "i'd", "my", "me", "mine"};
+    static const char *const telling[] = {"told", "say", "said", "promised", "approved", "allowed"};
 
-    return has_one_of(lead_up(terms), words, sizeof words / sizeof *words);
+    return has_one_of(lead_up(terms), words, sizeof words / sizeof *words) &&
+           !has_one_of(lead_up(terms), telling, sizeof telling / sizeof *telling);
 }
 
 /* Is what the clause states stated otherwise by one of the other's clauses? */

@@ -146,13 +146,20 @@ static uint64_t unit_of(lc_terms clause, size_t at)
                : 0;
 }
 
+/* "Bed 3": the number says which one, not how many. */
+static bool is_label(lc_terms lead, const lc_term *amount)
+{
+    return amount->kind == LC_TERM_NUMBER && lead.count > 0 &&
+           is_topic(&lead.at[lead.count - 1]) && lead.at[lead.count - 1].after == 0;
+}
+
 /* Do the same words lead up to another amount of the same kind at `at`? */
 static bool restates(const search *s, const lc_unit *unit, lc_terms older, size_t at)
 {
     lc_terms before = lead_of(older, at), now = s->clause->terms;
     const lc_term *old = &older.at[at], *amount = s->part.at + s->part.count;
 
-    if (old->kind != amount->kind || lc_terms_have(now, old->sense) ||
+    if (is_label(before, old) || old->kind != amount->kind || lc_terms_have(now, old->sense) ||
         lc_terms_have(older, amount->sense) || topic_count(before) == 0 ||
         !covers(before, s->part) || !covers(s->part, before) || is_event(before))
         return false;
@@ -365,7 +372,7 @@ void lc_judging_conclusions(lc_judging *j)
             if (before == NULL || !is_void(from, before) || !is_same_person(from, unit))
                 continue;
             clause->verdict = LC_VERDICT_REPLACED;
-            clause->is_concluded = true;
+            clause->premise = before;
         }
     }
 }

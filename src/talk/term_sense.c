@@ -15,21 +15,7 @@
 #define SPELLING_BYTES_MAX 64
 
 static const char *const stop_words[] = {
-    "a",     "about",  "again",  "all",   "also",   "am",     "an",     "and",   "any",    "are",
-    "as",    "at",     "be",     "been",  "before", "being",  "but",    "by",    "can",    "could",
-    "did",   "do",     "does",   "don't", "done",   "during", "each",   "every", "for",    "from",
-    "get",   "go",     "going",  "gone",  "got",    "had",    "has",    "have",  "having", "he",
-    "her",   "here",   "him",    "his",   "how",    "i",      "i'd",    "i'll",  "i'm",    "i've",
-    "if",    "in",     "into",   "is",    "it",     "it's",   "its",    "just",  "know",   "let",
-    "let's", "made",   "make",   "may",   "me",     "might",  "mine",   "more",  "most",   "must",
-    "my",    "need",   "needs",  "no",    "not",    "now",    "of",     "oh",    "ok",     "okay",
-    "on",    "once",   "only",   "or",    "other",  "our",    "ours",   "out",   "over",   "own",
-    "per",   "please", "really", "same",  "shall",  "she",    "should", "so",    "some",   "such",
-    "than",  "that",   "that's", "the",   "their",  "them",   "then",   "there", "these",  "they",
-    "this",  "those",  "to",     "too",   "under",  "until",  "up",     "us",    "very",   "via",
-    "want",  "wants",  "was",    "we",    "we'll",  "we're",  "we've",  "well",  "were",   "what",
-    "when",  "where",  "which",  "who",   "whom",   "whose",  "why",    "will",  "with",   "would",
-    "yes",   "you",    "your",   "yours"};
+    "a", "about", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before", "being", "but", "by", "can", "could", "did", "do", "does", "don't", "done", "during", "each", "every", "for", "from", "get", "go", "going", "gone", "got", "had", "has", "have", "having", "he", "her", "here", "him", "his", "how", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "it", "it's", "its", "just", "know", "let", "let's", "made", "make", "may", "me", "might", "mine", "more", "most", "must", "my", "need", "needs", "no", "not", "now", "of", "oh", "ok", "okay", "on", "once", "only", "or", "other", "our", "ours", "out", "over", "own", "per", "please", "really", "said", "same", "say", "says", "shall", "she", "should", "so", "some", "such", "tell", "than", "that", "that's", "the", "their", "them", "then", "there", "these", "they", "think", "this", "those", "to", "told", "too", "under", "until", "up", "us", "very", "via", "want", "wants", "was", "we", "we'll", "we're", "we've", "well", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "yes", "you", "your", "yours"};
 
 static const char *const dates[] = {
     "apr",       "april",    "aug",  "august",  "dec",      "december", "eod",
@@ -65,12 +51,7 @@ static const number_word number_words[] = {
 
 /* Stems of words that say in what state a thing is, that one of several is taken, how long. */
 static const char *const status_stems[] = {
-    "accept",  "activ",   "approv",  "archiv",  "availabl", "block",      "cancel",    "clos",
-    "complet", "confirm", "declin",  "delay",   "den",      "disabl",     "dismis",    "drop",
-    "enabl",   "expir",   "fail",    "finish",  "fix",      "freez",      "froz",      "halt",
-    "inactiv", "launch",  "liv",     "mov",     "open",     "operation",  "outag",     "pas",
-    "paus",    "pend",    "postpon", "ready",   "reject",   "releas",     "resolv",    "revok",
-    "schedul", "ship",    "stop",    "suspend", "terminat", "unavailabl", "withdrawn", "work"};
+    "accept", "activ", "approv", "archiv", "availabl", "block", "cancel", "clear", "clos", "complet", "confirm", "declin", "delay", "den", "disabl", "dismis", "drop", "enabl", "expir", "fail", "finish", "fix", "freez", "froz", "halt", "inactiv", "launch", "liv", "mov", "open", "operation", "outag", "pas", "paus", "pend", "postpon", "ready", "reject", "releas", "resolv", "revok", "schedul", "ship", "stop", "suspend", "terminat", "unavailabl", "withdrawn", "work"};
 static const char *const choice_stems[] = {"choos", "instead", "pick", "prefer", "use", "using"};
 static const char *const time_unit_stems[] = {"day",     "hour",   "minut", "month",
                                               "quarter", "sprint", "week",  "year"};
