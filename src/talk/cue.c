@@ -351,6 +351,30 @@ static lc_terms trim_value(lc_terms value)
     return lc_terms_part(value, first, count);
 }
 
+/* Where the clause turns to what follows from its first part: "..., so ...", "..., but ...". */
+static size_t turn_of(lc_terms clause)
+{
+    static const char *const words[] = {"so", "but"};
+
+    for (size_t at = clause.count; at-- > 1;)
+        if (clause.at[at - 1].after == ';' ||
+            (is_mark(clause.at[at - 1].after) &&
+             is_one_of(clause.at[at].word, words, sizeof words / sizeof *words)))
+            return at;
+    return 0;
+}
+
+/* Behind the turn comes before what stands in front of it, then the first line of the table. */
+static bool is_better(const lc_cue_set *set, const match *m, size_t order)
+{
+    const lc_term *turn = m->clause.at + turn_of(m->clause);
+    bool is_behind = m->value.at >= turn, was_behind = set->value.at >= turn;
+
+    if ((set->bits & LC_CUE_VALUE) == 0)
+        return true;
+    return is_behind != was_behind ? is_behind : order < set->value_order;
+}
+
 static void found(lc_cue_set *set, const match *m)
 {
     lc_cue cue = m->pattern->cue;
@@ -358,8 +382,7 @@ static void found(lc_cue_set *set, const match *m)
     if ((cue == LC_CUE_VALUE || cue == LC_CUE_REVERT) && m->value.count > 0) {
         size_t order = (size_t)(m->pattern - m->cues->patterns);
 
-        /* The first line of the table that fits has the value. */
-        if ((set->bits & LC_CUE_VALUE) == 0 || order < set->value_order) {
+        if (is_better(set, m, order)) {
             set->value = trim_value(m->value);
             set->value_order = order;
             set->former = trim_value(m->former);
@@ -370,17 +393,25 @@ static void found(lc_cue_set *set, const match *m)
     set->bits |= (uint32_t)cue;
 }
 
-/* From the first amount on, cut like a value. In "from today" the day says when, not what. */
-static lc_terms amount_of(lc_terms clause)
+/* From the first amount at or behind `from` on, cut like a value. In "from today" the day says when,
+ * not what. */
+static lc_terms amount_from(lc_terms clause, size_t from)
 {
     static const char *const since[] = {"from", "of", "since", "effective", "until"};
 
-    for (size_t at = 0; at < clause.count; at++)
+    for (size_t at = from; at < clause.count; at++)
         if (lc_term_is_amount(clause.at[at].kind) &&
             (at == 0 || clause.at[at].kind != LC_TERM_DATE ||
              !is_one_of(clause.at[at - 1].word, since, sizeof since / sizeof *since)))
             return trim_value(lc_terms_part(clause, at, clause.count - at));
     return lc_terms_part(clause, 0, 0);
+}
+
+static lc_terms amount_of(lc_terms clause)
+{
+    lc_terms amount = amount_from(clause, turn_of(clause));
+
+    return amount.count > 0 ? amount : amount_from(clause, 0);
 }
 
 /* "Bergen, not Oslo": what is not meant, and what is when no pattern found it. */

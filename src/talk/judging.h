@@ -12,6 +12,8 @@ struct lc_unit_clause {
     lc_cue_set cues;
     lc_verdict verdict;
     bool is_aside;                 /* In parentheses at the end of its sentence. */
+    size_t void_since;             /* When replaced: the thing said that did it ... */
+    lc_terms void_by;              /* ... and what took its place. */
     const lc_unit_clause *premise; /* What it was concluded from and no longer holds, or NULL. */
 };
 
@@ -34,6 +36,7 @@ typedef struct lc_judging {
     lc_unit *units; /* As many as things said. */
     lc_dead *dead;
     size_t dead_count;
+    size_t now; /* The thing said that is looked at: it kills what is buried. */
 } lc_judging;
 
 /* Attribution, terms and clauses of a text. */

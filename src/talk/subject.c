@@ -230,6 +230,30 @@ static const lc_term *labelled(lc_terms terms, size_t at)
     return label;
 }
 
+/* The topic that a plain number is said of; NULL when there is none. */
+static const lc_term *said_of(lc_terms terms, size_t at)
+{
+    if (terms.at[at].kind != LC_TERM_NUMBER)
+        return NULL;
+    while (at > 0) {
+        at--;
+        if (lc_term_is_amount(terms.at[at].kind))
+            return NULL;
+        if (is_topic(&terms.at[at]))
+            return &terms.at[at];
+    }
+    return NULL;
+}
+
+/* "We refund 200", "the refund is 120"; but "bed 3" and "bed 7" are two beds. */
+static bool are_of_one_thing(lc_terms a, size_t i, lc_terms b, size_t j)
+{
+    const lc_term *of_a = said_of(a, i), *of_b = said_of(b, j);
+
+    return of_a != NULL && of_b != NULL && of_a->sense == of_b->sense &&
+           (of_a + 1 != &a.at[i] || of_b + 1 != &b.at[j]);
+}
+
 /* Another number of the same thing. */
 bool lc_subject_counts_differ(lc_terms a, lc_terms b)
 {
@@ -244,6 +268,8 @@ bool lc_subject_counts_differ(lc_terms a, lc_terms b)
             if (thing != NULL && other != NULL && thing->sense == other->sense)
                 return true;
             if (label != NULL && other_label != NULL && label->sense == other_label->sense)
+                return true;
+            if (thing == NULL && other == NULL && are_of_one_thing(a, i, b, j))
                 return true;
         }
     }

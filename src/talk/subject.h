@@ -34,6 +34,7 @@ bool lc_subject_rivals(lc_terms a, lc_terms b);
 typedef struct lc_dead {
     lc_terms value, successor;
     bool is_rejected; /* As a whole: its names alone are enough to know it again. */
+    size_t since;     /* The thing said that killed it. */
 } lc_dead;
 
 /* Does `said` still state the dead value? */

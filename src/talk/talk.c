@@ -136,7 +136,7 @@ void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_
 {
     if (j->dead_count < 2 * j->input->count + 1)
         j->dead[j->dead_count++] = (lc_dead){
-            .value = value, .successor = successor, .is_rejected = is_rejected};
+            .value = value, .successor = successor, .is_rejected = is_rejected, .since = j->now};
 }
 
 /* ---- What is dead ---------------------------------------------------------------------------- */
@@ -301,6 +301,7 @@ static void bury_former(lc_judging *j, const lc_unit *former)
             return;
         if (!successor->is_withdrawn)
             after = successor->terms;
+        j->now = former->said->successor;
     }
     lc_judging_bury(j, main_terms(former), after, false);
 }
@@ -359,6 +360,7 @@ static void collect_dead(lc_judging *j)
     for (size_t i = 0; i < j->input->count; i++) {
         lc_unit *unit = &j->units[i];
 
+        j->now = i;
         if (unit->said->kind == LC_SAID_FORMER) {
             bury_former(j, unit);
             unit->verdict = LC_VERDICT_REPLACED;
@@ -390,12 +392,15 @@ static lc_verdict verdict_by_words(const lc_judging *j, const lc_unit *unit,
     return (cues & LC_CUE_TENTATIVE) != 0 ? LC_VERDICT_SUPPOSES : LC_VERDICT_HOLDS;
 }
 
-static lc_verdict verdict_by_dead(const lc_judging *j, const lc_unit_clause *clause)
+static lc_verdict verdict_by_dead(const lc_judging *j, lc_unit_clause *clause)
 {
     for (size_t i = 0; i < j->dead_count; i++) {
         if (clause->is_aside ? lc_dead_shares_amount(&j->dead[i], clause->terms)
-                             : lc_dead_is_stated(&j->dead[i], clause->terms))
+                             : lc_dead_is_stated(&j->dead[i], clause->terms)) {
+            clause->void_since = j->dead[i].since;
+            clause->void_by = j->dead[i].successor;
             return LC_VERDICT_REPLACED;
+        }
     }
     return LC_VERDICT_HOLDS;
 }

@@ -158,6 +158,7 @@ static void correct_clauses(lc_judging *j, size_t index, const lc_unit_clause *c
             if ((is_same_person || lc_subject_is_same(before->terms, clause->terms)) &&
                 lc_subject_contradicts(before->terms, clause->terms)) {
                 before->verdict = LC_VERDICT_REPLACED;
+                before->void_since = index;
                 lc_judging_bury(j, before->terms, clause->terms, false);
                 found = true;
             }
@@ -172,6 +173,7 @@ static void correct_clauses(lc_judging *j, size_t index, const lc_unit_clause *c
             if ((lc_value_kinds(old->clauses[c].terms) & kinds) == 0)
                 continue;
             old->clauses[c].verdict = LC_VERDICT_REPLACED;
+            old->clauses[c].void_since = index;
             lc_judging_bury(j, old->clauses[c].terms, clause->terms, false);
             return;
         }
@@ -204,6 +206,7 @@ void lc_judging_flow(lc_judging *j)
     for (size_t i = 0; i < j->input->count; i++) {
         const lc_unit *unit = &j->units[i];
 
+        j->now = i;
         if (!lc_unit_is_person(unit))
             continue;
         if (lc_unit_has(unit, LC_CUE_ANNOUNCE)) {

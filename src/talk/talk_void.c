@@ -62,6 +62,7 @@ static size_t part_start(lc_terms clause, size_t at)
 static void replace(lc_judging *j, lc_unit_clause *old, const lc_unit *news)
 {
     old->verdict = LC_VERDICT_REPLACED;
+    old->void_since = j->now;
     lc_judging_bury(j, old->terms, news->terms, false);
 }
 
@@ -74,13 +75,16 @@ typedef struct search {
 
 typedef bool fit_fn(const search *s, const lc_unit *unit, const lc_unit_clause *older);
 
+static fit_fn is_called_off, is_given_up;
+
 static void replace_older(lc_judging *j, size_t index, const search *s, fit_fn *fits)
 {
     for (size_t i = 0; i < index; i++) {
         lc_unit *unit = &j->units[i];
 
-        /* A higher rank is not corrected. */
-        if (!lc_unit_is_person(unit) || unit->attribution.rank > s->unit->attribution.rank)
+        /* A higher rank is not corrected; but what came to nothing did so for all. */
+        if (!lc_unit_is_person(unit) || (fits != is_called_off && fits != is_given_up &&
+                                         unit->attribution.rank > s->unit->attribution.rank))
             continue;
         for (size_t c = 0; c < unit->clause_count; c++)
             if (is_statement(unit, &unit->clauses[c]) && fits(s, unit, &unit->clauses[c]))
@@ -344,16 +348,11 @@ static const lc_unit_clause *clause_before(const lc_judging *j, size_t index, si
     return NULL;
 }
 
-/* "So ...", "That means ...", "That's sour, so ...": from what was said before, not from something
- * in the clause itself. */
+/* "So ...", "That means ...": it follows from something and corrects nothing. */
 static bool is_conclusion(const lc_unit_clause *clause)
 {
-    static const char *const that[] = {"so",  "that's", "that", "this", "which", "therefore",
-                                       "hence", "thus", "then", "meaning"};
-
-    return (clause->cues.bits & LC_CUE_CONCLUDE) != 0 &&
-           (clause->cues.bits & (LC_CUE_CORRECT | LC_CUE_UPDATE)) == 0 &&
-           HAS_ONE_OF(lc_terms_part(clause->terms, 0, 1), that);
+    return clause->verdict == LC_VERDICT_HOLDS && (clause->cues.bits & LC_CUE_CONCLUDE) != 0 &&
+           (clause->cues.bits & (LC_CUE_CORRECT | LC_CUE_UPDATE)) == 0;
 }
 
 void lc_judging_conclusions(lc_judging *j)
@@ -366,10 +365,12 @@ void lc_judging_conclusions(lc_judging *j)
             const lc_unit *from;
             const lc_unit_clause *before;
 
-            if (clause->verdict != LC_VERDICT_HOLDS || !is_conclusion(clause))
+            if (!is_conclusion(clause))
                 continue;
             before = clause_before(j, i, c, &from);
-            if (before == NULL || !is_void(from, before) || !is_same_person(from, unit))
+            /* What was concluded after the change is news itself. */
+            if (before == NULL || !is_void(from, before) || before->void_since <= i ||
+                lc_terms_state(clause->terms, before->void_by) || !is_same_person(from, unit))
                 continue;
             clause->verdict = LC_VERDICT_REPLACED;
             clause->premise = before;

@@ -216,7 +216,8 @@ void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *
         out->kind = LC_TERM_TIME;
         out->value = LC_VALUE_WHEN;
         out->sense = sense_of(':', lower);
-    } else if (IS_LISTED(lower, dates) || is_weekdays(lower)) {
+    } else if (IS_LISTED(lower, dates) || is_weekdays(lower) ||
+               (is_name && lc_str_is(lower, "may"))) {
         out->kind = LC_TERM_DATE;
         out->value = LC_VALUE_WHEN;
         out->sense = sense_of('d', (loci_str){lower.ptr, lower.len < 3 ? lower.len : 3});
