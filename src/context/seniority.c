@@ -269,18 +269,11 @@ static const level levels[] = {
     {"stagehand", 35},
     {"stage manager", 55},
     {"tenant", 15},
-    {"neighbour", 12},
-    {"neighbor", 12},
-    {"friend", 12},
     {"subcontractor", 18},
     {"temp", 20},
     {"rookie", 20},
     {"cadet", 20},
     {"novice", 18},
-    {"bystander", 8},
-    {"passenger", 12},
-    {"traveller", 12},
-    {"tourist", 10},
 };
 
 static char folded(char c)

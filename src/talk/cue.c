@@ -499,7 +499,7 @@ static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
 lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
 {
     lc_cue_set set = {.amount = amount_of(clause)};
-    size_t start = fillers(clause);
+    size_t start = fillers(clause), turn;
 
     for (size_t at = 0; at < clause.count; at++) {
         uint64_t keys[2] = {clause.at[at].word, clause.at[at].sense};
@@ -518,12 +518,19 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
                     continue;
                 if (m.pattern->cue == LC_CUE_WRONG && (set.bits & LC_CUE_WRONG) == 0)
                     set.wrong_at = at;
-                if ((m.pattern->cue & ENDS) != 0 && (set.bits & ENDS) == 0)
+                if ((m.pattern->cue == LC_CUE_CANCEL && (set.bits & LC_CUE_CANCEL) == 0) ||
+                    (m.pattern->cue == LC_CUE_TROUBLE && (set.bits & ENDS) == 0))
                     set.cancel_at = at;
                 found(&set, &m);
             }
         }
     }
+    turn = turn_of(clause);
+    if (turn > 0 && clause.at[turn].word == lc_term_word(LC_STR("so")))
+        set.bits |= LC_CUE_CONCLUDE;
+    /* "The 25th is a holiday, so it is on the 24th." */
+    if (turn > 0 && set.value.at < clause.at + turn && set.amount.at >= clause.at + turn)
+        set.bits &= ~(uint32_t)LC_CUE_VALUE;
     find_contrast(&set, clause, start);
     find_bare(&set, clause, start);
     find_successor(&set, clause, start);

@@ -324,7 +324,9 @@ bool lc_subject_rivals(lc_terms a, lc_terms b)
     if (!lc_terms_have(b, first_a->sense) && !lc_terms_have(a, first_b->sense))
         return false;
     return shared >= 2 || shared == topics_a || shared == topics_b ||
-           first_a->sense == first_b->sense || is_led_up_by(a, first_b) || is_led_up_by(b, first_a);
+           first_a->sense == first_b->sense ||
+           (is_led_up_by(a, first_a) && lc_terms_have(b, first_a->sense)) ||
+           (is_led_up_by(b, first_b) && lc_terms_have(a, first_b->sense));
 }
 
 /* ---- Orders ---------------------------------------------------------------------------------- */

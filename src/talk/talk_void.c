@@ -305,6 +305,47 @@ static void follow_instead(lc_judging *j, size_t index, const lc_unit_clause *cl
     }
 }
 
+/* ---- Another in its place -------------------------------------------------------------------- */
+
+/* A name in the place of something used: "in MATLAB", "with Jenkins". */
+static bool has_other_name(lc_terms older, lc_terms news)
+{
+    static const char *const joints[] = {"in", "with", "at", "by", "from", "to", "on", "using",
+                                         "use", "is", "the"};
+
+    for (size_t i = 1; i < older.count; i++)
+        if (older.at[i].kind == LC_TERM_NAME && !lc_terms_have(news, older.at[i].sense) &&
+            HAS_ONE_OF(lc_terms_part(older, i - 1, 1), joints))
+            return true;
+    return false;
+}
+
+/* "I've gone over to Julia for the cleaning." and "I'm doing the cleaning in MATLAB." */
+static bool is_switched(const search *s, const lc_unit *unit, const lc_unit_clause *older)
+{
+    lc_terms value = s->clause->cues.value;
+    size_t shared = 0;
+
+    for (size_t i = 0; i < s->clause->terms.count; i++) {
+        const lc_term *term = &s->clause->terms.at[i];
+
+        shared += is_topic(term) && !lc_terms_have(value, term->sense) &&
+                  lc_terms_have(older->terms, term->sense);
+    }
+    return is_same_person(s->unit, unit) && shared > 0 &&
+           has_other_name(older->terms, s->clause->terms);
+}
+
+static void follow_switch(lc_judging *j, size_t index, const lc_unit_clause *clause)
+{
+    search s = {&j->units[index], clause, clause->terms};
+
+    if ((clause->cues.bits & LC_CUE_VALUE) != 0 &&
+        (clause->cues.bits & (LC_CUE_UPDATE | LC_CUE_CORRECT)) != 0 &&
+        clause->cues.value.at[0].kind == LC_TERM_NAME)
+        replace_older(j, index, &s, is_switched);
+}
+
 void lc_judging_void(lc_judging *j, size_t index)
 {
     lc_unit *unit = &j->units[index];
@@ -320,6 +361,7 @@ void lc_judging_void(lc_judging *j, size_t index)
             follow_end(j, index, clause);
         replace_older(j, index, &s, is_handed_over);
         follow_instead(j, index, clause);
+        follow_switch(j, index, clause);
     }
 }
 
