@@ -121,20 +121,41 @@ static loci_status propose(observing *p, lc_proposal out[LC_PROPOSALS_MAX], size
                            out, count, err);
 }
 
-/* The new value as JSON: a number where there was one, else a string. */
-static loci_status write_value(observing *p, loci_str old, loci_str text, loci_str *out,
-                               loci_error *err)
+/* The only number in a text, as JSON has it: of "$1,250.50" 1250.50. None when there is no number or
+ * more than one. */
+static loci_status read_only_number(lc_arena *arena, loci_str text, loci_str *out, loci_error *err)
 {
-    bool was_number = lc_number_read(old).kind != LC_NUMBER_NONE;
-    lc_number number = lc_number_read(text);
+    char *digits = lc_arena_alloc(arena, text.len + 1);
+    size_t count = 0, at = 0;
+
+    *out = LC_STR_NONE;
+    if (digits == NULL)
+        return lc_fail_memory(err);
+    while (at < text.len && (text.ptr[at] < '0' || text.ptr[at] > '9'))
+        at++;
+    for (; at < text.len; at++) {
+        bool is_inner = (text.ptr[at] == ',' || text.ptr[at] == '.') && at + 1 < text.len &&
+                        text.ptr[at + 1] >= '0' && text.ptr[at + 1] <= '9';
+
+        if ((text.ptr[at] < '0' || text.ptr[at] > '9') && !is_inner)
+            break;
+        if (text.ptr[at] != ',')
+            digits[count++] = text.ptr[at];
+    }
+    for (; at < text.len; at++)
+        if ((text.ptr[at] >= '0' && text.ptr[at] <= '9') || text.ptr[at] == ':')
+            return LOCI_OK;
+    if (count > 0 && lc_number_read((loci_str){digits, count}).bytes == count)
+        *out = (loci_str){digits, count};
+    return LOCI_OK;
+}
+
+static loci_status write_text(observing *p, loci_str text, loci_str *out, loci_error *err)
+{
     lc_json_writer writer;
     lc_buf buf;
     loci_status status;
 
-    if (was_number && number.kind == LC_NUMBER_INT && number.bytes == text.len) {
-        *out = text;
-        return LOCI_OK;
-    }
     lc_buf_init(&buf, p->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
     lc_jw_init(&writer, &buf);
     lc_jw_str(&writer, text);
@@ -146,6 +167,18 @@ static loci_status write_value(observing *p, loci_str old, loci_str text, loci_s
     }
     lc_buf_clear(&buf);
     return status;
+}
+
+/* The new value as JSON: a number where there was one, else a string. */
+static loci_status write_value(observing *p, loci_str old, loci_str text, loci_str *out,
+                               loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    *out = LC_STR_NONE;
+    if (lc_number_read(old).kind != LC_NUMBER_NONE)
+        status = read_only_number(p->arena, text, out, err);
+    return status != LOCI_OK || out->len > 0 ? status : write_text(p, text, out, err);
 }
 
 /* A failure that is about this one fact, not about the call. */

@@ -481,6 +481,32 @@ static bool is_sibling(const proposing *p, const candidate *c, lc_terms front)
     return false;
 }
 
+/* Do all of its words begin with a capital or a digit? */
+static bool is_proper(lc_terms value)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < value.count; i++) {
+        char first = value.text.ptr[value.at[i].start];
+
+        if (!lc_term_is_content(value.at[i].kind))
+            continue;
+        count++;
+        if (first >= 'a' && first <= 'z')
+            return false;
+    }
+    return count > 0;
+}
+
+static bool begins_proper(lc_terms value)
+{
+    size_t first = 0;
+
+    while (first + 1 < value.count && !lc_term_is_content(value.at[first].kind))
+        first++;
+    return is_proper(lc_terms_part(value, first, 1));
+}
+
 /* Is the clause about this fact, not about a thing or a person that it only mentions? */
 static bool is_about(const proposing *p, const candidate *c, const lc_unit_clause *clause,
                      lc_terms value)
@@ -492,6 +518,10 @@ static bool is_about(const proposing *p, const candidate *c, const lc_unit_claus
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (has_word(front, others[i]))
             return false;
+    /* A name gives way to a name, unless it is corrected. */
+    if ((clause->cues.bits & LC_CUE_CORRECT) == 0 && is_proper(c->value) &&
+        !begins_proper(value) && !has_amount(value))
+        return false;
     /* Who is named in the key may have more than one word for the thing. */
     if (head != NULL && !is_generic(head) && !is_kind_word(head) && !is_known_of(p, c, head) &&
         !names_somebody_of(front, c->key))
@@ -818,8 +848,8 @@ static size_t implied(const proposing *p, const lc_unit_clause *clause, lc_terms
 {
     size_t found = LC_SAID_NONE;
 
-    for (size_t i = 0; i < p->input->known_count && clause->cues.implies.len > 0; i++) {
-        if (!is_open(p, i, clause, value) ||
+    for (size_t i = 0; i < p->input->known_count && value.count > 0; i++) {
+        if (clause->cues.implies.len == 0 || !is_open(p, i, clause, value) ||
             !is_implied_key(p->candidates[i].key, clause->cues.implies) ||
             !has_same_shape(p->candidates[i].value, value))
             continue;
@@ -1041,6 +1071,8 @@ static loci_status propose(const proposing *p, const lc_unit_clause *clause, lc_
         ((cues & LC_CUE_VALUE) == 0 && !is_contrast && !has_same_shape(p->candidates[index].value, value)))
         return LOCI_OK;
     value = without_subject(&p->candidates[index], value);
+    if (lc_terms_state(p->candidates[index].key, value))
+        return LOCI_OK; /* It says what the fact is about, and no more. */
     out[*count] = (lc_proposal){.known = index, .rule = rule_of(p, cues)};
     return merge(p, &p->candidates[index], clause, value, &out[(*count)++].value, err);
 }
