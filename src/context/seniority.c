@@ -283,9 +283,8 @@ static char folded(char c)
     return c == '_' || c == '-' ? ' ' : c;
 }
 
-static int rank_of(void *ctx, loci_str title)
+static int find(loci_str title)
 {
-    (void)ctx;
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         size_t same = 0;
 
@@ -296,6 +295,17 @@ static int rank_of(void *ctx, loci_str title)
             return levels[i].rank;
     }
     return -1;
+}
+
+/* One or many of them. */
+static int rank_of(void *ctx, loci_str title)
+{
+    int rank = find(title);
+
+    (void)ctx;
+    if (rank < 0 && title.len > 3 && folded(title.ptr[title.len - 1]) == 's')
+        rank = find((loci_str){title.ptr, title.len - 1});
+    return rank;
 }
 
 lc_ranking lc_seniority(void)

@@ -477,7 +477,8 @@ static void find_titled(lc_cue_set *set, lc_terms clause, size_t start)
 static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
 {
     static const char *const verbs[] = {"taking", "takes", "take", "took", "stepping", "steps",
-                                        "filling", "fills", "covering", "covers", "standing"};
+                                        "filling", "fills", "standing", "stands"};
+    static const char *const alone[] = {"covering", "covers", "replacing", "replaces"};
     static const char *const ends[] = {"over", "in", "for", "up"};
     size_t count = 0;
 
@@ -487,8 +488,9 @@ static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
         count++;
     for (size_t at = start + count; count > 0 && at + 1 < clause.count && at < start + count + 3;
          at++)
-        if (is_one_of(clause.at[at].word, verbs, sizeof verbs / sizeof *verbs) &&
-            is_one_of(clause.at[at + 1].word, ends, sizeof ends / sizeof *ends)) {
+        if (is_one_of(clause.at[at].word, alone, sizeof alone / sizeof *alone) ||
+            (is_one_of(clause.at[at].word, verbs, sizeof verbs / sizeof *verbs) &&
+             is_one_of(clause.at[at + 1].word, ends, sizeof ends / sizeof *ends))) {
             set->value = lc_terms_part(clause, start, count);
             set->value_order = 0;
             set->bits |= LC_CUE_VALUE | LC_CUE_UPDATE;

@@ -47,7 +47,9 @@ typedef enum lc_cue {
     LC_CUE_OVERRULE = 1 << 25,     /* Sets somebody else's word aside. */
     LC_CUE_TROUBLE = 1 << 26,      /* Something went wrong with what it names. */
     LC_CUE_CONCLUDE = 1 << 27,     /* Follows from what was said before: "so ..." */
-    LC_CUE_CANCEL = 1 << 28        /* What it names will not be. */
+    LC_CUE_CANCEL = 1 << 28,       /* What it names will not be. */
+    LC_CUE_STORY = 1 << 29,        /* About somebody who has no part in it. */
+    LC_CUE_NOW = 1 << 30           /* Ends with "now": weaker than LC_CUE_UPDATE. */
 } lc_cue;
 
 /* What was found in one clause. */

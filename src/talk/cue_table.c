@@ -19,6 +19,12 @@
 #define ESTIMATE                                                                                   \
     "diagnosis|estimate|answer|analysis|claim|statement|numbers|report|figures|assessment"
 
+/* Whom people tell stories about. */
+#define FAMILY                                                                                     \
+    "sister~|brother~|cousin~|mother~|father~|mum~|mom~|dad~|aunt~|uncle~|neighbour~|neighbor~"    \
+    "|friend~|mate~|wife~|husband~|son~|daughter~|grandmother~|grandfather~|colleague~|flatmate~"  \
+    "|roommate~|nephew~|niece~"
+
 /* Keys of where somebody is. */
 #define PLACE "address city town residence location home"
 
@@ -147,6 +153,13 @@ static const lc_cue_row rows[] = {
     {LC_CUE_PAST, "the year|month|week|day|season before $"},
     {LC_CUE_PAST, "in the old|good days|times"},
     {LC_CUE_PAST, "back then|in the day"},
+    {LC_CUE_PAST, "^my|his|her|our|a " FAMILY " ... was|were|had|did|got|went|cost|left|wore|bought"},
+
+    /* About somebody else. */
+    {LC_CUE_STORY, "^my|his|her|our|a|some " FAMILY},
+    {LC_CUE_STORY, "^the|that|some * next|across|opposite|down door|the|us|to"},
+    {LC_CUE_STORY, "did|do i|you|we? tell|hear|know * you|that|about|the"},
+    {LC_CUE_STORY, "reminds|remind me|us of"},
     {LC_CUE_PAST, "my|our|his|her first|previous|former|old ... was|were|cost|had|did"},
     {LC_CUE_PAST, "the value|original|old|previous|former|earlier|prior ... was|were"},
     {LC_CUE_PAST, "was|were originally|considered|supposed|planned|going"},
@@ -292,7 +305,10 @@ static const lc_cue_row rows[] = {
     {LC_CUE_CORRECT, "scratch|strike|cancel|forget|disregard|ignore that|it"},
     {LC_CUE_CORRECT, "take|taking * back $"},
     {LC_CUE_CORRECT, "take|taking that|it|this back:"},
-    {LC_CUE_CORRECT, "i|we meant|misspoke|mistyped|misread|misheard|miscounted|mixed"},
+    {LC_CUE_CORRECT,
+     "i|we|i'd|we'd|i've|we've|they'd|he'd|she'd have|had|must? meant|misspoke|mistyped|misread"
+     "|misheard|miscounted|misremembered|mixed"},
+    {LC_CUE_CORRECT, "had|read|looked|opened|used|gave * the wrong"},
     {LC_CUE_CORRECT, "on reflection"},
     {LC_CUE_CORRECT, "got that|it wrong"},
     {LC_CUE_CORRECT, "i mean:"},
@@ -351,6 +367,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "the? " TRUE_NOW "|new value|one|date|time|price|number|address|plan|budget"},
     {LC_CUE_UPDATE, "^update"},
     {LC_CUE_UPDATE, "^just|right|only now:"},
+    {LC_CUE_NOW, "now $"},
     {LC_CUE_UPDATE, "it|that|them|this down|up|back|forward to"},
     {LC_CUE_UPDATE, "has|have been " CHANGED "|cancelled|canceled|approved|revoked"},
 
@@ -412,6 +429,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TROUBLE, "fell|falls|fallen|pulled|backed|sold|ran|run|burnt|broke|called|rained through|out|off|down"},
     {LC_CUE_TROUBLE, "too expensive|dear|small|big|large|late|early|slow|far|heavy|hot|cold|loud|risky"},
     {LC_CUE_TROUBLE, "no longer|good|use|space|room"},
+    {LC_CUE_TROUBLE, "out of"},
+    {LC_CUE_TROUBLE, "has|have|is|are|got flu|tonsillitis|measles|covid|injured|away|abroad|ill|down"},
     {LC_CUE_TROUBLE, "off sick|ill|work|today|this|the"},
 
     /* Follows from something. */
@@ -528,7 +547,10 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REFERS, "use|take that|this|it $"},
     {LC_CUE_REFERS, "i've|we've|i|we rebooked|rescheduled|rearranged|reorganised|reorganized"},
     {LC_CUE_REFERS, "it|that is|should|will|has|was now|actually|be|to|moved|changed|supposed"},
-    {LC_CUE_REFERS, "i|we meant|misspoke|mistyped|misread|misheard|miscounted"},
+    {LC_CUE_REFERS,
+     "i|we|i'd|we'd|i've|we've|they'd|he'd|she'd have|had|must? meant|misspoke|mistyped|misread"
+     "|misheard|miscounted|misremembered"},
+    {LC_CUE_REFERS, "had|read|looked|opened|used|gave * the wrong"},
     {LC_CUE_REFERS, "got that|it wrong"},
     {LC_CUE_REFERS, "now it says|shows|reads"},
     {LC_CUE_REFERS, "^the? latest|newest is|says|shows"},

@@ -27,6 +27,8 @@ static const mark_word words[] = {
     {"internal", LC_MARK_RESTRICTED},
     {"classified", LC_MARK_RESTRICTED},
     {"sensitive", LC_MARK_RESTRICTED},
+    {"not for", LC_MARK_EXCLUDED},
+    {"hidden from", LC_MARK_EXCLUDED},
     {"tenant:", LC_MARK_ORGANIZATION},
     {"organization:", LC_MARK_ORGANIZATION},
     {"organisation:", LC_MARK_ORGANIZATION},
@@ -112,6 +114,8 @@ lc_mark lc_mark_of(loci_str text)
             continue;
         if (words[i].kind == LC_MARK_RESTRICTED)
             return (lc_mark){LC_MARK_RESTRICTED, audience_of(mark)};
+        if (words[i].kind == LC_MARK_EXCLUDED)
+            return (lc_mark){LC_MARK_EXCLUDED, mark};
         if (memchr(mark.ptr, ':', mark.len) != NULL)
             (void)lc_str_split(mark, ':', &behind);
         return (lc_mark){words[i].kind,

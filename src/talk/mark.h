@@ -12,6 +12,7 @@ typedef enum lc_mark_kind {
     LC_MARK_NONE,
     LC_MARK_WITHDRAWN,
     LC_MARK_RESTRICTED,   /* `names` is who it is for. */
+    LC_MARK_EXCLUDED,     /* `names` is who it is not for. */
     LC_MARK_ORGANIZATION, /* `names` is whose it is. */
     LC_MARK_SUPPOSED,     /* `names` is what it is: a draft, a sandbox. */
     LC_MARK_SCOPE         /* `names` is the scope. */

@@ -332,13 +332,18 @@ static bool names_all(lc_terms key, lc_terms words)
     return topics > 0;
 }
 
-/* "Noah's": whose, and no contraction, which is a function word. */
+/* "Noah's": whose. "Steel's gone up" is no owner: what follows a verb is no thing. */
 static bool is_owner(lc_terms terms, const lc_term *term)
 {
-    const char *end = terms.text.ptr + term->start + term->bytes;
+    const char *end = terms.text.ptr + term->start + term->bytes, *next;
 
-    return (term->kind == LC_TERM_WORD || term->kind == LC_TERM_NAME) && term->bytes > 2 &&
-           end[-1] == 's' && (end[-2] == '\'' || end[-2] == '\x99');
+    if ((term->kind != LC_TERM_WORD && term->kind != LC_TERM_NAME) || term->bytes <= 2 ||
+        end[-1] != 's' || (end[-2] != '\'' && end[-2] != '\x99'))
+        return false;
+    if (term + 1 == terms.at + terms.count || !lc_term_is_content(term[1].kind))
+        return false;
+    next = terms.text.ptr + term[1].start + term[1].bytes;
+    return term[1].bytes < 5 || (memcmp(next - 3, "ing", 3) != 0 && memcmp(next - 2, "ed", 2) != 0);
 }
 
 static bool is_possessive(const lc_term *term)
@@ -741,7 +746,9 @@ static size_t restated(const proposing *p, const lc_unit_clause *clause, lc_term
     for (size_t i = 0; i < p->input->known_count && !is_other(clause->terms); i++) {
         const candidate *c = &p->candidates[i];
 
-        if (is_open(p, i, clause, value) && (shape_of(c->value) & shape_of(value)) != 0 &&
+        if (is_open(p, i, clause, value) &&
+            ((shape_of(c->value) & shape_of(value)) != 0 ||
+             (is_proper(c->value) && is_proper(value))) &&
             names_all(c->key, words) && is_only_about(p, c, words))
             return i;
     }
@@ -907,12 +914,18 @@ static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_te
     uint32_t cues = clause->cues.bits;
     bool is_meant = (cues & (LC_CUE_CORRECT | LC_CUE_UPDATE | LC_CUE_DECIDE)) != 0 ||
                     ((cues & LC_CUE_VALUE) != 0 &&
-                     (p->message.attribution.rank >= 0 || (cues & LC_CUE_CONCLUDE) != 0 ||
+                     ((cues & LC_CUE_CONCLUDE) != 0 ||
                       lc_unit_has(&p->message, LC_CUE_CORRECT | LC_CUE_UPDATE)));
     size_t index = contrasted(p, clause, value);
 
     if (is_meant && index == LC_SAID_NONE)
         index = best_named(p, clause, value);
+    /* A title alone is weak: then all of the key must be named. */
+    if (index == LC_SAID_NONE && (cues & LC_CUE_VALUE) != 0 && p->message.attribution.rank >= 0) {
+        index = best_named(p, clause, value);
+        if (index != LC_SAID_NONE && !names_all(p->candidates[index].key, clause->terms))
+            index = LC_SAID_NONE;
+    }
     if (is_meant && index == LC_SAID_NONE)
         index = last_pointed_at(p, clause, value);
     if (index == LC_SAID_NONE)
@@ -1086,7 +1099,9 @@ loci_status lc_talk_propose(const lc_talk *talk, lc_arena *arena, const lc_propo
 
     if (status != LOCI_OK)
         return status;
-    if (p.exploring > 0 || lc_unit_has(&p.message, LC_CUE_EXPLORE_OPEN))
+    /* What is played with, and what somebody else says in confidence, is no news. */
+    if (p.exploring > 0 || lc_unit_has(&p.message, LC_CUE_EXPLORE_OPEN) ||
+        (p.message.attribution.who.len > 0 && lc_unit_has(&p.message, LC_CUE_PRIVATE)))
         p.message.clause_count = 0;
     for (size_t i = 0; i < p.message.clause_count && count < LC_PROPOSALS_MAX && status == LOCI_OK;
          i++)

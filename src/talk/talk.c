@@ -214,6 +214,11 @@ static loci_status judge_mark(lc_judging *j, lc_unit *unit, loci_error *err)
         if (!is_open)
             unit->verdict = LC_VERDICT_RESTRICTED;
         break;
+    case LC_MARK_EXCLUDED:
+        /* Whoever is of a higher rank than those it names may read it. */
+        if (j->input->reader_rank <= lc_rank_in(mark.names, j->talk->ranking))
+            unit->verdict = LC_VERDICT_RESTRICTED;
+        break;
     case LC_MARK_ORGANIZATION:
         if (j->input->reader_organization.len > 0 &&
             !lc_mark_is_name(mark.names, j->input->reader_organization))
@@ -378,6 +383,18 @@ static void collect_dead(lc_judging *j)
 
 /* ---- Clauses --------------------------------------------------------------------------------- */
 
+/* Has the clause to do with the question or with a fact? */
+static bool has_part(const lc_judging *j, lc_terms clause)
+{
+    if (lc_subject_is_near(j->query, clause))
+        return true;
+    for (size_t i = 0; i < j->input->count; i++)
+        if (j->units[i].said->kind == LC_SAID_FACT &&
+            lc_subject_is_near(j->units[i].terms, clause))
+            return true;
+    return false;
+}
+
 static lc_verdict verdict_by_words(const lc_judging *j, const lc_unit *unit,
                                    const lc_unit_clause *clause)
 {
@@ -387,6 +404,8 @@ static lc_verdict verdict_by_words(const lc_judging *j, const lc_unit *unit,
         return LC_VERDICT_ASKS;
     if ((cues & LC_CUE_META) != 0)
         return LC_VERDICT_META;
+    if ((cues & LC_CUE_STORY) != 0 && !has_part(j, clause->terms))
+        return LC_VERDICT_ASIDE;
     if ((cues & LC_CUE_PAST) != 0 && !lc_subject_shares_name(j->query, unit->terms))
         return LC_VERDICT_WAS;
     return (cues & LC_CUE_TENTATIVE) != 0 ? LC_VERDICT_SUPPOSES : LC_VERDICT_HOLDS;

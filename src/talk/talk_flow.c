@@ -180,6 +180,12 @@ static void correct_clauses(lc_judging *j, size_t index, const lc_unit_clause *c
     }
 }
 
+/* "Monday then.": settles what was spoken of. */
+static bool is_bare(uint32_t cues)
+{
+    return (cues & LC_CUE_DECIDE) != 0 && (cues & LC_CUE_REFERS) != 0;
+}
+
 static void follow_clauses(lc_judging *j, size_t index)
 {
     lc_unit *unit = &j->units[index];
@@ -195,7 +201,8 @@ static void follow_clauses(lc_judging *j, size_t index)
             declare_wrong(j, index, clause);
         if ((cues & LC_CUE_REPLAN) != 0)
             replan(j, index);
-        if ((cues & (LC_CUE_CORRECT | LC_CUE_UPDATE)) != 0 && (cues & LC_CUE_PAST) == 0)
+        if (((cues & (LC_CUE_CORRECT | LC_CUE_UPDATE)) != 0 || is_bare(cues)) &&
+            (cues & LC_CUE_PAST) == 0)
             correct_clauses(j, index, clause);
     }
 }

@@ -29,6 +29,18 @@ static bool is_made_up(const lc_judging *j, lc_terms clause)
     return false;
 }
 
+/* "Ten miles, not a half.": does the answer say no to something of the clause? */
+static bool is_corrected(const lc_unit *answer, lc_terms clause)
+{
+    for (size_t c = 0; answer != NULL && c < answer->clause_count; c++) {
+        lc_terms former = answer->clauses[c].cues.former;
+
+        if (former.count > 0 && lc_terms_state(clause, former))
+            return true;
+    }
+    return false;
+}
+
 /* The first thing that a person said after it, or NULL. */
 static const lc_unit *answer_to(const lc_judging *j, size_t index)
 {
@@ -52,7 +64,8 @@ void lc_judging_model(lc_judging *j)
         is_taken_up = answer != NULL && !is_refused && lc_unit_has(answer, LC_CUE_ACCEPT);
         for (size_t c = 0; c < unit->clause_count; c++)
             if (unit->clauses[c].verdict == LC_VERDICT_HOLDS &&
-                (is_refused || (!is_taken_up && is_made_up(j, unit->clauses[c].terms))))
+                (is_refused || is_corrected(answer, unit->clauses[c].terms) ||
+                 (!is_taken_up && is_made_up(j, unit->clauses[c].terms))))
                 unit->clauses[c].verdict = LC_VERDICT_OUTRANKED;
     }
 }

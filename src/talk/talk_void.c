@@ -11,6 +11,8 @@
 #define NO_STATEMENT                                                                               \
     (LC_CUE_QUESTION | LC_CUE_REQUEST | LC_CUE_META | LC_CUE_TENTATIVE | LC_CUE_PAST)
 
+#define NEWS (LC_CUE_NOW | LC_CUE_UPDATE | LC_CUE_CORRECT)
+
 static bool is_topic(const lc_term *term)
 {
     return (term->kind == LC_TERM_WORD || term->kind == LC_TERM_NAME) && !term->is_measure;
@@ -164,8 +166,10 @@ static bool restates(const search *s, const lc_unit *unit, lc_terms older, size_
     const lc_term *old = &older.at[at], *amount = s->part.at + s->part.count;
 
     if (is_label(before, old) || old->kind != amount->kind || lc_terms_have(now, old->sense) ||
-        lc_terms_have(older, amount->sense) || topic_count(before) == 0 ||
-        !covers(before, s->part) || !covers(s->part, before) || is_event(before))
+        lc_terms_have(older, amount->sense) || topic_count(before) == 0 || is_event(before))
+        return false;
+    /* News may say less of what it is about. */
+    if (!covers(before, s->part) || (!covers(s->part, before) && (s->clause->cues.bits & NEWS) == 0))
         return false;
     if (!is_same_person(s->unit, unit) && (is_of_speaker(before) || is_of_speaker(s->part)))
         return false;
@@ -261,15 +265,38 @@ static lc_terms ending(lc_terms clause, size_t at)
     return lc_terms_part(clause, start, at - start);
 }
 
+/* The first run of names in the clause: of "Dr Amari's train is stuck" Dr Amari. */
+static lc_terms names_of(lc_terms clause)
+{
+    size_t first = 0, count = 0;
+
+    while (first < clause.count && clause.at[first].kind != LC_TERM_NAME)
+        first++;
+    while (first + count < clause.count && clause.at[first + count].kind == LC_TERM_NAME)
+        count++;
+    return lc_terms_part(clause, first, count);
+}
+
+static bool has_instead(const lc_unit *unit)
+{
+    static const char *const instead[] = {"instead"};
+
+    return HAS_ONE_OF(unit->terms, instead);
+}
+
 static void follow_end(lc_judging *j, size_t index, const lc_unit_clause *clause)
 {
     lc_unit *unit = &j->units[index];
     search s = {unit, clause, ending(clause->terms, clause->cues.cancel_at)};
 
-    if ((clause->cues.bits & LC_CUE_CANCEL) != 0)
+    if ((clause->cues.bits & LC_CUE_CANCEL) != 0) {
         replace_older(j, index, &s, is_called_off);
-    else if (goes_on(unit, clause))
+    } else if (goes_on(unit, clause)) {
         replace_older(j, index, &s, is_given_up);
+        s.part = names_of(clause->terms);
+        if (s.part.count > 0 && has_instead(unit))
+            replace_older(j, index, &s, is_given_up);
+    }
 }
 
 /* ---- Somebody else does it ------------------------------------------------------------------- */

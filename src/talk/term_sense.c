@@ -15,7 +15,7 @@
 #define SPELLING_BYTES_MAX 64
 
 static const char *const stop_words[] = {
-    "a", "about", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before", "being", "but", "by", "can", "could", "did", "do", "does", "don't", "done", "during", "each", "every", "for", "from", "get", "go", "going", "gone", "got", "had", "has", "have", "having", "he", "her", "here", "him", "his", "how", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "it", "it's", "its", "just", "know", "let", "let's", "made", "make", "may", "me", "might", "mine", "more", "most", "must", "my", "need", "needs", "no", "not", "now", "of", "oh", "ok", "okay", "on", "once", "only", "or", "other", "our", "ours", "out", "over", "own", "per", "please", "really", "said", "same", "say", "says", "shall", "she", "should", "so", "some", "such", "tell", "than", "that", "that's", "the", "their", "them", "then", "there", "these", "they", "think", "this", "those", "to", "told", "too", "under", "until", "up", "us", "very", "via", "want", "wants", "was", "we", "we'll", "we're", "we've", "well", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "yes", "you", "your", "yours"};
+    "a", "about", "again", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be", "been", "before", "being", "but", "by", "can", "could", "did", "do", "does", "don't", "done", "during", "each", "every", "for", "from", "get", "go", "going", "gone", "got", "had", "has", "have", "having", "he", "her", "here", "him", "his", "how", "i", "i'd", "i'll", "i'm", "i've", "if", "in", "into", "is", "it", "it's", "its", "just", "know", "let", "let's", "made", "make", "may", "me", "might", "mine", "more", "most", "must", "my", "need", "needs", "no", "not", "now", "of", "oh", "ok", "okay", "on", "once", "one", "one's", "ones", "only", "or", "other", "our", "ours", "out", "over", "own", "per", "please", "really", "said", "same", "say", "says", "shall", "she", "should", "so", "some", "such", "tell", "than", "that", "that's", "the", "their", "them", "then", "there", "these", "they", "think", "this", "those", "to", "told", "too", "under", "until", "up", "us", "very", "via", "want", "wants", "was", "we", "we'll", "we're", "we've", "well", "were", "what", "when", "where", "which", "who", "whom", "whose", "why", "will", "with", "would", "yes", "you", "your", "yours"};
 
 static const char *const dates[] = {
     "apr",       "april",    "aug",  "august",  "dec",      "december", "eod",
@@ -170,12 +170,28 @@ static void set_amount(loci_str lower, lc_term *out)
     }
 }
 
-static loci_str digits_of(loci_str word)
+static loci_str listed_digits(loci_str word)
 {
     for (size_t i = 0; i < sizeof number_words / sizeof *number_words; i++)
         if (lc_str_is(word, number_words[i].word))
             return loci_str_of(number_words[i].digits);
     return LC_STR_NONE;
+}
+
+/* "seven" is 7, "twenty-five" 25; `out` has room for both digits. */
+static loci_str digits_of(loci_str word, char out[2])
+{
+    loci_str units, tens = lc_str_split(word, '-', &units), digits = listed_digits(word);
+
+    if (digits.len > 0 || units.len == 0)
+        return digits;
+    tens = listed_digits(tens);
+    units = lc_str_is(units, "one") ? LC_STR("1") : listed_digits(units);
+    if (tens.len != 2 || tens.ptr[1] != '0' || units.len != 1)
+        return LC_STR_NONE;
+    out[0] = tens.ptr[0];
+    out[1] = units.ptr[0];
+    return (loci_str){out, 2};
 }
 
 /* Lower case, with straight apostrophes; cut at what a spelling may have. */
@@ -196,18 +212,21 @@ static loci_str to_lower(loci_str spelled, char out[SPELLING_BYTES_MAX])
     return (loci_str){out, len};
 }
 
-/* "Fridays" */
+/* "Fridays", "Friday's" */
 static bool is_weekdays(loci_str lower)
 {
-    return ends_with(lower, "days") && lower.len > 5 &&
-           IS_LISTED(((loci_str){lower.ptr, lower.len - 1}), dates);
+    size_t ending = ends_with(lower, "day's") ? 2 : 1;
+
+    return (ends_with(lower, "days") || ending == 2) && lower.len > 5 &&
+           IS_LISTED(((loci_str){lower.ptr, lower.len - ending}), dates);
 }
 
 void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *out)
 {
     char bytes[SPELLING_BYTES_MAX];
     loci_str lower = to_lower(spelled, bytes);
-    loci_str digits = is_amount ? LC_STR_NONE : digits_of(lower);
+    char two[2];
+    loci_str digits = is_amount ? LC_STR_NONE : digits_of(lower, two);
 
     out->word = lc_term_word(lower);
     if (is_amount || digits.len > 0) {
