@@ -226,6 +226,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_CLOSE, "stop|end|finish|quit|enough|over|done * role|dry|mock play|playing|run"},
     {LC_CUE_EXPLORE_CLOSE, "role play is? over|finished|done|ended"},
     {LC_CUE_EXPLORE_CLOSE, "^no|nah|ok|okay: * leave|keep|stay it|that|things|as"},
+    {LC_CUE_EXPLORE_CLOSE, "^keep|leave everything|things|it|that as|the way? it|they|things is|are|was"},
     {LC_CUE_EXPLORE_CLOSE, "stop|quit pretending|imagining|joking|dreaming|playing"},
     {LC_CUE_EXPLORE_CLOSE, "don't send|use|keep|save that|it|this"},
     {LC_CUE_EXPLORE_CLOSE, "forget|ignore i said|* said|all * that|this"},
@@ -334,6 +335,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_CORRECT, "not ... but"},
 
     /* How it is by now. */
+    {LC_CUE_UPDATE, "^as of"},
     {LC_CUE_UPDATE, "as of today|now|this|yesterday|tomorrow|next"},
     {LC_CUE_UPDATE, "from today|tomorrow|now"},
     {LC_CUE_UPDATE, "now it|he|she|they says|say|shows|show|reads"},
@@ -430,6 +432,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TROUBLE, "too expensive|dear|small|big|large|late|early|slow|far|heavy|hot|cold|loud|risky"},
     {LC_CUE_TROUBLE, "no longer|good|use|space|room"},
     {LC_CUE_TROUBLE, "out of"},
+    {LC_CUE_TROUBLE, "not acceptable|good|ideal|possible|great|working|enough|available|suitable"},
+    {LC_CUE_TROUBLE, "moved|moves|moving to|on|away|abroad"},
+    {LC_CUE_TROUBLE, "being painted|repaired|renovated|serviced|rebuilt|replaced|refurbished|fixed"},
     {LC_CUE_TROUBLE, "has|have|is|are|got flu|tonsillitis|measles|covid|injured|away|abroad|ill|down"},
     {LC_CUE_TROUBLE, "off sick|ill|work|today|this|the"},
 
@@ -497,6 +502,10 @@ static const lc_cue_row rows[] = {
     /* Where the new value stands. The first that fits counts. */
     {LC_CUE_VALUE, "it's|it|that|that's is? going to be <v>"},
     {LC_CUE_VALUE, "it|that|them|this down|up|back|forward|over? to <v>"},
+    {LC_CUE_VALUE,
+     "please? route|send|forward|direct|pass|hand|address|deliver|assign it|them|all|the|every? * to <v>"},
+    {LC_CUE_VALUE,
+     "we're|i'm|we'll|i'll|we|i ordering|buying|getting|sourcing|hiring|order|buy|hire from|with|at <v>"},
     {LC_CUE_VALUE, CHANGE " that|it|this|them back? to <v>"},
     {LC_CUE_VALUE, CHANGE " the|our|my * to <v>"},
     {LC_CUE_VALUE, "make that|it <v>"},

@@ -524,7 +524,7 @@ static bool is_about(const proposing *p, const candidate *c, const lc_unit_claus
         if (has_word(front, others[i]))
             return false;
     /* A name gives way to a name, unless it is corrected. */
-    if ((clause->cues.bits & LC_CUE_CORRECT) == 0 && is_proper(c->value) &&
+    if ((clause->cues.bits & (LC_CUE_CORRECT | LC_CUE_CONCLUDE)) == 0 && is_proper(c->value) &&
         !begins_proper(value) && !has_amount(value))
         return false;
     /* Who is named in the key may have more than one word for the thing. */
@@ -580,7 +580,8 @@ static bool is_copula(const lc_term *term)
                                         "takes", "place",  "held",   "happens",
                                         "starts", "begins", "ends",  "falls",
                                         "earlier", "later", "goes",  "runs",
-                                        "sooner", "day",    "weighs", "serves"};
+                                        "sooner", "day",    "weighs", "serves",
+                                        "opens",  "closes", "leaves", "arrives"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (term->word == lc_term_word(loci_str_of(words[i])))
@@ -777,6 +778,94 @@ static size_t restated_lately(const proposing *p, const lc_unit_clause *clause, 
     return found;
 }
 
+/* Content words of `front` that are not known of the fact and no mere verbs. */
+static size_t unknown_words(const proposing *p, const candidate *c, lc_terms front)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < front.count; i++) {
+        const lc_term *term = &front.at[i];
+
+        count += lc_term_is_content(term->kind) && term->kind != LC_TERM_DATE &&
+                 !is_copula(term) && !is_change_word(term) && !is_generic(term) &&
+                 !is_known_of(p, c, term);
+    }
+    return count;
+}
+
+/* "New target is ...": new, and a word for what has a value. */
+static bool is_new_value(lc_terms front)
+{
+    static const char *const values[] = {"target", "date",   "deadline", "time",  "price",
+                                         "total",  "figure", "number",   "plan",  "slot",
+                                         "quote",  "amount", "estimate", "value", "offer",
+                                         "rate",   "limit",  "schedule", "count", "goal"};
+
+    for (size_t i = 0; i + 1 < front.count; i++)
+        for (size_t w = 0; w < sizeof values / sizeof *values; w++)
+            if (front.at[i].word == lc_term_word(LC_STR("new")) &&
+                front.at[i + 1].word == lc_term_word(loci_str_of(values[w])))
+                return true;
+    return false;
+}
+
+/* Does the clause point back: "it's ...", "he'll come ...", "the new target is ..."? */
+static bool points_back(const proposing *p, const candidate *c, const lc_unit_clause *clause,
+                        lc_terms front)
+{
+    static const char *const subjects[] = {"it's",  "it'll", "he'll",  "she'll",
+                                           "that's", "he's", "she's", "they'll"};
+    size_t unknown = unknown_words(p, c, front);
+
+    if (unknown > 0)
+        return unknown == 1 && is_new_value(front);
+    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
+        if (has_word(front, subjects[i]))
+            return true;
+    return (has_word(front, "it") && (clause->cues.bits & LC_CUE_UPDATE) != 0) ||
+           score(p, c, p->message.terms) > 0;
+}
+
+/* "It's Thursday.", "It says 18:25." */
+static bool tells_time(lc_terms front, lc_terms value)
+{
+    bool is_time = value.at[0].kind == LC_TERM_DATE || value.at[0].kind == LC_TERM_TIME;
+
+    return has_word(front, "says") || has_word(front, "reads") ||
+           (is_time && front.count <= 2 && (has_word(front, "it's") || has_word(front, "it")));
+}
+
+/* "QA found two blockers. New target is June 17.": another amount of the form of the one fact that
+ * was stated lately and looks like it, in a clause that points back and speaks of nothing else. */
+static size_t recalled(const proposing *p, const lc_unit_clause *clause, lc_terms value)
+{
+    static const char *const more[] = {"also", "another", "too", "extra", "more", "or"};
+    size_t start = (size_t)(segment_of(clause->terms, value) - clause->terms.at), found;
+    lc_terms front = lc_terms_part(clause->terms, start,
+                                   (size_t)(value.at - clause->terms.at) - start);
+
+    if (!lc_term_is_amount(value.at[0].kind) || is_other(clause->terms) || tells_time(front, value))
+        return LC_SAID_NONE;
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        if (has_word(clause->terms, more[i]))
+            return LC_SAID_NONE;
+    found = LC_SAID_NONE;
+    for (size_t i = 0; i < p->input->known_count; i++) {
+        const candidate *c = &p->candidates[i];
+
+        if (p->input->known[i].is_former || c->is_utterance || c->age >= RECENT ||
+            (lc_value_kinds(c->value) & lc_value_kinds(value)) == 0)
+            continue;
+        if (found != LC_SAID_NONE)
+            return LC_SAID_NONE;
+        found = i;
+    }
+    return found != LC_SAID_NONE && is_open(p, found, clause, value) &&
+                   points_back(p, &p->candidates[found], clause, front)
+               ? found
+               : LC_SAID_NONE;
+}
+
 static bool has_same_content(lc_terms a, lc_terms b)
 {
     return has_all(a, b) && has_all(b, a);
@@ -936,7 +1025,9 @@ static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_te
         index = recounted(p, clause, value);
     if (index == LC_SAID_NONE)
         index = restated(p, clause, value);
-    return index != LC_SAID_NONE ? index : restated_lately(p, clause, value);
+    if (index == LC_SAID_NONE)
+        index = restated_lately(p, clause, value);
+    return index != LC_SAID_NONE ? index : recalled(p, clause, value);
 }
 
 /* The only amount of this kind in a value, or LC_SAID_NONE. */

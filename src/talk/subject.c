@@ -386,6 +386,27 @@ static bool places_differ(lc_terms a, lc_terms b)
     return false;
 }
 
+/* Do both begin with the same words and then say different things: "Exams are held on campus",
+ * "Exams are held online"? */
+static bool parts_ways(lc_terms a, lc_terms b)
+{
+    size_t i = 0, k = 0, same = 0;
+
+    for (;;) {
+        while (i < a.count && !lc_term_is_content(a.at[i].kind))
+            i++;
+        while (k < b.count && !lc_term_is_content(b.at[k].kind))
+            k++;
+        if (i == a.count || k == b.count)
+            return false;
+        if (a.at[i].sense != b.at[k].sense)
+            return same >= 2;
+        same++;
+        i++;
+        k++;
+    }
+}
+
 bool lc_subject_orders_clash(lc_terms a, lc_terms b)
 {
     const lc_term *first_a = first_topic(a), *first_b = first_topic(b);
@@ -395,7 +416,7 @@ bool lc_subject_orders_clash(lc_terms a, lc_terms b)
         return false;
     if ((shared >= 2 || (rules(a) && rules(b))) && says_no(a) != says_no(b))
         return true;
-    if (shared >= 3 && places_differ(a, b))
+    if ((shared >= 3 && places_differ(a, b)) || parts_ways(a, b))
         return true;
     return first_a->sense == first_b->sense && rules(a) && rules(b);
 }

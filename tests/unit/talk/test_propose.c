@@ -237,6 +237,17 @@ static const char *const ordinary[] = {
     "That makes 3 of us.",
     "The team won 3 to 1 on Friday.",
     "The departure of our train master was sad.",
+    "It's Thursday.",
+    "It's 3pm already.",
+    "He'll be 40 on Friday.",
+    "It took until Friday.",
+    "It rained on Friday.",
+    "The new kid starts on Friday.",
+    "New shoes on Friday.",
+    "It opens on Friday in cinemas.",
+    "She'll come on Friday with the kids.",
+    "The meeting was long. Lunch is at 3pm.",
+    "After the meeting it's tea at 4pm.",
 };
 
 TEST(propose, ordinary_sentences_change_nothing)
