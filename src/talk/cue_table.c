@@ -348,6 +348,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, CHANGED " back|up|down|forward|over|out? to"},
     {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i|they " CHANGED " the|our|my * to"},
     {LC_CUE_UPDATE, "gone|went|goes|going|up|down up|down|back? to"},
+    {LC_CUE_UPDATE, "comes|come|came up|down to"},
     {LC_CUE_UPDATE, "from * on|onward|onwards"},
     {LC_CUE_UPDATE, "^from|starting|beginning next|this|tomorrow|today|monday|tuesday|wednesday|thursday|friday|saturday|sunday"},
     {LC_CUE_UPDATE, CHANGED " us|it|that|everything|everyone|things|them to"},

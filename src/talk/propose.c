@@ -809,12 +809,12 @@ static bool is_new_value(lc_terms front)
     return false;
 }
 
-/* Does the clause point back: "it's ...", "he'll come ...", "the new target is ..."? */
+/* Does the clause point back: "it's ...", "the new target is ...", "he'll come ..." where the message
+ * says who? */
 static bool points_back(const proposing *p, const candidate *c, const lc_unit_clause *clause,
                         lc_terms front)
 {
-    static const char *const subjects[] = {"it's",  "it'll", "he'll",  "she'll",
-                                           "that's", "he's", "she's", "they'll"};
+    static const char *const subjects[] = {"it's", "it'll", "that's"};
     size_t unknown = unknown_words(p, c, front);
 
     if (unknown > 0)
