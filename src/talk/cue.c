@@ -473,6 +473,23 @@ static void find_titled(lc_cue_set *set, lc_terms clause, size_t start)
     }
 }
 
+/* "22 is the new maximum.": what is new stands in front. */
+static void find_new(lc_cue_set *set, lc_terms clause, size_t start)
+{
+    static const char *const leads[] = {"the", "our", "your", "my"};
+
+    for (size_t at = start + 1; at + 3 < clause.count && at <= start + CONTRAST_TERMS_MAX; at++) {
+        if (clause.at[at].word != lc_term_word(LC_STR("is")) ||
+            !is_one_of(clause.at[at + 1].word, leads, sizeof leads / sizeof *leads) ||
+            clause.at[at + 2].word != lc_term_word(LC_STR("new")))
+            continue;
+        set->value = lc_terms_part(clause, start, at - start);
+        set->value_order = 0;
+        set->bits |= LC_CUE_VALUE | LC_CUE_UPDATE;
+        return;
+    }
+}
+
 /* "Ravi's taking over the migration.": who does it from here on. */
 static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
 {
@@ -537,6 +554,7 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
     find_bare(&set, clause, start);
     find_successor(&set, clause, start);
     find_titled(&set, clause, start);
+    find_new(&set, clause, start);
     if (clause.count > 0 && clause.at[clause.count - 1].after == '?')
         set.bits |= LC_CUE_QUESTION;
     return set;

@@ -90,6 +90,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "not sure if|whether|yet|about"},
     {LC_CUE_TENTATIVE, "hypothetically|theoretically"},
     {LC_CUE_TENTATIVE, "still deciding|undecided"},
+    {LC_CUE_TENTATIVE, "i|we sometimes|often|just? fantasize|fantasise|dream|daydream about|of"},
+    {LC_CUE_TENTATIVE, "^in|during the|a|our|this|that? " PLAY},
+    {LC_CUE_TENTATIVE, "the|a simulated|hypothetical|imaginary|fictional|made-up"},
     {LC_CUE_TENTATIVE, "worst|best case"},
     {LC_CUE_TENTATIVE, "hard to say"},
     {LC_CUE_TENTATIVE, "a|my wild|rough|pure|educated|best? guess"},
@@ -156,7 +159,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_PAST, "^my|his|her|our|a " FAMILY " ... was|were|had|did|got|went|cost|left|wore|bought"},
 
     /* About somebody else. */
-    {LC_CUE_STORY, "^my|his|her|our|a|some " FAMILY},
+    {LC_CUE_STORY, "^my|his|her|our|a|some|the " FAMILY},
     {LC_CUE_STORY, "^the|that|some * next|across|opposite|down door|the|us|to"},
     {LC_CUE_STORY, "did|do i|you|we? tell|hear|know * you|that|about|the"},
     {LC_CUE_STORY, "reminds|remind me|us of"},
@@ -428,10 +431,11 @@ static const lc_cue_row rows[] = {
      "|overbooked|cancelled|canceled|dead|lost|stolen|ruined|burnt|burned|late|stuck|failed|fails"
      "|refused|refuses|rejected|unavailable|full|leaking|rusted|rotten|sold|expired|lapsed|missing"
      "|injured|crashed|collapsed|waterlogged|snowed|delayed|dropped|dropping|ditched|fired|sacked"
-     "|quit|resigned|eat|ate|eaten|clashes|clash|objected|vetoed|hurt|busy|gone|wrong|bust"},
+     "|quit|resigned|bailed|ghosted|flaked|digging|dug|eat|ate|eaten|clashes|clash|objected|vetoed|hurt|busy|gone|wrong|bust"},
     {LC_CUE_TROUBLE, "fell|falls|fallen|pulled|backed|sold|ran|run|burnt|broke|called|rained through|out|off|down"},
     {LC_CUE_TROUBLE, "too expensive|dear|small|big|large|late|early|slow|far|heavy|hot|cold|loud|risky"},
     {LC_CUE_TROUBLE, "no longer|good|use|space|room"},
+    {LC_CUE_TROUBLE, "no * left|available|to"},
     {LC_CUE_TROUBLE, "out of"},
     {LC_CUE_TROUBLE, "not acceptable|good|ideal|possible|great|working|enough|available|suitable"},
     {LC_CUE_TROUBLE, "moved|moves|moving to|on|away|abroad"},
@@ -502,6 +506,8 @@ static const lc_cue_row rows[] = {
 
     /* Where the new value stands. The first that fits counts. */
     {LC_CUE_VALUE, "it's|it|that|that's is? going to be <v>"},
+    {LC_CUE_VALUE, "is|are going to be <v>"},
+    {LC_CUE_VALUE, "i|we now use|run|do|work|prefer|take|wear|drink with|in|at? <v>"},
     {LC_CUE_VALUE, "it|that|them|this down|up|back|forward|over? to <v>"},
     {LC_CUE_VALUE,
      "please? route|send|forward|direct|pass|hand|address|deliver|assign it|them|all|the|every? * to <v>"},

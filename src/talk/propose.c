@@ -735,7 +735,7 @@ static size_t displaced(const proposing *p, const lc_unit_clause *clause, lc_ter
 static size_t restated(const proposing *p, const lc_unit_clause *clause, lc_terms value)
 {
     size_t front = (size_t)(value.at - clause->terms.at), start = front;
-    lc_terms words;
+    lc_terms words, last;
 
     /* "New quote: the rent is ...", "..., so the rent is ...": what stands before only leads up. */
     start = (size_t)(segment_of(clause->terms, value) - clause->terms.at);
@@ -743,6 +743,8 @@ static size_t restated(const proposing *p, const lc_unit_clause *clause, lc_term
         if (clause->terms.at[at - 1].after == ':')
             start = at;
     words = lc_terms_part(clause->terms, start, front - start);
+    start = (size_t)(comma_of(clause->terms, value) - clause->terms.at);
+    last = lc_terms_part(clause->terms, start, front - start);
 
     for (size_t i = 0; i < p->input->known_count && !is_other(clause->terms); i++) {
         const candidate *c = &p->candidates[i];
@@ -750,7 +752,8 @@ static size_t restated(const proposing *p, const lc_unit_clause *clause, lc_term
         if (is_open(p, i, clause, value) &&
             ((shape_of(c->value) & shape_of(value)) != 0 ||
              (is_proper(c->value) && is_proper(value))) &&
-            names_all(c->key, words) && is_only_about(p, c, words))
+            ((names_all(c->key, words) && is_only_about(p, c, words)) ||
+             (names_all(c->key, last) && is_only_about(p, c, last))))
             return i;
     }
     return LC_SAID_NONE;

@@ -21,6 +21,19 @@ static bool is_may(lc_terms terms, size_t at)
            terms.text.ptr[terms.at[at].start] == 'M';
 }
 
+/* "the 20th", and no "20th floor". */
+static bool is_day(lc_terms terms, size_t at)
+{
+    const lc_term *term = &terms.at[at];
+    const char *end = terms.text.ptr + term->start + term->bytes;
+    bool is_last = at + 1 == terms.count || term->after != 0 ||
+                   !lc_term_is_content(term[1].kind) || lc_term_is_amount(term[1].kind);
+
+    return is_last && term->bytes > 2 && term[-1].word == lc_term_word(LC_STR("the")) &&
+           (memcmp(end - 2, "th", 2) == 0 || memcmp(end - 2, "st", 2) == 0 ||
+            memcmp(end - 2, "nd", 2) == 0 || memcmp(end - 2, "rd", 2) == 0);
+}
+
 /* A number is a length of time when a unit follows it, money before a currency, a time of day in
  * "ten past eleven". */
 static uint32_t kind_of_number(lc_terms terms, size_t at)
@@ -31,7 +44,7 @@ static uint32_t kind_of_number(lc_terms terms, size_t at)
     static const char *const clock[] = {"past", "o'clock", "sharp"};
     const lc_term *term = &terms.at[at];
 
-    if (at > 0 && (IS_ONE_OF(term - 1, clock) || is_may(terms, at - 1)))
+    if (at > 0 && (IS_ONE_OF(term - 1, clock) || is_may(terms, at - 1) || is_day(terms, at)))
         return LC_VALUE_WHEN;
     if (at + 1 == terms.count)
         return 0;
@@ -254,6 +267,19 @@ static bool are_of_one_thing(lc_terms a, size_t i, lc_terms b, size_t j)
            (of_a + 1 != &a.at[i] || of_b + 1 != &b.at[j]);
 }
 
+/* How often: of "four times a day" and "two meals a day" the day. */
+static uint64_t rate_of(lc_terms terms, size_t at)
+{
+    static const char *const each[] = {"a", "an", "per", "each", "every"};
+
+    if (terms.at[at].kind != LC_TERM_NUMBER)
+        return 0;
+    for (size_t i = at + 1; i + 1 < terms.count && i < at + 3; i++)
+        if (IS_ONE_OF(&terms.at[i], each) && terms.at[i + 1].is_time_unit)
+            return terms.at[i + 1].sense;
+    return 0;
+}
+
 /* Another number of the same thing. */
 bool lc_subject_counts_differ(lc_terms a, lc_terms b)
 {
@@ -270,6 +296,8 @@ bool lc_subject_counts_differ(lc_terms a, lc_terms b)
             if (label != NULL && other_label != NULL && label->sense == other_label->sense)
                 return true;
             if (thing == NULL && other == NULL && are_of_one_thing(a, i, b, j))
+                return true;
+            if (rate_of(a, i) != 0 && rate_of(a, i) == rate_of(b, j))
                 return true;
         }
     }

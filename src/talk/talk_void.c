@@ -313,11 +313,15 @@ static bool is_handed_over(const search *s, const lc_unit *unit, const lc_unit_c
 /* The last thing that the same person was going to do: "I'm ordering pizza instead." */
 static void follow_instead(lc_judging *j, size_t index, const lc_unit_clause *clause)
 {
-    static const char *const instead[] = {"instead"};
+    static const char *const instead[] = {"instead"}, *const it[] = {"it'll", "it's"};
     const lc_unit *unit = &j->units[index];
+    bool is_instead = HAS_ONE_OF(clause->terms, instead) && clause->cues.former.count == 0 &&
+                      is_of_speaker(clause->terms);
+    /* "No fish to be had. It'll be lentils." */
+    bool is_forced = lc_unit_has(unit, LC_CUE_TROUBLE) && (clause->cues.bits & LC_CUE_VALUE) != 0 &&
+                     HAS_ONE_OF(lc_terms_part(clause->terms, 0, 1), it);
 
-    if (!HAS_ONE_OF(clause->terms, instead) || clause->cues.former.count > 0 ||
-        !is_of_speaker(clause->terms) || unit->attribution.who.len == 0)
+    if ((!is_instead && !is_forced) || unit->attribution.who.len == 0)
         return;
     for (size_t i = index; i-- > 0;) {
         lc_unit *old = &j->units[i];
