@@ -315,7 +315,7 @@ static lc_terms trim_value(lc_terms value)
                                        "because", "since",  "due",    "so",
                                        "if",      "but",    "unless", "effective",
                                        "from",    "till",   "until"};
-    static const char *const leads[] = {"the", "a", "an", "now", "about", "actually"};
+    static const char *const leads[] = {"the", "a", "an", "now", "about", "actually", "from"};
     static const char *const whens[] = {"on", "at"}; /* In front of an amount. */
     /* Behind a comma: the value is over. */
     static const char *const clauses[] = {"i",     "i'm",  "i've",  "we",    "we're", "we've",

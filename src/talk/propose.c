@@ -781,6 +781,60 @@ static size_t restated_lately(const proposing *p, const lc_unit_clause *clause, 
     return found;
 }
 
+/* The last content word in front of the value, in terms that have it; NULL without one. */
+static const lc_term *word_before(lc_terms terms, lc_terms value)
+{
+    const lc_term *first = NULL;
+
+    /* Where the value begins: its first content word that the terms have. */
+    for (size_t v = 0; v < value.count && first == NULL; v++)
+        for (size_t i = 0; i < terms.count && lc_term_is_content(value.at[v].kind); i++)
+            if (terms.at[i].sense == value.at[v].sense) {
+                first = &terms.at[i];
+                break;
+            }
+    while (first != NULL && first > terms.at) {
+        first--;
+        if (first->after != 0)
+            return NULL;
+        if (lc_term_is_content(first->kind))
+            return first;
+    }
+    return NULL;
+}
+
+/* "The race starts at the town hall." and "We'll start from the stadium.": the same word leads to
+ * another value, said of us. */
+static size_t reframed(const proposing *p, const lc_unit_clause *clause, lc_terms value)
+{
+    static const char *const we[] = {"we", "we'll", "we're", "let's", "please"};
+    const lc_term *lead = word_before(clause->terms, value);
+    bool is_ours = false;
+    size_t found = LC_SAID_NONE;
+
+    for (size_t i = 0; i < sizeof we / sizeof *we; i++)
+        is_ours |= has_word(clause->terms, we[i]);
+    for (size_t i = 0; i < p->input->known_count && is_ours && lead != NULL; i++) {
+        const candidate *c = &p->candidates[i];
+        bool is_same = false;
+
+        if (!is_open(p, i, clause, value) || c->age >= RECENT || is_other(clause->terms) ||
+            (shape_of(c->value) | shape_of(value)) != 0)
+            continue;
+        for (size_t s = 0; s < c->stated_count && !is_same; s++) {
+            const lc_term *before = word_before(p->before[c->stated_in[s]].terms, c->value);
+
+            is_same = before != NULL && before->sense == lead->sense;
+        }
+        if (!is_same)
+            continue;
+        if (found != LC_SAID_NONE)
+            return LC_SAID_NONE;
+        found = i;
+    }
+    return found;
+}
+
 /* Content words of `front` that are not known of the fact and no mere verbs. */
 static size_t unknown_words(const proposing *p, const candidate *c, lc_terms front)
 {
@@ -1030,6 +1084,8 @@ static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_te
         index = restated(p, clause, value);
     if (index == LC_SAID_NONE)
         index = restated_lately(p, clause, value);
+    if (index == LC_SAID_NONE && (cues & LC_CUE_VALUE) != 0)
+        index = reframed(p, clause, value);
     return index != LC_SAID_NONE ? index : recalled(p, clause, value);
 }
 
