@@ -268,5 +268,8 @@ lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
         out.rank = rank > out.rank ? rank : out.rank;
         out.words = rest;
     }
+    out.has_title = out.rank >= 0;
+    if (out.rank < 0 && out.who.len > 0 && memchr(out.who.ptr, '(', out.who.len) != NULL)
+        out.rank = lc_rank_in(LC_STR("staff"), ranking);
     return out;
 }

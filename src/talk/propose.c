@@ -237,7 +237,7 @@ static bool points_at(const proposing *p, const candidate *c, const lc_unit_clau
 
     if (c->age == LC_SAID_NONE || c->age >= RECENT)
         return false;
-    if (c->age == 0 && p->message.attribution.rank >= 0 && (cues & LC_CUE_DECIDE) != 0)
+    if (c->age == 0 && p->message.attribution.has_title && (cues & LC_CUE_DECIDE) != 0)
         return true;
     if (c->is_tentative && (is_news || (cues & LC_CUE_DECIDE) != 0))
         return true;
@@ -1047,7 +1047,7 @@ static size_t reverted(const proposing *p, const lc_unit_clause *clause)
 
 static lc_rule rule_of(const proposing *p, uint32_t cues)
 {
-    if (p->message.attribution.rank >= 0)
+    if (p->message.attribution.has_title)
         return LC_RULE_AUTHORITY;
     if ((cues & LC_CUE_CORRECT) != 0)
         return LC_RULE_EXPLICIT;
@@ -1067,7 +1067,7 @@ static size_t find_known(const proposing *p, const lc_unit_clause *clause, lc_te
     if (is_meant && index == LC_SAID_NONE)
         index = best_named(p, clause, value);
     /* A title alone is weak: then all of the key must be named. */
-    if (index == LC_SAID_NONE && (cues & LC_CUE_VALUE) != 0 && p->message.attribution.rank >= 0) {
+    if (index == LC_SAID_NONE && (cues & LC_CUE_VALUE) != 0 && p->message.attribution.has_title) {
         index = best_named(p, clause, value);
         if (index != LC_SAID_NONE && !names_all(p->candidates[index].key, clause->terms))
             index = LC_SAID_NONE;
