@@ -121,8 +121,8 @@ static loci_status propose(observing *p, lc_proposal out[LC_PROPOSALS_MAX], size
                            out, count, err);
 }
 
-/* The only number in a text, as JSON has it: of "$1,250.50" 1250.50. None when there is no number or
- * more than one. */
+/* The only number in a text, as JSON has it: of "$1,250.50" 1250.50. None when there is no number
+ * or more than one. */
 static loci_status read_only_number(lc_arena *arena, loci_str text, loci_str *out, loci_error *err)
 {
     char *digits = lc_arena_alloc(arena, text.len + 1);

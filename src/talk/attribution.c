@@ -65,8 +65,8 @@ static size_t word_end(loci_str text, size_t at)
 /* "Deputy Head" is below the head. */
 static bool is_below(loci_str word)
 {
-    static const char *const words[] = {"deputy", "assistant", "associate", "acting", "junior",
-                                        "trainee", "interim"};
+    static const char *const words[] = {"deputy", "assistant", "associate", "acting",
+                                        "junior", "trainee",   "interim"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (word.len == strlen(words[i]) && starts_folded(word, words[i]))

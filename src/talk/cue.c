@@ -293,13 +293,17 @@ static size_t contrast_at(lc_terms terms, size_t at)
     static const struct {
         const char *first, *second;
         bool needs_mark; /* A comma or a dash in front. */
-    } contrasts[] = {{"instead", "of", false}, {"rather", "than", false}, {"and", "not", false},
-                     {"not", NULL, true},      {"no", "longer", true}};
+    } contrasts[] = {{"instead", "of", false},
+                     {"rather", "than", false},
+                     {"and", "not", false},
+                     {"not", NULL, true},
+                     {"no", "longer", true}};
 
     for (size_t i = 0; i < sizeof contrasts / sizeof *contrasts && at > 0; i++) {
         size_t count = contrasts[i].second != NULL ? 2 : 1;
 
-        if (at + count >= terms.count || (contrasts[i].needs_mark && !is_mark(terms.at[at - 1].after)))
+        if (at + count >= terms.count ||
+            (contrasts[i].needs_mark && !is_mark(terms.at[at - 1].after)))
             continue;
         if (terms.at[at].word == lc_term_word(loci_str_of(contrasts[i].first)) &&
             (count == 1 || terms.at[at + 1].word == lc_term_word(loci_str_of(contrasts[i].second))))
@@ -311,17 +315,16 @@ static size_t contrast_at(lc_terms terms, size_t at)
 /* The value without what trails behind it: "GlobalTech for the contract" is GlobalTech. */
 static lc_terms trim_value(lc_terms value)
 {
-    static const char *const ends[] = {"instead", "please", "then",   "though",
-                                       "because", "since",  "due",    "so",
-                                       "if",      "but",    "unless", "effective",
-                                       "from",    "till",   "until"};
+    static const char *const ends[] = {"instead", "please",    "then", "though", "because",
+                                       "since",   "due",       "so",   "if",     "but",
+                                       "unless",  "effective", "from", "till",   "until"};
     static const char *const leads[] = {"the", "a", "an", "now", "about", "actually", "from"};
     static const char *const whens[] = {"on", "at"}; /* In front of an amount. */
     /* Behind a comma: the value is over. */
-    static const char *const clauses[] = {"i",     "i'm",  "i've",  "we",    "we're", "we've",
-                                          "he",    "she",  "they",  "it",    "it's",  "you",
-                                          "that",  "that's", "this", "which", "who",  "mind",
-                                          "and",   "or",   "as",    "just",  "sorry", "thanks"};
+    static const char *const clauses[] = {"i",    "i'm",    "i've", "we",    "we're", "we've",
+                                          "he",   "she",    "they", "it",    "it's",  "you",
+                                          "that", "that's", "this", "which", "who",   "mind",
+                                          "and",  "or",     "as",   "just",  "sorry", "thanks"};
     static const char *const tails[] = {"now", "today", "onwards"};
     uint64_t word_for = lc_term_word(LC_STR("for")), word_the = lc_term_word(LC_STR("the"));
     size_t first = 0, count = 0;
@@ -393,8 +396,8 @@ static void found(lc_cue_set *set, const match *m)
     set->bits |= (uint32_t)cue;
 }
 
-/* From the first amount at or behind `from` on, cut like a value. In "from today" the day says when,
- * not what. */
+/* From the first amount at or behind `from` on, cut like a value. In "from today" the day says
+ * when, not what. */
 static lc_terms amount_from(lc_terms clause, size_t from)
 {
     static const char *const since[] = {"from", "of", "since", "effective", "until"};
@@ -458,10 +461,11 @@ static void find_bare(lc_cue_set *set, lc_terms clause, size_t start)
 /* "New title: Last Stop.": what is new stands behind the colon. */
 static void find_titled(lc_cue_set *set, lc_terms clause, size_t start)
 {
-    static const char *const news[] = {"new", "revised", "updated", "latest", "final", "correct",
-                                       "changed"};
+    static const char *const news[] = {"new",   "revised", "updated", "latest",
+                                       "final", "correct", "changed"};
 
-    if (start >= clause.count || !is_one_of(clause.at[start].word, news, sizeof news / sizeof *news))
+    if (start >= clause.count ||
+        !is_one_of(clause.at[start].word, news, sizeof news / sizeof *news))
         return;
     for (size_t at = start + 1; at + 1 < clause.count && at < start + CONTRAST_TERMS_MAX; at++) {
         if (clause.at[at].after != ':')
@@ -493,15 +497,14 @@ static void find_new(lc_cue_set *set, lc_terms clause, size_t start)
 /* "Ravi's taking over the migration.": who does it from here on. */
 static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
 {
-    static const char *const verbs[] = {"taking", "takes", "take", "took", "stepping", "steps",
-                                        "filling", "fills", "standing", "stands"};
+    static const char *const verbs[] = {"taking", "takes",   "take",  "took",     "stepping",
+                                        "steps",  "filling", "fills", "standing", "stands"};
     static const char *const alone[] = {"covering", "covers", "replacing", "replaces"};
     static const char *const ends[] = {"over", "in", "for", "up"};
     size_t count = 0;
 
-    while (start + count < clause.count &&
-           (clause.at[start + count].kind == LC_TERM_NAME ||
-            (count == 0 && has_capital(clause, start))))
+    while (start + count < clause.count && (clause.at[start + count].kind == LC_TERM_NAME ||
+                                            (count == 0 && has_capital(clause, start))))
         count++;
     for (size_t at = start + count; count > 0 && at + 1 < clause.count && at < start + count + 3;
          at++)
@@ -527,9 +530,8 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
             for (size_t i = cues->slots[keys[k] & (SLOTS - 1)]; i < FIRSTS_MAX;
                  i = cues->firsts[i].next) {
                 const beginning *first = &cues->firsts[i];
-                match m = {.cues = cues,
-                           .pattern = &cues->patterns[first->pattern],
-                           .clause = clause};
+                match m = {
+                    .cues = cues, .pattern = &cues->patterns[first->pattern], .clause = clause};
 
                 if (first->word != keys[k] || (m.pattern->is_anchored && at != 0 && at != start))
                     continue;

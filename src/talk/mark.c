@@ -162,8 +162,8 @@ bool lc_mark_has_name(loci_str audience, loci_str name)
 
 bool lc_mark_is_outsider(loci_str audience)
 {
-    static const char *const outsiders[] = {"patient", "client", "customer", "parent", "tenant",
-                                            "guest",   "visitor", "family",  "member", "resident"};
+    static const char *const outsiders[] = {"patient", "client",  "customer", "parent", "tenant",
+                                            "guest",   "visitor", "family",   "member", "resident"};
 
     for (size_t at = 0; at < audience.len; at++)
         for (size_t i = 0; i < sizeof outsiders / sizeof *outsiders; i++)

@@ -26,8 +26,8 @@ static bool is_day(lc_terms terms, size_t at)
 {
     const lc_term *term = &terms.at[at];
     const char *end = terms.text.ptr + term->start + term->bytes;
-    bool is_last = at + 1 == terms.count || term->after != 0 ||
-                   !lc_term_is_content(term[1].kind) || lc_term_is_amount(term[1].kind);
+    bool is_last = at + 1 == terms.count || term->after != 0 || !lc_term_is_content(term[1].kind) ||
+                   lc_term_is_amount(term[1].kind);
 
     return is_last && term->bytes > 2 && term[-1].word == lc_term_word(LC_STR("the")) &&
            (memcmp(end - 2, "th", 2) == 0 || memcmp(end - 2, "st", 2) == 0 ||
@@ -371,29 +371,29 @@ static bool has_one_of(lc_terms terms, const char *const *words, size_t count)
 
 static bool says_no(lc_terms terms)
 {
-    static const char *const words[] = {"no",     "not",    "never",     "don't",      "can't",
-                                        "cannot", "won't",  "nobody",    "none",       "without",
-                                        "stop",   "halt",   "ban",       "banned",     "forbidden",
-                                        "reject", "deny",   "prohibited", "suspended", "cancel",
-                                        "refuse", "doesn't", "isn't",    "aren't",     "mustn't"};
+    static const char *const words[] = {"no",     "not",     "never",      "don't",     "can't",
+                                        "cannot", "won't",   "nobody",     "none",      "without",
+                                        "stop",   "halt",    "ban",        "banned",    "forbidden",
+                                        "reject", "deny",    "prohibited", "suspended", "cancel",
+                                        "refuse", "doesn't", "isn't",      "aren't",    "mustn't"};
 
     return HAS_ONE_OF(terms, words);
 }
 
 static bool rules(lc_terms terms)
 {
-    static const char *const words[] = {"may",     "must",    "can",     "should",  "shall",
-                                        "allowed", "fine",    "stay",    "stays",   "remain",
-                                        "remains", "always",  "only",    "all",     "every",
-                                        "nobody",  "cannot",  "can't",   "never",   "no",
-                                        "need",    "needs",   "required", "optional", "keep",
+    static const char *const words[] = {"may",       "must",   "can",        "should",   "shall",
+                                        "allowed",   "fine",   "stay",       "stays",    "remain",
+                                        "remains",   "always", "only",       "all",      "every",
+                                        "nobody",    "cannot", "can't",      "never",    "no",
+                                        "need",      "needs",  "required",   "optional", "keep",
                                         "forbidden", "banned", "compulsory", "mandatory"};
 
     return HAS_ONE_OF(terms, words);
 }
 
-/* Is the term at `at` a name in front of a word, in a place that something is put: "in the Frankfurt
- * region"? What the text begins with is what it is about. */
+/* Is the term at `at` a name in front of a word, in a place that something is put: "in the
+ * Frankfurt region"? What the text begins with is what it is about. */
 static bool is_place(lc_terms terms, size_t at)
 {
     return at >= 2 && at + 1 < terms.count && terms.at[at].kind == LC_TERM_NAME &&

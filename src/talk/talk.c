@@ -389,8 +389,7 @@ static bool has_part(const lc_judging *j, lc_terms clause)
     if (lc_subject_is_near(j->query, clause))
         return true;
     for (size_t i = 0; i < j->input->count; i++)
-        if (j->units[i].said->kind == LC_SAID_FACT &&
-            lc_subject_is_near(j->units[i].terms, clause))
+        if (j->units[i].said->kind == LC_SAID_FACT && lc_subject_is_near(j->units[i].terms, clause))
             return true;
     return false;
 }

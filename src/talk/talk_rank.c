@@ -127,8 +127,7 @@ void lc_judging_outrank_message(lc_judging *j, size_t index)
 
             /* A new plan is the planner's to make, and what came of something is news. */
             if (clause->verdict != LC_VERDICT_HOLDS || (clause->cues.bits & LC_CUE_REPLAN) != 0 ||
-                (index > i && is_outcome(clause)) ||
-                !is_contradicted(clause, other, is_later))
+                (index > i && is_outcome(clause)) || !is_contradicted(clause, other, is_later))
                 continue;
             clause->verdict = is_later ? LC_VERDICT_REPLACED : LC_VERDICT_OUTRANKED;
         }

@@ -252,7 +252,8 @@ static void end_aside(lc_judging *j, place first)
     for (size_t i = first.unit; i < j->input->count; i++) {
         lc_unit *unit = &j->units[i];
 
-        if (i > first.unit && lc_unit_is_person(unit) && was_spoken_of(j, unit->terms, 0, first.unit))
+        if (i > first.unit && lc_unit_is_person(unit) &&
+            was_spoken_of(j, unit->terms, 0, first.unit))
             return;
         if (unit->said->kind == LC_SAID_MESSAGE && lc_subject_shared(j->query, unit->terms) == 0)
             void_clauses(unit, i == first.unit ? first.clause : 0, unit->clause_count,

@@ -110,8 +110,9 @@ static lc_terms lead_of(lc_terms clause, size_t at)
 /* "I thawed it on Monday" tells what happened once. */
 static bool is_event(lc_terms lead)
 {
-    static const char *const past[] = {"got", "was", "were", "had", "did", "took", "went", "came",
-                                       "ran", "gave", "made", "sold", "sent", "ate", "saw", "met"};
+    static const char *const past[] = {"got",  "was",  "were", "had",  "did",  "took",
+                                       "went", "came", "ran",  "gave", "made", "sold",
+                                       "sent", "ate",  "saw",  "met"};
 
     if (HAS_ONE_OF(lead, past))
         return true;
@@ -119,8 +120,9 @@ static bool is_event(lc_terms lead)
         const char *end = lead.text.ptr + lead.at[i].start + lead.at[i].bytes;
 
         if (lead.at[i].kind == LC_TERM_WORD && lead.at[i].bytes > 4 && end[-1] == 'd' &&
-            end[-2] == 'e' && (i == 0 || lead.at[i - 1].kind != LC_TERM_STOP ||
-                               is_of_speaker(lc_terms_part(lead, i - 1, 1))))
+            end[-2] == 'e' &&
+            (i == 0 || lead.at[i - 1].kind != LC_TERM_STOP ||
+             is_of_speaker(lc_terms_part(lead, i - 1, 1))))
             return true;
     }
     return false;
@@ -155,8 +157,8 @@ static uint64_t unit_of(lc_terms clause, size_t at)
 /* "Bed 3": the number says which one, not how many. */
 static bool is_label(lc_terms lead, const lc_term *amount)
 {
-    return amount->kind == LC_TERM_NUMBER && lead.count > 0 &&
-           is_topic(&lead.at[lead.count - 1]) && lead.at[lead.count - 1].after == 0;
+    return amount->kind == LC_TERM_NUMBER && lead.count > 0 && is_topic(&lead.at[lead.count - 1]) &&
+           lead.at[lead.count - 1].after == 0;
 }
 
 /* Do the same words lead up to another amount of the same kind at `at`? */
@@ -169,7 +171,8 @@ static bool restates(const search *s, const lc_unit *unit, lc_terms older, size_
         lc_terms_have(older, amount->sense) || topic_count(before) == 0 || is_event(before))
         return false;
     /* News may say less of what it is about. */
-    if (!covers(before, s->part) || (!covers(s->part, before) && (s->clause->cues.bits & NEWS) == 0))
+    if (!covers(before, s->part) ||
+        (!covers(s->part, before) && (s->clause->cues.bits & NEWS) == 0))
         return false;
     if (!is_same_person(s->unit, unit) && (is_of_speaker(before) || is_of_speaker(s->part)))
         return false;
@@ -188,9 +191,9 @@ static bool is_restated(const search *s, const lc_unit *unit, const lc_unit_clau
 
 static void follow_restatement(lc_judging *j, size_t index, const lc_unit_clause *clause)
 {
-    static const char *const more[] = {"also", "another", "plus", "too",  "second", "additional",
-                                       "both", "each",    "more", "extra", "or",    "either",
-                                       "again"};
+    static const char *const more[] = {"also",       "another", "plus", "too",  "second",
+                                       "additional", "both",    "each", "more", "extra",
+                                       "or",         "either",  "again"};
 
     for (size_t at = 0; at < clause->terms.count; at++) {
         search s = {&j->units[index], clause, lead_of(clause->terms, at)};
@@ -240,8 +243,8 @@ static bool is_given_up(const search *s, const lc_unit *unit, const lc_unit_clau
 /* Does the message go on with what is done in its place? */
 static bool goes_on(const lc_unit *unit, const lc_unit_clause *clause)
 {
-    static const char *const we[] = {"we're", "we'll", "we've", "i'm", "i'll", "i've",
-                                     "let's", "instead", "now", "then", "so"};
+    static const char *const we[] = {"we're", "we'll",   "we've", "i'm",  "i'll", "i've",
+                                     "let's", "instead", "now",   "then", "so"};
 
     for (const lc_unit_clause *next = clause; next < unit->clauses + unit->clause_count; next++) {
         if ((next->cues.bits & NO_STATEMENT) != 0)
@@ -255,8 +258,8 @@ static bool goes_on(const lc_unit *unit, const lc_unit_clause *clause)
 /* What is said to end in front of the term at `at`: without who says so. */
 static lc_terms ending(lc_terms clause, size_t at)
 {
-    static const char *const says[] = {"says", "said", "that", "told", "announced", "reports",
-                                       "shows", "writes", "wrote"};
+    static const char *const says[] = {"says",    "said",  "that",   "told", "announced",
+                                       "reports", "shows", "writes", "wrote"};
     size_t start = part_start(clause, at);
 
     for (size_t i = start; i < at; i++)
@@ -341,8 +344,8 @@ static void follow_instead(lc_judging *j, size_t index, const lc_unit_clause *cl
 /* A name in the place of something used: "in MATLAB", "with Jenkins". */
 static bool has_other_name(lc_terms older, lc_terms news)
 {
-    static const char *const joints[] = {"in", "with", "at", "by", "from", "to", "on", "using",
-                                         "use", "is", "the"};
+    static const char *const joints[] = {"in", "with",  "at",  "by", "from", "to",
+                                         "on", "using", "use", "is", "the"};
 
     for (size_t i = 1; i < older.count; i++)
         if (older.at[i].kind == LC_TERM_NAME && !lc_terms_have(news, older.at[i].sense) &&

@@ -227,8 +227,7 @@ TEST(observe, what_the_assistant_says_changes_nothing)
     messages = facts_call(&f, "session.messages", "{}");
     CHECK_STR_EQ(test_member_text(messages, "messages.0.role"), "assistant");
     /* What it made up is no part of what was said. */
-    CHECK(strstr(context_text(context_build(&f, "{\"query\":\"team size\"}")), "Actually") ==
-          NULL);
+    CHECK(strstr(context_text(context_build(&f, "{\"query\":\"team size\"}")), "Actually") == NULL);
     facts_close(&f);
 }
 

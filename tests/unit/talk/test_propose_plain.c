@@ -148,8 +148,8 @@ static const plain stays[] = {
 static loci_str proposed(talk_fixture *f, const plain *row)
 {
     lc_known known = {loci_str_of(row->key), loci_str_of(row->value), false, LC_SAID_NONE};
-    lc_propose_input input = {.known = &known, .known_count = 1,
-                              .message = loci_str_of(row->message)};
+    lc_propose_input input = {
+        .known = &known, .known_count = 1, .message = loci_str_of(row->message)};
     lc_proposal out[LC_PROPOSALS_MAX];
     size_t count = 0;
     loci_error err;
@@ -169,8 +169,8 @@ static void check(const plain *rows, size_t count)
         loci_str want = rows[i].want != NULL ? loci_str_of(rows[i].want) : LC_STR_NONE;
 
         if (!lc_str_eq(got, want))
-            wrong = test_format("%s\n%s=%s: \"%s\" -> \"%.*s\"", wrong, rows[i].key,
-                                rows[i].value, rows[i].message, LC_STR_ARG(got));
+            wrong = test_format("%s\n%s=%s: \"%s\" -> \"%.*s\"", wrong, rows[i].key, rows[i].value,
+                                rows[i].message, LC_STR_ARG(got));
     }
     talk_close(&f);
     if (*wrong != '\0')
