@@ -329,6 +329,8 @@ static lc_terms trim_value(lc_terms value)
     uint64_t word_for = lc_term_word(LC_STR("for")), word_the = lc_term_word(LC_STR("the"));
     size_t first = 0, count = 0;
 
+    if (value.count == 0)
+        return value;
     while (first + 1 < value.count &&
            (is_one_of(value.at[first].word, leads, sizeof leads / sizeof *leads) ||
             (lc_term_is_amount(value.at[first + 1].kind) &&
@@ -371,10 +373,12 @@ static size_t turn_of(lc_terms clause)
 static bool is_better(const lc_cue_set *set, const match *m, size_t order)
 {
     const lc_term *turn = m->clause.at + turn_of(m->clause);
-    bool is_behind = m->value.at >= turn, was_behind = set->value.at >= turn;
+    bool is_behind, was_behind;
 
     if ((set->bits & LC_CUE_VALUE) == 0)
         return true;
+    is_behind = m->value.at >= turn;
+    was_behind = set->value.at >= turn;
     return is_behind != was_behind ? is_behind : order < set->value_order;
 }
 
@@ -550,7 +554,8 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
     if (turn > 0 && clause.at[turn].word == lc_term_word(LC_STR("so")))
         set.bits |= LC_CUE_CONCLUDE;
     /* "The 25th is a holiday, so it is on the 24th." */
-    if (turn > 0 && set.value.at < clause.at + turn && set.amount.at >= clause.at + turn)
+    if (turn > 0 && (set.bits & LC_CUE_VALUE) != 0 && set.value.at < clause.at + turn &&
+        set.amount.at >= clause.at + turn)
         set.bits &= ~(uint32_t)LC_CUE_VALUE;
     find_contrast(&set, clause, start);
     find_bare(&set, clause, start);

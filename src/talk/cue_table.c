@@ -105,7 +105,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "^heard|rumour|rumor|rumours|rumors|gossip"},
     {LC_CUE_TENTATIVE, "word is|has"},
     {LC_CUE_TENTATIVE,
-     "a|my|some friend|mate|neighbour|neighbor|cousin|uncle|aunt * at|in|from|of ... told|tells|said|says"},
+     "a|my|some friend|mate|neighbour|neighbor|cousin|uncle|aunt * at|in|from|of ... told|"
+     "tells|said|says"},
     {LC_CUE_TENTATIVE, "then|so we'd|i'd|they'd|he'd|she'd|it'd"},
     {LC_CUE_TENTATIVE,
      "^we'd|they'd|he'd|she'd|it'd|you'd be|get|need|open|do|go|make|save|lose|pay"},
@@ -119,10 +120,13 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REFUSE, "^not"},
     {LC_CUE_REFUSE, "i|we don't|can't know|remember|have yet|that|the|a|any"},
     {LC_CUE_REFUSE,
-     "i|we|he|she|they|nobody|no-one|that's|that|it never|not said|say|told|asked|agreed|mentioned|happened"},
+     "i|we|he|she|they|nobody|no-one|that's|that|it never|not said|say|told|asked|agreed|"
+     "mentioned|happened"},
     {LC_CUE_REFUSE, "nobody|no-one said|says|told|asked|agreed|mentioned|decided|approved|booked"},
     {LC_CUE_REFUSE,
-     "i|we|he|she|they haven't|hasn't|didn't|never said|say|told|tell|asked|ask|agreed|agree|mentioned|mention|decided|decide|picked|pick|chosen|choose|booked|book|ordered|order|approved|approve|signed|sign|confirmed|confirm|given|give"},
+     "i|we|he|she|they haven't|hasn't|didn't|never said|say|told|tell|asked|ask|agreed|"
+     "agree|mentioned|mention|decided|decide|picked|pick|chosen|choose|booked|book|"
+     "ordered|order|approved|approve|signed|sign|confirmed|confirm|given|give"},
     {LC_CUE_REFUSE, "that's|that is|was? not right|true|correct|what|so|accurate"},
     {LC_CUE_REFUSE, "that's|that is|was? wrong|incorrect|false|untrue|nonsense|invented"},
     {LC_CUE_REFUSE, "isn't|wasn't right|true|correct|what"},
@@ -148,7 +152,8 @@ static const lc_cue_row rows[] = {
      "not|never for other|others|outside|outsiders|anyone|anybody|everyone|public|customers|clients"
      "|guests|patients|parents|tenants|suppliers|staff|the"},
     {LC_CUE_PRIVATE,
-     "don't|not|never * share|tell|repeat|forward|mention|pass * anyone|anybody|the|this|it|them|others"},
+     "don't|not|never * share|tell|repeat|forward|mention|pass * anyone|anybody|the|this|"
+     "it|them|others"},
     {LC_CUE_PRIVATE,
      "keep|keeping this|it|that|these * between|to|quiet|confidential|private|secret"},
     {LC_CUE_PRIVATE, "for your eyes|ears only"},
@@ -195,7 +200,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_OPEN, "this is|are exploratory|hypothetical"},
     {LC_CUE_EXPLORE_OPEN, "just|only|purely exploratory|hypothetical|hypothetically|brainstorming"},
     {LC_CUE_EXPLORE_OPEN,
-     "run|running|try|play|do|consider|explore|sketch|work * a|an|some|through|out * what-if|scenario"
+     "run|running|try|play|do|consider|explore|sketch|work * a|an|some|through|out * "
+     "what-if|scenario"
      "|simulation|hypothetical|illustration|thought-experiment"},
     {LC_CUE_EXPLORE_OPEN, "purely|just|only|merely|strictly for? an|a|the? " PLAY},
     {LC_CUE_EXPLORE_OPEN,
@@ -227,7 +233,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_CLOSE, "leave~|exit~|end~|stop~ * test|demo|training|practice mode"},
     {LC_CUE_EXPLORE_CLOSE, "enough pretend~|imagin~|jok~|play~|fantas~|role-play"},
     {LC_CUE_EXPLORE_CLOSE,
-     "it|that|this|all was|were * only|just|purely|merely|all the|a|an|my|our? example|draft|joke|test"
+     "it|that|this|all was|were * only|just|purely|merely|all the|a|an|my|our? example|"
+     "draft|joke|test"
      "|idea|thought|fun|" PLAY},
     {LC_CUE_EXPLORE_CLOSE, "enough|end|stop|done|over * of|with? the|this|our? " PLAY},
     {LC_CUE_EXPLORE_CLOSE,
@@ -299,7 +306,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_ASIDE_CLOSE, "that's|that is? all? handled|sorted|done|resolved|dealt|parked|settled"},
     {LC_CUE_ASIDE_CLOSE, "where was i"},
     {LC_CUE_ASIDE_CLOSE,
-     "done|finished|through|off with? the|that|this|him|her|them|my? phone|call|door|visitor|matter"},
+     "done|finished|through|off with? the|that|this|him|her|them|my? phone|call|door|"
+     "visitor|matter"},
     {LC_CUE_ASIDE_CLOSE, "^so|now|right|ok|okay: * again $"},
     {LC_CUE_ASIDE_CLOSE,
      "he's|she's|they're|it's|that's gone|done|sorted|dealt|handled|settled|over"},
@@ -367,7 +375,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "comes|come|came up|down to"},
     {LC_CUE_UPDATE, "from * on|onward|onwards"},
     {LC_CUE_UPDATE,
-     "^from|starting|beginning next|this|tomorrow|today|monday|tuesday|wednesday|thursday|friday|saturday|sunday"},
+     "^from|starting|beginning next|this|tomorrow|today|monday|tuesday|wednesday|thursday|"
+     "friday|saturday|sunday"},
     {LC_CUE_UPDATE, CHANGED " us|it|that|everything|everyone|things|them to"},
     {LC_CUE_UPDATE, WENT "|switched|changed|moved over to"},
     {LC_CUE_UPDATE, "rebooked|rescheduled|reorganised|reorganized|rearranged|swapped"},
@@ -448,7 +457,8 @@ static const lc_cue_row rows[] = {
      "|overbooked|cancelled|canceled|dead|lost|stolen|ruined|burnt|burned|late|stuck|failed|fails"
      "|refused|refuses|rejected|unavailable|full|leaking|rusted|rotten|sold|expired|lapsed|missing"
      "|injured|crashed|collapsed|waterlogged|snowed|delayed|dropped|dropping|ditched|fired|sacked"
-     "|quit|resigned|bailed|ghosted|flaked|digging|dug|eat|ate|eaten|clashes|clash|objected|vetoed|hurt|busy|gone|wrong|bust"},
+     "|quit|resigned|bailed|ghosted|flaked|digging|dug|eat|ate|eaten|clashes|clash|"
+     "objected|vetoed|hurt|busy|gone|wrong|bust"},
     {LC_CUE_TROUBLE,
      "fell|falls|fallen|pulled|backed|sold|ran|run|burnt|broke|called|rained through|out|off|down"},
     {LC_CUE_TROUBLE,
@@ -534,9 +544,11 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, "i|we now use|run|do|work|prefer|take|wear|drink with|in|at? <v>"},
     {LC_CUE_VALUE, "it|that|them|this down|up|back|forward|over? to <v>"},
     {LC_CUE_VALUE,
-     "please? route|send|forward|direct|pass|hand|address|deliver|assign it|them|all|the|every? * to <v>"},
+     "please? route|send|forward|direct|pass|hand|address|deliver|assign it|them|all|the|"
+     "every? * to <v>"},
     {LC_CUE_VALUE,
-     "we're|i'm|we'll|i'll|we|i ordering|buying|getting|sourcing|hiring|order|buy|hire from|with|at <v>"},
+     "we're|i'm|we'll|i'll|we|i ordering|buying|getting|sourcing|hiring|order|buy|hire "
+     "from|with|at <v>"},
     {LC_CUE_VALUE, CHANGE " that|it|this|them back? to <v>"},
     {LC_CUE_VALUE, CHANGE " the|our|my * to <v>"},
     {LC_CUE_VALUE, "make that|it <v>"},
@@ -569,7 +581,8 @@ static const lc_cue_row rows[] = {
      "we're|i'm|we'll|i'll at|in|on|with|be|meet|board|go|start * at|in|on|with? <v>"},
     {LC_CUE_VALUE, "^we|i board|meet|start|leave|go|play|stay|eat|sleep at|in|on|with|from <v>"},
     {LC_CUE_VALUE,
-     "i'm|we're|i'll|we'll putting|bringing|making|serving|planting|wearing|put|bring|make|serve|plant|wear <v>"},
+     "i'm|we're|i'll|we'll putting|bringing|making|serving|planting|wearing|put|bring|"
+     "make|serve|plant|wear <v>"},
     {LC_CUE_VALUE, CHANGED " us|it|that|everything|everyone|things|them to <v>"},
     {LC_CUE_VALUE,
      "i'm|we're|i'll|we'll now? leaving|flying|arriving|starting|leave|fly|arrive|start on|at <v>"},
@@ -582,9 +595,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REFERS, "^it's|it'll|it|that's|they're"},
     {LC_CUE_REFERS, "same time|day|place|date|price|room"},
     {LC_CUE_REFERS, "it's|it|that|that's is? going to be"},
-    {LC_CUE_REFERS,
-     "we|i|we've|i've finally|just|now|already? migrated|switched|changed|converted|upgraded|gone|went"
-     " over? to"},
+    {LC_CUE_REFERS, "we|i|we've|i've finally|just|now|already? migrated|switched|changed|converted|"
+                    "upgraded|gone|went"
+                    " over? to"},
     {LC_CUE_REFERS, "so it'll|it's|it|that's"},
     {LC_CUE_REFERS, CHANGED " us|it|that|everything|everyone|things|them"},
     {LC_CUE_REFERS, "use|take that|this|it $"},
