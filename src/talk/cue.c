@@ -264,12 +264,10 @@ static bool matches(match *m, size_t element_index, size_t at)
 
 /* ---- Reading a clause ------------------------------------------------------------------------ */
 
-static bool is_one_of(uint64_t word, const char *const *words, size_t count)
+/* Is the term at `at` this word? */
+static bool is_word(lc_terms terms, size_t at, const char *word)
 {
-    for (size_t i = 0; i < count; i++)
-        if (word == lc_term_word(loci_str_of(words[i])))
-            return true;
-    return false;
+    return lc_term_is_one_of(terms, at, &word, 1);
 }
 
 /* How many words that say nothing stand at the front: "Oh, and ...". */
@@ -281,8 +279,7 @@ static size_t fillers(lc_terms clause)
         "hmm",  "um",    "uh",    "oops", "argh", "good", "now",     "ha",     "sorry"};
     size_t count = 0;
 
-    while (count < clause.count && count < FILLERS_MAX &&
-           is_one_of(clause.at[count].word, words, sizeof words / sizeof *words))
+    while (count < clause.count && count < FILLERS_MAX && LC_TERM_IS(clause, count, words))
         count++;
     return count;
 }
@@ -305,8 +302,8 @@ static size_t contrast_at(lc_terms terms, size_t at)
         if (at + count >= terms.count ||
             (contrasts[i].needs_mark && !is_mark(terms.at[at - 1].after)))
             continue;
-        if (terms.at[at].word == lc_term_word(loci_str_of(contrasts[i].first)) &&
-            (count == 1 || terms.at[at + 1].word == lc_term_word(loci_str_of(contrasts[i].second))))
+        if (is_word(terms, at, contrasts[i].first) &&
+            (count == 1 || is_word(terms, at + 1, contrasts[i].second)))
             return count;
     }
     return 0;
@@ -326,32 +323,29 @@ static lc_terms trim_value(lc_terms value)
                                           "that", "that's", "this", "which", "who",   "mind",
                                           "and",  "or",     "as",   "just",  "sorry", "thanks"};
     static const char *const tails[] = {"now", "today", "onwards"};
-    uint64_t word_for = lc_term_word(LC_STR("for")), word_the = lc_term_word(LC_STR("the"));
     size_t first = 0, count = 0;
 
     if (value.count == 0)
         return value;
     while (first + 1 < value.count &&
-           (is_one_of(value.at[first].word, leads, sizeof leads / sizeof *leads) ||
-            (lc_term_is_amount(value.at[first + 1].kind) &&
-             is_one_of(value.at[first].word, whens, sizeof whens / sizeof *whens))))
+           (LC_TERM_IS(value, first, leads) ||
+            (lc_term_is_amount(value.at[first + 1].kind) && LC_TERM_IS(value, first, whens))))
         first++;
     while (first + count < value.count) {
         const lc_term *term = &value.at[first + count];
-        bool is_for_the = term->word == word_for && first + count + 1 < value.count &&
-                          term[1].word == word_the;
+        bool is_for_the = is_word(value, first + count, "for") && first + count + 1 < value.count &&
+                          is_word(value, first + count + 1, "the");
 
         if (count > 0 && (is_for_the || contrast_at(value, first + count) > 0 ||
-                          is_one_of(term->word, ends, sizeof ends / sizeof *ends)))
+                          LC_TERM_IS(value, first + count, ends)))
             break;
         count++;
         if (term->after == ';' || term->after == '(' ||
             (is_mark(term->after) && first + count < value.count &&
-             is_one_of(value.at[first + count].word, clauses, sizeof clauses / sizeof *clauses)))
+             LC_TERM_IS(value, first + count, clauses)))
             break;
     }
-    while (count > 1 &&
-           is_one_of(value.at[first + count - 1].word, tails, sizeof tails / sizeof *tails))
+    while (count > 1 && LC_TERM_IS(value, first + count - 1, tails))
         count--;
     return lc_terms_part(value, first, count);
 }
@@ -363,8 +357,7 @@ static size_t turn_of(lc_terms clause)
 
     for (size_t at = clause.count; at-- > 1;)
         if (clause.at[at - 1].after == ';' ||
-            (is_mark(clause.at[at - 1].after) &&
-             is_one_of(clause.at[at].word, words, sizeof words / sizeof *words)))
+            (is_mark(clause.at[at - 1].after) && LC_TERM_IS(clause, at, words)))
             return at;
     return 0;
 }
@@ -408,8 +401,7 @@ static lc_terms amount_from(lc_terms clause, size_t from)
 
     for (size_t at = from; at < clause.count; at++)
         if (lc_term_is_amount(clause.at[at].kind) &&
-            (at == 0 || clause.at[at].kind != LC_TERM_DATE ||
-             !is_one_of(clause.at[at - 1].word, since, sizeof since / sizeof *since)))
+            (at == 0 || clause.at[at].kind != LC_TERM_DATE || !LC_TERM_IS(clause, at - 1, since)))
             return trim_value(lc_terms_part(clause, at, clause.count - at));
     return lc_terms_part(clause, 0, 0);
 }
@@ -446,12 +438,12 @@ static bool has_capital(lc_terms terms, size_t at)
 static void find_bare(lc_cue_set *set, lc_terms clause, size_t start)
 {
     size_t end = clause.count;
-    bool has_then = end > 0 && clause.at[end - 1].word == lc_term_word(LC_STR("then"));
+    bool has_then = end > 0 && is_word(clause, end - 1, "then");
     bool has_it_is;
 
     end -= has_then;
-    has_it_is = end >= start + 3 && clause.at[end - 2].word == lc_term_word(LC_STR("it")) &&
-                clause.at[end - 1].word == lc_term_word(LC_STR("is"));
+    has_it_is = end >= start + 3 && is_word(clause, end - 2, "it") &&
+                is_word(clause, end - 1, "is");
     if (has_it_is)
         end -= 2;
     if ((!has_it_is && (!has_then || (set->bits & LC_CUE_VALUE) != 0)) || end <= start ||
@@ -468,8 +460,7 @@ static void find_titled(lc_cue_set *set, lc_terms clause, size_t start)
     static const char *const news[] = {"new",   "revised", "updated", "latest",
                                        "final", "correct", "changed"};
 
-    if (start >= clause.count ||
-        !is_one_of(clause.at[start].word, news, sizeof news / sizeof *news))
+    if (start >= clause.count || !LC_TERM_IS(clause, start, news))
         return;
     for (size_t at = start + 1; at + 1 < clause.count && at < start + CONTRAST_TERMS_MAX; at++) {
         if (clause.at[at].after != ':')
@@ -487,9 +478,8 @@ static void find_new(lc_cue_set *set, lc_terms clause, size_t start)
     static const char *const leads[] = {"the", "our", "your", "my"};
 
     for (size_t at = start + 1; at + 3 < clause.count && at <= start + CONTRAST_TERMS_MAX; at++) {
-        if (clause.at[at].word != lc_term_word(LC_STR("is")) ||
-            !is_one_of(clause.at[at + 1].word, leads, sizeof leads / sizeof *leads) ||
-            clause.at[at + 2].word != lc_term_word(LC_STR("new")))
+        if (!is_word(clause, at, "is") || !LC_TERM_IS(clause, at + 1, leads) ||
+            !is_word(clause, at + 2, "new"))
             continue;
         set->value = lc_terms_part(clause, start, at - start);
         set->value_order = 0;
@@ -512,9 +502,8 @@ static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
         count++;
     for (size_t at = start + count; count > 0 && at + 1 < clause.count && at < start + count + 3;
          at++)
-        if (is_one_of(clause.at[at].word, alone, sizeof alone / sizeof *alone) ||
-            (is_one_of(clause.at[at].word, verbs, sizeof verbs / sizeof *verbs) &&
-             is_one_of(clause.at[at + 1].word, ends, sizeof ends / sizeof *ends))) {
+        if (LC_TERM_IS(clause, at, alone) ||
+            (LC_TERM_IS(clause, at, verbs) && LC_TERM_IS(clause, at + 1, ends))) {
             set->value = lc_terms_part(clause, start, count);
             set->value_order = 0;
             set->bits |= LC_CUE_VALUE | LC_CUE_UPDATE;
@@ -551,7 +540,7 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
         }
     }
     turn = turn_of(clause);
-    if (turn > 0 && clause.at[turn].word == lc_term_word(LC_STR("so")))
+    if (turn > 0 && is_word(clause, turn, "so"))
         set.bits |= LC_CUE_CONCLUDE;
     /* "The 25th is a holiday, so it is on the 24th." */
     if (turn > 0 && (set.bits & LC_CUE_VALUE) != 0 && set.value.at < clause.at + turn &&

@@ -20,12 +20,7 @@ bool lc_value_is_in(lc_terms message, lc_terms value)
 
 bool lc_terms_have_word(lc_terms terms, const char *word)
 {
-    uint64_t hash = lc_term_word(loci_str_of(word));
-
-    for (size_t i = 0; i < terms.count; i++)
-        if (terms.at[i].word == hash)
-            return true;
-    return false;
+    return lc_terms_have_one_of(terms, &word, 1);
 }
 
 /* Words of keys that are no subject. */

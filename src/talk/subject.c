@@ -4,32 +4,24 @@
 
 #include "base/str.h"
 
-static bool is_one_of(const lc_term *term, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (term->word == lc_term_word(loci_str_of(words[i])))
-            return true;
-    return false;
-}
-
-#define IS_ONE_OF(term, words) is_one_of(term, words, sizeof(words) / sizeof *(words))
-
 /* The month, which is no date by itself because of the verb. */
 static bool is_may(lc_terms terms, size_t at)
 {
-    return terms.at[at].word == lc_term_word(LC_STR("may")) &&
-           terms.text.ptr[terms.at[at].start] == 'M';
+    static const char *const may[] = {"may"};
+
+    return LC_TERM_IS(terms, at, may) && terms.text.ptr[terms.at[at].start] == 'M';
 }
 
 /* "the 20th", and no "20th floor". */
 static bool is_day(lc_terms terms, size_t at)
 {
+    static const char *const the[] = {"the"};
     const lc_term *term = &terms.at[at];
     const char *end = terms.text.ptr + term->start + term->bytes;
     bool is_last = at + 1 == terms.count || term->after != 0 || !lc_term_is_content(term[1].kind) ||
                    lc_term_is_amount(term[1].kind);
 
-    return is_last && term->bytes > 2 && term[-1].word == lc_term_word(LC_STR("the")) &&
+    return is_last && term->bytes > 2 && LC_TERM_IS(terms, at - 1, the) &&
            (memcmp(end - 2, "th", 2) == 0 || memcmp(end - 2, "st", 2) == 0 ||
             memcmp(end - 2, "nd", 2) == 0 || memcmp(end - 2, "rd", 2) == 0);
 }
@@ -44,13 +36,13 @@ static uint32_t kind_of_number(lc_terms terms, size_t at)
     static const char *const clock[] = {"past", "o'clock", "sharp"};
     const lc_term *term = &terms.at[at];
 
-    if (at > 0 && (IS_ONE_OF(term - 1, clock) || is_may(terms, at - 1) || is_day(terms, at)))
+    if (at > 0 && (LC_TERM_IS(terms, at - 1, clock) || is_may(terms, at - 1) || is_day(terms, at)))
         return LC_VALUE_WHEN;
     if (at + 1 == terms.count)
         return 0;
-    if (term[1].is_time_unit || IS_ONE_OF(term + 1, clock))
+    if (term[1].is_time_unit || LC_TERM_IS(terms, at + 1, clock))
         return LC_VALUE_WHEN;
-    return IS_ONE_OF(term + 1, currencies) ? LC_VALUE_MONEY : 0;
+    return LC_TERM_IS(terms, at + 1, currencies) ? LC_VALUE_MONEY : 0;
 }
 
 /* A unit is a time behind "next". */
@@ -62,7 +54,7 @@ static uint32_t kind_of(lc_terms terms, size_t at)
     if (term->kind == LC_TERM_NUMBER)
         return kind_of_number(terms, at);
     if (term->is_time_unit)
-        return at > 0 && IS_ONE_OF(term - 1, relative) ? LC_VALUE_WHEN : 0;
+        return at > 0 && LC_TERM_IS(terms, at - 1, relative) ? LC_VALUE_WHEN : 0;
     return term->value;
 }
 
@@ -227,7 +219,7 @@ static const lc_term *counted(lc_terms terms, size_t at)
 
     if (terms.at[at].kind != LC_TERM_NUMBER || terms.at[at].after != 0)
         return NULL;
-    if (next < terms.count && IS_ONE_OF(&terms.at[next], each))
+    if (next < terms.count && LC_TERM_IS(terms, next, each))
         next++;
     return next < terms.count && is_noun(&terms.at[next]) ? &terms.at[next] : NULL;
 }
@@ -275,7 +267,7 @@ static uint64_t rate_of(lc_terms terms, size_t at)
     if (terms.at[at].kind != LC_TERM_NUMBER)
         return 0;
     for (size_t i = at + 1; i + 1 < terms.count && i < at + 3; i++)
-        if (IS_ONE_OF(&terms.at[i], each) && terms.at[i + 1].is_time_unit)
+        if (LC_TERM_IS(terms, i, each) && terms.at[i + 1].is_time_unit)
             return terms.at[i + 1].sense;
     return 0;
 }
@@ -359,16 +351,6 @@ bool lc_subject_rivals(lc_terms a, lc_terms b)
 
 /* ---- Orders ---------------------------------------------------------------------------------- */
 
-static bool has_one_of(lc_terms terms, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < terms.count; i++)
-        if (is_one_of(&terms.at[i], words, count))
-            return true;
-    return false;
-}
-
-#define HAS_ONE_OF(terms, words) has_one_of(terms, words, sizeof(words) / sizeof *(words))
-
 static bool says_no(lc_terms terms)
 {
     static const char *const words[] = {"no",     "not",     "never",      "don't",     "can't",
@@ -377,7 +359,7 @@ static bool says_no(lc_terms terms)
                                         "reject", "deny",    "prohibited", "suspended", "cancel",
                                         "refuse", "doesn't", "isn't",      "aren't",    "mustn't"};
 
-    return HAS_ONE_OF(terms, words);
+    return LC_TERMS_HAVE(terms, words);
 }
 
 static bool rules(lc_terms terms)
@@ -389,7 +371,7 @@ static bool rules(lc_terms terms)
                                         "need",      "needs",  "required",   "optional", "keep",
                                         "forbidden", "banned", "compulsory", "mandatory"};
 
-    return HAS_ONE_OF(terms, words);
+    return LC_TERMS_HAVE(terms, words);
 }
 
 /* Is the term at `at` a name in front of a word, in a place that something is put: "in the

@@ -103,9 +103,8 @@ static bool binds_to(lc_terms terms, uint64_t date)
     for (size_t i = 1; i < terms.count; i++) {
         if (terms.at[i].sense != date)
             continue;
-        for (size_t w = 0; w < sizeof before / sizeof *before; w++)
-            if (terms.at[i - 1].word == lc_term_word(loci_str_of(before[w])))
-                return true;
+        if (LC_TERM_IS(terms, i - 1, before))
+            return true;
     }
     return false;
 }

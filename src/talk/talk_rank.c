@@ -41,15 +41,6 @@ void lc_judging_outrank_fact(lc_judging *j, size_t index)
     }
 }
 
-static bool has_one_of(lc_terms terms, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < terms.count; i++)
-        for (size_t w = 0; w < count; w++)
-            if (terms.at[i].word == lc_term_word(loci_str_of(words[w])))
-                return true;
-    return false;
-}
-
 /* What leads up to the first amount, from the last comma on: of "I'm away, the start is June 9" it
  * is "the start is". */
 static lc_terms lead_up(lc_terms terms)
@@ -72,7 +63,7 @@ static bool is_not_now(lc_terms terms)
                                         "aim",  "goal",  "wish", "target", "below", "expect",
                                         "got",  "was",   "were", "had",    "did",   "yesterday"};
 
-    return has_one_of(lead_up(terms), words, sizeof words / sizeof *words);
+    return LC_TERMS_HAVE(lead_up(terms), words);
 }
 
 /* "I arrive on Monday" is about who says it. */
@@ -81,8 +72,7 @@ static bool is_about_speaker(lc_terms terms)
     static const char *const words[] = {"i", "i'm", "i'll", "i've", "i'd", "my", "me", "mine"};
     static const char *const telling[] = {"told", "say", "said", "promised", "approved", "allowed"};
 
-    return has_one_of(lead_up(terms), words, sizeof words / sizeof *words) &&
-           !has_one_of(lead_up(terms), telling, sizeof telling / sizeof *telling);
+    return LC_TERMS_HAVE(lead_up(terms), words) && !LC_TERMS_HAVE(lead_up(terms), telling);
 }
 
 /* Is what the clause states stated otherwise by one of the other's clauses? */

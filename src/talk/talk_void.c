@@ -18,17 +18,6 @@ static bool is_topic(const lc_term *term)
     return (term->kind == LC_TERM_WORD || term->kind == LC_TERM_NAME) && !term->is_measure;
 }
 
-static bool has_one_of(lc_terms terms, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < terms.count; i++)
-        for (size_t w = 0; w < count; w++)
-            if (terms.at[i].word == lc_term_word(loci_str_of(words[w])))
-                return true;
-    return false;
-}
-
-#define HAS_ONE_OF(terms, words) has_one_of(terms, words, sizeof(words) / sizeof *(words))
-
 static bool is_statement(const lc_unit *unit, const lc_unit_clause *clause)
 {
     return unit->verdict == LC_VERDICT_HOLDS && clause->verdict == LC_VERDICT_HOLDS &&
@@ -44,7 +33,7 @@ static bool is_of_speaker(lc_terms clause)
 {
     static const char *const words[] = {"i", "i'm", "i'll", "i've", "i'd", "my", "me", "mine"};
 
-    return HAS_ONE_OF(clause, words);
+    return LC_TERMS_HAVE(clause, words);
 }
 
 /* Where the part of the clause begins that the term at `at` belongs to. */
@@ -55,7 +44,7 @@ static size_t part_start(lc_terms clause, size_t at)
     for (; at > 0; at--) {
         if (clause.at[at - 1].after != 0 && strchr(",;:-", clause.at[at - 1].after) != NULL)
             return at;
-        if (HAS_ONE_OF(lc_terms_part(clause, at - 1, 1), joints))
+        if (LC_TERM_IS(clause, at - 1, joints))
             return at;
     }
     return 0;
@@ -114,7 +103,7 @@ static bool is_event(lc_terms lead)
                                        "went", "came", "ran",  "gave", "made", "sold",
                                        "sent", "ate",  "saw",  "met"};
 
-    if (HAS_ONE_OF(lead, past))
+    if (LC_TERMS_HAVE(lead, past))
         return true;
     for (size_t i = 0; i < lead.count; i++) {
         const char *end = lead.text.ptr + lead.at[i].start + lead.at[i].bytes;
@@ -199,7 +188,7 @@ static void follow_restatement(lc_judging *j, size_t index, const lc_unit_clause
         search s = {&j->units[index], clause, lead_of(clause->terms, at)};
 
         if (lc_term_is_amount(clause->terms.at[at].kind) && topic_count(s.part) > 0 &&
-            !HAS_ONE_OF(s.part, more))
+            !LC_TERMS_HAVE(s.part, more))
             replace_older(j, index, &s, is_restated);
     }
 }
@@ -249,7 +238,8 @@ static bool goes_on(const lc_unit *unit, const lc_unit_clause *clause)
     for (const lc_unit_clause *next = clause; next < unit->clauses + unit->clause_count; next++) {
         if ((next->cues.bits & NO_STATEMENT) != 0)
             continue;
-        if (HAS_ONE_OF(next->terms, we) && (next->cues.bits & (LC_CUE_VALUE | LC_CUE_CORRECT)) != 0)
+        if (LC_TERMS_HAVE(next->terms, we) &&
+            (next->cues.bits & (LC_CUE_VALUE | LC_CUE_CORRECT)) != 0)
             return true;
     }
     return false;
@@ -263,7 +253,7 @@ static lc_terms ending(lc_terms clause, size_t at)
     size_t start = part_start(clause, at);
 
     for (size_t i = start; i < at; i++)
-        if (HAS_ONE_OF(lc_terms_part(clause, i, 1), says))
+        if (LC_TERM_IS(clause, i, says))
             start = i + 1;
     return lc_terms_part(clause, start, at - start);
 }
@@ -284,7 +274,7 @@ static bool has_instead(const lc_unit *unit)
 {
     static const char *const instead[] = {"instead"};
 
-    return HAS_ONE_OF(unit->terms, instead);
+    return LC_TERMS_HAVE(unit->terms, instead);
 }
 
 static void follow_end(lc_judging *j, size_t index, const lc_unit_clause *clause)
@@ -318,11 +308,11 @@ static void follow_instead(lc_judging *j, size_t index, const lc_unit_clause *cl
 {
     static const char *const instead[] = {"instead"}, *const it[] = {"it'll", "it's"};
     const lc_unit *unit = &j->units[index];
-    bool is_instead = HAS_ONE_OF(clause->terms, instead) && clause->cues.former.count == 0 &&
+    bool is_instead = LC_TERMS_HAVE(clause->terms, instead) && clause->cues.former.count == 0 &&
                       is_of_speaker(clause->terms);
     /* "No fish to be had. It'll be lentils." */
     bool is_forced = lc_unit_has(unit, LC_CUE_TROUBLE) && (clause->cues.bits & LC_CUE_VALUE) != 0 &&
-                     HAS_ONE_OF(lc_terms_part(clause->terms, 0, 1), it);
+                     LC_TERM_IS(clause->terms, 0, it);
 
     if ((!is_instead && !is_forced) || unit->attribution.who.len == 0)
         return;
@@ -349,7 +339,7 @@ static bool has_other_name(lc_terms older, lc_terms news)
 
     for (size_t i = 1; i < older.count; i++)
         if (older.at[i].kind == LC_TERM_NAME && !lc_terms_have(news, older.at[i].sense) &&
-            HAS_ONE_OF(lc_terms_part(older, i - 1, 1), joints))
+            LC_TERM_IS(older, i - 1, joints))
             return true;
     return false;
 }

@@ -218,6 +218,44 @@ loci_str lc_terms_text(lc_terms terms)
                       last->start + last->bytes - terms.at[0].start};
 }
 
+/* Case does not count, and U+2019 is an apostrophe. */
+static bool is_spelled(loci_str spelled, const char *lower)
+{
+    for (size_t i = 0; i < spelled.len; lower++) {
+        char c = spelled.ptr[i];
+        size_t bytes = 1;
+
+        if (c == '\xE2' && apostrophe_bytes(spelled, i) == 3) {
+            c = '\'';
+            bytes = 3;
+        } else if (is_upper(c)) {
+            c = (char)(c + ('a' - 'A'));
+        }
+        if (c != *lower)
+            return false;
+        i += bytes;
+    }
+    return *lower == '\0';
+}
+
+bool lc_term_is_one_of(lc_terms terms, size_t at, const char *const *words, size_t count)
+{
+    loci_str spelled = {terms.text.ptr + terms.at[at].start, terms.at[at].bytes};
+
+    for (size_t i = 0; i < count; i++)
+        if (is_spelled(spelled, words[i]))
+            return true;
+    return false;
+}
+
+bool lc_terms_have_one_of(lc_terms terms, const char *const *words, size_t count)
+{
+    for (size_t at = 0; at < terms.count; at++)
+        if (lc_term_is_one_of(terms, at, words, count))
+            return true;
+    return false;
+}
+
 int lc_term_minutes(lc_terms terms, size_t at)
 {
     const char *text = terms.text.ptr + terms.at[at].start;

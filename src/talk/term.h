@@ -60,6 +60,15 @@ loci_str lc_terms_text(lc_terms terms);
 /* A time of day as minutes, for "11:30", "2pm" and "2:15pm"; -1 for one in words. */
 int lc_term_minutes(lc_terms terms, size_t at);
 
+/* Is the term at `at` spelled like one of these lower-case words? Cheaper than hashing them. */
+bool lc_term_is_one_of(lc_terms terms, size_t at, const char *const *words, size_t count);
+#define LC_TERM_IS(terms, at, words)                                                               \
+    lc_term_is_one_of(terms, at, words, sizeof(words) / sizeof *(words))
+/* Is one of them? */
+bool lc_terms_have_one_of(lc_terms terms, const char *const *words, size_t count);
+#define LC_TERMS_HAVE(terms, words)                                                                \
+    lc_terms_have_one_of(terms, words, sizeof(words) / sizeof *(words))
+
 /* What a lower-case word hashes to, as `word` has it. */
 uint64_t lc_term_word(loci_str lower);
 

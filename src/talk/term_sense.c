@@ -49,70 +49,70 @@ static const char *const dates[] = {
     "september", "sunday",   "thu",  "thurs",   "thursday", "today",    "tomorrow",
     "tonight",   "tue",      "tues", "tuesday", "wed",      "wednesday"};
 
-/* "one" is missing: it mostly means somebody, or the thing spoken of. */
+/* In byte order. "one" is missing: it mostly means somebody, or the thing spoken of. */
 typedef struct number_word {
     const char *word;
     const char *digits;
 } number_word;
 
 static const number_word number_words[] = {
-    {"two", "2"},
-    {"three", "3"},
-    {"four", "4"},
-    {"five", "5"},
-    {"six", "6"},
-    {"seven", "7"},
     {"eight", "8"},
-    {"nine", "9"},
-    {"ten", "10"},
-    {"eleven", "11"},
-    {"twelve", "12"},
-    {"thirteen", "13"},
-    {"fourteen", "14"},
-    {"fifteen", "15"},
-    {"sixteen", "16"},
-    {"seventeen", "17"},
     {"eighteen", "18"},
-    {"nineteen", "19"},
-    {"twenty", "20"},
-    {"thirty", "30"},
-    {"forty", "40"},
-    {"fifty", "50"},
-    {"sixty", "60"},
-    {"seventy", "70"},
-    {"eighty", "80"},
-    {"ninety", "90"},
-    {"hundred", "100"},
-    {"thousand", "1000"},
-    {"third", "3"},
-    {"fourth", "4"},
-    {"fifth", "5"},
-    {"sixth", "6"},
-    {"seventh", "7"},
-    {"eighth", "8"},
-    {"ninth", "9"},
-    {"tenth", "10"},
-    {"eleventh", "11"},
-    {"twelfth", "12"},
-    {"thirteenth", "13"},
-    {"fourteenth", "14"},
-    {"fifteenth", "15"},
-    {"sixteenth", "16"},
-    {"seventeenth", "17"},
     {"eighteenth", "18"},
+    {"eighth", "8"},
+    {"eighty", "80"},
+    {"eleven", "11"},
+    {"eleventh", "11"},
+    {"fifteen", "15"},
+    {"fifteenth", "15"},
+    {"fifth", "5"},
+    {"fifty", "50"},
+    {"five", "5"},
+    {"forty", "40"},
+    {"four", "4"},
+    {"fourteen", "14"},
+    {"fourteenth", "14"},
+    {"fourth", "4"},
+    {"hundred", "100"},
+    {"nine", "9"},
+    {"nineteen", "19"},
     {"nineteenth", "19"},
-    {"twentieth", "20"},
+    {"ninety", "90"},
+    {"ninth", "9"},
+    {"seven", "7"},
+    {"seventeen", "17"},
+    {"seventeenth", "17"},
+    {"seventh", "7"},
+    {"seventy", "70"},
+    {"six", "6"},
+    {"sixteen", "16"},
+    {"sixteenth", "16"},
+    {"sixth", "6"},
+    {"sixty", "60"},
+    {"ten", "10"},
+    {"tenth", "10"},
+    {"third", "3"},
+    {"thirteen", "13"},
+    {"thirteenth", "13"},
     {"thirtieth", "30"},
-    {"twenty-first", "21"},
-    {"twenty-second", "22"},
-    {"twenty-third", "23"},
-    {"twenty-fourth", "24"},
-    {"twenty-fifth", "25"},
-    {"twenty-sixth", "26"},
-    {"twenty-seventh", "27"},
-    {"twenty-eighth", "28"},
-    {"twenty-ninth", "29"},
+    {"thirty", "30"},
     {"thirty-first", "31"},
+    {"thousand", "1000"},
+    {"three", "3"},
+    {"twelfth", "12"},
+    {"twelve", "12"},
+    {"twentieth", "20"},
+    {"twenty", "20"},
+    {"twenty-eighth", "28"},
+    {"twenty-fifth", "25"},
+    {"twenty-first", "21"},
+    {"twenty-fourth", "24"},
+    {"twenty-ninth", "29"},
+    {"twenty-second", "22"},
+    {"twenty-seventh", "27"},
+    {"twenty-sixth", "26"},
+    {"twenty-third", "23"},
+    {"two", "2"},
 };
 
 /* Stems of words that say in what state a thing is, that one of several is taken, how long. */
@@ -244,9 +244,19 @@ static void set_amount(loci_str lower, lc_term *out)
 
 static loci_str listed_digits(loci_str word)
 {
-    for (size_t i = 0; i < sizeof number_words / sizeof *number_words; i++)
-        if (lc_str_is(word, number_words[i].word))
-            return loci_str_of(number_words[i].digits);
+    size_t low = 0, high = sizeof number_words / sizeof *number_words;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = lc_str_compare(word, loci_str_of(number_words[middle].word));
+
+        if (order == 0)
+            return loci_str_of(number_words[middle].digits);
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
     return LC_STR_NONE;
 }
 
