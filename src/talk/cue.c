@@ -215,6 +215,7 @@ typedef struct match {
     const lc_cues *cues;
     const pattern *pattern;
     lc_terms clause;
+    size_t turn;     /* Of the clause: see turn_of(). */
     lc_terms value;  /* What <v> stands for; empty when there is none. */
     lc_terms former; /* What <o> stands for. */
 } match;
@@ -365,7 +366,7 @@ static size_t turn_of(lc_terms clause)
 /* Behind the turn comes before what stands in front of it, then the first line of the table. */
 static bool is_better(const lc_cue_set *set, const match *m, size_t order)
 {
-    const lc_term *turn = m->clause.at + turn_of(m->clause);
+    const lc_term *turn = m->clause.at + m->turn;
     bool is_behind, was_behind;
 
     if ((set->bits & LC_CUE_VALUE) == 0)
@@ -406,9 +407,10 @@ static lc_terms amount_from(lc_terms clause, size_t from)
     return lc_terms_part(clause, 0, 0);
 }
 
-static lc_terms amount_of(lc_terms clause)
+/* The one behind the turn, if there is one. */
+static lc_terms amount_of(lc_terms clause, size_t turn)
 {
-    lc_terms amount = amount_from(clause, turn_of(clause));
+    lc_terms amount = amount_from(clause, turn);
 
     return amount.count > 0 ? amount : amount_from(clause, 0);
 }
@@ -513,8 +515,8 @@ static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
 
 lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
 {
-    lc_cue_set set = {.amount = amount_of(clause)};
-    size_t start = fillers(clause), turn;
+    size_t start = fillers(clause), turn = turn_of(clause);
+    lc_cue_set set = {.amount = amount_of(clause, turn)};
 
     for (size_t at = 0; at < clause.count; at++) {
         uint64_t keys[2] = {clause.at[at].word, clause.at[at].sense};
@@ -523,8 +525,10 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
             for (size_t i = cues->slots[keys[k] & (SLOTS - 1)]; i < FIRSTS_MAX;
                  i = cues->firsts[i].next) {
                 const beginning *first = &cues->firsts[i];
-                match m = {
-                    .cues = cues, .pattern = &cues->patterns[first->pattern], .clause = clause};
+                match m = {.cues = cues,
+                           .pattern = &cues->patterns[first->pattern],
+                           .clause = clause,
+                           .turn = turn};
 
                 if (first->word != keys[k] || (m.pattern->is_anchored && at != 0 && at != start))
                     continue;
@@ -539,7 +543,6 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
             }
         }
     }
-    turn = turn_of(clause);
     if (turn > 0 && is_word(clause, turn, "so"))
         set.bits |= LC_CUE_CONCLUDE;
     /* "The 25th is a holiday, so it is on the 24th." */

@@ -172,7 +172,7 @@ static bool restates(const search *s, const lc_unit *unit, lc_terms older, size_
 /* "Lunch for 14." and "... so lunch for 16". */
 static bool is_restated(const search *s, const lc_unit *unit, const lc_unit_clause *older)
 {
-    for (size_t at = 0; at < older->terms.count; at++)
+    for (size_t at = 0; older->cues.amount.count > 0 && at < older->terms.count; at++)
         if (lc_term_is_amount(older->terms.at[at].kind) && restates(s, unit, older->terms, at))
             return true;
     return false;
@@ -185,10 +185,12 @@ static void follow_restatement(lc_judging *j, size_t index, const lc_unit_clause
                                        "or",         "either",  "again"};
 
     for (size_t at = 0; at < clause->terms.count; at++) {
-        search s = {&j->units[index], clause, lead_of(clause->terms, at)};
+        search s = {.unit = &j->units[index], .clause = clause};
 
-        if (lc_term_is_amount(clause->terms.at[at].kind) && topic_count(s.part) > 0 &&
-            !LC_TERMS_HAVE(s.part, more))
+        if (!lc_term_is_amount(clause->terms.at[at].kind))
+            continue;
+        s.part = lead_of(clause->terms, at);
+        if (topic_count(s.part) > 0 && !LC_TERMS_HAVE(s.part, more))
             replace_older(j, index, &s, is_restated);
     }
 }
@@ -297,10 +299,9 @@ static void follow_end(lc_judging *j, size_t index, const lc_unit_clause *clause
 /* What the speaker was going to do, all of it, is now said of another. */
 static bool is_handed_over(const search *s, const lc_unit *unit, const lc_unit_clause *older)
 {
-    return s->unit->attribution.who.len > 0 && is_same_person(s->unit, unit) &&
-           is_of_speaker(older->terms) && !is_of_speaker(s->clause->terms) &&
-           topic_count(older->terms) > 0 && topic_count(older->terms) <= 3 &&
-           covers(s->clause->terms, older->terms);
+    return is_same_person(s->unit, unit) && is_of_speaker(older->terms) &&
+           !is_of_speaker(s->clause->terms) && topic_count(older->terms) > 0 &&
+           topic_count(older->terms) <= 3 && covers(s->clause->terms, older->terms);
 }
 
 /* The last thing that the same person was going to do: "I'm ordering pizza instead." */
@@ -383,7 +384,8 @@ void lc_judging_void(lc_judging *j, size_t index)
         follow_restatement(j, index, clause);
         if ((clause->cues.bits & (LC_CUE_CANCEL | LC_CUE_TROUBLE)) != 0)
             follow_end(j, index, clause);
-        replace_older(j, index, &s, is_handed_over);
+        if (unit->attribution.who.len > 0)
+            replace_older(j, index, &s, is_handed_over);
         follow_instead(j, index, clause);
         follow_switch(j, index, clause);
     }

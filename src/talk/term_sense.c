@@ -134,9 +134,24 @@ static const char *const measure_stems[] = {"buck",    "cent",  "cm",   "degre",
                                             "percent", "pound", "quid", "usd",   "yen"};
 
 /* Longest first; what stays has at least three letters. */
-static const char *const endings[] = {"ations", "ation", "ments", "ment", "ings", "ing",
-                                      "ions",   "ion",   "ied",   "ies",  "ed",   "es",
-                                      "s",      "al",    "en",    "ly",   "e"};
+static const loci_str endings[] = {
+    LC_STR("ations"), LC_STR("ation"), LC_STR("ments"), LC_STR("ment"), LC_STR("ings"),
+    LC_STR("ing"),    LC_STR("ions"),  LC_STR("ion"),   LC_STR("ied"),  LC_STR("ies"),
+    LC_STR("ed"),     LC_STR("es"),    LC_STR("s"),     LC_STR("al"),   LC_STR("en"),
+    LC_STR("ly"),     LC_STR("e")};
+
+/* Where the word stands to a listed one. Most differ in the first letters, so a loop beats a call.
+ */
+static int order_of(loci_str word, const char *listed)
+{
+    for (size_t i = 0; i < word.len; i++) {
+        int difference = (unsigned char)word.ptr[i] - (unsigned char)listed[i];
+
+        if (difference != 0)
+            return difference;
+    }
+    return listed[word.len] == '\0' ? 0 : -1;
+}
 
 /* The list is in byte order; a test sees to that. */
 static bool is_listed(loci_str word, const char *const *list, size_t count)
@@ -145,7 +160,7 @@ static bool is_listed(loci_str word, const char *const *list, size_t count)
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = lc_str_compare(word, loci_str_of(list[middle]));
+        int order = order_of(word, list[middle]);
 
         if (order == 0)
             return true;
@@ -174,10 +189,11 @@ static loci_str stem_of(loci_str word)
     if (word.len > 2 && word.ptr[word.len - 1] == 's' && word.ptr[word.len - 2] == '\'')
         word.len -= 2;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t len = strlen(endings[i]);
+        loci_str end = endings[i];
 
-        if (word.len >= len + 3 && memcmp(word.ptr + word.len - len, endings[i], len) == 0) {
-            word.len -= len;
+        if (word.len >= end.len + 3 && word.ptr[word.len - 1] == end.ptr[end.len - 1] &&
+            memcmp(word.ptr + word.len - end.len, end.ptr, end.len) == 0) {
+            word.len -= end.len;
             break;
         }
     }
@@ -248,7 +264,7 @@ static loci_str listed_digits(loci_str word)
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = lc_str_compare(word, loci_str_of(number_words[middle].word));
+        int order = order_of(word, number_words[middle].word);
 
         if (order == 0)
             return loci_str_of(number_words[middle].digits);
