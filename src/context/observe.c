@@ -121,33 +121,54 @@ static loci_status propose(observing *p, lc_proposal out[LC_PROPOSALS_MAX], size
                            out, count, err);
 }
 
-/* The only number in a text, as JSON has it: of "$1,250.50" 1250.50. None when there is no number
- * or more than one. */
+/* The number as the log writes it; none for one that is too large. */
+static loci_status write_number(lc_arena *arena, lc_number number, loci_str *out, loci_error *err)
+{
+    char text[LC_NUMBER_BYTES_MAX];
+    size_t bytes = 0;
+
+    if (number.kind == LC_NUMBER_INT)
+        bytes = lc_number_format_i64(number.integer, text);
+    else if (number.kind == LC_NUMBER_REAL)
+        bytes = lc_number_format_f64(number.real, text);
+    if (bytes == 0)
+        return LOCI_OK;
+    *out = lc_arena_copy(arena, (loci_str){text, bytes});
+    return out->ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+static bool is_digit(loci_str text, size_t at)
+{
+    return at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9';
+}
+
+/* The only number in a text, as JSON has it: of "$1,250.50" 1250.5. None when there is no number,
+ * more than one, or one with a factor ("$1.5k"). */
 static loci_status read_only_number(lc_arena *arena, loci_str text, loci_str *out, loci_error *err)
 {
-    char *digits = lc_arena_alloc(arena, text.len + 1);
+    char *digits = lc_arena_alloc(arena, text.len + 2);
     size_t count = 0, at = 0;
 
     *out = LC_STR_NONE;
     if (digits == NULL)
         return lc_fail_memory(err);
-    while (at < text.len && (text.ptr[at] < '0' || text.ptr[at] > '9'))
+    while (at < text.len && !is_digit(text, at))
         at++;
-    for (; at < text.len; at++) {
-        bool is_inner = (text.ptr[at] == ',' || text.ptr[at] == '.') && at + 1 < text.len &&
-                        text.ptr[at + 1] >= '0' && text.ptr[at + 1] <= '9';
-
-        if ((text.ptr[at] < '0' || text.ptr[at] > '9') && !is_inner)
-            break;
+    if (at > 0 && text.ptr[at - 1] == '-')
+        digits[count++] = '-';
+    for (; is_digit(text, at) || ((at < text.len) && is_digit(text, at + 1) &&
+                                  (text.ptr[at] == ',' || text.ptr[at] == '.'));
+         at++)
         if (text.ptr[at] != ',')
             digits[count++] = text.ptr[at];
-    }
+    if (at < text.len && strchr(" %.", text.ptr[at]) == NULL)
+        return LOCI_OK;
     for (; at < text.len; at++)
-        if ((text.ptr[at] >= '0' && text.ptr[at] <= '9') || text.ptr[at] == ':')
+        if (is_digit(text, at))
             return LOCI_OK;
-    if (count > 0 && lc_number_read((loci_str){digits, count}).bytes == count)
-        *out = (loci_str){digits, count};
-    return LOCI_OK;
+    if (count == 0 || lc_number_read((loci_str){digits, count}).bytes != count)
+        return LOCI_OK;
+    return write_number(arena, lc_number_read((loci_str){digits, count}), out, err);
 }
 
 static loci_status write_text(observing *p, loci_str text, loci_str *out, loci_error *err)

@@ -157,6 +157,10 @@ TEST(observe, a_sum_for_a_number_is_a_number)
                  "price superseded temporal");
     CHECK_STR_EQ(facts_value(&f, "{\"key\":\"price\"}"), "1250.5");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"The price is now known to everyone.\"}"), "");
+    /* What is not plainly a number is kept as it was said. */
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"The price is now $1.5k.\"}"),
+                 "price superseded temporal");
+    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"price\"}"), "\"$1.5k\"");
     facts_close(&f);
 }
 
