@@ -182,6 +182,7 @@ static loci_status judge(building *b, loci_error *err)
                                           .readings = b->input->readings,
                                           .query = b->input->query,
                                           .reader_rank = b->input->reader_rank,
+                                          .reader_title = b->input->identity->authority,
                                           .reader_organization = b->input->identity->organization,
                                           .scope = b->input->source.view.scope_id},
                          &b->judged, err);

@@ -147,20 +147,62 @@ static loci_status propose(observing *p, lc_proposal out[LC_PROPOSALS_MAX], size
                            out, count, err);
 }
 
-/* The new value as JSON: a number where there was one, else a string. */
-static loci_status write_value(observing *p, loci_str old, loci_str text, loci_str *out,
-                               loci_error *err)
+/* The number as the log writes it; none for one that is too large. */
+static loci_status write_number(lc_arena *arena, lc_number number, loci_str *out, loci_error *err)
 {
-    bool was_number = lc_number_read(old).kind != LC_NUMBER_NONE;
-    lc_number number = lc_number_read(text);
+    char text[LC_NUMBER_BYTES_MAX];
+    size_t bytes = 0;
+
+    if (number.kind == LC_NUMBER_INT)
+        bytes = lc_number_format_i64(number.integer, text);
+    else if (number.kind == LC_NUMBER_REAL)
+        bytes = lc_number_format_f64(number.real, text);
+    if (bytes == 0)
+        return LOCI_OK;
+    *out = lc_arena_copy(arena, (loci_str){text, bytes});
+    return out->ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+static bool is_digit(loci_str text, size_t at)
+{
+    return at < text.len && text.ptr[at] >= '0' && text.ptr[at] <= '9';
+}
+
+/* The only number in a text, as JSON has it: of "$1,250.50" 1250.5. None when there is no number,
+ * more than one, or one with a factor ("$1.5k"). */
+static loci_status read_only_number(lc_arena *arena, loci_str text, loci_str *out, loci_error *err)
+{
+    char *digits = lc_arena_alloc(arena, text.len + 2);
+    size_t count = 0, at = 0;
+
+    *out = LC_STR_NONE;
+    if (digits == NULL)
+        return lc_fail_memory(err);
+    while (at < text.len && !is_digit(text, at))
+        at++;
+    if (at > 0 && text.ptr[at - 1] == '-')
+        digits[count++] = '-';
+    for (; is_digit(text, at) || ((at < text.len) && is_digit(text, at + 1) &&
+                                  (text.ptr[at] == ',' || text.ptr[at] == '.'));
+         at++)
+        if (text.ptr[at] != ',')
+            digits[count++] = text.ptr[at];
+    if (at < text.len && strchr(" %.", text.ptr[at]) == NULL)
+        return LOCI_OK;
+    for (; at < text.len; at++)
+        if (is_digit(text, at))
+            return LOCI_OK;
+    if (count == 0 || lc_number_read((loci_str){digits, count}).bytes != count)
+        return LOCI_OK;
+    return write_number(arena, lc_number_read((loci_str){digits, count}), out, err);
+}
+
+static loci_status write_text(observing *p, loci_str text, loci_str *out, loci_error *err)
+{
     lc_json_writer writer;
     lc_buf buf;
     loci_status status;
 
-    if (was_number && number.kind == LC_NUMBER_INT && number.bytes == text.len) {
-        *out = text;
-        return LOCI_OK;
-    }
     lc_buf_init(&buf, p->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
     lc_jw_init(&writer, &buf);
     lc_jw_str(&writer, text);
@@ -172,6 +214,18 @@ static loci_status write_value(observing *p, loci_str old, loci_str text, loci_s
     }
     lc_buf_clear(&buf);
     return status;
+}
+
+/* The new value as JSON: a number where there was one, else a string. */
+static loci_status write_value(observing *p, loci_str old, loci_str text, loci_str *out,
+                               loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    *out = LC_STR_NONE;
+    if (lc_number_read(old).kind != LC_NUMBER_NONE)
+        status = read_only_number(p->arena, text, out, err);
+    return status != LOCI_OK || out->len > 0 ? status : write_text(p, text, out, err);
 }
 
 /* A failure that is about this one fact, not about the call. */

@@ -162,6 +162,118 @@ static const level levels[] = {
     {"player", 30},
     {"paralegal", 35},
     {"helper", 25},
+    {"court", 97},
+    {"tribunal", 97},
+    {"police", 96},
+    {"prime minister", 99},
+    {"trustee", 93},
+    {"trustees", 93},
+    {"committee", 85},
+    {"chairperson", 92},
+    {"managing director", 92},
+    {"managing partner", 92},
+    {"editor in chief", 90},
+    {"co founder", 91},
+    {"bishop", 90},
+    {"general", 85},
+    {"senator", 90},
+    {"ambassador", 88},
+    {"senior partner", 85},
+    {"senior vp", 81},
+    {"senior director", 72},
+    {"chief engineer", 72},
+    {"chief of", 90},
+    {"chief accountant", 65},
+    {"head chef", 70},
+    {"executive chef", 72},
+    {"sous chef", 52},
+    {"major", 72},
+    {"general manager", 66},
+    {"regional manager", 63},
+    {"area manager", 63},
+    {"senior manager", 62},
+    {"general counsel", 88},
+    {"legal counsel", 75},
+    {"compliance", 75},
+    {"compliance officer", 75},
+    {"safety officer", 75},
+    {"protection officer", 75},
+    {"security officer", 65},
+    {"vicar", 70},
+    {"priest", 60},
+    {"landlord", 60},
+    {"landlady", 60},
+    {"curator", 60},
+    {"controller", 60},
+    {"skipper", 70},
+    {"pilot", 58},
+    {"copilot", 45},
+    {"first officer", 50},
+    {"product owner", 60},
+    {"scrum master", 50},
+    {"tech lead", 55},
+    {"team lead", 55},
+    {"physician", 52},
+    {"gp", 50},
+    {"vet", 50},
+    {"dentist", 50},
+    {"solicitor", 50},
+    {"barrister", 55},
+    {"lawyer", 50},
+    {"therapist", 42},
+    {"paramedic", 42},
+    {"reporter", 40},
+    {"journalist", 40},
+    {"columnist", 40},
+    {"copywriter", 40},
+    {"photographer", 40},
+    {"librarian", 40},
+    {"archivist", 40},
+    {"secretary", 42},
+    {"executive assistant", 36},
+    {"personal assistant", 36},
+    {"account executive", 40},
+    {"sales executive", 40},
+    {"marketing executive", 40},
+    {"executive officer", 92},
+    {"account manager", 42},
+    {"project manager", 58},
+    {"product manager", 58},
+    {"dispatcher", 42},
+    {"driver", 38},
+    {"porter", 35},
+    {"baker", 40},
+    {"waiter", 36},
+    {"waitress", 36},
+    {"barista", 36},
+    {"bartender", 36},
+    {"salesperson", 38},
+    {"cashier", 35},
+    {"seller", 38},
+    {"buyer", 42},
+    {"planner", 42},
+    {"programmer", 40},
+    {"tester", 40},
+    {"scientist", 42},
+    {"postdoc", 40},
+    {"instructor", 42},
+    {"trainer", 42},
+    {"gardener", 38},
+    {"builder", 40},
+    {"carpenter", 40},
+    {"mechanic", 40},
+    {"guard", 38},
+    {"worker", 36},
+    {"singer", 38},
+    {"drummer", 38},
+    {"stagehand", 35},
+    {"stage manager", 55},
+    {"tenant", 15},
+    {"subcontractor", 18},
+    {"temp", 20},
+    {"rookie", 20},
+    {"cadet", 20},
+    {"novice", 18},
 };
 
 static char folded(char c)
@@ -171,9 +283,8 @@ static char folded(char c)
     return c == '_' || c == '-' ? ' ' : c;
 }
 
-static int rank_of(void *ctx, loci_str title)
+static int find(loci_str title)
 {
-    (void)ctx;
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         size_t same = 0;
 
@@ -184,6 +295,17 @@ static int rank_of(void *ctx, loci_str title)
             return levels[i].rank;
     }
     return -1;
+}
+
+/* One or many of them. */
+static int rank_of(void *ctx, loci_str title)
+{
+    int rank = find(title);
+
+    (void)ctx;
+    if (rank < 0 && title.len > 3 && folded(title.ptr[title.len - 1]) == 's')
+        rank = find((loci_str){title.ptr, title.len - 1});
+    return rank;
 }
 
 lc_ranking lc_seniority(void)

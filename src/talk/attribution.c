@@ -2,6 +2,7 @@
 #include "talk/attribution.h"
 
 #define WHO_BYTES_MAX 80
+#define DEPUTY 2 /* How far a deputy is below. */
 
 static bool is_upper(char c)
 {
@@ -17,6 +18,18 @@ static bool is_word_byte(char c)
 static loci_str from(loci_str text, size_t at)
 {
     return at >= text.len ? LC_STR_NONE : (loci_str){text.ptr + at, text.len - at};
+}
+
+static bool starts_folded(loci_str text, const char *lower)
+{
+    size_t len = strlen(lower);
+
+    if (text.len < len)
+        return false;
+    for (size_t i = 0; i < len; i++)
+        if ((is_upper(text.ptr[i]) ? text.ptr[i] + ('a' - 'A') : text.ptr[i]) != lower[i])
+            return false;
+    return true;
 }
 
 /* Signs and emoji at the front say nothing. */
@@ -41,29 +54,64 @@ static loci_str skip_signs(loci_str text)
     return from(text, at);
 }
 
+/* Where the word that starts at `at` ends; `at` when there is none. */
+static size_t word_end(loci_str text, size_t at)
+{
+    while (at < text.len && is_word_byte(text.ptr[at]))
+        at++;
+    return at;
+}
+
+/* "Deputy Head" is below the head. */
+static bool is_below(loci_str word)
+{
+    static const char *const words[] = {"deputy", "assistant", "associate", "acting",
+                                        "junior", "trainee",   "interim"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (word.len == strlen(words[i]) && starts_folded(word, words[i]))
+            return true;
+    return false;
+}
+
+/* The rank of the words from `at` on, as many as a title has, and where they end. "Vice President"
+ * is one title, "Editor-in-Chief" has a chief in it. */
+static int rank_at(loci_str text, size_t at, size_t *out_end, lc_ranking ranking)
+{
+    size_t end = word_end(text, at), second = end < text.len ? word_end(text, end + 1) : end;
+    int rank = -1;
+
+    *out_end = second;
+    if (second > end + 1 && text.ptr[end] == ' ')
+        rank = ranking.rank(ranking.ctx, (loci_str){text.ptr + at, second - at});
+    if (rank >= 0)
+        return rank;
+    *out_end = end;
+    rank = ranking.rank(ranking.ctx, (loci_str){text.ptr + at, end - at});
+    for (size_t i = at; i < end && rank < 0; i++)
+        if (text.ptr[i] == '-')
+            rank = ranking.rank(ranking.ctx, (loci_str){text.ptr + i + 1, end - i - 1});
+    return rank;
+}
+
 int lc_rank_in(loci_str text, lc_ranking ranking)
 {
     int best = -1;
+    bool is_lower = false;
 
     for (size_t at = 0; at < text.len;) {
-        size_t end = at, second;
+        size_t end;
         int rank;
 
-        while (end < text.len && is_word_byte(text.ptr[end]))
-            end++;
-        if (end == at) {
+        if (!is_word_byte(text.ptr[at])) {
             at++;
             continue;
         }
-        rank = ranking.rank(ranking.ctx, (loci_str){text.ptr + at, end - at});
+        rank = rank_at(text, at, &end, ranking);
+        if (is_lower && rank > 0)
+            rank -= DEPUTY;
+        is_lower = is_below((loci_str){text.ptr + at, end - at});
         best = rank > best ? rank : best;
-        second = end + 1;
-        while (second < text.len && is_word_byte(text.ptr[second]))
-            second++;
-        if (second > end + 1 && text.ptr[end] == ' ') {
-            rank = ranking.rank(ranking.ctx, (loci_str){text.ptr + at, second - at});
-            best = rank > best ? rank : best;
-        }
         at = end;
     }
     return best;
@@ -135,15 +183,6 @@ static bool read_titled(loci_str text, lc_ranking ranking, loci_str *out_who, lo
     return true;
 }
 
-static bool starts_folded(loci_str text, const char *lower)
-{
-    for (size_t i = 0; lower[i] != '\0'; i++)
-        if (i == text.len ||
-            (is_upper(text.ptr[i]) ? text.ptr[i] + ('a' - 'A') : text.ptr[i]) != lower[i])
-            return false;
-    return true;
-}
-
 /* "Per the CEO, ...": only before a title, since "per unit" is none. */
 static bool read_per(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
 {
@@ -198,6 +237,18 @@ static bool read_says(loci_str text, lc_ranking ranking, loci_str *out_who, loci
     return false;
 }
 
+/* "[Mum]: ...": a name and a colon; marks are all capitals or have a colon inside. */
+static bool is_speaker(loci_str text)
+{
+    size_t at = 1;
+
+    while (at < text.len && (is_word_byte(text.ptr[at]) || text.ptr[at] == ' ' ||
+                             text.ptr[at] == '.' || text.ptr[at] == ','))
+        at++;
+    return at > 2 && at + 1 < text.len && text.ptr[at] == ']' && text.ptr[at + 1] == ':' &&
+           is_upper(text.ptr[1]) && !is_upper(text.ptr[2]);
+}
+
 lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
 {
     loci_str clean = skip_signs(text);
@@ -207,7 +258,7 @@ lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
 
     if (is_marked && mark.len <= WHO_BYTES_MAX &&
         (lc_rank_in(mark, ranking) >= 0 || memchr(mark.ptr, '(', mark.len) != NULL ||
-         read_named(rest, ranking, &who, &after))) {
+         is_speaker(clean) || read_named(rest, ranking, &who, &after))) {
         out = (lc_attribution){.who = mark, .rank = lc_rank_in(mark, ranking), .words = rest};
         clean = rest;
     }
@@ -219,5 +270,8 @@ lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
         out.rank = rank > out.rank ? rank : out.rank;
         out.words = rest;
     }
+    out.has_title = out.rank >= 0;
+    if (out.rank < 0 && out.who.len > 0 && memchr(out.who.ptr, '(', out.who.len) != NULL)
+        out.rank = lc_rank_in(LC_STR("staff"), ranking);
     return out;
 }

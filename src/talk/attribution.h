@@ -19,6 +19,7 @@ typedef struct lc_ranking {
 typedef struct lc_attribution {
     loci_str who;   /* As written, or none. */
     int rank;       /* The highest title in it; -1 without one. */
+    bool has_title; /* One that is known; a role that is not has the rank of most. */
     loci_str words; /* The text without it. */
 } lc_attribution;
 

@@ -11,23 +11,29 @@
 #include "base/str.h"
 #include "talk/term_sense.h"
 
-#define PATTERNS_MAX 500
-#define ELEMENTS_MAX 3000
-#define WORDS_MAX 6000
-#define FIRSTS_MAX 2400
+#define PATTERNS_MAX 700
+#define ELEMENTS_MAX 4000
+#define WORDS_MAX 9000
+#define FIRSTS_MAX 3600
 #define SLOTS 4096 /* Of the look-up; a power of two. */
 #define ANY_SHORT 3
 #define ANY_LONG 8
+#define VALUE_TERMS_MAX 8    /* Of a value that something follows. */
+#define CONTRAST_TERMS_MAX 4 /* Of "Bergen" in "Bergen, not Oslo". */
 #define FILLERS_MAX 4
+
+/* Cues of what comes to an end. */
+#define ENDS (LC_CUE_CANCEL | LC_CUE_TROUBLE)
 
 typedef struct element {
     uint16_t first_word, words;
     uint8_t any_max; /* Of a wildcard; 0 = words. */
-    bool is_optional, is_sense, is_marked, is_value;
+    bool is_optional, is_sense, is_marked, is_value, is_former;
 } element;
 
 typedef struct pattern {
     lc_cue cue;
+    loci_str implies;
     uint16_t first_element, elements;
     bool is_anchored, ends_clause;
 } pattern;
@@ -73,8 +79,9 @@ static void compile_element(lc_cues *cues, loci_str text)
 
     LC_ASSERT(cues->element_count < ELEMENTS_MAX);
     *e = (element){.first_word = (uint16_t)cues->word_count};
-    if (lc_str_is(text, "<v>")) {
-        e->is_value = true;
+    if (lc_str_is(text, "<v>") || lc_str_is(text, "<o>")) {
+        e->is_value = text.ptr[1] == 'v';
+        e->is_former = !e->is_value;
     } else if (lc_str_is(text, "*") || lc_str_is(text, "...")) {
         e->any_max = text.len == 1 ? ANY_SHORT : ANY_LONG;
     } else {
@@ -124,13 +131,28 @@ static void index_pattern(lc_cues *cues, size_t pattern_index)
     }
 }
 
+/* The words behind "=>", which are cut off; none without. */
+static loci_str cut_implied(loci_str *text)
+{
+    const char *arrow = strstr(text->ptr, " => ");
+    loci_str words;
+
+    if (arrow == NULL)
+        return LC_STR_NONE;
+    words = loci_str_of(arrow + 4);
+    text->len = (size_t)(arrow - text->ptr);
+    return words;
+}
+
 static void compile_pattern(lc_cues *cues, const lc_cue_row *row)
 {
     loci_str text = loci_str_of(row->pattern);
     pattern *p = &cues->patterns[cues->pattern_count];
 
     LC_ASSERT(cues->pattern_count < PATTERNS_MAX);
-    *p = (pattern){.cue = row->cue, .first_element = (uint16_t)cues->element_count};
+    *p = (pattern){.cue = row->cue,
+                   .implies = cut_implied(&text),
+                   .first_element = (uint16_t)cues->element_count};
     if (text.ptr[0] == '^') {
         p->is_anchored = true;
         text = (loci_str){text.ptr + 1, text.len - 1};
@@ -193,9 +215,31 @@ typedef struct match {
     const lc_cues *cues;
     const pattern *pattern;
     lc_terms clause;
-    size_t value_at; /* Where <v> begins; the clause's count when there is none. */
-    size_t end;      /* Behind the last term that was matched. */
+    size_t turn;     /* Of the clause: see turn_of(). */
+    lc_terms value;  /* What <v> stands for; empty when there is none. */
+    lc_terms former; /* What <o> stands for. */
 } match;
+
+static bool matches(match *m, size_t element_index, size_t at);
+
+/* A value: the shortest that what follows leaves, or the rest of the clause. */
+static bool matches_value(match *m, size_t element_index, size_t at)
+{
+    bool is_last = element_index + 1 == (size_t)m->pattern->first_element + m->pattern->elements;
+    size_t left = m->clause.count - at;
+    size_t most = left < VALUE_TERMS_MAX || is_last ? left : VALUE_TERMS_MAX;
+
+    for (size_t count = is_last ? left : 1; count > 0 && count <= most; count++) {
+        if (!matches(m, element_index + 1, at + count))
+            continue;
+        if (m->cues->elements[element_index].is_value)
+            m->value = lc_terms_part(m->clause, at, count);
+        else
+            m->former = lc_terms_part(m->clause, at, count);
+        return true;
+    }
+    return false;
+}
 
 /* Do the elements from `element_index` on fit the terms from `at` on? As deep as a pattern is long.
  */
@@ -203,15 +247,10 @@ static bool matches(match *m, size_t element_index, size_t at)
 {
     const element *e = &m->cues->elements[element_index];
 
-    if (element_index == (size_t)m->pattern->first_element + m->pattern->elements) {
-        m->end = at;
+    if (element_index == (size_t)m->pattern->first_element + m->pattern->elements)
         return !m->pattern->ends_clause || at == m->clause.count;
-    }
-    if (e->is_value) {
-        m->value_at = at;
-        m->end = m->clause.count;
-        return at < m->clause.count;
-    }
+    if (e->is_value || e->is_former)
+        return matches_value(m, element_index, at);
     if (e->any_max > 0) {
         for (size_t skip = 0; skip <= e->any_max && at + skip <= m->clause.count; skip++)
             if (matches(m, element_index + 1, at + skip))
@@ -226,6 +265,12 @@ static bool matches(match *m, size_t element_index, size_t at)
 
 /* ---- Reading a clause ------------------------------------------------------------------------ */
 
+/* Is the term at `at` this word? */
+static bool is_word(lc_terms terms, size_t at, const char *word)
+{
+    return lc_term_is_one_of(terms, at, &word, 1);
+}
+
 /* How many words that say nothing stand at the front: "Oh, and ...". */
 static size_t fillers(lc_terms clause)
 {
@@ -235,78 +280,243 @@ static size_t fillers(lc_terms clause)
         "hmm",  "um",    "uh",    "oops", "argh", "good", "now",     "ha",     "sorry"};
     size_t count = 0;
 
-    while (count < clause.count && count < FILLERS_MAX &&
-           LC_TERM_IS_ONE_OF(clause, &clause.at[count], words))
+    while (count < clause.count && count < FILLERS_MAX && LC_TERM_IS(clause, count, words))
         count++;
     return count;
+}
+
+/* How many words at `at` say that what follows is not meant: "..., not Oslo", "instead of Oslo". */
+static size_t contrast_at(lc_terms terms, size_t at)
+{
+    static const struct {
+        const char *first, *second;
+        bool needs_mark; /* A comma or a dash in front. */
+    } contrasts[] = {{"instead", "of", false},
+                     {"rather", "than", false},
+                     {"and", "not", false},
+                     {"not", NULL, true},
+                     {"no", "longer", true}};
+
+    for (size_t i = 0; i < sizeof contrasts / sizeof *contrasts && at > 0; i++) {
+        size_t count = contrasts[i].second != NULL ? 2 : 1;
+
+        if (at + count >= terms.count ||
+            (contrasts[i].needs_mark && !is_mark(terms.at[at - 1].after)))
+            continue;
+        if (is_word(terms, at, contrasts[i].first) &&
+            (count == 1 || is_word(terms, at + 1, contrasts[i].second)))
+            return count;
+    }
+    return 0;
 }
 
 /* The value without what trails behind it: "GlobalTech for the contract" is GlobalTech. */
 static lc_terms trim_value(lc_terms value)
 {
-    static const char *const ends[] = {"instead", "please", "then",   "though",
-                                       "because", "since",  "due",    "so",
-                                       "if",      "but",    "unless", "effective"};
-    static const char *const leads[] = {"the", "a", "an", "now", "about", "actually"};
+    static const char *const ends[] = {"instead", "please",    "then", "though", "because",
+                                       "since",   "due",       "so",   "if",     "but",
+                                       "unless",  "effective", "from", "till",   "until"};
+    static const char *const leads[] = {"the", "a", "an", "now", "about", "actually", "from"};
+    static const char *const whens[] = {"on", "at"}; /* In front of an amount. */
+    /* Behind a comma: the value is over. */
+    static const char *const clauses[] = {"i",    "i'm",    "i've", "we",    "we're", "we've",
+                                          "he",   "she",    "they", "it",    "it's",  "you",
+                                          "that", "that's", "this", "which", "who",   "mind",
+                                          "and",  "or",     "as",   "just",  "sorry", "thanks"};
     static const char *const tails[] = {"now", "today", "onwards"};
-    static const char *const words_for[] = {"for"}, *const words_the[] = {"the"};
     size_t first = 0, count = 0;
 
-    while (first + 1 < value.count && LC_TERM_IS_ONE_OF(value, &value.at[first], leads))
+    if (value.count == 0)
+        return value;
+    while (first + 1 < value.count &&
+           (LC_TERM_IS(value, first, leads) ||
+            (lc_term_is_amount(value.at[first + 1].kind) && LC_TERM_IS(value, first, whens))))
         first++;
     while (first + count < value.count) {
         const lc_term *term = &value.at[first + count];
-        bool is_for_the = first + count + 1 < value.count &&
-                          LC_TERM_IS_ONE_OF(value, term, words_for) &&
-                          LC_TERM_IS_ONE_OF(value, term + 1, words_the);
+        bool is_for_the = is_word(value, first + count, "for") && first + count + 1 < value.count &&
+                          is_word(value, first + count + 1, "the");
 
-        if (count > 0 && (is_for_the || LC_TERM_IS_ONE_OF(value, term, ends)))
+        if (count > 0 && (is_for_the || contrast_at(value, first + count) > 0 ||
+                          LC_TERM_IS(value, first + count, ends)))
             break;
         count++;
-        if (term->after == ';' || term->after == '(')
+        if (term->after == ';' || term->after == '(' ||
+            (is_mark(term->after) && first + count < value.count &&
+             LC_TERM_IS(value, first + count, clauses)))
             break;
     }
-    while (count > 1 && LC_TERM_IS_ONE_OF(value, &value.at[first + count - 1], tails))
+    while (count > 1 && LC_TERM_IS(value, first + count - 1, tails))
         count--;
     return lc_terms_part(value, first, count);
+}
+
+/* Where the clause turns to what follows from its first part: "..., so ...", "..., but ...". */
+static size_t turn_of(lc_terms clause)
+{
+    static const char *const words[] = {"so", "but"};
+
+    for (size_t at = clause.count; at-- > 1;)
+        if (clause.at[at - 1].after == ';' ||
+            (is_mark(clause.at[at - 1].after) && LC_TERM_IS(clause, at, words)))
+            return at;
+    return 0;
+}
+
+/* Behind the turn comes before what stands in front of it, then the first line of the table. */
+static bool is_better(const lc_cue_set *set, const match *m, size_t order)
+{
+    const lc_term *turn = m->clause.at + m->turn;
+    bool is_behind, was_behind;
+
+    if ((set->bits & LC_CUE_VALUE) == 0)
+        return true;
+    is_behind = m->value.at >= turn;
+    was_behind = set->value.at >= turn;
+    return is_behind != was_behind ? is_behind : order < set->value_order;
 }
 
 static void found(lc_cue_set *set, const match *m)
 {
     lc_cue cue = m->pattern->cue;
 
-    if ((cue == LC_CUE_VALUE || cue == LC_CUE_REVERT) && m->value_at < m->clause.count) {
-        lc_terms rest = lc_terms_part(m->clause, m->value_at, m->clause.count - m->value_at);
-
+    if ((cue == LC_CUE_VALUE || cue == LC_CUE_REVERT) && m->value.count > 0) {
         size_t order = (size_t)(m->pattern - m->cues->patterns);
 
-        /* The first line of the table that fits has the value. */
-        if ((set->bits & LC_CUE_VALUE) == 0 || order < set->value_order) {
-            set->value = trim_value(rest);
+        if (is_better(set, m, order)) {
+            set->value = trim_value(m->value);
             set->value_order = order;
+            set->former = trim_value(m->former);
+            set->implies = m->pattern->implies;
         }
         set->bits |= LC_CUE_VALUE;
     }
     set->bits |= (uint32_t)cue;
 }
 
-/* From the first amount on, cut like a value. In "from today" the day says when, not what. */
-static lc_terms amount_of(lc_terms clause)
+/* From the first amount at or behind `from` on, cut like a value. In "from today" the day says
+ * when, not what. */
+static lc_terms amount_from(lc_terms clause, size_t from)
 {
     static const char *const since[] = {"from", "of", "since", "effective", "until"};
 
-    for (size_t at = 0; at < clause.count; at++)
+    for (size_t at = from; at < clause.count; at++)
         if (lc_term_is_amount(clause.at[at].kind) &&
-            (at == 0 || clause.at[at].kind != LC_TERM_DATE ||
-             !LC_TERM_IS_ONE_OF(clause, &clause.at[at - 1], since)))
+            (at == 0 || clause.at[at].kind != LC_TERM_DATE || !LC_TERM_IS(clause, at - 1, since)))
             return trim_value(lc_terms_part(clause, at, clause.count - at));
     return lc_terms_part(clause, 0, 0);
 }
 
+/* The one behind the turn, if there is one. */
+static lc_terms amount_of(lc_terms clause, size_t turn)
+{
+    lc_terms amount = amount_from(clause, turn);
+
+    return amount.count > 0 ? amount : amount_from(clause, 0);
+}
+
+/* "Bergen, not Oslo": what is not meant, and what is when no pattern found it. */
+static void find_contrast(lc_cue_set *set, lc_terms clause, size_t start)
+{
+    for (size_t at = start + 1; at < clause.count && set->former.count == 0; at++) {
+        size_t words = contrast_at(clause, at);
+
+        if (words == 0)
+            continue;
+        set->former = trim_value(lc_terms_part(clause, at + words, clause.count - at - words));
+        if ((set->bits & LC_CUE_VALUE) == 0 && at - start <= CONTRAST_TERMS_MAX)
+            set->value = trim_value(lc_terms_part(clause, start, at - start));
+    }
+}
+
+static bool has_capital(lc_terms terms, size_t at)
+{
+    char first = terms.text.ptr[terms.at[at].start];
+
+    return first >= 'A' && first <= 'Z' && terms.at[at].kind == LC_TERM_WORD;
+}
+
+/* "Burgundy it is.", "Monday then.": a value and hardly anything else. */
+static void find_bare(lc_cue_set *set, lc_terms clause, size_t start)
+{
+    size_t end = clause.count;
+    bool has_then = end > 0 && is_word(clause, end - 1, "then");
+    bool has_it_is;
+
+    end -= has_then;
+    has_it_is = end >= start + 3 && is_word(clause, end - 2, "it") &&
+                is_word(clause, end - 1, "is");
+    if (has_it_is)
+        end -= 2;
+    if ((!has_it_is && (!has_then || (set->bits & LC_CUE_VALUE) != 0)) || end <= start ||
+        end - start > CONTRAST_TERMS_MAX || clause.at[end - 1].kind == LC_TERM_STOP)
+        return;
+    set->value = trim_value(lc_terms_part(clause, start, end - start));
+    set->value_order = 0;
+    set->bits |= LC_CUE_VALUE | LC_CUE_DECIDE | LC_CUE_REFERS;
+}
+
+/* "New title: Last Stop.": what is new stands behind the colon. */
+static void find_titled(lc_cue_set *set, lc_terms clause, size_t start)
+{
+    static const char *const news[] = {"new",   "revised", "updated", "latest",
+                                       "final", "correct", "changed"};
+
+    if (start >= clause.count || !LC_TERM_IS(clause, start, news))
+        return;
+    for (size_t at = start + 1; at + 1 < clause.count && at < start + CONTRAST_TERMS_MAX; at++) {
+        if (clause.at[at].after != ':')
+            continue;
+        set->value = trim_value(lc_terms_part(clause, at + 1, clause.count - at - 1));
+        set->value_order = 0;
+        set->bits |= LC_CUE_VALUE | LC_CUE_UPDATE;
+        return;
+    }
+}
+
+/* "22 is the new maximum.": what is new stands in front. */
+static void find_new(lc_cue_set *set, lc_terms clause, size_t start)
+{
+    static const char *const leads[] = {"the", "our", "your", "my"};
+
+    for (size_t at = start + 1; at + 3 < clause.count && at <= start + CONTRAST_TERMS_MAX; at++) {
+        if (!is_word(clause, at, "is") || !LC_TERM_IS(clause, at + 1, leads) ||
+            !is_word(clause, at + 2, "new"))
+            continue;
+        set->value = lc_terms_part(clause, start, at - start);
+        set->value_order = 0;
+        set->bits |= LC_CUE_VALUE | LC_CUE_UPDATE;
+        return;
+    }
+}
+
+/* "Ravi's taking over the migration.": who does it from here on. */
+static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
+{
+    static const char *const verbs[] = {"taking", "takes",   "take",  "took",     "stepping",
+                                        "steps",  "filling", "fills", "standing", "stands"};
+    static const char *const alone[] = {"covering", "covers", "replacing", "replaces"};
+    static const char *const ends[] = {"over", "in", "for", "up"};
+    size_t count = 0;
+
+    while (start + count < clause.count && (clause.at[start + count].kind == LC_TERM_NAME ||
+                                            (count == 0 && has_capital(clause, start))))
+        count++;
+    for (size_t at = start + count; count > 0 && at + 1 < clause.count && at < start + count + 3;
+         at++)
+        if (LC_TERM_IS(clause, at, alone) ||
+            (LC_TERM_IS(clause, at, verbs) && LC_TERM_IS(clause, at + 1, ends))) {
+            set->value = lc_terms_part(clause, start, count);
+            set->value_order = 0;
+            set->bits |= LC_CUE_VALUE | LC_CUE_UPDATE;
+            return;
+        }
+}
+
 lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
 {
-    lc_cue_set set = {.amount = amount_of(clause)};
-    size_t start = fillers(clause);
+    size_t start = fillers(clause), turn = turn_of(clause);
+    lc_cue_set set = {.amount = amount_of(clause, turn)};
 
     for (size_t at = 0; at < clause.count; at++) {
         uint64_t keys[2] = {clause.at[at].word, clause.at[at].sense};
@@ -318,7 +528,7 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
                 match m = {.cues = cues,
                            .pattern = &cues->patterns[first->pattern],
                            .clause = clause,
-                           .value_at = clause.count};
+                           .turn = turn};
 
                 if (first->word != keys[k] || (m.pattern->is_anchored && at != 0 && at != start))
                     continue;
@@ -326,10 +536,24 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
                     continue;
                 if (m.pattern->cue == LC_CUE_WRONG && (set.bits & LC_CUE_WRONG) == 0)
                     set.wrong_at = at;
+                if ((m.pattern->cue == LC_CUE_CANCEL && (set.bits & LC_CUE_CANCEL) == 0) ||
+                    (m.pattern->cue == LC_CUE_TROUBLE && (set.bits & ENDS) == 0))
+                    set.cancel_at = at;
                 found(&set, &m);
             }
         }
     }
+    if (turn > 0 && is_word(clause, turn, "so"))
+        set.bits |= LC_CUE_CONCLUDE;
+    /* "The 25th is a holiday, so it is on the 24th." */
+    if (turn > 0 && (set.bits & LC_CUE_VALUE) != 0 && set.value.at < clause.at + turn &&
+        set.amount.at >= clause.at + turn)
+        set.bits &= ~(uint32_t)LC_CUE_VALUE;
+    find_contrast(&set, clause, start);
+    find_bare(&set, clause, start);
+    find_successor(&set, clause, start);
+    find_titled(&set, clause, start);
+    find_new(&set, clause, start);
     if (clause.count > 0 && clause.at[clause.count - 1].after == '?')
         set.bits |= LC_CUE_QUESTION;
     return set;

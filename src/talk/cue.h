@@ -8,7 +8,9 @@
  * A pattern is a row of words: `a|b` is either, `word?` may be missing, `word~` is any form of it,
  * `*` up to three words, `...` up to eight, `^` at the start the beginning of the clause (after
  * words like "oh" and "so"), `word:` one that a colon, comma or dash follows, `$` at the end the
- * end of the clause, `<v>` the rest of the clause, which is the value it speaks of.
+ * end of the clause, `<v>` the value it speaks of and `<o>` the one that it takes the place of: a
+ * few words, or the rest of the clause where nothing follows. Words behind `=>` name what the value
+ * belongs to: "I moved to <v>" speaks of an address without saying so.
  */
 #ifndef LC_TALK_CUE_H
 #define LC_TALK_CUE_H
@@ -36,8 +38,18 @@ typedef enum lc_cue {
     LC_CUE_REVERT = 1 << 16,       /* Back to what it was. */
     LC_CUE_VALUE = 1 << 17,        /* Has a value that something gets: see `value`. */
     LC_CUE_REFERS = 1 << 18,       /* "that", "it": speaks of what was said last. */
+    LC_CUE_ASIDE_HINT = 1 << 19,   /* Something else may come between: "Wait, ..." */
     LC_CUE_DROP = 1 << 20,         /* What it names is no longer to be had. */
-    LC_CUE_ASIDE_HINT = 1 << 19    /* Something else may come between: "Wait, ..." */
+    LC_CUE_DENY = 1 << 21,         /* Has the words of a change, and makes none. */
+    LC_CUE_PRIVATE = 1 << 22,      /* Said in confidence. */
+    LC_CUE_REFUSE = 1 << 23,       /* Says no to what was said last ... */
+    LC_CUE_ACCEPT = 1 << 24,       /* ... or yes. */
+    LC_CUE_OVERRULE = 1 << 25,     /* Sets somebody else's word aside. */
+    LC_CUE_TROUBLE = 1 << 26,      /* Something went wrong with what it names. */
+    LC_CUE_CONCLUDE = 1 << 27,     /* Follows from what was said before: "so ..." */
+    LC_CUE_CANCEL = 1 << 28,       /* What it names will not be. */
+    LC_CUE_STORY = 1 << 29,        /* About somebody who has no part in it. */
+    LC_CUE_NOW = 1 << 30           /* Ends with "now": weaker than LC_CUE_UPDATE. */
 } lc_cue;
 
 /* What was found in one clause. */
@@ -45,8 +57,11 @@ typedef struct lc_cue_set {
     uint32_t bits;
     lc_terms value;     /* Of LC_CUE_VALUE: the new value, without what trails behind it. */
     size_t value_order; /* The line of the table that found it. */
+    lc_terms former;    /* What it is said to take the place of; may stand without LC_CUE_VALUE. */
+    loci_str implies;   /* Words of keys that the value belongs to, or none. */
     lc_terms amount;    /* The first amount and what belongs to it; empty without one. */
     size_t wrong_at;    /* Of LC_CUE_WRONG: the term that follows the name. */
+    size_t cancel_at;   /* Of LC_CUE_CANCEL and LC_CUE_TROUBLE: the term that follows the thing. */
 } lc_cue_set;
 
 /* The patterns, ready to be looked up; immutable, for any number of threads. */

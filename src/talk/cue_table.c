@@ -10,16 +10,29 @@
     "|extend|postpone|delay"
 #define CHANGED                                                                                    \
     "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted"  \
-    "|relocated|renamed|reassigned"
+    "|relocated|renamed|reassigned|dropped|slipped|fallen|fell|risen|rose|increased|decreased"     \
+    "|reduced|extended|postponed|revised|amended|brought|converted|transferred|migrated|upgraded"
 #define SHIFTED "changed|switched|pushed|rescheduled|shifted|bumped|raised|lowered|postponed"
+/* Verbs of going from one value to another. */
+#define WENT "went|gone|goes|going|go|jumped|climbed|grew|grown|shrunk|shrank"
 #define TRUE_NOW "actual|correct|real|right|latest|current|updated|revised"
 #define ESTIMATE                                                                                   \
     "diagnosis|estimate|answer|analysis|claim|statement|numbers|report|figures|assessment"
 
+/* Whom people tell stories about. */
+#define FAMILY                                                                                     \
+    "sister~|brother~|cousin~|mother~|father~|mum~|mom~|dad~|aunt~|uncle~|neighbour~|neighbor~"    \
+    "|friend~|mate~|wife~|husband~|son~|daughter~|grandmother~|grandfather~|colleague~|flatmate~"  \
+    "|roommate~|nephew~|niece~"
+
+/* Keys of where somebody is. */
+#define PLACE "address city town residence location home"
+
 /* Where ideas are played with. */
 #define PLAY                                                                                       \
     "sandbox|simulation|role-play|roleplay|rehearsal|brainstorm|brainstorming|hypothetical"        \
-    "|exploration|experiment|exercise"
+    "|exploration|experiment|exercise|illustration|make-believe|what-if|what-ifs|fantasy"          \
+    "|daydream|daydreaming|speculation|scenario|rehearsing|pretending|pretend"
 
 static const lc_cue_row rows[] = {
     /* Wants to be told something: states nothing. */
@@ -59,6 +72,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "^maybe|perhaps|possibly|theoretically|hypothetically|tentatively|ideally"},
     {LC_CUE_TENTATIVE, "^suppose|supposing|imagine|pretend|assuming|say:"},
     {LC_CUE_TENTATIVE, "^suppose|imagine|pretend|assume"},
+    {LC_CUE_TENTATIVE, "^say|picture i|we|you|he|she|they|it|the|there"},
     {LC_CUE_TENTATIVE, "^in theory"},
     {LC_CUE_TENTATIVE, "^what about|if"},
     {LC_CUE_TENTATIVE, "^how about"},
@@ -68,6 +82,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "^if ... could|might|would|maybe|perhaps"},
     {LC_CUE_TENTATIVE, "could|might maybe|possibly|perhaps|potentially"},
     {LC_CUE_TENTATIVE, "might be able"},
+    {LC_CUE_TENTATIVE, "^a|an ... would|could|might"},
     {LC_CUE_TENTATIVE, "we|i|they|it|you might|could"},
     {LC_CUE_TENTATIVE, "let's|lets say hypothetically?"},
     {LC_CUE_TENTATIVE, "i'm|we're thinking|considering|leaning|wondering|toying"},
@@ -75,19 +90,94 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "not sure if|whether|yet|about"},
     {LC_CUE_TENTATIVE, "hypothetically|theoretically"},
     {LC_CUE_TENTATIVE, "still deciding|undecided"},
+    {LC_CUE_TENTATIVE, "i|we sometimes|often|just? fantasize|fantasise|dream|daydream about|of"},
+    {LC_CUE_TENTATIVE, "^in|during the|a|our|this|that? " PLAY},
+    {LC_CUE_TENTATIVE, "the|a simulated|hypothetical|imaginary|fictional|made-up"},
     {LC_CUE_TENTATIVE, "worst|best case"},
     {LC_CUE_TENTATIVE, "hard to say"},
     {LC_CUE_TENTATIVE, "a|my wild|rough|pure|educated|best? guess"},
     {LC_CUE_TENTATIVE, "my gut says|tells|feeling"},
+    {LC_CUE_TENTATIVE, "i'd say|guess|bet|reckon|imagine"},
+    {LC_CUE_TENTATIVE, "i would say|guess|bet|reckon|imagine"},
+    {LC_CUE_TENTATIVE,
+     "^i guess|bet|reckon|imagine|suppose|suspect it|it's|that|we|he|she|they|the"},
+    {LC_CUE_TENTATIVE, "^i|we|i've|we've just|only? heard|hear"},
+    {LC_CUE_TENTATIVE, "^heard|rumour|rumor|rumours|rumors|gossip"},
+    {LC_CUE_TENTATIVE, "word is|has"},
+    {LC_CUE_TENTATIVE,
+     "a|my|some friend|mate|neighbour|neighbor|cousin|uncle|aunt * at|in|from|of ... told|"
+     "tells|said|says"},
+    {LC_CUE_TENTATIVE, "then|so we'd|i'd|they'd|he'd|she'd|it'd"},
+    {LC_CUE_TENTATIVE,
+     "^we'd|they'd|he'd|she'd|it'd|you'd be|get|need|open|do|go|make|save|lose|pay"},
     {LC_CUE_TENTATIVE, "i'm|am only|just guessing"},
     {LC_CUE_TENTATIVE, "off the record"},
     {LC_CUE_TENTATIVE, "must|should|may not|never leave this room"},
+
+    /* Yes or no to what was said last. */
+    {LC_CUE_REFUSE, "^no|nope|nah|wrong|incorrect|untrue $"},
+    {LC_CUE_REFUSE, "^no|nope|nah|wrong:"},
+    {LC_CUE_REFUSE, "^not"},
+    {LC_CUE_REFUSE, "i|we don't|can't know|remember|have yet|that|the|a|any"},
+    {LC_CUE_REFUSE,
+     "i|we|he|she|they|nobody|no-one|that's|that|it never|not said|say|told|asked|agreed|"
+     "mentioned|happened"},
+    {LC_CUE_REFUSE, "nobody|no-one said|says|told|asked|agreed|mentioned|decided|approved|booked"},
+    {LC_CUE_REFUSE,
+     "i|we|he|she|they haven't|hasn't|didn't|never said|say|told|tell|asked|ask|agreed|"
+     "agree|mentioned|mention|decided|decide|picked|pick|chosen|choose|booked|book|"
+     "ordered|order|approved|approve|signed|sign|confirmed|confirm|given|give"},
+    {LC_CUE_REFUSE, "that's|that is|was? not right|true|correct|what|so|accurate"},
+    {LC_CUE_REFUSE, "that's|that is|was? wrong|incorrect|false|untrue|nonsense|invented"},
+    {LC_CUE_REFUSE, "isn't|wasn't right|true|correct|what"},
+    {LC_CUE_REFUSE, "where did|do you get"},
+    {LC_CUE_REFUSE, "made|making that|it|this up"},
+    {LC_CUE_REFUSE, "take|leave that|it|this out|off"},
+    {LC_CUE_REFUSE, "remove|delete|drop|strike that|it|this"},
+    {LC_CUE_REFUSE, "don't put words in"},
+    {LC_CUE_ACCEPT,
+     "^yes|yeah|yep|yup|right|correct|exactly|agreed|perfect|sure|great|good|fine|ok|okay"},
+    {LC_CUE_ACCEPT, "^sounds|looks good|great|fine|right|perfect"},
+    {LC_CUE_ACCEPT, "^that|that's works|work|good|fine|right|correct|great|perfect|it"},
+    {LC_CUE_ACCEPT, "^let's|lets|we'll|i'll do|take|use|go"},
+    {LC_CUE_ACCEPT, "^go ahead"},
+
+    /* Not for everybody. */
+    {LC_CUE_PRIVATE, "^for|to * only"},
+    {LC_CUE_PRIVATE, "^between us|ourselves|you"},
+    {LC_CUE_PRIVATE, "^just|strictly|this * between us|ourselves|you"},
+    {LC_CUE_PRIVATE, "in|strict|strictest confidence"},
+    {LC_CUE_PRIVATE, "^confidential|confidentially|private|privately|secret|internal|sensitive:"},
+    {LC_CUE_PRIVATE,
+     "not|never for other|others|outside|outsiders|anyone|anybody|everyone|public|customers|clients"
+     "|guests|patients|parents|tenants|suppliers|staff|the"},
+    {LC_CUE_PRIVATE,
+     "don't|not|never * share|tell|repeat|forward|mention|pass * anyone|anybody|the|this|"
+     "it|them|others"},
+    {LC_CUE_PRIVATE,
+     "keep|keeping this|it|that|these * between|to|quiet|confidential|private|secret"},
+    {LC_CUE_PRIVATE, "for your eyes|ears only"},
+    {LC_CUE_PRIVATE, "stays|stay|remains between|in us|this|here"},
 
     /* What was. */
     {LC_CUE_PAST, "originally|initially|previously|formerly"},
     {LC_CUE_PAST, "used to be|have|live|work|go|use|do|think"},
     {LC_CUE_PAST, "no longer"},
     {LC_CUE_PAST, "at first"},
+    {LC_CUE_PAST, "^last year|month|week|time|summer|winter|season|spring|autumn"},
+    {LC_CUE_PAST, "years|months|weeks|ages ago"},
+    {LC_CUE_PAST, "the year|month|week|day|season before $"},
+    {LC_CUE_PAST, "in the old|good days|times"},
+    {LC_CUE_PAST, "back then|in the day"},
+    {LC_CUE_PAST,
+     "^my|his|her|our|a " FAMILY " ... was|were|had|did|got|went|cost|left|wore|bought"},
+
+    /* About somebody else. */
+    {LC_CUE_STORY, "^my|his|her|our|a|some|the " FAMILY},
+    {LC_CUE_STORY, "^the|that|some * next|across|opposite|down door|the|us|to"},
+    {LC_CUE_STORY, "did|do i|you|we? tell|hear|know * you|that|about|the"},
+    {LC_CUE_STORY, "reminds|remind me|us of"},
+    {LC_CUE_PAST, "my|our|his|her first|previous|former|old ... was|were|cost|had|did"},
     {LC_CUE_PAST, "the value|original|old|previous|former|earlier|prior ... was|were"},
     {LC_CUE_PAST, "was|were originally|considered|supposed|planned|going"},
     {LC_CUE_PAST, "wanted to"},
@@ -95,7 +185,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_PAST, "based on incorrect|wrong|outdated|old|bad|stale|faulty"},
     {LC_CUE_PAST, "then we|they|i|he|she moved|changed|switched"},
     {LC_CUE_PAST, "it|that|they|he|she was|were ... though|before|then"},
-    {LC_CUE_PAST, "instead of"},
+    {LC_CUE_PAST, "^instead of"},
     {LC_CUE_PAST, "is|are void|obsolete|outdated|invalid|moot"},
     {LC_CUE_PAST, "does|do not apply|hold|stand"},
     {LC_CUE_PAST, "doesn't|don't apply|hold|stand"},
@@ -109,7 +199,17 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_OPEN, "this is just|only|purely exploratory|hypothetical|brainstorming"},
     {LC_CUE_EXPLORE_OPEN, "this is|are exploratory|hypothetical"},
     {LC_CUE_EXPLORE_OPEN, "just|only|purely exploratory|hypothetical|hypothetically|brainstorming"},
+    {LC_CUE_EXPLORE_OPEN,
+     "run|running|try|play|do|consider|explore|sketch|work * a|an|some|through|out * "
+     "what-if|scenario"
+     "|simulation|hypothetical|illustration|thought-experiment"},
+    {LC_CUE_EXPLORE_OPEN, "purely|just|only|merely|strictly for? an|a|the? " PLAY},
+    {LC_CUE_EXPLORE_OPEN,
+     "let's|lets|to|i'll|we'll play|walk|run|go|think * through * case|if|scenario"},
     {LC_CUE_EXPLORE_OPEN, "thinking|think out loud"},
+    {LC_CUE_EXPLORE_OPEN, "thinking|think aloud"},
+    {LC_CUE_EXPLORE_OPEN, "^for|as practice|fun|an? exercise? * pretend|imagine|suppose|say"},
+    {LC_CUE_EXPLORE_OPEN, "let's|lets role|dry|mock play|run"},
     {LC_CUE_EXPLORE_OPEN, "for the sake of argument"},
     {LC_CUE_EXPLORE_OPEN, "thought experiment"},
     {LC_CUE_EXPLORE_OPEN, "just an? idea|ideas"},
@@ -132,8 +232,23 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_CLOSE, "test|demo|training|practice mode is? over|off|done|ended|closed"},
     {LC_CUE_EXPLORE_CLOSE, "leave~|exit~|end~|stop~ * test|demo|training|practice mode"},
     {LC_CUE_EXPLORE_CLOSE, "enough pretend~|imagin~|jok~|play~|fantas~|role-play"},
-    {LC_CUE_EXPLORE_CLOSE, "it|that|this was only|just a|an? example|draft|joke|test|idea|thought"},
+    {LC_CUE_EXPLORE_CLOSE,
+     "it|that|this|all was|were * only|just|purely|merely|all the|a|an|my|our? example|"
+     "draft|joke|test"
+     "|idea|thought|fun|" PLAY},
+    {LC_CUE_EXPLORE_CLOSE, "enough|end|stop|done|over * of|with? the|this|our? " PLAY},
+    {LC_CUE_EXPLORE_CLOSE,
+     "nothing|nothing's|none * been? decided|changed|agreed|settled|booked|happened"},
+    {LC_CUE_EXPLORE_CLOSE, "back to|in the? real world|life|plan|thing"},
+    {LC_CUE_EXPLORE_CLOSE, "in real|actual life|fact|reality"},
+    {LC_CUE_EXPLORE_CLOSE, "scrap|bin|drop|park|shelve that|the|this? " PLAY "|idea"},
     {LC_CUE_EXPLORE_CLOSE, "dry run is? over|finished|done|complete|completed|ended"},
+    {LC_CUE_EXPLORE_CLOSE,
+     "stop|end|finish|quit|enough|over|done * role|dry|mock play|playing|run"},
+    {LC_CUE_EXPLORE_CLOSE, "role play is? over|finished|done|ended"},
+    {LC_CUE_EXPLORE_CLOSE, "^no|nah|ok|okay: * leave|keep|stay it|that|things|as"},
+    {LC_CUE_EXPLORE_CLOSE,
+     "^keep|leave everything|things|it|that as|the way? it|they|things is|are|was"},
     {LC_CUE_EXPLORE_CLOSE, "stop|quit pretending|imagining|joking|dreaming|playing"},
     {LC_CUE_EXPLORE_CLOSE, "don't send|use|keep|save that|it|this"},
     {LC_CUE_EXPLORE_CLOSE, "forget|ignore i said|* said|all * that|this"},
@@ -190,6 +305,13 @@ static const lc_cue_row rows[] = {
     {LC_CUE_ASIDE_CLOSE, "i'm|we're back"},
     {LC_CUE_ASIDE_CLOSE, "that's|that is? all? handled|sorted|done|resolved|dealt|parked|settled"},
     {LC_CUE_ASIDE_CLOSE, "where was i"},
+    {LC_CUE_ASIDE_CLOSE,
+     "done|finished|through|off with? the|that|this|him|her|them|my? phone|call|door|"
+     "visitor|matter"},
+    {LC_CUE_ASIDE_CLOSE, "^so|now|right|ok|okay: * again $"},
+    {LC_CUE_ASIDE_CLOSE,
+     "he's|she's|they're|it's|that's gone|done|sorted|dealt|handled|settled|over"},
+    {LC_CUE_ASIDE_CLOSE, "hung|rang|ringing up|off"},
     {LC_CUE_ASIDE_CLOSE, "^never mind $"},
     {LC_CUE_ASIDE_CLOSE, "all yours again|now"},
     {LC_CUE_ASIDE_CLOSE, "enough of|about that|this|it"},
@@ -208,7 +330,10 @@ static const lc_cue_row rows[] = {
     {LC_CUE_CORRECT, "scratch|strike|cancel|forget|disregard|ignore that|it"},
     {LC_CUE_CORRECT, "take|taking * back $"},
     {LC_CUE_CORRECT, "take|taking that|it|this back:"},
-    {LC_CUE_CORRECT, "i|we meant|misspoke|mistyped|misread|misheard|miscounted|mixed"},
+    {LC_CUE_CORRECT,
+     "i|we|i'd|we'd|i've|we've|they'd|he'd|she'd have|had|must? meant|misspoke|mistyped|misread"
+     "|misheard|miscounted|misremembered|mixed"},
+    {LC_CUE_CORRECT, "had|read|looked|opened|used|gave * the wrong"},
     {LC_CUE_CORRECT, "on reflection"},
     {LC_CUE_CORRECT, "got that|it wrong"},
     {LC_CUE_CORRECT, "i mean:"},
@@ -220,6 +345,11 @@ static const lc_cue_row rows[] = {
     {LC_CUE_CORRECT, "rather than"},
     {LC_CUE_CORRECT, "override~"},
     {LC_CUE_CORRECT, "on second thought"},
+    {LC_CUE_OVERRULE, "overruled|overruling|vetoed|vetoing|override|overriding"},
+    {LC_CUE_OVERRULE, "i|we overrule|veto|override|forbid"},
+    {LC_CUE_OVERRULE, "^no|absolutely: not|no|we|i|it|the"},
+    {LC_CUE_OVERRULE, "not going to happen"},
+    {LC_CUE_OVERRULE, "^denied|rejected|declined|absolutely $"},
     {LC_CUE_CORRECT, "changed my|our mind|minds|plans"},
     {LC_CUE_CORRECT, "change of plans|plan|mind|heart"},
     {LC_CUE_CORRECT, "never mind"},
@@ -229,6 +359,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_CORRECT, "not ... but"},
 
     /* How it is by now. */
+    {LC_CUE_UPDATE, "^as of"},
     {LC_CUE_UPDATE, "as of today|now|this|yesterday|tomorrow|next"},
     {LC_CUE_UPDATE, "from today|tomorrow|now"},
     {LC_CUE_UPDATE, "now it|he|she|they says|say|shows|show|reads"},
@@ -237,10 +368,21 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "^the? latest|newest from|on ... is|says|shows"},
     {LC_CUE_UPDATE, "is|are|am|it's|we're|they're now"},
     {LC_CUE_UPDATE, "now is|are|it's|we're|they're"},
-    {LC_CUE_UPDATE, CHANGED " to"},
-    {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i " CHANGED " the|our|my * to"},
+    {LC_CUE_UPDATE, CHANGED "|" WENT " * from ... to"},
+    {LC_CUE_UPDATE, CHANGED " back|up|down|forward|over|out? to"},
+    {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i|they " CHANGED " the|our|my * to"},
     {LC_CUE_UPDATE, "gone|went|goes|going|up|down up|down|back? to"},
+    {LC_CUE_UPDATE, "comes|come|came up|down to"},
     {LC_CUE_UPDATE, "from * on|onward|onwards"},
+    {LC_CUE_UPDATE,
+     "^from|starting|beginning next|this|tomorrow|today|monday|tuesday|wednesday|thursday|"
+     "friday|saturday|sunday"},
+    {LC_CUE_UPDATE, CHANGED " us|it|that|everything|everyone|things|them to"},
+    {LC_CUE_UPDATE, WENT "|switched|changed|moved over to"},
+    {LC_CUE_UPDATE, "rebooked|rescheduled|reorganised|reorganized|rearranged|swapped"},
+    {LC_CUE_UPDATE, "i'm|we're|he's|she's|they're now"},
+    {LC_CUE_UPDATE, "taking|takes|took|take over"},
+    {LC_CUE_UPDATE, "stepping|steps|stepped|filling|fills|standing|stands|stood in"},
     {LC_CUE_UPDATE, SHIFTED " * to"},
     {LC_CUE_UPDATE, "delayed|postponed|rescheduled"},
     {LC_CUE_UPDATE, "running late"},
@@ -253,16 +395,21 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "the? " TRUE_NOW " * is|are|will"},
     {LC_CUE_UPDATE, "the? " TRUE_NOW "|new value|one|date|time|price|number|address|plan|budget"},
     {LC_CUE_UPDATE, "^update"},
+    {LC_CUE_UPDATE, "^just|right|only now:"},
+    {LC_CUE_NOW, "now $"},
+    {LC_CUE_UPDATE, "it|that|them|this down|up|back|forward to"},
     {LC_CUE_UPDATE, "has|have been " CHANGED "|cancelled|canceled|approved|revoked"},
 
     /* Settling on one. */
     {LC_CUE_DECIDE, "let's|lets|we'll|we're|i'll|will|are go|going|proceed|stick|run with|for"},
     {LC_CUE_DECIDE, "let's|lets|we'll|we're|i'll use|using|choose|pick|try|do|take"},
     {LC_CUE_DECIDE, "we'll|will be doing|using|taking|having"},
+    {LC_CUE_DECIDE, "let's|lets|we'll have|hold|make|meet|put|keep"},
     {LC_CUE_DECIDE, "decided|agreed|settled on|to|upon"},
     {LC_CUE_DECIDE, "chose|selected|picked|signed"},
     {LC_CUE_DECIDE, "schedule|book|set"},
     {LC_CUE_DECIDE, "approved"},
+    {LC_CUE_DECIDE, "please|so|and|let's? use|take|do that|this $"},
 
     /* All of it is news. */
     {LC_CUE_ANNOUNCE, "^update|correction|breaking|news|latest|revised|amendment|erratum:"},
@@ -291,6 +438,51 @@ static const lc_cue_row rows[] = {
     {LC_CUE_DROP, "isn't|aren't|not available|possible|happening|working|coming"},
     {LC_CUE_DROP, "doesn't|didn't|won't work|happen|fit"},
 
+    /* What is named will not be. */
+    {LC_CUE_CANCEL, "is|are|was|were|has|have|been|be? called off"},
+    {LC_CUE_CANCEL,
+     "is|are|was|were|has|have|been|been? cancelled|canceled|scrapped|axed|abandoned"},
+    {LC_CUE_CANCEL,
+     "isn't|aren't|not|won't|wouldn't be? happening|happen|running|run|going ahead?"},
+    {LC_CUE_CANCEL, "is|are off $"},
+    {LC_CUE_CANCEL, "has|have|had to cancel|withdraw|quit"},
+    {LC_CUE_CANCEL, "has|have|had|is|are? pulled|dropped|backed|pulling|dropping|backing out"},
+    {LC_CUE_CANCEL, "can't|cannot|won't make it"},
+
+    /* Something went wrong; by itself it takes nothing back. */
+    {LC_CUE_TROUBLE,
+     "never|didn't|doesn't|won't|wouldn't|can't|couldn't|isn't|wasn't|hasn't|haven't"},
+    {LC_CUE_TROUBLE,
+     "hate~|dislike~|flood~|break~|broken|broke|sick|ill|closed|closing|shut|double-booked"
+     "|overbooked|cancelled|canceled|dead|lost|stolen|ruined|burnt|burned|late|stuck|failed|fails"
+     "|refused|refuses|rejected|unavailable|full|leaking|rusted|rotten|sold|expired|lapsed|missing"
+     "|injured|crashed|collapsed|waterlogged|snowed|delayed|dropped|dropping|ditched|fired|sacked"
+     "|quit|resigned|bailed|ghosted|flaked|digging|dug|eat|ate|eaten|clashes|clash|"
+     "objected|vetoed|hurt|busy|gone|wrong|bust"},
+    {LC_CUE_TROUBLE,
+     "fell|falls|fallen|pulled|backed|sold|ran|run|burnt|broke|called|rained through|out|off|down"},
+    {LC_CUE_TROUBLE,
+     "too expensive|dear|small|big|large|late|early|slow|far|heavy|hot|cold|loud|risky"},
+    {LC_CUE_TROUBLE, "no longer|good|use|space|room"},
+    {LC_CUE_TROUBLE, "no * left|available|to"},
+    {LC_CUE_TROUBLE, "out of"},
+    {LC_CUE_TROUBLE, "not acceptable|good|ideal|possible|great|working|enough|available|suitable"},
+    {LC_CUE_TROUBLE, "moved|moves|moving to|on|away|abroad"},
+    {LC_CUE_TROUBLE,
+     "being painted|repaired|renovated|serviced|rebuilt|replaced|refurbished|fixed"},
+    {LC_CUE_TROUBLE,
+     "has|have|is|are|got flu|tonsillitis|measles|covid|injured|away|abroad|ill|down"},
+    {LC_CUE_TROUBLE, "off sick|ill|work|today|this|the"},
+
+    /* Follows from something. */
+    {LC_CUE_CONCLUDE,
+     "so it'll|it's|it|that's|that|we'll|we're|i'll|i'm|i've|we've|we|i|he|she|they|the|a|an"},
+    {LC_CUE_CONCLUDE, "^so"},
+    {LC_CUE_CONCLUDE, "it's|it|that|that's is? going to be"},
+    {LC_CUE_CONCLUDE, "^that|this|which means|makes|gives|leaves|puts|takes"},
+    {LC_CUE_CONCLUDE, "^therefore|hence|thus|accordingly|consequently|meaning"},
+    {LC_CUE_CONCLUDE, "^then|in that case"},
+
     /* Somebody was wrong. */
     {LC_CUE_WRONG, "was|is|were|are|got also|actually|completely? wrong|incorrect|mistaken"},
     {LC_CUE_WRONG, ESTIMATE " was|were|is also? wrong|incorrect|mistaken|off"},
@@ -305,7 +497,58 @@ static const lc_cue_row rows[] = {
      "go|goes|going|went|switch|switches|revert|reverts|return|returns back? to <v>"},
     {LC_CUE_REVERT, "back to <v>"},
 
+    /* Has the words of a change, but denies it, wishes for it or tells a story. */
+    {LC_CUE_DENY,
+     "don't|doesn't|didn't|can't|cannot|couldn't|won't|wouldn't|never|not * " CHANGE "|" CHANGED},
+    {LC_CUE_DENY, "i'd|we'd|i|we|they|he|she would? love|like|prefer|hate|want|wish|hope to"},
+    {LC_CUE_DENY, "i'd|we'd rather"},
+    {LC_CUE_DENY, "i|we wish"},
+    {LC_CUE_DENY,
+     "^should|shall|may|must|do|does|did|is|are|was|were|has|have|can|could i|we|they"},
+    {LC_CUE_DENY, "i|we|he|she|they meant|planned|hoped to"},
+    {LC_CUE_DENY, "just|only|i'm|was? kidding|joking"},
+    {LC_CUE_DENY, "^in the|a|my|his|her book|novel|film|movie|song|story|dream|game|joke|poem"},
+    {LC_CUE_DENY, "i|we|he|she dreamt|dreamed"},
+    {LC_CUE_DENY, "the|this|that|a|my book|novel|film|movie|song|story|poem|horoscope says|said"},
+    {LC_CUE_DENY, "^if|unless|until|when|whenever|once|should ..."},
+    {LC_CUE_DENY, "everyone|everybody|people|some|they|he|she think|thinks|believe|believes"},
+
+    /* One value in the place of another. */
+    {LC_CUE_VALUE, CHANGED "|" WENT " * from <o> to <v>"},
+    {LC_CUE_VALUE, CHANGE " * from <o> to <v>"},
+    {LC_CUE_VALUE, "replace|replacing|swap|swapping|exchange <o> with|for|by <v>"},
+    {LC_CUE_VALUE, "replaced|swapped|exchanged <o> with|for|by <v>"},
+    {LC_CUE_VALUE, "not <o> but <v>"},
+    {LC_CUE_VALUE, "not <o> it's|that's <v>"},
+    {LC_CUE_VALUE, "i said|wrote|typed|put <o> but? i meant|mean <v>"},
+
+    /* What is said of oneself belongs to a fact that the words do not name. */
+    {LC_CUE_VALUE, "^i|we have|just|recently? moved|relocated to|into <v> => " PLACE},
+    {LC_CUE_VALUE, "^i've|we've just|recently|now? moved|relocated to|into <v> => " PLACE},
+    {LC_CUE_VALUE, "^i|we now|currently? live|reside in|at|on <v> => " PLACE},
+    {LC_CUE_VALUE, "^i'm|we're now|currently? based|living in|at <v> => " PLACE},
+    {LC_CUE_VALUE, "^i|we now|currently? work for|at <v> => employer company workplace"},
+    {LC_CUE_VALUE,
+     "^i've|i just|now? started working|work|a? job? for|at <v> => employer company workplace"},
+    {LC_CUE_VALUE, "^i've|i just|now? joined <v> => employer company workplace"},
+    {LC_CUE_VALUE, "^i've|i just|recently? turned <v> => age"},
+    {LC_CUE_VALUE, "^i'm|i am? now <v> => age"},
+    {LC_CUE_VALUE, "^please|just? call me <v> => name nickname"},
+    {LC_CUE_VALUE, "^my name|name's is? now? <v> => name"},
+    {LC_CUE_VALUE, "^it|they now? costs|cost now? <v> => price cost fee"},
+    {LC_CUE_VALUE, "^i|we now|currently? drive a|an <v> => car vehicle"},
+
     /* Where the new value stands. The first that fits counts. */
+    {LC_CUE_VALUE, "it's|it|that|that's is? going to be <v>"},
+    {LC_CUE_VALUE, "is|are going to be <v>"},
+    {LC_CUE_VALUE, "i|we now use|run|do|work|prefer|take|wear|drink with|in|at? <v>"},
+    {LC_CUE_VALUE, "it|that|them|this down|up|back|forward|over? to <v>"},
+    {LC_CUE_VALUE,
+     "please? route|send|forward|direct|pass|hand|address|deliver|assign it|them|all|the|"
+     "every? * to <v>"},
+    {LC_CUE_VALUE,
+     "we're|i'm|we'll|i'll|we|i ordering|buying|getting|sourcing|hiring|order|buy|hire "
+     "from|with|at <v>"},
     {LC_CUE_VALUE, CHANGE " that|it|this|them back? to <v>"},
     {LC_CUE_VALUE, CHANGE " the|our|my * to <v>"},
     {LC_CUE_VALUE, "make that|it <v>"},
@@ -315,26 +558,55 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, "go|going|proceed|proceeding|stick|sticking|run|running with|for <v>"},
     {LC_CUE_VALUE, "go|going|switch|switching|revert back? to <v>"},
     {LC_CUE_VALUE, "be doing|using|taking|having <v>"},
-    {LC_CUE_VALUE, "let's|lets|we'll|we're try|use|using|do|pick|choose|take <v>"},
-    {LC_CUE_VALUE, CHANGED " to <v>"},
+    {LC_CUE_VALUE, "let's|lets|we'll|we're try|use|using|do|pick|choose|take|have|hold <v>"},
+    {LC_CUE_VALUE, CHANGED " back|up|down|forward|over|out? to <v>"},
+    {LC_CUE_VALUE, WENT " over to <v>"},
     {LC_CUE_VALUE, "chose|selected|picked <v>"},
     {LC_CUE_VALUE, "is|are|it's|we're now <v>"},
     {LC_CUE_VALUE, CHANGED " the|our|my * to <v>"},
     {LC_CUE_VALUE, SHIFTED " * to <v>"},
     {LC_CUE_VALUE, "says|shows|reads <v>"},
+    {LC_CUE_VALUE, "^use|take|pick|choose <v>"},
+    {LC_CUE_VALUE, "has|have been <v>"},
     {LC_CUE_VALUE, "is|are|will|should be? <v>"},
     {LC_CUE_VALUE, "up|down to <v>"},
     {LC_CUE_VALUE, "keep|store|put|hold|meet|book|host|run * in|at|on|with <v>"},
     {LC_CUE_VALUE, "we'll|i'll use|take|be <v>"},
     {LC_CUE_VALUE, "we're|i'm|we'll doing|taking|having|using|getting|do|have|get <v>"},
     {LC_CUE_VALUE, "^we|i do|take|have|serve|use|order|get <v>"},
-    {LC_CUE_VALUE, "it's|that's <v>"},
+    {LC_CUE_VALUE, "it's|that's|it'll be? <v>"},
+    {LC_CUE_VALUE, "we've|we|i've|i have? got|found|booked|hired|rented|signed|gone with|for? <v>"},
+    {LC_CUE_VALUE, "signed|gone|went|going with|for <v>"},
+    {LC_CUE_VALUE,
+     "we're|i'm|we'll|i'll at|in|on|with|be|meet|board|go|start * at|in|on|with? <v>"},
+    {LC_CUE_VALUE, "^we|i board|meet|start|leave|go|play|stay|eat|sleep at|in|on|with|from <v>"},
+    {LC_CUE_VALUE,
+     "i'm|we're|i'll|we'll putting|bringing|making|serving|planting|wearing|put|bring|"
+     "make|serve|plant|wear <v>"},
+    {LC_CUE_VALUE, CHANGED " us|it|that|everything|everyone|things|them to <v>"},
+    {LC_CUE_VALUE,
+     "i'm|we're|i'll|we'll now? leaving|flying|arriving|starting|leave|fly|arrive|start on|at <v>"},
 
     {LC_CUE_REFERS, CHANGE "|make|do that|it|this|them"},
     {LC_CUE_REFERS, "reschedule|override~|cancel|scratch|forget|replace|call that|it|this|them"},
     {LC_CUE_REFERS, "it's|that's now|actually"},
+    {LC_CUE_REFERS, "instead $"},
+    {LC_CUE_REFERS, "it|that|them|this down|up|back|forward? to"},
+    {LC_CUE_REFERS, "^it's|it'll|it|that's|they're"},
+    {LC_CUE_REFERS, "same time|day|place|date|price|room"},
+    {LC_CUE_REFERS, "it's|it|that|that's is? going to be"},
+    {LC_CUE_REFERS, "we|i|we've|i've finally|just|now|already? migrated|switched|changed|converted|"
+                    "upgraded|gone|went"
+                    " over? to"},
+    {LC_CUE_REFERS, "so it'll|it's|it|that's"},
+    {LC_CUE_REFERS, CHANGED " us|it|that|everything|everyone|things|them"},
+    {LC_CUE_REFERS, "use|take that|this|it $"},
+    {LC_CUE_REFERS, "i've|we've|i|we rebooked|rescheduled|rearranged|reorganised|reorganized"},
     {LC_CUE_REFERS, "it|that is|should|will|has|was now|actually|be|to|moved|changed|supposed"},
-    {LC_CUE_REFERS, "i|we meant|misspoke|mistyped|misread|misheard|miscounted"},
+    {LC_CUE_REFERS,
+     "i|we|i'd|we'd|i've|we've|they'd|he'd|she'd have|had|must? meant|misspoke|mistyped|misread"
+     "|misheard|miscounted|misremembered"},
+    {LC_CUE_REFERS, "had|read|looked|opened|used|gave * the wrong"},
     {LC_CUE_REFERS, "got that|it wrong"},
     {LC_CUE_REFERS, "now it says|shows|reads"},
     {LC_CUE_REFERS, "^the? latest|newest is|says|shows"},

@@ -1,16 +1,21 @@
-/* judging.h - the state of one judgement, shared by talk.c, talk_rank.c, talk_flow.c and
- * talk_span.c. */
+/* judging.h - the state of one judgement, shared by talk.c, talk_rank.c, talk_flow.c,
+ * talk_span.c, talk_void.c and talk_model.c. */
 #ifndef LC_TALK_JUDGING_H
 #define LC_TALK_JUDGING_H
 
 #include "talk/talk.h"
 
-typedef struct lc_unit_clause {
+typedef struct lc_unit_clause lc_unit_clause;
+
+struct lc_unit_clause {
     lc_terms terms;
     lc_cue_set cues;
     lc_verdict verdict;
-    bool is_aside; /* In parentheses at the end of its sentence. */
-} lc_unit_clause;
+    bool is_aside;                 /* In parentheses at the end of its sentence. */
+    size_t void_since;             /* When replaced: the thing said that did it ... */
+    lc_terms void_by;              /* ... and what took its place. */
+    const lc_unit_clause *premise; /* What it was concluded from and no longer holds, or NULL. */
+};
 
 /* One of the things said, read. */
 typedef struct lc_unit {
@@ -35,6 +40,7 @@ typedef struct lc_judging {
     lc_dead *dead;
     size_t dead_count;
     bool is_out_of_memory; /* The judgement is worth nothing. */
+    size_t now;            /* The thing said that is looked at: it kills what is buried. */
 } lc_judging;
 
 /* Attribution, terms and clauses of a text. */
@@ -57,6 +63,14 @@ bool lc_unit_contradicts(const lc_unit *older, const lc_unit *newer);
  */
 void lc_judging_outrank_fact(lc_judging *j, size_t index);
 void lc_judging_outrank_message(lc_judging *j, size_t index);
+
+/* What the thing said at `index` makes void without saying so. */
+void lc_judging_void(lc_judging *j, size_t index);
+/* What was concluded from something that does not hold; after everything else is judged. */
+void lc_judging_conclusions(lc_judging *j);
+
+/* What the assistant made up. */
+void lc_judging_model(lc_judging *j);
 
 /* What the course of the conversation makes void: asides, explorations, corrections. */
 void lc_judging_flow(lc_judging *j);

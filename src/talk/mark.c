@@ -27,6 +27,8 @@ static const mark_word words[] = {
     {"internal", LC_MARK_RESTRICTED},
     {"classified", LC_MARK_RESTRICTED},
     {"sensitive", LC_MARK_RESTRICTED},
+    {"not for", LC_MARK_EXCLUDED},
+    {"hidden from", LC_MARK_EXCLUDED},
     {"tenant:", LC_MARK_ORGANIZATION},
     {"organization:", LC_MARK_ORGANIZATION},
     {"organisation:", LC_MARK_ORGANIZATION},
@@ -112,6 +114,8 @@ lc_mark lc_mark_of(loci_str text)
             continue;
         if (words[i].kind == LC_MARK_RESTRICTED)
             return (lc_mark){LC_MARK_RESTRICTED, audience_of(mark)};
+        if (words[i].kind == LC_MARK_EXCLUDED)
+            return (lc_mark){LC_MARK_EXCLUDED, mark};
         if (memchr(mark.ptr, ':', mark.len) != NULL)
             (void)lc_str_split(mark, ':', &behind);
         return (lc_mark){words[i].kind,
@@ -142,4 +146,29 @@ bool lc_mark_is_name(loci_str a, loci_str b)
         if (lower(a.ptr[i++]) != lower(b.ptr[j++]))
             return false;
     }
+}
+
+bool lc_mark_has_name(loci_str audience, loci_str name)
+{
+    for (size_t at = 0; name.len > 0 && at + name.len <= audience.len; at++) {
+        bool begins = at == 0 || !is_letter(audience.ptr[at - 1]);
+        bool ends = at + name.len == audience.len || !is_letter(audience.ptr[at + name.len]);
+
+        if (begins && ends && lc_mark_is_name((loci_str){audience.ptr + at, name.len}, name))
+            return true;
+    }
+    return false;
+}
+
+bool lc_mark_is_outsider(loci_str audience)
+{
+    static const char *const outsiders[] = {"patient", "client",  "customer", "parent", "tenant",
+                                            "guest",   "visitor", "family",   "member", "resident"};
+
+    for (size_t at = 0; at < audience.len; at++)
+        for (size_t i = 0; i < sizeof outsiders / sizeof *outsiders; i++)
+            if ((at == 0 || !is_letter(audience.ptr[at - 1])) &&
+                starts((loci_str){audience.ptr + at, audience.len - at}, outsiders[i]))
+                return true;
+    return false;
 }

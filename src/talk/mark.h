@@ -12,6 +12,7 @@ typedef enum lc_mark_kind {
     LC_MARK_NONE,
     LC_MARK_WITHDRAWN,
     LC_MARK_RESTRICTED,   /* `names` is who it is for. */
+    LC_MARK_EXCLUDED,     /* `names` is who it is not for. */
     LC_MARK_ORGANIZATION, /* `names` is whose it is. */
     LC_MARK_SUPPOSED,     /* `names` is what it is: a draft, a sandbox. */
     LC_MARK_SCOPE         /* `names` is the scope. */
@@ -26,5 +27,9 @@ lc_mark lc_mark_of(loci_str text);
 
 /* Equal but for case, spaces and signs: "Acme Corp" and "ACME-Corp". */
 bool lc_mark_is_name(loci_str a, loci_str b);
+/* Is the name among the words of `audience`? */
+bool lc_mark_has_name(loci_str audience, loci_str name);
+/* Is it for people who have no rank here: patients, clients, guests? */
+bool lc_mark_is_outsider(loci_str audience);
 
 #endif /* LC_TALK_MARK_H */

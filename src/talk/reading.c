@@ -17,7 +17,7 @@ typedef struct kept {
     size_t bytes;
     size_t who_at, who_bytes, words_at, words_bytes; /* In the text. */
     int rank;
-    bool has_who;
+    bool has_who, has_title;
     uint64_t words_hash;
     size_t term_count, clause_count;
     lc_term *terms;
@@ -90,12 +90,15 @@ static loci_str key_of(const lc_hash128 *content)
 
 /* Where terms of a clause lie, for all that it has: from `from` to `to`, in another text. Who adds
  * terms to a clause or to its cues has to add them here; the sizes see to that. */
-_Static_assert(sizeof(lc_cue_set) == 3 * sizeof(size_t) + 2 * sizeof(lc_terms), "see move()");
-_Static_assert(sizeof(lc_unit_clause) == sizeof(lc_cue_set) + sizeof(lc_terms) + sizeof(size_t),
+_Static_assert(sizeof(lc_cue_set) == 4 * sizeof(size_t) + 3 * sizeof(lc_terms) + sizeof(loci_str),
                "see move()");
+_Static_assert(sizeof(lc_unit_clause) ==
+                   sizeof(lc_cue_set) + 2 * sizeof(lc_terms) + 3 * sizeof(size_t),
+               "see move()"); /* void_by is of a judgement, not of what was read. */
 static void move(lc_unit_clause *clause, const lc_term *from, const lc_term *to, loci_str text)
 {
-    lc_terms *parts[] = {&clause->terms, &clause->cues.value, &clause->cues.amount};
+    lc_terms *parts[] = {&clause->terms, &clause->cues.value, &clause->cues.former,
+                         &clause->cues.amount};
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         parts[i]->at = parts[i]->count > 0 ? to + (parts[i]->at - from) : to;
@@ -121,6 +124,7 @@ static kept *copy_unit(lc_readings *readings, loci_str text, const lc_unit *unit
                 .words_at = by->words.len > 0 ? (size_t)(by->words.ptr - text.ptr) : 0,
                 .words_bytes = by->words.len,
                 .rank = by->rank,
+                .has_title = by->has_title,
                 .words_hash = unit->words_hash,
                 .term_count = unit->terms.count,
                 .clause_count = unit->clause_count,
@@ -148,6 +152,7 @@ static void put(lc_readings *readings, kept *k)
 static loci_status use(const kept *k, lc_arena *arena, loci_str text, lc_unit *out, loci_error *err)
 {
     out->attribution = (lc_attribution){.rank = k->rank,
+                                        .has_title = k->has_title,
                                         .words = {text.ptr + k->words_at, k->words_bytes}};
     if (k->has_who)
         out->attribution.who = (loci_str){text.ptr + k->who_at, k->who_bytes};

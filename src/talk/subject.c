@@ -4,18 +4,58 @@
 
 #include "base/str.h"
 
-/* What stands outside of `terms` does not count. */
-static uint32_t kind_of(lc_terms terms, size_t at)
+/* The month, which is no date by itself because of the verb. */
+static bool is_may(lc_terms terms, size_t at)
 {
+    static const char *const may[] = {"may"};
+
+    return LC_TERM_IS(terms, at, may) && terms.text.ptr[terms.at[at].start] == 'M';
+}
+
+/* "the 20th", and no "20th floor". */
+static bool is_day(lc_terms terms, size_t at)
+{
+    static const char *const the[] = {"the"};
+    const lc_term *term = &terms.at[at];
+    const char *end = terms.text.ptr + term->start + term->bytes;
+    bool is_last = at + 1 == terms.count || term->after != 0 || !lc_term_is_content(term[1].kind) ||
+                   lc_term_is_amount(term[1].kind);
+
+    return is_last && term->bytes > 2 && LC_TERM_IS(terms, at - 1, the) &&
+           (memcmp(end - 2, "th", 2) == 0 || memcmp(end - 2, "st", 2) == 0 ||
+            memcmp(end - 2, "nd", 2) == 0 || memcmp(end - 2, "rd", 2) == 0);
+}
+
+/* A number is a length of time when a unit follows it, money before a currency, a time of day in
+ * "ten past eleven". */
+static uint32_t kind_of_number(lc_terms terms, size_t at)
+{
+    static const char *const currencies[] = {"dollar", "dollars", "euro", "euros", "pound",
+                                             "pounds", "pence",   "cent", "cents", "francs",
+                                             "yen",    "usd",     "eur",  "gbp",   "bucks"};
+    static const char *const clock[] = {"past", "o'clock", "sharp"};
     const lc_term *term = &terms.at[at];
 
-    if (term->kind != LC_TERM_NUMBER && !term->is_time_unit)
-        return term->value;
-    if (at > 0 && term->is_when_behind)
+    if (at > 0 && (LC_TERM_IS(terms, at - 1, clock) || is_may(terms, at - 1) || is_day(terms, at)))
         return LC_VALUE_WHEN;
     if (at + 1 == terms.count)
         return 0;
-    return term->is_when_before ? LC_VALUE_WHEN : term->is_money_before ? LC_VALUE_MONEY : 0;
+    if (term[1].is_time_unit || LC_TERM_IS(terms, at + 1, clock))
+        return LC_VALUE_WHEN;
+    return LC_TERM_IS(terms, at + 1, currencies) ? LC_VALUE_MONEY : 0;
+}
+
+/* A unit is a time behind "next". */
+static uint32_t kind_of(lc_terms terms, size_t at)
+{
+    static const char *const relative[] = {"next", "this", "last", "coming", "following"};
+    const lc_term *term = &terms.at[at];
+
+    if (term->kind == LC_TERM_NUMBER)
+        return kind_of_number(terms, at);
+    if (term->is_time_unit)
+        return at > 0 && LC_TERM_IS(terms, at - 1, relative) ? LC_VALUE_WHEN : 0;
+    return term->value;
 }
 
 uint32_t lc_value_kinds(lc_terms terms)
@@ -35,9 +75,28 @@ bool lc_terms_have(lc_terms terms, uint64_t sense)
     return false;
 }
 
-static bool is_topic(const lc_term *term)
+bool lc_terms_state(lc_terms said, lc_terms value)
+{
+    size_t content = 0;
+
+    for (size_t i = 0; i < value.count; i++) {
+        if (!lc_term_is_content(value.at[i].kind))
+            continue;
+        content++;
+        if (!lc_terms_have(said, value.at[i].sense))
+            return false;
+    }
+    return content > 0;
+}
+
+static bool is_noun(const lc_term *term)
 {
     return term->kind == LC_TERM_WORD || term->kind == LC_TERM_NAME;
+}
+
+static bool is_topic(const lc_term *term)
+{
+    return is_noun(term) && !term->is_measure;
 }
 
 /* Whether the term at `at` has its sense for the first time. */
@@ -169,9 +228,9 @@ static const lc_term *counted(lc_terms terms, size_t at)
 
     if (terms.at[at].kind != LC_TERM_NUMBER || terms.at[at].after != 0)
         return NULL;
-    if (next < terms.count && LC_TERM_IS_ONE_OF(terms, &terms.at[next], each))
+    if (next < terms.count && LC_TERM_IS(terms, next, each))
         next++;
-    return next < terms.count && is_topic(&terms.at[next]) ? &terms.at[next] : NULL;
+    return next < terms.count && is_noun(&terms.at[next]) ? &terms.at[next] : NULL;
 }
 
 /* What a number is one of: "C 17", "platform 4"; not when the text begins with it, as "phase 2". */
@@ -183,6 +242,43 @@ static const lc_term *labelled(lc_terms terms, size_t at)
         topics(lc_terms_part(terms, 0, at)) < 2)
         return NULL;
     return label;
+}
+
+/* The topic that a plain number is said of; NULL when there is none. */
+static const lc_term *said_of(lc_terms terms, size_t at)
+{
+    if (terms.at[at].kind != LC_TERM_NUMBER)
+        return NULL;
+    while (at > 0) {
+        at--;
+        if (lc_term_is_amount(terms.at[at].kind))
+            return NULL;
+        if (is_topic(&terms.at[at]))
+            return &terms.at[at];
+    }
+    return NULL;
+}
+
+/* "We refund 200", "the refund is 120"; but "bed 3" and "bed 7" are two beds. */
+static bool are_of_one_thing(lc_terms a, size_t i, lc_terms b, size_t j)
+{
+    const lc_term *of_a = said_of(a, i), *of_b = said_of(b, j);
+
+    return of_a != NULL && of_b != NULL && of_a->sense == of_b->sense &&
+           (of_a + 1 != &a.at[i] || of_b + 1 != &b.at[j]);
+}
+
+/* How often: of "four times a day" and "two meals a day" the day. */
+static uint64_t rate_of(lc_terms terms, size_t at)
+{
+    static const char *const each[] = {"a", "an", "per", "each", "every"};
+
+    if (terms.at[at].kind != LC_TERM_NUMBER)
+        return 0;
+    for (size_t i = at + 1; i + 1 < terms.count && i < at + 3; i++)
+        if (LC_TERM_IS(terms, i, each) && terms.at[i + 1].is_time_unit)
+            return terms.at[i + 1].sense;
+    return 0;
 }
 
 /* Another number of the same thing. */
@@ -205,6 +301,10 @@ bool lc_subject_counts_differ(lc_terms a, lc_terms b)
             if (thing != NULL && other != NULL && thing->sense == other->sense)
                 return true;
             if (label != NULL && other_label != NULL && label->sense == other_label->sense)
+                return true;
+            if (thing == NULL && other == NULL && are_of_one_thing(a, i, b, j))
+                return true;
+            if (rate_of(a, i) != 0 && rate_of(a, i) == rate_of(b, j))
                 return true;
         }
     }
@@ -236,6 +336,18 @@ static bool names_other(lc_terms a, lc_terms b)
     return false;
 }
 
+/* Is the topic the only one in front of the first amount? */
+static bool is_led_up_by(lc_terms terms, const lc_term *topic)
+{
+    size_t amount = 0;
+    lc_terms lead;
+
+    while (amount < terms.count && !lc_term_is_amount(terms.at[amount].kind))
+        amount++;
+    lead = lc_terms_part(terms, 0, amount);
+    return topics(lead) == 1 && lc_terms_have(lead, topic->sense);
+}
+
 bool lc_subject_rivals(lc_terms a, lc_terms b)
 {
     const lc_term *first_a = first_topic(a), *first_b = first_topic(b);
@@ -247,7 +359,91 @@ bool lc_subject_rivals(lc_terms a, lc_terms b)
     if (!lc_terms_have(b, first_a->sense) && !lc_terms_have(a, first_b->sense))
         return false;
     return shared >= 2 || shared == topics_a || shared == topics_b ||
-           first_a->sense == first_b->sense;
+           first_a->sense == first_b->sense ||
+           (is_led_up_by(a, first_a) && lc_terms_have(b, first_a->sense)) ||
+           (is_led_up_by(b, first_b) && lc_terms_have(a, first_b->sense));
+}
+
+/* ---- Orders ---------------------------------------------------------------------------------- */
+
+static bool says_no(lc_terms terms)
+{
+    static const char *const words[] = {"no",     "not",     "never",      "don't",     "can't",
+                                        "cannot", "won't",   "nobody",     "none",      "without",
+                                        "stop",   "halt",    "ban",        "banned",    "forbidden",
+                                        "reject", "deny",    "prohibited", "suspended", "cancel",
+                                        "refuse", "doesn't", "isn't",      "aren't",    "mustn't"};
+
+    return LC_TERMS_HAVE(terms, words);
+}
+
+static bool rules(lc_terms terms)
+{
+    static const char *const words[] = {"may",       "must",   "can",        "should",   "shall",
+                                        "allowed",   "fine",   "stay",       "stays",    "remain",
+                                        "remains",   "always", "only",       "all",      "every",
+                                        "nobody",    "cannot", "can't",      "never",    "no",
+                                        "need",      "needs",  "required",   "optional", "keep",
+                                        "forbidden", "banned", "compulsory", "mandatory"};
+
+    return LC_TERMS_HAVE(terms, words);
+}
+
+/* Is the term at `at` a name in front of a word, in a place that something is put: "in the
+ * Frankfurt region"? What the text begins with is what it is about. */
+static bool is_place(lc_terms terms, size_t at)
+{
+    return at >= 2 && at + 1 < terms.count && terms.at[at].kind == LC_TERM_NAME &&
+           terms.at[at].after == 0 && is_topic(&terms.at[at + 1]) &&
+           terms.at[at - 1].kind == LC_TERM_STOP && topics(lc_terms_part(terms, 0, at)) > 0;
+}
+
+static bool places_differ(lc_terms a, lc_terms b)
+{
+    for (size_t i = 0; i < a.count; i++) {
+        if (!is_place(a, i) || lc_terms_have(b, a.at[i].sense))
+            continue;
+        for (size_t k = 0; k < b.count; k++)
+            if (is_place(b, k) && a.at[i + 1].sense == b.at[k + 1].sense &&
+                !lc_terms_have(a, b.at[k].sense))
+                return true;
+    }
+    return false;
+}
+
+/* Do both begin with the same words and then say different things: "Exams are held on campus",
+ * "Exams are held online"? */
+static bool parts_ways(lc_terms a, lc_terms b)
+{
+    size_t i = 0, k = 0, same = 0;
+
+    for (;;) {
+        while (i < a.count && !lc_term_is_content(a.at[i].kind))
+            i++;
+        while (k < b.count && !lc_term_is_content(b.at[k].kind))
+            k++;
+        if (i == a.count || k == b.count)
+            return false;
+        if (a.at[i].sense != b.at[k].sense)
+            return same >= 2;
+        same++;
+        i++;
+        k++;
+    }
+}
+
+bool lc_subject_orders_clash(lc_terms a, lc_terms b)
+{
+    const lc_term *first_a = first_topic(a), *first_b = first_topic(b);
+    size_t shared = shared_topics(a, b);
+
+    if (shared == 0)
+        return false;
+    if ((shared >= 2 || (rules(a) && rules(b))) && says_no(a) != says_no(b))
+        return true;
+    if ((shared >= 3 && places_differ(a, b)) || parts_ways(a, b))
+        return true;
+    return first_a->sense == first_b->sense && rules(a) && rules(b);
 }
 
 /* ---- Dead values ----------------------------------------------------------------------------- */
@@ -311,51 +507,59 @@ bool lc_dead_init(lc_dead *dead, lc_arena *arena, lc_terms value, lc_terms succe
             continue;
         sense = dead_sense(value, successor, &value.at[i]);
         senses[dead->count++] = sense;
-        if (sense.is_own_amount) {
-            senses[dead->count - 1] = senses[dead->amounts];
-            senses[dead->amounts++] = sense;
-        }
         dead->own += sense.is_own;
+        dead->amounts += sense.is_own_amount;
         dead->names += sense.is_own_name;
         dead->own_bits |= sense.is_own ? bit_of(sense.sense) : 0;
     }
+    dead->is_shortened = dead->amounts == 0 && dead->names == 0 && lc_terms_state(value, successor);
     return true;
+}
+
+typedef struct overlap { /* How many of the dead value's are said. */
+    size_t content, own, amounts, names;
+} overlap;
+
+static overlap overlap_of(const lc_dead *dead, lc_terms said, uint64_t bits)
+{
+    overlap o = {0};
+
+    for (size_t i = 0; i < dead->count; i++) {
+        const lc_dead_sense *sense = &dead->senses[i];
+
+        if ((bits & bit_of(sense->sense)) == 0 || !lc_terms_have(said, sense->sense))
+            continue;
+        o.content++;
+        o.own += sense->is_own;
+        o.amounts += sense->is_own_amount;
+        o.names += sense->is_own_name;
+    }
+    return o;
 }
 
 bool lc_dead_is_stated(const lc_dead *dead, lc_terms said, uint64_t bits)
 {
-    size_t missed = 0, own_said = 0, amounts_said = 0, names_said = 0, content_said;
+    bool is_phrase = !dead->is_phrase_of_successor && is_phrase_of(dead->value, said);
+    overlap o;
 
-    if (!dead->is_phrase_of_successor && is_phrase_of(dead->value, said))
-        return true;
     if ((dead->own_bits & bits) == 0)
+        return is_phrase;
+    o = overlap_of(dead, said, bits);
+    if (o.own == 0)
+        return is_phrase;
+    if (dead->is_shortened && lc_terms_state(said, dead->successor))
         return false;
-    for (size_t i = 0; i < dead->count; i++) {
-        const lc_dead_sense *sense = &dead->senses[i];
-
-        if ((bits & bit_of(sense->sense)) == 0 || !lc_terms_have(said, sense->sense)) {
-            missed++;
-            /* Then neither all amounts nor most of the content can be there. */
-            if (i >= dead->amounts && amounts_said < dead->amounts && missed * 4 > dead->count &&
-                !(dead->is_rejected && dead->names > 0))
-                return false;
-            continue;
-        }
-        own_said += sense->is_own;
-        amounts_said += sense->is_own_amount;
-        names_said += sense->is_own_name;
-    }
-    content_said = dead->count - missed;
-    if (own_said == 0)
-        return false;
-    if (dead->is_rejected && dead->names > 0 && names_said == dead->names)
+    if (is_phrase || (dead->is_rejected && dead->names > 0 && o.names == dead->names))
         return true;
-    if (dead->amounts > 0 && amounts_said == dead->amounts &&
-        content_said >= (dead->count < 2 ? dead->count : 2))
+    if (dead->amounts > 0 && o.amounts == dead->amounts &&
+        o.content >= (dead->count < 2 ? dead->count : 2))
         return true;
-    if (dead->amounts == 0 && own_said * 5 >= dead->own * 3)
+    if (dead->amounts == 0 && o.own * 5 >= dead->own * 3)
         return true;
-    return content_said * 4 >= dead->count * 3;
+    /* "Light rain" for "Light rain until noon": all but the amount. */
+    if (o.amounts == 0 && o.own >= 2 && o.own == dead->own - dead->amounts)
+        return true;
+    return o.content * 4 >= dead->count * 3;
 }
 
 bool lc_dead_shares_amount(const lc_dead *dead, lc_terms said)

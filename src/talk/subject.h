@@ -23,6 +23,9 @@ bool lc_subject_shares_name(lc_terms a, lc_terms b);
 bool lc_subject_counts_differ(lc_terms a, lc_terms b);
 /* Near, and other values of one kind, or other numbers of one thing. */
 bool lc_subject_contradicts(lc_terms a, lc_terms b);
+/* Two orders that cannot both be followed: one says no to what the other says, both rule on the
+ * same thing, or they put the same thing in places with other names. */
+bool lc_subject_orders_clash(lc_terms a, lc_terms b);
 /* The same with more: they begin with the same thing, have two in common, or one is about nothing
  * else. */
 bool lc_subject_rivals(lc_terms a, lc_terms b);
@@ -40,9 +43,11 @@ typedef struct lc_dead {
     lc_terms value, successor;
     bool is_rejected; /* As a whole: its names alone are enough to know it again. */
     bool is_phrase_of_successor;
-    const lc_dead_sense *senses; /* Of its content, each once; own amounts first. */
+    bool is_shortened; /* The successor only dropped words: what states it, states what holds. */
+    const lc_dead_sense *senses; /* Of its content, each once. */
     size_t count, own, amounts, names;
     uint64_t own_bits; /* lc_sense_bits() of its own. */
+    size_t since;      /* The thing said that killed it. */
 } lc_dead;
 
 /* False when out of memory. */
@@ -57,6 +62,8 @@ bool lc_dead_is_stated(const lc_dead *dead, lc_terms said, uint64_t bits);
 /* Does `said` have an amount that the dead value had and its successor has not? */
 bool lc_dead_shares_amount(const lc_dead *dead, lc_terms said);
 
+/* Has `said` all that the value says? */
+bool lc_terms_state(lc_terms said, lc_terms value);
 /* Is `sense` among the terms? */
 bool lc_terms_have(lc_terms terms, uint64_t sense);
 

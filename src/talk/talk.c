@@ -167,19 +167,54 @@ void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_
         return;
     j->is_out_of_memory = !lc_dead_init(&j->dead[j->dead_count], j->arena, value, successor,
                                         is_rejected);
+    j->dead[j->dead_count].since = j->now;
     j->dead_count += !j->is_out_of_memory;
 }
 
 /* ---- What is dead ---------------------------------------------------------------------------- */
 
-static bool is_for_reader(const lc_judging *j, loci_str audience)
+/* Does it name somebody: "Brandreth team only"? What is no title and has only its first letter in
+ * capitals; the first word may be any. */
+static bool names_somebody(loci_str audience, lc_ranking ranking)
+{
+    for (size_t at = 1; at + 1 < audience.len; at++) {
+        size_t end = at;
+
+        if (audience.ptr[at - 1] != ' ' || audience.ptr[at] < 'A' || audience.ptr[at] > 'Z' ||
+            audience.ptr[at + 1] < 'a')
+            continue;
+        while (end < audience.len && audience.ptr[end] != ' ' && audience.ptr[end] != ',')
+            end++;
+        if (lc_rank_in((loci_str){audience.ptr + at, end - at}, ranking) < 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whom a text is for: an organisation, one that it names, the bearers of a title, or everybody from
+ * a rank on. Outsiders have a title and no rank: a manager is not more than a patient. */
+static loci_status is_for_reader(const lc_judging *j, loci_str audience, bool *out, loci_error *err)
 {
     int needed = lc_rank_in(audience, j->talk->ranking);
+    lc_terms names, title;
+    loci_status status = lc_terms_read(j->arena, audience, &names, err);
 
+    if (status == LOCI_OK)
+        status = lc_terms_read(j->arena, j->input->reader_title, &title, err);
+    if (status != LOCI_OK)
+        return status;
     if (j->input->reader_organization.len > 0 &&
-        lc_mark_is_name(audience, j->input->reader_organization))
-        return true;
-    return needed >= 0 && j->input->reader_rank >= needed;
+        (lc_mark_is_name(audience, j->input->reader_organization) ||
+         lc_mark_has_name(audience, j->input->reader_organization)))
+        *out = true;
+    else if (names_somebody(audience, j->talk->ranking))
+        *out = false;
+    else if (needed < 0 || lc_mark_is_outsider(audience))
+        *out = title.count > 0 && names.count > 0 &&
+               lc_terms_have(names, title.at[title.count - 1].sense);
+    else
+        *out = j->input->reader_rank >= needed;
+    return LOCI_OK;
 }
 
 /* Does the query name what the mark says: the draft, the sandbox? */
@@ -207,7 +242,13 @@ static loci_status judge_mark(lc_judging *j, lc_unit *unit, loci_error *err)
         unit->is_withdrawn = true;
         break;
     case LC_MARK_RESTRICTED:
-        if (!is_for_reader(j, mark.names))
+        status = is_for_reader(j, mark.names, &is_open, err);
+        if (!is_open)
+            unit->verdict = LC_VERDICT_RESTRICTED;
+        break;
+    case LC_MARK_EXCLUDED:
+        /* Whoever is of a higher rank than those it names may read it. */
+        if (j->input->reader_rank <= lc_rank_in(mark.names, j->talk->ranking))
             unit->verdict = LC_VERDICT_RESTRICTED;
         break;
     case LC_MARK_ORGANIZATION:
@@ -304,6 +345,7 @@ static void bury_former(lc_judging *j, const lc_unit *former)
             return;
         if (!successor->is_withdrawn)
             after = successor->terms;
+        j->now = former->said->successor;
     }
     lc_judging_bury(j, main_terms(former), after, false);
 }
@@ -337,12 +379,23 @@ static void replace_signal(lc_judging *j, lc_unit *unit, size_t index)
     }
 }
 
+/* "Between us: ...": what somebody else says in confidence is for those of their rank. */
+static void judge_confidence(const lc_judging *j, lc_unit *unit)
+{
+    if (lc_unit_is_person(unit) && unit->attribution.who.len > 0 &&
+        lc_unit_has(unit, LC_CUE_PRIVATE) &&
+        (j->input->reader_rank < 0 || j->input->reader_rank < unit->attribution.rank))
+        unit->verdict = LC_VERDICT_RESTRICTED;
+}
+
 static loci_status judge_marks(lc_judging *j, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
-    for (size_t i = 0; i < j->input->count && status == LOCI_OK; i++)
+    for (size_t i = 0; i < j->input->count && status == LOCI_OK; i++) {
+        judge_confidence(j, &j->units[i]);
         status = judge_mark(j, &j->units[i], err);
+    }
     return status;
 }
 
@@ -351,6 +404,7 @@ static void collect_dead(lc_judging *j)
     for (size_t i = 0; i < j->input->count; i++) {
         lc_unit *unit = &j->units[i];
 
+        j->now = i;
         if (unit->said->kind == LC_SAID_FORMER) {
             bury_former(j, unit);
             unit->verdict = LC_VERDICT_REPLACED;
@@ -368,6 +422,17 @@ static void collect_dead(lc_judging *j)
 
 /* ---- Clauses --------------------------------------------------------------------------------- */
 
+/* Has the clause to do with the question or with a fact? */
+static bool has_part(const lc_judging *j, lc_terms clause)
+{
+    if (lc_subject_is_near(j->query, clause))
+        return true;
+    for (size_t i = 0; i < j->input->count; i++)
+        if (j->units[i].said->kind == LC_SAID_FACT && lc_subject_is_near(j->units[i].terms, clause))
+            return true;
+    return false;
+}
+
 static lc_verdict verdict_by_words(const lc_judging *j, const lc_unit *unit,
                                    const lc_unit_clause *clause)
 {
@@ -377,19 +442,24 @@ static lc_verdict verdict_by_words(const lc_judging *j, const lc_unit *unit,
         return LC_VERDICT_ASKS;
     if ((cues & LC_CUE_META) != 0)
         return LC_VERDICT_META;
+    if ((cues & LC_CUE_STORY) != 0 && !has_part(j, clause->terms))
+        return LC_VERDICT_ASIDE;
     if ((cues & LC_CUE_PAST) != 0 && !lc_subject_shares_name(j->query, unit->terms))
         return LC_VERDICT_WAS;
     return (cues & LC_CUE_TENTATIVE) != 0 ? LC_VERDICT_SUPPOSES : LC_VERDICT_HOLDS;
 }
 
-static lc_verdict verdict_by_dead(const lc_judging *j, const lc_unit_clause *clause)
+static lc_verdict verdict_by_dead(const lc_judging *j, lc_unit_clause *clause)
 {
     uint64_t bits = lc_sense_bits(clause->terms);
 
     for (size_t i = 0; i < j->dead_count; i++) {
         if (clause->is_aside ? lc_dead_shares_amount(&j->dead[i], clause->terms)
-                             : lc_dead_is_stated(&j->dead[i], clause->terms, bits))
+                             : lc_dead_is_stated(&j->dead[i], clause->terms, bits)) {
+            clause->void_since = j->dead[i].since;
+            clause->void_by = j->dead[i].successor;
             return LC_VERDICT_REPLACED;
+        }
     }
     return LC_VERDICT_HOLDS;
 }
@@ -408,6 +478,44 @@ static void judge_message(lc_judging *j, lc_unit *unit)
     }
 }
 
+/* Is all of the value in one of the two, and some of it in the first? */
+static bool is_stated_by(lc_terms value, lc_terms clause, lc_terms premise)
+{
+    size_t said = 0;
+
+    for (size_t i = 0; i < value.count; i++) {
+        bool is_said = lc_terms_have(clause, value.at[i].sense);
+
+        if (!lc_term_is_content(value.at[i].kind))
+            continue;
+        if (!is_said && !lc_terms_have(premise, value.at[i].sense))
+            return false;
+        said += is_said;
+    }
+    return said > 0;
+}
+
+/* Is the fact what somebody concluded from something that no longer holds, and nothing that was
+ * said holds it up? */
+static bool is_concluded(const lc_judging *j, const lc_unit *fact)
+{
+    bool is_stated = false, is_held = false;
+
+    for (size_t i = 0; i < j->input->count; i++) {
+        const lc_unit *unit = &j->units[i];
+
+        for (size_t c = 0; lc_unit_is_person(unit) && c < unit->clause_count; c++) {
+            const lc_unit_clause *clause = &unit->clauses[c];
+
+            is_stated |= clause->premise != NULL &&
+                         is_stated_by(fact->terms, clause->terms, clause->premise->terms);
+            is_held |= clause->verdict == LC_VERDICT_HOLDS && unit->verdict == LC_VERDICT_HOLDS &&
+                       lc_terms_state(clause->terms, fact->terms);
+        }
+    }
+    return is_stated && !is_held;
+}
+
 /* A fact holds as a whole. Only an aside that repeats a dead amount is left out, and a fact that is
  * a message word for word goes the way of that message. */
 static void judge_fact(lc_judging *j, lc_unit *unit)
@@ -416,6 +524,8 @@ static void judge_fact(lc_judging *j, lc_unit *unit)
 
     if (message != NULL && message->verdict == LC_VERDICT_REPLACED)
         unit->verdict = message->verdict;
+    if (is_concluded(j, unit))
+        unit->verdict = LC_VERDICT_REPLACED;
     for (size_t i = 0; i < unit->clause_count; i++) {
         lc_unit_clause *clause = &unit->clauses[i];
 
@@ -489,9 +599,11 @@ loci_status lc_talk_judge(const lc_talk *talk, lc_arena *arena, const lc_talk_in
         return status;
     collect_dead(&j);
     lc_judging_flow(&j);
+    lc_judging_model(&j);
     for (size_t i = 0; i < input->count; i++)
         if (input->said[i].kind == LC_SAID_MESSAGE)
             judge_message(&j, &j.units[i]);
+    lc_judging_conclusions(&j);
     for (size_t i = 0; i < input->count; i++)
         if (input->said[i].kind == LC_SAID_FACT)
             judge_fact(&j, &j.units[i]);

@@ -72,6 +72,7 @@ typedef struct lc_talk_input {
     lc_readings *readings;        /* NULL = none: everything is read. */
     loci_str query;               /* An aside or the past is let in when the query names it. */
     int reader_rank;              /* Who will read it; -1 = nobody in particular. */
+    loci_str reader_title;        /* As "[PHYSICIANS ONLY] ..." has it; none = not known. */
     loci_str reader_organization; /* None = not known. */
     loci_str scope;               /* "[SCOPE: x] ..." is kept where this is x. */
 } lc_talk_input;

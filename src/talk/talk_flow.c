@@ -65,6 +65,23 @@ static void declare_wrong(lc_judging *j, size_t index, const lc_unit_clause *cla
     }
 }
 
+/* "Overruled. ...": what somebody of lower rank said last on the subject is void. */
+static void overrule(lc_judging *j, size_t index)
+{
+    const lc_unit *unit = &j->units[index];
+
+    for (size_t i = index; i-- > 0;) {
+        lc_unit *old = &j->units[i];
+
+        if (!lc_unit_is_person(old) || old->attribution.rank >= unit->attribution.rank ||
+            old->verdict != LC_VERDICT_HOLDS || !lc_subject_is_same(old->terms, unit->terms))
+            continue;
+        void_unit(old, LC_VERDICT_OUTRANKED);
+        lc_judging_bury(j, old->terms, unit->terms, false);
+        return;
+    }
+}
+
 /* "Correction: ..." takes back the last thing the same person said. */
 static void correct_self(lc_judging *j, size_t index)
 {
@@ -86,7 +103,7 @@ static bool binds_to(lc_terms terms, uint64_t date)
     for (size_t i = 1; i < terms.count; i++) {
         if (terms.at[i].sense != date)
             continue;
-        if (LC_TERM_IS_ONE_OF(terms, &terms.at[i - 1], before))
+        if (LC_TERM_IS(terms, i - 1, before))
             return true;
     }
     return false;
@@ -140,6 +157,7 @@ static void correct_clauses(lc_judging *j, size_t index, const lc_unit_clause *c
             if ((is_same_person || lc_subject_is_same(before->terms, clause->terms)) &&
                 lc_subject_contradicts(before->terms, clause->terms)) {
                 before->verdict = LC_VERDICT_REPLACED;
+                before->void_since = index;
                 lc_judging_bury(j, before->terms, clause->terms, false);
                 found = true;
             }
@@ -154,10 +172,17 @@ static void correct_clauses(lc_judging *j, size_t index, const lc_unit_clause *c
             if ((lc_value_kinds(old->clauses[c].terms) & kinds) == 0)
                 continue;
             old->clauses[c].verdict = LC_VERDICT_REPLACED;
+            old->clauses[c].void_since = index;
             lc_judging_bury(j, old->clauses[c].terms, clause->terms, false);
             return;
         }
     }
+}
+
+/* "Monday then.": settles what was spoken of. */
+static bool is_bare(uint32_t cues)
+{
+    return (cues & LC_CUE_DECIDE) != 0 && (cues & LC_CUE_REFERS) != 0;
 }
 
 static void follow_clauses(lc_judging *j, size_t index)
@@ -175,7 +200,8 @@ static void follow_clauses(lc_judging *j, size_t index)
             declare_wrong(j, index, clause);
         if ((cues & LC_CUE_REPLAN) != 0)
             replan(j, index);
-        if ((cues & (LC_CUE_CORRECT | LC_CUE_UPDATE)) != 0 && (cues & LC_CUE_PAST) == 0)
+        if (((cues & (LC_CUE_CORRECT | LC_CUE_UPDATE)) != 0 || is_bare(cues)) &&
+            (cues & LC_CUE_PAST) == 0)
             correct_clauses(j, index, clause);
     }
 }
@@ -186,12 +212,16 @@ void lc_judging_flow(lc_judging *j)
     for (size_t i = 0; i < j->input->count; i++) {
         const lc_unit *unit = &j->units[i];
 
+        j->now = i;
         if (!lc_unit_is_person(unit))
             continue;
         if (lc_unit_has(unit, LC_CUE_ANNOUNCE)) {
             announce(j, i);
             correct_self(j, i);
         }
+        if (unit->attribution.rank >= 0 && lc_unit_has(unit, LC_CUE_OVERRULE))
+            overrule(j, i);
         follow_clauses(j, i);
+        lc_judging_void(j, i);
     }
 }

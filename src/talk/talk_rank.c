@@ -32,20 +32,13 @@ void lc_judging_outrank_fact(lc_judging *j, size_t index)
         if (i == index || other->said->kind != LC_SAID_FACT || other->attribution.who.len == 0 ||
             other->verdict != LC_VERDICT_HOLDS || (!is_higher(unit, other) && !is_later))
             continue;
-        if (!lc_subject_contradicts(unit->terms, other->terms))
+        if (!lc_subject_contradicts(unit->terms, other->terms) &&
+            (is_later || !lc_subject_orders_clash(unit->terms, other->terms)))
             continue;
         unit->verdict = is_later ? LC_VERDICT_REPLACED : LC_VERDICT_OUTRANKED;
         lc_judging_bury(j, unit->terms, other->terms, true);
         return;
     }
-}
-
-static bool has_one_of(lc_terms terms, const char *const *words, size_t count)
-{
-    for (size_t i = 0; i < terms.count; i++)
-        if (lc_term_is_one_of(terms, &terms.at[i], words, count))
-            return true;
-    return false;
 }
 
 /* What leads up to the first amount, from the last comma on: of "I'm away, the start is June 9" it
@@ -70,15 +63,16 @@ static bool is_not_now(lc_terms terms)
                                         "aim",  "goal",  "wish", "target", "below", "expect",
                                         "got",  "was",   "were", "had",    "did",   "yesterday"};
 
-    return has_one_of(lead_up(terms), words, sizeof words / sizeof *words);
+    return LC_TERMS_HAVE(lead_up(terms), words);
 }
 
 /* "I arrive on Monday" is about who says it. */
 static bool is_about_speaker(lc_terms terms)
 {
     static const char *const words[] = {"i", "i'm", "i'll", "i've", "i'd", "my", "me", "mine"};
+    static const char *const telling[] = {"told", "say", "said", "promised", "approved", "allowed"};
 
-    return has_one_of(lead_up(terms), words, sizeof words / sizeof *words);
+    return LC_TERMS_HAVE(lead_up(terms), words) && !LC_TERMS_HAVE(lead_up(terms), telling);
 }
 
 /* Is what the clause states stated otherwise by one of the other's clauses? */
@@ -92,10 +86,17 @@ static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other, 
 
         if ((said->cues.bits & NO_STATEMENT) == 0 && !is_not_now(said->terms) &&
             (is_same_person || !is_about_speaker(said->terms)) &&
-            lc_subject_rivals(clause->terms, said->terms))
+            (lc_subject_rivals(clause->terms, said->terms) ||
+             (!is_same_person && lc_subject_orders_clash(clause->terms, said->terms))))
             return true;
     }
     return false;
+}
+
+/* "The room is smaller, so the fee comes down to ...": how it turned out, not how it should be. */
+static bool is_outcome(const lc_unit_clause *clause)
+{
+    return (clause->cues.bits & LC_CUE_CONCLUDE) != 0 && (clause->cues.bits & LC_CUE_UPDATE) != 0;
 }
 
 /* The same for what people say, clause by clause and with a closer look: a talk touches a subject
@@ -114,9 +115,9 @@ void lc_judging_outrank_message(lc_judging *j, size_t index)
         for (size_t c = 0; c < unit->clause_count; c++) {
             lc_unit_clause *clause = &unit->clauses[c];
 
-            /* A new plan is the planner's to make. */
+            /* A new plan is the planner's to make, and what came of something is news. */
             if (clause->verdict != LC_VERDICT_HOLDS || (clause->cues.bits & LC_CUE_REPLAN) != 0 ||
-                !is_contradicted(clause, other, is_later))
+                (index > i && is_outcome(clause)) || !is_contradicted(clause, other, is_later))
                 continue;
             clause->verdict = is_later ? LC_VERDICT_REPLACED : LC_VERDICT_OUTRANKED;
         }

@@ -8,7 +8,8 @@
  */
 #include "talk/judging.h"
 
-#define EARLIER 3 /* Messages of people that tell what the subject was. */
+#define STRAY_MAX 4 /* Messages of people that strayed from a subject before it is named again. */
+#define EARLIER 3   /* Messages of people that tell what the subject was. */
 #define SPAN_MAX                                                                                   \
     10 /* Messages of people that a span can hold; what is longer is no interruption. */
 
@@ -125,9 +126,62 @@ static place end_at(const lc_judging *j, size_t unit, size_t clause)
     return (place){unit, clause + !goes_on(&j->units[unit].clauses[clause])};
 }
 
+/* Did people speak of what these terms are about, from unit `first` up to `end`? */
+static bool was_spoken_of(const lc_judging *j, lc_terms terms, size_t first, size_t end)
+{
+    for (size_t i = first; i < end; i++)
+        if (lc_unit_is_person(&j->units[i]) && lc_subject_is_near(j->units[i].terms, terms))
+            return true;
+    return false;
+}
+
+/* Does the message come back to what people spoke of before the aside and what is asked, without a
+ * word for it? */
+static bool comes_back(const lc_judging *j, size_t index, const span *aside)
+{
+    size_t first = aside->first.unit;
+    lc_terms terms = j->units[index].terms;
+
+    return index > first && changes_subject(j, first) && lc_subject_is_near(j->query, terms) &&
+           was_spoken_of(j, terms, 0, first) && !was_spoken_of(j, terms, first, index);
+}
+
+/* "Anyway, back to the tractor." closes what nobody opened: the messages since the last that was
+ * about it, if they were few and about something else. */
+static void close_unopened(lc_judging *j, size_t index, size_t clause)
+{
+    lc_terms subject = j->units[index].clauses[clause].terms;
+    size_t last = index, people = 0;
+
+    while (last > 0 && people <= STRAY_MAX) {
+        last--;
+        if (!lc_unit_is_person(&j->units[last]))
+            continue;
+        if (lc_subject_is_near(j->units[last].terms, subject))
+            break;
+        people++;
+    }
+    if (people == 0 || people > STRAY_MAX || !lc_unit_is_person(&j->units[last]) ||
+        !lc_subject_is_near(j->units[last].terms, subject))
+        return;
+    for (size_t i = last + 1; i < index; i++)
+        if (lc_unit_is_person(&j->units[i]) && was_spoken_of(j, j->units[i].terms, 0, last + 1))
+            return;
+    if (!is_asked_about(j, last + 1, index - 1))
+        void_span(j, (place){last + 1, 0}, (place){index, 0}, LC_VERDICT_ASIDE);
+}
+
 static void follow_aside(lc_judging *j, size_t index, span *aside)
 {
     size_t close = last_with(&j->units[index], LC_CUE_ASIDE_CLOSE), open;
+
+    if (aside->is_open && close == LC_SAID_NONE && comes_back(j, index, aside)) {
+        if (!is_asked_about(j, aside->first.unit, index - 1))
+            void_span(j, aside->first, (place){index, 0}, LC_VERDICT_ASIDE);
+        aside->is_open = false;
+    }
+    if (!aside->is_open && close != LC_SAID_NONE)
+        close_unopened(j, index, close);
 
     if (aside->is_open && close != LC_SAID_NONE) {
         if (!is_asked_about(j, aside->first.unit, index))
@@ -140,11 +194,43 @@ static void follow_aside(lc_judging *j, size_t index, span *aside)
         *aside = (span){true, {index, open}, 0};
 }
 
+/* "Hypothetically, to see what it does:" is about what follows. */
+static bool leads_up(const lc_unit *unit)
+{
+    const lc_unit_clause *last = unit->clause_count > 0 ? &unit->clauses[unit->clause_count - 1]
+                                                        : NULL;
+
+    return last != NULL && (last->cues.bits & LC_CUE_TENTATIVE) != 0 &&
+           last->terms.at[last->terms.count - 1].after == ':';
+}
+
+/* What ends here began with the first of the suppositions just before, if there were any. */
+static span supposed_before(const lc_judging *j, size_t index)
+{
+    span found = {0};
+    size_t people = 0;
+
+    for (size_t i = index; i-- > 0 && people < STRAY_MAX;) {
+        if (!lc_unit_is_person(&j->units[i]))
+            continue;
+        people++;
+        if (first_with(&j->units[i], LC_CUE_TENTATIVE) == LC_SAID_NONE)
+            continue;
+        found = (span){true, {i, first_with(&j->units[i], LC_CUE_TENTATIVE)}, 0};
+    }
+    return found;
+}
+
 static void follow_exploration(lc_judging *j, size_t index, span *exploration)
 {
     size_t close = last_with(&j->units[index], LC_CUE_EXPLORE_CLOSE);
     size_t open = first_with(&j->units[index], LC_CUE_EXPLORE_OPEN);
 
+    if (open == LC_SAID_NONE && leads_up(&j->units[index]))
+        open = j->units[index].clause_count - 1;
+
+    if (!exploration->is_open && close != LC_SAID_NONE)
+        *exploration = supposed_before(j, index);
     if (exploration->is_open && close != LC_SAID_NONE) {
         void_span(j, exploration->first, end_at(j, index, close), LC_VERDICT_SUPPOSES);
         exploration->is_open = false;
@@ -153,26 +239,21 @@ static void follow_exploration(lc_judging *j, size_t index, span *exploration)
     }
 }
 
-/* Did people speak of what these terms are about before the unit `end`? */
-static bool was_spoken_of(const lc_judging *j, lc_terms terms, size_t end)
-{
-    for (size_t i = 0; i < end; i++)
-        if (lc_unit_is_person(&j->units[i]) && lc_subject_is_near(j->units[i].terms, terms))
-            return true;
-    return false;
-}
-
 /* The query comes back to the main subject while the aside is open. It lasts until somebody spoke
  * of the main subject again. */
 static void end_aside(lc_judging *j, place first)
 {
-    if (!was_spoken_of(j, j->query, first.unit) || !changes_subject(j, first.unit) ||
-        lc_unit_has(&j->units[first.unit], LC_CUE_CORRECT | LC_CUE_UPDATE))
+    const lc_unit *opener = &j->units[first.unit];
+
+    if (!was_spoken_of(j, j->query, 0, first.unit) || !changes_subject(j, first.unit) ||
+        (lc_unit_has(opener, LC_CUE_CORRECT | LC_CUE_UPDATE) &&
+         !lc_unit_has(opener, LC_CUE_ASIDE_OPEN)))
         return;
     for (size_t i = first.unit; i < j->input->count; i++) {
         lc_unit *unit = &j->units[i];
 
-        if (i > first.unit && lc_unit_is_person(unit) && was_spoken_of(j, unit->terms, first.unit))
+        if (i > first.unit && lc_unit_is_person(unit) &&
+            was_spoken_of(j, unit->terms, 0, first.unit))
             return;
         if (unit->said->kind == LC_SAID_MESSAGE && lc_subject_shared(j->query, unit->terms) == 0)
             void_clauses(unit, i == first.unit ? first.clause : 0, unit->clause_count,

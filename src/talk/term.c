@@ -130,6 +130,18 @@ static char mark_after(loci_str text, size_t end)
     return strchr(":,-.?!;()", text.ptr[at]) != NULL ? text.ptr[at] : 0;
 }
 
+/* The point behind it ends no sentence. */
+static bool is_abbreviation(loci_str spelled)
+{
+    static const char *const words[] = {"Mr",  "Mrs", "Ms", "Dr", "Prof", "St",
+                                        "Rev", "Sgt", "Lt", "Jr", "Sr",   "vs"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (lc_str_is(spelled, words[i]))
+            return true;
+    return false;
+}
+
 /* Written like a name: a capital or a digit inside, or a capital where no sentence begins. */
 static bool is_name(loci_str spelled, const lc_term *before)
 {
@@ -148,32 +160,6 @@ uint64_t lc_term_word(loci_str lower)
     return lc_hash64(lower);
 }
 
-/* As to_lower() of term_sense.c has it: letters folded, apostrophes straight. */
-static bool is_spelled(loci_str spelled, const char *lower)
-{
-    for (size_t i = 0; i < spelled.len; i++, lower++) {
-        char c = spelled.ptr[i];
-
-        if (c == '\xE2' && i + 2 < spelled.len && spelled.ptr[i + 1] == '\x80') {
-            c = '\'';
-            i += 2;
-        }
-        if ((is_upper(c) ? c + ('a' - 'A') : c) != *lower)
-            return false;
-    }
-    return *lower == '\0';
-}
-
-bool lc_term_is_one_of(lc_terms terms, const lc_term *term, const char *const *words, size_t count)
-{
-    loci_str spelled = {terms.text.ptr + term->start, term->bytes};
-
-    for (size_t i = 0; i < count; i++)
-        if (is_spelled(spelled, words[i]))
-            return true;
-    return false;
-}
-
 /* The next term at or after `*at`; false at the end of the text. */
 static bool next_term(loci_str text, size_t *at, const lc_term *before, lc_term *out)
 {
@@ -190,7 +176,7 @@ static bool next_term(loci_str text, size_t *at, const lc_term *before, lc_term 
             *out = (lc_term){.start = (uint32_t)*at, .bytes = (uint32_t)spelled.len};
             lc_term_set_sense(spelled, is_amount, is_amount ? false : is_name(spelled, before),
                               out);
-            out->after = mark_after(text, end);
+            out->after = is_abbreviation(spelled) ? 0 : mark_after(text, end);
             *at = end;
             return true;
         }
@@ -239,7 +225,6 @@ loci_status lc_terms_read(lc_arena *arena, loci_str text, lc_terms *out, loci_er
     if (!find_repeats(arena, terms, count))
         return lc_fail_memory(err);
     *out = (lc_terms){.text = text, .at = terms, .count = count};
-    lc_terms_set_neighbours(*out, terms);
     return LOCI_OK;
 }
 
@@ -257,6 +242,44 @@ loci_str lc_terms_text(lc_terms terms)
     last = &terms.at[terms.count - 1];
     return (loci_str){terms.text.ptr + terms.at[0].start,
                       last->start + last->bytes - terms.at[0].start};
+}
+
+/* Case does not count, and U+2019 is an apostrophe. */
+static bool is_spelled(loci_str spelled, const char *lower)
+{
+    for (size_t i = 0; i < spelled.len; lower++) {
+        char c = spelled.ptr[i];
+        size_t bytes = 1;
+
+        if (c == '\xE2' && apostrophe_bytes(spelled, i) == 3) {
+            c = '\'';
+            bytes = 3;
+        } else if (is_upper(c)) {
+            c = (char)(c + ('a' - 'A'));
+        }
+        if (c != *lower)
+            return false;
+        i += bytes;
+    }
+    return *lower == '\0';
+}
+
+bool lc_term_is_one_of(lc_terms terms, size_t at, const char *const *words, size_t count)
+{
+    loci_str spelled = {terms.text.ptr + terms.at[at].start, terms.at[at].bytes};
+
+    for (size_t i = 0; i < count; i++)
+        if (is_spelled(spelled, words[i]))
+            return true;
+    return false;
+}
+
+bool lc_terms_have_one_of(lc_terms terms, const char *const *words, size_t count)
+{
+    for (size_t at = 0; at < terms.count; at++)
+        if (lc_term_is_one_of(terms, at, words, count))
+            return true;
+    return false;
 }
 
 int lc_term_minutes(lc_terms terms, size_t at)

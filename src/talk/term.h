@@ -37,8 +37,7 @@ typedef struct lc_term {
     uint8_t kind;          /* lc_term_kind */
     uint8_t value;         /* Kinds of values, lc_value_kind; a number alone has none. */
     bool is_time_unit : 1; /* Day, week ... */
-    /* A number or a unit of time that its neighbour makes a value: "ten past", "next week". */
-    bool is_when_behind : 1, is_when_before : 1, is_money_before : 1;
+    bool is_measure : 1;   /* Euro, kilo ...: says what a number is, not what a text is about. */
     char after;            /* The mark that follows: one of : , - . ? ! ; ( ) or 0. */
     uint32_t start, bytes; /* Where in the text. */
     uint32_t repeats;      /* How many terms back its sense was before; 0 = it is the first. */
@@ -63,13 +62,17 @@ loci_str lc_terms_text(lc_terms terms);
 /* A time of day as minutes, for "11:30", "2pm" and "2:15pm"; -1 for one in words. */
 int lc_term_minutes(lc_terms terms, size_t at);
 
+/* Is the term at `at` spelled like one of these lower-case words? Cheaper than hashing them. */
+bool lc_term_is_one_of(lc_terms terms, size_t at, const char *const *words, size_t count);
+#define LC_TERM_IS(terms, at, words)                                                               \
+    lc_term_is_one_of(terms, at, words, sizeof(words) / sizeof *(words))
+/* Is one of them? */
+bool lc_terms_have_one_of(lc_terms terms, const char *const *words, size_t count);
+#define LC_TERMS_HAVE(terms, words)                                                                \
+    lc_terms_have_one_of(terms, words, sizeof(words) / sizeof *(words))
+
 /* What a lower-case word hashes to, as `word` has it. */
 uint64_t lc_term_word(loci_str lower);
-/* Is the term, which is one of `terms`, spelled like one of these lower-case words? Cheaper than
- * hashing them. */
-bool lc_term_is_one_of(lc_terms terms, const lc_term *term, const char *const *words, size_t count);
-#define LC_TERM_IS_ONE_OF(terms, term, words)                                                      \
-    lc_term_is_one_of(terms, term, words, sizeof(words) / sizeof *(words))
 
 static inline bool lc_term_is_amount(lc_term_kind kind)
 {

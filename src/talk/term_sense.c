@@ -15,21 +15,31 @@
 #define SPELLING_BYTES_MAX 64
 
 static const char *const stop_words[] = {
-    "a",     "about",  "again",  "all",   "also",   "am",     "an",     "and",   "any",    "are",
-    "as",    "at",     "be",     "been",  "before", "being",  "but",    "by",    "can",    "could",
-    "did",   "do",     "does",   "don't", "done",   "during", "each",   "every", "for",    "from",
-    "get",   "go",     "going",  "gone",  "got",    "had",    "has",    "have",  "having", "he",
-    "her",   "here",   "him",    "his",   "how",    "i",      "i'd",    "i'll",  "i'm",    "i've",
-    "if",    "in",     "into",   "is",    "it",     "it's",   "its",    "just",  "know",   "let",
-    "let's", "made",   "make",   "may",   "me",     "might",  "mine",   "more",  "most",   "must",
-    "my",    "need",   "needs",  "no",    "not",    "now",    "of",     "oh",    "ok",     "okay",
-    "on",    "once",   "only",   "or",    "other",  "our",    "ours",   "out",   "over",   "own",
-    "per",   "please", "really", "same",  "shall",  "she",    "should", "so",    "some",   "such",
-    "than",  "that",   "that's", "the",   "their",  "them",   "then",   "there", "these",  "they",
-    "this",  "those",  "to",     "too",   "under",  "until",  "up",     "us",    "very",   "via",
-    "want",  "wants",  "was",    "we",    "we'll",  "we're",  "we've",  "well",  "were",   "what",
-    "when",  "where",  "which",  "who",   "whom",   "whose",  "why",    "will",  "with",   "would",
-    "yes",   "you",    "your",   "yours"};
+    "a",       "about",   "again",    "all",     "also",    "am",     "an",     "and",
+    "any",     "are",     "aren't",   "as",      "at",      "be",     "been",   "before",
+    "being",   "but",     "by",       "came",    "can",     "can't",  "cannot", "come",
+    "comes",   "could",   "couldn't", "did",     "didn't",  "do",     "does",   "doesn't",
+    "don't",   "done",    "during",   "each",    "every",   "for",    "from",   "get",
+    "gets",    "getting", "go",       "goes",    "going",   "gone",   "got",    "had",
+    "has",     "hasn't",  "have",     "haven't", "having",  "he",     "he'd",   "he'll",
+    "he's",    "her",     "here",     "here's",  "him",     "his",    "how",    "i",
+    "i'd",     "i'll",    "i'm",      "i've",    "if",      "in",     "into",   "is",
+    "isn't",   "it",      "it'd",     "it'll",   "it's",    "its",    "just",   "know",
+    "let",     "let's",   "made",     "make",    "may",     "me",     "might",  "mine",
+    "more",    "most",    "must",     "my",      "need",    "needs",  "no",     "not",
+    "now",     "of",      "oh",       "ok",      "okay",    "on",     "once",   "one",
+    "one's",   "ones",    "only",     "or",      "other",   "our",    "ours",   "out",
+    "over",    "own",     "per",      "please",  "really",  "said",   "same",   "say",
+    "says",    "shall",   "she",      "she'd",   "she'll",  "she's",  "should", "shouldn't",
+    "so",      "some",    "such",     "tell",    "than",    "that",   "that's", "the",
+    "their",   "them",    "then",     "there",   "there's", "these",  "they",   "they'd",
+    "they'll", "they're", "they've",  "think",   "this",    "those",  "to",     "told",
+    "too",     "under",   "until",    "up",      "us",      "very",   "via",    "want",
+    "wants",   "was",     "wasn't",   "we",      "we'd",    "we'll",  "we're",  "we've",
+    "well",    "went",    "were",     "weren't", "what",    "what's", "when",   "where",
+    "which",   "who",     "who's",    "whom",    "whose",   "why",    "will",   "with",
+    "won't",   "would",   "wouldn't", "yes",     "you",     "you'd",  "you'll", "you're",
+    "you've",  "your",    "yours"};
 
 static const char *const dates[] = {
     "apr",       "april",    "aug",  "august",  "dec",      "december", "eod",
@@ -39,45 +49,107 @@ static const char *const dates[] = {
     "september", "sunday",   "thu",  "thurs",   "thursday", "today",    "tomorrow",
     "tonight",   "tue",      "tues", "tuesday", "wed",      "wednesday"};
 
-/* "one" is missing: it mostly means somebody, or the thing spoken of. */
+/* In byte order. "one" is missing: it mostly means somebody, or the thing spoken of. */
 typedef struct number_word {
     const char *word;
     const char *digits;
 } number_word;
 
 static const number_word number_words[] = {
-    {"two", "2"},       {"three", "3"},     {"four", "4"},      {"five", "5"},
-    {"six", "6"},       {"seven", "7"},     {"eight", "8"},     {"nine", "9"},
-    {"ten", "10"},      {"eleven", "11"},   {"twelve", "12"},   {"thirteen", "13"},
-    {"fourteen", "14"}, {"fifteen", "15"},  {"sixteen", "16"},  {"seventeen", "17"},
-    {"eighteen", "18"}, {"nineteen", "19"}, {"twenty", "20"},   {"thirty", "30"},
-    {"forty", "40"},    {"fifty", "50"},    {"sixty", "60"},    {"seventy", "70"},
-    {"eighty", "80"},   {"ninety", "90"},   {"hundred", "100"}, {"thousand", "1000"},
+    {"eight", "8"},
+    {"eighteen", "18"},
+    {"eighteenth", "18"},
+    {"eighth", "8"},
+    {"eighty", "80"},
+    {"eleven", "11"},
+    {"eleventh", "11"},
+    {"fifteen", "15"},
+    {"fifteenth", "15"},
+    {"fifth", "5"},
+    {"fifty", "50"},
+    {"five", "5"},
+    {"forty", "40"},
+    {"four", "4"},
+    {"fourteen", "14"},
+    {"fourteenth", "14"},
+    {"fourth", "4"},
+    {"hundred", "100"},
+    {"nine", "9"},
+    {"nineteen", "19"},
+    {"nineteenth", "19"},
+    {"ninety", "90"},
+    {"ninth", "9"},
+    {"seven", "7"},
+    {"seventeen", "17"},
+    {"seventeenth", "17"},
+    {"seventh", "7"},
+    {"seventy", "70"},
+    {"six", "6"},
+    {"sixteen", "16"},
+    {"sixteenth", "16"},
+    {"sixth", "6"},
+    {"sixty", "60"},
+    {"ten", "10"},
+    {"tenth", "10"},
+    {"third", "3"},
+    {"thirteen", "13"},
+    {"thirteenth", "13"},
+    {"thirtieth", "30"},
+    {"thirty", "30"},
+    {"thirty-first", "31"},
+    {"thousand", "1000"},
+    {"three", "3"},
+    {"twelfth", "12"},
+    {"twelve", "12"},
+    {"twentieth", "20"},
+    {"twenty", "20"},
+    {"twenty-eighth", "28"},
+    {"twenty-fifth", "25"},
+    {"twenty-first", "21"},
+    {"twenty-fourth", "24"},
+    {"twenty-ninth", "29"},
+    {"twenty-second", "22"},
+    {"twenty-seventh", "27"},
+    {"twenty-sixth", "26"},
+    {"twenty-third", "23"},
+    {"two", "2"},
 };
 
 /* Stems of words that say in what state a thing is, that one of several is taken, how long. */
 static const char *const status_stems[] = {
-    "accept",  "activ",   "approv",  "archiv",  "availabl", "block",      "cancel",    "clos",
-    "complet", "confirm", "declin",  "delay",   "den",      "disabl",     "dismis",    "drop",
-    "enabl",   "expir",   "fail",    "finish",  "fix",      "freez",      "froz",      "halt",
-    "inactiv", "launch",  "liv",     "mov",     "open",     "operation",  "outag",     "pas",
-    "paus",    "pend",    "postpon", "ready",   "reject",   "releas",     "resolv",    "revok",
-    "schedul", "ship",    "stop",    "suspend", "terminat", "unavailabl", "withdrawn", "work"};
+    "accept",  "activ",  "approv",    "archiv",   "availabl",   "block",     "cancel",
+    "clear",   "clos",   "complet",   "confirm",  "declin",     "delay",     "den",
+    "disabl",  "dismis", "drop",      "enabl",    "expir",      "fail",      "finish",
+    "fix",     "freez",  "froz",      "halt",     "inactiv",    "launch",    "liv",
+    "mov",     "open",   "operation", "outag",    "pas",        "paus",      "pend",
+    "postpon", "ready",  "reject",    "releas",   "resolv",     "revok",     "schedul",
+    "ship",    "stop",   "suspend",   "terminat", "unavailabl", "withdrawn", "work"};
 static const char *const choice_stems[] = {"choos", "instead", "pick", "prefer", "use", "using"};
 static const char *const time_unit_stems[] = {"day",     "hour",   "minut", "month",
                                               "quarter", "sprint", "week",  "year"};
 
-/* Longest first; what stays has at least three letters. */
-static const char *const endings[] = {"ations", "ation", "ments", "ment", "ings", "ing",
-                                      "ions",   "ion",   "ied",   "ies",  "ed",   "es",
-                                      "s",      "al",    "en",    "ly",   "e"};
+static const char *const measure_stems[] = {"buck",    "cent",  "cm",   "degre", "dollar",   "euro",
+                                            "franc",   "gram",  "kg",   "kilo",  "kilometr", "km",
+                                            "litr",    "metr",  "mg",   "mil",   "ml",       "penc",
+                                            "percent", "pound", "quid", "usd",   "yen"};
 
-/* As lc_str_compare(), without looking for the end of `listed` first. */
-static int compare(loci_str word, const char *listed)
+/* Longest first; what stays has at least three letters. */
+static const loci_str endings[] = {
+    LC_STR("ations"), LC_STR("ation"), LC_STR("ments"), LC_STR("ment"), LC_STR("ings"),
+    LC_STR("ing"),    LC_STR("ions"),  LC_STR("ion"),   LC_STR("ied"),  LC_STR("ies"),
+    LC_STR("ed"),     LC_STR("es"),    LC_STR("s"),     LC_STR("al"),   LC_STR("en"),
+    LC_STR("ly"),     LC_STR("e")};
+
+/* Where the word stands to a listed one. Most differ in the first letters, so a loop beats a call.
+ */
+static int order_of(loci_str word, const char *listed)
 {
-    for (size_t i = 0; i < word.len; i++)
-        if (word.ptr[i] != listed[i])
-            return (unsigned char)word.ptr[i] < (unsigned char)listed[i] ? -1 : 1;
+    for (size_t i = 0; i < word.len; i++) {
+        int difference = (unsigned char)word.ptr[i] - (unsigned char)listed[i];
+
+        if (difference != 0)
+            return difference;
+    }
     return listed[word.len] == '\0' ? 0 : -1;
 }
 
@@ -88,7 +160,7 @@ static bool is_listed(loci_str word, const char *const *list, size_t count)
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        int order = compare(word, list[middle]);
+        int order = order_of(word, list[middle]);
 
         if (order == 0)
             return true;
@@ -117,10 +189,11 @@ static loci_str stem_of(loci_str word)
     if (word.len > 2 && word.ptr[word.len - 1] == 's' && word.ptr[word.len - 2] == '\'')
         word.len -= 2;
     for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        size_t len = strlen(endings[i]);
+        loci_str end = endings[i];
 
-        if (word.len >= len + 3 && memcmp(word.ptr + word.len - len, endings[i], len) == 0) {
-            word.len -= len;
+        if (word.len >= end.len + 3 && word.ptr[word.len - 1] == end.ptr[end.len - 1] &&
+            memcmp(word.ptr + word.len - end.len, end.ptr, end.len) == 0) {
+            word.len -= end.len;
             break;
         }
     }
@@ -185,12 +258,38 @@ static void set_amount(loci_str lower, lc_term *out)
     }
 }
 
-static loci_str digits_of(loci_str word)
+static loci_str listed_digits(loci_str word)
 {
-    for (size_t i = 0; i < sizeof number_words / sizeof *number_words; i++)
-        if (compare(word, number_words[i].word) == 0)
-            return loci_str_of(number_words[i].digits);
+    size_t low = 0, high = sizeof number_words / sizeof *number_words;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        int order = order_of(word, number_words[middle].word);
+
+        if (order == 0)
+            return loci_str_of(number_words[middle].digits);
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
     return LC_STR_NONE;
+}
+
+/* "seven" is 7, "twenty-five" 25; `out` has room for both digits. */
+static loci_str digits_of(loci_str word, char out[2])
+{
+    loci_str units, tens = lc_str_split(word, '-', &units), digits = listed_digits(word);
+
+    if (digits.len > 0 || units.len == 0)
+        return digits;
+    tens = listed_digits(tens);
+    units = lc_str_is(units, "one") ? LC_STR("1") : listed_digits(units);
+    if (tens.len != 2 || tens.ptr[1] != '0' || units.len != 1)
+        return LC_STR_NONE;
+    out[0] = tens.ptr[0];
+    out[1] = units.ptr[0];
+    return (loci_str){out, 2};
 }
 
 /* Lower case, with straight apostrophes; cut at what a spelling may have. */
@@ -211,18 +310,21 @@ static loci_str to_lower(loci_str spelled, char out[SPELLING_BYTES_MAX])
     return (loci_str){out, len};
 }
 
-/* "Fridays" */
+/* "Fridays", "Friday's" */
 static bool is_weekdays(loci_str lower)
 {
-    return ends_with(lower, "days") && lower.len > 5 &&
-           IS_LISTED(((loci_str){lower.ptr, lower.len - 1}), dates);
+    size_t ending = ends_with(lower, "day's") ? 2 : 1;
+
+    return (ends_with(lower, "days") || ending == 2) && lower.len > 5 &&
+           IS_LISTED(((loci_str){lower.ptr, lower.len - ending}), dates);
 }
 
 void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *out)
 {
     char bytes[SPELLING_BYTES_MAX];
     loci_str lower = to_lower(spelled, bytes);
-    loci_str digits = is_amount ? LC_STR_NONE : digits_of(lower);
+    char two[2];
+    loci_str digits = is_amount ? LC_STR_NONE : digits_of(lower, two);
 
     out->word = lc_term_word(lower);
     if (is_amount || digits.len > 0) {
@@ -231,7 +333,8 @@ void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *
         out->kind = LC_TERM_TIME;
         out->value = LC_VALUE_WHEN;
         out->sense = sense_of(':', lower);
-    } else if (IS_LISTED(lower, dates) || is_weekdays(lower)) {
+    } else if (IS_LISTED(lower, dates) || is_weekdays(lower) ||
+               (is_name && lc_str_is(lower, "may"))) {
         out->kind = LC_TERM_DATE;
         out->value = LC_VALUE_WHEN;
         out->sense = sense_of('d', (loci_str){lower.ptr, lower.len < 3 ? lower.len : 3});
@@ -246,56 +349,10 @@ void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *
         out->kind = is_name ? LC_TERM_NAME : LC_TERM_WORD;
         out->sense = sense_of('w', stem);
         out->is_time_unit = IS_LISTED(stem, time_unit_stems);
+        out->is_measure = IS_LISTED(stem, measure_stems);
         if (IS_LISTED(stem, status_stems))
             out->value = LC_VALUE_STATUS;
         else if (IS_LISTED(stem, choice_stems))
             out->value = LC_VALUE_CHOICE;
-    }
-}
-
-/* ---- Neighbours ------------------------------------------------------------------------------ */
-
-/* The month, which is no date by itself because of the verb. */
-static bool is_may(lc_terms terms, const lc_term *term)
-{
-    static const char *const may[] = {"may"};
-
-    return terms.text.ptr[term->start] == 'M' && LC_TERM_IS_ONE_OF(terms, term, may);
-}
-
-static const char *const clock_words[] = {"past", "o'clock", "sharp"};
-
-/* A number is a time of day in "ten past eleven", a unit of time is one behind "next". */
-static bool is_when_behind(lc_terms terms, const lc_term *front, bool is_number)
-{
-    static const char *const relative[] = {"next", "this", "last", "coming", "following"};
-
-    if (!is_number)
-        return LC_TERM_IS_ONE_OF(terms, front, relative);
-    return LC_TERM_IS_ONE_OF(terms, front, clock_words) || is_may(terms, front);
-}
-
-/* A number is a length of time when a unit follows it, money before a currency. */
-static void set_before(lc_terms terms, const lc_term *next, lc_term *number)
-{
-    static const char *const currencies[] = {"dollar", "dollars", "euro", "euros", "pound",
-                                             "pounds", "pence",   "cent", "cents", "francs",
-                                             "yen",    "usd",     "eur",  "gbp",   "bucks"};
-
-    number->is_when_before = next->is_time_unit || LC_TERM_IS_ONE_OF(terms, next, clock_words);
-    number->is_money_before = LC_TERM_IS_ONE_OF(terms, next, currencies);
-}
-
-void lc_terms_set_neighbours(lc_terms terms, lc_term *at)
-{
-    for (size_t i = 0; i < terms.count; i++) {
-        bool is_number = at[i].kind == LC_TERM_NUMBER;
-
-        if (!is_number && !at[i].is_time_unit)
-            continue;
-        if (i > 0)
-            at[i].is_when_behind = is_when_behind(terms, &at[i - 1], is_number);
-        if (is_number && i + 1 < terms.count)
-            set_before(terms, &at[i + 1], &at[i]);
     }
 }

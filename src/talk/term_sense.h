@@ -7,7 +7,4 @@
 /* Fills `kind`, `word` and `sense` of `out` from its spelling. */
 void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *out);
 
-/* Sets what a number or a unit of time is by its neighbours; `at` are the terms' own. */
-void lc_terms_set_neighbours(lc_terms terms, lc_term *at);
-
 #endif /* LC_TALK_TERM_SENSE_H */

@@ -143,6 +143,46 @@ TEST(observe, numbers_stay_numbers_and_texts_texts)
     facts_close(&f);
 }
 
+/* The type of the old value stays where the new one can be read as it. */
+TEST(observe, a_sum_for_a_number_is_a_number)
+{
+    facts f;
+
+    facts_open(&f);
+    write_known(&f);
+    facts_write(&f, "created", "{\"key\":\"price\",\"value\":120}");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"The price is now $97.\"}"), "price superseded temporal");
+    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"price\"}"), "97");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"The price is now $1,250.50.\"}"),
+                 "price superseded temporal");
+    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"price\"}"), "1250.5");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"The price is now known to everyone.\"}"), "");
+    /* What is not plainly a number is kept as it was said. */
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"The price is now $1.5k.\"}"),
+                 "price superseded temporal");
+    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"price\"}"), "\"$1.5k\"");
+    facts_close(&f);
+}
+
+TEST(observe, a_named_former_value_and_somebodys_word_change_facts)
+{
+    facts f;
+
+    facts_open(&f);
+    write_known(&f);
+    facts_write(&f, "created", "{\"key\":\"address\",\"value\":\"123 Main St\"}");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"I moved to 456 Oak Ave\"}"),
+                 "address superseded temporal");
+    CHECK_STR_EQ(facts_current(&f, "address", "value"), "456 Oak Ave");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"Per the CEO, the launch date is April 9.\"}"),
+                 "launch_date superseded authority");
+    CHECK_STR_EQ(facts_current(&f, "launch_date", "value"), "April 9");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"The home city changed from Boston to Bergen.\"}"),
+                 "home_city superseded temporal");
+    CHECK_STR_EQ(facts_current(&f, "home_city", "value"), "Bergen");
+    facts_close(&f);
+}
+
 /* ---- What changes nothing -------------------------------------------------------------------- */
 
 TEST(observe, ordinary_sentences_change_nothing)
@@ -190,6 +230,8 @@ TEST(observe, what_the_assistant_says_changes_nothing)
     }
     messages = facts_call(&f, "session.messages", "{}");
     CHECK_STR_EQ(test_member_text(messages, "messages.0.role"), "assistant");
+    /* What it made up is no part of what was said. */
+    CHECK(strstr(context_text(context_build(&f, "{\"query\":\"team size\"}")), "Actually") == NULL);
     facts_close(&f);
 }
 

@@ -1,12 +1,10 @@
 #!/bin/bash
 # What is true, hidden and kept in contexts: the timelines of tests/state, played into the library
-# and scored. The floors are what the rules reach today: they may rise, never fall.
+# and scored. The floors are just below what the rules reach today: they may rise, never fall.
 . "$(dirname "$0")/lib.sh"
 STATEBENCH=${BUILD_DIR:-$(dirname "$LOCI")}/bench/statebench
-TIMELINES=$(dirname "$0")/../state/timelines.jsonl
-PERFECT_MIN=0.80
-RECALL_MIN=0.97
-EXPOSURE_MAX=0.25
+STATE=$(dirname "$0")/../state
+TIMELINES=$STATE/timelines.jsonl
 
 # score FILE OPTION… - sets OUT, ERR and RC.
 score() {
@@ -20,12 +18,21 @@ score() {
 figure() { value "$(line "$OUT" 1)" "$1"; }
 
 # ---- Our own timelines --------------------------------------------------------------------------
-score "$TIMELINES" --tracks --json --min-perfect "$PERFECT_MIN" --min-recall "$RECALL_MIN" \
-    --max-exposure "$EXPOSURE_MAX"
-is "the floors are kept: $ERR" 0 "$RC"
-is "every query was asked" "$(grep -o '"type": *"query"' "$TIMELINES" | wc -l)" "$(figure queries)"
-is "loci refused nothing" "" "$(printf '%s\n' "$ERR" | grep refused)"
-printf '%s\n' "$OUT"
+while read -r file perfect recall exposure refused; do
+    score "$STATE/$file" --tracks --json --min-perfect "$perfect" --min-recall "$recall" \
+        --max-exposure "$exposure"
+    is "$file: the floors are kept: $ERR" 0 "$RC"
+    is "$file: every query was asked" "$(grep -o '"type": *"query"' "$STATE/$file" | wc -l)" \
+        "$(figure queries)"
+    is "$file: calls that loci refused" "$refused" \
+        "$(printf '%s\n' "$ERR" | sed -n 's/ of [0-9]* calls were refused.*//p')"
+    printf '%s\n' "$OUT"
+done <<'T'
+timelines.jsonl 0.89 0.98 0.14
+blind.jsonl     0.92 0.96 0.05 1
+plain.jsonl     0.93 0.99 0.08
+T
+score "$TIMELINES" --tracks --json
 first=$OUT
 score "$TIMELINES" --tracks --json
 is "the same file gives the same figures" "$first" "$OUT"

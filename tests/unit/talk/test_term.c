@@ -83,7 +83,7 @@ TEST(term, kinds)
     check_kinds(&f, "Order #4521 for Denver", "w0sN");
     check_kinds(&f, "call at 11:00 on Jan 5", "ws:sd0");
     check_kinds(&f, "⚠️ TICKET-9999 — naïve café", "Nww");
-    check_kinds(&f, "nine mains for £30 at noon, one each", "0ws$s:ws");
+    check_kinds(&f, "nine mains for £30 at noon, one each", "0ws$s:ss");
     check_kinds(&f, "files end in .qll", "wwsw");
     check_kinds(&f, "", "");
     lc_arena_clear(&f.arena);

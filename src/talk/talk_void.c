@@ -1,0 +1,447 @@
+/* talk_void.c - what a later clause makes void without saying so: a thing stated again with another
+ * amount, a thing that was called off or went wrong, a task that went to somebody else, and what
+ * was concluded from something that no longer holds.
+ *
+ * All of it compares what stands in front of an amount or a verb; nothing here knows a subject.
+ */
+#include "base/str.h"
+#include "talk/judging.h"
+
+/* States nothing that could replace or be replaced. */
+#define NO_STATEMENT                                                                               \
+    (LC_CUE_QUESTION | LC_CUE_REQUEST | LC_CUE_META | LC_CUE_TENTATIVE | LC_CUE_PAST)
+
+#define NEWS (LC_CUE_NOW | LC_CUE_UPDATE | LC_CUE_CORRECT)
+
+static bool is_topic(const lc_term *term)
+{
+    return (term->kind == LC_TERM_WORD || term->kind == LC_TERM_NAME) && !term->is_measure;
+}
+
+static bool is_statement(const lc_unit *unit, const lc_unit_clause *clause)
+{
+    return unit->verdict == LC_VERDICT_HOLDS && clause->verdict == LC_VERDICT_HOLDS &&
+           !clause->is_aside && (clause->cues.bits & NO_STATEMENT) == 0;
+}
+
+static bool is_same_person(const lc_unit *a, const lc_unit *b)
+{
+    return lc_str_eq(a->attribution.who, b->attribution.who);
+}
+
+static bool is_of_speaker(lc_terms clause)
+{
+    static const char *const words[] = {"i", "i'm", "i'll", "i've", "i'd", "my", "me", "mine"};
+
+    return LC_TERMS_HAVE(clause, words);
+}
+
+/* Where the part of the clause begins that the term at `at` belongs to. */
+static size_t part_start(lc_terms clause, size_t at)
+{
+    static const char *const joints[] = {"so", "and", "but", "because"};
+
+    for (; at > 0; at--) {
+        if (clause.at[at - 1].after != 0 && strchr(",;:-", clause.at[at - 1].after) != NULL)
+            return at;
+        if (LC_TERM_IS(clause, at - 1, joints))
+            return at;
+    }
+    return 0;
+}
+
+static void replace(lc_judging *j, lc_unit_clause *old, const lc_unit *news)
+{
+    old->verdict = LC_VERDICT_REPLACED;
+    old->void_since = j->now;
+    lc_judging_bury(j, old->terms, news->terms, false);
+}
+
+/* Does every older clause that `fits` fall? The state of one comparison. */
+typedef struct search {
+    const lc_unit *unit;          /* Who speaks ... */
+    const lc_unit_clause *clause; /* ... and says what. */
+    lc_terms part;                /* Of the clause: what is looked for in the older ones. */
+} search;
+
+typedef bool fit_fn(const search *s, const lc_unit *unit, const lc_unit_clause *older);
+
+static fit_fn is_called_off, is_given_up;
+
+static void replace_older(lc_judging *j, size_t index, const search *s, fit_fn *fits)
+{
+    for (size_t i = 0; i < index; i++) {
+        lc_unit *unit = &j->units[i];
+
+        /* A higher rank is not corrected; but what came to nothing did so for all. */
+        if (!lc_unit_is_person(unit) || (fits != is_called_off && fits != is_given_up &&
+                                         unit->attribution.rank > s->unit->attribution.rank))
+            continue;
+        for (size_t c = 0; c < unit->clause_count; c++)
+            if (is_statement(unit, &unit->clauses[c]) && fits(s, unit, &unit->clauses[c]))
+                replace(j, &unit->clauses[c], s->unit);
+    }
+}
+
+/* ---- Stated again ---------------------------------------------------------------------------- */
+
+/* What leads up to the amount at `at`, from the amount before it or the start of its part on. */
+static lc_terms lead_of(lc_terms clause, size_t at)
+{
+    size_t start = part_start(clause, at);
+
+    for (size_t i = at; i > start; i--)
+        if (lc_term_is_amount(clause.at[i - 1].kind))
+            start = i;
+    return lc_terms_part(clause, start, at - start);
+}
+
+/* "I thawed it on Monday" tells what happened once. */
+static bool is_event(lc_terms lead)
+{
+    static const char *const past[] = {"got",  "was",  "were", "had",  "did",  "took",
+                                       "went", "came", "ran",  "gave", "made", "sold",
+                                       "sent", "ate",  "saw",  "met"};
+
+    if (LC_TERMS_HAVE(lead, past))
+        return true;
+    for (size_t i = 0; i < lead.count; i++) {
+        const char *end = lead.text.ptr + lead.at[i].start + lead.at[i].bytes;
+
+        if (lead.at[i].kind == LC_TERM_WORD && lead.at[i].bytes > 4 && end[-1] == 'd' &&
+            end[-2] == 'e' &&
+            (i == 0 || lead.at[i - 1].kind != LC_TERM_STOP ||
+             is_of_speaker(lc_terms_part(lead, i - 1, 1))))
+            return true;
+    }
+    return false;
+}
+
+static bool covers(lc_terms all, lc_terms some)
+{
+    for (size_t i = 0; i < some.count; i++)
+        if (is_topic(&some.at[i]) && !lc_terms_have(all, some.at[i].sense))
+            return false;
+    return true;
+}
+
+static size_t topic_count(lc_terms terms)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < terms.count; i++)
+        count += is_topic(&terms.at[i]);
+    return count;
+}
+
+/* What a number counts, or 0. */
+static uint64_t unit_of(lc_terms clause, size_t at)
+{
+    return at + 1 < clause.count && clause.at[at].after == 0 &&
+                   lc_term_is_content(clause.at[at + 1].kind)
+               ? clause.at[at + 1].sense
+               : 0;
+}
+
+/* "Bed 3": the number says which one, not how many. */
+static bool is_label(lc_terms lead, const lc_term *amount)
+{
+    return amount->kind == LC_TERM_NUMBER && lead.count > 0 && is_topic(&lead.at[lead.count - 1]) &&
+           lead.at[lead.count - 1].after == 0;
+}
+
+/* Do the same words lead up to another amount of the same kind at `at`? */
+static bool restates(const search *s, const lc_unit *unit, lc_terms older, size_t at)
+{
+    lc_terms before = lead_of(older, at), now = s->clause->terms;
+    const lc_term *old = &older.at[at], *amount = s->part.at + s->part.count;
+
+    if (is_label(before, old) || old->kind != amount->kind || lc_terms_have(now, old->sense) ||
+        lc_terms_have(older, amount->sense) || topic_count(before) == 0 || is_event(before))
+        return false;
+    /* News may say less of what it is about. */
+    if (!covers(before, s->part) ||
+        (!covers(s->part, before) && (s->clause->cues.bits & NEWS) == 0))
+        return false;
+    if (!is_same_person(s->unit, unit) && (is_of_speaker(before) || is_of_speaker(s->part)))
+        return false;
+    return old->kind != LC_TERM_NUMBER ||
+           unit_of(older, at) == unit_of(now, (size_t)(amount - now.at));
+}
+
+/* "Lunch for 14." and "... so lunch for 16". */
+static bool is_restated(const search *s, const lc_unit *unit, const lc_unit_clause *older)
+{
+    for (size_t at = 0; older->cues.amount.count > 0 && at < older->terms.count; at++)
+        if (lc_term_is_amount(older->terms.at[at].kind) && restates(s, unit, older->terms, at))
+            return true;
+    return false;
+}
+
+static void follow_restatement(lc_judging *j, size_t index, const lc_unit_clause *clause)
+{
+    static const char *const more[] = {"also",       "another", "plus", "too",  "second",
+                                       "additional", "both",    "each", "more", "extra",
+                                       "or",         "either",  "again"};
+
+    for (size_t at = 0; at < clause->terms.count; at++) {
+        search s = {.unit = &j->units[index], .clause = clause};
+
+        if (!lc_term_is_amount(clause->terms.at[at].kind))
+            continue;
+        s.part = lead_of(clause->terms, at);
+        if (topic_count(s.part) > 0 && !LC_TERMS_HAVE(s.part, more))
+            replace_older(j, index, &s, is_restated);
+    }
+}
+
+/* ---- Called off ------------------------------------------------------------------------------ */
+
+static bool has_content(lc_terms all, lc_terms some)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < some.count; i++) {
+        if (!lc_term_is_content(some.at[i].kind))
+            continue;
+        count++;
+        if (!lc_terms_have(all, some.at[i].sense))
+            return false;
+    }
+    return count > 0;
+}
+
+/* Everything that was called off is in the older clause. */
+static bool is_called_off(const search *s, const lc_unit *unit, const lc_unit_clause *older)
+{
+    (void)unit;
+    return has_content(older->terms, s->part) &&
+           (older->cues.bits & (LC_CUE_CANCEL | LC_CUE_TROUBLE)) == 0;
+}
+
+/* The same, and it is not what the older clause is about but what it says of it: "we shoot at the
+ * quarry" falls with the quarry, "the quarry is private" does not. */
+static bool is_given_up(const search *s, const lc_unit *unit, const lc_unit_clause *older)
+{
+    size_t first = 0;
+
+    while (first < older->terms.count && !is_topic(&older->terms.at[first]))
+        first++;
+    return is_called_off(s, unit, older) && first < older->terms.count &&
+           !lc_terms_have(s->part, older->terms.at[first].sense);
+}
+
+/* Does the message go on with what is done in its place? */
+static bool goes_on(const lc_unit *unit, const lc_unit_clause *clause)
+{
+    static const char *const we[] = {"we're", "we'll",   "we've", "i'm",  "i'll", "i've",
+                                     "let's", "instead", "now",   "then", "so"};
+
+    for (const lc_unit_clause *next = clause; next < unit->clauses + unit->clause_count; next++) {
+        if ((next->cues.bits & NO_STATEMENT) != 0)
+            continue;
+        if (LC_TERMS_HAVE(next->terms, we) &&
+            (next->cues.bits & (LC_CUE_VALUE | LC_CUE_CORRECT)) != 0)
+            return true;
+    }
+    return false;
+}
+
+/* What is said to end in front of the term at `at`: without who says so. */
+static lc_terms ending(lc_terms clause, size_t at)
+{
+    static const char *const says[] = {"says",    "said",  "that",   "told", "announced",
+                                       "reports", "shows", "writes", "wrote"};
+    size_t start = part_start(clause, at);
+
+    for (size_t i = start; i < at; i++)
+        if (LC_TERM_IS(clause, i, says))
+            start = i + 1;
+    return lc_terms_part(clause, start, at - start);
+}
+
+/* The first run of names in the clause: of "Dr Amari's train is stuck" Dr Amari. */
+static lc_terms names_of(lc_terms clause)
+{
+    size_t first = 0, count = 0;
+
+    while (first < clause.count && clause.at[first].kind != LC_TERM_NAME)
+        first++;
+    while (first + count < clause.count && clause.at[first + count].kind == LC_TERM_NAME)
+        count++;
+    return lc_terms_part(clause, first, count);
+}
+
+static bool has_instead(const lc_unit *unit)
+{
+    static const char *const instead[] = {"instead"};
+
+    return LC_TERMS_HAVE(unit->terms, instead);
+}
+
+static void follow_end(lc_judging *j, size_t index, const lc_unit_clause *clause)
+{
+    lc_unit *unit = &j->units[index];
+    search s = {unit, clause, ending(clause->terms, clause->cues.cancel_at)};
+
+    if ((clause->cues.bits & LC_CUE_CANCEL) != 0) {
+        replace_older(j, index, &s, is_called_off);
+    } else if (goes_on(unit, clause)) {
+        replace_older(j, index, &s, is_given_up);
+        s.part = names_of(clause->terms);
+        if (s.part.count > 0 && has_instead(unit))
+            replace_older(j, index, &s, is_given_up);
+    }
+}
+
+/* ---- Somebody else does it ------------------------------------------------------------------- */
+
+/* What the speaker was going to do, all of it, is now said of another. */
+static bool is_handed_over(const search *s, const lc_unit *unit, const lc_unit_clause *older)
+{
+    return is_same_person(s->unit, unit) && is_of_speaker(older->terms) &&
+           !is_of_speaker(s->clause->terms) && topic_count(older->terms) > 0 &&
+           topic_count(older->terms) <= 3 && covers(s->clause->terms, older->terms);
+}
+
+/* The last thing that the same person was going to do: "I'm ordering pizza instead." */
+static void follow_instead(lc_judging *j, size_t index, const lc_unit_clause *clause)
+{
+    static const char *const instead[] = {"instead"}, *const it[] = {"it'll", "it's"};
+    const lc_unit *unit = &j->units[index];
+    bool is_instead = LC_TERMS_HAVE(clause->terms, instead) && clause->cues.former.count == 0 &&
+                      is_of_speaker(clause->terms);
+    /* "No fish to be had. It'll be lentils." */
+    bool is_forced = lc_unit_has(unit, LC_CUE_TROUBLE) && (clause->cues.bits & LC_CUE_VALUE) != 0 &&
+                     LC_TERM_IS(clause->terms, 0, it);
+
+    if ((!is_instead && !is_forced) || unit->attribution.who.len == 0)
+        return;
+    for (size_t i = index; i-- > 0;) {
+        lc_unit *old = &j->units[i];
+
+        for (size_t c = old->clause_count; lc_unit_is_person(old) && c-- > 0;) {
+            if (!is_same_person(unit, old) || !is_statement(old, &old->clauses[c]) ||
+                !is_of_speaker(old->clauses[c].terms))
+                continue;
+            replace(j, &old->clauses[c], unit);
+            return;
+        }
+    }
+}
+
+/* ---- Another in its place -------------------------------------------------------------------- */
+
+/* A name in the place of something used: "in MATLAB", "with Jenkins". */
+static bool has_other_name(lc_terms older, lc_terms news)
+{
+    static const char *const joints[] = {"in", "with",  "at",  "by", "from", "to",
+                                         "on", "using", "use", "is", "the"};
+
+    for (size_t i = 1; i < older.count; i++)
+        if (older.at[i].kind == LC_TERM_NAME && !lc_terms_have(news, older.at[i].sense) &&
+            LC_TERM_IS(older, i - 1, joints))
+            return true;
+    return false;
+}
+
+/* "I've gone over to Julia for the cleaning." and "I'm doing the cleaning in MATLAB." */
+static bool is_switched(const search *s, const lc_unit *unit, const lc_unit_clause *older)
+{
+    lc_terms value = s->clause->cues.value;
+    size_t shared = 0;
+
+    for (size_t i = 0; i < s->clause->terms.count; i++) {
+        const lc_term *term = &s->clause->terms.at[i];
+
+        shared += is_topic(term) && !lc_terms_have(value, term->sense) &&
+                  lc_terms_have(older->terms, term->sense);
+    }
+    return is_same_person(s->unit, unit) && shared > 0 &&
+           has_other_name(older->terms, s->clause->terms);
+}
+
+static void follow_switch(lc_judging *j, size_t index, const lc_unit_clause *clause)
+{
+    search s = {&j->units[index], clause, clause->terms};
+
+    if ((clause->cues.bits & LC_CUE_VALUE) != 0 &&
+        (clause->cues.bits & (LC_CUE_UPDATE | LC_CUE_CORRECT)) != 0 &&
+        clause->cues.value.at[0].kind == LC_TERM_NAME)
+        replace_older(j, index, &s, is_switched);
+}
+
+void lc_judging_void(lc_judging *j, size_t index)
+{
+    lc_unit *unit = &j->units[index];
+
+    for (size_t c = 0; c < unit->clause_count; c++) {
+        const lc_unit_clause *clause = &unit->clauses[c];
+        search s = {unit, clause, clause->terms};
+
+        if (!is_statement(unit, clause))
+            continue;
+        follow_restatement(j, index, clause);
+        if ((clause->cues.bits & (LC_CUE_CANCEL | LC_CUE_TROUBLE)) != 0)
+            follow_end(j, index, clause);
+        if (unit->attribution.who.len > 0)
+            replace_older(j, index, &s, is_handed_over);
+        follow_instead(j, index, clause);
+        follow_switch(j, index, clause);
+    }
+}
+
+/* ---- Conclusions ----------------------------------------------------------------------------- */
+
+static bool is_void(const lc_unit *unit, const lc_unit_clause *clause)
+{
+    return unit->verdict == LC_VERDICT_REPLACED || clause->verdict == LC_VERDICT_REPLACED;
+}
+
+/* The clause of a person right before the one at `index`, `clause`; NULL without one. */
+static const lc_unit_clause *clause_before(const lc_judging *j, size_t index, size_t clause,
+                                           const lc_unit **out_unit)
+{
+    *out_unit = &j->units[index];
+    if (clause > 0)
+        return &j->units[index].clauses[clause - 1];
+    while (index-- > 0) {
+        const lc_unit *unit = &j->units[index];
+
+        if (lc_unit_is_person(unit) && unit->clause_count > 0) {
+            *out_unit = unit;
+            return &unit->clauses[unit->clause_count - 1];
+        }
+    }
+    return NULL;
+}
+
+/* "So ...", "That means ...": it follows from something and corrects nothing. */
+static bool is_conclusion(const lc_unit_clause *clause)
+{
+    return clause->verdict == LC_VERDICT_HOLDS && (clause->cues.bits & LC_CUE_CONCLUDE) != 0 &&
+           (clause->cues.bits & (LC_CUE_CORRECT | LC_CUE_UPDATE)) == 0;
+}
+
+void lc_judging_conclusions(lc_judging *j)
+{
+    for (size_t i = 0; i < j->input->count; i++) {
+        lc_unit *unit = &j->units[i];
+
+        for (size_t c = 0; lc_unit_is_person(unit) && c < unit->clause_count; c++) {
+            lc_unit_clause *clause = &unit->clauses[c];
+            const lc_unit *from;
+            const lc_unit_clause *before;
+
+            if (!is_conclusion(clause))
+                continue;
+            before = clause_before(j, i, c, &from);
+            /* What was concluded after the change is news itself. */
+            if (before == NULL || !is_void(from, before) || before->void_since <= i ||
+                lc_terms_state(clause->terms, before->void_by) || !is_same_person(from, unit))
+                continue;
+            clause->verdict = LC_VERDICT_REPLACED;
+            clause->premise = before;
+        }
+    }
+}
