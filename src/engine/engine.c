@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/url.h"
 #include "engine/internal.h"
 #include "engine/job_purge.h"
 #include "engine/rooms.h"
@@ -21,6 +22,7 @@
 #include "store/schema.h"
 
 #define UPKEEP_MS_MAX 10000
+#define STORE_LABEL_BYTES 4096
 
 /* ---- Asking the engine --------------------------------------------------------------------------
  */
@@ -42,7 +44,7 @@ const lc_catalogue *lc_engine_catalogue(const loci_engine *engine)
 
 const char *lc_engine_store(const loci_engine *engine)
 {
-    return engine->store;
+    return engine->store_label;
 }
 
 loci_str lc_engine_tenant(const loci_engine *engine)
@@ -195,7 +197,7 @@ loci_status lc_engine_read(loci_engine *engine, int64_t deadline_us, lc_tx_body 
     if (status != LOCI_OK)
         return status;
     status = lc_engine_guard(engine, read_guarded, &r, err);
-    if (lc_engine_check(engine, NULL) == LOCI_OK)
+    if (lc_engine_check(engine, NULL) == LOCI_OK && !r.db->driver->is_broken(r.db))
         lc_readers_give_back(engine->readers, r.db);
     else
         lc_readers_drop(engine->readers, r.db);
@@ -295,8 +297,12 @@ static char *copy_text(lc_heap *heap, const char *text)
 
 static void free_text(lc_heap *heap, char *text)
 {
-    if (text != NULL)
-        lc_heap_free(heap, text, strlen(text) + 1, LOCI_MEM_ENGINE);
+    size_t bytes = text == NULL ? 0 : strlen(text) + 1;
+
+    if (text == NULL)
+        return;
+    explicit_bzero(text, bytes); /* A store's URL may hold a password. */
+    lc_heap_free(heap, text, bytes, LOCI_MEM_ENGINE);
 }
 
 static loci_status new_engine(const loci_open_options *options, loci_engine **out, loci_error *err)
@@ -304,6 +310,7 @@ static loci_status new_engine(const loci_open_options *options, loci_engine **ou
     lc_heap heap;
     loci_engine *engine;
     uint64_t seed = options->seed;
+    char label[STORE_LABEL_BYTES];
 
     if (options->store == NULL || options->store[0] == '\0')
         return lc_fail(err, LOCI_EINVAL, "no store was named");
@@ -323,10 +330,12 @@ static loci_status new_engine(const loci_open_options *options, loci_engine **ou
     engine->on_fault = options->on_fault;
     engine->fault_ctx = options->fault_ctx;
     engine->store = copy_text(&engine->env.heap, options->store);
+    lc_url_write_label(options->store, label, sizeof label);
+    engine->store_label = copy_text(&engine->env.heap, label);
     engine->tenant = copy_text(&engine->env.heap,
                                options->tenant != NULL ? options->tenant : "default");
     *out = engine;
-    if (engine->store == NULL || engine->tenant == NULL)
+    if (engine->store == NULL || engine->store_label == NULL || engine->tenant == NULL)
         return lc_fail_memory(err);
     if (engine->tenant[0] == '\0' || strlen(engine->tenant) > LC_ID_BYTES_MAX)
         return lc_fail(err, LOCI_EINVAL, "tenant: expected 1 to %d bytes", LC_ID_BYTES_MAX);
@@ -418,7 +427,7 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
     if (parts == NULL)
         parts = &own;
     if (status == LOCI_OK) {
-        engine->driver = parts->driver != NULL ? parts->driver : &lc_sqlite_driver;
+        engine->driver = parts->driver != NULL ? parts->driver : lc_db_driver_of(options->store);
         engine->catalogue.rooms = parts->rooms != NULL ? parts->rooms : lc_engine_rooms;
         engine->job_kinds = parts->job_kinds != NULL ? parts->job_kinds : lc_engine_job_kinds;
         status = lc_settings_new(&engine->env,
@@ -427,9 +436,6 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
                                                        .flags = options->settings},
                                  &engine->settings, err);
     }
-    if (status == LOCI_OK && strncmp(options->store, "postgres", 8) == 0 && parts->driver == NULL &&
-        strstr(options->store, "://") != NULL)
-        status = lc_fail(err, LOCI_EUNSUPPORTED, "PostgreSQL stores are to come; name a file");
     if (status == LOCI_OK) {
         start s = {.engine = engine};
 
@@ -441,7 +447,8 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
         return status;
     }
     lc_log_write(&engine->env.log, LOCI_LOG_INFO, "engine.opened",
-                 LC_LOG_TEXT("store", engine->store), LC_LOG_TEXT("driver", engine->driver->name));
+                 LC_LOG_TEXT("store", engine->store_label),
+                 LC_LOG_TEXT("driver", engine->driver->name));
     *out = engine;
     return LOCI_OK;
 }
@@ -461,6 +468,7 @@ void lc_engine_close(loci_engine *engine)
     lc_token_cache_free(engine->token_cache);
     lc_settings_free(engine->settings);
     free_text(&engine->env.heap, engine->store);
+    free_text(&engine->env.heap, engine->store_label);
     free_text(&engine->env.heap, engine->tenant);
     lc_heap_init(&heap, engine->env.heap.allocator);
     lc_heap_free(&heap, engine, sizeof *engine, LOCI_MEM_ENGINE);

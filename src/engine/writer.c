@@ -118,7 +118,8 @@ static void run_batch(lc_writer *writer, lc_queued_write *first)
     turn t = {.writer = writer, .first = first};
     loci_error err;
 
-    if (atomic_exchange_explicit(&writer->is_stale, false, memory_order_acq_rel))
+    if (atomic_exchange_explicit(&writer->is_stale, false, memory_order_acq_rel) ||
+        (writer->db != NULL && writer->db->driver->is_broken(writer->db)))
         drop_connection(writer);
     if (lc_engine_guard(writer->engine, write_batch, &t, &err) != LOCI_OK) {
         answer_all(first, &err);

@@ -322,6 +322,25 @@ static loci_status count_events(lc_tx *tx, const slice *s, bool has_all, loci_er
     return status;
 }
 
+/* Swaps, with nobody writing or reading. Where writers go on beside us, what they did until they
+ * were kept out is replayed first; when that is too much for the slice, the next one tries. */
+static loci_status finish(slice *s, bool *has_all, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    if (s->tx->db->driver->lock_log != NULL) {
+        *has_all = false;
+        status = lc_tx_lock_log(s->tx, err);
+        if (status == LOCI_OK)
+            status = replay_some(s, has_all, err);
+    }
+    if (status == LOCI_OK && *has_all)
+        status = lc_tx_lock_readers(s->tx, err);
+    if (status == LOCI_OK && *has_all)
+        status = swap_tables(s->tx, s->rebuild, err);
+    return status;
+}
+
 loci_status lc_rebuild_slice(lc_tx *tx, void *ctx, loci_error *err)
 {
     lc_rebuild *rebuild = ctx;
@@ -343,8 +362,8 @@ loci_status lc_rebuild_slice(lc_tx *tx, void *ctx, loci_error *err)
     rebuild->phase = LC_REBUILD_CAUGHT_UP;
     if (!rebuild->may_swap)
         return LOCI_OK;
-    status = swap_tables(tx, rebuild, err);
-    if (status == LOCI_OK)
+    status = finish(&s, &has_all, err);
+    if (status == LOCI_OK && has_all)
         rebuild->phase = LC_REBUILD_DONE;
     return status;
 }

@@ -172,6 +172,8 @@ static loci_status create_store(lc_tx *tx, loci_error *err)
                                  (int64_t)lc_catalogue_shape(tx->db->catalogue), err);
     if (status == LOCI_OK)
         status = lc_schema_note_projections(tx, err);
+    if (status == LOCI_OK && tx->db->driver->set_up_store != NULL)
+        status = tx->db->driver->set_up_store(tx, err);
     return status;
 }
 
