@@ -107,6 +107,7 @@ typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t tota
 typedef struct lc_db_driver {
     const char *name; /* "sqlite" */
     lc_dialect dialect;
+    int64_t slice_events; /* That one transaction of a rebuild replays. */
 
     /* Opens one connection. `create`: make the store if it is missing. Does not look at the schema.
      */

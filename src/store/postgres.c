@@ -21,9 +21,11 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/url.h"
 
 #define CONNECT_US 10000000
 #define SET_UP_US 5000000
+#define LABEL_BYTES 256
 #define SERVER_VERSION_MIN 120000
 #define CHECK_INTERVAL_VERSION_MIN 140000
 
@@ -172,6 +174,10 @@ static loci_status set_up_session(lc_pg *db, loci_error *err)
             LC_PG_ROWS, err);
     if (status == LOCI_OK)
         status = lc_pg_send_sync(db, err);
+    if (status == LOCI_OK)
+        status = lc_pg_send_nothing(db, err);
+    if (status == LOCI_OK)
+        status = lc_pg_send_sync(db, err);
     for (size_t i = 0; status == LOCI_OK && i < sent; i++) {
         status = lc_pg_take(db, &result, err);
         db->pq.clear(result);
@@ -252,13 +258,15 @@ static void close_connection(lc_db *base)
     lc_pg_drop_statements(db);
     lc_map_clear(&db->statements);
     lc_buf_clear(&db->text);
-    lc_arena_clear(&db->arena);
+    lc_pg_free_group_room(db);
     lc_arena_clear(&db->db.scratch);
     if (db->wake_fd >= 0)
         (void)close(db->wake_fd); /* Nothing is written to it. */
     if (db->url != NULL) {
-        explicit_bzero(db->url, strlen(db->url) + 1); /* It may hold a password. */
-        lc_heap_free(heap, db->url, strlen(db->url) + 1, LOCI_MEM_ENGINE);
+        size_t bytes = strlen(db->url) + 1;
+
+        explicit_bzero(db->url, bytes); /* It may hold a password. */
+        lc_heap_free(heap, db->url, bytes, LOCI_MEM_ENGINE);
     }
     lc_heap_free(heap, db, sizeof *db, LOCI_MEM_ENGINE);
 }
@@ -276,7 +284,6 @@ static loci_status new_connection(lc_env *env, const lc_catalogue *catalogue, co
                      .catalogue = catalogue,
                      .commit_us_max = LC_WRITE_US_PER_COMMIT_MAX};
     lc_arena_init(&db->db.scratch, &env->heap, LOCI_MEM_ENGINE);
-    lc_arena_init(&db->arena, &env->heap, LOCI_MEM_ENGINE);
     lc_map_init(&db->statements, &env->heap, LOCI_MEM_ENGINE);
     lc_buf_init(&db->text, &env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
     *out = db;
@@ -305,12 +312,13 @@ static loci_status has_table(lc_tx *tx, const char *name, bool *out, loci_error 
 static loci_status look_for_store(lc_tx *tx, void *ctx, loci_error *err)
 {
     bool found = false;
+    char label[LABEL_BYTES];
     loci_status status = has_table(tx, "meta", &found, err);
 
-    (void)ctx;
+    lc_url_write_label(ctx, label, sizeof label);
     if (status == LOCI_OK && !found)
-        status = lc_fail(err, LOCI_ENOTFOUND,
-                         "the database has no loci store; `loci init` makes one");
+        status = lc_fail(err, LOCI_ENOTFOUND, "there is no store in %s; `loci init` makes one",
+                         label);
     return status;
 }
 
@@ -324,7 +332,7 @@ static loci_status open_connection(lc_env *env, const lc_catalogue *catalogue, c
     if (status == LOCI_OK)
         status = lc_pg_connect(db, lc_clock_monotonic_us() + CONNECT_US, err);
     if (status == LOCI_OK && !create)
-        status = lc_pg_read(&db->db, lc_clock_monotonic_us() + SET_UP_US, look_for_store, NULL,
+        status = lc_pg_read(&db->db, lc_clock_monotonic_us() + SET_UP_US, look_for_store, db->url,
                             err);
     if (status == LOCI_OK)
         *out = &db->db;
@@ -419,6 +427,7 @@ static loci_status find_size(lc_db *base, int64_t *out_bytes, int64_t *out_wal_b
 const lc_db_driver lc_postgres_driver = {
     .name = "postgresql",
     .dialect = LC_DIALECT_POSTGRES,
+    .slice_events = 1000, /* A row that is changed often is as many rows until the commit. */
     .open = open_connection,
     .open_scratch = open_scratch,
     .close = close_connection,

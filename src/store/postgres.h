@@ -73,7 +73,7 @@ typedef struct lc_pg {
     bool has_failed; /* Since the transaction began. */
     loci_error failure;
     lc_pg_remedy remedy;
-    lc_arena arena;                        /* Of one group of writes. */
+    struct lc_pg_group_room *group_room;   /* For groups of writes; NULL until the first. */
     char writer_id[LC_PG_WRITER_ID_BYTES]; /* "" until the first write. */
     int64_t commit_count;                  /* Of `writer_id`, as the store has it. */
     bool is_unknown;                       /* Nobody can say whether the last commit was done. */
@@ -134,8 +134,11 @@ loci_status lc_pg_run_script(lc_tx *tx, const char *text, loci_error *err);
 loci_status lc_pg_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
                        loci_error *err);
 void lc_pg_write(lc_db *base, lc_write *first);
+void lc_pg_free_group_room(lc_pg *db);
 /* Undoes what is open. */
 void lc_pg_roll_back(lc_pg *db);
+/* Undoing must not need memory: what it takes is prepared by doing it once. */
+loci_status lc_pg_send_nothing(lc_pg *db, loci_error *err);
 
 /* Sends the first statements of a write, which count it, so that its commit can be asked for; looks
  * at their answers. */

@@ -78,6 +78,14 @@ loci_status lc_pg_note(lc_pg *db, lc_pg_remedy remedy, const loci_error *cause)
     return db->failure.status;
 }
 
+/* Two processes make the same table: the second one meets the first in the server's own indexes. */
+static bool is_catalogue_race(const lc_pg *db, const char *code, const PGresult *result)
+{
+    const char *name = db->pq.resultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
+
+    return strcmp(code, "23505") == 0 && name != NULL && strncmp(name, "pg_", 3) == 0;
+}
+
 loci_status lc_pg_note_result(lc_pg *db, const PGresult *result)
 {
     const char *code = result == NULL ? NULL : db->pq.resultErrorField(result, PG_DIAG_SQLSTATE);
@@ -89,7 +97,7 @@ loci_status lc_pg_note_result(lc_pg *db, const PGresult *result)
                       "the connection to the PostgreSQL server was lost");
         return lc_pg_note(db, LC_PG_LOST, &cause);
     }
-    found = find_meaning(code);
+    found = find_meaning(is_catalogue_race(db, code, result) ? "42P07" : code);
     if (found != NULL) {
         (void)lc_fail(&cause, found->status, "%s (PostgreSQL %s)", found->message, code);
         return lc_pg_note(db, found->remedy, &cause);

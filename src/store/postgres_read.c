@@ -44,12 +44,22 @@ void lc_pg_roll_back(lc_pg *db)
         if (lc_pg_send(db, &rollback_sql, false, NULL, LC_PG_CHANGES_ANY, NULL) == LOCI_OK &&
             lc_pg_send_sync(db, NULL) == LOCI_OK)
             (void)lc_pg_drain(db, NULL);
+        else
+            lc_pg_drop_connection(db); /* No memory: the server then rolls back by itself. */
     }
     if (had_failed) {
         db->failure = failure;
         db->remedy = db->conn == NULL ? LC_PG_LOST : remedy;
         db->has_failed = true;
     }
+}
+
+loci_status lc_pg_send_nothing(lc_pg *db, loci_error *err)
+{
+    loci_status status = lc_pg_send(db, &begin_sql, false, NULL, LC_PG_CHANGES_ANY, err);
+
+    return status == LOCI_OK ? lc_pg_send(db, &rollback_sql, false, NULL, LC_PG_CHANGES_ANY, err)
+                             : status;
 }
 
 static loci_status begin(lc_pg *db, loci_error *err)
@@ -71,8 +81,8 @@ static void end(lc_pg *db)
     }
     if (lc_pg_send(db, &commit_sql, false, NULL, LC_PG_CHANGES_ANY, NULL) != LOCI_OK ||
         lc_pg_send_sync(db, NULL) != LOCI_OK)
-        return;
-    if (db->pq.flush(db->conn) != 0)
+        lc_pg_drop_connection(db);
+    else if (db->pq.flush(db->conn) != 0)
         (void)lc_pg_drain(db, NULL);
 }
 
@@ -85,8 +95,9 @@ loci_status lc_pg_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, void 
     eventfd_t ignored;
     loci_status status;
 
-    if (db->conn == NULL)
-        return lc_fail(err, LOCI_EUNAVAILABLE, "the connection to the PostgreSQL server was lost");
+    status = db->conn != NULL ? LOCI_OK : lc_pg_connect(db, longest_us, err);
+    if (status != LOCI_OK)
+        return status;
     (void)eventfd_read(db->wake_fd, &ignored); /* Of an interrupt that came too late. */
     db->has_failed = false;
     db->deadline_us = deadline_us < longest_us ? deadline_us : longest_us;

@@ -81,6 +81,15 @@ static loci_status find_statement(lc_pg *db, const lc_sql *sql, bool is_shadow,
     return LOCI_OK;
 }
 
+/* No memory for its text: nothing was sent, and nothing stays. */
+static void forget_statement(lc_pg *db, lc_pg_statement *statement)
+{
+    if (statement == NULL || statement->preparation != LC_PG_UNPREPARED)
+        return;
+    (void)lc_map_take(&db->statements, key_of(statement));
+    lc_heap_free(&db->db.env->heap, statement, sizeof *statement, LOCI_MEM_ENGINE);
+}
+
 /* ---- Looking at answers --------------------------------------------------------------------- */
 
 static lc_pg_pending pop(lc_pg *db)
@@ -361,6 +370,8 @@ loci_status lc_pg_send(lc_pg *db, const lc_sql *sql, bool is_shadow, const lc_ar
         status = lc_pg_drain(db, err);
     if (status == LOCI_OK && statement->preparation == LC_PG_UNPREPARED)
         status = send_prepare(db, statement, err);
+    if (status == LOCI_ERESOURCE && db->conn != NULL)
+        forget_statement(db, statement);
     if (status != LOCI_OK)
         return status;
     for (int i = 0; i < count; i++)
@@ -387,9 +398,12 @@ loci_status lc_pg_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expe
                        loci_error *err)
 {
     lc_pg_answer_kind kind = expect == LC_CHANGES_ONE ? LC_PG_CHANGES_ONE : LC_PG_CHANGES_ANY;
+    loci_status status;
 
     tx->wrote = true; /* Even when it fails: some of it may have been done. */
-    return lc_pg_send(of(tx), sql, tx->is_shadow, args, kind, err);
+    status = lc_pg_send(of(tx), sql, tx->is_shadow, args, kind, err);
+    /* The server does not know what we expect and would commit all the same: so it is looked at. */
+    return status == LOCI_OK && expect == LC_CHANGES_ONE ? lc_pg_drain(of(tx), err) : status;
 }
 
 loci_status lc_pg_run_script(lc_tx *tx, const char *text, loci_error *err)

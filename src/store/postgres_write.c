@@ -18,6 +18,7 @@
  */
 #include "store/postgres.h"
 
+#include <string.h>
 #include <sys/eventfd.h>
 
 #include "base/assert.h"
@@ -27,6 +28,7 @@
 #include "base/str.h"
 #include "store/event.h"
 
+#define CONNECT_US 5000000
 #define WAIT_US_MIN 2000000
 #define WAIT_US_MAX 60000000
 #define LOCK_SLICE_MS "50" /* How long one call waits for another process. */
@@ -72,6 +74,12 @@ typedef struct owner {
     bool has_head;
     lc_head head;
 } owner;
+
+/* Made with the first write of a connection, so that the others need no memory. */
+struct lc_pg_group_room {
+    owner owners[LC_WRITES_PER_COMMIT_MAX];
+    bool has_run[LC_WRITES_PER_COMMIT_MAX];
+};
 
 typedef struct group {
     lc_pg *db;
@@ -344,10 +352,13 @@ static bool make_group(lc_pg *db, lc_write **writes, size_t count, group *g)
 {
     *g = (group){
         .db = db, .tx = {.db = &db->db, .is_write = true}, .writes = writes, .write_count = count};
-    g->has_run = lc_arena_zalloc_array(&db->arena, count, sizeof *g->has_run);
-    g->owners = lc_arena_zalloc_array(&db->arena, count, sizeof *g->owners);
-    if (g->has_run == NULL || g->owners == NULL)
+    if (db->group_room == NULL)
+        db->group_room = lc_heap_alloc(&db->db.env->heap, sizeof *db->group_room, LOCI_MEM_ENGINE);
+    if (db->group_room == NULL)
         return false;
+    memset(db->group_room->has_run, 0, sizeof db->group_room->has_run);
+    g->has_run = db->group_room->has_run;
+    g->owners = db->group_room->owners;
     for (size_t i = 0; i < count; i++) {
         const lc_write *write = writes[i];
 
@@ -473,8 +484,8 @@ void lc_pg_write(lc_db *base, lc_write *first)
     eventfd_t ignored;
     loci_error err;
 
-    if (db->conn == NULL)
-        (void)lc_fail(&err, LOCI_EUNAVAILABLE, "the connection to the PostgreSQL server was lost");
+    if (db->conn == NULL) /* Then `err` says why everybody is refused. */
+        (void)lc_pg_connect(db, lc_clock_monotonic_us() + CONNECT_US, &err);
     (void)eventfd_read(db->wake_fd, &ignored); /* Of an interrupt that came too late. */
     for (lc_write *write = first; write != NULL && count < LC_WRITES_PER_COMMIT_MAX;
          write = write->next) {
@@ -485,9 +496,14 @@ void lc_pg_write(lc_db *base, lc_write *first)
         else
             writes[count++] = write;
     }
-    lc_arena_clear(&db->arena);
     if (count > 0)
         run_group(db, writes, count);
+}
+
+void lc_pg_free_group_room(lc_pg *db)
+{
+    lc_heap_free(&db->db.env->heap, db->group_room, sizeof *db->group_room, LOCI_MEM_ENGINE);
+    db->group_room = NULL;
 }
 
 loci_status lc_pg_lock_log(lc_tx *tx, loci_error *err)

@@ -24,7 +24,6 @@
 #include "store/event.h"
 #include "store/schema.h"
 
-#define SLICE_EVENTS 10000
 #define SLICE_US 500000
 #define GAP_US                                                                                     \
     4000 /* Between slices: longer than other processes sleep while the store is locked. */
@@ -212,7 +211,7 @@ typedef struct slice {
 
 static bool is_full(const slice *s)
 {
-    return s->events >= SLICE_EVENTS || s->bytes >= LC_UPKEEP_BYTES ||
+    return s->events >= s->tx->db->driver->slice_events || s->bytes >= LC_UPKEEP_BYTES ||
            ((s->events & 63) == 0 && lc_clock_monotonic_us() - s->began_us >= SLICE_US);
 }
 
@@ -261,7 +260,7 @@ static loci_status replay_user(slice *s, loci_error *err)
     const lc_user_walk *walk = &s->rebuild->walk;
     lc_event_range range = {.tenant_id = lc_user_walk_tenant(walk),
                             .user_id = lc_user_walk_user(walk),
-                            .limit = SLICE_EVENTS};
+                            .limit = s->tx->db->driver->slice_events};
     const lc_arg owner[] = {LC_T(range.tenant_id), LC_T(range.user_id)};
     loci_error cause = {0};
     loci_status status = read_number(s->tx, &progress_sql, owner, &s->seq, err);
