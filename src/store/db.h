@@ -108,6 +108,9 @@ typedef struct lc_db_driver {
     const char *name; /* "sqlite" */
     lc_dialect dialect;
     int64_t slice_events; /* That one transaction of a rebuild replays. */
+    /* How long a group may wait for those whom the last one has just answered: where a commit takes
+     * milliseconds they would otherwise be half of the writers, for ever in the other group. */
+    int64_t gather_us_max;
 
     /* Opens one connection. `create`: make the store if it is missing. Does not look at the schema.
      */
@@ -155,6 +158,8 @@ typedef struct lc_db_driver {
 
     /* What belongs to the driver beside the catalogue, made with a new store. NULL = nothing. */
     loci_status (*set_up_store)(lc_tx *tx, loci_error *err);
+    /* Tells the database how the shadows of a rebuild look by now. NULL = it needs no telling. */
+    loci_status (*analyze_shadows)(lc_tx *tx, loci_error *err);
     /* Until the transaction ends nobody else writes; nobody else reads. NULL = it is so anyway. */
     loci_status (*lock_log)(lc_tx *tx, loci_error *err);
     loci_status (*lock_readers)(lc_tx *tx, loci_error *err);

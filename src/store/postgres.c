@@ -11,7 +11,6 @@
 
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -25,7 +24,9 @@
 
 #define CONNECT_US 10000000
 #define SET_UP_US 5000000
+#define COMMIT_US_MAX 20000 /* A body asks over a wire, and a commit is dear. */
 #define LABEL_BYTES 256
+#define LOOKS_MAX 4
 #define SERVER_VERSION_MIN 120000
 #define CHECK_INTERVAL_VERSION_MIN 140000
 
@@ -226,12 +227,9 @@ loci_status lc_pg_connect(lc_pg *db, int64_t deadline_us, loci_error *err)
 
 static loci_status check_url(const lc_pq *pq, const char *url, loci_error *err)
 {
-    char *words = NULL;
-    PQconninfoOption *options = pq->conninfoParse(url, &words);
+    /* Its words would repeat the URL, so they are not asked for. */
+    PQconninfoOption *options = pq->conninfoParse(url, NULL);
 
-    /* Its words repeat the URL, so they are not ours to show. */
-    if (words != NULL)
-        free(words);
     if (options == NULL)
         return lc_fail(err, LOCI_EINVAL,
                        "the store's URL cannot be read; expected "
@@ -282,7 +280,7 @@ static loci_status new_connection(lc_env *env, const lc_catalogue *catalogue, co
     db->db = (lc_db){.driver = &lc_postgres_driver,
                      .env = env,
                      .catalogue = catalogue,
-                     .commit_us_max = LC_WRITE_US_PER_COMMIT_MAX};
+                     .commit_us_max = COMMIT_US_MAX};
     lc_arena_init(&db->db.scratch, &env->heap, LOCI_MEM_ENGINE);
     lc_map_init(&db->statements, &env->heap, LOCI_MEM_ENGINE);
     lc_buf_init(&db->text, &env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
@@ -374,11 +372,12 @@ static bool is_broken(const lc_db *base)
     const lc_pg *db = (const lc_pg *)base;
     struct pollfd fd = {.fd = db->conn == NULL ? -1 : db->pq.socket(db->conn), .events = POLLIN};
 
-    if (db->conn == NULL)
-        return true;
-    if (db->pending_count > 0 || poll(&fd, 1, 0) <= 0)
-        return false;
-    return db->pq.consumeInput(db->conn) == 0 || db->pq.status(db->conn) != CONNECTION_OK;
+    /* Its last words come first, then the end; answers of the transaction before may, too. */
+    for (int i = 0; i < LOOKS_MAX && db->conn != NULL && poll(&fd, 1, 0) > 0; i++) {
+        if (db->pq.consumeInput(db->conn) == 0 || db->pq.status(db->conn) != CONNECTION_OK)
+            return true;
+    }
+    return db->conn == NULL;
 }
 
 static loci_status database_now_us(lc_tx *tx, int64_t *out, loci_error *err)
@@ -427,6 +426,7 @@ static loci_status find_size(lc_db *base, int64_t *out_bytes, int64_t *out_wal_b
 const lc_db_driver lc_postgres_driver = {
     .name = "postgresql",
     .dialect = LC_DIALECT_POSTGRES,
+    .gather_us_max = 500,
     .slice_events = 1000, /* A row that is changed often is as many rows until the commit. */
     .open = open_connection,
     .open_scratch = open_scratch,
@@ -451,6 +451,7 @@ const lc_db_driver lc_postgres_driver = {
     .size = find_size,
     .has_table = has_table,
     .set_up_store = lc_pg_set_up_store,
+    .analyze_shadows = lc_pg_analyze_shadows,
     .lock_log = lc_pg_lock_log,
     .lock_readers = lc_pg_lock_readers,
 };

@@ -77,7 +77,9 @@ typedef struct lc_pg {
     char writer_id[LC_PG_WRITER_ID_BYTES]; /* "" until the first write. */
     int64_t commit_count;                  /* Of `writer_id`, as the store has it. */
     bool is_unknown;                       /* Nobody can say whether the last commit was done. */
-    int again_count;                       /* How often tables were in the way, in a row. */
+    int64_t exec_count; /* Statements that wrote, since the connection was made, */
+    int64_t analyze_at; /* and how many make it worth while to look at the tables. */
+    int again_count;    /* How often tables were in the way, in a row. */
 } lc_pg;
 
 /* ---- Connection (postgres.c) */
@@ -151,6 +153,12 @@ uint64_t lc_pg_change_mark(lc_db *base);
 loci_status lc_pg_set_up_store(lc_tx *tx, loci_error *err);
 /* Takes the writer's row away and hears what the server still has to say; best effort. */
 void lc_pg_say_goodbye(lc_pg *db);
+
+/* ---- Statistics (postgres_analyze.c) */
+
+/* After a commit: looks at the tables when they have grown much. */
+void lc_pg_analyze_young(lc_pg *db);
+loci_status lc_pg_analyze_shadows(lc_tx *tx, loci_error *err);
 
 loci_status lc_pg_lock_log(lc_tx *tx, loci_error *err);
 loci_status lc_pg_lock_readers(lc_tx *tx, loci_error *err);

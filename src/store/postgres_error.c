@@ -26,6 +26,8 @@ static const meaning meanings[] = {
     /* Two processes are making the same tables. */
     {"42P07", LOCI_ECONFLICT, LC_PG_AGAIN,
      "the database has a table of that name that is not loci's; give loci a schema of its own"},
+    {"42710", LOCI_ECONFLICT, LC_PG_AGAIN,
+     "the database has a type of that name that is not loci's; give loci a schema of its own"},
     {"57014", LOCI_EDEADLINE, LC_PG_REPORT, "the statement took longer than its deadline"},
     {"53100", LOCI_ERESOURCE, LC_PG_REPORT, "the disk of the PostgreSQL server is full"},
     {"53200", LOCI_ERESOURCE, LC_PG_REPORT, "the PostgreSQL server is out of memory"},

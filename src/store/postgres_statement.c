@@ -401,6 +401,7 @@ loci_status lc_pg_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expe
     loci_status status;
 
     tx->wrote = true; /* Even when it fails: some of it may have been done. */
+    of(tx)->exec_count++;
     status = lc_pg_send(of(tx), sql, tx->is_shadow, args, kind, err);
     /* The server does not know what we expect and would commit all the same: so it is looked at. */
     return status == LOCI_OK && expect == LC_CHANGES_ONE ? lc_pg_drain(of(tx), err) : status;

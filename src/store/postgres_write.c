@@ -498,6 +498,7 @@ void lc_pg_write(lc_db *base, lc_write *first)
     }
     if (count > 0)
         run_group(db, writes, count);
+    lc_pg_analyze_young(db);
 }
 
 void lc_pg_free_group_room(lc_pg *db)

@@ -321,6 +321,17 @@ static loci_status count_events(lc_tx *tx, const slice *s, bool has_all, loci_er
     return status;
 }
 
+/* After one slice, two, four: a database that plans by size should know it. */
+static loci_status note_growth(const slice *s, loci_error *err)
+{
+    int64_t count = ++s->rebuild->slice_count;
+    const lc_db_driver *driver = s->tx->db->driver;
+
+    if (driver->analyze_shadows == NULL || (count & (count - 1)) != 0)
+        return LOCI_OK;
+    return driver->analyze_shadows(s->tx, err);
+}
+
 /* Swaps, with nobody writing or reading. Where writers go on beside us, what they did until they
  * were kept out is replayed first; when that is too much for the slice, the next one tries. */
 static loci_status finish(slice *s, bool *has_all, loci_error *err)
@@ -356,6 +367,8 @@ loci_status lc_rebuild_slice(lc_tx *tx, void *ctx, loci_error *err)
         status = replay_some(&s, &has_all, err);
     if (status == LOCI_OK)
         status = count_events(tx, &s, has_all, err);
+    if (status == LOCI_OK)
+        status = note_growth(&s, err);
     if (status != LOCI_OK || !has_all)
         return status;
     rebuild->phase = LC_REBUILD_CAUGHT_UP;

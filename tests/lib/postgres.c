@@ -133,7 +133,7 @@ const char *test_sql(const char *sql)
         if (at[0] == 'x' && at[1] == '\'' && (at == sql || strchr(" (,", at[-1]) != NULL)) {
             size_t digits = strcspn(at + 2, "'");
 
-            to += sprintf(to, "cast('\\x%.*s' as bytea)", (int)digits, at + 2);
+            to = stpcpy(to, test_format("cast('\\x%.*s' as bytea)", (int)digits, at + 2));
             at += digits + 2;
         } else {
             *to++ = *at;

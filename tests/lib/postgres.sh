@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# postgres.sh [SETTING=VALUE…] - a PostgreSQL server of its own, for as long as its standard input is
-# open: tests hold the other end of a pipe, so that it goes when they do, however they end.
+# postgres.sh [SETTING=VALUE…] - a PostgreSQL server of its own, for as long as its standard input
+# is open: tests hold the other end of a pipe, so that it goes when they do, however they end.
 #
 # Says one line when it can be used: the directory of its socket. User `loci` and database `loci`
 # need no password there; `locked` does, over TCP, when a port is given (port=N). It listens on
