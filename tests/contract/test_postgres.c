@@ -51,10 +51,12 @@ TEST(postgres, a_schema_newer_than_this_loci_is_refused)
     needs_server();
     store = probe_path();
     loci_close(test_open(store));
-    test_store_run(store, "update meta set value = '999' where name = 'schema_version'");
+    test_store_run(store, "update meta set value = '999' where name in ('schema_version', "
+                          "'schema_compatible')");
     CHECK_STATUS(LOCI_EUNSUPPORTED, try_store(store, &err));
     CHECK_CONTAINS(err.message, "999");
-    test_store_run(store, "update meta set value = '2' where name = 'schema_version'");
+    test_store_run(store, "update meta set value = '2' where name in ('schema_version', "
+                          "'schema_compatible')");
     CHECK_STATUS(LOCI_OK, try_store(store, &err));
 }
 

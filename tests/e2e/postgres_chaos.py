@@ -5,9 +5,9 @@ usage: postgres_chaos.py LOCI POSTGRES_SH SEED SECONDS
 
 Writers send facts with a request_id to a daemon of their choice and repeat what was not answered,
 with the same request_id, to any. Meanwhile daemons are killed and started, stopped for twice the
-lease of a job and continued, and the server is restarted and killed. In the end every write that was
-acknowledged must be there once, no other more than once, no job may have failed, and the store must
-be sound.
+lease of a job and continued, and the server is restarted and killed. In the end every write that
+was acknowledged must be there once, no other more than once, no job may have failed, and the store
+must be sound.
 """
 import json
 import os
