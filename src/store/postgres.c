@@ -252,6 +252,8 @@ static void close_connection(lc_db *base)
     lc_heap *heap = &base->env->heap;
 
     lc_pg_say_goodbye(db);
+    if (db->pq.clear != NULL) /* Else there was no library. */
+        lc_pg_drop_reading(db);
     lc_pg_drop_connection(db);
     lc_pg_drop_statements(db);
     lc_map_clear(&db->statements);

@@ -20,6 +20,7 @@
 
 #define LC_PG_PENDING_MAX 256 /* Answers not looked at; then they are. */
 #define LC_PG_WRITER_ID_BYTES 33
+#define LC_PG_READING_MAX 32
 
 typedef enum lc_pg_preparation { LC_PG_UNPREPARED, LC_PG_SENT, LC_PG_PREPARED } lc_pg_preparation;
 
@@ -70,6 +71,8 @@ typedef struct lc_pg {
     lc_buf text; /* Rewritten SQL. */
     lc_pg_pending pending[LC_PG_PENDING_MAX + 8];
     size_t pending_first, pending_count;
+    /* Answers being read, as many as fit: a body that a bug has stopped does not end them. */
+    PGresult *reading[LC_PG_READING_MAX];
     bool has_failed; /* Since the transaction began. */
     loci_error failure;
     lc_pg_remedy remedy;
@@ -103,6 +106,8 @@ loci_status lc_pg_fail_connect(lc_pg *db, loci_error *err);
 
 /* ---- Statements (postgres_statement.c) */
 
+/* Ends what a body that a bug has stopped was reading. */
+void lc_pg_drop_reading(lc_pg *db);
 /* Forgets what was prepared and what was to come: the connection is another one. */
 void lc_pg_forget_answers(lc_pg *db);
 void lc_pg_drop_statements(lc_pg *db);

@@ -439,6 +439,24 @@ loci_status lc_pg_run_script(lc_tx *tx, const char *text, loci_error *err)
 
 /* ---- Answers -------------------------------------------------------------------------------- */
 
+static void replace_reading(lc_pg *db, const PGresult *from, PGresult *to)
+{
+    for (int i = 0; i < LC_PG_READING_MAX; i++) {
+        if (db->reading[i] == from) {
+            db->reading[i] = to;
+            return;
+        }
+    }
+}
+
+void lc_pg_drop_reading(lc_pg *db)
+{
+    for (int i = 0; i < LC_PG_READING_MAX; i++) {
+        db->pq.clear(db->reading[i]); /* NULL is fine. */
+        db->reading[i] = NULL;
+    }
+}
+
 loci_status lc_pg_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
                         loci_error *err)
 {
@@ -460,6 +478,7 @@ loci_status lc_pg_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_row
         return status;
     out->statement = result;
     out->place = -1;
+    replace_reading(db, NULL, result);
     return LOCI_OK;
 }
 
@@ -523,7 +542,9 @@ bool lc_pg_column_is_null(const lc_rows *rows, int column)
 
 void lc_pg_end(lc_rows *rows)
 {
-    if (rows->statement != NULL)
-        of(rows->tx)->pq.clear(rows->statement);
+    if (rows->statement == NULL)
+        return;
+    replace_reading(of(rows->tx), rows->statement, NULL);
+    of(rows->tx)->pq.clear(rows->statement);
     rows->statement = NULL;
 }
