@@ -11,7 +11,8 @@ foreach(source IN LISTS LOCI_BENCH_SOURCES)
     get_filename_component(name ${source} NAME_WE)
     add_executable(bench_${name} ${source} ${LOCI_BENCH_LIB_SOURCES})
     target_include_directories(bench_${name} PRIVATE ${PROJECT_SOURCE_DIR}/bench)
-    target_link_libraries(bench_${name} PRIVATE loci_static loci_flags PkgConfig::MICROHTTPD)
+    target_link_libraries(
+        bench_${name} PRIVATE loci_static loci_flags PkgConfig::MICROHTTPD PkgConfig::PQ)
     # The peers: a benchmark asks with `#if HAVE_JANSSON`.
     foreach(peer JANSSON CJSON)
         if(${peer}_FOUND)

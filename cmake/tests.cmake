@@ -38,7 +38,7 @@ target_include_directories(
 target_compile_definitions(
     loci_testlib PUBLIC TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                         TEST_BUILD_DIR="${PROJECT_BINARY_DIR}")
-target_link_libraries(loci_testlib PUBLIC loci_static PRIVATE loci_flags)
+target_link_libraries(loci_testlib PUBLIC loci_static PRIVATE loci_flags PkgConfig::PQ)
 if(JANSSON_FOUND)
     target_link_libraries(loci_testlib PUBLIC PkgConfig::JANSSON)
 endif()
@@ -53,6 +53,8 @@ endif()
 set(LOCI_NO_RUNNER lib fuzz header tools programs shims)
 # Threads live in the engine; these runners meet it, and are run under ThreadSanitizer as well.
 set(LOCI_THREADED unit contract sim fault e2e server)
+# These run once on files and once on a PostgreSQL server of their own (tests/lib/postgres.h).
+set(LOCI_BOTH_STORES contract sim)
 
 file(GLOB LOCI_TEST_FOLDERS CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE
      ${PROJECT_SOURCE_DIR}/tests tests/*)
@@ -77,6 +79,11 @@ foreach(folder IN LISTS LOCI_TEST_FOLDERS)
         list(APPEND labels tsan)
     endif()
     loci_ctest(${folder} "${labels}" test_${folder})
+    if(folder IN_LIST LOCI_BOTH_STORES)
+        loci_ctest(${folder}.postgresql "${labels}" test_${folder})
+        set_property(
+            TEST ${folder}.postgresql APPEND PROPERTY ENVIRONMENT "LOCI_TEST_STORE=postgresql")
+    endif()
 endforeach()
 
 file(GLOB LOCI_TEST_PROGRAMS CONFIGURE_DEPENDS tests/programs/*.c)

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/url.h"
 #include "context/seniority.h"
 #include "engine/internal.h"
 #include "engine/job_purge.h"
@@ -23,6 +24,7 @@
 #include "talk/talk.h"
 
 #define UPKEEP_MS_MAX 10000
+#define STORE_LABEL_BYTES 4096
 
 /* ---- Asking the engine --------------------------------------------------------------------------
  */
@@ -44,7 +46,7 @@ const lc_catalogue *lc_engine_catalogue(const loci_engine *engine)
 
 const char *lc_engine_store(const loci_engine *engine)
 {
-    return engine->store;
+    return engine->store_label;
 }
 
 loci_str lc_engine_tenant(const loci_engine *engine)
@@ -218,7 +220,7 @@ static loci_status read_on_snapshot(loci_engine *engine, guarded_read *r, loci_e
     if (status != LOCI_OK)
         return status;
     status = lc_engine_guard(engine, read_guarded, r, err);
-    if (lc_engine_check(engine, NULL) == LOCI_OK)
+    if (lc_engine_check(engine, NULL) == LOCI_OK && !r->db->driver->is_broken(r->db))
         lc_readers_give_back(engine->readers, r->db);
     else
         lc_readers_drop(engine->readers, r->db);
@@ -345,8 +347,12 @@ static char *copy_text(lc_heap *heap, const char *text)
 
 static void free_text(lc_heap *heap, char *text)
 {
-    if (text != NULL)
-        lc_heap_free(heap, text, strlen(text) + 1, LOCI_MEM_ENGINE);
+    size_t bytes = text == NULL ? 0 : strlen(text) + 1;
+
+    if (text == NULL)
+        return;
+    explicit_bzero(text, bytes); /* A store's URL may hold a password. */
+    lc_heap_free(heap, text, bytes, LOCI_MEM_ENGINE);
 }
 
 static loci_status new_engine(const loci_open_options *options, loci_engine **out, loci_error *err)
@@ -354,6 +360,7 @@ static loci_status new_engine(const loci_open_options *options, loci_engine **ou
     lc_heap heap;
     loci_engine *engine;
     uint64_t seed = options->seed;
+    char label[STORE_LABEL_BYTES];
 
     if (options->store == NULL || options->store[0] == '\0')
         return lc_fail(err, LOCI_EINVAL, "no store was named");
@@ -373,10 +380,12 @@ static loci_status new_engine(const loci_open_options *options, loci_engine **ou
     engine->on_fault = options->on_fault;
     engine->fault_ctx = options->fault_ctx;
     engine->store = copy_text(&engine->env.heap, options->store);
+    lc_url_write_label(options->store, label, sizeof label);
+    engine->store_label = copy_text(&engine->env.heap, label);
     engine->tenant = copy_text(&engine->env.heap,
                                options->tenant != NULL ? options->tenant : "default");
     *out = engine;
-    if (engine->store == NULL || engine->tenant == NULL)
+    if (engine->store == NULL || engine->store_label == NULL || engine->tenant == NULL)
         return lc_fail_memory(err);
     if (engine->tenant[0] == '\0' || strlen(engine->tenant) > LC_ID_BYTES_MAX)
         return lc_fail(err, LOCI_EINVAL, "tenant: expected 1 to %d bytes", LC_ID_BYTES_MAX);
@@ -476,7 +485,7 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
     if (parts == NULL)
         parts = &own;
     if (status == LOCI_OK) {
-        engine->driver = parts->driver != NULL ? parts->driver : &lc_sqlite_driver;
+        engine->driver = parts->driver != NULL ? parts->driver : lc_db_driver_of(options->store);
         engine->catalogue.rooms = parts->rooms != NULL ? parts->rooms : lc_engine_rooms;
         engine->job_kinds = parts->job_kinds != NULL ? parts->job_kinds : lc_engine_job_kinds;
         status = lc_settings_new(
@@ -487,9 +496,6 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
                                   .variables = {options->variable, options->variable_ctx}},
             &engine->settings, err);
     }
-    if (status == LOCI_OK && strncmp(options->store, "postgres", 8) == 0 && parts->driver == NULL &&
-        strstr(options->store, "://") != NULL)
-        status = lc_fail(err, LOCI_EUNSUPPORTED, "PostgreSQL stores are to come; name a file");
     if (status == LOCI_OK) {
         start s = {.engine = engine};
 
@@ -501,7 +507,8 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
         return status;
     }
     lc_log_write(&engine->env.log, LOCI_LOG_INFO, "engine.opened",
-                 LC_LOG_TEXT("store", engine->store), LC_LOG_TEXT("driver", engine->driver->name));
+                 LC_LOG_TEXT("store", engine->store_label),
+                 LC_LOG_TEXT("driver", engine->driver->name));
     *out = engine;
     return LOCI_OK;
 }
@@ -525,6 +532,7 @@ void lc_engine_close(loci_engine *engine)
     lc_models_free(engine->models);
     lc_settings_free(engine->settings);
     free_text(&engine->env.heap, engine->store);
+    free_text(&engine->env.heap, engine->store_label);
     free_text(&engine->env.heap, engine->tenant);
     lc_heap_init(&heap, engine->env.heap.allocator);
     lc_heap_free(&heap, engine, sizeof *engine, LOCI_MEM_ENGINE);

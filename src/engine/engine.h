@@ -34,8 +34,9 @@ void lc_engine_close(loci_engine *engine);
 lc_env *lc_engine_env(loci_engine *engine);
 lc_settings *lc_engine_settings(loci_engine *engine);
 const lc_catalogue *lc_engine_catalogue(const loci_engine *engine);
-const char *lc_engine_store(const loci_engine *engine); /* As given at open. */
-loci_str lc_engine_tenant(const loci_engine *engine);   /* The default one. */
+/* As given at open, without a password. */
+const char *lc_engine_store(const loci_engine *engine);
+loci_str lc_engine_tenant(const loci_engine *engine); /* The default one. */
 /* Whose state a caller sees: its principal's tenant, the default one when that names none. */
 loci_str lc_engine_tenant_of(const loci_engine *engine, const loci_principal *principal);
 bool lc_engine_is_inline(const loci_engine *engine);

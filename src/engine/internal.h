@@ -20,7 +20,8 @@ struct loci_engine {
     lc_catalogue catalogue;
     const lc_db_driver *driver;
     const lc_job_kind *const *job_kinds;
-    char *store;
+    char *store;       /* As given at open: it may hold a password. */
+    char *store_label; /* The same to be shown. */
     char *tenant;
     uint32_t flags;
     lc_settings *settings;

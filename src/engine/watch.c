@@ -155,6 +155,10 @@ static void look(lc_watch *watch, view *seen)
 {
     uint64_t mark;
 
+    if (seen->db != NULL && seen->db->driver->is_broken(seen->db)) {
+        lc_db_close(seen->db);
+        seen->db = NULL;
+    }
     /* Without a connection there is nothing to see; the next round tries again. */
     if (seen->db == NULL && lc_engine_connect(watch->engine, &seen->db, NULL) != LOCI_OK)
         return;

@@ -15,6 +15,7 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "engine/internal.h"
@@ -34,6 +35,7 @@ struct lc_writer {
     lc_queued_write *first, *last;
     int64_t length;
     bool is_taken;
+    int64_t gather_us; /* How long the next batch waits for more; the role's holder's. */
     bool is_stopping;
     bool has_thread;
     pthread_t thread; /* Leads when only writes that nobody waits for are queued. */
@@ -118,7 +120,8 @@ static void run_batch(lc_writer *writer, lc_queued_write *first)
     turn t = {.writer = writer, .first = first};
     loci_error err;
 
-    if (atomic_exchange_explicit(&writer->is_stale, false, memory_order_acq_rel))
+    if (atomic_exchange_explicit(&writer->is_stale, false, memory_order_acq_rel) ||
+        (writer->db != NULL && writer->db->driver->is_broken(writer->db)))
         drop_connection(writer);
     if (lc_engine_guard(writer->engine, write_batch, &t, &err) != LOCI_OK) {
         answer_all(first, &err);
@@ -129,11 +132,26 @@ static void run_batch(lc_writer *writer, lc_queued_write *first)
     atomic_fetch_add_explicit(&writer->commit_count, 1, memory_order_relaxed);
 }
 
+/* After a batch of several that took `took_us`: an eighth of that may be worth waiting. */
+static void plan_gathering(lc_writer *writer, const lc_queued_write *batch, int64_t took_us)
+{
+    int64_t most_us = writer->db == NULL ? 0 : writer->db->driver->gather_us_max;
+    int64_t wanted_us = took_us / 8 < most_us ? took_us / 8 : most_us;
+
+    writer->gather_us = next_of(batch) != NULL ? wanted_us : 0;
+}
+
 /* Takes the whole queue; the caller has the role and the lock. */
 static lc_queued_write *take_all(lc_writer *writer)
 {
-    lc_queued_write *first = writer->first;
+    lc_queued_write *first;
 
+    if (writer->gather_us > 0) {
+        (void)pthread_mutex_unlock(&writer->lock);
+        lc_clock_sleep_us(writer->gather_us);
+        (void)pthread_mutex_lock(&writer->lock);
+    }
+    first = writer->first;
     writer->first = writer->last = NULL;
     writer->length = 0;
     return first;
@@ -214,9 +232,16 @@ static void lead(lc_writer *writer, waiter *self)
     while (!is_over) {
         lc_queued_write *batch = take_all(writer);
         lc_queued_write *answered;
+        int64_t began_us = lc_clock_monotonic_us();
 
+        if (batch == NULL) {         /* Whoever was queued gave up while more were waited for. */
+            (void)hand_over(writer); /* Gives the role up: nothing is queued. */
+            (void)pthread_mutex_unlock(&writer->lock);
+            break;
+        }
         (void)pthread_mutex_unlock(&writer->lock);
         run_batch(writer, batch);
+        plan_gathering(writer, batch, lc_clock_monotonic_us() - began_us);
         lc_engine_wrote(writer->engine, &batch->write);
         (void)pthread_mutex_lock(&writer->lock);
         answered = settle(writer, batch);

@@ -67,6 +67,9 @@ typedef struct lc_write { /* One write; the caller's storage until lc_db_write()
     int64_t
         deadline_us; /* Monotonic. Passed before it began: LOCI_EDEADLINE, the body never ran. */
     size_t bytes;    /* Of its arguments, roughly: a commit has a ceiling. */
+    /* No head is locked: the body makes no ids and relies on conditional statements alone, so it
+     * may run beside others of the same user. SQLite locks all the same. */
+    bool locks_nothing;
     lc_tx_body *body;
     void *ctx;
     bool is_answered;   /* Out: `status` stands. */
@@ -81,6 +84,7 @@ typedef struct lc_rows {
     const lc_sql *sql;
     void *statement; /* The driver's. NULL = nothing to end. */
     int column_count;
+    int place;       /* The driver's. */
 } lc_rows;
 
 /* What every driver's transaction begins with. */
@@ -107,6 +111,10 @@ typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t tota
 typedef struct lc_db_driver {
     const char *name; /* "sqlite" */
     lc_dialect dialect;
+    int64_t slice_events; /* That one transaction of a rebuild replays. */
+    /* How long a group may wait for those whom the last one has just answered: where a commit takes
+     * milliseconds they would otherwise be half of the writers, for ever in the other group. */
+    int64_t gather_us_max;
 
     /* Opens one connection. `create`: make the store if it is missing. Does not look at the schema.
      */
@@ -161,7 +169,15 @@ typedef struct lc_db_driver {
     uint64_t (*change_mark)(lc_db *db);     /* Differs after another connection has committed. */
     void (*interrupt)(lc_db *db); /* Any thread; what is running answers LOCI_ECANCELLED. */
 
-    /* Upkeep. */
+    /* What belongs to the driver beside the catalogue, made with a new store. NULL = nothing. */
+    loci_status (*set_up_store)(lc_tx *tx, loci_error *err);
+    /* Tells the database how the shadows of a rebuild look by now. NULL = it needs no telling. */
+    loci_status (*analyze_shadows)(lc_tx *tx, loci_error *err);
+    /* Until the transaction ends nobody else writes; nobody else reads. NULL = it is so anyway. */
+    loci_status (*lock_log)(lc_tx *tx, loci_error *err);
+    loci_status (*lock_readers)(lc_tx *tx, loci_error *err);
+
+    /* Upkeep. NULL = the database has its own ways for it. */
     loci_status (*backup)(lc_db *db, const char *path, lc_progress *progress, void *ctx,
                           loci_error *err);
     loci_status (*restore)(lc_db *db, const char *path, lc_progress *progress, void *ctx,
@@ -183,6 +199,9 @@ struct lc_db {
 };
 
 extern const lc_db_driver lc_sqlite_driver;
+extern const lc_db_driver lc_postgres_driver;
+/* By the store's name: a URL of PostgreSQL, else a file. */
+const lc_db_driver *lc_db_driver_of(const char *store);
 
 /* Short forms used by everyone. Kinds and counts are asserted. */
 loci_status lc_tx_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loci_error *err);
@@ -200,6 +219,11 @@ void lc_rows_end(lc_rows *rows);
 /* The first row of an answer, or `*found` false. The row stays readable until lc_rows_end(). */
 loci_status lc_tx_find(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out, bool *found,
                        loci_error *err);
+
+/* In a write: until it is over nobody else writes to any log, or reads. For what concerns all
+ * users: an import, the swap at the end of a rebuild. */
+loci_status lc_tx_lock_log(lc_tx *tx, loci_error *err);
+loci_status lc_tx_lock_readers(lc_tx *tx, loci_error *err);
 
 loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
                        loci_error *err);

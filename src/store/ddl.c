@@ -27,6 +27,17 @@ static const char *type_of(char kind, lc_dialect dialect)
     }
 }
 
+/* A second wall for roles that do not own the tables: they see the rows of the tenant that their
+ * session names, and none when it names none (docs/postgresql.md). */
+static void add_policy(lc_buf *out, const lc_table *table, const char *suffix)
+{
+    lc_buf_append_format(out,
+                         "alter table %s%s enable row level security;\n"
+                         "create policy tenant on %s%s using"
+                         " (tenant_id = current_setting('loci.tenant', true));\n",
+                         table->name, suffix, table->name, suffix);
+}
+
 void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const char *suffix)
 {
     lc_buf_append_format(out, "create table %s%s (\n", table->name, suffix);
@@ -35,6 +46,8 @@ void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const 
                              column->nullable ? "" : " not null");
     lc_buf_append_format(out, "    primary key (%s)\n)%s;\n", table->key,
                          dialect == LC_DIALECT_SQLITE ? " strict" : "");
+    if (dialect == LC_DIALECT_POSTGRES && !table->is_store_wide)
+        add_policy(out, table, suffix);
 }
 
 void lc_ddl_indexes(lc_buf *out, const lc_table *table, const char *suffix, int64_t generation)

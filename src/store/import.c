@@ -218,6 +218,8 @@ static loci_status take_batch(lc_tx *tx, void *ctx, loci_error *err)
     loci_status status = LOCI_OK;
 
     i->batch_skipped = 0;
+    if (tx->is_write) /* Heads of many users are about to move. */
+        status = lc_tx_lock_log(tx, err);
     for (size_t at = 0; status == LOCI_OK && at < i->line_count; at++) {
         const lc_line *line = &i->lines[at];
 

@@ -38,6 +38,7 @@ TEST(backup, a_backup_is_a_store)
     lc_upkeep upkeep;
     struct stat info;
 
+    test_needs_file();
     notes_open(&n, NULL);
     notes_fill(&n, "ann", 2000);
     upkeep = upkeep_of(&n);
@@ -63,6 +64,7 @@ TEST(backup, does_not_overwrite_unless_told)
     notes n;
     lc_upkeep upkeep;
 
+    test_needs_file();
     notes_open(&n, NULL);
     notes_fill(&n, "ann", 5);
     upkeep = upkeep_of(&n);
@@ -96,6 +98,7 @@ TEST(backup, one_that_is_given_up_leaves_nothing)
     notes n;
     lc_upkeep upkeep;
 
+    test_needs_file();
     notes_open(&n, NULL);
     upkeep = upkeep_of(&n);
     upkeep.progress = give_up;
@@ -114,6 +117,7 @@ TEST(backup, restore_brings_the_copy_back)
     notes n;
     lc_upkeep upkeep;
 
+    test_needs_file();
     notes_open(&n, NULL);
     notes_fill(&n, "ann", 300);
     before = notes_hash(&n);
@@ -163,6 +167,7 @@ TEST(backup, only_sound_stores_of_a_known_schema_are_restored)
     char *damaged;
     notes n;
 
+    test_needs_file();
     check_refused(test_path(dir, "nothing"), LOCI_ENOTFOUND);
     check_refused(dir, LOCI_EINVAL);
     test_write_file(path, LC_STR(""));
@@ -199,6 +204,7 @@ TEST(backup, an_older_shape_is_rebuilt_when_it_is_restored)
     notes n, old;
     lc_upkeep upkeep;
 
+    test_needs_file();
     notes_open(&old, path);
     notes_fill(&old, "ann", 50);
     expected = notes_hash(&old);

@@ -11,7 +11,7 @@
 
 static const char *new_store(void)
 {
-    return test_path(test_tmpdir(), "store.db");
+    return test_store(test_tmpdir(), "store.db");
 }
 
 static char *by_id(loci_str answer, const char *more)
@@ -332,12 +332,13 @@ static void decode(loci_str token, unsigned char out[33])
 TEST(tokens, no_file_and_no_log_holds_the_secret)
 {
     const char *dir = test_tmpdir();
-    loci_open_options options = test_open_options(test_path(dir, "store.db"));
+    loci_open_options options = test_open_options(test_store(dir, "store.db"));
     unsigned char secret[33];
     loci_str made, next, token;
     loci_engine *engine;
     loci_error err;
 
+    test_needs_file();
     logged[0] = '\0';
     options.log = keep_log;
     options.settings = "{\"log.level\":\"debug\"}";
@@ -350,7 +351,7 @@ TEST(tokens, no_file_and_no_log_holds_the_secret)
         decode(token, secret);
         hunt(dir, token, secret);
         CHECK(strstr(logged, token.ptr + 32) == NULL);
-        CHECK(test_store_number(test_path(dir, "store.db"), "select count(*) from requests") == 2);
+        CHECK(test_store_number(test_store(dir, "store.db"), "select count(*) from requests") == 2);
     }
     CHECK(logged[0] != '\0');
     test_close(engine);

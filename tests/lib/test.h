@@ -19,6 +19,7 @@
 
 #include "lib/files.h"
 #include "lib/heap.h"
+#include "lib/postgres.h"
 #include "lib/random.h"
 
 #include "loci.h"
