@@ -9,7 +9,7 @@
 #ifndef LC_CONTEXT_FACT_INDEX_H
 #define LC_CONTEXT_FACT_INDEX_H
 
-#include "fact/fact.h"
+#include "fact/fact_recent.h"
 
 typedef struct lc_fact_index lc_fact_index;
 

@@ -266,33 +266,6 @@ loci_status lc_fact_each_version(lc_tx *tx, const lc_fact_view *view,
 loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fact_history *history,
                                lc_fact_visit *visit, void *ctx, loci_error *err);
 
-/* What changed last. */
-typedef struct lc_fact_recent {
-    loci_str persona_id; /* Its own and everybody's. */
-    bool is_of_all;      /* Every persona's. */
-    int64_t after_seq;   /* Written or ended by a later event. */
-    int64_t limit;
-} lc_fact_recent;
-/* Valid facts, the last written first, of every scope; expired and restricted ones too. */
-loci_status lc_fact_each_recent(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
-                                void *ctx, loci_error *err);
-/* Those that were superseded or retracted, the last ended first. */
-loci_status lc_fact_each_ended(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
-                               void *ctx, loci_error *err);
-
-/* Valid facts that need a review, of everybody; at most LC_FACT_REVIEW_MAX. */
-loci_status lc_fact_each_in_doubt(lc_tx *tx, lc_fact_visit *visit, void *ctx, loci_error *err);
-
-/* How many are not valid, by why. */
-typedef struct lc_fact_counts {
-    int64_t superseded; /* Late ones too: they never stood. */
-    int64_t retracted;
-    int64_t claims;
-} lc_fact_counts;
-/* Adds those that ended, or came as claims, by a later event than `after_seq`. */
-loci_status lc_fact_count_past(lc_tx *tx, const lc_fact_recent *recent, lc_fact_counts *counts,
-                               loci_error *err);
-
 /* All of it as one JSON object. `derived` is lc_fact_load_derived()'s. */
 void lc_fact_put(lc_json_writer *out, const lc_fact *fact, loci_str derived, int64_t now_us);
 /* JSON array of the ids of the valid facts that were derived from it; none when has_derived is not

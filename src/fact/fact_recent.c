@@ -1,7 +1,6 @@
-/* fact_recent.c - the facts that changed last: what a conversation is likely to be about, and what
- * an index has to catch up with.
- *
- * All walks are bounded by an index on the seq, whatever else the user has. */
+/* fact_recent.c - see fact_recent.h. */
+#include "fact/fact_recent.h"
+
 #include "base/str.h"
 #include "fact/fact_row.h"
 
