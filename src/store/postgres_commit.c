@@ -137,12 +137,13 @@ loci_status lc_pg_take_begin(lc_pg *db, loci_error *err)
     return status;
 }
 
-static loci_status fail_unknown(lc_pg *db, loci_error *err)
+static loci_status fail_unknown(lc_pg *db, const char *why, loci_error *err)
 {
     db->is_unknown = true;
     return lc_fail(err, LOCI_EUNAVAILABLE,
-                   "the connection was lost during the commit, and the server cannot be asked "
-                   "whether it was done; repeat the call with the same request_id");
+                   "the connection was lost during the commit, and whether it was done cannot be "
+                   "found out (%s); repeat the call with the same request_id",
+                   why);
 }
 
 /* True when the server has answered. */
@@ -166,16 +167,16 @@ static loci_status find_out(lc_pg *db, int64_t deadline_us, loci_error *err)
     loci_error cause;
 
     if (!is_counted(db))
-        return fail_unknown(db, err);
+        return fail_unknown(db, "the store is being made", err);
     while (!ask_for_commit(db, deadline_us, &rows, &count)) {
         if (lc_clock_monotonic_us() + RETRY_US >= deadline_us)
-            return fail_unknown(db, err);
+            return fail_unknown(db, "the server does not answer", err);
         lc_clock_sleep_us(RETRY_US);
     }
     if (rows == 1 && count == db->commit_count + 1)
         return LOCI_OK;
     if (rows != 1 || count != db->commit_count)
-        return fail_unknown(db, err); /* The store is another one: brought back from a backup. */
+        return fail_unknown(db, "the store has been brought back from elsewhere", err);
     (void)lc_fail(&cause, LOCI_EUNAVAILABLE, "the connection to the PostgreSQL server was lost");
     db->has_failed = false;
     (void)lc_pg_note(db, LC_PG_AGAIN, &cause);
