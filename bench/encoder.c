@@ -9,8 +9,12 @@
 #include "base/clock.h"
 #include "base/data_file.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/str.h"
+#include "index/fusion.h"
+#include "index/postings.h"
 #include "model/lexical.h"
+#include "text/term.h"
 
 #include <math.h>
 #include <signal.h>
@@ -340,6 +344,63 @@ static void bench_speed(peer *p, lc_encoder *encoder, lc_encoder *scalar)
 /* ---- Recall ------------------------------------------------------------------------------------
  */
 
+#define CANDIDATES (2 * TRIPLES)
+
+typedef struct triples {
+    lc_arena arena;
+    loci_str queries[TRIPLES];
+    loci_str candidates[CANDIDATES]; /* The paraphrase of query i, and at i + 30 its distractor. */
+    double scores[TRIPLES][CANDIDATES];
+} triples;
+
+static triples recall;
+
+static void read_triples(void)
+{
+    FILE *file = fopen("tests/recall/triples.jsonl", "r");
+    char line[2048];
+    int count = 0;
+    loci_error err;
+
+    lc_arena_init(&recall.arena, &env.heap, LOCI_MEM_REQUESTS);
+    while (file != NULL && count < TRIPLES && fgets(line, sizeof line, file) != NULL) {
+        loci_str text = lc_arena_copy(&recall.arena, loci_str_of(line));
+        const lc_json *triple;
+
+        if (lc_json_parse(&recall.arena, text, 0, &triple, &err) != LOCI_OK)
+            die(err.message);
+        recall.queries[count] = lc_json_str(lc_json_member(triple, LC_STR("query")));
+        recall.candidates[count] = lc_json_str(lc_json_member(triple, LC_STR("paraphrase")));
+        recall.candidates[TRIPLES + count] = lc_json_str(
+            lc_json_member(triple, LC_STR("distractor")));
+        count++;
+    }
+    if (file == NULL || count != TRIPLES)
+        die("tests/recall/triples.jsonl is not there or not whole");
+    (void)fclose(file);
+}
+
+/* Where the paraphrase of each triple stands among all 60 sentences. */
+static void print_recall(const char *name)
+{
+    int top = 0, few = 0;
+    double reciprocal = 0;
+
+    for (int i = 0; i < TRIPLES; i++) {
+        const double *scores = recall.scores[i];
+        int before = 0;
+
+        for (int k = 0; k < CANDIDATES; k++)
+            before += k != i && scores[k] >= scores[i];
+        top += before == 0;
+        few += before < 3;
+        reciprocal += 1.0 / (1 + before);
+    }
+    printf("{\"case\":\"recall, %s\",\"first_percent\":%.0f,\"among_first_3_percent\":%.0f,"
+           "\"mean_reciprocal_rank\":%.3f}\n",
+           name, 100.0 * top / TRIPLES, 100.0 * few / TRIPLES, reciprocal / TRIPLES);
+}
+
 typedef void embed_fn(void *ctx, loci_str text, float *out);
 
 static void embed_meaning(void *ctx, loci_str text, float *out)
@@ -353,48 +414,93 @@ static void embed_spelling(void *ctx, loci_str text, float *out)
     lc_lexical_embed(text, out);
 }
 
-/* Where the paraphrase of each triple stands among all 60 sentences. */
-static void bench_recall(const char *name, embed_fn *vectorise, void *ctx)
+static void score_vectors(embed_fn *vectorise, void *ctx)
 {
-    static float queries[TRIPLES][LC_ENCODER_DIMENSIONS];
-    static float candidates[2 * TRIPLES][LC_ENCODER_DIMENSIONS];
-    FILE *file = fopen("tests/recall/triples.jsonl", "r");
-    char line[2048];
-    int count = 0, top = 0, few = 0;
-    double reciprocal = 0;
-    loci_error err;
-    lc_arena arena;
+    static float candidates[CANDIDATES][LC_ENCODER_DIMENSIONS];
+    float query[LC_ENCODER_DIMENSIONS];
 
-    lc_arena_init(&arena, &env.heap, LOCI_MEM_REQUESTS);
-    while (file != NULL && count < TRIPLES && fgets(line, sizeof line, file) != NULL) {
-        const lc_json *triple;
-
-        if (lc_json_parse(&arena, (loci_str){line, strlen(line)}, 0, &triple, &err) != LOCI_OK)
-            die(err.message);
-        vectorise(ctx, lc_json_str(lc_json_member(triple, LC_STR("query"))), queries[count]);
-        vectorise(ctx, lc_json_str(lc_json_member(triple, LC_STR("paraphrase"))),
-                  candidates[count]);
-        vectorise(ctx, lc_json_str(lc_json_member(triple, LC_STR("distractor"))),
-                  candidates[TRIPLES + count]);
-        count++;
-    }
-    if (file == NULL || count != TRIPLES)
-        die("tests/recall/triples.jsonl is not there or not whole");
-    (void)fclose(file);
-    lc_arena_clear(&arena);
+    for (int k = 0; k < CANDIDATES; k++)
+        vectorise(ctx, recall.candidates[k], candidates[k]);
     for (int i = 0; i < TRIPLES; i++) {
-        double answer = dot(queries[i], candidates[i]);
-        int before = 0;
-
-        for (int k = 0; k < 2 * TRIPLES; k++)
-            before += k != i && dot(queries[i], candidates[k]) >= answer;
-        top += before == 0;
-        few += before < 3;
-        reciprocal += 1.0 / (1 + before);
+        vectorise(ctx, recall.queries[i], query);
+        for (int k = 0; k < CANDIDATES; k++)
+            recall.scores[i][k] = dot(query, candidates[k]);
     }
-    printf("{\"case\":\"recall, %s\",\"first_percent\":%.0f,\"among_first_3_percent\":%.0f,"
-           "\"mean_reciprocal_rank\":%.3f}\n",
-           name, 100.0 * top / TRIPLES, 100.0 * few / TRIPLES, reciprocal / TRIPLES);
+}
+
+static lc_words split(lc_stemmer *stemmer, loci_str text)
+{
+    lc_words terms;
+    loci_error err;
+
+    if (lc_terms_split(stemmer, &recall.arena, text, &terms, &err) != LOCI_OK)
+        die(err.message);
+    return terms;
+}
+
+/* BM25 of query i; then, when `fuses`, one ranking of it and the scores that are there. */
+static void score_words_of(const lc_postings *index, lc_stemmer *stemmer, int i, bool fuses)
+{
+    lc_words terms = split(stemmer, recall.queries[i]);
+    lc_postings_term asked[LC_QUERY_TERMS_MAX];
+    lc_postings_query query = {.terms = asked, .limit = CANDIDATES};
+    lc_hit words[CANDIDATES], near[CANDIDATES];
+    lc_fused fused[2 * CANDIDATES];
+    lc_fusion_lists lists = {.vector = near,
+                             .vector_count = fuses ? CANDIDATES : 0,
+                             .lexical = words,
+                             .rarest_idf = lc_fusion_rarest_idf(CANDIDATES)};
+    size_t count;
+    loci_error err;
+
+    for (size_t k = 0; k < terms.count && k < LC_QUERY_TERMS_MAX; k++)
+        asked[query.term_count++] = (lc_postings_term){.text = terms.items[k], .weight = 1};
+    if (lc_postings_search(index, &query, words, &lists.lexical_count, &err) != LOCI_OK)
+        die(err.message);
+    for (uint32_t k = 0; k < CANDIDATES; k++) {
+        near[k] = (lc_hit){.id = k, .score = (float)recall.scores[i][k]};
+        recall.scores[i][k] = 0;
+    }
+    lists.query_weight = lc_postings_query_weight(index, &query);
+    count = lc_fuse(&lists, NULL, fused);
+    for (size_t k = 0; k < count; k++)
+        recall.scores[i][fused[k].id] = fused[k].score;
+}
+
+/* With no vectors fusion keeps the order of BM25. */
+static void score_words(bool fuses)
+{
+    lc_stemmer stemmer;
+    lc_postings *index;
+    loci_error err;
+
+    if (lc_stemmer_init(&stemmer, LC_STEM_ENGLISH, &err) != LOCI_OK ||
+        lc_postings_new(&env.heap, &index, &err) != LOCI_OK)
+        die(err.message);
+    for (uint32_t k = 0; k < CANDIDATES; k++) {
+        lc_words terms = split(&stemmer, recall.candidates[k]);
+
+        if (lc_postings_add(index, k, terms.items, terms.count, &err) != LOCI_OK)
+            die(err.message);
+    }
+    for (int i = 0; i < TRIPLES; i++)
+        score_words_of(index, &stemmer, i, fuses);
+    lc_postings_free(index);
+    lc_stemmer_clear(&stemmer);
+}
+
+static void bench_recall(lc_encoder *encoder)
+{
+    read_triples();
+    score_vectors(embed_meaning, encoder);
+    print_recall("encoder");
+    score_words(true);
+    print_recall("encoder and BM25, fused");
+    score_words(false);
+    print_recall("BM25");
+    score_vectors(embed_spelling, NULL);
+    print_recall("spelling");
+    lc_arena_clear(&recall.arena);
 }
 
 int main(void)
@@ -415,8 +521,7 @@ int main(void)
     open_peer(&p);
     bench_speed(&p, encoder, scalar);
     close_peer(&p);
-    bench_recall("encoder", embed_meaning, encoder);
-    bench_recall("spelling", embed_spelling, NULL);
+    bench_recall(encoder);
     lc_encoder_close(encoder);
     lc_encoder_close(scalar);
     return 0;

@@ -223,8 +223,8 @@ static void create_peer(sqlite3 *db, const char *like, const char *name)
 
 static const char move_text[] =
     "insert into peer_past (tenant_id, user_id, " LC_FACT_COLUMNS ", " LC_FACT_TAIL
-    ") select tenant_id, user_id, " LC_FACT_COLUMNS_A ", 0, " LC_FACT_COLUMNS_B
-    ", 'superseded', ?4, ?5, null, null from peer where tenant_id = ?1 and user_id = ?2"
+    ", ended_seq) select tenant_id, user_id, " LC_FACT_COLUMNS_A ", 0, " LC_FACT_COLUMNS_B
+    ", 'superseded', ?4, ?5, null, null, seq + 1 from peer where tenant_id = ?1 and user_id = ?2"
     " and id = ?3";
 
 static const char insert_text[] =
@@ -267,7 +267,7 @@ static double run_bare(void)
     run(db, "begin immediate; drop table if exists former; drop table if exists former_past;"
             "alter table peer rename to former; alter table peer_past rename to former_past;"
             "drop index peer_id_0; drop index peer_past_slot_0; drop index peer_past_claim_0;"
-            "commit");
+            "drop index peer_seq_0; drop index peer_doubt_0; drop index peer_past_ended_0; commit");
     start_s = now_s() - start_s;
     sqlite3_close(db);
     return start_s;

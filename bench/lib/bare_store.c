@@ -62,8 +62,8 @@ static const char *const texts[STATEMENTS] = {
     [APPEND] = "insert into events (tenant_id, user_id, seq, type, v, recorded_at, refs, payload,"
                " is_erased) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0)",
     [MOVE] = "insert into fact_past (tenant_id, user_id, " LC_FACT_COLUMNS ", " LC_FACT_TAIL
-             ") select tenant_id, user_id, " LC_FACT_COLUMNS_A ", 0, " LC_FACT_COLUMNS_B
-             ", 'superseded', ?4, ?5, null, null from fact_current"
+             ", ended_seq) select tenant_id, user_id, " LC_FACT_COLUMNS_A ", 0, " LC_FACT_COLUMNS_B
+             ", 'superseded', ?4, ?5, null, null, seq + 1 from fact_current"
              " where tenant_id = ?1 and user_id = ?2 and id = ?3",
     [PUT] = "insert into fact_current (tenant_id, user_id, " NEW_COLUMNS ", place)"
             " values (?1, ?2, " NEW_VALUES ", 0)"
@@ -79,8 +79,8 @@ static const char *const texts[STATEMENTS] = {
             " required_permission = excluded.required_permission, is_multi = excluded.is_multi,"
             " supersedes = excluded.supersedes, depends_on = excluded.depends_on,"
             " needs_review = 0, has_derived = 0",
-    [PUT_PAST] = "insert into fact_past (tenant_id, user_id, " NEW_COLUMNS ", standing)"
-                 " values (?1, ?2, " NEW_VALUES ", 'superseded')",
+    [PUT_PAST] = "insert into fact_past (tenant_id, user_id, " NEW_COLUMNS ", standing, ended_seq)"
+                 " values (?1, ?2, " NEW_VALUES ", 'superseded', ?4)",
     [KEEP_REQUEST] = "insert into requests (tenant_id, user_id, request_id, args_hash, answer,"
                      " recorded_at) values (?1, ?2, ?3, ?4, ?5, ?6)"
                      " on conflict (tenant_id, user_id, request_id) do update set"

@@ -61,7 +61,9 @@ static loci_str label_of(state_player *player, loci_str key, const lc_json *valu
     return label;
 }
 
-/* What to call the fact that `pointer` means; none when it is unknown or the slot `key` itself. */
+/* What to call the fact that `pointer` means; none when it is unknown or the slot `key` itself. An
+ * id of the data becomes the key of its slot: what was said since may have given that another
+ * value. */
 static loci_str resolve(const state_player *player, loci_str pointer, loci_str key)
 {
     const state_known *known;
@@ -74,7 +76,7 @@ static loci_str resolve(const state_player *player, loci_str pointer, loci_str k
     }
     for (known = player->known; known != NULL; known = known->next) {
         if (known->given.len > 0 && lc_str_eq(known->given, pointer))
-            return lc_str_eq(known->key, key) ? LC_STR_NONE : known->id;
+            return lc_str_eq(known->key, key) ? LC_STR_NONE : known->key;
     }
     return LC_STR_NONE;
 }

@@ -106,6 +106,53 @@ static void look_at_content(lc_doctor *doctor, loci_engine *engine)
                   (long long)((lc_clock_monotonic_us() - began_us) / 1000));
 }
 
+static loci_str text_of(const lc_json *object, const char *name)
+{
+    const lc_json *member = lc_json_member(object, loci_str_of(name));
+
+    return member != NULL && lc_json_kind_of(member) == LC_JSON_STRING ? lc_json_str(member)
+                                                                       : LC_STR("");
+}
+
+static void add_data_file(lc_doctor *doctor, const lc_json *file)
+{
+    loci_str name = text_of(file, "name"), use = text_of(file, "use");
+    loci_str problem = text_of(file, "problem");
+    lc_finding finding = {.name = "data"};
+
+    if (lc_str_is(text_of(file, "state"), "missing")) {
+        finding.kind = LC_FINDING_NOTE;
+        finding.advice = "`script/data` brings it; loci works without, and says where it estimates";
+    } else if (problem.len > 0) {
+        finding.kind = LC_FINDING_BAD;
+        finding.advice = "Remove it and run `script/data`: what it gives is wrong or estimated";
+    }
+    if (problem.len > 0)
+        lc_doctor_add(doctor, &finding, "%.*s (for %.*s)", LC_STR_ARG(problem), LC_STR_ARG(use));
+    else
+        lc_doctor_add(doctor, &finding, "%.*s is whole: %.*s", LC_STR_ARG(name), LC_STR_ARG(use));
+}
+
+/* The files are optional: one that is missing is worth knowing, one that is damaged is wrong. */
+static void look_at_data(lc_doctor *doctor, loci_engine *engine)
+{
+    lc_cli *cli = doctor->cli;
+    lc_operation operation = {.name = "model.status", .args = LC_STR("{\"check_data\":true}")};
+    loci_answer *answer = NULL;
+    const lc_json *json, *files;
+    loci_error err;
+
+    if (lc_operation_call(cli, engine, &operation, &answer, &err) != LOCI_OK) {
+        add_failure(doctor, "data", &err);
+        return;
+    }
+    if (lc_json_parse(cli->arena, loci_answer_json(answer), 0, &json, NULL) == LOCI_OK &&
+        (files = lc_json_member(json, LC_STR("data"))) != NULL)
+        for (const lc_json *file = lc_json_first(files); file != NULL; file = lc_json_next(file))
+            add_data_file(doctor, file);
+    loci_answer_free(answer);
+}
+
 /* Only a hint: whether the shell has read it cannot be seen from here. */
 static void look_at_shell(lc_doctor *doctor)
 {
@@ -138,6 +185,7 @@ void lc_doctor_look_inside(lc_doctor *doctor)
                   "file, environment and flags are valid");
     look_at_status(doctor, engine);
     look_at_content(doctor, engine);
+    look_at_data(doctor, engine);
     look_at_shell(doctor);
     loci_close(engine);
 }

@@ -18,8 +18,8 @@
 
 static const lc_pack_section sections[LC_SECTION_COUNT] = {
     [LC_SECTION_IDENTITY] = {"identity", NULL, NULL, 1000},
-    [LC_SECTION_CONSTRAINTS] = {"constraints", "Rules that apply:", "- ", 1000},
-    [LC_SECTION_FACTS] = {"facts", "What is known:", "- ", FACT_SHARE_PERMILLE},
+    [LC_SECTION_CONSTRAINTS] = {"constraints", "Rules that apply:", LC_FACT_BULLET, 1000},
+    [LC_SECTION_FACTS] = {"facts", "What is known:", LC_FACT_BULLET, FACT_SHARE_PERMILLE},
     [LC_SECTION_CONVERSATION] = {"conversation", "What was said:", "- ", 1000},
     [LC_SECTION_WORKING] = {"working", "Notes of this session:", "- ", 1000},
     [LC_SECTION_ENVIRONMENT] = {"environment", "Right now:", "- ", 1000},
@@ -32,7 +32,7 @@ typedef struct building {
     lc_source source;
     lc_said *said;
     size_t said_count;
-    size_t *fact_said, *signal_said, *message_said; /* Where each is in `said`. */
+    size_t *fact_said, *signal_said, *note_said, *message_said; /* Where each is in `said`. */
     const lc_judged *judged;
     lc_pack_item *items;
     size_t item_count;
@@ -48,6 +48,7 @@ typedef struct moment {
     lc_said said;
     size_t *place; /* Where its index in `said` goes. */
     size_t ended;  /* Of a former fact: its index, else LC_SAID_NONE. */
+    size_t signal; /* Of what a signal was before: its index, else LC_SAID_NONE. */
 } moment;
 
 static int compare_moments(const void *a, const void *b)
@@ -63,11 +64,28 @@ static moment *add_moment(moment *moments, size_t *count, int64_t seq, lc_said_k
 {
     moment *m = &moments[*count];
 
-    *m = (moment){.seq = seq, .order = (int)*count, .ended = LC_SAID_NONE};
+    *m = (moment){.seq = seq, .order = (int)*count, .ended = LC_SAID_NONE, .signal = LC_SAID_NONE};
     m->said.kind = kind;
     m->said.successor = LC_SAID_NONE;
     ++*count;
     return m;
+}
+
+/* Signals have no seq. They only ever replace each other, so where they stand does not matter. */
+static void list_signals(building *b, moment *moments, size_t *count)
+{
+    for (size_t i = 0; i < b->source.signal_count; i++) {
+        const lc_source_signal *signal = &b->source.signals[i];
+        moment *m = add_moment(moments, count, signal->signal.recorded_at, LC_SAID_SIGNAL);
+
+        m->said.text = signal->text;
+        m->place = &b->signal_said[i];
+        for (size_t f = 0; f < signal->former_count; f++) {
+            m = add_moment(moments, count, signal->signal.recorded_at, LC_SAID_FORMER);
+            m->said.text = signal->former[f];
+            m->signal = i;
+        }
+    }
 }
 
 static size_t list_moments(building *b, moment *moments)
@@ -79,6 +97,7 @@ static size_t list_moments(building *b, moment *moments)
         moment *m = add_moment(moments, &count, source->chosen.facts[i].fact.seq, LC_SAID_FACT);
 
         m->said.text = source->chosen.facts[i].text;
+        m->said.rank = source->chosen.facts[i].fact.authority.rank;
         m->place = &b->fact_said[i];
     }
     for (size_t i = 0; i < source->ended_count; i++) {
@@ -94,14 +113,12 @@ static size_t list_moments(building *b, moment *moments)
         m->said.is_model = lc_message_is_model(&source->messages[i]);
         m->place = &b->message_said[i];
     }
-    /* Signals have no seq. They only ever replace each other, so where they stand does not matter.
-     */
-    for (size_t i = 0; i < source->signal_count; i++) {
-        moment *m = add_moment(moments, &count, source->signals[i].signal.recorded_at,
-                               LC_SAID_SIGNAL);
+    list_signals(b, moments, &count);
+    for (size_t i = 0; i < source->item_count; i++) {
+        moment *m = add_moment(moments, &count, 0, LC_SAID_NOTE);
 
-        m->said.text = source->signals[i].text;
-        m->place = &b->signal_said[i];
+        m->said.text = source->items[i].text;
+        m->place = &b->note_said[i];
     }
     return count;
 }
@@ -123,15 +140,16 @@ static loci_status judge(building *b, loci_error *err)
 {
     const lc_source *source = &b->source;
     size_t room = source->chosen.count + source->ended_count + source->message_count +
-                  source->signal_count + 1;
+                  source->signal_count * (1 + LC_SIGNAL_FORMER_MAX) + source->item_count + 1;
     moment *moments = lc_arena_zalloc_array(b->arena, room, sizeof *moments);
 
     b->said = lc_arena_zalloc_array(b->arena, room, sizeof *b->said);
     b->fact_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->fact_said);
     b->signal_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->signal_said);
+    b->note_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->note_said);
     b->message_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->message_said);
     if (moments == NULL || b->said == NULL || b->fact_said == NULL || b->signal_said == NULL ||
-        b->message_said == NULL)
+        b->note_said == NULL || b->message_said == NULL)
         return lc_fail_memory(err);
     b->said_count = list_moments(b, moments);
     qsort(moments, b->said_count, sizeof *moments, compare_moments);
@@ -143,12 +161,16 @@ static loci_status judge(building *b, loci_error *err)
         if (moments[i].ended != LC_SAID_NONE)
             b->said[i].successor = find_said(b, moments,
                                              source->ended[moments[i].ended].fact.superseded_by);
+        if (moments[i].signal != LC_SAID_NONE)
+            b->said[i].successor = b->signal_said[moments[i].signal];
     }
     return lc_talk_judge(b->input->talk, b->arena,
                          &(lc_talk_input){.said = b->said,
                                           .count = b->said_count,
                                           .query = b->input->query,
-                                          .reader_rank = b->input->reader_rank},
+                                          .reader_rank = b->input->reader_rank,
+                                          .reader_organization = b->input->identity->organization,
+                                          .scope = b->input->source.view.scope_id},
                          &b->judged, err);
 }
 
@@ -241,24 +263,21 @@ static loci_status add_time(building *b, loci_error *err)
     return LOCI_OK;
 }
 
-/* "key: value", where it comes from when that is an organisation's, and whether it is in doubt. */
-static loci_status fact_line(building *b, size_t index, loci_str *out, loci_error *err)
+/* The line of a fact, with a mark when it is in doubt. `*is_plain`: as it was counted. */
+static loci_status fact_line(building *b, size_t index, loci_str *out, bool *is_plain,
+                             loci_error *err)
 {
     const lc_source_fact *fact = &b->source.chosen.facts[index];
-    bool is_official = lc_str_is(fact->fact.memory_type, "organizational") &&
-                       fact->fact.source.len > 0;
-    loci_str text = {0}, none = LC_STR("");
+    loci_str text = {0};
     loci_status status = lc_judged_text(b->arena, &b->judged[b->fact_said[index]], fact->text,
                                         &text, err);
 
-    if (status != LOCI_OK)
+    if (status == LOCI_OK)
+        status = lc_fact_line(b->arena, &fact->fact, text, out, err);
+    *is_plain = text.ptr == fact->text.ptr && !fact->fact.needs_review;
+    if (status != LOCI_OK || !fact->fact.needs_review)
         return status;
-    *out = join(b->arena,
-                (loci_str[]){fact->fact.key, LC_STR(": "), text, is_official ? LC_STR(" (") : none,
-                             is_official ? fact->fact.source : none,
-                             is_official ? LC_STR(")") : none,
-                             fact->fact.needs_review ? LC_STR(" (unverified)") : none},
-                7);
+    *out = join(b->arena, (loci_str[]){*out, LC_STR(" (unverified)")}, 2);
     return out->ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
@@ -296,6 +315,8 @@ static loci_status add_facts(building *b, bool constraints, const ranked *order,
     for (size_t i = 0; i < b->source.chosen.count; i++) {
         const lc_source_fact *fact = &b->source.chosen.facts[order[i].index];
         const lc_judged *judged = &b->judged[b->fact_said[order[i].index]];
+        lc_pack_item *item;
+        bool is_plain;
         loci_str line;
         loci_status status;
 
@@ -305,11 +326,13 @@ static loci_status add_facts(building *b, bool constraints, const ranked *order,
             lc_manifest_exclude(&b->manifest, fact->fact.id, reason_of(judged->verdict));
             continue;
         }
-        status = fact_line(b, order[i].index, &line, err);
+        status = fact_line(b, order[i].index, &line, &is_plain, err);
         if (status != LOCI_OK)
             return status;
-        add_item(b, constraints ? LC_SECTION_CONSTRAINTS : LC_SECTION_FACTS, fact->fact.id, line)
-            ->is_mandatory = constraints;
+        item = add_item(b, constraints ? LC_SECTION_CONSTRAINTS : LC_SECTION_FACTS, fact->fact.id,
+                        line);
+        item->is_mandatory = constraints;
+        item->known_tokens = is_plain ? fact->line_tokens : 0;
     }
     return LOCI_OK;
 }
@@ -336,29 +359,15 @@ static loci_status add_signals(building *b, loci_error *err)
     return LOCI_OK;
 }
 
-/* "[SCOPE: x] ..." belongs to x alone. */
-static bool is_scoped(const building *b, loci_str text)
-{
-    static const char prefix[] = "scope:";
-    loci_str mark, rest;
-
-    if (!lc_mark_read(text, &mark, &rest) || mark.len < sizeof prefix - 1)
-        return false;
-    for (size_t i = 0; i < sizeof prefix - 1; i++)
-        if ((mark.ptr[i] | 0x20) != (prefix[i] | 0x20))
-            return false;
-    mark = lc_str_trim((loci_str){mark.ptr + sizeof prefix - 1, mark.len - (sizeof prefix - 1)});
-    return !lc_str_eq(mark, b->input->source.view.scope_id);
-}
-
 static loci_status add_notes(building *b, loci_error *err)
 {
     for (size_t i = 0; i < b->source.item_count; i++) {
         const lc_source_item *item = &b->source.items[i];
         loci_str line;
 
-        if (is_scoped(b, item->text)) {
-            lc_manifest_exclude(&b->manifest, item->item.key, "scope");
+        if (b->judged[b->note_said[i]].verdict != LC_VERDICT_HOLDS) {
+            lc_manifest_exclude(&b->manifest, item->item.key,
+                                reason_of(b->judged[b->note_said[i]].verdict));
             continue;
         }
         line = join(b->arena, (loci_str[]){item->item.key, LC_STR(": "), item->text}, 3);

@@ -3,6 +3,9 @@
  * First who may be seen: one look at every fact, cheap because nearly all are global and nobody's
  * own. Then all constraints, the best for the query by BM25, and the newest until the limit. What
  * needs a review is asked of the store: the mark can come and go without the fact being written. */
+#include <stdio.h>
+
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -129,9 +132,54 @@ static void hide_outer(choosing *c)
 
 /* ---- Taking ---------------------------------------------------------------------------------- */
 
+loci_status lc_fact_line(lc_arena *arena, const lc_fact *fact, loci_str text, loci_str *out,
+                         loci_error *err)
+{
+    bool is_official = lc_str_is(fact->memory_type, "organizational") && fact->source.len > 0;
+    size_t bytes = fact->key.len + 2 + text.len + (is_official ? fact->source.len + 3 : 0);
+    char *line = lc_arena_alloc(arena, bytes + 1);
+    int len;
+
+    if (line == NULL)
+        return lc_fail_memory(err);
+    memcpy(line, fact->key.ptr, fact->key.len);
+    memcpy(line + fact->key.len, ": ", 2);
+    memcpy(line + fact->key.len + 2, text.ptr, text.len);
+    line[fact->key.len + 2 + text.len] = '\0';
+    if (is_official) {
+        char *at = line + fact->key.len + 2 + text.len;
+
+        len = snprintf(at, fact->source.len + 4, " (%.*s)", (int)fact->source.len,
+                       fact->source.ptr);
+        LC_ASSERT(len == (int)fact->source.len + 3);
+    }
+    *out = (loci_str){line, bytes};
+    return LOCI_OK;
+}
+
+/* A line is counted when it is first wanted, and the count stays with the fact. */
+static loci_status count_line(choosing *c, lc_indexed_fact *fact, loci_error *err)
+{
+    lc_arena_mark mark = lc_arena_get_mark(c->arena);
+    loci_str line;
+    loci_status status;
+
+    if (fact->line_tokens > 0 && fact->line_encoding == c->request->encoding)
+        return LOCI_OK;
+    status = lc_fact_line(c->arena, &fact->fact, fact->text, &line, err);
+    if (status != LOCI_OK)
+        return status;
+    fact->line_tokens = lc_pack_line_tokens(c->arena->heap, c->request->counter, LC_FACT_BULLET,
+                                            line);
+    fact->line_encoding = c->request->encoding;
+    lc_arena_rewind(c->arena, mark);
+    return LOCI_OK;
+}
+
 static loci_status take(choosing *c, uint32_t place, float score, loci_error *err)
 {
-    const lc_indexed_fact *from = c->index->places[place];
+    lc_indexed_fact *from = c->index->places[place];
+    loci_status status = count_line(c, from, err);
     lc_source_fact *to = &c->out->facts[c->out->count];
     loci_str *texts[] = {&to->fact.id,
                          &to->fact.key,
@@ -145,7 +193,10 @@ static loci_status take(choosing *c, uint32_t place, float score, loci_error *er
                          &to->fact.authority.name,
                          &to->text};
 
-    *to = (lc_source_fact){.fact = from->fact, .text = from->text, .score = score};
+    if (status != LOCI_OK)
+        return status;
+    *to = (lc_source_fact){
+        .fact = from->fact, .text = from->text, .score = score, .line_tokens = from->line_tokens};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         if (texts[i]->ptr == NULL)
             continue;

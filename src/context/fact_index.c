@@ -9,6 +9,7 @@
 #include "base/str.h"
 #include "context/fact_index_private.h"
 #include "context/show.h"
+#include "store/backup.h"
 
 #define EMPTY_MAX 1000 /* Places without a fact, beside as many as there are facts. */
 #define ALL INT64_MAX
@@ -298,8 +299,16 @@ static loci_status follow(lc_fact_index *index, lc_tx *tx, const lc_head *head, 
 loci_status lc_fact_index_catch_up(lc_fact_index *index, lc_tx *tx, loci_error *err)
 {
     lc_head head = {0};
-    loci_status status = lc_tx_head(tx, &head, err);
+    int64_t mark = 0;
+    loci_status status = lc_tx_restore_mark(tx, &mark, err);
 
+    if (status == LOCI_OK)
+        status = lc_tx_head(tx, &head, err);
+    /* Another process may have put a backup in the place of the log that was seen. */
+    if (status == LOCI_OK && mark != index->restore_mark) {
+        lc_fact_index_reset(index);
+        index->restore_mark = mark;
+    }
     if (status != LOCI_OK || head.seq == index->seen_seq)
         return status;
     if (head.seq < index->seen_seq)

@@ -10,6 +10,9 @@
 #define LC_CONTEXT_FACT_INDEX_H
 
 #include "fact/fact_recent.h"
+#include "pack/pack.h"
+
+#define LC_FACT_BULLET "- "
 
 typedef struct lc_fact_index lc_fact_index;
 
@@ -28,13 +31,16 @@ loci_status lc_fact_index_catch_up(lc_fact_index *index, lc_tx *tx, loci_error *
 typedef struct lc_fact_request {
     lc_fact_view view;
     loci_str query;
-    size_t limit; /* Facts beside the constraints, which are all given. */
+    size_t limit;       /* Facts beside the constraints, which are all given. */
+    lc_counter counter; /* Counts the tokens of lines that were not counted before. */
+    int encoding;       /* Which counts these are; a count of another one does not serve. */
 } lc_fact_request;
 
 typedef struct lc_source_fact {
     lc_fact fact;
-    loci_str text; /* Its value as text. */
-    float score;   /* BM25; 0 = shares no word with the query. */
+    loci_str text;       /* Its value as text. */
+    float score;         /* BM25; 0 = shares no word with the query. */
+    int64_t line_tokens; /* Of lc_fact_line() in a list: counted once, kept with the fact. */
 } lc_source_fact;
 
 /* What was chosen, in the arena: constraints, then the best for the query, then the newest. */
@@ -53,6 +59,10 @@ typedef struct lc_fact_choice {
 
 loci_status lc_fact_index_choose(lc_fact_index *index, lc_tx *tx, const lc_fact_request *request,
                                  lc_arena *arena, lc_fact_choice *out, loci_error *err);
+
+/* "key: value", and where it comes from when that is an organisation's; in the arena. */
+loci_status lc_fact_line(lc_arena *arena, const lc_fact *fact, loci_str text, loci_str *out,
+                         loci_error *err);
 
 /* Whoever has an index. */
 typedef struct lc_fact_chooser {

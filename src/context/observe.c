@@ -28,9 +28,12 @@ typedef struct observing {
     size_t count;
 } observing;
 
+/* False when out of memory. None stays none: a fact without a source gets a successor without. */
 static bool keep(lc_arena *arena, loci_str *text)
 {
-    *text = lc_arena_copy(arena, text->ptr != NULL ? *text : LC_STR(""));
+    if (text->ptr == NULL)
+        return true;
+    *text = lc_arena_copy(arena, *text);
     return text->ptr != NULL;
 }
 
@@ -47,7 +50,8 @@ static loci_status add_known(void *ctx, const lc_fact *fact, loci_error *err)
         return LOCI_OK;
     *to = *fact;
     if (!keep(p->arena, &to->id) || !keep(p->arena, &to->key) || !keep(p->arena, &to->value) ||
-        !keep(p->arena, &to->source) || !keep(p->arena, &to->superseded_by))
+        !keep(p->arena, &to->source) || !keep(p->arena, &to->authority.name) ||
+        !keep(p->arena, &to->superseded_by))
         return lc_fail_memory(err);
     p->count++;
     return LOCI_OK;
@@ -151,6 +155,12 @@ static bool is_about_the_fact(loci_status status)
            status == LOCI_EFORBIDDEN;
 }
 
+static lc_authority authority_for(const lc_observation *o, const lc_fact *fact)
+{
+    return !o->is_authority_given && fact->authority.rank < o->authority.rank ? fact->authority
+                                                                              : o->authority;
+}
+
 static loci_status decide(observing *p, const lc_proposal *proposal, lc_fact_plan **out,
                           loci_error *err)
 {
@@ -159,7 +169,7 @@ static loci_status decide(observing *p, const lc_proposal *proposal, lc_fact_pla
         .key = fact->key,
         .source = fact->source,
         .view = p->o->view,
-        .authority = p->o->authority,
+        .authority = authority_for(p->o, fact),
         .trust = p->o->trust,
         .observed_at = p->o->message.observed_at,
         .valid_until = LC_FACT_NO_TIME,
@@ -216,8 +226,8 @@ loci_status lc_context_observe(lc_tx *tx, const lc_observation *observation, lc_
     if (p == NULL)
         return lc_fail_memory(err);
     *p = (observing){.tx = tx, .o = observation, .arena = observation->arena};
-    /* What a model says is kept and changes nothing. */
-    if (lc_trust_is_trusted(observation->trust)) {
+    /* What a model says is kept and changes nothing. What a tool or the web says makes claims. */
+    if (!lc_message_is_model(&observation->message)) {
         status = read_known(p, err);
         if (status == LOCI_OK)
             status = propose(p, proposals, &count, err);

@@ -16,7 +16,9 @@ typedef struct lc_observation {
     lc_session_use *session; /* Chosen, not yet begun. */
     lc_message message;      /* Role, speaker, text, observed_at. */
     lc_fact_view view;
-    lc_authority authority; /* Of the speaker, effective. */
+    lc_authority authority;  /* Of the speaker, effective. */
+    bool is_authority_given; /* The caller said so; else a correction keeps the rank of what it
+                                corrects, at most the speaker's: talk alone raises nothing. */
     loci_str trust;
     bool is_one_session; /* The caller named a session: only its messages are before this one. */
     lc_arena *arena;

@@ -65,11 +65,16 @@ static bool has_nested(const lc_json *value)
 loci_status lc_show_value(lc_arena *arena, loci_str json, loci_str *out, loci_error *err)
 {
     const lc_json *value;
-    lc_buf text;
     loci_status status = lc_json_parse(arena, json, 0, &value, err);
 
-    if (status != LOCI_OK)
-        return status;
+    return status == LOCI_OK ? lc_show_json(arena, value, out, err) : status;
+}
+
+loci_status lc_show_json(lc_arena *arena, const lc_json *value, loci_str *out, loci_error *err)
+{
+    lc_buf text;
+    loci_status status;
+
     lc_buf_init(&text, arena->heap, LOCI_MEM_REQUESTS, 2 * LC_ARGS_BYTES_MAX);
     if (is_nested(value) && lc_json_first(value) != NULL && !has_nested(value))
         show_members(&text, value);

@@ -2,6 +2,7 @@
 #include "context/source.h"
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "context/show.h"
 
@@ -47,6 +48,8 @@ static loci_status add_fact(void *ctx, const lc_fact *fact, loci_error *err)
     if (to == NULL)
         return lc_fail_memory(err);
     to->fact = *fact;
+    if (fact->standing == LC_FACT_IS_CLAIM)
+        to->fact.superseded_by = fact->contests; /* That holds in its place. */
     if (!keep(l->arena, &to->fact.id) || !keep(l->arena, &to->fact.key) ||
         !keep(l->arena, &to->fact.value) || !keep(l->arena, &to->fact.source) ||
         !keep(l->arena, &to->fact.memory_type) || !keep(l->arena, &to->fact.scope) ||
@@ -67,7 +70,8 @@ static loci_status add_signal(void *ctx, const lc_signal *signal, loci_error *er
     if (to == NULL)
         return lc_fail_memory(err);
     to->signal = *signal;
-    return keep(l->arena, &to->signal.key) && keep(l->arena, &to->signal.value)
+    return keep(l->arena, &to->signal.key) && keep(l->arena, &to->signal.value) &&
+                   keep(l->arena, &to->signal.former)
                ? LOCI_OK
                : lc_fail_memory(err);
 }
@@ -121,6 +125,22 @@ loci_status lc_source_read_messages(lc_tx *tx, const lc_message_page *page, lc_a
     return status;
 }
 
+static loci_status show_signal(lc_arena *arena, lc_source_signal *signal, loci_error *err)
+{
+    const lc_json *former, *item;
+    loci_status status = lc_show_value(arena, signal->signal.value, &signal->text, err);
+
+    if (status == LOCI_OK)
+        status = lc_json_parse(arena, signal->signal.former, 0, &former, err);
+    if (status != LOCI_OK)
+        return status;
+    for (item = lc_json_first(former);
+         item != NULL && signal->former_count < LC_SIGNAL_FORMER_MAX && status == LOCI_OK;
+         item = lc_json_next(item))
+        status = lc_show_json(arena, item, &signal->former[signal->former_count++], err);
+    return status;
+}
+
 /* Walks do not allow queries or long work inside, so values become text afterwards. */
 static loci_status show_all(lc_source *source, lc_arena *arena, loci_error *err)
 {
@@ -129,8 +149,7 @@ static loci_status show_all(lc_source *source, lc_arena *arena, loci_error *err)
     for (size_t i = 0; i < source->ended_count && status == LOCI_OK; i++)
         status = lc_show_value(arena, source->ended[i].fact.value, &source->ended[i].text, err);
     for (size_t i = 0; i < source->signal_count && status == LOCI_OK; i++)
-        status = lc_show_value(arena, source->signals[i].signal.value, &source->signals[i].text,
-                               err);
+        status = show_signal(arena, &source->signals[i], err);
     for (size_t i = 0; i < source->item_count && status == LOCI_OK; i++)
         status = lc_show_value(arena, source->items[i].item.value, &source->items[i].text, err);
     return status;
@@ -145,9 +164,15 @@ static loci_status read_facts(lc_tx *tx, const lc_source_input *input, lc_arena 
         /* What ended before anything that may repeat it was said does not matter. */
         .after_seq = out->message_count > 0 ? out->messages[0].seq - 1 : INT64_MAX,
         .limit = LC_SOURCE_ENDED_MAX,
+        .has_claims = true,
     };
     lc_fact_request request = {
-        .view = input->view, .query = input->query, .limit = LC_SOURCE_FACTS_MAX};
+        .view = input->view,
+        .query = input->query,
+        .limit = LC_SOURCE_FACTS_MAX,
+        .counter = input->counter,
+        .encoding = input->encoding,
+    };
     loci_status status = input->chooser.choose(input->chooser.ctx, tx, &request, arena,
                                                &out->chosen, err);
 

@@ -19,6 +19,8 @@
 typedef struct lc_source_signal {
     lc_signal signal;
     loci_str text;
+    loci_str former[LC_SIGNAL_FORMER_MAX]; /* What it was before, the last first. */
+    size_t former_count;
 } lc_source_signal;
 
 typedef struct lc_source_item {
@@ -28,7 +30,7 @@ typedef struct lc_source_item {
 
 typedef struct lc_source {
     lc_fact_choice chosen; /* Valid facts in the view that may be read. */
-    lc_source_fact *ended; /* Superseded or retracted, the last first. */
+    lc_source_fact *ended; /* Superseded, retracted or only claimed, the last first. */
     size_t ended_count;
     lc_source_signal *signals;
     size_t signal_count;
@@ -41,6 +43,8 @@ typedef struct lc_source {
 typedef struct lc_source_input {
     loci_str query;
     lc_fact_chooser chooser;
+    lc_counter counter;
+    int encoding;
     lc_fact_view view;
     loci_str session_id; /* Messages of this session only; none = of all. */
     loci_str working_id; /* Whose working set; none = nobody's. */

@@ -254,7 +254,7 @@ static loci_status use_best(lc_models *models, lc_arena *arena, lc_embedder *out
     if (url.len > 0)
         return use_provider(models, arena, out, err);
     status = use_builtin(models, arena, out, err);
-    if (status == LOCI_ENOTFOUND) {
+    if (status == LOCI_ENOTFOUND || status == LOCI_ECORRUPT) { /* model.status says so. */
         use_lexical(out);
         status = LOCI_OK;
     }

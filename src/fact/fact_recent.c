@@ -7,19 +7,21 @@
 #define WRITTEN_AFTER                                                                              \
     "select " LC_FACT_OF_CURRENT " where tenant_id = $1 and user_id = $2 and seq > $3"
 #define ENDED_AFTER                                                                                \
-    "select " LC_FACT_OF_PAST " where tenant_id = $1 and user_id = $2 and ended_seq > $3"          \
-    " and standing in ('superseded', 'retracted')"
+    "select " LC_FACT_OF_PAST " where tenant_id = $1 and user_id = $2 and ended_seq > $3"
+#define ENDED " and standing in ('superseded', 'retracted')"
+#define ENDED_OR_CLAIMED " and standing in ('superseded', 'retracted', 'claim')"
+#define OF_PERSONA " and persona_id in ('', $5) order by ended_seq desc limit $4"
 
 static const lc_sql recent_sql = {WRITTEN_AFTER
                                   " and persona_id in ('', $5) order by seq desc limit $4",
                                   "ttiit", LC_FACT_ROW_KINDS};
 static const lc_sql recent_of_all_sql = {WRITTEN_AFTER " order by seq desc limit $4", "ttii",
                                          LC_FACT_ROW_KINDS};
-static const lc_sql ended_sql = {ENDED_AFTER
-                                 " and persona_id in ('', $5) order by ended_seq desc limit $4",
-                                 "ttiit", LC_FACT_ROW_KINDS};
-static const lc_sql ended_of_all_sql = {ENDED_AFTER " order by ended_seq desc limit $4", "ttii",
-                                        LC_FACT_ROW_KINDS};
+static const lc_sql ended_sql = {ENDED_AFTER ENDED OF_PERSONA, "ttiit", LC_FACT_ROW_KINDS};
+static const lc_sql ended_or_claimed_sql = {ENDED_AFTER ENDED_OR_CLAIMED OF_PERSONA, "ttiit",
+                                            LC_FACT_ROW_KINDS};
+static const lc_sql ended_of_all_sql = {ENDED_AFTER ENDED " order by ended_seq desc limit $4",
+                                        "ttii", LC_FACT_ROW_KINDS};
 static const lc_sql count_sql = {"select standing, count(*) from fact_past where tenant_id = $1"
                                  " and user_id = $2 and ended_seq > $3 and persona_id in ('', $4)"
                                  " group by standing",
@@ -60,7 +62,9 @@ loci_status lc_fact_each_recent(lc_tx *tx, const lc_fact_recent *recent, lc_fact
 loci_status lc_fact_each_ended(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
                                void *ctx, loci_error *err)
 {
-    return walk(tx, recent->is_of_all ? &ended_of_all_sql : &ended_sql, recent, visit, ctx, err);
+    const lc_sql *of_persona = recent->has_claims ? &ended_or_claimed_sql : &ended_sql;
+
+    return walk(tx, recent->is_of_all ? &ended_of_all_sql : of_persona, recent, visit, ctx, err);
 }
 
 loci_status lc_fact_each_in_doubt(lc_tx *tx, lc_fact_visit *visit, void *ctx, loci_error *err)

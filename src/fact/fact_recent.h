@@ -9,6 +9,7 @@
 typedef struct lc_fact_recent {
     loci_str persona_id; /* Its own and everybody's. */
     bool is_of_all;      /* Every persona's. */
+    bool has_claims;     /* With what ended what was only claimed; not of all. */
     int64_t after_seq;   /* Written or ended by a later event. */
     int64_t limit;
 } lc_fact_recent;

@@ -113,6 +113,7 @@ size_t lc_fuse(const lc_fusion_lists *lists, const lc_fusion *how, lc_fused *out
 
     LC_ASSERT(with.vector_floor < 1);
     LC_ASSERT(with.lexical_midpoint > 0);
+    LC_ASSERT(with.rarest_idf_min > 0);
     LC_ASSERT(with.background_place >= 1);
     LC_ASSERT(with.background_place <= LC_FUSION_BACKGROUND_MAX);
     if (lists->lexical_count > 0) {
@@ -133,7 +134,7 @@ size_t lc_fuse(const lc_fusion_lists *lists, const lc_fusion *how, lc_fused *out
             one->vector = min(1,
                               max(0, (one->cosine - with.vector_floor) / (1 - with.vector_floor)));
         if (one->has_bm25) {
-            one->rarity = beyond / lists->rarest_idf;
+            one->rarity = beyond / max(lists->rarest_idf, with.rarest_idf_min);
             one->coverage = min(1, beyond / lists->query_weight);
         }
         evidence = one->rarity * (1 + one->coverage) / 2;

@@ -36,24 +36,26 @@ typedef struct search {
     cursor cursors[]; /* Of the terms that some document has, in the query's order. */
 } search;
 
+/* Of a term that `having` of all documents have; none is fine. */
+static double idf(const lc_postings *index, size_t having)
+{
+    return log1p(((double)(index->live_count - having) + 0.5) / ((double)having + 0.5));
+}
+
 static void init_cursors(search *s, const lc_bm25 *bm25)
 {
     const lc_postings *index = s->index;
-    double documents = (double)index->live_count;
 
     for (size_t i = 0; i < s->query->term_count; i++) {
         const lc_postings_term *asked = &s->query->terms[i];
         const lc_term *term = lc_map_find(&index->by_text, asked->text);
-        double having;
 
         if (term == NULL || term->live == 0)
             continue;
-        having = (double)term->live;
         s->cursors[s->cursor_count++] = (cursor){
             .at = term->list,
             .end = term->list + term->count,
-            .factor = asked->weight * log1p((documents - having + 0.5) / (having + 0.5)) *
-                      (bm25->k1 + 1),
+            .factor = asked->weight * idf(index, term->live) * (bm25->k1 + 1),
         };
     }
 }
@@ -161,4 +163,17 @@ loci_status lc_postings_search(const lc_postings *index, const lc_postings_query
     *out_count = s->best.count;
     lc_heap_free(index->heap, s, bytes, LOCI_MEM_REQUESTS);
     return LOCI_OK;
+}
+
+double lc_postings_query_weight(const lc_postings *index, const lc_postings_query *query)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < query->term_count; i++) {
+        const lc_postings_term *asked = &query->terms[i];
+        const lc_term *term = lc_map_find(&index->by_text, asked->text);
+
+        sum += asked->weight * idf(index, term != NULL ? term->live : 0);
+    }
+    return sum;
 }

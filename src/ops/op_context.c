@@ -114,6 +114,7 @@ static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
                      .session_id = use.session.id,
                      .access = lc_fact_caller_access(&in->caller, &use.session.identity)},
             .authority = lc_fact_caller_authority(&in->caller, &use.session.identity),
+            .is_authority_given = lc_call_has(call, "authority"),
             .trust = in->caller.trust,
             .is_one_session = lc_call_has(call, "session_id"),
             .arena = call->arena,
@@ -181,6 +182,7 @@ static const lc_result build_results[] = {
 /* Counts for the packer, which has no way to fail: the first failure is kept and told later. */
 typedef struct counting {
     const lc_tokenizer *tokenizer;
+    int encoding; /* Unlike for exact and estimated counts. */
     bool is_estimated;
     loci_status failure;
     loci_error err;
@@ -208,7 +210,17 @@ static loci_status open_counting(lc_call *call, counting *out, loci_error *err)
     status = lc_tokenizers_get(lc_engine_tokenizers(call->engine), encoding, &out->tokenizer, err);
     if (status == LOCI_OK)
         out->is_estimated = !lc_tokenizer_is_exact(out->tokenizer);
+    out->encoding = 2 * (int)encoding + out->is_estimated;
     return status;
+}
+
+/* Whose messages are wanted: of all sessions, or of the one named. It may have ended, or not begun:
+ * then its name is the id of no session, and nothing was said in it. */
+static loci_str name_conversation(const lc_call *call, const lc_session *session)
+{
+    if (!lc_call_has(call, "session_id"))
+        return LC_STR_NONE;
+    return session->id.len > 0 ? session->id : lc_call_str(call, "session_id");
 }
 
 static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
@@ -228,17 +240,19 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
         status = lc_fact_read_view(call, tx, true, &input.source.view, err);
     if (status != LOCI_OK)
         return status;
+    input.source.session_id = name_conversation(call, &session);
     if (!found)
         session = (lc_session){0};
     input.source.query = input.query;
     input.source.chooser = lc_fact_cache_chooser(lc_engine_fact_cache(call->engine));
     input.source.working_id = session.id;
-    input.source.session_id = lc_call_has(call, "session_id") ? session.id : LC_STR_NONE;
     input.identity = &session.identity;
     input.reader_rank = session.identity.user_name.len > 0
                             ? lc_rank_in(session.identity.authority, lc_seniority())
                             : -1;
     input.counter = (lc_counter){count_tokens, &counter};
+    input.source.counter = input.counter;
+    input.source.encoding = counter.encoding;
     input.is_estimated = counter.is_estimated;
     lc_jw_object(&call->out);
     status = lc_context_build(tx, &input, &call->out, err);

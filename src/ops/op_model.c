@@ -8,7 +8,9 @@
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "engine/data_files.h"
 #include "engine/models.h"
+#include "engine/tokenizers.h"
 #include "ops/job_start.h"
 #include "ops/op.h"
 #include "store/embed_source.h"
@@ -166,7 +168,13 @@ static const lc_op op_embed = {
 
 /* ---- model.status ---------------------------------------------------------------------------- */
 
-static const lc_param status_params[] = {{.name = NULL}};
+static const lc_param status_params[] = {
+    {.name = "check_data",
+     .kind = LC_PARAM_BOOL,
+     .default_text = "false",
+     .help = "Read the data files through and compare their digests; for an administrator"},
+    {.name = NULL},
+};
 
 static const lc_result status_results[] = {
     {"embedder", LC_PARAM_STRING,
@@ -183,19 +191,49 @@ static const lc_result status_results[] = {
     {"usage", LC_PARAM_OBJECT,
      "What this tenant used of providers since open: chat_calls, chat_failures, chat_tokens_in, "
      "chat_tokens_out, embed_calls, embed_failures, embed_tokens"},
+    {"tokenizers", LC_PARAM_ANY,
+     "For each encoding of text.count: encoding, estimated (its data is not to be had)"},
+    {"data", LC_PARAM_ANY,
+     "For each data file: name, use, state (missing, damaged, present; whole when checked), "
+     "problem: what to do, or null"},
     {"vectors", LC_PARAM_INT, "Vectors of this user that can be used"},
     {"vectors_stale", LC_PARAM_INT, "Vectors of other generations: model.reembed replaces them"},
     {NULL, LC_PARAM_ANY, NULL},
 };
 
+static loci_status write_tokenizers(lc_call *call, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    lc_jw_name(&call->out, "tokenizers");
+    lc_jw_array(&call->out);
+    for (int i = 0; status == LOCI_OK && i < LC_ENCODINGS; i++) {
+        const lc_tokenizer *tokenizer;
+
+        status = lc_tokenizers_get(lc_engine_tokenizers(call->engine), (lc_encoding)i, &tokenizer,
+                                   err);
+        if (status != LOCI_OK)
+            break;
+        lc_jw_object(&call->out);
+        lc_jw_member_text(&call->out, "encoding", lc_encoding_name((lc_encoding)i));
+        lc_jw_member_bool(&call->out, "estimated", !lc_tokenizer_is_exact(tokenizer));
+        lc_jw_end(&call->out);
+    }
+    lc_jw_end(&call->out);
+    return status;
+}
+
 static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_models *models = lc_engine_models(call->engine);
+    bool checks_data = lc_call_bool(call, "check_data");
     lc_embedder embedder = {.generation = ""};
     lc_vector_set set = {.tenant_id = call->tenant_id, .user_id = call->user_id};
     int64_t current = 0, all = 0;
     loci_status status;
 
+    if (checks_data && !call->is_admin)
+        return lc_fail(err, LOCI_EFORBIDDEN, "check_data needs an admin");
     (void)lc_models_find_embedder(models, call->arena, &embedder, NULL); /* Told below. */
     set.generation = loci_str_of(embedder.generation);
     status = lc_vector_count(tx, &set, &current, &all, err);
@@ -203,6 +241,12 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
         return status;
     lc_jw_object(&call->out);
     status = lc_models_write_status(models, call->tenant_id, call->arena, &call->out, err);
+    if (status == LOCI_OK)
+        status = write_tokenizers(call, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_name(&call->out, "data");
+    status = lc_data_files_write(call->engine, checks_data, &call->out, err);
     lc_jw_member_int(&call->out, "vectors", current);
     lc_jw_member_int(&call->out, "vectors_stale", all - current);
     lc_jw_end(&call->out);

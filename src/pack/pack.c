@@ -10,22 +10,42 @@
 
 /* ---- Rendering ------------------------------------------------------------------------------- */
 
+/* How many bytes at `i` break a line, or are a control character in another way; 0 = none do. */
+static size_t break_bytes(loci_str text, size_t i)
+{
+    const unsigned char *at = (const unsigned char *)text.ptr + i;
+    size_t left = text.len - i;
+
+    if (at[0] < 0x20 || at[0] == 0x7f)
+        return 1;
+    if (left >= 2 && at[0] == 0xc2 && at[1] < 0xa0) /* U+0080 to U+009F. */
+        return 2;
+    if (left >= 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9))
+        return 3; /* U+2028 and U+2029. */
+    return 0;
+}
+
 /* One line: whatever breaks lines inside becomes a space, so that no text can pass for a heading.
  */
 static void append_line(lc_buf *out, const char *bullet, loci_str text)
 {
+    size_t start = 0;
+
     if (bullet != NULL)
         lc_buf_append(out, loci_str_of(bullet));
     for (size_t i = 0; i < text.len;) {
-        size_t run = i;
+        size_t bytes = break_bytes(text, i);
 
-        while (run < text.len && (unsigned char)text.ptr[run] >= 0x20)
-            run++;
-        lc_buf_append(out, (loci_str){text.ptr + i, run - i});
-        if (run < text.len)
-            lc_buf_append_byte(out, ' ');
-        i = run + 1;
+        if (bytes == 0) {
+            i++;
+            continue;
+        }
+        lc_buf_append(out, (loci_str){text.ptr + start, i - start});
+        lc_buf_append_byte(out, ' ');
+        i += bytes;
+        start = i;
     }
+    lc_buf_append(out, (loci_str){text.ptr + start, text.len - start});
     lc_buf_append_byte(out, '\n');
 }
 
@@ -37,9 +57,24 @@ static void append_heading(lc_buf *out, const char *heading, bool is_first)
         append_line(out, NULL, loci_str_of(heading));
 }
 
+int64_t lc_pack_line_tokens(lc_heap *heap, lc_counter counter, const char *bullet, loci_str text)
+{
+    lc_buf line;
+    int64_t tokens = 0;
+
+    lc_buf_init(&line, heap, LOCI_MEM_REQUESTS, TEXT_BYTES_MAX);
+    append_line(&line, bullet, text);
+    if (lc_buf_status(&line, NULL) == LOCI_OK)
+        tokens = counter.count(counter.ctx, lc_buf_str(&line));
+    lc_buf_clear(&line);
+    return tokens;
+}
+
 /* What one line costs by itself. */
 static int64_t line_tokens(const lc_pack *pack, lc_buf *scratch, const lc_pack_item *item)
 {
+    if (item->known_tokens > 0)
+        return item->known_tokens;
     lc_buf_reset(scratch);
     append_line(scratch, pack->sections[item->section].bullet, item->text);
     return pack->counter.count(pack->counter.ctx, lc_buf_str(scratch));

@@ -37,6 +37,7 @@ typedef struct lc_pack_item {
     size_t section;
     int64_t place; /* Within its section the text is in this order; then in that of choosing. */
     bool is_mandatory;
+    int64_t known_tokens; /* Of its line, when whoever keeps the text has counted it; 0 = not. */
     /* Set by the packer. */
     bool is_included;
     int64_t tokens; /* What it cost, its part of the line break included. */
@@ -52,6 +53,10 @@ typedef struct lc_pack {
     int64_t *section_tokens; /* Out: what each section cost; room for section_count. */
     int64_t tokens;          /* Out: of the whole text. */
 } lc_pack;
+
+/* What the line of an item costs by itself: for those who keep the count with the text. 0 when out
+ * of memory. */
+int64_t lc_pack_line_tokens(lc_heap *heap, lc_counter counter, const char *bullet, loci_str text);
 
 /* Chooses and renders into `out`. LOCI_EBUDGET with the data {"needed": n} when the mandatory items
  * do not fit. */

@@ -1,7 +1,8 @@
 /* environment.c - the event `environment.set`, its table and reading it.
  *
  * A signal that is older than the one that stands changes nothing and is not recorded: a connector
- * that delivers late must not turn the clock back.
+ * that delivers late must not turn the clock back. The last few values a key had stay with it: who
+ * repeats one of them repeats what is no longer so.
  */
 #include "session/environment.h"
 
@@ -12,10 +13,12 @@
 #include "base/time.h"
 #include "store/event_json.h"
 
+#define FORMER_BYTES_MAX 1024 /* Of one former value. */
+
 static const lc_column columns[] = {
     {"tenant_id", 't', false},   {"user_id", 't', false}, {"key", 't', false},
     {"persona_id", 't', false},  {"value", 't', false},   {"observed_at", 'i', false},
-    {"recorded_at", 'i', false}, {NULL, 0, false},
+    {"recorded_at", 'i', false}, {"former", 't', false},  {NULL, 0, false},
 };
 
 const lc_table lc_environment_table = {
@@ -26,53 +29,120 @@ const lc_table lc_environment_table = {
 };
 
 static const lc_sql put_sql = {
-    "insert into environment (tenant_id, user_id, key, persona_id, value, observed_at, recorded_at)"
-    " values ($1, $2, $3, $4, $5, $6, $7) on conflict (tenant_id, user_id, key, persona_id)"
+    "insert into environment (tenant_id, user_id, key, persona_id, value, observed_at, recorded_at,"
+    " former) values ($1, $2, $3, $4, $5, $6, $7, $8)"
+    " on conflict (tenant_id, user_id, key, persona_id)"
     " do update set value = excluded.value, observed_at = excluded.observed_at,"
-    " recorded_at = excluded.recorded_at",
-    "tttttii", NULL};
+    " recorded_at = excluded.recorded_at, former = excluded.former",
+    "tttttiit", NULL};
+
+static const lc_sql values_sql = {"select value, former from environment where tenant_id = $1"
+                                  " and user_id = $2 and key = $3 and persona_id = $4",
+                                  "tttt", "tt"};
 
 static const lc_sql own_sql = {"select observed_at from environment where tenant_id = $1"
                                " and user_id = $2 and key = $3 and persona_id = $4",
                                "tttt", "i"};
 
-#define COLUMNS "key, value, persona_id, observed_at, recorded_at"
+#define COLUMNS "key, value, persona_id, observed_at, recorded_at, former"
 
 static const lc_sql find_sql = {"select " COLUMNS " from environment where tenant_id = $1"
                                 " and user_id = $2 and key = $3 and persona_id in ('', $4)"
                                 " order by persona_id desc limit 1",
-                                "tttt", "tttii"};
+                                "tttt", "tttiit"};
 
 static const lc_sql each_sql = {"select " COLUMNS " from environment where tenant_id = $1"
                                 " and user_id = $2 and persona_id in ('', $3)"
                                 " order by key, persona_id desc",
-                                "ttt", "tttii"};
+                                "ttt", "tttiit"};
 
 static loci_str or_empty(loci_str text)
 {
     return text.ptr == NULL ? LC_STR("") : text;
 }
 
+/* The array of former values with `value` in front. Long ones are not worth knowing again. */
+static loci_status push_former(lc_arena *arena, loci_str value, loci_str former, loci_str *out,
+                               loci_error *err)
+{
+    const lc_json *list;
+    size_t count = 1;
+    lc_json_writer writer;
+    lc_buf buf;
+    loci_status status = lc_json_parse(arena, former, 0, &list, err);
+
+    if (status != LOCI_OK)
+        return status;
+    lc_buf_init(&buf, arena->heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
+    lc_jw_init(&writer, &buf);
+    lc_jw_array(&writer);
+    if (value.len <= FORMER_BYTES_MAX)
+        lc_jw_raw(&writer, value);
+    for (const lc_json *item = lc_json_first(list); item != NULL && count < LC_SIGNAL_FORMER_MAX;
+         item = lc_json_next(item), count++)
+        lc_jw_value(&writer, item);
+    lc_jw_end(&writer);
+    status = lc_buf_status(&buf, err);
+    if (status == LOCI_OK) {
+        *out = lc_arena_copy(arena, lc_buf_str(&buf));
+        if (out->ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_buf_clear(&buf);
+    return status;
+}
+
+/* What the row's `former` becomes when `value` takes its place: the same value again changes
+ * nothing. */
+static loci_status former_after(lc_tx *tx, const lc_event *event, const lc_signal *next,
+                                lc_arena *arena, loci_str *out, loci_error *err)
+{
+    lc_rows rows = {0};
+    loci_str value = {0}, former = {0};
+    bool found;
+    loci_status status = lc_tx_find(tx, &values_sql,
+                                    (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id),
+                                               LC_T(next->key), LC_T(next->persona_id)},
+                                    &rows, &found, err);
+
+    *out = LC_STR("[]");
+    if (status != LOCI_OK || !found)
+        return status;
+    value = lc_arena_copy(arena, lc_rows_str(&rows, 0));
+    former = lc_arena_copy(arena, lc_rows_str(&rows, 1));
+    lc_rows_end(&rows);
+    if (value.ptr == NULL || former.ptr == NULL)
+        return lc_fail_memory(err);
+    if (lc_str_eq(value, next->value)) {
+        *out = former;
+        return LOCI_OK;
+    }
+    return push_former(arena, value, former, out, err);
+}
+
 static loci_status apply_signal(lc_tx *tx, const lc_event *event, lc_arena *arena, loci_error *err)
 {
     lc_event_json json;
-    loci_str value;
+    lc_signal next = {0};
     loci_status status = lc_event_parse(event, arena, &json, err);
 
     if (status == LOCI_OK)
-        status = lc_event_raw(json.payload, "value", arena, &value, err);
+        status = lc_event_raw(json.payload, "value", arena, &next.value, err);
     if (status != LOCI_OK || event->is_erased)
         return status;
-    if (value.ptr == NULL)
+    if (next.value.ptr == NULL)
         return lc_event_fail(event, err);
-    return lc_tx_exec(
-        tx, &put_sql,
-        (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id),
-                   LC_T(or_empty(lc_event_str(json.payload, "key"))),
-                   LC_T(or_empty(lc_event_str(json.payload, "persona_id"))), LC_T(value),
-                   LC_I(lc_event_time(json.payload, "observed_at", event->recorded_at)),
-                   LC_I(event->recorded_at)},
-        err);
+    next.key = or_empty(lc_event_str(json.payload, "key"));
+    next.persona_id = or_empty(lc_event_str(json.payload, "persona_id"));
+    next.observed_at = lc_event_time(json.payload, "observed_at", event->recorded_at);
+    status = former_after(tx, event, &next, arena, &next.former, err);
+    if (status != LOCI_OK)
+        return status;
+    return lc_tx_exec(tx, &put_sql,
+                      (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(next.key),
+                                 LC_T(next.persona_id), LC_T(next.value), LC_I(next.observed_at),
+                                 LC_I(event->recorded_at), LC_T(next.former)},
+                      err);
 }
 
 static loci_status apply(lc_tx *tx, const lc_event *event, loci_error *err)
@@ -143,6 +213,7 @@ static lc_signal from_row(const lc_rows *rows)
         .persona_id = lc_rows_str(rows, 2),
         .observed_at = lc_rows_i64(rows, 3),
         .recorded_at = lc_rows_i64(rows, 4),
+        .former = lc_rows_str(rows, 5),
     };
 }
 
@@ -164,7 +235,8 @@ static loci_status tell_time(lc_tx *tx, loci_str key, lc_arena *arena, lc_signal
                        .value = lc_arena_copy(arena, (loci_str){text, bytes}),
                        .persona_id = LC_STR(""),
                        .observed_at = tx->now_us,
-                       .recorded_at = tx->now_us};
+                       .recorded_at = tx->now_us,
+                       .former = LC_STR("[]")};
     return out->key.ptr != NULL && out->value.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
@@ -186,8 +258,10 @@ loci_status lc_environment_load(lc_tx *tx, loci_str persona_id, loci_str key, lc
     out->key = lc_arena_copy(arena, out->key);
     out->value = lc_arena_copy(arena, out->value);
     out->persona_id = lc_arena_copy(arena, out->persona_id);
+    out->former = lc_arena_copy(arena, out->former);
     lc_rows_end(&rows);
-    if (out->key.ptr == NULL || out->value.ptr == NULL || out->persona_id.ptr == NULL)
+    if (out->key.ptr == NULL || out->value.ptr == NULL || out->persona_id.ptr == NULL ||
+        out->former.ptr == NULL)
         return lc_fail_memory(err);
     return LOCI_OK;
 }

@@ -15,7 +15,10 @@ typedef struct lc_signal {
     loci_str persona_id; /* "" = everybody's. */
     int64_t observed_at; /* LOCI_AT_CLOCK = now, for a new one. */
     int64_t recorded_at;
+    loci_str former; /* Of one that was read: an array of what it was before, the last first. */
 } lc_signal;
+
+#define LC_SIGNAL_FORMER_MAX 4 /* Former values that are kept. */
 
 /* `*is_late`: a newer signal of the key is there, nothing was written. */
 loci_status lc_environment_set(lc_tx *tx, const lc_signal *signal, bool *is_late, loci_error *err);

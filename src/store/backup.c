@@ -11,6 +11,8 @@
 #include "store/rebuild.h"
 #include "store/schema.h"
 
+#define RESTORE_MARK "restore_mark"
+
 /* A driver tells how far it is but cannot be stopped, so the answer is kept for afterwards. */
 typedef struct listener {
     const lc_upkeep *upkeep;
@@ -122,6 +124,19 @@ loci_status lc_backup_check(const lc_upkeep *upkeep, const char *path, lc_backup
     return LOCI_OK;
 }
 
+/* A number that nobody who used the store before has seen. */
+static loci_status mark_restored(lc_tx *tx, void *ctx, loci_error *err)
+{
+    (void)ctx;
+    return lc_meta_set_i64(tx, RESTORE_MARK, (int64_t)(lc_random_next(&tx->db->env->random) >> 1),
+                           err);
+}
+
+loci_status lc_tx_restore_mark(lc_tx *tx, int64_t *out, loci_error *err)
+{
+    return lc_meta_get_i64(tx, RESTORE_MARK, 0, out, err);
+}
+
 loci_status lc_restore(const lc_upkeep *upkeep, const char *path, lc_backup_facts *out,
                        loci_error *err)
 {
@@ -137,6 +152,8 @@ loci_status lc_restore(const lc_upkeep *upkeep, const char *path, lc_backup_fact
     /* From here on it is the store: being told to stop comes too late. */
     if (status == LOCI_OK)
         status = lc_schema_open(db, NULL, &state, err);
+    if (status == LOCI_OK)
+        status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, mark_restored, NULL, err);
     if (status == LOCI_OK && state.needs_rebuild)
         status = lc_rebuild_run(db, hear, &l, err);
     return status;

@@ -27,4 +27,8 @@ loci_status lc_backup_check(const lc_upkeep *upkeep, const char *path, lc_backup
 loci_status lc_restore(const lc_upkeep *upkeep, const char *path, lc_backup_facts *out,
                        loci_error *err);
 
+/* Changes with every restore, whoever does it; 0 = none yet. What is kept of the log elsewhere does
+ * not count any more when this is another one. */
+loci_status lc_tx_restore_mark(lc_tx *tx, int64_t *out, loci_error *err);
+
 #endif /* LC_STORE_BACKUP_H */

@@ -1,4 +1,4 @@
-/* token_text.c - the only file that knows libsodium. The functions used here need no sodium_init(),
+/* token_text.c - libsodium for tokens. The functions used here need no sodium_init(),
  * which would only choose faster ones: two hashes a request take below a microsecond. */
 #include "store/token_text.h"
 

@@ -87,12 +87,13 @@ bool lc_mark_read(loci_str text, loci_str *out_mark, loci_str *out_rest)
     return out_mark->len > 0;
 }
 
-/* "Victor (VP Engineering): ...": a name, what it is in parentheses, a colon. */
-static bool read_named(loci_str text, loci_str *out_who, loci_str *out_rest)
+/* "Victor (VP Engineering): ...": a name, what it is in parentheses, a colon. A name in small
+ * letters counts only with a title: "note (old): ..." is nobody's. */
+static bool read_named(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
 {
     size_t open = 0, close;
 
-    if (text.len == 0 || !is_upper(text.ptr[0]))
+    if (text.len == 0)
         return false;
     while (open < text.len && open < WHO_BYTES_MAX &&
            (is_word_byte(text.ptr[open]) || strchr(" .&'/", text.ptr[open]) != NULL))
@@ -104,8 +105,33 @@ static bool read_named(loci_str text, loci_str *out_who, loci_str *out_rest)
         close++;
     if (close + 1 >= text.len || text.ptr[close] != ')' || text.ptr[close + 1] != ':')
         return false;
+    if (!is_upper(text.ptr[0]) &&
+        lc_rank_in((loci_str){text.ptr + open, close - open}, ranking) < 0)
+        return false;
     *out_who = (loci_str){text.ptr, close + 1};
     *out_rest = lc_str_trim(from(text, close + 2));
+    return true;
+}
+
+/* "Superintendent Rao: ...": a title and a name, nothing but capitals, before a colon. */
+static bool read_titled(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
+{
+    size_t end = 0;
+
+    while (end < text.len && end < WHO_BYTES_MAX && text.ptr[end] != ':') {
+        bool is_start = end == 0 || text.ptr[end - 1] == ' ';
+
+        if (!is_word_byte(text.ptr[end]) && text.ptr[end] != ' ' && text.ptr[end] != '.')
+            return false;
+        if (is_start && !is_upper(text.ptr[end]))
+            return false;
+        end++;
+    }
+    if (end + 1 >= text.len || text.ptr[end] != ':' || text.ptr[end + 1] != ' ' ||
+        lc_rank_in((loci_str){text.ptr, end}, ranking) < 0)
+        return false;
+    *out_who = (loci_str){text.ptr, end};
+    *out_rest = lc_str_trim(from(text, end + 1));
     return true;
 }
 
@@ -148,19 +174,46 @@ static bool read_per(loci_str text, lc_ranking ranking, loci_str *out_who, loci_
     return false;
 }
 
+/* "The board says ...", "An intern told me ...": a title and a verb of saying. */
+static bool read_says(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
+{
+    static const char *const articles[] = {"the ", "an ", "a ", "our ", "my ", ""};
+    static const char *const verbs[] = {" says ",    " said ",    " says: ",    " told me ",
+                                        " told us ", " insists ", " announced "};
+    size_t start = 0;
+
+    for (size_t i = 0; start == 0 && i < sizeof articles / sizeof *articles; i++)
+        if (starts_folded(text, articles[i]))
+            start = strlen(articles[i]);
+    for (size_t at = start; at < text.len && at < start + WHO_BYTES_MAX / 2; at++) {
+        if (!is_word_byte(text.ptr[at]) && text.ptr[at] != ' ')
+            return false;
+        for (size_t v = 0; v < sizeof verbs / sizeof *verbs; v++) {
+            if (!starts_folded(from(text, at), verbs[v]))
+                continue;
+            *out_who = (loci_str){text.ptr + start, at - start};
+            *out_rest = lc_str_trim(from(text, at + strlen(verbs[v])));
+            return lc_rank_in(*out_who, ranking) >= 0 && out_rest->len > 0;
+        }
+    }
+    return false;
+}
+
 lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
 {
     loci_str clean = skip_signs(text);
     lc_attribution out = {.rank = -1, .words = clean};
-    loci_str mark, rest, who;
+    loci_str mark, rest, who, after;
     bool is_marked = lc_mark_read(clean, &mark, &rest);
 
     if (is_marked && mark.len <= WHO_BYTES_MAX &&
-        (lc_rank_in(mark, ranking) >= 0 || memchr(mark.ptr, '(', mark.len) != NULL)) {
+        (lc_rank_in(mark, ranking) >= 0 || memchr(mark.ptr, '(', mark.len) != NULL ||
+         read_named(rest, ranking, &who, &after))) {
         out = (lc_attribution){.who = mark, .rank = lc_rank_in(mark, ranking), .words = rest};
         clean = rest;
     }
-    if (read_named(clean, &who, &rest) || read_per(clean, ranking, &who, &rest)) {
+    if (read_named(clean, ranking, &who, &rest) || read_per(clean, ranking, &who, &rest) ||
+        read_titled(clean, ranking, &who, &rest) || read_says(clean, ranking, &who, &rest)) {
         int rank = lc_rank_in(who, ranking);
 
         out.who = who;

@@ -11,9 +11,9 @@
 #include "base/str.h"
 #include "talk/term_sense.h"
 
-#define PATTERNS_MAX 400
-#define ELEMENTS_MAX 2400
-#define WORDS_MAX 4800
+#define PATTERNS_MAX 500
+#define ELEMENTS_MAX 3000
+#define WORDS_MAX 6000
 #define FIRSTS_MAX 2400
 #define SLOTS 4096 /* Of the look-up; a power of two. */
 #define ANY_SHORT 3
@@ -237,9 +237,10 @@ static bool is_one_of(uint64_t word, const char *const *words, size_t count)
 /* How many words that say nothing stand at the front: "Oh, and ...". */
 static size_t fillers(lc_terms clause)
 {
-    static const char *const words[] = {"oh",    "ok",   "okay", "well", "so",      "and",
-                                        "but",   "hey",  "yes",  "yeah", "fine",    "great",
-                                        "right", "also", "btw",  "then", "alright", "anyway"};
+    static const char *const words[] = {
+        "oh",   "ok",    "okay",  "well", "so",   "and",  "but",     "hey",    "yes",  "yeah",
+        "fine", "great", "right", "also", "btw",  "then", "alright", "anyway", "ugh",  "ah",
+        "hmm",  "um",    "uh",    "oops", "argh", "good", "now",     "ha",     "sorry"};
     size_t count = 0;
 
     while (count < clause.count && count < FILLERS_MAX &&
@@ -255,6 +256,7 @@ static lc_terms trim_value(lc_terms value)
                                        "because", "since",  "due",    "so",
                                        "if",      "but",    "unless", "effective"};
     static const char *const leads[] = {"the", "a", "an", "now", "about", "actually"};
+    static const char *const tails[] = {"now", "today", "onwards"};
     uint64_t word_for = lc_term_word(LC_STR("for")), word_the = lc_term_word(LC_STR("the"));
     size_t first = 0, count = 0;
 
@@ -272,6 +274,9 @@ static lc_terms trim_value(lc_terms value)
         if (term->after == ';' || term->after == '(')
             break;
     }
+    while (count > 1 &&
+           is_one_of(value.at[first + count - 1].word, tails, sizeof tails / sizeof *tails))
+        count--;
     return lc_terms_part(value, first, count);
 }
 
@@ -294,9 +299,22 @@ static void found(lc_cue_set *set, const match *m)
     set->bits |= (uint32_t)cue;
 }
 
+/* From the first amount on, cut like a value. In "from today" the day says when, not what. */
+static lc_terms amount_of(lc_terms clause)
+{
+    static const char *const since[] = {"from", "of", "since", "effective", "until"};
+
+    for (size_t at = 0; at < clause.count; at++)
+        if (lc_term_is_amount(clause.at[at].kind) &&
+            (at == 0 || clause.at[at].kind != LC_TERM_DATE ||
+             !is_one_of(clause.at[at - 1].word, since, sizeof since / sizeof *since)))
+            return trim_value(lc_terms_part(clause, at, clause.count - at));
+    return lc_terms_part(clause, 0, 0);
+}
+
 lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
 {
-    lc_cue_set set = {0};
+    lc_cue_set set = {.amount = amount_of(clause)};
     size_t start = fillers(clause);
 
     for (size_t at = 0; at < clause.count; at++) {

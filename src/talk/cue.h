@@ -35,7 +35,9 @@ typedef enum lc_cue {
     LC_CUE_REPLAN = 1 << 15,       /* A new plan, date or schedule. */
     LC_CUE_REVERT = 1 << 16,       /* Back to what it was. */
     LC_CUE_VALUE = 1 << 17,        /* Has a value that something gets: see `value`. */
-    LC_CUE_REFERS = 1 << 18        /* "that", "it": speaks of what was said last. */
+    LC_CUE_REFERS = 1 << 18,       /* "that", "it": speaks of what was said last. */
+    LC_CUE_DROP = 1 << 20,         /* What it names is no longer to be had. */
+    LC_CUE_ASIDE_HINT = 1 << 19    /* Something else may come between: "Wait, ..." */
 } lc_cue;
 
 /* What was found in one clause. */
@@ -43,6 +45,7 @@ typedef struct lc_cue_set {
     uint32_t bits;
     lc_terms value;     /* Of LC_CUE_VALUE: the new value, without what trails behind it. */
     size_t value_order; /* The line of the table that found it. */
+    lc_terms amount;    /* The first amount and what belongs to it; empty without one. */
     size_t wrong_at;    /* Of LC_CUE_WRONG: the term that follows the name. */
 } lc_cue_set;
 

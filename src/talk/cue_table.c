@@ -5,13 +5,21 @@
  * products, no amounts. */
 #include "talk/cue.h"
 
-#define CHANGE "change|switch|update|move|set|push|bump|shift|bring|reschedule"
+#define CHANGE                                                                                     \
+    "change|switch|update|move|set|push|bump|shift|bring|reschedule|raise|lower|increase|reduce"   \
+    "|extend|postpone|delay"
 #define CHANGED                                                                                    \
     "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted"  \
     "|relocated|renamed|reassigned"
+#define SHIFTED "changed|switched|pushed|rescheduled|shifted|bumped|raised|lowered|postponed"
 #define TRUE_NOW "actual|correct|real|right|latest|current|updated|revised"
 #define ESTIMATE                                                                                   \
     "diagnosis|estimate|answer|analysis|claim|statement|numbers|report|figures|assessment"
+
+/* Where ideas are played with. */
+#define PLAY                                                                                       \
+    "sandbox|simulation|role-play|roleplay|rehearsal|brainstorm|brainstorming|hypothetical"        \
+    "|exploration|experiment|exercise"
 
 static const lc_cue_row rows[] = {
     /* Wants to be told something: states nothing. */
@@ -50,6 +58,7 @@ static const lc_cue_row rows[] = {
     /* Supposed, not said. */
     {LC_CUE_TENTATIVE, "^maybe|perhaps|possibly|theoretically|hypothetically|tentatively|ideally"},
     {LC_CUE_TENTATIVE, "^suppose|supposing|imagine|pretend|assuming|say:"},
+    {LC_CUE_TENTATIVE, "^suppose|imagine|pretend|assume"},
     {LC_CUE_TENTATIVE, "^in theory"},
     {LC_CUE_TENTATIVE, "^what about|if"},
     {LC_CUE_TENTATIVE, "^how about"},
@@ -68,6 +77,11 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TENTATIVE, "still deciding|undecided"},
     {LC_CUE_TENTATIVE, "worst|best case"},
     {LC_CUE_TENTATIVE, "hard to say"},
+    {LC_CUE_TENTATIVE, "a|my wild|rough|pure|educated|best? guess"},
+    {LC_CUE_TENTATIVE, "my gut says|tells|feeling"},
+    {LC_CUE_TENTATIVE, "i'm|am only|just guessing"},
+    {LC_CUE_TENTATIVE, "off the record"},
+    {LC_CUE_TENTATIVE, "must|should|may not|never leave this room"},
 
     /* What was. */
     {LC_CUE_PAST, "originally|initially|previously|formerly"},
@@ -99,7 +113,34 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_OPEN, "for the sake of argument"},
     {LC_CUE_EXPLORE_OPEN, "thought experiment"},
     {LC_CUE_EXPLORE_OPEN, "just an? idea|ideas"},
+    {LC_CUE_EXPLORE_OPEN, "let's|lets rehearse|role-play"},
+    {LC_CUE_EXPLORE_OPEN, "let's|lets|we play pretend"},
+    {LC_CUE_EXPLORE_OPEN, "^pretend|imagine"},
+    {LC_CUE_EXPLORE_OPEN, "let's|lets|we'll|for ... dry run"},
+    {LC_CUE_EXPLORE_OPEN, "with|some fake|dummy|made-up data|numbers|figures|names"},
+    {LC_CUE_EXPLORE_OPEN, "let|help me mock|sketch|draft"},
+    {LC_CUE_EXPLORE_OPEN, "enter~|switch~|start~|turn~|in|into * test|demo|training|practice mode"},
+    {LC_CUE_EXPLORE_OPEN, "i'm|we're|am|are in the|a? sandbox|simulation|role-play"},
+    {LC_CUE_EXPLORE_OPEN, "^role-play|roleplay|sandbox|simulation|brainstorm|hypothetical:"},
+    {LC_CUE_EXPLORE_OPEN, "^" PLAY " time|mode $"},
+    {LC_CUE_EXPLORE_OPEN, "^" PLAY " time|mode:"},
+    {LC_CUE_EXPLORE_OPEN, "it's|this|that is? only|just|still a|an? " PLAY "|draft|sketch|joke"},
+    {LC_CUE_EXPLORE_OPEN, "nothing|none * here|this is|will real|final|meant"},
+    {LC_CUE_EXPLORE_CLOSE, "leaving|exiting|closing|ending|left|out of? the|our? " PLAY},
+    {LC_CUE_EXPLORE_CLOSE, PLAY " mode|time|session? is|are? over|done|closed|finished|ended|off"},
+    {LC_CUE_EXPLORE_CLOSE, "stop|end|finish|quit|leave|exit|close|drop the|this? " PLAY "|game"},
+    {LC_CUE_EXPLORE_CLOSE, "test|demo|training|practice mode is? over|off|done|ended|closed"},
+    {LC_CUE_EXPLORE_CLOSE, "leave~|exit~|end~|stop~ * test|demo|training|practice mode"},
+    {LC_CUE_EXPLORE_CLOSE, "enough pretend~|imagin~|jok~|play~|fantas~|role-play"},
+    {LC_CUE_EXPLORE_CLOSE, "it|that|this was only|just a|an? example|draft|joke|test|idea|thought"},
+    {LC_CUE_EXPLORE_CLOSE, "dry run is? over|finished|done|complete|completed|ended"},
+    {LC_CUE_EXPLORE_CLOSE, "stop|quit pretending|imagining|joking|dreaming|playing"},
+    {LC_CUE_EXPLORE_CLOSE, "don't send|use|keep|save that|it|this"},
+    {LC_CUE_EXPLORE_CLOSE, "forget|ignore i said|* said|all * that|this"},
+    {LC_CUE_EXPLORE_CLOSE, "never mind"},
+    {LC_CUE_EXPLORE_CLOSE, "put|throw|set it|that|this|them|these away|aside"},
     {LC_CUE_EXPLORE_CLOSE, "that's|that is|was? enough"},
+    {LC_CUE_EXPLORE_CLOSE, "that's|that is|was? all|it for the|our|this? " PLAY},
     {LC_CUE_EXPLORE_CLOSE, "enough brainstorm~|hypothetical~|exploring|speculation|dreaming"},
     {LC_CUE_EXPLORE_CLOSE, "back|return to reality|business|work|facts"},
     {LC_CUE_EXPLORE_CLOSE, "back to the? real|actual"},
@@ -107,7 +148,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_CLOSE, "done|finished|through brainstorming|exploring|drafting|playing"},
     {LC_CUE_EXPLORE_CLOSE,
      "done|finished with the? brainstorm~|hypothetical~|exploration|draft~|sandbox"},
-    {LC_CUE_EXPLORE_CLOSE, "end of|the brainstorm~|hypothetical~|exploration|experiment"},
+    {LC_CUE_EXPLORE_CLOSE, "end of|the the? " PLAY},
     {LC_CUE_EXPLORE_CLOSE, "for real now|though"},
 
     /* Something else comes between. */
@@ -120,14 +161,44 @@ static const lc_cue_row rows[] = {
     {LC_CUE_ASIDE_OPEN, "something urgent|else? came|has come up"},
     {LC_CUE_ASIDE_OPEN, "need|have to step away|out"},
     {LC_CUE_ASIDE_OPEN, "getting pulled|called into|away"},
-    {LC_CUE_ASIDE_CLOSE, "back to"},
+    {LC_CUE_ASIDE_OPEN, "before i|we go|carry|move on"},
+    {LC_CUE_ASIDE_OPEN, "side note|remark|topic|question"},
+    {LC_CUE_ASIDE_OPEN, "completely|totally|entirely unrelated|different|off-topic"},
+    {LC_CUE_ASIDE_OPEN, "^off-topic|unrelated:"},
+    {LC_CUE_ASIDE_OPEN, "need|got|have to take|get this|a|the call|phone|door"},
+    {LC_CUE_ASIDE_OPEN, "before i|we continue|proceed"},
+    {LC_CUE_ASIDE_OPEN, "on an|a? different|another|separate|unrelated note|topic|matter|subject"},
+    {LC_CUE_ASIDE_OPEN, "^an|a? different|another|separate|unrelated topic|matter|subject|thing:"},
+    {LC_CUE_ASIDE_HINT, "^hold|hang on $"},
+    {LC_CUE_ASIDE_OPEN, "hold that thought"},
+    {LC_CUE_ASIDE_OPEN, "^hold|hang on a|one sec|second|moment|minute"},
+    {LC_CUE_ASIDE_OPEN, "about something else|different:"},
+    {LC_CUE_ASIDE_HINT, "^by the way"},
+    {LC_CUE_ASIDE_HINT, "^btw"},
+    {LC_CUE_ASIDE_HINT, "^wait:"},
+    {LC_CUE_ASIDE_HINT, "^wait $"},
+    {LC_CUE_ASIDE_HINT, "^phone|telephone|door|doorbell|bell|visitor|visitors:"},
+    {LC_CUE_ASIDE_HINT, "^the? phone|doorbell is|just? ringing|rang|rings"},
+    {LC_CUE_ASIDE_CLOSE, "back to|on"},
+    {LC_CUE_ASIDE_CLOSE, "^back $"},
+    {LC_CUE_ASIDE_CLOSE, "^back:"},
     {LC_CUE_ASIDE_CLOSE, "returning|return to"},
     {LC_CUE_ASIDE_CLOSE, "resuming|resume"},
     {LC_CUE_ASIDE_CLOSE, "where were we"},
     {LC_CUE_ASIDE_CLOSE, "as i was saying"},
     {LC_CUE_ASIDE_CLOSE, "picking|pick up where|again"},
     {LC_CUE_ASIDE_CLOSE, "i'm|we're back"},
-    {LC_CUE_ASIDE_CLOSE, "that's handled|sorted|done|resolved|dealt"},
+    {LC_CUE_ASIDE_CLOSE, "that's|that is? all? handled|sorted|done|resolved|dealt|parked|settled"},
+    {LC_CUE_ASIDE_CLOSE, "where was i"},
+    {LC_CUE_ASIDE_CLOSE, "^never mind $"},
+    {LC_CUE_ASIDE_CLOSE, "all yours again|now"},
+    {LC_CUE_ASIDE_CLOSE, "enough of|about that|this|it"},
+    {LC_CUE_ASIDE_CLOSE, "sorry|apologies about|for that|this|the interruption|detour"},
+    {LC_CUE_ASIDE_CLOSE, "^now then"},
+    {LC_CUE_ASIDE_CLOSE, "^anyway|anyhow $"},
+    {LC_CUE_ASIDE_CLOSE, "^anyway|anyhow:"},
+    {LC_CUE_ASIDE_CLOSE, "^to continue"},
+    {LC_CUE_ASIDE_CLOSE, "let's|lets continue|resume|carry|go on"},
 
     /* Taking something back. */
     {LC_CUE_CORRECT, "no wait"},
@@ -135,7 +206,11 @@ static const lc_cue_row rows[] = {
     {LC_CUE_CORRECT, "actually"},
     {LC_CUE_CORRECT, "correction"},
     {LC_CUE_CORRECT, "scratch|strike|cancel|forget|disregard|ignore that|it"},
-    {LC_CUE_CORRECT, "i|we meant|misspoke"},
+    {LC_CUE_CORRECT, "take|taking * back $"},
+    {LC_CUE_CORRECT, "take|taking that|it|this back:"},
+    {LC_CUE_CORRECT, "i|we meant|misspoke|mistyped|misread|misheard|miscounted|mixed"},
+    {LC_CUE_CORRECT, "on reflection"},
+    {LC_CUE_CORRECT, "got that|it wrong"},
     {LC_CUE_CORRECT, "i mean:"},
     {LC_CUE_CORRECT, "my|our mistake|bad|error"},
     {LC_CUE_CORRECT, "sorry:"},
@@ -155,9 +230,20 @@ static const lc_cue_row rows[] = {
 
     /* How it is by now. */
     {LC_CUE_UPDATE, "as of today|now|this|yesterday|tomorrow|next"},
+    {LC_CUE_UPDATE, "from today|tomorrow|now"},
+    {LC_CUE_UPDATE, "now it|he|she|they says|say|shows|show|reads"},
+    {LC_CUE_UPDATE, "now says|shows|reads"},
+    {LC_CUE_UPDATE, "^the? latest|newest is|says|shows"},
+    {LC_CUE_UPDATE, "^the? latest|newest from|on ... is|says|shows"},
     {LC_CUE_UPDATE, "is|are|am|it's|we're|they're now"},
     {LC_CUE_UPDATE, "now is|are|it's|we're|they're"},
     {LC_CUE_UPDATE, CHANGED " to"},
+    {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i " CHANGED " the|our|my * to"},
+    {LC_CUE_UPDATE, "gone|went|goes|going|up|down up|down|back? to"},
+    {LC_CUE_UPDATE, "from * on|onward|onwards"},
+    {LC_CUE_UPDATE, SHIFTED " * to"},
+    {LC_CUE_UPDATE, "delayed|postponed|rescheduled"},
+    {LC_CUE_UPDATE, "running late"},
     {LC_CUE_UPDATE, "effective immediately|today|now|from|as"},
     {LC_CUE_UPDATE, "going forward"},
     {LC_CUE_UPDATE, "from now on"},
@@ -191,6 +277,20 @@ static const lc_cue_row rows[] = {
     {LC_CUE_HOLD, "on hold"},
     {LC_CUE_HOLD, "pull the plug"},
 
+    /* What is named is no longer to be had. */
+    {LC_CUE_DROP, "fell|fallen|falls|falling through"},
+    {LC_CUE_DROP,
+     "is|are|was|were off|out|gone|cancelled|canceled|dead|unavailable|full|refused $"},
+    {LC_CUE_DROP, "is|are|was|were booked|sold out|up|solid"},
+    {LC_CUE_DROP, "can't|cannot|couldn't|can do|make|come|manage"},
+    {LC_CUE_DROP, "has|have left|quit|resigned|retired|gone|closed|shut"},
+    {LC_CUE_DROP, "left|quit|resigned|retired"},
+    {LC_CUE_DROP, "pulled|backed|dropped|bailed out"},
+    {LC_CUE_DROP, "cancelled|canceled on us|me"},
+    {LC_CUE_DROP, "gone on leave|maternity|holiday|vacation|* leave"},
+    {LC_CUE_DROP, "isn't|aren't|not available|possible|happening|working|coming"},
+    {LC_CUE_DROP, "doesn't|didn't|won't work|happen|fit"},
+
     /* Somebody was wrong. */
     {LC_CUE_WRONG, "was|is|were|are|got also|actually|completely? wrong|incorrect|mistaken"},
     {LC_CUE_WRONG, ESTIMATE " was|were|is also? wrong|incorrect|mistaken|off"},
@@ -201,7 +301,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REPLAN, "plans have changed"},
     {LC_CUE_REPLAN, "change of plans|plan"},
 
-    {LC_CUE_REVERT, "go|going|went|switch|revert|return back? to <v>"},
+    {LC_CUE_REVERT,
+     "go|goes|going|went|switch|switches|revert|reverts|return|returns back? to <v>"},
     {LC_CUE_REVERT, "back to <v>"},
 
     /* Where the new value stands. The first that fits counts. */
@@ -218,13 +319,26 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, CHANGED " to <v>"},
     {LC_CUE_VALUE, "chose|selected|picked <v>"},
     {LC_CUE_VALUE, "is|are|it's|we're now <v>"},
+    {LC_CUE_VALUE, CHANGED " the|our|my * to <v>"},
+    {LC_CUE_VALUE, SHIFTED " * to <v>"},
+    {LC_CUE_VALUE, "says|shows|reads <v>"},
     {LC_CUE_VALUE, "is|are|will|should be? <v>"},
+    {LC_CUE_VALUE, "up|down to <v>"},
+    {LC_CUE_VALUE, "keep|store|put|hold|meet|book|host|run * in|at|on|with <v>"},
+    {LC_CUE_VALUE, "we'll|i'll use|take|be <v>"},
+    {LC_CUE_VALUE, "we're|i'm|we'll doing|taking|having|using|getting|do|have|get <v>"},
+    {LC_CUE_VALUE, "^we|i do|take|have|serve|use|order|get <v>"},
+    {LC_CUE_VALUE, "it's|that's <v>"},
 
     {LC_CUE_REFERS, CHANGE "|make|do that|it|this|them"},
     {LC_CUE_REFERS, "reschedule|override~|cancel|scratch|forget|replace|call that|it|this|them"},
     {LC_CUE_REFERS, "it's|that's now|actually"},
     {LC_CUE_REFERS, "it|that is|should|will|has|was now|actually|be|to|moved|changed|supposed"},
-    {LC_CUE_REFERS, "i|we meant"},
+    {LC_CUE_REFERS, "i|we meant|misspoke|mistyped|misread|misheard|miscounted"},
+    {LC_CUE_REFERS, "got that|it wrong"},
+    {LC_CUE_REFERS, "now it says|shows|reads"},
+    {LC_CUE_REFERS, "^the? latest|newest is|says|shows"},
+    {LC_CUE_REFERS, "^the? latest|newest from|on ... is|says|shows"},
 };
 
 const lc_cue_row *lc_cue_table(size_t *count)

@@ -1,4 +1,5 @@
-/* judging.h - the state of one judgement, shared by talk.c and talk_flow.c. */
+/* judging.h - the state of one judgement, shared by talk.c, talk_rank.c, talk_flow.c and
+ * talk_span.c. */
 #ifndef LC_TALK_JUDGING_H
 #define LC_TALK_JUDGING_H
 
@@ -40,9 +41,22 @@ loci_status lc_unit_read(const lc_talk *talk, lc_arena *arena, loci_str text, lc
 void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_rejected);
 /* Has one of its clauses one of these cues? */
 bool lc_unit_has(const lc_unit *unit, uint32_t cues);
+/* Something that a person said, not the assistant. */
+static inline bool lc_unit_is_person(const lc_unit *unit)
+{
+    return unit->said->kind == LC_SAID_MESSAGE && !unit->said->is_model;
+}
 bool lc_unit_contradicts(const lc_unit *older, const lc_unit *newer);
+
+/* Is the thing said at `index` contradicted by somebody of higher rank, or by the same person
+ * later?
+ */
+void lc_judging_outrank_fact(lc_judging *j, size_t index);
+void lc_judging_outrank_message(lc_judging *j, size_t index);
 
 /* What the course of the conversation makes void: asides, explorations, corrections. */
 void lc_judging_flow(lc_judging *j);
+/* The first part of it: what lies between the two ends of an aside or an exploration. */
+void lc_judging_spans(lc_judging *j);
 
 #endif /* LC_TALK_JUDGING_H */

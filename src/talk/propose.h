@@ -1,10 +1,11 @@
 /* propose.h - does a new message give a known fact another value?
  *
  * Keywords only propose. A proposal needs a cue (a correction, news, a decision, somebody's
- * authority), a new value in the sentence, and one fact that the sentence is about: its key is
- * named, or the words it was stated with come back, or the message points at what was said last.
- * The new value must be able to contradict the old one. Whether the writer may change the fact is
- * not asked here; that is the fact's business. */
+ * authority, the old value fell through) or a plain statement of exactly what the key names; a new
+ * value in the sentence; and one fact that the sentence is about: its key is named, or the words it
+ * was stated with come back, or the message points at what was said lately. The new value must be
+ * able to contradict the old one. Whether the writer may change the fact is not asked here; that is
+ * the fact's business. */
 #ifndef LC_TALK_PROPOSE_H
 #define LC_TALK_PROPOSE_H
 

@@ -4,26 +4,52 @@
 
 #include "base/str.h"
 
-/* "next week", "this month" */
-static bool is_relative(lc_terms terms, size_t at)
+static bool is_one_of(const lc_term *term, const char *const *words, size_t count)
 {
-    static const char *const words[] = {"next", "this", "last", "coming", "following"};
-
-    for (size_t i = 0; at > 0 && i < sizeof words / sizeof *words; i++)
-        if (terms.at[at - 1].word == lc_term_word(loci_str_of(words[i])))
+    for (size_t i = 0; i < count; i++)
+        if (term->word == lc_term_word(loci_str_of(words[i])))
             return true;
     return false;
 }
 
-/* A number is a length of time when a unit follows it; a unit is a time behind "next". */
+#define IS_ONE_OF(term, words) is_one_of(term, words, sizeof(words) / sizeof *(words))
+
+/* The month, which is no date by itself because of the verb. */
+static bool is_may(lc_terms terms, size_t at)
+{
+    return terms.at[at].word == lc_term_word(LC_STR("may")) &&
+           terms.text.ptr[terms.at[at].start] == 'M';
+}
+
+/* A number is a length of time when a unit follows it, money before a currency, a time of day in
+ * "ten past eleven". */
+static uint32_t kind_of_number(lc_terms terms, size_t at)
+{
+    static const char *const currencies[] = {"dollar", "dollars", "euro", "euros", "pound",
+                                             "pounds", "pence",   "cent", "cents", "francs",
+                                             "yen",    "usd",     "eur",  "gbp",   "bucks"};
+    static const char *const clock[] = {"past", "o'clock", "sharp"};
+    const lc_term *term = &terms.at[at];
+
+    if (at > 0 && (IS_ONE_OF(term - 1, clock) || is_may(terms, at - 1)))
+        return LC_VALUE_WHEN;
+    if (at + 1 == terms.count)
+        return 0;
+    if (term[1].is_time_unit || IS_ONE_OF(term + 1, clock))
+        return LC_VALUE_WHEN;
+    return IS_ONE_OF(term + 1, currencies) ? LC_VALUE_MONEY : 0;
+}
+
+/* A unit is a time behind "next". */
 static uint32_t kind_of(lc_terms terms, size_t at)
 {
+    static const char *const relative[] = {"next", "this", "last", "coming", "following"};
     const lc_term *term = &terms.at[at];
 
     if (term->kind == LC_TERM_NUMBER)
-        return at + 1 < terms.count && term[1].is_time_unit ? LC_VALUE_WHEN : 0;
+        return kind_of_number(terms, at);
     if (term->is_time_unit)
-        return is_relative(terms, at) ? LC_VALUE_WHEN : 0;
+        return at > 0 && IS_ONE_OF(term - 1, relative) ? LC_VALUE_WHEN : 0;
     return term->value;
 }
 
@@ -160,11 +186,88 @@ static bool has_other_content(lc_terms a, lc_terms b)
     return false;
 }
 
+/* What a number counts: "40" of "40 oak chairs" counts oak, "500" of "500 per trip" trips. NULL
+ * when nothing follows. */
+static const lc_term *counted(lc_terms terms, size_t at)
+{
+    static const char *const each[] = {"a", "an", "per"};
+    size_t next = at + 1;
+
+    if (terms.at[at].kind != LC_TERM_NUMBER || terms.at[at].after != 0)
+        return NULL;
+    if (next < terms.count && IS_ONE_OF(&terms.at[next], each))
+        next++;
+    return next < terms.count && is_topic(&terms.at[next]) ? &terms.at[next] : NULL;
+}
+
+/* What a number is one of: "C 17", "platform 4"; not when the text begins with it, as "phase 2". */
+static const lc_term *labelled(lc_terms terms, size_t at)
+{
+    const lc_term *label = at > 0 ? &terms.at[at - 1] : NULL;
+
+    if (label == NULL || terms.at[at].kind != LC_TERM_NUMBER || !is_topic(label) ||
+        topics(lc_terms_part(terms, 0, at)) < 2)
+        return NULL;
+    return label;
+}
+
+/* Another number of the same thing. */
+bool lc_subject_counts_differ(lc_terms a, lc_terms b)
+{
+    for (size_t i = 0; i < a.count; i++) {
+        const lc_term *thing = counted(a, i), *label = labelled(a, i);
+
+        if (lc_terms_have(b, a.at[i].sense))
+            continue;
+        for (size_t j = 0; j < b.count; j++) {
+            const lc_term *other = counted(b, j), *other_label = labelled(b, j);
+
+            if (thing != NULL && other != NULL && thing->sense == other->sense)
+                return true;
+            if (label != NULL && other_label != NULL && label->sense == other_label->sense)
+                return true;
+        }
+    }
+    return false;
+}
+
 bool lc_subject_contradicts(lc_terms a, lc_terms b)
 {
     if (shared_topics(a, b) == 0)
         return false;
-    return (lc_value_kinds(a) & lc_value_kinds(b)) != 0 && has_other_content(a, b);
+    return ((lc_value_kinds(a) & lc_value_kinds(b)) != 0 && has_other_content(a, b)) ||
+           lc_subject_counts_differ(a, b);
+}
+
+static const lc_term *first_topic(lc_terms terms)
+{
+    for (size_t i = 0; i < terms.count; i++)
+        if (is_topic(&terms.at[i]))
+            return &terms.at[i];
+    return NULL;
+}
+
+/* Does `a` name somebody or something in front of its first amount that `b` does not have? */
+static bool names_other(lc_terms a, lc_terms b)
+{
+    for (size_t i = 0; i < a.count && !lc_term_is_amount(a.at[i].kind); i++)
+        if (a.at[i].kind == LC_TERM_NAME && !lc_terms_have(b, a.at[i].sense))
+            return true;
+    return false;
+}
+
+bool lc_subject_rivals(lc_terms a, lc_terms b)
+{
+    const lc_term *first_a = first_topic(a), *first_b = first_topic(b);
+    size_t shared = shared_topics(a, b), topics_a = topics(a), topics_b = topics(b);
+
+    if (shared == 0 || !lc_subject_contradicts(a, b) || (names_other(a, b) && names_other(b, a)))
+        return false;
+    /* "Flour costs ..." and "Sugar costs ..." begin with what the other does not speak of. */
+    if (!lc_terms_have(b, first_a->sense) && !lc_terms_have(a, first_b->sense))
+        return false;
+    return shared >= 2 || shared == topics_a || shared == topics_b ||
+           first_a->sense == first_b->sense;
 }
 
 /* ---- Dead values ----------------------------------------------------------------------------- */

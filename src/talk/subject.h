@@ -19,8 +19,13 @@ bool lc_subject_is_same(lc_terms a, lc_terms b);
 bool lc_subject_is_near(lc_terms a, lc_terms b);
 /* A name such as GlobalTech, Q4 or CEO that both have. */
 bool lc_subject_shares_name(lc_terms a, lc_terms b);
-/* Near, and other values of one kind. */
+/* Another number of the same thing: "12 chairs", "15 chairs". */
+bool lc_subject_counts_differ(lc_terms a, lc_terms b);
+/* Near, and other values of one kind, or other numbers of one thing. */
 bool lc_subject_contradicts(lc_terms a, lc_terms b);
+/* The same with more: they begin with the same thing, have two in common, or one is about nothing
+ * else. */
+bool lc_subject_rivals(lc_terms a, lc_terms b);
 
 /* A value that is dead, and what took its place (may be empty). */
 typedef struct lc_dead {

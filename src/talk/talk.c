@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "talk/judging.h"
+#include "talk/mark.h"
 
 struct lc_talk {
     lc_heap *heap;
@@ -140,56 +141,60 @@ void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_
 
 /* ---- What is dead ---------------------------------------------------------------------------- */
 
-/* Does the text begin with one of these marks in brackets? */
-static bool has_mark(loci_str text, const char *const *words, size_t count, loci_str *out_mark)
+static bool is_for_reader(const lc_judging *j, loci_str audience)
 {
-    loci_str rest, mark;
+    int needed = lc_rank_in(audience, j->talk->ranking);
 
-    if (!lc_mark_read(text, &mark, &rest))
-        return false;
-    *out_mark = mark;
-    for (size_t i = 0; i < count; i++) {
-        size_t len = strlen(words[i]), same = 0;
-
-        while (same < len && same < mark.len && (mark.ptr[same] | 0x20) == words[i][same])
-            same++;
-        if (same == len)
-            return true;
-    }
-    return false;
+    if (j->input->reader_organization.len > 0 &&
+        lc_mark_is_name(audience, j->input->reader_organization))
+        return true;
+    return needed >= 0 && j->input->reader_rank >= needed;
 }
 
-/* "... restricted to VP+": who it is for stands behind the last "to" or "for". */
-static loci_str audience_of(loci_str mark)
+/* Does the query name what the mark says: the draft, the sandbox? */
+static loci_status is_named(lc_judging *j, loci_str names, bool *out, loci_error *err)
 {
-    for (size_t i = mark.len; i-- > 3;) {
-        loci_str rest = {mark.ptr + i, mark.len - i};
+    lc_terms terms;
+    loci_status status = lc_terms_read(j->arena, names, &terms, err);
 
-        if (lc_str_starts(rest, LC_STR(" to ")) || lc_str_starts(rest, LC_STR(" for ")))
-            return rest;
-    }
-    return mark;
+    if (status == LOCI_OK)
+        *out = lc_subject_shared(terms, j->query) > 0;
+    return status;
 }
 
-static void judge_marks(lc_judging *j, lc_unit *unit)
+static loci_status judge_mark(lc_judging *j, lc_unit *unit, loci_error *err)
 {
-    static const char *const withdrawn[] = {"invalid",   "retracted", "superseded", "cancelled",
-                                            "canceled",  "outdated",  "deprecated", "obsolete",
-                                            "withdrawn", "void"};
-    static const char *const restricted[] = {"restricted", "confidential", "private",  "secret",
-                                             "internal",   "classified",   "sensitive"};
-    loci_str mark;
+    lc_mark mark = lc_mark_of(unit->said->text);
+    bool is_open = true;
+    loci_status status = LOCI_OK;
 
-    if (has_mark(unit->said->text, withdrawn, sizeof withdrawn / sizeof *withdrawn, &mark)) {
+    switch (mark.kind) {
+    case LC_MARK_NONE:
+        break;
+    case LC_MARK_WITHDRAWN:
         unit->verdict = LC_VERDICT_REPLACED;
         unit->is_withdrawn = true;
-    } else if (has_mark(unit->said->text, restricted, sizeof restricted / sizeof *restricted,
-                        &mark)) {
-        int needed = lc_rank_in(audience_of(mark), j->talk->ranking);
-
-        if (needed < 0 || j->input->reader_rank < needed)
+        break;
+    case LC_MARK_RESTRICTED:
+        if (!is_for_reader(j, mark.names))
             unit->verdict = LC_VERDICT_RESTRICTED;
+        break;
+    case LC_MARK_ORGANIZATION:
+        if (j->input->reader_organization.len > 0 &&
+            !lc_mark_is_name(mark.names, j->input->reader_organization))
+            unit->verdict = LC_VERDICT_RESTRICTED;
+        break;
+    case LC_MARK_SUPPOSED:
+        status = is_named(j, mark.names, &is_open, err);
+        if (!is_open)
+            unit->verdict = LC_VERDICT_SUPPOSES;
+        break;
+    case LC_MARK_SCOPE:
+        if (!lc_str_eq(mark.names, j->input->scope))
+            unit->verdict = LC_VERDICT_SUPPOSES;
+        break;
     }
+    return status;
 }
 
 static bool is_verbatim(const lc_unit *a, const lc_unit *b)
@@ -214,6 +219,36 @@ static bool is_still_a_fact(const lc_judging *j, const lc_unit *former)
     return false;
 }
 
+/* The unit's terms without an aside in parentheses at its end. */
+static lc_terms main_terms(const lc_unit *unit)
+{
+    size_t count = unit->terms.count;
+
+    if (unit->clause_count > 0 && unit->clauses[unit->clause_count - 1].is_aside)
+        count -= unit->clauses[unit->clause_count - 1].terms.count;
+    return lc_terms_part(unit->terms, 0, count);
+}
+
+/* The time in that aside, "(11:30 reading)", as minutes of the day; -1 without one. */
+static int reading_time(const lc_unit *unit)
+{
+    lc_terms aside = lc_terms_part(unit->terms, main_terms(unit).count,
+                                   unit->terms.count - main_terms(unit).count);
+
+    for (size_t i = 0; i < aside.count; i++)
+        if (aside.at[i].kind == LC_TERM_TIME)
+            return lc_term_minutes(aside, i);
+    return -1;
+}
+
+/* Does what was replaced say itself that it is the newer one? Readings can arrive late. */
+static bool is_newer_reading(const lc_unit *former, const lc_unit *successor)
+{
+    int before = reading_time(former), after = reading_time(successor);
+
+    return after >= 0 && before > after;
+}
+
 /* A replaced fact is dead. When both it and its successor are whole messages, only if they really
  * contradict each other: such facts are a log of what was said, not values of a slot. */
 static void bury_former(lc_judging *j, const lc_unit *former)
@@ -223,7 +258,7 @@ static void bury_former(lc_judging *j, const lc_unit *former)
                                    : NULL;
     lc_terms after = {0};
 
-    if (is_still_a_fact(j, former))
+    if (is_still_a_fact(j, former) || (successor != NULL && is_newer_reading(former, successor)))
         return;
     if (successor != NULL) {
         if (message_of(j, former) != NULL && message_of(j, successor) != NULL &&
@@ -232,7 +267,7 @@ static void bury_former(lc_judging *j, const lc_unit *former)
         if (!successor->is_withdrawn)
             after = successor->terms;
     }
-    lc_judging_bury(j, former->terms, after, false);
+    lc_judging_bury(j, main_terms(former), after, false);
 }
 
 bool lc_unit_has(const lc_unit *unit, uint32_t cues)
@@ -250,27 +285,6 @@ bool lc_unit_contradicts(const lc_unit *older, const lc_unit *newer)
     return lc_subject_contradicts(older->terms, newer->terms);
 }
 
-/* Of two facts that name who said them and contradict each other, the higher rank holds; the same
- * person's later word replaces the earlier one. */
-static void outrank(lc_judging *j, lc_unit *unit, size_t index)
-{
-    for (size_t i = 0; i < j->input->count; i++) {
-        const lc_unit *other = &j->units[i];
-        bool is_higher = other->attribution.rank > unit->attribution.rank;
-        bool is_later = other->attribution.rank == unit->attribution.rank && i > index &&
-                        lc_str_eq(other->attribution.who, unit->attribution.who);
-
-        if (i == index || other->said->kind != LC_SAID_FACT || other->attribution.rank < 0 ||
-            other->verdict != LC_VERDICT_HOLDS || (!is_higher && !is_later))
-            continue;
-        if (!lc_subject_contradicts(unit->terms, other->terms))
-            continue;
-        unit->verdict = is_higher ? LC_VERDICT_OUTRANKED : LC_VERDICT_REPLACED;
-        lc_judging_bury(j, unit->terms, other->terms, true);
-        return;
-    }
-}
-
 /* A signal is about now: a later one on the same subject takes its place. */
 static void replace_signal(lc_judging *j, lc_unit *unit, size_t index)
 {
@@ -285,10 +299,17 @@ static void replace_signal(lc_judging *j, lc_unit *unit, size_t index)
     }
 }
 
+static loci_status judge_marks(lc_judging *j, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; i < j->input->count && status == LOCI_OK; i++)
+        status = judge_mark(j, &j->units[i], err);
+    return status;
+}
+
 static void collect_dead(lc_judging *j)
 {
-    for (size_t i = 0; i < j->input->count; i++)
-        judge_marks(j, &j->units[i]);
     for (size_t i = 0; i < j->input->count; i++) {
         lc_unit *unit = &j->units[i];
 
@@ -297,8 +318,10 @@ static void collect_dead(lc_judging *j)
             unit->verdict = LC_VERDICT_REPLACED;
         } else if (unit->verdict != LC_VERDICT_HOLDS) {
             continue;
-        } else if (unit->said->kind == LC_SAID_FACT && unit->attribution.rank >= 0) {
-            outrank(j, unit, i);
+        } else if (unit->said->kind == LC_SAID_FACT && unit->attribution.who.len > 0) {
+            lc_judging_outrank_fact(j, i);
+        } else if (lc_unit_is_person(unit) && unit->attribution.who.len > 0) {
+            lc_judging_outrank_message(j, i);
         } else if (unit->said->kind == LC_SAID_SIGNAL) {
             replace_signal(j, unit, i);
         }
@@ -420,6 +443,8 @@ loci_status lc_talk_judge(const lc_talk *talk, lc_arena *arena, const lc_talk_in
     lc_judging j = {.talk = talk, .arena = arena, .input = input};
     loci_status status = read_units(&j, err);
 
+    if (status == LOCI_OK)
+        status = judge_marks(&j, err);
     if (status != LOCI_OK)
         return status;
     collect_dead(&j);

@@ -18,6 +18,7 @@ typedef enum lc_said_kind {
     LC_SAID_FACT,
     LC_SAID_FORMER, /* A fact that was replaced; never shown, it only tells what is dead. */
     LC_SAID_SIGNAL, /* Of the environment. */
+    LC_SAID_NOTE,   /* Of the working set: only its mark is judged. */
     LC_SAID_MESSAGE
 } lc_said_kind;
 
@@ -28,6 +29,7 @@ typedef struct lc_said {
     loci_str text;
     bool is_model;    /* Said by the assistant: asks and repeats, never replaces anything. */
     size_t successor; /* Of a former fact: which of the others took its place, or LC_SAID_NONE. */
+    int rank; /* Of a fact: what its authority is worth, in steps of its own; 0 = nothing. */
 } lc_said;
 
 typedef enum lc_verdict {
@@ -64,8 +66,10 @@ void lc_talk_free(lc_talk *talk); /* NULL is fine. */
 typedef struct lc_talk_input {
     const lc_said *said; /* Oldest first. */
     size_t count;
-    loci_str query;  /* An aside or the past is let in when the query names it. */
-    int reader_rank; /* Who will read it; -1 = nobody in particular. */
+    loci_str query;               /* An aside or the past is let in when the query names it. */
+    int reader_rank;              /* Who will read it; -1 = nobody in particular. */
+    loci_str reader_organization; /* None = not known. */
+    loci_str scope;               /* "[SCOPE: x] ..." is kept where this is x. */
 } lc_talk_input;
 
 /* `out_judged` gets one for each of the things said, in the arena. */

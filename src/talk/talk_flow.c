@@ -1,47 +1,15 @@
-/* talk_flow.c - what a turn of the conversation does to the turns before it.
+/* talk_flow.c - what a turn of the conversation does to the turns before it: corrections, news and
+ * new plans.
  *
- * Only what people say counts: an answer of the assistant opens, closes and corrects nothing.
- * Asides and explorations void what lies between their two ends, and only once the second end was
- * heard.
+ * Only what people say counts: an answer of the assistant corrects nothing. Asides and explorations
+ * are followed in talk_span.c.
  */
 #include "talk/judging.h"
-
-static bool is_message(const lc_unit *unit)
-{
-    return unit->said->kind == LC_SAID_MESSAGE && !unit->said->is_model;
-}
 
 static void void_unit(lc_unit *unit, lc_verdict verdict)
 {
     if (unit->verdict == LC_VERDICT_HOLDS)
         unit->verdict = verdict;
-}
-
-/* Every message from `first` to `last`. */
-static void void_span(lc_judging *j, size_t first, size_t last, lc_verdict verdict)
-{
-    for (size_t i = first; i <= last; i++)
-        if (j->units[i].said->kind == LC_SAID_MESSAGE)
-            void_unit(&j->units[i], verdict);
-}
-
-/* Is the query about what was said in the span, more than about the rest? Then it is no aside. */
-static bool is_asked_about(const lc_judging *j, size_t first, size_t last)
-{
-    size_t inside = 0, outside = 0;
-
-    for (size_t i = 0; i < j->input->count; i++) {
-        size_t shared;
-
-        if (!is_message(&j->units[i]))
-            continue;
-        shared = lc_subject_shared(j->query, j->units[i].terms);
-        if (i >= first && i <= last)
-            inside = shared > inside ? shared : inside;
-        else
-            outside = shared > outside ? shared : outside;
-    }
-    return inside > outside;
 }
 
 /* "Update: ..." is news: what was said before on the same subject is not. */
@@ -52,7 +20,7 @@ static void announce(lc_judging *j, size_t index)
     for (size_t i = 0; i < index; i++) {
         lc_unit *old = &j->units[i];
 
-        if (!is_message(old) || old->verdict != LC_VERDICT_HOLDS ||
+        if (!lc_unit_is_person(old) || old->verdict != LC_VERDICT_HOLDS ||
             !lc_subject_is_same(old->terms, news->terms))
             continue;
         void_unit(old, LC_VERDICT_REPLACED);
@@ -91,7 +59,7 @@ static void declare_wrong(lc_judging *j, size_t index, const lc_unit_clause *cla
     for (size_t i = 0; i < index; i++) {
         lc_unit *old = &j->units[i];
 
-        if (is_message(old) && old->attribution.who.len > 0 &&
+        if (lc_unit_is_person(old) && old->attribution.who.len > 0 &&
             starts_with_term(old->attribution.who, clause->terms, name - 1))
             void_unit(old, LC_VERDICT_REPLACED);
     }
@@ -103,7 +71,7 @@ static void correct_self(lc_judging *j, size_t index)
     loci_str who = j->units[index].attribution.who;
 
     for (size_t i = index; who.len > 0 && i-- > 0;) {
-        if (is_message(&j->units[i]) && lc_str_eq(j->units[i].attribution.who, who)) {
+        if (lc_unit_is_person(&j->units[i]) && lc_str_eq(j->units[i].attribution.who, who)) {
             void_unit(&j->units[i], LC_VERDICT_REPLACED);
             return;
         }
@@ -129,7 +97,7 @@ static bool binds_to(lc_terms terms, uint64_t date)
 static void drop_date(lc_judging *j, size_t index, uint64_t date)
 {
     for (size_t i = 0; i < index; i++)
-        if (is_message(&j->units[i]) && binds_to(j->units[i].terms, date))
+        if (lc_unit_is_person(&j->units[i]) && binds_to(j->units[i].terms, date))
             void_unit(&j->units[i], LC_VERDICT_REPLACED);
 }
 
@@ -143,7 +111,7 @@ static void replan(lc_judging *j, size_t index)
     for (size_t i = 0; i < index; i++) {
         lc_unit *old = &j->units[i];
 
-        if (!is_message(old) || (lc_value_kinds(old->terms) & LC_VALUE_WHEN) == 0 ||
+        if (!lc_unit_is_person(old) || (lc_value_kinds(old->terms) & LC_VALUE_WHEN) == 0 ||
             !lc_subject_is_near(old->terms, plan->terms))
             continue;
         void_unit(old, LC_VERDICT_REPLACED);
@@ -160,15 +128,17 @@ static void correct_clauses(lc_judging *j, size_t index, const lc_unit_clause *c
 {
     uint32_t kinds = lc_value_kinds(clause->terms) &
                      (LC_VALUE_MONEY | LC_VALUE_PERCENT | LC_VALUE_WHEN | LC_VALUE_STATUS);
-    bool found = false;
+    loci_str who = j->units[index].attribution.who;
+    bool found = false, has_amount = clause->cues.amount.count > 0;
 
-    for (size_t i = index; kinds != 0 && i-- > 0;) {
+    for (size_t i = index; (kinds != 0 || has_amount) && i-- > 0;) {
         lc_unit *old = &j->units[i];
+        bool is_same_person = who.len > 0 && lc_str_eq(old->attribution.who, who);
 
-        for (size_t c = 0; is_message(old) && c < old->clause_count; c++) {
+        for (size_t c = 0; lc_unit_is_person(old) && c < old->clause_count; c++) {
             lc_unit_clause *before = &old->clauses[c];
 
-            if (lc_subject_is_same(before->terms, clause->terms) &&
+            if ((is_same_person || lc_subject_is_same(before->terms, clause->terms)) &&
                 lc_subject_contradicts(before->terms, clause->terms)) {
                 before->verdict = LC_VERDICT_REPLACED;
                 lc_judging_bury(j, before->terms, clause->terms, false);
@@ -181,7 +151,7 @@ static void correct_clauses(lc_judging *j, size_t index, const lc_unit_clause *c
     for (size_t i = index; i-- > 0;) {
         lc_unit *old = &j->units[i];
 
-        for (size_t c = old->clause_count; is_message(old) && c-- > 0;) {
+        for (size_t c = old->clause_count; lc_unit_is_person(old) && c-- > 0;) {
             if ((lc_value_kinds(old->clauses[c].terms) & kinds) == 0)
                 continue;
             old->clauses[c].verdict = LC_VERDICT_REPLACED;
@@ -199,7 +169,8 @@ static void follow_clauses(lc_judging *j, size_t index)
         const lc_unit_clause *clause = &unit->clauses[c];
         uint32_t cues = clause->cues.bits;
 
-        if ((cues & (LC_CUE_QUESTION | LC_CUE_TENTATIVE | LC_CUE_REQUEST)) != 0)
+        if ((cues & (LC_CUE_QUESTION | LC_CUE_TENTATIVE | LC_CUE_REQUEST)) != 0 ||
+            clause->verdict == LC_VERDICT_OUTRANKED)
             continue;
         if ((cues & LC_CUE_WRONG) != 0)
             declare_wrong(j, index, clause);
@@ -210,39 +181,14 @@ static void follow_clauses(lc_judging *j, size_t index)
     }
 }
 
-typedef struct spans {
-    size_t aside, explore; /* Where they began, or LC_SAID_NONE. */
-} spans;
-
-static void follow_spans(lc_judging *j, size_t index, spans *open)
-{
-    const lc_unit *unit = &j->units[index];
-
-    if (lc_unit_has(unit, LC_CUE_EXPLORE_CLOSE) && open->explore != LC_SAID_NONE) {
-        void_span(j, open->explore, index, LC_VERDICT_SUPPOSES);
-        open->explore = LC_SAID_NONE;
-    } else if (lc_unit_has(unit, LC_CUE_EXPLORE_OPEN) && open->explore == LC_SAID_NONE) {
-        open->explore = index;
-    }
-    if (lc_unit_has(unit, LC_CUE_ASIDE_CLOSE) && open->aside != LC_SAID_NONE) {
-        if (!is_asked_about(j, open->aside, index))
-            void_span(j, open->aside, index, LC_VERDICT_ASIDE);
-        open->aside = LC_SAID_NONE;
-    } else if (lc_unit_has(unit, LC_CUE_ASIDE_OPEN) && open->aside == LC_SAID_NONE) {
-        open->aside = index;
-    }
-}
-
 void lc_judging_flow(lc_judging *j)
 {
-    spans open = {.aside = LC_SAID_NONE, .explore = LC_SAID_NONE};
-
+    lc_judging_spans(j);
     for (size_t i = 0; i < j->input->count; i++) {
         const lc_unit *unit = &j->units[i];
 
-        if (!is_message(unit))
+        if (!lc_unit_is_person(unit))
             continue;
-        follow_spans(j, i, &open);
         if (lc_unit_has(unit, LC_CUE_ANNOUNCE)) {
             announce(j, i);
             correct_self(j, i);

@@ -85,13 +85,22 @@ static size_t word_end(loci_str text, size_t at)
     return at;
 }
 
+/* The bytes of a sign that stands in front of an amount: $ # and the pound's and the euro's. */
+static size_t sign_bytes(loci_str text, size_t at)
+{
+    if (text.ptr[at] == '$' || text.ptr[at] == '#')
+        return 1;
+    if (at + 1 < text.len && memcmp(text.ptr + at, "\xC2\xA3", 2) == 0)
+        return 2;
+    return at + 2 < text.len && memcmp(text.ptr + at, "\xE2\x82\xAC", 3) == 0 ? 3 : 0;
+}
+
 /* The end of the amount at `at`, with its sign and unit, or `at` when there is none. */
 static size_t amount_end(loci_str text, size_t at)
 {
     size_t start = at, end;
 
-    if (text.ptr[at] == '$' || text.ptr[at] == '#')
-        at++;
+    at += sign_bytes(text, at);
     if (at >= text.len || !is_digit(text.ptr[at]))
         return start;
     end = number_end(text, at);
@@ -102,8 +111,10 @@ static size_t amount_end(loci_str text, size_t at)
     return end;
 }
 
-static char mark_after(loci_str text, size_t at)
+static char mark_after(loci_str text, size_t end)
 {
+    size_t at = end;
+
     while (at < text.len && (text.ptr[at] == ' ' || text.ptr[at] == '"' || text.ptr[at] == '\'' ||
                              text.ptr[at] == ']' || text.ptr[at] == '*'))
         at++;
@@ -113,6 +124,9 @@ static char mark_after(loci_str text, size_t at)
         return text.ptr[at + 2] == '\x93' || text.ptr[at + 2] == '\x94' ? '-' : 0;
     if (text.ptr[at] == '\n')
         return '.';
+    if (text.ptr[at] == '.' && at > end && at + 1 < text.len && text.ptr[at + 1] != ' ' &&
+        text.ptr[at + 1] != '.' && text.ptr[at + 1] != '\n')
+        return 0; /* ".env" begins a word, it ends none. */
     return strchr(":,-.?!;()", text.ptr[at]) != NULL ? text.ptr[at] : 0;
 }
 
@@ -190,4 +204,25 @@ loci_str lc_terms_text(lc_terms terms)
     last = &terms.at[terms.count - 1];
     return (loci_str){terms.text.ptr + terms.at[0].start,
                       last->start + last->bytes - terms.at[0].start};
+}
+
+int lc_term_minutes(lc_terms terms, size_t at)
+{
+    const char *text = terms.text.ptr + terms.at[at].start;
+    size_t len = terms.at[at].bytes, i = 0;
+    int hours = 0, minutes = 0;
+
+    if (!is_digit(text[0]))
+        return -1;
+    for (; i < len && i < 2 && is_digit(text[i]); i++)
+        hours = 10 * hours + (text[i] - '0');
+    if (i + 2 < len && text[i] == ':' && is_digit(text[i + 1]) && is_digit(text[i + 2])) {
+        minutes = 10 * (text[i + 1] - '0') + (text[i + 2] - '0');
+        i += 3;
+    }
+    if (i < len && (text[i] == 'p' || text[i] == 'P') && hours < 12)
+        hours += 12;
+    else if (i < len && (text[i] == 'a' || text[i] == 'A') && hours == 12)
+        hours = 0;
+    return 60 * hours + minutes;
 }

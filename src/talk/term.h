@@ -56,6 +56,9 @@ lc_terms lc_terms_part(lc_terms terms, size_t first, size_t count);
 /* The text that they cover, marks between them included. */
 loci_str lc_terms_text(lc_terms terms);
 
+/* A time of day as minutes, for "11:30", "2pm" and "2:15pm"; -1 for one in words. */
+int lc_term_minutes(lc_terms terms, size_t at);
+
 /* What a lower-case word hashes to, as `word` has it. */
 uint64_t lc_term_word(loci_str lower);
 

@@ -39,6 +39,22 @@ static const char *const dates[] = {
     "september", "sunday",   "thu",  "thurs",   "thursday", "today",    "tomorrow",
     "tonight",   "tue",      "tues", "tuesday", "wed",      "wednesday"};
 
+/* "one" is missing: it mostly means somebody, or the thing spoken of. */
+typedef struct number_word {
+    const char *word;
+    const char *digits;
+} number_word;
+
+static const number_word number_words[] = {
+    {"two", "2"},       {"three", "3"},     {"four", "4"},      {"five", "5"},
+    {"six", "6"},       {"seven", "7"},     {"eight", "8"},     {"nine", "9"},
+    {"ten", "10"},      {"eleven", "11"},   {"twelve", "12"},   {"thirteen", "13"},
+    {"fourteen", "14"}, {"fifteen", "15"},  {"sixteen", "16"},  {"seventeen", "17"},
+    {"eighteen", "18"}, {"nineteen", "19"}, {"twenty", "20"},   {"thirty", "30"},
+    {"forty", "40"},    {"fifty", "50"},    {"sixty", "60"},    {"seventy", "70"},
+    {"eighty", "80"},   {"ninety", "90"},   {"hundred", "100"}, {"thousand", "1000"},
+};
+
 /* Stems of words that say in what state a thing is, that one of several is taken, how long. */
 static const char *const status_stems[] = {
     "accept",  "activ",   "approv",  "archiv",  "availabl", "block",      "cancel",    "clos",
@@ -141,7 +157,7 @@ static void set_amount(loci_str lower, lc_term *out)
 {
     char plain[LC_NUMBER_BYTES_MAX];
 
-    if (lower.ptr[0] == '$') {
+    if (lower.ptr[0] == '$' || (unsigned char)lower.ptr[0] >= 0x80) {
         out->kind = LC_TERM_MONEY;
         out->value = LC_VALUE_MONEY;
         out->sense = sense_of('$', plain_number(lower, plain));
@@ -160,6 +176,14 @@ static void set_amount(loci_str lower, lc_term *out)
     }
 }
 
+static loci_str digits_of(loci_str word)
+{
+    for (size_t i = 0; i < sizeof number_words / sizeof *number_words; i++)
+        if (lc_str_is(word, number_words[i].word))
+            return loci_str_of(number_words[i].digits);
+    return LC_STR_NONE;
+}
+
 /* Lower case, with straight apostrophes; cut at what a spelling may have. */
 static loci_str to_lower(loci_str spelled, char out[SPELLING_BYTES_MAX])
 {
@@ -168,7 +192,7 @@ static loci_str to_lower(loci_str spelled, char out[SPELLING_BYTES_MAX])
     for (size_t i = 0; i < spelled.len && len < SPELLING_BYTES_MAX; i++) {
         char c = spelled.ptr[i];
 
-        if (c == '\xE2' && i + 2 < spelled.len) {
+        if (c == '\xE2' && i + 2 < spelled.len && spelled.ptr[i + 1] == '\x80') {
             out[len++] = '\'';
             i += 2;
         } else {
@@ -178,21 +202,33 @@ static loci_str to_lower(loci_str spelled, char out[SPELLING_BYTES_MAX])
     return (loci_str){out, len};
 }
 
+/* "Fridays" */
+static bool is_weekdays(loci_str lower)
+{
+    return ends_with(lower, "days") && lower.len > 5 &&
+           IS_LISTED(((loci_str){lower.ptr, lower.len - 1}), dates);
+}
+
 void lc_term_set_sense(loci_str spelled, bool is_amount, bool is_name, lc_term *out)
 {
     char bytes[SPELLING_BYTES_MAX];
     loci_str lower = to_lower(spelled, bytes);
+    loci_str digits = is_amount ? LC_STR_NONE : digits_of(lower);
 
     out->word = lc_term_word(lower);
-    if (is_amount) {
-        set_amount(lower, out);
-    } else if (IS_LISTED(lower, dates)) {
+    if (is_amount || digits.len > 0) {
+        set_amount(is_amount ? lower : digits, out);
+    } else if (lc_str_is(lower, "noon") || lc_str_is(lower, "midnight")) {
+        out->kind = LC_TERM_TIME;
+        out->value = LC_VALUE_WHEN;
+        out->sense = sense_of(':', lower);
+    } else if (IS_LISTED(lower, dates) || is_weekdays(lower)) {
         out->kind = LC_TERM_DATE;
         out->value = LC_VALUE_WHEN;
         out->sense = sense_of('d', (loci_str){lower.ptr, lower.len < 3 ? lower.len : 3});
         if (lower.ptr[0] == 't' && lower.ptr[1] == 'o') /* today, tonight, tomorrow differ. */
             out->sense = sense_of('d', lower);
-    } else if (IS_LISTED(lower, stop_words)) {
+    } else if (IS_LISTED(lower, stop_words) && !(is_name && lc_str_is(lower, "a"))) {
         out->kind = LC_TERM_STOP;
         out->sense = sense_of('w', lower);
     } else {

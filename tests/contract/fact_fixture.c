@@ -12,16 +12,20 @@ static int64_t tell_time(void *ctx)
     return ((const facts *)ctx)->now_us;
 }
 
-void facts_open(facts *f)
+void facts_open_store(facts *f, const char *store)
 {
     loci_open_options options;
 
-    *f = (facts){.store = test_path(test_tmpdir(), "store.db"),
-                 .now_us = INT64_C(1700000000) * 1000000};
+    *f = (facts){.store = store, .now_us = INT64_C(1700000000) * 1000000};
     options = test_open_options(f->store);
     options.clock = tell_time;
     options.clock_ctx = f;
     CHECK_OK(loci_open(&options, &f->engine, &f->err), f->err);
+}
+
+void facts_open(facts *f)
+{
+    facts_open_store(f, test_path(test_tmpdir(), "store.db"));
 }
 
 void facts_close(facts *f)
@@ -42,6 +46,7 @@ loci_status facts_try(facts *f, const char *operation, loci_str *out, const char
 {
     loci_principal principal = {.size = sizeof principal,
                                 .flags = LOCI_PRINCIPAL_ADMIN,
+                                .tenant = f->tenant,
                                 .authority = f->ceiling,
                                 .trust = f->trust};
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;

@@ -19,10 +19,13 @@ typedef struct facts {
     int64_t now_us;      /* 2023-11-14T22:13:20Z at first. */
     const char *ceiling; /* Authority and trust of the caller's token; NULL = not capped. */
     const char *trust;
-    loci_error err; /* Of the last call that failed. */
+    const char *tenant; /* NULL = the store's default. */
+    loci_error err;     /* Of the last call that failed. */
 } facts;
 
 void facts_open(facts *f);
+/* One more engine on a store, with a clock of its own. */
+void facts_open_store(facts *f, const char *store);
 /* Log and projections must agree. */
 void facts_close(facts *f);
 

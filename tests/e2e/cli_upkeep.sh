@@ -16,6 +16,16 @@ run doctor
 is "doctor is content" 0 "$RC"
 lacks "doctor has no complaint" "✗" "$OUT"
 has "doctor opened it" "opens" "$OUT"
+has "doctor read the data files through" "use_lite_en.loci is whole" "$OUT"
+mkdir "$TMP/data"
+run doctor --set data.dir="$TMP/data"
+is "doctor can live without data files" 0 "$RC"
+has "doctor says which are missing" "cl100k_base.loci is not in the folder" "$OUT"
+has "doctor says how to get them" "script/data" "$OUT"
+echo "cut short" >"$TMP/data/o200k_base.loci"
+run doctor --set data.dir="$TMP/data"
+is "doctor does not like a damaged one" 1 "$RC"
+has "doctor says what to do about it" "Remove it" "$OUT"
 run verify
 is "verify" 0 "$RC"
 run rebuild

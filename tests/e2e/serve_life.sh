@@ -103,6 +103,7 @@ stop TERM
 # ---- Telling systemd
 
 listen_for_systemd() { # NAME
+    : >notified # Here, not in the background: what was bound before does not count.
     python3 - "$1" >notified <<'PY' &
 import os, socket, sys
 name = sys.argv[1]

@@ -67,6 +67,13 @@ def new_token():
     return json.loads(text).get("id", "tok_none")
 
 
+def after(op, args, wanted):
+    """`wanted`, once the operation that makes it possible was done."""
+    status, text = ask("POST", "/v1/call/" + op, args)
+    expect("%s before another" % op, status, text, [200])
+    return wanted
+
+
 def main():
     status, text = ask("POST", "/v1/call/fact.write", {"key": "city", "value": "Oslo"})
     expect("a first fact", status, text, [200])
@@ -79,6 +86,13 @@ def main():
     # What an example cannot know: ids that exist, and paths that may be written.
     better = {
         "fact.get": lambda: {"id": fact_id},
+        "fact.retract": lambda: after("fact.write", {"key": "used_up", "value": 1},
+                                      {"key": "used_up"}),
+        "fact.review": lambda: {"id": fact_id, "action": "confirm"},
+        "identity.set": lambda: after("session.open", {}, {"user_name": "Ann",
+                                                           "authority": "manager"}),
+        "session.close": lambda: after("session.open", {}, {}),
+        "working.delete": lambda: after("working.set", {"key": "d", "value": 1}, {"key": "d"}),
         "job.get": lambda: {"id": rebuild["job_id"], "scope": "store"},
         "job.cancel": lambda: {"id": rebuild["job_id"], "scope": "store"},
         "token.revoke": lambda: {"id": new_token()},

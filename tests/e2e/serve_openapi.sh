@@ -39,8 +39,8 @@ is "spectral finds nothing" "[]" "$(printf '%s' "$lint" | tr -d '[:space:]' | he
 
 # ---- Every operation, through a proxy that knows the document ------------------------------------
 start --store "$TMP/a.db"
-tool prism proxy "$TMP/openapi.json" "$URL" --errors --host 127.0.0.1 --port 0 \
-    >"$TMP/prism.log" 2>&1 &
+"$npm_dir/node_modules/.bin/prism" proxy "$TMP/openapi.json" "$URL" \
+    --errors --host 127.0.0.1 --port 0 >"$TMP/prism.log" 2>&1 &
 prism=$!
 # shellcheck disable=SC2317 # Called by wait_for.
 is_listening() { grep -q 'listening on http' "$TMP/prism.log"; }

@@ -4,9 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 STATEBENCH=${BUILD_DIR:-$(dirname "$LOCI")}/bench/statebench
 TIMELINES=$(dirname "$0")/../state/timelines.jsonl
-PERFECT_MIN=0.0
-RECALL_MIN=0.0
-EXPOSURE_MAX=1.0
+PERFECT_MIN=0.80
+RECALL_MIN=0.97
+EXPOSURE_MAX=0.25
 
 # score FILE OPTION… - sets OUT, ERR and RC.
 score() {

@@ -55,20 +55,30 @@ static size_t count_term(const naive_document *document, unsigned term)
     return count;
 }
 
+static double idf(const naive_postings *naive, unsigned term)
+{
+    double all = 0, having = 0;
+
+    for (size_t i = 0; i < NAIVE_IDS; i++) {
+        all += naive->documents[i].is_there;
+        having += naive->documents[i].is_there && count_term(&naive->documents[i], term) > 0;
+    }
+    return log(1 + (all - having + 0.5) / (having + 0.5));
+}
+
 /* The part of one term in the score of one document. */
 static double part(const naive_postings *naive, const naive_document *document, unsigned term,
                    const lc_bm25 *bm25)
 {
-    double all = 0, having = 0, lengths = 0, count = (double)count_term(document, term);
+    double all = 0, lengths = 0, count = (double)count_term(document, term);
 
     for (size_t i = 0; i < NAIVE_IDS; i++) {
         if (!naive->documents[i].is_there)
             continue;
         all++;
-        having += count_term(&naive->documents[i], term) > 0;
         lengths += (double)naive->documents[i].length;
     }
-    return log(1 + (all - having + 0.5) / (having + 0.5)) * count * (bm25->k1 + 1) /
+    return idf(naive, term) * count * (bm25->k1 + 1) /
            (count + bm25->k1 * (1 - bm25->b + bm25->b * (double)document->length * all / lengths));
 }
 
@@ -136,6 +146,15 @@ static const char *compare_lists(const naive_hit *expected, const lc_hit *hits, 
     return NULL;
 }
 
+static bool has_weight(const naive_postings *naive, const naive_query *query, double weight)
+{
+    double expected = 0;
+
+    for (size_t i = 0; i < query->count; i++)
+        expected += query->weights[i] * idf(naive, query->terms[i]);
+    return fabs(weight - expected) <= NEAR * expected;
+}
+
 const char *naive_compare(const naive_postings *naive, const lc_postings *index, lc_heap *heap,
                           const naive_query *query)
 {
@@ -161,6 +180,8 @@ const char *naive_compare(const naive_postings *naive, const lc_postings *index,
     lc_bitmap_clear(&filter);
     if (status != LOCI_OK)
         return "searching failed";
+    if (!has_weight(naive, query, lc_postings_query_weight(index, &asked)))
+        return "the query's weight differs";
     if (count != expected_count)
         return "the number of hits differs";
     return compare_lists(expected, hits, count, query, naive);

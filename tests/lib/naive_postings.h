@@ -48,7 +48,7 @@ typedef struct naive_hit {
 size_t naive_search(const naive_postings *naive, const naive_query *query,
                     naive_hit out[NAIVE_IDS]);
 
-/* NULL when searching both gives the same, else what differs. */
+/* NULL when searching both gives the same, and so does the query's weight, else what differs. */
 const char *naive_compare(const naive_postings *naive, const lc_postings *index, lc_heap *heap,
                           const naive_query *query);
 

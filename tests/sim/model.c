@@ -65,12 +65,15 @@ model_outcome model_judge(const model *m, const model_claim *claim, int *out_sta
 static bool is_said_again(const model *m, const model_claim *claim, int standing)
 {
     const model_head *head = &m->heads[claim->who.tenant][claim->who.user];
-    const model_fact *last = &m->facts[head->last_claim - 1];
+    const model_fact *last;
 
-    return head->last_claim > 0 && last->who.persona == claim->who.persona &&
-           last->key == claim->key && last->value == claim->value &&
-           last->is_scoped == claim->is_scoped && last->rank == claim->rank &&
-           last->is_trusted == claim->is_trusted && last->contests == standing;
+    if (head->last_claim == 0)
+        return false;
+    last = &m->facts[head->last_claim - 1];
+    return last->who.persona == claim->who.persona && last->key == claim->key &&
+           last->value == claim->value && last->is_scoped == claim->is_scoped &&
+           last->rank == claim->rank && last->is_trusted == claim->is_trusted &&
+           last->contests == standing;
 }
 
 static void step_head(model_head *head, int64_t now_us)

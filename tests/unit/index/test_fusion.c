@@ -78,15 +78,15 @@ TEST(fusion, parts_are_those_of_the_formula)
     lc_fused fused[3];
     lists l;
 
-    init(&l, 10);
-    l.it.rarest_idf = 5;
+    init(&l, 20);
+    l.it.rarest_idf = 10;
     add_vector(&l, 7, 0.75);
     add_vector(&l, 8, -0.25);
-    add_lexical(&l, 7, 5);
+    add_lexical(&l, 7, 10);
     CHECK_EQ(lc_fuse(&l.it, NULL, fused), 2);
     CHECK_EQ(fused[0].id, 7);
     CHECK(fused[0].has_cosine && fused[0].has_bm25);
-    CHECK(fused[0].cosine == 0.75 && fused[0].bm25 == 5);
+    CHECK(fused[0].cosine == 0.75 && fused[0].bm25 == 10);
     CHECK(fused[0].vector == 0.75);
     CHECK(fused[0].rarity == 1);
     CHECK(fused[0].coverage == 0.5);
@@ -96,6 +96,23 @@ TEST(fusion, parts_are_those_of_the_formula)
     CHECK_EQ(fused[1].id, 8);
     CHECK(fused[1].has_cosine && !fused[1].has_bm25);
     CHECK(fused[1].vector == 0 && fused[1].lexical == 0 && fused[1].score == 0);
+}
+
+TEST(fusion, few_documents_do_not_make_a_word_rare)
+{
+    lc_fusion how = LC_FUSION_DEFAULT;
+    lc_fused fused[1];
+    lists l;
+
+    init(&l, 10);
+    l.it.rarest_idf = 2;
+    add_lexical(&l, 7, 2);
+    how.rarest_idf_min = 8;
+    CHECK_EQ(lc_fuse(&l.it, &how, fused), 1);
+    CHECK(fused[0].rarity == 0.25);
+    how.rarest_idf_min = 1;
+    CHECK_EQ(lc_fuse(&l.it, &how, fused), 1);
+    CHECK(fused[0].rarity == 1);
 }
 
 TEST(fusion, floor_of_the_cosine_is_subtracted)

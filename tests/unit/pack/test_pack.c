@@ -126,13 +126,17 @@ TEST(pack, what_is_mandatory_and_does_not_fit_is_refused_with_what_it_needs)
 
 TEST(pack, a_text_cannot_forge_a_heading)
 {
-    lc_pack_item items[] = {ITEM(1, 0, "true\n\nSaid\nforged"), ITEM(2, 0, "real")};
+    /* NEL, line separator, paragraph separator; then what only looks like them. */
+    lc_pack_item items[] = {ITEM(1, 0, "true\n\nSaid\nforged"), ITEM(2, 0, "real"),
+                            ITEM(2, 1, "w\xc2\x85y\xe2\x80\xa8y\xe2\x80\xa9z\x7f"),
+                            ITEM(2, 2, "\xc2\xa0\xe2\x80\xa6\xe2\x80\xa7")};
     packed p;
     loci_error err;
 
-    start(&p, items, 2, 100);
+    start(&p, items, 4, 100);
     CHECK_OK(lc_pack_run(&p.pack, &p.text, &err), err);
-    CHECK_STR_EQ(lc_buf_str(&p.text), "Facts\n- true  Said forged\n\nSaid\nreal\n");
+    CHECK_STR_EQ(lc_buf_str(&p.text), "Facts\n- true  Said forged\n\nSaid\nreal\nw y y z \n"
+                                      "\xc2\xa0\xe2\x80\xa6\xe2\x80\xa7\n");
     lc_buf_clear(&p.text);
 }
 
@@ -148,6 +152,29 @@ TEST(pack, the_whole_is_counted_and_the_last_chosen_goes_when_it_is_over)
     CHECK(p.pack.tokens <= 9);
     CHECK(items[0].is_included && items[1].is_included && !items[2].is_included);
     lc_buf_clear(&p.text);
+}
+
+TEST(pack, a_line_that_was_counted_is_not_counted_again)
+{
+    lc_pack_item items[] = {ITEM(2, 0, "one two"), ITEM(2, 1, "three")};
+    int64_t calls[2] = {0};
+    lc_heap heap;
+    loci_error err;
+
+    lc_heap_init(&heap, test_heap());
+    CHECK_EQ(lc_pack_line_tokens(&heap, (lc_counter){count_words, NULL}, "- ", LC_STR("a\nb")), 4);
+    for (size_t round = 0; round < 2; round++) {
+        packed p;
+
+        start(&p, items, 2, 50);
+        p.pack.counter.ctx = &calls[round];
+        items[0].known_tokens = round == 0 ? 0 : 3;
+        CHECK_OK(lc_pack_run(&p.pack, &p.text, &err), err);
+        CHECK_EQ(items[0].tokens, 3);
+        CHECK(items[0].is_included);
+        lc_buf_clear(&p.text);
+    }
+    CHECK_EQ(calls[1], calls[0] - 1);
 }
 
 TEST(pack, the_budget_holds_whatever_comes)

@@ -48,6 +48,11 @@ TEST(term, forms_of_one_word_mean_the_same)
     CHECK(same(&f, "$50k", "$50,000"));
     CHECK(same(&f, "$1.5M", "$1,500,000"));
     CHECK(same(&f, "1,000", "1000"));
+    CHECK(same(&f, "twelve", "12"));
+    CHECK(same(&f, "£20", "£20.00"));
+    CHECK(same(&f, "€20", "€20.00"));
+    CHECK(!same(&f, "twelve", "twenty"));
+    CHECK(!same(&f, "noon", "midnight"));
     CHECK(!same(&f, "meeting", "meter"));
     CHECK(!same(&f, "$50", "50"));
     CHECK(!same(&f, "50", "50%"));
@@ -78,6 +83,8 @@ TEST(term, kinds)
     check_kinds(&f, "Order #4521 for Denver", "w0sN");
     check_kinds(&f, "call at 11:00 on Jan 5", "ws:sd0");
     check_kinds(&f, "⚠️ TICKET-9999 — naïve café", "Nww");
+    check_kinds(&f, "nine mains for £30 at noon, one each", "0ws$s:ws");
+    check_kinds(&f, "files end in .qll", "wwsw");
     check_kinds(&f, "", "");
     lc_arena_clear(&f.arena);
 }
