@@ -29,7 +29,7 @@ static int files_in(const char *dir)
     return count;
 }
 
-TEST(backup, a_backup_is_a_store)
+TEST_ON(TEST_FILES, backup, a_backup_is_a_store)
 {
     const char *dir = test_tmpdir();
     const char *path = test_path(dir, "backup.db");
@@ -38,7 +38,6 @@ TEST(backup, a_backup_is_a_store)
     lc_upkeep upkeep;
     struct stat info;
 
-    test_needs_file();
     notes_open(&n, NULL);
     notes_fill(&n, "ann", 2000);
     upkeep = upkeep_of(&n);
@@ -56,7 +55,7 @@ TEST(backup, a_backup_is_a_store)
     notes_close(&n);
 }
 
-TEST(backup, does_not_overwrite_unless_told)
+TEST_ON(TEST_FILES, backup, does_not_overwrite_unless_told)
 {
     const char *dir = test_tmpdir();
     const char *path = test_path(dir, "backup.db");
@@ -64,7 +63,6 @@ TEST(backup, does_not_overwrite_unless_told)
     notes n;
     lc_upkeep upkeep;
 
-    test_needs_file();
     notes_open(&n, NULL);
     notes_fill(&n, "ann", 5);
     upkeep = upkeep_of(&n);
@@ -91,14 +89,13 @@ static loci_status give_up(void *ctx, const char *what, int64_t done, int64_t to
     return lc_fail(err, LOCI_ECANCELLED, "enough");
 }
 
-TEST(backup, one_that_is_given_up_leaves_nothing)
+TEST_ON(TEST_FILES, backup, one_that_is_given_up_leaves_nothing)
 {
     const char *dir = test_tmpdir();
     int64_t bytes;
     notes n;
     lc_upkeep upkeep;
 
-    test_needs_file();
     notes_open(&n, NULL);
     upkeep = upkeep_of(&n);
     upkeep.progress = give_up;
@@ -108,7 +105,7 @@ TEST(backup, one_that_is_given_up_leaves_nothing)
     notes_close(&n);
 }
 
-TEST(backup, restore_brings_the_copy_back)
+TEST_ON(TEST_FILES, backup, restore_brings_the_copy_back)
 {
     const char *path = test_path(test_tmpdir(), "backup.db");
     lc_backup_facts facts;
@@ -117,7 +114,6 @@ TEST(backup, restore_brings_the_copy_back)
     notes n;
     lc_upkeep upkeep;
 
-    test_needs_file();
     notes_open(&n, NULL);
     notes_fill(&n, "ann", 300);
     before = notes_hash(&n);
@@ -158,7 +154,7 @@ static loci_status set_version(lc_tx *tx, void *ctx, loci_error *err)
     return lc_meta_set_i64(tx, "schema_version", *(const int *)ctx, err);
 }
 
-TEST(backup, only_sound_stores_of_a_known_schema_are_restored)
+TEST_ON(TEST_FILES, backup, only_sound_stores_of_a_known_schema_are_restored)
 {
     const char *dir = test_tmpdir();
     const char *path = test_path(dir, "other.db");
@@ -167,7 +163,6 @@ TEST(backup, only_sound_stores_of_a_known_schema_are_restored)
     char *damaged;
     notes n;
 
-    test_needs_file();
     check_refused(test_path(dir, "nothing"), LOCI_ENOTFOUND);
     check_refused(dir, LOCI_EINVAL);
     test_write_file(path, LC_STR(""));
@@ -197,14 +192,13 @@ TEST(backup, only_sound_stores_of_a_known_schema_are_restored)
     check_refused(path, LOCI_ECORRUPT);
 }
 
-TEST(backup, an_older_shape_is_rebuilt_when_it_is_restored)
+TEST_ON(TEST_FILES, backup, an_older_shape_is_rebuilt_when_it_is_restored)
 {
     const char *path = test_path(test_tmpdir(), "old.db");
     lc_hash128 expected;
     notes n, old;
     lc_upkeep upkeep;
 
-    test_needs_file();
     notes_open(&old, path);
     notes_fill(&old, "ann", 50);
     expected = notes_hash(&old);

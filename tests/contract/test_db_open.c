@@ -34,27 +34,25 @@ TEST(db_open, a_missing_store_is_created_only_when_asked)
 }
 
 /* It holds what people said. */
-TEST(db_open, a_new_store_is_its_owners_alone)
+TEST_ON(TEST_FILES, db_open, a_new_store_is_its_owners_alone)
 {
     const char *path = probe_path();
     struct stat info;
     loci_error err;
     mode_t before = umask(0);
 
-    test_needs_file();
     CHECK_OK(try_open(path, true, &err), err);
     (void)umask(before);
     CHECK_EQ(stat(path, &info), 0);
     CHECK_EQ(info.st_mode & 0777, 0600);
 }
 
-TEST(db_open, a_wrong_path_is_explained)
+TEST_ON(TEST_FILES, db_open, a_wrong_path_is_explained)
 {
     const char *dir = test_tmpdir();
     char *longer = test_bytes(5000);
     loci_error err;
 
-    test_needs_file();
     CHECK_STATUS(LOCI_EINVAL, try_open(dir, true, &err));
     CHECK_CONTAINS(err.message, "is a directory");
     CHECK_STATUS(LOCI_ENOTFOUND, try_open(test_path(dir, "none/store.db"), true, &err));
@@ -63,14 +61,13 @@ TEST(db_open, a_wrong_path_is_explained)
     CHECK_STATUS(LOCI_ELIMIT, try_open(longer, true, &err));
 }
 
-TEST(db_open, a_file_that_is_no_database_is_refused_and_kept)
+TEST_ON(TEST_FILES, db_open, a_file_that_is_no_database_is_refused_and_kept)
 {
     const char *path = probe_path();
     loci_str letter = LC_STR(
         "Dear diary, this is not a database. It only has its name. Sincerely.");
     loci_error err;
 
-    test_needs_file();
     test_write_file(path, letter);
     CHECK_STATUS(LOCI_ECORRUPT, try_open(path, true, &err));
     CHECK_CONTAINS(err.message, "not a loci store");
@@ -86,7 +83,7 @@ static void run_on_file(const char *path, const char *sql)
     CHECK_EQ(sqlite3_close(db), SQLITE_OK);
 }
 
-TEST(db_open, another_programs_database_is_refused_and_kept)
+TEST_ON(TEST_FILES, db_open, another_programs_database_is_refused_and_kept)
 {
     static const char *const owners[] = {
         "create table bookmarks (url text); insert into bookmarks values ('x')",
@@ -95,7 +92,6 @@ TEST(db_open, another_programs_database_is_refused_and_kept)
     };
     loci_error err;
 
-    test_needs_file();
     for (size_t i = 0; i < sizeof owners / sizeof *owners; i++) {
         const char *path = probe_path();
         loci_str before;
@@ -108,12 +104,11 @@ TEST(db_open, another_programs_database_is_refused_and_kept)
     }
 }
 
-TEST(db_open, an_empty_file_becomes_a_store)
+TEST_ON(TEST_FILES, db_open, an_empty_file_becomes_a_store)
 {
     const char *path = probe_path();
     probe p;
 
-    test_needs_file();
     test_write_file(path, LC_STR(""));
     probe_open(&p, path);
     CHECK_OK(probe_write(&p, "u", probe_say_body, (void *)"hello"), p.err);

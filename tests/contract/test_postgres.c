@@ -8,12 +8,7 @@
 
 #include "base/clock.h"
 #include "store/event.h"
-
-static void needs_server(void)
-{
-    if (!test_is_postgres())
-        test_skip("it is about a server");
-}
+#include "store/schema.h"
 
 static loci_status try_store(const char *store, loci_error *err)
 {
@@ -25,12 +20,11 @@ static loci_status try_store(const char *store, loci_error *err)
     return status;
 }
 
-TEST(postgres, what_is_wrong_with_a_url_is_said_without_its_password)
+TEST_ON(TEST_SERVERS, postgres, what_is_wrong_with_a_url_is_said_without_its_password)
 {
     const char *dir;
     loci_error err;
 
-    needs_server();
     dir = test_postgres_dir();
     CHECK_STATUS(LOCI_EINVAL, try_store("postgresql://me:hush@h:notaport:9/x?foo=1", &err));
     CHECK(strstr(err.message, "hush") == NULL);
@@ -43,29 +37,27 @@ TEST(postgres, what_is_wrong_with_a_url_is_said_without_its_password)
     CHECK(strstr(err.message, "hush") == NULL);
 }
 
-TEST(postgres, a_schema_newer_than_this_loci_is_refused)
+TEST_ON(TEST_SERVERS, postgres, a_schema_newer_than_this_loci_is_refused)
 {
-    const char *store;
+    const char *store = probe_path();
     loci_error err;
 
-    needs_server();
-    store = probe_path();
     loci_close(test_open(store));
     test_store_run(store, "update meta set value = '999' where name in ('schema_version', "
                           "'schema_compatible')");
     CHECK_STATUS(LOCI_EUNSUPPORTED, try_store(store, &err));
     CHECK_CONTAINS(err.message, "999");
-    test_store_run(store, "update meta set value = '2' where name in ('schema_version', "
-                          "'schema_compatible')");
+    test_store_run(store, test_format("update meta set value = '%d' where name in "
+                                      "('schema_version', 'schema_compatible')",
+                                      LC_SCHEMA_VERSION));
     CHECK_STATUS(LOCI_OK, try_store(store, &err));
 }
 
-TEST(postgres, tables_of_somebody_else_are_refused_and_kept)
+TEST_ON(TEST_SERVERS, postgres, tables_of_somebody_else_are_refused_and_kept)
 {
     const char *store;
     loci_error err;
 
-    needs_server();
     store = probe_path();
     test_store_run(store, "create table events (a int); insert into events values (7)");
     CHECK_STATUS(LOCI_ECONFLICT, try_store(store, &err));
@@ -75,7 +67,7 @@ TEST(postgres, tables_of_somebody_else_are_refused_and_kept)
 }
 
 /* A role that does not own the tables sees one tenant, and none before it has said which. */
-TEST(postgres, other_roles_see_one_tenant)
+TEST_ON(TEST_SERVERS, postgres, other_roles_see_one_tenant)
 {
     static const char as_reader[] = "set role one_tenant; %s select count(*) from events";
     loci_principal other = {.tenant = "other"};
@@ -85,7 +77,6 @@ TEST(postgres, other_roles_see_one_tenant)
     const char *store;
     loci_error err;
 
-    needs_server();
     store = probe_path();
     engine = test_open(store);
     test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
@@ -95,9 +86,10 @@ TEST(postgres, other_roles_see_one_tenant)
              err);
     loci_answer_free(answer);
     test_close(engine);
-    test_store_run(store, "drop role if exists one_tenant; create role one_tenant; "
-                          "do $$ begin execute format('grant usage on schema %I to one_tenant', "
-                          "current_schema()); end $$; grant select on events, facts to one_tenant");
+    test_store_run(store,
+                   "drop role if exists one_tenant; create role one_tenant; "
+                   "do $$ begin execute format('grant usage on schema %I to one_tenant', "
+                   "current_schema()); end $$; grant select on events, fact_current to one_tenant");
     CHECK_EQ(test_store_number(store, "select count(*) from events"), 2);
     CHECK_EQ(test_store_number(store, test_format(as_reader, "")), 0);
     CHECK_EQ(test_store_number(store, test_format(as_reader, "set loci.tenant = 'other';")), 1);
@@ -105,13 +97,12 @@ TEST(postgres, other_roles_see_one_tenant)
     test_store_run(store, "drop owned by one_tenant; drop role one_tenant");
 }
 
-TEST(postgres, an_engine_outlives_its_server)
+TEST_ON(TEST_SERVERS, postgres, an_engine_outlives_its_server)
 {
     loci_engine *engine;
     const char *store;
     loci_error err;
 
-    needs_server();
     store = probe_path();
     engine = test_open_threads(store);
     test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
@@ -155,16 +146,20 @@ static void *write_and_lose(void *ctx)
     return NULL;
 }
 
-/* The process of the server that runs a COMMIT; 0 when there is none. */
-static int64_t committing(const char *store)
+/* The process of the server that waits in a COMMIT; 0 when there is none. Any other commit is of a
+ * transaction before, and losing it would lose nothing. */
+static int64_t committing(const char *store, const char *wait)
 {
-    return test_postgres_run(store, "select coalesce(max(pid), 0) from pg_stat_activity where "
-                                    "application_name = 'loci' and state = 'active' and "
-                                    "query = 'commit'");
+    return test_postgres_run(store,
+                             test_format("select coalesce(max(pid), 0) from pg_stat_activity where "
+                                         "application_name = 'loci' and state = 'active' and "
+                                         "query = 'commit' and wait_event = '%s'",
+                                         wait));
 }
 
 /* False when the commit was over before it could be seen: nothing was lost. */
-static bool lose_the_commit(lost_write *l, const char *store, const char *afterwards)
+static bool lose_the_commit(lost_write *l, const char *store, const char *wait,
+                            const char *afterwards)
 {
     pthread_t thread;
     int64_t pid = 0;
@@ -173,7 +168,7 @@ static bool lose_the_commit(lost_write *l, const char *store, const char *afterw
     l->runs = 0;
     CHECK_EQ(pthread_create(&thread, NULL, write_and_lose, l), 0);
     while (pid == 0 && !l->is_over)
-        pid = committing(store);
+        pid = committing(store, wait);
     if (pid == 0) {
         CHECK_EQ(pthread_join(thread, NULL), 0);
         return false;
@@ -189,7 +184,7 @@ static bool lose_the_commit(lost_write *l, const char *store, const char *afterw
 }
 
 /* Its transaction dies while it commits: the store says so, and the body is run again. */
-TEST(postgres, a_commit_that_was_not_done_is_done_again)
+TEST_ON(TEST_SERVERS, postgres, a_commit_that_was_not_done_is_done_again)
 {
     static const char slow_commit[] =
         "create sequence nap_count; create function nap() returns trigger language plpgsql as $$ "
@@ -199,11 +194,10 @@ TEST(postgres, a_commit_that_was_not_done_is_done_again)
     lost_write l = {0};
     const char *store;
 
-    needs_server();
     store = probe_path();
     probe_open(&l.p, store);
     test_store_run(store, slow_commit);
-    CHECK(lose_the_commit(&l, store, NULL));
+    CHECK(lose_the_commit(&l, store, "PgSleep", NULL));
     CHECK_OK(l.status, l.p.err);
     CHECK_EQ(l.runs, 2);
     probe_expect_log(&l.p, "u", 1);
@@ -211,13 +205,12 @@ TEST(postgres, a_commit_that_was_not_done_is_done_again)
 }
 
 /* It is committed, but the answer gets lost: the store says so, and nothing is run again. */
-TEST(postgres, a_commit_that_was_done_is_not_done_again)
+TEST_ON(TEST_SERVERS, postgres, a_commit_that_was_done_is_not_done_again)
 {
     lost_write l = {0};
     const char *store;
     int before = 0;
 
-    needs_server();
     store = probe_path();
     probe_open(&l.p, store);
     CHECK_OK(probe_write(&l.p, "other", probe_say_body, (void *)"first"), l.p.err);
@@ -226,7 +219,7 @@ TEST(postgres, a_commit_that_was_done_is_not_done_again)
     test_postgres_run(store, "alter system set synchronous_standby_names = 'nobody'");
     test_postgres_run(store, "select pg_reload_conf()");
     CHECK_OK(l.p.db->driver->set_durability(l.p.db, false, &l.p.err), l.p.err);
-    while (!lose_the_commit(&l, store, "alter system reset all"))
+    while (!lose_the_commit(&l, store, "SyncRep", "alter system reset all"))
         before++; /* The server has not read its settings yet. */
     CHECK_OK(l.status, l.p.err);
     CHECK_EQ(l.runs, 1);

@@ -11,7 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/buf.h"
 #include "base/hash.h"
+
+#define CONTENT_BYTES_MAX (64u << 20)
 
 static struct {
     FILE *to;
@@ -35,12 +38,6 @@ bool test_is_postgres(void)
     const char *store = getenv("LOCI_TEST_STORE");
 
     return store != NULL && strcmp(store, "postgresql") == 0;
-}
-
-void test_needs_file(void)
-{
-    if (test_is_postgres())
-        test_skip("it is about files");
 }
 
 static void read_line(char *out, int bytes)
@@ -206,6 +203,13 @@ int64_t test_postgres_differences(const char *a, const char *b)
                              test_format("select count(*) from ((%s) except (%s)) d", of_a, of_b));
 }
 
+/* The tables of the store, but for what the driver counts there. */
+static PGresult *list_tables(PGconn *conn)
+{
+    return run(conn, "select tablename from pg_tables where schemaname = current_schema()"
+                     " and tablename <> 'writers'");
+}
+
 static uint64_t hash_table(PGconn *conn, const char *table)
 {
     PGresult *rows = run(conn, test_format("select * from \"%s\"", table));
@@ -226,8 +230,7 @@ static uint64_t hash_table(PGconn *conn, const char *table)
 uint64_t test_postgres_hash(const char *url, const char *except)
 {
     PGconn *conn = connect_to(url);
-    PGresult *tables = run(conn, "select tablename from pg_tables where schemaname = "
-                                 "current_schema() and tablename <> 'writers'");
+    PGresult *tables = list_tables(conn);
     uint64_t sum = 0;
 
     for (int i = 0; i < PQntuples(tables); i++) {
@@ -239,6 +242,48 @@ uint64_t test_postgres_hash(const char *url, const char *except)
     PQclear(tables);
     PQfinish(conn);
     return sum;
+}
+
+/* In the binary format: bytes are themselves. */
+static void add_content(PGconn *conn, const char *table, lc_buf *out)
+{
+    PGresult *rows = PQexecParams(conn, test_format("select * from \"%s\"", table), 0, NULL, NULL,
+                                  NULL, NULL, 1);
+
+    if (PQresultStatus(rows) != PGRES_TUPLES_OK)
+        test_fail(__FILE__, __LINE__, "%s: %s", table, PQerrorMessage(conn));
+    for (int row = 0; row < PQntuples(rows); row++) {
+        for (int i = 0; i < PQnfields(rows); i++) {
+            lc_buf_append(out,
+                          (loci_str){PQgetvalue(rows, row, i), (size_t)PQgetlength(rows, row, i)});
+            lc_buf_append_byte(out, '\n');
+        }
+    }
+    PQclear(rows);
+}
+
+loci_str test_store_content(const char *store)
+{
+    lc_heap heap;
+    lc_buf all;
+    PGconn *conn;
+    PGresult *tables;
+    loci_str content;
+
+    if (!test_is_postgres())
+        return test_read_file(store);
+    lc_heap_init(&heap, (loci_allocator){0});
+    lc_buf_init(&all, &heap, LOCI_MEM_REQUESTS, CONTENT_BYTES_MAX);
+    conn = connect_to(store);
+    tables = list_tables(conn);
+    for (int i = 0; i < PQntuples(tables); i++)
+        add_content(conn, PQgetvalue(tables, i, 0), &all);
+    PQclear(tables);
+    PQfinish(conn);
+    content = (loci_str){test_bytes(all.len), all.len};
+    memcpy((char *)content.ptr, all.ptr, all.len);
+    lc_buf_clear(&all);
+    return content;
 }
 
 const char *test_store(const char *dir, const char *name)

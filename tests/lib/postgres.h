@@ -7,16 +7,19 @@
 #ifndef TEST_LIB_POSTGRES_H
 #define TEST_LIB_POSTGRES_H
 
+#include "loci.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 /* The name of a store that does not exist yet; the same directory and name give the same store. */
 const char *test_store(const char *dir, const char *name);
 
+/* Everything it holds, to be searched: its file, or the values of all rows of all tables. */
+loci_str test_store_content(const char *store);
+
 /* Whether stores are PostgreSQL's in this run. */
 bool test_is_postgres(void);
-/* Ends a test that is about files, when stores are not. */
-void test_needs_file(void);
 
 /* The directory of the server's socket, starting it if need be. */
 const char *test_postgres_dir(void);

@@ -43,6 +43,8 @@ static unsigned failed_count;
 
 void test_register(test_case *test)
 {
+    if (test->stores == (test_is_postgres() ? TEST_FILES : TEST_SERVERS))
+        return;
     test->next = registered;
     registered = test;
 }
