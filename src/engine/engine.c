@@ -66,6 +66,11 @@ bool lc_engine_is_inline(const loci_engine *engine)
     return (engine->flags & LOCI_OPEN_INLINE) != 0;
 }
 
+bool lc_engine_is_far(const loci_engine *engine)
+{
+    return engine->driver->is_far;
+}
+
 lc_workers *lc_engine_workers(loci_engine *engine)
 {
     return engine->workers;
@@ -244,13 +249,38 @@ loci_status lc_engine_read_one(loci_engine *engine, int64_t deadline_us, lc_tx_b
     return read_on_snapshot(engine, &r, err);
 }
 
-loci_status lc_engine_read_brief(loci_engine *engine, lc_tx_body *body, void *ctx, bool *out_is_cut,
+static bool read_kept(loci_engine *engine, const lc_read *read, bool may_read,
+                      loci_status *out_status, loci_error *err)
+{
+    if (engine->read_cache == NULL ||
+        !lc_read_cache_run(engine->read_cache, read, may_read, out_status, err))
+        return false;
+    atomic_fetch_add_explicit(&engine->read_count, 1, memory_order_relaxed);
+    return true;
+}
+
+loci_status lc_engine_read_user(loci_engine *engine, const lc_read *read, loci_error *err)
+{
+    loci_status status;
+
+    if (read_kept(engine, read, true, &status, err))
+        return status;
+    return lc_engine_read_one(engine, read->deadline_us, read->body, read->ctx, err);
+}
+
+loci_status lc_engine_read_brief(loci_engine *engine, const lc_read *read, bool *out_is_cut,
                                  loci_error *err)
 {
     /* No deadline: a connection is free now, or it is not brief. */
-    guarded_read r = {.body = body, .ctx = ctx, .out_is_cut = out_is_cut};
+    guarded_read r = {.body = read->body, .ctx = read->ctx, .out_is_cut = out_is_cut};
+    loci_status status;
 
+    *out_is_cut = false;
+    if (read_kept(engine, read, false, &status, err))
+        return status;
     *out_is_cut = true;
+    if (engine->driver->read_brief == NULL)
+        return lc_fail(err, LOCI_EDEADLINE, "this store does not say how long a read takes");
     return read_on_snapshot(engine, &r, err);
 }
 
@@ -266,8 +296,12 @@ void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
 
 void lc_engine_wrote(loci_engine *engine, const lc_write *first)
 {
-    for (const lc_write *at = first; at != NULL; at = at->next)
-        lc_watch_mark(engine->watch, lc_watch_slot(at->tenant_id, at->user_id));
+    for (const lc_write *at = first; at != NULL; at = at->next) {
+        uint32_t slot = lc_watch_slot(at->tenant_id, at->user_id);
+
+        lc_read_cache_wrote(engine->read_cache, slot);
+        lc_watch_mark(engine->watch, slot);
+    }
     lc_watch_wake(engine->watch);
 }
 
@@ -293,6 +327,7 @@ loci_status lc_engine_with_connection(loci_engine *engine, lc_db_work *work, voi
     if (status != LOCI_OK)
         return status;
     status = lc_engine_guard(engine, work_guarded, &w, err);
+    lc_read_cache_forget(engine->read_cache); /* It may have been an import. */
     lc_db_close(w.db);
     return status;
 }
@@ -303,6 +338,7 @@ void lc_engine_store_replaced(loci_engine *engine)
     lc_writer_renew(engine->writer);
     lc_token_cache_forget(engine->token_cache);
     lc_fact_cache_forget(engine->fact_cache);
+    lc_read_cache_forget(engine->read_cache);
     lc_engine_settings_changed(engine);
     lc_watch_poke(engine->watch);
 }
@@ -455,6 +491,9 @@ static loci_status start_parts(void *ctx, loci_error *err)
                             &engine->readers, err);
     if (status == LOCI_OK)
         status = lc_token_cache_new(&engine->env.heap, &engine->token_cache, err);
+    /* Without the watch nobody would tell it what others write. */
+    if (status == LOCI_OK && engine->driver->is_far && !is_inline)
+        status = lc_read_cache_new(engine, &engine->read_cache, err);
     if (status == LOCI_OK)
         status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers, err);
     if (status == LOCI_OK)
@@ -526,6 +565,7 @@ void lc_engine_close(loci_engine *engine)
     lc_writer_free(engine->writer);
     lc_readers_free(engine->readers);
     lc_token_cache_free(engine->token_cache);
+    lc_read_cache_free(engine->read_cache);
     lc_tokenizers_free(engine->tokenizers);
     lc_talk_free(engine->talk);
     lc_fact_cache_free(engine->fact_cache);

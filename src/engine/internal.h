@@ -8,6 +8,7 @@
 #include "engine/fact_cache.h"
 #include "engine/models.h"
 #include "engine/pool.h"
+#include "engine/read_cache.h"
 #include "engine/readers.h"
 #include "engine/token_cache.h"
 #include "engine/tokenizers.h"
@@ -28,6 +29,7 @@ struct loci_engine {
     lc_writer *writer;
     lc_readers *readers;
     lc_token_cache *token_cache;
+    lc_read_cache *read_cache; /* NULL where reads are cheap. */
     lc_tokenizers *tokenizers;
     lc_talk *talk;
     lc_fact_cache *fact_cache;
@@ -39,6 +41,7 @@ struct loci_engine {
     void *fault_ctx;
     _Atomic bool is_poisoned;
     _Atomic int64_t read_count;
+    _Atomic uint64_t told_as; /* Of the writer's connection: lc_db.told_as. */
 };
 
 /* Opens a connection to the engine's store with its schema checked and its durability set. */

@@ -18,6 +18,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/random.h"
 #include "engine/internal.h"
 
 /* A thread that waits for its write. Its storage is gone once it was woken for being done. */
@@ -94,14 +95,30 @@ typedef struct turn {
     lc_queued_write *first;
 } turn;
 
+/* Commits of this connection are told to whom they concern by lc_engine_wrote(), so the watch need
+ * not see them. A number of its own for every connection: what one that was lost may still commit
+ * is told by nobody. */
+static void tell_own(lc_writer *writer)
+{
+    uint64_t number;
+
+    if (!lc_random_secret(&number, sizeof number))
+        number = 0; /* Then they are seen twice. */
+    writer->db->told_as = number;
+    atomic_store_explicit(&writer->engine->told_as, number, memory_order_release);
+}
+
 static loci_status write_batch(void *ctx, loci_error *err)
 {
     turn *t = ctx;
     lc_writer *writer = t->writer;
     loci_status status = LOCI_OK;
 
-    if (writer->db == NULL)
+    if (writer->db == NULL) {
         status = lc_engine_connect(writer->engine, &writer->db, err);
+        if (status == LOCI_OK)
+            tell_own(writer);
+    }
     if (status == LOCI_OK)
         lc_db_write(writer->db, &t->first->write);
     return status;
@@ -390,6 +407,7 @@ loci_status lc_writer_new(loci_engine *engine, lc_db *db, lc_writer **out, loci_
     writer->db = db;
     (void)pthread_mutex_init(&writer->lock, NULL); /* Neither fails with default attributes. */
     (void)pthread_cond_init(&writer->thread_wake, NULL);
+    tell_own(writer);
     *out = writer;
     return LOCI_OK;
 }

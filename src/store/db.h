@@ -84,7 +84,7 @@ typedef struct lc_rows {
     const lc_sql *sql;
     void *statement; /* The driver's. NULL = nothing to end. */
     int column_count;
-    int place;       /* The driver's. */
+    int place; /* The driver's. */
 } lc_rows;
 
 /* What every driver's transaction begins with. */
@@ -111,6 +111,7 @@ typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t tota
 typedef struct lc_db_driver {
     const char *name; /* "sqlite" */
     lc_dialect dialect;
+    bool is_far;          /* A read is a round trip: rows are worth keeping. */
     int64_t slice_events; /* That one transaction of a rebuild replays. */
     /* How long a group may wait for those whom the last one has just answered: where a commit takes
      * milliseconds they would otherwise be half of the writers, for ever in the other group. */
@@ -166,7 +167,9 @@ typedef struct lc_db_driver {
 
     loci_status (*now_us)(lc_tx *tx, int64_t *out,
                           loci_error *err); /* Database clock: leases only. */
-    uint64_t (*change_mark)(lc_db *db);     /* Differs after another connection has committed. */
+    /* Differs after another connection has committed, other than one that shares `told_as` (a
+     * driver may count that one, too); 0 when it could not be found out. */
+    uint64_t (*change_mark)(lc_db *db);
     void (*interrupt)(lc_db *db); /* Any thread; what is running answers LOCI_ECANCELLED. */
 
     /* What belongs to the driver beside the catalogue, made with a new store. NULL = nothing. */
@@ -195,7 +198,10 @@ struct lc_db {
     const lc_catalogue *catalogue;
     lc_arena scratch;      /* For the work of one statement or event: take a mark, rewind to it. */
     int64_t commit_us_max; /* Time in bodies after which a commit takes no further one. */
-    char store_id[33];     /* From meta, set by lc_schema_open(); part of the mark in ids. */
+    /* Not 0: who uses this connection tells of its commits; connections of the same number need not
+     * notice them. */
+    uint64_t told_as;
+    char store_id[33]; /* From meta, set by lc_schema_open(); part of the mark in ids. */
 };
 
 extern const lc_db_driver lc_sqlite_driver;

@@ -428,6 +428,7 @@ static loci_status find_size(lc_db *base, int64_t *out_bytes, int64_t *out_wal_b
 const lc_db_driver lc_postgres_driver = {
     .name = "postgresql",
     .dialect = LC_DIALECT_POSTGRES,
+    .is_far = true,
     .gather_us_max = 500,
     .slice_events = 1000, /* A row that is changed often is as many rows until the commit. */
     .open = open_connection,

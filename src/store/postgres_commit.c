@@ -87,6 +87,8 @@ static loci_status add_writer(lc_pg *db, loci_error *err)
 
     if (!lc_random_secret(id, sizeof id))
         return lc_fail(err, LOCI_ERESOURCE, "the system has no randomness to give");
+    if (db->db.told_as != 0)
+        id[0] = db->db.told_as;
     (void)snprintf(db->writer_id, sizeof db->writer_id, "%016llx%016llx", (unsigned long long)id[0],
                    (unsigned long long)id[1]);
     status = run_single(db, &purge_sql, NULL, &rows, &value, err);
@@ -139,6 +141,9 @@ loci_status lc_pg_take_begin(lc_pg *db, loci_error *err)
 
 static loci_status fail_unknown(lc_pg *db, const char *why, loci_error *err)
 {
+    /* It may be committed yet, and would be counted as the next one. */
+    lc_pg_drop_connection(db);
+    db->writer_id[0] = '\0';
     db->is_unknown = true;
     return lc_fail(err, LOCI_EUNAVAILABLE,
                    "the connection was lost during the commit, and whether it was done cannot be "
@@ -205,6 +210,9 @@ uint64_t lc_pg_change_mark(lc_db *base)
     lc_hash128 hash = {0};
     PGresult *result = NULL;
 
+    char told[17];
+
+    (void)snprintf(told, sizeof told, "%016llx", (unsigned long long)base->told_as);
     if (db->conn == NULL)
         return 0; /* Looks like a change: the reader then finds out. */
     db->has_failed = false;
@@ -212,9 +220,11 @@ uint64_t lc_pg_change_mark(lc_db *base)
     if (lc_pg_ask(db, &mark_sql, NULL, &result, NULL) == LOCI_OK) {
         for (int i = 0; i < db->pq.ntuples(result); i++) {
             int64_t count = lc_pg_value_i64(db, result, i, 1);
+            loci_str id = {db->pq.getvalue(result, i, 0), (size_t)db->pq.getlength(result, i, 0)};
 
-            hash = lc_hash128_chain(hash, (loci_str){db->pq.getvalue(result, i, 0),
-                                                     (size_t)db->pq.getlength(result, i, 0)});
+            if (base->told_as != 0 && lc_str_starts(id, loci_str_of(told)))
+                continue;
+            hash = lc_hash128_chain(hash, id);
             hash = lc_hash128_chain(hash, (loci_str){(const char *)&count, sizeof count});
         }
     }
