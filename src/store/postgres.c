@@ -38,7 +38,8 @@
 
 static const lc_sql set_sql = {"select set_config($1, $2, false)", "tt", "t"};
 static const lc_sql has_table_sql = {
-    "select 1 from pg_catalog.pg_tables where schemaname = current_schema() and tablename = $1",
+    "select 1 where to_regclass(quote_ident(current_schema()) || '.' || quote_ident($1))"
+    " is not null",
     "t", "i"};
 static const lc_sql now_sql = {
     "select cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)", "", "i"};

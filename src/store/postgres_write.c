@@ -52,8 +52,7 @@ static const lc_sql store_sql = {
 static const lc_sql wait_store_sql = {
     "select value from meta where name = 'schema_version' for update", "", "t"};
 static const lc_sql has_meta_sql = {
-    "select 1 from pg_catalog.pg_tables where schemaname = current_schema() and tablename = 'meta'",
-    "", "i"};
+    "select 1 where to_regclass(quote_ident(current_schema()) || '.meta') is not null", "", "i"};
 static const lc_sql lock_wait_sql = {"select set_config('lock_timeout', '" LOCK_SLICE_MS "', true)",
                                      "", "t"};
 static const lc_sql lock_log_sql = {"lock table heads in exclusive mode", "", NULL};

@@ -4,15 +4,22 @@
 #
 # Says one line when it can be used: the directory of its socket. User `loci` and database `loci`
 # need no password there; `locked` does, over TCP, when a port is given (port=N). It listens on
-# nothing else. Settings are the server's; without any it does not sync, which is for tests of
-# function only.
+# nothing else. Settings are the server's; without any it does not sync and lives in memory where
+# that can be had, which is for tests of function only.
 set -euo pipefail
 
 bin=${LOCI_TEST_POSTGRES_BIN:-/usr/lib/postgresql/15/bin}
 [ -x "$bin/initdb" ] || { echo "postgres.sh: no PostgreSQL in $bin: run script/setup" >&2; exit 1; }
 
-settings=(-c fsync=off -c synchronous_commit=off -c full_page_writes=off)
-[ $# = 0 ] || settings=()
+# Thousands of tables are made and forgotten: looking after them is work for nobody.
+settings=(-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c autovacuum=off)
+parent=${TMPDIR:-/tmp}
+memory_kb_min=2000000
+if [ $# != 0 ]; then
+    settings=()
+elif [ -w /dev/shm ] && [ "$(df --output=avail -k /dev/shm | tail -n 1)" -gt "$memory_kb_min" ]; then
+    parent=/dev/shm
+fi
 listen=
 for setting in "$@"; do
     settings+=(-c "$setting")
@@ -23,7 +30,7 @@ done
 as_owner=()
 [ "$(id -u)" != 0 ] || as_owner=(setpriv --reuid=postgres --regid=postgres --clear-groups)
 
-dir=$(mktemp -d "${TMPDIR:-/tmp}/loci-pg-XXXXXX")
+dir=$(mktemp -d "$parent/loci-pg-XXXXXX")
 server=
 clean_up() {
     [ -z "$server" ] || kill -QUIT "$server" 2>/dev/null || true # At once, without a checkpoint.
