@@ -80,11 +80,18 @@ foreach(folder IN LISTS LOCI_TEST_FOLDERS)
     endif()
     loci_ctest(${folder} "${labels}" test_${folder})
     if(folder IN_LIST LOCI_BOTH_STORES)
-        loci_ctest(${folder}.postgresql "${labels}" test_${folder})
+        loci_ctest(${folder}.postgresql "${labels};postgresql" test_${folder})
         set_property(
             TEST ${folder}.postgresql APPEND PROPERTY ENVIRONMENT "LOCI_TEST_STORE=postgresql")
     endif()
 endforeach()
+
+# What only a server can do to us, and what is kept of its rows, is short enough for sanitizers;
+# the rest on a server has a label of its own, "postgresql", so that it can be left out there.
+if(TARGET test_contract AND LOCI_SANITIZE)
+    loci_ctest(contract.server "runner;contract;tsan" test_contract postgres. read_cache. db.)
+    set_property(TEST contract.server APPEND PROPERTY ENVIRONMENT "LOCI_TEST_STORE=postgresql")
+endif()
 
 file(GLOB LOCI_TEST_PROGRAMS CONFIGURE_DEPENDS tests/programs/*.c)
 foreach(source IN LISTS LOCI_TEST_PROGRAMS)
@@ -113,7 +120,11 @@ if(TARGET loci)
     file(GLOB LOCI_E2E_SCRIPTS CONFIGURE_DEPENDS tests/e2e/*.sh)
     foreach(source IN LISTS LOCI_E2E_SCRIPTS)
         get_filename_component(name ${source} NAME_WE)
-        loci_ctest(e2e.${name} "e2e;tsan" bash ${source})
+        set(labels e2e tsan)
+        if(name MATCHES "^postgres")
+            list(APPEND labels postgresql)
+        endif()
+        loci_ctest(e2e.${name} "${labels}" bash ${source})
     endforeach()
 endif()
 
