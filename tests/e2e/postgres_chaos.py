@@ -5,9 +5,12 @@ usage: postgres_chaos.py LOCI POSTGRES_SH SEED SECONDS
 
 Writers send facts with a request_id to a daemon of their choice and repeat what was not answered,
 with the same request_id, to any. Meanwhile daemons are killed and started, stopped for twice the
-lease of a job and continued, and the server is restarted and killed. In the end every write that
-was acknowledged must be there once, no other more than once, no job may have failed, and the store
-must be sound.
+lease of a job and continued, and the server is restarted and killed. Two kinds of jobs run all the
+time: rebuilds, and embedding of what was written, which counts what it embeds in the same commits
+that keep the vectors. In the end every write that was acknowledged must be there once, no other more
+than once; no job may have failed; as many texts must have been embedded, by all runs of all jobs, as
+there are vectors, and as there are facts: one more is an effect that happened twice, one less is one
+that was lost. And the store must be sound.
 """
 import json
 import os
@@ -24,6 +27,7 @@ import urllib.request
 loci, script, seed, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
 rng = random.Random(seed)
 DAEMONS, WRITERS, USERS, LEASE_MS = 3, 6, 4, 1000
+PSQL = os.path.join(os.environ.get("LOCI_TEST_POSTGRES_BIN", "/usr/lib/postgresql/15/bin"), "psql")
 tmp = tempfile.mkdtemp()
 lock = threading.Lock()
 acked, unsure, problems = {}, {}, []
@@ -39,6 +43,12 @@ class Server:
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
         self.process.stdout.readline()
+
+    def number(self, sql):
+        """What the store itself says."""
+        answer = subprocess.run([PSQL, "-h", self.dir, "-U", "loci", "-d", "loci", "-Atc", sql],
+                                check=True, capture_output=True, text=True)
+        return int(answer.stdout)
 
     def end(self):
         self.process.stdin.close()
@@ -57,7 +67,8 @@ class Daemon:
             [loci, "serve", "--store", self.url, "--listen", "127.0.0.1:0", "--no-socket",
              "--token-file", self.token, "--json"], stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE, stderr=self.log, text=True,
-            env=dict(os.environ, LOCI_JOB_LEASE_MS=str(LEASE_MS), LOCI_STORE_READERS="4"))
+            env=dict(os.environ, LOCI_JOB_LEASE_MS=str(LEASE_MS), LOCI_STORE_READERS="4",
+                     LOCI_MODEL_EMBEDDER="lexical", LOCI_LOG_LEVEL="debug"))
         line = self.process.stdout.readline()
         self.address = json.loads(line)["address"] if line else None
         with open(self.token, encoding="utf-8") as file:
@@ -102,15 +113,15 @@ def write(daemons, number, over):
         n += 1
 
 
-def rebuild(daemons, over):
-    """Jobs: each rebuild must end, whoever runs it and whatever happens to them."""
-    own = random.Random(seed + 7)
+def work(daemons, operation, args, over):
+    """Jobs: each must end, whoever runs it and whatever happens to them."""
+    own = random.Random("%d %s" % (seed, operation))
     while not over.is_set():
         try:
-            own.choice(daemons).call("store.rebuild", {}, 20)
+            own.choice(daemons).call(operation, args, 20)
         except (OSError, urllib.error.URLError, ValueError, TypeError):
             pass
-        time.sleep(0.5)
+        time.sleep(0.2)
 
 
 def disturb(server, daemons):
@@ -153,10 +164,25 @@ def check(daemon):
     for name in unsure:
         if found.get(name, 0) > 1:
             problems.append("%s is there %d times" % (name, found[name]))
-    failed = daemon.call("store.status", {}, 60)["jobs"]["failed"]
+    daemon.call("store.verify", {}, 60)
+
+
+def check_jobs(server, daemon):
+    """What the jobs did against what there is."""
+    daemon.call("model.reembed", {"scope": "store"}, 60)
+    failed = server.number("select count(*) from jobs where status = 'failed'")
     if failed:
         problems.append("%d jobs failed" % failed)
-    daemon.call("store.verify", {}, 60)
+    if server.number("select count(*) from jobs where kind = 'model.reembed' and status <> 'done'"):
+        problems.append("a job is not done")
+    embedded = server.number("select sum(cast(cast(result as json) ->> 'embedded' as int)) from jobs"
+                             " where kind = 'model.reembed'")
+    vectors = server.number("select count(*) from vectors")
+    facts = server.number("select count(*) from fact_current")
+    if not embedded == vectors == facts:
+        problems.append("%d texts were embedded for %d vectors of %d facts" %
+                        (embedded, vectors, facts))
+    return server.number("select count(*) from jobs where kind = 'model.reembed'")
 
 
 def main():
@@ -165,7 +191,8 @@ def main():
     daemons = [Daemon(i, url) for i in range(DAEMONS)]
     over = threading.Event()
     threads = [threading.Thread(target=write, args=(daemons, i, over)) for i in range(WRITERS)]
-    threads.append(threading.Thread(target=rebuild, args=(daemons, over)))
+    for job in (("store.rebuild", {}), ("model.reembed", {"scope": "store"})):
+        threads.append(threading.Thread(target=work, args=(daemons, *job, over)))
     for thread in threads:
         thread.start()
     until = time.monotonic() + seconds
@@ -175,24 +202,29 @@ def main():
     over.set()
     for thread in threads:
         thread.join(60)
+    jobs = 0
     try:
         check(daemons[0])
-    except (OSError, KeyError) as error:
+        jobs = check_jobs(server, daemons[0])
+    except (OSError, KeyError, ValueError, subprocess.CalledProcessError) as error:
         problems.append("the check failed: %s %s" % (error, getattr(error, "read", bytes)()[:300]))
+    fenced = 0
     for daemon in daemons:
         daemon.process.terminate()
         if daemon.process.wait(30) != 0:
             problems.append("daemon %d ended with %d" % (daemon.number, daemon.process.returncode))
+        with open(daemon.log.name, encoding="utf-8") as log:
+            fenced += log.read().count("job.fenced")
     server.end()
     for problem in problems[:20]:
         print("FAIL", problem)
-    print("seed %d: %d acknowledged, %d not, %d problems" %
-          (seed, len(acked), len(unsure), len(problems)))
+    print("seed %d: %d acknowledged, %d not, %d jobs, %d fenced, %d problems" %
+          (seed, len(acked), len(unsure), jobs, fenced, len(problems)))
     if problems:
         print("kept:", tmp)
     else:
         subprocess.run(["rm", "-rf", tmp], check=False)
-    return 1 if problems or len(acked) < 20 else 0
+    return 1 if problems or len(acked) < 20 or jobs < 2 else 0
 
 
 sys.exit(main())
