@@ -29,6 +29,25 @@ loci_status lc_tx_exec_one(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loc
     return tx->db->driver->exec(tx, sql, args, LC_CHANGES_ONE, err);
 }
 
+loci_status lc_tx_put_rows(lc_tx *tx, const lc_bulk *bulk, loci_error *err)
+{
+    lc_arg args[LC_BULK_COLUMNS_MAX];
+    loci_status status = LOCI_OK;
+
+    LC_ASSERT(tx->is_write);
+    LC_ASSERT(!tx->is_shadow);
+    LC_ASSERT(strlen(bulk->put->params) <= LC_BULK_COLUMNS_MAX);
+    if (bulk->row_count == 0)
+        return LOCI_OK;
+    if (tx->db->driver->put_rows != NULL)
+        return tx->db->driver->put_rows(tx, bulk, err);
+    for (size_t row = 0; status == LOCI_OK && row < bulk->row_count; row++) {
+        bulk->row(bulk->ctx, row, args);
+        status = lc_tx_exec(tx, bulk->put, args, err);
+    }
+    return status;
+}
+
 loci_status lc_tx_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
                         loci_error *err)
 {

@@ -49,6 +49,16 @@ typedef struct lc_arg {
 /* How many rows a statement must change. ONE: any other number is LOCI_ECONFLICT. */
 typedef enum lc_expect { LC_CHANGES_ANY, LC_CHANGES_ONE } lc_expect;
 
+/* Many rows for one table. */
+#define LC_BULK_COLUMNS_MAX 16
+typedef struct lc_bulk {
+    const lc_sql *put; /* The insert of one row. */
+    const char *into;  /* The table and its columns in the order of the parameters: "t (a, b)". */
+    size_t row_count;
+    void (*row)(void *ctx, size_t row, lc_arg *out); /* The arguments of one. */
+    void *ctx;
+} lc_bulk;
+
 typedef struct lc_db lc_db;
 typedef loci_status lc_tx_body(lc_tx *tx, void *ctx, loci_error *err);
 
@@ -142,6 +152,8 @@ typedef struct lc_db_driver {
     loci_str (*column_str)(const lc_rows *rows, int column); /* ptr NULL for NULL; until `next`. */
     bool (*column_is_null)(const lc_rows *rows, int column);
     void (*end)(lc_rows *rows);
+    /* All rows; a failure may be reported later, as that of `exec`. NULL = row by row. */
+    loci_status (*put_rows)(lc_tx *tx, const lc_bulk *bulk, loci_error *err);
     /* Statements without parameters, several if need be: DDL made from the catalogue. */
     loci_status (*run_script)(lc_tx *tx, const char *text, loci_error *err);
 
@@ -213,6 +225,8 @@ const lc_db_driver *lc_db_driver_of(const char *store);
 loci_status lc_tx_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loci_error *err);
 /* Exactly one row must change: anything else is LOCI_ECONFLICT. */
 loci_status lc_tx_exec_one(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loci_error *err);
+/* Many rows at once, as fast as the store takes them. Not for projections of a rebuild. */
+loci_status lc_tx_put_rows(lc_tx *tx, const lc_bulk *bulk, loci_error *err);
 loci_status lc_tx_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
                         loci_error *err);
 bool lc_rows_next(lc_rows *rows, loci_status *out_status, loci_error *err);

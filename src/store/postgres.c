@@ -68,7 +68,8 @@ static loci_status give_up(lc_pg *db, loci_status status, const char *why)
     return lc_pg_note(db, LC_PG_LOST, &cause);
 }
 
-loci_status lc_pg_wait(lc_pg *db, loci_error *err)
+/* Until an answer can be read or, when only `sends`, until everything is sent. */
+static loci_status wait(lc_pg *db, bool sends, loci_error *err)
 {
     struct pollfd fds[2] = {{.fd = db->conn == NULL ? -1 : db->pq.socket(db->conn)},
                             {.fd = db->wake_fd, .events = POLLIN}};
@@ -82,7 +83,7 @@ loci_status lc_pg_wait(lc_pg *db, loci_error *err)
             (void)lc_pg_note_result(db, NULL);
             break;
         }
-        if (db->pq.isBusy(db->conn) == 0)
+        if (sends ? unsent == 0 : db->pq.isBusy(db->conn) == 0)
             return LOCI_OK;
         fds[0].events = (short)(POLLIN | (unsent > 0 ? POLLOUT : 0));
         count = poll(fds, 2, left_ms(db->deadline_us));
@@ -100,6 +101,16 @@ loci_status lc_pg_wait(lc_pg *db, loci_error *err)
         }
     }
     return lc_pg_tell_failure(db, err);
+}
+
+loci_status lc_pg_wait(lc_pg *db, loci_error *err)
+{
+    return wait(db, false, err);
+}
+
+loci_status lc_pg_flush(lc_pg *db, loci_error *err)
+{
+    return wait(db, true, err);
 }
 
 /* ---- Connecting ----------------------------------------------------------------------------- */
@@ -444,6 +455,7 @@ const lc_db_driver lc_postgres_driver = {
     .column_str = lc_pg_column_str,
     .column_is_null = lc_pg_column_is_null,
     .end = lc_pg_end,
+    .put_rows = lc_pg_put_rows,
     .run_script = lc_pg_run_script,
     .read = lc_pg_read,
     .write = lc_pg_write,

@@ -94,6 +94,9 @@ void lc_pg_drop_connection(lc_pg *db);
 /* Until something can be read. On failure the connection is closed. */
 loci_status lc_pg_wait(lc_pg *db, loci_error *err);
 
+/* Until everything that was given to libpq is on its way. On failure the connection is closed. */
+loci_status lc_pg_flush(lc_pg *db, loci_error *err);
+
 /* ---- Errors (postgres_error.c) */
 
 /* Notes the failure that `result` tells of, NULL = of the connection. */
@@ -135,6 +138,10 @@ loci_str lc_pg_column_str(const lc_rows *rows, int column);
 bool lc_pg_column_is_null(const lc_rows *rows, int column);
 void lc_pg_end(lc_rows *rows);
 loci_status lc_pg_run_script(lc_tx *tx, const char *text, loci_error *err);
+
+/* ---- Many rows (postgres_copy.c) */
+
+loci_status lc_pg_put_rows(lc_tx *tx, const lc_bulk *bulk, loci_error *err);
 
 /* ---- Transactions (postgres_read.c, postgres_write.c, postgres_commit.c) */
 
