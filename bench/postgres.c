@@ -197,10 +197,10 @@ static void prepare(PGconn *conn, const char *name, const char *sql)
     PQclear(result);
 }
 
-#define FACT_COLUMNS                                                                                \
-    "tenant_id, user_id, seq, id, key, value, source, authority, authority_rank, trust,"            \
-    " memory_type, scope, scope_id, persona_id, observed_at, recorded_at, is_constraint, is_multi," \
-    " needs_review, has_derived"
+#define FACT_COLUMNS                                                                               \
+    "tenant_id, user_id, seq, id, key, value, source, authority, authority_rank, trust,"           \
+    " memory_type, scope, scope_id, persona_id, observed_at, recorded_at, is_constraint,"          \
+    " is_multi, needs_review, has_derived"
 #define FACT_VALUES                                                                                \
     "'default', $1, $2, $3, $4, $5, 'user', 'manager', 4, 'user', 'user', 'global', '', '',"       \
     " 1700000000000000, 1700000000000000, 0, 0, 0, 0"

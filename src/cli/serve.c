@@ -204,8 +204,16 @@ static loci_status serve(serving *s, loci_engine *engine, const char *listen, lo
     return lc_server_run(&options, err);
 }
 
-/* A server that is down, full or refuses us may change its mind: a daemon that ended would only be
- * started again, and again. What is wrong with a URL or with a schema stays wrong. */
+/* What somebody at the server can put right: it is down or full, the role or the database is not
+ * there yet, or the store is newer than this loci and will be put back. */
+static bool can_be_mended(loci_status status)
+{
+    return status == LOCI_EUNAVAILABLE || status == LOCI_EDEADLINE || status == LOCI_EFORBIDDEN ||
+           status == LOCI_ERESOURCE || status == LOCI_ENOTFOUND || status == LOCI_EUNSUPPORTED;
+}
+
+/* A daemon that ended would only be started again, and again. What is wrong with a URL stays wrong.
+ */
 static loci_status open_patiently(lc_cli *cli, const lc_opening *opening, bool is_file,
                                   loci_engine **out, loci_error *err)
 {
@@ -214,8 +222,7 @@ static loci_status open_patiently(lc_cli *cli, const lc_opening *opening, bool i
     char fields[128];
     int pause_ms = OPEN_PAUSE_MS;
 
-    while (!is_file && (status == LOCI_EUNAVAILABLE || status == LOCI_EDEADLINE ||
-                        status == LOCI_EFORBIDDEN || status == LOCI_ERESOURCE)) {
+    while (!is_file && can_be_mended(status)) {
         (void)snprintf(fields, sizeof fields, "{\"code\":\"%s\",\"retry_ms\":%d}",
                        loci_status_name(status), pause_ms);
         lc_opening_log(NULL, LOCI_LOG_WARN, "store.unavailable", loci_str_of(fields));

@@ -243,9 +243,7 @@ static loci_status check_url(const lc_pq *pq, const char *url, loci_error *err)
     PQconninfoOption *options = pq->conninfoParse(url, NULL);
 
     if (options == NULL)
-        return lc_fail(err, LOCI_EINVAL,
-                       "the store's URL cannot be read; expected "
-                       "postgresql://USER@HOST:PORT/DATABASE, with special characters as %%XX");
+        return lc_pg_fail_url(err);
     pq->conninfoFree(options);
     return LOCI_OK;
 }

@@ -104,6 +104,7 @@ loci_status lc_pg_note_result(lc_pg *db, const PGresult *result);
 loci_status lc_pg_note(lc_pg *db, lc_pg_remedy remedy, const loci_error *cause);
 /* The failure that stands. */
 loci_status lc_pg_tell_failure(const lc_pg *db, loci_error *err);
+loci_status lc_pg_fail_url(loci_error *err);
 /* Of an attempt to connect. */
 loci_status lc_pg_fail_connect(lc_pg *db, loci_error *err);
 

@@ -116,6 +116,13 @@ loci_status lc_pg_tell_failure(const lc_pg *db, loci_error *err)
     return db->failure.status;
 }
 
+loci_status lc_pg_fail_url(loci_error *err)
+{
+    return lc_fail(err, LOCI_EINVAL,
+                   "the store's URL cannot be read; expected "
+                   "postgresql://USER@HOST:PORT/DATABASE, with special characters as %%XX");
+}
+
 /* libpq gives no code for an attempt to connect, only the server's words, which it may translate.
  * They are looked at and not passed on. */
 loci_status lc_pg_fail_connect(lc_pg *db, loci_error *err)
@@ -145,6 +152,10 @@ loci_status lc_pg_fail_connect(lc_pg *db, loci_error *err)
         found = find_meaning(hints[i].code);
         return lc_fail(err, found->status, "%s", found->message);
     }
+    /* Only looked at when it connects. */
+    if (strstr(said, "invalid port number") != NULL ||
+        strstr(said, "invalid integer value") != NULL)
+        return lc_pg_fail_url(err);
     if (strstr(said, "role \"") != NULL && strstr(said, "does not exist") != NULL)
         return lc_fail(err, LOCI_EFORBIDDEN,
                        "the PostgreSQL server does not know the user of the store's URL");

@@ -7,10 +7,10 @@ Writers send facts with a request_id to a daemon of their choice and repeat what
 with the same request_id, to any. Meanwhile daemons are killed and started, stopped for twice the
 lease of a job and continued, and the server is restarted and killed. Two kinds of jobs run all the
 time: rebuilds, and embedding of what was written, which counts what it embeds in the same commits
-that keep the vectors. In the end every write that was acknowledged must be there once, no other more
-than once; no job may have failed; as many texts must have been embedded, by all runs of all jobs, as
-there are vectors, and as there are facts: one more is an effect that happened twice, one less is one
-that was lost. And the store must be sound.
+that keep the vectors. In the end every write that was acknowledged must be there once, no other
+more than once; no job may have failed; as many texts must have been embedded, by all runs of all
+jobs, as there are vectors, and as there are facts: one more is an effect that happened twice, one
+less is one that was lost. And the store must be sound.
 """
 import json
 import os
@@ -175,8 +175,8 @@ def check_jobs(server, daemon):
         problems.append("%d jobs failed" % failed)
     if server.number("select count(*) from jobs where kind = 'model.reembed' and status <> 'done'"):
         problems.append("a job is not done")
-    embedded = server.number("select sum(cast(cast(result as json) ->> 'embedded' as int)) from jobs"
-                             " where kind = 'model.reembed'")
+    embedded = server.number("select sum(cast(cast(result as json) ->> 'embedded' as int))"
+                             " from jobs where kind = 'model.reembed'")
     vectors = server.number("select count(*) from vectors")
     facts = server.number("select count(*) from fact_current")
     if not embedded == vectors == facts:

@@ -3,8 +3,7 @@
 # is open: tests hold the other end of a pipe, so that it goes when they do, however they end.
 #
 # Says one line when it can be used: the directory of its socket. User `loci` and database `loci`
-# need no password there; `locked` does, over TCP, when a port is given (port=N). It listens on
-# nothing else. Settings are the server's; without any it does not sync and lives in memory where
+# need no password there; user `locked` does. It listens on nothing else. Settings are the server's; without any it does not sync and lives in memory where
 # that can be had, which is for tests of function only.
 set -euo pipefail
 
@@ -17,13 +16,11 @@ parent=${TMPDIR:-/tmp}
 memory_kb_min=2000000
 if [ $# != 0 ]; then
     settings=()
-elif [ -w /dev/shm ] && [ "$(df --output=avail -k /dev/shm | tail -n 1)" -gt "$memory_kb_min" ]; then
+elif [ -w /dev/shm ] && [ "$(df --output=avail /dev/shm | tail -n 1)" -gt "$memory_kb_min" ]; then
     parent=/dev/shm
 fi
-listen=
 for setting in "$@"; do
     settings+=(-c "$setting")
-    case $setting in port=*) listen=127.0.0.1 ;; esac
 done
 
 # The server refuses to run as root.
@@ -46,17 +43,17 @@ cd "$dir"
 "${as_owner[@]}" "$bin/initdb" --pgdata="$dir/data" --username=loci --auth=trust --encoding=UTF8 \
     --locale=C.UTF-8 --no-sync >initdb.log 2>&1 || { cat initdb.log >&2; exit 1; }
 cat >"$dir/data/pg_hba.conf" <<HBA
+local all locked scram-sha-256
 local all all trust
-host all all 127.0.0.1/32 scram-sha-256
 HBA
 
 start() {
-    "${as_owner[@]}" "$bin/postgres" -D "$dir/data" -k "$dir" -c "listen_addresses=$listen" \
+    "${as_owner[@]}" "$bin/postgres" -D "$dir/data" -k "$dir" -c listen_addresses= \
         -c max_connections=200 -c shared_buffers=64MB -c max_wal_size=1GB \
         "${settings[@]}" </dev/null >>"$dir/server.log" 2>&1 &
     server=$!
     for _ in $(seq 200); do
-        "$bin/pg_isready" -q -h "$dir" ${PGPORT:+-p "$PGPORT"} && return
+        "$bin/pg_isready" -q -h "$dir" && return
         kill -0 "$server" 2>/dev/null || break
         sleep 0.05
     done
@@ -64,9 +61,6 @@ start() {
     exit 1
 }
 
-for setting in "$@"; do
-    case $setting in port=*) export PGPORT=${setting#port=} ;; esac
-done
 start
 "$bin/psql" -q -h "$dir" -U loci -d postgres -c 'create database loci' \
     -c "create role locked login password 'right'"
