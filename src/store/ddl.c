@@ -50,6 +50,22 @@ void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const 
         add_policy(out, table, suffix);
 }
 
+/* Who was let in by somebody at the server stays in. */
+void lc_ddl_keep_grants(lc_buf *out, const lc_table *table, lc_dialect dialect)
+{
+    if (dialect != LC_DIALECT_POSTGRES)
+        return;
+    lc_buf_append_format(out,
+                         "do $$ declare g record; begin for g in"
+                         " select a.privilege_type as what, case when a.grantee = 0 then 'public'"
+                         " else quote_ident(pg_get_userbyid(a.grantee)) end as who"
+                         " from pg_catalog.pg_class c, aclexplode(c.relacl) a"
+                         " where c.oid = to_regclass('%s') and a.grantee <> c.relowner loop"
+                         " execute format('grant %%s on %s__new to %%s', g.what, g.who);"
+                         " end loop; end $$;\n",
+                         table->name, table->name);
+}
+
 void lc_ddl_indexes(lc_buf *out, const lc_table *table, const char *suffix, int64_t generation)
 {
     for (const lc_index *index = table->indexes; index != NULL && index->name != NULL; index++) {

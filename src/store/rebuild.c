@@ -83,6 +83,7 @@ static loci_status read_number(lc_tx *tx, const lc_sql *sql, const lc_arg *args,
 typedef struct script {
     lc_buf text;
     bool is_swap;
+    lc_dialect dialect;
 } script;
 
 static loci_status add_statements(void *ctx, const lc_table *table, loci_error *err)
@@ -92,6 +93,8 @@ static loci_status add_statements(void *ctx, const lc_table *table, loci_error *
     (void)err;
     if (table->table_class != LC_TABLE_PROJECTION)
         return LOCI_OK;
+    if (s->is_swap)
+        lc_ddl_keep_grants(&s->text, table, s->dialect);
     if (s->is_swap)
         lc_buf_append_format(&s->text,
                              "drop table if exists %s;\nalter table %s__new rename to %s;\n",
@@ -104,7 +107,7 @@ static loci_status add_statements(void *ctx, const lc_table *table, loci_error *
 /* Drops the shadows, or puts them in the place of the tables. */
 static loci_status run_for_projections(lc_tx *tx, bool is_swap, loci_error *err)
 {
-    script s = {.is_swap = is_swap};
+    script s = {.is_swap = is_swap, .dialect = tx->db->driver->dialect};
     loci_status status = LOCI_OK;
     const char *text;
 
