@@ -61,8 +61,10 @@ endif()
 set(LOCI_NO_RUNNER lib fuzz header tools programs shims)
 # Threads live in the engine; these runners meet it, and are run under ThreadSanitizer as well.
 set(LOCI_THREADED unit contract sim fault e2e server)
-# These run once on files and once on a PostgreSQL server of their own (tests/lib/postgres.h).
-set(LOCI_BOTH_STORES contract sim)
+# These run once on files and once on a PostgreSQL server of their own (tests/lib/postgres.h), in so
+# many parts that run side by side.
+set(LOCI_SERVER_PARTS_contract 1 2)
+set(LOCI_SERVER_PARTS_sim 1)
 
 # loci_threaded_suites(OUT FOLDER): the suites of the files that have to do with threads.
 function(loci_threaded_suites out folder)
@@ -107,11 +109,14 @@ foreach(folder IN LISTS LOCI_TEST_FOLDERS)
         loci_threaded_suites(suites ${folder})
     endif()
     loci_ctest(${folder} "${labels}" test_${folder} ${suites})
-    if(folder IN_LIST LOCI_BOTH_STORES)
-        loci_ctest(${folder}.postgresql "${labels};postgresql" test_${folder})
+    foreach(part IN LISTS LOCI_SERVER_PARTS_${folder})
+        set(name ${folder}.postgresql_${part})
+        list(LENGTH LOCI_SERVER_PARTS_${folder} parts)
+        loci_ctest(${name} "${labels};postgresql" test_${folder})
         set_property(
-            TEST ${folder}.postgresql APPEND PROPERTY ENVIRONMENT "LOCI_TEST_STORE=postgresql")
-    endif()
+            TEST ${name} APPEND PROPERTY ENVIRONMENT "LOCI_TEST_STORE=postgresql"
+                                         "LOCI_TEST_PART=${part}/${parts}")
+    endforeach()
 endforeach()
 
 # What only a server can do to us, and what is kept of its rows, is short enough for sanitizers;
