@@ -279,9 +279,8 @@ static loci_status turn_to(group *g, owner *o, const lc_write *write, loci_error
     if (g->current != o) {
         status = leave_current(g, err);
         g->current = o;
-        tx->head = o->head;
-        tx->has_head = o->has_head;
-        tx->head_is_dirty = false;
+        /* Whatever else it knows is the other user's. */
+        *tx = (lc_tx){.db = tx->db, .is_write = true, .head = o->head, .has_head = o->has_head};
     }
     tx->tenant_id = write->tenant_id;
     tx->user_id = write->user_id;

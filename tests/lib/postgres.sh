@@ -3,8 +3,9 @@
 # is open: tests hold the other end of a pipe, so that it goes when they do, however they end.
 #
 # Says one line when it can be used: the directory of its socket. User `loci` and database `loci`
-# need no password there; user `locked` does. It listens on nothing else. Settings are the server's; without any it does not sync and lives in memory where
-# that can be had, which is for tests of function only.
+# need no password there; user `locked` does. It listens on nothing else. Settings are the server's;
+# without any it does not sync and lives in memory where that can be had, which is for tests of
+# function only.
 set -euo pipefail
 
 bin=${LOCI_TEST_POSTGRES_BIN:-/usr/lib/postgresql/15/bin}
