@@ -13,7 +13,8 @@ endif()
 file(GLOB LOCI_BENCH_LIB_SOURCES CONFIGURE_DEPENDS bench/lib/*.c)
 add_library(loci_benchlib STATIC ${LOCI_BENCH_LIB_SOURCES})
 target_include_directories(loci_benchlib PUBLIC ${PROJECT_SOURCE_DIR}/bench)
-target_link_libraries(loci_benchlib PUBLIC loci_static PkgConfig::MICROHTTPD PRIVATE loci_flags)
+target_link_libraries(loci_benchlib PUBLIC loci_static PkgConfig::MICROHTTPD PkgConfig::PQ
+                      PRIVATE loci_flags)
 # The peers: a benchmark asks with `#if HAVE_JANSSON`.
 foreach(peer JANSSON CJSON)
     if(${peer}_FOUND)

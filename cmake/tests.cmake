@@ -46,7 +46,7 @@ target_include_directories(
 target_compile_definitions(
     loci_testlib PUBLIC TEST_SOURCE_DIR="${PROJECT_SOURCE_DIR}"
                         TEST_BUILD_DIR="${PROJECT_BINARY_DIR}")
-target_link_libraries(loci_testlib PUBLIC loci_static PRIVATE loci_flags)
+target_link_libraries(loci_testlib PUBLIC loci_static PRIVATE loci_flags PkgConfig::PQ)
 if(JANSSON_FOUND)
     target_link_libraries(loci_testlib PUBLIC PkgConfig::JANSSON)
 endif()
@@ -61,6 +61,10 @@ endif()
 set(LOCI_NO_RUNNER lib fuzz header tools programs shims)
 # Threads live in the engine; these runners meet it, and are run under ThreadSanitizer as well.
 set(LOCI_THREADED unit contract sim fault e2e server)
+# These run once on files and once on a PostgreSQL server of their own (tests/lib/postgres.h), in so
+# many parts that run side by side.
+set(LOCI_SERVER_PARTS_contract 1 2)
+set(LOCI_SERVER_PARTS_sim 1)
 
 # loci_threaded_suites(OUT FOLDER): the suites of the files that have to do with threads.
 function(loci_threaded_suites out folder)
@@ -105,7 +109,22 @@ foreach(folder IN LISTS LOCI_TEST_FOLDERS)
         loci_threaded_suites(suites ${folder})
     endif()
     loci_ctest(${folder} "${labels}" test_${folder} ${suites})
+    foreach(part IN LISTS LOCI_SERVER_PARTS_${folder})
+        set(name ${folder}.postgresql_${part})
+        list(LENGTH LOCI_SERVER_PARTS_${folder} parts)
+        loci_ctest(${name} "${labels};postgresql" test_${folder})
+        set_property(
+            TEST ${name} APPEND PROPERTY ENVIRONMENT "LOCI_TEST_STORE=postgresql"
+                                         "LOCI_TEST_PART=${part}/${parts}")
+    endforeach()
 endforeach()
+
+# What only a server can do to us, and what is kept of its rows, is short enough for sanitizers;
+# the rest on a server has a label of its own, "postgresql", so that it can be left out there.
+if(TARGET test_contract AND LOCI_SANITIZE)
+    loci_ctest(contract.server "runner;contract;tsan" test_contract postgres. read_cache. db.)
+    set_property(TEST contract.server APPEND PROPERTY ENVIRONMENT "LOCI_TEST_STORE=postgresql")
+endif()
 
 file(GLOB LOCI_TEST_PROGRAMS CONFIGURE_DEPENDS tests/programs/*.c)
 foreach(source IN LISTS LOCI_TEST_PROGRAMS)
@@ -134,7 +153,11 @@ if(TARGET loci)
     file(GLOB LOCI_E2E_SCRIPTS CONFIGURE_DEPENDS tests/e2e/*.sh)
     foreach(source IN LISTS LOCI_E2E_SCRIPTS)
         get_filename_component(name ${source} NAME_WE)
-        loci_ctest(e2e.${name} "e2e;tsan" bash ${source})
+        set(labels e2e tsan)
+        if(name MATCHES "^postgres")
+            list(APPEND labels postgresql)
+        endif()
+        loci_ctest(e2e.${name} "${labels}" bash ${source})
     endforeach()
 endif()
 

@@ -42,6 +42,12 @@ static const lc_option serve_options[] = {
     {0},
 };
 
+static const lc_option migrate_options[] = {
+    {.name = "from", .value = "STORE", .help = "A file or postgresql://…, which must exist"},
+    {.name = "to", .value = "STORE", .help = "The same; made when it is missing"},
+    {0},
+};
+
 static const lc_option reference_options[] = {
     {.name = "markdown", .help = "docs/reference.md"},
     {.name = "man", .help = "The man page, loci(1)"},
@@ -180,6 +186,15 @@ static const lc_command table[] = {
      .examples = "loci import loci.jsonl --store ./new.db",
      .group = UPKEEP,
      .operation = "store.import"},
+    {.name = "migrate",
+     .usage = "--from STORE --to STORE",
+     .help = "Move everything into another store, a file or a PostgreSQL server",
+     .details = "The new store is verified and compared with the old one, which is left as it is. "
+                "Doing it again does the rest. Tokens, jobs and stored answers stay behind.",
+     .options = migrate_options,
+     .examples = "loci migrate --from loci.db --to postgresql://loci@db.example.com/loci",
+     .group = UPKEEP,
+     .run = lc_command_migrate},
     {.name = "verify",
      .usage = "",
      .help = "Check that the log and everything made from it agree",

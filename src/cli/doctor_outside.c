@@ -162,7 +162,7 @@ void lc_doctor_look_outside(lc_doctor *doctor)
                       err.message);
         return;
     }
-    lc_doctor_add(doctor, &(lc_finding){.name = "store"}, "%s (%s)", path.text, path.origin);
+    lc_doctor_add(doctor, &(lc_finding){.name = "store"}, "%s (%s)", path.label, path.origin);
     if (path.is_file) {
         look_at_directory(doctor, &path);
         look_at_file(doctor, &path);

@@ -124,7 +124,7 @@ static loci_status check_store(const lc_store_path *path, unsigned flags, loci_e
     if (lc_store_path_exists(path))
         return LOCI_OK;
     return lc_fail(err, LOCI_ENOTFOUND, "there is no store at %s; `loci init` makes one",
-                   path->text);
+                   path->label);
 }
 
 loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine **out,

@@ -5,6 +5,7 @@
  */
 #include "cli/command.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,10 +26,13 @@
 
 #define LISTEN_DEFAULT "127.0.0.1:7077"
 #define HOSTS_MAX 32
+#define OPEN_PAUSE_MS 250      /* Between two attempts to open a store on a server, at first, */
+#define OPEN_PAUSE_MS_MAX 5000 /* and at most. */
 
 typedef struct serving {
     lc_cli *cli;
     const char *store;
+    const char *store_label; /* To be shown. */
     const char *socket_path; /* NULL = none. */
     const char *token_file;  /* NULL = none. */
     const char *hosts[HOSTS_MAX + 1];
@@ -67,7 +71,7 @@ static void print_json(const serving *s, const char *address)
     lc_jw_object(&w);
     lc_jw_member_text(&w, "address", address);
     lc_jw_member_text(&w, "socket", s->socket_path);
-    lc_jw_member_text(&w, "store", s->store);
+    lc_jw_member_text(&w, "store", s->store_label);
     lc_jw_member_text(&w, "token_file", s->token_file);
     lc_jw_member_text(&w, "version", loci_version());
     lc_jw_end(&w);
@@ -112,7 +116,7 @@ static void tell_ready(void *ctx, const char *address)
     } else {
         lc_cli_print(cli, "loci %s listens on ", loci_version());
         lc_cli_print_styled(cli, LC_STYLE_NAME, address);
-        lc_cli_print(cli, "\n  store   %s\n", s->store);
+        lc_cli_print(cli, "\n  store   %s\n", s->store_label);
         if (s->socket_path != NULL)
             lc_cli_print(cli, "  socket  %s\n", s->socket_path);
         if (s->token_file != NULL)
@@ -200,6 +204,37 @@ static loci_status serve(serving *s, loci_engine *engine, const char *listen, lo
     return lc_server_run(&options, err);
 }
 
+/* What somebody at the server can put right: it is down or full, the role or the database is not
+ * there yet, or the store is newer than this loci and will be put back. */
+static bool can_be_mended(loci_status status)
+{
+    return status == LOCI_EUNAVAILABLE || status == LOCI_EDEADLINE || status == LOCI_EFORBIDDEN ||
+           status == LOCI_ERESOURCE || status == LOCI_ENOTFOUND || status == LOCI_EUNSUPPORTED;
+}
+
+/* A daemon that ended would only be started again, and again. What is wrong with a URL stays wrong.
+ */
+static loci_status open_patiently(lc_cli *cli, const lc_opening *opening, bool is_file,
+                                  loci_engine **out, loci_error *err)
+{
+    struct pollfd stop = {.fd = lc_interrupt_fd(), .events = POLLIN};
+    loci_status status = lc_opening_run(cli, opening, out, err);
+    char fields[128];
+    int pause_ms = OPEN_PAUSE_MS;
+
+    while (!is_file && can_be_mended(status)) {
+        (void)snprintf(fields, sizeof fields, "{\"code\":\"%s\",\"retry_ms\":%d}",
+                       loci_status_name(status), pause_ms);
+        lc_opening_log(NULL, LOCI_LOG_WARN, "store.unavailable", loci_str_of(fields));
+        lc_cli_note(cli, "%s", err->message);
+        if (poll(&stop, 1, pause_ms) != 0)
+            return status;
+        pause_ms = pause_ms * 2 < OPEN_PAUSE_MS_MAX ? pause_ms * 2 : OPEN_PAUSE_MS_MAX;
+        status = lc_opening_run(cli, opening, out, err);
+    }
+    return status;
+}
+
 int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
 {
     lc_opening opening = {.ends_on_fault = true};
@@ -219,10 +254,11 @@ int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
     if (status == LOCI_OK)
         status = lc_store_path_find(cli, &path, &err);
     s.store = path.text;
+    s.store_label = path.label;
     if (status == LOCI_OK)
         status = take_hosts(&s, arguments, &err);
     if (status == LOCI_OK)
-        status = lc_opening_run(cli, &opening, &engine, &err);
+        status = open_patiently(cli, &opening, path.is_file, &engine, &err);
     if (status == LOCI_OK)
         status = choose_socket(&s, arguments, &err); /* The store's directory is there now. */
     if (status == LOCI_OK && s.token_file != NULL)

@@ -9,6 +9,9 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "base/url.h"
+
+#define LABEL_BYTES 4096
 
 static const char *variable(const char *name)
 {
@@ -44,6 +47,7 @@ loci_status lc_store_path_find(lc_cli *cli, lc_store_path *out, loci_error *err)
 {
     lc_store_path path = {.text = cli->globals.store, .origin = "--store"};
     loci_status status = LOCI_OK;
+    char label[LABEL_BYTES];
 
     if (path.text != NULL && path.text[0] == '\0')
         return lc_fail(err, LOCI_EINVAL, "--store is empty");
@@ -58,7 +62,11 @@ loci_status lc_store_path_find(lc_cli *cli, lc_store_path *out, loci_error *err)
     }
     if (status != LOCI_OK)
         return status;
-    path.is_file = strstr(path.text, "://") == NULL;
+    path.is_file = !lc_url_is(path.text);
+    lc_url_write_label(path.text, label, sizeof label);
+    path.label = lc_arena_copy(cli->arena, loci_str_of(label)).ptr;
+    if (path.label == NULL)
+        return lc_fail_memory(err);
     *out = path;
     return LOCI_OK;
 }

@@ -7,6 +7,7 @@
 
 typedef struct lc_store_path {
     const char *text;   /* Lives in the arena of the run. */
+    const char *label;  /* The same to be shown: without a password. */
     const char *origin; /* "--store", "LOCI_STORE" or "default". */
     bool is_file;       /* Not a URL. */
     bool is_default;    /* Its directory is ours to make. */

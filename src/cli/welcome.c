@@ -105,11 +105,22 @@ int lc_welcome(lc_cli *cli)
         welcome_newcomer(cli, &path);
         return LC_EXIT_OK;
     }
-    lc_cli_print(cli, "Your store: %s", path.text);
+    lc_cli_print(cli, "Your store: %s", path.label);
     print_size(cli, path.text);
     lc_buf_append_byte(&cli->out, '\n');
     suggest_first_steps(cli);
     return LC_EXIT_OK;
+}
+
+/* A server has to be asked. */
+static bool has_store(lc_cli *cli)
+{
+    lc_opening opening = {.flags = LOCI_OPEN_INLINE | LOCI_OPEN_EXISTING, .is_silent = true};
+    loci_engine *engine = NULL;
+    bool found = lc_opening_run(cli, &opening, &engine, NULL) == LOCI_OK;
+
+    loci_close(engine);
+    return found;
 }
 
 int lc_command_init(lc_cli *cli, const lc_arguments *arguments)
@@ -124,7 +135,7 @@ int lc_command_init(lc_cli *cli, const lc_arguments *arguments)
     (void)arguments; /* It has none of its own. */
     if (lc_store_path_find(cli, &path, &err) != LOCI_OK)
         return lc_cli_report(cli, &err);
-    existed = lc_store_path_exists(&path);
+    existed = path.is_file ? lc_store_path_exists(&path) : has_store(cli);
     if (lc_opening_run(cli, &opening, &engine, &err) != LOCI_OK)
         return lc_cli_report(cli, &err);
     loci_close(engine);
@@ -132,7 +143,7 @@ int lc_command_init(lc_cli *cli, const lc_arguments *arguments)
     if (cli->globals.wants_json) {
         lc_jw_init(&w, &cli->out);
         lc_jw_object(&w);
-        lc_jw_member_text(&w, "store", path.text);
+        lc_jw_member_text(&w, "store", path.label);
         lc_jw_member_bool(&w, "created", !existed);
         lc_jw_end(&w);
         lc_buf_append_byte(&cli->out, '\n');
@@ -142,7 +153,7 @@ int lc_command_init(lc_cli *cli, const lc_arguments *arguments)
     lc_cli_print(cli,
                  existed ? " There already is a store at %s; it is fine as it is\n"
                          : " Made a store at %s\n",
-                 path.text);
+                 path.label);
     if (!cli->globals.is_quiet)
         suggest_first_steps(cli);
     return LC_EXIT_OK;

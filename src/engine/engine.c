@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "base/url.h"
 #include "context/seniority.h"
 #include "engine/internal.h"
 #include "engine/job_purge.h"
@@ -23,6 +24,7 @@
 #include "talk/talk.h"
 
 #define UPKEEP_MS_MAX 10000
+#define STORE_LABEL_BYTES 4096
 
 /* ---- Asking the engine --------------------------------------------------------------------------
  */
@@ -44,7 +46,7 @@ const lc_catalogue *lc_engine_catalogue(const loci_engine *engine)
 
 const char *lc_engine_store(const loci_engine *engine)
 {
-    return engine->store;
+    return engine->store_label;
 }
 
 loci_str lc_engine_tenant(const loci_engine *engine)
@@ -62,6 +64,11 @@ loci_str lc_engine_tenant_of(const loci_engine *engine, const loci_principal *pr
 bool lc_engine_is_inline(const loci_engine *engine)
 {
     return (engine->flags & LOCI_OPEN_INLINE) != 0;
+}
+
+bool lc_engine_is_far(const loci_engine *engine)
+{
+    return engine->driver->is_far;
 }
 
 lc_workers *lc_engine_workers(loci_engine *engine)
@@ -218,7 +225,7 @@ static loci_status read_on_snapshot(loci_engine *engine, guarded_read *r, loci_e
     if (status != LOCI_OK)
         return status;
     status = lc_engine_guard(engine, read_guarded, r, err);
-    if (lc_engine_check(engine, NULL) == LOCI_OK)
+    if (lc_engine_check(engine, NULL) == LOCI_OK && !r->db->driver->is_broken(r->db))
         lc_readers_give_back(engine->readers, r->db);
     else
         lc_readers_drop(engine->readers, r->db);
@@ -242,13 +249,38 @@ loci_status lc_engine_read_one(loci_engine *engine, int64_t deadline_us, lc_tx_b
     return read_on_snapshot(engine, &r, err);
 }
 
-loci_status lc_engine_read_brief(loci_engine *engine, lc_tx_body *body, void *ctx, bool *out_is_cut,
+static bool read_kept(loci_engine *engine, const lc_read *read, bool may_read,
+                      loci_status *out_status, loci_error *err)
+{
+    if (engine->read_cache == NULL ||
+        !lc_read_cache_run(engine->read_cache, read, may_read, out_status, err))
+        return false;
+    atomic_fetch_add_explicit(&engine->read_count, 1, memory_order_relaxed);
+    return true;
+}
+
+loci_status lc_engine_read_user(loci_engine *engine, const lc_read *read, loci_error *err)
+{
+    loci_status status;
+
+    if (read_kept(engine, read, true, &status, err))
+        return status;
+    return lc_engine_read_one(engine, read->deadline_us, read->body, read->ctx, err);
+}
+
+loci_status lc_engine_read_brief(loci_engine *engine, const lc_read *read, bool *out_is_cut,
                                  loci_error *err)
 {
     /* No deadline: a connection is free now, or it is not brief. */
-    guarded_read r = {.body = body, .ctx = ctx, .out_is_cut = out_is_cut};
+    guarded_read r = {.body = read->body, .ctx = read->ctx, .out_is_cut = out_is_cut};
+    loci_status status;
 
+    *out_is_cut = false;
+    if (read_kept(engine, read, false, &status, err))
+        return status;
     *out_is_cut = true;
+    if (engine->driver->read_brief == NULL)
+        return lc_fail(err, LOCI_EDEADLINE, "this store does not say how long a read takes");
     return read_on_snapshot(engine, &r, err);
 }
 
@@ -264,8 +296,12 @@ void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
 
 void lc_engine_wrote(loci_engine *engine, const lc_write *first)
 {
-    for (const lc_write *at = first; at != NULL; at = at->next)
-        lc_watch_mark(engine->watch, lc_watch_slot(at->tenant_id, at->user_id));
+    for (const lc_write *at = first; at != NULL; at = at->next) {
+        uint32_t slot = lc_watch_slot(at->tenant_id, at->user_id);
+
+        lc_read_cache_wrote(engine->read_cache, slot);
+        lc_watch_mark(engine->watch, slot);
+    }
     lc_watch_wake(engine->watch);
 }
 
@@ -291,6 +327,7 @@ loci_status lc_engine_with_connection(loci_engine *engine, lc_db_work *work, voi
     if (status != LOCI_OK)
         return status;
     status = lc_engine_guard(engine, work_guarded, &w, err);
+    lc_read_cache_forget(engine->read_cache); /* It may have been an import. */
     lc_db_close(w.db);
     return status;
 }
@@ -301,6 +338,7 @@ void lc_engine_store_replaced(loci_engine *engine)
     lc_writer_renew(engine->writer);
     lc_token_cache_forget(engine->token_cache);
     lc_fact_cache_forget(engine->fact_cache);
+    lc_read_cache_forget(engine->read_cache);
     lc_engine_settings_changed(engine);
     lc_watch_poke(engine->watch);
 }
@@ -345,8 +383,12 @@ static char *copy_text(lc_heap *heap, const char *text)
 
 static void free_text(lc_heap *heap, char *text)
 {
-    if (text != NULL)
-        lc_heap_free(heap, text, strlen(text) + 1, LOCI_MEM_ENGINE);
+    size_t bytes = text == NULL ? 0 : strlen(text) + 1;
+
+    if (text == NULL)
+        return;
+    explicit_bzero(text, bytes); /* A store's URL may hold a password. */
+    lc_heap_free(heap, text, bytes, LOCI_MEM_ENGINE);
 }
 
 static loci_status new_engine(const loci_open_options *options, loci_engine **out, loci_error *err)
@@ -354,6 +396,7 @@ static loci_status new_engine(const loci_open_options *options, loci_engine **ou
     lc_heap heap;
     loci_engine *engine;
     uint64_t seed = options->seed;
+    char label[STORE_LABEL_BYTES];
 
     if (options->store == NULL || options->store[0] == '\0')
         return lc_fail(err, LOCI_EINVAL, "no store was named");
@@ -373,10 +416,12 @@ static loci_status new_engine(const loci_open_options *options, loci_engine **ou
     engine->on_fault = options->on_fault;
     engine->fault_ctx = options->fault_ctx;
     engine->store = copy_text(&engine->env.heap, options->store);
+    lc_url_write_label(options->store, label, sizeof label);
+    engine->store_label = copy_text(&engine->env.heap, label);
     engine->tenant = copy_text(&engine->env.heap,
                                options->tenant != NULL ? options->tenant : "default");
     *out = engine;
-    if (engine->store == NULL || engine->tenant == NULL)
+    if (engine->store == NULL || engine->store_label == NULL || engine->tenant == NULL)
         return lc_fail_memory(err);
     if (engine->tenant[0] == '\0' || strlen(engine->tenant) > LC_ID_BYTES_MAX)
         return lc_fail(err, LOCI_EINVAL, "tenant: expected 1 to %d bytes", LC_ID_BYTES_MAX);
@@ -446,6 +491,9 @@ static loci_status start_parts(void *ctx, loci_error *err)
                             &engine->readers, err);
     if (status == LOCI_OK)
         status = lc_token_cache_new(&engine->env.heap, &engine->token_cache, err);
+    /* Without the watch nobody would tell it what others write. */
+    if (status == LOCI_OK && engine->driver->is_far && !is_inline)
+        status = lc_read_cache_new(engine, &engine->read_cache, err);
     if (status == LOCI_OK)
         status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers, err);
     if (status == LOCI_OK)
@@ -476,7 +524,7 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
     if (parts == NULL)
         parts = &own;
     if (status == LOCI_OK) {
-        engine->driver = parts->driver != NULL ? parts->driver : &lc_sqlite_driver;
+        engine->driver = parts->driver != NULL ? parts->driver : lc_db_driver_of(options->store);
         engine->catalogue.rooms = parts->rooms != NULL ? parts->rooms : lc_engine_rooms;
         engine->job_kinds = parts->job_kinds != NULL ? parts->job_kinds : lc_engine_job_kinds;
         status = lc_settings_new(
@@ -487,9 +535,6 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
                                   .variables = {options->variable, options->variable_ctx}},
             &engine->settings, err);
     }
-    if (status == LOCI_OK && strncmp(options->store, "postgres", 8) == 0 && parts->driver == NULL &&
-        strstr(options->store, "://") != NULL)
-        status = lc_fail(err, LOCI_EUNSUPPORTED, "PostgreSQL stores are to come; name a file");
     if (status == LOCI_OK) {
         start s = {.engine = engine};
 
@@ -501,7 +546,8 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
         return status;
     }
     lc_log_write(&engine->env.log, LOCI_LOG_INFO, "engine.opened",
-                 LC_LOG_TEXT("store", engine->store), LC_LOG_TEXT("driver", engine->driver->name));
+                 LC_LOG_TEXT("store", engine->store_label),
+                 LC_LOG_TEXT("driver", engine->driver->name));
     *out = engine;
     return LOCI_OK;
 }
@@ -519,12 +565,14 @@ void lc_engine_close(loci_engine *engine)
     lc_writer_free(engine->writer);
     lc_readers_free(engine->readers);
     lc_token_cache_free(engine->token_cache);
+    lc_read_cache_free(engine->read_cache);
     lc_tokenizers_free(engine->tokenizers);
     lc_talk_free(engine->talk);
     lc_fact_cache_free(engine->fact_cache);
     lc_models_free(engine->models);
     lc_settings_free(engine->settings);
     free_text(&engine->env.heap, engine->store);
+    free_text(&engine->env.heap, engine->store_label);
     free_text(&engine->env.heap, engine->tenant);
     lc_heap_init(&heap, engine->env.heap.allocator);
     lc_heap_free(&heap, engine, sizeof *engine, LOCI_MEM_ENGINE);

@@ -34,11 +34,14 @@ void lc_engine_close(loci_engine *engine);
 lc_env *lc_engine_env(loci_engine *engine);
 lc_settings *lc_engine_settings(loci_engine *engine);
 const lc_catalogue *lc_engine_catalogue(const loci_engine *engine);
-const char *lc_engine_store(const loci_engine *engine); /* As given at open. */
-loci_str lc_engine_tenant(const loci_engine *engine);   /* The default one. */
+/* As given at open, without a password. */
+const char *lc_engine_store(const loci_engine *engine);
+loci_str lc_engine_tenant(const loci_engine *engine); /* The default one. */
 /* Whose state a caller sees: its principal's tenant, the default one when that names none. */
 loci_str lc_engine_tenant_of(const loci_engine *engine, const loci_principal *principal);
 bool lc_engine_is_inline(const loci_engine *engine);
+/* A read waits for a server, unless what it asks for is kept. */
+bool lc_engine_is_far(const loci_engine *engine);
 const lc_job_kind *lc_engine_find_job_kind(const loci_engine *engine, loci_str name);
 
 /* LOCI_OK, or LOCI_EINTERNAL once a bug was found: nothing may be done any more. */
@@ -58,9 +61,19 @@ loci_status lc_engine_read(loci_engine *engine, int64_t deadline_us, lc_tx_body 
 /* The same, for a body of mostly one statement: see lc_db_read_one(). */
 loci_status lc_engine_read_one(loci_engine *engine, int64_t deadline_us, lc_tx_body *body,
                                void *ctx, loci_error *err);
+/* The same for a body that reads rows of one user and nobody else's: where reads are dear it may be
+ * run on rows that are kept (read_cache.h). */
+typedef struct lc_read {
+    loci_str tenant_id; /* Whose rows; ptr NULL = it may not. */
+    loci_str user_id;
+    int64_t deadline_us;
+    lc_tx_body *body;
+    void *ctx;
+} lc_read;
+loci_status lc_engine_read_user(loci_engine *engine, const lc_read *read, loci_error *err);
 /* The same for somebody who must not wait: `*out_is_cut` when it is for another thread, which
  * begins anew. */
-loci_status lc_engine_read_brief(loci_engine *engine, lc_tx_body *body, void *ctx, bool *out_is_cut,
+loci_status lc_engine_read_brief(loci_engine *engine, const lc_read *read, bool *out_is_cut,
                                  loci_error *err);
 /* Queues `write` and waits until it is durable or failed; its status is returned. */
 loci_status lc_engine_write(loci_engine *engine, lc_write *write);

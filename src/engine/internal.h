@@ -8,6 +8,7 @@
 #include "engine/fact_cache.h"
 #include "engine/models.h"
 #include "engine/pool.h"
+#include "engine/read_cache.h"
 #include "engine/readers.h"
 #include "engine/token_cache.h"
 #include "engine/tokenizers.h"
@@ -20,13 +21,15 @@ struct loci_engine {
     lc_catalogue catalogue;
     const lc_db_driver *driver;
     const lc_job_kind *const *job_kinds;
-    char *store;
+    char *store;       /* As given at open: it may hold a password. */
+    char *store_label; /* The same to be shown. */
     char *tenant;
     uint32_t flags;
     lc_settings *settings;
     lc_writer *writer;
     lc_readers *readers;
     lc_token_cache *token_cache;
+    lc_read_cache *read_cache; /* NULL where reads are cheap. */
     lc_tokenizers *tokenizers;
     lc_talk *talk;
     lc_fact_cache *fact_cache;
@@ -38,6 +41,7 @@ struct loci_engine {
     void *fault_ctx;
     _Atomic bool is_poisoned;
     _Atomic int64_t read_count;
+    _Atomic uint64_t told_as; /* Of the writer's connection: lc_db.told_as. */
 };
 
 /* Opens a connection to the engine's store with its schema checked and its durability set. */

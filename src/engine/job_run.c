@@ -32,11 +32,15 @@ static int64_t deadline_us(const lc_job_run *run)
     return lc_clock_monotonic_us() + run->lease_ms * 1000;
 }
 
+static lc_tx_body claim_body;
+
 /* A write as `owner`'s user, of a body that belongs to this attempt. */
 static loci_status write_as(lc_job_run *run, const lc_job *owner, lc_tx_body *body, void *ctx,
                             loci_error *err)
 {
     lc_write write = {
+        /* A claim is of no user: whoever takes a row has it. */
+        .locks_nothing = body == claim_body,
         .tenant_id = owner->tenant_id.ptr != NULL ? owner->tenant_id : LC_STR(""),
         .user_id = owner->user_id.ptr != NULL ? owner->user_id : LC_STR(""),
         .now_us = lc_env_now_us(lc_engine_env(run->engine)),

@@ -91,7 +91,7 @@ static bool wait_until(lc_readers *readers, int64_t deadline_us)
 loci_status lc_readers_take(lc_readers *readers, int64_t deadline_us, lc_db **out, loci_error *err)
 {
     place *at;
-    lc_db *opened = NULL;
+    lc_db *opened = NULL, *broken;
     loci_status status = LOCI_OK;
 
     (void)pthread_mutex_lock(&readers->lock);
@@ -102,8 +102,11 @@ loci_status lc_readers_take(lc_readers *readers, int64_t deadline_us, lc_db **ou
         }
     }
     at->is_taken = true;
-    if (at->db == NULL) {
+    if (at->db == NULL || at->db->driver->is_broken(at->db)) {
+        broken = at->db;
+        at->db = NULL;
         (void)pthread_mutex_unlock(&readers->lock);
+        lc_db_close(broken);
         status = lc_engine_connect(readers->engine, &opened, err);
         (void)pthread_mutex_lock(&readers->lock);
         at->db = opened;

@@ -15,8 +15,10 @@
 #include <time.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/random.h"
 #include "engine/internal.h"
 
 /* A thread that waits for its write. Its storage is gone once it was woken for being done. */
@@ -34,6 +36,7 @@ struct lc_writer {
     lc_queued_write *first, *last;
     int64_t length;
     bool is_taken;
+    int64_t gather_us; /* How long the next batch waits for more; the role's holder's. */
     bool is_stopping;
     bool has_thread;
     pthread_t thread; /* Leads when only writes that nobody waits for are queued. */
@@ -92,14 +95,30 @@ typedef struct turn {
     lc_queued_write *first;
 } turn;
 
+/* Commits of this connection are told to whom they concern by lc_engine_wrote(), so the watch need
+ * not see them. A number of its own for every connection: what one that was lost may still commit
+ * is told by nobody. */
+static void tell_own(lc_writer *writer)
+{
+    uint64_t number;
+
+    if (!lc_random_secret(&number, sizeof number))
+        number = 0; /* Then they are seen twice. */
+    writer->db->told_as = number;
+    atomic_store_explicit(&writer->engine->told_as, number, memory_order_release);
+}
+
 static loci_status write_batch(void *ctx, loci_error *err)
 {
     turn *t = ctx;
     lc_writer *writer = t->writer;
     loci_status status = LOCI_OK;
 
-    if (writer->db == NULL)
+    if (writer->db == NULL) {
         status = lc_engine_connect(writer->engine, &writer->db, err);
+        if (status == LOCI_OK)
+            tell_own(writer);
+    }
     if (status == LOCI_OK)
         lc_db_write(writer->db, &t->first->write);
     return status;
@@ -118,7 +137,8 @@ static void run_batch(lc_writer *writer, lc_queued_write *first)
     turn t = {.writer = writer, .first = first};
     loci_error err;
 
-    if (atomic_exchange_explicit(&writer->is_stale, false, memory_order_acq_rel))
+    if (atomic_exchange_explicit(&writer->is_stale, false, memory_order_acq_rel) ||
+        (writer->db != NULL && writer->db->driver->is_broken(writer->db)))
         drop_connection(writer);
     if (lc_engine_guard(writer->engine, write_batch, &t, &err) != LOCI_OK) {
         answer_all(first, &err);
@@ -129,11 +149,26 @@ static void run_batch(lc_writer *writer, lc_queued_write *first)
     atomic_fetch_add_explicit(&writer->commit_count, 1, memory_order_relaxed);
 }
 
+/* After a batch of several that took `took_us`: an eighth of that may be worth waiting. */
+static void plan_gathering(lc_writer *writer, const lc_queued_write *batch, int64_t took_us)
+{
+    int64_t most_us = writer->db == NULL ? 0 : writer->db->driver->gather_us_max;
+    int64_t wanted_us = took_us / 8 < most_us ? took_us / 8 : most_us;
+
+    writer->gather_us = next_of(batch) != NULL ? wanted_us : 0;
+}
+
 /* Takes the whole queue; the caller has the role and the lock. */
 static lc_queued_write *take_all(lc_writer *writer)
 {
-    lc_queued_write *first = writer->first;
+    lc_queued_write *first;
 
+    if (writer->gather_us > 0) {
+        (void)pthread_mutex_unlock(&writer->lock);
+        lc_clock_sleep_us(writer->gather_us);
+        (void)pthread_mutex_lock(&writer->lock);
+    }
+    first = writer->first;
     writer->first = writer->last = NULL;
     writer->length = 0;
     return first;
@@ -214,9 +249,16 @@ static void lead(lc_writer *writer, waiter *self)
     while (!is_over) {
         lc_queued_write *batch = take_all(writer);
         lc_queued_write *answered;
+        int64_t began_us = lc_clock_monotonic_us();
 
+        if (batch == NULL) {         /* Whoever was queued gave up while more were waited for. */
+            (void)hand_over(writer); /* Gives the role up: nothing is queued. */
+            (void)pthread_mutex_unlock(&writer->lock);
+            break;
+        }
         (void)pthread_mutex_unlock(&writer->lock);
         run_batch(writer, batch);
+        plan_gathering(writer, batch, lc_clock_monotonic_us() - began_us);
         lc_engine_wrote(writer->engine, &batch->write);
         (void)pthread_mutex_lock(&writer->lock);
         answered = settle(writer, batch);
@@ -365,6 +407,7 @@ loci_status lc_writer_new(loci_engine *engine, lc_db *db, lc_writer **out, loci_
     writer->db = db;
     (void)pthread_mutex_init(&writer->lock, NULL); /* Neither fails with default attributes. */
     (void)pthread_cond_init(&writer->thread_wake, NULL);
+    tell_own(writer);
     *out = writer;
     return LOCI_OK;
 }

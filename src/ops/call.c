@@ -326,6 +326,21 @@ lc_write lc_run_write(lc_run *run)
     };
 }
 
+/* Rows are kept of what is short: a look-up, or a page of a few rows. */
+lc_read lc_run_read(lc_run *run)
+{
+    const lc_call *call = &run->call;
+    bool is_of_user = (call->op->flags & LC_OP_USER) != 0 && lc_call_is_brief(call);
+
+    return (lc_read){
+        .tenant_id = is_of_user ? call->tenant_id : LC_STR_NONE,
+        .user_id = call->user_id,
+        .deadline_us = call->deadline_us,
+        .body = lc_run_and_answer,
+        .ctx = run,
+    };
+}
+
 void lc_run_committed(lc_run *run)
 {
     loci_engine *engine = run->call.engine;
@@ -361,15 +376,17 @@ static loci_status run_alone(lc_run *run, loci_error *err)
 loci_status lc_run_wait(lc_run *run, loci_error *err)
 {
     const lc_op *op = run->call.op;
+    lc_read read = lc_run_read(run);
     loci_status status = lc_call_pause_point(&run->call, err);
 
     if (status != LOCI_OK)
         return status;
     if ((op->flags & LC_OP_ALONE) != 0)
         return run_alone(run, err);
+    if (op->cost != LC_COST_WRITE && (op->flags & LC_OP_ONE_STATEMENT) != 0)
+        return lc_engine_read_user(run->call.engine, &read, err);
     if (op->cost != LC_COST_WRITE)
-        return ((op->flags & LC_OP_ONE_STATEMENT) != 0 ? lc_engine_read_one : lc_engine_read)(
-            run->call.engine, run->call.deadline_us, lc_run_and_answer, run, err);
+        return lc_engine_read(run->call.engine, run->call.deadline_us, lc_run_and_answer, run, err);
 
     lc_write write = lc_run_write(run);
 

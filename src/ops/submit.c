@@ -111,22 +111,29 @@ static loci_status begin(void *ctx, loci_error *err)
 
 /* ---- At once --------------------------------------------------------------------------------- */
 
-/* A read of one statement that asks for few rows is mostly over before a thread would have been
- * woken for it. */
-static bool may_be_brief(const lc_call *call)
+bool lc_op_is_lookup(const lc_op *op, const loci_engine *engine)
+{
+    return op->cost == LC_COST_POINT && (op->flags & LC_OP_ALONE) == 0 && !lc_engine_is_far(engine);
+}
+
+/* It is mostly over before a thread would have been woken for it. */
+bool lc_call_is_brief(const lc_call *call)
 {
     size_t index;
 
-    return call->op->cost == LC_COST_WORK && (call->op->flags & LC_OP_ONE_STATEMENT) != 0 &&
-           lc_op_find_param(call->op, LC_STR("limit"), &index) != NULL &&
-           call->values[index].as.i64 <= BRIEF_ROWS_MAX;
+    if ((call->op->flags & LC_OP_ONE_STATEMENT) == 0)
+        return false;
+    return call->op->cost == LC_COST_POINT ||
+           (lc_op_find_param(call->op, LC_STR("limit"), &index) != NULL &&
+            call->values[index].as.i64 <= BRIEF_ROWS_MAX);
 }
 
 static loci_status run_briefly(void *ctx, loci_error *err)
 {
     submitted *s = ctx;
+    lc_read read = lc_run_read(&s->run);
 
-    return lc_engine_read_brief(s->caller.engine, lc_run_and_answer, &s->run, &s->is_cut, err);
+    return lc_engine_read_brief(s->caller.engine, &read, &s->is_cut, err);
 }
 
 /* Whether it was: then it is finished. */
@@ -135,7 +142,7 @@ static bool was_brief(submitted *s)
     loci_error err;
     loci_status status;
 
-    if (!s->may_finish_now || !may_be_brief(&s->run.call))
+    if (!s->may_finish_now || !lc_call_is_brief(&s->run.call))
         return false;
     status = lc_engine_guard(s->caller.engine, run_briefly, s, &err);
     if (s->is_cut)

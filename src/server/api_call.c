@@ -63,7 +63,7 @@ static void run(const lc_api_context *context, const lc_op *op, loci_str args)
 
     if (status == LOCI_OK)
         status = lc_api_call_options(context, &options, &err);
-    if (status == LOCI_OK && op->cost == LC_COST_POINT && (op->flags & LC_OP_ALONE) == 0) {
+    if (status == LOCI_OK && lc_op_is_lookup(op, engine)) {
         status = loci_call(engine, op->name, args, &options, &answer, &err);
         lc_api_done(request, status, answer, &err);
         return;

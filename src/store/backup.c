@@ -35,14 +35,26 @@ static loci_status ask(const listener *l, loci_error *err)
     return l->status;
 }
 
+static loci_status check_driver(const lc_db *db, loci_error *err)
+{
+    if (db->driver->backup != NULL && db->driver->restore != NULL)
+        return LOCI_OK;
+    return lc_fail(err, LOCI_EUNSUPPORTED,
+                   "a %s store is backed up and restored with its server's own tools (pg_dump), or "
+                   "moved as text with `loci export` and `loci import`",
+                   db->driver->name);
+}
+
 loci_status lc_backup(const lc_upkeep *upkeep, const char *path, bool replace, int64_t *out_bytes,
                       loci_error *err)
 {
     listener l = {.upkeep = upkeep};
     struct stat info;
     lc_publish file;
-    loci_status status = lc_publish_begin(&file, path, replace, err);
+    loci_status status = check_driver(upkeep->db, err);
 
+    if (status == LOCI_OK)
+        status = lc_publish_begin(&file, path, replace, err);
     if (status != LOCI_OK)
         return status;
     lc_publish_let_go(&file);
@@ -131,8 +143,10 @@ loci_status lc_restore(const lc_upkeep *upkeep, const char *path, lc_backup_fact
     lc_db *db = upkeep->db;
     listener l = {.upkeep = upkeep};
     lc_schema_state state;
-    loci_status status = lc_backup_check(upkeep, path, out, err);
+    loci_status status = check_driver(db, err);
 
+    if (status == LOCI_OK)
+        status = lc_backup_check(upkeep, path, out, err);
     if (status == LOCI_OK)
         status = db->driver->restore(db, path, hear, &l, err);
     /* From here on it is the store: being told to stop comes too late. */

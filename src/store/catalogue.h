@@ -101,6 +101,8 @@ const char *lc_catalogue_fault(const lc_catalogue *catalogue);
 
 /* Appends `create table` for `table`, its name followed by `suffix` (or ""). */
 void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const char *suffix);
+/* Appends what gives the shadow of `table` the privileges that others have on it. */
+void lc_ddl_keep_grants(lc_buf *out, const lc_table *table, lc_dialect dialect);
 /* Appends `create index` for all its indexes; their names end in `generation`, because an index
  * keeps its name when a rebuilt table takes the old one's place. */
 void lc_ddl_indexes(lc_buf *out, const lc_table *table, const char *suffix, int64_t generation);

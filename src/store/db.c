@@ -6,6 +6,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/str.h"
 
 /* A wrong kind would be stored as it is by SQLite and refused, or worse cast, by PostgreSQL. */
 static void check_args(const lc_sql *sql, const lc_arg *args)
@@ -26,6 +27,25 @@ loci_status lc_tx_exec_one(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loc
     LC_ASSERT(tx->is_write);
     check_args(sql, args);
     return tx->db->driver->exec(tx, sql, args, LC_CHANGES_ONE, err);
+}
+
+loci_status lc_tx_put_rows(lc_tx *tx, const lc_bulk *bulk, loci_error *err)
+{
+    lc_arg args[LC_BULK_COLUMNS_MAX];
+    loci_status status = LOCI_OK;
+
+    LC_ASSERT(tx->is_write);
+    LC_ASSERT(!tx->is_shadow);
+    LC_ASSERT(strlen(bulk->put->params) <= LC_BULK_COLUMNS_MAX);
+    if (bulk->row_count == 0)
+        return LOCI_OK;
+    if (tx->db->driver->put_rows != NULL)
+        return tx->db->driver->put_rows(tx, bulk, err);
+    for (size_t row = 0; status == LOCI_OK && row < bulk->row_count; row++) {
+        bulk->row(bulk->ctx, row, args);
+        status = lc_tx_exec(tx, bulk->put, args, err);
+    }
+    return status;
 }
 
 loci_status lc_tx_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
@@ -93,6 +113,27 @@ loci_status lc_tx_find(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows
     if (!*found)
         lc_rows_end(out);
     return status;
+}
+
+const lc_db_driver *lc_db_driver_of(const char *store)
+{
+    loci_str name = loci_str_of(store);
+
+    if (lc_str_starts(name, LC_STR("postgresql://")) || lc_str_starts(name, LC_STR("postgres://")))
+        return &lc_postgres_driver;
+    return &lc_sqlite_driver;
+}
+
+loci_status lc_tx_lock_log(lc_tx *tx, loci_error *err)
+{
+    LC_ASSERT(tx->is_write);
+    return tx->db->driver->lock_log != NULL ? tx->db->driver->lock_log(tx, err) : LOCI_OK;
+}
+
+loci_status lc_tx_lock_readers(lc_tx *tx, loci_error *err)
+{
+    LC_ASSERT(tx->is_write);
+    return tx->db->driver->lock_readers != NULL ? tx->db->driver->lock_readers(tx, err) : LOCI_OK;
 }
 
 loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx, loci_error *err)

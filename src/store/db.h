@@ -49,6 +49,16 @@ typedef struct lc_arg {
 /* How many rows a statement must change. ONE: any other number is LOCI_ECONFLICT. */
 typedef enum lc_expect { LC_CHANGES_ANY, LC_CHANGES_ONE } lc_expect;
 
+/* Many rows for one table. */
+#define LC_BULK_COLUMNS_MAX 16
+typedef struct lc_bulk {
+    const lc_sql *put; /* The insert of one row. */
+    const char *into;  /* The table and its columns in the order of the parameters: "t (a, b)". */
+    size_t row_count;
+    void (*row)(void *ctx, size_t row, lc_arg *out); /* The arguments of one. */
+    void *ctx;
+} lc_bulk;
+
 typedef struct lc_db lc_db;
 typedef loci_status lc_tx_body(lc_tx *tx, void *ctx, loci_error *err);
 
@@ -67,6 +77,9 @@ typedef struct lc_write { /* One write; the caller's storage until lc_db_write()
     int64_t
         deadline_us; /* Monotonic. Passed before it began: LOCI_EDEADLINE, the body never ran. */
     size_t bytes;    /* Of its arguments, roughly: a commit has a ceiling. */
+    /* No head is locked: the body makes no ids and relies on conditional statements alone, so it
+     * may run beside others of the same user. SQLite locks all the same. */
+    bool locks_nothing;
     lc_tx_body *body;
     void *ctx;
     bool is_answered;   /* Out: `status` stands. */
@@ -81,6 +94,7 @@ typedef struct lc_rows {
     const lc_sql *sql;
     void *statement; /* The driver's. NULL = nothing to end. */
     int column_count;
+    int place; /* The driver's. */
 } lc_rows;
 
 /* What every driver's transaction begins with. */
@@ -107,6 +121,11 @@ typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t tota
 typedef struct lc_db_driver {
     const char *name; /* "sqlite" */
     lc_dialect dialect;
+    bool is_far;          /* A read is a round trip: rows are worth keeping. */
+    int64_t slice_events; /* That one transaction of a rebuild replays. */
+    /* How long a group may wait for those whom the last one has just answered: where a commit takes
+     * milliseconds they would otherwise be half of the writers, for ever in the other group. */
+    int64_t gather_us_max;
 
     /* Opens one connection. `create`: make the store if it is missing. Does not look at the schema.
      */
@@ -133,6 +152,8 @@ typedef struct lc_db_driver {
     loci_str (*column_str)(const lc_rows *rows, int column); /* ptr NULL for NULL; until `next`. */
     bool (*column_is_null)(const lc_rows *rows, int column);
     void (*end)(lc_rows *rows);
+    /* All rows; a failure may be reported later, as that of `exec`. NULL = row by row. */
+    loci_status (*put_rows)(lc_tx *tx, const lc_bulk *bulk, loci_error *err);
     /* Statements without parameters, several if need be: DDL made from the catalogue. */
     loci_status (*run_script)(lc_tx *tx, const char *text, loci_error *err);
 
@@ -158,10 +179,20 @@ typedef struct lc_db_driver {
 
     loci_status (*now_us)(lc_tx *tx, int64_t *out,
                           loci_error *err); /* Database clock: leases only. */
-    uint64_t (*change_mark)(lc_db *db);     /* Differs after another connection has committed. */
+    /* Differs after another connection has committed, other than one that shares `told_as` (a
+     * driver may count that one, too); 0 when it could not be found out. */
+    uint64_t (*change_mark)(lc_db *db);
     void (*interrupt)(lc_db *db); /* Any thread; what is running answers LOCI_ECANCELLED. */
 
-    /* Upkeep. */
+    /* What belongs to the driver beside the catalogue, made with a new store. NULL = nothing. */
+    loci_status (*set_up_store)(lc_tx *tx, loci_error *err);
+    /* Tells the database how the shadows of a rebuild look by now. NULL = it needs no telling. */
+    loci_status (*analyze_shadows)(lc_tx *tx, loci_error *err);
+    /* Until the transaction ends nobody else writes; nobody else reads. NULL = it is so anyway. */
+    loci_status (*lock_log)(lc_tx *tx, loci_error *err);
+    loci_status (*lock_readers)(lc_tx *tx, loci_error *err);
+
+    /* Upkeep. NULL = the database has its own ways for it. */
     loci_status (*backup)(lc_db *db, const char *path, lc_progress *progress, void *ctx,
                           loci_error *err);
     loci_status (*restore)(lc_db *db, const char *path, lc_progress *progress, void *ctx,
@@ -179,15 +210,23 @@ struct lc_db {
     const lc_catalogue *catalogue;
     lc_arena scratch;      /* For the work of one statement or event: take a mark, rewind to it. */
     int64_t commit_us_max; /* Time in bodies after which a commit takes no further one. */
-    char store_id[33];     /* From meta, set by lc_schema_open(); part of the mark in ids. */
+    /* Not 0: who uses this connection tells of its commits; connections of the same number need not
+     * notice them. */
+    uint64_t told_as;
+    char store_id[33]; /* From meta, set by lc_schema_open(); part of the mark in ids. */
 };
 
 extern const lc_db_driver lc_sqlite_driver;
+extern const lc_db_driver lc_postgres_driver;
+/* By the store's name: a URL of PostgreSQL, else a file. */
+const lc_db_driver *lc_db_driver_of(const char *store);
 
 /* Short forms used by everyone. Kinds and counts are asserted. */
 loci_status lc_tx_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loci_error *err);
 /* Exactly one row must change: anything else is LOCI_ECONFLICT. */
 loci_status lc_tx_exec_one(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loci_error *err);
+/* Many rows at once, as fast as the store takes them. Not for projections of a rebuild. */
+loci_status lc_tx_put_rows(lc_tx *tx, const lc_bulk *bulk, loci_error *err);
 loci_status lc_tx_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
                         loci_error *err);
 bool lc_rows_next(lc_rows *rows, loci_status *out_status, loci_error *err);
@@ -200,6 +239,11 @@ void lc_rows_end(lc_rows *rows);
 /* The first row of an answer, or `*found` false. The row stays readable until lc_rows_end(). */
 loci_status lc_tx_find(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out, bool *found,
                        loci_error *err);
+
+/* In a write: until it is over nobody else writes to any log, or reads. For what concerns all
+ * users: an import, the swap at the end of a rebuild. */
+loci_status lc_tx_lock_log(lc_tx *tx, loci_error *err);
+loci_status lc_tx_lock_readers(lc_tx *tx, loci_error *err);
 
 loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
                        loci_error *err);

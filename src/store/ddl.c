@@ -27,6 +27,17 @@ static const char *type_of(char kind, lc_dialect dialect)
     }
 }
 
+/* A second wall for roles that do not own the tables: they see the rows of the tenant that their
+ * session names, and none when it names none (docs/postgresql.md). */
+static void add_policy(lc_buf *out, const lc_table *table, const char *suffix)
+{
+    lc_buf_append_format(out,
+                         "alter table %s%s enable row level security;\n"
+                         "create policy tenant on %s%s using"
+                         " (tenant_id = current_setting('loci.tenant', true));\n",
+                         table->name, suffix, table->name, suffix);
+}
+
 void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const char *suffix)
 {
     lc_buf_append_format(out, "create table %s%s (\n", table->name, suffix);
@@ -35,6 +46,24 @@ void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const 
                              column->nullable ? "" : " not null");
     lc_buf_append_format(out, "    primary key (%s)\n)%s;\n", table->key,
                          dialect == LC_DIALECT_SQLITE ? " strict" : "");
+    if (dialect == LC_DIALECT_POSTGRES && !table->is_store_wide)
+        add_policy(out, table, suffix);
+}
+
+/* Who was let in by somebody at the server stays in. */
+void lc_ddl_keep_grants(lc_buf *out, const lc_table *table, lc_dialect dialect)
+{
+    if (dialect != LC_DIALECT_POSTGRES)
+        return;
+    lc_buf_append_format(out,
+                         "do $$ declare g record; begin for g in"
+                         " select a.privilege_type as what, case when a.grantee = 0 then 'public'"
+                         " else quote_ident(pg_get_userbyid(a.grantee)) end as who"
+                         " from pg_catalog.pg_class c, aclexplode(c.relacl) a"
+                         " where c.oid = to_regclass('%s') and a.grantee <> c.relowner loop"
+                         " execute format('grant %%s on %s__new to %%s', g.what, g.who);"
+                         " end loop; end $$;\n",
+                         table->name, table->name);
 }
 
 void lc_ddl_indexes(lc_buf *out, const lc_table *table, const char *suffix, int64_t generation)

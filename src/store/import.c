@@ -9,6 +9,8 @@
  */
 #include "store/transfer.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -28,10 +30,10 @@ static const lc_sql event_sql = {"select type, v, recorded_at, refs, payload, is
                                  " where tenant_id = $1 and user_id = $2 and seq = $3",
                                  "tti", "tiitti"};
 
+#define EVENT_COLUMNS                                                                              \
+    "events (tenant_id, user_id, seq, type, v, recorded_at, refs, payload, is_erased)"
 static const lc_sql put_event_sql = {
-    "insert into events (tenant_id, user_id, seq, type, v, recorded_at, refs, payload, is_erased)"
-    " values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-    "ttitiitti", NULL};
+    "insert into " EVENT_COLUMNS " values ($1, $2, $3, $4, $5, $6, $7, $8, $9)", "ttitiitti", NULL};
 
 static const lc_sql setting_sql = {"select 1 from settings where tenant_id = $1 and name = $2",
                                    "tt", "i"};
@@ -43,6 +45,8 @@ typedef struct import {
     lc_arena arena;   /* Of the batch. */
     lc_line lines[LC_UPKEEP_EVENTS];
     size_t line_count;
+    const lc_event *fresh[LC_UPKEEP_EVENTS]; /* Of the batch, those that the store lacks. */
+    size_t fresh_count;
     size_t bytes;
     lc_buf upcast;
     int64_t events_total;
@@ -127,37 +131,48 @@ static loci_status compare_event(lc_tx *tx, const user *u, const lc_event *event
     return status;
 }
 
-static loci_status write_event(lc_tx *tx, import *i, user *u, const lc_event *event,
-                               loci_error *err)
+static void event_row(void *ctx, size_t row, lc_arg *out)
+{
+    const lc_event *event = ((const import *)ctx)->fresh[row];
+    const lc_arg args[] = {LC_T(event->tenant_id), LC_T(event->user_id),
+                           LC_I(event->seq),       LC_T(loci_str_of(event->type->name)),
+                           LC_I(event->version),   LC_I(event->recorded_at),
+                           LC_T(event->refs),      LC_T(event->payload),
+                           LC_I(event->is_erased)};
+
+    memcpy(out, args, sizeof args);
+}
+
+static loci_status apply_event(lc_tx *tx, import *i, const lc_event *event, loci_error *err)
 {
     loci_error cause;
-    loci_status status = lc_tx_exec(
-        tx, &put_event_sql,
-        (lc_arg[]){LC_T(u->tenant_id), LC_T(u->user_id), LC_I(event->seq),
-                   LC_T(loci_str_of(event->type->name)), LC_I(event->version),
-                   LC_I(event->recorded_at), LC_T(event->refs), LC_T(event->payload),
-                   LC_I(event->is_erased)},
-        err);
+    loci_status status = lc_event_apply(tx, event, &i->upcast, &cause);
 
-    if (status != LOCI_OK)
-        return status;
-    status = lc_event_apply(tx, event, &i->upcast, &cause);
     if (status != LOCI_OK && lc_status_is_about_data(status)) {
         char label[LC_USER_LABEL_BYTES];
 
-        lc_user_label(label, u->tenant_id, u->user_id);
+        lc_user_label(label, event->tenant_id, event->user_id);
         return lc_fail(err, LOCI_EINVAL, "user %s: event %lld does not apply: %s", label,
                        (long long)event->seq, cause.message);
     }
-    if (status != LOCI_OK) {
-        if (err != NULL)
-            *err = cause;
-        return status;
-    }
-    u->head.seq = event->seq;
-    u->head.recorded_at = event->recorded_at;
-    u->is_dirty = true;
-    return LOCI_OK;
+    if (status != LOCI_OK && err != NULL)
+        *err = cause;
+    return status;
+}
+
+/* The events first, all at once; then what follows from each. */
+static loci_status write_events(lc_tx *tx, import *i, loci_error *err)
+{
+    lc_bulk bulk = {.put = &put_event_sql,
+                    .into = EVENT_COLUMNS,
+                    .row_count = i->fresh_count,
+                    .row = event_row,
+                    .ctx = i};
+    loci_status status = lc_tx_put_rows(tx, &bulk, err);
+
+    for (size_t at = 0; status == LOCI_OK && at < i->fresh_count; at++)
+        status = apply_event(tx, i, i->fresh[at], err);
+    return status;
 }
 
 static loci_status take_event(lc_tx *tx, import *i, user *u, const lc_event *event, loci_error *err)
@@ -175,7 +190,11 @@ static loci_status take_event(lc_tx *tx, import *i, user *u, const lc_event *eve
     if (event->seq != u->head.seq + 1)
         return conflict(u, u->head.seq + 1, "is missing in the store: it was changed meanwhile",
                         err);
-    return write_event(tx, i, u, event, err);
+    i->fresh[i->fresh_count++] = event;
+    u->head.seq = event->seq;
+    u->head.recorded_at = event->recorded_at;
+    u->is_dirty = true;
+    return LOCI_OK;
 }
 
 static loci_status take_head(lc_tx *tx, user *u, const lc_line *line, loci_error *err)
@@ -218,6 +237,9 @@ static loci_status take_batch(lc_tx *tx, void *ctx, loci_error *err)
     loci_status status = LOCI_OK;
 
     i->batch_skipped = 0;
+    i->fresh_count = 0;
+    if (tx->is_write) /* Heads of many users are about to move. */
+        status = lc_tx_lock_log(tx, err);
     for (size_t at = 0; status == LOCI_OK && at < i->line_count; at++) {
         const lc_line *line = &i->lines[at];
 
@@ -228,7 +250,9 @@ static loci_status take_batch(lc_tx *tx, void *ctx, loci_error *err)
         else if (line->kind == LC_LINE_HEAD)
             status = take_head(tx, &u, line, err);
     }
-    return status != LOCI_OK ? status : write_head(tx, &u, err);
+    if (status == LOCI_OK)
+        status = write_head(tx, &u, err);
+    return status == LOCI_OK && tx->is_write ? write_events(tx, i, err) : status;
 }
 
 /* ---- Readings

@@ -9,9 +9,9 @@
  *
  * A lease that has ended but that nobody else took is still the holder's: its epoch is the last.
  *
- * Selecting and taking are two statements. SQLite holds its write lock over both. On PostgreSQL two
- * workers may select the same row; one of them then changes no row and selects again (its driver
- * will add `for update skip locked` to `select_due`, the only statement that chooses).
+ * Selecting and taking are two statements. SQLite holds its write lock over both. On PostgreSQL the
+ * comment at the end of `select_due`, the only statement that chooses, becomes part of it
+ * (lc_sql_rewrite()): what another worker is taking is passed over.
  */
 #include "store/job.h"
 
@@ -27,7 +27,8 @@
 
 static const lc_sql select_due = {
     .text = "select " LC_JOB_ROW " from jobs where status in ('queued', 'running') "
-            "and priority >= $2 and " DUE_AT " <= $1 order by priority desc, queue_place limit 1",
+            "and priority >= $2 and " DUE_AT " <= $1 order by priority desc, queue_place limit 1 "
+            "/* for update skip locked */",
     .params = "ii",
     .columns = LC_JOB_ROW_KINDS,
 };

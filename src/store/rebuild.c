@@ -24,7 +24,6 @@
 #include "store/event.h"
 #include "store/schema.h"
 
-#define SLICE_EVENTS 10000
 #define SLICE_US 500000
 #define GAP_US                                                                                     \
     4000 /* Between slices: longer than other processes sleep while the store is locked. */
@@ -84,6 +83,7 @@ static loci_status read_number(lc_tx *tx, const lc_sql *sql, const lc_arg *args,
 typedef struct script {
     lc_buf text;
     bool is_swap;
+    lc_dialect dialect;
 } script;
 
 static loci_status add_statements(void *ctx, const lc_table *table, loci_error *err)
@@ -93,6 +93,8 @@ static loci_status add_statements(void *ctx, const lc_table *table, loci_error *
     (void)err;
     if (table->table_class != LC_TABLE_PROJECTION)
         return LOCI_OK;
+    if (s->is_swap)
+        lc_ddl_keep_grants(&s->text, table, s->dialect);
     if (s->is_swap)
         lc_buf_append_format(&s->text,
                              "drop table if exists %s;\nalter table %s__new rename to %s;\n",
@@ -105,7 +107,7 @@ static loci_status add_statements(void *ctx, const lc_table *table, loci_error *
 /* Drops the shadows, or puts them in the place of the tables. */
 static loci_status run_for_projections(lc_tx *tx, bool is_swap, loci_error *err)
 {
-    script s = {.is_swap = is_swap};
+    script s = {.is_swap = is_swap, .dialect = tx->db->driver->dialect};
     loci_status status = LOCI_OK;
     const char *text;
 
@@ -212,7 +214,7 @@ typedef struct slice {
 
 static bool is_full(const slice *s)
 {
-    return s->events >= SLICE_EVENTS || s->bytes >= LC_UPKEEP_BYTES ||
+    return s->events >= s->tx->db->driver->slice_events || s->bytes >= LC_UPKEEP_BYTES ||
            ((s->events & 63) == 0 && lc_clock_monotonic_us() - s->began_us >= SLICE_US);
 }
 
@@ -261,7 +263,7 @@ static loci_status replay_user(slice *s, loci_error *err)
     const lc_user_walk *walk = &s->rebuild->walk;
     lc_event_range range = {.tenant_id = lc_user_walk_tenant(walk),
                             .user_id = lc_user_walk_user(walk),
-                            .limit = SLICE_EVENTS};
+                            .limit = s->tx->db->driver->slice_events};
     const lc_arg owner[] = {LC_T(range.tenant_id), LC_T(range.user_id)};
     loci_error cause = {0};
     loci_status status = read_number(s->tx, &progress_sql, owner, &s->seq, err);
@@ -322,6 +324,36 @@ static loci_status count_events(lc_tx *tx, const slice *s, bool has_all, loci_er
     return status;
 }
 
+/* After one slice, two, four: a database that plans by size should know it. */
+static loci_status note_growth(const slice *s, loci_error *err)
+{
+    int64_t count = ++s->rebuild->slice_count;
+    const lc_db_driver *driver = s->tx->db->driver;
+
+    if (driver->analyze_shadows == NULL || (count & (count - 1)) != 0)
+        return LOCI_OK;
+    return driver->analyze_shadows(s->tx, err);
+}
+
+/* Swaps, with nobody writing or reading. Where writers go on beside us, what they did until they
+ * were kept out is replayed first; when that is too much for the slice, the next one tries. */
+static loci_status finish(slice *s, bool *has_all, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    if (s->tx->db->driver->lock_log != NULL) {
+        *has_all = false;
+        status = lc_tx_lock_log(s->tx, err);
+        if (status == LOCI_OK)
+            status = replay_some(s, has_all, err);
+    }
+    if (status == LOCI_OK && *has_all)
+        status = lc_tx_lock_readers(s->tx, err);
+    if (status == LOCI_OK && *has_all)
+        status = swap_tables(s->tx, s->rebuild, err);
+    return status;
+}
+
 loci_status lc_rebuild_slice(lc_tx *tx, void *ctx, loci_error *err)
 {
     lc_rebuild *rebuild = ctx;
@@ -338,13 +370,15 @@ loci_status lc_rebuild_slice(lc_tx *tx, void *ctx, loci_error *err)
         status = replay_some(&s, &has_all, err);
     if (status == LOCI_OK)
         status = count_events(tx, &s, has_all, err);
+    if (status == LOCI_OK)
+        status = note_growth(&s, err);
     if (status != LOCI_OK || !has_all)
         return status;
     rebuild->phase = LC_REBUILD_CAUGHT_UP;
     if (!rebuild->may_swap)
         return LOCI_OK;
-    status = swap_tables(tx, rebuild, err);
-    if (status == LOCI_OK)
+    status = finish(&s, &has_all, err);
+    if (status == LOCI_OK && has_all)
         rebuild->phase = LC_REBUILD_DONE;
     return status;
 }

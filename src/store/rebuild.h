@@ -26,8 +26,9 @@ typedef enum lc_rebuild_phase {
 typedef struct lc_rebuild {
     lc_user_walk walk; /* The user being replayed; others come first only in the next round. */
     lc_buf upcast;
-    int64_t generation;     /* The one that is being made; 0 before the first slice. */
-    bool may_swap;          /* Set by the caller: the slice that has caught up ends the rebuild. */
+    int64_t generation; /* The one that is being made; 0 before the first slice. */
+    bool may_swap;      /* Set by the caller: the slice that has caught up ends the rebuild. */
+    int64_t slice_count;
     lc_rebuild_phase phase; /* After a slice that was committed. */
     int64_t events_done;    /* Replayed so far, and */
     int64_t events_total;   /* all that there are, as the last slice saw it. */

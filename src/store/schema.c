@@ -52,10 +52,10 @@ static loci_status add_sessions(lc_tx *tx, loci_error *err)
 }
 
 static const lc_migration loci_migrations[] = {
-    {2, "tokens", add_tokens},
-    {3, "vectors", add_vectors},
-    {4, "sessions", add_sessions},
-    {0, NULL, NULL},
+    {2, "tokens", add_tokens, true},
+    {3, "vectors", add_vectors, true},
+    {4, "sessions", add_sessions, true},
+    {0, NULL, NULL, false},
 };
 
 static const lc_sql meta_get_sql = {"select value from meta where name = $1", "t", "t"};
@@ -193,6 +193,8 @@ static loci_status create_store(lc_tx *tx, loci_error *err)
                                  (int64_t)lc_catalogue_shape(tx->db->catalogue), err);
     if (status == LOCI_OK)
         status = lc_schema_note_projections(tx, err);
+    if (status == LOCI_OK && tx->db->driver->set_up_store != NULL)
+        status = tx->db->driver->set_up_store(tx, err);
     return status;
 }
 
@@ -208,7 +210,7 @@ static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
 {
     opening *o = ctx;
     bool exists;
-    int64_t shape = 0;
+    int64_t shape = 0, compatible = 0;
     loci_status status = tx->db->driver->has_table(tx, "meta", &exists, err);
 
     o->state.version = 0;
@@ -218,18 +220,31 @@ static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
     if (status == LOCI_OK && o->state.version < 1)
         status = lc_fail(err, LOCI_ECORRUPT, "meta.schema_version is missing or below 1");
     if (status == LOCI_OK)
+        status = lc_meta_get_i64(tx, "schema_compatible", o->state.version, &compatible, err);
+    if (status == LOCI_OK)
         status = lc_meta_get_i64(tx, "projection_shape", 0, &shape, err);
     if (status == LOCI_OK)
         status = lc_meta_get_text(tx, "store_id", o->store_id, sizeof o->store_id, err);
     if (status != LOCI_OK)
         return status;
     o->state.needs_rebuild = shape != (int64_t)lc_catalogue_shape(tx->db->catalogue);
-    if (o->state.version > o->version_target)
+    if (o->state.version > o->version_target &&
+        (compatible > o->version_target || o->state.needs_rebuild))
         return lc_fail(err, LOCI_EUNSUPPORTED,
                        "the store has schema version %" PRId64 "; this loci knows up to %" PRId64
                        ": use a newer loci",
                        o->state.version, o->version_target);
     return LOCI_OK;
+}
+
+/* The lowest version that a loci must know to use what these migrations lead to. */
+static int64_t oldest_compatible(const lc_migration *migrations)
+{
+    int64_t version = 1;
+
+    for (const lc_migration *m = migrations; m->version != 0; m++)
+        version = m->keeps_older ? version : m->version;
+    return version;
 }
 
 static loci_status bring_up_to_date(lc_tx *tx, void *ctx, loci_error *err)
@@ -250,8 +265,12 @@ static loci_status bring_up_to_date(lc_tx *tx, void *ctx, loci_error *err)
         status = m->run(tx, err);
         o->state.version = m->version;
     }
-    if (status == LOCI_OK && o->state.version != o->state.version_before)
+    if (status == LOCI_OK && o->state.version != o->state.version_before) {
         status = lc_meta_set_i64(tx, "schema_version", o->state.version, err);
+        if (status == LOCI_OK)
+            status = lc_meta_set_i64(tx, "schema_compatible", oldest_compatible(o->migrations),
+                                     err);
+    }
     if (status == LOCI_OK)
         status = look(tx, ctx, err);
     return status;
@@ -269,7 +288,7 @@ loci_status lc_schema_open(lc_db *db, const lc_migration *migrations, lc_schema_
 
     status = lc_db_read(db, INT64_MAX, look, &o, err);
     o.state.version_before = o.state.version;
-    if (status == LOCI_OK && o.state.version != o.version_target)
+    if (status == LOCI_OK && o.state.version < o.version_target)
         status = lc_db_write_one(db, MIGRATION_MS_MAX, bring_up_to_date, &o, err);
     if (status != LOCI_OK)
         return status;

@@ -3,7 +3,10 @@
  * `meta.schema_version` counts changes of log and operational tables, each a migration that runs in
  * one transaction. Projections have no migrations: when the hash of their shape differs from
  * `meta.projection_shape` they are rebuilt from the log. A store with a newer version is refused
- * and left alone. `meta.feature_level` is reserved for rolling upgrades.
+ * and left alone, unless `meta.schema_compatible` says that what came since was only added: so
+ * daemons of two versions can serve one database while they are replaced one by one (expand first,
+ * contract in a later release). Then nothing is migrated, and a projection of another shape is a
+ * reason to refuse. `meta.feature_level` is reserved for rolling upgrades.
  */
 #ifndef LC_STORE_SCHEMA_H
 #define LC_STORE_SCHEMA_H
@@ -16,6 +19,7 @@ typedef struct lc_migration {
     int version;      /* That it leads to; 2, 3 … without gaps. */
     const char *what; /* For the log. */
     loci_status (*run)(lc_tx *tx, loci_error *err);
+    bool keeps_older; /* It only adds: a loci of the version before can go on beside a newer one. */
 } lc_migration;
 
 typedef struct lc_schema_state {

@@ -4,7 +4,8 @@
  * before `$1` it would silently get the wrong value. `?2` is a position there. For a shadow the
  * name of each projection gets its suffix, so that a room's apply needs no second copy of its
  * statements; the catalogue check keeps columns from having such names. Quotes and comments pass
- * through untouched.
+ * through untouched, but for one comment: what only PostgreSQL has a word for, because SQLite has
+ * one writer at a time anyway, is uncommented for it.
  */
 #include "store/db.h"
 
@@ -52,6 +53,19 @@ static bool is_comment(const char *at)
     return (at[0] == '-' && at[1] == '-') || (at[0] == '/' && at[1] == '*');
 }
 
+#define LOCK_COMMENT "/* for update skip locked */"
+
+static bool is_lock(const char *at)
+{
+    return strncmp(at, LOCK_COMMENT, strlen(LOCK_COMMENT)) == 0;
+}
+
+static const char *uncomment(lc_buf *out, const char *at)
+{
+    lc_buf_append(out, LC_STR("for update skip locked"));
+    return at + strlen(LOCK_COMMENT);
+}
+
 /* Writes the parameter at `at` and raises `highest` to its number. */
 static const char *rewrite_param(lc_buf *out, const char *at, lc_dialect dialect, size_t *highest)
 {
@@ -87,6 +101,9 @@ void lc_sql_rewrite(lc_buf *out, const lc_sql *sql, const lc_catalogue *catalogu
 
         if (*at == '\'' || *at == '"') {
             at = skip_quoted(at);
+        } else if (is_lock(at) && dialect == LC_DIALECT_POSTGRES) {
+            at = uncomment(out, at);
+            continue;
         } else if (is_comment(at)) {
             at = skip_comment(at);
         } else if (*at == '$') {

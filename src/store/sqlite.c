@@ -405,6 +405,7 @@ static loci_status has_table(lc_tx *tx, const char *name, bool *out, loci_error 
 const lc_db_driver lc_sqlite_driver = {
     .name = "sqlite",
     .dialect = LC_DIALECT_SQLITE,
+    .slice_events = 10000,
     .open = lc_sqlite_open,
     .open_scratch = lc_sqlite_open_scratch,
     .close = lc_sqlite_close,

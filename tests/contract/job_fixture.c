@@ -76,7 +76,7 @@ static loci_status database_clock(lc_tx *tx, int64_t *out, loci_error *err)
 
 const char *fixture_path(void)
 {
-    return test_path(test_tmpdir(), "jobs.db");
+    return test_store(test_tmpdir(), "jobs.db");
 }
 
 void fixture_open(fixture *f, const char *path)
@@ -91,11 +91,11 @@ void fixture_open(fixture *f, const char *path)
     lc_random_init(&f->env.random, 1);
     f->env.clock = domain_clock;
     lc_arena_init(&f->arena, &f->env.heap, LOCI_MEM_PIPELINES);
-    CHECK_OK(lc_sqlite_driver.open(&f->env, &catalogue, path != NULL ? path : fixture_path(), true,
-                                   &f->db, &f->err),
-             f->err);
+    if (path == NULL)
+        path = fixture_path();
+    CHECK_OK(lc_db_driver_of(path)->open(&f->env, &catalogue, path, true, &f->db, &f->err), f->err);
     CHECK_OK(lc_schema_open(f->db, NULL, &state, &f->err), f->err);
-    with_clock = lc_sqlite_driver;
+    with_clock = *f->db->driver;
     with_clock.now_us = database_clock;
     f->db->driver = &with_clock;
 }

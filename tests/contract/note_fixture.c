@@ -175,7 +175,7 @@ static int64_t domain_clock(void *ctx)
 
 const char *notes_path(void)
 {
-    return test_path(test_tmpdir(), "notes.db");
+    return test_store(test_tmpdir(), "notes.db");
 }
 
 void notes_open(notes *n, const char *path)
@@ -189,8 +189,9 @@ void notes_open(notes *n, const char *path)
     lc_random_init(&n->env.random, 1);
     n->env.clock = domain_clock;
     CHECK_OK(lc_dump_plan_init(&n->plan, &n->env.heap, &note_catalogue, &n->err), n->err);
-    CHECK_OK(lc_sqlite_driver.open(&n->env, &note_catalogue, path != NULL ? path : notes_path(),
-                                   true, &n->db, &n->err),
+    if (path == NULL)
+        path = notes_path();
+    CHECK_OK(lc_db_driver_of(path)->open(&n->env, &note_catalogue, path, true, &n->db, &n->err),
              n->err);
     CHECK_OK(lc_schema_open(n->db, NULL, &state, &n->err), n->err);
 }
@@ -262,7 +263,10 @@ void notes_remove(notes *n, const char *user, int id)
     CHECK_OK(notes_do(n, user, append, &event), n->err);
 }
 
+#define FILL_EVENTS 1000
+
 typedef struct filling {
+    int first;
     int count;
 } filling;
 
@@ -271,7 +275,7 @@ static loci_status fill(lc_tx *tx, void *ctx, loci_error *err)
     const filling *f = ctx;
     loci_status status = LOCI_OK;
 
-    for (int i = 0; status == LOCI_OK && i < f->count; i++) {
+    for (int i = f->first; status == LOCI_OK && i < f->first + f->count; i++) {
         char refs[32], payload[128];
         new_event event = {i % 7 == 6 ? &note_removed_event : &note_written_event, refs, payload};
         int id = i % 7 == 6 ? i - 3 : i;
@@ -286,9 +290,11 @@ static loci_status fill(lc_tx *tx, void *ctx, loci_error *err)
 
 void notes_fill(notes *n, const char *user, int count)
 {
-    filling f = {count};
-
-    CHECK_OK(notes_do(n, user, fill, &f), n->err);
+    /* Some at a time: many changes of one row in one transaction take PostgreSQL for ever. */
+    for (filling f = {0}; f.first < count; f.first += f.count) {
+        f.count = count - f.first < FILL_EVENTS ? count - f.first : FILL_EVENTS;
+        CHECK_OK(notes_do(n, user, fill, &f), n->err);
+    }
 }
 
 static loci_status run_script(lc_tx *tx, void *ctx, loci_error *err)
@@ -298,7 +304,7 @@ static loci_status run_script(lc_tx *tx, void *ctx, loci_error *err)
 
 void notes_damage(notes *n, const char *script)
 {
-    CHECK_OK(notes_do(n, "", run_script, (void *)script), n->err);
+    CHECK_OK(notes_do(n, "", run_script, (void *)test_sql(script)), n->err);
 }
 
 typedef struct question {

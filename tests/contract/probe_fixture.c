@@ -78,12 +78,12 @@ const lc_catalogue probe_catalogue = {.rooms = rooms};
 
 const lc_db_driver *probe_driver(void)
 {
-    return &lc_sqlite_driver;
+    return test_is_postgres() ? &lc_postgres_driver : &lc_sqlite_driver;
 }
 
 const char *probe_path(void)
 {
-    return test_path(test_tmpdir(), "probe.db");
+    return test_store(test_tmpdir(), "probe.db");
 }
 
 static int64_t read_clock(void *ctx)

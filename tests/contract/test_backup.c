@@ -29,7 +29,7 @@ static int files_in(const char *dir)
     return count;
 }
 
-TEST(backup, a_backup_is_a_store)
+TEST_ON(TEST_FILES, backup, a_backup_is_a_store)
 {
     const char *dir = test_tmpdir();
     const char *path = test_path(dir, "backup.db");
@@ -55,7 +55,7 @@ TEST(backup, a_backup_is_a_store)
     notes_close(&n);
 }
 
-TEST(backup, does_not_overwrite_unless_told)
+TEST_ON(TEST_FILES, backup, does_not_overwrite_unless_told)
 {
     const char *dir = test_tmpdir();
     const char *path = test_path(dir, "backup.db");
@@ -89,7 +89,7 @@ static loci_status give_up(void *ctx, const char *what, int64_t done, int64_t to
     return lc_fail(err, LOCI_ECANCELLED, "enough");
 }
 
-TEST(backup, one_that_is_given_up_leaves_nothing)
+TEST_ON(TEST_FILES, backup, one_that_is_given_up_leaves_nothing)
 {
     const char *dir = test_tmpdir();
     int64_t bytes;
@@ -105,7 +105,7 @@ TEST(backup, one_that_is_given_up_leaves_nothing)
     notes_close(&n);
 }
 
-TEST(backup, restore_brings_the_copy_back)
+TEST_ON(TEST_FILES, backup, restore_brings_the_copy_back)
 {
     const char *path = test_path(test_tmpdir(), "backup.db");
     lc_backup_facts facts;
@@ -154,7 +154,7 @@ static loci_status set_version(lc_tx *tx, void *ctx, loci_error *err)
     return lc_meta_set_i64(tx, "schema_version", *(const int *)ctx, err);
 }
 
-TEST(backup, only_sound_stores_of_a_known_schema_are_restored)
+TEST_ON(TEST_FILES, backup, only_sound_stores_of_a_known_schema_are_restored)
 {
     const char *dir = test_tmpdir();
     const char *path = test_path(dir, "other.db");
@@ -192,7 +192,7 @@ TEST(backup, only_sound_stores_of_a_known_schema_are_restored)
     check_refused(path, LOCI_ECORRUPT);
 }
 
-TEST(backup, an_older_shape_is_rebuilt_when_it_is_restored)
+TEST_ON(TEST_FILES, backup, an_older_shape_is_rebuilt_when_it_is_restored)
 {
     const char *path = test_path(test_tmpdir(), "old.db");
     lc_hash128 expected;

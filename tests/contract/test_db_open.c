@@ -1,5 +1,6 @@
 /* Opening: what is not ours is left alone, and the message says what is wrong with it. */
 #include "contract/probe_fixture.h"
+#include "lib/calls.h"
 
 #include <sqlite3.h>
 #include <sys/stat.h>
@@ -27,11 +28,13 @@ TEST(db_open, a_missing_store_is_created_only_when_asked)
     CHECK_CONTAINS(err.message, path);
     CHECK(!test_file_exists(path));
     CHECK_OK(try_open(path, true, &err), err);
+    if (test_is_postgres()) /* There a store is its tables. */
+        loci_close(test_open(path));
     CHECK_OK(try_open(path, false, &err), err);
 }
 
 /* It holds what people said. */
-TEST(db_open, a_new_store_is_its_owners_alone)
+TEST_ON(TEST_FILES, db_open, a_new_store_is_its_owners_alone)
 {
     const char *path = probe_path();
     struct stat info;
@@ -44,7 +47,7 @@ TEST(db_open, a_new_store_is_its_owners_alone)
     CHECK_EQ(info.st_mode & 0777, 0600);
 }
 
-TEST(db_open, a_wrong_path_is_explained)
+TEST_ON(TEST_FILES, db_open, a_wrong_path_is_explained)
 {
     const char *dir = test_tmpdir();
     char *longer = test_bytes(5000);
@@ -58,7 +61,7 @@ TEST(db_open, a_wrong_path_is_explained)
     CHECK_STATUS(LOCI_ELIMIT, try_open(longer, true, &err));
 }
 
-TEST(db_open, a_file_that_is_no_database_is_refused_and_kept)
+TEST_ON(TEST_FILES, db_open, a_file_that_is_no_database_is_refused_and_kept)
 {
     const char *path = probe_path();
     loci_str letter = LC_STR(
@@ -80,7 +83,7 @@ static void run_on_file(const char *path, const char *sql)
     CHECK_EQ(sqlite3_close(db), SQLITE_OK);
 }
 
-TEST(db_open, another_programs_database_is_refused_and_kept)
+TEST_ON(TEST_FILES, db_open, another_programs_database_is_refused_and_kept)
 {
     static const char *const owners[] = {
         "create table bookmarks (url text); insert into bookmarks values ('x')",
@@ -101,7 +104,7 @@ TEST(db_open, another_programs_database_is_refused_and_kept)
     }
 }
 
-TEST(db_open, an_empty_file_becomes_a_store)
+TEST_ON(TEST_FILES, db_open, an_empty_file_becomes_a_store)
 {
     const char *path = probe_path();
     probe p;

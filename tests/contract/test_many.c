@@ -31,7 +31,7 @@ static loci_engine *open_engine(const char *store)
 
 static const char *new_store(void)
 {
-    return test_path(test_tmpdir(), "store.db");
+    return test_store(test_tmpdir(), "store.db");
 }
 
 /* "operation args" each, NULL behind the last. */

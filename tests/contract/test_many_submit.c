@@ -42,7 +42,7 @@ static void wait_for(outcome *o)
 
 static const char *new_store(void)
 {
-    return test_path(test_tmpdir(), "store.db");
+    return test_store(test_tmpdir(), "store.db");
 }
 
 static loci_request request(const char *operation, const char *args)

@@ -327,7 +327,7 @@ TEST(models, the_key_is_seen_by_nobody)
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
         check_no_key(operations[i], test_call(engine, operations[i], "{}"));
     test_close(engine);
-    check_no_key("the store", test_read_file(h.path));
+    check_no_key("the store", test_store_content(h.path));
     stop_host(&h);
 }
 

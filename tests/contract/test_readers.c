@@ -21,7 +21,7 @@ static loci_engine *open_with_readers(const char *store, int count)
 
 static loci_engine *open_new(int count)
 {
-    return open_with_readers(test_path(test_tmpdir(), "store.db"), count);
+    return open_with_readers(test_store(test_tmpdir(), "store.db"), count);
 }
 
 TEST(readers, who_finds_none_free_waits_until_its_deadline)

@@ -29,7 +29,7 @@ static loci_engine *open_engine(const char *store)
 
 static const char *new_store(void)
 {
-    return test_path(test_tmpdir(), "store.db");
+    return test_store(test_tmpdir(), "store.db");
 }
 
 /* A fact.write with `id` in the options. The answer, or "" and `err`. */

@@ -66,8 +66,11 @@ TEST(schema, a_newer_store_is_refused_and_left_alone)
     const char *path = probe_path();
 
     loci_close(test_open(path));
-    test_store_run(path, test_format("update meta set value = '%d' where name = 'schema_version'",
-                                     LC_SCHEMA_VERSION + 1));
+    test_store_run(
+        path,
+        test_format(
+            "update meta set value = '%d' where name in ('schema_version', 'schema_compatible')",
+            LC_SCHEMA_VERSION + 1));
     expect_refusal(path, LOCI_EUNSUPPORTED, "use a newer loci");
 }
 
@@ -118,10 +121,13 @@ static loci_status to_next_but_one_in_vain(lc_tx *tx, loci_error *err)
     return status == LOCI_OK ? lc_fail(err, LOCI_EUNAVAILABLE, "no way") : status;
 }
 
-static const lc_migration forward[] = {
-    {NEXT, "a table", to_next}, {NEXT_BUT_ONE, "a row", to_next_but_one}, {0, NULL, NULL}};
-static const lc_migration in_vain[] = {
-    {NEXT, "a table", to_next}, {NEXT_BUT_ONE, "a row", to_next_but_one_in_vain}, {0, NULL, NULL}};
+static const lc_migration forward[] = {{NEXT, "a table", to_next, true},
+                                       {NEXT_BUT_ONE, "a row", to_next_but_one, false},
+                                       {0, NULL, NULL, false}};
+static const lc_migration expand[] = {{NEXT, "a table", to_next, true}, {0, NULL, NULL, false}};
+static const lc_migration in_vain[] = {{NEXT, "a table", to_next, true},
+                                       {NEXT_BUT_ONE, "a row", to_next_but_one_in_vain, false},
+                                       {0, NULL, NULL, false}};
 
 static bool has_two(probe *p)
 {
@@ -129,6 +135,35 @@ static bool has_two(probe *p)
                                    "i"};
 
     return probe_number(p, &two_sql) == 1;
+}
+
+/* Daemons are replaced one by one: what only adds lets the older ones go on; what takes away does
+ * not, and waits for the release after. */
+TEST(schema, two_versions_serve_one_store)
+{
+    const char *path = probe_path();
+    lc_schema_state state;
+    probe older, newer;
+
+    probe_open(&older, path);
+    CHECK_OK(probe_write(&older, "u", probe_say_body, (void *)"before"), older.err);
+    probe_open_bare(&newer, path);
+    CHECK_EQ(open_schema(&newer, expand).version, NEXT);
+    for (int i = 0; i < 3; i++) {
+        CHECK_OK(probe_write(&older, "u", probe_say_body, (void *)"older"), older.err);
+        CHECK_OK(probe_write(&newer, "u", probe_say_body, (void *)"newer"), newer.err);
+    }
+    probe_close(&older);
+    probe_open(&older, path); /* It may even be started anew, and changes nothing. */
+    CHECK_EQ(open_schema(&older, NULL).version, NEXT);
+    probe_expect_log(&older, "u", 7);
+    CHECK(has_two(&newer));
+
+    CHECK_EQ(open_schema(&newer, forward).version, NEXT_BUT_ONE);
+    CHECK_STATUS(LOCI_EUNSUPPORTED, lc_schema_open(older.db, NULL, &state, &older.err));
+    CHECK_STATUS(LOCI_EUNSUPPORTED, lc_schema_open(older.db, expand, &state, &older.err));
+    probe_close(&older);
+    probe_close(&newer);
 }
 
 TEST(schema, migrations_run_in_order_and_once)

@@ -74,6 +74,9 @@ static int differences(const char *a, const char *b)
     sqlite3_stmt *statement;
     int count;
 
+    if (test_is_postgres())
+        return (int)test_postgres_differences(a, b);
+
     CHECK_EQ(sqlite3_open(a, &db), SQLITE_OK);
     CHECK_EQ(sqlite3_exec(db, test_format("attach '%s' as other", b), NULL, NULL, NULL), SQLITE_OK);
     CHECK_EQ(sqlite3_prepare_v2(db,

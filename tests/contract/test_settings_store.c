@@ -81,7 +81,7 @@ TEST(settings_store, rows_are_set_replaced_and_removed)
 
 static const char *new_store(void)
 {
-    return test_path(test_tmpdir(), "store.db");
+    return test_store(test_tmpdir(), "store.db");
 }
 
 /* The value in force of the tenant `default`. */

@@ -20,7 +20,7 @@ static loci_engine *open_filled(const char *path)
 
 static const char *store_path(void)
 {
-    return test_path(test_tmpdir(), "store.db");
+    return test_store(test_tmpdir(), "store.db");
 }
 
 TEST(store_ops, status_counts_what_is_there)
@@ -30,7 +30,7 @@ TEST(store_ops, status_counts_what_is_there)
     loci_str answer = test_call(engine, "store.status", "{}");
 
     CHECK_STR_EQ(test_member_text(answer, "store"), path);
-    CHECK_STR_EQ(test_member_text(answer, "driver"), "sqlite");
+    CHECK_STR_EQ(test_member_text(answer, "driver"), test_is_postgres() ? "postgresql" : "sqlite");
     CHECK_STR_EQ(test_member_text(answer, "version"), loci_version());
     CHECK_EQ(test_member_int(answer, "users"), 3);
     CHECK_EQ(test_member_int(answer, "events"), 20);
@@ -94,12 +94,23 @@ TEST(store_ops, rebuild_runs_inline_and_in_a_worker)
 TEST(store_ops, a_backup_restores_what_was_there)
 {
     const char *dir = test_tmpdir();
-    const char *path = test_path(dir, "store.db");
+    const char *path = test_store(dir, "store.db");
     const char *backup = test_path(dir, "backup.db");
     loci_engine *engine = open_filled(path);
     loci_error err;
     loci_str answer;
 
+    if (test_is_postgres()) {
+        CHECK_STATUS(LOCI_EUNSUPPORTED,
+                     test_try(engine, "store.backup",
+                              loci_str_of(test_format("{\"path\":\"%s\"}", backup)), &err));
+        CHECK_CONTAINS(err.message, "pg_dump");
+        CHECK(!test_file_exists(backup));
+        CHECK_STATUS(LOCI_EUNSUPPORTED,
+                     test_try(engine, "store.restore", LC_STR("{\"path\":\"/nowhere/x\"}"), &err));
+        test_close(engine);
+        return;
+    }
     answer = test_call(engine, "store.backup", "{\"path\":\"%s\"}", backup);
     CHECK_LE(4096, test_member_int(answer, "bytes"));
     CHECK_STATUS(LOCI_ECONFLICT,
@@ -128,7 +139,7 @@ TEST(store_ops, an_export_is_taken_in_by_another_store)
 {
     const char *dir = test_tmpdir();
     const char *file = test_path(dir, "export.ndjson");
-    loci_engine *engine = open_filled(test_path(dir, "a.db"));
+    loci_engine *engine = open_filled(test_store(dir, "a.db"));
     loci_error err;
     loci_str answer;
 
@@ -138,7 +149,7 @@ TEST(store_ops, an_export_is_taken_in_by_another_store)
     CHECK_CONTAINS(err.message, "nobody listens");
     test_close(engine);
 
-    engine = test_open(test_path(dir, "b.db"));
+    engine = test_open(test_store(dir, "b.db"));
     answer = test_call(engine, "store.import", "{\"path\":\"%s\"}", file);
     CHECK_EQ(test_member_int(answer, "users"), 3);
     CHECK_EQ(test_member_int(answer, "skipped"), 0);
@@ -233,7 +244,7 @@ TEST(store_ops, only_admins_may)
 /* The store itself has a head too, once it has had a job; it is nobody's knowledge. */
 TEST(store_ops, verify_counts_the_users_that_status_counts)
 {
-    loci_engine *engine = test_open(test_path(test_tmpdir(), "a.db"));
+    loci_engine *engine = test_open(test_store(test_tmpdir(), "a.db"));
 
     test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":1}");
     test_call(engine, "store.rebuild", "{}");

@@ -17,7 +17,7 @@
 
 static const char *new_store(void)
 {
-    return test_path(test_tmpdir(), "store.db");
+    return test_store(test_tmpdir(), "store.db");
 }
 
 /* What came back. */
@@ -332,8 +332,8 @@ typedef struct holding {
 static void *hold_in_thread(void *ctx)
 {
     holding *h = ctx;
-    lc_write write = {.tenant_id = LC_STR(""),
-                      .user_id = LC_STR(""),
+    lc_write write = {.tenant_id = LC_STR("default"),
+                      .user_id = LC_STR("default"),
                       .deadline_us = lc_clock_monotonic_us() + PATIENCE_US,
                       .body = hold_lock,
                       .ctx = &h->holder};

@@ -17,7 +17,7 @@
 
 static const char *new_store(void)
 {
-    return test_path(test_tmpdir(), "store.db");
+    return test_store(test_tmpdir(), "store.db");
 }
 
 static loci_subscription *follow(loci_engine *engine, loci_subscribe_options options)

@@ -8,7 +8,7 @@
 
 static const char *new_store(void)
 {
-    return test_path(test_tmpdir(), "store.db");
+    return test_store(test_tmpdir(), "store.db");
 }
 
 static char *by_id(loci_str answer)

@@ -199,7 +199,7 @@ TEST(transfer, a_damaged_log_is_not_exported)
         "delete from events where seq = 3",
         "update events set payload = '{' where seq = 2",
         "update events set payload = '[]' where seq = 2",
-        "update events set refs = '{}' || char(10) where seq = 2",
+        "update events set refs = '{}\n' where seq = 2",
         "update events set recorded_at = 1 where seq = 2",
         "update heads set recorded_at = 1",
     };

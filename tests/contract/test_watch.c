@@ -21,7 +21,7 @@ static loci_engine *open_marks_only(void)
     loci_engine *engine = NULL;
     loci_error err;
 
-    options.store = test_path(test_tmpdir(), "store.db");
+    options.store = test_store(test_tmpdir(), "store.db");
     options.settings = "{\"watch.interval_ms\":60000}";
     CHECK_OK(loci_open(&options, &engine, &err), err);
     return engine;

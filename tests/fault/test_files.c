@@ -88,7 +88,9 @@ TEST(files, newer_schema_is_unsupported_and_left_alone)
     const char *store = new_store();
     uint64_t hash;
 
-    test_store_run(store, "update meta set value = '1000' where name = 'schema_version'");
+    test_store_run(
+        store,
+        "update meta set value = '1000' where name in ('schema_version', 'schema_compatible')");
     hash = test_store_hash(store, NULL);
     check_refused(store, LOCI_EUNSUPPORTED, "newer loci");
     CHECK_EQ(test_store_hash(store, NULL), hash);

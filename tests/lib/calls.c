@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "base/url.h"
 
 loci_open_options test_open_options(const char *store)
 {
@@ -208,9 +209,14 @@ static uint64_t hash_table(sqlite3 *db, const char *table)
 
 uint64_t test_store_hash(const char *store, const char *except)
 {
-    sqlite3 *db = open_file(store);
-    sqlite3_stmt *tables = prepare(db, "select name from sqlite_schema where type = 'table'");
+    sqlite3 *db;
+    sqlite3_stmt *tables;
     uint64_t sum = 0;
+
+    if (lc_url_is(store))
+        return test_postgres_hash(store, except);
+    db = open_file(store);
+    tables = prepare(db, "select name from sqlite_schema where type = 'table'");
 
     while (sqlite3_step(tables) == SQLITE_ROW) {
         const char *name = (const char *)sqlite3_column_text(tables, 0);
@@ -225,10 +231,15 @@ uint64_t test_store_hash(const char *store, const char *except)
 
 int64_t test_store_number(const char *store, const char *sql)
 {
-    sqlite3 *db = open_file(store);
-    sqlite3_stmt *statement = prepare(db, sql);
-    int64_t result = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0)
-                                                           : -1;
+    sqlite3 *db;
+    sqlite3_stmt *statement;
+    int64_t result;
+
+    if (lc_url_is(store))
+        return test_postgres_run(store, sql);
+    db = open_file(store);
+    statement = prepare(db, sql);
+    result = sqlite3_step(statement) == SQLITE_ROW ? sqlite3_column_int64(statement, 0) : -1;
 
     sqlite3_finalize(statement);
     sqlite3_close(db);
@@ -237,8 +248,13 @@ int64_t test_store_number(const char *store, const char *sql)
 
 void test_store_run(const char *store, const char *sql)
 {
-    sqlite3 *db = open_file(store);
+    sqlite3 *db;
 
+    if (lc_url_is(store)) {
+        (void)test_postgres_run(store, sql);
+        return;
+    }
+    db = open_file(store);
     if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
         test_fail(__FILE__, __LINE__, "%s: %s", sql, sqlite3_errmsg(db));
     sqlite3_close(db);

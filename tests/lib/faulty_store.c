@@ -266,6 +266,7 @@ static loci_status has_table(lc_tx *tx, const char *name, bool *out, loci_error 
 
 static const lc_db_driver faulty_driver = {
     .name = "faulty",
+    .slice_events = 10000,
     .dialect = LC_DIALECT_SQLITE,
     .open = open_store,
     .open_scratch = open_scratch,

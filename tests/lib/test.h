@@ -19,6 +19,7 @@
 
 #include "lib/files.h"
 #include "lib/heap.h"
+#include "lib/postgres.h"
 #include "lib/random.h"
 
 #include "loci.h"
@@ -29,20 +30,25 @@
 
 /* ---- Declaring ------------------------------------------------------------------------------- */
 
+/* Which stores a test is about (lib/postgres.h): in a run on others there is no such test. */
+typedef enum test_stores { TEST_ALL_STORES, TEST_FILES, TEST_SERVERS } test_stores;
+
 typedef struct test_case {
     const char *suite;
     const char *name;
     void (*run)(void);
+    test_stores stores;
     struct test_case *next;
 } test_case;
 
 void test_register(test_case *test);
 
-#define TEST(suite_, name_)                                                                        \
+#define TEST(suite_, name_) TEST_ON(TEST_ALL_STORES, suite_, name_)
+#define TEST_ON(stores_, suite_, name_)                                                            \
     static void test_run_##suite_##_##name_(void);                                                 \
     __attribute__((constructor)) static void test_add_##suite_##_##name_(void)                     \
     {                                                                                              \
-        static test_case test = {#suite_, #name_, test_run_##suite_##_##name_, NULL};              \
+        static test_case test = {#suite_, #name_, test_run_##suite_##_##name_, stores_, NULL};     \
         test_register(&test);                                                                      \
     }                                                                                              \
     static void test_run_##suite_##_##name_(void)

@@ -370,13 +370,10 @@ TEST(model, answers_equal_those_of_a_naive_model)
 {
     uint64_t seeds = test_count(test_is_sanitized() ? 80 : 200, 5000);
     const char *dir = test_tmpdir();
-    const char *store = test_path(dir, "store.db");
 
     test_timeout(900);
-    for (uint64_t seed = 1; seed <= seeds; seed++) {
-        run_seed(seed, store);
-        remove(store);
-        remove(test_path(dir, "store.db-wal"));
-        remove(test_path(dir, "store.db-shm"));
-    }
+    if (test_is_postgres()) /* Every one makes its tables there, and every call is a round trip. */
+        seeds = test_count(12, seeds / 4);
+    for (uint64_t seed = 1; seed <= seeds; seed++)
+        run_seed(seed, test_store(dir, test_format("%llu.db", (unsigned long long)seed)));
 }

@@ -61,7 +61,10 @@ TEST(ddl, postgres_text_compares_by_bytes)
                      "    score double precision,\n"
                      "    body bytea,\n"
                      "    primary key (tenant_id, user_id, seq)\n"
-                     ");\n");
+                     ");\n"
+                     "alter table notes enable row level security;\n"
+                     "create policy tenant on notes using"
+                     " (tenant_id = current_setting('loci.tenant', true));\n");
 }
 
 TEST(ddl, indexes_carry_their_generation)

@@ -1,0 +1,386 @@
+/* postgres.c - durable writes a second on PostgreSQL: `fact.write` beside raw inserts of the same
+ * rows, as pgbench would do them.
+ *
+ * The peer has as many connections as there are clients; each of its transactions inserts the four
+ * rows of a write (event, head, fact, and the one it takes the place of), a round trip a statement,
+ * and no two touch the same row. So it neither reads nor decides nor waits for anybody. loci has
+ * one connection and must do all of that; it wins back what it can with group commit and the
+ * pipeline. To reach: 0.6 of the peer, with a user a client and with one user for all. The server
+ * is one of our own that syncs (tests/lib/postgres.sh), on the disk of $TMPDIR. Both take turns,
+ * round by round; medians. Look-ups that are warm are measured beside those of a file; to
+ * reach: 1.2 times as long.
+ */
+#include <libpq-fe.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "loci.h"
+
+#define ROUNDS 5
+#define ROUNDS_MAX 101
+#define CLIENTS_MAX 16
+#define READS 20000
+#define WARM_UP_S 0.5
+#define SLOTS 200
+
+typedef struct bench_case {
+    const char *name;
+    int clients;
+    int users;
+    int writes;
+} bench_case;
+
+static const bench_case cases[] = {
+    {"16 clients, 16 users", 16, 16, 8000},
+    {"16 clients, one user", 16, 1, 8000},
+    {"1 client", 1, 1, 1500},
+};
+
+#define CASES (sizeof cases / sizeof cases[0])
+
+typedef struct figures {
+    double loci_per_s;
+    double raw_per_s;
+    double ratio;
+    double writes_per_commit;
+} figures;
+
+static char server_dir[256];
+static FILE *server_hold;
+static int schema_count;
+
+static _Noreturn void die(const char *what)
+{
+    fprintf(stderr, "postgres: %s\n", what);
+    exit(1);
+}
+
+static double now_s(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* ---- The server ------------------------------------------------------------------------------ */
+
+/* It lives as long as we hold the other end of its input. */
+static void start_server(void)
+{
+    int to[2], from[2];
+    FILE *said;
+
+    if (pipe(to) != 0 || pipe(from) != 0)
+        die("no pipe");
+    if (fork() == 0) {
+        dup2(to[0], STDIN_FILENO);
+        dup2(from[1], STDOUT_FILENO);
+        for (int fd = 3; fd < 64; fd++)
+            close(fd);
+        execl("/bin/bash", "bash", "tests/lib/postgres.sh", "fsync=on", (char *)NULL);
+        _exit(127);
+    }
+    close(to[0]);
+    close(from[1]);
+    server_hold = fdopen(to[1], "w");
+    said = fdopen(from[0], "r");
+    if (said == NULL || fgets(server_dir, sizeof server_dir, said) == NULL)
+        die("no server: run from the root of the repository, after script/setup");
+    server_dir[strcspn(server_dir, "\n")] = '\0';
+}
+
+static PGconn *connect_to(const char *url)
+{
+    PGconn *conn = PQconnectdb(url);
+
+    if (PQstatus(conn) != CONNECTION_OK)
+        die(PQerrorMessage(conn));
+    return conn;
+}
+
+static void run(PGconn *conn, const char *sql)
+{
+    PGresult *result = PQexec(conn, sql);
+
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        die(PQerrorMessage(conn));
+    PQclear(result);
+}
+
+static const char *new_store(void)
+{
+    static char url[512];
+    char sql[64];
+    PGconn *conn;
+
+    snprintf(url, sizeof url, "postgresql://loci@/loci?host=%s", server_dir);
+    conn = connect_to(url);
+    snprintf(sql, sizeof sql, "create schema b%d", ++schema_count);
+    run(conn, sql);
+    PQfinish(conn);
+    snprintf(url, sizeof url, "postgresql://loci@/loci?host=%s&options=-csearch_path%%3Db%d",
+             server_dir, schema_count);
+    return url;
+}
+
+/* ---- loci ------------------------------------------------------------------------------------ */
+
+static loci_engine *open_engine(const char *store)
+{
+    loci_open_options options = LOCI_OPEN_OPTIONS_INIT;
+    loci_engine *engine = NULL;
+    loci_error err;
+
+    options.store = store;
+    if (loci_open(&options, &engine, &err) != LOCI_OK)
+        die(err.message);
+    return engine;
+}
+
+typedef struct client {
+    loci_engine *engine;
+    const char *url;
+    const bench_case *c;
+    _Atomic int *next;
+    int number;
+} client;
+
+static void call(loci_engine *engine, const char *operation, const char *args)
+{
+    loci_answer *answer = NULL;
+    loci_error err;
+
+    if (loci_call(engine, operation, loci_str_of(args), NULL, &answer, &err) != LOCI_OK)
+        die(err.message);
+    loci_answer_free(answer);
+}
+
+static void *write_facts(void *ctx)
+{
+    const client *own = ctx;
+    char args[512];
+
+    for (int n; (n = atomic_fetch_add(own->next, 1)) < own->c->writes;) {
+        snprintf(args, sizeof args,
+                 "{\"user_id\":\"user-%d\",\"key\":\"slot-%d\",\"value\":\"value %d of a fact that "
+                 "is about as long as people make them, a sentence or so\",\"source\":\"user\"}",
+                 own->number % own->c->users, n % SLOTS, n);
+        call(own->engine, "fact.write", args);
+    }
+    return NULL;
+}
+
+/* ---- The peer -------------------------------------------------------------------------------- */
+
+static void execute(PGconn *conn, const char *name, int count, const char *const *values)
+{
+    PGresult *result = PQexecPrepared(conn, name, count, values, NULL, NULL, 0);
+
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        die(PQerrorMessage(conn));
+    PQclear(result);
+}
+
+static void prepare(PGconn *conn, const char *name, const char *sql)
+{
+    PGresult *result = PQprepare(conn, name, sql, 0, NULL);
+
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        die(PQerrorMessage(conn));
+    PQclear(result);
+}
+
+#define FACT_COLUMNS                                                                               \
+    "tenant_id, user_id, seq, id, key, value, source, authority, authority_rank, trust,"           \
+    " memory_type, scope, scope_id, persona_id, observed_at, recorded_at, is_constraint,"          \
+    " is_multi, needs_review, has_derived"
+#define FACT_VALUES                                                                                \
+    "'default', $1, $2, $3, $4, $5, 'user', 'manager', 4, 'user', 'user', 'global', '', '',"       \
+    " 1700000000000000, 1700000000000000, 0, 0, 0, 0"
+
+static void *insert_rows(void *ctx)
+{
+    const client *own = ctx;
+    PGconn *conn = connect_to(own->url);
+    char user[32], number[16], key[32], value[160], payload[320], id[40];
+
+    prepare(conn, "begin", "begin");
+    prepare(conn, "commit", "commit");
+    prepare(conn, "event",
+            "insert into events values ('default', $1, $2, 'fact.written', 1, 1700000000000000, "
+            "'{\"id\":\"fact_01M7GXDK6A0000000100FABP0P\"}', $3, 0)");
+    prepare(conn, "head", "insert into heads values ('default', $1, $2, 1700000000000000, 0, 0)");
+    prepare(conn, "fact",
+            "insert into fact_current (" FACT_COLUMNS ", place) values (" FACT_VALUES ", 0)");
+    prepare(conn, "past",
+            "insert into fact_past (" FACT_COLUMNS ", standing, superseded_by, ended_at, ended_seq)"
+            " values (" FACT_VALUES ", 'superseded', $3, 1700000000000000, $2)");
+    for (int n; (n = atomic_fetch_add(own->next, 1)) < own->c->writes;) {
+        snprintf(user, sizeof user, "user-%d", n);
+        snprintf(number, sizeof number, "%d", n);
+        snprintf(key, sizeof key, "slot-%d", n % SLOTS);
+        snprintf(id, sizeof id, "fact_01M7GXDK6A0000%012d", n);
+        snprintf(value, sizeof value,
+                 "\"value %d of a fact that is about as long as people make them, a sentence or "
+                 "so\"",
+                 n);
+        snprintf(payload, sizeof payload, "{\"key\":\"%s\",\"value\":%s,\"source\":\"user\"}", key,
+                 value);
+        execute(conn, "begin", 0, NULL);
+        execute(conn, "event", 3, (const char *[]){user, number, payload});
+        execute(conn, "head", 2, (const char *[]){user, number});
+        execute(conn, "fact", 5, (const char *[]){user, number, id, key, value});
+        execute(conn, "past", 5, (const char *[]){user, number, id, key, value});
+        execute(conn, "commit", 0, NULL);
+    }
+    PQfinish(conn);
+    return NULL;
+}
+
+/* ---- Rounds ---------------------------------------------------------------------------------- */
+
+static double run_clients(const bench_case *c, loci_engine *engine, const char *url,
+                          void *(*work)(void *))
+{
+    client clients[CLIENTS_MAX];
+    pthread_t threads[CLIENTS_MAX];
+    _Atomic int next = 0;
+    double start_s = now_s();
+
+    for (int i = 0; i < c->clients; i++) {
+        clients[i] = (client){engine, url, c, &next, i};
+        if (pthread_create(&threads[i], NULL, work, &clients[i]) != 0)
+            die("no thread");
+    }
+    for (int i = 0; i < c->clients; i++)
+        pthread_join(threads[i], NULL);
+    return c->writes / (now_s() - start_s);
+}
+
+static figures run_round(const bench_case *c)
+{
+    figures f = {0};
+    lc_engine_counters counters;
+    loci_engine *engine = open_engine(new_store());
+
+    f.loci_per_s = run_clients(c, engine, NULL, write_facts);
+    counters = lc_engine_get_counters(engine);
+    f.writes_per_commit = (double)c->writes / (double)counters.commits;
+    loci_close(engine);
+
+    const char *url = new_store();
+
+    loci_close(open_engine(url)); /* The tables. */
+    f.raw_per_s = run_clients(c, NULL, url, insert_rows);
+    f.ratio = f.loci_per_s / f.raw_per_s;
+    return f;
+}
+
+/* µs a `fact.current`, of a user with SLOTS facts. */
+static double read_us(const char *store)
+{
+    loci_engine *engine = open_engine(store);
+    char args[64];
+    double start_s;
+
+    for (int i = 0; i < SLOTS; i++) {
+        snprintf(args, sizeof args, "{\"key\":\"slot-%d\",\"value\":%d}", i, i);
+        call(engine, "fact.write", args);
+    }
+    /* Until rows are kept: the first look of the watch comes after a moment. */
+    for (start_s = now_s(); now_s() < start_s + WARM_UP_S;) {
+        for (int i = 0; i < SLOTS; i++) {
+            snprintf(args, sizeof args, "{\"key\":\"slot-%d\"}", i);
+            call(engine, "fact.current", args);
+        }
+    }
+    start_s = now_s();
+    for (int i = 0; i < READS; i++) {
+        snprintf(args, sizeof args, "{\"key\":\"slot-%d\"}", i * 7 % SLOTS);
+        call(engine, "fact.current", args);
+    }
+    start_s = now_s() - start_s;
+    loci_close(engine);
+    return start_s / READS * 1e6;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static double median(double *all, int count)
+{
+    qsort(all, (size_t)count, sizeof all[0], compare);
+    return count % 2 == 1 ? all[count / 2] : (all[count / 2 - 1] + all[count / 2]) / 2;
+}
+
+static double median_of(const figures *rounds, int count, size_t offset)
+{
+    double all[ROUNDS_MAX];
+
+    for (int i = 0; i < count; i++)
+        memcpy(&all[i], (const char *)&rounds[i] + offset, sizeof all[i]);
+    return median(all, count);
+}
+
+static void bench_reads(int count)
+{
+    double server[ROUNDS_MAX], file[ROUNDS_MAX], ratios[ROUNDS_MAX];
+    char dir[] = "/tmp/loci-bench-XXXXXX", path[64], more[80];
+
+    if (mkdtemp(dir) == NULL)
+        die("no directory");
+    snprintf(path, sizeof path, "%s/store.db", dir);
+    for (int i = 0; i < count; i++) {
+        server[i] = read_us(new_store());
+        file[i] = read_us(path);
+        ratios[i] = server[i] / file[i];
+        remove(path);
+        snprintf(more, sizeof more, "%s-wal", path);
+        remove(more);
+        snprintf(more, sizeof more, "%s-shm", path);
+        remove(more);
+    }
+    rmdir(dir);
+    printf("{\"bench\":\"postgres\",\"case\":\"fact.current\",\"postgres_us\":%.1f,"
+           "\"sqlite_us\":%.1f,\"ratio\":%.3f}\n",
+           median(server, count), median(file, count), median(ratios, count));
+}
+
+int main(void)
+{
+    static figures rounds[CASES][ROUNDS_MAX];
+    const char *asked = getenv("BENCH_ROUNDS");
+    int count = asked != NULL ? (int)strtol(asked, NULL, 10) : ROUNDS;
+
+    if (count < 1 || count > ROUNDS_MAX)
+        die("BENCH_ROUNDS must be 1 to 101");
+    start_server();
+    for (int i = 0; i < count; i++)
+        for (size_t c = 0; c < CASES; c++)
+            rounds[c][i] = run_round(&cases[c]);
+    for (size_t c = 0; c < CASES; c++)
+        printf("{\"bench\":\"postgres\",\"case\":\"%s\",\"loci_per_s\":%.0f,\"raw_per_s\":%.0f,"
+               "\"ratio\":%.3f,\"writes_per_commit\":%.1f}\n",
+               cases[c].name, median_of(rounds[c], count, offsetof(figures, loci_per_s)),
+               median_of(rounds[c], count, offsetof(figures, raw_per_s)),
+               median_of(rounds[c], count, offsetof(figures, ratio)),
+               median_of(rounds[c], count, offsetof(figures, writes_per_commit)));
+    bench_reads(count);
+    fprintf(stderr,
+            "ratio: loci to raw inserts of the same rows, medians of %d rounds; to reach: 0.6. "
+            "Of fact.current: warm look-ups to those of a file; at most 1.2\n",
+            count);
+    fclose(server_hold);
+    return 0;
+}

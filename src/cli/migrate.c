@@ -1,0 +1,192 @@
+/* migrate.c - `loci migrate`: the whole log of one store into another, a file or a server, and the
+ * proof that it arrived.
+ *
+ *     from --export--> lines --import--> to --verify--> to --export--> the same lines
+ *
+ * An export holds all that is known, in one order, so two stores that export the same bytes hold
+ * the same logs and settings; that everything else follows from the log is what verify checks. The
+ * first line tells where an export comes from and is left out of the comparison. Repeating a
+ * migration that was interrupted, or of a store that has grown, does the rest.
+ */
+#include "cli/command.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/opening.h"
+#include "cli/operation.h"
+
+#define COMPARE_BYTES 65536u
+
+typedef struct migration {
+    lc_cli *cli;
+    const char *from;
+    const char *to;
+    char there[512]; /* What was exported from either; "" = not made. */
+    char back[512];
+} migration;
+
+static loci_status make_file(char *out, size_t bytes, loci_error *err)
+{
+    const char *directory = getenv("TMPDIR");
+    int descriptor;
+    int len = snprintf(out, bytes, "%s/loci-migrate-XXXXXX",
+                       directory != NULL && directory[0] != '\0' ? directory : "/tmp");
+
+    if (len < 0 || (size_t)len >= bytes) {
+        out[0] = '\0';
+        return lc_fail(err, LOCI_EINVAL, "TMPDIR is too long");
+    }
+    descriptor = mkstemp(out);
+    if (descriptor < 0) {
+        len = errno;
+        (void)lc_fail(err, LOCI_EUNAVAILABLE, "cannot make %s: %s", out, strerror(len));
+        out[0] = '\0';
+        return LOCI_EUNAVAILABLE;
+    }
+    (void)close(descriptor); /* Nothing was written. */
+    return LOCI_OK;
+}
+
+static loci_status run(migration *m, loci_engine *engine, const char *name, const char *path,
+                       loci_error *err)
+{
+    lc_operation operation = {.name = name};
+    loci_answer *answer = NULL;
+    lc_json_writer w;
+    lc_buf args;
+    loci_status status;
+
+    lc_buf_init(&args, m->cli->heap, LOCI_MEM_REQUESTS, 8192);
+    lc_jw_init(&w, &args);
+    lc_jw_object(&w);
+    if (path != NULL)
+        lc_jw_member_text(&w, "path", path);
+    if (strcmp(name, "store.export") == 0)
+        lc_jw_member_bool(&w, "force", true);
+    lc_jw_end(&w);
+    status = lc_buf_status(&args, err);
+    operation.args = lc_buf_str(&args);
+    if (status == LOCI_OK)
+        status = lc_operation_call(m->cli, engine, &operation, &answer, err);
+    loci_answer_free(answer);
+    lc_buf_clear(&args);
+    return status;
+}
+
+static loci_status open_store(migration *m, const char *store, unsigned flags, loci_engine **out,
+                              loci_error *err)
+{
+    lc_opening opening = {.flags = flags | LOCI_OPEN_INLINE, .is_silent = true};
+
+    m->cli->globals.store = store;
+    return lc_opening_run(m->cli, &opening, out, err);
+}
+
+static loci_status move_all(migration *m, loci_error *err)
+{
+    loci_engine *engine = NULL;
+    loci_status status = open_store(m, m->from, LOCI_OPEN_EXISTING, &engine, err);
+
+    if (status == LOCI_OK)
+        status = run(m, engine, "store.export", m->there, err);
+    loci_close(engine);
+    engine = NULL;
+    if (status == LOCI_OK)
+        status = open_store(m, m->to, 0, &engine, err);
+    if (status == LOCI_OK)
+        status = run(m, engine, "store.import", m->there, err);
+    if (status == LOCI_OK)
+        status = run(m, engine, "store.verify", NULL, err);
+    if (status == LOCI_OK)
+        status = run(m, engine, "store.export", m->back, err);
+    loci_close(engine);
+    return status;
+}
+
+static void skip_line(FILE *file)
+{
+    int c;
+
+    do {
+        c = getc(file);
+    } while (c != '\n' && c != EOF);
+}
+
+static bool are_equal(FILE *a, FILE *b)
+{
+    static char x[COMPARE_BYTES], y[COMPARE_BYTES];
+    size_t got;
+
+    skip_line(a);
+    skip_line(b);
+    do {
+        got = fread(x, 1, sizeof x, a);
+        if (fread(y, 1, sizeof y, b) != got || memcmp(x, y, got) != 0)
+            return false;
+    } while (got > 0);
+    return ferror(a) == 0 && ferror(b) == 0;
+}
+
+static loci_status compare(const migration *m, loci_error *err)
+{
+    FILE *a = fopen(m->there, "rb");
+    FILE *b = fopen(m->back, "rb");
+    loci_status status = LOCI_OK;
+
+    if (a == NULL || b == NULL)
+        status = lc_fail(err, LOCI_EUNAVAILABLE, "an export cannot be read again: %s",
+                         strerror(errno));
+    else if (!are_equal(a, b))
+        status = lc_fail(err, LOCI_ECONFLICT,
+                         "everything was taken over, but the stores differ: the new one held "
+                         "something before, or the old one was written to meanwhile");
+    if (a != NULL)
+        (void)fclose(a); /* Only read from. */
+    if (b != NULL)
+        (void)fclose(b);
+    return status;
+}
+
+static void remove_file(const char *path)
+{
+    if (path[0] != '\0')
+        (void)unlink(path); /* Best effort. */
+}
+
+int lc_command_migrate(lc_cli *cli, const lc_arguments *arguments)
+{
+    migration m = {.cli = cli,
+                   .from = lc_arguments_value(arguments, "from"),
+                   .to = lc_arguments_value(arguments, "to")};
+    loci_error err;
+    loci_status status;
+
+    if (m.from == NULL || m.to == NULL)
+        status = lc_fail(&err, LOCI_EINVAL, "both stores are needed: --from STORE --to STORE");
+    else if (strcmp(m.from, m.to) == 0)
+        status = lc_fail(&err, LOCI_EINVAL, "--from and --to name the same store");
+    else
+        status = make_file(m.there, sizeof m.there, &err);
+    if (status == LOCI_OK)
+        status = make_file(m.back, sizeof m.back, &err);
+    if (status == LOCI_OK)
+        status = move_all(&m, &err);
+    if (status == LOCI_OK)
+        status = compare(&m, &err);
+    remove_file(m.there);
+    remove_file(m.back);
+    if (status != LOCI_OK)
+        return lc_cli_report(cli, &err);
+    if (cli->globals.wants_json)
+        lc_cli_print(cli, "{\"equal\":true}\n");
+    else
+        lc_cli_print(cli, "Moved; both stores hold the same. Tokens, jobs and stored answers stay "
+                          "behind.\n");
+    return LC_EXIT_OK;
+}

@@ -1,0 +1,471 @@
+/* postgres.c - the PostgreSQL driver: connecting, waiting, and the table of its parts.
+ *
+ * Connecting goes step by step with a deadline of ours, as everything does (postgres.h); only the
+ * look-up of a host's name is libpq's and may take as long as the resolver does.
+ *
+ * A session is told to end by itself what its client can no longer wait for: statements, waits for
+ * locks and transactions that stand still because their process was stopped. Without the last one a
+ * stopped process would keep its users locked for everybody.
+ */
+#include "store/postgres.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "base/url.h"
+
+#define CONNECT_US 10000000
+#define SET_UP_US 5000000
+#define COMMIT_US_MAX 20000 /* A body asks over a wire, and a commit is dear. */
+#define LABEL_BYTES 256
+#define LOOKS_MAX 4
+#define SERVER_VERSION_MIN 120000
+#define CHECK_INTERVAL_VERSION_MIN 140000
+
+/* Milliseconds, as the server takes them. */
+#define STATEMENT_MS "30000"
+#define LOCK_MS "1000"
+#define IDLE_MS "5000"
+#define CLIENT_CHECK_MS "1000"
+
+static const lc_sql set_sql = {"select set_config($1, $2, false)", "tt", "t"};
+static const lc_sql has_table_sql = {
+    "select 1 where to_regclass(quote_ident(current_schema()) || '.' || quote_ident($1))"
+    " is not null",
+    "t", "i"};
+static const lc_sql now_sql = {
+    "select cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)", "", "i"};
+static const lc_sql size_sql = {
+    "select cast(coalesce(sum(pg_total_relation_size(c.oid)), 0) as bigint)"
+    " from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
+    " where n.nspname = current_schema() and c.relkind = 'r'",
+    "", "i"};
+
+/* ---- Waiting -------------------------------------------------------------------------------- */
+
+static int left_ms(int64_t deadline_us)
+{
+    int64_t left_us = deadline_us - lc_clock_monotonic_us();
+
+    if (left_us <= 0)
+        return 0;
+    return left_us > 1000000000 ? 1000000 : (int)((left_us + 999) / 1000);
+}
+
+static loci_status give_up(lc_pg *db, loci_status status, const char *why)
+{
+    loci_error cause;
+
+    (void)lc_fail(&cause, status, "%s", why);
+    return lc_pg_note(db, LC_PG_LOST, &cause);
+}
+
+/* Until an answer can be read or, when only `sends`, until everything is sent. */
+static loci_status wait(lc_pg *db, bool sends, loci_error *err)
+{
+    struct pollfd fds[2] = {{.fd = db->conn == NULL ? -1 : db->pq.socket(db->conn)},
+                            {.fd = db->wake_fd, .events = POLLIN}};
+    eventfd_t ignored;
+
+    while (db->conn != NULL) {
+        int unsent = db->pq.flush(db->conn);
+        int count;
+
+        if (unsent < 0) {
+            (void)lc_pg_note_result(db, NULL);
+            break;
+        }
+        if (sends ? unsent == 0 : db->pq.isBusy(db->conn) == 0)
+            return LOCI_OK;
+        fds[0].events = (short)(POLLIN | (unsent > 0 ? POLLOUT : 0));
+        count = poll(fds, 2, left_ms(db->deadline_us));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count == 0) {
+            (void)give_up(db, LOCI_EDEADLINE,
+                          "the PostgreSQL server did not answer before the deadline");
+        } else if ((fds[1].revents & POLLIN) != 0) {
+            (void)eventfd_read(db->wake_fd, &ignored);
+            (void)give_up(db, LOCI_ECANCELLED, "interrupted");
+        } else if ((fds[0].revents & (POLLIN | POLLERR | POLLHUP)) != 0 &&
+                   db->pq.consumeInput(db->conn) == 0) {
+            (void)lc_pg_note_result(db, NULL);
+        }
+    }
+    return lc_pg_tell_failure(db, err);
+}
+
+loci_status lc_pg_wait(lc_pg *db, loci_error *err)
+{
+    return wait(db, false, err);
+}
+
+loci_status lc_pg_flush(lc_pg *db, loci_error *err)
+{
+    return wait(db, true, err);
+}
+
+/* ---- Connecting ----------------------------------------------------------------------------- */
+
+void lc_pg_drop_connection(lc_pg *db)
+{
+    if (db->conn != NULL)
+        db->pq.finish(db->conn);
+    db->conn = NULL;
+    lc_pg_forget_answers(db);
+}
+
+/* What the server remarks, such as a table that was not there to be dropped, is nothing to us. */
+static void hear_notice(void *ctx, const PGresult *result)
+{
+    (void)ctx;
+    (void)result;
+}
+
+static loci_status poll_connection(lc_pg *db, int64_t deadline_us, loci_error *err)
+{
+    PostgresPollingStatusType state = PGRES_POLLING_WRITING;
+
+    while (state != PGRES_POLLING_OK) {
+        struct pollfd fd = {.fd = db->pq.socket(db->conn)};
+        int count;
+
+        fd.events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+        count = poll(&fd, 1, left_ms(deadline_us));
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count == 0)
+            return lc_fail(err, LOCI_EUNAVAILABLE,
+                           "the PostgreSQL server did not answer in time; is it overloaded?");
+        state = db->pq.connectPoll(db->conn);
+        if (state == PGRES_POLLING_FAILED)
+            return lc_pg_fail_connect(db, err);
+    }
+    return LOCI_OK;
+}
+
+static loci_status check_server(lc_pg *db, loci_error *err)
+{
+    const char *encoding = db->pq.parameterStatus(db->conn, "server_encoding");
+
+    if (db->pq.serverVersion(db->conn) < SERVER_VERSION_MIN)
+        return lc_fail(err, LOCI_EUNSUPPORTED, "the PostgreSQL server is older than version %d",
+                       SERVER_VERSION_MIN / 10000);
+    if (encoding == NULL || strcmp(encoding, "UTF8") != 0)
+        return lc_fail(err, LOCI_EUNSUPPORTED,
+                       "the database's encoding is not UTF8; make one with `createdb -E UTF8`");
+    return LOCI_OK;
+}
+
+static loci_status set_up_session(lc_pg *db, loci_error *err)
+{
+    static const char *const settings[][2] = {
+        {"statement_timeout", STATEMENT_MS},
+        {"lock_timeout", LOCK_MS},
+        {"idle_in_transaction_session_timeout", IDLE_MS},
+        {"client_connection_check_interval", CLIENT_CHECK_MS},
+    };
+    size_t count = sizeof settings / sizeof settings[0];
+    loci_status status = LOCI_OK;
+    PGresult *result = NULL;
+    size_t sent = 0;
+
+    if (db->pq.serverVersion(db->conn) < CHECK_INTERVAL_VERSION_MIN)
+        count--;
+    for (; status == LOCI_OK && sent < count; sent++)
+        status = lc_pg_send(
+            db, &set_sql, false,
+            (lc_arg[]){LC_T(loci_str_of(settings[sent][0])), LC_T(loci_str_of(settings[sent][1]))},
+            LC_PG_ROWS, err);
+    if (status == LOCI_OK)
+        status = lc_pg_send_sync(db, err);
+    if (status == LOCI_OK)
+        status = lc_pg_send_nothing(db, err);
+    if (status == LOCI_OK)
+        status = lc_pg_send_sync(db, err);
+    for (size_t i = 0; status == LOCI_OK && i < sent; i++) {
+        status = lc_pg_take(db, &result, err);
+        db->pq.clear(result);
+        result = NULL;
+    }
+    return status == LOCI_OK ? lc_pg_drain(db, err) : status;
+}
+
+static loci_status start_connection(lc_pg *db, loci_error *err)
+{
+    const char *const names[] = {"dbname", "fallback_application_name", "client_encoding", NULL};
+    const char *const values[] = {db->url, "loci", "UTF8", NULL};
+
+    db->conn = db->pq.connectStartParams(names, values, 1);
+    if (db->conn == NULL)
+        return lc_fail_memory(err);
+    if (db->pq.status(db->conn) == CONNECTION_BAD)
+        return lc_pg_fail_connect(db, err);
+    (void)db->pq.setNoticeReceiver(db->conn, hear_notice, NULL);
+    return LOCI_OK;
+}
+
+loci_status lc_pg_connect(lc_pg *db, int64_t deadline_us, loci_error *err)
+{
+    loci_status status;
+
+    lc_pg_drop_connection(db);
+    db->has_failed = false;
+    db->deadline_us = deadline_us;
+    status = start_connection(db, err);
+    if (status == LOCI_OK)
+        status = poll_connection(db, deadline_us, err);
+    if (status == LOCI_OK)
+        status = check_server(db, err);
+    if (status == LOCI_OK &&
+        (db->pq.setnonblocking(db->conn, 1) != 0 || db->pq.enterPipelineMode(db->conn) == 0))
+        status = lc_fail(err, LOCI_EINTERNAL, "libpq refuses its pipeline mode");
+    if (status == LOCI_OK)
+        status = set_up_session(db, err);
+    if (status != LOCI_OK)
+        lc_pg_drop_connection(db);
+    return status;
+}
+
+/* ---- Opening -------------------------------------------------------------------------------- */
+
+static loci_status check_url(const lc_pq *pq, const char *url, loci_error *err)
+{
+    /* Its words would repeat the URL, so they are not asked for. */
+    PQconninfoOption *options = pq->conninfoParse(url, NULL);
+
+    if (options == NULL)
+        return lc_pg_fail_url(err);
+    pq->conninfoFree(options);
+    return LOCI_OK;
+}
+
+static char *copy_text(lc_heap *heap, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = lc_heap_alloc(heap, bytes, LOCI_MEM_ENGINE);
+
+    return copy == NULL ? NULL : memcpy(copy, text, bytes);
+}
+
+static void close_connection(lc_db *base)
+{
+    lc_pg *db = (lc_pg *)base;
+    lc_heap *heap = &base->env->heap;
+
+    lc_pg_say_goodbye(db);
+    if (db->pq.clear != NULL) /* Else there was no library. */
+        lc_pg_drop_reading(db);
+    lc_pg_drop_connection(db);
+    lc_pg_drop_statements(db);
+    lc_map_clear(&db->statements);
+    lc_buf_clear(&db->text);
+    lc_pg_free_group_room(db);
+    lc_arena_clear(&db->db.scratch);
+    if (db->wake_fd >= 0)
+        (void)close(db->wake_fd); /* Nothing is written to it. */
+    if (db->url != NULL) {
+        size_t bytes = strlen(db->url) + 1;
+
+        explicit_bzero(db->url, bytes); /* It may hold a password. */
+        lc_heap_free(heap, db->url, bytes, LOCI_MEM_ENGINE);
+    }
+    lc_heap_free(heap, db, sizeof *db, LOCI_MEM_ENGINE);
+}
+
+static loci_status new_connection(lc_env *env, const lc_catalogue *catalogue, const char *url,
+                                  lc_pg **out, loci_error *err)
+{
+    lc_pg *db = lc_heap_zalloc(&env->heap, sizeof *db, LOCI_MEM_ENGINE);
+    loci_status status;
+
+    if (db == NULL)
+        return lc_fail_memory(err);
+    db->db = (lc_db){.driver = &lc_postgres_driver,
+                     .env = env,
+                     .catalogue = catalogue,
+                     .commit_us_max = COMMIT_US_MAX};
+    lc_arena_init(&db->db.scratch, &env->heap, LOCI_MEM_ENGINE);
+    lc_map_init(&db->statements, &env->heap, LOCI_MEM_ENGINE);
+    lc_buf_init(&db->text, &env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
+    *out = db;
+    db->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (db->wake_fd < 0)
+        return lc_fail(err, LOCI_ERESOURCE, "no file descriptor is left");
+    status = lc_pq_load(&db->pq, err);
+    if (status == LOCI_OK)
+        status = check_url(&db->pq, url, err);
+    if (status != LOCI_OK)
+        return status;
+    db->url = copy_text(&env->heap, url);
+    return db->url == NULL ? lc_fail_memory(err) : LOCI_OK;
+}
+
+static loci_status has_table(lc_tx *tx, const char *name, bool *out, loci_error *err)
+{
+    lc_rows rows = {0};
+    loci_status status = lc_tx_find(tx, &has_table_sql, (lc_arg[]){LC_T(loci_str_of(name))}, &rows,
+                                    out, err);
+
+    lc_rows_end(&rows);
+    return status;
+}
+
+static loci_status look_for_store(lc_tx *tx, void *ctx, loci_error *err)
+{
+    bool found = false;
+    char label[LABEL_BYTES];
+    loci_status status = has_table(tx, "meta", &found, err);
+
+    lc_url_write_label(ctx, label, sizeof label);
+    if (status == LOCI_OK && !found)
+        status = lc_fail(err, LOCI_ENOTFOUND, "there is no store in %s; `loci init` makes one",
+                         label);
+    return status;
+}
+
+static loci_status open_connection(lc_env *env, const lc_catalogue *catalogue, const char *store,
+                                   bool create, lc_db **out, loci_error *err)
+{
+    lc_pg *db = NULL;
+    loci_status status;
+
+    status = new_connection(env, catalogue, store, &db, err);
+    if (status == LOCI_OK)
+        status = lc_pg_connect(db, lc_clock_monotonic_us() + CONNECT_US, err);
+    if (status == LOCI_OK && !create)
+        status = lc_pg_read(&db->db, lc_clock_monotonic_us() + SET_UP_US, look_for_store, db->url,
+                            err);
+    if (status == LOCI_OK)
+        *out = &db->db;
+    else if (db != NULL)
+        close_connection(&db->db);
+    return status;
+}
+
+static loci_status open_scratch(lc_env *env, const lc_catalogue *catalogue, lc_db **out,
+                                loci_error *err)
+{
+    /* The rows are the same on every database, and this one needs no server. */
+    return lc_sqlite_driver.open_scratch(env, catalogue, out, err);
+}
+
+/* ---- Small things --------------------------------------------------------------------------- */
+
+static loci_status set_durability(lc_db *base, bool is_relaxed, loci_error *err)
+{
+    lc_pg *db = (lc_pg *)base;
+    PGresult *result = NULL;
+    loci_status status;
+
+    db->deadline_us = lc_clock_monotonic_us() + SET_UP_US;
+    status = lc_pg_ask(db, &set_sql,
+                       (lc_arg[]){LC_T(LC_STR("synchronous_commit")),
+                                  LC_T(is_relaxed ? LC_STR("off") : LC_STR("on"))},
+                       &result, err);
+    db->pq.clear(result);
+    if (status == LOCI_OK)
+        status = lc_pg_send_sync(db, err);
+    return status == LOCI_OK ? lc_pg_drain(db, err) : status;
+}
+
+/* A server that went away has said so on the socket: that is cheaper to find out here than by a
+ * transaction that fails. */
+static bool is_broken(const lc_db *base)
+{
+    const lc_pg *db = (const lc_pg *)base;
+    struct pollfd fd = {.fd = db->conn == NULL ? -1 : db->pq.socket(db->conn), .events = POLLIN};
+
+    /* Its last words come first, then the end; answers of the transaction before may, too. */
+    for (int i = 0; i < LOOKS_MAX && db->conn != NULL && poll(&fd, 1, 0) > 0; i++) {
+        if (db->pq.consumeInput(db->conn) == 0 || db->pq.status(db->conn) != CONNECTION_OK)
+            return true;
+    }
+    return db->conn == NULL;
+}
+
+static loci_status database_now_us(lc_tx *tx, int64_t *out, loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status = lc_tx_find(tx, &now_sql, NULL, &rows, &found, err);
+
+    if (status == LOCI_OK)
+        *out = lc_rows_i64(&rows, 0);
+    lc_rows_end(&rows);
+    return status;
+}
+
+static void interrupt(lc_db *base)
+{
+    lc_pg *db = (lc_pg *)base;
+
+    if (db->is_executing)
+        (void)eventfd_write(db->wake_fd, 1); /* Full means that it is readable already. */
+}
+
+/* Pages and indexes are the server's affair (data checksums, amcheck). */
+static loci_status check(lc_db *base, lc_problems *problems, loci_error *err)
+{
+    (void)base;
+    (void)problems;
+    (void)err;
+    return LOCI_OK;
+}
+
+static loci_status find_size(lc_db *base, int64_t *out_bytes, int64_t *out_wal_bytes,
+                             loci_error *err)
+{
+    lc_pg *db = (lc_pg *)base;
+    PGresult *result = NULL;
+    loci_status status = lc_pg_ask(db, &size_sql, NULL, &result, err);
+
+    if (status == LOCI_OK)
+        *out_bytes = lc_pg_value_i64(db, result, 0, 0);
+    *out_wal_bytes = 0; /* The server's, shared by all its databases. */
+    db->pq.clear(result);
+    return status;
+}
+
+const lc_db_driver lc_postgres_driver = {
+    .name = "postgresql",
+    .dialect = LC_DIALECT_POSTGRES,
+    .is_far = true,
+    .gather_us_max = 500,
+    .slice_events = 1000, /* A row that is changed often is as many rows until the commit. */
+    .open = open_connection,
+    .open_scratch = open_scratch,
+    .close = close_connection,
+    .set_durability = set_durability,
+    .exec = lc_pg_exec,
+    .query = lc_pg_query,
+    .next = lc_pg_next,
+    .column_i64 = lc_pg_column_i64,
+    .column_f64 = lc_pg_column_f64,
+    .column_str = lc_pg_column_str,
+    .column_is_null = lc_pg_column_is_null,
+    .end = lc_pg_end,
+    .put_rows = lc_pg_put_rows,
+    .run_script = lc_pg_run_script,
+    .read = lc_pg_read,
+    .write = lc_pg_write,
+    .is_broken = is_broken,
+    .now_us = database_now_us,
+    .change_mark = lc_pg_change_mark,
+    .interrupt = interrupt,
+    .check = check,
+    .size = find_size,
+    .has_table = has_table,
+    .set_up_store = lc_pg_set_up_store,
+    .analyze_shadows = lc_pg_analyze_shadows,
+    .lock_log = lc_pg_lock_log,
+    .lock_readers = lc_pg_lock_readers,
+};

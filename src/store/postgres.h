@@ -1,0 +1,179 @@
+/* postgres.h - the parts of the PostgreSQL driver as they see each other. Nobody outside includes
+ * this.
+ *
+ * A connection is always in libpq's pipeline mode: what is sent is noted in `pending`, in order,
+ * and its answer is looked at when somebody needs one. So `exec` costs no round trip, and a failure
+ * may be noticed later than it happened: `failure` then stands until the transaction is over, and
+ * everything asked meanwhile answers it.
+ *
+ * libpq waits for ever for a server that was stopped, so nothing here calls a function of it that
+ * waits: every wait is a poll() of ours with a deadline, and a connection that missed it is closed.
+ */
+#ifndef LC_STORE_POSTGRES_H
+#define LC_STORE_POSTGRES_H
+
+#include <libpq-fe.h>
+
+#include "base/map.h"
+#include "store/db.h"
+#include "store/postgres_library.h"
+
+#define LC_PG_PENDING_MAX 256 /* Answers not looked at; then they are. */
+#define LC_PG_WRITER_ID_BYTES 33
+#define LC_PG_READING_MAX 32
+
+typedef enum lc_pg_preparation { LC_PG_UNPREPARED, LC_PG_SENT, LC_PG_PREPARED } lc_pg_preparation;
+
+/* A prepared statement, kept for the life of the connection under (sql, is_shadow). */
+typedef struct lc_pg_statement {
+    struct {
+        const lc_sql *sql;
+        uintptr_t is_shadow;
+    } key;
+    char name[16];
+    lc_pg_preparation preparation;
+    bool is_select;
+    bool is_checked; /* The kinds of its columns are the declared ones. */
+} lc_pg_statement;
+
+typedef enum lc_pg_answer_kind {
+    LC_PG_PREPARING,
+    LC_PG_CHANGES_ANY,
+    LC_PG_CHANGES_ONE,
+    LC_PG_ROWS,
+    LC_PG_COMMIT, /* Must say COMMIT: one that failed says ROLLBACK. */
+    LC_PG_SYNC
+} lc_pg_answer_kind;
+
+/* An answer that is to come. */
+typedef struct lc_pg_pending {
+    lc_pg_answer_kind kind;
+    lc_pg_statement *statement;
+} lc_pg_pending;
+
+/* What a failure means for who runs transactions. */
+typedef enum lc_pg_remedy {
+    LC_PG_REPORT, /* Nothing to be done. */
+    LC_PG_AGAIN,  /* Another transaction was in the way: run it again. */
+    LC_PG_LOST    /* The connection is gone. */
+} lc_pg_remedy;
+
+typedef struct lc_pg {
+    lc_db db; /* First: the driver's functions get a pointer to it. */
+    lc_pq pq;
+    PGconn *conn; /* NULL once it was lost. */
+    char *url;
+    int wake_fd;               /* An eventfd: somebody interrupts. */
+    _Atomic bool is_executing; /* Else an interrupt is nothing. */
+    int64_t deadline_us;       /* Monotonic: of every wait until it is set again. */
+    lc_map statements;
+    unsigned statement_count;
+    lc_buf text; /* Rewritten SQL. */
+    lc_pg_pending pending[LC_PG_PENDING_MAX + 8];
+    size_t pending_first, pending_count;
+    /* Answers being read, as many as fit: a body that a bug has stopped does not end them. */
+    PGresult *reading[LC_PG_READING_MAX];
+    bool has_failed; /* Since the transaction began. */
+    loci_error failure;
+    lc_pg_remedy remedy;
+    struct lc_pg_group_room *group_room;   /* For groups of writes; NULL until the first. */
+    char writer_id[LC_PG_WRITER_ID_BYTES]; /* "" until the first write. */
+    int64_t commit_count;                  /* Of `writer_id`, as the store has it. */
+    bool is_unknown;                       /* Nobody can say whether the last commit was done. */
+    int64_t exec_count; /* Statements that wrote, since the connection was made, */
+    int64_t analyze_at; /* and how many make it worth while to look at the tables. */
+    int again_count;    /* How often tables were in the way, in a row. */
+} lc_pg;
+
+/* ---- Connection (postgres.c) */
+
+/* Replaces a connection that was lost; waits until `deadline_us` at most. */
+loci_status lc_pg_connect(lc_pg *db, int64_t deadline_us, loci_error *err);
+/* Closes it at once, whatever it is doing. */
+void lc_pg_drop_connection(lc_pg *db);
+/* Until something can be read. On failure the connection is closed. */
+loci_status lc_pg_wait(lc_pg *db, loci_error *err);
+
+/* Until everything that was given to libpq is on its way. On failure the connection is closed. */
+loci_status lc_pg_flush(lc_pg *db, loci_error *err);
+
+/* ---- Errors (postgres_error.c) */
+
+/* Notes the failure that `result` tells of, NULL = of the connection. */
+loci_status lc_pg_note_result(lc_pg *db, const PGresult *result);
+loci_status lc_pg_note(lc_pg *db, lc_pg_remedy remedy, const loci_error *cause);
+/* The failure that stands. */
+loci_status lc_pg_tell_failure(const lc_pg *db, loci_error *err);
+loci_status lc_pg_fail_url(loci_error *err);
+/* Of an attempt to connect. */
+loci_status lc_pg_fail_connect(lc_pg *db, loci_error *err);
+
+/* ---- Statements (postgres_statement.c) */
+
+/* Ends what a body that a bug has stopped was reading. */
+void lc_pg_drop_reading(lc_pg *db);
+/* Forgets what was prepared and what was to come: the connection is another one. */
+void lc_pg_forget_answers(lc_pg *db);
+void lc_pg_drop_statements(lc_pg *db);
+loci_status lc_pg_send(lc_pg *db, const lc_sql *sql, bool is_shadow, const lc_arg *args,
+                       lc_pg_answer_kind kind, loci_error *err);
+/* The answer of the oldest LC_PG_ROWS that was sent; the caller clears it. */
+loci_status lc_pg_take(lc_pg *db, PGresult **out, loci_error *err);
+/* Sends and takes. */
+loci_status lc_pg_ask(lc_pg *db, const lc_sql *sql, const lc_arg *args, PGresult **out,
+                      loci_error *err);
+/* Ends a stretch of the pipeline, behind which a failure does not reach. */
+loci_status lc_pg_send_sync(lc_pg *db, loci_error *err);
+/* Looks at everything that is to come. */
+loci_status lc_pg_drain(lc_pg *db, loci_error *err);
+int64_t lc_pg_value_i64(const lc_pg *db, const PGresult *result, int row, int column);
+
+loci_status lc_pg_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expect expect,
+                       loci_error *err);
+loci_status lc_pg_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
+                        loci_error *err);
+bool lc_pg_next(lc_rows *rows, loci_status *out_status, loci_error *err);
+int64_t lc_pg_column_i64(const lc_rows *rows, int column);
+double lc_pg_column_f64(const lc_rows *rows, int column);
+loci_str lc_pg_column_str(const lc_rows *rows, int column);
+bool lc_pg_column_is_null(const lc_rows *rows, int column);
+void lc_pg_end(lc_rows *rows);
+loci_status lc_pg_run_script(lc_tx *tx, const char *text, loci_error *err);
+
+/* ---- Many rows (postgres_copy.c) */
+
+loci_status lc_pg_put_rows(lc_tx *tx, const lc_bulk *bulk, loci_error *err);
+
+/* ---- Transactions (postgres_read.c, postgres_write.c, postgres_commit.c) */
+
+loci_status lc_pg_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                       loci_error *err);
+void lc_pg_write(lc_db *base, lc_write *first);
+void lc_pg_free_group_room(lc_pg *db);
+/* Undoes what is open. */
+void lc_pg_roll_back(lc_pg *db);
+/* Undoing must not need memory: what it takes is prepared by doing it once. */
+loci_status lc_pg_send_nothing(lc_pg *db, loci_error *err);
+
+/* Sends the first statements of a write, which count it, so that its commit can be asked for; looks
+ * at their answers. */
+loci_status lc_pg_send_begin(lc_pg *db, loci_error *err);
+loci_status lc_pg_take_begin(lc_pg *db, loci_error *err);
+/* Commits. When the connection is lost before the answer came the store is asked, until
+ * `deadline_us`; what cannot be found out is LOCI_EUNAVAILABLE and says so. */
+loci_status lc_pg_end_commit(lc_pg *db, int64_t deadline_us, loci_error *err);
+uint64_t lc_pg_change_mark(lc_db *base);
+loci_status lc_pg_set_up_store(lc_tx *tx, loci_error *err);
+/* Takes the writer's row away and hears what the server still has to say; best effort. */
+void lc_pg_say_goodbye(lc_pg *db);
+
+/* ---- Statistics (postgres_analyze.c) */
+
+/* After a commit: looks at the tables when they have grown much. */
+void lc_pg_analyze_young(lc_pg *db);
+loci_status lc_pg_analyze_shadows(lc_tx *tx, loci_error *err);
+
+loci_status lc_pg_lock_log(lc_tx *tx, loci_error *err);
+loci_status lc_pg_lock_readers(lc_tx *tx, loci_error *err);
+
+#endif /* LC_STORE_POSTGRES_H */

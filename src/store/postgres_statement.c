@@ -1,0 +1,550 @@
+/* postgres_statement.c - statements in a pipeline.
+ *
+ *     send ---> [prepare] [bind, execute] ... ---> server
+ *     take <--- answers in the same order, looked at up to the one that is wanted
+ *
+ * A statement is prepared when it is first sent, in the same pipeline, so that costs no round trip
+ * either. Whether it worked is known when the answer is looked at: one behind a failure was passed
+ * over by the server and is prepared again next time.
+ *
+ * Values go in the binary format: an int64 and a double as eight bytes, the highest first; text and
+ * bytes as they are. A whole answer is held in memory (libpq's), so that a query may be asked
+ * inside another; every statement that can answer much has a limit.
+ */
+#include "store/postgres.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "base/str.h"
+
+#define PARAMS_MAX 64
+
+/* Object ids of types, as the server's catalogue has had them for ever. */
+enum { TYPE_BYTEA = 17, TYPE_INT8 = 20, TYPE_INT4 = 23, TYPE_TEXT = 25, TYPE_FLOAT8 = 701 };
+
+static lc_pg *of(const lc_tx *tx)
+{
+    return (lc_pg *)tx->db;
+}
+
+/* ---- The cache ------------------------------------------------------------------------------ */
+
+static loci_str key_of(const lc_pg_statement *statement)
+{
+    return (loci_str){(const char *)&statement->key, sizeof statement->key};
+}
+
+void lc_pg_forget_answers(lc_pg *db)
+{
+    size_t place = 0;
+    lc_pg_statement *statement;
+
+    while ((statement = lc_map_each(&db->statements, &place)) != NULL)
+        statement->preparation = LC_PG_UNPREPARED;
+    db->pending_first = db->pending_count = 0;
+}
+
+void lc_pg_drop_statements(lc_pg *db)
+{
+    size_t place = 0;
+    lc_pg_statement *statement;
+
+    while ((statement = lc_map_each(&db->statements, &place)) != NULL)
+        lc_heap_free(&db->db.env->heap, statement, sizeof *statement, LOCI_MEM_ENGINE);
+    lc_map_clear(&db->statements);
+}
+
+static loci_status find_statement(lc_pg *db, const lc_sql *sql, bool is_shadow,
+                                  lc_pg_statement **out, loci_error *err)
+{
+    lc_pg_statement probe = {.key = {.sql = sql, .is_shadow = is_shadow}};
+    lc_pg_statement *made;
+
+    *out = lc_map_find(&db->statements, key_of(&probe));
+    if (*out != NULL)
+        return LOCI_OK;
+    made = lc_heap_alloc(&db->db.env->heap, sizeof *made, LOCI_MEM_ENGINE);
+    if (made == NULL)
+        return lc_fail_memory(err);
+    *made = probe;
+    made->is_select = strncmp(sql->text, "select", 6) == 0 || strncmp(sql->text, "with", 4) == 0;
+    (void)snprintf(made->name, sizeof made->name, "s%u", db->statement_count++);
+    if (!lc_map_put(&db->statements, key_of(made), made)) {
+        lc_heap_free(&db->db.env->heap, made, sizeof *made, LOCI_MEM_ENGINE);
+        return lc_fail_memory(err);
+    }
+    *out = made;
+    return LOCI_OK;
+}
+
+/* No memory for its text: nothing was sent, and nothing stays. */
+static void forget_statement(lc_pg *db, lc_pg_statement *statement)
+{
+    if (statement == NULL || statement->preparation != LC_PG_UNPREPARED)
+        return;
+    (void)lc_map_take(&db->statements, key_of(statement));
+    lc_heap_free(&db->db.env->heap, statement, sizeof *statement, LOCI_MEM_ENGINE);
+}
+
+/* ---- Looking at answers --------------------------------------------------------------------- */
+
+static lc_pg_pending pop(lc_pg *db)
+{
+    lc_pg_pending first = db->pending[db->pending_first];
+
+    db->pending_first = (db->pending_first + 1) % (LC_PG_PENDING_MAX + 8);
+    db->pending_count--;
+    return first;
+}
+
+static void push(lc_pg *db, lc_pg_answer_kind kind, lc_pg_statement *statement)
+{
+    size_t at = (db->pending_first + db->pending_count) % (LC_PG_PENDING_MAX + 8);
+
+    LC_ASSERT(db->pending_count < LC_PG_PENDING_MAX + 8);
+    db->pending[at] = (lc_pg_pending){kind, statement};
+    db->pending_count++;
+}
+
+static bool is_of_kind(Oid type, char kind)
+{
+    switch (kind) {
+    case 'i':
+        return type == TYPE_INT8 || type == TYPE_INT4;
+    case 'f':
+        return type == TYPE_FLOAT8;
+    case 't':
+        return type == TYPE_TEXT;
+    default:
+        return type == TYPE_BYTEA;
+    }
+}
+
+/* What a statement says it answers must be what it does: a bug of ours otherwise. */
+static void check_columns(lc_pg *db, lc_pg_statement *statement, const PGresult *result)
+{
+    const char *columns = statement->key.sql->columns;
+
+    if (statement->is_checked)
+        return;
+    LC_ASSERT((size_t)db->pq.nfields(result) == strlen(columns));
+    for (int i = 0; columns[i] != '\0'; i++)
+        LC_ASSERT(is_of_kind(db->pq.ftype(result, i), columns[i]));
+    statement->is_checked = true;
+}
+
+static void note_conflict(lc_pg *db)
+{
+    loci_error cause;
+
+    (void)lc_fail(&cause, LOCI_ECONFLICT, "the state changed meanwhile");
+    (void)lc_pg_note(db, LC_PG_REPORT, &cause);
+}
+
+/* A commit of a transaction that had failed is a roll-back, and no error of the server's. */
+static void note_no_commit(lc_pg *db)
+{
+    loci_error cause;
+
+    (void)lc_fail(&cause, LOCI_EUNAVAILABLE, "the server rolled the transaction back");
+    (void)lc_pg_note(db, LC_PG_REPORT, &cause);
+}
+
+static void look_at(lc_pg *db, const lc_pg_pending *pending, const PGresult *result)
+{
+    lc_pg_statement *statement = pending->statement;
+
+    switch (db->pq.resultStatus(result)) {
+    case PGRES_PIPELINE_ABORTED:
+        LC_ASSERT(db->has_failed); /* Something before it did. */
+        if (pending->kind == LC_PG_PREPARING)
+            statement->preparation = LC_PG_UNPREPARED;
+        return;
+    case PGRES_COMMAND_OK:
+    case PGRES_TUPLES_OK:
+        break;
+    default:
+        if (pending->kind == LC_PG_PREPARING)
+            statement->preparation = LC_PG_UNPREPARED;
+        (void)lc_pg_note_result(db, result);
+        return;
+    }
+    if (pending->kind == LC_PG_PREPARING)
+        statement->preparation = LC_PG_PREPARED;
+    else if (pending->kind == LC_PG_CHANGES_ONE &&
+             strcmp(db->pq.cmdTuples((PGresult *)result), "1"))
+        note_conflict(db);
+    else if (pending->kind == LC_PG_COMMIT &&
+             strcmp(db->pq.cmdStatus((PGresult *)result), "COMMIT"))
+        note_no_commit(db);
+    else if (pending->kind == LC_PG_ROWS)
+        check_columns(db, statement, result);
+}
+
+/* The oldest answer: `*out` is NULL when it was lost. Every answer but a sync ends with a NULL. */
+static loci_status fetch(lc_pg *db, PGresult **out, loci_error *err)
+{
+    lc_pg_pending pending = db->pending[db->pending_first];
+    PGresult *end;
+    loci_status status = lc_pg_wait(db, err);
+
+    *out = NULL;
+    if (status != LOCI_OK)
+        return status;
+    *out = db->pq.getResult(db->conn);
+    if (*out == NULL)
+        return lc_pg_note_result(db, NULL);
+    if (pending.kind != LC_PG_SYNC) {
+        status = lc_pg_wait(db, err);
+        if (status == LOCI_OK) {
+            end = db->pq.getResult(db->conn);
+            LC_ASSERT(end == NULL);
+        }
+    }
+    if (status == LOCI_OK)
+        (void)pop(db);
+    else
+        db->pq.clear(*out);
+    if (status != LOCI_OK)
+        *out = NULL;
+    return status;
+}
+
+/* Looks at answers until one of kind `wanted` was met or none is left. */
+static loci_status look_until(lc_pg *db, bool wants_rows, PGresult **out, loci_error *err)
+{
+    while (db->pending_count > 0) {
+        lc_pg_pending pending = db->pending[db->pending_first];
+        PGresult *result = NULL;
+        loci_status status = fetch(db, &result, err);
+
+        if (status != LOCI_OK)
+            return lc_pg_tell_failure(db, err);
+        if (pending.kind != LC_PG_SYNC)
+            look_at(db, &pending, result);
+        if (db->conn == NULL) {
+            db->pq.clear(result);
+            return lc_pg_tell_failure(db, err);
+        }
+        if (wants_rows && pending.kind == LC_PG_ROWS) {
+            if (!db->has_failed) {
+                *out = result;
+                return LOCI_OK;
+            }
+            db->pq.clear(result);
+            return lc_pg_tell_failure(db, err);
+        }
+        db->pq.clear(result);
+    }
+    LC_ASSERT(!wants_rows);
+    return db->has_failed ? lc_pg_tell_failure(db, err) : LOCI_OK;
+}
+
+loci_status lc_pg_take(lc_pg *db, PGresult **out, loci_error *err)
+{
+    *out = NULL;
+    if (db->conn == NULL)
+        return lc_pg_tell_failure(db, err);
+    if (db->pq.sendFlushRequest(db->conn) == 0)
+        return lc_pg_note_result(db, NULL);
+    return look_until(db, true, out, err);
+}
+
+loci_status lc_pg_send_sync(lc_pg *db, loci_error *err)
+{
+    if (db->conn == NULL)
+        return lc_pg_tell_failure(db, err);
+    if (db->pq.pipelineSync(db->conn) == 0) {
+        (void)lc_pg_note_result(db, NULL);
+        return lc_pg_tell_failure(db, err);
+    }
+    push(db, LC_PG_SYNC, NULL);
+    return LOCI_OK;
+}
+
+loci_status lc_pg_drain(lc_pg *db, loci_error *err)
+{
+    if (db->conn == NULL)
+        return lc_pg_tell_failure(db, err);
+    if (db->pending_count > 0 && db->pq.sendFlushRequest(db->conn) == 0)
+        (void)lc_pg_note_result(db, NULL);
+    return look_until(db, false, NULL, err);
+}
+
+/* ---- Sending -------------------------------------------------------------------------------- */
+
+static Oid type_of(char kind)
+{
+    switch (kind) {
+    case 'i':
+        return TYPE_INT8;
+    case 'f':
+        return TYPE_FLOAT8;
+    case 't':
+        return TYPE_TEXT;
+    default:
+        LC_ASSERT(kind == 'b');
+        return TYPE_BYTEA;
+    }
+}
+
+static loci_status send_prepare(lc_pg *db, lc_pg_statement *statement, loci_error *err)
+{
+    const lc_sql *sql = statement->key.sql;
+    int count = (int)strlen(sql->params);
+    Oid types[PARAMS_MAX];
+
+    LC_ASSERT(count <= PARAMS_MAX);
+    for (int i = 0; i < count; i++)
+        types[i] = type_of(sql->params[i]);
+    lc_buf_reset(&db->text);
+    lc_sql_rewrite(&db->text, sql, db->db.catalogue, LC_DIALECT_POSTGRES,
+                   statement->key.is_shadow != 0);
+    if (lc_buf_terminate(&db->text) == NULL)
+        return lc_buf_status(&db->text, err);
+    if (db->pq.sendPrepare(db->conn, statement->name, db->text.ptr, count, types) == 0) {
+        (void)lc_pg_note_result(db, NULL);
+        return lc_pg_tell_failure(db, err);
+    }
+    statement->preparation = LC_PG_SENT;
+    push(db, LC_PG_PREPARING, statement);
+    return LOCI_OK;
+}
+
+static void put_big_endian(char *out, uint64_t bits)
+{
+    for (int i = 0; i < 8; i++)
+        out[i] = (char)(bits >> (56 - 8 * i) & 0xFF);
+}
+
+typedef struct values {
+    const char *ptrs[PARAMS_MAX];
+    int lengths[PARAMS_MAX];
+    int formats[PARAMS_MAX];
+    char numbers[PARAMS_MAX][8];
+} values;
+
+static void put_value(values *v, int i, const lc_arg *arg)
+{
+    double number;
+    uint64_t bits;
+
+    v->formats[i] = 1;
+    v->ptrs[i] = v->numbers[i];
+    v->lengths[i] = 8;
+    switch (arg->kind) {
+    case 0:
+        v->ptrs[i] = NULL;
+        v->lengths[i] = 0;
+        break;
+    case 'i':
+        put_big_endian(v->numbers[i], (uint64_t)arg->as.i64);
+        break;
+    case 'f':
+        number = arg->as.f64 + 0.0; /* -0 becomes 0. */
+        memcpy(&bits, &number, sizeof bits);
+        put_big_endian(v->numbers[i], bits);
+        break;
+    default:
+        v->ptrs[i] = arg->as.str.ptr != NULL ? arg->as.str.ptr : "";
+        v->lengths[i] = (int)arg->as.str.len;
+    }
+}
+
+loci_status lc_pg_send(lc_pg *db, const lc_sql *sql, bool is_shadow, const lc_arg *args,
+                       lc_pg_answer_kind kind, loci_error *err)
+{
+    lc_pg_statement *statement = NULL;
+    int count = (int)strlen(sql->params);
+    loci_status status;
+    values v;
+
+    if (db->has_failed || db->conn == NULL)
+        return lc_pg_tell_failure(db, err);
+    status = find_statement(db, sql, is_shadow, &statement, err);
+    if (status == LOCI_OK && db->pending_count >= LC_PG_PENDING_MAX)
+        status = lc_pg_drain(db, err);
+    if (status == LOCI_OK && statement->preparation == LC_PG_UNPREPARED)
+        status = send_prepare(db, statement, err);
+    if (status == LOCI_ERESOURCE && db->conn != NULL)
+        forget_statement(db, statement);
+    if (status != LOCI_OK)
+        return status;
+    for (int i = 0; i < count; i++)
+        put_value(&v, i, &args[i]);
+    if (db->pq.sendQueryPrepared(db->conn, statement->name, count, v.ptrs, v.lengths, v.formats,
+                                 1) == 0) {
+        (void)lc_pg_note_result(db, NULL);
+        return lc_pg_tell_failure(db, err);
+    }
+    push(db, kind, statement);
+    return LOCI_OK;
+}
+
+loci_status lc_pg_ask(lc_pg *db, const lc_sql *sql, const lc_arg *args, PGresult **out,
+                      loci_error *err)
+{
+    loci_status status = lc_pg_send(db, sql, false, args, LC_PG_ROWS, err);
+
+    *out = NULL;
+    return status == LOCI_OK ? lc_pg_take(db, out, err) : status;
+}
+
+loci_status lc_pg_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expect expect,
+                       loci_error *err)
+{
+    lc_pg_answer_kind kind = expect == LC_CHANGES_ONE ? LC_PG_CHANGES_ONE : LC_PG_CHANGES_ANY;
+    loci_status status;
+
+    tx->wrote = true; /* Even when it fails: some of it may have been done. */
+    of(tx)->exec_count++;
+    status = lc_pg_send(of(tx), sql, tx->is_shadow, args, kind, err);
+    /* The server does not know what we expect and would commit all the same: so it is looked at. */
+    return status == LOCI_OK && expect == LC_CHANGES_ONE ? lc_pg_drain(of(tx), err) : status;
+}
+
+loci_status lc_pg_run_script(lc_tx *tx, const char *text, loci_error *err)
+{
+    lc_pg *db = of(tx);
+    PGresult *result;
+    loci_status status;
+
+    tx->wrote = true;
+    status = lc_pg_send_sync(db, err);
+    if (status == LOCI_OK)
+        status = lc_pg_drain(db, err);
+    if (status != LOCI_OK)
+        return status;
+    /* Several statements in one text: only outside the pipeline. */
+    if (db->pq.exitPipelineMode(db->conn) == 0 || db->pq.sendQuery(db->conn, text) == 0)
+        return lc_pg_note_result(db, NULL);
+    while ((status = lc_pg_wait(db, err)) == LOCI_OK &&
+           (result = db->pq.getResult(db->conn)) != NULL) {
+        ExecStatusType code = db->pq.resultStatus(result);
+
+        if (code != PGRES_COMMAND_OK && code != PGRES_TUPLES_OK && code != PGRES_EMPTY_QUERY)
+            (void)lc_pg_note_result(db, result);
+        db->pq.clear(result);
+        if (db->conn == NULL)
+            break;
+    }
+    if (db->conn != NULL && db->pq.enterPipelineMode(db->conn) == 0)
+        (void)lc_pg_note_result(db, NULL);
+    return db->has_failed ? lc_pg_tell_failure(db, err) : LOCI_OK;
+}
+
+/* ---- Answers -------------------------------------------------------------------------------- */
+
+static void replace_reading(lc_pg *db, const PGresult *from, PGresult *to)
+{
+    for (int i = 0; i < LC_PG_READING_MAX; i++) {
+        if (db->reading[i] == from) {
+            db->reading[i] = to;
+            return;
+        }
+    }
+}
+
+void lc_pg_drop_reading(lc_pg *db)
+{
+    for (int i = 0; i < LC_PG_READING_MAX; i++) {
+        db->pq.clear(db->reading[i]); /* NULL is fine. */
+        db->reading[i] = NULL;
+    }
+}
+
+loci_status lc_pg_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
+                        loci_error *err)
+{
+    lc_pg *db = of(tx);
+    lc_pg_statement *statement = NULL;
+    PGresult *result = NULL;
+    loci_status status = find_statement(db, sql, tx->is_shadow, &statement, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (!statement->is_select) { /* `update … returning` */
+        LC_ASSERT(tx->is_write);
+        tx->wrote = true;
+    }
+    status = lc_pg_send(db, sql, tx->is_shadow, args, LC_PG_ROWS, err);
+    if (status == LOCI_OK)
+        status = lc_pg_take(db, &result, err);
+    if (status != LOCI_OK)
+        return status;
+    out->statement = result;
+    out->place = -1;
+    replace_reading(db, NULL, result);
+    return LOCI_OK;
+}
+
+bool lc_pg_next(lc_rows *rows, loci_status *out_status, loci_error *err)
+{
+    (void)out_status; /* Whatever could fail has been seen by the query. */
+    (void)err;
+    if (++rows->place < of(rows->tx)->pq.ntuples(rows->statement))
+        return true;
+    lc_pg_end(rows);
+    return false;
+}
+
+static uint64_t get_big_endian(const char *bytes, int count)
+{
+    uint64_t bits = 0;
+
+    for (int i = 0; i < count; i++)
+        bits = bits << 8 | (unsigned char)bytes[i];
+    return bits;
+}
+
+int64_t lc_pg_value_i64(const lc_pg *db, const PGresult *result, int row, int column)
+{
+    int bytes = db->pq.getlength(result, row, column);
+    uint64_t bits = get_big_endian(db->pq.getvalue(result, row, column), bytes);
+
+    if (bytes == 4)
+        return (int32_t)(uint32_t)bits; /* A constant in a select list. */
+    return (int64_t)bits;               /* 0 for NULL: it has no bytes. */
+}
+
+int64_t lc_pg_column_i64(const lc_rows *rows, int column)
+{
+    return lc_pg_value_i64(of(rows->tx), rows->statement, rows->place, column);
+}
+
+double lc_pg_column_f64(const lc_rows *rows, int column)
+{
+    uint64_t bits = (uint64_t)lc_pg_column_i64(rows, column);
+    double value;
+
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
+loci_str lc_pg_column_str(const lc_rows *rows, int column)
+{
+    const lc_pq *pq = &of(rows->tx)->pq;
+
+    if (pq->getisnull(rows->statement, rows->place, column))
+        return (loci_str){NULL, 0};
+    return (loci_str){pq->getvalue(rows->statement, rows->place, column),
+                      (size_t)pq->getlength(rows->statement, rows->place, column)};
+}
+
+bool lc_pg_column_is_null(const lc_rows *rows, int column)
+{
+    return of(rows->tx)->pq.getisnull(rows->statement, rows->place, column) != 0;
+}
+
+void lc_pg_end(lc_rows *rows)
+{
+    if (rows->statement == NULL)
+        return;
+    replace_reading(of(rows->tx), rows->statement, NULL);
+    of(rows->tx)->pq.clear(rows->statement);
+    rows->statement = NULL;
+}

@@ -1,0 +1,244 @@
+/* What only a server can do to us: refuse, go away, come back, lose an answer. */
+#include "contract/probe_fixture.h"
+#include "lib/calls.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "store/event.h"
+#include "store/schema.h"
+
+static loci_status try_store(const char *store, loci_error *err)
+{
+    loci_open_options options = test_open_options(store);
+    loci_engine *engine = NULL;
+    loci_status status = loci_open(&options, &engine, err);
+
+    loci_close(engine);
+    return status;
+}
+
+TEST_ON(TEST_SERVERS, postgres, what_is_wrong_with_a_url_is_said_without_its_password)
+{
+    const char *dir;
+    loci_error err;
+
+    dir = test_postgres_dir();
+    CHECK_STATUS(LOCI_EINVAL, try_store("postgresql://me:hush@h:notaport:9/x?foo=1", &err));
+    CHECK(strstr(err.message, "hush") == NULL);
+    CHECK_STATUS(LOCI_EUNAVAILABLE, try_store("postgresql://me:hush@127.0.0.1:1/x", &err));
+    CHECK(strstr(err.message, "hush") == NULL);
+    CHECK_STATUS(LOCI_ENOTFOUND,
+                 try_store(test_format("postgresql://loci:hush@/nowhere?host=%s", dir), &err));
+    CHECK_STATUS(LOCI_EFORBIDDEN,
+                 try_store(test_format("postgresql://nobody:hush@/loci?host=%s", dir), &err));
+    CHECK(strstr(err.message, "hush") == NULL);
+}
+
+TEST_ON(TEST_SERVERS, postgres, a_schema_newer_than_this_loci_is_refused)
+{
+    const char *store = probe_path();
+    loci_error err;
+
+    loci_close(test_open(store));
+    test_store_run(store, "update meta set value = '999' where name in ('schema_version', "
+                          "'schema_compatible')");
+    CHECK_STATUS(LOCI_EUNSUPPORTED, try_store(store, &err));
+    CHECK_CONTAINS(err.message, "999");
+    test_store_run(store, test_format("update meta set value = '%d' where name in "
+                                      "('schema_version', 'schema_compatible')",
+                                      LC_SCHEMA_VERSION));
+    CHECK_STATUS(LOCI_OK, try_store(store, &err));
+}
+
+TEST_ON(TEST_SERVERS, postgres, tables_of_somebody_else_are_refused_and_kept)
+{
+    const char *store;
+    loci_error err;
+
+    store = probe_path();
+    test_store_run(store, "create table events (a int); insert into events values (7)");
+    CHECK_STATUS(LOCI_ECONFLICT, try_store(store, &err));
+    CHECK_CONTAINS(err.message, "schema of its own");
+    CHECK_EQ(test_store_number(store, "select a from events"), 7);
+    CHECK_EQ(test_store_number(store, "select count(*) from sqlite_schema"), 1);
+}
+
+/* A role that does not own the tables sees one tenant, and none before it has said which. */
+TEST_ON(TEST_SERVERS, postgres, other_roles_see_one_tenant)
+{
+    static const char as_reader[] = "set role one_tenant; %s select count(*) from %s";
+    static const char *const tables[] = {"events", "fact_current", "heads"};
+    static const char touch[] =
+        "set role one_tenant; set loci.tenant = 'other'; with t as (update heads set objects = "
+        "objects returning 1) select count(*) from t";
+    loci_principal other = {.tenant = "other"};
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_answer *answer = NULL;
+    loci_engine *engine;
+    const char *store;
+    loci_error err;
+
+    store = probe_path();
+    engine = test_open(store);
+    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    options.principal = &other;
+    CHECK_OK(loci_call(engine, "fact.write", LC_STR("{\"key\":\"a\",\"value\":1}"), &options,
+                       &answer, &err),
+             err);
+    loci_answer_free(answer);
+    test_store_run(store,
+                   "drop role if exists one_tenant; create role one_tenant; do $$ begin execute "
+                   "format('grant usage on schema %I to one_tenant', current_schema()); end $$; "
+                   "grant select, update on events, heads, fact_current to one_tenant");
+    for (int round = 0; round < 2; round++) {
+        for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+            const char *table = tables[i];
+
+            CHECK_LE(2, test_store_number(store, test_format("select count(*) from %s", table)));
+            CHECK_EQ(test_store_number(store, test_format(as_reader, "", table)), 0);
+            CHECK_EQ(test_store_number(store,
+                                       test_format(as_reader, "set loci.tenant = 'other';", table)),
+                     1);
+            CHECK_EQ(test_store_number(store,
+                                       test_format(as_reader, "set loci.tenant = 'none';", table)),
+                     0);
+        }
+        CHECK_EQ(test_store_number(store, touch), 1); /* Writers see no more than readers. */
+        test_call(engine, "store.rebuild", "{}");     /* Its new tables are as those before. */
+    }
+    test_close(engine);
+    test_store_run(store, "drop owned by one_tenant; drop role one_tenant");
+}
+
+TEST_ON(TEST_SERVERS, postgres, an_engine_outlives_its_server)
+{
+    loci_engine *engine;
+    const char *store;
+    loci_error err;
+
+    store = probe_path();
+    engine = test_open_threads(store);
+    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.current", "{\"key\":\"city\"}");
+    test_postgres_command("kill");
+    CHECK_STATUS(LOCI_EUNAVAILABLE,
+                 test_try(engine, "fact.current", LC_STR("{\"key\":\"city\"}"), &err));
+    CHECK_STATUS(LOCI_EUNAVAILABLE,
+                 test_try(engine, "fact.write", LC_STR("{\"key\":\"k\",\"value\":1}"), &err));
+    test_postgres_command("start");
+    CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{\"key\":\"city\"}"), "value"),
+                 "\"Oslo\"");
+    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":2}");
+    CHECK_EQ(test_store_number(store, "select count(*) from events"), 2);
+    test_close(engine);
+}
+
+/* ---- Lost answers ---------------------------------------------------------------------------- */
+
+typedef struct lost_write {
+    probe p;
+    int runs;
+    loci_status status;
+    _Atomic bool is_over;
+} lost_write;
+
+static loci_status say(lc_tx *tx, void *ctx, loci_error *err)
+{
+    lost_write *l = ctx;
+
+    l->runs++;
+    return probe_say_body(tx, (void *)"once", err);
+}
+
+static void *write_and_lose(void *ctx)
+{
+    lost_write *l = ctx;
+
+    l->status = probe_write(&l->p, "u", say, l);
+    l->is_over = true;
+    return NULL;
+}
+
+/* The process of the server that waits in a COMMIT; 0 when there is none. Any other commit is of a
+ * transaction before, and losing it would lose nothing. */
+static int64_t committing(const char *store, const char *wait)
+{
+    return test_postgres_run(store,
+                             test_format("select coalesce(max(pid), 0) from pg_stat_activity where "
+                                         "application_name = 'loci' and state = 'active' and "
+                                         "query = 'commit' and wait_event = '%s'",
+                                         wait));
+}
+
+/* False when the commit was over before it could be seen: nothing was lost. */
+static bool lose_the_commit(lost_write *l, const char *store, const char *wait,
+                            const char *afterwards)
+{
+    pthread_t thread;
+    int64_t pid = 0;
+
+    l->is_over = false;
+    l->runs = 0;
+    CHECK_EQ(pthread_create(&thread, NULL, write_and_lose, l), 0);
+    while (pid == 0 && !l->is_over)
+        pid = committing(store, wait);
+    if (pid == 0) {
+        CHECK_EQ(pthread_join(thread, NULL), 0);
+        return false;
+    }
+    test_postgres_run(store,
+                      test_format("select pg_terminate_backend(%lld, 10000)", (long long)pid));
+    if (afterwards != NULL) {
+        test_postgres_run(store, afterwards);
+        test_postgres_run(store, "select pg_reload_conf()");
+    }
+    CHECK_EQ(pthread_join(thread, NULL), 0);
+    return true;
+}
+
+/* Its transaction dies while it commits: the store says so, and the body is run again. */
+TEST_ON(TEST_SERVERS, postgres, a_commit_that_was_not_done_is_done_again)
+{
+    static const char slow_commit[] =
+        "create sequence nap_count; create function nap() returns trigger language plpgsql as $$ "
+        "begin if nextval('nap_count') = 1 then perform pg_sleep(20); end if; return null; end $$;"
+        "create constraint trigger nap after insert on events deferrable initially deferred "
+        "for each row execute function nap()";
+    lost_write l = {0};
+    const char *store;
+
+    store = probe_path();
+    probe_open(&l.p, store);
+    test_store_run(store, slow_commit);
+    CHECK(lose_the_commit(&l, store, "PgSleep", NULL));
+    CHECK_OK(l.status, l.p.err);
+    CHECK_EQ(l.runs, 2);
+    probe_expect_log(&l.p, "u", 1);
+    probe_close(&l.p);
+}
+
+/* It is committed, but the answer gets lost: the store says so, and nothing is run again. */
+TEST_ON(TEST_SERVERS, postgres, a_commit_that_was_done_is_not_done_again)
+{
+    lost_write l = {0};
+    const char *store;
+    int before = 0;
+
+    store = probe_path();
+    probe_open(&l.p, store);
+    CHECK_OK(probe_write(&l.p, "other", probe_say_body, (void *)"first"), l.p.err);
+    /* A commit is done and then waits for a standby that does not exist. */
+    test_postgres_run(store, "alter system set synchronous_commit = 'on'");
+    test_postgres_run(store, "alter system set synchronous_standby_names = 'nobody'");
+    test_postgres_run(store, "select pg_reload_conf()");
+    CHECK_OK(l.p.db->driver->set_durability(l.p.db, false, &l.p.err), l.p.err);
+    while (!lose_the_commit(&l, store, "SyncRep", "alter system reset all"))
+        before++; /* The server has not read its settings yet. */
+    CHECK_OK(l.status, l.p.err);
+    CHECK_EQ(l.runs, 1);
+    probe_expect_log(&l.p, "u", before + 1);
+    probe_close(&l.p);
+}
