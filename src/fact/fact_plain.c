@@ -5,12 +5,10 @@
 #include "fact/fact_row.h"
 
 static const lc_sql plain_sql = {
-    "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL_VALID
-    ", case when exists (select 1 from fact_current s where s.tenant_id = $1 and s.user_id = $2"
-    " and s.scope = 'session') then 1 else 0 end from fact_current where tenant_id = $1"
+    "select " LC_FACT_COLUMNS ", " LC_FACT_SESSION_FLAG " from fact_current where tenant_id = $1"
     " and user_id = $2 and scope = 'global' and scope_id = '' and persona_id in ('', $3)"
     " and (key, id) > ($4, $5) order by key, id",
-    "ttttt", LC_FACT_ROW_KINDS "i"};
+    "ttttt", LC_FACT_KINDS "i"};
 
 loci_status lc_fact_each_plain(lc_tx *tx, loci_str persona_id, const lc_fact_plain *plain,
                                lc_fact_visit *visit, void *ctx, loci_error *err)
@@ -29,7 +27,7 @@ loci_status lc_fact_each_plain(lc_tx *tx, loci_str persona_id, const lc_fact_pla
     while (lc_rows_next(&rows, &status, err)) {
         lc_fact fact = lc_fact_from_row(&rows);
 
-        *plain->is_plain = lc_rows_i64(&rows, LC_FACT_ROW_COLUMNS) == 0 &&
+        *plain->is_plain = lc_rows_i64(&rows, LC_FACT_COLUMN_COUNT) == 0 &&
                            !lc_fact_is_restricted(&fact);
         if (!*plain->is_plain)
             break;

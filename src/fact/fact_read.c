@@ -12,15 +12,16 @@
 
 static const lc_sql heads_sql = {"select " LC_FACT_OF_CURRENT LC_FACT_IN_KEY
                                  " and persona_id in ('', $6)",
-                                 "tttttt", LC_FACT_ROW_KINDS};
+                                 "tttttt", LC_FACT_KINDS};
 
-/* The same for the usual case, with an answer to whether it is one. */
-static const lc_sql global_sql = {
-    "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL_VALID
-    ", case when exists (select 1 from fact_current s where s.tenant_id = $1 and s.user_id = $2"
-    " and s.scope = 'session') then 1 else 0 end from fact_current" LC_FACT_IN_KEY
-    " and persona_id in ('', $6)",
-    "tttttt", LC_FACT_ROW_KINDS "i"};
+/* The same for the usual case, with an answer to whether it is one: */
+#define IN_GLOBAL                                                                                  \
+    "select " LC_FACT_COLUMNS ", " LC_FACT_SESSION_FLAG " from fact_current where tenant_id = $1"  \
+    " and user_id = $2 and scope = 'global' and scope_id = '' and key = $3"
+static const lc_sql global_sql = {IN_GLOBAL " and persona_id in ('', $4)", "tttt",
+                                  LC_FACT_KINDS "i"};
+/* and for a caller without a persona: SQLite makes a table of its own for every `in`. */
+static const lc_sql everybodys_sql = {IN_GLOBAL " and persona_id = ''", "ttt", LC_FACT_KINDS "i"};
 
 static const lc_sql last_seen_sql = {"select " LC_FACT_OF_PAST LC_FACT_IN_KEY
                                      " and persona_id in ('', $6) and standing <> 'claim'"
@@ -32,13 +33,13 @@ static const lc_sql place_sql = {
     "select " LC_FACT_OF_CURRENT
     " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4"
     " and persona_id in ('', $5) order by key desc, persona_id desc, place desc",
-    "ttttt", LC_FACT_ROW_KINDS};
+    "ttttt", LC_FACT_KINDS};
 
 static const lc_sql valid_sql = {
     "select " LC_FACT_OF_CURRENT
     " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4"
     " and persona_id in ('', $5) and (key, id) > ($6, $7) order by key, id",
-    "ttttttt", LC_FACT_ROW_KINDS};
+    "ttttttt", LC_FACT_KINDS};
 
 /* $3 $4, $5 $6: two inner places; $7 persona. */
 #define IN_CHAIN                                                                                   \
@@ -48,7 +49,7 @@ static const lc_sql valid_sql = {
 static const lc_sql chain_sql = {"select " LC_FACT_OF_CURRENT
                                  " where tenant_id = $1 and user_id = $2" IN_CHAIN
                                  " and (key, id) > ($8, $9) order by key, id",
-                                 "ttttttttt", LC_FACT_ROW_KINDS};
+                                 "ttttttttt", LC_FACT_KINDS};
 
 /* What stands for the tail of past rows, with names, in a sub-select. */
 #define TAIL_NAMED                                                                                 \
@@ -145,8 +146,8 @@ static loci_status look_up(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_
         lc_fact fact = lc_fact_from_row(&rows);
         lc_fact *best = lc_fact_is_expired(&fact, tx->now_us) ? &out->expired : &out->head;
 
-        if (sql == &global_sql)
-            out->has_session_facts = lc_rows_i64(&rows, LC_FACT_ROW_COLUMNS) == 1;
+        if (rows.column_count > LC_FACT_COLUMN_COUNT)
+            out->has_session_facts = lc_rows_i64(&rows, LC_FACT_COLUMN_COUNT) == 1;
         if (best->id.ptr != NULL && !is_before(&fact, best))
             continue;
         *best = fact;
@@ -162,10 +163,10 @@ static loci_status look_up(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_
 loci_status lc_fact_find_global(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
                                 lc_fact_global *out, loci_error *err)
 {
-    const place global = {LC_STR("global"), LC_STR("")};
+    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(key), LC_T(persona_id)};
     found f;
-    loci_status status = look_up(
-        tx, &global_sql, (lc_arg[]){KEY_ARGS(tx, &global, key, persona_id)}, arena, &f, err);
+    loci_status status = look_up(tx, persona_id.len > 0 ? &global_sql : &everybodys_sql, args,
+                                 arena, &f, err);
 
     if (status == LOCI_OK)
         *out = (lc_fact_global){.fact = f.head, .has_session_facts = f.has_session_facts};
