@@ -31,7 +31,11 @@ static const lc_column current_columns[] = {
     {"place", 'i', false},     {NULL, 0, false},
 };
 
+/* The key of a fact comes before its place: one look shows where it has facts. Places other than
+ * everywhere are few and have an index of their own. */
 static const lc_index current_indexes[] = {
+    {"place", "tenant_id, user_id, scope, scope_id, key, persona_id, place", "scope <> 'global'",
+     false},
     {"seq", "tenant_id, user_id, seq", NULL, false},
     {"doubt", "tenant_id, user_id, seq", "needs_review = 1", false},
     {NULL, NULL, NULL, false},
@@ -41,7 +45,7 @@ static const lc_table current_table = {
     .name = "fact_current",
     .table_class = LC_TABLE_PROJECTION,
     .columns = current_columns,
-    .key = "tenant_id, user_id, scope, scope_id, key, persona_id, place",
+    .key = "tenant_id, user_id, key, scope, scope_id, persona_id, place",
     .indexes = current_indexes,
 };
 
@@ -53,7 +57,7 @@ static const lc_column past_columns[] = {
 };
 
 static const lc_index past_indexes[] = {
-    {"slot", "tenant_id, user_id, scope, scope_id, key, seq", "standing <> 'claim'", false},
+    {"slot", "tenant_id, user_id, key, scope, scope_id, seq", "standing <> 'claim'", false},
     {"claim", "tenant_id, user_id, seq", "standing = 'claim'", false},
     {"ended", "tenant_id, user_id, ended_seq", NULL, false},
     {NULL, NULL, NULL, false},

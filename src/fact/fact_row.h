@@ -27,10 +27,6 @@
 #define LC_FACT_TAIL_KINDS "ttitt"
 #define LC_FACT_ROW_KINDS LC_FACT_KINDS LC_FACT_TAIL_KINDS
 #define LC_FACT_ROW_COLUMN_COUNT 32
-/* Behind the columns of a valid fact: 1 when some session of the user has facts of its own. */
-#define LC_FACT_SESSION_FLAG                                                                       \
-    "case when exists (select 1 from fact_current s where s.tenant_id = $1 and s.user_id = $2"     \
-    " and s.scope = 'session') then 1 else 0 end"
 
 /* LC_FACT_KINDS and LC_FACT_ROW_KINDS. */
 #define LC_FACT_OF_CURRENT LC_FACT_COLUMNS " from fact_current"
@@ -39,6 +35,10 @@
 /* $1 tenant, $2 user, $3 scope, $4 scope_id, $5 key. */
 #define LC_FACT_IN_KEY                                                                             \
     " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4 and key = $5"
+
+/* Everywhere, for statements that read in the order of the key. SQLite leaves a column that equals
+ * a constant out of `order by` and then sorts what is in order already, so none of this is "=". */
+#define LC_FACT_IN_GLOBAL " and scope >= 'global' and scope <= 'global' and scope_id <= ''"
 
 static inline loci_str lc_fact_or_empty(loci_str text)
 {
