@@ -21,12 +21,20 @@ set(LOCI_TEST_ENVIRONMENT
     "TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1"
     "LSAN_OPTIONS=print_suppressions=0")
 
+# What takes longest starts first, so that nothing long is left for the end.
+set(LOCI_TEST_LONG fault contract e2e.serve_openapi e2e.serve_api unit e2e.serve_life server)
+
 # loci_ctest(NAME LABELS COMMAND...): one entry of ctest.
 function(loci_ctest name labels)
     add_test(NAME ${name} COMMAND ${ARGN} WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
     set_tests_properties(
         ${name} PROPERTIES LABELS "${labels}" TIMEOUT ${LOCI_TEST_TIMEOUT_S}
         ENVIRONMENT "${LOCI_TEST_ENVIRONMENT}")
+    list(FIND LOCI_TEST_LONG ${name} place)
+    if(NOT place EQUAL -1)
+        math(EXPR cost "100 - ${place}")
+        set_tests_properties(${name} PROPERTIES COST ${cost})
+    endif()
 endfunction()
 
 # What test code sees: the test library, and whatever the tests compare us with.
@@ -54,6 +62,22 @@ set(LOCI_NO_RUNNER lib fuzz header tools programs shims)
 # Threads live in the engine; these runners meet it, and are run under ThreadSanitizer as well.
 set(LOCI_THREADED unit contract sim fault e2e server)
 
+# loci_threaded_suites(OUT FOLDER): the suites of the files that have to do with threads.
+function(loci_threaded_suites out folder)
+    set(suites)
+    file(GLOB_RECURSE sources tests/${folder}/*.c)
+    foreach(source IN LISTS sources)
+        file(STRINGS ${source} threads REGEX "pthread|test_open_threads|worker|thrd_|lc_pool")
+        if(threads)
+            file(STRINGS ${source} tests REGEX "^TEST\\(")
+            list(TRANSFORM tests REPLACE "^TEST\\(([a-z0-9_]+),.*" "\\1.")
+            list(APPEND suites ${tests})
+        endif()
+    endforeach()
+    list(REMOVE_DUPLICATES suites)
+    set(${out} ${suites} PARENT_SCOPE)
+endfunction()
+
 file(GLOB LOCI_TEST_FOLDERS CONFIGURE_DEPENDS LIST_DIRECTORIES true RELATIVE
      ${PROJECT_SOURCE_DIR}/tests tests/*)
 foreach(folder IN LISTS LOCI_TEST_FOLDERS)
@@ -76,7 +100,11 @@ foreach(folder IN LISTS LOCI_TEST_FOLDERS)
     if(folder IN_LIST LOCI_THREADED)
         list(APPEND labels tsan)
     endif()
-    loci_ctest(${folder} "${labels}" test_${folder})
+    set(suites)
+    if(LOCI_SANITIZE STREQUAL "thread" AND NOT LOCI_TEST_ALL AND folder MATCHES "contract|unit")
+        loci_threaded_suites(suites ${folder})
+    endif()
+    loci_ctest(${folder} "${labels}" test_${folder} ${suites})
 endforeach()
 
 file(GLOB LOCI_TEST_PROGRAMS CONFIGURE_DEPENDS tests/programs/*.c)

@@ -6,6 +6,8 @@
  */
 #include "fact/fact_event.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -113,6 +115,8 @@ void lc_fact_retracted_encode(const lc_fact_retracted *retracted, lc_buf *refs, 
     lc_jw_init(&out, payload);
     lc_jw_object(&out);
     put_text(&out, "reason", retracted->reason);
+    if (retracted->is_restricted)
+        lc_jw_member_bool(&out, "restricted", true);
     lc_jw_end(&out);
 }
 
@@ -244,7 +248,20 @@ loci_status lc_fact_retracted_decode(const lc_event *event, lc_arena *arena, lc_
         !get_list(json.refs, "review", arena, &out->review))
         return lc_event_fail(event, err);
     out->reason = lc_event_str(json.payload, "reason");
+    out->is_restricted = lc_event_bool(json.payload, "restricted");
     return LOCI_OK;
+}
+
+bool lc_fact_event_is_restricted(const lc_event *event)
+{
+    static const char *const members[] = {
+        "\"min_read\":", "\"required_permission\":", "\"restricted\":"};
+
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++) {
+        if (memmem(event->payload.ptr, event->payload.len, members[i], strlen(members[i])) != NULL)
+            return true;
+    }
+    return false;
 }
 
 loci_status lc_fact_written_complete(lc_fact_written *written, lc_arena *arena, loci_error *err)

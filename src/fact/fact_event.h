@@ -18,12 +18,13 @@ typedef struct lc_fact_written {
     lc_str_list depends_on;
 } lc_fact_written;
 
-/* fact.retracted: refs {ids[], unlink?[], review?[]}, payload {reason?}. */
+/* fact.retracted: refs {ids[], unlink?[], review?[]}, payload {reason?, restricted?}. */
 typedef struct lc_fact_retracted {
     lc_str_list ids;
     lc_str_list unlink;
     lc_str_list review;
     loci_str reason;
+    bool is_restricted; /* One of them was. */
 } lc_fact_retracted;
 
 void lc_fact_written_encode(const lc_fact_written *written, lc_buf *refs, lc_buf *payload);
@@ -35,6 +36,10 @@ loci_status lc_fact_written_decode(const lc_event *event, lc_arena *arena, lc_fa
                                    loci_error *err);
 loci_status lc_fact_retracted_decode(const lc_event *event, lc_arena *arena, lc_fact_retracted *out,
                                      loci_error *err);
+
+/* Of fact.written and fact.retracted. Errs on the side of hiding: a value with a member of such a
+ * name counts too. */
+bool lc_fact_event_is_restricted(const lc_event *event);
 
 /* Fills fact.supersedes and fact.depends_on. */
 loci_status lc_fact_written_complete(lc_fact_written *written, lc_arena *arena, loci_error *err);

@@ -404,9 +404,10 @@ static loci_status apply_reviewed(lc_tx *tx, const lc_event *event, loci_error *
 }
 
 const lc_event_type lc_fact_written_event = {"fact.written", 2, lc_fact_written_upcasts,
-                                             apply_written};
-const lc_event_type lc_fact_retracted_event = {"fact.retracted", 1, NULL, apply_retracted};
-const lc_event_type lc_fact_reviewed_event = {"fact.reviewed", 1, NULL, apply_reviewed};
+                                             apply_written, lc_fact_event_is_restricted};
+const lc_event_type lc_fact_retracted_event = {"fact.retracted", 1, NULL, apply_retracted,
+                                               lc_fact_event_is_restricted};
+const lc_event_type lc_fact_reviewed_event = {"fact.reviewed", 1, NULL, apply_reviewed, NULL};
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 

@@ -179,6 +179,7 @@ loci_status lc_fact_decide_retract(lc_tx *tx, const lc_fact_target *target, lc_a
     lc_fact_ending *ending = lc_arena_zalloc_array(arena, 1, sizeof *ending);
     lc_fact_node *facts = NULL;
     lc_fact_ended ended = {0};
+    bool is_restricted = false;
     size_t count = 0;
     loci_status status;
 
@@ -196,10 +197,13 @@ loci_status lc_fact_decide_retract(lc_tx *tx, const lc_fact_target *target, lc_a
         return status;
     for (const lc_fact_node *each = facts; each != NULL; each = each->next)
         lc_fact_ended_add(&ended, &each->fact);
+    for (const lc_fact_node *each = facts; each != NULL; each = each->next)
+        is_restricted |= lc_fact_is_restricted(&each->fact);
     ending->fact = facts->fact;
     ending->retracted = (lc_fact_retracted){.ids = {ended.ids, ended.count},
                                             .unlink = {ended.unlink, ended.unlink_count},
-                                            .reason = target->reason};
+                                            .reason = target->reason,
+                                            .is_restricted = is_restricted};
     *out = ending;
     return lc_fact_load_dependents(tx, (lc_str_list){ended.roots, ended.root_count}, arena,
                                    &ending->retracted.review, err);

@@ -27,7 +27,8 @@ static const lc_param list_params[] = {
 };
 
 static const lc_result list_results[] = {
-    {"events", LC_PARAM_ANY, "Each with user_id, seq, type, v, recorded_at, refs and payload"},
+    {"events", LC_PARAM_ANY,
+     "Each with user_id, seq, type, v, recorded_at, refs and payload (or restricted)"},
     {"next", LC_PARAM_INT, "`after` of the next page; absent when the end was reached"},
     {"head_seq", LC_PARAM_INT, "The user's last seq"},
     {NULL, 0, NULL},

@@ -155,7 +155,7 @@ static loci_status apply(lc_tx *tx, const lc_event *event, loci_error *err)
     return status;
 }
 
-const lc_event_type lc_environment_event = {"environment.set", 1, NULL, apply};
+const lc_event_type lc_environment_event = {"environment.set", 1, NULL, apply, NULL};
 
 static loci_status find_time(lc_tx *tx, const lc_signal *signal, bool *found, int64_t *out,
                              loci_error *err)

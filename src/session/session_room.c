@@ -247,10 +247,11 @@ APPLY(apply_ended)
 APPLY(apply_identity)
 APPLY(apply_message)
 
-const lc_event_type lc_session_opened_event = {"session.opened", 1, NULL, apply_opened_event};
-const lc_event_type lc_session_ended_event = {"session.ended", 1, NULL, apply_ended_event};
-const lc_event_type lc_session_message_event = {"session.message", 1, NULL, apply_message_event};
-const lc_event_type lc_identity_set_event = {"identity.set", 1, NULL, apply_identity_event};
+const lc_event_type lc_session_opened_event = {"session.opened", 1, NULL, apply_opened_event, NULL};
+const lc_event_type lc_session_ended_event = {"session.ended", 1, NULL, apply_ended_event, NULL};
+const lc_event_type lc_session_message_event = {"session.message", 1, NULL, apply_message_event,
+                                                NULL};
+const lc_event_type lc_identity_set_event = {"identity.set", 1, NULL, apply_identity_event, NULL};
 
 /* ---- Checking -------------------------------------------------------------------------------- */
 

@@ -59,6 +59,9 @@ typedef struct lc_event_type {
     /* Writes the event's outcome into the projections. Decides nothing, reads no clock, and writes
      * to no other class of table. A payload it cannot read is LOCI_ECORRUPT. */
     loci_status (*apply)(lc_tx *tx, const lc_event *event, loci_error *err);
+    /* True when the payload is not for everybody who may read the log: it is then shown to nobody
+     * there, and who may read it asks for the object itself. NULL = never. */
+    bool (*is_restricted)(const lc_event *event);
 } lc_event_type;
 
 typedef struct lc_room {

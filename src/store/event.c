@@ -363,7 +363,11 @@ void lc_event_write(lc_json_writer *out, const lc_event *event)
     lc_jw_member_int(out, "v", event->version);
     lc_jw_member_time(out, "recorded_at", event->recorded_at);
     lc_jw_member_raw(out, "refs", event->refs);
-    lc_jw_member_raw(out, "payload", event->payload);
+    if (!event->is_erased && event->type->is_restricted != NULL &&
+        event->type->is_restricted(event))
+        lc_jw_member_bool(out, "restricted", true);
+    else
+        lc_jw_member_raw(out, "payload", event->payload);
     if (event->is_erased)
         lc_jw_member_bool(out, "erased", true);
     lc_jw_end(out);

@@ -69,8 +69,8 @@ loci_status lc_event_each(lc_tx *tx, const lc_event_range *range, lc_event_visit
 /* Brings the payload to the type's version (using `scratch`) and runs its apply. */
 loci_status lc_event_apply(lc_tx *tx, const lc_event *event, lc_buf *scratch, loci_error *err);
 
-/* {user_id, seq, type, v, recorded_at, refs, payload, erased?}, for event.list and subscriptions.
- */
+/* {user_id, seq, type, v, recorded_at, refs, payload, erased?}, for event.list and subscriptions; a
+ * restricted one has `restricted` in place of its payload. */
 void lc_event_write(lc_json_writer *out, const lc_event *event);
 
 /* The users that have a head, in key order after (tenant, user): pages for upkeep. */

@@ -1,6 +1,8 @@
 /* Where a fact counts, and who sees it. */
 #include "contract/fact_fixture.h"
 
+#include <string.h>
+
 #include "base/str.h"
 
 /* ---- Scopes ---------------------------------------------------------------------------------- */
@@ -143,6 +145,34 @@ TEST(fact_scope, a_personas_facts_are_its_own)
 }
 
 /* ---- Restrictions ---------------------------------------------------------------------------- */
+
+/* The log is read by many: it tells that something happened, not what a restricted fact says. */
+TEST(fact_scope, the_log_does_not_tell_what_is_restricted)
+{
+    static const char *const secrets[] = {"salary",  "badge",  "ninety",
+                                          "hundred", "secret", "too much"};
+    loci_str log;
+    facts f;
+
+    facts_open(&f);
+    facts_write(&f, "created",
+                "{\"key\":\"salary\",\"value\":\"ninety\",\"min_read_authority\":\"manager\"}");
+    facts_write(&f, "superseded", "{\"key\":\"salary\",\"value\":\"hundred\"}");
+    facts_write(&f, "created",
+                "{\"key\":\"badge\",\"value\":\"secret\",\"required_permission\":\"hr\"}");
+    facts_write(&f, "created", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    facts_call(&f, "fact.retract", "{\"key\":\"salary\",\"reason\":\"too much\"}");
+    facts_call(&f, "fact.retract", "{\"key\":\"city\",\"reason\":\"we moved\"}");
+    log = facts_call(&f, "event.list", "{}");
+    for (size_t i = 0; i < sizeof secrets / sizeof secrets[0]; i++)
+        CHECK(memmem(log.ptr, log.len, secrets[i], strlen(secrets[i])) == NULL);
+    CHECK_STR_EQ(test_member(log, "events.0.restricted"), "true");
+    CHECK_STR_EQ(test_member(log, "events.4.type"), "\"fact.retracted\"");
+    CHECK_STR_EQ(test_member(log, "events.4.restricted"), "true");
+    CHECK_STR_EQ(test_member(log, "events.3.payload.value"), "\"Oslo\"");
+    CHECK_STR_EQ(test_member(log, "events.5.payload.reason"), "\"we moved\"");
+    facts_close(&f);
+}
 
 /* A salary is not for interns, by any way of asking. */
 TEST(fact_scope, restricted_facts_are_hidden_as_if_they_were_not_there)

@@ -183,7 +183,7 @@ for t in threads:
 for t in threads:
     t.join()
 PY
-python3 writer.py "${URL#http://}" "$TOKEN" answers &
+"$PYTHON" writer.py "${URL#http://}" "$TOKEN" answers &
 writer=$!
 sleep 2
 stop TERM

@@ -68,7 +68,7 @@ static uint64_t next_nth(const sweep *s, uint64_t nth)
     uint64_t dense_until = s->dense_until * test_count(1, 20);
 
     if (test_is_sanitized() && test_count(0, 1) == 0 && nth >= SANITIZED_DENSE_UNTIL)
-        return nth + 1 + nth / 4;
+        return nth + 1 + nth / 2;
 
     if (s->dense_until == 0 || nth < dense_until)
         return nth + 1;
