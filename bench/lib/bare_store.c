@@ -173,6 +173,16 @@ static void bind_slot(const bare *b, int statement, const values *v)
     text(b, statement, 6, "");
 }
 
+/* Head and session are read once a transaction. */
+static void read_once(const bare *b)
+{
+    begin(b, FIND_HEAD);
+    step(b, FIND_HEAD);
+    begin(b, FIND_SESSION);
+    text(b, FIND_SESSION, 3, "");
+    step(b, FIND_SESSION);
+}
+
 static void read_before(const bare *b, const bare_plan *plan, const values *v)
 {
     if (plan->with_request) {
@@ -180,9 +190,6 @@ static void read_before(const bare *b, const bare_plan *plan, const values *v)
         text(b, FIND_REQUEST, 3, v->request_id);
         step(b, FIND_REQUEST);
     }
-    begin(b, FIND_SESSION);
-    text(b, FIND_SESSION, 3, "");
-    step(b, FIND_SESSION);
     bind_slot(b, FIND_SLOT, v);
     if (step(b, FIND_SLOT))
         return;
@@ -325,12 +332,10 @@ double bare_store_run(const bare_plan *plan)
             due += plan->writes_per_commit;
             is_open = true;
         }
+        if (!plan->rows_only && is_first)
+            read_once(&b);
         if (!plan->rows_only)
             read_before(&b, plan, &all[n]);
-        if (!plan->rows_only && is_first) {
-            begin(&b, FIND_HEAD);
-            step(&b, FIND_HEAD);
-        }
         write_rows(&b, plan, &all[n], n + 1);
         if (n + 1 + 0.5 >= due || n + 1 == plan->writes) {
             put_head(&b, n + 1);
