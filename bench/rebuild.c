@@ -240,10 +240,10 @@ static void create_peer(sqlite3 *db, const char *like, const char *name)
     lc_buf_clear(&text);
 }
 
-#define NEW_COLUMNS                                                                                 \
-    "tenant_id, user_id, id, seq, key, value, source, authority, authority_rank, trust,"            \
-    " memory_type, scope, scope_id, persona_id, observed_at, recorded_at, is_constraint, is_multi," \
-    " needs_review, has_derived, supersedes"
+#define NEW_COLUMNS                                                                                \
+    "tenant_id, user_id, id, seq, key, value, source, authority, authority_rank, trust,"           \
+    " memory_type, scope, scope_id, persona_id, observed_at, recorded_at, is_constraint,"          \
+    " is_multi, needs_review, has_derived, supersedes"
 #define NEW_VALUES                                                                                 \
     "?1, ?2, ?3, ?4, ?5, ?6, ?7, 'manager', 4, 'user', 'user', 'global', '', '', ?8, ?9, 0, 0, 0," \
     " 0, ?10"
