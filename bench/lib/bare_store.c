@@ -23,8 +23,8 @@ enum {
     FIND_LAST,
     FIND_HEAD,
     APPEND,
-    MOVE,
     PUT,
+    REPLACE,
     PUT_PAST,
     KEEP_REQUEST,
     PUT_HEAD,
@@ -52,35 +52,27 @@ static const char *const texts[STATEMENTS] = {
         " and a.user_id = s.user_id and a.session_id = s.id where s.tenant_id = ?1"
         " and s.user_id = ?2 and s.persona_id = ?3 and s.state = 'active'"
         " order by s.seq desc limit 16",
-    [FIND_SLOT] = "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL_VALID " from fact_current" IN_SLOT
-                  " order by place",
-    [FIND_LAST] = "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from fact_past" IN_SLOT
+    [FIND_SLOT] = "select " LC_FACT_OF_CURRENT IN_SLOT " order by place",
+    [FIND_LAST] = "select " LC_FACT_OF_PAST IN_SLOT
                   " and standing in ('superseded', 'retracted') and standing <> 'claim'"
                   " order by seq desc limit 1",
     [FIND_HEAD] =
         "select seq, recorded_at, objects from heads where tenant_id = ?1 and user_id = ?2",
     [APPEND] = "insert into events (tenant_id, user_id, seq, type, v, recorded_at, refs, payload,"
                " is_erased) values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, 0)",
-    [MOVE] = "insert into fact_past (tenant_id, user_id, " LC_FACT_COLUMNS ", " LC_FACT_TAIL
-             ", ended_seq) select tenant_id, user_id, " LC_FACT_COLUMNS_A ", 0, " LC_FACT_COLUMNS_B
-             ", 'superseded', ?4, ?5, null, null, seq + 1 from fact_current"
-             " where tenant_id = ?1 and user_id = ?2 and id = ?3",
     [PUT] = "insert into fact_current (tenant_id, user_id, " NEW_COLUMNS ", place)"
-            " values (?1, ?2, " NEW_VALUES ", 0)"
-            " on conflict (tenant_id, user_id, scope, scope_id, key, persona_id, place)"
-            " do update set id = excluded.id, seq = excluded.seq, value = excluded.value,"
-            " source = excluded.source, authority = excluded.authority,"
-            " authority_rank = excluded.authority_rank, trust = excluded.trust,"
-            " memory_type = excluded.memory_type, observed_at = excluded.observed_at,"
-            " recorded_at = excluded.recorded_at, valid_until = excluded.valid_until,"
-            " is_constraint = excluded.is_constraint, constraint_type = excluded.constraint_type,"
-            " min_read = excluded.min_read, min_read_rank = excluded.min_read_rank,"
-            " min_write = excluded.min_write, min_write_rank = excluded.min_write_rank,"
-            " required_permission = excluded.required_permission, is_multi = excluded.is_multi,"
-            " supersedes = excluded.supersedes, depends_on = excluded.depends_on,"
-            " needs_review = 0, has_derived = 0",
-    [PUT_PAST] = "insert into fact_past (tenant_id, user_id, " NEW_COLUMNS ", standing, ended_seq)"
-                 " values (?1, ?2, " NEW_VALUES ", 'superseded', ?4)",
+            " values (?1, ?2, " NEW_VALUES ", 0)",
+    [REPLACE] = "update fact_current set id = ?3, seq = ?4, value = ?6, source = ?7,"
+                " authority = 'manager', authority_rank = 4, trust = 'user', memory_type = 'user',"
+                " observed_at = ?8, recorded_at = ?9, valid_until = null, is_constraint = 0,"
+                " constraint_type = null, min_read = null, min_read_rank = null, min_write = null,"
+                " min_write_rank = null, required_permission = null, is_multi = 0,"
+                " supersedes = ?10, depends_on = null, needs_review = 0, has_derived = 0"
+                " where tenant_id = ?1 and user_id = ?2 and scope = 'global' and scope_id = ''"
+                " and key = ?5 and persona_id = '' and place = 0",
+    [PUT_PAST] = "insert into fact_past (tenant_id, user_id, " NEW_COLUMNS
+                 ", standing, superseded_by, ended_at, ended_seq)"
+                 " values (?1, ?2, " NEW_VALUES ", 'superseded', ?11, ?12, ?13)",
     [KEEP_REQUEST] = "insert into requests (tenant_id, user_id, request_id, args_hash, answer,"
                      " recorded_at) values (?1, ?2, ?3, ?4, ?5, ?6)"
                      " on conflict (tenant_id, user_id, request_id) do update set"
@@ -96,6 +88,7 @@ typedef struct values { /* One write, ready to bind. */
     char key[16];
     char id[40];
     char superseded[40]; /* "" = none. */
+    char supersedes[48]; /* The same as a list. */
     char value[256];
     char refs[128];
     char payload[512];
@@ -180,6 +173,16 @@ static void bind_slot(const bare *b, int statement, const values *v)
     text(b, statement, 6, "");
 }
 
+/* Head and session are read once a transaction. */
+static void read_once(const bare *b)
+{
+    begin(b, FIND_HEAD);
+    step(b, FIND_HEAD);
+    begin(b, FIND_SESSION);
+    text(b, FIND_SESSION, 3, "");
+    step(b, FIND_SESSION);
+}
+
 static void read_before(const bare *b, const bare_plan *plan, const values *v)
 {
     if (plan->with_request) {
@@ -187,9 +190,6 @@ static void read_before(const bare *b, const bare_plan *plan, const values *v)
         text(b, FIND_REQUEST, 3, v->request_id);
         step(b, FIND_REQUEST);
     }
-    begin(b, FIND_SESSION);
-    text(b, FIND_SESSION, 3, "");
-    step(b, FIND_SESSION);
     bind_slot(b, FIND_SLOT, v);
     if (step(b, FIND_SLOT))
         return;
@@ -209,12 +209,22 @@ static void bind_fact(const bare *b, int statement, const values *v, int64_t seq
     text(b, statement, 7, "user");
     number(b, statement, 8, now_us);
     number(b, statement, 9, now_us);
-    text(b, statement, 10, v->superseded[0] != '\0' ? v->superseded : NULL);
+    text(b, statement, 10, v->supersedes[0] != '\0' ? v->supersedes : NULL);
+}
+
+/* The row of a version that ended with the event `seq`, which wrote `by`. */
+static void put_past(const bare *b, const values *v, int64_t own_seq, const char *by, int64_t seq)
+{
+    bind_fact(b, PUT_PAST, v, own_seq);
+    text(b, PUT_PAST, 11, by);
+    number(b, PUT_PAST, 12, INT64_C(1700000000000000) + seq * 1000);
+    number(b, PUT_PAST, 13, seq);
+    step(b, PUT_PAST);
 }
 
 static void write_rows(const bare *b, const bare_plan *plan, const values *v, int64_t seq)
 {
-    const char *superseded = v->superseded[0] != '\0' ? v->superseded : NULL;
+    bool supersedes = v->supersedes[0] != '\0';
     int64_t now_us = INT64_C(1700000000000000) + seq * 1000;
 
     begin(b, APPEND);
@@ -225,15 +235,14 @@ static void write_rows(const bare *b, const bare_plan *plan, const values *v, in
     text(b, APPEND, 7, v->refs);
     text(b, APPEND, 8, v->payload);
     step(b, APPEND);
-    if (superseded != NULL && !plan->rows_only) {
-        begin(b, MOVE);
-        text(b, MOVE, 3, superseded);
-        text(b, MOVE, 4, v->id);
-        number(b, MOVE, 5, now_us);
-        step(b, MOVE);
+    if (plan->rows_only) {
+        put_past(b, v, seq, v->id, seq);
+    } else {
+        if (supersedes)
+            put_past(b, v - BENCH_SLOTS, seq - BENCH_SLOTS, v->id, seq);
+        bind_fact(b, supersedes ? REPLACE : PUT, v, seq);
+        step(b, supersedes ? REPLACE : PUT);
     }
-    bind_fact(b, plan->rows_only ? PUT_PAST : PUT, v, seq);
-    step(b, plan->rows_only ? PUT_PAST : PUT);
     if (plan->with_request) {
         begin(b, KEEP_REQUEST);
         text(b, KEEP_REQUEST, 3, v->request_id);
@@ -264,8 +273,10 @@ static values *make_values(int count)
 
         snprintf(v->key, sizeof v->key, BENCH_KEY_FORMAT, n % BENCH_SLOTS);
         snprintf(v->id, sizeof v->id, ID_FORMAT, n);
-        if (n >= BENCH_SLOTS)
+        if (n >= BENCH_SLOTS) {
             snprintf(v->superseded, sizeof v->superseded, ID_FORMAT, n - BENCH_SLOTS);
+            snprintf(v->supersedes, sizeof v->supersedes, "[\"" ID_FORMAT "\"]", n - BENCH_SLOTS);
+        }
         snprintf(v->value, sizeof v->value, BENCH_VALUE_FORMAT, n);
         snprintf(v->refs, sizeof v->refs, "{\"id\":\"%s\",\"replaces\":\"%s\"}", v->id,
                  v->superseded);
@@ -321,12 +332,10 @@ double bare_store_run(const bare_plan *plan)
             due += plan->writes_per_commit;
             is_open = true;
         }
+        if (!plan->rows_only && is_first)
+            read_once(&b);
         if (!plan->rows_only)
             read_before(&b, plan, &all[n]);
-        if (!plan->rows_only && is_first) {
-            begin(&b, FIND_HEAD);
-            step(&b, FIND_HEAD);
-        }
         write_rows(&b, plan, &all[n], n + 1);
         if (n + 1 + 0.5 >= due || n + 1 == plan->writes) {
             put_head(&b, n + 1);

@@ -207,14 +207,11 @@ loci_status lc_fact_commit_confirm(lc_tx *tx, const lc_fact_ending *ending, lc_f
  * Restrictions are not looked at. */
 loci_status lc_fact_find_head(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
                               lc_fact *out, loci_error *err);
-/* The same in the global scope only, in one statement. */
-typedef struct lc_fact_global {
-    lc_fact fact;           /* Without an id when there is none. */
-    bool has_session_facts; /* Some session of the user has facts of its own, so that it matters
-                               which session it is. Only known with a fact. */
-} lc_fact_global;
-loci_status lc_fact_find_global(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
-                                lc_fact_global *out, loci_error *err);
+/* The same in one statement for a view without a scope, and for nearly every key: a global fact
+ * that anybody may read, of which no session has its own version. Otherwise `out` has no id, and
+ * the caller asks lc_fact_load_current(). */
+loci_status lc_fact_find_plain(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
+                               lc_fact *out, loci_error *err);
 /* What can be said of a key: the head, else an expired fact, else the last that ended. A key never
  * written, or one that must not be read, is LOCI_ENOTFOUND. */
 loci_status lc_fact_load_current(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,

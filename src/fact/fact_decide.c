@@ -419,6 +419,7 @@ static loci_status stand(deciding *d, loci_error *err)
         return status;
     if (takes_over) {
         written->replaces = d->heads->fact.id;
+        written->replaced = &d->heads->fact;
         lc_fact_ended_add(&ended, &d->heads->fact);
     }
     for (const lc_fact_node *each = d->targets; each != NULL; each = each->next) {

@@ -12,7 +12,7 @@
 
 static const lc_sql dependents_sql = {
     "select c.id, c.has_derived, c.needs_review from fact_edges e join fact_current c"
-    " on c.tenant_id = e.tenant_id and c.user_id = e.user_id and c.id = e.id"
+    " on c.tenant_id = e.tenant_id and c.user_id = e.user_id and c.seq = e.seq"
     " where e.tenant_id = $1 and e.user_id = $2 and e.on_id = $3 order by e.id",
     "ttt", "tii"};
 

@@ -5,12 +5,12 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "store/db.h"
+#include "fact/fact_row.h"
 
 static const lc_sql page_sql = {
     "select id, key, value from fact_current where tenant_id = $1 and user_id = $2"
-    " and id > $3 order by id limit $4",
-    "ttti", "ttt"};
+    " and seq > $3 order by seq limit $4",
+    "ttii", "ttt"};
 
 loci_status lc_fact_embed_text(lc_arena *arena, loci_str key, loci_str value, loci_str *out,
                                loci_error *err)
@@ -43,7 +43,8 @@ static loci_status each(lc_tx *tx, const lc_embed_page *page, lc_embed_visit *vi
     lc_rows rows;
     loci_status status = lc_tx_query(tx, &page_sql,
                                      (lc_arg[]){LC_T(page->tenant_id), LC_T(page->user_id),
-                                                LC_T(page->cursor), LC_I(page->limit)},
+                                                LC_I(lc_fact_seq_of(page->cursor)),
+                                                LC_I(page->limit)},
                                      &rows, err);
 
     while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {

@@ -219,7 +219,7 @@ loci_status lc_fact_written_decode(const lc_event *event, lc_arena *arena, lc_fa
     *out = (lc_fact_written){.fact = {.seq = event->seq, .recorded_at = event->recorded_at}};
     if (status != LOCI_OK)
         return status;
-    if (!decode_refs(json.refs, arena, out))
+    if (!decode_refs(json.refs, arena, out) || lc_fact_seq_of(out->fact.id) != event->seq)
         return lc_event_fail(event, err);
     decode_payload(json.payload, event->recorded_at, &out->fact);
     status = lc_event_raw(json.payload, "value", arena, &out->fact.value, err);

@@ -9,11 +9,12 @@
  * refs {id, replaces?, supersedes?[], unlink?[], review?[], depends_on?[], claim?, contests?,
  * late_for?}. Version 1 had {id, supersedes?}, where supersedes was what `replaces` is now. */
 typedef struct lc_fact_written {
-    lc_fact fact;           /* supersedes and depends_on are made from the lists. */
-    loci_str replaces;      /* The fact of its own slot whose place it takes, or none. */
-    lc_str_list supersedes; /* Others that end with it. */
-    lc_str_list unlink;     /* Those of both that depended on something. */
-    lc_str_list review;     /* Facts that now need a review. */
+    lc_fact fact;            /* supersedes and depends_on are made from the lists. */
+    loci_str replaces;       /* The fact of its own slot whose place it takes, or none. */
+    const lc_fact *replaced; /* That fact, from who has just read it; NULL = to be found. */
+    lc_str_list supersedes;  /* Others that end with it. */
+    lc_str_list unlink;      /* Those of both that depended on something. */
+    lc_str_list review;      /* Facts that now need a review. */
     lc_str_list depends_on;
 } lc_fact_written;
 

@@ -12,15 +12,15 @@
 
 static const lc_sql heads_sql = {"select " LC_FACT_OF_CURRENT LC_FACT_IN_KEY
                                  " and persona_id in ('', $6)",
-                                 "tttttt", LC_FACT_ROW_KINDS};
+                                 "tttttt", LC_FACT_KINDS};
 
-/* The same for the usual case, with an answer to whether it is one. */
-static const lc_sql global_sql = {
-    "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL_VALID
-    ", case when exists (select 1 from fact_current s where s.tenant_id = $1 and s.user_id = $2"
-    " and s.scope = 'session') then 1 else 0 end from fact_current" LC_FACT_IN_KEY
-    " and persona_id in ('', $6)",
-    "tttttt", LC_FACT_ROW_KINDS "i"};
+/* What a key holds everywhere and in sessions, of all personas, without much ado: SQLite makes a
+ * table of its own for an `in`. */
+static const lc_sql near_sql = {"select " LC_FACT_OF_CURRENT
+                                " where tenant_id = $1 and user_id = $2 and key = $3"
+                                " and scope >= 'global' and scope <= 'session' limit 17",
+                                "ttt", LC_FACT_KINDS};
+#define NEAR_MAX 16
 
 static const lc_sql last_seen_sql = {"select " LC_FACT_OF_PAST LC_FACT_IN_KEY
                                      " and persona_id in ('', $6) and standing <> 'claim'"
@@ -28,17 +28,25 @@ static const lc_sql last_seen_sql = {"select " LC_FACT_OF_PAST LC_FACT_IN_KEY
                                      "tttttt", LC_FACT_ROW_KINDS};
 
 /* Falling, so that a persona's own comes before everybody's. */
-static const lc_sql place_sql = {
+static const lc_sql global_sql = {
+    "select " LC_FACT_OF_CURRENT " where tenant_id = $1 and user_id = $2" LC_FACT_IN_GLOBAL
+    " and persona_id in ('', $3)"
+    " order by key desc, scope desc, scope_id desc, persona_id desc, place desc",
+    "ttt", LC_FACT_KINDS};
+
+/* Through the index that leaves out what is everywhere. */
+static const lc_sql inner_sql = {
     "select " LC_FACT_OF_CURRENT
-    " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4"
-    " and persona_id in ('', $5) order by key desc, persona_id desc, place desc",
-    "ttttt", LC_FACT_ROW_KINDS};
+    " where tenant_id = $1 and user_id = $2 and scope = $4 and scope_id = $5"
+    " and scope <> 'global' and persona_id in ('', $3)"
+    " order by key desc, persona_id desc, place desc",
+    "ttttt", LC_FACT_KINDS};
 
 static const lc_sql valid_sql = {
     "select " LC_FACT_OF_CURRENT
     " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4"
     " and persona_id in ('', $5) and (key, id) > ($6, $7) order by key, id",
-    "ttttttt", LC_FACT_ROW_KINDS};
+    "ttttttt", LC_FACT_KINDS};
 
 /* $3 $4, $5 $6: two inner places; $7 persona. */
 #define IN_CHAIN                                                                                   \
@@ -48,7 +56,7 @@ static const lc_sql valid_sql = {
 static const lc_sql chain_sql = {"select " LC_FACT_OF_CURRENT
                                  " where tenant_id = $1 and user_id = $2" IN_CHAIN
                                  " and (key, id) > ($8, $9) order by key, id",
-                                 "ttttttttt", LC_FACT_ROW_KINDS};
+                                 "ttttttttt", LC_FACT_KINDS};
 
 /* What stands for the tail of past rows, with names, in a sub-select. */
 #define TAIL_NAMED                                                                                 \
@@ -129,8 +137,18 @@ static bool is_before(const lc_fact *a, const lc_fact *b)
 typedef struct found {
     lc_fact head;    /* The best one that is not expired. */
     lc_fact expired; /* The best one that is. */
-    bool has_session_facts;
 } found;
+
+static loci_status note(found *f, const lc_fact *fact, int64_t now_us, lc_arena *arena,
+                        loci_error *err)
+{
+    lc_fact *best = lc_fact_is_expired(fact, now_us) ? &f->expired : &f->head;
+
+    if (best->id.ptr != NULL && !is_before(fact, best))
+        return LOCI_OK;
+    *best = *fact;
+    return lc_fact_keep(arena, best) ? LOCI_OK : lc_fail_memory(err);
+}
 
 static loci_status look_up(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_arena *arena,
                            found *out, loci_error *err)
@@ -143,32 +161,47 @@ static loci_status look_up(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_
         return status;
     while (lc_rows_next(&rows, &status, err)) {
         lc_fact fact = lc_fact_from_row(&rows);
-        lc_fact *best = lc_fact_is_expired(&fact, tx->now_us) ? &out->expired : &out->head;
 
-        if (sql == &global_sql)
-            out->has_session_facts = lc_rows_i64(&rows, LC_FACT_ROW_COLUMNS) == 1;
-        if (best->id.ptr != NULL && !is_before(&fact, best))
-            continue;
-        *best = fact;
-        if (!lc_fact_keep(arena, best)) {
-            status = lc_fail_memory(err);
+        status = note(out, &fact, tx->now_us, arena, err);
+        if (status != LOCI_OK)
             break;
-        }
     }
     lc_rows_end(&rows);
     return status;
 }
 
-loci_status lc_fact_find_global(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
-                                lc_fact_global *out, loci_error *err)
+static bool is_seen_by(const lc_fact *fact, loci_str persona_id)
 {
-    const place global = {LC_STR("global"), LC_STR("")};
-    found f;
-    loci_status status = look_up(
-        tx, &global_sql, (lc_arg[]){KEY_ARGS(tx, &global, key, persona_id)}, arena, &f, err);
+    return fact->persona_id.len == 0 || lc_str_eq(fact->persona_id, persona_id);
+}
 
-    if (status == LOCI_OK)
-        *out = (lc_fact_global){.fact = f.head, .has_session_facts = f.has_session_facts};
+loci_status lc_fact_find_plain(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
+                               lc_fact *out, loci_error *err)
+{
+    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(key)};
+    bool is_plain = true;
+    found f = {0};
+    int count = 0;
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, &near_sql, args, &rows, err);
+
+    *out = (lc_fact){0};
+    if (status != LOCI_OK)
+        return status;
+    while (is_plain && lc_rows_next(&rows, &status, err)) {
+        lc_fact fact = lc_fact_from_row(&rows);
+
+        if (!is_seen_by(&fact, persona_id))
+            ;
+        else if (lc_str_is(fact.scope, "global"))
+            status = note(&f, &fact, tx->now_us, arena, err);
+        else if (lc_str_is(fact.scope, "session"))
+            is_plain = false;
+        is_plain = is_plain && ++count <= NEAR_MAX && status == LOCI_OK;
+    }
+    lc_rows_end(&rows);
+    if (status == LOCI_OK && is_plain && !lc_fact_is_restricted(&f.head))
+        *out = f.head;
     return status;
 }
 
@@ -396,10 +429,10 @@ loci_status lc_fact_each_current(lc_tx *tx, const lc_fact_view *view, lc_fact_vi
     start_hiding(&h, tx, view);
     for (size_t i = 0; status == LOCI_OK && i < h.place_count; i++) {
         lc_buf_reset(&h.last_key);
-        status = visit_rows(tx, &place_sql,
+        status = visit_rows(tx, i + 1 < h.place_count ? &inner_sql : &global_sql,
                             (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
-                                       LC_T(h.places[i].scope), LC_T(h.places[i].scope_id),
-                                       LC_T(lc_fact_or_empty(view->persona_id))},
+                                       LC_T(lc_fact_or_empty(view->persona_id)),
+                                       LC_T(h.places[i].scope), LC_T(h.places[i].scope_id)},
                             &w, err);
     }
     end_hiding(&h);

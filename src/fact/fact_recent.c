@@ -13,11 +13,10 @@
 #define ENDED_OR_CLAIMED " and standing in ('superseded', 'retracted', 'claim')"
 #define OF_PERSONA " and persona_id in ('', $5) order by ended_seq desc limit $4"
 
-static const lc_sql recent_sql = {WRITTEN_AFTER
-                                  " and persona_id in ('', $5) order by seq desc limit $4",
-                                  "ttiit", LC_FACT_ROW_KINDS};
+static const lc_sql recent_sql = {
+    WRITTEN_AFTER " and persona_id in ('', $5) order by seq desc limit $4", "ttiit", LC_FACT_KINDS};
 static const lc_sql recent_of_all_sql = {WRITTEN_AFTER " order by seq desc limit $4", "ttii",
-                                         LC_FACT_ROW_KINDS};
+                                         LC_FACT_KINDS};
 static const lc_sql ended_sql = {ENDED_AFTER ENDED OF_PERSONA, "ttiit", LC_FACT_ROW_KINDS};
 static const lc_sql ended_or_claimed_sql = {ENDED_AFTER ENDED_OR_CLAIMED OF_PERSONA, "ttiit",
                                             LC_FACT_ROW_KINDS};
@@ -31,7 +30,7 @@ static const lc_sql count_sql = {"select standing, count(*) from fact_past where
 static const lc_sql doubt_sql = {"select " LC_FACT_OF_CURRENT
                                  " where tenant_id = $1 and user_id = $2 and needs_review = 1"
                                  " and seq > $3 order by seq desc limit $4",
-                                 "ttii", LC_FACT_ROW_KINDS};
+                                 "ttii", LC_FACT_KINDS};
 
 static const lc_sql prefix_sql = {"select " LC_FACT_OF_CURRENT
                                   " where tenant_id = $1 and user_id = $2 and scope = 'global'"

@@ -31,8 +31,11 @@ static const lc_column current_columns[] = {
     {"place", 'i', false},     {NULL, 0, false},
 };
 
+/* The key of a fact comes before its place: one look shows where it has facts. Places other than
+ * everywhere are few and have an index of their own. */
 static const lc_index current_indexes[] = {
-    {"id", "tenant_id, user_id, id", NULL, false},
+    {"place", "tenant_id, user_id, scope, scope_id, key, persona_id, place", "scope <> 'global'",
+     false},
     {"seq", "tenant_id, user_id, seq", NULL, false},
     {"doubt", "tenant_id, user_id, seq", "needs_review = 1", false},
     {NULL, NULL, NULL, false},
@@ -42,7 +45,7 @@ static const lc_table current_table = {
     .name = "fact_current",
     .table_class = LC_TABLE_PROJECTION,
     .columns = current_columns,
-    .key = "tenant_id, user_id, scope, scope_id, key, persona_id, place",
+    .key = "tenant_id, user_id, key, scope, scope_id, persona_id, place",
     .indexes = current_indexes,
 };
 
@@ -54,7 +57,7 @@ static const lc_column past_columns[] = {
 };
 
 static const lc_index past_indexes[] = {
-    {"slot", "tenant_id, user_id, scope, scope_id, key, seq", "standing <> 'claim'", false},
+    {"slot", "tenant_id, user_id, key, scope, scope_id, seq", "standing <> 'claim'", false},
     {"claim", "tenant_id, user_id, seq", "standing = 'claim'", false},
     {"ended", "tenant_id, user_id, ended_seq", NULL, false},
     {NULL, NULL, NULL, false},
@@ -64,13 +67,13 @@ static const lc_table past_table = {
     .name = "fact_past",
     .table_class = LC_TABLE_PROJECTION,
     .columns = past_columns,
-    .key = "tenant_id, user_id, id",
+    .key = "tenant_id, user_id, seq",
     .indexes = past_indexes,
 };
 
 static const lc_column edge_columns[] = {
     {"tenant_id", 't', false}, {"user_id", 't', false}, {"on_id", 't', false},
-    {"id", 't', false},        {NULL, 0, false},
+    {"id", 't', false},        {"seq", 'i', false},     {NULL, 0, false},
 };
 
 static const lc_index edge_indexes[] = {
@@ -104,59 +107,49 @@ static const lc_table flags_table = {
     "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,"      \
     " $22, $23, $24, $25"
 
-/* The fact of a slot that holds one gives way to the next here. */
 static const lc_sql put_current_sql = {
     "insert into fact_current (tenant_id, user_id, " LC_FACT_COLUMNS_A
     ", supersedes, depends_on, place, needs_review, has_derived)"
-    " values ($1, $2, " VALUES_23 ", $26, $27, $28, 0, 0)"
-    " on conflict (tenant_id, user_id, scope, scope_id, key, persona_id, place) do update set"
-    " id = excluded.id, seq = excluded.seq, value = excluded.value, source = excluded.source,"
-    " authority = excluded.authority, authority_rank = excluded.authority_rank,"
-    " trust = excluded.trust, memory_type = excluded.memory_type,"
-    " observed_at = excluded.observed_at, recorded_at = excluded.recorded_at,"
-    " valid_until = excluded.valid_until, is_constraint = excluded.is_constraint,"
-    " constraint_type = excluded.constraint_type, min_read = excluded.min_read,"
-    " min_read_rank = excluded.min_read_rank, min_write = excluded.min_write,"
-    " min_write_rank = excluded.min_write_rank,"
-    " required_permission = excluded.required_permission, is_multi = excluded.is_multi,"
-    " supersedes = excluded.supersedes, depends_on = excluded.depends_on, needs_review = 0,"
-    " has_derived = 0",
+    " values ($1, $2, " VALUES_23 ", $26, $27, $28, 0, 0)",
+    "tt" LC_FACT_KINDS_A "tti", NULL};
+
+/* The fact of a slot that holds one gives way to the next. The same parameters. */
+static const lc_sql replace_current_sql = {
+    "update fact_current set id = $3, seq = $4, value = $6, source = $7, authority = $8,"
+    " authority_rank = $9, trust = $10, memory_type = $11, observed_at = $15, recorded_at = $16,"
+    " valid_until = $17, is_constraint = $18, constraint_type = $19, min_read = $20,"
+    " min_read_rank = $21, min_write = $22, min_write_rank = $23, required_permission = $24,"
+    " is_multi = $25, supersedes = $26, depends_on = $27, needs_review = 0, has_derived = 0"
+    " where tenant_id = $1 and user_id = $2 and scope = $12 and scope_id = $13 and key = $5"
+    " and persona_id = $14 and place = $28",
     "tt" LC_FACT_KINDS_A "tti", NULL};
 
 static const lc_sql put_past_sql = {
     "insert into fact_past (tenant_id, user_id, " LC_FACT_COLUMNS_A
-    ", supersedes, depends_on, standing, superseded_by, ended_at, contests, ended_seq,"
-    " needs_review, has_derived, reason) values ($1, $2, " VALUES_23
-    ", $26, $27, $28, $29, $30, $31, $32, 0, 0, null)",
-    "tt" LC_FACT_KINDS_A "ttttiti", NULL};
+    ", supersedes, depends_on, has_derived, standing, superseded_by, ended_at, contests, reason,"
+    " ended_seq, needs_review) values ($1, $2, " VALUES_23
+    ", $26, $27, $28, $29, $30, $31, $32, $33, $34, 0)",
+    "tt" LC_FACT_KINDS_A "ttittitti", NULL};
 
-static const lc_sql move_sql = {
-    "insert into fact_past (tenant_id, user_id, " LC_FACT_COLUMNS ", " LC_FACT_TAIL ", ended_seq)"
-    " select tenant_id, user_id, " LC_FACT_COLUMNS_A ", 0, " LC_FACT_COLUMNS_B
-    ", cast($4 as text), cast($5 as text), cast($6 as bigint), null, cast($7 as text),"
-    " cast($8 as bigint) from fact_current where tenant_id = $1 and user_id = $2 and id = $3",
-    "ttttti"
-    "ti",
-    NULL};
-
-static const lc_sql remove_sql = {
-    "delete from fact_current where tenant_id = $1 and user_id = $2 and id = $3", "ttt", NULL};
+static const lc_sql remove_sql = {"delete from fact_current where tenant_id = $1 and user_id = $2"
+                                  " and seq = $3 and id = $4",
+                                  "ttit", NULL};
 
 static const lc_sql unlink_sql = {
     "delete from fact_edges where tenant_id = $1 and user_id = $2 and id = $3", "ttt", NULL};
 
 static const lc_sql link_sql = {
-    "insert into fact_edges (tenant_id, user_id, on_id, id) values ($1, $2, $3, $4)"
+    "insert into fact_edges (tenant_id, user_id, on_id, id, seq) values ($1, $2, $3, $4, $5)"
     " on conflict (tenant_id, user_id, on_id, id) do nothing",
-    "tttt", NULL};
+    "tttti", NULL};
 
 static const lc_sql derive_sql = {"update fact_current set has_derived = 1"
-                                  " where tenant_id = $1 and user_id = $2 and id = $3",
-                                  "ttt", NULL};
+                                  " where tenant_id = $1 and user_id = $2 and seq = $3 and id = $4",
+                                  "ttit", NULL};
 
-static const lc_sql mark_sql = {"update fact_current set needs_review = $4"
-                                " where tenant_id = $1 and user_id = $2 and id = $3",
-                                "ttti", NULL};
+static const lc_sql mark_sql = {"update fact_current set needs_review = $5"
+                                " where tenant_id = $1 and user_id = $2 and seq = $3 and id = $4",
+                                "ttiti", NULL};
 
 static const lc_sql flag_sql = {
     "insert into fact_flags (tenant_id, user_id, id, seq, flagged_at, cleared_at)"
@@ -169,9 +162,10 @@ static const lc_sql clear_flag_sql = {
     "ttti", NULL};
 
 #define WHOSE(event) LC_T((event)->tenant_id), LC_T((event)->user_id)
+#define WHICH(event, id) WHOSE(event), LC_I(lc_fact_seq_of(id)), LC_T(id)
 #define I_OR_NULL(n, none) ((n) != (none) ? LC_I(n) : LC_NULL)
 
-/* What $1 to $27 of both insertions are. */
+/* What $1 to $27 are, wherever a row is put. */
 #define ROW_ARGS(event, f)                                                                         \
     WHOSE(event), LC_T((f)->id), LC_I((f)->seq), LC_T((f)->key), LC_T((f)->value),                 \
         LC_T_OR_NULL((f)->source), LC_T(lc_fact_or_empty((f)->authority.name)),                    \
@@ -185,46 +179,67 @@ static const lc_sql clear_flag_sql = {
         LC_T_OR_NULL((f)->supersedes), LC_T_OR_NULL((f)->depends_on)
 
 static loci_status put_current(lc_tx *tx, const lc_event *event, const lc_fact *fact,
-                               loci_error *err)
+                               bool takes_over, loci_error *err)
 {
-    return lc_tx_exec(tx, &put_current_sql,
-                      (lc_arg[]){ROW_ARGS(event, fact), LC_I(fact->is_multi ? fact->seq : 0)}, err);
+    const lc_arg args[] = {ROW_ARGS(event, fact), LC_I(fact->is_multi ? fact->seq : 0)};
+
+    return takes_over ? lc_tx_exec_one(tx, &replace_current_sql, args, err)
+                      : lc_tx_exec(tx, &put_current_sql, args, err);
 }
 
-/* Late ones, claims, and what was erased: in the past from the beginning. */
 static loci_status put_past(lc_tx *tx, const lc_event *event, const lc_fact *fact, loci_error *err)
 {
-    const char *standing = fact->standing == LC_FACT_IS_LATE    ? "late"
-                           : fact->standing == LC_FACT_IS_CLAIM ? "claim"
-                                                                : "erased";
-
     return lc_tx_exec(tx, &put_past_sql,
-                      (lc_arg[]){ROW_ARGS(event, fact), LC_T(loci_str_of(standing)),
+                      (lc_arg[]){ROW_ARGS(event, fact), LC_I(fact->has_derived),
+                                 LC_T(loci_str_of(lc_fact_standing_name(fact->standing))),
                                  LC_T_OR_NULL(fact->superseded_by), LC_I(event->recorded_at),
-                                 LC_T_OR_NULL(fact->contests), LC_I(event->seq)},
+                                 LC_T_OR_NULL(fact->contests), LC_T_OR_NULL(fact->reason),
+                                 LC_I(event->seq)},
                       err);
 }
 
 /* How a fact ends. */
 typedef struct ending {
-    const char *standing;
+    lc_fact_standing standing;
     loci_str superseded_by;
     loci_str reason;
-    bool stays; /* The next one is written over its row. */
 } ending;
+
+/* Only the row of the past: what becomes of the other is the caller's business. */
+static loci_status keep_past(lc_tx *tx, const lc_event *event, const lc_fact *fact,
+                             const ending *how, loci_error *err)
+{
+    lc_fact ended = *fact;
+
+    ended.standing = how->standing;
+    ended.superseded_by = how->superseded_by;
+    ended.reason = how->reason;
+    return put_past(tx, event, &ended, err);
+}
+
+/* Without an id when it is not valid: its event was erased, and so it ended before. */
+static loci_status find_valid(lc_tx *tx, const lc_event *event, loci_str id, lc_fact *out,
+                              loci_error *err)
+{
+    return lc_fact_find_row(tx,
+                            &(lc_fact_query){&lc_fact_valid_sql, (lc_arg[]){WHICH(event, id)}, 1},
+                            &tx->db->scratch, out, err);
+}
 
 static loci_status end_fact(lc_tx *tx, const lc_event *event, loci_str id, const ending *how,
                             loci_error *err)
 {
-    loci_status status = lc_tx_exec(
-        tx, &move_sql,
-        (lc_arg[]){WHOSE(event), LC_T(id), LC_T(loci_str_of(how->standing)),
-                   LC_T_OR_NULL(how->superseded_by), LC_I(event->recorded_at),
-                   LC_T_OR_NULL(how->reason), LC_I(event->seq)},
-        err);
+    lc_arena *arena = &tx->db->scratch;
+    lc_arena_mark mark = lc_arena_get_mark(arena);
+    lc_fact fact;
+    loci_status status = find_valid(tx, event, id, &fact, err);
 
-    if (status == LOCI_OK && !how->stays)
-        status = lc_tx_exec(tx, &remove_sql, (lc_arg[]){WHOSE(event), LC_T(id)}, err);
+    if (status == LOCI_OK && fact.id.ptr != NULL) {
+        status = keep_past(tx, event, &fact, how, err);
+        if (status == LOCI_OK)
+            status = lc_tx_exec(tx, &remove_sql, (lc_arg[]){WHICH(event, id)}, err);
+    }
+    lc_arena_rewind(arena, mark);
     return status;
 }
 
@@ -252,8 +267,7 @@ static loci_status flag_facts(lc_tx *tx, const lc_event *event, lc_str_list ids,
     loci_status status = LOCI_OK;
 
     for (size_t i = 0; status == LOCI_OK && i < ids.count; i++) {
-        status = lc_tx_exec(tx, &mark_sql, (lc_arg[]){WHOSE(event), LC_T(ids.items[i]), LC_I(1)},
-                            err);
+        status = lc_tx_exec(tx, &mark_sql, (lc_arg[]){WHICH(event, ids.items[i]), LC_I(1)}, err);
         if (status == LOCI_OK)
             status = lc_tx_exec(tx, &flag_sql,
                                 (lc_arg[]){WHOSE(event), LC_T(ids.items[i]), LC_I(event->seq),
@@ -271,34 +285,57 @@ static loci_status link_fact(lc_tx *tx, const lc_event *event, const lc_fact_wri
     for (size_t i = 0; status == LOCI_OK && i < written->depends_on.count; i++) {
         loci_str on_id = written->depends_on.items[i];
 
-        status = lc_tx_exec(tx, &link_sql,
-                            (lc_arg[]){WHOSE(event), LC_T(on_id), LC_T(written->fact.id)}, err);
+        status = lc_tx_exec(
+            tx, &link_sql,
+            (lc_arg[]){WHOSE(event), LC_T(on_id), LC_T(written->fact.id), LC_I(written->fact.seq)},
+            err);
         if (status == LOCI_OK)
-            status = lc_tx_exec(tx, &derive_sql, (lc_arg[]){WHOSE(event), LC_T(on_id)}, err);
+            status = lc_tx_exec(tx, &derive_sql, (lc_arg[]){WHICH(event, on_id)}, err);
     }
     return status;
 }
 
 /* ---- Applying: events ------------------------------------------------------------------------ */
 
+/* Ends the fact of its own slot. `*takes_over`: its row is there to be written over. */
+static loci_status end_own(lc_tx *tx, const lc_event *event, const lc_fact_written *written,
+                           bool *takes_over, loci_error *err)
+{
+    const lc_fact *fact = &written->fact;
+    const ending how = {.standing = LC_FACT_IS_SUPERSEDED, .superseded_by = fact->id};
+    const lc_fact *before = written->replaced;
+    lc_fact found;
+    loci_status status = LOCI_OK;
+
+    *takes_over = false;
+    if (fact->standing != LC_FACT_VALID || fact->is_multi)
+        return end_fact(tx, event, written->replaces, &how, err);
+    if (before == NULL) {
+        status = find_valid(tx, event, written->replaces, &found, err);
+        before = &found;
+    }
+    if (status != LOCI_OK || before->id.ptr == NULL)
+        return status;
+    *takes_over = true;
+    return keep_past(tx, event, before, &how, err);
+}
+
 static loci_status apply_fact(lc_tx *tx, const lc_event *event, const lc_fact_written *written,
                               loci_error *err)
 {
     const lc_fact *fact = &written->fact;
-    const ending other = {.standing = "superseded", .superseded_by = fact->id};
-    const ending own = {.standing = "superseded",
-                        .superseded_by = fact->id,
-                        .stays = fact->standing == LC_FACT_VALID && !fact->is_multi};
+    const ending other = {.standing = LC_FACT_IS_SUPERSEDED, .superseded_by = fact->id};
+    bool takes_over = false;
     loci_status status = LOCI_OK;
 
     if (written->replaces.len > 0)
-        status = end_fact(tx, event, written->replaces, &own, err);
+        status = end_own(tx, event, written, &takes_over, err);
     if (status == LOCI_OK)
         status = end_facts(tx, event, written->supersedes, &other, err);
     if (status == LOCI_OK)
         status = unlink_facts(tx, event, written->unlink, err);
     if (status == LOCI_OK)
-        status = fact->standing == LC_FACT_VALID ? put_current(tx, event, fact, err)
+        status = fact->standing == LC_FACT_VALID ? put_current(tx, event, fact, takes_over, err)
                                                  : put_past(tx, event, fact, err);
     if (status == LOCI_OK && fact->standing == LC_FACT_VALID)
         status = link_fact(tx, event, written, err);
@@ -333,7 +370,7 @@ static loci_status apply_retracted(lc_tx *tx, const lc_event *event, loci_error 
     lc_arena_mark mark = lc_arena_get_mark(arena);
     lc_fact_retracted retracted;
     loci_status status = lc_fact_retracted_decode(event, arena, &retracted, err);
-    ending how = {.standing = "retracted"};
+    ending how = {.standing = LC_FACT_IS_RETRACTED};
 
     if (status == LOCI_OK) {
         how.reason = retracted.reason;
@@ -358,7 +395,7 @@ static loci_status apply_reviewed(lc_tx *tx, const lc_event *event, loci_error *
     if (status == LOCI_OK && id.len == 0)
         status = lc_event_fail(event, err);
     if (status == LOCI_OK)
-        status = lc_tx_exec(tx, &mark_sql, (lc_arg[]){WHOSE(event), LC_T(id), LC_I(0)}, err);
+        status = lc_tx_exec(tx, &mark_sql, (lc_arg[]){WHICH(event, id), LC_I(0)}, err);
     if (status == LOCI_OK)
         status = lc_tx_exec(tx, &clear_flag_sql,
                             (lc_arg[]){WHOSE(event), LC_T(id), LC_I(event->recorded_at)}, err);
@@ -396,13 +433,13 @@ static const lc_sql two_valid_sql = {
 
 static const lc_sql both_sql = {
     "select c.id from fact_current c join fact_past p on p.tenant_id = c.tenant_id"
-    " and p.user_id = c.user_id and p.id = c.id where c.tenant_id = $1 and c.user_id = $2"
+    " and p.user_id = c.user_id and p.seq = c.seq where c.tenant_id = $1 and c.user_id = $2"
     " order by c.id limit 20",
     "tt", "t"};
 
 static const lc_sql lost_edge_sql = {
     "select e.id from fact_edges e left join fact_current c on c.tenant_id = e.tenant_id"
-    " and c.user_id = e.user_id and c.id = e.id where e.tenant_id = $1 and e.user_id = $2"
+    " and c.user_id = e.user_id and c.seq = e.seq where e.tenant_id = $1 and e.user_id = $2"
     " and (c.id is null or e.on_id not in " KNOWN ") order by e.id limit 20",
     "tt", "t"};
 

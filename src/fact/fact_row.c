@@ -19,6 +19,11 @@ static lc_fact_standing standing_of(loci_str name)
     return (lc_fact_standing)standing;
 }
 
+const char *lc_fact_standing_name(lc_fact_standing standing)
+{
+    return standings[standing];
+}
+
 const char *lc_fact_status(const lc_fact *fact, int64_t now_us)
 {
     if (fact->standing == LC_FACT_IS_LATE)
@@ -28,9 +33,21 @@ const char *lc_fact_status(const lc_fact *fact, int64_t now_us)
     return standings[fact->standing];
 }
 
+static void add_tail(const lc_rows *r, lc_fact *fact)
+{
+    const int tail = LC_FACT_COLUMN_COUNT;
+
+    fact->standing = standing_of(lc_rows_str(r, tail));
+    fact->superseded_by = lc_rows_str(r, tail + 1);
+    if (!lc_rows_is_null(r, tail + 2))
+        fact->ended_at = lc_rows_i64(r, tail + 2);
+    fact->contests = lc_rows_str(r, tail + 3);
+    fact->reason = lc_rows_str(r, tail + 4);
+}
+
 lc_fact lc_fact_from_row(const lc_rows *r)
 {
-    return (lc_fact){
+    lc_fact fact = {
         .id = lc_rows_str(r, 0),
         .seq = lc_rows_i64(r, 1),
         .key = lc_rows_str(r, 2),
@@ -55,12 +72,13 @@ lc_fact lc_fact_from_row(const lc_rows *r)
         .has_derived = lc_rows_i64(r, 24) == 1,
         .supersedes = lc_rows_str(r, 25),
         .depends_on = lc_rows_str(r, 26),
-        .standing = standing_of(lc_rows_str(r, 27)),
-        .superseded_by = lc_rows_str(r, 28),
-        .ended_at = lc_rows_is_null(r, 29) ? LC_FACT_NO_TIME : lc_rows_i64(r, 29),
-        .contests = lc_rows_str(r, 30),
-        .reason = lc_rows_str(r, 31),
+        .standing = LC_FACT_VALID,
+        .ended_at = LC_FACT_NO_TIME,
     };
+
+    if (r->column_count == LC_FACT_ROW_COLUMN_COUNT)
+        add_tail(r, &fact);
+    return fact;
 }
 
 /* One piece of memory for all texts. */
@@ -164,7 +182,7 @@ loci_status lc_fact_find_row(lc_tx *tx, const lc_fact_query *query, lc_arena *ar
 
 static const lc_sql slot_sql = {"select " LC_FACT_OF_CURRENT LC_FACT_IN_KEY
                                 " and persona_id = $6 order by place",
-                                "tttttt", LC_FACT_ROW_KINDS};
+                                "tttttt", LC_FACT_KINDS};
 
 static const lc_sql last_sql = {
     "select " LC_FACT_OF_PAST LC_FACT_IN_KEY " and persona_id = $6"
@@ -172,15 +190,15 @@ static const lc_sql last_sql = {
     " order by seq desc limit 1",
     "tttttt", LC_FACT_ROW_KINDS};
 
-static const lc_sql current_id_sql = {"select " LC_FACT_OF_CURRENT
-                                      " where tenant_id = $1 and user_id = $2 and id = $3"
-                                      " and persona_id in ('', $4)",
-                                      "tttt", LC_FACT_ROW_KINDS};
+const lc_sql lc_fact_valid_sql = {"select " LC_FACT_OF_CURRENT
+                                  " where tenant_id = $1 and user_id = $2 and seq = $3"
+                                  " and id = $4",
+                                  "ttit", LC_FACT_KINDS};
 
 static const lc_sql past_id_sql = {"select " LC_FACT_OF_PAST
-                                   " where tenant_id = $1 and user_id = $2 and id = $3"
-                                   " and persona_id in ('', $4) and standing <> 'erased'",
-                                   "tttt", LC_FACT_ROW_KINDS};
+                                   " where tenant_id = $1 and user_id = $2 and seq = $3"
+                                   " and id = $4 and standing <> 'erased'",
+                                   "ttit", LC_FACT_ROW_KINDS};
 
 #define SLOT_ARGS(tx, slot)                                                                        \
     (lc_arg[])                                                                                     \
@@ -209,16 +227,24 @@ loci_status lc_fact_find_last(lc_tx *tx, const lc_fact_slot *slot, lc_arena *are
                             err);
 }
 
+static loci_status find_id(lc_tx *tx, const lc_sql *sql, loci_str id, lc_arena *arena, lc_fact *out,
+                           loci_error *err)
+{
+    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(lc_fact_seq_of(id)),
+                           LC_T(id)};
+
+    return lc_fact_find_row(tx, &(lc_fact_query){sql, args, 1}, arena, out, err);
+}
+
 loci_status lc_fact_find_id(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena,
                             lc_fact *out, loci_error *err)
 {
-    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(id),
-                           LC_T(lc_fact_or_empty(persona_id))};
-    loci_status status = lc_fact_find_row(tx, &(lc_fact_query){&current_id_sql, args, 1}, arena,
-                                          out, err);
+    loci_status status = find_id(tx, &lc_fact_valid_sql, id, arena, out, err);
 
     if (status == LOCI_OK && out->id.ptr == NULL)
-        status = lc_fact_find_row(tx, &(lc_fact_query){&past_id_sql, args, 1}, arena, out, err);
+        status = find_id(tx, &past_id_sql, id, arena, out, err);
+    if (status == LOCI_OK && out->persona_id.len > 0 && !lc_str_eq(out->persona_id, persona_id))
+        *out = (lc_fact){0};
     return status;
 }
 

@@ -21,28 +21,42 @@
     "iiiit"                                                                                        \
     "tititi"
 #define LC_FACT_KINDS LC_FACT_KINDS_A "iitt"
-/* What only past rows have, and what stands for it beside current ones. */
+#define LC_FACT_COLUMN_COUNT 27
+/* What only past rows have. */
 #define LC_FACT_TAIL "standing, superseded_by, ended_at, contests, reason"
-#define LC_FACT_TAIL_VALID                                                                         \
-    "cast('valid' as text), cast(null as text), cast(null as bigint), cast(null as text),"         \
-    " cast(null as text)"
 #define LC_FACT_TAIL_KINDS "ttitt"
 #define LC_FACT_ROW_KINDS LC_FACT_KINDS LC_FACT_TAIL_KINDS
-#define LC_FACT_ROW_COLUMNS 32 /* Of both together. */
+#define LC_FACT_ROW_COLUMN_COUNT 32
 
-#define LC_FACT_OF_CURRENT LC_FACT_COLUMNS ", " LC_FACT_TAIL_VALID " from fact_current"
+/* LC_FACT_KINDS and LC_FACT_ROW_KINDS. */
+#define LC_FACT_OF_CURRENT LC_FACT_COLUMNS " from fact_current"
 #define LC_FACT_OF_PAST LC_FACT_COLUMNS ", " LC_FACT_TAIL " from fact_past"
 
 /* $1 tenant, $2 user, $3 scope, $4 scope_id, $5 key. */
 #define LC_FACT_IN_KEY                                                                             \
     " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4 and key = $5"
 
+/* Everywhere, for statements that read in the order of the key. SQLite leaves a column that equals
+ * a constant out of `order by` and then sorts what is in order already, so none of this is "=". */
+#define LC_FACT_IN_GLOBAL " and scope >= 'global' and scope <= 'global' and scope_id <= ''"
+
 static inline loci_str lc_fact_or_empty(loci_str text)
 {
     return text.ptr == NULL ? (loci_str){"", 0} : text;
 }
 
-/* Text is borrowed from the row. */
+/* The event that wrote a fact, which its id tells: rows are found by it, since an index of numbers
+ * is less to write than one of ids. -1 = no id of a fact, and no row. */
+static inline int64_t lc_fact_seq_of(loci_str id)
+{
+    lc_id_parts parts;
+
+    return lc_id_parse(id, "fact", &parts) ? parts.seq : -1;
+}
+
+/* As it is stored. */
+const char *lc_fact_standing_name(lc_fact_standing standing);
+/* Text is borrowed from the row. One without the tail is of a valid fact. */
 lc_fact lc_fact_from_row(const lc_rows *rows);
 
 /* A list of facts in an arena, in the order of the rows. */
@@ -85,6 +99,8 @@ loci_status lc_fact_load_slot(lc_tx *tx, const lc_fact_slot *slot, lc_arena *are
 /* The last version that ended, claims and late ones aside. */
 loci_status lc_fact_find_last(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena, lc_fact *out,
                               loci_error *err);
+/* By id, valid, whosever it is: $1 tenant, $2 user, $3 seq, $4 id. */
+extern const lc_sql lc_fact_valid_sql;
 /* By id, valid or not, among what the persona sees. */
 loci_status lc_fact_find_id(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena,
                             lc_fact *out, loci_error *err);

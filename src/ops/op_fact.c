@@ -57,20 +57,14 @@ static loci_status put_fact(lc_call *call, lc_tx *tx, const lc_fact *fact, loci_
 static const lc_param current_params[] = {
     LC_FACT_KEY_PARAM, LC_FACT_SCOPE_PARAM, LC_FACT_SCOPE_ID_PARAM, {.name = NULL}};
 
-/* Nearly every call: a global fact that anybody may read, in one statement. */
 static loci_status find_plain(lc_call *call, lc_tx *tx, lc_fact *out, loci_error *err)
 {
-    lc_fact_global global = {0};
-    loci_status status = LOCI_OK;
-
-    if (!lc_call_has(call, "session_id") && !lc_call_has(call, "scope") &&
-        !lc_call_has(call, "scope_id"))
-        status = lc_fact_find_global(tx, call->persona_id, lc_call_str(call, "key"), call->arena,
-                                     &global, err);
-    *out = global.fact;
-    if (global.has_session_facts || lc_fact_is_restricted(out))
-        *out = (lc_fact){0};
-    return status;
+    *out = (lc_fact){0};
+    if (lc_call_has(call, "session_id") || lc_call_has(call, "scope") ||
+        lc_call_has(call, "scope_id"))
+        return LOCI_OK;
+    return lc_fact_find_plain(tx, call->persona_id, lc_call_str(call, "key"), call->arena, out,
+                              err);
 }
 
 static loci_status run_current(lc_call *call, lc_tx *tx, loci_error *err)

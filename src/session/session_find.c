@@ -177,12 +177,72 @@ static loci_status find_external(lc_tx *tx, const lc_session_ref *ref, lc_arena 
         LC_T((tx)->tenant_id), LC_T((tx)->user_id), LC_T(or_empty((ref)->persona_id))              \
     }
 
+/* ---- The usual one ---------------------------------------------------------------------------
+ *
+ * Nearly every write of a group asks for the same session: everybody's open one, without a name and
+ * without an identity. That one is kept in the transaction. */
+
+static bool is_usual(const lc_session *session)
+{
+    return session->is_open && session->external_id.ptr == NULL && session->persona_id.len == 0 &&
+           session->identity.user_name.ptr == NULL;
+}
+
+static void keep_usual(lc_tx *tx, const lc_session *session)
+{
+    lc_tx_session *kept = &tx->session;
+
+    if (!is_usual(session) || session->id.len >= sizeof kept->id.text)
+        return;
+    *kept = (lc_tx_session){.is_known = true,
+                            .seq = session->seq,
+                            .opened_at = session->opened_at,
+                            .last_activity = session->last_activity};
+    memcpy(kept->id.text, session->id.ptr, session->id.len);
+}
+
+/* False when it is not known, or has been idle for too long. */
+static bool recall_usual(const lc_tx *tx, int64_t idle_us, lc_session *out)
+{
+    const lc_tx_session *kept = &tx->session;
+
+    if (!kept->is_known || tx->now_us - kept->last_activity >= idle_us)
+        return false;
+    *out = (lc_session){.id = lc_id_str(&kept->id),
+                        .persona_id = LC_STR(""),
+                        .seq = kept->seq,
+                        .opened_at = kept->opened_at,
+                        .last_activity = kept->last_activity,
+                        .is_open = true};
+    return true;
+}
+
+static loci_status find_of_persona(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena,
+                                   lc_session *out, bool *found, loci_error *err)
+{
+    bool may_keep = tx->is_write && ref->persona_id.len == 0;
+    loci_status status = LOCI_OK;
+    lc_head head;
+
+    if (may_keep) /* What is kept goes with the head. */
+        status = lc_tx_head(tx, &head, err);
+    if (status != LOCI_OK)
+        return status;
+    *found = may_keep && recall_usual(tx, ref->idle_us, out);
+    if (*found)
+        return copy_texts(arena, out) ? LOCI_OK : lc_fail_memory(err);
+    status = find_one(tx, &(search){&of_persona_sql, PERSONA_ARGS(tx, ref), ref->idle_us}, arena,
+                      out, found, err);
+    if (status == LOCI_OK && may_keep && *found)
+        keep_usual(tx, out);
+    return status;
+}
+
 loci_status lc_session_find(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena, lc_session *out,
                             bool *found, loci_error *err)
 {
     if (ref->session_id.len == 0)
-        return find_one(tx, &(search){&of_persona_sql, PERSONA_ARGS(tx, ref), ref->idle_us}, arena,
-                        out, found, err);
+        return find_of_persona(tx, ref, arena, out, found, err);
     if (!lc_id_is(ref->session_id, "ses"))
         return find_external(tx, ref, arena, out, found, err);
     *found = true;

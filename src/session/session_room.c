@@ -102,6 +102,7 @@ static loci_str or_empty(loci_str text)
 static loci_status open_session(lc_tx *tx, const lc_event *event, loci_str id, const lc_json *about,
                                 loci_error *err)
 {
+    tx->session.is_known = false;
     return lc_tx_exec(tx, &open_sql,
                       (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
                                  LC_I(event->seq), LC_T_OR_NULL(lc_event_str(about, "external_id")),
@@ -116,6 +117,7 @@ static loci_status end_session(lc_tx *tx, const lc_event *event, loci_str id, co
 {
     loci_str reason = lc_event_str(about, "reason");
 
+    tx->session.is_known = false;
     return lc_tx_exec(tx, &end_sql,
                       (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
                                  LC_I(lc_event_time(about, "ended_at", event->recorded_at)),
@@ -190,6 +192,7 @@ static loci_status apply_identity(lc_tx *tx, const lc_event *event, const lc_eve
     status = lc_event_raw(json->payload, "permissions", &tx->db->scratch, &permissions, err);
     if (status != LOCI_OK)
         return status;
+    tx->session.is_known = false;
     return lc_tx_exec(tx, &identify_sql,
                       (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
                                  LC_T(or_empty(lc_event_str(json->payload, "user_name"))),

@@ -129,6 +129,8 @@ loci_status lc_session_begin(lc_tx *tx, lc_session_use *use, bool has_event, loc
         status = lc_session_end(tx, lc_id_str(&use->stale_id), "idle", use->stale_ended_at, err);
     if (status == LOCI_OK && use->is_new)
         status = open_session(tx, &use->session, err);
+    if (use->needs_touch)
+        tx->session.is_known = false;
     if (status == LOCI_OK && use->needs_touch)
         status = lc_tx_exec(tx, &touch_sql,
                             (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),

@@ -97,6 +97,14 @@ typedef struct lc_rows {
     int place; /* The driver's. */
 } lc_rows;
 
+/* A session that a later body of the same user need not look up again; session/ fills it in. It
+ * lives as long as the head that was read with it, and ends with any change of a session. */
+typedef struct lc_tx_session {
+    bool is_known;
+    lc_id id;
+    int64_t seq, opened_at, last_activity;
+} lc_tx_session;
+
 /* What every driver's transaction begins with. */
 struct lc_tx {
     lc_db *db;
@@ -108,9 +116,10 @@ struct lc_tx {
     loci_str user_id;
     lc_head head; /* Of that user; loaded when first asked for. */
     bool has_head;
-    bool enqueued_job;  /* The current body added a job: somebody should look for it. */
-    bool head_is_dirty; /* To be written before the next user or the commit. */
-    unsigned ordinal;   /* Of the next id made at this seq. */
+    bool enqueued_job;     /* The current body added a job: somebody should look for it. */
+    bool head_is_dirty;    /* To be written before the next user or the commit. */
+    unsigned ordinal;      /* Of the next id made at this seq. */
+    lc_tx_session session; /* Of that user, too. */
     /* Members (without braces) that the refs of the next event carry along: small things that
      * happened with it and deserve no event of their own. Borrowed until then; none = none. */
     loci_str carried_refs;

@@ -62,6 +62,7 @@ static loci_status load_head(lc_tx *tx, loci_error *err)
     lc_rows_end(&rows);
     tx->has_head = true;
     tx->head_is_dirty = false;
+    tx->session.is_known = false; /* It was another user's. */
     return LOCI_OK;
 }
 

@@ -233,13 +233,12 @@ double lc_sqlite_column_f64(const lc_rows *rows, int column)
 loci_str lc_sqlite_column_str(const lc_rows *rows, int column)
 {
     sqlite3_stmt *statement = handle_of(rows);
-    const char *ptr;
+    const char *ptr = sqlite3_column_blob(statement, column);
 
-    if (sqlite3_column_type(statement, column) == SQLITE_NULL)
-        return (loci_str){NULL, 0};
-    ptr = sqlite3_column_blob(statement, column);
-    /* An empty blob has no address in SQLite, but it is not NULL. */
-    return (loci_str){ptr != NULL ? ptr : "", (size_t)sqlite3_column_bytes(statement, column)};
+    if (ptr != NULL)
+        return (loci_str){ptr, (size_t)sqlite3_column_bytes(statement, column)};
+    /* An empty text or blob has no address in SQLite, but it is not NULL. */
+    return (loci_str){sqlite3_column_type(statement, column) == SQLITE_NULL ? NULL : "", 0};
 }
 
 bool lc_sqlite_column_is_null(const lc_rows *rows, int column)

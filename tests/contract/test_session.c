@@ -134,6 +134,56 @@ TEST(session, thirty_minutes_without_a_write_end_one)
     facts_close(&f);
 }
 
+/* What a write knows of the session from those before it in the transaction is not out of date. */
+TEST(session, one_transaction_follows_its_own_changes)
+{
+    static const struct {
+        const char *operation, *args;
+        int64_t after_minutes;
+        int session; /* Of a fact: which one it is in. */
+    } steps[] = {
+        {"fact.write", "{\"key\":\"a\",\"value\":1,\"scope\":\"session\"}", 0, 1},
+        {"fact.write", "{\"key\":\"b\",\"value\":1,\"scope\":\"session\"}", 0, 1},
+        {"fact.write", "{\"key\":\"c\",\"value\":1,\"scope\":\"session\"}", 1, 1},
+        {"fact.write", "{\"key\":\"d\",\"value\":1,\"scope\":\"session\"}", 30, 1},
+        {"session.close", "{}", 30, 0},
+        {"fact.write", "{\"key\":\"e\",\"value\":1,\"scope\":\"session\"}", 30, 2},
+        {"fact.write", "{\"key\":\"f\",\"value\":1,\"scope\":\"session\"}", 30, 2},
+        {"fact.write", "{\"key\":\"g\",\"value\":1,\"scope\":\"session\"}", 61, 3},
+        {"fact.write", "{\"key\":\"h\",\"value\":1,\"scope\":\"session\"}", 61, 3},
+        {"identity.set", "{\"user_name\":\"Ann\",\"authority\":\"guest\"}", 61, 0},
+        {"fact.write", "{\"key\":\"i\",\"value\":1,\"scope\":\"session\"}", 61, 3},
+    };
+    enum { STEPS = sizeof steps / sizeof steps[0] };
+    loci_request requests[STEPS];
+    const char *sessions[4] = {"", "", "", ""};
+    loci_answer *answer = NULL;
+    loci_str fact;
+    facts f;
+
+    facts_open(&f);
+    for (size_t i = 0; i < STEPS; i++)
+        requests[i] = (loci_request){steps[i].operation, loci_str_of(steps[i].args),
+                                     f.now_us + steps[i].after_minutes * 60000000};
+    CHECK_OK(loci_call_many(f.engine, requests, STEPS, NULL, &answer, &f.err), f.err);
+    for (size_t i = 0; i < STEPS; i++) {
+        loci_str id = test_member_text(loci_answer_json(answer), test_format("%zu.id", i));
+        const char **expected = &sessions[steps[i].session];
+
+        if (steps[i].session == 0)
+            continue;
+        fact = facts_call(&f, "fact.get", "{\"id\":\"%.*s\"}", LC_STR_ARG(id));
+        if (expected[0][0] == '\0')
+            *expected = test_format("%.*s", LC_STR_ARG(test_member_text(fact, "scope_id")));
+        CHECK_STR_EQ(test_member_text(fact, "scope_id"), *expected);
+    }
+    CHECK_STR_EQ(test_member_text(fact, "authority"), "guest");
+    CHECK(!lc_str_is(loci_str_of(sessions[1]), sessions[2]));
+    CHECK(!lc_str_is(loci_str_of(sessions[2]), sessions[3]));
+    loci_answer_free(answer);
+    facts_close(&f);
+}
+
 TEST(session, the_last_activity_never_moves_back)
 {
     facts f;

@@ -1,0 +1,90 @@
+/* Reading by key and by id where there is more than one row to look at. */
+#include "contract/fact_fixture.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+#define MANY 20 /* More than one statement looks at (fact_read.c). */
+
+TEST(fact_read, of_many_facts_of_a_key_the_newest_is_current)
+{
+    facts f;
+
+    facts_open(&f);
+    for (int i = 0; i < MANY; i++) {
+        facts_write(&f, "created", "{\"key\":\"likes\",\"value\":%d,\"multi\":true}", i);
+        CHECK_STR_EQ(facts_value(&f, "{\"key\":\"likes\"}"), test_format("%d", i));
+    }
+    facts_close(&f);
+}
+
+/* Once each and in order, wherever a page ends. */
+TEST(fact_read, pages_go_through_keys_of_one_and_of_many_facts)
+{
+    for (int limit = 1; limit < 5; limit++) {
+        loci_str after = LC_STR("\"\"");
+        int seen = 0;
+        facts f;
+
+        facts_open(&f);
+        for (int i = 0; i < 6; i++)
+            facts_write(&f, "created", "{\"key\":\"b\",\"value\":%d,\"multi\":true}", 1 + i);
+        facts_write(&f, "created", "{\"key\":\"a\",\"value\":-1}");
+        facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":0}");
+        facts_write(&f, "created", "{\"key\":\"c\",\"value\":7}");
+        facts_write(&f, "shadowed",
+                    "{\"key\":\"b\",\"value\":8,\"scope\":\"task\",\"scope_id\":\"t\"}");
+        while (after.len > 0) {
+            loci_str answer = facts_call(&f, "fact.list", "{\"limit\":%d,\"after\":%.*s}", limit,
+                                         LC_STR_ARG(after));
+
+            for (int i = 0; i < limit && seen < 8; i++)
+                CHECK_STR_EQ(test_member(answer, test_format("facts.%d.value", i)),
+                             test_format("%d", seen++));
+            after = test_member(answer, "next");
+        }
+        CHECK_EQ(seen, 8);
+        facts_close(&f);
+    }
+}
+
+TEST(fact_read, of_many_sessions_the_own_one_counts)
+{
+    facts f;
+
+    facts_open(&f);
+    facts_write(&f, "created", "{\"key\":\"mood\",\"value\":\"calm\"}");
+    for (int i = 0; i < MANY; i++)
+        facts_write(&f, "shadowed",
+                    "{\"key\":\"mood\",\"value\":%d,\"scope\":\"session\",\"session_id\":\"s%d\"}",
+                    i, i);
+    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"mood\",\"session_id\":\"s7\"}"), "7");
+    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"mood\",\"session_id\":\"other\"}"), "\"calm\"");
+    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"mood\"}"), test_format("%d", MANY - 1));
+    facts_close(&f);
+}
+
+/* Rows are found by the seq in an id; all the rest of it must be right, too. */
+TEST(fact_read, an_id_counts_as_a_whole)
+{
+    const char *ids[2];
+    facts f;
+
+    facts_open(&f);
+    ids[0] = facts_write(&f, "created", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    ids[1] = facts_write(&f, "superseded", "{\"key\":\"city\",\"value\":\"Rome\"}");
+    for (int i = 0; i < 2; i++) {
+        char *forged = (char *)(uintptr_t)test_format("%s", ids[i]);
+        char *last = forged + strlen(forged) - 1;
+
+        CHECK_STR_EQ(test_member_text(facts_call(&f, "fact.get", "{\"id\":\"%s\"}", ids[i]), "id"),
+                     ids[i]);
+        *last = *last == '0' ? '1' : '0';
+        facts_fail(&f, LOCI_ENOTFOUND, "no fact", "fact.get",
+                   test_format("{\"id\":\"%s\"}", forged));
+        facts_fail(&f, LOCI_ENOTFOUND, "no fact", "fact.retract",
+                   test_format("{\"id\":\"%s\"}", forged));
+    }
+    facts_close(&f);
+}
