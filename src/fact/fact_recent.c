@@ -37,7 +37,7 @@ static const lc_sql prefix_sql = {"select " LC_FACT_OF_CURRENT
                                   " and scope_id = '' and key >= $3 and key < $4"
                                   " and persona_id in ('', $5)"
                                   " order by key, persona_id, place limit $6",
-                                  "ttttti", LC_FACT_ROW_KINDS};
+                                  "ttttti", LC_FACT_KINDS};
 
 static loci_status visit_all(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_fact_visit *visit,
                              void *ctx, loci_error *err)
