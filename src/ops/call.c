@@ -321,6 +321,7 @@ lc_write lc_run_write(lc_run *run)
         .now_us = run->call.now_us,
         .deadline_us = run->call.deadline_us,
         .bytes = run->args_bytes,
+        .reads_own = (run->call.op->flags & LC_OP_READS_OWN) != 0,
         .body = lc_run_and_answer,
         .ctx = run,
     };

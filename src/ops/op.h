@@ -66,6 +66,8 @@ typedef enum lc_cost {
 #define LC_OP_SECRET 128u /* Its answer holds a secret: a repeat gets lc_call.repeat_answer. */
 
 #define LC_OP_SESSION 256u /* Happens in a session: also takes session_id. */
+#define LC_OP_READS_OWN                                                                            \
+    1024u /* A write that, before it writes, reads rows of its user only: lc_write.reads_own. */
 
 typedef struct lc_call lc_call;
 

@@ -80,6 +80,9 @@ typedef struct lc_write { /* One write; the caller's storage until lc_db_write()
     /* No head is locked: the body makes no ids and relies on conditional statements alone, so it
      * may run beside others of the same user. SQLite locks all the same. */
     bool locks_nothing;
+    /* Before it writes the body reads rows of its user only, or what never changes: a store far
+     * away may run it beforehand, for nothing, to learn what it will ask for. */
+    bool reads_own;
     lc_tx_body *body;
     void *ctx;
     bool is_answered;   /* Out: `status` stands. */

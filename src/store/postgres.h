@@ -14,6 +14,7 @@
 
 #include <libpq-fe.h>
 
+#include "base/hash.h"
 #include "base/map.h"
 #include "store/db.h"
 #include "store/postgres_library.h"
@@ -58,6 +59,23 @@ typedef enum lc_pg_remedy {
     LC_PG_LOST    /* The connection is gone. */
 } lc_pg_remedy;
 
+#define LC_PG_AHEAD_MAX 200 /* Questions; fewer than may be pending. */
+
+/* What one body asks for, asked ahead (postgres_ahead.c). */
+typedef struct lc_pg_answer {
+    const lc_write *write;
+    const lc_sql *sql;
+    lc_hash128 args;
+    PGresult *result; /* NULL until it has come, and when the body has taken it. */
+} lc_pg_answer;
+
+typedef struct lc_pg_ahead {
+    lc_pg_answer answers[LC_PG_AHEAD_MAX];
+    size_t count, taken;
+    const lc_write *write; /* Whose body runs; NULL = nobody is answered from here. */
+    bool is_scouting;      /* It runs for nothing. */
+} lc_pg_ahead;
+
 typedef struct lc_pg {
     lc_db db; /* First: the driver's functions get a pointer to it. */
     lc_pq pq;
@@ -76,6 +94,7 @@ typedef struct lc_pg {
     bool has_failed; /* Since the transaction began. */
     loci_error failure;
     lc_pg_remedy remedy;
+    lc_pg_ahead *ahead;                    /* In `group_room`. */
     struct lc_pg_group_room *group_room;   /* For groups of writes; NULL until the first. */
     char writer_id[LC_PG_WRITER_ID_BYTES]; /* "" until the first write. */
     int64_t commit_count;                  /* Of `writer_id`, as the store has it. */
@@ -139,6 +158,17 @@ loci_str lc_pg_column_str(const lc_rows *rows, int column);
 bool lc_pg_column_is_null(const lc_rows *rows, int column);
 void lc_pg_end(lc_rows *rows);
 loci_status lc_pg_run_script(lc_tx *tx, const char *text, loci_error *err);
+
+/* ---- Looking ahead (postgres_ahead.c) */
+
+/* True when the body at hand is answered from what was asked for ahead, or is a scout that is
+ * stopped. A scout's answer stays where it is. */
+bool lc_pg_answer_ahead(lc_pg *db, const lc_sql *sql, const lc_arg *args, PGresult **out,
+                        loci_status *out_status, loci_error *err);
+loci_status lc_pg_stop_scout(loci_error *err);
+/* Waits for the answers to what scouts have asked. */
+loci_status lc_pg_take_ahead(lc_pg *db, loci_error *err);
+void lc_pg_drop_ahead(lc_pg *db);
 
 /* ---- Many rows (postgres_copy.c) */
 

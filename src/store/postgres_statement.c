@@ -398,9 +398,14 @@ loci_status lc_pg_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expe
                        loci_error *err)
 {
     lc_pg_answer_kind kind = expect == LC_CHANGES_ONE ? LC_PG_CHANGES_ONE : LC_PG_CHANGES_ANY;
+    lc_pg_ahead *ahead = of(tx)->ahead;
     loci_status status;
 
-    tx->wrote = true; /* Even when it fails: some of it may have been done. */
+    if (ahead != NULL && ahead->is_scouting)
+        return lc_pg_stop_scout(err);
+    if (ahead != NULL)
+        ahead->write = NULL; /* What was asked for ahead is the past now. */
+    tx->wrote = true;        /* Even when it fails: some of it may have been done. */
     of(tx)->exec_count++;
     status = lc_pg_send(of(tx), sql, tx->is_shadow, args, kind, err);
     /* The server does not know what we expect and would commit all the same: so it is looked at. */
@@ -469,16 +474,21 @@ loci_status lc_pg_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_row
         return status;
     if (!statement->is_select) { /* `update … returning` */
         LC_ASSERT(tx->is_write);
+        if (db->ahead != NULL && db->ahead->is_scouting)
+            return lc_pg_stop_scout(err);
         tx->wrote = true;
     }
-    status = lc_pg_send(db, sql, tx->is_shadow, args, LC_PG_ROWS, err);
-    if (status == LOCI_OK)
-        status = lc_pg_take(db, &result, err);
+    if (!lc_pg_answer_ahead(db, sql, args, &result, &status, err)) {
+        status = lc_pg_send(db, sql, tx->is_shadow, args, LC_PG_ROWS, err);
+        if (status == LOCI_OK)
+            status = lc_pg_take(db, &result, err);
+    }
     if (status != LOCI_OK)
         return status;
     out->statement = result;
     out->place = -1;
-    replace_reading(db, NULL, result);
+    if (db->ahead == NULL || !db->ahead->is_scouting)
+        replace_reading(db, NULL, result);
     return LOCI_OK;
 }
 
@@ -544,7 +554,9 @@ void lc_pg_end(lc_rows *rows)
 {
     if (rows->statement == NULL)
         return;
-    replace_reading(of(rows->tx), rows->statement, NULL);
-    of(rows->tx)->pq.clear(rows->statement);
+    if (of(rows->tx)->ahead == NULL || !of(rows->tx)->ahead->is_scouting) {
+        replace_reading(of(rows->tx), rows->statement, NULL);
+        of(rows->tx)->pq.clear(rows->statement);
+    }
     rows->statement = NULL;
 }

@@ -32,6 +32,7 @@
 #define WAIT_US_MIN 2000000
 #define WAIT_US_MAX 60000000
 #define LOCK_SLICE_MS "50" /* How long one call waits for another process. */
+#define AHEAD_ROUNDS 3     /* A stored answer, the session, what stands. */
 #define AGAIN_MAX 8        /* Times that tables were in the way which are not loci's. */
 
 static const lc_sql head_sql = {"select seq, recorded_at, objects from heads"
@@ -69,6 +70,7 @@ typedef struct owner {
     loci_str tenant_id;
     loci_str user_id;
     bool locks_nothing;
+    const lc_write *first; /* Of this user in the group. */
     hold hold;
     bool has_head;
     lc_head head;
@@ -78,6 +80,7 @@ typedef struct owner {
 struct lc_pg_group_room {
     owner owners[LC_WRITES_PER_COMMIT_MAX];
     bool has_run[LC_WRITES_PER_COMMIT_MAX];
+    lc_pg_ahead ahead;
 };
 
 typedef struct group {
@@ -297,11 +300,60 @@ static bool is_full(const group *g)
            lc_clock_monotonic_us() - g->began_us >= g->db->db.commit_us_max;
 }
 
+static bool may_look_ahead(const group *g, const lc_write *write)
+{
+    const owner *o = find_owner(g, write);
+
+    return write->reads_own && o->first == write && o->hold != HOLD_BUSY;
+}
+
+/* For nothing: what it asks for is noted (postgres_ahead.c). */
+static void scout(const group *g, const lc_write *write)
+{
+    const owner *o = find_owner(g, write);
+    lc_tx tx = {.db = &g->db->db,
+                .is_write = true,
+                .now_us = write->now_us,
+                .tenant_id = write->tenant_id,
+                .user_id = write->user_id,
+                .head = o->head,
+                .has_head = o->has_head};
+    loci_error ignored;
+
+    g->db->ahead->write = write;
+    (void)write->body(&tx, write->ctx, &ignored); /* Its failures count when it is run. */
+}
+
+static void look_ahead(const group *g)
+{
+    lc_pg_ahead *ahead = g->db->ahead;
+    size_t scouts = 0, before;
+    loci_error ignored; /* It stands in the connection. */
+
+    for (size_t i = 0; i < g->write_count; i++)
+        scouts += may_look_ahead(g, g->writes[i]);
+    if (scouts < 2)
+        return; /* It would ask as often. */
+    ahead->is_scouting = true;
+    for (int round = 0; round < AHEAD_ROUNDS && !g->db->has_failed; round++) {
+        before = ahead->count;
+        for (size_t i = 0; i < g->write_count && !g->db->has_failed; i++) {
+            if (may_look_ahead(g, g->writes[i]))
+                scout(g, g->writes[i]);
+        }
+        if (ahead->count == before || lc_pg_take_ahead(g->db, &ignored) != LOCI_OK)
+            break;
+    }
+    ahead->is_scouting = false;
+    ahead->write = NULL;
+}
+
 /* Runs bodies until the group is full, spoilt or failed; the `status` of a write then says how its
  * body ended and awaits the commit. */
 static void run_bodies(group *g)
 {
     g->began_us = lc_clock_monotonic_us();
+    look_ahead(g);
     for (size_t i = 0; i < g->write_count && !g->is_spoilt && !g->db->has_failed; i++) {
         lc_write *write = g->writes[i];
         owner *o = find_owner(g, write);
@@ -312,8 +364,10 @@ static void run_bodies(group *g)
             break;
         g->has_run[i] = true;
         write->status = turn_to(g, o, write, &write->error);
+        g->db->ahead->write = o->first == write ? write : NULL;
         if (write->status == LOCI_OK)
             write->status = write->body(&g->tx, write->ctx, &write->error);
+        g->db->ahead->write = NULL;
         g->bytes += write->bytes;
         g->has_written = g->has_written || g->tx.wrote;
         g->is_spoilt = write->status != LOCI_OK && g->tx.wrote;
@@ -354,6 +408,10 @@ static bool make_group(lc_pg *db, lc_write **writes, size_t count, group *g)
         db->group_room = lc_heap_alloc(&db->db.env->heap, sizeof *db->group_room, LOCI_MEM_ENGINE);
     if (db->group_room == NULL)
         return false;
+    if (db->ahead == NULL) {
+        db->ahead = &db->group_room->ahead;
+        *db->ahead = (lc_pg_ahead){.count = 0};
+    }
     memset(db->group_room->has_run, 0, sizeof db->group_room->has_run);
     g->has_run = db->group_room->has_run;
     g->owners = db->group_room->owners;
@@ -368,6 +426,7 @@ static bool make_group(lc_pg *db, lc_write **writes, size_t count, group *g)
             .tenant_id = write->tenant_id,
             .user_id = write->user_id,
             .locks_nothing = write->locks_nothing,
+            .first = write,
             .hold = write->locks_nothing ? HOLD_NOTHING : HOLD_BUSY,
         };
     }
@@ -425,6 +484,7 @@ static verdict run_transaction(group *g, loci_error *err)
         status = commit(g, err);
     if (status != LOCI_OK || g->is_spoilt || !g->has_written)
         lc_pg_roll_back(db);
+    lc_pg_drop_ahead(db);
     db->is_executing = false;
     return status == LOCI_OK ? VERDICT_DONE : judge(db, err);
 }
@@ -501,6 +561,8 @@ void lc_pg_write(lc_db *base, lc_write *first)
 
 void lc_pg_free_group_room(lc_pg *db)
 {
+    lc_pg_drop_ahead(db); /* Of a body that a bug has stopped. */
+    db->ahead = NULL;
     lc_heap_free(&db->db.env->heap, db->group_room, sizeof *db->group_room, LOCI_MEM_ENGINE);
     db->group_room = NULL;
 }

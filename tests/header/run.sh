@@ -6,7 +6,7 @@ set -u
 cd "${1:-$(dirname "$0")/../..}" || exit 2
 cc=${CC:-cc}
 cxx=${CXX:-c++}
-flags=$(pkg-config --cflags sqlite3 libxxhash libsodium 2>/dev/null)
+flags=$(pkg-config --cflags sqlite3 libxxhash libsodium libpq 2>/dev/null)
 passed=0
 failed=0
 
