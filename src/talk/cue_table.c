@@ -145,6 +145,7 @@ static const lc_cue_row rows[] = {
     /* Not for everybody. */
     {LC_CUE_PRIVATE, "^for|to * only"},
     {LC_CUE_PRIVATE, "^between us|ourselves|you"},
+    {LC_CUE_PRIVATE, "^please? don't|never tell|share|mention|repeat|forward"},
     {LC_CUE_PRIVATE, "^just|strictly|this * between us|ourselves|you"},
     {LC_CUE_PRIVATE, "in|strict|strictest confidence"},
     {LC_CUE_PRIVATE, "^confidential|confidentially|private|privately|secret|internal|sensitive:"},
@@ -208,6 +209,7 @@ static const lc_cue_row rows[] = {
      "let's|lets|to|i'll|we'll play|walk|run|go|think * through * case|if|scenario"},
     {LC_CUE_EXPLORE_OPEN, "thinking|think out loud"},
     {LC_CUE_EXPLORE_OPEN, "thinking|think aloud"},
+    {LC_CUE_EXPLORE_OPEN, "model|simulate|sketch|run|assume * scenario|case|world where|in|with"},
     {LC_CUE_EXPLORE_OPEN, "^for|as practice|fun|an? exercise? * pretend|imagine|suppose|say"},
     {LC_CUE_EXPLORE_OPEN, "let's|lets role|dry|mock play|run"},
     {LC_CUE_EXPLORE_OPEN, "for the sake of argument"},
@@ -462,7 +464,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TROUBLE,
      "fell|falls|fallen|pulled|backed|sold|ran|run|burnt|broke|called|rained through|out|off|down"},
     {LC_CUE_TROUBLE,
-     "too expensive|dear|small|big|large|late|early|slow|far|heavy|hot|cold|loud|risky"},
+     "too dark|bright|long|short|old|weak|strong|narrow|wide|noisy|expensive|dear|small|big|large|late|early|slow|far|heavy|hot|cold|loud|risky"},
     {LC_CUE_TROUBLE, "no longer|good|use|space|room"},
     {LC_CUE_TROUBLE, "no * left|available|to"},
     {LC_CUE_TROUBLE, "out of"},
@@ -541,6 +543,7 @@ static const lc_cue_row rows[] = {
     /* Where the new value stands. The first that fits counts. */
     {LC_CUE_VALUE, "it's|it|that|that's is? going to be <v>"},
     {LC_CUE_VALUE, "is|are going to be <v>"},
+    {LC_CUE_VALUE, "comes|come from <v>"},
     {LC_CUE_VALUE, "i|we now use|run|do|work|prefer|take|wear|drink with|in|at? <v>"},
     {LC_CUE_VALUE, "it|that|them|this down|up|back|forward|over? to <v>"},
     {LC_CUE_VALUE,

@@ -75,6 +75,18 @@ static bool is_about_speaker(lc_terms terms)
     return LC_TERMS_HAVE(lead_up(terms), words) && !LC_TERMS_HAVE(lead_up(terms), telling);
 }
 
+/* "I'll bring 3 tents." and "Then only 2 tents.": another number of it, and no word of anything
+ * else in front. */
+static bool is_recount(lc_terms older, lc_terms newer)
+{
+    lc_terms lead = lead_up(newer);
+
+    for (size_t i = 0; i < lead.count; i++)
+        if (lc_term_is_content(lead.at[i].kind))
+            return false;
+    return lc_subject_counts_differ(older, newer);
+}
+
 /* Is what the clause states stated otherwise by one of the other's clauses? */
 static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other, bool is_same_person)
 {
@@ -87,6 +99,7 @@ static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other, 
         if ((said->cues.bits & NO_STATEMENT) == 0 && !is_not_now(said->terms) &&
             (is_same_person || !is_about_speaker(said->terms)) &&
             (lc_subject_rivals(clause->terms, said->terms) ||
+             (is_same_person && is_recount(clause->terms, said->terms)) ||
              (!is_same_person && lc_subject_orders_clash(clause->terms, said->terms))))
             return true;
     }
@@ -120,6 +133,8 @@ void lc_judging_outrank_message(lc_judging *j, size_t index)
                 (index > i && is_outcome(clause)) || !is_contradicted(clause, other, is_later))
                 continue;
             clause->verdict = is_later ? LC_VERDICT_REPLACED : LC_VERDICT_OUTRANKED;
+            if (!is_later)
+                lc_judging_bury(j, clause->terms, other->terms, false);
         }
     }
 }

@@ -365,8 +365,7 @@ static void follow_switch(lc_judging *j, size_t index, const lc_unit_clause *cla
 {
     search s = {&j->units[index], clause, clause->terms};
 
-    if ((clause->cues.bits & LC_CUE_VALUE) != 0 &&
-        (clause->cues.bits & (LC_CUE_UPDATE | LC_CUE_CORRECT)) != 0 &&
+    if ((clause->cues.bits & LC_CUE_VALUE) != 0 && (clause->cues.bits & NEWS) != 0 &&
         clause->cues.value.at[0].kind == LC_TERM_NAME)
         replace_older(j, index, &s, is_switched);
 }
