@@ -422,6 +422,12 @@ static bool is_conclusion(const lc_unit_clause *clause)
            (clause->cues.bits & (LC_CUE_CORRECT | LC_CUE_UPDATE)) == 0;
 }
 
+/* "The supplier says ..." is told by whoever speaks. */
+static bool are_two_people(const lc_unit *a, const lc_unit *b)
+{
+    return a->attribution.who.len > 0 && b->attribution.who.len > 0 && !is_same_person(a, b);
+}
+
 void lc_judging_conclusions(lc_judging *j)
 {
     for (size_t i = 0; i < j->input->count; i++) {
@@ -437,7 +443,7 @@ void lc_judging_conclusions(lc_judging *j)
             before = clause_before(j, i, c, &from);
             /* What was concluded after the change is news itself. */
             if (before == NULL || !is_void(from, before) || before->void_since <= i ||
-                lc_terms_state(clause->terms, before->void_by) || !is_same_person(from, unit))
+                lc_terms_state(clause->terms, before->void_by) || are_two_people(from, unit))
                 continue;
             clause->verdict = LC_VERDICT_REPLACED;
             clause->premise = before;
