@@ -12,6 +12,9 @@
     "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted"  \
     "|relocated|renamed|reassigned|dropped|slipped|fallen|fell|risen|rose|increased|decreased"     \
     "|reduced|extended|postponed|revised|amended|brought|converted|transferred|migrated|upgraded"
+#define CHANGING                                                                                   \
+    "changing|switching|moving|pushing|shifting|bumping|raising|lowering|postponing|bringing"      \
+    "|extending|cutting|dropping|increasing|reducing"
 #define SHIFTED "changed|switched|pushed|rescheduled|shifted|bumped|raised|lowered|postponed"
 /* Verbs of going from one value to another. */
 #define WENT "went|gone|goes|going|go|jumped|climbed|grew|grown|shrunk|shrank"
@@ -288,6 +291,10 @@ static const lc_cue_row rows[] = {
     {LC_CUE_ASIDE_OPEN, "^an|a? different|another|separate|unrelated topic|matter|subject|thing:"},
     {LC_CUE_ASIDE_HINT, "^hold|hang on $"},
     {LC_CUE_ASIDE_OPEN, "hold that thought"},
+    {LC_CUE_ASIDE_OPEN, "^can|could you hold|wait"},
+    {LC_CUE_ASIDE_OPEN, "bear with me"},
+    {LC_CUE_ASIDE_OPEN, "^give me a|one sec|second|moment|minute|min"},
+    {LC_CUE_ASIDE_OPEN, "be right back"},
     {LC_CUE_ASIDE_OPEN, "^hold|hang on a|one sec|second|moment|minute"},
     {LC_CUE_ASIDE_OPEN, "about something else|different:"},
     {LC_CUE_ASIDE_HINT, "^by the way"},
@@ -386,6 +393,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "taking|takes|took|take over"},
     {LC_CUE_UPDATE, "stepping|steps|stepped|filling|fills|standing|stands|stood in"},
     {LC_CUE_UPDATE, SHIFTED " * to"},
+    {LC_CUE_UPDATE,
+     "we're|i'm|they're|he's|she's|are|is " CHANGING " it|that|this|the|our|my ... to"},
     {LC_CUE_UPDATE, "delayed|postponed|rescheduled"},
     {LC_CUE_UPDATE, "running late"},
     {LC_CUE_UPDATE, "effective immediately|today|now|from|as"},
@@ -457,7 +466,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TROUBLE,
      "hate~|dislike~|flood~|break~|broken|broke|sick|ill|closed|closing|shut|double-booked"
      "|overbooked|cancelled|canceled|dead|lost|stolen|ruined|burnt|burned|late|stuck|failed|fails"
-     "|refused|refuses|rejected|unavailable|full|leaking|rusted|rotten|sold|expired|lapsed|missing"
+     "|refused|refuses|rejected|denied|sank|sunk|laryngitis|unavailable|full|leaking|rusted|rotten|sold|expired|lapsed|missing"
      "|injured|crashed|collapsed|waterlogged|snowed|delayed|dropped|dropping|ditched|fired|sacked"
      "|quit|resigned|bailed|ghosted|flaked|digging|dug|eat|ate|eaten|clashes|clash|"
      "objected|vetoed|hurt|busy|gone|wrong|bust"},
@@ -568,6 +577,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, "is|are|it's|we're now <v>"},
     {LC_CUE_VALUE, CHANGED " the|our|my * to <v>"},
     {LC_CUE_VALUE, SHIFTED " * to <v>"},
+    {LC_CUE_VALUE, CHANGING " it|that|this|the|our|my ... to <v>"},
     {LC_CUE_VALUE, "says|shows|reads <v>"},
     {LC_CUE_VALUE, "^use|take|pick|choose <v>"},
     {LC_CUE_VALUE, "has|have been <v>"},

@@ -17,6 +17,12 @@ size_t lc_propose_score(const lc_proposing *p, const lc_candidate *c, lc_terms c
     return 4 * lc_words_named(c->key, clause, nothing) + 2 * best;
 }
 
+/* "Correction from the head: 18:30." */
+static bool is_behind_colon(lc_terms clause, lc_terms value)
+{
+    return value.at > clause.at && value.at[-1].after == ':';
+}
+
 /* The message points at what was said lately: "that", a draft made final, a decision from above. */
 static bool points_at(const lc_proposing *p, const lc_candidate *c, const lc_unit_clause *clause,
                       lc_terms value)
@@ -32,7 +38,8 @@ static bool points_at(const lc_proposing *p, const lc_candidate *c, const lc_uni
         return true;
     if (c->is_tentative && (is_news || (cues & LC_CUE_DECIDE) != 0))
         return true;
-    return is_news && lc_unit_has(&p->message, LC_CUE_REFERS) &&
+    return is_news &&
+           (lc_unit_has(&p->message, LC_CUE_REFERS) || is_behind_colon(clause->terms, value)) &&
            lc_value_looks_alike(c->value, value);
 }
 

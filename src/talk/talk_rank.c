@@ -106,10 +106,12 @@ static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other, 
     return false;
 }
 
-/* "The room is smaller, so the fee comes down to ...": how it turned out, not how it should be. */
-static bool is_outcome(const lc_unit_clause *clause)
+/* "The room is smaller, so the fee comes down to ...", "Permit denied. We go to the beach.": how it
+ * turned out, not how it should be. */
+static bool is_outcome(const lc_unit *unit, const lc_unit_clause *clause)
 {
-    return (clause->cues.bits & LC_CUE_CONCLUDE) != 0 && (clause->cues.bits & LC_CUE_UPDATE) != 0;
+    return lc_unit_has(unit, LC_CUE_TROUBLE | LC_CUE_CANCEL) ||
+           ((clause->cues.bits & LC_CUE_CONCLUDE) != 0 && (clause->cues.bits & LC_CUE_UPDATE) != 0);
 }
 
 /* The same for what people say, clause by clause and with a closer look: a talk touches a subject
@@ -130,7 +132,8 @@ void lc_judging_outrank_message(lc_judging *j, size_t index)
 
             /* A new plan is the planner's to make, and what came of something is news. */
             if (clause->verdict != LC_VERDICT_HOLDS || (clause->cues.bits & LC_CUE_REPLAN) != 0 ||
-                (index > i && is_outcome(clause)) || !is_contradicted(clause, other, is_later))
+                (index > i && is_outcome(unit, clause)) ||
+                !is_contradicted(clause, other, is_later))
                 continue;
             clause->verdict = is_later ? LC_VERDICT_REPLACED : LC_VERDICT_OUTRANKED;
             if (!is_later)

@@ -234,8 +234,8 @@ static bool is_given_up(const search *s, const lc_unit *unit, const lc_unit_clau
 /* Does the message go on with what is done in its place? */
 static bool goes_on(const lc_unit *unit, const lc_unit_clause *clause)
 {
-    static const char *const we[] = {"we're", "we'll",   "we've", "i'm",  "i'll", "i've",
-                                     "let's", "instead", "now",   "then", "so"};
+    static const char *const we[] = {"we're",   "we'll", "we've", "i'm", "i'll", "i've", "let's",
+                                     "instead", "still", "goes",  "now", "then", "so"};
 
     for (const lc_unit_clause *next = clause; next < unit->clauses + unit->clause_count; next++) {
         if ((next->cues.bits & NO_STATEMENT) != 0)

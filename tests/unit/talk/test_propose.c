@@ -237,6 +237,7 @@ static const char *const ordinary[] = {
     "That makes 3 of us.",
     "The team won 3 to 1 on Friday.",
     "The departure of our train master was sad.",
+    "DataPro's got trouble, Maria will sing a song.",
     "It's Thursday.",
     "It's 3pm already.",
     "He'll be 40 on Friday.",
