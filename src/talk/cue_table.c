@@ -466,14 +466,16 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TROUBLE,
      "hate~|dislike~|flood~|break~|broken|broke|sick|ill|closed|closing|shut|double-booked"
      "|overbooked|cancelled|canceled|dead|lost|stolen|ruined|burnt|burned|late|stuck|failed|fails"
-     "|refused|refuses|rejected|denied|sank|sunk|laryngitis|unavailable|full|leaking|rusted|rotten|sold|expired|lapsed|missing"
+     "|refused|refuses|rejected|denied|sank|sunk|laryngitis|unavailable|full|leaking|"
+     "rusted|rotten|sold|expired|lapsed|missing"
      "|injured|crashed|collapsed|waterlogged|snowed|delayed|dropped|dropping|ditched|fired|sacked"
      "|quit|resigned|bailed|ghosted|flaked|digging|dug|eat|ate|eaten|clashes|clash|"
      "objected|vetoed|hurt|busy|gone|wrong|bust"},
     {LC_CUE_TROUBLE,
      "fell|falls|fallen|pulled|backed|sold|ran|run|burnt|broke|called|rained through|out|off|down"},
     {LC_CUE_TROUBLE,
-     "too dark|bright|long|short|old|weak|strong|narrow|wide|noisy|expensive|dear|small|big|large|late|early|slow|far|heavy|hot|cold|loud|risky"},
+     "too dark|bright|long|short|old|weak|strong|narrow|wide|noisy|expensive|dear|small|"
+     "big|large|late|early|slow|far|heavy|hot|cold|loud|risky"},
     {LC_CUE_TROUBLE, "no longer|good|use|space|room"},
     {LC_CUE_TROUBLE, "no * left|available|to"},
     {LC_CUE_TROUBLE, "out of"},
