@@ -380,8 +380,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, CHANGED "|" WENT " * from ... to"},
     {LC_CUE_UPDATE, CHANGED " back|up|down|forward|over|out? to"},
     {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i|they " CHANGED " the|our|my * to"},
-    {LC_CUE_UPDATE, "gone|went|goes|going|up|down up|down|back? to"},
+    {LC_CUE_UPDATE, "gone|went|goes|going up|down|back to"},
     {LC_CUE_UPDATE, "comes|come|came up|down to"},
+    {LC_CUE_UPDATE, "i'm|we're|it's|is|are up|down to"},
     {LC_CUE_UPDATE, "from * on|onward|onwards"},
     {LC_CUE_UPDATE,
      "^from|starting|beginning next|this|tomorrow|today|monday|tuesday|wednesday|thursday|"
@@ -506,8 +507,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REPLAN, "plans have changed"},
     {LC_CUE_REPLAN, "change of plans|plan"},
 
-    {LC_CUE_REVERT,
-     "go|goes|going|went|switch|switches|revert|reverts|return|returns back? to <v>"},
+    {LC_CUE_REVERT, "go|goes|going|went|switch|switches back to <v>"},
+    {LC_CUE_REVERT, "revert|reverts|return|returns back? to <v>"},
     {LC_CUE_REVERT, "back to <v>"},
 
     /* Has the words of a change, but denies it, wishes for it or tells a story. */

@@ -238,6 +238,8 @@ static const char *const ordinary[] = {
     "The team won 3 to 1 on Friday.",
     "The departure of our train master was sad.",
     "DataPro's got trouble, Maria will sing a song.",
+    "The meeting notes go to the printer.",
+    "The shirt goes to the laundry on Friday.",
     "It's Thursday.",
     "It's 3pm already.",
     "He'll be 40 on Friday.",
