@@ -419,7 +419,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_DECIDE, "let's|lets|we'll have|hold|make|meet|put|keep"},
     {LC_CUE_DECIDE, "decided|agreed|settled on|to|upon"},
     {LC_CUE_DECIDE, "chose|selected|picked|signed"},
-    {LC_CUE_DECIDE, "schedule|book|set"},
+    {LC_CUE_DECIDE, "^please|let's|lets|just? schedule|book|set"},
+    {LC_CUE_DECIDE, "i'll|we'll|i've|we've schedule|book|set|scheduled|booked"},
     {LC_CUE_DECIDE, "approved"},
     {LC_CUE_DECIDE, "please|so|and|let's? use|take|do that|this $"},
 
