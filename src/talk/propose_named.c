@@ -191,13 +191,17 @@ static bool is_modifier(lc_terms key, const lc_term *head)
         "color",    "colour", "place",   "venue",  "price", "cost",     "fee",      "type",
         "owner",    "lead",   "contact", "method", "plan",  "location", "material", "state",
         "duration", "level",  "window",  "rate",   "tool",  "deadline"};
-    const lc_term *last = NULL;
+    bool is_before = false;
 
-    for (size_t i = 0; i < key.count; i++)
-        if (lc_term_is_content(key.at[i].kind) && !lc_key_is_generic(&key.at[i]) &&
-            !lc_key_is_kind(&key.at[i]) && !LC_TERM_IS(key, i, attributes))
-            last = &key.at[i];
-    return last != NULL && last->sense != head->sense && lc_terms_have(key, head->sense);
+    for (size_t i = 0; i < key.count; i++) {
+        if (key.at[i].sense == head->sense)
+            is_before = true;
+        else if (is_before && lc_term_is_content(key.at[i].kind) &&
+                 !lc_key_is_generic(&key.at[i]) && !lc_key_is_kind(&key.at[i]) &&
+                 !LC_TERM_IS(key, i, attributes))
+            return true;
+    }
+    return false;
 }
 
 /* Is the clause about this fact, not about a thing or a person that it only mentions? */
