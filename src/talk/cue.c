@@ -310,6 +310,23 @@ static size_t contrast_at(lc_terms terms, size_t at)
     return 0;
 }
 
+/* "Friday", "the 16th" */
+static bool is_amount_at(lc_terms value, size_t at)
+{
+    at += at + 1 < value.count && is_word(value, at, "the");
+    return lc_term_is_amount(value.at[at].kind);
+}
+
+/* "last night", "this week": when it came to be, not what it is. */
+static bool is_when(lc_terms value, size_t at)
+{
+    static const char *const which[] = {"last", "this"};
+    static const char *const times[] = {"night", "morning", "afternoon", "evening", "time"};
+
+    return at + 1 < value.count && LC_TERM_IS(value, at, which) &&
+           (value.at[at + 1].is_time_unit || LC_TERM_IS(value, at + 1, times));
+}
+
 /* The value without what trails behind it: "GlobalTech for the contract" is GlobalTech. */
 static lc_terms trim_value(lc_terms value)
 {
@@ -317,28 +334,29 @@ static lc_terms trim_value(lc_terms value)
                                        "since",   "due",       "so",   "if",     "but",
                                        "unless",  "effective", "from", "till",   "until"};
     static const char *const leads[] = {"the", "a", "an", "now", "about", "actually", "from"};
-    static const char *const whens[] = {"on", "at"}; /* In front of an amount. */
+    static const char *const articles[] = {"the", "a", "an", "our", "my"};
+    static const char *const whens[] = {"on", "at", "for"}; /* In front of an amount. */
     /* Behind a comma: the value is over. */
     static const char *const clauses[] = {"i",    "i'm",    "i've", "we",    "we're", "we've",
                                           "he",   "she",    "they", "it",    "it's",  "you",
                                           "that", "that's", "this", "which", "who",   "mind",
                                           "and",  "or",     "as",   "just",  "sorry", "thanks"};
-    static const char *const tails[] = {"now", "today", "onwards"};
+    static const char *const tails[] = {"now", "today", "onwards", "there", "here"};
     size_t first = 0, count = 0;
 
     if (value.count == 0)
         return value;
     while (first + 1 < value.count &&
            (LC_TERM_IS(value, first, leads) ||
-            (lc_term_is_amount(value.at[first + 1].kind) && LC_TERM_IS(value, first, whens))))
+            (is_amount_at(value, first + 1) && LC_TERM_IS(value, first, whens))))
         first++;
     while (first + count < value.count) {
         const lc_term *term = &value.at[first + count];
         bool is_for_the = is_word(value, first + count, "for") && first + count + 1 < value.count &&
-                          is_word(value, first + count + 1, "the");
+                          LC_TERM_IS(value, first + count + 1, articles);
 
         if (count > 0 && (is_for_the || contrast_at(value, first + count) > 0 ||
-                          LC_TERM_IS(value, first + count, ends)))
+                          is_when(value, first + count) || LC_TERM_IS(value, first + count, ends)))
             break;
         count++;
         if (term->after == ';' || term->after == '(' ||
@@ -394,6 +412,16 @@ static void found(lc_cue_set *set, const match *m)
     set->bits |= (uint32_t)cue;
 }
 
+/* "Requirement 2: ...", "two more teams": a number of the list, and one that comes on top. */
+static bool is_no_value(lc_terms clause, size_t at)
+{
+    static const char *const more[] = {"more", "extra", "additional", "fewer", "less"};
+
+    return clause.at[at].kind == LC_TERM_NUMBER &&
+           (clause.at[at].after == ':' ||
+            (at + 1 < clause.count && LC_TERM_IS(clause, at + 1, more)));
+}
+
 /* From the first amount at or behind `from` on, cut like a value. In "from today" the day says
  * when, not what. */
 static lc_terms amount_from(lc_terms clause, size_t from)
@@ -401,7 +429,7 @@ static lc_terms amount_from(lc_terms clause, size_t from)
     static const char *const since[] = {"from", "of", "since", "effective", "until"};
 
     for (size_t at = from; at < clause.count; at++)
-        if (lc_term_is_amount(clause.at[at].kind) &&
+        if (lc_term_is_amount(clause.at[at].kind) && !is_no_value(clause, at) &&
             (at == 0 || clause.at[at].kind != LC_TERM_DATE || !LC_TERM_IS(clause, at - 1, since)))
             return trim_value(lc_terms_part(clause, at, clause.count - at));
     return lc_terms_part(clause, 0, 0);

@@ -12,6 +12,9 @@
     "moved|changed|switched|pushed|delayed|rescheduled|updated|raised|lowered|cut|bumped|shifted"  \
     "|relocated|renamed|reassigned|dropped|slipped|fallen|fell|risen|rose|increased|decreased"     \
     "|reduced|extended|postponed|revised|amended|brought|converted|transferred|migrated|upgraded"
+#define CHANGING                                                                                   \
+    "changing|switching|moving|pushing|shifting|bumping|raising|lowering|postponing|bringing"      \
+    "|extending|cutting|dropping|increasing|reducing"
 #define SHIFTED "changed|switched|pushed|rescheduled|shifted|bumped|raised|lowered|postponed"
 /* Verbs of going from one value to another. */
 #define WENT "went|gone|goes|going|go|jumped|climbed|grew|grown|shrunk|shrank"
@@ -145,6 +148,7 @@ static const lc_cue_row rows[] = {
     /* Not for everybody. */
     {LC_CUE_PRIVATE, "^for|to * only"},
     {LC_CUE_PRIVATE, "^between us|ourselves|you"},
+    {LC_CUE_PRIVATE, "^please? don't|never tell|share|mention|repeat|forward"},
     {LC_CUE_PRIVATE, "^just|strictly|this * between us|ourselves|you"},
     {LC_CUE_PRIVATE, "in|strict|strictest confidence"},
     {LC_CUE_PRIVATE, "^confidential|confidentially|private|privately|secret|internal|sensitive:"},
@@ -208,6 +212,7 @@ static const lc_cue_row rows[] = {
      "let's|lets|to|i'll|we'll play|walk|run|go|think * through * case|if|scenario"},
     {LC_CUE_EXPLORE_OPEN, "thinking|think out loud"},
     {LC_CUE_EXPLORE_OPEN, "thinking|think aloud"},
+    {LC_CUE_EXPLORE_OPEN, "model|simulate|sketch|run|assume * scenario|case|world where|in|with"},
     {LC_CUE_EXPLORE_OPEN, "^for|as practice|fun|an? exercise? * pretend|imagine|suppose|say"},
     {LC_CUE_EXPLORE_OPEN, "let's|lets role|dry|mock play|run"},
     {LC_CUE_EXPLORE_OPEN, "for the sake of argument"},
@@ -286,6 +291,10 @@ static const lc_cue_row rows[] = {
     {LC_CUE_ASIDE_OPEN, "^an|a? different|another|separate|unrelated topic|matter|subject|thing:"},
     {LC_CUE_ASIDE_HINT, "^hold|hang on $"},
     {LC_CUE_ASIDE_OPEN, "hold that thought"},
+    {LC_CUE_ASIDE_OPEN, "^can|could you hold|wait"},
+    {LC_CUE_ASIDE_OPEN, "bear with me"},
+    {LC_CUE_ASIDE_OPEN, "^give me a|one sec|second|moment|minute|min"},
+    {LC_CUE_ASIDE_OPEN, "be right back"},
     {LC_CUE_ASIDE_OPEN, "^hold|hang on a|one sec|second|moment|minute"},
     {LC_CUE_ASIDE_OPEN, "about something else|different:"},
     {LC_CUE_ASIDE_HINT, "^by the way"},
@@ -371,8 +380,9 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, CHANGED "|" WENT " * from ... to"},
     {LC_CUE_UPDATE, CHANGED " back|up|down|forward|over|out? to"},
     {LC_CUE_UPDATE, "i've|we've|they've|have|has|we|i|they " CHANGED " the|our|my * to"},
-    {LC_CUE_UPDATE, "gone|went|goes|going|up|down up|down|back? to"},
+    {LC_CUE_UPDATE, "gone|went|goes|going up|down|back to"},
     {LC_CUE_UPDATE, "comes|come|came up|down to"},
+    {LC_CUE_UPDATE, "i'm|we're|it's|is|are up|down to"},
     {LC_CUE_UPDATE, "from * on|onward|onwards"},
     {LC_CUE_UPDATE,
      "^from|starting|beginning next|this|tomorrow|today|monday|tuesday|wednesday|thursday|"
@@ -384,6 +394,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "taking|takes|took|take over"},
     {LC_CUE_UPDATE, "stepping|steps|stepped|filling|fills|standing|stands|stood in"},
     {LC_CUE_UPDATE, SHIFTED " * to"},
+    {LC_CUE_UPDATE,
+     "we're|i'm|they're|he's|she's|are|is " CHANGING " it|that|this|the|our|my ... to"},
     {LC_CUE_UPDATE, "delayed|postponed|rescheduled"},
     {LC_CUE_UPDATE, "running late"},
     {LC_CUE_UPDATE, "effective immediately|today|now|from|as"},
@@ -407,7 +419,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_DECIDE, "let's|lets|we'll have|hold|make|meet|put|keep"},
     {LC_CUE_DECIDE, "decided|agreed|settled on|to|upon"},
     {LC_CUE_DECIDE, "chose|selected|picked|signed"},
-    {LC_CUE_DECIDE, "schedule|book|set"},
+    {LC_CUE_DECIDE, "^please|let's|lets|just? schedule|book|set"},
+    {LC_CUE_DECIDE, "i'll|we'll|i've|we've schedule|book|set|scheduled|booked"},
     {LC_CUE_DECIDE, "approved"},
     {LC_CUE_DECIDE, "please|so|and|let's? use|take|do that|this $"},
 
@@ -455,14 +468,16 @@ static const lc_cue_row rows[] = {
     {LC_CUE_TROUBLE,
      "hate~|dislike~|flood~|break~|broken|broke|sick|ill|closed|closing|shut|double-booked"
      "|overbooked|cancelled|canceled|dead|lost|stolen|ruined|burnt|burned|late|stuck|failed|fails"
-     "|refused|refuses|rejected|unavailable|full|leaking|rusted|rotten|sold|expired|lapsed|missing"
+     "|refused|refuses|rejected|denied|sank|sunk|laryngitis|unavailable|full|leaking|"
+     "rusted|rotten|sold|expired|lapsed|missing"
      "|injured|crashed|collapsed|waterlogged|snowed|delayed|dropped|dropping|ditched|fired|sacked"
      "|quit|resigned|bailed|ghosted|flaked|digging|dug|eat|ate|eaten|clashes|clash|"
      "objected|vetoed|hurt|busy|gone|wrong|bust"},
     {LC_CUE_TROUBLE,
      "fell|falls|fallen|pulled|backed|sold|ran|run|burnt|broke|called|rained through|out|off|down"},
     {LC_CUE_TROUBLE,
-     "too expensive|dear|small|big|large|late|early|slow|far|heavy|hot|cold|loud|risky"},
+     "too dark|bright|long|short|old|weak|strong|narrow|wide|noisy|expensive|dear|small|"
+     "big|large|late|early|slow|far|heavy|hot|cold|loud|risky"},
     {LC_CUE_TROUBLE, "no longer|good|use|space|room"},
     {LC_CUE_TROUBLE, "no * left|available|to"},
     {LC_CUE_TROUBLE, "out of"},
@@ -493,8 +508,8 @@ static const lc_cue_row rows[] = {
     {LC_CUE_REPLAN, "plans have changed"},
     {LC_CUE_REPLAN, "change of plans|plan"},
 
-    {LC_CUE_REVERT,
-     "go|goes|going|went|switch|switches|revert|reverts|return|returns back? to <v>"},
+    {LC_CUE_REVERT, "go|goes|going|went|switch|switches back to <v>"},
+    {LC_CUE_REVERT, "revert|reverts|return|returns back? to <v>"},
     {LC_CUE_REVERT, "back to <v>"},
 
     /* Has the words of a change, but denies it, wishes for it or tells a story. */
@@ -541,6 +556,7 @@ static const lc_cue_row rows[] = {
     /* Where the new value stands. The first that fits counts. */
     {LC_CUE_VALUE, "it's|it|that|that's is? going to be <v>"},
     {LC_CUE_VALUE, "is|are going to be <v>"},
+    {LC_CUE_VALUE, "comes|come from <v>"},
     {LC_CUE_VALUE, "i|we now use|run|do|work|prefer|take|wear|drink with|in|at? <v>"},
     {LC_CUE_VALUE, "it|that|them|this down|up|back|forward|over? to <v>"},
     {LC_CUE_VALUE,
@@ -565,6 +581,7 @@ static const lc_cue_row rows[] = {
     {LC_CUE_VALUE, "is|are|it's|we're now <v>"},
     {LC_CUE_VALUE, CHANGED " the|our|my * to <v>"},
     {LC_CUE_VALUE, SHIFTED " * to <v>"},
+    {LC_CUE_VALUE, CHANGING " it|that|this|the|our|my ... to <v>"},
     {LC_CUE_VALUE, "says|shows|reads <v>"},
     {LC_CUE_VALUE, "^use|take|pick|choose <v>"},
     {LC_CUE_VALUE, "has|have been <v>"},

@@ -17,6 +17,22 @@ size_t lc_propose_score(const lc_proposing *p, const lc_candidate *c, lc_terms c
     return 4 * lc_words_named(c->key, clause, nothing) + 2 * best;
 }
 
+/* "Correction from the head: 18:30." */
+static bool is_behind_colon(lc_terms clause, lc_terms value)
+{
+    return value.at > clause.at && value.at[-1].after == ':';
+}
+
+/* A sentence, not the value of a slot. */
+static bool has_many_words(lc_terms value)
+{
+    size_t content = 0;
+
+    for (size_t i = 0; i < value.count; i++)
+        content += lc_term_is_content(value.at[i].kind);
+    return content > 4;
+}
+
 /* The message points at what was said lately: "that", a draft made final, a decision from above. */
 static bool points_at(const lc_proposing *p, const lc_candidate *c, const lc_unit_clause *clause,
                       lc_terms value)
@@ -29,10 +45,11 @@ static bool points_at(const lc_proposing *p, const lc_candidate *c, const lc_uni
     if (c->age == LC_SAID_NONE || c->age >= LC_PROPOSE_RECENT)
         return false;
     if (c->age == 0 && p->message.attribution.has_title && (cues & LC_CUE_DECIDE) != 0)
-        return true;
+        return !has_many_words(c->value);
     if (c->is_tentative && (is_news || (cues & LC_CUE_DECIDE) != 0))
         return true;
-    return is_news && lc_unit_has(&p->message, LC_CUE_REFERS) &&
+    return is_news &&
+           (lc_unit_has(&p->message, LC_CUE_REFERS) || is_behind_colon(clause->terms, value)) &&
            lc_value_looks_alike(c->value, value);
 }
 
@@ -48,7 +65,10 @@ bool lc_propose_is_rival(const lc_candidate *c, lc_terms clause, lc_terms value)
 bool lc_propose_is_open(const lc_proposing *p, size_t index, const lc_unit_clause *clause,
                         lc_terms value)
 {
-    return !p->input->known[index].is_former && !p->candidates[index].is_utterance &&
+    /* What is marked for some readers is not changed in passing. */
+    return !p->input->known[index].is_former &&
+           !lc_str_starts(p->candidates[index].value.text, LC_STR("[")) &&
+           !p->candidates[index].is_utterance &&
            lc_propose_is_rival(&p->candidates[index], clause->terms, value);
 }
 
@@ -164,6 +184,26 @@ static bool is_sibling(const lc_proposing *p, const lc_candidate *c, lc_terms fr
     return false;
 }
 
+/* Is it in the key, but not what the key is about: the class of class_pet? */
+static bool is_modifier(lc_terms key, const lc_term *head)
+{
+    static const char *const attributes[] = {
+        "color",    "colour", "place",   "venue",  "price", "cost",     "fee",      "type",
+        "owner",    "lead",   "contact", "method", "plan",  "location", "material", "state",
+        "duration", "level",  "window",  "rate",   "tool",  "deadline"};
+    bool is_before = false;
+
+    for (size_t i = 0; i < key.count; i++) {
+        if (key.at[i].sense == head->sense)
+            is_before = true;
+        else if (is_before && lc_term_is_content(key.at[i].kind) &&
+                 !lc_key_is_generic(&key.at[i]) && !lc_key_is_kind(&key.at[i]) &&
+                 !LC_TERM_IS(key, i, attributes))
+            return true;
+    }
+    return false;
+}
+
 /* Is the clause about this fact, not about a thing or a person that it only mentions? */
 static bool is_about(const lc_proposing *p, const lc_candidate *c, const lc_unit_clause *clause,
                      lc_terms value)
@@ -181,6 +221,8 @@ static bool is_about(const lc_proposing *p, const lc_candidate *c, const lc_unit
         !lc_value_has_amount(value))
         return false;
     /* Who is named in the key may have more than one word for the thing. */
+    if (head != NULL && is_modifier(c->key, head))
+        return false;
     if (head != NULL && !lc_key_is_generic(head) && !lc_key_is_kind(head) &&
         !lc_propose_is_known(p, c, head) && !names_somebody_of(front, c->key))
         return false;

@@ -95,6 +95,7 @@ size_t lc_propose_displaced(const lc_proposing *p, const lc_unit_clause *clause,
 
         if (p->input->known[i].is_former || c->is_utterance || c->age == LC_SAID_NONE ||
             !lc_value_fits(c->value, value) || !lc_value_looks_alike(c->value, value) ||
+            (lc_value_is_proper(c->value) && !lc_value_begins_proper(value)) ||
             !is_named_before(p, c, lc_value_part(clause->terms, value)))
             continue;
         if (found != LC_SAID_NONE)

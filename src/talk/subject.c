@@ -339,13 +339,16 @@ static bool names_other(lc_terms a, lc_terms b)
 /* Is the topic the only one in front of the first amount? */
 static bool is_led_up_by(lc_terms terms, const lc_term *topic)
 {
-    size_t amount = 0;
+    size_t amount = 0, states = 0;
     lc_terms lead;
 
     while (amount < terms.count && !lc_term_is_amount(terms.at[amount].kind))
         amount++;
     lead = lc_terms_part(terms, 0, amount);
-    return topics(lead) == 1 && lc_terms_have(lead, topic->sense);
+    /* "Objections close on ...": a state is no topic. */
+    for (size_t i = 0; i < lead.count; i++)
+        states += is_topic(&lead.at[i]) && lead.at[i].value == LC_VALUE_STATUS;
+    return topics(lead) == 1 + states && lc_terms_have(lead, topic->sense);
 }
 
 bool lc_subject_rivals(lc_terms a, lc_terms b)

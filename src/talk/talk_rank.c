@@ -75,6 +75,18 @@ static bool is_about_speaker(lc_terms terms)
     return LC_TERMS_HAVE(lead_up(terms), words) && !LC_TERMS_HAVE(lead_up(terms), telling);
 }
 
+/* "I'll bring 3 tents." and "Then only 2 tents.": another number of it, and no word of anything
+ * else in front. */
+static bool is_recount(lc_terms older, lc_terms newer)
+{
+    lc_terms lead = lead_up(newer);
+
+    for (size_t i = 0; i < lead.count; i++)
+        if (lc_term_is_content(lead.at[i].kind))
+            return false;
+    return lc_subject_counts_differ(older, newer);
+}
+
 /* Is what the clause states stated otherwise by one of the other's clauses? */
 static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other, bool is_same_person)
 {
@@ -87,16 +99,19 @@ static bool is_contradicted(const lc_unit_clause *clause, const lc_unit *other, 
         if ((said->cues.bits & NO_STATEMENT) == 0 && !is_not_now(said->terms) &&
             (is_same_person || !is_about_speaker(said->terms)) &&
             (lc_subject_rivals(clause->terms, said->terms) ||
+             (is_same_person && is_recount(clause->terms, said->terms)) ||
              (!is_same_person && lc_subject_orders_clash(clause->terms, said->terms))))
             return true;
     }
     return false;
 }
 
-/* "The room is smaller, so the fee comes down to ...": how it turned out, not how it should be. */
-static bool is_outcome(const lc_unit_clause *clause)
+/* "The room is smaller, so the fee comes down to ...", "Permit denied. We go to the beach.": how it
+ * turned out, not how it should be. */
+static bool is_outcome(const lc_unit *unit, const lc_unit_clause *clause)
 {
-    return (clause->cues.bits & LC_CUE_CONCLUDE) != 0 && (clause->cues.bits & LC_CUE_UPDATE) != 0;
+    return lc_unit_has(unit, LC_CUE_TROUBLE | LC_CUE_CANCEL) ||
+           ((clause->cues.bits & LC_CUE_CONCLUDE) != 0 && (clause->cues.bits & LC_CUE_UPDATE) != 0);
 }
 
 /* The same for what people say, clause by clause and with a closer look: a talk touches a subject
@@ -117,9 +132,12 @@ void lc_judging_outrank_message(lc_judging *j, size_t index)
 
             /* A new plan is the planner's to make, and what came of something is news. */
             if (clause->verdict != LC_VERDICT_HOLDS || (clause->cues.bits & LC_CUE_REPLAN) != 0 ||
-                (index > i && is_outcome(clause)) || !is_contradicted(clause, other, is_later))
+                (index > i && is_outcome(unit, clause)) ||
+                !is_contradicted(clause, other, is_later))
                 continue;
             clause->verdict = is_later ? LC_VERDICT_REPLACED : LC_VERDICT_OUTRANKED;
+            if (!is_later)
+                lc_judging_bury(j, clause->terms, other->terms, false);
         }
     }
 }

@@ -234,8 +234,8 @@ static bool is_given_up(const search *s, const lc_unit *unit, const lc_unit_clau
 /* Does the message go on with what is done in its place? */
 static bool goes_on(const lc_unit *unit, const lc_unit_clause *clause)
 {
-    static const char *const we[] = {"we're", "we'll",   "we've", "i'm",  "i'll", "i've",
-                                     "let's", "instead", "now",   "then", "so"};
+    static const char *const we[] = {"we're",   "we'll", "we've", "i'm", "i'll", "i've", "let's",
+                                     "instead", "still", "goes",  "now", "then", "so"};
 
     for (const lc_unit_clause *next = clause; next < unit->clauses + unit->clause_count; next++) {
         if ((next->cues.bits & NO_STATEMENT) != 0)
@@ -365,8 +365,7 @@ static void follow_switch(lc_judging *j, size_t index, const lc_unit_clause *cla
 {
     search s = {&j->units[index], clause, clause->terms};
 
-    if ((clause->cues.bits & LC_CUE_VALUE) != 0 &&
-        (clause->cues.bits & (LC_CUE_UPDATE | LC_CUE_CORRECT)) != 0 &&
+    if ((clause->cues.bits & LC_CUE_VALUE) != 0 && (clause->cues.bits & NEWS) != 0 &&
         clause->cues.value.at[0].kind == LC_TERM_NAME)
         replace_older(j, index, &s, is_switched);
 }
@@ -423,6 +422,12 @@ static bool is_conclusion(const lc_unit_clause *clause)
            (clause->cues.bits & (LC_CUE_CORRECT | LC_CUE_UPDATE)) == 0;
 }
 
+/* "The supplier says ..." is told by whoever speaks. */
+static bool are_two_people(const lc_unit *a, const lc_unit *b)
+{
+    return a->attribution.who.len > 0 && b->attribution.who.len > 0 && !is_same_person(a, b);
+}
+
 void lc_judging_conclusions(lc_judging *j)
 {
     for (size_t i = 0; i < j->input->count; i++) {
@@ -438,7 +443,7 @@ void lc_judging_conclusions(lc_judging *j)
             before = clause_before(j, i, c, &from);
             /* What was concluded after the change is news itself. */
             if (before == NULL || !is_void(from, before) || before->void_since <= i ||
-                lc_terms_state(clause->terms, before->void_by) || !is_same_person(from, unit))
+                lc_terms_state(clause->terms, before->void_by) || are_two_people(from, unit))
                 continue;
             clause->verdict = LC_VERDICT_REPLACED;
             clause->premise = before;

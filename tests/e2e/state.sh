@@ -30,7 +30,7 @@ while read -r file perfect recall exposure refused; do
 done <<'T'
 timelines.jsonl 0.89 0.98 0.14
 blind.jsonl     0.92 0.96 0.05 1
-plain.jsonl     0.93 0.99 0.08
+plain.jsonl     0.90 0.99 0.10
 T
 score "$TIMELINES" --tracks --json
 first=$OUT
