@@ -10,6 +10,7 @@ typedef struct lc_unit_clause lc_unit_clause;
 struct lc_unit_clause {
     lc_terms terms;
     lc_cue_set cues;
+    uint64_t bits; /* lc_sense_bits() of its terms. */
     lc_verdict verdict;
     bool is_aside;                 /* In parentheses at the end of its sentence. */
     size_t void_since;             /* When replaced: the thing said that did it ... */

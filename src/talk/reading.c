@@ -93,7 +93,7 @@ static loci_str key_of(const lc_hash128 *content)
 _Static_assert(sizeof(lc_cue_set) == 4 * sizeof(size_t) + 3 * sizeof(lc_terms) + sizeof(loci_str),
                "see move()");
 _Static_assert(sizeof(lc_unit_clause) ==
-                   sizeof(lc_cue_set) + 2 * sizeof(lc_terms) + 3 * sizeof(size_t),
+                   sizeof(lc_cue_set) + 2 * sizeof(lc_terms) + 4 * sizeof(size_t),
                "see move()"); /* void_by is of a judgement, not of what was read. */
 static void move(lc_unit_clause *clause, const lc_term *from, const lc_term *to, loci_str text)
 {

@@ -77,8 +77,10 @@ static size_t aside_start(lc_terms clause)
 
 static void add_clause(lc_unit *unit, const lc_cues *cues, lc_terms terms, bool is_aside)
 {
-    unit->clauses[unit->clause_count++] = (lc_unit_clause){
-        .terms = terms, .cues = lc_cues_find(cues, terms), .is_aside = is_aside};
+    unit->clauses[unit->clause_count++] = (lc_unit_clause){.terms = terms,
+                                                           .cues = lc_cues_find(cues, terms),
+                                                           .bits = lc_sense_bits(terms),
+                                                           .is_aside = is_aside};
 }
 
 static loci_status read_clauses(const lc_talk *talk, lc_arena *arena, lc_unit *unit,
@@ -451,11 +453,9 @@ static lc_verdict verdict_by_words(const lc_judging *j, const lc_unit *unit,
 
 static lc_verdict verdict_by_dead(const lc_judging *j, lc_unit_clause *clause)
 {
-    uint64_t bits = lc_sense_bits(clause->terms);
-
     for (size_t i = 0; i < j->dead_count; i++) {
         if (clause->is_aside ? lc_dead_shares_amount(&j->dead[i], clause->terms)
-                             : lc_dead_is_stated(&j->dead[i], clause->terms, bits)) {
+                             : lc_dead_is_stated(&j->dead[i], clause->terms, clause->bits)) {
             clause->void_since = j->dead[i].since;
             clause->void_by = j->dead[i].successor;
             return LC_VERDICT_REPLACED;
@@ -495,25 +495,38 @@ static bool is_stated_by(lc_terms value, lc_terms clause, lc_terms premise)
     return said > 0;
 }
 
+typedef bool clause_fn(const lc_unit *fact, const lc_unit *unit, const lc_unit_clause *clause);
+
+static bool is_conclusion(const lc_unit *fact, const lc_unit *unit, const lc_unit_clause *clause)
+{
+    (void)unit;
+    return clause->premise != NULL &&
+           is_stated_by(fact->terms, clause->terms, clause->premise->terms);
+}
+
+static bool holds_up(const lc_unit *fact, const lc_unit *unit, const lc_unit_clause *clause)
+{
+    return clause->verdict == LC_VERDICT_HOLDS && unit->verdict == LC_VERDICT_HOLDS &&
+           lc_terms_state(clause->terms, fact->terms);
+}
+
+static bool is_so_of_any(const lc_judging *j, const lc_unit *fact, clause_fn *is_so)
+{
+    for (size_t i = 0; i < j->input->count; i++) {
+        const lc_unit *unit = &j->units[i];
+
+        for (size_t c = 0; lc_unit_is_person(unit) && c < unit->clause_count; c++)
+            if (is_so(fact, unit, &unit->clauses[c]))
+                return true;
+    }
+    return false;
+}
+
 /* Is the fact what somebody concluded from something that no longer holds, and nothing that was
  * said holds it up? */
 static bool is_concluded(const lc_judging *j, const lc_unit *fact)
 {
-    bool is_stated = false, is_held = false;
-
-    for (size_t i = 0; i < j->input->count; i++) {
-        const lc_unit *unit = &j->units[i];
-
-        for (size_t c = 0; lc_unit_is_person(unit) && c < unit->clause_count; c++) {
-            const lc_unit_clause *clause = &unit->clauses[c];
-
-            is_stated |= clause->premise != NULL &&
-                         is_stated_by(fact->terms, clause->terms, clause->premise->terms);
-            is_held |= clause->verdict == LC_VERDICT_HOLDS && unit->verdict == LC_VERDICT_HOLDS &&
-                       lc_terms_state(clause->terms, fact->terms);
-        }
-    }
-    return is_stated && !is_held;
+    return is_so_of_any(j, fact, is_conclusion) && !is_so_of_any(j, fact, holds_up);
 }
 
 /* A fact holds as a whole. Only an aside that repeats a dead amount is left out, and a fact that is

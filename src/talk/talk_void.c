@@ -61,7 +61,8 @@ static void replace(lc_judging *j, lc_unit_clause *old, const lc_unit *news)
 typedef struct search {
     const lc_unit *unit;          /* Who speaks ... */
     const lc_unit_clause *clause; /* ... and says what. */
-    lc_terms part;                /* Of the clause: what is looked for in the older ones. */
+    lc_terms part;                /* Of the clause: what is looked for in the older ones ... */
+    uint64_t topic_bits;          /* ... and, if they must have all of it, bits of its topics. */
 } search;
 
 typedef bool fit_fn(const search *s, const lc_unit *unit, const lc_unit_clause *older);
@@ -78,7 +79,8 @@ static void replace_older(lc_judging *j, size_t index, const search *s, fit_fn *
                                          unit->attribution.rank > s->unit->attribution.rank))
             continue;
         for (size_t c = 0; c < unit->clause_count; c++)
-            if (is_statement(unit, &unit->clauses[c]) && fits(s, unit, &unit->clauses[c]))
+            if ((s->topic_bits & ~unit->clauses[c].bits) == 0 &&
+                is_statement(unit, &unit->clauses[c]) && fits(s, unit, &unit->clauses[c]))
                 replace(j, &unit->clauses[c], s->unit);
     }
 }
@@ -134,6 +136,16 @@ static size_t topic_count(lc_terms terms)
     return count;
 }
 
+static uint64_t topic_bits(lc_terms terms)
+{
+    uint64_t bits = 0;
+
+    for (size_t i = 0; i < terms.count; i++)
+        if (is_topic(&terms.at[i]))
+            bits |= lc_sense_bits(lc_terms_part(terms, i, 1));
+    return bits;
+}
+
 /* What a number counts, or 0. */
 static uint64_t unit_of(lc_terms clause, size_t at)
 {
@@ -153,11 +165,14 @@ static bool is_label(lc_terms lead, const lc_term *amount)
 /* Do the same words lead up to another amount of the same kind at `at`? */
 static bool restates(const search *s, const lc_unit *unit, lc_terms older, size_t at)
 {
-    lc_terms before = lead_of(older, at), now = s->clause->terms;
     const lc_term *old = &older.at[at], *amount = s->part.at + s->part.count;
+    lc_terms before, now = s->clause->terms;
 
-    if (is_label(before, old) || old->kind != amount->kind || lc_terms_have(now, old->sense) ||
-        lc_terms_have(older, amount->sense) || topic_count(before) == 0 || is_event(before))
+    if (old->kind != amount->kind || lc_terms_have(now, old->sense) ||
+        lc_terms_have(older, amount->sense))
+        return false;
+    before = lead_of(older, at);
+    if (is_label(before, old) || topic_count(before) == 0 || is_event(before))
         return false;
     /* News may say less of what it is about. */
     if (!covers(before, s->part) ||
@@ -190,6 +205,7 @@ static void follow_restatement(lc_judging *j, size_t index, const lc_unit_clause
         if (!lc_term_is_amount(clause->terms.at[at].kind))
             continue;
         s.part = lead_of(clause->terms, at);
+        s.topic_bits = topic_bits(s.part);
         if (topic_count(s.part) > 0 && !LC_TERMS_HAVE(s.part, more))
             replace_older(j, index, &s, is_restated);
     }
@@ -282,7 +298,7 @@ static bool has_instead(const lc_unit *unit)
 static void follow_end(lc_judging *j, size_t index, const lc_unit_clause *clause)
 {
     lc_unit *unit = &j->units[index];
-    search s = {unit, clause, ending(clause->terms, clause->cues.cancel_at)};
+    search s = {unit, clause, ending(clause->terms, clause->cues.cancel_at), 0};
 
     if ((clause->cues.bits & LC_CUE_CANCEL) != 0) {
         replace_older(j, index, &s, is_called_off);
@@ -363,7 +379,7 @@ static bool is_switched(const search *s, const lc_unit *unit, const lc_unit_clau
 
 static void follow_switch(lc_judging *j, size_t index, const lc_unit_clause *clause)
 {
-    search s = {&j->units[index], clause, clause->terms};
+    search s = {&j->units[index], clause, clause->terms, 0};
 
     if ((clause->cues.bits & LC_CUE_VALUE) != 0 && (clause->cues.bits & NEWS) != 0 &&
         clause->cues.value.at[0].kind == LC_TERM_NAME)
@@ -376,7 +392,7 @@ void lc_judging_void(lc_judging *j, size_t index)
 
     for (size_t c = 0; c < unit->clause_count; c++) {
         const lc_unit_clause *clause = &unit->clauses[c];
-        search s = {unit, clause, clause->terms};
+        search s = {unit, clause, clause->terms, 0};
 
         if (!is_statement(unit, clause))
             continue;
