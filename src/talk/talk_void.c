@@ -156,10 +156,10 @@ static uint64_t unit_of(lc_terms clause, size_t at)
 }
 
 /* "Bed 3": the number says which one, not how many. */
-static bool is_label(lc_terms lead, const lc_term *amount)
+static bool is_label(lc_terms clause, size_t at)
 {
-    return amount->kind == LC_TERM_NUMBER && lead.count > 0 && is_topic(&lead.at[lead.count - 1]) &&
-           lead.at[lead.count - 1].after == 0;
+    return clause.at[at].kind == LC_TERM_NUMBER && at > 0 && is_topic(&clause.at[at - 1]) &&
+           clause.at[at - 1].after == 0;
 }
 
 /* Do the same words lead up to another amount of the same kind at `at`? */
@@ -168,11 +168,11 @@ static bool restates(const search *s, const lc_unit *unit, lc_terms older, size_
     const lc_term *old = &older.at[at], *amount = s->part.at + s->part.count;
     lc_terms before, now = s->clause->terms;
 
-    if (old->kind != amount->kind || lc_terms_have(now, old->sense) ||
+    if (old->kind != amount->kind || is_label(older, at) || lc_terms_have(now, old->sense) ||
         lc_terms_have(older, amount->sense))
         return false;
     before = lead_of(older, at);
-    if (is_label(before, old) || topic_count(before) == 0 || is_event(before))
+    if (topic_count(before) == 0 || is_event(before))
         return false;
     /* News may say less of what it is about. */
     if (!covers(before, s->part) ||
