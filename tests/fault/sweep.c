@@ -65,14 +65,14 @@ static void copy_seeded(void)
  * Sanitizers, which are slow, look at fewer: the plain build has looked at all. */
 static uint64_t next_nth(const sweep *s, uint64_t nth)
 {
-    uint64_t dense_until = s->dense_until * test_count(1, 20);
+    uint64_t dense_until = s->dense_until * test_count(1, 40);
 
     if (test_is_sanitized() && test_count(0, 1) == 0 && nth >= SANITIZED_DENSE_UNTIL)
         return nth + 1 + nth / 2;
 
     if (s->dense_until == 0 || nth < dense_until)
         return nth + 1;
-    return nth + 1 + nth / test_count(16, 128);
+    return nth + 1 + nth / test_count(8, 128);
 }
 
 /* What a call may have done. */

@@ -82,7 +82,7 @@ static const sweep out_of_memory = {.what = "allocation of SQLite",
                                     .arm = fail_memory,
                                     .disarm = disarm_memory,
                                     .is_fair = is_resource,
-                                    .dense_until = 60};
+                                    .dense_until = 30};
 
 TEST(sqlite_sweep, every_operation_survives_when_sqlite_has_no_memory)
 {
@@ -118,12 +118,12 @@ static const sweep bad_device = {.what = "access to a bad device",
                                  .arm = fail_device,
                                  .disarm = test_vfs_disarm,
                                  .is_fair = is_unavailable,
-                                 .dense_until = 60};
+                                 .dense_until = 30};
 static const sweep full_device = {.what = "access to a full device",
                                   .arm = fail_full,
                                   .disarm = test_vfs_disarm,
                                   .is_fair = is_resource,
-                                  .dense_until = 60};
+                                  .dense_until = 30};
 
 TEST(sqlite_sweep, every_operation_survives_a_bad_device)
 {

@@ -40,7 +40,7 @@ static sweep locked(void)
                    .disarm = test_store_disarm,
                    .is_fair = is_locked,
                    .driver = test_faulty_driver(),
-                   .dense_until = 150};
+                   .dense_until = 60};
 }
 
 static sweep full(void)

@@ -368,7 +368,7 @@ static void run_seed(uint64_t seed, const char *store)
 
 TEST(model, answers_equal_those_of_a_naive_model)
 {
-    uint64_t seeds = test_count(test_is_sanitized() ? 80 : 200, 5000);
+    uint64_t seeds = test_count(test_is_sanitized() ? 40 : 120, 5000);
     const char *dir = test_tmpdir();
 
     test_timeout(900);
