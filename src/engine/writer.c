@@ -2,8 +2,9 @@
  * write is in the queue, in the hands of the role's holder, or answered; if the queue is not empty,
  * somebody has the role or has been asked to take it. No lock is held while a batch runs.
  *
- * What counts is the time between two batches, when nobody writes. So the next holder is woken
- * first, and the callers that were answered are woken by the old one while the next batch already
+ * What counts is the time between two batches, when nobody writes: waking a thread takes as long as
+ * some writes do. So a queue that several wait in is left to a thread that keeps the role until it
+ * is empty, and of those answered it wakes one, who wakes the others while the next batch already
  * runs. A waiter has a semaphore of its own: with conditions all woken threads would queue up once
  * more, for the lock.
  */
@@ -27,6 +28,7 @@ typedef struct waiter {
     sem_t wake;
     _Atomic bool is_done;   /* Written before the post that it explains. */
     _Atomic bool must_lead; /* The same. */
+    struct waiter *others;  /* To be woken by it when it is. */
 } waiter;
 
 struct lc_writer {
@@ -38,8 +40,9 @@ struct lc_writer {
     bool is_taken;
     int64_t gather_us; /* How long the next batch waits for more; the role's holder's. */
     bool is_stopping;
-    bool has_thread;
-    pthread_t thread; /* Leads when only writes that nobody waits for are queued. */
+    bool has_thread;  /* It was started, and has to be joined. */
+    bool is_served;   /* It runs and takes the role when it is given to it. */
+    pthread_t thread; /* Leads when several wait, or nobody does. */
     pthread_cond_t thread_wake;
     bool thread_must_lead;
     _Atomic bool is_stale; /* The store was replaced: connect anew. */
@@ -64,13 +67,38 @@ static void push(lc_writer *writer, lc_queued_write *queued)
     writer->length++;
 }
 
+/* Of several the first, who wakes the others. */
+static void wake_waiters(waiter *first)
+{
+    first->others = (waiter *)next_of(&first->queued);
+    first->is_done = true;
+    (void)sem_post(&first->wake); /* Cannot overflow: it is posted at most twice. */
+}
+
+/* Half of them each: the last one is not woken by a chain of all before it. */
+static void wake_halves(waiter *first)
+{
+    lc_queued_write *middle, *end;
+
+    if (first == NULL)
+        return;
+    middle = end = &first->queued;
+    while (next_of(end) != NULL && next_of(next_of(end)) != NULL) {
+        middle = next_of(middle);
+        end = next_of(next_of(end));
+    }
+    end = next_of(middle);
+    middle->write.next = NULL;
+    if (end != NULL)
+        wake_waiters((waiter *)end);
+    wake_waiters(first);
+}
+
 /* `done` of a waiter. */
 static void wake_waiter(lc_queued_write *queued)
 {
-    waiter *self = (waiter *)queued;
-
-    self->is_done = true;
-    (void)sem_post(&self->wake); /* Cannot overflow: it is posted at most twice. */
+    queued->write.next = NULL;
+    wake_waiters((waiter *)queued);
 }
 
 static bool has_waiter(const lc_queued_write *queued)
@@ -208,10 +236,19 @@ static lc_queued_write *settle(lc_writer *writer, lc_queued_write *batch)
 
 static void tell_answered(lc_queued_write *answered)
 {
+    lc_queued_write *waiting = NULL;
+
     for (lc_queued_write *at = answered, *next; at != NULL; at = next) {
         next = next_of(at); /* Afterwards its storage is somebody else's. */
-        at->done(at);
+        if (!has_waiter(at)) {
+            at->done(at);
+            continue;
+        }
+        at->write.next = waiting == NULL ? NULL : &waiting->write;
+        waiting = at;
     }
+    if (waiting != NULL)
+        wake_waiters((waiter *)waiting);
 }
 
 /* Gives the role to somebody with an interest in the queue, or gives it up. False when there is
@@ -222,14 +259,14 @@ static bool hand_over(lc_writer *writer)
 
     while (at != NULL && !has_waiter(at))
         at = next_of(at);
-    if (at != NULL) {
+    if (at != NULL && (!writer->is_served || writer->length == 1)) {
         waiter *heir = (waiter *)at;
 
         heir->must_lead = true;
         (void)sem_post(&heir->wake);
         return true;
     }
-    if (writer->first != NULL && writer->has_thread) {
+    if (writer->first != NULL && writer->is_served) {
         writer->thread_must_lead = true;
         (void)pthread_cond_signal(&writer->thread_wake);
         return true;
@@ -237,6 +274,8 @@ static bool hand_over(lc_writer *writer)
     if (writer->first != NULL)
         return false;
     writer->is_taken = false;
+    if (writer->is_stopping)
+        (void)pthread_cond_signal(&writer->thread_wake);
     return true;
 }
 
@@ -331,6 +370,35 @@ static void wait_for_turn(lc_writer *writer, waiter *self)
     atomic_store(&self->is_done, true);
 }
 
+static void *lead_for_all(void *ctx)
+{
+    lc_writer *writer = ctx;
+
+    (void)pthread_mutex_lock(&writer->lock);
+    for (;;) {
+        /* Whoever has the role may still give it to this one. */
+        while (!writer->thread_must_lead && (!writer->is_stopping || writer->is_taken))
+            (void)pthread_cond_wait(&writer->thread_wake, &writer->lock);
+        if (!writer->thread_must_lead)
+            break;
+        writer->thread_must_lead = false;
+        lead(writer, NULL);
+        (void)pthread_mutex_lock(&writer->lock);
+    }
+    writer->is_served = false;
+    (void)pthread_mutex_unlock(&writer->lock);
+    return NULL;
+}
+
+/* If there may be one. The lock is held. */
+static void start_thread(lc_writer *writer)
+{
+    if (writer->has_thread || writer->is_stopping || lc_engine_is_inline(writer->engine))
+        return;
+    writer->has_thread = pthread_create(&writer->thread, NULL, lead_for_all, writer) == 0;
+    writer->is_served = writer->has_thread;
+}
+
 loci_status lc_writer_run(lc_writer *writer, lc_write *write)
 {
     waiter self = {.queued = {.done = wake_waiter}};
@@ -343,6 +411,8 @@ loci_status lc_writer_run(lc_writer *writer, lc_write *write)
     leads = !writer->is_taken;
     writer->is_taken = true;
     if (!leads) {
+        if (writer->length > 1)
+            start_thread(writer);
         (void)pthread_mutex_unlock(&writer->lock);
         wait_for_turn(writer, &self);
         leads = !atomic_load(&self.is_done); /* Else it must lead. */
@@ -353,6 +423,7 @@ loci_status lc_writer_run(lc_writer *writer, lc_write *write)
         lead(writer, &self);
         wait_for(&self.wake); /* Its own answer, told by itself. */
     }
+    wake_halves(self.others);
     (void)sem_destroy(&self.wake);
     write->is_answered = true;
     write->status = self.queued.write.status;
@@ -361,29 +432,10 @@ loci_status lc_writer_run(lc_writer *writer, lc_write *write)
     return write->status;
 }
 
-static void *lead_for_nobody(void *ctx)
-{
-    lc_writer *writer = ctx;
-
-    (void)pthread_mutex_lock(&writer->lock);
-    for (;;) {
-        while (!writer->thread_must_lead && !writer->is_stopping)
-            (void)pthread_cond_wait(&writer->thread_wake, &writer->lock);
-        if (!writer->thread_must_lead)
-            break;
-        writer->thread_must_lead = false;
-        lead(writer, NULL);
-        (void)pthread_mutex_lock(&writer->lock);
-    }
-    (void)pthread_mutex_unlock(&writer->lock);
-    return NULL;
-}
-
 void lc_writer_submit(lc_writer *writer, lc_queued_write *queued)
 {
     (void)pthread_mutex_lock(&writer->lock);
-    if (!writer->has_thread && !lc_engine_is_inline(writer->engine))
-        writer->has_thread = pthread_create(&writer->thread, NULL, lead_for_nobody, writer) == 0;
+    start_thread(writer);
     push(writer, queued);
     if (!writer->is_taken) {
         writer->is_taken = true;
@@ -414,15 +466,18 @@ loci_status lc_writer_new(loci_engine *engine, lc_db *db, lc_writer **out, loci_
 
 void lc_writer_stop(lc_writer *writer)
 {
+    bool has_thread;
+
     if (writer == NULL)
         return;
     (void)pthread_mutex_lock(&writer->lock);
+    has_thread = writer->has_thread;
+    writer->has_thread = false;
     writer->is_stopping = true;
     (void)pthread_cond_signal(&writer->thread_wake);
     (void)pthread_mutex_unlock(&writer->lock);
-    if (writer->has_thread)
+    if (has_thread)
         (void)pthread_join(writer->thread, NULL);
-    writer->has_thread = false;
 }
 
 void lc_writer_free(lc_writer *writer)

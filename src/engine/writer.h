@@ -2,9 +2,11 @@
  *
  * The writer is a role, not a thread. Whoever queues a write and finds the role free takes it, runs
  * the whole queue as one commit, wakes everybody it answered and, once its own write is answered,
- * hands the role to one of those still waiting. So a lone caller pays no switch between threads,
- * and many callers share their fsyncs. Writes that nobody waits for (lc_writer_submit) are run by
- * whoever has the role, and by a thread of their own when nobody has it.
+ * hands the role on: to a thread that keeps it until the queue is empty, or to the one that is
+ * still waiting. So a lone caller pays no switch between threads, and many callers share their
+ * fsyncs. Writes that nobody waits for (lc_writer_submit) are run by whoever has the role, and by
+ * that thread when nobody has it. An inline engine has no threads: there callers hand the role to
+ * each other.
  */
 #ifndef LC_ENGINE_WRITER_H
 #define LC_ENGINE_WRITER_H

@@ -6,6 +6,8 @@
  */
 #include "ops/op.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -67,12 +69,20 @@ const lc_param *lc_op_param(const lc_op *op, size_t index)
     return index < count ? params[index] : NULL;
 }
 
+/* Asked for every parameter of a call, each time along the list: most differ in the first letter.
+ */
+static bool is_called(const lc_param *param, loci_str name)
+{
+    return name.len > 0 && param->name[0] == name.ptr[0] &&
+           strncmp(param->name, name.ptr, name.len) == 0 && param->name[name.len] == '\0';
+}
+
 const lc_param *lc_op_find_param(const lc_op *op, loci_str name, size_t *out_index)
 {
     size_t index = 0;
 
     for (const lc_param *own = op->params; own != NULL && own->name != NULL; own++, index++) {
-        if (lc_str_is(name, own->name)) {
+        if (is_called(own, name)) {
             *out_index = index;
             return own;
         }
@@ -80,7 +90,7 @@ const lc_param *lc_op_find_param(const lc_op *op, loci_str name, size_t *out_ind
     for (size_t i = 0; i < IMPLIED_COUNT; i++) {
         if (!takes_implied(op, i))
             continue;
-        if (lc_str_is(name, implied[i].param.name)) {
+        if (is_called(&implied[i].param, name)) {
             *out_index = index;
             return &implied[i].param;
         }
