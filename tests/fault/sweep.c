@@ -59,7 +59,7 @@ static void copy_seeded(void)
     test_write_file(STORE, test_read_file(SEEDED));
 }
 
-#define SANITIZED_DENSE_UNTIL 8
+#define SANITIZED_DENSE_UNTIL 5
 
 /* One after the other at first; then in steps that grow, far more slowly under LOCI_TEST_FULL=1.
  * Sanitizers, which are slow, look at fewer: the plain build has looked at all. */
@@ -68,7 +68,7 @@ static uint64_t next_nth(const sweep *s, uint64_t nth)
     uint64_t dense_until = s->dense_until * test_count(1, 40);
 
     if (test_is_sanitized() && test_count(0, 1) == 0 && nth >= SANITIZED_DENSE_UNTIL)
-        return nth + 1 + nth / 2;
+        return nth + 1 + nth;
 
     if (s->dense_until == 0 || nth < dense_until)
         return nth + 1;
