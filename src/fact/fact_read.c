@@ -78,12 +78,16 @@ static const lc_sql as_of_sql = {
     " where (f.key, f.id) > ($8, $9) order by f.key, f.id",
     "ttttttttti", LC_FACT_ROW_KINDS};
 
+/* A key has few valid facts and perhaps many past ones. Without the sums SQLite finds the valid
+ * ones in the order of seq, among all facts of the user. */
 static const lc_sql history_sql = {
     "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from"
     " (select " LC_FACT_COLUMNS ", " TAIL_NAMED " from fact_current" LC_FACT_IN_KEY
-    " and persona_id in ('', $6) and seq > $7"
-    " union all select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from fact_past" LC_FACT_IN_KEY
-    " and persona_id in ('', $6) and seq > $7 and standing <> 'claim') f order by seq limit $8",
+    " and persona_id in ('', $6) and seq + 0 > $7"
+    " union all select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from (select " LC_FACT_COLUMNS
+    ", " LC_FACT_TAIL " from fact_past" LC_FACT_IN_KEY
+    " and persona_id in ('', $6) and seq > $7 and standing <> 'claim' order by seq limit $8) p) f"
+    " order by seq + 0 limit $8",
     "ttttttii", LC_FACT_ROW_KINDS};
 
 static const lc_sql claims_sql = {"select " LC_FACT_OF_PAST
