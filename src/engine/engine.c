@@ -146,12 +146,14 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
     lc_writer_counters writer = lc_writer_get_counters(engine->writer);
     lc_workers_counters workers = lc_workers_get_counters(engine->workers);
     lc_model_meter models = lc_models_meter(engine->models, LC_STR_NONE);
+    int64_t kept = lc_read_cache_hits(engine->read_cache);
 
     return (lc_engine_counters){
         .writes = writer.writes,
         .commits = writer.commits,
         .queue_length = writer.queue_length,
-        .reads = atomic_load_explicit(&engine->read_count, memory_order_relaxed),
+        .reads = atomic_load_explicit(&engine->read_count, memory_order_relaxed) + kept,
+        .reads_kept = kept,
         .jobs_done = workers.done,
         .jobs_failed = workers.failed,
         .model_calls = models.chat_calls + models.embed_calls,
@@ -249,39 +251,33 @@ loci_status lc_engine_read_one(loci_engine *engine, int64_t deadline_us, lc_tx_b
     return read_on_snapshot(engine, &r, err);
 }
 
-static bool read_kept(loci_engine *engine, const lc_read *read, bool may_read,
-                      loci_status *out_status, loci_error *err)
+loci_status lc_engine_fetch(loci_engine *engine, const lc_read *read, lc_tx_body *body, void *ctx,
+                            loci_error *err)
 {
-    if (engine->read_cache == NULL ||
-        !lc_read_cache_run(engine->read_cache, read, may_read, out_status, err))
-        return false;
-    atomic_fetch_add_explicit(&engine->read_count, 1, memory_order_relaxed);
-    return true;
+    guarded_read r = {.deadline_us = read->deadline_us,
+                      .body = body,
+                      .ctx = ctx,
+                      .is_one = true,
+                      .out_is_cut = read->out_is_cut};
+
+    if (r.out_is_cut != NULL) {
+        r.deadline_us = 0; /* A connection is free now, or it is not brief. */
+        *r.out_is_cut = true;
+        if (engine->driver->read_brief == NULL)
+            return lc_fail(err, LOCI_EDEADLINE, "this store does not say how long a read takes");
+    }
+    return read_on_snapshot(engine, &r, err);
 }
 
 loci_status lc_engine_read_user(loci_engine *engine, const lc_read *read, loci_error *err)
 {
     loci_status status;
 
-    if (read_kept(engine, read, true, &status, err))
+    if (read->out_is_cut != NULL)
+        *read->out_is_cut = false;
+    if (lc_read_cache_run(engine->read_cache, read, &status, err))
         return status;
-    return lc_engine_read_one(engine, read->deadline_us, read->body, read->ctx, err);
-}
-
-loci_status lc_engine_read_brief(loci_engine *engine, const lc_read *read, bool *out_is_cut,
-                                 loci_error *err)
-{
-    /* No deadline: a connection is free now, or it is not brief. */
-    guarded_read r = {.body = read->body, .ctx = read->ctx, .out_is_cut = out_is_cut};
-    loci_status status;
-
-    *out_is_cut = false;
-    if (read_kept(engine, read, false, &status, err))
-        return status;
-    *out_is_cut = true;
-    if (engine->driver->read_brief == NULL)
-        return lc_fail(err, LOCI_EDEADLINE, "this store does not say how long a read takes");
-    return read_on_snapshot(engine, &r, err);
+    return lc_engine_fetch(engine, read, read->body, read->ctx, err);
 }
 
 loci_status lc_engine_write(loci_engine *engine, lc_write *write)
@@ -294,14 +290,18 @@ void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
     lc_writer_submit(engine->writer, queued);
 }
 
-void lc_engine_wrote(loci_engine *engine, const lc_write *first)
+void lc_engine_wrote(loci_engine *engine, const lc_db *db, const lc_write *first)
 {
     for (const lc_write *at = first; at != NULL; at = at->next) {
         uint32_t slot = lc_watch_slot(at->tenant_id, at->user_id);
 
-        lc_read_cache_wrote(engine->read_cache, slot);
+        if (at->user_id.len == 0)
+            lc_freshness_forget(engine->freshness); /* It may have been about anybody. */
+        lc_freshness_wrote(engine->freshness, slot);
         lc_watch_mark(engine->watch, slot);
     }
+    if (db != NULL)
+        lc_freshness_stepped(engine->freshness, db);
     lc_watch_wake(engine->watch);
 }
 
@@ -327,7 +327,7 @@ loci_status lc_engine_with_connection(loci_engine *engine, lc_db_work *work, voi
     if (status != LOCI_OK)
         return status;
     status = lc_engine_guard(engine, work_guarded, &w, err);
-    lc_read_cache_forget(engine->read_cache); /* It may have been an import. */
+    lc_freshness_forget(engine->freshness); /* It may have been an import. */
     lc_db_close(w.db);
     return status;
 }
@@ -338,7 +338,7 @@ void lc_engine_store_replaced(loci_engine *engine)
     lc_writer_renew(engine->writer);
     lc_token_cache_forget(engine->token_cache);
     lc_fact_cache_forget(engine->fact_cache);
-    lc_read_cache_forget(engine->read_cache);
+    lc_freshness_forget(engine->freshness);
     lc_engine_settings_changed(engine);
     lc_watch_poke(engine->watch);
 }
@@ -491,9 +491,10 @@ static loci_status start_parts(void *ctx, loci_error *err)
                             &engine->readers, err);
     if (status == LOCI_OK)
         status = lc_token_cache_new(&engine->env.heap, &engine->token_cache, err);
-    /* Without the watch nobody would tell it what others write. */
-    if (status == LOCI_OK && engine->driver->is_far && !is_inline)
-        status = lc_read_cache_new(engine, &engine->read_cache, err);
+    if (status == LOCI_OK)
+        status = lc_freshness_new(engine, &engine->freshness, err);
+    if (status == LOCI_OK)
+        status = lc_read_cache_new(engine, engine->freshness, &engine->read_cache, err);
     if (status == LOCI_OK)
         status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers, err);
     if (status == LOCI_OK)
@@ -562,10 +563,11 @@ void lc_engine_close(loci_engine *engine)
     lc_writer_stop(engine->writer); /* What it answers may wake the workers and the watch. */
     lc_workers_free(engine->workers);
     lc_watch_free(engine->watch);
+    lc_read_cache_free(engine->read_cache);
+    lc_freshness_free(engine->freshness);
     lc_writer_free(engine->writer);
     lc_readers_free(engine->readers);
     lc_token_cache_free(engine->token_cache);
-    lc_read_cache_free(engine->read_cache);
     lc_tokenizers_free(engine->tokenizers);
     lc_talk_free(engine->talk);
     lc_fact_cache_free(engine->fact_cache);

@@ -61,20 +61,19 @@ loci_status lc_engine_read(loci_engine *engine, int64_t deadline_us, lc_tx_body 
 /* The same, for a body of mostly one statement: see lc_db_read_one(). */
 loci_status lc_engine_read_one(loci_engine *engine, int64_t deadline_us, lc_tx_body *body,
                                void *ctx, loci_error *err);
-/* The same for a body that reads rows of one user and nobody else's: where reads are dear it may be
- * run on rows that are kept (read_cache.h). */
+/* The same for a body that reads rows of one user and nobody else's: it may be run on rows that are
+ * kept (read_cache.h). */
 typedef struct lc_read {
     loci_str tenant_id; /* Whose rows; ptr NULL = it may not. */
     loci_str user_id;
     int64_t deadline_us;
     lc_tx_body *body;
     void *ctx;
+    /* Of somebody who must not wait, else NULL: set when it is for another thread, which begins
+     * anew. */
+    bool *out_is_cut;
 } lc_read;
 loci_status lc_engine_read_user(loci_engine *engine, const lc_read *read, loci_error *err);
-/* The same for somebody who must not wait: `*out_is_cut` when it is for another thread, which
- * begins anew. */
-loci_status lc_engine_read_brief(loci_engine *engine, const lc_read *read, bool *out_is_cut,
-                                 loci_error *err);
 /* Queues `write` and waits until it is durable or failed; its status is returned. */
 loci_status lc_engine_write(loci_engine *engine, lc_write *write);
 /* The same without waiting; `done` is called once, from the writer's thread. */
@@ -110,6 +109,7 @@ typedef struct lc_engine_counters {
     int64_t writes;  /* Calls that wrote. */
     int64_t commits; /* Transactions they shared. */
     int64_t reads;
+    int64_t reads_kept; /* Those that were answered from memory. */
     int64_t jobs_done;
     int64_t jobs_failed;
     int64_t queue_length;   /* Writes waiting now. */

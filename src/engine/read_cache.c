@@ -2,12 +2,15 @@
  * compared in full, since whoever chooses arguments could choose ones with equal hashes) and its
  * rows, as an array of cells with the texts behind it.
  *
- *     count of rows | cell cell cell ... | texts
+ *     count of rows, are they all | cell cell cell ... | texts
  *
- * Every user falls into a slot (watch.h) that has a counter of commits; another counts for all.
- * Both only rise, so their sum tells whether either has. It is asked for before the store is, and
- * an entry counts while it stays the same: rows that were read while somebody committed are stale
- * from the beginning.
+ * A body runs twice at most, each time on a "connection" made for the run: one that answers from
+ * what is kept, and after a miss one that asks the store and writes down what it hands on. A body
+ * that stops early, at its limit, leaves the beginning of an answer; whoever wants more of it later
+ * misses, and writes down more.
+ *
+ * The stamp of its user (freshness.h) is asked for before the store is, and an entry counts while
+ * it stays the same: rows that were read while somebody committed are stale from the beginning.
  *
  * Invariant: the sets of a stripe are touched under its lock only.
  */
@@ -18,10 +21,9 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/hash.h"
-#include "engine/watch.h"
+#include "engine/internal.h"
 
 #define WAYS 4
 #define SETS (LC_READ_CACHE_ENTRIES / WAYS)
@@ -49,64 +51,44 @@ typedef struct entry {
 struct lc_read_cache {
     loci_engine *engine;
     lc_heap *heap;
-    _Atomic int64_t checked_us;             /* 0 = nothing counts. */
-    _Atomic uint64_t all;                   /* How often anything may have changed, */
-    _Atomic uint64_t slots[LC_WATCH_SLOTS]; /* and somebody of a slot. */
+    lc_freshness *freshness;
+    _Atomic int64_t hits;
     pthread_mutex_t locks[STRIPES];
     entry *sets[SETS][WAYS];
     uint8_t victims[SETS]; /* The way that is given up next. */
 };
 
-/* A "connection" to what is kept, for the run of one body. */
+typedef struct header {
+    int64_t count;
+    int64_t are_all;
+} header;
+
+/* Rows as they come: cells grow from the front, texts from the back, until they meet. */
+typedef struct writing {
+    lc_tx *tx; /* Of the store. */
+    lc_rows rows;
+    size_t front, back;
+    header header;
+    bool is_full;
+} writing;
+
+/* One run of one body. */
 typedef struct kept {
     lc_db db; /* First: the driver's functions get a pointer to it. */
     lc_read_cache *cache;
     const lc_read *read;
     uint32_t slot;
     uint64_t stamp;
-    const lc_sql *sql; /* What was asked for first, */
+    const lc_sql *sql; /* What was asked for, */
     size_t key_bytes;  /* with its arguments; 0 = it cannot be kept. */
-    lc_hash128 asked;  /* Of the key. */
-    bool has_rows;
     bool was_asked;
-    bool is_missed; /* It asked for what is not here. */
+    bool is_missed; /* It asked for what is not here, or for a second thing. */
+    bool has_failed;
+    writing writing;
     size_t rows_bytes;
     char key[LC_READ_CACHE_KEY_BYTES];
     _Alignas(8) char rows[LC_READ_CACHE_ROWS_BYTES];
 } kept;
-
-/* ---- Stamps ---------------------------------------------------------------------------------- */
-
-static uint64_t stamp_of(lc_read_cache *cache, uint32_t slot)
-{
-    return atomic_load_explicit(&cache->all, memory_order_acquire) +
-           atomic_load_explicit(&cache->slots[slot], memory_order_acquire);
-}
-
-static bool is_fresh(lc_read_cache *cache)
-{
-    int64_t checked_us = atomic_load_explicit(&cache->checked_us, memory_order_acquire);
-
-    return checked_us != 0 && lc_clock_monotonic_us() - checked_us < LC_READ_CACHE_US;
-}
-
-void lc_read_cache_wrote(lc_read_cache *cache, uint32_t slot)
-{
-    if (cache != NULL)
-        atomic_fetch_add_explicit(&cache->slots[slot], 1, memory_order_acq_rel);
-}
-
-void lc_read_cache_forget(lc_read_cache *cache)
-{
-    if (cache != NULL)
-        atomic_fetch_add_explicit(&cache->all, 1, memory_order_acq_rel);
-}
-
-void lc_read_cache_checked(lc_read_cache *cache, int64_t at_us)
-{
-    if (cache != NULL)
-        atomic_store_explicit(&cache->checked_us, at_us, memory_order_release);
-}
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
@@ -227,181 +209,206 @@ static size_t make_key(kept *k, const lc_sql *sql, const lc_arg *args)
     return fits ? used : 0;
 }
 
-/* The arguments again; texts lie in the key. */
-static void read_args(const kept *k, lc_arg out[PARAMS_MAX])
+/* Notes what the body asks for; false when it is not the first thing. */
+static bool note_question(kept *k, const lc_sql *sql, const lc_arg *args)
 {
-    size_t at = sizeof k->sql;
+    bool is_first = !k->was_asked;
 
-    for (size_t i = 0; k->sql->params[i] != '\0'; i++) {
-        uint32_t len;
-
-        out[i] = (lc_arg){.kind = k->key[at++]};
-        if (out[i].kind == 'i' || out[i].kind == 'f') {
-            memcpy(&out[i].as.i64, k->key + at, sizeof out[i].as.i64);
-            at += sizeof out[i].as.i64;
-        } else if (out[i].kind != 0) {
-            memcpy(&len, k->key + at, sizeof len);
-            out[i].as.str = (loci_str){k->key + at + sizeof len, len};
-            at += sizeof len + len;
-        }
-    }
+    k->was_asked = true;
+    k->sql = sql;
+    k->key_bytes = is_first ? make_key(k, sql, args) : 0;
+    return is_first;
 }
 
-/* ---- Rows ------------------------------------------------------------------------------------ */
-
-static cell *cell_of(const char *rows, int column_count, int row, int column)
+/* Nobody is told of it: the body runs once more. */
+static loci_status miss(kept *k)
 {
-    return (cell *)(rows + sizeof(int64_t)) + (ptrdiff_t)row * column_count + column;
+    k->is_missed = true;
+    return LOCI_EUNAVAILABLE;
 }
 
-static int64_t count_of(const char *rows)
+/* ---- Writing rows down ----------------------------------------------------------------------- */
+
+static void copy_text(kept *k, int column, cell *out)
 {
-    int64_t count;
-
-    memcpy(&count, rows, sizeof count);
-    return count;
-}
-
-/* Rows as they come: cells grow from the front, texts from the back, until they meet. */
-typedef struct copying {
-    kept *k;
-    size_t front, back;
-    int64_t count;
-    bool is_full;
-} copying;
-
-static void copy_text(copying *c, const lc_rows *rows, int column, cell *out)
-{
-    loci_str text = lc_rows_str(rows, column);
+    writing *w = &k->writing;
+    loci_str text = lc_rows_str(&w->rows, column);
 
     out->is_null = text.ptr == NULL;
     out->len = (uint32_t)text.len;
-    if (text.len > c->back - c->front) {
-        c->is_full = true;
+    if (text.len > w->back - w->front) {
+        w->is_full = true;
         return;
     }
-    c->back -= text.len;
-    out->as.offset = c->back;
+    w->back -= text.len;
+    out->as.offset = w->back;
     if (text.len > 0)
-        memcpy(c->k->rows + c->back, text.ptr, text.len);
+        memcpy(k->rows + w->back, text.ptr, text.len);
 }
 
-static void copy_row(copying *c, const lc_rows *rows)
+static void copy_row(kept *k)
 {
-    size_t bytes = (size_t)rows->column_count * sizeof(cell);
-    cell *cells = (cell *)(c->k->rows + c->front);
+    writing *w = &k->writing;
+    size_t bytes = (size_t)w->rows.column_count * sizeof(cell);
+    cell *cells = (cell *)(k->rows + w->front);
 
-    if (bytes > c->back - c->front) {
-        c->is_full = true;
+    if (bytes > w->back - w->front) {
+        w->is_full = true;
         return;
     }
     memset(cells, 0, bytes);
-    c->front += bytes;
-    c->count++;
-    for (int i = 0; i < rows->column_count && !c->is_full; i++) {
-        char kind = rows->sql->columns[i];
+    w->front += bytes;
+    w->header.count++;
+    for (int i = 0; i < w->rows.column_count && !w->is_full; i++) {
+        char kind = k->sql->columns[i];
 
         if (kind == 't' || kind == 'b') {
-            copy_text(c, rows, i, &cells[i]);
+            copy_text(k, i, &cells[i]);
             continue;
         }
-        cells[i].is_null = lc_rows_is_null(rows, i);
+        cells[i].is_null = lc_rows_is_null(&w->rows, i);
         if (kind == 'f')
-            cells[i].as.f64 = lc_rows_f64(rows, i);
+            cells[i].as.f64 = lc_rows_f64(&w->rows, i);
         else
-            cells[i].as.i64 = lc_rows_i64(rows, i);
+            cells[i].as.i64 = lc_rows_i64(&w->rows, i);
     }
 }
 
 /* Closes the gap between the cells and the texts. */
-static void pack(copying *c, int column_count)
+static void pack(kept *k)
 {
-    kept *k = c->k;
-    size_t texts = sizeof k->rows - c->back;
-    size_t moved = c->back - c->front;
+    const writing *w = &k->writing;
+    size_t texts = sizeof k->rows - w->back;
+    size_t moved = w->back - w->front;
+    int columns = w->rows.column_count;
+    cell *cells = (cell *)(k->rows + sizeof(header));
 
-    memcpy(k->rows, &c->count, sizeof c->count);
-    memmove(k->rows + c->front, k->rows + c->back, texts);
-    for (int64_t i = 0; i < c->count * column_count; i++) {
-        cell *at = cell_of(k->rows, column_count, 0, (int)i);
-        char kind = k->sql->columns[i % column_count];
+    memcpy(k->rows, &w->header, sizeof w->header);
+    memmove(k->rows + w->front, k->rows + w->back, texts);
+    for (int64_t i = 0; i < w->header.count * columns; i++) {
+        char kind = k->sql->columns[i % columns];
 
         if (kind == 't' || kind == 'b')
-            at->as.offset -= moved;
+            cells[i].as.offset -= moved;
     }
-    k->rows_bytes = c->front + texts;
+    k->rows_bytes = w->front + texts;
 }
 
-/* Reads what was missed; `has_rows` stays false when it is too long to be kept. */
-static loci_status fetch(lc_tx *tx, void *ctx, loci_error *err)
+/* ---- The driver that asks the store, and writes down ----------------------------------------- */
+
+static writing *writing_of(const lc_rows *rows)
 {
-    kept *k = ctx;
-    copying c = {.k = k, .front = sizeof(int64_t), .back = sizeof k->rows};
-    lc_arg args[PARAMS_MAX];
-    lc_rows rows;
+    return &((kept *)rows->statement)->writing;
+}
+
+static loci_status ask_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
+                             loci_error *err)
+{
+    kept *k = (kept *)tx->db;
+    writing *w = &k->writing;
     loci_status status;
 
-    read_args(k, args);
-    tx->tenant_id = k->read->tenant_id;
-    tx->user_id = k->read->user_id;
-    k->has_rows = false;
-    status = lc_tx_query(tx, k->sql, args, &rows, err);
-    if (status != LOCI_OK)
-        return status;
-    while (!c.is_full && lc_rows_next(&rows, &status, err))
-        copy_row(&c, &rows);
-    lc_rows_end(&rows);
-    k->has_rows = status == LOCI_OK && !c.is_full;
-    if (k->has_rows)
-        pack(&c, rows.column_count);
+    if (!note_question(k, sql, args))
+        return miss(k);
+    w->tx->tenant_id = tx->tenant_id;
+    w->tx->user_id = tx->user_id;
+    status = lc_tx_query(w->tx, sql, args, &w->rows, err);
+    k->has_failed = status != LOCI_OK;
+    out->statement = k->has_failed ? NULL : k;
     return status;
 }
 
-/* ---- The driver of what is kept -------------------------------------------------------------- */
-
-static loci_status miss(kept *k, loci_error *err)
+static bool ask_next(lc_rows *rows, loci_status *out_status, loci_error *err)
 {
-    k->is_missed = true;
-    k->asked = lc_hash128_of((loci_str){k->key, k->key_bytes});
-    return lc_fail(err, LOCI_EUNAVAILABLE, "it is not kept");
+    kept *k = rows->statement;
+    writing *w = &k->writing;
+    loci_status status = LOCI_OK;
+
+    if (lc_rows_next(&w->rows, &status, err)) {
+        if (!w->is_full)
+            copy_row(k);
+        return true;
+    }
+    w->header.are_all = status == LOCI_OK;
+    k->has_failed = status != LOCI_OK;
+    if (k->has_failed && out_status != NULL)
+        *out_status = status;
+    return false;
 }
+
+static int64_t ask_i64(const lc_rows *rows, int column)
+{
+    return lc_rows_i64(&writing_of(rows)->rows, column);
+}
+
+static double ask_f64(const lc_rows *rows, int column)
+{
+    return lc_rows_f64(&writing_of(rows)->rows, column);
+}
+
+static loci_str ask_str(const lc_rows *rows, int column)
+{
+    return lc_rows_str(&writing_of(rows)->rows, column);
+}
+
+static bool ask_is_null(const lc_rows *rows, int column)
+{
+    return lc_rows_is_null(&writing_of(rows)->rows, column);
+}
+
+static void ask_end(lc_rows *rows)
+{
+    if (rows->statement != NULL)
+        lc_rows_end(&writing_of(rows)->rows);
+    rows->statement = NULL;
+}
+
+static const lc_db_driver asking_driver = {
+    .name = "kept",
+    .query = ask_query,
+    .next = ask_next,
+    .column_i64 = ask_i64,
+    .column_f64 = ask_f64,
+    .column_str = ask_str,
+    .column_is_null = ask_is_null,
+    .end = ask_end,
+};
+
+/* ---- The driver of what is kept -------------------------------------------------------------- */
 
 static loci_status query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
                          loci_error *err)
 {
     kept *k = (kept *)tx->db;
-    bool is_second = k->was_asked;
-    lc_hash128 asked;
 
-    k->was_asked = true;
-    if (is_second) {
-        k->key_bytes = 0;
-        return miss(k, err);
-    }
-    k->sql = sql;
-    k->key_bytes = make_key(k, sql, args);
-    asked = lc_hash128_of((loci_str){k->key, k->key_bytes});
-    /* What was fetched for it is what it asks for again: the same body with the same arguments. */
-    if (k->key_bytes == 0 || !(k->has_rows ? lc_hash128_eq(k->asked, asked) : find(k)))
-        return miss(k, err);
-    out->statement = k->rows;
+    (void)err;
+    if (!note_question(k, sql, args) || k->key_bytes == 0 || !find(k))
+        return miss(k);
+    out->statement = k;
     out->place = -1;
     return LOCI_OK;
 }
 
 static bool next(lc_rows *rows, loci_status *out_status, loci_error *err)
 {
-    (void)out_status; /* Cannot fail. */
+    kept *k = rows->statement;
+    const header *head = (const header *)k->rows;
+
     (void)err;
-    if (++rows->place < count_of(rows->statement))
+    if (++rows->place < head->count)
         return true;
+    if (head->are_all == 0)
+        *out_status = miss(k);
     rows->statement = NULL;
     return false;
 }
 
 static const cell *cell_at(const lc_rows *rows, int column)
 {
-    return cell_of(rows->statement, rows->column_count, rows->place, column);
+    const kept *k = rows->statement;
+
+    return (const cell *)(k->rows + sizeof(header)) + (ptrdiff_t)rows->place * rows->column_count +
+           column;
 }
 
 static int64_t column_i64(const lc_rows *rows, int column)
@@ -420,7 +427,7 @@ static loci_str column_str(const lc_rows *rows, int column)
 
     if (at->is_null)
         return (loci_str){NULL, 0};
-    return (loci_str){(const char *)rows->statement + at->as.offset, at->len};
+    return (loci_str){((const kept *)rows->statement)->rows + at->as.offset, at->len};
 }
 
 static bool column_is_null(const lc_rows *rows, int column)
@@ -430,7 +437,7 @@ static bool column_is_null(const lc_rows *rows, int column)
 
 static void end(lc_rows *rows)
 {
-    (void)rows; /* The rows live as long as the run. */
+    rows->statement = NULL; /* The rows live as long as the run. */
 }
 
 static const lc_db_driver kept_driver = {
@@ -446,53 +453,74 @@ static const lc_db_driver kept_driver = {
 
 /* ---- Running --------------------------------------------------------------------------------- */
 
-static loci_status run_guarded(void *ctx, loci_error *err)
+static loci_status run_body(kept *k, const lc_db_driver *driver, lc_tx tx, loci_error *err)
+{
+    loci_status status;
+
+    k->db.driver = driver;
+    k->was_asked = k->is_missed = false;
+    tx.db = &k->db;
+    lc_arena_init(&k->db.scratch, &k->db.env->heap, LOCI_MEM_REQUESTS);
+    status = k->read->body(&tx, k->read->ctx, err);
+    lc_arena_clear(&k->db.scratch);
+    return status;
+}
+
+static loci_status run_on_kept(void *ctx, loci_error *err)
 {
     kept *k = ctx;
-    lc_tx tx = {.db = &k->db, .now_us = lc_env_now_us(k->db.env)};
 
-    return k->read->body(&tx, k->read->ctx, err);
+    return run_body(k, &kept_driver, (lc_tx){.now_us = lc_env_now_us(k->db.env)}, err);
 }
 
-/* False when it asked for what is not here. */
-static bool run_body(kept *k, loci_status *out_status, loci_error *err)
+static loci_status run_on_store(lc_tx *tx, void *ctx, loci_error *err)
 {
-    k->was_asked = k->is_missed = false;
-    lc_arena_init(&k->db.scratch, &k->db.env->heap, LOCI_MEM_REQUESTS);
-    *out_status = lc_engine_guard(k->cache->engine, run_guarded, k, err);
-    lc_arena_clear(&k->db.scratch);
-    return !k->is_missed;
+    kept *k = ctx;
+
+    k->has_failed = false;
+    k->writing = (writing){.tx = tx, .front = sizeof(header), .back = sizeof k->rows};
+    return run_body(k, &asking_driver, *tx, err);
 }
 
-bool lc_read_cache_run(lc_read_cache *cache, const lc_read *read, bool may_read,
-                       loci_status *out_status, loci_error *err)
+bool lc_read_cache_run(lc_read_cache *cache, const lc_read *read, loci_status *out_status,
+                       loci_error *err)
 {
+    uint32_t slot = lc_watch_slot(read->tenant_id, read->user_id);
+    uint64_t stamp;
     kept k; /* Its rows and its key are not worth zeroing. */
 
-    if (read->tenant_id.ptr == NULL || !is_fresh(cache))
+    if (read->tenant_id.ptr == NULL || !lc_freshness_stamp(cache->freshness, slot, &stamp))
         return false;
     memset(&k, 0, offsetof(kept, key));
-    k.db = (lc_db){.driver = &kept_driver,
-                   .env = lc_engine_env(cache->engine),
-                   .catalogue = lc_engine_catalogue(cache->engine)};
+    k.db.env = lc_engine_env(cache->engine);
+    k.db.catalogue = lc_engine_catalogue(cache->engine);
     k.cache = cache;
     k.read = read;
-    k.slot = lc_watch_slot(read->tenant_id, read->user_id);
-    k.stamp = stamp_of(cache, k.slot);
-    if (run_body(&k, out_status, err))
+    k.slot = slot;
+    k.stamp = stamp;
+    *out_status = lc_engine_guard(cache->engine, run_on_kept, &k, err);
+    if (!k.is_missed) {
+        atomic_fetch_add_explicit(&cache->hits, 1, memory_order_relaxed);
         return true;
-    if (!may_read || k.key_bytes == 0)
+    }
+    if (k.key_bytes == 0)
         return false;
-    *out_status = lc_engine_read_one(cache->engine, read->deadline_us, fetch, &k, err);
-    if (*out_status != LOCI_OK)
-        return true;
-    if (!k.has_rows)
-        return false;
-    keep(&k);
-    return run_body(&k, out_status, err);
+    k.was_asked = k.is_missed = false; /* It may never get to run. */
+    *out_status = lc_engine_fetch(cache->engine, read, run_on_store, &k, err);
+    if (k.key_bytes > 0 && k.was_asked && !k.is_missed && !k.has_failed && !k.writing.is_full) {
+        pack(&k);
+        keep(&k);
+    }
+    return !k.is_missed;
 }
 
-loci_status lc_read_cache_new(loci_engine *engine, lc_read_cache **out, loci_error *err)
+int64_t lc_read_cache_hits(lc_read_cache *cache)
+{
+    return atomic_load_explicit(&cache->hits, memory_order_relaxed);
+}
+
+loci_status lc_read_cache_new(loci_engine *engine, lc_freshness *freshness, lc_read_cache **out,
+                              loci_error *err)
 {
     lc_heap *heap = &lc_engine_env(engine)->heap;
     lc_read_cache *cache = lc_heap_zalloc(heap, sizeof *cache, LOCI_MEM_CACHES);
@@ -500,6 +528,7 @@ loci_status lc_read_cache_new(loci_engine *engine, lc_read_cache **out, loci_err
     if (cache == NULL)
         return lc_fail_memory(err);
     cache->engine = engine;
+    cache->freshness = freshness;
     cache->heap = heap;
     for (int i = 0; i < STRIPES; i++)
         (void)pthread_mutex_init(&cache->locks[i], NULL); /* Does not fail on Linux. */

@@ -162,18 +162,17 @@ static void look(lc_watch *watch, view *seen)
     }
     /* Without a connection there is nothing to see; the next round tries again. */
     if (seen->db == NULL && lc_engine_connect(watch->engine, &seen->db, NULL) != LOCI_OK) {
-        lc_read_cache_checked(watch->engine->read_cache, 0);
+        lc_freshness_looked(watch->engine->freshness, 0, true);
         return;
     }
     seen->db->told_as = atomic_load_explicit(&watch->engine->told_as, memory_order_acquire);
     mark = seen->db->driver->change_mark(seen->db);
+    /* A mark of 0 says nothing. */
+    lc_freshness_looked(watch->engine->freshness, mark != 0 ? now_us : 0, mark != seen->mark);
     if (mark != seen->mark) {
         seen->mark = mark;
-        lc_read_cache_forget(watch->engine->read_cache);
         lc_watch_poke(watch);
     }
-    /* A mark of 0 says nothing. */
-    lc_read_cache_checked(watch->engine->read_cache, mark != 0 ? now_us : 0);
     if (mark == seen->settings_mark || lc_clock_monotonic_us() < seen->settings_due_us)
         return;
     seen->settings_mark = mark;

@@ -133,7 +133,8 @@ static loci_status run_briefly(void *ctx, loci_error *err)
     submitted *s = ctx;
     lc_read read = lc_run_read(&s->run);
 
-    return lc_engine_read_brief(s->caller.engine, &read, &s->is_cut, err);
+    read.out_is_cut = &s->is_cut;
+    return lc_engine_read_user(s->caller.engine, &read, err);
 }
 
 /* Whether it was: then it is finished. */

@@ -130,6 +130,14 @@ struct lc_tx {
 
 typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t total);
 
+/* What one connection made of the store's state (lc_db_driver.state). */
+#define LC_STATE_BITS 32
+#define LC_STATE_COMMIT (UINT64_C(1) << LC_STATE_BITS)
+typedef struct lc_state_step {
+    uint64_t from;    /* With the lock to write already had; 0 = not known. */
+    uint64_t commits; /* That wrote something. */
+} lc_state_step;
+
 typedef struct lc_db_driver {
     const char *name; /* "sqlite" */
     lc_dialect dialect;
@@ -194,6 +202,11 @@ typedef struct lc_db_driver {
     /* Differs after another connection has committed, other than one that shares `told_as` (a
      * driver may count that one, too); 0 when it could not be found out. */
     uint64_t (*change_mark)(lc_db *db);
+    /* The state that a snapshot taken now would show: the same number until somebody commits, in
+     * whatever process. Every commit that wrote adds LC_STATE_COMMIT, give or take what is below
+     * that. Any thread, and no more than a look at some memory; 0 when it cannot be told. NULL =
+     * it never can. */
+    uint64_t (*state)(const lc_db *db);
     void (*interrupt)(lc_db *db); /* Any thread; what is running answers LOCI_ECANCELLED. */
 
     /* What belongs to the driver beside the catalogue, made with a new store. NULL = nothing. */
@@ -225,7 +238,8 @@ struct lc_db {
     /* Not 0: who uses this connection tells of its commits; connections of the same number need not
      * notice them. */
     uint64_t told_as;
-    char store_id[33]; /* From meta, set by lc_schema_open(); part of the mark in ids. */
+    lc_state_step step; /* Of the last `write`. */
+    char store_id[33];  /* From meta, set by lc_schema_open(); part of the mark in ids. */
 };
 
 extern const lc_db_driver lc_sqlite_driver;

@@ -29,6 +29,7 @@
 #define BRIEF_LOOKS 2       /* SQLite counts on from the last read: the first look may come soon. */
 #define PATH_BYTES_MAX 4096
 #define ROLL_BACK_TRIES 3
+#define CHECKPOINT_FRAMES 1000 /* In the WAL, from which on every commit tries to move them. */
 
 static const struct {
     int code; /* Primary result code. */
@@ -111,6 +112,18 @@ static int look_at_deadline(void *ctx)
         return 0;
     db->read_timed_out = true;
     return 1;
+}
+
+/* After a commit that wrote. A hook takes the place of `pragma wal_autocheckpoint`; as there, it
+ * does not matter to this commit how a checkpoint ends. */
+static int on_commit(void *ctx, sqlite3 *handle, const char *name, int frames)
+{
+    lc_sqlite *db = ctx;
+
+    db->db.step.commits++;
+    if (frames >= CHECKPOINT_FRAMES)
+        (void)sqlite3_wal_checkpoint(handle, name);
+    return SQLITE_OK;
 }
 
 /* SQLite only says "cannot open"; a person wants to know why. */
@@ -200,6 +213,7 @@ static loci_status set_up(lc_sqlite *db, loci_error *err)
     (void)sqlite3_extended_result_codes(db->handle, 1); /* Cannot fail on an open handle. */
     (void)sqlite3_busy_handler(db->handle, wait_while_busy, db);
     sqlite3_progress_handler(db->handle, PROGRESS_STEPS, look_at_deadline, db);
+    (void)sqlite3_wal_hook(db->handle, on_commit, db); /* Answers the hook before it: its own. */
     code = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
@@ -211,7 +225,7 @@ static loci_status set_up(lc_sqlite *db, loci_error *err)
     status = lc_sqlite_run(db,
                            "pragma temp_store = memory; pragma foreign_keys = on;"
                            "pragma secure_delete = on; pragma synchronous = full;"
-                           "pragma wal_autocheckpoint = 1000; pragma cache_size = -8192;",
+                           "pragma cache_size = -8192;",
                            err);
     return status == LOCI_OK ? prepare_roll_back(db, err) : status;
 }
@@ -311,8 +325,10 @@ loci_status lc_sqlite_open(lc_env *env, const lc_catalogue *catalogue, const cha
     status = set_up(db, err);
     if (status == LOCI_OK)
         status = claim_patiently(db, store, err);
-    if (status == LOCI_OK)
+    if (status == LOCI_OK) {
+        lc_sqlite_find_state(db);
         *out = &db->db;
+    }
 out:
     if (status != LOCI_OK)
         lc_sqlite_close(&db->db);
@@ -426,6 +442,7 @@ const lc_db_driver lc_sqlite_driver = {
     .is_broken = is_broken,
     .now_us = host_now_us,
     .change_mark = change_mark,
+    .state = lc_sqlite_state,
     .interrupt = interrupt,
     .backup = lc_sqlite_backup,
     .restore = lc_sqlite_restore,

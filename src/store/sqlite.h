@@ -44,6 +44,7 @@ typedef struct lc_sqlite {
     bool has_single_begun; /* It has had it, */
     bool needs_snapshot;   /* and asked for another. */
     bool is_broken;        /* A commit failed in the file system: what is on disk is not known. */
+    const volatile void *state; /* What lc_sqlite_state() looks at; NULL = it cannot tell. */
 } lc_sqlite;
 
 /* Turns a result code into a status and a message that says what to do. */
@@ -83,6 +84,10 @@ loci_status lc_sqlite_read_one(lc_db *base, int64_t deadline_us, lc_tx_body *bod
 loci_status lc_sqlite_read_brief(lc_db *base, lc_tx_body *body, void *ctx, bool *out_is_cut,
                                  loci_error *err);
 void lc_sqlite_write(lc_db *base, lc_write *first);
+
+/* Once WAL mode is on. */
+void lc_sqlite_find_state(lc_sqlite *db);
+uint64_t lc_sqlite_state(const lc_db *base);
 
 loci_status lc_sqlite_backup(lc_db *base, const char *path, lc_progress *progress, void *ctx,
                              loci_error *err);

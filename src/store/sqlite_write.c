@@ -132,9 +132,12 @@ static bool begin_group(lc_sqlite *db, lc_write *first)
         if (!write->is_answered && write->deadline_us < db->busy_deadline_us)
             db->busy_deadline_us = write->deadline_us;
     }
+    db->db.step = (lc_state_step){0};
     status = begin(db, LC_SQLITE_BEGIN_IMMEDIATE, &err);
-    if (status == LOCI_OK)
+    if (status == LOCI_OK) {
+        db->db.step.from = lc_sqlite_state(&db->db);
         return true;
+    }
     for (lc_write *write = first; write != NULL; write = write->next) {
         if (write->is_answered)
             continue;

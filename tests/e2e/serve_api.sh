@@ -327,6 +327,20 @@ is "what was backed up is there" 200 "$STATUS"
 http GET '/v1/facts/current/b1'
 is "and what came later is not" 404 "$STATUS"
 
+# ---- Another process writes to the same store: every read sees it
+
+seen=0
+for i in $(seq 1 20); do
+    run call fact.write --store "$TMP/a.db" "{\"key\":\"shared\",\"value\":$i}"
+    for _ in 1 2 3; do
+        http GET '/v1/facts/current/shared'
+        [ "$(value "$BODY" value)" != "$i" ] || seen=$((seen + 1))
+    done
+done
+is "what another process wrote is read at once, each time" 60 "$seen"
+call store.status '{}'
+is "some of it from memory" yes "$([ "$(value "$BODY" counters.reads_kept)" -gt 0 ] && echo yes)"
+
 # ---- The doctor
 
 run doctor --url "$URL" --token-file "$TMP/token"
