@@ -2,12 +2,16 @@
 #include "engine/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "base/error.h"
+#include "base/settle.h"
 #include "engine/internal.h"
 
 #define THREAD_COUNT 2
-#define TASKS_MAX 10000 /* Queued; beyond it the caller should slow down. */
+#define TASKS_MAX 10000          /* Queued; beyond it the caller should slow down. */
+#define SHORT_TASKS_ALONE 8      /* That may wait for a thread which has a short one. */
+#define SHORT_TASKS_UNSETTLED 16 /* Answers that may wait for the next. */
 
 struct lc_pool {
     loci_engine *engine;
@@ -15,32 +19,83 @@ struct lc_pool {
     pthread_cond_t wake;
     pthread_t threads[THREAD_COUNT];
     int thread_count;
+    int idle_count; /* Of those that wait to be woken, */
+    int long_count; /* and of those that have a task which may take long. */
     bool is_stopping;
     lc_task *first, *last;
     int length;
 };
 
+/* The lock is held, here and in what follows. */
+static lc_task *take(lc_pool *pool)
+{
+    lc_task *task = pool->first;
+
+    pool->first = task->next;
+    if (pool->first == NULL)
+        pool->last = NULL;
+    pool->length--;
+    return task;
+}
+
+/* Wakes a thread for what is queued, unless one that is awake will soon have done it. */
+static void call_for_help(lc_pool *pool)
+{
+    int at_hand = pool->thread_count - pool->idle_count - pool->long_count;
+
+    if (pool->length > (at_hand > 0 ? SHORT_TASKS_ALONE : 0) && pool->idle_count > 0)
+        (void)pthread_cond_signal(&pool->wake);
+}
+
+static void settle(lc_pool *pool)
+{
+    (void)pthread_mutex_unlock(&pool->lock);
+    lc_settle();
+    (void)pthread_mutex_lock(&pool->lock);
+}
+
+/* Whoever woke this thread may have been stopped for it, with more to queue: it goes on first. */
+static void wait_for_work(lc_pool *pool)
+{
+    pool->idle_count++;
+    (void)pthread_cond_wait(&pool->wake, &pool->lock);
+    pool->idle_count--;
+    (void)pthread_mutex_unlock(&pool->lock);
+    (void)sched_yield();
+    (void)pthread_mutex_lock(&pool->lock);
+}
+
 static void *run_tasks(void *ctx)
 {
     lc_pool *pool = ctx;
-
+    int unsettled = 0;
     (void)pthread_mutex_lock(&pool->lock);
     for (;;) {
-        lc_task *task = pool->first;
+        lc_task *task;
+        bool is_short;
 
-        if (task == NULL && pool->is_stopping)
-            break;
-        if (task == NULL) {
-            (void)pthread_cond_wait(&pool->wake, &pool->lock);
+        if (unsettled > 0 &&
+            (pool->first == NULL || !pool->first->is_short || unsettled == SHORT_TASKS_UNSETTLED)) {
+            settle(pool); /* Meanwhile everything may change. */
+            unsettled = 0;
             continue;
         }
-        pool->first = task->next;
-        if (pool->first == NULL)
-            pool->last = NULL;
-        pool->length--;
+        if (pool->first == NULL && pool->is_stopping)
+            break;
+        if (pool->first == NULL) {
+            wait_for_work(pool);
+            continue;
+        }
+        task = take(pool);
+        unsettled++;
+        is_short = task->is_short; /* Afterwards its storage is somebody else's. */
+        pool->long_count += !is_short;
+        call_for_help(pool);
         (void)pthread_mutex_unlock(&pool->lock);
+        lc_settle_hold();
         task->run(task->ctx);
         (void)pthread_mutex_lock(&pool->lock);
+        pool->long_count -= !is_short;
     }
     (void)pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -94,7 +149,7 @@ loci_status lc_pool_add(lc_pool *pool, lc_task *task, loci_error *err)
             pool->last->next = task;
         pool->last = task;
         pool->length++;
-        (void)pthread_cond_signal(&pool->wake);
+        call_for_help(pool);
     }
     (void)pthread_mutex_unlock(&pool->lock);
     return status;

@@ -1,7 +1,8 @@
 /* pool.h - a few threads for calls that nobody waits for and that do not write.
  *
  * Started with the first task. Tasks are run in the order they came; a task is the caller's storage
- * until it runs. */
+ * until it runs. One thread runs those that are short one after the other and settles (settle.h)
+ * when it has done all; before one that may take long it settles, and another thread is woken. */
 #ifndef LC_ENGINE_POOL_H
 #define LC_ENGINE_POOL_H
 
@@ -10,6 +11,7 @@
 typedef struct lc_task {
     void (*run)(void *ctx); /* Must not raise a fault. */
     void *ctx;
+    bool is_short; /* Shorter than waking a thread for it. */
     struct lc_task *next;
 } lc_task;
 

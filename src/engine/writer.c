@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/random.h"
+#include "base/settle.h"
 #include "engine/internal.h"
 
 /* A thread that waits for its write. Its storage is gone once it was woken for being done. */
@@ -238,6 +239,7 @@ static void tell_answered(lc_queued_write *answered)
 {
     lc_queued_write *waiting = NULL;
 
+    lc_settle_hold();
     for (lc_queued_write *at = answered, *next; at != NULL; at = next) {
         next = next_of(at); /* Afterwards its storage is somebody else's. */
         if (!has_waiter(at)) {
@@ -247,6 +249,7 @@ static void tell_answered(lc_queued_write *answered)
         at->write.next = waiting == NULL ? NULL : &waiting->write;
         waiting = at;
     }
+    lc_settle();
     if (waiting != NULL)
         wake_waiters((waiter *)waiting);
 }
@@ -373,7 +376,6 @@ static void wait_for_turn(lc_writer *writer, waiter *self)
 static void *lead_for_all(void *ctx)
 {
     lc_writer *writer = ctx;
-
     (void)pthread_mutex_lock(&writer->lock);
     for (;;) {
         /* Whoever has the role may still give it to this one. */

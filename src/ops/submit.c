@@ -116,16 +116,19 @@ bool lc_op_is_lookup(const lc_op *op, const loci_engine *engine)
     return op->cost == LC_COST_POINT && (op->flags & LC_OP_ALONE) == 0 && !lc_engine_is_far(engine);
 }
 
-/* It is mostly over before a thread would have been woken for it. */
-bool lc_call_is_brief(const lc_call *call)
+static bool has_few_rows(const lc_call *call)
 {
     size_t index;
 
-    if ((call->op->flags & LC_OP_ONE_STATEMENT) == 0)
-        return false;
     return call->op->cost == LC_COST_POINT ||
            (lc_op_find_param(call->op, LC_STR("limit"), &index) != NULL &&
             call->values[index].as.i64 <= BRIEF_ROWS_MAX);
+}
+
+/* It is mostly over before a thread would have been woken for it. */
+bool lc_call_is_brief(const lc_call *call)
+{
+    return (call->op->flags & LC_OP_ONE_STATEMENT) != 0 && has_few_rows(call);
 }
 
 static loci_status run_briefly(void *ctx, loci_error *err)
@@ -171,7 +174,10 @@ static loci_status queue(submitted *s, loci_error *err)
     }
     if (was_brief(s))
         return LOCI_OK;
-    s->task = (lc_task){.run = run_task, .ctx = s};
+    s->task = (lc_task){.run = run_task,
+                        .ctx = s,
+                        .is_short = s->may_finish_now && has_few_rows(&s->run.call) &&
+                                    !lc_engine_is_far(engine)};
     return lc_engine_queue_task(engine, &s->task, err);
 }
 

@@ -29,6 +29,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/settle.h"
 #include "base/str.h"
 #include "server/http_gzip.h"
 #include "server/http_private.h"
@@ -254,6 +255,69 @@ static void tell_answered(const lc_http_request *request, int status, size_t byt
         request->http->answered(request->http->ctx, request, status, bytes);
 }
 
+/* To be resumed by whoever asks; the lock is held. */
+static struct MHD_Connection *take_asleep(lc_http_connection *connection)
+{
+    lc_http_request *request = connection->asleep;
+
+    if (connection->answered_by != NULL) {
+        *connection->answered_by = connection->next_answered;
+        if (connection->next_answered != NULL)
+            connection->next_answered->answered_by = connection->answered_by;
+        connection->answered_by = NULL;
+    }
+    connection->asleep = NULL;
+    return request->mhd;
+}
+
+/* On the loop's thread; the lock is held. */
+static void wake_all_answered(lc_http *http)
+{
+    while (http->answered_connections != NULL)
+        lc_http_wake(http->answered_connections);
+}
+
+/* A thread that has answered several is done: it wakes one of them, and the loop the others when it
+ * comes to that one (proceed, on_completed). */
+static void ring(void *ctx)
+{
+    lc_http *http = ctx;
+    struct MHD_Connection *mhd = NULL;
+    bool is_last_owner;
+
+    pthread_mutex_lock(&http->lock);
+    if (http->answered_connections != NULL)
+        mhd = take_asleep(http->answered_connections);
+    http->ringing += mhd != NULL;
+    pthread_mutex_unlock(&http->lock);
+    if (mhd != NULL)
+        MHD_resume_connection(mhd); /* Without the lock, for which the loop would have to wait. */
+    pthread_mutex_lock(&http->lock);
+    http->ringing -= mhd != NULL;
+    is_last_owner = --http->owners == 0;
+    pthread_mutex_unlock(&http->lock);
+    lc_http_let_go(http, is_last_owner);
+}
+
+/* Now, or with others; the lock is held. */
+static void wake_soon(lc_http_connection *connection)
+{
+    lc_http *http = connection->http;
+    lc_settle_promise promise = lc_settle_later(ring, http);
+
+    if (promise == LC_SETTLE_NOT) {
+        lc_http_wake(connection);
+        return;
+    }
+    if (promise == LC_SETTLE_NEW)
+        http->owners++;
+    connection->next_answered = http->answered_connections;
+    if (connection->next_answered != NULL)
+        connection->next_answered->answered_by = &connection->next_answered;
+    connection->answered_by = &http->answered_connections;
+    http->answered_connections = connection;
+}
+
 /* From here on the keeper leaves it alone. False when it has not. */
 static bool claim(lc_http_request *request)
 {
@@ -289,7 +353,7 @@ static void give(lc_http_request *request, const outcome *what)
     else
         store(request, what);
     if (!is_late && request->connection->asleep == request)
-        lc_http_wake(request->connection);
+        wake_soon(request->connection);
     pthread_mutex_unlock(&http->lock);
     if (is_late) {
         if (what->response != NULL)
@@ -338,10 +402,7 @@ void lc_http_suspend(lc_http_request *request)
 
 void lc_http_wake(lc_http_connection *connection)
 {
-    lc_http_request *request = connection->asleep;
-
-    connection->asleep = NULL;
-    MHD_resume_connection(request->mhd);
+    MHD_resume_connection(take_asleep(connection));
 }
 
 /* False when an answer is there already, or everything ends. */
@@ -463,6 +524,7 @@ static enum MHD_Result proceed(lc_http_request *request)
     if (request->is_deferred) {
         pthread_mutex_lock(&http->lock);
         is_expired = request->is_expired;
+        wake_all_answered(http);
         pthread_mutex_unlock(&http->lock);
     }
     /* A loop that is stopping drops the answer, and asks for it once more. */
@@ -519,6 +581,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
         pthread_mutex_lock(&http->lock);
         is_answered = request->is_answered;
         request->is_over = true;
+        wake_all_answered(http);
         pthread_mutex_unlock(&http->lock);
     }
     if (request->is_stream)

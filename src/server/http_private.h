@@ -45,6 +45,9 @@ typedef struct lc_http_connection {
     uid_t uid; /* Of a Unix socket. */
     _Atomic int64_t watch;
     lc_http_request *asleep; /* Under the lock. */
+    /* Its answer is there, and somebody will see to it that it is woken: the next such one, and who
+     * points at this one (NULL = it is none). Under the lock. */
+    struct lc_http_connection *next_answered, **answered_by;
     /* Of the request line that was read last. */
     const char *target;
     size_t target_bytes;
@@ -114,8 +117,11 @@ struct lc_http {
     pthread_mutex_t lock;
     lc_http_connection *connections;
     int64_t connection_count;
+    lc_http_connection *answered_connections; /* Linked by `next_answered`. */
     lc_http_request *graves; /* Ended streams, which the keeper may still have an event of. */
-    int64_t owners;          /* lc_http_stop() and every deferred request without an answer. */
+    int ringing;             /* Threads that are about to resume one they have taken. */
+    int64_t owners;          /* lc_http_stop(), every deferred request without an answer, and every
+                              * thread that has promised to ring(). */
 
     pthread_t keeper;
     bool has_keeper;

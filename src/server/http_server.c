@@ -164,6 +164,20 @@ bool lc_http_wait_idle(lc_http *http, int64_t timeout_ms)
     return true;
 }
 
+/* Nobody begins any more: nothing is asleep. */
+static void wait_for_ringing(lc_http *http)
+{
+    bool is_ringing = true;
+
+    while (is_ringing) {
+        pthread_mutex_lock(&http->lock);
+        is_ringing = http->ringing > 0;
+        pthread_mutex_unlock(&http->lock);
+        if (is_ringing)
+            lc_clock_sleep_us(1000);
+    }
+}
+
 void lc_http_stop(lc_http *http)
 {
     bool is_last_owner;
@@ -171,6 +185,7 @@ void lc_http_stop(lc_http *http)
     lc_http_drain(http);
     atomic_store(&http->is_stopping, true);
     wake_all(http, true);
+    wait_for_ringing(http);
     lc_http_keeper_stop(http);
     lc_http_loop_stop(http);
     if (http->tcp.fd >= 0)
