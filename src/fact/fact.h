@@ -222,11 +222,6 @@ loci_status lc_fact_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *
 
 typedef loci_status lc_fact_visit(void *ctx, const lc_fact *fact, loci_error *err);
 
-/* Every fact that counts in the view now: valid, not expired, not shadowed, and allowed to be read.
- * Superseded ones are not walked. Innermost scope first, keys falling. The visit may not query. */
-loci_status lc_fact_each_current(lc_tx *tx, const lc_fact_view *view, lc_fact_visit *visit,
-                                 void *ctx, loci_error *err);
-
 /* Facts that count in the view in the order of their keys and ids, after (after_key, after_id). A
  * persona sees its own and everybody's of one key. `as_of`: the state after all events recorded
  * until then; LC_FACT_NO_TIME = now. The visit ends the walk with LOCI_ECANCELLED, which is not
@@ -235,6 +230,7 @@ typedef struct lc_fact_page {
     loci_str after_key;
     loci_str after_id; /* Of that key; none = behind all of them. */
     int64_t as_of;
+    int64_t limit; /* How many are wanted: these are read first, then more. */
 } lc_fact_page;
 loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
                                lc_fact_visit *visit, void *ctx, loci_error *err);
@@ -243,8 +239,7 @@ loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fac
  * was right. It is false when there may be facts of sessions, a fact has restrictions, or nothing
  * was found; the caller then asks lc_fact_each_valid(). */
 typedef struct lc_fact_plain {
-    loci_str after_key;
-    loci_str after_id;
+    const lc_fact_page *page; /* `as_of` is not looked at. */
     bool *is_plain;
 } lc_fact_plain;
 loci_status lc_fact_each_plain(lc_tx *tx, loci_str persona_id, const lc_fact_plain *plain,
@@ -254,7 +249,7 @@ loci_status lc_fact_each_plain(lc_tx *tx, loci_str persona_id, const lc_fact_pla
 typedef struct lc_fact_history {
     loci_str key; /* For claims: none = of all keys. */
     int64_t after_seq;
-    int64_t limit;
+    int64_t limit; /* As that of a page. */
 } lc_fact_history;
 loci_status lc_fact_each_version(lc_tx *tx, const lc_fact_view *view,
                                  const lc_fact_history *history, lc_fact_visit *visit, void *ctx,

@@ -5,8 +5,6 @@
  * the others.
  */
 #include "base/error.h"
-#include "base/limits.h"
-#include "base/map.h"
 #include "base/str.h"
 #include "fact/fact_row.h"
 
@@ -27,36 +25,30 @@ static const lc_sql last_seen_sql = {"select " LC_FACT_OF_PAST LC_FACT_IN_KEY
                                      " order by seq desc limit 1",
                                      "tttttt", LC_FACT_ROW_KINDS};
 
-/* Falling, so that a persona's own comes before everybody's. */
-static const lc_sql global_sql = {
-    "select " LC_FACT_OF_CURRENT " where tenant_id = $1 and user_id = $2" LC_FACT_IN_GLOBAL
-    " and persona_id in ('', $3)"
-    " order by key desc, scope desc, scope_id desc, persona_id desc, place desc",
-    "ttt", LC_FACT_KINDS};
-
-/* Through the index that leaves out what is everywhere. */
-static const lc_sql inner_sql = {
-    "select " LC_FACT_OF_CURRENT
-    " where tenant_id = $1 and user_id = $2 and scope = $4 and scope_id = $5"
-    " and scope <> 'global' and persona_id in ('', $3)"
-    " order by key desc, persona_id desc, place desc",
-    "ttttt", LC_FACT_KINDS};
-
 static const lc_sql valid_sql = {
     "select " LC_FACT_OF_CURRENT
     " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4"
-    " and persona_id in ('', $5) and (key, id) > ($6, $7) order by key, id",
-    "ttttttt", LC_FACT_KINDS};
+    " and persona_id in ('', $5) and (key, id) > ($6, $7) order by key, id limit $8",
+    "ttttttti", LC_FACT_KINDS};
 
-/* $3 $4, $5 $6: two inner places; $7 persona. */
+/* $3 $4, $5 $6: two inner places, the innermost first; $7 persona; $8 the moment. */
 #define IN_CHAIN                                                                                   \
     " and ((scope = 'global' and scope_id = '') or (scope = $3 and scope_id = $4)"                 \
     " or (scope = $5 and scope_id = $6)) and persona_id in ('', $7)"
 
+/* Whether `i` is further inside than `f` and hides it, also when it must not be read: a secret does
+ * not become public by looking past it. */
+#define HIDES                                                                                      \
+    " where i.tenant_id = $1 and i.user_id = $2 and i.key = f.key"                                 \
+    " and ((i.scope = $3 and i.scope_id = $4 and not (f.scope = $3 and f.scope_id = $4))"          \
+    " or (i.scope = $5 and i.scope_id = $6 and f.scope = 'global' and i.scope <> 'global'))"       \
+    " and i.persona_id in ('', $7) and (i.valid_until is null or i.valid_until > $8)"
+
 static const lc_sql chain_sql = {"select " LC_FACT_OF_CURRENT
-                                 " where tenant_id = $1 and user_id = $2" IN_CHAIN
-                                 " and (key, id) > ($8, $9) order by key, id",
-                                 "ttttttttt", LC_FACT_KINDS};
+                                 " f where tenant_id = $1 and user_id = $2" IN_CHAIN
+                                 " and not exists (select 1 from fact_current i" HIDES ")"
+                                 " and (key, id) > ($9, $10) order by key, id limit $11",
+                                 "tttttttitti", LC_FACT_KINDS};
 
 /* What stands for the tail of past rows, with names, in a sub-select. */
 #define TAIL_NAMED                                                                                 \
@@ -64,19 +56,25 @@ static const lc_sql chain_sql = {"select " LC_FACT_OF_CURRENT
     " cast(null as bigint) as ended_at, cast(null as text) as contests,"                           \
     " cast(null as text) as reason"
 
-/* $10: the moment. Needing a review, too, is as it was then. */
+/* What was valid at the moment, of those that are not any more. */
+#define VALID_THEN                                                                                 \
+    " and recorded_at <= $8 and ended_at > $8"                                                     \
+    " and standing in ('superseded', 'retracted') and standing <> 'claim'"
+
+/* Needing a review, too, is as it was then. */
 static const lc_sql as_of_sql = {
     "select " LC_FACT_COLUMNS_A
     ", case when exists (select 1 from fact_flags g where g.tenant_id = $1 and g.user_id = $2"
-    " and g.id = f.id and g.flagged_at <= $10 and (g.cleared_at is null or g.cleared_at > $10))"
+    " and g.id = f.id and g.flagged_at <= $8 and (g.cleared_at is null or g.cleared_at > $8))"
     " then 1 else 0 end, " LC_FACT_COLUMNS_B ", " LC_FACT_TAIL " from"
     " (select " LC_FACT_COLUMNS ", " TAIL_NAMED " from fact_current"
-    " where tenant_id = $1 and user_id = $2 and recorded_at <= $10" IN_CHAIN
+    " where tenant_id = $1 and user_id = $2 and recorded_at <= $8" IN_CHAIN
     " union all select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from fact_past"
-    " where tenant_id = $1 and user_id = $2 and recorded_at <= $10 and ended_at > $10"
-    " and standing in ('superseded', 'retracted') and standing <> 'claim'" IN_CHAIN ") f"
-    " where (f.key, f.id) > ($8, $9) order by f.key, f.id",
-    "ttttttttti", LC_FACT_ROW_KINDS};
+    " where tenant_id = $1 and user_id = $2" VALID_THEN IN_CHAIN ") f"
+    " where not exists (select 1 from fact_current i" HIDES " and recorded_at <= $8)"
+    " and not exists (select 1 from fact_past i" HIDES VALID_THEN ")"
+    " and (f.key, f.id) > ($9, $10) order by f.key, f.id limit $11",
+    "tttttttitti", LC_FACT_ROW_KINDS};
 
 /* A key has few valid facts and perhaps many past ones. Without the sums SQLite finds the valid
  * ones in the order of seq, among all facts of the user. */
@@ -92,13 +90,13 @@ static const lc_sql history_sql = {
 
 static const lc_sql claims_sql = {"select " LC_FACT_OF_PAST
                                   " where tenant_id = $1 and user_id = $2 and standing = 'claim'"
-                                  " and persona_id in ('', $3) and seq > $4 order by seq",
-                                  "ttti", LC_FACT_ROW_KINDS};
+                                  " and persona_id in ('', $3) and seq > $4 order by seq limit $5",
+                                  "tttii", LC_FACT_ROW_KINDS};
 
 static const lc_sql claims_of_key_sql = {
     "select " LC_FACT_OF_PAST " where tenant_id = $1 and user_id = $2 and standing = 'claim'"
-    " and persona_id in ('', $3) and seq > $4 and key = $5 order by seq",
-    "tttit", LC_FACT_ROW_KINDS};
+    " and persona_id in ('', $3) and key = $4 and seq > $5 order by seq limit $6",
+    "ttttii", LC_FACT_ROW_KINDS};
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
@@ -287,160 +285,30 @@ loci_status lc_fact_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *
 
 /* ---- Walks ----------------------------------------------------------------------------------- */
 
-/* One walk through rows: who may see them, and who is called. */
-typedef struct walk {
+/* Who is called with what may be seen. */
+typedef struct viewer {
     const lc_fact_access *access;
-    bool is_past; /* As of some time: rows that ended later were valid then. */
+    int64_t now_us; /* What was expired then is passed over; LC_FACT_NO_TIME = nothing is. */
+    bool is_past;   /* As of some time: rows that ended later were valid then. */
     lc_fact_visit *visit;
     void *ctx;
-} walk;
+} viewer;
 
-static loci_status visit_rows(lc_tx *tx, const lc_sql *sql, const lc_arg *args, const walk *w,
-                              loci_error *err)
+static loci_status show(void *ctx, const lc_rows *rows, const lc_fact *row, loci_error *err)
 {
-    lc_rows rows;
-    loci_status status = lc_tx_query(tx, sql, args, &rows, err);
+    const viewer *v = ctx;
+    lc_fact fact = *row;
 
-    if (status != LOCI_OK)
-        return status;
-    while (lc_rows_next(&rows, &status, err)) {
-        lc_fact fact = lc_fact_from_row(&rows);
-
-        if (w->is_past) {
-            fact.standing = LC_FACT_VALID;
-            fact.superseded_by = fact.reason = LC_STR_NONE;
-            fact.ended_at = LC_FACT_NO_TIME;
-        }
-        if (w->access != NULL && !lc_fact_may_read(&fact, w->access))
-            continue;
-        status = w->visit(w->ctx, &fact, err);
-        if (status != LOCI_OK)
-            break;
+    (void)rows; /* There is nothing more in it. */
+    if (v->is_past) {
+        fact.standing = LC_FACT_VALID;
+        fact.superseded_by = fact.reason = LC_STR_NONE;
+        fact.ended_at = LC_FACT_NO_TIME;
     }
-    lc_rows_end(&rows);
-    return status == LOCI_ECANCELLED ? LOCI_OK : status;
-}
-
-/* A fact is hidden by one of the same key in a place further inside, also by one that must not be
- * read: a secret does not become public by looking past it. */
-typedef struct hiding {
-    place places[PLACES_MAX];
-    size_t place_count;
-    lc_map inner; /* Key to the innermost place that has it; the outermost place is left out. */
-    lc_arena arena;
-    lc_fact_visit *visit;
-    void *ctx;
-    const lc_fact_access *access;
-    int64_t now_us;
-    lc_buf last_key; /* Of a walk in which a persona's own facts come first and hide others'. */
-    bool last_is_own;
-} hiding;
-
-static void start_hiding(hiding *h, lc_tx *tx, const lc_fact_view *view)
-{
-    lc_heap *heap = &tx->db->env->heap;
-
-    h->place_count = list_places(view, h->places);
-    h->now_us = tx->now_us;
-    h->access = &view->access;
-    lc_map_init(&h->inner, heap, LOCI_MEM_REQUESTS);
-    lc_arena_init(&h->arena, heap, LOCI_MEM_REQUESTS);
-    lc_buf_init(&h->last_key, heap, LOCI_MEM_REQUESTS, LC_KEY_BYTES_MAX);
-}
-
-static void end_hiding(hiding *h)
-{
-    lc_buf_clear(&h->last_key);
-    lc_map_clear(&h->inner);
-    lc_arena_clear(&h->arena);
-}
-
-static const place *place_of(const hiding *h, const lc_fact *fact)
-{
-    const place *at = h->places;
-
-    while (at < h->places + h->place_count - 1 &&
-           !(lc_str_eq(at->scope, fact->scope) && lc_str_eq(at->scope_id, fact->scope_id)))
-        at++;
-    return at;
-}
-
-/* Keeps the innermost place of the fact's key. */
-static loci_status note_key(void *ctx, const lc_fact *fact, loci_error *err)
-{
-    hiding *h = ctx;
-    const place *at = place_of(h, fact);
-    const place *known = lc_map_find(&h->inner, fact->key);
-    loci_str key;
-
-    if (lc_fact_is_expired(fact, h->now_us) || at == h->places + h->place_count - 1 ||
-        (known != NULL && known <= at))
+    if ((v->now_us != LC_FACT_NO_TIME && lc_fact_is_expired(&fact, v->now_us)) ||
+        !lc_fact_may_read(&fact, v->access))
         return LOCI_OK;
-    key = lc_arena_copy(&h->arena, fact->key);
-    if (key.ptr == NULL || !lc_map_put(&h->inner, key, (void *)(uintptr_t)at))
-        return lc_fail_memory(err);
-    return LOCI_OK;
-}
-
-static bool is_hidden(const hiding *h, const lc_fact *fact)
-{
-    const place *innermost = h->inner.entry_count > 0 ? lc_map_find(&h->inner, fact->key) : NULL;
-
-    return lc_fact_is_expired(fact, h->now_us) ||
-           (innermost != NULL && innermost < place_of(h, fact));
-}
-
-static loci_status visit_unhidden(void *ctx, const lc_fact *fact, loci_error *err)
-{
-    const hiding *h = ctx;
-
-    if (is_hidden(h, fact) || !lc_fact_may_read(fact, h->access))
-        return LOCI_OK;
-    return h->visit(h->ctx, fact, err);
-}
-
-/* The same where a persona's own fact hides everybody's of the same key and place. */
-static loci_status visit_own_first(void *ctx, const lc_fact *fact, loci_error *err)
-{
-    hiding *h = ctx;
-    bool is_own = fact->persona_id.len > 0;
-    loci_status status = LOCI_OK;
-
-    if (is_hidden(h, fact))
-        return LOCI_OK;
-    if (!lc_str_eq(lc_buf_str(&h->last_key), fact->key)) {
-        lc_buf_reset(&h->last_key);
-        lc_buf_append(&h->last_key, fact->key);
-        h->last_is_own = is_own;
-        status = lc_buf_status(&h->last_key, err);
-        if (status == LOCI_OK)
-            status = note_key(h, fact, err);
-    } else if (h->last_is_own && !is_own) {
-        return LOCI_OK;
-    }
-    if (status != LOCI_OK || !lc_fact_may_read(fact, h->access))
-        return status;
-    return h->visit(h->ctx, fact, err);
-}
-
-loci_status lc_fact_each_current(lc_tx *tx, const lc_fact_view *view, lc_fact_visit *visit,
-                                 void *ctx, loci_error *err)
-{
-    hiding h = {.visit = visit, .ctx = ctx};
-    walk w = {.visit = visit_own_first, .ctx = &h};
-    loci_status status = LOCI_OK;
-
-    start_hiding(&h, tx, view);
-    for (size_t i = 0; status == LOCI_OK && i < h.place_count; i++) {
-        lc_buf_reset(&h.last_key);
-        status = visit_rows(tx, i + 1 < h.place_count ? &inner_sql : &global_sql,
-                            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
-                                       LC_T(lc_fact_or_empty(view->persona_id)),
-                                       LC_T(h.places[i].scope), LC_T(h.places[i].scope_id)},
-                            &w, err);
-    }
-    end_hiding(&h);
-    return status;
+    return v->visit(v->ctx, &fact, err);
 }
 
 /* '~' is behind every id. */
@@ -449,81 +317,87 @@ static loci_str id_after(const lc_fact_page *page)
     return page->after_id.ptr != NULL ? page->after_id : LC_STR("~");
 }
 
-static loci_status walk_place(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
-                              const walk *w, loci_error *err)
+/* What is everywhere, now. */
+static loci_status walk_global(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
+                               viewer *v, loci_error *err)
 {
-    return visit_rows(tx, &valid_sql,
-                      (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(LC_STR("global")),
-                                 LC_T(LC_STR("")), LC_T(lc_fact_or_empty(view->persona_id)),
-                                 LC_T(lc_fact_or_empty(page->after_key)), LC_T(id_after(page))},
-                      w, err);
+    lc_fact_walk walk = {.sql = &valid_sql, .order = LC_FACT_BY_ID, .limit = page->limit};
+    const lc_arg args[] = {LC_T(tx->tenant_id),
+                           LC_T(tx->user_id),
+                           LC_T(LC_STR("global")),
+                           LC_T(LC_STR("")),
+                           LC_T(lc_fact_or_empty(view->persona_id)),
+                           LC_T(lc_fact_or_empty(page->after_key)),
+                           LC_T(id_after(page))};
+
+    return lc_fact_each_row(tx, &walk, args, show, v, err);
 }
 
 static loci_status walk_chain(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
-                              const walk *w, loci_error *err)
+                              viewer *v, loci_error *err)
 {
-    const hiding *h = w->ctx;
-    const place *second = &h->places[h->place_count > 2 ? 1 : 0];
+    lc_fact_walk walk = {
+        .sql = v->is_past ? &as_of_sql : &chain_sql, .order = LC_FACT_BY_ID, .limit = page->limit};
+    place places[PLACES_MAX];
+    const place *second = &places[list_places(view, places) > 2 ? 1 : 0];
     const lc_arg args[] = {LC_T(tx->tenant_id),
                            LC_T(tx->user_id),
-                           LC_T(h->places[0].scope),
-                           LC_T(h->places[0].scope_id),
+                           LC_T(places[0].scope),
+                           LC_T(places[0].scope_id),
                            LC_T(second->scope),
                            LC_T(second->scope_id),
                            LC_T(lc_fact_or_empty(view->persona_id)),
+                           LC_I(v->now_us),
                            LC_T(lc_fact_or_empty(page->after_key)),
-                           LC_T(id_after(page)),
-                           LC_I(page->as_of)};
+                           LC_T(id_after(page))};
 
-    return visit_rows(tx, w->is_past ? &as_of_sql : &chain_sql, args, w, err);
+    return lc_fact_each_row(tx, &walk, args, show, v, err);
 }
 
 loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
                                lc_fact_visit *visit, void *ctx, loci_error *err)
 {
-    hiding h = {.visit = visit, .ctx = ctx};
-    lc_fact_page whole_keys = *page; /* A page may end between two facts of one key. */
-    walk notes = {.is_past = page->as_of != LC_FACT_NO_TIME, .visit = note_key, .ctx = &h};
-    walk w = {.is_past = notes.is_past, .visit = visit_unhidden, .ctx = &h};
-    loci_status status = LOCI_OK;
+    bool is_past = page->as_of != LC_FACT_NO_TIME;
+    viewer v = {.access = &view->access,
+                .now_us = is_past ? page->as_of : tx->now_us,
+                .is_past = is_past,
+                .visit = visit,
+                .ctx = ctx};
+    place places[PLACES_MAX];
 
-    whole_keys.after_id = LC_STR("");
-    start_hiding(&h, tx, view);
-    if (w.is_past)
-        h.now_us = page->as_of;
-    if (h.place_count > 1) /* First which keys the inner places have. */
-        status = walk_chain(tx, view, &whole_keys, &notes, err);
-    if (status == LOCI_OK)
-        status = h.place_count == 1 && !w.is_past ? walk_place(tx, view, page, &w, err)
-                                                  : walk_chain(tx, view, page, &w, err);
-    end_hiding(&h);
-    return status;
+    return list_places(view, places) == 1 && !is_past ? walk_global(tx, view, page, &v, err)
+                                                      : walk_chain(tx, view, page, &v, err);
 }
 
 loci_status lc_fact_each_version(lc_tx *tx, const lc_fact_view *view,
                                  const lc_fact_history *history, lc_fact_visit *visit, void *ctx,
                                  loci_error *err)
 {
+    lc_fact_walk walk = {.sql = &history_sql, .order = LC_FACT_BY_SEQ, .limit = history->limit};
+    viewer v = {.access = &view->access, .now_us = LC_FACT_NO_TIME, .visit = visit, .ctx = ctx};
     place places[PLACES_MAX];
-    const walk w = {.access = &view->access, .visit = visit, .ctx = ctx};
 
     (void)list_places(view, places); /* The first is what counts. */
     if (view->scope.len == 0)
         places[0] = (place){LC_STR("global"), LC_STR("")};
-    return visit_rows(tx, &history_sql,
-                      (lc_arg[]){KEY_ARGS(tx, &places[0], history->key, view->persona_id),
-                                 LC_I(history->after_seq), LC_I(history->limit)},
-                      &w, err);
+    return lc_fact_each_row(tx, &walk,
+                            (lc_arg[]){KEY_ARGS(tx, &places[0], history->key, view->persona_id),
+                                       LC_I(history->after_seq)},
+                            show, &v, err);
 }
 
 loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fact_history *history,
                                lc_fact_visit *visit, void *ctx, loci_error *err)
 {
-    const walk w = {.access = &view->access, .visit = visit, .ctx = ctx};
-    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id),
-                           LC_T(lc_fact_or_empty(view->persona_id)), LC_I(history->after_seq),
-                           LC_T(lc_fact_or_empty(history->key))};
+    lc_fact_walk walk = {.sql = &claims_sql, .order = LC_FACT_BY_SEQ, .limit = history->limit};
+    viewer v = {.access = &view->access, .now_us = LC_FACT_NO_TIME, .visit = visit, .ctx = ctx};
+    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id),
+                     LC_T(lc_fact_or_empty(view->persona_id)), LC_I(history->after_seq),
+                     LC_I(history->after_seq)};
 
-    return visit_rows(tx, history->key.ptr != NULL ? &claims_of_key_sql : &claims_sql, args, &w,
-                      err);
+    if (history->key.ptr != NULL) {
+        walk.sql = &claims_of_key_sql;
+        args[3] = LC_T(history->key);
+    }
+    return lc_fact_each_row(tx, &walk, args, show, &v, err);
 }

@@ -3,9 +3,12 @@
 
 #include <stdio.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+
+#define WALK_ARGS_MAX 12
 
 static const char *const standings[] = {"valid",     "superseded", "late",
                                         "retracted", "claim",      "erased"};
@@ -160,6 +163,98 @@ loci_status lc_fact_load_list(lc_tx *tx, const lc_fact_query *query, lc_arena *a
     lc_rows_end(&rows);
     return status;
 }
+
+/* ---- Walks ----------------------------------------------------------------------------------- */
+
+/* A walk under way. */
+typedef struct journey {
+    const lc_fact_walk *walk;
+    lc_arg args[WALK_ARGS_MAX];
+    size_t arg_count; /* The limit included, which is the last. */
+    int64_t limit;    /* Rows of this page. */
+    bool is_over;     /* There is nothing behind them. */
+    lc_fact last;     /* Of them; only where it stands is kept, in `arena`. */
+    lc_arena arena;
+    lc_fact_row_visit *visit;
+    void *ctx;
+} journey;
+
+static loci_status keep_last(journey *j, const lc_fact *fact, loci_error *err)
+{
+    j->is_over = false;
+    j->last = (lc_fact){.key = lc_arena_copy(&j->arena, fact->key),
+                        .id = lc_arena_copy(&j->arena, fact->id),
+                        .seq = fact->seq,
+                        .is_multi = fact->is_multi};
+    return j->last.key.ptr != NULL && j->last.id.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+static loci_status visit_page(lc_tx *tx, journey *j, loci_error *err)
+{
+    int64_t count = 0;
+    lc_rows rows;
+    loci_status status;
+
+    j->is_over = true;
+    j->args[j->arg_count - 1] = LC_I(j->limit);
+    status = lc_tx_query(tx, j->walk->sql, j->args, &rows, err);
+    if (status != LOCI_OK)
+        return status;
+    while (lc_rows_next(&rows, &status, err)) {
+        lc_fact fact = lc_fact_from_row(&rows);
+
+        if (++count == j->limit)
+            status = keep_last(j, &fact, err);
+        if (status == LOCI_OK)
+            status = j->visit(j->ctx, &rows, &fact, err);
+        if (status != LOCI_OK)
+            break;
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
+/* The next page begins behind the last row of this one and is longer: whoever wants it may be
+ * passing over many. */
+static void turn_page(journey *j)
+{
+    lc_arg *behind = &j->args[j->arg_count - (j->walk->order == LC_FACT_BY_SEQ ? 2 : 3)];
+
+    if (j->walk->order == LC_FACT_BY_SEQ) {
+        behind[0] = LC_I(j->last.seq);
+    } else {
+        behind[0] = LC_T(j->last.key);
+        behind[1] = j->walk->order == LC_FACT_BY_ID ? LC_T(j->last.id)
+                                                    : LC_I(j->last.is_multi ? j->last.seq : 0);
+    }
+    if (j->limit < LC_PAGE_ROWS_MAX)
+        j->limit *= 2;
+}
+
+loci_status lc_fact_each_row(lc_tx *tx, const lc_fact_walk *walk, const lc_arg *args,
+                             lc_fact_row_visit *visit, void *ctx, loci_error *err)
+{
+    journey j = {.walk = walk,
+                 .arg_count = strlen(walk->sql->params),
+                 .limit = walk->limit,
+                 .visit = visit,
+                 .ctx = ctx};
+    loci_status status;
+
+    LC_ASSERT(j.limit > 0);
+    LC_ASSERT(j.arg_count <= WALK_ARGS_MAX);
+    memcpy(j.args, args, (j.arg_count - 1) * sizeof *args);
+    lc_arena_init(&j.arena, &tx->db->env->heap, LOCI_MEM_REQUESTS);
+    status = visit_page(tx, &j, err);
+    while (status == LOCI_OK && !j.is_over) {
+        turn_page(&j);
+        status = visit_page(tx, &j, err);
+    }
+    lc_arena_clear(&j.arena);
+    return status == LOCI_ECANCELLED ? LOCI_OK : status;
+}
+
+/* ---- Single rows ----------------------------------------------------------------------------- */
 
 loci_status lc_fact_find_row(lc_tx *tx, const lc_fact_query *query, lc_arena *arena, lc_fact *out,
                              loci_error *err)

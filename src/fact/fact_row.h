@@ -80,6 +80,29 @@ loci_status lc_fact_load_list(lc_tx *tx, const lc_fact_query *query, lc_arena *a
 loci_status lc_fact_find_row(lc_tx *tx, const lc_fact_query *query, lc_arena *arena, lc_fact *out,
                              loci_error *err);
 
+/* What the rows of a walk are ordered by. */
+typedef enum lc_fact_order {
+    LC_FACT_BY_ID,    /* key, id */
+    LC_FACT_BY_PLACE, /* key, place */
+    LC_FACT_BY_SEQ
+} lc_fact_order;
+
+/* Rows in the order of their statement, which takes as its last parameters the values of `order`
+ * that the first row is behind, and how many rows it may answer. A store that is far away sends all
+ * of an answer before the first row is seen, so no more are asked for than are wanted; whoever
+ * passes over some of them is given the next. */
+typedef struct lc_fact_walk {
+    const lc_sql *sql;
+    lc_fact_order order;
+    int64_t limit; /* Rows to ask for at first. */
+} lc_fact_walk;
+typedef loci_status lc_fact_row_visit(void *ctx, const lc_rows *rows, const lc_fact *fact,
+                                      loci_error *err);
+/* `args` are those of the statement but the limit. The visit may not query; LOCI_ECANCELLED ends
+ * the walk and is not reported. */
+loci_status lc_fact_each_row(lc_tx *tx, const lc_fact_walk *walk, const lc_arg *args,
+                             lc_fact_row_visit *visit, void *ctx, loci_error *err);
+
 /* Where facts of one key live. */
 typedef struct lc_fact_slot {
     loci_str scope;

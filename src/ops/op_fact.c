@@ -154,6 +154,11 @@ static loci_status start_page(page *p, lc_call *call, loci_error *err)
     return p->facts != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
+static int64_t rows_of(const page *p)
+{
+    return (int64_t)p->limit + 1;
+}
+
 static loci_status add_to_page(void *ctx, const lc_fact *fact, loci_error *err)
 {
     page *p = ctx;
@@ -211,12 +216,12 @@ static loci_status end_seq_page(const page *p, lc_call *call)
 static loci_status run_history(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_fact_history history = {.key = lc_call_str(call, "key"),
-                               .after_seq = lc_call_i64(call, "after", 0),
-                               .limit = INT64_MAX};
+                               .after_seq = lc_call_i64(call, "after", 0)};
     lc_fact_view view;
     page p;
     loci_status status = start_page(&p, call, err);
 
+    history.limit = rows_of(&p);
     if (status == LOCI_OK)
         status = lc_fact_read_view(call, tx, true, &view, err);
     if (status == LOCI_OK)
@@ -267,6 +272,7 @@ static loci_status run_claims(lc_call *call, lc_tx *tx, loci_error *err)
     page p;
     loci_status status = start_page(&p, call, err);
 
+    history.limit = rows_of(&p);
     if (status == LOCI_OK)
         status = lc_fact_read_view(call, tx, false, &view, err);
     if (status == LOCI_OK)
@@ -333,7 +339,7 @@ static loci_status put_cursor(const page *p, lc_call *call, loci_error *err)
 static loci_status list_plain(lc_call *call, lc_tx *tx, const lc_fact_page *range, page *p,
                               bool *done, loci_error *err)
 {
-    lc_fact_plain plain = {range->after_key, range->after_id, done};
+    lc_fact_plain plain = {range, done};
 
     *done = false;
     if (lc_call_has(call, "session_id") || lc_call_has(call, "scope") ||
@@ -361,6 +367,7 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
     page p;
     loci_status status = start_page(&p, call, err);
 
+    range.limit = rows_of(&p);
     range.after_key = lc_str_split(lc_call_str(call, "after"), '\n', &range.after_id);
     if (status == LOCI_OK)
         status = list_plain(call, tx, &range, &p, &done, err);

@@ -41,6 +41,25 @@ TEST(fact_scope, a_scoped_fact_hides_the_global_one_in_its_scope_only)
     facts_close(&f);
 }
 
+TEST(fact_scope, what_one_persona_has_in_a_scope_hides_nothing_from_others)
+{
+    static const char in_task[] = "{\"scope\":\"task\",\"scope_id\":\"t\",\"persona_id\":\"%s\"}";
+    loci_str answer;
+    facts f;
+
+    facts_open(&f);
+    facts_write(&f, "created", "{\"key\":\"k\",\"value\":1}");
+    facts_write(&f, "shadowed",
+                "{\"key\":\"k\",\"value\":2,\"scope\":\"task\",\"scope_id\":\"t\","
+                "\"persona_id\":\"own\"}");
+    answer = facts_call(&f, "fact.list", in_task, "own");
+    CHECK_STR_EQ(test_member(answer, "facts.0.value"), "2");
+    CHECK_STR_EQ(test_member(answer, "facts.1"), "");
+    answer = facts_call(&f, "fact.list", in_task, "other");
+    CHECK_STR_EQ(test_member(answer, "facts.0.value"), "1");
+    facts_close(&f);
+}
+
 /* A page that ends between a fact and the one that it hides. */
 TEST(fact_scope, what_is_hidden_stays_hidden_on_every_page)
 {

@@ -153,3 +153,52 @@ TEST(fact_time, as_of_answers_right_after_many_writes)
     }
     facts_close(&f);
 }
+
+/* The values of the key that count in the task and the session at a time, with commas behind. */
+static const char *values_as_of(facts *f, int64_t us)
+{
+    loci_str answer = facts_call(f, "fact.list",
+                                 "{\"scope\":\"task\",\"scope_id\":\"t\",\"session_id\":\"s\","
+                                 "\"as_of\":\"%s\"}",
+                                 time_text(us));
+    const char *all = "";
+
+    for (int i = 0; test_member(answer, test_format("facts.%d", i)).len > 0; i++)
+        all = test_format("%s%.*s,", all,
+                          LC_STR_ARG(test_member(answer, test_format("facts.%d.value", i))));
+    return all;
+}
+
+/* What hides a fact now has not always been there, and what hid one may have ended. */
+TEST(fact_time, as_of_a_fact_is_hidden_by_what_was_further_inside_then)
+{
+    static const char *const expected[] = {"1,", "2,", "3,", "2,", "4,", "2,", "1,"};
+    int64_t start;
+    facts f;
+
+    facts_open(&f);
+    start = f.now_us;
+    facts_write(&f, "created", "{\"key\":\"k\",\"value\":1}");
+    f.now_us += MINUTE_US;
+    facts_write(&f, "shadowed",
+                "{\"key\":\"k\",\"value\":2,\"scope\":\"session\",\"session_id\":\"s\"}");
+    f.now_us += MINUTE_US;
+    facts_write(&f, "shadowed",
+                "{\"key\":\"k\",\"value\":3,\"scope\":\"task\",\"scope_id\":\"t\","
+                "\"session_id\":\"s\"}");
+    for (int i = 0; i < 3; i++) /* While those inside stand, */
+        CHECK_STR_EQ(values_as_of(&f, start + i * MINUTE_US), expected[i]);
+    f.now_us += MINUTE_US;
+    facts_call(&f, "fact.retract",
+               "{\"key\":\"k\",\"scope\":\"task\",\"scope_id\":\"t\",\"session_id\":\"s\"}");
+    f.now_us += MINUTE_US;
+    facts_write(&f, "shadowed",
+                "{\"key\":\"k\",\"value\":4,\"scope\":\"task\",\"scope_id\":\"t\","
+                "\"session_id\":\"s\",\"valid_until\":\"%s\"}",
+                time_text(start + 5 * MINUTE_US));
+    f.now_us += 2 * MINUTE_US;
+    facts_call(&f, "fact.retract", "{\"key\":\"k\",\"scope\":\"session\",\"session_id\":\"s\"}");
+    for (int i = 0; i < 7; i++) /* and when they have ended or expired. */
+        CHECK_STR_EQ(values_as_of(&f, start + i * MINUTE_US), expected[i]);
+    facts_close(&f);
+}

@@ -242,3 +242,41 @@ TEST_ON(TEST_SERVERS, postgres, a_commit_that_was_done_is_not_done_again)
     probe_expect_log(&l.p, "u", before + 1);
     probe_close(&l.p);
 }
+
+/* Nobody could say whether the first was committed; it is, later, and is numbered as the next one
+ * of its writer would be. The commit of the second gets lost, too, and was not done: the number
+ * that is there must not be taken for its own. */
+TEST_ON(TEST_SERVERS, postgres, a_commit_is_not_taken_for_one_that_came_late)
+{
+    /* The server must not notice that nobody waits for the first any more. */
+    static const char slow_commits[] =
+        "create sequence naps; create sequence calls; create function nap() returns trigger "
+        "language plpgsql as $$ declare n bigint := nextval('naps'); begin if n = 1 then perform "
+        "set_config('client_connection_check_interval', '0', false); while not (select is_called "
+        "from calls) loop perform pg_sleep(0.01); end loop; elsif n = 2 then perform pg_sleep(20); "
+        "end if; return null; end $$; create constraint trigger nap after insert on events "
+        "deferrable initially deferred for each row execute function nap()";
+    lost_write l = {0};
+    lc_write first;
+    const char *store;
+
+    store = probe_path();
+    probe_open(&l.p, store);
+    CHECK_OK(probe_write(&l.p, "u", probe_say_body, (void *)"before"), l.p.err);
+    test_store_run(store, slow_commits);
+    first = probe_write_of(&l.p, "u", probe_say_body, (void *)"late");
+    first.deadline_us = lc_clock_monotonic_us() + 2000000;
+    lc_db_write(l.p.db, &first);
+    CHECK(first.is_answered);
+    CHECK_STATUS(LOCI_EUNAVAILABLE, first.status);
+    CHECK_CONTAINS(first.error.message, "cannot be found out");
+    CHECK_EQ(test_store_number(store, "select count(*) from events"), 1);
+    test_store_run(store, "select nextval('calls')");
+    while (test_store_number(store, "select count(*) from events") != 2)
+        lc_clock_sleep_us(1000);
+    CHECK(lose_the_commit(&l, store, "PgSleep", NULL));
+    CHECK_OK(l.status, l.p.err);
+    CHECK_EQ(l.runs, 2);
+    probe_expect_log(&l.p, "u", 3);
+    probe_close(&l.p);
+}

@@ -11,11 +11,21 @@ that keep the vectors. In the end every write that was acknowledged must be ther
 more than once; no job may have failed; as many texts must have been embedded, by all runs of all
 jobs, as there are vectors, and as there are facts: one more is an effect that happened twice, one
 less is one that was lost. And the store must be sound.
+
+Before all that, while nothing else goes on, two workers are fenced for certain. The embeddings come
+from a provider of this test's, which can keep a request waiting: so it is known when a daemon is in
+the middle of a job, and that daemon is stopped there. Another must take the job over. The first is
+continued when the other has completed the job, and, in a second round, while the other still runs
+it. It then gets vectors that can be told from all others, and has to find out that they are too
+late: it says so, none of them is kept, and it goes on with other jobs.
 """
+import http.server
 import json
 import os
+import queue
 import random
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -27,6 +37,9 @@ import urllib.request
 loci, script, seed, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
 rng = random.Random(seed)
 DAEMONS, WRITERS, USERS, LEASE_MS = 3, 6, 4, 1000
+PATIENCE = 30
+# Of length 1, so they are kept as they are: four floats.
+GOOD, LATE = [1, 0, 0, 0], [0, 0, 0, 1]
 PSQL = os.path.join(os.environ.get("LOCI_TEST_POSTGRES_BIN", "/usr/lib/postgresql/15/bin"), "psql")
 tmp = tempfile.mkdtemp()
 lock = threading.Lock()
@@ -55,9 +68,68 @@ class Server:
         self.process.wait(30)
 
 
+class Held:
+    """A request to the provider that waits for its answer."""
+    def __init__(self, daemon):
+        self.daemon, self.vector, self.may_go = daemon, GOOD, threading.Event()
+
+    def release(self, vector):
+        self.vector = vector
+        self.may_go.set()
+
+
+class Provider(http.server.ThreadingHTTPServer):
+    """Gives every text the same vector. Each daemon has a path of its own, /NUMBER/embeddings."""
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Embeddings)
+        self.hold_next, self.held = 0, queue.Queue()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    def url(self, number):
+        return "http://127.0.0.1:%d/%d" % (self.server_address[1], number)
+
+    def vector_for(self, number):
+        with lock:
+            is_held = self.hold_next > 0
+            self.hold_next -= is_held
+        if not is_held:
+            return GOOD
+        held = Held(number)
+        self.held.put(held)
+        held.may_go.wait(2 * PATIENCE)
+        return held.vector
+
+    def handle_error(self, request, client_address):
+        """Daemons go away in the middle of everything; what matters is in the store."""
+
+
+class Embeddings(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    wbufsize = -1
+
+    def do_POST(self):
+        texts = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["input"]
+        vector = self.server.vector_for(int(self.path.split("/")[1]))
+        body = json.dumps({"data": [{"index": i, "embedding": vector} for i in range(len(texts))]})
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body.encode())
+
+    def log_message(self, *_):
+        pass
+
+
 class Daemon:
-    def __init__(self, number, url):
+    def __init__(self, number, url, provider):
         self.number, self.url, self.token = number, url, os.path.join(tmp, "token-%d" % number)
+        self.env = dict(os.environ, LOCI_JOB_LEASE_MS=str(LEASE_MS), LOCI_STORE_READERS="4",
+                        LOCI_MODEL_EMBEDDER="provider", LOCI_MODEL_ALLOW_PRIVATE="true",
+                        LOCI_MODEL_EMBED_URL=provider.url(number), LOCI_MODEL_EMBED_MODEL="slow",
+                        LOCI_MODEL_EMBED_DIMENSIONS=str(len(GOOD)), LOCI_LOG_LEVEL="debug")
         self.address = None
         self.log = open(os.path.join(tmp, "daemon-%d.log" % number), "w")
         self.start()
@@ -66,9 +138,7 @@ class Daemon:
         self.process = subprocess.Popen(
             [loci, "serve", "--store", self.url, "--listen", "127.0.0.1:0", "--no-socket",
              "--token-file", self.token, "--json"], stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=self.log, text=True,
-            env=dict(os.environ, LOCI_JOB_LEASE_MS=str(LEASE_MS), LOCI_STORE_READERS="4",
-                     LOCI_MODEL_EMBEDDER="lexical", LOCI_LOG_LEVEL="debug"))
+            stdout=subprocess.PIPE, stderr=self.log, text=True, env=self.env)
         line = self.process.stdout.readline()
         self.address = json.loads(line)["address"] if line else None
         with open(self.token, encoding="utf-8") as file:
@@ -78,12 +148,25 @@ class Daemon:
         self.process.kill()
         self.process.wait(10)
 
-    def call(self, operation, args, timeout=5):
-        request = urllib.request.Request(
-            self.address + "/v1/call/" + operation, data=json.dumps(args).encode(),
-            headers={"Authorization": "Bearer " + self.secret})
+    def ask(self, path, data, timeout):
+        request = urllib.request.Request(self.address + path, data=data,
+                                         headers={"Authorization": "Bearer " + self.secret})
         with urllib.request.urlopen(request, timeout=timeout) as answer:
-            return json.load(answer)
+            return answer.read()
+
+    def call(self, operation, args, timeout=5):
+        return json.loads(self.ask("/v1/call/" + operation, json.dumps(args).encode(), timeout))
+
+    def jobs_done(self):
+        for line in self.ask("/metrics", None, 5).decode().splitlines():
+            if line.startswith("loci_jobs_done_total "):
+                return int(line.split()[1])
+        raise KeyError("loci_jobs_done_total")
+
+    def fenced(self):
+        """How often it said that it was, and in which lines."""
+        with open(self.log.name, encoding="utf-8") as log:
+            return [line for line in log if "job.fenced" in line]
 
 
 def write_once(daemons, own, n):
@@ -122,6 +205,77 @@ def work(daemons, operation, args, over):
         except (OSError, urllib.error.URLError, ValueError, TypeError):
             pass
         time.sleep(0.2)
+
+
+def wait_until(is_so, what):
+    until = time.monotonic() + PATIENCE
+    while not is_so():
+        if time.monotonic() > until:
+            problems.append("not in %d seconds: %s" % (PATIENCE, what))
+            return
+        time.sleep(0.02)
+
+
+def remember(daemon, name):
+    """A write that check() will ask for."""
+    args = {"user_id": "user-0", "key": "slot-" + name, "value": name}
+    acked[name] = (args, daemon.call("fact.write", args)["id"])
+
+
+def work_on(victim):
+    """Who was fenced runs jobs again: of those that are added one by one it gets some."""
+    before, n = victim.jobs_done(), 0
+
+    def has_done_one():
+        nonlocal n
+        n += 1
+        remember(victim, "more-%d-%d" % (before, n))
+        victim.call("model.reembed", {"scope": "store"}, PATIENCE)
+        return victim.jobs_done() > before
+    wait_until(has_done_one, "daemon %d runs a job after it was fenced" % victim.number)
+
+
+def fence(server, daemons, provider, is_completed):
+    """Stops a daemon in the middle of a job that another then completes, or still runs."""
+    what = "is completed" if is_completed else "is run"
+    texts = rng.randrange(1, 100)
+    for i in range(texts):
+        remember(rng.choice(daemons), "%s-%d" % (what, i))
+    provider.hold_next = 1 if is_completed else 2
+    job = rng.choice(daemons).call("model.reembed", {"scope": "store", "wait": False})["job_id"]
+    where = " from jobs where id = '%s'" % job
+    first = provider.held.get(timeout=PATIENCE)
+    victim, second = daemons[first.daemon], None
+    victim.process.send_signal(signal.SIGSTOP)
+    try:
+        if is_completed:
+            time.sleep(2 * LEASE_MS / 1000)
+            wait_until(lambda: server.number("select count(*)" + where + " and status = 'done'"),
+                       "another daemon completes the job of a stopped one")
+        else:
+            second = provider.held.get(timeout=PATIENCE)
+        first.release(LATE)
+    finally:
+        victim.process.send_signal(signal.SIGCONT)
+    wait_until(lambda: any(job in line for line in victim.fenced()),
+               "daemon %d says that it was fenced" % victim.number)
+    if second is not None:
+        second.release(GOOD)
+    wait_until(lambda: server.number("select count(*)" + where + " and status = 'done'"),
+               "the job is done")
+    embedded = server.number("select cast(cast(result as json) ->> 'embedded' as int)" + where)
+    late = server.number("select count(*) from vectors where vector = '\\x%s'" %
+                         struct.pack("<4f", *LATE).hex())
+    good = server.number("select count(*) from vectors where vector = '\\x%s'" %
+                         struct.pack("<4f", *GOOD).hex())
+    if embedded != texts or good != len(acked) or late != 0:
+        problems.append("a job that %s by another: %d of %d texts embedded, %d of %d vectors "
+                        "kept, %d late" % (what, embedded, texts, good, len(acked), late))
+    if second is not None and second.daemon == victim.number:
+        problems.append("a daemon that was stopped took its own job over")
+    work_on(victim)
+    print("  daemon %d slept while its job of %d texts %s by another" %
+          (victim.number, texts, what), flush=True)
 
 
 def disturb(server, daemons):
@@ -188,7 +342,14 @@ def check_jobs(server, daemon):
 def main():
     server = Server()
     url = "postgresql://loci@/loci?host=" + server.dir
-    daemons = [Daemon(i, url) for i in range(DAEMONS)]
+    provider = Provider()
+    daemons = [Daemon(i, url, provider) for i in range(DAEMONS)]
+    try:
+        for is_completed in (True, False):
+            fence(server, daemons, provider, is_completed)
+    except (OSError, KeyError, ValueError, queue.Empty, subprocess.CalledProcessError) as error:
+        problems.append("fencing: %r" % error)
+        provider.hold_next = 0
     over = threading.Event()
     threads = [threading.Thread(target=write, args=(daemons, i, over)) for i in range(WRITERS)]
     for job in (("store.rebuild", {}), ("model.reembed", {"scope": "store"})):
@@ -213,9 +374,10 @@ def main():
         daemon.process.terminate()
         if daemon.process.wait(30) != 0:
             problems.append("daemon %d ended with %d" % (daemon.number, daemon.process.returncode))
-        with open(daemon.log.name, encoding="utf-8") as log:
-            fenced += log.read().count("job.fenced")
+        fenced += len(daemon.fenced())
     server.end()
+    if fenced < 2:
+        problems.append("%d were fenced of the two that had to be" % fenced)
     for problem in problems[:20]:
         print("FAIL", problem)
     print("seed %d: %d acknowledged, %d not, %d jobs, %d fenced, %d problems" %

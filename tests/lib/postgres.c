@@ -182,6 +182,11 @@ int64_t test_postgres_run(const char *url, const char *sql)
     return value;
 }
 
+int64_t test_postgres_rows(const void *statement)
+{
+    return PQntuples(statement);
+}
+
 /* Its name in the URL that test_store() made. */
 static const char *schema_of(const char *url)
 {

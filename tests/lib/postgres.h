@@ -35,6 +35,8 @@ void test_postgres_prepare(const char *url, const char *text, const char *params
 
 /* Statements from outside loci, in the schema of the store `url`; the first number it answers. */
 int64_t test_postgres_run(const char *url, const char *sql);
+/* How many rows the server has sent for an answer that the driver reads (lc_rows.statement). */
+int64_t test_postgres_rows(const void *statement);
 /* How many columns and indexes of the store `a` are not so in `b`. */
 int64_t test_postgres_differences(const char *a, const char *b);
 /* The sum of the hashes of all rows of the store's tables, but those in `except`. */
