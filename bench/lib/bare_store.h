@@ -3,7 +3,9 @@
  *
  * The same file layout (made by loci), the same pragmas, the same statements in the same order, the
  * same number of writes a commit; but one thread, values that are ready to bind, and nothing in
- * between. What loci loses against it is the price of everything that makes it loci.
+ * between. What loci loses against it is the price of everything that makes it loci. The statements
+ * are those that are needed without a memory: loci spares itself most look-ups of what it wrote
+ * (store/memo.h). The rows alone have none.
  */
 #ifndef LC_BENCH_LIB_BARE_STORE_H
 #define LC_BENCH_LIB_BARE_STORE_H

@@ -1,8 +1,8 @@
 /* engine.h - ties the store, the settings, the jobs and the threads together.
  *
  * A read takes one of a few read connections and runs in the caller's thread. Writes go through the
- * writer (engine/writer.h), which is a role rather than a thread: whoever finds it free takes the
- * whole queue, runs it as one commit and wakes the others. Jobs run in the workers. With
+ * writer (engine/writer.h), which is a role rather than a thread: whoever finds it free takes what
+ * is queued, runs it as one commit and wakes the others. Jobs run in the workers. With
  * LOCI_OPEN_INLINE there are no threads at all: jobs run after the call that caused them, in its
  * thread.
  *

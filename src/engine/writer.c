@@ -38,6 +38,7 @@ struct lc_writer {
     pthread_mutex_t lock;
     lc_queued_write *first, *last;
     int64_t length;
+    int64_t answered_count; /* By the last batch. */
     bool is_taken;
     int64_t gather_us; /* How long the next batch waits for more; the role's holder's. */
     bool is_stopping;
@@ -187,19 +188,40 @@ static void plan_gathering(lc_writer *writer, const lc_queued_write *batch, int6
     writer->gather_us = next_of(batch) != NULL ? wanted_us : 0;
 }
 
-/* Takes the whole queue; the caller has the role and the lock. */
-static lc_queued_write *take_all(lc_writer *writer)
+/* How much of the queue the next batch takes. Where groups gather it is all. Else it is half of
+ * those who write, the others being the ones that were just answered and are about to come again:
+ * then there is always a batch to run, and somebody to prepare the next. With all of them in one
+ * batch nothing would happen while they come back, but for the first of them alone. */
+static int64_t next_share(const lc_writer *writer)
 {
-    lc_queued_write *first;
+    int64_t half = (writer->length + writer->answered_count + 1) / 2;
+    bool gathers = writer->db != NULL && writer->db->driver->gather_us_max > 0;
+
+    return gathers || half > writer->length ? writer->length : half;
+}
+
+/* Takes the next batch out of the queue; the caller has the role and the lock. */
+static lc_queued_write *take_batch(lc_writer *writer)
+{
+    lc_queued_write *first, *last;
+    int64_t count;
 
     if (writer->gather_us > 0) {
         (void)pthread_mutex_unlock(&writer->lock);
         lc_clock_sleep_us(writer->gather_us);
         (void)pthread_mutex_lock(&writer->lock);
     }
-    first = writer->first;
-    writer->first = writer->last = NULL;
-    writer->length = 0;
+    first = last = writer->first;
+    if (first == NULL)
+        return NULL;
+    count = next_share(writer);
+    writer->length -= count;
+    while (--count > 0)
+        last = next_of(last);
+    writer->first = next_of(last);
+    if (writer->first == NULL)
+        writer->last = NULL;
+    last->write.next = NULL;
     return first;
 }
 
@@ -210,12 +232,14 @@ static lc_queued_write *settle(lc_writer *writer, lc_queued_write *batch)
     lc_queued_write *answered = NULL, **answered_end = &answered;
     lc_queued_write *left = NULL, *left_last = NULL;
 
+    writer->answered_count = 0;
     for (lc_queued_write *at = batch, *next; at != NULL; at = next) {
         next = next_of(at);
         at->write.next = NULL;
         if (at->write.is_answered) {
             *answered_end = at;
             answered_end = (lc_queued_write **)&at->write.next;
+            writer->answered_count++;
             atomic_fetch_add_explicit(&writer->write_count, 1, memory_order_relaxed);
             continue;
         }
@@ -289,7 +313,7 @@ static void lead(lc_writer *writer, waiter *self)
     bool is_over = false;
 
     while (!is_over) {
-        lc_queued_write *batch = take_all(writer);
+        lc_queued_write *batch = take_batch(writer);
         lc_queued_write *answered;
         int64_t began_us = lc_clock_monotonic_us();
 

@@ -1,7 +1,7 @@
 /* writer.h - the queue of writes and the role of running it.
  *
  * The writer is a role, not a thread. Whoever queues a write and finds the role free takes it, runs
- * the whole queue as one commit, wakes everybody it answered and, once its own write is answered,
+ * what is queued as one commit, wakes everybody it answered and, once its own write is answered,
  * hands the role on: to a thread that keeps it until the queue is empty, or to the one that is
  * still waiting. So a lone caller pays no switch between threads, and many callers share their
  * fsyncs. Writes that nobody waits for (lc_writer_submit) are run by whoever has the role, and by

@@ -84,10 +84,12 @@ lc_fact lc_fact_from_row(const lc_rows *r)
     return fact;
 }
 
-/* One piece of memory for all texts. */
-bool lc_fact_keep(lc_arena *arena, lc_fact *fact)
+/* All texts of a fact, for what is done to each of them. */
+#define TEXTS 19
+
+static void list_texts(lc_fact *fact, loci_str *out[TEXTS])
 {
-    loci_str *const texts[] = {
+    loci_str *const texts[TEXTS] = {
         &fact->id,
         &fact->key,
         &fact->value,
@@ -108,21 +110,42 @@ bool lc_fact_keep(lc_arena *arena, lc_fact *fact)
         &fact->contests,
         &fact->reason,
     };
-    size_t bytes = 0;
-    char *at;
 
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+    memcpy(out, texts, sizeof texts);
+}
+
+/* One more than they have: an empty text is not none. */
+static size_t text_bytes(loci_str *const texts[TEXTS])
+{
+    size_t bytes = 1;
+
+    for (size_t i = 0; i < TEXTS; i++)
         bytes += texts[i]->len;
-    at = lc_arena_alloc(arena, bytes + 1); /* One more: an empty text is not none. */
-    if (at == NULL)
-        return false;
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+    return bytes;
+}
+
+static void move_texts(loci_str *const texts[TEXTS], char *to)
+{
+    for (size_t i = 0; i < TEXTS; i++) {
         if (texts[i]->ptr == NULL)
             continue;
-        memcpy(at, texts[i]->ptr, texts[i]->len);
-        texts[i]->ptr = at;
-        at += texts[i]->len;
+        memcpy(to, texts[i]->ptr, texts[i]->len);
+        texts[i]->ptr = to;
+        to += texts[i]->len;
     }
+}
+
+/* One piece of memory for all texts. */
+bool lc_fact_keep(lc_arena *arena, lc_fact *fact)
+{
+    loci_str *texts[TEXTS];
+    char *to;
+
+    list_texts(fact, texts);
+    to = lc_arena_alloc(arena, text_bytes(texts));
+    if (to == NULL)
+        return false;
+    move_texts(texts, to);
     return true;
 }
 
@@ -308,9 +331,103 @@ bool lc_fact_slot_is(const lc_fact_slot *a, const lc_fact_slot *b)
            lc_str_eq(a->scope_id, b->scope_id) && lc_str_eq(a->persona_id, b->persona_id);
 }
 
+/* ---- What slots hold, as far as it was written here ------------------------------------------ */
+
+typedef struct slot_key {
+    char bytes[LC_MEMO_BYTES];
+    size_t len; /* 0 = it is too long to be remembered by. */
+} slot_key;
+
+static void make_slot_key(const lc_tx *tx, const lc_fact_slot *slot, slot_key *out)
+{
+    const loci_str parts[] = {tx->tenant_id,  tx->user_id, slot->scope,
+                              slot->scope_id, slot->key,   slot->persona_id};
+
+    out->bytes[0] = 'f';
+    out->len = 1;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        uint32_t len = (uint32_t)parts[i].len;
+
+        if (parts[i].len > sizeof out->bytes - out->len - sizeof len) {
+            out->len = 0;
+            return;
+        }
+        memcpy(out->bytes + out->len, &len, sizeof len);
+        memcpy(out->bytes + out->len + sizeof len, parts[i].ptr, len);
+        out->len += sizeof len + len;
+    }
+}
+
+static lc_memo *memo_of(const lc_tx *tx)
+{
+    return tx->is_write && !tx->is_shadow ? tx->db->memo : NULL;
+}
+
+void lc_fact_remember_row(lc_tx *tx, const lc_fact *fact)
+{
+    lc_memo *memo = memo_of(tx);
+    lc_fact_slot slot = lc_fact_slot_of(fact);
+    lc_fact row = *fact;
+    loci_str *texts[TEXTS];
+    slot_key key;
+    lc_fact *kept;
+
+    if (memo == NULL)
+        return;
+    make_slot_key(tx, &slot, &key);
+    if (key.len == 0)
+        return;
+    row.authority.name = lc_fact_or_empty(row.authority.name);
+    row.needs_review = row.has_derived = false;
+    row.superseded_by = row.contests = row.reason = LC_STR_NONE;
+    row.ended_at = LC_FACT_NO_TIME;
+    list_texts(&row, texts);
+    kept = lc_memo_put(memo, (loci_str){key.bytes, key.len}, sizeof row + text_bytes(texts));
+    if (kept == NULL)
+        return;
+    move_texts(texts, (char *)(kept + 1));
+    *kept = row;
+}
+
+void lc_fact_forget_slot(lc_tx *tx, const lc_fact *fact)
+{
+    lc_memo *memo = memo_of(tx);
+    lc_fact_slot slot = lc_fact_slot_of(fact);
+    slot_key key;
+
+    if (memo == NULL)
+        return;
+    make_slot_key(tx, &slot, &key);
+    if (key.len > 0)
+        lc_memo_drop(memo, (loci_str){key.bytes, key.len});
+}
+
+void lc_fact_forget_all(lc_tx *tx)
+{
+    lc_memo_clear(memo_of(tx));
+}
+
+/* NULL when it has to be read. */
+static const lc_fact *recall_row(const lc_tx *tx, const lc_fact_slot *slot)
+{
+    const lc_memo *memo = memo_of(tx);
+    slot_key key;
+
+    if (memo == NULL)
+        return NULL;
+    make_slot_key(tx, slot, &key);
+    return key.len > 0 ? lc_memo_find(memo, (loci_str){key.bytes, key.len}) : NULL;
+}
+
 loci_status lc_fact_load_slot(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena,
                               lc_fact_node **out, loci_error *err)
 {
+    const lc_fact *kept = recall_row(tx, slot);
+    lc_fact_node **end = out;
+
+    *out = NULL;
+    if (kept != NULL)
+        return lc_fact_list_add(&end, kept, arena, err);
     return lc_fact_load_list(
         tx, &(lc_fact_query){&slot_sql, SLOT_ARGS(tx, slot), LC_FACT_MULTI_MAX}, arena, out, err);
 }

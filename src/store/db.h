@@ -20,6 +20,7 @@
 #include "base/env.h"
 #include "base/id.h"
 #include "store/catalogue.h"
+#include "store/memo.h"
 
 #include <stdbool.h>
 
@@ -239,6 +240,7 @@ struct lc_db {
      * notice them. */
     uint64_t told_as;
     lc_state_step step; /* Of the last `write`. */
+    lc_memo *memo;      /* What was written here; the driver's. NULL = nothing is remembered. */
     char store_id[33];  /* From meta, set by lc_schema_open(); part of the mark in ids. */
 };
 

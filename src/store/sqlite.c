@@ -366,6 +366,7 @@ void lc_sqlite_close(lc_db *base)
         (void)sqlite3_finalize(left);
     lc_map_clear(&db->statements);
     lc_buf_clear(&db->scratch);
+    lc_memo_free(db->db.memo);
     lc_arena_clear(&db->db.scratch);
     (void)sqlite3_close_v2(db->handle); /* Every statement is finalised, so it closes now. */
     lc_heap_free(&db->db.env->heap, db, sizeof *db, LOCI_MEM_ENGINE);

@@ -120,3 +120,55 @@ TEST_ON(TEST_FILES, db_state, it_is_there_after_opening_again)
         probe_close(&p);
     }
 }
+
+/* ---- What a connection remembers of its own writes (memo.h) ---------------------------------- */
+
+#define MEMO_KEY LC_STR("test")
+
+static loci_status remember(lc_tx *tx, void *ctx, loci_error *err)
+{
+    (void)lc_memo_put(tx->db->memo, MEMO_KEY, 1);
+    return probe_say(tx, ctx, NULL, err);
+}
+
+/* `ctx`: whether it is. */
+static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
+{
+    (void)err;
+    *(bool *)ctx = lc_memo_find(tx->db->memo, MEMO_KEY) != NULL;
+    return LOCI_OK;
+}
+
+static bool is_remembered(probe *p)
+{
+    bool is = false;
+
+    CHECK_OK(probe_write(p, "u", look, &is), p->err);
+    return is;
+}
+
+TEST_ON(TEST_FILES, db_state, a_connection_remembers_until_somebody_else_writes)
+{
+    const char *path = probe_path();
+    probe a, b;
+
+    probe_open(&a, path);
+    probe_open(&b, path);
+    CHECK_OK(probe_write(&a, "u", remember, word), a.err);
+    CHECK(is_remembered(&a));
+    CHECK_OK(probe_write(&a, "v", probe_say_body, word), a.err);
+    CHECK(is_remembered(&a));
+    CHECK_OK(probe_write(&b, "w", probe_say_body, word), b.err);
+    CHECK(!is_remembered(&a));
+    CHECK(!is_remembered(&b));
+    CHECK_OK(probe_write(&a, "u", remember, word), a.err);
+    CHECK(is_remembered(&a));
+    CHECK_STATUS(LOCI_ECONFLICT, probe_write(&a, "v", write_and_fail, word));
+    CHECK(!is_remembered(&a));
+    CHECK_OK(probe_write(&a, "u", remember, word), a.err);
+    CHECK_OK(probe_write(&a, "", write_nothing, NULL), a.err); /* It may be about anybody. */
+    CHECK(!is_remembered(&a));
+    probe_expect_log(&b, "u", 3);
+    probe_close(&b);
+    probe_close(&a);
+}
