@@ -47,7 +47,8 @@ typedef struct lc_arg {
 /* Text, or NULL when there is none. */
 #define LC_T_OR_NULL(v) ((v).ptr != NULL ? LC_T(v) : LC_NULL)
 
-/* How many rows a statement must change. ONE: any other number is LOCI_ECONFLICT. */
+/* How many rows a statement must change. ONE: any other number is LOCI_ECONFLICT, at the commit at
+ * the latest. */
 typedef enum lc_expect { LC_CHANGES_ANY, LC_CHANGES_ONE } lc_expect;
 
 /* Many rows for one table. */

@@ -92,6 +92,8 @@ typedef struct lc_pg {
     /* Answers being read, as many as fit: a body that a bug has stopped does not end them. */
     PGresult *reading[LC_PG_READING_MAX];
     bool has_failed; /* Since the transaction began. */
+    bool
+        has_expectation; /* A statement had to change one row: to be looked at before the commit. */
     loci_error failure;
     lc_pg_remedy remedy;
     lc_pg_ahead *ahead;                    /* In `group_room`. */

@@ -190,8 +190,13 @@ static loci_status find_out(lc_pg *db, int64_t deadline_us, loci_error *err)
 
 loci_status lc_pg_end_commit(lc_pg *db, int64_t deadline_us, loci_error *err)
 {
-    loci_status status = lc_pg_send(db, &commit_sql, false, NULL, LC_PG_COMMIT, err);
+    loci_status status = LOCI_OK;
 
+    /* The server does not know what we expect and would commit all the same: so it is looked at. */
+    if (db->has_expectation)
+        status = lc_pg_drain(db, err);
+    if (status == LOCI_OK)
+        status = lc_pg_send(db, &commit_sql, false, NULL, LC_PG_COMMIT, err);
     if (status != LOCI_OK)
         return status; /* It was not sent. */
     status = lc_pg_send_sync(db, err);

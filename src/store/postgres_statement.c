@@ -408,8 +408,9 @@ loci_status lc_pg_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expe
     tx->wrote = true;        /* Even when it fails: some of it may have been done. */
     of(tx)->exec_count++;
     status = lc_pg_send(of(tx), sql, tx->is_shadow, args, kind, err);
-    /* The server does not know what we expect and would commit all the same: so it is looked at. */
-    return status == LOCI_OK && expect == LC_CHANGES_ONE ? lc_pg_drain(of(tx), err) : status;
+    if (expect == LC_CHANGES_ONE)
+        of(tx)->has_expectation = true;
+    return status;
 }
 
 loci_status lc_pg_run_script(lc_tx *tx, const char *text, loci_error *err)

@@ -472,7 +472,7 @@ static verdict run_transaction(group *g, loci_error *err)
     lc_pg *db = g->db;
     loci_status status;
 
-    db->has_failed = db->is_unknown = false;
+    db->has_failed = db->is_unknown = db->has_expectation = false;
     db->is_executing = true;
     set_deadline(db, g);
     status = lock_owners(g, err);

@@ -228,6 +228,30 @@ TEST(db, exec_one_is_a_conflict_unless_one_row_changed)
     probe_close(&p);
 }
 
+/* The same in a group: the others are committed, and nothing of it stays, whenever it is found out.
+ */
+TEST(db, a_conflict_is_that_of_one_write)
+{
+    int64_t none = 600;
+    sample first = {.id = 7}, last = {.id = 8};
+    lc_write writes[3];
+    probe p;
+
+    probe_open(&p, NULL);
+    writes[0] = probe_write_of(&p, "u", put_sample, &first);
+    writes[1] = probe_write_of(&p, "v", touch_one, &none);
+    writes[2] = probe_write_of(&p, "w", put_sample, &last);
+    writes[0].next = &writes[1];
+    writes[1].next = &writes[2];
+    while (!writes[0].is_answered || !writes[1].is_answered || !writes[2].is_answered)
+        lc_db_write(p.db, &writes[0]);
+    CHECK_OK(writes[0].status, writes[0].error);
+    CHECK_STATUS(LOCI_ECONFLICT, writes[1].status);
+    CHECK_OK(writes[2].status, writes[2].error);
+    CHECK_EQ(probe_number(&p, &count_sql), 2);
+    probe_close(&p);
+}
+
 static void ignore_fault(void *ctx, const char *what, const char *file, int line)
 {
     (void)file;
