@@ -369,14 +369,17 @@ void lc_sqlite_close(lc_db *base)
     lc_memo_free(db->db.memo);
     lc_arena_clear(&db->db.scratch);
     (void)sqlite3_close_v2(db->handle); /* Every statement is finalised, so it closes now. */
+    lc_sqlite_free_hold(db);
     lc_heap_free(&db->db.env->heap, db, sizeof *db, LOCI_MEM_ENGINE);
 }
 
 loci_status lc_sqlite_set_durability(lc_db *base, bool is_relaxed, loci_error *err)
 {
-    return lc_sqlite_run((lc_sqlite *)base,
-                         is_relaxed ? "pragma synchronous = normal" : "pragma synchronous = full",
-                         err);
+    lc_sqlite *db = (lc_sqlite *)base;
+
+    db->is_relaxed = is_relaxed;
+    return lc_sqlite_run(
+        db, is_relaxed ? "pragma synchronous = normal" : "pragma synchronous = full", err);
 }
 
 static loci_status host_now_us(lc_tx *tx, int64_t *out, loci_error *err)

@@ -28,6 +28,8 @@ typedef enum lc_sqlite_control {
     LC_SQLITE_CONTROLS
 } lc_sqlite_control;
 
+typedef struct lc_sqlite_hold lc_sqlite_hold;
+
 typedef struct lc_sqlite {
     lc_db db; /* First: the driver's functions get a pointer to it. */
     sqlite3 *handle;
@@ -44,6 +46,8 @@ typedef struct lc_sqlite {
     bool has_single_begun;  /* It has had it, */
     bool needs_snapshot;    /* and asked for another. */
     bool is_broken;         /* A commit failed in the file system: what is on disk is not known. */
+    bool is_relaxed;        /* Durability. */
+    lc_sqlite_hold *hold;   /* NULL = writes to the WAL are not held. */
     uint64_t begun_at;      /* State that the running transaction began on, */
     uint64_t remembered_at; /* and the one that the memo is of; 0 = none. */
     const volatile void *state; /* What lc_sqlite_state() looks at; NULL = it cannot tell. */
@@ -86,6 +90,11 @@ loci_status lc_sqlite_read_one(lc_db *base, int64_t deadline_us, lc_tx_body *bod
 loci_status lc_sqlite_read_brief(lc_db *base, lc_tx_body *body, void *ctx, bool *out_is_cut,
                                  loci_error *err);
 void lc_sqlite_write(lc_db *base, lc_write *first);
+
+/* Before a transaction that writes: from then on, or no longer, what goes to the WAL is held until
+ * it is synced. */
+void lc_sqlite_hold_wal(lc_sqlite *db);
+void lc_sqlite_free_hold(lc_sqlite *db); /* After the connection was closed. */
 
 /* Once WAL mode is on. */
 void lc_sqlite_find_state(lc_sqlite *db);

@@ -131,8 +131,10 @@ static void recall_head(lc_tx *tx)
 
 static loci_status begin_write(lc_sqlite *db, loci_error *err)
 {
-    loci_status status = begin(db, LC_SQLITE_BEGIN_IMMEDIATE, err);
+    loci_status status;
 
+    lc_sqlite_hold_wal(db);
+    status = begin(db, LC_SQLITE_BEGIN_IMMEDIATE, err);
     if (status == LOCI_OK)
         recall(db);
     return status;
