@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "lib/rounds.h"
 #include "loci.h"
 
 #define ROUNDS 5
@@ -36,7 +37,7 @@ typedef struct bench_case {
     int writes;
 } bench_case;
 
-static const bench_case cases[] = {
+static bench_case cases[] = {
     {"16 clients, 16 users", 16, 16, 8000},
     {"16 clients, one user", 16, 1, 8000},
     {"1 client", 1, 1, 1500},
@@ -365,6 +366,8 @@ int main(void)
 
     if (count < 1 || count > ROUNDS_MAX)
         die("BENCH_ROUNDS must be 1 to 101");
+    for (size_t c = 0; c < CASES; c++)
+        cases[c].writes = bench_size(cases[c].writes);
     start_server();
     for (int i = 0; i < count; i++)
         for (size_t c = 0; c < CASES; c++)

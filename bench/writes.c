@@ -29,7 +29,7 @@ typedef struct bench_case {
     bool with_request;
 } bench_case;
 
-static const bench_case cases[] = {
+static bench_case cases[] = {
     {"1 writer", 1, 3000, false},
     {"1 writer, request_id", 1, 3000, true},
     {"16 writers", 16, 12000, false},
@@ -205,6 +205,8 @@ int main(void)
     snprintf(dir, sizeof dir, "%s/loci-bench-XXXXXX", base != NULL ? base : "/tmp");
     if (mkdtemp(dir) == NULL)
         bench_die("no directory");
+    for (size_t c = 0; c < CASES; c++)
+        cases[c].writes = bench_size(cases[c].writes);
     for (int i = 0; i < count; i++)
         for (size_t c = 0; c < CASES; c++)
             rounds[c][i] = run_round(&cases[c]);

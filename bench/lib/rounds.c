@@ -39,6 +39,11 @@ int bench_rounds(int usual)
     return (int)count;
 }
 
+int bench_size(int usual)
+{
+    return getenv("BENCH_SMALL") != NULL ? usual / 5 : usual;
+}
+
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;

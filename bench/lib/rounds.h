@@ -9,6 +9,9 @@
 
 /* $BENCH_ROUNDS, or `usual`. What is not 1 to BENCH_ROUNDS_MAX ends the benchmark. */
 int bench_rounds(int usual);
+/* How much is done in one: `usual`, or with $BENCH_SMALL a fifth, which shows that a benchmark
+ * works and nothing else. */
+int bench_size(int usual);
 
 /* Rounds that lie behind each other, each a struct with one double a figure. */
 typedef struct bench_series {
