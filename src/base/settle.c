@@ -16,33 +16,33 @@ static _Thread_local struct {
         lc_settle_fn *fn;
         void *ctx;
     } left[LEFT_MAX];
-} own;
+} unsettled;
 
 void lc_settle_hold(void)
 {
-    own.holds = true;
+    unsettled.holds = true;
 }
 
 lc_settle_promise lc_settle_later(lc_settle_fn *fn, void *ctx)
 {
-    if (!own.holds)
+    if (!unsettled.holds)
         return LC_SETTLE_NOT;
-    for (size_t i = 0; i < own.count; i++) {
-        if (own.left[i].fn == fn && own.left[i].ctx == ctx)
+    for (size_t i = 0; i < unsettled.count; i++) {
+        if (unsettled.left[i].fn == fn && unsettled.left[i].ctx == ctx)
             return LC_SETTLE_KNOWN;
     }
-    if (own.count == LEFT_MAX)
+    if (unsettled.count == LEFT_MAX)
         return LC_SETTLE_NOT;
-    own.left[own.count].fn = fn;
-    own.left[own.count].ctx = ctx;
-    own.count++;
+    unsettled.left[unsettled.count].fn = fn;
+    unsettled.left[unsettled.count].ctx = ctx;
+    unsettled.count++;
     return LC_SETTLE_NEW;
 }
 
 void lc_settle(void)
 {
-    own.holds = false; /* What is done now leaves nothing for later. */
-    for (size_t i = 0; i < own.count; i++)
-        own.left[i].fn(own.left[i].ctx);
-    own.count = 0;
+    unsettled.holds = false; /* What is done now leaves nothing for later. */
+    for (size_t i = 0; i < unsettled.count; i++)
+        unsettled.left[i].fn(unsettled.left[i].ctx);
+    unsettled.count = 0;
 }

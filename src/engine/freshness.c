@@ -2,8 +2,9 @@
  * counters that this makes stale were raised. So whoever sees the new state sees the new counters,
  * and whoever asks for the state first and for the stamp afterwards gets no stamp of the past.
  *
- * The store is asked through a connection of its own that nobody else uses. It is opened by the
- * second who asks: a process that reads once has no use for it.
+ * The store is asked through a connection of its own that nobody else uses. An engine without
+ * threads opens it for the second who asks, since a process that reads once has no use for it; one
+ * with threads at once, since whoever asks may not have the time.
  */
 #include "engine/freshness.h"
 
@@ -66,7 +67,7 @@ static bool is_known(lc_freshness *freshness)
     uint64_t state;
 
     if (eye == NULL) {
-        if (atomic_fetch_add_explicit(&freshness->asked, 1, memory_order_relaxed) == ASKED_BEFORE)
+        if (lc_engine_is_inline(freshness->engine) && freshness->asked++ == ASKED_BEFORE)
             open_eye(freshness);
         return false;
     }
@@ -138,6 +139,8 @@ loci_status lc_freshness_new(loci_engine *engine, lc_freshness **out, loci_error
         return lc_fail_memory(err);
     freshness->engine = engine;
     (void)pthread_mutex_init(&freshness->lock, NULL); /* Does not fail on Linux. */
+    if (engine->driver->state != NULL && !lc_engine_is_inline(engine))
+        open_eye(freshness);
     *out = freshness;
     return LOCI_OK;
 }
