@@ -35,7 +35,11 @@ foreach(source IN LISTS LOCI_BENCH_SOURCES)
 endforeach()
 
 # That they still work, with little to do: their plain loops repeat statements of src/ by hand.
-foreach(name writes rebuild postgres)
+set(LOCI_BENCH_TESTED writes rebuild)
+if(LOCI_TEST_ALL)
+    list(APPEND LOCI_BENCH_TESTED postgres)
+endif()
+foreach(name IN LISTS LOCI_BENCH_TESTED)
     if(TARGET bench_${name})
         loci_ctest(bench.${name} "bench" bench_${name})
         set_property(

@@ -301,7 +301,7 @@ static void check_record(void *ctx, loci_log_level level, const char *event, loc
     check_no_key(event, fields);
 }
 
-TEST(models, the_key_is_seen_by_nobody)
+TEST_ON(TEST_FILES, models, the_key_is_seen_by_nobody)
 {
     static const char *const operations[] = {"config.list", "model.status", "job.list",
                                              "event.list"};
@@ -513,7 +513,7 @@ static loci_status ask(loci_engine *engine, const char *tenant, loci_error *err)
     return status;
 }
 
-TEST(models, chats_are_counted_by_tenant)
+TEST_ON(TEST_FILES, models, chats_are_counted_by_tenant)
 {
     host h;
     loci_engine *engine;

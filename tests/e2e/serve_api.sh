@@ -330,14 +330,14 @@ is "and what came later is not" 404 "$STATUS"
 # ---- Another process writes to the same store: every read sees it
 
 seen=0
-for i in $(seq 1 20); do
+for i in 1 2 3 4 5 6; do
     run call fact.write --store "$TMP/a.db" "{\"key\":\"shared\",\"value\":$i}"
     for _ in 1 2 3; do
         http GET '/v1/facts/current/shared'
         [ "$(value "$BODY" value)" != "$i" ] || seen=$((seen + 1))
     done
 done
-is "what another process wrote is read at once, each time" 60 "$seen"
+is "what another process wrote is read at once, each time" 18 "$seen"
 call store.status '{}'
 is "some of it from memory" yes "$([ "$(value "$BODY" counters.reads_kept)" -gt 0 ] && echo yes)"
 
