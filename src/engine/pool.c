@@ -69,6 +69,7 @@ static void *run_tasks(void *ctx)
 {
     lc_pool *pool = ctx;
     int unsettled = 0;
+
     (void)pthread_mutex_lock(&pool->lock);
     for (;;) {
         lc_task *task;

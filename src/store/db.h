@@ -134,7 +134,6 @@ typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t tota
 
 /* What one connection made of the store's state (lc_db_driver.state). */
 #define LC_STATE_BITS 32
-#define LC_STATE_COMMIT (UINT64_C(1) << LC_STATE_BITS)
 typedef struct lc_state_step {
     uint64_t from;    /* With the lock to write already had; 0 = not known. */
     uint64_t commits; /* That wrote something. */
@@ -205,7 +204,7 @@ typedef struct lc_db_driver {
      * driver may count that one, too); 0 when it could not be found out. */
     uint64_t (*change_mark)(lc_db *db);
     /* The state that a snapshot taken now would show: the same number until somebody commits, in
-     * whatever process. Every commit that wrote adds LC_STATE_COMMIT, give or take what is below
+     * whatever process. Every commit that wrote adds 1 << LC_STATE_BITS, give or take what is below
      * that. Any thread, and no more than a look at some memory; 0 when it cannot be told. NULL =
      * it never can. */
     uint64_t (*state)(const lc_db *db);

@@ -67,9 +67,10 @@ static void recall(lc_sqlite *db)
 static void remember(lc_sqlite *db, uint64_t count)
 {
     uint64_t state = lc_sqlite_state(&db->db);
+    bool is_ours = count == 0 ? state == db->begun_at
+                              : state >> LC_STATE_BITS == (db->begun_at >> LC_STATE_BITS) + count;
 
-    if (count == 0 ? state == db->begun_at
-                   : state >> LC_STATE_BITS == (db->begun_at >> LC_STATE_BITS) + count)
+    if (db->begun_at != 0 && is_ours)
         db->remembered_at = state;
     else
         forget(db);
