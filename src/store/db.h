@@ -62,6 +62,7 @@ typedef struct lc_bulk {
 } lc_bulk;
 
 typedef struct lc_db lc_db;
+typedef struct lc_user_states lc_user_states;
 typedef loci_status lc_tx_body(lc_tx *tx, void *ctx, loci_error *err);
 
 /* A user's place in the log. */
@@ -128,6 +129,8 @@ struct lc_tx {
     /* Members (without braces) that the refs of the next event carry along: small things that
      * happened with it and deserve no event of their own. Borrowed until then; none = none. */
     loci_str carried_refs;
+    /* What the engine keeps in memory of that user (store/user_kind.h). NULL in writes. */
+    const lc_user_states *states;
 };
 
 typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t total);

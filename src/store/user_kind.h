@@ -1,0 +1,46 @@
+/* user_kind.h - what a room keeps in memory about one user, beside the rows in the store.
+ *
+ * A kind is one sort of state, such as the search index of a user's facts or of its messages. A
+ * room declares its kinds; the engine keeps one entry per user with one state per kind
+ * (engine/user_cache.h), lends a state to one thread at a time, and evicts the least recently used
+ * entries by bytes. A state is made from rows and can be dropped at any time: nothing is lost but
+ * the time to build it again.
+ *
+ * A state knows up to which seq of its user's log it has read. Borrowing one inside a transaction
+ * first brings it to the head of that snapshot, so writes of other processes are noticed. A long
+ * build is cut into slices that run on several snapshots; a state may be used before it is complete
+ * and then knows only the older part of the log. One user has one state per kind whatever persona
+ * asks: who may see what is decided by the search, inside the state.
+ */
+#ifndef LC_STORE_USER_KIND_H
+#define LC_STORE_USER_KIND_H
+
+#include "store/db.h"
+
+/* One step of bringing a state up to date. */
+typedef struct lc_catch_up {
+    int64_t seen_seq; /* In and out: the state reflects the log up to here; -1 = it is empty. */
+    int64_t head_seq; /* In: where the log ends in this snapshot. */
+    int64_t pause_us; /* In: monotonic time at which a long build returns unfinished. */
+    bool is_complete; /* Out: the state reflects everything up to head_seq. */
+} lc_catch_up;
+
+typedef struct lc_user_kind {
+    const char *name; /* "fact.corpus" */
+    loci_status (*open)(lc_heap *heap, void **out, loci_error *err);
+    /* Reads what changed after seen_seq. When it fails the engine closes the state. NULL: the state
+     * does not depend on the log (a cache by content). */
+    loci_status (*catch_up)(void *state, lc_tx *tx, lc_catch_up *step, loci_error *err);
+    size_t (*bytes)(const void *state);
+    void (*close)(void *state); /* NULL is fine. */
+} lc_user_kind;
+
+/* How a transaction reaches the states of its user; the engine sets lc_tx.states in every read. */
+typedef struct lc_user_states {
+    loci_status (*borrow)(void *ctx, lc_tx *tx, const lc_user_kind *kind, void **out,
+                          bool *out_is_complete, loci_error *err);
+    void (*give_back)(void *ctx, lc_tx *tx, const lc_user_kind *kind, void *state);
+    void *ctx;
+} lc_user_states;
+
+#endif /* LC_STORE_USER_KIND_H */
