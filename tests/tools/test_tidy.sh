@@ -44,22 +44,22 @@ new_tree
 fails "an empty tree" "0 files" check
 
 # Sizes.
-lines 1000 'int x;' | fits "a .c file of 1000 lines" src/base/long.c
-lines 1001 'int x;' | offends "a .c file of 1001 lines" "file-lines: 1001 lines" src/base/long.c
-{ printf '#ifndef LC_BASE_LONG_H\n#define LC_BASE_LONG_H\n'; lines 299 '/* x */'; } |
-    offends "a .h file of 301 lines" "file-lines: 301 lines" src/base/long.h
-{ printf 'void f(void)\n{\n'; lines 70 '    x();'; echo '}'; } |
-    fits "a function of 70 lines" src/base/long.c
-{ printf 'void f(void)\n{\n'; lines 71 '    x();'; echo '}'; } |
-    offends "a function of 71 lines" "long.c:1: function-lines: f has 71 lines" src/base/long.c
+lines 1200 'int x;' | fits "a .c file of 1200 lines" src/base/long.c
+lines 1201 'int x;' | offends "a .c file of 1201 lines" "file-lines: 1201 lines" src/base/long.c
+{ printf '#ifndef LC_BASE_LONG_H\n#define LC_BASE_LONG_H\n'; lines 399 '/* x */'; } |
+    offends "a .h file of 401 lines" "file-lines: 401 lines" src/base/long.h
+{ printf 'void f(void)\n{\n'; lines 100 '    x();'; echo '}'; } |
+    fits "a function of 100 lines" src/base/long.c
+{ printf 'void f(void)\n{\n'; lines 101 '    x();'; echo '}'; } |
+    offends "a function of 101 lines" "long.c:1: function-lines: f has 101 lines" src/base/long.c
 {
     printf 'static void *f(int a,\n    int b)\n{\n    if (a) {\n'
-    lines 70 '    x();'
+    lines 100 '    x();'
     printf '    }\n}\n'
 } |
-    offends "a function with a signature of two lines" "f has 72 lines" src/base/long.c
-{ printf 'TEST(json, is_long)\n{\n'; lines 71 '    x();'; echo '}'; } |
-    offends "a long test" "function-lines: json.is_long has 71 lines" tests/unit/long.c
+    offends "a function with a signature of two lines" "f has 102 lines" src/base/long.c
+{ printf 'TEST(json, is_long)\n{\n'; lines 101 '    x();'; echo '}'; } |
+    offends "a long test" "function-lines: json.is_long has 101 lines" tests/unit/long.c
 offends "six parameters" "parameters: f has 6 parameters" src/base/wide.c \
     <<<'static int f(int a, int b, int c, int (*d)(int, int), int e, void *g)
 {
@@ -140,19 +140,19 @@ offends "a wrong guard" "header-guard: expected LC_STORE_DB_TX_H" src/store/db_t
 # Exceptions.
 allow_long() {
     tidied
-    lines 1010 'int x;' | put src/base/long.c
+    lines 1210 'int x;' | put src/base/long.c
     put tools/tidy_allow.txt <<<"file-lines src/base/long.c $1 a table"
 }
-allow_long 1010
+allow_long 1210
 passes "an exception" check
-allow_long 1009
-fails "an exception that does not reach" "1010 lines" check
-allow_long 1200
-fails "an exception with room to spare" "lower it to 1010" check
+allow_long 1209
+fails "an exception that does not reach" "1210 lines" check
+allow_long 1300
+fails "an exception with room to spare" "lower it to 1210" check
 tidied
-put tools/tidy_allow.txt <<<"file-lines src/base/long.c 1010 a table"
+put tools/tidy_allow.txt <<<"file-lines src/base/long.c 1210 a table"
 fails "an exception for nothing" "no longer needed" check
-put tools/tidy_allow.txt <<<"file-lines src/base/long.c 1010"
+put tools/tidy_allow.txt <<<"file-lines src/base/long.c 1210"
 fails "an exception without a reason" "expected RULE PATH" check
 tidied
 put src/store/x.c <<<'int *a = malloc(1);
