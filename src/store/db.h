@@ -63,6 +63,7 @@ typedef struct lc_bulk {
 
 typedef struct lc_db lc_db;
 typedef struct lc_user_states lc_user_states;
+typedef struct lc_embedding lc_embedding;
 typedef loci_status lc_tx_body(lc_tx *tx, void *ctx, loci_error *err);
 
 /* A user's place in the log. */
@@ -131,6 +132,7 @@ struct lc_tx {
     loci_str carried_refs;
     /* What the engine keeps in memory of that user (store/user_kind.h). NULL in writes. */
     const lc_user_states *states;
+    lc_embedding *embedding; /* For searching by meaning; NULL = by words alone. */
 };
 
 typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t total);

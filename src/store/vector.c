@@ -1,6 +1,7 @@
 /* vector.c - f32, little-endian, as they are in memory; the index makes int8 of them when it reads
- * them. Statements run one a vector: a list of parameters would be another statement for every
- * length, and SQLite has no round trips to save. */
+ * them. Vectors are put one per statement. They are found many per statement, because an index
+ * loads thousands of them and a look-up on PostgreSQL is a round trip; there is one statement for
+ * one content and one for FIND_MANY of them, whose unused parameters repeat the last. */
 #include "store/vector.h"
 
 #include "base/error.h"
@@ -32,6 +33,14 @@ static const lc_sql find_sql = {
     "select vector from vectors"
     " where tenant_id = $1 and user_id = $2 and content = $3 and generation = $4",
     "ttbt", "b"};
+
+#define FIND_MANY 32
+static const lc_sql find_many_sql = {
+    "select content, vector from vectors"
+    " where tenant_id = $1 and user_id = $2 and generation = $3 and content in ("
+    "$4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19,"
+    " $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)",
+    "tttbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "bb"};
 
 static const lc_sql count_sql = {
     "select count(*), cast(coalesce(sum(case when generation = $3 then 1 else 0 end), 0) as bigint)"
@@ -82,25 +91,58 @@ loci_status lc_vector_put(lc_tx *tx, const lc_vector_set *set, const lc_vector *
     return status;
 }
 
+static loci_status take(const lc_vector_set *set, lc_vector *vector, loci_str bytes,
+                        loci_error *err)
+{
+    if (bytes.len != set->dimensions * sizeof(float))
+        return lc_fail(err, LOCI_ECORRUPT, "vectors: one of %.*s has %zu bytes, not %zu",
+                       LC_STR_ARG(set->generation), bytes.len, set->dimensions * sizeof(float));
+    vector->found = true;
+    if (vector->numbers != NULL)
+        memcpy(vector->numbers, bytes.ptr, bytes.len);
+    return LOCI_OK;
+}
+
 static loci_status find_one(lc_tx *tx, const lc_vector_set *set, lc_vector *vector, loci_error *err)
 {
     uint8_t content[CONTENT_BYTES];
     lc_rows rows = {0};
+    bool found = false;
     loci_status status = lc_tx_find(tx, &find_sql,
                                     (lc_arg[]){LC_T(set->tenant_id), LC_T(set->user_id),
                                                LC_B(content_bytes(vector->content, content)),
                                                LC_T(set->generation)},
-                                    &rows, &vector->found, err);
+                                    &rows, &found, err);
 
-    if (status == LOCI_OK && vector->found) {
-        loci_str bytes = lc_rows_str(&rows, 0);
+    vector->found = false;
+    if (status == LOCI_OK && found)
+        status = take(set, vector, lc_rows_str(&rows, 0), err);
+    lc_rows_end(&rows);
+    return status;
+}
 
-        if (bytes.len != set->dimensions * sizeof(float))
-            status = lc_fail(err, LOCI_ECORRUPT, "vectors: one of %.*s has %zu bytes, not %zu",
-                             LC_STR_ARG(set->generation), bytes.len,
-                             set->dimensions * sizeof(float));
-        else if (vector->numbers != NULL)
-            memcpy(vector->numbers, bytes.ptr, bytes.len);
+/* At most FIND_MANY vectors; several may have the same content. */
+static loci_status find_many(lc_tx *tx, const lc_vector_set *set, lc_vector *vectors, size_t count,
+                             loci_error *err)
+{
+    uint8_t contents[FIND_MANY][CONTENT_BYTES];
+    lc_arg args[3 + FIND_MANY] = {LC_T(set->tenant_id), LC_T(set->user_id), LC_T(set->generation)};
+    lc_rows rows;
+    loci_status status;
+
+    for (size_t i = 0; i < FIND_MANY; i++) {
+        size_t of = i < count ? i : count - 1;
+
+        args[3 + i] = LC_B(content_bytes(vectors[of].content, contents[i]));
+        vectors[of].found = false;
+    }
+    status = lc_tx_query(tx, &find_many_sql, args, &rows, err);
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
+        loci_str content = lc_rows_str(&rows, 0);
+
+        for (size_t i = 0; i < count && status == LOCI_OK; i++)
+            if (content.len == CONTENT_BYTES && memcmp(content.ptr, contents[i], content.len) == 0)
+                status = take(set, &vectors[i], lc_rows_str(&rows, 1), err);
     }
     lc_rows_end(&rows);
     return status;
@@ -111,8 +153,11 @@ loci_status lc_vector_find(lc_tx *tx, const lc_vector_set *set, lc_vector *vecto
 {
     loci_status status = LOCI_OK;
 
-    for (size_t i = 0; status == LOCI_OK && i < count; i++)
-        status = find_one(tx, set, &vectors[i], err);
+    for (size_t at = 0, batch; status == LOCI_OK && at < count; at += batch) {
+        batch = count - at < FIND_MANY ? count - at : FIND_MANY;
+        status = batch == 1 ? find_one(tx, set, vectors + at, err)
+                            : find_many(tx, set, vectors + at, batch, err);
+    }
     return status;
 }
 

@@ -1,0 +1,417 @@
+/* corpus.c - documents, their vectors, and one search over both.
+ *
+ * The job that embeds texts puts vectors into the store in the order of writing, which is the order
+ * of numbers. So the corpus asks for the first document whose vector was missing; when it is there
+ * now, for the next ones. The documents behind the last one found are the tail: a short tail is
+ * embedded here, each document once; a long one is left to the job.
+ *
+ * Invariants: a number below `count` is in `present`, in the postings and has a record, or it was
+ * removed and has none of these. All present documents with a content below `made` are in
+ * `vectors`, none above; stored <= made.
+ */
+#include "index/corpus.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "text/term.h"
+
+#define ROOM_FIRST 64
+#define SPARSE_MIN 1000 /* Unused numbers below which building again is not worth it. */
+#define FIND_BATCH 32   /* Vectors that are looked up at once in a long load. */
+
+loci_status lc_corpus_init(lc_corpus *corpus, lc_heap *heap, size_t record_bytes, loci_error *err)
+{
+    loci_status status;
+
+    *corpus = (lc_corpus){.heap = heap, .record_bytes = record_bytes};
+    lc_bitmap_init(&corpus->present, heap, LOCI_MEM_INDEX);
+    status = lc_stemmer_init(&corpus->stemmer, LC_STEM_ENGLISH, err);
+    if (status == LOCI_OK)
+        status = lc_postings_new(heap, &corpus->postings, err);
+    if (status != LOCI_OK)
+        lc_corpus_clear(corpus);
+    return status;
+}
+
+static bool has_vectors(const lc_corpus *corpus)
+{
+    return !lc_hash128_eq(corpus->generation, LC_CORPUS_NO_VECTOR);
+}
+
+static void drop_vectors(lc_corpus *corpus)
+{
+    if (has_vectors(corpus))
+        lc_vectors_clear(&corpus->vectors);
+    corpus->generation = LC_CORPUS_NO_VECTOR;
+    corpus->stored = corpus->made = corpus->reported = 0;
+}
+
+void lc_corpus_clear(lc_corpus *corpus)
+{
+    if (corpus->heap == NULL)
+        return;
+    drop_vectors(corpus);
+    lc_heap_free(corpus->heap, corpus->records, corpus->room * corpus->record_bytes,
+                 LOCI_MEM_INDEX);
+    lc_heap_free(corpus->heap, corpus->contents, corpus->room * sizeof *corpus->contents,
+                 LOCI_MEM_INDEX);
+    lc_bitmap_clear(&corpus->present);
+    lc_postings_free(corpus->postings);
+    lc_stemmer_clear(&corpus->stemmer);
+    *corpus = (lc_corpus){0};
+}
+
+size_t lc_corpus_bytes(const lc_corpus *corpus)
+{
+    return corpus->room * (corpus->record_bytes + sizeof *corpus->contents) +
+           corpus->present.word_count * sizeof(uint64_t) +
+           lc_postings_get_size(corpus->postings).bytes +
+           (has_vectors(corpus) ? lc_vectors_bytes(&corpus->vectors) : 0);
+}
+
+/* ---- Documents ------------------------------------------------------------------------------- */
+
+/* Room for one more. The arrays grow one after the other: a failure leaves the first larger than
+ * `room` says, so both are sized before either is used. */
+static loci_status make_room(lc_corpus *corpus, loci_error *err)
+{
+    uint32_t room = corpus->room == 0 ? ROOM_FIRST : 2 * corpus->room;
+    lc_hash128 *contents;
+    char *records = NULL;
+
+    if (corpus->count < corpus->room)
+        return LOCI_OK;
+    if (corpus->count >= LC_INDEX_IDS_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "an index has at most %d documents", LC_INDEX_IDS_MAX);
+    contents = lc_heap_alloc(corpus->heap, room * sizeof *contents, LOCI_MEM_INDEX);
+    if (corpus->record_bytes > 0)
+        records = lc_heap_zalloc(corpus->heap, room * corpus->record_bytes, LOCI_MEM_INDEX);
+    if (contents == NULL || (corpus->record_bytes > 0 && records == NULL)) {
+        lc_heap_free(corpus->heap, contents, room * sizeof *contents, LOCI_MEM_INDEX);
+        lc_heap_free(corpus->heap, records, room * corpus->record_bytes, LOCI_MEM_INDEX);
+        return lc_fail_memory(err);
+    }
+    if (corpus->count > 0) {
+        memcpy(contents, corpus->contents, corpus->count * sizeof *contents);
+        if (records != NULL)
+            memcpy(records, corpus->records, corpus->count * corpus->record_bytes);
+    }
+    lc_heap_free(corpus->heap, corpus->contents, corpus->room * sizeof *contents, LOCI_MEM_INDEX);
+    lc_heap_free(corpus->heap, corpus->records, corpus->room * corpus->record_bytes,
+                 LOCI_MEM_INDEX);
+    corpus->contents = contents;
+    corpus->records = records;
+    corpus->room = room;
+    return LOCI_OK;
+}
+
+loci_status lc_corpus_add(lc_corpus *corpus, const lc_corpus_document *document, lc_arena *scratch,
+                          uint32_t *out_number, loci_error *err)
+{
+    lc_arena_mark mark = lc_arena_get_mark(scratch);
+    uint32_t number = corpus->count;
+    lc_words words = {0};
+    loci_status status = make_room(corpus, err);
+
+    if (status == LOCI_OK)
+        status = lc_bitmap_reserve(&corpus->present, (size_t)number + 1, err);
+    if (status == LOCI_OK)
+        status = lc_terms_split(&corpus->stemmer, scratch, document->text, &words, err);
+    if (status == LOCI_OK)
+        status = lc_postings_add(corpus->postings, number, words.items, words.count, err);
+    lc_arena_rewind(scratch, mark);
+    if (status != LOCI_OK)
+        return status;
+    (void)lc_bitmap_add(&corpus->present, number, NULL); /* There is room. */
+    corpus->contents[number] = document->content;
+    if (corpus->record_bytes > 0)
+        memcpy(lc_corpus_record(corpus, number), document->record, corpus->record_bytes);
+    corpus->count++;
+    corpus->live++;
+    *out_number = number;
+    return LOCI_OK;
+}
+
+void lc_corpus_remove(lc_corpus *corpus, uint32_t number)
+{
+    if (!lc_bitmap_has(&corpus->present, number))
+        return;
+    lc_bitmap_remove(&corpus->present, number);
+    (void)lc_postings_remove(corpus->postings, number);
+    if (has_vectors(corpus))
+        (void)lc_vectors_delete(&corpus->vectors, number); /* It may have had none. */
+    corpus->contents[number] = LC_CORPUS_NO_VECTOR;
+    if (corpus->record_bytes > 0)
+        memset(lc_corpus_record(corpus, number), 0, corpus->record_bytes);
+    corpus->live--;
+}
+
+bool lc_corpus_is_sparse(const lc_corpus *corpus)
+{
+    return corpus->count > 2 * (size_t)corpus->live + SPARSE_MIN;
+}
+
+/* ---- Vectors --------------------------------------------------------------------------------- */
+
+/* The next number from `from` on that wants a vector; false at the end. */
+static bool next_wanting(const lc_corpus *corpus, uint32_t from, uint32_t *out)
+{
+    for (; lc_bitmap_next(&corpus->present, from, &from); from++)
+        if (!lc_hash128_eq(corpus->contents[from], LC_CORPUS_NO_VECTOR)) {
+            *out = from;
+            return true;
+        }
+    return false;
+}
+
+/* Looks up the next `max` documents behind `stored`. `*is_gap`: one of them has no vector yet, or
+ * there are no more. */
+static loci_status load_batch(lc_corpus *corpus, const lc_corpus_vectors *from, size_t max,
+                              float *numbers, bool *is_gap, loci_error *err)
+{
+    uint32_t wanting[FIND_BATCH], next = corpus->stored, reached;
+    lc_hash128 contents[FIND_BATCH];
+    bool found[FIND_BATCH] = {false};
+    size_t count = 0;
+    loci_status status = LOCI_OK;
+
+    for (; count < max && next_wanting(corpus, next, &next); next++, count++) {
+        wanting[count] = next;
+        contents[count] = corpus->contents[next];
+    }
+    reached = count < max ? corpus->count : wanting[count - 1] + 1;
+    *is_gap = count < max;
+    if (count > 0)
+        status = from->find(from->ctx, contents, count, numbers, found, err);
+    for (size_t i = 0; i < count && status == LOCI_OK; i++) {
+        if (!found[i]) {
+            *is_gap = true;
+            reached = wanting[i];
+            break;
+        }
+        if (wanting[i] < corpus->made)
+            continue;
+        status = lc_vectors_add(&corpus->vectors, wanting[i], numbers + i * from->dimensions, err);
+        if (status == LOCI_OK)
+            corpus->made = wanting[i] + 1;
+    }
+    if (status == LOCI_OK)
+        corpus->stored = reached;
+    if (corpus->made < corpus->stored)
+        corpus->made = corpus->stored;
+    return status;
+}
+
+/* Everything up to the first gap, or until it is time to pause. Batches start small because mostly
+ * there is nothing to load. */
+static loci_status load_stored(lc_corpus *corpus, lc_corpus_vectors *from, lc_arena *arena,
+                               loci_error *err)
+{
+    size_t batch = 1;
+    float *numbers = lc_arena_zalloc_array(arena, FIND_BATCH * from->dimensions, sizeof *numbers);
+    loci_status status = numbers != NULL ? LOCI_OK : lc_fail_memory(err);
+    bool is_gap = false;
+
+    while (status == LOCI_OK && !is_gap) {
+        status = load_batch(corpus, from, batch, numbers, &is_gap, err);
+        if (batch > 1 && !is_gap && lc_clock_monotonic_us() >= from->pause_us)
+            break;
+        batch = FIND_BATCH;
+    }
+    from->is_complete = is_gap;
+    return status;
+}
+
+/* The documents behind what is stored; counting ends above the maximum. */
+static size_t count_tail(const lc_corpus *corpus)
+{
+    uint32_t next = corpus->stored;
+    size_t count = 0;
+
+    for (; count <= LC_CORPUS_TAIL_MAX && next_wanting(corpus, next, &next); next++)
+        count++;
+    return count;
+}
+
+/* Embeds what is not in the set yet: at most LC_CORPUS_TAIL_MAX documents. */
+static loci_status embed_tail(lc_corpus *corpus, const lc_corpus_vectors *from, lc_arena *arena,
+                              loci_error *err)
+{
+    loci_str texts[LC_CORPUS_TAIL_MAX];
+    uint32_t wanting[LC_CORPUS_TAIL_MAX], next = corpus->made;
+    size_t count = 0;
+    float *numbers;
+    loci_status status = LOCI_OK;
+
+    for (; status == LOCI_OK && next_wanting(corpus, next, &next); next++) {
+        wanting[count] = next;
+        status = from->text(from->ctx, lc_corpus_record(corpus, next), arena, &texts[count++], err);
+    }
+    if (status != LOCI_OK || count == 0)
+        return status;
+    numbers = lc_arena_zalloc_array(arena, count * from->dimensions, sizeof *numbers);
+    status = numbers != NULL ? from->embed(from->ctx, texts, count, numbers, err)
+                             : lc_fail_memory(err);
+    for (size_t i = 0; i < count && status == LOCI_OK; i++) {
+        status = lc_vectors_add(&corpus->vectors, wanting[i], numbers + i * from->dimensions, err);
+        if (status == LOCI_OK)
+            corpus->made = wanting[i] + 1;
+    }
+    return status;
+}
+
+loci_status lc_corpus_follow_vectors(lc_corpus *corpus, lc_corpus_vectors *from, loci_error *err)
+{
+    lc_hash128 generation = lc_hash128_of(from->generation);
+    lc_arena arena;
+    size_t tail;
+    loci_status status;
+
+    if (!lc_hash128_eq(corpus->generation, generation)) {
+        drop_vectors(corpus);
+        lc_vectors_init(&corpus->vectors, corpus->heap, (uint32_t)from->dimensions, LC_VECTOR_BEST);
+        corpus->generation = generation;
+    }
+    lc_arena_init(&arena, corpus->heap, LOCI_MEM_REQUESTS);
+    status = load_stored(corpus, from, &arena, err);
+    from->end = corpus->stored;
+    if (status == LOCI_OK && from->is_complete) {
+        tail = count_tail(corpus);
+        if (tail <= LC_CORPUS_TAIL_MAX) {
+            status = embed_tail(corpus, from, &arena, err);
+            from->end = corpus->count;
+        }
+        /* Asked for once per so many new documents: a job that fails is not repeated by each call.
+         */
+        from->wants_job = tail > LC_CORPUS_TAIL_MAX / 2 &&
+                          (corpus->reported == 0 ||
+                           corpus->count >= corpus->reported + LC_CORPUS_TAIL_MAX / 2);
+        if (from->wants_job)
+            corpus->reported = corpus->count;
+    }
+    lc_arena_clear(&arena);
+    return status;
+}
+
+/* ---- Searching ------------------------------------------------------------------------------- */
+
+loci_status lc_corpus_split(lc_arena *arena, loci_str query, lc_corpus_terms *out, loci_error *err)
+{
+    lc_stemmer stemmer = {0};
+    lc_words words = {0};
+    loci_status status = lc_stemmer_init(&stemmer, LC_STEM_ENGLISH, err);
+
+    *out = (lc_corpus_terms){0};
+    if (status == LOCI_OK)
+        status = lc_terms_split(&stemmer, arena, query, &words, err);
+    lc_stemmer_clear(&stemmer);
+    if (status != LOCI_OK)
+        return status;
+    out->count = words.count > LC_QUERY_TERMS_MAX ? LC_QUERY_TERMS_MAX : words.count;
+    out->items = lc_arena_zalloc_array(arena, out->count + 1, sizeof *out->items);
+    if (out->items == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < out->count; i++)
+        out->items[i] = (lc_postings_term){words.items[i], 1};
+    return LOCI_OK;
+}
+
+/* Both lists of one search. */
+typedef struct found {
+    lc_hit *words;
+    size_t word_count;
+    double query_weight;
+    lc_hit *near; /* The nearest in meaning, then the rest of the lexical hits. */
+    size_t near_count;
+} found;
+
+static loci_status search_words(const lc_corpus *corpus, const lc_corpus_query *query, found *f,
+                                loci_error *err)
+{
+    lc_postings_query words = {.terms = query->terms.items,
+                               .term_count = query->terms.count,
+                               .filter = query->filter,
+                               .limit = query->limit};
+    loci_status status = lc_postings_search(corpus->postings, &words, f->words, &f->word_count,
+                                            err);
+
+    if (f->word_count > 0)
+        f->query_weight = lc_postings_query_weight(corpus->postings, &words);
+    return status;
+}
+
+/* Appends the nearest documents of `filter`. */
+static loci_status search_near(const lc_corpus *corpus, const lc_corpus_query *query,
+                               const lc_bitmap *filter, found *f, loci_error *err)
+{
+    size_t count = 0;
+    loci_status status = lc_vectors_search(
+        &corpus->vectors,
+        &(lc_vector_search){.query = query->vector, .limit = query->limit, .filter = filter},
+        f->near + f->near_count, &count, err);
+
+    f->near_count += count;
+    return status;
+}
+
+/* The nearest, and the cosines of the lexical hits that are not among them, so that no document is
+ * judged by half of what is known about it. */
+static loci_status search_vectors(const lc_corpus *corpus, const lc_corpus_query *query, found *f,
+                                  lc_heap *heap, loci_error *err)
+{
+    const lc_bitmap *filter = query->filter;
+    lc_bitmap numbers;
+    size_t nearest;
+    loci_status status = LOCI_OK;
+
+    lc_bitmap_init(&numbers, heap, LOCI_MEM_REQUESTS);
+    if (query->vector_end < corpus->made) { /* Some vectors must not be used. */
+        status = lc_bitmap_add_range(&numbers, 0, query->vector_end, err);
+        if (status == LOCI_OK && filter != NULL)
+            lc_bitmap_intersect(&numbers, filter);
+        filter = &numbers;
+    }
+    if (status == LOCI_OK)
+        status = search_near(corpus, query, filter, f, err);
+    nearest = f->near_count;
+    lc_bitmap_reset(&numbers);
+    for (size_t i = 0; i < f->word_count && status == LOCI_OK; i++)
+        if (f->words[i].id < query->vector_end)
+            status = lc_bitmap_add(&numbers, f->words[i].id, err);
+    for (size_t i = 0; i < nearest; i++)
+        lc_bitmap_remove(&numbers, f->near[i].id);
+    if (status == LOCI_OK && lc_bitmap_count(&numbers) > 0)
+        status = search_near(corpus, query, &numbers, f, err);
+    lc_bitmap_clear(&numbers);
+    return status;
+}
+
+loci_status lc_corpus_search(const lc_corpus *corpus, const lc_corpus_query *query, lc_arena *arena,
+                             lc_corpus_hits *out, loci_error *err)
+{
+    found f = {.words = lc_arena_zalloc_array(arena, query->limit + 1, sizeof *f.words),
+               .near = lc_arena_zalloc_array(arena, 2 * query->limit + 1, sizeof *f.near)};
+    loci_status status = f.words != NULL && f.near != NULL ? search_words(corpus, query, &f, err)
+                                                           : lc_fail_memory(err);
+
+    *out = (lc_corpus_hits){0};
+    if (status == LOCI_OK && query->vector != NULL && query->vector_end > 0)
+        status = search_vectors(corpus, query, &f, arena->heap, err);
+    if (status != LOCI_OK)
+        return status;
+    out->items = lc_arena_zalloc_array(arena, f.near_count + f.word_count + 1, sizeof *out->items);
+    if (out->items == NULL)
+        return lc_fail_memory(err);
+    out->has_vectors = f.near_count > 0;
+    out->count = lc_fuse(&(lc_fusion_lists){.vector = f.near,
+                                            .vector_count = f.near_count,
+                                            .lexical = f.words,
+                                            .lexical_count = f.word_count,
+                                            .query_weight = f.query_weight,
+                                            .rarest_idf = lc_fusion_rarest_idf(corpus->live)},
+                         NULL, out->items);
+    return LOCI_OK;
+}
