@@ -2,10 +2,9 @@
  * loop.
  *
  * The same file layout (made by loci), the same pragmas, the same statements in the same order, the
- * same number of writes a commit; but one thread, values that are ready to bind, and nothing in
- * between. What loci loses against it is the price of everything that makes it loci. The statements
- * are those that are needed without a memory: loci spares itself most look-ups of what it wrote
- * (store/memo.h). The rows alone have none.
+ * same number of writes per commit; but one thread, values that are ready to bind, and nothing in
+ * between. The difference to loci is the cost of everything else that loci does. A second loop
+ * writes the rows alone, without the look-ups.
  */
 #ifndef LC_BENCH_LIB_BARE_STORE_H
 #define LC_BENCH_LIB_BARE_STORE_H

@@ -290,7 +290,7 @@ void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
     lc_writer_submit(engine->writer, queued);
 }
 
-void lc_engine_wrote(loci_engine *engine, const lc_db *db, const lc_write *first)
+void lc_engine_wrote(loci_engine *engine, const lc_write *first)
 {
     for (const lc_write *at = first; at != NULL; at = at->next) {
         uint32_t slot = lc_watch_slot(at->tenant_id, at->user_id);
@@ -300,8 +300,6 @@ void lc_engine_wrote(loci_engine *engine, const lc_db *db, const lc_write *first
         lc_freshness_wrote(engine->freshness, slot);
         lc_watch_mark(engine->watch, slot);
     }
-    if (db != NULL)
-        lc_freshness_stepped(engine->freshness, db);
     lc_watch_wake(engine->watch);
 }
 

@@ -77,18 +77,6 @@ static bool is_known(lc_freshness *freshness)
     return catch_up(freshness, eye);
 }
 
-void lc_freshness_stepped(lc_freshness *freshness, const lc_db *db)
-{
-    uint64_t from = db->step.from, to = db->driver->state != NULL ? state_of(db) : 0;
-    bool is_own = (from >> LC_STATE_BITS) + db->step.commits == to >> LC_STATE_BITS;
-
-    (void)pthread_mutex_lock(&freshness->lock);
-    /* Somebody may have caught up with it already. */
-    if (from != 0 && to != 0 && is_own && atomic_load(&freshness->known) == from)
-        atomic_store_explicit(&freshness->known, to, memory_order_release);
-    (void)pthread_mutex_unlock(&freshness->lock);
-}
-
 /* ---- Stores that the watch looks at ---------------------------------------------------------- */
 
 static bool was_looked_at(lc_freshness *freshness)

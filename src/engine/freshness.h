@@ -38,8 +38,4 @@ void lc_freshness_forget(lc_freshness *freshness);
 /* The watch has looked at `at_us` (0 = it could not) whether others have written. */
 void lc_freshness_looked(lc_freshness *freshness, int64_t at_us, bool has_changed);
 
-/* A connection of this process has made a step, and lc_freshness_wrote() was told of all that was
- * in it: nothing else becomes stale, unless somebody else has committed as well. */
-void lc_freshness_stepped(lc_freshness *freshness, const lc_db *db);
-
 #endif /* LC_ENGINE_FRESHNESS_H */

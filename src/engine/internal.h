@@ -49,7 +49,7 @@ struct loci_engine {
 loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err);
 /* A batch of writes, linked by `next`, is over, on a connection (NULL = lost): whoever follows
  * their users' logs may look. */
-void lc_engine_wrote(loci_engine *engine, const lc_db *db, const lc_write *first);
+void lc_engine_wrote(loci_engine *engine, const lc_write *first);
 /* Reads with the patience of `read`, but another body. */
 loci_status lc_engine_fetch(loci_engine *engine, const lc_read *read, lc_tx_body *body, void *ctx,
                             loci_error *err);

@@ -325,7 +325,7 @@ static void lead(lc_writer *writer, waiter *self)
         (void)pthread_mutex_unlock(&writer->lock);
         run_batch(writer, batch);
         plan_gathering(writer, batch, lc_clock_monotonic_us() - began_us);
-        lc_engine_wrote(writer->engine, writer->db, &batch->write);
+        lc_engine_wrote(writer->engine, &batch->write);
         (void)pthread_mutex_lock(&writer->lock);
         answered = settle(writer, batch);
         if (self == NULL || self->queued.write.is_answered)

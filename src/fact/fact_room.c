@@ -182,14 +182,9 @@ static loci_status put_current(lc_tx *tx, const lc_event *event, const lc_fact *
                                bool takes_over, loci_error *err)
 {
     const lc_arg args[] = {ROW_ARGS(event, fact), LC_I(fact->is_multi ? fact->seq : 0)};
-    loci_status status = takes_over ? lc_tx_exec_one(tx, &replace_current_sql, args, err)
-                                    : lc_tx_exec(tx, &put_current_sql, args, err);
 
-    if (status != LOCI_OK || fact->is_multi)
-        lc_fact_forget_slot(tx, fact);
-    else
-        lc_fact_remember_row(tx, fact);
-    return status;
+    return takes_over ? lc_tx_exec_one(tx, &replace_current_sql, args, err)
+                      : lc_tx_exec(tx, &put_current_sql, args, err);
 }
 
 static loci_status put_past(lc_tx *tx, const lc_event *event, const lc_fact *fact, loci_error *err)
@@ -240,7 +235,6 @@ static loci_status end_fact(lc_tx *tx, const lc_event *event, loci_str id, const
     loci_status status = find_valid(tx, event, id, &fact, err);
 
     if (status == LOCI_OK && fact.id.ptr != NULL) {
-        lc_fact_forget_slot(tx, &fact);
         status = keep_past(tx, event, &fact, how, err);
         if (status == LOCI_OK)
             status = lc_tx_exec(tx, &remove_sql, (lc_arg[]){WHICH(event, id)}, err);
@@ -273,7 +267,6 @@ static loci_status flag_facts(lc_tx *tx, const lc_event *event, lc_str_list ids,
     loci_status status = LOCI_OK;
 
     for (size_t i = 0; status == LOCI_OK && i < ids.count; i++) {
-        lc_fact_forget_all(tx);
         status = lc_tx_exec(tx, &mark_sql, (lc_arg[]){WHICH(event, ids.items[i]), LC_I(1)}, err);
         if (status == LOCI_OK)
             status = lc_tx_exec(tx, &flag_sql,
@@ -296,7 +289,6 @@ static loci_status link_fact(lc_tx *tx, const lc_event *event, const lc_fact_wri
             tx, &link_sql,
             (lc_arg[]){WHOSE(event), LC_T(on_id), LC_T(written->fact.id), LC_I(written->fact.seq)},
             err);
-        lc_fact_forget_all(tx);
         if (status == LOCI_OK)
             status = lc_tx_exec(tx, &derive_sql, (lc_arg[]){WHICH(event, on_id)}, err);
     }
@@ -402,7 +394,6 @@ static loci_status apply_reviewed(lc_tx *tx, const lc_event *event, loci_error *
 
     if (status == LOCI_OK && id.len == 0)
         status = lc_event_fail(event, err);
-    lc_fact_forget_all(tx);
     if (status == LOCI_OK)
         status = lc_tx_exec(tx, &mark_sql, (lc_arg[]){WHICH(event, id), LC_I(0)}, err);
     if (status == LOCI_OK)

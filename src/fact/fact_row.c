@@ -331,103 +331,10 @@ bool lc_fact_slot_is(const lc_fact_slot *a, const lc_fact_slot *b)
            lc_str_eq(a->scope_id, b->scope_id) && lc_str_eq(a->persona_id, b->persona_id);
 }
 
-/* ---- What slots hold, as far as it was written here ------------------------------------------ */
-
-typedef struct slot_key {
-    char bytes[LC_MEMO_BYTES];
-    size_t len; /* 0 = it is too long to be remembered by. */
-} slot_key;
-
-static void make_slot_key(const lc_tx *tx, const lc_fact_slot *slot, slot_key *out)
-{
-    const loci_str parts[] = {tx->tenant_id,  tx->user_id, slot->scope,
-                              slot->scope_id, slot->key,   slot->persona_id};
-
-    out->bytes[0] = 'f';
-    out->len = 1;
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        uint32_t len = (uint32_t)parts[i].len;
-
-        if (parts[i].len > sizeof out->bytes - out->len - sizeof len) {
-            out->len = 0;
-            return;
-        }
-        memcpy(out->bytes + out->len, &len, sizeof len);
-        memcpy(out->bytes + out->len + sizeof len, parts[i].ptr, len);
-        out->len += sizeof len + len;
-    }
-}
-
-static lc_memo *memo_of(const lc_tx *tx)
-{
-    return tx->is_write && !tx->is_shadow ? tx->db->memo : NULL;
-}
-
-void lc_fact_remember_row(lc_tx *tx, const lc_fact *fact)
-{
-    lc_memo *memo = memo_of(tx);
-    lc_fact_slot slot = lc_fact_slot_of(fact);
-    lc_fact row = *fact;
-    loci_str *texts[TEXTS];
-    slot_key key;
-    lc_fact *kept;
-
-    if (memo == NULL)
-        return;
-    make_slot_key(tx, &slot, &key);
-    if (key.len == 0)
-        return;
-    row.authority.name = lc_fact_or_empty(row.authority.name);
-    row.needs_review = row.has_derived = false;
-    row.superseded_by = row.contests = row.reason = LC_STR_NONE;
-    row.ended_at = LC_FACT_NO_TIME;
-    list_texts(&row, texts);
-    kept = lc_memo_put(memo, (loci_str){key.bytes, key.len}, sizeof row + text_bytes(texts));
-    if (kept == NULL)
-        return;
-    move_texts(texts, (char *)(kept + 1));
-    *kept = row;
-}
-
-void lc_fact_forget_slot(lc_tx *tx, const lc_fact *fact)
-{
-    lc_memo *memo = memo_of(tx);
-    lc_fact_slot slot = lc_fact_slot_of(fact);
-    slot_key key;
-
-    if (memo == NULL)
-        return;
-    make_slot_key(tx, &slot, &key);
-    if (key.len > 0)
-        lc_memo_drop(memo, (loci_str){key.bytes, key.len});
-}
-
-void lc_fact_forget_all(lc_tx *tx)
-{
-    lc_memo_clear(memo_of(tx));
-}
-
-/* NULL when it has to be read. */
-static const lc_fact *recall_row(const lc_tx *tx, const lc_fact_slot *slot)
-{
-    const lc_memo *memo = memo_of(tx);
-    slot_key key;
-
-    if (memo == NULL)
-        return NULL;
-    make_slot_key(tx, slot, &key);
-    return key.len > 0 ? lc_memo_find(memo, (loci_str){key.bytes, key.len}) : NULL;
-}
-
 loci_status lc_fact_load_slot(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena,
                               lc_fact_node **out, loci_error *err)
 {
-    const lc_fact *kept = recall_row(tx, slot);
-    lc_fact_node **end = out;
-
     *out = NULL;
-    if (kept != NULL)
-        return lc_fact_list_add(&end, kept, arena, err);
     return lc_fact_load_list(
         tx, &(lc_fact_query){&slot_sql, SLOT_ARGS(tx, slot), LC_FACT_MULTI_MAX}, arena, out, err);
 }

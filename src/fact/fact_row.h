@@ -116,12 +116,6 @@ static inline lc_fact_slot lc_fact_slot_of(const lc_fact *fact)
     return (lc_fact_slot){fact->scope, fact->scope_id, fact->key, fact->persona_id};
 }
 bool lc_fact_slot_is(const lc_fact_slot *a, const lc_fact_slot *b);
-/* With every change of a row of fact_current, so that lc_fact_load_slot() need not read what was
- * written here (memo.h): the only fact of its slot was put; something else has changed there; one
- * has that is known by its id alone. */
-void lc_fact_remember_row(lc_tx *tx, const lc_fact *fact);
-void lc_fact_forget_slot(lc_tx *tx, const lc_fact *fact);
-void lc_fact_forget_all(lc_tx *tx);
 /* What it holds, expired ones included. */
 loci_status lc_fact_load_slot(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena,
                               lc_fact_node **out, loci_error *err);

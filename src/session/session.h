@@ -69,8 +69,6 @@ typedef struct lc_session_ref {
 loci_status lc_session_find(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena, lc_session *out,
                             bool *found, loci_error *err);
 
-#define LC_SESSION_CARRIED_BYTES 1024 /* Two ids, a time and a persona. */
-
 /* A session that a write will use. */
 typedef struct lc_session_use {
     lc_session session; /* With its id, also when it is still to be opened. */
@@ -79,7 +77,6 @@ typedef struct lc_session_use {
     bool needs_touch; /* The last activity is long enough ago to be written. */
     lc_id stale_id;   /* An idle one that ends first; "" = none. */
     int64_t stale_ended_at;
-    char carried[LC_SESSION_CARRIED_BYTES]; /* What the next event's refs carry along. */
 } lc_session_use;
 
 /* Decides; writes nothing. `out` must not move between the two calls. A session named by its id

@@ -11,4 +11,7 @@ extern const lc_event_type lc_session_message_event; /* {id, session_id} {role, 
 extern const lc_event_type lc_identity_set_event;    /* {session_id} {user_name, authority,
                                                         department?, organization?, permissions?} */
 
+/* With every change of a session's row or activity: lc_session_find() must read it again. */
+void lc_session_drop_cached(lc_tx *tx);
+
 #endif /* LC_SESSION_SESSION_EVENT_H */

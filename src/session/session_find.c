@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "session/session_event.h"
 
 #define TOUCH_US INT64_C(1000000) /* The last activity is kept to the second. */
 
@@ -177,42 +178,50 @@ static loci_status find_external(lc_tx *tx, const lc_session_ref *ref, lc_arena 
         LC_T((tx)->tenant_id), LC_T((tx)->user_id), LC_T(or_empty((ref)->persona_id))              \
     }
 
-/* ---- The usual one ---------------------------------------------------------------------------
+/* ---- The cached one --------------------------------------------------------------------------
  *
- * Nearly every write of a group asks for the same session: everybody's open one, without a name and
- * without an identity. That one is kept in the transaction. */
+ * Nearly every write of a group asks for the same session: the user's open one that belongs to no
+ * persona and has neither a name nor an identity. The room's state in the transaction holds it. */
 
-static bool is_usual(const lc_session *session)
+typedef struct cached_session {
+    lc_id id;
+    int64_t seq, opened_at, last_activity;
+} cached_session;
+
+void lc_session_drop_cached(lc_tx *tx)
 {
-    return session->is_open && session->external_id.ptr == NULL && session->persona_id.len == 0 &&
-           session->identity.user_name.ptr == NULL;
+    *lc_tx_room_state(tx, &lc_session_room) = NULL;
 }
 
-static void keep_usual(lc_tx *tx, const lc_session *session)
+static void cache_session(lc_tx *tx, const lc_session *session)
 {
-    lc_tx_session *kept = &tx->session;
+    cached_session *cached;
 
-    if (!is_usual(session) || session->id.len >= sizeof kept->id.text)
+    if (!session->is_open || session->external_id.ptr != NULL || session->persona_id.len > 0 ||
+        session->identity.user_name.ptr != NULL || session->id.len >= sizeof cached->id.text)
         return;
-    *kept = (lc_tx_session){.is_known = true,
-                            .seq = session->seq,
-                            .opened_at = session->opened_at,
-                            .last_activity = session->last_activity};
-    memcpy(kept->id.text, session->id.ptr, session->id.len);
+    cached = lc_arena_zalloc_array(&tx->db->tx_memory, 1, sizeof *cached);
+    if (cached == NULL)
+        return; /* The next body reads the session again. */
+    cached->seq = session->seq;
+    cached->opened_at = session->opened_at;
+    cached->last_activity = session->last_activity;
+    memcpy(cached->id.text, session->id.ptr, session->id.len);
+    *lc_tx_room_state(tx, &lc_session_room) = cached;
 }
 
-/* False when it is not known, or has been idle for too long. */
-static bool recall_usual(const lc_tx *tx, int64_t idle_us, lc_session *out)
+/* False if there is none, or if it has been idle for too long. */
+static bool find_cached(lc_tx *tx, int64_t idle_us, lc_session *out)
 {
-    const lc_tx_session *kept = &tx->session;
+    const cached_session *cached = *lc_tx_room_state(tx, &lc_session_room);
 
-    if (!kept->is_known || tx->now_us - kept->last_activity >= idle_us)
+    if (cached == NULL || tx->now_us - cached->last_activity >= idle_us)
         return false;
-    *out = (lc_session){.id = lc_id_str(&kept->id),
+    *out = (lc_session){.id = lc_id_str(&cached->id),
                         .persona_id = LC_STR(""),
-                        .seq = kept->seq,
-                        .opened_at = kept->opened_at,
-                        .last_activity = kept->last_activity,
+                        .seq = cached->seq,
+                        .opened_at = cached->opened_at,
+                        .last_activity = cached->last_activity,
                         .is_open = true};
     return true;
 }
@@ -220,21 +229,16 @@ static bool recall_usual(const lc_tx *tx, int64_t idle_us, lc_session *out)
 static loci_status find_of_persona(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena,
                                    lc_session *out, bool *found, loci_error *err)
 {
-    bool may_keep = tx->is_write && ref->persona_id.len == 0;
-    loci_status status = LOCI_OK;
-    lc_head head;
+    bool may_cache = tx->is_write && ref->persona_id.len == 0;
+    loci_status status;
 
-    if (may_keep) /* What is kept goes with the head. */
-        status = lc_tx_head(tx, &head, err);
-    if (status != LOCI_OK)
-        return status;
-    *found = may_keep && recall_usual(tx, ref->idle_us, out);
+    *found = may_cache && find_cached(tx, ref->idle_us, out);
     if (*found)
         return copy_texts(arena, out) ? LOCI_OK : lc_fail_memory(err);
     status = find_one(tx, &(search){&of_persona_sql, PERSONA_ARGS(tx, ref), ref->idle_us}, arena,
                       out, found, err);
-    if (status == LOCI_OK && may_keep && *found)
-        keep_usual(tx, out);
+    if (status == LOCI_OK && may_cache && *found)
+        cache_session(tx, out);
     return status;
 }
 

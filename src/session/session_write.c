@@ -15,6 +15,8 @@ static const lc_sql touch_sql = {
     " do update set last_at = excluded.last_at",
     "ttti", NULL};
 
+#define CARRIED_BYTES_MAX 1024 /* Two ids, a time and a persona. */
+
 /* Refs and payload while they are written. */
 typedef struct draft {
     lc_buf refs_text, payload_text;
@@ -88,14 +90,14 @@ loci_status lc_session_end(lc_tx *tx, loci_str id, const char *reason, int64_t e
 }
 
 /* "session":{"ended":…,"ended_at":…,"opened":…,"persona_id":…} for the refs of the next event. */
-static loci_status carry_opening(lc_tx *tx, lc_session_use *use, loci_error *err)
+static loci_status carry_opening(lc_tx *tx, const lc_session_use *use, loci_error *err)
 {
     loci_str stale_id = lc_id_str(&use->stale_id);
     lc_json_writer out;
     lc_buf text;
     loci_status status;
 
-    lc_buf_init(&text, &tx->db->env->heap, LOCI_MEM_WAL, sizeof use->carried);
+    lc_buf_init(&text, &tx->db->env->heap, LOCI_MEM_WAL, CARRIED_BYTES_MAX);
     lc_jw_init(&out, &text);
     lc_jw_object(&out);
     lc_jw_name(&out, "session");
@@ -109,12 +111,10 @@ static loci_status carry_opening(lc_tx *tx, lc_session_use *use, loci_error *err
     lc_jw_end(&out);
     lc_jw_end(&out);
     status = lc_buf_status(&text, err);
-    if (status == LOCI_OK) {
-        memcpy(use->carried, text.ptr + 1, text.len - 2); /* Without the outer braces. */
-        tx->carried_refs = (loci_str){use->carried, text.len - 2};
-        if (stale_id.len > 0)
-            status = lc_working_clear(tx, stale_id, err);
-    }
+    if (status == LOCI_OK) /* Without the outer braces. */
+        status = lc_tx_carry(tx, (loci_str){text.ptr + 1, text.len - 2}, err);
+    if (status == LOCI_OK && stale_id.len > 0)
+        status = lc_working_clear(tx, stale_id, err);
     lc_buf_clear(&text);
     return status;
 }
@@ -130,7 +130,7 @@ loci_status lc_session_begin(lc_tx *tx, lc_session_use *use, bool has_event, loc
     if (status == LOCI_OK && use->is_new)
         status = open_session(tx, &use->session, err);
     if (use->needs_touch)
-        tx->session.is_known = false;
+        lc_session_drop_cached(tx);
     if (status == LOCI_OK && use->needs_touch)
         status = lc_tx_exec(tx, &touch_sql,
                             (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),

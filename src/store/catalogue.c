@@ -289,6 +289,8 @@ const char *lc_catalogue_fault(const lc_catalogue *catalogue)
     for (const lc_room *const *room = catalogue->rooms; *room != NULL; room++) {
         const lc_event_type *const *type = (*room)->events;
 
+        if (room - catalogue->rooms >= LC_ROOMS_MAX)
+            return "there are more than LC_ROOMS_MAX rooms";
         for (const lc_table *const *table = (*room)->tables; *table != NULL; table++) {
             const char *fault = table_fault(catalogue, *table);
 

@@ -79,9 +79,11 @@ typedef struct lc_room {
                          loci_error *err);
 } lc_room;
 
+#define LC_ROOMS_MAX 16
+
 /* All rooms of a store; the first is the store's own. Constant after open. */
 typedef struct lc_catalogue {
-    const lc_room *const *rooms; /* Ends with NULL. */
+    const lc_room *const *rooms; /* Ends with NULL; at most LC_ROOMS_MAX. */
 } lc_catalogue;
 
 typedef enum lc_dialect { LC_DIALECT_SQLITE, LC_DIALECT_POSTGRES } lc_dialect;

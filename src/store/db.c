@@ -57,6 +57,52 @@ loci_status lc_tx_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_row
     return tx->db->driver->query(tx, sql, args, out, err);
 }
 
+void **lc_tx_room_state(lc_tx *tx, const lc_room *room)
+{
+    const lc_room *const *rooms = tx->db->catalogue->rooms;
+    size_t place = 0;
+
+    while (rooms[place] != room) {
+        LC_ASSERT(rooms[place] != NULL);
+        place++;
+    }
+    LC_ASSERT(place < LC_ROOMS_MAX);
+    return &tx->room_state[place];
+}
+
+loci_status lc_tx_carry(lc_tx *tx, loci_str members, loci_error *err)
+{
+    size_t before = tx->carried.len > 0 ? tx->carried.len + 1 : 0;
+    char *text = lc_arena_alloc(&tx->db->tx_memory, before + members.len);
+
+    LC_ASSERT(tx->is_write);
+    LC_ASSERT(members.len > 0);
+    if (text == NULL)
+        return lc_fail_memory(err);
+    if (before > 0) {
+        memcpy(text, tx->carried.ptr, tx->carried.len);
+        text[before - 1] = ',';
+    }
+    memcpy(text + before, members.ptr, members.len);
+    tx->carried = (loci_str){text, before + members.len};
+    return LOCI_OK;
+}
+
+void lc_tx_turn_to(lc_tx *tx, const lc_write *write)
+{
+    if (!lc_str_eq(tx->user_id, write->user_id) || !lc_str_eq(tx->tenant_id, write->tenant_id)) {
+        tx->has_head = tx->head_is_dirty = false;
+        memset(tx->room_state, 0, sizeof tx->room_state);
+    }
+    tx->tenant_id = write->tenant_id;
+    tx->user_id = write->user_id;
+    tx->now_us = write->now_us;
+    tx->wrote = false;
+    tx->ordinal = 0;
+    tx->carried = LC_STR_NONE;
+    tx->enqueued_job = false;
+}
+
 bool lc_rows_next(lc_rows *rows, loci_status *out_status, loci_error *err)
 {
     *out_status = LOCI_OK;
@@ -138,7 +184,10 @@ loci_status lc_tx_lock_readers(lc_tx *tx, loci_error *err)
 
 loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx, loci_error *err)
 {
-    return db->driver->read(db, deadline_us, body, ctx, err);
+    loci_status status = db->driver->read(db, deadline_us, body, ctx, err);
+
+    lc_arena_clear(&db->tx_memory);
+    return status;
 }
 
 loci_status lc_db_read_one(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
@@ -146,22 +195,30 @@ loci_status lc_db_read_one(lc_db *db, int64_t deadline_us, lc_tx_body *body, voi
 {
     const lc_db_driver *driver = db->driver;
 
-    return (driver->read_one != NULL ? driver->read_one : driver->read)(db, deadline_us, body, ctx,
-                                                                        err);
+    loci_status status = (driver->read_one != NULL ? driver->read_one
+                                                   : driver->read)(db, deadline_us, body, ctx, err);
+
+    lc_arena_clear(&db->tx_memory);
+    return status;
 }
 
 loci_status lc_db_read_brief(lc_db *db, lc_tx_body *body, void *ctx, bool *out_is_cut,
                              loci_error *err)
 {
+    loci_status status;
+
     *out_is_cut = db->driver->read_brief == NULL;
     if (*out_is_cut)
         return lc_fail(err, LOCI_EDEADLINE, "this store does not say how long a read takes");
-    return db->driver->read_brief(db, body, ctx, out_is_cut, err);
+    status = db->driver->read_brief(db, body, ctx, out_is_cut, err);
+    lc_arena_clear(&db->tx_memory);
+    return status;
 }
 
 void lc_db_write(lc_db *db, lc_write *first)
 {
     db->driver->write(db, first);
+    lc_arena_clear(&db->tx_memory);
 }
 
 loci_status lc_db_write_one(lc_db *db, int64_t timeout_ms, lc_tx_body *body, void *ctx,

@@ -20,7 +20,6 @@
 #include "base/env.h"
 #include "base/id.h"
 #include "store/catalogue.h"
-#include "store/memo.h"
 
 #include <stdbool.h>
 
@@ -104,14 +103,6 @@ typedef struct lc_rows {
     int place; /* The driver's. */
 } lc_rows;
 
-/* A session that a later body of the same user need not look up again; session/ fills it in. It
- * lives as long as the head that was read with it, and ends with any change of a session. */
-typedef struct lc_tx_session {
-    bool is_known;
-    lc_id id;
-    int64_t seq, opened_at, last_activity;
-} lc_tx_session;
-
 /* What every driver's transaction begins with. */
 struct lc_tx {
     lc_db *db;
@@ -123,26 +114,19 @@ struct lc_tx {
     loci_str user_id;
     lc_head head; /* Of that user; loaded when first asked for. */
     bool has_head;
-    bool enqueued_job;     /* The current body added a job: somebody should look for it. */
-    bool head_is_dirty;    /* To be written before the next user or the commit. */
-    unsigned ordinal;      /* Of the next id made at this seq. */
-    lc_tx_session session; /* Of that user, too. */
-    /* Members (without braces) that the refs of the next event carry along: small things that
-     * happened with it and deserve no event of their own. Borrowed until then; none = none. */
-    loci_str carried_refs;
+    bool enqueued_job;  /* The current body added a job: somebody should look for it. */
+    bool head_is_dirty; /* To be written before the next user or the commit. */
+    unsigned ordinal;   /* Of the next id made at this seq. */
+    loci_str carried;   /* Set by lc_tx_carry(); none = none. */
+    /* One slot per room, in the order of the catalogue, for what later bodies of the same user in
+     * this transaction need not read again. See lc_tx_room_state(). */
+    void *room_state[LC_ROOMS_MAX];
     /* What the engine keeps in memory of that user (store/user_kind.h). NULL in writes. */
     const lc_user_states *states;
     lc_embedding *embedding; /* For searching by meaning; NULL = by words alone. */
 };
 
 typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t total);
-
-/* What one connection made of the store's state (lc_db_driver.state). */
-#define LC_STATE_BITS 32
-typedef struct lc_state_step {
-    uint64_t from;    /* With the lock to write already had; 0 = not known. */
-    uint64_t commits; /* That wrote something. */
-} lc_state_step;
 
 typedef struct lc_db_driver {
     const char *name; /* "sqlite" */
@@ -208,10 +192,9 @@ typedef struct lc_db_driver {
     /* Differs after another connection has committed, other than one that shares `told_as` (a
      * driver may count that one, too); 0 when it could not be found out. */
     uint64_t (*change_mark)(lc_db *db);
-    /* The state that a snapshot taken now would show: the same number until somebody commits, in
-     * whatever process. Every commit that wrote adds 1 << LC_STATE_BITS, give or take what is below
-     * that. Any thread, and no more than a look at some memory; 0 when it cannot be told. NULL =
-     * it never can. */
+    /* Identifies the state that a snapshot taken now would see: every commit that wrote something,
+     * by any process, changes the number. Costs a few reads of shared memory; may be called from
+     * any thread. 0 if the state is not known at the moment. NULL: the store has no such number. */
     uint64_t (*state)(const lc_db *db);
     void (*interrupt)(lc_db *db); /* Any thread; what is running answers LOCI_ECANCELLED. */
 
@@ -240,13 +223,12 @@ struct lc_db {
     lc_env *env;
     const lc_catalogue *catalogue;
     lc_arena scratch;      /* For the work of one statement or event: take a mark, rewind to it. */
+    lc_arena tx_memory;    /* Cleared when lc_db_write() or lc_db_read() returns. */
     int64_t commit_us_max; /* Time in bodies after which a commit takes no further one. */
     /* Not 0: who uses this connection tells of its commits; connections of the same number need not
      * notice them. */
     uint64_t told_as;
-    lc_state_step step; /* Of the last `write`. */
-    lc_memo *memo;      /* What was written here; the driver's. NULL = nothing is remembered. */
-    char store_id[33];  /* From meta, set by lc_schema_open(); part of the mark in ids. */
+    char store_id[33]; /* From meta, set by lc_schema_open(); part of the mark in ids. */
 };
 
 extern const lc_db_driver lc_sqlite_driver;
@@ -268,6 +250,17 @@ double lc_rows_f64(const lc_rows *rows, int column);
 loci_str lc_rows_str(const lc_rows *rows, int column);
 bool lc_rows_is_null(const lc_rows *rows, int column);
 void lc_rows_end(lc_rows *rows);
+
+/* The slot of `room`, which is the caller's own. NULL at the start of a transaction and whenever it
+ * turns to another user. The room points it to memory from tx->db->tx_memory, which lives until the
+ * transaction ends, and sets it to NULL when a statement of its own makes it outdated. */
+void **lc_tx_room_state(lc_tx *tx, const lc_room *room);
+/* Adds JSON members (without braces, at least one) to the refs of the event that the current body
+ * appends next: small changes that belong to that event and need none of their own. Copied. */
+loci_status lc_tx_carry(lc_tx *tx, loci_str members, loci_error *err);
+/* For drivers, before each body: sets the user, the time and everything else that belongs to one
+ * body. The caller has flushed the head of the user before. */
+void lc_tx_turn_to(lc_tx *tx, const lc_write *write);
 
 /* The first row of an answer, or `*found` false. The row stays readable until lc_rows_end(). */
 loci_status lc_tx_find(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out, bool *found,

@@ -62,7 +62,6 @@ static loci_status load_head(lc_tx *tx, loci_error *err)
     lc_rows_end(&rows);
     tx->has_head = true;
     tx->head_is_dirty = false;
-    tx->session.is_known = false; /* It was another user's. */
     return LOCI_OK;
 }
 
@@ -179,10 +178,10 @@ static loci_status apply(lc_tx *tx, const lc_event *event, loci_error *err)
     return status == LOCI_OK ? event->type->apply(tx, event, err) : status;
 }
 
-/* `refs` with what the transaction carries, in the connection's scratch memory. */
+/* `refs` with the carried members before its own, in the connection's scratch memory. */
 static loci_status carry(lc_tx *tx, loci_str *refs, loci_error *err)
 {
-    loci_str carried = tx->carried_refs;
+    loci_str carried = tx->carried;
     size_t bytes = refs->len + carried.len + 1;
     char *text = lc_arena_alloc(&tx->db->scratch, bytes);
 
@@ -197,7 +196,7 @@ static loci_status carry(lc_tx *tx, loci_str *refs, loci_error *err)
         bytes--;
     }
     *refs = (loci_str){text, bytes};
-    tx->carried_refs = LC_STR_NONE;
+    tx->carried = LC_STR_NONE;
     return LOCI_OK;
 }
 
@@ -216,7 +215,7 @@ static loci_status append_event(lc_tx *tx, const lc_append *append, int64_t *out
     loci_status status;
 
     LC_ASSERT(tx->user_id.len > 0); /* The store itself has no events. */
-    if (tx->carried_refs.len > 0) {
+    if (tx->carried.len > 0) {
         status = carry(tx, &event.refs, err);
         if (status != LOCI_OK)
             return status;

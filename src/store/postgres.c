@@ -270,6 +270,7 @@ static void close_connection(lc_db *base)
     lc_buf_clear(&db->text);
     lc_pg_free_group_room(db);
     lc_arena_clear(&db->db.scratch);
+    lc_arena_clear(&db->db.tx_memory);
     if (db->wake_fd >= 0)
         (void)close(db->wake_fd); /* Nothing is written to it. */
     if (db->url != NULL) {
@@ -294,6 +295,7 @@ static loci_status new_connection(lc_env *env, const lc_catalogue *catalogue, co
                      .catalogue = catalogue,
                      .commit_us_max = COMMIT_US_MAX};
     lc_arena_init(&db->db.scratch, &env->heap, LOCI_MEM_ENGINE);
+    lc_arena_init(&db->db.tx_memory, &env->heap, LOCI_MEM_ENGINE);
     lc_map_init(&db->statements, &env->heap, LOCI_MEM_ENGINE);
     lc_buf_init(&db->text, &env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
     *out = db;

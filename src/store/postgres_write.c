@@ -283,14 +283,15 @@ static loci_status turn_to(group *g, owner *o, const lc_write *write, loci_error
         status = leave_current(g, err);
         g->current = o;
         /* Whatever else it knows is the other user's. */
-        *tx = (lc_tx){.db = tx->db, .is_write = true, .head = o->head, .has_head = o->has_head};
+        *tx = (lc_tx){.db = tx->db,
+                      .is_write = true,
+                      .tenant_id = write->tenant_id,
+                      .user_id = write->user_id,
+                      .head = o->head,
+                      .has_head = o->has_head};
     }
-    tx->tenant_id = write->tenant_id;
-    tx->user_id = write->user_id;
-    tx->now_us = write->now_us;
+    lc_tx_turn_to(tx, write);
     tx->wrote = status != LOCI_OK; /* A head that was not written spoils the writes before. */
-    tx->ordinal = 0;
-    tx->enqueued_job = false;
     return status;
 }
 

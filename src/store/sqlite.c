@@ -118,9 +118,7 @@ static int look_at_deadline(void *ctx)
  * does not matter to this commit how a checkpoint ends. */
 static int on_commit(void *ctx, sqlite3 *handle, const char *name, int frames)
 {
-    lc_sqlite *db = ctx;
-
-    db->db.step.commits++;
+    (void)ctx;
     if (frames >= CHECKPOINT_FRAMES)
         (void)sqlite3_wal_checkpoint(handle, name);
     return SQLITE_OK;
@@ -242,6 +240,7 @@ static loci_status new_connection(lc_env *env, const lc_catalogue *catalogue, lc
                      .catalogue = catalogue,
                      .commit_us_max = LC_WRITE_US_PER_COMMIT_MAX};
     lc_arena_init(&db->db.scratch, &env->heap, LOCI_MEM_ENGINE);
+    lc_arena_init(&db->db.tx_memory, &env->heap, LOCI_MEM_ENGINE);
     db->read_deadline_us = INT64_MAX;
     db->busy_deadline_us = lc_clock_monotonic_us() + OPEN_BUSY_MS * 1000;
     lc_map_init(&db->statements, &env->heap, LOCI_MEM_ENGINE);
@@ -366,8 +365,8 @@ void lc_sqlite_close(lc_db *base)
         (void)sqlite3_finalize(left);
     lc_map_clear(&db->statements);
     lc_buf_clear(&db->scratch);
-    lc_memo_free(db->db.memo);
     lc_arena_clear(&db->db.scratch);
+    lc_arena_clear(&db->db.tx_memory);
     (void)sqlite3_close_v2(db->handle); /* Every statement is finalised, so it closes now. */
     lc_sqlite_free_hold(db);
     lc_heap_free(&db->db.env->heap, db, sizeof *db, LOCI_MEM_ENGINE);

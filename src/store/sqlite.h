@@ -41,15 +41,13 @@ typedef struct lc_sqlite {
     bool read_timed_out;
     bool is_brief; /* The running read ends when it was looked at BRIEF_LOOKS times, or is busy, */
     int looks;
-    bool is_cut;            /* and then says so here. */
-    bool is_single;         /* A body runs without a transaction around it: one statement only. */
-    bool has_single_begun;  /* It has had it, */
-    bool needs_snapshot;    /* and asked for another. */
-    bool is_broken;         /* A commit failed in the file system: what is on disk is not known. */
-    bool is_relaxed;        /* Durability. */
-    lc_sqlite_hold *hold;   /* NULL = writes to the WAL are not held. */
-    uint64_t begun_at;      /* State that the running transaction began on, */
-    uint64_t remembered_at; /* and the one that the memo is of; 0 = none. */
+    bool is_cut;           /* and then says so here. */
+    bool is_single;        /* A body runs without a transaction around it: one statement only. */
+    bool has_single_begun; /* It has had it, */
+    bool needs_snapshot;   /* and asked for another. */
+    bool is_broken;        /* A commit failed in the file system: what is on disk is not known. */
+    bool is_relaxed;       /* Durability. */
+    lc_sqlite_hold *hold;  /* NULL = writes to the WAL are not held. */
     const volatile void *state; /* What lc_sqlite_state() looks at; NULL = it cannot tell. */
 } lc_sqlite;
 

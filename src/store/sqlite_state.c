@@ -52,8 +52,8 @@ static bool read_header(const volatile uint32_t *from, uint32_t out[HEADER_WORDS
     return differences == 0;
 }
 
-/* The commits in the upper half, which tells how many there were between two states; below them
- * what tells two logs with as many commits apart. */
+/* The number of commits in the upper half, a hash of the rest of the header in the lower half: two
+ * logs may have seen the same number of commits. */
 uint64_t lc_sqlite_state(const lc_db *base)
 {
     const volatile uint32_t *from = ((const lc_sqlite *)base)->state;
@@ -64,5 +64,5 @@ uint64_t lc_sqlite_state(const lc_db *base)
         return 0;
     for (int i = WORD_FLAGS; i < HEADER_WORDS; i++)
         rest = (rest ^ words[i]) * UINT64_C(0x9E3779B97F4A7C15);
-    return (uint64_t)words[WORD_COMMITS] << LC_STATE_BITS | rest >> (64 - LC_STATE_BITS);
+    return (uint64_t)words[WORD_COMMITS] << 32 | rest >> 32;
 }

@@ -44,123 +44,24 @@ static loci_status begin(lc_sqlite *db, lc_sqlite_control control, loci_error *e
     return code == SQLITE_OK ? LOCI_OK : lc_sqlite_fail(db, code, err);
 }
 
-/* ---- What is remembered ---------------------------------------------------------------------- */
-
-static void forget(lc_sqlite *db)
-{
-    db->remembered_at = 0;
-    lc_memo_clear(db->db.memo);
-}
-
-/* The lock to write is had, so the state stays what it is. */
-static void recall(lc_sqlite *db)
-{
-    db->begun_at = lc_sqlite_state(&db->db);
-    if (db->begun_at == 0 || db->begun_at != db->remembered_at)
-        forget(db);
-    if (db->db.memo == NULL && db->begun_at != 0)
-        db->db.memo = lc_memo_new(&db->db.env->heap);
-}
-
-/* After a commit, which gave the lock up: somebody else may have committed already. `count` of ours
- * wrote something. */
-static void remember(lc_sqlite *db, uint64_t count)
-{
-    uint64_t state = lc_sqlite_state(&db->db);
-    bool is_ours = count == 0 ? state == db->begun_at
-                              : state >> LC_STATE_BITS == (db->begun_at >> LC_STATE_BITS) + count;
-
-    if (db->begun_at != 0 && is_ours)
-        db->remembered_at = state;
-    else
-        forget(db);
-}
-
-/* The head of a user, and the session that goes with it. */
-typedef struct remembered_head {
-    lc_head head;
-    lc_tx_session session;
-} remembered_head;
-
-typedef struct head_key {
-    char bytes[2 * LC_ID_BYTES_MAX + 4];
-    size_t len;
-} head_key;
-
-static bool make_head_key(loci_str tenant_id, loci_str user_id, head_key *out)
-{
-    if (tenant_id.len > LC_ID_BYTES_MAX || user_id.len > LC_ID_BYTES_MAX)
-        return false;
-    out->bytes[0] = 'h';
-    out->bytes[1] = (char)(tenant_id.len & 0xFF);
-    out->bytes[2] = (char)(tenant_id.len >> 8);
-    memcpy(out->bytes + 3, tenant_id.ptr, tenant_id.len);
-    memcpy(out->bytes + 3 + tenant_id.len, user_id.ptr, user_id.len);
-    out->len = 3 + tenant_id.len + user_id.len;
-    return true;
-}
-
-static void remember_head(const lc_tx *tx)
-{
-    remembered_head *kept;
-    head_key key;
-
-    if (!tx->has_head || !make_head_key(tx->tenant_id, tx->user_id, &key))
-        return;
-    kept = lc_memo_put(tx->db->memo, (loci_str){key.bytes, key.len}, sizeof *kept);
-    if (kept != NULL)
-        *kept = (remembered_head){tx->head, tx->session};
-}
-
-static void recall_head(lc_tx *tx)
-{
-    const remembered_head *kept;
-    head_key key;
-
-    if (!make_head_key(tx->tenant_id, tx->user_id, &key))
-        return;
-    kept = lc_memo_find(tx->db->memo, (loci_str){key.bytes, key.len});
-    if (kept == NULL)
-        return;
-    tx->head = kept->head;
-    tx->session = kept->session;
-    tx->has_head = true;
-    tx->head_is_dirty = false;
-}
-
 /* ---- Transactions ---------------------------------------------------------------------------- */
 
 static loci_status begin_write(lc_sqlite *db, loci_error *err)
 {
-    loci_status status;
-
     lc_sqlite_hold_wal(db);
-    status = begin(db, LC_SQLITE_BEGIN_IMMEDIATE, err);
-    if (status == LOCI_OK)
-        recall(db);
-    return status;
-}
-
-static void undo(lc_sqlite *db)
-{
-    lc_sqlite_roll_back(db);
-    forget(db);
+    return begin(db, LC_SQLITE_BEGIN_IMMEDIATE, err);
 }
 
 static loci_status commit(lc_sqlite *db, lc_tx *tx, loci_error *err)
 {
-    uint64_t commits = db->db.step.commits;
     loci_status status = lc_tx_flush_head(tx, err);
     int code;
 
     if (status != LOCI_OK)
         return status;
-    remember_head(tx);
     code = lc_sqlite_run_control(db, LC_SQLITE_COMMIT);
-    if (code == SQLITE_OK) {
-        remember(db, db->db.step.commits - commits);
+    if (code == SQLITE_OK)
         return LOCI_OK;
-    }
     status = lc_sqlite_fail(db, code, err);
     /* After a failed write or sync nobody knows what reached the disk: only a fresh connection,
      * which recovers from the WAL's checksums, may go on. */
@@ -172,27 +73,12 @@ static loci_status commit(lc_sqlite *db, lc_tx *tx, loci_error *err)
 /* Points the transaction at the user of `write`. */
 static loci_status turn_to(lc_tx *tx, const lc_write *write, loci_error *err)
 {
-    loci_status status = LOCI_OK;
-    bool is_same = tx->has_head && lc_str_eq(tx->user_id, write->user_id) &&
+    bool is_same = lc_str_eq(tx->user_id, write->user_id) &&
                    lc_str_eq(tx->tenant_id, write->tenant_id);
+    loci_status status = is_same ? LOCI_OK : lc_tx_flush_head(tx, err);
 
-    if (!is_same) {
-        status = lc_tx_flush_head(tx, err);
-        remember_head(tx);
-        tx->has_head = false;
-    }
-    tx->tenant_id = write->tenant_id;
-    tx->user_id = write->user_id;
-    if (write->user_id.len == 0)
-        forget((lc_sqlite *)tx->db); /* It may be about anybody. */
-    else if (!is_same)
-        recall_head(tx);
-    tx->now_us = write->now_us;
-    tx->wrote = status !=
-                LOCI_OK; /* A head that was not written spoils the writes before this one. */
-    tx->ordinal = 0;
-    tx->carried_refs = (loci_str){NULL, 0};
-    tx->enqueued_job = false;
+    lc_tx_turn_to(tx, write);
+    tx->wrote = status != LOCI_OK; /* The writes before this one need that head: run them again. */
     return status;
 }
 
@@ -230,7 +116,7 @@ static void run_alone(lc_sqlite *db, lc_write *write)
     if (status == LOCI_OK)
         status = commit(db, &tx, &write->error);
     if (status != LOCI_OK)
-        undo(db);
+        lc_sqlite_roll_back(db);
     answer(write, status);
 }
 
@@ -247,12 +133,9 @@ static bool begin_group(lc_sqlite *db, lc_write *first)
         if (!write->is_answered && write->deadline_us < db->busy_deadline_us)
             db->busy_deadline_us = write->deadline_us;
     }
-    db->db.step = (lc_state_step){0};
     status = begin_write(db, &err);
-    if (status == LOCI_OK) {
-        db->db.step.from = db->begun_at;
+    if (status == LOCI_OK)
         return true;
-    }
     for (lc_write *write = first; write != NULL; write = write->next) {
         if (write->is_answered)
             continue;
@@ -325,7 +208,7 @@ void lc_sqlite_write(lc_db *base, lc_write *first)
     if (!g.is_spoilt)
         (void)commit(db, &tx, &err); /* `err` tells. */
     if (g.is_spoilt || err.status != LOCI_OK)
-        undo(db);
+        lc_sqlite_roll_back(db);
     for (lc_write *write = first; write != end; write = write->next) {
         if (write->is_answered)
             continue;

@@ -118,8 +118,8 @@ TEST_ON(TEST_FILES, read_cache, the_writes_of_others_are_seen_at_once)
 }
 
 /* An own write to somebody else leaves what is kept alone: else a busy daemon would keep nothing.
- */
-TEST(read_cache, other_users_writes_leave_it_alone)
+ * The state of a file changes with every commit, so there everything is read again. */
+TEST_ON(TEST_SERVERS, read_cache, other_users_writes_leave_it_alone)
 {
     const char *store = probe_path();
     loci_engine *engine = test_open_threads(store);
