@@ -11,17 +11,17 @@
  */
 #include "net/client.h"
 
-#include <curl/curl.h>
 #include <inttypes.h>
+#include <netinet/in.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "net/private_address.h"
-#include "net/retry.h"
+#include "net/curl_library.h"
 
 #define CONNECT_TIMEOUT_MS 10000
 #define LOOK_MS 100 /* How often the caller is asked whether to go on. */
@@ -30,6 +30,7 @@
 
 struct lc_net_client {
     lc_env *env;
+    lc_curl curl;
     CURLM *multi;
     unsigned rules; /* RULE_... that its connections were opened under. */
 };
@@ -57,6 +58,7 @@ typedef struct transfer {
 /* One call. */
 struct exchange {
     lc_net_client *client;
+    const lc_curl *curl; /* The client's. */
     const lc_net_terms *terms;
     unsigned rules;
     char origin[ORIGIN_BYTES]; /* "https://host:port", for messages. */
@@ -67,20 +69,154 @@ struct exchange {
     size_t running;
 };
 
+/* ---- Private addresses ----------------------------------------------------------------------- */
+
+/* The parts of IANA's registries of special-purpose addresses that are not globally reachable, and
+ * multicast. */
+typedef struct block4 {
+    uint32_t prefix;
+    int bits;
+} block4;
+
+static const block4 blocks4[] = {
+    {0x00000000, 8},  /* this network */
+    {0x0A000000, 8},  /* 10/8 */
+    {0x64400000, 10}, /* 100.64/10: behind a carrier's translation */
+    {0x7F000000, 8},  /* loopback */
+    {0xA9FE0000, 16}, /* 169.254/16: link-local, metadata services */
+    {0xAC100000, 12}, /* 172.16/12 */
+    {0xC0000000, 24}, /* 192.0.0/24: protocols */
+    {0xC0000200, 24}, /* 192.0.2/24: documentation, as the next two of 24 bits */
+    {0xC0A80000, 16}, /* 192.168/16 */
+    {0xC6120000, 15}, /* 198.18/15: benchmarks */
+    {0xC6336400, 24}, /* 198.51.100/24 */
+    {0xCB007100, 24}, /* 203.0.113/24 */
+    {0xE0000000, 3},  /* multicast, reserved, broadcast */
+};
+
+static bool is_private4(uint32_t address)
+{
+    for (size_t i = 0; i < sizeof blocks4 / sizeof *blocks4; i++) {
+        if ((address ^ blocks4[i].prefix) >> (32 - blocks4[i].bits) == 0)
+            return true;
+    }
+    return false;
+}
+
+static uint32_t read4(const uint8_t *at)
+{
+    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+static bool is_private6(const uint8_t a[16])
+{
+    static const uint8_t zeros[12] = {0};
+    static const uint8_t mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
+    static const uint8_t nat64[12] = {0, 0x64, 0xFF, 0x9B};
+
+    if (memcmp(a, mapped, 12) == 0 || memcmp(a, nat64, 12) == 0)
+        return is_private4(read4(a + 12));
+    if (a[0] == 0x20 && a[1] == 0x02) /* 6to4 */
+        return is_private4(read4(a + 2));
+    /* Unspecified, loopback, and the obsolete IPv4-compatible form. */
+    if (memcmp(a, zeros, 12) == 0)
+        return true;
+    if (a[0] == 0x20 && a[1] == 0x01)
+        return a[2] < 0x02 || (a[2] == 0x0D && a[3] == 0xB8); /* Teredo and others; documentation */
+    return a[0] >> 5 != 1;                                    /* Public unicast is 2000::/3. */
+}
+
+bool lc_net_is_private(const struct sockaddr *address)
+{
+    if (address->sa_family == AF_INET) {
+        struct sockaddr_in v4;
+
+        memcpy(&v4, address, sizeof v4);
+        return is_private4(ntohl(v4.sin_addr.s_addr));
+    }
+    if (address->sa_family == AF_INET6) {
+        struct sockaddr_in6 v6;
+
+        memcpy(&v6, address, sizeof v6);
+        return is_private6(v6.sin6_addr.s6_addr);
+    }
+    return true;
+}
+
+/* ---- Retries --------------------------------------------------------------------------------- */
+
+bool lc_net_may_pass(int http_status)
+{
+    return http_status == 429 || (http_status >= 500 && http_status <= 599);
+}
+
+int64_t lc_net_backoff_ms(lc_random *random, int attempts)
+{
+    int64_t whole = LC_NET_BACKOFF_MS;
+
+    for (int i = 1; i < attempts && whole < LC_NET_BACKOFF_MS_MAX; i++)
+        whole *= 2;
+    if (whole > LC_NET_BACKOFF_MS_MAX)
+        whole = LC_NET_BACKOFF_MS_MAX;
+    return lc_random_between(random, whole / 2, whole);
+}
+
+/* Digits only: a sign or a fraction is no number of seconds. */
+static bool read_seconds(loci_str text, int64_t *out)
+{
+    int64_t seconds = 0;
+
+    if (text.len == 0)
+        return false;
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] < '0' || text.ptr[i] > '9')
+            return false;
+        seconds = seconds * 10 + (text.ptr[i] - '0');
+        if (seconds > LC_NET_RETRY_AFTER_MS_MAX)
+            seconds = LC_NET_RETRY_AFTER_MS_MAX; /* Far above the ceiling already. */
+    }
+    *out = seconds;
+    return true;
+}
+
+int64_t lc_net_retry_after_ms(const lc_curl *curl, const char *value, int64_t now_us)
+{
+    loci_str text = lc_str_trim(loci_str_of(value));
+    int64_t seconds, wait_ms;
+    time_t at;
+
+    if (read_seconds(text, &seconds)) {
+        wait_ms = seconds * 1000;
+    } else {
+        at = curl->getdate(value, NULL);
+        if (at < 0)
+            return -1;
+        wait_ms = ((int64_t)at * 1000000 - now_us) / 1000;
+    }
+    if (wait_ms < 0)
+        return 0;
+    return wait_ms < LC_NET_RETRY_AFTER_MS_MAX ? wait_ms : LC_NET_RETRY_AFTER_MS_MAX;
+}
+
+/* ---- Clients --------------------------------------------------------------------------------- */
+
 loci_status lc_net_client_open(lc_env *env, lc_net_client **out, loci_error *err)
 {
     lc_net_client *client = lc_heap_zalloc(&env->heap, sizeof *client, LOCI_MEM_LLM_BUFFERS);
+    loci_status status;
 
     if (client == NULL)
         return lc_fail_memory(err);
     client->env = env;
-    /* Counted, and safe from any thread in the versions we build with. */
-    if (curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
+    status = lc_curl_load(&client->curl, err);
+    /* Reference counted, and thread-safe since 7.84. */
+    if (status == LOCI_OK && client->curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        status = lc_fail(err, LOCI_ERESOURCE, "libcurl cannot be initialised");
+    if (status == LOCI_OK)
+        *out = client;
+    else
         lc_heap_free(&env->heap, client, sizeof *client, LOCI_MEM_LLM_BUFFERS);
-        return lc_fail(err, LOCI_ERESOURCE, "the HTTP client cannot be started");
-    }
-    *out = client;
-    return LOCI_OK;
+    return status;
 }
 
 void lc_net_client_close(lc_net_client *client)
@@ -88,63 +224,68 @@ void lc_net_client_close(lc_net_client *client)
     if (client == NULL)
         return;
     if (client->multi != NULL)
-        (void)curl_multi_cleanup(client->multi);
-    curl_global_cleanup();
+        (void)client->curl.multi_cleanup(client->multi);
+    client->curl.global_cleanup();
     lc_heap_free(&client->env->heap, client, sizeof *client, LOCI_MEM_LLM_BUFFERS);
 }
 
 /* ---- Before anything is sent ----------------------------------------------------------------- */
 
-static bool has_part(CURLU *url, CURLUPart part)
+static bool has_part(const lc_curl *curl, CURLU *url, CURLUPart part)
 {
     char *text = NULL;
-    bool has = curl_url_get(url, part, &text, 0) == CURLUE_OK;
+    bool has = curl->url_get(url, part, &text, 0) == CURLUE_OK;
 
-    curl_free(text);
+    curl->free(text);
     return has;
 }
 
 /* Writes "https://host:port". */
-static bool put_origin(CURLU *url, char out[ORIGIN_BYTES])
+static bool put_origin(const lc_curl *curl, CURLU *url, char out[ORIGIN_BYTES])
 {
     char *scheme = NULL, *host = NULL, *port = NULL;
     int bytes = -1;
 
-    if (curl_url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
-        curl_url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
-        curl_url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
+    if (curl->url_get(url, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+        curl->url_get(url, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+        curl->url_get(url, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK &&
         (strcmp(scheme, "http") == 0 || strcmp(scheme, "https") == 0))
         bytes = snprintf(out, ORIGIN_BYTES, "%s://%s:%s", scheme, host, port);
-    curl_free(scheme);
-    curl_free(host);
-    curl_free(port);
+    curl->free(scheme);
+    curl->free(host);
+    curl->free(port);
     return bytes > 0 && bytes < ORIGIN_BYTES;
 }
 
-static loci_status read_origin(const char *text, char out[ORIGIN_BYTES], loci_error *err)
+static loci_status read_origin(const lc_curl *curl, const char *text, char out[ORIGIN_BYTES],
+                               loci_error *err)
 {
-    CURLU *url = curl_url();
+    CURLU *url = curl->url();
     loci_status status = LOCI_OK;
 
     if (url == NULL)
         return lc_fail_memory(err);
-    if (curl_url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK || !put_origin(url, out))
+    if (curl->url_set(url, CURLUPART_URL, text, 0) != CURLUE_OK || !put_origin(curl, url, out))
         status = lc_fail(err, LOCI_EINVAL,
-                         "not the URL of a provider; one looks like https://host/v1");
-    else if (has_part(url, CURLUPART_USER) || has_part(url, CURLUPART_PASSWORD))
+                         "the provider's URL is not valid; it must look like https://host/v1");
+    else if (has_part(curl, url, CURLUPART_USER) || has_part(curl, url, CURLUPART_PASSWORD))
         status = lc_fail(err, LOCI_EINVAL,
-                         "the URL of a provider holds no user or password; the key is a secret");
-    else if (has_part(url, CURLUPART_QUERY) || has_part(url, CURLUPART_FRAGMENT))
-        status = lc_fail(err, LOCI_EINVAL, "the URL of a provider has no ? and no #");
-    curl_url_cleanup(url);
+                         "the provider's URL contains a user or a password; put the key into the "
+                         "key setting instead");
+    else if (has_part(curl, url, CURLUPART_QUERY) || has_part(curl, url, CURLUPART_FRAGMENT))
+        status = lc_fail(err, LOCI_EINVAL,
+                         "the provider's URL contains ? or #; it must look like https://host/v1");
+    curl->url_cleanup(url);
     return status;
 }
 
 loci_status lc_net_check_url(const char *url, loci_error *err)
 {
     char origin[ORIGIN_BYTES];
+    lc_curl curl;
+    loci_status status = lc_curl_load(&curl, err);
 
-    return read_origin(url, origin, err);
+    return status == LOCI_OK ? read_origin(&curl, url, origin, err) : status;
 }
 
 /* A line end in a key would begin another header. */
@@ -161,12 +302,12 @@ static loci_status check_key(loci_str key, loci_error *err)
                    KEY_BYTES_MAX);
 }
 
-static bool add_header(struct curl_slist **list, const char *header)
+static bool add_header(exchange *e, const char *header)
 {
-    struct curl_slist *longer = curl_slist_append(*list, header);
+    struct curl_slist *longer = e->curl->slist_append(e->headers, header);
 
     if (longer != NULL)
-        *list = longer;
+        e->headers = longer;
     return longer != NULL;
 }
 
@@ -179,13 +320,13 @@ static loci_status make_headers(exchange *e, loci_error *err)
 
     if (status != LOCI_OK)
         return status;
-    is_made = add_header(&e->headers, "Content-Type: application/json") &&
-              add_header(&e->headers, "Accept: application/json") &&
-              add_header(&e->headers, "Expect:"); /* No second round trip for a large body. */
+    is_made = add_header(e, "Content-Type: application/json") &&
+              add_header(e, "Accept: application/json") &&
+              add_header(e, "Expect:"); /* No second round trip for a large body. */
     if (is_made && key.len > 0) {
         (void)snprintf(authorization, sizeof authorization, "Authorization: Bearer %.*s",
                        (int)key.len, key.ptr); /* Bounded by check_key(). */
-        is_made = add_header(&e->headers, authorization);
+        is_made = add_header(e, authorization);
         explicit_bzero(authorization, sizeof authorization);
     }
     return is_made ? LOCI_OK : lc_fail_memory(err);
@@ -196,15 +337,15 @@ static loci_status prepare_multi(exchange *e, loci_error *err)
     lc_net_client *client = e->client;
 
     if (client->multi != NULL && client->rules != e->rules) {
-        (void)curl_multi_cleanup(client->multi);
+        (void)e->curl->multi_cleanup(client->multi);
         client->multi = NULL;
     }
     client->rules = e->rules;
     if (client->multi == NULL)
-        client->multi = curl_multi_init();
+        client->multi = e->curl->multi_init();
     if (client->multi == NULL)
         return lc_fail_memory(err);
-    (void)curl_multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)LC_NET_PARALLEL_MAX);
+    (void)e->curl->multi_setopt(client->multi, CURLMOPT_MAXCONNECTS, (long)LC_NET_PARALLEL_MAX);
     return LOCI_OK;
 }
 
@@ -253,29 +394,30 @@ static long attempt_ms(const exchange *e, int64_t now_us)
 static bool set_options(transfer *t, int64_t now_us)
 {
     const exchange *e = t->of;
+    const lc_curl *curl = e->curl;
     CURL *easy = t->easy;
     long ms = attempt_ms(e, now_us);
 
-    return curl_easy_setopt(easy, CURLOPT_URL, e->terms->url) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_HTTPHEADER, e->headers) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_USERAGENT, "loci") == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_POST, 1L) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_POSTFIELDS, t->post->body.ptr) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->post->body.len) ==
+    return curl->easy_setopt(easy, CURLOPT_URL, e->terms->url) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_PROXY, "") == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_HTTPHEADER, e->headers) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_USERAGENT, "loci") == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_POST, 1L) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_POSTFIELDS, t->post->body.ptr) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)t->post->body.len) ==
                CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
-                            ms < CONNECT_TIMEOUT_MS ? ms : (long)CONNECT_TIMEOUT_MS) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, ms) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, t) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_WRITEDATA, t) == CURLE_OK &&
-           curl_easy_setopt(easy, CURLOPT_PRIVATE, t) == CURLE_OK;
+           curl->easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS,
+                             ms < CONNECT_TIMEOUT_MS ? ms : (long)CONNECT_TIMEOUT_MS) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_TIMEOUT_MS, ms) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_OPENSOCKETDATA, t) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_WRITEDATA, t) == CURLE_OK &&
+           curl->easy_setopt(easy, CURLOPT_PRIVATE, t) == CURLE_OK;
 }
 
 static void drop_attempt(transfer *t)
@@ -283,10 +425,10 @@ static void drop_attempt(transfer *t)
     if (t->easy == NULL)
         return;
     if (t->state == RUNNING) {
-        (void)curl_multi_remove_handle(t->of->client->multi, t->easy);
+        (void)t->of->curl->multi_remove_handle(t->of->client->multi, t->easy);
         t->of->running--;
     }
-    curl_easy_cleanup(t->easy);
+    t->of->curl->easy_cleanup(t->easy);
     t->easy = NULL;
 }
 
@@ -295,9 +437,9 @@ static loci_status start_attempt(transfer *t, int64_t now_us, loci_error *err)
     lc_buf_reset(t->post->reply);
     t->hit_private = false;
     t->hit_plain_key = false;
-    t->easy = curl_easy_init();
+    t->easy = t->of->curl->easy_init();
     if (t->easy == NULL || !set_options(t, now_us) ||
-        curl_multi_add_handle(t->of->client->multi, t->easy) != CURLM_OK) {
+        t->of->curl->multi_add_handle(t->of->client->multi, t->easy) != CURLM_OK) {
         drop_attempt(t);
         return lc_fail_memory(err);
     }
@@ -342,7 +484,7 @@ static loci_status fail_passing(const transfer *t, CURLcode code, int http_statu
         return lc_fail(err, LOCI_EDEADLINE, "%s did not answer in time", e->origin);
     if (code != CURLE_OK)
         return lc_fail(err, LOCI_EUNAVAILABLE, "%s: %s (attempts: %d)", e->origin,
-                       curl_easy_strerror(code), t->attempts);
+                       t->of->curl->easy_strerror(code), t->attempts);
     return lc_fail(err, LOCI_EUNAVAILABLE, "%s answers %d (attempts: %d)", e->origin, http_status,
                    t->attempts);
 }
@@ -355,8 +497,8 @@ static int64_t pause_us(const transfer *t, CURLcode code)
     struct curl_header *header;
 
     if (code == CURLE_OK &&
-        curl_easy_header(t->easy, "Retry-After", 0, CURLH_HEADER, -1, &header) == CURLHE_OK)
-        asked_ms = lc_net_retry_after_ms(header->value, lc_env_now_us(env));
+        t->of->curl->easy_header(t->easy, "Retry-After", 0, CURLH_HEADER, -1, &header) == CURLHE_OK)
+        asked_ms = lc_net_retry_after_ms(t->of->curl, header->value, lc_env_now_us(env));
     return (asked_ms > wait_ms ? asked_ms : wait_ms) * 1000;
 }
 
@@ -379,7 +521,8 @@ static loci_status settle(transfer *t, CURLcode code, loci_error *err)
     const lc_buf *reply = t->post->reply;
     long http_status = 0;
 
-    (void)curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &http_status); /* Cannot fail. */
+    (void)t->of->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE,
+                                    &http_status); /* Cannot fail. */
     if (reply->failure == LOCI_ELIMIT)
         return lc_fail(err, LOCI_ELIMIT, "%s answers more than %zu bytes", e->origin,
                        reply->bytes_max);
@@ -396,7 +539,7 @@ static loci_status settle(transfer *t, CURLcode code, loci_error *err)
                        "%s: a key is not sent to another network without TLS; use https",
                        e->origin);
     if (is_final(code))
-        return lc_fail(err, LOCI_EUNAVAILABLE, "%s: %s", e->origin, curl_easy_strerror(code));
+        return lc_fail(err, LOCI_EUNAVAILABLE, "%s: %s", e->origin, e->curl->easy_strerror(code));
     if (code != CURLE_OK || lc_net_may_pass((int)http_status))
         return try_again(t, code, (int)http_status, err);
     if (http_status < 200 || http_status > 299)
@@ -436,13 +579,14 @@ static loci_status settle_ended(exchange *e, loci_error *err)
     CURLMsg *message;
     int left;
 
-    while (status == LOCI_OK && (message = curl_multi_info_read(e->client->multi, &left)) != NULL) {
+    while (status == LOCI_OK &&
+           (message = e->curl->multi_info_read(e->client->multi, &left)) != NULL) {
         transfer *t = NULL;
         CURLcode code = message->data.result;
 
         if (message->msg != CURLMSG_DONE)
             continue;
-        (void)curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &t); /* We set it. */
+        (void)e->curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &t); /* We set it. */
         LC_ASSERT(t != NULL);
         status = settle(t, code, err);
     }
@@ -465,14 +609,14 @@ static loci_status run_all(exchange *e, loci_error *err)
         status = check_end(e, err);
         if (status == LOCI_OK)
             status = start_due(e, &wait_ms, err);
-        if (status == LOCI_OK && curl_multi_perform(e->client->multi, &running) != CURLM_OK)
+        if (status == LOCI_OK && e->curl->multi_perform(e->client->multi, &running) != CURLM_OK)
             status = lc_fail_memory(err);
         if (status == LOCI_OK)
             status = settle_ended(e, err);
         if (status != LOCI_OK)
             break;
         if (e->done < e->count)
-            (void)curl_multi_poll(e->client->multi, NULL, 0, wait_ms, NULL);
+            (void)e->curl->multi_poll(e->client->multi, NULL, 0, wait_ms, NULL);
     }
     return status;
 }
@@ -481,8 +625,8 @@ loci_status lc_net_post_all(lc_net_client *client, const lc_net_terms *terms, lc
                             size_t count, loci_error *err)
 {
     lc_heap *heap = &client->env->heap;
-    exchange e = {.client = client, .terms = terms, .count = count};
-    loci_status status = read_origin(terms->url, e.origin, err);
+    exchange e = {.client = client, .curl = &client->curl, .terms = terms, .count = count};
+    loci_status status = read_origin(e.curl, terms->url, e.origin, err);
 
     if (status != LOCI_OK || count == 0)
         return status;
@@ -500,7 +644,7 @@ loci_status lc_net_post_all(lc_net_client *client, const lc_net_terms *terms, lc
         status = run_all(&e, err);
     for (size_t i = 0; i < count; i++)
         drop_attempt(&e.transfers[i]);
-    curl_slist_free_all(e.headers);
+    e.curl->slist_free_all(e.headers);
     lc_heap_free(heap, e.transfers, count * sizeof *e.transfers, LOCI_MEM_LLM_BUFFERS);
     return status;
 }

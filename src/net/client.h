@@ -16,6 +16,8 @@
 #include "base/buf.h"
 #include "base/env.h"
 
+struct sockaddr;
+typedef struct lc_curl lc_curl;
 typedef struct lc_net_client lc_net_client;
 
 #define LC_NET_PARALLEL_MAX 4 /* Connections of one call. */
@@ -51,5 +53,29 @@ loci_status lc_net_check_url(const char *url, loci_error *err);
  * message holds the key, a body or anything of an answer but its status. */
 loci_status lc_net_post_all(lc_net_client *client, const lc_net_terms *terms, lc_net_post *posts,
                             size_t count, loci_error *err);
+
+/* ---- The rules a client follows, for its tests ----------------------------------------------- */
+
+/* Whether `address` is anything but a public unicast address of the internet. The URL comes from a
+ * setting, but the address comes from DNS: without this check a host name could direct a request,
+ * and the key with it, to a service inside the network that trusts its neighbours (a cloud's
+ * metadata service, a router). IPv6 forms that carry an IPv4 address (mapped, NAT64, 6to4) are
+ * judged by it. Families other than IP are private. */
+bool lc_net_is_private(const struct sockaddr *address);
+
+#define LC_NET_BACKOFF_MS 250           /* Before the second attempt; doubles with each attempt, */
+#define LC_NET_BACKOFF_MS_MAX 8000      /* up to this. */
+#define LC_NET_RETRY_AFTER_MS_MAX 60000 /* Longest pause that a provider can ask for. */
+
+/* Whether to try again after this status: 429 and 5xx. */
+bool lc_net_may_pass(int http_status);
+
+/* Pause after this many failed attempts (1 or more), at random between half of the back-off and all
+ * of it, so that clients that failed together do not return together. */
+int64_t lc_net_backoff_ms(lc_random *random, int attempts);
+
+/* Pause that a header `Retry-After` asks for: seconds, or an HTTP date relative to `now_us`. At
+ * most LC_NET_RETRY_AFTER_MS_MAX; 0 for a date in the past, -1 if the value is neither. */
+int64_t lc_net_retry_after_ms(const lc_curl *curl, const char *value, int64_t now_us);
 
 #endif /* LC_NET_CLIENT_H */

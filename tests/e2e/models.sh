@@ -29,6 +29,15 @@ out=$(loci model reembed --json 2>&1)
 has "every fact gets its vector" '"embedded":1' "$out"
 has "people are told, too" "provider:small:8" "$(loci model status 2>&1)"
 
+# libcurl is loaded when a provider is used. A file that is no library stands for a missing one.
+mkdir "$TMP/no-curl"
+: >"$TMP/no-curl/libcurl.so.4"
+out=$(LD_LIBRARY_PATH=$TMP/no-curl loci call model.embed '{"texts":["a"]}' 2>&1)
+is "without libcurl a provider is unsupported" 1 $?
+has "and the package is named" "apt install libcurl4" "$out"
+has "all else works without libcurl" '"value":"Oslo"' \
+    "$(LD_LIBRARY_PATH=$TMP/no-curl loci call fact.current '{"key":"city"}' 2>&1)"
+
 start --store "$TMP/a.db" --config "$TMP/config.json"
 http POST /v1/model/embed -d '{"texts":["The cat sat on the mat"],"encoding":"base64"}'
 is "embedding over HTTP" 200 "$STATUS"

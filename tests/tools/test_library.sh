@@ -11,7 +11,7 @@ export GOLDEN=$scratch/golden.txt
 echo "as it should be" >"$GOLDEN"
 
 "$cc" "${flags[@]}" "$here/outcomes.c" "$root/tests/lib/main.c" "$build/libloci_testlib.a" \
-    "$build/libloci.a" -lpthread -lsqlite3 -lxxhash -lsodium -lcurl -lpq -lm \
+    "$build/libloci.a" -lpthread -lsqlite3 -lxxhash -lsodium -lpq -lm \
     -o "$scratch/outcomes" || exit 1
 run() { "$scratch/outcomes" "$@"; }
 # says TEXT COMMAND...: it passes and says so.

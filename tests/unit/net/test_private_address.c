@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <sys/un.h>
 
-#include "net/private_address.h"
+#include "net/client.h"
 
 static bool is_private(const char *text)
 {

@@ -1,9 +1,19 @@
 /* When a provider is asked again. */
 #include "lib/test.h"
 
-#include "net/retry.h"
+#include "net/client.h"
+#include "net/curl_library.h"
 
 #define NOW_US INT64_C(1763251200000000) /* Sun, 16 Nov 2025 00:00:00 GMT */
+
+static int64_t retry_after_ms(const char *value)
+{
+    lc_curl curl;
+    loci_error err;
+
+    CHECK_OK(lc_curl_load(&curl, &err), err);
+    return lc_net_retry_after_ms(&curl, value, NOW_US);
+}
 
 TEST(retry, only_what_may_pass_is_tried_again)
 {
@@ -40,27 +50,25 @@ TEST(retry, pauses_double_and_are_spread)
 
 TEST(retry, retry_after_in_seconds)
 {
-    CHECK_EQ(lc_net_retry_after_ms("0", NOW_US), 0);
-    CHECK_EQ(lc_net_retry_after_ms("7", NOW_US), 7000);
-    CHECK_EQ(lc_net_retry_after_ms(" 60 ", NOW_US), 60000);
-    CHECK_EQ(lc_net_retry_after_ms("61", NOW_US), LC_NET_RETRY_AFTER_MS_MAX);
-    CHECK_EQ(lc_net_retry_after_ms("99999999999999999999999999", NOW_US),
-             LC_NET_RETRY_AFTER_MS_MAX);
+    CHECK_EQ(retry_after_ms("0"), 0);
+    CHECK_EQ(retry_after_ms("7"), 7000);
+    CHECK_EQ(retry_after_ms(" 60 "), 60000);
+    CHECK_EQ(retry_after_ms("61"), LC_NET_RETRY_AFTER_MS_MAX);
+    CHECK_EQ(retry_after_ms("99999999999999999999999999"), LC_NET_RETRY_AFTER_MS_MAX);
 }
 
 TEST(retry, retry_after_as_a_date)
 {
-    CHECK_EQ(lc_net_retry_after_ms("Sun, 16 Nov 2025 00:00:05 GMT", NOW_US), 5000);
-    CHECK_EQ(lc_net_retry_after_ms("Sunday, 16-Nov-25 00:00:05 GMT", NOW_US), 5000);
-    CHECK_EQ(lc_net_retry_after_ms("Sat, 15 Nov 2025 23:59:59 GMT", NOW_US), 0);
-    CHECK_EQ(lc_net_retry_after_ms("Sun, 16 Nov 2031 00:00:00 GMT", NOW_US),
-             LC_NET_RETRY_AFTER_MS_MAX);
+    CHECK_EQ(retry_after_ms("Sun, 16 Nov 2025 00:00:05 GMT"), 5000);
+    CHECK_EQ(retry_after_ms("Sunday, 16-Nov-25 00:00:05 GMT"), 5000);
+    CHECK_EQ(retry_after_ms("Sat, 15 Nov 2025 23:59:59 GMT"), 0);
+    CHECK_EQ(retry_after_ms("Sun, 16 Nov 2031 00:00:00 GMT"), LC_NET_RETRY_AFTER_MS_MAX);
 }
 
 TEST(retry, retry_after_that_is_neither)
 {
-    CHECK_EQ(lc_net_retry_after_ms("", NOW_US), -1);
-    CHECK_EQ(lc_net_retry_after_ms("soon", NOW_US), -1);
-    CHECK_EQ(lc_net_retry_after_ms("-5", NOW_US), -1);
-    CHECK_EQ(lc_net_retry_after_ms("1.5", NOW_US), -1);
+    CHECK_EQ(retry_after_ms(""), -1);
+    CHECK_EQ(retry_after_ms("soon"), -1);
+    CHECK_EQ(retry_after_ms("-5"), -1);
+    CHECK_EQ(retry_after_ms("1.5"), -1);
 }
