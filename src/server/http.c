@@ -11,14 +11,13 @@
  * them:
  *
  *     parses leniently              http_guard.h; where its pointers point tells what it swallowed
- *     one timeout, since the last   http_keeper.c has one for each phase; a byte a second does not
- *     byte                          keep a connection
- *     suspended connections have    the keeper watches deadlines and hang-ups
- *     no timeout, nor a hang-up
- *     panics when stopped while     lc_http_stop() wakes them; who wants to sleep later finds
- *     some are suspended            is_stopping under the same lock, and does not
- *     hangs up on long queries      cut_query(): what is refused anyway is cut before it is noted
- *     does not accept at its limit  its limit is a little above ours; beyond ours the answer is 503
+ *     one timeout, since the last   http_connection.c has one for each phase; a byte a second does
+ * not byte                          keep a connection suspended connections have    the monitor
+ * watches deadlines and hang-ups no timeout, nor a hang-up panics when stopped while lc_http_stop()
+ * wakes them; who wants to sleep later finds some are suspended            is_stopping under the
+ * same lock, and does not hangs up on long queries      cut_query(): what is refused anyway is cut
+ * before it is noted does not accept at its limit  its limit is a little above ours; beyond ours
+ * the answer is 503
  */
 #include "server/http.h"
 
@@ -31,17 +30,15 @@
 #include "base/error.h"
 #include "base/settle.h"
 #include "base/str.h"
-#include "server/http_gzip.h"
 #include "server/http_private.h"
+#include "server/http_reply.h"
 
 #define CONNECTIONS_SPARE 32   /* Beyond the limit, to be told so. */
 #define REPLY_BYTES_PER_MS 16  /* A reader slower than 16 KB/s has not got forever. */
 #define BODY_BYTES_FIRST 65536 /* Memory for what was announced; more only for what has come. */
 #define POOL_BYTES_SPARE 10240 /* 100 fields of 64 bytes, 3 KB of answer, and a little. */
-#define PROBLEM_BYTES_MAX (64u * 1024)
-#define PROBLEM_TYPE "application/problem+json"
 
-/* ---- Connections --------------------------------------------------------------------------- */
+/* ---- Connections ----------------------------------------------------------------------------- */
 
 static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
                           enum MHD_ConnectionNotificationCode code)
@@ -68,7 +65,7 @@ void lc_http_adopt(lc_http *http, int fd)
     (void)MHD_add_connection(http->daemon, fd, &address, sizeof address);
 }
 
-/* ---- Requests ------------------------------------------------------------------------------ */
+/* ---- Requests -------------------------------------------------------------------------------- */
 
 /* libmicrohttpd notes every parameter of a query before anybody is asked, and hangs up when they do
  * not fit into its memory. Cut behind the first that is too many, the request is refused as it
@@ -145,7 +142,7 @@ static void read_head(struct MHD_Connection *mhd, const lc_http_connection *conn
     };
 }
 
-/* ---- Replies ------------------------------------------------------------------------------- */
+/* ---- Replies --------------------------------------------------------------------------------- */
 
 const char *lc_http_title(int http_status)
 {
@@ -194,14 +191,14 @@ static struct MHD_Response *make_response(lc_http_request *request, const lc_htt
 static void make_problem(lc_http_request *request, int http_status, loci_status code,
                          const char *detail)
 {
-    lc_http_reply reply = {.content_type = PROBLEM_TYPE};
+    lc_http_reply reply = {.content_type = LC_PROBLEM_TYPE};
     lc_problem problem = {.http_status = http_status,
                           .title = lc_http_title(http_status),
                           .code = code,
                           .detail = detail,
                           .request_id = request->id};
 
-    lc_buf_init(&request->said, &request->http->env->heap, LOCI_MEM_REQUESTS, PROBLEM_BYTES_MAX);
+    lc_buf_init(&request->said, &request->http->env->heap, LOCI_MEM_REQUESTS, LC_PROBLEM_BYTES_MAX);
     lc_problem_write(&problem, NULL, &request->said);
     if (lc_buf_status(&request->said, NULL) == LOCI_OK)
         request->response = make_response(request, &reply, lc_buf_str(&request->said), false);
@@ -318,7 +315,7 @@ static void wake_soon(lc_http_connection *connection)
     http->answered_connections = connection;
 }
 
-/* From here on the keeper leaves it alone. False when it has not. */
+/* From here on the monitor leaves it alone. False when it has not. */
 static bool claim(lc_http_request *request)
 {
     bool is_ours;
@@ -392,7 +389,7 @@ void lc_http_defer(lc_http_request *request)
     pthread_mutex_unlock(&request->http->lock);
 }
 
-/* ---- Sleeping ------------------------------------------------------------------------------ */
+/* ---- Sleeping -------------------------------------------------------------------------------- */
 
 void lc_http_suspend(lc_http_request *request)
 {
@@ -421,16 +418,106 @@ static bool sleep_until_answered(lc_http_request *request)
     return is_asleep;
 }
 
-/* ---- Streams ------------------------------------------------------------------------------- */
+/* ---- Streams -------------------------------------------------------------------------------
+ *
+ * A stream is pulled when the client has taken all that was sent before, and sleeps when there was
+ * nothing. The monitor starts to watch it under the lock, after it was suspended, and sees at once
+ * what arrived in between: no wake-up is lost. */
 
-static ssize_t on_stream(void *cls, uint64_t position, char *out, size_t bytes_max)
+static bool must_streams_end(const lc_http *http)
 {
-    ssize_t bytes = lc_http_stream_read(cls, out, bytes_max);
+    return atomic_load(&http->is_stopping) || atomic_load(&http->are_streams_ended);
+}
+
+/* False when the stream must end instead. */
+static bool sleep_until_woken(lc_http_request *request)
+{
+    lc_http *http = request->http;
+    bool is_asleep;
+
+    lc_buf_clear(&request->said);
+    lc_http_set_phase(request->connection, LC_HTTP_STREAM, LC_HTTP_NEVER_MS);
+    pthread_mutex_lock(&http->lock);
+    is_asleep = !request->is_gone && !must_streams_end(http);
+    if (is_asleep) {
+        lc_http_suspend(request);
+        request->heartbeat_us = request->stream.heartbeat_ms > 0
+                                    ? lc_clock_monotonic_us() + request->stream.heartbeat_ms * 1000
+                                    : INT64_MAX;
+        lc_http_monitor_watch(http, request);
+    }
+    pthread_mutex_unlock(&http->lock);
+    return is_asleep;
+}
+
+/* The number of bytes pulled, 0 when the stream was put to sleep, or one of libmicrohttpd's ends.
+ */
+static ssize_t pull_stream(lc_http_request *request)
+{
+    bool is_heartbeat, is_gone;
+
+    pthread_mutex_lock(&request->http->lock);
+    is_heartbeat = request->is_heartbeat;
+    request->is_heartbeat = false;
+    is_gone = request->is_gone;
+    pthread_mutex_unlock(&request->http->lock);
+    if (is_gone)
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    if (request->is_last || must_streams_end(request->http))
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    lc_buf_reset(&request->said);
+    request->said_sent = 0;
+    request->is_last = !request->stream.pull(request->stream.ctx, &request->said, is_heartbeat);
+    if (lc_buf_status(&request->said, NULL) != LOCI_OK) {
+        lc_http_count(&request->http->cut);
+        return MHD_CONTENT_READER_END_WITH_ERROR;
+    }
+    if (request->said.len > 0)
+        return (ssize_t)request->said.len;
+    if (request->is_last || !sleep_until_woken(request))
+        return MHD_CONTENT_READER_END_OF_STREAM;
+    return 0;
+}
+
+/* Called when everything sent before is with the kernel, so the time between two calls that return
+ * bytes is the time the reader took. */
+static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t bytes_max)
+{
+    lc_http_request *request = cls;
+    size_t bytes;
 
     (void)position;
-    return bytes == LC_HTTP_STREAM_BROKEN ? MHD_CONTENT_READER_END_WITH_ERROR
-           : bytes == LC_HTTP_STREAM_END  ? MHD_CONTENT_READER_END_OF_STREAM
-                                          : bytes;
+    if (request->said_sent == request->said.len) {
+        ssize_t pulled = pull_stream(request);
+
+        if (pulled <= 0)
+            return pulled;
+    }
+    bytes = request->said.len - request->said_sent;
+    if (bytes > bytes_max)
+        bytes = bytes_max;
+    memcpy(out, request->said.ptr + request->said_sent, bytes);
+    request->said_sent += bytes;
+    lc_http_set_phase(request->connection, LC_HTTP_STREAM,
+                      lc_http_now_ms() + request->http->limits.idle_timeout_ms);
+    lc_http_add(&request->http->bytes_out, (int64_t)bytes);
+    return (ssize_t)bytes;
+}
+
+/* The stream is over, whatever ended it; the monitor frees the request. */
+static void end_stream(lc_http_request *request)
+{
+    lc_http *http = request->http;
+    lc_http_stream stream = request->stream;
+
+    pthread_mutex_lock(&http->lock);
+    request->is_over = true;
+    lc_http_monitor_forget(http, request);
+    request->next_ended = http->ended_streams;
+    http->ended_streams = request;
+    pthread_mutex_unlock(&http->lock);
+    lc_http_add(&http->streams, -1);
+    stream.close(stream.ctx); /* The request may be freed by now. */
 }
 
 void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *stream)
@@ -438,7 +525,7 @@ void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *strea
     outcome what = {.status = MHD_HTTP_OK, .stream = stream};
     size_t chunk_bytes = 4096; /* Only for HTTP/1.0; chunks are as large as the pool allows. */
 
-    what.response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, chunk_bytes, on_stream,
+    what.response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, chunk_bytes, read_stream,
                                                       request, NULL);
     if (what.response != NULL) {
         add_header(what.response, MHD_HTTP_HEADER_CONTENT_TYPE, stream->content_type);
@@ -449,7 +536,7 @@ void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *strea
     give(request, &what);
 }
 
-/* ---- The life of a request ----------------------------------------------------------------- */
+/* ---- The life of a request ------------------------------------------------------------------- */
 
 static enum MHD_Result refuse(lc_http_request *request, const lc_http_verdict *verdict)
 {
@@ -585,12 +672,12 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
         pthread_mutex_unlock(&http->lock);
     }
     if (request->is_stream)
-        lc_http_stream_end(request);
+        end_stream(request);
     else if (is_answered)
         lc_http_free_request(request);
 }
 
-/* ---- The loop ------------------------------------------------------------------------------ */
+/* ---- The loop -------------------------------------------------------------------------------- */
 
 loci_status lc_http_loop_start(lc_http *http, loci_error *err)
 {
@@ -602,7 +689,7 @@ loci_status lc_http_loop_start(lc_http *http, loci_error *err)
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)pool_bytes, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(http->limits.connections_max + CONNECTIONS_SPARE),
          NULL},
-        /* For a reader that takes nothing of an answer; the keeper is quicker with all others. */
+        /* For a reader that takes nothing of an answer; the monitor is quicker with all others. */
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)(http->limits.idle_timeout_ms / 1000 + 1), NULL},
         {MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)http->limits.connections_of_peer, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},

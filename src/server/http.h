@@ -50,6 +50,15 @@ typedef struct lc_http_options {
     void *ctx;
 } lc_http_options;
 
+/* Whether only this machine can reach "127.0.0.1:7077", "[::1]:0", "localhost:80" or "unix:/path".
+ * Any text that is no such address counts as public. */
+bool lc_http_address_is_local(loci_str listen);
+
+#define LC_HTTP_ADDRESS_BYTES 320
+/* Writes "http://127.0.0.1:7077", with the port that was bound; "unix:/path" without TCP. */
+void lc_http_address_format(const char *listen, int port, const char *socket_path,
+                            char out[LC_HTTP_ADDRESS_BYTES]);
+
 loci_status lc_http_start(lc_env *env, const lc_http_options *options, lc_http **out,
                           loci_error *err);
 /* The port it listens on; 0 without TCP. */

@@ -96,7 +96,7 @@ bool lc_http_guard_is_target(loci_str text)
     return text.len > 0 && (text.ptr[0] == '/' || lc_str_is(text, "*"));
 }
 
-/* ---- Host and Origin ----------------------------------------------------------------------- */
+/* ---- Host and Origin ------------------------------------------------------------------------- */
 
 /* "name:port", "[v6]:port" or without a port, split; false when it is neither. */
 static bool split_host(loci_str text, loci_str *name, bool *out_is_v6)
@@ -211,7 +211,7 @@ bool lc_http_guard_is_our_origin(loci_str origin, const lc_http_rules *rules)
     return false;
 }
 
-/* ---- Fields -------------------------------------------------------------------------------- */
+/* ---- Fields ---------------------------------------------------------------------------------- */
 
 /* The fields that matter here, and how often they came. */
 typedef struct special {
@@ -314,7 +314,7 @@ lc_http_verdict lc_http_guard_check(const lc_http_head *head, const lc_http_rule
     return check_framing(head, specials, rules);
 }
 
-/* ---- Layout -------------------------------------------------------------------------------- */
+/* ---- Layout ---------------------------------------------------------------------------------- */
 
 bool lc_http_guard_is_gapless(const lc_http_head *head, const char *version, const char *end)
 {
@@ -341,7 +341,7 @@ bool lc_http_guard_is_gapless(const lc_http_head *head, const char *version, con
     return at + 2 == end;
 }
 
-/* ---- Small checks -------------------------------------------------------------------------- */
+/* ---- Small checks ---------------------------------------------------------------------------- */
 
 bool lc_http_guard_is_decent_id(loci_str id)
 {

@@ -1,13 +1,13 @@
 /* http_private.h - what the files of http.h share, and nobody else includes.
  *
- * Two threads: libmicrohttpd's loop, which runs every callback, and the keeper, which watches
+ * Two threads: libmicrohttpd's loop, which runs every callback, and the monitor, which watches
  * clocks, sleeping streams and the Unix socket. The rest come in through lc_http_answer() only.
  *
  * A connection is in one phase, with a moment until which it may be; both are one number that the
- * loop sets and the keeper takes away when the moment has passed. Requests that are answered inside
- * the handler never meet a lock. What sleeps (a deferred request, a silent stream) is suspended in
- * libmicrohttpd and noted in `asleep`; who wakes it takes it from there, under the lock, so that it
- * is resumed exactly once.
+ * loop sets and the monitor takes away when the moment has passed. Requests that are answered
+ * inside the handler never meet a lock. What sleeps (a deferred request, a silent stream) is
+ * suspended in libmicrohttpd and noted in `asleep`; who wakes it takes it from there, under the
+ * lock, so that it is resumed exactly once.
  */
 #ifndef LC_SERVER_HTTP_PRIVATE_H
 #define LC_SERVER_HTTP_PRIVATE_H
@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "server/http.h"
 #include "server/http_guard.h"
-#include "server/http_listen.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -31,7 +30,7 @@ typedef enum lc_http_phase {
     LC_HTTP_WORK,   /* It is being answered. */
     LC_HTTP_REPLY,  /* The answer is being sent. */
     LC_HTTP_STREAM, /* The same, without an end. */
-    LC_HTTP_CUT     /* The keeper has shut the socket. */
+    LC_HTTP_CUT     /* The monitor has shut the socket. */
 } lc_http_phase;
 
 #define LC_HTTP_PHASES 8 /* A watch is a deadline in ms, times this, plus a phase. */
@@ -58,7 +57,7 @@ struct lc_http_request {
     lc_http *http;
     lc_http_connection *connection;
     struct MHD_Connection *mhd;
-    lc_http_request *next_grave;
+    lc_http_request *next_ended;
     size_t block_bytes; /* Of this object and what is behind it. */
     lc_arena arena;
     loci_str method, path;
@@ -90,10 +89,23 @@ struct lc_http_request {
     bool is_last;         /* The stream ends with what was said. */
     bool is_heartbeat;    /* Woken for that; under the lock, as the rest. */
     bool is_gone;         /* The client hung up. */
-    bool is_wake_watched; /* The keeper's epoll knows wake_fd, */
+    bool is_wake_watched; /* The monitor's epoll knows wake_fd, */
     bool is_hangup_watched;
     int64_t heartbeat_us; /* Next one. */
 };
+
+typedef struct lc_http_listener {
+    int fd; /* -1 = none. */
+    int port;
+    char address[64]; /* "127.0.0.1" or "::1", without brackets. */
+} lc_http_listener;
+
+typedef struct lc_http_unix {
+    int fd; /* -1 = none. */
+    char path[108];
+    dev_t device; /* Of the file we made, so that only that one is removed. */
+    ino_t inode;
+} lc_http_unix;
 
 struct lc_http {
     lc_env *env;
@@ -118,14 +130,15 @@ struct lc_http {
     lc_http_connection *connections;
     int64_t connection_count;
     lc_http_connection *answered_connections; /* Linked by `next_answered`. */
-    lc_http_request *graves; /* Ended streams, which the keeper may still have an event of. */
-    int ringing;             /* Threads that are about to resume one they have taken. */
-    int64_t owners;          /* lc_http_stop(), every deferred request without an answer, and every
-                              * thread that has promised to ring(). */
+    lc_http_request
+        *ended_streams; /* Ended streams, which the monitor may still have an event of. */
+    int ringing;        /* Threads that are about to resume one they have taken. */
+    int64_t owners;     /* lc_http_stop(), every deferred request without an answer, and every
+                         * thread that has promised to ring(). */
 
-    pthread_t keeper;
-    bool has_keeper;
-    bool is_keeper_resting; /* No connection, no clock to watch. */
+    pthread_t monitor;
+    bool has_monitor;
+    bool is_monitor_idle; /* No connection, no clock to watch. */
     int epoll_fd, kick_fd;
     int64_t tick_ms;
 };
@@ -169,13 +182,23 @@ static inline void lc_http_set_phase(lc_http_connection *connection, lc_http_pha
 /* A connection that was accepted; NULL when it was refused, with 503 where possible. */
 lc_http_connection *lc_http_connection_open(lc_http *http, int fd);
 void lc_http_connection_close(lc_http_connection *connection);
-/* Leaves a phase in which the keeper may answer 408. False when it has: nothing more is said. */
+/* Leaves a phase in which the monitor may answer 408. False when it has: nothing more is said. */
 bool lc_http_leave_reading(lc_http_connection *connection, lc_http_phase phase,
                            int64_t deadline_ms);
 /* What a reader did not take for so long is not kept for it by the kernel either. */
 void lc_http_drop_unsent(const lc_http_connection *connection);
 /* Answers for a connection that will be shut: one write, come what may. */
 void lc_http_say_last(int fd, int http_status);
+
+/* The monitor thread. Before the loop starts: its descriptors; after: the thread. */
+loci_status lc_http_monitor_open(lc_http *http, loci_error *err);
+loci_status lc_http_monitor_start(lc_http *http, loci_error *err);
+/* Before the loop stops; and after. */
+void lc_http_monitor_stop(lc_http *http);
+void lc_http_monitor_close(lc_http *http);
+/* Starts, and ends, the watch for a stream's wake-ups and hang-up. Both under the lock. */
+void lc_http_monitor_watch(lc_http *http, lc_http_request *request);
+void lc_http_monitor_forget(lc_http *http, lc_http_request *request);
 
 /* ---- http_request.c ------------------------------------------------------------------------ */
 
@@ -199,16 +222,6 @@ lc_http_verdict lc_http_judge(const lc_http_connection *connection, const lc_htt
 lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_http_incoming *in);
 void lc_http_free_request(lc_http_request *request);
 
-/* ---- http_stream.c ------------------------------------------------------------------------- */
-
-#define LC_HTTP_STREAM_END (-1)
-#define LC_HTTP_STREAM_BROKEN (-2)
-
-/* The next bytes of a stream; 0 when it was put to sleep. */
-ssize_t lc_http_stream_read(lc_http_request *request, char *out, size_t bytes_max);
-/* The stream is over, whatever ended it; the request is left to the keeper. */
-void lc_http_stream_end(lc_http_request *request);
-
 /* ---- http_server.c ------------------------------------------------------------------------- */
 
 /* The last to let go of a stopped server frees what is left of it. Without the lock. */
@@ -228,33 +241,5 @@ loci_status lc_http_loop_start(lc_http *http, loci_error *err);
 void lc_http_loop_quiesce(lc_http *http);
 /* Nothing may be asleep any more. */
 void lc_http_loop_stop(lc_http *http);
-
-/* ---- http_keeper.c ------------------------------------------------------------------------- */
-
-/* Before the loop starts: its descriptors. After: its thread. */
-loci_status lc_http_keeper_open(lc_http *http, loci_error *err);
-loci_status lc_http_keeper_start(lc_http *http, loci_error *err);
-/* Before the loop stops, and after. */
-void lc_http_keeper_stop(lc_http *http);
-void lc_http_keeper_close(lc_http *http);
-/* There is a clock to watch again; under the lock. */
-void lc_http_keeper_rouse(lc_http *http);
-/* Watches a stream that goes to sleep; under the lock. And not any more. */
-void lc_http_keeper_watch(lc_http *http, lc_http_request *request);
-void lc_http_keeper_forget(lc_http *http, lc_http_request *request);
-
-/* ---- http_problem.c ------------------------------------------------------------------------ */
-
-typedef struct lc_problem {
-    int http_status;
-    const char *title;
-    loci_status code;
-    const char *detail;
-    const char *request_id; /* Or NULL. */
-    const char *data;       /* A JSON object with more members, or NULL. */
-} lc_problem;
-
-/* Appends it as application/problem+json. */
-void lc_problem_write(const lc_problem *problem, lc_arena *scratch, lc_buf *out);
 
 #endif /* LC_SERVER_HTTP_PRIVATE_H */

@@ -89,7 +89,7 @@ const volatile int *lc_http_cancel(const lc_http_request *request)
     return &request->cancel;
 }
 
-/* ---- Making -------------------------------------------------------------------------------- */
+/* ---- Making ---------------------------------------------------------------------------------- */
 
 lc_http_verdict lc_http_judge(const lc_http_connection *connection, const lc_http_incoming *in)
 {

@@ -1,18 +1,255 @@
-/* http_server.c - starting, draining and stopping.
+/* http_server.c - addresses to listen on; starting, draining and stopping.
+ *
+ * A Unix socket is bound, then made private to its owner (mode 0600), then listened on. Nobody can
+ * connect before listen(), so there is no moment in which it is open to other users.
  *
  * Stopping, in this order: nothing is accepted; is_stopping is set; all that sleeps is woken, and
- * what falls asleep later finds is_stopping under the same lock and does not; the keeper ends; the
- * loop ends and closes what is left. Deferred requests that nobody has answered yet keep the object
- * itself alive, lock and all, until they are. */
+ * what falls asleep later finds is_stopping under the same lock and does not; the monitor ends; the
+ * loop ends and closes what is left. Deferred requests without an answer keep the object itself
+ * alive, lock and all, until they are answered. */
 #include "server/http.h"
 
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/str.h"
 #include "server/http_private.h"
+
+#define BACKLOG 1024
+
+/* ---- Addresses ------------------------------------------------------------------------------- */
+
+/* "127.0.0.1" of "127.0.0.1:7077", "::1" of "[::1]:7077"; what has no port is all host. */
+static loci_str host_of(loci_str listen)
+{
+    const char *colon = listen.len > 0 ? memrchr(listen.ptr, ':', listen.len) : NULL;
+    loci_str host = listen;
+
+    if (colon != NULL)
+        host.len = (size_t)(colon - listen.ptr);
+    if (host.len >= 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']')
+        host = (loci_str){host.ptr + 1, host.len - 2};
+    return host;
+}
+
+bool lc_http_address_is_local(loci_str listen)
+{
+    loci_str host = host_of(listen);
+    char text[INET6_ADDRSTRLEN];
+    struct in_addr v4;
+    struct in6_addr v6;
+
+    if (lc_str_starts(listen, LC_STR("unix:")) || lc_str_is(host, "localhost"))
+        return true;
+    if (host.len == 0 || host.len >= sizeof text)
+        return false;
+    memcpy(text, host.ptr, host.len);
+    text[host.len] = '\0';
+    if (inet_pton(AF_INET, text, &v4) == 1)
+        return ntohl(v4.s_addr) >> 24 == 127;
+    return inet_pton(AF_INET6, text, &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+void lc_http_address_format(const char *listen, int port, const char *socket_path,
+                            char out[LC_HTTP_ADDRESS_BYTES])
+{
+    loci_str host = host_of(loci_str_of(listen));
+    bool is_v6 = host.len > 0 && memchr(host.ptr, ':', host.len) != NULL;
+
+    if (listen == NULL)
+        (void)snprintf(out, LC_HTTP_ADDRESS_BYTES, "unix:%s",
+                       socket_path != NULL ? socket_path : "");
+    else if (lc_str_starts(loci_str_of(listen), LC_STR("unix:")))
+        (void)snprintf(out, LC_HTTP_ADDRESS_BYTES, "%s", listen);
+    else
+        (void)snprintf(out, LC_HTTP_ADDRESS_BYTES, "http://%s%.*s%s:%d", is_v6 ? "[" : "",
+                       LC_STR_ARG(host), is_v6 ? "]" : "", port);
+}
+
+/* ---- TCP sockets ----------------------------------------------------------------------------- */
+
+static loci_status fail_socket(loci_error *err, const char *where)
+{
+    int code = errno;
+
+    if (code == EADDRINUSE)
+        return lc_fail(err, LOCI_ECONFLICT, "%s is in use by another process", where);
+    if (code == EACCES || code == EPERM)
+        return lc_fail(err, LOCI_EFORBIDDEN, "may not listen on %s: %s", where, strerror(code));
+    return lc_fail(err, LOCI_EUNAVAILABLE, "cannot listen on %s: %s", where, strerror(code));
+}
+
+/* "[::1]:80" -> "::1", "80". */
+static loci_status split_address(const char *where, char *host, size_t host_bytes, loci_str *port,
+                                 loci_error *err)
+{
+    const char *colon = strrchr(where, ':');
+    loci_str name = {where, colon == NULL ? 0 : (size_t)(colon - where)};
+    int64_t number;
+
+    if (name.len >= 2 && name.ptr[0] == '[' && name.ptr[name.len - 1] == ']')
+        name = (loci_str){name.ptr + 1, name.len - 2};
+    else if (name.len > 0 && memchr(name.ptr, ':', name.len) != NULL)
+        name.len = 0;
+    if (name.len == 0 || name.len >= host_bytes ||
+        !lc_str_to_i64(loci_str_of(colon + 1), &number) || number < 0 || number > 65535)
+        return lc_fail(err, LOCI_EINVAL,
+                       "%s is not an address to listen on; write 127.0.0.1:7077 or [::1]:7077",
+                       where);
+    memcpy(host, name.ptr, name.len);
+    host[name.len] = '\0';
+    *port = loci_str_of(colon + 1);
+    return LOCI_OK;
+}
+
+static bool note_address(lc_http_listener *out)
+{
+    struct sockaddr_storage bound = {0};
+    socklen_t bytes = sizeof bound;
+    const struct sockaddr_in *v4 = (const struct sockaddr_in *)&bound;
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)&bound;
+
+    if (getsockname(out->fd, (struct sockaddr *)&bound, &bytes) != 0)
+        return false;
+    if (bound.ss_family == AF_INET6) {
+        out->port = ntohs(v6->sin6_port);
+        return inet_ntop(AF_INET6, &v6->sin6_addr, out->address, sizeof out->address) != NULL;
+    }
+    out->port = ntohs(v4->sin_port);
+    return inet_ntop(AF_INET, &v4->sin_addr, out->address, sizeof out->address) != NULL;
+}
+
+static bool open_listener(const struct addrinfo *found, lc_http_listener *out)
+{
+    int on = 1;
+
+    out->fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    return out->fd >= 0 && setsockopt(out->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+           bind(out->fd, found->ai_addr, found->ai_addrlen) == 0 && listen(out->fd, BACKLOG) == 0 &&
+           note_address(out);
+}
+
+/* LOCI_EINVAL: not an address; LOCI_ECONFLICT: in use; LOCI_EFORBIDDEN; LOCI_EUNAVAILABLE
+ * otherwise. */
+static loci_status listen_tcp(const char *where, lc_http_listener *out, loci_error *err)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    lc_http_listener listener = {.fd = -1};
+    struct addrinfo *found = NULL;
+    loci_status status;
+    char host[256];
+    loci_str port;
+    int code;
+
+    status = split_address(where, host, sizeof host, &port, err);
+    if (status != LOCI_OK)
+        return status;
+    code = getaddrinfo(host, port.ptr, &hints, &found);
+    if (code != 0)
+        return lc_fail(err, LOCI_EINVAL, "%s is no address of this machine: %s", host,
+                       gai_strerror(code));
+    if (open_listener(found, &listener)) {
+        *out = listener;
+    } else {
+        status = fail_socket(err, where);
+        if (listener.fd >= 0)
+            (void)close(listener.fd); /* Nothing was written to it. */
+    }
+    freeaddrinfo(found);
+    return status;
+}
+
+/* ---- Unix sockets ---------------------------------------------------------------------------- */
+
+/* Removes a socket that nobody listens on any more. */
+static loci_status remove_stale(const struct sockaddr_un *address, loci_error *err)
+{
+    struct stat file;
+    int fd, code;
+
+    if (lstat(address->sun_path, &file) != 0)
+        return LOCI_OK;
+    if (!S_ISSOCK(file.st_mode))
+        return lc_fail(err, LOCI_ECONFLICT, "%s exists and is not a socket", address->sun_path);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return fail_socket(err, address->sun_path);
+    code = connect(fd, (const struct sockaddr *)address, sizeof *address) == 0 ? 0 : errno;
+    (void)close(fd); /* Nothing was written to it. */
+    if (code != ECONNREFUSED)
+        return lc_fail(err, LOCI_ECONFLICT, "%s is in use by another process", address->sun_path);
+    if (unlink(address->sun_path) != 0 && errno != ENOENT)
+        return fail_socket(err, address->sun_path);
+    return LOCI_OK;
+}
+
+static bool open_unix(const struct sockaddr_un *address, lc_http_unix *out)
+{
+    struct stat file;
+
+    out->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (out->fd < 0 || bind(out->fd, (const struct sockaddr *)address, sizeof *address) != 0)
+        return false;
+    if (chmod(address->sun_path, S_IRUSR | S_IWUSR) != 0 || lstat(address->sun_path, &file) != 0)
+        return false;
+    out->device = file.st_dev;
+    out->inode = file.st_ino;
+    return listen(out->fd, BACKLOG) == 0;
+}
+
+/* Closes, and removes the file. Twice is fine. */
+static void unlisten_unix(lc_http_unix *unix_socket)
+{
+    struct stat file;
+
+    if (unix_socket->fd < 0)
+        return;
+    (void)close(unix_socket->fd); /* Nothing was written to it. */
+    unix_socket->fd = -1;
+    /* Another process may have taken the path since. */
+    if (lstat(unix_socket->path, &file) == 0 && file.st_dev == unix_socket->device &&
+        file.st_ino == unix_socket->inode)
+        (void)unlink(unix_socket->path); /* Stale at worst, and replaced at the next start. */
+}
+
+/* Makes the socket with mode 0600. A file left by a process that has ended is replaced; one with a
+ * listener is LOCI_ECONFLICT. */
+static loci_status listen_unix(const char *path, lc_http_unix *out, loci_error *err)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    lc_http_unix unix_socket = {.fd = -1};
+    size_t bytes = strlen(path);
+    loci_status status;
+
+    _Static_assert(sizeof address.sun_path == sizeof unix_socket.path, "the longest path");
+    if (bytes == 0 || bytes >= sizeof address.sun_path)
+        return lc_fail(err, LOCI_EINVAL, "the path of a Unix socket has 1 to %zu bytes",
+                       sizeof address.sun_path - 1);
+    memcpy(address.sun_path, path, bytes + 1);
+    memcpy(unix_socket.path, path, bytes + 1);
+    status = remove_stale(&address, err);
+    if (status != LOCI_OK)
+        return status;
+    if (!open_unix(&address, &unix_socket)) {
+        status = fail_socket(err, path);
+        unlisten_unix(&unix_socket);
+        return status;
+    }
+    *out = unix_socket;
+    return LOCI_OK;
+}
+
+/* ---- Start and stop -------------------------------------------------------------------------- */
 
 static int64_t or_usual(int64_t given, int64_t usual)
 {
@@ -49,11 +286,11 @@ static loci_status open_sockets(lc_http *http, const lc_http_options *options, l
     if (listen == NULL && path == NULL)
         return lc_fail(err, LOCI_EINVAL, "there is neither an address nor a socket to listen on");
     if (listen != NULL) {
-        status = lc_http_listen_tcp(listen, &http->tcp, err);
+        status = listen_tcp(listen, &http->tcp, err);
         http->rules.address = http->tcp.address;
     }
     if (status == LOCI_OK && path != NULL)
-        status = lc_http_listen_unix(path, &http->unix_socket, err);
+        status = listen_unix(path, &http->unix_socket, err);
     return status;
 }
 
@@ -73,11 +310,11 @@ static loci_status start_threads(lc_http *http, loci_error *err)
 
     (void)sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    status = lc_http_keeper_open(http, err);
+    status = lc_http_monitor_open(http, err);
     if (status == LOCI_OK)
         status = lc_http_loop_start(http, err);
     if (status == LOCI_OK)
-        status = lc_http_keeper_start(http, err);
+        status = lc_http_monitor_start(http, err);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return status;
 }
@@ -124,7 +361,7 @@ void lc_http_drain(lc_http *http)
     if (atomic_exchange(&http->is_draining, true))
         return;
     pthread_mutex_lock(&http->lock);
-    lc_http_unlisten_unix(&http->unix_socket);
+    unlisten_unix(&http->unix_socket);
     pthread_mutex_unlock(&http->lock);
     lc_http_loop_quiesce(http);
     if (http->tcp.fd >= 0)
@@ -186,11 +423,11 @@ void lc_http_stop(lc_http *http)
     atomic_store(&http->is_stopping, true);
     wake_all(http, true);
     wait_for_ringing(http);
-    lc_http_keeper_stop(http);
+    lc_http_monitor_stop(http);
     lc_http_loop_stop(http);
     if (http->tcp.fd >= 0)
         (void)close(http->tcp.fd); /* Nothing was written to it. */
-    lc_http_keeper_close(http);
+    lc_http_monitor_close(http);
     pthread_mutex_lock(&http->lock);
     is_last_owner = --http->owners == 0;
     pthread_mutex_unlock(&http->lock);

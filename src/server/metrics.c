@@ -1,15 +1,32 @@
-/* metrics.c - Counters are plain atomics in a table of operations by statuses, made once for its
- * full size: counting takes no lock and cannot fail, and what nobody asked for is not printed. */
+/* metrics.c - Counters are atomics in a table of operations by statuses, allocated once at full
+ * size: counting takes no lock and cannot fail. Rows without a request are not printed.
+ *
+ * GET /metrics writes these counters, the figures of the HTTP server, and the answer of the
+ * operation store.status, which is called without a tenant and therefore needs the scope admin. A
+ * store that does not answer is a figure too (loci_store_up 0): the page is needed most when
+ * something is wrong. */
 #include "server/metrics.h"
 
+#include <dirent.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "ops/op.h"
-#include "server/metrics_text.h"
+#include "server/log_queue.h"
+#include "server/parts.h"
+
+#define STATUS_OPERATION "store.status"
+#define PAGE_BYTES_MAX (4u * 1024 * 1024)
+#define STATUS_MS_MAX 5000
+#define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
+
+/* ---- Counters -------------------------------------------------------------------------------- */
 
 /* What the daemon answers with; anything else counts as the last. */
 static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 408, 409, 411, 413, 415,
@@ -115,8 +132,42 @@ void lc_metrics_count(lc_metrics *metrics, const char *operation, int http_statu
     observe(&metrics->took[class], took_us > 0 ? took_us : 0);
 }
 
-/* ---- As text ------------------------------------------------------------------------------------
- */
+/* ---- Text format ----------------------------------------------------------------------------- */
+
+void lc_metric_family(lc_buf *out, const char *name, const char *type, const char *help)
+{
+    lc_buf_append_format(out, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void put_name(lc_buf *out, const char *name, const char *labels)
+{
+    lc_buf_append(out, loci_str_of(name));
+    if (labels[0] != '\0')
+        lc_buf_append_format(out, "{%s}", labels);
+    lc_buf_append_byte(out, ' ');
+}
+
+void lc_metric_int(lc_buf *out, const char *name, const char *labels, int64_t value)
+{
+    put_name(out, name, labels);
+    lc_buf_append_format(out, "%lld\n", (long long)value);
+}
+
+void lc_metric_seconds(lc_buf *out, const char *name, const char *labels, int64_t us)
+{
+    put_name(out, name, labels);
+    lc_buf_append_format(out, "%s%lld.%06lld\n", us < 0 ? "-" : "",
+                         (long long)(us < 0 ? -(us / 1000000) : us / 1000000),
+                         (long long)(us < 0 ? -(us % 1000000) : us % 1000000));
+}
+
+void lc_metric_one(lc_buf *out, const char *name, const char *type, const char *help, int64_t value)
+{
+    lc_metric_family(out, name, type, help);
+    lc_metric_int(out, name, "", value);
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
 
 static void write_requests(const lc_metrics *metrics, lc_buf *out)
 {
@@ -166,4 +217,231 @@ void lc_metrics_write(const lc_metrics *metrics, lc_buf *out)
                      "From a whole request to its answer, by what the operation costs.");
     for (size_t i = 0; i < CLASSES; i++)
         write_histogram(&metrics->took[i], class_names[i], out);
+}
+
+/* In the request's arena. */
+typedef struct scrape {
+    lc_server *server;
+    lc_http_request *request;
+} scrape;
+
+/* ---- The daemon ------------------------------------------------------------------------------ */
+
+static void write_http(const lc_server *server, lc_buf *out)
+{
+    lc_http_counters c = lc_http_get_counters(server->http);
+
+    lc_metric_one(out, "loci_http_connections", "gauge", "Connections that are open.",
+                  c.connections);
+    lc_metric_one(out, "loci_http_streams", "gauge", "Event streams that are open.", c.streams);
+    lc_metric_one(out, "loci_http_refused_total", "counter",
+                  "Requests that were not understood or went over a limit.", c.refused);
+    lc_metric_one(out, "loci_http_cut_total", "counter",
+                  "Connections that were cut for being too slow.", c.cut);
+    lc_metric_family(out, "loci_http_bytes_total", "counter", "Bytes received and sent.");
+    lc_metric_int(out, "loci_http_bytes_total", "direction=\"in\"", c.bytes_in);
+    lc_metric_int(out, "loci_http_bytes_total", "direction=\"out\"", c.bytes_out);
+}
+
+static void write_log(const lc_server *server, lc_buf *out)
+{
+    lc_metric_one(out, "loci_log_lost_total", "counter",
+                  "Lines of the log that were dropped because nobody read them in time.",
+                  server->log_queue != NULL ? lc_log_queue_lost(server->log_queue) : 0);
+}
+
+static void write_build(lc_buf *out)
+{
+    char labels[64];
+
+    (void)snprintf(labels, sizeof labels, "version=\"%s\"", loci_version());
+    lc_metric_family(out, "loci_build_info", "gauge", "Which loci this is; always 1.");
+    lc_metric_int(out, "loci_build_info", labels, 1);
+}
+
+/* ---- The process ----------------------------------------------------------------------------- */
+
+/* 0 where there is no /proc. */
+static int64_t resident_bytes(void)
+{
+    FILE *file = fopen("/proc/self/statm", "re");
+    long long total_pages = 0, resident_pages = 0;
+
+    if (file == NULL)
+        return 0;
+    if (fscanf(file, "%lld %lld", &total_pages, &resident_pages) != 2)
+        resident_pages = 0;
+    (void)fclose(file); /* Only read. */
+    return (int64_t)resident_pages * sysconf(_SC_PAGESIZE);
+}
+
+static int64_t open_descriptors(void)
+{
+    DIR *directory = opendir("/proc/self/fd");
+    int64_t count = 0;
+
+    if (directory == NULL)
+        return 0;
+    while (readdir(directory) != NULL)
+        count++;
+    (void)closedir(directory);
+    return count > 3 ? count - 3 : 0; /* ".", ".." and the directory itself. */
+}
+
+static int64_t us_of(struct timeval time)
+{
+    return (int64_t)time.tv_sec * 1000000 + time.tv_usec;
+}
+
+static void write_process(const lc_server *server, lc_buf *out)
+{
+    struct rlimit files = {0};
+    struct rusage used = {0};
+
+    (void)getrusage(RUSAGE_SELF, &used); /* Neither fails for ourselves. */
+    (void)getrlimit(RLIMIT_NOFILE, &files);
+    lc_metric_family(out, "process_start_time_seconds", "gauge", "When the daemon started.");
+    lc_metric_seconds(out, "process_start_time_seconds", "", server->started_us);
+    lc_metric_family(out, "process_cpu_seconds_total", "counter", "Time spent in the processor.");
+    lc_metric_seconds(out, "process_cpu_seconds_total", "",
+                      us_of(used.ru_utime) + us_of(used.ru_stime));
+    lc_metric_one(out, "process_resident_memory_bytes", "gauge", "Memory in use.",
+                  resident_bytes());
+    lc_metric_one(out, "process_open_fds", "gauge", "Open file descriptors.", open_descriptors());
+    lc_metric_one(out, "process_max_fds", "gauge", "How many may be open.",
+                  (int64_t)files.rlim_cur);
+}
+
+/* ---- The store ------------------------------------------------------------------------------- */
+
+/* A member of an object, which may be missing; 0 then. */
+static int64_t number_of(const lc_json *object, const char *name)
+{
+    const lc_json *value = object != NULL && lc_json_kind_of(object) == LC_JSON_OBJECT
+                               ? lc_json_member(object, loci_str_of(name))
+                               : NULL;
+
+    return value != NULL && lc_json_kind_of(value) == LC_JSON_INT ? lc_json_int(value) : 0;
+}
+
+typedef struct figure {
+    const char *member; /* Of the status, or of its `counters`. */
+    const char *name;
+    const char *type;
+    const char *help;
+} figure;
+
+static const figure store_figures[] = {
+    {"bytes", "loci_store_bytes", "gauge", "Size of the store's file."},
+    {"wal_bytes", "loci_store_wal_bytes", "gauge", "Size of what is not yet in that file."},
+    {"users", "loci_users", "gauge", "Users that have something in the store."},
+    {"events", "loci_events_total", "counter", "Events in the logs of all users."},
+};
+
+static const figure engine_figures[] = {
+    {"writes", "loci_writes_total", "counter", "Calls that changed something, since the start."},
+    {"commits", "loci_commits_total", "counter", "Transactions they shared."},
+    {"reads", "loci_reads_total", "counter", "Calls that read."},
+    {"reads_kept", "loci_reads_kept_total", "counter", "Those answered from rows in memory."},
+    {"jobs_done", "loci_jobs_done_total", "counter", "Jobs that this process finished."},
+    {"jobs_failed", "loci_jobs_failed_total", "counter", "Attempts at jobs that failed."},
+    {"queue_length", "loci_write_queue_length", "gauge", "Calls that wait for the writer."},
+    {"model_calls", "loci_model_calls_total", "counter", "Requests to providers of models."},
+    {"model_failures", "loci_model_failures_total", "counter", "Those that failed in the end."},
+    {"model_tokens", "loci_model_tokens_total", "counter", "Tokens that providers counted."},
+};
+
+static void write_figures(const lc_json *object, const figure *figures, size_t count, lc_buf *out)
+{
+    for (size_t i = 0; i < count; i++)
+        lc_metric_one(out, figures[i].name, figures[i].type, figures[i].help,
+                      number_of(object, figures[i].member));
+}
+
+/* One sample a member of the object called `member`, whose name becomes the label's value. */
+static void write_members(const lc_json *status, const figure *f, const char *label, lc_buf *out)
+{
+    const lc_json *object = lc_json_member(status, loci_str_of(f->member));
+    char labels[64];
+
+    if (object == NULL || lc_json_kind_of(object) != LC_JSON_OBJECT)
+        return;
+    lc_metric_family(out, f->name, f->type, f->help);
+    for (const lc_json *at = lc_json_first(object); at != NULL; at = lc_json_next(at)) {
+        if (lc_json_kind_of(at) != LC_JSON_INT)
+            continue;
+        (void)snprintf(labels, sizeof labels, "%s=\"%.*s\"", label, LC_STR_ARG(lc_json_name(at)));
+        lc_metric_int(out, f->name, labels, lc_json_int(at));
+    }
+}
+
+static void write_store(lc_arena *arena, loci_str answer, lc_buf *out)
+{
+    static const figure jobs = {"jobs", "loci_jobs", "gauge", "Jobs by how they stand."};
+    static const figure memory = {"memory", "loci_memory_bytes", "gauge",
+                                  "Memory of the engine by what it is for."};
+    const lc_json *status = NULL;
+    bool is_up = answer.len > 0 && lc_json_parse(arena, answer, 0, &status, NULL) == LOCI_OK &&
+                 lc_json_kind_of(status) == LC_JSON_OBJECT;
+
+    lc_metric_one(out, "loci_store_up", "gauge", "Whether the store answered just now.", is_up);
+    if (!is_up)
+        return;
+    write_figures(status, store_figures, sizeof store_figures / sizeof *store_figures, out);
+    write_figures(lc_json_member(status, LC_STR("counters")), engine_figures,
+                  sizeof engine_figures / sizeof *engine_figures, out);
+    write_members(status, &jobs, "status", out);
+    write_members(status, &memory, "category", out);
+}
+
+/* ---- The page -------------------------------------------------------------------------------- */
+
+static void answer_page(const scrape *s, loci_str store)
+{
+    lc_http_request *request = s->request;
+    loci_error err;
+    lc_buf out;
+
+    lc_buf_init(&out, lc_http_arena(request)->heap, LOCI_MEM_REQUESTS, PAGE_BYTES_MAX);
+    write_build(&out);
+    lc_metrics_write(s->server->metrics, &out);
+    write_http(s->server, &out);
+    write_log(s->server, &out);
+    write_store(lc_http_arena(request), store, &out);
+    write_process(s->server, &out);
+    if (lc_buf_status(&out, &err) == LOCI_OK)
+        lc_http_answer(request, &(lc_http_reply){.status = 200,
+                                                 .content_type = METRICS_TYPE,
+                                                 .body = lc_buf_str(&out)});
+    else
+        lc_served_fail(request, &err);
+    lc_buf_clear(&out);
+}
+
+static void finish(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
+{
+    (void)err; /* Shown as loci_store_up. */
+    answer_page(ctx, status == LOCI_OK ? loci_answer_json(answer) : LC_STR_NONE);
+    loci_answer_free(answer);
+}
+
+void lc_metrics_handle(lc_server *server, lc_http_request *request, const lc_identity *who)
+{
+    static const loci_principal nobody = {.size = sizeof nobody, .flags = LOCI_PRINCIPAL_ADMIN};
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    scrape *s = lc_arena_alloc(lc_http_arena(request), sizeof *s);
+    loci_error err;
+    loci_status status = s != NULL ? lc_auth_need(who, LC_SCOPE_ADMIN, &err) : lc_fail_memory(&err);
+
+    if (status != LOCI_OK) {
+        lc_served_fail(request, &err);
+        return;
+    }
+    *s = (scrape){.server = server, .request = request};
+    options.principal = &nobody;
+    options.timeout_ms = STATUS_MS_MAX;
+    lc_http_defer(request);
+    if (loci_submit(server->engine, STATUS_OPERATION, LC_STR("{}"), &options, finish, s, &err) !=
+        LOCI_OK)
+        answer_page(s, LC_STR_NONE);
 }

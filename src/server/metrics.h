@@ -20,4 +20,16 @@ void lc_metrics_count(lc_metrics *metrics, const char *operation, int http_statu
 /* Appends what was counted. */
 void lc_metrics_write(const lc_metrics *metrics, lc_buf *out);
 
+/* Prometheus' text format 0.0.4: a family is its help, its type and its samples. `type` is
+ * "counter", "gauge" or "histogram". */
+void lc_metric_family(lc_buf *out, const char *name, const char *type, const char *help);
+/* `labels` is what is between the braces, such as `code="200"`, or "". Nothing is escaped: the
+ * values are loci's own. */
+void lc_metric_int(lc_buf *out, const char *name, const char *labels, int64_t value);
+/* Microseconds, written as seconds. */
+void lc_metric_seconds(lc_buf *out, const char *name, const char *labels, int64_t us);
+/* A family of one sample without labels. */
+void lc_metric_one(lc_buf *out, const char *name, const char *type, const char *help,
+                   int64_t value);
+
 #endif /* LC_SERVER_METRICS_H */

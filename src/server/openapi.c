@@ -72,8 +72,7 @@ static void put_params(const page *p)
     lc_jw_end(p->out);
 }
 
-/* ---- Bodies and answers
- * --------------------------------------------------------------------------- */
+/* ---- Bodies and answers*/
 
 static void put_ref(lc_json_writer *out, const lc_op *op, const char *suffix)
 {
@@ -159,8 +158,7 @@ static void put_responses(const page *p)
     lc_jw_end(out);
 }
 
-/* ---- Operations
- * ----------------------------------------------------------------------------------- */
+/* ---- Operations*/
 
 /* "fact_write" of fact.write, behind `prefix`. */
 static void put_operation_id(lc_json_writer *out, const char *prefix, const char *name)
@@ -279,8 +277,7 @@ static void put_paths(lc_json_writer *out)
     lc_jw_end(out);
 }
 
-/* ---- The document
- * ----------------------------------------------------------------------------------- */
+/* ---- The document*/
 
 static void put_tags(lc_json_writer *out)
 {

@@ -91,8 +91,7 @@ void lc_openapi_other_paths(lc_json_writer *out)
                      LC_STR(PAGE("openapi", "This document", "application/json")));
 }
 
-/* ---- Streams
- * --------------------------------------------------------------------------------------- */
+/* ---- Streams*/
 
 void lc_openapi_stream_params(lc_json_writer *out)
 {
@@ -125,8 +124,7 @@ void lc_openapi_stream_content(lc_json_writer *out)
                "{\\\"user_id\\\":\\\"default\\\",\\\"seq\\\":7}\\n\\n\"}"));
 }
 
-/* ---- Shared
- * ---------------------------------------------------------------------------------------- */
+/* ---- Shared*/
 
 void lc_openapi_problem_responses(lc_json_writer *out)
 {

@@ -13,8 +13,7 @@
 #define LEVELS_MAX 6 /* Of results inside results. */
 #define PREFIX_BYTES_MAX 128
 
-/* ---- One value
- * ----------------------------------------------------------------------------------- */
+/* ---- One value*/
 
 /* NULL for what may be anything. */
 static const char *type_of(lc_param_kind kind)
@@ -129,8 +128,7 @@ void lc_schema_param(lc_json_writer *out, const lc_param *param)
     lc_jw_end(out);
 }
 
-/* ---- Arguments
- * ------------------------------------------------------------------------------------- */
+/* ---- Arguments*/
 
 static bool is_required(const lc_param *param, loci_str path)
 {
@@ -176,8 +174,7 @@ void lc_schema_args(lc_json_writer *out, const lc_op *op, loci_str path)
     lc_jw_end(out);
 }
 
-/* ---- Answers
- * --------------------------------------------------------------------------------------- */
+/* ---- Answers*/
 
 /* One name at one level: "jobs" of "jobs[].id". */
 typedef struct member {
@@ -296,8 +293,7 @@ void lc_schema_answer(lc_json_writer *out, const lc_op *op)
     lc_jw_end(out);
 }
 
-/* ---- Names
- * ----------------------------------------------------------------------------------------- */
+/* ---- Names*/
 
 void lc_schema_name(const lc_op *op, const char *suffix, char out[LC_SCHEMA_NAME_BYTES])
 {

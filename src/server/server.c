@@ -13,17 +13,107 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/str.h"
 #include "ops/setting_view.h"
 #include "ops/token_auth.h"
-#include "server/address.h"
-#include "server/health.h"
 #include "server/parts.h"
-#include "server/route.h"
-#include "server/served.h"
 
 #define STREAM_BUFFER_BYTES                                                                        \
     (5 * 1024 * 1024) /* The largest event, as text; held only while sent. */
+
+/* ---- The record of a request ----------------------------------------------------------------- */
+
+static lc_served *begin_record(lc_http_request *request)
+{
+    lc_served *served = lc_arena_alloc(lc_http_arena(request), sizeof *served);
+
+    if (served != NULL)
+        *served = (lc_served){.started_us = lc_clock_monotonic_us(), .route = LC_STR("-")};
+    lc_http_set_state(request, served);
+    return served;
+}
+
+/* A method is the client's text: only those that mean something here are written down. */
+static const char *method_name(const lc_http_request *request)
+{
+    static const char *const known[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
+
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (lc_str_is(lc_http_method(request), known[i]))
+            return known[i];
+    }
+    return "other";
+}
+
+static void end_record(void *ctx, const lc_http_request *request, int status, size_t bytes)
+{
+    static const lc_served nothing = {.route = {"-", 1}};
+    lc_server *server = ctx;
+    const lc_served *served = lc_http_state(request);
+    int64_t took_us;
+
+    if (served == NULL)
+        served = &nothing;
+    took_us = served->started_us > 0 ? lc_clock_monotonic_us() - served->started_us : 0;
+    if (server->metrics != NULL)
+        lc_metrics_count(server->metrics, served->operation, status, took_us);
+    lc_log_write(&server->env->log, status >= 500 ? LOCI_LOG_WARN : LOCI_LOG_INFO, "http.request",
+                 LC_LOG_TEXT("request_id", lc_http_request_id(request)),
+                 LC_LOG_TEXT("method", method_name(request)), LC_LOG_STR("route", served->route),
+                 LC_LOG_INT("status", status),
+                 LC_LOG_TEXT("code", served->code != NULL ? served->code : "ok"),
+                 LC_LOG_INT("took_us", took_us), LC_LOG_INT("bytes", (int64_t)bytes),
+                 LC_LOG_TEXT("token_id", served->token_id != NULL ? served->token_id : "-"));
+}
+
+static void note_code(lc_http_request *request, loci_status status)
+{
+    lc_served *served = lc_http_state(request);
+
+    if (served != NULL)
+        served->code = loci_status_name(status);
+}
+
+void lc_served_fail(lc_http_request *request, const loci_error *err)
+{
+    note_code(request, err->status);
+    lc_http_answer_error(request, err);
+}
+
+void lc_served_json(lc_http_request *request, loci_str json)
+{
+    lc_http_answer(
+        request, &(lc_http_reply){.status = 200, .content_type = "application/json", .body = json});
+}
+
+void lc_served_refuse_method(lc_http_request *request, const char *allow)
+{
+    lc_json_writer w;
+    loci_error err;
+    lc_buf body;
+
+    note_code(request, LOCI_EUNSUPPORTED);
+    lc_buf_init(&body, lc_http_arena(request)->heap, LOCI_MEM_REQUESTS, 4096);
+    lc_jw_init(&w, &body);
+    lc_jw_object(&w);
+    lc_jw_member_text(&w, "type", "about:blank");
+    lc_jw_member_text(&w, "title", "Method Not Allowed");
+    lc_jw_member_int(&w, "status", 405);
+    (void)lc_fail(&err, LOCI_EUNSUPPORTED, "this path takes %s", allow);
+    lc_jw_member_text(&w, "detail", err.message);
+    lc_jw_member_text(&w, "code", loci_status_name(LOCI_EUNSUPPORTED));
+    lc_jw_member_text(&w, "request_id", lc_http_request_id(request));
+    lc_jw_end(&w);
+    if (lc_buf_status(&body, &err) != LOCI_OK)
+        lc_http_answer_error(request, &err);
+    else
+        lc_http_answer(request, &(lc_http_reply){.status = 405,
+                                                 .content_type = "application/problem+json",
+                                                 .body = lc_buf_str(&body),
+                                                 .allow = allow});
+    lc_buf_clear(&body);
+}
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
@@ -92,9 +182,9 @@ static void answer_routed(lc_server *server, lc_http_request *request, lc_served
     served->match = match;
     served->route = match.route->path;
     if (match.route->kind == LC_ROUTE_LIVE)
-        lc_health_live(request);
+        lc_pages_live(request);
     else if (match.route->kind == LC_ROUTE_READY)
-        lc_health_ready(server, request);
+        lc_pages_ready(server, request);
     else
         answer_known(server, request, match.route);
 }
@@ -102,7 +192,7 @@ static void answer_routed(lc_server *server, lc_http_request *request, lc_served
 static void handle(void *ctx, lc_http_request *request)
 {
     lc_server *server = ctx;
-    lc_served *served = lc_served_begin(request);
+    lc_served *served = begin_record(request);
     loci_error err;
 
     if (served == NULL) {
@@ -138,7 +228,7 @@ static lc_http_limits read_limits(loci_engine *engine)
 /* On an address that others can reach, a store without a token would be everybody's. */
 static loci_status check_public(const lc_server_options *options, loci_error *err)
 {
-    if (options->listen == NULL || lc_address_is_local(loci_str_of(options->listen)) ||
+    if (options->listen == NULL || lc_http_address_is_local(loci_str_of(options->listen)) ||
         lc_token_exists_any(options->engine))
         return LOCI_OK;
     return lc_fail(err, LOCI_EFORBIDDEN,
@@ -149,9 +239,10 @@ static loci_status check_public(const lc_server_options *options, loci_error *er
 
 static void tell_ready(const lc_server *server, const lc_server_options *options)
 {
-    char address[LC_ADDRESS_BYTES];
+    char address[LC_HTTP_ADDRESS_BYTES];
 
-    lc_address_format(options->listen, lc_http_port(server->http), options->socket_path, address);
+    lc_http_address_format(options->listen, lc_http_port(server->http), options->socket_path,
+                           address);
     lc_log_write(&server->env->log, LOCI_LOG_INFO, "server.ready", LC_LOG_TEXT("address", address),
                  LC_LOG_TEXT("socket", options->socket_path),
                  LC_LOG_TEXT("version", loci_version()));
@@ -191,7 +282,7 @@ static loci_status serve(lc_server *server, const lc_server_options *options, lo
         .hosts = options->hosts,
         .limits = read_limits(options->engine),
         .handle = handle,
-        .answered = lc_served_end,
+        .answered = end_record,
         .ctx = server,
     };
     loci_status status = lc_http_start(server->env, &http, &server->http, err);

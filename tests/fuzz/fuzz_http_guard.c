@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "server/http_guard.h"
-#include "server/http_gzip.h"
+#include "server/http_reply.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -2,7 +2,7 @@
 #include "lib/test.h"
 
 #include "base/str.h"
-#include "server/address.h"
+#include "server/http.h"
 
 TEST(address, only_what_is_surely_local_counts_as_local)
 {
@@ -15,21 +15,21 @@ TEST(address, only_what_is_surely_local_counts_as_local)
                                          "[::ffff:10.0.0.1]:1"};
 
     for (size_t i = 0; i < sizeof local / sizeof local[0]; i++)
-        CHECK(lc_address_is_local(loci_str_of(local[i])));
+        CHECK(lc_http_address_is_local(loci_str_of(local[i])));
     for (size_t i = 0; i < sizeof public / sizeof public[0]; i++)
-        CHECK(!lc_address_is_local(loci_str_of(public[i])));
+        CHECK(!lc_http_address_is_local(loci_str_of(public[i])));
 }
 
 TEST(address, is_written_with_the_port_it_got)
 {
-    char text[LC_ADDRESS_BYTES];
+    char text[LC_HTTP_ADDRESS_BYTES];
 
-    lc_address_format("127.0.0.1:0", 4711, NULL, text);
+    lc_http_address_format("127.0.0.1:0", 4711, NULL, text);
     CHECK_STR_EQ(text, "http://127.0.0.1:4711");
-    lc_address_format("[::1]:0", 4711, NULL, text);
+    lc_http_address_format("[::1]:0", 4711, NULL, text);
     CHECK_STR_EQ(text, "http://[::1]:4711");
-    lc_address_format(NULL, 0, "/run/a.sock", text);
+    lc_http_address_format(NULL, 0, "/run/a.sock", text);
     CHECK_STR_EQ(text, "unix:/run/a.sock");
-    lc_address_format("unix:/run/b.sock", 0, NULL, text);
+    lc_http_address_format("unix:/run/b.sock", 0, NULL, text);
     CHECK_STR_EQ(text, "unix:/run/b.sock");
 }

@@ -1,4 +1,4 @@
-#include "server/http_gzip.h"
+#include "server/http_reply.h"
 
 #include <string.h>
 #include <zlib.h>

@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "ops/op.h"
 #include "server/metrics.h"
-#include "server/metrics_text.h"
 
 #define THREADS 4
 #define COUNTS_EACH 2000

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "server/sse.h"
+#include "server/events.h"
 
 /* All memory of these tests. */
 static lc_heap *fresh_heap(void)

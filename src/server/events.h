@@ -1,10 +1,10 @@
-/* sse.h - the text of an event stream, as browsers' EventSource reads it.
+/* events.h - the text format of server-sent events, for the stream of events.c and its tests.
  *
- * Pure formatting: what is appended here can be sent as it is. Whatever a field holds, it cannot
- * begin another one: line breaks in data become several data lines, elsewhere they are dropped.
+ * Pure formatting: the appended text can be sent unchanged. The content of a field cannot begin
+ * another field: a line break in data becomes another data line, elsewhere it is dropped.
  */
-#ifndef LC_SERVER_SSE_H
-#define LC_SERVER_SSE_H
+#ifndef LC_SERVER_EVENTS_H
+#define LC_SERVER_EVENTS_H
 
 #include "base/buf.h"
 
@@ -31,4 +31,4 @@ bool lc_sse_peek(loci_str event, int64_t *out_seq, loci_str *out_type);
  */
 bool lc_sse_is_type_list(loci_str text);
 
-#endif /* LC_SERVER_SSE_H */
+#endif /* LC_SERVER_EVENTS_H */

@@ -1,0 +1,162 @@
+/* http_reply.c - zlib at its fastest level, with its tables in the arena of the request.
+ *
+ * The output buffer is one byte shorter than the body, so packing fails by itself when the body
+ * does not shrink. A small body gets small tables: clearing the default ones (256 KiB) costs more
+ * than the packing. */
+#include "server/http_reply.h"
+
+#include <zlib.h>
+
+#include "base/json.h"
+#include "base/str.h"
+#include "server/http_guard.h"
+#include "server/http_private.h"
+
+#define LEVEL 1
+#define GZIP_WRAPPER 16 /* Added to the window's bits. */
+#define SMALL_BODY_BYTES (16u * 1024)
+
+/* ---- gzip ------------------------------------------------------------------------------------ */
+
+static bool has_quality_0(loci_str parameters)
+{
+    loci_str rest = parameters;
+
+    while (rest.len > 0) {
+        loci_str one = lc_str_trim(lc_str_split(rest, ';', &rest));
+
+        if (one.len < 3 || (one.ptr[0] != 'q' && one.ptr[0] != 'Q') || one.ptr[1] != '=')
+            continue;
+        for (size_t i = 2; i < one.len; i++) {
+            if (one.ptr[i] != '0' && one.ptr[i] != '.')
+                return false;
+        }
+        return true;
+    }
+    return false;
+}
+
+bool lc_gzip_is_taken(loci_str accept_encoding)
+{
+    loci_str rest = accept_encoding;
+    bool is_any_taken = false;
+
+    while (rest.len > 0) {
+        loci_str parameters = LC_STR_NONE;
+        loci_str one = lc_str_split(rest, ',', &rest);
+        loci_str name = lc_str_trim(lc_str_split(one, ';', &parameters));
+
+        if (lc_http_is_same_name(name, LC_STR("gzip")))
+            return !has_quality_0(parameters);
+        if (lc_str_is(name, "*"))
+            is_any_taken = !has_quality_0(parameters);
+    }
+    return is_any_taken;
+}
+
+static voidpf take(voidpf opaque, uInt count, uInt each_bytes)
+{
+    return lc_arena_zalloc_array(opaque, count, each_bytes);
+}
+
+static void give_back(voidpf opaque, voidpf block)
+{
+    (void)opaque; /* The arena gives everything back at once. */
+    (void)block;
+}
+
+bool lc_gzip_pack(lc_arena *arena, loci_str body, loci_str *out)
+{
+    bool is_small = body.len <= SMALL_BODY_BYTES;
+    z_stream stream = {.zalloc = take, .zfree = give_back, .opaque = arena};
+    char *packed;
+    int answer;
+
+    if (body.len < LC_GZIP_BYTES_MIN || body.len > UINT32_MAX / 2)
+        return false;
+    packed = lc_arena_alloc(arena, body.len - 1);
+    if (packed == NULL ||
+        deflateInit2(&stream, LEVEL, Z_DEFLATED, (is_small ? 12 : MAX_WBITS) + GZIP_WRAPPER,
+                     is_small ? 5 : 8, Z_DEFAULT_STRATEGY) != Z_OK)
+        return false;
+    stream.next_in = (Bytef *)(uintptr_t)body.ptr;
+    stream.avail_in = (uInt)body.len;
+    stream.next_out = (Bytef *)packed;
+    stream.avail_out = (uInt)(body.len - 1);
+    answer = deflate(&stream, Z_FINISH);
+    (void)deflateEnd(&stream); /* Only complains that there would be more to write. */
+    if (answer != Z_STREAM_END)
+        return false;
+    *out = (loci_str){packed, stream.total_out};
+    return true;
+}
+
+/* ---- Problem documents ----------------------------------------------------------------------- */
+
+static bool is_taken(loci_str name)
+{
+    static const char *const names[] = {"type", "title",      "status", "detail",
+                                        "code", "request_id", NULL};
+
+    for (size_t i = 0; names[i] != NULL; i++) {
+        if (lc_str_is(name, names[i]))
+            return true;
+    }
+    return false;
+}
+
+static void write_data(lc_json_writer *w, lc_arena *scratch, const char *json)
+{
+    const lc_json *data;
+
+    if (json == NULL || json[0] == '\0' ||
+        lc_json_parse(scratch, loci_str_of(json), LC_JSON_ALLOW_NUL, &data, NULL) != LOCI_OK ||
+        lc_json_kind_of(data) != LC_JSON_OBJECT)
+        return;
+    for (const lc_json *member = lc_json_first(data); member != NULL;
+         member = lc_json_next(member)) {
+        if (is_taken(lc_json_name(member)))
+            continue;
+        lc_jw_name_str(w, lc_json_name(member));
+        lc_jw_value(w, member);
+    }
+}
+
+void lc_problem_write(const lc_problem *problem, lc_arena *scratch, lc_buf *out)
+{
+    lc_json_writer w;
+
+    lc_jw_init(&w, out);
+    lc_jw_object(&w);
+    lc_jw_member_text(&w, "type", "about:blank");
+    lc_jw_member_text(&w, "title", problem->title);
+    lc_jw_member_int(&w, "status", problem->http_status);
+    lc_jw_member_text(&w, "detail", problem->detail);
+    lc_jw_member_text(&w, "code", loci_status_name(problem->code));
+    if (problem->request_id != NULL)
+        lc_jw_member_text(&w, "request_id", problem->request_id);
+    write_data(&w, scratch, problem->data);
+    lc_jw_end(&w);
+}
+
+void lc_http_answer_error(lc_http_request *request, const loci_error *err)
+{
+    lc_http_reply reply = {.status = loci_status_http(err->status),
+                           .content_type = LC_PROBLEM_TYPE,
+                           .authenticate = err->status == LOCI_EAUTH ? "Bearer" : NULL,
+                           .retry_after_s = err->status == LOCI_EUNAVAILABLE ? 1 : 0};
+    lc_problem problem = {.http_status = reply.status,
+                          .title = lc_http_title(reply.status),
+                          .code = err->status,
+                          .detail = err->message,
+                          .request_id = request->id,
+                          .data = err->data};
+    lc_buf text;
+
+    lc_buf_init(&text, request->arena.heap, LOCI_MEM_REQUESTS, LC_PROBLEM_BYTES_MAX);
+    lc_problem_write(&problem, &request->arena, &text);
+    if (lc_buf_status(&text, NULL) == LOCI_OK)
+        reply.body = lc_buf_str(&text);
+    lc_http_answer(request, &reply);
+    lc_buf_clear(&text);
+}
