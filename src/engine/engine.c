@@ -86,9 +86,22 @@ lc_fact_cache *lc_engine_fact_cache(loci_engine *engine)
     return engine->fact_cache;
 }
 
-const lc_talk *lc_engine_talk(const loci_engine *engine)
+loci_status lc_engine_talk(loci_engine *engine, const lc_talk **out, loci_error *err)
 {
-    return engine->talk;
+    lc_talk *talk = atomic_load_explicit(&engine->talk, memory_order_acquire), *own = NULL;
+    loci_status status = LOCI_OK;
+
+    /* Two threads may both compile; the second one to finish uses the result of the first. */
+    if (talk == NULL) {
+        status = lc_talk_new(&engine->env.heap, lc_seniority(), &own, err);
+        if (status == LOCI_OK && atomic_compare_exchange_strong(&engine->talk, &talk, own))
+            talk = own;
+        else
+            lc_talk_free(own);
+    }
+    if (status == LOCI_OK)
+        *out = talk;
+    return status;
 }
 
 lc_tokenizers *lc_engine_tokenizers(loci_engine *engine)
@@ -497,8 +510,6 @@ static loci_status start_parts(void *ctx, loci_error *err)
         status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers, err);
     if (status == LOCI_OK)
         status = lc_fact_cache_new(&engine->env.heap, &engine->fact_cache, err);
-    if (status == LOCI_OK)
-        status = lc_talk_new(&engine->env.heap, lc_seniority(), &engine->talk, err);
     if (status == LOCI_OK)
         status = lc_models_new(engine, &engine->models, err);
     if (status == LOCI_OK)

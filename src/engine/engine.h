@@ -96,8 +96,10 @@ lc_workers *lc_engine_workers(loci_engine *engine);
 lc_token_cache *lc_engine_token_cache(loci_engine *engine);
 lc_tokenizers *lc_engine_tokenizers(loci_engine *engine);
 lc_fact_cache *lc_engine_fact_cache(loci_engine *engine);
-/* How plain language is read; shared by all threads. */
-const lc_talk *lc_engine_talk(const loci_engine *engine);
+/* The rules for reading plain English, which all threads share and which live as long as the
+ * engine. Compiled by the first call, because most programs that open a store never need them.
+ * Fails only when out of memory, and can then be called again. */
+loci_status lc_engine_talk(loci_engine *engine, const lc_talk **out, loci_error *err);
 
 /* Wakes the workers: a job may have become due. */
 void lc_engine_wake_workers(loci_engine *engine);

@@ -32,7 +32,7 @@ struct loci_engine {
     lc_freshness *freshness;
     lc_read_cache *read_cache;
     lc_tokenizers *tokenizers;
-    lc_talk *talk;
+    _Atomic(lc_talk *) talk; /* NULL until lc_engine_talk() is first called. */
     lc_fact_cache *fact_cache;
     lc_models *models;
     lc_watch *watch;

@@ -95,16 +95,19 @@ static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const observe_input *in = call->input;
     loci_str speaker = lc_call_str(call, "speaker");
+    const lc_talk *talk = NULL;
     lc_session_use use;
     lc_observed observed;
     loci_status status = lc_call_choose_session(call, tx, &use, err);
 
+    if (status == LOCI_OK)
+        status = lc_engine_talk(call->engine, &talk, err);
     if (status != LOCI_OK)
         return status;
     status = lc_context_observe(
         tx,
         &(lc_observation){
-            .talk = lc_engine_talk(call->engine),
+            .talk = talk,
             .session = &use,
             .message = {.role = in->role,
                         .speaker = lc_str_eq(speaker, in->role) ? LC_STR_NONE : speaker,
@@ -248,12 +251,13 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
     lc_session session = {0};
     lc_context_input input = {.query = lc_call_str(call, "query"),
                               .budget = lc_call_i64(call, "budget", 0),
-                              .talk = lc_engine_talk(call->engine),
                               .arena = call->arena};
     counting counter;
     bool found = false;
     loci_status status = open_counting(call, &counter, err);
 
+    if (status == LOCI_OK)
+        status = lc_engine_talk(call->engine, &input.talk, err);
     if (status == LOCI_OK)
         status = lc_call_find_session(call, tx, &session, &found, err);
     if (status == LOCI_OK)

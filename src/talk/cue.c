@@ -6,6 +6,8 @@
  */
 #include "talk/cue.h"
 
+#include <string.h>
+
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -13,7 +15,7 @@
 
 #define PATTERNS_MAX 700
 #define ELEMENTS_MAX 4000
-#define WORDS_MAX 9000
+#define WORDS_MAX 4500
 #define FIRSTS_MAX 3600
 #define SLOTS 4096 /* Of the look-up; a power of two. */
 #define ANY_SHORT 3
@@ -26,8 +28,8 @@
 #define ENDS (LC_CUE_CANCEL | LC_CUE_TROUBLE)
 
 typedef struct element {
-    uint16_t first_word, words;
-    uint8_t any_max; /* Of a wildcard; 0 = words. */
+    uint16_t first_word, words; /* Hashes in lc_cues.words: of senses if `is_sense`. */
+    uint8_t any_max;            /* Of a wildcard; 0 = words. */
     bool is_optional, is_sense, is_marked, is_value, is_former;
 } element;
 
@@ -87,14 +89,14 @@ static void compile_element(lc_cues *cues, loci_str text)
     } else {
         e->is_optional = take_suffix(&text, '?');
         e->is_marked = take_suffix(&text, ':');
+        /* One word with ~ makes the whole group be compared by sense. */
+        e->is_sense = memchr(text.ptr, '~', text.len) != NULL;
         while (text.len > 0) {
             loci_str word = lc_str_split(text, '|', &text);
 
-            /* One word with ~ makes the whole group be compared by sense. */
-            e->is_sense |= take_suffix(&word, '~');
+            (void)take_suffix(&word, '~');
             LC_ASSERT(cues->word_count < WORDS_MAX);
-            cues->words[cues->word_count++] = lc_term_word(word);
-            cues->words[cues->word_count++] = sense_of(word);
+            cues->words[cues->word_count++] = e->is_sense ? sense_of(word) : lc_term_word(word);
             e->words++;
         }
     }
@@ -124,8 +126,7 @@ static void index_pattern(lc_cues *cues, size_t pattern_index)
 
         LC_ASSERT(e->words > 0); /* A pattern does not begin with a wildcard. */
         for (size_t w = 0; w < e->words; w++)
-            add_first(cues, cues->words[e->first_word + 2 * w + (e->is_sense ? 1 : 0)],
-                      pattern_index, at);
+            add_first(cues, cues->words[e->first_word + w], pattern_index, at);
         if (!e->is_optional)
             break;
     }
@@ -206,7 +207,7 @@ static bool fits(const lc_cues *cues, const element *e, const lc_term *term)
     if (e->is_marked && !is_mark(term->after))
         return false;
     for (size_t w = 0; w < e->words; w++)
-        if (cues->words[e->first_word + 2 * w + (e->is_sense ? 1 : 0)] == have)
+        if (cues->words[e->first_word + w] == have)
             return true;
     return false;
 }
