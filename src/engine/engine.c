@@ -24,6 +24,7 @@
 #include "talk/talk.h"
 
 #define UPKEEP_MS_MAX 10000
+#define BUILD_US_MAX 60000000 /* Of a read without a deadline. */
 #define STORE_LABEL_BYTES 4096
 
 /* ---- Asking the engine --------------------------------------------------------------------------
@@ -79,6 +80,11 @@ lc_workers *lc_engine_workers(loci_engine *engine)
 lc_token_cache *lc_engine_token_cache(loci_engine *engine)
 {
     return engine->token_cache;
+}
+
+lc_user_cache *lc_engine_user_cache(loci_engine *engine)
+{
+    return engine->user_cache;
 }
 
 lc_fact_cache *lc_engine_fact_cache(loci_engine *engine)
@@ -159,7 +165,8 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
     lc_writer_counters writer = lc_writer_get_counters(engine->writer);
     lc_workers_counters workers = lc_workers_get_counters(engine->workers);
     lc_model_meter models = lc_models_meter(engine->models, LC_STR_NONE);
-    int64_t kept = lc_read_cache_hits(engine->read_cache);
+    lc_user_cache_counters cache = lc_user_cache_get_counters(engine->user_cache);
+    int64_t kept = lc_read_cache_hits(engine->read_cache) + cache.peeks;
 
     return (lc_engine_counters){
         .writes = writer.writes,
@@ -167,6 +174,7 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
         .queue_length = writer.queue_length,
         .reads = atomic_load_explicit(&engine->read_count, memory_order_relaxed) + kept,
         .reads_kept = kept,
+        .user_cache = cache,
         .jobs_done = workers.done,
         .jobs_failed = workers.failed,
         .model_calls = models.chat_calls + models.embed_calls,
@@ -215,30 +223,50 @@ loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err)
     return status;
 }
 
+/* One run of a read's body on one snapshot. */
 typedef struct guarded_read {
     lc_db *db;
-    int64_t deadline_us;
+    const lc_read *read;
     lc_tx_body *body;
     void *ctx;
+    lc_lender lender;
     bool is_one;
-    bool *out_is_cut; /* Of a brief one; else NULL. */
 } guarded_read;
+
+static loci_status run_body(lc_tx *tx, void *ctx, loci_error *err)
+{
+    guarded_read *r = ctx;
+    loci_status status;
+
+    tx->states = &r->lender.states;
+    status = r->body(tx, r->ctx, err);
+    LC_ASSERT(r->lender.loan == NULL); /* A body gives back what it borrowed. */
+    return status;
+}
 
 static loci_status read_guarded(void *ctx, loci_error *err)
 {
-    const guarded_read *r = ctx;
+    guarded_read *r = ctx;
 
-    if (r->out_is_cut != NULL)
-        return lc_db_read_brief(r->db, r->body, r->ctx, r->out_is_cut, err);
-    return (r->is_one ? lc_db_read_one : lc_db_read)(r->db, r->deadline_us, r->body, r->ctx, err);
+    if (r->read->out_is_cut != NULL)
+        return lc_db_read_brief(r->db, run_body, r, r->read->out_is_cut, err);
+    return (r->is_one ? lc_db_read_one : lc_db_read)(r->db, r->read->deadline_us, run_body, r, err);
 }
 
-static loci_status read_on_snapshot(loci_engine *engine, guarded_read *r, loci_error *err)
+static loci_status read_on_snapshot(loci_engine *engine, guarded_read *r, int64_t deadline_us,
+                                    loci_error *err)
 {
-    loci_status status = lc_readers_take(engine->readers, r->deadline_us, &r->db, err);
+    const lc_read *read = r->read;
+    bool may_retry = r->lender.may_retry;
+    loci_status status = lc_readers_take(engine->readers, deadline_us, &r->db, err);
 
     if (status != LOCI_OK)
         return status;
+    lc_lender_init(&r->lender, engine->user_cache);
+    r->lender.may_retry = may_retry;
+    if (read->tenant_id.ptr != NULL)
+        r->lender.version = lc_freshness_version(engine->freshness,
+                                                 lc_watch_slot(read->tenant_id, read->user_id));
     status = lc_engine_guard(engine, read_guarded, r, err);
     if (lc_engine_check(engine, NULL) == LOCI_OK && !r->db->driver->is_broken(r->db))
         lc_readers_give_back(engine->readers, r->db);
@@ -248,38 +276,43 @@ static loci_status read_on_snapshot(loci_engine *engine, guarded_read *r, loci_e
     return status;
 }
 
-loci_status lc_engine_read(loci_engine *engine, int64_t deadline_us, lc_tx_body *body, void *ctx,
-                           loci_error *err)
+/* States of users are built in slices, each on its own snapshot, for at most half of the time that
+ * is left: the body needs the rest. */
+loci_status lc_engine_read(loci_engine *engine, const lc_read *read, loci_error *err)
 {
-    guarded_read r = {.deadline_us = deadline_us, .body = body, .ctx = ctx};
+    guarded_read r = {.read = read, .body = read->body, .ctx = read->ctx};
+    int64_t began_us = lc_clock_monotonic_us(), left_us = read->deadline_us - began_us;
+    int64_t build_until_us = began_us + (left_us < BUILD_US_MAX ? left_us : BUILD_US_MAX) / 2;
+    loci_status status;
 
-    return read_on_snapshot(engine, &r, err);
+    do {
+        r.lender.may_retry = lc_clock_monotonic_us() < build_until_us;
+        r.lender.must_retry = false;
+        status = read_on_snapshot(engine, &r, read->deadline_us, err);
+    } while (status != LOCI_OK && r.lender.must_retry);
+    return status;
 }
 
-loci_status lc_engine_read_one(loci_engine *engine, int64_t deadline_us, lc_tx_body *body,
-                               void *ctx, loci_error *err)
+bool lc_engine_peek(loci_engine *engine, const lc_peek *peek)
 {
-    guarded_read r = {.deadline_us = deadline_us, .body = body, .ctx = ctx, .is_one = true};
+    uint64_t version = lc_freshness_version(engine->freshness,
+                                            lc_watch_slot(peek->tenant_id, peek->user_id));
 
-    return read_on_snapshot(engine, &r, err);
+    return version != 0 && lc_user_cache_peek(engine->user_cache, peek, version);
 }
 
 loci_status lc_engine_fetch(loci_engine *engine, const lc_read *read, lc_tx_body *body, void *ctx,
                             loci_error *err)
 {
-    guarded_read r = {.deadline_us = read->deadline_us,
-                      .body = body,
-                      .ctx = ctx,
-                      .is_one = true,
-                      .out_is_cut = read->out_is_cut};
+    guarded_read r = {.read = read, .body = body, .ctx = ctx, .is_one = true};
 
-    if (r.out_is_cut != NULL) {
-        r.deadline_us = 0; /* A connection is free now, or it is not brief. */
-        *r.out_is_cut = true;
+    if (read->out_is_cut != NULL) {
+        *read->out_is_cut = true;
         if (engine->driver->read_brief == NULL)
             return lc_fail(err, LOCI_EDEADLINE, "this store does not say how long a read takes");
     }
-    return read_on_snapshot(engine, &r, err);
+    /* A connection is free now, or it is not brief. */
+    return read_on_snapshot(engine, &r, read->out_is_cut != NULL ? 0 : read->deadline_us, err);
 }
 
 loci_status lc_engine_read_user(loci_engine *engine, const lc_read *read, loci_error *err)
@@ -349,6 +382,7 @@ void lc_engine_store_replaced(loci_engine *engine)
     lc_writer_renew(engine->writer);
     lc_token_cache_forget(engine->token_cache);
     lc_fact_cache_forget(engine->fact_cache);
+    lc_user_cache_clear(engine->user_cache);
     lc_freshness_forget(engine->freshness);
     lc_engine_settings_changed(engine);
     lc_watch_poke(engine->watch);
@@ -371,12 +405,28 @@ static loci_status reload_settings(lc_tx *tx, void *ctx, loci_error *err)
     return lc_settings_reload(engine->settings, tx, err);
 }
 
+static int64_t setting(loci_engine *engine, lc_setting_id id)
+{
+    return lc_settings_i64(engine->settings, id, LC_STR_NONE);
+}
+
+static void limit_user_cache(loci_engine *engine)
+{
+    lc_user_cache_set_limit(engine->user_cache,
+                            (size_t)setting(engine, LC_SETTING_CACHE_USER_BYTES_MAX));
+}
+
 void lc_engine_settings_changed(loci_engine *engine)
 {
-    int64_t deadline_us = lc_clock_monotonic_us() + UPKEEP_MS_MAX * 1000;
     loci_error err;
 
-    if (lc_engine_read(engine, deadline_us, reload_settings, engine, &err) != LOCI_OK)
+    lc_read read = {.deadline_us = lc_clock_monotonic_us() + UPKEEP_MS_MAX * 1000,
+                    .body = reload_settings,
+                    .ctx = engine};
+
+    if (lc_engine_read(engine, &read, &err) == LOCI_OK)
+        limit_user_cache(engine);
+    else
         lc_log_write(&engine->env.log, LOCI_LOG_WARN, "settings.not_reloaded",
                      LC_LOG_TEXT("why", err.message));
 }
@@ -478,11 +528,6 @@ static loci_status open_store(start *s, loci_error *err)
     return status;
 }
 
-static int64_t setting(loci_engine *engine, lc_setting_id id)
-{
-    return lc_settings_i64(engine->settings, id, LC_STR_NONE);
-}
-
 static loci_status start_parts(void *ctx, loci_error *err)
 {
     start *s = ctx;
@@ -510,6 +555,10 @@ static loci_status start_parts(void *ctx, loci_error *err)
         status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers, err);
     if (status == LOCI_OK)
         status = lc_fact_cache_new(&engine->env.heap, &engine->fact_cache, err);
+    if (status == LOCI_OK)
+        status = lc_user_cache_new(&engine->env.heap, &engine->user_cache, err);
+    if (status == LOCI_OK)
+        limit_user_cache(engine);
     if (status == LOCI_OK)
         status = lc_models_new(engine, &engine->models, err);
     if (status == LOCI_OK)
@@ -580,6 +629,7 @@ void lc_engine_close(loci_engine *engine)
     lc_tokenizers_free(engine->tokenizers);
     lc_talk_free(engine->talk);
     lc_fact_cache_free(engine->fact_cache);
+    lc_user_cache_free(engine->user_cache);
     lc_models_free(engine->models);
     lc_settings_free(engine->settings);
     free_text(&engine->env.heap, engine->store);

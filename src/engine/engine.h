@@ -14,6 +14,7 @@
 #include "engine/job_kind.h"
 #include "engine/settings.h"
 #include "engine/token_cache.h"
+#include "engine/user_cache.h"
 #include "store/db.h"
 
 typedef struct lc_tokenizers lc_tokenizers;
@@ -55,25 +56,24 @@ void lc_engine_report_fault(void *ctx, const char *what, const char *file, int l
 typedef loci_status lc_guarded(void *ctx, loci_error *err);
 loci_status lc_engine_guard(loci_engine *engine, lc_guarded *work, void *ctx, loci_error *err);
 
-/* Runs `body` on one snapshot in this thread. */
-loci_status lc_engine_read(loci_engine *engine, int64_t deadline_us, lc_tx_body *body, void *ctx,
-                           loci_error *err);
-/* The same, for a body of mostly one statement: see lc_db_read_one(). */
-loci_status lc_engine_read_one(loci_engine *engine, int64_t deadline_us, lc_tx_body *body,
-                               void *ctx, loci_error *err);
-/* The same for a body that reads rows of one user and nobody else's: it may be run on rows that are
- * kept (read_cache.h). */
 typedef struct lc_read {
-    loci_str tenant_id; /* Whose rows; ptr NULL = it may not. */
+    loci_str tenant_id; /* Whose rows, if they are those of one user; ptr NULL = not. */
     loci_str user_id;
-    int64_t deadline_us;
+    int64_t deadline_us; /* Monotonic; INT64_MAX = none. */
     lc_tx_body *body;
     void *ctx;
     /* Of somebody who must not wait, else NULL: set when it is for another thread, which begins
      * anew. */
     bool *out_is_cut;
 } lc_read;
+/* Runs the body on one snapshot in this thread; again on a new one if it borrowed a state of its
+ * user (store/user_kind.h) that was not ready. */
+loci_status lc_engine_read(loci_engine *engine, const lc_read *read, loci_error *err);
+/* The same for a body that reads rows of its user and nobody else's: it may be run on rows that
+ * are kept (read_cache.h). */
 loci_status lc_engine_read_user(loci_engine *engine, const lc_read *read, loci_error *err);
+/* Reads the user's state without a transaction, if it is known to be current (user_cache.h). */
+bool lc_engine_peek(loci_engine *engine, const lc_peek *peek);
 /* Queues `write` and waits until it is durable or failed; its status is returned. */
 loci_status lc_engine_write(loci_engine *engine, lc_write *write);
 /* The same without waiting; `done` is called once, from the writer's thread. */
@@ -96,6 +96,7 @@ lc_workers *lc_engine_workers(loci_engine *engine);
 lc_token_cache *lc_engine_token_cache(loci_engine *engine);
 lc_tokenizers *lc_engine_tokenizers(loci_engine *engine);
 lc_fact_cache *lc_engine_fact_cache(loci_engine *engine);
+lc_user_cache *lc_engine_user_cache(loci_engine *engine);
 /* The rules for reading plain English, which all threads share and which live as long as the
  * engine. Compiled by the first call, because most programs that open a store never need them.
  * Fails only when out of memory, and can then be called again. */
@@ -118,6 +119,7 @@ typedef struct lc_engine_counters {
     int64_t model_calls;    /* Requests to providers, of embeddings and of chats. */
     int64_t model_failures; /* Those that did not help in the end. */
     int64_t model_tokens;   /* In and out, as the providers count. */
+    lc_user_cache_counters user_cache;
 } lc_engine_counters;
 lc_engine_counters lc_engine_get_counters(loci_engine *engine);
 

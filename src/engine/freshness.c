@@ -106,6 +106,18 @@ bool lc_freshness_stamp(lc_freshness *freshness, uint32_t slot, uint64_t *out)
     return true;
 }
 
+uint64_t lc_freshness_version(lc_freshness *freshness, uint32_t slot)
+{
+    const lc_db *eye = atomic_load_explicit(&freshness->eye, memory_order_acquire);
+
+    if (freshness->engine->driver->state != NULL)
+        return eye != NULL ? state_of(eye) : 0;
+    if (!was_looked_at(freshness))
+        return 0;
+    return 1 + atomic_load_explicit(&freshness->all, memory_order_acquire) +
+           atomic_load_explicit(&freshness->slots[slot], memory_order_acquire);
+}
+
 void lc_freshness_wrote(lc_freshness *freshness, uint32_t slot)
 {
     atomic_fetch_add_explicit(&freshness->slots[slot], 1, memory_order_acq_rel);

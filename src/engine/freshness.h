@@ -29,6 +29,10 @@ void lc_freshness_free(lc_freshness *freshness); /* NULL is fine. */
  * is not known whether anything does. */
 bool lc_freshness_stamp(lc_freshness *freshness, uint32_t slot, uint64_t *out);
 
+/* A number that differs once rows of a slot may have been committed; 0 = unknown. Taken before a
+ * snapshot, it is equal later only if that snapshot is still current. */
+uint64_t lc_freshness_version(lc_freshness *freshness, uint32_t slot);
+
 /* ---- What has happened ----------------------------------------------------------------------- */
 
 /* Before anybody is told of a commit to somebody in this slot. */

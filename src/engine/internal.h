@@ -34,6 +34,7 @@ struct loci_engine {
     lc_tokenizers *tokenizers;
     _Atomic(lc_talk *) talk; /* NULL until lc_engine_talk() is first called. */
     lc_fact_cache *fact_cache;
+    lc_user_cache *user_cache;
     lc_models *models;
     lc_watch *watch;
     lc_pool *pool;

@@ -168,7 +168,8 @@ loci_status lc_job_purge_schedule(loci_engine *engine, loci_error *err)
     if (lc_engine_is_inline(engine))
         return LOCI_OK;
     /* Looking first: opening a store that has the job must not cost a write. */
-    status = lc_engine_read(engine, deadline_us, look_body, &id, err);
+    status = lc_engine_read(
+        engine, &(lc_read){.deadline_us = deadline_us, .body = look_body, .ctx = &id}, err);
     if (status == LOCI_OK && id.text[0] == '\0') {
         lc_write write = {
             .tenant_id = LC_STR(""),

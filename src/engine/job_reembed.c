@@ -310,7 +310,8 @@ static loci_status run_page(work *w, loci_error *err)
     w->page = lc_arena_alloc(&w->arena, sizeof *w->page);
     status = w->page != NULL ? check_embedder(w, err) : lc_fail_memory(err);
     if (status == LOCI_OK)
-        status = lc_engine_read(engine, INT64_MAX, read_page, w, err);
+        status = lc_engine_read(
+            engine, &(lc_read){.deadline_us = INT64_MAX, .body = read_page, .ctx = w}, err);
     if (status == LOCI_OK)
         status = embed_page(w, err);
     if (status != LOCI_OK)
@@ -368,7 +369,8 @@ static loci_status move_on(work *w, loci_error *err)
     w->source = 0;
     lc_buf_reset(&w->cursor);
     if (w->is_of_store)
-        return lc_engine_read(w->run->engine, INT64_MAX, next_user, w, err);
+        return lc_engine_read(
+            w->run->engine, &(lc_read){.deadline_us = INT64_MAX, .body = next_user, .ctx = w}, err);
     w->walk.found = false;
     return LOCI_OK;
 }

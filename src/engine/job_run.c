@@ -159,7 +159,9 @@ loci_status lc_job_run_pause_point(lc_job_run *run, loci_error *err)
     if (now_us - run->looked_us < LOOK_US)
         return LOCI_OK;
     run->looked_us = now_us;
-    status = lc_engine_read(run->engine, deadline_us(run), look_body, &run->job, &seen);
+    status = lc_engine_read(
+        run->engine,
+        &(lc_read){.deadline_us = deadline_us(run), .body = look_body, .ctx = &run->job}, &seen);
     /* A look that failed for another reason says nothing about the job; the next commit will. */
     if (status != LOCI_EFENCED && status != LOCI_ECANCELLED)
         return LOCI_OK;

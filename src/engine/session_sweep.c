@@ -95,7 +95,8 @@ loci_status lc_session_sweep(lc_job_run *run, int64_t *out_ended, loci_error *er
     do {
         status = hold(&s, err);
         if (status == LOCI_OK)
-            status = lc_engine_read(engine, INT64_MAX, look, &s, err);
+            status = lc_engine_read(
+                engine, &(lc_read){.deadline_us = INT64_MAX, .body = look, .ctx = &s}, err);
         if (status == LOCI_OK && s.has_idle)
             status = end_of_user(&s, err);
     } while (status == LOCI_OK && s.walk.found);

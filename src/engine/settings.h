@@ -34,14 +34,15 @@ typedef struct lc_setting {
 
 /* In the order of the table, which is that of the names. */
 typedef enum lc_setting_id {
-    LC_SETTING_AUTHORITY_TITLES,    /* authority.titles (per tenant): "title=rank, title=rank" */
-    LC_SETTING_CALL_TIMEOUT_MS,     /* call.timeout_ms (per tenant) */
-    LC_SETTING_DATA_DIR,            /* data.dir (restart): tables of tokenizers, encoders */
-    LC_SETTING_JOB_KEEP_HOURS,      /* job.keep_hours: ended jobs stay visible that long */
-    LC_SETTING_JOB_LEASE_MS,        /* job.lease_ms */
-    LC_SETTING_JOB_WORKERS,         /* job.workers (restart) */
-    LC_SETTING_LOG_LEVEL,           /* log.level debug|info|warn|error (restart) */
-    LC_SETTING_MODEL_ALLOW_PRIVATE, /* model.…: see docs/models.md */
+    LC_SETTING_AUTHORITY_TITLES,     /* authority.titles (per tenant): "title=rank, title=rank" */
+    LC_SETTING_CACHE_USER_BYTES_MAX, /* cache.user_bytes_max */
+    LC_SETTING_CALL_TIMEOUT_MS,      /* call.timeout_ms (per tenant) */
+    LC_SETTING_DATA_DIR,             /* data.dir (restart): tables of tokenizers, encoders */
+    LC_SETTING_JOB_KEEP_HOURS,       /* job.keep_hours: ended jobs stay visible that long */
+    LC_SETTING_JOB_LEASE_MS,         /* job.lease_ms */
+    LC_SETTING_JOB_WORKERS,          /* job.workers (restart) */
+    LC_SETTING_LOG_LEVEL,            /* log.level debug|info|warn|error (restart) */
+    LC_SETTING_MODEL_ALLOW_PRIVATE,  /* model.…: see docs/models.md */
     LC_SETTING_MODEL_CHAT_KEY,
     LC_SETTING_MODEL_CHAT_MODEL,
     LC_SETTING_MODEL_CHAT_PROMPT_BYTES_MAX,

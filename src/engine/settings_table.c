@@ -26,6 +26,17 @@ static const lc_setting table[LC_SETTING_COUNT] = {
             .is_live = true,
             .is_per_tenant = true,
         },
+    [LC_SETTING_CACHE_USER_BYTES_MAX] =
+        {
+            .name = "cache.user_bytes_max",
+            .kind = LC_SETTING_INT,
+            .default_text = "268435456",
+            .min = 0,
+            .max = INT64_C(1) << 40,
+            .help = "Maximum size of all per-user caches together, in bytes; raise it if "
+                    "loci_user_cache_evictions_total keeps growing",
+            .is_live = true,
+        },
     [LC_SETTING_CALL_TIMEOUT_MS] =
         {
             .name = "call.timeout_ms",

@@ -212,7 +212,10 @@ static loci_status find_start(lc_tx *tx, void *ctx, loci_error *err)
 
 static loci_status read_store(loci_subscription *sub, lc_tx_body *body, loci_error *err)
 {
-    return lc_engine_read(sub->engine, lc_clock_monotonic_us() + READ_MS_MAX * 1000, body, sub,
+    return lc_engine_read(sub->engine,
+                          &(lc_read){.deadline_us = lc_clock_monotonic_us() + READ_MS_MAX * 1000,
+                                     .body = body,
+                                     .ctx = sub},
                           err);
 }
 

@@ -105,7 +105,8 @@ static loci_status next_due_us(lc_workers *workers, int64_t *out, loci_error *er
 {
     look l = {.terms = terms_of(workers)};
     int64_t deadline_us = lc_clock_monotonic_us() + LC_WORKERS_IDLE_US;
-    loci_status status = lc_engine_read(workers->engine, deadline_us, look_body, &l, err);
+    loci_status status = lc_engine_read(
+        workers->engine, &(lc_read){.deadline_us = deadline_us, .body = look_body, .ctx = &l}, err);
 
     if (status == LOCI_OK)
         *out = l.due_us;

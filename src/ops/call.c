@@ -283,6 +283,8 @@ loci_status lc_run_in_tx(lc_tx *tx, void *ctx, loci_error *err)
         tx->tenant_id = run->call.tenant_id;
         tx->user_id = run->call.user_id;
         tx->now_us = run->call.now_us;
+    } else {
+        tx->states = &lc_private_states;
     }
     if (status == LOCI_OK && run->has_request)
         status = lc_request_find(tx, &run->request, &run->arena, &stored, &was_answered, err);
@@ -327,11 +329,10 @@ lc_write lc_run_write(lc_run *run)
     };
 }
 
-/* Rows are kept of what is short: a look-up, or a page of a few rows. */
 lc_read lc_run_read(lc_run *run)
 {
     const lc_call *call = &run->call;
-    bool is_of_user = (call->op->flags & LC_OP_USER) != 0 && lc_call_is_brief(call);
+    bool is_of_user = (call->op->flags & LC_OP_USER) != 0;
 
     return (lc_read){
         .tenant_id = is_of_user ? call->tenant_id : LC_STR_NONE,
@@ -374,6 +375,26 @@ static loci_status run_alone(lc_run *run, loci_error *err)
     return status == LOCI_OK ? make_answer(run, err) : status;
 }
 
+static bool look(void *ctx, const void *state)
+{
+    lc_run *run = ctx;
+
+    start_answer(run);
+    return run->call.op->peek(&run->call, state) && make_answer(run, NULL) == LOCI_OK;
+}
+
+bool lc_run_peek(lc_run *run)
+{
+    const lc_call *call = &run->call;
+
+    return call->op->peek != NULL &&
+           lc_engine_peek(call->engine, &(lc_peek){.tenant_id = call->tenant_id,
+                                                   .user_id = call->user_id,
+                                                   .kind = call->op->peek_kind,
+                                                   .look = look,
+                                                   .ctx = run});
+}
+
 loci_status lc_run_wait(lc_run *run, loci_error *err)
 {
     const lc_op *op = run->call.op;
@@ -384,10 +405,12 @@ loci_status lc_run_wait(lc_run *run, loci_error *err)
         return status;
     if ((op->flags & LC_OP_ALONE) != 0)
         return run_alone(run, err);
-    if (op->cost != LC_COST_WRITE && (op->flags & LC_OP_ONE_STATEMENT) != 0)
+    if (lc_run_peek(run))
+        return LOCI_OK;
+    if (op->cost != LC_COST_WRITE && lc_call_is_brief(&run->call))
         return lc_engine_read_user(run->call.engine, &read, err);
     if (op->cost != LC_COST_WRITE)
-        return lc_engine_read(run->call.engine, run->call.deadline_us, lc_run_and_answer, run, err);
+        return lc_engine_read(run->call.engine, &read, err);
 
     lc_write write = lc_run_write(run);
 

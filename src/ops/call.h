@@ -69,6 +69,8 @@ loci_status lc_run_and_answer(lc_tx *tx, void *ctx, loci_error *err);
 
 /* Runs it as its cost demands and waits. Afterwards run->out is the answer. */
 loci_status lc_run_wait(lc_run *run, loci_error *err);
+/* Answers it from the state of its user, if that is current and the operation can (lc_op.peek). */
+bool lc_run_peek(lc_run *run);
 /* What has to happen after a commit: settings taken over, jobs run or woken. */
 void lc_run_committed(lc_run *run);
 

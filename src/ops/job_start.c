@@ -47,7 +47,8 @@ static loci_status wait_for_job(waiting *w, bool wait, loci_error *err)
     }
     while (status == LOCI_OK) {
         lc_arena_rewind(call->arena, mark);
-        status = lc_engine_read(call->engine, INT64_MAX, load, w, err);
+        status = lc_engine_read(call->engine,
+                                &(lc_read){.deadline_us = INT64_MAX, .body = load, .ctx = w}, err);
         if (status != LOCI_OK || !wait || lc_job_status_is_ended(w->job.status) ||
             lc_call_pause_point(call, NULL) == LOCI_EDEADLINE)
             break;

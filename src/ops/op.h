@@ -10,7 +10,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
-#include "store/db.h"
+#include "store/user_kind.h"
 
 typedef struct loci_engine loci_engine;
 
@@ -86,6 +86,10 @@ typedef struct lc_op {
     loci_status (*prepare)(lc_call *call, loci_error *err);
     /* Reads: on a snapshot. Writes: in the writer, perhaps more than once. Writes the answer. */
     loci_status (*run)(lc_call *call, lc_tx *tx, loci_error *err);
+    /* Reads: tried before any transaction with the user's state of peek_kind, if that state is
+     * known to be current. Writes the answer and returns true, or returns false. NULL = none. */
+    bool (*peek)(lc_call *call, const void *state);
+    const lc_user_kind *peek_kind;
     /* ALONE operations have this instead of `run`: no transaction. */
     loci_status (*run_alone)(lc_call *call, loci_error *err);
 } lc_op;

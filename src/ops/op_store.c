@@ -85,7 +85,8 @@ static const lc_result status_results[] = {
     {"jobs", LC_PARAM_OBJECT, "How many jobs are queued, running, done, failed, cancelled"},
     {"counters", LC_PARAM_OBJECT,
      "Since open: writes, commits, reads, reads_kept, jobs_done, jobs_failed, "
-     "queue_length, model_calls, model_failures, model_tokens"},
+     "queue_length, model_calls, model_failures, model_tokens, user_cache_hits, user_cache_misses, "
+     "user_cache_evictions; now: user_cache_entries, user_cache_bytes"},
     {"memory", LC_PARAM_OBJECT, "Bytes in use by category"},
     {NULL, LC_PARAM_ANY, NULL},
 };
@@ -108,6 +109,11 @@ static void put_counters(lc_json_writer *out, const lc_engine_counters *counters
     lc_jw_member_int(out, "model_calls", counters->model_calls);
     lc_jw_member_int(out, "model_failures", counters->model_failures);
     lc_jw_member_int(out, "model_tokens", counters->model_tokens);
+    lc_jw_member_int(out, "user_cache_entries", counters->user_cache.entries);
+    lc_jw_member_int(out, "user_cache_bytes", counters->user_cache.bytes);
+    lc_jw_member_int(out, "user_cache_hits", counters->user_cache.hits);
+    lc_jw_member_int(out, "user_cache_misses", counters->user_cache.misses);
+    lc_jw_member_int(out, "user_cache_evictions", counters->user_cache.evictions);
     lc_jw_end(out);
 }
 

@@ -25,7 +25,8 @@ static loci_status run(void *ctx, loci_error *err)
 {
     probe *p = ctx;
 
-    return lc_engine_read(p->engine, p->deadline_us, read_version, NULL, err);
+    return lc_engine_read(p->engine,
+                          &(lc_read){.deadline_us = p->deadline_us, .body = read_version}, err);
 }
 
 loci_status lc_probe_store(loci_engine *engine, int64_t timeout_ms, loci_error *err)

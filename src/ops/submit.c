@@ -136,6 +136,8 @@ static loci_status run_briefly(void *ctx, loci_error *err)
     submitted *s = ctx;
     lc_read read = lc_run_read(&s->run);
 
+    if (lc_run_peek(&s->run))
+        return LOCI_OK;
     read.out_is_cut = &s->is_cut;
     return lc_engine_read_user(s->caller.engine, &read, err);
 }

@@ -53,7 +53,9 @@ static loci_status load_token(loci_engine *engine, loci_str bearer, lc_token *ou
     if (!lc_token_text_parse(bearer, &l.id, &l.secret_hash))
         return lc_token_refuse(err);
     before = lc_token_cache_moment(cache);
-    status = lc_engine_read(engine, before.us + LOOK_UP_US, find_token, &l, err);
+    status = lc_engine_read(
+        engine, &(lc_read){.deadline_us = before.us + LOOK_UP_US, .body = find_token, .ctx = &l},
+        err);
     if (status != LOCI_OK)
         return status;
     if (!l.is_good || l.token.revoked_at != LC_TOKEN_NO_TIME)
@@ -112,7 +114,10 @@ bool lc_token_exists_any(loci_engine *engine)
     int64_t deadline_us = lc_clock_monotonic_us() + LOOK_UP_US;
     bool exists = false;
 
-    return lc_engine_read(engine, deadline_us, find_any, &exists, NULL) == LOCI_OK && exists;
+    return lc_engine_read(engine,
+                          &(lc_read){.deadline_us = deadline_us, .body = find_any, .ctx = &exists},
+                          NULL) == LOCI_OK &&
+           exists;
 }
 
 unsigned lc_op_scopes(const lc_op *op)

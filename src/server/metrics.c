@@ -349,6 +349,12 @@ static const figure engine_figures[] = {
     {"model_calls", "loci_model_calls_total", "counter", "Requests to providers of models."},
     {"model_failures", "loci_model_failures_total", "counter", "Those that failed in the end."},
     {"model_tokens", "loci_model_tokens_total", "counter", "Tokens that providers counted."},
+    {"user_cache_entries", "loci_user_cache_entries", "gauge", "Users with state in memory."},
+    {"user_cache_bytes", "loci_user_cache_bytes", "gauge", "Size of the state of all users."},
+    {"user_cache_hits", "loci_user_cache_hits_total", "counter", "Uses of state in memory."},
+    {"user_cache_misses", "loci_user_cache_misses_total", "counter", "States built from nothing."},
+    {"user_cache_evictions", "loci_user_cache_evictions_total", "counter",
+     "Users whose state was dropped to make room."},
 };
 
 static void write_figures(const lc_json *object, const figure *figures, size_t count, lc_buf *out)

@@ -121,7 +121,7 @@ struct lc_tx {
     /* One slot per room, in the order of the catalogue, for what later bodies of the same user in
      * this transaction need not read again. See lc_tx_room_state(). */
     void *room_state[LC_ROOMS_MAX];
-    /* What the engine keeps in memory of that user (store/user_kind.h). NULL in writes. */
+    /* What the engine keeps in memory of that user (store/user_kind.h). NULL outside of it. */
     const lc_user_states *states;
     lc_embedding *embedding; /* For searching by meaning; NULL = by words alone. */
 };

@@ -21,7 +21,9 @@
 typedef struct lc_catch_up {
     int64_t seen_seq; /* In and out: the state reflects the log up to here; -1 = it is empty. */
     int64_t head_seq; /* In: where the log ends in this snapshot. */
-    int64_t pause_us; /* In: monotonic time at which a long build returns unfinished. */
+    /* In: monotonic time at which a long build returns unfinished, to be called again soon. One
+     * that returns unfinished earlier is called at the next use. */
+    int64_t pause_us;
     bool is_complete; /* Out: the state reflects everything up to head_seq. */
 } lc_catch_up;
 
@@ -35,12 +37,28 @@ typedef struct lc_user_kind {
     void (*close)(void *state); /* NULL is fine. */
 } lc_user_kind;
 
-/* How a transaction reaches the states of its user; the engine sets lc_tx.states in every read. */
-typedef struct lc_user_states {
+/* How a transaction reaches the states of its user; the engine sets lc_tx.states. */
+struct lc_user_states {
     loci_status (*borrow)(void *ctx, lc_tx *tx, const lc_user_kind *kind, void **out,
                           bool *out_is_complete, loci_error *err);
     void (*give_back)(void *ctx, lc_tx *tx, const lc_user_kind *kind, void *state);
     void *ctx;
-} lc_user_states;
+};
+
+/* Borrows the state of the transaction's user, brought to the head of this snapshot, for this
+ * thread alone. `*out_is_complete` false: there was no time to finish it, it knows only the older
+ * part of the log. A failure must be returned by the body as it is: LOCI_ECONFLICT may mean that
+ * the state is still being built, and that the engine runs the body again on a new snapshot. One
+ * loan at a time; it ends with lc_tx_give_back(), also on failure of the body. */
+static inline loci_status lc_tx_borrow(lc_tx *tx, const lc_user_kind *kind, void **out,
+                                       bool *out_is_complete, loci_error *err)
+{
+    return tx->states->borrow(tx->states->ctx, tx, kind, out, out_is_complete, err);
+}
+
+static inline void lc_tx_give_back(lc_tx *tx, const lc_user_kind *kind, void *state)
+{
+    tx->states->give_back(tx->states->ctx, tx, kind, state);
+}
 
 #endif /* LC_STORE_USER_KIND_H */

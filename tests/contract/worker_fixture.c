@@ -81,7 +81,10 @@ worker_look_result worker_look(loci_engine *engine, lc_id id, const char *effect
     loci_error err;
 
     lc_arena_init(&l.arena, &lc_engine_env(engine)->heap, LOCI_MEM_REQUESTS);
-    CHECK_OK(lc_engine_read(engine, deadline_us, look_body, &l, &err), err);
+    CHECK_OK(lc_engine_read(engine,
+                            &(lc_read){.deadline_us = deadline_us, .body = look_body, .ctx = &l},
+                            &err),
+             err);
     if (l.result.job.error_code.ptr != NULL)
         l.result.job.error_code = loci_str_of(test_format("%s", l.result.job.error_code.ptr));
     lc_arena_clear(&l.arena);

@@ -105,8 +105,10 @@ static void *read_often(void *ctx)
 
     for (int i = 0; i < EACH; i++) {
         loci_error err;
-        loci_status status = lc_engine_read(r->engine, lc_clock_monotonic_us() + 30000000, look, r,
-                                            &err);
+        loci_status status = lc_engine_read(
+            r->engine,
+            &(lc_read){.deadline_us = lc_clock_monotonic_us() + 30000000, .body = look, .ctx = r},
+            &err);
 
         if (status != LOCI_OK)
             test_note_failure(__FILE__, __LINE__, "%s", err.message);
