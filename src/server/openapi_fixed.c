@@ -86,7 +86,8 @@ void lc_openapi_other_paths(lc_json_writer *out)
     lc_jw_member_raw(out, "/readyz",
                      LC_STR(PAGE("readyz", "Whether requests can be served", "application/json")));
     lc_jw_member_raw(out, "/", LC_STR(PAGE("home", "What this is", "text/html")));
-    lc_jw_member_raw(out, "/docs", LC_STR(PAGE("docs", "The API to read", "text/html")));
+    lc_jw_member_raw(out, "/docs",
+                     LC_STR(PAGE("docs", "The reference of all operations", "text/plain")));
     lc_jw_member_raw(out, "/openapi.json",
                      LC_STR(PAGE("openapi", "This document", "application/json")));
 }

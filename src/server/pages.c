@@ -1,7 +1,7 @@
-/* pages.c - What can be seen without credentials: it says what loci is and how to talk to it, and
- * nothing of what it holds. Made anew for each request, in less time than looking it up would be
- * worth. */
-#include "server/pages.h"
+/* pages.c - everything that needs no credentials: what this is, the reference, the OpenAPI document
+ * and the probes. They show nothing of what is stored. A page is written again for each request;
+ * that takes less time than a cache would be worth. */
+#include "server/parts.h"
 
 #include <stdio.h>
 
@@ -9,14 +9,13 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "ops/probe.h"
-#include "server/html.h"
+#include "ops/reference.h"
 #include "server/openapi.h"
-#include "server/parts.h"
 
 #define PAGE_BYTES_MAX (16u * 1024 * 1024)
 
-/* A store that takes longer than this for one row is not ready for more. It is asked on the loop,
- * which waits as long. */
+/* A store that takes longer than this for one row is not ready. The read runs on the loop's thread
+ * and blocks it for as long. */
 #define PROBE_MS 250
 
 typedef struct page {
@@ -25,58 +24,50 @@ typedef struct page {
     void (*write)(lc_buf *out);
 } page;
 
-static const page table[] = {
-    {"/", "text/html; charset=utf-8", lc_page_home},
-    {"/docs", "text/html; charset=utf-8", lc_page_docs},
-    {"/openapi.json", "application/json", lc_page_openapi},
-};
+/* No script, no style sheet, nothing loaded: the browser's own look does. */
+static const char home_begin[] =
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; base-uri 'none'; "
+    "form-action 'none'\">\n<title>loci</title>\n</head>\n<body>\n<h1>loci ";
 
-static const char home_style[] =
-    "<style>main{max-width:44rem;margin:0 auto;padding:12vh 1.5rem 4rem}"
-    ".mark{display:inline-block;font-weight:650;letter-spacing:.02em;color:var(--accent);"
-    "background:var(--tint);padding:.15rem .6rem;border-radius:99px;font-size:.85rem}"
-    "h1{font-size:3rem;margin:.8rem 0 .2rem}"
-    ".cards{display:grid;grid-template-columns:repeat(auto-fit,minmax(17rem,1fr));gap:.8rem;"
-    "padding:0;margin:1.6rem 0;list-style:none}"
-    ".cards a{display:block;height:100%;padding:.9rem 1.1rem;background:var(--panel);border:1px "
-    "solid var(--line);border-radius:10px;text-decoration:none;color:var(--ink)}"
-    ".cards a:hover{border-color:var(--accent)}.cards b{display:block;color:var(--accent)}"
-    ".cards span{font-size:.9rem;color:var(--soft)}.note{color:var(--soft);font-size:.92rem;"
-    "border-left:3px solid var(--line);padding-left:.9rem;margin-top:2.4rem}</style>\n</head>\n";
-
-static const char home_body[] =
-    "<h1>loci</h1>\n<p class=\"lead\">The state engine for AI agents: what an agent knows, what "
-    "is in "
-    "its context window and what it is working on, in one log from which everything can be rebuilt "
-    "and any past moment asked.</p>\n"
-    "<ul class=\"cards\">\n"
-    "<li><a href=\"/docs\"><b>API</b><span>Every operation, with parameters and examples</span></a>"
-    "</li>\n"
-    "<li><a href=\"/openapi.json\"><b>OpenAPI</b><span>The same for programs, version 3.1</span>"
-    "</a>"
-    "</li>\n"
-    "<li><a href=\"/livez\"><b>Alive</b><span>Whether this daemon runs</span></a></li>\n"
-    "<li><a href=\"/readyz\"><b>Ready</b><span>Whether it can serve requests</span></a></li>\n"
+static const char home_rest[] =
+    "</h1>\n"
+    "<p>The state engine for AI agents: facts, sessions and context windows, kept in one event log "
+    "from which every past state can be rebuilt.</p>\n"
+    "<ul>\n"
+    "<li><a href=\"/docs\">/docs</a>: all operations, errors and settings</li>\n"
+    "<li><a href=\"/openapi.json\">/openapi.json</a>: the same as OpenAPI 3.1</li>\n"
+    "<li><a href=\"/metrics\">/metrics</a>: figures in Prometheus' text format; needs a token with "
+    "the scope <code>admin</code></li>\n"
+    "<li><a href=\"/livez\">/livez</a>: 200 while the process runs</li>\n"
+    "<li><a href=\"/readyz\">/readyz</a>: 200 while the store answers, 503 otherwise</li>\n"
     "</ul>\n"
-    "<p>Try it, with a token made by <code>loci token create</code>:</p>\n"
-    "<pre tabindex=\"0\"><code>curl -H \"Authorization: Bearer $LOCI_TOKEN\" \\\n"
-    "     --json '{\"key\":\"city\",\"value\":\"Oslo\"}' \\\n"
-    "     $LOCI_URL/v1/call/fact.write</code></pre>\n"
-    "<p class=\"note\">The dashboard is to come; it will live on this page.</p>\n";
+    "<p>Calls need a token; <code>loci token create --name NAME</code> prints one.</p>\n"
+    "<pre>export LOCI_URL=http://127.0.0.1:7077 LOCI_TOKEN=…\n"
+    "curl -H \"Authorization: Bearer $LOCI_TOKEN\" $LOCI_URL/v1/call/fact.write \\\n"
+    "     --json '{\"key\":\"city\",\"value\":\"Oslo\"}'</pre>\n"
+    "<p>A batch runs up to 100 calls of one user in one transaction, all or nothing. The string "
+    "<code>\"$0.id\"</code> is replaced by the member <code>id</code> of the first answer.</p>\n"
+    "<pre>curl -H \"Authorization: Bearer $LOCI_TOKEN\" $LOCI_URL/v1/batch --json '{\"calls\":[\n"
+    "  {\"op\":\"fact.write\",\"args\":{\"key\":\"city\",\"value\":\"Oslo\"}},\n"
+    "  {\"op\":\"fact.get\",\"args\":{\"id\":\"$0.id\"}}]}'</pre>\n"
+    "<p>With <code>Accept: text/event-stream</code>, <code>/v1/events</code> is a stream of "
+    "server-sent events. For one user (<code>user_id</code>) every event is sent once and in "
+    "order, after <code>Last-Event-ID</code> or <code>after</code> if given. Without "
+    "<code>user_id</code> it sends new events of all users; <code>event: reset</code> means that "
+    "some were missed.</p>\n"
+    "<pre>curl -N -H \"Authorization: Bearer $LOCI_TOKEN\" -H \"Accept: text/event-stream\" \\\n"
+    "     \"$LOCI_URL/v1/events?user_id=default&amp;after=0\"</pre>\n"
+    "</body>\n</html>\n";
 
-void lc_page_home(lc_buf *out)
+static void write_home(lc_buf *out)
 {
-    lc_html_begin(out, "loci");
-    lc_html_raw(out, home_style);
-    lc_html_raw(out, "<body>\n<main>\n<span class=\"mark\">version ");
-    lc_html_text(out, loci_version());
-    lc_html_raw(out, "</span>\n");
-    lc_html_raw(out, home_body);
-    lc_html_raw(out, "</main>\n");
-    lc_html_end(out);
+    lc_buf_append(out, loci_str_of(home_begin));
+    lc_buf_append(out, loci_str_of(loci_version()));
+    lc_buf_append(out, loci_str_of(home_rest));
 }
 
-void lc_page_openapi(lc_buf *out)
+static void write_openapi(lc_buf *out)
 {
     lc_json_writer w;
 
@@ -84,6 +75,13 @@ void lc_page_openapi(lc_buf *out)
     lc_openapi_write(&w);
     lc_buf_append_byte(out, '\n');
 }
+
+/* The reference is Markdown; as plain text a browser shows it instead of saving it. */
+static const page table[] = {
+    {"/", "text/html; charset=utf-8", write_home},
+    {"/docs", "text/plain; charset=utf-8", lc_reference_markdown},
+    {"/openapi.json", "application/json", write_openapi},
+};
 
 static void answer_page(lc_http_request *request, const page *p)
 {
@@ -102,17 +100,15 @@ static void answer_page(lc_http_request *request, const page *p)
     lc_buf_clear(&out);
 }
 
-bool lc_pages_handle(lc_server *server, lc_http_request *request)
+bool lc_pages_handle(lc_http_request *request)
 {
     lc_served *served = lc_http_state(request);
     loci_str method = lc_http_method(request);
 
-    (void)server; /* Pages hold nothing of what it serves. */
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         if (!lc_str_is(lc_http_path(request), table[i].path))
             continue;
-        if (served != NULL)
-            served->route = loci_str_of(table[i].path);
+        served->route = loci_str_of(table[i].path);
         if (lc_str_is(method, "GET") || lc_str_is(method, "HEAD"))
             answer_page(request, &table[i]);
         else if (lc_str_is(method, "OPTIONS"))
@@ -140,10 +136,10 @@ void lc_pages_ready(lc_server *server, lc_http_request *request)
     loci_error err;
 
     if (atomic_load(&server->is_draining)) {
-        (void)lc_fail(&err, LOCI_EUNAVAILABLE, "the daemon is ending");
+        (void)lc_fail(&err, LOCI_EUNAVAILABLE, "the daemon is shutting down");
         lc_served_fail(request, &err);
     } else if (lc_probe_store(server->engine, PROBE_MS, &why) != LOCI_OK) {
-        /* What exactly is wrong is for the log: anybody may ask this. */
+        /* No credentials are needed to ask, so the details are in the log only. */
         (void)lc_fail(&err, LOCI_EUNAVAILABLE, "the store does not answer: %s",
                       loci_status_name(why.status));
         lc_served_fail(request, &err);

@@ -63,8 +63,8 @@ loci_status lc_auth_need(const lc_identity *who, unsigned scopes, loci_error *er
 void lc_api_handle(lc_server *server, lc_http_request *request, const lc_identity *who);
 void lc_events_handle(lc_server *server, lc_http_request *request, const lc_identity *who);
 void lc_metrics_handle(lc_server *server, lc_http_request *request, const lc_identity *who);
-/* False when the path is none of its pages; they need no credentials and hold no data. */
-bool lc_pages_handle(lc_server *server, lc_http_request *request);
+/* False when the path is not a page. */
+bool lc_pages_handle(lc_http_request *request);
 /* /livez: 200 as long as the process answers at all. */
 void lc_pages_live(lc_http_request *request);
 /* /readyz: 200 when the store answers and the daemon is not draining, else 503. */

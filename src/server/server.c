@@ -200,7 +200,7 @@ static void handle(void *ctx, lc_http_request *request)
         lc_http_answer_error(request, &err);
         return;
     }
-    if (lc_pages_handle(server, request))
+    if (lc_pages_handle(request))
         return;
     if (lc_str_is(lc_http_method(request), "OPTIONS"))
         answer_options(server, request);

@@ -59,13 +59,17 @@ is "but on one's own socket" 200 "$STATUS"
 ask GET /
 is "a page at /" 200 "$STATUS"
 has "says what this is" "state engine" "$BODY"
-has "and that more is to come" "dashboard is to come" "$BODY"
-ask GET /docs
-is "the API to read" 200 "$STATUS"
-has "as HTML" "text/html" "$HEADERS"
-has "with every operation" 'id="fact.write"' "$BODY"
+has "which version it is" "<h1>$("$LOCI" --version)</h1>" "$BODY"
+has "links the reference" 'href="/docs"' "$BODY"
+has "links the OpenAPI document" 'href="/openapi.json"' "$BODY"
+has "links the metrics" 'href="/metrics"' "$BODY"
 lacks "without a script" "<script" "$BODY"
-has "to be asked for anew" "no-cache" "$HEADERS"
+ask GET /docs
+is "the reference to read" 200 "$STATUS"
+has "as text" "text/plain; charset=utf-8" "$HEADERS"
+has "to be asked for again" "no-cache" "$HEADERS"
+run reference --markdown
+is "is the one made from the table" "$BODY" "$OUT"
 ask HEAD /docs
 is "its head alone" 200 "$STATUS"
 ask POST /docs

@@ -8,11 +8,9 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "ops/op.h"
-#include "server/html.h"
 #include "server/listing.h"
 #include "server/openapi.h"
 #include "server/openapi_schema.h"
-#include "server/pages.h"
 
 /* All memory of these tests. */
 static lc_heap *fresh_heap(void)
@@ -220,48 +218,4 @@ TEST(openapi, a_parameter_says_what_it_takes)
                  "{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"x\",\"y\"]},"
                  "\"maxItems\":3,\"description\":\"S\"}");
     CHECK_STR_EQ(schema_text(write_param, &any), "{\"description\":\"V\"}");
-}
-
-/* ---- Pages
- * --------------------------------------------------------------------------------------- */
-
-TEST(pages, the_api_page_shows_every_operation_and_loads_nothing)
-{
-    lc_buf out;
-    loci_error err;
-    const lc_op *op;
-
-    lc_buf_init(&out, fresh_heap(), LOCI_MEM_REQUESTS, 16u << 20);
-    lc_page_docs(&out);
-    CHECK_OK(lc_buf_status(&out, &err), err);
-    for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++)
-        CHECK_CONTAINS(lc_buf_str(&out), test_format("<article id=\"%s\">", op->name));
-    CHECK_CONTAINS(lc_buf_str(&out), "default-src 'none'");
-    CHECK(memmem(out.ptr, out.len, "<script", 7) == NULL);
-    CHECK(memmem(out.ptr, out.len, "src=\"", 5) == NULL);
-    lc_buf_clear(&out);
-}
-
-TEST(pages, the_first_page_says_what_this_is)
-{
-    lc_buf out;
-
-    lc_buf_init(&out, fresh_heap(), LOCI_MEM_REQUESTS, 1u << 20);
-    lc_page_home(&out);
-    CHECK_CONTAINS(lc_buf_str(&out), "state engine for AI agents");
-    CHECK_CONTAINS(lc_buf_str(&out), loci_version());
-    CHECK_CONTAINS(lc_buf_str(&out), "href=\"/docs\"");
-    lc_buf_clear(&out);
-}
-
-TEST(pages, text_is_escaped)
-{
-    lc_buf out;
-
-    lc_buf_init(&out, fresh_heap(), LOCI_MEM_REQUESTS, 1u << 20);
-    lc_html_text(&out, "<a b=\"c\">&'");
-    lc_html_prose(&out, " `x<y` `z");
-    CHECK_STR_EQ(lc_buf_str(&out), "&lt;a b=&quot;c&quot;&gt;&amp;&#39; <code>x&lt;y</code> "
-                                   "<code>z</code>");
-    lc_buf_clear(&out);
 }
