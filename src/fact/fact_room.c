@@ -13,22 +13,27 @@
 #include "store/problems.h"
 
 #define FACT_COLUMNS                                                                               \
-    {"id", 't', false}, {"seq", 'i', false}, {"key", 't', false}, {"value", 't', false},           \
-        {"source", 't', true}, {"authority", 't', false}, {"authority_rank", 'i', false},          \
-        {"trust", 't', false}, {"memory_type", 't', false}, {"scope", 't', false},                 \
-        {"scope_id", 't', false}, {"persona_id", 't', false}, {"observed_at", 'i', false},         \
-        {"recorded_at", 'i', false}, {"valid_until", 'i', true}, {"is_constraint", 'i', false},    \
-        {"constraint_type", 't', true}, {"min_read", 't', true}, {"min_read_rank", 'i', true},     \
-        {"min_write", 't', true}, {"min_write_rank", 'i', true},                                   \
-        {"required_permission", 't', true}, {"is_multi", 'i', false},                              \
-        {"needs_review", 'i', false}, {"has_derived", 'i', false}, {"supersedes", 't', true},      \
+    LC_COLUMN("id", 't'), LC_COLUMN("seq", 'i'), LC_COLUMN("key", 't'), LC_COLUMN("value", 't'),   \
+        LC_COLUMN_OR_NULL("source", 't'), LC_COLUMN("authority", 't'),                             \
+        LC_COLUMN("authority_rank", 'i'), LC_COLUMN("trust", 't'), LC_COLUMN("memory_type", 't'),  \
+        LC_COLUMN("scope", 't'), LC_COLUMN("scope_id", 't'), LC_COLUMN("persona_id", 't'),         \
+        LC_COLUMN("observed_at", 'i'), LC_COLUMN("recorded_at", 'i'),                              \
+        LC_COLUMN_OR_NULL("valid_until", 'i'), LC_COLUMN("is_constraint", 'i'),                    \
+        LC_COLUMN_OR_NULL("constraint_type", 't'), LC_COLUMN_OR_NULL("min_read", 't'),             \
+        LC_COLUMN_OR_NULL("min_read_rank", 'i'), LC_COLUMN_OR_NULL("min_write", 't'),              \
+        LC_COLUMN_OR_NULL("min_write_rank", 'i'), LC_COLUMN_OR_NULL("required_permission", 't'),   \
+        LC_COLUMN("is_multi", 'i'), LC_COLUMN("needs_review", 'i'), LC_COLUMN("has_derived", 'i'), \
+        LC_COLUMN_OR_NULL("supersedes", 't'),                                                      \
     {                                                                                              \
         "depends_on", 't', true                                                                    \
     }
 
 static const lc_column current_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, FACT_COLUMNS,
-    {"place", 'i', false},     {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    FACT_COLUMNS,
+    LC_COLUMN("place", 'i'),
+    {0},
 };
 
 /* The key of a fact comes before its place: one look shows where it has facts. Places other than
@@ -50,10 +55,16 @@ static const lc_table current_table = {
 };
 
 static const lc_column past_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false},      FACT_COLUMNS,
-    {"standing", 't', false},  {"superseded_by", 't', true}, {"ended_at", 'i', true},
-    {"contests", 't', true},   {"reason", 't', true},        {"ended_seq", 'i', false},
-    {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    FACT_COLUMNS,
+    LC_COLUMN("standing", 't'),
+    LC_COLUMN_OR_NULL("superseded_by", 't'),
+    LC_COLUMN_OR_NULL("ended_at", 'i'),
+    LC_COLUMN_OR_NULL("contests", 't'),
+    LC_COLUMN_OR_NULL("reason", 't'),
+    LC_COLUMN("ended_seq", 'i'),
+    {0},
 };
 
 static const lc_index past_indexes[] = {
@@ -72,8 +83,8 @@ static const lc_table past_table = {
 };
 
 static const lc_column edge_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, {"on_id", 't', false},
-    {"id", 't', false},        {"seq", 'i', false},     {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'), LC_COLUMN("user_id", 't'), LC_COLUMN("on_id", 't'),
+    LC_COLUMN("id", 't'),        LC_COLUMN("seq", 'i'),     {0},
 };
 
 static const lc_index edge_indexes[] = {
@@ -90,8 +101,13 @@ static const lc_table edges_table = {
 };
 
 static const lc_column flag_columns[] = {
-    {"tenant_id", 't', false},  {"user_id", 't', false},   {"id", 't', false}, {"seq", 'i', false},
-    {"flagged_at", 'i', false}, {"cleared_at", 'i', true}, {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("id", 't'),
+    LC_COLUMN("seq", 'i'),
+    LC_COLUMN("flagged_at", 'i'),
+    LC_COLUMN_OR_NULL("cleared_at", 'i'),
+    {0},
 };
 
 static const lc_table flags_table = {

@@ -16,9 +16,9 @@
 #define FORMER_BYTES_MAX 1024 /* Of one former value. */
 
 static const lc_column columns[] = {
-    {"tenant_id", 't', false},   {"user_id", 't', false}, {"key", 't', false},
-    {"persona_id", 't', false},  {"value", 't', false},   {"observed_at", 'i', false},
-    {"recorded_at", 'i', false}, {"former", 't', false},  {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),   LC_COLUMN("user_id", 't'), LC_COLUMN("key", 't'),
+    LC_COLUMN("persona_id", 't'),  LC_COLUMN("value", 't'),   LC_COLUMN("observed_at", 'i'),
+    LC_COLUMN("recorded_at", 'i'), LC_COLUMN("former", 't'),  {0},
 };
 
 const lc_table lc_environment_table = {

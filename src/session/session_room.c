@@ -14,12 +14,22 @@
 #include "store/problems.h"
 
 static const lc_column session_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false},     {"id", 't', false},
-    {"seq", 'i', false},       {"external_id", 't', true},  {"persona_id", 't', false},
-    {"state", 't', false},     {"opened_at", 'i', false},   {"ended_at", 'i', true},
-    {"end_reason", 't', true}, {"user_name", 't', true},    {"authority", 't', true},
-    {"department", 't', true}, {"organization", 't', true}, {"permissions", 't', true},
-    {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("id", 't'),
+    LC_COLUMN("seq", 'i'),
+    LC_COLUMN_OR_NULL("external_id", 't'),
+    LC_COLUMN("persona_id", 't'),
+    LC_COLUMN("state", 't'),
+    LC_COLUMN("opened_at", 'i'),
+    LC_COLUMN_OR_NULL("ended_at", 'i'),
+    LC_COLUMN_OR_NULL("end_reason", 't'),
+    LC_COLUMN_OR_NULL("user_name", 't'),
+    LC_COLUMN_OR_NULL("authority", 't'),
+    LC_COLUMN_OR_NULL("department", 't'),
+    LC_COLUMN_OR_NULL("organization", 't'),
+    LC_COLUMN_OR_NULL("permissions", 't'),
+    {0},
 };
 
 static const lc_index session_indexes[] = {
@@ -38,10 +48,18 @@ static const lc_table sessions_table = {
 };
 
 static const lc_column message_columns[] = {
-    {"tenant_id", 't', false},   {"user_id", 't', false},     {"id", 't', false},
-    {"seq", 'i', false},         {"session_id", 't', false},  {"role", 't', false},
-    {"speaker", 't', true},      {"body", 't', false},        {"persona_id", 't', false},
-    {"observed_at", 'i', false}, {"recorded_at", 'i', false}, {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("id", 't'),
+    LC_COLUMN("seq", 'i'),
+    LC_COLUMN("session_id", 't'),
+    LC_COLUMN("role", 't'),
+    LC_COLUMN_OR_NULL("speaker", 't'),
+    LC_COLUMN("body", 't'),
+    LC_COLUMN("persona_id", 't'),
+    LC_COLUMN("observed_at", 'i'),
+    LC_COLUMN("recorded_at", 'i'),
+    {0},
 };
 
 static const lc_index message_indexes[] = {
@@ -59,8 +77,11 @@ static const lc_table messages_table = {
 };
 
 static const lc_column activity_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, {"session_id", 't', false},
-    {"last_at", 'i', false},   {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("session_id", 't'),
+    LC_COLUMN("last_at", 'i'),
+    {0},
 };
 
 static const lc_table activity_table = {

@@ -6,9 +6,14 @@
 #include "base/str.h"
 
 static const lc_column columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, {"session_id", 't', false},
-    {"key", 't', false},       {"value", 't', false},   {"created_at", 'i', false},
-    {"expires_at", 'i', true}, {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("session_id", 't'),
+    LC_COLUMN("key", 't'),
+    LC_COLUMN("value", 't'),
+    LC_COLUMN("created_at", 'i'),
+    LC_COLUMN_OR_NULL("expires_at", 'i'),
+    {0},
 };
 
 const lc_table lc_working_table = {

@@ -15,6 +15,7 @@
 #include "base/buf.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 typedef struct lc_tx lc_tx;
 typedef struct lc_event lc_event;
@@ -26,11 +27,78 @@ typedef enum lc_table_class {
     LC_TABLE_OPERATIONAL
 } lc_table_class;
 
+/* What the member of a struct is, and what it is in JSON. */
+typedef enum lc_type {
+    LC_TYPE_NONE,    /* No member: the statement supplies the value (tenant_id, user_id). */
+    LC_TYPE_STRING,  /* loci_str */
+    LC_TYPE_INTEGER, /* int64_t */
+    LC_TYPE_NUMBER,  /* double */
+    LC_TYPE_BOOLEAN, /* bool; 0 or 1 in the table. */
+    LC_TYPE_TIME,    /* int64_t, microseconds; RFC 3339 text in JSON. */
+    LC_TYPE_RANK,    /* int; see LC_COL_RANKED. */
+    LC_TYPE_ENUM,    /* A C enum; the table has the word of `choices` at its number. */
+    LC_TYPE_STRINGS, /* loci_str with a JSON array of strings. */
+    LC_TYPE_OBJECT,  /* loci_str with a JSON object. */
+    LC_TYPE_ANY      /* loci_str with any JSON value. */
+} lc_type;
+
+/* lc_column.flags. A default is the column's `absent` or "", its `none`, or false. */
+#define LC_COL_NULL 1u       /* May be NULL in the table, and is when it has its default. */
+#define LC_COL_REFS 2u       /* A member of the event's refs, left out when it has its default. */
+#define LC_COL_PAYLOAD 4u    /* A member of the event's payload, left out likewise. */
+#define LC_COL_CODED 8u      /* In the event also with its default; refs without it are corrupt. */
+#define LC_COL_EVENT 16u     /* The event's own seq (integer) or recorded_at (time), not in JSON. */
+#define LC_COL_SINCE 32u     /* A time that is the event's recorded_at when the payload has none. */
+#define LC_COL_RANKED 64u    /* A string, in the payload ["word", n]: n is the next column. */
+#define LC_COL_SHOWN 128u    /* In answers, left out when it has its default. */
+#define LC_COL_REQUIRED 256u /* In every answer. */
+#define LC_COL_LAST 512u     /* In answers behind all other members. */
+#define LC_COL_PART 1024u    /* Only in some tables of the record: see lc_row_type.without. */
+
+/* A column of a table; also a member of a struct and of JSON (store/row.h), which is why everything
+ * about it is said here once. Made with LC_COLUMN() and its like below. */
 typedef struct lc_column {
     const char *name;
-    char kind;     /* i int64, f double, t text, b bytes */
-    bool nullable; /* Columns are NOT NULL unless said. */
+    char kind;     /* i int64, f double, t text, b bytes; 0 = not stored, only in answers. */
+    bool nullable; /* Columns are NOT NULL unless set. */
+    lc_type type;
+    size_t offset; /* Of the member in its struct. */
+    unsigned flags;
+    int64_t none;        /* The integer or time that means none. */
+    const char *absent;  /* The text that an event leaves out; NULL = none. */
+    const char *json;    /* Name in events and answers; NULL = `name`. */
+    const char *shown;   /* Name in answers; NULL = as in events. */
+    const char *choices; /* "a|b|c", or NULL = any value. */
+    const char *help;    /* What it is, for people who read the answer. */
 } lc_column;
+
+/* A column without a member. */
+#define LC_COLUMN(column, letter)                                                                  \
+    {                                                                                              \
+        .name = (column), .kind = (letter)                                                         \
+    }
+#define LC_COLUMN_OR_NULL(column, letter)                                                          \
+    {                                                                                              \
+        .name = (column), .kind = (letter), .nullable = true                                       \
+    }
+/* A column with a member of `record`. Behind the flags: any further members of lc_column. */
+#define LC_MEMBER(letter, of_type, record, member, column, with, ...)                              \
+    {                                                                                              \
+        .name = (column), .kind = (letter), .nullable = ((with)&LC_COL_NULL) != 0,                 \
+        .type = (of_type), .offset = offsetof(record, member), .flags = (with), __VA_ARGS__        \
+    }
+#define LC_STRING_COLUMN(...) LC_MEMBER('t', LC_TYPE_STRING, __VA_ARGS__)
+#define LC_INTEGER_COLUMN(...) LC_MEMBER('i', LC_TYPE_INTEGER, __VA_ARGS__)
+#define LC_NUMBER_COLUMN(...) LC_MEMBER('f', LC_TYPE_NUMBER, __VA_ARGS__)
+#define LC_BOOLEAN_COLUMN(...) LC_MEMBER('i', LC_TYPE_BOOLEAN, __VA_ARGS__)
+#define LC_TIME_COLUMN(...) LC_MEMBER('i', LC_TYPE_TIME, __VA_ARGS__)
+#define LC_RANK_COLUMN(...) LC_MEMBER('i', LC_TYPE_RANK, __VA_ARGS__)
+#define LC_ENUM_COLUMN(...) LC_MEMBER('t', LC_TYPE_ENUM, __VA_ARGS__)
+#define LC_STRINGS_COLUMN(...) LC_MEMBER('t', LC_TYPE_STRINGS, __VA_ARGS__)
+#define LC_OBJECT_COLUMN(...) LC_MEMBER('t', LC_TYPE_OBJECT, __VA_ARGS__)
+#define LC_ANY_COLUMN(...) LC_MEMBER('t', LC_TYPE_ANY, __VA_ARGS__)
+/* A member that is computed for answers. */
+#define LC_COMPUTED(of_type, ...) LC_MEMBER(0, of_type, __VA_ARGS__)
 
 typedef struct lc_index {
     const char *name;    /* Without the table's: "slot" becomes facts_slot. */

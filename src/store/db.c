@@ -7,12 +7,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "store/row.h"
 
 /* A wrong kind would be stored as it is by SQLite and refused, or worse cast, by PostgreSQL. */
 static void check_args(const lc_sql *sql, const lc_arg *args)
 {
-    for (size_t i = 0; sql->params[i] != '\0'; i++)
-        LC_ASSERT(args[i].kind == 0 || args[i].kind == sql->params[i]);
+    char kinds[LC_SQL_KINDS_MAX + 1];
+    const char *params = lc_sql_params(sql, kinds);
+
+    for (size_t i = 0; params[i] != '\0'; i++)
+        LC_ASSERT(args[i].kind == 0 || args[i].kind == params[i]);
 }
 
 loci_status lc_tx_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, loci_error *err)
@@ -53,7 +57,10 @@ loci_status lc_tx_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_row
 {
     LC_ASSERT(sql->columns != NULL);
     check_args(sql, args);
-    *out = (lc_rows){.tx = tx, .sql = sql, .column_count = (int)strlen(sql->columns)};
+    *out = (lc_rows){.tx = tx, .sql = sql};
+    if (sql->row != NULL)
+        out->row_columns = (int)lc_row_width(sql->row);
+    out->column_count = out->row_columns + (int)strlen(sql->columns);
     return tx->db->driver->query(tx, sql, args, out, err);
 }
 
@@ -111,28 +118,29 @@ bool lc_rows_next(lc_rows *rows, loci_status *out_status, loci_error *err)
     return rows->tx->db->driver->next(rows, out_status, err);
 }
 
-static void check_column(const lc_rows *rows, int column, char kind)
+/* The kinds of the columns of {row} are those of its members: lc_row_read() asks for no others. */
+static void check_column(const lc_rows *rows, int column, const char *kinds)
 {
     LC_ASSERT(column >= 0 && column < rows->column_count);
-    LC_ASSERT(rows->sql->columns[column] == kind);
+    if (column >= rows->row_columns)
+        LC_ASSERT(strchr(kinds, rows->sql->columns[column - rows->row_columns]) != NULL);
 }
 
 int64_t lc_rows_i64(const lc_rows *rows, int column)
 {
-    check_column(rows, column, 'i');
+    check_column(rows, column, "i");
     return rows->tx->db->driver->column_i64(rows, column);
 }
 
 double lc_rows_f64(const lc_rows *rows, int column)
 {
-    check_column(rows, column, 'f');
+    check_column(rows, column, "f");
     return rows->tx->db->driver->column_f64(rows, column);
 }
 
 loci_str lc_rows_str(const lc_rows *rows, int column)
 {
-    LC_ASSERT(column >= 0 && column < rows->column_count);
-    LC_ASSERT(rows->sql->columns[column] == 't' || rows->sql->columns[column] == 'b');
+    check_column(rows, column, "tb");
     return rows->tx->db->driver->column_str(rows, column);
 }
 

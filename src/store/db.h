@@ -23,10 +23,15 @@
 
 #include <stdbool.h>
 
+typedef struct lc_row_type lc_row_type;
+
 typedef struct lc_sql {
     const char *text;    /* In the common subset. */
     const char *params;  /* One letter a parameter: i f t b; "" = none. */
     const char *columns; /* The same for the answer; NULL = it answers no rows. */
+    /* What {row} in the text stands for (store/row.h), or NULL. Of a query its columns come before
+     * `columns`, of any other statement its parameters follow `params`. */
+    const lc_row_type *row;
 } lc_sql;
 
 typedef struct lc_arg {
@@ -100,7 +105,8 @@ typedef struct lc_rows {
     const lc_sql *sql;
     void *statement; /* The driver's. NULL = nothing to end. */
     int column_count;
-    int place; /* The driver's. */
+    int row_columns; /* Those of {row}, which come first. */
+    int place;       /* The driver's. */
 } lc_rows;
 
 /* What every driver's transaction begins with. */
@@ -286,8 +292,14 @@ loci_status lc_db_write_one(lc_db *db, int64_t timeout_ms, lc_tx_body *body, voi
                             loci_error *err);
 void lc_db_close(lc_db *db); /* NULL is fine. */
 
-/* Rewrites `$n` to `?n` and, for a shadow, projection tables to their `__new` twins, outside
- * quotes. Drivers call it when they prepare. */
+/* The kinds of all parameters of a statement and of all columns of its answer, those of {row}
+ * included; `out` is used when there are such. */
+#define LC_SQL_KINDS_MAX 64
+const char *lc_sql_params(const lc_sql *sql, char out[LC_SQL_KINDS_MAX + 1]);
+const char *lc_sql_columns(const lc_sql *sql, char out[LC_SQL_KINDS_MAX + 1]);
+
+/* Expands {row} and its like (store/row.h), rewrites `$n` to `?n` and, for a shadow, projection
+ * tables to their `__new` twins, outside quotes. Drivers call it when they prepare. */
 void lc_sql_rewrite(lc_buf *out, const lc_sql *sql, const lc_catalogue *catalogue,
                     lc_dialect dialect, bool is_shadow);
 

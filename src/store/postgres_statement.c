@@ -127,7 +127,8 @@ static bool is_of_kind(Oid type, char kind)
 /* What a statement says it answers must be what it does: a bug of ours otherwise. */
 static void check_columns(lc_pg *db, lc_pg_statement *statement, const PGresult *result)
 {
-    const char *columns = statement->key.sql->columns;
+    char kinds[LC_SQL_KINDS_MAX + 1];
+    const char *columns = lc_sql_columns(statement->key.sql, kinds);
 
     if (statement->is_checked)
         return;
@@ -295,12 +296,14 @@ static Oid type_of(char kind)
 static loci_status send_prepare(lc_pg *db, lc_pg_statement *statement, loci_error *err)
 {
     const lc_sql *sql = statement->key.sql;
-    int count = (int)strlen(sql->params);
+    char kinds[LC_SQL_KINDS_MAX + 1];
+    const char *params = lc_sql_params(sql, kinds);
+    int count = (int)strlen(params);
     Oid types[PARAMS_MAX];
 
     LC_ASSERT(count <= PARAMS_MAX);
     for (int i = 0; i < count; i++)
-        types[i] = type_of(sql->params[i]);
+        types[i] = type_of(params[i]);
     lc_buf_reset(&db->text);
     lc_sql_rewrite(&db->text, sql, db->db.catalogue, LC_DIALECT_POSTGRES,
                    statement->key.is_shadow != 0);
@@ -359,7 +362,8 @@ loci_status lc_pg_send(lc_pg *db, const lc_sql *sql, bool is_shadow, const lc_ar
                        lc_pg_answer_kind kind, loci_error *err)
 {
     lc_pg_statement *statement = NULL;
-    int count = (int)strlen(sql->params);
+    char kinds[LC_SQL_KINDS_MAX + 1];
+    int count = (int)strlen(lc_sql_params(sql, kinds));
     loci_status status;
     values v;
 

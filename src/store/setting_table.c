@@ -5,10 +5,11 @@
 #include "base/str.h"
 
 static const lc_column columns[] = {
-    {"tenant_id", 't', false},                         /* "" = for the whole store. */
-    {"name", 't', false},       {"value", 't', false}, /* JSON. */
-    {"updated_at", 'i', false}, /* Domain time; for people, nothing depends on it. */
-    {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'), /* "" = for the whole store. */
+    LC_COLUMN("name", 't'),
+    LC_COLUMN("value", 't'),      /* JSON. */
+    LC_COLUMN("updated_at", 'i'), /* Domain time; for people, nothing depends on it. */
+    {0},
 };
 
 const lc_table lc_settings_table = {

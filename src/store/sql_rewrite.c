@@ -5,7 +5,8 @@
  * name of each projection gets its suffix, so that a room's apply needs no second copy of its
  * statements; the catalogue check keeps columns from having such names. Quotes and comments pass
  * through untouched, but for one comment: what only PostgreSQL has a word for, because SQLite has
- * one writer at a time anyway, is uncommented for it.
+ * one writer at a time anyway, is uncommented for it. Braces stand for the columns of a record: see
+ * row.h.
  */
 #include "store/db.h"
 
@@ -13,6 +14,7 @@
 
 #include "base/assert.h"
 #include "base/str.h"
+#include "store/row.h"
 
 #define PARAMS_MAX 64
 
@@ -108,6 +110,9 @@ void lc_sql_rewrite(lc_buf *out, const lc_sql *sql, const lc_catalogue *catalogu
             at = skip_comment(at);
         } else if (*at == '$') {
             at = rewrite_param(out, at, dialect, &highest);
+            continue;
+        } else if (*at == '{') {
+            at = lc_row_expand(out, sql, at, catalogue, dialect);
             continue;
         } else if (is_word(*at)) {
             while (is_word(*at))

@@ -61,6 +61,7 @@ int lc_sqlite_run_control(lc_sqlite *db, lc_sqlite_control control)
 static loci_status prepare(lc_sqlite *db, lc_sqlite_statement *statement, loci_error *err)
 {
     const lc_sql *sql = statement->key.sql;
+    char kinds[LC_SQL_KINDS_MAX + 1];
     loci_status status;
     int code;
 
@@ -74,9 +75,10 @@ static loci_status prepare(lc_sqlite *db, lc_sqlite_statement *statement, loci_e
                               SQLITE_PREPARE_PERSISTENT, &statement->handle, NULL);
     if (code != SQLITE_OK)
         return lc_sqlite_fail(db, code, err);
-    LC_ASSERT(sqlite3_bind_parameter_count(statement->handle) == (int)strlen(sql->params));
+    LC_ASSERT(sqlite3_bind_parameter_count(statement->handle) ==
+              (int)strlen(lc_sql_params(sql, kinds)));
     LC_ASSERT(sqlite3_column_count(statement->handle) ==
-              (sql->columns == NULL ? 0 : (int)strlen(sql->columns)));
+              (sql->columns == NULL ? 0 : (int)strlen(lc_sql_columns(sql, kinds))));
     return LOCI_OK;
 }
 
@@ -147,7 +149,8 @@ static int bind_one(sqlite3_stmt *statement, int place, const lc_arg *arg)
 static loci_status bind(lc_sqlite *db, lc_sqlite_statement *statement, const lc_arg *args,
                         loci_error *err)
 {
-    const char *params = statement->key.sql->params;
+    char kinds[LC_SQL_KINDS_MAX + 1];
+    const char *params = lc_sql_params(statement->key.sql, kinds);
 
     for (int i = 0; params[i] != '\0'; i++) {
         int code = bind_one(statement->handle, i + 1, &args[i]);

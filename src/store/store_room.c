@@ -11,10 +11,11 @@
 #include "store/vector.h"
 
 static const lc_column event_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, {"seq", 'i', false},
-    {"type", 't', false},      {"v", 'i', false},       {"recorded_at", 'i', false},
-    {"refs", 't', false},      {"payload", 't', false}, {"is_erased", 'i', false},
-    {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'), LC_COLUMN("user_id", 't'),
+    LC_COLUMN("seq", 'i'),       LC_COLUMN("type", 't'),
+    LC_COLUMN("v", 'i'),         LC_COLUMN("recorded_at", 'i'),
+    LC_COLUMN("refs", 't'),      LC_COLUMN("payload", 't'),
+    LC_COLUMN("is_erased", 'i'), {0},
 };
 
 static const lc_table events_table = {
@@ -25,10 +26,13 @@ static const lc_table events_table = {
 };
 
 static const lc_column head_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false},
-    {"seq", 'i', false},       {"recorded_at", 'i', false},
-    {"objects", 'i', false},   {"base_seq", 'i', false},
-    {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("seq", 'i'),
+    LC_COLUMN("recorded_at", 'i'),
+    LC_COLUMN("objects", 'i'),
+    LC_COLUMN("base_seq", 'i'),
+    {0},
 };
 
 static const lc_table heads_table = {
@@ -39,9 +43,13 @@ static const lc_table heads_table = {
 };
 
 static const lc_column request_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, {"request_id", 't', false},
-    {"args_hash", 'b', false}, {"answer", 't', false},  {"recorded_at", 'i', false},
-    {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("request_id", 't'),
+    LC_COLUMN("args_hash", 'b'),
+    LC_COLUMN("answer", 't'),
+    LC_COLUMN("recorded_at", 'i'),
+    {0},
 };
 
 static const lc_index request_indexes[] = {
@@ -58,9 +66,9 @@ static const lc_table requests_table = {
 };
 
 static const lc_column meta_columns[] = {
-    {"name", 't', false},
-    {"value", 't', false},
-    {NULL, 0, false},
+    LC_COLUMN("name", 't'),
+    LC_COLUMN("value", 't'),
+    {0},
 };
 
 static const lc_table meta_table = {
@@ -72,10 +80,10 @@ static const lc_table meta_table = {
 };
 
 static const lc_column rebuild_columns[] = {
-    {"tenant_id", 't', false},
-    {"user_id", 't', false},
-    {"seq", 'i', false},
-    {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("seq", 'i'),
+    {0},
 };
 
 /* How far a rebuild in progress has replayed each user. */

@@ -4,20 +4,20 @@
 #include "store/token_table.h"
 
 static const lc_column columns[] = {
-    {"id", 't', false},
-    {"tenant_id", 't', false},
-    {"name", 't', false},
-    {"secret_hash", 'b', false},
-    {"scopes", 'i', false}, /* LC_SCOPE_... */
-    {"user_id", 't', true},
-    {"persona_id", 't', true},
-    {"authority_max", 't', true},
-    {"trust_max", 't', true},
-    {"created_at", 'i', false}, /* This and the other times: the system's clock. */
-    {"expires_at", 'i', true},
-    {"revoked_at", 'i', true},
-    {"replaced_by", 't', true}, /* The token that a rotation put in its place. */
-    {NULL, 0, false},
+    LC_COLUMN("id", 't'),
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("name", 't'),
+    LC_COLUMN("secret_hash", 'b'),
+    LC_COLUMN("scopes", 'i'), /* LC_SCOPE_... */
+    LC_COLUMN_OR_NULL("user_id", 't'),
+    LC_COLUMN_OR_NULL("persona_id", 't'),
+    LC_COLUMN_OR_NULL("authority_max", 't'),
+    LC_COLUMN_OR_NULL("trust_max", 't'),
+    LC_COLUMN("created_at", 'i'), /* This and the other times: the system's clock. */
+    LC_COLUMN_OR_NULL("expires_at", 'i'),
+    LC_COLUMN_OR_NULL("revoked_at", 'i'),
+    LC_COLUMN_OR_NULL("replaced_by", 't'), /* The token that a rotation put in its place. */
+    {0},
 };
 
 static const lc_index indexes[] = {

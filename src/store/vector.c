@@ -12,8 +12,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "vectors are kept litt
 #define CONTENT_BYTES 16
 
 static const lc_column columns[] = {
-    {"tenant_id", 't', false},  {"user_id", 't', false}, {"content", 'b', false},
-    {"generation", 't', false}, {"vector", 'b', false},  {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),  LC_COLUMN("user_id", 't'), LC_COLUMN("content", 'b'),
+    LC_COLUMN("generation", 't'), LC_COLUMN("vector", 'b'),  {0},
 };
 
 const lc_table lc_vectors_table = {

@@ -10,8 +10,11 @@ int64_t fixture_domain_us;
 /* ---- Effects -------------------------------------------------------------------------------- */
 
 static const lc_column effect_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, {"name", 't', false},
-    {"times", 'i', false},     {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("name", 't'),
+    LC_COLUMN("times", 'i'),
+    {0},
 };
 
 static const lc_table effects_table = {

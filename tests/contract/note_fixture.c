@@ -17,9 +17,9 @@ _Atomic int64_t notes_now_us;
 /* ---- The room ------------------------------------------------------------------------------- */
 
 static const lc_column note_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, {"folder", 't', false},
-    {"id", 'i', false},        {"text", 't', true},     {"score", 'f', true},
-    {"body", 'b', true},       {"seq", 'i', false},     {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),    LC_COLUMN("user_id", 't'),      LC_COLUMN("folder", 't'),
+    LC_COLUMN("id", 'i'),           LC_COLUMN_OR_NULL("text", 't'), LC_COLUMN_OR_NULL("score", 'f'),
+    LC_COLUMN_OR_NULL("body", 'b'), LC_COLUMN("seq", 'i'),          {0},
 };
 static const lc_index note_indexes[] = {
     {"text", "tenant_id, user_id, text", "text is not null", false},
@@ -35,7 +35,7 @@ static const lc_table notes_table = {
 };
 
 static const lc_column count_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, {"written", 'i', false}, {NULL, 0, false}};
+    LC_COLUMN("tenant_id", 't'), LC_COLUMN("user_id", 't'), LC_COLUMN("written", 'i'), {0}};
 static const lc_table counts_table = {
     .name = "note_counts",
     .table_class = LC_TABLE_PROJECTION,

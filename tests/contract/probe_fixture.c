@@ -10,9 +10,14 @@
 /* ---- The room -------------------------------------------------------------------------------- */
 
 static const lc_column sample_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false},    {"id", 'i', false},
-    {"number", 'i', true},     {"real_number", 'f', true}, {"words", 't', true},
-    {"bytes", 'b', true},      {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("id", 'i'),
+    LC_COLUMN_OR_NULL("number", 'i'),
+    LC_COLUMN_OR_NULL("real_number", 'f'),
+    LC_COLUMN_OR_NULL("words", 't'),
+    LC_COLUMN_OR_NULL("bytes", 'b'),
+    {0},
 };
 static const lc_table samples_table = {
     .name = "samples",
@@ -22,8 +27,8 @@ static const lc_table samples_table = {
 };
 
 static const lc_column saying_columns[] = {
-    {"tenant_id", 't', false},   {"user_id", 't', false}, {"seq", 'i', false},
-    {"recorded_at", 'i', false}, {"payload", 't', false}, {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),   LC_COLUMN("user_id", 't'), LC_COLUMN("seq", 'i'),
+    LC_COLUMN("recorded_at", 'i'), LC_COLUMN("payload", 't'), {0},
 };
 static const lc_table sayings_table = {
     .name = "sayings",

@@ -399,7 +399,7 @@ TEST(fault, a_bug_at_open_is_an_answer)
         .name = "probe.said", .version = 1, .apply = apply_bug};
     static const lc_event_type *const broken_events[] = {&broken_type, NULL};
     static const lc_column columns[] = {
-        {"tenant_id", 't', false}, {"user_id", 't', false}, {"seq", 'i', false}, {NULL, 0, false}};
+        LC_COLUMN("tenant_id", 't'), LC_COLUMN("user_id", 't'), LC_COLUMN("seq", 'i'), {0}};
     static const lc_table table = {.name = "sayings",
                                    .table_class = LC_TABLE_PROJECTION,
                                    .columns = columns,

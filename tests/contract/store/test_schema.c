@@ -329,10 +329,13 @@ TEST(schema, processes_may_make_the_same_store_at_once)
 
 /* The same room with one more column, as a newer loci would have it. */
 static const lc_column wider_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false},
-    {"seq", 'i', false},       {"recorded_at", 'i', false},
-    {"payload", 't', false},   {"mood", 't', true},
-    {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("seq", 'i'),
+    LC_COLUMN("recorded_at", 'i'),
+    LC_COLUMN("payload", 't'),
+    LC_COLUMN_OR_NULL("mood", 't'),
+    {0},
 };
 static const lc_table wider_table = {
     .name = "sayings",

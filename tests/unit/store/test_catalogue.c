@@ -23,8 +23,8 @@ static loci_status upcast_nothing(loci_str payload, lc_buf *out, loci_error *err
 }
 
 static const lc_column note_columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, {"id", 't', false},
-    {"score", 'f', true},      {"body", 'b', true},     {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),     LC_COLUMN("user_id", 't'),      LC_COLUMN("id", 't'),
+    LC_COLUMN_OR_NULL("score", 'f'), LC_COLUMN_OR_NULL("body", 'b'), {0},
 };
 static const lc_index note_indexes[] = {
     {"score", "tenant_id, user_id, score desc", NULL, false},
@@ -104,8 +104,11 @@ TEST(catalogue, each_stops_where_the_visitor_says)
 static const char *fault_of_shape(const char *name, const char *column, const char *key)
 {
     lc_column columns[] = {
-        {"tenant_id", 't', false}, {"user_id", 't', false}, {"maybe", 't', true},
-        {column, 'i', false},      {NULL, 0, false},
+        LC_COLUMN("tenant_id", 't'),
+        LC_COLUMN("user_id", 't'),
+        LC_COLUMN_OR_NULL("maybe", 't'),
+        LC_COLUMN(column, 'i'),
+        {0},
     };
     lc_table table = {.name = name, .columns = columns, .key = key};
 
@@ -152,7 +155,7 @@ TEST(catalogue, keys_must_begin_with_the_owner_and_name_columns)
 
 TEST(catalogue, only_operational_tables_may_belong_to_nobody)
 {
-    static const lc_column columns[] = {{"name", 't', false}, {NULL, 0, false}};
+    static const lc_column columns[] = {LC_COLUMN("name", 't'), {0}};
     lc_table table = {.name = "flags", .columns = columns, .key = "name", .is_store_wide = true};
 
     table.table_class = LC_TABLE_OPERATIONAL;
@@ -237,8 +240,8 @@ static uint64_t shape_of(const lc_table *table)
 TEST(catalogue, shape_changes_with_everything_a_projection_is_made_of)
 {
     lc_column columns[] = {
-        {"tenant_id", 't', false}, {"user_id", 't', false}, {"id", 't', false},
-        {"score", 'f', true},      {"body", 'b', true},     {0},
+        LC_COLUMN("tenant_id", 't'),     LC_COLUMN("user_id", 't'),      LC_COLUMN("id", 't'),
+        LC_COLUMN_OR_NULL("score", 'f'), LC_COLUMN_OR_NULL("body", 'b'), {0},
     };
     lc_index indexes[] = {{"score", "tenant_id, user_id, score desc", NULL, false}, {0}};
     lc_table table = notes;

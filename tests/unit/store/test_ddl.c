@@ -4,8 +4,8 @@
 #include "store/catalogue.h"
 
 static const lc_column columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, {"seq", 'i', false},
-    {"score", 'f', true},      {"body", 'b', true},     {NULL, 0, false},
+    LC_COLUMN("tenant_id", 't'),     LC_COLUMN("user_id", 't'),      LC_COLUMN("seq", 'i'),
+    LC_COLUMN_OR_NULL("score", 'f'), LC_COLUMN_OR_NULL("body", 'b'), {0},
 };
 static const lc_index indexes[] = {
     {"score", "tenant_id, user_id, score desc", NULL, false},

@@ -6,8 +6,7 @@
 #include "base/assert.h"
 #include "store/db.h"
 
-static const lc_column columns[] = {
-    {"tenant_id", 't', false}, {"user_id", 't', false}, {NULL, 0, false}};
+static const lc_column columns[] = {LC_COLUMN("tenant_id", 't'), LC_COLUMN("user_id", 't'), {0}};
 static const lc_table facts = {.name = "facts",
                                .table_class = LC_TABLE_PROJECTION,
                                .columns = columns,

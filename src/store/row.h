@@ -1,0 +1,80 @@
+/* row.h - a struct, its row in a table, its part of an event and its part of an answer.
+ *
+ * A room declares a struct and one array of lc_column (store/catalogue.h), one line per member:
+ * where the member is, what type it has, and where else it appears. Everything that is the same for
+ * all members is done here from that array:
+ *
+ *     static const lc_column columns[] = {
+ *         LC_COLUMN("tenant_id", 't'), LC_COLUMN("user_id", 't'),
+ *         LC_STRING_COLUMN(lc_note, id, "id", LC_COL_REFS | LC_COL_CODED | LC_COL_REQUIRED),
+ *         LC_STRING_COLUMN(lc_note, text, "body", LC_COL_PAYLOAD | LC_COL_REQUIRED, .absent = "",
+ *                          .json = "text", .help = "What was noted"),
+ *         {0},
+ *     };
+ *     const lc_row_type lc_note_row = {columns};
+ *
+ * The same array is the table's. A record that is kept in several tables has an array of its own,
+ * in the order of its answers, and a test that compares it with the tables.
+ *
+ * In SQL, with lc_sql.row = &lc_note_row:
+ *
+ *     {row}       the columns: "select {row} from notes". A column that the table named directly
+ *                 behind it ("{row} from notes") does not have is read as NULL.
+ *     {n.row}     the same, each as n.id
+ *     {values}    their parameters, numbered behind those of lc_sql.params:
+ *                 "insert into notes (tenant_id, user_id, {row}) values ($1, $2, {values})"
+ *     {set}       "update notes set {set} where …": id = $3, … without the table's key
+ *     {excluded}  "on conflict (…) do update set {excluded}": the same from the refused row
+ *
+ * Text that was read is borrowed from the row and ends with it: lc_row_keep() moves all of it into
+ * an arena, lc_row_copy() into one block of the caller's.
+ */
+#ifndef LC_STORE_ROW_H
+#define LC_STORE_ROW_H
+
+#include "base/json.h"
+#include "store/event_json.h"
+
+#define LC_ROW_COLUMNS_MAX 40 /* Stored members of one record. */
+
+struct lc_row_type {
+    const lc_column *columns; /* Ends with {0}. Those without a member or a kind are passed over. */
+    unsigned without;         /* LC_COL_PART: without the columns of that flag. 0 = all. */
+};
+
+/* How many columns {row} stands for. */
+size_t lc_row_width(const lc_row_type *type);
+/* The arguments for {values} and {set}: lc_row_width() of them. */
+void lc_row_bind(const lc_row_type *type, const void *row, lc_arg *out);
+/* The current row of a statement that selects {row}. Members that are not selected get their
+ * default. */
+void lc_row_read(const lc_rows *rows, void *out);
+
+/* Moves all text into the arena; false when out of memory, and then `row` is as it was. */
+bool lc_row_keep(const lc_row_type *type, lc_arena *arena, void *row);
+/* Bytes of all text, at least 1: what lc_row_copy() needs. */
+size_t lc_row_bytes(const lc_row_type *type, const void *row);
+/* Moves all text to `to`. */
+void lc_row_copy(const lc_row_type *type, void *row, char *to);
+
+/* Writes the members that belong into the open object: `part` is LC_COL_REFS or LC_COL_PAYLOAD. */
+void lc_row_encode(const lc_row_type *type, const void *row, unsigned part, lc_json_writer *out);
+/* Reads a whole event back; what it does not have gets its default, also everything in the payload
+ * of an erased event. Text lives in the event or in `arena`. */
+loci_status lc_row_decode(const lc_row_type *type, const lc_event *event, lc_arena *arena,
+                          void *out, loci_error *err);
+/* The same for an event that is parsed already. */
+loci_status lc_row_decode_json(const lc_row_type *type, const lc_event *event,
+                               const lc_event_json *json, lc_arena *arena, void *out,
+                               loci_error *err);
+
+/* Writes the members that answers show into the open object. */
+void lc_row_put(const lc_row_type *type, const void *row, lc_json_writer *out);
+/* What a column is called in answers. */
+const char *lc_column_shown_name(const lc_column *column);
+
+/* For lc_sql_rewrite(): appends what the braces at `at` stand for and returns where they end. */
+const char *lc_row_expand(lc_buf *out, const lc_sql *sql, const char *at,
+                          const lc_catalogue *catalogue, lc_dialect dialect);
+
+#endif /* LC_STORE_ROW_H */
