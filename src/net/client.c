@@ -8,9 +8,13 @@
  * connection, so what was judged is what is spoken to. A connection that is used again was judged
  * when it was opened; when the rules of a call differ from those of the call before, all
  * connections are dropped first. curl takes its own memory; bodies are ours and bounded.
+ *
+ * libcurl is loaded with the first client: it brings some twenty shared libraries along (TLS,
+ * Kerberos, LDAP, HTTP/2).
  */
 #include "net/client.h"
 
+#include <curl/curl.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -20,17 +24,62 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/library.h"
 #include "base/str.h"
-#include "net/curl_library.h"
 
 #define CONNECT_TIMEOUT_MS 10000
 #define LOOK_MS 100 /* How often the caller is asked whether to go on. */
 #define ORIGIN_BYTES 300
 #define KEY_BYTES_MAX 4096
 
+/* Calls through the table bypass the type checks of curl's macros: pass a `long` where an option
+ * takes one. */
+#define CURL_FUNCTIONS(X)                                                                          \
+    X(global_init)                                                                                 \
+    X(global_cleanup)                                                                              \
+    X(free)                                                                                        \
+    X(getdate)                                                                                     \
+    X(url)                                                                                         \
+    X(url_set)                                                                                     \
+    X(url_get)                                                                                     \
+    X(url_cleanup)                                                                                 \
+    X(slist_append)                                                                                \
+    X(slist_free_all)                                                                              \
+    X(easy_init)                                                                                   \
+    X(easy_setopt)                                                                                 \
+    X(easy_getinfo)                                                                                \
+    X(easy_header)                                                                                 \
+    X(easy_strerror)                                                                               \
+    X(easy_cleanup)                                                                                \
+    X(multi_init)                                                                                  \
+    X(multi_setopt)                                                                                \
+    X(multi_add_handle)                                                                            \
+    X(multi_remove_handle)                                                                         \
+    X(multi_perform)                                                                               \
+    X(multi_poll)                                                                                  \
+    X(multi_info_read)                                                                             \
+    X(multi_cleanup)
+
+typedef struct curl_table {
+#define CURL_MEMBER(name) __typeof__(curl_##name) *name;
+    CURL_FUNCTIONS(CURL_MEMBER)
+#undef CURL_MEMBER
+} curl_table;
+
+static loci_status load_curl(curl_table *out, loci_error *err)
+{
+#define CURL_NAME(name) "curl_" #name,
+    static const char *const names[] = {CURL_FUNCTIONS(CURL_NAME) NULL};
+#undef CURL_NAME
+    static const lc_library library = {"libcurl.so.4", "a model provider", "libcurl4", "curl 7.85",
+                                       names};
+
+    return lc_library_load(&library, out, err);
+}
+
 struct lc_net_client {
     lc_env *env;
-    lc_curl curl;
+    curl_table curl;
     CURLM *multi;
     unsigned rules; /* RULE_... that its connections were opened under. */
 };
@@ -58,7 +107,7 @@ typedef struct transfer {
 /* One call. */
 struct exchange {
     lc_net_client *client;
-    const lc_curl *curl; /* The client's. */
+    const curl_table *curl; /* The client's. */
     const lc_net_terms *terms;
     unsigned rules;
     char origin[ORIGIN_BYTES]; /* "https://host:port", for messages. */
@@ -179,7 +228,7 @@ static bool read_seconds(loci_str text, int64_t *out)
     return true;
 }
 
-int64_t lc_net_retry_after_ms(const lc_curl *curl, const char *value, int64_t now_us)
+int64_t lc_net_retry_after_ms(const lc_net_client *client, const char *value, int64_t now_us)
 {
     loci_str text = lc_str_trim(loci_str_of(value));
     int64_t seconds, wait_ms;
@@ -188,7 +237,7 @@ int64_t lc_net_retry_after_ms(const lc_curl *curl, const char *value, int64_t no
     if (read_seconds(text, &seconds)) {
         wait_ms = seconds * 1000;
     } else {
-        at = curl->getdate(value, NULL);
+        at = client->curl.getdate(value, NULL);
         if (at < 0)
             return -1;
         wait_ms = ((int64_t)at * 1000000 - now_us) / 1000;
@@ -208,7 +257,7 @@ loci_status lc_net_client_open(lc_env *env, lc_net_client **out, loci_error *err
     if (client == NULL)
         return lc_fail_memory(err);
     client->env = env;
-    status = lc_curl_load(&client->curl, err);
+    status = load_curl(&client->curl, err);
     /* Reference counted, and thread-safe since 7.84. */
     if (status == LOCI_OK && client->curl.global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
         status = lc_fail(err, LOCI_ERESOURCE, "libcurl cannot be initialised");
@@ -231,7 +280,7 @@ void lc_net_client_close(lc_net_client *client)
 
 /* ---- Before anything is sent ----------------------------------------------------------------- */
 
-static bool has_part(const lc_curl *curl, CURLU *url, CURLUPart part)
+static bool has_part(const curl_table *curl, CURLU *url, CURLUPart part)
 {
     char *text = NULL;
     bool has = curl->url_get(url, part, &text, 0) == CURLUE_OK;
@@ -241,7 +290,7 @@ static bool has_part(const lc_curl *curl, CURLU *url, CURLUPart part)
 }
 
 /* Writes "https://host:port". */
-static bool put_origin(const lc_curl *curl, CURLU *url, char out[ORIGIN_BYTES])
+static bool put_origin(const curl_table *curl, CURLU *url, char out[ORIGIN_BYTES])
 {
     char *scheme = NULL, *host = NULL, *port = NULL;
     int bytes = -1;
@@ -257,7 +306,7 @@ static bool put_origin(const lc_curl *curl, CURLU *url, char out[ORIGIN_BYTES])
     return bytes > 0 && bytes < ORIGIN_BYTES;
 }
 
-static loci_status read_origin(const lc_curl *curl, const char *text, char out[ORIGIN_BYTES],
+static loci_status read_origin(const curl_table *curl, const char *text, char out[ORIGIN_BYTES],
                                loci_error *err)
 {
     CURLU *url = curl->url();
@@ -282,8 +331,8 @@ static loci_status read_origin(const lc_curl *curl, const char *text, char out[O
 loci_status lc_net_check_url(const char *url, loci_error *err)
 {
     char origin[ORIGIN_BYTES];
-    lc_curl curl;
-    loci_status status = lc_curl_load(&curl, err);
+    curl_table curl;
+    loci_status status = load_curl(&curl, err);
 
     return status == LOCI_OK ? read_origin(&curl, url, origin, err) : status;
 }
@@ -394,7 +443,7 @@ static long attempt_ms(const exchange *e, int64_t now_us)
 static bool set_options(transfer *t, int64_t now_us)
 {
     const exchange *e = t->of;
-    const lc_curl *curl = e->curl;
+    const curl_table *curl = e->curl;
     CURL *easy = t->easy;
     long ms = attempt_ms(e, now_us);
 
@@ -498,7 +547,7 @@ static int64_t pause_us(const transfer *t, CURLcode code)
 
     if (code == CURLE_OK &&
         t->of->curl->easy_header(t->easy, "Retry-After", 0, CURLH_HEADER, -1, &header) == CURLHE_OK)
-        asked_ms = lc_net_retry_after_ms(t->of->curl, header->value, lc_env_now_us(env));
+        asked_ms = lc_net_retry_after_ms(t->of->client, header->value, lc_env_now_us(env));
     return (asked_ms > wait_ms ? asked_ms : wait_ms) * 1000;
 }
 

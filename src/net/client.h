@@ -17,7 +17,6 @@
 #include "base/env.h"
 
 struct sockaddr;
-typedef struct lc_curl lc_curl;
 typedef struct lc_net_client lc_net_client;
 
 #define LC_NET_PARALLEL_MAX 4 /* Connections of one call. */
@@ -40,6 +39,7 @@ typedef struct lc_net_post {
     lc_buf *reply; /* Gets the body of the answer; its ceiling is that of the answer. */
 } lc_net_post;
 
+/* LOCI_EUNSUPPORTED if libcurl is not installed. */
 loci_status lc_net_client_open(lc_env *env, lc_net_client **out, loci_error *err);
 void lc_net_client_close(lc_net_client *client); /* NULL is fine. */
 
@@ -76,6 +76,6 @@ int64_t lc_net_backoff_ms(lc_random *random, int attempts);
 
 /* Pause that a header `Retry-After` asks for: seconds, or an HTTP date relative to `now_us`. At
  * most LC_NET_RETRY_AFTER_MS_MAX; 0 for a date in the past, -1 if the value is neither. */
-int64_t lc_net_retry_after_ms(const lc_curl *curl, const char *value, int64_t now_us);
+int64_t lc_net_retry_after_ms(const lc_net_client *client, const char *value, int64_t now_us);
 
 #endif /* LC_NET_CLIENT_H */

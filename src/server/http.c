@@ -21,13 +21,13 @@
  */
 #include "server/http.h"
 
-#include <microhttpd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/library.h"
 #include "base/settle.h"
 #include "base/str.h"
 #include "server/http_private.h"
@@ -47,14 +47,15 @@ static void on_connection(void *cls, struct MHD_Connection *mhd, void **context,
 
     if (code == MHD_CONNECTION_NOTIFY_STARTED)
         *context = lc_http_connection_open(
-            http, MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
+            http,
+            http->mhd.get_connection_info(mhd, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd);
     else if (*context != NULL)
         lc_http_connection_close(*context);
 }
 
-static lc_http_connection *connection_of(struct MHD_Connection *mhd)
+static lc_http_connection *connection_of(const lc_http *http, struct MHD_Connection *mhd)
 {
-    return MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
+    return http->mhd.get_connection_info(mhd, MHD_CONNECTION_INFO_SOCKET_CONTEXT)->socket_context;
 }
 
 void lc_http_adopt(lc_http *http, int fd)
@@ -62,7 +63,7 @@ void lc_http_adopt(lc_http *http, int fd)
     struct sockaddr address = {.sa_family = AF_UNIX};
 
     /* Closes the socket when it fails. */
-    (void)MHD_add_connection(http->daemon, fd, &address, sizeof address);
+    (void)http->mhd.add_connection(http->daemon, fd, &address, sizeof address);
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -83,9 +84,8 @@ static void cut_query(char *target)
 /* The request line as it was sent, before it is taken apart. */
 static void *note_target(void *cls, const char *target, struct MHD_Connection *mhd)
 {
-    lc_http_connection *connection = connection_of(mhd);
+    lc_http_connection *connection = connection_of(cls, mhd);
 
-    (void)cls;
     if (connection != NULL) {
         connection->target = target;
         connection->target_bytes = target == NULL ? 0 : strlen(target);
@@ -101,10 +101,9 @@ static void *note_target(void *cls, const char *target, struct MHD_Connection *m
 /* Names and values of the query are decoded; the path is left for the router to cut first. */
 static size_t decode_query(void *cls, struct MHD_Connection *mhd, char *text)
 {
-    lc_http_connection *connection = connection_of(mhd);
+    lc_http_connection *connection = connection_of(cls, mhd);
     size_t len = strlen(text);
 
-    (void)cls;
     if (connection == NULL || text == connection->target)
         return len;
     if (!lc_http_guard_decode(text, &len))
@@ -126,9 +125,11 @@ static enum MHD_Result collect(void *cls, enum MHD_ValueKind kind, const char *n
 static void read_head(struct MHD_Connection *mhd, const lc_http_connection *connection,
                       const char *method, const char *path, lc_http_incoming *in)
 {
+    const lc_http *http = connection->http;
+
     in->headers.count = in->queries.count = 0;
-    (void)MHD_get_connection_values_n(mhd, MHD_HEADER_KIND, collect, &in->headers);
-    (void)MHD_get_connection_values_n(mhd, MHD_GET_ARGUMENT_KIND, collect, &in->queries);
+    (void)http->mhd.get_connection_values_n(mhd, MHD_HEADER_KIND, collect, &in->headers);
+    (void)http->mhd.get_connection_values_n(mhd, MHD_GET_ARGUMENT_KIND, collect, &in->queries);
     in->path = loci_str_of(path);
     in->head = (lc_http_head){
         .method = loci_str_of(method),
@@ -138,51 +139,49 @@ static void read_head(struct MHD_Connection *mhd, const lc_http_connection *conn
         .fields = in->headers.list,
         .field_count = in->headers.count,
         .query_count = in->queries.count,
-        .bytes = MHD_get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)->header_size,
+        .bytes = http->mhd.get_connection_info(mhd, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE)
+                     ->header_size,
     };
 }
 
 /* ---- Replies --------------------------------------------------------------------------------- */
 
-const char *lc_http_title(int http_status)
-{
-    return MHD_get_reason_phrase_for((unsigned)http_status);
-}
-
-static void add_header(struct MHD_Response *response, const char *name, const char *value)
+static void add_header(const lc_http *http, struct MHD_Response *response, const char *name,
+                       const char *value)
 {
     /* Fails for a value with a line break: left out. */
     if (value != NULL)
-        (void)MHD_add_response_header(response, name, value);
+        (void)http->mhd.add_response_header(response, name, value);
 }
 
 /* Any thread. NULL when out of memory. */
 static struct MHD_Response *make_response(lc_http_request *request, const lc_http_reply *reply,
                                           loci_str body, bool is_gzip)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(
+    const lc_http *http = request->http;
+    struct MHD_Response *response = http->mhd.create_response_from_buffer(
         body.len, (void *)(uintptr_t)body.ptr, MHD_RESPMEM_PERSISTENT);
     char number[32];
 
     if (response == NULL)
         return NULL;
-    add_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
-    add_header(response, MHD_HTTP_HEADER_CACHE_CONTROL,
+    add_header(http, response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
+    add_header(http, response, MHD_HTTP_HEADER_CACHE_CONTROL,
                reply->cache_control == NULL ? "no-store" : reply->cache_control);
-    add_header(response, "X-Request-Id", request->id);
-    add_header(response, MHD_HTTP_HEADER_LOCATION, reply->location);
-    add_header(response, MHD_HTTP_HEADER_ALLOW, reply->allow);
-    add_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, reply->authenticate);
+    add_header(http, response, "X-Request-Id", request->id);
+    add_header(http, response, MHD_HTTP_HEADER_LOCATION, reply->location);
+    add_header(http, response, MHD_HTTP_HEADER_ALLOW, reply->allow);
+    add_header(http, response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, reply->authenticate);
     if (is_gzip) {
-        add_header(response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
-        add_header(response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
+        add_header(http, response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+        add_header(http, response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
     }
     if (reply->retry_after_s > 0) {
         (void)snprintf(number, sizeof number, "%lld", (long long)reply->retry_after_s);
-        add_header(response, MHD_HTTP_HEADER_RETRY_AFTER, number);
+        add_header(http, response, MHD_HTTP_HEADER_RETRY_AFTER, number);
     }
     if (atomic_load_explicit(&request->http->is_draining, memory_order_relaxed))
-        add_header(response, MHD_HTTP_HEADER_CONNECTION, "close");
+        add_header(http, response, MHD_HTTP_HEADER_CONNECTION, "close");
     return response;
 }
 
@@ -219,8 +218,8 @@ static enum MHD_Result queue(lc_http_request *request)
                       lc_http_now_ms() + limits->idle_timeout_ms +
                           (int64_t)(request->reply_bytes / REPLY_BYTES_PER_MS));
     lc_http_add(&request->http->bytes_out, (int64_t)request->reply_bytes);
-    result = MHD_queue_response(request->mhd, (unsigned)request->status, response);
-    MHD_destroy_response(response);
+    result = request->http->mhd.queue_response(request->mhd, (unsigned)request->status, response);
+    request->http->mhd.destroy_response(response);
     request->response = NULL;
     return result;
 }
@@ -288,7 +287,8 @@ static void ring(void *ctx)
     http->ringing += mhd != NULL;
     pthread_mutex_unlock(&http->lock);
     if (mhd != NULL)
-        MHD_resume_connection(mhd); /* Without the lock, for which the loop would have to wait. */
+        http->mhd.resume_connection(
+            mhd); /* Without the lock, for which the loop would have to wait. */
     pthread_mutex_lock(&http->lock);
     http->ringing -= mhd != NULL;
     is_last_owner = --http->owners == 0;
@@ -354,7 +354,7 @@ static void give(lc_http_request *request, const outcome *what)
     pthread_mutex_unlock(&http->lock);
     if (is_late) {
         if (what->response != NULL)
-            MHD_destroy_response(what->response);
+            http->mhd.destroy_response(what->response);
         if (what->stream != NULL)
             what->stream->close(what->stream->ctx);
     }
@@ -393,13 +393,13 @@ void lc_http_defer(lc_http_request *request)
 
 void lc_http_suspend(lc_http_request *request)
 {
-    MHD_suspend_connection(request->mhd);
+    request->http->mhd.suspend_connection(request->mhd);
     request->connection->asleep = request;
 }
 
 void lc_http_wake(lc_http_connection *connection)
 {
-    MHD_resume_connection(take_asleep(connection));
+    connection->http->mhd.resume_connection(take_asleep(connection));
 }
 
 /* False when an answer is there already, or everything ends. */
@@ -522,16 +522,18 @@ static void end_stream(lc_http_request *request)
 
 void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *stream)
 {
+    const lc_http *http = request->http;
     outcome what = {.status = MHD_HTTP_OK, .stream = stream};
     size_t chunk_bytes = 4096; /* Only for HTTP/1.0; chunks are as large as the pool allows. */
 
-    what.response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, chunk_bytes, read_stream,
-                                                      request, NULL);
+    what.response = http->mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, chunk_bytes,
+                                                            read_stream, request, NULL);
     if (what.response != NULL) {
-        add_header(what.response, MHD_HTTP_HEADER_CONTENT_TYPE, stream->content_type);
-        add_header(what.response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-        add_header(what.response, "X-Request-Id", request->id);
-        add_header(what.response, "X-Accel-Buffering", "no"); /* nginx would hold events back. */
+        add_header(http, what.response, MHD_HTTP_HEADER_CONTENT_TYPE, stream->content_type);
+        add_header(http, what.response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
+        add_header(http, what.response, "X-Request-Id", request->id);
+        add_header(http, what.response, "X-Accel-Buffering",
+                   "no"); /* nginx would hold events back. */
     }
     give(request, &what);
 }
@@ -548,7 +550,7 @@ static enum MHD_Result refuse(lc_http_request *request, const lc_http_verdict *v
 static enum MHD_Result begin(lc_http *http, struct MHD_Connection *mhd, const char *const *line,
                              void **context)
 {
-    lc_http_connection *connection = connection_of(mhd);
+    lc_http_connection *connection = connection_of(http, mhd);
     lc_http_incoming in;
     lc_http_verdict verdict;
     lc_http_request *request;
@@ -662,7 +664,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
                       lc_http_now_ms() + http->limits.idle_timeout_ms);
     lc_http_add(&http->ended, 1);
     if (request->response != NULL)
-        MHD_destroy_response(request->response);
+        http->mhd.destroy_response(request->response);
     request->response = NULL;
     if (request->is_deferred) {
         pthread_mutex_lock(&http->lock);
@@ -678,6 +680,17 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
 }
 
 /* ---- The loop -------------------------------------------------------------------------------- */
+
+static loci_status load_mhd(lc_mhd *out, loci_error *err)
+{
+#define LC_MHD_NAME(name) "MHD_" #name,
+    static const char *const names[] = {LC_MHD_FUNCTIONS(LC_MHD_NAME) NULL};
+#undef LC_MHD_NAME
+    static const lc_library library = {"libmicrohttpd.so.12", "a server", "libmicrohttpd12",
+                                       "libmicrohttpd 0.9.75", names};
+
+    return lc_library_load(&library, out, err);
+}
 
 loci_status lc_http_loop_start(lc_http *http, loci_error *err)
 {
@@ -700,11 +713,14 @@ loci_status lc_http_loop_start(lc_http *http, loci_error *err)
         {http->tcp.fd >= 0 ? MHD_OPTION_LISTEN_SOCKET : MHD_OPTION_END, http->tcp.fd, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
+    loci_status status = load_mhd(&http->mhd, err);
 
+    if (status != LOCI_OK)
+        return status;
     if (http->tcp.fd < 0)
         flags |= MHD_USE_NO_LISTEN_SOCKET;
-    http->daemon = MHD_start_daemon(flags, 0, NULL, NULL, on_request, http, MHD_OPTION_ARRAY,
-                                    options, MHD_OPTION_END);
+    http->daemon = http->mhd.start_daemon(flags, 0, NULL, NULL, on_request, http, MHD_OPTION_ARRAY,
+                                          options, MHD_OPTION_END);
     if (http->daemon == NULL)
         return lc_fail(err, LOCI_ERESOURCE, "the HTTP loop could not be started");
     return LOCI_OK;
@@ -713,11 +729,11 @@ loci_status lc_http_loop_start(lc_http *http, loci_error *err)
 void lc_http_loop_quiesce(lc_http *http)
 {
     if (http->daemon != NULL && http->tcp.fd >= 0)
-        (void)MHD_quiesce_daemon(http->daemon); /* Gives back the socket, which is ours. */
+        (void)http->mhd.quiesce_daemon(http->daemon); /* Gives back the socket, which is ours. */
 }
 
 void lc_http_loop_stop(lc_http *http)
 {
     if (http->daemon != NULL)
-        MHD_stop_daemon(http->daemon);
+        http->mhd.stop_daemon(http->daemon);
 }

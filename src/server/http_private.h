@@ -15,13 +15,10 @@
 #include "base/clock.h"
 #include "server/http.h"
 #include "server/http_guard.h"
+#include "server/microhttpd_library.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-
-struct MHD_Connection;
-struct MHD_Daemon;
-struct MHD_Response;
 
 typedef enum lc_http_phase {
     LC_HTTP_IDLE,   /* Nothing of the next request was seen. */
@@ -114,6 +111,7 @@ struct lc_http {
     void *ctx;
     lc_http_limits limits;
     lc_http_rules rules;
+    lc_mhd mhd;
     struct MHD_Daemon *daemon;
     lc_http_listener tcp; /* fd -1 without. */
     lc_http_unix unix_socket;

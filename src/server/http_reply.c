@@ -93,6 +93,42 @@ bool lc_gzip_pack(lc_arena *arena, loci_str body, loci_str *out)
 
 /* ---- Problem documents ----------------------------------------------------------------------- */
 
+const char *lc_http_title(int http_status)
+{
+    static const struct {
+        int http_status;
+        const char *title;
+    } titles[] = {
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {408, "Request Timeout"},
+        {409, "Conflict"},
+        {411, "Length Required"},
+        {413, "Content Too Large"},
+        {414, "URI Too Long"},
+        {415, "Unsupported Media Type"},
+        {421, "Misdirected Request"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {503, "Service Unavailable"},
+        {504, "Gateway Timeout"},
+        {505, "HTTP Version Not Supported"},
+        {507, "Insufficient Storage"},
+    };
+
+    for (size_t i = 0; i < sizeof titles / sizeof *titles; i++) {
+        if (titles[i].http_status == http_status)
+            return titles[i].title;
+    }
+    return "Unknown";
+}
+
 static bool is_taken(loci_str name)
 {
     static const char *const names[] = {"type", "title",      "status", "detail",

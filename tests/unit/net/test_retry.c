@@ -2,17 +2,21 @@
 #include "lib/test.h"
 
 #include "net/client.h"
-#include "net/curl_library.h"
 
 #define NOW_US INT64_C(1763251200000000) /* Sun, 16 Nov 2025 00:00:00 GMT */
 
 static int64_t retry_after_ms(const char *value)
 {
-    lc_curl curl;
+    lc_env env = {0};
+    lc_net_client *client = NULL;
     loci_error err;
+    int64_t ms;
 
-    CHECK_OK(lc_curl_load(&curl, &err), err);
-    return lc_net_retry_after_ms(&curl, value, NOW_US);
+    lc_heap_init(&env.heap, test_heap());
+    CHECK_OK(lc_net_client_open(&env, &client, &err), err);
+    ms = lc_net_retry_after_ms(client, value, NOW_US);
+    lc_net_client_close(client);
+    return ms;
 }
 
 TEST(retry, only_what_may_pass_is_tried_again)
