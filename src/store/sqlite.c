@@ -316,7 +316,7 @@ loci_status lc_sqlite_open(lc_env *env, const lc_catalogue *catalogue, const cha
     if (status != LOCI_OK)
         return status;
 
-    code = sqlite3_open_v2(store, &db->handle, flags, NULL);
+    code = sqlite3_open_v2(store, &db->handle, flags, lc_sqlite_vfs_name());
     if (code != SQLITE_OK) {
         status = lc_sqlite_fail(db, code, err);
         goto out;
@@ -368,7 +368,7 @@ void lc_sqlite_close(lc_db *base)
     lc_arena_clear(&db->db.scratch);
     lc_arena_clear(&db->db.tx_memory);
     (void)sqlite3_close_v2(db->handle); /* Every statement is finalised, so it closes now. */
-    lc_sqlite_free_hold(db);
+    lc_sqlite_free_wal_buffer(db);
     lc_heap_free(&db->db.env->heap, db, sizeof *db, LOCI_MEM_ENGINE);
 }
 

@@ -28,7 +28,7 @@ typedef enum lc_sqlite_control {
     LC_SQLITE_CONTROLS
 } lc_sqlite_control;
 
-typedef struct lc_sqlite_hold lc_sqlite_hold;
+typedef struct lc_sqlite_wal_buffer lc_sqlite_wal_buffer;
 
 typedef struct lc_sqlite {
     lc_db db; /* First: the driver's functions get a pointer to it. */
@@ -47,8 +47,8 @@ typedef struct lc_sqlite {
     bool needs_snapshot;   /* and asked for another. */
     bool is_broken;        /* A commit failed in the file system: what is on disk is not known. */
     bool is_relaxed;       /* Durability. */
-    lc_sqlite_hold *hold;  /* NULL = writes to the WAL are not held. */
-    const volatile void *state; /* What lc_sqlite_state() looks at; NULL = it cannot tell. */
+    lc_sqlite_wal_buffer *wal_buffer; /* NULL until the first write transaction. */
+    const volatile void *state;       /* What lc_sqlite_state() looks at; NULL = it cannot tell. */
 } lc_sqlite;
 
 /* Turns a result code into a status and a message that says what to do. */
@@ -89,10 +89,12 @@ loci_status lc_sqlite_read_brief(lc_db *base, lc_tx_body *body, void *ctx, bool 
                                  loci_error *err);
 void lc_sqlite_write(lc_db *base, lc_write *first);
 
-/* Before a transaction that writes: from then on, or no longer, what goes to the WAL is held until
- * it is synced. */
-void lc_sqlite_hold_wal(lc_sqlite *db);
-void lc_sqlite_free_hold(lc_sqlite *db); /* After the connection was closed. */
+/* The VFS to open a store with (sqlite_vfs.c), registered with the first call; NULL = the default.
+ */
+const char *lc_sqlite_vfs_name(void);
+/* Before each write transaction: coalesces the writes to the WAL unless durability is relaxed. */
+void lc_sqlite_coalesce_wal(lc_sqlite *db);
+void lc_sqlite_free_wal_buffer(lc_sqlite *db); /* After the connection was closed. */
 
 /* Once WAL mode is on. */
 void lc_sqlite_find_state(lc_sqlite *db);

@@ -48,7 +48,7 @@ static loci_status begin(lc_sqlite *db, lc_sqlite_control control, loci_error *e
 
 static loci_status begin_write(lc_sqlite *db, loci_error *err)
 {
-    lc_sqlite_hold_wal(db);
+    lc_sqlite_coalesce_wal(db);
     return begin(db, LC_SQLITE_BEGIN_IMMEDIATE, err);
 }
 

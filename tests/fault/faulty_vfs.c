@@ -74,6 +74,16 @@ bool test_vfs_disarm(void)
     return was_injected;
 }
 
+uint64_t test_vfs_calls(void)
+{
+    uint64_t calls;
+
+    pthread_mutex_lock(&faults.lock);
+    calls = faults.calls;
+    pthread_mutex_unlock(&faults.lock);
+    return calls;
+}
+
 const char *test_vfs_failed_call(void)
 {
     const char *call;

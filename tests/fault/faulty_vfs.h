@@ -22,6 +22,8 @@ void test_vfs_install(void);
 void test_vfs_fail_nth(uint64_t nth, test_vfs_fault fault, bool is_lasting);
 /* Ends the above. True when an access was failed since it was armed. */
 bool test_vfs_disarm(void);
+/* How many accesses that fault can hit there were since it was armed. */
+uint64_t test_vfs_calls(void);
 /* What was failed last, such as "sync". */
 const char *test_vfs_failed_call(void);
 

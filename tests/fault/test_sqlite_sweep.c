@@ -4,8 +4,10 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "faulty_vfs.h"
+#include "lib/calls.h"
 #include "sweep.h"
 
 static struct {
@@ -145,4 +147,30 @@ TEST(sqlite_sweep, opening_survives_bad_and_full_devices)
 {
     sweep_opening(&bad_device);
     sweep_opening(&full_device);
+}
+
+/* A fact changes pages of a dozen tables and indexes. Each of them written by itself, twice with
+ * its frame's header, would be most of the system calls of a commit. */
+TEST(sqlite_sweep, a_commit_is_one_write_to_the_wal)
+{
+    loci_engine *engine = test_open(test_store(test_tmpdir(), "one.db"));
+
+    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    for (int i = 0; i < 5; i++) {
+        test_vfs_fail_nth(UINT64_MAX, TEST_VFS_FULL, false); /* Counts the writes. */
+        test_call(engine, "fact.write", "%s", test_format("{\"key\":\"city\",\"value\":%d}", i));
+        CHECK_EQ(test_vfs_calls(), 1);
+        CHECK(!test_vfs_disarm());
+    }
+    test_close(engine);
+}
+
+/* A host program's own connections go on using the VFS that it chose. */
+TEST(sqlite_sweep, the_default_vfs_stays_the_default)
+{
+    loci_engine *engine = test_open(test_store(test_tmpdir(), "default.db"));
+
+    CHECK(strcmp(sqlite3_vfs_find(NULL)->zName, "faulty") == 0);
+    CHECK(sqlite3_vfs_find("loci") != NULL);
+    test_close(engine);
 }

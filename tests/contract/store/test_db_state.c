@@ -89,7 +89,7 @@ TEST_ON(TEST_FILES, db_state, it_is_there_after_opening_again)
     }
 }
 
-/* ---- What is held until it is synced (sqlite_hold.c) ----------------------------------------- */
+/* ---- Coalesced writes to the WAL (sqlite_vfs.c) ---------------------------------------------- */
 
 #define LARGE_ROWS 300
 #define LARGE_BYTES 4000
@@ -131,7 +131,7 @@ static loci_status put_large(lc_tx *tx, void *ctx, loci_error *err)
     return status == LOCI_OK ? check_large(tx, NULL, err) : status;
 }
 
-static void check_held(bool is_relaxed, const char *before)
+static void check_coalesced(bool is_relaxed, const char *before)
 {
     const char *path = probe_path();
     char *text = test_bytes(LARGE_BYTES);
@@ -156,17 +156,17 @@ static void check_held(bool is_relaxed, const char *before)
 
 TEST_ON(TEST_FILES, db_state, a_commit_is_there_for_others_when_it_is_told)
 {
-    check_held(false, "select 1");
+    check_coalesced(false, "select 1");
 }
 
-/* Nobody syncs: nothing may be held. */
+/* Nobody syncs: nothing may be buffered. */
 TEST_ON(TEST_FILES, db_state, a_commit_that_is_not_synced_is_there_too)
 {
-    check_held(true, "select 1");
+    check_coalesced(true, "select 1");
 }
 
 /* With so little memory pages go to the log before the commit, and are read from there. */
-TEST_ON(TEST_FILES, db_state, what_is_held_can_be_read)
+TEST_ON(TEST_FILES, db_state, buffered_pages_can_be_read)
 {
-    check_held(false, "pragma cache_size = 10");
+    check_coalesced(false, "pragma cache_size = 10");
 }
