@@ -166,14 +166,12 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
     lc_workers_counters workers = lc_workers_get_counters(engine->workers);
     lc_model_meter models = lc_models_meter(engine->models, LC_STR_NONE);
     lc_user_cache_counters cache = lc_user_cache_get_counters(engine->user_cache);
-    int64_t kept = lc_read_cache_hits(engine->read_cache) + cache.peeks;
 
     return (lc_engine_counters){
         .writes = writer.writes,
         .commits = writer.commits,
         .queue_length = writer.queue_length,
-        .reads = atomic_load_explicit(&engine->read_count, memory_order_relaxed) + kept,
-        .reads_kept = kept,
+        .reads = atomic_load_explicit(&engine->read_count, memory_order_relaxed) + cache.peeks,
         .user_cache = cache,
         .jobs_done = workers.done,
         .jobs_failed = workers.failed,
@@ -227,10 +225,7 @@ loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err)
 typedef struct guarded_read {
     lc_db *db;
     const lc_read *read;
-    lc_tx_body *body;
-    void *ctx;
     lc_lender lender;
-    bool is_one;
 } guarded_read;
 
 static loci_status run_body(lc_tx *tx, void *ctx, loci_error *err)
@@ -239,7 +234,7 @@ static loci_status run_body(lc_tx *tx, void *ctx, loci_error *err)
     loci_status status;
 
     tx->states = &r->lender.states;
-    status = r->body(tx, r->ctx, err);
+    status = r->read->body(tx, r->read->ctx, err);
     LC_ASSERT(r->lender.loan == NULL); /* A body gives back what it borrowed. */
     return status;
 }
@@ -248,25 +243,19 @@ static loci_status read_guarded(void *ctx, loci_error *err)
 {
     guarded_read *r = ctx;
 
-    if (r->read->out_is_cut != NULL)
-        return lc_db_read_brief(r->db, run_body, r, r->read->out_is_cut, err);
-    return (r->is_one ? lc_db_read_one : lc_db_read)(r->db, r->read->deadline_us, run_body, r, err);
+    return lc_db_read(r->db, r->read->deadline_us, run_body, r, err);
 }
 
-static loci_status read_on_snapshot(loci_engine *engine, guarded_read *r, int64_t deadline_us,
-                                    loci_error *err)
+static loci_status read_once(loci_engine *engine, guarded_read *r, loci_error *err)
 {
     const lc_read *read = r->read;
-    bool may_retry = r->lender.may_retry;
-    loci_status status = lc_readers_take(engine->readers, deadline_us, &r->db, err);
+    loci_status status = lc_readers_take(engine->readers, read->deadline_us, &r->db, err);
 
     if (status != LOCI_OK)
         return status;
-    lc_lender_init(&r->lender, engine->user_cache);
-    r->lender.may_retry = may_retry;
     if (read->tenant_id.ptr != NULL)
-        r->lender.version = lc_freshness_version(engine->freshness,
-                                                 lc_watch_slot(read->tenant_id, read->user_id));
+        r->lender.version = lc_watch_version(engine->watch,
+                                             lc_watch_slot(read->tenant_id, read->user_id));
     status = lc_engine_guard(engine, read_guarded, r, err);
     if (lc_engine_check(engine, NULL) == LOCI_OK && !r->db->driver->is_broken(r->db))
         lc_readers_give_back(engine->readers, r->db);
@@ -280,50 +269,25 @@ static loci_status read_on_snapshot(loci_engine *engine, guarded_read *r, int64_
  * is left: the body needs the rest. */
 loci_status lc_engine_read(loci_engine *engine, const lc_read *read, loci_error *err)
 {
-    guarded_read r = {.read = read, .body = read->body, .ctx = read->ctx};
+    guarded_read r = {.read = read};
     int64_t began_us = lc_clock_monotonic_us(), left_us = read->deadline_us - began_us;
     int64_t build_until_us = began_us + (left_us < BUILD_US_MAX ? left_us : BUILD_US_MAX) / 2;
     loci_status status;
 
     do {
+        lc_lender_init(&r.lender, engine->user_cache);
         r.lender.may_retry = lc_clock_monotonic_us() < build_until_us;
-        r.lender.must_retry = false;
-        status = read_on_snapshot(engine, &r, read->deadline_us, err);
+        status = read_once(engine, &r, err);
     } while (status != LOCI_OK && r.lender.must_retry);
     return status;
 }
 
 bool lc_engine_peek(loci_engine *engine, const lc_peek *peek)
 {
-    uint64_t version = lc_freshness_version(engine->freshness,
-                                            lc_watch_slot(peek->tenant_id, peek->user_id));
+    uint64_t version = lc_watch_version(engine->watch,
+                                        lc_watch_slot(peek->tenant_id, peek->user_id));
 
     return version != 0 && lc_user_cache_peek(engine->user_cache, peek, version);
-}
-
-loci_status lc_engine_fetch(loci_engine *engine, const lc_read *read, lc_tx_body *body, void *ctx,
-                            loci_error *err)
-{
-    guarded_read r = {.read = read, .body = body, .ctx = ctx, .is_one = true};
-
-    if (read->out_is_cut != NULL) {
-        *read->out_is_cut = true;
-        if (engine->driver->read_brief == NULL)
-            return lc_fail(err, LOCI_EDEADLINE, "this store does not say how long a read takes");
-    }
-    /* A connection is free now, or it is not brief. */
-    return read_on_snapshot(engine, &r, read->out_is_cut != NULL ? 0 : read->deadline_us, err);
-}
-
-loci_status lc_engine_read_user(loci_engine *engine, const lc_read *read, loci_error *err)
-{
-    loci_status status;
-
-    if (read->out_is_cut != NULL)
-        *read->out_is_cut = false;
-    if (lc_read_cache_run(engine->read_cache, read, &status, err))
-        return status;
-    return lc_engine_fetch(engine, read, read->body, read->ctx, err);
 }
 
 loci_status lc_engine_write(loci_engine *engine, lc_write *write)
@@ -334,19 +298,6 @@ loci_status lc_engine_write(loci_engine *engine, lc_write *write)
 void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
 {
     lc_writer_submit(engine->writer, queued);
-}
-
-void lc_engine_wrote(loci_engine *engine, const lc_write *first)
-{
-    for (const lc_write *at = first; at != NULL; at = at->next) {
-        uint32_t slot = lc_watch_slot(at->tenant_id, at->user_id);
-
-        if (at->user_id.len == 0)
-            lc_freshness_forget(engine->freshness); /* It may have been about anybody. */
-        lc_freshness_wrote(engine->freshness, slot);
-        lc_watch_mark(engine->watch, slot);
-    }
-    lc_watch_wake(engine->watch);
 }
 
 typedef struct guarded_work {
@@ -371,7 +322,7 @@ loci_status lc_engine_with_connection(loci_engine *engine, lc_db_work *work, voi
     if (status != LOCI_OK)
         return status;
     status = lc_engine_guard(engine, work_guarded, &w, err);
-    lc_freshness_forget(engine->freshness); /* It may have been an import. */
+    lc_watch_wrote_all(engine->watch); /* It may have been an import. */
     lc_db_close(w.db);
     return status;
 }
@@ -383,9 +334,8 @@ void lc_engine_store_replaced(loci_engine *engine)
     lc_token_cache_forget(engine->token_cache);
     lc_fact_cache_forget(engine->fact_cache);
     lc_user_cache_clear(engine->user_cache);
-    lc_freshness_forget(engine->freshness);
     lc_engine_settings_changed(engine);
-    lc_watch_poke(engine->watch);
+    lc_watch_wrote_all(engine->watch);
 }
 
 void lc_engine_wake_workers(loci_engine *engine)
@@ -548,10 +498,6 @@ static loci_status start_parts(void *ctx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_token_cache_new(&engine->env.heap, &engine->token_cache, err);
     if (status == LOCI_OK)
-        status = lc_freshness_new(engine, &engine->freshness, err);
-    if (status == LOCI_OK)
-        status = lc_read_cache_new(engine, engine->freshness, &engine->read_cache, err);
-    if (status == LOCI_OK)
         status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers, err);
     if (status == LOCI_OK)
         status = lc_fact_cache_new(&engine->env.heap, &engine->fact_cache, err);
@@ -621,8 +567,6 @@ void lc_engine_close(loci_engine *engine)
     lc_writer_stop(engine->writer); /* What it answers may wake the workers and the watch. */
     lc_workers_free(engine->workers);
     lc_watch_free(engine->watch);
-    lc_read_cache_free(engine->read_cache);
-    lc_freshness_free(engine->freshness);
     lc_writer_free(engine->writer);
     lc_readers_free(engine->readers);
     lc_token_cache_free(engine->token_cache);

@@ -62,16 +62,10 @@ typedef struct lc_read {
     int64_t deadline_us; /* Monotonic; INT64_MAX = none. */
     lc_tx_body *body;
     void *ctx;
-    /* Of somebody who must not wait, else NULL: set when it is for another thread, which begins
-     * anew. */
-    bool *out_is_cut;
 } lc_read;
 /* Runs the body on one snapshot in this thread; again on a new one if it borrowed a state of its
  * user (store/user_kind.h) that was not ready. */
 loci_status lc_engine_read(loci_engine *engine, const lc_read *read, loci_error *err);
-/* The same for a body that reads rows of its user and nobody else's: it may be run on rows that
- * are kept (read_cache.h). */
-loci_status lc_engine_read_user(loci_engine *engine, const lc_read *read, loci_error *err);
 /* Reads the user's state without a transaction, if it is known to be current (user_cache.h). */
 bool lc_engine_peek(loci_engine *engine, const lc_peek *peek);
 /* Queues `write` and waits until it is durable or failed; its status is returned. */
@@ -111,8 +105,7 @@ loci_status lc_engine_run_jobs(loci_engine *engine, loci_error *err);
 typedef struct lc_engine_counters {
     int64_t writes;  /* Calls that wrote. */
     int64_t commits; /* Transactions they shared. */
-    int64_t reads;
-    int64_t reads_kept; /* Those that were answered from memory. */
+    int64_t reads;   /* Transactions that read, and calls answered without one. */
     int64_t jobs_done;
     int64_t jobs_failed;
     int64_t queue_length;   /* Writes waiting now. */

@@ -8,7 +8,6 @@
 #include "engine/fact_cache.h"
 #include "engine/models.h"
 #include "engine/pool.h"
-#include "engine/read_cache.h"
 #include "engine/readers.h"
 #include "engine/token_cache.h"
 #include "engine/tokenizers.h"
@@ -29,8 +28,6 @@ struct loci_engine {
     lc_writer *writer;
     lc_readers *readers;
     lc_token_cache *token_cache;
-    lc_freshness *freshness;
-    lc_read_cache *read_cache;
     lc_tokenizers *tokenizers;
     _Atomic(lc_talk *) talk; /* NULL until lc_engine_talk() is first called. */
     lc_fact_cache *fact_cache;
@@ -48,11 +45,5 @@ struct loci_engine {
 
 /* Opens a connection to the engine's store with its schema checked and its durability set. */
 loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err);
-/* A batch of writes, linked by `next`, is over, on a connection (NULL = lost): whoever follows
- * their users' logs may look. */
-void lc_engine_wrote(loci_engine *engine, const lc_write *first);
-/* Reads with the patience of `read`, but another body. */
-loci_status lc_engine_fetch(loci_engine *engine, const lc_read *read, lc_tx_body *body, void *ctx,
-                            loci_error *err);
 
 #endif /* LC_ENGINE_INTERNAL_H */

@@ -13,7 +13,7 @@
  * closed when it is given back.
  *
  * A peek reads a state without a transaction. It succeeds only if nothing was committed since the
- * state was last brought up to date: see lc_freshness_version().
+ * state was last brought up to date: see lc_watch_version().
  *
  * Any thread.
  */
@@ -54,7 +54,7 @@ lc_user_cache_counters lc_user_cache_get_counters(lc_user_cache *cache);
 typedef struct lc_lender {
     lc_user_states states; /* For lc_tx.states. */
     lc_user_cache *cache;
-    uint64_t version;      /* In: lc_freshness_version() before the snapshot; 0 = unknown. */
+    uint64_t version;      /* In: lc_watch_version() before the snapshot; 0 = unknown. */
     bool may_retry;        /* In: the body is run again if must_retry was set. */
     bool must_retry;       /* Out: why borrowing failed: a new snapshot, or a little time, helps. */
     void *loan;            /* Private: what is lent now; NULL = nothing. */

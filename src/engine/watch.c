@@ -1,12 +1,12 @@
 /* watch.c - Invariants: `listeners` is only touched under the lock, and `listener_count` is its
- * length; a mark that is up has its wake-up behind it, or the thread is about to look.
+ * length; a mark that is set has its wake-up behind it, or the thread is about to look; versions
+ * only rise.
  *
- * With thousands of streams, telling all of them of every commit would cost the committing thread
- * milliseconds and the streams a read each. So users fall into slots by a hash; a commit puts up
- * the marks of its users' slots, without a lock, and wakes the thread unless somebody has done so
- * already. The thread takes the marks down and tells the listeners in those slots; two users in one
- * slot only cost a look in vain. Then it rests for a moment, so that a busy writer is one wake-up
- * in a while rather than one a commit. What other processes write has no marks: everybody is told.
+ * With thousands of streams, waking all of them at every commit would cost the writer milliseconds
+ * and each stream a read. So a commit sets the marks of its users' slots, without a lock, and wakes
+ * the thread unless it is awake already. The thread clears the marks and wakes the listeners in
+ * those slots; two users in one slot only cost a wake-up in vain. Then it pauses for a moment, so
+ * that a busy writer causes one wake-up per pause, not one per commit.
  */
 #include "engine/watch.h"
 
@@ -23,7 +23,10 @@
 #include "engine/internal.h"
 
 #define SETTINGS_INTERVAL_US 1000000 /* Stored settings are read again at most this often. */
-#define REST_US 2000                 /* Between two rounds of telling. */
+#define PAUSE_US 2000                /* Between two rounds of waking listeners. */
+/* Questions for a version before an engine without threads opens the connection for it: a program
+ * that makes one call asks twice and has no use for the answer. */
+#define QUESTIONS_WITHOUT_PROBE 2
 #define WORD_BITS 64u
 #define WORDS (LC_WATCH_SLOTS / WORD_BITS)
 
@@ -38,6 +41,11 @@ struct lc_watch {
     _Atomic uint64_t marks[WORDS]; /* A bit a slot whose users may have something new. */
     lc_listener *listeners;
     _Atomic int listener_count;
+    lc_db *_Atomic probe; /* Connection that is asked for the store's state; NULL = none. */
+    _Atomic int question_count;
+    _Atomic int64_t polled_us;                 /* Without a state: the last poll; 0 = it failed. */
+    _Atomic uint64_t version_of_all;           /* Counts what may concern anybody, */
+    _Atomic uint64_t versions[LC_WATCH_SLOTS]; /* and the commits to a slot. */
 };
 
 uint32_t lc_watch_slot(loci_str tenant_id, loci_str user_id)
@@ -52,8 +60,8 @@ static bool is_marked(const uint64_t marks[WORDS], uint32_t slot)
     return (marks[slot / WORD_BITS] >> slot % WORD_BITS & 1u) != 0;
 }
 
-/* Tells those whose slot is marked, and those who listen to all. */
-static void tell(lc_watch *watch, const uint64_t marks[WORDS])
+/* Wakes the listeners of marked slots, and those to all users. */
+static void wake_marked(lc_watch *watch, const uint64_t marks[WORDS])
 {
     (void)pthread_mutex_lock(&watch->lock);
     for (lc_listener *at = watch->listeners; at != NULL; at = at->next) {
@@ -63,49 +71,98 @@ static void tell(lc_watch *watch, const uint64_t marks[WORDS])
     (void)pthread_mutex_unlock(&watch->lock);
 }
 
-static void tell_all(lc_watch *watch)
+static void wake_all(lc_watch *watch)
 {
+    if (atomic_load_explicit(&watch->listener_count, memory_order_acquire) == 0)
+        return;
     (void)pthread_mutex_lock(&watch->lock);
     for (lc_listener *at = watch->listeners; at != NULL; at = at->next)
         (void)eventfd_write(at->fd, 1);
     (void)pthread_mutex_unlock(&watch->lock);
 }
 
-/* Takes the marks down first: what comes later puts them up, and wakes, again. */
-static void tell_marked(lc_watch *watch)
+/* Clears the marks first: a later commit sets them, and wakes, again. */
+static void take_marks(lc_watch *watch)
 {
     uint64_t marks[WORDS];
 
     atomic_store_explicit(&watch->is_woken, false, memory_order_seq_cst);
     for (size_t i = 0; i < WORDS; i++)
         marks[i] = atomic_exchange_explicit(&watch->marks[i], 0, memory_order_seq_cst);
-    tell(watch, marks);
+    wake_marked(watch, marks);
 }
 
-void lc_watch_mark(lc_watch *watch, uint32_t slot)
+static void raise_version(_Atomic uint64_t *version)
 {
-    uint64_t bit = UINT64_C(1) << slot % WORD_BITS;
-
-    LC_ASSERT(slot < LC_WATCH_SLOTS);
-    if (atomic_load_explicit(&watch->listener_count, memory_order_acquire) > 0)
-        (void)atomic_fetch_or_explicit(&watch->marks[slot / WORD_BITS], bit, memory_order_seq_cst);
+    atomic_fetch_add_explicit(version, 1, memory_order_acq_rel);
 }
 
-void lc_watch_wake(lc_watch *watch)
+void lc_watch_wrote(lc_watch *watch, const lc_write *first)
 {
-    if (atomic_load_explicit(&watch->listener_count, memory_order_acquire) == 0)
-        return; /* Whoever begins to listen now looks by itself. */
+    /* A listener that is added now looks by itself. */
+    bool has_listener = atomic_load_explicit(&watch->listener_count, memory_order_acquire) > 0;
+
+    for (const lc_write *at = first; at != NULL; at = at->next) {
+        uint32_t slot = lc_watch_slot(at->tenant_id, at->user_id);
+        uint64_t bit = UINT64_C(1) << slot % WORD_BITS;
+
+        if (at->user_id.len == 0) /* It may have been about anybody. */
+            raise_version(&watch->version_of_all);
+        raise_version(&watch->versions[slot]);
+        if (has_listener)
+            (void)atomic_fetch_or_explicit(&watch->marks[slot / WORD_BITS], bit,
+                                           memory_order_seq_cst);
+    }
+    if (!has_listener)
+        return;
     if (!watch->has_thread)
-        tell_marked(watch);
+        take_marks(watch);
     else if (!atomic_exchange_explicit(&watch->is_woken, true, memory_order_seq_cst))
         (void)eventfd_write(watch->wake_fd, 1); /* Cannot be full: it is read before the next. */
 }
 
-void lc_watch_poke(lc_watch *watch)
+void lc_watch_wrote_all(lc_watch *watch)
 {
-    if (atomic_load_explicit(&watch->listener_count, memory_order_acquire) > 0)
-        tell_all(watch);
+    raise_version(&watch->version_of_all);
+    wake_all(watch);
 }
+
+/* ---- Versions -------------------------------------------------------------------------------- */
+
+/* A connection that nobody else uses. Its schema is not checked. Without it versions are unknown.
+ */
+static void open_probe(lc_watch *watch)
+{
+    loci_engine *engine = watch->engine;
+    lc_db *probe = NULL;
+
+    if (engine->driver->open(&engine->env, &engine->catalogue, engine->store, false, &probe,
+                             NULL) == LOCI_OK)
+        atomic_store_explicit(&watch->probe, probe, memory_order_release);
+}
+
+uint64_t lc_watch_version(lc_watch *watch, uint32_t slot)
+{
+    const lc_db_driver *driver = watch->engine->driver;
+    const lc_db *probe = atomic_load_explicit(&watch->probe, memory_order_acquire);
+    int64_t polled_us;
+
+    if (driver->state != NULL && probe != NULL)
+        return driver->state(probe);
+    if (driver->state != NULL) {
+        if (lc_engine_is_inline(watch->engine) &&
+            watch->question_count++ == QUESTIONS_WITHOUT_PROBE)
+            open_probe(watch);
+        return 0;
+    }
+    polled_us = atomic_load_explicit(&watch->polled_us, memory_order_acquire);
+    if (polled_us == 0 || lc_clock_monotonic_us() - polled_us > LC_WATCH_POLL_US_MAX)
+        return 0;
+    return 1 + atomic_load_explicit(&watch->version_of_all, memory_order_acquire) +
+           atomic_load_explicit(&watch->versions[slot], memory_order_acquire);
+}
+
+/* ---- Listeners ------------------------------------------------------------------------------- */
 
 void lc_watch_add(lc_watch *watch, lc_listener *listener)
 {
@@ -132,7 +189,7 @@ void lc_watch_remove(lc_watch *watch, lc_listener *listener)
     (void)pthread_mutex_unlock(&watch->lock);
 }
 
-/* Sleeps until there are marks to look at, or it is time to look at the database. */
+/* Sleeps until marks are set, or it is time to poll the database. */
 static void sleep_until(lc_watch *watch, int64_t until_us)
 {
     struct pollfd fd = {.fd = watch->wake_fd, .events = POLLIN};
@@ -143,15 +200,17 @@ static void sleep_until(lc_watch *watch, int64_t until_us)
         (void)eventfd_read(watch->wake_fd, &ignored);
 }
 
-/* What the thread remembers between two looks. */
+/* ---- The thread ------------------------------------------------------------------------------ */
+
+/* What the thread remembers between two polls. */
 typedef struct view {
     lc_db *db;
-    uint64_t mark;          /* That the listeners were told of, */
-    uint64_t settings_mark; /* and that the settings were read at. */
+    uint64_t mark;          /* Of the database when the listeners were last woken, */
+    uint64_t settings_mark; /* and when the settings were last read. */
     int64_t settings_due_us;
 } view;
 
-static void look(lc_watch *watch, view *seen)
+static void poll_database(lc_watch *watch, view *seen)
 {
     int64_t now_us = lc_clock_monotonic_us();
     uint64_t mark;
@@ -162,17 +221,17 @@ static void look(lc_watch *watch, view *seen)
     }
     /* Without a connection there is nothing to see; the next round tries again. */
     if (seen->db == NULL && lc_engine_connect(watch->engine, &seen->db, NULL) != LOCI_OK) {
-        lc_freshness_looked(watch->engine->freshness, 0, true);
+        atomic_store_explicit(&watch->polled_us, 0, memory_order_release);
         return;
     }
     seen->db->told_as = atomic_load_explicit(&watch->engine->told_as, memory_order_acquire);
     mark = seen->db->driver->change_mark(seen->db);
-    /* A mark of 0 says nothing. */
-    lc_freshness_looked(watch->engine->freshness, mark != 0 ? now_us : 0, mark != seen->mark);
     if (mark != seen->mark) {
         seen->mark = mark;
-        lc_watch_poke(watch);
+        lc_watch_wrote_all(watch);
     }
+    /* A mark of 0 says nothing. */
+    atomic_store_explicit(&watch->polled_us, mark != 0 ? now_us : 0, memory_order_release);
     if (mark == seen->settings_mark || lc_clock_monotonic_us() < seen->settings_due_us)
         return;
     seen->settings_mark = mark;
@@ -180,7 +239,7 @@ static void look(lc_watch *watch, view *seen)
     lc_engine_settings_changed(watch->engine);
 }
 
-static int64_t next_look_us(lc_watch *watch)
+static int64_t next_poll_us(lc_watch *watch)
 {
     lc_settings *settings = lc_engine_settings(watch->engine);
 
@@ -188,21 +247,21 @@ static int64_t next_look_us(lc_watch *watch)
            1000 * lc_settings_i64(settings, LC_SETTING_WATCH_INTERVAL_MS, LC_STR_NONE);
 }
 
-static void look_until_stopped(lc_watch *watch, view *seen)
+static void poll_until_stopped(lc_watch *watch, view *seen)
 {
-    int64_t look_due_us = next_look_us(watch);
+    int64_t poll_due_us = next_poll_us(watch);
 
     for (;;) {
-        sleep_until(watch, look_due_us);
+        sleep_until(watch, poll_due_us);
         if (atomic_load_explicit(&watch->is_stopping, memory_order_acquire))
             return;
         if (atomic_load_explicit(&watch->is_woken, memory_order_acquire)) {
-            tell_marked(watch);
-            lc_clock_sleep_us(REST_US);
+            take_marks(watch);
+            lc_clock_sleep_us(PAUSE_US);
         }
-        if (lc_clock_monotonic_us() >= look_due_us) {
-            look(watch, seen);
-            look_due_us = next_look_us(watch);
+        if (lc_clock_monotonic_us() >= poll_due_us) {
+            poll_database(watch, seen);
+            poll_due_us = next_poll_us(watch);
         }
     }
 }
@@ -214,7 +273,7 @@ static void *watch_store(void *ctx)
     view seen = {0};
 
     if (LC_FAULT_ENTER(&frame))
-        look_until_stopped(watch, &seen);
+        poll_until_stopped(watch, &seen);
     lc_fault_leave(&frame);
     lc_db_close(seen.db);
     return NULL;
@@ -225,7 +284,6 @@ static loci_status start_thread(lc_watch *watch, loci_error *err)
     watch->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (watch->wake_fd < 0)
         return lc_fail(err, LOCI_ERESOURCE, "no file descriptor is left");
-    /* Before it starts: the thread's own pokes ask for it. */
     watch->has_thread = true;
     if (pthread_create(&watch->thread, NULL, watch_store, watch) == 0)
         return LOCI_OK;
@@ -243,6 +301,8 @@ loci_status lc_watch_new(loci_engine *engine, bool has_thread, lc_watch **out, l
     watch->engine = engine;
     watch->wake_fd = -1;
     (void)pthread_mutex_init(&watch->lock, NULL); /* Does not fail on Linux. */
+    if (has_thread && engine->driver->state != NULL)
+        open_probe(watch);
     if (has_thread)
         status = start_thread(watch, err);
     if (status == LOCI_OK)
@@ -264,6 +324,7 @@ void lc_watch_free(lc_watch *watch)
     if (watch->wake_fd >= 0)
         (void)close(watch->wake_fd);     /* Nothing is written to it. */
     LC_ASSERT(watch->listeners == NULL); /* Subscriptions are closed before their engine. */
+    lc_db_close(atomic_load(&watch->probe));
     (void)pthread_mutex_destroy(&watch->lock);
     lc_heap_free(&lc_engine_env(watch->engine)->heap, watch, sizeof *watch, LOCI_MEM_ENGINE);
 }

@@ -1,10 +1,21 @@
-/* watch.h - notices that the log has grown, whoever wrote it.
+/* watch.h - notices commits, by this process or another.
  *
- * Commits of this process mark whom they are about and wake a thread, which tells the listeners;
- * those of others are seen by the same thread, which asks the database, every watch.interval_ms,
- * whether anything changed. Listeners are told through their descriptor and find out themselves
- * what is new; being told in vain is harmless. The thread also takes over settings that another
- * process has stored.
+ * Two things depend on it: subscriptions, which are woken when a log may have grown, and caches,
+ * which must know whether what they hold is still current.
+ *
+ * Users are hashed into slots. The writer reports each commit of this process with its users:
+ * listeners in their slots are woken through their descriptors and find out themselves what is new.
+ * Being woken in vain is harmless. A thread polls the database every watch.interval_ms for the
+ * commits of other processes; after one, all listeners are woken, and stored settings are reloaded.
+ *
+ * The version of a slot is a number for caches. If it is equal before a snapshot and later, nothing
+ * of these users was committed in between:
+ *
+ *   - A store that can tell its state (lc_db_driver.state) is asked at each use, so every commit of
+ *     every process changes the version at once.
+ *   - For other stores the version counts this process's commits to the slot and the changes that
+ *     the thread found. It is unknown when the last poll is older than LC_WATCH_POLL_US_MAX:
+ * neither a lost server nor a suspended process keeps outdated rows alive.
  */
 #ifndef LC_ENGINE_WATCH_H
 #define LC_ENGINE_WATCH_H
@@ -14,7 +25,8 @@
 typedef struct lc_watch lc_watch;
 
 #define LC_WATCH_SLOTS 4096u
-#define LC_WATCH_ALL LC_WATCH_SLOTS /* Of a listener: whoever it is about. */
+#define LC_WATCH_ALL LC_WATCH_SLOTS /* Slot of a listener to all users. */
+#define LC_WATCH_POLL_US_MAX 1000000
 
 /* Something to be woken: a member of what listens. */
 typedef struct lc_listener {
@@ -23,7 +35,7 @@ typedef struct lc_listener {
     struct lc_listener *next, *before;
 } lc_listener;
 
-/* `has_thread` false: only this process's commits are noticed, and told by who wakes. */
+/* `has_thread` false: only commits of this process are noticed. */
 loci_status lc_watch_new(loci_engine *engine, bool has_thread, lc_watch **out, loci_error *err);
 void lc_watch_free(lc_watch *watch); /* NULL is fine. */
 
@@ -32,11 +44,13 @@ uint32_t lc_watch_slot(loci_str tenant_id, loci_str user_id);
 void lc_watch_add(lc_watch *watch, lc_listener *listener);
 void lc_watch_remove(lc_watch *watch, lc_listener *listener);
 
-/* After a commit: mark the slots of those whose log may have grown, then wake once. Neither waits
- * for anything. */
-void lc_watch_mark(lc_watch *watch, uint32_t slot);
-void lc_watch_wake(lc_watch *watch);
-/* Anything may have changed: tells everybody, here and now. */
-void lc_watch_poke(lc_watch *watch);
+/* After a commit of this process and before any caller is told of it: the writes in it, linked by
+ * `next`. Does not block. */
+void lc_watch_wrote(lc_watch *watch, const lc_write *first);
+/* Anything may have changed: the store was replaced, or a job wrote without the writer. */
+void lc_watch_wrote_all(lc_watch *watch);
+
+/* See above; 0 = unknown. Takes a look at some memory. */
+uint64_t lc_watch_version(lc_watch *watch, uint32_t slot);
 
 #endif /* LC_ENGINE_WATCH_H */

@@ -125,7 +125,7 @@ typedef struct turn {
     lc_queued_write *first;
 } turn;
 
-/* Commits of this connection are told to whom they concern by lc_engine_wrote(), so the watch need
+/* Commits of this connection are told to whom they concern by lc_watch_wrote(), so the watch need
  * not see them. A number of its own for every connection: what one that was lost may still commit
  * is told by nobody. */
 static void tell_own(lc_writer *writer)
@@ -325,7 +325,7 @@ static void lead(lc_writer *writer, waiter *self)
         (void)pthread_mutex_unlock(&writer->lock);
         run_batch(writer, batch);
         plan_gathering(writer, batch, lc_clock_monotonic_us() - began_us);
-        lc_engine_wrote(writer->engine, &batch->write);
+        lc_watch_wrote(writer->engine->watch, &batch->write);
         (void)pthread_mutex_lock(&writer->lock);
         answered = settle(writer, batch);
         if (self == NULL || self->queued.write.is_answered)

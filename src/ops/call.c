@@ -329,20 +329,6 @@ lc_write lc_run_write(lc_run *run)
     };
 }
 
-lc_read lc_run_read(lc_run *run)
-{
-    const lc_call *call = &run->call;
-    bool is_of_user = (call->op->flags & LC_OP_USER) != 0;
-
-    return (lc_read){
-        .tenant_id = is_of_user ? call->tenant_id : LC_STR_NONE,
-        .user_id = call->user_id,
-        .deadline_us = call->deadline_us,
-        .body = lc_run_and_answer,
-        .ctx = run,
-    };
-}
-
 void lc_run_committed(lc_run *run)
 {
     loci_engine *engine = run->call.engine;
@@ -375,6 +361,20 @@ static loci_status run_alone(lc_run *run, loci_error *err)
     return status == LOCI_OK ? make_answer(run, err) : status;
 }
 
+static loci_status read_and_answer(lc_run *run, loci_error *err)
+{
+    const lc_call *call = &run->call;
+    bool is_of_user = (call->op->flags & LC_OP_USER) != 0;
+
+    return lc_engine_read(call->engine,
+                          &(lc_read){.tenant_id = is_of_user ? call->tenant_id : LC_STR_NONE,
+                                     .user_id = call->user_id,
+                                     .deadline_us = call->deadline_us,
+                                     .body = lc_run_and_answer,
+                                     .ctx = run},
+                          err);
+}
+
 static bool look(void *ctx, const void *state)
 {
     lc_run *run = ctx;
@@ -398,7 +398,6 @@ bool lc_run_peek(lc_run *run)
 loci_status lc_run_wait(lc_run *run, loci_error *err)
 {
     const lc_op *op = run->call.op;
-    lc_read read = lc_run_read(run);
     loci_status status = lc_call_pause_point(&run->call, err);
 
     if (status != LOCI_OK)
@@ -407,10 +406,8 @@ loci_status lc_run_wait(lc_run *run, loci_error *err)
         return run_alone(run, err);
     if (lc_run_peek(run))
         return LOCI_OK;
-    if (op->cost != LC_COST_WRITE && lc_call_is_brief(&run->call))
-        return lc_engine_read_user(run->call.engine, &read, err);
     if (op->cost != LC_COST_WRITE)
-        return lc_engine_read(run->call.engine, &read, err);
+        return read_and_answer(run, err);
 
     lc_write write = lc_run_write(run);
 

@@ -76,10 +76,6 @@ void lc_run_committed(lc_run *run);
 
 /* What a write of this run looks like to the store. */
 lc_write lc_run_write(lc_run *run);
-/* The same for a read. */
-lc_read lc_run_read(lc_run *run);
-/* Whether it is a read of mostly one statement that asks for few rows. */
-bool lc_call_is_brief(const lc_call *call);
 
 /* Replaces references such as "$0.id" in `args` by what `answers` (one text a call so far) hold.
  * Without any, `*out` is `args`; else a new text in `arena`. */

@@ -47,7 +47,7 @@ typedef struct lc_result {
 } lc_result;
 
 typedef enum lc_cost {
-    LC_COST_POINT, /* A look-up: may run on an event loop. */
+    LC_COST_POINT, /* A look-up: on an event loop if it can peek, else in a pool. */
     LC_COST_WORK,  /* A read that takes a while: in a pool. */
     LC_COST_WRITE  /* Changes something: in the writer. */
 } lc_cost;
@@ -60,9 +60,8 @@ typedef enum lc_cost {
 #define LC_OP_ALONE 16u     /* Not in a batch: it has no transaction of its own. */
 #define LC_OP_STREAMS 32u   /* Says more than its answer: progress or lines (loci_call_stream). */
 #define LC_OP_TENANT_ADMIN                                                                         \
-    64u /* About the whole tenant: its admins, and those of the store, only.                       \
-         */
-#define LC_OP_ONE_STATEMENT 512u /* A read that mostly runs one statement: lc_db_read_one(). */
+    64u                   /* About the whole tenant: its admins, and those of the store, only.     \
+                           */
 #define LC_OP_SECRET 128u /* Its answer holds a secret: a repeat gets lc_call.repeat_answer. */
 
 #define LC_OP_SESSION 256u /* Happens in a session: also takes session_id. */

@@ -84,7 +84,7 @@ static const lc_result status_results[] = {
     {"events", LC_PARAM_INT, "Events in the logs of all users"},
     {"jobs", LC_PARAM_OBJECT, "How many jobs are queued, running, done, failed, cancelled"},
     {"counters", LC_PARAM_OBJECT,
-     "Since open: writes, commits, reads, reads_kept, jobs_done, jobs_failed, "
+     "Since open: writes, commits, reads, jobs_done, jobs_failed, "
      "queue_length, model_calls, model_failures, model_tokens, user_cache_hits, user_cache_misses, "
      "user_cache_evictions; now: user_cache_entries, user_cache_bytes"},
     {"memory", LC_PARAM_OBJECT, "Bytes in use by category"},
@@ -102,7 +102,6 @@ static void put_counters(lc_json_writer *out, const lc_engine_counters *counters
     lc_jw_member_int(out, "writes", counters->writes);
     lc_jw_member_int(out, "commits", counters->commits);
     lc_jw_member_int(out, "reads", counters->reads);
-    lc_jw_member_int(out, "reads_kept", counters->reads_kept);
     lc_jw_member_int(out, "jobs_done", counters->jobs_done);
     lc_jw_member_int(out, "jobs_failed", counters->jobs_failed);
     lc_jw_member_int(out, "queue_length", counters->queue_length);

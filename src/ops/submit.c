@@ -9,10 +9,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/pool.h"
-#include "ops/check.h"
 #include "ops/submit.h"
-
-#define BRIEF_ROWS_MAX 16
 
 typedef struct submitted {
     lc_queued_write queued; /* First: the writer gives it back. */
@@ -26,7 +23,6 @@ typedef struct submitted {
     loci_done_fn *done;
     void *done_ctx;
     bool may_finish_now;
-    bool is_cut; /* It was tried at once, and was too long for that. */
 } submitted;
 
 static void finish(submitted *s, loci_status status, const loci_error *err)
@@ -111,49 +107,29 @@ static loci_status begin(void *ctx, loci_error *err)
 
 /* ---- At once --------------------------------------------------------------------------------- */
 
-bool lc_op_is_lookup(const lc_op *op, const loci_engine *engine)
+typedef struct attempt {
+    submitted *s;
+    bool is_answered;
+} attempt;
+
+static loci_status peek(void *ctx, loci_error *err)
 {
-    return op->cost == LC_COST_POINT && (op->flags & LC_OP_ALONE) == 0 && !lc_engine_is_far(engine);
+    attempt *a = ctx;
+
+    (void)err;
+    a->is_answered = lc_run_peek(&a->s->run);
+    return LOCI_OK;
 }
 
-static bool has_few_rows(const lc_call *call)
+/* Whether its answer was in memory: then it is finished. */
+static bool was_peeked(submitted *s)
 {
-    size_t index;
+    attempt a = {.s = s};
 
-    return call->op->cost == LC_COST_POINT ||
-           (lc_op_find_param(call->op, LC_STR("limit"), &index) != NULL &&
-            call->values[index].as.i64 <= BRIEF_ROWS_MAX);
-}
-
-/* It is mostly over before a thread would have been woken for it. */
-bool lc_call_is_brief(const lc_call *call)
-{
-    return (call->op->flags & LC_OP_ONE_STATEMENT) != 0 && has_few_rows(call);
-}
-
-static loci_status run_briefly(void *ctx, loci_error *err)
-{
-    submitted *s = ctx;
-    lc_read read = lc_run_read(&s->run);
-
-    if (lc_run_peek(&s->run))
-        return LOCI_OK;
-    read.out_is_cut = &s->is_cut;
-    return lc_engine_read_user(s->caller.engine, &read, err);
-}
-
-/* Whether it was: then it is finished. */
-static bool was_brief(submitted *s)
-{
-    loci_error err;
-    loci_status status;
-
-    if (!s->may_finish_now || !lc_call_is_brief(&s->run.call))
+    if (!s->may_finish_now || lc_engine_guard(s->caller.engine, peek, &a, NULL) != LOCI_OK ||
+        !a.is_answered)
         return false;
-    status = lc_engine_guard(s->caller.engine, run_briefly, s, &err);
-    if (s->is_cut)
-        return false;
-    finish(s, status, &err);
+    finish(s, LOCI_OK, NULL);
     return true;
 }
 
@@ -174,12 +150,11 @@ static loci_status queue(submitted *s, loci_error *err)
         run_task(s);
         return LOCI_OK;
     }
-    if (was_brief(s))
+    if (was_peeked(s))
         return LOCI_OK;
     s->task = (lc_task){.run = run_task,
                         .ctx = s,
-                        .is_short = s->may_finish_now && has_few_rows(&s->run.call) &&
-                                    !lc_engine_is_far(engine)};
+                        .is_short = op->cost == LC_COST_POINT && !lc_engine_is_far(engine)};
     return lc_engine_queue_task(engine, &s->task, err);
 }
 

@@ -70,18 +70,12 @@ static void run(const api_caller *caller, const lc_op *op, loci_str args)
 {
     loci_engine *engine = caller->server->engine;
     lc_http_request *request = caller->request;
-    loci_answer *answer = NULL;
     loci_call_options options;
     loci_error err;
     loci_status status = check_scope(caller->who, op, &err);
 
     if (status == LOCI_OK)
         status = make_options(caller, &options, &err);
-    if (status == LOCI_OK && lc_op_is_lookup(op, engine)) {
-        status = loci_call(engine, op->name, args, &options, &answer, &err);
-        finish_call(request, status, answer, &err);
-        return;
-    }
     if (status == LOCI_OK) {
         lc_http_defer(request);
         status = lc_submit_or_finish(engine, op->name, args, &options, finish_call, request, &err);

@@ -342,7 +342,6 @@ static const figure engine_figures[] = {
     {"writes", "loci_writes_total", "counter", "Calls that changed something, since the start."},
     {"commits", "loci_commits_total", "counter", "Transactions they shared."},
     {"reads", "loci_reads_total", "counter", "Calls that read."},
-    {"reads_kept", "loci_reads_kept_total", "counter", "Those answered from rows in memory."},
     {"jobs_done", "loci_jobs_done_total", "counter", "Jobs that this process finished."},
     {"jobs_failed", "loci_jobs_failed_total", "counter", "Attempts at jobs that failed."},
     {"queue_length", "loci_write_queue_length", "gauge", "Calls that wait for the writer."},

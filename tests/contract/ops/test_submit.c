@@ -80,39 +80,40 @@ TEST(submit, writes_and_reads_are_answered)
 
 /* ---- At once --------------------------------------------------------------------------------- */
 
-typedef struct listed {
+typedef struct found {
     _Atomic int done;
     pthread_t by;
-    char keys[4096];
-} listed;
+    char value[64];
+} found;
 
-static void keep_list(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
+static void keep_value(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
 {
-    listed *l = ctx;
-    loci_str json;
+    found *f = ctx;
+    loci_str value;
 
     if (status != LOCI_OK) {
         test_note_failure(__FILE__, __LINE__, "%s", err->message);
     } else {
-        json = loci_answer_json(answer);
-        (void)snprintf(l->keys, sizeof l->keys, "%.*s", (int)json.len, json.ptr);
+        value = test_member(loci_answer_json(answer), "value");
+        (void)snprintf(f->value, sizeof f->value, "%.*s", (int)value.len, value.ptr);
         loci_answer_free(answer);
     }
-    l->by = pthread_self();
-    atomic_fetch_add(&l->done, 1);
+    f->by = pthread_self();
+    atomic_fetch_add(&f->done, 1);
 }
 
-/* Lists and says whether it was done before lc_submit_or_finish() returned. */
-static bool list_at_once(loci_engine *engine, const char *args, listed *out)
+/* Looks up and says whether that was done before lc_submit_or_finish() returned. */
+static bool find_at_once(loci_engine *engine, const char *key, found *out)
 {
     int64_t until_us = lc_clock_monotonic_us() + PATIENCE_US;
     bool was_at_once;
     loci_error err;
 
-    *out = (listed){.done = 0};
-    CHECK_OK(
-        lc_submit_or_finish(engine, "fact.list", loci_str_of(args), NULL, keep_list, out, &err),
-        err);
+    *out = (found){.done = 0};
+    CHECK_OK(lc_submit_or_finish(engine, "fact.current",
+                                 loci_str_of(test_format("{\"key\":\"%s\"}", key)), NULL,
+                                 keep_value, out, &err),
+             err);
     was_at_once = atomic_load(&out->done) == 1 && pthread_equal(out->by, pthread_self()) != 0;
     while (atomic_load(&out->done) == 0) {
         CHECK_LT(lc_clock_monotonic_us(), until_us);
@@ -121,38 +122,23 @@ static bool list_at_once(loci_engine *engine, const char *args, listed *out)
     return was_at_once;
 }
 
-/* A connection may be busy with something of the engine's own; then the pool does it, rightly. */
-static bool list_at_once_when_free(loci_engine *engine, const char *args, listed *out)
-{
-    int64_t until_us = lc_clock_monotonic_us() + PATIENCE_US;
-
-    while (!list_at_once(engine, args, out)) {
-        if (lc_clock_monotonic_us() > until_us)
-            return false;
-        lc_clock_sleep_us(500);
-    }
-    return true;
-}
-
-/* Few rows are read at once; what asks for many, or has to look at many, is for the pool. Either
- * way it is called back once with the same answer. */
-TEST(submit, few_rows_are_read_before_it_returns)
+/* An answer that is in memory is given at once; else the pool reads it. Either way there is one
+ * callback with the same answer. */
+TEST(submit, what_is_in_memory_is_answered_before_it_returns)
 {
     loci_engine *engine = test_open_threads(new_store());
-    tally writes = {0};
-    listed few, many, hidden;
+    int64_t until_us = lc_clock_monotonic_us() + PATIENCE_US;
+    bool can_peek = lc_op_find(LC_STR("fact.current"))->peek != NULL;
+    found f;
 
-    for (int i = 0; i < 300; i++)
-        submit(engine, "fact.write",
-               test_format("{\"key\":\"a%03d\",\"value\":1,\"persona_id\":\"other\"}", i), &writes);
-    submit(engine, "fact.write", "{\"key\":\"b\",\"value\":1}", &writes);
-    wait_for(&writes, 301);
-    CHECK(list_at_once_when_free(engine, "{\"limit\":1,\"after\":\"a999\"}", &few));
-    CHECK_CONTAINS(few.keys, "\"key\":\"b\"");
-    CHECK(!list_at_once(engine, "{\"limit\":100,\"after\":\"a999\"}", &many));
-    CHECK_STR_EQ(many.keys, few.keys);
-    CHECK(!list_at_once(engine, "{\"limit\":1}", &hidden)); /* 300 rows of others come first. */
-    CHECK_STR_EQ(hidden.keys, few.keys);
+    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":7}");
+    CHECK(!find_at_once(engine, "city", &f));
+    CHECK_STR_EQ(f.value, "7");
+    while (!find_at_once(engine, "city", &f) && can_peek) {
+        CHECK_LT(lc_clock_monotonic_us(), until_us);
+        lc_clock_sleep_us(500);
+    }
+    CHECK_STR_EQ(f.value, "7");
     test_close(engine);
 }
 
