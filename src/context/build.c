@@ -1,192 +1,185 @@
-/* build.c - from the sources to the packer.
+/* build.c - from the candidates to the answer: judge, pack, manifest.
  *
- * Everything that could be said is first judged together (talk.h): a message that repeats a
- * superseded value, an older signal, a statement somebody outranked. What holds becomes items in
- * the order of choosing: mandatory ones, facts by relevance, signals, notes, messages newest first.
+ * Two orders of the same list are used. Judging needs everything in the order it was said. Choosing
+ * goes by the turns of the sections, and inside a section by score and order; the manifest lists
+ * what is in and what is not in that order, too.
  */
 #include "context/build.h"
 
 #include <stdlib.h>
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "base/time.h"
-#include "context/manifest.h"
+#include "context/candidate.h"
+#include "store/user_kind.h"
+#include "talk/reading.h"
 
-#define FACT_SHARE_PERMILLE 700
-#define MINUTE_US INT64_C(60000000) /* Nobody asks for more, and caches of prompts like less. */
+#define EXCLUDED_MAX 50 /* The best losers are named; all are counted. */
 
-static const lc_pack_section sections[LC_SECTION_COUNT] = {
-    [LC_SECTION_IDENTITY] = {"identity", NULL, NULL, 1000},
-    [LC_SECTION_CONSTRAINTS] = {"constraints", "Rules that apply:", LC_FACT_BULLET, 1000},
-    [LC_SECTION_FACTS] = {"facts", "What is known:", LC_FACT_BULLET, FACT_SHARE_PERMILLE},
-    [LC_SECTION_CONVERSATION] = {"conversation", "What was said:", "- ", 1000},
-    [LC_SECTION_WORKING] = {"working", "Notes of this session:", "- ", 1000},
-    [LC_SECTION_ENVIRONMENT] = {"environment", "Right now:", "- ", 1000},
-};
+static const char *const reasons[LC_CONTEXT_REASONS] = {
+    "superseded",   "retracted", "restricted", "scope",      "expired",
+    "needs_review", "claim",     "duplicate",  "irrelevant", "budget"};
 
-typedef struct building {
-    lc_tx *tx;
-    const lc_context_input *input;
-    lc_arena *arena;
-    lc_source source;
-    lc_said *said;
-    size_t said_count;
-    /* Where each is in `said`. */
-    size_t *fact_said, *ended_said, *signal_said, *note_said, *message_said;
-    const lc_judged *judged;
-    lc_pack_item *items;
-    size_t item_count;
-    lc_map texts; /* Of facts that hold and of messages so far; what it leads to means nothing. */
-    lc_manifest manifest;
-} building;
+void lc_context_count(lc_context *context, const char *reason, int64_t count)
+{
+    size_t i = 0;
+
+    while (i < LC_CONTEXT_REASONS && strcmp(reasons[i], reason) != 0)
+        i++;
+    LC_ASSERT(i < LC_CONTEXT_REASONS);
+    context->counts[i] += count;
+}
+
+static loci_status collect(lc_context *context, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; i < LC_SECTION_COUNT && status == LOCI_OK; i++)
+        if (lc_context_sections[i].collect != NULL)
+            status = lc_context_sections[i].collect(context, err);
+    return status;
+}
 
 /* ---- Judging --------------------------------------------------------------------------------- */
 
-/* A thing said, and when. */
-typedef struct moment {
-    int64_t seq;
-    int order; /* Of equal seqs. */
-    lc_said said;
-    size_t *place; /* Where its index in `said` goes. */
-    size_t signal; /* Of what a signal was before: its index, else LC_SAID_NONE. */
-} moment;
-
-static int compare_moments(const void *a, const void *b)
+/* Readings of texts (talk/reading.h) are a cache by content: they do not depend on the log. */
+static loci_status open_readings(lc_heap *heap, void **out, loci_error *err)
 {
-    const moment *x = a, *y = b;
+    lc_readings *readings = NULL;
+    loci_status status = lc_readings_new(heap, &readings, err);
+
+    *out = readings;
+    return status;
+}
+
+static size_t readings_bytes(const void *state)
+{
+    return lc_readings_bytes(state);
+}
+
+static void close_readings(void *state)
+{
+    lc_readings_free(state);
+}
+
+static const lc_user_kind readings_kind = {.name = "talk.readings",
+                                           .open = open_readings,
+                                           .bytes = readings_bytes,
+                                           .close = close_readings};
+
+static int compare_said(const void *a, const void *b)
+{
+    const lc_candidate *x = *(lc_candidate *const *)a, *y = *(lc_candidate *const *)b;
 
     if (x->seq != y->seq)
         return x->seq < y->seq ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    return x < y ? -1 : x > y; /* As collected. */
 }
 
-static moment *add_moment(moment *moments, size_t *count, int64_t seq, lc_said_kind kind)
+/* Everything that is judged, oldest first. */
+typedef struct judging {
+    lc_candidate **order;
+    size_t count;
+    lc_said *said;     /* In that order. */
+    size_t *places;    /* By candidate: where it is in that order. */
+    lc_map by_fact_id; /* To an entry of `places`. */
+} judging;
+
+static loci_status init_judging(lc_context *context, judging *j, loci_error *err)
 {
-    moment *m = &moments[*count];
+    size_t room = context->count + 1;
 
-    *m = (moment){.seq = seq, .order = (int)*count, .signal = LC_SAID_NONE};
-    m->said.kind = kind;
-    m->said.successor = LC_SAID_NONE;
-    ++*count;
-    return m;
-}
-
-/* Signals have no seq. They only ever replace each other, so where they stand does not matter. */
-static void list_signals(building *b, moment *moments, size_t *count)
-{
-    for (size_t i = 0; i < b->source.signal_count; i++) {
-        const lc_source_signal *signal = &b->source.signals[i];
-        moment *m = add_moment(moments, count, signal->signal.recorded_at, LC_SAID_SIGNAL);
-
-        m->said.text = signal->text;
-        m->place = &b->signal_said[i];
-        for (size_t f = 0; f < signal->former_count; f++) {
-            m = add_moment(moments, count, signal->signal.recorded_at, LC_SAID_FORMER);
-            m->said.text = signal->former[f];
-            m->signal = i;
-        }
-    }
-}
-
-static size_t list_moments(building *b, moment *moments)
-{
-    const lc_source *source = &b->source;
-    size_t count = 0;
-
-    for (size_t i = 0; i < source->chosen.count; i++) {
-        moment *m = add_moment(moments, &count, source->chosen.facts[i].fact.seq, LC_SAID_FACT);
-
-        m->said.text = source->chosen.facts[i].text;
-        m->said.rank = source->chosen.facts[i].fact.authority.rank;
-        m->place = &b->fact_said[i];
-    }
-    for (size_t i = 0; i < source->ended_count; i++) {
-        moment *m = add_moment(moments, &count, source->ended[i].fact.seq, LC_SAID_FORMER);
-
-        m->said.text = source->ended[i].text;
-        m->place = &b->ended_said[i];
-    }
-    for (size_t i = 0; i < source->message_count; i++) {
-        moment *m = add_moment(moments, &count, source->messages[i].seq, LC_SAID_MESSAGE);
-
-        m->said.text = source->messages[i].text;
-        m->said.is_model = lc_message_is_model(&source->messages[i]);
-        m->place = &b->message_said[i];
-    }
-    list_signals(b, moments, &count);
-    for (size_t i = 0; i < source->item_count; i++) {
-        moment *m = add_moment(moments, &count, 0, LC_SAID_NOTE);
-
-        m->said.text = source->items[i].text;
-        m->place = &b->note_said[i];
-    }
-    return count;
-}
-
-/* Which of the things said each ended fact's successor is. */
-static loci_status find_successors(building *b, loci_error *err)
-{
-    const lc_source *source = &b->source;
-    bool is_whole = true;
-    lc_map places; /* Of what is said, by the id of a fact. */
-
-    lc_map_init(&places, b->arena->heap, LOCI_MEM_REQUESTS);
-    for (size_t i = 0; i < source->chosen.count && source->ended_count > 0 && is_whole; i++)
-        is_whole = lc_map_put(&places, source->chosen.facts[i].fact.id, &b->fact_said[i]);
-    for (size_t i = 0; i < source->ended_count && is_whole; i++)
-        is_whole = lc_map_put(&places, source->ended[i].fact.id, &b->ended_said[i]);
-    for (size_t i = 0; i < source->ended_count && is_whole; i++) {
-        const size_t *place = lc_map_find(&places, source->ended[i].fact.superseded_by);
-
-        b->said[b->ended_said[i]].successor = place != NULL ? *place : LC_SAID_NONE;
-    }
-    lc_map_clear(&places);
-    return is_whole ? LOCI_OK : lc_fail_memory(err);
-}
-
-static loci_status judge(building *b, loci_error *err)
-{
-    const lc_source *source = &b->source;
-    size_t room = source->chosen.count + source->ended_count + source->message_count +
-                  source->signal_count * (1 + LC_SIGNAL_FORMER_MAX) + source->item_count + 1;
-    moment *moments = lc_arena_zalloc_array(b->arena, room, sizeof *moments);
-    loci_status status;
-
-    b->said = lc_arena_zalloc_array(b->arena, room, sizeof *b->said);
-    b->fact_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->fact_said);
-    b->ended_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->ended_said);
-    b->signal_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->signal_said);
-    b->note_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->note_said);
-    b->message_said = lc_arena_zalloc_array(b->arena, room, sizeof *b->message_said);
-    if (moments == NULL || b->said == NULL || b->fact_said == NULL || b->ended_said == NULL ||
-        b->signal_said == NULL || b->note_said == NULL || b->message_said == NULL)
+    j->order = lc_arena_zalloc_array(context->arena, room, sizeof(lc_candidate *));
+    j->said = lc_arena_zalloc_array(context->arena, room, sizeof *j->said);
+    j->places = lc_arena_zalloc_array(context->arena, room, sizeof *j->places);
+    if (j->order == NULL || j->said == NULL || j->places == NULL)
         return lc_fail_memory(err);
-    b->said_count = list_moments(b, moments);
-    qsort(moments, b->said_count, sizeof *moments, compare_moments);
-    for (size_t i = 0; i < b->said_count; i++)
-        if (moments[i].place != NULL)
-            *moments[i].place = i;
-    for (size_t i = 0; i < b->said_count; i++) {
-        b->said[i] = moments[i].said;
-        if (moments[i].signal != LC_SAID_NONE)
-            b->said[i].successor = b->signal_said[moments[i].signal];
+    for (size_t i = 0; i < context->count; i++)
+        if (context->candidates[i].is_judged)
+            j->order[j->count++] = &context->candidates[i];
+    qsort(j->order, j->count, sizeof(lc_candidate *), compare_said);
+    for (size_t i = 0; i < j->count; i++)
+        j->places[j->order[i] - context->candidates] = i;
+    return LOCI_OK;
+}
+
+/* By id: facts that were chosen, and those that ended. */
+static loci_status index_facts(lc_context *context, judging *j, loci_error *err)
+{
+    for (size_t i = 0; i < j->count; i++) {
+        const lc_candidate *of = j->order[i];
+
+        if (of->kind != LC_SAID_FACT && (of->kind != LC_SAID_FORMER || of->item.id.len == 0))
+            continue;
+        if (!lc_map_put(&j->by_fact_id, of->item.id, &j->places[of - context->candidates]))
+            return lc_fail_memory(err);
     }
-    status = find_successors(b, err);
+    return LOCI_OK;
+}
+
+static size_t find_successor(const judging *j, const lc_candidate *of)
+{
+    const size_t *place;
+
+    if (of->successor != LC_SAID_NONE)
+        return j->places[of->successor];
+    place = of->successor_id.len > 0 ? lc_map_find(&j->by_fact_id, of->successor_id) : NULL;
+    return place != NULL ? *place : LC_SAID_NONE;
+}
+
+static loci_status run_judge(lc_context *context, judging *j, const lc_judged **out,
+                             loci_error *err)
+{
+    const lc_context_input *input = context->input;
+    lc_talk_input talk = {.said = j->said,
+                          .count = j->count,
+                          .query = input->query,
+                          .reader_rank = input->reader_rank,
+                          .reader_title = input->identity->authority,
+                          .reader_organization = input->identity->organization,
+                          .scope = input->view.scope_id};
+    void *readings = NULL;
+    bool is_complete;
+    loci_status status = lc_tx_borrow(context->tx, &readings_kind, &readings, &is_complete, err);
+
     if (status != LOCI_OK)
         return status;
-    return lc_talk_judge(b->input->talk, b->arena,
-                         &(lc_talk_input){.said = b->said,
-                                          .count = b->said_count,
-                                          .readings = b->input->readings,
-                                          .query = b->input->query,
-                                          .reader_rank = b->input->reader_rank,
-                                          .reader_title = b->input->identity->authority,
-                                          .reader_organization = b->input->identity->organization,
-                                          .scope = b->input->source.view.scope_id},
-                         &b->judged, err);
+    talk.readings = readings;
+    status = lc_talk_judge(input->talk, context->arena, &talk, out, err);
+    lc_readings_trim(readings);
+    lc_tx_give_back(context->tx, &readings_kind, readings);
+    return status;
 }
+
+static loci_status judge(lc_context *context, loci_error *err)
+{
+    judging j = {0};
+    const lc_judged *judged = NULL;
+    loci_status status = init_judging(context, &j, err);
+
+    lc_map_init(&j.by_fact_id, context->arena->heap, LOCI_MEM_REQUESTS);
+    if (status == LOCI_OK)
+        status = index_facts(context, &j, err);
+    for (size_t i = 0; i < j.count && status == LOCI_OK; i++) {
+        const lc_candidate *of = j.order[i];
+
+        j.said[i] = (lc_said){.kind = of->kind,
+                              .text = of->text,
+                              .is_model = of->is_model,
+                              .successor = find_successor(&j, of),
+                              .rank = of->rank};
+    }
+    lc_map_clear(&j.by_fact_id);
+    if (status == LOCI_OK)
+        status = run_judge(context, &j, &judged, err);
+    for (size_t i = 0; i < j.count && status == LOCI_OK; i++)
+        j.order[i]->judged = &judged[i];
+    return status;
+}
+
+/* ---- Choosing -------------------------------------------------------------------------------- */
 
 static const char *reason_of(lc_verdict verdict)
 {
@@ -205,196 +198,13 @@ static const char *reason_of(lc_verdict verdict)
     }
 }
 
-/* ---- Items ----------------------------------------------------------------------------------- */
-
-static lc_pack_item *add_item(building *b, lc_section section, loci_str id, loci_str text)
+/* Why it is not shown: its own verdict, or that of its first clause that does not hold. */
+static const char *exclusion_of(const lc_candidate *candidate)
 {
-    lc_pack_item *item = &b->items[b->item_count++];
+    const lc_judged *judged = candidate->judged;
 
-    *item = (lc_pack_item){
-        .id = id, .text = text, .section = section, .place = (int64_t)b->item_count};
-    return item;
-}
-
-/* Formats into the arena; `ptr` is NULL when out of memory. */
-static loci_str join(lc_arena *arena, const loci_str *parts, size_t count)
-{
-    size_t bytes = 0;
-    char *text;
-
-    for (size_t i = 0; i < count; i++)
-        bytes += parts[i].len;
-    text = lc_arena_alloc(arena, bytes + 1);
-    if (text == NULL)
-        return LC_STR_NONE;
-    bytes = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (parts[i].len > 0)
-            memcpy(text + bytes, parts[i].ptr, parts[i].len);
-        bytes += parts[i].len;
-    }
-    text[bytes] = '\0';
-    return (loci_str){text, bytes};
-}
-
-static loci_status add_identity(building *b, loci_error *err)
-{
-    const lc_identity *who = b->input->identity;
-    loci_str comma = LC_STR(", "), none = LC_STR("");
-    loci_str parts[] = {LC_STR("The user is "),
-                        who->user_name,
-                        who->authority.len > 0 ? comma : none,
-                        who->authority,
-                        who->department.len > 0 ? comma : none,
-                        who->department,
-                        who->organization.len > 0 ? comma : none,
-                        who->organization,
-                        LC_STR(".")};
-    loci_str text;
-
-    if (who->user_name.len == 0)
-        return LOCI_OK;
-    text = join(b->arena, parts, sizeof parts / sizeof *parts);
-    if (text.ptr == NULL)
-        return lc_fail_memory(err);
-    add_item(b, LC_SECTION_IDENTITY, LC_STR_NONE, text)->is_mandatory = true;
-    return LOCI_OK;
-}
-
-static loci_status add_time(building *b, loci_error *err)
-{
-    char clock[LC_TIME_BYTES_MAX];
-    loci_str now = {clock, lc_time_format(b->tx->now_us / MINUTE_US * MINUTE_US, clock)};
-    loci_str text;
-
-    for (size_t i = 0; i < b->source.signal_count; i++)
-        if (lc_str_is(b->source.signals[i].signal.key, "current_time"))
-            now = b->source.signals[i].text;
-    text = join(b->arena, (loci_str[]){LC_STR("Current time: "), now}, 2);
-    if (text.ptr == NULL)
-        return lc_fail_memory(err);
-    add_item(b, LC_SECTION_ENVIRONMENT, LC_STR_NONE, text)->is_mandatory = true;
-    return LOCI_OK;
-}
-
-/* The line of a fact, with a mark when it is in doubt. `*is_plain`: as it was counted. */
-static loci_status fact_line(building *b, size_t index, loci_str *out, bool *is_plain,
-                             loci_error *err)
-{
-    const lc_source_fact *fact = &b->source.chosen.facts[index];
-    loci_str text = {0};
-    loci_status status = lc_judged_text(b->arena, &b->judged[b->fact_said[index]], fact->text,
-                                        &text, err);
-
-    if (status == LOCI_OK)
-        status = lc_fact_line(b->arena, &fact->fact, text, out, err);
-    *is_plain = text.ptr == fact->text.ptr && !fact->fact.needs_review;
-    if (status != LOCI_OK || !fact->fact.needs_review)
-        return status;
-    *out = join(b->arena, (loci_str[]){*out, LC_STR(" (unverified)")}, 2);
-    return out->ptr != NULL ? LOCI_OK : lc_fail_memory(err);
-}
-
-typedef struct ranked {
-    size_t index;
-    int64_t seq;
-    float score;
-} ranked;
-
-static int compare_ranked(const void *a, const void *b)
-{
-    const ranked *x = a, *y = b;
-
-    if (x->score != y->score)
-        return x->score > y->score ? -1 : 1;
-    return x->seq > y->seq ? -1 : x->seq < y->seq;
-}
-
-static loci_status rank_facts(building *b, ranked **out, loci_error *err)
-{
-    size_t count = b->source.chosen.count;
-    ranked *order = lc_arena_zalloc_array(b->arena, count + 1, sizeof *order);
-
-    if (order == NULL)
-        return lc_fail_memory(err);
-    for (size_t i = 0; i < count; i++)
-        order[i] = (ranked){i, b->source.chosen.facts[i].fact.seq, b->source.chosen.facts[i].score};
-    qsort(order, count, sizeof *order, compare_ranked);
-    *out = order;
-    return LOCI_OK;
-}
-
-static loci_status add_facts(building *b, bool constraints, const ranked *order, loci_error *err)
-{
-    for (size_t i = 0; i < b->source.chosen.count; i++) {
-        const lc_source_fact *fact = &b->source.chosen.facts[order[i].index];
-        const lc_judged *judged = &b->judged[b->fact_said[order[i].index]];
-        lc_pack_item *item;
-        bool is_plain;
-        loci_str line;
-        loci_status status;
-
-        if (fact->fact.is_constraint != constraints)
-            continue;
-        if (judged->verdict != LC_VERDICT_HOLDS) {
-            lc_manifest_exclude(&b->manifest, fact->fact.id, reason_of(judged->verdict));
-            continue;
-        }
-        status = fact_line(b, order[i].index, &line, &is_plain, err);
-        if (status != LOCI_OK)
-            return status;
-        item = add_item(b, constraints ? LC_SECTION_CONSTRAINTS : LC_SECTION_FACTS, fact->fact.id,
-                        line);
-        item->is_mandatory = constraints;
-        item->known_tokens = is_plain ? fact->line_tokens : 0;
-    }
-    return LOCI_OK;
-}
-
-/* ---- Signals, notes, messages ---------------------------------------------------------------- */
-
-static loci_status add_signals(building *b, loci_error *err)
-{
-    for (size_t i = 0; i < b->source.signal_count; i++) {
-        const lc_source_signal *signal = &b->source.signals[i];
-        loci_str line;
-
-        if (lc_str_is(signal->signal.key, "current_time"))
-            continue;
-        if (b->judged[b->signal_said[i]].verdict != LC_VERDICT_HOLDS) {
-            lc_manifest_exclude(&b->manifest, signal->signal.key, "superseded");
-            continue;
-        }
-        line = join(b->arena, (loci_str[]){signal->signal.key, LC_STR(": "), signal->text}, 3);
-        if (line.ptr == NULL)
-            return lc_fail_memory(err);
-        add_item(b, LC_SECTION_ENVIRONMENT, signal->signal.key, line);
-    }
-    return LOCI_OK;
-}
-
-static loci_status add_notes(building *b, loci_error *err)
-{
-    for (size_t i = 0; i < b->source.item_count; i++) {
-        const lc_source_item *item = &b->source.items[i];
-        loci_str line;
-
-        if (b->judged[b->note_said[i]].verdict != LC_VERDICT_HOLDS) {
-            lc_manifest_exclude(&b->manifest, item->item.key,
-                                reason_of(b->judged[b->note_said[i]].verdict));
-            continue;
-        }
-        line = join(b->arena, (loci_str[]){item->item.key, LC_STR(": "), item->text}, 3);
-        if (line.ptr == NULL)
-            return lc_fail_memory(err);
-        add_item(b, LC_SECTION_WORKING, item->item.key, line);
-    }
-    return LOCI_OK;
-}
-
-/* Why none of a message is in: the reason of its first clause that does not hold. */
-static const char *reason_of_message(const lc_judged *judged)
-{
+    if (candidate->kind == LC_SAID_SIGNAL)
+        return "superseded";
     if (judged->verdict != LC_VERDICT_HOLDS)
         return reason_of(judged->verdict);
     for (size_t i = 0; i < judged->count; i++)
@@ -403,134 +213,213 @@ static const char *reason_of_message(const lc_judged *judged)
     return "irrelevant";
 }
 
-/* Whether a fact that holds or a later message has the same text. From here on this one has it. */
-static loci_status note_text(building *b, const lc_message *message, bool *is_repeated,
-                             loci_error *err)
+/* Sets the line of a candidate that holds, or the reason why there is none. `texts` has the texts
+ * of facts that hold and of later messages: a message that repeats one is left out. */
+static loci_status show(lc_context *context, lc_candidate *candidate, lc_map *texts,
+                        loci_error *err)
 {
-    loci_str text = lc_str_trim(message->text);
-
-    *is_repeated = lc_map_find(&b->texts, text) != NULL;
-    return *is_repeated || lc_map_put(&b->texts, text, b) ? LOCI_OK : lc_fail_memory(err);
-}
-
-static loci_status add_message(building *b, size_t index, loci_error *err)
-{
-    const lc_message *message = &b->source.messages[index];
-    const lc_judged *judged = &b->judged[b->message_said[index]];
-    loci_str text = {0}, who = message->speaker.len > 0 ? message->speaker : message->role;
-    bool is_repeated;
-    loci_status status = note_text(b, message, &is_repeated, err);
-
-    if (status == LOCI_OK && judged->verdict == LC_VERDICT_HOLDS)
-        status = lc_judged_text(b->arena, judged, message->text, &text, err);
-    if (status != LOCI_OK)
-        return status;
-    if (text.len == 0 || is_repeated) {
-        lc_manifest_exclude(&b->manifest, message->id,
-                            text.len == 0 ? reason_of_message(judged) : "duplicate");
-        return LOCI_OK;
-    }
-    if (!lc_str_is(who, "user"))
-        text = join(b->arena, (loci_str[]){who, LC_STR(": "), text}, 3);
-    if (text.ptr == NULL)
-        return lc_fail_memory(err);
-    add_item(b, LC_SECTION_CONVERSATION, message->id, text)->place = message->seq;
-    return LOCI_OK;
-}
-
-/* Chosen from the newest, shown from the oldest. */
-static loci_status add_messages(building *b, loci_error *err)
-{
+    bool holds = candidate->judged == NULL || candidate->judged->verdict == LC_VERDICT_HOLDS;
+    loci_str text = candidate->text, trimmed = lc_str_trim(text);
+    bool is_message = candidate->kind == LC_SAID_MESSAGE, is_repeated = false;
     loci_status status = LOCI_OK;
 
-    for (size_t i = 0; i < b->source.chosen.count && b->source.message_count > 0; i++)
-        if (b->judged[b->fact_said[i]].verdict == LC_VERDICT_HOLDS &&
-            !lc_map_put(&b->texts, lc_str_trim(b->source.chosen.facts[i].text), b))
-            return lc_fail_memory(err);
-    for (size_t i = b->source.message_count; i-- > 0 && status == LOCI_OK;)
-        status = add_message(b, i, err);
-    return status;
+    if (is_message)
+        is_repeated = lc_map_find(texts, trimmed) != NULL;
+    if ((is_message && !is_repeated) ||
+        (candidate->kind == LC_SAID_FACT && holds && candidate->judged != NULL))
+        status = lc_map_put(texts, trimmed, context) ? LOCI_OK : lc_fail_memory(err);
+    if (status == LOCI_OK && holds && candidate->judged != NULL && !candidate->is_whole)
+        status = lc_judged_text(context->arena, candidate->judged, candidate->text, &text, err);
+    if (status != LOCI_OK)
+        return status;
+    if (!holds || (is_message && text.len == 0))
+        candidate->excluded = exclusion_of(candidate);
+    else if (is_repeated)
+        candidate->excluded = "duplicate";
+    if (candidate->excluded != NULL)
+        return LOCI_OK;
+    if (text.ptr != candidate->text.ptr)
+        candidate->item.known_tokens = 0;
+    candidate->item.text = text;
+    if (candidate->lead.len + candidate->tail.len > 0)
+        candidate->item.text = lc_context_join(
+            context->arena, (loci_str[]){candidate->lead, text, candidate->tail}, 3);
+    return candidate->item.text.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
-static loci_status add_items(building *b, loci_error *err)
+static int compare_choice(const void *a, const void *b)
 {
-    const lc_source *source = &b->source;
-    ranked *order = NULL;
-    loci_status status;
+    const lc_candidate *x = *(lc_candidate *const *)a, *y = *(lc_candidate *const *)b;
+    int x_turn = lc_context_sections[x->item.section].turn;
+    int y_turn = lc_context_sections[y->item.section].turn;
 
-    b->items = lc_arena_zalloc_array(b->arena,
-                                     source->chosen.count + source->signal_count +
-                                         source->item_count + source->message_count + 2,
-                                     sizeof *b->items);
-    if (b->items == NULL)
+    if (x_turn != y_turn)
+        return x_turn - y_turn;
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* All that could be shown, in the order of choosing, and the packer's part of it. */
+typedef struct choice {
+    lc_candidate **order;
+    size_t count;
+    lc_pack_item **items;
+    size_t item_count;
+} choice;
+
+static loci_status choose(lc_context *context, choice *out, loci_error *err)
+{
+    lc_map texts;
+    loci_status status = LOCI_OK;
+
+    out->order = lc_arena_zalloc_array(context->arena, context->count + 1, sizeof(lc_candidate *));
+    out->items = lc_arena_zalloc_array(context->arena, context->count + 1, sizeof(lc_pack_item *));
+    if (out->order == NULL || out->items == NULL)
         return lc_fail_memory(err);
-    status = rank_facts(b, &order, err);
-    if (status == LOCI_OK)
-        status = add_identity(b, err);
-    if (status == LOCI_OK)
-        status = add_facts(b, true, order, err);
-    if (status == LOCI_OK)
-        status = add_time(b, err);
-    if (status == LOCI_OK)
-        status = add_facts(b, false, order, err);
-    if (status == LOCI_OK)
-        status = add_signals(b, err);
-    if (status == LOCI_OK)
-        status = add_notes(b, err);
-    return status == LOCI_OK ? add_messages(b, err) : status;
+    for (size_t i = 0; i < context->count; i++)
+        if (!context->candidates[i].is_evidence)
+            out->order[out->count++] = &context->candidates[i];
+    qsort(out->order, out->count, sizeof(lc_candidate *), compare_choice);
+    lc_map_init(&texts, context->arena->heap, LOCI_MEM_REQUESTS);
+    for (size_t i = 0; i < out->count && status == LOCI_OK; i++) {
+        lc_candidate *candidate = out->order[i];
+
+        if (candidate->left_out != NULL)
+            continue;
+        status = show(context, candidate, &texts, err);
+        if (status == LOCI_OK && candidate->excluded == NULL) {
+            out->items[out->item_count++] = &candidate->item;
+            if (candidate->item.place == 0)
+                candidate->item.place = (int64_t)out->item_count;
+        }
+    }
+    lc_map_clear(&texts);
+    return status;
 }
 
 /* ---- The answer ------------------------------------------------------------------------------ */
 
-static void explain(building *b)
+static void put_included(const choice *chosen, lc_json_writer *out)
 {
-    const lc_fact_choice *chosen = &b->source.chosen;
+    lc_jw_name(out, "included");
+    lc_jw_array(out);
+    for (size_t i = 0; i < chosen->item_count; i++) {
+        const lc_pack_item *item = chosen->items[i];
 
-    for (size_t i = 0; i < b->item_count; i++)
-        if (!b->items[i].is_included)
-            lc_manifest_exclude(&b->manifest, b->items[i].id, "budget");
-    for (size_t i = 0; i < chosen->left_out_count; i++)
-        lc_manifest_name(&b->manifest, chosen->left_out[i].id, chosen->left_out[i].reason);
-    lc_manifest_count(&b->manifest, "expired", chosen->expired);
-    lc_manifest_count(&b->manifest, "restricted", chosen->restricted);
-    lc_manifest_count(&b->manifest, "scope", chosen->scoped);
-    lc_manifest_count(&b->manifest, "irrelevant", chosen->irrelevant);
-    lc_manifest_count(&b->manifest, "superseded", chosen->past.superseded);
-    lc_manifest_count(&b->manifest, "retracted", chosen->past.retracted);
-    lc_manifest_count(&b->manifest, "claim", chosen->past.claims);
+        if (!item->is_included || item->id.len == 0)
+            continue;
+        lc_jw_object(out);
+        lc_jw_member_str(out, "id", item->id);
+        lc_jw_member_text(out, "section", lc_context_sections[item->section].pack.name);
+        lc_jw_member_int(out, "tokens", item->tokens);
+        lc_jw_end(out);
+    }
+    lc_jw_end(out);
+}
+
+/* What did not hold, then what did not fit, then what the sections left out. */
+static void put_excluded(lc_context *context, const choice *chosen, lc_json_writer *out)
+{
+    int64_t left = EXCLUDED_MAX;
+
+    lc_jw_name(out, "excluded");
+    lc_jw_array(out);
+    for (int step = 0; step < 3; step++)
+        for (size_t i = 0; i < chosen->count; i++) {
+            const lc_candidate *of = chosen->order[i];
+            const char *reason = step == 0   ? of->excluded
+                                 : step == 2 ? of->left_out
+                                 : of->excluded == NULL && of->left_out == NULL &&
+                                         !of->item.is_included
+                                     ? "budget"
+                                     : NULL;
+
+            if (reason == NULL)
+                continue;
+            if (step < 2)
+                lc_context_count(context, reason, 1);
+            if (of->item.id.len == 0 || left-- <= 0)
+                continue;
+            lc_jw_object(out);
+            lc_jw_member_str(out, "id", of->item.id);
+            lc_jw_member_text(out, "reason", reason);
+            lc_jw_end(out);
+        }
+    lc_jw_end(out);
+    lc_jw_name(out, "excluded_counts");
+    lc_jw_object(out);
+    for (size_t i = 0; i < LC_CONTEXT_REASONS; i++)
+        if (context->counts[i] > 0)
+            lc_jw_member_int(out, reasons[i], context->counts[i]);
+    lc_jw_end(out);
+}
+
+static void put_tokens(const lc_pack *pack, bool is_estimated, lc_json_writer *out)
+{
+    lc_jw_name(out, "tokens");
+    lc_jw_object(out);
+    for (size_t i = 0; i < pack->section_count; i++)
+        if (pack->section_tokens[i] > 0)
+            lc_jw_member_int(out, pack->sections[i].name, pack->section_tokens[i]);
+    lc_jw_member_int(out, "total", pack->tokens);
+    lc_jw_end(out);
+    lc_jw_member_int(out, "budget", pack->budget);
+    lc_jw_member_bool(out, "estimated", is_estimated);
+    lc_jw_member_null(out, "pressure");
+}
+
+static void put_warnings(const lc_context *context, lc_json_writer *out)
+{
+    lc_jw_name(out, "warnings");
+    lc_jw_array(out);
+    if (context->input->is_estimated)
+        lc_jw_text(out, "tokens are estimated: the data of the encoding is not installed");
+    if (!context->is_complete)
+        lc_jw_text(out, "the index of facts is still being built: some facts may be missing");
+    lc_jw_end(out);
+}
+
+static loci_status pack_and_answer(lc_context *context, const choice *chosen, lc_json_writer *out,
+                                   loci_error *err)
+{
+    lc_pack_section sections[LC_SECTION_COUNT];
+    int64_t section_tokens[LC_SECTION_COUNT] = {0};
+    lc_pack pack = {.sections = sections,
+                    .section_count = LC_SECTION_COUNT,
+                    .items = chosen->items,
+                    .item_count = chosen->item_count,
+                    .budget = context->input->budget,
+                    .counter = context->input->counter,
+                    .section_tokens = section_tokens};
+    lc_buf text;
+    loci_status status;
+
+    for (size_t i = 0; i < LC_SECTION_COUNT; i++)
+        sections[i] = lc_context_sections[i].pack;
+    lc_buf_init(&text, context->arena->heap, LOCI_MEM_REQUESTS, LC_CONTEXT_BYTES_MAX);
+    status = lc_pack_run(&pack, &text, err);
+    if (status == LOCI_OK) {
+        lc_jw_member_str(out, "text", lc_buf_str(&text));
+        put_included(chosen, out);
+        put_excluded(context, chosen, out);
+        put_tokens(&pack, context->input->is_estimated, out);
+        put_warnings(context, out);
+    }
+    lc_buf_clear(&text);
+    return status;
 }
 
 loci_status lc_context_build(lc_tx *tx, const lc_context_input *input, lc_json_writer *out,
                              loci_error *err)
 {
-    building b = {.tx = tx, .input = input, .arena = input->arena};
-    int64_t section_tokens[LC_SECTION_COUNT] = {0};
-    lc_pack pack;
-    lc_buf text;
-    loci_status status = lc_source_read(tx, &input->source, input->arena, &b.source, err);
+    lc_context context = {.tx = tx, .input = input, .arena = input->arena, .is_complete = true};
+    choice chosen = {0};
+    loci_status status = collect(&context, err);
 
-    lc_buf_init(&text, input->arena->heap, LOCI_MEM_REQUESTS, LC_CONTEXT_BYTES_MAX);
-    lc_map_init(&b.texts, input->arena->heap, LOCI_MEM_REQUESTS);
-    lc_manifest_init(&b.manifest, input->arena);
     if (status == LOCI_OK)
-        status = judge(&b, err);
+        status = judge(&context, err);
     if (status == LOCI_OK)
-        status = add_items(&b, err);
-    if (status == LOCI_OK) {
-        pack = (lc_pack){.sections = sections,
-                         .section_count = LC_SECTION_COUNT,
-                         .items = b.items,
-                         .item_count = b.item_count,
-                         .budget = input->budget,
-                         .counter = input->counter,
-                         .section_tokens = section_tokens};
-        status = lc_pack_run(&pack, &text, err);
-    }
-    if (status == LOCI_OK) {
-        explain(&b);
-        lc_manifest_put(&b.manifest, &pack, lc_buf_str(&text), input->is_estimated, out);
-    }
-    lc_map_clear(&b.texts);
-    lc_buf_clear(&text);
-    return status;
+        status = choose(&context, &chosen, err);
+    return status == LOCI_OK ? pack_and_answer(&context, &chosen, out, err) : status;
 }

@@ -1,31 +1,40 @@
-/* build.h - one text that tells a model what is true now, and a manifest that tells why.
+/* build.h - one text that tells a model what is true now, and a manifest that says why.
  *
- * What is in it: who the user is, the rules that apply, what is known and bears on the question,
- * what was said and still holds, notes of the session, the world around. What is not: anything
- * superseded, taken back, expired, of another scope, not meant for this reader, only supposed.
- * Mandatory parts come first, facts get at most 700 of 1000 of the rest, what changes with every
- * call stands last. The same state and the same input give the same bytes. */
+ * It contains who the user is, the rules that apply, the facts that bear on the query, what was
+ * said and still holds, the notes of the session and the state of the environment. It leaves out
+ * what is superseded, retracted, expired, of another scope, not meant for this reader, or only
+ * supposed. Mandatory parts come first, facts get at most 700 per mille of the rest, and what
+ * changes with every call comes last. The same state and the same input give the same bytes.
+ */
 #ifndef LC_CONTEXT_BUILD_H
 #define LC_CONTEXT_BUILD_H
 
-#include "context/source.h"
+#include "fact/fact_corpus.h"
 #include "pack/pack.h"
+#include "session/session.h"
+#include "talk/talk.h"
+
+#define LC_CONTEXT_BYTES_MAX (32 << 20)
 
 typedef struct lc_context_input {
     loci_str query;
+    lc_corpus_terms terms; /* Of the query. */
+    const float *vector;   /* Of the query, made by tx->embedding; NULL = by words alone. */
     int64_t budget;
-    lc_source_input source;
+    lc_fact_view view;
+    loci_str conversation_id;    /* Messages of this session only; none = of all. */
+    loci_str working_id;         /* Session of the working set; none = there is none. */
     const lc_identity *identity; /* Of the open session; no user_name = none. */
     const lc_talk *talk;
-    lc_readings *readings; /* For this call alone; NULL = none. */
     lc_counter counter;
-    bool is_estimated; /* What the counter says is an estimate. */
-    int reader_rank;   /* Seniority of who reads, for marks in texts; -1 = nobody known. */
+    int encoding;      /* Identifies what the counter counts; see lc_fact_request. */
+    bool is_estimated; /* The counter's numbers are estimates. */
+    int reader_rank;   /* Seniority of the reader, for marks in texts; -1 = unknown. */
     lc_arena *arena;
 } lc_context_input;
 
 /* Writes the members of the answer: text, included, excluded, excluded_counts, tokens, budget,
- * estimated, pressure, warnings. LOCI_EBUDGET as the packer. */
+ * estimated, pressure, warnings. LOCI_EBUDGET as the packer; LOCI_ECONFLICT as lc_fact_choose(). */
 loci_status lc_context_build(lc_tx *tx, const lc_context_input *input, lc_json_writer *out,
                              loci_error *err);
 

@@ -13,9 +13,9 @@
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/str.h"
+#include "context/candidate.h"
 #include "context/named.h"
-#include "context/show.h"
-#include "context/source.h"
+#include "pack/show.h"
 
 #define KNOWN_MAX 200
 #define NAMED_MAX 100
@@ -124,25 +124,27 @@ static loci_status propose(observing *p, lc_proposal out[LC_PROPOSALS_MAX], size
                                                                : LC_STR_NONE,
                             .persona_id = p->o->view.persona_id,
                             .limit = BEFORE_MAX};
-    lc_source source = {0};
+    lc_message_list messages = {0};
     lc_said *before;
-    loci_status status = lc_source_read_messages(p->tx, &page, p->arena, &source, err);
+    loci_status status = lc_context_read_messages(p->tx, &page, p->arena, &messages, err);
 
     if (status != LOCI_OK)
         return status;
-    before = lc_arena_zalloc_array(p->arena, source.message_count + 1, sizeof *before);
+    before = lc_arena_zalloc_array(p->arena, messages.count + 1, sizeof *before);
     if (before == NULL)
         return lc_fail_memory(err);
-    for (size_t i = 0; i < source.message_count; i++)
-        before[i] = (lc_said){.kind = LC_SAID_MESSAGE,
-                              .text = source.messages[i].text,
-                              .is_model = lc_message_is_model(&source.messages[i]),
-                              .successor = LC_SAID_NONE};
+    for (size_t i = 0; i < messages.count; i++)
+        before[messages.count - 1 - i] = (lc_said){
+            /* Oldest first. */
+            .kind = LC_SAID_MESSAGE,
+            .text = messages.items[i].text,
+            .is_model = lc_message_is_model(&messages.items[i]),
+            .successor = LC_SAID_NONE};
     return lc_talk_propose(p->o->talk, p->arena,
                            &(lc_propose_input){.known = p->known,
                                                .known_count = p->count,
                                                .before = before,
-                                               .before_count = source.message_count,
+                                               .before_count = messages.count,
                                                .message = p->o->message.text},
                            out, count, err);
 }

@@ -87,11 +87,6 @@ lc_user_cache *lc_engine_user_cache(loci_engine *engine)
     return engine->user_cache;
 }
 
-lc_fact_cache *lc_engine_fact_cache(loci_engine *engine)
-{
-    return engine->fact_cache;
-}
-
 loci_status lc_engine_talk(loci_engine *engine, const lc_talk **out, loci_error *err)
 {
     lc_talk *talk = atomic_load_explicit(&engine->talk, memory_order_acquire), *own = NULL;
@@ -332,7 +327,6 @@ void lc_engine_store_replaced(loci_engine *engine)
     lc_readers_renew(engine->readers);
     lc_writer_renew(engine->writer);
     lc_token_cache_forget(engine->token_cache);
-    lc_fact_cache_forget(engine->fact_cache);
     lc_user_cache_clear(engine->user_cache);
     lc_engine_settings_changed(engine);
     lc_watch_wrote_all(engine->watch);
@@ -500,8 +494,6 @@ static loci_status start_parts(void *ctx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers, err);
     if (status == LOCI_OK)
-        status = lc_fact_cache_new(&engine->env.heap, &engine->fact_cache, err);
-    if (status == LOCI_OK)
         status = lc_user_cache_new(&engine->env.heap, &engine->user_cache, err);
     if (status == LOCI_OK)
         limit_user_cache(engine);
@@ -572,7 +564,6 @@ void lc_engine_close(loci_engine *engine)
     lc_token_cache_free(engine->token_cache);
     lc_tokenizers_free(engine->tokenizers);
     lc_talk_free(engine->talk);
-    lc_fact_cache_free(engine->fact_cache);
     lc_user_cache_free(engine->user_cache);
     lc_models_free(engine->models);
     lc_settings_free(engine->settings);

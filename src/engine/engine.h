@@ -19,7 +19,6 @@
 
 typedef struct lc_tokenizers lc_tokenizers;
 typedef struct lc_talk lc_talk;
-typedef struct lc_fact_cache lc_fact_cache;
 
 /* What the engine is made of beside the public options; tests give their own. */
 typedef struct lc_engine_parts {
@@ -89,7 +88,6 @@ void lc_engine_settings_changed(loci_engine *engine);
 lc_workers *lc_engine_workers(loci_engine *engine);
 lc_token_cache *lc_engine_token_cache(loci_engine *engine);
 lc_tokenizers *lc_engine_tokenizers(loci_engine *engine);
-lc_fact_cache *lc_engine_fact_cache(loci_engine *engine);
 lc_user_cache *lc_engine_user_cache(loci_engine *engine);
 /* The rules for reading plain English, which all threads share and which live as long as the
  * engine. Compiled by the first call, because most programs that open a store never need them.

@@ -5,7 +5,6 @@
 #include <pthread.h>
 
 #include "engine/engine.h"
-#include "engine/fact_cache.h"
 #include "engine/models.h"
 #include "engine/pool.h"
 #include "engine/readers.h"
@@ -30,7 +29,6 @@ struct loci_engine {
     lc_token_cache *token_cache;
     lc_tokenizers *tokenizers;
     _Atomic(lc_talk *) talk; /* NULL until lc_engine_talk() is first called. */
-    lc_fact_cache *fact_cache;
     lc_user_cache *user_cache;
     lc_models *models;
     lc_watch *watch;

@@ -1,4 +1,4 @@
-/* meaning.c - see meaning.h. A job is wanted from inside a read, so a task of the pool adds it. */
+/* meaning.c - see meaning.h. A job is asked for inside a read, so a task of the pool adds it. */
 #include "engine/meaning.h"
 
 #include "base/clock.h"
@@ -10,35 +10,43 @@
 
 #define ENQUEUE_US 10000000
 
-static loci_status embed(void *ctx, const loci_str *texts, size_t count, float *out,
-                         loci_error *err)
+static loci_status embed_texts(const lc_meaning *meaning, loci_str tenant_id, const loci_str *texts,
+                               size_t count, float *out, loci_error *err)
 {
-    lc_meaning *meaning = ctx;
-    lc_arena_mark mark = lc_arena_get_mark(meaning->arena);
-    loci_str *cut = lc_arena_zalloc_array(meaning->arena, count, sizeof *cut);
-    lc_embed_batch batch = {
-        .texts = cut, .count = count, .dimensions = meaning->embedder.dimensions, .out = out};
-    lc_model_use use = {
-        .tenant_id = meaning->tx->tenant_id, .arena = meaning->arena, .deadline_us = INT64_MAX};
+    lc_arena arena;
+    loci_str *cut;
     loci_status status;
 
-    if (cut == NULL)
-        return lc_fail_memory(err);
-    for (size_t i = 0; i < count; i++)
+    lc_arena_init(&arena, &lc_engine_env(meaning->engine)->heap, LOCI_MEM_REQUESTS);
+    cut = lc_arena_zalloc_array(&arena, count, sizeof *cut);
+    status = cut != NULL ? LOCI_OK : lc_fail_memory(err);
+    for (size_t i = 0; i < count && status == LOCI_OK; i++)
         cut[i] = lc_reembed_cut(texts[i]);
-    status = lc_models_embed(lc_engine_models(meaning->engine), &use, &meaning->embedder, &batch,
-                             err);
-    lc_arena_rewind(meaning->arena, mark);
+    if (status == LOCI_OK) {
+        lc_model_use use = {.tenant_id = tenant_id, .arena = &arena, .deadline_us = INT64_MAX};
+        lc_embed_batch batch = {
+            .texts = cut, .count = count, .dimensions = meaning->embedder.dimensions, .out = out};
+
+        status = lc_models_embed(lc_engine_models(meaning->engine), &use, &meaning->embedder,
+                                 &batch, err);
+    }
+    lc_arena_clear(&arena);
     return status;
 }
 
-loci_status lc_meaning_find(lc_meaning *out, loci_engine *engine, lc_tx *tx, loci_str query,
-                            lc_arena *arena, loci_error *err)
+static loci_status embed(void *ctx, lc_tx *tx, const loci_str *texts, size_t count, float *out,
+                         loci_error *err)
+{
+    return embed_texts(ctx, tx->tenant_id, texts, count, out, err);
+}
+
+loci_status lc_meaning_find(lc_meaning *out, loci_engine *engine, loci_str tenant_id,
+                            loci_str query, lc_arena *arena, loci_error *err)
 {
     float *vector;
     loci_status status;
 
-    *out = (lc_meaning){.engine = engine, .tx = tx, .arena = arena};
+    *out = (lc_meaning){.engine = engine};
     if (lc_str_trim(query).len == 0)
         return LOCI_OK;
     status = lc_models_find_embedder(lc_engine_models(engine), arena, &out->embedder, err);
@@ -49,14 +57,15 @@ loci_status lc_meaning_find(lc_meaning *out, loci_engine *engine, lc_tx *tx, loc
     vector = lc_arena_zalloc_array(arena, out->embedder.dimensions, sizeof *vector);
     if (vector == NULL)
         return lc_fail_memory(err);
-    status = embed(out, &query, 1, vector, err);
-    out->is_found = status == LOCI_OK;
-    out->of_facts = (lc_fact_meaning){.generation = out->embedder.generation,
-                                      .dimensions = out->embedder.dimensions,
-                                      .query = vector,
-                                      .embed = embed,
-                                      .ctx = out};
-    return status;
+    status = embed_texts(out, tenant_id, &query, 1, vector, err);
+    if (status != LOCI_OK)
+        return status;
+    out->vector = vector;
+    out->embedding = (lc_embedding){.generation = out->embedder.generation,
+                                    .dimensions = out->embedder.dimensions,
+                                    .embed = embed,
+                                    .ctx = out};
+    return LOCI_OK;
 }
 
 /* ---- The job --------------------------------------------------------------------------------- */
@@ -102,15 +111,16 @@ static void run_wanted(void *ctx)
     lc_heap_free(&lc_engine_env(w->engine)->heap, w, w->bytes, LOCI_MEM_REQUESTS);
 }
 
-void lc_meaning_want_job(const lc_meaning *meaning)
+void lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx)
 {
-    loci_str tenant_id = meaning->tx->tenant_id, user_id = meaning->tx->user_id;
+    loci_str tenant_id = tx->tenant_id, user_id = tx->user_id;
     lc_heap *heap = &lc_engine_env(meaning->engine)->heap;
     size_t bytes = sizeof(wanted) + tenant_id.len + user_id.len;
-    wanted *w = lc_engine_is_inline(meaning->engine)
+    wanted *w = !meaning->embedding.wants_job || lc_engine_is_inline(meaning->engine)
                     ? NULL
                     : lc_heap_zalloc(heap, bytes, LOCI_MEM_REQUESTS);
 
+    meaning->embedding.wants_job = false;
     if (w == NULL)
         return;
     *w = (wanted){.task = {.run = run_wanted, .ctx = w},

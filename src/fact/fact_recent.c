@@ -15,18 +15,9 @@
 
 static const lc_sql recent_sql = {
     WRITTEN_AFTER " and persona_id in ('', $5) order by seq desc limit $4", "ttiit", LC_FACT_KINDS};
-static const lc_sql recent_of_all_sql = {WRITTEN_AFTER " order by seq desc limit $4", "ttii",
-                                         LC_FACT_KINDS};
 static const lc_sql ended_sql = {ENDED_AFTER ENDED OF_PERSONA, "ttiit", LC_FACT_ROW_KINDS};
 static const lc_sql ended_or_claimed_sql = {ENDED_AFTER ENDED_OR_CLAIMED OF_PERSONA, "ttiit",
                                             LC_FACT_ROW_KINDS};
-static const lc_sql ended_of_all_sql = {ENDED_AFTER ENDED " order by ended_seq desc limit $4",
-                                        "ttii", LC_FACT_ROW_KINDS};
-static const lc_sql count_sql = {"select standing, count(*) from fact_past where tenant_id = $1"
-                                 " and user_id = $2 and ended_seq > $3 and persona_id in ('', $4)"
-                                 " group by standing",
-                                 "ttit", "ti"};
-
 static const lc_sql doubt_sql = {"select " LC_FACT_OF_CURRENT
                                  " where tenant_id = $1 and user_id = $2 and needs_review = 1"
                                  " and seq > $3 order by seq desc limit $4",
@@ -98,15 +89,14 @@ loci_status lc_fact_each_prefix(lc_tx *tx, const lc_fact_prefix *prefix, lc_aren
 loci_status lc_fact_each_recent(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
                                 void *ctx, loci_error *err)
 {
-    return walk(tx, recent->is_of_all ? &recent_of_all_sql : &recent_sql, recent, visit, ctx, err);
+    return walk(tx, &recent_sql, recent, visit, ctx, err);
 }
 
 loci_status lc_fact_each_ended(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
                                void *ctx, loci_error *err)
 {
-    const lc_sql *of_persona = recent->has_claims ? &ended_or_claimed_sql : &ended_sql;
-
-    return walk(tx, recent->is_of_all ? &ended_of_all_sql : of_persona, recent, visit, ctx, err);
+    return walk(tx, recent->has_claims ? &ended_or_claimed_sql : &ended_sql, recent, visit, ctx,
+                err);
 }
 
 loci_status lc_fact_each_in_doubt(lc_tx *tx, lc_fact_visit *visit, void *ctx, loci_error *err)
@@ -115,29 +105,12 @@ loci_status lc_fact_each_in_doubt(lc_tx *tx, lc_fact_visit *visit, void *ctx, lo
                 visit, ctx, err);
 }
 
-loci_status lc_fact_count_past(lc_tx *tx, const lc_fact_recent *recent, lc_fact_counts *counts,
-                               loci_error *err)
+void lc_fact_counts_add(lc_fact_counts *counts, loci_str standing, int64_t count)
 {
-    lc_rows rows;
-    loci_status status = lc_tx_query(tx, &count_sql,
-                                     (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
-                                                LC_I(recent->after_seq),
-                                                LC_T(lc_fact_or_empty(recent->persona_id))},
-                                     &rows, err);
-
-    if (status != LOCI_OK)
-        return status;
-    while (lc_rows_next(&rows, &status, err)) {
-        loci_str standing = lc_rows_str(&rows, 0);
-        int64_t count = lc_rows_i64(&rows, 1);
-
-        if (lc_str_is(standing, "retracted"))
-            counts->retracted += count;
-        else if (lc_str_is(standing, "claim"))
-            counts->claims += count;
-        else if (!lc_str_is(standing, "erased"))
-            counts->superseded += count;
-    }
-    lc_rows_end(&rows);
-    return status;
+    if (lc_str_is(standing, "retracted"))
+        counts->retracted += count;
+    else if (lc_str_is(standing, "claim"))
+        counts->claims += count;
+    else if (!lc_str_is(standing, "erased"))
+        counts->superseded += count;
 }

@@ -8,8 +8,7 @@
 /* What changed last. */
 typedef struct lc_fact_recent {
     loci_str persona_id; /* Its own and everybody's. */
-    bool is_of_all;      /* Every persona's. */
-    bool has_claims;     /* With what ended what was only claimed; not of all. */
+    bool has_claims;     /* With what ended what was only claimed. */
     int64_t after_seq;   /* Written or ended by a later event. */
     int64_t limit;
 } lc_fact_recent;
@@ -39,8 +38,7 @@ typedef struct lc_fact_counts {
     int64_t retracted;
     int64_t claims;
 } lc_fact_counts;
-/* Adds those that ended, or came as claims, by a later event than `after_seq`. */
-loci_status lc_fact_count_past(lc_tx *tx, const lc_fact_recent *recent, lc_fact_counts *counts,
-                               loci_error *err);
+/* Adds `count` facts of one standing, as fact_past has it. */
+void lc_fact_counts_add(lc_fact_counts *counts, loci_str standing, int64_t count);
 
 #endif /* LC_FACT_FACT_RECENT_H */

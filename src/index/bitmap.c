@@ -97,6 +97,15 @@ void lc_bitmap_remove(lc_bitmap *bitmap, uint32_t id)
         bitmap->words[id / 64] &= ~(UINT64_C(1) << (id % 64));
 }
 
+loci_status lc_bitmap_unite(lc_bitmap *bitmap, const lc_bitmap *other, loci_error *err)
+{
+    loci_status status = lc_bitmap_reserve(bitmap, 64 * other->word_count, err);
+
+    for (size_t i = 0; i < other->word_count && status == LOCI_OK; i++)
+        bitmap->words[i] |= other->words[i];
+    return status;
+}
+
 void lc_bitmap_intersect(lc_bitmap *bitmap, const lc_bitmap *other)
 {
     for (size_t i = 0; i < bitmap->word_count; i++)

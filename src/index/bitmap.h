@@ -34,6 +34,8 @@ loci_status lc_bitmap_add(lc_bitmap *bitmap, uint32_t id, loci_error *err);
 loci_status lc_bitmap_add_range(lc_bitmap *bitmap, uint32_t first, size_t count, loci_error *err);
 /* Removing what is not there is fine. */
 void lc_bitmap_remove(lc_bitmap *bitmap, uint32_t id);
+/* Adds all numbers of `other`; on failure nothing changed. */
+loci_status lc_bitmap_unite(lc_bitmap *bitmap, const lc_bitmap *other, loci_error *err);
 /* Keeps only what is in `other` too. */
 void lc_bitmap_intersect(lc_bitmap *bitmap, const lc_bitmap *other);
 

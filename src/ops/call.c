@@ -235,6 +235,19 @@ loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *opera
     return status;
 }
 
+/* Once per call, whoever comes first: in a batch that is the transaction. */
+static loci_status compute(lc_run *run, loci_error *err)
+{
+    loci_status status;
+
+    if (run->is_computed || run->call.op->compute == NULL)
+        return LOCI_OK;
+    status = run->call.op->compute(&run->call, err);
+    run->is_computed = status == LOCI_OK;
+    run->prepared = lc_arena_get_mark(&run->arena);
+    return status;
+}
+
 /* Ready to write the answer from its beginning, also for the second time. */
 static void start_answer(lc_run *run)
 {
@@ -278,6 +291,8 @@ loci_status lc_run_in_tx(lc_tx *tx, void *ctx, loci_error *err)
     /* It may have waited: nobody may want it any more. */
     loci_status status = lc_call_pause_point(&run->call, err);
 
+    if (status == LOCI_OK)
+        status = compute(run, err);
     start_answer(run);
     if (!tx->is_write) { /* A write has its user already, and keeps it after this call. */
         tx->tenant_id = run->call.tenant_id;
@@ -404,6 +419,9 @@ loci_status lc_run_wait(lc_run *run, loci_error *err)
         return status;
     if ((op->flags & LC_OP_ALONE) != 0)
         return run_alone(run, err);
+    status = compute(run, err);
+    if (status != LOCI_OK)
+        return status;
     if (lc_run_peek(run))
         return LOCI_OK;
     if (op->cost != LC_COST_WRITE)

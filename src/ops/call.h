@@ -30,6 +30,7 @@ typedef struct lc_run {
     lc_arena arena;
     lc_buf answer;
     lc_arena_mark prepared; /* What runs allocate is given back to here before a run is repeated. */
+    bool is_computed;       /* lc_op.compute has run. */
     size_t args_bytes;
     bool has_request;
     lc_request request;

@@ -83,6 +83,9 @@ typedef struct lc_op {
     /* Before the transaction, in the caller's thread: arguments into C types at call->input. May be
      * NULL. */
     loci_status (*prepare)(lc_call *call, loci_error *err);
+    /* Reads: work that takes more than 100 us and needs no snapshot, such as embedding a query,
+     * after `prepare` in the thread that runs the operation. May be NULL. */
+    loci_status (*compute)(lc_call *call, loci_error *err);
     /* Reads: on a snapshot. Writes: in the writer, perhaps more than once. Writes the answer. */
     loci_status (*run)(lc_call *call, lc_tx *tx, loci_error *err);
     /* Reads: tried before any transaction with the user's state of peek_kind, if that state is

@@ -6,7 +6,6 @@
 #include "context/observe.h"
 #include "context/seniority.h"
 #include "engine/engine.h"
-#include "engine/fact_cache.h"
 #include "engine/meaning.h"
 #include "engine/tokenizers.h"
 #include "ops/fact_caller.h"
@@ -204,17 +203,44 @@ static int64_t count_tokens(void *ctx, loci_str text)
     return count.tokens;
 }
 
+/* What is made before the snapshot. */
+typedef struct build_input {
+    counting counter;
+    lc_fact_caller caller;
+    lc_corpus_terms terms;
+    lc_meaning meaning;
+    const lc_talk *talk;
+} build_input;
+
 static loci_status open_counting(lc_call *call, counting *out, loci_error *err)
 {
     lc_encoding encoding = LC_ENCODING_O200K_BASE;
     loci_status status;
 
     (void)lc_encoding_find(lc_call_str(call, "encoding"), &encoding);
-    memset(out, 0, sizeof *out);
     status = lc_tokenizers_get(lc_engine_tokenizers(call->engine), encoding, &out->tokenizer, err);
     if (status == LOCI_OK)
         out->is_estimated = !lc_tokenizer_is_exact(out->tokenizer);
     out->encoding = 2 * (int)encoding + out->is_estimated;
+    return status;
+}
+
+static loci_status compute_build(lc_call *call, loci_error *err)
+{
+    build_input *in = lc_arena_zalloc_array(call->arena, 1, sizeof *in);
+    loci_str query = lc_call_str(call, "query");
+    loci_status status = in != NULL ? open_counting(call, &in->counter, err) : lc_fail_memory(err);
+
+    call->input = in;
+    if (status == LOCI_OK)
+        status = lc_fact_caller_init(&in->caller, call, LC_STR_NONE, LC_STR_NONE, err);
+    if (status == LOCI_OK)
+        status = lc_engine_talk(call->engine, &in->talk, err);
+    if (status == LOCI_OK)
+        status = lc_corpus_split(call->arena, query, &in->terms, err);
+    if (status == LOCI_OK)
+        status = lc_meaning_find(&in->meaning, call->engine, call->tenant_id, query, call->arena,
+                                 err);
     return status;
 }
 
@@ -227,63 +253,50 @@ static loci_str name_conversation(const lc_call *call, const lc_session *session
     return session->id.len > 0 ? session->id : lc_call_str(call, "session_id");
 }
 
-static loci_status build(lc_call *call, lc_tx *tx, lc_context_input *input, loci_error *err)
-{
-    lc_fact_cache *cache = lc_engine_fact_cache(call->engine);
-    lc_meaning meaning;
-    loci_status status = lc_meaning_find(&meaning, call->engine, tx, input->query, call->arena,
-                                         err);
-
-    if (status != LOCI_OK)
-        return status;
-    input->source.meaning = meaning.is_found ? &meaning.of_facts : NULL;
-    input->source.chooser = lc_fact_cache_chooser(cache);
-    input->readings = lc_fact_cache_lend_readings(cache, tx);
-    status = lc_context_build(tx, input, &call->out, err);
-    lc_fact_cache_take_readings(cache, tx, input->readings);
-    if (status == LOCI_OK && meaning.of_facts.wants_job)
-        lc_meaning_want_job(&meaning);
-    return status;
-}
-
 static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    build_input *in = call->input;
+    counting counter = in->counter;
     lc_session session = {0};
     lc_context_input input = {.query = lc_call_str(call, "query"),
+                              .terms = in->terms,
+                              .vector = in->meaning.vector,
                               .budget = lc_call_i64(call, "budget", 0),
+                              .view = {.persona_id = call->persona_id},
+                              .identity = &session.identity,
+                              .talk = in->talk,
+                              .counter = {count_tokens, &counter},
+                              .encoding = counter.encoding,
+                              .is_estimated = counter.is_estimated,
+                              .reader_rank = -1,
                               .arena = call->arena};
-    counting counter;
     bool found = false;
-    loci_status status = open_counting(call, &counter, err);
+    loci_status status = lc_call_find_session(call, tx, &session, &found, err);
 
-    if (status == LOCI_OK)
-        status = lc_engine_talk(call->engine, &input.talk, err);
-    if (status == LOCI_OK)
-        status = lc_call_find_session(call, tx, &session, &found, err);
-    if (status == LOCI_OK)
-        status = lc_fact_read_view(call, tx, true, &input.source.view, err);
     if (status != LOCI_OK)
         return status;
-    input.source.session_id = name_conversation(call, &session);
+    input.conversation_id = name_conversation(call, &session);
     if (!found)
         session = (lc_session){0};
-    input.source.query = input.query;
-    input.source.working_id = session.id;
-    input.identity = &session.identity;
-    input.reader_rank = session.identity.user_name.len > 0
-                            ? lc_rank_in(session.identity.authority, lc_seniority())
-                            : -1;
-    input.counter = (lc_counter){count_tokens, &counter};
-    input.source.counter = input.counter;
-    input.source.encoding = counter.encoding;
-    input.is_estimated = counter.is_estimated;
+    status = lc_fact_scope_of(call, found ? &session : NULL, &input.view, err);
+    if (status != LOCI_OK)
+        return status;
+    input.view.session_id = session.id;
+    input.view.access = lc_fact_caller_access(&in->caller, &session.identity);
+    input.working_id = session.id;
+    if (session.identity.user_name.len > 0)
+        input.reader_rank = lc_rank_in(session.identity.authority, lc_seniority());
+    tx->embedding = input.vector != NULL ? &in->meaning.embedding : NULL;
     lc_jw_object(&call->out);
-    status = build(call, tx, &input, err);
+    status = lc_context_build(tx, &input, &call->out, err);
+    lc_jw_end(&call->out);
+    tx->embedding = NULL;
     if (status == LOCI_OK && counter.failure != LOCI_OK) {
         *err = counter.err;
         status = counter.failure;
     }
-    lc_jw_end(&call->out);
+    if (status == LOCI_OK)
+        lc_meaning_queue_job(&in->meaning, tx);
     return status;
 }
 
@@ -297,6 +310,7 @@ static const lc_op context_build = {
     .http = "POST /v1/context",
     .mcp = "context build",
     .example = "{\"query\":\"When do we meet?\",\"budget\":500}",
+    .compute = compute_build,
     .run = run_build,
 };
 

@@ -94,13 +94,13 @@ static size_t next_shown(const lc_pack *pack, size_t section, int64_t place, siz
     size_t best = pack->item_count;
 
     for (size_t i = 0; i < pack->item_count; i++) {
-        const lc_pack_item *item = &pack->items[i];
+        const lc_pack_item *item = pack->items[i];
         bool is_after = index == SIZE_MAX || item->place > place ||
                         (item->place == place && i > index);
 
         if (!item->is_included || item->section != section || !is_after)
             continue;
-        if (best == pack->item_count || item->place < pack->items[best].place)
+        if (best == pack->item_count || item->place < pack->items[best]->place)
             best = i;
     }
     return best;
@@ -117,8 +117,8 @@ static loci_status render(lc_pack *pack, lc_buf *out, loci_error *err)
         if (shown < pack->item_count)
             append_heading(out, pack->sections[s].heading, out->len == 0);
         while (shown < pack->item_count) {
-            append_line(out, pack->sections[s].bullet, pack->items[shown].text);
-            shown = next_shown(pack, s, pack->items[shown].place, shown);
+            append_line(out, pack->sections[s].bullet, pack->items[shown]->text);
+            shown = next_shown(pack, s, pack->items[shown]->place, shown);
             if (shown == pack->item_count)
                 pack->tokens = pack->counter.count(pack->counter.ctx, lc_buf_str(out));
         }
@@ -155,7 +155,7 @@ static void take(lc_pack_item *item, ledger *account, int64_t tokens)
 static void choose(lc_pack *pack, ledger *account, lc_buf *scratch)
 {
     for (size_t i = 0; i < pack->item_count; i++) {
-        lc_pack_item *item = &pack->items[i];
+        lc_pack_item *item = pack->items[i];
         int64_t cost, with_heading;
 
         if (item->is_included)
@@ -181,7 +181,7 @@ static loci_status take_mandatory(lc_pack *pack, ledger *account, lc_buf *out, l
     char needed[64];
 
     for (size_t i = 0; i < pack->item_count; i++) {
-        lc_pack_item *item = &pack->items[i];
+        lc_pack_item *item = pack->items[i];
 
         item->is_included = item->is_mandatory;
         if (!item->is_mandatory)
@@ -208,7 +208,7 @@ static loci_status take_mandatory(lc_pack *pack, ledger *account, lc_buf *out, l
 static bool drop_last(lc_pack *pack)
 {
     for (size_t i = pack->item_count; i-- > 0;) {
-        lc_pack_item *item = &pack->items[i];
+        lc_pack_item *item = pack->items[i];
 
         if (item->is_included && !item->is_mandatory) {
             item->is_included = false;

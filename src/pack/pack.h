@@ -46,7 +46,7 @@ typedef struct lc_pack_item {
 typedef struct lc_pack {
     const lc_pack_section *sections; /* In the order of the text. */
     size_t section_count;
-    lc_pack_item *items; /* In the order of choosing. */
+    lc_pack_item *const *items; /* In the order of choosing. */
     size_t item_count;
     int64_t budget;
     lc_counter counter;

@@ -29,21 +29,27 @@ static int64_t count_words(void *ctx, loci_str text)
 static const lc_pack_section sections[] = {
     {"who", NULL, NULL, 1000}, {"facts", "Facts", "- ", 700}, {"talk", "Said", NULL, 1000}};
 
+#define ITEMS_MAX 64
+
 typedef struct packed {
     lc_heap heap;
     lc_buf text;
     int64_t section_tokens[3];
+    lc_pack_item *items[ITEMS_MAX];
     lc_pack pack;
 } packed;
 
 static void start(packed *p, lc_pack_item *items, size_t count, int64_t budget)
 {
     memset(p, 0, sizeof *p);
+    CHECK_LE(count, ITEMS_MAX);
+    for (size_t i = 0; i < count; i++)
+        p->items[i] = &items[i];
     lc_heap_init(&p->heap, test_heap());
     lc_buf_init(&p->text, &p->heap, LOCI_MEM_REQUESTS, 1 << 20);
     p->pack = (lc_pack){.sections = sections,
                         .section_count = 3,
-                        .items = items,
+                        .items = p->items,
                         .item_count = count,
                         .budget = budget,
                         .counter = {count_words, NULL},

@@ -1,6 +1,6 @@
-/* show.h - stored values as a person would write them. */
-#ifndef LC_CONTEXT_SHOW_H
-#define LC_CONTEXT_SHOW_H
+/* show.h - stored JSON values as plain text, for lines of a context. */
+#ifndef LC_PACK_SHOW_H
+#define LC_PACK_SHOW_H
 
 #include "base/json.h"
 
@@ -10,4 +10,4 @@ loci_status lc_show_value(lc_arena *arena, loci_str json, loci_str *out, loci_er
 /* The same for one that is parsed. */
 loci_status lc_show_json(lc_arena *arena, const lc_json *value, loci_str *out, loci_error *err);
 
-#endif /* LC_CONTEXT_SHOW_H */
+#endif /* LC_PACK_SHOW_H */

@@ -1,6 +1,6 @@
 /* show.c - from JSON to a line of text. What is nested deeper than a list or an object of plain
  * values stays JSON: it would not read better. */
-#include "context/show.h"
+#include "pack/show.h"
 
 #include "base/buf.h"
 #include "base/error.h"

@@ -1,0 +1,96 @@
+/* candidate.h - everything that could be in a context, as one list.
+ *
+ * Each section of a context has one row in lc_context_sections: how it is shown, when it may
+ * choose, and a function that collects its candidates from a room. A context is built in four steps
+ * over the same list (build.c):
+ *
+ *     collect   each section adds candidates
+ *     judge     what was said is judged together: does it still hold? (talk/talk.h)
+ *     pack      what holds goes to the packer, in the order of choosing (pack/pack.h)
+ *     manifest  what is in and what is not, with reasons, is read off the list
+ *
+ * A new section is one function and one row.
+ */
+#ifndef LC_CONTEXT_CANDIDATE_H
+#define LC_CONTEXT_CANDIDATE_H
+
+#include "context/build.h"
+
+/* In the order of the text: what changes with every call comes last, so that a provider's cache of
+ * the prompt can be used. */
+typedef enum lc_section {
+    LC_SECTION_IDENTITY,
+    LC_SECTION_CONSTRAINTS,
+    LC_SECTION_FACTS,
+    LC_SECTION_CONVERSATION,
+    LC_SECTION_WORKING,
+    LC_SECTION_ENVIRONMENT,
+    LC_SECTION_COUNT
+} lc_section;
+
+/* Reasons for not being in a context: superseded retracted restricted scope expired needs_review
+ * claim duplicate irrelevant budget. */
+#define LC_CONTEXT_REASONS 10
+
+typedef struct lc_candidate {
+    /* Set by the section. */
+    lc_pack_item item;         /* id, section, is_mandatory, known_tokens: of the line as collected.
+                                  `place`:         0 = as chosen. */
+    loci_str lead, text, tail; /* Its line; `text` is what is judged. */
+    bool is_judged;
+    bool is_whole;         /* Shown as it is: no clause is left out. */
+    bool is_evidence;      /* Only helps to judge the others, such as a value that was replaced. */
+    lc_said_kind kind;     /* How it is judged, with the next five members. */
+    int64_t seq;           /* When it was said, among the candidates. */
+    bool is_model;         /* Said by a model. */
+    int rank;              /* Of a fact's authority. */
+    loci_str successor_id; /* Of a former one: the id of what took its place, or none, */
+    size_t successor;      /* or its index; LC_SAID_NONE = none. */
+    float score;           /* In its section a higher score is chosen first, */
+    int64_t order;         /* then a lower order. */
+    const char *left_out; /* Only named in the manifest, with this reason: the section counts it. */
+    /* Set by judging. */
+    const lc_judged *judged;
+    const char *excluded; /* The reason; NULL = it goes to the packer. */
+} lc_candidate;
+
+/* A context in the making. */
+typedef struct lc_context {
+    lc_tx *tx;
+    const lc_context_input *input;
+    lc_arena *arena; /* Everything lives in it. */
+    lc_candidate *candidates;
+    size_t count, room;
+    int64_t counts[LC_CONTEXT_REASONS]; /* What is not in it, by reason. */
+    bool is_complete;                   /* False: the index of facts was still being built. */
+} lc_context;
+
+typedef struct lc_context_section {
+    lc_pack_section pack;
+    int turn; /* Sections choose in this order. */
+    /* Adds the candidates of this section, and of others that are read together with it. NULL =
+     * another one does. */
+    loci_status (*collect)(lc_context *context, loci_error *err);
+} lc_context_section;
+
+extern const lc_context_section lc_context_sections[LC_SECTION_COUNT];
+
+/* A new candidate, zeroed but for its section and order; valid until the next one is added. NULL
+ * when out of memory. */
+lc_candidate *lc_context_add(lc_context *context, lc_section section);
+/* Counts what is not in the context and is no candidate. */
+void lc_context_count(lc_context *context, const char *reason, int64_t count);
+/* Joins texts in the arena; `ptr` is NULL when out of memory. */
+loci_str lc_context_join(lc_arena *arena, const loci_str *parts, size_t count);
+
+/* What was said last, newest first, in the arena. */
+typedef struct lc_message_list {
+    lc_message *items;
+    size_t count;
+} lc_message_list;
+loci_status lc_context_read_messages(lc_tx *tx, const lc_message_page *page, lc_arena *arena,
+                                     lc_message_list *out, loci_error *err);
+/* Whether a model said it, and no person. */
+bool lc_message_is_model(const lc_message *message);
+
+#endif /* LC_CONTEXT_CANDIDATE_H */

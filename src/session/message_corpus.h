@@ -1,0 +1,50 @@
+/* message_corpus.h - all messages of a user in memory, searched by words and by meaning.
+ *
+ * One state per user (store/user_kind.h) holds for each message its words, its vector and the few
+ * numbers that filters need; texts stay in the store and are read for the hits only. What a reader
+ * may see and what it asked for are one filter inside the search: the hits are the best of the
+ * messages that pass.
+ */
+#ifndef LC_SESSION_MESSAGE_CORPUS_H
+#define LC_SESSION_MESSAGE_CORPUS_H
+
+#include "index/corpus.h"
+#include "session/session.h"
+#include "store/embed_source.h"
+#include "store/user_kind.h"
+
+extern const lc_user_kind lc_message_corpus_kind;
+/* Messages as texts to embed, in the order of writing. */
+extern const lc_embed_source lc_message_embed_source;
+
+#define LC_MESSAGE_HITS_MAX 100
+
+typedef struct lc_message_query {
+    lc_corpus_terms terms;  /* Of the query: lc_corpus_split(). */
+    const float *vector;    /* Of the query, made by tx->embedding; NULL = by words alone. */
+    loci_str persona_id;    /* Its own messages and everybody's. None = everybody's only. */
+    loci_str session;       /* ses_…, or an external_id: all sessions of that name. None = all. */
+    loci_str role;          /* None = all. */
+    int64_t from_us, to_us; /* Said at or after `from_us` and before `to_us`. */
+    size_t limit;           /* At most LC_MESSAGE_HITS_MAX. */
+} lc_message_query;
+
+typedef struct lc_message_hit {
+    lc_message message;
+    loci_str external_id; /* Of its session; none = it has none. */
+    lc_fused score;
+} lc_message_hit;
+
+/* Best first, in the arena. */
+typedef struct lc_message_hits {
+    lc_message_hit *items;
+    size_t count;
+    bool is_complete; /* False: the index was still being built, so messages may be missing. */
+} lc_message_hits;
+
+/* Borrows the user's state, so the caller holds none. An unknown ses_… is LOCI_ENOTFOUND.
+ * LOCI_ECONFLICT must be returned untouched: the engine then runs the body again. */
+loci_status lc_message_search(lc_tx *tx, const lc_message_query *query, lc_arena *arena,
+                              lc_message_hits *out, loci_error *err);
+
+#endif /* LC_SESSION_MESSAGE_CORPUS_H */
