@@ -3,45 +3,397 @@
  * An answer has left the process before the next line is awaited, so a program can hold a
  * conversation over two pipes. The clock stands still between `at` lines; before the first it is
  * the system's. */
-#include "cli/batch.h"
+#include "cli/command.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "cli/command.h"
-#include "cli/interrupt.h"
+#include "base/time.h"
+#include "cli/cli.h"
+#include "cli/input.h"
 #include "cli/opening.h"
+#include "cli/operation.h"
+#include "ops/check.h"
+
+/* {"op":…, "args":{…}, "at":"RFC 3339"?} */
+typedef struct batch_line {
+    const char *op;
+    loci_str args; /* JSON text; "" = none given. */
+    int64_t at_us; /* LOCI_AT_CLOCK = not given. */
+} batch_line;
+
+/* ---- A line ---------------------------------------------------------------------------------- */
+
+static bool is_blank(loci_str text)
+{
+    return lc_str_trim(text).len == 0;
+}
+
+static loci_status fail_length(loci_error *err)
+{
+    return lc_fail(err, LOCI_ELIMIT, "the line is too long; arguments have at most %u bytes",
+                   LC_ARGS_BYTES_MAX);
+}
+
+static loci_status fail_member(loci_str name, loci_error *err)
+{
+    lc_nearest nearest = lc_nearest_to(name);
+
+    lc_nearest_offer(&nearest, LC_STR("op"));
+    lc_nearest_offer(&nearest, LC_STR("args"));
+    lc_nearest_offer(&nearest, LC_STR("at"));
+    if (nearest.best.ptr != NULL)
+        return lc_fail(err, LOCI_EINVAL, "unknown member \"%.*s\"; did you mean \"%.*s\"?",
+                       LC_STR_ARG(name), LC_STR_ARG(nearest.best));
+    return lc_fail(err, LOCI_EINVAL, "unknown member \"%.*s\"; a line has \"op\", \"args\", \"at\"",
+                   LC_STR_ARG(name));
+}
+
+static loci_status read_time(const lc_json *value, int64_t *out_us, loci_error *err)
+{
+    if (lc_json_kind_of(value) != LC_JSON_STRING)
+        return lc_fail(err, LOCI_EINVAL,
+                       "\"at\" must be a string such as 2026-01-31T12:00:00Z, not %s",
+                       lc_json_kind_name(lc_json_kind_of(value)));
+    if (!lc_time_parse(lc_json_str(value), out_us))
+        return lc_fail(err, LOCI_EINVAL,
+                       "\"at\" must be an RFC 3339 time such as 2026-01-31T12:00:00Z, not \"%.*s\"",
+                       LC_STR_ARG(lc_json_str(value)));
+    return LOCI_OK;
+}
+
+static loci_status read_args(lc_cli *cli, lc_arena *arena, const lc_json *value, batch_line *line,
+                             loci_error *err)
+{
+    lc_json_writer w;
+    lc_buf text;
+    lc_buf with_user;
+    loci_status status;
+
+    lc_buf_init(&text, cli->heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
+    lc_buf_init(&with_user, cli->heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
+    if (value != NULL) {
+        lc_jw_init(&w, &text);
+        lc_jw_value(&w, value);
+    }
+    lc_operation_add_user(cli, line->op, lc_buf_str(&text), &with_user);
+    status = lc_buf_status(&text, err);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&with_user, err);
+    if (status == LOCI_OK) {
+        line->args = lc_arena_copy(arena, lc_buf_str(&with_user));
+        if (line->args.ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_buf_clear(&text);
+    lc_buf_clear(&with_user);
+    return status;
+}
+
+static loci_status check_members(const lc_json *json, loci_error *err)
+{
+    if (lc_json_kind_of(json) != LC_JSON_OBJECT)
+        return lc_fail(err, LOCI_EINVAL, "a line is an object {\"op\":…, \"args\":{…}}, not %s",
+                       lc_json_kind_name(lc_json_kind_of(json)));
+    for (const lc_json *member = lc_json_first(json); member != NULL;
+         member = lc_json_next(member)) {
+        loci_str name = lc_json_name(member);
+
+        if (!lc_str_is(name, "op") && !lc_str_is(name, "args") && !lc_str_is(name, "at"))
+            return fail_member(name, err);
+    }
+    return LOCI_OK;
+}
+
+static loci_status parse_line(lc_cli *cli, lc_arena *arena, loci_str text, batch_line *out,
+                              loci_error *err)
+{
+    batch_line line = {.at_us = LOCI_AT_CLOCK};
+    const lc_json *json;
+    const lc_json *op;
+    const lc_json *at;
+    loci_status status;
+
+    status = lc_json_parse(arena, text, 0, &json, err);
+    if (status == LOCI_OK)
+        status = check_members(json, err);
+    if (status != LOCI_OK)
+        return status;
+
+    op = lc_json_member(json, LC_STR("op"));
+    if (op == NULL)
+        return lc_fail(err, LOCI_EINVAL, "\"op\" is missing");
+    if (lc_json_kind_of(op) != LC_JSON_STRING)
+        return lc_fail(err, LOCI_EINVAL, "\"op\" must be a string such as fact.write, not %s",
+                       lc_json_kind_name(lc_json_kind_of(op)));
+    line.op = lc_arena_copy(arena, lc_json_str(op)).ptr;
+    if (line.op == NULL)
+        return lc_fail_memory(err);
+
+    at = lc_json_member(json, LC_STR("at"));
+    if (at != NULL)
+        status = read_time(at, &line.at_us, err);
+    if (status == LOCI_OK)
+        status = read_args(cli, arena, lc_json_member(json, LC_STR("args")), &line, err);
+    if (status == LOCI_OK)
+        *out = line;
+    return status;
+}
+
+static void print_answer(lc_cli *cli, loci_str answer)
+{
+    lc_buf_append(&cli->out, LC_STR("{\"ok\":"));
+    lc_buf_append(&cli->out, answer);
+    lc_buf_append(&cli->out, LC_STR("}\n"));
+}
+
+static void print_error(lc_cli *cli, const loci_error *err)
+{
+    lc_cli_append_error(cli, &cli->out, err);
+    lc_buf_append_byte(&cli->out, '\n');
+}
+
+/* ---- All lines or none ----------------------------------------------------------------------- */
+
+/* `loci batch --atomic`: all lines or none.
+ *
+ * Everything is read first, because whether the first line may happen depends on the last. Every
+ * line gets its answer: on failure the one that failed says why, the others that they were not
+ * done. */
+
+#define INPUT_BYTES_MAX (64u * 1024 * 1024) /* Of all lines together. */
+
+typedef struct atomic_batch {
+    lc_cli *cli;
+    lc_arena arena; /* Everything read. */
+    loci_request requests[LC_CALLS_PER_BATCH_MAX];
+    size_t line_numbers[LC_CALLS_PER_BATCH_MAX + 1]; /* Of each request in the input, from 1. */
+    size_t count;       /* Lines that are calls; may be more than there are requests. */
+    size_t line_number; /* Of the last line read. */
+    size_t bytes;       /* Of all lines. */
+    int64_t at_us;      /* As the last `at` said. */
+    bool has_failed;    /* A line was wrong: nothing is run. */
+    size_t failed_index;
+    loci_error err; /* Why. */
+} atomic_batch;
+
+/* As loci_call_many() would have answered it. */
+static void fail_here(atomic_batch *atomic, const loci_error *err)
+{
+    char data[64];
+    int len = snprintf(data, sizeof data, "{\"index\":%zu}", atomic->count);
+
+    atomic->err = *err;
+    lc_error_set_data(&atomic->err, (loci_str){data, (size_t)len});
+    atomic->failed_index = atomic->count;
+    atomic->has_failed = true;
+}
+
+static loci_status take_line(atomic_batch *atomic, loci_str text, loci_error *err)
+{
+    batch_line line;
+    loci_status status;
+
+    if (atomic->count == LC_CALLS_PER_BATCH_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "an atomic batch has at most %d calls",
+                       LC_CALLS_PER_BATCH_MAX);
+    atomic->bytes += text.len;
+    if (atomic->bytes > INPUT_BYTES_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "an atomic batch has at most %u bytes", INPUT_BYTES_MAX);
+    text = lc_arena_copy(&atomic->arena, text);
+    if (text.ptr == NULL)
+        return lc_fail_memory(err);
+    status = parse_line(atomic->cli, &atomic->arena, text, &line, err);
+    if (status != LOCI_OK)
+        return status;
+    if (line.at_us != LOCI_AT_CLOCK)
+        atomic->at_us = line.at_us;
+    atomic->requests[atomic->count] = (loci_request){line.op, line.args, atomic->at_us};
+    return LOCI_OK;
+}
+
+/* Reads to the end, also behind a failure: every line must be answered. */
+static lc_line_result read_all(atomic_batch *atomic, lc_line_reader *lines)
+{
+    for (;;) {
+        loci_error err;
+        loci_str text;
+        loci_status status = LOCI_OK;
+        lc_line_result result = lc_line_reader_next(lines, &text);
+
+        if (result != LC_LINE_READ && result != LC_LINE_TOO_LONG)
+            return result;
+        atomic->line_number++;
+        if (result == LC_LINE_READ && is_blank(text))
+            continue;
+        if (atomic->count <= LC_CALLS_PER_BATCH_MAX)
+            atomic->line_numbers[atomic->count] = atomic->line_number;
+        if (!atomic->has_failed) {
+            status = result == LC_LINE_TOO_LONG ? fail_length(&err) : take_line(atomic, text, &err);
+            if (status != LOCI_OK)
+                fail_here(atomic, &err);
+        }
+        atomic->count++;
+    }
+}
+
+/* Elements of a JSON array that loci itself wrote, without building a tree of it: brackets are
+ * counted outside strings. */
+static loci_str next_element(loci_str *rest)
+{
+    size_t depth = 0;
+    bool in_string = false;
+    size_t at = 0;
+    loci_str element;
+
+    for (; at < rest->len; at++) {
+        char byte = rest->ptr[at];
+
+        if (in_string) {
+            if (byte == '\\')
+                at++;
+            else
+                in_string = byte != '"';
+            continue;
+        }
+        in_string = byte == '"';
+        if (byte == '{' || byte == '[')
+            depth++;
+        if ((byte == ',' || byte == ']') && depth == 0)
+            break;
+        if (byte == '}' || byte == ']')
+            depth--;
+    }
+    element = lc_str_trim((loci_str){rest->ptr, at});
+    at = at < rest->len ? at + 1 : at;
+    *rest = (loci_str){rest->ptr + at, rest->len - at};
+    return element;
+}
+
+static void print_answers(atomic_batch *atomic, loci_str array)
+{
+    loci_str rest = lc_str_trim(array);
+
+    if (rest.len > 0 && rest.ptr[0] == '[')
+        rest = (loci_str){rest.ptr + 1, rest.len - 1};
+    for (size_t i = 0; i < atomic->count; i++)
+        print_answer(atomic->cli, next_element(&rest));
+}
+
+static void print_failure(atomic_batch *atomic, bool has_index)
+{
+    loci_error others;
+
+    if (has_index)
+        (void)lc_fail(&others, LOCI_ECANCELLED, "not done because line %zu failed",
+                      atomic->line_numbers[atomic->failed_index]);
+    for (size_t i = 0; i < atomic->count; i++)
+        print_error(atomic->cli, !has_index || i == atomic->failed_index ? &atomic->err : &others);
+}
+
+/* Which of the calls failed, from the particulars of the error. */
+static bool find_index(atomic_batch *atomic)
+{
+    const lc_json *data;
+    const lc_json *index;
+
+    if (atomic->err.data[0] == '\0' ||
+        lc_json_parse(&atomic->arena, loci_str_of(atomic->err.data), LC_JSON_ALLOW_NUL, &data,
+                      NULL) != LOCI_OK ||
+        lc_json_kind_of(data) != LC_JSON_OBJECT)
+        return false;
+    index = lc_json_member(data, LC_STR("index"));
+    if (index == NULL || lc_json_kind_of(index) != LC_JSON_INT || lc_json_int(index) < 0 ||
+        (uint64_t)lc_json_int(index) >= atomic->count)
+        return false;
+    atomic->failed_index = (size_t)lc_json_int(index);
+    return true;
+}
+
+static void run(atomic_batch *atomic, loci_engine *engine)
+{
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_answer *answer = NULL;
+    loci_status status;
+
+    if (atomic->has_failed) {
+        print_failure(atomic, true);
+        return;
+    }
+    if (atomic->count == 0)
+        return;
+    options.cancel = lc_interrupt_flag();
+    status = loci_call_many(engine, atomic->requests, atomic->count, &options, &answer,
+                            &atomic->err);
+    if (status == LOCI_OK)
+        print_answers(atomic, loci_answer_json(answer));
+    else
+        print_failure(atomic, find_index(atomic));
+    loci_answer_free(answer);
+}
+
+static int run_atomic(lc_cli *cli, loci_engine *engine, lc_line_reader *lines)
+{
+    atomic_batch *atomic = lc_arena_zalloc_array(cli->arena, 1, sizeof *atomic);
+    loci_error err;
+    lc_line_result result;
+    int code = LC_EXIT_OK;
+
+    if (atomic == NULL) {
+        (void)lc_fail_memory(&err);
+        return lc_cli_report(cli, &err);
+    }
+    atomic->cli = cli;
+    atomic->at_us = LOCI_AT_CLOCK;
+    lc_arena_init(&atomic->arena, cli->heap, LOCI_MEM_REQUESTS);
+    result = read_all(atomic, lines);
+    if (result == LC_LINE_END) {
+        run(atomic, engine);
+        code = lc_cli_flush(cli) ? LC_EXIT_OK : LC_EXIT_FAILED;
+    } else if (result == LC_LINE_INTERRUPTED) {
+        code = LC_EXIT_INTERRUPTED;
+    } else {
+        (void)lc_fail(&err, LOCI_EUNAVAILABLE, "cannot read standard input: %s", strerror(errno));
+        code = lc_cli_report(cli, &err);
+    }
+    lc_arena_clear(&atomic->arena);
+    return code;
+}
+
+/* ---- Line by line ---------------------------------------------------------------------------- */
 
 /* Beside its arguments a line has names and a time; white space may double all of it. */
 #define LINE_BYTES_MAX (2 * (size_t)LC_ARGS_BYTES_MAX + 64u * 1024)
 
-typedef struct lc_batch_clock {
+typedef struct batch_clock {
     int64_t at_us; /* LOCI_AT_CLOCK = the system's. */
-} lc_batch_clock;
+} batch_clock;
 
 static int64_t read_clock(void *ctx)
 {
-    const lc_batch_clock *clock = ctx;
+    const batch_clock *clock = ctx;
 
     return clock->at_us != LOCI_AT_CLOCK ? clock->at_us : lc_clock_system_us(NULL);
 }
 
-static void run_line(lc_cli *cli, loci_engine *engine, lc_batch_clock *clock, loci_str text)
+static void run_line(lc_cli *cli, loci_engine *engine, batch_clock *clock, loci_str text)
 {
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
-    lc_batch_line line;
+    batch_line line;
     loci_answer *answer = NULL;
     loci_error err;
     loci_status status;
     lc_arena arena;
 
     lc_arena_init(&arena, cli->heap, LOCI_MEM_REQUESTS);
-    status = lc_batch_line_parse(cli, &arena, text, &line, &err);
+    status = parse_line(cli, &arena, text, &line, &err);
     if (status == LOCI_OK) {
         if (line.at_us != LOCI_AT_CLOCK)
             clock->at_us = line.at_us;
@@ -49,9 +401,9 @@ static void run_line(lc_cli *cli, loci_engine *engine, lc_batch_clock *clock, lo
         status = loci_call(engine, line.op, line.args, &options, &answer, &err);
     }
     if (status == LOCI_OK)
-        lc_batch_print_answer(cli, loci_answer_json(answer));
+        print_answer(cli, loci_answer_json(answer));
     else
-        lc_batch_print_error(cli, &err);
+        print_error(cli, &err);
     loci_answer_free(answer);
     lc_arena_clear(&arena);
 }
@@ -64,7 +416,7 @@ static int fail_input(lc_cli *cli)
     return lc_cli_report(cli, &err);
 }
 
-static int run_lines(lc_cli *cli, loci_engine *engine, lc_batch_clock *clock, lc_line_reader *lines)
+static int run_lines(lc_cli *cli, loci_engine *engine, batch_clock *clock, lc_line_reader *lines)
 {
     for (;;) {
         loci_error err;
@@ -72,13 +424,13 @@ static int run_lines(lc_cli *cli, loci_engine *engine, lc_batch_clock *clock, lc
 
         switch (lc_line_reader_next(lines, &text)) {
         case LC_LINE_READ:
-            if (lc_batch_line_is_blank(text))
+            if (is_blank(text))
                 continue;
             run_line(cli, engine, clock, text);
             break;
         case LC_LINE_TOO_LONG:
-            (void)lc_batch_line_fail_length(&err);
-            lc_batch_print_error(cli, &err);
+            (void)fail_length(&err);
+            print_error(cli, &err);
             break;
         case LC_LINE_END:
             return LC_EXIT_OK;
@@ -96,7 +448,7 @@ static int run_lines(lc_cli *cli, loci_engine *engine, lc_batch_clock *clock, lc
 
 int lc_command_batch(lc_cli *cli, const lc_arguments *arguments)
 {
-    lc_batch_clock clock = {.at_us = LOCI_AT_CLOCK};
+    batch_clock clock = {.at_us = LOCI_AT_CLOCK};
     lc_opening opening = {.flags = LOCI_OPEN_INLINE, .is_silent = true};
     const char *seed_text = lc_arguments_value(arguments, "seed");
     loci_engine *engine = NULL;
@@ -117,7 +469,7 @@ int lc_command_batch(lc_cli *cli, const lc_arguments *arguments)
         return lc_cli_report(cli, &err);
 
     lc_line_reader_init(&lines, cli->heap, STDIN_FILENO, LINE_BYTES_MAX);
-    code = lc_arguments_has(arguments, "atomic") ? lc_batch_run_atomic(cli, engine, &lines)
+    code = lc_arguments_has(arguments, "atomic") ? run_atomic(cli, engine, &lines)
                                                  : run_lines(cli, engine, &clock, &lines);
     lc_line_reader_clear(&lines);
     loci_close(engine);

@@ -7,6 +7,8 @@
 #ifndef LC_CLI_CLI_H
 #define LC_CLI_CLI_H
 
+#include <stdbool.h>
+
 #include "base/arena.h"
 #include "base/buf.h"
 #include "cli/arguments.h"
@@ -76,5 +78,18 @@ int lc_cli_usage(lc_cli *cli, const char *format, ...) __attribute__((format(pri
 
 /* Appends {"error":{"code":…,"message":…,…data}}. */
 void lc_cli_append_error(lc_cli *cli, lc_buf *out, const loci_error *err);
+
+/* ---- Signals --------------------------------------------------------------------------------- */
+
+/* Ctrl-C: the first asks the work to stop, the second ends the process. */
+
+/* From now on SIGINT and SIGTERM set the flag; SIGPIPE is a failed write. */
+void lc_interrupt_install(void);
+/* Becomes non-zero; what loci_call_options.cancel wants. */
+const volatile int *lc_interrupt_flag(void);
+bool lc_interrupt_is_set(void);
+/* A descriptor that becomes readable with the flag, for who waits for several things; -1 when there
+ * can be none. Not to be read or closed. */
+int lc_interrupt_fd(void);
 
 #endif /* LC_CLI_CLI_H */

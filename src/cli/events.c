@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "cli/interrupt.h"
+#include "cli/cli.h"
 #include "cli/opening.h"
 #include "cli/operation.h"
 #include "cli/render.h"

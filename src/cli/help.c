@@ -1,8 +1,394 @@
 #include "cli/help.h"
 
+#include <sys/stat.h>
+
+#include "base/error.h"
+#include "base/json.h"
 #include "base/str.h"
-#include "cli/noun_verb.h"
+#include "cli/command.h"
+#include "cli/opening.h"
+#include "cli/parameters.h"
 #include "ops/check.h"
+
+/* ---- Layout ---------------------------------------------------------------------------------- */
+
+/* the layout of all help: two columns, the right one broken at words so that it stays
+ * a column on narrow terminals. */
+
+#define ROWS_MAX 256
+#define LEFT_COLUMNS_MAX 26 /* Longer ones get a line of their own. */
+#define WIDTH_DEFAULT 100
+#define WIDTH_MAX 100 /* Longer lines are hard to read. */
+
+struct lc_help_list {
+    lc_cli *cli;
+    size_t count;
+    loci_str left[ROWS_MAX];
+    loci_str right[ROWS_MAX];
+};
+
+lc_help_list *lc_help_list_new(lc_cli *cli)
+{
+    lc_help_list *list = lc_arena_zalloc_array(cli->arena, 1, sizeof *list);
+
+    if (list != NULL)
+        list->cli = cli;
+    return list;
+}
+
+void lc_help_list_add(lc_help_list *list, loci_str left, loci_str right)
+{
+    if (list == NULL || list->count == ROWS_MAX)
+        return;
+    list->left[list->count] = lc_arena_copy(list->cli->arena, left);
+    list->right[list->count] = lc_arena_copy(list->cli->arena, right);
+    if (list->left[list->count].ptr != NULL && list->right[list->count].ptr != NULL)
+        list->count++;
+}
+
+static void append_spaces(lc_buf *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        lc_buf_append_byte(out, ' ');
+}
+
+/* Text from column `indent` on, broken at spaces. */
+static void write_wrapped(lc_buf *out, loci_str text, size_t indent, size_t width)
+{
+    size_t column = indent;
+    bool is_first = true;
+    loci_str rest = text;
+
+    while (rest.ptr != NULL) {
+        loci_str word = lc_str_split(rest, ' ', &rest);
+        size_t columns = lc_text_columns(word);
+
+        if (!is_first && column + 1 + columns > width) {
+            lc_buf_append_byte(out, '\n');
+            append_spaces(out, indent);
+            column = indent;
+            is_first = true;
+        }
+        if (!is_first) {
+            lc_buf_append_byte(out, ' ');
+            column++;
+        }
+        lc_buf_append(out, word);
+        column += columns;
+        is_first = false;
+    }
+    lc_buf_append_byte(out, '\n');
+}
+
+static void write_row(const lc_help_list *list, size_t row, size_t left_columns, size_t width)
+{
+    lc_cli *cli = list->cli;
+    size_t columns = lc_text_columns(list->left[row]);
+
+    lc_buf_append(&cli->out, LC_STR("  "));
+    lc_terminal_append(&cli->out_terminal, &cli->out, LC_STYLE_NAME, list->left[row]);
+    if (columns > left_columns) {
+        lc_buf_append_byte(&cli->out, '\n');
+        append_spaces(&cli->out, left_columns + 4);
+    } else {
+        append_spaces(&cli->out, left_columns - columns + 2);
+    }
+    write_wrapped(&cli->out, list->right[row], left_columns + 4, width);
+}
+
+void lc_help_list_write(lc_help_list *list)
+{
+    size_t left_columns = 0;
+    size_t width = WIDTH_DEFAULT;
+
+    if (list == NULL)
+        return;
+    if (list->cli->out_terminal.columns > 0)
+        width = list->cli->out_terminal.columns;
+    if (width > WIDTH_MAX)
+        width = WIDTH_MAX;
+    for (size_t i = 0; i < list->count; i++) {
+        size_t columns = lc_text_columns(list->left[i]);
+
+        if (columns > left_columns && columns <= LEFT_COLUMNS_MAX)
+            left_columns = columns;
+    }
+    for (size_t i = 0; i < list->count; i++)
+        write_row(list, i, left_columns, width);
+}
+
+void lc_help_heading(lc_cli *cli, const char *text)
+{
+    lc_buf_append_byte(&cli->out, '\n');
+    lc_cli_print_styled(cli, LC_STYLE_HEADING, text);
+    lc_buf_append_byte(&cli->out, '\n');
+}
+
+void lc_help_append_choices(lc_buf *out, const char *choices)
+{
+    loci_str rest = loci_str_of(choices);
+    bool is_first = true;
+
+    while (rest.ptr != NULL) {
+        lc_buf_append(out, is_first ? LC_STR("") : LC_STR(", "));
+        lc_buf_append(out, lc_str_split(rest, '|', &rest));
+        is_first = false;
+    }
+}
+
+void lc_help_options(lc_cli *cli, const lc_option *options)
+{
+    lc_help_list *list = lc_help_list_new(cli);
+    lc_buf left;
+    lc_buf right;
+
+    lc_buf_init(&left, cli->heap, LOCI_MEM_REQUESTS, 4096);
+    lc_buf_init(&right, cli->heap, LOCI_MEM_REQUESTS, 4096);
+    for (; options != NULL && options->name != NULL; options++) {
+        lc_buf_reset(&left);
+        lc_buf_reset(&right);
+        if (options->letter != 0)
+            lc_buf_append_format(&left, "-%c, ", options->letter);
+        lc_buf_append_format(&left, "--%s", options->name);
+        if (options->value != NULL)
+            lc_buf_append_format(&left, " %s", options->value);
+        lc_buf_append(&right, loci_str_of(options->help));
+        if (options->choices != NULL) {
+            lc_buf_append(&right, LC_STR(" (one of "));
+            lc_help_append_choices(&right, options->choices);
+            lc_buf_append_byte(&right, ')');
+        }
+        lc_help_list_add(list, lc_buf_str(&left), lc_buf_str(&right));
+    }
+    lc_help_list_write(list);
+    lc_buf_clear(&left);
+    lc_buf_clear(&right);
+}
+
+/* ---- Operations ------------------------------------------------------------------------------ */
+
+/* everything the table says about one operation, in the words of the command
+ * line. */
+
+void lc_help_noun(lc_cli *cli, loci_str noun)
+{
+    lc_help_list *list = lc_help_list_new(cli);
+    lc_buf left;
+
+    lc_buf_init(&left, cli->heap, LOCI_MEM_REQUESTS, 4096);
+    lc_cli_print(cli, "Usage: loci %.*s VERB [ARGUMENT…] [--parameter VALUE…]\n\n",
+                 LC_STR_ARG(noun));
+    for (size_t i = 0; i < lc_op_count(); i++) {
+        const lc_op *op = lc_op_at(i);
+
+        if (!lc_str_eq(lc_noun_of(op), noun))
+            continue;
+        lc_buf_reset(&left);
+        lc_buf_append(&left, lc_noun_of(op));
+        lc_buf_append_byte(&left, ' ');
+        lc_buf_append(&left, lc_verb_of(op));
+        lc_help_list_add(list, lc_buf_str(&left), loci_str_of(op->help));
+    }
+    lc_help_list_write(list);
+    lc_cli_print(cli, "\n`loci help %.*s VERB` explains one.\n", LC_STR_ARG(noun));
+    lc_buf_clear(&left);
+}
+
+/* What a kind of value is, its option says already; ranges and choices it does not. */
+static void describe(const lc_param *param, lc_buf *out)
+{
+    char takes[LC_DESCRIPTION_BYTES];
+    bool is_narrow = param->kind == LC_PARAM_INT || param->kind == LC_PARAM_REAL ||
+                     param->kind == LC_PARAM_TIME || param->choices != NULL;
+    const char *separator = " (";
+
+    lc_buf_append(out, loci_str_of(param->help));
+    if (is_narrow) {
+        lc_param_describe(param, takes);
+        lc_buf_append_format(out, "%s%s", separator, takes);
+        separator = "; ";
+    }
+    if (param->default_text != NULL) {
+        lc_buf_append_format(out, "%sdefault %s", separator, param->default_text);
+        separator = "; ";
+    }
+    if ((param->flags & LC_PARAM_REQUIRED) != 0 && (param->flags & LC_PARAM_POSITIONAL) == 0) {
+        lc_buf_append_format(out, "%srequired", separator);
+        separator = "; ";
+    }
+    if (strcmp(separator, "; ") == 0)
+        lc_buf_append_byte(out, ')');
+}
+
+static void append_option(const lc_option *option, lc_buf *out)
+{
+    lc_buf_append_format(out, "--%s", option->name);
+    if (option->value != NULL)
+        lc_buf_append_format(out, " %s", option->value);
+}
+
+/* Either those that have a place (`positional`) or those that have only a name. */
+static void write_params(lc_cli *cli, const lc_op *op, bool positional)
+{
+    lc_help_list *list = lc_help_list_new(cli);
+    const lc_option *options = lc_parameters_options(cli, op);
+    const lc_param *param;
+    bool any = false;
+    lc_buf left;
+    lc_buf right;
+
+    lc_buf_init(&left, cli->heap, LOCI_MEM_REQUESTS, 4096);
+    lc_buf_init(&right, cli->heap, LOCI_MEM_REQUESTS, 4096);
+    for (size_t i = 0; options != NULL && (param = lc_op_param(op, i)) != NULL; i++) {
+        if (((param->flags & LC_PARAM_POSITIONAL) != 0) != positional)
+            continue;
+        if (!any)
+            lc_help_heading(cli, positional ? "Arguments" : "Options");
+        any = true;
+        lc_buf_reset(&left);
+        lc_buf_reset(&right);
+        if (positional)
+            lc_parameters_word(param, &left);
+        else
+            append_option(&options[i], &left);
+        describe(param, &right);
+        lc_help_list_add(list, lc_buf_str(&left), lc_buf_str(&right));
+    }
+    lc_help_list_write(list);
+    lc_buf_clear(&left);
+    lc_buf_clear(&right);
+}
+
+static void write_results(lc_cli *cli, const lc_op *op)
+{
+    lc_help_list *list = lc_help_list_new(cli);
+
+    if (op->results == NULL || op->results->name == NULL)
+        return;
+    lc_help_heading(cli, "Answer");
+    for (const lc_result *result = op->results; result->name != NULL; result++)
+        lc_help_list_add(list, loci_str_of(result->name), loci_str_of(result->help));
+    lc_help_list_write(list);
+}
+
+static bool is_plain(loci_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (strchr(" \t\n'\"\\$`*?[]{}()<>|&;#~!", text.ptr[i]) != NULL)
+            return false;
+    }
+    return text.len > 0;
+}
+
+static void append_quoted(lc_buf *out, loci_str text)
+{
+    if (is_plain(text)) {
+        lc_buf_append(out, text);
+        return;
+    }
+    lc_buf_append_byte(out, '\'');
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '\'')
+            lc_buf_append(out, LC_STR("'\\''"));
+        else
+            lc_buf_append_byte(out, text.ptr[i]);
+    }
+    lc_buf_append_byte(out, '\'');
+}
+
+/* A value of the example as it is typed. */
+static void append_typed(lc_cli *cli, lc_buf *out, const lc_json *value)
+{
+    lc_json_writer w;
+    lc_buf json;
+
+    if (lc_json_kind_of(value) == LC_JSON_STRING) {
+        append_quoted(out, lc_json_str(value));
+        return;
+    }
+    lc_buf_init(&json, cli->heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
+    lc_jw_init(&w, &json);
+    lc_jw_value(&w, value);
+    append_quoted(out, lc_buf_str(&json));
+    lc_buf_clear(&json);
+}
+
+/* The example's arguments as words and options: words first, in the order of the table. */
+static void append_command(lc_cli *cli, const lc_op *op, const lc_json *example)
+{
+    const lc_option *options = lc_parameters_options(cli, op);
+    const lc_param *param;
+
+    lc_cli_print(cli, "  loci %.*s %.*s", LC_STR_ARG(lc_noun_of(op)), LC_STR_ARG(lc_verb_of(op)));
+    for (int pass = 0; options != NULL && pass < 2; pass++) {
+        for (size_t i = 0; (param = lc_op_param(op, i)) != NULL; i++) {
+            const lc_json *value = lc_json_member(example, loci_str_of(param->name));
+            bool is_word = (param->flags & LC_PARAM_POSITIONAL) != 0;
+
+            if (value == NULL || is_word != (pass == 0))
+                continue;
+            lc_buf_append_byte(&cli->out, ' ');
+            if (param->kind == LC_PARAM_BOOL && !is_word) {
+                lc_cli_print(cli,
+                             lc_json_kind_of(value) == LC_JSON_BOOL && lc_json_bool(value)
+                                 ? "--%s"
+                                 : "--no-%s",
+                             options[i].name);
+                continue;
+            }
+            if (!is_word)
+                lc_cli_print(cli, "--%s ", options[i].name);
+            append_typed(cli, &cli->out, value);
+        }
+    }
+    lc_buf_append_byte(&cli->out, '\n');
+}
+
+static void write_example(lc_cli *cli, const lc_op *op)
+{
+    const lc_json *example;
+
+    lc_help_heading(cli, "Example");
+    if (op->example == NULL ||
+        lc_json_parse(cli->arena, loci_str_of(op->example), 0, &example, NULL) != LOCI_OK) {
+        lc_cli_print(cli, "  loci %.*s %.*s\n  loci call %s\n", LC_STR_ARG(lc_noun_of(op)),
+                     LC_STR_ARG(lc_verb_of(op)), op->name);
+        return;
+    }
+    append_command(cli, op, example);
+    lc_cli_print(cli, "  loci call %s ", op->name);
+    append_quoted(&cli->out, loci_str_of(op->example));
+    lc_buf_append_byte(&cli->out, '\n');
+}
+
+void lc_help_parameters(lc_cli *cli, const lc_op *op)
+{
+    write_params(cli, op, true);
+    write_params(cli, op, false);
+    write_results(cli, op);
+}
+
+void lc_help_operation(lc_cli *cli, const lc_op *op)
+{
+    lc_buf usage;
+
+    lc_buf_init(&usage, cli->heap, LOCI_MEM_REQUESTS, 4096);
+    lc_buf_append(&usage, LC_STR("loci "));
+    lc_parameters_usage(op, &usage);
+    lc_cli_print(cli, "Usage: ");
+    lc_terminal_append(&cli->out_terminal, &cli->out, LC_STYLE_HEADING, lc_buf_str(&usage));
+    lc_buf_clear(&usage);
+    lc_cli_print(cli, "\n\n%s.", op->help);
+    if ((op->flags & LC_OP_ADMIN) != 0)
+        lc_cli_print(cli, " About the whole store: for administrators.");
+    if ((op->flags & LC_OP_TENANT_ADMIN) != 0)
+        lc_cli_print(cli, " About the whole tenant: for its administrators.");
+    lc_buf_append_byte(&cli->out, '\n');
+    lc_help_parameters(cli, op);
+    write_example(cli, op);
+}
+
+/* ---- Commands -------------------------------------------------------------------------------- */
 
 /* ---- Commands ---------------------------------------------------------------------------------
  */
@@ -150,5 +536,157 @@ int lc_command_help(lc_cli *cli, const lc_arguments *arguments)
     if (second.ptr != NULL)
         return lc_cli_usage(cli, "%.*s has no \"%.*s\"", LC_STR_ARG(first), LC_STR_ARG(second));
     lc_help_noun(cli, first);
+    return LC_EXIT_OK;
+}
+
+/* ---- loci alone ------------------------------------------------------------------------------ */
+
+/* the first minute with loci: `loci` and `loci init`. */
+
+static void suggest(lc_cli *cli, const char *const *rows)
+{
+    lc_help_list *list = lc_help_list_new(cli);
+
+    for (; rows[0] != NULL; rows += 2)
+        lc_help_list_add(list, loci_str_of(rows[0]), loci_str_of(rows[1]));
+    lc_help_list_write(list);
+}
+
+static void suggest_first_steps(lc_cli *cli)
+{
+    static const char *const rows[] = {
+        "loci fact write city Oslo",
+        "Remember that something is true",
+        "loci fact current city",
+        "What is true now",
+        "loci fact history city",
+        "What was true before, and why it changed",
+        "loci status",
+        "What the store holds",
+        "loci help",
+        "Everything else",
+        NULL,
+    };
+
+    lc_help_heading(cli, "What to try next");
+    suggest(cli, rows);
+}
+
+static void print_size(lc_cli *cli, const char *path)
+{
+    struct stat info;
+
+    if (stat(path, &info) != 0)
+        return;
+    if (info.st_size >= 1024 * 1024)
+        lc_cli_print(cli, ", %.1f MB", (double)info.st_size / (1024 * 1024));
+    else
+        lc_cli_print(cli, ", %lld kB", (long long)(info.st_size + 1023) / 1024);
+}
+
+static void welcome_json(lc_cli *cli, const lc_store_path *path, bool exists)
+{
+    lc_json_writer w;
+
+    lc_jw_init(&w, &cli->out);
+    lc_jw_object(&w);
+    lc_jw_member_text(&w, "version", loci_version());
+    lc_jw_member_text(&w, "store", path->text);
+    lc_jw_member_bool(&w, "exists", exists);
+    lc_jw_end(&w);
+    lc_buf_append_byte(&cli->out, '\n');
+}
+
+static void welcome_newcomer(lc_cli *cli, const lc_store_path *path)
+{
+    static const char *const rows[] = {
+        "loci init",
+        "Make your store",
+        "loci fact write city Oslo",
+        "Or start right away: the store is made when it is first needed",
+        "loci help",
+        "Everything it can do",
+        NULL,
+    };
+
+    lc_cli_print(cli,
+                 "It keeps what an agent knows, why, and since when, in one file on your disk.\n"
+                 "Nothing is overwritten, nothing leaves your machine.\n");
+    lc_help_heading(cli, "There is no store yet. Begin with");
+    suggest(cli, rows);
+    lc_cli_print(cli, "\nIt will be at %s\n(--store FILE or LOCI_STORE choose another place)\n",
+                 path->text);
+}
+
+int lc_welcome(lc_cli *cli)
+{
+    lc_store_path path;
+    loci_error err;
+    bool exists;
+
+    if (lc_store_path_find(cli, &path, &err) != LOCI_OK)
+        return lc_cli_report(cli, &err);
+    exists = lc_store_path_exists(&path);
+    if (cli->globals.wants_json) {
+        welcome_json(cli, &path, exists);
+        return LC_EXIT_OK;
+    }
+    lc_cli_print_styled(cli, LC_STYLE_HEADING, "loci");
+    lc_cli_print(cli, " %s, the state engine for AI agents\n\n", loci_version());
+    if (!exists) {
+        welcome_newcomer(cli, &path);
+        return LC_EXIT_OK;
+    }
+    lc_cli_print(cli, "Your store: %s", path.label);
+    print_size(cli, path.text);
+    lc_buf_append_byte(&cli->out, '\n');
+    suggest_first_steps(cli);
+    return LC_EXIT_OK;
+}
+
+/* A server has to be asked. */
+static bool has_store(lc_cli *cli)
+{
+    lc_opening opening = {.flags = LOCI_OPEN_INLINE | LOCI_OPEN_EXISTING, .is_silent = true};
+    loci_engine *engine = NULL;
+    bool found = lc_opening_run(cli, &opening, &engine, NULL) == LOCI_OK;
+
+    loci_close(engine);
+    return found;
+}
+
+int lc_command_init(lc_cli *cli, const lc_arguments *arguments)
+{
+    lc_opening opening = {.flags = LOCI_OPEN_INLINE};
+    loci_engine *engine = NULL;
+    lc_store_path path;
+    loci_error err;
+    bool existed;
+    lc_json_writer w;
+
+    (void)arguments; /* It has none of its own. */
+    if (lc_store_path_find(cli, &path, &err) != LOCI_OK)
+        return lc_cli_report(cli, &err);
+    existed = path.is_file ? lc_store_path_exists(&path) : has_store(cli);
+    if (lc_opening_run(cli, &opening, &engine, &err) != LOCI_OK)
+        return lc_cli_report(cli, &err);
+    loci_close(engine);
+
+    if (cli->globals.wants_json) {
+        lc_jw_init(&w, &cli->out);
+        lc_jw_object(&w);
+        lc_jw_member_text(&w, "store", path.label);
+        lc_jw_member_bool(&w, "created", !existed);
+        lc_jw_end(&w);
+        lc_buf_append_byte(&cli->out, '\n');
+        return LC_EXIT_OK;
+    }
+    lc_cli_print_styled(cli, LC_STYLE_GOOD, "✓");
+    lc_cli_print(cli,
+                 existed ? " There already is a store at %s; it is fine as it is\n"
+                         : " Made a store at %s\n",
+                 path.label);
+    if (!cli->globals.is_quiet)
+        suggest_first_steps(cli);
     return LC_EXIT_OK;
 }

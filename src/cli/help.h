@@ -30,4 +30,10 @@ void lc_help_append_choices(lc_buf *out, const char *choices);
 /* "did you mean …" for a word that is neither command nor noun; the usage error. */
 int lc_help_fail_unknown(lc_cli *cli, loci_str word);
 
+/* ---- loci alone ------------------------------------------------------------------------------ */
+
+/* `loci` alone: what it is, and what to do next. */
+
+int lc_welcome(lc_cli *cli);
+
 #endif /* LC_CLI_HELP_H */

@@ -2,11 +2,18 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/interrupt.h"
+#include "base/json.h"
+#include "base/str.h"
+#include "cli/cli.h"
+#include "ops/token_auth.h"
+
+/* ---- Whole files ----------------------------------------------------------------------------- */
 
 #define READ_BYTES 65536u
 
@@ -43,5 +50,238 @@ loci_status lc_input_read_file(const char *path, lc_buf *out, loci_error *err)
                        "cannot read %s: %s", path, strerror(errno));
     status = lc_input_read(descriptor, path, out, err);
     (void)close(descriptor); /* Only read from. */
+    return status;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+void lc_line_reader_init(lc_line_reader *reader, lc_heap *heap, int descriptor,
+                         size_t line_bytes_max)
+{
+    *reader = (lc_line_reader){.descriptor = descriptor, .line_bytes_max = line_bytes_max};
+    lc_buf_init(&reader->text, heap, LOCI_MEM_REQUESTS, line_bytes_max + 2 * (size_t)READ_BYTES);
+}
+
+void lc_line_reader_clear(lc_line_reader *reader)
+{
+    lc_buf_clear(&reader->text);
+}
+
+/* Moves what was not given out to the front. */
+static void make_room(lc_line_reader *reader)
+{
+    size_t left = reader->text.len - reader->start;
+
+    if (reader->start == 0)
+        return;
+    memmove(reader->text.ptr, reader->text.ptr + reader->start, left);
+    lc_buf_truncate(&reader->text, left);
+    reader->start = 0;
+}
+
+/* Reads once. */
+static lc_line_result read_more(lc_line_reader *reader)
+{
+    char *room;
+    ssize_t got;
+
+    make_room(reader);
+    room = lc_buf_reserve(&reader->text, READ_BYTES);
+    if (room == NULL) {
+        errno = ENOMEM;
+        return LC_LINE_FAILED;
+    }
+    got = read(reader->descriptor, room, READ_BYTES);
+    if (got < 0)
+        return errno != EINTR ? LC_LINE_FAILED : LC_LINE_INTERRUPTED;
+    if (got == 0)
+        reader->is_at_end = true;
+    lc_buf_grew(&reader->text, (size_t)got);
+    return LC_LINE_READ;
+}
+
+/* A whole line, or what is left at the end, from what was read. */
+static bool take_line(lc_line_reader *reader, loci_str *out)
+{
+    size_t have = reader->text.len - reader->start;
+    const char *newline = NULL;
+    const char *from;
+
+    if (have == 0)
+        return false;
+    from = reader->text.ptr + reader->start;
+    if (have > reader->looked_at)
+        newline = memchr(from + reader->looked_at, '\n', have - reader->looked_at);
+    if (newline == NULL && !reader->is_at_end) {
+        reader->looked_at = have;
+        return false;
+    }
+    *out = (loci_str){from, newline != NULL ? (size_t)(newline - from) : have};
+    reader->start += out->len + (newline != NULL ? 1 : 0);
+    reader->looked_at = 0;
+    return true;
+}
+
+lc_line_result lc_line_reader_next(lc_line_reader *reader, loci_str *out)
+{
+    bool is_too_long = false;
+
+    for (;;) {
+        lc_line_result result;
+
+        if (take_line(reader, out))
+            return is_too_long || out->len > reader->line_bytes_max ? LC_LINE_TOO_LONG
+                                                                    : LC_LINE_READ;
+        if (reader->is_at_end)
+            return is_too_long ? LC_LINE_TOO_LONG : LC_LINE_END;
+        if (reader->text.len - reader->start > reader->line_bytes_max) {
+            is_too_long = true;
+            lc_buf_truncate(&reader->text, reader->start);
+            reader->looked_at = 0;
+        }
+        result = read_more(reader);
+        if (result == LC_LINE_INTERRUPTED && !lc_interrupt_is_set())
+            continue;
+        if (result != LC_LINE_READ)
+            return result;
+    }
+}
+
+/* ---- Standard input as a file ---------------------------------------------------------------- */
+
+/* an import is read more than once, to be checked before anything is changed, so what
+ * comes through a pipe is put into a file first. */
+
+static loci_status fail_spool(const char *path, loci_error *err)
+{
+    return lc_fail(err, errno == ENOSPC ? LOCI_ERESOURCE : LOCI_EUNAVAILABLE,
+                   "cannot keep standard input in %s: %s", path, strerror(errno));
+}
+
+static loci_status copy_input(int descriptor, const char *path, loci_error *err)
+{
+    char block[READ_BYTES];
+
+    for (;;) {
+        ssize_t got = read(STDIN_FILENO, block, sizeof block);
+
+        if (got < 0 && errno == EINTR && !lc_interrupt_is_set())
+            continue;
+        if (got < 0 && errno == EINTR)
+            return lc_fail(err, LOCI_ECANCELLED, "interrupted while reading standard input");
+        if (got < 0)
+            return lc_fail(err, LOCI_EUNAVAILABLE, "cannot read standard input: %s",
+                           strerror(errno));
+        if (got == 0)
+            return LOCI_OK;
+        if (!lc_cli_write(descriptor, (loci_str){block, (size_t)got}))
+            return fail_spool(path, err);
+    }
+}
+
+loci_status lc_transfer_spool(lc_cli *cli, char **out_path, loci_error *err)
+{
+    const char *directory = getenv("TMPDIR");
+    char path[4096];
+    loci_status status;
+    int descriptor;
+    int len = snprintf(path, sizeof path, "%s/loci-import-XXXXXX",
+                       directory != NULL && directory[0] != '\0' ? directory : "/tmp");
+
+    if (len < 0 || (size_t)len >= sizeof path)
+        return lc_fail(err, LOCI_EINVAL, "TMPDIR is too long");
+    descriptor = mkstemp(path);
+    if (descriptor < 0)
+        return fail_spool(path, err);
+    status = copy_input(descriptor, path, err);
+    if (close(descriptor) != 0 && status == LOCI_OK)
+        status = fail_spool(path, err);
+    if (status == LOCI_OK) {
+        *out_path = (char *)lc_arena_copy(cli->arena, loci_str_of(path)).ptr; /* Ours. */
+        status = *out_path != NULL ? LOCI_OK : lc_fail_memory(err);
+    }
+    if (status != LOCI_OK)
+        (void)unlink(path); /* Best effort. */
+    return status;
+}
+
+/* ---- Token files ----------------------------------------------------------------------------- */
+
+/* the file is made before the token: a token that nobody can read is of no use, and
+ * a file without one is taken away again. */
+
+#define TOKEN_FILE_BYTES_MAX 4096
+
+static loci_status make_token(lc_cli *cli, loci_engine *engine, loci_str *out, loci_error *err)
+{
+    loci_str args = LC_STR("{\"name\":\"token-file\",\"scopes\":[\"admin\"]}");
+    loci_answer *answer = NULL;
+    const lc_json *json;
+    const lc_json *token;
+    loci_status status = loci_call(engine, "token.create", args, NULL, &answer, err);
+
+    if (status != LOCI_OK)
+        return status;
+    status = lc_json_parse(cli->arena, loci_answer_json(answer), 0, &json, err);
+    if (status == LOCI_OK) {
+        token = lc_json_member(json, LC_STR("token"));
+        *out = lc_arena_copy(cli->arena, lc_json_str(token));
+        status = out->ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+    }
+    loci_answer_free(answer);
+    return status;
+}
+
+/* The file of another store, or of one that was made anew, would only give 401 later. */
+static loci_status check_token(lc_cli *cli, loci_engine *engine, const char *path, loci_error *err)
+{
+    lc_token_identity identity;
+    loci_str token;
+    loci_status status = lc_token_file_read(cli, path, &token, err);
+
+    if (status == LOCI_OK)
+        status = lc_token_authenticate(engine, token, cli->arena, &identity, err);
+    if (status == LOCI_EAUTH)
+        return lc_fail(err, LOCI_ECONFLICT,
+                       "the token in %s is not good for this store; remove the file to have a new "
+                       "one made",
+                       path);
+    return status;
+}
+
+loci_status lc_token_file_make(lc_cli *cli, loci_engine *engine, const char *path, loci_error *err)
+{
+    int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    loci_str token;
+    loci_status status;
+
+    if (descriptor < 0 && errno == EEXIST)
+        return check_token(cli, engine, path, err);
+    if (descriptor < 0)
+        return lc_fail(err, LOCI_EFORBIDDEN, "cannot make the token file %s: %s", path,
+                       strerror(errno));
+    status = make_token(cli, engine, &token, err);
+    if (status == LOCI_OK && (!lc_cli_write(descriptor, token) ||
+                              !lc_cli_write(descriptor, LC_STR("\n")) || fsync(descriptor) != 0))
+        status = lc_fail(err, LOCI_ERESOURCE, "cannot write the token file %s: %s", path,
+                         strerror(errno));
+    (void)close(descriptor); /* Synchronised above: nothing is left to fail. */
+    if (status != LOCI_OK)
+        (void)unlink(path); /* The failure above is the one to tell. */
+    return status;
+}
+
+loci_status lc_token_file_read(lc_cli *cli, const char *path, loci_str *out, loci_error *err)
+{
+    loci_status status;
+    lc_buf text;
+
+    lc_buf_init(&text, cli->heap, LOCI_MEM_REQUESTS, TOKEN_FILE_BYTES_MAX);
+    status = lc_input_read_file(path, &text, err);
+    if (status == LOCI_OK) {
+        *out = lc_arena_copy(cli->arena, lc_str_trim(lc_buf_str(&text)));
+        status = out->ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+    }
+    lc_buf_clear(&text);
     return status;
 }

@@ -12,9 +12,6 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/help.h"
-#include "cli/interrupt.h"
-#include "cli/noun_verb.h"
-#include "cli/welcome.h"
 
 #define OUT_BYTES_MAX (4 * (size_t)LC_ANSWER_BYTES_MAX) /* Rendering may widen an answer. */
 

@@ -1,16 +1,334 @@
 #include "cli/opening.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/time.h"
-#include "cli/setting_sources.h"
-#include "cli/store_path.h"
+#include "base/url.h"
+#include "ops/setting_view.h"
+
+/* ---- Which store ----------------------------------------------------------------------------- */
+
+/* directories are made only above the default path: a mistyped --store should be an
+ * error, not a new tree. */
+
+#define LABEL_BYTES 4096
+
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+
+    return value != NULL && value[0] != '\0' ? value : NULL;
+}
+
+static loci_status find_default(lc_cli *cli, const char **out, loci_error *err)
+{
+    const char *data = variable("XDG_DATA_HOME");
+    const char *home = variable("HOME");
+    lc_buf text;
+    loci_status status = LOCI_OK;
+
+    lc_buf_init(&text, cli->heap, LOCI_MEM_REQUESTS, 64u * 1024);
+    if (data != NULL && data[0] == '/')
+        lc_buf_append_format(&text, "%s/loci/loci.db", data);
+    else if (home != NULL)
+        lc_buf_append_format(&text, "%s/.local/share/loci/loci.db", home);
+    else
+        status = lc_fail(err, LOCI_EINVAL,
+                         "no store: give --store FILE, or set LOCI_STORE (HOME is not set either)");
+    if (status == LOCI_OK) {
+        *out = lc_arena_copy(cli->arena, lc_buf_str(&text)).ptr;
+        status = *out != NULL ? LOCI_OK : lc_fail_memory(err);
+    }
+    lc_buf_clear(&text);
+    return status;
+}
+
+loci_status lc_store_path_find(lc_cli *cli, lc_store_path *out, loci_error *err)
+{
+    lc_store_path path = {.text = cli->globals.store, .origin = "--store"};
+    loci_status status = LOCI_OK;
+    char label[LABEL_BYTES];
+
+    if (path.text != NULL && path.text[0] == '\0')
+        return lc_fail(err, LOCI_EINVAL, "--store is empty");
+    if (path.text == NULL) {
+        path.text = variable("LOCI_STORE");
+        path.origin = "LOCI_STORE";
+    }
+    if (path.text == NULL) {
+        status = find_default(cli, &path.text, err);
+        path.origin = "default";
+        path.is_default = true;
+    }
+    if (status != LOCI_OK)
+        return status;
+    path.is_file = !lc_url_is(path.text);
+    lc_url_write_label(path.text, label, sizeof label);
+    path.label = lc_arena_copy(cli->arena, loci_str_of(label)).ptr;
+    if (path.label == NULL)
+        return lc_fail_memory(err);
+    *out = path;
+    return LOCI_OK;
+}
+
+bool lc_store_path_exists(const lc_store_path *path)
+{
+    struct stat info;
+
+    return !path->is_file || stat(path->text, &info) == 0;
+}
+
+loci_status lc_store_path_prepare(const lc_store_path *path, loci_error *err)
+{
+    char partial[4096];
+    size_t len = strlen(path->text);
+
+    if (!path->is_default)
+        return LOCI_OK;
+    if (len >= sizeof partial)
+        return lc_fail(err, LOCI_ELIMIT, "the path of the store is longer than %zu bytes",
+                       sizeof partial - 1);
+    for (size_t i = 1; i < len; i++) {
+        if (path->text[i] != '/')
+            continue;
+        memcpy(partial, path->text, i);
+        partial[i] = '\0';
+        if (mkdir(partial, 0700) != 0 && errno != EEXIST)
+            return lc_fail(err, LOCI_EFORBIDDEN, "cannot make the directory %s: %s", partial,
+                           strerror(errno));
+    }
+    return LOCI_OK;
+}
+
+const char *lc_store_path_directory(lc_cli *cli, const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    const char *copy;
+
+    if (slash == NULL)
+        return ".";
+    if (slash == file)
+        return "/";
+    copy = lc_arena_copy(cli->arena, (loci_str){file, (size_t)(slash - file)}).ptr;
+    return copy != NULL ? copy : ".";
+}
+
+/* ---- The socket of its daemon ---------------------------------------------------------------- */
+
+/* the hash is of the store's real path, so that all ways to it meet. */
+
+static bool is_own_directory(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
+}
+
+/* XDG_RUNTIME_DIR, else the directory that systemd makes for a user; NULL when there is neither. */
+static const char *find_runtime_directory(lc_cli *cli)
+{
+    const char *given = variable("XDG_RUNTIME_DIR");
+    char made[64];
+
+    if (given != NULL && given[0] == '/')
+        return given;
+    (void)snprintf(made, sizeof made, "/run/user/%lu", (unsigned long)geteuid());
+    return is_own_directory(made) ? lc_arena_copy(cli->arena, loci_str_of(made)).ptr : NULL;
+}
+
+/* The path by which everybody knows the store: its directory's real path and its name. A URL is its
+ * own. */
+static lc_hash128 hash_store(lc_cli *cli, const char *store)
+{
+    const char *name = strrchr(store, '/');
+    char directory[PATH_MAX];
+    lc_hash128 hash;
+
+    if (strstr(store, "://") != NULL)
+        return lc_hash128_of(loci_str_of(store));
+    if (realpath(lc_store_path_directory(cli, store), directory) == NULL)
+        directory[0] = '\0'; /* Not there: opening the store will say so. */
+    hash = lc_hash128_of(loci_str_of(directory));
+    return lc_hash128_chain(hash, loci_str_of(name != NULL ? name + 1 : store));
+}
+
+loci_status lc_socket_path_find(lc_cli *cli, const char *store, const char **out, loci_error *err)
+{
+    const char *path = variable("LOCI_SOCKET");
+    const char *runtime = find_runtime_directory(cli);
+    char hash[LC_HASH_TEXT_BYTES];
+    char made[4096];
+
+    *out = NULL;
+    if (path == NULL && runtime == NULL)
+        return LOCI_OK;
+    if (path == NULL) {
+        lc_hash128_format(hash_store(cli, store), hash);
+        (void)snprintf(made, sizeof made, "%s/loci/%s.sock", runtime, hash);
+        path = made;
+    }
+    if (strlen(path) >= sizeof((struct sockaddr_un *)NULL)->sun_path)
+        return lc_fail(err, LOCI_ELIMIT, "the path of the socket has more than %zu bytes: %s",
+                       sizeof((struct sockaddr_un *)NULL)->sun_path - 1, path);
+    *out = lc_arena_copy(cli->arena, loci_str_of(path)).ptr;
+    return *out != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+loci_status lc_socket_path_prepare(lc_cli *cli, const char *path, loci_error *err)
+{
+    const char *directory = lc_store_path_directory(cli, path);
+    struct stat info;
+
+    if (mkdir(directory, 0700) != 0 && errno != EEXIST)
+        return lc_fail(err, LOCI_EFORBIDDEN, "cannot make the directory %s: %s", directory,
+                       strerror(errno));
+    if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))
+        return lc_fail(err, LOCI_EFORBIDDEN, "%s is not a directory", directory);
+    /* Whoever owns it could put another socket there, and would be told our users' secrets. */
+    if (info.st_uid != geteuid() && info.st_uid != 0)
+        return lc_fail(err, LOCI_EFORBIDDEN, "%s belongs to somebody else", directory);
+    return LOCI_OK;
+}
+
+/* ---- Settings from outside the store --------------------------------------------------------- */
+
+/* the library never reads the environment, so it is read here. A value is taken
+ * as JSON where that makes sense (5000, true) and as text otherwise, as people write them. */
+
+void lc_setting_variable(const char *setting, char out[LC_SETTING_VARIABLE_BYTES])
+{
+    size_t len = 5;
+
+    memcpy(out, "LOCI_", 5);
+    for (; *setting != '\0' && len + 1 < LC_SETTING_VARIABLE_BYTES; setting++)
+        out[len++] = *setting == '.' ? '_' : (char)toupper((unsigned char)*setting);
+    out[len] = '\0';
+}
+
+static bool is_text(loci_str name)
+{
+    for (size_t i = 0; i < lc_setting_view_count(); i++) {
+        lc_setting_view view = lc_setting_view_at(i);
+
+        if (lc_str_is(name, view.name))
+            return view.is_text;
+    }
+    return false;
+}
+
+static void write_setting(lc_cli *cli, lc_json_writer *w, loci_str name, loci_str value)
+{
+    lc_arena_mark mark = lc_arena_get_mark(cli->arena);
+    const lc_json *json;
+
+    lc_jw_name_str(w, name);
+    if (!is_text(name) && lc_json_parse(cli->arena, value, 0, &json, NULL) == LOCI_OK)
+        lc_jw_value(w, json);
+    else
+        lc_jw_str(w, value);
+    lc_arena_rewind(cli->arena, mark);
+}
+
+static void write_environment(lc_cli *cli, lc_json_writer *w, bool *out_has_level)
+{
+    char variable[LC_SETTING_VARIABLE_BYTES];
+
+    for (size_t i = 0; i < lc_setting_view_count(); i++) {
+        loci_str name = loci_str_of(lc_setting_view_at(i).name);
+        const char *value;
+
+        lc_setting_variable(name.ptr, variable);
+        value = getenv(variable);
+        if (value == NULL || value[0] == '\0')
+            continue;
+        write_setting(cli, w, name, loci_str_of(value));
+        *out_has_level = *out_has_level || lc_str_is(name, "log.level");
+    }
+}
+
+/* A name given twice counts once, the last time: an object has a name once. */
+static bool is_set_again(const lc_globals *globals, size_t index, loci_str name)
+{
+    for (size_t i = index + 1; i < globals->set_count; i++) {
+        loci_str rest;
+
+        if (lc_str_eq(lc_str_split(loci_str_of(globals->sets[i]), '=', &rest), name))
+            return true;
+    }
+    return false;
+}
+
+static loci_status write_flags(lc_cli *cli, lc_json_writer *w, bool *out_has_level, loci_error *err)
+{
+    const lc_globals *globals = &cli->globals;
+    bool has_level = false;
+
+    for (size_t i = 0; i < globals->set_count; i++) {
+        loci_str value;
+        loci_str name = lc_str_split(loci_str_of(globals->sets[i]), '=', &value);
+
+        if (value.ptr == NULL || name.len == 0)
+            return lc_fail(err, LOCI_EINVAL, "--set takes NAME=VALUE, not %s", globals->sets[i]);
+        if (is_set_again(globals, i, name))
+            continue;
+        write_setting(cli, w, name, value);
+        has_level = has_level || lc_str_is(name, "log.level");
+    }
+    if (globals->is_verbose && !has_level && !*out_has_level)
+        lc_jw_member_text(w, "log.level", "info");
+    *out_has_level = *out_has_level || has_level || globals->is_verbose;
+    return LOCI_OK;
+}
+
+loci_status lc_cli_settings_find(lc_cli *cli, lc_cli_settings *out, loci_error *err)
+{
+    lc_cli_settings found = {0};
+    lc_json_writer w;
+    lc_buf text;
+    loci_status status;
+
+    lc_buf_init(&text, cli->heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
+    lc_jw_init(&w, &text);
+    lc_jw_object(&w);
+    write_environment(cli, &w, &found.has_log_level);
+    lc_jw_end(&w);
+    found.environment = lc_arena_copy(cli->arena, lc_buf_str(&text)).ptr;
+    status = lc_buf_status(&text, err);
+    if (status != LOCI_OK)
+        goto out;
+
+    lc_buf_reset(&text);
+    lc_jw_init(&w, &text);
+    lc_jw_object(&w);
+    status = write_flags(cli, &w, &found.has_log_level, err);
+    if (status != LOCI_OK)
+        goto out;
+    lc_jw_end(&w);
+    found.flags = lc_arena_copy(cli->arena, lc_buf_str(&text)).ptr;
+    status = lc_buf_status(&text, err);
+    if (status == LOCI_OK && (found.environment == NULL || found.flags == NULL))
+        status = lc_fail_memory(err);
+    if (status == LOCI_OK)
+        *out = found;
+
+out:
+    lc_buf_clear(&text);
+    return status;
+}
+
+/* ---- Opening --------------------------------------------------------------------------------- */
 
 #define LOG_LINE_BYTES 4096
 #define FAULT_FLUSH_MS 1000

@@ -3,10 +3,133 @@
 #include "cli/parameters.h"
 
 #include <ctype.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/str.h"
-#include "cli/parameter_value.h"
+#include "base/utf8.h"
+#include "cli/cli.h"
+#include "cli/input.h"
+#include "ops/check.h"
+#include "ops/op.h"
+
+/* ---- Values ---------------------------------------------------------------------------------- */
+
+/* What was typed, or what it refers to; in the arena of the run. */
+static loci_status load_text(lc_cli *cli, const char *typed, loci_str *out, loci_error *err)
+{
+    loci_status status;
+    lc_buf text;
+
+    if (strcmp(typed, "-") != 0 && typed[0] != '@') {
+        *out = loci_str_of(typed);
+        return LOCI_OK;
+    }
+    if (typed[0] == '@' && typed[1] == '@') {
+        *out = loci_str_of(typed + 1);
+        return LOCI_OK;
+    }
+    lc_buf_init(&text, cli->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
+    status = typed[0] == '-' ? lc_input_read(STDIN_FILENO, "standard input", &text, err)
+                             : lc_input_read_file(typed + 1, &text, err);
+    if (status == LOCI_ENOTFOUND)
+        status = lc_fail(err, LOCI_ENOTFOUND,
+                         "there is no file %s; a text that begins with @ is written @@", typed + 1);
+    if (status == LOCI_OK) {
+        /* The newline that ends a file is the editor's, not the author's. */
+        if (text.len > 0 && text.ptr[text.len - 1] == '\n')
+            lc_buf_truncate(&text, text.len - 1);
+        *out = lc_arena_copy(cli->arena, lc_buf_str(&text));
+        if (out->ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_buf_clear(&text);
+    return status;
+}
+
+static loci_status fail_kind(const lc_param *param, loci_str text, loci_error *err)
+{
+    char wanted[LC_DESCRIPTION_BYTES];
+
+    lc_param_describe(param, wanted);
+    text.len = lc_utf8_is_valid(text) ? lc_utf8_cut(text, 40) : 0;
+    return lc_fail(err, LOCI_EINVAL, "%s is %s, not \"%.*s\"", param->name, wanted,
+                   LC_STR_ARG(text));
+}
+
+static bool is_accepted(const lc_param *param, const lc_json *json)
+{
+    lc_json_kind kind = lc_json_kind_of(json);
+
+    switch (param->kind) {
+    case LC_PARAM_INT:
+        return kind == LC_JSON_INT;
+    case LC_PARAM_REAL:
+        return kind == LC_JSON_INT || kind == LC_JSON_REAL;
+    case LC_PARAM_BOOL:
+        return kind == LC_JSON_BOOL;
+    case LC_PARAM_OBJECT:
+        return kind == LC_JSON_OBJECT;
+    default:
+        return true;
+    }
+}
+
+static loci_status write_value(lc_cli *cli, lc_json_writer *w, const lc_param *param,
+                               const char *typed, loci_error *err)
+{
+    const lc_json *json = NULL;
+    loci_status status;
+    loci_str text;
+    bool is_json;
+
+    status = load_text(cli, typed, &text, err);
+    if (status != LOCI_OK)
+        return status;
+    if (!lc_utf8_is_valid(text))
+        return lc_fail(err, LOCI_EINVAL, "%s is not valid UTF-8", param->name);
+    if (param->kind == LC_PARAM_STRING || param->kind == LC_PARAM_TIME) {
+        lc_jw_str(w, text);
+        return LOCI_OK;
+    }
+    is_json = lc_json_parse(cli->arena, text, 0, &json, err) == LOCI_OK;
+    if (param->kind == LC_PARAM_ANY && !is_json) {
+        lc_jw_str(w, text);
+        return LOCI_OK;
+    }
+    if (!is_json || !is_accepted(param, json))
+        return fail_kind(param, text, err);
+    lc_jw_value(w, json);
+    return LOCI_OK;
+}
+
+static loci_status write_items(lc_cli *cli, lc_json_writer *w, const char *typed, loci_error *err)
+{
+    const lc_json *json;
+    loci_status status;
+    loci_str text;
+
+    status = load_text(cli, typed, &text, err);
+    if (status != LOCI_OK)
+        return status;
+    if (!lc_utf8_is_valid(text))
+        return lc_fail(err, LOCI_EINVAL, "a list is not valid UTF-8");
+    if (lc_json_parse(cli->arena, text, 0, &json, NULL) == LOCI_OK &&
+        lc_json_kind_of(json) == LC_JSON_ARRAY) {
+        for (const lc_json *item = lc_json_first(json); item != NULL; item = lc_json_next(item))
+            lc_jw_value(w, item);
+        return LOCI_OK;
+    }
+    while (text.ptr != NULL) {
+        loci_str item = lc_str_trim(lc_str_split(text, ',', &text));
+
+        if (item.len > 0)
+            lc_jw_str(w, item);
+    }
+    return LOCI_OK;
+}
+
+/* ---- Words and options ----------------------------------------------------------------------- */
 
 static const char *value_name(const lc_param *param)
 {
@@ -94,15 +217,15 @@ void lc_parameters_usage(const lc_op *op, lc_buf *out)
  */
 
 /* Values given for each parameter: of the options, then of the words. */
-typedef struct lc_given_values {
+typedef struct given_values {
     const lc_op *op;
     const lc_arguments *arguments;
     const lc_given *given[LC_PARAMS_MAX]; /* The last option of each, or NULL. */
     size_t first_word[LC_PARAMS_MAX];     /* Words of each: from here, */
     size_t word_count[LC_PARAMS_MAX];     /* so many. */
-} lc_given_values;
+} given_values;
 
-static void find_options(lc_given_values *values)
+static void find_options(given_values *values)
 {
     const lc_arguments *arguments = values->arguments;
     const lc_param *param;
@@ -125,7 +248,7 @@ static loci_status fail_words(const char *word, loci_error *err)
                    word);
 }
 
-static loci_status place_words(lc_given_values *values, loci_error *err)
+static loci_status place_words(given_values *values, loci_error *err)
 {
     const lc_param *param;
     size_t next = 0;
@@ -145,7 +268,7 @@ static loci_status place_words(lc_given_values *values, loci_error *err)
     return LOCI_OK;
 }
 
-static loci_status check_required(lc_cli *cli, const lc_given_values *values, size_t index,
+static loci_status check_required(lc_cli *cli, const given_values *values, size_t index,
                                   loci_error *err)
 {
     const lc_param *param = lc_op_param(values->op, index);
@@ -164,7 +287,7 @@ static loci_status check_required(lc_cli *cli, const lc_given_values *values, si
 }
 
 /* Every option of a list counts, and every word; of anything else the last. */
-static loci_status write_strings(lc_cli *cli, const lc_given_values *values, size_t index,
+static loci_status write_strings(lc_cli *cli, const given_values *values, size_t index,
                                  lc_json_writer *w, loci_error *err)
 {
     const lc_arguments *arguments = values->arguments;
@@ -174,17 +297,16 @@ static loci_status write_strings(lc_cli *cli, const lc_given_values *values, siz
     lc_jw_array(w);
     for (size_t g = 0; status == LOCI_OK && g < arguments->given_count; g++) {
         if (lc_arguments_name_is(loci_str_of(arguments->given[g].option->name), param->name))
-            status = lc_parameter_write_items(cli, w, arguments->given[g].value, err);
+            status = write_items(cli, w, arguments->given[g].value, err);
     }
     for (size_t i = 0; status == LOCI_OK && i < values->word_count[index]; i++)
-        status = lc_parameter_write_items(cli, w, arguments->words[values->first_word[index] + i],
-                                          err);
+        status = write_items(cli, w, arguments->words[values->first_word[index] + i], err);
     if (status == LOCI_OK)
         lc_jw_end(w);
     return status;
 }
 
-static loci_status write_one(lc_cli *cli, const lc_given_values *values, size_t index,
+static loci_status write_one(lc_cli *cli, const given_values *values, size_t index,
                              lc_json_writer *w, loci_error *err)
 {
     const lc_param *param = lc_op_param(values->op, index);
@@ -201,13 +323,13 @@ static loci_status write_one(lc_cli *cli, const lc_given_values *values, size_t 
         return LOCI_OK;
     }
     text = given != NULL ? given->value : values->arguments->words[values->first_word[index]];
-    return lc_parameter_write(cli, w, param, text, err);
+    return write_value(cli, w, param, text, err);
 }
 
 loci_status lc_parameters_write(lc_cli *cli, const lc_op *op, const lc_arguments *arguments,
                                 lc_buf *out, loci_error *err)
 {
-    lc_given_values values = {.op = op, .arguments = arguments};
+    given_values values = {.op = op, .arguments = arguments};
     lc_json_writer w;
     loci_status status;
 

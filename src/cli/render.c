@@ -3,8 +3,261 @@
  * here, not by the input. */
 #include "cli/render.h"
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/str.h"
-#include "cli/table.h"
+#include "cli/terminal.h"
+
+#define TABLE_COLUMNS_MAX 32
+#define TABLE_RANK_MAX 9
+
+typedef struct table_column {
+    loci_str title;
+    unsigned rank;  /* The lowest is left out first; TABLE_RANK_MAX stays as long as it can. */
+    bool is_kept;   /* Cut last: half an id is none. */
+    bool is_number; /* To the right. */
+    bool is_out;    /* Left out. */
+    size_t widest;  /* Columns of the widest cell, the title too. */
+    size_t width;   /* As laid out. */
+} table_column;
+
+typedef struct text_table {
+    lc_arena *arena;
+    table_column columns[TABLE_COLUMNS_MAX];
+    size_t column_count;
+    loci_str *cells; /* row_count * column_count, in `arena`. */
+    size_t row_count;
+    size_t row_max;
+    bool has_no_titles;
+} text_table;
+
+/* ---- Layout of tables ------------------------------------------------------------------------ */
+
+/* layout in three steps: leave out columns of low rank until the others have room to be
+ * read, leave out more from the right until the rest fits at all, then cut the widest. */
+
+#define GAP 2
+#define WIDTH_FLOOR 8  /* Narrower cells say nothing. */
+#define WIDTH_FINE 24  /* With this much, text can be read. */
+#define COLUMNS_KEPT 2 /* The first ones say which row it is. */
+
+static bool table_init(text_table *table, lc_arena *arena, size_t row_max)
+{
+    table->arena = arena;
+    table->row_count = 0;
+    table->row_max = row_max;
+    table->cells = lc_arena_zalloc_array(arena, row_max * table->column_count + 1,
+                                         sizeof *table->cells);
+    for (size_t i = 0; i < table->column_count; i++)
+        table->columns[i].widest = table->has_no_titles ? 0
+                                                        : lc_text_columns(table->columns[i].title);
+    return table->cells != NULL;
+}
+
+static void table_add(text_table *table, const loci_str *cells)
+{
+    loci_str *row = table->cells + table->row_count * table->column_count;
+
+    if (table->row_count == table->row_max)
+        return;
+    for (size_t i = 0; i < table->column_count; i++) {
+        size_t columns = lc_text_columns(cells[i]);
+
+        row[i] = cells[i];
+        if (columns > table->columns[i].widest)
+            table->columns[i].widest = columns;
+    }
+    table->row_count++;
+}
+
+/* What the line needs when text is cut down to `floor`. */
+static size_t width_needed(const text_table *table, size_t floor)
+{
+    size_t needed = 0;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        const table_column *column = &table->columns[i];
+        bool is_cut = !column->is_kept && column->widest > floor;
+
+        if (!column->is_out)
+            needed += (is_cut ? floor : column->widest) + (needed > 0 ? GAP : 0);
+    }
+    return needed;
+}
+
+/* The column to leave out next: of the lowest rank up to `rank_max`, the rightmost. */
+static table_column *least_needed(text_table *table, unsigned rank_max)
+{
+    table_column *least = NULL;
+
+    for (size_t i = COLUMNS_KEPT; i < table->column_count; i++) {
+        table_column *column = &table->columns[i];
+
+        if (!column->is_out && column->rank <= rank_max &&
+            (least == NULL || column->rank <= least->rank))
+            least = column;
+    }
+    return least;
+}
+
+static void leave_out(text_table *table, size_t room)
+{
+    table_column *column;
+
+    while (width_needed(table, WIDTH_FINE) > room &&
+           (column = least_needed(table, TABLE_RANK_MAX - 1)) != NULL)
+        column->is_out = true;
+    while (width_needed(table, WIDTH_FLOOR) > room &&
+           (column = least_needed(table, TABLE_RANK_MAX)) != NULL)
+        column->is_out = true;
+}
+
+static size_t line_width(const text_table *table)
+{
+    size_t width = 0;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!table->columns[i].is_out)
+            width += table->columns[i].width + (width > 0 ? GAP : 0);
+    }
+    return width;
+}
+
+/* Takes from the widest column, one at a time, until the line fits or nothing is left to take. */
+static void cut(text_table *table, size_t room, bool kept)
+{
+    while (line_width(table) > room) {
+        table_column *widest = NULL;
+
+        for (size_t i = 0; i < table->column_count; i++) {
+            table_column *column = &table->columns[i];
+
+            if (!column->is_out && column->is_kept == kept && column->width > WIDTH_FLOOR &&
+                (widest == NULL || column->width > widest->width))
+                widest = column;
+        }
+        if (widest == NULL)
+            return;
+        widest->width--;
+    }
+}
+
+static void lay_out(text_table *table, size_t room)
+{
+    for (size_t i = 0; i < table->column_count; i++)
+        table->columns[i].width = table->columns[i].widest;
+    if (room == 0)
+        return;
+    leave_out(table, room);
+    cut(table, room, false);
+    cut(table, room, true);
+}
+
+static void append_spaces(lc_buf *out, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        lc_buf_append_byte(out, ' ');
+}
+
+typedef struct lc_cell_place {
+    const table_column *column;
+    lc_style style;
+    bool is_last; /* Of its line: nothing is filled up behind it. */
+} lc_cell_place;
+
+static void write_cell(const lc_cell_place *place, const lc_terminal *terminal, lc_buf *out,
+                       loci_str text)
+{
+    size_t columns = lc_text_columns(text);
+    size_t width = place->column->width;
+    bool is_cut = columns > width;
+
+    if (is_cut) {
+        text.len = lc_text_cut(text, width - 1);
+        columns = lc_text_columns(text) + 1;
+    }
+    if (place->column->is_number)
+        append_spaces(out, width - columns);
+    lc_terminal_append(terminal, out, place->style, text);
+    if (is_cut)
+        lc_buf_append(out, LC_STR("…"));
+    if (!place->column->is_number && !place->is_last)
+        append_spaces(out, width - columns);
+}
+
+static size_t last_column(const text_table *table)
+{
+    size_t last = 0;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        if (!table->columns[i].is_out)
+            last = i;
+    }
+    return last;
+}
+
+static void write_line(const text_table *table, const lc_terminal *terminal, lc_buf *out,
+                       const loci_str *cells)
+{
+    size_t last = last_column(table);
+    bool is_first = true;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        const table_column *column = &table->columns[i];
+        lc_cell_place place = {.column = column, .is_last = i == last};
+
+        if (column->is_out)
+            continue;
+        if (!is_first)
+            append_spaces(out, GAP);
+        is_first = false;
+        place.style = cells == NULL ? LC_STYLE_HEADING : LC_STYLE_PLAIN;
+        write_cell(&place, terminal, out, cells != NULL ? cells[i] : column->title);
+    }
+    lc_buf_append_byte(out, '\n');
+}
+
+static void write_left_out(const text_table *table, const lc_terminal *terminal, lc_buf *out,
+                           size_t indent)
+{
+    char note[256] = "not shown (--json has all):";
+    size_t len = strlen(note);
+    bool any = false;
+
+    for (size_t i = 0; i < table->column_count; i++) {
+        loci_str title = table->columns[i].title;
+
+        if (!table->columns[i].is_out || len + title.len + 2 > sizeof note)
+            continue;
+        note[len++] = ' ';
+        memcpy(note + len, title.ptr, title.len);
+        len += title.len;
+        any = true;
+    }
+    if (!any)
+        return;
+    append_spaces(out, indent);
+    if (indent + len > terminal->columns)
+        len = lc_text_cut((loci_str){note, len}, terminal->columns - indent);
+    lc_terminal_append(terminal, out, LC_STYLE_FAINT, (loci_str){note, len});
+    lc_buf_append_byte(out, '\n');
+}
+
+static void table_write(text_table *table, const lc_terminal *terminal, lc_buf *out, size_t indent)
+{
+    lay_out(table, terminal->columns > indent ? terminal->columns - indent : terminal->columns);
+    if (!table->has_no_titles) {
+        append_spaces(out, indent);
+        write_line(table, terminal, out, NULL);
+    }
+    for (size_t row = 0; row < table->row_count; row++) {
+        append_spaces(out, indent);
+        write_line(table, terminal, out, table->cells + row * table->column_count);
+    }
+    write_left_out(table, terminal, out, indent);
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
 
 #define LABEL_COLUMNS_MAX 28 /* One long name must not push all values to the right. */
 
@@ -92,12 +345,6 @@ void lc_render_cell(lc_buf *out, const lc_json *value)
         append_json(out, value);
         break;
     }
-}
-
-static void append_spaces(lc_buf *out, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        lc_buf_append_byte(out, ' ');
 }
 
 /* Names may come from users, too. */
@@ -198,10 +445,10 @@ static unsigned rank_of(loci_str name, lc_json_kind kind)
         return 4;
     if (kind == LC_JSON_INT || kind == LC_JSON_REAL || kind == LC_JSON_BOOL)
         return 3;
-    return LC_TABLE_RANK_MAX;
+    return TABLE_RANK_MAX;
 }
 
-static lc_table_column *find_column(lc_text_table *table, loci_str name)
+static table_column *find_column(text_table *table, loci_str name)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         if (lc_str_eq(table->columns[i].title, name))
@@ -211,7 +458,7 @@ static lc_table_column *find_column(lc_text_table *table, loci_str name)
 }
 
 /* A column for every name that has a value in some row, in the order of their first appearance. */
-static void choose_columns(lc_text_table *table, const lc_json *rows, const char *list)
+static void choose_columns(text_table *table, const lc_json *rows, const char *list)
 {
     for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
         for (const lc_json *member = lc_json_first(row); member != NULL;
@@ -219,13 +466,13 @@ static void choose_columns(lc_text_table *table, const lc_json *rows, const char
             loci_str name = lc_json_name(member);
             lc_json_kind kind = lc_json_kind_of(member);
             bool is_number = kind == LC_JSON_INT || kind == LC_JSON_REAL;
-            lc_table_column *column = find_column(table, name);
+            table_column *column = find_column(table, name);
 
             if (kind == LC_JSON_NULL || (list != NULL && !is_listed(list, name)))
                 continue;
-            if (column == NULL && table->column_count < LC_TABLE_COLUMNS_MAX) {
+            if (column == NULL && table->column_count < TABLE_COLUMNS_MAX) {
                 column = &table->columns[table->column_count++];
-                *column = (lc_table_column){.title = name, .is_number = is_number};
+                *column = (table_column){.title = name, .is_number = is_number};
                 column->is_kept = is_id(name) || lc_str_is(name, "name") ||
                                   lc_str_is(name, "key") || ends_with(name, "_at") || is_number;
                 column->rank = rank_of(name, kind);
@@ -236,9 +483,9 @@ static void choose_columns(lc_text_table *table, const lc_json *rows, const char
     }
 }
 
-static void add_row(const lc_render_target *target, lc_text_table *table, const lc_json *row)
+static void add_row(const lc_render_target *target, text_table *table, const lc_json *row)
 {
-    loci_str cells[LC_TABLE_COLUMNS_MAX];
+    loci_str cells[TABLE_COLUMNS_MAX];
     lc_buf text;
 
     lc_buf_init(&text, target->out->heap, target->out->category, target->out->bytes_max);
@@ -252,11 +499,11 @@ static void add_row(const lc_render_target *target, lc_text_table *table, const 
         if (cells[i].ptr == NULL)
             cells[i] = LC_STR("");
     }
-    lc_text_table_add(table, cells);
+    table_add(table, cells);
     lc_buf_clear(&text);
 }
 
-static bool has_equal_cells(const lc_text_table *table, size_t a, size_t b)
+static bool has_equal_cells(const text_table *table, size_t a, size_t b)
 {
     for (size_t row = 0; row < table->row_count; row++) {
         const loci_str *cells = table->cells + row * table->column_count;
@@ -267,7 +514,7 @@ static bool has_equal_cells(const lc_text_table *table, size_t a, size_t b)
     return true;
 }
 
-static bool is_constant(const lc_text_table *table, size_t column)
+static bool is_constant(const text_table *table, size_t column)
 {
     for (size_t row = 1; row < table->row_count; row++) {
         if (!lc_str_eq(table->cells[row * table->column_count + column], table->cells[column]))
@@ -277,7 +524,7 @@ static bool is_constant(const lc_text_table *table, size_t column)
 }
 
 /* What says nothing new goes first: a repetition of another column, the same in every row. */
-static void rank_by_content(lc_text_table *table)
+static void rank_by_content(text_table *table)
 {
     for (size_t i = 0; i < table->column_count; i++) {
         if (is_constant(table, i))
@@ -292,15 +539,15 @@ static void rank_by_content(lc_text_table *table)
 static void write_table(const lc_render_target *target, const lc_json *rows)
 {
     lc_arena_mark mark = lc_arena_get_mark(target->arena);
-    lc_text_table table = {0};
+    text_table table = {0};
 
     choose_columns(&table, rows, target->columns);
-    if (table.column_count > 0 && lc_text_table_init(&table, target->arena, lc_json_count(rows))) {
+    if (table.column_count > 0 && table_init(&table, target->arena, lc_json_count(rows))) {
         for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row))
             add_row(target, &table, row);
         if (target->columns == NULL)
             rank_by_content(&table);
-        lc_text_table_write(&table, target->terminal, target->out, target->indent);
+        table_write(&table, target->terminal, target->out, target->indent);
     }
     lc_arena_rewind(target->arena, mark);
 }

@@ -7,22 +7,51 @@
 
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "cli/interrupt.h"
-#include "cli/notify.h"
+#include "cli/cli.h"
+#include "cli/input.h"
 #include "cli/opening.h"
-#include "cli/socket_path.h"
-#include "cli/store_path.h"
-#include "cli/token_file.h"
 #include "ops/setting_view.h"
 #include "server/server.h"
+
+/* ---- systemd --------------------------------------------------------------------------------- */
+
+static void notify(const char *state)
+{
+    const char *path = getenv("NOTIFY_SOCKET");
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t len = path != NULL ? strlen(path) : 0;
+    socklen_t bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
+    int descriptor;
+
+    if (len < 2 || len >= sizeof address.sun_path || (path[0] != '/' && path[0] != '@'))
+        return;
+    memcpy(address.sun_path, path, len);
+    if (path[0] == '@') /* The abstract name space, where the first byte is NUL. */
+        address.sun_path[0] = '\0';
+    else
+        bytes++; /* The terminating one of a path. */
+    descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (descriptor < 0)
+        return;
+    /* Whoever started us may have gone; the daemon serves all the same. */
+    (void)sendto(descriptor, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
+                 bytes);
+    (void)close(descriptor);
+}
+
+/* ---- Serving --------------------------------------------------------------------------------- */
 
 #define LISTEN_DEFAULT "127.0.0.1:7077"
 #define HOSTS_MAX 32
@@ -126,7 +155,7 @@ static void tell_ready(void *ctx, const char *address)
     }
     (void)lc_cli_flush(cli); /* A daemon serves whether or not anybody reads this. */
     (void)snprintf(state, sizeof state, "READY=1\nSTATUS=Listening on %s", address);
-    lc_notify(state);
+    notify(state);
 }
 
 static void tell_stopping(void *ctx)
@@ -135,7 +164,7 @@ static void tell_stopping(void *ctx)
 
     if (s->cli->err_terminal.is_terminal)
         lc_cli_note(s->cli, "\nFinishing what was accepted; Ctrl-C again ends it at once.");
-    lc_notify("STOPPING=1\nSTATUS=Finishing what was accepted");
+    notify("STOPPING=1\nSTATUS=Finishing what was accepted");
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
