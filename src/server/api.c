@@ -1,11 +1,9 @@
 /* api.c - one operation per request, by route or by name, or a batch of them.
  *
- * A look-up runs at once on the loop's thread, and so does a read of a few rows (ops/submit.h):
- * handing it to another thread would cost more than the call. Everything else is submitted, and the
- * connection sleeps until it is done. So writes share their commits, and no connection waits for
- * another.
- *
- * A batch is POST /v1/batch: {"calls":[{"op":…,"args":{…},"at"?:…}]}, all or nothing.
+ * An in-memory operation runs at once on the loop's thread, and so does a read of a few rows
+ * (ops/submit.h): handing it to another thread would cost more than the call. Everything else is
+ * submitted, and the connection is suspended until it is done. So writes share their commits, and
+ * no connection waits for another.
  */
 #include "server/parts.h"
 
@@ -16,7 +14,6 @@
 #include "base/time.h"
 #include "ops/many.h"
 #include "ops/submit.h"
-#include "ops/token_auth.h"
 #include "server/api_args.h"
 
 /* What all calls of a request have in common. The request id, deadline and cancel flag are those of
@@ -26,13 +23,6 @@ typedef struct api_caller {
     lc_http_request *request;
     const lc_identity *who;
 } api_caller;
-
-/* ---- One call -------------------------------------------------------------------------------- */
-
-static loci_status check_scope(const lc_identity *who, const lc_op *op, loci_error *err)
-{
-    return lc_auth_need(who, lc_op_scopes(op), err);
-}
 
 static loci_status make_options(const api_caller *caller, loci_call_options *out, loci_error *err)
 {
@@ -45,8 +35,9 @@ static loci_status make_options(const api_caller *caller, loci_call_options *out
     options.timeout_ms = left_us > 1000 ? left_us / 1000 : 1;
     options.cancel = lc_http_cancel(request);
     if (key.ptr != NULL) {
-        if (memchr(key.ptr, '\0', key.len) != NULL) /* Would be cut, and be another key. */
-            return lc_fail(err, LOCI_EINVAL, "Idempotency-Key holds a NUL");
+        /* As a C string the key would end there, and be equal to other keys. */
+        if (memchr(key.ptr, '\0', key.len) != NULL)
+            return lc_fail(err, LOCI_EINVAL, "Idempotency-Key contains a NUL byte");
         options.request_id = lc_arena_copy(lc_http_arena(request), key).ptr;
         if (options.request_id == NULL)
             return lc_fail_memory(err);
@@ -55,14 +46,16 @@ static loci_status make_options(const api_caller *caller, loci_call_options *out
     return LOCI_OK;
 }
 
+/* ---- One call -------------------------------------------------------------------------------- */
+
 static void finish_call(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
 {
     lc_http_request *request = ctx;
 
     if (status == LOCI_OK)
-        lc_served_json(request, loci_answer_json(answer));
+        lc_reply_json(request, loci_answer_json(answer));
     else
-        lc_served_fail(request, err);
+        lc_reply_error(request, err);
     loci_answer_free(answer);
 }
 
@@ -72,7 +65,7 @@ static void run(const api_caller *caller, const lc_op *op, loci_str args)
     lc_http_request *request = caller->request;
     loci_call_options options;
     loci_error err;
-    loci_status status = check_scope(caller->who, op, &err);
+    loci_status status = lc_auth_need(caller->who, lc_op_scopes(op), &err);
 
     if (status == LOCI_OK)
         status = make_options(caller, &options, &err);
@@ -81,55 +74,32 @@ static void run(const api_caller *caller, const lc_op *op, loci_str args)
         status = lc_submit_or_finish(engine, op->name, args, &options, finish_call, request, &err);
     }
     if (status != LOCI_OK)
-        lc_served_fail(request, &err);
+        lc_reply_error(request, &err);
 }
 
-static void note_operation(const api_caller *caller, const lc_op *op)
-{
-    lc_served *served = lc_http_state(caller->request);
-
-    if (served != NULL)
-        served->operation = op->name;
-}
-
+/* POST /v1/call/{operation} */
 static void call_named(const api_caller *caller, loci_str operation)
 {
+    lc_access_record *record = lc_http_state(caller->request);
     loci_str name, value;
     const lc_op *op;
     loci_error err;
+    loci_status status = lc_op_load(operation, &op, &err);
 
-    if (lc_op_load(operation, &op, &err) != LOCI_OK) {
-        lc_served_fail(caller->request, &err);
-        return;
-    }
-    if (lc_http_query_at(caller->request, 0, &name, &value)) {
-        (void)lc_fail(&err, LOCI_EINVAL, "a call takes its arguments as the body, not as a query");
-        lc_served_fail(caller->request, &err);
-        return;
-    }
-    note_operation(caller, op);
-    run(caller, op, lc_http_body(caller->request));
-}
-
-/* The query, as far as there may be one. */
-static loci_status read_query(const lc_http_request *request,
-                              lc_path_param out[LC_QUERY_PARAMS_MAX], size_t *out_count,
-                              loci_error *err)
-{
-    loci_str name, value;
-
-    *out_count = 0;
-    while (lc_http_query_at(request, *out_count, &name, &value)) {
-        if (*out_count == LC_QUERY_PARAMS_MAX)
-            return lc_fail(err, LOCI_ELIMIT, "the query has more than %d parameters",
-                           LC_QUERY_PARAMS_MAX);
-        out[(*out_count)++] = (lc_path_param){.name = name, .value = value};
-    }
-    return LOCI_OK;
+    if (status == LOCI_OK)
+        record->operation = op->name;
+    if (status == LOCI_OK && lc_http_query_at(caller->request, 0, &name, &value))
+        status = lc_fail(&err, LOCI_EINVAL,
+                         "a call takes its arguments as the JSON body, not in the query");
+    if (status == LOCI_OK)
+        run(caller, op, lc_http_body(caller->request));
+    else
+        lc_reply_error(caller->request, &err);
 }
 
 static void call_route(const api_caller *caller, const lc_route_match *match)
 {
+    lc_access_record *record = lc_http_state(caller->request);
     lc_path_param query[LC_QUERY_PARAMS_MAX];
     lc_api_given given = {
         .op = match->route->op,
@@ -139,13 +109,22 @@ static void call_route(const api_caller *caller, const lc_route_match *match)
         .body = lc_http_body(caller->request),
     };
     loci_str args = LC_STR_NONE;
+    loci_status status = LOCI_OK;
+    loci_str name, value;
     loci_error err;
-    loci_status status = read_query(caller->request, query, &given.query_count, &err);
 
-    note_operation(caller, given.op);
+    record->operation = given.op->name;
+    while (status == LOCI_OK &&
+           lc_http_query_at(caller->request, given.query_count, &name, &value)) {
+        if (given.query_count == LC_QUERY_PARAMS_MAX)
+            status = lc_fail(&err, LOCI_ELIMIT, "the query has more than %d parameters",
+                             LC_QUERY_PARAMS_MAX);
+        else
+            query[given.query_count++] = (lc_path_param){.name = name, .value = value};
+    }
     if (status == LOCI_OK && given.body.len > 0 && lc_str_is(match->route->method, "GET"))
         status = lc_fail(&err, LOCI_EINVAL,
-                         "GET takes no body; write parameters as ?name=value, or use "
+                         "GET takes no body; pass parameters as ?name=value, or use "
                          "POST /v1/call/%s",
                          given.op->name);
     if (status == LOCI_OK)
@@ -153,10 +132,11 @@ static void call_route(const api_caller *caller, const lc_route_match *match)
     if (status == LOCI_OK)
         run(caller, given.op, args);
     else
-        lc_served_fail(caller->request, &err);
+        lc_reply_error(caller->request, &err);
 }
 
-/* ---- Batches --------------------------------------------------------------------------------- */
+/* ---- POST /v1/batch: {"calls":[{"op":…,"args":{…},"at"?:…}]}, all or nothing ------------------
+ */
 
 typedef struct batch {
     const api_caller *caller;
@@ -165,7 +145,8 @@ typedef struct batch {
     size_t count;
 } batch;
 
-static loci_status read_args(batch *b, const lc_json *value, loci_str *out, loci_error *err)
+/* The arguments as text, which loci_call() takes. */
+static loci_status read_args(const batch *b, const lc_json *value, loci_str *out, loci_error *err)
 {
     lc_json_writer w;
     loci_status status;
@@ -183,76 +164,49 @@ static loci_status read_args(batch *b, const lc_json *value, loci_str *out, loci
     return status;
 }
 
-/* Whoever may set the clock can write history: only an admin, as on the command line. */
-static loci_status read_at(batch *b, const lc_json *value, int64_t *out_us, loci_error *err)
+/* A caller that sets the time can rewrite history: this needs the scope admin, as on the command
+ * line. */
+static loci_status read_at(const batch *b, const lc_json *value, int64_t *out_us, loci_error *err)
 {
     loci_status status = lc_auth_need(b->caller->who, LC_SCOPE_ADMIN, err);
 
-    if (status != LOCI_OK)
-        return status;
-    if (lc_json_kind_of(value) != LC_JSON_STRING || !lc_time_parse(lc_json_str(value), out_us))
-        return lc_fail(err, LOCI_EINVAL, "at: expected a time such as 2026-01-31T12:00:00Z");
-    return LOCI_OK;
-}
-
-static loci_status read_op(batch *b, const lc_json *value, loci_request *out, loci_error *err)
-{
-    const lc_op *op;
-    loci_status status;
-
-    if (lc_json_kind_of(value) != LC_JSON_STRING)
-        return lc_fail(err, LOCI_EINVAL, "op: expected a string such as \"fact.write\"");
-    status = lc_op_load(lc_json_str(value), &op, err);
-    if (status == LOCI_OK)
-        status = check_scope(b->caller->who, op, err);
-    if (status == LOCI_OK)
-        out->operation = op->name;
+    if (status == LOCI_OK &&
+        (lc_json_kind_of(value) != LC_JSON_STRING || !lc_time_parse(lc_json_str(value), out_us)))
+        status = lc_fail(err, LOCI_EINVAL, "at: expected a time such as 2026-01-31T12:00:00Z");
     return status;
 }
 
-static loci_status read_member(batch *b, const lc_json *member, loci_request *out, loci_error *err)
-{
-    loci_str name = lc_json_name(member);
-
-    if (lc_str_is(name, "op"))
-        return read_op(b, member, out, err);
-    if (lc_str_is(name, "args"))
-        return read_args(b, member, &out->args, err);
-    if (lc_str_is(name, "at"))
-        return read_at(b, member, &out->at_us, err);
-    return lc_fail(err, LOCI_EINVAL, "a call has op, args and at, and nothing else");
-}
-
-static loci_status read_call(batch *b, const lc_json *call, loci_request *out, loci_error *err)
+static loci_status read_call(const batch *b, const lc_json *call, loci_request *out,
+                             loci_error *err)
 {
     loci_status status = LOCI_OK;
+    const lc_op *op;
 
     *out = (loci_request){.at_us = LOCI_AT_CLOCK};
     if (lc_json_kind_of(call) != LC_JSON_OBJECT)
         return lc_fail(err, LOCI_EINVAL, "a call is an object {\"op\":…,\"args\":{…}}");
     for (const lc_json *member = lc_json_first(call); status == LOCI_OK && member != NULL;
-         member = lc_json_next(member))
-        status = read_member(b, member, out, err);
+         member = lc_json_next(member)) {
+        loci_str name = lc_json_name(member);
+
+        if (lc_str_is(name, "args")) {
+            status = read_args(b, member, &out->args, err);
+        } else if (lc_str_is(name, "at")) {
+            status = read_at(b, member, &out->at_us, err);
+        } else if (!lc_str_is(name, "op")) {
+            status = lc_fail(err, LOCI_EINVAL, "a call has op, args and at, and nothing else");
+        } else if (lc_json_kind_of(member) != LC_JSON_STRING) {
+            status = lc_fail(err, LOCI_EINVAL, "op: expected a string such as \"fact.write\"");
+        } else {
+            status = lc_op_load(lc_json_str(member), &op, err);
+            if (status == LOCI_OK)
+                status = lc_auth_need(b->caller->who, lc_op_scopes(op), err);
+            if (status == LOCI_OK)
+                out->operation = op->name;
+        }
+    }
     if (status == LOCI_OK && out->operation == NULL)
         status = lc_fail(err, LOCI_EINVAL, "a call needs \"op\"");
-    return status;
-}
-
-static loci_status read_calls(batch *b, const lc_json *calls, loci_error *err)
-{
-    loci_status status = LOCI_OK;
-
-    if (lc_json_count(calls) > LC_CALLS_PER_BATCH_MAX)
-        return lc_fail(err, LOCI_ELIMIT, "a batch of %zu calls; at most %d are allowed",
-                       lc_json_count(calls), LC_CALLS_PER_BATCH_MAX);
-    b->requests = lc_arena_zalloc_array(b->arena, lc_json_count(calls), sizeof *b->requests);
-    if (b->requests == NULL)
-        return lc_fail_memory(err);
-    for (const lc_json *call = lc_json_first(calls); status == LOCI_OK && call != NULL;
-         call = lc_json_next(call)) {
-        status = read_call(b, call, &b->requests[b->count], err);
-        status = lc_many_blame(status, b->count++, err);
-    }
     return status;
 }
 
@@ -271,10 +225,21 @@ static loci_status read_batch(batch *b, loci_error *err)
         return lc_fail(
             err, LOCI_EINVAL,
             "the body must be {\"calls\":[{\"op\":…,\"args\":{…}}, …]} and nothing else");
-    return read_calls(b, calls, err);
+    if (lc_json_count(calls) > LC_CALLS_PER_BATCH_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "the batch has %zu calls, the maximum is %d",
+                       lc_json_count(calls), LC_CALLS_PER_BATCH_MAX);
+    b->requests = lc_arena_zalloc_array(b->arena, lc_json_count(calls), sizeof *b->requests);
+    if (b->requests == NULL)
+        return lc_fail_memory(err);
+    for (const lc_json *call = lc_json_first(calls); status == LOCI_OK && call != NULL;
+         call = lc_json_next(call)) {
+        status = read_call(b, call, &b->requests[b->count], err);
+        status = lc_many_blame(status, b->count++, err);
+    }
+    return status;
 }
 
-/* {"answers":[…]} around the array of answers. */
+/* Wraps the array of answers as {"answers":[…]}. */
 static void finish_batch(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
 {
     lc_http_request *request = ctx;
@@ -283,7 +248,7 @@ static void finish_batch(void *ctx, loci_status status, loci_answer *answer, con
     lc_buf body;
 
     if (status != LOCI_OK) {
-        lc_served_fail(request, err);
+        lc_reply_error(request, err);
         return;
     }
     lc_buf_init(&body, lc_http_arena(request)->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX + 64u);
@@ -292,9 +257,9 @@ static void finish_batch(void *ctx, loci_status status, loci_answer *answer, con
     lc_jw_member_raw(&w, "answers", loci_answer_json(answer));
     lc_jw_end(&w);
     if (lc_buf_status(&body, &failure) == LOCI_OK)
-        lc_served_json(request, lc_buf_str(&body));
+        lc_reply_json(request, lc_buf_str(&body));
     else
-        lc_served_fail(request, &failure);
+        lc_reply_error(request, &failure);
     lc_buf_clear(&body);
     loci_answer_free(answer);
 }
@@ -315,16 +280,14 @@ static void call_batch(const api_caller *caller)
                                 finish_batch, caller->request, &err);
     }
     if (status != LOCI_OK)
-        lc_served_fail(caller->request, &err);
+        lc_reply_error(caller->request, &err);
 }
-
-/* ---- Routes ---------------------------------------------------------------------------------- */
 
 void lc_api_handle(lc_server *server, lc_http_request *request, const lc_identity *who)
 {
     api_caller caller = {.server = server, .request = request, .who = who};
-    const lc_served *served = lc_http_state(request);
-    const lc_route_match *match = &served->match;
+    const lc_access_record *record = lc_http_state(request);
+    const lc_route_match *match = &record->match;
 
     if (match->route->kind == LC_ROUTE_CALL)
         call_named(&caller, match->params[0].value);

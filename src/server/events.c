@@ -1,10 +1,9 @@
-/* events.c - GET /v1/events as a stream.
+/* events.c - GET /v1/events as a stream of server-sent events.
  *
- * A stream is a subscription of the engine: its descriptor wakes the connection, and each pull
- * takes a bounded batch, so that one reader with a long way to catch up does not hold up the
- * others. Nothing is queued here. A reader that is slow only falls behind in the log, from which it
- * is served when it reads on; a stream of all users skips instead, and says `reset`: read the state
- * again.
+ * A stream is a subscription of the engine. Its descriptor wakes the connection, and each pull
+ * writes a bounded batch, so that a reader with a long backlog does not delay the others. Nothing
+ * is queued here: a slow reader of one user's stream falls behind and reads on from the event log.
+ * A stream of all users skips events instead and sends `reset`, which means: read the state again.
  */
 #include "server/events.h"
 
@@ -25,8 +24,8 @@
 
 /* ---- Server-sent events: the text format ----------------------------------------------------- */
 
-/* A message is its lines and an empty one: "id: 7\nevent: fact.written\ndata: {…}\n\n". Most of it
- * was written by loci itself, but part of it is text of users, so nothing is trusted. */
+/* A message is its lines and an empty line: "id: 7\nevent: fact.written\ndata: {…}\n\n". Part of it
+ * is text of users, so a line break is never copied into a field. */
 
 void lc_sse_retry(lc_buf *out, int64_t ms)
 {
@@ -38,7 +37,7 @@ static bool is_break(char c)
     return c == '\n' || c == '\r' || c == '\0';
 }
 
-/* One line's worth of text. */
+/* Appends the text as one line. */
 static void add_line(lc_buf *out, loci_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -55,11 +54,16 @@ void lc_sse_comment(lc_buf *out, const char *text)
     lc_buf_append_byte(out, '\n');
 }
 
-/* Runs without a break are copied as they are: data is large and nearly always one run. */
-static void add_data(lc_buf *out, loci_str data)
+void lc_sse_message_add(lc_buf *out, const lc_sse_message *message)
 {
+    loci_str data = message->data;
     size_t begin = 0;
 
+    if (message->id != 0)
+        lc_buf_append_format(out, "id: %lld\n", (long long)message->id);
+    lc_buf_append(out, LC_STR("event: "));
+    add_line(out, message->type);
+    /* Runs without a line break are copied whole: data is large and nearly always one run. */
     lc_buf_append(out, LC_STR("data: "));
     for (size_t i = 0; i < data.len; i++) {
         if (!is_break(data.ptr[i]))
@@ -69,22 +73,12 @@ static void add_data(lc_buf *out, loci_str data)
         begin = i + 1;
     }
     lc_buf_append(out, (loci_str){data.ptr + begin, data.len - begin});
-    lc_buf_append_byte(out, '\n');
+    lc_buf_append(out, LC_STR("\n\n"));
 }
 
-void lc_sse_message_add(lc_buf *out, const lc_sse_message *message)
-{
-    if (message->id != 0)
-        lc_buf_append_format(out, "id: %lld\n", (long long)message->id);
-    lc_buf_append(out, LC_STR("event: "));
-    add_line(out, message->type);
-    add_data(out, message->data);
-    lc_buf_append_byte(out, '\n');
-}
+/* ---- Parsing -------------------------------------------------------------------------------- */
 
-/* ---- Reading the head of an event ------------------------------------------------------------ */
-
-/* Takes a JSON string off the front; the quotes are not part of it, escapes stay. */
+/* Removes a JSON string from the front; without its quotes, with its escapes. */
 static bool take_string(loci_str *rest, loci_str *out)
 {
     size_t i = 1;
@@ -100,7 +94,7 @@ static bool take_string(loci_str *rest, loci_str *out)
     return true;
 }
 
-/* Takes what is neither a string nor a container: a number or a word. */
+/* Removes a number, true, false or null. */
 static bool take_word(loci_str *rest, loci_str *out)
 {
     size_t i = 0;
@@ -147,21 +141,6 @@ bool lc_sse_peek(loci_str event, int64_t *out_seq, loci_str *out_type)
     return true;
 }
 
-/* ---- Types ----------------------------------------------------------------------------------- */
-
-static bool is_type(loci_str word)
-{
-    if (word.len == 0 || word.len > TYPE_BYTES_MAX)
-        return false;
-    for (size_t i = 0; i < word.len; i++) {
-        char c = word.ptr[i];
-
-        if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '.' && c != '_' && c != '-')
-            return false;
-    }
-    return true;
-}
-
 bool lc_sse_is_type_list(loci_str text)
 {
     loci_str rest = text;
@@ -170,45 +149,44 @@ bool lc_sse_is_type_list(loci_str text)
     if (text.ptr == NULL)
         return false;
     while (rest.ptr != NULL) {
-        if (!is_type(lc_str_trim(lc_str_split(rest, ',', &rest))) || ++count > TYPES_MAX)
+        loci_str type = lc_str_trim(lc_str_split(rest, ',', &rest));
+
+        if (type.len == 0 || type.len > TYPE_BYTES_MAX || ++count > TYPES_MAX)
             return false;
+        for (size_t i = 0; i < type.len; i++) {
+            char c = type.ptr[i];
+
+            if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '.' && c != '_' &&
+                c != '-')
+                return false;
+        }
     }
     return true;
 }
 
-/* What was asked for; texts live in the request's arena. */
-typedef struct wish {
-    loci_str user_id; /* ptr NULL = not said. */
+/* ---- The request ----------------------------------------------------------------------------- */
+
+/* The query; texts live in the request's arena. */
+typedef struct stream_query {
+    loci_str user_id; /* ptr NULL when absent, like the rest. */
     loci_str types;
     loci_str after;
     loci_str heartbeat;
-    loci_str stream;   /* How it was asked for, when not by Accept. */
-    int64_t after_seq; /* -1 = only what is new. */
+    loci_str stream;   /* Only read by server.c. */
+    int64_t after_seq; /* -1 = new events only. */
     int64_t heartbeat_ms;
-    bool is_of_all;
+    bool is_of_all;  /* Users. */
     bool is_resumed; /* The client was connected before. */
-} wish;
+} stream_query;
 
-typedef struct stream {
-    lc_server *server;
-    loci_subscription *subscription;
-    bool is_of_all;
-    bool has_begun;
-    bool must_reset; /* Say so before anything else. */
-    int64_t heartbeat_us;
-    int64_t said_us; /* When something was said last, monotonic. */
-} stream;
-
-/* ---- What is asked for ----------------------------------------------------------------------- */
-
-static loci_status keep(wish *w, loci_str name, loci_str value, loci_error *err)
+static loci_status read_param(stream_query *q, loci_str name, loci_str value, loci_error *err)
 {
     const struct {
         const char *name;
         loci_str *place;
     } known[] = {
-        {"user_id", &w->user_id},        {"types", &w->types},   {"after", &w->after},
-        {"heartbeat_ms", &w->heartbeat}, {"stream", &w->stream},
+        {"user_id", &q->user_id},        {"types", &q->types},   {"after", &q->after},
+        {"heartbeat_ms", &q->heartbeat}, {"stream", &q->stream},
     };
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
@@ -220,7 +198,7 @@ static loci_status keep(wish *w, loci_str name, loci_str value, loci_error *err)
         return LOCI_OK;
     }
     return lc_fail(err, LOCI_EINVAL,
-                   "a stream of events does not take %.*s; it takes user_id, types, after and "
+                   "unknown parameter %.*s; a stream of events takes user_id, types, after and "
                    "heartbeat_ms",
                    name.len > 40 ? 40 : (int)name.len, name.ptr);
 }
@@ -228,30 +206,30 @@ static loci_status keep(wish *w, loci_str name, loci_str value, loci_error *err)
 static loci_status parse_number(const char *name, loci_str text, int64_t *out, loci_error *err)
 {
     if (!lc_str_to_i64(text, out) || *out < 0)
-        return lc_fail(err, LOCI_EINVAL, "%s: expected a whole number from 0 on", name);
+        return lc_fail(err, LOCI_EINVAL, "%s: expected an integer of at least 0", name);
     return LOCI_OK;
 }
 
-static loci_status parse_numbers(wish *w, loci_str last_event_id, loci_error *err)
+static loci_status parse_numbers(stream_query *q, loci_str last_event_id, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
-    w->after_seq = -1;
-    w->heartbeat_ms = HEARTBEAT_MS;
-    if (w->after.ptr != NULL)
-        status = parse_number("after", w->after, &w->after_seq, err);
-    /* An EventSource that never saw an id sends none; some others send an empty one. */
+    q->after_seq = -1;
+    q->heartbeat_ms = HEARTBEAT_MS;
+    if (q->after.ptr != NULL)
+        status = parse_number("after", q->after, &q->after_seq, err);
+    /* An EventSource that has not seen an id sends no header; some other clients send an empty
+     * one. */
     if (status == LOCI_OK && last_event_id.ptr != NULL && last_event_id.len > 0) {
-        status = parse_number("Last-Event-ID", last_event_id, &w->after_seq, err);
-        w->is_resumed = true;
+        status = parse_number("Last-Event-ID", last_event_id, &q->after_seq, err);
+        q->is_resumed = true;
     }
-    if (status == LOCI_OK && w->heartbeat.ptr != NULL) {
-        status = parse_number("heartbeat_ms", w->heartbeat, &w->heartbeat_ms, err);
-        if (status == LOCI_OK &&
-            (w->heartbeat_ms < HEARTBEAT_MS_MIN || w->heartbeat_ms > HEARTBEAT_MS_MAX))
-            status = lc_fail(err, LOCI_EINVAL, "heartbeat_ms: expected %d to %d", HEARTBEAT_MS_MIN,
-                             HEARTBEAT_MS_MAX);
-    }
+    if (status == LOCI_OK && q->heartbeat.ptr != NULL)
+        status = parse_number("heartbeat_ms", q->heartbeat, &q->heartbeat_ms, err);
+    if (status == LOCI_OK &&
+        (q->heartbeat_ms < HEARTBEAT_MS_MIN || q->heartbeat_ms > HEARTBEAT_MS_MAX))
+        status = lc_fail(err, LOCI_EINVAL, "heartbeat_ms: expected %d to %d", HEARTBEAT_MS_MIN,
+                         HEARTBEAT_MS_MAX);
     return status;
 }
 
@@ -261,44 +239,50 @@ static loci_status check_user(loci_str user_id, loci_error *err)
         return lc_fail(err, LOCI_EINVAL, "user_id: expected 1 to %d bytes", LC_ID_BYTES_MAX);
     for (size_t i = 0; i < user_id.len; i++) {
         if ((unsigned char)user_id.ptr[i] < 0x20 || user_id.ptr[i] == 0x7f)
-            return lc_fail(err, LOCI_EINVAL, "user_id: no control characters");
+            return lc_fail(err, LOCI_EINVAL, "user_id: control characters are not allowed");
     }
     return LOCI_OK;
 }
 
-static bool is_narrowed(const lc_identity *who)
+static loci_status read_query(lc_http_request *request, const lc_identity *who, stream_query *out,
+                              loci_error *err)
 {
-    return who->principal.user != NULL && who->principal.user[0] != '\0';
-}
-
-static loci_status read_wish(lc_http_request *request, const lc_identity *who, wish *out,
-                             loci_error *err)
-{
+    bool is_bound_to_user = who->principal.user != NULL && who->principal.user[0] != '\0';
     loci_status status = LOCI_OK;
     loci_str name, value;
-    wish w = {0};
+    stream_query q = {0};
 
     for (size_t i = 0; status == LOCI_OK && lc_http_query_at(request, i, &name, &value); i++)
-        status = keep(&w, name, value, err);
+        status = read_param(&q, name, value, err);
     if (status == LOCI_OK)
-        status = parse_numbers(&w, lc_http_header(request, "Last-Event-ID"), err);
-    if (status == LOCI_OK && w.user_id.ptr != NULL)
-        status = check_user(w.user_id, err);
-    if (status == LOCI_OK && w.types.ptr != NULL && !lc_sse_is_type_list(w.types))
+        status = parse_numbers(&q, lc_http_header(request, "Last-Event-ID"), err);
+    if (status == LOCI_OK && q.user_id.ptr != NULL)
+        status = check_user(q.user_id, err);
+    if (status == LOCI_OK && q.types.ptr != NULL && !lc_sse_is_type_list(q.types))
         status = lc_fail(err, LOCI_EINVAL,
                          "types: expected names such as fact.written, separated by commas");
-    w.is_of_all = w.user_id.ptr == NULL && !is_narrowed(who);
-    if (status == LOCI_OK && w.is_of_all && w.after.ptr != NULL)
+    q.is_of_all = q.user_id.ptr == NULL && !is_bound_to_user;
+    if (status == LOCI_OK && q.is_of_all && q.after.ptr != NULL)
         status = lc_fail(err, LOCI_EINVAL,
-                         "after: a stream of all users has no place to go on from; give user_id");
+                         "after: a stream of all users cannot be resumed; pass user_id");
     if (status == LOCI_OK)
-        *out = w;
+        *out = q;
     return status;
 }
 
 /* ---- The stream ------------------------------------------------------------------------------ */
 
-static void say_reset(lc_buf *out)
+typedef struct event_stream {
+    lc_server *server;
+    loci_subscription *subscription;
+    bool is_of_all;
+    bool has_begun;
+    bool must_reset; /* Before anything else. */
+    int64_t heartbeat_us;
+    int64_t written_us; /* When something was written last, monotonic. */
+} event_stream;
+
+static void write_reset(lc_buf *out)
 {
     lc_sse_message_add(out,
                        &(lc_sse_message){.type = LC_STR("reset"),
@@ -306,26 +290,16 @@ static void say_reset(lc_buf *out)
                                                         "the state again\"}")});
 }
 
-static bool say_event(const stream *s, loci_str event, lc_buf *out)
-{
-    lc_sse_message message = {.data = event};
-    int64_t seq;
-
-    if (!lc_sse_peek(event, &seq, &message.type))
-        return false;
-    message.id = s->is_of_all ? 0 : seq;
-    lc_sse_message_add(out, &message);
-    return true;
-}
-
-/* A batch; false when the stream cannot go on. The client comes back with the last id it saw. */
-static bool say_events(stream *s, lc_buf *out)
+/* Writes a batch; false when the stream must end. The client reconnects with the last id it saw. */
+static bool write_events(event_stream *s, lc_buf *out)
 {
     for (int count = 0; count < PULL_EVENTS_MAX && out->len < PULL_BYTES_MAX; count++) {
+        lc_sse_message message = {0};
         loci_answer *answer = NULL;
         loci_error err;
         int lagged = 0;
-        bool is_said;
+        int64_t seq = 0;
+        bool is_event;
 
         if (loci_subscription_next(s->subscription, &answer, &lagged, &err) != LOCI_OK) {
             lc_log_write(&s->server->env->log, LOCI_LOG_WARN, "events.broken",
@@ -333,12 +307,16 @@ static bool say_events(stream *s, lc_buf *out)
             return false;
         }
         if (lagged != 0)
-            say_reset(out);
+            write_reset(out);
         if (answer == NULL)
             return true;
-        is_said = say_event(s, loci_answer_json(answer), out);
+        message.data = loci_answer_json(answer);
+        is_event = lc_sse_peek(message.data, &seq, &message.type);
+        message.id = s->is_of_all ? 0 : seq;
+        if (is_event)
+            lc_sse_message_add(out, &message);
         loci_answer_free(answer);
-        if (!is_said)
+        if (!is_event)
             return false;
     }
     return true;
@@ -346,7 +324,7 @@ static bool say_events(stream *s, lc_buf *out)
 
 static bool pull(void *ctx, lc_buf *out, bool is_heartbeat)
 {
-    stream *s = ctx;
+    event_stream *s = ctx;
     size_t before = out->len;
     int64_t now_us;
 
@@ -355,65 +333,67 @@ static bool pull(void *ctx, lc_buf *out, bool is_heartbeat)
     if (!s->has_begun)
         lc_sse_retry(out, RETRY_MS);
     if (s->must_reset)
-        say_reset(out);
+        write_reset(out);
     s->has_begun = true;
     s->must_reset = false;
-    if (!say_events(s, out)) {
+    if (!write_events(s, out)) {
         if (s->is_of_all)
-            say_reset(out);
+            write_reset(out);
         return false;
     }
     now_us = lc_clock_monotonic_us();
-    if (is_heartbeat && out->len == before && now_us - s->said_us >= s->heartbeat_us / 2)
+    if (is_heartbeat && out->len == before && now_us - s->written_us >= s->heartbeat_us / 2)
         lc_sse_comment(out, "hb");
     if (out->len > before)
-        s->said_us = now_us;
+        s->written_us = now_us;
     return lc_buf_status(out, NULL) == LOCI_OK;
 }
 
-static void end(void *ctx)
+static void close_stream(void *ctx)
 {
-    stream *s = ctx;
+    event_stream *s = ctx;
 
     loci_subscription_close(s->subscription);
     lc_heap_free(&s->server->env->heap, s, sizeof *s, LOCI_MEM_REQUESTS);
 }
 
-/* ---- Beginning ------------------------------------------------------------------------------- */
-
-static const char *terminated(lc_http_request *request, loci_str text)
-{
-    return text.ptr == NULL ? NULL : lc_arena_copy(lc_http_arena(request), text).ptr;
-}
-
-static loci_status subscribe(lc_server *server, lc_http_request *request, const lc_identity *who,
-                             const wish *w, loci_subscription **out, loci_error *err)
+static loci_status make_options(lc_arena *arena, const lc_identity *who, const stream_query *q,
+                                loci_subscribe_options *out, loci_error *err)
 {
     loci_subscribe_options options = LOCI_SUBSCRIBE_OPTIONS_INIT;
 
     options.principal = &who->principal;
-    options.flags = w->is_of_all ? LOCI_SUBSCRIBE_ALL_USERS : 0;
-    options.user_id = terminated(request, w->user_id);
-    options.types = terminated(request, w->types);
-    options.after_seq = w->is_of_all ? -1 : w->after_seq;
-    if ((w->user_id.ptr != NULL && options.user_id == NULL) ||
-        (w->types.ptr != NULL && options.types == NULL))
-        return lc_fail_memory(err);
-    return loci_subscribe(server->engine, &options, out, err);
+    options.flags = q->is_of_all ? LOCI_SUBSCRIBE_ALL_USERS : 0;
+    options.after_seq = q->is_of_all ? -1 : q->after_seq;
+    if (q->user_id.ptr != NULL) {
+        options.user_id = lc_arena_copy(arena, q->user_id).ptr;
+        if (options.user_id == NULL)
+            return lc_fail_memory(err);
+    }
+    if (q->types.ptr != NULL) {
+        options.types = lc_arena_copy(arena, q->types).ptr;
+        if (options.types == NULL)
+            return lc_fail_memory(err);
+    }
+    *out = options;
+    return LOCI_OK;
 }
 
 void lc_events_handle(lc_server *server, lc_http_request *request, const lc_identity *who)
 {
     loci_subscription *subscription = NULL;
-    stream *s = NULL;
-    wish w = {0};
+    loci_subscribe_options options;
+    event_stream *s = NULL;
+    stream_query q = {0};
     loci_error err;
     loci_status status = lc_auth_need(who, LC_SCOPE_READ, &err);
 
     if (status == LOCI_OK)
-        status = read_wish(request, who, &w, &err);
+        status = read_query(request, who, &q, &err);
     if (status == LOCI_OK)
-        status = subscribe(server, request, who, &w, &subscription, &err);
+        status = make_options(lc_http_arena(request), who, &q, &options, &err);
+    if (status == LOCI_OK)
+        status = loci_subscribe(server->engine, &options, &subscription, &err);
     if (status == LOCI_OK) {
         s = lc_heap_zalloc(&server->env->heap, sizeof *s, LOCI_MEM_REQUESTS);
         if (s == NULL)
@@ -421,19 +401,19 @@ void lc_events_handle(lc_server *server, lc_http_request *request, const lc_iden
     }
     if (status != LOCI_OK) {
         loci_subscription_close(subscription);
-        lc_served_fail(request, &err);
+        lc_reply_error(request, &err);
         return;
     }
-    *s = (stream){.server = server,
-                  .subscription = subscription,
-                  .is_of_all = w.is_of_all,
-                  .heartbeat_us = w.heartbeat_ms * 1000,
-                  .must_reset = w.is_of_all && w.is_resumed};
+    *s = (event_stream){.server = server,
+                        .subscription = subscription,
+                        .is_of_all = q.is_of_all,
+                        .heartbeat_us = q.heartbeat_ms * 1000,
+                        .must_reset = q.is_of_all && q.is_resumed};
     lc_http_answer_stream(request,
                           &(lc_http_stream){.content_type = "text/event-stream",
                                             .pull = pull,
-                                            .close = end,
+                                            .close = close_stream,
                                             .ctx = s,
-                                            .heartbeat_ms = w.heartbeat_ms,
+                                            .heartbeat_ms = q.heartbeat_ms,
                                             .wake_fd = loci_subscription_fd(subscription)});
 }

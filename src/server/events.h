@@ -10,25 +10,25 @@
 
 #include <stdbool.h>
 
-/* How long a client should wait before it connects again. */
+/* How long a client should wait before it reconnects. */
 void lc_sse_retry(lc_buf *out, int64_t ms);
-/* A line that clients ignore, so that the connection does not look dead. */
+/* A line that clients ignore: a sign of life. */
 void lc_sse_comment(lc_buf *out, const char *text);
 
 typedef struct lc_sse_message {
-    int64_t id;    /* Where a client goes on after a break; 0 = no id. */
-    loci_str type; /* What listeners are registered by. */
+    int64_t id;    /* The client sends the last one back when it reconnects; 0 = no id. */
+    loci_str type; /* The event name that listeners register for. */
     loci_str data;
 } lc_sse_message;
 
 void lc_sse_message_add(lc_buf *out, const lc_sse_message *message);
 
-/* Reads `seq` and `type` off the head of an event's JSON, without looking at its payload. False
- * when they are not there. `out_type` is borrowed from `event`. */
+/* Reads `seq` and `type` from the head of an event's JSON, without parsing its payload. False when
+ * they are missing. `out_type` is borrowed from `event`. */
 bool lc_sse_peek(loci_str event, int64_t *out_seq, loci_str *out_type);
 
-/* A comma-separated list of event types that can be meant: words of letters, digits, '.', '_', '-'.
- */
+/* Whether it is a comma-separated list of possible event types: lower-case letters, digits, '.',
+ * '_' and '-'. */
 bool lc_sse_is_type_list(loci_str text);
 
 #endif /* LC_SERVER_EVENTS_H */

@@ -191,11 +191,8 @@ static void make_problem(lc_http_request *request, int http_status, loci_status 
                          const char *detail)
 {
     lc_http_reply reply = {.content_type = LC_PROBLEM_TYPE};
-    lc_problem problem = {.http_status = http_status,
-                          .title = lc_http_title(http_status),
-                          .code = code,
-                          .detail = detail,
-                          .request_id = request->id};
+    lc_problem problem = {
+        .http_status = http_status, .code = code, .detail = detail, .request_id = request->id};
 
     lc_buf_init(&request->said, &request->http->env->heap, LOCI_MEM_REQUESTS, LC_PROBLEM_BYTES_MAX);
     lc_problem_write(&problem, NULL, &request->said);
@@ -368,7 +365,7 @@ void lc_http_answer(lc_http_request *request, const lc_http_reply *reply)
     loci_str body = reply->body;
     outcome what = {.status = reply->status};
     bool is_gzip = body.len >= LC_GZIP_BYTES_MIN &&
-                   lc_gzip_is_taken(lc_http_header(request, MHD_HTTP_HEADER_ACCEPT_ENCODING)) &&
+                   lc_gzip_is_accepted(lc_http_header(request, MHD_HTTP_HEADER_ACCEPT_ENCODING)) &&
                    lc_gzip_pack(&request->arena, body, &body);
 
     if (!is_gzip && body.len > 0)

@@ -116,6 +116,8 @@ void lc_http_answer(lc_http_request *request, const lc_http_reply *reply);
 void lc_http_defer(lc_http_request *request);
 /* An error of loci's as problem+json: {type, title, status, detail, code, request_id, …data}. */
 void lc_http_answer_error(lc_http_request *request, const loci_error *err);
+/* 405 in the same form, with the methods that the path has. */
+void lc_http_answer_not_allowed(lc_http_request *request, const char *allow);
 
 /* ---- Streams ------------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 
 #include <zlib.h>
 
+#include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "server/http_guard.h"
@@ -36,10 +37,10 @@ static bool has_quality_0(loci_str parameters)
     return false;
 }
 
-bool lc_gzip_is_taken(loci_str accept_encoding)
+bool lc_gzip_is_accepted(loci_str accept_encoding)
 {
     loci_str rest = accept_encoding;
-    bool is_any_taken = false;
+    bool is_any_accepted = false;
 
     while (rest.len > 0) {
         loci_str parameters = LC_STR_NONE;
@@ -49,26 +50,26 @@ bool lc_gzip_is_taken(loci_str accept_encoding)
         if (lc_http_is_same_name(name, LC_STR("gzip")))
             return !has_quality_0(parameters);
         if (lc_str_is(name, "*"))
-            is_any_taken = !has_quality_0(parameters);
+            is_any_accepted = !has_quality_0(parameters);
     }
-    return is_any_taken;
+    return is_any_accepted;
 }
 
-static voidpf take(voidpf opaque, uInt count, uInt each_bytes)
+static voidpf zlib_alloc(voidpf opaque, uInt count, uInt each_bytes)
 {
     return lc_arena_zalloc_array(opaque, count, each_bytes);
 }
 
-static void give_back(voidpf opaque, voidpf block)
+static void zlib_free(voidpf opaque, voidpf block)
 {
-    (void)opaque; /* The arena gives everything back at once. */
+    (void)opaque; /* The arena frees everything at once. */
     (void)block;
 }
 
 bool lc_gzip_pack(lc_arena *arena, loci_str body, loci_str *out)
 {
     bool is_small = body.len <= SMALL_BODY_BYTES;
-    z_stream stream = {.zalloc = take, .zfree = give_back, .opaque = arena};
+    z_stream stream = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = arena};
     char *packed;
     int answer;
 
@@ -84,7 +85,7 @@ bool lc_gzip_pack(lc_arena *arena, loci_str body, loci_str *out)
     stream.next_out = (Bytef *)packed;
     stream.avail_out = (uInt)(body.len - 1);
     answer = deflate(&stream, Z_FINISH);
-    (void)deflateEnd(&stream); /* Only complains that there would be more to write. */
+    (void)deflateEnd(&stream); /* Fails only when output is left, which `answer` shows. */
     if (answer != Z_STREAM_END)
         return false;
     *out = (loci_str){packed, stream.total_out};
@@ -129,20 +130,11 @@ const char *lc_http_title(int http_status)
     return "Unknown";
 }
 
-static bool is_taken(loci_str name)
-{
-    static const char *const names[] = {"type", "title",      "status", "detail",
-                                        "code", "request_id", NULL};
-
-    for (size_t i = 0; names[i] != NULL; i++) {
-        if (lc_str_is(name, names[i]))
-            return true;
-    }
-    return false;
-}
-
+/* Adds the members of `json` that the document does not have already. */
 static void write_data(lc_json_writer *w, lc_arena *scratch, const char *json)
 {
+    static const char *const members[] = {"type", "title",      "status", "detail",
+                                          "code", "request_id", NULL};
     const lc_json *data;
 
     if (json == NULL || json[0] == '\0' ||
@@ -151,7 +143,11 @@ static void write_data(lc_json_writer *w, lc_arena *scratch, const char *json)
         return;
     for (const lc_json *member = lc_json_first(data); member != NULL;
          member = lc_json_next(member)) {
-        if (is_taken(lc_json_name(member)))
+        size_t i = 0;
+
+        while (members[i] != NULL && !lc_str_is(lc_json_name(member), members[i]))
+            i++;
+        if (members[i] != NULL)
             continue;
         lc_jw_name_str(w, lc_json_name(member));
         lc_jw_value(w, member);
@@ -165,7 +161,7 @@ void lc_problem_write(const lc_problem *problem, lc_arena *scratch, lc_buf *out)
     lc_jw_init(&w, out);
     lc_jw_object(&w);
     lc_jw_member_text(&w, "type", "about:blank");
-    lc_jw_member_text(&w, "title", problem->title);
+    lc_jw_member_text(&w, "title", lc_http_title(problem->http_status));
     lc_jw_member_int(&w, "status", problem->http_status);
     lc_jw_member_text(&w, "detail", problem->detail);
     lc_jw_member_text(&w, "code", loci_status_name(problem->code));
@@ -175,14 +171,10 @@ void lc_problem_write(const lc_problem *problem, lc_arena *scratch, lc_buf *out)
     lc_jw_end(&w);
 }
 
-void lc_http_answer_error(lc_http_request *request, const loci_error *err)
+/* Sends `err` with the status and headers of `reply`. */
+static void answer_problem(lc_http_request *request, lc_http_reply *reply, const loci_error *err)
 {
-    lc_http_reply reply = {.status = loci_status_http(err->status),
-                           .content_type = LC_PROBLEM_TYPE,
-                           .authenticate = err->status == LOCI_EAUTH ? "Bearer" : NULL,
-                           .retry_after_s = err->status == LOCI_EUNAVAILABLE ? 1 : 0};
-    lc_problem problem = {.http_status = reply.status,
-                          .title = lc_http_title(reply.status),
+    lc_problem problem = {.http_status = reply->status,
                           .code = err->status,
                           .detail = err->message,
                           .request_id = request->id,
@@ -191,8 +183,27 @@ void lc_http_answer_error(lc_http_request *request, const loci_error *err)
 
     lc_buf_init(&text, request->arena.heap, LOCI_MEM_REQUESTS, LC_PROBLEM_BYTES_MAX);
     lc_problem_write(&problem, &request->arena, &text);
+    reply->content_type = LC_PROBLEM_TYPE;
     if (lc_buf_status(&text, NULL) == LOCI_OK)
-        reply.body = lc_buf_str(&text);
-    lc_http_answer(request, &reply);
+        reply->body = lc_buf_str(&text);
+    lc_http_answer(request, reply);
     lc_buf_clear(&text);
+}
+
+void lc_http_answer_error(lc_http_request *request, const loci_error *err)
+{
+    lc_http_reply reply = {.status = loci_status_http(err->status),
+                           .authenticate = err->status == LOCI_EAUTH ? "Bearer" : NULL,
+                           .retry_after_s = err->status == LOCI_EUNAVAILABLE ? 1 : 0};
+
+    answer_problem(request, &reply, err);
+}
+
+void lc_http_answer_not_allowed(lc_http_request *request, const char *allow)
+{
+    lc_http_reply reply = {.status = 405, .allow = allow};
+    loci_error err;
+
+    (void)lc_fail(&err, LOCI_EUNSUPPORTED, "this path allows %s", allow);
+    answer_problem(request, &reply, &err);
 }

@@ -12,7 +12,7 @@
 #define LC_GZIP_BYTES_MIN 1024
 
 /* Whether an Accept-Encoding header allows gzip: it is named, or "*" is, and not with q=0. */
-bool lc_gzip_is_taken(loci_str accept_encoding);
+bool lc_gzip_is_accepted(loci_str accept_encoding);
 
 /* Writes `body` as gzip to `arena`. False when it is small, does not shrink or memory is short: it
  * is then sent unchanged. */
@@ -23,7 +23,6 @@ bool lc_gzip_pack(lc_arena *arena, loci_str body, loci_str *out);
 
 typedef struct lc_problem {
     int http_status;
-    const char *title;
     loci_status code;
     const char *detail;
     const char *request_id; /* Or NULL. */

@@ -1,11 +1,12 @@
-/* log_queue.c - two buffers: one is filled by everybody, the other written by the thread, then they
- * change places. The lock is held for a copy or an exchange, never for a write.
+/* log_queue.c - two buffers: all threads append to one while the writer thread writes the other;
+ * then they are swapped. The lock is held for a copy or a swap, never for a write.
  *
- * The thread is woken by the first line after a rest only, and gathers for GATHER_MS before it
- * writes, so a busy daemon pays for a wake-up a hundred times a second and not a request.
+ * The writer thread is woken by the first line after a pause only, and waits GATHER_MS for more
+ * before it writes. So a busy daemon pays for about 100 wake-ups per second instead of one per
+ * request.
  *
- * Invariant: everything but `writing` and what never changes is touched under the lock only;
- * `writing` is the thread's.
+ * Invariant: the lock protects everything but `writing`, which belongs to the writer thread, and
+ * the members that never change.
  */
 #include "server/log_queue.h"
 
@@ -20,7 +21,7 @@
 #include "base/error.h"
 
 #define BUFFER_BYTES ((size_t)256 * 1024)
-#define LOST_LINE_BYTES 256 /* Always left free for the line that tells of lost ones. */
+#define LOST_LINE_BYTES 256 /* Always left free for the line that reports lost ones. */
 #define GATHER_MS 10
 #define CLOSE_MS_MAX 2000
 
@@ -35,16 +36,18 @@ struct lc_log_queue {
     lc_log_lost_line *lost_line;
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t wake;    /* The thread: there is something to do, or to hurry. */
-    pthread_cond_t written; /* Who flushes. */
+    pthread_cond_t
+        wake; /* For the writer thread: there is a line, or a reason not to wait for more. */
+    pthread_cond_t written; /* For lc_log_queue_flush(). */
     lines *filling, *writing;
     int64_t put_count, written_count; /* Bytes. */
-    int64_t lost, lost_untold;        /* Lines. */
-    bool is_resting;                  /* The thread waits for a first line. */
-    bool is_hurried, is_stopping;
+    int64_t lost, lost_unreported;    /* Lines. */
+    bool is_idle;                     /* The writer thread waits for a first line. */
+    bool is_urgent, is_stopping;
 };
 
-/* ---- The thread ------------------------------------------------------------------------------ */
+/* ---- The writer thread
+ * ------------------------------------------------------------------------------ */
 
 static void write_all(int fd, loci_str text)
 {
@@ -53,58 +56,41 @@ static void write_all(int fd, loci_str text)
 
         if (written < 0 && errno == EINTR)
             continue;
-        if (written < 0 && errno == EAGAIN) { /* Somebody made it non-blocking. */
+        if (written < 0 && errno == EAGAIN) { /* The host set O_NONBLOCK on it. */
             (void)poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
             continue;
         }
         if (written <= 0)
-            return; /* There is nowhere to say so. */
+            return; /* There is nowhere to report it. */
         text.ptr += written;
         text.len -= (size_t)written;
     }
 }
 
-static struct timespec moment_in(int64_t ms)
+static struct timespec deadline_in(int64_t ms)
 {
     int64_t us = lc_clock_monotonic_us() + ms * 1000;
 
     return (struct timespec){.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
 }
 
-/* Under the lock. */
-static void rest(lc_log_queue *queue)
+/* Waits for a first line, then for a few milliseconds for more. Under the lock. */
+static void gather_lines(lc_log_queue *queue)
 {
-    queue->is_resting = true;
+    struct timespec until;
+
+    queue->is_idle = true;
     while (queue->filling->len == 0 && !queue->is_stopping)
         (void)pthread_cond_wait(&queue->wake, &queue->lock);
-    queue->is_resting = false;
-}
-
-static void gather(lc_log_queue *queue)
-{
-    struct timespec until = moment_in(GATHER_MS);
-
-    while (!queue->is_hurried && !queue->is_stopping &&
+    queue->is_idle = false;
+    until = deadline_in(GATHER_MS);
+    while (!queue->is_urgent && !queue->is_stopping &&
            pthread_cond_timedwait(&queue->wake, &queue->lock, &until) != ETIMEDOUT)
-        ; /* Woken for nothing. */
-    queue->is_hurried = false;
+        ; /* A spurious wake-up. */
+    queue->is_urgent = false;
 }
 
-/* Puts the line about lost ones behind those that were kept: room was left for it. */
-static void tell_lost(lc_log_queue *queue)
-{
-    lines *to = queue->filling;
-    size_t bytes;
-
-    if (queue->lost_untold == 0)
-        return;
-    bytes = queue->lost_line(queue->lost_untold, to->text + to->len, LOST_LINE_BYTES);
-    to->len += bytes;
-    queue->put_count += (int64_t)bytes;
-    queue->lost_untold = 0;
-}
-
-static void *write_out(void *ctx)
+static void *run_writer(void *ctx)
 {
     lc_log_queue *queue = ctx;
 
@@ -112,12 +98,18 @@ static void *write_out(void *ctx)
     for (;;) {
         lines *full;
 
-        rest(queue);
-        if (queue->filling->len == 0)
-            break;
-        gather(queue);
-        tell_lost(queue);
+        gather_lines(queue);
         full = queue->filling;
+        if (full->len == 0)
+            break;
+        if (queue->lost_unreported > 0) { /* Room was left for this line. */
+            size_t bytes = queue->lost_line(queue->lost_unreported, full->text + full->len,
+                                            LOST_LINE_BYTES);
+
+            full->len += bytes;
+            queue->put_count += (int64_t)bytes;
+            queue->lost_unreported = 0;
+        }
         queue->filling = queue->writing;
         queue->writing = full;
         (void)pthread_mutex_unlock(&queue->lock);
@@ -131,7 +123,8 @@ static void *write_out(void *ctx)
     return NULL;
 }
 
-/* ---- Everybody ------------------------------------------------------------------------------- */
+/* ---- Any thread -------------------------------------------------------------------------------
+ */
 
 void lc_log_queue_put(lc_log_queue *queue, loci_str line)
 {
@@ -142,17 +135,17 @@ void lc_log_queue_put(lc_log_queue *queue, loci_str line)
     to = queue->filling;
     if (line.len > BUFFER_BYTES - LOST_LINE_BYTES - to->len) {
         queue->lost++;
-        queue->lost_untold++;
+        queue->lost_unreported++;
         (void)pthread_mutex_unlock(&queue->lock);
         return;
     }
     memcpy(to->text + to->len, line.ptr, line.len);
     to->len += line.len;
     queue->put_count += (int64_t)line.len;
-    must_wake = queue->is_resting;
-    queue->is_resting = false;
-    if (!queue->is_hurried && to->len > BUFFER_BYTES / 2)
-        must_wake = queue->is_hurried = true;
+    must_wake = queue->is_idle;
+    queue->is_idle = false;
+    if (!queue->is_urgent && to->len > BUFFER_BYTES / 2)
+        must_wake = queue->is_urgent = true;
     if (must_wake)
         (void)pthread_cond_signal(&queue->wake);
     (void)pthread_mutex_unlock(&queue->lock);
@@ -160,17 +153,17 @@ void lc_log_queue_put(lc_log_queue *queue, loci_str line)
 
 bool lc_log_queue_flush(lc_log_queue *queue, int64_t timeout_ms)
 {
-    struct timespec until = moment_in(timeout_ms);
+    struct timespec until = deadline_in(timeout_ms);
     int64_t wanted;
     bool is_written;
 
     (void)pthread_mutex_lock(&queue->lock);
     wanted = queue->put_count;
-    queue->is_hurried = queue->written_count < wanted;
+    queue->is_urgent = queue->written_count < wanted;
     (void)pthread_cond_signal(&queue->wake);
     while (queue->written_count < wanted &&
            pthread_cond_timedwait(&queue->written, &queue->lock, &until) != ETIMEDOUT)
-        ; /* Some of it. */
+        ; /* A part was written. */
     is_written = queue->written_count >= wanted;
     (void)pthread_mutex_unlock(&queue->lock);
     return is_written;
@@ -186,7 +179,8 @@ int64_t lc_log_queue_lost(lc_log_queue *queue)
     return lost;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Open and close
+ * ------------------------------------------------------------------------------------ */
 
 static void free_queue(lc_log_queue *queue)
 {
@@ -223,10 +217,10 @@ loci_status lc_log_queue_open(lc_heap *heap, int fd, lc_log_lost_line *lost_line
     if (queue->filling == NULL || queue->writing == NULL) {
         status = lc_fail_memory(err);
     } else {
-        /* The rest is not touched before there are lines for it. */
+        /* The text stays untouched, so the kernel maps its pages only when lines arrive. */
         queue->filling->len = queue->writing->len = 0;
-        if (pthread_create(&queue->thread, NULL, write_out, queue) != 0)
-            status = lc_fail(err, LOCI_ERESOURCE, "no thread for the log");
+        if (pthread_create(&queue->thread, NULL, run_writer, queue) != 0)
+            status = lc_fail(err, LOCI_ERESOURCE, "cannot start the thread that writes the log");
     }
     if (status != LOCI_OK)
         free_queue(queue);
@@ -247,7 +241,7 @@ void lc_log_queue_close(lc_log_queue *queue)
     (void)pthread_cond_signal(&queue->wake);
     (void)pthread_mutex_unlock(&queue->lock);
     if (!is_written) {
-        /* Stuck in a write that nobody takes: left, with its memory, to the end of the process. */
+        /* Blocked in a write: the thread and its memory are left until the process ends. */
         (void)pthread_detach(queue->thread);
         return;
     }

@@ -28,30 +28,30 @@
 
 /* ---- Counters -------------------------------------------------------------------------------- */
 
-/* What the daemon answers with; anything else counts as the last. */
+/* The statuses that the daemon sends; any other is counted under the last. */
 static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 408, 409, 411, 413, 415,
                                421, 422, 429, 431, 499, 500, 501, 503, 504, 505, 507, 0};
 #define STATUSES (sizeof statuses / sizeof statuses[0])
 
-/* Upper ends in µs: from a look-up in memory to the longest deadline that makes sense. */
+/* Upper bounds in µs: from an in-memory call to the longest useful deadline. */
 static const int64_t bucket_ends_us[] = {250,    500,     1000,    2500,    5000,
                                          10000,  25000,   50000,   100000,  250000,
                                          500000, 1000000, 2500000, 5000000, 10000000};
 #define BUCKETS (sizeof bucket_ends_us / sizeof bucket_ends_us[0])
 
-/* How long requests took, by what they cost. */
+/* Durations of the requests of one cost class. */
 typedef struct histogram {
-    _Atomic int64_t counts[BUCKETS + 1]; /* Not yet added up; the last is everything above. */
+    _Atomic int64_t counts[BUCKETS + 1]; /* Not cumulative; the last is everything above. */
     _Atomic int64_t sum_us;
 } histogram;
 
-#define CLASSES 4 /* lc_cost, and requests that are no operation. */
+#define CLASSES 4 /* Those of lc_cost, and requests that call no operation. */
 static const char *const class_names[CLASSES] = {"point", "work", "write", "none"};
 
 struct lc_metrics {
     lc_env *env;
-    size_t op_count;   /* The row behind the last operation's is for what is none. */
-    const lc_op **ops; /* All, in order. */
+    size_t op_count;   /* There is one more row, for requests that call no operation. */
+    const lc_op **ops; /* All, in the order of the table. */
     histogram took[CLASSES];
     _Atomic int64_t requests[]; /* [op][status] */
 };
@@ -92,44 +92,25 @@ void lc_metrics_free(lc_metrics *metrics)
     lc_heap_free(heap, metrics, size_of(metrics->op_count), LOCI_MEM_ENGINE);
 }
 
-/* Its place in the table; op_count for what is none. */
-static size_t find_op(const lc_metrics *metrics, const char *operation)
-{
-    loci_str name = loci_str_of(operation);
-    size_t i = 0;
-
-    while (i < metrics->op_count && (name.len == 0 || !lc_str_is(name, metrics->ops[i]->name)))
-        i++;
-    return i;
-}
-
-static size_t find_status(int http_status)
-{
-    size_t i = 0;
-
-    while (i < STATUSES - 1 && statuses[i] != http_status)
-        i++;
-    return i;
-}
-
-static void observe(histogram *h, int64_t took_us)
-{
-    size_t i = 0;
-
-    while (i < BUCKETS && took_us > bucket_ends_us[i])
-        i++;
-    atomic_fetch_add_explicit(&h->counts[i], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&h->sum_us, took_us, memory_order_relaxed);
-}
-
 void lc_metrics_count(lc_metrics *metrics, const char *operation, int http_status, int64_t took_us)
 {
-    size_t op = find_op(metrics, operation);
-    size_t class = op < metrics->op_count ? (size_t)metrics->ops[op]->cost : CLASSES - 1;
+    loci_str name = loci_str_of(operation);
+    size_t op = 0, status = 0, bucket = 0;
+    histogram *took;
 
-    atomic_fetch_add_explicit(&metrics->requests[op * STATUSES + find_status(http_status)], 1,
-                              memory_order_relaxed);
-    observe(&metrics->took[class], took_us > 0 ? took_us : 0);
+    while (op < metrics->op_count && (name.len == 0 || !lc_str_is(name, metrics->ops[op]->name)))
+        op++;
+    while (status < STATUSES - 1 && statuses[status] != http_status)
+        status++;
+    atomic_fetch_add_explicit(&metrics->requests[op * STATUSES + status], 1, memory_order_relaxed);
+
+    took = &metrics->took[op < metrics->op_count ? (size_t)metrics->ops[op]->cost : CLASSES - 1];
+    if (took_us < 0)
+        took_us = 0;
+    while (bucket < BUCKETS && took_us > bucket_ends_us[bucket])
+        bucket++;
+    atomic_fetch_add_explicit(&took->counts[bucket], 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&took->sum_us, took_us, memory_order_relaxed);
 }
 
 /* ---- Text format ----------------------------------------------------------------------------- */
@@ -174,7 +155,7 @@ static void write_requests(const lc_metrics *metrics, lc_buf *out)
     char labels[128], code[16];
 
     lc_metric_family(out, "loci_http_requests_total", "counter",
-                     "Requests that were answered, by operation (none: no operation) and status.");
+                     "Answered requests by operation (\"none\" if no operation) and status.");
     for (size_t i = 0; i < (metrics->op_count + 1) * STATUSES; i++) {
         int64_t count = atomic_load_explicit(&metrics->requests[i], memory_order_relaxed);
         size_t op = i / STATUSES;
@@ -189,7 +170,7 @@ static void write_requests(const lc_metrics *metrics, lc_buf *out)
     }
 }
 
-/* The count is the sum of what was read, so that the buckets agree with it whoever counts on. */
+/* The count is the sum of the buckets that were read, so that both agree while others count. */
 static void write_histogram(const histogram *h, const char *class, lc_buf *out)
 {
     char labels[64];
@@ -213,50 +194,31 @@ static void write_histogram(const histogram *h, const char *class, lc_buf *out)
 void lc_metrics_write(const lc_metrics *metrics, lc_buf *out)
 {
     write_requests(metrics, out);
-    lc_metric_family(out, "loci_http_request_duration_seconds", "histogram",
-                     "From a whole request to its answer, by what the operation costs.");
+    lc_metric_family(
+        out, "loci_http_request_duration_seconds", "histogram",
+        "Time from the complete request to its answer, by cost class of the operation.");
     for (size_t i = 0; i < CLASSES; i++)
         write_histogram(&metrics->took[i], class_names[i], out);
 }
 
-/* In the request's arena. */
-typedef struct scrape {
-    lc_server *server;
-    lc_http_request *request;
-} scrape;
-
 /* ---- The daemon ------------------------------------------------------------------------------ */
 
-static void write_http(const lc_server *server, lc_buf *out)
+static void write_daemon(const lc_server *server, lc_buf *out)
 {
     lc_http_counters c = lc_http_get_counters(server->http);
 
-    lc_metric_one(out, "loci_http_connections", "gauge", "Connections that are open.",
-                  c.connections);
-    lc_metric_one(out, "loci_http_streams", "gauge", "Event streams that are open.", c.streams);
+    lc_metric_one(out, "loci_http_connections", "gauge", "Open connections.", c.connections);
+    lc_metric_one(out, "loci_http_streams", "gauge", "Open event streams.", c.streams);
     lc_metric_one(out, "loci_http_refused_total", "counter",
-                  "Requests that were not understood or went over a limit.", c.refused);
+                  "Requests refused because they were malformed or exceeded a limit.", c.refused);
     lc_metric_one(out, "loci_http_cut_total", "counter",
-                  "Connections that were cut for being too slow.", c.cut);
+                  "Connections closed because the client was too slow.", c.cut);
     lc_metric_family(out, "loci_http_bytes_total", "counter", "Bytes received and sent.");
     lc_metric_int(out, "loci_http_bytes_total", "direction=\"in\"", c.bytes_in);
     lc_metric_int(out, "loci_http_bytes_total", "direction=\"out\"", c.bytes_out);
-}
-
-static void write_log(const lc_server *server, lc_buf *out)
-{
     lc_metric_one(out, "loci_log_lost_total", "counter",
-                  "Lines of the log that were dropped because nobody read them in time.",
+                  "Log lines dropped because the log's reader was too slow.",
                   server->log_queue != NULL ? lc_log_queue_lost(server->log_queue) : 0);
-}
-
-static void write_build(lc_buf *out)
-{
-    char labels[64];
-
-    (void)snprintf(labels, sizeof labels, "version=\"%s\"", loci_version());
-    lc_metric_family(out, "loci_build_info", "gauge", "Which loci this is; always 1.");
-    lc_metric_int(out, "loci_build_info", labels, 1);
 }
 
 /* ---- The process ----------------------------------------------------------------------------- */
@@ -288,66 +250,59 @@ static int64_t open_descriptors(void)
     return count > 3 ? count - 3 : 0; /* ".", ".." and the directory itself. */
 }
 
-static int64_t us_of(struct timeval time)
-{
-    return (int64_t)time.tv_sec * 1000000 + time.tv_usec;
-}
-
 static void write_process(const lc_server *server, lc_buf *out)
 {
     struct rlimit files = {0};
     struct rusage used = {0};
+    char labels[64];
 
-    (void)getrusage(RUSAGE_SELF, &used); /* Neither fails for ourselves. */
+    (void)getrusage(RUSAGE_SELF, &used); /* Neither fails for our own process. */
     (void)getrlimit(RLIMIT_NOFILE, &files);
-    lc_metric_family(out, "process_start_time_seconds", "gauge", "When the daemon started.");
+    (void)snprintf(labels, sizeof labels, "version=\"%s\"", loci_version());
+    lc_metric_family(out, "loci_build_info", "gauge", "Version of loci; the value is always 1.");
+    lc_metric_int(out, "loci_build_info", labels, 1);
+    lc_metric_family(out, "process_start_time_seconds", "gauge",
+                     "Start time of the process, in seconds since the Unix epoch.");
     lc_metric_seconds(out, "process_start_time_seconds", "", server->started_us);
-    lc_metric_family(out, "process_cpu_seconds_total", "counter", "Time spent in the processor.");
+    lc_metric_family(out, "process_cpu_seconds_total", "counter",
+                     "CPU time used, user and system.");
     lc_metric_seconds(out, "process_cpu_seconds_total", "",
-                      us_of(used.ru_utime) + us_of(used.ru_stime));
-    lc_metric_one(out, "process_resident_memory_bytes", "gauge", "Memory in use.",
+                      (used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000L +
+                          used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+    lc_metric_one(out, "process_resident_memory_bytes", "gauge", "Resident memory.",
                   resident_bytes());
     lc_metric_one(out, "process_open_fds", "gauge", "Open file descriptors.", open_descriptors());
-    lc_metric_one(out, "process_max_fds", "gauge", "How many may be open.",
+    lc_metric_one(out, "process_max_fds", "gauge", "Maximum number of open file descriptors.",
                   (int64_t)files.rlim_cur);
 }
 
 /* ---- The store ------------------------------------------------------------------------------- */
 
-/* A member of an object, which may be missing; 0 then. */
-static int64_t number_of(const lc_json *object, const char *name)
-{
-    const lc_json *value = object != NULL && lc_json_kind_of(object) == LC_JSON_OBJECT
-                               ? lc_json_member(object, loci_str_of(name))
-                               : NULL;
-
-    return value != NULL && lc_json_kind_of(value) == LC_JSON_INT ? lc_json_int(value) : 0;
-}
-
 typedef struct figure {
-    const char *member; /* Of the status, or of its `counters`. */
+    const char *member; /* Of the answer of store.status, or of its `counters`. */
     const char *name;
     const char *type;
     const char *help;
 } figure;
 
 static const figure store_figures[] = {
-    {"bytes", "loci_store_bytes", "gauge", "Size of the store's file."},
-    {"wal_bytes", "loci_store_wal_bytes", "gauge", "Size of what is not yet in that file."},
-    {"users", "loci_users", "gauge", "Users that have something in the store."},
-    {"events", "loci_events_total", "counter", "Events in the logs of all users."},
+    {"bytes", "loci_store_bytes", "gauge", "Size of the store."},
+    {"wal_bytes", "loci_store_wal_bytes", "gauge", "Size of the write-ahead log."},
+    {"users", "loci_users", "gauge", "Users with events in the store."},
+    {"events", "loci_events_total", "counter", "Events of all users."},
 };
 
 static const figure engine_figures[] = {
-    {"writes", "loci_writes_total", "counter", "Calls that changed something, since the start."},
-    {"commits", "loci_commits_total", "counter", "Transactions they shared."},
-    {"reads", "loci_reads_total", "counter", "Calls that read."},
-    {"jobs_done", "loci_jobs_done_total", "counter", "Jobs that this process finished."},
-    {"jobs_failed", "loci_jobs_failed_total", "counter", "Attempts at jobs that failed."},
-    {"queue_length", "loci_write_queue_length", "gauge", "Calls that wait for the writer."},
-    {"model_calls", "loci_model_calls_total", "counter", "Requests to providers of models."},
-    {"model_failures", "loci_model_failures_total", "counter", "Those that failed in the end."},
-    {"model_tokens", "loci_model_tokens_total", "counter", "Tokens that providers counted."},
+    {"writes", "loci_writes_total", "counter", "Write calls since the start."},
+    {"commits", "loci_commits_total", "counter", "Transactions that committed them."},
+    {"reads", "loci_reads_total", "counter", "Read calls."},
+    {"jobs_done", "loci_jobs_done_total", "counter", "Jobs finished by this process."},
+    {"jobs_failed", "loci_jobs_failed_total", "counter", "Failed attempts at jobs."},
+    {"queue_length", "loci_write_queue_length", "gauge", "Write calls in the queue."},
+    {"model_calls", "loci_model_calls_total", "counter", "Requests to model providers."},
+    {"model_failures", "loci_model_failures_total", "counter",
+     "Requests to model providers that failed after all retries."},
+    {"model_tokens", "loci_model_tokens_total", "counter", "Tokens reported by model providers."},
     {"user_cache_entries", "loci_user_cache_entries", "gauge", "Users with state in memory."},
     {"user_cache_bytes", "loci_user_cache_bytes", "gauge", "Size of the state of all users."},
     {"user_cache_hits", "loci_user_cache_hits_total", "counter", "Uses of state in memory."},
@@ -356,14 +311,22 @@ static const figure engine_figures[] = {
      "Users whose state was dropped to make room."},
 };
 
+/* A member that is missing is written as 0. */
 static void write_figures(const lc_json *object, const figure *figures, size_t count, lc_buf *out)
 {
-    for (size_t i = 0; i < count; i++)
+    bool is_object = object != NULL && lc_json_kind_of(object) == LC_JSON_OBJECT;
+
+    for (size_t i = 0; i < count; i++) {
+        const lc_json *value = is_object ? lc_json_member(object, loci_str_of(figures[i].member))
+                                         : NULL;
+
         lc_metric_one(out, figures[i].name, figures[i].type, figures[i].help,
-                      number_of(object, figures[i].member));
+                      value != NULL && lc_json_kind_of(value) == LC_JSON_INT ? lc_json_int(value)
+                                                                             : 0);
+    }
 }
 
-/* One sample a member of the object called `member`, whose name becomes the label's value. */
+/* One sample per member of the object called `member`, with the name of the member as label. */
 static void write_members(const lc_json *status, const figure *f, const char *label, lc_buf *out)
 {
     const lc_json *object = lc_json_member(status, loci_str_of(f->member));
@@ -382,14 +345,15 @@ static void write_members(const lc_json *status, const figure *f, const char *la
 
 static void write_store(lc_arena *arena, loci_str answer, lc_buf *out)
 {
-    static const figure jobs = {"jobs", "loci_jobs", "gauge", "Jobs by how they stand."};
+    static const figure jobs = {"jobs", "loci_jobs", "gauge", "Jobs by status."};
     static const figure memory = {"memory", "loci_memory_bytes", "gauge",
-                                  "Memory of the engine by what it is for."};
+                                  "Memory of the engine by category."};
     const lc_json *status = NULL;
     bool is_up = answer.len > 0 && lc_json_parse(arena, answer, 0, &status, NULL) == LOCI_OK &&
                  lc_json_kind_of(status) == LC_JSON_OBJECT;
 
-    lc_metric_one(out, "loci_store_up", "gauge", "Whether the store answered just now.", is_up);
+    lc_metric_one(out, "loci_store_up", "gauge", "1 if the store answered this request, else 0.",
+                  is_up);
     if (!is_up)
         return;
     write_figures(status, store_figures, sizeof store_figures / sizeof *store_figures, out);
@@ -399,7 +363,14 @@ static void write_store(lc_arena *arena, loci_str answer, lc_buf *out)
     write_members(status, &memory, "category", out);
 }
 
-/* ---- The page -------------------------------------------------------------------------------- */
+/* ---- GET /metrics
+ * -------------------------------------------------------------------------------- */
+
+/* In the request's arena. */
+typedef struct scrape {
+    lc_server *server;
+    lc_http_request *request;
+} scrape;
 
 static void answer_page(const scrape *s, loci_str store)
 {
@@ -408,10 +379,8 @@ static void answer_page(const scrape *s, loci_str store)
     lc_buf out;
 
     lc_buf_init(&out, lc_http_arena(request)->heap, LOCI_MEM_REQUESTS, PAGE_BYTES_MAX);
-    write_build(&out);
     lc_metrics_write(s->server->metrics, &out);
-    write_http(s->server, &out);
-    write_log(s->server, &out);
+    write_daemon(s->server, &out);
     write_store(lc_http_arena(request), store, &out);
     write_process(s->server, &out);
     if (lc_buf_status(&out, &err) == LOCI_OK)
@@ -419,13 +388,13 @@ static void answer_page(const scrape *s, loci_str store)
                                                  .content_type = METRICS_TYPE,
                                                  .body = lc_buf_str(&out)});
     else
-        lc_served_fail(request, &err);
+        lc_reply_error(request, &err);
     lc_buf_clear(&out);
 }
 
 static void finish(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
 {
-    (void)err; /* Shown as loci_store_up. */
+    (void)err; /* loci_store_up says that it failed. */
     answer_page(ctx, status == LOCI_OK ? loci_answer_json(answer) : LC_STR_NONE);
     loci_answer_free(answer);
 }
@@ -439,7 +408,7 @@ void lc_metrics_handle(lc_server *server, lc_http_request *request, const lc_ide
     loci_status status = s != NULL ? lc_auth_need(who, LC_SCOPE_ADMIN, &err) : lc_fail_memory(&err);
 
     if (status != LOCI_OK) {
-        lc_served_fail(request, &err);
+        lc_reply_error(request, &err);
         return;
     }
     *s = (scrape){.server = server, .request = request};

@@ -1,8 +1,8 @@
-/* metrics.h - what the daemon counts, in Prometheus' text format.
+/* metrics.h - the daemon's counters, in Prometheus' text format.
  *
- * Counters are bumped by whoever answers a request; everything else (store, jobs, memory,
- * connections) is asked when /metrics is read. Labels have few values: operation, code, method;
- * never a user or a token. */
+ * Every answered request is counted. All other figures (store, jobs, memory, connections) are read
+ * when /metrics is requested. Labels have few values: operation, code, cost; never a user or a
+ * token. */
 #ifndef LC_SERVER_METRICS_H
 #define LC_SERVER_METRICS_H
 
@@ -14,10 +14,11 @@ typedef struct lc_metrics lc_metrics;
 loci_status lc_metrics_new(lc_env *env, lc_metrics **out, loci_error *err);
 void lc_metrics_free(lc_metrics *metrics);
 
-/* One call is over: `operation` is a name of the table or NULL for anything else; any thread. */
+/* Counts one answered request. `operation` is a name of the table, or NULL if none was called. Any
+ * thread. */
 void lc_metrics_count(lc_metrics *metrics, const char *operation, int http_status, int64_t took_us);
 
-/* Appends what was counted. */
+/* Appends the counters. */
 void lc_metrics_write(const lc_metrics *metrics, lc_buf *out);
 
 /* Prometheus' text format 0.0.4: a family is its help, its type and its samples. `type` is

@@ -96,25 +96,25 @@ static void answer_page(lc_http_request *request, const page *p)
                                                  .body = lc_buf_str(&out),
                                                  .cache_control = "no-cache"});
     else
-        lc_served_fail(request, &err);
+        lc_reply_error(request, &err);
     lc_buf_clear(&out);
 }
 
 bool lc_pages_handle(lc_http_request *request)
 {
-    lc_served *served = lc_http_state(request);
+    lc_access_record *record = lc_http_state(request);
     loci_str method = lc_http_method(request);
 
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
         if (!lc_str_is(lc_http_path(request), table[i].path))
             continue;
-        served->route = loci_str_of(table[i].path);
+        record->route = loci_str_of(table[i].path);
         if (lc_str_is(method, "GET") || lc_str_is(method, "HEAD"))
             answer_page(request, &table[i]);
         else if (lc_str_is(method, "OPTIONS"))
             lc_http_answer(request, &(lc_http_reply){.status = 204, .allow = "GET, HEAD, OPTIONS"});
         else
-            lc_served_refuse_method(request, "GET, HEAD, OPTIONS");
+            lc_reply_method_not_allowed(request, "GET, HEAD, OPTIONS");
         return true;
     }
     return false;
@@ -127,7 +127,7 @@ void lc_pages_live(lc_http_request *request)
     char text[64];
 
     (void)snprintf(text, sizeof text, "{\"alive\":true,\"version\":\"%s\"}", loci_version());
-    lc_served_json(request, loci_str_of(text));
+    lc_reply_json(request, loci_str_of(text));
 }
 
 void lc_pages_ready(lc_server *server, lc_http_request *request)
@@ -137,13 +137,13 @@ void lc_pages_ready(lc_server *server, lc_http_request *request)
 
     if (atomic_load(&server->is_draining)) {
         (void)lc_fail(&err, LOCI_EUNAVAILABLE, "the daemon is shutting down");
-        lc_served_fail(request, &err);
+        lc_reply_error(request, &err);
     } else if (lc_probe_store(server->engine, PROBE_MS, &why) != LOCI_OK) {
         /* No credentials are needed to ask, so the details are in the log only. */
         (void)lc_fail(&err, LOCI_EUNAVAILABLE, "the store does not answer: %s",
                       loci_status_name(why.status));
-        lc_served_fail(request, &err);
+        lc_reply_error(request, &err);
     } else {
-        lc_served_json(request, LC_STR("{\"ready\":true}"));
+        lc_reply_json(request, LC_STR("{\"ready\":true}"));
     }
 }

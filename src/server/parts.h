@@ -1,13 +1,13 @@
 /* parts.h - the parts of the daemon as they see each other. Only server/ includes this.
  *
- *     http.c --whole request--> server.c --path--> pages.c      /, /docs, /openapi.json, /livez,
- * /readyz
- *                                   |--auth.c----> metrics.c     /metrics
- *                                   (who calls)    events.c      /v1/events as a stream
- *                                                  api.c         calls, batches, REST routes
+ *     http.c --request--> server.c --route--> pages.c     /, /docs, /openapi.json, /livez, /readyz
+ *                             |
+ *                          auth.c: caller --> metrics.c   /metrics
+ *                                             events.c    /v1/events as a stream
+ *                                             api.c       calls, batches, REST routes
  *
- * Every part gets the request and answers it, once, now or later. None of them knows an operation
- * by name: what can be called, with which parameters, under which path, comes from ops/op.h.
+ * Each part gets the request and answers it exactly once, at once or later. No part knows an
+ * operation by name: names, parameters and paths come from the table of operations (ops/op.h).
  */
 #ifndef LC_SERVER_PARTS_H
 #define LC_SERVER_PARTS_H
@@ -20,7 +20,7 @@
 #include <stdatomic.h>
 
 typedef struct lc_server {
-    lc_env *env;         /* The daemon's own: its memory, log and randomness. */
+    lc_env *env;         /* Memory, log, clock and randomness of the daemon. */
     loci_engine *engine; /* Used through loci.h and ops/ only. */
     lc_http *http;
     lc_metrics *metrics;
@@ -31,29 +31,31 @@ typedef struct lc_server {
     int64_t started_us; /* Domain time. */
 } lc_server;
 
-/* Who is calling. Texts live in the request's arena; the token_id of a caller on the Unix socket is
- * "peer". */
+/* The caller. Texts live in the request's arena; token_id is "peer" for a caller without a token on
+ * the Unix socket. */
 typedef struct lc_token_identity lc_identity;
 
-/* What the log says about a request; in the request's arena, and its state. It names the route
- * ("/v1/facts/{id}"), never the path, the query or the body: users' texts stay out of logs. */
-typedef struct lc_served {
+/* The record of a request in the access log; lives in the request's arena and is its state. It
+ * names the route ("/v1/facts/{id}"), never the path, the query or the body: users' texts are not
+ * logged.
+ */
+typedef struct lc_access_record {
     int64_t started_us;    /* Monotonic. */
     loci_str route;        /* A path of the route table, or a page; "-" before one is found. */
     lc_route_match match;  /* Set once the route is found. */
     const char *operation; /* Or NULL. */
-    const char *token_id;  /* Or NULL before the caller is known. */
-    const char *code;      /* Of the error it is answered with, or NULL. */
-} lc_served;
+    const char *token_id;  /* NULL before the caller is identified. */
+    const char *code;      /* Of the error in the reply, or NULL. */
+} lc_access_record;
 
-/* server.c: answer the request; the first two note the error's code for the log. */
-void lc_served_fail(lc_http_request *request, const loci_error *err);
+/* server.c: each answers the request; the first two note the error's code for the log. */
+void lc_reply_error(lc_http_request *request, const loci_error *err);
 /* 405 with the allowed methods. */
-void lc_served_refuse_method(lc_http_request *request, const char *allow);
-void lc_served_json(lc_http_request *request, loci_str json);
+void lc_reply_method_not_allowed(lc_http_request *request, const char *allow);
+void lc_reply_json(lc_http_request *request, loci_str json);
 
-/* auth.c: bearer token or peer credentials. LOCI_EAUTH when there is none, or none that is good;
- * the message does not say which. */
+/* auth.c: identifies the caller by bearer token or peer credentials. LOCI_EAUTH when there are none
+ * or they are invalid; the message does not say which. */
 loci_status lc_auth_check(lc_server *server, lc_http_request *request, lc_identity *out,
                           loci_error *err);
 /* LOCI_EFORBIDDEN unless `who` has every scope of the mask. */

@@ -1,9 +1,9 @@
-/* server.c - starts the parts, hands every request to one of them, and ends in order.
+/* server.c - starts the parts, hands every request to one of them, and shuts down in order.
  *
  *     starting -> serving -> draining -> stopped
  *
- * Draining: no new connection is taken, what was accepted is answered, streams are ended. Only then
- * does the loop stop; the engine is the caller's and closes after that.
+ * Draining: no new connection is accepted, accepted requests are answered, streams are ended. Only
+ * then does the loop stop. The engine belongs to the caller, who closes it after that.
  */
 #include "server/server.h"
 
@@ -13,28 +13,39 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/str.h"
 #include "ops/setting_view.h"
 #include "ops/token_auth.h"
 #include "server/parts.h"
 
-#define STREAM_BUFFER_BYTES                                                                        \
-    (5 * 1024 * 1024) /* The largest event, as text; held only while sent. */
+/* Fits the largest event as text; allocated only while it is sent. */
+#define STREAM_BUFFER_BYTES (5 * 1024 * 1024)
 
-/* ---- The record of a request ----------------------------------------------------------------- */
+/* ---- Replies and the access log -------------------------------------------------------------- */
 
-static lc_served *begin_record(lc_http_request *request)
+void lc_reply_error(lc_http_request *request, const loci_error *err)
 {
-    lc_served *served = lc_arena_alloc(lc_http_arena(request), sizeof *served);
+    lc_access_record *record = lc_http_state(request);
 
-    if (served != NULL)
-        *served = (lc_served){.started_us = lc_clock_monotonic_us(), .route = LC_STR("-")};
-    lc_http_set_state(request, served);
-    return served;
+    record->code = loci_status_name(err->status);
+    lc_http_answer_error(request, err);
 }
 
-/* A method is the client's text: only those that mean something here are written down. */
+void lc_reply_method_not_allowed(lc_http_request *request, const char *allow)
+{
+    lc_access_record *record = lc_http_state(request);
+
+    record->code = loci_status_name(LOCI_EUNSUPPORTED);
+    lc_http_answer_not_allowed(request, allow);
+}
+
+void lc_reply_json(lc_http_request *request, loci_str json)
+{
+    lc_http_answer(
+        request, &(lc_http_reply){.status = 200, .content_type = "application/json", .body = json});
+}
+
+/* The method is the client's text, so only known ones are written to the log. */
 static const char *method_name(const lc_http_request *request)
 {
     static const char *const known[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
@@ -46,91 +57,31 @@ static const char *method_name(const lc_http_request *request)
     return "other";
 }
 
-static void end_record(void *ctx, const lc_http_request *request, int status, size_t bytes)
+/* lc_http_options.answered: counts the request and writes its record to the log. Any thread. */
+static void log_request(void *ctx, const lc_http_request *request, int status, size_t bytes)
 {
-    static const lc_served nothing = {.route = {"-", 1}};
+    static const lc_access_record empty = {.route = {"-", 1}}; /* There was no memory for one. */
     lc_server *server = ctx;
-    const lc_served *served = lc_http_state(request);
+    const lc_access_record *record = lc_http_state(request);
     int64_t took_us;
 
-    if (served == NULL)
-        served = &nothing;
-    took_us = served->started_us > 0 ? lc_clock_monotonic_us() - served->started_us : 0;
-    if (server->metrics != NULL)
-        lc_metrics_count(server->metrics, served->operation, status, took_us);
+    if (record == NULL)
+        record = &empty;
+    took_us = record->started_us > 0 ? lc_clock_monotonic_us() - record->started_us : 0;
+    lc_metrics_count(server->metrics, record->operation, status, took_us);
     lc_log_write(&server->env->log, status >= 500 ? LOCI_LOG_WARN : LOCI_LOG_INFO, "http.request",
                  LC_LOG_TEXT("request_id", lc_http_request_id(request)),
-                 LC_LOG_TEXT("method", method_name(request)), LC_LOG_STR("route", served->route),
+                 LC_LOG_TEXT("method", method_name(request)), LC_LOG_STR("route", record->route),
                  LC_LOG_INT("status", status),
-                 LC_LOG_TEXT("code", served->code != NULL ? served->code : "ok"),
+                 LC_LOG_TEXT("code", record->code != NULL ? record->code : "ok"),
                  LC_LOG_INT("took_us", took_us), LC_LOG_INT("bytes", (int64_t)bytes),
-                 LC_LOG_TEXT("token_id", served->token_id != NULL ? served->token_id : "-"));
-}
-
-static void note_code(lc_http_request *request, loci_status status)
-{
-    lc_served *served = lc_http_state(request);
-
-    if (served != NULL)
-        served->code = loci_status_name(status);
-}
-
-void lc_served_fail(lc_http_request *request, const loci_error *err)
-{
-    note_code(request, err->status);
-    lc_http_answer_error(request, err);
-}
-
-void lc_served_json(lc_http_request *request, loci_str json)
-{
-    lc_http_answer(
-        request, &(lc_http_reply){.status = 200, .content_type = "application/json", .body = json});
-}
-
-void lc_served_refuse_method(lc_http_request *request, const char *allow)
-{
-    lc_json_writer w;
-    loci_error err;
-    lc_buf body;
-
-    note_code(request, LOCI_EUNSUPPORTED);
-    lc_buf_init(&body, lc_http_arena(request)->heap, LOCI_MEM_REQUESTS, 4096);
-    lc_jw_init(&w, &body);
-    lc_jw_object(&w);
-    lc_jw_member_text(&w, "type", "about:blank");
-    lc_jw_member_text(&w, "title", "Method Not Allowed");
-    lc_jw_member_int(&w, "status", 405);
-    (void)lc_fail(&err, LOCI_EUNSUPPORTED, "this path takes %s", allow);
-    lc_jw_member_text(&w, "detail", err.message);
-    lc_jw_member_text(&w, "code", loci_status_name(LOCI_EUNSUPPORTED));
-    lc_jw_member_text(&w, "request_id", lc_http_request_id(request));
-    lc_jw_end(&w);
-    if (lc_buf_status(&body, &err) != LOCI_OK)
-        lc_http_answer_error(request, &err);
-    else
-        lc_http_answer(request, &(lc_http_reply){.status = 405,
-                                                 .content_type = "application/problem+json",
-                                                 .body = lc_buf_str(&body),
-                                                 .allow = allow});
-    lc_buf_clear(&body);
+                 LC_LOG_TEXT("token_id", record->token_id != NULL ? record->token_id : "-"));
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-static void answer_options(lc_server *server, lc_http_request *request)
-{
-    char allow[LC_ALLOW_BYTES];
-    loci_error err;
-
-    if (lc_route_allow(server->routes, lc_http_path(request), allow)) {
-        lc_http_answer(request, &(lc_http_reply){.status = 204, .allow = allow});
-        return;
-    }
-    (void)lc_fail(&err, LOCI_ENOTFOUND, "there is nothing at this path");
-    lc_served_fail(request, &err);
-}
-
-/* The list of events and the stream of them share a path; who asks for a stream says so. */
+/* The list of events and the stream of them share a path; a client asks for the stream by Accept
+ * or, where it cannot set headers, by ?stream=1. */
 static bool wants_stream(const lc_http_request *request, const lc_route *route)
 {
     loci_str accept = lc_http_header(request, "Accept");
@@ -143,17 +94,18 @@ static bool wants_stream(const lc_http_request *request, const lc_route *route)
             memmem(accept.ptr, accept.len, "text/event-stream", strlen("text/event-stream")));
 }
 
-static void answer_known(lc_server *server, lc_http_request *request, const lc_route *route)
+/* Routes that need credentials. */
+static void answer_authenticated(lc_server *server, lc_http_request *request, const lc_route *route)
 {
-    lc_served *served = lc_http_state(request);
+    lc_access_record *record = lc_http_state(request);
     lc_identity who;
     loci_error err;
 
     if (lc_auth_check(server, request, &who, &err) != LOCI_OK) {
-        lc_served_fail(request, &err);
+        lc_reply_error(request, &err);
         return;
     }
-    served->token_id = who.token_id;
+    record->token_id = who.token_id;
     if (route->kind == LC_ROUTE_METRICS)
         lc_metrics_handle(server, request, &who);
     else if (wants_stream(request, route))
@@ -162,50 +114,55 @@ static void answer_known(lc_server *server, lc_http_request *request, const lc_r
         lc_api_handle(server, request, &who);
 }
 
-static void answer_routed(lc_server *server, lc_http_request *request, lc_served *served)
+static void answer_routed(lc_server *server, lc_http_request *request, lc_access_record *record)
 {
     char allow[LC_ALLOW_BYTES];
-    loci_str path = lc_http_path(request);
+    loci_str method = lc_http_method(request), path = lc_http_path(request);
+    bool is_options = lc_str_is(method, "OPTIONS");
     lc_route_match match;
     loci_error err;
-    loci_status status = lc_route_find(server->routes, lc_http_arena(request),
-                                       lc_http_method(request), path, &match, &err);
+    loci_status status;
 
+    if (is_options && lc_route_allow(server->routes, path, allow)) {
+        lc_http_answer(request, &(lc_http_reply){.status = 204, .allow = allow});
+        return;
+    }
+    status = is_options ? lc_fail(&err, LOCI_ENOTFOUND, "there is nothing at this path")
+                        : lc_route_find(server->routes, lc_http_arena(request), method, path,
+                                        &match, &err);
     if (status == LOCI_EUNSUPPORTED && lc_route_allow(server->routes, path, allow)) {
-        lc_served_refuse_method(request, allow);
+        lc_reply_method_not_allowed(request, allow);
         return;
     }
     if (status != LOCI_OK) {
-        lc_served_fail(request, &err);
+        lc_reply_error(request, &err);
         return;
     }
-    served->match = match;
-    served->route = match.route->path;
+    record->match = match;
+    record->route = match.route->path;
     if (match.route->kind == LC_ROUTE_LIVE)
         lc_pages_live(request);
     else if (match.route->kind == LC_ROUTE_READY)
         lc_pages_ready(server, request);
     else
-        answer_known(server, request, match.route);
+        answer_authenticated(server, request, match.route);
 }
 
 static void handle(void *ctx, lc_http_request *request)
 {
     lc_server *server = ctx;
-    lc_served *served = begin_record(request);
+    lc_access_record *record = lc_arena_alloc(lc_http_arena(request), sizeof *record);
     loci_error err;
 
-    if (served == NULL) {
+    lc_http_set_state(request, record);
+    if (record == NULL) {
         (void)lc_fail_memory(&err);
         lc_http_answer_error(request, &err);
         return;
     }
-    if (lc_pages_handle(request))
-        return;
-    if (lc_str_is(lc_http_method(request), "OPTIONS"))
-        answer_options(server, request);
-    else
-        answer_routed(server, request, served);
+    *record = (lc_access_record){.started_us = lc_clock_monotonic_us(), .route = LC_STR("-")};
+    if (!lc_pages_handle(request))
+        answer_routed(server, request, record);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -217,7 +174,7 @@ static lc_http_limits read_limits(loci_engine *engine)
     return (lc_http_limits){
         .body_bytes_max = (size_t)lc_setting_view_i64(engine, "server.body_bytes_max"),
         .connections_max = connections_max,
-        .connections_of_peer = connections_max, /* Behind a proxy there is only one peer. */
+        .connections_of_peer = connections_max, /* All clients of a proxy are one peer. */
         .header_timeout_ms = lc_setting_view_i64(engine, "server.header_timeout_ms"),
         .body_timeout_ms = lc_setting_view_i64(engine, "server.body_timeout_ms"),
         .idle_timeout_ms = lc_setting_view_i64(engine, "server.idle_timeout_ms"),
@@ -225,19 +182,19 @@ static lc_http_limits read_limits(loci_engine *engine)
     };
 }
 
-/* On an address that others can reach, a store without a token would be everybody's. */
+/* Refuses a public address for a store without a token. */
 static loci_status check_public(const lc_server_options *options, loci_error *err)
 {
     if (options->listen == NULL || lc_http_address_is_local(loci_str_of(options->listen)) ||
         lc_token_exists_any(options->engine))
         return LOCI_OK;
     return lc_fail(err, LOCI_EFORBIDDEN,
-                   "%s can be reached by others, and the store has no token: make one with "
-                   "`loci token create --name NAME`, or listen on 127.0.0.1",
+                   "%s can be reached from other machines, and the store has no token: create one "
+                   "with `loci token create --name NAME`, or listen on 127.0.0.1",
                    options->listen);
 }
 
-static void tell_ready(const lc_server *server, const lc_server_options *options)
+static void report_ready(const lc_server *server, const lc_server_options *options)
 {
     char address[LC_HTTP_ADDRESS_BYTES];
 
@@ -248,14 +205,6 @@ static void tell_ready(const lc_server *server, const lc_server_options *options
                  LC_LOG_TEXT("version", loci_version()));
     if (options->ready != NULL)
         options->ready(options->ready_ctx, address);
-}
-
-static void wait_for_stop(int stop_fd)
-{
-    struct pollfd waiting = {.fd = stop_fd, .events = POLLIN};
-
-    while (poll(&waiting, 1, -1) < 0 && errno == EINTR)
-        ; /* Whatever interrupted it, only the descriptor counts. */
 }
 
 static void drain(lc_server *server, int64_t timeout_ms)
@@ -282,15 +231,17 @@ static loci_status serve(lc_server *server, const lc_server_options *options, lo
         .hosts = options->hosts,
         .limits = read_limits(options->engine),
         .handle = handle,
-        .answered = end_record,
+        .answered = log_request,
         .ctx = server,
     };
+    struct pollfd stop = {.fd = options->stop_fd, .events = POLLIN};
     loci_status status = lc_http_start(server->env, &http, &server->http, err);
 
     if (status != LOCI_OK)
         return status;
-    tell_ready(server, options);
-    wait_for_stop(options->stop_fd);
+    report_ready(server, options);
+    while (poll(&stop, 1, -1) < 0 && errno == EINTR)
+        ; /* A signal handler ran; only the descriptor ends the wait. */
     if (options->stopping != NULL)
         options->stopping(options->ready_ctx);
     drain(server, options->drain_ms_max);
@@ -315,7 +266,7 @@ loci_status lc_server_run(const lc_server_options *options, loci_error *err)
     uint64_t seed = (uint64_t)server.started_us;
     loci_status status;
 
-    (void)lc_random_secret(&seed, sizeof seed); /* The clock does for request ids. */
+    (void)lc_random_secret(&seed, sizeof seed); /* For request ids the clock is random enough. */
     lc_heap_init(&env.heap, (loci_allocator){0});
     lc_random_init(&env.random, seed);
     env.log.level_min = (loci_log_level)lc_setting_view_i64(options->engine, "log.level");

@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     (void)lc_http_guard_is_gapless(&head, copy, copy + bytes);
     (void)lc_http_guard_is_our_origin((loci_str){copy, bytes}, &rules);
     (void)lc_http_guard_is_decent_id((loci_str){copy, bytes});
-    (void)lc_gzip_is_taken((loci_str){copy, bytes});
+    (void)lc_gzip_is_accepted((loci_str){copy, bytes});
     if (lc_http_guard_decode(copy, &len))
         demand(len <= bytes);
     return 0;

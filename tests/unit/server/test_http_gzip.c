@@ -30,10 +30,10 @@ TEST(http_gzip, taken_when_named_and_not_forbidden)
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        if (lc_gzip_is_taken(loci_str_of(cases[i].header)) != cases[i].is_taken)
+        if (lc_gzip_is_accepted(loci_str_of(cases[i].header)) != cases[i].is_taken)
             test_fail(__FILE__, __LINE__, "Accept-Encoding: %s", cases[i].header);
     }
-    CHECK(!lc_gzip_is_taken(LC_STR_NONE));
+    CHECK(!lc_gzip_is_accepted(LC_STR_NONE));
 }
 
 static void unpack(loci_str packed, char *out, size_t bytes)
