@@ -1,20 +1,273 @@
-/* import.c - takes an export into a store, in three readings of it: is it whole, does the store
- * agree, and then the writing.
+/* import.c - imports an export in three passes over it: check that the file is complete, check that
+ * the store agrees, write.
  *
- * Lines are gathered in batches; the second reading shows each batch to a snapshot, the third to a
- * write transaction, through the same code. For every event that the store has already, both
- * compare it; every other must be the next of its user, and is written by the third. So a store may
- * be in use meanwhile, and each commit leaves heads, log and projections in agreement. The events
- * keep their seq, their time and the version they were written in.
+ * A complete export has its lines in this order, with settings and users in strictly ascending
+ * order and no gap in the seqs of a user:
+ *
+ *     header  setting*  (event* head)*  end
+ *
+ * Lines are collected in batches; the second pass runs each batch in a snapshot, the third in a
+ * write transaction, with the same code. An event that the store already has must be equal; any
+ * other must be the next of its user, and the third pass writes it. So the store may be in use
+ * meanwhile, and each commit leaves heads, log and projections in agreement. The events keep their
+ * seq, their time and the version they were written in.
  */
-#include "store/transfer.h"
-
+#include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "store/publish.h"
+#include "store/schema.h"
+#include "store/transfer.h"
 #include "store/transfer_line.h"
+
+typedef struct line_order {
+    bool has_header;
+    bool has_end;
+    bool has_open_user; /* Its head has not come yet. */
+    bool has_user;      /* tenant_id and user_id are set. */
+    lc_buf tenant_id;   /* The last user. */
+    lc_buf user_id;
+    int64_t seq; /* Of its last event, */
+    int64_t recorded_at;
+    bool has_setting;
+    lc_buf setting_tenant_id; /* The last setting. */
+    lc_buf setting_name;
+    lc_transfer_counts counts;
+    lc_hash128 hash;
+} line_order;
+
+/* ---- First pass: the order of the lines ------------------------------------------------------ */
+
+static void init_order(line_order *order, lc_heap *heap)
+{
+    *order = (line_order){0};
+    lc_buf_init(&order->tenant_id, heap, LOCI_MEM_REQUESTS, LC_ID_BYTES_MAX);
+    lc_buf_init(&order->user_id, heap, LOCI_MEM_REQUESTS, LC_ID_BYTES_MAX);
+    lc_buf_init(&order->setting_tenant_id, heap, LOCI_MEM_REQUESTS, LC_ID_BYTES_MAX);
+    lc_buf_init(&order->setting_name, heap, LOCI_MEM_REQUESTS, LC_KEY_BYTES_MAX);
+}
+
+static void clear_order(line_order *order)
+{
+    lc_buf_clear(&order->tenant_id);
+    lc_buf_clear(&order->user_id);
+    lc_buf_clear(&order->setting_tenant_id);
+    lc_buf_clear(&order->setting_name);
+}
+
+static int compare_pair(const lc_buf *first, const lc_buf *second, loci_str a, loci_str b)
+{
+    int by_first = lc_str_compare(lc_buf_str(first), a);
+
+    return by_first != 0 ? by_first : lc_str_compare(lc_buf_str(second), b);
+}
+
+static loci_status set_pair(lc_buf *first, lc_buf *second, const loci_str to[2], loci_error *err)
+{
+    loci_status status;
+
+    lc_buf_reset(first);
+    lc_buf_reset(second);
+    lc_buf_append(first, to[0]);
+    lc_buf_append(second, to[1]);
+    status = lc_buf_status(first, err);
+    return status != LOCI_OK ? status : lc_buf_status(second, err);
+}
+
+static loci_status order_header(line_order *order, const lc_line *line, loci_error *err)
+{
+    if (order->has_header)
+        return lc_fail(err, LOCI_EINVAL, "a second header");
+    if (line->schema_version > LC_SCHEMA_VERSION)
+        return lc_fail(
+            err, LOCI_EUNSUPPORTED,
+            "the store had schema version %lld, this loci knows up to %d: use a newer one",
+            (long long)line->schema_version, LC_SCHEMA_VERSION);
+    order->has_header = true;
+    return LOCI_OK;
+}
+
+static loci_status order_setting(line_order *order, const lc_line *line, loci_error *err)
+{
+    const lc_setting_row *row = &line->setting;
+
+    if (order->has_user)
+        return lc_fail(err, LOCI_EINVAL, "a setting behind the users");
+    if (order->has_setting && compare_pair(&order->setting_tenant_id, &order->setting_name,
+                                           row->tenant_id, row->name) >= 0)
+        return lc_fail(err, LOCI_EINVAL, "a setting out of order");
+    order->has_setting = true;
+    order->counts.settings++;
+    return set_pair(&order->setting_tenant_id, &order->setting_name,
+                    (loci_str[]){row->tenant_id, row->name}, err);
+}
+
+/* Turns to the user of the line, unless it is the one at hand. */
+static loci_status order_user(line_order *order, const lc_event *owner, loci_error *err)
+{
+    int turn = order->has_user ? compare_pair(&order->tenant_id, &order->user_id, owner->tenant_id,
+                                              owner->user_id)
+                               : -1;
+
+    if (turn == 0 && order->has_open_user)
+        return LOCI_OK;
+    if (order->has_open_user)
+        return lc_fail(err, LOCI_EINVAL, "the user before it has no head");
+    if (turn >= 0)
+        return lc_fail(err, LOCI_EINVAL, "a user out of order");
+    order->has_user = order->has_open_user = true;
+    order->seq = 0;
+    order->recorded_at = INT64_MIN;
+    order->counts.users++;
+    return set_pair(&order->tenant_id, &order->user_id,
+                    (loci_str[]){owner->tenant_id, owner->user_id}, err);
+}
+
+static loci_status order_event(line_order *order, const lc_event *event, loci_error *err)
+{
+    loci_status status = order_user(order, event, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (event->seq != order->seq + 1)
+        return lc_fail(err, LOCI_EINVAL, "expected event %lld, found %lld",
+                       (long long)order->seq + 1, (long long)event->seq);
+    if (event->recorded_at < order->recorded_at)
+        return lc_fail(err, LOCI_EINVAL, "event %lld is recorded before the one in front of it",
+                       (long long)event->seq);
+    order->seq = event->seq;
+    order->recorded_at = event->recorded_at;
+    order->counts.events++;
+    return LOCI_OK;
+}
+
+static loci_status order_head(line_order *order, const lc_line *line, loci_error *err)
+{
+    loci_status status = order_user(order, &line->event, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (line->head.seq != order->seq ||
+        (order->seq > 0 && line->head.recorded_at != order->recorded_at))
+        return lc_fail(err, LOCI_EINVAL, "the head is not that of event %lld",
+                       (long long)order->seq);
+    order->has_open_user = false;
+    return LOCI_OK;
+}
+
+static loci_status order_end(line_order *order, const lc_line *line, loci_error *err)
+{
+    char hash[LC_HASH_TEXT_BYTES];
+
+    if (order->has_open_user)
+        return lc_fail(err, LOCI_EINVAL, "the user before it has no head");
+    if (line->counts.events != order->counts.events || line->counts.users != order->counts.users ||
+        line->counts.settings != order->counts.settings)
+        return lc_fail(err, LOCI_EINVAL,
+                       "lines are missing or too many: it counts %lld events, %lld "
+                       "users and %lld settings, but there are %lld, %lld and %lld",
+                       (long long)line->counts.events, (long long)line->counts.users,
+                       (long long)line->counts.settings, (long long)order->counts.events,
+                       (long long)order->counts.users, (long long)order->counts.settings);
+    lc_hash128_format(order->hash, hash);
+    if (strcmp(hash, line->hash) != 0)
+        return lc_fail(err, LOCI_EINVAL, "the file was changed: its hash is not what it says");
+    order->has_end = true;
+    return LOCI_OK;
+}
+
+/* Checks the next line, whose text is `text`. LOCI_EINVAL: it cannot come here. */
+static loci_status order_line(line_order *order, const lc_line *line, loci_str text,
+                              loci_error *err)
+{
+    if (order->has_end)
+        return lc_fail(err, LOCI_EINVAL, "there is something behind the end");
+    if (!order->has_header && line->kind != LC_LINE_HEADER)
+        return lc_fail(err, LOCI_EINVAL, "it does not begin with a header, so it is no export");
+    if (line->kind == LC_LINE_HEADER)
+        return order_header(order, line, err);
+    if (line->kind == LC_LINE_END)
+        return order_end(order, line, err);
+    order->hash = lc_hash128_chain(order->hash, text);
+    switch (line->kind) {
+    case LC_LINE_SETTING:
+        return order_setting(order, line, err);
+    case LC_LINE_EVENT:
+        return order_event(order, &line->event, err);
+    default:
+        return order_head(order, line, err);
+    }
+}
+
+typedef struct check {
+    const lc_catalogue *catalogue;
+    line_order order;
+    lc_arena arena;
+    lc_buf line;
+    int64_t number;
+} check;
+
+static loci_status check_line(check *c, loci_error *err)
+{
+    loci_str text = {c->line.ptr != NULL ? c->line.ptr : "", c->line.len};
+    loci_error cause;
+    lc_line line;
+    loci_status status = lc_line_read(c->catalogue, &c->arena, text, &line, &cause);
+
+    c->number++;
+    if (status == LOCI_OK)
+        status = order_line(&c->order, &line, text, &cause);
+    lc_arena_clear(&c->arena);
+    if (status == LOCI_OK)
+        return LOCI_OK;
+    return lc_fail(err, status, "line %lld: %s", (long long)c->number, cause.message);
+}
+
+static loci_status check_lines(check *c, const lc_import_source *source, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+    bool found = true;
+
+    while (status == LOCI_OK) {
+        status = source->next(source->ctx, &c->line, &found, err);
+        if (status != LOCI_OK || !found)
+            break;
+        status = check_line(c, err);
+    }
+    if (status == LOCI_OK && !c->order.has_end)
+        status = lc_fail(err, LOCI_EINVAL, "line %lld: the file is cut off, its end is missing",
+                         (long long)c->number + 1);
+    if (status == LOCI_OK)
+        status = source->rewind(source->ctx, err);
+    return status;
+}
+
+loci_status lc_import_check(const lc_catalogue *catalogue, lc_heap *heap,
+                            const lc_import_source *source, lc_transfer_counts *out,
+                            loci_error *err)
+{
+    check c = {.catalogue = catalogue};
+    loci_status status;
+
+    init_order(&c.order, heap);
+    lc_arena_init(&c.arena, heap, LOCI_MEM_REQUESTS);
+    lc_buf_init(&c.line, heap, LOCI_MEM_REQUESTS, LC_TRANSFER_LINE_BYTES_MAX);
+    status = check_lines(&c, source, err);
+    if (status == LOCI_OK)
+        *out = c.order.counts;
+    lc_buf_clear(&c.line);
+    lc_arena_clear(&c.arena);
+    clear_order(&c.order);
+    return status;
+}
+
+/* ---- Second and third pass: the store -------------------------------------------------------- */
 
 static const lc_sql head_sql = {
     "select seq, recorded_at, objects from heads where tenant_id = $1 and user_id = $2", "tt",
@@ -340,5 +593,112 @@ loci_status lc_import(const lc_upkeep *upkeep, const lc_import_source *source,
     lc_buf_clear(&i->upcast);
     lc_arena_clear(&i->arena);
     lc_heap_free(heap, i, sizeof *i, LOCI_MEM_REQUESTS);
+    return status;
+}
+
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+/* A file is read with a buffer of our own: a line may be long, but never longer than
+ * LC_TRANSFER_LINE_BYTES_MAX. */
+
+#define READ_BYTES 65536
+
+typedef struct input {
+    const char *path;
+    int fd;
+    size_t start; /* Of what was read but not taken. */
+    size_t end;
+    char bytes[READ_BYTES];
+} input;
+
+static loci_status fill(input *in, loci_error *err)
+{
+    ssize_t got;
+
+    do
+        got = read(in->fd, in->bytes, sizeof in->bytes);
+    while (got < 0 && errno == EINTR);
+    if (got < 0)
+        return lc_fail_path(err, in->path, errno);
+    in->start = 0;
+    in->end = (size_t)got;
+    return LOCI_OK;
+}
+
+static loci_status next_line(void *ctx, lc_buf *line, bool *found, loci_error *err)
+{
+    input *in = ctx;
+
+    lc_buf_reset(line);
+    *found = false;
+    for (;;) {
+        const char *start = in->bytes + in->start;
+        const char *newline;
+
+        if (in->start == in->end) {
+            loci_status status = fill(in, err);
+
+            if (status != LOCI_OK)
+                return status;
+            if (in->end == 0) /* The last line needs no end. */
+                return lc_buf_status(line, err);
+            start = in->bytes;
+        }
+        *found = true;
+        newline = memchr(start, '\n', in->end - in->start);
+        if (newline != NULL) {
+            lc_buf_append(line, (loci_str){start, (size_t)(newline - start)});
+            in->start += (size_t)(newline - start) + 1;
+            return lc_buf_status(line, err);
+        }
+        lc_buf_append(line, (loci_str){start, in->end - in->start});
+        in->start = in->end;
+        if (line->failure != LOCI_OK)
+            return lc_buf_status(line, err);
+    }
+}
+
+static loci_status rewind_file(void *ctx, loci_error *err)
+{
+    input *in = ctx;
+
+    in->start = in->end = 0;
+    return lseek(in->fd, 0, SEEK_SET) == 0 ? LOCI_OK : lc_fail_path(err, in->path, errno);
+}
+
+static loci_status open_file(const char *path, int *out, loci_error *err)
+{
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+    if (fd < 0)
+        return lc_fail_path(err, path, errno);
+    if (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)) {
+        *out = fd;
+        return LOCI_OK;
+    }
+    (void)close(fd); /* Only looked at. */
+    return lc_fail(err, LOCI_EINVAL, "%s is not a file", path);
+}
+
+loci_status lc_import_file(const lc_upkeep *upkeep, const char *path, lc_transfer_counts *out,
+                           loci_error *err)
+{
+    lc_heap *heap = &upkeep->db->env->heap;
+    input *in = lc_heap_alloc(heap, sizeof *in, LOCI_MEM_REQUESTS);
+    loci_status status;
+
+    if (in == NULL)
+        return lc_fail_memory(err);
+    in->path = path;
+    in->start = in->end = 0;
+    status = open_file(path, &in->fd, err);
+    if (status == LOCI_OK) {
+        lc_import_source source = {.next = next_line, .rewind = rewind_file, .ctx = in};
+
+        status = lc_import(upkeep, &source, out, err);
+        (void)close(in->fd); /* Only read from. */
+    }
+    lc_heap_free(heap, in, sizeof *in, LOCI_MEM_REQUESTS);
     return status;
 }

@@ -1,7 +1,17 @@
-/* job.c - Jobs as everybody sees them: added, looked up, listed, counted, asked to stop.
+/* job.c - jobs: rows, the queue, and what a worker does with a job that it has claimed.
  *
- * What a worker does with them is in job_claim.c. Nothing here holds a lease, so nothing here
- * changes a running job but its wish to be cancelled.
+ * Every change of status is one conditional statement, `move`: it names the status and the epoch
+ * that the job must still have. If they differ no row changes, which is never an error of the
+ * database: for a claim it means that another worker was faster, for a holder that it was fenced.
+ *
+ *     epoch 0 --claim--> 1 --claim (lease ended)--> 2 ...     only a claim changes it
+ *
+ * A lease that has ended but that no other worker took is still the holder's: its epoch is the
+ * last. Callers without a lease change nothing of a running job but cancel_requested.
+ *
+ * Selecting and taking are two statements. SQLite holds its write lock over both. On PostgreSQL the
+ * comment at the end of `select_due`, the only statement that chooses, becomes part of it
+ * (lc_sql_rewrite()): rows that another worker is taking are skipped.
  */
 #include "store/job.h"
 
@@ -9,7 +19,191 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "store/event.h"
-#include "store/job_row.h"
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+/* Two columns exist only for order, because neither clock gives one: the domain clock may go back,
+ * the clock of the database may stand still.
+ *
+ *     number       grows within a user and is part of the id, so that a page can continue behind
+ *                  a job that was deleted; it orders lists.
+ *     queue_place  grows within the store: one more than the largest there is. Two transactions
+ *                  of PostgreSQL may take the same one; then either may be first.
+ *
+ * `unique_name` stays when a job has ended; the index that makes it unique covers active jobs only,
+ * and lc_job_enqueue() inserts with `on conflict do nothing`, so that no statement has to fail. */
+
+static const lc_column job_columns[] = {
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("id", 't'),
+    LC_COLUMN("number", 'i'),
+    LC_COLUMN("queue_place", 'i'),
+    LC_COLUMN("kind", 't'),
+    LC_COLUMN_OR_NULL("unique_name", 't'),
+    LC_COLUMN("status", 't'), /* lc_job_status_name() */
+    LC_COLUMN("priority", 'i'),
+    LC_COLUMN("args", 't'),
+    LC_COLUMN_OR_NULL("result", 't'),
+    LC_COLUMN("attempts", 'i'),
+    LC_COLUMN("attempts_max", 'i'),
+    LC_COLUMN("created_at", 'i'),
+    LC_COLUMN("finished_at", 'i'),
+    LC_COLUMN("run_after_us", 'i'),
+    LC_COLUMN("lease_until_us", 'i'),
+    LC_COLUMN("epoch", 'i'),
+    LC_COLUMN("progress_done", 'i'),
+    LC_COLUMN("progress_total", 'i'),
+    LC_COLUMN_OR_NULL("checkpoint", 't'),
+    LC_COLUMN("cancel_requested", 'i'),
+    LC_COLUMN_OR_NULL("error_code", 't'),
+    LC_COLUMN_OR_NULL("error_message", 't'),
+    {0},
+};
+
+#define ACTIVE "status in ('queued', 'running')"
+
+static const lc_index job_indexes[] = {
+    {"active", "priority desc, queue_place", ACTIVE, false},
+    {"place", "queue_place", NULL, false},
+    {"number", "tenant_id, user_id, number", NULL, false},
+    {"unique", "tenant_id, user_id, kind, unique_name", "unique_name is not null and " ACTIVE,
+     true},
+    {"status", "status, finished_at", NULL, false}, /* For counting and for the purge. */
+    {NULL, NULL, NULL, false},
+};
+
+const lc_table lc_jobs_table = {
+    .name = "jobs",
+    .table_class = LC_TABLE_OPERATIONAL,
+    .columns = job_columns,
+    .key = "tenant_id, user_id, id",
+    .indexes = job_indexes,
+};
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+/* What read_row() reads, and the kinds of the columns. */
+#define JOB_ROW                                                                                    \
+    "tenant_id, user_id, id, kind, status, priority, args, result, attempts, attempts_max, "       \
+    "created_at, finished_at, run_after_us, lease_until_us, epoch, progress_done, "                \
+    "progress_total, checkpoint, cancel_requested, error_code, error_message"
+#define JOB_ROW_KINDS "tttttittiiiiiiiiititt"
+
+static const char *const status_names[LC_JOB_STATUSES] = {
+    [LC_JOB_QUEUED] = "queued", [LC_JOB_RUNNING] = "running",     [LC_JOB_DONE] = "done",
+    [LC_JOB_FAILED] = "failed", [LC_JOB_CANCELLED] = "cancelled",
+};
+
+/* Running to running: the lease ended and another worker took over. */
+static const bool moves[LC_JOB_STATUSES][LC_JOB_STATUSES] = {
+    [LC_JOB_QUEUED] =
+        {
+            [LC_JOB_RUNNING] = true,
+            [LC_JOB_CANCELLED] = true,
+        },
+    [LC_JOB_RUNNING] =
+        {
+            [LC_JOB_QUEUED] = true,
+            [LC_JOB_RUNNING] = true,
+            [LC_JOB_DONE] = true,
+            [LC_JOB_FAILED] = true,
+            [LC_JOB_CANCELLED] = true,
+        },
+};
+
+const char *lc_job_status_name(lc_job_status status)
+{
+    LC_ASSERT(status >= 0 && status < LC_JOB_STATUSES);
+    return status_names[status];
+}
+
+bool lc_job_status_find(loci_str name, lc_job_status *out)
+{
+    for (int status = 0; status < LC_JOB_STATUSES; status++) {
+        if (lc_str_is(name, status_names[status])) {
+            *out = (lc_job_status)status;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool lc_job_status_is_ended(lc_job_status status)
+{
+    return status == LC_JOB_DONE || status == LC_JOB_FAILED || status == LC_JOB_CANCELLED;
+}
+
+bool lc_job_may_move(lc_job_status from, lc_job_status to)
+{
+    LC_ASSERT(from >= 0 && from < LC_JOB_STATUSES);
+    LC_ASSERT(to >= 0 && to < LC_JOB_STATUSES);
+    return moves[from][to];
+}
+
+/* The text is borrowed from the row. A status that does not exist is LOCI_ECORRUPT. */
+static loci_status read_row(const lc_rows *rows, lc_job *out, loci_error *err)
+{
+    lc_job job = {
+        .tenant_id = lc_rows_str(rows, 0),
+        .user_id = lc_rows_str(rows, 1),
+        .id = lc_rows_str(rows, 2),
+        .kind = lc_rows_str(rows, 3),
+        .priority = lc_rows_i64(rows, 5),
+        .args = lc_rows_str(rows, 6),
+        .result = lc_rows_str(rows, 7),
+        .attempts = lc_rows_i64(rows, 8),
+        .attempts_max = lc_rows_i64(rows, 9),
+        .created_at = lc_rows_i64(rows, 10),
+        .finished_at = lc_rows_i64(rows, 11),
+        .run_after_us = lc_rows_i64(rows, 12),
+        .lease_until_us = lc_rows_i64(rows, 13),
+        .epoch = lc_rows_i64(rows, 14),
+        .progress_done = lc_rows_i64(rows, 15),
+        .progress_total = lc_rows_i64(rows, 16),
+        .checkpoint = lc_rows_str(rows, 17),
+        .cancel_requested = lc_rows_i64(rows, 18) != 0,
+        .error_code = lc_rows_str(rows, 19),
+        .error_message = lc_rows_str(rows, 20),
+    };
+
+    if (!lc_job_status_find(lc_rows_str(rows, 4), &job.status))
+        return lc_fail(err, LOCI_ECORRUPT, "%.*s has a status that does not exist",
+                       LC_STR_ARG(job.id));
+    *out = job;
+    return LOCI_OK;
+}
+
+/* Moves the text of `job` into `arena`. */
+static loci_status keep_text(lc_job *job, lc_arena *arena, loci_error *err)
+{
+    loci_str *const texts[] = {&job->tenant_id,  &job->user_id,    &job->id,
+                               &job->kind,       &job->args,       &job->result,
+                               &job->checkpoint, &job->error_code, &job->error_message};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        if (texts[i]->ptr == NULL)
+            continue;
+        *texts[i] = lc_arena_copy(arena, *texts[i]);
+        if (texts[i]->ptr == NULL)
+            return lc_fail_memory(err);
+    }
+    return LOCI_OK;
+}
+
+/* Runs a statement that changes at most one row and returns its id; `*found`: it did. */
+static loci_status change(lc_tx *tx, const lc_sql *sql, const lc_arg *args, bool *found,
+                          loci_error *err)
+{
+    lc_rows rows;
+    loci_status status;
+
+    LC_ASSERT(tx->is_write);
+    tx->wrote = true;
+    status = lc_tx_find(tx, sql, args, &rows, found, err);
+    lc_rows_end(&rows);
+    return status;
+}
 
 /* How often a statement is repeated that lost a race. SQLite has none; on PostgreSQL the other side
  * has then committed, and what it left is seen by the next try. */
@@ -99,7 +293,7 @@ static loci_status insert(lc_tx *tx, const lc_job_new *job, lc_id *id, loci_erro
     is_id = lc_id_parse(lc_id_str(id), "job", &parts);
     LC_ASSERT(is_id);
 
-    status = lc_job_change(
+    status = change(
         tx, &insert_job,
         (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(lc_id_str(id)), LC_I(parts.seq),
                    LC_I(place), LC_T(job->kind), LC_T_OR_NULL(job->unique), LC_I(job->priority),
@@ -140,17 +334,17 @@ loci_status lc_job_enqueue(lc_tx *tx, const lc_job_new *job, lc_id *out, loci_er
 /* ---- Looking -------------------------------------------------------------------------------- */
 
 static const lc_sql select_job = {
-    .text = "select " LC_JOB_ROW " from jobs where tenant_id = $1 and user_id = $2 and id = $3",
+    .text = "select " JOB_ROW " from jobs where tenant_id = $1 and user_id = $2 and id = $3",
     .params = "ttt",
-    .columns = LC_JOB_ROW_KINDS,
+    .columns = JOB_ROW_KINDS,
 };
 
 static const lc_sql select_page = {
-    .text = "select " LC_JOB_ROW " from jobs where tenant_id = $1 and user_id = $2 and number < $3 "
+    .text = "select " JOB_ROW " from jobs where tenant_id = $1 and user_id = $2 and number < $3 "
             "and ($4 is null or kind = $4) and ($5 is null or status = $5) "
             "order by number desc limit $6",
     .params = "ttitti",
-    .columns = LC_JOB_ROW_KINDS,
+    .columns = JOB_ROW_KINDS,
 };
 
 static const lc_sql count_by_status = {
@@ -172,7 +366,7 @@ static loci_status find_row(lc_tx *tx, const lc_job_key *key, lc_rows *rows, lc_
         return status;
     if (!found)
         return lc_fail(err, LOCI_ENOTFOUND, "there is no job %.*s", LC_STR_ARG(key->id));
-    return lc_job_row_read(rows, out, err);
+    return read_row(rows, out, err);
 }
 
 loci_status lc_job_load(lc_tx *tx, const lc_job_key *key, lc_arena *arena, lc_job *out,
@@ -183,7 +377,7 @@ loci_status lc_job_load(lc_tx *tx, const lc_job_key *key, lc_arena *arena, lc_jo
     loci_status status = find_row(tx, key, &rows, &job, err);
 
     if (status == LOCI_OK)
-        status = lc_job_keep(&job, arena, err);
+        status = keep_text(&job, arena, err);
     if (status == LOCI_OK)
         *out = job;
     lc_rows_end(&rows);
@@ -212,7 +406,7 @@ loci_status lc_job_each(lc_tx *tx, const lc_job_filter *filter, lc_job_visit *vi
                                     LC_T_OR_NULL(status_name), LC_I(filter->limit)},
                          &rows, err);
     while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
-        status = lc_job_row_read(&rows, &job, err);
+        status = read_row(&rows, &job, err);
         if (status == LOCI_OK)
             status = visit(ctx, &job, err);
     }
@@ -282,8 +476,8 @@ loci_status lc_job_request_cancel(lc_tx *tx, const lc_job_key *key, loci_error *
 
         /* What a queued job becomes must be allowed; a running one only gets a wish. */
         LC_ASSERT(job.status == LC_JOB_RUNNING || lc_job_may_move(job.status, LC_JOB_CANCELLED));
-        status = lc_job_change(tx, job.status == LC_JOB_QUEUED ? &cancel_queued : &cancel_running,
-                               args, &is_changed, err);
+        status = change(tx, job.status == LC_JOB_QUEUED ? &cancel_queued : &cancel_running, args,
+                        &is_changed, err);
         if (status != LOCI_OK || is_changed)
             return status;
     }
@@ -359,4 +553,337 @@ void lc_job_write(lc_json_writer *out, const lc_job *job)
     else
         lc_jw_member_null(out, "finished_at");
     lc_jw_end(out);
+}
+
+/* ---- Statements of a worker ------------------------------------------------------------------ */
+
+/* Jobs that one claim looks at: each that is not claimed was ended, or taken by another. */
+#define CLAIM_TRIES_MAX 100
+
+#define DUE_AT "case when status = 'queued' then run_after_us else lease_until_us end"
+
+static const lc_sql select_due = {
+    .text = "select " JOB_ROW " from jobs where status in ('queued', 'running') "
+            "and priority >= $2 and " DUE_AT " <= $1 order by priority desc, queue_place limit 1 "
+            "/* for update skip locked */",
+    .params = "ii",
+    .columns = JOB_ROW_KINDS,
+};
+
+static const lc_sql select_next_due = {
+    .text = "select min(" DUE_AT ") from jobs where status in ('queued', 'running') "
+            "and priority >= $1",
+    .params = "i",
+    .columns = "i",
+};
+
+static const lc_sql move_job = {
+    .text = "update jobs set status = $6, epoch = $7, attempts = $8, run_after_us = $9, "
+            "lease_until_us = $10, finished_at = $11, result = $12, error_code = $13, "
+            "error_message = $14 where tenant_id = $1 and user_id = $2 and id = $3 "
+            "and status = $4 and epoch = $5 returning id",
+    .params = "ttttitiiiiittt",
+    .columns = "t",
+};
+
+static const lc_sql select_hold = {
+    .text = "select cancel_requested from jobs where tenant_id = $1 and user_id = $2 and id = $3 "
+            "and status = 'running' and epoch = $4",
+    .params = "ttti",
+    .columns = "i",
+};
+
+static const lc_sql extend_lease = {
+    .text = "update jobs set lease_until_us = $5 where tenant_id = $1 and user_id = $2 and id = $3 "
+            "and status = 'running' and epoch = $4 returning id",
+    .params = "tttii",
+    .columns = "t",
+};
+
+static const lc_sql set_progress = {
+    .text = "update jobs set progress_done = $5, progress_total = $6, checkpoint = $7 "
+            "where tenant_id = $1 and user_id = $2 and id = $3 "
+            "and status = 'running' and epoch = $4 returning id",
+    .params = "tttiiit",
+    .columns = "t",
+};
+
+static loci_status fail_fenced(const lc_job *job, loci_error *err)
+{
+    return lc_fail(err, LOCI_EFENCED, "%.*s was taken over by another worker", LC_STR_ARG(job->id));
+}
+
+/* Makes `from` into `to`, which differs in what move_job sets; `*is_moved` tells whether `from` was
+ * still the truth. */
+static loci_status move(lc_tx *tx, const lc_job *from, const lc_job *to, bool *is_moved,
+                        loci_error *err)
+{
+    LC_ASSERT(lc_job_may_move(from->status, to->status));
+    LC_ASSERT((to->finished_at != 0) == lc_job_status_is_ended(to->status) || tx->now_us == 0);
+    LC_ASSERT((to->lease_until_us != 0) == (to->status == LC_JOB_RUNNING));
+
+    return change(tx, &move_job,
+                  (lc_arg[]){LC_T(from->tenant_id), LC_T(from->user_id), LC_T(from->id),
+                             LC_T(loci_str_of(lc_job_status_name(from->status))), LC_I(from->epoch),
+                             LC_T(loci_str_of(lc_job_status_name(to->status))), LC_I(to->epoch),
+                             LC_I(to->attempts), LC_I(to->run_after_us), LC_I(to->lease_until_us),
+                             LC_I(to->finished_at), LC_T_OR_NULL(to->result),
+                             LC_T_OR_NULL(to->error_code), LC_T_OR_NULL(to->error_message)},
+                  is_moved, err);
+}
+
+/* The same for the job's holder. */
+static loci_status move_held(lc_tx *tx, const lc_job *from, const lc_job *to, loci_error *err)
+{
+    bool is_moved;
+    loci_status status;
+
+    LC_ASSERT(from->status == LC_JOB_RUNNING);
+    status = move(tx, from, to, &is_moved, err);
+    if (status == LOCI_OK && !is_moved)
+        status = fail_fenced(from, err);
+    return status;
+}
+
+/* `job` as it is when it has ended now. */
+static lc_job ended(const lc_tx *tx, const lc_job *job, lc_job_status status)
+{
+    lc_job to = *job;
+
+    to.status = status;
+    to.lease_until_us = 0;
+    to.finished_at = tx->now_us;
+    return to;
+}
+
+/* ---- Claiming ------------------------------------------------------------------------------- */
+
+/* What a claim makes of a job that may run: normally running, under a new epoch. */
+static lc_job claimed(const lc_tx *tx, const lc_job *job, int64_t lease_until_us)
+{
+    lc_job to;
+
+    if (job->cancel_requested)
+        return ended(tx, job, LC_JOB_CANCELLED);
+    if (job->status == LC_JOB_RUNNING && job->attempts >= job->attempts_max) {
+        to = ended(tx, job, LC_JOB_FAILED);
+        to.error_code = loci_str_of(loci_status_name(LOCI_EUNAVAILABLE));
+        to.error_message = LC_STR("its worker went away during the last attempt");
+        return to;
+    }
+    to = *job;
+    to.status = LC_JOB_RUNNING;
+    to.epoch++;
+    to.attempts++;
+    to.lease_until_us = lease_until_us;
+    return to;
+}
+
+static loci_status find_due(lc_tx *tx, const lc_arg *args, lc_arena *arena, lc_job *out,
+                            loci_error *err)
+{
+    lc_rows rows;
+    lc_job job = {0};
+    bool found;
+    loci_status status = lc_tx_find(tx, &select_due, args, &rows, &found, err);
+
+    if (status == LOCI_OK && found)
+        status = read_row(&rows, &job, err);
+    if (status == LOCI_OK)
+        status = keep_text(&job, arena, err);
+    if (status == LOCI_OK)
+        *out = job;
+    lc_rows_end(&rows);
+    return status;
+}
+
+loci_status lc_job_claim(lc_tx *tx, const lc_job_terms *terms, lc_arena *arena, lc_job *out,
+                         loci_error *err)
+{
+    lc_arena_mark mark = lc_arena_get_mark(arena);
+    int64_t now_us;
+    loci_status status = tx->db->driver->now_us(tx, &now_us, err);
+
+    LC_ASSERT(terms->lease_ms > 0 && terms->lease_ms <= LC_JOB_DELAY_MS_MAX);
+    for (int i = 0; status == LOCI_OK && i < CLAIM_TRIES_MAX; i++) {
+        const lc_arg args[] = {LC_I(now_us), LC_I(terms->priority_min)};
+        bool is_moved = false;
+        lc_job job, to;
+
+        lc_arena_rewind(arena, mark);
+        status = find_due(tx, args, arena, &job, err);
+        if (status != LOCI_OK)
+            return status;
+        if (job.id.ptr == NULL)
+            break;
+        to = claimed(tx, &job, now_us + terms->lease_ms * 1000);
+        status = move(tx, &job, &to, &is_moved, err);
+        if (status == LOCI_OK && is_moved && to.status == LC_JOB_RUNNING) {
+            *out = to;
+            return LOCI_OK;
+        }
+    }
+    if (status == LOCI_OK)
+        *out = (lc_job){0};
+    return status;
+}
+
+loci_status lc_job_next_due_us(lc_tx *tx, const lc_job_terms *terms, int64_t *out, loci_error *err)
+{
+    int64_t now_us, due_us;
+    lc_rows rows;
+    bool found;
+    loci_status status = tx->db->driver->now_us(tx, &now_us, err);
+
+    if (status == LOCI_OK)
+        status = lc_tx_find(tx, &select_next_due, (lc_arg[]){LC_I(terms->priority_min)}, &rows,
+                            &found, err);
+    if (status != LOCI_OK)
+        return status;
+    due_us = found && !lc_rows_is_null(&rows, 0) ? lc_rows_i64(&rows, 0) : INT64_MAX;
+    lc_rows_end(&rows);
+    if (due_us == INT64_MAX)
+        *out = INT64_MAX;
+    else
+        *out = due_us > now_us ? due_us - now_us : 0;
+    return LOCI_OK;
+}
+
+/* ---- Holding -------------------------------------------------------------------------------- */
+
+/* Whether the holder of `job` was asked to stop. */
+static loci_status find_wish(lc_tx *tx, const lc_job *job, bool *is_unwanted, loci_error *err)
+{
+    bool found;
+    lc_rows rows;
+    loci_status status = lc_tx_find(
+        tx, &select_hold,
+        (lc_arg[]){LC_T(job->tenant_id), LC_T(job->user_id), LC_T(job->id), LC_I(job->epoch)},
+        &rows, &found, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (!found)
+        return fail_fenced(job, err);
+    *is_unwanted = lc_rows_i64(&rows, 0) != 0;
+    lc_rows_end(&rows);
+    return LOCI_OK;
+}
+
+loci_status lc_job_check(lc_tx *tx, const lc_job *job, loci_error *err)
+{
+    bool is_unwanted;
+    loci_status status = find_wish(tx, job, &is_unwanted, err);
+
+    if (status == LOCI_OK && is_unwanted)
+        status = lc_fail(err, LOCI_ECANCELLED, "%.*s was cancelled", LC_STR_ARG(job->id));
+    return status;
+}
+
+loci_status lc_job_hold(lc_tx *tx, const lc_job *job, int64_t lease_ms, loci_error *err)
+{
+    int64_t now_us;
+    bool is_held;
+    /* Asked before anything is written: a failure then costs no other write of the group. */
+    loci_status status = lc_job_check(tx, job, err);
+
+    if (status == LOCI_OK)
+        status = tx->db->driver->now_us(tx, &now_us, err);
+    if (status == LOCI_OK)
+        status = change(tx, &extend_lease,
+                        (lc_arg[]){LC_T(job->tenant_id), LC_T(job->user_id), LC_T(job->id),
+                                   LC_I(job->epoch), LC_I(now_us + lease_ms * 1000)},
+                        &is_held, err);
+    if (status == LOCI_OK && !is_held)
+        status = fail_fenced(job, err);
+    return status;
+}
+
+loci_status lc_job_advance(lc_tx *tx, const lc_job *job, const lc_job_progress *progress,
+                           loci_error *err)
+{
+    bool is_held;
+    loci_status status = change(
+        tx, &set_progress,
+        (lc_arg[]){LC_T(job->tenant_id), LC_T(job->user_id), LC_T(job->id), LC_I(job->epoch),
+                   LC_I(progress->done), LC_I(progress->total), LC_T_OR_NULL(progress->checkpoint)},
+        &is_held, err);
+
+    if (status == LOCI_OK && !is_held)
+        status = fail_fenced(job, err);
+    return status;
+}
+
+/* ---- Ending --------------------------------------------------------------------------------- */
+
+loci_status lc_job_finish(lc_tx *tx, const lc_job *job, loci_str result, loci_error *err)
+{
+    lc_job to = ended(tx, job, LC_JOB_DONE);
+
+    to.result = result;
+    return move_held(tx, job, &to, err);
+}
+
+loci_status lc_job_set_cancelled(lc_tx *tx, const lc_job *job, loci_error *err)
+{
+    lc_job to = ended(tx, job, LC_JOB_CANCELLED);
+
+    return move_held(tx, job, &to, err);
+}
+
+int64_t lc_job_pause_ms(int64_t attempts)
+{
+    int64_t pause_ms = LC_JOB_PAUSE_MS;
+
+    for (int64_t i = 1; i < attempts && pause_ms < LC_JOB_PAUSE_MS_MAX; i++)
+        pause_ms *= 2;
+    return pause_ms < LC_JOB_PAUSE_MS_MAX ? pause_ms : LC_JOB_PAUSE_MS_MAX;
+}
+
+/* Lets the job wait for its next attempt, unless it was asked to stop: then it has ended. */
+static loci_status requeue(lc_tx *tx, const lc_job *job, lc_job *to, int64_t pause_ms,
+                           loci_error *err)
+{
+    int64_t now_us;
+    bool is_unwanted;
+    loci_status status = tx->db->driver->now_us(tx, &now_us, err);
+
+    if (status == LOCI_OK)
+        status = find_wish(tx, job, &is_unwanted, err);
+    if (status != LOCI_OK)
+        return status;
+    if (is_unwanted)
+        return lc_job_set_cancelled(tx, job, err);
+    to->status = LC_JOB_QUEUED;
+    to->lease_until_us = 0;
+    to->run_after_us = now_us + pause_ms * 1000;
+    return move_held(tx, job, to, err);
+}
+
+bool lc_job_fails_for_good(const lc_job *job, const lc_job_failure *failure)
+{
+    return failure->is_final || job->attempts >= job->attempts_max;
+}
+
+loci_status lc_job_fail(lc_tx *tx, const lc_job *job, const lc_job_failure *failure,
+                        loci_error *err)
+{
+    bool is_over = lc_job_fails_for_good(job, failure);
+    lc_job to = is_over ? ended(tx, job, LC_JOB_FAILED) : *job;
+
+    LC_ASSERT(failure->cause->status != LOCI_OK);
+    to.error_code = loci_str_of(loci_status_name(failure->cause->status));
+    to.error_message = loci_str_of(failure->cause->message);
+    if (is_over)
+        return move_held(tx, job, &to, err);
+    return requeue(tx, job, &to, failure->skips_pause ? 0 : lc_job_pause_ms(job->attempts), err);
+}
+
+loci_status lc_job_return(lc_tx *tx, const lc_job *job, loci_error *err)
+{
+    lc_job to = *job;
+
+    LC_ASSERT(job->attempts > 0);
+    to.attempts--;
+    return requeue(tx, job, &to, 0, err);
 }

@@ -17,6 +17,8 @@
 #include "base/json.h"
 #include "store/db.h"
 
+extern const lc_table lc_jobs_table;
+
 typedef enum lc_job_status {
     LC_JOB_QUEUED,
     LC_JOB_RUNNING,

@@ -5,9 +5,9 @@
  * (a rebuild will then start from a snapshot at that seq).
  */
 #include "store/catalogue.h"
-#include "store/job_table.h"
+#include "store/job.h"
 #include "store/setting_table.h"
-#include "store/token_table.h"
+#include "store/token.h"
 #include "store/vector.h"
 
 static const lc_column event_columns[] = {

@@ -1,35 +1,207 @@
-/* token.c - Invariant: what a row holds fits lc_token; one that does not was not written by us. */
+/* token.c - tokens: their text, their rows and their table.
+ *
+ * libsodium makes and compares secrets. The functions used here need no sodium_init(), which would
+ * only choose faster ones: two hashes per request take less than a microsecond.
+ *
+ * A token is found by its id alone, before the tenant of the caller is known, so the id is the key;
+ * the second index serves the list of a tenant. The table contains only the hash of the secret: it
+ * does not let a reader of the file act as the bearer. Invariant: the content of a row fits
+ * lc_token; a row that does not was not written by us.
+ */
 #include "store/token.h"
 
 #include <inttypes.h>
+#include <sodium.h>
 #include <string.h>
 
+#include "base/assert.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "base/str.h"
 
-#define COLUMNS                                                                                    \
+/* ---- The text of a token --------------------------------------------------------------------- */
+
+#define HEAD "loci_"
+#define HEAD_LEN (sizeof HEAD - 1)
+#define SECRET_AT (HEAD_LEN + LC_ID_DIGITS + 1)
+#define SECRET_LEN (LC_TOKEN_LEN - SECRET_AT)
+#define VARIANT sodium_base64_VARIANT_URLSAFE_NO_PADDING
+
+_Static_assert(LC_TOKEN_SECRET_BYTES * 8 <= SECRET_LEN * 6, "the secret fits its letters");
+_Static_assert(LC_TOKEN_HASH_BYTES >= crypto_generichash_BYTES_MIN, "a hash libsodium can make");
+_Static_assert(LC_TOKEN_HASH_BYTES <= crypto_generichash_KEYBYTES_MAX, "a hash can be a key");
+
+static void hash_secret(const unsigned char secret[LC_TOKEN_SECRET_BYTES], lc_token_hash *out)
+{
+    /* Fails only for lengths it does not take, which are fixed above. */
+    (void)crypto_generichash(out->bytes, sizeof out->bytes, secret, LC_TOKEN_SECRET_BYTES, NULL, 0);
+}
+
+/* 48 bits of time, so that ids sort by age, and 80 that nobody can foresee. */
+static bool make_id(lc_id *out)
+{
+    lc_id_parts parts = {.ms = lc_clock_system_us(NULL) / 1000};
+    uint64_t seq;
+    uint8_t ordinal;
+
+    if (!lc_random_secret(&seq, sizeof seq) || !lc_random_secret(&ordinal, sizeof ordinal) ||
+        !lc_random_secret(&parts.mark, sizeof parts.mark))
+        return false;
+    parts.seq = (int64_t)(seq & (uint64_t)LC_ID_SEQ_MAX);
+    parts.ordinal = ordinal;
+    *out = lc_id_make("tok", &parts);
+    return true;
+}
+
+bool lc_token_text_make(lc_token_text *out)
+{
+    unsigned char secret[LC_TOKEN_SECRET_BYTES];
+
+    if (!make_id(&out->id) || !lc_random_secret(secret, sizeof secret))
+        return false;
+    hash_secret(secret, &out->secret_hash);
+    memcpy(out->text, HEAD, HEAD_LEN);
+    memcpy(out->text + HEAD_LEN, out->id.text + strlen("tok_"), LC_ID_DIGITS);
+    out->text[SECRET_AT - 1] = '_';
+    (void)sodium_bin2base64(out->text + SECRET_AT, SECRET_LEN + 1, secret, sizeof secret, VARIANT);
+    lc_token_wipe(secret, sizeof secret);
+    LC_ASSERT(strlen(out->text) == LC_TOKEN_LEN);
+    return true;
+}
+
+/* Whether the id's part of a token, with the '_' behind it, stands at `at`. */
+static bool read_id(const char *at, lc_id *out)
+{
+    if (memcmp(at, HEAD, HEAD_LEN) != 0 || at[SECRET_AT - 1] != '_')
+        return false;
+    *out = (lc_id){"tok_"};
+    memcpy(out->text + strlen("tok_"), at + HEAD_LEN, LC_ID_DIGITS);
+    return lc_id_is((loci_str){out->text, strlen("tok_") + LC_ID_DIGITS}, "tok");
+}
+
+bool lc_token_text_parse(loci_str text, lc_id *out_id, lc_token_hash *out_hash)
+{
+    unsigned char secret[LC_TOKEN_SECRET_BYTES];
+    size_t len = 0;
+    const char *end = NULL;
+    lc_id id;
+    bool is_good;
+
+    if (text.len != LC_TOKEN_LEN || !read_id(text.ptr, &id))
+        return false;
+    /* libsodium takes some bytes above 127 for the last letter of its alphabet. */
+    for (size_t i = SECRET_AT; i < text.len; i++) {
+        if ((unsigned char)text.ptr[i] > 127)
+            return false;
+    }
+    /* It refuses padding, other letters and stray bits behind the last byte. */
+    is_good = sodium_base642bin(secret, sizeof secret, text.ptr + SECRET_AT, SECRET_LEN, NULL, &len,
+                                &end, VARIANT) == 0 &&
+              len == sizeof secret && end == text.ptr + text.len;
+    if (is_good) {
+        hash_secret(secret, out_hash);
+        *out_id = id;
+    }
+    lc_token_wipe(secret, sizeof secret);
+    return is_good;
+}
+
+bool lc_token_text_is_in(loci_str text)
+{
+    lc_id id;
+
+    for (size_t i = 0; i + SECRET_AT <= text.len; i++) {
+        if (text.ptr[i] == HEAD[0] && read_id(text.ptr + i, &id))
+            return true;
+    }
+    return false;
+}
+
+bool lc_token_hash_is_equal(const lc_token_hash *a, const lc_token_hash *b)
+{
+    return sodium_memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
+_Static_assert(LC_TOKEN_PRINT_BYTES == crypto_shorthash_siphashx24_BYTES &&
+                   LC_TOKEN_PRINT_BYTES == crypto_shorthash_siphashx24_KEYBYTES,
+               "key and print have SipHash's sizes");
+
+void lc_token_print_make(const lc_token_print *key, loci_str text, lc_token_print *out)
+{
+    /* Cannot fail. */
+    (void)crypto_shorthash_siphashx24(out->bytes, (const unsigned char *)text.ptr, text.len,
+                                      key->bytes);
+}
+
+bool lc_token_print_is_equal(const lc_token_print *a, const lc_token_print *b)
+{
+    return sodium_memcmp(a->bytes, b->bytes, sizeof a->bytes) == 0;
+}
+
+void lc_token_wipe(void *secret, size_t bytes)
+{
+    sodium_memzero(secret, bytes);
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+static const lc_column token_columns[] = {
+    LC_COLUMN("id", 't'),
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("name", 't'),
+    LC_COLUMN("secret_hash", 'b'),
+    LC_COLUMN("scopes", 'i'), /* LC_SCOPE_... */
+    LC_COLUMN_OR_NULL("user_id", 't'),
+    LC_COLUMN_OR_NULL("persona_id", 't'),
+    LC_COLUMN_OR_NULL("authority_max", 't'),
+    LC_COLUMN_OR_NULL("trust_max", 't'),
+    LC_COLUMN("created_at", 'i'), /* This and the other times: the system's clock. */
+    LC_COLUMN_OR_NULL("expires_at", 'i'),
+    LC_COLUMN_OR_NULL("revoked_at", 'i'),
+    LC_COLUMN_OR_NULL("replaced_by", 't'), /* The token that a rotation put in its place. */
+    {0},
+};
+
+static const lc_index token_indexes[] = {
+    {"tenant", "tenant_id, id", NULL, true},
+    {NULL, NULL, NULL, false},
+};
+
+const lc_table lc_tokens_table = {
+    .name = "tokens",
+    .table_class = LC_TABLE_OPERATIONAL,
+    .columns = token_columns,
+    .key = "id",
+    .indexes = token_indexes,
+    .is_store_wide = true,
+};
+
+/* ---- Rows ------------------------------------------------------------------------------------ */
+
+#define ROW                                                                                        \
     "id, tenant_id, name, secret_hash, scopes, user_id, persona_id, authority_max, trust_max,"     \
     " created_at, expires_at, revoked_at, replaced_by"
-#define KINDS "tttbittttiiit"
+#define ROW_KINDS "tttbittttiiit"
 
 static const lc_sql insert_sql = {
-    "insert into tokens (" COLUMNS ")"
+    "insert into tokens (" ROW ")"
     " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-    KINDS, NULL};
+    ROW_KINDS, NULL};
 
-static const lc_sql find_sql = {"select " COLUMNS " from tokens where id = $1", "t", KINDS};
+static const lc_sql find_sql = {"select " ROW " from tokens where id = $1", "t", ROW_KINDS};
 
 static const lc_sql update_sql = {
     "update tokens set expires_at = $2, revoked_at = $3, replaced_by = $4 where id = $1", "tiit",
     NULL};
 
 /* An empty text stands for no limit: ids and users have at least one byte. */
-static const lc_sql each_sql = {"select " COLUMNS " from tokens where tenant_id = $1"
+static const lc_sql each_sql = {"select " ROW " from tokens where tenant_id = $1"
                                 " and ($2 = '' or user_id = $2)"
                                 " and ($3 = '' or persona_id = $3)"
                                 " and ($4 = '' or id < $4)"
                                 " order by id desc limit $5",
-                                "tttti", KINDS};
+                                "tttti", ROW_KINDS};
 
 static const lc_sql count_sql = {"select count(*) from tokens where tenant_id = $1"
                                  " and (revoked_at is null or revoked_at >= $2)"

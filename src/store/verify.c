@@ -1,10 +1,342 @@
-/* verify.c - the pages, then each user, then what belongs to nobody. */
+/* verify.c - checks the pages, then each user, then rows that belong to no user.
+ *
+ * A user's log is replayed page by page into a scratch database and compared with the stored rows:
+ *
+ *     replay pages … caught up --compare steps--> equal or not
+ *                        ^            | the head moved
+ *                        '------------'  at most ATTEMPTS_MAX times
+ *
+ * Every step reads the head in its own snapshot, so a page that ends at the head and a comparison
+ * during which the head did not move are exact although writers go on. The findings of a comparison
+ * that was given up are dropped. A log that cannot be replayed is reported and not compared: each
+ * row would only repeat the same problem.
+ */
 #include "store/verify.h"
 
+#include "base/clock.h"
+#include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "store/compare.h"
+#include "store/event.h"
 #include "store/schema.h"
-#include "store/verify_user.h"
+#include "store/user_walk.h"
+
+typedef struct verify_run {
+    const lc_upkeep *upkeep;
+    lc_problems *problems;
+    lc_db *scratch;         /* Rows replayed. */
+    int64_t scratch_events; /* Replayed into it since it was emptied. */
+    lc_buf emptying;        /* `delete from …` for all its tables, terminated. */
+    lc_buf upcast;
+    lc_compare compare;
+    int64_t events_done; /* Over all users. */
+    int64_t events_total;
+    /* The user at hand. */
+    lc_user_walk user;
+    char label[LC_USER_LABEL_BYTES];
+    int64_t problems_before; /* What is added behind them can be taken back. */
+    int64_t seq;             /* Replayed up to here, */
+    int64_t recorded_at;
+    bool is_damaged; /* and no further: its log has a hole or an event that does not apply. */
+} verify_run;
+
+/* ---- One user -------------------------------------------------------------------------------- */
+
+#define ATTEMPTS_MAX 5
+#define SCRATCH_EVENTS_MAX                                                                         \
+    10000 /* Small users share the scratch; emptying it costs more than they do. */
+
+static const lc_sql head_sql = {
+    "select seq, recorded_at from heads where tenant_id = $1 and user_id = $2", "tt", "ii"};
+
+/* One page of the log. A body may be run again, so it begins from `run` and is taken over at the
+ * end. */
+typedef struct page {
+    verify_run *run;
+    lc_tx *scratch;
+    lc_head head;
+    int64_t seq;
+    int64_t recorded_at;
+    int64_t events;
+    size_t bytes;
+    int64_t began_us;
+    bool is_cut; /* Stopped before the end of what was read. */
+    bool is_damaged;
+    bool is_last;
+} page;
+
+static loci_status load_head(lc_tx *tx, const verify_run *run, lc_head *out, loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status = lc_tx_find(
+        tx, &head_sql,
+        (lc_arg[]){LC_T(lc_user_walk_tenant(&run->user)), LC_T(lc_user_walk_user(&run->user))},
+        &rows, &found, err);
+
+    *out = (lc_head){0};
+    if (status == LOCI_OK && found)
+        *out = (lc_head){.seq = lc_rows_i64(&rows, 0), .recorded_at = lc_rows_i64(&rows, 1)};
+    lc_rows_end(&rows);
+    return status;
+}
+
+static void note_damage(page *p, int64_t seq, const char *what)
+{
+    lc_problems_add(p->run->problems, "user %s: event %lld %s", p->run->label, (long long)seq,
+                    what);
+    p->is_damaged = true;
+}
+
+static loci_status replay(page *p, const lc_event *event, loci_error *err)
+{
+    loci_error cause;
+    loci_status status = lc_event_apply(p->scratch, event, &p->run->upcast, &cause);
+
+    if (status == LOCI_OK)
+        return LOCI_OK;
+    if (!lc_status_is_about_data(status)) {
+        if (err != NULL)
+            *err = cause;
+        return status;
+    }
+    note_damage(p, event->seq, "does not apply");
+    return LOCI_OK;
+}
+
+static loci_status visit_event(void *ctx, const lc_event *event, loci_error *err)
+{
+    page *p = ctx;
+    loci_status status = LOCI_OK;
+
+    if (event->seq != p->seq + 1)
+        note_damage(p, p->seq + 1, "is missing");
+    if (p->seq > 0 && event->recorded_at < p->recorded_at)
+        lc_problems_add(p->run->problems, "user %s: event %lld is recorded before event %lld",
+                        p->run->label, (long long)event->seq, (long long)p->seq);
+    if (!p->is_damaged)
+        status = replay(p, event, err);
+    p->seq = event->seq;
+    p->recorded_at = event->recorded_at;
+    p->events++;
+    p->bytes += event->payload.len;
+    if (status == LOCI_OK &&
+        (p->bytes > LC_UPKEEP_BYTES || lc_clock_monotonic_us() - p->began_us > LC_UPKEEP_STEP_US)) {
+        p->is_cut = true;
+        status = LOCI_ECANCELLED; /* Ends the answer; read_page() knows why. */
+    }
+    return status;
+}
+
+/* The log ended in this snapshot: so the head must say the same. */
+static void check_head(const page *p)
+{
+    const verify_run *run = p->run;
+
+    if (p->head.seq != p->seq)
+        lc_problems_add(run->problems, "user %s: the head says event %lld, the last one is %lld",
+                        run->label, (long long)p->head.seq, (long long)p->seq);
+    else if (p->seq > 0 && p->head.recorded_at != p->recorded_at)
+        lc_problems_add(run->problems, "user %s: the head has another time than event %lld",
+                        run->label, (long long)p->seq);
+}
+
+static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
+{
+    page *p = ctx;
+    lc_event_range range = {.tenant_id = lc_user_walk_tenant(&p->run->user),
+                            .user_id = lc_user_walk_user(&p->run->user),
+                            .after_seq = p->seq,
+                            .limit = LC_UPKEEP_EVENTS};
+    loci_error cause = {0};
+    loci_status status = load_head(tx, p->run, &p->head, err);
+
+    if (status != LOCI_OK)
+        return status;
+    status = lc_event_each(tx, &range, visit_event, p, &cause);
+    if (p->is_cut)
+        return LOCI_OK;
+    if (status == LOCI_OK) {
+        p->is_last = p->events < LC_UPKEEP_EVENTS;
+    } else if (lc_status_is_about_data(status)) {
+        lc_problems_add(p->run->problems, "user %s: %s", p->run->label, cause.message);
+        p->is_damaged = true;
+        p->is_last = true; /* What is behind it cannot be read. */
+        return LOCI_OK;
+    } else if (err != NULL) {
+        *err = cause;
+    }
+    if (p->is_last)
+        check_head(p);
+    return status;
+}
+
+static loci_status replay_page(lc_tx *scratch, void *ctx, loci_error *err)
+{
+    page *p = ctx;
+    verify_run *run = p->run;
+    int64_t problems_before = run->problems->count;
+    loci_status status;
+
+    *p = (page){.run = run,
+                .scratch = scratch,
+                .seq = run->seq,
+                .recorded_at = run->recorded_at,
+                .is_damaged = run->is_damaged,
+                .began_us = lc_clock_monotonic_us()};
+    status = lc_db_read(run->upkeep->db, INT64_MAX, read_page, p, err);
+    if (status != LOCI_OK)
+        run->problems->count = problems_before;
+    return status;
+}
+
+/* Replays until the log ends, at `*out_head`. */
+static loci_status catch_up(verify_run *run, lc_head *out_head, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+    page p = {.run = run};
+
+    while (status == LOCI_OK && !p.is_last) {
+        status = lc_db_write_one(run->scratch, LC_UPKEEP_WAIT_MS, replay_page, &p, err);
+        if (status != LOCI_OK)
+            break;
+        run->seq = p.seq;
+        run->recorded_at = p.recorded_at;
+        run->is_damaged = p.is_damaged;
+        run->scratch_events += p.events;
+        run->events_done += p.events;
+        status = lc_upkeep_report(run->upkeep, "events verified", run->events_done,
+                                  run->events_total, err);
+    }
+    *out_head = p.head;
+    return status;
+}
+
+static void note_difference(void *ctx, const lc_table *table, const char *what)
+{
+    verify_run *run = ctx;
+
+    (void)table;
+    lc_problems_add(run->problems, "user %s: %s", run->label, what);
+}
+
+typedef struct comparison {
+    verify_run *run;
+    lc_tx *replayed;
+    bool has_moved;
+} comparison;
+
+static loci_status compare_stored(lc_tx *tx, void *ctx, loci_error *err)
+{
+    comparison *c = ctx;
+    lc_head head;
+    loci_status status = load_head(tx, c->run, &head, err);
+
+    if (status != LOCI_OK)
+        return status;
+    c->has_moved = head.seq != c->run->seq;
+    return c->has_moved ? LOCI_OK : lc_compare_step(&c->run->compare, tx, c->replayed, err);
+}
+
+static loci_status compare_replayed(lc_tx *tx, void *ctx, loci_error *err)
+{
+    comparison *c = ctx;
+
+    c->replayed = tx;
+    return lc_db_read(c->run->upkeep->db, INT64_MAX, compare_stored, c, err);
+}
+
+/* Compares everything, or finds that the user was written to meanwhile. */
+static loci_status compare_all(verify_run *run, bool *has_moved, loci_error *err)
+{
+    comparison c = {.run = run};
+    int64_t problems_before = run->problems->count;
+    loci_status status = LOCI_OK;
+
+    run->compare.plan = run->upkeep->plan;
+    run->compare.tenant_id = lc_user_walk_tenant(&run->user);
+    run->compare.user_id = lc_user_walk_user(&run->user);
+    run->compare.differs = note_difference;
+    run->compare.ctx = run;
+    lc_compare_restart(&run->compare);
+    while (status == LOCI_OK && !run->compare.is_done && !c.has_moved)
+        status = lc_db_read(run->scratch, INT64_MAX, compare_replayed, &c, err);
+    if (c.has_moved)
+        run->problems->count = problems_before;
+    *has_moved = c.has_moved;
+    return status;
+}
+
+static loci_status empty_tables(lc_tx *tx, void *ctx, loci_error *err)
+{
+    verify_run *run = ctx;
+
+    return tx->db->driver->run_script(tx, run->emptying.ptr, err);
+}
+
+static loci_status empty_scratch(verify_run *run, loci_error *err)
+{
+    run->scratch_events = 0;
+    return lc_db_write_one(run->scratch, LC_UPKEEP_WAIT_MS, empty_tables, run, err);
+}
+
+static loci_status ask_rooms(lc_tx *tx, void *ctx, loci_error *err)
+{
+    verify_run *run = ctx;
+    const lc_room *const *room = tx->db->catalogue->rooms;
+    loci_status status = LOCI_OK;
+
+    run->problems->count = run->problems_before; /* Of an attempt that was given up. */
+    for (; status == LOCI_OK && *room != NULL; room++) {
+        if ((*room)->check != NULL)
+            status = (*room)->check(tx, lc_user_walk_tenant(&run->user),
+                                    lc_user_walk_user(&run->user), run->problems, err);
+    }
+    return status;
+}
+
+/* A user may be too large for one snapshot. Its replayed rows, when they are equal, have all the
+ * time. */
+static loci_status check_rooms(verify_run *run, bool is_equal, loci_error *err)
+{
+    loci_status status;
+
+    run->problems_before = run->problems->count;
+    status = lc_db_read(run->upkeep->db, INT64_MAX, ask_rooms, run, err);
+    if (status == LOCI_EDEADLINE && is_equal)
+        status = lc_db_write_one(run->scratch, LC_UPKEEP_WAIT_MS, ask_rooms, run, err);
+    return status;
+}
+
+/* Checks everything about the current user of `run`, who has a head. */
+static loci_status verify_user(verify_run *run, loci_error *err)
+{
+    int64_t problems_before = run->problems->count;
+    loci_status status = LOCI_OK;
+    bool has_moved = true;
+    lc_head head = {0};
+
+    run->seq = run->recorded_at = 0;
+    run->is_damaged = false;
+    lc_user_label(run->label, lc_user_walk_tenant(&run->user), lc_user_walk_user(&run->user));
+    for (int i = 0; status == LOCI_OK && has_moved && i < ATTEMPTS_MAX; i++) {
+        status = catch_up(run, &head, err);
+        has_moved = false;
+        /* A head that disagrees with its log was reported; waiting for it would not help. */
+        if (status == LOCI_OK && !run->is_damaged && head.seq == run->seq)
+            status = compare_all(run, &has_moved, err);
+    }
+    if (status == LOCI_OK && has_moved)
+        return lc_fail(err, LOCI_EUNAVAILABLE,
+                       "user %s was written to during each of %d comparisons; try again later",
+                       run->label, ATTEMPTS_MAX);
+    if (status == LOCI_OK)
+        status = check_rooms(run, run->problems->count == problems_before, err);
+    if (status == LOCI_OK && (run->is_damaged || run->scratch_events > SCRATCH_EVENTS_MAX))
+        status = empty_scratch(run, err);
+    return status;
+}
 
 #define USERS_PER_STEP 500
 
@@ -20,12 +352,12 @@ static const lc_sql has_head_sql = {"select 1 from heads where tenant_id = $1 an
 
 static loci_status next_user(lc_tx *tx, void *ctx, loci_error *err)
 {
-    lc_verify_run *run = ctx;
+    verify_run *run = ctx;
 
     return lc_user_walk_next(tx, &run->user, &lc_user_heads_sql, err);
 }
 
-static loci_status verify_users(lc_verify_run *run, loci_error *err)
+static loci_status verify_users(verify_run *run, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
@@ -33,7 +365,7 @@ static loci_status verify_users(lc_verify_run *run, loci_error *err)
         status = lc_db_read(run->upkeep->db, INT64_MAX, next_user, run, err);
         if (status != LOCI_OK || !run->user.found)
             break;
-        status = lc_verify_user(run, err);
+        status = verify_user(run, err);
     }
     return status;
 }
@@ -83,7 +415,7 @@ static loci_status search_some(lc_tx *tx, void *ctx, loci_error *err)
     return status;
 }
 
-static loci_status find_orphans(const lc_verify_run *run, const char *table,
+static loci_status find_orphans(const verify_run *run, const char *table,
                                 const lc_sql *table_users_sql, loci_error *err)
 {
     orphan_search search = {
@@ -97,7 +429,7 @@ static loci_status find_orphans(const lc_verify_run *run, const char *table,
     return status;
 }
 
-static loci_status find_all_orphans(const lc_verify_run *run, loci_error *err)
+static loci_status find_all_orphans(const verify_run *run, loci_error *err)
 {
     const lc_dump_plan *plan = run->upkeep->plan;
     loci_status status = find_orphans(run, "events", &log_users_sql, err);
@@ -117,7 +449,7 @@ static loci_status create_scratch(lc_tx *tx, void *ctx, loci_error *err)
                                    0, err);
 }
 
-static loci_status open_scratch(lc_verify_run *run, loci_error *err)
+static loci_status open_scratch(verify_run *run, loci_error *err)
 {
     lc_db *db = run->upkeep->db;
     const lc_dump_plan *plan = run->upkeep->plan;
@@ -133,18 +465,18 @@ static loci_status open_scratch(lc_verify_run *run, loci_error *err)
     return status;
 }
 
-static void init_run(lc_verify_run *run, const lc_upkeep *upkeep, lc_problems *problems)
+static void init_run(verify_run *run, const lc_upkeep *upkeep, lc_problems *problems)
 {
     lc_heap *heap = &upkeep->db->env->heap;
 
-    *run = (lc_verify_run){.upkeep = upkeep, .problems = problems};
+    *run = (verify_run){.upkeep = upkeep, .problems = problems};
     lc_compare_init(&run->compare, heap);
     lc_buf_init(&run->emptying, heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
     lc_buf_init(&run->upcast, heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
     lc_user_walk_init(&run->user, heap);
 }
 
-static void clear_run(lc_verify_run *run)
+static void clear_run(verify_run *run)
 {
     lc_db_close(run->scratch);
     lc_compare_clear(&run->compare);
@@ -156,7 +488,7 @@ static void clear_run(lc_verify_run *run)
 loci_status lc_verify(const lc_upkeep *upkeep, lc_problems *problems, loci_error *err)
 {
     int64_t pages_before = problems->count;
-    lc_verify_run run;
+    verify_run run;
     int64_t users;
     loci_status status;
 

@@ -11,7 +11,7 @@
 #include "server/api_args.h"
 #include "server/http_guard.h"
 #include "server/route.h"
-#include "store/token_text.h"
+#include "store/token.h"
 
 #define TARGET_BYTES_MAX 4096
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/token_text.h"
+#include "store/token.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "store/token_text.h"
+#include "store/token.h"
 
 static bool is_token(const char *text, size_t len)
 {
