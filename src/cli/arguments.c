@@ -1,6 +1,6 @@
-/* arguments.c - one pass from left to right. A value is whatever follows its option, dashes or not:
- * text that begins with a dash must be sayable. Names are matched whole; abbreviations that work
- * today and mean something else tomorrow are not worth the letters they save. */
+/* arguments.c - one pass from left to right. The argument after an option is its value even if it
+ * begins with a dash, so that any text can be given. Names are matched in full: an abbreviation
+ * that is unique today may become ambiguous with the next option. */
 #include "cli/arguments.h"
 
 #include "base/error.h"
@@ -66,7 +66,7 @@ static loci_status fail_unknown(const lc_argument_line *line, loci_str typed, lo
     return lc_fail(err, LOCI_EINVAL, "unknown option --%.*s", LC_STR_ARG(typed));
 }
 
-/* Takes the value from behind '=' or from the next argument, which `*at` then points to. */
+/* Takes the value after '=' or the next argument, which `*at` then points to. */
 static loci_status take_value(const lc_argument_line *line, size_t *at, const char *inside,
                               lc_given *given, loci_error *err)
 {

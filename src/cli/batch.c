@@ -1,8 +1,8 @@
-/* batch.c - `loci batch`: a call a line, an answer a line, in order.
+/* batch.c - `loci batch`: reads one call per line, writes one answer per line, in order.
  *
- * An answer has left the process before the next line is awaited, so a program can hold a
- * conversation over two pipes. The clock stands still between `at` lines; before the first it is
- * the system's. */
+ * Each answer is written before the next line is read, so a program can talk to it over two pipes.
+ * Before the first line with `at`, calls use the system clock; after it, the clock stands still
+ * between lines with `at`. */
 #include "cli/command.h"
 
 #include <errno.h>
@@ -25,8 +25,8 @@
 /* {"op":…, "args":{…}, "at":"RFC 3339"?} */
 typedef struct batch_line {
     const char *op;
-    loci_str args; /* JSON text; "" = none given. */
-    int64_t at_us; /* LOCI_AT_CLOCK = not given. */
+    loci_str args; /* JSON text; "" = none. */
+    int64_t at_us; /* LOCI_AT_CLOCK = none. */
 } batch_line;
 
 /* ---- A line ---------------------------------------------------------------------------------- */
@@ -38,7 +38,8 @@ static bool is_blank(loci_str text)
 
 static loci_status fail_length(loci_error *err)
 {
-    return lc_fail(err, LOCI_ELIMIT, "the line is too long; arguments have at most %u bytes",
+    return lc_fail(err, LOCI_ELIMIT,
+                   "the line is too long; the maximum size of arguments is %u bytes",
                    LC_ARGS_BYTES_MAX);
 }
 
@@ -52,7 +53,7 @@ static loci_status fail_member(loci_str name, loci_error *err)
     if (nearest.best.ptr != NULL)
         return lc_fail(err, LOCI_EINVAL, "unknown member \"%.*s\"; did you mean \"%.*s\"?",
                        LC_STR_ARG(name), LC_STR_ARG(nearest.best));
-    return lc_fail(err, LOCI_EINVAL, "unknown member \"%.*s\"; a line has \"op\", \"args\", \"at\"",
+    return lc_fail(err, LOCI_EINVAL, "unknown member \"%.*s\"; allowed: \"op\", \"args\", \"at\"",
                    LC_STR_ARG(name));
 }
 
@@ -100,7 +101,8 @@ static loci_status read_args(lc_cli *cli, lc_arena *arena, const lc_json *value,
 static loci_status check_members(const lc_json *json, loci_error *err)
 {
     if (lc_json_kind_of(json) != LC_JSON_OBJECT)
-        return lc_fail(err, LOCI_EINVAL, "a line is an object {\"op\":…, \"args\":{…}}, not %s",
+        return lc_fail(err, LOCI_EINVAL,
+                       "a line must be an object {\"op\":…, \"args\":{…}}, not %s",
                        lc_json_kind_name(lc_json_kind_of(json)));
     for (const lc_json *member = lc_json_first(json); member != NULL;
          member = lc_json_next(member)) {
@@ -162,29 +164,26 @@ static void print_error(lc_cli *cli, const loci_error *err)
 
 /* ---- All lines or none ----------------------------------------------------------------------- */
 
-/* `loci batch --atomic`: all lines or none.
- *
- * Everything is read first, because whether the first line may happen depends on the last. Every
- * line gets its answer: on failure the one that failed says why, the others that they were not
- * done. */
+/* `loci batch --atomic` reads all lines first and runs them in one transaction. If a line fails,
+ * its answer has the error, and the answers of all other lines say that they were not run. */
 
-#define INPUT_BYTES_MAX (64u * 1024 * 1024) /* Of all lines together. */
+#define INPUT_BYTES_MAX (64u * 1024 * 1024) /* All lines together. */
 
 typedef struct atomic_batch {
     lc_cli *cli;
-    lc_arena arena; /* Everything read. */
+    lc_arena arena; /* For all lines. */
     loci_request requests[LC_CALLS_PER_BATCH_MAX];
-    size_t line_numbers[LC_CALLS_PER_BATCH_MAX + 1]; /* Of each request in the input, from 1. */
-    size_t count;       /* Lines that are calls; may be more than there are requests. */
+    size_t line_numbers[LC_CALLS_PER_BATCH_MAX + 1]; /* Line of each request, from 1. */
+    size_t count;       /* Calls; more than there are requests if over the limit. */
     size_t line_number; /* Of the last line read. */
     size_t bytes;       /* Of all lines. */
-    int64_t at_us;      /* As the last `at` said. */
-    bool has_failed;    /* A line was wrong: nothing is run. */
+    int64_t at_us;      /* The last `at`. */
+    bool has_failed;    /* A line is invalid: nothing is run. */
     size_t failed_index;
     loci_error err; /* Why. */
 } atomic_batch;
 
-/* As loci_call_many() would have answered it. */
+/* In the form of an error of loci_call_many(). */
 static void fail_here(atomic_batch *atomic, const loci_error *err)
 {
     char data[64];
@@ -202,11 +201,11 @@ static loci_status take_line(atomic_batch *atomic, loci_str text, loci_error *er
     loci_status status;
 
     if (atomic->count == LC_CALLS_PER_BATCH_MAX)
-        return lc_fail(err, LOCI_ELIMIT, "an atomic batch has at most %d calls",
+        return lc_fail(err, LOCI_ELIMIT, "an atomic batch is limited to %d calls",
                        LC_CALLS_PER_BATCH_MAX);
     atomic->bytes += text.len;
     if (atomic->bytes > INPUT_BYTES_MAX)
-        return lc_fail(err, LOCI_ELIMIT, "an atomic batch has at most %u bytes", INPUT_BYTES_MAX);
+        return lc_fail(err, LOCI_ELIMIT, "an atomic batch is limited to %u bytes", INPUT_BYTES_MAX);
     text = lc_arena_copy(&atomic->arena, text);
     if (text.ptr == NULL)
         return lc_fail_memory(err);
@@ -219,7 +218,7 @@ static loci_status take_line(atomic_batch *atomic, loci_str text, loci_error *er
     return LOCI_OK;
 }
 
-/* Reads to the end, also behind a failure: every line must be answered. */
+/* Reads to the end even after an invalid line: every line must be answered. */
 static lc_line_result read_all(atomic_batch *atomic, lc_line_reader *lines)
 {
     for (;;) {
@@ -244,8 +243,8 @@ static lc_line_result read_all(atomic_batch *atomic, lc_line_reader *lines)
     }
 }
 
-/* Elements of a JSON array that loci itself wrote, without building a tree of it: brackets are
- * counted outside strings. */
+/* The next element of a JSON array written by loci, without parsing it into a tree: counts brackets
+ * outside strings. */
 static loci_str next_element(loci_str *rest)
 {
     size_t depth = 0;
@@ -292,13 +291,13 @@ static void print_failure(atomic_batch *atomic, bool has_index)
     loci_error others;
 
     if (has_index)
-        (void)lc_fail(&others, LOCI_ECANCELLED, "not done because line %zu failed",
+        (void)lc_fail(&others, LOCI_ECANCELLED, "not run because line %zu failed",
                       atomic->line_numbers[atomic->failed_index]);
     for (size_t i = 0; i < atomic->count; i++)
         print_error(atomic->cli, !has_index || i == atomic->failed_index ? &atomic->err : &others);
 }
 
-/* Which of the calls failed, from the particulars of the error. */
+/* Index of the failed call, from the data of the error. */
 static bool find_index(atomic_batch *atomic)
 {
     const lc_json *data;
@@ -360,7 +359,7 @@ static int run_atomic(lc_cli *cli, loci_engine *engine, lc_line_reader *lines)
     } else if (result == LC_LINE_INTERRUPTED) {
         code = LC_EXIT_INTERRUPTED;
     } else {
-        (void)lc_fail(&err, LOCI_EUNAVAILABLE, "cannot read standard input: %s", strerror(errno));
+        (void)lc_fail(&err, LOCI_EUNAVAILABLE, "cannot read stdin: %s", strerror(errno));
         code = lc_cli_report(cli, &err);
     }
     lc_arena_clear(&atomic->arena);
@@ -369,11 +368,11 @@ static int run_atomic(lc_cli *cli, loci_engine *engine, lc_line_reader *lines)
 
 /* ---- Line by line ---------------------------------------------------------------------------- */
 
-/* Beside its arguments a line has names and a time; white space may double all of it. */
+/* A line has arguments, names and a time; white space may double its size. */
 #define LINE_BYTES_MAX (2 * (size_t)LC_ARGS_BYTES_MAX + 64u * 1024)
 
 typedef struct batch_clock {
-    int64_t at_us; /* LOCI_AT_CLOCK = the system's. */
+    int64_t at_us; /* LOCI_AT_CLOCK = the system clock. */
 } batch_clock;
 
 static int64_t read_clock(void *ctx)
@@ -412,7 +411,7 @@ static int fail_input(lc_cli *cli)
 {
     loci_error err;
 
-    (void)lc_fail(&err, LOCI_EUNAVAILABLE, "cannot read standard input: %s", strerror(errno));
+    (void)lc_fail(&err, LOCI_EUNAVAILABLE, "cannot read stdin: %s", strerror(errno));
     return lc_cli_report(cli, &err);
 }
 
@@ -461,7 +460,7 @@ int lc_command_batch(lc_cli *cli, const lc_arguments *arguments)
     opening.clock_ctx = &clock;
     if (seed_text != NULL) {
         if (!lc_str_to_i64(loci_str_of(seed_text), &seed) || seed < 0)
-            return lc_cli_usage(cli, "--seed takes a whole number from 0 on, not %s", seed_text);
+            return lc_cli_usage(cli, "--seed must be an integer of 0 or more, not %s", seed_text);
         opening.flags |= LOCI_OPEN_SEEDED;
         opening.seed = (uint64_t)seed;
     }

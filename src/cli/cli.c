@@ -1,6 +1,5 @@
-/* cli.c - global options and writing. Output goes through write(2), not stdio: batch must know that
- * an answer has left the process before it waits for the next line, and a failed write must be
- * noticed. */
+/* cli.c - output goes through write(2), not stdio: batch must know that an answer has left the
+ * process before it reads the next line, and failed writes must be detected. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -19,7 +18,7 @@
 
 /* ---- Options and output ---------------------------------------------------------------------- */
 
-/* The order is that of the rows. */
+/* In the order of global_options. */
 typedef enum lc_global {
     GLOBAL_STORE,
     GLOBAL_TENANT,
@@ -38,22 +37,23 @@ typedef enum lc_global {
 static const lc_option global_options[] = {
     {.name = "store",
      .value = "STORE",
-     .help = "The store: a file (default: LOCI_STORE, else loci/loci.db in the data directory)"},
-    {.name = "tenant", .value = "NAME", .help = "Act for this tenant (LOCI_TENANT)"},
-    {.name = "user", .value = "NAME", .help = "Act for this user (LOCI_USER)"},
-    {.name = "json", .help = "Print the answer as JSON, on one line"},
+     .help = "Store: a file or postgresql://… (LOCI_STORE; default: loci/loci.db in the data "
+             "directory)"},
+    {.name = "tenant", .value = "NAME", .help = "Tenant to act for (LOCI_TENANT)"},
+    {.name = "user", .value = "NAME", .help = "User to act for (LOCI_USER; default: default)"},
+    {.name = "json", .help = "Print the answer as one line of JSON"},
     {.name = "config", .value = "FILE", .help = "Read settings from this JSON file (LOCI_CONFIG)"},
     {.name = "set", .value = "NAME=VALUE", .help = "Override a setting; may be repeated"},
     {.name = "quiet", .letter = 'q', .help = "Print answers and errors only"},
-    {.name = "verbose", .letter = 'v', .help = "Write log records to standard error"},
-    {.name = "no-color", .help = "No colours (also: NO_COLOR)"},
+    {.name = "verbose", .letter = 'v', .help = "Write log records to stderr"},
+    {.name = "no-color", .help = "Disable colours (NO_COLOR)"},
     {.name = "help", .letter = 'h', .help = "Show help for the command"},
     {.name = "version", .help = "Print the version"},
     {0},
 };
 
 _Static_assert(sizeof global_options / sizeof global_options[0] == GLOBAL_COUNT + 1,
-               "one row a global option, in order");
+               "one row per global option, in order");
 
 const lc_option *lc_cli_global_options(void)
 {
@@ -111,7 +111,7 @@ loci_status lc_cli_take_globals(lc_cli *cli, const lc_arguments *arguments, loci
     for (size_t i = 0; i < arguments->given_count; i++) {
         const lc_given *given = &arguments->given[i];
 
-        /* An operation's own parameter may have the name of a global option; it is another row. */
+        /* Compared by address: a parameter of an operation may have the name of a global option. */
         for (int which = 0; which < GLOBAL_COUNT; which++) {
             loci_status status = LOCI_OK;
 
@@ -127,7 +127,7 @@ loci_status lc_cli_take_globals(lc_cli *cli, const lc_arguments *arguments, loci
     return LOCI_OK;
 }
 
-/* An empty variable is one that is not there. */
+/* NULL if the variable is not set or empty. */
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
@@ -208,17 +208,13 @@ void lc_cli_note(lc_cli *cli, const char *format, ...)
         return;
     len = (size_t)len < sizeof text - 1 ? len : (int)sizeof text - 2;
     text[len] = '\n';
-    /* Nowhere is left to complain to when standard error is gone. */
+    /* Best effort: there is nowhere to report a failure of stderr. */
     (void)lc_cli_write(STDERR_FILENO, (loci_str){text, (size_t)len + 1});
 }
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* failures, for programs and for people. Both say the same: the code, the message and
- * the particulars. People also get what they could do next, because a bare "not found" sends them
- * to a search engine. */
-
-/* The particulars that are not said already. */
+/* Writes the members of err->data except code and message. */
 static void write_data(lc_cli *cli, lc_json_writer *out, const loci_error *err)
 {
     const lc_json *data;
@@ -260,17 +256,17 @@ static const char *hint_of(const loci_error *err)
 {
     switch (err->status) {
     case LOCI_EFORBIDDEN:
-        return "`loci doctor` shows which permission is missing.";
+        return "Run `loci doctor` to see which permission is missing.";
     case LOCI_ERESOURCE:
-        return "Nothing was lost. `loci doctor` shows how much disk is left.";
+        return "No data was lost. Run `loci doctor` to see the free disk space.";
     case LOCI_ECORRUPT:
-        return "`loci doctor` looks closer; `loci restore PATH` brings a backup back.";
+        return "Run `loci doctor` for details; `loci restore PATH` restores a backup.";
     case LOCI_ECANCELLED:
-        return "Nothing is broken; doing it again goes on or begins anew.";
+        return "The store is consistent. Run the command again to resume or restart it.";
     case LOCI_EINTERNAL:
         return "This is a bug in loci. Please report it, with the message above.";
     case LOCI_EDEADLINE:
-        return "`--set call.timeout_ms=60000` gives it more time.";
+        return "Increase the timeout with `--set call.timeout_ms=60000`.";
     default:
         return NULL;
     }
@@ -313,9 +309,9 @@ static void say(lc_cli *cli, const loci_error *err, const char *hint)
         if (hint != NULL && !cli->globals.is_quiet)
             append_hint(cli, &text, hint);
     }
-    /* Answers come before complaints where both go to one terminal. */
+    /* Answers first, where both streams go to one terminal. */
     (void)lc_cli_flush(cli);
-    /* Nowhere is left to complain to when standard error is gone. */
+    /* Best effort: there is nowhere to report a failure of stderr. */
     (void)lc_cli_write(STDERR_FILENO, lc_buf_str(&text));
     lc_buf_clear(&text);
 }
@@ -331,9 +327,9 @@ int lc_cli_report_usage(lc_cli *cli, const loci_error *err)
     char hint[128];
 
     if (cli->help_name != NULL)
-        (void)snprintf(hint, sizeof hint, "`loci help %s` says more.", cli->help_name);
+        (void)snprintf(hint, sizeof hint, "See `loci help %s`.", cli->help_name);
     else
-        (void)snprintf(hint, sizeof hint, "`loci help` lists what there is.");
+        (void)snprintf(hint, sizeof hint, "See `loci help` for the list of commands.");
     say(cli, err, hint);
     return LC_EXIT_USAGE;
 }
@@ -353,9 +349,8 @@ int lc_cli_usage(lc_cli *cli, const char *format, ...)
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-/* the mutable globals of the program: a signal handler has no other way to tell. */
-
-/* Ints that are read and written atomically: a signal arrives on any thread, and workers look. */
+/* The only mutable globals of the program: a signal handler has no other way to report. They are
+ * read and written atomically, because a signal may arrive on any thread. */
 static volatile int interrupted;
 static volatile int wake_fd = -1;
 
@@ -372,7 +367,7 @@ static void on_signal(int signal_number)
     if (__atomic_exchange_n(&interrupted, 1, __ATOMIC_SEQ_CST) != 0)
         _exit(128 + signal_number);
     if (get(&wake_fd) >= 0 && write(get(&wake_fd), &one, sizeof one) < 0)
-        errno = error_before; /* Full, so it is readable already. */
+        errno = error_before; /* The counter is full: it is readable already. */
     errno = error_before;
 }
 
@@ -383,8 +378,8 @@ void lc_interrupt_install(void)
     memset(&action, 0, sizeof action);
     action.sa_handler = on_signal;
     (void)sigemptyset(&action.sa_mask);
-    /* Without SA_RESTART: a read that waits for the next line must notice. These cannot fail: the
-     * signals exist and the handler is valid. */
+    /* Without SA_RESTART: a read that waits for the next line must be interrupted. These calls
+     * cannot fail: the signals exist and the handler is valid. */
     (void)sigaction(SIGINT, &action, NULL);
     (void)sigaction(SIGTERM, &action, NULL);
     action.sa_handler = SIG_IGN;
@@ -403,7 +398,7 @@ int lc_interrupt_fd(void)
     if (get(&wake_fd) >= 0 && get(&interrupted) != 0) {
         static const uint64_t one = 1;
 
-        /* The signal may have come before there was a descriptor to write to. */
+        /* The signal may have arrived before the descriptor was opened. */
         (void)!write(get(&wake_fd), &one, sizeof one);
     }
     return get(&wake_fd);

@@ -1,3 +1,10 @@
+/* command.c - the table of commands, and running operations as commands.
+ *
+ *     loci backup FILE           a row of the table that is short for an operation (store.backup)
+ *     loci jobs get ID           a row that is short for a noun (job)
+ *     loci fact write city Oslo  noun and verb of an operation (fact.write)
+ *     loci fact.write …          the operation's own name
+ */
 #include "cli/command.h"
 
 #include <unistd.h>
@@ -12,81 +19,86 @@
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-/* every command that is not an operation. Those of one group stand together. */
-
-#define START "Start here"
+/* Commands of one group are neighbours: help prints them in this order. */
+#define START "Getting started"
+#define LOOK "Inspect"
 #define PROGRAMS "For programs"
-#define LOOK "Look"
-#define UPKEEP "Upkeep"
-#define SHELL "Shell and documents"
+#define UPKEEP "Maintenance"
+#define SHELL "Shell and documentation"
 
 static const lc_option batch_options[] = {
-    {.name = "atomic", .help = "All lines are one transaction: all of them happen, or none"},
+    {.name = "atomic", .help = "Run all lines in one transaction: all of them succeed, or none"},
     {.name = "seed",
      .value = "N",
-     .help = "Fix everything random but secrets; with `at` on the first line runs repeat exactly"},
+     .help = "Seed of all random values except secrets; with `at` on the first line, runs are "
+             "reproducible"},
     {0},
 };
 
 static const lc_option events_options[] = {
     {.name = "follow", .letter = 'f', .help = "Wait for new events and print them as they happen"},
-    {.name = "after", .value = "SEQ", .help = "Only events after this seq; 0 = from the first"},
+    {.name = "after", .value = "SEQ", .help = "Only events after this seq (0: all events)"},
     {.name = "type", .value = "TYPE,...", .help = "Only events of these types"},
-    {.name = "all-users", .help = "With -f: events of every user, from now on"},
+    {.name = "all-users", .help = "With -f: new events of all users"},
     {0},
 };
 
 static const lc_option serve_options[] = {
     {.name = "listen",
      .value = "ADDR:PORT",
-     .help = "Where to listen (LOCI_LISTEN; default 127.0.0.1:7077); port 0 takes a free one"},
+     .help = "Address to listen on (LOCI_LISTEN; default 127.0.0.1:7077); port 0: any free port"},
     {.name = "socket",
      .value = "PATH",
-     .help = "A Unix socket beside it (LOCI_SOCKET; default: in your runtime directory)"},
-    {.name = "no-socket", .help = "No Unix socket"},
+     .help = "Path of the Unix socket (LOCI_SOCKET; default: in your runtime directory)"},
+    {.name = "no-socket", .help = "Do not open a Unix socket"},
     {.name = "host",
      .value = "NAME",
-     .help = "A name by which clients reach it, beside the address; may be repeated"},
+     .help = "Additional host name that clients use; may be repeated"},
     {.name = "token-file",
      .value = "PATH",
-     .help = "Make a token for administrators and keep it there, unless the file exists"},
+     .help = "Create an administrator token and write it to this file, unless the file exists"},
     {0},
 };
 
 static const lc_option migrate_options[] = {
-    {.name = "from", .value = "STORE", .help = "A file or postgresql://…, which must exist"},
-    {.name = "to", .value = "STORE", .help = "The same; made when it is missing"},
+    {.name = "from", .value = "STORE", .help = "Source: a file or postgresql://…; must exist"},
+    {.name = "to",
+     .value = "STORE",
+     .help = "Destination: a file or postgresql://…; created if missing"},
     {0},
 };
 
 static const lc_option reference_options[] = {
-    {.name = "markdown", .help = "docs/reference.md"},
-    {.name = "man", .help = "The man page, loci(1)"},
-    {.name = "openapi", .help = "The HTTP API as an OpenAPI document"},
+    {.name = "markdown", .help = "Print docs/reference.md"},
+    {.name = "man", .help = "Print the man page, loci(1)"},
+    {.name = "openapi", .help = "Print the OpenAPI document of the HTTP API"},
     {0},
 };
 
 static const lc_option doctor_options[] = {
     {.name = "url",
      .value = "URL",
-     .help = "Check a running daemon instead: http://127.0.0.1:7077 or unix:PATH"},
-    {.name = "token-file", .value = "PATH", .help = "With --url: the token to call it with"},
+     .help = "Check a running daemon instead of the store: http://127.0.0.1:7077 or unix:PATH"},
+    {.name = "token-file", .value = "PATH", .help = "With --url: file with the token to send"},
     {0},
 };
 
 static const lc_command table[] = {
     {.name = "init",
      .usage = "",
-     .help = "Make a store and say what to do next",
-     .details = "Without --store it is made in your data directory. Doing it twice is harmless.",
+     .help = "Create a store and suggest next steps",
+     .details =
+         "Without --store, the store is created in your data directory. An existing store is left\n"
+         "unchanged.",
      .examples = "loci init\nloci init --store ./agent.db",
      .group = START,
      .run = lc_command_init},
     {.name = "doctor",
      .usage = "[--url URL [--token-file PATH]]",
      .help = "Check the store, the disk, the clock and the settings",
-     .details = "Every line says what was looked at and, when something is wrong, what to do.\n"
-                "Exits with 1 when anything is wrong.",
+     .details =
+         "Prints one line per check and, if a check fails, what to do about it. Exits with 1 if\n"
+         "any check fails.",
      .options = doctor_options,
      .examples = "loci doctor\nloci doctor --json\n"
                  "loci doctor --url http://127.0.0.1:7077 --token-file admin.token",
@@ -94,22 +106,22 @@ static const lc_command table[] = {
      .run = lc_command_doctor},
     {.name = "help",
      .usage = "[COMMAND | NOUN [VERB]]",
-     .help = "Explain a command or an operation",
+     .help = "Show help for a command or an operation",
      .examples = "loci help batch\nloci help fact\nloci help fact write",
      .group = START,
      .words_max = 2,
      .run = lc_command_help},
     {.name = "status",
      .usage = "",
-     .help = "Show what the store holds",
+     .help = "Show the size and state of the store",
      .group = LOOK,
      .operation = "store.status"},
     {.name = "events",
      .usage = "[-f] [--after SEQ] [--type TYPE,...]",
-     .help = "Show a user's events, or follow them",
+     .help = "Print the events of a user, or follow them",
      .details =
-         "Events are those of --user, the user called default without it. Following sees what\n"
-         "other processes write, too. Ctrl-C ends it.",
+         "Prints the events of --user (default: the user \"default\"). With -f, events written by\n"
+         "other processes appear too; stop with Ctrl-C.",
      .options = events_options,
      .examples = "loci events --after 100\nloci events -f --user ada\n"
                  "loci events -f --json | jq .type",
@@ -117,16 +129,16 @@ static const lc_command table[] = {
      .run = lc_command_events},
     {.name = "jobs",
      .usage = "[list | get ID | cancel ID]",
-     .help = "Show and cancel background work",
+     .help = "List and cancel background jobs",
      .examples = "loci jobs\nloci jobs list --status failed\nloci jobs cancel job_01…",
      .group = LOOK,
      .words = "list|get|cancel",
      .noun = "job"},
     {.name = "config",
      .usage = "[list | get NAME | set NAME VALUE | unset NAME]",
-     .help = "Show and change settings",
-     .details = "Who wins: default, then --config FILE, then what `config set` stored, then the\n"
-                "environment (LOCI_CALL_TIMEOUT_MS for call.timeout_ms), then --set NAME=VALUE.",
+     .help = "List and change settings",
+     .details = "Precedence, lowest first: default, --config FILE, value stored by `config set`,\n"
+                "environment (LOCI_CALL_TIMEOUT_MS for call.timeout_ms), --set NAME=VALUE.",
      .examples = "loci config\nloci config get call.timeout_ms\n"
                  "loci config set call.timeout_ms 5000\nloci config unset call.timeout_ms",
      .group = LOOK,
@@ -136,9 +148,9 @@ static const lc_command table[] = {
      .usage = "OP [JSON|-]",
      .help = "Run one operation with JSON arguments",
      .details =
-         "Prints one JSON object and exits with 0. On an error prints\n"
-         "{\"error\":{\"code\":…,\"message\":…}} to standard error and exits with 1, or with 2\n"
-         "when the command was not understood. `-` reads the arguments from standard input.",
+         "Prints one JSON object and exits with 0. On an error, prints\n"
+         "{\"error\":{\"code\":…,\"message\":…}} to stderr and exits with 1, or with 2 if the\n"
+         "command line is wrong. `-` reads the arguments from stdin.",
      .examples = "loci call fact.write '{\"key\":\"city\",\"value\":\"Oslo\"}'\n"
                  "echo '{\"key\":\"city\"}' | loci call fact.current -",
      .group = PROGRAMS,
@@ -147,11 +159,11 @@ static const lc_command table[] = {
      .run = lc_command_call},
     {.name = "batch",
      .usage = "[--atomic] [--seed N]",
-     .help = "Run a call a line from standard input, an answer a line",
+     .help = "Read one call per line from stdin, write one answer per line",
      .details =
-         "A line is {\"op\":…, \"args\":{…}, \"at\":\"RFC 3339\"?}; its answer {\"ok\":…} or\n"
-         "{\"error\":…}. Answers are durable and written before the next line is awaited.\n"
-         "`at` sets the clock from that line on. Errors do not end it.",
+         "A call is {\"op\":…, \"args\":{…}, \"at\":\"RFC 3339\"?}, its answer {\"ok\":…} or\n"
+         "{\"error\":…}. Each answer is durable and written before the next line is read. `at`\n"
+         "sets the clock for this line and all following lines. Errors do not stop the batch.",
      .options = batch_options,
      .examples = "loci batch < calls.jsonl\nloci batch --atomic --store ./agent.db < calls.jsonl",
      .group = PROGRAMS,
@@ -159,12 +171,12 @@ static const lc_command table[] = {
      .run = lc_command_batch},
     {.name = "serve",
      .usage = "[--listen ADDR:PORT] [--token-file PATH]",
-     .help = "Run the daemon: HTTP, events and metrics on the store",
+     .help = "Run the daemon: HTTP API, event streams and metrics",
      .details =
-         "Listens on this machine only unless --listen says otherwise, and then wants a token:\n"
-         "loci token create. Your own programs need none on the Unix socket. SIGTERM and Ctrl-C\n"
-         "let accepted requests end; a second one ends it at once. Records of requests go to\n"
-         "standard error, on a terminal only with --verbose.",
+         "Listens on the loopback address by default. Clients over TCP need a token (loci token\n"
+         "create); your own programs need none on the Unix socket. On SIGTERM or Ctrl-C the\n"
+         "daemon finishes accepted requests and exits; a second signal stops it at once. Log\n"
+         "records go to stderr, on a terminal only with --verbose.",
      .options = serve_options,
      .examples = "loci serve --token-file admin.token\n"
                  "loci serve --listen 0.0.0.0:7077 --host loci.example.com\n"
@@ -173,61 +185,63 @@ static const lc_command table[] = {
      .run = lc_command_serve},
     {.name = "backup",
      .usage = "PATH [--force]",
-     .help = "Copy the store to a file while it is in use",
+     .help = "Copy the store to a file, also while it is in use",
      .examples = "loci backup ~/loci-backup.db",
      .group = UPKEEP,
      .operation = "store.backup"},
     {.name = "restore",
      .usage = "PATH",
-     .help = "Replace the store's content by that of a backup",
+     .help = "Replace the content of the store with a backup",
      .examples = "loci restore ~/loci-backup.db",
      .group = UPKEEP,
      .operation = "store.restore"},
     {.name = "export",
      .usage = "[PATH|-] [--force]",
-     .help = "Write everything as lines of JSON",
-     .details = "Without PATH, or with `-`, the lines go to standard output.",
+     .help = "Write all events and settings as JSON lines",
+     .details = "Without PATH, or with `-`, the lines go to stdout.",
      .examples = "loci export loci.jsonl\nloci export - | gzip > loci.jsonl.gz",
      .group = UPKEEP,
      .operation = "store.export"},
     {.name = "import",
      .usage = "PATH|-",
-     .help = "Read what export wrote",
-     .details = "`-` reads standard input. Doing it again after an interruption does the rest.",
+     .help = "Import a file written by export",
+     .details = "`-` reads stdin. After an interruption, run it again to resume.",
      .examples = "loci import loci.jsonl --store ./new.db",
      .group = UPKEEP,
      .operation = "store.import"},
     {.name = "migrate",
      .usage = "--from STORE --to STORE",
-     .help = "Move everything into another store, a file or a PostgreSQL server",
-     .details = "The new store is verified and compared with the old one, which is left as it is. "
-                "Doing it again does the rest. Tokens, jobs and stored answers stay behind.",
+     .help = "Copy a store into another one: a file or a PostgreSQL database",
+     .details =
+         "The destination is verified and compared with the source, which is not changed. After\n"
+         "an interruption, run it again to resume. Tokens, jobs and idempotency records are\n"
+         "not copied.",
      .options = migrate_options,
      .examples = "loci migrate --from loci.db --to postgresql://loci@db.example.com/loci",
      .group = UPKEEP,
      .run = lc_command_migrate},
     {.name = "verify",
      .usage = "",
-     .help = "Check that the log and everything made from it agree",
+     .help = "Check that the event log and all tables derived from it agree",
      .group = UPKEEP,
      .operation = "store.verify"},
     {.name = "rebuild",
      .usage = "",
-     .help = "Make everything again from the log",
+     .help = "Rebuild all derived tables from the event log",
      .group = UPKEEP,
      .operation = "store.rebuild"},
     {.name = "completion",
      .usage = "bash|zsh",
      .help = "Print a completion script for your shell",
-     .details = "bash: put  source <(loci completion bash)  into ~/.bashrc\n"
-                "zsh:  put  source <(loci completion zsh)   into ~/.zshrc, after compinit",
+     .details = "bash: add  source <(loci completion bash)  to ~/.bashrc\n"
+                "zsh:  add  source <(loci completion zsh)   to ~/.zshrc, after compinit",
      .group = SHELL,
      .words = "bash|zsh",
      .words_max = 1,
      .run = lc_command_completion},
     {.name = "reference",
      .usage = "--markdown | --man | --openapi",
-     .help = "Print the reference of all operations",
+     .help = "Print the reference documentation",
      .options = reference_options,
      .examples = "loci reference --man | man -l -",
      .group = SHELL,
@@ -262,7 +276,7 @@ loci_str lc_verb_of(const lc_op *op)
 {
     loci_str verb;
 
-    (void)lc_str_split(loci_str_of(op->name), '.', &verb); /* The noun is not asked for. */
+    (void)lc_str_split(loci_str_of(op->name), '.', &verb); /* Only the verb is needed. */
     return verb;
 }
 
@@ -272,7 +286,7 @@ const lc_op *lc_noun_verb_find(loci_str noun, loci_str verb)
         const lc_op *op = lc_op_at(i);
         loci_str own = lc_verb_of(op);
 
-        /* A verb of two words is typed with a dash. */
+        /* "set_status" may be typed as "set-status". */
         if (lc_str_eq(lc_noun_of(op), noun) && own.ptr != NULL &&
             lc_arguments_name_is(verb, own.ptr))
             return op;
@@ -298,10 +312,10 @@ static int fail_verb(lc_cli *cli, loci_str noun, loci_str verb)
             lc_nearest_offer(&nearest, lc_verb_of(lc_op_at(i)));
     }
     if (nearest.best.ptr != NULL)
-        return lc_cli_usage(cli, "%.*s has no \"%.*s\"; did you mean `loci %.*s %.*s`?",
+        return lc_cli_usage(cli, "%.*s has no verb \"%.*s\"; did you mean `loci %.*s %.*s`?",
                             LC_STR_ARG(noun), LC_STR_ARG(verb), LC_STR_ARG(noun),
                             LC_STR_ARG(nearest.best));
-    return lc_cli_usage(cli, "%.*s has no \"%.*s\"", LC_STR_ARG(noun), LC_STR_ARG(verb));
+    return lc_cli_usage(cli, "%.*s has no verb \"%.*s\"", LC_STR_ARG(noun), LC_STR_ARG(verb));
 }
 
 static int run_parsed(lc_cli *cli, const lc_op *op, const lc_arguments *arguments)
@@ -316,7 +330,7 @@ static int run_parsed(lc_cli *cli, const lc_op *op, const lc_arguments *argument
     status = lc_parameters_write(cli, op, arguments, &args, &err);
     if (status == LOCI_OK) {
         operation.args = lc_buf_str(&args);
-        /* Who only looks should hear that there is nothing, not make it. */
+        /* A read of a missing store is an error; only writes create it. */
         operation.needs_store = (op->flags & LC_OP_MUTATES) == 0;
         code = lc_operation_run(cli, &operation);
     } else {
@@ -326,7 +340,8 @@ static int run_parsed(lc_cli *cli, const lc_op *op, const lc_arguments *argument
     return code;
 }
 
-int lc_noun_verb_run_operation(lc_cli *cli, const lc_op *op, char *const *items, size_t count)
+/* Runs `op` with the words and options in `items`. */
+static int run_op(lc_cli *cli, const lc_op *op, char *const *items, size_t count)
 {
     lc_argument_line line = {.items = items, .count = count};
     lc_arguments arguments;
@@ -358,9 +373,9 @@ int lc_noun_verb_run(lc_cli *cli, char *const *items, size_t count)
     loci_error err;
 
     if (op != NULL)
-        return lc_noun_verb_run_operation(cli, op, items + 1, count - 1);
+        return run_op(cli, op, items + 1, count - 1);
 
-    /* Global options may stand between noun and verb. */
+    /* Global options may be between noun and verb. */
     cli->help_name = items[0];
     line.items = items + 1;
     line.count = count - 1;
@@ -378,25 +393,22 @@ int lc_noun_verb_run(lc_cli *cli, char *const *items, size_t count)
     op = lc_noun_verb_find(noun, loci_str_of(items[0]));
     if (op == NULL)
         return fail_verb(cli, noun, loci_str_of(items[0]));
-    return lc_noun_verb_run_operation(cli, op, items + 1, line.count - arguments.used_count - 1);
+    return run_op(cli, op, items + 1, line.count - arguments.used_count - 1);
 }
 
 /* ---- Short forms ----------------------------------------------------------------------------- */
 
-/* commands that are operations under a shorter name: `loci backup FILE` is
- * `loci store backup FILE`, `loci jobs` is `loci job list`. */
-
-static int run_operation(lc_cli *cli, const char *name, char *const *items, size_t count)
+static int run_named(lc_cli *cli, const char *name, char *const *items, size_t count)
 {
     const lc_op *op;
     loci_error err;
 
     if (lc_op_load(loci_str_of(name), &op, &err) != LOCI_OK)
         return lc_cli_report(cli, &err);
-    return lc_noun_verb_run_operation(cli, op, items, count);
+    return run_op(cli, op, items, count);
 }
 
-/* `config unset NAME` is `config set NAME null`: settings are never null, so null can mean none. */
+/* `config unset NAME` is `config set NAME null`: null is not a valid value of any setting. */
 static int run_unset(lc_cli *cli, char *const *items, size_t count)
 {
     char **all = lc_arena_zalloc_array(cli->arena, count + 1, sizeof *all);
@@ -408,10 +420,10 @@ static int run_unset(lc_cli *cli, char *const *items, size_t count)
         return lc_cli_report(cli, &err);
     }
     if (count == 0)
-        return lc_cli_usage(cli, "unset needs the name of a setting: loci config unset NAME");
+        return lc_cli_usage(cli, "the name of the setting is missing: loci config unset NAME");
     memcpy(all, items, count * sizeof *all);
     all[count] = (char *)null_word.ptr; /* Ours; argv is not const. */
-    return run_operation(cli, "config.set", all, count + 1);
+    return run_named(cli, "config.set", all, count + 1);
 }
 
 static int run_noun(lc_cli *cli, const lc_command *command, char *const *items, size_t count)
@@ -424,13 +436,12 @@ static int run_noun(lc_cli *cli, const lc_command *command, char *const *items, 
         return run_unset(cli, items + 1, count - 1);
     op = lc_noun_verb_find(loci_str_of(command->noun), has_verb ? word : LC_STR("list"));
     if (op == NULL)
-        return lc_cli_usage(cli, "%s has no \"%.*s\": loci %s %s", command->name, LC_STR_ARG(word),
-                            command->name, command->usage);
-    return lc_noun_verb_run_operation(cli, op, has_verb ? items + 1 : items,
-                                      has_verb ? count - 1 : count);
+        return lc_cli_usage(cli, "%s has no verb \"%.*s\": loci %s %s", command->name,
+                            LC_STR_ARG(word), command->name, command->usage);
+    return run_op(cli, op, has_verb ? items + 1 : items, has_verb ? count - 1 : count);
 }
 
-/* Help is about the name that was typed, not about what it is short for. */
+/* Show help for the name that was typed, not for the operation that it is short for. */
 static bool asks_for_help(const lc_command *command, char *const *items, size_t count)
 {
     for (size_t i = 0; i < count && strcmp(items[i], "--") != 0; i++) {
@@ -451,14 +462,14 @@ static size_t find_dash(char *const *items, size_t count)
     return at;
 }
 
-/* `export -` is an export without a file: its lines go to standard output. */
+/* `export -` is an export without a path: the lines go to stdout. */
 static int run_export(lc_cli *cli, char **items, size_t count)
 {
     size_t dash = find_dash(items, count);
 
     if (dash < count)
         memmove(items + dash, items + dash + 1, (--count - dash) * sizeof *items);
-    return run_operation(cli, "store.export", items, count);
+    return run_named(cli, "store.export", items, count);
 }
 
 static int run_import(lc_cli *cli, char **items, size_t count)
@@ -468,11 +479,11 @@ static int run_import(lc_cli *cli, char **items, size_t count)
     int code;
 
     if (dash == count)
-        return run_operation(cli, "store.import", items, count);
-    if (lc_transfer_spool(cli, &items[dash], &err) != LOCI_OK)
+        return run_named(cli, "store.import", items, count);
+    if (lc_input_spool(cli, &items[dash], &err) != LOCI_OK)
         return lc_cli_report(cli, &err);
-    code = run_operation(cli, "store.import", items, count);
-    (void)unlink(items[dash]); /* Best effort: it is in a directory for such files. */
+    code = run_named(cli, "store.import", items, count);
+    (void)unlink(items[dash]); /* Best effort: it is in the directory for temporary files. */
     return code;
 }
 
@@ -498,6 +509,6 @@ int lc_command_run_short(lc_cli *cli, const lc_command *command, char *const *it
     if (strcmp(command->name, "import") == 0)
         return run_import(cli, all, count);
     if (command->operation != NULL)
-        return run_operation(cli, command->operation, items, count);
+        return run_named(cli, command->operation, items, count);
     return run_noun(cli, command, items, count);
 }

@@ -1,7 +1,8 @@
-/* command.h - the commands of the program that are not operations, as one table.
+/* command.h - the table of commands, and operations as commands.
  *
- * Dispatch, help, completion and the man page are made from it. A word that is no command is the
- * noun of an operation (noun_verb.h). */
+ * Dispatch, help, completion scripts and the man page are made from the table. A first word that is
+ * not in it is the noun of an operation: `loci fact write city Oslo` runs fact.write.
+ */
 #ifndef LC_CLI_COMMAND_H
 #define LC_CLI_COMMAND_H
 
@@ -10,17 +11,17 @@
 
 typedef struct lc_command {
     const char *name;
-    const char *usage;        /* What follows the name: "OP [JSON|-]"; "" = nothing. */
+    const char *usage;        /* Arguments, for help: "OP [JSON|-]"; "" = none. */
     const char *help;         /* One line, no full stop. */
     const char *details;      /* Paragraphs, or NULL. */
     const lc_option *options; /* Its own; NULL = none. */
     const char *examples;     /* Lines, or NULL. */
     const char *group;        /* Heading in the list of commands. */
-    const char *words;        /* What its first word may be, "list|get|set"; NULL = free. */
-    size_t words_max;         /* More words are wrong usage. */
-    bool has_json_errors;     /* Errors are for programs, also without --json. */
-    const char *operation;    /* A short form of this operation, options and all; or NULL. */
-    const char *noun;         /* A short form of this noun, its verb `list` unless said; or NULL. */
+    const char *words;        /* Allowed first words, "list|get|set"; NULL = any. */
+    size_t words_max;         /* Maximum number of words. */
+    bool has_json_errors;     /* Errors are JSON even without --json. */
+    const char *operation;    /* This command is short for this operation; or NULL. */
+    const char *noun;         /* Short for this noun; default verb: list. Or NULL. */
     int (*run)(lc_cli *cli, const lc_arguments *arguments); /* NULL for short forms. */
 } lc_command;
 
@@ -28,10 +29,10 @@ typedef struct lc_command {
 const lc_command *lc_command_table(void);
 const lc_command *lc_command_find(loci_str name);
 
-/* Runs a short form with what follows its name. */
+/* Runs a command that is short for an operation or a noun. `items` follow its name. */
 int lc_command_run_short(lc_cli *cli, const lc_command *command, char *const *items, size_t count);
 
-/* Each in its own file. */
+/* The commands. */
 int lc_command_batch(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_call(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_completion(lc_cli *cli, const lc_arguments *arguments);
@@ -45,14 +46,10 @@ int lc_command_serve(lc_cli *cli, const lc_arguments *arguments);
 
 /* ---- Operations as commands ------------------------------------------------------------------ */
 
-/* operations as commands: `loci fact write city Oslo` is fact.write. */
-
-/* Whether some operation has this noun, or is called that. */
+/* Whether `word` is a noun or the name of an operation. */
 bool lc_noun_verb_is_known(loci_str word);
-/* Runs what `items` say; the first is known. Returns the exit code. */
+/* Runs "NOUN VERB …"; the noun must be known. Returns the exit code. */
 int lc_noun_verb_run(lc_cli *cli, char *const *items, size_t count);
-/* Runs `op` with the words and options that follow it. */
-int lc_noun_verb_run_operation(lc_cli *cli, const lc_op *op, char *const *items, size_t count);
 
 /* The operation "noun.verb", or NULL. */
 const lc_op *lc_noun_verb_find(loci_str noun, loci_str verb);

@@ -1,3 +1,5 @@
+/* doctor.c - `loci doctor`: checks the environment and the store, or with --url a daemon. It
+ * changes nothing: repairing a damaged store could make it worse. */
 #include "cli/command.h"
 
 #include <errno.h>
@@ -23,14 +25,14 @@
 
 typedef enum lc_finding_kind {
     LC_FINDING_GOOD,
-    LC_FINDING_NOTE, /* Worth knowing; nothing is wrong. */
+    LC_FINDING_NOTE, /* Worth knowing; not a failure. */
     LC_FINDING_BAD
 } lc_finding_kind;
 
 typedef struct lc_finding {
     lc_finding_kind kind;
     const char *name;   /* "disk" */
-    const char *detail; /* What was seen. */
+    const char *detail; /* The result. */
     const char *advice; /* What to do, or NULL. */
 } lc_finding;
 
@@ -119,17 +121,15 @@ static void print_findings(lc_doctor *doctor)
         print_finding(cli, &doctor->findings[i]);
     lc_buf_append_byte(&cli->out, '\n');
     if (doctor->is_any_bad)
-        lc_cli_print_styled(cli, LC_STYLE_BAD, "Something is wrong: see the lines marked ✗.\n");
+        lc_cli_print_styled(cli, LC_STYLE_BAD, "Some checks failed: see the lines marked ✗.\n");
     else
-        lc_cli_print_styled(cli, LC_STYLE_GOOD, "All is well.\n");
+        lc_cli_print_styled(cli, LC_STYLE_GOOD, "All checks passed.\n");
 }
 
 /* ---- The environment ------------------------------------------------------------------------- */
 
-/* what can be seen without opening the store. */
-
-#define DISK_BAD_BYTES (INT64_C(64) << 20)  /* A rebuild or a checkpoint may need that at once. */
-#define DISK_LOW_BYTES (INT64_C(512) << 20) /* Time to look around. */
+#define DISK_BAD_BYTES (INT64_C(64) << 20)     /* A rebuild or a checkpoint may need this much. */
+#define DISK_LOW_BYTES (INT64_C(512) << 20)    /* Low: a warning. */
 #define CLOCK_MIN_US INT64_C(1735689600000000) /* 2025-01-01: before loci existed. */
 #define CLOCK_MAX_US INT64_C(4102444800000000) /* 2100-01-01 */
 
@@ -141,12 +141,12 @@ static void look_at_directory(lc_doctor *doctor, const lc_store_path *path)
 
     if (stat(directory, &info) != 0 && errno == ENOENT) {
         finding.kind = path->is_default ? LC_FINDING_NOTE : LC_FINDING_BAD;
-        finding.advice = path->is_default ? "`loci init` makes it"
-                                          : "Make it, or choose another --store";
+        finding.advice = path->is_default ? "Run `loci init` to create it"
+                                          : "Create it, or choose another --store";
         add_finding(doctor, &finding, "%s does not exist", directory);
     } else if (access(directory, W_OK | X_OK) != 0) {
         finding.kind = LC_FINDING_BAD;
-        finding.advice = "Make it writable for you: SQLite keeps its journal beside the store";
+        finding.advice = "Make it writable: SQLite writes its journal next to the store";
         add_finding(doctor, &finding, "%s: %s", directory, strerror(errno));
     } else {
         add_finding(doctor, &finding, "%s is writable", directory);
@@ -159,7 +159,7 @@ static void look_at_file(lc_doctor *doctor, const lc_store_path *path)
     lc_finding finding = {.name = "permission"};
 
     if (stat(path->text, &info) != 0)
-        return; /* look_inside says that there is none. */
+        return; /* look_inside() reports that it is missing. */
     if (!S_ISREG(info.st_mode)) {
         finding.kind = LC_FINDING_BAD;
         finding.advice = "Choose a file with --store";
@@ -170,14 +170,14 @@ static void look_at_file(lc_doctor *doctor, const lc_store_path *path)
         add_finding(doctor, &finding, "%s: %s", path->text, strerror(errno));
     } else if ((info.st_mode & S_IROTH) != 0) {
         finding.kind = LC_FINDING_NOTE;
-        finding.advice = "`chmod o= FILE` if what it knows is nobody else's business";
-        add_finding(doctor, &finding, "everybody on this machine may read the store");
+        finding.advice = "Run `chmod o= FILE` if other users must not read it";
+        add_finding(doctor, &finding, "all users of this machine can read the store");
     } else {
-        add_finding(doctor, &finding, "you may read and write the store");
+        add_finding(doctor, &finding, "the store is readable and writable");
     }
 }
 
-/* The nearest directory above that exists: the one that will be written to. */
+/* Of the nearest existing directory: the store will be created below it. */
 static void look_at_disk(lc_doctor *doctor, const lc_store_path *path)
 {
     const char *directory = lc_store_path_directory(doctor->cli, path->text);
@@ -192,9 +192,9 @@ static void look_at_disk(lc_doctor *doctor, const lc_store_path *path)
     }
     free_bytes = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
     if (free_bytes < DISK_BAD_BYTES)
-        finding = (lc_finding){LC_FINDING_BAD, "disk", NULL, "Make room, or move the store"};
+        finding = (lc_finding){LC_FINDING_BAD, "disk", NULL, "Free some space, or move the store"};
     else if (free_bytes < DISK_LOW_BYTES)
-        finding = (lc_finding){LC_FINDING_NOTE, "disk", NULL, "Make room before it is too late"};
+        finding = (lc_finding){LC_FINDING_NOTE, "disk", NULL, "Free some space soon"};
     add_finding(doctor, &finding, "%lld MB free", (long long)(free_bytes >> 20));
 }
 
@@ -207,7 +207,7 @@ static void look_at_clock(lc_doctor *doctor)
 
     if (now_us < CLOCK_MIN_US || now_us > CLOCK_MAX_US) {
         finding.kind = LC_FINDING_BAD;
-        finding.advice = "Set the clock: facts carry the time at which they were said";
+        finding.advice = "Set the clock: facts are recorded with the time";
     }
     add_finding(doctor, &finding, "%.*s", len, text);
 }
@@ -230,7 +230,7 @@ static bool is_variable(loci_str name)
     return false;
 }
 
-/* The variable of ours that is nearest to `name`, in the arena, or NULL. */
+/* The variable with the most similar name, in cli->arena, or NULL. */
 static const char *nearest_variable(lc_cli *cli, loci_str name)
 {
     lc_nearest nearest = lc_nearest_to(name);
@@ -243,13 +243,13 @@ static const char *nearest_variable(lc_cli *cli, loci_str name)
     return nearest.best.ptr;
 }
 
-/* A variable that looks like ours and is none is a slip that nothing else would notice. */
+/* A misspelled variable has no effect, and nothing else would report it. */
 static void look_at_variables(lc_doctor *doctor)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
         loci_str value;
         loci_str name = lc_str_split(loci_str_of(*entry), '=', &value);
-        lc_finding finding = {LC_FINDING_NOTE, "environment", NULL, "It does nothing: unset it"};
+        lc_finding finding = {LC_FINDING_NOTE, "environment", NULL, "It has no effect: unset it"};
         const char *nearest;
         char advice[160];
 
@@ -257,10 +257,10 @@ static void look_at_variables(lc_doctor *doctor)
             continue;
         nearest = nearest_variable(doctor->cli, name);
         if (nearest != NULL) {
-            (void)snprintf(advice, sizeof advice, "It does nothing: did you mean %s?", nearest);
+            (void)snprintf(advice, sizeof advice, "It has no effect: did you mean %s?", nearest);
             finding.advice = advice;
         }
-        add_finding(doctor, &finding, "%.*s is no variable of loci's", LC_STR_ARG(name));
+        add_finding(doctor, &finding, "%.*s is not a variable of loci", LC_STR_ARG(name));
     }
 }
 
@@ -285,27 +285,24 @@ static void look_outside(lc_doctor *doctor)
 
 /* ---- The store ------------------------------------------------------------------------------- */
 
-/* the store opened and looked through. What cannot be opened is explained, not
- * repaired: a doctor that writes could make it worse. */
-
 static const char *advice_for(const loci_error *err)
 {
     switch (err->status) {
     case LOCI_ENOTFOUND:
-        return "`loci init` makes it";
+        return "Run `loci init` to create it";
     case LOCI_EINVAL:
-        return "Correct the setting; `loci help config` says where they come from";
+        return "Correct the setting; `loci help config` lists the sources of settings";
     case LOCI_EFORBIDDEN:
         return "Give yourself read and write permission for the file and its directory";
     case LOCI_ECORRUPT:
-        return "Choose another file with --store, or bring a backup back: `loci restore PATH`";
+        return "Choose another file with --store, or restore a backup: `loci restore PATH`";
     case LOCI_EUNSUPPORTED:
         return "Install a newer loci";
     case LOCI_ERESOURCE:
-        return "Make room on the disk";
+        return "Free some disk space";
     case LOCI_EUNAVAILABLE:
     case LOCI_EDEADLINE:
-        return "Another process is busy with it; try again";
+        return "Another process is using it; try again";
     default:
         return NULL;
     }
@@ -369,15 +366,16 @@ static void look_at_content(lc_doctor *doctor, loci_engine *engine)
     loci_error err;
 
     if (lc_operation_call(doctor->cli, engine, &operation, &answer, &err) != LOCI_OK) {
-        lc_finding finding = {LC_FINDING_BAD, "content", NULL,
-                              "`loci verify` lists the problems; `loci rebuild` makes everything "
-                              "again from the log"};
+        lc_finding finding = {
+            LC_FINDING_BAD, "content", NULL,
+            "Run `loci verify` to list the problems and `loci rebuild` to rebuild "
+            "all derived tables from the log"};
 
         add_finding(doctor, &finding, "%s", err.message);
         return;
     }
     loci_answer_free(answer);
-    add_finding(doctor, &(lc_finding){.name = "content"}, "log and projections agree (%lld ms)",
+    add_finding(doctor, &(lc_finding){.name = "content"}, "log and derived tables agree (%lld ms)",
                 (long long)((lc_clock_monotonic_us() - began_us) / 1000));
 }
 
@@ -397,18 +395,18 @@ static void add_data_file(lc_doctor *doctor, const lc_json *file)
 
     if (lc_str_is(text_of(file, "state"), "missing")) {
         finding.kind = LC_FINDING_NOTE;
-        finding.advice = "`script/data` brings it; loci works without, and says where it estimates";
+        finding.advice = "Run `script/data` to install it; without it, loci estimates and says so";
     } else if (problem.len > 0) {
         finding.kind = LC_FINDING_BAD;
-        finding.advice = "Remove it and run `script/data`: what it gives is wrong or estimated";
+        finding.advice = "Remove it and run `script/data` to install it again";
     }
     if (problem.len > 0)
         add_finding(doctor, &finding, "%.*s (for %.*s)", LC_STR_ARG(problem), LC_STR_ARG(use));
     else
-        add_finding(doctor, &finding, "%.*s is whole: %.*s", LC_STR_ARG(name), LC_STR_ARG(use));
+        add_finding(doctor, &finding, "%.*s is intact: %.*s", LC_STR_ARG(name), LC_STR_ARG(use));
 }
 
-/* The files are optional: one that is missing is worth knowing, one that is damaged is wrong. */
+/* The files are optional: a missing one is a note, a damaged one a failure. */
 static void look_at_data(lc_doctor *doctor, loci_engine *engine)
 {
     lc_cli *cli = doctor->cli;
@@ -428,7 +426,7 @@ static void look_at_data(lc_doctor *doctor, loci_engine *engine)
     loci_answer_free(answer);
 }
 
-/* Only a hint: whether the shell has read it cannot be seen from here. */
+/* Only a hint: whether the shell has loaded the script cannot be detected. */
 static void look_at_shell(lc_doctor *doctor)
 {
     const char *shell = getenv("SHELL");
@@ -438,8 +436,8 @@ static void look_at_shell(lc_doctor *doctor)
 
     if (name == NULL || (strcmp(name, "bash") != 0 && strcmp(name, "zsh") != 0))
         return;
-    add_finding(doctor, &finding, "source <(loci completion %s)  in ~/.%src completes commands",
-                name, name);
+    add_finding(doctor, &finding,
+                "add  source <(loci completion %s)  to ~/.%src to complete commands", name, name);
 }
 
 static void look_inside(lc_doctor *doctor)
@@ -466,15 +464,13 @@ static void look_inside(lc_doctor *doctor)
 
 /* ---- A daemon -------------------------------------------------------------------------------- */
 
-/* `loci doctor --url`: a daemon as its clients see it. */
-
 #define TIMEOUT_MS 5000
 #define BODY_BYTES_MAX (1024u * 1024)
 
 typedef struct visit {
     lc_doctor *doctor;
     const char *url;
-    loci_str token; /* None without --token-file. */
+    loci_str token; /* Empty without --token-file. */
     int status;     /* Of the last answer. */
     int64_t took_us;
     const lc_json *body; /* NULL when it is no object. */
@@ -519,7 +515,7 @@ static void add(visit *v, lc_finding_kind kind, const char *name, const char *ad
     add_finding(v->doctor, &finding, "%s", detail);
 }
 
-/* What the last answer said went wrong. */
+/* Adds the error of the last answer. */
 static void add_answer(visit *v, const char *name, const char *advice)
 {
     char text[400];
@@ -528,7 +524,7 @@ static void add_answer(visit *v, const char *name, const char *advice)
     add(v, LC_FINDING_BAD, name, advice, text);
 }
 
-/* False when there is nothing to talk to. */
+/* False if no daemon answers. */
 static bool look_at_life(visit *v)
 {
     loci_str version;
@@ -541,7 +537,7 @@ static bool look_at_life(visit *v)
     }
     version = member(v, "version");
     if (v->status != 200 || version.len == 0) {
-        add_answer(v, "daemon", "Something else than loci listens there");
+        add_answer(v, "daemon", "Another program is listening there");
         return false;
     }
     add(v, LC_FINDING_GOOD, "daemon", NULL, v->url);
@@ -560,12 +556,12 @@ static void look_at_readiness(visit *v)
     if (!ask(v, (lc_fetch){.method = "GET", .path = "/readyz"}))
         add(v, LC_FINDING_BAD, "ready", NULL, v->err.message);
     else if (v->status != 200)
-        add_answer(v, "ready", "Its log says more; `loci doctor` looks at the store itself");
+        add_answer(v, "ready", "See its log; `loci doctor` without --url checks the store itself");
     else
         add(v, LC_FINDING_GOOD, "ready", NULL, "the store answers");
 }
 
-/* Whoever comes without a token must be turned away, except on the Unix socket. */
+/* Calls without a token must be refused, except on the Unix socket. */
 static void look_at_strangers(visit *v)
 {
     if (lc_str_starts(loci_str_of(v->url), LC_STR("unix:")))
@@ -574,8 +570,7 @@ static void look_at_strangers(visit *v)
         add(v, LC_FINDING_BAD, "strangers", NULL, v->err.message);
     else if (v->status != 401)
         add_answer(v, "strangers",
-                   "It should answer 401 to calls without a token; is a proxy "
-                   "adding one?");
+                   "It must answer 401 to calls without a token; is a proxy adding one?");
     else
         add(v, LC_FINDING_GOOD, "strangers", NULL, "calls without a token are refused");
 }
@@ -589,17 +584,17 @@ static void look_at_calls(visit *v)
     char text[80];
 
     if (v->token.len == 0 && !lc_str_starts(loci_str_of(v->url), LC_STR("unix:"))) {
-        add(v, LC_FINDING_NOTE, "call", "--token-file PATH names the file of a token",
-            "not tried: there is no token");
+        add(v, LC_FINDING_NOTE, "call", "Pass --token-file PATH", "skipped: no token was given");
         return;
     }
     if (!ask(v, call)) {
         add(v, LC_FINDING_BAD, "call", NULL, v->err.message);
     } else if (v->status != 200) {
         add_answer(v, "call",
-                   v->status == 401 ? "`loci token create` makes a token; `loci token "
-                                      "list` says whether this one expired"
-                                    : NULL);
+                   v->status == 401
+                       ? "Create a token with `loci token create`; `loci token list` shows "
+                         "expired ones"
+                       : NULL);
     } else {
         (void)snprintf(text, sizeof text, "answered in %.1f ms", (double)v->took_us / 1000);
         add(v, LC_FINDING_GOOD, "call", NULL, text);
@@ -612,7 +607,8 @@ static void look_at_daemon(lc_doctor *doctor, const char *url, const char *token
 
     if (token_file != NULL &&
         lc_token_file_read(doctor->cli, token_file, &v.token, &v.err) != LOCI_OK) {
-        add(&v, LC_FINDING_BAD, "token", "`loci serve --token-file PATH` makes one", v.err.message);
+        add(&v, LC_FINDING_BAD, "token", "Create one with `loci serve --token-file PATH`",
+            v.err.message);
         return;
     }
     if (!look_at_life(&v))
@@ -632,7 +628,7 @@ int lc_command_doctor(lc_cli *cli, const lc_arguments *arguments)
     lc_doctor doctor = {.cli = cli};
 
     if (url == NULL && token_file != NULL)
-        return lc_cli_usage(cli, "--token-file goes with --url");
+        return lc_cli_usage(cli, "--token-file needs --url");
     if (url != NULL) {
         look_at_daemon(&doctor, url, token_file);
     } else {

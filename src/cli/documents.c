@@ -302,7 +302,7 @@ int lc_command_completion(lc_cli *cli, const lc_arguments *arguments)
     script s = {.cli = cli};
 
     if (arguments->word_count == 0)
-        return lc_cli_usage(cli, "completion needs the name of your shell: bash or zsh");
+        return lc_cli_usage(cli, "the name of the shell is missing: loci completion bash|zsh");
     s.is_zsh = strcmp(arguments->words[0], "zsh") == 0; /* The table has no third word. */
     if (s.is_zsh)
         write_zsh(&s);
@@ -314,14 +314,14 @@ int lc_command_completion(lc_cli *cli, const lc_arguments *arguments)
 /* ---- loci reference -------------------------------------------------------------------------- */
 
 static const lc_reference_option variables[] = {
-    {"LOCI_STORE", "The store, where --store is not given"},
-    {"LOCI_TENANT", "The tenant, where --tenant is not given"},
-    {"LOCI_USER", "The user, where --user is not given"},
-    {"LOCI_CONFIG", "A JSON file of settings, where --config is not given"},
+    {"LOCI_STORE", "Default of --store"},
+    {"LOCI_TENANT", "Default of --tenant"},
+    {"LOCI_USER", "Default of --user"},
+    {"LOCI_CONFIG", "Default of --config"},
     {"LOCI_CALL_TIMEOUT_MS",
-     "The setting call.timeout_ms; every setting has its variable, made the same way"},
-    {"NO_COLOR", "No colours when it is set to anything"},
-    {"XDG_DATA_HOME", "Where the default store is: loci/loci.db below it, or below ~/.local/share"},
+     "The setting call.timeout_ms; each setting has a variable named like this"},
+    {"NO_COLOR", "Disable colours, if not empty"},
+    {"XDG_DATA_HOME", "Directory of the default store, loci/loci.db (default: ~/.local/share)"},
     {NULL, NULL},
 };
 
@@ -396,7 +396,7 @@ int lc_command_reference(lc_cli *cli, const lc_arguments *arguments)
     loci_error err;
 
     if (wants_man + wants_markdown + wants_openapi != 1)
-        return lc_cli_usage(cli, "reference needs one of --markdown, --man and --openapi");
+        return lc_cli_usage(cli, "reference needs one of --markdown, --man or --openapi");
     if (wants_openapi)
         return print_openapi(cli);
     if (wants_markdown) {

@@ -1,6 +1,5 @@
-/* events.c - `loci events [-f]`: the log of a user, and what is added to it by whichever process.
- *
- * Both forms read a subscription, so what is printed when following is what is printed later. */
+/* events.c - `loci events [-f]`: prints the events of a user. With and without -f the events come
+ * from a subscription, so both print the same. */
 #include "cli/command.h"
 
 #include <poll.h>
@@ -14,9 +13,9 @@
 #include "cli/operation.h"
 #include "cli/render.h"
 
-#define POLL_MS 1000 /* A signal ends the wait at once; this is for what nobody thought of. */
+#define POLL_MS 1000 /* Upper bound of a wait; events and signals end it at once. */
 #define TYPE_COLUMNS 20
-#define TAIL_EVENTS 20 /* Shown when nothing says from where. */
+#define TAIL_EVENTS 20 /* Events shown without --after. */
 
 static void append_members(lc_buf *out, const lc_json *object)
 {
@@ -65,7 +64,7 @@ static void print_event(lc_cli *cli, const lc_json *event, bool with_user)
     }
     append_members(&rest, lc_json_member(event, LC_STR("payload")));
     append_members(&rest, lc_json_member(event, LC_STR("refs")));
-    /* On a terminal an event is a line. 56: seq, time, type and gaps. */
+    /* One line per event on a terminal. 56: seq, time, type and gaps. */
     if (width > 56 && lc_text_columns(lc_buf_str(&rest)) > width - 56) {
         lc_buf_truncate(&rest, lc_text_cut(lc_buf_str(&rest), width - 57));
         lc_buf_append(&rest, LC_STR("…"));
@@ -92,7 +91,7 @@ static bool show_event(lc_cli *cli, loci_str text, bool with_user)
     return lc_cli_flush(cli);
 }
 
-/* Everything that is there. False when the output is gone. */
+/* Prints all available events. `*out_is_open` gets false if stdout was closed. */
 static loci_status drain(lc_cli *cli, loci_subscription *subscription, bool with_user,
                          bool *out_is_open, loci_error *err)
 {
@@ -104,7 +103,7 @@ static loci_status drain(lc_cli *cli, loci_subscription *subscription, bool with
         if (status != LOCI_OK)
             return status;
         if (lagged)
-            lc_cli_note(cli, "loci: some events were missed here: they came too fast");
+            lc_cli_note(cli, "loci: some events were skipped here: they arrived too fast");
         if (answer == NULL)
             return LOCI_OK;
         *out_is_open = show_event(cli, loci_answer_json(answer), with_user);
@@ -126,12 +125,12 @@ static loci_status follow(lc_cli *cli, loci_subscription *subscription, bool wit
         if (status != LOCI_OK || !is_open)
             return status;
         if (!lc_interrupt_is_set())
-            (void)poll(&waiting, 1, POLL_MS); /* Whatever it says, drain() looks. */
+            (void)poll(&waiting, 1, POLL_MS); /* drain() checks in any case. */
     }
     return LOCI_OK;
 }
 
-/* The last seq of the user, or 0: where the tail begins is counted from there. */
+/* The last seq of the user, or 0. */
 static int64_t find_last_seq(lc_cli *cli, loci_engine *engine)
 {
     lc_operation operation = {.name = "event.list", .args = LC_STR("{\"limit\":1}")};
@@ -170,7 +169,7 @@ static int run(lc_cli *cli, const lc_arguments *arguments, loci_subscribe_option
 
         options->after_seq = last_seq > TAIL_EVENTS ? last_seq - TAIL_EVENTS : 0;
         if (options->after_seq > 0)
-            lc_cli_note(cli, "The last %d events; --after 0 shows all.", TAIL_EVENTS);
+            lc_cli_note(cli, "Showing the last %d events; --after 0 shows all.", TAIL_EVENTS);
     }
     if (status == LOCI_OK)
         status = loci_subscribe(engine, options, &subscription, &err);
@@ -193,11 +192,11 @@ int lc_command_events(lc_cli *cli, const lc_arguments *arguments)
     options.types = lc_arguments_value(arguments, "type");
     if (after != NULL &&
         (!lc_str_to_i64(loci_str_of(after), &options.after_seq) || options.after_seq < 0))
-        return lc_cli_usage(cli, "--after takes a seq from 0 on, not %s", after);
+        return lc_cli_usage(cli, "--after must be a seq of 0 or more, not %s", after);
     if (lc_arguments_has(arguments, "all-users")) {
         if (!lc_arguments_has(arguments, "follow") || after != NULL)
-            return lc_cli_usage(cli,
-                                "--all-users goes with -f, and without --after: seqs are a user's");
+            return lc_cli_usage(
+                cli, "--all-users needs -f and excludes --after: each user has its own seqs");
         options.flags |= LOCI_SUBSCRIBE_ALL_USERS;
         options.user_id = NULL;
     }

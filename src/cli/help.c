@@ -1,3 +1,4 @@
+/* help.c - `loci`, `loci init`, `loci help` and --help. */
 #include "cli/help.h"
 
 #include <sys/stat.h>
@@ -12,31 +13,28 @@
 
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
-/* the layout of all help: two columns, the right one broken at words so that it stays
- * a column on narrow terminals. */
-
 #define ROWS_MAX 256
-#define LEFT_COLUMNS_MAX 26 /* Longer ones get a line of their own. */
+#define LEFT_COLUMNS_MAX 26 /* A longer left text gets its own line. */
 #define WIDTH_DEFAULT 100
 #define WIDTH_MAX 100 /* Longer lines are hard to read. */
 
-struct lc_help_list {
+typedef struct help_list {
     lc_cli *cli;
     size_t count;
     loci_str left[ROWS_MAX];
     loci_str right[ROWS_MAX];
-};
+} help_list;
 
-lc_help_list *lc_help_list_new(lc_cli *cli)
+static help_list *list_new(lc_cli *cli)
 {
-    lc_help_list *list = lc_arena_zalloc_array(cli->arena, 1, sizeof *list);
+    help_list *list = lc_arena_zalloc_array(cli->arena, 1, sizeof *list);
 
     if (list != NULL)
         list->cli = cli;
     return list;
 }
 
-void lc_help_list_add(lc_help_list *list, loci_str left, loci_str right)
+static void list_add(help_list *list, loci_str left, loci_str right)
 {
     if (list == NULL || list->count == ROWS_MAX)
         return;
@@ -52,7 +50,7 @@ static void append_spaces(lc_buf *out, size_t count)
         lc_buf_append_byte(out, ' ');
 }
 
-/* Text from column `indent` on, broken at spaces. */
+/* Text from column `indent` on, wrapped at spaces. */
 static void write_wrapped(lc_buf *out, loci_str text, size_t indent, size_t width)
 {
     size_t column = indent;
@@ -80,7 +78,7 @@ static void write_wrapped(lc_buf *out, loci_str text, size_t indent, size_t widt
     lc_buf_append_byte(out, '\n');
 }
 
-static void write_row(const lc_help_list *list, size_t row, size_t left_columns, size_t width)
+static void write_row(const help_list *list, size_t row, size_t left_columns, size_t width)
 {
     lc_cli *cli = list->cli;
     size_t columns = lc_text_columns(list->left[row]);
@@ -96,7 +94,7 @@ static void write_row(const lc_help_list *list, size_t row, size_t left_columns,
     write_wrapped(&cli->out, list->right[row], left_columns + 4, width);
 }
 
-void lc_help_list_write(lc_help_list *list)
+static void list_write(help_list *list)
 {
     size_t left_columns = 0;
     size_t width = WIDTH_DEFAULT;
@@ -117,62 +115,42 @@ void lc_help_list_write(lc_help_list *list)
         write_row(list, i, left_columns, width);
 }
 
-void lc_help_heading(lc_cli *cli, const char *text)
+static void write_heading(lc_cli *cli, const char *text)
 {
     lc_buf_append_byte(&cli->out, '\n');
     lc_cli_print_styled(cli, LC_STYLE_HEADING, text);
     lc_buf_append_byte(&cli->out, '\n');
 }
 
-void lc_help_append_choices(lc_buf *out, const char *choices)
+static void append_option(const lc_option *option, lc_buf *out)
 {
-    loci_str rest = loci_str_of(choices);
-    bool is_first = true;
-
-    while (rest.ptr != NULL) {
-        lc_buf_append(out, is_first ? LC_STR("") : LC_STR(", "));
-        lc_buf_append(out, lc_str_split(rest, '|', &rest));
-        is_first = false;
-    }
+    if (option->letter != 0)
+        lc_buf_append_format(out, "-%c, ", option->letter);
+    lc_buf_append_format(out, "--%s", option->name);
+    if (option->value != NULL)
+        lc_buf_append_format(out, " %s", option->value);
 }
 
-void lc_help_options(lc_cli *cli, const lc_option *options)
+static void write_options(lc_cli *cli, const lc_option *options)
 {
-    lc_help_list *list = lc_help_list_new(cli);
+    help_list *list = list_new(cli);
     lc_buf left;
-    lc_buf right;
 
     lc_buf_init(&left, cli->heap, LOCI_MEM_REQUESTS, 4096);
-    lc_buf_init(&right, cli->heap, LOCI_MEM_REQUESTS, 4096);
-    for (; options != NULL && options->name != NULL; options++) {
+    for (; options->name != NULL; options++) {
         lc_buf_reset(&left);
-        lc_buf_reset(&right);
-        if (options->letter != 0)
-            lc_buf_append_format(&left, "-%c, ", options->letter);
-        lc_buf_append_format(&left, "--%s", options->name);
-        if (options->value != NULL)
-            lc_buf_append_format(&left, " %s", options->value);
-        lc_buf_append(&right, loci_str_of(options->help));
-        if (options->choices != NULL) {
-            lc_buf_append(&right, LC_STR(" (one of "));
-            lc_help_append_choices(&right, options->choices);
-            lc_buf_append_byte(&right, ')');
-        }
-        lc_help_list_add(list, lc_buf_str(&left), lc_buf_str(&right));
+        append_option(options, &left);
+        list_add(list, lc_buf_str(&left), loci_str_of(options->help));
     }
-    lc_help_list_write(list);
+    list_write(list);
     lc_buf_clear(&left);
-    lc_buf_clear(&right);
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
-/* everything the table says about one operation, in the words of the command
- * line. */
-
 void lc_help_noun(lc_cli *cli, loci_str noun)
 {
-    lc_help_list *list = lc_help_list_new(cli);
+    help_list *list = list_new(cli);
     lc_buf left;
 
     lc_buf_init(&left, cli->heap, LOCI_MEM_REQUESTS, 4096);
@@ -187,14 +165,14 @@ void lc_help_noun(lc_cli *cli, loci_str noun)
         lc_buf_append(&left, lc_noun_of(op));
         lc_buf_append_byte(&left, ' ');
         lc_buf_append(&left, lc_verb_of(op));
-        lc_help_list_add(list, lc_buf_str(&left), loci_str_of(op->help));
+        list_add(list, lc_buf_str(&left), loci_str_of(op->help));
     }
-    lc_help_list_write(list);
-    lc_cli_print(cli, "\n`loci help %.*s VERB` explains one.\n", LC_STR_ARG(noun));
+    list_write(list);
+    lc_cli_print(cli, "\nSee `loci help %.*s VERB` for details.\n", LC_STR_ARG(noun));
     lc_buf_clear(&left);
 }
 
-/* What a kind of value is, its option says already; ranges and choices it does not. */
+/* Help, range or choices, default. The kind of value is shown by the option itself. */
 static void describe(const lc_param *param, lc_buf *out)
 {
     char takes[LC_DESCRIPTION_BYTES];
@@ -220,17 +198,10 @@ static void describe(const lc_param *param, lc_buf *out)
         lc_buf_append_byte(out, ')');
 }
 
-static void append_option(const lc_option *option, lc_buf *out)
-{
-    lc_buf_append_format(out, "--%s", option->name);
-    if (option->value != NULL)
-        lc_buf_append_format(out, " %s", option->value);
-}
-
-/* Either those that have a place (`positional`) or those that have only a name. */
+/* Either positional parameters or options. */
 static void write_params(lc_cli *cli, const lc_op *op, bool positional)
 {
-    lc_help_list *list = lc_help_list_new(cli);
+    help_list *list = list_new(cli);
     const lc_option *options = lc_parameters_options(cli, op);
     const lc_param *param;
     bool any = false;
@@ -243,7 +214,7 @@ static void write_params(lc_cli *cli, const lc_op *op, bool positional)
         if (((param->flags & LC_PARAM_POSITIONAL) != 0) != positional)
             continue;
         if (!any)
-            lc_help_heading(cli, positional ? "Arguments" : "Options");
+            write_heading(cli, positional ? "Arguments" : "Options");
         any = true;
         lc_buf_reset(&left);
         lc_buf_reset(&right);
@@ -252,23 +223,23 @@ static void write_params(lc_cli *cli, const lc_op *op, bool positional)
         else
             append_option(&options[i], &left);
         describe(param, &right);
-        lc_help_list_add(list, lc_buf_str(&left), lc_buf_str(&right));
+        list_add(list, lc_buf_str(&left), lc_buf_str(&right));
     }
-    lc_help_list_write(list);
+    list_write(list);
     lc_buf_clear(&left);
     lc_buf_clear(&right);
 }
 
 static void write_results(lc_cli *cli, const lc_op *op)
 {
-    lc_help_list *list = lc_help_list_new(cli);
+    help_list *list = list_new(cli);
 
     if (op->results == NULL || op->results->name == NULL)
         return;
-    lc_help_heading(cli, "Answer");
+    write_heading(cli, "Answer");
     for (const lc_result *result = op->results; result->name != NULL; result++)
-        lc_help_list_add(list, loci_str_of(result->name), loci_str_of(result->help));
-    lc_help_list_write(list);
+        list_add(list, loci_str_of(result->name), loci_str_of(result->help));
+    list_write(list);
 }
 
 static bool is_plain(loci_str text)
@@ -296,7 +267,7 @@ static void append_quoted(lc_buf *out, loci_str text)
     lc_buf_append_byte(out, '\'');
 }
 
-/* A value of the example as it is typed. */
+/* A value of the example as typed in a shell. */
 static void append_typed(lc_cli *cli, lc_buf *out, const lc_json *value)
 {
     lc_json_writer w;
@@ -313,7 +284,7 @@ static void append_typed(lc_cli *cli, lc_buf *out, const lc_json *value)
     lc_buf_clear(&json);
 }
 
-/* The example's arguments as words and options: words first, in the order of the table. */
+/* The example as a command line: words first, then options. */
 static void append_command(lc_cli *cli, const lc_op *op, const lc_json *example)
 {
     const lc_option *options = lc_parameters_options(cli, op);
@@ -348,7 +319,7 @@ static void write_example(lc_cli *cli, const lc_op *op)
 {
     const lc_json *example;
 
-    lc_help_heading(cli, "Example");
+    write_heading(cli, "Example");
     if (op->example == NULL ||
         lc_json_parse(cli->arena, loci_str_of(op->example), 0, &example, NULL) != LOCI_OK) {
         lc_cli_print(cli, "  loci %.*s %.*s\n  loci call %s\n", LC_STR_ARG(lc_noun_of(op)),
@@ -361,7 +332,7 @@ static void write_example(lc_cli *cli, const lc_op *op)
     lc_buf_append_byte(&cli->out, '\n');
 }
 
-void lc_help_parameters(lc_cli *cli, const lc_op *op)
+static void write_parameters(lc_cli *cli, const lc_op *op)
 {
     write_params(cli, op, true);
     write_params(cli, op, false);
@@ -380,36 +351,33 @@ void lc_help_operation(lc_cli *cli, const lc_op *op)
     lc_buf_clear(&usage);
     lc_cli_print(cli, "\n\n%s.", op->help);
     if ((op->flags & LC_OP_ADMIN) != 0)
-        lc_cli_print(cli, " About the whole store: for administrators.");
+        lc_cli_print(cli, " Administrators only: it affects the whole store.");
     if ((op->flags & LC_OP_TENANT_ADMIN) != 0)
-        lc_cli_print(cli, " About the whole tenant: for its administrators.");
+        lc_cli_print(cli, " Administrators of the tenant only.");
     lc_buf_append_byte(&cli->out, '\n');
-    lc_help_parameters(cli, op);
+    write_parameters(cli, op);
     write_example(cli, op);
 }
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
-/* ---- Commands ---------------------------------------------------------------------------------
- */
-
 static void write_group(lc_cli *cli, const char *group)
 {
-    lc_help_list *list = lc_help_list_new(cli);
+    help_list *list = list_new(cli);
 
-    lc_help_heading(cli, group);
+    write_heading(cli, group);
     for (const lc_command *command = lc_command_table(); command->name != NULL; command++) {
         if (strcmp(command->group, group) == 0)
-            lc_help_list_add(list, loci_str_of(command->name), loci_str_of(command->help));
+            list_add(list, loci_str_of(command->name), loci_str_of(command->help));
     }
-    lc_help_list_write(list);
+    list_write(list);
 }
 
 static void write_groups(lc_cli *cli)
 {
     const char *last = NULL;
 
-    /* Commands of one group stand together in the table. */
+    /* Commands of one group are neighbours in the table. */
     for (const lc_command *command = lc_command_table(); command->name != NULL; command++) {
         if (last == NULL || strcmp(last, command->group) != 0)
             write_group(cli, command->group);
@@ -417,10 +385,10 @@ static void write_groups(lc_cli *cli)
     }
 }
 
-/* A row a noun, with its verbs. */
+/* One row per noun, with its verbs. */
 static void write_nouns(lc_cli *cli)
 {
-    lc_help_list *list = lc_help_list_new(cli);
+    help_list *list = list_new(cli);
     lc_buf verbs;
 
     lc_buf_init(&verbs, cli->heap, LOCI_MEM_REQUESTS, 4096);
@@ -434,9 +402,9 @@ static void write_nouns(lc_cli *cli)
             lc_buf_append(&verbs, j == i ? LC_STR("") : LC_STR(", "));
             lc_buf_append(&verbs, lc_verb_of(lc_op_at(j)));
         }
-        lc_help_list_add(list, noun, lc_buf_str(&verbs));
+        list_add(list, noun, lc_buf_str(&verbs));
     }
-    lc_help_list_write(list);
+    list_write(list);
     lc_buf_clear(&verbs);
 }
 
@@ -447,10 +415,10 @@ void lc_help_overview(lc_cli *cli)
     lc_cli_print(cli, "Usage: loci COMMAND [ARGUMENT…] [--option…]\n"
                       "       loci NOUN VERB [ARGUMENT…] [--parameter VALUE…]\n");
     write_groups(cli);
-    lc_help_heading(cli, "Operations, as NOUN VERB (`loci help fact write` explains one)");
+    write_heading(cli, "Operations: loci NOUN VERB (see `loci help fact write`)");
     write_nouns(cli);
-    lc_help_heading(cli, "Options of every command");
-    lc_help_options(cli, lc_cli_global_options());
+    write_heading(cli, "Options of every command");
+    write_options(cli, lc_cli_global_options());
 }
 
 static void write_indented(lc_cli *cli, const char *lines)
@@ -478,20 +446,17 @@ void lc_help_command(lc_cli *cli, const lc_command *command)
     if (command->details != NULL)
         lc_cli_print(cli, "\n%s\n", command->details);
     if (command->options != NULL) {
-        lc_help_heading(cli, "Options");
-        lc_help_options(cli, command->options);
+        write_heading(cli, "Options");
+        write_options(cli, command->options);
     }
     if (op != NULL)
-        lc_help_parameters(cli, op);
+        write_parameters(cli, op);
     if (command->examples != NULL) {
-        lc_help_heading(cli, "Examples");
+        write_heading(cli, "Examples");
         write_indented(cli, command->examples);
     }
-    lc_buf_append(&cli->out, LC_STR("\nOptions that every command has: `loci help`.\n"));
+    lc_buf_append(&cli->out, LC_STR("\nSee `loci help` for the options of every command.\n"));
 }
-
-/* ---- loci help [WORD…] ------------------------------------------------------------------------
- */
 
 int lc_help_fail_unknown(lc_cli *cli, loci_str word)
 {
@@ -534,41 +499,40 @@ int lc_command_help(lc_cli *cli, const lc_arguments *arguments)
     if (!lc_noun_verb_is_known(first))
         return lc_help_fail_unknown(cli, first);
     if (second.ptr != NULL)
-        return lc_cli_usage(cli, "%.*s has no \"%.*s\"", LC_STR_ARG(first), LC_STR_ARG(second));
+        return lc_cli_usage(cli, "%.*s has no verb \"%.*s\"", LC_STR_ARG(first),
+                            LC_STR_ARG(second));
     lc_help_noun(cli, first);
     return LC_EXIT_OK;
 }
 
-/* ---- loci alone ------------------------------------------------------------------------------ */
-
-/* the first minute with loci: `loci` and `loci init`. */
+/* ---- loci and loci init ---------------------------------------------------------------------- */
 
 static void suggest(lc_cli *cli, const char *const *rows)
 {
-    lc_help_list *list = lc_help_list_new(cli);
+    help_list *list = list_new(cli);
 
     for (; rows[0] != NULL; rows += 2)
-        lc_help_list_add(list, loci_str_of(rows[0]), loci_str_of(rows[1]));
-    lc_help_list_write(list);
+        list_add(list, loci_str_of(rows[0]), loci_str_of(rows[1]));
+    list_write(list);
 }
 
 static void suggest_first_steps(lc_cli *cli)
 {
     static const char *const rows[] = {
         "loci fact write city Oslo",
-        "Remember that something is true",
+        "Store a fact",
         "loci fact current city",
-        "What is true now",
+        "Show its current value",
         "loci fact history city",
-        "What was true before, and why it changed",
+        "Show earlier values and why they changed",
         "loci status",
-        "What the store holds",
+        "Show the size and state of the store",
         "loci help",
-        "Everything else",
+        "List all commands",
         NULL,
     };
 
-    lc_help_heading(cli, "What to try next");
+    write_heading(cli, "Next steps");
     suggest(cli, rows);
 }
 
@@ -601,21 +565,22 @@ static void welcome_newcomer(lc_cli *cli, const lc_store_path *path)
 {
     static const char *const rows[] = {
         "loci init",
-        "Make your store",
+        "Create your store",
         "loci fact write city Oslo",
-        "Or start right away: the store is made when it is first needed",
+        "Or start at once: the first write creates the store",
         "loci help",
-        "Everything it can do",
+        "List all commands",
         NULL,
     };
 
     lc_cli_print(cli,
-                 "It keeps what an agent knows, why, and since when, in one file on your disk.\n"
-                 "Nothing is overwritten, nothing leaves your machine.\n");
-    lc_help_heading(cli, "There is no store yet. Begin with");
+                 "It stores what an agent knows, why and since when, in one file on your disk.\n"
+                 "History is kept, and no data leaves your machine.\n");
+    write_heading(cli, "There is no store yet. Start with");
     suggest(cli, rows);
-    lc_cli_print(cli, "\nIt will be at %s\n(--store FILE or LOCI_STORE choose another place)\n",
-                 path->text);
+    lc_cli_print(
+        cli, "\nThe store will be at %s\n(choose another place with --store FILE or LOCI_STORE)\n",
+        path->text);
 }
 
 int lc_welcome(lc_cli *cli)
@@ -644,7 +609,7 @@ int lc_welcome(lc_cli *cli)
     return LC_EXIT_OK;
 }
 
-/* A server has to be asked. */
+/* Only opening it shows whether a database server has the store. */
 static bool has_store(lc_cli *cli)
 {
     lc_opening opening = {.flags = LOCI_OPEN_INLINE | LOCI_OPEN_EXISTING, .is_silent = true};
@@ -664,7 +629,7 @@ int lc_command_init(lc_cli *cli, const lc_arguments *arguments)
     bool existed;
     lc_json_writer w;
 
-    (void)arguments; /* It has none of its own. */
+    (void)arguments; /* init has no options of its own. */
     if (lc_store_path_find(cli, &path, &err) != LOCI_OK)
         return lc_cli_report(cli, &err);
     existed = path.is_file ? lc_store_path_exists(&path) : has_store(cli);
@@ -683,8 +648,8 @@ int lc_command_init(lc_cli *cli, const lc_arguments *arguments)
     }
     lc_cli_print_styled(cli, LC_STYLE_GOOD, "✓");
     lc_cli_print(cli,
-                 existed ? " There already is a store at %s; it is fine as it is\n"
-                         : " Made a store at %s\n",
+                 existed ? " The store at %s exists already; nothing was changed\n"
+                         : " Created the store %s\n",
                  path.label);
     if (!cli->globals.is_quiet)
         suggest_first_steps(cli);

@@ -34,7 +34,8 @@ loci_status lc_input_read(int descriptor, const char *name, lc_buf *out, loci_er
             return LOCI_OK;
         lc_buf_append(out, (loci_str){block, (size_t)got});
         if (out->failure == LOCI_ELIMIT)
-            return lc_fail(err, LOCI_ELIMIT, "%s has more than %zu bytes", name, out->bytes_max);
+            return lc_fail(err, LOCI_ELIMIT, "%s is larger than the maximum of %zu bytes", name,
+                           out->bytes_max);
         if (out->failure != LOCI_OK)
             return lc_fail_memory(err);
     }
@@ -49,7 +50,7 @@ loci_status lc_input_read_file(const char *path, lc_buf *out, loci_error *err)
         return lc_fail(err, errno == ENOENT ? LOCI_ENOTFOUND : LOCI_EFORBIDDEN,
                        "cannot read %s: %s", path, strerror(errno));
     status = lc_input_read(descriptor, path, out, err);
-    (void)close(descriptor); /* Only read from. */
+    (void)close(descriptor); /* Was only read. */
     return status;
 }
 
@@ -67,7 +68,7 @@ void lc_line_reader_clear(lc_line_reader *reader)
     lc_buf_clear(&reader->text);
 }
 
-/* Moves what was not given out to the front. */
+/* Moves the text that was not returned yet to the front. */
 static void make_room(lc_line_reader *reader)
 {
     size_t left = reader->text.len - reader->start;
@@ -79,7 +80,7 @@ static void make_room(lc_line_reader *reader)
     reader->start = 0;
 }
 
-/* Reads once. */
+/* One read(2). */
 static lc_line_result read_more(lc_line_reader *reader)
 {
     char *room;
@@ -100,7 +101,7 @@ static lc_line_result read_more(lc_line_reader *reader)
     return LC_LINE_READ;
 }
 
-/* A whole line, or what is left at the end, from what was read. */
+/* Takes a complete line, or the rest at the end of the file. */
 static bool take_line(lc_line_reader *reader, loci_str *out)
 {
     size_t have = reader->text.len - reader->start;
@@ -147,15 +148,22 @@ lc_line_result lc_line_reader_next(lc_line_reader *reader, loci_str *out)
     }
 }
 
-/* ---- Standard input as a file ---------------------------------------------------------------- */
+/* ---- Temporary files ------------------------------------------------------------------------- */
 
-/* an import is read more than once, to be checked before anything is changed, so what
- * comes through a pipe is put into a file first. */
-
-static loci_status fail_spool(const char *path, loci_error *err)
+loci_status lc_temporary_open(const char *name, char out[LC_TEMPORARY_BYTES], int *out_descriptor,
+                              loci_error *err)
 {
-    return lc_fail(err, errno == ENOSPC ? LOCI_ERESOURCE : LOCI_EUNAVAILABLE,
-                   "cannot keep standard input in %s: %s", path, strerror(errno));
+    const char *directory = getenv("TMPDIR");
+    int len = snprintf(out, LC_TEMPORARY_BYTES, "%s/loci-%s-XXXXXX",
+                       directory != NULL && directory[0] != '\0' ? directory : "/tmp", name);
+
+    if (len < 0 || len >= LC_TEMPORARY_BYTES)
+        return lc_fail(err, LOCI_EINVAL, "TMPDIR is too long");
+    *out_descriptor = mkstemp(out);
+    if (*out_descriptor < 0)
+        return lc_fail(err, LOCI_EUNAVAILABLE, "cannot create the temporary file %s: %s", out,
+                       strerror(errno));
+    return LOCI_OK;
 }
 
 static loci_status copy_input(int descriptor, const char *path, loci_error *err)
@@ -168,34 +176,28 @@ static loci_status copy_input(int descriptor, const char *path, loci_error *err)
         if (got < 0 && errno == EINTR && !lc_interrupt_is_set())
             continue;
         if (got < 0 && errno == EINTR)
-            return lc_fail(err, LOCI_ECANCELLED, "interrupted while reading standard input");
+            return lc_fail(err, LOCI_ECANCELLED, "interrupted while reading stdin");
         if (got < 0)
-            return lc_fail(err, LOCI_EUNAVAILABLE, "cannot read standard input: %s",
-                           strerror(errno));
+            return lc_fail(err, LOCI_EUNAVAILABLE, "cannot read stdin: %s", strerror(errno));
         if (got == 0)
             return LOCI_OK;
         if (!lc_cli_write(descriptor, (loci_str){block, (size_t)got}))
-            return fail_spool(path, err);
+            return lc_fail(err, errno == ENOSPC ? LOCI_ERESOURCE : LOCI_EUNAVAILABLE,
+                           "cannot copy stdin to %s: %s", path, strerror(errno));
     }
 }
 
-loci_status lc_transfer_spool(lc_cli *cli, char **out_path, loci_error *err)
+/* An import reads its input twice: all of it is checked before anything is changed. */
+loci_status lc_input_spool(lc_cli *cli, char **out_path, loci_error *err)
 {
-    const char *directory = getenv("TMPDIR");
-    char path[4096];
-    loci_status status;
+    char path[LC_TEMPORARY_BYTES];
     int descriptor;
-    int len = snprintf(path, sizeof path, "%s/loci-import-XXXXXX",
-                       directory != NULL && directory[0] != '\0' ? directory : "/tmp");
+    loci_status status = lc_temporary_open("import", path, &descriptor, err);
 
-    if (len < 0 || (size_t)len >= sizeof path)
-        return lc_fail(err, LOCI_EINVAL, "TMPDIR is too long");
-    descriptor = mkstemp(path);
-    if (descriptor < 0)
-        return fail_spool(path, err);
+    if (status != LOCI_OK)
+        return status;
     status = copy_input(descriptor, path, err);
-    if (close(descriptor) != 0 && status == LOCI_OK)
-        status = fail_spool(path, err);
+    (void)close(descriptor); /* A temporary file need not be durable. */
     if (status == LOCI_OK) {
         *out_path = (char *)lc_arena_copy(cli->arena, loci_str_of(path)).ptr; /* Ours. */
         status = *out_path != NULL ? LOCI_OK : lc_fail_memory(err);
@@ -206,9 +208,6 @@ loci_status lc_transfer_spool(lc_cli *cli, char **out_path, loci_error *err)
 }
 
 /* ---- Token files ----------------------------------------------------------------------------- */
-
-/* the file is made before the token: a token that nobody can read is of no use, and
- * a file without one is taken away again. */
 
 #define TOKEN_FILE_BYTES_MAX 4096
 
@@ -232,7 +231,7 @@ static loci_status make_token(lc_cli *cli, loci_engine *engine, loci_str *out, l
     return status;
 }
 
-/* The file of another store, or of one that was made anew, would only give 401 later. */
+/* A file of another store would only lead to 401 later. */
 static loci_status check_token(lc_cli *cli, loci_engine *engine, const char *path, loci_error *err)
 {
     lc_token_identity identity;
@@ -243,14 +242,15 @@ static loci_status check_token(lc_cli *cli, loci_engine *engine, const char *pat
         status = lc_token_authenticate(engine, token, cli->arena, &identity, err);
     if (status == LOCI_EAUTH)
         return lc_fail(err, LOCI_ECONFLICT,
-                       "the token in %s is not good for this store; remove the file to have a new "
-                       "one made",
+                       "the token in %s is not valid for this store; remove the file to create "
+                       "a new token",
                        path);
     return status;
 }
 
 loci_status lc_token_file_make(lc_cli *cli, loci_engine *engine, const char *path, loci_error *err)
 {
+    /* Before the token: one that cannot be written to a file would be of no use. */
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     loci_str token;
     loci_status status;
@@ -258,16 +258,16 @@ loci_status lc_token_file_make(lc_cli *cli, loci_engine *engine, const char *pat
     if (descriptor < 0 && errno == EEXIST)
         return check_token(cli, engine, path, err);
     if (descriptor < 0)
-        return lc_fail(err, LOCI_EFORBIDDEN, "cannot make the token file %s: %s", path,
+        return lc_fail(err, LOCI_EFORBIDDEN, "cannot create the token file %s: %s", path,
                        strerror(errno));
     status = make_token(cli, engine, &token, err);
     if (status == LOCI_OK && (!lc_cli_write(descriptor, token) ||
                               !lc_cli_write(descriptor, LC_STR("\n")) || fsync(descriptor) != 0))
         status = lc_fail(err, LOCI_ERESOURCE, "cannot write the token file %s: %s", path,
                          strerror(errno));
-    (void)close(descriptor); /* Synchronised above: nothing is left to fail. */
+    (void)close(descriptor); /* Synchronised above. */
     if (status != LOCI_OK)
-        (void)unlink(path); /* The failure above is the one to tell. */
+        (void)unlink(path); /* The failure above is reported. */
     return status;
 }
 

@@ -1,7 +1,7 @@
-/* main.c - from arguments to a command, and from a command to an exit code.
+/* main.c - finds the command, runs it and returns its exit code.
  *
- *     loci [global options] COMMAND [words and options]      a row of command_table.c
- *     loci [global options] NOUN VERB [words and options]    an operation, noun_verb.c
+ *     loci [global options] COMMAND [words and options]
+ *     loci [global options] NOUN VERB [words and options]
  */
 #include <locale.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 #include "cli/command.h"
 #include "cli/help.h"
 
-#define OUT_BYTES_MAX (4 * (size_t)LC_ANSWER_BYTES_MAX) /* Rendering may widen an answer. */
+#define OUT_BYTES_MAX (4 * (size_t)LC_ANSWER_BYTES_MAX) /* Rendering may enlarge an answer. */
 
 static int print_version(lc_cli *cli)
 {
@@ -41,8 +41,8 @@ static int check_words(lc_cli *cli, const lc_command *command, const lc_argument
                             arguments->words[command->words_max], command->name, command->usage);
     if (command->words != NULL && arguments->word_count > 0 &&
         !has_word(command->words, arguments->words[0]))
-        return lc_cli_usage(cli, "%s has no \"%s\": loci %s %s", command->name, arguments->words[0],
-                            command->name, command->usage);
+        return lc_cli_usage(cli, "%s has no verb \"%s\": loci %s %s", command->name,
+                            arguments->words[0], command->name, command->usage);
     return LC_EXIT_OK;
 }
 
@@ -70,8 +70,8 @@ static int run_command(lc_cli *cli, const lc_command *command, char *const *item
     return code != LC_EXIT_OK ? code : command->run(cli, &arguments);
 }
 
-/* Whether errors are for a program, before anything is understood. A text that happens to be
- * "--json" only changes how an error looks. */
+/* Whether errors of the parser itself are JSON. A text that happens to be "--json" only changes the
+ * format of an error. */
 static bool wants_json_errors(char *const *items, size_t count)
 {
     for (size_t i = 0; i < count && strcmp(items[i], "--") != 0; i++) {
@@ -125,7 +125,7 @@ int main(int argc, char **argv)
     lc_cli cli = {.heap = &heap, .arena = &arena};
     int code;
 
-    /* Widths of characters only (terminal.c); everything else stays as in the C locale. */
+    /* Only for the width of characters (terminal.c). */
     (void)setlocale(LC_CTYPE, "C.UTF-8");
     lc_interrupt_install();
     lc_heap_init(&heap, (loci_allocator){0});

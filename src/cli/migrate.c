@@ -1,23 +1,22 @@
-/* migrate.c - `loci migrate`: the whole log of one store into another, a file or a server, and the
- * proof that it arrived.
+/* migrate.c - `loci migrate`: copies one store into another and checks that they are equal.
  *
  *     from --export--> lines --import--> to --verify--> to --export--> the same lines
  *
- * An export holds all that is known, in one order, so two stores that export the same bytes hold
- * the same logs and settings; that everything else follows from the log is what verify checks. The
- * first line tells where an export comes from and is left out of the comparison. Repeating a
- * migration that was interrupted, or of a store that has grown, does the rest.
+ * An export contains all events and settings in a fixed order, so two stores that export the same
+ * bytes are equal; verify checks that the derived tables agree with the events. The first line of
+ * an export describes its origin and is not compared. An interrupted migration, or one of a store
+ * that has grown since, is resumed by running it again.
  */
 #include "cli/command.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "cli/input.h"
 #include "cli/opening.h"
 #include "cli/operation.h"
 
@@ -27,31 +26,9 @@ typedef struct migration {
     lc_cli *cli;
     const char *from;
     const char *to;
-    char there[512]; /* What was exported from either; "" = not made. */
-    char back[512];
+    char there[LC_TEMPORARY_BYTES]; /* Exports of both stores; "" = not created. */
+    char back[LC_TEMPORARY_BYTES];
 } migration;
-
-static loci_status make_file(char *out, size_t bytes, loci_error *err)
-{
-    const char *directory = getenv("TMPDIR");
-    int descriptor;
-    int len = snprintf(out, bytes, "%s/loci-migrate-XXXXXX",
-                       directory != NULL && directory[0] != '\0' ? directory : "/tmp");
-
-    if (len < 0 || (size_t)len >= bytes) {
-        out[0] = '\0';
-        return lc_fail(err, LOCI_EINVAL, "TMPDIR is too long");
-    }
-    descriptor = mkstemp(out);
-    if (descriptor < 0) {
-        len = errno;
-        (void)lc_fail(err, LOCI_EUNAVAILABLE, "cannot make %s: %s", out, strerror(len));
-        out[0] = '\0';
-        return LOCI_EUNAVAILABLE;
-    }
-    (void)close(descriptor); /* Nothing was written. */
-    return LOCI_OK;
-}
 
 static loci_status run(migration *m, loci_engine *engine, const char *name, const char *path,
                        loci_error *err)
@@ -140,16 +117,27 @@ static loci_status compare(const migration *m, loci_error *err)
     loci_status status = LOCI_OK;
 
     if (a == NULL || b == NULL)
-        status = lc_fail(err, LOCI_EUNAVAILABLE, "an export cannot be read again: %s",
-                         strerror(errno));
+        status = lc_fail(err, LOCI_EUNAVAILABLE, "cannot read an export: %s", strerror(errno));
     else if (!are_equal(a, b))
         status = lc_fail(err, LOCI_ECONFLICT,
-                         "everything was taken over, but the stores differ: the new one held "
-                         "something before, or the old one was written to meanwhile");
+                         "all events were copied, but the stores differ: the destination was not "
+                         "empty, or the source was written to meanwhile");
     if (a != NULL)
-        (void)fclose(a); /* Only read from. */
+        (void)fclose(a); /* Was only read. */
     if (b != NULL)
         (void)fclose(b);
+    return status;
+}
+
+static loci_status make_file(char out[LC_TEMPORARY_BYTES], loci_error *err)
+{
+    int descriptor;
+    loci_status status = lc_temporary_open("migrate", out, &descriptor, err);
+
+    if (status == LOCI_OK)
+        (void)close(descriptor); /* Nothing was written. */
+    else
+        out[0] = '\0';
     return status;
 }
 
@@ -168,13 +156,13 @@ int lc_command_migrate(lc_cli *cli, const lc_arguments *arguments)
     loci_status status;
 
     if (m.from == NULL || m.to == NULL)
-        status = lc_fail(&err, LOCI_EINVAL, "both stores are needed: --from STORE --to STORE");
+        status = lc_fail(&err, LOCI_EINVAL, "migrate needs both stores: --from STORE --to STORE");
     else if (strcmp(m.from, m.to) == 0)
         status = lc_fail(&err, LOCI_EINVAL, "--from and --to name the same store");
     else
-        status = make_file(m.there, sizeof m.there, &err);
+        status = make_file(m.there, &err);
     if (status == LOCI_OK)
-        status = make_file(m.back, sizeof m.back, &err);
+        status = make_file(m.back, &err);
     if (status == LOCI_OK)
         status = move_all(&m, &err);
     if (status == LOCI_OK)
@@ -186,7 +174,8 @@ int lc_command_migrate(lc_cli *cli, const lc_arguments *arguments)
     if (cli->globals.wants_json)
         lc_cli_print(cli, "{\"equal\":true}\n");
     else
-        lc_cli_print(cli, "Moved; both stores hold the same. Tokens, jobs and stored answers stay "
-                          "behind.\n");
+        lc_cli_print(cli,
+                     "Copied; both stores are equal. Tokens, jobs and idempotency records were not "
+                     "copied.\n");
     return LC_EXIT_OK;
 }

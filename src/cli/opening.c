@@ -20,9 +20,6 @@
 
 /* ---- Which store ----------------------------------------------------------------------------- */
 
-/* directories are made only above the default path: a mistyped --store should be an
- * error, not a new tree. */
-
 #define LABEL_BYTES 4096
 
 static const char *variable(const char *name)
@@ -46,7 +43,8 @@ static loci_status find_default(lc_cli *cli, const char **out, loci_error *err)
         lc_buf_append_format(&text, "%s/.local/share/loci/loci.db", home);
     else
         status = lc_fail(err, LOCI_EINVAL,
-                         "no store: give --store FILE, or set LOCI_STORE (HOME is not set either)");
+                         "HOME is not set, so there is no default store: use --store FILE or set "
+                         "LOCI_STORE");
     if (status == LOCI_OK) {
         *out = lc_arena_copy(cli->arena, lc_buf_str(&text)).ptr;
         status = *out != NULL ? LOCI_OK : lc_fail_memory(err);
@@ -90,15 +88,18 @@ bool lc_store_path_exists(const lc_store_path *path)
     return !path->is_file || stat(path->text, &info) == 0;
 }
 
-loci_status lc_store_path_prepare(const lc_store_path *path, loci_error *err)
+/* Creates the directories of the default path, with mode 0700. */
+static loci_status prepare_directory(const lc_store_path *path, loci_error *err)
 {
     char partial[4096];
     size_t len = strlen(path->text);
 
+    /* Only for the default path: a mistyped --store must be an error, not a new directory tree. */
     if (!path->is_default)
         return LOCI_OK;
     if (len >= sizeof partial)
-        return lc_fail(err, LOCI_ELIMIT, "the path of the store is longer than %zu bytes",
+        return lc_fail(err, LOCI_ELIMIT,
+                       "the path of the store is longer than the maximum of %zu bytes",
                        sizeof partial - 1);
     for (size_t i = 1; i < len; i++) {
         if (path->text[i] != '/')
@@ -106,7 +107,7 @@ loci_status lc_store_path_prepare(const lc_store_path *path, loci_error *err)
         memcpy(partial, path->text, i);
         partial[i] = '\0';
         if (mkdir(partial, 0700) != 0 && errno != EEXIST)
-            return lc_fail(err, LOCI_EFORBIDDEN, "cannot make the directory %s: %s", partial,
+            return lc_fail(err, LOCI_EFORBIDDEN, "cannot create the directory %s: %s", partial,
                            strerror(errno));
     }
     return LOCI_OK;
@@ -125,9 +126,7 @@ const char *lc_store_path_directory(lc_cli *cli, const char *file)
     return copy != NULL ? copy : ".";
 }
 
-/* ---- The socket of its daemon ---------------------------------------------------------------- */
-
-/* the hash is of the store's real path, so that all ways to it meet. */
+/* ---- The Unix socket of its daemon ----------------------------------------------------------- */
 
 static bool is_own_directory(const char *path)
 {
@@ -136,7 +135,7 @@ static bool is_own_directory(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
 }
 
-/* XDG_RUNTIME_DIR, else the directory that systemd makes for a user; NULL when there is neither. */
+/* XDG_RUNTIME_DIR, else the directory that systemd creates for the user, else NULL. */
 static const char *find_runtime_directory(lc_cli *cli)
 {
     const char *given = variable("XDG_RUNTIME_DIR");
@@ -148,8 +147,7 @@ static const char *find_runtime_directory(lc_cli *cli)
     return is_own_directory(made) ? lc_arena_copy(cli->arena, loci_str_of(made)).ptr : NULL;
 }
 
-/* The path by which everybody knows the store: its directory's real path and its name. A URL is its
- * own. */
+/* Of the real path, so that all paths to one store give one socket; or of the URL. */
 static lc_hash128 hash_store(lc_cli *cli, const char *store)
 {
     const char *name = strrchr(store, '/');
@@ -159,7 +157,7 @@ static lc_hash128 hash_store(lc_cli *cli, const char *store)
     if (strstr(store, "://") != NULL)
         return lc_hash128_of(loci_str_of(store));
     if (realpath(lc_store_path_directory(cli, store), directory) == NULL)
-        directory[0] = '\0'; /* Not there: opening the store will say so. */
+        directory[0] = '\0'; /* Missing: opening the store reports it. */
     hash = lc_hash128_of(loci_str_of(directory));
     return lc_hash128_chain(hash, loci_str_of(name != NULL ? name + 1 : store));
 }
@@ -180,7 +178,8 @@ loci_status lc_socket_path_find(lc_cli *cli, const char *store, const char **out
         path = made;
     }
     if (strlen(path) >= sizeof((struct sockaddr_un *)NULL)->sun_path)
-        return lc_fail(err, LOCI_ELIMIT, "the path of the socket has more than %zu bytes: %s",
+        return lc_fail(err, LOCI_ELIMIT,
+                       "the path of the socket is longer than the maximum of %zu bytes: %s",
                        sizeof((struct sockaddr_un *)NULL)->sun_path - 1, path);
     *out = lc_arena_copy(cli->arena, loci_str_of(path)).ptr;
     return *out != NULL ? LOCI_OK : lc_fail_memory(err);
@@ -192,20 +191,17 @@ loci_status lc_socket_path_prepare(lc_cli *cli, const char *path, loci_error *er
     struct stat info;
 
     if (mkdir(directory, 0700) != 0 && errno != EEXIST)
-        return lc_fail(err, LOCI_EFORBIDDEN, "cannot make the directory %s: %s", directory,
+        return lc_fail(err, LOCI_EFORBIDDEN, "cannot create the directory %s: %s", directory,
                        strerror(errno));
     if (stat(directory, &info) != 0 || !S_ISDIR(info.st_mode))
         return lc_fail(err, LOCI_EFORBIDDEN, "%s is not a directory", directory);
-    /* Whoever owns it could put another socket there, and would be told our users' secrets. */
+    /* Its owner could replace the socket and would receive our users' secrets. */
     if (info.st_uid != geteuid() && info.st_uid != 0)
-        return lc_fail(err, LOCI_EFORBIDDEN, "%s belongs to somebody else", directory);
+        return lc_fail(err, LOCI_EFORBIDDEN, "%s belongs to another user", directory);
     return LOCI_OK;
 }
 
 /* ---- Settings from outside the store --------------------------------------------------------- */
-
-/* the library never reads the environment, so it is read here. A value is taken
- * as JSON where that makes sense (5000, true) and as text otherwise, as people write them. */
 
 void lc_setting_variable(const char *setting, char out[LC_SETTING_VARIABLE_BYTES])
 {
@@ -228,6 +224,7 @@ static bool is_text(loci_str name)
     return false;
 }
 
+/* A value is JSON if it can be parsed (5000, true) and text otherwise. */
 static void write_setting(lc_cli *cli, lc_json_writer *w, loci_str name, loci_str value)
 {
     lc_arena_mark mark = lc_arena_get_mark(cli->arena);
@@ -241,6 +238,7 @@ static void write_setting(lc_cli *cli, lc_json_writer *w, loci_str name, loci_st
     lc_arena_rewind(cli->arena, mark);
 }
 
+/* The library never reads the environment itself. */
 static void write_environment(lc_cli *cli, lc_json_writer *w, bool *out_has_level)
 {
     char variable[LC_SETTING_VARIABLE_BYTES];
@@ -258,7 +256,8 @@ static void write_environment(lc_cli *cli, lc_json_writer *w, bool *out_has_leve
     }
 }
 
-/* A name given twice counts once, the last time: an object has a name once. */
+/* Whether a later --set has the same name: the last one wins, and an object has no duplicate keys.
+ */
 static bool is_set_again(const lc_globals *globals, size_t index, loci_str name)
 {
     for (size_t i = index + 1; i < globals->set_count; i++) {
@@ -280,7 +279,7 @@ static loci_status write_flags(lc_cli *cli, lc_json_writer *w, bool *out_has_lev
         loci_str name = lc_str_split(loci_str_of(globals->sets[i]), '=', &value);
 
         if (value.ptr == NULL || name.len == 0)
-            return lc_fail(err, LOCI_EINVAL, "--set takes NAME=VALUE, not %s", globals->sets[i]);
+            return lc_fail(err, LOCI_EINVAL, "--set needs NAME=VALUE, not %s", globals->sets[i]);
         if (is_set_again(globals, i, name))
             continue;
         write_setting(cli, w, name, value);
@@ -292,9 +291,16 @@ static loci_status write_flags(lc_cli *cli, lc_json_writer *w, bool *out_has_lev
     return LOCI_OK;
 }
 
-loci_status lc_cli_settings_find(lc_cli *cli, lc_cli_settings *out, loci_error *err)
+typedef struct setting_sources {
+    const char *environment; /* JSON objects for loci_open(), in cli->arena. */
+    const char *flags;
+    bool has_log_level; /* log.level is set, or --verbose: log all records. */
+} setting_sources;
+
+/* LOCI_EINVAL for a --set without '='. Names and values are checked by loci_open(). */
+static loci_status find_settings(lc_cli *cli, setting_sources *out, loci_error *err)
 {
-    lc_cli_settings found = {0};
+    setting_sources found = {0};
     lc_json_writer w;
     lc_buf text;
     loci_status status;
@@ -348,7 +354,7 @@ static const char *level_name(loci_log_level level)
     return "error";
 }
 
-/* One record as a line; 0 when it does not fit. */
+/* Formats a record as one line; 0 if it does not fit. */
 static size_t format_line(char out[LOG_LINE_BYTES], loci_log_level level, const char *event,
                           loci_str fields)
 {
@@ -375,7 +381,7 @@ static size_t format_line(char out[LOG_LINE_BYTES], loci_log_level level, const 
     return len;
 }
 
-/* Any thread: a line is written or put at once, so that those of two threads do not mix. */
+/* Any thread: a line is written in one call, so that lines of two threads do not mix. */
 void lc_opening_log(void *ctx, loci_log_level level, const char *event, loci_str fields)
 {
     lc_log_queue *queue = ctx;
@@ -407,7 +413,7 @@ void lc_opening_log_warnings(void *ctx, loci_log_level level, const char *event,
         lc_opening_log(ctx, level, event, fields);
 }
 
-/* The call that met the bug answers `internal`; this says where, for the report. */
+/* The failing call answers `internal`; this record has the location, for the bug report. */
 static void on_fault(void *ctx, const char *what, const char *file, int line)
 {
     char fields[512];
@@ -424,11 +430,11 @@ static void end_on_fault(void *ctx, const char *what, const char *file, int line
 {
     on_fault(ctx, what, file, line);
     if (ctx != NULL)
-        (void)lc_log_queue_flush(ctx, FAULT_FLUSH_MS); /* It ends either way. */
-    abort(); /* With a core; what was answered is durable. */
+        (void)lc_log_queue_flush(ctx, FAULT_FLUSH_MS); /* The process ends in any case. */
+    abort(); /* Leaves a core dump; all answered writes are durable. */
 }
 
-/* Nothing here changes the environment, so that any thread may ask. */
+/* Any thread: the program never changes its environment. */
 static const char *find_variable(void *ctx, const char *name)
 {
     (void)ctx;
@@ -438,10 +444,10 @@ static const char *find_variable(void *ctx, const char *name)
 static loci_status check_store(const lc_store_path *path, unsigned flags, loci_error *err)
 {
     if ((flags & LOCI_OPEN_EXISTING) == 0)
-        return lc_store_path_prepare(path, err);
+        return prepare_directory(path, err);
     if (lc_store_path_exists(path))
         return LOCI_OK;
-    return lc_fail(err, LOCI_ENOTFOUND, "there is no store at %s; `loci init` makes one",
+    return lc_fail(err, LOCI_ENOTFOUND, "there is no store at %s; create one with `loci init`",
                    path->label);
 }
 
@@ -449,13 +455,13 @@ loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine *
                            loci_error *err)
 {
     loci_open_options options = LOCI_OPEN_OPTIONS_INIT;
-    lc_cli_settings settings;
+    setting_sources settings;
     lc_store_path path;
     loci_status status;
 
     status = lc_store_path_find(cli, &path, err);
     if (status == LOCI_OK)
-        status = lc_cli_settings_find(cli, &settings, err);
+        status = find_settings(cli, &settings, err);
     if (status == LOCI_OK)
         status = check_store(&path, opening->flags, err);
     if (status != LOCI_OK)

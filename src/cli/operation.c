@@ -23,21 +23,21 @@ typedef struct progress_view {
     int64_t line_count; /* Lines received. */
     bool lines_failed;  /* They could not be written: the operation is given up. */
     int64_t drawn_us; /* When it was shown last, monotonic; in the future while it is too early. */
-    bool is_drawn;    /* A bar stands on the terminal. */
+    bool is_drawn;    /* The bar is on the terminal. */
 } progress_view;
 
 /* ---- Progress -------------------------------------------------------------------------------- */
 
 #define BAR_CELLS 30
 #define FIRST_AFTER_US 200000
-#define DRAW_EVERY_US 100000  /* Faster is flicker. */
-#define TELL_EVERY_US 3000000 /* In a log, where it stays. */
+#define DRAW_EVERY_US 100000  /* More often would flicker. */
+#define TELL_EVERY_US 3000000 /* In a log file. */
 #define WRITE_BYTES 65536u    /* Lines are written in pieces of this size. */
 
 static void progress_init(progress_view *view, lc_cli *cli)
 {
     *view = (progress_view){.cli = cli};
-    /* What is done at once needs no bar. */
+    /* Short operations show no bar. */
     view->drawn_us = lc_clock_monotonic_us() + FIRST_AFTER_US;
     lc_buf_init(&view->lines, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
 }
@@ -106,7 +106,7 @@ static void show(progress_view *view, const lc_json *progress)
                     (long long)total_count);
 }
 
-/* {"line":…} holds the line as it shall be written: it is not parsed again. */
+/* {"line":…} contains the line exactly as it is written: it is not parsed. */
 static bool take_line(progress_view *view, loci_str chunk)
 {
     static const char head[] = "{\"line\":";
@@ -194,7 +194,7 @@ static bool has_own_timeout(const lc_cli *cli)
     return false;
 }
 
-/* A call that shows how far it is. */
+/* A call with progress. */
 static loci_status call_stream(lc_cli *cli, loci_engine *engine, const loci_request *request,
                                loci_answer **out, loci_error *err)
 {
@@ -210,7 +210,7 @@ static loci_status call_stream(lc_cli *cli, loci_engine *engine, const loci_requ
     if (!progress_end(&view) && status == LOCI_OK) {
         loci_answer_free(*out);
         *out = NULL;
-        status = lc_fail(err, LOCI_ERESOURCE, "the output could not be written");
+        status = lc_fail(err, LOCI_ERESOURCE, "cannot write to stdout");
     }
     return status;
 }
@@ -240,7 +240,7 @@ loci_status lc_operation_call(lc_cli *cli, loci_engine *engine, const lc_operati
     return status;
 }
 
-/* What people look for, where an answer has much more. */
+/* Columns and sections to show, for answers that have many. */
 typedef struct lc_view {
     const char *name;
     const char *columns;
@@ -254,7 +254,7 @@ static const lc_view *view_of(const char *name)
         {"event.list", "seq recorded_at type payload", NULL},
         {"job.list", "id kind status attempts progress error created_at", NULL},
         {"op.list", "name help", NULL},
-        /* Of a process that has just begun and is about to end: they say nothing. */
+        /* Figures of this short-lived process are of no interest. */
         {"store.status", NULL, "counters memory"},
         {"token.list", "id name status scopes user_id authority created_at expires_at", NULL},
         {NULL, NULL, NULL},
@@ -287,7 +287,8 @@ static void append_answer(lc_cli *cli, const lc_operation *operation, loci_str a
     lc_arena_rewind(cli->arena, mark);
 }
 
-void lc_operation_print(lc_cli *cli, const lc_operation *operation, loci_str answer)
+/* To stderr if lines were streamed to stdout. */
+static void print_answer(lc_cli *cli, const lc_operation *operation, loci_str answer)
 {
     lc_buf summary;
 
@@ -299,7 +300,8 @@ void lc_operation_print(lc_cli *cli, const lc_operation *operation, loci_str ans
         return;
     lc_buf_init(&summary, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
     append_answer(cli, operation, answer, &summary);
-    (void)lc_cli_write(STDERR_FILENO, lc_buf_str(&summary)); /* The lines were what matters. */
+    (void)lc_cli_write(STDERR_FILENO,
+                       lc_buf_str(&summary)); /* Best effort: the lines are written already. */
     lc_buf_clear(&summary);
 }
 
@@ -307,7 +309,7 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
 {
     const lc_op *op = lc_op_find(loci_str_of(operation->name));
     bool is_long = op != NULL && (op->flags & LC_OP_STREAMS) != 0;
-    /* Long work may be a job: with workers to run it, this thread can watch it and be stopped. */
+    /* A long operation may be a job: worker threads run it while this one shows its progress. */
     lc_opening opening = {.flags = is_long ? 0 : LOCI_OPEN_INLINE};
     loci_engine *engine = NULL;
     loci_answer *answer = NULL;
@@ -322,7 +324,7 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
     if (status == LOCI_OK)
         status = lc_operation_call(cli, engine, operation, &answer, &err);
     if (status == LOCI_OK)
-        lc_operation_print(cli, operation, loci_answer_json(answer));
+        print_answer(cli, operation, loci_answer_json(answer));
     else
         code = lc_cli_report(cli, &err);
     if (status == LOCI_ECANCELLED && lc_interrupt_is_set())
@@ -370,12 +372,12 @@ int lc_command_call(lc_cli *cli, const lc_arguments *arguments)
     int code;
 
     if (arguments->word_count == 0)
-        return lc_cli_usage(cli,
-                            "call needs an operation: loci call fact.current '{\"key\":\"city\"}'");
+        return lc_cli_usage(
+            cli, "the operation is missing: loci call fact.current '{\"key\":\"city\"}'");
 
     lc_buf_init(&args, cli->heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
     if (arguments->word_count > 1 && strcmp(arguments->words[1], "-") == 0) {
-        if (lc_input_read(STDIN_FILENO, "standard input", &args, &err) != LOCI_OK) {
+        if (lc_input_read(STDIN_FILENO, "stdin", &args, &err) != LOCI_OK) {
             code = lc_cli_report(cli, &err);
             lc_buf_clear(&args);
             return code;

@@ -1,5 +1,5 @@
-/* parameters.c - first every word finds its parameter, then the parameters are written in the order
- * of the table, so that the same command always makes the same arguments. */
+/* parameters.c - words are assigned to parameters first; then all parameters are written in the
+ * order of the table, so that equal commands give equal arguments. */
 #include "cli/parameters.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-/* What was typed, or what it refers to; in the arena of the run. */
+/* The text, or the content of the file or stdin that it refers to; in cli->arena. */
 static loci_status load_text(lc_cli *cli, const char *typed, loci_str *out, loci_error *err)
 {
     loci_status status;
@@ -30,13 +30,13 @@ static loci_status load_text(lc_cli *cli, const char *typed, loci_str *out, loci
         return LOCI_OK;
     }
     lc_buf_init(&text, cli->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
-    status = typed[0] == '-' ? lc_input_read(STDIN_FILENO, "standard input", &text, err)
+    status = typed[0] == '-' ? lc_input_read(STDIN_FILENO, "stdin", &text, err)
                              : lc_input_read_file(typed + 1, &text, err);
     if (status == LOCI_ENOTFOUND)
         status = lc_fail(err, LOCI_ENOTFOUND,
-                         "there is no file %s; a text that begins with @ is written @@", typed + 1);
+                         "there is no file %s; write @@ for a text that begins with @", typed + 1);
     if (status == LOCI_OK) {
-        /* The newline that ends a file is the editor's, not the author's. */
+        /* Editors end the last line of a file with a newline; it is not part of the text. */
         if (text.len > 0 && text.ptr[text.len - 1] == '\n')
             lc_buf_truncate(&text, text.len - 1);
         *out = lc_arena_copy(cli->arena, lc_buf_str(&text));
@@ -173,7 +173,6 @@ lc_option *lc_parameters_options(lc_cli *cli, const lc_op *op)
     for (size_t i = 0; options != NULL && (param = lc_op_param(op, i)) != NULL; i++) {
         options[i] = (lc_option){.name = dashed(cli, param->name),
                                  .value = value_name(param),
-                                 .choices = param->choices,
                                  .help = param->help,
                                  .is_negatable = param->kind == LC_PARAM_BOOL};
         if (options[i].name == NULL)
@@ -213,16 +212,13 @@ void lc_parameters_usage(const lc_op *op, lc_buf *out)
         lc_buf_append(out, LC_STR(" [--option …]"));
 }
 
-/* ---- Words and options to arguments -----------------------------------------------------------
- */
-
-/* Values given for each parameter: of the options, then of the words. */
+/* Values given for each parameter. */
 typedef struct given_values {
     const lc_op *op;
     const lc_arguments *arguments;
-    const lc_given *given[LC_PARAMS_MAX]; /* The last option of each, or NULL. */
-    size_t first_word[LC_PARAMS_MAX];     /* Words of each: from here, */
-    size_t word_count[LC_PARAMS_MAX];     /* so many. */
+    const lc_given *given[LC_PARAMS_MAX]; /* The last option, or NULL. */
+    size_t first_word[LC_PARAMS_MAX];     /* Or words: index of the first one, */
+    size_t word_count[LC_PARAMS_MAX];     /* and their number. */
 } given_values;
 
 static void find_options(given_values *values)
@@ -243,8 +239,8 @@ static void find_options(given_values *values)
 static loci_status fail_words(const char *word, loci_error *err)
 {
     return lc_fail(err, LOCI_EINVAL,
-                   "unexpected \"%s\": quote a text that has spaces, and name what has no place of "
-                   "its own (--name value)",
+                   "unexpected \"%s\": quote texts that contain spaces; give other parameters as "
+                   "--name value",
                    word);
 }
 
@@ -286,7 +282,7 @@ static loci_status check_required(lc_cli *cli, const given_values *values, size_
     return LOCI_EINVAL;
 }
 
-/* Every option of a list counts, and every word; of anything else the last. */
+/* A list collects all its options and words; for other kinds the last one wins. */
 static loci_status write_strings(lc_cli *cli, const given_values *values, size_t index,
                                  lc_json_writer *w, loci_error *err)
 {

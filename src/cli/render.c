@@ -1,5 +1,5 @@
-/* render.c - two levels are laid out, what is deeper stays JSON: an answer has a head (its plain
- * members) and sections (its lists and objects). No recursion: the depth of what is shown is fixed
+/* render.c - two levels are laid out, deeper ones are printed as JSON: an answer has a head (its
+ * scalar members) and sections (its lists and objects). There is no recursion: the depth is fixed
  * here, not by the input. */
 #include "cli/render.h"
 
@@ -13,12 +13,12 @@
 
 typedef struct table_column {
     loci_str title;
-    unsigned rank;  /* The lowest is left out first; TABLE_RANK_MAX stays as long as it can. */
-    bool is_kept;   /* Cut last: half an id is none. */
-    bool is_number; /* To the right. */
-    bool is_out;    /* Left out. */
-    size_t widest;  /* Columns of the widest cell, the title too. */
-    size_t width;   /* As laid out. */
+    unsigned rank;  /* The lowest is omitted first, TABLE_RANK_MAX last. */
+    bool is_kept;   /* Cut last: half an id is useless. */
+    bool is_number; /* Right-aligned. */
+    bool is_out;    /* Omitted. */
+    size_t widest;  /* Width of the widest cell, including the title. */
+    size_t width;   /* After layout. */
 } table_column;
 
 typedef struct text_table {
@@ -33,13 +33,14 @@ typedef struct text_table {
 
 /* ---- Layout of tables ------------------------------------------------------------------------ */
 
-/* layout in three steps: leave out columns of low rank until the others have room to be
- * read, leave out more from the right until the rest fits at all, then cut the widest. */
+/* Cells are added row by row; layout happens at the end, when the widths are known. If the table is
+ * too wide: omit columns of low rank until the others are readable, omit more until the rest fits
+ * at all, then cut the widest columns. */
 
 #define GAP 2
-#define WIDTH_FLOOR 8  /* Narrower cells say nothing. */
-#define WIDTH_FINE 24  /* With this much, text can be read. */
-#define COLUMNS_KEPT 2 /* The first ones say which row it is. */
+#define WIDTH_FLOOR 8  /* Narrower cells are useless. */
+#define WIDTH_FINE 24  /* Enough to read text. */
+#define COLUMNS_KEPT 2 /* The first columns identify the row. */
 
 static bool table_init(text_table *table, lc_arena *arena, size_t row_max)
 {
@@ -70,7 +71,7 @@ static void table_add(text_table *table, const loci_str *cells)
     table->row_count++;
 }
 
-/* What the line needs when text is cut down to `floor`. */
+/* Width of the line if text columns are cut to `floor`. */
 static size_t width_needed(const text_table *table, size_t floor)
 {
     size_t needed = 0;
@@ -85,7 +86,7 @@ static size_t width_needed(const text_table *table, size_t floor)
     return needed;
 }
 
-/* The column to leave out next: of the lowest rank up to `rank_max`, the rightmost. */
+/* The column to omit next: the rightmost of the lowest rank, up to `rank_max`. */
 static table_column *least_needed(text_table *table, unsigned rank_max)
 {
     table_column *least = NULL;
@@ -123,7 +124,7 @@ static size_t line_width(const text_table *table)
     return width;
 }
 
-/* Takes from the widest column, one at a time, until the line fits or nothing is left to take. */
+/* Narrows the widest column, one character at a time, until the line fits or no column is left. */
 static void cut(text_table *table, size_t room, bool kept)
 {
     while (line_width(table) > room) {
@@ -162,7 +163,7 @@ static void append_spaces(lc_buf *out, size_t count)
 typedef struct lc_cell_place {
     const table_column *column;
     lc_style style;
-    bool is_last; /* Of its line: nothing is filled up behind it. */
+    bool is_last; /* In its line: no padding after it. */
 } lc_cell_place;
 
 static void write_cell(const lc_cell_place *place, const lc_terminal *terminal, lc_buf *out,
@@ -291,7 +292,7 @@ static bool is_listed(const char *list, loci_str name)
     return false;
 }
 
-/* Needs lines of its own, rather than a place beside its name. */
+/* Whether the value is printed below its name, not beside it. */
 static bool is_section(const lc_json *value)
 {
     return is_list_of_objects(value) ||
@@ -347,7 +348,7 @@ void lc_render_cell(lc_buf *out, const lc_json *value)
     }
 }
 
-/* Names may come from users, too. */
+/* Names may be user input. */
 static void append_name(const lc_render_target *target, lc_style style, loci_str name)
 {
     lc_buf visible;
@@ -358,7 +359,7 @@ static void append_name(const lc_render_target *target, lc_style style, loci_str
     lc_buf_clear(&visible);
 }
 
-/* Text of several lines stands below its label, every line under the first. */
+/* Text with several lines is printed below its label, indented. */
 static void write_lines(lc_buf *out, loci_str text, size_t indent)
 {
     loci_str rest = text;
@@ -399,7 +400,7 @@ static void write_member(const lc_render_target *target, const lc_json *member, 
     lc_buf_append_byte(out, '\n');
 }
 
-/* The plain members. Answers whether there were any. */
+/* Writes the scalar members. Returns whether there were any. */
 static bool write_head(const lc_render_target *target, const lc_json *object, bool only_plain)
 {
     size_t label_width = 0;
@@ -436,7 +437,7 @@ static bool is_id(loci_str name)
     return lc_str_is(name, "id") || ends_with(name, "_id") || ends_with(name, "_by");
 }
 
-/* How much a column is missed: links and times less than text. */
+/* Importance of a column: ids and times have less than text. */
 static unsigned rank_of(loci_str name, lc_json_kind kind)
 {
     if (is_id(name) || lc_str_is(name, "v") || kind == LC_JSON_ARRAY)
@@ -457,7 +458,7 @@ static table_column *find_column(text_table *table, loci_str name)
     return NULL;
 }
 
-/* A column for every name that has a value in some row, in the order of their first appearance. */
+/* One column per name that has a value in any row, in the order of first appearance. */
 static void choose_columns(text_table *table, const lc_json *rows, const char *list)
 {
     for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
@@ -523,7 +524,7 @@ static bool is_constant(const text_table *table, size_t column)
     return table->row_count > 1;
 }
 
-/* What says nothing new goes first: a repetition of another column, the same in every row. */
+/* Columns without information are omitted first: copies of another column, and constants. */
 static void rank_by_content(text_table *table)
 {
     for (size_t i = 0; i < table->column_count; i++) {
@@ -566,7 +567,7 @@ static void write_section(const lc_render_target *target, const lc_json *member)
     if (lc_json_kind_of(member) == LC_JSON_ARRAY)
         write_table(&inner, member);
     else
-        (void)write_head(&inner, member, false); /* Whether it was empty does not matter here. */
+        (void)write_head(&inner, member, false); /* Empty or not. */
 }
 
 /* The only member that is not null, or NULL. */
@@ -614,7 +615,7 @@ static void write_object(const lc_render_target *target, const lc_json *object)
         write_sections(target, first, write_head(target, object, true));
         return;
     }
-    /* A list is what was asked for: it needs no heading, and what is said about it follows. */
+    /* The list is the main result: it has no heading, and the other members follow it. */
     write_table(target, first);
     if (single == NULL) {
         lc_buf_append_byte(target->out, '\n');

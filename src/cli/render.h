@@ -1,7 +1,7 @@
-/* render.h - JSON for people: objects as aligned lists, arrays of objects as tables.
+/* render.h - JSON as readable text: objects as aligned lists, arrays of objects as tables.
  *
- * Nothing is left out but nulls; only a table on a terminal is cut to its width, and says so. Text
- * is made harmless (terminal.h) on the way.
+ * Only nulls are omitted; a table on a terminal is cut to its width, with a note. Control
+ * characters are escaped (terminal.h).
  */
 #ifndef LC_CLI_RENDER_H
 #define LC_CLI_RENDER_H
@@ -10,19 +10,19 @@
 #include "cli/terminal.h"
 
 typedef struct lc_render_target {
-    lc_arena *arena; /* For scratch; what is taken is given back. */
+    lc_arena *arena; /* Scratch memory; rewound at the end. */
     const lc_terminal *terminal;
     lc_buf *out;
     size_t indent; /* Columns. */
-    /* What a table of the first level shows, "name value help"; NULL = all there is. */
+    /* Columns of a top-level table, "name value help"; NULL = all. */
     const char *columns;
-    /* Sections that are not shown, "memory counters"; NULL = none. */
+    /* Sections to omit, "memory counters"; NULL = none. */
     const char *hidden;
 } lc_render_target;
 
 void lc_render(const lc_render_target *target, const lc_json *value);
 
-/* One value as it stands in a cell: text bare, true as yes, structures as JSON. */
+/* One value as the text of a cell: strings without quotes, true as yes, structures as JSON. */
 void lc_render_cell(lc_buf *out, const lc_json *value);
 
 #endif /* LC_CLI_RENDER_H */

@@ -1,7 +1,7 @@
-/* serve.c - `loci serve`: the daemon in a process of its own.
+/* serve.c - `loci serve`: the daemon.
  *
- * Signals: SIGTERM and SIGINT drain, the second one ends at once (interrupt.c); SIGHUP is ignored,
- * so that a terminal may be closed and a service reloaded.
+ * SIGTERM and SIGINT drain; a second signal ends the process at once (cli.c). SIGHUP is ignored, so
+ * that the daemon survives its terminal.
  */
 #include "cli/command.h"
 
@@ -27,6 +27,7 @@
 
 /* ---- systemd --------------------------------------------------------------------------------- */
 
+/* sd_notify(3) without its library: sends "READY=1\nSTATUS=…" to $NOTIFY_SOCKET, if set. */
 static void notify(const char *state)
 {
     const char *path = getenv("NOTIFY_SOCKET");
@@ -38,14 +39,14 @@ static void notify(const char *state)
     if (len < 2 || len >= sizeof address.sun_path || (path[0] != '/' && path[0] != '@'))
         return;
     memcpy(address.sun_path, path, len);
-    if (path[0] == '@') /* The abstract name space, where the first byte is NUL. */
+    if (path[0] == '@') /* The abstract namespace: the first byte is NUL. */
         address.sun_path[0] = '\0';
     else
         bytes++; /* The terminating one of a path. */
     descriptor = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (descriptor < 0)
         return;
-    /* Whoever started us may have gone; the daemon serves all the same. */
+    /* Best effort: the daemon does not depend on its supervisor. */
     (void)sendto(descriptor, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
                  bytes);
     (void)close(descriptor);
@@ -55,13 +56,13 @@ static void notify(const char *state)
 
 #define LISTEN_DEFAULT "127.0.0.1:7077"
 #define HOSTS_MAX 32
-#define OPEN_PAUSE_MS 250      /* Between two attempts to open a store on a server, at first, */
-#define OPEN_PAUSE_MS_MAX 5000 /* and at most. */
+#define OPEN_PAUSE_MS 250 /* Back-off between attempts to open a PostgreSQL store. */
+#define OPEN_PAUSE_MS_MAX 5000
 
 typedef struct serving {
     lc_cli *cli;
     const char *store;
-    const char *store_label; /* To be shown. */
+    const char *store_label; /* For display. */
     const char *socket_path; /* NULL = none. */
     const char *token_file;  /* NULL = none. */
     const char *hosts[HOSTS_MAX + 1];
@@ -75,22 +76,22 @@ static void ignore_hangup(void)
 
     memset(&action, 0, sizeof action);
     action.sa_handler = SIG_IGN;
-    (void)sigaction(SIGHUP, &action, NULL); /* Cannot fail: the signal exists. */
+    (void)sigaction(SIGHUP, &action, NULL); /* Cannot fail. */
 }
 
-/* Every connection and every event stream is a descriptor; the usual soft limit of 1024 is for
- * programs that use select(). */
+/* Each connection and each event stream needs a descriptor; the default soft limit of 1024 exists
+ * for programs that use select(). */
 static void raise_file_limit(void)
 {
     struct rlimit files;
 
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &files); /* Then fewer connections fit. */
+        (void)setrlimit(RLIMIT_NOFILE, &files); /* Best effort. */
     }
 }
 
-/* ---- What is said ---------------------------------------------------------------------------- */
+/* ---- Messages -------------------------------------------------------------------------------- */
 
 static void print_json(const serving *s, const char *address)
 {
@@ -107,7 +108,7 @@ static void print_json(const serving *s, const char *address)
     lc_buf_append_byte(&s->cli->out, '\n');
 }
 
-/* Three commands that work as they stand. */
+/* Three commands that can be pasted. */
 static void print_examples(const serving *s, const char *address)
 {
     static const char *const tries[] = {
@@ -119,7 +120,7 @@ static void print_examples(const serving *s, const char *address)
 
     if (s->token_file == NULL && s->socket_path == NULL)
         return;
-    lc_cli_print(cli, "\nTry, from another terminal:\n");
+    lc_cli_print(cli, "\nTry in another terminal:\n");
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
         bool is_quoted = tries[i][0] == '\'';
 
@@ -131,7 +132,7 @@ static void print_examples(const serving *s, const char *address)
         lc_cli_print(cli, "%s%s\n", s->token_file != NULL ? address : "http://localhost",
                      tries[i] + (is_quoted ? 1 : 0));
     }
-    lc_cli_print(cli, "\nCtrl-C ends it.\n");
+    lc_cli_print(cli, "\nPress Ctrl-C to stop.\n");
 }
 
 static void tell_ready(void *ctx, const char *address)
@@ -143,7 +144,7 @@ static void tell_ready(void *ctx, const char *address)
     if (cli->globals.wants_json) {
         print_json(s, address);
     } else {
-        lc_cli_print(cli, "loci %s listens on ", loci_version());
+        lc_cli_print(cli, "loci %s listening on ", loci_version());
         lc_cli_print_styled(cli, LC_STYLE_NAME, address);
         lc_cli_print(cli, "\n  store   %s\n", s->store_label);
         if (s->socket_path != NULL)
@@ -153,7 +154,7 @@ static void tell_ready(void *ctx, const char *address)
         if (cli->out_terminal.is_terminal)
             print_examples(s, address);
     }
-    (void)lc_cli_flush(cli); /* A daemon serves whether or not anybody reads this. */
+    (void)lc_cli_flush(cli); /* Best effort: the daemon also runs with stdout closed. */
     (void)snprintf(state, sizeof state, "READY=1\nSTATUS=Listening on %s", address);
     notify(state);
 }
@@ -163,8 +164,8 @@ static void tell_stopping(void *ctx)
     const serving *s = ctx;
 
     if (s->cli->err_terminal.is_terminal)
-        lc_cli_note(s->cli, "\nFinishing what was accepted; Ctrl-C again ends it at once.");
-    notify("STOPPING=1\nSTATUS=Finishing what was accepted");
+        lc_cli_note(s->cli, "\nFinishing accepted requests; press Ctrl-C again to stop at once.");
+    notify("STOPPING=1\nSTATUS=Finishing accepted requests");
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
@@ -228,21 +229,20 @@ static loci_status serve(serving *s, loci_engine *engine, const char *listen, lo
     };
 
     if (options.stop_fd < 0)
-        return lc_fail(err, LOCI_ERESOURCE, "no descriptor is left to wait for signals with");
+        return lc_fail(err, LOCI_ERESOURCE, "cannot open a descriptor to wait for signals");
     options.log = s->logs_all ? lc_opening_log : lc_opening_log_warnings;
     return lc_server_run(&options, err);
 }
 
-/* What somebody at the server can put right: it is down or full, the role or the database is not
- * there yet, or the store is newer than this loci and will be put back. */
-static bool can_be_mended(loci_status status)
+/* Whether the failure may be fixed at the database server while the daemon retries: it is down or
+ * full, the role or the database is missing, or the schema is newer and will be rolled back. */
+static bool is_temporary(loci_status status)
 {
     return status == LOCI_EUNAVAILABLE || status == LOCI_EDEADLINE || status == LOCI_EFORBIDDEN ||
            status == LOCI_ERESOURCE || status == LOCI_ENOTFOUND || status == LOCI_EUNSUPPORTED;
 }
 
-/* A daemon that ended would only be started again, and again. What is wrong with a URL stays wrong.
- */
+/* Retries, because a supervisor would only restart the daemon again and again. */
 static loci_status open_patiently(lc_cli *cli, const lc_opening *opening, bool is_file,
                                   loci_engine **out, loci_error *err)
 {
@@ -251,7 +251,7 @@ static loci_status open_patiently(lc_cli *cli, const lc_opening *opening, bool i
     char fields[128];
     int pause_ms = OPEN_PAUSE_MS;
 
-    while (!is_file && can_be_mended(status)) {
+    while (!is_file && is_temporary(status)) {
         (void)snprintf(fields, sizeof fields, "{\"code\":\"%s\",\"retry_ms\":%d}",
                        loci_status_name(status), pause_ms);
         lc_opening_log(NULL, LOCI_LOG_WARN, "store.unavailable", loci_str_of(fields));
@@ -289,12 +289,12 @@ int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
     if (status == LOCI_OK)
         status = open_patiently(cli, &opening, path.is_file, &engine, &err);
     if (status == LOCI_OK)
-        status = choose_socket(&s, arguments, &err); /* The store's directory is there now. */
+        status = choose_socket(&s, arguments, &err); /* The directory of the store exists now. */
     if (status == LOCI_OK && s.token_file != NULL)
         status = lc_token_file_make(cli, engine, s.token_file, &err);
     if (status == LOCI_OK)
         status = serve(&s, engine, listen, &err);
     loci_close(engine);
-    lc_log_queue_close(s.log_queue); /* Now that nobody has anything to say any more. */
+    lc_log_queue_close(s.log_queue); /* Last: the engine logs until it is closed. */
     return status == LOCI_OK ? LC_EXIT_OK : lc_cli_report(cli, &err);
 }

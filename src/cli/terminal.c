@@ -1,5 +1,5 @@
-/* terminal.c - widths come from wcwidth(), for which main() chose a UTF-8 locale: the layout of a
- * table must not depend on the caller's. */
+/* terminal.c - widths come from wcwidth() in the locale C.UTF-8, which main() sets: the layout of a
+ * table must not depend on the locale of the caller. */
 #include "cli/terminal.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-#define COLUMNS_DEFAULT 80 /* A terminal that does not tell. */
+#define COLUMNS_DEFAULT 80 /* If the terminal does not report its width. */
 #define COLUMNS_MIN 20
 
 static size_t columns_of(int descriptor)
@@ -71,7 +71,7 @@ void lc_terminal_append(const lc_terminal *terminal, lc_buf *out, lc_style style
         lc_buf_append(out, LC_STR("\033[0m"));
 }
 
-/* Reads the character at `at`; what is not UTF-8 counts byte by byte. */
+/* Decodes the character at `at`; invalid UTF-8 is taken byte by byte. */
 static uint32_t decode(const char *at, const char *end, size_t *out_bytes)
 {
     const unsigned char *byte = (const unsigned char *)at;

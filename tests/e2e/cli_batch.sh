@@ -107,7 +107,7 @@ not_done() {
     is "$1: exits with 0" 0 "$RC"
     is "$1: the reason" "$4" "$(value "$(line "$OUT" "$2")" error.code)"
     is "$1: its index" "$(($2 - 1))" "$(value "$(line "$OUT" "$2")" error.index)"
-    is "$1: the others" "cancelled: not done because line $3 failed" \
+    is "$1: the others" "cancelled: not run because line $3 failed" \
         "$(value "$(line "$OUT" 1)" error.code): $(value "$(line "$OUT" 1)" error.message)"
     run call fact.current '{"key":"new"}' --store "$A"
     is "$1: nothing happened" not_found "$(value "$ERR" error.code)"

@@ -12,7 +12,8 @@ is "-h is the same" "$overview" "$OUT"
 is "help makes no store" "" "$(find "$HOME" -mindepth 1)"
 
 # Every command listed has help, in three ways; it never runs the command.
-commands=$(printf '%s\n' "$overview" | sed -n '/^Start here/,/^Operations/s/^  \([a-z]*\) .*/\1/p')
+commands=$(printf '%s\n' "$overview" |
+    sed -n '/^Getting started/,/^Operations/s/^  \([a-z]*\) .*/\1/p')
 is "there are commands" yes "$([ "$(echo "$commands" | wc -l)" -ge 15 ] && echo yes)"
 for command in $commands; do
     run help "$command"

@@ -16,7 +16,7 @@ run doctor
 is "doctor is content" 0 "$RC"
 lacks "doctor has no complaint" "✗" "$OUT"
 has "doctor opened it" "opens" "$OUT"
-has "doctor read the data files through" "use_lite_en.loci is whole" "$OUT"
+has "doctor read the data files through" "use_lite_en.loci is intact" "$OUT"
 mkdir "$TMP/data"
 run doctor --set data.dir="$TMP/data"
 is "doctor can live without data files" 0 "$RC"

@@ -17,10 +17,10 @@ has "a server without a store has none" "there is no store" "$ERR"
 lacks "no password is said" hush "$OUT$ERR"
 run init --store "$url"
 is "init makes one" 0 "$RC"
-has "and says so" "Made a store" "$OUT"
+has "and says so" "Created the store" "$OUT"
 lacks "without the password" hush "$OUT$ERR"
 run init --store "$url"
-has "twice is harmless" "already is a store" "$OUT"
+has "twice is harmless" "exists already" "$OUT"
 
 export LOCI_STORE=$url
 run fact write city Oslo
