@@ -18,7 +18,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "engine/rooms.h"
-#include "fact/fact_row.h"
+#include "fact/fact.h"
 #include "lib/bare_store.h"
 #include "lib/rounds.h"
 #include "store/event.h"
@@ -151,9 +151,10 @@ static void load_rows(void)
 {
     sqlite3 *db = open_bare();
     sqlite3_stmt *statement = prepare(
-        db, "select id, key, value, source, supersedes, seq,"
-            " observed_at, recorded_at from (select " LC_FACT_COLUMNS " from fact_current union all"
-            " select " LC_FACT_COLUMNS " from fact_past) order by seq");
+        db, "select id, key, value, source, supersedes, seq, observed_at, recorded_at"
+            " from fact_current union all"
+            " select id, key, value, source, supersedes, seq, observed_at, recorded_at"
+            " from fact_past order by seq");
     int count = 0;
 
     for (; count < events && sqlite3_step(statement) == SQLITE_ROW; count++)
@@ -267,7 +268,7 @@ static void drop_indexes(sqlite3 *db)
     "?1, ?2, ?3, ?4, ?5, ?6, ?7, 'manager', 4, 'user', 'user', 'global', '', '', ?8, ?9, 0, 0, 0," \
     " 0, ?10"
 
-static const char find_text[] = "select " LC_FACT_COLUMNS " from peer where tenant_id = ?1"
+static const char find_text[] = "select * from peer where tenant_id = ?1"
                                 " and user_id = ?2 and seq = ?3 and id = ?4";
 
 static const char keep_text[] = "insert into peer_past (" NEW_COLUMNS

@@ -12,8 +12,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "fact/fact_row.h"
-
 #define ID_FORMAT "fact_01KA4T2B8Q%016d"
 
 enum {
@@ -52,8 +50,8 @@ static const char *const texts[STATEMENTS] = {
         " and a.user_id = s.user_id and a.session_id = s.id where s.tenant_id = ?1"
         " and s.user_id = ?2 and s.persona_id = ?3 and s.state = 'active'"
         " order by s.seq desc limit 16",
-    [FIND_SLOT] = "select " LC_FACT_OF_CURRENT IN_SLOT " order by place",
-    [FIND_LAST] = "select " LC_FACT_OF_PAST IN_SLOT
+    [FIND_SLOT] = "select * from fact_current" IN_SLOT " order by place",
+    [FIND_LAST] = "select * from fact_past" IN_SLOT
                   " and standing in ('superseded', 'retracted') and standing <> 'claim'"
                   " order by seq desc limit 1",
     [FIND_HEAD] =

@@ -32,15 +32,6 @@ typedef struct observing {
     size_t seen; /* Facts that were written last, those that are not candidates included. */
 } observing;
 
-/* False when out of memory. None stays none: a fact without a source gets a successor without. */
-static bool keep(lc_arena *arena, loci_str *text)
-{
-    if (text->ptr == NULL)
-        return true;
-    *text = lc_arena_copy(arena, *text);
-    return text->ptr != NULL;
-}
-
 static loci_status add_known(void *ctx, const lc_fact *fact, loci_error *err)
 {
     observing *p = ctx;
@@ -53,9 +44,7 @@ static loci_status add_known(void *ctx, const lc_fact *fact, loci_error *err)
     if (!lc_str_is(fact->scope, "global"))
         return LOCI_OK;
     *to = *fact;
-    if (!keep(p->arena, &to->id) || !keep(p->arena, &to->key) || !keep(p->arena, &to->value) ||
-        !keep(p->arena, &to->source) || !keep(p->arena, &to->authority.name) ||
-        !keep(p->arena, &to->superseded_by))
+    if (!lc_fact_keep(p->arena, to))
         return lc_fail_memory(err);
     p->count++;
     return LOCI_OK;

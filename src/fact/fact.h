@@ -73,6 +73,18 @@ typedef struct lc_fact {
     loci_str reason;        /* Of a retraction, or none. */
 } lc_fact;
 
+/* A fact in an answer, with what is computed for it. */
+typedef struct lc_fact_shown {
+    lc_fact fact;    /* First: offsets of its members are the same in both. */
+    loci_str status; /* lc_fact_status(). */
+    bool is_valid;
+    bool is_late;
+    loci_str derived; /* JSON array of ids. */
+} lc_fact_shown;
+
+/* Every member of lc_fact_shown, in the order of answers: where it is stored, and what it means. */
+extern const lc_column lc_fact_columns[];
+
 /* Moves its text into the arena, for facts that a walk only lends; false when out of memory. */
 bool lc_fact_keep(lc_arena *arena, lc_fact *fact);
 /* "valid", "superseded", "retracted", "expired" or "claim". */
@@ -258,7 +270,7 @@ loci_status lc_fact_each_version(lc_tx *tx, const lc_fact_view *view,
 loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fact_history *history,
                                lc_fact_visit *visit, void *ctx, loci_error *err);
 
-/* All of it as one JSON object. `derived` is lc_fact_load_derived()'s. */
+/* Writes a fact as one JSON object. `derived` is lc_fact_load_derived()'s. */
 void lc_fact_put(lc_json_writer *out, const lc_fact *fact, loci_str derived, int64_t now_us);
 /* JSON array of the ids of the valid facts that were derived from it; none when has_derived is not
  * set. */

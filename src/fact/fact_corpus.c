@@ -16,7 +16,6 @@
  */
 #include "fact/fact_corpus.h"
 
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -142,27 +141,6 @@ static size_t bytes_of(const void *state)
 
 /* ---- Adding and removing --------------------------------------------------------------------- */
 
-/* The texts that are kept of a fact. */
-static const size_t kept_texts[] = {
-    offsetof(lc_fact, id),
-    offsetof(lc_fact, key),
-    offsetof(lc_fact, value),
-    offsetof(lc_fact, source),
-    offsetof(lc_fact, trust),
-    offsetof(lc_fact, memory_type),
-    offsetof(lc_fact, scope),
-    offsetof(lc_fact, scope_id),
-    offsetof(lc_fact, persona_id),
-    offsetof(lc_fact, required_permission),
-    offsetof(lc_fact, authority) + offsetof(lc_authority, name),
-};
-#define KEPT_TEXTS (sizeof kept_texts / sizeof *kept_texts)
-
-static loci_str *kept_text(lc_fact *fact, size_t index)
-{
-    return (loci_str *)((char *)fact + kept_texts[index]);
-}
-
 /* Copies `from` to `*at` and moves that behind it. */
 static loci_str put_text(char **at, loci_str from)
 {
@@ -179,28 +157,20 @@ static loci_str put_text(char **at, loci_str from)
 /* The fact with all its texts in one block. */
 static indexed_fact *copy_fact(fact_corpus *c, const lc_fact *from, loci_str text)
 {
-    lc_fact fact = {.seq = from->seq,
-                    .observed_at = from->observed_at,
-                    .recorded_at = from->recorded_at,
-                    .valid_until = from->valid_until,
-                    .is_constraint = from->is_constraint,
-                    .min_read = {.rank = from->min_read.rank},
-                    .authority = {.rank = from->authority.rank},
-                    .standing = LC_FACT_VALID};
     size_t bytes = sizeof(indexed_fact) + text.len + 1;
-    lc_fact given = *from;
+    lc_fact fact = *from;
     indexed_fact *to;
     char *at;
 
-    for (size_t i = 0; i < KEPT_TEXTS; i++)
-        bytes += kept_text(&given, i)->len + 1;
+    fact.supersedes = fact.depends_on = LC_STR_NONE; /* Not needed here. */
+    fact.needs_review = false;                       /* Read when it is chosen. */
+    bytes += lc_row_bytes(&lc_fact_row, &fact);
     to = lc_heap_alloc(c->heap, bytes, LOCI_MEM_INDEX);
     if (to == NULL)
         return NULL;
     at = (char *)(to + 1);
-    for (size_t i = 0; i < KEPT_TEXTS; i++)
-        *kept_text(&fact, i) = put_text(&at, *kept_text(&given, i));
     *to = (indexed_fact){.fact = fact, .text = put_text(&at, text), .bytes = bytes};
+    lc_row_copy(&lc_fact_row, &to->fact, at);
     c->bytes += bytes;
     return to;
 }
@@ -368,10 +338,10 @@ static loci_status add_fact(fact_corpus *c, const lc_fact *from, lc_arena *arena
 
 /* ---- Catching up ----------------------------------------------------------------------------- */
 
-static const lc_sql written_sql = {"select " LC_FACT_OF_CURRENT
-                                   " where tenant_id = $1 and user_id = $2 and seq > $3"
-                                   " order by seq limit $4",
-                                   "ttii", LC_FACT_KINDS};
+static const lc_sql written_sql = {
+    "select {row} from fact_current where tenant_id = $1 and user_id = $2 and seq > $3"
+    " order by seq limit $4",
+    "ttii", "", &lc_fact_current_row};
 static const lc_sql ended_sql = {"select key, id from fact_past where tenant_id = $1"
                                  " and user_id = $2 and ended_seq > $3",
                                  "tti", "tt"};
@@ -422,8 +392,9 @@ static loci_status add_page(fact_corpus *c, lc_tx *tx, int64_t *seen_seq, size_t
     lc_arena_init(&arena, c->heap, LOCI_MEM_REQUESTS);
     while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
         lc_arena_mark mark = lc_arena_get_mark(&arena);
-        lc_fact fact = lc_fact_from_row(&rows);
+        lc_fact fact;
 
+        lc_row_read(&rows, &fact);
         status = add_fact(c, &fact, &arena, err);
         *seen_seq = fact.seq;
         ++*out_count;
@@ -696,15 +667,9 @@ static loci_status take(choosing *ch, uint32_t number, float score, loci_error *
         return status;
     *to = (lc_chosen_fact){
         .fact = from->fact, .text = from->text, .score = score, .line_tokens = from->line_tokens};
-    for (size_t i = 0; i <= KEPT_TEXTS; i++) {
-        loci_str *text = i < KEPT_TEXTS ? kept_text(&to->fact, i) : &to->text;
-
-        if (text->ptr == NULL)
-            continue;
-        *text = lc_arena_copy(ch->arena, *text);
-        if (text->ptr == NULL)
-            return lc_fail_memory(err);
-    }
+    to->text = lc_arena_copy(ch->arena, to->text);
+    if (to->text.ptr == NULL || !lc_fact_keep(ch->arena, &to->fact))
+        return lc_fail_memory(err);
     lc_bitmap_remove(&ch->seen, number);
     ch->out->count++;
     return LOCI_OK;

@@ -306,9 +306,9 @@ static void draft(deciding *d)
 /* ---- Outcomes -------------------------------------------------------------------------------- */
 
 static const lc_sql last_claim_sql = {
-    "select " LC_FACT_OF_PAST " where tenant_id = $1 and user_id = $2 and standing = 'claim'"
+    "select {row} from fact_past where tenant_id = $1 and user_id = $2 and standing = 'claim'"
     " order by seq desc limit 1",
-    "tt", LC_FACT_ROW_KINDS};
+    "tt", "", &lc_fact_row};
 
 static bool is_same_claim(const lc_fact *a, const lc_fact *b)
 {

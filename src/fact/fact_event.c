@@ -33,23 +33,6 @@ static void put_list(lc_json_writer *out, const char *name, lc_str_list list)
     lc_jw_end(out);
 }
 
-static void put_authority(lc_json_writer *out, const char *name, lc_authority authority)
-{
-    if (authority.rank == 0)
-        return;
-    lc_jw_name(out, name);
-    lc_jw_array(out);
-    lc_jw_str(out, authority.name);
-    lc_jw_int(out, authority.rank);
-    lc_jw_end(out);
-}
-
-static void put_unusual(lc_json_writer *out, const char *name, loci_str text, const char *usual)
-{
-    if (!lc_str_is(text, usual))
-        lc_jw_member_str(out, name, text);
-}
-
 static void encode_refs(const lc_fact_written *written, lc_json_writer *out)
 {
     const lc_fact *fact = &written->fact;
@@ -72,33 +55,13 @@ static void encode_refs(const lc_fact_written *written, lc_json_writer *out)
 
 void lc_fact_written_encode(const lc_fact_written *written, lc_buf *refs, lc_buf *payload)
 {
-    const lc_fact *fact = &written->fact;
     lc_json_writer out;
 
     lc_jw_init(&out, refs);
     encode_refs(written, &out);
     lc_jw_init(&out, payload);
     lc_jw_object(&out);
-    lc_jw_member_str(&out, "key", fact->key);
-    lc_jw_member_raw(&out, "value", fact->value);
-    put_text(&out, "source", fact->source);
-    put_authority(&out, "authority", fact->authority);
-    put_unusual(&out, "trust", fact->trust, "user");
-    lc_jw_member_str(&out, "memory_type", fact->memory_type);
-    put_unusual(&out, "scope", fact->scope, "global");
-    put_text(&out, "scope_id", fact->scope_id);
-    put_text(&out, "persona_id", fact->persona_id);
-    lc_jw_member_time(&out, "observed_at", fact->observed_at);
-    if (fact->valid_until != LC_FACT_NO_TIME)
-        lc_jw_member_time(&out, "valid_until", fact->valid_until);
-    if (fact->is_constraint)
-        lc_jw_member_bool(&out, "is_constraint", true);
-    put_text(&out, "constraint_type", fact->constraint_type);
-    put_authority(&out, "min_read", fact->min_read);
-    put_authority(&out, "min_write", fact->min_write);
-    put_text(&out, "required_permission", fact->required_permission);
-    if (fact->is_multi)
-        lc_jw_member_bool(&out, "multi", true);
+    lc_row_encode(&lc_fact_row, &written->fact, LC_COL_PAYLOAD, &out);
     lc_jw_end(&out);
 }
 
@@ -146,27 +109,6 @@ static bool get_list(const lc_json *object, const char *name, lc_arena *arena, l
     return true;
 }
 
-/* ["manager", 4]; absent is none. */
-static lc_authority get_authority(const lc_json *object, const char *name)
-{
-    const lc_json *pair = lc_json_member(object, loci_str_of(name));
-    const lc_json *word, *rank;
-
-    if (pair == NULL || lc_json_kind_of(pair) != LC_JSON_ARRAY || lc_json_count(pair) != 2)
-        return (lc_authority){0};
-    word = lc_json_first(pair);
-    rank = lc_json_next(word);
-    if (lc_json_kind_of(word) != LC_JSON_STRING || lc_json_kind_of(rank) != LC_JSON_INT ||
-        lc_json_int(rank) < LC_RANK_GUEST || lc_json_int(rank) > LC_RANK_POLICY)
-        return (lc_authority){0};
-    return (lc_authority){lc_json_str(word), (int)lc_json_int(rank)};
-}
-
-static loci_str or_usual(loci_str text, loci_str usual)
-{
-    return text.ptr != NULL ? text : usual;
-}
-
 static bool decode_refs(const lc_json *refs, lc_arena *arena, lc_fact_written *out)
 {
     lc_fact *fact = &out->fact;
@@ -190,46 +132,31 @@ static bool decode_refs(const lc_json *refs, lc_arena *arena, lc_fact_written *o
            get_list(refs, "depends_on", arena, &out->depends_on);
 }
 
-static void decode_payload(const lc_json *payload, int64_t recorded_at, lc_fact *fact)
+static bool is_rank(int rank, bool is_required)
 {
-    fact->key = lc_fact_or_empty(lc_event_str(payload, "key"));
-    fact->source = lc_event_str(payload, "source");
-    fact->authority = get_authority(payload, "authority");
-    fact->trust = or_usual(lc_event_str(payload, "trust"), LC_STR("user"));
-    fact->memory_type = or_usual(lc_event_str(payload, "memory_type"), LC_STR("user"));
-    fact->scope = or_usual(lc_event_str(payload, "scope"), LC_STR("global"));
-    fact->scope_id = lc_fact_or_empty(lc_event_str(payload, "scope_id"));
-    fact->persona_id = lc_fact_or_empty(lc_event_str(payload, "persona_id"));
-    fact->observed_at = lc_event_time(payload, "observed_at", recorded_at);
-    fact->valid_until = lc_event_time(payload, "valid_until", LC_FACT_NO_TIME);
-    fact->is_constraint = lc_event_bool(payload, "is_constraint");
-    fact->constraint_type = lc_event_str(payload, "constraint_type");
-    fact->min_read = get_authority(payload, "min_read");
-    fact->min_write = get_authority(payload, "min_write");
-    fact->required_permission = lc_event_str(payload, "required_permission");
-    fact->is_multi = lc_event_bool(payload, "multi");
+    return rank <= LC_RANK_POLICY && (rank > 0 || !is_required);
 }
 
 loci_status lc_fact_written_decode(const lc_event *event, lc_arena *arena, lc_fact_written *out,
                                    loci_error *err)
 {
+    lc_fact *fact = &out->fact;
     lc_event_json json;
     loci_status status = lc_event_parse(event, arena, &json, err);
 
-    *out = (lc_fact_written){.fact = {.seq = event->seq, .recorded_at = event->recorded_at}};
+    *out = (lc_fact_written){0};
+    if (status == LOCI_OK)
+        status = lc_row_decode_json(&lc_fact_row, event, &json, arena, fact, err);
     if (status != LOCI_OK)
         return status;
-    if (!decode_refs(json.refs, arena, out) || lc_fact_seq_of(out->fact.id) != event->seq)
+    if (!decode_refs(json.refs, arena, out) || lc_fact_seq_of(fact->id) != event->seq)
         return lc_event_fail(event, err);
-    decode_payload(json.payload, event->recorded_at, &out->fact);
-    status = lc_event_raw(json.payload, "value", arena, &out->fact.value, err);
-    if (status != LOCI_OK)
-        return status;
     if (event->is_erased) {
-        out->fact.standing = LC_FACT_IS_ERASED;
-        out->fact.value = LC_STR("null");
+        fact->standing = LC_FACT_IS_ERASED;
+        fact->value = LC_STR("null");
     }
-    if (out->fact.value.ptr == NULL || (!event->is_erased && out->fact.authority.rank == 0))
+    if (fact->value.ptr == NULL || !is_rank(fact->authority.rank, !event->is_erased) ||
+        !is_rank(fact->min_read.rank, false) || !is_rank(fact->min_write.rank, false))
         return lc_event_fail(event, err);
     return lc_fact_written_complete(out, arena, err);
 }
@@ -329,7 +256,7 @@ static loci_status upcast_1(loci_str payload, lc_buf *out, loci_error *err)
             lc_jw_name_str(&writer, lc_json_name(each));
             lc_jw_value(&writer, each);
         }
-        put_authority(&writer, "authority", (lc_authority){LC_STR("manager"), LC_RANK_MANAGER});
+        lc_jw_member_raw(&writer, "authority", LC_STR("[\"manager\",4]"));
         lc_jw_member_str(&writer, "memory_type",
                          lc_fact_memory_type(lc_event_str(json, "source"), false));
         lc_jw_end(&writer);

@@ -6,21 +6,20 @@
 
 /* The last column: whether some session has facts of its own. */
 #define PLAIN                                                                                      \
-    "select " LC_FACT_COLUMNS                                                                      \
-    ", case when exists (select 1 from fact_current s where s.tenant_id = $1 and s.user_id = $2"   \
-    " and s.scope = 'session' and s.scope <> 'global') then 1 else 0 end from fact_current"        \
-    " where tenant_id = $1 and user_id = $2" LC_FACT_IN_GLOBAL
+    "select {row}, case when exists (select 1 from fact_current s where s.tenant_id = $1"          \
+    " and s.user_id = $2 and s.scope = 'session' and s.scope <> 'global') then 1 else 0 end"       \
+    " from fact_current where tenant_id = $1 and user_id = $2" LC_FACT_IN_GLOBAL
 
 static const lc_sql of_persona_sql = {PLAIN " and persona_id in ('', $3) and (key, id) > ($4, $5)"
                                             " order by key, id limit $6",
-                                      "ttttti", LC_FACT_KINDS "i"};
+                                      "ttttti", "i", &lc_fact_current_row};
 /* Without a persona: in the order of the table's key, so that nothing is sorted. The `place` of
  * several facts of a key is their seq. */
 static const lc_sql everybodys_sql = {
     PLAIN " and persona_id <= ''"
           " and (key, scope, scope_id, persona_id, place) > ($3, 'global', '', '', $4)"
           " order by key, scope, scope_id, persona_id, place limit $5",
-    "tttii", LC_FACT_KINDS "i"};
+    "tttii", "i", &lc_fact_current_row};
 
 typedef struct plain_walk {
     int64_t now_us;
@@ -33,7 +32,7 @@ static loci_status show(void *ctx, const lc_rows *rows, const lc_fact *fact, loc
 {
     const plain_walk *p = ctx;
 
-    *p->is_plain = lc_rows_i64(rows, LC_FACT_COLUMN_COUNT) == 0 && !lc_fact_is_restricted(fact);
+    *p->is_plain = lc_rows_i64(rows, rows->row_columns) == 0 && !lc_fact_is_restricted(fact);
     if (!*p->is_plain)
         return LOCI_ECANCELLED;
     return lc_fact_is_expired(fact, p->now_us) ? LOCI_OK : p->visit(p->ctx, fact, err);

@@ -8,28 +8,28 @@
 #include "base/str.h"
 #include "fact/fact_row.h"
 
-static const lc_sql heads_sql = {"select " LC_FACT_OF_CURRENT LC_FACT_IN_KEY
+static const lc_sql heads_sql = {"select {row} from fact_current" LC_FACT_IN_KEY
                                  " and persona_id in ('', $6)",
-                                 "tttttt", LC_FACT_KINDS};
+                                 "tttttt", "", &lc_fact_current_row};
 
 /* What a key holds everywhere and in sessions, of all personas, without much ado: SQLite makes a
  * table of its own for an `in`. */
-static const lc_sql near_sql = {"select " LC_FACT_OF_CURRENT
-                                " where tenant_id = $1 and user_id = $2 and key = $3"
-                                " and scope >= 'global' and scope <= 'session' limit 17",
-                                "ttt", LC_FACT_KINDS};
+static const lc_sql near_sql = {
+    "select {row} from fact_current where tenant_id = $1 and user_id = $2 and key = $3"
+    " and scope >= 'global' and scope <= 'session' limit 17",
+    "ttt", "", &lc_fact_current_row};
 #define NEAR_MAX 16
 
-static const lc_sql last_seen_sql = {"select " LC_FACT_OF_PAST LC_FACT_IN_KEY
+static const lc_sql last_seen_sql = {"select {row} from fact_past" LC_FACT_IN_KEY
                                      " and persona_id in ('', $6) and standing <> 'claim'"
                                      " order by seq desc limit 1",
-                                     "tttttt", LC_FACT_ROW_KINDS};
+                                     "tttttt", "", &lc_fact_row};
 
 static const lc_sql valid_sql = {
-    "select " LC_FACT_OF_CURRENT
-    " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4"
-    " and persona_id in ('', $5) and (key, id) > ($6, $7) order by key, id limit $8",
-    "ttttttti", LC_FACT_KINDS};
+    "select {row} from fact_current where tenant_id = $1 and user_id = $2 and scope = $3"
+    " and scope_id = $4 and persona_id in ('', $5) and (key, id) > ($6, $7)"
+    " order by key, id limit $8",
+    "ttttttti", "", &lc_fact_current_row};
 
 /* $3 $4, $5 $6: two inner places, the innermost first; $7 persona; $8 the moment. */
 #define IN_CHAIN                                                                                   \
@@ -44,59 +44,50 @@ static const lc_sql valid_sql = {
     " or (i.scope = $5 and i.scope_id = $6 and f.scope = 'global' and i.scope <> 'global'))"       \
     " and i.persona_id in ('', $7) and (i.valid_until is null or i.valid_until > $8)"
 
-static const lc_sql chain_sql = {"select " LC_FACT_OF_CURRENT
-                                 " f where tenant_id = $1 and user_id = $2" IN_CHAIN
-                                 " and not exists (select 1 from fact_current i" HIDES ")"
-                                 " and (key, id) > ($9, $10) order by key, id limit $11",
-                                 "tttttttitti", LC_FACT_KINDS};
-
-/* What stands for the tail of past rows, with names, in a sub-select. */
-#define TAIL_NAMED                                                                                 \
-    "cast('valid' as text) as standing, cast(null as text) as superseded_by,"                      \
-    " cast(null as bigint) as ended_at, cast(null as text) as contests,"                           \
-    " cast(null as text) as reason"
+static const lc_sql chain_sql = {
+    "select {row} from fact_current f where tenant_id = $1 and user_id = $2" IN_CHAIN
+    " and not exists (select 1 from fact_current i" HIDES ")"
+    " and (key, id) > ($9, $10) order by key, id limit $11",
+    "tttttttitti", "", &lc_fact_current_row};
 
 /* What was valid at the moment, of those that are not any more. */
 #define VALID_THEN                                                                                 \
     " and recorded_at <= $8 and ended_at > $8"                                                     \
     " and standing in ('superseded', 'retracted') and standing <> 'claim'"
 
-/* Needing a review, too, is as it was then. */
+/* The last column: whether it needed a review then. */
 static const lc_sql as_of_sql = {
-    "select " LC_FACT_COLUMNS_A
-    ", case when exists (select 1 from fact_flags g where g.tenant_id = $1 and g.user_id = $2"
-    " and g.id = f.id and g.flagged_at <= $8 and (g.cleared_at is null or g.cleared_at > $8))"
-    " then 1 else 0 end, " LC_FACT_COLUMNS_B ", " LC_FACT_TAIL " from"
-    " (select " LC_FACT_COLUMNS ", " TAIL_NAMED " from fact_current"
+    "select {row}, case when exists (select 1 from fact_flags g where g.tenant_id = $1"
+    " and g.user_id = $2 and g.id = f.id and g.flagged_at <= $8"
+    " and (g.cleared_at is null or g.cleared_at > $8)) then 1 else 0 end from"
+    " (select {row} from fact_current"
     " where tenant_id = $1 and user_id = $2 and recorded_at <= $8" IN_CHAIN
-    " union all select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from fact_past"
+    " union all select {row} from fact_past"
     " where tenant_id = $1 and user_id = $2" VALID_THEN IN_CHAIN ") f"
     " where not exists (select 1 from fact_current i" HIDES " and recorded_at <= $8)"
     " and not exists (select 1 from fact_past i" HIDES VALID_THEN ")"
     " and (f.key, f.id) > ($9, $10) order by f.key, f.id limit $11",
-    "tttttttitti", LC_FACT_ROW_KINDS};
+    "tttttttitti", "i", &lc_fact_row};
 
 /* A key has few valid facts and perhaps many past ones. Without the sums SQLite finds the valid
  * ones in the order of seq, among all facts of the user. */
 static const lc_sql history_sql = {
-    "select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from"
-    " (select " LC_FACT_COLUMNS ", " TAIL_NAMED " from fact_current" LC_FACT_IN_KEY
+    "select {row} from (select {row} from fact_current" LC_FACT_IN_KEY
     " and persona_id in ('', $6) and seq + 0 > $7"
-    " union all select " LC_FACT_COLUMNS ", " LC_FACT_TAIL " from (select " LC_FACT_COLUMNS
-    ", " LC_FACT_TAIL " from fact_past" LC_FACT_IN_KEY
+    " union all select {row} from (select {row} from fact_past" LC_FACT_IN_KEY
     " and persona_id in ('', $6) and seq > $7 and standing <> 'claim' order by seq limit $8) p) f"
     " order by seq + 0 limit $8",
-    "ttttttii", LC_FACT_ROW_KINDS};
+    "ttttttii", "", &lc_fact_row};
 
-static const lc_sql claims_sql = {"select " LC_FACT_OF_PAST
-                                  " where tenant_id = $1 and user_id = $2 and standing = 'claim'"
-                                  " and persona_id in ('', $3) and seq > $4 order by seq limit $5",
-                                  "tttii", LC_FACT_ROW_KINDS};
+static const lc_sql claims_sql = {
+    "select {row} from fact_past where tenant_id = $1 and user_id = $2 and standing = 'claim'"
+    " and persona_id in ('', $3) and seq > $4 order by seq limit $5",
+    "tttii", "", &lc_fact_row};
 
 static const lc_sql claims_of_key_sql = {
-    "select " LC_FACT_OF_PAST " where tenant_id = $1 and user_id = $2 and standing = 'claim'"
+    "select {row} from fact_past where tenant_id = $1 and user_id = $2 and standing = 'claim'"
     " and persona_id in ('', $3) and key = $4 and seq > $5 order by seq limit $6",
-    "ttttii", LC_FACT_ROW_KINDS};
+    "ttttii", "", &lc_fact_row};
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
@@ -162,8 +153,9 @@ static loci_status look_up(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_
     if (status != LOCI_OK)
         return status;
     while (lc_rows_next(&rows, &status, err)) {
-        lc_fact fact = lc_fact_from_row(&rows);
+        lc_fact fact;
 
+        lc_row_read(&rows, &fact);
         status = note(out, &fact, tx->now_us, arena, err);
         if (status != LOCI_OK)
             break;
@@ -191,8 +183,9 @@ loci_status lc_fact_find_plain(lc_tx *tx, loci_str persona_id, loci_str key, lc_
     if (status != LOCI_OK)
         return status;
     while (is_plain && lc_rows_next(&rows, &status, err)) {
-        lc_fact fact = lc_fact_from_row(&rows);
+        lc_fact fact;
 
+        lc_row_read(&rows, &fact);
         if (!is_seen_by(&fact, persona_id))
             ;
         else if (lc_str_is(fact.scope, "global"))
@@ -299,8 +292,8 @@ static loci_status show(void *ctx, const lc_rows *rows, const lc_fact *row, loci
     const viewer *v = ctx;
     lc_fact fact = *row;
 
-    (void)rows; /* There is nothing more in it. */
     if (v->is_past) {
+        fact.needs_review = lc_rows_i64(rows, rows->row_columns) == 1;
         fact.standing = LC_FACT_VALID;
         fact.superseded_by = fact.reason = LC_STR_NONE;
         fact.ended_at = LC_FACT_NO_TIME;

@@ -6,29 +6,30 @@
 #include "fact/fact_row.h"
 
 #define WRITTEN_AFTER                                                                              \
-    "select " LC_FACT_OF_CURRENT " where tenant_id = $1 and user_id = $2 and seq > $3"
+    "select {row} from fact_current where tenant_id = $1 and user_id = $2 and seq > $3"
 #define ENDED_AFTER                                                                                \
-    "select " LC_FACT_OF_PAST " where tenant_id = $1 and user_id = $2 and ended_seq > $3"
+    "select {row} from fact_past where tenant_id = $1 and user_id = $2 and ended_seq > $3"
 #define ENDED " and standing in ('superseded', 'retracted')"
 #define ENDED_OR_CLAIMED " and standing in ('superseded', 'retracted', 'claim')"
 #define OF_PERSONA " and persona_id in ('', $5) order by ended_seq desc limit $4"
 
-static const lc_sql recent_sql = {
-    WRITTEN_AFTER " and persona_id in ('', $5) order by seq desc limit $4", "ttiit", LC_FACT_KINDS};
-static const lc_sql ended_sql = {ENDED_AFTER ENDED OF_PERSONA, "ttiit", LC_FACT_ROW_KINDS};
-static const lc_sql ended_or_claimed_sql = {ENDED_AFTER ENDED_OR_CLAIMED OF_PERSONA, "ttiit",
-                                            LC_FACT_ROW_KINDS};
-static const lc_sql doubt_sql = {"select " LC_FACT_OF_CURRENT
-                                 " where tenant_id = $1 and user_id = $2 and needs_review = 1"
-                                 " and seq > $3 order by seq desc limit $4",
-                                 "ttii", LC_FACT_KINDS};
+static const lc_sql recent_sql = {WRITTEN_AFTER
+                                  " and persona_id in ('', $5) order by seq desc limit $4",
+                                  "ttiit", "", &lc_fact_current_row};
+static const lc_sql ended_sql = {ENDED_AFTER ENDED OF_PERSONA, "ttiit", "", &lc_fact_row};
+static const lc_sql ended_or_claimed_sql = {ENDED_AFTER ENDED_OR_CLAIMED OF_PERSONA, "ttiit", "",
+                                            &lc_fact_row};
+static const lc_sql doubt_sql = {
+    "select {row} from fact_current where tenant_id = $1 and user_id = $2 and needs_review = 1"
+    " and seq > $3 order by seq desc limit $4",
+    "ttii", "", &lc_fact_current_row};
 
-static const lc_sql prefix_sql = {"select " LC_FACT_OF_CURRENT
-                                  " where tenant_id = $1 and user_id = $2 and scope = 'global'"
-                                  " and scope_id = '' and key >= $3 and key < $4"
-                                  " and persona_id in ('', $5)"
-                                  " order by key, persona_id, place limit $6",
-                                  "ttttti", LC_FACT_KINDS};
+static const lc_sql prefix_sql = {
+    "select {row} from fact_current where tenant_id = $1 and user_id = $2 and scope = 'global'"
+    " and scope_id = '' and key >= $3 and key < $4"
+    " and persona_id in ('', $5)"
+    " order by key, persona_id, place limit $6",
+    "ttttti", "", &lc_fact_current_row};
 
 static loci_status visit_all(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_fact_visit *visit,
                              void *ctx, loci_error *err)
@@ -39,8 +40,9 @@ static loci_status visit_all(lc_tx *tx, const lc_sql *sql, const lc_arg *args, l
     if (status != LOCI_OK)
         return status;
     while (lc_rows_next(&rows, &status, err)) {
-        lc_fact fact = lc_fact_from_row(&rows);
+        lc_fact fact;
 
+        lc_row_read(&rows, &fact);
         status = visit(ctx, &fact, err);
         if (status != LOCI_OK)
             break;

@@ -119,33 +119,19 @@ static const lc_table flags_table = {
 
 /* ---- Applying: rows -------------------------------------------------------------------------- */
 
-#define VALUES_23                                                                                  \
-    "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21,"      \
-    " $22, $23, $24, $25"
-
 static const lc_sql put_current_sql = {
-    "insert into fact_current (tenant_id, user_id, " LC_FACT_COLUMNS_A
-    ", supersedes, depends_on, place, needs_review, has_derived)"
-    " values ($1, $2, " VALUES_23 ", $26, $27, $28, 0, 0)",
-    "tt" LC_FACT_KINDS_A "tti", NULL};
+    "insert into fact_current (tenant_id, user_id, place, {row}) values ($1, $2, $3, {values})",
+    "tti", NULL, &lc_fact_current_row};
 
-/* The fact of a slot that holds one gives way to the next. The same parameters. */
+/* The fact of a slot that holds one gives way to the next. */
 static const lc_sql replace_current_sql = {
-    "update fact_current set id = $3, seq = $4, value = $6, source = $7, authority = $8,"
-    " authority_rank = $9, trust = $10, memory_type = $11, observed_at = $15, recorded_at = $16,"
-    " valid_until = $17, is_constraint = $18, constraint_type = $19, min_read = $20,"
-    " min_read_rank = $21, min_write = $22, min_write_rank = $23, required_permission = $24,"
-    " is_multi = $25, supersedes = $26, depends_on = $27, needs_review = 0, has_derived = 0"
-    " where tenant_id = $1 and user_id = $2 and scope = $12 and scope_id = $13 and key = $5"
-    " and persona_id = $14 and place = $28",
-    "tt" LC_FACT_KINDS_A "tti", NULL};
+    "update fact_current set {set} where tenant_id = $1 and user_id = $2 and place = $3"
+    " and scope = $4 and scope_id = $5 and key = $6 and persona_id = $7",
+    "ttitttt", NULL, &lc_fact_current_row};
 
 static const lc_sql put_past_sql = {
-    "insert into fact_past (tenant_id, user_id, " LC_FACT_COLUMNS_A
-    ", supersedes, depends_on, has_derived, standing, superseded_by, ended_at, contests, reason,"
-    " ended_seq, needs_review) values ($1, $2, " VALUES_23
-    ", $26, $27, $28, $29, $30, $31, $32, $33, $34, 0)",
-    "tt" LC_FACT_KINDS_A "ttittitti", NULL};
+    "insert into fact_past (tenant_id, user_id, ended_seq, {row}) values ($1, $2, $3, {values})",
+    "tti", NULL, &lc_fact_row};
 
 static const lc_sql remove_sql = {"delete from fact_current where tenant_id = $1 and user_id = $2"
                                   " and seq = $3 and id = $4",
@@ -179,39 +165,30 @@ static const lc_sql clear_flag_sql = {
 
 #define WHOSE(event) LC_T((event)->tenant_id), LC_T((event)->user_id)
 #define WHICH(event, id) WHOSE(event), LC_I(lc_fact_seq_of(id)), LC_T(id)
-#define I_OR_NULL(n, none) ((n) != (none) ? LC_I(n) : LC_NULL)
-
-/* What $1 to $27 are, wherever a row is put. */
-#define ROW_ARGS(event, f)                                                                         \
-    WHOSE(event), LC_T((f)->id), LC_I((f)->seq), LC_T((f)->key), LC_T((f)->value),                 \
-        LC_T_OR_NULL((f)->source), LC_T(lc_fact_or_empty((f)->authority.name)),                    \
-        LC_I((f)->authority.rank), LC_T((f)->trust), LC_T((f)->memory_type), LC_T((f)->scope),     \
-        LC_T((f)->scope_id), LC_T((f)->persona_id), LC_I((f)->observed_at),                        \
-        LC_I((f)->recorded_at), I_OR_NULL((f)->valid_until, LC_FACT_NO_TIME),                      \
-        LC_I((f)->is_constraint), LC_T_OR_NULL((f)->constraint_type),                              \
-        LC_T_OR_NULL((f)->min_read.name), I_OR_NULL((f)->min_read.rank, 0),                        \
-        LC_T_OR_NULL((f)->min_write.name), I_OR_NULL((f)->min_write.rank, 0),                      \
-        LC_T_OR_NULL((f)->required_permission), LC_I((f)->is_multi),                               \
-        LC_T_OR_NULL((f)->supersedes), LC_T_OR_NULL((f)->depends_on)
 
 static loci_status put_current(lc_tx *tx, const lc_event *event, const lc_fact *fact,
                                bool takes_over, loci_error *err)
 {
-    const lc_arg args[] = {ROW_ARGS(event, fact), LC_I(fact->is_multi ? fact->seq : 0)};
+    lc_arg args[7 + LC_ROW_COLUMNS_MAX] = {
+        WHOSE(event),      LC_I(fact->is_multi ? fact->seq : 0),
+        LC_T(fact->scope), LC_T(fact->scope_id),
+        LC_T(fact->key),   LC_T(fact->persona_id),
+    };
 
+    lc_row_bind(&lc_fact_current_row, fact, args + (takes_over ? 7 : 3));
     return takes_over ? lc_tx_exec_one(tx, &replace_current_sql, args, err)
                       : lc_tx_exec(tx, &put_current_sql, args, err);
 }
 
 static loci_status put_past(lc_tx *tx, const lc_event *event, const lc_fact *fact, loci_error *err)
 {
-    return lc_tx_exec(tx, &put_past_sql,
-                      (lc_arg[]){ROW_ARGS(event, fact), LC_I(fact->has_derived),
-                                 LC_T(loci_str_of(lc_fact_standing_name(fact->standing))),
-                                 LC_T_OR_NULL(fact->superseded_by), LC_I(event->recorded_at),
-                                 LC_T_OR_NULL(fact->contests), LC_T_OR_NULL(fact->reason),
-                                 LC_I(event->seq)},
-                      err);
+    lc_arg args[3 + LC_ROW_COLUMNS_MAX] = {WHOSE(event), LC_I(event->seq)};
+    lc_fact past = *fact;
+
+    past.needs_review = false;
+    past.ended_at = event->recorded_at;
+    lc_row_bind(&lc_fact_row, &past, args + 3);
+    return lc_tx_exec(tx, &put_past_sql, args, err);
 }
 
 /* How a fact ends. */

@@ -10,144 +10,133 @@
 
 #define WALK_ARGS_MAX 12
 
-static const char *const standings[] = {"valid",     "superseded", "late",
-                                        "retracted", "claim",      "erased"};
+/* ---- The record ------------------------------------------------------------------------------ */
 
-static lc_fact_standing standing_of(loci_str name)
+#define STANDINGS "valid|superseded|late|retracted|claim|erased"
+
+#define WRITTEN LC_COL_PAYLOAD                /* By the event, unless it has its default. */
+#define CODED (LC_COL_PAYLOAD | LC_COL_CODED) /* By the event, always. */
+#define OPTIONAL (LC_COL_NULL | LC_COL_SHOWN)
+#define ENDING (LC_COL_NULL | LC_COL_SHOWN | LC_COL_PART)
+
+const lc_column lc_fact_columns[] = {
+    LC_STRING_COLUMN(lc_fact, id, "id", LC_COL_REQUIRED, .help = "Id of this version (fact_...)"),
+    LC_STRING_COLUMN(lc_fact, key, "key", CODED | LC_COL_REQUIRED, .absent = "",
+                     .help = "Key of the fact"),
+    LC_ANY_COLUMN(lc_fact, value, "value", CODED | LC_COL_REQUIRED, .help = "Value, any JSON"),
+    LC_COMPUTED(LC_TYPE_STRING, lc_fact_shown, status, "status", LC_COL_REQUIRED,
+                .choices = "valid|superseded|retracted|expired|claim|erased",
+                .help = "Whether it is valid now, or why not"),
+    LC_COMPUTED(LC_TYPE_BOOLEAN, lc_fact_shown, is_valid, "is_valid", LC_COL_REQUIRED,
+                .help = "True if it is valid and has not expired"),
+    LC_STRING_COLUMN(lc_fact, source, "source", WRITTEN | OPTIONAL,
+                     .help = "Source of the fact, such as user or hr_system"),
+    LC_STRING_COLUMN(lc_fact, authority.name, "authority",
+                     WRITTEN | LC_COL_RANKED | LC_COL_REQUIRED, .absent = "",
+                     .help = "Authority of the writer at the time of the write"),
+    LC_RANK_COLUMN(lc_fact, authority.rank, "authority_rank", 0),
+    LC_STRING_COLUMN(lc_fact, trust, "trust", WRITTEN | LC_COL_REQUIRED, .absent = "user",
+                     .choices = "user|system|tool|web|model",
+                     .help = "Kind of party that made the statement"),
+    LC_STRING_COLUMN(lc_fact, memory_type, "memory_type", CODED | LC_COL_REQUIRED, .absent = "user",
+                     .choices = "user|capability|organizational", .help = "Kind of knowledge"),
+    LC_STRING_COLUMN(lc_fact, scope, "scope", WRITTEN | LC_COL_REQUIRED, .absent = "global",
+                     .choices = "global|task|hypothetical|draft|session",
+                     .help = "Scope in which it is valid"),
+    LC_STRING_COLUMN(lc_fact, scope_id, "scope_id", WRITTEN | LC_COL_SHOWN, .absent = "",
+                     .help = "Id of the task, hypothesis, draft or session"),
+    LC_STRING_COLUMN(lc_fact, persona_id, "persona_id", WRITTEN | LC_COL_SHOWN, .absent = "",
+                     .help = "Persona it belongs to; absent if it belongs to all"),
+    LC_TIME_COLUMN(lc_fact, observed_at, "observed_at", CODED | LC_COL_SINCE | LC_COL_REQUIRED,
+                   .help = "Time since which it is true"),
+    LC_TIME_COLUMN(lc_fact, recorded_at, "recorded_at", LC_COL_EVENT | LC_COL_REQUIRED,
+                   .help = "Time at which loci recorded it"),
+    LC_TIME_COLUMN(lc_fact, valid_until, "valid_until", WRITTEN | OPTIONAL, .none = LC_FACT_NO_TIME,
+                   .help = "Time at which it expires"),
+    LC_STRINGS_COLUMN(lc_fact, supersedes, "supersedes", LC_COL_NULL | LC_COL_REQUIRED,
+                      .help = "Ids of the versions that it replaced"),
+    LC_STRING_COLUMN(lc_fact, superseded_by, "superseded_by", ENDING,
+                     .help = "Id of the version that replaced it"),
+    LC_STRING_COLUMN(lc_fact, contests, "contests", ENDING,
+                     .help = "For a claim: id of the fact it contradicts"),
+    LC_COMPUTED(LC_TYPE_BOOLEAN, lc_fact_shown, is_late, "is_late", LC_COL_SHOWN,
+                .help = "True if it was already outdated when it was written"),
+    LC_STRING_COLUMN(lc_fact, reason, "reason", ENDING, .help = "Reason of the retraction"),
+    LC_TIME_COLUMN(lc_fact, ended_at, "ended_at", ENDING, .none = LC_FACT_NO_TIME,
+                   .help = "Time at which it was superseded or retracted"),
+    LC_STRINGS_COLUMN(lc_fact, depends_on, "depends_on", LC_COL_NULL | LC_COL_REQUIRED,
+                      .help = "Ids of the versions it was derived from"),
+    LC_COMPUTED(LC_TYPE_STRINGS, lc_fact_shown, derived, "derived_facts", LC_COL_REQUIRED,
+                .help = "Ids of the valid facts derived from it"),
+    LC_BOOLEAN_COLUMN(lc_fact, needs_review, "needs_review", LC_COL_REQUIRED,
+                      .help = "True if a fact it depends on is no longer valid"),
+    LC_BOOLEAN_COLUMN(lc_fact, is_constraint, "is_constraint", WRITTEN | LC_COL_REQUIRED,
+                      .help = "True for a rule that must be followed"),
+    LC_STRING_COLUMN(lc_fact, constraint_type, "constraint_type", WRITTEN | OPTIONAL,
+                     .help = "Kind of rule"),
+    LC_STRING_COLUMN(lc_fact, min_read.name, "min_read", WRITTEN | LC_COL_RANKED | OPTIONAL,
+                     .shown = "min_read_authority",
+                     .help = "Minimum authority required to read it"),
+    LC_RANK_COLUMN(lc_fact, min_read.rank, "min_read_rank", LC_COL_NULL),
+    LC_STRING_COLUMN(lc_fact, min_write.name, "min_write", WRITTEN | LC_COL_RANKED | OPTIONAL,
+                     .shown = "min_write_authority",
+                     .help = "Minimum authority required to change it; others can only claim"),
+    LC_RANK_COLUMN(lc_fact, min_write.rank, "min_write_rank", LC_COL_NULL),
+    LC_STRING_COLUMN(lc_fact, required_permission, "required_permission", WRITTEN | OPTIONAL,
+                     .help = "Permission required to read it"),
+    LC_BOOLEAN_COLUMN(lc_fact, is_multi, "is_multi", WRITTEN | LC_COL_SHOWN, .json = "multi",
+                      .help = "True if the key can have several facts"),
+    LC_INTEGER_COLUMN(lc_fact, seq, "seq", LC_COL_EVENT | LC_COL_REQUIRED,
+                      .help = "Number of the event that wrote it"),
+    LC_BOOLEAN_COLUMN(lc_fact, has_derived, "has_derived", 0),
+    LC_ENUM_COLUMN(lc_fact, standing, "standing", LC_COL_PART, .choices = STANDINGS),
+    {0},
+};
+
+const lc_row_type lc_fact_row = {lc_fact_columns, 0};
+const lc_row_type lc_fact_current_row = {lc_fact_columns, LC_COL_PART};
+
+bool lc_fact_keep(lc_arena *arena, lc_fact *fact)
 {
-    int standing = LC_FACT_IS_ERASED;
-
-    while (standing > LC_FACT_VALID && !lc_str_is(name, standings[standing]))
-        standing--;
-    return (lc_fact_standing)standing;
+    return lc_row_keep(&lc_fact_row, arena, fact);
 }
 
-const char *lc_fact_standing_name(lc_fact_standing standing)
-{
-    return standings[standing];
-}
+/* ---- Answers --------------------------------------------------------------------------------- */
 
 const char *lc_fact_status(const lc_fact *fact, int64_t now_us)
 {
-    if (fact->standing == LC_FACT_IS_LATE)
+    switch (fact->standing) {
+    case LC_FACT_VALID:
+        return lc_fact_is_expired(fact, now_us) ? "expired" : "valid";
+    case LC_FACT_IS_RETRACTED:
+        return "retracted";
+    case LC_FACT_IS_CLAIM:
+        return "claim";
+    case LC_FACT_IS_ERASED:
+        return "erased";
+    default: /* A late one was superseded before it was written. */
         return "superseded";
-    if (fact->standing == LC_FACT_VALID && lc_fact_is_expired(fact, now_us))
-        return "expired";
-    return standings[fact->standing];
-}
-
-static void add_tail(const lc_rows *r, lc_fact *fact)
-{
-    const int tail = LC_FACT_COLUMN_COUNT;
-
-    fact->standing = standing_of(lc_rows_str(r, tail));
-    fact->superseded_by = lc_rows_str(r, tail + 1);
-    if (!lc_rows_is_null(r, tail + 2))
-        fact->ended_at = lc_rows_i64(r, tail + 2);
-    fact->contests = lc_rows_str(r, tail + 3);
-    fact->reason = lc_rows_str(r, tail + 4);
-}
-
-lc_fact lc_fact_from_row(const lc_rows *r)
-{
-    lc_fact fact = {
-        .id = lc_rows_str(r, 0),
-        .seq = lc_rows_i64(r, 1),
-        .key = lc_rows_str(r, 2),
-        .value = lc_rows_str(r, 3),
-        .source = lc_rows_str(r, 4),
-        .authority = {lc_rows_str(r, 5), (int)lc_rows_i64(r, 6)},
-        .trust = lc_rows_str(r, 7),
-        .memory_type = lc_rows_str(r, 8),
-        .scope = lc_rows_str(r, 9),
-        .scope_id = lc_rows_str(r, 10),
-        .persona_id = lc_rows_str(r, 11),
-        .observed_at = lc_rows_i64(r, 12),
-        .recorded_at = lc_rows_i64(r, 13),
-        .valid_until = lc_rows_is_null(r, 14) ? LC_FACT_NO_TIME : lc_rows_i64(r, 14),
-        .is_constraint = lc_rows_i64(r, 15) == 1,
-        .constraint_type = lc_rows_str(r, 16),
-        .min_read = {lc_rows_str(r, 17), (int)lc_rows_i64(r, 18)},
-        .min_write = {lc_rows_str(r, 19), (int)lc_rows_i64(r, 20)},
-        .required_permission = lc_rows_str(r, 21),
-        .is_multi = lc_rows_i64(r, 22) == 1,
-        .needs_review = lc_rows_i64(r, 23) == 1,
-        .has_derived = lc_rows_i64(r, 24) == 1,
-        .supersedes = lc_rows_str(r, 25),
-        .depends_on = lc_rows_str(r, 26),
-        .standing = LC_FACT_VALID,
-        .ended_at = LC_FACT_NO_TIME,
-    };
-
-    if (r->column_count == LC_FACT_ROW_COLUMN_COUNT)
-        add_tail(r, &fact);
-    return fact;
-}
-
-/* All texts of a fact, for what is done to each of them. */
-#define TEXTS 19
-
-static void list_texts(lc_fact *fact, loci_str *out[TEXTS])
-{
-    loci_str *const texts[TEXTS] = {
-        &fact->id,
-        &fact->key,
-        &fact->value,
-        &fact->source,
-        &fact->authority.name,
-        &fact->trust,
-        &fact->memory_type,
-        &fact->scope,
-        &fact->scope_id,
-        &fact->persona_id,
-        &fact->constraint_type,
-        &fact->min_read.name,
-        &fact->min_write.name,
-        &fact->required_permission,
-        &fact->supersedes,
-        &fact->depends_on,
-        &fact->superseded_by,
-        &fact->contests,
-        &fact->reason,
-    };
-
-    memcpy(out, texts, sizeof texts);
-}
-
-/* One more than they have: an empty text is not none. */
-static size_t text_bytes(loci_str *const texts[TEXTS])
-{
-    size_t bytes = 1;
-
-    for (size_t i = 0; i < TEXTS; i++)
-        bytes += texts[i]->len;
-    return bytes;
-}
-
-static void move_texts(loci_str *const texts[TEXTS], char *to)
-{
-    for (size_t i = 0; i < TEXTS; i++) {
-        if (texts[i]->ptr == NULL)
-            continue;
-        memcpy(to, texts[i]->ptr, texts[i]->len);
-        texts[i]->ptr = to;
-        to += texts[i]->len;
     }
 }
 
-/* One piece of memory for all texts. */
-bool lc_fact_keep(lc_arena *arena, lc_fact *fact)
+void lc_fact_put(lc_json_writer *out, const lc_fact *fact, loci_str derived, int64_t now_us)
 {
-    loci_str *texts[TEXTS];
-    char *to;
+    lc_fact_shown shown = {
+        .fact = *fact,
+        .status = loci_str_of(lc_fact_status(fact, now_us)),
+        .is_valid = fact->standing == LC_FACT_VALID && !lc_fact_is_expired(fact, now_us),
+        .is_late = fact->standing == LC_FACT_IS_LATE,
+        .derived = derived,
+    };
 
-    list_texts(fact, texts);
-    to = lc_arena_alloc(arena, text_bytes(texts));
-    if (to == NULL)
-        return false;
-    move_texts(texts, to);
-    return true;
+    if (fact->standing != LC_FACT_IS_SUPERSEDED && fact->standing != LC_FACT_IS_RETRACTED)
+        shown.fact.ended_at = LC_FACT_NO_TIME; /* It never was valid: nothing ended. */
+    lc_jw_object(out);
+    lc_row_put(&lc_fact_row, &shown, out);
+    lc_jw_end(out);
 }
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
 
 loci_status lc_fact_list_add(lc_fact_node ***end, const lc_fact *fact, lc_arena *arena,
                              loci_error *err)
@@ -176,8 +165,9 @@ loci_status lc_fact_load_list(lc_tx *tx, const lc_fact_query *query, lc_arena *a
     if (status != LOCI_OK)
         return status;
     while (count <= query->max && lc_rows_next(&rows, &status, err)) {
-        lc_fact fact = lc_fact_from_row(&rows);
+        lc_fact fact;
 
+        lc_row_read(&rows, &fact);
         status = lc_fact_list_add(&end, &fact, arena, err);
         if (status != LOCI_OK)
             break;
@@ -224,8 +214,9 @@ static loci_status visit_page(lc_tx *tx, journey *j, loci_error *err)
     if (status != LOCI_OK)
         return status;
     while (lc_rows_next(&rows, &status, err)) {
-        lc_fact fact = lc_fact_from_row(&rows);
+        lc_fact fact;
 
+        lc_row_read(&rows, &fact);
         if (++count == j->limit)
             status = keep_last(j, &fact, err);
         if (status == LOCI_OK)
@@ -289,7 +280,7 @@ loci_status lc_fact_find_row(lc_tx *tx, const lc_fact_query *query, lc_arena *ar
     *out = (lc_fact){0};
     if (status != LOCI_OK || !found)
         return status;
-    *out = lc_fact_from_row(&rows);
+    lc_row_read(&rows, out);
     if (!lc_fact_keep(arena, out))
         status = lc_fail_memory(err);
     lc_rows_end(&rows);
@@ -298,25 +289,25 @@ loci_status lc_fact_find_row(lc_tx *tx, const lc_fact_query *query, lc_arena *ar
 
 /* ---- Slots and ids --------------------------------------------------------------------------- */
 
-static const lc_sql slot_sql = {"select " LC_FACT_OF_CURRENT LC_FACT_IN_KEY
+static const lc_sql slot_sql = {"select {row} from fact_current" LC_FACT_IN_KEY
                                 " and persona_id = $6 order by place",
-                                "tttttt", LC_FACT_KINDS};
+                                "tttttt", "", &lc_fact_current_row};
 
 static const lc_sql last_sql = {
-    "select " LC_FACT_OF_PAST LC_FACT_IN_KEY " and persona_id = $6"
+    "select {row} from fact_past" LC_FACT_IN_KEY " and persona_id = $6"
     " and standing in ('superseded', 'retracted') and standing <> 'claim'"
     " order by seq desc limit 1",
-    "tttttt", LC_FACT_ROW_KINDS};
+    "tttttt", "", &lc_fact_row};
 
-const lc_sql lc_fact_valid_sql = {"select " LC_FACT_OF_CURRENT
-                                  " where tenant_id = $1 and user_id = $2 and seq = $3"
-                                  " and id = $4",
-                                  "ttit", LC_FACT_KINDS};
+const lc_sql lc_fact_valid_sql = {
+    "select {row} from fact_current where tenant_id = $1 and user_id = $2 and seq = $3"
+    " and id = $4",
+    "ttit", "", &lc_fact_current_row};
 
-static const lc_sql past_id_sql = {"select " LC_FACT_OF_PAST
-                                   " where tenant_id = $1 and user_id = $2 and seq = $3"
-                                   " and id = $4 and standing <> 'erased'",
-                                   "ttit", LC_FACT_ROW_KINDS};
+static const lc_sql past_id_sql = {
+    "select {row} from fact_past where tenant_id = $1 and user_id = $2 and seq = $3"
+    " and id = $4 and standing <> 'erased'",
+    "ttit", "", &lc_fact_row};
 
 #define SLOT_ARGS(tx, slot)                                                                        \
     (lc_arg[])                                                                                     \

@@ -1,36 +1,20 @@
 /* fact_row.h - rows of fact_current and fact_past, and C. Only fact/ includes this.
  *
- * fact_current holds the valid facts, one row a slot (`place` is 0) or one a fact of a slot with
- * several (`place` is its seq); fact_past holds all others: ended ones, late ones and claims. A row
- * moves from the first to the second once and never back.
+ * fact_current has the valid facts: one row per slot (`place` is 0), or one row per fact of a slot
+ * with several (`place` is its seq). fact_past has all others: ended ones, late ones and claims. A
+ * row moves from the first to the second once and never back.
  */
 #ifndef LC_FACT_FACT_ROW_H
 #define LC_FACT_FACT_ROW_H
 
 #include "fact/fact.h"
+#include "store/row.h"
 
-#define LC_FACT_COLUMNS_A                                                                          \
-    "id, seq, key, value, source, authority, authority_rank, trust, memory_type, scope, scope_id," \
-    " persona_id, observed_at, recorded_at, valid_until, is_constraint, constraint_type,"          \
-    " min_read, min_read_rank, min_write, min_write_rank, required_permission, is_multi"
-#define LC_FACT_COLUMNS_B "has_derived, supersedes, depends_on"
-#define LC_FACT_COLUMNS LC_FACT_COLUMNS_A ", needs_review, " LC_FACT_COLUMNS_B
-#define LC_FACT_KINDS_A                                                                            \
-    "titttti"                                                                                      \
-    "ttttt"                                                                                        \
-    "iiiit"                                                                                        \
-    "tititi"
-#define LC_FACT_KINDS LC_FACT_KINDS_A "iitt"
-#define LC_FACT_COLUMN_COUNT 27
-/* What only past rows have. */
-#define LC_FACT_TAIL "standing, superseded_by, ended_at, contests, reason"
-#define LC_FACT_TAIL_KINDS "ttitt"
-#define LC_FACT_ROW_KINDS LC_FACT_KINDS LC_FACT_TAIL_KINDS
-#define LC_FACT_ROW_COLUMN_COUNT 32
-
-/* LC_FACT_KINDS and LC_FACT_ROW_KINDS. */
-#define LC_FACT_OF_CURRENT LC_FACT_COLUMNS " from fact_current"
-#define LC_FACT_OF_PAST LC_FACT_COLUMNS ", " LC_FACT_TAIL " from fact_past"
+/* {row} of fact_past, and of both tables together: fact_current has no column that says how a fact
+ * ended, and those are then none. */
+extern const lc_row_type lc_fact_row;
+/* {row} of fact_current. */
+extern const lc_row_type lc_fact_current_row;
 
 /* $1 tenant, $2 user, $3 scope, $4 scope_id, $5 key. */
 #define LC_FACT_IN_KEY                                                                             \
@@ -53,11 +37,6 @@ static inline int64_t lc_fact_seq_of(loci_str id)
 
     return lc_id_parse(id, "fact", &parts) ? parts.seq : -1;
 }
-
-/* As it is stored. */
-const char *lc_fact_standing_name(lc_fact_standing standing);
-/* Text is borrowed from the row. One without the tail is of a valid fact. */
-lc_fact lc_fact_from_row(const lc_rows *rows);
 
 /* A list of facts in an arena, in the order of the rows. */
 typedef struct lc_fact_node {

@@ -2,8 +2,8 @@
  * test runs it or not; and none uses what only one of the two databases has.
  *
  * The statements are read from the sources: `const lc_sql name = {"text" MACRO "text", "params",
- * "columns"}`, with the macros of the file and of what it includes. Whatever looks like a statement
- * and cannot be read fails the test, so that none is left out in silence.
+ * "columns", &row}`, with the macros of the file and of what it includes. Whatever looks like a
+ * statement and cannot be read fails the test, so that none is left out in silence.
  */
 #include "contract/probe_fixture.h"
 
@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "engine/rooms.h"
+#include "fact/fact_row.h"
 #include "store/schema.h"
 
 /* ---- Reading C ------------------------------------------------------------------------------- */
@@ -29,7 +30,17 @@ typedef struct statement {
     char name[64];
     char fields[3][4096]; /* text, params, columns */
     bool is_null[3];
+    const lc_row_type *row; /* What {row} stands for, or NULL. */
 } statement;
+
+/* Every record that a statement names. */
+static const struct {
+    const char *name;
+    const lc_row_type *row;
+} row_types[] = {
+    {"lc_fact_row", &lc_fact_row},
+    {"lc_fact_current_row", &lc_fact_current_row},
+};
 
 static const char *skip_space(const char *at)
 {
@@ -134,6 +145,23 @@ static const char *skip_designator(const char *at, int field)
     return at + 1;
 }
 
+/* `, &lc_fact_row`, or nothing. */
+static const lc_row_type *read_row(const source *from, const char *at)
+{
+    size_t len = 0;
+
+    at = strchr(at, '&');
+    while (isalnum((unsigned char)at[1 + len]) || at[1 + len] == '_')
+        len++;
+    for (size_t i = 0; i < sizeof row_types / sizeof *row_types; i++) {
+        if (strlen(row_types[i].name) == len && strncmp(at + 1, row_types[i].name, len) == 0)
+            return row_types[i].row;
+    }
+    test_fail(__FILE__, __LINE__, "%s: add %.*s to the records of this test", from->path,
+              (int)(len + 1), at);
+    return NULL;
+}
+
 /* Reads from behind "lc_sql"; false when it is not a definition. */
 static bool read_statement(const source *from, const char *at, statement *out)
 {
@@ -158,6 +186,8 @@ static bool read_statement(const source *from, const char *at, statement *out)
                       out->name);
         at++;
     }
+    if (at[-1] == ',' && *skip_space(at) != '}')
+        out->row = read_row(from, at);
     return true;
 }
 
@@ -201,7 +231,11 @@ static void prepare(visitor *v, const statement *s, bool is_shadow)
     static const lc_catalogue catalogue = {.rooms = lc_engine_rooms};
     lc_sql sql = {.text = s->fields[0],
                   .params = s->fields[1],
-                  .columns = s->is_null[2] ? NULL : s->fields[2]};
+                  .columns = s->is_null[2] ? NULL : s->fields[2],
+                  .row = s->row};
+    char param_kinds[LC_SQL_KINDS_MAX + 1], column_kinds[LC_SQL_KINDS_MAX + 1];
+    const char *params = lc_sql_params(&sql, param_kinds);
+    const char *columns = lc_sql_columns(&sql, column_kinds);
     sqlite3_stmt *prepared = NULL;
     lc_buf text;
     int code;
@@ -209,7 +243,7 @@ static void prepare(visitor *v, const statement *s, bool is_shadow)
     lc_buf_init(&text, &v->env.heap, LOCI_MEM_ENGINE, 1 << 20);
     lc_sql_rewrite(&text, &sql, &catalogue, probe_driver()->dialect, is_shadow);
     if (test_is_postgres()) {
-        test_postgres_prepare(v->store, lc_buf_terminate(&text), sql.params, sql.columns);
+        test_postgres_prepare(v->store, lc_buf_terminate(&text), params, columns);
         lc_buf_clear(&text);
         return;
     }
@@ -217,8 +251,8 @@ static void prepare(visitor *v, const statement *s, bool is_shadow)
     if (code != SQLITE_OK)
         test_fail(__FILE__, __LINE__, "%s: %s: %s\n    %.*s", s->from->path, s->name,
                   sqlite3_errmsg(v->handle), (int)text.len, text.ptr);
-    CHECK_EQ(sqlite3_bind_parameter_count(prepared), strlen(sql.params));
-    CHECK_EQ(sqlite3_column_count(prepared), sql.columns != NULL ? strlen(sql.columns) : 0);
+    CHECK_EQ(sqlite3_bind_parameter_count(prepared), strlen(params));
+    CHECK_EQ(sqlite3_column_count(prepared), columns != NULL ? strlen(columns) : 0);
     sqlite3_finalize(prepared);
     lc_buf_clear(&text);
 }
