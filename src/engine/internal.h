@@ -38,7 +38,7 @@ struct loci_engine {
     void *fault_ctx;
     _Atomic bool is_poisoned;
     _Atomic int64_t read_count;
-    _Atomic uint64_t told_as; /* Of the writer's connection: lc_db.told_as. */
+    _Atomic uint64_t origin_id; /* Of the writer's connection: lc_db.origin_id. */
 };
 
 /* Opens a connection to the engine's store with its schema checked and its durability set. */

@@ -224,7 +224,7 @@ static void poll_database(lc_watch *watch, view *seen)
         atomic_store_explicit(&watch->polled_us, 0, memory_order_release);
         return;
     }
-    seen->db->told_as = atomic_load_explicit(&watch->engine->told_as, memory_order_acquire);
+    seen->db->origin_id = atomic_load_explicit(&watch->engine->origin_id, memory_order_acquire);
     mark = seen->db->driver->change_mark(seen->db);
     if (mark != seen->mark) {
         seen->mark = mark;

@@ -134,8 +134,8 @@ static void tell_own(lc_writer *writer)
 
     if (!lc_random_secret(&number, sizeof number))
         number = 0; /* Then they are seen twice. */
-    writer->db->told_as = number;
-    atomic_store_explicit(&writer->engine->told_as, number, memory_order_release);
+    writer->db->origin_id = number;
+    atomic_store_explicit(&writer->engine->origin_id, number, memory_order_release);
 }
 
 static loci_status write_batch(void *ctx, loci_error *err)

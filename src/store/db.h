@@ -195,7 +195,7 @@ typedef struct lc_db_driver {
 
     loci_status (*now_us)(lc_tx *tx, int64_t *out,
                           loci_error *err); /* Database clock: leases only. */
-    /* Differs after another connection has committed, other than one that shares `told_as` (a
+    /* Differs after another connection has committed, other than one that shares `origin_id` (a
      * driver may count that one, too); 0 when it could not be found out. */
     uint64_t (*change_mark)(lc_db *db);
     /* Identifies the state that a snapshot taken now would see: every commit that wrote something,
@@ -231,9 +231,9 @@ struct lc_db {
     lc_arena scratch;      /* For the work of one statement or event: take a mark, rewind to it. */
     lc_arena tx_memory;    /* Cleared when lc_db_write() or lc_db_read() returns. */
     int64_t commit_us_max; /* Time in bodies after which a commit takes no further one. */
-    /* Not 0: who uses this connection tells of its commits; connections of the same number need not
-     * notice them. */
-    uint64_t told_as;
+    /* Connections with the same number, other than 0, do not report each other's commits in
+     * change_mark(): their owner announces those itself. */
+    uint64_t origin_id;
     char store_id[33]; /* From meta, set by lc_schema_open(); part of the mark in ids. */
 };
 

@@ -17,7 +17,54 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "store/db.h"
-#include "store/postgres_library.h"
+
+/* libpq is loaded when the first PostgreSQL store is opened: it brings about thirty shared
+ * libraries along, which every other start of the program would pay for. Its functions are called
+ * through a table in each connection, so that threads share nothing. */
+#define LC_PQ_FUNCTIONS(X)                                                                         \
+    X(conninfoParse)                                                                               \
+    X(conninfoFree)                                                                                \
+    X(connectStartParams)                                                                          \
+    X(connectPoll)                                                                                 \
+    X(connectionNeedsPassword)                                                                     \
+    X(status)                                                                                      \
+    X(finish)                                                                                      \
+    X(socket)                                                                                      \
+    X(errorMessage)                                                                                \
+    X(parameterStatus)                                                                             \
+    X(serverVersion)                                                                               \
+    X(setnonblocking)                                                                              \
+    X(setNoticeReceiver)                                                                           \
+    X(enterPipelineMode)                                                                           \
+    X(exitPipelineMode)                                                                            \
+    X(pipelineSync)                                                                                \
+    X(sendFlushRequest)                                                                            \
+    X(sendPrepare)                                                                                 \
+    X(sendQuery)                                                                                   \
+    X(sendQueryPrepared)                                                                           \
+    X(flush)                                                                                       \
+    X(consumeInput)                                                                                \
+    X(isBusy)                                                                                      \
+    X(getResult)                                                                                   \
+    X(putCopyData)                                                                                 \
+    X(putCopyEnd)                                                                                  \
+    X(clear)                                                                                       \
+    X(resultStatus)                                                                                \
+    X(resultErrorField)                                                                            \
+    X(ntuples)                                                                                     \
+    X(nfields)                                                                                     \
+    X(ftype)                                                                                       \
+    X(getvalue)                                                                                    \
+    X(getlength)                                                                                   \
+    X(getisnull)                                                                                   \
+    X(cmdStatus)                                                                                   \
+    X(cmdTuples)
+
+typedef struct lc_pq {
+#define LC_PQ_MEMBER(name) __typeof__(PQ##name) *name;
+    LC_PQ_FUNCTIONS(LC_PQ_MEMBER)
+#undef LC_PQ_MEMBER
+} lc_pq;
 
 #define LC_PG_PENDING_MAX 256 /* Answers not looked at; then they are. */
 #define LC_PG_WRITER_ID_BYTES 33
@@ -59,22 +106,22 @@ typedef enum lc_pg_remedy {
     LC_PG_LOST    /* The connection is gone. */
 } lc_pg_remedy;
 
-#define LC_PG_AHEAD_MAX 200 /* Questions; fewer than may be pending. */
+#define LC_PG_PREFETCH_MAX 200 /* Queries; fewer than may be pending. */
 
-/* What one body asks for, asked ahead (postgres_ahead.c). */
-typedef struct lc_pg_answer {
+/* The answer to one query of one body. */
+typedef struct lc_pg_prefetched {
     const lc_write *write;
     const lc_sql *sql;
     lc_hash128 args;
     PGresult *result; /* NULL until it has come, and when the body has taken it. */
-} lc_pg_answer;
+} lc_pg_prefetched;
 
-typedef struct lc_pg_ahead {
-    lc_pg_answer answers[LC_PG_AHEAD_MAX];
+typedef struct lc_pg_prefetch {
+    lc_pg_prefetched answers[LC_PG_PREFETCH_MAX];
     size_t count, taken;
-    const lc_write *write; /* Whose body runs; NULL = nobody is answered from here. */
-    bool is_scouting;      /* It runs for nothing. */
-} lc_pg_ahead;
+    const lc_write *write; /* Whose body runs; NULL = it gets no prefetched answers. */
+    bool is_dry_run;       /* It runs without effect. */
+} lc_pg_prefetch;
 
 typedef struct lc_pg {
     lc_db db; /* First: the driver's functions get a pointer to it. */
@@ -96,7 +143,7 @@ typedef struct lc_pg {
         has_expectation; /* A statement had to change one row: to be looked at before the commit. */
     loci_error failure;
     lc_pg_remedy remedy;
-    lc_pg_ahead *ahead;                    /* In `group_room`. */
+    lc_pg_prefetch *prefetch;              /* In `group_room`. */
     struct lc_pg_group_room *group_room;   /* For groups of writes; NULL until the first. */
     char writer_id[LC_PG_WRITER_ID_BYTES]; /* "" until the first write. */
     int64_t commit_count;                  /* Of `writer_id`, as the store has it. */
@@ -118,7 +165,7 @@ loci_status lc_pg_wait(lc_pg *db, loci_error *err);
 /* Until everything that was given to libpq is on its way. On failure the connection is closed. */
 loci_status lc_pg_flush(lc_pg *db, loci_error *err);
 
-/* ---- Errors (postgres_error.c) */
+/* ---- Errors (postgres.c) */
 
 /* Notes the failure that `result` tells of, NULL = of the connection. */
 loci_status lc_pg_note_result(lc_pg *db, const PGresult *result);
@@ -161,22 +208,19 @@ bool lc_pg_column_is_null(const lc_rows *rows, int column);
 void lc_pg_end(lc_rows *rows);
 loci_status lc_pg_run_script(lc_tx *tx, const char *text, loci_error *err);
 
-/* ---- Looking ahead (postgres_ahead.c) */
+/* ---- Prefetch (postgres_write.c) */
 
-/* True when the body at hand is answered from what was asked for ahead, or is a scout that is
- * stopped. A scout's answer stays where it is. */
-bool lc_pg_answer_ahead(lc_pg *db, const lc_sql *sql, const lc_arg *args, PGresult **out,
-                        loci_status *out_status, loci_error *err);
-loci_status lc_pg_stop_scout(loci_error *err);
-/* Waits for the answers to what scouts have asked. */
-loci_status lc_pg_take_ahead(lc_pg *db, loci_error *err);
-void lc_pg_drop_ahead(lc_pg *db);
+/* True if the running body gets its answer from the prefetched ones, or if it is a dry run that
+ * ends here. An answer that a dry run reads stays where it is. */
+bool lc_pg_find_prefetched(lc_pg *db, const lc_sql *sql, const lc_arg *args, PGresult **out,
+                           loci_status *out_status, loci_error *err);
+loci_status lc_pg_end_dry_run(loci_error *err);
 
-/* ---- Many rows (postgres_copy.c) */
+/* ---- Many rows (postgres_statement.c) */
 
 loci_status lc_pg_put_rows(lc_tx *tx, const lc_bulk *bulk, loci_error *err);
 
-/* ---- Transactions (postgres_read.c, postgres_write.c, postgres_commit.c) */
+/* ---- Transactions (postgres_transaction.c, postgres_write.c) */
 
 loci_status lc_pg_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
                        loci_error *err);
@@ -199,7 +243,7 @@ loci_status lc_pg_set_up_store(lc_tx *tx, loci_error *err);
 /* Takes the writer's row away and hears what the server still has to say; best effort. */
 void lc_pg_say_goodbye(lc_pg *db);
 
-/* ---- Statistics (postgres_analyze.c) */
+/* ---- Statistics (postgres_transaction.c) */
 
 /* After a commit: looks at the tables when they have grown much. */
 void lc_pg_analyze_young(lc_pg *db);

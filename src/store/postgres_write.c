@@ -28,11 +28,122 @@
 #include "base/str.h"
 #include "store/event.h"
 
+/* ---- Prefetch -------------------------------------------------------------------------------- */
+
+/* A body that reads before it writes costs one round trip per statement, and bodies run one after
+ * the other. So those that may (lc_write.reads_own) are first run without effect, in dry runs: the
+ * query at which a dry run arrives is sent, and the run ends. The answers to all of them come in
+ * one round trip. The next dry run goes as far as the next query, and in the end the bodies run in
+ * earnest with their answers at hand:
+ *
+ *     dry run, dry run, dry run -> answers -> dry run, dry run, dry run -> answers -> body body
+ * body
+ *
+ * The answers are right because the head of each user is locked, so that no other process writes to
+ * its rows, and because only the first body of each user in the group is prefetched: the bodies
+ * before it write rows of other users. A body gets no more prefetched answers after its first
+ * write. An answer is for one write and one statement. */
+
+static lc_hash128 hash_of(const lc_sql *sql, const lc_arg *args)
+{
+    lc_hash128 hash = {0};
+
+    for (size_t i = 0; sql->params[i] != '\0'; i++) {
+        const lc_arg *arg = &args[i];
+        bool is_text = arg->kind == 't' || arg->kind == 'b';
+        loci_str bytes = {(const char *)&arg->as.i64, arg->kind == 0 ? 0 : sizeof arg->as.i64};
+
+        hash = lc_hash128_chain(hash, (loci_str){&arg->kind, 1});
+        hash = lc_hash128_chain(hash, is_text ? arg->as.str : bytes);
+    }
+    return hash;
+}
+
+static lc_pg_prefetched *find(lc_pg_prefetch *prefetch, const lc_sql *sql, const lc_arg *args)
+{
+    lc_hash128 hash = hash_of(sql, args);
+
+    for (size_t i = 0; i < prefetch->count; i++) {
+        lc_pg_prefetched *a = &prefetch->answers[i];
+
+        if (a->write == prefetch->write && a->sql == sql && a->result != NULL &&
+            lc_hash128_eq(a->args, hash))
+            return a;
+    }
+    return NULL;
+}
+
+/* Sends the query and ends the dry run. */
+static loci_status ask(lc_pg *db, const lc_sql *sql, const lc_arg *args, loci_error *err)
+{
+    lc_pg_prefetch *prefetch = db->prefetch;
+    loci_status status = LOCI_OK;
+
+    if (prefetch->count < LC_PG_PREFETCH_MAX) {
+        status = lc_pg_send(db, sql, false, args, LC_PG_ROWS, err);
+        if (status == LOCI_OK)
+            prefetch->answers[prefetch->count++] = (lc_pg_prefetched){
+                .write = prefetch->write, .sql = sql, .args = hash_of(sql, args)};
+    }
+    return status != LOCI_OK ? status : lc_pg_end_dry_run(err);
+}
+
+loci_status lc_pg_end_dry_run(loci_error *err)
+{
+    return lc_fail(err, LOCI_EUNAVAILABLE, "the dry run ends at its first new query");
+}
+
+bool lc_pg_find_prefetched(lc_pg *db, const lc_sql *sql, const lc_arg *args, PGresult **out,
+                           loci_status *out_status, loci_error *err)
+{
+    lc_pg_prefetch *prefetch = db->prefetch;
+    lc_pg_prefetched *found;
+
+    if (prefetch == NULL || prefetch->write == NULL)
+        return false;
+    found = find(prefetch, sql, args);
+    if (found == NULL && !prefetch->is_dry_run)
+        return false;
+    *out_status = found != NULL ? LOCI_OK : ask(db, sql, args, err);
+    if (found != NULL) {
+        *out = found->result;
+        if (!prefetch->is_dry_run)
+            found->result = NULL; /* It is the body's now. */
+    }
+    return true;
+}
+
+/* Waits for the answers to what the dry runs have asked. */
+static loci_status take_prefetched(lc_pg *db, loci_error *err)
+{
+    lc_pg_prefetch *prefetch = db->prefetch;
+    loci_status status = LOCI_OK;
+
+    for (; status == LOCI_OK && prefetch->taken < prefetch->count; prefetch->taken++)
+        status = lc_pg_take(db, &prefetch->answers[prefetch->taken].result, err);
+    return status;
+}
+
+static void drop_prefetched(lc_pg *db)
+{
+    lc_pg_prefetch *prefetch = db->prefetch;
+
+    if (prefetch == NULL)
+        return;
+    for (size_t i = 0; i < prefetch->count; i++)
+        db->pq.clear(prefetch->answers[i].result); /* NULL is fine. */
+    prefetch->count = prefetch->taken = 0;
+    prefetch->write = NULL;
+    prefetch->is_dry_run = false;
+}
+
+/* ---- Groups ---------------------------------------------------------------------------------- */
+
 #define CONNECT_US 5000000
 #define WAIT_US_MIN 2000000
 #define WAIT_US_MAX 60000000
 #define LOCK_SLICE_MS "50" /* How long one call waits for another process. */
-#define AHEAD_ROUNDS 3     /* A stored answer, the session, what stands. */
+#define PREFETCH_ROUNDS 3  /* A stored answer, the session, what stands. */
 #define AGAIN_MAX 8        /* Times that tables were in the way which are not loci's. */
 
 static const lc_sql head_sql = {"select seq, recorded_at, objects from heads"
@@ -80,7 +191,7 @@ typedef struct owner {
 struct lc_pg_group_room {
     owner owners[LC_WRITES_PER_COMMIT_MAX];
     bool has_run[LC_WRITES_PER_COMMIT_MAX];
-    lc_pg_ahead ahead;
+    lc_pg_prefetch prefetch;
 };
 
 typedef struct group {
@@ -301,15 +412,15 @@ static bool is_full(const group *g)
            lc_clock_monotonic_us() - g->began_us >= g->db->db.commit_us_max;
 }
 
-static bool may_look_ahead(const group *g, const lc_write *write)
+static bool may_prefetch(const group *g, const lc_write *write)
 {
     const owner *o = find_owner(g, write);
 
     return write->reads_own && o->first == write && o->hold != HOLD_BUSY;
 }
 
-/* For nothing: what it asks for is noted (postgres_ahead.c). */
-static void scout(const group *g, const lc_write *write)
+/* Runs the body without effect, up to the first query that has no answer yet. */
+static void dry_run(const group *g, const lc_write *write)
 {
     const owner *o = find_owner(g, write);
     lc_tx tx = {.db = &g->db->db,
@@ -321,32 +432,32 @@ static void scout(const group *g, const lc_write *write)
                 .has_head = o->has_head};
     loci_error ignored;
 
-    g->db->ahead->write = write;
+    g->db->prefetch->write = write;
     (void)write->body(&tx, write->ctx, &ignored); /* Its failures count when it is run. */
 }
 
-static void look_ahead(const group *g)
+static void prefetch_answers(const group *g)
 {
-    lc_pg_ahead *ahead = g->db->ahead;
-    size_t scouts = 0, before;
+    lc_pg_prefetch *prefetch = g->db->prefetch;
+    size_t candidates = 0, before;
     loci_error ignored; /* It stands in the connection. */
 
     for (size_t i = 0; i < g->write_count; i++)
-        scouts += may_look_ahead(g, g->writes[i]);
-    if (scouts < 2)
+        candidates += may_prefetch(g, g->writes[i]);
+    if (candidates < 2)
         return; /* It would ask as often. */
-    ahead->is_scouting = true;
-    for (int round = 0; round < AHEAD_ROUNDS && !g->db->has_failed; round++) {
-        before = ahead->count;
+    prefetch->is_dry_run = true;
+    for (int round = 0; round < PREFETCH_ROUNDS && !g->db->has_failed; round++) {
+        before = prefetch->count;
         for (size_t i = 0; i < g->write_count && !g->db->has_failed; i++) {
-            if (may_look_ahead(g, g->writes[i]))
-                scout(g, g->writes[i]);
+            if (may_prefetch(g, g->writes[i]))
+                dry_run(g, g->writes[i]);
         }
-        if (ahead->count == before || lc_pg_take_ahead(g->db, &ignored) != LOCI_OK)
+        if (prefetch->count == before || take_prefetched(g->db, &ignored) != LOCI_OK)
             break;
     }
-    ahead->is_scouting = false;
-    ahead->write = NULL;
+    prefetch->is_dry_run = false;
+    prefetch->write = NULL;
 }
 
 /* Runs bodies until the group is full, spoilt or failed; the `status` of a write then says how its
@@ -354,7 +465,7 @@ static void look_ahead(const group *g)
 static void run_bodies(group *g)
 {
     g->began_us = lc_clock_monotonic_us();
-    look_ahead(g);
+    prefetch_answers(g);
     for (size_t i = 0; i < g->write_count && !g->is_spoilt && !g->db->has_failed; i++) {
         lc_write *write = g->writes[i];
         owner *o = find_owner(g, write);
@@ -365,10 +476,10 @@ static void run_bodies(group *g)
             break;
         g->has_run[i] = true;
         write->status = turn_to(g, o, write, &write->error);
-        g->db->ahead->write = o->first == write ? write : NULL;
+        g->db->prefetch->write = o->first == write ? write : NULL;
         if (write->status == LOCI_OK)
             write->status = write->body(&g->tx, write->ctx, &write->error);
-        g->db->ahead->write = NULL;
+        g->db->prefetch->write = NULL;
         g->bytes += write->bytes;
         g->has_written = g->has_written || g->tx.wrote;
         g->is_spoilt = write->status != LOCI_OK && g->tx.wrote;
@@ -409,9 +520,9 @@ static bool make_group(lc_pg *db, lc_write **writes, size_t count, group *g)
         db->group_room = lc_heap_alloc(&db->db.env->heap, sizeof *db->group_room, LOCI_MEM_ENGINE);
     if (db->group_room == NULL)
         return false;
-    if (db->ahead == NULL) {
-        db->ahead = &db->group_room->ahead;
-        *db->ahead = (lc_pg_ahead){.count = 0};
+    if (db->prefetch == NULL) {
+        db->prefetch = &db->group_room->prefetch;
+        *db->prefetch = (lc_pg_prefetch){.count = 0};
     }
     memset(db->group_room->has_run, 0, sizeof db->group_room->has_run);
     g->has_run = db->group_room->has_run;
@@ -485,7 +596,7 @@ static verdict run_transaction(group *g, loci_error *err)
         status = commit(g, err);
     if (status != LOCI_OK || g->is_spoilt || !g->has_written)
         lc_pg_roll_back(db);
-    lc_pg_drop_ahead(db);
+    drop_prefetched(db);
     db->is_executing = false;
     return status == LOCI_OK ? VERDICT_DONE : judge(db, err);
 }
@@ -562,8 +673,8 @@ void lc_pg_write(lc_db *base, lc_write *first)
 
 void lc_pg_free_group_room(lc_pg *db)
 {
-    lc_pg_drop_ahead(db); /* Of a body that a bug has stopped. */
-    db->ahead = NULL;
+    drop_prefetched(db); /* Of a body that a bug has stopped. */
+    db->prefetch = NULL;
     lc_heap_free(&db->db.env->heap, db->group_room, sizeof *db->group_room, LOCI_MEM_ENGINE);
     db->group_room = NULL;
 }

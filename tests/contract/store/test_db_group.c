@@ -1,4 +1,4 @@
-/* Groups of writes that may be looked ahead of (lc_write.reads_own): whatever a driver does to
+/* Groups of writes that may be prefetched (lc_write.reads_own): whatever a driver does to
  * learn what they will ask for, each reads what stood when it was its turn. */
 #include "contract/probe_fixture.h"
 

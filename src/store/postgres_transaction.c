@@ -1,4 +1,131 @@
-/* postgres_commit.c - commits that can be asked for.
+/* postgres_transaction.c - snapshots, commits whose outcome is known, and statistics. */
+#include "store/postgres.h"
+
+#include <stdio.h>
+#include <sys/eventfd.h>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/limits.h"
+#include "base/random.h"
+#include "base/str.h"
+
+/* ---- Reads ----------------------------------------------------------------------------------- */
+
+/* Reads on one snapshot, in one round trip when they ask once.
+ *
+ *     begin, gate, query ---> answer ... commit, sync ---> (looked at by the next transaction)
+ *
+ * The gate is a lock on `rebuild_heads` that keeps nobody out but the swap at the end of a rebuild,
+ * and makes it wait. Without it a read whose snapshot is older than the swap would find the new
+ * tables under the old names, and in them only the rows that its snapshot knows: the server looks
+ * up names in the present and rows in the past. LOCK takes no snapshot, so a read that had to wait
+ * sees everything the swap has done.
+ */
+
+static const lc_sql begin_read_sql = {"begin isolation level repeatable read read only", "", NULL};
+static const lc_sql gate_sql = {"lock table rebuild_heads in access share mode", "", NULL};
+static const lc_sql commit_sql = {"commit", "", NULL};
+static const lc_sql rollback_sql = {"rollback", "", NULL};
+static const lc_sql close_gate_sql = {"lock table rebuild_heads in access exclusive mode", "",
+                                      NULL};
+
+#define ROLL_BACK_US 2000000
+
+void lc_pg_roll_back(lc_pg *db)
+{
+    loci_error failure = db->failure;
+    lc_pg_remedy remedy = db->remedy;
+    bool had_failed = db->has_failed;
+
+    if (db->conn == NULL)
+        return;
+    if (db->deadline_us < lc_clock_monotonic_us() + ROLL_BACK_US)
+        db->deadline_us = lc_clock_monotonic_us() + ROLL_BACK_US;
+    /* A failure is over for the server behind a sync; a lost connection has rolled back by itself.
+     */
+    if (lc_pg_send_sync(db, NULL) == LOCI_OK)
+        (void)lc_pg_drain(db, NULL);
+    if (db->conn != NULL) {
+        db->has_failed = false;
+        if (lc_pg_send(db, &rollback_sql, false, NULL, LC_PG_CHANGES_ANY, NULL) == LOCI_OK &&
+            lc_pg_send_sync(db, NULL) == LOCI_OK)
+            (void)lc_pg_drain(db, NULL);
+        else
+            lc_pg_drop_connection(db); /* No memory: the server then rolls back by itself. */
+    }
+    if (had_failed) {
+        db->failure = failure;
+        db->remedy = db->conn == NULL ? LC_PG_LOST : remedy;
+        db->has_failed = true;
+    }
+}
+
+loci_status lc_pg_send_nothing(lc_pg *db, loci_error *err)
+{
+    loci_status status = lc_pg_send(db, &begin_read_sql, false, NULL, LC_PG_CHANGES_ANY, err);
+
+    return status == LOCI_OK ? lc_pg_send(db, &rollback_sql, false, NULL, LC_PG_CHANGES_ANY, err)
+                             : status;
+}
+
+static loci_status begin_read(lc_pg *db, loci_error *err)
+{
+    loci_status status = lc_pg_send(db, &begin_read_sql, false, NULL, LC_PG_CHANGES_ANY, err);
+
+    /* Before the schema is known there may be no such table. */
+    if (status == LOCI_OK && db->db.store_id[0] != '\0')
+        status = lc_pg_send(db, &gate_sql, false, NULL, LC_PG_CHANGES_ANY, err);
+    return status;
+}
+
+/* The answers are left for the next transaction, unless they cannot be asked for yet. */
+static void end_read(lc_pg *db)
+{
+    if (db->has_failed) {
+        lc_pg_roll_back(db);
+        return;
+    }
+    if (lc_pg_send(db, &commit_sql, false, NULL, LC_PG_CHANGES_ANY, NULL) != LOCI_OK ||
+        lc_pg_send_sync(db, NULL) != LOCI_OK)
+        lc_pg_drop_connection(db);
+    else if (db->pq.flush(db->conn) != 0)
+        (void)lc_pg_drain(db, NULL);
+}
+
+loci_status lc_pg_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
+                       loci_error *err)
+{
+    lc_pg *db = (lc_pg *)base;
+    lc_tx tx = {.db = base, .now_us = lc_env_now_us(base->env)};
+    int64_t longest_us = lc_clock_monotonic_us() + LC_READ_TX_MS_MAX * 1000;
+    eventfd_t ignored;
+    loci_status status;
+
+    status = db->conn != NULL ? LOCI_OK : lc_pg_connect(db, longest_us, err);
+    if (status != LOCI_OK)
+        return status;
+    (void)eventfd_read(db->wake_fd, &ignored); /* Of an interrupt that came too late. */
+    db->has_failed = false;
+    db->deadline_us = deadline_us < longest_us ? deadline_us : longest_us;
+    db->is_executing = true;
+    status = begin_read(db, err);
+    if (status == LOCI_OK)
+        status = body(&tx, ctx, err);
+    db->is_executing = false;
+    end_read(db);
+    return status;
+}
+
+loci_status lc_pg_lock_readers(lc_tx *tx, loci_error *err)
+{
+    return lc_pg_send((lc_pg *)tx->db, &close_gate_sql, false, NULL, LC_PG_CHANGES_ANY, err);
+}
+
+/* ---- Commits --------------------------------------------------------------------------------- */
+
+/* Commits that can be asked for.
  *
  * When a connection is lost between COMMIT and its answer, only the store knows whether it was
  * done. So every connection that writes has a row in `writers`, and each of its transactions begins
@@ -11,15 +138,6 @@
  * visible together, so whoever sees all numbers as they were has missed nothing. No clock and no
  * sequence could promise that: both are taken before the commit, and commits overtake each other.
  */
-#include "store/postgres.h"
-
-#include <stdio.h>
-
-#include "base/clock.h"
-#include "base/error.h"
-#include "base/hash.h"
-#include "base/random.h"
-#include "base/str.h"
 
 #define RECONNECT_US 2000000
 #define RETRY_US 50000
@@ -29,8 +147,7 @@
 #define NOW_US "cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)"
 #define WEEK_US "604800000000"
 
-static const lc_sql begin_sql = {"begin", "", NULL};
-static const lc_sql commit_sql = {"commit", "", NULL};
+static const lc_sql begin_write_sql = {"begin", "", NULL};
 static const lc_sql add_sql = {"insert into writers (id, commits, seen_us) values ($1, 0, " NOW_US
                                ") returning commits",
                                "t", "i"};
@@ -87,8 +204,8 @@ static loci_status add_writer(lc_pg *db, loci_error *err)
 
     if (!lc_random_secret(id, sizeof id))
         return lc_fail(err, LOCI_ERESOURCE, "the system has no randomness to give");
-    if (db->db.told_as != 0)
-        id[0] = db->db.told_as;
+    if (db->db.origin_id != 0)
+        id[0] = db->db.origin_id;
     (void)snprintf(db->writer_id, sizeof db->writer_id, "%016llx%016llx", (unsigned long long)id[0],
                    (unsigned long long)id[1]);
     status = run_single(db, &purge_sql, NULL, &rows, &value, err);
@@ -113,7 +230,7 @@ loci_status lc_pg_send_begin(lc_pg *db, loci_error *err)
     if (is_counted(db) && db->writer_id[0] == '\0')
         status = add_writer(db, err);
     if (status == LOCI_OK)
-        status = lc_pg_send(db, &begin_sql, false, NULL, LC_PG_CHANGES_ANY, err);
+        status = lc_pg_send(db, &begin_write_sql, false, NULL, LC_PG_CHANGES_ANY, err);
     if (status == LOCI_OK && is_counted(db))
         status = lc_pg_send(db, &count_sql, false,
                             (lc_arg[]){own_id(db), LC_I(db->commit_count + 1)}, LC_PG_ROWS, err);
@@ -214,10 +331,9 @@ uint64_t lc_pg_change_mark(lc_db *base)
     lc_pg *db = (lc_pg *)base;
     lc_hash128 hash = {0};
     PGresult *result = NULL;
+    char origin[17];
 
-    char told[17];
-
-    (void)snprintf(told, sizeof told, "%016llx", (unsigned long long)base->told_as);
+    (void)snprintf(origin, sizeof origin, "%016llx", (unsigned long long)base->origin_id);
     if (db->conn == NULL)
         return 0; /* Looks like a change: the reader then finds out. */
     db->has_failed = false;
@@ -227,7 +343,7 @@ uint64_t lc_pg_change_mark(lc_db *base)
             int64_t count = lc_pg_value_i64(db, result, i, 1);
             loci_str id = {db->pq.getvalue(result, i, 0), (size_t)db->pq.getlength(result, i, 0)};
 
-            if (base->told_as != 0 && lc_str_starts(id, loci_str_of(told)))
+            if (base->origin_id != 0 && lc_str_starts(id, loci_str_of(origin)))
                 continue;
             hash = lc_hash128_chain(hash, id);
             hash = lc_hash128_chain(hash, (loci_str){(const char *)&count, sizeof count});
@@ -250,4 +366,73 @@ void lc_pg_say_goodbye(lc_pg *db)
                                                LC_PG_CHANGES_ANY, NULL) == LOCI_OK)
         (void)lc_pg_send_sync(db, NULL);
     (void)lc_pg_drain(db, NULL);
+}
+
+/* ---- Statistics ------------------------------------------------------------------------------ */
+
+/* Telling the server how the tables look while they are young.
+ *
+ * A table without statistics is taken to have 200 tenants with 200 users each; by that, any index
+ * that begins with the two finds one row, and the server may as well read all rows of a user to
+ * find one by its id. Its own upkeep looks at new tables after a minute or so. Until then we do:
+ * after a thousand statements that write, eight thousand, and so on; during a rebuild after one
+ * slice, two, four. Beyond that it is the server's affair.
+ */
+
+#define FIRST_EXECS 1000
+#define LAST_EXECS 600000
+#define GROWTH 8
+#define ANALYZE_US 20000000
+
+typedef struct script {
+    lc_buf text;
+    bool is_shadow;
+} script;
+
+static loci_status add_table(void *ctx, const lc_table *table, loci_error *err)
+{
+    script *s = ctx;
+
+    (void)err;
+    if (!s->is_shadow || table->table_class == LC_TABLE_PROJECTION)
+        lc_buf_append_format(&s->text, "%s %s%s", s->text.len == 0 ? "analyze" : ",", table->name,
+                             s->is_shadow ? "__new" : "");
+    return LOCI_OK;
+}
+
+/* Best effort: it changes no answer. */
+static void analyze(lc_pg *db, lc_tx *tx, bool is_shadow)
+{
+    script s = {.is_shadow = is_shadow};
+    const char *text;
+
+    lc_buf_init(&s.text, &db->db.env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
+    (void)lc_catalogue_each(db->db.catalogue, add_table, &s, NULL); /* Cannot fail. */
+    text = lc_buf_terminate(&s.text);
+    if (text != NULL && text[0] != '\0')
+        (void)lc_pg_run_script(tx, text, NULL);
+    lc_buf_clear(&s.text);
+}
+
+loci_status lc_pg_analyze_shadows(lc_tx *tx, loci_error *err)
+{
+    lc_pg *db = (lc_pg *)tx->db;
+
+    analyze(db, tx, true);
+    return db->has_failed ? lc_pg_tell_failure(db, err) : LOCI_OK;
+}
+
+void lc_pg_analyze_young(lc_pg *db)
+{
+    lc_tx tx = {.db = &db->db, .is_write = true};
+
+    if (db->analyze_at == 0)
+        db->analyze_at = FIRST_EXECS;
+    if (db->exec_count < db->analyze_at || db->conn == NULL || db->db.store_id[0] == '\0')
+        return;
+    db->analyze_at = db->analyze_at >= LAST_EXECS ? INT64_MAX : db->analyze_at * GROWTH;
+    db->has_failed = false;
+    db->deadline_us = lc_clock_monotonic_us() + ANALYZE_US;
+    analyze(db, &tx, false);
+    db->has_failed = false;
 }
