@@ -1,23 +1,23 @@
-/* http.c - libmicrohttpd's callbacks, and nothing of it anywhere else.
+/* http.c - libmicrohttpd's callbacks; nothing else in loci calls that library.
  *
- *     request line -> note_target, decode_query
- *     headers      -> begin: guard and copy, or refuse
- *     body         -> receive
- *     whole        -> proceed: the handler --answered--> queue
- *                                    `--deferred--> sleep ... answer or expiry ... wake -> queue
+ *     request line -> on_target, on_query_text
+ *     headers      -> begin: check and copy, or refuse
+ *     body         -> on_request
+ *     complete     -> proceed: the handler --answered--> queue
+ *                                    `--deferred--> suspend ... answer or expiry ... wake -> queue
  *     sent, or cut -> on_completed
  *
- * All of these run on the loop's thread. Traps of libmicrohttpd 0.9.75, and what is done about
- * them:
+ * All of these run on the loop's thread. Limitations of libmicrohttpd 0.9.75 and how they are
+ * handled:
  *
- *     parses leniently              http_guard.h; where its pointers point tells what it swallowed
- *     one timeout, since the last   http_connection.c has one for each phase; a byte a second does
- * not byte                          keep a connection suspended connections have    the monitor
- * watches deadlines and hang-ups no timeout, nor a hang-up panics when stopped while lc_http_stop()
- * wakes them; who wants to sleep later finds some are suspended            is_stopping under the
- * same lock, and does not hangs up on long queries      cut_query(): what is refused anyway is cut
- * before it is noted does not accept at its limit  its limit is a little above ours; beyond ours
- * the answer is 503
+ *   - It parses leniently. http_guard.h checks again; gaps between pointers show skipped bytes.
+ *   - It has one timeout, since the last byte, so one byte per second keeps a connection open. The
+ *     monitor (http_connection.c) has a timeout for each phase.
+ *   - Suspended connections have no timeout and do not see a hang-up. The monitor watches both.
+ *   - It aborts when it is stopped while a connection is suspended. lc_http_stop() wakes them all;
+ *     a connection to be suspended later finds is_stopping under the same lock and is not.
+ *   - It disconnects on queries with many parameters. on_target() cuts what is refused anyway.
+ *   - It stops accepting at its connection limit. Its limit is above ours, so that we can send 503.
  */
 #include "server/http.h"
 
@@ -33,10 +33,10 @@
 #include "server/http_private.h"
 #include "server/http_reply.h"
 
-#define CONNECTIONS_SPARE 32   /* Beyond the limit, to be told so. */
-#define REPLY_BYTES_PER_MS 16  /* A reader slower than 16 KB/s has not got forever. */
-#define BODY_BYTES_FIRST 65536 /* Memory for what was announced; more only for what has come. */
-#define POOL_BYTES_SPARE 10240 /* 100 fields of 64 bytes, 3 KB of answer, and a little. */
+#define CONNECTIONS_SPARE 32   /* Accepted beyond the limit, to be answered with 503. */
+#define REPLY_BYTES_PER_MS 16  /* A client must read at least 16 KB/s. */
+#define BODY_BYTES_FIRST 65536 /* Reserved for an announced body; more only as data arrives. */
+#define POOL_BYTES_SPARE 10240 /* 100 fields of 64 bytes, 3 KB for the reply, and some spare. */
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 
@@ -68,38 +68,35 @@ void lc_http_adopt(lc_http *http, int fd)
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* libmicrohttpd notes every parameter of a query before anybody is asked, and hangs up when they do
- * not fit into its memory. Cut behind the first that is too many, the request is refused as it
- * should be. The text lies in the connection's own buffer. */
-static void cut_query(char *target)
+/* The request line as it was sent, before libmicrohttpd splits it. */
+static void *on_target(void *cls, const char *target, struct MHD_Connection *mhd)
 {
-    char *at = strchr(target, '?');
+    lc_http_connection *connection = connection_of(cls, mhd);
+    char *at;
 
+    if (connection == NULL)
+        return NULL;
+    connection->target = target;
+    connection->target_bytes = target == NULL ? 0 : strlen(target);
+    connection->has_bad_target = !lc_http_guard_is_target(
+        (loci_str){target, connection->target_bytes});
+    connection->has_bad_escape = false;
+    if (target == NULL)
+        return NULL;
+    /* libmicrohttpd stores every parameter of the query before it calls us, and disconnects when
+     * they do not fit into its memory. Cut after one too many, the request is refused properly. The
+     * text is in the connection's own buffer. */
+    at = strchr((char *)(uintptr_t)target, '?');
     for (size_t count = 0; at != NULL && count <= LC_HTTP_FIELDS_MAX; count++)
         at = strchr(at + 1, '&');
     if (at != NULL)
         *at = '\0';
-}
-
-/* The request line as it was sent, before it is taken apart. */
-static void *note_target(void *cls, const char *target, struct MHD_Connection *mhd)
-{
-    lc_http_connection *connection = connection_of(cls, mhd);
-
-    if (connection != NULL) {
-        connection->target = target;
-        connection->target_bytes = target == NULL ? 0 : strlen(target);
-        connection->has_bad_target = !lc_http_guard_is_target(
-            (loci_str){target, connection->target_bytes});
-        connection->has_bad_escape = false;
-        if (target != NULL)
-            cut_query((char *)(uintptr_t)target);
-    }
     return NULL;
 }
 
-/* Names and values of the query are decoded; the path is left for the router to cut first. */
-static size_t decode_query(void *cls, struct MHD_Connection *mhd, char *text)
+/* Decodes names and values of the query in place. The path stays encoded: the router splits it into
+ * segments first. */
+static size_t on_query_text(void *cls, struct MHD_Connection *mhd, char *text)
 {
     lc_http_connection *connection = connection_of(cls, mhd);
     size_t len = strlen(text);
@@ -149,7 +146,7 @@ static void read_head(struct MHD_Connection *mhd, const lc_http_connection *conn
 static void add_header(const lc_http *http, struct MHD_Response *response, const char *name,
                        const char *value)
 {
-    /* Fails for a value with a line break: left out. */
+    /* Fails for a value with a line break, which is then omitted. */
     if (value != NULL)
         (void)http->mhd.add_response_header(response, name, value);
 }
@@ -185,8 +182,8 @@ static struct MHD_Response *make_response(lc_http_request *request, const lc_htt
     return response;
 }
 
-/* Makes an error of this file's own the answer, on the loop's thread. It does not touch the arena,
- * which a late worker may be using. */
+/* Makes an error found by this file the answer, on the loop's thread. It does not use the arena,
+ * because a late worker may be using it. */
 static void make_problem(lc_http_request *request, int http_status, loci_status code,
                          const char *detail)
 {
@@ -194,12 +191,13 @@ static void make_problem(lc_http_request *request, int http_status, loci_status 
     lc_problem problem = {
         .http_status = http_status, .code = code, .detail = detail, .request_id = request->id};
 
-    lc_buf_init(&request->said, &request->http->env->heap, LOCI_MEM_REQUESTS, LC_PROBLEM_BYTES_MAX);
-    lc_problem_write(&problem, NULL, &request->said);
-    if (lc_buf_status(&request->said, NULL) == LOCI_OK)
-        request->response = make_response(request, &reply, lc_buf_str(&request->said), false);
+    lc_buf_init(&request->pending, &request->http->env->heap, LOCI_MEM_REQUESTS,
+                LC_PROBLEM_BYTES_MAX);
+    lc_problem_write(&problem, NULL, &request->pending);
+    if (lc_buf_status(&request->pending, NULL) == LOCI_OK)
+        request->response = make_response(request, &reply, lc_buf_str(&request->pending), false);
     request->status = http_status;
-    request->reply_bytes = request->said.len;
+    request->reply_bytes = request->pending.len;
 }
 
 static enum MHD_Result queue(lc_http_request *request)
@@ -221,6 +219,8 @@ static enum MHD_Result queue(lc_http_request *request)
     return result;
 }
 
+/* ---- Answering ------------------------------------------------------------------------------- */
+
 typedef struct outcome {
     struct MHD_Response *response;
     int status;
@@ -228,7 +228,7 @@ typedef struct outcome {
     const lc_http_stream *stream; /* Or NULL. */
 } outcome;
 
-static void store(lc_http_request *request, const outcome *what)
+static void set_outcome(lc_http_request *request, const outcome *what)
 {
     request->is_answered = true;
     request->response = what->response;
@@ -237,21 +237,21 @@ static void store(lc_http_request *request, const outcome *what)
     if (what->stream != NULL) {
         request->is_stream = true;
         request->stream = *what->stream;
-        lc_buf_init(&request->said, &request->http->env->heap, LOCI_MEM_REQUESTS,
+        lc_buf_init(&request->pending, &request->http->env->heap, LOCI_MEM_REQUESTS,
                     request->http->limits.stream_buffer_bytes);
     }
 }
 
-static void tell_answered(const lc_http_request *request, int status, size_t bytes)
+static void report_answered(const lc_http_request *request, int status, size_t bytes)
 {
     if (request->http->answered != NULL)
         request->http->answered(request->http->ctx, request, status, bytes);
 }
 
-/* To be resumed by whoever asks; the lock is held. */
-static struct MHD_Connection *take_asleep(lc_http_connection *connection)
+/* Returns the connection, which the caller must resume. The lock is held. */
+static struct MHD_Connection *take_suspended(lc_http_connection *connection)
 {
-    lc_http_request *request = connection->asleep;
+    lc_http_request *request = connection->suspended;
 
     if (connection->answered_by != NULL) {
         *connection->answered_by = connection->next_answered;
@@ -259,7 +259,7 @@ static struct MHD_Connection *take_asleep(lc_http_connection *connection)
             connection->next_answered->answered_by = connection->answered_by;
         connection->answered_by = NULL;
     }
-    connection->asleep = NULL;
+    connection->suspended = NULL;
     return request->mhd;
 }
 
@@ -270,9 +270,9 @@ static void wake_all_answered(lc_http *http)
         lc_http_wake(http->answered_connections);
 }
 
-/* A thread that has answered several is done: it wakes one of them, and the loop the others when it
- * comes to that one (proceed, on_completed). */
-static void ring(void *ctx)
+/* Wakes the loop after a thread has given several answers: resumes one connection; the loop resumes
+ * the others when it handles that one (proceed, on_completed). */
+static void wake_loop(void *ctx)
 {
     lc_http *http = ctx;
     struct MHD_Connection *mhd = NULL;
@@ -280,24 +280,23 @@ static void ring(void *ctx)
 
     pthread_mutex_lock(&http->lock);
     if (http->answered_connections != NULL)
-        mhd = take_asleep(http->answered_connections);
-    http->ringing += mhd != NULL;
+        mhd = take_suspended(http->answered_connections);
+    http->resuming += mhd != NULL;
     pthread_mutex_unlock(&http->lock);
     if (mhd != NULL)
-        http->mhd.resume_connection(
-            mhd); /* Without the lock, for which the loop would have to wait. */
+        http->mhd.resume_connection(mhd); /* Not under the lock, which the loop takes at once. */
     pthread_mutex_lock(&http->lock);
-    http->ringing -= mhd != NULL;
+    http->resuming -= mhd != NULL;
     is_last_owner = --http->owners == 0;
     pthread_mutex_unlock(&http->lock);
-    lc_http_let_go(http, is_last_owner);
+    lc_http_release(http, is_last_owner);
 }
 
-/* Now, or with others; the lock is held. */
+/* Resumes it at once, or together with others. The lock is held. */
 static void wake_soon(lc_http_connection *connection)
 {
     lc_http *http = connection->http;
-    lc_settle_promise promise = lc_settle_later(ring, http);
+    lc_settle_promise promise = lc_settle_later(wake_loop, http);
 
     if (promise == LC_SETTLE_NOT) {
         lc_http_wake(connection);
@@ -312,19 +311,7 @@ static void wake_soon(lc_http_connection *connection)
     http->answered_connections = connection;
 }
 
-/* From here on the monitor leaves it alone. False when it has not. */
-static bool claim(lc_http_request *request)
-{
-    bool is_ours;
-
-    pthread_mutex_lock(&request->http->lock);
-    is_ours = !request->is_expired;
-    request->is_claimed = is_ours;
-    pthread_mutex_unlock(&request->http->lock);
-    return is_ours;
-}
-
-/* A deferred request may be gone when this returns. */
+/* A deferred request may be freed when this returns. */
 static void give(lc_http_request *request, const outcome *what)
 {
     lc_http *http = request->http;
@@ -332,32 +319,34 @@ static void give(lc_http_request *request, const outcome *what)
 
     LC_ASSERT(!request->is_answered);
     if (!request->is_deferred) {
-        store(request, what);
-        tell_answered(request, what->status, what->bytes);
+        set_outcome(request, what);
+        report_answered(request, what->status, what->bytes);
         return;
     }
-    if (claim(request))
-        tell_answered(request, what->status, what->bytes);
     pthread_mutex_lock(&http->lock);
     is_late = request->is_expired;
+    request->is_claimed = !is_late;
+    pthread_mutex_unlock(&http->lock);
+    if (!is_late)
+        report_answered(request, what->status, what->bytes);
+    pthread_mutex_lock(&http->lock);
+    is_late = request->is_expired; /* lc_http_stop() ignores claims. */
     is_over = request->is_over;
     is_last_owner = --http->owners == 0;
     if (is_late)
         request->is_answered = true;
     else
-        store(request, what);
-    if (!is_late && request->connection->asleep == request)
+        set_outcome(request, what);
+    if (!is_late && request->connection->suspended == request)
         wake_soon(request->connection);
     pthread_mutex_unlock(&http->lock);
-    if (is_late) {
-        if (what->response != NULL)
-            http->mhd.destroy_response(what->response);
-        if (what->stream != NULL)
-            what->stream->close(what->stream->ctx);
-    }
+    if (is_late && what->response != NULL)
+        http->mhd.destroy_response(what->response);
+    if (is_late && what->stream != NULL)
+        what->stream->close(what->stream->ctx);
     if (is_over)
         lc_http_free_request(request);
-    lc_http_let_go(http, is_last_owner);
+    lc_http_release(http, is_last_owner);
 }
 
 void lc_http_answer(lc_http_request *request, const lc_http_reply *reply)
@@ -370,7 +359,7 @@ void lc_http_answer(lc_http_request *request, const lc_http_reply *reply)
 
     if (!is_gzip && body.len > 0)
         body = lc_arena_copy(&request->arena, body);
-    /* Without memory for an answer there is none: the connection is closed. */
+    /* Without memory for the body there is no response, and the connection is closed. */
     if (body.ptr != NULL || body.len == 0)
         what.response = make_response(request, reply, body, is_gzip);
     what.bytes = body.len;
@@ -386,40 +375,41 @@ void lc_http_defer(lc_http_request *request)
     pthread_mutex_unlock(&request->http->lock);
 }
 
-/* ---- Sleeping -------------------------------------------------------------------------------- */
+/* ---- Suspending --------------------------------------------------------------------------------
+ */
 
 void lc_http_suspend(lc_http_request *request)
 {
     request->http->mhd.suspend_connection(request->mhd);
-    request->connection->asleep = request;
+    request->connection->suspended = request;
 }
 
 void lc_http_wake(lc_http_connection *connection)
 {
-    connection->http->mhd.resume_connection(take_asleep(connection));
+    connection->http->mhd.resume_connection(take_suspended(connection));
 }
 
-/* False when an answer is there already, or everything ends. */
-static bool sleep_until_answered(lc_http_request *request)
+/* False when the answer was given already, or the server stops. */
+static bool suspend_until_answered(lc_http_request *request)
 {
     lc_http *http = request->http;
-    bool is_asleep;
+    bool is_suspended;
 
     pthread_mutex_lock(&http->lock);
     if (!request->is_answered && atomic_load(&http->is_stopping))
         request->is_expired = true;
-    is_asleep = !request->is_answered && !request->is_expired;
-    if (is_asleep)
+    is_suspended = !request->is_answered && !request->is_expired;
+    if (is_suspended)
         lc_http_suspend(request);
     pthread_mutex_unlock(&http->lock);
-    return is_asleep;
+    return is_suspended;
 }
 
 /* ---- Streams -------------------------------------------------------------------------------
  *
- * A stream is pulled when the client has taken all that was sent before, and sleeps when there was
- * nothing. The monitor starts to watch it under the lock, after it was suspended, and sees at once
- * what arrived in between: no wake-up is lost. */
+ * A stream is pulled when the client has read all that was sent before, and suspended when there
+ * was nothing to send. The monitor starts to watch it under the lock, after it was suspended, and
+ * sees at once what arrived in between: no wake-up is lost. */
 
 static bool must_streams_end(const lc_http *http)
 {
@@ -427,16 +417,16 @@ static bool must_streams_end(const lc_http *http)
 }
 
 /* False when the stream must end instead. */
-static bool sleep_until_woken(lc_http_request *request)
+static bool suspend_stream(lc_http_request *request)
 {
     lc_http *http = request->http;
-    bool is_asleep;
+    bool is_suspended;
 
-    lc_buf_clear(&request->said);
+    lc_buf_clear(&request->pending);
     lc_http_set_phase(request->connection, LC_HTTP_STREAM, LC_HTTP_NEVER_MS);
     pthread_mutex_lock(&http->lock);
-    is_asleep = !request->is_gone && !must_streams_end(http);
-    if (is_asleep) {
+    is_suspended = !request->is_gone && !must_streams_end(http);
+    if (is_suspended) {
         lc_http_suspend(request);
         request->heartbeat_us = request->stream.heartbeat_ms > 0
                                     ? lc_clock_monotonic_us() + request->stream.heartbeat_ms * 1000
@@ -444,11 +434,10 @@ static bool sleep_until_woken(lc_http_request *request)
         lc_http_monitor_watch(http, request);
     }
     pthread_mutex_unlock(&http->lock);
-    return is_asleep;
+    return is_suspended;
 }
 
-/* The number of bytes pulled, 0 when the stream was put to sleep, or one of libmicrohttpd's ends.
- */
+/* The number of bytes pulled; 0 when the stream was suspended; or one of libmicrohttpd's ends. */
 static ssize_t pull_stream(lc_http_request *request)
 {
     bool is_heartbeat, is_gone;
@@ -462,16 +451,16 @@ static ssize_t pull_stream(lc_http_request *request)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     if (request->is_last || must_streams_end(request->http))
         return MHD_CONTENT_READER_END_OF_STREAM;
-    lc_buf_reset(&request->said);
-    request->said_sent = 0;
-    request->is_last = !request->stream.pull(request->stream.ctx, &request->said, is_heartbeat);
-    if (lc_buf_status(&request->said, NULL) != LOCI_OK) {
+    lc_buf_reset(&request->pending);
+    request->pending_sent = 0;
+    request->is_last = !request->stream.pull(request->stream.ctx, &request->pending, is_heartbeat);
+    if (lc_buf_status(&request->pending, NULL) != LOCI_OK) {
         lc_http_count(&request->http->cut);
         return MHD_CONTENT_READER_END_WITH_ERROR;
     }
-    if (request->said.len > 0)
-        return (ssize_t)request->said.len;
-    if (request->is_last || !sleep_until_woken(request))
+    if (request->pending.len > 0)
+        return (ssize_t)request->pending.len;
+    if (request->is_last || !suspend_stream(request))
         return MHD_CONTENT_READER_END_OF_STREAM;
     return 0;
 }
@@ -484,17 +473,17 @@ static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t bytes
     size_t bytes;
 
     (void)position;
-    if (request->said_sent == request->said.len) {
+    if (request->pending_sent == request->pending.len) {
         ssize_t pulled = pull_stream(request);
 
         if (pulled <= 0)
             return pulled;
     }
-    bytes = request->said.len - request->said_sent;
+    bytes = request->pending.len - request->pending_sent;
     if (bytes > bytes_max)
         bytes = bytes_max;
-    memcpy(out, request->said.ptr + request->said_sent, bytes);
-    request->said_sent += bytes;
+    memcpy(out, request->pending.ptr + request->pending_sent, bytes);
+    request->pending_sent += bytes;
     lc_http_set_phase(request->connection, LC_HTTP_STREAM,
                       lc_http_now_ms() + request->http->limits.idle_timeout_ms);
     lc_http_add(&request->http->bytes_out, (int64_t)bytes);
@@ -521,7 +510,7 @@ void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *strea
 {
     const lc_http *http = request->http;
     outcome what = {.status = MHD_HTTP_OK, .stream = stream};
-    size_t chunk_bytes = 4096; /* Only for HTTP/1.0; chunks are as large as the pool allows. */
+    size_t chunk_bytes = 4096; /* For HTTP/1.0 only; chunks are as large as the pool allows. */
 
     what.response = http->mhd.create_response_from_callback(MHD_SIZE_UNKNOWN, chunk_bytes,
                                                             read_stream, request, NULL);
@@ -529,20 +518,13 @@ void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *strea
         add_header(http, what.response, MHD_HTTP_HEADER_CONTENT_TYPE, stream->content_type);
         add_header(http, what.response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
         add_header(http, what.response, "X-Request-Id", request->id);
-        add_header(http, what.response, "X-Accel-Buffering",
-                   "no"); /* nginx would hold events back. */
+        add_header(http, what.response, "X-Accel-Buffering", "no"); /* nginx would delay events. */
     }
     give(request, &what);
 }
 
-/* ---- The life of a request ------------------------------------------------------------------- */
-
-static enum MHD_Result refuse(lc_http_request *request, const lc_http_verdict *verdict)
-{
-    lc_http_count(&request->http->refused);
-    make_problem(request, verdict->http_status, verdict->status, verdict->detail);
-    return queue(request);
-}
+/* ---- Requests: from the head to the end
+ * ------------------------------------------------------------------- */
 
 static enum MHD_Result begin(lc_http *http, struct MHD_Connection *mhd, const char *const *line,
                              void **context)
@@ -557,7 +539,7 @@ static enum MHD_Result begin(lc_http *http, struct MHD_Connection *mhd, const ch
         return MHD_NO;
     in.version = line[2];
     read_head(mhd, connection, line[0], line[1], &in);
-    verdict = lc_http_judge(connection, &in);
+    verdict = lc_http_check_head(connection, &in);
     is_refused = verdict.http_status != 0;
     if (!lc_http_leave_reading(connection, verdict.has_body ? LC_HTTP_BODY : LC_HTTP_WORK,
                                verdict.has_body ? lc_http_now_ms() + http->limits.body_timeout_ms
@@ -569,27 +551,17 @@ static enum MHD_Result begin(lc_http *http, struct MHD_Connection *mhd, const ch
     request->mhd = mhd;
     *context = request;
     lc_http_add(&http->bytes_in, (int64_t)in.head.bytes);
-    if (is_refused)
-        return refuse(request, &verdict);
+    if (is_refused) {
+        lc_http_count(&http->refused);
+        make_problem(request, verdict.http_status, verdict.status, verdict.detail);
+        return queue(request);
+    }
     if (verdict.body_bytes > 0 &&
         lc_buf_reserve(&request->body, verdict.body_bytes < BODY_BYTES_FIRST
                                            ? verdict.body_bytes
                                            : BODY_BYTES_FIRST) == NULL)
         return MHD_NO;
     return MHD_YES;
-}
-
-static enum MHD_Result receive(lc_http_request *request, loci_str part)
-{
-    lc_buf_append(&request->body, part);
-    lc_http_add(&request->http->bytes_in, (int64_t)part.len);
-    if (lc_buf_status(&request->body, NULL) == LOCI_OK)
-        return MHD_YES;
-    /* Chunks without an end: in the middle of a body libmicrohttpd takes no answer. */
-    lc_http_count(&request->http->refused);
-    if (request->body.failure == LOCI_ELIMIT)
-        lc_http_say_last(request->connection->fd, MHD_HTTP_CONTENT_TOO_LARGE);
-    return MHD_NO;
 }
 
 static enum MHD_Result proceed(lc_http_request *request)
@@ -604,7 +576,7 @@ static enum MHD_Result proceed(lc_http_request *request)
         request->deadline_us = lc_clock_monotonic_us() + http->limits.answer_timeout_ms * 1000;
         http->handle(http->ctx, request);
         LC_ASSERT(request->is_deferred || request->is_answered);
-        if (request->is_deferred && sleep_until_answered(request))
+        if (request->is_deferred && suspend_until_answered(request))
             return MHD_YES;
     }
     if (request->is_deferred) {
@@ -613,12 +585,13 @@ static enum MHD_Result proceed(lc_http_request *request)
         wake_all_answered(http);
         pthread_mutex_unlock(&http->lock);
     }
-    /* A loop that is stopping drops the answer, and asks for it once more. */
+    /* A stopping loop drops the answer and calls again. */
     if (request->is_queued)
         return MHD_NO;
     if (is_expired) {
-        make_problem(request, 504, LOCI_EDEADLINE, "there was no answer in time");
-        tell_answered(request, request->status, request->reply_bytes);
+        make_problem(request, 504, LOCI_EDEADLINE,
+                     "the request was not answered before its deadline");
+        report_answered(request, request->status, request->reply_bytes);
     }
     if (request->is_stream)
         lc_http_add(&http->streams, 1);
@@ -638,10 +611,18 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     if (part.len == 0)
         return proceed(request);
     *upload_bytes = 0;
-    return receive(request, part);
+    lc_buf_append(&request->body, part);
+    lc_http_add(&request->http->bytes_in, (int64_t)part.len);
+    if (lc_buf_status(&request->body, NULL) == LOCI_OK)
+        return MHD_YES;
+    /* Too many chunks, or no memory. libmicrohttpd takes no answer in the middle of a body. */
+    lc_http_count(&request->http->refused);
+    if (request->body.failure == LOCI_ELIMIT)
+        lc_http_send_final(request->connection->fd, MHD_HTTP_CONTENT_TOO_LARGE);
+    return MHD_NO;
 }
 
-/* Sent, or cut: libmicrohttpd will not ask for it again. */
+/* The answer was sent, or the connection closed: libmicrohttpd is done with the request. */
 static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
                          enum MHD_RequestTerminationCode code)
 {
@@ -692,21 +673,22 @@ static loci_status load_mhd(lc_mhd *out, loci_error *err)
 loci_status lc_http_loop_start(lc_http *http, loci_error *err)
 {
     unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
-    /* The head of a request, what libmicrohttpd notes of its fields, and the head of the answer. It
-     * is cleared for every request, so it is no larger than that. */
+    /* The head of a request, libmicrohttpd's list of its fields, and the head of the answer. It is
+     * cleared for every request, so it is no larger than that. */
     size_t pool_bytes = http->limits.header_bytes_max + POOL_BYTES_SPARE;
     struct MHD_OptionItem options[] = {
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)pool_bytes, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(http->limits.connections_max + CONNECTIONS_SPARE),
          NULL},
-        /* For a reader that takes nothing of an answer; the monitor is quicker with all others. */
+        /* For a client that reads nothing of an answer; the monitor is faster in all other cases.
+         */
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)(http->limits.idle_timeout_ms / 1000 + 1), NULL},
         {MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)http->limits.connections_of_peer, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, http},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, http},
-        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)note_target, http},
-        {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)decode_query, http},
+        {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, http},
+        {MHD_OPTION_UNESCAPE_CALLBACK, (intptr_t)on_query_text, http},
         {http->tcp.fd >= 0 ? MHD_OPTION_LISTEN_SOCKET : MHD_OPTION_END, http->tcp.fd, NULL},
         {MHD_OPTION_END, 0, NULL},
     };
@@ -719,14 +701,15 @@ loci_status lc_http_loop_start(lc_http *http, loci_error *err)
     http->daemon = http->mhd.start_daemon(flags, 0, NULL, NULL, on_request, http, MHD_OPTION_ARRAY,
                                           options, MHD_OPTION_END);
     if (http->daemon == NULL)
-        return lc_fail(err, LOCI_ERESOURCE, "the HTTP loop could not be started");
+        return lc_fail(err, LOCI_ERESOURCE,
+                       "the HTTP loop could not be started; check the limit of open files");
     return LOCI_OK;
 }
 
 void lc_http_loop_quiesce(lc_http *http)
 {
     if (http->daemon != NULL && http->tcp.fd >= 0)
-        (void)http->mhd.quiesce_daemon(http->daemon); /* Gives back the socket, which is ours. */
+        (void)http->mhd.quiesce_daemon(http->daemon); /* Returns the socket, which is ours. */
 }
 
 void lc_http_loop_stop(lc_http *http)

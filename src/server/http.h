@@ -1,13 +1,12 @@
-/* http.h - requests and replies, with libmicrohttpd hidden in http.c.
+/* http.h - requests and replies; libmicrohttpd is hidden in http.c.
  *
  * The server runs one event loop. It reads a whole request (bounded in headers, body and time),
- * asks the one handler, and sends what it answers. A handler must not block: it answers at once, or
- * later from any thread (the connection sleeps meanwhile, under the request's deadline), or turns
- * the connection into a stream that is pulled whenever its descriptor says that there may be
- * something.
+ * calls the handler, and sends its answer. A handler must not block. It answers at once; or later,
+ * from any thread, while the connection is suspended until the request's deadline; or it turns the
+ * connection into a stream that is pulled whenever its descriptor becomes readable.
  *
- * Framing attacks, wrong Hosts, too much of anything and too slow clients never reach the handler:
- * they are answered here (400, 408, 413, 421, 431, 503) as problem+json, or cut.
+ * Malformed requests, unknown Hosts, exceeded limits and slow clients never reach the handler: they
+ * are answered here (400, 403, 408, 413, 414, 421, 431, 503) as problem+json, or disconnected.
  */
 #ifndef LC_SERVER_HTTP_H
 #define LC_SERVER_HTTP_H
@@ -22,30 +21,28 @@
 typedef struct lc_http lc_http;                 /* A running server. */
 typedef struct lc_http_request lc_http_request; /* One request, until it is answered. */
 
-/* Zero is the usual: 16 KiB, 4 MiB, 4096, no own limit, 5 s, 30 s, 60 s, 1 MiB, 30 s. */
+/* Zero means the default: 16 KiB, 4 MiB, 4096, no separate limit, 5 s, 30 s, 60 s, 1 MiB, 30 s. */
 typedef struct lc_http_limits {
     size_t header_bytes_max; /* Request line and headers. */
     size_t body_bytes_max;
-    int64_t connections_max;     /* In all, and */
-    int64_t connections_of_peer; /* from one address. */
-    int64_t header_timeout_ms;   /* From the first byte to the end of the headers, */
-    int64_t body_timeout_ms;     /* and to the end of the body. */
-    int64_t idle_timeout_ms;     /* Between requests, and for a reader that does not read. */
-    size_t stream_buffer_bytes;  /* A stream that says more than this in one pull is cut. */
+    int64_t connections_max;
+    int64_t connections_of_peer; /* From one address. */
+    int64_t header_timeout_ms;   /* From the first byte to the end of the headers. */
+    int64_t body_timeout_ms;     /* From the end of the headers to the end of the body. */
+    int64_t idle_timeout_ms;     /* Between requests, and for a client that does not read. */
+    size_t stream_buffer_bytes;  /* A stream that writes more than this in one pull is cut. */
     int64_t answer_timeout_ms;   /* From the whole request to its answer. */
 } lc_http_limits;
 
 typedef struct lc_http_options {
-    const char *listen;      /* "127.0.0.1:7077", "[::1]:0" or "unix:/path"; port 0 = any. */
-    const char *socket_path; /* A Unix socket beside it, mode 0600; NULL = none. */
-    const char *const
-        *hosts; /* Host names a request may be for beside the address; ends with NULL. */
+    const char *listen;       /* "127.0.0.1:7077", "[::1]:0" or "unix:/path"; port 0 = any. */
+    const char *socket_path;  /* A Unix socket beside it, mode 0600; NULL = none. */
+    const char *const *hosts; /* Accepted Host names beside the address; ends with NULL. */
     lc_http_limits limits;
-    /* Called on the loop's thread for every request that is whole and well-formed. */
+    /* Called on the loop's thread for every complete and well-formed request. */
     void (*handle)(void *ctx, lc_http_request *request);
-    /* Called for each of them when its answer is known, before the request is gone, in whichever
-     * thread answers; `bytes` are those of the body, 0 for a stream. NULL = nobody wants to know.
-     */
+    /* Called once per request when its answer is known, on the thread that answers, while the
+     * request is still valid. `bytes` is the size of the body, 0 for a stream. May be NULL. */
     void (*answered)(void *ctx, const lc_http_request *request, int status, size_t bytes);
     void *ctx;
 } lc_http_options;
@@ -63,38 +60,39 @@ loci_status lc_http_start(lc_env *env, const lc_http_options *options, lc_http *
                           loci_error *err);
 /* The port it listens on; 0 without TCP. */
 int lc_http_port(const lc_http *http);
-/* Takes no new connections and lets keep-alive ones end with their next reply. */
+/* Accepts no new connections, and closes open ones after their next reply. */
 void lc_http_drain(lc_http *http);
-/* Waits until every accepted request was answered, at most so long; streams are ended. */
+/* Ends streams and waits until every accepted request was answered; false on timeout. */
 bool lc_http_wait_idle(lc_http *http, int64_t timeout_ms);
-/* Cuts what is left, stops the loop and frees everything. */
+/* Closes all connections, stops the loop and frees everything. */
 void lc_http_stop(lc_http *http);
 
-/* ---- The request: borrowed, until it is answered ------------------------------------------- */
+/* ---- The request: borrowed until it is answered ------------------------------------------- */
 
 loci_str lc_http_method(const lc_http_request *request); /* "GET" */
-loci_str lc_http_path(const lc_http_request *request); /* "/v1/facts", decoded per segment later. */
-/* Decoded value of a query parameter; ptr NULL when absent. Walk all with index from 0. */
+loci_str lc_http_path(const lc_http_request *request);   /* "/v1/facts", still percent-encoded. */
+/* Decoded value of a query parameter; ptr NULL when absent. */
 loci_str lc_http_query(const lc_http_request *request, const char *name);
+/* All query parameters, by index from 0; false behind the last. */
 bool lc_http_query_at(const lc_http_request *request, size_t index, loci_str *name,
                       loci_str *value);
 loci_str lc_http_header(const lc_http_request *request,
                         const char *name); /* ptr NULL when absent. */
 loci_str lc_http_body(const lc_http_request *request);
-/* The user on the other end of a Unix socket; false for TCP. */
+/* The user id of the client on a Unix socket; false for TCP. */
 bool lc_http_peer_uid(const lc_http_request *request, uid_t *out);
-/* "req_…", unique in this process, or the caller's X-Request-Id when it is decent; terminated. */
+/* "req_…", unique in this process, or the client's X-Request-Id if it is valid; terminated. */
 const char *lc_http_request_id(const lc_http_request *request);
-lc_arena *lc_http_arena(lc_http_request *request); /* Dies with the request. */
-/* For the handler's own use, such as who is calling. */
+lc_arena *lc_http_arena(lc_http_request *request); /* Freed with the request. */
+/* A pointer for the handler's own use. */
 void lc_http_set_state(lc_http_request *request, void *state);
 void *lc_http_state(const lc_http_request *request);
-/* When it should be answered at the latest, monotonic µs. */
+/* Monotonic µs. */
 int64_t lc_http_deadline_us(const lc_http_request *request);
-/* Becomes non-zero when the client has gone; for loci_call_options.cancel. */
+/* Becomes non-zero when the client has disconnected; for loci_call_options.cancel. */
 const volatile int *lc_http_cancel(const lc_http_request *request);
 
-/* ---- Answering: exactly once a request ----------------------------------------------------- */
+/* ---- Answering: exactly once per request ----------------------------------------------------- */
 
 typedef struct lc_http_reply {
     int status;
@@ -107,14 +105,14 @@ typedef struct lc_http_reply {
     int64_t retry_after_s;     /* 0 = none. */
 } lc_http_reply;
 
-/* From the handler or, after lc_http_defer(), from any thread. A body that shrinks is gzipped when
- * the client takes it. The request is gone afterwards. */
+/* From the handler or, after lc_http_defer(), from any thread. The body is sent as gzip if that is
+ * smaller and the client accepts it. The request is invalid afterwards. */
 void lc_http_answer(lc_http_request *request, const lc_http_reply *reply);
-/* The answer will come from another thread: the handler returns without it. When it does not come
- * by the deadline, or the server is stopped, the client gets another; the late one must be given
- * all the same, goes nowhere and frees the request. The server's `env` must live until then. */
+/* Lets the handler return without an answer; another thread will give it. If the deadline passes or
+ * the server stops before, the client gets 504. The late answer must be given nevertheless: it is
+ * discarded and frees the request. The server's `env` must live until then. */
 void lc_http_defer(lc_http_request *request);
-/* An error of loci's as problem+json: {type, title, status, detail, code, request_id, …data}. */
+/* Answers an error as problem+json: {type, title, status, detail, code, request_id, …data}. */
 void lc_http_answer_error(lc_http_request *request, const loci_error *err);
 /* 405 in the same form, with the methods that the path has. */
 void lc_http_answer_not_allowed(lc_http_request *request, const char *allow);
@@ -123,18 +121,18 @@ void lc_http_answer_not_allowed(lc_http_request *request, const char *allow);
 
 typedef struct lc_http_stream {
     const char *content_type; /* "text/event-stream" */
-    /* Appends what there is to say to `out`, on the loop's thread; nothing = sleep until woken or
-     * until `heartbeat_ms` have passed (then called with is_heartbeat). When something was said, it
-     * is called again once the client has taken it, so it need not say all at once. False ends the
-     * stream. */
+    /* Appends data to `out`, on the loop's thread. After data it is called again once the client
+     * has read it, so one call need not write everything. Without data the stream sleeps until
+     * wake_fd is readable, or until `heartbeat_ms` have passed: then is_heartbeat is true. False
+     * ends the stream. */
     bool (*pull)(void *ctx, lc_buf *out, bool is_heartbeat);
-    void (*close)(void *ctx); /* Once, whatever ended it. */
+    void (*close)(void *ctx); /* Called once, whatever ended the stream. */
     void *ctx;
     int64_t heartbeat_ms; /* 0 = none. */
-    int wake_fd;          /* Readable = pull; this stream's own. -1 = only heartbeats. */
+    int wake_fd;          /* Readable = pull; not shared between streams. -1 = heartbeats only. */
 } lc_http_stream;
 
-/* Turns the request into a stream; the request is gone, `stream` is copied. */
+/* Turns the request into a stream. The request is invalid afterwards; `stream` is copied. */
 void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *stream);
 
 /* ---- Figures ------------------------------------------------------------------------------- */
@@ -143,8 +141,8 @@ typedef struct lc_http_counters {
     int64_t connections; /* Open now. */
     int64_t streams;     /* Open now. */
     int64_t requests;    /* Since the start. */
-    int64_t refused;     /* Bad framing, hosts, limits. */
-    int64_t cut;         /* Slow or never-reading clients. */
+    int64_t refused;     /* Malformed requests, unknown Hosts, exceeded limits. */
+    int64_t cut;         /* Connections closed because the client was too slow. */
     int64_t bytes_in, bytes_out;
 } lc_http_counters;
 lc_http_counters lc_http_get_counters(const lc_http *http);

@@ -30,14 +30,15 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "server/http_reply.h"
 
 #define EVENTS_MAX 64
 #define TICK_MS_MIN 5
 #define TICK_MS_MAX 100
 #define TICKS_PER_TIMEOUT 8
-#define KERNEL_TICK_MS 20 /* How exact "when data came last" is, twice over. */
+#define KERNEL_TICK_MS 20 /* Twice the precision of the time of the last data. */
 
-/* What an event is of, in the low bits of the pointer to a stream. */
+/* The kind of an event, in the low bits of the pointer to a stream. */
 enum { TAG_WAKE, TAG_HANGUP, TAG_KICK, TAG_UNIX, TAGS };
 
 static uint64_t tagged(const lc_http_request *request, unsigned tag)
@@ -57,7 +58,7 @@ bool lc_http_leave_reading(lc_http_connection *connection, lc_http_phase phase, 
     return false;
 }
 
-static void note_peer(lc_http_connection *connection)
+static void read_peer(lc_http_connection *connection)
 {
     struct sockaddr_storage address = {0};
     struct ucred peer;
@@ -73,22 +74,6 @@ static void note_peer(lc_http_connection *connection)
     connection->uid = peer.uid;
 }
 
-/* An idle monitor waits without a timeout; a first connection gives it one to watch. */
-static void list_connection(lc_http *http, lc_http_connection *connection)
-{
-    pthread_mutex_lock(&http->lock);
-    connection->next = http->connections;
-    if (http->connections != NULL)
-        http->connections->previous = connection;
-    http->connections = connection;
-    http->connection_count++;
-    if (http->is_monitor_idle) {
-        http->is_monitor_idle = false;
-        (void)eventfd_write(http->kick_fd, 1); /* Fails only when it is full, which also wakes. */
-    }
-    pthread_mutex_unlock(&http->lock);
-}
-
 lc_http_connection *lc_http_connection_open(lc_http *http, int fd)
 {
     lc_http_connection *connection = NULL;
@@ -96,16 +81,26 @@ lc_http_connection *lc_http_connection_open(lc_http *http, int fd)
     if (http->connection_count < http->limits.connections_max)
         connection = lc_heap_zalloc(&http->env->heap, sizeof *connection, LOCI_MEM_REQUESTS);
     if (connection == NULL) {
-        lc_http_say_last(fd, 503);
+        lc_http_send_final(fd, 503);
         (void)shutdown(fd, SHUT_RDWR); /* The loop sees the end and closes. */
         lc_http_count(&http->refused);
         return NULL;
     }
     connection->http = http;
     connection->fd = fd;
-    note_peer(connection);
+    read_peer(connection);
     lc_http_set_phase(connection, LC_HTTP_IDLE, lc_http_now_ms() + http->limits.idle_timeout_ms);
-    list_connection(http, connection);
+    pthread_mutex_lock(&http->lock);
+    connection->next = http->connections;
+    if (http->connections != NULL)
+        http->connections->previous = connection;
+    http->connections = connection;
+    http->connection_count++;
+    if (http->is_monitor_idle) { /* There is a timeout to watch now. */
+        http->is_monitor_idle = false;
+        (void)eventfd_write(http->kick_fd, 1); /* Fails only when it is full, which also wakes. */
+    }
+    pthread_mutex_unlock(&http->lock);
     return connection;
 }
 
@@ -132,29 +127,15 @@ void lc_http_drop_unsent(const lc_http_connection *connection)
     (void)setsockopt(connection->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
-typedef struct last_words {
-    int http_status;
-    loci_status code;
-    const char *detail;
-} last_words;
-
-static const last_words *find_words(int http_status)
+void lc_http_send_final(int fd, int http_status)
 {
-    static const last_words all[] = {
-        {408, LOCI_EDEADLINE, "the request did not arrive in time"},
-        {413, LOCI_ELIMIT, "the body is larger than this server takes"},
-        {503, LOCI_EUNAVAILABLE, "too many connections; try again later"},
-    };
-    size_t at = 0;
-
-    while (all[at].http_status != http_status)
-        at++;
-    return &all[at];
-}
-
-void lc_http_say_last(int fd, int http_status)
-{
-    const last_words *words = find_words(http_status);
+    const char *detail = http_status == 408   ? "the request did not arrive in time"
+                         : http_status == 413 ? "the body exceeds the size limit of this server"
+                                              : "too many connections; try again later";
+    loci_status code = http_status == 408   ? LOCI_EDEADLINE
+                       : http_status == 413 ? LOCI_ELIMIT
+                                            : LOCI_EUNAVAILABLE;
+    const char *title = lc_http_title(http_status);
     char body[512], head[256];
     struct iovec parts[2] = {{.iov_base = head}, {.iov_base = body}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
@@ -162,14 +143,13 @@ void lc_http_say_last(int fd, int http_status)
     parts[1].iov_len = (size_t)snprintf(body, sizeof body,
                                         "{\"type\":\"about:blank\",\"title\":\"%s\","
                                         "\"status\":%d,\"detail\":\"%s\",\"code\":\"%s\"}",
-                                        lc_http_title(http_status), http_status, words->detail,
-                                        loci_status_name(words->code));
+                                        title, http_status, detail, loci_status_name(code));
     parts[0].iov_len = (size_t)snprintf(head, sizeof head,
                                         "HTTP/1.1 %d %s\r\n"
-                                        "Content-Type: application/problem+json\r\n"
+                                        "Content-Type: " LC_PROBLEM_TYPE "\r\n"
                                         "Content-Length: %zu\r\n"
                                         "Cache-Control: no-store\r\nConnection: close\r\n\r\n",
-                                        http_status, lc_http_title(http_status), parts[1].iov_len);
+                                        http_status, title, parts[1].iov_len);
     (void)sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL); /* It is closed either way. */
 }
 
@@ -181,7 +161,7 @@ void lc_http_monitor_watch(lc_http *http, lc_http_request *request)
     struct epoll_event hangup = {EPOLLRDHUP | EPOLLONESHOT, {.u64 = tagged(request, TAG_HANGUP)}};
 
     if (request->stream.wake_fd >= 0) {
-        /* Armed anew, it fires at once for what came in the meantime. */
+        /* Re-armed, it fires at once for what arrived in the meantime. */
         int mode = request->is_wake_watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
         if (epoll_ctl(http->epoll_fd, mode, request->stream.wake_fd, &wake) == 0)
@@ -214,12 +194,13 @@ static void free_ended_streams(lc_http *http)
     }
 }
 
-/* ---- Clocks ---------------------------------------------------------------------------------- */
+/* ---- Timeouts ----------------------------------------------------------------------------------
+ */
 
 static void cut(lc_http *http, lc_http_connection *connection, lc_http_phase phase)
 {
     if (phase == LC_HTTP_HEAD || phase == LC_HTTP_BODY)
-        lc_http_say_last(connection->fd, 408);
+        lc_http_send_final(connection->fd, 408);
     if (phase == LC_HTTP_REPLY || phase == LC_HTTP_STREAM)
         lc_http_drop_unsent(connection);
     (void)shutdown(connection->fd, SHUT_RDWR); /* The loop sees the end and closes. */
@@ -227,7 +208,7 @@ static void cut(lc_http *http, lc_http_connection *connection, lc_http_phase pha
         atomic_fetch_add_explicit(&http->cut, 1, memory_order_relaxed);
 }
 
-/* Whether data came since the connection is idle. */
+/* Whether data arrived since the connection is idle. */
 static bool has_begun(const lc_http_connection *connection, int64_t since_ms, int64_t now_ms)
 {
     struct tcp_info info;
@@ -251,16 +232,16 @@ static void check_phase(lc_http *http, lc_http_connection *connection, int64_t n
             cut(http, connection, phase);
     } else if (phase == LC_HTTP_IDLE &&
                has_begun(connection, deadline_ms - http->limits.idle_timeout_ms, now_ms)) {
-        /* Lost when the loop was faster: then the head is there. */
+        /* Fails when the loop was faster: then the head is complete. */
         (void)atomic_compare_exchange_strong(
             &connection->watch, &watch,
             lc_http_watch_of(LC_HTTP_HEAD, now_ms + http->limits.header_timeout_ms));
     }
 }
 
-static void check_sleeper(lc_http_connection *connection, int64_t now_us)
+static void check_suspended(lc_http_connection *connection, int64_t now_us)
 {
-    lc_http_request *request = connection->asleep;
+    lc_http_request *request = connection->suspended;
     struct pollfd socket = {.fd = connection->fd, .events = POLLRDHUP};
 
     if (request->is_stream) {
@@ -284,8 +265,8 @@ static void check_all(lc_http *http, int64_t now_us)
     pthread_mutex_lock(&http->lock);
     for (lc_http_connection *connection = http->connections; connection != NULL;
          connection = connection->next) {
-        if (connection->asleep != NULL)
-            check_sleeper(connection, now_us);
+        if (connection->suspended != NULL)
+            check_suspended(connection, now_us);
         check_phase(http, connection, now_us / 1000);
     }
     pthread_mutex_unlock(&http->lock);
@@ -293,19 +274,12 @@ static void check_all(lc_http *http, int64_t now_us)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-static void accept_all(lc_http *http)
-{
-    int fd;
-
-    while ((fd = accept4(http->unix_socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
-        lc_http_adopt(http, fd);
-}
-
 static void handle_event(lc_http *http, uint64_t what)
 {
     lc_http_request *request = (lc_http_request *)(uintptr_t)(what & ~(uint64_t)(TAGS - 1));
     unsigned tag = (unsigned)(what % TAGS);
     eventfd_t kicks;
+    int fd;
 
     if (tag == TAG_KICK) {
         (void)eventfd_read(http->kick_fd, &kicks);
@@ -313,28 +287,16 @@ static void handle_event(lc_http *http, uint64_t what)
     }
     pthread_mutex_lock(&http->lock);
     if (tag == TAG_UNIX) {
-        if (http->unix_socket.fd >= 0)
-            accept_all(http);
+        while (http->unix_socket.fd >= 0 &&
+               (fd = accept4(http->unix_socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
+            lc_http_adopt(http, fd);
     } else if (!request->is_over) {
         if (tag == TAG_HANGUP)
             request->is_gone = true;
-        if (request->connection->asleep == request)
+        if (request->connection->suspended == request)
             lc_http_wake(request->connection);
     }
     pthread_mutex_unlock(&http->lock);
-}
-
-/* How long to wait; everything is forgotten that no event can be of. */
-static int prepare(lc_http *http)
-{
-    bool is_resting;
-
-    pthread_mutex_lock(&http->lock);
-    free_ended_streams(http);
-    is_resting = http->connections == NULL && !atomic_load(&http->is_stopping);
-    http->is_monitor_idle = is_resting;
-    pthread_mutex_unlock(&http->lock);
-    return is_resting ? -1 : (int)http->tick_ms;
 }
 
 static void *run_monitor(void *ctx)
@@ -344,11 +306,18 @@ static void *run_monitor(void *ctx)
     int64_t checked_us = 0;
 
     while (!atomic_load(&http->is_stopping)) {
-        int count = epoll_wait(http->epoll_fd, events, EVENTS_MAX, prepare(http));
-        int64_t now_us = lc_clock_monotonic_us();
+        int count, timeout_ms;
+        int64_t now_us;
 
+        pthread_mutex_lock(&http->lock);
+        free_ended_streams(http); /* No event can refer to them now. */
+        http->is_monitor_idle = http->connections == NULL && !atomic_load(&http->is_stopping);
+        timeout_ms = http->is_monitor_idle ? -1 : (int)http->tick_ms;
+        pthread_mutex_unlock(&http->lock);
+        count = epoll_wait(http->epoll_fd, events, EVENTS_MAX, timeout_ms);
         for (int i = 0; i < count; i++)
             handle_event(http, events[i].data.u64);
+        now_us = lc_clock_monotonic_us();
         if (now_us - checked_us >= http->tick_ms * 1000) {
             check_all(http, now_us);
             checked_us = now_us;
@@ -357,7 +326,8 @@ static void *run_monitor(void *ctx)
     return NULL;
 }
 
-/* ---- Life ------------------------------------------------------------------------------------ */
+/* ---- Start and stop
+ * ------------------------------------------------------------------------------------ */
 
 static int64_t choose_tick_ms(const lc_http_limits *limits)
 {
@@ -384,7 +354,7 @@ loci_status lc_http_monitor_open(lc_http *http, loci_error *err)
         epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, http->kick_fd, &kick) != 0 ||
         (http->unix_socket.fd >= 0 &&
          epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, http->unix_socket.fd, &visitor) != 0))
-        return lc_fail(err, LOCI_ERESOURCE, "no descriptors for the HTTP server: %s",
+        return lc_fail(err, LOCI_ERESOURCE, "cannot create descriptors for the HTTP server: %s",
                        strerror(errno));
     return LOCI_OK;
 }
@@ -392,7 +362,7 @@ loci_status lc_http_monitor_open(lc_http *http, loci_error *err)
 loci_status lc_http_monitor_start(lc_http *http, loci_error *err)
 {
     if (pthread_create(&http->monitor, NULL, run_monitor, http) != 0)
-        return lc_fail(err, LOCI_ERESOURCE, "no thread for the HTTP server");
+        return lc_fail(err, LOCI_ERESOURCE, "cannot start the monitor thread of the HTTP server");
     http->has_monitor = true;
     return LOCI_OK;
 }
@@ -410,7 +380,7 @@ void lc_http_monitor_close(lc_http *http)
 {
     free_ended_streams(http);
     if (http->epoll_fd >= 0)
-        (void)close(http->epoll_fd); /* Holds nothing. */
+        (void)close(http->epoll_fd); /* Nothing was written to it. */
     if (http->kick_fd >= 0)
         (void)close(http->kick_fd);
 }

@@ -1,5 +1,5 @@
-/* http_guard.c - Every rule refuses; what none refuses is let in. The order is from the bytes to
- * their meaning, so that a later rule can rely on the earlier ones. */
+/* http_guard.c - A request is accepted unless a rule refuses it. The rules go from the bytes to
+ * their meaning, so that a later one can rely on the earlier ones. */
 #include "server/http_guard.h"
 
 #include <arpa/inet.h>
@@ -23,13 +23,6 @@ static bool is_digit(char byte)
     return byte >= '0' && byte <= '9';
 }
 
-static bool is_alphanumeric(char byte)
-{
-    char letter = lower(byte);
-
-    return is_digit(byte) || (letter >= 'a' && letter <= 'z');
-}
-
 bool lc_http_is_same_name(loci_str a, loci_str b)
 {
     if (a.len != b.len)
@@ -41,7 +34,7 @@ bool lc_http_is_same_name(loci_str a, loci_str b)
     return true;
 }
 
-/* RFC 9110, 5.6.2: which bytes a name is made of, 64 of ASCII a word. */
+/* RFC 9110, 5.6.2: the bytes of a token as a bit set of ASCII, 64 per word. */
 static const uint64_t token_bytes[2] = {
     UINT64_C(0x03FF6CFA00000000), /* ! # $ % & ' * + - . 0-9 */
     UINT64_C(0x57FFFFFFC7FFFFFE), /* A-Z ^ _ ` a-z | ~ */
@@ -58,26 +51,22 @@ static bool is_token(loci_str text)
     return text.len > 0;
 }
 
-/* The length of the part that certainly has nothing below a space and no DEL, 8 bytes a step. */
-static size_t skip_printable(loci_str text)
+/* No control characters but tabs. */
+static bool is_field_value(loci_str text)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101), tops = ones * 0x80;
     uint64_t block;
     size_t at = 0;
 
+    /* Skip 8 bytes per step while all are printable ASCII. A byte above 0x7F ends this too, because
+     * it can borrow from its neighbour; the loop below decides then. */
     for (; text.len - at >= sizeof block; at += sizeof block) {
         memcpy(&block, text.ptr + at, sizeof block);
-        /* A byte above 0x7F stops it too: what borrows from its neighbour is looked at again. */
         if (((block | (block - ones * 0x20) | ((block ^ ones * 0x7F) - ones)) & tops) != 0)
             break;
     }
-    return at;
-}
-
-static bool is_field_value(loci_str text)
-{
-    for (size_t i = skip_printable(text); i < text.len; i++) {
-        unsigned char byte = (unsigned char)text.ptr[i];
+    for (; at < text.len; at++) {
+        unsigned char byte = (unsigned char)text.ptr[at];
 
         if ((byte < 0x20 && byte != '\t') || byte == 0x7F)
             return false;
@@ -98,7 +87,7 @@ bool lc_http_guard_is_target(loci_str text)
 
 /* ---- Host and Origin ------------------------------------------------------------------------- */
 
-/* "name:port", "[v6]:port" or without a port, split; false when it is neither. */
+/* Splits "name:port" or "[v6]:port", with or without a port; false for anything else. */
 static bool split_host(loci_str text, loci_str *name, bool *out_is_v6)
 {
     loci_str port = LC_STR_NONE;
@@ -145,33 +134,22 @@ static bool parse_address(loci_str text, bool is_v6, struct in6_addr *out)
     return true;
 }
 
-static bool is_loopback(const struct in6_addr *address)
-{
-    return IN6_IS_ADDR_LOOPBACK(address) ||
-           (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127);
-}
-
-/* 0.0.0.0 or ::. */
-static bool is_any(const struct in6_addr *address)
-{
-    static const struct in6_addr any_v4 = {.s6_addr = {[10] = 0xFF, [11] = 0xFF}};
-
-    return IN6_IS_ADDR_UNSPECIFIED(address) || memcmp(address, &any_v4, sizeof any_v4) == 0;
-}
-
-/* A page that was led here by a changed DNS answer has a name as its host, never an address. So
- * where every address is listened on, every literal one will do. */
+/* Loopback, or the address that is listened on. A page that reaches us by DNS rebinding has a name
+ * as Host, never an address; so a server on all addresses accepts every literal address. */
 static bool is_our_address(const struct in6_addr *address, const lc_http_rules *rules)
 {
+    static const struct in6_addr any_v4 = {.s6_addr = {[10] = 0xFF, [11] = 0xFF}};
     loci_str ours = loci_str_of(rules->address);
     struct in6_addr parsed;
 
-    if (is_loopback(address))
+    if (IN6_IS_ADDR_LOOPBACK(address) ||
+        (IN6_IS_ADDR_V4MAPPED(address) && address->s6_addr[12] == 127))
         return true;
     if (rules->address == NULL ||
         !parse_address(ours, memchr(ours.ptr, ':', ours.len) != NULL, &parsed))
         return false;
-    return is_any(&parsed) || memcmp(address, &parsed, sizeof parsed) == 0;
+    return IN6_IS_ADDR_UNSPECIFIED(&parsed) || memcmp(&parsed, &any_v4, sizeof parsed) == 0 ||
+           memcmp(address, &parsed, sizeof parsed) == 0;
 }
 
 bool lc_http_guard_is_our_host(loci_str host, const lc_http_rules *rules)
@@ -213,7 +191,7 @@ bool lc_http_guard_is_our_origin(loci_str origin, const lc_http_rules *rules)
 
 /* ---- Fields ---------------------------------------------------------------------------------- */
 
-/* The fields that matter here, and how often they came. */
+/* The fields that are checked here, and how often they occur. */
 typedef struct special {
     loci_str name;
     size_t count;
@@ -222,7 +200,7 @@ typedef struct special {
 
 enum { LENGTH, ENCODING, HOST, ORIGIN, AUTHORIZATION, SPECIALS };
 
-static bool note_fields(const lc_http_head *head, special *specials)
+static bool check_fields(const lc_http_head *head, special *specials)
 {
     for (size_t i = 0; i < head->field_count; i++) {
         const lc_http_field *field = &head->fields[i];
@@ -240,7 +218,7 @@ static bool note_fields(const lc_http_head *head, special *specials)
     return true;
 }
 
-/* Digits only: a sign, a space or a list is read differently by different servers. */
+/* Digits only: servers differ in how they read a sign, a space or a list. */
 static bool parse_length(loci_str text, size_t *out)
 {
     size_t length = 0;
@@ -262,19 +240,20 @@ static lc_http_verdict check_framing(const lc_http_head *head, const special *sp
     if (specials[ENCODING].count > 0) {
         if (specials[LENGTH].count > 0)
             return refuse(400, LOCI_EINVAL,
-                          "a request has Content-Length or Transfer-Encoding, not both");
+                          "a request must not have both Content-Length and Transfer-Encoding");
         if (specials[ENCODING].count > 1 || head->is_http_1_0 ||
             !lc_http_is_same_name(specials[ENCODING].value, LC_STR("chunked")))
-            return refuse(400, LOCI_EINVAL, "the only Transfer-Encoding is one \"chunked\"");
+            return refuse(400, LOCI_EINVAL,
+                          "the only supported Transfer-Encoding is a single \"chunked\"");
         fine.has_body = fine.is_chunked = true;
         return fine;
     }
     if (specials[LENGTH].count == 0)
         return fine;
     if (specials[LENGTH].count > 1 || !parse_length(specials[LENGTH].value, &fine.body_bytes))
-        return refuse(400, LOCI_EINVAL, "Content-Length comes once and is a number of bytes");
+        return refuse(400, LOCI_EINVAL, "Content-Length must occur once and be a number of bytes");
     if (fine.body_bytes > rules->body_bytes_max)
-        return refuse(413, LOCI_ELIMIT, "the body is larger than this server takes");
+        return refuse(413, LOCI_ELIMIT, "the body exceeds the size limit of this server");
     fine.has_body = fine.body_bytes > 0;
     return fine;
 }
@@ -290,27 +269,28 @@ lc_http_verdict lc_http_guard_check(const lc_http_head *head, const lc_http_rule
     };
 
     if (head->bytes > rules->header_bytes_max)
-        return refuse(431, LOCI_ELIMIT, "request line and headers are too large");
+        return refuse(431, LOCI_ELIMIT, "the request line and headers exceed the size limit");
     if (head->field_count > LC_HTTP_FIELDS_MAX)
-        return refuse(431, LOCI_ELIMIT, "a request has at most 100 headers");
+        return refuse(431, LOCI_ELIMIT, "a request may have at most 100 headers");
     if (head->query_count > LC_HTTP_FIELDS_MAX)
-        return refuse(414, LOCI_ELIMIT, "a request has at most 100 query parameters");
+        return refuse(414, LOCI_ELIMIT, "a request may have at most 100 query parameters");
     if (!is_token(head->method) || head->is_target_bad)
-        return refuse(400, LOCI_EINVAL, "the request line is a method, a path and HTTP/1.1");
-    if (!note_fields(head, specials))
-        return refuse(400, LOCI_EINVAL,
-                      "a header is a name, a colon right behind it and a printable value");
+        return refuse(400, LOCI_EINVAL, "the request line must be a method, a path and HTTP/1.1");
+    if (!check_fields(head, specials))
+        return refuse(
+            400, LOCI_EINVAL,
+            "a header must be a name, a colon without a space before it, and a printable value");
     if (specials[HOST].count != 1)
-        return refuse(400, LOCI_EINVAL, "a request has exactly one Host header");
+        return refuse(400, LOCI_EINVAL, "a request must have exactly one Host header");
     if (!lc_http_guard_is_our_host(specials[HOST].value, rules))
         return refuse(421, LOCI_EFORBIDDEN,
-                      "this server does not answer for that Host; see the setting of its names");
+                      "this server does not answer for that Host; start it with --host NAME");
     if (specials[ORIGIN].count > 1 || (specials[ORIGIN].count == 1 &&
                                        !lc_http_guard_is_our_origin(specials[ORIGIN].value, rules)))
-        return refuse(403, LOCI_EFORBIDDEN, "pages of that Origin may not call this server");
-    /* Which of two would count is a matter of taste, and so of attacks. */
+        return refuse(403, LOCI_EFORBIDDEN, "pages of this Origin may not call this server");
+    /* Servers differ in which of two they use, which attackers exploit. */
     if (specials[AUTHORIZATION].count > 1)
-        return refuse(400, LOCI_EINVAL, "a request has at most one Authorization header");
+        return refuse(400, LOCI_EINVAL, "a request may have at most one Authorization header");
     return check_framing(head, specials, rules);
 }
 
@@ -318,7 +298,7 @@ lc_http_verdict lc_http_guard_check(const lc_http_head *head, const lc_http_rule
 
 bool lc_http_guard_is_gapless(const lc_http_head *head, const char *version, const char *end)
 {
-    /* Separators were replaced by NULs where they stood: a space is one byte, CRLF two. */
+    /* Separators were replaced by NULs in place: a space is one byte, CRLF two. */
     const char *at = head->method.ptr + head->method.len + 1;
 
     if (head->target.ptr != at || head->target.ptr + head->target.len + 1 != version)
@@ -343,10 +323,13 @@ bool lc_http_guard_is_gapless(const lc_http_head *head, const char *version, con
 
 /* ---- Small checks ---------------------------------------------------------------------------- */
 
-bool lc_http_guard_is_decent_id(loci_str id)
+bool lc_http_guard_is_request_id(loci_str id)
 {
     for (size_t i = 0; i < id.len; i++) {
-        if (!is_alphanumeric(id.ptr[i]) && (id.ptr[i] == '\0' || strchr("._:-", id.ptr[i]) == NULL))
+        char letter = lower(id.ptr[i]);
+
+        if (!is_digit(letter) && !(letter >= 'a' && letter <= 'z') &&
+            (letter == '\0' || strchr("._:-", letter) == NULL))
             return false;
     }
     return id.len > 0 && id.len <= LC_HTTP_REQUEST_ID_BYTES_MAX;

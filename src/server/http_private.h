@@ -1,13 +1,14 @@
-/* http_private.h - what the files of http.h share, and nobody else includes.
+/* http_private.h - shared by the files of http.h; no other file includes it.
  *
- * Two threads: libmicrohttpd's loop, which runs every callback, and the monitor, which watches
- * clocks, sleeping streams and the Unix socket. The rest come in through lc_http_answer() only.
+ * There are two threads: libmicrohttpd's loop, which runs every callback, and the monitor, which
+ * watches timeouts, suspended streams and the Unix socket. All other threads enter through
+ * lc_http_answer() only.
  *
- * A connection is in one phase, with a moment until which it may be; both are one number that the
- * loop sets and the monitor takes away when the moment has passed. Requests that are answered
- * inside the handler never meet a lock. What sleeps (a deferred request, a silent stream) is
- * suspended in libmicrohttpd and noted in `asleep`; who wakes it takes it from there, under the
- * lock, so that it is resumed exactly once.
+ * A connection is in one phase, with a deadline. Both are one atomic number, which the loop sets
+ * and the monitor replaces when the deadline has passed. Requests that are answered inside the
+ * handler never take a lock. A connection that waits (for a deferred answer, or as a stream with
+ * nothing to send) is suspended in libmicrohttpd and has `suspended` set. The thread that wakes it
+ * clears that under the lock, so it is resumed exactly once.
  */
 #ifndef LC_SERVER_HTTP_PRIVATE_H
 #define LC_SERVER_HTTP_PRIVATE_H
@@ -21,13 +22,13 @@
 #include <stdatomic.h>
 
 typedef enum lc_http_phase {
-    LC_HTTP_IDLE,   /* Nothing of the next request was seen. */
+    LC_HTTP_IDLE,   /* No byte of the next request was received. */
     LC_HTTP_HEAD,   /* Its first bytes were. */
     LC_HTTP_BODY,   /* Its body is being read. */
-    LC_HTTP_WORK,   /* It is being answered. */
+    LC_HTTP_WORK,   /* The handler works on it. */
     LC_HTTP_REPLY,  /* The answer is being sent. */
-    LC_HTTP_STREAM, /* The same, without an end. */
-    LC_HTTP_CUT     /* The monitor has shut the socket. */
+    LC_HTTP_STREAM, /* A stream is being sent. */
+    LC_HTTP_CUT     /* The monitor has shut down the socket. */
 } lc_http_phase;
 
 #define LC_HTTP_PHASES 8 /* A watch is a deadline in ms, times this, plus a phase. */
@@ -38,11 +39,11 @@ typedef struct lc_http_connection {
     lc_http *http;
     int fd;
     bool is_unix;
-    uid_t uid; /* Of a Unix socket. */
+    uid_t uid; /* Of the client on a Unix socket. */
     _Atomic int64_t watch;
-    lc_http_request *asleep; /* Under the lock. */
-    /* Its answer is there, and somebody will see to it that it is woken: the next such one, and who
-     * points at this one (NULL = it is none). Under the lock. */
+    lc_http_request *suspended; /* Or NULL. Under the lock. */
+    /* The list of suspended connections with an answer: the next one, and the pointer to this one
+     * (NULL = not in the list). Under the lock. */
     struct lc_http_connection *next_answered, **answered_by;
     /* Of the request line that was read last. */
     const char *target;
@@ -55,7 +56,7 @@ struct lc_http_request {
     lc_http_connection *connection;
     struct MHD_Connection *mhd;
     lc_http_request *next_ended;
-    size_t block_bytes; /* Of this object and what is behind it. */
+    size_t block_bytes; /* Of this struct, and the fields and the head behind it. */
     lc_arena arena;
     loci_str method, path;
     const lc_http_field *fields, *queries;
@@ -72,23 +73,23 @@ struct lc_http_request {
     int status;
     size_t reply_bytes;
     bool is_handled;  /* The handler was called. */
-    bool is_deferred; /* Then the following are under the lock. */
+    bool is_deferred; /* If so, the following are under the lock. */
     bool is_answered;
-    bool is_claimed; /* The answer is being given: it does not expire any more. */
-    bool is_expired; /* The answer comes too late. */
-    bool is_queued;  /* The loop has the answer, */
-    bool is_over;    /* and has done with it. */
+    bool is_claimed; /* A thread is answering it: it cannot expire any more. */
+    bool is_expired; /* An answer comes too late. */
+    bool is_queued;  /* libmicrohttpd has the answer. */
+    bool is_over;    /* libmicrohttpd is done with the request. */
 
     bool is_stream;
     lc_http_stream stream;
-    lc_buf said; /* Pulled and not yet sent, from `said_sent` on. */
-    size_t said_sent;
-    bool is_last;         /* The stream ends with what was said. */
-    bool is_heartbeat;    /* Woken for that; under the lock, as the rest. */
-    bool is_gone;         /* The client hung up. */
-    bool is_wake_watched; /* The monitor's epoll knows wake_fd, */
-    bool is_hangup_watched;
-    int64_t heartbeat_us; /* Next one. */
+    lc_buf pending; /* Pulled, and not yet sent from `pending_sent` on; or a problem document. */
+    size_t pending_sent;
+    bool is_last;           /* The stream ends after `pending`. */
+    bool is_heartbeat;      /* Woken for a heartbeat; under the lock, like the rest. */
+    bool is_gone;           /* The client hung up. */
+    bool is_wake_watched;   /* The monitor's epoll set has wake_fd, */
+    bool is_hangup_watched; /* and the connection. */
+    int64_t heartbeat_us;   /* Time of the next one. */
 };
 
 typedef struct lc_http_listener {
@@ -113,13 +114,13 @@ struct lc_http {
     lc_http_rules rules;
     lc_mhd mhd;
     struct MHD_Daemon *daemon;
-    lc_http_listener tcp; /* fd -1 without. */
+    lc_http_listener tcp;
     lc_http_unix unix_socket;
-    uint32_t mark; /* Of our request ids. */
+    uint32_t mark; /* Part of the request ids we make. */
     int64_t started_ms;
     _Atomic bool is_draining, are_streams_ended, is_stopping;
 
-    /* Counted by the loop alone. */
+    /* Written by the loop's thread only. */
     _Atomic int64_t requests, ended, streams, bytes_in, bytes_out;
     /* By any thread. */
     _Atomic int64_t refused, cut;
@@ -128,20 +129,19 @@ struct lc_http {
     lc_http_connection *connections;
     int64_t connection_count;
     lc_http_connection *answered_connections; /* Linked by `next_answered`. */
-    lc_http_request
-        *ended_streams; /* Ended streams, which the monitor may still have an event of. */
-    int ringing;        /* Threads that are about to resume one they have taken. */
-    int64_t owners;     /* lc_http_stop(), every deferred request without an answer, and every
-                         * thread that has promised to ring(). */
+    lc_http_request *ended_streams;           /* To be freed by the monitor. */
+    int resuming;   /* Threads that are about to resume a connection they have taken. */
+    int64_t owners; /* lc_http_stop(), every deferred request without an answer, and every thread
+                     * that has promised to wake the loop. */
 
     pthread_t monitor;
     bool has_monitor;
-    bool is_monitor_idle; /* No connection, no clock to watch. */
+    bool is_monitor_idle; /* It waits without a timeout: there is no connection. */
     int epoll_fd, kick_fd;
     int64_t tick_ms;
 };
 
-/* Of the loop's own counters: it alone writes them, so no locked instruction is needed. */
+/* For counters that only the loop's thread writes: no locked instruction is needed. */
 static inline void lc_http_add(_Atomic int64_t *counter, int64_t delta)
 {
     atomic_store_explicit(counter, atomic_load_explicit(counter, memory_order_relaxed) + delta,
@@ -175,18 +175,18 @@ static inline void lc_http_set_phase(lc_http_connection *connection, lc_http_pha
                           memory_order_release);
 }
 
-/* ---- http_connection.c --------------------------------------------------------------------- */
+/* ---- http_connection.c ----------------------------------------------------------------------- */
 
-/* A connection that was accepted; NULL when it was refused, with 503 where possible. */
+/* Registers an accepted connection; NULL when it was refused, with 503 where possible. */
 lc_http_connection *lc_http_connection_open(lc_http *http, int fd);
 void lc_http_connection_close(lc_http_connection *connection);
-/* Leaves a phase in which the monitor may answer 408. False when it has: nothing more is said. */
+/* Leaves a phase in which the monitor may send 408. False when it has: nothing more is sent. */
 bool lc_http_leave_reading(lc_http_connection *connection, lc_http_phase phase,
                            int64_t deadline_ms);
-/* What a reader did not take for so long is not kept for it by the kernel either. */
+/* Makes close() discard unsent data: the client did not read it for too long. */
 void lc_http_drop_unsent(const lc_http_connection *connection);
-/* Answers for a connection that will be shut: one write, come what may. */
-void lc_http_say_last(int fd, int http_status);
+/* Sends a last answer (408, 413 or 503) on a connection that will be closed; errors are ignored. */
+void lc_http_send_final(int fd, int http_status);
 
 /* The monitor thread. Before the loop starts: its descriptors; after: the thread. */
 loci_status lc_http_monitor_open(lc_http *http, loci_error *err);
@@ -198,14 +198,14 @@ void lc_http_monitor_close(lc_http *http);
 void lc_http_monitor_watch(lc_http *http, lc_http_request *request);
 void lc_http_monitor_forget(lc_http *http, lc_http_request *request);
 
-/* ---- http_request.c ------------------------------------------------------------------------ */
+/* ---- http_request.c -------------------------------------------------------------------------- */
 
 typedef struct lc_http_fields {
     size_t count;
     lc_http_field list[LC_HTTP_FIELDS_MAX + 1];
 } lc_http_fields;
 
-/* A head as it was read, in libmicrohttpd's own memory. */
+/* The head of a request, in libmicrohttpd's own memory. */
 typedef struct lc_http_incoming {
     lc_http_head head;
     const char *version;
@@ -214,30 +214,30 @@ typedef struct lc_http_incoming {
     lc_http_fields queries;
 } lc_http_incoming;
 
-lc_http_verdict lc_http_judge(const lc_http_connection *connection, const lc_http_incoming *in);
-/* Copies what was read. Without `in` there is only a name: for an answer that refuses. NULL when
- * out of memory. */
+lc_http_verdict lc_http_check_head(const lc_http_connection *connection,
+                                   const lc_http_incoming *in);
+/* Copies the head. Without `in` the request has only an id: enough to refuse it. NULL when out of
+ * memory. */
 lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_http_incoming *in);
 void lc_http_free_request(lc_http_request *request);
 
-/* ---- http_server.c ------------------------------------------------------------------------- */
+/* ---- http_server.c --------------------------------------------------------------------------- */
 
-/* The last to let go of a stopped server frees what is left of it. Without the lock. */
-void lc_http_let_go(lc_http *http, bool is_last_owner);
+/* The last owner of a stopped server frees it. Without the lock. */
+void lc_http_release(lc_http *http, bool is_last_owner);
 
-/* ---- http.c -------------------------------------------------------------------------------- */
+/* ---- http.c ---------------------------------------------------------------------------------- */
 
-/* Puts the connection of `request` to sleep, on the loop's thread, under the lock. */
+/* Suspends the connection of `request`, on the loop's thread, under the lock. */
 void lc_http_suspend(lc_http_request *request);
-/* Ends the sleep of `connection`, under the lock. */
+/* Resumes `connection`, under the lock. */
 void lc_http_wake(lc_http_connection *connection);
 /* Hands a connected socket to the loop. */
 void lc_http_adopt(lc_http *http, int fd);
-const char *lc_http_title(int http_status); /* "Not Found" */
 loci_status lc_http_loop_start(lc_http *http, loci_error *err);
-/* Accepts no more. */
+/* Stops accepting TCP connections. */
 void lc_http_loop_quiesce(lc_http *http);
-/* Nothing may be asleep any more. */
+/* No connection may be suspended any more. */
 void lc_http_loop_stop(lc_http *http);
 
 #endif /* LC_SERVER_HTTP_PRIVATE_H */

@@ -18,6 +18,8 @@ bool lc_gzip_is_accepted(loci_str accept_encoding);
  * is then sent unchanged. */
 bool lc_gzip_pack(lc_arena *arena, loci_str body, loci_str *out);
 
+const char *lc_http_title(int http_status); /* "Not Found" */
+
 #define LC_PROBLEM_TYPE "application/problem+json"
 #define LC_PROBLEM_BYTES_MAX (64u * 1024)
 

@@ -1,5 +1,5 @@
-/* http_request.c - what a handler can ask of a request. Everything lies in the request's own block,
- * so it stays true on any thread until the request is answered. */
+/* http_request.c - a request as the handler sees it. Everything is in the request's own memory
+ * block, so it can be read from any thread until the request is answered. */
 #include "server/http_private.h"
 
 #include <string.h>
@@ -89,28 +89,31 @@ const volatile int *lc_http_cancel(const lc_http_request *request)
     return &request->cancel;
 }
 
-/* ---- Making ---------------------------------------------------------------------------------- */
+/* ---- Create and free
+ * ---------------------------------------------------------------------------------- */
 
-lc_http_verdict lc_http_judge(const lc_http_connection *connection, const lc_http_incoming *in)
+lc_http_verdict lc_http_check_head(const lc_http_connection *connection, const lc_http_incoming *in)
 {
     lc_http_verdict malformed = {.http_status = 400, .status = LOCI_EINVAL};
     lc_http_verdict verdict = lc_http_guard_check(&in->head, &connection->http->rules);
 
     if (verdict.http_status == 0 || verdict.http_status == 421) {
         if (connection->has_bad_escape) {
-            malformed.detail = "a % in the query is followed by two hexadecimal digits, not 00";
+            malformed.detail =
+                "a % in the query must be followed by two hexadecimal digits other than 00";
             return malformed;
         }
         if (!lc_http_guard_is_gapless(&in->head, in->version,
                                       in->head.method.ptr + in->head.bytes)) {
-            malformed.detail = "lines end with CRLF, are not folded and hold no NUL";
+            malformed.detail =
+                "lines must end with CRLF, must not be folded and must not contain NUL";
             return malformed;
         }
     }
     return verdict;
 }
 
-/* The part of `from` that `text` is, in the copy of it. */
+/* The place of `text`, a part of `from`, in the copy of `from`. */
 static loci_str moved(loci_str text, const char *from, const char *copy)
 {
     return (loci_str){copy + (text.ptr - from), text.len};
@@ -125,11 +128,11 @@ static const lc_http_field *move_fields(lc_http_field *to, const lc_http_fields 
     return to;
 }
 
-static void name_request(lc_http *http, lc_http_request *request)
+static void set_request_id(lc_http *http, lc_http_request *request)
 {
     loci_str given = lc_http_header(request, "X-Request-Id");
 
-    if (given.ptr != NULL && lc_http_guard_is_decent_id(given)) {
+    if (given.ptr != NULL && lc_http_guard_is_request_id(given)) {
         memcpy(request->id, given.ptr, given.len);
         request->id[given.len] = '\0';
     } else {
@@ -142,7 +145,7 @@ static void name_request(lc_http *http, lc_http_request *request)
     }
 }
 
-/* Behind the request lie its fields, and behind them the bytes that were read. */
+/* Behind the request are its fields, and behind them the bytes of the head. */
 static void copy_head(lc_http_request *request, const lc_http_incoming *in)
 {
     lc_http_field *list = (lc_http_field *)(request + 1);
@@ -180,7 +183,7 @@ lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_ht
     lc_buf_init(&request->body, heap, LOCI_MEM_REQUESTS, http->limits.body_bytes_max);
     if (in != NULL)
         copy_head(request, in);
-    name_request(http, request);
+    set_request_id(http, request);
     lc_http_add(&http->requests, 1);
     return request;
 }
@@ -189,7 +192,7 @@ void lc_http_free_request(lc_http_request *request)
 {
     lc_heap *heap = &request->http->env->heap;
 
-    lc_buf_clear(&request->said);
+    lc_buf_clear(&request->pending);
     lc_buf_clear(&request->body);
     lc_arena_clear(&request->arena);
     lc_heap_free(heap, request, request->block_bytes, LOCI_MEM_REQUESTS);

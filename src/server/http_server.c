@@ -3,10 +3,10 @@
  * A Unix socket is bound, then made private to its owner (mode 0600), then listened on. Nobody can
  * connect before listen(), so there is no moment in which it is open to other users.
  *
- * Stopping, in this order: nothing is accepted; is_stopping is set; all that sleeps is woken, and
- * what falls asleep later finds is_stopping under the same lock and does not; the monitor ends; the
- * loop ends and closes what is left. Deferred requests without an answer keep the object itself
- * alive, lock and all, until they are answered. */
+ * Stopping, in this order: nothing is accepted; is_stopping is set; all suspended connections are
+ * resumed, and one to be suspended later finds is_stopping under the same lock and is not; the
+ * monitor ends; the loop ends and closes the rest. Deferred requests without an answer keep the
+ * object itself, with its lock, alive until they are answered. */
 #include "server/http.h"
 
 #include <arpa/inet.h>
@@ -29,7 +29,7 @@
 
 /* ---- Addresses ------------------------------------------------------------------------------- */
 
-/* "127.0.0.1" of "127.0.0.1:7077", "::1" of "[::1]:7077"; what has no port is all host. */
+/* "127.0.0.1" of "127.0.0.1:7077", "::1" of "[::1]:7077"; a text without a port is all host. */
 static loci_str host_of(loci_str listen)
 {
     const char *colon = listen.len > 0 ? memrchr(listen.ptr, ':', listen.len) : NULL;
@@ -85,7 +85,8 @@ static loci_status fail_socket(loci_error *err, const char *where)
     if (code == EADDRINUSE)
         return lc_fail(err, LOCI_ECONFLICT, "%s is in use by another process", where);
     if (code == EACCES || code == EPERM)
-        return lc_fail(err, LOCI_EFORBIDDEN, "may not listen on %s: %s", where, strerror(code));
+        return lc_fail(err, LOCI_EFORBIDDEN, "no permission to listen on %s: %s", where,
+                       strerror(code));
     return lc_fail(err, LOCI_EUNAVAILABLE, "cannot listen on %s: %s", where, strerror(code));
 }
 
@@ -112,7 +113,7 @@ static loci_status split_address(const char *where, char *host, size_t host_byte
     return LOCI_OK;
 }
 
-static bool note_address(lc_http_listener *out)
+static bool read_address(lc_http_listener *out)
 {
     struct sockaddr_storage bound = {0};
     socklen_t bytes = sizeof bound;
@@ -129,16 +130,6 @@ static bool note_address(lc_http_listener *out)
     return inet_ntop(AF_INET, &v4->sin_addr, out->address, sizeof out->address) != NULL;
 }
 
-static bool open_listener(const struct addrinfo *found, lc_http_listener *out)
-{
-    int on = 1;
-
-    out->fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    return out->fd >= 0 && setsockopt(out->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
-           bind(out->fd, found->ai_addr, found->ai_addrlen) == 0 && listen(out->fd, BACKLOG) == 0 &&
-           note_address(out);
-}
-
 /* LOCI_EINVAL: not an address; LOCI_ECONFLICT: in use; LOCI_EFORBIDDEN; LOCI_EUNAVAILABLE
  * otherwise. */
 static loci_status listen_tcp(const char *where, lc_http_listener *out, loci_error *err)
@@ -149,16 +140,20 @@ static loci_status listen_tcp(const char *where, lc_http_listener *out, loci_err
     loci_status status;
     char host[256];
     loci_str port;
-    int code;
+    int code, on = 1;
 
     status = split_address(where, host, sizeof host, &port, err);
     if (status != LOCI_OK)
         return status;
     code = getaddrinfo(host, port.ptr, &hints, &found);
     if (code != 0)
-        return lc_fail(err, LOCI_EINVAL, "%s is no address of this machine: %s", host,
+        return lc_fail(err, LOCI_EINVAL, "%s is not an address of this machine: %s", host,
                        gai_strerror(code));
-    if (open_listener(found, &listener)) {
+    listener.fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (listener.fd >= 0 &&
+        setsockopt(listener.fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
+        bind(listener.fd, found->ai_addr, found->ai_addrlen) == 0 &&
+        listen(listener.fd, BACKLOG) == 0 && read_address(&listener)) {
         *out = listener;
     } else {
         status = fail_socket(err, where);
@@ -171,7 +166,7 @@ static loci_status listen_tcp(const char *where, lc_http_listener *out, loci_err
 
 /* ---- Unix sockets ---------------------------------------------------------------------------- */
 
-/* Removes a socket that nobody listens on any more. */
+/* Removes a socket file that no process listens on. */
 static loci_status remove_stale(const struct sockaddr_un *address, loci_error *err)
 {
     struct stat file;
@@ -193,20 +188,6 @@ static loci_status remove_stale(const struct sockaddr_un *address, loci_error *e
     return LOCI_OK;
 }
 
-static bool open_unix(const struct sockaddr_un *address, lc_http_unix *out)
-{
-    struct stat file;
-
-    out->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-    if (out->fd < 0 || bind(out->fd, (const struct sockaddr *)address, sizeof *address) != 0)
-        return false;
-    if (chmod(address->sun_path, S_IRUSR | S_IWUSR) != 0 || lstat(address->sun_path, &file) != 0)
-        return false;
-    out->device = file.st_dev;
-    out->inode = file.st_ino;
-    return listen(out->fd, BACKLOG) == 0;
-}
-
 /* Closes, and removes the file. Twice is fine. */
 static void unlisten_unix(lc_http_unix *unix_socket)
 {
@@ -216,10 +197,10 @@ static void unlisten_unix(lc_http_unix *unix_socket)
         return;
     (void)close(unix_socket->fd); /* Nothing was written to it. */
     unix_socket->fd = -1;
-    /* Another process may have taken the path since. */
+    /* Another process may have bound the path since. */
     if (lstat(unix_socket->path, &file) == 0 && file.st_dev == unix_socket->device &&
         file.st_ino == unix_socket->inode)
-        (void)unlink(unix_socket->path); /* Stale at worst, and replaced at the next start. */
+        (void)unlink(unix_socket->path); /* A file that stays is replaced at the next start. */
 }
 
 /* Makes the socket with mode 0600. A file left by a process that has ended is replaced; one with a
@@ -230,6 +211,7 @@ static loci_status listen_unix(const char *path, lc_http_unix *out, loci_error *
     lc_http_unix unix_socket = {.fd = -1};
     size_t bytes = strlen(path);
     loci_status status;
+    struct stat file;
 
     _Static_assert(sizeof address.sun_path == sizeof unix_socket.path, "the longest path");
     if (bytes == 0 || bytes >= sizeof address.sun_path)
@@ -240,34 +222,43 @@ static loci_status listen_unix(const char *path, lc_http_unix *out, loci_error *
     status = remove_stale(&address, err);
     if (status != LOCI_OK)
         return status;
-    if (!open_unix(&address, &unix_socket)) {
+    unix_socket.fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (unix_socket.fd < 0 ||
+        bind(unix_socket.fd, (const struct sockaddr *)&address, sizeof address) != 0 ||
+        chmod(path, S_IRUSR | S_IWUSR) != 0 || lstat(path, &file) != 0) {
         status = fail_socket(err, path);
-        unlisten_unix(&unix_socket);
-        return status;
+    } else {
+        unix_socket.device = file.st_dev;
+        unix_socket.inode = file.st_ino;
+        if (listen(unix_socket.fd, BACKLOG) != 0)
+            status = fail_socket(err, path);
     }
-    *out = unix_socket;
-    return LOCI_OK;
+    if (status == LOCI_OK)
+        *out = unix_socket;
+    else
+        unlisten_unix(&unix_socket);
+    return status;
 }
 
 /* ---- Start and stop -------------------------------------------------------------------------- */
 
-static int64_t or_usual(int64_t given, int64_t usual)
+static int64_t or_default(int64_t given, int64_t fallback)
 {
-    return given > 0 ? given : usual;
+    return given > 0 ? given : fallback;
 }
 
 static lc_http_limits fill_limits(const lc_http_limits *given)
 {
     return (lc_http_limits){
-        .header_bytes_max = (size_t)or_usual((int64_t)given->header_bytes_max, 16 << 10),
-        .body_bytes_max = (size_t)or_usual((int64_t)given->body_bytes_max, 4 << 20),
-        .connections_max = or_usual(given->connections_max, 4096),
-        .connections_of_peer = or_usual(given->connections_of_peer, 0),
-        .header_timeout_ms = or_usual(given->header_timeout_ms, 5000),
-        .body_timeout_ms = or_usual(given->body_timeout_ms, 30000),
-        .idle_timeout_ms = or_usual(given->idle_timeout_ms, 60000),
-        .stream_buffer_bytes = (size_t)or_usual((int64_t)given->stream_buffer_bytes, 1 << 20),
-        .answer_timeout_ms = or_usual(given->answer_timeout_ms, 30000),
+        .header_bytes_max = (size_t)or_default((int64_t)given->header_bytes_max, 16 << 10),
+        .body_bytes_max = (size_t)or_default((int64_t)given->body_bytes_max, 4 << 20),
+        .connections_max = or_default(given->connections_max, 4096),
+        .connections_of_peer = or_default(given->connections_of_peer, 0),
+        .header_timeout_ms = or_default(given->header_timeout_ms, 5000),
+        .body_timeout_ms = or_default(given->body_timeout_ms, 30000),
+        .idle_timeout_ms = or_default(given->idle_timeout_ms, 60000),
+        .stream_buffer_bytes = (size_t)or_default((int64_t)given->stream_buffer_bytes, 1 << 20),
+        .answer_timeout_ms = or_default(given->answer_timeout_ms, 30000),
     };
 }
 
@@ -279,12 +270,15 @@ static loci_status open_sockets(lc_http *http, const lc_http_options *options, l
 
     if (listen != NULL && strncmp(listen, "unix:", 5) == 0) {
         if (path != NULL)
-            return lc_fail(err, LOCI_EINVAL, "%s and a second Unix socket are too many", listen);
+            return lc_fail(err, LOCI_EINVAL,
+                           "%s and a second Unix socket cannot be combined; use one of them",
+                           listen);
         path = listen + 5;
         listen = NULL;
     }
     if (listen == NULL && path == NULL)
-        return lc_fail(err, LOCI_EINVAL, "there is neither an address nor a socket to listen on");
+        return lc_fail(err, LOCI_EINVAL,
+                       "no address and no socket to listen on; use --listen or --socket");
     if (listen != NULL) {
         status = listen_tcp(listen, &http->tcp, err);
         http->rules.address = http->tcp.address;
@@ -294,7 +288,7 @@ static loci_status open_sockets(lc_http *http, const lc_http_options *options, l
     return status;
 }
 
-void lc_http_let_go(lc_http *http, bool is_last_owner)
+void lc_http_release(lc_http *http, bool is_last_owner)
 {
     if (!is_last_owner)
         return;
@@ -302,7 +296,7 @@ void lc_http_let_go(lc_http *http, bool is_last_owner)
     lc_heap_free(&http->env->heap, http, sizeof *http, LOCI_MEM_ENGINE);
 }
 
-/* Threads inherit the mask: signals are for the host's own threads. */
+/* New threads inherit the signal mask: signals are for the host's own threads. */
 static loci_status start_threads(lc_http *http, loci_error *err)
 {
     sigset_t all, before;
@@ -340,7 +334,7 @@ loci_status lc_http_start(lc_env *env, const lc_http_options *options, lc_http *
     http->started_ms = lc_env_now_us(env) / 1000;
     http->owners = 1;
     pthread_mutex_init(&http->lock, NULL);
-    *out = http; /* Before the loop starts: its first request may already look there. */
+    *out = http; /* Before the loop starts: its first request may use it. */
     status = open_sockets(http, options, err);
     if (status == LOCI_OK)
         status = start_threads(http, err);
@@ -365,16 +359,16 @@ void lc_http_drain(lc_http *http)
     pthread_mutex_unlock(&http->lock);
     lc_http_loop_quiesce(http);
     if (http->tcp.fd >= 0)
-        (void)shutdown(http->tcp.fd, SHUT_RDWR); /* Who connects from now on is refused. */
+        (void)shutdown(http->tcp.fd, SHUT_RDWR); /* New connections are refused from now on. */
 }
 
-/* Ends the sleep of streams, and of deferred requests too: with a 504. */
+/* Wakes suspended streams and, with `is_for_all`, deferred requests: they get 504. */
 static void wake_all(lc_http *http, bool is_for_all)
 {
     pthread_mutex_lock(&http->lock);
     for (lc_http_connection *connection = http->connections; connection != NULL;
          connection = connection->next) {
-        lc_http_request *request = connection->asleep;
+        lc_http_request *request = connection->suspended;
 
         if (request == NULL || !(request->is_stream || is_for_all))
             continue;
@@ -401,16 +395,16 @@ bool lc_http_wait_idle(lc_http *http, int64_t timeout_ms)
     return true;
 }
 
-/* Nobody begins any more: nothing is asleep. */
-static void wait_for_ringing(lc_http *http)
+/* No thread can start to resume a connection any more: none is suspended. */
+static void wait_for_resuming(lc_http *http)
 {
-    bool is_ringing = true;
+    bool is_resuming = true;
 
-    while (is_ringing) {
+    while (is_resuming) {
         pthread_mutex_lock(&http->lock);
-        is_ringing = http->ringing > 0;
+        is_resuming = http->resuming > 0;
         pthread_mutex_unlock(&http->lock);
-        if (is_ringing)
+        if (is_resuming)
             lc_clock_sleep_us(1000);
     }
 }
@@ -422,7 +416,7 @@ void lc_http_stop(lc_http *http)
     lc_http_drain(http);
     atomic_store(&http->is_stopping, true);
     wake_all(http, true);
-    wait_for_ringing(http);
+    wait_for_resuming(http);
     lc_http_monitor_stop(http);
     lc_http_loop_stop(http);
     if (http->tcp.fd >= 0)
@@ -431,12 +425,12 @@ void lc_http_stop(lc_http *http)
     pthread_mutex_lock(&http->lock);
     is_last_owner = --http->owners == 0;
     pthread_mutex_unlock(&http->lock);
-    lc_http_let_go(http, is_last_owner);
+    lc_http_release(http, is_last_owner);
 }
 
 lc_http_counters lc_http_get_counters(const lc_http *http)
 {
-    lc_http *open = (lc_http *)(uintptr_t)http; /* Only its lock is changed. */
+    lc_http *open = (lc_http *)(uintptr_t)http; /* Only its lock is modified. */
     lc_http_counters counters = {
         .streams = atomic_load(&http->streams),
         .requests = atomic_load(&http->requests),
