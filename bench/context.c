@@ -1,16 +1,15 @@
-/* context.c - context.build of a user with 10,000 valid facts, without and with 100,000 superseded
- * ones.
+/* context.c - context.build of a user with 10,000 valid facts, alone and with 10,000 messages,
+ * without and with 100,000 superseded facts.
  *
- * P5 of the quality page: p50 at most 2 ms beside the embedding, and flat in the superseded facts.
- * Facts have their vectors (making them takes most of the time here); a context embeds its query,
- * and after a write the new fact, too. What that takes is measured by itself and subtracted:
- * figures with "beside" in their name are without it, ratios too. Two stores differ in
- * nothing but the history behind the same facts; they take turns, call by call, CPU is the median
- * of the calls, and each figure the median of the rounds. Warm: nothing has changed since the last
- * context. Write: one fact was written in between. Cold: the first context of an engine that has
- * read its data of tokens. The second case has a conversation of 200 messages beside the facts.
- * BENCH_ROUNDS says how many rounds there are. The files are made in $TMPDIR or /tmp: it should be
- * a real disk.
+ * P5 of the quality page: p50 at most 3 ms beside the embedding, and flat in the superseded facts.
+ * A context embeds its query, and after a write the new fact too. The time of that is measured by
+ * itself and subtracted: figures with "beside" in their name are without it, ratios too. Vectors of
+ * facts and messages are pseudo-random (lib/fill.h). Two stores differ in nothing but the history
+ * behind the same facts; they take turns, call by call. CPU is the median of the calls, and each
+ * figure the median of the rounds. Warm: nothing has changed since the last context. Write: one
+ * fact was written in between. Cold: the first context of an engine that has loaded the tokenizer.
+ * BENCH_ROUNDS sets the number of rounds. The files are made in $TMPDIR or /tmp: it should be a
+ * real disk.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -18,18 +17,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/rounds.h"
-#include "loci.h"
+#include "lib/fill.h"
 
 #define VALID 10000
-#define VERSIONS 10 /* That each fact had before, in the store that has a history. */
+#define VERSIONS 10 /* Of each fact before, in the store that has a history. */
 #define BATCH 100
 #define BUDGET "2000"
 #define WARM_CALLS 200
 #define WRITE_CALLS 40
 #define ROUNDS 5
-#define MESSAGES 200
-#define P50_MAX_MS 2.0
+#define MESSAGES 10000
+#define P50_MAX_MS 3.0
 #define FLAT_MAX 1.2
 
 typedef struct figures {               /* Of one round. */
@@ -47,34 +45,6 @@ typedef struct store {
     figures rounds[BENCH_ROUNDS_MAX];
 } store;
 
-static const char *const words[] = {
-    "harbor",  "garden",   "engine",  "ladder",    "mirror",   "pocket", "window", "bridge",
-    "meeting", "contract", "invoice", "architect", "deadline", "budget", "office", "travel"};
-#define WORDS (sizeof words / sizeof *words)
-
-static loci_engine *open_engine(const char *path)
-{
-    loci_open_options options = LOCI_OPEN_OPTIONS_INIT;
-    loci_engine *engine = NULL;
-    loci_error err;
-
-    options.store = path;
-    options.flags = LOCI_OPEN_INLINE;
-    if (loci_open(&options, &engine, &err) != LOCI_OK)
-        bench_die(err.message);
-    return engine;
-}
-
-static void call(loci_engine *engine, const char *operation, const char *args)
-{
-    loci_answer *answer = NULL;
-    loci_error err;
-
-    if (loci_call(engine, operation, loci_str_of(args), NULL, &answer, &err) != LOCI_OK)
-        bench_die(err.message);
-    loci_answer_free(answer);
-}
-
 /* ---- The facts ------------------------------------------------------------------------------- */
 
 static void put_fact(char *out, size_t bytes, int key, int version)
@@ -84,8 +54,8 @@ static void put_fact(char *out, size_t bytes, int key, int version)
     snprintf(out, bytes,
              "{\"key\":\"%s_%05d\",\"value\":\"The %s of the %s is in the %s, number %u; ask about"
              " the %s\"}",
-             words[(unsigned)key % WORDS], key, words[n / 3 % WORDS], words[n / 5 % WORDS],
-             words[n / 7 % WORDS], n % 1000, words[n / 11 % WORDS]);
+             fill_word((unsigned)key), key, fill_word(n / 3), fill_word(n / 5), fill_word(n / 7),
+             n % 1000, fill_word(n / 11));
 }
 
 static void write_batch(loci_engine *engine, int first, int version)
@@ -107,38 +77,30 @@ static void write_batch(loci_engine *engine, int first, int version)
 /* The last version is the same in both stores. */
 static void make_store(store *s)
 {
-    s->engine = open_engine(s->path);
+    s->engine = fill_open(s->path, LOCI_OPEN_INLINE);
     for (int version = s->versions; version >= 0; version--)
         for (int first = 0; first < VALID; first += BATCH)
             write_batch(s->engine, first, version);
-    call(s->engine, "model.reembed", "{\"wait\":true}");
+    (void)fill_vectors(s->engine, "default");
     loci_close(s->engine);
 }
 
-/* A conversation as long as a context looks back. */
-static void talk(store *s)
+static void add_messages(store *s)
 {
-    s->engine = open_engine(s->path);
-    for (unsigned i = 0; i < MESSAGES; i++) {
-        char args[300];
-
-        snprintf(args, sizeof args,
-                 "{\"text\":\"%s the %s of the %s is next to the %s, number %u.\"}",
-                 i % 10 == 0 ? "I heard that" : "By the way,", words[i / 3 % WORDS],
-                 words[i / 5 % WORDS], words[i * 7 % WORDS], i);
-        call(s->engine, "fact.observe", args);
-    }
+    s->engine = fill_open(s->path, LOCI_OPEN_INLINE);
+    fill_messages(s->engine, "default", 0, MESSAGES);
+    (void)fill_vectors(s->engine, "default");
     loci_close(s->engine);
 }
 
-/* The arguments of model.embed for what stands for the fact. */
+/* The arguments of model.embed for the text that is embedded for the fact. */
 static void put_fact_text(char *out, size_t bytes, int key, int version)
 {
     char fact[300];
 
     put_fact(fact, sizeof fact, key, version);
     snprintf(out, bytes, "{\"texts\":[\"%s %05d: %.*s\"],\"encoding\":\"base64\"}",
-             words[(unsigned)key % WORDS], key, (int)strcspn(strstr(fact, "The "), "\""),
+             fill_word((unsigned)key), key, (int)strcspn(strstr(fact, "The "), "\""),
              strstr(fact, "The "));
 }
 
@@ -151,7 +113,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What calls of one kind took, of each store. */
+/* Times of calls of one kind. */
 typedef struct sample {
     double times_ms[WARM_CALLS], cpus_ms[WARM_CALLS];
 } sample;
@@ -160,7 +122,7 @@ static void measure(const store *s, const char *operation, const char *args, sam
 {
     double start_cpu_us = bench_cpu_us(), start_s = bench_now_s();
 
-    call(s->engine, operation, args);
+    fill_call(s->engine, operation, args);
     out->times_ms[nth] = 1e3 * (bench_now_s() - start_s);
     out->cpus_ms[nth] = (bench_cpu_us() - start_cpu_us) / 1e3;
 }
@@ -168,8 +130,8 @@ static void measure(const store *s, const char *operation, const char *args, sam
 static void put_query(char *out, size_t bytes, int nth, const char *before, const char *behind)
 {
     snprintf(out, bytes, "{%s\"Where is the %s of the %s, and the %s?\"%s}", before,
-             words[(size_t)nth % WORDS], words[(size_t)nth / 3 % WORDS],
-             words[(size_t)nth / 5 % WORDS], behind);
+             fill_word((unsigned)nth), fill_word((unsigned)nth / 3), fill_word((unsigned)nth / 5),
+             behind);
 }
 
 static void build(const store *s, int nth, sample *out)
@@ -198,9 +160,9 @@ static void run_cold(store *s, figures *out)
 {
     sample took;
 
-    s->engine = open_engine(s->path);
-    call(s->engine, "text.count", "{\"text\":\"So that the tokens are there.\"}");
-    call(s->engine, "fact.current", "{\"key\":\"harbor_00000\"}");
+    s->engine = fill_open(s->path, LOCI_OPEN_INLINE);
+    fill_call(s->engine, "text.count", "{\"text\":\"Load the tokenizer.\"}");
+    fill_call(s->engine, "fact.current", "{\"key\":\"harbor_00000\"}");
     build(s, 0, &took);
     out->cold_ms = took.times_ms[0];
     out->cold_cpu_ms = took.cpus_ms[0];
@@ -222,7 +184,7 @@ static void run_round(store *stores, int round)
         char args[400];
 
         put_fact(args, sizeof args, key, 1000 + round);
-        call(stores[i % 2].engine, "fact.write", args);
+        fill_call(stores[i % 2].engine, "fact.write", args);
         build(&stores[i % 2], i / 2, &written[i % 2]);
         put_fact_text(args, sizeof args, key, 1000 + round);
         measure(&stores[i % 2], "model.embed", args, &embedded_facts[i % 2], i / 2);
@@ -244,7 +206,7 @@ static void run_round(store *stores, int round)
     }
 }
 
-/* ---- Telling --------------------------------------------------------------------------------- */
+/* ---- Report ---------------------------------------------------------------------------------- */
 
 static figures medians(const store *s, int count)
 {
@@ -273,13 +235,14 @@ static void report(const char *name, const store *s, const figures *f)
 
     printf("{\"bench\":\"context\",\"case\":\"%s\",\"valid\":%d,\"superseded\":%d,"
            "\"embed_p50_ms\":%.3f,\"fact_embed_p50_ms\":%.3f,"
-           "\"beside_p50_ms\":%.3f,\"write_beside_p50_ms\":%.3f,"
+           "\"beside_p50_ms\":%.3f,\"beside_cpu_ms\":%.3f,\"write_beside_p50_ms\":%.3f,"
            "\"warm_p50_ms\":%.3f,\"warm_p99_ms\":%.3f,\"warm_cpu_ms\":%.3f,"
            "\"write_p50_ms\":%.3f,\"write_p99_ms\":%.3f,\"write_cpu_ms\":%.3f,"
-           "\"cold_ms\":%.1f,\"cold_cpu_ms\":%.1f,\"wanted_p50_ms\":%.1f,\"ok\":%s}\n",
+           "\"cold_ms\":%.1f,\"cold_cpu_ms\":%.1f,\"goal_p50_ms\":%.1f,\"ok\":%s}\n",
            name, VALID, s->versions * VALID, f->embed_p50_ms, f->fact_embed_p50_ms, warm_ms,
-           write_ms, f->warm_p50_ms, f->warm_p99_ms, f->warm_cpu_ms, f->write_p50_ms,
-           f->write_p99_ms, f->write_cpu_ms, f->cold_ms, f->cold_cpu_ms, P50_MAX_MS,
+           f->warm_cpu_ms - f->embed_cpu_ms, write_ms, f->warm_p50_ms, f->warm_p99_ms,
+           f->warm_cpu_ms, f->write_p50_ms, f->write_p99_ms, f->write_cpu_ms, f->cold_ms,
+           f->cold_cpu_ms, P50_MAX_MS,
            warm_ms <= P50_MAX_MS && write_ms <= P50_MAX_MS ? "true" : "false");
 }
 
@@ -291,7 +254,7 @@ static void report_flat(const char *name, const figures *none, const figures *ma
                      (none->write_cpu_ms - none->embed_cpu_ms - none->fact_embed_cpu_ms);
 
     printf("{\"bench\":\"context\",\"case\":\"%s, flat\",\"warm_ratio\":%.3f,"
-           "\"write_ratio\":%.3f,\"cold_ratio\":%.3f,\"wanted\":%.1f,\"ok\":%s}\n",
+           "\"write_ratio\":%.3f,\"cold_ratio\":%.3f,\"goal\":%.1f,\"ok\":%s}\n",
            name, warm, written, many->cold_cpu_ms / none->cold_cpu_ms, FLAT_MAX,
            warm <= FLAT_MAX && written <= FLAT_MAX ? "true" : "false");
 }
@@ -326,11 +289,14 @@ int main(void)
     }
     run_case("facts", stores, count);
     for (int i = 0; i < 2; i++)
-        talk(&stores[i]);
-    run_case("facts and talk", stores, count);
-    fprintf(stderr, "context: medians of %d rounds; ratios are of CPU, superseded / none\n", count);
+        add_messages(&stores[i]);
+    run_case("facts and messages", stores, count);
+    fprintf(stderr,
+            "context: medians of %d rounds; goal: p50 of 3 ms beside the embedding; ratios are of "
+            "CPU, with / without superseded facts, goal 1.2\n",
+            count);
     for (int i = 0; i < 2; i++)
         (void)unlink(stores[i].path);
-    (void)rmdir(dir); /* Companions of the files went with their last connections. */
+    (void)rmdir(dir); /* The WAL files were removed with the last connections. */
     return 0;
 }

@@ -1,5 +1,5 @@
-# bench.cmake - every bench/*.c is one program, build/<preset>/bench/<name>; bench/lib/*.c is what
-# they share. script/bench runs them.
+# bench.cmake - every bench/*.c is one program, build/<preset>/bench/<name>; they share
+# bench/lib/*.c. script/bench runs them, and executable scripts of bench/ too.
 
 if(LOCI_FUZZ)
     return()
@@ -34,8 +34,9 @@ foreach(source IN LISTS LOCI_BENCH_SOURCES)
         RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
 endforeach()
 
-# That they still work, with little to do: their plain loops repeat statements of src/ by hand.
-set(LOCI_BENCH_TESTED writes rebuild)
+# Short runs of some, which only show that they work: bare loops repeat statements of src/ by hand,
+# and growth calls internal functions.
+set(LOCI_BENCH_TESTED writes rebuild growth)
 if(LOCI_TEST_ALL)
     list(APPEND LOCI_BENCH_TESTED postgres)
 endif()
@@ -46,3 +47,8 @@ foreach(name IN LISTS LOCI_BENCH_TESTED)
             TEST bench.${name} APPEND PROPERTY ENVIRONMENT "BENCH_SMALL=1" "BENCH_ROUNDS=1")
     endif()
 endforeach()
+if(TARGET loci AND NOT LOCI_SANITIZE)
+    loci_ctest(bench.start "bench" ${PROJECT_SOURCE_DIR}/bench/start)
+    set_property(TEST bench.start APPEND PROPERTY
+                 ENVIRONMENT "BENCH_ROUNDS=1" "LOCI=$<TARGET_FILE:loci>")
+endif()

@@ -1,0 +1,256 @@
+#include "lib/fill.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/str.h"
+#include "engine/engine.h"
+#include "engine/rooms.h"
+#include "lib/vector_data.h"
+#include "store/embed_source.h"
+#include "store/vector.h"
+
+#define BATCH 100
+#define ARGS_BYTES 400
+#define IN_FLIGHT_MAX 512
+#define PAGE_TEXTS 500
+
+loci_engine *fill_open(const char *path, uint32_t flags)
+{
+    loci_open_options options = LOCI_OPEN_OPTIONS_INIT;
+    loci_engine *engine = NULL;
+    loci_error err;
+
+    options.store = path;
+    options.flags = flags;
+    if (loci_open(&options, &engine, &err) != LOCI_OK)
+        bench_die(err.message);
+    return engine;
+}
+
+void fill_call(loci_engine *engine, const char *operation, const char *args)
+{
+    loci_answer *answer = NULL;
+    loci_error err;
+
+    if (loci_call(engine, operation, loci_str_of(args), NULL, &answer, &err) != LOCI_OK)
+        bench_die(err.message);
+    loci_answer_free(answer);
+}
+
+const char *fill_word(unsigned nth)
+{
+    static const char *const words[] = {
+        "harbor",  "garden",   "engine",  "ladder",    "mirror",   "pocket", "window", "bridge",
+        "meeting", "contract", "invoice", "architect", "deadline", "budget", "office", "travel"};
+
+    return words[nth % (sizeof words / sizeof *words)];
+}
+
+static void put_fact(char *out, const char *user, int number)
+{
+    unsigned n = (unsigned)number * 7919u;
+
+    snprintf(out, ARGS_BYTES,
+             "{\"user_id\":\"%s\",\"key\":\"" FILL_KEY_FORMAT "\",\"value\":\"The %s of the %s is"
+             " in the %s, number %u; ask about the %s\"}",
+             user, fill_word((unsigned)number), number, fill_word(n / 3), fill_word(n / 5),
+             fill_word(n / 7), n % 1000, fill_word(n / 11));
+}
+
+static void put_message(char *out, const char *user, int number)
+{
+    unsigned n = (unsigned)number;
+
+    snprintf(out, ARGS_BYTES,
+             "{\"user_id\":\"%s\",\"role\":\"%s\",\"text\":\"By the way, the %s of the %s is next"
+             " to the %s, number %u.\"}",
+             user, n % 2 == 0 ? "user" : "assistant", fill_word(n / 3), fill_word(n / 5),
+             fill_word(n * 7), n);
+}
+
+typedef struct content {
+    const char *operation;
+    void (*put)(char *out, const char *user, int number);
+} content;
+
+static void fill_many(loci_engine *engine, content of, const char *user, int first, int last)
+{
+    static char args[BATCH][ARGS_BYTES];
+    loci_request requests[BATCH];
+
+    while (first < last) {
+        size_t count = 0;
+        loci_answer *answer = NULL;
+        loci_error err;
+
+        for (; count < BATCH && first < last; count++, first++) {
+            of.put(args[count], user, first);
+            requests[count] = (loci_request){of.operation, loci_str_of(args[count]), LOCI_AT_CLOCK};
+        }
+        if (loci_call_many(engine, requests, count, NULL, &answer, &err) != LOCI_OK)
+            bench_die(err.message);
+        loci_answer_free(answer);
+    }
+}
+
+void fill_facts(loci_engine *engine, const char *user, int first, int last)
+{
+    fill_many(engine, (content){"fact.write", put_fact}, user, first, last);
+}
+
+void fill_messages(loci_engine *engine, const char *user, int first, int last)
+{
+    fill_many(engine, (content){"session.append", put_message}, user, first, last);
+}
+
+/* ---- Users ----------------------------------------------------------------------------------- */
+
+/* Calls that were submitted and not yet answered. */
+typedef struct flight {
+    pthread_mutex_t lock;
+    pthread_cond_t landed;
+    int count;
+} flight;
+
+static void land(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
+{
+    flight *f = ctx;
+
+    if (status != LOCI_OK)
+        bench_die(err->message);
+    loci_answer_free(answer);
+    pthread_mutex_lock(&f->lock);
+    f->count--;
+    pthread_cond_signal(&f->landed);
+    pthread_mutex_unlock(&f->lock);
+}
+
+static void wait_below(flight *f, int count)
+{
+    pthread_mutex_lock(&f->lock);
+    while (f->count >= count)
+        pthread_cond_wait(&f->landed, &f->lock);
+    pthread_mutex_unlock(&f->lock);
+}
+
+void fill_users(loci_engine *engine, int first, int last, int facts)
+{
+    flight f = {.lock = PTHREAD_MUTEX_INITIALIZER, .landed = PTHREAD_COND_INITIALIZER};
+    char args[ARGS_BYTES], user[32];
+    loci_error err;
+
+    for (int number = first; number < last; number++) {
+        snprintf(user, sizeof user, "user-%d", number);
+        if (facts >= BATCH / 2) { /* One transaction per user is faster from here on. */
+            fill_facts(engine, user, 0, facts);
+            continue;
+        }
+        for (int i = 0; i < facts; i++) {
+            put_fact(args, user, i);
+            wait_below(&f, IN_FLIGHT_MAX);
+            pthread_mutex_lock(&f.lock);
+            f.count++;
+            pthread_mutex_unlock(&f.lock);
+            if (loci_submit(engine, "fact.write", loci_str_of(args), NULL, land, &f, &err) !=
+                LOCI_OK)
+                bench_die(err.message);
+        }
+    }
+    wait_below(&f, 1);
+}
+
+/* ---- Vectors --------------------------------------------------------------------------------- */
+
+typedef struct filling {
+    char generation[128], cursor[1024];
+    const lc_embed_source *source;
+    const char *user;
+    vector_data *data;
+    lc_vector vectors[PAGE_TEXTS];
+    float numbers[PAGE_TEXTS][VECTOR_DIMENSION];
+    size_t count;
+} filling;
+
+static loci_status take_text(void *ctx, loci_str text, loci_str cursor, loci_error *err)
+{
+    filling *f = ctx;
+    lc_vector *vector = &f->vectors[f->count];
+
+    (void)err;
+    *vector = (lc_vector){lc_vector_content(text), f->numbers[f->count], false};
+    vector_data_make(f->data, (uint32_t)vector->content.low & (VECTOR_QUERY_FIRST - 1),
+                     vector->numbers);
+    snprintf(f->cursor, sizeof f->cursor, "%.*s", (int)cursor.len, cursor.ptr);
+    f->count++;
+    return LOCI_OK;
+}
+
+static loci_status put_page(lc_tx *tx, void *ctx, loci_error *err)
+{
+    filling *f = ctx;
+    lc_embed_page page = {LC_STR("default"), loci_str_of(f->user), loci_str_of(f->cursor),
+                          PAGE_TEXTS};
+    lc_vector_set set = {page.tenant_id, page.user_id, loci_str_of(f->generation),
+                         VECTOR_DIMENSION};
+    loci_status status;
+
+    f->count = 0;
+    status = f->source->each(tx, &page, take_text, f, err);
+    return status == LOCI_OK ? lc_vector_put(tx, &set, f->vectors, f->count, err) : status;
+}
+
+/* False if vectors are not made by the built-in encoder. */
+static bool find_generation(loci_engine *engine, char out[128])
+{
+    static const char name[] = "\"generation\":\"";
+    loci_answer *answer = NULL;
+    loci_error err;
+    char status[8192];
+    const char *at;
+
+    if (loci_call(engine, "model.status", loci_str_of("{}"), NULL, &answer, &err) != LOCI_OK)
+        bench_die(err.message);
+    snprintf(status, sizeof status, "%.*s", (int)loci_answer_json(answer).len,
+             loci_answer_json(answer).ptr);
+    loci_answer_free(answer);
+    at = strstr(status, name);
+    if (at == NULL || strstr(status, "\"embedder\":\"builtin\"") == NULL)
+        return false;
+    if (strstr(status, "\"dimensions\":512,") == NULL)
+        bench_die("the encoder has other than 512 dimensions");
+    at += sizeof name - 1;
+    snprintf(out, 128, "%.*s", (int)strcspn(at, "\""), at);
+    return true;
+}
+
+int fill_vectors(loci_engine *engine, const char *user)
+{
+    filling *f = calloc(1, sizeof *f);
+    int total = 0;
+
+    f->user = user;
+    f->data = calloc(1, sizeof *f->data);
+    vector_data_init(f->data, true);
+    if (find_generation(engine, f->generation)) {
+        for (size_t i = 0; (f->source = lc_engine_embed_sources[i]) != NULL; i++) {
+            f->cursor[0] = '\0';
+            do {
+                lc_write write = {.tenant_id = LC_STR("default"),
+                                  .user_id = loci_str_of(user),
+                                  .deadline_us = INT64_MAX,
+                                  .body = put_page,
+                                  .ctx = f};
+
+                if (lc_engine_write(engine, &write) != LOCI_OK)
+                    bench_die(write.error.message);
+                total += (int)f->count;
+            } while (f->count == PAGE_TEXTS);
+        }
+    }
+    free(f->data);
+    free(f);
+    return total;
+}
