@@ -8,6 +8,7 @@
 #include "engine/job_reembed.h"
 #include "fact/fact.h"
 #include "fact/fact_embed.h"
+#include "session/message_corpus.h"
 #include "session/session.h"
 
 const lc_room *const lc_engine_rooms[] = {
@@ -26,5 +27,6 @@ const lc_job_kind *const lc_engine_job_kinds[] = {
 
 const lc_embed_source *const lc_engine_embed_sources[] = {
     &lc_fact_embed_source,
+    &lc_message_embed_source,
     NULL,
 };

@@ -262,12 +262,12 @@ static void try_one(asking *a, const lc_op *op, const probe *foreign)
         CHECK_STR_EQ(answers[0], answers[1]);
 }
 
-/* Whether `op` says the time of day, counts or makes a job each time: then two answers differ
- * whoever asks. */
+/* Whether `op` says the time of day, counts or makes a job each time, or finds more once a job has
+ * made vectors: then two answers differ whoever asks. */
 static bool is_changing(const lc_op *op)
 {
     static const char *const names[] = {"store.status", "environment.list", "context.build",
-                                        "model.reembed"};
+                                        "model.reembed", "session.search"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(op->name, names[i]) == 0)

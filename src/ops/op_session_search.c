@@ -1,0 +1,174 @@
+/* op_session_search.c - session.search: recall over all messages of a user. */
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "engine/meaning.h"
+#include "ops/check.h"
+#include "ops/op.h"
+#include "session/message_corpus.h"
+
+#define QUERY_BYTES_MAX (64 * 1024)
+
+static const lc_param params[] = {
+    {.name = "query",
+     .kind = LC_PARAM_STRING,
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .min = 1,
+     .max = QUERY_BYTES_MAX,
+     .help = "Text to search for, by its words and by its meaning"},
+    {.name = "limit",
+     .kind = LC_PARAM_INT,
+     .default_text = "10",
+     .min = 1,
+     .max = LC_MESSAGE_HITS_MAX,
+     .help = "Maximum number of results"},
+    {.name = "session",
+     .kind = LC_PARAM_STRING,
+     .flags = LC_PARAM_ID,
+     .min = 1,
+     .max = LC_ID_BYTES_MAX,
+     .help =
+         "Only messages of this session: a ses_…, or an external_id (all sessions of that name)"},
+    {.name = "role",
+     .kind = LC_PARAM_STRING,
+     .choices = "user|assistant|tool|system",
+     .help = "Only messages of this role"},
+    {.name = "from", .kind = LC_PARAM_TIME, .help = "Only messages said at or after this time"},
+    {.name = "to", .kind = LC_PARAM_TIME, .help = "Only messages said before this time"},
+    {.name = "explain",
+     .kind = LC_PARAM_BOOL,
+     .default_text = "false",
+     .help = "Add the parts of each score"},
+    {.name = NULL},
+};
+
+static const lc_result results[] = {
+    {"results", LC_PARAM_ANY,
+     "Messages, best first, each with message_id, session_id, external_id (of its session, if any),"
+     " role, speaker (if given), at, text, score (0 to 1) and, with explain, parts"},
+    {"complete", LC_PARAM_BOOL,
+     "false if the index was not completely built before half of the timeout: older messages were"
+     " searched, and a repeated call searches more"},
+    {NULL, 0, NULL},
+};
+
+/* What is made before the snapshot. */
+typedef struct search_input {
+    lc_message_query query;
+    lc_meaning meaning;
+} search_input;
+
+static loci_status prepare_search(lc_call *call, loci_error *err)
+{
+    search_input *in = lc_arena_zalloc_array(call->arena, 1, sizeof *in);
+
+    if (in == NULL)
+        return lc_fail_memory(err);
+    if (lc_str_trim(lc_call_str(call, "query")).len == 0)
+        return lc_fail(err, LOCI_EINVAL,
+                       "query: it has only white space; give words to search for");
+    in->query = (lc_message_query){.persona_id = call->persona_id,
+                                   .session = lc_call_str(call, "session"),
+                                   .role = lc_call_str(call, "role"),
+                                   .from_us = lc_call_i64(call, "from", INT64_MIN),
+                                   .to_us = lc_call_i64(call, "to", INT64_MAX),
+                                   .limit = (size_t)lc_call_i64(call, "limit", 10)};
+    if (in->query.from_us > in->query.to_us)
+        return lc_fail(err, LOCI_EINVAL, "from: it is later than `to`");
+    call->input = in;
+    return LOCI_OK;
+}
+
+static loci_status compute_search(lc_call *call, loci_error *err)
+{
+    search_input *in = call->input;
+    loci_str query = lc_call_str(call, "query");
+    loci_status status = lc_corpus_split(call->arena, query, &in->query.terms, err);
+
+    if (status == LOCI_OK)
+        status = lc_meaning_find(&in->meaning, call->engine, call->tenant_id, query, call->arena,
+                                 err);
+    in->query.vector = in->meaning.vector;
+    return status;
+}
+
+/* A part that the hit does not have is left out: it was found by words alone, or by meaning alone.
+ */
+static void put_parts(lc_json_writer *out, const lc_fused *score)
+{
+    lc_jw_name(out, "parts");
+    lc_jw_object(out);
+    if (score->has_cosine) {
+        lc_jw_member_real(out, "cosine", score->cosine);
+        lc_jw_member_real(out, "meaning", score->vector);
+    }
+    if (score->has_bm25) {
+        lc_jw_member_real(out, "bm25", score->bm25);
+        lc_jw_member_real(out, "rarity", score->rarity);
+        lc_jw_member_real(out, "coverage", score->coverage);
+        lc_jw_member_real(out, "words", score->lexical);
+    }
+    lc_jw_end(out);
+}
+
+static void put_hit(lc_json_writer *out, const lc_message_hit *hit, bool is_explained)
+{
+    const lc_message *message = &hit->message;
+
+    lc_jw_object(out);
+    lc_jw_member_str(out, "message_id", message->id);
+    lc_jw_member_str(out, "session_id", message->session_id);
+    if (hit->external_id.len > 0)
+        lc_jw_member_str(out, "external_id", hit->external_id);
+    lc_jw_member_str(out, "role", message->role);
+    if (message->speaker.len > 0)
+        lc_jw_member_str(out, "speaker", message->speaker);
+    lc_jw_member_time(out, "at", message->observed_at);
+    lc_jw_member_str(out, "text", message->text);
+    lc_jw_member_real(out, "score", hit->score.score);
+    if (is_explained)
+        put_parts(out, &hit->score);
+    lc_jw_end(out);
+}
+
+static loci_status run_search(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    search_input *in = call->input;
+    lc_message_hits hits;
+    loci_status status;
+
+    tx->embedding = in->query.vector != NULL ? &in->meaning.embedding : NULL;
+    status = lc_message_search(tx, &in->query, call->arena, &hits, err);
+    tx->embedding = NULL;
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(&call->out);
+    lc_jw_name(&call->out, "results");
+    lc_jw_array(&call->out);
+    for (size_t i = 0; i < hits.count; i++)
+        put_hit(&call->out, &hits.items[i], lc_call_bool(call, "explain"));
+    lc_jw_end(&call->out);
+    lc_jw_member_bool(&call->out, "complete", hits.is_complete);
+    lc_jw_end(&call->out);
+    lc_meaning_queue_job(&in->meaning, tx);
+    return LOCI_OK;
+}
+
+static const lc_op session_search = {
+    .name = "session.search",
+    .help = "Search all messages of a user by words and by meaning",
+    .params = params,
+    .results = results,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
+    .http = "GET /v1/sessions/search",
+    .mcp = "session search",
+    .example = "{\"query\":\"What did we say about the harbour?\",\"limit\":5}",
+    .prepare = prepare_search,
+    .compute = compute_search,
+    .run = run_search,
+};
+
+extern const lc_op *const lc_ops_session_search[];
+const lc_op *const lc_ops_session_search[] = {&session_search, NULL};
