@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "index/fusion.h"
 #include "index/postings.h"
-#include "model/lexical.h"
+#include "model/embedder.h"
 #include "text/term.h"
 
 #include <math.h>

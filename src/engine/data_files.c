@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "engine/internal.h"
 #include "model/encoder.h"
-#include "model/encoder_weights.h"
 #include "store/digest.h"
 #include "text/token_table.h"
 

@@ -10,9 +10,8 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "engine/internal.h"
+#include "model/embedder.h"
 #include "model/encoder.h"
-#include "model/encoder_weights.h"
-#include "model/lexical.h"
 
 #define CLIENTS_IDLE_MAX 8
 #define TEXT_BYTES_MAX 8192

@@ -1,16 +1,17 @@
-/* embedder.h - what turns texts into vectors, and what its vectors may be compared with.
+/* embedder.h - computes vectors of texts.
  *
- * Three kinds: the encoder that comes with loci (no network), somebody else's model behind
- * /v1/embeddings, and hashed words where there is neither, which knows letters and no meaning.
+ * Three kinds: the built-in encoder (no network), a provider behind /v1/embeddings, and lexical
+ * vectors as the fallback, which compare spelling, not meaning.
  *
- * A vector only means something beside vectors of the same maker. So each embedder has a
- * generation, "kind:model:dimensions[:digest]", which is kept with everything it makes; two vectors
- * of different generations are never compared (lc_generation_check), and a change of embedder means
- * that everything is embedded anew (engine/job_reembed.h).
+ * Vectors of different embedders cannot be compared. Each embedder has a generation,
+ * "kind:model:dimensions[:digest]", which is stored with its vectors; vectors of different
+ * generations are never compared (lc_generation_check), and a change of the embedder requires
+ * embedding everything again (engine/job_reembed.h).
  */
 #ifndef LC_MODEL_EMBEDDER_H
 #define LC_MODEL_EMBEDDER_H
 
+#include "loci.h"
 #include "model/provider.h"
 
 typedef struct lc_encoder lc_encoder;
@@ -25,10 +26,10 @@ typedef enum lc_embedder_kind {
 #define LC_EMBED_DIMENSIONS_MAX 8192
 #define LC_GENERATION_BYTES 320
 
-/* A plain value; what it points to is its maker's. */
+/* A value; the creator owns what it points to. */
 typedef struct lc_embedder {
     lc_embedder_kind kind;
-    const char *model; /* Its name, for people. */
+    const char *model; /* For display. */
     size_t dimensions;
     char generation[LC_GENERATION_BYTES];
     lc_encoder *encoder;  /* BUILTIN. Any number of threads. */
@@ -38,15 +39,26 @@ typedef struct lc_embedder {
 /* "builtin" "lexical" "provider" */
 const char *lc_embedder_kind_name(lc_embedder_kind kind);
 
-/* Fills `generation` from the other members; `digest` of the model's data, or "". */
+/* Fills `generation` from the other members; `digest` is that of the model data, or "". */
 void lc_embedder_set_generation(lc_embedder *embedder, const char *digest);
 
-/* LOCI_ECONFLICT unless vectors of `a` may be compared with those of `b`. */
+/* LOCI_ECONFLICT unless vectors of the generations `a` and `b` can be compared. */
 loci_status lc_generation_check(loci_str a, loci_str b, loci_error *err);
 
-/* Embeds a batch whose dimensions are the embedder's: vectors of length 1, in order. `line` is for
- * a provider; the others ask it only whether to go on. LOCI_EINVAL: a text is empty. */
+/* Embeds a batch with the dimensions of the embedder: vectors of length 1, in order. The built-in
+ * kinds use only the `pause` of `line`. LOCI_EINVAL: a text is empty. */
 loci_status lc_embedder_embed(const lc_embedder *embedder, const lc_provider_line *line,
                               lc_embed_batch *batch, lc_arena *scratch, loci_error *err);
+
+/* ---- Lexical vectors -------------------------------------------------------------------------
+ *
+ * Words and their parts are hashed into 512 numbers. Two texts are similar if they share words or
+ * stems; synonyms are not recognised, so results found this way must be marked as lexical only.
+ * Needs no data and no memory, and gives the same vectors on every machine. */
+
+#define LC_LEXICAL_DIMENSIONS 512
+
+/* Writes a unit vector. A text without letters and digits gets the first axis. */
+void lc_lexical_embed(loci_str text, float out[LC_LEXICAL_DIMENSIONS]);
 
 #endif /* LC_MODEL_EMBEDDER_H */

@@ -1,36 +1,78 @@
-/* encoder.h - the built-in sentence encoder: text in, a vector of its meaning out, offline.
+/* encoder.h - the built-in sentence encoder: computes a vector of a text's meaning, offline.
  *
- * Universal Sentence Encoder lite: English, the first 128 tokens of a text, 512 numbers of length 1
- * together, so that the dot product of two is their cosine. The weights are a data file that is
- * mapped (encoder_weights.h); its pages belong to the kernel's cache and are shared by processes.
- * An open encoder is never changed: any thread may use it, each call with memory of its own.
+ * The model is Universal Sentence Encoder lite: English, the first 128 tokens of a text, 512
+ * numbers of length 1, so that the dot product of two vectors is their cosine. The weights are a
+ * data file that is mapped into memory; its pages are shared between processes. An open encoder is
+ * never changed: any thread may use it.
  */
 #ifndef LC_MODEL_ENCODER_H
 #define LC_MODEL_ENCODER_H
 
+#include "base/data_file.h"
 #include "base/env.h"
+#include "model/encoder_kernels.h"
+#include "model/sentencepiece.h"
 
 #define LC_ENCODER_DIMENSIONS 512
-#define LC_ENCODER_FILE "use_lite_en.loci" /* As lc_data_file_find() wants it. */
+#define LC_ENCODER_FILE "use_lite_en.loci" /* For lc_data_file_find(). */
 
 typedef struct lc_encoder lc_encoder;
 
-/* Opens the data file at `path`. Cheap: nothing is read but its first page. LOCI_ENOTFOUND when it
- * is not there, LOCI_ECORRUPT when it is not what it should be. */
+/* Opens the data file at `path`. Cheap: only its first page is read. LOCI_ENOTFOUND if it is
+ * missing, LOCI_ECORRUPT if it is damaged. */
 loci_status lc_encoder_open(lc_env *env, const char *path, lc_encoder **out, loci_error *err);
 void lc_encoder_close(lc_encoder *encoder); /* NULL is fine. */
 
-/* One text, valid UTF-8, as a unit vector. The empty text has one too. */
+/* Embeds one text, valid UTF-8 and possibly empty, as a unit vector. */
 loci_status lc_encoder_embed(lc_encoder *encoder, loci_str text, float out[LC_ENCODER_DIMENSIONS],
                              loci_error *err);
-/* The same for `count` texts, 512 numbers each into `out`. For short texts cheaper than one by one:
- * what takes long is reading the weights, and it is done once for all that fit 128 tokens. */
+/* The same for `count` texts, 512 numbers each into `out`. Cheaper than one by one for short texts:
+ * reading the weights takes most of the time, and is done once per 128 tokens. */
 loci_status lc_encoder_embed_many(lc_encoder *encoder, const loci_str *texts, size_t count,
                                   float *out, loci_error *err);
 
 /* "avx2" or "scalar". */
 const char *lc_encoder_kernel_name(const lc_encoder *encoder);
-/* For tests and benchmarks, before the first use: plain C from now on. */
+/* For tests and benchmarks, before the first use: use the kernels in plain C. */
 void lc_encoder_use_scalar(lc_encoder *encoder);
+
+/* ---- The data file ---------------------------------------------------------------------------
+ *
+ * The body begins with a table of uint32: number of pieces, of nodes of the trie, of sections, then
+ * the offset of each section from the start of the body, a multiple of 64. Sections are in the
+ * order of take_all() in encoder.c. Weights are the bias and the units of the columns as f32, then
+ * panels of int16 (encoder_kernels.h); embeddings are units as f32, then rows of int16. Positions
+ * are f32, scores f64, the trie uint32. tools/data/encoder.mjs writes it and folds everything that
+ * does not depend on the text into the weights. */
+
+#define LC_ENCODER_VERSION 1
+#define LC_ENCODER_LAYERS 2
+#define LC_ENCODER_TOKENS_MAX 128 /* The rest of a text is ignored. */
+#define LC_ENCODER_EMBEDDING 256  /* Numbers per token. */
+#define LC_ENCODER_WIDTH 512      /* Numbers per token after the first layer, and of the result. */
+#define LC_ENCODER_INNER 1536     /* Between the two matrices of a feed-forward block. */
+
+typedef struct lc_encoder_layer {
+    size_t width;   /* Of queries, keys and values, all heads together. */
+    lc_weights qkv; /* width -> 3 width; queries are scaled. */
+    lc_weights out; /* width -> 512 */
+    lc_weights up;  /* 512 -> 1536 */
+    lc_weights down;
+} lc_encoder_layer;
+
+/* Views into the file. */
+typedef struct lc_encoder_weights {
+    lc_sentencepiece vocabulary;
+    const float *embedding_units; /* One per piece. */
+    const int16_t *embeddings;    /* piece_count x 256, doubled. */
+    const float *positions;       /* 128 x 256 */
+    lc_weights widen;             /* 256 -> 512, for the residual of the first attention. */
+    lc_encoder_layer layers[LC_ENCODER_LAYERS];
+    lc_weights final; /* 512 -> 512 */
+} lc_encoder_weights;
+
+/* Finds all sections of `file`. LOCI_ECORRUPT if one is outside of it. */
+loci_status lc_encoder_weights_find(const lc_data_file *file, lc_encoder_weights *out,
+                                    loci_error *err);
 
 #endif /* LC_MODEL_ENCODER_H */

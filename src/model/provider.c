@@ -1,14 +1,227 @@
-/* provider.c - making the requests; what is answered is read by embed_reply.c and chat_reply.c.
+/* provider.c - writes the requests and reads the replies.
  *
- * All requests of a batch are posted in one go; net/client.c sends a few at a time. Bodies and
- * replies of the whole batch are in memory together, which its caller bounds.
+ * All requests of a batch are posted together; net/client.c sends a few at a time. Bodies and
+ * replies of the whole batch are in memory together; the caller bounds the size of a batch.
  */
 #include "model/provider.h"
 
+#include <math.h>
+#include <stdbool.h>
+
+#include "base/base64.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "model/embed_reply.h"
+
+/* ---- Replies of /v1/embeddings ---------------------------------------------------------------
+ *
+ *     {"data": [{"index": 0, "embedding": [0.1, …] or "base64"}, …], "usage": {"prompt_tokens": 7}}
+ *
+ * Other members are ignored. A provider may answer in another encoding than requested; both are
+ * read. Base64 contains little-endian floats, like this machine. */
+
+#define NUMBER_BYTES 32   /* Per number in JSON, with white space. */
+#define VECTOR_BYTES 1024 /* Overhead per vector, */
+#define REPLY_BYTES 65536 /* and per reply. */
+
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "floats in base64 are little-endian");
+
+size_t lc_embed_reply_bytes_max(const lc_embed_expected *expected)
+{
+    size_t bytes = expected->count * (expected->dimensions * NUMBER_BYTES + VECTOR_BYTES) +
+                   REPLY_BYTES;
+
+    return bytes < LC_JSON_BYTES_MAX ? bytes : LC_JSON_BYTES_MAX;
+}
+
+/* Scales a vector to length 1. False if it is zero or contains NaN or infinity. */
+static bool normalise(float *vector, size_t dimensions)
+{
+    double sum = 0, scale;
+
+    for (size_t i = 0; i < dimensions; i++)
+        sum += (double)vector[i] * (double)vector[i];
+    /* Squares of floats cannot overflow a double: the sum is finite if all numbers are. */
+    if (!isfinite(sum) || sum == 0)
+        return false;
+    scale = 1 / sqrt(sum);
+    for (size_t i = 0; i < dimensions; i++)
+        vector[i] = (float)((double)vector[i] * scale);
+    return true;
+}
+
+static loci_status fail_shape(const char *what, loci_error *err)
+{
+    return lc_fail(err, LOCI_EUNAVAILABLE, "the reply of the provider is not valid: %s", what);
+}
+
+static loci_status fail_length(size_t got, const char *unit, const lc_embed_expected *expected,
+                               loci_error *err)
+{
+    return lc_fail(err, LOCI_EUNSUPPORTED,
+                   "the vectors of the provider have %zu %s, expected %zu numbers: set "
+                   "model.embed_dimensions to the dimensions of its model",
+                   got, unit, expected->dimensions);
+}
+
+static loci_status read_numbers(const lc_json *array, const lc_embed_expected *expected, float *out,
+                                loci_error *err)
+{
+    if (lc_json_count(array) != expected->dimensions)
+        return fail_length(lc_json_count(array), "numbers", expected, err);
+    for (const lc_json *at = lc_json_first(array); at != NULL; at = lc_json_next(at)) {
+        lc_json_kind kind = lc_json_kind_of(at);
+
+        if (kind != LC_JSON_INT && kind != LC_JSON_REAL)
+            return fail_shape("an embedding contains something other than numbers", err);
+        *out++ = (float)lc_json_real(at);
+    }
+    return LOCI_OK;
+}
+
+static loci_status read_vector(const lc_json *item, const lc_embed_expected *expected, float *out,
+                               loci_error *err)
+{
+    const lc_json *numbers = lc_json_find(item, "embedding", LC_JSON_ARRAY);
+    const lc_json *text = lc_json_find(item, "embedding", LC_JSON_STRING);
+    size_t bytes = expected->dimensions * sizeof *out;
+    loci_status status = LOCI_OK;
+
+    if (numbers != NULL)
+        status = read_numbers(numbers, expected, out, err);
+    else if (text == NULL)
+        status = fail_shape("an embedding is missing", err);
+    else if (lc_json_str(text).len != (bytes + 2) / 3 * 4)
+        status = fail_length(lc_json_str(text).len, "characters of base64", expected, err);
+    else if (!lc_base64_read(lc_json_str(text), out, bytes))
+        status = fail_shape("an embedding is not base64", err);
+    if (status == LOCI_OK && !normalise(out, expected->dimensions))
+        status = fail_shape("an embedding is zero or not finite", err);
+    return status;
+}
+
+static loci_status read_items(const lc_json *data, const lc_embed_expected *expected, bool *is_seen,
+                              float *out, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (const lc_json *item = lc_json_first(data); status == LOCI_OK && item != NULL;
+         item = lc_json_next(item)) {
+        const lc_json *index = lc_json_find(item, "index", LC_JSON_INT);
+        int64_t at = index != NULL ? lc_json_int(index) : -1;
+
+        if (at < 0 || (uint64_t)at >= expected->count)
+            return fail_shape("an index is missing or out of range", err);
+        if (is_seen[at])
+            return fail_shape("duplicate index", err);
+        is_seen[at] = true;
+        status = read_vector(item, expected, out + (size_t)at * expected->dimensions, err);
+    }
+    return status;
+}
+
+loci_status lc_embed_reply_read(lc_arena *scratch, loci_str reply,
+                                const lc_embed_expected *expected, float *out, int64_t *out_tokens,
+                                loci_error *err)
+{
+    bool *is_seen = lc_arena_zalloc_array(scratch, expected->count, sizeof *is_seen);
+    const lc_json *json = NULL, *data, *tokens;
+    loci_status status;
+
+    if (is_seen == NULL)
+        return lc_fail_memory(err);
+    status = lc_json_parse(scratch, reply, LC_JSON_ALLOW_NUL, &json, NULL);
+    if (status == LOCI_ERESOURCE)
+        return lc_fail_memory(err);
+    if (status != LOCI_OK)
+        return fail_shape("it is not JSON",
+                          err); /* The text is not repeated: it may be anything. */
+    data = lc_json_find(json, "data", LC_JSON_ARRAY);
+    if (data == NULL)
+        return fail_shape("\"data\" is missing", err);
+    if (lc_json_count(data) != expected->count)
+        return lc_fail(err, LOCI_EUNAVAILABLE, "the provider returned %zu vectors for %zu texts",
+                       lc_json_count(data), expected->count);
+    status = read_items(data, expected, is_seen, out, err);
+    if (status != LOCI_OK)
+        return status;
+    tokens = lc_json_find(lc_json_find(json, "usage", LC_JSON_OBJECT), "prompt_tokens",
+                          LC_JSON_INT);
+    *out_tokens = tokens != NULL && lc_json_int(tokens) > 0 ? lc_json_int(tokens) : 0;
+    return LOCI_OK;
+}
+
+/* ---- Replies of /v1/chat/completions ---------------------------------------------------------
+ *
+ *     {"choices": [{"finish_reason": "stop", "message": {"content": "{…}", "refusal": null}}],
+ *      "usage": {"prompt_tokens": 7, "completion_tokens": 5}} */
+
+static int64_t count_of(const lc_json *usage, const char *name)
+{
+    const lc_json *value = lc_json_find(usage, name, LC_JSON_INT);
+
+    return value != NULL && lc_json_int(value) > 0 ? lc_json_int(value) : 0;
+}
+
+static bool ends_with(const lc_json *choice, const char *reason)
+{
+    const lc_json *value = lc_json_find(choice, "finish_reason", LC_JSON_STRING);
+
+    return value != NULL && lc_str_is(lc_json_str(value), reason);
+}
+
+static loci_status parse(lc_arena *arena, loci_str text, const lc_json **out, const char *what,
+                         loci_error *err)
+{
+    loci_status status = lc_json_parse(arena, text, 0, out, NULL);
+
+    if (status == LOCI_OK)
+        return status;
+    if (status == LOCI_ERESOURCE)
+        return lc_fail_memory(err);
+    return lc_fail(err, LOCI_EUNAVAILABLE, "%s is not JSON", what);
+}
+
+static loci_status read_choice(lc_arena *arena, const lc_json *choice, lc_chat_reply *out,
+                               loci_error *err)
+{
+    const lc_json *message = lc_json_find(choice, "message", LC_JSON_OBJECT);
+    const lc_json *content = lc_json_find(message, "content", LC_JSON_STRING);
+
+    if (lc_json_find(message, "refusal", LC_JSON_STRING) != NULL)
+        return lc_fail(err, LOCI_EUNSUPPORTED, "the model refuses to answer");
+    if (ends_with(choice, "content_filter"))
+        return lc_fail(err, LOCI_EUNSUPPORTED,
+                       "the content filter of the provider removed the answer");
+    if (ends_with(choice, "length"))
+        return lc_fail(
+            err, LOCI_ELIMIT,
+            "the answer of the model is cut off: it exceeds the maximum number of tokens");
+    if (content == NULL || lc_str_trim(lc_json_str(content)).len == 0)
+        return lc_fail(err, LOCI_EUNAVAILABLE, "the answer of the model is empty");
+    out->text = lc_str_trim(lc_json_str(content));
+    return parse(arena, out->text, &out->json, "the answer of the model", err);
+}
+
+loci_status lc_chat_reply_read(lc_arena *arena, loci_str reply, lc_chat_reply *out, loci_error *err)
+{
+    const lc_json *json = NULL, *choices, *usage;
+    loci_status status = parse(arena, reply, &json, "the reply of the provider", err);
+
+    *out = (lc_chat_reply){0};
+    if (status != LOCI_OK)
+        return status;
+    usage = lc_json_find(json, "usage", LC_JSON_OBJECT);
+    out->tokens_in = count_of(usage, "prompt_tokens");
+    out->tokens_out = count_of(usage, "completion_tokens");
+    choices = lc_json_find(json, "choices", LC_JSON_ARRAY);
+    if (choices == NULL || lc_json_first(choices) == NULL)
+        return lc_fail(err, LOCI_EUNAVAILABLE, "the reply of the provider contains no choice");
+    return read_choice(arena, lc_json_first(choices), out, err);
+}
+
+/* ---- Requests -------------------------------------------------------------------------------- */
 
 #define URL_BYTES_MAX 4096
 #define BODY_BYTES_MAX LC_JSON_BYTES_MAX
@@ -27,7 +240,7 @@ static lc_net_terms terms_of(const lc_provider_line *line, const lc_provider *pr
     };
 }
 
-/* The provider's URL and a path; slashes at the end of the first do not count. */
+/* The base URL, without slashes at its end, and a path. */
 static loci_status join_url(const lc_provider *provider, const char *path, lc_buf *out,
                             loci_error *err)
 {
@@ -42,7 +255,7 @@ static loci_status join_url(const lc_provider *provider, const char *path, lc_bu
 
 /* ---- Embeddings ------------------------------------------------------------------------------ */
 
-/* The texts of one request: a part of the batch. */
+/* One request: a part of the batch. */
 typedef struct part {
     size_t first;
     size_t count;
@@ -58,7 +271,7 @@ typedef struct sending {
     size_t count;
 } sending;
 
-/* How many texts from `first` on go into one request: at least one, however long. */
+/* Number of texts from `first` on for one request: at least one, of any length. */
 static size_t part_texts(const lc_embed_batch *batch, size_t first)
 {
     size_t count = 0, bytes = 0;
@@ -116,7 +329,7 @@ static loci_status make_parts(sending *s, lc_arena *scratch, loci_error *err)
         lc_buf_init(&p->reply, scratch->heap, LOCI_MEM_LLM_BUFFERS,
                     lc_embed_reply_bytes_max(&expected));
         if (status != LOCI_OK)
-            continue; /* What is left has nothing to be freed. */
+            continue; /* Only initialises the buffers. */
         write_body(s, p);
         status = lc_buf_status(&p->body, err);
         s->posts[i] = (lc_net_post){.body = lc_buf_str(&p->body), .reply = &p->reply};
@@ -210,7 +423,7 @@ static void write_chat(const lc_provider *provider, const lc_chat *chat, lc_buf 
     lc_jw_end(&w);
 }
 
-/* The reply is copied: what was read of it points into it. */
+/* The reply is copied, because `out` points into it. */
 static loci_status read_chat(const lc_chat *chat, loci_str reply, lc_arena *arena,
                              lc_chat_reply *out, loci_error *err)
 {
@@ -218,9 +431,10 @@ static loci_status read_chat(const lc_chat *chat, loci_str reply, lc_arena *aren
     loci_status status = copy.ptr != NULL ? lc_chat_reply_read(arena, copy, out, err)
                                           : lc_fail_memory(err);
 
-    /* A provider that does not know the limit is found out by its own count. */
+    /* Some providers ignore the limit. */
     if (status == LOCI_OK && out->tokens_out > chat->tokens_max)
-        status = lc_fail(err, LOCI_ELIMIT, "the model's answer has %lld tokens; %lld are allowed",
+        status = lc_fail(err, LOCI_ELIMIT,
+                         "the answer of the model has %lld tokens, the maximum is %lld",
                          (long long)out->tokens_out, (long long)chat->tokens_max);
     return status;
 }
@@ -234,8 +448,7 @@ loci_status lc_provider_chat(const lc_provider_line *line, const lc_provider *pr
 
     *out = (lc_chat_reply){0};
     if (chat->system.len + chat->user.len > chat->prompt_bytes_max)
-        return lc_fail(err, LOCI_ELIMIT,
-                       "the prompt has %zu bytes; at most %zu are sent to a model",
+        return lc_fail(err, LOCI_ELIMIT, "the prompt has %zu bytes, the maximum is %zu",
                        chat->system.len + chat->user.len, chat->prompt_bytes_max);
     lc_buf_init(&url, arena->heap, LOCI_MEM_LLM_BUFFERS, URL_BYTES_MAX);
     lc_buf_init(&body, arena->heap, LOCI_MEM_LLM_BUFFERS, BODY_BYTES_MAX);

@@ -1,13 +1,13 @@
 /* client.c - one loop over curl's multi handle.
  *
- *     waiting --due, and a place free--> running --2xx--> done
- *        ^                                  |--may pass, attempts and time left--> (waiting)
- *                                           `--anything else: the call ends
+ *     waiting --due, connection free--> running --2xx--> done
+ *        ^                                 |--temporary failure, attempts and time left--> waiting
+ *                                          `--any other failure: the call ends
  *
- * Addresses are judged in the callback that opens the socket: behind the resolver and before the
- * connection, so what was judged is what is spoken to. A connection that is used again was judged
- * when it was opened; when the rules of a call differ from those of the call before, all
- * connections are dropped first. curl takes its own memory; bodies are ours and bounded.
+ * Addresses are checked in the callback that opens the socket, after DNS and before the connection,
+ * so the checked address is the one used. A reused connection was checked when it was opened; if
+ * the rules of a call differ from those of the last call, all connections are closed first. curl
+ * allocates its own memory; bodies are ours and bounded.
  *
  * libcurl is loaded with the first client: it brings some twenty shared libraries along (TLS,
  * Kerberos, LDAP, HTTP/2).
@@ -28,7 +28,7 @@
 #include "base/str.h"
 
 #define CONNECT_TIMEOUT_MS 10000
-#define LOOK_MS 100 /* How often the caller is asked whether to go on. */
+#define LOOK_MS 100 /* Interval of the calls of `pause`. */
 #define ORIGIN_BYTES 300
 #define KEY_BYTES_MAX 4096
 
@@ -81,18 +81,18 @@ struct lc_net_client {
     lc_env *env;
     curl_table curl;
     CURLM *multi;
-    unsigned rules; /* RULE_... that its connections were opened under. */
+    unsigned rules; /* RULE_... of its open connections. */
 };
 
-#define RULE_PRIVATE 1u /* Private addresses are fine. */
+#define RULE_PRIVATE 1u /* Private addresses are allowed. */
 #define RULE_KEY 2u     /* A key is sent. */
-#define RULE_PLAIN 4u   /* Over HTTP. */
+#define RULE_PLAIN 4u   /* Over plain HTTP. */
 
 typedef enum transfer_state { WAITING, RUNNING, DONE } transfer_state;
 
 typedef struct exchange exchange;
 
-/* One post on its way. */
+/* One post. */
 typedef struct transfer {
     exchange *of;
     lc_net_post *post;
@@ -100,7 +100,7 @@ typedef struct transfer {
     transfer_state state;
     int attempts;
     int64_t due_us;
-    bool hit_private; /* Addresses that were refused in this attempt. */
+    bool hit_private; /* An address was refused in this attempt. */
     bool hit_plain_key;
 } transfer;
 
@@ -210,7 +210,7 @@ int64_t lc_net_backoff_ms(lc_random *random, int attempts)
     return lc_random_between(random, whole / 2, whole);
 }
 
-/* Digits only: a sign or a fraction is no number of seconds. */
+/* Digits only: no sign, no fraction. */
 static bool read_seconds(loci_str text, int64_t *out)
 {
     int64_t seconds = 0;
@@ -222,7 +222,7 @@ static bool read_seconds(loci_str text, int64_t *out)
             return false;
         seconds = seconds * 10 + (text.ptr[i] - '0');
         if (seconds > LC_NET_RETRY_AFTER_MS_MAX)
-            seconds = LC_NET_RETRY_AFTER_MS_MAX; /* Far above the ceiling already. */
+            seconds = LC_NET_RETRY_AFTER_MS_MAX; /* Above the maximum already. */
     }
     *out = seconds;
     return true;
@@ -278,7 +278,7 @@ void lc_net_client_close(lc_net_client *client)
     lc_heap_free(&client->env->heap, client, sizeof *client, LOCI_MEM_LLM_BUFFERS);
 }
 
-/* ---- Before anything is sent ----------------------------------------------------------------- */
+/* ---- Preparing a call ------------------------------------------------------------------------ */
 
 static bool has_part(const curl_table *curl, CURLU *url, CURLUPart part)
 {
@@ -337,7 +337,7 @@ loci_status lc_net_check_url(const char *url, loci_error *err)
     return status == LOCI_OK ? read_origin(&curl, url, origin, err) : status;
 }
 
-/* A line end in a key would begin another header. */
+/* A newline in the key would start another header. */
 static loci_status check_key(loci_str key, loci_error *err)
 {
     bool is_good = key.len <= KEY_BYTES_MAX;
@@ -347,7 +347,7 @@ static loci_status check_key(loci_str key, loci_error *err)
     if (is_good)
         return LOCI_OK;
     return lc_fail(err, LOCI_EINVAL,
-                   "the key of the provider is not one line of up to %d letters and digits",
+                   "the key of the provider must be one line of at most %d printable characters",
                    KEY_BYTES_MAX);
 }
 
@@ -371,7 +371,7 @@ static loci_status make_headers(exchange *e, loci_error *err)
         return status;
     is_made = add_header(e, "Content-Type: application/json") &&
               add_header(e, "Accept: application/json") &&
-              add_header(e, "Expect:"); /* No second round trip for a large body. */
+              add_header(e, "Expect:"); /* Avoids a second round trip for a large body. */
     if (is_made && key.len > 0) {
         (void)snprintf(authorization, sizeof authorization, "Authorization: Bearer %.*s",
                        (int)key.len, key.ptr); /* Bounded by check_key(). */
@@ -398,7 +398,7 @@ static loci_status prepare_multi(exchange *e, loci_error *err)
     return LOCI_OK;
 }
 
-/* ---- What curl calls ------------------------------------------------------------------------- */
+/* ---- Callbacks of curl ----------------------------------------------------------------------- */
 
 static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_sockaddr *address)
 {
@@ -406,7 +406,7 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_so
     unsigned rules = t->of->rules;
     bool is_private = lc_net_is_private(&address->addr);
 
-    (void)purpose; /* There is only one. */
+    (void)purpose;
     if (is_private && (rules & RULE_PRIVATE) == 0) {
         t->hit_private = true;
         return CURL_SOCKET_BAD;
@@ -418,7 +418,7 @@ static curl_socket_t open_socket(void *ctx, curlsocktype purpose, struct curl_so
     return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
 }
 
-/* Anything less than all of it ends the transfer. */
+/* Returning less than the size ends the transfer. */
 static size_t take_bytes(char *bytes, size_t one, size_t count, void *ctx)
 {
     transfer *t = ctx;
@@ -429,7 +429,7 @@ static size_t take_bytes(char *bytes, size_t one, size_t count, void *ctx)
 
 /* ---- One attempt ----------------------------------------------------------------------------- */
 
-/* A little behind the deadline, which run_all() then finds first. */
+/* Slightly after the deadline, so that run_all() detects the deadline first. */
 static long attempt_ms(const exchange *e, int64_t now_us)
 {
     int64_t ms = e->terms->timeout_ms;
@@ -439,7 +439,7 @@ static long attempt_ms(const exchange *e, int64_t now_us)
     return (long)ms;
 }
 
-/* An option that fails (out of memory, an unknown protocol) leaves a handle that is not used. */
+/* False if an option cannot be set (out of memory, unsupported protocol). */
 static bool set_options(transfer *t, int64_t now_us)
 {
     const exchange *e = t->of;
@@ -498,9 +498,9 @@ static loci_status start_attempt(transfer *t, int64_t now_us, loci_error *err)
     return LOCI_OK;
 }
 
-/* ---- How an attempt ended -------------------------------------------------------------------- */
+/* ---- End of an attempt ----------------------------------------------------------------------- */
 
-/* What another attempt would not change. */
+/* Whether another attempt would fail in the same way. */
 static bool is_final(CURLcode code)
 {
     return code == CURLE_URL_MALFORMAT || code == CURLE_PEER_FAILED_VERIFICATION ||
@@ -510,31 +510,32 @@ static bool is_final(CURLcode code)
 static loci_status fail_refused(const exchange *e, int http_status, loci_error *err)
 {
     if (http_status >= 300 && http_status < 400)
-        return lc_fail(err, LOCI_EUNSUPPORTED,
-                       "%s answers %d, a redirect, which is not followed: set the URL it leads to",
-                       e->origin, http_status);
+        return lc_fail(
+            err, LOCI_EUNSUPPORTED,
+            "%s answered %d, a redirect, which is not followed: set the URL that it leads to",
+            e->origin, http_status);
     if (http_status == 401 || http_status == 403)
-        return lc_fail(err, LOCI_EUNSUPPORTED, "%s answers %d: it does not accept %s", e->origin,
+        return lc_fail(err, LOCI_EUNSUPPORTED, "%s answered %d: it does not accept %s", e->origin,
                        http_status, e->terms->key.len > 0 ? "the key" : "requests without a key");
     if (http_status == 404 || http_status == 405)
         return lc_fail(err, LOCI_EUNSUPPORTED,
-                       "%s answers %d: the URL or the name of the model is not right", e->origin,
+                       "%s answered %d: the URL or the name of the model is wrong", e->origin,
                        http_status);
-    return lc_fail(err, LOCI_EUNSUPPORTED, "%s answers %d: it refuses the request", e->origin,
+    return lc_fail(err, LOCI_EUNSUPPORTED, "%s answered %d: it refused the request", e->origin,
                    http_status);
 }
 
-/* A failure that may pass, and did not in time. */
+/* A temporary failure after the last attempt. */
 static loci_status fail_passing(const transfer *t, CURLcode code, int http_status, loci_error *err)
 {
     const exchange *e = t->of;
 
     if (lc_clock_monotonic_us() >= e->terms->deadline_us)
-        return lc_fail(err, LOCI_EDEADLINE, "%s did not answer in time", e->origin);
+        return lc_fail(err, LOCI_EDEADLINE, "%s did not answer before the deadline", e->origin);
     if (code != CURLE_OK)
         return lc_fail(err, LOCI_EUNAVAILABLE, "%s: %s (attempts: %d)", e->origin,
                        t->of->curl->easy_strerror(code), t->attempts);
-    return lc_fail(err, LOCI_EUNAVAILABLE, "%s answers %d (attempts: %d)", e->origin, http_status,
+    return lc_fail(err, LOCI_EUNAVAILABLE, "%s answered %d (attempts: %d)", e->origin, http_status,
                    t->attempts);
 }
 
@@ -551,7 +552,7 @@ static int64_t pause_us(const transfer *t, CURLcode code)
     return (asked_ms > wait_ms ? asked_ms : wait_ms) * 1000;
 }
 
-/* Back to waiting, if there is an attempt and time left for it. */
+/* Schedules another attempt, if attempts and time are left. */
 static loci_status try_again(transfer *t, CURLcode code, int http_status, loci_error *err)
 {
     int64_t due_us = lc_clock_monotonic_us() + pause_us(t, code);
@@ -564,7 +565,7 @@ static loci_status try_again(transfer *t, CURLcode code, int http_status, loci_e
     return LOCI_OK;
 }
 
-static loci_status settle(transfer *t, CURLcode code, loci_error *err)
+static loci_status finish_attempt(transfer *t, CURLcode code, loci_error *err)
 {
     const exchange *e = t->of;
     const lc_buf *reply = t->post->reply;
@@ -573,19 +574,18 @@ static loci_status settle(transfer *t, CURLcode code, loci_error *err)
     (void)t->of->curl->easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE,
                                     &http_status); /* Cannot fail. */
     if (reply->failure == LOCI_ELIMIT)
-        return lc_fail(err, LOCI_ELIMIT, "%s answers more than %zu bytes", e->origin,
-                       reply->bytes_max);
+        return lc_fail(err, LOCI_ELIMIT, "the reply of %s is larger than the maximum of %zu bytes",
+                       e->origin, reply->bytes_max);
     if (reply->failure != LOCI_OK)
         return lc_buf_status(reply, err);
     if (code == CURLE_OUT_OF_MEMORY)
         return lc_fail_memory(err);
     if (code != CURLE_OK && t->hit_private)
         return lc_fail(err, LOCI_EFORBIDDEN,
-                       "%s is a private address; the setting model.allow_private allows those",
-                       e->origin);
+                       "%s is a private address; set model.allow_private to allow it", e->origin);
     if (code != CURLE_OK && t->hit_plain_key)
         return lc_fail(err, LOCI_EFORBIDDEN,
-                       "%s: a key is not sent to another network without TLS; use https",
+                       "%s: keys are not sent to public addresses without TLS; use https",
                        e->origin);
     if (is_final(code))
         return lc_fail(err, LOCI_EUNAVAILABLE, "%s: %s", e->origin, e->curl->easy_strerror(code));
@@ -601,7 +601,7 @@ static loci_status settle(transfer *t, CURLcode code, loci_error *err)
 
 /* ---- The loop -------------------------------------------------------------------------------- */
 
-/* Starts what is due; `*out_wait_ms` gets how long nothing else will be. */
+/* Starts all due attempts; `*out_wait_ms` gets the time until the next one is due. */
 static loci_status start_due(exchange *e, int *out_wait_ms, loci_error *err)
 {
     int64_t now_us = lc_clock_monotonic_us();
@@ -622,7 +622,7 @@ static loci_status start_due(exchange *e, int *out_wait_ms, loci_error *err)
     return status;
 }
 
-static loci_status settle_ended(exchange *e, loci_error *err)
+static loci_status finish_ended(exchange *e, loci_error *err)
 {
     loci_status status = LOCI_OK;
     CURLMsg *message;
@@ -635,9 +635,10 @@ static loci_status settle_ended(exchange *e, loci_error *err)
 
         if (message->msg != CURLMSG_DONE)
             continue;
-        (void)e->curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &t); /* We set it. */
+        (void)e->curl->easy_getinfo(message->easy_handle, CURLINFO_PRIVATE,
+                                    &t); /* Set by set_options(). */
         LC_ASSERT(t != NULL);
-        status = settle(t, code, err);
+        status = finish_attempt(t, code, err);
     }
     return status;
 }
@@ -645,7 +646,7 @@ static loci_status settle_ended(exchange *e, loci_error *err)
 static loci_status check_end(const exchange *e, loci_error *err)
 {
     if (lc_clock_monotonic_us() >= e->terms->deadline_us)
-        return lc_fail(err, LOCI_EDEADLINE, "%s did not answer in time", e->origin);
+        return lc_fail(err, LOCI_EDEADLINE, "%s did not answer before the deadline", e->origin);
     return e->terms->pause != NULL ? e->terms->pause(e->terms->pause_ctx, err) : LOCI_OK;
 }
 
@@ -661,7 +662,7 @@ static loci_status run_all(exchange *e, loci_error *err)
         if (status == LOCI_OK && e->curl->multi_perform(e->client->multi, &running) != CURLM_OK)
             status = lc_fail_memory(err);
         if (status == LOCI_OK)
-            status = settle_ended(e, err);
+            status = finish_ended(e, err);
         if (status != LOCI_OK)
             break;
         if (e->done < e->count)

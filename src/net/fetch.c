@@ -1,5 +1,5 @@
-/* fetch.c - the daemon closes the connection after its one answer ("Connection: close"), so the end
- * of the body is the end of the stream. Only event streams are chunked, and none is asked for. */
+/* fetch.c - the daemon closes the connection after its answer ("Connection: close"), so the body
+ * ends with the stream. Only event streams are chunked, and they are not requested here. */
 #include "net/fetch.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define HEAD_BYTES_MAX (64u * 1024)
 
 typedef struct target {
-    char host[HOST_BYTES]; /* Or the path of a Unix socket. */
+    char host[HOST_BYTES]; /* Or path of a Unix socket. */
     char port[8];
     bool is_unix;
 } target;
@@ -65,9 +65,9 @@ static loci_status parse_url(const char *url, target *out, loci_error *err)
         is_good = parse_authority((loci_str){text.ptr + 7, text.len - 7}, out);
     if (is_good)
         return LOCI_OK;
-    return lc_fail(
-        err, LOCI_EINVAL,
-        "a URL looks like http://127.0.0.1:7077 or unix:/path; https is not spoken here");
+    return lc_fail(err, LOCI_EINVAL,
+                   "the URL must look like http://127.0.0.1:7077 or unix:/path; https is not "
+                   "supported here");
 }
 
 /* ---- Connecting ------------------------------------------------------------------------------ */
@@ -90,7 +90,7 @@ static int ms_left(int64_t deadline_us)
     return left_ms <= 0 ? 0 : left_ms > 60000 ? 60000 : (int)left_ms;
 }
 
-/* Waits until the socket can be written to, or read from. */
+/* Waits until the socket is readable or writable. */
 static bool wait_for(int fd, short events, int64_t deadline_us)
 {
     struct pollfd waiting = {.fd = fd, .events = events};
@@ -130,7 +130,7 @@ static int connect_to(const struct sockaddr *address, socklen_t bytes, int64_t d
 
 static loci_status fail_connect(const char *url, loci_error *err)
 {
-    return lc_fail(err, LOCI_EUNAVAILABLE, "nobody answers at %s: %s", url, strerror(errno));
+    return lc_fail(err, LOCI_EUNAVAILABLE, "cannot connect to %s: %s", url, strerror(errno));
 }
 
 static loci_status open_unix(const lc_fetch *fetch, const target *to, int64_t deadline_us,
@@ -139,7 +139,7 @@ static loci_status open_unix(const lc_fetch *fetch, const target *to, int64_t de
     struct sockaddr_un address = {.sun_family = AF_UNIX};
 
     if (!copy_text(address.sun_path, sizeof address.sun_path, loci_str_of(to->host)))
-        return lc_fail(err, LOCI_EINVAL, "the path of the socket is too long");
+        return lc_fail(err, LOCI_EINVAL, "the path of the Unix socket is too long");
     *out_fd = connect_to((struct sockaddr *)&address, sizeof address, deadline_us);
     return *out_fd >= 0 ? LOCI_OK : fail_connect(fetch->url, err);
 }
@@ -160,7 +160,7 @@ static loci_status open_tcp(const lc_fetch *fetch, const target *to, int64_t dea
          at = at->ai_next) {
         if (fetch->token.len > 0 && !is_loopback(at->ai_addr))
             status = lc_fail(err, LOCI_EFORBIDDEN,
-                             "%s is another machine: a token is not sent there without TLS",
+                             "%s is another machine: tokens are not sent there without TLS",
                              fetch->url);
         else
             *out_fd = connect_to(at->ai_addr, at->ai_addrlen, deadline_us);
@@ -171,7 +171,7 @@ static loci_status open_tcp(const lc_fetch *fetch, const target *to, int64_t dea
     return status;
 }
 
-/* ---- Talking --------------------------------------------------------------------------------- */
+/* ---- Request and answer ---------------------------------------------------------------------- */
 
 static void write_head(const lc_fetch *fetch, const target *to, lc_buf *out)
 {
@@ -199,12 +199,13 @@ static loci_status send_all(int fd, loci_str text, int64_t deadline_us, loci_err
         ssize_t sent;
 
         if (!wait_for(fd, POLLOUT, deadline_us))
-            return lc_fail(err, LOCI_EDEADLINE, "it does not take the request");
+            return lc_fail(err, LOCI_EDEADLINE, "the daemon did not accept the request in time");
         sent = send(fd, text.ptr, text.len, MSG_NOSIGNAL);
         if (sent < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (sent <= 0)
-            return lc_fail(err, LOCI_EUNAVAILABLE, "it hung up: %s", strerror(errno));
+            return lc_fail(err, LOCI_EUNAVAILABLE, "the daemon closed the connection: %s",
+                           strerror(errno));
         text.ptr += sent;
         text.len -= (size_t)sent;
     }
@@ -220,12 +221,13 @@ static loci_status receive_all(int fd, lc_buf *out, int64_t deadline_us, loci_er
         if (room == NULL)
             return lc_buf_status(out, err);
         if (!wait_for(fd, POLLIN, deadline_us))
-            return lc_fail(err, LOCI_EDEADLINE, "it does not answer in time");
+            return lc_fail(err, LOCI_EDEADLINE, "the daemon did not answer in time");
         got = recv(fd, room, 4096, 0);
         if (got < 0 && (errno == EINTR || errno == EAGAIN))
             continue;
         if (got < 0)
-            return lc_fail(err, LOCI_EUNAVAILABLE, "it hung up: %s", strerror(errno));
+            return lc_fail(err, LOCI_EUNAVAILABLE, "the daemon closed the connection: %s",
+                           strerror(errno));
         if (got == 0)
             return LOCI_OK;
         lc_buf_grew(out, (size_t)got);
@@ -241,7 +243,7 @@ static loci_status parse_answer(loci_str answer, int *out_status, loci_str *out_
 
     if (end == NULL || !lc_str_starts(answer, LC_STR("HTTP/1.")) || answer.len < 13 ||
         !lc_str_to_i64((loci_str){answer.ptr + 9, 3}, &status) || status < 100 || status > 599)
-        return lc_fail(err, LOCI_ECORRUPT, "what it answers is not HTTP");
+        return lc_fail(err, LOCI_ECORRUPT, "the answer is not HTTP");
     *out_status = (int)status;
     *out_body = (loci_str){end + 4, answer.len - (size_t)(end + 4 - answer.ptr)};
     return LOCI_OK;

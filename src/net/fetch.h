@@ -1,7 +1,7 @@
-/* fetch.h - one HTTP request to a daemon nearby, waited for.
+/* fetch.h - one blocking HTTP request to a loci daemon.
  *
- * Plain HTTP over TCP or a Unix socket, one connection a request, no redirects, no proxies: enough
- * to look after a daemon of ours. It never sends a token over plain HTTP to another machine.
+ * Plain HTTP over TCP or a Unix socket, one connection per request, no redirects, no proxies:
+ * enough to check a daemon. A token is never sent over plain HTTP to another machine.
  */
 #ifndef LC_NET_FETCH_H
 #define LC_NET_FETCH_H
@@ -12,14 +12,15 @@ typedef struct lc_fetch {
     const char *url;    /* "http://127.0.0.1:7077", "http://[::1]:80" or "unix:/path". */
     const char *method; /* "GET" */
     const char *path;   /* "/readyz" */
-    loci_str token;     /* For "Authorization: Bearer …"; none = none. */
-    loci_str body;      /* JSON; none = none. */
-    int64_t timeout_ms; /* Of the whole. */
+    loci_str token;     /* For "Authorization: Bearer …"; may be empty. */
+    loci_str body;      /* JSON; may be empty. */
+    int64_t timeout_ms; /* Of the whole request. */
 } lc_fetch;
 
-/* Sends it and reads the answer's body into `out` (bounded by its ceiling). LOCI_OK is any answer,
- * whatever its `*out_status` says. LOCI_EINVAL: not a URL of ours. LOCI_EFORBIDDEN: a token for
- * another machine. LOCI_EUNAVAILABLE: nobody listens. LOCI_EDEADLINE. LOCI_ECORRUPT: not HTTP. */
+/* Sends the request and reads the body of the answer into `out`, up to its maximum. LOCI_OK: there
+ * is an answer, with any `*out_status`. LOCI_EINVAL: not a valid URL. LOCI_EFORBIDDEN: a token for
+ * another machine. LOCI_EUNAVAILABLE: no connection. LOCI_EDEADLINE. LOCI_ECORRUPT: the answer is
+ * not HTTP. */
 loci_status lc_fetch_run(const lc_fetch *fetch, int *out_status, lc_buf *out, loci_error *err);
 
 #endif /* LC_NET_FETCH_H */

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "base/json.h"
-#include "model/chat_reply.h"
-#include "model/embed_reply.h"
+#include "model/provider.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
 

@@ -11,7 +11,6 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "model/encoder.h"
-#include "model/encoder_weights.h"
 
 #define PIECES_MAX 8192
 #define PIECE_BYTES_MAX 64

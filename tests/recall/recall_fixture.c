@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "lib/test.h"
-#include "model/lexical.h"
+#include "model/embedder.h"
 #include "text/term.h"
 
 void recall_open(recall_set *set)

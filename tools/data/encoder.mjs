@@ -15,7 +15,7 @@
 //   dist/group1-shard6of7  83ef116b2b98dc98e03547280ca0166142fbf6b4547bf1d9e6d13a8f518c088b
 //   dist/group1-shard7of7  a29a5e08ee3afd839250b9187b89f1d3163749b5b1807bb175341a16c6012689
 //
-// The layout of OUT_FILE is that of src/model/encoder_weights.h. Whatever is the same for every
+// The layout of OUT_FILE is that of src/model/encoder.h. Whatever is the same for every
 // text is computed here: the scale and bias of each layer norm go into the matrix that follows it,
 // the scale of attention into its queries, and the positions become a table. The doubling of the
 // embeddings is the graph's own (it adds them to their sum with the positions).

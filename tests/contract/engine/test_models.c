@@ -209,7 +209,7 @@ TEST(models, what_is_missing_is_said)
          "model.embed_dimensions"},
         {"{\"model.embed_url\":\"ftp://example.com\",\"model.embed_model\":\"m\","
          "\"model.embed_dimensions\":8}",
-         "not the URL"},
+         "URL is not valid"},
         {"{\"model.embed_url\":\"https://example.com/v1\",\"model.embed_model\":\"m\","
          "\"model.embed_dimensions\":8,\"model.embed_key\":{\"env\":\"NO_SUCH\"}}",
          "model.embed_key"},

@@ -2,7 +2,7 @@
 #include "lib/test.h"
 
 #include "base/str.h"
-#include "model/chat_reply.h"
+#include "model/provider.h"
 
 typedef struct reading {
     lc_heap heap;
@@ -43,7 +43,7 @@ TEST(chat_reply, what_is_wrong_is_said)
         loci_status status;
         const char *message;
     } rows[] = {
-        {"", LOCI_EUNAVAILABLE, "what the provider answers is not JSON"},
+        {"", LOCI_EUNAVAILABLE, "the reply of the provider is not JSON"},
         {"<html>", LOCI_EUNAVAILABLE, "not JSON"},
         {"[]", LOCI_EUNAVAILABLE, "no choice"},
         {"{}", LOCI_EUNAVAILABLE, "no choice"},
@@ -53,7 +53,7 @@ TEST(chat_reply, what_is_wrong_is_said)
         {"{\"choices\":[{\"message\":{\"content\":null}}]}", LOCI_EUNAVAILABLE, "empty"},
         {"{\"choices\":[{\"message\":{\"content\":\" \"}}]}", LOCI_EUNAVAILABLE, "empty"},
         {"{\"choices\":[{\"message\":{\"content\":\"Sure! Here\"}}]}", LOCI_EUNAVAILABLE,
-         "the model's answer is not JSON"},
+         "the answer of the model is not JSON"},
         {"{\"choices\":[{\"message\":{\"content\":\"{}\",\"refusal\":\"I cannot\"}}]}",
          LOCI_EUNSUPPORTED, "refuses"},
         {"{\"choices\":[{\"finish_reason\":\"content_filter\",\"message\":{\"content\":\"{}\"}}]}",

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "model/embed_reply.h"
+#include "model/provider.h"
 
 static const lc_embed_expected two_of_three = {.count = 2, .dimensions = 3};
 
@@ -128,7 +128,7 @@ TEST(embed_reply, another_length_names_both)
         reading r;
 
         CHECK_STATUS(LOCI_EUNSUPPORTED, read_as(&two_of_three, replies[i], &r));
-        CHECK_CONTAINS(r.err.message, "where 3 numbers are expected");
+        CHECK_CONTAINS(r.err.message, "expected 3 numbers");
         CHECK_CONTAINS(r.err.message, "model.embed_dimensions");
     }
 }

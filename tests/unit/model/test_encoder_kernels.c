@@ -8,7 +8,6 @@
 #include "base/str.h"
 #include "lib/test.h"
 #include "model/encoder.h"
-#include "model/encoder_weights.h"
 
 #define DEPTH 48
 #define COLUMNS 32

@@ -1,4 +1,4 @@
-#include "model/lexical.h"
+#include "model/embedder.h"
 
 #include <math.h>
 #include <string.h>

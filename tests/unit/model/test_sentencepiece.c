@@ -5,7 +5,7 @@
 #include "base/data_file.h"
 #include "base/str.h"
 #include "lib/test.h"
-#include "model/encoder_weights.h"
+#include "model/encoder.h"
 #include "unit/model/encoder_fixture.h"
 
 typedef struct pieces_fixture {

@@ -204,7 +204,7 @@ TEST(net_client, attempts_are_counted)
 
     open_talk(&t, p);
     CHECK_STATUS(LOCI_EUNAVAILABLE, post(&t));
-    CHECK_CONTAINS(t.err.message, "answers 500");
+    CHECK_CONTAINS(t.err.message, "answered 500");
     CHECK_EQ(provider_requests(p), LC_NET_ATTEMPTS_MAX);
     close_talk(&t);
     provider_stop(p);
@@ -239,7 +239,7 @@ TEST(net_client, a_retry_after_beyond_the_deadline_is_not_waited_for)
     open_talk(&t, p);
     t.terms.deadline_us = lc_clock_monotonic_us() + 30000000;
     CHECK_STATUS(LOCI_EUNAVAILABLE, post(&t));
-    CHECK_CONTAINS(t.err.message, "answers 429");
+    CHECK_CONTAINS(t.err.message, "answered 429");
     CHECK_EQ(provider_requests(p), 1);
     close_talk(&t);
     provider_stop(p);

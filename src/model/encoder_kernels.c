@@ -1,13 +1,115 @@
-/* encoder_kernels_avx2.c - the kernels for x86 processors with AVX2 and FMA, chosen at run time.
- *
- * Applying weights keeps a tile of 5 rows by 16 columns in 10 of the 16 registers: a step takes two
- * loads of the panel and a broadcast of two numbers for each row, and gives 10 times 16 products. A
- * panel (16 to 48 KB) stays in the cache while all rows pass over it, so the weights are read from
- * memory once a call; meanwhile the next panel is fetched, each tile its share. Rows that are left
- * over are spread, so that 6 are 3 and 3, not 5 and 1. Multiplying floats, which only attention
- * does, is the same in small.
- */
+/* encoder_kernels.c - the reference in plain C, and the same for AVX2. */
 #include "model/encoder_kernels.h"
+
+#include <math.h>
+
+/* ---- Plain C: the reference ------------------------------------------------------------------ */
+
+static float finish(const lc_apply *a, size_t row, size_t column, int32_t sum)
+{
+    float result = (float)sum * (a->x_units[row] * a->weights->units[column]);
+    float before = a->y[row * a->weights->columns + column];
+
+    result += a->weights->bias[column];
+    if (a->mode == LC_APPLY_ADD)
+        result += before;
+    return a->mode == LC_APPLY_RELU && result < 0 ? 0 : result;
+}
+
+static void apply_panel(const lc_apply *a, size_t row, size_t first)
+{
+    const lc_weights *weights = a->weights;
+    const int16_t *panel = weights->panels + first * weights->depth;
+    const int16_t *x = a->x + row * weights->depth;
+    uint32_t sums[LC_PANEL_COLUMNS] = {0}; /* Unsigned: a damaged file may make them wrap. */
+
+    for (size_t k = 0; k < weights->depth; k += 2, panel += 2 * LC_PANEL_COLUMNS)
+        for (size_t i = 0; i < LC_PANEL_COLUMNS; i++)
+            sums[i] += (uint32_t)(x[k] * panel[2 * i] + x[k + 1] * panel[2 * i + 1]);
+    for (size_t i = 0; i < LC_PANEL_COLUMNS; i++)
+        a->y[row * weights->columns + first + i] = finish(a, row, first + i, (int32_t)sums[i]);
+}
+
+static void apply(const lc_apply *a)
+{
+    for (size_t first = 0; first < a->weights->columns; first += LC_PANEL_COLUMNS)
+        for (size_t row = 0; row < a->rows; row++)
+            apply_panel(a, row, first);
+}
+
+static void multiply_panel(const lc_multiply *m, size_t row, size_t first)
+{
+    const float *panel = m->matrix->panels + first * m->matrix->depth;
+    const float *x = m->x + row * m->x_stride;
+    float sums[LC_PANEL_COLUMNS] = {0};
+
+    for (size_t k = 0; k < m->matrix->depth; k++)
+        for (size_t i = 0; i < LC_PANEL_COLUMNS; i++)
+            sums[i] += x[k] * panel[k * LC_PANEL_COLUMNS + i];
+    for (size_t i = 0; i < LC_PANEL_COLUMNS; i++)
+        m->y[row * m->y_stride + first + i] = sums[i];
+}
+
+static void multiply(const lc_multiply *m)
+{
+    for (size_t first = 0; first < m->matrix->columns; first += LC_PANEL_COLUMNS)
+        for (size_t row = 0; row < m->rows; row++)
+            multiply_panel(m, row, first);
+}
+
+static float round_row(const float *x, int16_t *out, size_t count)
+{
+    float max = 0, factor;
+
+    for (size_t i = 0; i < count; i++)
+        max = fabsf(x[i]) > max ? fabsf(x[i]) : max;
+    factor = max > 0 ? LC_ACTIVATION_MAX / max : 0;
+    for (size_t i = 0; i < count; i++)
+        out[i] = (int16_t)lrintf(x[i] * factor);
+    return max / LC_ACTIVATION_MAX;
+}
+
+static void softmax(float *row, size_t count)
+{
+    float max = row[0], sum = 0;
+
+    for (size_t i = 1; i < count; i++)
+        max = row[i] > max ? row[i] : max;
+    for (size_t i = 0; i < count; i++) {
+        row[i] = expf(row[i] - max);
+        sum += row[i];
+    }
+    for (size_t i = 0; i < count; i++)
+        row[i] /= sum;
+    for (size_t i = count; i % LC_PANEL_COLUMNS != 0; i++)
+        row[i] = 0;
+}
+
+static void standardise(const float *x, float *y, size_t count)
+{
+    float sum = 0, squares = 0, mean, factor;
+
+    for (size_t i = 0; i < count; i++)
+        sum += x[i];
+    mean = sum / (float)count;
+    for (size_t i = 0; i < count; i++)
+        squares += (x[i] - mean) * (x[i] - mean);
+    factor = 1 / sqrtf(squares / (float)count + LC_STANDARDISE_EPSILON);
+    for (size_t i = 0; i < count; i++)
+        y[i] = (x[i] - mean) * factor;
+}
+
+const lc_encoder_kernels lc_encoder_kernels_scalar = {"scalar",  apply,   multiply,
+                                                      round_row, softmax, standardise};
+
+/* ---- AVX2 and FMA, chosen at run time --------------------------------------------------------
+ *
+ * The product with weights keeps a tile of 5 rows by 16 columns in 10 of the 16 registers: a step
+ * takes two loads of the panel and one broadcast of two numbers per row, and gives 10 times 16
+ * products. A panel (16 to 48 KB) stays in the cache while all rows pass over it, so the weights
+ * are read from memory once per call; each tile prefetches its share of the next panel. Remaining
+ * rows are spread evenly: 6 rows are 3 and 3, not 5 and 1. The product of floats, which only
+ * attention needs, works the same way. */
 
 #if defined(__x86_64__)
 
@@ -15,10 +117,10 @@
 
 #define TARGET __attribute__((target("avx2,fma")))
 #define INLINE TARGET __attribute__((always_inline)) static inline
-/* Loops over the rows of a tile must vanish: registers have no index. */
+/* Loops over the rows of a tile must be unrolled: registers have no index. */
 #define UNROLL _Pragma("GCC unroll 5")
 #define TILE_ROWS 5
-/* Stay in a register: without it gcc 12 moves sums to the stack and back in every step. */
+/* Keeps the sum in a register: gcc 12 would spill it to the stack in every step. */
 #define KEEP(sum) __asm__("" : "+x"(sum))
 
 /* Calls `what(t, n)` with n, 1 to 5, as a constant. */
@@ -46,14 +148,13 @@ static size_t tiles_of(size_t rows)
     return (rows + TILE_ROWS - 1) / TILE_ROWS;
 }
 
-/* Of `rows` that go into `tiles`, how many go into the first. */
+/* Number of `rows` for the first of `tiles`. */
 static size_t next_rows(size_t rows, size_t tiles)
 {
     return (rows + tiles - 1) / tiles;
 }
 
-/* ---- Weights ----------------------------------------------------------------------------------
- */
+/* Products with weights. */
 
 #define PAIR_STEP ((size_t)2 * LC_PANEL_COLUMNS) /* Weights of two rows in a panel: one line. */
 
@@ -61,11 +162,11 @@ typedef struct apply_tile {
     const lc_apply *a;
     size_t row;
     size_t first;         /* Column. */
-    const int16_t *ahead; /* What this tile fetches of the next panel: so many steps. */
+    const int16_t *ahead; /* Share of the next panel to prefetch, in steps. */
     size_t ahead_steps;
 } apply_tile;
 
-/* Eight columns of a row: to floats, with the bias and what the mode asks for. */
+/* Eight columns of a row: converts to floats, adds the bias, applies the mode. */
 INLINE void store_sums(const apply_tile *t, size_t row, size_t column, __m256i sums)
 {
     const lc_apply *a = t->a;
@@ -128,7 +229,7 @@ INLINE void apply_rows(const apply_tile *t, int rows)
     }
 }
 
-TARGET static void apply(const lc_apply *a)
+TARGET static void apply_avx2(const lc_apply *a)
 {
     const lc_weights *weights = a->weights;
     size_t tiles = tiles_of(a->rows), steps = weights->depth / 2;
@@ -150,8 +251,7 @@ TARGET static void apply(const lc_apply *a)
     }
 }
 
-/* ---- Floats -----------------------------------------------------------------------------------
- */
+/* Products of floats. */
 
 typedef struct multiply_tile {
     const lc_multiply *m;
@@ -193,7 +293,7 @@ INLINE void multiply_rows(const multiply_tile *t, int rows)
     }
 }
 
-TARGET static void multiply(const lc_multiply *m)
+TARGET static void multiply_avx2(const lc_multiply *m)
 {
     for (size_t first = 0; first < m->matrix->columns; first += LC_PANEL_COLUMNS) {
         multiply_tile t = {.m = m, .first = first};
@@ -207,8 +307,7 @@ TARGET static void multiply(const lc_multiply *m)
     }
 }
 
-/* ---- Rows -------------------------------------------------------------------------------------
- */
+/* Rows. */
 
 INLINE float add_up(__m256 v)
 {
@@ -226,7 +325,7 @@ INLINE float highest(__m256 v)
     return _mm_cvtss_f32(_mm_max_ss(max, _mm_movehdup_ps(max)));
 }
 
-TARGET static float round_row(const float *x, int16_t *out, size_t count)
+TARGET static float round_row_avx2(const float *x, int16_t *out, size_t count)
 {
     const __m256 sign = _mm256_set1_ps(-0.0f);
     __m256 largest = _mm256_setzero_ps(), factor;
@@ -270,7 +369,7 @@ INLINE __m256 exponential(__m256 x)
         _mm256_add_epi32(_mm256_castps_si256(sum), _mm256_slli_epi32(_mm256_cvtps_epi32(n), 23)));
 }
 
-TARGET static void softmax(float *row, size_t count)
+TARGET static void softmax_avx2(float *row, size_t count)
 {
     size_t padded = (count + LC_PANEL_COLUMNS - 1) / LC_PANEL_COLUMNS * LC_PANEL_COLUMNS;
     __m256 max = _mm256_set1_ps(row[0]), sum = _mm256_setzero_ps(), scale;
@@ -291,7 +390,7 @@ TARGET static void softmax(float *row, size_t count)
         _mm256_storeu_ps(row + i, _mm256_mul_ps(_mm256_loadu_ps(row + i), scale));
 }
 
-TARGET static void standardise(const float *x, float *y, size_t count)
+TARGET static void standardise_avx2(const float *x, float *y, size_t count)
 {
     __m256 sum = _mm256_setzero_ps(), squares = _mm256_setzero_ps(), mean, factor, variance;
 
@@ -309,8 +408,8 @@ TARGET static void standardise(const float *x, float *y, size_t count)
         _mm256_storeu_ps(y + i, _mm256_mul_ps(_mm256_sub_ps(_mm256_loadu_ps(x + i), mean), factor));
 }
 
-static const lc_encoder_kernels kernels_avx2 = {"avx2",    apply,   multiply,
-                                                round_row, softmax, standardise};
+static const lc_encoder_kernels kernels_avx2 = {"avx2",         apply_avx2,   multiply_avx2,
+                                                round_row_avx2, softmax_avx2, standardise_avx2};
 
 const lc_encoder_kernels *lc_encoder_kernels_best(void)
 {
