@@ -57,7 +57,7 @@ loci_status lc_data_files_write(loci_engine *engine, bool reads_through, lc_json
     lc_buf dir;
 
     lc_buf_init(&dir, &engine->env.heap, LOCI_MEM_REQUESTS, LC_DATA_PATH_BYTES);
-    status = lc_settings_text(engine->settings, LC_SETTING_DATA_DIR, LC_STR_NONE, &dir, err);
+    status = lc_settings_text(engine->settings, &lc_setting_data_dir, LC_STR_NONE, &dir, err);
     if (status != LOCI_OK)
         goto out;
     lc_jw_array(out);

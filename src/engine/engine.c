@@ -27,6 +27,65 @@
 #define BUILD_US_MAX 60000000 /* Of a read without a deadline. */
 #define STORE_LABEL_BYTES 4096
 
+const lc_setting lc_setting_cache_user_bytes_max = {
+    .name = "cache.user_bytes_max",
+    .kind = LC_SETTING_INT,
+    .default_text = "268435456",
+    .min = 0,
+    .max = INT64_C(1) << 40,
+    .help = "Maximum size of all per-user caches together, in bytes; raise it if "
+            "loci_user_cache_evictions_total keeps growing",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_call_timeout_ms = {
+    .name = "call.timeout_ms",
+    .kind = LC_SETTING_INT,
+    .default_text = "30000",
+    .min = 1,
+    .max = 86400000,
+    .help = "Default timeout of a call, in milliseconds",
+    .is_live = true,
+    .is_per_tenant = true,
+};
+
+const lc_setting lc_setting_log_level = {
+    .name = "log.level",
+    .kind = LC_SETTING_CHOICE,
+    .default_text = "\"info\"",
+    .choices = "debug|info|warn|error", /* In the order of loci_log_level. */
+    .help = "Lowest level of log records that are written",
+};
+
+const lc_setting lc_setting_request_keep_hours = {
+    .name = "request.keep_hours",
+    .kind = LC_SETTING_INT,
+    .default_text = "24",
+    .min = 1,
+    .max = 8760,
+    .help = "Hours for which the answer of a request_id is stored for retries",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_store_durability = {
+    .name = "store.durability",
+    .kind = LC_SETTING_CHOICE,
+    .default_text = "\"full\"",
+    .choices = "full|relaxed",
+    .help = "full: a committed write survives a power failure; relaxed: a power failure may "
+            "lose the last writes, a crash of the process none",
+};
+
+const lc_setting lc_setting_store_readers = {
+    .name = "store.readers",
+    .kind = LC_SETTING_INT,
+    .default_text = "4",
+    .min = 1,
+    .max = 64,
+    .help = "Number of connections for reads, which is how many calls can read at the same "
+            "time",
+};
+
 /* ---- Asking the engine --------------------------------------------------------------------------
  */
 
@@ -197,7 +256,7 @@ static loci_status connect_guarded(void *ctx, loci_error *err)
         status = lc_schema_open(c->db, NULL, &state, err);
     if (status != LOCI_OK)
         return status;
-    is_relaxed = lc_settings_choice(engine->settings, LC_SETTING_STORE_DURABILITY, LC_STR_NONE) !=
+    is_relaxed = lc_settings_choice(engine->settings, &lc_setting_store_durability, LC_STR_NONE) !=
                  0;
     return c->db->driver->set_durability(c->db, is_relaxed, err);
 }
@@ -349,15 +408,15 @@ static loci_status reload_settings(lc_tx *tx, void *ctx, loci_error *err)
     return lc_settings_reload(engine->settings, tx, err);
 }
 
-static int64_t setting(loci_engine *engine, lc_setting_id id)
+static int64_t setting(loci_engine *engine, const lc_setting *which)
 {
-    return lc_settings_i64(engine->settings, id, LC_STR_NONE);
+    return lc_settings_i64(engine->settings, which, LC_STR_NONE);
 }
 
 static void limit_user_cache(loci_engine *engine)
 {
     lc_user_cache_set_limit(engine->user_cache,
-                            (size_t)setting(engine, LC_SETTING_CACHE_USER_BYTES_MAX));
+                            (size_t)setting(engine, &lc_setting_cache_user_bytes_max));
 }
 
 void lc_engine_settings_changed(loci_engine *engine)
@@ -467,7 +526,8 @@ static loci_status open_store(start *s, loci_error *err)
         status = lc_db_read(db, INT64_MAX, reload_settings, engine, err);
     if (status == LOCI_OK)
         status = db->driver->set_durability(
-            db, lc_settings_choice(engine->settings, LC_SETTING_STORE_DURABILITY, LC_STR_NONE) != 0,
+            db,
+            lc_settings_choice(engine->settings, &lc_setting_store_durability, LC_STR_NONE) != 0,
             err);
     return status;
 }
@@ -482,12 +542,12 @@ static loci_status start_parts(void *ctx, loci_error *err)
     if (status != LOCI_OK)
         return status;
     engine->env.log.level_min = (loci_log_level)lc_settings_choice(
-        engine->settings, LC_SETTING_LOG_LEVEL, LC_STR_NONE);
+        engine->settings, &lc_setting_log_level, LC_STR_NONE);
     status = lc_writer_new(engine, s->db, &engine->writer, err);
     if (status != LOCI_OK)
         return status;
     s->db = NULL;
-    status = lc_readers_new(engine, (int)setting(engine, LC_SETTING_STORE_READERS),
+    status = lc_readers_new(engine, (int)setting(engine, &lc_setting_store_readers),
                             &engine->readers, err);
     if (status == LOCI_OK)
         status = lc_token_cache_new(&engine->env.heap, &engine->token_cache, err);
@@ -504,7 +564,7 @@ static loci_status start_parts(void *ctx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_watch_new(engine, !is_inline, &engine->watch, err);
     if (status == LOCI_OK)
-        status = lc_workers_new(engine, is_inline ? 0 : setting(engine, LC_SETTING_JOB_WORKERS),
+        status = lc_workers_new(engine, is_inline ? 0 : setting(engine, &lc_setting_job_workers),
                                 &engine->workers, err);
     if (status == LOCI_OK && !is_inline)
         status = lc_job_purge_schedule(engine, err);

@@ -20,6 +20,13 @@
 typedef struct lc_tokenizers lc_tokenizers;
 typedef struct lc_talk lc_talk;
 
+extern const lc_setting lc_setting_cache_user_bytes_max;
+extern const lc_setting lc_setting_call_timeout_ms;
+extern const lc_setting lc_setting_log_level;
+extern const lc_setting lc_setting_request_keep_hours;
+extern const lc_setting lc_setting_store_durability;
+extern const lc_setting lc_setting_store_readers;
+
 /* What the engine is made of beside the public options; tests give their own. */
 typedef struct lc_engine_parts {
     const lc_db_driver *driver;          /* NULL = by the store's name. */

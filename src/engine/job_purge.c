@@ -19,6 +19,16 @@
 #define PERIOD_MS (60 * 60 * 1000)
 #define ATTEMPTS_MAX 1000000
 
+const lc_setting lc_setting_job_keep_hours = {
+    .name = "job.keep_hours",
+    .kind = LC_SETTING_INT,
+    .default_text = "168",
+    .min = 1,
+    .max = 10 * 8760,
+    .help = "Hours after which a finished job is deleted",
+    .is_live = true,
+};
+
 /* By primary key: `delete ... limit` is in neither database as we use it. */
 static const lc_sql delete_answers = {
     .text = "delete from requests where (tenant_id, user_id, request_id) in "
@@ -110,9 +120,9 @@ static loci_status run_purge(lc_job_run *run, loci_error *err)
 {
     lc_settings *settings = lc_engine_settings(run->engine);
     purge p = {
-        .request_keep_us = lc_settings_i64(settings, LC_SETTING_REQUEST_KEEP_HOURS, LC_STR_NONE) *
+        .request_keep_us = lc_settings_i64(settings, &lc_setting_request_keep_hours, LC_STR_NONE) *
                            HOUR_US,
-        .job_keep_us = lc_settings_i64(settings, LC_SETTING_JOB_KEEP_HOURS, LC_STR_NONE) * HOUR_US,
+        .job_keep_us = lc_settings_i64(settings, &lc_setting_job_keep_hours, LC_STR_NONE) * HOUR_US,
     };
 
     loci_status status;
@@ -159,7 +169,7 @@ static loci_status add_first(lc_tx *tx, void *ctx, loci_error *err)
 
 loci_status lc_job_purge_schedule(loci_engine *engine, loci_error *err)
 {
-    int64_t timeout_ms = lc_settings_i64(lc_engine_settings(engine), LC_SETTING_CALL_TIMEOUT_MS,
+    int64_t timeout_ms = lc_settings_i64(lc_engine_settings(engine), &lc_setting_call_timeout_ms,
                                          LC_STR_NONE);
     int64_t deadline_us = lc_clock_monotonic_us() + timeout_ms * 1000;
     lc_id id = {""};

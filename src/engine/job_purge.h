@@ -5,7 +5,10 @@
 #ifndef LC_ENGINE_JOB_PURGE_H
 #define LC_ENGINE_JOB_PURGE_H
 
+#include "base/setting.h"
 #include "engine/job_kind.h"
+
+extern const lc_setting lc_setting_job_keep_hours;
 
 /* "store.purge": args {}, result {requests, jobs, sessions}: how many rows went, and how many
  * sessions were ended because they were idle (session_sweep.h). */

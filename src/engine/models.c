@@ -33,6 +33,130 @@ typedef struct outcome {
     loci_error error;
 } outcome;
 
+const lc_setting lc_setting_model_allow_private = {
+    .name = "model.allow_private",
+    .kind = LC_SETTING_BOOL,
+    .default_text = "false",
+    .help = "Allow providers on this machine or in a private network",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_model_chat_key = {
+    .name = "model.chat_key",
+    .kind = LC_SETTING_TEXT,
+    .default_text = "null",
+    .help = "API key for the chat provider",
+    .is_live = true,
+    .is_secret = true,
+};
+
+const lc_setting lc_setting_model_chat_model = {
+    .name = "model.chat_model",
+    .kind = LC_SETTING_TEXT,
+    .default_text = "\"\"",
+    .max = LC_MODEL_NAME_BYTES_MAX,
+    .help = "Name of the chat provider's model",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_model_chat_prompt_bytes_max = {
+    .name = "model.chat_prompt_bytes_max",
+    .kind = LC_SETTING_INT,
+    .default_text = "262144",
+    .min = 1024,
+    .max = 4194304,
+    .help = "Maximum size of one prompt, in bytes",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_model_chat_tokens_max = {
+    .name = "model.chat_tokens_max",
+    .kind = LC_SETTING_INT,
+    .default_text = "2048",
+    .min = 16,
+    .max = 131072,
+    .help = "Maximum number of tokens in one chat answer",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_model_chat_url = {
+    .name = "model.chat_url",
+    .kind = LC_SETTING_TEXT,
+    .default_text = "\"\"",
+    .max = 2000,
+    .help = "Base URL of the chat provider, to which /chat/completions is added, such as "
+            "https://api.example.com/v1; empty: none",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_model_embed_dimensions = {
+    .name = "model.embed_dimensions",
+    .kind = LC_SETTING_INT,
+    .default_text = "0",
+    .min = 0,
+    .max = LC_EMBED_DIMENSIONS_MAX,
+    .help = "Number of dimensions of the vectors of the provider's model",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_model_embed_encoding = {
+    .name = "model.embed_encoding",
+    .kind = LC_SETTING_CHOICE,
+    .default_text = "\"float\"",
+    .choices = "float|base64",
+    .help = "Encoding of vectors in answers of the provider; base64 is shorter, but not every"
+            " provider supports it",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_model_embed_key = {
+    .name = "model.embed_key",
+    .kind = LC_SETTING_TEXT,
+    .default_text = "null",
+    .help = "API key for the embedding provider",
+    .is_live = true,
+    .is_secret = true,
+};
+
+const lc_setting lc_setting_model_embed_model = {
+    .name = "model.embed_model",
+    .kind = LC_SETTING_TEXT,
+    .default_text = "\"\"",
+    .max = LC_MODEL_NAME_BYTES_MAX,
+    .help = "Name of the embedding provider's model",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_model_embed_url = {
+    .name = "model.embed_url",
+    .kind = LC_SETTING_TEXT,
+    .default_text = "\"\"",
+    .max = 2000,
+    .help = "Base URL of the embedding provider, to which /embeddings is added, such as "
+            "https://api.example.com/v1; empty: none",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_model_embedder = {
+    .name = "model.embedder",
+    .kind = LC_SETTING_CHOICE,
+    .default_text = "\"auto\"",
+    .choices = "auto|builtin|lexical|provider",
+    .help = "Embedder to use; auto: the provider if model.embed_url is set, else the built-in"
+            " encoder if its data is installed, else words only",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_model_timeout_ms = {
+    .name = "model.timeout_ms",
+    .kind = LC_SETTING_INT,
+    .default_text = "30000",
+    .min = 100,
+    .max = 600000,
+    .help = "Timeout of one request to a provider, in milliseconds",
+    .is_live = true,
+};
+
 struct lc_models {
     loci_engine *engine;
     lc_env *env;
@@ -90,14 +214,14 @@ lc_models *lc_engine_models(loci_engine *engine)
 /* ---- Which embedder -------------------------------------------------------------------------- */
 
 /* A setting's text, or what its secret holds, terminated, in `arena`. */
-static loci_status read_text(lc_models *models, lc_arena *arena, lc_setting_id id, loci_str *out,
-                             loci_error *err)
+static loci_status read_text(lc_models *models, lc_arena *arena, const lc_setting *setting,
+                             loci_str *out, loci_error *err)
 {
     loci_status status;
     lc_buf text;
 
     lc_buf_init(&text, arena->heap, LOCI_MEM_REQUESTS, TEXT_BYTES_MAX);
-    status = lc_settings_text(models->settings, id, LC_STR_NONE, &text, err);
+    status = lc_settings_text(models->settings, setting, LC_STR_NONE, &text, err);
     if (status == LOCI_OK) {
         *out = lc_arena_copy(arena, lc_buf_str(&text));
         if (out->ptr == NULL)
@@ -111,34 +235,33 @@ static loci_status read_text(lc_models *models, lc_arena *arena, lc_setting_id i
 
 /* The settings that a provider is made of. */
 typedef struct provider_settings {
-    lc_setting_id url;
-    lc_setting_id model;
-    lc_setting_id key;
+    const lc_setting *url;
+    const lc_setting *model;
+    const lc_setting *key;
 } provider_settings;
 
 static const provider_settings embed_settings = {
-    LC_SETTING_MODEL_EMBED_URL, LC_SETTING_MODEL_EMBED_MODEL, LC_SETTING_MODEL_EMBED_KEY};
+    &lc_setting_model_embed_url, &lc_setting_model_embed_model, &lc_setting_model_embed_key};
 static const provider_settings chat_settings = {
-    LC_SETTING_MODEL_CHAT_URL, LC_SETTING_MODEL_CHAT_MODEL, LC_SETTING_MODEL_CHAT_KEY};
+    &lc_setting_model_chat_url, &lc_setting_model_chat_model, &lc_setting_model_chat_key};
 
-static loci_status fail_not_set(lc_setting_id id, loci_error *err)
+static loci_status fail_not_set(const lc_setting *setting, loci_error *err)
 {
     return lc_fail(err, LOCI_EUNSUPPORTED, "no provider is configured: the setting %s is empty",
-                   lc_setting_table()[id].name);
+                   setting->name);
 }
 
 /* Where the key is kept is for administrators, who gave the setting; this message is for all. */
-static loci_status read_key(lc_models *models, lc_arena *arena, lc_setting_id id, loci_str *out,
-                            loci_error *err)
+static loci_status read_key(lc_models *models, lc_arena *arena, const lc_setting *setting,
+                            loci_str *out, loci_error *err)
 {
-    loci_status status = read_text(models, arena, id, out, NULL);
+    loci_status status = read_text(models, arena, setting, out, NULL);
 
     if (status == LOCI_OK)
         return status;
     if (status == LOCI_ERESOURCE)
         return lc_fail_memory(err);
-    return lc_fail(err, status, "what the setting %s refers to cannot be read",
-                   lc_setting_table()[id].name);
+    return lc_fail(err, status, "what the setting %s refers to cannot be read", setting->name);
 }
 
 static loci_status read_provider(lc_models *models, lc_arena *arena, const provider_settings *ids,
@@ -163,8 +286,8 @@ static loci_status read_provider(lc_models *models, lc_arena *arena, const provi
         .url = url.ptr,
         .model = model.ptr,
         .key = key,
-        .allow_private = lc_settings_bool(settings, LC_SETTING_MODEL_ALLOW_PRIVATE, LC_STR_NONE),
-        .timeout_ms = lc_settings_i64(settings, LC_SETTING_MODEL_TIMEOUT_MS, LC_STR_NONE),
+        .allow_private = lc_settings_bool(settings, &lc_setting_model_allow_private, LC_STR_NONE),
+        .timeout_ms = lc_settings_i64(settings, &lc_setting_model_timeout_ms, LC_STR_NONE),
     };
     return lc_net_check_url(out->url, err);
 }
@@ -179,9 +302,9 @@ static loci_status use_provider(lc_models *models, lc_arena *arena, lc_embedder 
         return status;
     out->kind = LC_EMBEDDER_PROVIDER;
     out->model = out->provider.model;
-    out->dimensions = (size_t)lc_settings_i64(settings, LC_SETTING_MODEL_EMBED_DIMENSIONS,
+    out->dimensions = (size_t)lc_settings_i64(settings, &lc_setting_model_embed_dimensions,
                                               LC_STR_NONE);
-    out->provider.asks_base64 = lc_settings_choice(settings, LC_SETTING_MODEL_EMBED_ENCODING,
+    out->provider.asks_base64 = lc_settings_choice(settings, &lc_setting_model_embed_encoding,
                                                    LC_STR_NONE) == 1;
     if (out->dimensions == 0)
         return lc_fail(err, LOCI_EUNSUPPORTED,
@@ -213,7 +336,7 @@ static loci_status open_encoder(lc_models *models, lc_arena *arena, loci_error *
 {
     char path[LC_DATA_PATH_BYTES];
     loci_str dir;
-    loci_status status = read_text(models, arena, LC_SETTING_DATA_DIR, &dir, err);
+    loci_status status = read_text(models, arena, &lc_setting_data_dir, &dir, err);
 
     if (status == LOCI_OK)
         status = lc_data_file_find(dir, LC_ENCODER_FILE, path, err);
@@ -246,7 +369,7 @@ static loci_status use_builtin(lc_models *models, lc_arena *arena, lc_embedder *
 static loci_status use_best(lc_models *models, lc_arena *arena, lc_embedder *out, loci_error *err)
 {
     loci_str url;
-    loci_status status = read_text(models, arena, LC_SETTING_MODEL_EMBED_URL, &url, err);
+    loci_status status = read_text(models, arena, &lc_setting_model_embed_url, &url, err);
 
     if (status != LOCI_OK)
         return status;
@@ -264,7 +387,7 @@ loci_status lc_models_find_embedder(lc_models *models, lc_arena *arena, lc_embed
                                     loci_error *err)
 {
     *out = (lc_embedder){0};
-    switch (lc_settings_choice(models->settings, LC_SETTING_MODEL_EMBEDDER, LC_STR_NONE)) {
+    switch (lc_settings_choice(models->settings, &lc_setting_model_embedder, LC_STR_NONE)) {
     case CHOICE_BUILTIN:
         return use_builtin(models, arena, out, err);
     case CHOICE_LEXICAL:
@@ -420,8 +543,8 @@ static loci_status prepare_chat(lc_models *models, lc_arena *arena, lc_chat *cha
                                 loci_error *err)
 {
     lc_settings *settings = models->settings;
-    int64_t tokens_max = lc_settings_i64(settings, LC_SETTING_MODEL_CHAT_TOKENS_MAX, LC_STR_NONE);
-    int64_t bytes_max = lc_settings_i64(settings, LC_SETTING_MODEL_CHAT_PROMPT_BYTES_MAX,
+    int64_t tokens_max = lc_settings_i64(settings, &lc_setting_model_chat_tokens_max, LC_STR_NONE);
+    int64_t bytes_max = lc_settings_i64(settings, &lc_setting_model_chat_prompt_bytes_max,
                                         LC_STR_NONE);
 
     /* A caller may ask for less than the settings allow, never for more. */

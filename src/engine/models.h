@@ -14,6 +14,20 @@
 #include "engine/engine.h"
 #include "model/embedder.h"
 
+extern const lc_setting lc_setting_model_allow_private;
+extern const lc_setting lc_setting_model_chat_key;
+extern const lc_setting lc_setting_model_chat_model;
+extern const lc_setting lc_setting_model_chat_prompt_bytes_max;
+extern const lc_setting lc_setting_model_chat_tokens_max;
+extern const lc_setting lc_setting_model_chat_url;
+extern const lc_setting lc_setting_model_embed_dimensions;
+extern const lc_setting lc_setting_model_embed_encoding;
+extern const lc_setting lc_setting_model_embed_key;
+extern const lc_setting lc_setting_model_embed_model;
+extern const lc_setting lc_setting_model_embed_url;
+extern const lc_setting lc_setting_model_embedder;
+extern const lc_setting lc_setting_model_timeout_ms;
+
 typedef struct lc_models lc_models;
 
 /* Tenants that are counted each on its own; the others are counted together. */

@@ -1,8 +1,13 @@
-/* rooms.c - the lists; a new room, kind of job or source of texts is one line here. */
+/* rooms.c - the lists; a new room, kind of job, source of texts or setting outside a room is one
+ * line here. */
 #include "engine/rooms.h"
 
 #include <stddef.h>
 
+#include "base/assert.h"
+#include "base/str.h"
+
+#include "engine/internal.h"
 #include "engine/job_purge.h"
 #include "engine/job_rebuild.h"
 #include "engine/job_reembed.h"
@@ -30,3 +35,66 @@ const lc_embed_source *const lc_engine_embed_sources[] = {
     &lc_message_embed_source,
     NULL,
 };
+
+/* Settings that belong to no room. */
+static const lc_setting *const own_settings[] = {
+    &lc_setting_cache_user_bytes_max,
+    &lc_setting_call_timeout_ms,
+    &lc_setting_data_dir,
+    &lc_setting_job_keep_hours,
+    &lc_setting_job_lease_ms,
+    &lc_setting_job_workers,
+    &lc_setting_log_level,
+    &lc_setting_model_allow_private,
+    &lc_setting_model_chat_key,
+    &lc_setting_model_chat_model,
+    &lc_setting_model_chat_prompt_bytes_max,
+    &lc_setting_model_chat_tokens_max,
+    &lc_setting_model_chat_url,
+    &lc_setting_model_embedder,
+    &lc_setting_model_embed_dimensions,
+    &lc_setting_model_embed_encoding,
+    &lc_setting_model_embed_key,
+    &lc_setting_model_embed_model,
+    &lc_setting_model_embed_url,
+    &lc_setting_model_timeout_ms,
+    &lc_setting_request_keep_hours,
+    &lc_setting_server_body_bytes_max,
+    &lc_setting_server_body_timeout_ms,
+    &lc_setting_server_connections_max,
+    &lc_setting_server_drain_ms,
+    &lc_setting_server_header_timeout_ms,
+    &lc_setting_server_idle_timeout_ms,
+    &lc_setting_store_durability,
+    &lc_setting_store_readers,
+    &lc_setting_watch_interval_ms,
+    NULL,
+};
+
+/* By name; there are few. */
+static void insert(lc_setting_list *list, const lc_setting *setting)
+{
+    size_t at = list->count;
+
+    LC_ASSERT(list->count < LC_SETTINGS_MAX);
+    while (at > 0 &&
+           lc_str_compare(loci_str_of(setting->name), loci_str_of(list->items[at - 1]->name)) < 0) {
+        list->items[at] = list->items[at - 1];
+        at--;
+    }
+    list->items[at] = setting;
+    list->count++;
+}
+
+lc_setting_list lc_setting_list_own(void)
+{
+    lc_setting_list list = {.count = 0};
+
+    for (const lc_setting *const *at = own_settings; *at != NULL; at++)
+        insert(&list, *at);
+    for (const lc_room *const *room = lc_engine_rooms; *room != NULL; room++) {
+        for (const lc_setting *const *at = (*room)->settings; at != NULL && *at != NULL; at++)
+            insert(&list, *at);
+    }
+    return list;
+}

@@ -32,7 +32,7 @@ static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
     tx->tenant_id = lc_user_walk_tenant(&s->walk);
     tx->user_id = lc_user_walk_user(&s->walk);
     s->idle_us = MINUTE_US *
-                 lc_settings_i64(settings, LC_SETTING_SESSION_IDLE_MINUTES, tx->tenant_id);
+                 lc_settings_i64(settings, &lc_setting_session_idle_minutes, tx->tenant_id);
     return lc_session_has_idle(tx, s->idle_us, &s->has_idle, err);
 }
 

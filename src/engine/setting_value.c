@@ -1,4 +1,5 @@
-/* setting_value.c - what a value must be, and the words for one that is not.
+/* setting_value.c - what a value must be, the messages for one that is not, and finding a setting
+ * by its name.
  *
  * A message is "SOURCE: setting "NAME" must be ALLOWED, not GIVEN". Both halves are put together in
  * small buffers first, so that there is one place where the sentence is written. What was given for
@@ -322,4 +323,103 @@ loci_status lc_setting_secret_load(const lc_variables *variables, const lc_setti
                        value->text.ptr);
     lc_buf_append(out, loci_str_of(held));
     return lc_buf_status(out, err);
+}
+
+/* ---- Lists ----------------------------------------------------------------------------------- */
+
+const lc_setting *lc_setting_list_find(const lc_setting_list *list, loci_str name)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (lc_str_is(name, list->items[i]->name))
+            return list->items[i];
+    }
+    return NULL;
+}
+
+/* A third of the letters may be wrong: more is another word. */
+static const lc_setting *find_nearest(const lc_setting_list *list, loci_str name)
+{
+    size_t best = name.len / 3 + 1;
+    const lc_setting *nearest = NULL;
+
+    for (size_t i = 0; i < list->count; i++) {
+        size_t distance = lc_str_distance(name, loci_str_of(list->items[i]->name), best);
+
+        if (distance < best) {
+            best = distance;
+            nearest = list->items[i];
+        }
+    }
+    return nearest;
+}
+
+static loci_status fail_unknown(const lc_setting_list *list, const char *source, loci_str name,
+                                loci_status status, loci_error *err)
+{
+    const lc_setting *nearest = find_nearest(list, name);
+    const char *colon = source != NULL ? ": " : "";
+
+    if (source == NULL)
+        source = "";
+    if (nearest != NULL)
+        return lc_fail(err, status, "%s%sunknown setting \"%.*s\"; did you mean \"%s\"?", source,
+                       colon, LC_STR_ARG(name), nearest->name);
+    return lc_fail(err, status, "%s%sunknown setting \"%.*s\"; config.list names all of them",
+                   source, colon, LC_STR_ARG(name));
+}
+
+loci_status lc_setting_load(loci_str name, const lc_setting **out, loci_error *err)
+{
+    lc_setting_list list = lc_setting_list_own();
+    const lc_setting *setting = lc_setting_list_find(&list, name);
+
+    if (setting == NULL)
+        return fail_unknown(&list, NULL, name, LOCI_ENOTFOUND, err);
+    *out = setting;
+    return LOCI_OK;
+}
+
+loci_status lc_setting_list_load(const lc_setting_list *list, const char *source, loci_str name,
+                                 const lc_setting **out, loci_error *err)
+{
+    const lc_setting *setting = lc_setting_list_find(list, name);
+
+    if (setting == NULL)
+        return fail_unknown(list, source, name, LOCI_EINVAL, err);
+    *out = setting;
+    return LOCI_OK;
+}
+
+static const char *find_row_fault(const lc_setting *row)
+{
+    bool is_ranged = row->kind == LC_SETTING_INT || row->kind == LC_SETTING_TEXT;
+
+    if (row->name == NULL || row->help == NULL || row->default_text == NULL)
+        return "a setting has a name, a help and a default";
+    if (row->is_per_tenant && !row->is_live)
+        return "a per-tenant setting is live";
+    if (row->is_secret &&
+        (row->kind != LC_SETTING_TEXT || !lc_str_is(LC_STR("null"), row->default_text)))
+        return "a secret is a text and has no default";
+    if ((row->kind == LC_SETTING_CHOICE) != (row->choices != NULL))
+        return "choices belong to a choice";
+    if (is_ranged && !row->is_secret && row->min >= row->max)
+        return "a range is from less to more";
+    if (row->kind == LC_SETTING_TEXT && row->min < 0)
+        return "a text has no negative length";
+    return NULL;
+}
+
+const char *lc_setting_list_fault(const lc_setting_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const char *fault = find_row_fault(list->items[i]);
+
+        if (fault != NULL)
+            return fault;
+        if (i > 0 && lc_str_compare(loci_str_of(list->items[i - 1]->name),
+                                    loci_str_of(list->items[i]->name)) >= 0)
+            return "settings are sorted by name, none twice";
+    }
+    return NULL;
 }

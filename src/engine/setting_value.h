@@ -1,6 +1,6 @@
-/* setting_value.h - one value of one setting: read from JSON and checked, kept, shown.
+/* setting_value.h - one value of one setting: read from JSON, checked and shown.
  *
- * Only for the files of settings.h. A value that was read is right: nobody checks it again.
+ * Only for settings.c. A value that was read is valid and is not checked again.
  */
 #ifndef LC_ENGINE_SETTING_VALUE_H
 #define LC_ENGINE_SETTING_VALUE_H
@@ -14,7 +14,7 @@ typedef enum lc_secret_place { LC_SECRET_FILE, LC_SECRET_VARIABLE } lc_secret_pl
 
 typedef struct lc_setting_value {
     bool is_set;    /* Zeroed storage is a value that is not. */
-    int64_t number; /* An integer, 0 or 1, a choice's place, a lc_secret_place. */
+    int64_t number; /* An integer, 0 or 1, a choice's index, a lc_secret_place. */
     loci_str text;  /* A text, a choice's word, a secret's path or variable. Terminated. */
 } lc_setting_value;
 
@@ -42,7 +42,7 @@ loci_status lc_setting_secret_load(const lc_variables *variables, const lc_setti
                                    const lc_setting_value *value, lc_buf *out, loci_error *err);
 
 /* The setting of that name in a source; LOCI_EINVAL naming the source and the nearest. */
-loci_status lc_setting_list_load(lc_setting_list list, const char *source, loci_str name,
+loci_status lc_setting_list_load(const lc_setting_list *list, const char *source, loci_str name,
                                  const lc_setting **out, loci_error *err);
 
 /* Appends a whole file. `what` is for messages: "config file". One that is not there, or cannot be

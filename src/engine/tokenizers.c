@@ -9,6 +9,14 @@
 #include "base/error.h"
 #include "base/str.h"
 
+const lc_setting lc_setting_data_dir = {
+    .name = "data.dir",
+    .kind = LC_SETTING_TEXT,
+    .default_text = "\"\"",
+    .max = 4000,
+    .help = "Directory of the tokenizer and encoder data; empty: next to the program",
+};
+
 struct lc_tokenizers {
     lc_env *env;
     lc_settings *settings;
@@ -49,7 +57,7 @@ static loci_status open_tokenizer(lc_tokenizers *t, lc_encoding encoding, loci_e
     loci_status status;
 
     lc_buf_init(&dir, &t->env->heap, LOCI_MEM_ENGINE, LC_DATA_PATH_BYTES);
-    status = lc_settings_text(t->settings, LC_SETTING_DATA_DIR, LC_STR_NONE, &dir, err);
+    status = lc_settings_text(t->settings, &lc_setting_data_dir, LC_STR_NONE, &dir, err);
     if (status == LOCI_OK) {
         if (lc_tokenizer_open(&t->tokenizers[encoding], &t->env->heap, encoding, lc_buf_str(&dir),
                               &why) != LOCI_OK)

@@ -11,6 +11,8 @@
 #include "engine/settings.h"
 #include "text/tokenizer.h"
 
+extern const lc_setting lc_setting_data_dir;
+
 typedef struct lc_tokenizers lc_tokenizers;
 
 /* `env` and `settings` must outlive it. */

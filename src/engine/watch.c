@@ -30,6 +30,16 @@
 #define WORD_BITS 64u
 #define WORDS (LC_WATCH_SLOTS / WORD_BITS)
 
+const lc_setting lc_setting_watch_interval_ms = {
+    .name = "watch.interval_ms",
+    .kind = LC_SETTING_INT,
+    .default_text = "100",
+    .min = 10,
+    .max = 60000,
+    .help = "Interval for checking for writes of other processes, in milliseconds",
+    .is_live = true,
+};
+
 struct lc_watch {
     loci_engine *engine;
     pthread_mutex_t lock;
@@ -244,7 +254,7 @@ static int64_t next_poll_us(lc_watch *watch)
     lc_settings *settings = lc_engine_settings(watch->engine);
 
     return lc_clock_monotonic_us() +
-           1000 * lc_settings_i64(settings, LC_SETTING_WATCH_INTERVAL_MS, LC_STR_NONE);
+           1000 * lc_settings_i64(settings, &lc_setting_watch_interval_ms, LC_STR_NONE);
 }
 
 static void poll_until_stopped(lc_watch *watch, view *seen)

@@ -22,6 +22,8 @@
 
 #include "engine/engine.h"
 
+extern const lc_setting lc_setting_watch_interval_ms;
+
 typedef struct lc_watch lc_watch;
 
 #define LC_WATCH_SLOTS 4096u

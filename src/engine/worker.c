@@ -30,6 +30,26 @@
 /* After a look that said "due" and a claim that found nothing: somebody was faster. */
 #define LOST_RACE_US 1000
 
+const lc_setting lc_setting_job_lease_ms = {
+    .name = "job.lease_ms",
+    .kind = LC_SETTING_INT,
+    .default_text = "30000",
+    .min = 1000,
+    .max = 3600000,
+    .help = "Time without progress after which a job is given to another worker, in "
+            "milliseconds",
+    .is_live = true,
+};
+
+const lc_setting lc_setting_job_workers = {
+    .name = "job.workers",
+    .kind = LC_SETTING_INT,
+    .default_text = "2",
+    .min = 1,
+    .max = 64,
+    .help = "Number of threads that run jobs",
+};
+
 struct lc_workers {
     loci_engine *engine;
     pthread_mutex_t lock;
@@ -60,7 +80,7 @@ static lc_job_terms terms_of(lc_workers *workers)
     bool is_inline = lc_engine_is_inline(workers->engine);
 
     return (lc_job_terms){
-        .lease_ms = lc_settings_i64(lc_engine_settings(workers->engine), LC_SETTING_JOB_LEASE_MS,
+        .lease_ms = lc_settings_i64(lc_engine_settings(workers->engine), &lc_setting_job_lease_ms,
                                     LC_STR_NONE),
         .priority_min = is_inline ? LC_JOB_PRIORITY_UPKEEP + 1 : INT64_MIN,
     };

@@ -11,7 +11,11 @@
 #ifndef LC_ENGINE_WORKER_H
 #define LC_ENGINE_WORKER_H
 
+#include "base/setting.h"
 #include "engine/job_kind.h"
+
+extern const lc_setting lc_setting_job_lease_ms;
+extern const lc_setting lc_setting_job_workers;
 
 #define LC_WORKERS_MAX 64
 

@@ -4,6 +4,17 @@
 
 #include "base/str.h"
 
+const lc_setting lc_setting_authority_titles = {
+    .name = "authority.titles",
+    .kind = LC_SETTING_TEXT,
+    .default_text = "\"\"",
+    .max = 4000,
+    .help = "Ranks of job titles in addition to the built-in ones, as \"title=rank, "
+            "title=rank\"",
+    .is_live = true,
+    .is_per_tenant = true,
+};
+
 typedef struct title {
     const char *name; /* Lower case; words are parted by one space. */
     lc_rank rank;

@@ -8,9 +8,12 @@
 #ifndef LC_FACT_AUTHORITY_H
 #define LC_FACT_AUTHORITY_H
 
+#include "base/setting.h"
 #include "loci.h"
 
 #include <stdbool.h>
+
+extern const lc_setting lc_setting_authority_titles;
 
 typedef enum lc_rank {
     LC_RANK_GUEST = 1, /* And every word that is not known. */

@@ -476,4 +476,7 @@ static const lc_table *const tables[] = {&current_table, &past_table, &edges_tab
 static const lc_event_type *const events[] = {&lc_fact_written_event, &lc_fact_retracted_event,
                                               &lc_fact_reviewed_event, NULL};
 
-const lc_room lc_fact_room = {.name = "fact", .tables = tables, .events = events, .check = check};
+static const lc_setting *const settings[] = {&lc_setting_authority_titles, NULL};
+
+const lc_room lc_fact_room = {
+    .name = "fact", .settings = settings, .tables = tables, .events = events, .check = check};

@@ -83,7 +83,7 @@ loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_
     if (status != LOCI_OK)
         return status;
     if (timeout_ms <= 0)
-        timeout_ms = lc_settings_i64(lc_engine_settings(engine), LC_SETTING_CALL_TIMEOUT_MS,
+        timeout_ms = lc_settings_i64(lc_engine_settings(engine), &lc_setting_call_timeout_ms,
                                      lc_engine_tenant_of(engine, o->principal));
     *out = (lc_caller){
         .engine = engine,
@@ -170,7 +170,7 @@ static loci_status hash_args(lc_run *run, loci_error *err)
 int64_t lc_request_keep_us(loci_engine *engine, loci_str tenant_id)
 {
     return HOUR_US *
-           lc_settings_i64(lc_engine_settings(engine), LC_SETTING_REQUEST_KEEP_HOURS, tenant_id);
+           lc_settings_i64(lc_engine_settings(engine), &lc_setting_request_keep_hours, tenant_id);
 }
 
 static loci_status read_idempotency(lc_run *run, const lc_caller *caller, loci_error *err)

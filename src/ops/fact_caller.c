@@ -15,7 +15,7 @@ static loci_status read_titles(lc_call *call, loci_str *out, loci_error *err)
     loci_status status;
 
     lc_buf_init(&text, call->arena->heap, LOCI_MEM_REQUESTS, TITLES_BYTES_MAX);
-    status = lc_settings_text(lc_engine_settings(call->engine), LC_SETTING_AUTHORITY_TITLES,
+    status = lc_settings_text(lc_engine_settings(call->engine), &lc_setting_authority_titles,
                               call->tenant_id, &text, err);
     *out = LC_STR("");
     if (status == LOCI_OK && text.len > 0) {

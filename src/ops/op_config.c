@@ -14,6 +14,7 @@
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_settings *settings = lc_engine_settings(call->engine);
+    lc_setting_list list = lc_setting_list_own();
     bool only_tenant = lc_call_bool(call, "tenant_settings");
     bool only_changed = lc_call_bool(call, "changed");
 
@@ -21,12 +22,12 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
     lc_jw_object(&call->out);
     lc_jw_name(&call->out, "settings");
     lc_jw_array(&call->out);
-    for (unsigned id = 0; id < LC_SETTING_COUNT; id++) {
-        if (only_tenant && !lc_setting_table()[id].is_per_tenant)
+    for (size_t i = 0; i < list.count; i++) {
+        if (only_tenant && !list.items[i]->is_per_tenant)
             continue;
-        if (only_changed && !lc_settings_is_changed(settings, (lc_setting_id)id, call->tenant_id))
+        if (only_changed && !lc_settings_is_changed(settings, list.items[i], call->tenant_id))
             continue;
-        lc_settings_write(settings, &call->out, (lc_setting_id)id, call->tenant_id);
+        lc_settings_write(settings, &call->out, list.items[i], call->tenant_id);
     }
     lc_jw_end(&call->out);
     lc_jw_end(&call->out);
@@ -41,8 +42,7 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
     (void)tx; /* As above. */
     if (status != LOCI_OK)
         return status;
-    lc_settings_write(lc_engine_settings(call->engine), &call->out,
-                      (lc_setting_id)(setting - lc_setting_table()), call->tenant_id);
+    lc_settings_write(lc_engine_settings(call->engine), &call->out, setting, call->tenant_id);
     return lc_buf_status(call->out.buf, err);
 }
 

@@ -263,23 +263,23 @@ static void add_setting_takes(lc_buf *out, const lc_setting *setting)
 
 static void add_settings(lc_buf *out)
 {
-    const lc_setting *table = lc_setting_table();
+    lc_setting_list list = lc_setting_list_own();
 
     add(out,
-        "\n## Settings\n\nWho wins: default, config file, stored by `config.set`, environment, "
-        "flag; the last one that says something.\n\n"
-        "| Setting | Takes | Default | Counts | Meaning |\n|---|---|---|---|---|\n");
-    for (size_t i = 0; i < LC_SETTING_COUNT; i++) {
+        "\n## Settings\n\nPrecedence, lowest first: default, config file, stored by `config.set`, "
+        "environment, flag.\n\n"
+        "| Setting | Takes | Default | Takes effect | Meaning |\n|---|---|---|---|---|\n");
+    for (size_t i = 0; i < list.count; i++) {
         add(out, "| ");
-        add_code_cell(out, table[i].name);
+        add_code_cell(out, list.items[i]->name);
         add(out, " | ");
-        add_setting_takes(out, &table[i]);
+        add_setting_takes(out, list.items[i]);
         add(out, " | ");
-        if (table[i].default_text != NULL)
-            add_code_cell(out, table[i].default_text);
-        add(out, table[i].is_live ? " | at once" : " | when the store is opened next");
-        add(out, table[i].is_per_tenant ? ", per tenant | " : " | ");
-        add_cell(out, table[i].help);
+        if (list.items[i]->default_text != NULL)
+            add_code_cell(out, list.items[i]->default_text);
+        add(out, list.items[i]->is_live ? " | at once" : " | when the store is opened next");
+        add(out, list.items[i]->is_per_tenant ? ", per tenant | " : " | ");
+        add_cell(out, list.items[i]->help);
         add(out, " |\n");
     }
 }

@@ -99,20 +99,20 @@ static void add_operations(lc_buf *out)
 
 static void add_settings(lc_buf *out)
 {
-    const lc_setting *table = lc_setting_table();
+    lc_setting_list list = lc_setting_list_own();
 
     add(out, ".SH SETTINGS\nDefaults are in parentheses. A setting is also a variable of the "
              "environment: call.timeout_ms is LOCI_CALL_TIMEOUT_MS.\n");
-    for (size_t i = 0; i < LC_SETTING_COUNT; i++) {
+    for (size_t i = 0; i < list.count; i++) {
         add(out, ".TP\n");
-        add_bold(out, table[i].name);
-        if (table[i].default_text != NULL) {
+        add_bold(out, list.items[i]->name);
+        if (list.items[i]->default_text != NULL) {
             add(out, " (");
-            add_text(out, table[i].default_text);
+            add_text(out, list.items[i]->default_text);
             add(out, ")");
         }
         add(out, "\n");
-        add_text(out, table[i].help);
+        add_text(out, list.items[i]->help);
         add(out, ".\n");
     }
 }

@@ -16,7 +16,7 @@ lc_session_ref lc_call_session_ref(const lc_call *call)
         .session_id = lc_call_str(call, "session_id"),
         .persona_id = call->persona_id,
         .idle_us = MINUTE_US * lc_settings_i64(lc_engine_settings(call->engine),
-                                               LC_SETTING_SESSION_IDLE_MINUTES, call->tenant_id),
+                                               &lc_setting_session_idle_minutes, call->tenant_id),
     };
 }
 

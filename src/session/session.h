@@ -22,6 +22,7 @@
 #include "store/event.h"
 
 extern const lc_room lc_session_room;
+extern const lc_setting lc_setting_session_idle_minutes;
 
 typedef enum lc_session_state {
     LC_SESSION_NONE,

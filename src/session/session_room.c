@@ -339,5 +339,22 @@ static const lc_event_type *const events[] = {
     &lc_identity_set_event,   &lc_environment_event,   NULL,
 };
 
-const lc_room lc_session_room = {
-    .name = "session", .tables = tables, .events = events, .follow = follow, .check = check};
+const lc_setting lc_setting_session_idle_minutes = {
+    .name = "session.idle_minutes",
+    .kind = LC_SETTING_INT,
+    .default_text = "30",
+    .min = 1,
+    .max = 525600,
+    .help = "Minutes without a write after which a session ends",
+    .is_live = true,
+    .is_per_tenant = true,
+};
+
+static const lc_setting *const settings[] = {&lc_setting_session_idle_minutes, NULL};
+
+const lc_room lc_session_room = {.name = "session",
+                                 .settings = settings,
+                                 .tables = tables,
+                                 .events = events,
+                                 .follow = follow,
+                                 .check = check};

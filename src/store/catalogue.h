@@ -13,6 +13,7 @@
 #define LC_STORE_CATALOGUE_H
 
 #include "base/buf.h"
+#include "base/setting.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -134,6 +135,7 @@ typedef struct lc_event_type {
 
 typedef struct lc_room {
     const char *name;
+    const lc_setting *const *settings;  /* Those that it reads. Ends with NULL; NULL = none. */
     const lc_table *const *tables;      /* Ends with NULL. */
     const lc_event_type *const *events; /* Ends with NULL; NULL = none. */
     /* Raised when some `apply` would write other rows for the same event: the projections are then

@@ -43,7 +43,7 @@ const char *settings_file(const char *content)
     return path;
 }
 
-const char *settings_show(settings_fixture *f, lc_setting_id id, const char *tenant_id)
+const char *settings_show(settings_fixture *f, const lc_setting *setting, const char *tenant_id)
 {
     lc_json_writer out;
     lc_buf text;
@@ -51,7 +51,7 @@ const char *settings_show(settings_fixture *f, lc_setting_id id, const char *ten
 
     lc_buf_init(&text, &f->env.heap, LOCI_MEM_REQUESTS, 65536);
     lc_jw_init(&out, &text);
-    lc_settings_write(f->settings, &out, id, loci_str_of(tenant_id));
+    lc_settings_write(f->settings, &out, setting, loci_str_of(tenant_id));
     CHECK(lc_jw_is_done(&out));
     copy = test_format("%.*s", (int)text.len, text.ptr);
     lc_buf_clear(&text);

@@ -21,6 +21,6 @@ void settings_close(settings_fixture *f);
 /* Path of a new file with that content. */
 const char *settings_file(const char *content);
 /* What lc_settings_write() says. Both live until the test ends. */
-const char *settings_show(settings_fixture *f, lc_setting_id id, const char *tenant_id);
+const char *settings_show(settings_fixture *f, const lc_setting *setting, const char *tenant_id);
 
 #endif /* TEST_UNIT_ENGINE_SETTINGS_FIXTURE_H */

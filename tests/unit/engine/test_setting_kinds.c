@@ -16,7 +16,7 @@ static const lc_setting rows[ROW_COUNT] = {
     [KEY] = {"c.key", LC_SETTING_TEXT, "null", 0, 0, NULL, "A secret", true, false, true},
 };
 
-static const lc_setting_list list = {rows, ROW_COUNT};
+static const lc_setting_list list = {{&rows[BANNER], &rows[FANCY], &rows[KEY]}, ROW_COUNT};
 
 static const char *find_variable(void *ctx, const char *name)
 {
@@ -30,7 +30,7 @@ static loci_status open_from(settings_fixture *f, const char *flags)
 
     settings_init_env(&f->env);
     fake_rows_init(&f->store);
-    return lc_settings_new_from(&f->env, list, &sources, &f->settings, &f->err);
+    return lc_settings_new_from(&f->env, &list, &sources, &f->settings, &f->err);
 }
 
 static loci_status read_text(settings_fixture *f, int id, const char **out)
@@ -39,7 +39,7 @@ static loci_status read_text(settings_fixture *f, int id, const char **out)
     loci_status status;
 
     lc_buf_init(&text, &f->env.heap, LOCI_MEM_REQUESTS, 64);
-    status = lc_settings_text(f->settings, (lc_setting_id)id, LC_STR_NONE, &text, &f->err);
+    status = lc_settings_text(f->settings, &rows[id], LC_STR_NONE, &text, &f->err);
     *out = test_format("%.*s", (int)text.len, text.len > 0 ? text.ptr : "");
     lc_buf_clear(&text);
     return status;
@@ -47,7 +47,7 @@ static loci_status read_text(settings_fixture *f, int id, const char **out)
 
 TEST(setting_kinds, table_of_this_test_is_sound)
 {
-    CHECK(lc_setting_list_fault(list) == NULL);
+    CHECK(lc_setting_list_fault(&list) == NULL);
 }
 
 TEST(setting_kinds, text_and_boolean_are_read_and_shown)
@@ -58,11 +58,11 @@ TEST(setting_kinds, text_and_boolean_are_read_and_shown)
     CHECK_OK(open_from(&f, "{\"a.banner\":\"caf\\u00e9\",\"b.fancy\":true}"), f.err);
     CHECK_OK(read_text(&f, BANNER, &text), f.err);
     CHECK_STR_EQ(text, "café");
-    CHECK(lc_settings_bool(f.settings, (lc_setting_id)FANCY, LC_STR_NONE));
-    CHECK_CONTAINS(settings_show(&f, (lc_setting_id)BANNER, ""),
+    CHECK(lc_settings_bool(f.settings, &rows[FANCY], LC_STR_NONE));
+    CHECK_CONTAINS(settings_show(&f, &rows[BANNER], ""),
                    "\"value\":\"café\",\"default\":\"hello\",\"origin\":\"flag\","
                    "\"kind\":\"string\",\"min\":2,\"max\":8,");
-    CHECK_CONTAINS(settings_show(&f, (lc_setting_id)FANCY, ""), "\"value\":true,\"default\":false");
+    CHECK_CONTAINS(settings_show(&f, &rows[FANCY], ""), "\"value\":true,\"default\":false");
     settings_close(&f);
 }
 
@@ -93,11 +93,9 @@ TEST(setting_kinds, stored_text_is_read_for_its_tenant)
     settings_reload(&f);
     f.store.count = 0;
     lc_buf_init(&text, &f.env.heap, LOCI_MEM_REQUESTS, 64);
-    CHECK_OK(lc_settings_text(f.settings, (lc_setting_id)BANNER, LC_STR("acme"), &text, &f.err),
-             f.err);
+    CHECK_OK(lc_settings_text(f.settings, &rows[BANNER], LC_STR("acme"), &text, &f.err), f.err);
     settings_reload(&f);
-    CHECK_OK(lc_settings_text(f.settings, (lc_setting_id)BANNER, LC_STR("acme"), &text, &f.err),
-             f.err);
+    CHECK_OK(lc_settings_text(f.settings, &rows[BANNER], LC_STR("acme"), &text, &f.err), f.err);
     CHECK_STR_EQ(lc_buf_str(&text), "welcomehello");
     lc_buf_clear(&text);
     settings_close(&f);
@@ -138,9 +136,9 @@ TEST(setting_kinds, secret_is_read_from_its_file_and_never_shown)
     CHECK_OK(open_from(&f, test_format("{\"c.key\":{\"file\":\"%s\"}}", path)), f.err);
     CHECK_OK(read_text(&f, KEY, &text), f.err);
     CHECK_STR_EQ(text, "hunter2");
-    CHECK_CONTAINS(settings_show(&f, (lc_setting_id)KEY, ""),
+    CHECK_CONTAINS(settings_show(&f, &rows[KEY], ""),
                    "\"value\":\"***\",\"default\":null,\"origin\":\"flag\"");
-    CHECK(strstr(settings_show(&f, (lc_setting_id)KEY, ""), path) == NULL);
+    CHECK(strstr(settings_show(&f, &rows[KEY], ""), path) == NULL);
     CHECK_EQ(unlink(path), 0);
     CHECK_STATUS(LOCI_ENOTFOUND, read_text(&f, KEY, &text));
     CHECK_STR_EQ(f.err.message, test_format("secret file %s: No such file or directory", path));
@@ -171,7 +169,7 @@ TEST(setting_kinds, variable_without_a_host_that_gives_any_is_unsupported)
     const char *text;
 
     settings_init_env(&f.env);
-    CHECK_OK(lc_settings_new_from(&f.env, list, &sources, &f.settings, &f.err), f.err);
+    CHECK_OK(lc_settings_new_from(&f.env, &list, &sources, &f.settings, &f.err), f.err);
     CHECK_STATUS(LOCI_EUNSUPPORTED, read_text(&f, KEY, &text));
     settings_close(&f);
 }
@@ -184,6 +182,6 @@ TEST(setting_kinds, secret_that_is_not_set_is_not_found)
     CHECK_OK(open_from(&f, "{\"c.key\":null}"), f.err);
     CHECK_STATUS(LOCI_ENOTFOUND, read_text(&f, KEY, &text));
     CHECK_STR_EQ(f.err.message, "setting \"c.key\" is not set");
-    CHECK_CONTAINS(settings_show(&f, (lc_setting_id)KEY, ""), "\"value\":null,");
+    CHECK_CONTAINS(settings_show(&f, &rows[KEY], ""), "\"value\":null,");
     settings_close(&f);
 }

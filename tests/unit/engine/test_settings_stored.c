@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "engine/internal.h"
 #include "lib/test.h"
 #include "unit/engine/settings_fixture.h"
 
-#define TIMEOUT LC_SETTING_CALL_TIMEOUT_MS
-#define LEASE LC_SETTING_JOB_LEASE_MS
+#define TIMEOUT &lc_setting_call_timeout_ms
+#define LEASE &lc_setting_job_lease_ms
 
 static const lc_setting_sources no_sources = {.config_file = NULL};
 
@@ -84,11 +85,18 @@ typedef struct change_request {
     const char *json;
 } change_request;
 
+static const lc_setting *find_setting(const char *name)
+{
+    lc_setting_list own = lc_setting_list_own();
+
+    return lc_setting_list_find(&own, loci_str_of(name));
+}
+
 /* Stores, and answers what lc_settings_write_change() says. */
 static loci_status store(settings_fixture *f, const change_request *request, const char **out)
 {
     lc_setting_change change = {.tenant_id = loci_str_of(request->tenant_id),
-                                .setting = lc_setting_find(loci_str_of(request->name))};
+                                .setting = find_setting(request->name)};
     lc_json_writer writer;
     lc_arena arena;
     lc_buf text;
@@ -256,7 +264,7 @@ static void *read_again_and_again(void *ctx)
         CHECK(timeout_ms == 30000 || timeout_ms == 1000 || timeout_ms == 2000);
         lc_buf_reset(&text);
         lc_jw_init(&out, &text);
-        lc_settings_write(r->settings, &out, LC_SETTING_LOG_LEVEL, LC_STR_NONE);
+        lc_settings_write(r->settings, &out, &lc_setting_log_level, LC_STR_NONE);
         CHECK_CONTAINS(lc_buf_str(&text), "\"value\":\"info\"");
     }
     lc_buf_clear(&text);
