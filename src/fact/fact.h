@@ -219,11 +219,6 @@ loci_status lc_fact_commit_confirm(lc_tx *tx, const lc_fact_ending *ending, lc_f
  * Restrictions are not looked at. */
 loci_status lc_fact_find_head(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
                               lc_fact *out, loci_error *err);
-/* The same in one statement for a view without a scope, and for nearly every key: a global fact
- * that anybody may read, of which no session has its own version. Otherwise `out` has no id, and
- * the caller asks lc_fact_load_current(). */
-loci_status lc_fact_find_plain(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
-                               lc_fact *out, loci_error *err);
 /* What can be said of a key: the head, else an expired fact, else the last that ended. A key never
  * written, or one that must not be read, is LOCI_ENOTFOUND. */
 loci_status lc_fact_load_current(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
@@ -245,16 +240,6 @@ typedef struct lc_fact_page {
     int64_t limit; /* How many are wanted: these are read first, then more. */
 } lc_fact_page;
 loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
-                               lc_fact_visit *visit, void *ctx, loci_error *err);
-
-/* The same in one statement for a view without scope and session: `*is_plain` tells whether that
- * was right. It is false when there may be facts of sessions, a fact has restrictions, or nothing
- * was found; the caller then asks lc_fact_each_valid(). */
-typedef struct lc_fact_plain {
-    const lc_fact_page *page; /* `as_of` is not looked at. */
-    bool *is_plain;
-} lc_fact_plain;
-loci_status lc_fact_each_plain(lc_tx *tx, loci_str persona_id, const lc_fact_plain *plain,
                                lc_fact_visit *visit, void *ctx, loci_error *err);
 
 /* Every version of a key in the view's innermost scope, oldest first; claims are no versions. */

@@ -12,24 +12,29 @@ static const lc_sql heads_sql = {"select {row} from fact_current" LC_FACT_IN_KEY
                                  " and persona_id in ('', $6)",
                                  "tttttt", "", &lc_fact_current_row};
 
-/* What a key holds everywhere and in sessions, of all personas, without much ado: SQLite makes a
- * table of its own for an `in`. */
-static const lc_sql near_sql = {
-    "select {row} from fact_current where tenant_id = $1 and user_id = $2 and key = $3"
-    " and scope >= 'global' and scope <= 'session' limit 17",
-    "ttt", "", &lc_fact_current_row};
-#define NEAR_MAX 16
-
 static const lc_sql last_seen_sql = {"select {row} from fact_past" LC_FACT_IN_KEY
                                      " and persona_id in ('', $6) and standing <> 'claim'"
                                      " order by seq desc limit 1",
                                      "tttttt", "", &lc_fact_row};
 
-static const lc_sql valid_sql = {
-    "select {row} from fact_current where tenant_id = $1 and user_id = $2 and scope = $3"
-    " and scope_id = $4 and persona_id in ('', $5) and (key, id) > ($6, $7)"
-    " order by key, id limit $8",
-    "ttttttti", "", &lc_fact_current_row};
+/* Whether a place other than everywhere has facts. */
+static const lc_sql has_facts_sql = {
+    "select 1 from fact_current where tenant_id = $1 and user_id = $2 and scope = $3"
+    " and scope_id = $4 and scope <> 'global' limit 1",
+    "tttt", "i"};
+
+#define GLOBAL                                                                                     \
+    "select {row} from fact_current where tenant_id = $1 and user_id = $2" LC_FACT_IN_GLOBAL
+static const lc_sql global_of_persona_sql = {
+    GLOBAL " and persona_id in ('', $3) and (key, id) > ($4, $5) order by key, id limit $6",
+    "ttttti", "", &lc_fact_current_row};
+/* Without a persona: in the order of the table's key, so that nothing is sorted. The `place` of
+ * several facts of a key is their seq. */
+static const lc_sql global_sql = {
+    GLOBAL " and persona_id <= ''"
+           " and (key, scope, scope_id, persona_id, place) > ($3, 'global', '', '', $4)"
+           " order by key, scope, scope_id, persona_id, place limit $5",
+    "tttii", "", &lc_fact_current_row};
 
 /* $3 $4, $5 $6: two inner places, the innermost first; $7 persona; $8 the moment. */
 #define IN_CHAIN                                                                                   \
@@ -118,14 +123,6 @@ static size_t list_places(const lc_fact_view *view, place out[PLACES_MAX])
 
 /* ---- By key ---------------------------------------------------------------------------------- */
 
-/* Whether `a` goes before `b`: a persona's own, then the newest. */
-static bool is_before(const lc_fact *a, const lc_fact *b)
-{
-    if ((a->persona_id.len > 0) != (b->persona_id.len > 0))
-        return a->persona_id.len > 0;
-    return a->seq > b->seq;
-}
-
 /* What was found of a key. */
 typedef struct found {
     lc_fact head;    /* The best one that is not expired. */
@@ -137,7 +134,7 @@ static loci_status note(found *f, const lc_fact *fact, int64_t now_us, lc_arena 
 {
     lc_fact *best = lc_fact_is_expired(fact, now_us) ? &f->expired : &f->head;
 
-    if (best->id.ptr != NULL && !is_before(fact, best))
+    if (best->id.ptr != NULL && !lc_fact_is_before(fact, best))
         return LOCI_OK;
     *best = *fact;
     return lc_fact_keep(arena, best) ? LOCI_OK : lc_fail_memory(err);
@@ -161,42 +158,6 @@ static loci_status look_up(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_
             break;
     }
     lc_rows_end(&rows);
-    return status;
-}
-
-static bool is_seen_by(const lc_fact *fact, loci_str persona_id)
-{
-    return fact->persona_id.len == 0 || lc_str_eq(fact->persona_id, persona_id);
-}
-
-loci_status lc_fact_find_plain(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
-                               lc_fact *out, loci_error *err)
-{
-    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(key)};
-    bool is_plain = true;
-    found f = {0};
-    int count = 0;
-    lc_rows rows;
-    loci_status status = lc_tx_query(tx, &near_sql, args, &rows, err);
-
-    *out = (lc_fact){0};
-    if (status != LOCI_OK)
-        return status;
-    while (is_plain && lc_rows_next(&rows, &status, err)) {
-        lc_fact fact;
-
-        lc_row_read(&rows, &fact);
-        if (!is_seen_by(&fact, persona_id))
-            ;
-        else if (lc_str_is(fact.scope, "global"))
-            status = note(&f, &fact, tx->now_us, arena, err);
-        else if (lc_str_is(fact.scope, "session"))
-            is_plain = false;
-        is_plain = is_plain && ++count <= NEAR_MAX && status == LOCI_OK;
-    }
-    lc_rows_end(&rows);
-    if (status == LOCI_OK && is_plain && !lc_fact_is_restricted(&f.head))
-        *out = f.head;
     return status;
 }
 
@@ -314,16 +275,20 @@ static loci_str id_after(const lc_fact_page *page)
 static loci_status walk_global(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
                                viewer *v, loci_error *err)
 {
-    lc_fact_walk walk = {.sql = &valid_sql, .order = LC_FACT_BY_ID, .limit = page->limit};
-    const lc_arg args[] = {LC_T(tx->tenant_id),
-                           LC_T(tx->user_id),
-                           LC_T(LC_STR("global")),
-                           LC_T(LC_STR("")),
-                           LC_T(lc_fact_or_empty(view->persona_id)),
-                           LC_T(lc_fact_or_empty(page->after_key)),
-                           LC_T(id_after(page))};
+    loci_str key = lc_fact_or_empty(page->after_key);
+    bool is_behind_all = page->after_id.ptr == NULL;
 
-    return lc_fact_each_row(tx, &walk, args, show, v, err);
+    if (view->persona_id.len > 0)
+        return lc_fact_each_row(tx,
+                                &(lc_fact_walk){&global_of_persona_sql, LC_FACT_BY_ID, page->limit},
+                                (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                           LC_T(view->persona_id), LC_T(key), LC_T(id_after(page))},
+                                show, v, err);
+    return lc_fact_each_row(
+        tx, &(lc_fact_walk){&global_sql, LC_FACT_BY_PLACE, page->limit},
+        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(key),
+                   LC_I(is_behind_all ? INT64_MAX : lc_fact_seq_of(page->after_id))},
+        show, v, err);
 }
 
 static loci_status walk_chain(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
@@ -347,6 +312,28 @@ static loci_status walk_chain(lc_tx *tx, const lc_fact_view *view, const lc_fact
     return lc_fact_each_row(tx, &walk, args, show, v, err);
 }
 
+/* Most sessions and tasks have no facts of their own: then nothing global is hidden, and the walk
+ * follows the table's key. */
+static loci_status has_inner_facts(lc_tx *tx, const lc_fact_view *view, bool *out, loci_error *err)
+{
+    place places[PLACES_MAX];
+    size_t count = list_places(view, places);
+    loci_status status = LOCI_OK;
+
+    *out = false;
+    for (size_t i = 0; status == LOCI_OK && !*out && i + 1 < count; i++) {
+        lc_rows rows;
+
+        status = lc_tx_find(tx, &has_facts_sql,
+                            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                       LC_T(places[i].scope), LC_T(places[i].scope_id)},
+                            &rows, out, err);
+        if (status == LOCI_OK)
+            lc_rows_end(&rows);
+    }
+    return status;
+}
+
 loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
                                lc_fact_visit *visit, void *ctx, loci_error *err)
 {
@@ -356,10 +343,12 @@ loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fac
                 .is_past = is_past,
                 .visit = visit,
                 .ctx = ctx};
-    place places[PLACES_MAX];
+    bool needs_chain = is_past;
+    loci_status status = is_past ? LOCI_OK : has_inner_facts(tx, view, &needs_chain, err);
 
-    return list_places(view, places) == 1 && !is_past ? walk_global(tx, view, page, &v, err)
-                                                      : walk_chain(tx, view, page, &v, err);
+    if (status != LOCI_OK)
+        return status;
+    return needs_chain ? walk_chain(tx, view, page, &v, err) : walk_global(tx, view, page, &v, err);
 }
 
 loci_status lc_fact_each_version(lc_tx *tx, const lc_fact_view *view,

@@ -38,6 +38,14 @@ static inline int64_t lc_fact_seq_of(loci_str id)
     return lc_id_parse(id, "fact", &parts) ? parts.seq : -1;
 }
 
+/* Whether `a` goes before `b`, of one key and scope: a persona's own first, then the newest. */
+static inline bool lc_fact_is_before(const lc_fact *a, const lc_fact *b)
+{
+    if ((a->persona_id.len > 0) != (b->persona_id.len > 0))
+        return a->persona_id.len > 0;
+    return a->seq > b->seq;
+}
+
 /* A list of facts in an arena, in the order of the rows. */
 typedef struct lc_fact_node {
     lc_fact fact;

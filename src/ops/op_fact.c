@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "fact/fact.h"
+#include "fact/fact_heads.h"
 #include "ops/fact_caller.h"
 #include "ops/fact_params.h"
 
@@ -57,27 +57,37 @@ static loci_status put_fact(lc_call *call, lc_tx *tx, const lc_fact *fact, loci_
 static const lc_param current_params[] = {
     LC_FACT_KEY_PARAM, LC_FACT_SCOPE_PARAM, LC_FACT_SCOPE_ID_PARAM, {.name = NULL}};
 
-static loci_status find_plain(lc_call *call, lc_tx *tx, lc_fact *out, loci_error *err)
+/* Without a scope and a session the facts of the key alone usually decide (fact/fact_heads.h). */
+static bool names_no_scope(const lc_call *call)
 {
-    *out = (lc_fact){0};
-    if (lc_call_has(call, "session_id") || lc_call_has(call, "scope") ||
-        lc_call_has(call, "scope_id"))
-        return LOCI_OK;
-    return lc_fact_find_plain(tx, call->persona_id, lc_call_str(call, "key"), call->arena, out,
-                              err);
+    return !lc_call_has(call, "session_id") && !lc_call_has(call, "scope") &&
+           !lc_call_has(call, "scope_id");
+}
+
+static bool peek_current(lc_call *call, const void *state)
+{
+    const lc_fact *fact = NULL;
+
+    if (names_no_scope(call))
+        fact = lc_fact_heads_peek(state, call->persona_id, lc_call_str(call, "key"), call->now_us);
+    if (fact != NULL)
+        lc_fact_put(&call->out, fact, LC_STR_NONE, call->now_us);
+    return fact != NULL;
 }
 
 static loci_status run_current(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    loci_str key = lc_call_str(call, "key");
     lc_fact_view view;
-    lc_fact fact;
-    loci_status status = find_plain(call, tx, &fact, err);
+    lc_fact fact = {0};
+    loci_status status = LOCI_OK;
 
+    if (names_no_scope(call))
+        status = lc_fact_heads_find(tx, call->persona_id, key, call->arena, &fact, err);
     if (status == LOCI_OK && fact.id.ptr == NULL) {
         status = lc_fact_read_view(call, tx, true, &view, err);
         if (status == LOCI_OK)
-            status = lc_fact_load_current(tx, &view, lc_call_str(call, "key"), call->arena, &fact,
-                                          err);
+            status = lc_fact_load_current(tx, &view, key, call->arena, &fact, err);
     }
     return status == LOCI_OK ? put_fact(call, tx, &fact, err) : status;
 }
@@ -93,6 +103,8 @@ static const lc_op fact_current = {
     .mcp = "fact current",
     .example = "{\"key\":\"city\"}",
     .run = run_current,
+    .peek = peek_current,
+    .peek_kind = &lc_fact_heads_kind,
 };
 
 /* ---- fact.get -------------------------------------------------------------------------------- */
@@ -335,44 +347,20 @@ static loci_status put_cursor(const page *p, lc_call *call, loci_error *err)
     return status;
 }
 
-/* Nearly every call: one statement. `*done` is false when it takes more. */
-static loci_status list_plain(lc_call *call, lc_tx *tx, const lc_fact_page *range, page *p,
-                              bool *done, loci_error *err)
-{
-    lc_fact_plain plain = {range, done};
-
-    *done = false;
-    if (lc_call_has(call, "session_id") || lc_call_has(call, "scope") ||
-        lc_call_has(call, "scope_id") || lc_call_has(call, "as_of"))
-        return LOCI_OK;
-    return lc_fact_each_plain(tx, call->persona_id, &plain, add_to_page, p, err);
-}
-
-static loci_status list_all(lc_call *call, lc_tx *tx, const lc_fact_page *range, page *p,
-                            loci_error *err)
-{
-    lc_fact_view view;
-    loci_status status = start_page(p, call, err);
-
-    if (status == LOCI_OK)
-        status = lc_fact_read_view(call, tx, true, &view, err);
-    return status == LOCI_OK ? lc_fact_each_valid(tx, &view, range, add_to_page, p, err) : status;
-}
-
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_fact_page range = {.as_of = lc_call_i64(call, "as_of", LC_FACT_NO_TIME)};
     int64_t now_us = tx->now_us;
-    bool done = false;
+    lc_fact_view view;
     page p;
     loci_status status = start_page(&p, call, err);
 
     range.limit = rows_of(&p);
     range.after_key = lc_str_split(lc_call_str(call, "after"), '\n', &range.after_id);
     if (status == LOCI_OK)
-        status = list_plain(call, tx, &range, &p, &done, err);
-    if (status == LOCI_OK && !done)
-        status = list_all(call, tx, &range, &p, err);
+        status = lc_fact_read_view(call, tx, true, &view, err);
+    if (status == LOCI_OK)
+        status = lc_fact_each_valid(tx, &view, &range, add_to_page, &p, err);
     if (status != LOCI_OK)
         return status;
     if (range.as_of != LC_FACT_NO_TIME)
