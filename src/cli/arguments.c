@@ -96,28 +96,26 @@ static loci_status take_value(const lc_argument_line *line, size_t *at, const ch
     return LOCI_OK;
 }
 
-static loci_status parse_long(const lc_argument_line *line, size_t *at, lc_given *out,
-                              loci_error *err)
-{
-    const char *text = line->items[*at] + 2;
-    const char *equals = strchr(text, '=');
-    loci_str name = {text, equals != NULL ? (size_t)(equals - text) : strlen(text)};
-
-    *out = (lc_given){0};
-    out->option = find_long(line->own, name, &out->is_negated);
-    if (out->option == NULL)
-        out->option = find_long(line->global, name, &out->is_negated);
-    if (out->option == NULL)
-        return fail_unknown(line, name, err);
-    return take_value(line, at, equals != NULL ? equals + 1 : NULL, out, err);
-}
-
-static loci_status parse_short(const lc_argument_line *line, size_t *at, lc_given *out,
-                               loci_error *err)
+/* Parses "--name", "--name=value", "-f" or "-fvalue". */
+static loci_status parse_option(const lc_argument_line *line, size_t *at, lc_given *out,
+                                loci_error *err)
 {
     const char *text = line->items[*at] + 1;
+    const char *inside;
+    loci_str name;
 
     *out = (lc_given){0};
+    if (text[0] == '-') {
+        text++;
+        inside = strchr(text, '=');
+        name = (loci_str){text, inside != NULL ? (size_t)(inside - text) : strlen(text)};
+        out->option = find_long(line->own, name, &out->is_negated);
+        if (out->option == NULL)
+            out->option = find_long(line->global, name, &out->is_negated);
+        if (out->option == NULL)
+            return fail_unknown(line, name, err);
+        return take_value(line, at, inside != NULL ? inside + 1 : NULL, out, err);
+    }
     out->option = find_letter(line->own, text[0]);
     if (out->option == NULL)
         out->option = find_letter(line->global, text[0]);
@@ -157,8 +155,7 @@ loci_status lc_arguments_parse(lc_arena *arena, const lc_argument_line *line, lc
             only_words = true;
             continue;
         }
-        status = text[1] == '-' ? parse_long(line, &at, &found.given[found.given_count], err)
-                                : parse_short(line, &at, &found.given[found.given_count], err);
+        status = parse_option(line, &at, &found.given[found.given_count], err);
         if (status != LOCI_OK)
             return status;
         found.given_count++;

@@ -43,33 +43,6 @@ static loci_status fail_length(loci_error *err)
                    LC_ARGS_BYTES_MAX);
 }
 
-static loci_status fail_member(loci_str name, loci_error *err)
-{
-    lc_nearest nearest = lc_nearest_to(name);
-
-    lc_nearest_offer(&nearest, LC_STR("op"));
-    lc_nearest_offer(&nearest, LC_STR("args"));
-    lc_nearest_offer(&nearest, LC_STR("at"));
-    if (nearest.best.ptr != NULL)
-        return lc_fail(err, LOCI_EINVAL, "unknown member \"%.*s\"; did you mean \"%.*s\"?",
-                       LC_STR_ARG(name), LC_STR_ARG(nearest.best));
-    return lc_fail(err, LOCI_EINVAL, "unknown member \"%.*s\"; allowed: \"op\", \"args\", \"at\"",
-                   LC_STR_ARG(name));
-}
-
-static loci_status read_time(const lc_json *value, int64_t *out_us, loci_error *err)
-{
-    if (lc_json_kind_of(value) != LC_JSON_STRING)
-        return lc_fail(err, LOCI_EINVAL,
-                       "\"at\" must be a string such as 2026-01-31T12:00:00Z, not %s",
-                       lc_json_kind_name(lc_json_kind_of(value)));
-    if (!lc_time_parse(lc_json_str(value), out_us))
-        return lc_fail(err, LOCI_EINVAL,
-                       "\"at\" must be an RFC 3339 time such as 2026-01-31T12:00:00Z, not \"%.*s\"",
-                       LC_STR_ARG(lc_json_str(value)));
-    return LOCI_OK;
-}
-
 static loci_status read_args(lc_cli *cli, lc_arena *arena, const lc_json *value, batch_line *line,
                              loci_error *err)
 {
@@ -109,7 +82,9 @@ static loci_status check_members(const lc_json *json, loci_error *err)
         loci_str name = lc_json_name(member);
 
         if (!lc_str_is(name, "op") && !lc_str_is(name, "args") && !lc_str_is(name, "at"))
-            return fail_member(name, err);
+            return lc_fail(err, LOCI_EINVAL,
+                           "unknown member \"%.*s\"; allowed: \"op\", \"args\", \"at\"",
+                           LC_STR_ARG(name));
     }
     return LOCI_OK;
 }
@@ -140,8 +115,15 @@ static loci_status parse_line(lc_cli *cli, lc_arena *arena, loci_str text, batch
         return lc_fail_memory(err);
 
     at = lc_json_member(json, LC_STR("at"));
-    if (at != NULL)
-        status = read_time(at, &line.at_us, err);
+    if (at != NULL && lc_json_kind_of(at) != LC_JSON_STRING)
+        status = lc_fail(err, LOCI_EINVAL,
+                         "\"at\" must be a string such as 2026-01-31T12:00:00Z, not %s",
+                         lc_json_kind_name(lc_json_kind_of(at)));
+    else if (at != NULL && !lc_time_parse(lc_json_str(at), &line.at_us))
+        status = lc_fail(err, LOCI_EINVAL,
+                         "\"at\" must be an RFC 3339 time such as 2026-01-31T12:00:00Z, not "
+                         "\"%.*s\"",
+                         LC_STR_ARG(lc_json_str(at)));
     if (status == LOCI_OK)
         status = read_args(cli, arena, lc_json_member(json, LC_STR("args")), &line, err);
     if (status == LOCI_OK)
@@ -276,16 +258,6 @@ static loci_str next_element(loci_str *rest)
     return element;
 }
 
-static void print_answers(atomic_batch *atomic, loci_str array)
-{
-    loci_str rest = lc_str_trim(array);
-
-    if (rest.len > 0 && rest.ptr[0] == '[')
-        rest = (loci_str){rest.ptr + 1, rest.len - 1};
-    for (size_t i = 0; i < atomic->count; i++)
-        print_answer(atomic->cli, next_element(&rest));
-}
-
 static void print_failure(atomic_batch *atomic, bool has_index)
 {
     loci_error others;
@@ -331,10 +303,15 @@ static void run(atomic_batch *atomic, loci_engine *engine)
     options.cancel = lc_interrupt_flag();
     status = loci_call_many(engine, atomic->requests, atomic->count, &options, &answer,
                             &atomic->err);
-    if (status == LOCI_OK)
-        print_answers(atomic, loci_answer_json(answer));
-    else
+    if (status == LOCI_OK) {
+        loci_str rest = loci_answer_json(answer); /* "[…]" */
+
+        rest = (loci_str){rest.ptr + 1, rest.len - 1};
+        for (size_t i = 0; i < atomic->count; i++)
+            print_answer(atomic->cli, next_element(&rest));
+    } else {
         print_failure(atomic, find_index(atomic));
+    }
     loci_answer_free(answer);
 }
 
@@ -407,14 +384,6 @@ static void run_line(lc_cli *cli, loci_engine *engine, batch_clock *clock, loci_
     lc_arena_clear(&arena);
 }
 
-static int fail_input(lc_cli *cli)
-{
-    loci_error err;
-
-    (void)lc_fail(&err, LOCI_EUNAVAILABLE, "cannot read stdin: %s", strerror(errno));
-    return lc_cli_report(cli, &err);
-}
-
 static int run_lines(lc_cli *cli, loci_engine *engine, batch_clock *clock, lc_line_reader *lines)
 {
     for (;;) {
@@ -436,7 +405,8 @@ static int run_lines(lc_cli *cli, loci_engine *engine, batch_clock *clock, lc_li
         case LC_LINE_INTERRUPTED:
             return LC_EXIT_INTERRUPTED;
         case LC_LINE_FAILED:
-            return fail_input(cli);
+            (void)lc_fail(&err, LOCI_EUNAVAILABLE, "cannot read stdin: %s", strerror(errno));
+            return lc_cli_report(cli, &err);
         }
         if (!lc_cli_flush(cli))
             return LC_EXIT_FAILED;

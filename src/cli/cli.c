@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,22 +18,6 @@
 #include "cli/render.h"
 
 /* ---- Options and output ---------------------------------------------------------------------- */
-
-/* In the order of global_options. */
-typedef enum lc_global {
-    GLOBAL_STORE,
-    GLOBAL_TENANT,
-    GLOBAL_USER,
-    GLOBAL_JSON,
-    GLOBAL_CONFIG,
-    GLOBAL_SET,
-    GLOBAL_QUIET,
-    GLOBAL_VERBOSE,
-    GLOBAL_NO_COLOR,
-    GLOBAL_HELP,
-    GLOBAL_VERSION,
-    GLOBAL_COUNT
-} lc_global;
 
 static const lc_option global_options[] = {
     {.name = "store",
@@ -52,73 +37,48 @@ static const lc_option global_options[] = {
     {0},
 };
 
+/* Where the value of each global option goes; --set, which is a list, has its own code. */
+static const size_t global_targets[] = {
+    offsetof(lc_globals, store),         offsetof(lc_globals, tenant),
+    offsetof(lc_globals, user),          offsetof(lc_globals, wants_json),
+    offsetof(lc_globals, config_file),   offsetof(lc_globals, sets),
+    offsetof(lc_globals, is_quiet),      offsetof(lc_globals, is_verbose),
+    offsetof(lc_globals, no_color),      offsetof(lc_globals, wants_help),
+    offsetof(lc_globals, wants_version),
+};
+
+#define GLOBAL_COUNT (sizeof global_targets / sizeof global_targets[0])
+
 _Static_assert(sizeof global_options / sizeof global_options[0] == GLOBAL_COUNT + 1,
-               "one row per global option, in order");
+               "one target per global option, in order");
 
 const lc_option *lc_cli_global_options(void)
 {
     return global_options;
 }
 
-static loci_status take_global(lc_globals *globals, lc_global which, const char *value,
-                               loci_error *err)
-{
-    switch (which) {
-    case GLOBAL_STORE:
-        globals->store = value;
-        break;
-    case GLOBAL_TENANT:
-        globals->tenant = value;
-        break;
-    case GLOBAL_USER:
-        globals->user = value;
-        break;
-    case GLOBAL_JSON:
-        globals->wants_json = true;
-        break;
-    case GLOBAL_CONFIG:
-        globals->config_file = value;
-        break;
-    case GLOBAL_SET:
-        if (globals->set_count == LC_CLI_SETS_MAX)
-            return lc_fail(err, LOCI_ELIMIT, "--set may be given at most %d times",
-                           LC_CLI_SETS_MAX);
-        globals->sets[globals->set_count++] = value;
-        break;
-    case GLOBAL_QUIET:
-        globals->is_quiet = true;
-        break;
-    case GLOBAL_VERBOSE:
-        globals->is_verbose = true;
-        break;
-    case GLOBAL_NO_COLOR:
-        globals->no_color = true;
-        break;
-    case GLOBAL_HELP:
-        globals->wants_help = true;
-        break;
-    case GLOBAL_VERSION:
-        globals->wants_version = true;
-        break;
-    case GLOBAL_COUNT:
-        break;
-    }
-    return LOCI_OK;
-}
-
 loci_status lc_cli_take_globals(lc_cli *cli, const lc_arguments *arguments, loci_error *err)
 {
+    lc_globals *globals = &cli->globals;
+
     for (size_t i = 0; i < arguments->given_count; i++) {
         const lc_given *given = &arguments->given[i];
+        size_t which = 0;
 
         /* Compared by address: a parameter of an operation may have the name of a global option. */
-        for (int which = 0; which < GLOBAL_COUNT; which++) {
-            loci_status status = LOCI_OK;
-
-            if (given->option == &global_options[which])
-                status = take_global(&cli->globals, (lc_global)which, given->value, err);
-            if (status != LOCI_OK)
-                return status;
+        while (which < GLOBAL_COUNT && given->option != &global_options[which])
+            which++;
+        if (which == GLOBAL_COUNT)
+            continue;
+        if (global_targets[which] == offsetof(lc_globals, sets)) {
+            if (globals->set_count == LC_CLI_SETS_MAX)
+                return lc_fail(err, LOCI_ELIMIT, "--set may be given at most %d times",
+                               LC_CLI_SETS_MAX);
+            globals->sets[globals->set_count++] = given->value;
+        } else if (given->option->value != NULL) {
+            *(const char **)(void *)((char *)globals + global_targets[which]) = given->value;
+        } else {
+            *(bool *)((char *)globals + global_targets[which]) = true;
         }
     }
     cli->out_terminal = lc_terminal_of(STDOUT_FILENO, cli->globals.no_color);
@@ -289,13 +249,6 @@ static void append_words(lc_cli *cli, lc_buf *out, const loci_error *err)
             data);
 }
 
-static void append_hint(lc_cli *cli, lc_buf *out, const char *hint)
-{
-    lc_buf_append(out, LC_STR("  "));
-    lc_terminal_append(&cli->err_terminal, out, LC_STYLE_FAINT, loci_str_of(hint));
-    lc_buf_append_byte(out, '\n');
-}
-
 static void say(lc_cli *cli, const loci_error *err, const char *hint)
 {
     lc_buf text;
@@ -306,8 +259,11 @@ static void say(lc_cli *cli, const loci_error *err, const char *hint)
         lc_buf_append_byte(&text, '\n');
     } else {
         append_words(cli, &text, err);
-        if (hint != NULL && !cli->globals.is_quiet)
-            append_hint(cli, &text, hint);
+        if (hint != NULL && !cli->globals.is_quiet) {
+            lc_buf_append(&text, LC_STR("  "));
+            lc_terminal_append(&cli->err_terminal, &text, LC_STYLE_FAINT, loci_str_of(hint));
+            lc_buf_append_byte(&text, '\n');
+        }
     }
     /* Answers first, where both streams go to one terminal. */
     (void)lc_cli_flush(cli);

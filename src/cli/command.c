@@ -343,12 +343,16 @@ static int run_parsed(lc_cli *cli, const lc_op *op, const lc_arguments *argument
 /* Runs `op` with the words and options in `items`. */
 static int run_op(lc_cli *cli, const lc_op *op, char *const *items, size_t count)
 {
+    loci_str topic = lc_arena_copy(cli->arena, loci_str_of(op->name)); /* "fact write" */
+    char *dot = topic.ptr != NULL ? strchr((char *)topic.ptr, '.') : NULL;
     lc_argument_line line = {.items = items, .count = count};
     lc_arguments arguments;
     loci_error err;
     loci_status status;
 
-    cli->help_name = op->name;
+    if (dot != NULL)
+        *dot = ' ';
+    cli->help_name = topic.ptr;
     line.own = lc_parameters_options(cli, op);
     line.global = lc_cli_global_options();
     status = line.own != NULL ? lc_arguments_parse(cli->arena, &line, &arguments, &err)

@@ -325,22 +325,16 @@ static const lc_reference_option variables[] = {
     {NULL, NULL},
 };
 
-static size_t count_options(const lc_option *options)
-{
-    size_t count = 0;
-
-    while (options != NULL && options[count].name != NULL)
-        count++;
-    return count;
-}
-
 /* Rows for the man page, in the arena; NULL when out of memory. */
 static const lc_reference_option *convert_options(lc_cli *cli, const lc_option *options)
 {
-    size_t count = count_options(options);
-    lc_reference_option *rows = lc_arena_zalloc_array(cli->arena, count + 1, sizeof *rows);
+    lc_reference_option *rows;
+    size_t count = 0;
     char usage[128];
 
+    while (options != NULL && options[count].name != NULL)
+        count++;
+    rows = lc_arena_zalloc_array(cli->arena, count + 1, sizeof *rows);
     for (size_t i = 0; rows != NULL && i < count; i++) {
         const lc_option *option = &options[i];
         char letter[8] = "";
@@ -377,16 +371,6 @@ static const lc_reference_command *convert_commands(lc_cli *cli)
     return rows;
 }
 
-static int print_openapi(lc_cli *cli)
-{
-    lc_json_writer out;
-
-    lc_jw_init(&out, &cli->out);
-    lc_openapi_write(&out);
-    lc_buf_append_byte(&cli->out, '\n');
-    return LC_EXIT_OK;
-}
-
 int lc_command_reference(lc_cli *cli, const lc_arguments *arguments)
 {
     bool wants_man = lc_arguments_has(arguments, "man");
@@ -397,8 +381,14 @@ int lc_command_reference(lc_cli *cli, const lc_arguments *arguments)
 
     if (wants_man + wants_markdown + wants_openapi != 1)
         return lc_cli_usage(cli, "reference needs one of --markdown, --man or --openapi");
-    if (wants_openapi)
-        return print_openapi(cli);
+    if (wants_openapi) {
+        lc_json_writer out;
+
+        lc_jw_init(&out, &cli->out);
+        lc_openapi_write(&out);
+        lc_buf_append_byte(&cli->out, '\n');
+        return LC_EXIT_OK;
+    }
     if (wants_markdown) {
         lc_reference_markdown(&cli->out);
         return LC_EXIT_OK;

@@ -230,30 +230,13 @@ static void write_params(lc_cli *cli, const lc_op *op, bool positional)
     lc_buf_clear(&right);
 }
 
-static void write_results(lc_cli *cli, const lc_op *op)
-{
-    help_list *list = list_new(cli);
-
-    if (op->results == NULL || op->results->name == NULL)
-        return;
-    write_heading(cli, "Answer");
-    for (const lc_result *result = op->results; result->name != NULL; result++)
-        list_add(list, loci_str_of(result->name), loci_str_of(result->help));
-    list_write(list);
-}
-
-static bool is_plain(loci_str text)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        if (strchr(" \t\n'\"\\$`*?[]{}()<>|&;#~!", text.ptr[i]) != NULL)
-            return false;
-    }
-    return text.len > 0;
-}
-
 static void append_quoted(lc_buf *out, loci_str text)
 {
-    if (is_plain(text)) {
+    bool needs_quotes = text.len == 0;
+
+    for (size_t i = 0; i < text.len; i++)
+        needs_quotes |= strchr(" \t\n'\"\\$`*?[]{}()<>|&;#~!", text.ptr[i]) != NULL;
+    if (!needs_quotes) {
         lc_buf_append(out, text);
         return;
     }
@@ -334,9 +317,16 @@ static void write_example(lc_cli *cli, const lc_op *op)
 
 static void write_parameters(lc_cli *cli, const lc_op *op)
 {
+    help_list *list = list_new(cli);
+
     write_params(cli, op, true);
     write_params(cli, op, false);
-    write_results(cli, op);
+    if (op->results == NULL || op->results->name == NULL)
+        return;
+    write_heading(cli, "Answer");
+    for (const lc_result *result = op->results; result->name != NULL; result++)
+        list_add(list, loci_str_of(result->name), loci_str_of(result->help));
+    list_write(list);
 }
 
 void lc_help_operation(lc_cli *cli, const lc_op *op)
@@ -361,27 +351,18 @@ void lc_help_operation(lc_cli *cli, const lc_op *op)
 
 /* ---- Commands -------------------------------------------------------------------------------- */
 
-static void write_group(lc_cli *cli, const char *group)
-{
-    help_list *list = list_new(cli);
-
-    write_heading(cli, group);
-    for (const lc_command *command = lc_command_table(); command->name != NULL; command++) {
-        if (strcmp(command->group, group) == 0)
-            list_add(list, loci_str_of(command->name), loci_str_of(command->help));
-    }
-    list_write(list);
-}
-
 static void write_groups(lc_cli *cli)
 {
-    const char *last = NULL;
+    const lc_command *command = lc_command_table();
 
-    /* Commands of one group are neighbours in the table. */
-    for (const lc_command *command = lc_command_table(); command->name != NULL; command++) {
-        if (last == NULL || strcmp(last, command->group) != 0)
-            write_group(cli, command->group);
-        last = command->group;
+    while (command->name != NULL) { /* Commands of one group are neighbours in the table. */
+        const char *group = command->group;
+        help_list *list = list_new(cli);
+
+        write_heading(cli, group);
+        for (; command->name != NULL && strcmp(command->group, group) == 0; command++)
+            list_add(list, loci_str_of(command->name), loci_str_of(command->help));
+        list_write(list);
     }
 }
 
@@ -536,31 +517,6 @@ static void suggest_first_steps(lc_cli *cli)
     suggest(cli, rows);
 }
 
-static void print_size(lc_cli *cli, const char *path)
-{
-    struct stat info;
-
-    if (stat(path, &info) != 0)
-        return;
-    if (info.st_size >= 1024 * 1024)
-        lc_cli_print(cli, ", %.1f MB", (double)info.st_size / (1024 * 1024));
-    else
-        lc_cli_print(cli, ", %lld kB", (long long)(info.st_size + 1023) / 1024);
-}
-
-static void welcome_json(lc_cli *cli, const lc_store_path *path, bool exists)
-{
-    lc_json_writer w;
-
-    lc_jw_init(&w, &cli->out);
-    lc_jw_object(&w);
-    lc_jw_member_text(&w, "version", loci_version());
-    lc_jw_member_text(&w, "store", path->text);
-    lc_jw_member_bool(&w, "exists", exists);
-    lc_jw_end(&w);
-    lc_buf_append_byte(&cli->out, '\n');
-}
-
 static void welcome_newcomer(lc_cli *cli, const lc_store_path *path)
 {
     static const char *const rows[] = {
@@ -586,6 +542,8 @@ static void welcome_newcomer(lc_cli *cli, const lc_store_path *path)
 int lc_welcome(lc_cli *cli)
 {
     lc_store_path path;
+    lc_json_writer w;
+    struct stat info;
     loci_error err;
     bool exists;
 
@@ -593,7 +551,13 @@ int lc_welcome(lc_cli *cli)
         return lc_cli_report(cli, &err);
     exists = lc_store_path_exists(&path);
     if (cli->globals.wants_json) {
-        welcome_json(cli, &path, exists);
+        lc_jw_init(&w, &cli->out);
+        lc_jw_object(&w);
+        lc_jw_member_text(&w, "version", loci_version());
+        lc_jw_member_text(&w, "store", path.text);
+        lc_jw_member_bool(&w, "exists", exists);
+        lc_jw_end(&w);
+        lc_buf_append_byte(&cli->out, '\n');
         return LC_EXIT_OK;
     }
     lc_cli_print_styled(cli, LC_STYLE_HEADING, "loci");
@@ -603,7 +567,10 @@ int lc_welcome(lc_cli *cli)
         return LC_EXIT_OK;
     }
     lc_cli_print(cli, "Your store: %s", path.label);
-    print_size(cli, path.text);
+    if (stat(path.text, &info) == 0 && info.st_size >= 1024 * 1024)
+        lc_cli_print(cli, ", %.1f MB", (double)info.st_size / (1024 * 1024));
+    else if (stat(path.text, &info) == 0)
+        lc_cli_print(cli, ", %lld kB", (long long)(info.st_size + 1023) / 1024);
     lc_buf_append_byte(&cli->out, '\n');
     suggest_first_steps(cli);
     return LC_EXIT_OK;

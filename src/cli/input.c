@@ -68,25 +68,18 @@ void lc_line_reader_clear(lc_line_reader *reader)
     lc_buf_clear(&reader->text);
 }
 
-/* Moves the text that was not returned yet to the front. */
-static void make_room(lc_line_reader *reader)
-{
-    size_t left = reader->text.len - reader->start;
-
-    if (reader->start == 0)
-        return;
-    memmove(reader->text.ptr, reader->text.ptr + reader->start, left);
-    lc_buf_truncate(&reader->text, left);
-    reader->start = 0;
-}
-
 /* One read(2). */
 static lc_line_result read_more(lc_line_reader *reader)
 {
+    size_t left = reader->text.len - reader->start;
     char *room;
     ssize_t got;
 
-    make_room(reader);
+    if (reader->start > 0) { /* Moves the text that was not returned yet to the front. */
+        memmove(reader->text.ptr, reader->text.ptr + reader->start, left);
+        lc_buf_truncate(&reader->text, left);
+        reader->start = 0;
+    }
     room = lc_buf_reserve(&reader->text, READ_BYTES);
     if (room == NULL) {
         errno = ENOMEM;

@@ -15,33 +15,18 @@
 
 #define OUT_BYTES_MAX (4 * (size_t)LC_ANSWER_BYTES_MAX) /* Rendering may enlarge an answer. */
 
-static int print_version(lc_cli *cli)
-{
-    lc_cli_print(cli, cli->globals.wants_json ? "{\"version\":\"%s\"}\n" : "loci %s\n",
-                 loci_version());
-    return LC_EXIT_OK;
-}
-
-/* Whether `words`, "list|get|set", has `word`. */
-static bool has_word(const char *words, const char *word)
-{
-    loci_str rest = loci_str_of(words);
-
-    while (rest.ptr != NULL) {
-        if (lc_str_is(lc_str_split(rest, '|', &rest), word))
-            return true;
-    }
-    return false;
-}
-
 static int check_words(lc_cli *cli, const lc_command *command, const lc_arguments *arguments)
 {
+    loci_str rest = loci_str_of(command->words); /* "list|get|set" */
+    bool is_allowed = rest.ptr == NULL || arguments->word_count == 0;
+
     if (arguments->word_count > command->words_max)
         return lc_cli_usage(cli, "unexpected \"%s\": loci %s %s",
                             arguments->words[command->words_max], command->name, command->usage);
-    if (command->words != NULL && arguments->word_count > 0 &&
-        !has_word(command->words, arguments->words[0]))
-        return lc_cli_usage(cli, "%s has no verb \"%s\": loci %s %s", command->name,
+    while (!is_allowed && rest.ptr != NULL)
+        is_allowed = lc_str_is(lc_str_split(rest, '|', &rest), arguments->words[0]);
+    if (!is_allowed)
+        return lc_cli_usage(cli, "%s does not accept \"%s\": loci %s %s", command->name,
                             arguments->words[0], command->name, command->usage);
     return LC_EXIT_OK;
 }
@@ -99,8 +84,11 @@ static int run(lc_cli *cli, char *const *items, size_t count)
     items += arguments.used_count;
     count -= arguments.used_count;
 
-    if (cli->globals.wants_version)
-        return print_version(cli);
+    if (cli->globals.wants_version) {
+        lc_cli_print(cli, cli->globals.wants_json ? "{\"version\":\"%s\"}\n" : "loci %s\n",
+                     loci_version());
+        return LC_EXIT_OK;
+    }
     if (count == 0 && cli->globals.wants_help) {
         lc_help_overview(cli);
         return LC_EXIT_OK;

@@ -128,23 +128,19 @@ const char *lc_store_path_directory(lc_cli *cli, const char *file)
 
 /* ---- The Unix socket of its daemon ----------------------------------------------------------- */
 
-static bool is_own_directory(const char *path)
-{
-    struct stat info;
-
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == geteuid();
-}
-
 /* XDG_RUNTIME_DIR, else the directory that systemd creates for the user, else NULL. */
 static const char *find_runtime_directory(lc_cli *cli)
 {
     const char *given = variable("XDG_RUNTIME_DIR");
+    struct stat info;
     char made[64];
 
     if (given != NULL && given[0] == '/')
         return given;
     (void)snprintf(made, sizeof made, "/run/user/%lu", (unsigned long)geteuid());
-    return is_own_directory(made) ? lc_arena_copy(cli->arena, loci_str_of(made)).ptr : NULL;
+    if (stat(made, &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != geteuid())
+        return NULL;
+    return lc_arena_copy(cli->arena, loci_str_of(made)).ptr;
 }
 
 /* Of the real path, so that all paths to one store give one socket; or of the URL. */
@@ -213,25 +209,21 @@ void lc_setting_variable(const char *setting, char out[LC_SETTING_VARIABLE_BYTES
     out[len] = '\0';
 }
 
-static bool is_text(loci_str name)
-{
-    for (size_t i = 0; i < lc_setting_view_count(); i++) {
-        lc_setting_view view = lc_setting_view_at(i);
-
-        if (lc_str_is(name, view.name))
-            return view.is_text;
-    }
-    return false;
-}
-
 /* A value is JSON if it can be parsed (5000, true) and text otherwise. */
 static void write_setting(lc_cli *cli, lc_json_writer *w, loci_str name, loci_str value)
 {
     lc_arena_mark mark = lc_arena_get_mark(cli->arena);
     const lc_json *json;
+    bool is_text = false;
 
+    for (size_t i = 0; i < lc_setting_view_count(); i++) {
+        lc_setting_view view = lc_setting_view_at(i);
+
+        if (lc_str_is(name, view.name))
+            is_text = view.is_text;
+    }
     lc_jw_name_str(w, name);
-    if (!is_text(name) && lc_json_parse(cli->arena, value, 0, &json, NULL) == LOCI_OK)
+    if (!is_text && lc_json_parse(cli->arena, value, 0, &json, NULL) == LOCI_OK)
         lc_jw_value(w, json);
     else
         lc_jw_str(w, value);
@@ -441,16 +433,6 @@ static const char *find_variable(void *ctx, const char *name)
     return getenv(name);
 }
 
-static loci_status check_store(const lc_store_path *path, unsigned flags, loci_error *err)
-{
-    if ((flags & LOCI_OPEN_EXISTING) == 0)
-        return prepare_directory(path, err);
-    if (lc_store_path_exists(path))
-        return LOCI_OK;
-    return lc_fail(err, LOCI_ENOTFOUND, "there is no store at %s; create one with `loci init`",
-                   path->label);
-}
-
 loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine **out,
                            loci_error *err)
 {
@@ -462,8 +444,11 @@ loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine *
     status = lc_store_path_find(cli, &path, err);
     if (status == LOCI_OK)
         status = find_settings(cli, &settings, err);
-    if (status == LOCI_OK)
-        status = check_store(&path, opening->flags, err);
+    if (status == LOCI_OK && (opening->flags & LOCI_OPEN_EXISTING) == 0)
+        status = prepare_directory(&path, err);
+    else if (status == LOCI_OK && !lc_store_path_exists(&path))
+        status = lc_fail(err, LOCI_ENOTFOUND,
+                         "there is no store at %s; create one with `loci init`", path.label);
     if (status != LOCI_OK)
         return status;
 

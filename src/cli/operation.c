@@ -1,3 +1,7 @@
+/* operation.c - calls with progress and readable answers, and `loci call`.
+ *
+ * The progress bar is drawn on stderr if that is a terminal; otherwise --verbose prints a line
+ * every few seconds. Lines of an operation ({"line":…}) go to stdout. */
 #include "cli/operation.h"
 
 #include <errno.h>
@@ -19,11 +23,11 @@
 
 typedef struct progress_view {
     lc_cli *cli;
-    lc_buf lines;       /* Waiting to be written. */
+    lc_buf lines;       /* Not written yet. */
     int64_t line_count; /* Lines received. */
-    bool lines_failed;  /* They could not be written: the operation is given up. */
-    int64_t drawn_us; /* When it was shown last, monotonic; in the future while it is too early. */
-    bool is_drawn;    /* The bar is on the terminal. */
+    bool lines_failed;  /* Writing failed: the operation is cancelled. */
+    int64_t drawn_us;   /* Last time it was shown, monotonic; in the future before the first. */
+    bool is_drawn;      /* The bar is on the terminal. */
 } progress_view;
 
 /* ---- Progress -------------------------------------------------------------------------------- */
@@ -33,14 +37,6 @@ typedef struct progress_view {
 #define DRAW_EVERY_US 100000  /* More often would flicker. */
 #define TELL_EVERY_US 3000000 /* In a log file. */
 #define WRITE_BYTES 65536u    /* Lines are written in pieces of this size. */
-
-static void progress_init(progress_view *view, lc_cli *cli)
-{
-    *view = (progress_view){.cli = cli};
-    /* Short operations show no bar. */
-    view->drawn_us = lc_clock_monotonic_us() + FIRST_AFTER_US;
-    lc_buf_init(&view->lines, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
-}
 
 static bool write_lines(progress_view *view)
 {
@@ -141,18 +137,6 @@ static int progress_take(void *ctx, loci_str chunk)
     return lc_interrupt_is_set();
 }
 
-static bool progress_end(progress_view *view)
-{
-    bool is_written = write_lines(view);
-
-    if (view->is_drawn)
-        (void)lc_cli_write(STDERR_FILENO, LC_STR("\r\033[K")); /* Decoration. */
-    view->is_drawn = false;
-    lc_buf_clear(&view->lines);
-    view->cli->has_printed_lines = view->line_count > 0;
-    return is_written;
-}
-
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
 /* Work on the whole store takes as long as it takes; there is Ctrl-C. One day, in ms. */
@@ -199,19 +183,24 @@ static loci_status call_stream(lc_cli *cli, loci_engine *engine, const loci_requ
                                loci_answer **out, loci_error *err)
 {
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
-    progress_view view;
+    /* Short operations show no bar. */
+    progress_view view = {.cli = cli, .drawn_us = lc_clock_monotonic_us() + FIRST_AFTER_US};
     loci_status status;
 
+    lc_buf_init(&view.lines, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
     options.cancel = lc_interrupt_flag();
     options.timeout_ms = has_own_timeout(cli) ? 0 : LONG_TIMEOUT_MS;
-    progress_init(&view, cli);
     status = loci_call_stream(engine, request->operation, request->args, &options, progress_take,
                               &view, out, err);
-    if (!progress_end(&view) && status == LOCI_OK) {
+    if (view.is_drawn)
+        (void)lc_cli_write(STDERR_FILENO, LC_STR("\r\033[K")); /* Decoration. */
+    cli->has_printed_lines = view.line_count > 0;
+    if (!write_lines(&view) && status == LOCI_OK) {
         loci_answer_free(*out);
         *out = NULL;
         status = lc_fail(err, LOCI_ERESOURCE, "cannot write to stdout");
     }
+    lc_buf_clear(&view.lines);
     return status;
 }
 
@@ -252,6 +241,8 @@ static const lc_view *view_of(const char *name)
     static const lc_view views[] = {
         {"config.list", "name value origin help", NULL},
         {"event.list", "seq recorded_at type payload", NULL},
+        {"fact.history", "key value status authority observed_at ended_at id", NULL},
+        {"fact.list", "key value status authority scope observed_at id", NULL},
         {"job.list", "id kind status attempts progress error created_at", NULL},
         {"op.list", "name help", NULL},
         /* Figures of this short-lived process are of no interest. */

@@ -236,14 +236,6 @@ static void find_options(given_values *values)
     }
 }
 
-static loci_status fail_words(const char *word, loci_error *err)
-{
-    return lc_fail(err, LOCI_EINVAL,
-                   "unexpected \"%s\": quote texts that contain spaces; give other parameters as "
-                   "--name value",
-                   word);
-}
-
 static loci_status place_words(given_values *values, loci_error *err)
 {
     const lc_param *param;
@@ -260,7 +252,10 @@ static loci_status place_words(given_values *values, loci_error *err)
         next += values->word_count[i];
     }
     if (next < values->arguments->word_count)
-        return fail_words(values->arguments->words[next], err);
+        return lc_fail(err, LOCI_EINVAL,
+                       "unexpected \"%s\": quote texts that contain spaces; give other parameters "
+                       "as --name value",
+                       values->arguments->words[next]);
     return LOCI_OK;
 }
 

@@ -101,18 +101,6 @@ static table_column *least_needed(text_table *table, unsigned rank_max)
     return least;
 }
 
-static void leave_out(text_table *table, size_t room)
-{
-    table_column *column;
-
-    while (width_needed(table, WIDTH_FINE) > room &&
-           (column = least_needed(table, TABLE_RANK_MAX - 1)) != NULL)
-        column->is_out = true;
-    while (width_needed(table, WIDTH_FLOOR) > room &&
-           (column = least_needed(table, TABLE_RANK_MAX)) != NULL)
-        column->is_out = true;
-}
-
 static size_t line_width(const text_table *table)
 {
     size_t width = 0;
@@ -145,11 +133,18 @@ static void cut(text_table *table, size_t room, bool kept)
 
 static void lay_out(text_table *table, size_t room)
 {
+    table_column *column;
+
     for (size_t i = 0; i < table->column_count; i++)
         table->columns[i].width = table->columns[i].widest;
     if (room == 0)
         return;
-    leave_out(table, room);
+    while (width_needed(table, WIDTH_FINE) > room &&
+           (column = least_needed(table, TABLE_RANK_MAX - 1)) != NULL)
+        column->is_out = true;
+    while (width_needed(table, WIDTH_FLOOR) > room &&
+           (column = least_needed(table, TABLE_RANK_MAX)) != NULL)
+        column->is_out = true;
     cut(table, room, false);
     cut(table, room, true);
 }
@@ -186,23 +181,14 @@ static void write_cell(const lc_cell_place *place, const lc_terminal *terminal, 
         append_spaces(out, width - columns);
 }
 
-static size_t last_column(const text_table *table)
-{
-    size_t last = 0;
-
-    for (size_t i = 0; i < table->column_count; i++) {
-        if (!table->columns[i].is_out)
-            last = i;
-    }
-    return last;
-}
-
 static void write_line(const text_table *table, const lc_terminal *terminal, lc_buf *out,
                        const loci_str *cells)
 {
-    size_t last = last_column(table);
     bool is_first = true;
+    size_t last = 0;
 
+    for (size_t i = 0; i < table->column_count; i++)
+        last = table->columns[i].is_out ? last : i;
     for (size_t i = 0; i < table->column_count; i++) {
         const table_column *column = &table->columns[i];
         lc_cell_place place = {.column = column, .is_last = i == last};
@@ -261,13 +247,6 @@ static void table_write(text_table *table, const lc_terminal *terminal, lc_buf *
 /* ---- Answers --------------------------------------------------------------------------------- */
 
 #define LABEL_COLUMNS_MAX 28 /* One long name must not push all values to the right. */
-
-static bool is_structure(const lc_json *value)
-{
-    lc_json_kind kind = lc_json_kind_of(value);
-
-    return kind == LC_JSON_ARRAY || kind == LC_JSON_OBJECT;
-}
 
 static bool is_list_of_objects(const lc_json *value)
 {
@@ -458,9 +437,12 @@ static table_column *find_column(text_table *table, loci_str name)
     return NULL;
 }
 
-/* One column per name that has a value in any row, in the order of first appearance. */
+/* One column per name that has a value in any row, in the order of first appearance or of `list`.
+ */
 static void choose_columns(text_table *table, const lc_json *rows, const char *list)
 {
+    loci_str order = loci_str_of(list);
+
     for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
         for (const lc_json *member = lc_json_first(row); member != NULL;
              member = lc_json_next(member)) {
@@ -480,6 +462,16 @@ static void choose_columns(text_table *table, const lc_json *rows, const char *l
             } else if (column != NULL) {
                 column->is_number = column->is_number && is_number;
             }
+        }
+    }
+    for (size_t at = 0; order.ptr != NULL && at < table->column_count;) {
+        table_column *found = find_column(table, lc_str_split(order, ' ', &order));
+
+        if (found != NULL) {
+            table_column moved = *found;
+
+            *found = table->columns[at];
+            table->columns[at++] = moved;
         }
     }
 }
@@ -504,6 +496,7 @@ static void add_row(const lc_render_target *target, text_table *table, const lc_
     lc_buf_clear(&text);
 }
 
+/* Whether two columns are equal in all rows. */
 static bool has_equal_cells(const text_table *table, size_t a, size_t b)
 {
     for (size_t row = 0; row < table->row_count; row++) {
@@ -515,20 +508,15 @@ static bool has_equal_cells(const text_table *table, size_t a, size_t b)
     return true;
 }
 
-static bool is_constant(const text_table *table, size_t column)
-{
-    for (size_t row = 1; row < table->row_count; row++) {
-        if (!lc_str_eq(table->cells[row * table->column_count + column], table->cells[column]))
-            return false;
-    }
-    return table->row_count > 1;
-}
-
 /* Columns without information are omitted first: copies of another column, and constants. */
 static void rank_by_content(text_table *table)
 {
     for (size_t i = 0; i < table->column_count; i++) {
-        if (is_constant(table, i))
+        bool is_constant = table->row_count > 1;
+
+        for (size_t row = 1; row < table->row_count; row++)
+            is_constant &= lc_str_eq(table->cells[row * table->column_count + i], table->cells[i]);
+        if (is_constant)
             table->columns[i].rank = 1;
         for (size_t earlier = 0; earlier < i; earlier++) {
             if (has_equal_cells(table, earlier, i))
@@ -633,7 +621,7 @@ void lc_render(const lc_render_target *target, const lc_json *value)
         write_table(target, value);
         return;
     }
-    if (!is_structure(value)) {
+    if (lc_json_kind_of(value) != LC_JSON_ARRAY) {
         append_spaces(target->out, target->indent);
         lc_render_cell(target->out, value);
         lc_buf_append_byte(target->out, '\n');

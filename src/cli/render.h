@@ -1,6 +1,6 @@
 /* render.h - JSON as readable text: objects as aligned lists, arrays of objects as tables.
  *
- * Only nulls are omitted; a table on a terminal is cut to its width, with a note. Control
+ * Nulls are omitted; a table on a terminal is cut to its width, with a note. Control
  * characters are escaped (terminal.h).
  */
 #ifndef LC_CLI_RENDER_H
@@ -14,7 +14,7 @@ typedef struct lc_render_target {
     const lc_terminal *terminal;
     lc_buf *out;
     size_t indent; /* Columns. */
-    /* Columns of a top-level table, "name value help"; NULL = all. */
+    /* Columns of a top-level table, in order: "name value help"; NULL = all. */
     const char *columns;
     /* Sections to omit, "memory counters"; NULL = none. */
     const char *hidden;

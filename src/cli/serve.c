@@ -70,21 +70,16 @@ typedef struct serving {
     lc_log_queue *log_queue;
 } serving;
 
-static void ignore_hangup(void)
+static void prepare_process(void)
 {
     struct sigaction action;
+    struct rlimit files;
 
     memset(&action, 0, sizeof action);
     action.sa_handler = SIG_IGN;
     (void)sigaction(SIGHUP, &action, NULL); /* Cannot fail. */
-}
-
-/* Each connection and each event stream needs a descriptor; the default soft limit of 1024 exists
- * for programs that use select(). */
-static void raise_file_limit(void)
-{
-    struct rlimit files;
-
+    /* Each connection and each event stream needs a descriptor; the default soft limit of 1024
+     * exists for programs that use select(). */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
         (void)setrlimit(RLIMIT_NOFILE, &files); /* Best effort. */
@@ -169,16 +164,6 @@ static void tell_stopping(void *ctx)
 }
 
 /* ---- Running --------------------------------------------------------------------------------- */
-
-static const char *choose_listen(const lc_arguments *arguments)
-{
-    const char *given = lc_arguments_value(arguments, "listen");
-    const char *variable = getenv("LOCI_LISTEN");
-
-    if (given == NULL && variable != NULL && variable[0] != '\0')
-        given = variable;
-    return given != NULL ? given : LISTEN_DEFAULT;
-}
 
 static loci_status choose_socket(serving *s, const lc_arguments *arguments, loci_error *err)
 {
@@ -268,14 +253,17 @@ int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
 {
     lc_opening opening = {.ends_on_fault = true};
     serving s = {.cli = cli, .token_file = lc_arguments_value(arguments, "token-file")};
-    const char *listen = choose_listen(arguments);
+    const char *listen = lc_arguments_value(arguments, "listen");
     loci_engine *engine = NULL;
     lc_store_path path;
     loci_error err;
     loci_status status;
 
-    ignore_hangup();
-    raise_file_limit();
+    prepare_process();
+    if (listen == NULL)
+        listen = getenv("LOCI_LISTEN");
+    if (listen == NULL || listen[0] == '\0')
+        listen = LISTEN_DEFAULT;
     s.logs_all = cli->globals.is_verbose || !cli->err_terminal.is_terminal;
     opening.logs_all = s.logs_all;
     status = lc_log_queue_open(cli->heap, STDERR_FILENO, lc_opening_lost_line, &s.log_queue, &err);
