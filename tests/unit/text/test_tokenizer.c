@@ -156,24 +156,6 @@ TEST(tokenizer, a_long_word_without_memory_is_an_error)
     tokenizer_fixture_close(&f);
 }
 
-/* A count is stored with its text. When it was only estimated it must not outlive the estimate. */
-TEST(tokenizer, a_stored_count_is_trusted_while_it_is_as_good)
-{
-    lc_text_tokens exact = {.tokens = 5, .encoding = LC_ENCODING_O200K_BASE};
-    lc_text_tokens guess = {5, LC_ENCODING_O200K_BASE, true};
-    tokenizer_fixture f;
-    lc_tokenizer without;
-
-    tokenizer_fixture_open(&f);
-    lc_tokenizer_init(&without, &f.heap, LC_ENCODING_O200K_BASE);
-    CHECK(lc_tokenizer_trusts(&f.tokenizers[LC_ENCODING_O200K_BASE], exact));
-    CHECK(!lc_tokenizer_trusts(&f.tokenizers[LC_ENCODING_O200K_BASE], guess));
-    CHECK(!lc_tokenizer_trusts(&f.tokenizers[LC_ENCODING_CL100K_BASE], exact));
-    CHECK(lc_tokenizer_trusts(&without, exact));
-    CHECK(lc_tokenizer_trusts(&without, guess));
-    tokenizer_fixture_close(&f);
-}
-
 /* A disk may rot: wrong counts, perhaps, but no access where there is nothing. */
 TEST(tokenizer, a_damaged_file_is_refused_or_harmless)
 {
