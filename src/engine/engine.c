@@ -128,7 +128,7 @@ bool lc_engine_is_inline(const loci_engine *engine)
 
 bool lc_engine_is_far(const loci_engine *engine)
 {
-    return engine->driver->is_far;
+    return engine->driver->is_remote;
 }
 
 lc_workers *lc_engine_workers(loci_engine *engine)

@@ -144,7 +144,7 @@ static loci_status put_size(lc_json_writer *out, lc_tx *tx, loci_error *err)
     int64_t bytes = 0, wal_bytes = 0;
     lc_rows rows = {0};
     bool found;
-    loci_status status = tx->db->driver->size(tx->db, &bytes, &wal_bytes, err);
+    loci_status status = tx->db->driver->upkeep->size(tx->db, &bytes, &wal_bytes, err);
 
     lc_jw_member_int(out, "bytes", bytes);
     lc_jw_member_int(out, "wal_bytes", wal_bytes);

@@ -37,7 +37,7 @@ static loci_status ask(const listener *l, loci_error *err)
 
 static loci_status check_driver(const lc_db *db, loci_error *err)
 {
-    if (db->driver->backup != NULL && db->driver->restore != NULL)
+    if (db->driver->upkeep->backup != NULL && db->driver->upkeep->restore != NULL)
         return LOCI_OK;
     return lc_fail(err, LOCI_EUNSUPPORTED,
                    "a %s store is backed up and restored with its server's own tools (pg_dump), or "
@@ -58,7 +58,7 @@ loci_status lc_backup(const lc_upkeep *upkeep, const char *path, bool replace, i
     if (status != LOCI_OK)
         return status;
     lc_publish_let_go(&file);
-    status = upkeep->db->driver->backup(upkeep->db, file.temporary, hear, &l, err);
+    status = upkeep->db->driver->upkeep->backup(upkeep->db, file.temporary, hear, &l, err);
     if (status == LOCI_OK)
         status = ask(&l, err);
     if (status == LOCI_OK)
@@ -73,7 +73,7 @@ static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
 {
     lc_backup_facts *facts = ctx;
     bool exists;
-    loci_status status = tx->db->driver->has_table(tx, "meta", &exists, err);
+    loci_status status = tx->db->driver->upkeep->has_table(tx, "meta", &exists, err);
 
     if (status == LOCI_OK && exists)
         status = lc_meta_get_i64(tx, "schema_version", 0, &facts->schema_version, err);
@@ -94,7 +94,7 @@ static loci_status check_open(lc_db *db, lc_backup_facts *facts, loci_error *err
     loci_status status = lc_db_read(db, INT64_MAX, look, facts, err);
 
     if (status == LOCI_OK)
-        status = db->driver->check(db, &problems, err);
+        status = db->driver->upkeep->check(db, &problems, err);
     return status != LOCI_OK ? status : lc_problems_status(&problems, err);
 }
 
@@ -148,7 +148,7 @@ loci_status lc_restore(const lc_upkeep *upkeep, const char *path, lc_backup_fact
     if (status == LOCI_OK)
         status = lc_backup_check(upkeep, path, out, err);
     if (status == LOCI_OK)
-        status = db->driver->restore(db, path, hear, &l, err);
+        status = db->driver->upkeep->restore(db, path, hear, &l, err);
     /* From here on it is the store: being told to stop comes too late. */
     if (status == LOCI_OK)
         status = lc_schema_open(db, NULL, &state, err);

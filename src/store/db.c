@@ -55,13 +55,22 @@ loci_status lc_tx_put_rows(lc_tx *tx, const lc_bulk *bulk, loci_error *err)
 loci_status lc_tx_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
                         loci_error *err)
 {
+    loci_status status;
+
     LC_ASSERT(sql->columns != NULL);
     check_args(sql, args);
-    *out = (lc_rows){.tx = tx, .sql = sql};
-    if (sql->row != NULL)
-        out->row_columns = (int)lc_row_width(sql->row);
-    out->column_count = out->row_columns + (int)strlen(sql->columns);
-    return tx->db->driver->query(tx, sql, args, out, err);
+    out->tx = tx; /* The cells are left as they are: `next` fills them. */
+    out->sql = sql;
+    out->statement = NULL;
+    out->kinds = NULL;
+    out->column_count = out->row_columns = 0;
+    status = tx->db->driver->query(tx, sql, args, out, err);
+    if (status == LOCI_OK) {
+        out->column_count = (int)strlen(out->kinds);
+        out->row_columns = out->column_count - (int)strlen(sql->columns);
+        LC_ASSERT(out->column_count <= LC_COLUMNS_MAX);
+    }
+    return status;
 }
 
 void **lc_tx_room_state(lc_tx *tx, const lc_room *room)
@@ -118,37 +127,6 @@ bool lc_rows_next(lc_rows *rows, loci_status *out_status, loci_error *err)
     return rows->tx->db->driver->next(rows, out_status, err);
 }
 
-/* The kinds of the columns of {row} are those of its members: lc_row_read() asks for no others. */
-static void check_column(const lc_rows *rows, int column, const char *kinds)
-{
-    LC_ASSERT(column >= 0 && column < rows->column_count);
-    if (column >= rows->row_columns)
-        LC_ASSERT(strchr(kinds, rows->sql->columns[column - rows->row_columns]) != NULL);
-}
-
-int64_t lc_rows_i64(const lc_rows *rows, int column)
-{
-    check_column(rows, column, "i");
-    return rows->tx->db->driver->column_i64(rows, column);
-}
-
-double lc_rows_f64(const lc_rows *rows, int column)
-{
-    check_column(rows, column, "f");
-    return rows->tx->db->driver->column_f64(rows, column);
-}
-
-loci_str lc_rows_str(const lc_rows *rows, int column)
-{
-    check_column(rows, column, "tb");
-    return rows->tx->db->driver->column_str(rows, column);
-}
-
-bool lc_rows_is_null(const lc_rows *rows, int column)
-{
-    return rows->tx->db->driver->column_is_null(rows, column);
-}
-
 void lc_rows_end(lc_rows *rows)
 {
     if (rows->statement != NULL)
@@ -181,44 +159,22 @@ const lc_db_driver *lc_db_driver_of(const char *store)
 loci_status lc_tx_lock_log(lc_tx *tx, loci_error *err)
 {
     LC_ASSERT(tx->is_write);
-    return tx->db->driver->lock_log != NULL ? tx->db->driver->lock_log(tx, err) : LOCI_OK;
+    return tx->db->driver->upkeep->lock_log != NULL ? tx->db->driver->upkeep->lock_log(tx, err)
+                                                    : LOCI_OK;
 }
 
 loci_status lc_tx_lock_readers(lc_tx *tx, loci_error *err)
 {
     LC_ASSERT(tx->is_write);
-    return tx->db->driver->lock_readers != NULL ? tx->db->driver->lock_readers(tx, err) : LOCI_OK;
+    return tx->db->driver->upkeep->lock_readers != NULL
+               ? tx->db->driver->upkeep->lock_readers(tx, err)
+               : LOCI_OK;
 }
 
 loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx, loci_error *err)
 {
     loci_status status = db->driver->read(db, deadline_us, body, ctx, err);
 
-    lc_arena_clear(&db->tx_memory);
-    return status;
-}
-
-loci_status lc_db_read_one(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
-                           loci_error *err)
-{
-    const lc_db_driver *driver = db->driver;
-
-    loci_status status = (driver->read_one != NULL ? driver->read_one
-                                                   : driver->read)(db, deadline_us, body, ctx, err);
-
-    lc_arena_clear(&db->tx_memory);
-    return status;
-}
-
-loci_status lc_db_read_brief(lc_db *db, lc_tx_body *body, void *ctx, bool *out_is_cut,
-                             loci_error *err)
-{
-    loci_status status;
-
-    *out_is_cut = db->driver->read_brief == NULL;
-    if (*out_is_cut)
-        return lc_fail(err, LOCI_EDEADLINE, "this store does not say how long a read takes");
-    status = db->driver->read_brief(db, body, ctx, out_is_cut, err);
     lc_arena_clear(&db->tx_memory);
     return status;
 }

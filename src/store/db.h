@@ -17,6 +17,7 @@
 #define LC_STORE_DB_H
 
 #include "base/arena.h"
+#include "base/assert.h"
 #include "base/env.h"
 #include "base/id.h"
 #include "store/catalogue.h"
@@ -34,14 +35,18 @@ typedef struct lc_sql {
     const lc_row_type *row;
 } lc_sql;
 
-typedef struct lc_arg {
-    char kind; /* Must equal the declared one (asserted), or 0 for NULL. */
+/* One value: an argument of a statement, or a column of a row. The text of an argument is borrowed
+ * until the statement has run, of a query until lc_rows_end(); that of a column until the next row.
+ */
+typedef struct lc_cell {
+    char kind; /* Equals the declared one (asserted), or 0 for NULL: then the rest is 0, too. */
     union {
         int64_t i64;
         double f64;
-        loci_str str; /* Borrowed until the statement has run, of a query until lc_rows_end(). */
+        loci_str str; /* Of kind t or b. */
     } as;
-} lc_arg;
+} lc_cell;
+typedef lc_cell lc_arg;
 
 #define LC_I(v) ((lc_arg){.kind = 'i', .as.i64 = (v)})
 #define LC_F(v) ((lc_arg){.kind = 'f', .as.f64 = (v)})
@@ -99,14 +104,18 @@ typedef struct lc_write { /* One write; the caller's storage until lc_db_write()
     struct lc_write *next;
 } lc_write;
 
+#define LC_COLUMNS_MAX 48 /* Of an answer. */
+
 /* An answer being read; the caller's storage. */
 typedef struct lc_rows {
     lc_tx *tx;
     const lc_sql *sql;
-    void *statement; /* The driver's. NULL = nothing to end. */
+    void *statement;   /* The driver's. NULL = nothing to end. */
+    const char *kinds; /* Of all columns, those of {row} included. The driver sets it in `query`. */
     int column_count;
-    int row_columns; /* Those of {row}, which come first. */
-    int place;       /* The driver's. */
+    int row_columns;               /* Those of {row}, which come first. */
+    int place;                     /* The driver's. */
+    lc_cell cells[LC_COLUMNS_MAX]; /* The current row. The driver fills it in `next`. */
 } lc_rows;
 
 /* What every driver's transaction begins with. */
@@ -137,91 +146,84 @@ typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t tota
 typedef struct lc_db_driver {
     const char *name; /* "sqlite" */
     lc_dialect dialect;
-    bool is_far;          /* A read is a round trip: rows are worth keeping. */
-    int64_t slice_events; /* That one transaction of a rebuild replays. */
-    /* How long a group may wait for those whom the last one has just answered: where a commit takes
-     * milliseconds they would otherwise be half of the writers, for ever in the other group. */
+    bool is_remote;       /* Every statement is a round trip over a network. */
+    int64_t slice_events; /* Maximum number of events that one transaction of a rebuild replays. */
+    /* How long a group may wait for callers that the last commit has just answered. Where a commit
+     * takes milliseconds, they would otherwise always miss the next group: the writers would form
+     * two groups of half the size that take turns. */
     int64_t gather_us_max;
+    const struct lc_db_upkeep *upkeep;
 
-    /* Opens one connection. `create`: make the store if it is missing. Does not look at the schema.
+    /* Opens one connection. `create`: make the store if it is missing. Does not check the schema.
      */
     loci_status (*open)(lc_env *env, const lc_catalogue *catalogue, const char *store, bool create,
                         lc_db **out, loci_error *err);
-    /* A private store in memory with no schema yet, for verify. */
-    loci_status (*open_scratch)(lc_env *env, const lc_catalogue *catalogue, lc_db **out,
-                                loci_error *err);
     void (*close)(lc_db *db);
-    /* RELAXED: a commit may be lost with the power (never mixed up); FULL, the default: it may not.
-     */
+    /* Relaxed: a power failure may undo the last commits, in order. Otherwise, which is the
+     * default, it cannot. */
     loci_status (*set_durability)(lc_db *db, bool is_relaxed, loci_error *err);
 
     /* Statements. `exec` may be deferred (PostgreSQL's pipeline): its failure may be reported by a
-     * later statement or by the commit. `query` begins an answer; `next` is false at its end and
-     * after a failure, which it reports; `end` may be called at any time and twice. */
+     * later statement or by the commit. `query` starts an answer; `next` fills rows->cells and is
+     * false at the end and after a failure, which it reports; `end` may be called at any time and
+     * twice. */
     loci_status (*exec)(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expect expect,
                         loci_error *err);
     loci_status (*query)(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
                          loci_error *err);
     bool (*next)(lc_rows *rows, loci_status *out_status, loci_error *err);
-    int64_t (*column_i64)(const lc_rows *rows, int column); /* 0 for NULL. */
-    double (*column_f64)(const lc_rows *rows, int column);
-    loci_str (*column_str)(const lc_rows *rows, int column); /* ptr NULL for NULL; until `next`. */
-    bool (*column_is_null)(const lc_rows *rows, int column);
     void (*end)(lc_rows *rows);
-    /* All rows; a failure may be reported later, as that of `exec`. NULL = row by row. */
+    /* Inserts all rows; a failure may be reported later, as that of `exec`. NULL: one by one. */
     loci_status (*put_rows)(lc_tx *tx, const lc_bulk *bulk, loci_error *err);
-    /* Statements without parameters, several if need be: DDL made from the catalogue. */
-    loci_status (*run_script)(lc_tx *tx, const char *text, loci_error *err);
 
-    /* One snapshot, given up with LOCI_EDEADLINE after LC_READ_TX_MS_MAX or at `deadline_us`. */
+    /* Runs the body on one snapshot. LOCI_EDEADLINE after LC_READ_TX_MS_MAX or at `deadline_us`. */
     loci_status (*read)(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
                         loci_error *err);
-    /* The same for a body that usually runs one statement, which is a snapshot by itself: tried
-     * without a transaction around it, and run again, in one, when it asked for a second. NULL:
-     * `read` does as well. */
-    loci_status (*read_one)(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
-                            loci_error *err);
-    /* The same for somebody who must not wait: given up with LOCI_EDEADLINE and `*out_is_cut` after
-     * the work of a few dozen rows, and when anything would make it wait. NULL: not offered. */
-    loci_status (*read_brief)(lc_db *db, lc_tx_body *body, void *ctx, bool *out_is_cut,
-                              loci_error *err);
-    /* Answers as many of the unanswered writes of the list as belong into one commit: each is then
-     * durable or undone. None when another process has kept the store locked for a while. To be
-     * called again for the rest. */
+    /* Runs unanswered writes of the list, as many as belong into one commit, and answers them: each
+     * is then durable or undone. Answers none if another process has kept the store locked for a
+     * while. The caller calls it again for the rest. */
     void (*write)(lc_db *db, lc_write *first);
-    /* A commit failed in the file system, so what is on disk is not known: close this connection
-     * and open another, which recovers. */
+    /* True if the connection must be replaced by a new one, which recovers: the server is gone, or
+     * a commit failed in the file system, so that the content of the disk is not known. */
     bool (*is_broken)(const lc_db *db);
 
     loci_status (*now_us)(lc_tx *tx, int64_t *out,
                           loci_error *err); /* Database clock: leases only. */
-    /* Differs after another connection has committed, other than one that shares `origin_id` (a
-     * driver may count that one, too); 0 when it could not be found out. */
+    /* A number that differs after another connection has committed, except one with the same
+     * `origin_id` (a driver may count that one, too); 0 if it could not be read. */
     uint64_t (*change_mark)(lc_db *db);
     /* Identifies the state that a snapshot taken now would see: every commit that wrote something,
      * by any process, changes the number. Costs a few reads of shared memory; may be called from
      * any thread. 0 if the state is not known at the moment. NULL: the store has no such number. */
     uint64_t (*state)(const lc_db *db);
-    void (*interrupt)(lc_db *db); /* Any thread; what is running answers LOCI_ECANCELLED. */
+    /* Any thread; the running statement answers LOCI_ECANCELLED. */
+    void (*interrupt)(lc_db *db);
+} lc_db_driver;
 
-    /* What belongs to the driver beside the catalogue, made with a new store. NULL = nothing. */
+/* What a driver does for work on a whole store. NULL members: see each. */
+typedef struct lc_db_upkeep {
+    /* A private store in memory with no schema yet, for verify. */
+    loci_status (*open_scratch)(lc_env *env, const lc_catalogue *catalogue, lc_db **out,
+                                loci_error *err);
+    /* Runs one or several statements without parameters: DDL made from the catalogue. */
+    loci_status (*run_script)(lc_tx *tx, const char *text, loci_error *err);
+    loci_status (*has_table)(lc_tx *tx, const char *name, bool *out, loci_error *err);
+    /* Creates the driver's own tables in a new store. NULL: it has none. */
     loci_status (*set_up_store)(lc_tx *tx, loci_error *err);
-    /* Tells the database how the shadows of a rebuild look by now. NULL = it needs no telling. */
+    /* Updates the statistics of the shadow tables of a rebuild. NULL: not needed. */
     loci_status (*analyze_shadows)(lc_tx *tx, loci_error *err);
-    /* Until the transaction ends nobody else writes; nobody else reads. NULL = it is so anyway. */
+    /* Until the transaction ends no other connection writes; none reads. NULL: true anyway. */
     loci_status (*lock_log)(lc_tx *tx, loci_error *err);
     loci_status (*lock_readers)(lc_tx *tx, loci_error *err);
-
-    /* Upkeep. NULL = the database has its own ways for it. */
+    /* NULL: the server has its own tools for backups. */
     loci_status (*backup)(lc_db *db, const char *path, lc_progress *progress, void *ctx,
                           loci_error *err);
     loci_status (*restore)(lc_db *db, const char *path, lc_progress *progress, void *ctx,
                            loci_error *err);
-    loci_status (*check)(lc_db *db, lc_problems *problems, loci_error *err); /* Pages, indexes. */
+    /* Checks pages and indexes. */
+    loci_status (*check)(lc_db *db, lc_problems *problems, loci_error *err);
     loci_status (*size)(lc_db *db, int64_t *out_bytes, int64_t *out_wal_bytes, loci_error *err);
-    /* Names of the tables that exist, for schema.c. */
-    loci_status (*has_table)(lc_tx *tx, const char *name, bool *out, loci_error *err);
-} lc_db_driver;
+} lc_db_upkeep;
 
 /* What every driver's connection begins with. */
 struct lc_db {
@@ -251,11 +253,37 @@ loci_status lc_tx_put_rows(lc_tx *tx, const lc_bulk *bulk, loci_error *err);
 loci_status lc_tx_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
                         loci_error *err);
 bool lc_rows_next(lc_rows *rows, loci_status *out_status, loci_error *err);
-int64_t lc_rows_i64(const lc_rows *rows, int column);
-double lc_rows_f64(const lc_rows *rows, int column);
-loci_str lc_rows_str(const lc_rows *rows, int column);
-bool lc_rows_is_null(const lc_rows *rows, int column);
 void lc_rows_end(lc_rows *rows);
+
+/* Columns of the current row: 0, or a text without an address, for NULL. */
+static inline const lc_cell *lc_rows_cell(const lc_rows *rows, int column)
+{
+    LC_ASSERT(column >= 0 && column < rows->column_count);
+    return &rows->cells[column];
+}
+
+static inline bool lc_rows_is_null(const lc_rows *rows, int column)
+{
+    return lc_rows_cell(rows, column)->kind == 0;
+}
+
+static inline int64_t lc_rows_i64(const lc_rows *rows, int column)
+{
+    LC_ASSERT(rows->kinds[column] == 'i');
+    return lc_rows_cell(rows, column)->as.i64;
+}
+
+static inline double lc_rows_f64(const lc_rows *rows, int column)
+{
+    LC_ASSERT(rows->kinds[column] == 'f');
+    return lc_rows_cell(rows, column)->as.f64;
+}
+
+static inline loci_str lc_rows_str(const lc_rows *rows, int column)
+{
+    LC_ASSERT(rows->kinds[column] == 't' || rows->kinds[column] == 'b');
+    return lc_rows_cell(rows, column)->as.str;
+}
 
 /* The slot of `room`, which is the caller's own. NULL at the start of a transaction and whenever it
  * turns to another user. The room points it to memory from tx->db->tx_memory, which lives until the
@@ -279,13 +307,6 @@ loci_status lc_tx_lock_readers(lc_tx *tx, loci_error *err);
 
 loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
                        loci_error *err);
-/* For bodies of mostly one statement; they may be run twice, and the second time from scratch. */
-loci_status lc_db_read_one(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
-                           loci_error *err);
-/* Answers at once or not at all: `*out_is_cut` when it was not to be, and nobody is to be told of
- * the failure. */
-loci_status lc_db_read_brief(lc_db *db, lc_tx_body *body, void *ctx, bool *out_is_cut,
-                             loci_error *err);
 void lc_db_write(lc_db *db, lc_write *first);
 /* One write on its own, waiting at most `timeout_ms` for the lock; for upkeep without a queue. */
 loci_status lc_db_write_one(lc_db *db, int64_t timeout_ms, lc_tx_body *body, void *ctx,
@@ -297,6 +318,17 @@ void lc_db_close(lc_db *db); /* NULL is fine. */
 #define LC_SQL_KINDS_MAX 64
 const char *lc_sql_params(const lc_sql *sql, char out[LC_SQL_KINDS_MAX + 1]);
 const char *lc_sql_columns(const lc_sql *sql, char out[LC_SQL_KINDS_MAX + 1]);
+
+/* What drivers keep prepared statements by. */
+typedef struct lc_statement_key {
+    const lc_sql *sql;
+    uintptr_t is_shadow;
+} lc_statement_key;
+
+static inline loci_str lc_statement_key_str(const lc_statement_key *key)
+{
+    return (loci_str){(const char *)key, sizeof *key};
+}
 
 /* Expands {row} and its like (store/row.h), rewrites `$n` to `?n` and, for a shadow, projection
  * tables to their `__new` twins, outside quotes. Drivers call it when they prepare. */

@@ -539,7 +539,7 @@ static loci_status open_scratch(lc_env *env, const lc_catalogue *catalogue, lc_d
                                 loci_error *err)
 {
     /* The rows are the same on every database, and this one needs no server. */
-    return lc_sqlite_driver.open_scratch(env, catalogue, out, err);
+    return lc_sqlite_driver.upkeep->open_scratch(env, catalogue, out, err);
 }
 
 /* ---- Small things --------------------------------------------------------------------------- */
@@ -619,37 +619,37 @@ static loci_status find_size(lc_db *base, int64_t *out_bytes, int64_t *out_wal_b
     return status;
 }
 
+static const lc_db_upkeep upkeep = {
+    .open_scratch = open_scratch,
+    .run_script = lc_pg_run_script,
+    .has_table = has_table,
+    .set_up_store = lc_pg_set_up_store,
+    .analyze_shadows = lc_pg_analyze_shadows,
+    .lock_log = lc_pg_lock_log,
+    .lock_readers = lc_pg_lock_readers,
+    .check = check,
+    .size = find_size,
+};
+
 const lc_db_driver lc_postgres_driver = {
     .name = "postgresql",
     .dialect = LC_DIALECT_POSTGRES,
-    .is_far = true,
+    .is_remote = true,
     .gather_us_max = 500,
     .slice_events = 1000, /* A row that is changed often is as many rows until the commit. */
+    .upkeep = &upkeep,
     .open = open_connection,
-    .open_scratch = open_scratch,
     .close = close_connection,
     .set_durability = set_durability,
     .exec = lc_pg_exec,
     .query = lc_pg_query,
     .next = lc_pg_next,
-    .column_i64 = lc_pg_column_i64,
-    .column_f64 = lc_pg_column_f64,
-    .column_str = lc_pg_column_str,
-    .column_is_null = lc_pg_column_is_null,
     .end = lc_pg_end,
     .put_rows = lc_pg_put_rows,
-    .run_script = lc_pg_run_script,
     .read = lc_pg_read,
     .write = lc_pg_write,
     .is_broken = is_broken,
     .now_us = database_now_us,
     .change_mark = lc_pg_change_mark,
     .interrupt = interrupt,
-    .check = check,
-    .size = find_size,
-    .has_table = has_table,
-    .set_up_store = lc_pg_set_up_store,
-    .analyze_shadows = lc_pg_analyze_shadows,
-    .lock_log = lc_pg_lock_log,
-    .lock_readers = lc_pg_lock_readers,
 };

@@ -74,12 +74,13 @@ typedef enum lc_pg_preparation { LC_PG_UNPREPARED, LC_PG_SENT, LC_PG_PREPARED } 
 
 /* A prepared statement, kept for the life of the connection under (sql, is_shadow). */
 typedef struct lc_pg_statement {
-    struct {
-        const lc_sql *sql;
-        uintptr_t is_shadow;
-    } key;
+    lc_statement_key key;
     char name[16];
     lc_pg_preparation preparation;
+    const char *params; /* Kinds, those of {row} included: in `row_params` or in the lc_sql. */
+    const char *columns;
+    char row_params[LC_SQL_KINDS_MAX + 1];
+    char row_columns[LC_SQL_KINDS_MAX + 1];
     bool is_select;
     bool is_checked; /* The kinds of its columns are the declared ones. */
 } lc_pg_statement;
@@ -201,10 +202,6 @@ loci_status lc_pg_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expe
 loci_status lc_pg_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
                         loci_error *err);
 bool lc_pg_next(lc_rows *rows, loci_status *out_status, loci_error *err);
-int64_t lc_pg_column_i64(const lc_rows *rows, int column);
-double lc_pg_column_f64(const lc_rows *rows, int column);
-loci_str lc_pg_column_str(const lc_rows *rows, int column);
-bool lc_pg_column_is_null(const lc_rows *rows, int column);
 void lc_pg_end(lc_rows *rows);
 loci_status lc_pg_run_script(lc_tx *tx, const char *text, loci_error *err);
 

@@ -34,11 +34,6 @@ static lc_pg *of(const lc_tx *tx)
 
 /* ---- The cache ------------------------------------------------------------------------------ */
 
-static loci_str key_of(const lc_pg_statement *statement)
-{
-    return (loci_str){(const char *)&statement->key, sizeof statement->key};
-}
-
 void lc_pg_forget_answers(lc_pg *db)
 {
     size_t place = 0;
@@ -62,19 +57,22 @@ void lc_pg_drop_statements(lc_pg *db)
 static loci_status find_statement(lc_pg *db, const lc_sql *sql, bool is_shadow,
                                   lc_pg_statement **out, loci_error *err)
 {
-    lc_pg_statement probe = {.key = {.sql = sql, .is_shadow = is_shadow}};
+    lc_statement_key key = {.sql = sql, .is_shadow = is_shadow};
     lc_pg_statement *made;
 
-    *out = lc_map_find(&db->statements, key_of(&probe));
+    *out = lc_map_find(&db->statements, lc_statement_key_str(&key));
     if (*out != NULL)
         return LOCI_OK;
     made = lc_heap_alloc(&db->db.env->heap, sizeof *made, LOCI_MEM_ENGINE);
     if (made == NULL)
         return lc_fail_memory(err);
-    *made = probe;
+    *made = (lc_pg_statement){.key = key};
+    made->params = lc_sql_params(sql, made->row_params);
+    if (sql->columns != NULL)
+        made->columns = lc_sql_columns(sql, made->row_columns);
     made->is_select = strncmp(sql->text, "select", 6) == 0 || strncmp(sql->text, "with", 4) == 0;
     (void)snprintf(made->name, sizeof made->name, "s%u", db->statement_count++);
-    if (!lc_map_put(&db->statements, key_of(made), made)) {
+    if (!lc_map_put(&db->statements, lc_statement_key_str(&made->key), made)) {
         lc_heap_free(&db->db.env->heap, made, sizeof *made, LOCI_MEM_ENGINE);
         return lc_fail_memory(err);
     }
@@ -87,7 +85,7 @@ static void forget_statement(lc_pg *db, lc_pg_statement *statement)
 {
     if (statement == NULL || statement->preparation != LC_PG_UNPREPARED)
         return;
-    (void)lc_map_take(&db->statements, key_of(statement));
+    (void)lc_map_take(&db->statements, lc_statement_key_str(&statement->key));
     lc_heap_free(&db->db.env->heap, statement, sizeof *statement, LOCI_MEM_ENGINE);
 }
 
@@ -128,8 +126,7 @@ static bool is_of_kind(Oid type, char kind)
 /* What a statement says it answers must be what it does: a bug of ours otherwise. */
 static void check_columns(lc_pg *db, lc_pg_statement *statement, const PGresult *result)
 {
-    char kinds[LC_SQL_KINDS_MAX + 1];
-    const char *columns = lc_sql_columns(statement->key.sql, kinds);
+    const char *columns = statement->columns;
 
     if (statement->is_checked)
         return;
@@ -297,8 +294,7 @@ static Oid type_of(char kind)
 static loci_status send_prepare(lc_pg *db, lc_pg_statement *statement, loci_error *err)
 {
     const lc_sql *sql = statement->key.sql;
-    char kinds[LC_SQL_KINDS_MAX + 1];
-    const char *params = lc_sql_params(sql, kinds);
+    const char *params = statement->params;
     int count = (int)strlen(params);
     Oid types[PARAMS_MAX];
 
@@ -363,8 +359,7 @@ loci_status lc_pg_send(lc_pg *db, const lc_sql *sql, bool is_shadow, const lc_ar
                        lc_pg_answer_kind kind, loci_error *err)
 {
     lc_pg_statement *statement = NULL;
-    char kinds[LC_SQL_KINDS_MAX + 1];
-    int count = (int)strlen(lc_sql_params(sql, kinds));
+    int count;
     loci_status status;
     values v;
 
@@ -379,6 +374,7 @@ loci_status lc_pg_send(lc_pg *db, const lc_sql *sql, bool is_shadow, const lc_ar
         forget_statement(db, statement);
     if (status != LOCI_OK)
         return status;
+    count = (int)strlen(statement->params);
     for (int i = 0; i < count; i++)
         put_value(&v, i, &args[i]);
     if (db->pq.sendQueryPrepared(db->conn, statement->name, count, v.ptrs, v.lengths, v.formats,
@@ -492,20 +488,11 @@ loci_status lc_pg_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_row
     if (status != LOCI_OK)
         return status;
     out->statement = result;
+    out->kinds = statement->columns;
     out->place = -1;
     if (db->prefetch == NULL || !db->prefetch->is_dry_run)
         replace_reading(db, NULL, result);
     return LOCI_OK;
-}
-
-bool lc_pg_next(lc_rows *rows, loci_status *out_status, loci_error *err)
-{
-    (void)out_status; /* Whatever could fail has been seen by the query. */
-    (void)err;
-    if (++rows->place < of(rows->tx)->pq.ntuples(rows->statement))
-        return true;
-    lc_pg_end(rows);
-    return false;
 }
 
 static uint64_t get_big_endian(const char *bytes, int count)
@@ -527,33 +514,38 @@ int64_t lc_pg_value_i64(const lc_pg *db, const PGresult *result, int row, int co
     return (int64_t)bits;               /* 0 for NULL: it has no bytes. */
 }
 
-int64_t lc_pg_column_i64(const lc_rows *rows, int column)
+static lc_cell read_cell(const lc_pg *db, const PGresult *result, int row, int column, char kind)
 {
-    return lc_pg_value_i64(of(rows->tx), rows->statement, rows->place, column);
+    lc_cell cell = {.kind = kind};
+    int64_t bits;
+
+    if (db->pq.getisnull(result, row, column)) {
+        cell.kind = 0;
+    } else if (kind == 'i') {
+        cell.as.i64 = lc_pg_value_i64(db, result, row, column);
+    } else if (kind == 'f') {
+        bits = lc_pg_value_i64(db, result, row, column);
+        memcpy(&cell.as.f64, &bits, sizeof cell.as.f64);
+    } else {
+        cell.as.str = (loci_str){db->pq.getvalue(result, row, column),
+                                 (size_t)db->pq.getlength(result, row, column)};
+    }
+    return cell;
 }
 
-double lc_pg_column_f64(const lc_rows *rows, int column)
+bool lc_pg_next(lc_rows *rows, loci_status *out_status, loci_error *err)
 {
-    uint64_t bits = (uint64_t)lc_pg_column_i64(rows, column);
-    double value;
+    const lc_pg *db = of(rows->tx);
 
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-loci_str lc_pg_column_str(const lc_rows *rows, int column)
-{
-    const lc_pq *pq = &of(rows->tx)->pq;
-
-    if (pq->getisnull(rows->statement, rows->place, column))
-        return (loci_str){NULL, 0};
-    return (loci_str){pq->getvalue(rows->statement, rows->place, column),
-                      (size_t)pq->getlength(rows->statement, rows->place, column)};
-}
-
-bool lc_pg_column_is_null(const lc_rows *rows, int column)
-{
-    return of(rows->tx)->pq.getisnull(rows->statement, rows->place, column) != 0;
+    (void)out_status; /* A failure was reported by the query. */
+    (void)err;
+    if (++rows->place < db->pq.ntuples(rows->statement)) {
+        for (int i = 0; i < rows->column_count; i++)
+            rows->cells[i] = read_cell(db, rows->statement, rows->place, i, rows->kinds[i]);
+        return true;
+    }
+    lc_pg_end(rows);
+    return false;
 }
 
 void lc_pg_end(lc_rows *rows)

@@ -119,7 +119,7 @@ static loci_status run_for_projections(lc_tx *tx, bool is_swap, loci_error *err)
     if (text == NULL)
         status = lc_buf_status(&s.text, err);
     else if (text[0] != '\0')
-        status = tx->db->driver->run_script(tx, text, err);
+        status = tx->db->driver->upkeep->run_script(tx, text, err);
     lc_buf_clear(&s.text);
     return status;
 }
@@ -139,7 +139,7 @@ static loci_status drop_former(lc_tx *tx, loci_error *err)
         if (table != NULL || name.len == 0 || name.len > 63)
             continue;
         (void)snprintf(statement, sizeof statement, "drop table if exists %.*s", LC_STR_ARG(name));
-        status = tx->db->driver->run_script(tx, statement, err);
+        status = tx->db->driver->upkeep->run_script(tx, statement, err);
     }
     return status;
 }
@@ -332,9 +332,9 @@ static loci_status note_growth(const slice *s, loci_error *err)
     int64_t count = ++s->rebuild->slice_count;
     const lc_db_driver *driver = s->tx->db->driver;
 
-    if (driver->analyze_shadows == NULL || (count & (count - 1)) != 0)
+    if (driver->upkeep->analyze_shadows == NULL || (count & (count - 1)) != 0)
         return LOCI_OK;
-    return driver->analyze_shadows(s->tx, err);
+    return driver->upkeep->analyze_shadows(s->tx, err);
 }
 
 /* Swaps, with nobody writing or reading. Where writers go on beside us, what they did until they
@@ -343,7 +343,7 @@ static loci_status finish(slice *s, bool *has_all, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
-    if (s->tx->db->driver->lock_log != NULL) {
+    if (s->tx->db->driver->upkeep->lock_log != NULL) {
         *has_all = false;
         status = lc_tx_lock_log(s->tx, err);
         if (status == LOCI_OK)

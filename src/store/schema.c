@@ -28,8 +28,9 @@ static loci_status add_table(lc_tx *tx, const char *name, loci_error *err)
     lc_buf_init(&script, &tx->db->env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
     lc_ddl_table(&script, table, tx->db->driver->dialect, "");
     lc_ddl_indexes(&script, table, "", 0);
-    status = lc_buf_terminate(&script) != NULL ? tx->db->driver->run_script(tx, script.ptr, err)
-                                               : lc_buf_status(&script, err);
+    status = lc_buf_terminate(&script) != NULL
+                 ? tx->db->driver->upkeep->run_script(tx, script.ptr, err)
+                 : lc_buf_status(&script, err);
     lc_buf_clear(&script);
     return status;
 }
@@ -132,7 +133,7 @@ static loci_status create_table(void *ctx, const lc_table *table, loci_error *er
     text = lc_buf_terminate(&c->script);
     if (text == NULL)
         return lc_buf_status(&c->script, err);
-    return c->tx->db->driver->run_script(c->tx, text, err);
+    return c->tx->db->driver->upkeep->run_script(c->tx, text, err);
 }
 
 loci_status lc_schema_create_tables(lc_tx *tx, unsigned class_mask, const char *suffix,
@@ -193,8 +194,8 @@ static loci_status create_store(lc_tx *tx, loci_error *err)
                                  (int64_t)lc_catalogue_shape(tx->db->catalogue), err);
     if (status == LOCI_OK)
         status = lc_schema_note_projections(tx, err);
-    if (status == LOCI_OK && tx->db->driver->set_up_store != NULL)
-        status = tx->db->driver->set_up_store(tx, err);
+    if (status == LOCI_OK && tx->db->driver->upkeep->set_up_store != NULL)
+        status = tx->db->driver->upkeep->set_up_store(tx, err);
     return status;
 }
 
@@ -211,7 +212,7 @@ static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
     opening *o = ctx;
     bool exists;
     int64_t shape = 0, compatible = 0;
-    loci_status status = tx->db->driver->has_table(tx, "meta", &exists, err);
+    loci_status status = tx->db->driver->upkeep->has_table(tx, "meta", &exists, err);
 
     o->state.version = 0;
     if (status != LOCI_OK || !exists)

@@ -26,7 +26,6 @@
 #define APPLICATION_ID 0x6C6F6369 /* "loci" */
 #define OPEN_BUSY_MS 10000        /* Another process may be creating the same store. */
 #define PROGRESS_STEPS 1000 /* Virtual machine steps between two looks at the deadline, ~15 µs. */
-#define BRIEF_LOOKS 2       /* SQLite counts on from the last read: the first look may come soon. */
 #define PATH_BYTES_MAX 4096
 #define ROLL_BACK_TRIES 3
 #define CHECKPOINT_FRAMES 1000 /* In the WAL, from which on every commit tries to move them. */
@@ -90,10 +89,6 @@ static int wait_while_busy(void *ctx, int count)
     lc_sqlite *db = ctx;
 
     (void)count;
-    if (db->is_brief) {
-        db->is_cut = true;
-        return 0;
-    }
     if (lc_clock_monotonic_us() >= db->busy_deadline_us)
         return 0;
     lc_clock_sleep_us(lc_random_between(&db->db.env->random, 1000, 3000));
@@ -104,10 +99,6 @@ static int look_at_deadline(void *ctx)
 {
     lc_sqlite *db = ctx;
 
-    if (db->is_brief && ++db->looks == BRIEF_LOOKS) {
-        db->is_cut = true;
-        return 1;
-    }
     if (lc_clock_monotonic_us() < db->read_deadline_us)
         return 0;
     db->read_timed_out = true;
@@ -488,35 +479,33 @@ uint64_t lc_sqlite_state(const lc_db *base)
 
 /* ---- The driver ------------------------------------------------------------------------------ */
 
+static const lc_db_upkeep upkeep = {
+    .open_scratch = lc_sqlite_open_scratch,
+    .run_script = lc_sqlite_run_script,
+    .has_table = has_table,
+    .backup = lc_sqlite_backup,
+    .restore = lc_sqlite_restore,
+    .check = lc_sqlite_check,
+    .size = lc_sqlite_size,
+};
+
 const lc_db_driver lc_sqlite_driver = {
     .name = "sqlite",
     .dialect = LC_DIALECT_SQLITE,
     .slice_events = 10000,
+    .upkeep = &upkeep,
     .open = lc_sqlite_open,
-    .open_scratch = lc_sqlite_open_scratch,
     .close = lc_sqlite_close,
     .set_durability = lc_sqlite_set_durability,
     .exec = lc_sqlite_exec,
     .query = lc_sqlite_query,
     .next = lc_sqlite_next,
-    .column_i64 = lc_sqlite_column_i64,
-    .column_f64 = lc_sqlite_column_f64,
-    .column_str = lc_sqlite_column_str,
-    .column_is_null = lc_sqlite_column_is_null,
     .end = lc_sqlite_end,
-    .run_script = lc_sqlite_run_script,
     .read = lc_sqlite_read,
-    .read_one = lc_sqlite_read_one,
-    .read_brief = lc_sqlite_read_brief,
     .write = lc_sqlite_write,
     .is_broken = is_broken,
     .now_us = host_now_us,
     .change_mark = change_mark,
     .state = lc_sqlite_state,
     .interrupt = interrupt,
-    .backup = lc_sqlite_backup,
-    .restore = lc_sqlite_restore,
-    .check = lc_sqlite_check,
-    .size = lc_sqlite_size,
-    .has_table = has_table,
 };

@@ -10,11 +10,12 @@
 
 /* A prepared statement, kept for the life of the connection under (sql, is_shadow). */
 typedef struct lc_sqlite_statement {
-    struct {
-        const lc_sql *sql;
-        uintptr_t is_shadow;
-    } key;
+    lc_statement_key key;
     sqlite3_stmt *handle;
+    const char *params; /* Kinds, those of {row} included: in `row_params` or in the lc_sql. */
+    const char *columns;
+    char row_params[LC_SQL_KINDS_MAX + 1];
+    char row_columns[LC_SQL_KINDS_MAX + 1];
     bool is_in_use;
     bool is_cached; /* Else made for one use, because the cached one was being read. */
 } lc_sqlite_statement;
@@ -39,14 +40,8 @@ typedef struct lc_sqlite {
     int64_t busy_deadline_us; /* Monotonic: how long to wait for another process's lock. */
     int64_t read_deadline_us; /* Monotonic: when the running read is given up; INT64_MAX = never. */
     bool read_timed_out;
-    bool is_brief; /* The running read ends when it was looked at BRIEF_LOOKS times, or is busy, */
-    int looks;
-    bool is_cut;           /* and then says so here. */
-    bool is_single;        /* A body runs without a transaction around it: one statement only. */
-    bool has_single_begun; /* It has had it, */
-    bool needs_snapshot;   /* and asked for another. */
-    bool is_broken;        /* A commit failed in the file system: what is on disk is not known. */
-    bool is_relaxed;       /* Durability. */
+    bool is_broken;  /* A commit failed in the file system: what is on disk is not known. */
+    bool is_relaxed; /* Durability. */
     lc_sqlite_wal_buffer *wal_buffer; /* NULL until the first write transaction. */
     const volatile void *state;       /* What lc_sqlite_state() looks at; NULL = it cannot tell. */
 } lc_sqlite;
@@ -73,20 +68,12 @@ loci_status lc_sqlite_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_
 loci_status lc_sqlite_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out,
                             loci_error *err);
 bool lc_sqlite_next(lc_rows *rows, loci_status *out_status, loci_error *err);
-int64_t lc_sqlite_column_i64(const lc_rows *rows, int column);
-double lc_sqlite_column_f64(const lc_rows *rows, int column);
-loci_str lc_sqlite_column_str(const lc_rows *rows, int column);
-bool lc_sqlite_column_is_null(const lc_rows *rows, int column);
 void lc_sqlite_end(lc_rows *rows);
 loci_status lc_sqlite_run_script(lc_tx *tx, const char *text, loci_error *err);
 void lc_sqlite_drop_statements(lc_sqlite *db);
 
 loci_status lc_sqlite_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
                            loci_error *err);
-loci_status lc_sqlite_read_one(lc_db *base, int64_t deadline_us, lc_tx_body *body, void *ctx,
-                               loci_error *err);
-loci_status lc_sqlite_read_brief(lc_db *base, lc_tx_body *body, void *ctx, bool *out_is_cut,
-                                 loci_error *err);
 void lc_sqlite_write(lc_db *base, lc_write *first);
 
 /* The VFS to open a store with (sqlite_vfs.c), registered with the first call; NULL = the default.

@@ -16,11 +16,6 @@ static lc_sqlite *of(lc_tx *tx)
     return (lc_sqlite *)tx->db;
 }
 
-static loci_str key_of(const lc_sqlite_statement *statement)
-{
-    return (loci_str){(const char *)&statement->key, sizeof statement->key};
-}
-
 static void drop(lc_sqlite *db, lc_sqlite_statement *statement)
 {
     (void)sqlite3_finalize(statement->handle); /* Repeats an error that was reported. */
@@ -61,10 +56,12 @@ int lc_sqlite_run_control(lc_sqlite *db, lc_sqlite_control control)
 static loci_status prepare(lc_sqlite *db, lc_sqlite_statement *statement, loci_error *err)
 {
     const lc_sql *sql = statement->key.sql;
-    char kinds[LC_SQL_KINDS_MAX + 1];
     loci_status status;
     int code;
 
+    statement->params = lc_sql_params(sql, statement->row_params);
+    if (sql->columns != NULL)
+        statement->columns = lc_sql_columns(sql, statement->row_columns);
     lc_buf_reset(&db->scratch);
     lc_sql_rewrite(&db->scratch, sql, db->db.catalogue, LC_DIALECT_SQLITE,
                    statement->key.is_shadow != 0);
@@ -75,10 +72,9 @@ static loci_status prepare(lc_sqlite *db, lc_sqlite_statement *statement, loci_e
                               SQLITE_PREPARE_PERSISTENT, &statement->handle, NULL);
     if (code != SQLITE_OK)
         return lc_sqlite_fail(db, code, err);
-    LC_ASSERT(sqlite3_bind_parameter_count(statement->handle) ==
-              (int)strlen(lc_sql_params(sql, kinds)));
+    LC_ASSERT(sqlite3_bind_parameter_count(statement->handle) == (int)strlen(statement->params));
     LC_ASSERT(sqlite3_column_count(statement->handle) ==
-              (sql->columns == NULL ? 0 : (int)strlen(lc_sql_columns(sql, kinds))));
+              (sql->columns == NULL ? 0 : (int)strlen(statement->columns)));
     return LOCI_OK;
 }
 
@@ -86,16 +82,11 @@ static loci_status prepare(lc_sqlite *db, lc_sqlite_statement *statement, loci_e
 static loci_status acquire(lc_tx *tx, const lc_sql *sql, lc_sqlite_statement **out, loci_error *err)
 {
     lc_sqlite *db = of(tx);
-    lc_sqlite_statement probe = {.key = {.sql = sql, .is_shadow = tx->is_shadow}};
-    lc_sqlite_statement *found = lc_map_find(&db->statements, key_of(&probe));
+    lc_statement_key key = {.sql = sql, .is_shadow = tx->is_shadow};
+    lc_sqlite_statement *found = lc_map_find(&db->statements, lc_statement_key_str(&key));
     lc_sqlite_statement *made;
     loci_status status;
 
-    if (db->is_single && db->has_single_begun) {
-        db->needs_snapshot = true;
-        return lc_fail(err, LOCI_EINTERNAL, "a second statement needs a snapshot");
-    }
-    db->has_single_begun = true;
     if (found != NULL && !found->is_in_use) {
         found->is_in_use = true;
         *out = found;
@@ -104,7 +95,7 @@ static loci_status acquire(lc_tx *tx, const lc_sql *sql, lc_sqlite_statement **o
     made = lc_heap_alloc(&db->db.env->heap, sizeof *made, LOCI_MEM_ENGINE);
     if (made == NULL)
         return lc_fail_memory(err);
-    *made = probe;
+    *made = (lc_sqlite_statement){.key = key};
     status = prepare(db, made, err);
     if (status != LOCI_OK) {
         drop(db, made);
@@ -112,7 +103,8 @@ static loci_status acquire(lc_tx *tx, const lc_sql *sql, lc_sqlite_statement **o
     }
     made->is_in_use = true;
     /* Without memory for the map it is still good for one use. */
-    made->is_cached = found == NULL && lc_map_put(&db->statements, key_of(made), made);
+    made->is_cached = found == NULL &&
+                      lc_map_put(&db->statements, lc_statement_key_str(&made->key), made);
     *out = made;
     return LOCI_OK;
 }
@@ -149,10 +141,7 @@ static int bind_one(sqlite3_stmt *statement, int place, const lc_arg *arg)
 static loci_status bind(lc_sqlite *db, lc_sqlite_statement *statement, const lc_arg *args,
                         loci_error *err)
 {
-    char kinds[LC_SQL_KINDS_MAX + 1];
-    const char *params = lc_sql_params(statement->key.sql, kinds);
-
-    for (int i = 0; params[i] != '\0'; i++) {
+    for (int i = 0; statement->params[i] != '\0'; i++) {
         int code = bind_one(statement->handle, i + 1, &args[i]);
 
         if (code != SQLITE_OK)
@@ -202,7 +191,32 @@ loci_status lc_sqlite_query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc
         tx->wrote = true;
     }
     out->statement = statement;
+    out->kinds = statement->columns;
     return LOCI_OK;
+}
+
+static lc_cell read_cell(sqlite3_stmt *statement, int column, char kind)
+{
+    lc_cell cell = {.kind = kind};
+    const char *ptr;
+
+    if (kind == 't' || kind == 'b') {
+        ptr = sqlite3_column_blob(statement, column);
+        /* An empty text or blob has no address in SQLite, but it is not NULL. */
+        if (ptr == NULL && sqlite3_column_type(statement, column) != SQLITE_NULL)
+            cell.as.str = (loci_str){"", 0};
+        else if (ptr != NULL)
+            cell.as.str = (loci_str){ptr, (size_t)sqlite3_column_bytes(statement, column)};
+        else
+            cell.kind = 0;
+    } else if (sqlite3_column_type(statement, column) == SQLITE_NULL) {
+        cell.kind = 0;
+    } else if (kind == 'i') {
+        cell.as.i64 = sqlite3_column_int64(statement, column);
+    } else {
+        cell.as.f64 = sqlite3_column_double(statement, column);
+    }
+    return cell;
 }
 
 bool lc_sqlite_next(lc_rows *rows, loci_status *out_status, loci_error *err)
@@ -210,43 +224,15 @@ bool lc_sqlite_next(lc_rows *rows, loci_status *out_status, loci_error *err)
     lc_sqlite_statement *statement = rows->statement;
     int code = sqlite3_step(statement->handle);
 
-    if (code == SQLITE_ROW)
+    if (code == SQLITE_ROW) {
+        for (int i = 0; i < rows->column_count; i++)
+            rows->cells[i] = read_cell(statement->handle, i, rows->kinds[i]);
         return true;
+    }
     if (code != SQLITE_DONE)
         *out_status = lc_sqlite_fail(of(rows->tx), code, err);
     lc_sqlite_end(rows);
     return false;
-}
-
-static sqlite3_stmt *handle_of(const lc_rows *rows)
-{
-    return ((lc_sqlite_statement *)rows->statement)->handle;
-}
-
-int64_t lc_sqlite_column_i64(const lc_rows *rows, int column)
-{
-    return sqlite3_column_int64(handle_of(rows), column);
-}
-
-double lc_sqlite_column_f64(const lc_rows *rows, int column)
-{
-    return sqlite3_column_double(handle_of(rows), column);
-}
-
-loci_str lc_sqlite_column_str(const lc_rows *rows, int column)
-{
-    sqlite3_stmt *statement = handle_of(rows);
-    const char *ptr = sqlite3_column_blob(statement, column);
-
-    if (ptr != NULL)
-        return (loci_str){ptr, (size_t)sqlite3_column_bytes(statement, column)};
-    /* An empty text or blob has no address in SQLite, but it is not NULL. */
-    return (loci_str){sqlite3_column_type(statement, column) == SQLITE_NULL ? NULL : "", 0};
-}
-
-bool lc_sqlite_column_is_null(const lc_rows *rows, int column)
-{
-    return sqlite3_column_type(handle_of(rows), column) == SQLITE_NULL;
 }
 
 void lc_sqlite_end(lc_rows *rows)

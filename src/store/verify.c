@@ -272,7 +272,7 @@ static loci_status empty_tables(lc_tx *tx, void *ctx, loci_error *err)
 {
     verify_run *run = ctx;
 
-    return tx->db->driver->run_script(tx, run->emptying.ptr, err);
+    return tx->db->driver->upkeep->run_script(tx, run->emptying.ptr, err);
 }
 
 static loci_status empty_scratch(verify_run *run, loci_error *err)
@@ -459,7 +459,7 @@ static loci_status open_scratch(verify_run *run, loci_error *err)
         lc_buf_append_format(&run->emptying, "delete from %s;\n", plan->tables[i].table->name);
     if (lc_buf_terminate(&run->emptying) == NULL)
         return lc_buf_status(&run->emptying, err);
-    status = db->driver->open_scratch(db->env, db->catalogue, &run->scratch, err);
+    status = db->driver->upkeep->open_scratch(db->env, db->catalogue, &run->scratch, err);
     if (status == LOCI_OK)
         status = lc_db_write_one(run->scratch, LC_UPKEEP_WAIT_MS, create_scratch, NULL, err);
     return status;
@@ -495,7 +495,7 @@ loci_status lc_verify(const lc_upkeep *upkeep, lc_problems *problems, loci_error
     init_run(&run, upkeep, problems);
     status = lc_upkeep_report(upkeep, "pages", 0, 0, err);
     if (status == LOCI_OK)
-        status = upkeep->db->driver->check(upkeep->db, problems, err);
+        status = upkeep->db->driver->upkeep->check(upkeep->db, problems, err);
     /* What is read from damaged pages would only add noise, or fail. */
     if (status != LOCI_OK || problems->count > pages_before)
         goto out;

@@ -299,7 +299,7 @@ void notes_fill(notes *n, const char *user, int count)
 
 static loci_status run_script(lc_tx *tx, void *ctx, loci_error *err)
 {
-    return tx->db->driver->run_script(tx, ctx, err);
+    return tx->db->driver->upkeep->run_script(tx, ctx, err);
 }
 
 void notes_damage(notes *n, const char *script)

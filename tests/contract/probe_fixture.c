@@ -196,7 +196,7 @@ int64_t probe_number(probe *p, const lc_sql *sql)
 
 static loci_status run_script(lc_tx *tx, void *ctx, loci_error *err)
 {
-    return tx->db->driver->run_script(tx, ctx, err);
+    return tx->db->driver->upkeep->run_script(tx, ctx, err);
 }
 
 void probe_script(probe *p, const char *script)

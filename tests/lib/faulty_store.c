@@ -83,7 +83,7 @@ static loci_status open_scratch(lc_env *env, const lc_catalogue *catalogue, lc_d
     loci_status status = meet("open_scratch", err);
 
     if (status == LOCI_OK)
-        status = lc_sqlite_driver.open_scratch(env, catalogue, out, err);
+        status = lc_sqlite_driver.upkeep->open_scratch(env, catalogue, out, err);
     if (status == LOCI_OK)
         (*out)->driver = &faulty_driver;
     return status;
@@ -129,26 +129,6 @@ static bool next(lc_rows *rows, loci_status *out_status, loci_error *err)
     return false;
 }
 
-static int64_t column_i64(const lc_rows *rows, int column)
-{
-    return lc_sqlite_driver.column_i64(rows, column);
-}
-
-static double column_f64(const lc_rows *rows, int column)
-{
-    return lc_sqlite_driver.column_f64(rows, column);
-}
-
-static loci_str column_str(const lc_rows *rows, int column)
-{
-    return lc_sqlite_driver.column_str(rows, column);
-}
-
-static bool column_is_null(const lc_rows *rows, int column)
-{
-    return lc_sqlite_driver.column_is_null(rows, column);
-}
-
 static void end(lc_rows *rows)
 {
     lc_sqlite_driver.end(rows);
@@ -158,7 +138,7 @@ static loci_status run_script(lc_tx *tx, const char *text, loci_error *err)
 {
     loci_status status = meet("run_script", err);
 
-    return status != LOCI_OK ? status : lc_sqlite_driver.run_script(tx, text, err);
+    return status != LOCI_OK ? status : lc_sqlite_driver.upkeep->run_script(tx, text, err);
 }
 
 static loci_status read_snapshot(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
@@ -167,23 +147,6 @@ static loci_status read_snapshot(lc_db *db, int64_t deadline_us, lc_tx_body *bod
     loci_status status = meet("read", err);
 
     return status != LOCI_OK ? status : lc_sqlite_driver.read(db, deadline_us, body, ctx, err);
-}
-
-static loci_status read_one(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
-                            loci_error *err)
-{
-    loci_status status = meet("read_one", err);
-
-    return status != LOCI_OK ? status : lc_sqlite_driver.read_one(db, deadline_us, body, ctx, err);
-}
-
-static loci_status read_brief(lc_db *db, lc_tx_body *body, void *ctx, bool *out_is_cut,
-                              loci_error *err)
-{
-    loci_status status = meet("read_brief", err);
-
-    *out_is_cut = false;
-    return status != LOCI_OK ? status : lc_sqlite_driver.read_brief(db, body, ctx, out_is_cut, err);
 }
 
 /* A write that cannot begin answers all that wait, as a locked or full store does. */
@@ -232,7 +195,8 @@ static loci_status backup(lc_db *db, const char *path, lc_progress *progress, vo
 {
     loci_status status = meet("backup", err);
 
-    return status != LOCI_OK ? status : lc_sqlite_driver.backup(db, path, progress, ctx, err);
+    return status != LOCI_OK ? status
+                             : lc_sqlite_driver.upkeep->backup(db, path, progress, ctx, err);
 }
 
 static loci_status restore(lc_db *db, const char *path, lc_progress *progress, void *ctx,
@@ -240,60 +204,60 @@ static loci_status restore(lc_db *db, const char *path, lc_progress *progress, v
 {
     loci_status status = meet("restore", err);
 
-    return status != LOCI_OK ? status : lc_sqlite_driver.restore(db, path, progress, ctx, err);
+    return status != LOCI_OK ? status
+                             : lc_sqlite_driver.upkeep->restore(db, path, progress, ctx, err);
 }
 
 static loci_status check(lc_db *db, lc_problems *problems, loci_error *err)
 {
     loci_status status = meet("check", err);
 
-    return status != LOCI_OK ? status : lc_sqlite_driver.check(db, problems, err);
+    return status != LOCI_OK ? status : lc_sqlite_driver.upkeep->check(db, problems, err);
 }
 
 static loci_status size(lc_db *db, int64_t *out_bytes, int64_t *out_wal_bytes, loci_error *err)
 {
     loci_status status = meet("size", err);
 
-    return status != LOCI_OK ? status : lc_sqlite_driver.size(db, out_bytes, out_wal_bytes, err);
+    return status != LOCI_OK ? status
+                             : lc_sqlite_driver.upkeep->size(db, out_bytes, out_wal_bytes, err);
 }
 
 static loci_status has_table(lc_tx *tx, const char *name, bool *out, loci_error *err)
 {
     loci_status status = meet("has_table", err);
 
-    return status != LOCI_OK ? status : lc_sqlite_driver.has_table(tx, name, out, err);
+    return status != LOCI_OK ? status : lc_sqlite_driver.upkeep->has_table(tx, name, out, err);
 }
+
+static const lc_db_upkeep upkeep = {
+    .open_scratch = open_scratch,
+    .run_script = run_script,
+    .has_table = has_table,
+    .backup = backup,
+    .restore = restore,
+    .check = check,
+    .size = size,
+};
 
 static const lc_db_driver faulty_driver = {
     .name = "faulty",
     .slice_events = 10000,
     .dialect = LC_DIALECT_SQLITE,
+    .upkeep = &upkeep,
     .open = open_store,
-    .open_scratch = open_scratch,
     .close = close_store,
     .set_durability = set_durability,
     .exec = exec,
     .query = query,
     .next = next,
-    .column_i64 = column_i64,
-    .column_f64 = column_f64,
-    .column_str = column_str,
-    .column_is_null = column_is_null,
     .end = end,
-    .run_script = run_script,
     .read = read_snapshot,
-    .read_one = read_one,
-    .read_brief = read_brief,
     .write = write_group,
     .is_broken = is_broken,
     .now_us = now_us,
     .change_mark = change_mark,
     .interrupt = interrupt,
-    .backup = backup,
-    .restore = restore,
-    .check = check,
-    .size = size,
-    .has_table = has_table,
 };
 
 const lc_db_driver *test_faulty_driver(void)

@@ -104,14 +104,14 @@ static _Atomic int migration_runs;
 static loci_status to_next(lc_tx *tx, loci_error *err)
 {
     atomic_fetch_add(&migration_runs, 1);
-    return tx->db->driver->run_script(tx, "create table two (a bigint)", err);
+    return tx->db->driver->upkeep->run_script(tx, "create table two (a bigint)", err);
 }
 
 /* Needs what the one before has made. */
 static loci_status to_next_but_one(lc_tx *tx, loci_error *err)
 {
     atomic_fetch_add(&migration_runs, 1);
-    return tx->db->driver->run_script(tx, "insert into two (a) values (3)", err);
+    return tx->db->driver->upkeep->run_script(tx, "insert into two (a) values (3)", err);
 }
 
 static loci_status to_next_but_one_in_vain(lc_tx *tx, loci_error *err)

@@ -15,6 +15,7 @@ static loci_status query(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_ro
     (void)err;
     fake->at = 0;
     out->statement = fake;
+    out->kinds = "ttt";
     return LOCI_OK;
 }
 
@@ -26,21 +27,17 @@ static bool next(lc_rows *rows, loci_status *out_status, loci_error *err)
     (void)err;
     *out_status = LOCI_OK;
     if (fake->at < fake->count) {
-        fake->at++;
+        const lc_setting_row *row = &fake->rows[fake->at++];
+
+        rows->cells[0] = LC_T(row->tenant_id);
+        rows->cells[1] = LC_T(row->name);
+        rows->cells[2] = LC_T(row->value);
         return true;
     }
     fake->at_end = NULL;
     if (at_end != NULL)
         at_end(fake->ctx);
     return false;
-}
-
-static loci_str column_str(const lc_rows *rows, int column)
-{
-    const fake_rows *fake = rows->statement;
-    const lc_setting_row *row = &fake->rows[fake->at - 1];
-
-    return column == 0 ? row->tenant_id : column == 1 ? row->name : row->value;
 }
 
 static void end(lc_rows *rows)
@@ -82,7 +79,6 @@ static const lc_db_driver driver = {
     .exec = exec,
     .query = query,
     .next = next,
-    .column_str = column_str,
     .end = end,
 };
 
