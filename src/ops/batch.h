@@ -18,8 +18,6 @@ typedef struct lc_batch {
     lc_arena arena;      /* Of the whole batch; cleared before each run. */
     lc_buf answers_text; /* The JSON array. */
     bool enqueued_job;
-    bool set_config;
-    bool set_tokens;
     loci_answer *out;
     loci_done_fn *done; /* Of one that nobody waits for. */
     void *done_ctx;

@@ -344,23 +344,25 @@ lc_write lc_run_write(lc_run *run)
     };
 }
 
+void lc_start_jobs(loci_engine *engine)
+{
+    loci_error err;
+
+    if (!lc_engine_is_inline(engine))
+        lc_engine_wake_workers(engine);
+    else if (lc_engine_run_jobs(engine, &err) != LOCI_OK)
+        lc_log_write(&lc_engine_env(engine)->log, LOCI_LOG_WARN, "jobs.not_run",
+                     LC_LOG_TEXT("why", err.message));
+}
+
 void lc_run_committed(lc_run *run)
 {
     loci_engine *engine = run->call.engine;
 
-    if (lc_str_starts(loci_str_of(run->call.op->name), LC_STR("config.")))
-        lc_engine_settings_changed(engine);
-    if (lc_str_starts(loci_str_of(run->call.op->name), LC_STR("token.")))
-        lc_token_cache_forget(lc_engine_token_cache(engine));
-    if (lc_engine_is_inline(engine)) {
-        loci_error err;
-
-        if (run->enqueued_job && lc_engine_run_jobs(engine, &err) != LOCI_OK)
-            lc_log_write(&lc_engine_env(engine)->log, LOCI_LOG_WARN, "jobs.not_run",
-                         LC_LOG_TEXT("why", err.message));
-    } else if (run->enqueued_job) {
-        lc_engine_wake_workers(engine);
-    }
+    if (run->call.op->committed != NULL)
+        run->call.op->committed(engine);
+    if (run->enqueued_job)
+        lc_start_jobs(engine);
 }
 
 static loci_status run_alone(lc_run *run, loci_error *err)

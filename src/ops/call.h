@@ -72,8 +72,10 @@ loci_status lc_run_and_answer(lc_tx *tx, void *ctx, loci_error *err);
 loci_status lc_run_wait(lc_run *run, loci_error *err);
 /* Answers it from the state of its user, if that is current and the operation can (lc_op.peek). */
 bool lc_run_peek(lc_run *run);
-/* What has to happen after a commit: settings taken over, jobs run or woken. */
+/* What follows a commit: the operation's `committed`, and jobs that it added. */
 void lc_run_committed(lc_run *run);
+/* Has workers run the jobs that a commit added; an inline engine runs them here. */
+void lc_start_jobs(loci_engine *engine);
 
 /* What a write of this run looks like to the store. */
 lc_write lc_run_write(lc_run *run);

@@ -149,8 +149,6 @@ static loci_status run_one(lc_batch *b, lc_tx *tx, loci_str *answers, size_t ind
         answers[index] = lc_arena_copy(&b->arena, lc_buf_str(&run.answer));
         if (answers[index].ptr == NULL)
             status = lc_fail_memory(err);
-        b->set_config |= lc_str_starts(loci_str_of(run.call.op->name), LC_STR("config."));
-        b->set_tokens |= lc_str_starts(loci_str_of(run.call.op->name), LC_STR("token."));
     }
     lc_run_end(&run);
     return status;
@@ -216,18 +214,25 @@ static loci_status run_all(lc_tx *tx, void *ctx, loci_error *err)
     return status;
 }
 
+/* Each hook runs once, however many calls of the batch have it. */
 void lc_batch_committed(const lc_batch *b)
 {
-    /* The same as after a single call; the last operation stands for all. */
-    lc_run run = {.enqueued_job = b->enqueued_job};
+    void (*seen[LC_CALLS_PER_BATCH_MAX])(loci_engine *);
+    size_t count = 0;
 
-    run.call.engine = b->caller.engine;
-    run.call.op = lc_op_find(loci_str_of(b->requests[b->count - 1].operation));
-    lc_run_committed(&run);
-    if (b->set_config)
-        lc_engine_settings_changed(b->caller.engine);
-    if (b->set_tokens)
-        lc_token_cache_forget(lc_engine_token_cache(b->caller.engine));
+    for (size_t i = 0; i < b->count; i++) {
+        const lc_op *op = lc_op_find(loci_str_of(b->requests[i].operation));
+        size_t at = 0;
+
+        while (at < count && seen[at] != op->committed)
+            at++;
+        if (op->committed == NULL || at < count)
+            continue;
+        seen[count++] = op->committed;
+        op->committed(b->caller.engine);
+    }
+    if (b->enqueued_job)
+        lc_start_jobs(b->caller.engine);
 }
 
 loci_status lc_batch_prepare(lc_batch *b, loci_error *err)

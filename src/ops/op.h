@@ -94,6 +94,10 @@ typedef struct lc_op {
     const lc_user_kind *peek_kind;
     /* ALONE operations have this instead of `run`: no transaction. */
     loci_status (*run_alone)(lc_call *call, loci_error *err);
+    /* After the commit of a call that ran: what this process remembers of the rows it changed is
+     * brought up to date. Once per group of calls, in the caller's or the writer's thread; the call
+     * itself may be gone. NULL = nothing to do. */
+    void (*committed)(loci_engine *engine);
 } lc_op;
 
 #define LC_PARAMS_MAX 40

@@ -182,6 +182,7 @@ static const lc_op op_set = {
     .example = "{\"name\":\"call.timeout_ms\",\"value\":20000}",
     .prepare = prepare_set,
     .run = run_set,
+    .committed = lc_engine_settings_changed,
 };
 
 extern const lc_op *const lc_ops_config[];

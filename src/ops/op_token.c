@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/time.h"
+#include "engine/engine.h"
 #include "ops/check.h"
 #include "ops/token_grant.h"
 #include "ops/token_make.h"
@@ -194,6 +195,12 @@ static loci_status run_rotate(lc_call *call, lc_tx *tx, loci_error *err)
                              : status;
 }
 
+/* The cache knows tokens as they were: one that was revoked or replaced must be looked up again. */
+static void forget_tokens(loci_engine *engine)
+{
+    lc_token_cache_forget(lc_engine_token_cache(engine));
+}
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
 #define TOKEN_MEMBERS(prefix)                                                                      \
@@ -259,6 +266,7 @@ static const lc_op op_create = {
     .example = "{\"name\":\"ci\",\"scopes\":[\"read\",\"write\"],\"ttl_s\":2592000}",
     .prepare = lc_token_from_args,
     .run = run_create,
+    .committed = forget_tokens,
 };
 
 static const lc_op op_list = {
@@ -294,6 +302,7 @@ static const lc_op op_revoke = {
     .http = "POST /v1/tokens/{id}/revoke",
     .example = "{\"id\":\"" EXAMPLE_ID "\"}",
     .run = run_revoke,
+    .committed = forget_tokens,
 };
 
 static const lc_op op_rotate = {
@@ -321,6 +330,7 @@ static const lc_op op_rotate = {
     .example = "{\"id\":\"" EXAMPLE_ID "\",\"overlap_s\":600}",
     .prepare = prepare_rotate,
     .run = run_rotate,
+    .committed = forget_tokens,
 };
 
 extern const lc_op *const lc_ops_token[];
