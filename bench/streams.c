@@ -151,10 +151,11 @@ static void open_streams(void)
     char text[HTTP_LOAD_REQUEST_BYTES];
 
     for (int i = 0; i < stream_count; i++) {
-        int bytes = snprintf(text, sizeof text,
-                             "GET /v1/events?user_id=u%d&after=0 HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
-                             "Accept: text/event-stream\r\nAuthorization: Bearer %s\r\n\r\n",
-                             i % USERS, loci.port, loci.token);
+        int bytes = snprintf(
+            text, sizeof text,
+            "GET /v1/events?user_id=u%d&after_seq=0 HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+            "Accept: text/event-stream\r\nAuthorization: Bearer %s\r\n\r\n",
+            i % USERS, loci.port, loci.token);
 
         streams[i] = (stream){.fd = http_load_connect(loci.port), .user = i % USERS};
         if (send(streams[i].fd, text, (size_t)bytes, MSG_NOSIGNAL) != bytes)

@@ -13,6 +13,12 @@
 /* For printf: "%.*s", LC_STR_ARG(s). What is longer than fits an int is cut. */
 #define LC_STR_ARG(s) ((s).len > 1000 ? 1000 : (int)(s).len), ((s).ptr != NULL ? (s).ptr : "")
 
+/* Several texts, borrowed. */
+typedef struct lc_str_list {
+    const loci_str *items;
+    size_t count;
+} lc_str_list;
+
 static inline bool lc_str_eq(loci_str a, loci_str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);

@@ -93,7 +93,7 @@ static loci_status write_value(lc_cli *cli, lc_json_writer *w, const lc_param *p
         return LOCI_OK;
     }
     is_json = lc_json_parse(cli->arena, text, 0, &json, err) == LOCI_OK;
-    if (param->kind == LC_PARAM_ANY && !is_json) {
+    if ((param->kind == LC_PARAM_ANY || param->kind == LC_PARAM_JSON) && !is_json) {
         lc_jw_str(w, text);
         return LOCI_OK;
     }
@@ -144,6 +144,7 @@ static const char *value_name(const lc_param *param)
     case LC_PARAM_OBJECT:
         return "JSON";
     case LC_PARAM_ANY:
+    case LC_PARAM_JSON:
         return "VALUE";
     case LC_PARAM_STRING:
         return "TEXT";

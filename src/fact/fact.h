@@ -21,6 +21,7 @@
 
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "fact/authority.h"
 #include "store/event.h"
 
@@ -118,11 +119,6 @@ typedef struct lc_fact_view {
 } lc_fact_view;
 
 /* ---- Writing --------------------------------------------------------------------------------- */
-
-typedef struct lc_str_list {
-    const loci_str *items;
-    size_t count;
-} lc_str_list;
 
 /* What somebody says. */
 typedef struct lc_fact_input {

@@ -20,7 +20,86 @@
 
 #define HOUR_US INT64_C(3600000000)
 
+#define CHUNK_BYTES_MAX (LC_ANSWER_BYTES_MAX + 64u)
 #define TIMEOUT_MS_MAX (INT64_C(1000) * 86400 * 365)
+
+/* ---- A call on its way ----------------------------------------------------------------------- */
+
+bool lc_call_is_given_up(const lc_call *call)
+{
+    /* Set by another thread, perhaps of a host that knows no C11 atomics. */
+    return call->cancel != NULL && __atomic_load_n(call->cancel, __ATOMIC_RELAXED) != 0;
+}
+
+static loci_status fail_cancelled(const lc_call *call, loci_error *err)
+{
+    return lc_fail(err, LOCI_ECANCELLED, "%s was cancelled by its caller", call->op->name);
+}
+
+/* Hands `chunk` to the listener and frees it. */
+static loci_status send_chunk(lc_call *call, lc_buf *chunk, loci_error *err)
+{
+    loci_status status = lc_buf_status(chunk, err);
+
+    if (status == LOCI_OK && call->sink(call->sink_ctx, lc_buf_str(chunk)) != 0)
+        status = fail_cancelled(call, err);
+    lc_buf_clear(chunk);
+    return status;
+}
+
+loci_status lc_call_progress(lc_call *call, const char *what, int64_t done, int64_t total,
+                             loci_error *err)
+{
+    lc_json_writer writer;
+    lc_buf chunk;
+
+    if (lc_call_is_given_up(call))
+        return fail_cancelled(call, err);
+    if (call->sink == NULL)
+        return LOCI_OK;
+
+    lc_buf_init(&chunk, call->arena->heap, LOCI_MEM_REQUESTS, CHUNK_BYTES_MAX);
+    lc_jw_init(&writer, &chunk);
+    lc_jw_object(&writer);
+    lc_jw_name(&writer, "progress");
+    lc_jw_object(&writer);
+    lc_jw_member_int(&writer, "done", done);
+    lc_jw_member_int(&writer, "total", total);
+    lc_jw_member_text(&writer, "what", what);
+    lc_jw_end(&writer);
+    lc_jw_end(&writer);
+    return send_chunk(call, &chunk, err);
+}
+
+loci_status lc_call_line(lc_call *call, loci_str json, loci_error *err)
+{
+    lc_json_writer writer;
+    lc_buf chunk;
+
+    if (lc_call_is_given_up(call))
+        return fail_cancelled(call, err);
+    if (call->sink == NULL)
+        return LOCI_OK;
+
+    lc_buf_init(&chunk, call->arena->heap, LOCI_MEM_REQUESTS, CHUNK_BYTES_MAX);
+    lc_jw_init(&writer, &chunk);
+    lc_jw_object(&writer);
+    lc_jw_member_raw(&writer, "line", json);
+    lc_jw_end(&writer);
+    return send_chunk(call, &chunk, err);
+}
+
+loci_status lc_call_pause_point(const lc_call *call, loci_error *err)
+{
+    if (lc_call_is_given_up(call))
+        return fail_cancelled(call, err);
+    /* 0 is before any process started: a call without a deadline. */
+    if (call->deadline_us > 0 && lc_clock_monotonic_us() >= call->deadline_us)
+        return lc_fail(err, LOCI_EDEADLINE, "%s did not end before its deadline", call->op->name);
+    return LOCI_OK;
+}
+
+/* ---- The caller ------------------------------------------------------------------------------ */
 
 static loci_status check_name(const char *what, const char *text, loci_error *err)
 {
@@ -138,7 +217,7 @@ static void set_caller(lc_call *call, const lc_caller *caller)
 /* The same call spelt differently (order of members, white space, the request_id as an option) is
  * the same request. One of another persona is not, even when the persona comes from its principal:
  * the answer would be the first one's. */
-static loci_status hash_args(lc_run *run, loci_error *err)
+static loci_status hash_args(lc_run *run, const lc_json *args, loci_error *err)
 {
     const lc_call *call = &run->call;
     const lc_param *params[LC_PARAMS_MAX];
@@ -153,10 +232,13 @@ static loci_status hash_args(lc_run *run, loci_error *err)
         hash = lc_hash128_chain(hash, call->user_id);
     lc_buf_init(&text, run->arena.heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
     for (size_t i = 0; status == LOCI_OK && i < count; i++) {
-        const lc_json *given = call->values[i].json;
+        const lc_json *given = lc_json_member(args, loci_str_of(params[i]->name));
 
-        if (given == NULL || strcmp(params[i]->name, "request_id") == 0)
+        if ((call->given >> i & 1) == 0 || strcmp(params[i]->name, "request_id") == 0)
             continue;
+        if (given == NULL || lc_json_kind_of(given) == LC_JSON_NULL)
+            given = params[i]->alias == NULL ? given
+                                             : lc_json_member(args, loci_str_of(params[i]->alias));
         lc_buf_reset(&text);
         status = lc_json_canonical(&run->arena, given, &text, err);
         hash = lc_hash128_chain(hash, loci_str_of(params[i]->name));
@@ -173,7 +255,8 @@ int64_t lc_request_keep_us(loci_engine *engine, loci_str tenant_id)
            lc_settings_i64(lc_engine_settings(engine), &lc_setting_request_keep_hours, tenant_id);
 }
 
-static loci_status read_idempotency(lc_run *run, const lc_caller *caller, loci_error *err)
+static loci_status read_idempotency(lc_run *run, const lc_caller *caller, const lc_json *args,
+                                    loci_error *err)
 {
     lc_call *call = &run->call;
     loci_str given;
@@ -181,9 +264,9 @@ static loci_status read_idempotency(lc_run *run, const lc_caller *caller, loci_e
     run->expected_seq = -1;
     if ((call->op->flags & LC_OP_MUTATES) == 0)
         return LOCI_OK;
-    if ((call->op->flags & LC_OP_USER) != 0)
-        run->expected_seq = lc_call_i64(call, "expected_seq", -1);
-    given = lc_call_str(call, "request_id");
+    if ((call->op->flags & LC_OP_USER) != 0 && call->implied.expected_seq != LC_ABSENT)
+        run->expected_seq = call->implied.expected_seq;
+    given = call->implied.request_id;
     if (given.ptr != NULL && caller->request_id.ptr != NULL &&
         !lc_str_eq(given, caller->request_id))
         return lc_fail(err, LOCI_EINVAL, "request_id was given twice and differs");
@@ -192,7 +275,7 @@ static loci_status read_idempotency(lc_run *run, const lc_caller *caller, loci_e
         return LOCI_OK;
     run->has_request = true;
     run->request.keep_us = lc_request_keep_us(call->engine, call->tenant_id);
-    return hash_args(run, err);
+    return hash_args(run, args, err);
 }
 
 static loci_status parse_args(lc_run *run, loci_str args, const lc_json **out, loci_error *err)
@@ -227,7 +310,7 @@ loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *opera
     if (status == LOCI_OK)
         status = lc_op_check(call, parsed, err);
     if (status == LOCI_OK)
-        status = read_idempotency(run, caller, err);
+        status = read_idempotency(run, caller, parsed, err);
     if (status == LOCI_OK && call->op->prepare != NULL)
         status = call->op->prepare(call, err);
     if (status == LOCI_OK)

@@ -2,20 +2,381 @@
  *
  * First the members given, in their order: each must be a parameter and of its kind. Then the
  * parameters not given: a default, nothing, or a failure. In this order a misspelt name is reported
- * as such and not as the absence of the right one. Last, whose state it is: who may act for one
- * user only cannot learn whether another exists.
+ * as such and not as the absence of the right one. Then the rules about several parameters. Last,
+ * the user: a principal that is narrowed to one user cannot learn whether another exists.
  *
  * This runs for every call: values borrow from the parsed arguments, and nothing is allocated but
- * for defaults that are arrays, objects or strings with escapes.
+ * the input struct, lists, canonical JSON and defaults that are arrays, objects or strings with
+ * escapes.
+ *
+ * Every message names the parameter, what is allowed and what was given. What was given is quoted,
+ * up to LC_QUOTE_BYTES_MAX bytes, only where the parameter does not take free text: what users
+ * wrote does not belong into errors, which end up in logs. Messages are built in place, without
+ * allocation, so a wrong argument is reported as such even when memory is short.
  */
 #include "ops/check.h"
 
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/number.h"
 #include "base/str.h"
 #include "base/time.h"
 #include "base/utf8.h"
+
+#define DATA_NAME_BYTES_MAX 64
+
+typedef struct words {
+    /* Terminated. Larger than a message, so that it is lc_fail() who cuts, between characters. */
+    char text[2 * LOCI_ERROR_MESSAGE_BYTES];
+    size_t len;
+} words;
+
+__attribute__((format(printf, 2, 3))) static void add(words *w, const char *format, ...)
+{
+    size_t left = sizeof w->text - w->len;
+    va_list list;
+    int written;
+
+    va_start(list, format);
+    written = vsnprintf(w->text + w->len, left, format, list);
+    va_end(list);
+    w->len += written < 0 ? 0 : (size_t)written < left ? (size_t)written : left - 1;
+}
+
+static void add_quoted(words *w, loci_str text)
+{
+    loci_str shown = {text.ptr, lc_utf8_cut(text, LC_QUOTE_BYTES_MAX)};
+
+    add(w, "\"%.*s%s\"", LC_STR_ARG(shown), shown.len < text.len ? "…" : "");
+}
+
+static void add_suggestion(words *w, const lc_nearest *nearest)
+{
+    if (nearest->best.ptr != NULL)
+        add(w, "; did you mean \"%.*s\"?", LC_STR_ARG(nearest->best));
+}
+
+/* ---- What is allowed ------------------------------------------------------------------------- */
+
+lc_bounds lc_param_bounds(const lc_param *param)
+{
+    bool is_limited = param->min != 0 || param->max != 0;
+    bool is_size = param->kind == LC_PARAM_STRING || param->kind == LC_PARAM_STRINGS ||
+                   param->kind == LC_PARAM_JSON;
+
+    return (lc_bounds){
+        .has_min = is_limited && param->min != INT64_MIN && !(is_size && param->min <= 0),
+        .has_max = is_limited && param->max >= param->min && param->max != INT64_MAX,
+        .min = param->min,
+        .max = param->max,
+    };
+}
+
+/* "1 to 512 bytes", "at least 1 byte", "bytes". */
+static void add_count(words *w, lc_bounds bounds, const char *unit)
+{
+    int64_t last = bounds.has_max ? bounds.max : bounds.has_min ? bounds.min : 0;
+
+    if (bounds.has_min && bounds.has_max && bounds.min != bounds.max)
+        add(w, "%lld to ", (long long)bounds.min);
+    else if (bounds.has_min != bounds.has_max)
+        add(w, "at %s ", bounds.has_min ? "least" : "most");
+    if (bounds.has_min || bounds.has_max)
+        add(w, "%lld ", (long long)last);
+    add(w, "%s%s", unit, last == 1 ? "" : "s");
+}
+
+static void add_number_range(words *w, lc_bounds bounds)
+{
+    if (bounds.has_min && bounds.has_max)
+        add(w, " from %lld to %lld", (long long)bounds.min, (long long)bounds.max);
+    else if (bounds.has_min)
+        add(w, " of at least %lld", (long long)bounds.min);
+    else if (bounds.has_max)
+        add(w, " of at most %lld", (long long)bounds.max);
+}
+
+static void add_choices(words *w, const char *choices)
+{
+    loci_str rest = loci_str_of(choices);
+    const char *separator = "one of ";
+
+    while (rest.ptr != NULL) {
+        loci_str choice = lc_str_split(rest, '|', &rest);
+
+        add(w, "%s%.*s", separator, LC_STR_ARG(choice));
+        separator = ", ";
+    }
+}
+
+static void add_string_words(words *w, const lc_param *param)
+{
+    lc_bounds bounds = lc_param_bounds(param);
+
+    if (param->choices != NULL) {
+        add_choices(w, param->choices);
+        return;
+    }
+    add(w, "a string");
+    if (bounds.has_min || bounds.has_max) {
+        add(w, " of ");
+        add_count(w, bounds, "byte");
+    }
+    if ((param->flags & LC_PARAM_ID) != 0)
+        add(w, " without control characters");
+}
+
+static void add_expected(words *w, const lc_param *param)
+{
+    switch (param->kind) {
+    case LC_PARAM_STRING:
+        add_string_words(w, param);
+        break;
+    case LC_PARAM_INT:
+    case LC_PARAM_REAL:
+        add(w, param->kind == LC_PARAM_INT ? "an integer" : "a number");
+        add_number_range(w, lc_param_bounds(param));
+        break;
+    case LC_PARAM_BOOL:
+        add(w, "true or false");
+        break;
+    case LC_PARAM_TIME:
+        add(w, "an RFC 3339 time such as 2026-01-31T09:00:00Z");
+        break;
+    case LC_PARAM_STRINGS:
+        if ((param->flags & LC_PARAM_ONE_OR_MANY) != 0)
+            add(w, "a string or ");
+        add(w, "an array of ");
+        add_count(w, lc_param_bounds(param), "string");
+        if (param->item_max > 0)
+            add(w, " of 1 to %lld bytes", (long long)param->item_max);
+        if (param->choices != NULL) {
+            add(w, ", each ");
+            add_choices(w, param->choices);
+        }
+        break;
+    case LC_PARAM_OBJECT:
+        add(w, "an object");
+        break;
+    case LC_PARAM_ANY:
+    case LC_PARAM_JSON:
+        add(w, "any JSON value");
+        if (lc_param_bounds(param).has_max)
+            add(w, " of at most %lld bytes", (long long)param->max);
+        break;
+    }
+}
+
+void lc_param_describe(const lc_param *param, char out[LC_DESCRIPTION_BYTES])
+{
+    words w = {0};
+    size_t bytes;
+
+    add_expected(&w, param);
+    bytes = lc_utf8_cut((loci_str){w.text, w.len}, LC_DESCRIPTION_BYTES - 1);
+    memcpy(out, w.text, bytes);
+    out[bytes] = '\0';
+}
+
+/* ---- What was given -------------------------------------------------------------------------- */
+
+static void add_given_string(words *w, const lc_param *param, loci_str text)
+{
+    bool is_text = param->kind == LC_PARAM_STRING || param->kind == LC_PARAM_STRINGS ||
+                   param->kind == LC_PARAM_OBJECT;
+
+    if (text.len == 0)
+        add(w, "an empty string");
+    else if (is_text && param->choices == NULL)
+        add(w, "a string of %zu byte%s", text.len, text.len == 1 ? "" : "s");
+    else
+        add_quoted(w, text);
+}
+
+static void add_given(words *w, const lc_param *param, const lc_json *value)
+{
+    char number[LC_NUMBER_BYTES_MAX];
+    size_t count;
+
+    switch (lc_json_kind_of(value)) {
+    case LC_JSON_NULL:
+        add(w, "null");
+        break;
+    case LC_JSON_BOOL:
+        add(w, "%s", lc_json_bool(value) ? "true" : "false");
+        break;
+    case LC_JSON_INT:
+        add(w, "integer %lld", (long long)lc_json_int(value));
+        break;
+    case LC_JSON_REAL:
+        add(w, "number %.*s", (int)lc_number_format_f64(lc_json_real(value), number), number);
+        break;
+    case LC_JSON_STRING:
+        add_given_string(w, param, lc_json_str(value));
+        break;
+    case LC_JSON_ARRAY:
+        count = lc_json_count(value);
+        add(w, "an array of %zu element%s", count, count == 1 ? "" : "s");
+        break;
+    case LC_JSON_OBJECT:
+        add(w, "an object");
+        break;
+    }
+}
+
+static void add_nearest_choice(words *w, const char *choices, loci_str given)
+{
+    lc_nearest nearest = lc_nearest_to(given);
+    loci_str rest = loci_str_of(choices);
+
+    while (rest.ptr != NULL)
+        lc_nearest_offer(&nearest, lc_str_split(rest, '|', &rest));
+    add_suggestion(w, &nearest);
+}
+
+/* How to write what was probably meant. */
+static void add_hint(words *w, const lc_param *param, const lc_json *value, bool is_element)
+{
+    lc_json_kind kind = lc_json_kind_of(value);
+    loci_str text = kind == LC_JSON_STRING ? lc_json_str(value) : LC_STR_NONE;
+    double real = kind == LC_JSON_REAL ? lc_json_real(value) : 0.5;
+    int64_t integer;
+
+    if (kind == LC_JSON_STRING && param->choices != NULL)
+        add_nearest_choice(w, param->choices, text);
+    else if (param->kind == LC_PARAM_STRINGS && kind == LC_JSON_STRING && !is_element)
+        add(w, "; one string is written [\"…\"]");
+    else if (param->kind == LC_PARAM_INT && real > -1e15 && real < 1e15 &&
+             real == (double)(int64_t)real)
+        add(w, "; write %lld", (long long)real);
+    else if (param->kind == LC_PARAM_BOOL && (lc_str_is(text, "true") || lc_str_is(text, "false")))
+        add(w, "; write it without quotes");
+    else if ((param->kind == LC_PARAM_INT || param->kind == LC_PARAM_REAL) &&
+             lc_str_to_i64(text, &integer))
+        add(w, "; write it without quotes");
+}
+
+/* ---- The failures ---------------------------------------------------------------------------- */
+
+/* {"parameter": name}. A name out of the table needs no escapes, but a caller's may. */
+static void set_parameter_data(loci_error *err, loci_str name)
+{
+    words w = {0};
+    size_t bytes = lc_utf8_cut(name, DATA_NAME_BYTES_MAX);
+
+    add(&w, "{\"parameter\":\"");
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned char byte = (unsigned char)name.ptr[i];
+
+        if (byte < 0x20 || byte == '"' || byte == '\\')
+            add(&w, "\\u%04x", byte);
+        else
+            add(&w, "%c", byte);
+    }
+    add(&w, "\"}");
+    lc_error_set_data(err, (loci_str){w.text, w.len});
+}
+
+static loci_status fail(loci_error *err, loci_str parameter, const words *w)
+{
+    (void)lc_fail(err, LOCI_EINVAL, "%s", w->text); /* The status is known. */
+    set_parameter_data(err, parameter);
+    return LOCI_EINVAL;
+}
+
+static loci_status fail_value(loci_error *err, const lc_param *param, int64_t element,
+                              const lc_json *value)
+{
+    words w = {0};
+
+    add(&w, "%s", param->name);
+    if (element >= 0)
+        add(&w, "[%lld]", (long long)element);
+    add(&w, ": expected ");
+    if (element >= 0 && param->choices != NULL)
+        add_choices(&w, param->choices);
+    else if (element >= 0 && param->item_max > 0)
+        add(&w, "a string of 1 to %lld bytes", (long long)param->item_max);
+    else if (element >= 0)
+        add(&w, "a string of at least 1 byte");
+    else
+        add_expected(&w, param);
+    add(&w, ", got ");
+    add_given(&w, param, value);
+    if (element < 0 || lc_json_kind_of(value) == LC_JSON_STRING)
+        add_hint(&w, param, value, element >= 0);
+    return fail(err, loci_str_of(param->name), &w);
+}
+
+static loci_status fail_control(loci_error *err, const lc_param *param, loci_str text,
+                                size_t at_byte)
+{
+    unsigned byte = (unsigned char)text.ptr[at_byte];
+    /* U+0080 to U+009F are the byte 0xC2 and one that equals the code point. */
+    unsigned code_point = byte == 0xC2 ? (unsigned char)text.ptr[at_byte + 1] : byte;
+    words w = {0};
+
+    add(&w, "%s: expected ", param->name);
+    add_expected(&w, param);
+    add(&w, ", got U+%04X at byte %zu", code_point, at_byte + 1);
+    return fail(err, loci_str_of(param->name), &w);
+}
+
+static loci_status fail_unknown(loci_error *err, const lc_op *op, loci_str name)
+{
+    const lc_param *params[LC_PARAMS_MAX];
+    size_t count = lc_op_params(op, params);
+    lc_nearest nearest = lc_nearest_to(name);
+    words w = {0};
+
+    for (size_t i = 0; i < count; i++)
+        lc_nearest_offer(&nearest, loci_str_of(params[i]->name));
+    add(&w, "unknown parameter ");
+    add_quoted(&w, name);
+    add(&w, " of %s", op->name);
+    add_suggestion(&w, &nearest);
+    add(&w, "%s ", nearest.best.ptr != NULL ? "" : ";");
+    add(&w, "%s", count == 0 ? "it takes none" : "allowed: ");
+    for (size_t i = 0; i < count; i++)
+        add(&w, "%s%s", i == 0 ? "" : ", ", params[i]->name);
+    return fail(err, name, &w);
+}
+
+static loci_status fail_missing(loci_error *err, const lc_op *op, const lc_param *param)
+{
+    words w = {0};
+
+    add(&w, "missing parameter \"%s\" of %s (%s: %s)", param->name, op->name,
+        lc_param_kind_name(param->kind), param->help);
+    return fail(err, loci_str_of(param->name), &w);
+}
+
+/* ---- One value ------------------------------------------------------------------------------- */
+
+/* A checked argument on its way into the input struct. */
+typedef struct checked {
+    bool is_set; /* Given, or has a default. */
+    const lc_json *json;
+    union {
+        loci_str str; /* STRING and JSON. */
+        int64_t i64;  /* INT and TIME. */
+        double f64;
+        bool boolean;
+        lc_str_list list;
+    } as;
+} checked;
+
+/* The arguments of one call, in the order of lc_op_param(). */
+typedef struct arguments {
+    const lc_param *params[LC_PARAMS_MAX];
+    checked values[LC_PARAMS_MAX];
+    size_t count;
+} arguments;
 
 static bool is_choice(const char *choices, loci_str text)
 {
@@ -58,8 +419,8 @@ static size_t find_control(loci_str text)
     return text.len;
 }
 
-static loci_status check_string(const lc_param *param, const lc_json *given, lc_value *out,
-                                loci_error *err)
+static loci_status read_string(const lc_param *param, const lc_json *given, checked *out,
+                               loci_error *err)
 {
     bool is_string = lc_json_kind_of(given) == LC_JSON_STRING;
     loci_str text = is_string ? lc_json_str(given) : LC_STR_NONE;
@@ -70,34 +431,77 @@ static loci_status check_string(const lc_param *param, const lc_json *given, lc_
     else if (is_allowed)
         is_allowed = is_within(param, (int64_t)text.len);
     if (!is_allowed)
-        return lc_check_fail_value(err, param, -1, given);
+        return fail_value(err, param, -1, given);
     if ((param->flags & LC_PARAM_ID) != 0) {
         size_t at = find_control(text);
 
         if (at < text.len)
-            return lc_check_fail_control(err, param, text, at);
+            return fail_control(err, param, text, at);
     }
     out->as.str = text;
     return LOCI_OK;
 }
 
-static loci_status check_strings(const lc_param *param, const lc_json *given, loci_error *err)
+static bool is_item(const lc_param *param, const lc_json *item)
 {
+    loci_str text;
+
+    if (lc_json_kind_of(item) != LC_JSON_STRING)
+        return false;
+    text = lc_json_str(item);
+    if (param->choices != NULL)
+        return is_choice(param->choices, text);
+    return text.len > 0 && (param->item_max == 0 || text.len <= (size_t)param->item_max);
+}
+
+static loci_status read_strings(lc_call *call, const lc_param *param, const lc_json *given,
+                                checked *out, loci_error *err)
+{
+    bool is_one = (param->flags & LC_PARAM_ONE_OR_MANY) != 0 &&
+                  lc_json_kind_of(given) == LC_JSON_STRING;
+    bool is_array = lc_json_kind_of(given) == LC_JSON_ARRAY;
+    size_t count = is_array ? lc_json_count(given) : 1;
+    loci_str *items;
     int64_t place = 0;
 
-    if (lc_json_kind_of(given) != LC_JSON_ARRAY || !is_within(param, (int64_t)lc_json_count(given)))
-        return lc_check_fail_value(err, param, -1, given);
-    for (const lc_json *each = lc_json_first(given); each != NULL; each = lc_json_next(each)) {
-        if (lc_json_kind_of(each) != LC_JSON_STRING ||
-            (param->choices != NULL && !is_choice(param->choices, lc_json_str(each))))
-            return lc_check_fail_value(err, param, place, each);
-        place++;
+    if ((!is_one && !is_array) || (is_array && !is_within(param, (int64_t)count)))
+        return fail_value(err, param, -1, given);
+    items = lc_arena_zalloc_array(call->arena, count + 1, sizeof *items);
+    if (items == NULL)
+        return lc_fail_memory(err);
+    for (const lc_json *each = is_array ? lc_json_first(given) : given; each != NULL;
+         each = is_array ? lc_json_next(each) : NULL) {
+        if (!is_item(param, each))
+            return fail_value(err, param, is_array ? place : -1, each);
+        items[place++] = lc_json_str(each);
     }
+    out->as.list = (lc_str_list){items, count};
     return LOCI_OK;
 }
 
-/* Whether `given` is the number, moment or truth that `param` takes; `out` gets it. */
-static bool read_scalar(const lc_param *param, const lc_json *given, lc_value *out)
+/* Canonical, because the value is compared and stored; too long is LOCI_ELIMIT. */
+static loci_status read_json(lc_call *call, const lc_param *param, const lc_json *given,
+                             checked *out, loci_error *err)
+{
+    loci_status status;
+    lc_buf text;
+
+    lc_buf_init(&text, call->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
+    status = lc_json_canonical(call->arena, given, &text, err);
+    if (status == LOCI_OK && !is_within(param, (int64_t)text.len))
+        status = lc_fail(err, LOCI_ELIMIT, "%s: %zu bytes of JSON; the maximum is %lld",
+                         param->name, text.len, (long long)param->max);
+    if (status == LOCI_OK) {
+        out->as.str = lc_arena_copy(call->arena, lc_buf_str(&text));
+        if (out->as.str.ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_buf_clear(&text);
+    return status;
+}
+
+/* Whether `given` is the number, time or boolean that `param` takes; `out` gets it. */
+static bool read_scalar(const lc_param *param, const lc_json *given, checked *out)
 {
     lc_json_kind kind = lc_json_kind_of(given);
 
@@ -124,32 +528,87 @@ static bool read_scalar(const lc_param *param, const lc_json *given, lc_value *o
     }
 }
 
-static loci_status check_value(const lc_param *param, const lc_json *given, lc_value *out,
-                               loci_error *err)
+static loci_status read_value(lc_call *call, const lc_param *param, const lc_json *given,
+                              checked *out, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
     switch (param->kind) {
     case LC_PARAM_STRING:
-        status = check_string(param, given, out, err);
+        status = read_string(param, given, out, err);
         break;
     case LC_PARAM_STRINGS:
-        status = check_strings(param, given, err);
+        status = read_strings(call, param, given, out, err);
         break;
     case LC_PARAM_OBJECT:
         if (lc_json_kind_of(given) != LC_JSON_OBJECT)
-            status = lc_check_fail_value(err, param, -1, given);
+            status = fail_value(err, param, -1, given);
         break;
     case LC_PARAM_ANY:
         break;
+    case LC_PARAM_JSON:
+        status = read_json(call, param, given, out, err);
+        break;
     default:
         if (!read_scalar(param, given, out))
-            status = lc_check_fail_value(err, param, -1, given);
+            status = fail_value(err, param, -1, given);
         break;
     }
     out->is_set = status == LOCI_OK;
     out->json = given;
     return status;
+}
+
+/* ---- Into the input struct ------------------------------------------------------------------- */
+
+/* Writes `value`, or what stands for its absence, to the member at `slot`. */
+static void store_value(const lc_param *param, const checked *value, void *slot)
+{
+    switch (param->kind) {
+    case LC_PARAM_STRING:
+    case LC_PARAM_JSON:
+        *(loci_str *)slot = value->is_set ? value->as.str : LC_STR_NONE;
+        break;
+    case LC_PARAM_INT:
+    case LC_PARAM_TIME:
+        *(int64_t *)slot = value->is_set ? value->as.i64 : LC_ABSENT;
+        break;
+    case LC_PARAM_REAL:
+        *(double *)slot = value->is_set ? value->as.f64 : (double)NAN;
+        break;
+    case LC_PARAM_BOOL:
+        if (param->default_text != NULL)
+            *(bool *)slot = value->as.boolean;
+        else
+            *(lc_tristate *)slot = !value->is_set      ? LC_UNSET
+                                   : value->as.boolean ? LC_TRUE
+                                                       : LC_FALSE;
+        break;
+    case LC_PARAM_STRINGS:
+        *(lc_str_list *)slot = value->is_set ? value->as.list : (lc_str_list){NULL, 0};
+        break;
+    case LC_PARAM_OBJECT:
+    case LC_PARAM_ANY:
+        *(const lc_json **)slot = value->is_set ? value->json : NULL;
+        break;
+    }
+}
+
+static loci_status fill_input(lc_call *call, const arguments *all, loci_error *err)
+{
+    if (call->op->input_bytes > 0) {
+        call->input = lc_arena_zalloc_array(call->arena, 1, call->op->input_bytes);
+        if (call->input == NULL)
+            return lc_fail_memory(err);
+    }
+    for (size_t i = 0; i < all->count; i++) {
+        const lc_param *param = all->params[i];
+        void *base = lc_op_owns(call->op, param) ? call->input : (void *)&call->implied;
+
+        LC_ASSERT(base != NULL);
+        store_value(param, &all->values[i], (char *)base + param->offset);
+    }
+    return LOCI_OK;
 }
 
 /* ---- Defaults -------------------------------------------------------------------------------- */
@@ -164,7 +623,7 @@ static bool read_plain_string(loci_str json, loci_str *out)
 }
 
 /* Reads the usual defaults without building a tree; false when one has to be built. */
-static bool read_plain_default(const lc_param *param, lc_value *out)
+static bool read_plain_default(const lc_param *param, checked *out)
 {
     loci_str json = loci_str_of(param->default_text);
     loci_str text;
@@ -186,7 +645,7 @@ static bool read_plain_default(const lc_param *param, lc_value *out)
     }
 }
 
-static loci_status apply_default(lc_call *call, const lc_param *param, lc_value *out,
+static loci_status apply_default(lc_call *call, const lc_param *param, checked *out,
                                  loci_error *err)
 {
     const lc_json *parsed;
@@ -198,40 +657,88 @@ static loci_status apply_default(lc_call *call, const lc_param *param, lc_value 
     }
     status = lc_json_parse(call->arena, loci_str_of(param->default_text), 0, &parsed, err);
     if (status == LOCI_OK)
-        status = check_value(param, parsed, out, err);
+        status = read_value(call, param, parsed, out, err);
     /* The table is ours: a default that does not pass is a bug in it. */
     LC_ASSERT(status == LOCI_OK || status == LOCI_ERESOURCE);
     return status;
 }
 
-/* ---- Whose ----------------------------------------------------------------------------------- */
+/* ---- Rules ----------------------------------------------------------------------------------- */
 
-/* `*held` is the one id that the principal may use, or empty; it becomes the one that is used. */
-static loci_status settle_id(lc_call *call, const char *name, const char *noun, loci_str *held,
-                             loci_error *err)
+static bool is_given(const lc_call *call, loci_str name)
 {
     size_t index;
-    const lc_param *param = lc_op_find_param(call->op, loci_str_of(name), &index);
-    lc_value *value;
-    loci_str shown;
+    const lc_param *param = lc_op_find_param(call->op, name, &index);
 
     LC_ASSERT(param != NULL);
-    value = &call->values[index];
-    if (held->len == 0) {
-        *held = value->is_set ? value->as.str : LC_STR_NONE;
-        return LOCI_OK;
-    }
-    if (value->json != NULL && !lc_str_eq(value->as.str, *held)) {
-        shown = (loci_str){value->as.str.ptr, lc_utf8_cut(value->as.str, LC_QUOTE_BYTES_MAX)};
-        return lc_fail(err, LOCI_ENOTFOUND, "%s \"%.*s%s\" not found", noun, LC_STR_ARG(shown),
-                       shown.len < value->as.str.len ? "…" : "");
-    }
-    value->is_set = true;
-    value->as.str = *held;
-    return LOCI_OK;
+    return (call->given >> index & 1) != 0;
 }
 
-static loci_status settle_ids(lc_call *call, loci_error *err)
+/* "key or id". */
+static void add_alternatives(words *w, const char *params)
+{
+    loci_str rest = loci_str_of(params);
+
+    while (rest.ptr != NULL) {
+        loci_str name = lc_str_split(rest, '|', &rest);
+
+        add(w, "%.*s%s", LC_STR_ARG(name), rest.ptr != NULL ? " or " : "");
+    }
+}
+
+static loci_status check_rule(const lc_call *call, const lc_param_rule *rule, loci_error *err)
+{
+    loci_str rest = loci_str_of(rule->params);
+    loci_str first = lc_str_split(rest, '|', &rest);
+    size_t count = is_given(call, first);
+    words w = {0};
+
+    if (rule->kind == LC_RULE_NEEDS) {
+        if (count == 0 || is_given(call, rest))
+            return LOCI_OK;
+        add(&w, "%.*s: needs %.*s as well", LC_STR_ARG(first), LC_STR_ARG(rest));
+        return fail(err, first, &w);
+    }
+    while (rest.ptr != NULL)
+        count += is_given(call, lc_str_split(rest, '|', &rest));
+    if (count == 1 || (count == 0 && rule->kind == LC_RULE_AT_MOST_ONE))
+        return LOCI_OK;
+    add(&w, "%s: give ", call->op->name);
+    add_alternatives(&w, rule->params);
+    add(&w, "%s", count > 1 ? ", not both" : "");
+    return fail(err, first, &w);
+}
+
+static loci_status check_rules(const lc_call *call, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (const lc_param_rule *rule = call->op->rules;
+         status == LOCI_OK && rule != NULL && rule->kind != LC_RULE_END; rule++)
+        status = check_rule(call, rule, err);
+    return status;
+}
+
+/* ---- User and persona ------------------------------------------------------------------------ */
+
+/* `*own` is the only id that the principal may use, or empty; it becomes the id in use. */
+static loci_status narrow_id(loci_str given, bool is_given_, const char *noun, loci_str *own,
+                             loci_error *err)
+{
+    loci_str shown;
+
+    if (own->len == 0) {
+        *own = given;
+        return LOCI_OK;
+    }
+    if (!is_given_ || lc_str_eq(given, *own))
+        return LOCI_OK;
+    shown = (loci_str){given.ptr, lc_utf8_cut(given, LC_QUOTE_BYTES_MAX)};
+    return lc_fail(err, LOCI_ENOTFOUND, "%s \"%.*s%s\" not found", noun, LC_STR_ARG(shown),
+                   shown.len < given.len ? "…" : "");
+}
+
+static loci_status narrow_ids(lc_call *call, loci_error *err)
 {
     loci_str user_id = call->user_id;
     loci_str persona_id = call->persona_id;
@@ -239,9 +746,11 @@ static loci_status settle_ids(lc_call *call, loci_error *err)
 
     if ((call->op->flags & LC_OP_USER) == 0)
         return LOCI_OK;
-    status = settle_id(call, "user_id", "user", &user_id, err);
+    status = narrow_id(call->implied.user_id, is_given(call, LC_STR("user_id")), "user", &user_id,
+                       err);
     if (status == LOCI_OK)
-        status = settle_id(call, "persona_id", "persona", &persona_id, err);
+        status = narrow_id(call->implied.persona_id, is_given(call, LC_STR("persona_id")),
+                           "persona", &persona_id, err);
     if (status != LOCI_OK)
         return status;
     call->user_id = user_id;
@@ -251,39 +760,44 @@ static loci_status settle_ids(lc_call *call, loci_error *err)
 
 /* ---- All together ---------------------------------------------------------------------------- */
 
-static loci_status check_given(lc_call *call, const lc_json *args, loci_error *err)
+static loci_status read_given(lc_call *call, const lc_json *args, arguments *all, loci_error *err)
 {
     for (const lc_json *given = lc_json_first(args); given != NULL; given = lc_json_next(given)) {
         size_t index;
         const lc_param *param = lc_op_find_param(call->op, lc_json_name(given), &index);
-        bool is_required;
         loci_status status;
 
         if (param == NULL)
-            return lc_check_fail_unknown(err, call->op, lc_json_name(given));
-        is_required = (param->flags & LC_PARAM_REQUIRED) != 0;
+            return fail_unknown(err, call->op, lc_json_name(given));
         /* Clients write null for what they leave out. */
-        if (lc_json_kind_of(given) == LC_JSON_NULL && param->kind != LC_PARAM_ANY && !is_required)
+        if (lc_json_kind_of(given) == LC_JSON_NULL && (param->flags & LC_PARAM_REQUIRED) == 0)
             continue;
-        status = check_value(param, given, &call->values[index], err);
+        if ((call->given >> index & 1) != 0) {
+            words w = {0};
+
+            add(&w, "%s: given twice, also as %s", param->name, param->alias);
+            return fail(err, loci_str_of(param->name), &w);
+        }
+        status = read_value(call, param, given, &all->values[index], err);
         if (status != LOCI_OK)
             return status;
+        call->given |= UINT64_C(1) << index;
     }
     return LOCI_OK;
 }
 
-static loci_status fill_absent(lc_call *call, const lc_param *const *params, size_t count,
-                               loci_error *err)
+static loci_status read_absent(lc_call *call, arguments *all, loci_error *err)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < all->count; i++) {
+        const lc_param *param = all->params[i];
         loci_status status = LOCI_OK;
 
-        if (call->values[i].is_set)
+        if (all->values[i].is_set)
             continue;
-        if ((params[i]->flags & LC_PARAM_REQUIRED) != 0)
-            status = lc_check_fail_missing(err, call->op, params[i]);
-        else if (params[i]->default_text != NULL)
-            status = apply_default(call, params[i], &call->values[i], err);
+        if ((param->flags & LC_PARAM_REQUIRED) != 0)
+            status = fail_missing(err, call->op, param);
+        else if (param->default_text != NULL)
+            status = apply_default(call, param, &all->values[i], err);
         if (status != LOCI_OK)
             return status;
     }
@@ -292,8 +806,7 @@ static loci_status fill_absent(lc_call *call, const lc_param *const *params, siz
 
 loci_status lc_op_check(lc_call *call, const lc_json *args, loci_error *err)
 {
-    const lc_param *params[LC_PARAMS_MAX];
-    size_t count = lc_op_params(call->op, params);
+    arguments all;
     loci_status status;
 
     if ((call->op->flags & LC_OP_ADMIN) != 0 && !call->is_admin)
@@ -306,12 +819,44 @@ loci_status lc_op_check(lc_call *call, const lc_json *args, loci_error *err)
         return lc_fail(err, LOCI_EINVAL, "arguments of %s: expected an object, got %s",
                        call->op->name, lc_json_kind_name(lc_json_kind_of(args)));
 
-    for (size_t i = 0; i < count; i++)
-        call->values[i] = (lc_value){0};
-    status = check_given(call, args, err);
+    all.count = lc_op_params(call->op, all.params);
+    for (size_t i = 0; i < all.count; i++)
+        all.values[i] = (checked){0};
+    call->given = 0;
+    status = read_given(call, args, &all, err);
     if (status == LOCI_OK)
-        status = fill_absent(call, params, count, err);
+        status = read_absent(call, &all, err);
     if (status == LOCI_OK)
-        status = settle_ids(call, err);
+        status = check_rules(call, err);
+    if (status == LOCI_OK)
+        status = fill_input(call, &all, err);
+    if (status == LOCI_OK)
+        status = narrow_ids(call, err);
     return status;
+}
+
+/* ---- Did you mean …? ------------------------------------------------------------------------- */
+
+#define DISTANCE_MAX 3
+#define PREFIX_BYTES_MIN 3 /* "user" means user_id; "a" could mean anything. */
+
+lc_nearest lc_nearest_to(loci_str word)
+{
+    size_t slips = 1 + word.len / 4; /* One, and one more for every four letters. */
+
+    return (lc_nearest){.word = word,
+                        .distance = (slips < DISTANCE_MAX ? slips : DISTANCE_MAX) + 1};
+}
+
+void lc_nearest_offer(lc_nearest *nearest, loci_str candidate)
+{
+    size_t distance = lc_str_distance(nearest->word, candidate, nearest->distance);
+
+    if (nearest->word.len >= PREFIX_BYTES_MIN && distance > 1 &&
+        lc_str_starts(candidate, nearest->word))
+        distance = 1;
+    if (distance < nearest->distance) {
+        nearest->best = candidate;
+        nearest->distance = distance;
+    }
 }

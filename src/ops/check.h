@@ -7,16 +7,14 @@
 
 #include "ops/op.h"
 
-/* A flag of lc_param beside those of op.h: the string names something, so it has no control
- * characters, which would let it forge lines in logs and terminals. */
-#define LC_PARAM_ID 256u
-
 /* Writes what lc_op_param() answers for 0, 1, … and returns how many. */
 size_t lc_op_params(const lc_op *op, const lc_param *out[LC_PARAMS_MAX]);
-/* The parameter called `name` and its place in lc_call.values, or NULL. */
+/* The parameter called `name`, or with this alias, and its place among them; or NULL. */
 const lc_param *lc_op_find_param(const lc_op *op, loci_str name, size_t *out_index);
+/* Whether `param` is in the operation's own list, not an implied one. */
+bool lc_op_owns(const lc_op *op, const lc_param *param);
 
-/* What of `min` and `max` counts. */
+/* Which of `min` and `max` limit a parameter. */
 typedef struct lc_bounds {
     bool has_min, has_max;
     int64_t min, max;
@@ -28,16 +26,6 @@ lc_bounds lc_param_bounds(const lc_param *param);
 /* Writes what `param` takes, such as "a string of 1 to 512 bytes"; terminated, cut when too long.
  */
 void lc_param_describe(const lc_param *param, char out[LC_DESCRIPTION_BYTES]);
-
-/* ---- Wrong arguments: each fills `err` and returns the status -------------------------------- */
-
-/* `value` is not what `param` takes; `element` is its place in the array, or -1. */
-loci_status lc_check_fail_value(loci_error *err, const lc_param *param, int64_t element,
-                                const lc_json *value);
-loci_status lc_check_fail_control(loci_error *err, const lc_param *param, loci_str text,
-                                  size_t at_byte);
-loci_status lc_check_fail_unknown(loci_error *err, const lc_op *op, loci_str name);
-loci_status lc_check_fail_missing(loci_error *err, const lc_op *op, const lc_param *param);
 
 /* ---- Did you mean …? ------------------------------------------------------------------------- */
 

@@ -27,16 +27,16 @@ static loci_status read_titles(lc_call *call, loci_str *out, loci_error *err)
     return status;
 }
 
-loci_status lc_fact_caller_init(lc_fact_caller *out, lc_call *call, loci_str authority,
-                                loci_str trust, loci_error *err)
+loci_status lc_fact_caller_init(lc_fact_caller *out, lc_call *call, const lc_claim_args *claim,
+                                loci_error *err)
 {
     loci_status status = read_titles(call, &out->titles, err);
 
     if (status != LOCI_OK)
         return status;
     out->ceiling = lc_authority_of(call->authority_max, out->titles);
-    out->argument = lc_authority_of(authority, out->titles);
-    out->trust = lc_trust_capped(trust, call->trust_max);
+    out->argument = lc_authority_of(claim != NULL ? claim->authority : LC_STR_NONE, out->titles);
+    out->trust = lc_trust_capped(claim != NULL ? claim->trust : LC_STR_NONE, call->trust_max);
     return LOCI_OK;
 }
 
@@ -60,40 +60,38 @@ lc_fact_access lc_fact_caller_access(const lc_fact_caller *caller, const lc_iden
                             .permissions = identity->permissions};
 }
 
-loci_status lc_fact_scope_of(lc_call *call, const lc_session *session, lc_fact_view *out,
-                             loci_error *err)
+loci_status lc_fact_set_scope(const lc_scope_args *args, const lc_session *session,
+                              lc_fact_view *out, loci_error *err)
 {
-    loci_str scope = lc_call_str(call, "scope");
-    loci_str scope_id = lc_call_str(call, "scope_id");
-
-    if (scope.len == 0 || lc_str_is(scope, "global")) {
-        if (scope_id.len > 0)
-            return lc_fail(err, LOCI_EINVAL, "scope_id: the global scope has none; give a scope");
+    if (args->scope.len == 0 || lc_str_is(args->scope, "global")) {
+        if (args->scope_id.len > 0)
+            return lc_fail(err, LOCI_EINVAL,
+                           "scope_id: the global scope has none; pass another scope");
         return LOCI_OK;
     }
-    out->scope = scope;
-    out->scope_id = scope_id;
-    if (lc_str_is(scope, "session") && session != NULL &&
-        (scope_id.len == 0 || lc_str_eq(scope_id, session->external_id)))
+    out->scope = args->scope;
+    out->scope_id = args->scope_id;
+    if (lc_str_is(args->scope, "session") && session != NULL &&
+        (args->scope_id.len == 0 || lc_str_eq(args->scope_id, session->external_id)))
         out->scope_id = session->id;
     return LOCI_OK;
 }
 
-loci_status lc_fact_read_view(lc_call *call, lc_tx *tx, bool has_scope, lc_fact_view *out,
-                              loci_error *err)
+loci_status lc_fact_read_view(lc_call *call, lc_tx *tx, const lc_scope_args *scope,
+                              lc_fact_view *out, loci_error *err)
 {
     lc_session session = {0};
     lc_fact_caller caller;
     bool found = false;
-    loci_status status = lc_fact_caller_init(&caller, call, LC_STR_NONE, LC_STR_NONE, err);
+    loci_status status = lc_fact_caller_init(&caller, call, NULL, err);
 
     *out = (lc_fact_view){.persona_id = call->persona_id};
     if (status == LOCI_OK)
         status = lc_call_find_session(call, tx, &session, &found, err);
     if (status == LOCI_OK && !found)
         session = (lc_session){0};
-    if (status == LOCI_OK && has_scope)
-        status = lc_fact_scope_of(call, found ? &session : NULL, out, err);
+    if (status == LOCI_OK && scope != NULL)
+        status = lc_fact_set_scope(scope, found ? &session : NULL, out, err);
     if (status != LOCI_OK)
         return status;
     out->session_id = session.id;

@@ -1,12 +1,45 @@
-/* fact_caller.h - what a caller may say and see about facts: its token's ceilings, its session's
- * identity and its own arguments, put together. Here because fact/ and session/ do not know each
- * other. */
+/* fact_caller.h - what a caller may state and see about facts: its token's ceilings, its session's
+ * identity and its own arguments combined. Here because fact/ and session/ do not know each other.
+ * Also the parameters that several operations on facts share. */
 #ifndef LC_OPS_FACT_CALLER_H
 #define LC_OPS_FACT_CALLER_H
 
+#include "base/limits.h"
 #include "fact/fact.h"
 #include "ops/op.h"
 #include "session/session.h"
+
+/* Arguments `scope` and `scope_id`. */
+typedef struct lc_scope_args {
+    loci_str scope;
+    loci_str scope_id;
+} lc_scope_args;
+
+/* Arguments `authority` and `trust`: what the caller claims for its statement. */
+typedef struct lc_claim_args {
+    loci_str authority;
+    loci_str trust;
+} lc_claim_args;
+
+/* Each fills the struct above at `m` of the input struct `T`. */
+#define LC_SCOPE_PARAMS(T, m)                                                                      \
+    {LC_ARG_STR("scope", T, m.scope), .choices = "global|task|hypothetical|draft|session",         \
+     .help = "Scope of the fact; a fact of a scope hides the global one there"},                   \
+        LC_NAME_PARAM("scope_id", T, m.scope_id, 0,                                                \
+                      "Task, hypothesis or draft (scope session: default the call's session)")
+#define LC_SCOPE_RULE                                                                              \
+    {                                                                                              \
+        LC_RULE_NEEDS, "scope_id|scope"                                                            \
+    }
+#define LC_CLAIM_PARAMS(T, m)                                                                      \
+    LC_NAME_PARAM("authority", T, m.authority, 0,                                                  \
+                  "Claimed authority: policy, executive, admin, manager, employee, intern, guest," \
+                  " or a title; limited by the token and the session's identity"),                 \
+    {                                                                                              \
+        LC_ARG_STR("trust", T, m.trust), .choices = "user|system|tool|web|model",                  \
+                                         .help = "Origin of the statement; tool, web and model "   \
+                                                 "can only claim"                                  \
+    }
 
 /* What does not depend on the session: made before the transaction. */
 typedef struct lc_fact_caller {
@@ -16,20 +49,20 @@ typedef struct lc_fact_caller {
     loci_str trust;        /* After the token's cap. */
 } lc_fact_caller;
 
-/* `authority` and `trust` are what the caller says of itself; none = nothing. */
-loci_status lc_fact_caller_init(lc_fact_caller *out, lc_call *call, loci_str authority,
-                                loci_str trust, loci_error *err);
+/* `claim` NULL = the caller claims nothing. */
+loci_status lc_fact_caller_init(lc_fact_caller *out, lc_call *call, const lc_claim_args *claim,
+                                loci_error *err);
 /* With the session's identity; `identity` may be that of no session, all none. */
 lc_authority lc_fact_caller_authority(const lc_fact_caller *caller, const lc_identity *identity);
 /* What may be read does not depend on what a caller says of itself. */
 lc_fact_access lc_fact_caller_access(const lc_fact_caller *caller, const lc_identity *identity);
 
-/* The view of a read: its session, if one is open, and what may be seen in it. The call takes
- * `scope` and `scope_id` when `has_scope`. */
-loci_status lc_fact_read_view(lc_call *call, lc_tx *tx, bool has_scope, lc_fact_view *out,
-                              loci_error *err);
-/* scope and scope_id of the call, brought together with its session. */
-loci_status lc_fact_scope_of(lc_call *call, const lc_session *session, lc_fact_view *out,
-                             loci_error *err);
+/* The view of a read: its session, if one is open, and what may be seen in it. `scope` NULL = the
+ * operation has no such parameters. */
+loci_status lc_fact_read_view(lc_call *call, lc_tx *tx, const lc_scope_args *scope,
+                              lc_fact_view *out, loci_error *err);
+/* Sets the scope of `out`; a session's scope gets the id of `session` (NULL = not known yet). */
+loci_status lc_fact_set_scope(const lc_scope_args *args, const lc_session *session,
+                              lc_fact_view *out, loci_error *err);
 
 #endif /* LC_OPS_FACT_CALLER_H */

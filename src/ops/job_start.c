@@ -96,7 +96,7 @@ loci_status lc_job_start_run(lc_call *call, const lc_job_start *start, loci_erro
             *err = write.error;
         return status;
     }
-    status = wait_for_job(&w, lc_call_bool(call, "wait"), err);
+    status = wait_for_job(&w, start->waits, err);
     if (status == LOCI_OK && (w.job.status == LC_JOB_FAILED || w.job.status == LC_JOB_CANCELLED))
         status = fail_as_job(&w.job, err);
     if (status == LOCI_OK)

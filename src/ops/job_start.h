@@ -14,15 +14,16 @@ typedef struct lc_job_start {
     loci_str user_id;
     loci_status (*enqueue)(lc_tx *tx, lc_id *out, loci_error *err);
     const char *unit; /* What its progress counts: "events replayed". */
+    bool waits;       /* The argument `wait`. */
 } lc_job_start;
 
-#define LC_JOB_WAIT_PARAM                                                                          \
+#define LC_JOB_WAIT_PARAM(T, m)                                                                    \
     {                                                                                              \
-        .name = "wait", .kind = LC_PARAM_BOOL, .default_text = "true",                             \
-        .help = "Answer when it is over, or at the call's deadline; else at once"                  \
+        LC_ARG_BOOL("wait", T, m, "true"),                                                         \
+            .help = "Whether to answer when the job has ended or at the call's deadline"           \
     }
 
-/* Adds the job and, with `wait`, waits for its end or the call's deadline, whichever comes first.
+/* Adds the job and, with `waits`, waits for its end or the call's deadline, whichever comes first.
  * Writes the answer. A job that failed fails the call. */
 loci_status lc_job_start_run(lc_call *call, const lc_job_start *start, loci_error *err);
 

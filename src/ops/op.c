@@ -1,8 +1,7 @@
 /* op.c - looking up operations and their parameters.
  *
- * Parameters that many operations take are written once, here, and follow from an operation's
- * flags: whoever acts for a user can be told which one, whoever changes something can be told once
- * only.
+ * Parameters that many operations take are declared once, here, and follow from an operation's
+ * flags: an operation for a user takes user_id, one that changes something takes request_id.
  */
 #include "ops/op.h"
 
@@ -21,20 +20,20 @@ typedef struct implied_param {
 
 static const implied_param implied[] = {
     {LC_OP_USER,
-     {"user_id", LC_PARAM_STRING, LC_PARAM_ID, "\"default\"", 1, LC_ID_BYTES_MAX, NULL,
-      "Whose state it is about"}},
-    {LC_OP_USER,
-     {"persona_id", LC_PARAM_STRING, LC_PARAM_ID, NULL, 1, LC_ID_BYTES_MAX, NULL,
-      "Which of the user's personas is acting; what it owns is seen by it alone"}},
+     {LC_ARG_STR("user_id", lc_implied_args, user_id), .flags = LC_PARAM_ID,
+      .default_text = "\"default\"", .min = 1, .max = LC_ID_BYTES_MAX,
+      .help = "User whose state the operation reads or changes"}},
+    {LC_OP_USER, LC_NAME_PARAM("persona_id", lc_implied_args, persona_id, 0,
+                               "Persona of the user; only this persona sees the state it owns")},
     {LC_OP_SESSION,
-     {"session_id", LC_PARAM_STRING, LC_PARAM_ID, NULL, 1, LC_ID_BYTES_MAX, NULL,
-      "In which session: its id (ses_…) or any name of your own; without it the user's open one"}},
+     LC_NAME_PARAM("session_id", lc_implied_args, session_id, 0,
+                   "Session: its id (ses_…) or a name of your own (default: the open session)")},
     {LC_OP_MUTATES,
-     {"request_id", LC_PARAM_STRING, LC_PARAM_ID, NULL, 1, LC_ID_BYTES_MAX, NULL,
-      "A repeat with the same one answers the same and changes nothing again"}},
+     LC_NAME_PARAM("request_id", lc_implied_args, request_id, 0,
+                   "Idempotency key: a repeat returns the first answer and changes nothing")},
     {LC_OP_USER | LC_OP_MUTATES,
-     {"expected_seq", LC_PARAM_INT, 0, NULL, 0, INT64_MAX, NULL,
-      "Conflict unless the user's last event has this seq"}},
+     {LC_ARG_INT("expected_seq", lc_implied_args, expected_seq), .min = 0, .max = INT64_MAX,
+      .help = "Seq that the user's last event must have; otherwise the call is a conflict"}},
 };
 
 #define IMPLIED_COUNT (sizeof implied / sizeof implied[0])
@@ -69,12 +68,18 @@ const lc_param *lc_op_param(const lc_op *op, size_t index)
     return index < count ? params[index] : NULL;
 }
 
-/* Asked for every parameter of a call, each time along the list: most differ in the first letter.
- */
 static bool is_called(const lc_param *param, loci_str name)
 {
-    return name.len > 0 && param->name[0] == name.ptr[0] &&
-           strncmp(param->name, name.ptr, name.len) == 0 && param->name[name.len] == '\0';
+    return lc_str_is(name, param->name) || (param->alias != NULL && lc_str_is(name, param->alias));
+}
+
+bool lc_op_owns(const lc_op *op, const lc_param *param)
+{
+    const lc_param *own = op->params;
+
+    while (own != NULL && own->name != NULL && own != param)
+        own++;
+    return own == param && own != NULL && own->name != NULL;
 }
 
 const lc_param *lc_op_find_param(const lc_op *op, loci_str name, size_t *out_index)
@@ -117,6 +122,7 @@ const char *lc_param_kind_name(lc_param_kind kind)
     case LC_PARAM_OBJECT:
         return "object";
     case LC_PARAM_ANY:
+    case LC_PARAM_JSON:
         return "any";
     }
     LC_UNREACHABLE();

@@ -1,44 +1,127 @@
-/* op.h - one operation: what it is called, takes, answers and does.
+/* op.h - one operation: its name, parameters, answer and handler.
  *
  * The table of operations (op_table.c) is the only place where loci's surface is written down.
  * Argument checks, `loci call`, the friendly commands, HTTP routes, OpenAPI, MCP tools, completion,
  * the man page and docs/reference.md are all made from it. Adding an operation is one entry and one
  * handler.
+ *
+ * Each parameter names the member of the operation's input struct that its value goes to. The check
+ * allocates the struct (lc_op.input_bytes), fills it and leaves it at call->input; handlers never
+ * look up arguments by name. An optional parameter that is absent, or null, leaves in its member:
+ *
+ *     STRING         loci_str          LC_STR_NONE (ptr is NULL)
+ *     INT, TIME      int64_t           LC_ABSENT
+ *     REAL           double            NaN
+ *     BOOL           bool              never absent: such a parameter has a default
+ *     BOOL           lc_tristate       LC_UNSET: without a default
+ *     STRINGS        lc_str_list       items is NULL (an empty array has items)
+ *     OBJECT, ANY    const lc_json *   NULL
+ *     JSON           loci_str          LC_STR_NONE; canonical JSON text
+ *
+ * null is a value only for a required parameter of kind ANY or JSON.
  */
 #ifndef LC_OPS_OP_H
 #define LC_OPS_OP_H
 
+#include <stddef.h>
+
 #include "base/arena.h"
 #include "base/json.h"
+#include "base/str.h"
 #include "store/user_kind.h"
 
 typedef struct loci_engine loci_engine;
+typedef struct lc_record lc_record;
+
+/* ---- Parameters ------------------------------------------------------------------------------ */
 
 typedef enum lc_param_kind {
     LC_PARAM_STRING,
     LC_PARAM_INT,
     LC_PARAM_REAL,
     LC_PARAM_BOOL,
-    LC_PARAM_TIME,    /* RFC 3339 text, int64 µs inside. */
-    LC_PARAM_STRINGS, /* Array of strings. */
+    LC_PARAM_TIME,    /* RFC 3339 text; int64 µs in C. */
+    LC_PARAM_STRINGS, /* Array of strings, none of them empty. */
     LC_PARAM_OBJECT,
-    LC_PARAM_ANY /* Any JSON value. */
+    LC_PARAM_ANY, /* Any JSON value, as a tree. */
+    LC_PARAM_JSON /* Any JSON value, as canonical text. */
 } lc_param_kind;
 
+#define LC_ABSENT INT64_MIN
+
+typedef enum lc_tristate { LC_UNSET, LC_FALSE, LC_TRUE } lc_tristate;
+
 #define LC_PARAM_REQUIRED 1u
-#define LC_PARAM_POSITIONAL                                                                        \
-    2u /* On the command line it may be given without its name, in order.                          \
-        */
+#define LC_PARAM_POSITIONAL 2u  /* On the command line: may be given without its name, in order. */
+#define LC_PARAM_ONE_OR_MANY 4u /* STRINGS: one string is accepted as an array of one. */
+#define LC_PARAM_ID                                                                                \
+    256u /* Names something: no control characters, which could forge log lines.                   \
+          */
 
 typedef struct lc_param {
     const char *name;
     lc_param_kind kind;
     unsigned flags;
     const char *default_text; /* JSON of the default, or NULL = absent. Applied by the check. */
-    int64_t min, max;    /* Numbers: value. Strings: bytes. Arrays: elements. 0, 0 = not limited. */
-    const char *choices; /* "a|b|c" for strings, or NULL. */
-    const char *help;
+    /* Numbers: value. STRING and JSON: bytes. STRINGS: elements. 0, 0 = not limited. */
+    int64_t min, max;
+    const char *choices; /* "a|b|c" for STRING and STRINGS, or NULL. */
+    const char *help;    /* A noun phrase without a full stop. */
+    size_t offset;       /* Of its member in the input struct; the macros below fill it in. */
+    const char *alias;   /* Another name that is understood, or NULL. */
+    int64_t item_max;    /* STRINGS: bytes of each element. 0 = not limited. */
 } lc_param;
+
+/* The place of `member` in the input struct `T`; does not compile if it is not of this type. */
+#define LC_SLOT(type, T, member)                                                                   \
+    (offsetof(T, member) + 0 * sizeof(_Generic(&((T *)0)->member, type * : 0)))
+
+/* The beginning of a parameter: {LC_ARG_INT("budget", input, budget), .min = 1, .help = "…"}. */
+#define LC_ARG_STR(n, T, m) .name = n, .kind = LC_PARAM_STRING, .offset = LC_SLOT(loci_str, T, m)
+#define LC_ARG_INT(n, T, m) .name = n, .kind = LC_PARAM_INT, .offset = LC_SLOT(int64_t, T, m)
+#define LC_ARG_REAL(n, T, m) .name = n, .kind = LC_PARAM_REAL, .offset = LC_SLOT(double, T, m)
+#define LC_ARG_TIME(n, T, m) .name = n, .kind = LC_PARAM_TIME, .offset = LC_SLOT(int64_t, T, m)
+#define LC_ARG_JSON(n, T, m) .name = n, .kind = LC_PARAM_JSON, .offset = LC_SLOT(loci_str, T, m)
+/* With a default, in a bool; without one, in an lc_tristate. */
+#define LC_ARG_BOOL(n, T, m, default_)                                                             \
+    .name = n, .kind = LC_PARAM_BOOL, .offset = LC_SLOT(bool, T, m), .default_text = default_
+#define LC_ARG_TRISTATE(n, T, m)                                                                   \
+    .name = n, .kind = LC_PARAM_BOOL, .offset = LC_SLOT(lc_tristate, T, m)
+#define LC_ARG_STRINGS(n, T, m)                                                                    \
+    .name = n, .kind = LC_PARAM_STRINGS, .offset = LC_SLOT(lc_str_list, T, m)
+#define LC_ARG_OBJECT(n, T, m)                                                                     \
+    .name = n, .kind = LC_PARAM_OBJECT, .offset = LC_SLOT(const lc_json *, T, m)
+#define LC_ARG_ANY(n, T, m)                                                                        \
+    .name = n, .kind = LC_PARAM_ANY, .offset = LC_SLOT(const lc_json *, T, m)
+
+/* A whole parameter that names something: 1 to LC_ID_BYTES_MAX bytes without control characters. */
+#define LC_NAME_PARAM(n, T, m, flags_, help_)                                                      \
+    {                                                                                              \
+        LC_ARG_STR(n, T, m), .flags = (flags_) | LC_PARAM_ID, .min = 1, .max = LC_ID_BYTES_MAX,    \
+                             .help = help_                                                         \
+    }
+#define LC_ID_PARAM(T, m, help_)                                                                   \
+    LC_NAME_PARAM("id", T, m, LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, help_)
+#define LC_KEY_PARAM(T, m, flags_, help_)                                                          \
+    {                                                                                              \
+        LC_ARG_STR("key", T, m), .flags = (flags_) | LC_PARAM_POSITIONAL | LC_PARAM_ID, .min = 1,  \
+                                 .max = LC_KEY_BYTES_MAX, .help = help_                            \
+    }
+
+/* What holds for parameters together. */
+typedef enum lc_param_rule_kind {
+    LC_RULE_END,         /* Ends the list. */
+    LC_RULE_EXACTLY_ONE, /* One of `params` must be given, and no more. */
+    LC_RULE_AT_MOST_ONE,
+    LC_RULE_NEEDS /* The first of `params` may be given only with the second. */
+} lc_param_rule_kind;
+
+typedef struct lc_param_rule {
+    lc_param_rule_kind kind;
+    const char *params; /* "key|id" */
+} lc_param_rule;
+
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 typedef struct lc_result {
     const char *name; /* Member of the answer; "facts[].id" for nested ones. */
@@ -52,36 +135,34 @@ typedef enum lc_cost {
     LC_COST_WRITE  /* Changes something: in the writer. */
 } lc_cost;
 
-#define LC_OP_USER 1u /* Acts for a user: also takes user_id and persona_id. */
-#define LC_OP_MUTATES                                                                              \
-    2u /* Changes something: also takes request_id and expected_seq (with USER). */
-#define LC_OP_IDEMPOTENT 4u /* Doing it twice is doing it once. */
+#define LC_OP_USER 1u       /* Acts for a user: also takes user_id and persona_id. */
+#define LC_OP_MUTATES 2u    /* Changes something: takes request_id and, with USER, expected_seq. */
+#define LC_OP_IDEMPOTENT 4u /* A repeat has no further effect. */
 #define LC_OP_ADMIN 8u      /* About the whole store: admin principals only. */
 #define LC_OP_ALONE 16u     /* Not in a batch: it has no transaction of its own. */
-#define LC_OP_STREAMS 32u   /* Says more than its answer: progress or lines (loci_call_stream). */
-#define LC_OP_TENANT_ADMIN                                                                         \
-    64u                   /* About the whole tenant: its admins, and those of the store, only.     \
-                           */
-#define LC_OP_SECRET 128u /* Its answer holds a secret: a repeat gets lc_call.repeat_answer. */
-
-#define LC_OP_SESSION 256u /* Happens in a session: also takes session_id. */
+#define LC_OP_STREAMS 32u   /* Reports progress or lines beside its answer (loci_call_stream). */
+#define LC_OP_TENANT_ADMIN 64u /* About the whole tenant: admins of the tenant or store only. */
+#define LC_OP_SECRET 128u      /* Its answer has a secret: a repeat gets lc_call.repeat_answer. */
+#define LC_OP_SESSION 256u     /* Happens in a session: also takes session_id. */
 #define LC_OP_READS_OWN                                                                            \
     1024u /* A write that, before it writes, reads rows of its user only: lc_write.reads_own. */
 
 typedef struct lc_call lc_call;
 
 typedef struct lc_op {
-    const char *name;         /* "fact.write" */
-    const char *help;         /* One line, no full stop. */
-    const lc_param *params;   /* Ends with a NULL name. */
+    const char *name;           /* "fact.write" */
+    const char *help;           /* One line, an imperative sentence without a full stop. */
+    const lc_param *params;     /* Ends with a NULL name. */
+    const lc_param_rule *rules; /* Ends with LC_RULE_END; NULL = none. */
+    size_t input_bytes;       /* Size of the input struct that `params` fill; 0 = no parameters. */
     const lc_result *results; /* Ends with a NULL name. */
     lc_cost cost;
     unsigned flags;      /* LC_OP_... */
     const char *http;    /* "GET /v1/facts/{key}" or NULL = only POST /v1/call/{op}. */
     const char *mcp;     /* "tool action", or NULL = not offered to models. */
     const char *example; /* Arguments, for help and docs; a test runs every one. */
-    /* Before the transaction, in the caller's thread: arguments into C types at call->input. May be
-     * NULL. */
+    /* Before the transaction, in the caller's thread, with call->input filled: computes what needs
+     * no transaction, and finds errors that the table cannot express. May be NULL. */
     loci_status (*prepare)(lc_call *call, loci_error *err);
     /* Reads: work that takes more than 100 us and needs no snapshot, such as embedding a query,
      * after `prepare` in the thread that runs the operation. May be NULL. */
@@ -102,24 +183,21 @@ typedef struct lc_op {
 
 #define LC_PARAMS_MAX 40
 
-/* A checked argument. */
-typedef struct lc_value {
-    bool is_set; /* Given, or has a default. */
-    const lc_json *json;
-    union {
-        loci_str str;
-        int64_t i64; /* INT and TIME. */
-        double f64;
-        bool boolean;
-    } as;
-} lc_value;
+/* Parameters that follow from an operation's flags. */
+typedef struct lc_implied_args {
+    loci_str user_id; /* As given, or the default; see lc_call.user_id. */
+    loci_str persona_id;
+    loci_str session_id;
+    loci_str request_id;
+    int64_t expected_seq;
+} lc_implied_args;
 
 /* One call in progress; everything in it dies with its arena. */
 struct lc_call {
     loci_engine *engine;
     const lc_op *op;
     lc_arena *arena;
-    lc_value values[LC_PARAMS_MAX]; /* In the order of lc_op_param(). */
+    uint64_t given; /* Which arguments were given and not null: bit i is lc_op_param(op, i). */
 
     loci_str tenant_id;     /* From the principal. */
     loci_str user_id;       /* "" for operations of no user. */
@@ -134,12 +212,13 @@ struct lc_call {
     int64_t deadline_us; /* Monotonic. */
     const volatile int *cancel;
 
-    void *input;        /* What prepare made. */
-    lc_json_writer out; /* The answer: run writes one object. */
-    lc_buf *answer;     /* What `out` writes to. */
-    /* SECRET operations: what is kept for a repeat of the request, without the secret. */
+    void *input;             /* The operation's input struct, filled from its arguments. */
+    lc_implied_args implied; /* The arguments that are not the operation's own. */
+    lc_json_writer out;      /* The answer: run writes one object. */
+    lc_buf *answer;          /* What `out` writes to. */
+    /* SECRET operations: what is stored for a repeat of the request, without the secret. */
     loci_str repeat_answer;
-    loci_sink_fn *sink; /* NULL = nobody listens. */
+    loci_sink_fn *sink; /* NULL = no listener. */
     void *sink_ctx;
 };
 
@@ -150,31 +229,24 @@ const lc_op *lc_op_find(loci_str name);
 /* LOCI_ENOTFOUND naming the nearest operation. */
 loci_status lc_op_load(loci_str name, const lc_op **out, loci_error *err);
 
-/* Its parameters, behind its own the implied ones (user_id, persona_id, session_id, request_id,
- * expected_seq); NULL behind the last. */
+/* Its own parameters, then the implied ones (user_id, persona_id, session_id, request_id,
+ * expected_seq); NULL after the last. */
 const lc_param *lc_op_param(const lc_op *op, size_t index);
 const char *lc_param_kind_name(lc_param_kind kind);
 
-/* Checks `args` (an object) against the parameters of call->op and fills call->values, also user_id
- * and persona_id. Unknown, missing and wrong ones are LOCI_EINVAL naming the parameter, what was
- * given and what is allowed; near misses are suggested. A narrowed principal's foreign user is
- * LOCI_ENOTFOUND. */
+/* Checks `args` (an object) against the parameters and rules of call->op and fills call->input,
+ * call->implied, user_id and persona_id. Unknown, missing and wrong arguments are LOCI_EINVAL
+ * naming the parameter, what was given and what is allowed; near misses are suggested. Another user
+ * than the one that the principal is narrowed to is LOCI_ENOTFOUND. */
 loci_status lc_op_check(lc_call *call, const lc_json *args, loci_error *err);
 
-/* Checked arguments by name; the name must be a parameter of the operation (asserted). */
-const lc_value *lc_call_value(const lc_call *call, const char *name);
-bool lc_call_has(const lc_call *call, const char *name);
-loci_str lc_call_str(const lc_call *call, const char *name); /* None when absent. */
-int64_t lc_call_i64(const lc_call *call, const char *name, int64_t absent);
-bool lc_call_bool(const lc_call *call, const char *name);
-
-/* Tells the listener how far the work is; LOCI_ECANCELLED when it wants no more, or the caller gave
- * up. */
+/* Reports progress to the listener; LOCI_ECANCELLED when the listener or the caller wants the call
+ * to end. */
 loci_status lc_call_progress(lc_call *call, const char *what, int64_t done, int64_t total,
                              loci_error *err);
 /* Gives the listener one line of output: {"line": json}. */
 loci_status lc_call_line(lc_call *call, loci_str json, loci_error *err);
-/* Whether the caller wants no answer any more. */
+/* Whether the caller cancelled the call. */
 bool lc_call_is_given_up(const lc_call *call);
 /* LOCI_ECANCELLED or LOCI_EDEADLINE when the call should end. */
 loci_status lc_call_pause_point(const lc_call *call, loci_error *err);

@@ -8,36 +8,59 @@
 #include "ops/op.h"
 
 #include "base/error.h"
+#include "base/str.h"
 #include "engine/engine.h"
 #include "engine/settings.h"
+#include "ops/page.h"
+
+typedef struct list_input {
+    bool tenant_settings;
+    bool changed;
+    lc_page_args page;
+} list_input;
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    const list_input *in = call->input;
     lc_settings *settings = lc_engine_settings(call->engine);
     lc_setting_list list = lc_setting_list_own();
-    bool only_tenant = lc_call_bool(call, "tenant_settings");
-    bool only_changed = lc_call_bool(call, "changed");
+    lc_seq_position at = {0}; /* `seq` counts rows of the table. */
+    int64_t left = in->page.limit;
+    bool has_more = false;
+    loci_status status = lc_page_begin(call, &in->page, &lc_position_by_seq, &at, err);
 
-    (void)tx; /* What is in force is in memory. */
+    (void)tx; /* Effective values are in memory. */
+    if (status != LOCI_OK)
+        return status;
     lc_jw_object(&call->out);
     lc_jw_name(&call->out, "settings");
     lc_jw_array(&call->out);
-    for (size_t i = 0; i < list.count; i++) {
-        if (only_tenant && !list.items[i]->is_per_tenant)
+    for (; at.seq >= 0 && at.seq < (int64_t)list.count; at.seq++) {
+        const lc_setting *setting = list.items[at.seq];
+
+        if ((in->tenant_settings && !setting->is_per_tenant) ||
+            (in->changed && !lc_settings_is_changed(settings, setting, call->tenant_id)))
             continue;
-        if (only_changed && !lc_settings_is_changed(settings, list.items[i], call->tenant_id))
-            continue;
-        lc_settings_write(settings, &call->out, list.items[i], call->tenant_id);
+        has_more = left-- == 0;
+        if (has_more)
+            break;
+        lc_settings_write(settings, &call->out, setting, call->tenant_id);
     }
     lc_jw_end(&call->out);
+    lc_page_end(call, &lc_position_by_seq, has_more ? &at : NULL);
     lc_jw_end(&call->out);
     return lc_buf_status(call->out.buf, err);
 }
 
+typedef struct get_input {
+    loci_str name;
+} get_input;
+
 static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    const get_input *in = call->input;
     const lc_setting *setting;
-    loci_status status = lc_setting_load(lc_call_str(call, "name"), &setting, err);
+    loci_status status = lc_setting_load(in->name, &setting, err);
 
     (void)tx; /* As above. */
     if (status != LOCI_OK)
@@ -59,34 +82,31 @@ static loci_status check_right(const lc_call *call, const lc_setting *setting, l
     return LOCI_OK;
 }
 
+typedef struct set_input {
+    loci_str name;
+    lc_setting_change change; /* Without `setting` and `tenant_id` until it is prepared. */
+} set_input;
+
 static loci_status prepare_set(lc_call *call, loci_error *err)
 {
-    const lc_setting *setting;
-    lc_setting_change *change;
-    loci_status status = lc_setting_load(lc_call_str(call, "name"), &setting, err);
+    set_input *in = call->input;
+    loci_status status = lc_setting_load(in->name, &in->change.setting, err);
 
-    if (status != LOCI_OK)
-        return status;
-    status = check_right(call, setting, err);
-    if (status != LOCI_OK)
-        return status;
-    change = lc_arena_alloc(call->arena, sizeof *change);
-    if (change == NULL)
-        return lc_fail_memory(err);
-    *change = (lc_setting_change){.setting = setting, .value = lc_call_value(call, "value")->json};
-    if (setting->is_per_tenant)
-        change->tenant_id = call->tenant_id;
-    call->input = change;
-    return LOCI_OK;
+    if (status == LOCI_OK)
+        status = check_right(call, in->change.setting, err);
+    if (status == LOCI_OK && in->change.setting->is_per_tenant)
+        in->change.tenant_id = call->tenant_id;
+    return status;
 }
 
 static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    const set_input *in = call->input;
     lc_settings *settings = lc_engine_settings(call->engine);
-    loci_status status = lc_settings_store(settings, tx, call->input, err);
+    loci_status status = lc_settings_store(settings, tx, &in->change, err);
 
     if (status == LOCI_OK)
-        status = lc_settings_write_change(settings, &call->out, call->input, err);
+        status = lc_settings_write_change(settings, &call->out, &in->change, err);
     if (status != LOCI_OK)
         return status;
     return lc_buf_status(call->out.buf, err);
@@ -113,10 +133,11 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
         prefix "secret", LC_PARAM_BOOL, "Given by reference and never shown"                       \
     }
 
-#define NAME_PARAM                                                                                 \
+#define NAME_PARAM(T)                                                                              \
     {                                                                                              \
-        "name", LC_PARAM_STRING, LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, NULL, 1, NAME_BYTES_MAX, \
-            NULL, "Its name, such as call.timeout_ms"                                              \
+        LC_ARG_STR("name", T, name), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, .min = 1,   \
+                                     .max = NAME_BYTES_MAX,                                        \
+                                     .help = "Name of the setting, such as call.timeout_ms"        \
     }
 
 static const lc_op op_list = {
@@ -124,15 +145,18 @@ static const lc_op op_list = {
     .help = "List the settings, their values and where those come from",
     .params =
         (const lc_param[]){
-            {"tenant_settings", LC_PARAM_BOOL, 0, "false", 0, 0, NULL,
-             "Only those that each tenant may set"},
-            {"changed", LC_PARAM_BOOL, 0, "false", 0, 0, NULL,
-             "Only those whose value is not the default"},
+            {LC_ARG_BOOL("tenant_settings", list_input, tenant_settings, "false"),
+             .help = "Only settings that each tenant may set"},
+            {LC_ARG_BOOL("changed", list_input, changed, "false"),
+             .help = "Only settings whose value is not the default"},
+            LC_PAGE_PARAMS_DEFAULT(list_input, page, "1000"),
             {.name = NULL},
         },
+    .input_bytes = sizeof(list_input),
     .results =
         (const lc_result[]){
             SETTING_MEMBERS("settings[]."),
+            LC_PAGE_RESULT,
             {NULL, 0, NULL},
         },
     .cost = LC_COST_POINT,
@@ -144,7 +168,8 @@ static const lc_op op_list = {
 static const lc_op op_get = {
     .name = "config.get",
     .help = "Show one setting, its value and where that comes from",
-    .params = (const lc_param[]){NAME_PARAM, {.name = NULL}},
+    .params = (const lc_param[]){NAME_PARAM(get_input), {.name = NULL}},
+    .input_bytes = sizeof(get_input),
     .results =
         (const lc_result[]){
             SETTING_MEMBERS(""),
@@ -161,11 +186,13 @@ static const lc_op op_set = {
     .help = "Store the value of a setting, for the caller's tenant where it is per tenant",
     .params =
         (const lc_param[]){
-            NAME_PARAM,
-            {"value", LC_PARAM_ANY, LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, NULL, 0, 0, NULL,
-             "The value; null removes what is stored"},
+            NAME_PARAM(set_input),
+            {LC_ARG_ANY("value", set_input, change.value),
+             .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+             .help = "New value; null removes the stored value"},
             {.name = NULL},
         },
+    .input_bytes = sizeof(set_input),
     .results =
         (const lc_result[]){
             {"name", LC_PARAM_STRING, "Such as call.timeout_ms"},

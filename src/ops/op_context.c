@@ -9,32 +9,31 @@
 #include "engine/meaning.h"
 #include "engine/tokenizers.h"
 #include "ops/fact_caller.h"
-#include "ops/fact_params.h"
 #include "ops/session_arg.h"
 
 #define BUDGET_MAX 100000000
 
 /* ---- fact.observe ---------------------------------------------------------------------------- */
 
+typedef struct observe_input {
+    loci_str text;
+    loci_str speaker;
+    int64_t observed_at;
+    lc_claim_args claim;
+    /* Made by prepare. */
+    lc_fact_caller caller;
+    loci_str role;
+} observe_input;
+
 static const lc_param observe_params[] = {
-    {.name = "text",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .min = 1,
-     .max = LC_EVENT_BYTES_MAX - 8192,
-     .help = "What was said"},
-    {.name = "speaker",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_ID,
-     .default_text = "\"user\"",
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
-     .help = "Who said it: user, assistant (what a model says changes nothing), or a name"},
-    {.name = "observed_at",
-     .kind = LC_PARAM_TIME,
-     .help = "When it was said; the time of the call if absent"},
-    LC_FACT_AUTHORITY_PARAM,
-    LC_FACT_TRUST_PARAM,
+    {LC_ARG_STR("text", observe_input, text), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .alias = "content", .min = 1, .max = LC_EVENT_BYTES_MAX - 8192, .help = "Text that was said"},
+    {LC_ARG_STR("speaker", observe_input, speaker), .flags = LC_PARAM_ID,
+     .default_text = "\"user\"", .min = 1, .max = LC_ID_BYTES_MAX,
+     .help = "Speaker: user, assistant (whose statements change nothing), or a name"},
+    {LC_ARG_TIME("observed_at", observe_input, observed_at),
+     .help = "Time at which it was said (default: the time of the call)"},
+    LC_CLAIM_PARAMS(observe_input, claim),
     {.name = NULL},
 };
 
@@ -48,24 +47,15 @@ static const lc_result observe_results[] = {
     {NULL, 0, NULL},
 };
 
-typedef struct observe_input {
-    lc_fact_caller caller;
-    loci_str role;
-} observe_input;
-
 static loci_status prepare_observe(lc_call *call, loci_error *err)
 {
-    observe_input *in = lc_arena_zalloc_array(call->arena, 1, sizeof *in);
-    bool is_assistant = lc_str_is(lc_call_str(call, "speaker"), "assistant");
-    loci_str trust = lc_call_str(call, "trust");
+    observe_input *in = call->input;
+    bool is_assistant = lc_str_is(in->speaker, "assistant");
 
-    if (in == NULL)
-        return lc_fail_memory(err);
-    if (trust.len == 0 && is_assistant)
-        trust = LC_STR("model");
+    if (in->claim.trust.len == 0 && is_assistant)
+        in->claim.trust = LC_STR("model");
     in->role = is_assistant ? LC_STR("assistant") : LC_STR("user");
-    call->input = in;
-    return lc_fact_caller_init(&in->caller, call, lc_call_str(call, "authority"), trust, err);
+    return lc_fact_caller_init(&in->caller, call, &in->claim, err);
 }
 
 static void put_observed(lc_call *call, const lc_session_use *use, const lc_observed *observed)
@@ -93,7 +83,7 @@ static void put_observed(lc_call *call, const lc_session_use *use, const lc_obse
 static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const observe_input *in = call->input;
-    loci_str speaker = lc_call_str(call, "speaker");
+    loci_str speaker = in->speaker;
     const lc_talk *talk = NULL;
     lc_session_use use;
     lc_observed observed;
@@ -110,16 +100,16 @@ static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
             .session = &use,
             .message = {.role = in->role,
                         .speaker = lc_str_eq(speaker, in->role) ? LC_STR_NONE : speaker,
-                        .text = lc_call_str(call, "text"),
+                        .text = in->text,
                         .persona_id = call->persona_id,
-                        .observed_at = lc_call_i64(call, "observed_at", LOCI_AT_CLOCK)},
+                        .observed_at = in->observed_at},
             .view = {.persona_id = call->persona_id,
                      .session_id = use.session.id,
                      .access = lc_fact_caller_access(&in->caller, &use.session.identity)},
             .authority = lc_fact_caller_authority(&in->caller, &use.session.identity),
-            .is_authority_given = lc_call_has(call, "authority"),
+            .is_authority_given = in->claim.authority.ptr != NULL,
             .trust = in->caller.trust,
-            .is_one_session = lc_call_has(call, "session_id"),
+            .is_one_session = call->implied.session_id.ptr != NULL,
             .arena = call->arena,
         },
         &observed, err);
@@ -130,8 +120,9 @@ static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op fact_observe = {
     .name = "fact.observe",
-    .help = "Keep what was said, and change the facts that it corrects",
+    .help = "Append a message and apply the corrections of facts that it contains",
     .params = observe_params,
+    .input_bytes = sizeof(observe_input),
     .results = observe_results,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
@@ -143,29 +134,6 @@ static const lc_op fact_observe = {
 };
 
 /* ---- context.build --------------------------------------------------------------------------- */
-
-static const lc_param build_params[] = {
-    {.name = "query",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .max = LC_ARGS_BYTES_MAX,
-     .help = "What the model will be asked"},
-    {.name = "budget",
-     .kind = LC_PARAM_INT,
-     .flags = LC_PARAM_POSITIONAL,
-     .default_text = "2000",
-     .min = 1,
-     .max = BUDGET_MAX,
-     .help = "Tokens that the text may have"},
-    {.name = "encoding",
-     .kind = LC_PARAM_STRING,
-     .default_text = "\"o200k_base\"",
-     .choices = LC_ENCODING_CHOICES,
-     .help = "How the model cuts texts into tokens"},
-    LC_FACT_SCOPE_PARAM,
-    LC_FACT_SCOPE_ID_PARAM,
-    {.name = NULL},
-};
 
 static const lc_result build_results[] = {
     {"text", LC_PARAM_STRING, "What to hand to the model"},
@@ -203,8 +171,12 @@ static int64_t count_tokens(void *ctx, loci_str text)
     return count.tokens;
 }
 
-/* What is made before the snapshot. */
 typedef struct build_input {
+    loci_str query;
+    int64_t budget;
+    loci_str encoding;
+    lc_scope_args scope;
+    /* Made before the snapshot. */
     counting counter;
     lc_fact_caller caller;
     lc_corpus_terms terms;
@@ -212,12 +184,25 @@ typedef struct build_input {
     const lc_talk *talk;
 } build_input;
 
+static const lc_param build_params[] = {
+    {LC_ARG_STR("query", build_input, query), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .max = LC_ARGS_BYTES_MAX, .help = "Question that the model will be asked"},
+    {LC_ARG_INT("budget", build_input, budget), .flags = LC_PARAM_POSITIONAL,
+     .default_text = "2000", .min = 1, .max = BUDGET_MAX,
+     .help = "Maximum number of tokens of the text"},
+    {LC_ARG_STR("encoding", build_input, encoding), .default_text = "\"o200k_base\"",
+     .choices = LC_ENCODING_CHOICES, .help = "Tokenizer encoding of the model"},
+    LC_SCOPE_PARAMS(build_input, scope),
+    {.name = NULL},
+};
+
 static loci_status open_counting(lc_call *call, counting *out, loci_error *err)
 {
+    const build_input *in = call->input;
     lc_encoding encoding = LC_ENCODING_O200K_BASE;
     loci_status status;
 
-    (void)lc_encoding_find(lc_call_str(call, "encoding"), &encoding);
+    (void)lc_encoding_find(in->encoding, &encoding);
     status = lc_tokenizers_get(lc_engine_tokenizers(call->engine), encoding, &out->tokenizer, err);
     if (status == LOCI_OK)
         out->is_estimated = !lc_tokenizer_is_exact(out->tokenizer);
@@ -227,20 +212,18 @@ static loci_status open_counting(lc_call *call, counting *out, loci_error *err)
 
 static loci_status compute_build(lc_call *call, loci_error *err)
 {
-    build_input *in = lc_arena_zalloc_array(call->arena, 1, sizeof *in);
-    loci_str query = lc_call_str(call, "query");
-    loci_status status = in != NULL ? open_counting(call, &in->counter, err) : lc_fail_memory(err);
+    build_input *in = call->input;
+    loci_status status = open_counting(call, &in->counter, err);
 
-    call->input = in;
     if (status == LOCI_OK)
-        status = lc_fact_caller_init(&in->caller, call, LC_STR_NONE, LC_STR_NONE, err);
+        status = lc_fact_caller_init(&in->caller, call, NULL, err);
     if (status == LOCI_OK)
         status = lc_engine_talk(call->engine, &in->talk, err);
     if (status == LOCI_OK)
-        status = lc_corpus_split(call->arena, query, &in->terms, err);
+        status = lc_corpus_split(call->arena, in->query, &in->terms, err);
     if (status == LOCI_OK)
-        status = lc_meaning_find(&in->meaning, call->engine, call->tenant_id, query, call->arena,
-                                 err);
+        status = lc_meaning_find(&in->meaning, call->engine, call->tenant_id, in->query,
+                                 call->arena, err);
     return status;
 }
 
@@ -248,9 +231,9 @@ static loci_status compute_build(lc_call *call, loci_error *err)
  * then its name is the id of no session, and nothing was said in it. */
 static loci_str name_conversation(const lc_call *call, const lc_session *session)
 {
-    if (!lc_call_has(call, "session_id"))
-        return LC_STR_NONE;
-    return session->id.len > 0 ? session->id : lc_call_str(call, "session_id");
+    loci_str given = call->implied.session_id;
+
+    return given.ptr != NULL && session->id.len > 0 ? session->id : given;
 }
 
 static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
@@ -258,10 +241,10 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
     build_input *in = call->input;
     counting counter = in->counter;
     lc_session session = {0};
-    lc_context_input input = {.query = lc_call_str(call, "query"),
+    lc_context_input input = {.query = in->query,
                               .terms = in->terms,
                               .vector = in->meaning.vector,
-                              .budget = lc_call_i64(call, "budget", 0),
+                              .budget = in->budget,
                               .view = {.persona_id = call->persona_id},
                               .identity = &session.identity,
                               .talk = in->talk,
@@ -278,7 +261,7 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
     input.conversation_id = name_conversation(call, &session);
     if (!found)
         session = (lc_session){0};
-    status = lc_fact_scope_of(call, found ? &session : NULL, &input.view, err);
+    status = lc_fact_set_scope(&in->scope, found ? &session : NULL, &input.view, err);
     if (status != LOCI_OK)
         return status;
     input.view.session_id = session.id;
@@ -302,8 +285,10 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op context_build = {
     .name = "context.build",
-    .help = "Put together what a model should know to answer, within a budget of tokens",
+    .help = "Build the context for a model's answer within a budget of tokens",
     .params = build_params,
+    .rules = (const lc_param_rule[]){LC_SCOPE_RULE, {LC_RULE_END, NULL}},
+    .input_bytes = sizeof(build_input),
     .results = build_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,

@@ -1,23 +1,18 @@
-/* op_environment.c - what connectors say about the world around a user.
+/* op_environment.c - signals from connectors about the world around a user.
  *
  * Written by connectors, not by conversation: environment.set is not offered to models, and a token
- * whose statements are a model's or the web's may not call it. A signal is no activity in a
- * session: a sensor must not keep one open. */
+ * whose trust is capped at model or web may not call it. A signal is no activity in a session: a
+ * sensor must not keep a session open. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "ops/check.h"
 #include "ops/op.h"
+#include "ops/page.h"
 #include "ops/session_arg.h"
 #include "session/environment.h"
 
-#define KEY_PARAM                                                                                  \
-    {                                                                                              \
-        .name = "key", .kind = LC_PARAM_STRING,                                                    \
-        .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_ID, .min = 1,                  \
-        .max = LC_KEY_BYTES_MAX,                                                                   \
-        .help = "Which signal: current_time, current_date, timezone, location, or any other"       \
-    }
+#define KEY_HELP "Signal: current_time, current_date, timezone, location, or any other name"
 
 static const lc_result signal_results[] = {
     {"key", LC_PARAM_STRING, "Which signal"},
@@ -42,15 +37,17 @@ static void put_signal(lc_json_writer *out, const lc_signal *signal)
 
 /* ---- environment.set ------------------------------------------------------------------------- */
 
+typedef struct set_input {
+    lc_signal signal;
+} set_input;
+
 static const lc_param set_params[] = {
-    KEY_PARAM,
-    {.name = "value",
-     .kind = LC_PARAM_ANY,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .help = "What it says, any JSON"},
-    {.name = "observed_at",
-     .kind = LC_PARAM_TIME,
-     .help = "When it was so; the time of the call if absent"},
+    LC_KEY_PARAM(set_input, signal.key, LC_PARAM_REQUIRED, KEY_HELP),
+    {LC_ARG_JSON("value", set_input, signal.value),
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, .max = LC_VALUE_BYTES_MAX,
+     .help = "Value of the signal, any JSON"},
+    {LC_ARG_TIME("observed_at", set_input, signal.observed_at),
+     .help = "Time of the observation (default: the time of the call)"},
     {.name = NULL},
 };
 
@@ -62,26 +59,19 @@ static const lc_result set_results[] = {
 
 static loci_status prepare_set(lc_call *call, loci_error *err)
 {
-    lc_signal *signal = lc_arena_zalloc_array(call->arena, 1, sizeof *signal);
-
     if (lc_str_is(call->trust_max, "model") || lc_str_is(call->trust_max, "web"))
         return lc_fail(err, LOCI_EFORBIDDEN,
-                       "environment.set is for connectors; this caller speaks as \"%.*s\"",
+                       "environment.set is for connectors; the caller's trust is \"%.*s\"",
                        LC_STR_ARG(call->trust_max));
-    if (signal == NULL)
-        return lc_fail_memory(err);
-    signal->key = lc_call_str(call, "key");
-    signal->persona_id = call->persona_id;
-    signal->observed_at = lc_call_i64(call, "observed_at", LOCI_AT_CLOCK);
-    call->input = signal;
-    return lc_call_canonical(call, "value", &signal->value, err);
+    ((set_input *)call->input)->signal.persona_id = call->persona_id;
+    return LOCI_OK;
 }
 
 static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const lc_signal *signal = call->input;
+    const lc_signal *signal = &((const set_input *)call->input)->signal;
     lc_session_use use;
-    bool is_named = lc_call_has(call, "session_id");
+    bool is_named = call->implied.session_id.ptr != NULL;
     bool is_late = false;
     loci_status status = LOCI_OK;
 
@@ -102,8 +92,9 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op environment_set = {
     .name = "environment.set",
-    .help = "Tell what a connector sees; a newer signal replaces the older one of its key",
+    .help = "Record a signal of a connector; it replaces an older signal of its key",
     .params = set_params,
+    .input_bytes = sizeof(set_input),
     .results = set_results,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION,
@@ -115,13 +106,21 @@ static const lc_op environment_set = {
 
 /* ---- environment.get and list ---------------------------------------------------------------- */
 
-static const lc_param get_params[] = {KEY_PARAM, {.name = NULL}};
+typedef struct get_input {
+    loci_str key;
+} get_input;
+
+static const lc_param get_params[] = {
+    LC_KEY_PARAM(get_input, key, LC_PARAM_REQUIRED, KEY_HELP),
+    {.name = NULL},
+};
 
 static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    const get_input *in = call->input;
     lc_signal signal;
-    loci_status status = lc_environment_load(tx, call->persona_id, lc_call_str(call, "key"),
-                                             call->arena, &signal, err);
+    loci_status status = lc_environment_load(tx, call->persona_id, in->key, call->arena, &signal,
+                                             err);
 
     if (status == LOCI_OK)
         put_signal(&call->out, &signal);
@@ -130,8 +129,9 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op environment_get = {
     .name = "environment.get",
-    .help = "One signal; current_time and current_date are the clock's unless set",
+    .help = "Return one signal; current_time and current_date default to the clock",
     .params = get_params,
+    .input_bytes = sizeof(get_input),
     .results = signal_results,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
@@ -141,59 +141,76 @@ static const lc_op environment_get = {
     .run = run_get,
 };
 
-static const lc_param list_params[] = {{.name = NULL}};
+typedef struct list_input {
+    lc_page_args page;
+} list_input;
+
+static const lc_param list_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
 
 static const lc_result list_results[] = {
-    {"signals", LC_PARAM_ANY, "As environment.get answers them, by key; current_time among them"},
+    {"signals", LC_PARAM_ANY,
+     "Signals as environment.get returns them, by key; current_time, if not set, comes last"},
+    LC_PAGE_RESULT,
     {NULL, 0, NULL},
 };
 
+/* A user has few signals, so the pages before are read again and skipped. */
 typedef struct listing {
-    lc_json_writer *out;
+    lc_call *call;
+    lc_name_position at;
+    int64_t left;
+    bool has_more;
     bool has_time;
-    lc_buf key; /* The last one: own signals come first and hide everybody's of the same key. */
 } listing;
 
 static loci_status list_signal(void *ctx, const lc_signal *signal, loci_error *err)
 {
     listing *l = ctx;
 
-    if (l->key.len > 0 && lc_str_eq(lc_buf_str(&l->key), signal->key))
-        return LOCI_OK;
-    lc_buf_reset(&l->key);
-    lc_buf_append(&l->key, signal->key);
     l->has_time = l->has_time || lc_str_is(signal->key, "current_time");
-    put_signal(l->out, signal);
-    return lc_buf_status(&l->key, err);
+    /* A persona's own signals come first and hide those without a persona. */
+    if (lc_str_compare(signal->key, l->at.name) <= 0 || l->has_more)
+        return LOCI_OK;
+    l->has_more = l->left-- == 0;
+    if (l->has_more)
+        return LOCI_OK;
+    put_signal(&l->call->out, signal);
+    l->at.name = lc_arena_copy(l->call->arena, signal->key);
+    return l->at.name.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    listing l = {.out = &call->out};
+    const list_input *in = call->input;
+    listing l = {.call = call, .at = {LC_STR("")}, .left = in->page.limit};
     lc_signal now;
-    loci_status status;
+    loci_status status = lc_page_begin(call, &in->page, &lc_position_by_name, &l.at, err);
 
-    lc_buf_init(&l.key, call->arena->heap, LOCI_MEM_REQUESTS, LC_KEY_BYTES_MAX);
+    if (status != LOCI_OK)
+        return status;
     lc_jw_object(&call->out);
     lc_jw_name(&call->out, "signals");
     lc_jw_array(&call->out);
     status = lc_environment_each(tx, call->persona_id, list_signal, &l, err);
-    if (status == LOCI_OK && !l.has_time) {
-        status = lc_environment_load(tx, call->persona_id, LC_STR("current_time"), call->arena,
-                                     &now, err);
-        if (status == LOCI_OK)
+    if (status == LOCI_OK && !l.has_time && !l.has_more) {
+        l.has_more = l.left == 0;
+        if (!l.has_more)
+            status = lc_environment_load(tx, call->persona_id, LC_STR("current_time"), call->arena,
+                                         &now, err);
+        if (status == LOCI_OK && !l.has_more)
             put_signal(&call->out, &now);
     }
     lc_jw_end(&call->out);
+    lc_page_end(call, &lc_position_by_name, l.has_more ? &l.at : NULL);
     lc_jw_end(&call->out);
-    lc_buf_clear(&l.key);
     return status;
 }
 
 static const lc_op environment_list = {
     .name = "environment.list",
-    .help = "Every signal about the world around the user",
+    .help = "List the signals about the world around the user",
     .params = list_params,
+    .input_bytes = sizeof(list_input),
     .results = list_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,

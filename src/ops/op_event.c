@@ -3,34 +3,28 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "ops/op.h"
+#include "ops/page.h"
 #include "store/event.h"
 
+typedef struct list_input {
+    int64_t after_seq;
+    loci_str type;
+    lc_page_args page;
+} list_input;
+
 static const lc_param list_params[] = {
-    {.name = "after",
-     .kind = LC_PARAM_INT,
-     .default_text = "0",
-     .min = 0,
-     .max = INT64_MAX,
-     .help = "Only events after this seq: `next` of the page before"},
-    {.name = "limit",
-     .kind = LC_PARAM_INT,
-     .default_text = "100",
-     .min = 1,
-     .max = LC_PAGE_ROWS_MAX,
-     .help = "How many at most"},
-    {.name = "type",
-     .kind = LC_PARAM_STRING,
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
-     .help = "Only events of this type, such as fact.written"},
+    {LC_ARG_INT("after_seq", list_input, after_seq), .min = 0, .max = INT64_MAX,
+     .help = "Only events with a greater seq, to resume where a reader stopped (default 0)"},
+    LC_NAME_PARAM("type", list_input, type, 0, "Only events of this type, such as fact.written"),
+    LC_PAGE_PARAMS(list_input, page),
     {.name = NULL},
 };
 
 static const lc_result list_results[] = {
     {"events", LC_PARAM_ANY,
      "Each with user_id, seq, type, v, recorded_at, refs and payload (or restricted)"},
-    {"next", LC_PARAM_INT, "`after` of the next page; absent when the end was reached"},
-    {"head_seq", LC_PARAM_INT, "The user's last seq"},
+    {"head_seq", LC_PARAM_INT, "Seq of the user's last event"},
+    LC_PAGE_RESULT,
     {NULL, 0, NULL},
 };
 
@@ -38,7 +32,7 @@ typedef struct listing {
     lc_json_writer *out;
     loci_str type;
     int64_t seen;
-    int64_t last_seq;
+    lc_seq_position last;
 } listing;
 
 static loci_status put_event(void *ctx, const lc_event *event, loci_error *err)
@@ -47,7 +41,7 @@ static loci_status put_event(void *ctx, const lc_event *event, loci_error *err)
 
     (void)err;
     l->seen++;
-    l->last_seq = event->seq;
+    l->last.seq = event->seq;
     if (l->type.ptr == NULL || lc_str_is(l->type, event->type->name))
         lc_event_write(l->out, event);
     return LOCI_OK;
@@ -55,21 +49,26 @@ static loci_status put_event(void *ctx, const lc_event *event, loci_error *err)
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    listing l = {.out = &call->out, .type = lc_call_str(call, "type")};
-    lc_event_range range = {.tenant_id = call->tenant_id,
-                            .user_id = call->user_id,
-                            .after_seq = lc_call_i64(call, "after", 0),
-                            .limit = lc_call_i64(call, "limit", 100)};
+    const list_input *in = call->input;
+    listing l = {.out = &call->out,
+                 .type = in->type,
+                 .last = {in->after_seq != LC_ABSENT ? in->after_seq : 0}};
+    lc_event_range range = {
+        .tenant_id = call->tenant_id, .user_id = call->user_id, .limit = in->page.limit};
     lc_head head = {0};
+    bool has_more;
     loci_status status;
 
     if (call->is_of_persona)
         return lc_fail(err, LOCI_EFORBIDDEN,
-                       "the log holds what every persona did; this caller is narrowed to one");
+                       "the log has the events of all personas; this caller is narrowed to one");
 
-    status = lc_tx_head(tx, &head, err);
+    status = lc_page_begin(call, &in->page, &lc_position_by_seq, &l.last, err);
+    if (status == LOCI_OK)
+        status = lc_tx_head(tx, &head, err);
     if (status != LOCI_OK)
         return status;
+    range.after_seq = l.last.seq;
     lc_jw_object(&call->out);
     lc_jw_name(&call->out, "events");
     lc_jw_array(&call->out);
@@ -77,23 +76,26 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
     if (status != LOCI_OK)
         return status;
     lc_jw_end(&call->out);
-    if (l.seen == range.limit && l.last_seq < head.seq)
-        lc_jw_member_int(&call->out, "next", l.last_seq);
     lc_jw_member_int(&call->out, "head_seq", head.seq);
+    has_more = l.seen == range.limit && l.last.seq < head.seq;
+    lc_page_end(call, &lc_position_by_seq, has_more ? &l.last : NULL);
     lc_jw_end(&call->out);
     return LOCI_OK;
 }
 
 static const lc_op event_list = {
     .name = "event.list",
-    .help = "What happened to one user's knowledge, in order",
+    .help = "List the events of a user's log, oldest first",
     .params = list_params,
+    .rules = (const lc_param_rule[]){{LC_RULE_AT_MOST_ONE, "after_seq|cursor"},
+                                     {LC_RULE_END, NULL}},
+    .input_bytes = sizeof(list_input),
     .results = list_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/events",
     .mcp = NULL,
-    .example = "{\"after\":0,\"limit\":10}",
+    .example = "{\"after_seq\":0,\"limit\":10}",
     .run = run_list,
 };
 

@@ -5,7 +5,11 @@
 #include "base/str.h"
 #include "fact/fact_heads.h"
 #include "ops/fact_caller.h"
-#include "ops/fact_params.h"
+#include "ops/page.h"
+
+#define KEY_HELP "Key of the fact: the name of its slot"
+
+static const lc_param_rule scope_rules[] = {LC_SCOPE_RULE, {LC_RULE_END, NULL}};
 
 static const lc_result fact_results[] = {
     {"id", LC_PARAM_STRING, "This version, fact_…"},
@@ -54,22 +58,32 @@ static loci_status put_fact(lc_call *call, lc_tx *tx, const lc_fact *fact, loci_
 
 /* ---- fact.current ---------------------------------------------------------------------------- */
 
+typedef struct current_input {
+    loci_str key;
+    lc_scope_args scope;
+} current_input;
+
 static const lc_param current_params[] = {
-    LC_FACT_KEY_PARAM, LC_FACT_SCOPE_PARAM, LC_FACT_SCOPE_ID_PARAM, {.name = NULL}};
+    LC_KEY_PARAM(current_input, key, LC_PARAM_REQUIRED, KEY_HELP),
+    LC_SCOPE_PARAMS(current_input, scope),
+    {.name = NULL},
+};
 
 /* Without a scope and a session the facts of the key alone usually decide (fact/fact_heads.h). */
 static bool names_no_scope(const lc_call *call)
 {
-    return !lc_call_has(call, "session_id") && !lc_call_has(call, "scope") &&
-           !lc_call_has(call, "scope_id");
+    const current_input *in = call->input;
+
+    return call->implied.session_id.ptr == NULL && in->scope.scope.ptr == NULL;
 }
 
 static bool peek_current(lc_call *call, const void *state)
 {
+    const current_input *in = call->input;
     const lc_fact *fact = NULL;
 
     if (names_no_scope(call))
-        fact = lc_fact_heads_peek(state, call->persona_id, lc_call_str(call, "key"), call->now_us);
+        fact = lc_fact_heads_peek(state, call->persona_id, in->key, call->now_us);
     if (fact != NULL)
         lc_fact_put(&call->out, fact, LC_STR_NONE, call->now_us);
     return fact != NULL;
@@ -77,25 +91,27 @@ static bool peek_current(lc_call *call, const void *state)
 
 static loci_status run_current(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    loci_str key = lc_call_str(call, "key");
+    const current_input *in = call->input;
     lc_fact_view view;
     lc_fact fact = {0};
     loci_status status = LOCI_OK;
 
     if (names_no_scope(call))
-        status = lc_fact_heads_find(tx, call->persona_id, key, call->arena, &fact, err);
+        status = lc_fact_heads_find(tx, call->persona_id, in->key, call->arena, &fact, err);
     if (status == LOCI_OK && fact.id.ptr == NULL) {
-        status = lc_fact_read_view(call, tx, true, &view, err);
+        status = lc_fact_read_view(call, tx, &in->scope, &view, err);
         if (status == LOCI_OK)
-            status = lc_fact_load_current(tx, &view, key, call->arena, &fact, err);
+            status = lc_fact_load_current(tx, &view, in->key, call->arena, &fact, err);
     }
     return status == LOCI_OK ? put_fact(call, tx, &fact, err) : status;
 }
 
 static const lc_op fact_current = {
     .name = "fact.current",
-    .help = "What is known under a key now; of several the newest",
+    .help = "Return the current fact of a key (the newest if the key has several)",
     .params = current_params,
+    .rules = scope_rules,
+    .input_bytes = sizeof(current_input),
     .results = fact_results,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
@@ -109,25 +125,25 @@ static const lc_op fact_current = {
 
 /* ---- fact.get -------------------------------------------------------------------------------- */
 
+typedef struct get_input {
+    loci_str id;
+} get_input;
+
 static const lc_param get_params[] = {
-    {.name = "id",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_ID,
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
-     .help = "The version, fact_…"},
+    LC_ID_PARAM(get_input, id, "Id of the version, fact_…"),
     {.name = NULL},
 };
 
 static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    loci_str id = lc_call_str(call, "id");
+    loci_str id = ((const get_input *)call->input)->id;
     lc_fact_view view;
     lc_fact fact;
     loci_status status = lc_fact_load(tx, call->persona_id, id, call->arena, &fact, err);
 
-    if (status == LOCI_OK && (lc_fact_is_restricted(&fact) || lc_call_has(call, "session_id"))) {
-        status = lc_fact_read_view(call, tx, false, &view, err);
+    if (status == LOCI_OK &&
+        (lc_fact_is_restricted(&fact) || call->implied.session_id.ptr != NULL)) {
+        status = lc_fact_read_view(call, tx, NULL, &view, err);
         if (status == LOCI_OK && !lc_fact_may_read(&fact, &view.access))
             status = lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(id));
     }
@@ -136,8 +152,9 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op fact_get = {
     .name = "fact.get",
-    .help = "One version of a fact, or a claim, by its id",
+    .help = "Return one version of a fact, or a claim, by its id",
     .params = get_params,
+    .input_bytes = sizeof(get_input),
     .results = fact_results,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
@@ -159,16 +176,11 @@ typedef struct page {
     bool has_more;
 } page;
 
-static loci_status start_page(page *p, lc_call *call, loci_error *err)
+static loci_status start_page(page *p, lc_call *call, int64_t limit, loci_error *err)
 {
-    *p = (page){.arena = call->arena, .limit = (size_t)lc_call_i64(call, "limit", 100)};
+    *p = (page){.arena = call->arena, .limit = (size_t)limit};
     p->facts = lc_arena_zalloc_array(call->arena, p->limit, sizeof *p->facts);
     return p->facts != NULL ? LOCI_OK : lc_fail_memory(err);
-}
-
-static int64_t rows_of(const page *p)
-{
-    return (int64_t)p->limit + 1;
 }
 
 static loci_status add_to_page(void *ctx, const lc_fact *fact, loci_error *err)
@@ -200,55 +212,64 @@ static loci_status put_page(const page *p, const char *name, lc_call *call, lc_t
     return status;
 }
 
-#define AFTER_SEQ_PARAM                                                                            \
-    {                                                                                              \
-        .name = "after", .kind = LC_PARAM_INT, .default_text = "0", .min = 0, .max = INT64_MAX,    \
-        .help = "Only what was written after this seq: `next` of the page before"                  \
-    }
+typedef struct history_input {
+    loci_str key;
+    lc_scope_args scope;
+    lc_page_args page;
+} history_input;
 
 static const lc_param history_params[] = {
-    LC_FACT_KEY_PARAM, LC_FACT_SCOPE_PARAM, LC_FACT_SCOPE_ID_PARAM,
-    AFTER_SEQ_PARAM,   LC_FACT_LIMIT_PARAM, {.name = NULL},
+    LC_KEY_PARAM(history_input, key, LC_PARAM_REQUIRED, KEY_HELP),
+    LC_SCOPE_PARAMS(history_input, scope),
+    LC_PAGE_PARAMS(history_input, page),
+    {.name = NULL},
 };
 
 static const lc_result history_results[] = {
     {"facts", LC_PARAM_ANY, "Every version of the slot, oldest first; claims are no versions"},
-    {"next", LC_PARAM_INT, "`after` of the next page; absent on the last"},
+    LC_PAGE_RESULT,
     {NULL, 0, NULL},
 };
 
-static loci_status end_seq_page(const page *p, lc_call *call)
+static void end_seq_page(const page *p, lc_call *call)
 {
-    if (p->has_more)
-        lc_jw_member_int(&call->out, "next", p->facts[p->count - 1].seq);
+    lc_seq_position last = {p->has_more ? p->facts[p->count - 1].seq : 0};
+
+    lc_page_end(call, &lc_position_by_seq, p->has_more ? &last : NULL);
     lc_jw_end(&call->out);
-    return LOCI_OK;
 }
 
 static loci_status run_history(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    lc_fact_history history = {.key = lc_call_str(call, "key"),
-                               .after_seq = lc_call_i64(call, "after", 0)};
+    const history_input *in = call->input;
+    lc_fact_history history = {.key = in->key, .limit = in->page.limit + 1};
+    lc_seq_position at = {0};
     lc_fact_view view;
     page p;
-    loci_status status = start_page(&p, call, err);
+    loci_status status = start_page(&p, call, in->page.limit, err);
 
-    history.limit = rows_of(&p);
     if (status == LOCI_OK)
-        status = lc_fact_read_view(call, tx, true, &view, err);
+        status = lc_page_begin(call, &in->page, &lc_position_by_seq, &at, err);
+    history.after_seq = at.seq;
+    if (status == LOCI_OK)
+        status = lc_fact_read_view(call, tx, &in->scope, &view, err);
     if (status == LOCI_OK)
         status = lc_fact_each_version(tx, &view, &history, add_to_page, &p, err);
     if (status == LOCI_OK && p.count == 0 && history.after_seq == 0)
         status = lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(history.key));
     if (status == LOCI_OK)
         status = put_page(&p, "facts", call, tx, err);
-    return status == LOCI_OK ? end_seq_page(&p, call) : status;
+    if (status == LOCI_OK)
+        end_seq_page(&p, call);
+    return status;
 }
 
 static const lc_op fact_history = {
     .name = "fact.history",
-    .help = "Every version of a fact, oldest first",
+    .help = "List every version of a fact, oldest first",
     .params = history_params,
+    .rules = scope_rules,
+    .input_bytes = sizeof(history_input),
     .results = history_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
@@ -258,46 +279,51 @@ static const lc_op fact_history = {
     .run = run_history,
 };
 
+typedef struct claims_input {
+    loci_str key;
+    lc_page_args page;
+} claims_input;
+
 static const lc_param claims_params[] = {
-    {.name = "key",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_POSITIONAL | LC_PARAM_ID,
-     .min = 1,
-     .max = LC_KEY_BYTES_MAX,
-     .help = "Only claims about this key"},
-    AFTER_SEQ_PARAM,
-    LC_FACT_LIMIT_PARAM,
+    LC_KEY_PARAM(claims_input, key, 0, "Only claims about this key"),
+    LC_PAGE_PARAMS(claims_input, page),
     {.name = NULL},
 };
 
 static const lc_result claims_results[] = {
     {"claims", LC_PARAM_ANY, "As fact.get answers them, oldest first"},
-    {"next", LC_PARAM_INT, "`after` of the next page; absent on the last"},
+    LC_PAGE_RESULT,
     {NULL, 0, NULL},
 };
 
 static loci_status run_claims(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    lc_fact_history history = {.key = lc_call_str(call, "key"),
-                               .after_seq = lc_call_i64(call, "after", 0)};
+    const claims_input *in = call->input;
+    lc_fact_history history = {.key = in->key, .limit = in->page.limit + 1};
+    lc_seq_position at = {0};
     lc_fact_view view;
     page p;
-    loci_status status = start_page(&p, call, err);
+    loci_status status = start_page(&p, call, in->page.limit, err);
 
-    history.limit = rows_of(&p);
     if (status == LOCI_OK)
-        status = lc_fact_read_view(call, tx, false, &view, err);
+        status = lc_page_begin(call, &in->page, &lc_position_by_seq, &at, err);
+    history.after_seq = at.seq;
+    if (status == LOCI_OK)
+        status = lc_fact_read_view(call, tx, NULL, &view, err);
     if (status == LOCI_OK)
         status = lc_fact_each_claim(tx, &view, &history, add_to_page, &p, err);
     if (status == LOCI_OK)
         status = put_page(&p, "claims", call, tx, err);
-    return status == LOCI_OK ? end_seq_page(&p, call) : status;
+    if (status == LOCI_OK)
+        end_seq_page(&p, call);
+    return status;
 }
 
 static const lc_op fact_claims = {
     .name = "fact.claims",
-    .help = "What was said with too little authority or trust to count",
+    .help = "List claims: statements with too little authority or trust, oldest first",
     .params = claims_params,
+    .input_bytes = sizeof(claims_input),
     .results = claims_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
@@ -307,58 +333,52 @@ static const lc_op fact_claims = {
     .run = run_claims,
 };
 
-#define CURSOR_BYTES_MAX (LC_KEY_BYTES_MAX + 1 + LC_ID_TEXT_BYTES)
+typedef struct list_input {
+    lc_scope_args scope;
+    int64_t as_of;
+    lc_page_args page;
+} list_input;
 
 static const lc_param list_params[] = {
-    LC_FACT_SCOPE_PARAM,
-    LC_FACT_SCOPE_ID_PARAM,
-    {.name = "as_of",
-     .kind = LC_PARAM_TIME,
-     .help = "As it was known then: after all events recorded until this time"},
-    {.name = "after",
-     .kind = LC_PARAM_STRING,
-     .default_text = "\"\"",
-     .max = CURSOR_BYTES_MAX,
-     .help = "Only what is behind this key, or behind `next` of the page before"},
-    LC_FACT_LIMIT_PARAM,
+    LC_SCOPE_PARAMS(list_input, scope),
+    {LC_ARG_TIME("as_of", list_input, as_of),
+     .help = "Time of the view: all events recorded until then (default: now)"},
+    LC_PAGE_PARAMS(list_input, page),
     {.name = NULL},
 };
 
 static const lc_result list_results[] = {
     {"facts", LC_PARAM_ANY,
      "What counts in the scope, its own facts before global ones they hide, in the order of keys"},
-    {"next", LC_PARAM_STRING, "`after` of the next page; absent on the last"},
+    LC_PAGE_RESULT,
     {NULL, 0, NULL},
 };
 
-static loci_status put_cursor(const page *p, lc_call *call, loci_error *err)
-{
-    const lc_fact *last = &p->facts[p->count - 1];
-    lc_buf cursor;
-    loci_status status;
+typedef struct list_position {
+    loci_str key;
+    loci_str id; /* A key may have several facts. */
+} list_position;
 
-    lc_buf_init(&cursor, call->arena->heap, LOCI_MEM_REQUESTS, CURSOR_BYTES_MAX);
-    lc_buf_append(&cursor, last->key);
-    lc_buf_append_byte(&cursor, '\n'); /* A key has no control characters. */
-    lc_buf_append(&cursor, last->id);
-    lc_jw_member_str(&call->out, "next", lc_buf_str(&cursor));
-    status = lc_buf_status(&cursor, err);
-    lc_buf_clear(&cursor);
-    return status;
-}
+static const lc_position by_key = {"ss",
+                                   {offsetof(list_position, key), offsetof(list_position, id)}};
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    lc_fact_page range = {.as_of = lc_call_i64(call, "as_of", LC_FACT_NO_TIME)};
+    const list_input *in = call->input;
+    lc_fact_page range = {.as_of = in->as_of != LC_ABSENT ? in->as_of : LC_FACT_NO_TIME,
+                          .limit = in->page.limit + 1};
+    list_position at = {LC_STR(""), LC_STR_NONE};
     int64_t now_us = tx->now_us;
     lc_fact_view view;
     page p;
-    loci_status status = start_page(&p, call, err);
+    loci_status status = start_page(&p, call, in->page.limit, err);
 
-    range.limit = rows_of(&p);
-    range.after_key = lc_str_split(lc_call_str(call, "after"), '\n', &range.after_id);
     if (status == LOCI_OK)
-        status = lc_fact_read_view(call, tx, true, &view, err);
+        status = lc_page_begin(call, &in->page, &by_key, &at, err);
+    range.after_key = at.key;
+    range.after_id = at.id;
+    if (status == LOCI_OK)
+        status = lc_fact_read_view(call, tx, &in->scope, &view, err);
     if (status == LOCI_OK)
         status = lc_fact_each_valid(tx, &view, &range, add_to_page, &p, err);
     if (status != LOCI_OK)
@@ -367,16 +387,19 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
         tx->now_us = range.as_of; /* Whether something was expired is judged then. */
     status = put_page(&p, "facts", call, tx, err);
     tx->now_us = now_us;
-    if (status == LOCI_OK && p.has_more)
-        status = put_cursor(&p, call, err);
+    if (p.has_more)
+        at = (list_position){p.facts[p.count - 1].key, p.facts[p.count - 1].id};
+    lc_page_end(call, &by_key, p.has_more ? &at : NULL);
     lc_jw_end(&call->out);
     return status;
 }
 
 static const lc_op fact_list = {
     .name = "fact.list",
-    .help = "What is known now, or was known at a time, in the order of the keys",
+    .help = "List the valid facts, now or as of a time, in the order of their keys",
     .params = list_params,
+    .rules = scope_rules,
+    .input_bytes = sizeof(list_input),
     .results = list_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,

@@ -4,53 +4,57 @@
 #include "base/str.h"
 #include "fact/fact.h"
 #include "ops/fact_caller.h"
-#include "ops/fact_params.h"
 #include "ops/op_fact.h"
 #include "ops/session_arg.h"
 
+static const lc_param_rule scope_rules[] = {LC_SCOPE_RULE, {LC_RULE_END, NULL}};
+
 /* ---- fact.write ------------------------------------------------------------------------------ */
 
+typedef struct write_input {
+    lc_fact_input fact; /* Without what depends on the session. */
+    lc_claim_args claim;
+    lc_scope_args scope;
+    loci_str min_read_authority;
+    loci_str min_write_authority;
+    lc_tristate is_constraint;
+    lc_fact_caller caller; /* Made by prepare. */
+} write_input;
+
 static const lc_param write_params[] = {
-    LC_FACT_KEY_PARAM,
-    {.name = "value",
-     .kind = LC_PARAM_ANY,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .help = "What is known, any JSON"},
-    {.name = "supersedes",
-     .kind = LC_PARAM_ANY,
-     .help = "A key, an id or a list of them, in the same scope, whose place it takes"},
-    LC_FACT_WORD_PARAM("source", "Where it comes from, such as user or hr_system"),
-    LC_FACT_AUTHORITY_PARAM,
-    LC_FACT_TRUST_PARAM,
-    {.name = "observed_at",
-     .kind = LC_PARAM_TIME,
-     .help = "When it was true; the time of the call if absent"},
-    {.name = "valid_until", .kind = LC_PARAM_TIME, .help = "When it stops being true"},
-    {.name = "memory_type",
-     .kind = LC_PARAM_STRING,
+    LC_KEY_PARAM(write_input, fact.key, LC_PARAM_REQUIRED, "Key of the fact: the name of its slot"),
+    {LC_ARG_JSON("value", write_input, fact.value),
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, .max = LC_VALUE_BYTES_MAX,
+     .help = "Value of the fact, any JSON"},
+    {LC_ARG_STRINGS("supersedes", write_input, fact.supersedes), .flags = LC_PARAM_ONE_OR_MANY,
+     .max = LC_FACT_TARGETS_MAX, .item_max = LC_KEY_BYTES_MAX,
+     .help = "Keys or ids of other facts in the same scope that this fact replaces"},
+    LC_NAME_PARAM("source", write_input, fact.source, 0, "Source, such as user or hr_system"),
+    LC_CLAIM_PARAMS(write_input, claim),
+    {LC_ARG_TIME("observed_at", write_input, fact.observed_at),
+     .help = "Time at which the value was true (default: the time of the call)"},
+    {LC_ARG_TIME("valid_until", write_input, fact.valid_until),
+     .help = "Time at which the fact expires (default: never)"},
+    {LC_ARG_STR("memory_type", write_input, fact.memory_type),
      .choices = "user|capability|organizational",
-     .help = "What kind of knowledge it is; by its source if absent"},
-    LC_FACT_SCOPE_PARAM,
-    LC_FACT_SCOPE_ID_PARAM,
-    {.name = "depends_on",
-     .kind = LC_PARAM_STRINGS,
-     .max = LC_FACT_TARGETS_MAX,
-     .help = "Keys or ids of facts it was derived from: when one ends, it needs a review"},
-    {.name = "is_constraint",
-     .kind = LC_PARAM_BOOL,
-     .help = "A rule that must be kept; as the key's fact was if absent"},
-    LC_FACT_WORD_PARAM("constraint_type", "budget, deadline, capacity, policy …"),
-    LC_FACT_WORD_PARAM("min_read_authority", "Who is below this does not see it"),
-    LC_FACT_WORD_PARAM("min_write_authority",
-                       "Who is below this can only claim; at most the writer's own"),
-    {.name = "required_permission",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_ID,
+     .help = "Kind of knowledge (default: derived from the source)"},
+    LC_SCOPE_PARAMS(write_input, scope),
+    {LC_ARG_STRINGS("depends_on", write_input, fact.depends_on), .flags = LC_PARAM_ONE_OR_MANY,
+     .max = LC_FACT_TARGETS_MAX, .item_max = LC_KEY_BYTES_MAX,
+     .help = "Keys or ids of facts that this one is derived from; when one ends, it needs review"},
+    {LC_ARG_TRISTATE("is_constraint", write_input, is_constraint),
+     .help = "Whether it is a rule that must be kept (default: as the key's current fact)"},
+    LC_NAME_PARAM("constraint_type", write_input, fact.constraint_type, 0,
+                  "Kind of rule: budget, deadline, capacity, policy …"),
+    LC_NAME_PARAM("min_read_authority", write_input, min_read_authority, 0,
+                  "Minimum authority to read the fact"),
+    LC_NAME_PARAM("min_write_authority", write_input, min_write_authority, 0,
+                  "Minimum authority to change the fact, at most the writer's own"),
+    {LC_ARG_STR("required_permission", write_input, fact.required_permission), .flags = LC_PARAM_ID,
      .max = LC_ID_BYTES_MAX,
-     .help = "Who does not have this permission does not see it; empty takes it away"},
-    {.name = "multi",
-     .kind = LC_PARAM_BOOL,
-     .help = "The key holds several facts; counts in its first write"},
+     .help = "Permission required to read the fact; \"\" removes the requirement"},
+    {LC_ARG_BOOL("multi", write_input, fact.is_multi, "false"),
+     .help = "Allow several values under this key; only the first write can set it"},
     {.name = NULL},
 };
 
@@ -67,38 +71,6 @@ static const lc_result write_results[] = {
     {NULL, 0, NULL},
 };
 
-typedef struct write_input {
-    lc_fact_caller caller;
-    lc_fact_input fact; /* Without what depends on the session. */
-} write_input;
-
-/* A string or an array of strings. */
-static loci_status read_list(lc_call *call, const char *name, lc_str_list *out, loci_error *err)
-{
-    const lc_json *given = lc_call_value(call, name)->json;
-    bool is_array;
-    loci_str *items;
-    size_t count = 0;
-
-    if (given == NULL || lc_json_kind_of(given) == LC_JSON_NULL)
-        return LOCI_OK;
-    is_array = lc_json_kind_of(given) == LC_JSON_ARRAY;
-    if (is_array && lc_json_count(given) > LC_FACT_TARGETS_MAX)
-        return lc_fail(err, LOCI_EINVAL, "%s: at most %d", name, LC_FACT_TARGETS_MAX);
-    items = lc_arena_zalloc_array(call->arena, is_array ? lc_json_count(given) + 1 : 1,
-                                  sizeof *items);
-    if (items == NULL)
-        return lc_fail_memory(err);
-    for (const lc_json *each = is_array ? lc_json_first(given) : given; each != NULL;
-         each = is_array ? lc_json_next(each) : NULL) {
-        if (lc_json_kind_of(each) != LC_JSON_STRING || lc_json_str(each).len == 0)
-            return lc_fail(err, LOCI_EINVAL, "%s: expected a key, an id or a list of them", name);
-        items[count++] = lc_json_str(each);
-    }
-    *out = (lc_str_list){items, count};
-    return LOCI_OK;
-}
-
 static loci_status check_permission(loci_str permission, loci_error *err)
 {
     for (size_t i = 0; i < permission.len; i++) {
@@ -109,50 +81,27 @@ static loci_status check_permission(loci_str permission, loci_error *err)
     return LOCI_OK;
 }
 
-static void fill_input(lc_call *call, write_input *in)
-{
-    const lc_value *is_constraint = lc_call_value(call, "is_constraint");
-
-    in->fact.key = lc_call_str(call, "key");
-    in->fact.source = lc_call_str(call, "source");
-    in->fact.memory_type = lc_call_str(call, "memory_type");
-    in->fact.trust = in->caller.trust;
-    in->fact.observed_at = lc_call_i64(call, "observed_at", LOCI_AT_CLOCK);
-    in->fact.valid_until = lc_call_i64(call, "valid_until", LC_FACT_NO_TIME);
-    in->fact.has_constraint = is_constraint->is_set;
-    in->fact.is_constraint = is_constraint->is_set && is_constraint->as.boolean;
-    in->fact.is_multi = lc_call_bool(call, "multi");
-    in->fact.constraint_type = lc_call_str(call, "constraint_type");
-    in->fact.min_read = lc_authority_of(lc_call_str(call, "min_read_authority"), in->caller.titles);
-    in->fact.min_write = lc_authority_of(lc_call_str(call, "min_write_authority"),
-                                         in->caller.titles);
-    in->fact.required_permission = lc_call_str(call, "required_permission");
-    in->fact.view.persona_id = call->persona_id;
-}
-
 static loci_status prepare_write(lc_call *call, loci_error *err)
 {
-    write_input *in = lc_arena_zalloc_array(call->arena, 1, sizeof *in);
-    loci_status status;
+    write_input *in = call->input;
+    lc_fact_input *fact = &in->fact;
+    loci_status status = lc_fact_caller_init(&in->caller, call, &in->claim, err);
 
-    if (in == NULL)
-        return lc_fail_memory(err);
-    call->input = in;
-    status = lc_fact_caller_init(&in->caller, call, lc_call_str(call, "authority"),
-                                 lc_call_str(call, "trust"), err);
+    if (status == LOCI_OK)
+        status = check_permission(fact->required_permission, err);
+    if (status == LOCI_OK)
+        status = lc_fact_set_scope(&in->scope, NULL, &fact->view, err);
     if (status != LOCI_OK)
         return status;
-    fill_input(call, in);
-    status = check_permission(in->fact.required_permission, err);
-    if (status == LOCI_OK)
-        status = lc_fact_scope_of(call, NULL, &in->fact.view, err);
-    if (status == LOCI_OK)
-        status = read_list(call, "supersedes", &in->fact.supersedes, err);
-    if (status == LOCI_OK)
-        status = read_list(call, "depends_on", &in->fact.depends_on, err);
-    if (status == LOCI_OK)
-        status = lc_call_canonical(call, "value", &in->fact.value, err);
-    return status;
+    fact->trust = in->caller.trust;
+    if (fact->valid_until == LC_ABSENT)
+        fact->valid_until = LC_FACT_NO_TIME;
+    fact->has_constraint = in->is_constraint != LC_UNSET;
+    fact->is_constraint = in->is_constraint == LC_TRUE;
+    fact->min_read = lc_authority_of(in->min_read_authority, in->caller.titles);
+    fact->min_write = lc_authority_of(in->min_write_authority, in->caller.titles);
+    fact->view.persona_id = call->persona_id;
+    return LOCI_OK;
 }
 
 static void put_id(lc_json_writer *out, const char *name, const lc_id *id)
@@ -184,7 +133,7 @@ static loci_status run_write(lc_call *call, lc_tx *tx, loci_error *err)
     loci_status status = lc_call_choose_session(call, tx, &use, err);
 
     if (status == LOCI_OK)
-        status = lc_fact_scope_of(call, &use.session, &fact.view, err);
+        status = lc_fact_set_scope(&in->scope, &use.session, &fact.view, err);
     if (status != LOCI_OK)
         return status;
     fact.authority = lc_fact_caller_authority(&in->caller, &use.session.identity);
@@ -202,8 +151,10 @@ static loci_status run_write(lc_call *call, lc_tx *tx, loci_error *err)
 
 const lc_op lc_op_fact_write = {
     .name = "fact.write",
-    .help = "Record what is true now; another value of the same key supersedes it",
+    .help = "Record a fact; another value of the same key supersedes it",
     .params = write_params,
+    .rules = scope_rules,
+    .input_bytes = sizeof(write_input),
     .results = write_results,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION | LC_OP_READS_OWN,
@@ -216,37 +167,44 @@ const lc_op lc_op_fact_write = {
 
 /* ---- fact.retract and fact.review ------------------------------------------------------------ */
 
+/* Of fact.retract and fact.review. */
+typedef struct change_input {
+    loci_str key;
+    loci_str id;
+    loci_str action;
+    loci_str reason;
+    lc_scope_args scope;
+    lc_claim_args claim;
+    lc_fact_caller caller; /* Made by prepare. */
+} change_input;
+
+#define REASON_PARAM                                                                               \
+    {                                                                                              \
+        LC_ARG_STR("reason", change_input, reason), .max = 4096, .help = "Reason of the change"    \
+    }
+
 static const lc_param retract_params[] = {
-    {.name = "key",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_POSITIONAL | LC_PARAM_ID,
-     .min = 1,
-     .max = LC_KEY_BYTES_MAX,
-     .help = "Whose fact is taken back, all of them if it holds several"},
-    LC_FACT_WORD_PARAM("id", "The version that is taken back, instead of a key"),
-    {.name = "reason", .kind = LC_PARAM_STRING, .max = 4096, .help = "Why"},
-    LC_FACT_SCOPE_PARAM,
-    LC_FACT_SCOPE_ID_PARAM,
-    LC_FACT_AUTHORITY_PARAM,
-    LC_FACT_TRUST_PARAM,
+    LC_KEY_PARAM(change_input, key, 0, "Key whose facts are retracted, all if it has several"),
+    LC_NAME_PARAM("id", change_input, id, 0, "Id of the version to retract, instead of a key"),
+    REASON_PARAM,
+    LC_SCOPE_PARAMS(change_input, scope),
+    LC_CLAIM_PARAMS(change_input, claim),
     {.name = NULL},
 };
 
+static const lc_param_rule retract_rules[] = {
+    {LC_RULE_EXACTLY_ONE, "key|id"},
+    LC_SCOPE_RULE,
+    {LC_RULE_END, NULL},
+};
+
 static const lc_param review_params[] = {
-    {.name = "id",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_ID,
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
-     .help = "The version, fact_…"},
-    {.name = "action",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+    LC_ID_PARAM(change_input, id, "Id of the version, fact_…"),
+    {LC_ARG_STR("action", change_input, action), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
      .choices = "confirm|retract",
-     .help = "It is still true, or it is taken back"},
-    {.name = "reason", .kind = LC_PARAM_STRING, .max = 4096, .help = "Why"},
-    LC_FACT_AUTHORITY_PARAM,
-    LC_FACT_TRUST_PARAM,
+     .help = "Result of the review: the fact is still true, or it is retracted"},
+    REASON_PARAM,
+    LC_CLAIM_PARAMS(change_input, claim),
     {.name = NULL},
 };
 
@@ -259,40 +217,13 @@ static const lc_result change_results[] = {
     {NULL, 0, NULL},
 };
 
-typedef struct change_input {
-    lc_fact_caller caller;
-    bool confirms;
-} change_input;
-
 static loci_status prepare_change(lc_call *call, loci_error *err)
 {
-    change_input *in = lc_arena_zalloc_array(call->arena, 1, sizeof *in);
-
-    if (in == NULL)
-        return lc_fail_memory(err);
-    call->input = in;
-    return lc_fact_caller_init(&in->caller, call, lc_call_str(call, "authority"),
-                               lc_call_str(call, "trust"), err);
-}
-
-static loci_status prepare_retract(lc_call *call, loci_error *err)
-{
+    change_input *in = call->input;
     lc_fact_view view;
+    loci_status status = lc_fact_set_scope(&in->scope, NULL, &view, err);
 
-    if (lc_call_has(call, "key") == lc_call_has(call, "id"))
-        return lc_fail(err, LOCI_EINVAL, "fact.retract needs key or id, and not both");
-    loci_status status = lc_fact_scope_of(call, NULL, &view, err);
-
-    return status == LOCI_OK ? prepare_change(call, err) : status;
-}
-
-static loci_status prepare_review(lc_call *call, loci_error *err)
-{
-    loci_status status = prepare_change(call, err);
-
-    if (status == LOCI_OK)
-        ((change_input *)call->input)->confirms = lc_str_is(lc_call_str(call, "action"), "confirm");
-    return status;
+    return status == LOCI_OK ? lc_fact_caller_init(&in->caller, call, &in->claim, err) : status;
 }
 
 static void put_change(lc_call *call, const lc_fact_change *change, const char *outcome)
@@ -307,77 +238,63 @@ static void put_change(lc_call *call, const lc_fact_change *change, const char *
     lc_jw_end(&call->out);
 }
 
-/* `target` lacks what depends on the session. */
-static loci_status change(lc_call *call, lc_tx *tx, lc_fact_target *target, lc_session_use *use,
-                          loci_error *err)
+static loci_status run_change(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const change_input *in = call->input;
+    lc_fact_target target = {.key = in->key, .id = in->id, .reason = in->reason};
+    bool confirms = lc_str_is(in->action, "confirm");
+    lc_session_use use;
     lc_fact_ending *ending;
     lc_fact_change done;
-    loci_status status;
+    loci_status status = lc_call_choose_session(call, tx, &use, err);
 
-    target->authority = lc_fact_caller_authority(&in->caller, &use->session.identity);
-    target->trust = in->caller.trust;
-    target->view.persona_id = call->persona_id;
-    target->view.access = lc_fact_caller_access(&in->caller, &use->session.identity);
-    status = lc_fact_decide_retract(tx, target, call->arena, &ending, err);
     if (status == LOCI_OK)
-        status = lc_call_begin_session(tx, use,
-                                       !in->confirms || lc_fact_ending_needs_review(ending), err);
+        status = lc_fact_set_scope(&in->scope, &use.session, &target.view, err);
+    if (status != LOCI_OK)
+        return status;
+    target.authority = lc_fact_caller_authority(&in->caller, &use.session.identity);
+    target.trust = in->caller.trust;
+    target.view.persona_id = call->persona_id;
+    target.view.access = lc_fact_caller_access(&in->caller, &use.session.identity);
+    status = lc_fact_decide_retract(tx, &target, call->arena, &ending, err);
     if (status == LOCI_OK)
-        status = in->confirms ? lc_fact_commit_confirm(tx, ending, &done, err)
-                              : lc_fact_commit_retract(tx, ending, &done, err);
+        status = lc_call_begin_session(tx, &use, !confirms || lc_fact_ending_needs_review(ending),
+                                       err);
     if (status == LOCI_OK)
-        put_change(call, &done, in->confirms ? "confirmed" : "retracted");
+        status = confirms ? lc_fact_commit_confirm(tx, ending, &done, err)
+                          : lc_fact_commit_retract(tx, ending, &done, err);
+    if (status == LOCI_OK)
+        put_change(call, &done, confirms ? "confirmed" : "retracted");
     return status;
-}
-
-static loci_status run_retract(lc_call *call, lc_tx *tx, loci_error *err)
-{
-    lc_fact_target target = {.key = lc_call_str(call, "key"),
-                             .id = lc_call_str(call, "id"),
-                             .reason = lc_call_str(call, "reason")};
-    lc_session_use use;
-    loci_status status = lc_call_choose_session(call, tx, &use, err);
-
-    if (status == LOCI_OK)
-        status = lc_fact_scope_of(call, &use.session, &target.view, err);
-    return status == LOCI_OK ? change(call, tx, &target, &use, err) : status;
-}
-
-static loci_status run_review(lc_call *call, lc_tx *tx, loci_error *err)
-{
-    lc_fact_target target = {.id = lc_call_str(call, "id"), .reason = lc_call_str(call, "reason")};
-    lc_session_use use;
-    loci_status status = lc_call_choose_session(call, tx, &use, err);
-
-    return status == LOCI_OK ? change(call, tx, &target, &use, err) : status;
 }
 
 const lc_op lc_op_fact_retract = {
     .name = "fact.retract",
-    .help = "Take back a fact; nothing takes its place",
+    .help = "Retract a fact; no other value takes its place",
     .params = retract_params,
+    .rules = retract_rules,
+    .input_bytes = sizeof(change_input),
     .results = change_results,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/facts/retract",
     .mcp = "fact retract",
     .example = "{\"key\":\"city\",\"reason\":\"was a joke\"}",
-    .prepare = prepare_retract,
-    .run = run_retract,
+    .prepare = prepare_change,
+    .run = run_change,
 };
 
 const lc_op lc_op_fact_review = {
     .name = "fact.review",
-    .help = "Say whether a fact still holds although what it depended on does not",
+    .help = "Confirm or retract a fact that needs review since a fact it depends on ended",
     .params = review_params,
+    .input_bytes = sizeof(change_input),
     .results = change_results,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/facts/review/{id}",
     .mcp = "fact review",
     .example = "{\"id\":\"fact_00000000000000000000000000\",\"action\":\"confirm\"}",
-    .prepare = prepare_review,
-    .run = run_review,
+    .prepare = prepare_change,
+    .run = run_change,
 };

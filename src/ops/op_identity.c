@@ -1,7 +1,8 @@
-/* op_identity.c - who the user of a session is: said once, read-only after.
+/* op_identity.c - the identity of a session's user: set once, read-only after.
  *
- * Neither operation is offered to models, and what is said here never raises anybody: what a caller
- * can do is the lowest of its token's ceiling, this identity and what it says with each call. */
+ * identity.set is not offered to models, and an identity never raises anybody's rights: a caller
+ * has the lowest of its token's ceiling, this identity and the authority it claims with each call.
+ */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -11,31 +12,22 @@
 
 #define PERMISSIONS_MAX 256
 
-#define WORD_PARAM(word, what)                                                                     \
-    {                                                                                              \
-        .name = word, .kind = LC_PARAM_STRING, .flags = LC_PARAM_ID, .min = 1,                     \
-        .max = LC_ID_BYTES_MAX, .help = what                                                       \
-    }
+typedef struct set_input {
+    lc_identity identity; /* `permissions` is made by prepare. */
+    lc_str_list permissions;
+} set_input;
 
 static const lc_param set_params[] = {
-    {.name = "user_name",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_ID,
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
-     .help = "What the user is called"},
-    {.name = "authority",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_ID,
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
-     .help = "policy, executive, admin, manager, employee, intern, guest, or a title"},
-    WORD_PARAM("department", "Where the user works"),
-    WORD_PARAM("organization", "For whom"),
-    {.name = "permissions",
-     .kind = LC_PARAM_STRINGS,
-     .max = PERMISSIONS_MAX,
-     .help = "What the user may see that needs a permission"},
+    LC_NAME_PARAM("user_name", set_input, identity.user_name,
+                  LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, "Name of the user"),
+    LC_NAME_PARAM("authority", set_input, identity.authority,
+                  LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+                  "policy, executive, admin, manager, employee, intern, guest, or a title"),
+    LC_NAME_PARAM("department", set_input, identity.department, 0, "Department of the user"),
+    LC_NAME_PARAM("organization", set_input, identity.organization, 0, "Organization of the user"),
+    {LC_ARG_STRINGS("permissions", set_input, permissions), .max = PERMISSIONS_MAX,
+     .item_max = LC_ID_BYTES_MAX,
+     .help = "Permissions of the user; restricted facts need one of them"},
     {.name = NULL},
 };
 
@@ -54,27 +46,35 @@ static void put_answer(lc_call *call, loci_str session_id, const lc_identity *id
     lc_jw_end(&call->out);
 }
 
+/* Permissions are stored as canonical JSON, in the order given. */
 static loci_status prepare_set(lc_call *call, loci_error *err)
 {
-    lc_identity *identity = lc_arena_zalloc_array(call->arena, 1, sizeof *identity);
-    loci_status status = LOCI_OK;
+    set_input *in = call->input;
+    lc_json_writer w;
+    lc_buf text;
+    loci_status status;
 
-    if (identity == NULL)
-        return lc_fail_memory(err);
-    *identity = (lc_identity){
-        .user_name = lc_call_str(call, "user_name"),
-        .authority = lc_call_str(call, "authority"),
-        .department = lc_call_str(call, "department"),
-        .organization = lc_call_str(call, "organization"),
-    };
-    if (lc_call_has(call, "permissions"))
-        status = lc_call_canonical(call, "permissions", &identity->permissions, err);
-    call->input = identity;
+    if (in->permissions.items == NULL)
+        return LOCI_OK;
+    lc_buf_init(&text, call->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
+    lc_jw_init(&w, &text);
+    lc_jw_array(&w);
+    for (size_t i = 0; i < in->permissions.count; i++)
+        lc_jw_str(&w, in->permissions.items[i]);
+    lc_jw_end(&w);
+    status = lc_buf_status(&text, err);
+    if (status == LOCI_OK) {
+        in->identity.permissions = lc_arena_copy(call->arena, lc_buf_str(&text));
+        if (in->identity.permissions.ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_buf_clear(&text);
     return status;
 }
 
 static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    const lc_identity *identity = &((const set_input *)call->input)->identity;
     lc_session_use use;
     loci_status status = lc_call_choose_session(call, tx, &use, err);
 
@@ -85,16 +85,17 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_session_begin(tx, &use, true, err);
     if (status == LOCI_OK)
-        status = lc_session_identify(tx, &use.session, call->input, err);
+        status = lc_session_identify(tx, &use.session, identity, err);
     if (status == LOCI_OK)
-        put_answer(call, use.session.id, call->input);
+        put_answer(call, use.session.id, identity);
     return status;
 }
 
 static const lc_op identity_set = {
     .name = "identity.set",
-    .help = "Say who the user of a session is, once",
+    .help = "Set the identity of a session's user, once per session",
     .params = set_params,
+    .input_bytes = sizeof(set_input),
     .results = results,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
@@ -122,7 +123,7 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op identity_get = {
     .name = "identity.get",
-    .help = "Who the user of a session is",
+    .help = "Return the identity of a session's user",
     .params = get_params,
     .results = results,
     .cost = LC_COST_POINT,

@@ -1,26 +1,22 @@
 /* op_job.c - job.list, job.get and job.cancel.
  *
  * A job belongs to the user whose call caused it and is shown to that user only. The store's own
- * jobs belong to nobody (tenant and user are empty): `scope` "store" shows those, to admins.
+ * jobs have no owner (tenant and user are empty): `scope` "store" shows those, to admins.
  */
 #include "ops/op.h"
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "engine/job_kind.h"
+#include "ops/page.h"
 
 #define STATUSES "queued|running|done|failed|cancelled"
 
-#define SCOPE_PARAM                                                                                \
+#define SCOPE_PARAM(T)                                                                             \
     {                                                                                              \
-        .name = "scope", .kind = LC_PARAM_STRING, .default_text = "\"user\"",                      \
-        .choices = "user|store",                                                                   \
-        .help = "Whose jobs: the user's, or the store's own, which needs an admin"                 \
-    }
-#define ID_PARAM                                                                                   \
-    {                                                                                              \
-        .name = "id", .kind = LC_PARAM_STRING, .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,   \
-        .min = 1, .max = LC_ID_BYTES_MAX, .help = "The job, job_…"                               \
+        LC_ARG_STR("scope", T, scope), .default_text = "\"user\"", .choices = "user|store",        \
+                                       .help = "Owner of the jobs: user, or store (admins only)"   \
     }
 
 /* What lc_job_write() writes, under `prefix`. */
@@ -44,10 +40,10 @@
 
 static const lc_result job_results[] = {JOB_RESULTS(""), {NULL, LC_PARAM_ANY, NULL}};
 
-/* Whose jobs the call is about, from `scope`. */
-static loci_status find_owner(const lc_call *call, lc_job_key *out, loci_error *err)
+/* The owner that `scope` names. */
+static loci_status find_owner(const lc_call *call, loci_str scope, lc_job_key *out, loci_error *err)
 {
-    if (!lc_str_is(lc_call_str(call, "scope"), "store")) {
+    if (!lc_str_is(scope, "store")) {
         *out = (lc_job_key){.tenant_id = call->tenant_id, .user_id = call->user_id};
         return LOCI_OK;
     }
@@ -59,103 +55,89 @@ static loci_status find_owner(const lc_call *call, lc_job_key *out, loci_error *
 
 /* ---- job.list ------------------------------------------------------------------------------- */
 
+typedef struct list_input {
+    loci_str scope;
+    loci_str status;
+    loci_str kind;
+    lc_page_args page;
+} list_input;
+
 static const lc_param list_params[] = {
-    SCOPE_PARAM,
-    {.name = "status",
-     .kind = LC_PARAM_STRING,
-     .choices = STATUSES,
-     .help = "Only jobs that stand so"},
-    {.name = "kind",
-     .kind = LC_PARAM_STRING,
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
+    SCOPE_PARAM(list_input),
+    {LC_ARG_STR("status", list_input, status), .choices = STATUSES,
+     .help = "Only jobs with this status"},
+    {LC_ARG_STR("kind", list_input, kind), .min = 1, .max = LC_ID_BYTES_MAX,
      .help = "Only jobs of this kind"},
-    {.name = "limit",
-     .kind = LC_PARAM_INT,
-     .default_text = "50",
-     .min = 1,
-     .max = LC_PAGE_ROWS_MAX,
-     .help = "At most so many"},
-    {.name = "before",
-     .kind = LC_PARAM_STRING,
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
-     .help = "Only jobs older than this one: the `next` of the page before"},
+    LC_PAGE_PARAMS(list_input, page),
     {.name = NULL},
 };
 
 static const lc_result list_results[] = {
-    {"jobs", LC_PARAM_ANY, "Newest first"},
+    {"jobs", LC_PARAM_ANY, "The jobs, newest first"},
     JOB_RESULTS("jobs[]."),
-    {"next", LC_PARAM_STRING, "What `before` must be for the next page; null at the end"},
+    LC_PAGE_RESULT,
     {NULL, LC_PARAM_ANY, NULL},
 };
 
-typedef struct page {
+typedef struct listing {
     lc_json_writer *out;
-    int64_t limit;
-    int64_t count;
+    int64_t left;
     lc_id last; /* Of those that were written. */
     bool has_more;
-} page;
+} listing;
 
-/* One row more than the page is asked for: whether there is one tells whether to go on. */
 static loci_status list_one(void *ctx, const lc_job *job, loci_error *err)
 {
-    page *p = ctx;
+    listing *l = ctx;
 
     (void)err; /* Writing to a buffer fails later. */
-    if (p->count == p->limit) {
-        p->has_more = true;
+    l->has_more = l->left-- == 0;
+    if (l->has_more)
         return LOCI_OK;
-    }
-    lc_job_write(p->out, job);
-    p->count++;
-    if (job->id.len < sizeof p->last.text) {
-        memcpy(p->last.text, job->id.ptr, job->id.len);
-        p->last.text[job->id.len] = '\0';
+    lc_job_write(l->out, job);
+    if (job->id.len < sizeof l->last.text) {
+        memcpy(l->last.text, job->id.ptr, job->id.len);
+        l->last.text[job->id.len] = '\0';
     }
     return LOCI_OK;
 }
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    int64_t limit = lc_call_i64(call, "limit", 50);
-    lc_job_filter filter = {
-        .kind = lc_call_str(call, "kind"),
-        .status = -1,
-        .before_id = lc_call_str(call, "before"),
-        .limit = limit + 1,
-    };
-    page p = {.out = &call->out, .limit = limit};
+    const list_input *in = call->input;
+    lc_job_filter filter = {.kind = in->kind, .status = -1, .limit = in->page.limit + 1};
+    listing l = {.out = &call->out, .left = in->page.limit};
+    lc_name_position at = {LC_STR_NONE};
     lc_job_status wanted;
     lc_job_key owner;
-    loci_status status = find_owner(call, &owner, err);
+    loci_status status = find_owner(call, in->scope, &owner, err);
 
+    if (status == LOCI_OK)
+        status = lc_page_begin(call, &in->page, &lc_position_by_name, &at, err);
     if (status != LOCI_OK)
         return status;
     filter.tenant_id = owner.tenant_id;
     filter.user_id = owner.user_id;
-    if (lc_job_status_find(lc_call_str(call, "status"), &wanted))
+    filter.before_id = at.name;
+    if (lc_job_status_find(in->status, &wanted))
         filter.status = (int)wanted;
 
     lc_jw_object(&call->out);
     lc_jw_name(&call->out, "jobs");
     lc_jw_array(&call->out);
-    status = lc_job_each(tx, &filter, list_one, &p, err);
+    status = lc_job_each(tx, &filter, list_one, &l, err);
     lc_jw_end(&call->out);
-    if (p.has_more)
-        lc_jw_member_str(&call->out, "next", lc_id_str(&p.last));
-    else
-        lc_jw_member_null(&call->out, "next");
+    at.name = lc_id_str(&l.last);
+    lc_page_end(call, &lc_position_by_name, l.has_more ? &at : NULL);
     lc_jw_end(&call->out);
     return status;
 }
 
 static const lc_op op_list = {
     .name = "job.list",
-    .help = "List jobs, the newest first",
+    .help = "List jobs, newest first",
     .params = list_params,
+    .input_bytes = sizeof(list_input),
     .results = list_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
@@ -166,13 +148,30 @@ static const lc_op op_list = {
 
 /* ---- job.get -------------------------------------------------------------------------------- */
 
-static const lc_param one_params[] = {ID_PARAM, SCOPE_PARAM, {.name = NULL}};
+typedef struct one_input {
+    loci_str id;
+    loci_str scope;
+} one_input;
 
-static loci_status write_job(lc_call *call, lc_tx *tx, const lc_job_key *key, loci_error *err)
+static const lc_param one_params[] = {
+    LC_ID_PARAM(one_input, id, "Id of the job, job_…"),
+    SCOPE_PARAM(one_input),
+    {.name = NULL},
+};
+
+/* Shows the job; with `cancels`, after it was asked to stop. */
+static loci_status answer_job(lc_call *call, lc_tx *tx, bool cancels, loci_error *err)
 {
+    const one_input *in = call->input;
+    lc_job_key key;
     lc_job job;
-    loci_status status = lc_job_load(tx, key, call->arena, &job, err);
+    loci_status status = find_owner(call, in->scope, &key, err);
 
+    key.id = in->id;
+    if (status == LOCI_OK && cancels)
+        status = lc_job_request_cancel(tx, &key, err);
+    if (status == LOCI_OK)
+        status = lc_job_load(tx, &key, call->arena, &job, err);
     if (status == LOCI_OK)
         lc_job_write(&call->out, &job);
     return status;
@@ -180,19 +179,14 @@ static loci_status write_job(lc_call *call, lc_tx *tx, const lc_job_key *key, lo
 
 static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    lc_job_key key;
-    loci_status status = find_owner(call, &key, err);
-
-    if (status != LOCI_OK)
-        return status;
-    key.id = lc_call_str(call, "id");
-    return write_job(call, tx, &key, err);
+    return answer_job(call, tx, false, err);
 }
 
 static const lc_op op_get = {
     .name = "job.get",
-    .help = "Show one job: how far it is, what it answered, why it failed",
+    .help = "Return one job: its progress, its result or the reason of its failure",
     .params = one_params,
+    .input_bytes = sizeof(one_input),
     .results = job_results,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
@@ -205,20 +199,14 @@ static const lc_op op_get = {
 
 static loci_status run_cancel(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    lc_job_key key;
-    loci_status status = find_owner(call, &key, err);
-
-    if (status != LOCI_OK)
-        return status;
-    key.id = lc_call_str(call, "id");
-    status = lc_job_request_cancel(tx, &key, err);
-    return status == LOCI_OK ? write_job(call, tx, &key, err) : status;
+    return answer_job(call, tx, true, err);
 }
 
 static const lc_op op_cancel = {
     .name = "job.cancel",
-    .help = "Ask a job to stop; a running one ends at its next pause point",
+    .help = "Cancel a job; a running job ends at its next pause point",
     .params = one_params,
+    .input_bytes = sizeof(one_input),
     .results = job_results,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES,

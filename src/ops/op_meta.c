@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "ops/check.h"
+#include "ops/page.h"
 
 static const char *cost_name(lc_cost cost)
 {
@@ -132,17 +133,31 @@ static void write_op(lc_json_writer *w, const lc_op *op)
         prefix "example", LC_PARAM_OBJECT, "Arguments that work"                                   \
     }
 
+typedef struct list_input {
+    lc_page_args page;
+} list_input;
+
+/* `seq` is the number of operations on the pages before. */
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    size_t count = lc_op_count();
+    const lc_page_args *page = &((const list_input *)call->input)->page;
+    lc_seq_position at = {0};
+    const lc_op *op;
+    loci_status status = lc_page_begin(call, page, &lc_position_by_seq, &at, err);
 
     (void)tx; /* The table is in the program, not in the store. */
+    if (status != LOCI_OK)
+        return status;
     lc_jw_object(&call->out);
     lc_jw_name(&call->out, "operations");
     lc_jw_array(&call->out);
-    for (size_t i = 0; i < count; i++)
-        write_op(&call->out, lc_op_at(i));
+    for (int64_t left = page->limit;
+         left > 0 && at.seq >= 0 && (op = lc_op_at((size_t)at.seq)) != NULL; left--) {
+        write_op(&call->out, op);
+        at.seq++;
+    }
     lc_jw_end(&call->out);
+    lc_page_end(call, &lc_position_by_seq, at.seq < (int64_t)lc_op_count() ? &at : NULL);
     lc_jw_end(&call->out);
     return lc_buf_status(call->out.buf, err);
 }
@@ -150,10 +165,12 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 static const lc_op op_list = {
     .name = "op.list",
     .help = "List all operations with their parameters and answers",
-    .params = (const lc_param[]){{.name = NULL}},
+    .params = (const lc_param[]){LC_PAGE_PARAMS_DEFAULT(list_input, page, "1000"), {.name = NULL}},
+    .input_bytes = sizeof(list_input),
     .results =
         (const lc_result[]){
             OP_MEMBERS("operations[]."),
+            LC_PAGE_RESULT,
             {NULL, 0, NULL},
         },
     .cost = LC_COST_POINT,
@@ -167,10 +184,15 @@ static const lc_op op_list = {
 
 #define NAME_BYTES_MAX 64
 
+typedef struct get_input {
+    loci_str name;
+} get_input;
+
 static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    const get_input *in = call->input;
     const lc_op *op;
-    loci_status status = lc_op_load(lc_call_str(call, "name"), &op, err);
+    loci_status status = lc_op_load(in->name, &op, err);
 
     (void)tx; /* As above. */
     if (status != LOCI_OK)
@@ -184,10 +206,11 @@ static const lc_op op_get = {
     .help = "Show one operation with its parameters and answer",
     .params =
         (const lc_param[]){
-            {"name", LC_PARAM_STRING, LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, NULL, 1,
-             NAME_BYTES_MAX, NULL, "Its name, such as fact.write"},
+            {LC_ARG_STR("name", get_input, name), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+             .min = 1, .max = NAME_BYTES_MAX, .help = "Name of the operation, such as fact.write"},
             {.name = NULL},
         },
+    .input_bytes = sizeof(get_input),
     .results =
         (const lc_result[]){
             OP_MEMBERS(""),

@@ -21,16 +21,15 @@
 
 /* ---- model.embed ----------------------------------------------------------------------------- */
 
+typedef struct embed_input {
+    lc_str_list texts;
+    loci_str encoding;
+} embed_input;
+
 static const lc_param embed_params[] = {
-    {.name = "texts",
-     .kind = LC_PARAM_STRINGS,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .min = 1,
-     .max = TEXTS_MAX,
-     .help = "What to embed; none is empty, and none longer than 65536 bytes"},
-    {.name = "encoding",
-     .kind = LC_PARAM_STRING,
-     .default_text = "\"float\"",
+    {LC_ARG_STRINGS("texts", embed_input, texts), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .min = 1, .max = TEXTS_MAX, .item_max = TEXT_BYTES_MAX, .help = "Texts to embed"},
+    {LC_ARG_STR("encoding", embed_input, encoding), .default_text = "\"float\"",
      .choices = "float|base64",
      .help = "Vectors as numbers, or as base64 of little-endian 32-bit floats"},
     {.name = NULL},
@@ -46,31 +45,14 @@ static const lc_result embed_results[] = {
     {NULL, LC_PARAM_ANY, NULL},
 };
 
-typedef struct embed_input {
-    loci_str *texts;
-    size_t count;
-} embed_input;
-
 static loci_status prepare_embed(lc_call *call, loci_error *err)
 {
-    const lc_json *texts = lc_call_value(call, "texts")->json;
-    embed_input *input = lc_arena_zalloc_array(call->arena, 1, sizeof *input);
-    loci_str *at = lc_arena_zalloc_array(call->arena, lc_json_count(texts), sizeof *at);
+    const embed_input *in = call->input;
 
-    if (input == NULL || at == NULL)
-        return lc_fail_memory(err);
-    input->texts = at;
-    for (const lc_json *text = lc_json_first(texts); text != NULL; text = lc_json_next(text)) {
-        loci_str str = lc_json_str(text);
-
-        if (str.len > TEXT_BYTES_MAX)
-            return lc_fail(err, LOCI_ELIMIT, "texts[%zu]: %zu bytes; a text has at most %d",
-                           input->count, str.len, TEXT_BYTES_MAX);
-        if (lc_str_trim(str).len == 0)
-            return lc_fail(err, LOCI_EINVAL, "texts[%zu] is empty", input->count);
-        input->texts[input->count++] = str;
+    for (size_t i = 0; i < in->texts.count; i++) {
+        if (lc_str_trim(in->texts.items[i]).len == 0)
+            return lc_fail(err, LOCI_EINVAL, "texts[%zu]: only white space", i);
     }
-    call->input = input;
     return LOCI_OK;
 }
 
@@ -94,7 +76,7 @@ static void write_numbers(lc_buf *out, const float *vector, size_t dimensions)
 
 static loci_status write_vectors(lc_call *call, const lc_embed_batch *batch, loci_error *err)
 {
-    bool is_base64 = lc_str_is(lc_call_str(call, "encoding"), "base64");
+    bool is_base64 = lc_str_is(((const embed_input *)call->input)->encoding, "base64");
     loci_status status;
     lc_buf text;
 
@@ -124,7 +106,7 @@ static loci_status run_embed(lc_call *call, loci_error *err)
 {
     const embed_input *input = call->input;
     lc_models *models = lc_engine_models(call->engine);
-    lc_embed_batch batch = {.texts = input->texts, .count = input->count};
+    lc_embed_batch batch = {.texts = input->texts.items, .count = input->texts.count};
     lc_model_use use = {.tenant_id = call->tenant_id,
                         .arena = call->arena,
                         .deadline_us = call->deadline_us,
@@ -155,8 +137,9 @@ static loci_status run_embed(lc_call *call, loci_error *err)
 
 static const lc_op op_embed = {
     .name = "model.embed",
-    .help = "Turn texts into vectors of their meaning",
+    .help = "Embed texts: return one vector per text",
     .params = embed_params,
+    .input_bytes = sizeof(embed_input),
     .results = embed_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ALONE | LC_OP_IDEMPOTENT,
@@ -168,11 +151,13 @@ static const lc_op op_embed = {
 
 /* ---- model.status ---------------------------------------------------------------------------- */
 
+typedef struct status_input {
+    bool check_data;
+} status_input;
+
 static const lc_param status_params[] = {
-    {.name = "check_data",
-     .kind = LC_PARAM_BOOL,
-     .default_text = "false",
-     .help = "Read the data files through and compare their digests; for an administrator"},
+    {LC_ARG_BOOL("check_data", status_input, check_data, "false"),
+     .help = "Whether to read the data files and compare their digests (admins only)"},
     {.name = NULL},
 };
 
@@ -226,7 +211,7 @@ static loci_status write_tokenizers(lc_call *call, loci_error *err)
 static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_models *models = lc_engine_models(call->engine);
-    bool checks_data = lc_call_bool(call, "check_data");
+    bool checks_data = ((const status_input *)call->input)->check_data;
     lc_embedder embedder = {.generation = ""};
     lc_vector_set set = {.tenant_id = call->tenant_id, .user_id = call->user_id};
     int64_t current = 0, all = 0;
@@ -255,8 +240,9 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op op_status = {
     .name = "model.status",
-    .help = "Show which models are in use, what is missing and what was used",
+    .help = "Return the models in use, missing data and the usage of providers",
     .params = status_params,
+    .input_bytes = sizeof(status_input),
     .results = status_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
@@ -267,13 +253,15 @@ static const lc_op op_status = {
 
 /* ---- model.reembed --------------------------------------------------------------------------- */
 
+typedef struct reembed_input {
+    loci_str scope;
+    bool wait;
+} reembed_input;
+
 static const lc_param reembed_params[] = {
-    {.name = "scope",
-     .kind = LC_PARAM_STRING,
-     .default_text = "\"user\"",
-     .choices = "user|store",
-     .help = "user: the texts of user_id; store: those of everybody, for an administrator"},
-    LC_JOB_WAIT_PARAM,
+    {LC_ARG_STR("scope", reembed_input, scope), .default_text = "\"user\"", .choices = "user|store",
+     .help = "user: texts of user_id; store: texts of all users (admins only)"},
+    LC_JOB_WAIT_PARAM(reembed_input, wait),
     {.name = NULL},
 };
 
@@ -288,7 +276,8 @@ static const lc_result reembed_results[] = {
 
 static loci_status run_reembed(lc_call *call, loci_error *err)
 {
-    bool is_of_store = lc_str_is(lc_call_str(call, "scope"), "store");
+    const reembed_input *in = call->input;
+    bool is_of_store = lc_str_is(in->scope, "store");
 
     if (is_of_store && !call->is_admin)
         return lc_fail(err, LOCI_EFORBIDDEN, "scope \"store\" needs an admin");
@@ -296,14 +285,16 @@ static loci_status run_reembed(lc_call *call, loci_error *err)
                             &(lc_job_start){.tenant_id = is_of_store ? LC_STR("") : call->tenant_id,
                                             .user_id = is_of_store ? LC_STR("") : call->user_id,
                                             .enqueue = lc_embed_enqueue,
-                                            .unit = "texts"},
+                                            .unit = "texts",
+                                            .waits = in->wait},
                             err);
 }
 
 static const lc_op op_reembed = {
     .name = "model.reembed",
-    .help = "Give every text a vector of the embedder in use",
+    .help = "Embed every text again with the embedder in use",
     .params = reembed_params,
+    .input_bytes = sizeof(reembed_input),
     .results = reembed_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS,

@@ -4,13 +4,8 @@
 #include "base/str.h"
 #include "ops/check.h"
 #include "ops/op.h"
+#include "ops/page.h"
 #include "ops/session_arg.h"
-
-#define LIMIT_PARAM                                                                                \
-    {                                                                                              \
-        .name = "limit", .kind = LC_PARAM_INT, .default_text = "100", .min = 1,                    \
-        .max = LC_PAGE_ROWS_MAX, .help = "How many at most"                                        \
-    }
 
 static const lc_result session_results[] = {
     {"id", LC_PARAM_STRING, "The session, ses_…"},
@@ -27,29 +22,31 @@ static const lc_result session_results[] = {
 
 /* ---- session.open, close, get ---------------------------------------------------------------- */
 
+typedef struct open_input {
+    loci_str external_id;
+} open_input;
+
 static const lc_param open_params[] = {
-    {.name = "external_id",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_POSITIONAL | LC_PARAM_ID,
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
-     .help = "A name of your own for it; one that is open under that name is used"},
+    LC_NAME_PARAM("external_id", open_input, external_id, LC_PARAM_POSITIONAL,
+                  "Name of your own for the session; an open session of that name is reused"),
     {.name = NULL},
 };
 
 static loci_status run_open(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_session_ref ref = lc_call_session_ref(call);
-    loci_str external_id = lc_call_str(call, "external_id");
+    loci_str external_id = ((const open_input *)call->input)->external_id;
     lc_session_use use;
     loci_status status;
 
     if (lc_id_is(ref.session_id, "ses"))
-        return lc_fail(err, LOCI_EINVAL, "session_id: a session to be opened has no ses_… yet");
+        return lc_fail(err, LOCI_EINVAL,
+                       "session_id: loci assigns ids like ses_…; pass a name of your own");
     if (external_id.len > 0)
         ref.session_id = external_id;
     if (lc_id_is(ref.session_id, "ses"))
-        return lc_fail(err, LOCI_EINVAL, "external_id: names like ses_… are given by loci");
+        return lc_fail(err, LOCI_EINVAL,
+                       "external_id: loci assigns ids like ses_…; pass a name of your own");
     status = lc_session_choose_new(tx, &ref, call->arena, &use, err);
     if (status == LOCI_OK)
         status = lc_session_begin(tx, &use, false, err);
@@ -60,8 +57,9 @@ static loci_status run_open(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op session_open = {
     .name = "session.open",
-    .help = "Begin a session",
+    .help = "Open a session",
     .params = open_params,
+    .input_bytes = sizeof(open_input),
     .results = session_results,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
@@ -75,10 +73,10 @@ static const lc_param no_params[] = {{.name = NULL}};
 
 static loci_status fail_absent(const lc_call *call, loci_error *err)
 {
-    loci_str given = lc_call_str(call, "session_id");
+    loci_str given = call->implied.session_id;
 
     if (given.len == 0)
-        return lc_fail(err, LOCI_ENOTFOUND, "no session is open; session.open begins one");
+        return lc_fail(err, LOCI_ENOTFOUND, "no session is open; session.open opens one");
     return lc_fail(err, LOCI_ENOTFOUND, "no session %.*s is open", LC_STR_ARG(given));
 }
 
@@ -103,7 +101,7 @@ static loci_status run_close(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op session_close = {
     .name = "session.close",
-    .help = "End a session; its working set is gone",
+    .help = "End a session and delete its working set",
     .params = no_params,
     .results = session_results,
     .cost = LC_COST_WRITE,
@@ -130,7 +128,7 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op session_get = {
     .name = "session.get",
-    .help = "One session; without session_id the open one",
+    .help = "Return one session (default: the open one)",
     .params = no_params,
     .results = session_results,
     .cost = LC_COST_POINT,
@@ -143,27 +141,23 @@ static const lc_op session_get = {
 
 /* ---- session.list ---------------------------------------------------------------------------- */
 
-static const lc_param list_params[] = {
-    {.name = "before",
-     .kind = LC_PARAM_INT,
-     .min = 0,
-     .max = INT64_MAX,
-     .help = "Only sessions opened before this seq: `next` of the page before"},
-    LIMIT_PARAM,
-    {.name = NULL},
-};
+typedef struct list_input {
+    lc_page_args page;
+} list_input;
+
+static const lc_param list_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
 
 static const lc_result list_results[] = {
-    {"sessions", LC_PARAM_ANY, "As session.get answers them, the newest first"},
-    {"next", LC_PARAM_INT, "`before` of the next page; absent on the last"},
+    {"sessions", LC_PARAM_ANY, "Sessions as session.get returns them, newest first"},
+    LC_PAGE_RESULT,
     {NULL, 0, NULL},
 };
 
-/* One more than the page shows that there is a next one. */
+/* One row more than the page shows that there is a next one. */
 typedef struct listing {
     lc_json_writer *out;
     int64_t left;
-    int64_t last_seq;
+    lc_seq_position last;
     bool has_more;
 } listing;
 
@@ -172,41 +166,41 @@ static loci_status put_session(void *ctx, const lc_session *session, loci_error 
     listing *l = ctx;
 
     (void)err; /* Writing to a buffer fails later. */
-    if (l->left == 0) {
-        l->has_more = true;
+    l->has_more = l->left-- == 0;
+    if (l->has_more)
         return LOCI_OK;
-    }
-    l->left--;
-    l->last_seq = session->seq;
+    l->last.seq = session->seq;
     lc_session_put(l->out, session);
     return LOCI_OK;
 }
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    const list_input *in = call->input;
     lc_session_ref ref = lc_call_session_ref(call);
-    listing l = {.out = &call->out, .left = lc_call_i64(call, "limit", 100)};
-    lc_session_page page = {.persona_id = ref.persona_id,
-                            .before_seq = lc_call_i64(call, "before", INT64_MAX),
-                            .limit = l.left + 1,
-                            .idle_us = ref.idle_us};
-    loci_status status;
+    listing l = {.out = &call->out, .left = in->page.limit, .last = {INT64_MAX}};
+    lc_session_page page = {
+        .persona_id = ref.persona_id, .limit = in->page.limit + 1, .idle_us = ref.idle_us};
+    loci_status status = lc_page_begin(call, &in->page, &lc_position_by_seq, &l.last, err);
 
+    if (status != LOCI_OK)
+        return status;
+    page.before_seq = l.last.seq;
     lc_jw_object(&call->out);
     lc_jw_name(&call->out, "sessions");
     lc_jw_array(&call->out);
     status = lc_session_each(tx, &page, put_session, &l, err);
     lc_jw_end(&call->out);
-    if (l.has_more)
-        lc_jw_member_int(&call->out, "next", l.last_seq);
+    lc_page_end(call, &lc_position_by_seq, l.has_more ? &l.last : NULL);
     lc_jw_end(&call->out);
     return status;
 }
 
 static const lc_op session_list = {
     .name = "session.list",
-    .help = "Sessions, the newest first",
+    .help = "List sessions, newest first",
     .params = list_params,
+    .input_bytes = sizeof(list_input),
     .results = list_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
@@ -218,25 +212,22 @@ static const lc_op session_list = {
 
 /* ---- session.append and messages ------------------------------------------------------------- */
 
+typedef struct append_input {
+    loci_str role;
+    loci_str text;
+    loci_str speaker;
+    int64_t at;
+} append_input;
+
 static const lc_param append_params[] = {
-    {.name = "role",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .choices = "user|assistant|tool|system",
-     .help = "Who speaks"},
-    {.name = "text",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .min = 1,
-     .max = LC_EVENT_BYTES_MAX / 2,
-     .help = "What was said"},
-    {.name = "speaker",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_ID,
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
-     .help = "The name of who speaks, if the role does not say enough"},
-    {.name = "at", .kind = LC_PARAM_TIME, .help = "When; the time of the call if absent"},
+    {LC_ARG_STR("role", append_input, role), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .choices = "user|assistant|tool|system", .help = "Role of the speaker"},
+    {LC_ARG_STR("text", append_input, text), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .alias = "content", .min = 1, .max = LC_EVENT_BYTES_MAX / 2, .help = "Text of the message"},
+    LC_NAME_PARAM("speaker", append_input, speaker, 0,
+                  "Name of the speaker, if the role does not say enough"),
+    {LC_ARG_TIME("at", append_input, at),
+     .help = "Time of the message (default: the time of the call)"},
     {.name = NULL},
 };
 
@@ -249,6 +240,7 @@ static const lc_result append_results[] = {
 
 static loci_status run_append(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    const append_input *in = call->input;
     lc_session_use use;
     lc_id id;
     int64_t seq = 0;
@@ -257,15 +249,14 @@ static loci_status run_append(lc_call *call, lc_tx *tx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_session_begin(tx, &use, true, err);
     if (status == LOCI_OK)
-        status = lc_session_append_message(
-            tx,
-            &(lc_message){.session_id = use.session.id,
-                          .role = lc_call_str(call, "role"),
-                          .speaker = lc_call_str(call, "speaker"),
-                          .text = lc_call_str(call, "text"),
-                          .persona_id = call->persona_id,
-                          .observed_at = lc_call_i64(call, "at", LOCI_AT_CLOCK)},
-            &id, &seq, err);
+        status = lc_session_append_message(tx,
+                                           &(lc_message){.session_id = use.session.id,
+                                                         .role = in->role,
+                                                         .speaker = in->speaker,
+                                                         .text = in->text,
+                                                         .persona_id = call->persona_id,
+                                                         .observed_at = in->at},
+                                           &id, &seq, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_object(&call->out);
@@ -278,8 +269,9 @@ static loci_status run_append(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op session_append = {
     .name = "session.append",
-    .help = "Keep what was said",
+    .help = "Append a message to a session",
     .params = append_params,
+    .input_bytes = sizeof(append_input),
     .results = append_results,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
@@ -289,21 +281,12 @@ static const lc_op session_append = {
     .run = run_append,
 };
 
-static const lc_param messages_params[] = {
-    {.name = "after",
-     .kind = LC_PARAM_INT,
-     .default_text = "0",
-     .min = 0,
-     .max = INT64_MAX,
-     .help = "Only messages after this seq: `next` of the page before"},
-    LIMIT_PARAM,
-    {.name = NULL},
-};
+static const lc_param messages_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
 
 static const lc_result messages_results[] = {
     {"session_id", LC_PARAM_STRING, "The session; absent when there was never one"},
     {"messages", LC_PARAM_ANY, "Each with id, session_id, role, text, at, recorded_at, seq"},
-    {"next", LC_PARAM_INT, "`after` of the next page; absent on the last"},
+    LC_PAGE_RESULT,
     {NULL, 0, NULL},
 };
 
@@ -312,12 +295,10 @@ static loci_status put_message(void *ctx, const lc_message *message, loci_error 
     listing *l = ctx;
 
     (void)err; /* Writing to a buffer fails later. */
-    if (l->left == 0) {
-        l->has_more = true;
+    l->has_more = l->left-- == 0;
+    if (l->has_more)
         return LOCI_OK;
-    }
-    l->left--;
-    l->last_seq = message->seq;
+    l->last.seq = message->seq;
     lc_message_put(l->out, message);
     return LOCI_OK;
 }
@@ -338,14 +319,15 @@ static loci_status find_conversation(lc_call *call, lc_tx *tx, lc_session *out, 
 
 static loci_status run_messages(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    listing l = {.out = &call->out, .left = lc_call_i64(call, "limit", 100)};
-    lc_message_page page = {.persona_id = call->persona_id,
-                            .after_seq = lc_call_i64(call, "after", 0),
-                            .limit = l.left + 1};
+    const list_input *in = call->input;
+    listing l = {.out = &call->out, .left = in->page.limit};
+    lc_message_page page = {.persona_id = call->persona_id, .limit = in->page.limit + 1};
     lc_session session = {0};
     bool found;
-    loci_status status = find_conversation(call, tx, &session, &found, err);
+    loci_status status = lc_page_begin(call, &in->page, &lc_position_by_seq, &l.last, err);
 
+    if (status == LOCI_OK)
+        status = find_conversation(call, tx, &session, &found, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_object(&call->out);
@@ -354,19 +336,20 @@ static loci_status run_messages(lc_call *call, lc_tx *tx, loci_error *err)
     lc_jw_name(&call->out, "messages");
     lc_jw_array(&call->out);
     page.session_id = session.id;
+    page.after_seq = l.last.seq;
     if (found)
         status = lc_session_each_message(tx, &page, put_message, &l, err);
     lc_jw_end(&call->out);
-    if (l.has_more)
-        lc_jw_member_int(&call->out, "next", l.last_seq);
+    lc_page_end(call, &lc_position_by_seq, l.has_more ? &l.last : NULL);
     lc_jw_end(&call->out);
     return status;
 }
 
 static const lc_op session_messages = {
     .name = "session.messages",
-    .help = "What was said in a session; without session_id in the last one",
+    .help = "List the messages of a session, oldest first (default: the last session)",
     .params = messages_params,
+    .input_bytes = sizeof(list_input),
     .results = messages_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,

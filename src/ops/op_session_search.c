@@ -10,36 +10,31 @@
 
 #define QUERY_BYTES_MAX (64 * 1024)
 
+typedef struct search_input {
+    loci_str text;
+    int64_t limit;
+    int64_t from;
+    int64_t to;
+    bool explain;
+    lc_message_query query; /* Made by prepare and compute, as `meaning`. */
+    lc_meaning meaning;
+} search_input;
+
 static const lc_param params[] = {
-    {.name = "query",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .min = 1,
-     .max = QUERY_BYTES_MAX,
+    {LC_ARG_STR("query", search_input, text), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .min = 1, .max = QUERY_BYTES_MAX,
      .help = "Text to search for, by its words and by its meaning"},
-    {.name = "limit",
-     .kind = LC_PARAM_INT,
-     .default_text = "10",
-     .min = 1,
-     .max = LC_MESSAGE_HITS_MAX,
-     .help = "Maximum number of results"},
-    {.name = "session",
-     .kind = LC_PARAM_STRING,
-     .flags = LC_PARAM_ID,
-     .min = 1,
-     .max = LC_ID_BYTES_MAX,
-     .help =
-         "Only messages of this session: a ses_…, or an external_id (all sessions of that name)"},
-    {.name = "role",
-     .kind = LC_PARAM_STRING,
-     .choices = "user|assistant|tool|system",
+    {LC_ARG_INT("limit", search_input, limit), .default_text = "10", .min = 1,
+     .max = LC_MESSAGE_HITS_MAX, .help = "Maximum number of results"},
+    LC_NAME_PARAM("session", search_input, query.session, 0,
+                  "Only messages of this session: a ses_…, or an external_id (all sessions of that "
+                  "name)"),
+    {LC_ARG_STR("role", search_input, query.role), .choices = "user|assistant|tool|system",
      .help = "Only messages of this role"},
-    {.name = "from", .kind = LC_PARAM_TIME, .help = "Only messages said at or after this time"},
-    {.name = "to", .kind = LC_PARAM_TIME, .help = "Only messages said before this time"},
-    {.name = "explain",
-     .kind = LC_PARAM_BOOL,
-     .default_text = "false",
-     .help = "Add the parts of each score"},
+    {LC_ARG_TIME("from", search_input, from), .help = "Only messages said at or after this time"},
+    {LC_ARG_TIME("to", search_input, to), .help = "Only messages said before this time"},
+    {LC_ARG_BOOL("explain", search_input, explain, "false"),
+     .help = "Whether to add the parts of each score"},
     {.name = NULL},
 };
 
@@ -53,41 +48,28 @@ static const lc_result results[] = {
     {NULL, 0, NULL},
 };
 
-/* What is made before the snapshot. */
-typedef struct search_input {
-    lc_message_query query;
-    lc_meaning meaning;
-} search_input;
-
 static loci_status prepare_search(lc_call *call, loci_error *err)
 {
-    search_input *in = lc_arena_zalloc_array(call->arena, 1, sizeof *in);
+    search_input *in = call->input;
 
-    if (in == NULL)
-        return lc_fail_memory(err);
-    if (lc_str_trim(lc_call_str(call, "query")).len == 0)
-        return lc_fail(err, LOCI_EINVAL,
-                       "query: it has only white space; give words to search for");
-    in->query = (lc_message_query){.persona_id = call->persona_id,
-                                   .session = lc_call_str(call, "session"),
-                                   .role = lc_call_str(call, "role"),
-                                   .from_us = lc_call_i64(call, "from", INT64_MIN),
-                                   .to_us = lc_call_i64(call, "to", INT64_MAX),
-                                   .limit = (size_t)lc_call_i64(call, "limit", 10)};
+    if (lc_str_trim(in->text).len == 0)
+        return lc_fail(err, LOCI_EINVAL, "query: only white space; pass words to search for");
+    in->query.persona_id = call->persona_id;
+    in->query.from_us = in->from != LC_ABSENT ? in->from : INT64_MIN;
+    in->query.to_us = in->to != LC_ABSENT ? in->to : INT64_MAX;
+    in->query.limit = (size_t)in->limit;
     if (in->query.from_us > in->query.to_us)
-        return lc_fail(err, LOCI_EINVAL, "from: it is later than `to`");
-    call->input = in;
+        return lc_fail(err, LOCI_EINVAL, "from: later than `to`");
     return LOCI_OK;
 }
 
 static loci_status compute_search(lc_call *call, loci_error *err)
 {
     search_input *in = call->input;
-    loci_str query = lc_call_str(call, "query");
-    loci_status status = lc_corpus_split(call->arena, query, &in->query.terms, err);
+    loci_status status = lc_corpus_split(call->arena, in->text, &in->query.terms, err);
 
     if (status == LOCI_OK)
-        status = lc_meaning_find(&in->meaning, call->engine, call->tenant_id, query, call->arena,
+        status = lc_meaning_find(&in->meaning, call->engine, call->tenant_id, in->text, call->arena,
                                  err);
     in->query.vector = in->meaning.vector;
     return status;
@@ -147,7 +129,7 @@ static loci_status run_search(lc_call *call, lc_tx *tx, loci_error *err)
     lc_jw_name(&call->out, "results");
     lc_jw_array(&call->out);
     for (size_t i = 0; i < hits.count; i++)
-        put_hit(&call->out, &hits.items[i], lc_call_bool(call, "explain"));
+        put_hit(&call->out, &hits.items[i], in->explain);
     lc_jw_end(&call->out);
     lc_jw_member_bool(&call->out, "complete", hits.is_complete);
     lc_jw_end(&call->out);
@@ -159,6 +141,7 @@ static const lc_op session_search = {
     .name = "session.search",
     .help = "Search all messages of a user by words and by meaning",
     .params = params,
+    .input_bytes = sizeof(search_input),
     .results = results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,

@@ -38,15 +38,6 @@ static loci_status run_on(lc_db *db, void *ctx, loci_error *err)
     return work->run(work, &upkeep, err);
 }
 
-static bool takes_path(const lc_op *op)
-{
-    for (const lc_param *param = op->params; param->name != NULL; param++) {
-        if (strcmp(param->name, "path") == 0)
-            return true;
-    }
-    return false;
-}
-
 loci_status lc_store_work_run(lc_call *call,
                               loci_status (*run)(lc_store_work *work, const lc_upkeep *upkeep,
                                                  loci_error *err),
@@ -54,11 +45,11 @@ loci_status lc_store_work_run(lc_call *call,
 {
     loci_engine *engine = call->engine;
     lc_store_work work = {.call = call, .run = run};
-    loci_str path = takes_path(call->op) ? lc_call_str(call, "path") : LC_STR_NONE;
+    const lc_store_input *in = call->input; /* NULL: the operation takes no arguments. */
     loci_status status;
 
-    if (path.ptr != NULL) {
-        work.path = (char *)lc_arena_copy(call->arena, path).ptr;
+    if (in != NULL && in->path.ptr != NULL) {
+        work.path = (char *)lc_arena_copy(call->arena, in->path).ptr;
         if (work.path == NULL)
             return lc_fail_memory(err);
     }
@@ -186,7 +177,7 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op op_status = {
     .name = "store.status",
-    .help = "Show what the store holds, how large it is and how busy",
+    .help = "Return the size, the counts and the counters of the store",
     .params = no_params,
     .results = status_results,
     .cost = LC_COST_WORK,
@@ -235,7 +226,7 @@ static loci_status run_verify(lc_call *call, loci_error *err)
 
 static const lc_op op_verify = {
     .name = "store.verify",
-    .help = "Check that the log is whole and that everything else follows from it",
+    .help = "Verify the log and that the projections agree with it",
     .params = no_params,
     .results = verify_results,
     .cost = LC_COST_WORK,
@@ -284,7 +275,7 @@ static loci_status run_migrate(lc_call *call, loci_error *err)
 
 static const lc_op op_migrate = {
     .name = "store.migrate",
-    .help = "Bring the schema up to date; opening a store does so, too",
+    .help = "Migrate the schema to this version; opening a store does so as well",
     .params = no_params,
     .results = migrate_results,
     .cost = LC_COST_WORK,

@@ -14,8 +14,13 @@ typedef struct lc_store_work {
     char *path;      /* The argument `path`, terminated; NULL = none was given. */
 } lc_store_work;
 
-/* Runs `run` on a connection of its own, with its progress told to the caller ten times a second.
- */
+/* Input of the operations on files; verify and migrate take no arguments. */
+typedef struct lc_store_input {
+    loci_str path;
+    bool force;
+} lc_store_input;
+
+/* Runs `run` on a connection of its own and reports its progress ten times per second. */
 loci_status lc_store_work_run(lc_call *call,
                               loci_status (*run)(lc_store_work *work, const lc_upkeep *upkeep,
                                                  loci_error *err),

@@ -5,8 +5,12 @@
 #include "engine/job_rebuild.h"
 #include "ops/job_start.h"
 
+typedef struct rebuild_input {
+    bool wait;
+} rebuild_input;
+
 static const lc_param rebuild_params[] = {
-    LC_JOB_WAIT_PARAM,
+    LC_JOB_WAIT_PARAM(rebuild_input, wait),
     {.name = NULL},
 };
 
@@ -32,14 +36,16 @@ static loci_status run_rebuild(lc_call *call, loci_error *err)
                             &(lc_job_start){.tenant_id = LC_STR(""),
                                             .user_id = LC_STR(""),
                                             .enqueue = enqueue,
-                                            .unit = "events replayed"},
+                                            .unit = "events replayed",
+                                            .waits = ((const rebuild_input *)call->input)->wait},
                             err);
 }
 
 const lc_op lc_op_store_rebuild = {
     .name = "store.rebuild",
-    .help = "Make everything anew from the log, compare, and put it in place",
+    .help = "Rebuild the projections from the log and compare them with the old ones",
     .params = rebuild_params,
+    .input_bytes = sizeof(rebuild_input),
     .results = rebuild_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS,

@@ -16,14 +16,20 @@
 
 #define PATH_PARAM(flags_, help_)                                                                  \
     {                                                                                              \
-        .name = "path", .kind = LC_PARAM_STRING, .flags = (flags_) | LC_PARAM_POSITIONAL,          \
-        .min = 1, .max = LC_PATH_BYTES_MAX - 1, .help = help_                                      \
+        LC_ARG_STR("path", lc_store_input, path), .flags = (flags_) | LC_PARAM_POSITIONAL,         \
+                                                  .min = 1, .max = LC_PATH_BYTES_MAX - 1,          \
+                                                  .help = help_                                    \
     }
 #define FORCE_PARAM                                                                                \
     {                                                                                              \
-        .name = "force", .kind = LC_PARAM_BOOL, .default_text = "false",                           \
-        .help = "Replace a file that exists"                                                       \
+        LC_ARG_BOOL("force", lc_store_input, force, "false"),                                      \
+            .help = "Whether to replace an existing file"                                          \
     }
+
+static bool is_forced(const lc_call *call)
+{
+    return ((const lc_store_input *)call->input)->force;
+}
 
 /* Whether two paths lead to one file. */
 static bool is_same_file(const char *a, const char *b)
@@ -44,7 +50,7 @@ static loci_status refuse_own_store(const lc_store_work *work, loci_error *err)
 /* ---- store.backup --------------------------------------------------------------------------- */
 
 static const lc_param backup_params[] = {
-    PATH_PARAM(LC_PARAM_REQUIRED, "The file to be made: a complete store"),
+    PATH_PARAM(LC_PARAM_REQUIRED, "File to create: a complete store"),
     FORCE_PARAM,
     {.name = NULL},
 };
@@ -62,7 +68,7 @@ static loci_status backup(lc_store_work *work, const lc_upkeep *upkeep, loci_err
     loci_status status = refuse_own_store(work, err);
 
     if (status == LOCI_OK)
-        status = lc_backup(upkeep, work->path, lc_call_bool(call, "force"), &bytes, err);
+        status = lc_backup(upkeep, work->path, is_forced(call), &bytes, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_object(&call->out);
@@ -81,6 +87,7 @@ const lc_op lc_op_store_backup = {
     .name = "store.backup",
     .help = "Copy the store, while it is in use, into one file",
     .params = backup_params,
+    .input_bytes = sizeof(lc_store_input),
     .results = backup_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
@@ -92,7 +99,7 @@ const lc_op lc_op_store_backup = {
 /* ---- store.restore -------------------------------------------------------------------------- */
 
 static const lc_param restore_params[] = {
-    PATH_PARAM(LC_PARAM_REQUIRED, "A file made by store.backup"),
+    PATH_PARAM(LC_PARAM_REQUIRED, "File made by store.backup"),
     {.name = NULL},
 };
 
@@ -132,8 +139,9 @@ static loci_status run_restore(lc_call *call, loci_error *err)
 
 const lc_op lc_op_store_restore = {
     .name = "store.restore",
-    .help = "Put a backup in the place of everything the store holds",
+    .help = "Replace the content of the store by a backup",
     .params = restore_params,
+    .input_bytes = sizeof(lc_store_input),
     .results = restore_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
@@ -145,7 +153,7 @@ const lc_op lc_op_store_restore = {
 /* ---- store.export --------------------------------------------------------------------------- */
 
 static const lc_param export_params[] = {
-    PATH_PARAM(0, "The file to be made; without it the lines go to the listener"),
+    PATH_PARAM(0, "File to create (default: lines are streamed to the caller)"),
     FORCE_PARAM,
     {.name = NULL},
 };
@@ -177,7 +185,7 @@ static loci_status export_store(lc_store_work *work, const lc_upkeep *upkeep, lo
     loci_status status = refuse_own_store(work, err);
 
     if (status == LOCI_OK && work->path != NULL)
-        status = lc_export_file(upkeep, work->path, lc_call_bool(call, "force"), &counts, err);
+        status = lc_export_file(upkeep, work->path, is_forced(call), &counts, err);
     else if (status == LOCI_OK)
         status = lc_export(upkeep, give_line, call, &counts, err);
     if (status != LOCI_OK)
@@ -192,16 +200,17 @@ static loci_status export_store(lc_store_work *work, const lc_upkeep *upkeep, lo
 
 static loci_status run_export(lc_call *call, loci_error *err)
 {
-    if (!lc_call_has(call, "path") && call->sink == NULL)
+    if (((const lc_store_input *)call->input)->path.ptr == NULL && call->sink == NULL)
         return lc_fail(err, LOCI_EINVAL,
-                       "path: missing, and nobody listens for the lines; name a file");
+                       "path: missing, and the caller does not stream lines; name a file");
     return lc_store_work_run(call, export_store, err);
 }
 
 const lc_op lc_op_store_export = {
     .name = "store.export",
-    .help = "Write the logs of all users as lines of JSON",
+    .help = "Export the logs of all users as lines of JSON",
     .params = export_params,
+    .input_bytes = sizeof(lc_store_input),
     .results = export_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
@@ -213,7 +222,7 @@ const lc_op lc_op_store_export = {
 /* ---- store.import --------------------------------------------------------------------------- */
 
 static const lc_param import_params[] = {
-    PATH_PARAM(LC_PARAM_REQUIRED, "A file made by store.export"),
+    PATH_PARAM(LC_PARAM_REQUIRED, "File made by store.export"),
     {.name = NULL},
 };
 
@@ -252,8 +261,9 @@ static loci_status run_import(lc_call *call, loci_error *err)
 
 const lc_op lc_op_store_import = {
     .name = "store.import",
-    .help = "Take in what store.export wrote; again where it was interrupted",
+    .help = "Import a file written by store.export; resumes if interrupted",
     .params = import_params,
+    .input_bytes = sizeof(lc_store_input),
     .results = import_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS,

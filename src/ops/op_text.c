@@ -6,19 +6,25 @@
 #include "engine/engine.h"
 #include "engine/tokenizers.h"
 
+typedef struct count_input {
+    loci_str text;
+    loci_str encoding;
+} count_input;
+
 static loci_status run_count(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    const count_input *in = call->input;
     const lc_tokenizer *tokenizer;
     lc_text_tokens count;
     lc_encoding encoding;
-    bool is_known = lc_encoding_find(lc_call_str(call, "encoding"), &encoding);
+    bool is_known = lc_encoding_find(in->encoding, &encoding);
     loci_status status;
 
     (void)tx; /* The store has no part in it. */
     LC_ASSERT(is_known);
     status = lc_tokenizers_get(lc_engine_tokenizers(call->engine), encoding, &tokenizer, err);
     if (status == LOCI_OK)
-        status = lc_tokenizer_count(tokenizer, lc_call_str(call, "text"), &count, err);
+        status = lc_tokenizer_count(tokenizer, in->text, &count, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_object(&call->out);
@@ -31,15 +37,17 @@ static loci_status run_count(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op op_count = {
     .name = "text.count",
-    .help = "Count the tokens that a text is to a language model",
+    .help = "Count the tokens of a text as a language model would",
     .params =
         (const lc_param[]){
-            {"text", LC_PARAM_STRING, LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, NULL, 0,
-             LC_ARGS_BYTES_MAX, NULL, "Any text; special tokens in it count as plain text"},
-            {"encoding", LC_PARAM_STRING, 0, "\"o200k_base\"", 0, 0, LC_ENCODING_CHOICES,
-             "How the model cuts texts into tokens"},
+            {LC_ARG_STR("text", count_input, text), .alias = "content",
+             .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, .max = LC_ARGS_BYTES_MAX,
+             .help = "Text to count; special tokens in it are counted as ordinary text"},
+            {LC_ARG_STR("encoding", count_input, encoding), .default_text = "\"o200k_base\"",
+             .choices = LC_ENCODING_CHOICES, .help = "Tokenizer encoding of the model"},
             {.name = NULL},
         },
+    .input_bytes = sizeof(count_input),
     .results =
         (const lc_result[]){
             {"tokens", LC_PARAM_INT, "How many"},

@@ -1,51 +1,355 @@
 /* op_token.c - token.create, token.list, token.revoke, token.rotate.
  *
- * For administrators of a tenant, about the tokens of that tenant. Nobody can hand out more than it
- * has: who is narrowed to a user or persona, or capped, makes tokens that are so too, and sees only
- * those; the others are not found, exactly like those of another tenant and those that do not
- * exist. `admin` includes the other scopes, because who can make tokens has them in effect.
+ * For administrators of a tenant, about the tokens of that tenant. A caller cannot hand out more
+ * rights than it has: one that is narrowed to a user or persona, or capped, makes tokens with the
+ * same limits and sees only those; all others are not found, exactly like tokens of another tenant
+ * and tokens that do not exist. `admin` includes the other scopes, because a caller that can make
+ * tokens has them in effect.
  *
- * The secret is made before the transaction and is in the first answer only: a repeat of the
- * request gets the answer without it. All times are the system's, see store/token.h.
+ * The secret is made before the transaction, so that a repeated body inserts the same token. It is
+ * in the first answer only: a repeat of the request gets the answer without it. All times are the
+ * system's, see store/token.h.
  */
 #include "ops/op.h"
 
+#include <string.h>
+
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "base/time.h"
 #include "engine/engine.h"
-#include "ops/check.h"
-#include "ops/token_grant.h"
-#include "ops/token_make.h"
-#include "ops/token_view.h"
+#include "ops/page.h"
+#include "store/token.h"
 
 #define SECOND_US INT64_C(1000000)
 #define TTL_S_MAX (INT64_C(86400) * 3660)               /* Ten years. */
 #define OVERLAP_S_MAX (INT64_C(86400) * 30)             /* A forgotten one must end some day. */
 #define KEEP_ENDED_US (INT64_C(86400) * SECOND_US * 90) /* Shown in the list for a quarter. */
 
+/* Both from most to least. */
+#define AUTHORITY_CHOICES "policy|executive|admin|manager|employee|intern|guest"
+#define TRUST_CHOICES "user|system|tool|web|model"
+
+/* ---- Rights ---------------------------------------------------------------------------------- */
+
+/* The place of `word` in "highest|…|lowest"; unknown words are as low as the lowest. */
+static int place_of(const char *words, loci_str word)
+{
+    loci_str rest = loci_str_of(words);
+    int place = 0;
+
+    for (;; place++) {
+        loci_str each = lc_str_split(rest, '|', &rest);
+
+        if (lc_str_eq(each, word) || rest.ptr == NULL)
+            return place;
+    }
+}
+
+/* Whether a ceiling is not above the caller's own; none is above all. */
+static bool is_below(const char *words, loci_str ceiling, loci_str own)
+{
+    if (own.len == 0)
+        return true;
+    return ceiling.len > 0 && place_of(words, ceiling) >= place_of(words, own);
+}
+
+/* LOCI_EFORBIDDEN when the token's ceilings are above the caller's: the secret must not be able to
+ * do more than the caller that gets it. */
+static loci_status check_grant(const lc_call *call, const lc_token *token, loci_error *err)
+{
+    if (!is_below(AUTHORITY_CHOICES, loci_str_of(token->authority_max), call->authority_max))
+        return lc_fail(err, LOCI_EFORBIDDEN, "authority: the maximum is the caller's own, \"%.*s\"",
+                       LC_STR_ARG(call->authority_max));
+    if (!is_below(TRUST_CHOICES, loci_str_of(token->trust_max), call->trust_max))
+        return lc_fail(err, LOCI_EFORBIDDEN, "trust: the maximum is the caller's own, \"%.*s\"",
+                       LC_STR_ARG(call->trust_max));
+    return LOCI_OK;
+}
+
+static loci_status load_visible(const lc_call *call, lc_tx *tx, loci_str id, lc_token *out,
+                                loci_error *err)
+{
+    bool found = false;
+    loci_status status = lc_token_find(tx, id, out, &found, err);
+    bool is_visible = found && lc_str_is(call->tenant_id, out->tenant_id) &&
+                      (call->user_id.len == 0 || lc_str_is(call->user_id, out->user_id)) &&
+                      (call->persona_id.len == 0 || lc_str_is(call->persona_id, out->persona_id));
+
+    if (status == LOCI_OK && !is_visible)
+        status = lc_fail(err, LOCI_ENOTFOUND, "token %.*s not found", LC_STR_ARG(id));
+    return status;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+static const struct {
+    const char *name;
+    unsigned mask; /* What it includes. */
+} scopes[] = {
+    {"read", LC_SCOPE_READ},
+    {"write", LC_SCOPE_WRITE},
+    {"admin", LC_SCOPE_READ | LC_SCOPE_WRITE | LC_SCOPE_ADMIN},
+};
+
+#define SCOPE_CHOICES "read|write|admin"
+#define SCOPE_COUNT (sizeof scopes / sizeof scopes[0])
+
+static void put_text(lc_json_writer *w, const char *name, const char *text)
+{
+    lc_jw_member_text(w, name, text[0] != '\0' ? text : NULL);
+}
+
+static void put_time(lc_json_writer *w, const char *name, int64_t us)
+{
+    if (us != LC_TOKEN_NO_TIME)
+        lc_jw_member_time(w, name, us);
+    else
+        lc_jw_member_null(w, name);
+}
+
+/* The members of a token: never the hash. */
+static void put_members(lc_json_writer *w, const lc_token *token)
+{
+    bool is_good = lc_token_is_good(token, lc_clock_system_us(NULL));
+
+    lc_jw_member_text(w, "id", token->id.text);
+    lc_jw_member_text(w, "name", token->name);
+    lc_jw_member_text(w, "status",
+                      token->revoked_at != LC_TOKEN_NO_TIME ? "revoked"
+                      : is_good                             ? "active"
+                                                            : "expired");
+    lc_jw_name(w, "scopes");
+    lc_jw_array(w);
+    for (size_t i = 0; i < SCOPE_COUNT; i++) {
+        if ((token->scopes & scopes[i].mask) == scopes[i].mask)
+            lc_jw_text(w, scopes[i].name);
+    }
+    lc_jw_end(w);
+    put_text(w, "user_id", token->user_id);
+    put_text(w, "persona_id", token->persona_id);
+    put_text(w, "authority", token->authority_max);
+    put_text(w, "trust", token->trust_max);
+    lc_jw_member_time(w, "created_at", token->created_at);
+    put_time(w, "expires_at", token->expires_at);
+    put_time(w, "revoked_at", token->revoked_at);
+    put_text(w, "replaced_by", token->replaced_by.text);
+}
+
+static void put_token(lc_json_writer *w, const lc_token *token)
+{
+    lc_jw_object(w);
+    put_members(w, token);
+    lc_jw_end(w);
+}
+
+/* A token that was just made, and the one it replaces, if any; `text` NULL: for a repeat. */
+static void put_made(lc_json_writer *w, const lc_token *token, const char *text,
+                     const lc_token *replaced)
+{
+    lc_jw_object(w);
+    lc_jw_member_text(w, "token", text);
+    put_members(w, token);
+    if (replaced != NULL) {
+        lc_jw_member_text(w, "replaces", replaced->id.text);
+        put_time(w, "replaced_expires_at", replaced->expires_at);
+    }
+    lc_jw_member_text(w, "note",
+                      text != NULL ? "Save the token now: it is not stored and not shown again"
+                                   : "The secret was shown once; token.rotate makes another");
+    lc_jw_end(w);
+}
+
+/* Writes the answer with the token's text, and the answer without it that is stored for a repeat.
+ */
+static loci_status answer_made(lc_call *call, const lc_token *token, const char *text,
+                               const lc_token *replaced, loci_error *err)
+{
+    lc_json_writer w;
+    loci_status status;
+    lc_buf repeat;
+
+    put_made(&call->out, token, text, replaced);
+    lc_buf_init(&repeat, call->arena->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
+    lc_jw_init(&w, &repeat);
+    put_made(&w, token, NULL, replaced);
+    status = lc_buf_status(&repeat, err);
+    if (status == LOCI_OK) {
+        call->repeat_answer = lc_arena_copy(call->arena, lc_buf_str(&repeat));
+        if (call->repeat_answer.ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_buf_clear(&repeat);
+    return status;
+}
+
+/* The cache knows tokens as they were: one that was revoked or replaced must be looked up again. */
+static void forget_tokens(loci_engine *engine)
+{
+    lc_token_cache_forget(lc_engine_token_cache(engine));
+}
+
+#define TOKEN_MEMBERS(prefix)                                                                      \
+    {prefix "id", LC_PARAM_STRING, "Id of the token, tok_…, for revoking and rotating it"},        \
+        {prefix "name", LC_PARAM_STRING, "Purpose of the token"},                                  \
+        {prefix "status", LC_PARAM_STRING, "active, expired or revoked"},                          \
+        {prefix "scopes", LC_PARAM_STRINGS, "Scopes: read, write, admin"},                         \
+        {prefix "user_id", LC_PARAM_STRING, "The only user it may act for, or null"},              \
+        {prefix "persona_id", LC_PARAM_STRING, "The only persona it may act for, or null"},        \
+        {prefix "authority", LC_PARAM_STRING, "Maximum authority of its statements, or null"},     \
+        {prefix "trust", LC_PARAM_STRING, "Maximum trust of its statements, or null"},             \
+        {prefix "created_at", LC_PARAM_TIME, "Creation time by the system clock"},                 \
+        {prefix "expires_at", LC_PARAM_TIME, "Expiry time, or null"},                              \
+        {prefix "revoked_at", LC_PARAM_TIME, "Time of the revocation, or null"},                   \
+    {                                                                                              \
+        prefix "replaced_by", LC_PARAM_STRING, "Id of the token that replaced it, or null"         \
+    }
+
+#define MADE_TOKEN                                                                                 \
+    {                                                                                              \
+        "token", LC_PARAM_STRING, "The token itself, loci_…; null in the answer to a repeat"     \
+    }
+#define NOTE                                                                                       \
+    {                                                                                              \
+        "note", LC_PARAM_STRING, "Next step for the caller"                                        \
+    }
+#define EXAMPLE_ID "tok_01K9Z5W8G0000000005W0BSTYX"
+
 /* ---- token.create ---------------------------------------------------------------------------- */
 
-/* Room for one more; what ended long ago makes it. */
-static loci_status check_room(const lc_call *call, lc_tx *tx, int64_t ended_us, loci_error *err)
+typedef struct create_input {
+    loci_str name;
+    lc_str_list scopes;
+    loci_str user_id;
+    loci_str persona_id;
+    loci_str authority;
+    loci_str trust;
+    int64_t expires_at;
+    int64_t ttl_s;
+    /* Made by prepare. */
+    lc_token token;
+    lc_token_text made;
+} create_input;
+
+static const lc_param create_params[] = {
+    {LC_ARG_STR("name", create_input, name),
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_ID, .min = 1,
+     .max = LC_TOKEN_NAME_BYTES_MAX, .help = "Purpose of the token, shown in lists"},
+    {LC_ARG_STRINGS("scopes", create_input, scopes), .default_text = "[\"read\",\"write\"]",
+     .min = 1, .max = SCOPE_COUNT, .choices = SCOPE_CHOICES,
+     .help = "Scopes; admin includes the others and managing the tenant's tokens"},
+    LC_NAME_PARAM("user_id", create_input, user_id, 0,
+                  "The only user it may act for (default: all users of the tenant)"),
+    LC_NAME_PARAM("persona_id", create_input, persona_id, 0, "The only persona it may act for"),
+    {LC_ARG_STR("authority", create_input, authority), .choices = AUTHORITY_CHOICES,
+     .help = "Maximum authority of its statements"},
+    {LC_ARG_STR("trust", create_input, trust), .choices = TRUST_CHOICES,
+     .help = "Maximum trust of its statements"},
+    {LC_ARG_TIME("expires_at", create_input, expires_at),
+     .help = "Time from which the token is refused (default: never)"},
+    {LC_ARG_INT("ttl_s", create_input, ttl_s), .min = 1, .max = TTL_S_MAX,
+     .help = "Lifetime in seconds from now, instead of expires_at"},
+    {.name = NULL},
+};
+
+static void set_text(char *out, size_t bytes, loci_str text)
 {
+    LC_ASSERT(text.len < bytes); /* Parameters and principals have ceilings. */
+    if (text.len > 0)
+        memcpy(out, text.ptr, text.len);
+    out[text.len] = '\0';
+}
+
+/* The id that the caller is narrowed to, or the one given; another one is not found. */
+static loci_status narrow(loci_str own, const char *name, loci_str *given, loci_error *err)
+{
+    if (own.len > 0 && given->len > 0 && !lc_str_eq(own, *given))
+        return lc_fail(err, LOCI_ENOTFOUND, "%s: not found", name);
+    if (own.len > 0)
+        *given = own;
+    return LOCI_OK;
+}
+
+static loci_status make_secret(lc_token_text *out, loci_error *err)
+{
+    return lc_token_text_make(out)
+               ? LOCI_OK
+               : lc_fail(err, LOCI_ERESOURCE, "the system's random number generator failed");
+}
+
+/* Gives `token` the id and secret that were made; its lifetime starts now. */
+static void set_secret(lc_token *token, const lc_token_text *made)
+{
+    token->id = made->id;
+    token->secret_hash = made->secret_hash;
+    token->created_at = lc_clock_system_us(NULL);
+    token->revoked_at = LC_TOKEN_NO_TIME;
+    token->replaced_by = (lc_id){""};
+}
+
+static loci_status set_expiry(const create_input *in, lc_token *token, loci_error *err)
+{
+    token->expires_at = LC_TOKEN_NO_TIME;
+    if (in->expires_at != LC_ABSENT)
+        token->expires_at = in->expires_at;
+    else if (in->ttl_s != LC_ABSENT)
+        token->expires_at = token->created_at + in->ttl_s * SECOND_US;
+    if (token->expires_at <= token->created_at)
+        return lc_fail(err, LOCI_EINVAL, "expires_at: expected a time in the future");
+    return LOCI_OK;
+}
+
+/* A token with the rights that the arguments ask for; what is not given is the caller's own. */
+static loci_status prepare_create(lc_call *call, loci_error *err)
+{
+    create_input *in = call->input;
+    lc_token *token = &in->token;
+    loci_status status = narrow(call->user_id, "user_id", &in->user_id, err);
+
+    if (status == LOCI_OK)
+        status = narrow(call->persona_id, "persona_id", &in->persona_id, err);
+    if (status == LOCI_OK && (call->authority_max.len > LC_TOKEN_CEILING_BYTES_MAX ||
+                              call->trust_max.len > LC_TOKEN_CEILING_BYTES_MAX))
+        status = lc_fail(err, LOCI_ELIMIT, "the caller's ceilings have more than %d bytes",
+                         LC_TOKEN_CEILING_BYTES_MAX);
+    if (status == LOCI_OK)
+        status = make_secret(&in->made, err);
+    if (status != LOCI_OK)
+        return status;
+    set_secret(token, &in->made);
+    set_text(token->tenant_id, sizeof token->tenant_id, call->tenant_id);
+    set_text(token->name, sizeof token->name, in->name);
+    set_text(token->user_id, sizeof token->user_id, in->user_id);
+    set_text(token->persona_id, sizeof token->persona_id, in->persona_id);
+    set_text(token->authority_max, sizeof token->authority_max,
+             in->authority.ptr != NULL ? in->authority : call->authority_max);
+    set_text(token->trust_max, sizeof token->trust_max,
+             in->trust.ptr != NULL ? in->trust : call->trust_max);
+    for (size_t i = 0; i < in->scopes.count; i++) {
+        for (size_t j = 0; j < SCOPE_COUNT; j++) {
+            if (lc_str_is(in->scopes.items[i], scopes[j].name))
+                token->scopes |= scopes[j].mask;
+        }
+    }
+    status = set_expiry(in, token, err);
+    return status == LOCI_OK ? check_grant(call, token, err) : status;
+}
+
+/* Tokens that ended long ago are deleted and make room for new ones. */
+static loci_status insert(const lc_call *call, lc_tx *tx, const lc_token *token, loci_error *err)
+{
+    int64_t ended_us = token->created_at - KEEP_ENDED_US;
     int64_t count = 0;
     loci_status status = lc_token_count(tx, call->tenant_id, ended_us, &count, err);
 
     if (status == LOCI_OK && count >= LC_TOKENS_MAX)
         status = lc_fail(err, LOCI_ELIMIT,
-                         "the tenant has %d tokens, which is as many as it may have; those that "
-                         "ended make room after 90 days",
+                         "the tenant has %d tokens, the maximum; tokens that ended are deleted "
+                         "after 90 days",
                          LC_TOKENS_MAX);
-    return status;
-}
-
-static loci_status insert(const lc_call *call, lc_tx *tx, const lc_token *token, loci_error *err)
-{
-    int64_t ended_us = token->created_at - KEEP_ENDED_US;
-    loci_status status = check_room(call, tx, ended_us, err);
-
     if (status == LOCI_OK)
         status = lc_token_purge(tx, call->tenant_id, ended_us, err);
     if (status == LOCI_OK)
@@ -55,94 +359,142 @@ static loci_status insert(const lc_call *call, lc_tx *tx, const lc_token *token,
 
 static loci_status run_create(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const lc_token_making *m = call->input;
-    loci_status status = insert(call, tx, &m->token, err);
+    const create_input *in = call->input;
+    loci_status status = insert(call, tx, &in->token, err);
 
-    return status == LOCI_OK ? lc_token_answer_made(call, &m->token, m->made.text, NULL, err)
-                             : status;
+    return status == LOCI_OK ? answer_made(call, &in->token, in->made.text, NULL, err) : status;
 }
+
+static const lc_op op_create = {
+    .name = "token.create",
+    .help = "Create a token that lets a client call loci over HTTP for this tenant",
+    .params = create_params,
+    .rules = (const lc_param_rule[]){{LC_RULE_AT_MOST_ONE, "expires_at|ttl_s"},
+                                     {LC_RULE_END, NULL}},
+    .input_bytes = sizeof(create_input),
+    .results = (const lc_result[]){MADE_TOKEN, TOKEN_MEMBERS(""), NOTE, {NULL, 0, NULL}},
+    .cost = LC_COST_WRITE,
+    .flags = LC_OP_MUTATES | LC_OP_TENANT_ADMIN | LC_OP_SECRET,
+    .http = "POST /v1/tokens",
+    .example = "{\"name\":\"ci\",\"scopes\":[\"read\",\"write\"],\"ttl_s\":2592000}",
+    .prepare = prepare_create,
+    .run = run_create,
+    .committed = forget_tokens,
+};
 
 /* ---- token.list ------------------------------------------------------------------------------ */
 
-typedef struct page {
-    lc_json_writer *out;
-    int64_t limit;
-    int64_t count;
-    lc_id last; /* Of those that were written. */
-} page;
+typedef struct list_input {
+    lc_page_args page;
+} list_input;
 
-/* One row more than asked for tells whether to go on. */
+typedef struct listing {
+    lc_json_writer *out;
+    int64_t left;
+    lc_id last; /* Of those that were written. */
+    bool has_more;
+} listing;
+
 static loci_status list_one(void *ctx, const lc_token *token, loci_error *err)
 {
-    page *p = ctx;
+    listing *l = ctx;
 
     (void)err; /* Writing to a buffer fails later. */
-    if (p->count++ == p->limit)
+    l->has_more = l->left-- == 0;
+    if (l->has_more)
         return LOCI_OK;
-    lc_jw_object(p->out);
-    lc_token_write_members(p->out, token);
-    lc_jw_end(p->out);
-    p->last = token->id;
+    put_token(l->out, token);
+    l->last = token->id;
     return LOCI_OK;
 }
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    page p = {.out = &call->out, .limit = lc_call_i64(call, "limit", 0)};
+    const list_input *in = call->input;
+    listing l = {.out = &call->out, .left = in->page.limit};
+    lc_name_position at = {LC_STR_NONE};
     lc_token_range range = {.tenant_id = call->tenant_id,
                             .user_id = call->user_id,
                             .persona_id = call->persona_id,
-                            .before = lc_call_str(call, "before"),
-                            .limit = p.limit + 1};
-    loci_status status;
+                            .limit = in->page.limit + 1};
+    loci_status status = lc_page_begin(call, &in->page, &lc_position_by_name, &at, err);
 
+    if (status != LOCI_OK)
+        return status;
+    range.before = at.name;
     lc_jw_object(&call->out);
     lc_jw_name(&call->out, "tokens");
     lc_jw_array(&call->out);
-    status = lc_token_each(tx, &range, list_one, &p, err);
+    status = lc_token_each(tx, &range, list_one, &l, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_end(&call->out);
-    lc_jw_member_text(&call->out, "next", p.count > p.limit ? p.last.text : NULL);
+    at.name = lc_id_str(&l.last);
+    lc_page_end(call, &lc_position_by_name, l.has_more ? &at : NULL);
     lc_jw_end(&call->out);
-    return lc_buf_status(call->out.buf, err);
+    return LOCI_OK;
 }
 
-/* ---- token.revoke and token.rotate ----------------------------------------------------------- */
+static const lc_op op_list = {
+    .name = "token.list",
+    .help = "List the tenant's tokens, newest first, without their secrets",
+    .params = (const lc_param[]){LC_PAGE_PARAMS(list_input, page), {.name = NULL}},
+    .input_bytes = sizeof(list_input),
+    .results = (const lc_result[]){TOKEN_MEMBERS("tokens[]."), LC_PAGE_RESULT, {NULL, 0, NULL}},
+    .cost = LC_COST_POINT,
+    .flags = LC_OP_TENANT_ADMIN,
+    .http = "GET /v1/tokens",
+    .example = "{}",
+    .run = run_list,
+};
 
-static loci_status load_own(const lc_call *call, lc_tx *tx, lc_token *out, loci_error *err)
-{
-    loci_str id = lc_call_str(call, "id");
-    bool found = false;
-    loci_status status = lc_token_find(tx, id, out, &found, err);
+/* ---- token.revoke ---------------------------------------------------------------------------- */
 
-    if (status == LOCI_OK && (!found || !lc_token_is_visible(call, out)))
-        status = lc_fail(err, LOCI_ENOTFOUND, "token %.*s not found", LC_STR_ARG(id));
-    return status;
-}
+typedef struct revoke_input {
+    loci_str id;
+} revoke_input;
 
 static loci_status run_revoke(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    const revoke_input *in = call->input;
     lc_token token;
-    loci_status status = load_own(call, tx, &token, err);
+    loci_status status = load_visible(call, tx, in->id, &token, err);
 
     if (status == LOCI_OK && token.revoked_at == LC_TOKEN_NO_TIME) {
         token.revoked_at = lc_clock_system_us(NULL);
         status = lc_token_update(tx, &token, err);
     }
-    if (status != LOCI_OK)
-        return status;
-    lc_jw_object(&call->out);
-    lc_token_write_members(&call->out, &token);
-    lc_jw_end(&call->out);
-    return lc_buf_status(call->out.buf, err);
+    if (status == LOCI_OK)
+        put_token(&call->out, &token);
+    return status;
 }
+
+static const lc_op op_revoke = {
+    .name = "token.revoke",
+    .help = "Revoke a token: at once in this process, within a second in others",
+    .params = (const lc_param[]){LC_ID_PARAM(revoke_input, id, "Id of the token, tok_…"),
+                                 {.name = NULL}},
+    .input_bytes = sizeof(revoke_input),
+    .results = (const lc_result[]){TOKEN_MEMBERS(""), {NULL, 0, NULL}},
+    .cost = LC_COST_WRITE,
+    .flags = LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_TENANT_ADMIN,
+    .http = "POST /v1/tokens/{id}/revoke",
+    .example = "{\"id\":\"" EXAMPLE_ID "\"}",
+    .run = run_revoke,
+    .committed = forget_tokens,
+};
+
+/* ---- token.rotate ---------------------------------------------------------------------------- */
+
+typedef struct rotate_input {
+    loci_str id;
+    int64_t overlap_s;
+    lc_token_text made; /* Made by prepare. */
+} rotate_input;
 
 static loci_status prepare_rotate(lc_call *call, loci_error *err)
 {
-    lc_token_making *m;
-
-    return lc_token_begin(call, &m, err);
+    return make_secret(&((rotate_input *)call->input)->made, err);
 }
 
 /* Only a token that is in use, and not half replaced already, can be replaced. */
@@ -158,13 +510,13 @@ static loci_status check_rotatable(const lc_token *old, loci_error *err)
     return LOCI_OK;
 }
 
-/* The new one may do what the old one may, and lives as long from now on as the old one was to. */
+/* The new token has the rights of the old one and the same lifetime, counted from now. */
 static void replace(lc_token *next, const lc_token_text *made, lc_token *old, int64_t overlap_us)
 {
     int64_t end_us;
 
     *next = *old;
-    lc_token_set_secret(next, made);
+    set_secret(next, made);
     if (old->expires_at != LC_TOKEN_NO_TIME)
         next->expires_at = next->created_at + (old->expires_at - old->created_at);
     if (next->expires_at != LC_TOKEN_NO_TIME && next->expires_at > LC_TIME_MAX_US)
@@ -177,150 +529,41 @@ static void replace(lc_token *next, const lc_token_text *made, lc_token *old, in
 
 static loci_status run_rotate(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    lc_token_making *m = call->input;
-    lc_token old;
-    loci_status status = load_own(call, tx, &old, err);
+    const rotate_input *in = call->input;
+    lc_token old, next;
+    loci_status status = load_visible(call, tx, in->id, &old, err);
 
     if (status == LOCI_OK)
         status = check_rotatable(&old, err);
     if (status == LOCI_OK)
-        status = lc_token_check_grant(call, &old, err);
+        status = check_grant(call, &old, err);
     if (status != LOCI_OK)
         return status;
-    replace(&m->token, &m->made, &old, lc_call_i64(call, "overlap_s", 0) * SECOND_US);
-    status = insert(call, tx, &m->token, err);
+    replace(&next, &in->made, &old, in->overlap_s * SECOND_US);
+    status = insert(call, tx, &next, err);
     if (status == LOCI_OK)
         status = lc_token_update(tx, &old, err);
-    return status == LOCI_OK ? lc_token_answer_made(call, &m->token, m->made.text, &old, err)
-                             : status;
+    return status == LOCI_OK ? answer_made(call, &next, in->made.text, &old, err) : status;
 }
-
-/* The cache knows tokens as they were: one that was revoked or replaced must be looked up again. */
-static void forget_tokens(loci_engine *engine)
-{
-    lc_token_cache_forget(lc_engine_token_cache(engine));
-}
-
-/* ---- The table ------------------------------------------------------------------------------- */
-
-#define TOKEN_MEMBERS(prefix)                                                                      \
-    {prefix "id", LC_PARAM_STRING, "tok_…, for revoking and rotating it"},                         \
-        {prefix "name", LC_PARAM_STRING, "What it is for"},                                        \
-        {prefix "status", LC_PARAM_STRING, "active, expired or revoked"},                          \
-        {prefix "scopes", LC_PARAM_STRINGS, "Of read, write, admin"},                              \
-        {prefix "user_id", LC_PARAM_STRING, "The one user it may act for, or null"},               \
-        {prefix "persona_id", LC_PARAM_STRING, "The one persona it may act for, or null"},         \
-        {prefix "authority", LC_PARAM_STRING, "Highest authority of its statements, or null"},     \
-        {prefix "trust", LC_PARAM_STRING, "Highest trust of its statements, or null"},             \
-        {prefix "created_at", LC_PARAM_TIME, "When it was made, by the system's clock"},           \
-        {prefix "expires_at", LC_PARAM_TIME, "From when on it is refused, or null"},               \
-        {prefix "revoked_at", LC_PARAM_TIME, "When it was revoked, or null"},                      \
-    {                                                                                              \
-        prefix "replaced_by", LC_PARAM_STRING,                                                     \
-            "The token that a rotation put in its place, or null"                                  \
-    }
-
-#define MADE_TOKEN                                                                                 \
-    {                                                                                              \
-        "token", LC_PARAM_STRING, "The token itself, loci_…: shown this once"                    \
-    }
-#define NOTE                                                                                       \
-    {                                                                                              \
-        "note", LC_PARAM_STRING, "What to do now"                                                  \
-    }
-#define ID_PARAM                                                                                   \
-    {                                                                                              \
-        .name = "id", .kind = LC_PARAM_STRING,                                                     \
-        .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_ID, .min = 1,                  \
-        .max = LC_ID_BYTES_MAX, .help = "The token's id, tok_…"                                  \
-    }
-#define EXAMPLE_ID "tok_01K9Z5W8G0000000005W0BSTYX"
-
-static const lc_param create_params[] = {
-    {"name", LC_PARAM_STRING, LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_ID, NULL, 1,
-     LC_TOKEN_NAME_BYTES_MAX, NULL, "What it is for, so that it can be told from others"},
-    {"scopes", LC_PARAM_STRINGS, 0, "[\"read\",\"write\"]", 1, 3, LC_SCOPE_CHOICES,
-     "What it may do; admin includes the others and managing the tenant's tokens"},
-    {"user_id", LC_PARAM_STRING, LC_PARAM_ID, NULL, 1, LC_ID_BYTES_MAX, NULL,
-     "The one user it may act for; without it all of the tenant"},
-    {"persona_id", LC_PARAM_STRING, LC_PARAM_ID, NULL, 1, LC_ID_BYTES_MAX, NULL,
-     "The one persona it may act for"},
-    {"authority", LC_PARAM_STRING, 0, NULL, 0, 0, LC_AUTHORITY_CHOICES,
-     "Highest authority that its statements can have"},
-    {"trust", LC_PARAM_STRING, 0, NULL, 0, 0, LC_TRUST_CHOICES,
-     "Highest trust that its statements can have"},
-    {"expires_at", LC_PARAM_TIME, 0, NULL, 0, 0, NULL, "From when on it is refused"},
-    {"ttl_s", LC_PARAM_INT, 0, NULL, 1, TTL_S_MAX, NULL,
-     "The same as seconds from now; with neither it does not expire"},
-    {.name = NULL},
-};
-
-static const lc_op op_create = {
-    .name = "token.create",
-    .help = "Make a token with which others may call, over HTTP, for the caller's tenant",
-    .params = create_params,
-    .results = (const lc_result[]){MADE_TOKEN, TOKEN_MEMBERS(""), NOTE, {NULL, 0, NULL}},
-    .cost = LC_COST_WRITE,
-    .flags = LC_OP_MUTATES | LC_OP_TENANT_ADMIN | LC_OP_SECRET,
-    .http = "POST /v1/tokens",
-    .example = "{\"name\":\"ci\",\"scopes\":[\"read\",\"write\"],\"ttl_s\":2592000}",
-    .prepare = lc_token_from_args,
-    .run = run_create,
-    .committed = forget_tokens,
-};
-
-static const lc_op op_list = {
-    .name = "token.list",
-    .help = "List the tenant's tokens, newest first, without their secrets",
-    .params =
-        (const lc_param[]){
-            {"limit", LC_PARAM_INT, 0, "50", 1, LC_PAGE_ROWS_MAX, NULL, "At most so many"},
-            {"before", LC_PARAM_STRING, LC_PARAM_ID, NULL, 1, LC_ID_BYTES_MAX, NULL,
-             "Only tokens older than this one: the `next` of the page before"},
-            {.name = NULL},
-        },
-    .results =
-        (const lc_result[]){
-            TOKEN_MEMBERS("tokens[]."),
-            {"next", LC_PARAM_STRING, "What `before` must be for the next page; null at the end"},
-            {NULL, 0, NULL},
-        },
-    .cost = LC_COST_POINT,
-    .flags = LC_OP_TENANT_ADMIN,
-    .http = "GET /v1/tokens",
-    .example = "{}",
-    .run = run_list,
-};
-
-static const lc_op op_revoke = {
-    .name = "token.revoke",
-    .help = "End a token: here at once, in other processes within a second",
-    .params = (const lc_param[]){ID_PARAM, {.name = NULL}},
-    .results = (const lc_result[]){TOKEN_MEMBERS(""), {NULL, 0, NULL}},
-    .cost = LC_COST_WRITE,
-    .flags = LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_TENANT_ADMIN,
-    .http = "POST /v1/tokens/{id}/revoke",
-    .example = "{\"id\":\"" EXAMPLE_ID "\"}",
-    .run = run_revoke,
-    .committed = forget_tokens,
-};
 
 static const lc_op op_rotate = {
     .name = "token.rotate",
-    .help = "Make a token that replaces another, which stays good for a while",
+    .help = "Replace a token by a new one; the old one stays valid for a while",
     .params =
         (const lc_param[]){
-            ID_PARAM,
-            {"overlap_s", LC_PARAM_INT, 0, "3600", 0, OVERLAP_S_MAX, NULL,
-             "How many seconds the old one stays good; 0 ends it at once"},
+            LC_ID_PARAM(rotate_input, id, "Id of the token, tok_…"),
+            {LC_ARG_INT("overlap_s", rotate_input, overlap_s), .default_text = "3600", .min = 0,
+             .max = OVERLAP_S_MAX,
+             .help = "Seconds that the old token stays valid; 0 ends it at once"},
             {.name = NULL},
         },
+    .input_bytes = sizeof(rotate_input),
     .results =
         (const lc_result[]){
             MADE_TOKEN,
             TOKEN_MEMBERS(""),
-            {"replaces", LC_PARAM_STRING, "The id of the old one"},
-            {"replaced_expires_at", LC_PARAM_TIME, "From when on the old one is refused"},
+            {"replaces", LC_PARAM_STRING, "Id of the old token"},
+            {"replaced_expires_at", LC_PARAM_TIME, "Time from which the old token is refused"},
             NOTE,
             {NULL, 0, NULL},
         },

@@ -4,15 +4,13 @@
 #include "base/str.h"
 #include "ops/check.h"
 #include "ops/op.h"
+#include "ops/page.h"
 #include "ops/session_arg.h"
 #include "session/working.h"
 
-#define KEY_PARAM                                                                                  \
-    {                                                                                              \
-        .name = "key", .kind = LC_PARAM_STRING,                                                    \
-        .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_ID, .min = 1,                  \
-        .max = LC_KEY_BYTES_MAX, .help = "The name of the item"                                    \
-    }
+typedef struct key_input {
+    loci_str key;
+} key_input;
 
 static const lc_result item_results[] = {
     {"key", LC_PARAM_STRING, "The name of the item"},
@@ -39,36 +37,27 @@ static loci_status put_item(void *ctx, const lc_working_item *item, loci_error *
 
 /* ---- working.set ----------------------------------------------------------------------------- */
 
+typedef struct set_input {
+    lc_working_item item;
+} set_input;
+
 static const lc_param set_params[] = {
-    KEY_PARAM,
-    {.name = "value",
-     .kind = LC_PARAM_ANY,
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .help = "What it holds, any JSON"},
-    {.name = "expires_at",
-     .kind = LC_PARAM_TIME,
-     .help = "When it will be gone; at the end of the session if absent"},
+    LC_KEY_PARAM(set_input, item.key, LC_PARAM_REQUIRED, "Name of the item"),
+    {LC_ARG_JSON("value", set_input, item.value), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .max = LC_VALUE_BYTES_MAX, .help = "Value of the item, any JSON"},
+    {LC_ARG_TIME("expires_at", set_input, item.expires_at),
+     .help = "Time at which the item expires (default: the end of the session)"},
     {.name = NULL},
 };
 
-static loci_status prepare_set(lc_call *call, loci_error *err)
-{
-    lc_working_item *item = lc_arena_zalloc_array(call->arena, 1, sizeof *item);
-
-    if (item == NULL)
-        return lc_fail_memory(err);
-    item->key = lc_call_str(call, "key");
-    item->expires_at = lc_call_i64(call, "expires_at", INT64_MAX);
-    call->input = item;
-    return lc_call_canonical(call, "value", &item->value, err);
-}
-
 static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    lc_working_item item = *(const lc_working_item *)call->input;
+    lc_working_item item = ((const set_input *)call->input)->item;
     lc_session_use use;
     loci_status status = lc_call_choose_session(call, tx, &use, err);
 
+    if (item.expires_at == LC_ABSENT)
+        item.expires_at = INT64_MAX;
     if (status == LOCI_OK)
         status = lc_working_check_room(tx, use.session.id, item.key, err);
     if (status == LOCI_OK)
@@ -81,26 +70,29 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op working_set = {
     .name = "working.set",
-    .help = "Keep a value until the session ends",
+    .help = "Store a value in the working set until the session ends",
     .params = set_params,
+    .input_bytes = sizeof(set_input),
     .results = item_results,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "PUT /v1/working/{key}",
     .mcp = "working set",
     .example = "{\"key\":\"draft\",\"value\":\"Dear Anna\"}",
-    .prepare = prepare_set,
     .run = run_set,
 };
 
 /* ---- working.get, delete, list --------------------------------------------------------------- */
 
-static const lc_param key_params[] = {KEY_PARAM, {.name = NULL}};
+static const lc_param key_params[] = {
+    LC_KEY_PARAM(key_input, key, LC_PARAM_REQUIRED, "Name of the item"),
+    {.name = NULL},
+};
 
 static loci_status load_item(lc_call *call, lc_tx *tx, lc_session *session, lc_working_item *out,
                              loci_error *err)
 {
-    loci_str key = lc_call_str(call, "key");
+    loci_str key = ((const key_input *)call->input)->key;
     bool found;
     loci_status status = lc_call_find_session(call, tx, session, &found, err);
 
@@ -122,8 +114,9 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op working_get = {
     .name = "working.get",
-    .help = "One item of the working set",
+    .help = "Return one item of the working set",
     .params = key_params,
+    .input_bytes = sizeof(key_input),
     .results = item_results,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
@@ -146,8 +139,9 @@ static loci_status run_delete(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op working_delete = {
     .name = "working.delete",
-    .help = "Take an item out of the working set",
+    .help = "Delete an item of the working set",
     .params = key_params,
+    .input_bytes = sizeof(key_input),
     .results = item_results,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
@@ -157,35 +151,79 @@ static const lc_op working_delete = {
     .run = run_delete,
 };
 
-static const lc_param list_params[] = {{.name = NULL}};
+typedef struct list_input {
+    lc_page_args page;
+} list_input;
+
+static const lc_param list_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
 
 static const lc_result list_results[] = {
-    {"items", LC_PARAM_ANY, "As working.get answers them, the newest first"},
+    {"items", LC_PARAM_ANY, "Items as working.get returns them, newest first"},
+    LC_PAGE_RESULT,
     {NULL, 0, NULL},
 };
 
+/* Newest first, then by key; a session has at most LC_WORKING_ITEMS_MAX items, so the pages before
+ * are read again and skipped. */
+typedef struct item_position {
+    int64_t created_at;
+    loci_str key;
+} item_position;
+
+static const lc_position by_age = {
+    "is", {offsetof(item_position, created_at), offsetof(item_position, key)}};
+
+typedef struct listing {
+    lc_call *call;
+    item_position at;
+    int64_t left;
+    bool has_more;
+} listing;
+
+static loci_status list_item(void *ctx, const lc_working_item *item, loci_error *err)
+{
+    listing *l = ctx;
+    bool is_before = item->created_at > l->at.created_at ||
+                     (item->created_at == l->at.created_at &&
+                      lc_str_compare(item->key, l->at.key) <= 0);
+
+    if (is_before || l->has_more)
+        return LOCI_OK;
+    l->has_more = l->left-- == 0;
+    if (l->has_more)
+        return LOCI_OK;
+    l->at = (item_position){item->created_at, lc_arena_copy(l->call->arena, item->key)};
+    return l->at.key.ptr != NULL ? put_item(&l->call->out, item, err) : lc_fail_memory(err);
+}
+
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
+    const list_input *in = call->input;
+    listing l = {.call = call, .at = {INT64_MAX, LC_STR("")}, .left = in->page.limit};
     lc_session session;
     bool found;
-    loci_status status = lc_call_find_session(call, tx, &session, &found, err);
+    loci_status status = lc_page_begin(call, &in->page, &by_age, &l.at, err);
 
+    if (status == LOCI_OK)
+        status = lc_call_find_session(call, tx, &session, &found, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_object(&call->out);
     lc_jw_name(&call->out, "items");
     lc_jw_array(&call->out);
     if (found)
-        status = lc_working_each(tx, session.id, put_item, &call->out, err);
+        status = lc_working_each(tx, session.id, list_item, &l, err);
     lc_jw_end(&call->out);
+    lc_page_end(call, &by_age, l.has_more ? &l.at : NULL);
     lc_jw_end(&call->out);
     return status;
 }
 
 static const lc_op working_list = {
     .name = "working.list",
-    .help = "The working set of a session, the newest item first",
+    .help = "List the working set of a session, newest item first",
     .params = list_params,
+    .input_bytes = sizeof(list_input),
     .results = list_results,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,

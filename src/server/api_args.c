@@ -69,6 +69,7 @@ static void write_text(lc_arena *arena, lc_json_writer *w, lc_param_kind kind, l
         break;
     case LC_PARAM_OBJECT:
     case LC_PARAM_ANY:
+    case LC_PARAM_JSON:
         write_any(arena, w, text);
         break;
     case LC_PARAM_STRING:

@@ -185,7 +185,7 @@ static loci_status read_param(stream_query *q, loci_str name, loci_str value, lo
         const char *name;
         loci_str *place;
     } known[] = {
-        {"user_id", &q->user_id},        {"types", &q->types},   {"after", &q->after},
+        {"user_id", &q->user_id},        {"types", &q->types},   {"after_seq", &q->after},
         {"heartbeat_ms", &q->heartbeat}, {"stream", &q->stream},
     };
 
@@ -198,7 +198,7 @@ static loci_status read_param(stream_query *q, loci_str name, loci_str value, lo
         return LOCI_OK;
     }
     return lc_fail(err, LOCI_EINVAL,
-                   "unknown parameter %.*s; a stream of events takes user_id, types, after and "
+                   "unknown parameter %.*s; a stream of events takes user_id, types, after_seq and "
                    "heartbeat_ms",
                    name.len > 40 ? 40 : (int)name.len, name.ptr);
 }
@@ -217,7 +217,7 @@ static loci_status parse_numbers(stream_query *q, loci_str last_event_id, loci_e
     q->after_seq = -1;
     q->heartbeat_ms = HEARTBEAT_MS;
     if (q->after.ptr != NULL)
-        status = parse_number("after", q->after, &q->after_seq, err);
+        status = parse_number("after_seq", q->after, &q->after_seq, err);
     /* An EventSource that has not seen an id sends no header; some other clients send an empty
      * one. */
     if (status == LOCI_OK && last_event_id.ptr != NULL && last_event_id.len > 0) {
@@ -264,7 +264,7 @@ static loci_status read_query(lc_http_request *request, const lc_identity *who, 
     q.is_of_all = q.user_id.ptr == NULL && !is_bound_to_user;
     if (status == LOCI_OK && q.is_of_all && q.after.ptr != NULL)
         status = lc_fail(err, LOCI_EINVAL,
-                         "after: a stream of all users cannot be resumed; pass user_id");
+                         "after_seq: a stream of all users cannot be resumed; pass user_id");
     if (status == LOCI_OK)
         *out = q;
     return status;

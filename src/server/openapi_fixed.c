@@ -108,7 +108,7 @@ void lc_openapi_stream_params(lc_json_writer *out)
                           "{\"type\":\"integer\",\"minimum\":100,\"maximum\":300000,\"default\":"
                           "15000}}"));
     lc_jw_raw(out, LC_STR("{\"name\":\"Last-Event-ID\",\"in\":\"header\",\"description\":\"Of a "
-                          "stream: the last id that was seen; outranks `after`\",\"schema\":"
+                          "stream: the last id that was seen; outranks `after_seq`\",\"schema\":"
                           "{\"type\":\"integer\",\"format\":\"int64\",\"minimum\":0}}"));
 }
 
@@ -116,13 +116,14 @@ void lc_openapi_stream_content(lc_json_writer *out)
 {
     lc_jw_member_raw(
         out, "text/event-stream",
-        LC_STR("{\"schema\":{\"type\":\"string\",\"description\":\"With `Accept: "
-               "text/event-stream` the connection stays open. Of one user (`user_id`): `id` is the "
-               "event's seq, `event` its type, `data` the event as event.list shows it, from "
-               "`after` or Last-Event-ID on, else what is new. Without `user_id`, for callers not "
-               "narrowed to a user: the events of all users, live and without ids. `event: reset` "
-               "says that some were missed.\"},\"example\":\"id: 7\\nevent: fact.written\\ndata: "
-               "{\\\"user_id\\\":\\\"default\\\",\\\"seq\\\":7}\\n\\n\"}"));
+        LC_STR(
+            "{\"schema\":{\"type\":\"string\",\"description\":\"With `Accept: "
+            "text/event-stream` the connection stays open. Of one user (`user_id`): `id` is the "
+            "event's seq, `event` its type, `data` the event as event.list shows it, from "
+            "`after_seq` or Last-Event-ID on, else what is new. Without `user_id`, for callers not "
+            "narrowed to a user: the events of all users, live and without ids. `event: reset` "
+            "says that some were missed.\"},\"example\":\"id: 7\\nevent: fact.written\\ndata: "
+            "{\\\"user_id\\\":\\\"default\\\",\\\"seq\\\":7}\\n\\n\"}"));
 }
 
 /* ---- Shared*/

@@ -33,6 +33,7 @@ static const char *type_of(lc_param_kind kind)
     case LC_PARAM_OBJECT:
         return "object";
     case LC_PARAM_ANY:
+    case LC_PARAM_JSON:
         break;
     }
     return NULL;

@@ -41,8 +41,8 @@ plus|{"limit":+1}
 hexadecimal|{"limit":0x10}
 too large an integer|{"limit":9223372036854775808}
 too large a number|{"limit":1e999}
-lone surrogate|{"after":"\ud800"}
-embedded NUL|{"after":"\u0000"}
+lone surrogate|{"cursor":"\ud800"}
+embedded NUL|{"cursor":"\u0000"}
 name twice|{"limit":1,"limit":2}
 T
 while IFS='|' read -r name op args; do
@@ -64,7 +64,7 @@ unknown parameter|fact.write|{"key":"a","value":1,"colour":"red"}
 missing parameter|fact.write|{"key":"a"}
 empty user|fact.list|{"user_id":""}
 T
-fails "broken JSON: control character" invalid_argument fact.list "$(printf '{"after":"\t"}')" \
+fails "broken JSON: control character" invalid_argument fact.list "$(printf '{"cursor":"\t"}')" \
     --store "$S"
 # Too large for argv: through standard input.
 python3 -c 'print("{\"key\":\"" + "k" * 513 + "\",\"value\":1}")' >"$TMP/key"

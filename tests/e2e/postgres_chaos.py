@@ -302,7 +302,7 @@ def check(daemon):
     for user in range(USERS):
         after = 0
         while True:
-            page = daemon.call("event.list", {"user_id": "user-%d" % user, "after": after,
+            page = daemon.call("event.list", {"user_id": "user-%d" % user, "after_seq": after,
                                               "limit": 1000}, 60)
             for event in page["events"]:
                 if event["seq"] != after + 1:

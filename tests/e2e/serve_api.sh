@@ -281,13 +281,13 @@ AUTH="Authorization: Bearer $TOKEN"
 
 # ---- The list of events and the stream of them
 
-http GET '/v1/events?after=0&limit=1'
+http GET '/v1/events?after_seq=0&limit=1'
 json "without more it is a list" "$BODY"
 curl -sS --max-time 2 -N -H "$AUTH" -H 'Accept: text/event-stream' \
-    "$URL/v1/events?user_id=default&after=0" >stream 2>/dev/null
+    "$URL/v1/events?user_id=default&after_seq=0" >stream 2>/dev/null
 has "a stream for who accepts one" 'data: ' "$(cat stream)"
 curl -sS --max-time 2 -N -H "$AUTH" \
-    "$URL/v1/events?user_id=default&after=0&stream=1" >stream 2>/dev/null
+    "$URL/v1/events?user_id=default&after_seq=0&stream=1" >stream 2>/dev/null
 has "and for who asks for one" 'data: ' "$(cat stream)"
 
 # ---- The Unix socket: no token for ourselves

@@ -28,7 +28,7 @@ refused() { http GET "$1" -H 'Accept: text/event-stream' "${@:2}"; }
 
 # ---- One user ------------------------------------------------------------------------------------
 for i in 1 2 3; do write ada "k$i" "$i"; done
-follow replay "/v1/events?user_id=ada&after=0"
+follow replay "/v1/events?user_id=ada&after_seq=0"
 replay=$FOLLOWER
 wait_for 10 said replay "id: 3"
 is "it is a stream" "text/event-stream" \
@@ -54,13 +54,13 @@ wait_for 10 said fresh "id: 5"
 is "without a place only what is new" "id: 5" "$(grep '^id:' "$TMP/fresh" | xargs)"
 end "$fresh"
 
-follow back "/v1/events?user_id=ada&after=0" -H 'Last-Event-ID: 3'
+follow back "/v1/events?user_id=ada&after_seq=0" -H 'Last-Event-ID: 3'
 back=$FOLLOWER
 wait_for 10 said back "id: 5"
 is "the header outranks the query" "id: 4 id: 5" "$(grep '^id:' "$TMP/back" | xargs)"
 end "$back"
 
-follow query "/v1/events?user_id=ada&after=4&stream=1" -H 'Accept: */*'
+follow query "/v1/events?user_id=ada&after_seq=4&stream=1" -H 'Accept: */*'
 query=$FOLLOWER
 wait_for 10 said query "id: 5"
 is "a stream can be asked for without a header" "id: 5" "$(grep '^id:' "$TMP/query" | xargs)"
@@ -68,7 +68,7 @@ end "$query"
 
 # A value full of line breaks is still one line, and no field of its own.
 call fact.write '{"key":"evil","value":"a\n\nid: 99\nevent: reset\ndata: x\r","user_id":"eve"}'
-follow evil "/v1/events?user_id=eve&after=0"
+follow evil "/v1/events?user_id=eve&after_seq=0"
 evil=$FOLLOWER
 wait_for 10 said evil "id: 1"
 is "no text of a user is a field" "retry: 1000 id: 1 event: fact.written" \
@@ -76,7 +76,7 @@ is "no text of a user is a field" "retry: 1000 id: 1 event: fact.written" \
 end "$evil"
 
 # ---- Filters and heartbeats ----------------------------------------------------------------------
-follow none "/v1/events?user_id=ada&after=0&types=no.such,other&heartbeat_ms=100"
+follow none "/v1/events?user_id=ada&after_seq=0&types=no.such,other&heartbeat_ms=100"
 none=$FOLLOWER
 wait_for 10 said none ": hb"
 sleep 1
@@ -85,7 +85,7 @@ beats=$(count none '^: hb')
 is "a silent stream says that it lives, not too often" yes \
     "$([ "$beats" -ge 2 ] && [ "$beats" -le 20 ] && echo yes || echo "$beats times")"
 end "$none"
-follow some "/v1/events?user_id=ada&after=0&types=no.such,%20fact.written"
+follow some "/v1/events?user_id=ada&after_seq=0&types=no.such,%20fact.written"
 some=$FOLLOWER
 wait_for 10 said some "id: 5"
 is "types that something has" 5 "$(count some '^id:')"
@@ -126,9 +126,9 @@ is "a slow reader is told" yes "$(said lag 'event: reset' && echo yes)"
 end "$lag"
 
 # ---- Wrong ---------------------------------------------------------------------------------------
-for path in "/v1/events?user_id=ada&after=x" "/v1/events?user_id=ada&after=-1" \
+for path in "/v1/events?user_id=ada&after_seq=x" "/v1/events?user_id=ada&after_seq=-1" \
     "/v1/events?user_id=" "/v1/events?user_id=a%00b" "/v1/events?user_id=a%0Ab" \
-    "/v1/events?types=A%20B" "/v1/events?types=" "/v1/events?after=3" \
+    "/v1/events?types=A%20B" "/v1/events?types=" "/v1/events?after_seq=3" \
     "/v1/events?heartbeat_ms=99" "/v1/events?heartbeat_ms=x" \
     "/v1/events?limit=3" "/v1/events?user_id=a&user_id=b"; do
     refused "$path"
@@ -146,7 +146,7 @@ is "nobody gets nothing" 401 "$STATUS"
 # ---- Narrowed to a user --------------------------------------------------------------------------
 call token.create '{"name":"bob","user_id":"bob","scopes":["read"]}'
 narrow="Authorization: Bearer $(value "$BODY" token)"
-AUTH=$narrow follow own "/v1/events?after=0"
+AUTH=$narrow follow own "/v1/events?after_seq=0"
 own=$FOLLOWER
 wait_for 10 said own "id: 2"
 is "a narrowed caller gets its own" "id: 1 id: 2" "$(grep '^id:' "$TMP/own" | xargs)"
@@ -177,14 +177,14 @@ for w in 5 6; do
     pids="$pids $!"
 done
 total=$(((writers + 2) * each))
-follow steady "/v1/events?user_id=busy&after=0"
+follow steady "/v1/events?user_id=busy&after_seq=0"
 steady=$FOLLOWER
 # Another one is cut again and again, and goes on where it was.
 : >"$TMP/restless"
 last=0
 for _ in $(seq 200); do
     timeout 0.4 curl -sSN -H "$AUTH" -H 'Accept: text/event-stream' -H "Last-Event-ID: $last" \
-        "$URL/v1/events?user_id=busy&after=0" 2>/dev/null >"$TMP/part"
+        "$URL/v1/events?user_id=busy&after_seq=0" 2>/dev/null >"$TMP/part"
     # Only what has come whole counts, as for an EventSource.
     python3 -c '
 import sys
@@ -210,7 +210,7 @@ is "nor by who was cut" "" "$(diff "$TMP/restless" "$TMP/expected" | head -5)"
 python3 -c 'import json
 print(json.dumps({"key": "big", "value": "x" * 900000, "user_id": "big"}))' >"$TMP/big.json"
 call fact.write "@$TMP/big.json"
-follow big "/v1/events?user_id=big&after=0"
+follow big "/v1/events?user_id=big&after_seq=0"
 big=$FOLLOWER
 is_large() { [ "$(stat -c %s "$1")" -gt 900000 ]; }
 wait_for 10 is_large "$TMP/big"

@@ -20,13 +20,14 @@ static void demand_passed(const lc_call *call)
     const lc_param *param;
 
     for (size_t i = 0; (param = lc_op_param(call->op, i)) != NULL; i++) {
-        const lc_value *value = lc_call_value(call, param->name);
+        const char *base = lc_op_owns(call->op, param) ? call->input : (const void *)&call->implied;
+        const loci_str *text = (const loci_str *)(const void *)(base + param->offset);
 
-        demand(value == &call->values[i]);
-        demand(value->is_set || (param->flags & LC_PARAM_REQUIRED) == 0);
-        demand(value->is_set || param->default_text == NULL);
-        if (value->is_set && param->kind == LC_PARAM_STRING)
-            demand(lc_utf8_is_valid(lc_call_str(call, param->name)));
+        if (param->kind != LC_PARAM_STRING)
+            continue;
+        demand(text->ptr != NULL || (param->flags & LC_PARAM_REQUIRED) == 0);
+        demand(text->ptr != NULL || param->default_text == NULL);
+        demand(text->ptr == NULL || lc_utf8_is_valid(*text));
     }
     demand(call->user_id.len > 0 || (call->op->flags & LC_OP_USER) == 0);
 }

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/url.h"
+#include "ops/page.h"
 
 loci_open_options test_open_options(const char *store)
 {
@@ -84,6 +85,18 @@ loci_status test_try(loci_engine *engine, const char *operation, loci_str args, 
 loci_status test_verify(loci_engine *engine, loci_error *err)
 {
     return test_try(engine, "store.verify", loci_str_of("{}"), err);
+}
+
+const char *test_cursor_after(const char *key)
+{
+    struct {
+        loci_str key, id;
+    } at = {loci_str_of(key), LC_STR("fact_7ZZZZZZZZZZZZZZZZZZZZZZZZZ")}; /* Behind every id. */
+    const lc_position by_key = {"ss", {0, sizeof(loci_str)}};
+    char text[LC_CURSOR_BYTES_MAX];
+    loci_str cursor = lc_cursor_encode(lc_op_find(LC_STR("fact.list")), &by_key, &at, text);
+
+    return test_format("%.*s", (int)cursor.len, cursor.ptr);
 }
 
 /* ---- JSON ----------------------------------------------------------------------------------- */

@@ -22,6 +22,9 @@ loci_engine *test_open_threads(const char *store);
 /* Checks that log and projections agree, then closes. */
 void test_close(loci_engine *engine);
 
+/* A cursor of fact.list that begins behind `key`. */
+const char *test_cursor_after(const char *key);
+
 /* The answer; anything but LOCI_OK fails the test. */
 loci_str test_call(loci_engine *engine, const char *operation, const char *args_format, ...)
     __attribute__((format(printf, 3, 4)));

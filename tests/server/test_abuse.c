@@ -149,8 +149,8 @@ static const struct line_case {
     {"NUL in the path", LITERAL("GET /li\0vez HTTP/1.1\r\n" HOST "\r\n"), 0},
     {"a control character in the path", LITERAL("GET /li\x01vez HTTP/1.1\r\n" HOST "\r\n"), 400},
     {"not UTF-8 in the path", LITERAL("GET /v1/\xff\xfe HTTP/1.1\r\n" HOST "\r\n"), 400},
-    {"an escaped NUL", LITERAL("GET /v1/facts?after=%00 HTTP/1.1\r\n" HOST "\r\n"), 400},
-    {"a broken escape", LITERAL("GET /v1/facts?after=%zz HTTP/1.1\r\n" HOST "\r\n"), 400},
+    {"an escaped NUL", LITERAL("GET /v1/facts?cursor=%00 HTTP/1.1\r\n" HOST "\r\n"), 400},
+    {"a broken escape", LITERAL("GET /v1/facts?cursor=%zz HTTP/1.1\r\n" HOST "\r\n"), 400},
     {"an escaped slash and dots", LITERAL("GET /%2e%2e/%2e%2e/etc HTTP/1.1\r\n" HOST "\r\n"), 404},
     {"dots", LITERAL("GET /../../etc/passwd HTTP/1.1\r\n" HOST "\r\n"), 0},
     {"TLS", LITERAL("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"), 0},
@@ -417,7 +417,7 @@ TEST(abuse, clients_that_never_read_are_cut)
                                       "Authorization: Bearer %s\r\n\r\n",
                                       daemon.token);
     const char *stream = test_format(
-        "GET /v1/events?after=0&user_id=reader HTTP/1.1\r\n" HOST
+        "GET /v1/events?after_seq=0&user_id=reader HTTP/1.1\r\n" HOST
         "Accept: text/event-stream\r\nAuthorization: Bearer %s\r\n\r\n",
         daemon.token);
     int64_t until_ms;

@@ -134,6 +134,7 @@ static const char *value_for(const lc_param *param, const probe *p)
     case LC_PARAM_OBJECT:
         return "{}";
     case LC_PARAM_ANY:
+    case LC_PARAM_JSON:
         return "\"probe\"";
     }
     return "null";
@@ -427,8 +428,8 @@ TEST(canary, streams_are_of_their_own_tenant_and_user)
     fill(&right, store);
     daemon = test_daemon_start_on(store, NULL);
     sockets[0] = open_stream(&daemon, "/v1/events", right.admin);
-    sockets[1] = open_stream(&daemon, "/v1/events?after=0", right.narrow);
-    sockets[2] = open_stream(&daemon, "/v1/events?user_id=bob&after=0", right.admin);
+    sockets[1] = open_stream(&daemon, "/v1/events?after_seq=0", right.narrow);
+    sockets[2] = open_stream(&daemon, "/v1/events?user_id=bob&after_seq=0", right.admin);
     test_sleep_ms(300);
     write_city(&daemon, left.admin, "CANARY-left-live");
     write_city(&daemon, right.admin, "CANARY-right-live");

@@ -82,7 +82,7 @@ static int open_stream(const test_daemon *daemon, int number)
     int fd = test_connect(daemon);
 
     CHECK(test_send(fd, loci_str_of(test_format(
-                            "GET /v1/events?user_id=u%d&after=0 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                            "GET /v1/events?user_id=u%d&after_seq=0 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
                             "Accept: text/event-stream\r\nAuthorization: Bearer %s\r\n\r\n",
                             number % USERS, daemon->token))));
     return fd;

@@ -149,9 +149,10 @@ TEST(models, what_cannot_be_embedded_is_named)
                  test_try(engine, "model.embed", LC_STR("{\"texts\":[\"a\",\" \"]}"), &err));
     CHECK_CONTAINS(err.message, "texts[1]");
     memset(text, 'x', 65537);
-    CHECK_STATUS(LOCI_ELIMIT,
+    CHECK_STATUS(LOCI_EINVAL,
                  test_try(engine, "model.embed",
                           loci_str_of(test_format("{\"texts\":[\"%s\"]}", text)), &err));
+    CHECK_CONTAINS(err.message, "texts[0]: expected a string of 1 to 65536 bytes");
     text[65536] = '\0';
     CHECK_OK(test_try(engine, "model.embed", loci_str_of(test_format("{\"texts\":[\"%s\"]}", text)),
                       &err),

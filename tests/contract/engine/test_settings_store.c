@@ -171,7 +171,8 @@ TEST(settings_store, list_can_be_narrowed)
     CHECK_STR_EQ(test_member_text(own, "settings.1.name"), "call.timeout_ms");
     CHECK_STR_EQ(test_member_text(own, "settings.2.name"), "session.idle_minutes");
     CHECK_STR_EQ(test_member(own, "settings.3"), "");
-    CHECK_STR_EQ(test_call(engine, "config.list", "{\"changed\":true}"), "{\"settings\":[]}");
+    CHECK_STR_EQ(test_call(engine, "config.list", "{\"changed\":true}"),
+                 "{\"settings\":[],\"next_cursor\":null}");
     test_call(engine, "config.set", "{\"name\":\"job.lease_ms\",\"value\":45000}");
     all = test_call(engine, "config.list", "{\"changed\":true}");
     CHECK_STR_EQ(test_member_text(all, "settings.0.name"), "job.lease_ms");

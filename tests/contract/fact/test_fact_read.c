@@ -23,7 +23,7 @@ TEST(fact_read, of_many_facts_of_a_key_the_newest_is_current)
 TEST(fact_read, pages_go_through_keys_of_one_and_of_many_facts)
 {
     for (int limit = 1; limit < 5; limit++) {
-        loci_str after = LC_STR("\"\"");
+        loci_str cursor = LC_STR("null");
         int seen = 0;
         facts f;
 
@@ -35,15 +35,15 @@ TEST(fact_read, pages_go_through_keys_of_one_and_of_many_facts)
         facts_write(&f, "created", "{\"key\":\"c\",\"value\":7}");
         facts_write(&f, "shadowed",
                     "{\"key\":\"b\",\"value\":8,\"scope\":\"task\",\"scope_id\":\"t\"}");
-        while (after.len > 0) {
-            loci_str answer = facts_call(&f, "fact.list", "{\"limit\":%d,\"after\":%.*s}", limit,
-                                         LC_STR_ARG(after));
+        do {
+            loci_str answer = facts_call(&f, "fact.list", "{\"limit\":%d,\"cursor\":%.*s}", limit,
+                                         LC_STR_ARG(cursor));
 
             for (int i = 0; i < limit && seen < 8; i++)
                 CHECK_STR_EQ(test_member(answer, test_format("facts.%d.value", i)),
                              test_format("%d", seen++));
-            after = test_member(answer, "next");
-        }
+            cursor = test_member(answer, "next_cursor");
+        } while (!lc_str_is(cursor, "null"));
         CHECK_EQ(seen, 8);
         facts_close(&f);
     }

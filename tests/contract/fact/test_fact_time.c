@@ -22,7 +22,7 @@ TEST(fact_time, an_expired_fact_is_not_valid)
     CHECK_STR_EQ(facts_current(&f, "offer", "status"), "expired");
     CHECK_STR_EQ(test_member(facts_call(&f, "fact.current", "{\"key\":\"offer\"}"), "is_valid"),
                  "false");
-    CHECK_STR_EQ(facts_call(&f, "fact.list", "{}"), "{\"facts\":[]}");
+    CHECK_STR_EQ(facts_call(&f, "fact.list", "{}"), "{\"facts\":[],\"next_cursor\":null}");
     /* The same again is a new statement, and who was below may make one now. */
     facts_write(&f, "superseded", "{\"key\":\"offer\",\"value\":1}");
     CHECK_STR_EQ(facts_current(&f, "offer", "supersedes.0"), first);
@@ -79,7 +79,7 @@ TEST(fact_time, the_past_is_as_it_was)
                facts_current(&f, "b", "id"));
     f.now_us += MINUTE_US;
     facts_call(&f, "fact.retract", "{\"key\":\"a\"}");
-    CHECK_STR_EQ(list_as_of(&f, start - 1), "{\"facts\":[]}");
+    CHECK_STR_EQ(list_as_of(&f, start - 1), "{\"facts\":[],\"next_cursor\":null}");
     answer = list_as_of(&f, start);
     CHECK_STR_EQ(test_member(answer, "facts.0.value"), "1");
     CHECK_STR_EQ(test_member_text(answer, "facts.0.status"), "valid");

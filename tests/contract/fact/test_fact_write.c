@@ -102,7 +102,7 @@ TEST(fact_write, what_is_superseded_must_be_a_head_of_the_same_scope)
     facts_fail(
         &f, LOCI_ENOTFOUND, "same scope", "fact.write",
         test_format("{\"key\":\"b\",\"value\":1,\"supersedes\":\"%s\",\"scope\":\"draft\"}", old));
-    facts_fail(&f, LOCI_EINVAL, "expected a key, an id or a list", "fact.write",
+    facts_fail(&f, LOCI_EINVAL, "supersedes[0]: expected a string of 1 to 512 bytes", "fact.write",
                "{\"key\":\"b\",\"value\":1,\"supersedes\":[7]}");
     facts_fail(&f, LOCI_EINVAL, "scope", "fact.write",
                "{\"key\":\"b\",\"value\":1,\"scope\":\"nowhere\"}");

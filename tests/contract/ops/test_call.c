@@ -138,12 +138,13 @@ TEST(call, arguments_have_a_ceiling)
     /* One event cannot hold what the arguments can. */
     const size_t fits = LC_EVENT_BYTES_MAX - 8192 + 20;
 
-    expect(engine, LOCI_ELIMIT, "fact.write", args_of(LC_ARGS_BYTES_MAX - 1), "at most");
-    expect(engine, LOCI_ELIMIT, "fact.write", args_of(LC_ARGS_BYTES_MAX), "are kept");
+    expect(engine, LOCI_ELIMIT, "fact.write", args_of(LC_ARGS_BYTES_MAX - 1),
+           "the maximum is 1040384");
+    expect(engine, LOCI_ELIMIT, "fact.write", args_of(LC_ARGS_BYTES_MAX), "the maximum is 1040384");
     expect(engine, LOCI_ELIMIT, "fact.write", args_of(LC_ARGS_BYTES_MAX + 1), "at most 4194304");
     CHECK_OK(test_try(engine, "fact.write", args_of(fits - 1), NULL), (loci_error *)NULL);
     CHECK_OK(test_try(engine, "fact.write", args_of(fits), NULL), (loci_error *)NULL);
-    expect(engine, LOCI_ELIMIT, "fact.write", args_of(fits + 1), "are kept");
+    expect(engine, LOCI_ELIMIT, "fact.write", args_of(fits + 1), "the maximum is 1040384");
     test_close(engine);
 }
 
@@ -285,7 +286,7 @@ TEST(call, a_page_of_facts_loses_none)
 {
     loci_engine *engine = test_open(new_store());
     loci_principal anna = {.persona = "anna"};
-    const char *after = "";
+    const char *cursor = "null";
     loci_str page;
     loci_error err;
     int count = 0;
@@ -298,13 +299,12 @@ TEST(call, a_page_of_facts_loses_none)
     }
     do {
         CHECK_OK(try_as(engine, anna, "fact.list",
-                        test_format("{\"limit\":1,\"after\":%s}", after[0] ? after : "\"\""), &page,
-                        &err),
+                        test_format("{\"limit\":1,\"cursor\":%s}", cursor), &page, &err),
                  err);
         count += test_member(page, "facts.0").len > 0;
         CHECK_STR_EQ(test_member(page, "facts.1"), "");
-        after = test_member(page, "next").ptr;
-    } while (after[0] != '\0' && count < 100);
+        cursor = test_member(page, "next_cursor").ptr;
+    } while (cursor[0] == '"' && count < 100);
     CHECK_EQ(count, 6);
     test_close(engine);
 }

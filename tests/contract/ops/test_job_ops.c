@@ -48,7 +48,7 @@ TEST(job_ops, a_user_sees_its_own_jobs_only)
 
     CHECK_STR_EQ(test_member_text(answer, "jobs.0.id"), mine.text);
     CHECK_STR_EQ(test_member(answer, "jobs.1"), "");
-    CHECK_STR_EQ(test_member(answer, "next"), "null");
+    CHECK_STR_EQ(test_member(answer, "next_cursor"), "null");
     answer = test_call(engine, "job.list", "{\"user_id\":\"anna\"}");
     CHECK_STR_EQ(test_member_text(answer, "jobs.0.id"), others.text);
     answer = test_call(engine, "job.list", "{\"scope\":\"store\"}");
@@ -95,24 +95,24 @@ TEST(job_ops, pages_lead_from_one_to_the_next)
 {
     loci_engine *engine = test_open(fixture_path());
     lc_id ids[5];
-    const char *before = "";
+    const char *cursor = "null";
     loci_error err;
 
     for (int i = 0; i < 5; i++)
         ids[i] = add(engine, "default", 3600000);
     for (int newest = 4; newest >= 0; newest -= 2) {
-        loci_str answer = test_call(engine, "job.list", "{\"limit\":2%s}", before);
+        loci_str answer = test_call(engine, "job.list", "{\"limit\":2,\"cursor\":%s}", cursor);
 
         CHECK_STR_EQ(test_member_text(answer, "jobs.0.id"), ids[newest].text);
         if (newest == 0) {
-            CHECK_STR_EQ(test_member(answer, "next"), "null");
+            CHECK_STR_EQ(test_member(answer, "next_cursor"), "null");
             break;
         }
-        CHECK_STR_EQ(test_member_text(answer, "next"), ids[newest - 1].text);
-        before = test_format(",\"before\":%s", test_member(answer, "next").ptr);
+        CHECK_STR_EQ(test_member_text(answer, "jobs.1.id"), ids[newest - 1].text);
+        cursor = test_member(answer, "next_cursor").ptr;
     }
     CHECK_STATUS(LOCI_EINVAL,
-                 test_try(engine, "job.list", loci_str_of("{\"before\":\"nothing\"}"), &err));
+                 test_try(engine, "job.list", loci_str_of("{\"cursor\":\"nothing\"}"), &err));
     CHECK_STATUS(LOCI_EINVAL,
                  test_try(engine, "job.list", loci_str_of("{\"status\":\"lost\"}"), &err));
     CHECK_STATUS(LOCI_EINVAL, test_try(engine, "job.list", loci_str_of("{\"limit\":0}"), &err));

@@ -274,19 +274,19 @@ TEST(token_rights, a_batch_that_is_stored_holds_no_secret)
 TEST(token_rights, pages_of_the_list_lose_none)
 {
     loci_engine *engine = test_open(new_store());
-    const char *before = "";
+    const char *cursor = "null";
     int count = 0;
 
     for (int i = 0; i < 7; i++)
         token_make(engine, test_format("{\"name\":\"t%d\"}", i));
     do {
-        loci_str page = test_call(engine, "token.list", "{\"limit\":2%s%s}",
-                                  before[0] != '\0' ? ",\"before\":" : "", before);
+        loci_str page = test_call(engine, "token.list", "{\"limit\":2,\"cursor\":%s}", cursor);
 
         count += (test_member(page, "tokens.0").len > 0) + (test_member(page, "tokens.1").len > 0);
         CHECK_STR_EQ(test_member(page, "tokens.2"), "");
-        before = test_member(page, "next").ptr;
-    } while (before[0] == '"' && count < 100);
+        cursor = test_member(page, "next_cursor").ptr;
+    } while (cursor[0] == '"' && count < 100);
+    CHECK_STR_EQ(cursor, "null");
     CHECK_EQ(count, 7);
     test_close(engine);
 }

@@ -24,7 +24,7 @@ TEST(session, a_write_opens_one_and_reads_open_none)
     facts_value(&f, "{\"key\":\"a\"}");
     facts_call(&f, "working.list", "{}");
     facts_call(&f, "session.messages", "{}");
-    CHECK_STR_EQ(facts_call(&f, "session.list", "{}"), "{\"sessions\":[]}");
+    CHECK_STR_EQ(facts_call(&f, "session.list", "{}"), "{\"sessions\":[],\"next_cursor\":null}");
     facts_fail(&f, LOCI_ENOTFOUND, "no session is open", "session.get", "{}");
     answer = facts_call(&f, "fact.write", "{\"key\":\"a\",\"value\":1}");
     CHECK_EQ(test_member_int(answer, "seq"), 1); /* Opening is no event of its own. */
@@ -86,10 +86,10 @@ TEST(session, opening_and_closing)
                "{\"external_id\":\"ses_00000000000000000000000000\"}");
     first = facts_call(&f, "session.list", "{\"limit\":2}");
     CHECK_STR_EQ(test_member(first, "sessions.2"), "");
-    first = facts_call(&f, "session.list", "{\"limit\":2,\"before\":%lld}",
-                       (long long)test_member_int(first, "next"));
+    first = facts_call(&f, "session.list", "{\"limit\":2,\"cursor\":%s}",
+                       test_member(first, "next_cursor").ptr);
     CHECK_STR_EQ(test_member_text(first, "sessions.0.external_id"), "x");
-    CHECK_STR_EQ(test_member(first, "next"), "");
+    CHECK_STR_EQ(test_member(first, "next_cursor"), "null");
     again = facts_call(&f, "session.close", "{\"session_id\":\"x\"}");
     CHECK_STR_EQ(test_member_text(again, "state"), "ended");
     CHECK_STR_EQ(test_member_text(again, "end_reason"), "closed");
@@ -244,7 +244,8 @@ TEST(session, the_working_set_goes_with_its_time_and_its_session)
     CHECK_STR_EQ(test_member_text(answer, "items.0.key"), "b"); /* The newest first. */
     CHECK_STR_EQ(test_member(answer, "items.1.value"), "{\"b\":1}");
     CHECK_STR_EQ(test_member(facts_call(&f, "working.get", "{\"key\":\"b\"}"), "value"), "2");
-    CHECK_STR_EQ(facts_call(&f, "working.list", "{\"session_id\":\"other\"}"), "{\"items\":[]}");
+    CHECK_STR_EQ(facts_call(&f, "working.list", "{\"session_id\":\"other\"}"),
+                 "{\"items\":[],\"next_cursor\":null}");
     f.now_us += 10 * MINUTE_US;
     facts_fail(&f, LOCI_ENOTFOUND, "no item b", "working.get", "{\"key\":\"b\"}");
     facts_call(&f, "working.set", "{\"key\":\"c\",\"value\":3}");
@@ -304,7 +305,8 @@ TEST(session, a_newer_signal_replaces_the_older_one)
     CHECK_STR_EQ(test_member(answer, "signals.2"), "");
     facts_fail(&f, LOCI_ENOTFOUND, "no signal timezone", "environment.get",
                "{\"key\":\"timezone\"}");
-    CHECK_STR_EQ(facts_call(&f, "session.list", "{}"), "{\"sessions\":[]}"); /* No activity. */
+    CHECK_STR_EQ(facts_call(&f, "session.list", "{}"),
+                 "{\"sessions\":[],\"next_cursor\":null}"); /* No activity. */
     f.trust = "model";
     facts_fail(&f, LOCI_EFORBIDDEN, "for connectors", "environment.set",
                "{\"key\":\"location\",\"value\":\"Rome\"}");
@@ -326,8 +328,8 @@ TEST(session, what_was_said_is_kept_in_order)
                "{\"role\":\"user\",\"text\":\"psst\",\"persona_id\":\"coach\"}");
     answer = facts_call(&f, "session.messages", "{\"limit\":1}");
     CHECK_STR_EQ(test_member_text(answer, "messages.0.text"), "Hello");
-    answer = facts_call(&f, "session.messages", "{\"after\":%lld}",
-                        (long long)test_member_int(answer, "next"));
+    answer = facts_call(&f, "session.messages", "{\"cursor\":%s}",
+                        test_member(answer, "next_cursor").ptr);
     CHECK_STR_EQ(test_member_text(answer, "messages.0.text"), "Hi");
     CHECK_STR_EQ(test_member_text(answer, "messages.0.at"), "2020-01-01T00:00:00Z");
     CHECK_STR_EQ(test_member(answer, "messages.1"), "");

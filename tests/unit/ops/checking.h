@@ -9,25 +9,60 @@
 #include "base/str.h"
 #include "ops/check.h"
 
+typedef struct note_input {
+    loci_str key;
+    const lc_json *value;
+    int64_t limit;
+    double weight;
+    double share;
+    bool wait;
+    lc_tristate is_final;
+    int64_t observed_at;
+    lc_str_list types;
+    lc_str_list tags;
+    lc_str_list links;
+    loci_str scope;
+    const lc_json *meta;
+    loci_str quote;
+    int64_t since;
+    const lc_json *any;
+    loci_str body;
+} note_input;
+
 static const lc_param note_params[] = {
-    {"key", LC_PARAM_STRING, LC_PARAM_REQUIRED, NULL, 1, 8, NULL, "The slot of the note"},
-    {"value", LC_PARAM_ANY, 0, NULL, 0, 0, NULL, "What it says"},
-    {"limit", LC_PARAM_INT, 0, "10", 1, 1000, NULL, "How many"},
-    {"weight", LC_PARAM_REAL, 0, "0.5", 0, 1, NULL, "How much"},
-    {"wait", LC_PARAM_BOOL, 0, "true", 0, 0, NULL, "Whether to wait"},
-    {"observed_at", LC_PARAM_TIME, 0, NULL, 0, 0, NULL, "When it was seen"},
-    {"types", LC_PARAM_STRINGS, 0, NULL, 1, 3, "user|system|tool", "Which ones"},
-    {"tags", LC_PARAM_STRINGS, 0, "[\"a\",\"b\"]", 0, 0, NULL, "Labels"},
-    {"scope", LC_PARAM_STRING, 0, "\"global\"", 0, 0, "global|task|draft", "Where it holds"},
-    {"meta", LC_PARAM_OBJECT, 0, NULL, 0, 0, NULL, "Anything else"},
-    {"quote", LC_PARAM_STRING, 0, "\"\\\"\"", 0, 0, NULL, "A default with an escape"},
-    {"since", LC_PARAM_TIME, 0, "\"1970-01-01T00:00:01Z\"", 0, 0, NULL, "A default moment"},
-    {"any", LC_PARAM_ANY, 0, "{\"a\":1}", 0, 0, NULL, "A default of any kind"},
+    {LC_ARG_STR("key", note_input, key), .flags = LC_PARAM_REQUIRED, .min = 1, .max = 8,
+     .help = "The slot of the note"},
+    {LC_ARG_ANY("value", note_input, value), .help = "What it says"},
+    {LC_ARG_INT("limit", note_input, limit), .default_text = "10", .min = 1, .max = 1000,
+     .help = "How many"},
+    {LC_ARG_REAL("weight", note_input, weight), .default_text = "0.5", .max = 1,
+     .help = "How much"},
+    {LC_ARG_REAL("share", note_input, share), .help = "Of all"},
+    {LC_ARG_BOOL("wait", note_input, wait, "true"), .help = "Whether to wait"},
+    {LC_ARG_TRISTATE("is_final", note_input, is_final), .help = "Whether it is final"},
+    {LC_ARG_TIME("observed_at", note_input, observed_at), .help = "When it was seen"},
+    {LC_ARG_STRINGS("types", note_input, types), .min = 1, .max = 3, .choices = "user|system|tool",
+     .help = "Which ones"},
+    {LC_ARG_STRINGS("tags", note_input, tags), .default_text = "[\"a\",\"b\"]", .help = "Labels"},
+    {LC_ARG_STRINGS("links", note_input, links), .flags = LC_PARAM_ONE_OR_MANY, .max = 2,
+     .item_max = 4, .help = "Other notes"},
+    {LC_ARG_STR("scope", note_input, scope), .default_text = "\"global\"",
+     .choices = "global|task|draft", .help = "Where it holds"},
+    {LC_ARG_OBJECT("meta", note_input, meta), .help = "Anything else"},
+    {LC_ARG_STR("quote", note_input, quote), .default_text = "\"\\\"\"",
+     .help = "A default with an escape"},
+    {LC_ARG_TIME("since", note_input, since), .default_text = "\"1970-01-01T00:00:01Z\"",
+     .help = "A default moment"},
+    {LC_ARG_ANY("any", note_input, any), .default_text = "{\"a\":1}",
+     .help = "A default of any kind"},
+    {LC_ARG_JSON("body", note_input, body), .max = 8, .alias = "content",
+     .help = "A value to keep"},
     {.name = NULL},
 };
 static const lc_op note_write = {
     .name = "note.write",
     .params = note_params,
+    .input_bytes = sizeof(note_input),
     .flags = LC_OP_USER | LC_OP_MUTATES,
 };
 

@@ -23,8 +23,8 @@ TEST(check_message, wrong_kinds_say_what_was_given_and_what_is_right)
                  "observed_at: expected an RFC 3339 time such as 2026-01-31T09:00:00Z, got "
                  "\"yesterday\"",
                  "observed_at");
-    expect_wrong("{\"key\":\"k\",\"tags\":[\"a\",5]}", "tags[1]: expected a string, got integer 5",
-                 "tags");
+    expect_wrong("{\"key\":\"k\",\"tags\":[\"a\",5]}",
+                 "tags[1]: expected a string of at least 1 byte, got integer 5", "tags");
     expect_wrong(
         "{\"key\":\"k\",\"tags\":\"a\"}",
         "tags: expected an array of strings, got a string of 1 byte; one string is written "

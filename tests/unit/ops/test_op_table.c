@@ -102,6 +102,8 @@ static void check_param(const lc_op *op, const lc_param *param)
     demand(lc_op_find_param(op, loci_str_of(param->name), &index) == param, op,
            "parameter appears twice or is an implied one", param->name);
     check_help(op, param->help);
+    demand(!lc_op_owns(op, param) || param->offset < op->input_bytes, op,
+           "parameter has no place in the input", param->name);
     demand(!is_required || param->default_text == NULL, op, "required with a default", param->name);
     demand(param->default_text == NULL || is_json(param->default_text), op, "default is not JSON",
            param->name);
@@ -225,7 +227,9 @@ TEST(op_table, defaults_pass_their_own_check)
         lc_arena_init(&arena, &heap, LOCI_MEM_REQUESTS);
         for (size_t p = 0; (param = lc_op_param(op, p)) != NULL; p++) {
             lc_param alone[2] = {*param, {.name = NULL}};
-            lc_op taker = {.name = op->name, .params = alone};
+            lc_op taker = {.name = op->name,
+                           .params = alone,
+                           .input_bytes = op->input_bytes + sizeof(lc_implied_args)};
             lc_call call = {.op = &taker, .arena = &arena};
             const lc_json *args;
             loci_error err;
