@@ -14,7 +14,6 @@
 #include <unistd.h>
 
 #include "index/vector.h"
-#include "index/vector_quantise.h"
 #include "lib/sqlite_vec.h"
 #include "lib/vector_data.h"
 

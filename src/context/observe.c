@@ -1,9 +1,9 @@
 /* observe.c - see observe.h.
  *
  * What a sentence can be about is bounded: the facts written last, those whose keys it names
- * (named.h), and those that ended last. A
- * proposal is decided before anything is written; one that cannot be written (its slot was taken
- * over by another, say) is dropped, because the message itself is not wrong.
+ * (each_named()), and those that ended last. A proposal is decided before anything is written; one
+ * that cannot be written (its slot was taken over by another, say) is dropped, because the message
+ * itself is not wrong.
  */
 #include "context/observe.h"
 
@@ -14,13 +14,16 @@
 #include "base/number.h"
 #include "base/str.h"
 #include "context/candidate.h"
-#include "context/named.h"
 #include "pack/show.h"
+#include "talk/term.h"
 
 #define KNOWN_MAX 200
 #define NAMED_MAX 100
 #define FORMER_MAX 50
 #define BEFORE_MAX 50
+#define WORDS_MAX 3   /* Of one name. */
+#define STARTS_MAX 16 /* Words of the sentence that a name may begin with. */
+#define ROWS_MAX 8    /* Facts that begin with one name. */
 
 typedef struct observing {
     lc_tx *tx;
@@ -88,6 +91,69 @@ static loci_status count_fact(void *ctx, const lc_fact *fact, loci_error *err)
     return add_known(p, fact, err);
 }
 
+/* Appends a word of the sentence in lower case. */
+static size_t put_word(lc_terms terms, size_t at, char *out)
+{
+    const char *word = terms.text.ptr + terms.at[at].start;
+    size_t bytes = terms.at[at].bytes;
+
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = word[i] >= 'A' && word[i] <= 'Z' ? (char)(word[i] + ('a' - 'A')) : word[i];
+    return bytes;
+}
+
+/* `count` words from `first` on, with _ between them and without the last one's plural. */
+static loci_status write_name(lc_terms terms, size_t first, size_t count, lc_arena *arena,
+                              loci_str *out, loci_error *err)
+{
+    size_t bytes = 0, room = count;
+    char *name;
+
+    for (size_t i = 0; i < count; i++)
+        room += terms.at[first + i].bytes;
+    name = lc_arena_alloc(arena, room);
+    if (name == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < count; i++) {
+        if (i > 0)
+            name[bytes++] = '_';
+        bytes += put_word(terms, first + i, name + bytes);
+    }
+    if (bytes > 3 && name[bytes - 1] == 's')
+        bytes--;
+    *out = (loci_str){name, bytes};
+    return LOCI_OK;
+}
+
+/* Visits the valid global facts that the sentence names by their keys, longer names first; one may
+ * be visited more than once. "The marquee budget is 7,200 pounds" names marquee_budget, and a
+ * plural names the singular, too. Words are tried one, two and three at a time as the beginning of
+ * a key, each a short walk along the key's index, so the cost depends on the sentence alone. */
+static loci_status each_named(lc_tx *tx, loci_str persona_id, loci_str sentence, lc_arena *arena,
+                              lc_fact_visit *visit, void *ctx, loci_error *err)
+{
+    lc_terms terms;
+    loci_status status = lc_terms_read(arena, sentence, &terms, err);
+
+    for (size_t count = WORDS_MAX; count > 0 && status == LOCI_OK; count--) {
+        size_t starts = 0;
+
+        for (size_t at = 0; at + count <= terms.count && starts < STARTS_MAX; at++) {
+            lc_fact_prefix prefix = {.persona_id = persona_id, .limit = ROWS_MAX};
+
+            if (!lc_term_is_content(terms.at[at].kind))
+                continue;
+            starts++;
+            status = write_name(terms, at, count, arena, &prefix.key, err);
+            if (status == LOCI_OK)
+                status = lc_fact_each_prefix(tx, &prefix, arena, visit, ctx, err);
+            if (status != LOCI_OK)
+                return status;
+        }
+    }
+    return status;
+}
+
 /* What the message can be about: when there is more than was written last, what it names. */
 static loci_status read_known(observing *p, loci_error *err)
 {
@@ -96,8 +162,8 @@ static loci_status read_known(observing *p, loci_error *err)
     loci_status status = lc_fact_each_recent(p->tx, &recent, count_fact, p, err);
 
     if (status == LOCI_OK && p->seen == KNOWN_MAX)
-        status = lc_named_each(p->tx, recent.persona_id, p->o->message.text, p->arena, add_named, p,
-                               err);
+        status = each_named(p->tx, recent.persona_id, p->o->message.text, p->arena, add_named, p,
+                            err);
     recent.limit = FORMER_MAX;
     if (status == LOCI_OK)
         status = lc_fact_each_ended(p->tx, &recent, add_known, p, err);

@@ -1,4 +1,15 @@
-/* postings.c - adding and removing documents; postings_private.h draws how they lie.
+/* postings.c - adding, removing and searching documents.
+ *
+ * Documents are numbered again inside, by the order in which they came: the place of a document.
+ * So a list of postings only ever grows at its end, whatever ids the caller uses, and an id that is
+ * removed and added again has nothing to do with its old postings. A removed document keeps its
+ * place, marked dead, until compaction copies the living into fresh memory.
+ *
+ *     term -> list:  place << 8 | count of the term there (1 to 255)     4 bytes, rising
+ *     document ->    id, terms (varints of the gaps between term numbers), length
+ *
+ * A document's own terms are kept so that a remove can count them down: `n` in the formula must not
+ * count the dead.
  *
  * Adding prepares everything that can fail (terms, room at the end of each list, the document's own
  * list), then writes, which cannot. What a failed add leaves behind is room and terms that no
@@ -10,20 +21,81 @@
  *
  * Invariants: place_of[places[p].id] == p for every living p; term->live is the number of living
  * places in its list; lists rise.
+ *
+ * Searching is BM25 over windows of documents.
+ * All lists are walked together, WINDOW places at a time: each term adds its part to the scores of
+ * the window, then the places that were touched are offered to the best. So the scores stay in the
+ * nearest cache whatever the number of documents, and windows that no list reaches cost nothing.
+ * The dead and the filtered are found only after their score would have been good enough.
+ *
+ * The parts are added in the order of the query's terms, in double: the same index and query give
+ * the same scores to the last bit, however the index came about.
  */
 #include "index/postings.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/limits.h"
+#include "base/map.h"
 #include "base/str.h"
-#include "index/postings_private.h"
+#include "index/block.h"
 
 #define CAPACITY_FIRST 16
 #define VARINT_BYTES_MAX 5
-#define DEAD_MIN 64 /* Fewer dead documents than this are never worth a copy. */
+#define DEAD_MIN 64  /* Fewer dead documents than this are never worth a copy. */
+#define WINDOW 2048u /* 16 KiB of scores. */
+
+#define COUNT_BITS 8
+#define COUNT_MAX 255u
+#define PLACE_NONE UINT32_MAX /* No place, or no id: the document there is dead. */
+
+#define PLACES_MAX (1u << (32 - COUNT_BITS))
+
+_Static_assert(LC_INDEX_IDS_MAX < PLACES_MAX, "one can be replaced when all ids are used");
+
+typedef struct lc_term {
+    uint32_t *list;    /* A block. */
+    uint32_t count;    /* Of `list`, postings of dead documents included. */
+    uint32_t capacity; /* Of `list`. */
+    uint32_t live;     /* Living documents that have it. */
+    uint32_t number;   /* Its index in `lc_postings.terms`. */
+    uint32_t text_bytes;
+    char text[];
+} lc_term;
+
+typedef struct lc_place {
+    uint8_t *terms; /* A block; NULL without terms. */
+    uint32_t terms_bytes;
+    uint32_t id; /* PLACE_NONE = dead. */
+} lc_place;
+
+struct lc_postings {
+    lc_heap *heap;
+    lc_blocks blocks;
+    lc_map by_text; /* lc_term */
+    lc_term **terms;
+    size_t term_count;
+    size_t term_capacity;
+
+    lc_place *places;
+    uint32_t *lengths; /* By place: apart from the rest because a search reads only this. */
+    size_t place_count;
+    size_t place_capacity; /* Of both. */
+    uint32_t *place_of;    /* By id. */
+    size_t id_capacity;    /* Of `place_of`. */
+
+    size_t live_count;
+    uint64_t live_length; /* Sum of the lengths of the living. */
+    size_t posting_count; /* Of the living. */
+    size_t compact_above; /* Dead documents at which compaction is tried. */
+
+    uint32_t *scratch; /* Term numbers of the document being added. */
+    size_t scratch_capacity;
+};
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
@@ -140,7 +212,7 @@ static bool reserve_ids(lc_postings *index, size_t needed)
                       capacity))
         return false;
     for (size_t id = index->id_capacity; id < capacity; id++)
-        index->place_of[id] = LC_PLACE_NONE;
+        index->place_of[id] = PLACE_NONE;
     index->id_capacity = capacity;
     return true;
 }
@@ -270,8 +342,8 @@ static bool bury(lc_postings *index, uint32_t id)
         index->posting_count--;
     }
     lc_blocks_free(&index->blocks, place->terms, place->terms_bytes);
-    *place = (lc_place){.id = LC_PLACE_NONE};
-    index->place_of[id] = LC_PLACE_NONE;
+    *place = (lc_place){.id = PLACE_NONE};
+    index->place_of[id] = PLACE_NONE;
     index->live_count--;
     index->live_length -= index->lengths[at];
     return true;
@@ -279,7 +351,7 @@ static bool bury(lc_postings *index, uint32_t id)
 
 /* What compaction needs to tell old numbers from new ones. */
 typedef struct renumbering {
-    uint32_t *places; /* The new place by the old one; LC_PLACE_NONE for the dead. */
+    uint32_t *places; /* The new place by the old one; PLACE_NONE for the dead. */
     uint32_t *terms;  /* The new number by the old one; rising, where there is one. */
 } renumbering;
 
@@ -302,11 +374,10 @@ static bool copy_terms(lc_postings *to, const lc_postings *from, const renumberi
         term->capacity = (uint32_t)(bytes / sizeof *term->list);
         fresh->terms[i] = term->number;
         for (uint32_t k = 0; k < old->count; k++) {
-            uint32_t place = fresh->places[old->list[k] >> LC_POSTING_COUNT_BITS];
+            uint32_t place = fresh->places[old->list[k] >> COUNT_BITS];
 
-            if (place != LC_PLACE_NONE)
-                term->list[term->count++] = place << LC_POSTING_COUNT_BITS |
-                                            (old->list[k] & LC_POSTING_COUNT_MAX);
+            if (place != PLACE_NONE)
+                term->list[term->count++] = place << COUNT_BITS | (old->list[k] & COUNT_MAX);
         }
         LC_ASSERT(term->count == old->live);
         term->live = term->count;
@@ -342,14 +413,14 @@ static bool copy_living(lc_postings *to, const lc_postings *from, const renumber
     for (size_t i = 0; i < from->place_count; i++) {
         uint32_t id = from->places[i].id;
 
-        fresh->places[i] = id == LC_PLACE_NONE ? LC_PLACE_NONE : living++;
-        if (id != LC_PLACE_NONE && id >= id_end)
+        fresh->places[i] = id == PLACE_NONE ? PLACE_NONE : living++;
+        if (id != PLACE_NONE && id >= id_end)
             id_end = (size_t)id + 1;
     }
     if (!reserve_ids(to, id_end) || !reserve_places(to, living) || !copy_terms(to, from, fresh))
         return false;
     for (uint32_t i = 0; i < from->place_count; i++) {
-        if (fresh->places[i] != LC_PLACE_NONE && !copy_place(to, from, i, fresh))
+        if (fresh->places[i] != PLACE_NONE && !copy_place(to, from, i, fresh))
             return false;
     }
     to->live_count = from->live_count;
@@ -470,8 +541,8 @@ static void append_postings(lc_postings *index, uint32_t place, size_t count)
         uint32_t repeats = 0;
 
         for (; i < count && index->scratch[i] == term->number; i++)
-            repeats += repeats < LC_POSTING_COUNT_MAX;
-        term->list[term->count++] = place << LC_POSTING_COUNT_BITS | repeats;
+            repeats += repeats < COUNT_MAX;
+        term->list[term->count++] = place << COUNT_BITS | repeats;
         term->live++;
         index->posting_count++;
     }
@@ -489,13 +560,13 @@ loci_status lc_postings_add(lc_postings *index, uint32_t id, const loci_str *ter
     if (count > UINT32_MAX)
         return lc_fail(err, LOCI_ELIMIT, "a document has at most %u terms", UINT32_MAX);
     /* Only the dead can have filled all places: there is one more of them than there are ids. */
-    if (index->place_count == LC_PLACES_MAX && lc_postings_compact(index, err) != LOCI_OK)
+    if (index->place_count == PLACES_MAX && lc_postings_compact(index, err) != LOCI_OK)
         return LOCI_ERESOURCE;
     if (!prepare(index, &place, terms, count, &distinct))
         return lc_fail_memory(err);
 
     (void)bury(index, id); /* What it replaces, if anything. */
-    LC_ASSERT(index->place_count < LC_PLACES_MAX);
+    LC_ASSERT(index->place_count < PLACES_MAX);
     at = (uint32_t)index->place_count++;
     index->places[at] = place;
     index->lengths[at] = (uint32_t)count;
@@ -517,7 +588,7 @@ bool lc_postings_remove(lc_postings *index, uint32_t id)
 
 bool lc_postings_has(const lc_postings *index, uint32_t id)
 {
-    return id < index->id_capacity && index->place_of[id] != LC_PLACE_NONE;
+    return id < index->id_capacity && index->place_of[id] != PLACE_NONE;
 }
 
 lc_postings_size lc_postings_get_size(const lc_postings *index)
@@ -533,4 +604,166 @@ lc_postings_size lc_postings_get_size(const lc_postings *index)
                  index->scratch_capacity * sizeof *index->scratch +
                  index->by_text.place_count * sizeof *index->by_text.entries,
     };
+}
+
+/* ---- Searching ------------------------------------------------------------------------------- */
+
+typedef struct cursor {
+    const uint32_t *at;
+    const uint32_t *end;
+    double factor; /* Everything of the formula that is the same for all documents. */
+} cursor;
+
+typedef struct search {
+    const lc_postings *index;
+    const lc_postings_query *query;
+    double norm_base;       /* k1 * (1 - b) */
+    double norm_per_length; /* k1 * b / A */
+    lc_best best;
+    double scores[WINDOW];
+    uint64_t touched[WINDOW / 64];
+    size_t cursor_count;
+    cursor cursors[]; /* Of the terms that some document has, in the query's order. */
+} search;
+
+/* Of a term that `having` of all documents have; none is fine. */
+static double idf(const lc_postings *index, size_t having)
+{
+    return log1p(((double)(index->live_count - having) + 0.5) / ((double)having + 0.5));
+}
+
+static void init_cursors(search *s, const lc_bm25 *bm25)
+{
+    const lc_postings *index = s->index;
+
+    for (size_t i = 0; i < s->query->term_count; i++) {
+        const lc_postings_term *asked = &s->query->terms[i];
+        const lc_term *term = lc_map_find(&index->by_text, asked->text);
+
+        if (term == NULL || term->live == 0)
+            continue;
+        s->cursors[s->cursor_count++] = (cursor){
+            .at = term->list,
+            .end = term->list + term->count,
+            .factor = asked->weight * idf(index, term->live) * (bm25->k1 + 1),
+        };
+    }
+}
+
+/* The first place that any list still has; PLACE_NONE at the end. */
+static uint32_t first_place(const search *s)
+{
+    uint32_t first = PLACE_NONE;
+
+    for (size_t i = 0; i < s->cursor_count; i++) {
+        const cursor *c = &s->cursors[i];
+
+        if (c->at < c->end && *c->at >> COUNT_BITS < first)
+            first = *c->at >> COUNT_BITS;
+    }
+    return first;
+}
+
+/* Adds one term's part to the scores of the places from `begin` on. */
+static void add_term(search *s, cursor *c, uint32_t begin)
+{
+    /* A posting's upper bits are its place: lists are compared with the first one behind. */
+    uint64_t behind = (uint64_t)(begin + WINDOW) << COUNT_BITS;
+    const uint32_t *lengths = s->index->lengths + begin;
+    const uint32_t *at = c->at;
+
+    for (; at < c->end && *at < behind; at++) {
+        uint32_t place = (*at >> COUNT_BITS) - begin;
+        double count = (double)(*at & COUNT_MAX);
+        double norm = s->norm_base + s->norm_per_length * (double)lengths[place];
+
+        s->scores[place] += c->factor * count / (count + norm);
+        s->touched[place / 64] |= UINT64_C(1) << (place % 64);
+    }
+    c->at = at;
+}
+
+static void offer(search *s, uint32_t place, double score)
+{
+    lc_hit hit = {.id = s->index->places[place].id, .score = (float)score};
+
+    if (hit.id == PLACE_NONE)
+        return;
+    if (s->query->filter != NULL && !lc_bitmap_has(s->query->filter, hit.id))
+        return;
+    lc_best_offer(&s->best, hit);
+}
+
+/* Offers what the window holds and empties it. */
+static void collect(search *s, uint32_t begin)
+{
+    for (uint32_t word = 0; word < WINDOW / 64; word++) {
+        for (uint64_t bits = s->touched[word]; bits != 0; bits &= bits - 1) {
+            uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
+            double score = s->scores[place];
+
+            s->scores[place] = 0;
+            /* One with the same score may still win by its id. */
+            if ((float)score >= lc_best_floor(&s->best))
+                offer(s, begin + place, score);
+        }
+        s->touched[word] = 0;
+    }
+}
+
+static void run(search *s)
+{
+    for (uint32_t first = first_place(s); first != PLACE_NONE; first = first_place(s)) {
+        uint32_t begin = first - first % WINDOW;
+
+        for (size_t i = 0; i < s->cursor_count; i++)
+            add_term(s, &s->cursors[i], begin);
+        collect(s, begin);
+    }
+}
+
+loci_status lc_postings_search(const lc_postings *index, const lc_postings_query *query,
+                               lc_hit *out, size_t *out_count, loci_error *err)
+{
+    const lc_bm25 usual = {.k1 = LC_BM25_K1, .b = LC_BM25_B};
+    const lc_bm25 *bm25 = query->bm25 != NULL ? query->bm25 : &usual;
+    size_t bytes = sizeof(search) + query->term_count * sizeof(cursor);
+    search *s;
+
+    LC_ASSERT(bm25->k1 >= 0);
+    LC_ASSERT(bm25->b >= 0 && bm25->b <= 1);
+    if (query->term_count > LC_QUERY_TERMS_MAX)
+        return lc_fail(err, LOCI_ELIMIT, "a search has at most %d terms", LC_QUERY_TERMS_MAX);
+    if (index->live_length == 0 || query->limit == 0) {
+        *out_count = 0;
+        return LOCI_OK;
+    }
+    s = lc_heap_zalloc(index->heap, bytes, LOCI_MEM_REQUESTS);
+    if (s == NULL)
+        return lc_fail_memory(err);
+    s->index = index;
+    s->query = query;
+    s->norm_base = bm25->k1 * (1 - bm25->b);
+    s->norm_per_length = bm25->k1 * bm25->b * (double)index->live_count /
+                         (double)index->live_length;
+    s->best = (lc_best){.hits = out, .limit = query->limit};
+    init_cursors(s, bm25);
+    run(s);
+    lc_hits_sort(out, s->best.count);
+    *out_count = s->best.count;
+    lc_heap_free(index->heap, s, bytes, LOCI_MEM_REQUESTS);
+    return LOCI_OK;
+}
+
+double lc_postings_query_weight(const lc_postings *index, const lc_postings_query *query)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < query->term_count; i++) {
+        const lc_postings_term *asked = &query->terms[i];
+        const lc_term *term = lc_map_find(&index->by_text, asked->text);
+
+        sum += asked->weight * idf(index, term != NULL ? term->live : 0);
+    }
+    return sum;
 }

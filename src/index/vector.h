@@ -21,7 +21,31 @@
 #include "index/bitmap.h"
 #include "index/hit.h"
 #include "index/vector_kernel.h"
-#include "index/vector_region.h"
+
+/* Rows in one piece of memory: codes, sign bits, scales, ids, and a bit for each row that is dead.
+ * Its size is that of its capacity, at most LC_VECTOR_REGION_BYTES. */
+#define LC_VECTOR_REGION_BYTES (1024u * 1024)
+
+typedef struct lc_vector_region {
+    void *memory; /* What was allocated; the arrays below lie in it. */
+    int8_t *codes;
+    uint64_t *bits;
+    float *scales;
+    uint32_t *ids; /* Rising. */
+    uint64_t *dead;
+    size_t stride;
+    uint32_t capacity;
+    uint32_t count; /* Rows, dead ones too. */
+    uint32_t live;
+} lc_vector_region;
+
+/* The most rows of `stride` that fit into LC_VECTOR_REGION_BYTES. */
+uint32_t lc_vector_region_capacity_max(size_t stride);
+size_t lc_vector_region_bytes(const lc_vector_region *region);
+static inline bool lc_vector_region_is_dead(const lc_vector_region *region, uint32_t row)
+{
+    return (region->dead[row / 64] >> (row % 64) & 1) != 0;
+}
 
 typedef struct lc_vectors {
     lc_heap *heap;
@@ -68,7 +92,8 @@ typedef struct lc_vector_search {
     uint32_t prefilter_keep;
 } lc_vector_search;
 
-#define LC_VECTOR_PREFILTER_ABOVE 200000u
+/* Below this a scan of all codes reads about as many bytes as the sign bits and the kept codes. */
+#define LC_VECTOR_PREFILTER_ABOVE 16384u
 
 /* How many of `live` vectors go on to the second step: 1 in 32, at least 4000. Signs tell vectors
  * with any structure apart (bench/README.md has recall); random ones they do not, and there is

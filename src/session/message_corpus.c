@@ -21,7 +21,7 @@
 #define PAGE_ROWS 256
 #define SEARCH_LOAD_US 200000 /* Time that one search spends on loading vectors. */
 /* Hits of each kind that are fused, whatever the limit: so the first 5 of 10 are the 5 of 5. */
-#define SEARCH_DEPTH 200
+#define SEARCH_DEPTH 100
 #define READ_ROWS 16 /* Hits that one statement reads. */
 
 _Static_assert(LC_MESSAGE_HITS_MAX <= SEARCH_DEPTH, "as many hits as are asked for");

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "base/limits.h"
-#include "index/vector_quantise.h"
 #include "lib/test.h"
 
 static lc_heap heap;

@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "index/vector_quantise.h"
 #include "lib/test.h"
 
 #define ROWS 9 /* Two groups of four and a rest. */

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/vector_quantise.h"
 #include "lib/test.h"
 
 typedef struct world {
@@ -341,6 +340,18 @@ TEST(vector_search, sign_bits_lose_next_to_nothing_of_clustered_vectors)
     CHECK_LE(999, recall(&w, &rng, &(lc_vector_search){.prefilter_above = UINT32_MAX}, 40));
     CHECK_LE(990, recall(&w, &rng, &(lc_vector_search){.prefilter_above = 1, .prefilter_keep = 400},
                          40));
+    clear(&w);
+}
+
+/* As a search of a large set runs that asks for nothing in particular. */
+TEST(vector_search, default_prefilter_keeps_the_best_of_clustered_vectors)
+{
+    test_rng rng = test_random(43);
+    world w;
+
+    init(&w, 128, LC_VECTOR_PREFILTER_ABOVE + 1000, LC_VECTOR_BEST);
+    fill_clustered(&w, &rng);
+    CHECK_LE(999, recall(&w, &rng, &(lc_vector_search){0}, 30));
     clear(&w);
 }
 
