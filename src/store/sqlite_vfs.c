@@ -18,10 +18,7 @@
  */
 #include "store/sqlite.h"
 
-#include <stdatomic.h>
 #include <string.h>
-
-#include "base/clock.h"
 
 #define NAME "loci"
 #define BUFFER_BYTES (128u * 1024)
@@ -42,7 +39,11 @@ typedef struct shim_file {
     _Alignas(8) char real[];      /* As many bytes as the real VFS asks for. */
 } shim_file;
 
-static sqlite3_vfs *real_vfs; /* The default VFS when the first store was opened. */
+/* The VFS that calls are forwarded to: the default VFS when the first store was opened. */
+static sqlite3_vfs *real_vfs_of(const sqlite3_vfs *vfs)
+{
+    return vfs->pAppData;
+}
 
 static sqlite3_file *real_of(sqlite3_file *file)
 {
@@ -229,11 +230,11 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
                     int *out_flags)
 {
     shim_file *self = (shim_file *)file;
+    sqlite3_vfs *real = real_vfs_of(vfs);
     int code;
 
-    (void)vfs;
     *self = (shim_file){.methods = forwarding};
-    code = real_vfs->xOpen(real_vfs, name, real_of(file), flags, out_flags);
+    code = real->xOpen(real, name, real_of(file), flags, out_flags);
     if (real_of(file)->pMethods == NULL)
         return code; /* There is nothing to close. */
     if (real_of(file)->pMethods->iVersion < self->methods.iVersion)
@@ -246,48 +247,42 @@ static int vfs_open(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int 
 
 static int vfs_delete(sqlite3_vfs *vfs, const char *name, int sync_dir)
 {
-    (void)vfs;
-    return real_vfs->xDelete(real_vfs, name, sync_dir);
+    return real_vfs_of(vfs)->xDelete(real_vfs_of(vfs), name, sync_dir);
 }
 
 static int vfs_access(sqlite3_vfs *vfs, const char *name, int flags, int *out)
 {
-    (void)vfs;
-    return real_vfs->xAccess(real_vfs, name, flags, out);
+    return real_vfs_of(vfs)->xAccess(real_vfs_of(vfs), name, flags, out);
 }
 
 static int vfs_full_path(sqlite3_vfs *vfs, const char *name, int bytes, char *out)
 {
-    (void)vfs;
-    return real_vfs->xFullPathname(real_vfs, name, bytes, out);
+    return real_vfs_of(vfs)->xFullPathname(real_vfs_of(vfs), name, bytes, out);
 }
 
 static int vfs_randomness(sqlite3_vfs *vfs, int bytes, char *out)
 {
-    (void)vfs;
-    return real_vfs->xRandomness(real_vfs, bytes, out);
+    return real_vfs_of(vfs)->xRandomness(real_vfs_of(vfs), bytes, out);
 }
 
 static int vfs_sleep(sqlite3_vfs *vfs, int microseconds)
 {
-    (void)vfs;
-    return real_vfs->xSleep(real_vfs, microseconds);
+    return real_vfs_of(vfs)->xSleep(real_vfs_of(vfs), microseconds);
 }
 
 static int vfs_current_time(sqlite3_vfs *vfs, double *out)
 {
-    (void)vfs;
-    return real_vfs->xCurrentTime(real_vfs, out);
+    return real_vfs_of(vfs)->xCurrentTime(real_vfs_of(vfs), out);
 }
 
 static int vfs_last_error(sqlite3_vfs *vfs, int bytes, char *out)
 {
-    (void)vfs;
-    return real_vfs->xGetLastError(real_vfs, bytes, out);
+    return real_vfs_of(vfs)->xGetLastError(real_vfs_of(vfs), bytes, out);
 }
 
-/* SQLite links registered ones into a list, so it cannot be constant. Extensions are never loaded
- * by these connections: the functions for shared libraries are left out. */
+/* SQLite links registered VFSs into a list, so this cannot be constant. pAppData is the real VFS
+ * once the shim is registered. Extensions are never loaded by these connections, so the functions
+ * for shared libraries are left out. */
 static sqlite3_vfs shim = {
     .iVersion = 1,
     .zName = NAME,
@@ -301,39 +296,31 @@ static sqlite3_vfs shim = {
     .xGetLastError = vfs_last_error,
 };
 
-static void register_shim(void)
+const char *lc_sqlite_vfs_name(void)
 {
-    sqlite3_vfs *found = sqlite3_vfs_find(NULL);
+    /* SQLite's mutex for application code; NULL, a no-op, if SQLite was built without threads. */
+    sqlite3_mutex *mutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_APP1);
+    sqlite3_vfs *real = sqlite3_vfs_find(NULL);
+    const char *name;
 
-    if (found == NULL)
-        return;
-    shim.szOsFile = (int)sizeof(shim_file) + found->szOsFile;
-    shim.mxPathname = found->mxPathname;
-    real_vfs = found;
-    if (sqlite3_vfs_register(&shim, 0) != SQLITE_OK)
-        real_vfs = NULL;
+    sqlite3_mutex_enter(mutex);
+    if (shim.pAppData == NULL && real != NULL) {
+        shim.szOsFile = (int)sizeof(shim_file) + real->szOsFile;
+        shim.mxPathname = real->mxPathname;
+        shim.pAppData = real;
+        if (sqlite3_vfs_register(&shim, 0) != SQLITE_OK)
+            shim.pAppData = NULL;
+    }
+    name = shim.pAppData != NULL ? NAME : NULL;
+    sqlite3_mutex_leave(mutex);
+    return name;
 }
 
 /* A host program may unload the library that contains this code. */
 __attribute__((destructor)) static void unregister_shim(void)
 {
-    if (real_vfs != NULL)
+    if (shim.pAppData != NULL)
         (void)sqlite3_vfs_unregister(&shim); /* Cannot fail for one that is registered. */
-}
-
-const char *lc_sqlite_vfs_name(void)
-{
-    enum { NOT_YET, RUNNING, DONE };
-    static _Atomic int registration = NOT_YET;
-    int expected = NOT_YET;
-
-    if (atomic_compare_exchange_strong(&registration, &expected, RUNNING)) {
-        register_shim();
-        atomic_store(&registration, DONE);
-    }
-    while (atomic_load(&registration) != DONE)
-        lc_clock_sleep_us(100); /* Another thread opens the first store at this moment. */
-    return real_vfs != NULL ? NAME : NULL;
 }
 
 /* ---- The buffer of a connection -------------------------------------------------------------- */
