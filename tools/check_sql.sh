@@ -2,11 +2,12 @@
 # check_sql.sh [ROOT] [--rules] - fails when a statement of src/ is outside the SQL that SQLite and
 # PostgreSQL share.
 #
-# A statement is what an lc_sql is initialised with; macros of string literals are followed. What
-# only one of the databases takes, or what means something else to the other, is an offence, and so
-# are kinds of parameters and columns that do not fit the text. Texts made at run time are not seen,
-# nor what the PostgreSQL driver says to its own server (src/store/postgres*.c). The one comment
-# that lc_sql_rewrite() uncomments for PostgreSQL is none.
+# Statements are the initialisers of lc_sql; macros of string literals are expanded. Offences are
+# SQL that only one of the databases accepts, or that the two understand differently, and kinds of
+# parameters and columns that do not fit the text. {row}, {values}, {set} and {excluded}
+# (src/store/row.h) stand for columns whose kinds come from lc_sql.row. Not checked: texts made at
+# run time, statements of the PostgreSQL driver for its own server (src/store/postgres*.c), and the
+# comment that lc_sql_rewrite() uncomments for PostgreSQL.
 set -eu
 
 rules=
@@ -73,6 +74,7 @@ EXTRA = [
     ("alias", "a sub-select in from has an alias"),
     ("params", "params has one letter of i f t b for every $n, from $1 on without gaps"),
     ("columns", "columns has one letter of i f t b for every column, and is NULL without rows"),
+    ("row", "{row}, {values}, {set} and {excluded} need lc_sql.row; in a select {row} comes first"),
     ("unread", "the text is string literals and macros of them"),
 ]
 
@@ -81,6 +83,8 @@ KEYWORDS = set("""and as between bigint case cast coalesce conflict current dist
 
 DRIVER = re.compile(r"store/postgres\w*\.c$")
 LOCK = "/* for update skip locked */"
+
+ROW = re.compile(r"\{(?:\w+\.)?(?:row|values|set|excluded)\}")
 
 EMPTIED = "\x01"  # Stands for a pair of brackets and all that is in it.
 
@@ -129,14 +133,14 @@ def statements(words):
 
 
 def members(items):
-    """text, params and columns as lists of words; None when not given."""
+    """text, params, columns and row as lists of words; None when not given."""
     found, place = {}, 0
-    names = ["text", "params", "columns"]
+    names = ["text", "params", "columns", "row"]
     for item in items:
         if item[:1] == ["."] and len(item) > 3 and item[2] == "=":
             found[item[1]] = item[3:]
             place = names.index(item[1]) + 1 if item[1] in names else place
-        elif place < 3:
+        elif place < 4:
             found[names[place]] = item
             place += 1
     return [found.get(name) for name in names]
@@ -175,7 +179,7 @@ def split_commas(text):
 def find_unqualified(text):
     """A column in the right sides and the condition of `do update set` without its table."""
     for part in re.findall(r"\bdo\s+update\s+set\b(.*?)(?=\breturning\b|$)", text, re.DOTALL):
-        part = re.sub(r"(^|,)\s*\w+\s*=(?!=)", r"\1 ", part)  # The columns set have no table.
+        part = re.sub(r"(^|,)\s*\w+\s*=(?!=)", r"\1 ", ROW.sub("", part))  # The columns set have no table.
         for match in re.finditer(r"(?<![\w.$])[a-z_]\w*(?!\s*[.(\w])", part):
             if match.group(0) not in KEYWORDS:
                 return match.group(0)
@@ -214,7 +218,8 @@ def inside(text, at):
 
 
 def count_columns(text):
-    """How many columns the answer has, 0 without rows, or None when that cannot be seen."""
+    """How many columns the answer has, 0 without rows, or None when that cannot be seen. {row} is
+    not counted: lc_sql.columns does not have its kinds either."""
     top = levels(text)[-1].strip()
     returning = re.search(r"\breturning\b(.*)$", top, re.DOTALL)
     if returning:
@@ -222,7 +227,16 @@ def count_columns(text):
     if re.match(r"(insert|update|delete)\b", top):
         return 0
     select = re.match(r"select\s+(?:distinct\s+)?(.*?)(\bfrom\b|\bunion\b|$)", top, re.DOTALL)
-    return len(split_commas(select.group(1))) if select else None
+    if not select:
+        return None
+    return len([column for column in split_commas(select.group(1)) if not ROW.search(column)])
+
+
+def check_row(text, has_row):
+    select = re.match(r"\s*select\s+(?:distinct\s+)?(.*?)\bfrom\b", levels(text)[-1], re.DOTALL)
+    columns = split_commas(select.group(1)) if select else []
+    if bool(ROW.search(text)) != has_row or any(ROW.search(column) for column in columns[1:]):
+        yield "row", ""
 
 
 def check_kinds(text, params, columns):
@@ -233,11 +247,12 @@ def check_kinds(text, params, columns):
     wanted = count_columns(text)
     given = 0 if columns is None else len(columns)
     if (columns is not None and re.search(r"[^iftb]", columns)) or \
-            (wanted is not None and wanted != given) or (wanted is None and given == 0):
+            (wanted is not None and wanted != given) or (wanted is None and given == 0) or \
+            (columns is None and re.match(r"\s*select\b", text)):
         yield "columns", "`%s` for %s" % (columns, wanted)
 
 
-def check(text, params, columns):
+def check(text, params, columns, has_row):
     text = text.replace(LOCK, "")
     plain = re.sub(r"'(?:[^']|'')*'", "''", text).lower()
     for name, pattern, _ in PATTERNS:
@@ -245,6 +260,7 @@ def check(text, params, columns):
         if match:
             yield name, match.group(0).strip()
     yield from check_shape(plain)
+    yield from check_row(plain, has_row)
     yield from check_kinds(plain, params, columns)
 
 
@@ -288,11 +304,12 @@ class Tree:
         if parts[0] is None:
             return  # Made at run time.
         self.count += 1
-        text, params, columns = [self.read(part, macros) for part in parts]
+        text, params, columns = [self.read(part, macros) for part in parts[:3]]
+        has_row = parts[3] not in (None, ["NULL"])
         if text in (None, False) or params is False or columns is False:
             yield path, line, "unread", ""
             return
-        for name, what in check(text, params if parts[1] else None, columns):
+        for name, what in check(text, params if parts[1] else None, columns, has_row):
             yield path, line, name, what
 
 

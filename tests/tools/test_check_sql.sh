@@ -11,21 +11,21 @@ new_tree
 good_names=()
 bad_rules=()
 
-# statement TEXT [PARAMS] [COLUMNS]: columns are NULL unless given.
+# statement TEXT [PARAMS] [COLUMNS] [ROW]: columns are NULL unless given, also as NULL.
 statement() {
     local columns=NULL
-    [ $# -lt 3 ] || columns="\"$3\""
-    printf 'static const lc_sql s = {"%s", "%s", %s};\n' "$1" "${2:-}" "$columns"
+    [ "${3-NULL}" = NULL ] || columns="\"$3\""
+    printf 'static const lc_sql s = {"%s", "%s", %s%s};\n' "$1" "${2:-}" "$columns" "${4:+, $4}"
 }
 
-# good NAME TEXT [PARAMS] [COLUMNS]
+# good NAME TEXT [PARAMS] [COLUMNS] [ROW]
 good() {
     good_names+=("$1")
     shift
     statement "$@" >>"$scratch/good.c"
 }
 
-# bad RULE TEXT [PARAMS] [COLUMNS]
+# bad RULE TEXT [PARAMS] [COLUMNS] [ROW]
 bad() {
     bad_rules+=("$1")
     echo "$1" >>"$tried"
@@ -139,6 +139,18 @@ bad columns "delete from facts" "" t
 bad columns "delete from facts returning id, seq" "" t
 bad columns "select id from facts" "" x
 good "commas inside brackets are not columns" "select coalesce(a, (b), 'c, d') from facts" "" t
+
+good "a row type" "select {row} from facts where key = \$1" t "" "&lc_fact_row"
+good "a row type and a column" "select {f.row}, f.seq from facts f" "" i "&lc_fact_row"
+good "values of a row" "insert into facts (id, {row}) values (\$1, {values}) on conflict (id) do \
+update set {excluded}, at = excluded.at" t NULL "&lc_fact_row"
+good "an update of a row" "update facts set {set} where id = \$1" t NULL "&lc_fact_row"
+bad columns "select {row} from facts" "" t "&lc_fact_row"
+bad columns "select {row} from facts" "" NULL "&lc_fact_row"
+bad params "update facts set {set} where id = \$1" "" NULL "&lc_fact_row"
+bad row "select {row} from facts" "" ""
+bad row "select seq, {row} from facts" "" i "&lc_fact_row"
+bad row "select seq from facts" "" i "&lc_fact_row"
 
 judge
 
