@@ -179,7 +179,8 @@ def split_commas(text):
 def find_unqualified(text):
     """A column in the right sides and the condition of `do update set` without its table."""
     for part in re.findall(r"\bdo\s+update\s+set\b(.*?)(?=\breturning\b|$)", text, re.DOTALL):
-        part = re.sub(r"(^|,)\s*\w+\s*=(?!=)", r"\1 ", ROW.sub("", part))  # The columns set have no table.
+        part = ROW.sub("", part)
+        part = re.sub(r"(^|,)\s*\w+\s*=(?!=)", r"\1 ", part)  # The columns set have no table.
         for match in re.finditer(r"(?<![\w.$])[a-z_]\w*(?!\s*[.(\w])", part):
             if match.group(0) not in KEYWORDS:
                 return match.group(0)

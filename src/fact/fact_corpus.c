@@ -386,15 +386,14 @@ static loci_status add_page(fact_corpus *c, lc_tx *tx, int64_t *seen_seq, size_t
     lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(*seen_seq), LC_I(PAGE_ROWS)};
     lc_arena arena;
     lc_rows rows;
+    lc_fact fact;
     loci_status status = lc_tx_query(tx, &written_sql, args, &rows, err);
 
     *out_count = 0;
     lc_arena_init(&arena, c->heap, LOCI_MEM_REQUESTS);
-    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
+    while (lc_row_next(&rows, &fact, &status, err)) {
         lc_arena_mark mark = lc_arena_get_mark(&arena);
-        lc_fact fact;
 
-        lc_row_read(&rows, &fact);
         status = add_fact(c, &fact, &arena, err);
         *seen_seq = fact.seq;
         ++*out_count;

@@ -144,19 +144,12 @@ static loci_status look_up(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_
                            found *out, loci_error *err)
 {
     lc_rows rows;
+    lc_fact fact;
     loci_status status = lc_tx_query(tx, sql, args, &rows, err);
 
     *out = (found){0};
-    if (status != LOCI_OK)
-        return status;
-    while (lc_rows_next(&rows, &status, err)) {
-        lc_fact fact;
-
-        lc_row_read(&rows, &fact);
+    while (lc_row_next(&rows, &fact, &status, err))
         status = note(out, &fact, tx->now_us, arena, err);
-        if (status != LOCI_OK)
-            break;
-    }
     lc_rows_end(&rows);
     return status;
 }

@@ -159,20 +159,12 @@ loci_status lc_fact_load_list(lc_tx *tx, const lc_fact_query *query, lc_arena *a
     lc_fact_node **end = out;
     size_t count = 0;
     lc_rows rows;
+    lc_fact fact;
     loci_status status = lc_tx_query(tx, query->sql, query->args, &rows, err);
 
     *out = NULL;
-    if (status != LOCI_OK)
-        return status;
-    while (count <= query->max && lc_rows_next(&rows, &status, err)) {
-        lc_fact fact;
-
-        lc_row_read(&rows, &fact);
+    for (; count <= query->max && lc_row_next(&rows, &fact, &status, err); count++)
         status = lc_fact_list_add(&end, &fact, arena, err);
-        if (status != LOCI_OK)
-            break;
-        count++;
-    }
     lc_rows_end(&rows);
     return status;
 }
@@ -206,23 +198,17 @@ static loci_status visit_page(lc_tx *tx, journey *j, loci_error *err)
 {
     int64_t count = 0;
     lc_rows rows;
+    lc_fact fact;
     loci_status status;
 
     j->is_over = true;
     j->args[j->arg_count - 1] = LC_I(j->limit);
     status = lc_tx_query(tx, j->walk->sql, j->args, &rows, err);
-    if (status != LOCI_OK)
-        return status;
-    while (lc_rows_next(&rows, &status, err)) {
-        lc_fact fact;
-
-        lc_row_read(&rows, &fact);
+    while (lc_row_next(&rows, &fact, &status, err)) {
         if (++count == j->limit)
             status = keep_last(j, &fact, err);
         if (status == LOCI_OK)
             status = j->visit(j->ctx, &rows, &fact, err);
-        if (status != LOCI_OK)
-            break;
     }
     lc_rows_end(&rows);
     return status;
@@ -273,18 +259,10 @@ loci_status lc_fact_each_row(lc_tx *tx, const lc_fact_walk *walk, const lc_arg *
 loci_status lc_fact_find_row(lc_tx *tx, const lc_fact_query *query, lc_arena *arena, lc_fact *out,
                              loci_error *err)
 {
-    lc_rows rows = {0};
     bool found;
-    loci_status status = lc_tx_find(tx, query->sql, query->args, &rows, &found, err);
 
     *out = (lc_fact){0};
-    if (status != LOCI_OK || !found)
-        return status;
-    lc_row_read(&rows, out);
-    if (!lc_fact_keep(arena, out))
-        status = lc_fail_memory(err);
-    lc_rows_end(&rows);
-    return status;
+    return lc_row_find(tx, &(lc_query){query->sql, query->args}, arena, out, &found, err);
 }
 
 /* ---- Slots and ids --------------------------------------------------------------------------- */

@@ -26,12 +26,7 @@ static const lc_result signal_results[] = {
 static void put_signal(lc_json_writer *out, const lc_signal *signal)
 {
     lc_jw_object(out);
-    lc_jw_member_str(out, "key", signal->key);
-    lc_jw_member_raw(out, "value", signal->value);
-    if (signal->persona_id.len > 0)
-        lc_jw_member_str(out, "persona_id", signal->persona_id);
-    lc_jw_member_time(out, "observed_at", signal->observed_at);
-    lc_jw_member_time(out, "recorded_at", signal->recorded_at);
+    lc_row_put(&lc_signal_row, signal, out);
     lc_jw_end(out);
 }
 

@@ -92,7 +92,7 @@ static loci_status run_close(lc_call *call, lc_tx *tx, loci_error *err)
         status = lc_session_end(tx, session.id, "closed", tx->now_us, err);
     if (status != LOCI_OK)
         return status;
-    session.is_open = false;
+    session.state = LC_SESSION_ENDED;
     session.ended_at = tx->now_us;
     session.end_reason = LC_STR("closed");
     lc_session_put(&call->out, &session);

@@ -26,11 +26,7 @@ static loci_status put_item(void *ctx, const lc_working_item *item, loci_error *
 
     (void)err; /* Writing to a buffer fails later. */
     lc_jw_object(out);
-    lc_jw_member_str(out, "key", item->key);
-    lc_jw_member_raw(out, "value", item->value);
-    lc_jw_member_time(out, "created_at", item->created_at);
-    if (item->expires_at != INT64_MAX)
-        lc_jw_member_time(out, "expires_at", item->expires_at);
+    lc_row_put(&lc_working_row, item, out);
     lc_jw_end(out);
     return LOCI_OK;
 }

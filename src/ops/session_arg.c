@@ -22,7 +22,7 @@ loci_status lc_call_find_session(lc_call *call, lc_tx *tx, lc_session *out, bool
     lc_session_ref ref = lc_call_session_ref(call);
     loci_status status = lc_session_find(tx, &ref, call->arena, out, found, err);
 
-    *found = status == LOCI_OK && *found && out->is_open;
+    *found = status == LOCI_OK && *found && out->state == LC_SESSION_ACTIVE;
     return status;
 }
 

@@ -1,34 +1,36 @@
-/* environment.h - what connectors say about the world around a user: one value a key, the newest
- * signal counts. `current_time` is a key like any other; without it the domain clock tells. */
+/* environment.h - signals from connectors about the world around a user: one value per key, that of
+ * the newest signal. `current_time` is a key like any other; without a signal it is the time of the
+ * domain clock. */
 #ifndef LC_SESSION_ENVIRONMENT_H
 #define LC_SESSION_ENVIRONMENT_H
 
 #include "base/arena.h"
-#include "store/event.h"
+#include "store/row.h"
 
 extern const lc_table lc_environment_table;
 extern const lc_event_type lc_environment_event;
+extern const lc_row_type lc_signal_row; /* lc_signal */
 
 typedef struct lc_signal {
     loci_str key;
     loci_str value;      /* Canonical JSON. */
-    loci_str persona_id; /* "" = everybody's. */
+    loci_str persona_id; /* "" = it belongs to all. */
     int64_t observed_at; /* LOCI_AT_CLOCK = now, for a new one. */
     int64_t recorded_at;
-    loci_str former; /* Of one that was read: an array of what it was before, the last first. */
+    loci_str former; /* Of one that was read: an array of its former values, the last first. */
 } lc_signal;
 
 #define LC_SIGNAL_FORMER_MAX 4 /* Former values that are kept. */
 
-/* `*is_late`: a newer signal of the key is there, nothing was written. */
+/* `*is_late`: the key has a newer signal, so nothing was written. */
 loci_status lc_environment_set(lc_tx *tx, const lc_signal *signal, bool *is_late, loci_error *err);
-/* The persona's own, else everybody's. Without one, LOCI_ENOTFOUND; `current_time`, `current_date`
- * (UTC) are then the domain clock's. Text lives in `arena`. */
+/* The persona's own signal, else the one that belongs to all. Without one, LOCI_ENOTFOUND; then
+ * `current_time` and `current_date` (UTC) come from the domain clock. Text lives in `arena`. */
 loci_status lc_environment_load(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
                                 lc_signal *out, loci_error *err);
 
 typedef loci_status lc_signal_visit(void *ctx, const lc_signal *signal, loci_error *err);
-/* Every signal that the persona sees, by key; its own comes before everybody's of the same key. */
+/* Every signal that the persona sees, by key; of one key its own comes first. */
 loci_status lc_environment_each(lc_tx *tx, loci_str persona_id, lc_signal_visit *visit, void *ctx,
                                 loci_error *err);
 

@@ -298,15 +298,12 @@ static const lc_sql sessions_by_name_sql = {
     " and persona_id in ('', $4) order by seq",
     "tttt", "t"};
 
-#define HIT_COLUMNS                                                                                \
-    "m.id, m.seq, m.session_id, m.role, m.speaker, m.body, m.persona_id, m.observed_at,"           \
-    " m.recorded_at, s.external_id"
 static const lc_sql hits_sql = {
-    "select " HIT_COLUMNS " from messages m left join sessions s on s.tenant_id = m.tenant_id"
-    " and s.user_id = m.user_id and s.id = m.session_id"
+    "select {m.row}, s.external_id from messages m left join sessions s"
+    " on s.tenant_id = m.tenant_id and s.user_id = m.user_id and s.id = m.session_id"
     " where m.tenant_id = $1 and m.user_id = $2 and m.seq in ("
     "$3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)",
-    "ttiiiiiiiiiiiiiiii", "titttttiit"};
+    "ttiiiiiiiiiiiiiiii", "t", &lc_message_row};
 
 /* The sessions that are meant. */
 static loci_status find_sessions(searching *s, loci_error *err)
@@ -400,51 +397,32 @@ static loci_status rank(searching *s, int64_t *seqs, loci_error *err)
     return status;
 }
 
-static bool keep(lc_arena *arena, loci_str *text)
-{
-    if (text->ptr == NULL)
-        return true;
-    *text = lc_arena_copy(arena, *text);
-    return text->ptr != NULL;
-}
-
-static loci_status take_row(const lc_rows *rows, lc_arena *arena, lc_message_hit *out,
-                            loci_error *err)
-{
-    lc_message *m = &out->message;
-
-    *m = (lc_message){.id = lc_rows_str(rows, 0),
-                      .seq = lc_rows_i64(rows, 1),
-                      .session_id = lc_rows_str(rows, 2),
-                      .role = lc_rows_str(rows, 3),
-                      .speaker = lc_rows_str(rows, 4),
-                      .text = lc_rows_str(rows, 5),
-                      .persona_id = lc_rows_str(rows, 6),
-                      .observed_at = lc_rows_i64(rows, 7),
-                      .recorded_at = lc_rows_i64(rows, 8)};
-    out->external_id = lc_rows_str(rows, 9);
-    return keep(arena, &m->id) && keep(arena, &m->session_id) && keep(arena, &m->role) &&
-                   keep(arena, &m->speaker) && keep(arena, &m->text) &&
-                   keep(arena, &m->persona_id) && keep(arena, &out->external_id)
-               ? LOCI_OK
-               : lc_fail_memory(err);
-}
-
 /* Reads at most READ_ROWS messages; unused parameters repeat the last. */
 static loci_status read_rows(const searching *s, const int64_t *seqs, lc_message_hit *hits,
                              size_t count, loci_error *err)
 {
     lc_arg args[2 + READ_ROWS] = {LC_T(s->tx->tenant_id), LC_T(s->tx->user_id)};
     lc_rows rows;
+    lc_message message;
     loci_status status;
 
     for (size_t i = 0; i < READ_ROWS; i++)
         args[2 + i] = LC_I(seqs[i < count ? i : count - 1]);
     status = lc_tx_query(s->tx, &hits_sql, args, &rows, err);
-    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
-        for (size_t i = 0; i < count && status == LOCI_OK; i++)
-            if (seqs[i] == lc_rows_i64(&rows, 1))
-                status = take_row(&rows, s->arena, &hits[i], err);
+    while (lc_row_next(&rows, &message, &status, err)) {
+        loci_str external_id = lc_rows_str(&rows, rows.row_columns);
+        size_t i = 0;
+
+        while (i < count && seqs[i] != message.seq)
+            i++;
+        LC_ASSERT(i < count);
+        hits[i] = (lc_message_hit){.message = message, .score = hits[i].score};
+        if (external_id.ptr != NULL)
+            hits[i].external_id = lc_arena_copy(s->arena, external_id);
+        if (!lc_row_keep(&lc_message_row, s->arena, &hits[i].message) ||
+            (external_id.ptr != NULL && hits[i].external_id.ptr == NULL))
+            status = lc_fail_memory(err);
+    }
     lc_rows_end(&rows);
     for (size_t i = 0; i < count && status == LOCI_OK; i++)
         if (hits[i].message.id.len == 0)

@@ -18,25 +18,18 @@
 #define LC_SESSION_SESSION_H
 
 #include "base/arena.h"
-#include "base/json.h"
-#include "store/event.h"
+#include "store/row.h"
 
 extern const lc_room lc_session_room;
 extern const lc_setting lc_setting_session_idle_minutes;
 
-typedef enum lc_session_state {
-    LC_SESSION_NONE,
-    LC_SESSION_ACTIVE,
-    LC_SESSION_ENDED,
-    LC_SESSION_STATES
-} lc_session_state;
+extern const lc_row_type lc_session_row;  /* lc_session */
+extern const lc_row_type lc_identity_row; /* lc_identity */
+extern const lc_row_type lc_message_row;  /* lc_message */
 
-/* "active", "ended" */
-const char *lc_session_state_name(lc_session_state state);
-/* Whether the table of transitions has it. */
-bool lc_session_may_move(lc_session_state from, lc_session_state to);
+typedef enum lc_session_state { LC_SESSION_ACTIVE, LC_SESSION_ENDED } lc_session_state;
 
-/* Who the user is, said once a session. */
+/* The identity of the user, set once per session. */
 typedef struct lc_identity {
     loci_str user_name; /* None = no identity was set. */
     loci_str authority;
@@ -52,9 +45,9 @@ typedef struct lc_session {
     int64_t seq;          /* Of the event that opened it. */
     int64_t opened_at;
     int64_t last_activity;
-    int64_t ended_at;    /* When ended. */
-    loci_str end_reason; /* closed or idle; none = not ended. */
-    bool is_open;        /* Active, and not idle for too long. */
+    int64_t ended_at;       /* 0 = not ended. */
+    loci_str end_reason;    /* closed or idle; none = not ended. */
+    lc_session_state state; /* One that was read and has been idle for too long has ended. */
     lc_identity identity;
 } lc_session;
 

@@ -1,8 +1,8 @@
-/* session_find.c - which session is meant, and reading sessions.
+/* session_find.c - finding sessions, and reading sessions and messages.
  *
- * Only active rows are searched by a caller's string or by persona, through partial indexes: how
- * many sessions have ended does not matter. An active row may be idle for too long; it has then
- * ended in the eyes of everybody, and the next write says so in the log.
+ * Only active rows are searched by external_id or by persona, through partial indexes, so the
+ * number of ended sessions does not matter. An active row that has been idle for too long is
+ * treated as ended; the next write appends the event that ends it.
  */
 #include "session/session.h"
 
@@ -12,108 +12,54 @@
 
 #define TOUCH_US INT64_C(1000000) /* The last activity is kept to the second. */
 
-#define COLUMNS                                                                                    \
-    "s.id, s.external_id, s.persona_id, s.seq, s.opened_at, a.last_at, s.state, s.ended_at,"       \
-    " s.end_reason, s.user_name, s.authority, s.department, s.organization, s.permissions"
-#define KINDS                                                                                      \
-    "tttiiiti"                                                                                     \
-    "tttttt"
-#define FROM                                                                                       \
-    " from sessions s left join session_activity a on a.tenant_id = s.tenant_id"                   \
-    " and a.user_id = s.user_id and a.session_id = s.id"                                           \
+#define SELECT                                                                                     \
+    "select {s.row}, a.last_at from sessions s left join session_activity a"                       \
+    " on a.tenant_id = s.tenant_id and a.user_id = s.user_id and a.session_id = s.id"              \
     " where s.tenant_id = $1 and s.user_id = $2"
 
-static const lc_sql by_id_sql = {
-    "select " COLUMNS FROM " and s.id = $3 and s.persona_id in ('', $4)", "tttt", KINDS};
+static const lc_sql by_id_sql = {SELECT " and s.id = $3 and s.persona_id in ('', $4)", "tttt", "i",
+                                 &lc_session_row};
 
 /* The newest first: usually that one is open. */
-static const lc_sql of_persona_sql = {"select " COLUMNS FROM " and s.persona_id = $3"
-                                      " and s.state = 'active' order by s.seq desc limit 16",
-                                      "ttt", KINDS};
+static const lc_sql of_persona_sql = {SELECT " and s.persona_id = $3"
+                                             " and s.state = 'active' order by s.seq desc limit 16",
+                                      "ttt", "i", &lc_session_row};
 
 /* The persona's own before everybody's. */
-static const lc_sql external_sql = {"select " COLUMNS FROM " and s.external_id = $3"
-                                    " and s.persona_id in ('', $4) and s.state = 'active'"
-                                    " order by s.persona_id desc, s.seq desc limit 16",
-                                    "tttt", KINDS};
+static const lc_sql external_sql = {SELECT " and s.external_id = $3"
+                                           " and s.persona_id in ('', $4) and s.state = 'active'"
+                                           " order by s.persona_id desc, s.seq desc limit 16",
+                                    "tttt", "i", &lc_session_row};
 
-static const lc_sql last_sql = {"select " COLUMNS FROM " and s.persona_id = $3"
-                                " order by s.seq desc limit 1",
-                                "ttt", KINDS};
+static const lc_sql last_sql = {SELECT " and s.persona_id = $3"
+                                       " order by s.seq desc limit 1",
+                                "ttt", "i", &lc_session_row};
 
-static const lc_sql page_sql = {"select " COLUMNS FROM " and s.persona_id in ('', $3)"
-                                " and s.seq < $4 order by s.seq desc limit $5",
-                                "tttii", KINDS};
-
-static const char *const state_names[LC_SESSION_STATES] = {"none", "active", "ended"};
-
-static const bool moves[LC_SESSION_STATES][LC_SESSION_STATES] = {
-    [LC_SESSION_NONE] = {[LC_SESSION_ACTIVE] = true},
-    [LC_SESSION_ACTIVE] = {[LC_SESSION_ENDED] = true},
-};
-
-const char *lc_session_state_name(lc_session_state state)
-{
-    return state_names[state];
-}
-
-bool lc_session_may_move(lc_session_state from, lc_session_state to)
-{
-    return moves[from][to];
-}
+static const lc_sql page_sql = {SELECT " and s.persona_id in ('', $3)"
+                                       " and s.seq < $4 order by s.seq desc limit $5",
+                                "tttii", "i", &lc_session_row};
 
 static loci_str or_empty(loci_str text)
 {
     return text.ptr == NULL ? LC_STR("") : text;
 }
 
-static lc_session from_row(const lc_rows *rows, int64_t now_us, int64_t idle_us)
+/* Reads the current row; it has ended if it was idle for too long. */
+static loci_status read_session(const lc_rows *rows, int64_t idle_us, lc_session *out,
+                                loci_error *err)
 {
-    lc_session session = {
-        .id = lc_rows_str(rows, 0),
-        .external_id = lc_rows_str(rows, 1),
-        .persona_id = lc_rows_str(rows, 2),
-        .seq = lc_rows_i64(rows, 3),
-        .opened_at = lc_rows_i64(rows, 4),
-        .last_activity = lc_rows_i64(rows, 4),
-        .ended_at = lc_rows_i64(rows, 7),
-        .end_reason = lc_rows_str(rows, 8),
-        .identity = {.user_name = lc_rows_str(rows, 9),
-                     .authority = lc_rows_str(rows, 10),
-                     .department = lc_rows_str(rows, 11),
-                     .organization = lc_rows_str(rows, 12),
-                     .permissions = lc_rows_str(rows, 13)},
-    };
+    int64_t last_at = lc_rows_i64(rows, rows->row_columns);
+    loci_status status = lc_row_read(rows, out, err);
 
-    if (!lc_rows_is_null(rows, 5) && lc_rows_i64(rows, 5) > session.last_activity)
-        session.last_activity = lc_rows_i64(rows, 5);
-    if (lc_str_is(lc_rows_str(rows, 6), "active")) {
-        session.is_open = now_us - session.last_activity < idle_us;
-        if (!session.is_open) {
-            session.ended_at = session.last_activity + idle_us;
-            session.end_reason = LC_STR("idle");
-        }
+    if (status != LOCI_OK)
+        return status;
+    out->last_activity = last_at > out->opened_at ? last_at : out->opened_at;
+    if (out->state == LC_SESSION_ACTIVE && rows->tx->now_us - out->last_activity >= idle_us) {
+        out->state = LC_SESSION_ENDED;
+        out->ended_at = out->last_activity + idle_us;
+        out->end_reason = LC_STR("idle");
     }
-    return session;
-}
-
-static bool copy_text(lc_arena *arena, loci_str *text)
-{
-    if (text->ptr == NULL)
-        return true;
-    *text = lc_arena_copy(arena, *text);
-    return text->ptr != NULL;
-}
-
-static bool copy_texts(lc_arena *arena, lc_session *session)
-{
-    lc_identity *identity = &session->identity;
-
-    return copy_text(arena, &session->id) && copy_text(arena, &session->external_id) &&
-           copy_text(arena, &session->persona_id) && copy_text(arena, &session->end_reason) &&
-           copy_text(arena, &identity->user_name) && copy_text(arena, &identity->authority) &&
-           copy_text(arena, &identity->department) && copy_text(arena, &identity->organization) &&
-           copy_text(arena, &identity->permissions);
+    return LOCI_OK;
 }
 
 /* A query that looks for one session. */
@@ -123,7 +69,7 @@ typedef struct search {
     int64_t idle_us;
 } search;
 
-/* The first open one, else the first; `*found` is false when there is none. */
+/* The first open one, else the first; `*found` is false if there is none. */
 static loci_status find_one(lc_tx *tx, const search *s, lc_arena *arena, lc_session *out,
                             bool *found, loci_error *err)
 {
@@ -131,18 +77,17 @@ static loci_status find_one(lc_tx *tx, const search *s, lc_arena *arena, lc_sess
     loci_status status = lc_tx_query(tx, s->sql, s->args, &rows, err);
 
     *found = false;
-    if (status != LOCI_OK)
-        return status;
-    while (lc_rows_next(&rows, &status, err)) {
-        lc_session session = from_row(&rows, tx->now_us, s->idle_us);
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
+        lc_session session;
 
-        if (*found && !session.is_open)
+        status = read_session(&rows, s->idle_us, &session, err);
+        if (status != LOCI_OK || (*found && session.state != LC_SESSION_ACTIVE))
             continue;
         *found = true;
         *out = session;
-        if (!copy_texts(arena, out))
+        if (!lc_row_keep(&lc_session_row, arena, out))
             status = lc_fail_memory(err);
-        if (status != LOCI_OK || session.is_open)
+        if (session.state == LC_SESSION_ACTIVE)
             break;
     }
     lc_rows_end(&rows);
@@ -197,8 +142,9 @@ static void cache_session(lc_tx *tx, const lc_session *session)
 {
     cached_session *cached;
 
-    if (!session->is_open || session->external_id.ptr != NULL || session->persona_id.len > 0 ||
-        session->identity.user_name.ptr != NULL || session->id.len >= sizeof cached->id.text)
+    if (session->state != LC_SESSION_ACTIVE || session->external_id.ptr != NULL ||
+        session->persona_id.len > 0 || session->identity.user_name.ptr != NULL ||
+        session->id.len >= sizeof cached->id.text)
         return;
     cached = lc_arena_zalloc_array(&tx->db->tx_memory, 1, sizeof *cached);
     if (cached == NULL)
@@ -221,8 +167,7 @@ static bool find_cached(lc_tx *tx, int64_t idle_us, lc_session *out)
                         .persona_id = LC_STR(""),
                         .seq = cached->seq,
                         .opened_at = cached->opened_at,
-                        .last_activity = cached->last_activity,
-                        .is_open = true};
+                        .last_activity = cached->last_activity};
     return true;
 }
 
@@ -234,7 +179,7 @@ static loci_status find_of_persona(lc_tx *tx, const lc_session_ref *ref, lc_aren
 
     *found = may_cache && find_cached(tx, ref->idle_us, out);
     if (*found)
-        return copy_texts(arena, out) ? LOCI_OK : lc_fail_memory(err);
+        return lc_row_keep(&lc_session_row, arena, out) ? LOCI_OK : lc_fail_memory(err);
     status = find_one(tx, &(search){&of_persona_sql, PERSONA_ARGS(tx, ref), ref->idle_us}, arena,
                       out, found, err);
     if (status == LOCI_OK && may_cache && *found)
@@ -269,7 +214,7 @@ static loci_status choose(lc_tx *tx, const lc_session_ref *ref, const lc_session
     loci_status status;
 
     *out = (lc_session_use){0};
-    if (found != NULL && found->is_open) {
+    if (found != NULL && found->state == LC_SESSION_ACTIVE) {
         out->session = *found;
         out->needs_touch = tx->now_us - found->last_activity >= TOUCH_US;
         return LOCI_OK;
@@ -284,8 +229,7 @@ static loci_status choose(lc_tx *tx, const lc_session_ref *ref, const lc_session
                                 .external_id = ref->session_id,
                                 .persona_id = or_empty(ref->persona_id),
                                 .opened_at = tx->now_us,
-                                .last_activity = tx->now_us,
-                                .is_open = true};
+                                .last_activity = tx->now_us};
     return status;
 }
 
@@ -297,7 +241,8 @@ loci_status lc_session_choose(lc_tx *tx, const lc_session_ref *ref, lc_arena *ar
     bool found;
     loci_status status = lc_session_find(tx, ref, arena, &session, &found, err);
 
-    if (status == LOCI_OK && lc_id_is(ref->session_id, "ses") && !session.is_open) {
+    if (status == LOCI_OK && lc_id_is(ref->session_id, "ses") &&
+        session.state != LC_SESSION_ACTIVE) {
         next.session_id = session.external_id;
         status = lc_session_find(tx, &next, arena, &session, &found, err);
     }
@@ -322,60 +267,94 @@ loci_status lc_session_each(lc_tx *tx, const lc_session_page *page, lc_session_v
                             void *ctx, loci_error *err)
 {
     lc_rows rows;
+    lc_session session;
     loci_status status = lc_tx_query(tx, &page_sql,
                                      (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
                                                 LC_T(or_empty(page->persona_id)),
                                                 LC_I(page->before_seq), LC_I(page->limit)},
                                      &rows, err);
 
-    if (status != LOCI_OK)
-        return status;
-    while (lc_rows_next(&rows, &status, err)) {
-        lc_session session = from_row(&rows, tx->now_us, page->idle_us);
-
-        status = visit(ctx, &session, err);
-        if (status != LOCI_OK)
-            break;
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
+        status = read_session(&rows, page->idle_us, &session, err);
+        if (status == LOCI_OK)
+            status = visit(ctx, &session, err);
     }
     lc_rows_end(&rows);
     return status;
 }
 
-static void put_text(lc_json_writer *out, const char *name, loci_str text)
+static void put(lc_json_writer *out, const lc_row_type *type, const void *row)
 {
-    if (text.len > 0)
-        lc_jw_member_str(out, name, text);
+    lc_jw_object(out);
+    lc_row_put(type, row, out);
+    lc_jw_end(out);
 }
 
 void lc_identity_put(lc_json_writer *out, const lc_identity *identity)
 {
-    lc_jw_object(out);
-    lc_jw_member_str(out, "user_name", identity->user_name);
-    lc_jw_member_str(out, "authority", identity->authority);
-    put_text(out, "department", identity->department);
-    put_text(out, "organization", identity->organization);
-    lc_jw_member_raw(out, "permissions",
-                     identity->permissions.len > 0 ? identity->permissions : LC_STR("[]"));
-    lc_jw_end(out);
+    put(out, &lc_identity_row, identity);
 }
 
 void lc_session_put(lc_json_writer *out, const lc_session *session)
 {
-    lc_jw_object(out);
-    lc_jw_member_str(out, "id", session->id);
-    put_text(out, "external_id", session->external_id);
-    put_text(out, "persona_id", session->persona_id);
-    lc_jw_member_text(
-        out, "state",
-        lc_session_state_name(session->is_open ? LC_SESSION_ACTIVE : LC_SESSION_ENDED));
-    lc_jw_member_time(out, "opened_at", session->opened_at);
-    lc_jw_member_time(out, "last_activity", session->last_activity);
-    if (!session->is_open)
-        lc_jw_member_time(out, "ended_at", session->ended_at);
-    put_text(out, "end_reason", session->end_reason);
-    if (session->identity.user_name.ptr != NULL) {
-        lc_jw_name(out, "identity");
-        lc_identity_put(out, &session->identity);
-    }
-    lc_jw_end(out);
+    put(out, &lc_session_row, session);
+}
+
+void lc_message_put(lc_json_writer *out, const lc_message *message)
+{
+    put(out, &lc_message_row, message);
+}
+
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+#define MESSAGES "select {row} from messages where tenant_id = $1 and user_id = $2"
+
+static const lc_sql messages_sql = {
+    MESSAGES " and session_id = $3 and seq > $4 and persona_id in ('', $5) order by seq limit $6",
+    "tttiti", "", &lc_message_row};
+
+static const lc_sql last_of_session_sql = {
+    MESSAGES " and session_id = $3 and persona_id in ('', $4) order by seq desc limit $5", "tttti",
+    "", &lc_message_row};
+
+static const lc_sql last_messages_sql = {
+    MESSAGES " and persona_id in ('', $3) order by seq desc limit $4", "ttti", "", &lc_message_row};
+
+static loci_status each_message(lc_tx *tx, const lc_query *query, lc_message_visit *visit,
+                                void *ctx, loci_error *err)
+{
+    lc_rows rows;
+    lc_message message;
+    loci_status status = lc_tx_query(tx, query->sql, query->args, &rows, err);
+
+    while (lc_row_next(&rows, &message, &status, err))
+        status = visit(ctx, &message, err);
+    lc_rows_end(&rows);
+    return status;
+}
+
+loci_status lc_session_each_message(lc_tx *tx, const lc_message_page *page, lc_message_visit *visit,
+                                    void *ctx, loci_error *err)
+{
+    lc_arg args[] = {LC_T(tx->tenant_id),
+                     LC_T(tx->user_id),
+                     LC_T(page->session_id),
+                     LC_I(page->after_seq),
+                     LC_T(or_empty(page->persona_id)),
+                     LC_I(page->limit)};
+
+    return each_message(tx, &(lc_query){&messages_sql, args}, visit, ctx, err);
+}
+
+loci_status lc_session_each_last_message(lc_tx *tx, const lc_message_page *page,
+                                         lc_message_visit *visit, void *ctx, loci_error *err)
+{
+    loci_str persona_id = or_empty(page->persona_id);
+    lc_arg of_session[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(page->session_id),
+                           LC_T(persona_id), LC_I(page->limit)};
+    lc_arg of_all[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(persona_id), LC_I(page->limit)};
+
+    if (page->session_id.len > 0)
+        return each_message(tx, &(lc_query){&last_of_session_sql, of_session}, visit, ctx, err);
+    return each_message(tx, &(lc_query){&last_messages_sql, of_all}, visit, ctx, err);
 }

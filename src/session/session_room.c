@@ -13,24 +13,53 @@
 #include "store/event_json.h"
 #include "store/problems.h"
 
+/* Columns of sessions, and the members of an identity in the answers of identity.get. */
+#define IDENTITY_COLUMNS(record, of, in_group)                                                     \
+    LC_STRING_COLUMN(record, of user_name, "user_name", LC_COL_NULL | OPTIONAL | LC_COL_REQUIRED,  \
+                     .group = (in_group), .help = "Name of the user"),                             \
+        LC_STRING_COLUMN(record, of authority, "authority",                                        \
+                         LC_COL_NULL | OPTIONAL | LC_COL_REQUIRED, .group = (in_group),            \
+                         .help = "Authority of the user, or a title"),                             \
+        LC_STRING_COLUMN(record, of department, "department", LC_COL_NULL | OPTIONAL,              \
+                         .group = (in_group), .help = "Department of the user"),                   \
+        LC_STRING_COLUMN(record, of organization, "organization", LC_COL_NULL | OPTIONAL,          \
+                         .group = (in_group), .help = "Organization of the user"),                 \
+        LC_STRINGS_COLUMN(record, of permissions, "permissions",                                   \
+                          LC_COL_NULL | OPTIONAL | LC_COL_REQUIRED, .group = (in_group),           \
+                          .help = "Permissions of the user")
+
+#define OPTIONAL (LC_COL_PAYLOAD | LC_COL_SHOWN | LC_COL_LAST)
+
 static const lc_column session_columns[] = {
     LC_COLUMN("tenant_id", 't'),
     LC_COLUMN("user_id", 't'),
-    LC_COLUMN("id", 't'),
-    LC_COLUMN("seq", 'i'),
-    LC_COLUMN_OR_NULL("external_id", 't'),
-    LC_COLUMN("persona_id", 't'),
-    LC_COLUMN("state", 't'),
-    LC_COLUMN("opened_at", 'i'),
-    LC_COLUMN_OR_NULL("ended_at", 'i'),
-    LC_COLUMN_OR_NULL("end_reason", 't'),
-    LC_COLUMN_OR_NULL("user_name", 't'),
-    LC_COLUMN_OR_NULL("authority", 't'),
-    LC_COLUMN_OR_NULL("department", 't'),
-    LC_COLUMN_OR_NULL("organization", 't'),
-    LC_COLUMN_OR_NULL("permissions", 't'),
+    LC_STRING_COLUMN(lc_session, id, "id", LC_COL_REFS | LC_COL_CODED | LC_COL_REQUIRED,
+                     .help = "Id of the session (ses_...)"),
+    LC_INTEGER_COLUMN(lc_session, seq, "seq", LC_COL_EVENT),
+    LC_STRING_COLUMN(lc_session, external_id, "external_id",
+                     LC_COL_NULL | LC_COL_PAYLOAD | LC_COL_SHOWN,
+                     .help = "Name that the caller gave it"),
+    LC_STRING_COLUMN(lc_session, persona_id, "persona_id", LC_COL_PAYLOAD | LC_COL_SHOWN,
+                     .absent = "", .help = "Persona it belongs to; absent if it belongs to all"),
+    LC_ENUM_COLUMN(lc_session, state, "state", LC_COL_REQUIRED, .choices = "active|ended",
+                   .help = "Whether it is open"),
+    LC_TIME_COLUMN(lc_session, opened_at, "opened_at", LC_COL_EVENT | LC_COL_REQUIRED,
+                   .help = "Time at which it was opened"),
+    LC_TIME_COLUMN(lc_session, ended_at, "ended_at", LC_COL_NULL | LC_COL_SHOWN | LC_COL_LAST,
+                   .help = "Time at which it ended"),
+    LC_STRING_COLUMN(lc_session, end_reason, "end_reason", LC_COL_NULL | LC_COL_SHOWN | LC_COL_LAST,
+                     .choices = "closed|idle", .help = "Reason for which it ended"),
+    IDENTITY_COLUMNS(lc_session, identity., "identity"),
+    LC_COMPUTED(LC_TYPE_TIME, lc_session, last_activity, "last_activity", LC_COL_REQUIRED,
+                .help = "Time of the last write in it"),
     {0},
 };
+
+const lc_row_type lc_session_row = {session_columns, 0};
+
+static const lc_column identity_columns[] = {IDENTITY_COLUMNS(lc_identity, , NULL), {0}};
+
+const lc_row_type lc_identity_row = {identity_columns, 0};
 
 static const lc_index session_indexes[] = {
     {"seq", "tenant_id, user_id, persona_id, seq", NULL, false},
@@ -50,17 +79,29 @@ static const lc_table sessions_table = {
 static const lc_column message_columns[] = {
     LC_COLUMN("tenant_id", 't'),
     LC_COLUMN("user_id", 't'),
-    LC_COLUMN("id", 't'),
-    LC_COLUMN("seq", 'i'),
-    LC_COLUMN("session_id", 't'),
-    LC_COLUMN("role", 't'),
-    LC_COLUMN_OR_NULL("speaker", 't'),
-    LC_COLUMN("body", 't'),
-    LC_COLUMN("persona_id", 't'),
-    LC_COLUMN("observed_at", 'i'),
-    LC_COLUMN("recorded_at", 'i'),
+    LC_STRING_COLUMN(lc_message, id, "id", LC_COL_REFS | LC_COL_CODED | LC_COL_REQUIRED,
+                     .help = "Id of the message (msg_...)"),
+    LC_INTEGER_COLUMN(lc_message, seq, "seq", LC_COL_EVENT | LC_COL_REQUIRED | LC_COL_LAST,
+                      .help = "Number of the event that recorded it"),
+    LC_STRING_COLUMN(lc_message, session_id, "session_id",
+                     LC_COL_REFS | LC_COL_CODED | LC_COL_REQUIRED, .help = "Id of its session"),
+    LC_STRING_COLUMN(lc_message, role, "role", LC_COL_PAYLOAD | LC_COL_CODED | LC_COL_REQUIRED,
+                     .absent = "", .help = "user, assistant, tool or system"),
+    LC_STRING_COLUMN(lc_message, speaker, "speaker", LC_COL_NULL | LC_COL_PAYLOAD | LC_COL_SHOWN,
+                     .help = "Name of the speaker"),
+    LC_STRING_COLUMN(lc_message, text, "body", LC_COL_PAYLOAD | LC_COL_CODED | LC_COL_REQUIRED,
+                     .absent = "", .json = "text", .help = "Text of the message"),
+    LC_STRING_COLUMN(lc_message, persona_id, "persona_id", LC_COL_PAYLOAD | LC_COL_SHOWN,
+                     .absent = "", .help = "Persona it belongs to; absent if it belongs to all"),
+    LC_TIME_COLUMN(lc_message, observed_at, "observed_at",
+                   LC_COL_PAYLOAD | LC_COL_CODED | LC_COL_SINCE | LC_COL_REQUIRED, .shown = "at",
+                   .help = "Time at which it was said"),
+    LC_TIME_COLUMN(lc_message, recorded_at, "recorded_at", LC_COL_EVENT | LC_COL_REQUIRED,
+                   .help = "Time at which loci recorded it"),
     {0},
 };
+
+const lc_row_type lc_message_row = {message_columns, 0};
 
 static const lc_index message_indexes[] = {
     {"session", "tenant_id, user_id, session_id, seq", NULL, false},
@@ -94,10 +135,8 @@ static const lc_table activity_table = {
 /* ---- Applying -------------------------------------------------------------------------------- */
 
 static const lc_sql open_sql = {
-    "insert into sessions (tenant_id, user_id, id, seq, external_id, persona_id, state, opened_at,"
-    " ended_at, end_reason, user_name, authority, department, organization, permissions)"
-    " values ($1, $2, $3, $4, $5, $6, 'active', $7, null, null, null, null, null, null, null)",
-    "tttitti", NULL};
+    "insert into sessions (tenant_id, user_id, {row}) values ($1, $2, {values})", "tt", NULL,
+    &lc_session_row};
 
 static const lc_sql end_sql = {
     "update sessions set state = 'ended', ended_at = $4, end_reason = $5"
@@ -105,31 +144,20 @@ static const lc_sql end_sql = {
     "tttit", NULL};
 
 static const lc_sql identify_sql = {
-    "update sessions set user_name = $4, authority = $5, department = $6, organization = $7,"
-    " permissions = $8 where tenant_id = $1 and user_id = $2 and id = $3",
-    "tttttttt", NULL};
+    "update sessions set {set} where tenant_id = $1 and user_id = $2 and id = $3", "ttt", NULL,
+    &lc_identity_row};
 
 static const lc_sql message_sql = {
-    "insert into messages (tenant_id, user_id, id, seq, session_id, role, speaker, body,"
-    " persona_id, observed_at, recorded_at) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
-    "tttitttttii", NULL};
+    "insert into messages (tenant_id, user_id, {row}) values ($1, $2, {values})", "tt", NULL,
+    &lc_message_row};
 
-static loci_str or_empty(loci_str text)
+static loci_status put_row(lc_tx *tx, const lc_event *event, const lc_sql *sql, const void *row,
+                           loci_error *err)
 {
-    return text.ptr == NULL ? LC_STR("") : text;
-}
+    lc_arg args[2 + LC_ROW_COLUMNS_MAX] = {LC_T(event->tenant_id), LC_T(event->user_id)};
 
-/* `about` has external_id and persona_id. */
-static loci_status open_session(lc_tx *tx, const lc_event *event, loci_str id, const lc_json *about,
-                                loci_error *err)
-{
-    lc_session_drop_cached(tx);
-    return lc_tx_exec(tx, &open_sql,
-                      (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
-                                 LC_I(event->seq), LC_T_OR_NULL(lc_event_str(about, "external_id")),
-                                 LC_T(or_empty(lc_event_str(about, "persona_id"))),
-                                 LC_I(event->recorded_at)},
-                      err);
+    lc_row_bind(sql->row, row, args + 2);
+    return lc_tx_exec(tx, sql, args, err);
 }
 
 /* `about` has ended_at and reason. */
@@ -149,9 +177,12 @@ static loci_status end_session(lc_tx *tx, const lc_event *event, loci_str id, co
 static loci_status apply_opened(lc_tx *tx, const lc_event *event, const lc_event_json *json,
                                 loci_error *err)
 {
-    loci_str id = lc_event_str(json->refs, "id");
+    lc_session session;
+    loci_status status = lc_row_decode_json(&lc_session_row, event, json, &tx->db->scratch,
+                                            &session, err);
 
-    return id.len > 0 ? open_session(tx, event, id, json->payload, err) : lc_event_fail(event, err);
+    lc_session_drop_cached(tx);
+    return status == LOCI_OK ? put_row(tx, event, &open_sql, &session, err) : status;
 }
 
 static loci_status apply_ended(lc_tx *tx, const lc_event *event, const lc_event_json *json,
@@ -166,7 +197,8 @@ static loci_status apply_ended(lc_tx *tx, const lc_event *event, const lc_event_
 static loci_status apply_carried(lc_tx *tx, const lc_event *event, lc_arena *arena, loci_error *err)
 {
     const lc_json *refs, *carried;
-    loci_str ended, opened;
+    lc_session session = {.seq = event->seq, .opened_at = event->recorded_at};
+    loci_str ended;
     loci_status status = lc_json_parse(arena, event->refs, 0, &refs, err);
 
     if (status == LOCI_ERESOURCE)
@@ -177,12 +209,15 @@ static loci_status apply_carried(lc_tx *tx, const lc_event *event, lc_arena *are
     if (carried == NULL || lc_json_kind_of(carried) != LC_JSON_OBJECT)
         return LOCI_OK;
     ended = lc_event_str(carried, "ended");
-    opened = lc_event_str(carried, "opened");
+    session.id = lc_event_str(carried, "opened");
+    session.persona_id = lc_event_str(carried, "persona_id");
     status = LOCI_OK;
     if (ended.len > 0)
         status = end_session(tx, event, ended, carried, err);
-    if (status == LOCI_OK && opened.len > 0)
-        status = open_session(tx, event, opened, carried, err);
+    if (status == LOCI_OK && session.id.len > 0) {
+        lc_session_drop_cached(tx);
+        status = put_row(tx, event, &open_sql, &session, err);
+    }
     return status;
 }
 
@@ -205,45 +240,28 @@ static loci_status apply_identity(lc_tx *tx, const lc_event *event, const lc_eve
                                   loci_error *err)
 {
     loci_str id = lc_event_str(json->refs, "session_id");
-    loci_str permissions;
+    lc_arg args[3 + LC_ROW_COLUMNS_MAX] = {LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id)};
+    lc_identity identity;
     loci_status status;
 
     if (id.len == 0)
         return lc_event_fail(event, err);
     if (event->is_erased)
         return LOCI_OK;
-    status = lc_event_raw(json->payload, "permissions", &tx->db->scratch, &permissions, err);
-    if (status != LOCI_OK)
-        return status;
+    status = lc_row_decode_json(&lc_identity_row, event, json, &tx->db->scratch, &identity, err);
     lc_session_drop_cached(tx);
-    return lc_tx_exec(tx, &identify_sql,
-                      (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id),
-                                 LC_T(or_empty(lc_event_str(json->payload, "user_name"))),
-                                 LC_T(or_empty(lc_event_str(json->payload, "authority"))),
-                                 LC_T_OR_NULL(lc_event_str(json->payload, "department")),
-                                 LC_T_OR_NULL(lc_event_str(json->payload, "organization")),
-                                 LC_T_OR_NULL(permissions)},
-                      err);
+    lc_row_bind(&lc_identity_row, &identity, args + 3);
+    return status == LOCI_OK ? lc_tx_exec(tx, &identify_sql, args, err) : status;
 }
 
 static loci_status apply_message(lc_tx *tx, const lc_event *event, const lc_event_json *json,
                                  loci_error *err)
 {
-    loci_str id = lc_event_str(json->refs, "id");
-    loci_str session_id = lc_event_str(json->refs, "session_id");
+    lc_message message;
+    loci_status status = lc_row_decode_json(&lc_message_row, event, json, &tx->db->scratch,
+                                            &message, err);
 
-    if (id.len == 0 || session_id.len == 0)
-        return lc_event_fail(event, err);
-    return lc_tx_exec(
-        tx, &message_sql,
-        (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(id), LC_I(event->seq),
-                   LC_T(session_id), LC_T(or_empty(lc_event_str(json->payload, "role"))),
-                   LC_T_OR_NULL(lc_event_str(json->payload, "speaker")),
-                   LC_T(or_empty(lc_event_str(json->payload, "text"))),
-                   LC_T(or_empty(lc_event_str(json->payload, "persona_id"))),
-                   LC_I(lc_event_time(json->payload, "observed_at", event->recorded_at)),
-                   LC_I(event->recorded_at)},
-        err);
+    return status == LOCI_OK ? put_row(tx, event, &message_sql, &message, err) : status;
 }
 
 typedef loci_status apply_json(lc_tx *tx, const lc_event *event, const lc_event_json *json,

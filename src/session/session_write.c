@@ -35,14 +35,7 @@ static void start(draft *d, lc_tx *tx)
     lc_jw_object(&d->payload);
 }
 
-static void put_text(lc_json_writer *out, const char *name, loci_str text)
-{
-    if (text.len > 0)
-        lc_jw_member_str(out, name, text);
-}
-
-static loci_status append(draft *d, lc_tx *tx, const lc_event_type *type, int64_t *out_seq,
-                          loci_error *err)
+static loci_status append(draft *d, lc_tx *tx, const lc_event_type *type, loci_error *err)
 {
     loci_status status;
 
@@ -56,22 +49,10 @@ static loci_status append(draft *d, lc_tx *tx, const lc_event_type *type, int64_
                                  &(lc_append){.type = type,
                                               .refs = lc_buf_str(&d->refs_text),
                                               .payload = lc_buf_str(&d->payload_text)},
-                                 out_seq, err);
+                                 NULL, err);
     lc_buf_clear(&d->payload_text);
     lc_buf_clear(&d->refs_text);
     return status;
-}
-
-static loci_status open_session(lc_tx *tx, const lc_session *session, loci_error *err)
-{
-    draft d;
-
-    LC_ASSERT(lc_session_may_move(LC_SESSION_NONE, LC_SESSION_ACTIVE));
-    start(&d, tx);
-    lc_jw_member_str(&d.refs, "id", session->id);
-    put_text(&d.payload, "external_id", session->external_id);
-    put_text(&d.payload, "persona_id", session->persona_id);
-    return append(&d, tx, &lc_session_opened_event, NULL, err);
 }
 
 loci_status lc_session_end(lc_tx *tx, loci_str id, const char *reason, int64_t ended_at,
@@ -80,12 +61,11 @@ loci_status lc_session_end(lc_tx *tx, loci_str id, const char *reason, int64_t e
     draft d;
     loci_status status;
 
-    LC_ASSERT(lc_session_may_move(LC_SESSION_ACTIVE, LC_SESSION_ENDED));
     start(&d, tx);
     lc_jw_member_str(&d.refs, "id", id);
     lc_jw_member_text(&d.payload, "reason", reason);
     lc_jw_member_time(&d.payload, "ended_at", ended_at);
-    status = append(&d, tx, &lc_session_ended_event, NULL, err);
+    status = append(&d, tx, &lc_session_ended_event, err);
     return status == LOCI_OK ? lc_working_clear(tx, id, err) : status;
 }
 
@@ -107,7 +87,8 @@ static loci_status carry_opening(lc_tx *tx, const lc_session_use *use, loci_erro
         lc_jw_member_time(&out, "ended_at", use->stale_ended_at);
     }
     lc_jw_member_str(&out, "opened", use->session.id);
-    put_text(&out, "persona_id", use->session.persona_id);
+    if (use->session.persona_id.len > 0)
+        lc_jw_member_str(&out, "persona_id", use->session.persona_id);
     lc_jw_end(&out);
     lc_jw_end(&out);
     status = lc_buf_status(&text, err);
@@ -128,7 +109,8 @@ loci_status lc_session_begin(lc_tx *tx, lc_session_use *use, bool has_event, loc
     if (use->stale_id.text[0] != '\0')
         status = lc_session_end(tx, lc_id_str(&use->stale_id), "idle", use->stale_ended_at, err);
     if (status == LOCI_OK && use->is_new)
-        status = open_session(tx, &use->session, err);
+        status = lc_row_append(tx, &lc_session_opened_event, &lc_session_row, &use->session, NULL,
+                               err);
     if (use->needs_touch)
         lc_session_drop_cached(tx);
     if (status == LOCI_OK && use->needs_touch)
@@ -223,31 +205,20 @@ loci_status lc_session_identify(lc_tx *tx, const lc_session *session, const lc_i
     LC_ASSERT(session->identity.user_name.ptr == NULL);
     start(&d, tx);
     lc_jw_member_str(&d.refs, "session_id", session->id);
-    lc_jw_member_str(&d.payload, "user_name", identity->user_name);
-    lc_jw_member_str(&d.payload, "authority", identity->authority);
-    put_text(&d.payload, "department", identity->department);
-    put_text(&d.payload, "organization", identity->organization);
-    if (identity->permissions.len > 0)
-        lc_jw_member_raw(&d.payload, "permissions", identity->permissions);
-    return append(&d, tx, &lc_identity_set_event, NULL, err);
+    lc_row_encode(&lc_identity_row, identity, LC_COL_PAYLOAD, &d.payload);
+    return append(&d, tx, &lc_identity_set_event, err);
 }
 
 loci_status lc_session_append_message(lc_tx *tx, const lc_message *message, lc_id *out_id,
                                       int64_t *out_seq, loci_error *err)
 {
-    int64_t said_at = message->observed_at == LOCI_AT_CLOCK ? tx->now_us : message->observed_at;
+    lc_message row = *message;
     loci_status status = lc_tx_make_id(tx, "msg", out_id, err);
-    draft d;
 
-    if (status != LOCI_OK)
-        return status;
-    start(&d, tx);
-    lc_jw_member_text(&d.refs, "id", out_id->text);
-    lc_jw_member_str(&d.refs, "session_id", message->session_id);
-    lc_jw_member_str(&d.payload, "role", message->role);
-    put_text(&d.payload, "speaker", message->speaker);
-    lc_jw_member_str(&d.payload, "text", message->text);
-    put_text(&d.payload, "persona_id", message->persona_id);
-    lc_jw_member_time(&d.payload, "observed_at", said_at);
-    return append(&d, tx, &lc_session_message_event, out_seq, err);
+    row.id = lc_id_str(out_id);
+    if (row.observed_at == LOCI_AT_CLOCK)
+        row.observed_at = tx->now_us;
+    return status == LOCI_OK
+               ? lc_row_append(tx, &lc_session_message_event, &lc_message_row, &row, out_seq, err)
+               : status;
 }

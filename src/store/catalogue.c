@@ -62,7 +62,7 @@ static lc_hash128 add_table(lc_hash128 hash, const lc_table *table)
 {
     hash = add_text(hash, table->name);
     hash = add_text(hash, table->key);
-    for (const lc_column *column = table->columns; column->name != NULL; column++) {
+    for (const lc_column *column = table->columns; column->kind != 0; column++) {
         char kind[2] = {column->kind, column->nullable ? '?' : '!'};
 
         hash = add_text(hash, column->name);
@@ -156,7 +156,7 @@ static const char *name_fault(const char *name)
 
 static const lc_column *find_column(const lc_table *table, loci_str name)
 {
-    for (const lc_column *column = table->columns; column->name != NULL; column++) {
+    for (const lc_column *column = table->columns; column->kind != 0; column++) {
         if (lc_str_is(name, column->name))
             return column;
     }
@@ -193,17 +193,23 @@ static bool is_table_name(const lc_catalogue *catalogue, const char *name, lc_ta
 
 static const char *columns_fault(const lc_catalogue *catalogue, const lc_table *table)
 {
-    for (const lc_column *column = table->columns; column->name != NULL; column++) {
+    const lc_column *column = table->columns;
+
+    for (; column->kind != 0; column++) {
         const char *fault = name_fault(column->name);
 
         if (fault != NULL)
             return fault;
-        if (column->kind == '\0' || strchr("iftb", column->kind) == NULL)
+        if (strchr("iftb", column->kind) == NULL)
             return "a column has a kind other than i f t b";
         if (find_column(table, loci_str_of(column->name)) != column)
             return "a table has two columns of one name";
         if (is_table_name(catalogue, column->name, LC_TABLE_PROJECTION))
             return "a column is called like a projection: a shadow could not tell them apart";
+    }
+    for (; column->name != NULL; column++) {
+        if (column->kind != 0 || column->type == LC_TYPE_NONE)
+            return "a stored column follows a computed one, or a column has no kind";
     }
     return NULL;
 }

@@ -38,6 +38,8 @@ typedef enum lc_type {
     LC_TYPE_TIME,    /* int64_t, microseconds; RFC 3339 text in JSON. */
     LC_TYPE_RANK,    /* int; see LC_COL_RANKED. */
     LC_TYPE_ENUM,    /* A C enum; the table has the word of `choices` at its number. */
+    LC_TYPE_CHARS,   /* char[], terminated; a string in JSON. */
+    LC_TYPE_BYTES,   /* unsigned char[] of a fixed size; never in JSON. */
     LC_TYPE_STRINGS, /* loci_str with a JSON array of strings. */
     LC_TYPE_OBJECT,  /* loci_str with a JSON object. */
     LC_TYPE_ANY      /* loci_str with any JSON value. */
@@ -53,8 +55,9 @@ typedef enum lc_type {
 #define LC_COL_RANKED 64u    /* A string, in the payload ["word", n]: n is the next column. */
 #define LC_COL_SHOWN 128u    /* In answers, left out when it has its default. */
 #define LC_COL_REQUIRED 256u /* In every answer. */
-#define LC_COL_LAST 512u     /* In answers behind all other members. */
-#define LC_COL_PART 1024u    /* Only in some tables of the record: see lc_row_type.without. */
+#define LC_COL_OR_NULL 512u  /* In every answer: null when it has its default. */
+#define LC_COL_LAST 1024u    /* In events and answers behind all members without this flag. */
+#define LC_COL_PART 2048u    /* Only in some tables of the record: see lc_row_type.without. */
 
 /* A column of a table; also a member of a struct and of JSON (store/row.h), which is why everything
  * about it is said here once. Made with LC_COLUMN() and its like below. */
@@ -64,11 +67,15 @@ typedef struct lc_column {
     bool nullable; /* Columns are NOT NULL unless set. */
     lc_type type;
     size_t offset; /* Of the member in its struct. */
+    size_t bytes;  /* Size of the member. */
     unsigned flags;
-    int64_t none;        /* The integer or time that means none. */
-    const char *absent;  /* The text that an event leaves out; NULL = none. */
-    const char *json;    /* Name in events and answers; NULL = `name`. */
-    const char *shown;   /* Name in answers; NULL = as in events. */
+    int64_t none;       /* The integer or time that means none. */
+    const char *absent; /* The text that an event leaves out; NULL = none. */
+    const char *json;   /* Name in events and answers; NULL = `name`. */
+    const char *shown;  /* Name in answers; NULL = as in events. */
+    /* Answers show neighbouring columns with the same `group` as one object of that name. If the
+     * first of them may be NULL and is, the object is left out, or null with LC_COL_OR_NULL. */
+    const char *group;
     const char *choices; /* "a|b|c", or NULL = any value. */
     const char *help;    /* What it is, for people who read the answer. */
 } lc_column;
@@ -86,7 +93,8 @@ typedef struct lc_column {
 #define LC_MEMBER(letter, of_type, record, member, column, with, ...)                              \
     {                                                                                              \
         .name = (column), .kind = (letter), .nullable = ((with)&LC_COL_NULL) != 0,                 \
-        .type = (of_type), .offset = offsetof(record, member), .flags = (with), __VA_ARGS__        \
+        .type = (of_type), .offset = offsetof(record, member),                                     \
+        .bytes = sizeof(((record *)0)->member), .flags = (with), __VA_ARGS__                       \
     }
 #define LC_STRING_COLUMN(...) LC_MEMBER('t', LC_TYPE_STRING, __VA_ARGS__)
 #define LC_INTEGER_COLUMN(...) LC_MEMBER('i', LC_TYPE_INTEGER, __VA_ARGS__)
@@ -95,10 +103,13 @@ typedef struct lc_column {
 #define LC_TIME_COLUMN(...) LC_MEMBER('i', LC_TYPE_TIME, __VA_ARGS__)
 #define LC_RANK_COLUMN(...) LC_MEMBER('i', LC_TYPE_RANK, __VA_ARGS__)
 #define LC_ENUM_COLUMN(...) LC_MEMBER('t', LC_TYPE_ENUM, __VA_ARGS__)
+#define LC_CHARS_COLUMN(...) LC_MEMBER('t', LC_TYPE_CHARS, __VA_ARGS__)
+#define LC_BYTES_COLUMN(...) LC_MEMBER('b', LC_TYPE_BYTES, __VA_ARGS__)
 #define LC_STRINGS_COLUMN(...) LC_MEMBER('t', LC_TYPE_STRINGS, __VA_ARGS__)
 #define LC_OBJECT_COLUMN(...) LC_MEMBER('t', LC_TYPE_OBJECT, __VA_ARGS__)
 #define LC_ANY_COLUMN(...) LC_MEMBER('t', LC_TYPE_ANY, __VA_ARGS__)
-/* A member that is computed for answers. */
+/* A member that is computed for answers. In the array of a table these come after all stored
+ * columns, so that `kind != 0` ends a walk over the columns of a table. */
 #define LC_COMPUTED(of_type, ...) LC_MEMBER(0, of_type, __VA_ARGS__)
 
 typedef struct lc_index {
@@ -111,7 +122,7 @@ typedef struct lc_index {
 typedef struct lc_table {
     const char *name;
     lc_table_class table_class;
-    const lc_column *columns; /* Ends with a NULL name. */
+    const lc_column *columns; /* Ends with {0}; computed members come last. */
     const char *key;          /* Primary key; begins "tenant_id, user_id" unless is_store_wide. */
     const lc_index *indexes;  /* Ends with a NULL name; NULL = none. */
     bool is_store_wide;       /* Belongs to no user: meta, settings. Only operational tables. */

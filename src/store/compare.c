@@ -121,7 +121,7 @@ static loci_status compare_rows(lc_compare *compare, const lc_rows *stored, cons
         lc_str_eq(lc_buf_str(&compare->stored_row), lc_buf_str(&compare->replayed_row)))
         return status;
 
-    for (int i = 0; table->columns[i].name != NULL; i++) {
+    for (int i = 0; table->columns[i].kind != 0; i++) {
         if (!column_differs(stored, replayed, i))
             continue;
         (void)snprintf(what, sizeof what, "%s differs", table->columns[i].name); /* Short names. */

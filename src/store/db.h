@@ -56,6 +56,11 @@ typedef lc_cell lc_arg;
 /* Text, or NULL when there is none. */
 #define LC_T_OR_NULL(v) ((v).ptr != NULL ? LC_T(v) : LC_NULL)
 
+typedef struct lc_query { /* A statement with its arguments. */
+    const lc_sql *sql;
+    const lc_arg *args;
+} lc_query;
+
 /* How many rows a statement must change. ONE: any other number is LOCI_ECONFLICT, at the commit at
  * the latest. */
 typedef enum lc_expect { LC_CHANGES_ANY, LC_CHANGES_ONE } lc_expect;

@@ -41,7 +41,7 @@ static void add_policy(lc_buf *out, const lc_table *table, const char *suffix)
 void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const char *suffix)
 {
     lc_buf_append_format(out, "create table %s%s (\n", table->name, suffix);
-    for (const lc_column *column = table->columns; column->name != NULL; column++)
+    for (const lc_column *column = table->columns; column->kind != 0; column++)
         lc_buf_append_format(out, "    %s %s%s,\n", column->name, type_of(column->kind, dialect),
                              column->nullable ? "" : " not null");
     lc_buf_append_format(out, "    primary key (%s)\n)%s;\n", table->key,

@@ -22,7 +22,7 @@
 
 static int place_of(const lc_table *table, loci_str name)
 {
-    for (int i = 0; table->columns[i].name != NULL; i++) {
+    for (int i = 0; table->columns[i].kind != 0; i++) {
         if (lc_str_is(name, table->columns[i].name))
             return i;
     }
@@ -45,7 +45,7 @@ static void find_key(lc_dump_table *dump)
 
 static void append_columns(lc_buf *out, const lc_table *table)
 {
-    for (int i = 0; table->columns[i].name != NULL; i++)
+    for (int i = 0; table->columns[i].kind != 0; i++)
         lc_buf_append_format(out, "%s%s", i == 0 ? "select " : ", ", table->columns[i].name);
     lc_buf_append_format(out, " from %s where tenant_id = $1 and user_id = $2", table->name);
 }
@@ -79,7 +79,7 @@ static bool plan_rows(lc_arena *arena, lc_buf *buf, lc_dump_table *dump)
     const lc_table *table = dump->table;
     const char *kinds;
 
-    for (int i = 0; table->columns[i].name != NULL; i++)
+    for (int i = 0; table->columns[i].kind != 0; i++)
         lc_buf_append_byte(buf, table->columns[i].kind);
     if (!keep(arena, buf, &kinds))
         return false;

@@ -9,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 
 /* ---- Members --------------------------------------------------------------------------------- */
@@ -34,9 +35,16 @@ static bool is_selected(const lc_row_type *type, const lc_column *column)
     return is_stored(column) && (column->flags & type->without) == 0;
 }
 
+/* A loci_str. */
 static bool is_text(const lc_column *column)
 {
     return column->type == LC_TYPE_STRING || column->type >= LC_TYPE_STRINGS;
+}
+
+/* An array inside the struct. */
+static bool is_array(const lc_column *column)
+{
+    return column->type == LC_TYPE_CHARS || column->type == LC_TYPE_BYTES;
 }
 
 /* The value of an integer, a time, a boolean or a rank. */
@@ -74,6 +82,10 @@ static void set_number(const lc_column *column, void *row, int64_t value)
 
 static loci_str text_of(const lc_column *column, const void *row)
 {
+    if (column->type == LC_TYPE_CHARS)
+        return loci_str_of(at(column, row));
+    if (column->type == LC_TYPE_BYTES)
+        return (loci_str){at(column, row), column->bytes};
     return *(const loci_str *)at(column, row);
 }
 
@@ -86,6 +98,8 @@ static void set_default(const lc_column *column, void *row)
 {
     if (is_text(column))
         set_text(column, row, column->absent != NULL ? loci_str_of(column->absent) : LC_STR_NONE);
+    else if (is_array(column))
+        memset(at_of(column, row), 0, column->bytes);
     else if (column->type == LC_TYPE_NUMBER)
         *(double *)at_of(column, row) = 0;
     else
@@ -98,7 +112,7 @@ static bool has_default(const lc_column *column, const void *row)
 
     if (column->type == LC_TYPE_NUMBER)
         return *(const double *)at(column, row) == 0;
-    if (!is_text(column))
+    if (!is_text(column) && !is_array(column))
         return number_of(column, row) == column->none;
     text = text_of(column, row);
     return text.len == 0 || (column->absent != NULL && lc_str_is(text, column->absent));
@@ -117,16 +131,17 @@ static loci_str word_at(const char *choices, int64_t number)
     return word;
 }
 
-/* What is not among them is the first. */
-static int64_t number_at(const char *choices, loci_str word)
+/* False if `choices` does not have the word; then `out` is the first. */
+static bool find_word(const char *choices, loci_str word, int64_t *out)
 {
     loci_str rest = loci_str_of(choices);
 
-    for (int64_t number = 0; rest.ptr != NULL; number++) {
+    for (*out = 0; rest.ptr != NULL; ++*out) {
         if (lc_str_eq(lc_str_split(rest, '|', &rest), word))
-            return number;
+            return true;
     }
-    return 0;
+    *out = 0;
+    return false;
 }
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
@@ -151,6 +166,8 @@ static lc_arg arg_of(const lc_column *column, const void *row)
             text = loci_str_of(column->absent != NULL ? column->absent : "");
         return LC_T(text);
     }
+    if (is_array(column))
+        return (lc_arg){.kind = column->kind, .as.str = text_of(column, row)};
     if (column->type == LC_TYPE_NUMBER)
         return LC_F(*(const double *)at(column, row));
     if (column->type == LC_TYPE_ENUM)
@@ -166,27 +183,74 @@ void lc_row_bind(const lc_row_type *type, const void *row, lc_arg *out)
     }
 }
 
-void lc_row_read(const lc_rows *rows, void *out)
+/* False if the array is too small, or of another size than the bytes. */
+static bool read_array(const lc_column *column, loci_str text, void *out)
+{
+    char *to = at_of(column, out);
+
+    if (column->type == LC_TYPE_BYTES ? text.len != column->bytes : text.len >= column->bytes)
+        return false;
+    memset(to, 0, column->bytes);
+    if (text.len > 0)
+        memcpy(to, text.ptr, text.len);
+    return true;
+}
+
+loci_status lc_row_read(const lc_rows *rows, void *out, loci_error *err)
 {
     const lc_row_type *type = rows->sql->row;
     int place = 0;
 
     for (const lc_column *column = type->columns; column->name != NULL; column++) {
+        bool is_fine = true;
+        int64_t number;
+
         if (!is_stored(column))
             continue;
-        if (!is_selected(type, column))
+        if (!is_selected(type, column)) {
             set_default(column, out);
-        else if (is_text(column))
-            set_text(column, out, lc_rows_str(rows, place++));
-        else if (column->nullable && lc_rows_is_null(rows, place) && ++place)
+            continue;
+        }
+        if (is_text(column)) {
+            set_text(column, out, lc_rows_str(rows, place));
+        } else if (lc_rows_is_null(rows, place)) { /* Also if its table does not have it. */
             set_default(column, out);
-        else if (column->type == LC_TYPE_NUMBER)
-            *(double *)at_of(column, out) = lc_rows_f64(rows, place++);
-        else if (column->type == LC_TYPE_ENUM)
-            set_number(column, out, number_at(column->choices, lc_rows_str(rows, place++)));
-        else
-            set_number(column, out, lc_rows_i64(rows, place++));
+        } else if (is_array(column)) {
+            is_fine = read_array(column, lc_rows_str(rows, place), out);
+        } else if (column->type == LC_TYPE_NUMBER) {
+            *(double *)at_of(column, out) = lc_rows_f64(rows, place);
+        } else if (column->type == LC_TYPE_ENUM) {
+            is_fine = find_word(column->choices, lc_rows_str(rows, place), &number);
+            set_number(column, out, number);
+        } else {
+            set_number(column, out, lc_rows_i64(rows, place));
+        }
+        if (!is_fine)
+            return lc_fail(err, LOCI_ECORRUPT, "a stored row has a damaged %s", column->name);
+        place++;
     }
+    return LOCI_OK;
+}
+
+bool lc_row_next(lc_rows *rows, void *out, loci_status *status, loci_error *err)
+{
+    if (*status != LOCI_OK || !lc_rows_next(rows, status, err))
+        return false;
+    *status = lc_row_read(rows, out, err);
+    return *status == LOCI_OK;
+}
+
+loci_status lc_row_find(lc_tx *tx, const lc_query *query, lc_arena *arena, void *out, bool *found,
+                        loci_error *err)
+{
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, query->sql, query->args, &rows, err);
+
+    *found = lc_row_next(&rows, out, &status, err);
+    if (*found && !lc_row_keep(query->sql->row, arena, out))
+        status = lc_fail_memory(err);
+    lc_rows_end(&rows);
+    return status;
 }
 
 /* ---- Keeping text ---------------------------------------------------------------------------- */
@@ -243,6 +307,7 @@ static void put_value(lc_json_writer *out, const lc_column *column, const void *
 {
     switch (column->type) {
     case LC_TYPE_STRING:
+    case LC_TYPE_CHARS:
         lc_jw_str(out, text_of(column, row));
         break;
     case LC_TYPE_INTEGER:
@@ -271,46 +336,118 @@ static void put_value(lc_json_writer *out, const lc_column *column, const void *
     }
 }
 
+static const unsigned orders[] = {0, LC_COL_LAST};
+
+/* One column, or a pair with its rank. */
+static void encode(const lc_column *column, const void *row, lc_json_writer *out)
+{
+    bool is_ranked = (column->flags & LC_COL_RANKED) != 0;
+
+    /* A word without a rank was not given, whatever the word is. */
+    if ((column->flags & LC_COL_CODED) == 0 && has_default(column + is_ranked, row))
+        return;
+    lc_jw_name(out, json_name(column));
+    if (is_ranked)
+        lc_jw_array(out);
+    put_value(out, column, row);
+    if (is_ranked) {
+        put_value(out, column + 1, row);
+        lc_jw_end(out);
+    }
+}
+
 void lc_row_encode(const lc_row_type *type, const void *row, unsigned part, lc_json_writer *out)
 {
-    for (const lc_column *column = type->columns; column->name != NULL; column++) {
-        bool is_ranked = (column->flags & LC_COL_RANKED) != 0;
-
-        if ((column->flags & part) == 0)
-            continue;
-        /* A word without a rank was not given, whatever the word is. */
-        if ((column->flags & LC_COL_CODED) == 0 && has_default(column + is_ranked, row))
-            continue;
-        lc_jw_name(out, json_name(column));
-        if (is_ranked)
-            lc_jw_array(out);
-        put_value(out, column, row);
-        if (is_ranked) {
-            put_value(out, column + 1, row);
-            lc_jw_end(out);
+    for (size_t i = 0; i < 2; i++) {
+        for (const lc_column *column = type->columns; column->name != NULL; column++) {
+            if ((column->flags & part) != 0 && (column->flags & LC_COL_LAST) == orders[i])
+                encode(column, row, out);
         }
     }
 }
 
-static void put_if(lc_json_writer *out, const lc_column *column, const void *row)
+static void encode_part(const lc_row_type *type, const void *row, unsigned part, lc_buf *to)
 {
-    if ((column->flags & LC_COL_REQUIRED) == 0 && has_default(column, row))
+    lc_json_writer out;
+
+    lc_jw_init(&out, to);
+    lc_jw_object(&out);
+    lc_row_encode(type, row, part, &out);
+    lc_jw_end(&out);
+}
+
+loci_status lc_row_append(lc_tx *tx, const lc_event_type *event, const lc_row_type *type,
+                          const void *row, int64_t *out_seq, loci_error *err)
+{
+    lc_buf refs, payload;
+    loci_status status;
+
+    lc_buf_init(&refs, &tx->db->env->heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
+    lc_buf_init(&payload, &tx->db->env->heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
+    encode_part(type, row, LC_COL_REFS, &refs);
+    encode_part(type, row, LC_COL_PAYLOAD, &payload);
+    status = lc_buf_status(&refs, err);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&payload, err);
+    if (status == LOCI_OK)
+        status = lc_event_append(
+            tx,
+            &(lc_append){.type = event, .refs = lc_buf_str(&refs), .payload = lc_buf_str(&payload)},
+            out_seq, err);
+    lc_buf_clear(&payload);
+    lc_buf_clear(&refs);
+    return status;
+}
+
+static void put_member(const lc_column *column, const void *row, lc_json_writer *out)
+{
+    bool is_default = has_default(column, row);
+
+    if ((column->flags & (LC_COL_REQUIRED | LC_COL_OR_NULL)) == 0 && is_default)
         return;
     lc_jw_name(out, lc_column_shown_name(column));
-    put_value(out, column, row);
+    if ((column->flags & LC_COL_OR_NULL) != 0 && is_default)
+        lc_jw_null(out);
+    else
+        put_value(out, column, row);
+}
+
+/* All columns of the group that begins here, as one object. Returns the last of them. */
+static const lc_column *put_group(const lc_column *column, const void *row, lc_json_writer *out)
+{
+    const char *group = column->group;
+    bool is_absent = column->nullable && has_default(column, row);
+
+    if (!is_absent || (column->flags & LC_COL_OR_NULL) != 0)
+        lc_jw_name(out, group);
+    if (is_absent && (column->flags & LC_COL_OR_NULL) != 0)
+        lc_jw_null(out);
+    if (!is_absent)
+        lc_jw_object(out);
+    for (;; column++) {
+        if (!is_absent)
+            put_member(column, row, out);
+        if (column[1].group == NULL || strcmp(column[1].group, group) != 0)
+            break;
+    }
+    if (!is_absent)
+        lc_jw_end(out);
+    return column;
 }
 
 void lc_row_put(const lc_row_type *type, const void *row, lc_json_writer *out)
 {
-    const unsigned shown = LC_COL_SHOWN | LC_COL_REQUIRED;
+    const unsigned shown = LC_COL_SHOWN | LC_COL_REQUIRED | LC_COL_OR_NULL;
 
-    for (const lc_column *column = type->columns; column->name != NULL; column++) {
-        if ((column->flags & shown) != 0 && (column->flags & LC_COL_LAST) == 0)
-            put_if(out, column, row);
-    }
-    for (const lc_column *column = type->columns; column->name != NULL; column++) {
-        if ((column->flags & shown) != 0 && (column->flags & LC_COL_LAST) != 0)
-            put_if(out, column, row);
+    for (size_t i = 0; i < 2; i++) {
+        for (const lc_column *column = type->columns; column->name != NULL; column++) {
+            if ((column->flags & shown) == 0 || (column->flags & LC_COL_LAST) != orders[i])
+                continue;
+            if (column->group != NULL)
+                column = put_group(column, row, out);
+            else
+                put_member(column, row, out);
+        }
     }
 }
 
@@ -355,6 +492,7 @@ static void get_number(const lc_column *column, const lc_event *event, const lc_
 {
     const char *name = json_name(column);
     const lc_json *real;
+    int64_t number;
 
     switch (column->type) {
     case LC_TYPE_BOOLEAN:
@@ -367,7 +505,8 @@ static void get_number(const lc_column *column, const lc_event *event, const lc_
                           (column->flags & LC_COL_SINCE) != 0 ? event->recorded_at : column->none));
         break;
     case LC_TYPE_ENUM:
-        set_number(column, out, number_at(column->choices, lc_event_str(object, name)));
+        (void)find_word(column->choices, lc_event_str(object, name), &number); /* Or the first. */
+        set_number(column, out, number);
         break;
     case LC_TYPE_NUMBER:
         real = lc_json_member(object, loci_str_of(name));

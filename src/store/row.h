@@ -47,8 +47,22 @@ size_t lc_row_width(const lc_row_type *type);
 /* The arguments for {values} and {set}: lc_row_width() of them. */
 void lc_row_bind(const lc_row_type *type, const void *row, lc_arg *out);
 /* The current row of a statement that selects {row}. Members that are not selected get their
- * default. */
-void lc_row_read(const lc_rows *rows, void *out);
+ * default. A word that `choices` does not have, or text that does not fit its array, is
+ * LOCI_ECORRUPT. */
+loci_status lc_row_read(const lc_rows *rows, void *out, loci_error *err);
+
+/* Reads the next row: false at the end, and if `*status` is or becomes a failure. So a walk is
+ *
+ *     loci_status status = lc_tx_query(tx, &sql, args, &rows, err);
+ *
+ *     while (lc_row_next(&rows, &note, &status, err))
+ *         status = visit(ctx, &note, err);
+ *     lc_rows_end(&rows);
+ */
+bool lc_row_next(lc_rows *rows, void *out, loci_status *status, loci_error *err);
+/* The first row of an answer, its text in the arena; `*found` is false if there is none. */
+loci_status lc_row_find(lc_tx *tx, const lc_query *query, lc_arena *arena, void *out, bool *found,
+                        loci_error *err);
 
 /* Moves all text into the arena; false when out of memory, and then `row` is as it was. */
 bool lc_row_keep(const lc_row_type *type, lc_arena *arena, void *row);
@@ -59,6 +73,9 @@ void lc_row_copy(const lc_row_type *type, void *row, char *to);
 
 /* Writes the members that belong into the open object: `part` is LC_COL_REFS or LC_COL_PAYLOAD. */
 void lc_row_encode(const lc_row_type *type, const void *row, unsigned part, lc_json_writer *out);
+/* Appends an event with the members of `row`. `out_seq` may be NULL. */
+loci_status lc_row_append(lc_tx *tx, const lc_event_type *event, const lc_row_type *type,
+                          const void *row, int64_t *out_seq, loci_error *err);
 /* Reads a whole event back; what it does not have gets its default, also everything in the payload
  * of an erased event. Text lives in the event or in `arena`. */
 loci_status lc_row_decode(const lc_row_type *type, const lc_event *event, lc_arena *arena,

@@ -50,7 +50,7 @@ static void check_sample(lc_tx *tx, const lc_sql *sql, const sample *expected)
         lc_tx_find(tx, sql, (lc_arg[]){LC_T(LC_STR("t")), LC_T(LC_STR("u"))}, &rows, &found, &err),
         err);
     CHECK(found);
-    lc_row_read(&rows, &got);
+    CHECK_OK(lc_row_read(&rows, &got, &err), err);
     CHECK_EQ(got.id, expected->id);
     CHECK_EQ(got.number, expected->number);
     CHECK(got.real_number == expected->real_number);

@@ -16,6 +16,9 @@
 #include "base/str.h"
 #include "engine/rooms.h"
 #include "fact/fact_row.h"
+#include "session/environment.h"
+#include "session/session.h"
+#include "session/working.h"
 #include "store/schema.h"
 
 /* ---- Reading C ------------------------------------------------------------------------------- */
@@ -38,8 +41,10 @@ static const struct {
     const char *name;
     const lc_row_type *row;
 } row_types[] = {
-    {"lc_fact_row", &lc_fact_row},
-    {"lc_fact_current_row", &lc_fact_current_row},
+    {"lc_fact_row", &lc_fact_row},       {"lc_fact_current_row", &lc_fact_current_row},
+    {"lc_session_row", &lc_session_row}, {"lc_identity_row", &lc_identity_row},
+    {"lc_message_row", &lc_message_row}, {"lc_signal_row", &lc_signal_row},
+    {"lc_working_row", &lc_working_row},
 };
 
 static const char *skip_space(const char *at)

@@ -314,6 +314,118 @@ TEST(row, all_texts_fit_in_the_bytes_they_need)
     lc_heap_free(&heap, block, bytes, LOCI_MEM_INDEX);
 }
 
+/* ---- Answers with null, groups and arrays ---------------------------------------------------- */
+
+typedef struct badge {
+    char name[8];
+    unsigned char mark[4];
+    int64_t until;
+    loci_str fault;
+    loci_str reason;
+    int64_t done, total;
+} badge;
+
+static const lc_column badge_columns[] = {
+    LC_CHARS_COLUMN(badge, name, "name", LC_COL_NULL | LC_COL_OR_NULL | LC_COL_LAST),
+    LC_BYTES_COLUMN(badge, mark, "mark", 0),
+    LC_TIME_COLUMN(badge, until, "until", LC_COL_OR_NULL, .none = INT64_MAX),
+    LC_STRING_COLUMN(badge, fault, "fault", LC_COL_NULL | LC_COL_OR_NULL, .json = "code",
+                     .group = "error"),
+    LC_STRING_COLUMN(badge, reason, "reason", LC_COL_NULL | LC_COL_REQUIRED, .group = "error"),
+    LC_INTEGER_COLUMN(badge, done, "done", LC_COL_REQUIRED, .group = "progress"),
+    LC_INTEGER_COLUMN(badge, total, "total", LC_COL_OR_NULL, .group = "progress"),
+    {0},
+};
+static const lc_column detail_columns[] = {
+    LC_STRING_COLUMN(badge, fault, "fault", LC_COL_NULL | LC_COL_REQUIRED, .group = "error"),
+    LC_STRING_COLUMN(badge, reason, "reason", LC_COL_NULL | LC_COL_SHOWN, .group = "error"),
+    LC_INTEGER_COLUMN(badge, total, "total", LC_COL_SHOWN),
+    {0},
+};
+
+static const char *badge_answer(const lc_column *of, const badge *row)
+{
+    const lc_row_type type = {of, 0};
+    lc_json_writer out;
+    lc_buf buf;
+
+    init_buf(&buf);
+    lc_jw_init(&out, &buf);
+    lc_jw_object(&out);
+    lc_row_put(&type, row, &out);
+    lc_jw_end(&out);
+    return text_of(&buf);
+}
+
+TEST(row, an_answer_has_null_where_a_member_may_be_null)
+{
+    badge none = {.until = INT64_MAX};
+    badge full = {.name = "gate", .until = 1000000, .fault = LC_STR("busy"), .done = 2, .total = 3};
+
+    CHECK_STR_EQ(badge_answer(badge_columns, &none),
+                 "{\"until\":null,\"error\":null,\"progress\":{\"done\":0,\"total\":null},"
+                 "\"name\":null}");
+    CHECK_STR_EQ(badge_answer(badge_columns, &full),
+                 "{\"until\":\"1970-01-01T00:00:01Z\",\"error\":{\"code\":\"busy\","
+                 "\"reason\":\"\"},\"progress\":{\"done\":2,\"total\":3},\"name\":\"gate\"}");
+}
+
+TEST(row, a_group_without_its_first_member_is_left_out)
+{
+    badge none = {.total = 3}, full = {.fault = LC_STR("busy"), .total = 3};
+
+    CHECK_STR_EQ(badge_answer(detail_columns, &none), "{\"total\":3}");
+    CHECK_STR_EQ(badge_answer(detail_columns, &full),
+                 "{\"error\":{\"fault\":\"busy\"},\"total\":3}");
+}
+
+static const lc_row_type badge_type = {badge_columns, 0};
+
+/* Reads a row with this name and mark; all others are NULL. */
+static loci_status read_badge(loci_str name, loci_str mark, badge *out)
+{
+    static const lc_sql sql = {"select {row} from badges", "", "", &badge_type};
+    lc_rows rows = {.sql = &sql, .kinds = "tbittii", .column_count = 7};
+
+    rows.cells[0] = LC_T(name);
+    rows.cells[1] = LC_B(mark);
+    return lc_row_read(&rows, out, NULL);
+}
+
+TEST(row, text_that_does_not_fit_its_array_is_corrupt)
+{
+    badge got;
+    lc_arg args[LC_ROW_COLUMNS_MAX];
+
+    CHECK_STATUS(LOCI_OK, read_badge(LC_STR("1234567"), LC_STR("abcd"), &got));
+    CHECK_STR_EQ(got.name, "1234567");
+    CHECK_EQ(got.until, INT64_MAX);
+    lc_row_bind(&badge_type, &got, args);
+    CHECK_EQ(args[0].kind, 't');
+    CHECK_STR_EQ(args[0].as.str, "1234567");
+    CHECK_EQ(args[1].kind, 'b');
+    CHECK_STR_EQ(args[1].as.str, "abcd");
+    CHECK_STATUS(LOCI_ECORRUPT, read_badge(LC_STR("12345678"), LC_STR("abcd"), &got));
+    CHECK_STATUS(LOCI_ECORRUPT, read_badge(LC_STR("1"), LC_STR("abc"), &got));
+    CHECK_STATUS(LOCI_ECORRUPT, read_badge(LC_STR("1"), LC_STR("abcde"), &got));
+}
+
+TEST(row, a_word_that_is_no_choice_is_corrupt)
+{
+    static const lc_column mood_columns[] = {
+        LC_ENUM_COLUMN(note, mood, "mood", 0, .choices = "calm|glad|cross"), {0}};
+    static const lc_row_type type = {mood_columns, 0};
+    static const lc_sql sql = {"select {row} from notes", "", "", &type};
+    lc_rows rows = {.sql = &sql, .kinds = "t", .column_count = 1};
+    note got;
+
+    rows.cells[0] = LC_T(LC_STR("glad"));
+    CHECK_STATUS(LOCI_OK, lc_row_read(&rows, &got, NULL));
+    CHECK_EQ(got.mood, MOOD_GLAD);
+    rows.cells[0] = LC_T(LC_STR("sad"));
+    CHECK_STATUS(LOCI_ECORRUPT, lc_row_read(&rows, &got, NULL));
+}
+
 /* ---- SQL ------------------------------------------------------------------------------------- */
 
 static const lc_column small_columns[] = {
