@@ -12,6 +12,7 @@
  */
 #include "ops/op.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -98,45 +99,38 @@ static const struct {
 #define SCOPE_CHOICES "read|write|admin"
 #define SCOPE_COUNT (sizeof scopes / sizeof scopes[0])
 
-static void put_text(lc_json_writer *w, const char *name, const char *text)
-{
-    lc_jw_member_text(w, name, text[0] != '\0' ? text : NULL);
-}
+#define SCOPE_LIST_BYTES sizeof "[\"read\",\"write\",\"admin\"]"
 
-static void put_time(lc_json_writer *w, const char *name, int64_t us)
+/* The names of the granted scopes as a JSON array. */
+static loci_str scope_list(unsigned granted, char out[SCOPE_LIST_BYTES])
 {
-    if (us != LC_TOKEN_NO_TIME)
-        lc_jw_member_time(w, name, us);
-    else
-        lc_jw_member_null(w, name);
+    size_t len = 0;
+
+    for (size_t i = 0; i < SCOPE_COUNT; i++) {
+        if ((granted & scopes[i].mask) == scopes[i].mask)
+            len += (size_t)snprintf(out + len, SCOPE_LIST_BYTES - len, "%c\"%s\"",
+                                    len == 0 ? '[' : ',', scopes[i].name);
+    }
+    if (len == 0)
+        out[len++] = '[';
+    out[len++] = ']';
+    return (loci_str){out, len};
 }
 
 /* The members of a token: never the hash. */
 static void put_members(lc_json_writer *w, const lc_token *token)
 {
     bool is_good = lc_token_is_good(token, lc_clock_system_us(NULL));
+    char names[SCOPE_LIST_BYTES];
+    lc_token_shown shown = {
+        .token = *token,
+        .status = token->revoked_at != LC_TOKEN_NO_TIME ? LC_STR("revoked")
+                  : is_good                             ? LC_STR("active")
+                                                        : LC_STR("expired"),
+        .scope_names = scope_list(token->scopes, names),
+    };
 
-    lc_jw_member_text(w, "id", token->id.text);
-    lc_jw_member_text(w, "name", token->name);
-    lc_jw_member_text(w, "status",
-                      token->revoked_at != LC_TOKEN_NO_TIME ? "revoked"
-                      : is_good                             ? "active"
-                                                            : "expired");
-    lc_jw_name(w, "scopes");
-    lc_jw_array(w);
-    for (size_t i = 0; i < SCOPE_COUNT; i++) {
-        if ((token->scopes & scopes[i].mask) == scopes[i].mask)
-            lc_jw_text(w, scopes[i].name);
-    }
-    lc_jw_end(w);
-    put_text(w, "user_id", token->user_id);
-    put_text(w, "persona_id", token->persona_id);
-    put_text(w, "authority", token->authority_max);
-    put_text(w, "trust", token->trust_max);
-    lc_jw_member_time(w, "created_at", token->created_at);
-    put_time(w, "expires_at", token->expires_at);
-    put_time(w, "revoked_at", token->revoked_at);
-    put_text(w, "replaced_by", token->replaced_by.text);
+    lc_row_put(&lc_token_row, &shown, w);
 }
 
 static void put_token(lc_json_writer *w, const lc_token *token)
@@ -155,7 +149,10 @@ static void put_made(lc_json_writer *w, const lc_token *token, const char *text,
     put_members(w, token);
     if (replaced != NULL) {
         lc_jw_member_text(w, "replaces", replaced->id.text);
-        put_time(w, "replaced_expires_at", replaced->expires_at);
+        if (replaced->expires_at != LC_TOKEN_NO_TIME)
+            lc_jw_member_time(w, "replaced_expires_at", replaced->expires_at);
+        else
+            lc_jw_member_null(w, "replaced_expires_at");
     }
     lc_jw_member_text(w, "note",
                       text != NULL ? "Save the token now: it is not stored and not shown again"

@@ -34,32 +34,50 @@
  * and lc_job_enqueue() inserts with `on conflict do nothing`, so that no statement has to fail. */
 
 static const lc_column job_columns[] = {
-    LC_COLUMN("tenant_id", 't'),
-    LC_COLUMN("user_id", 't'),
-    LC_COLUMN("id", 't'),
+    LC_STRING_COLUMN(lc_job, tenant_id, "tenant_id", 0),
+    LC_STRING_COLUMN(lc_job, user_id, "user_id", 0),
+    LC_STRING_COLUMN(lc_job, id, "id", LC_COL_REQUIRED, .help = "Id of the job (job_...)"),
     LC_COLUMN("number", 'i'),
     LC_COLUMN("queue_place", 'i'),
-    LC_COLUMN("kind", 't'),
+    LC_STRING_COLUMN(lc_job, kind, "kind", LC_COL_REQUIRED,
+                     .help = "Kind of work, such as store.purge"),
     LC_COLUMN_OR_NULL("unique_name", 't'),
-    LC_COLUMN("status", 't'), /* lc_job_status_name() */
-    LC_COLUMN("priority", 'i'),
-    LC_COLUMN("args", 't'),
-    LC_COLUMN_OR_NULL("result", 't'),
-    LC_COLUMN("attempts", 'i'),
-    LC_COLUMN("attempts_max", 'i'),
-    LC_COLUMN("created_at", 'i'),
-    LC_COLUMN("finished_at", 'i'),
-    LC_COLUMN("run_after_us", 'i'),
-    LC_COLUMN("lease_until_us", 'i'),
-    LC_COLUMN("epoch", 'i'),
-    LC_COLUMN("progress_done", 'i'),
-    LC_COLUMN("progress_total", 'i'),
-    LC_COLUMN_OR_NULL("checkpoint", 't'),
-    LC_COLUMN("cancel_requested", 'i'),
-    LC_COLUMN_OR_NULL("error_code", 't'),
-    LC_COLUMN_OR_NULL("error_message", 't'),
+    LC_ENUM_COLUMN(lc_job, status, "status", LC_COL_REQUIRED,
+                   .choices = "queued|running|done|failed|cancelled", .help = "State of the job"),
+    LC_INTEGER_COLUMN(lc_job, priority, "priority", LC_COL_REQUIRED,
+                      .help = "Jobs with a higher priority run first, then older ones"),
+    LC_OBJECT_COLUMN(lc_job, args, "args", LC_COL_REQUIRED, .help = "Arguments of the job"),
+    LC_OBJECT_COLUMN(lc_job, result, "result", LC_COL_NULL | LC_COL_OR_NULL,
+                     .help = "Result; null until it is done"),
+    LC_STRING_COLUMN(lc_job, error_code, "error_code", LC_COL_NULL | LC_COL_OR_NULL,
+                     .group = "error", .json = "code",
+                     .help = "Error code of the last failed attempt"),
+    LC_STRING_COLUMN(lc_job, error_message, "error_message", LC_COL_NULL | LC_COL_REQUIRED,
+                     .group = "error", .json = "message",
+                     .help = "Error message of the last failed attempt"),
+    LC_INTEGER_COLUMN(lc_job, attempts, "attempts", LC_COL_REQUIRED,
+                      .help = "Number of attempts so far"),
+    LC_INTEGER_COLUMN(lc_job, attempts_max, "attempts_max", LC_COL_REQUIRED,
+                      .help = "Maximum number of attempts"),
+    LC_INTEGER_COLUMN(lc_job, progress_done, "progress_done", LC_COL_REQUIRED, .group = "progress",
+                      .json = "done", .help = "Units of work that are done"),
+    LC_INTEGER_COLUMN(lc_job, progress_total, "progress_total", LC_COL_OR_NULL, .group = "progress",
+                      .json = "total", .help = "Units of work in total; null while unknown"),
+    LC_ANY_COLUMN(lc_job, checkpoint, "checkpoint", LC_COL_NULL | LC_COL_OR_NULL,
+                  .help = "Place from which the next attempt continues, or null"),
+    LC_BOOLEAN_COLUMN(lc_job, cancel_requested, "cancel_requested", LC_COL_REQUIRED,
+                      .help = "True if it was asked to stop"),
+    LC_TIME_COLUMN(lc_job, created_at, "created_at", LC_COL_REQUIRED,
+                   .help = "Time at which it was added"),
+    LC_TIME_COLUMN(lc_job, finished_at, "finished_at", LC_COL_OR_NULL,
+                   .help = "Time at which it ended, or null"),
+    LC_INTEGER_COLUMN(lc_job, run_after_us, "run_after_us", 0),
+    LC_INTEGER_COLUMN(lc_job, lease_until_us, "lease_until_us", 0),
+    LC_INTEGER_COLUMN(lc_job, epoch, "epoch", 0),
     {0},
 };
+
+const lc_row_type lc_job_row = {job_columns, 0};
 
 #define ACTIVE "status in ('queued', 'running')"
 
@@ -82,13 +100,6 @@ const lc_table lc_jobs_table = {
 };
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
-
-/* What read_row() reads, and the kinds of the columns. */
-#define JOB_ROW                                                                                    \
-    "tenant_id, user_id, id, kind, status, priority, args, result, attempts, attempts_max, "       \
-    "created_at, finished_at, run_after_us, lease_until_us, epoch, progress_done, "                \
-    "progress_total, checkpoint, cancel_requested, error_code, error_message"
-#define JOB_ROW_KINDS "tttttittiiiiiiiiititt"
 
 static const char *const status_names[LC_JOB_STATUSES] = {
     [LC_JOB_QUEUED] = "queued", [LC_JOB_RUNNING] = "running",     [LC_JOB_DONE] = "done",
@@ -139,56 +150,6 @@ bool lc_job_may_move(lc_job_status from, lc_job_status to)
     LC_ASSERT(from >= 0 && from < LC_JOB_STATUSES);
     LC_ASSERT(to >= 0 && to < LC_JOB_STATUSES);
     return moves[from][to];
-}
-
-/* The text is borrowed from the row. A status that does not exist is LOCI_ECORRUPT. */
-static loci_status read_row(const lc_rows *rows, lc_job *out, loci_error *err)
-{
-    lc_job job = {
-        .tenant_id = lc_rows_str(rows, 0),
-        .user_id = lc_rows_str(rows, 1),
-        .id = lc_rows_str(rows, 2),
-        .kind = lc_rows_str(rows, 3),
-        .priority = lc_rows_i64(rows, 5),
-        .args = lc_rows_str(rows, 6),
-        .result = lc_rows_str(rows, 7),
-        .attempts = lc_rows_i64(rows, 8),
-        .attempts_max = lc_rows_i64(rows, 9),
-        .created_at = lc_rows_i64(rows, 10),
-        .finished_at = lc_rows_i64(rows, 11),
-        .run_after_us = lc_rows_i64(rows, 12),
-        .lease_until_us = lc_rows_i64(rows, 13),
-        .epoch = lc_rows_i64(rows, 14),
-        .progress_done = lc_rows_i64(rows, 15),
-        .progress_total = lc_rows_i64(rows, 16),
-        .checkpoint = lc_rows_str(rows, 17),
-        .cancel_requested = lc_rows_i64(rows, 18) != 0,
-        .error_code = lc_rows_str(rows, 19),
-        .error_message = lc_rows_str(rows, 20),
-    };
-
-    if (!lc_job_status_find(lc_rows_str(rows, 4), &job.status))
-        return lc_fail(err, LOCI_ECORRUPT, "%.*s has a status that does not exist",
-                       LC_STR_ARG(job.id));
-    *out = job;
-    return LOCI_OK;
-}
-
-/* Moves the text of `job` into `arena`. */
-static loci_status keep_text(lc_job *job, lc_arena *arena, loci_error *err)
-{
-    loci_str *const texts[] = {&job->tenant_id,  &job->user_id,    &job->id,
-                               &job->kind,       &job->args,       &job->result,
-                               &job->checkpoint, &job->error_code, &job->error_message};
-
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        if (texts[i]->ptr == NULL)
-            continue;
-        *texts[i] = lc_arena_copy(arena, *texts[i]);
-        if (texts[i]->ptr == NULL)
-            return lc_fail_memory(err);
-    }
-    return LOCI_OK;
 }
 
 /* Runs a statement that changes at most one row and returns its id; `*found`: it did. */
@@ -334,17 +295,19 @@ loci_status lc_job_enqueue(lc_tx *tx, const lc_job_new *job, lc_id *out, loci_er
 /* ---- Looking -------------------------------------------------------------------------------- */
 
 static const lc_sql select_job = {
-    .text = "select " JOB_ROW " from jobs where tenant_id = $1 and user_id = $2 and id = $3",
+    .text = "select {row} from jobs where tenant_id = $1 and user_id = $2 and id = $3",
     .params = "ttt",
-    .columns = JOB_ROW_KINDS,
+    .columns = "",
+    .row = &lc_job_row,
 };
 
 static const lc_sql select_page = {
-    .text = "select " JOB_ROW " from jobs where tenant_id = $1 and user_id = $2 and number < $3 "
+    .text = "select {row} from jobs where tenant_id = $1 and user_id = $2 and number < $3 "
             "and ($4 is null or kind = $4) and ($5 is null or status = $5) "
             "order by number desc limit $6",
     .params = "ttitti",
-    .columns = JOB_ROW_KINDS,
+    .columns = "",
+    .row = &lc_job_row,
 };
 
 static const lc_sql count_by_status = {
@@ -353,34 +316,15 @@ static const lc_sql count_by_status = {
     .columns = "ti",
 };
 
-/* The row of `key`, its text borrowed from `rows`, which the caller ends. */
-static loci_status find_row(lc_tx *tx, const lc_job_key *key, lc_rows *rows, lc_job *out,
-                            loci_error *err)
-{
-    bool found;
-    loci_status status = lc_tx_find(
-        tx, &select_job, (lc_arg[]){LC_T(key->tenant_id), LC_T(key->user_id), LC_T(key->id)}, rows,
-        &found, err);
-
-    if (status != LOCI_OK)
-        return status;
-    if (!found)
-        return lc_fail(err, LOCI_ENOTFOUND, "there is no job %.*s", LC_STR_ARG(key->id));
-    return read_row(rows, out, err);
-}
-
 loci_status lc_job_load(lc_tx *tx, const lc_job_key *key, lc_arena *arena, lc_job *out,
                         loci_error *err)
 {
-    lc_rows rows = {0};
-    lc_job job;
-    loci_status status = find_row(tx, key, &rows, &job, err);
+    const lc_arg args[] = {LC_T(key->tenant_id), LC_T(key->user_id), LC_T(key->id)};
+    bool found;
+    loci_status status = lc_row_find(tx, &(lc_query){&select_job, args}, arena, out, &found, err);
 
-    if (status == LOCI_OK)
-        status = keep_text(&job, arena, err);
-    if (status == LOCI_OK)
-        *out = job;
-    lc_rows_end(&rows);
+    if (status == LOCI_OK && !found)
+        status = lc_fail(err, LOCI_ENOTFOUND, "there is no job %.*s", LC_STR_ARG(key->id));
     return status;
 }
 
@@ -405,11 +349,8 @@ loci_status lc_job_each(lc_tx *tx, const lc_job_filter *filter, lc_job_visit *vi
                                     LC_I(before.seq), LC_T_OR_NULL(filter->kind),
                                     LC_T_OR_NULL(status_name), LC_I(filter->limit)},
                          &rows, err);
-    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
-        status = read_row(&rows, &job, err);
-        if (status == LOCI_OK)
-            status = visit(ctx, &job, err);
-    }
+    while (lc_row_next(&rows, &job, &status, err))
+        status = visit(ctx, &job, err);
     lc_rows_end(&rows);
     return status;
 }
@@ -462,15 +403,15 @@ loci_status lc_job_request_cancel(lc_tx *tx, const lc_job_key *key, loci_error *
                            LC_I(tx->now_us)};
 
     for (int i = 0; i < RACE_TRIES_MAX; i++) {
-        lc_rows rows = {0};
         lc_job job;
         bool is_changed;
-        loci_status status = find_row(tx, key, &rows, &job, err);
+        lc_arena_mark mark = lc_arena_get_mark(&tx->db->scratch);
+        loci_status status = lc_job_load(tx, key, &tx->db->scratch, &job, err);
 
+        lc_arena_rewind(&tx->db->scratch, mark); /* Only its status is needed. */
         if (status == LOCI_OK && lc_job_status_is_ended(job.status))
             status = lc_fail(err, LOCI_ECONFLICT, "%.*s has already ended: it is %s",
                              LC_STR_ARG(key->id), lc_job_status_name(job.status));
-        lc_rows_end(&rows);
         if (status != LOCI_OK)
             return status;
 
@@ -504,54 +445,10 @@ loci_status lc_job_purge_ended(lc_tx *tx, int64_t before_us, int64_t limit, int6
 
 /* ---- Showing -------------------------------------------------------------------------------- */
 
-static void write_json_or_null(lc_json_writer *out, const char *name, loci_str json)
-{
-    if (json.ptr != NULL)
-        lc_jw_member_raw(out, name, json);
-    else
-        lc_jw_member_null(out, name);
-}
-
-static void write_error(lc_json_writer *out, const lc_job *job)
-{
-    if (job->error_code.ptr == NULL) {
-        lc_jw_member_null(out, "error");
-        return;
-    }
-    lc_jw_name(out, "error");
-    lc_jw_object(out);
-    lc_jw_member_str(out, "code", job->error_code);
-    lc_jw_member_str(out, "message", job->error_message);
-    lc_jw_end(out);
-}
-
 void lc_job_write(lc_json_writer *out, const lc_job *job)
 {
     lc_jw_object(out);
-    lc_jw_member_str(out, "id", job->id);
-    lc_jw_member_str(out, "kind", job->kind);
-    lc_jw_member_text(out, "status", lc_job_status_name(job->status));
-    lc_jw_member_int(out, "priority", job->priority);
-    lc_jw_member_raw(out, "args", job->args);
-    write_json_or_null(out, "result", job->result);
-    write_error(out, job);
-    lc_jw_member_int(out, "attempts", job->attempts);
-    lc_jw_member_int(out, "attempts_max", job->attempts_max);
-    lc_jw_name(out, "progress");
-    lc_jw_object(out);
-    lc_jw_member_int(out, "done", job->progress_done);
-    if (job->progress_total > 0)
-        lc_jw_member_int(out, "total", job->progress_total);
-    else
-        lc_jw_member_null(out, "total");
-    lc_jw_end(out);
-    write_json_or_null(out, "checkpoint", job->checkpoint);
-    lc_jw_member_bool(out, "cancel_requested", job->cancel_requested);
-    lc_jw_member_time(out, "created_at", job->created_at);
-    if (lc_job_status_is_ended(job->status))
-        lc_jw_member_time(out, "finished_at", job->finished_at);
-    else
-        lc_jw_member_null(out, "finished_at");
+    lc_row_put(&lc_job_row, job, out);
     lc_jw_end(out);
 }
 
@@ -563,11 +460,12 @@ void lc_job_write(lc_json_writer *out, const lc_job *job)
 #define DUE_AT "case when status = 'queued' then run_after_us else lease_until_us end"
 
 static const lc_sql select_due = {
-    .text = "select " JOB_ROW " from jobs where status in ('queued', 'running') "
+    .text = "select {row} from jobs where status in ('queued', 'running') "
             "and priority >= $2 and " DUE_AT " <= $1 order by priority desc, queue_place limit 1 "
             "/* for update skip locked */",
     .params = "ii",
-    .columns = JOB_ROW_KINDS,
+    .columns = "",
+    .row = &lc_job_row,
 };
 
 static const lc_sql select_next_due = {
@@ -679,24 +577,6 @@ static lc_job claimed(const lc_tx *tx, const lc_job *job, int64_t lease_until_us
     return to;
 }
 
-static loci_status find_due(lc_tx *tx, const lc_arg *args, lc_arena *arena, lc_job *out,
-                            loci_error *err)
-{
-    lc_rows rows;
-    lc_job job = {0};
-    bool found;
-    loci_status status = lc_tx_find(tx, &select_due, args, &rows, &found, err);
-
-    if (status == LOCI_OK && found)
-        status = read_row(&rows, &job, err);
-    if (status == LOCI_OK)
-        status = keep_text(&job, arena, err);
-    if (status == LOCI_OK)
-        *out = job;
-    lc_rows_end(&rows);
-    return status;
-}
-
 loci_status lc_job_claim(lc_tx *tx, const lc_job_terms *terms, lc_arena *arena, lc_job *out,
                          loci_error *err)
 {
@@ -707,14 +587,14 @@ loci_status lc_job_claim(lc_tx *tx, const lc_job_terms *terms, lc_arena *arena, 
     LC_ASSERT(terms->lease_ms > 0 && terms->lease_ms <= LC_JOB_DELAY_MS_MAX);
     for (int i = 0; status == LOCI_OK && i < CLAIM_TRIES_MAX; i++) {
         const lc_arg args[] = {LC_I(now_us), LC_I(terms->priority_min)};
-        bool is_moved = false;
+        bool is_moved = false, found;
         lc_job job, to;
 
         lc_arena_rewind(arena, mark);
-        status = find_due(tx, args, arena, &job, err);
+        status = lc_row_find(tx, &(lc_query){&select_due, args}, arena, &job, &found, err);
         if (status != LOCI_OK)
             return status;
-        if (job.id.ptr == NULL)
+        if (!found)
             break;
         to = claimed(tx, &job, now_us + terms->lease_ms * 1000);
         status = move(tx, &job, &to, &is_moved, err);

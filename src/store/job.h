@@ -14,10 +14,10 @@
 #define LC_STORE_JOB_H
 
 #include "base/arena.h"
-#include "base/json.h"
-#include "store/db.h"
+#include "store/row.h"
 
 extern const lc_table lc_jobs_table;
+extern const lc_row_type lc_job_row; /* lc_job */
 
 typedef enum lc_job_status {
     LC_JOB_QUEUED,
@@ -171,8 +171,8 @@ loci_status lc_job_count(lc_tx *tx, int64_t out[LC_JOB_STATUSES], loci_error *er
 loci_status lc_job_purge_ended(lc_tx *tx, int64_t before_us, int64_t limit, int64_t *out,
                                loci_error *err);
 
-/* The whole job as a JSON object, for job.get and job.list. Times of the database's clock are left
- * out: with them the same calls would not give the same bytes. */
+/* The job as a JSON object, for job.get and job.list. Times of the database's clock are left out:
+ * with them the same calls would not give the same bytes. */
 void lc_job_write(lc_json_writer *out, const lc_job *job);
 
 #endif /* LC_STORE_JOB_H */

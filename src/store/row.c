@@ -223,7 +223,9 @@ loci_status lc_row_read(const lc_rows *rows, void *out, loci_error *err)
             is_fine = find_word(column->choices, lc_rows_str(rows, place), &number);
             set_number(column, out, number);
         } else {
-            set_number(column, out, lc_rows_i64(rows, place));
+            number = lc_rows_i64(rows, place);
+            is_fine = column->type != LC_TYPE_RANK || (number >= 0 && number <= INT32_MAX);
+            set_number(column, out, number);
         }
         if (!is_fine)
             return lc_fail(err, LOCI_ECORRUPT, "a stored row has a damaged %s", column->name);

@@ -146,22 +146,39 @@ void lc_token_wipe(void *secret, size_t bytes)
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
+#define OR_NULL (LC_COL_NULL | LC_COL_OR_NULL | LC_COL_LAST)
+
 static const lc_column token_columns[] = {
-    LC_COLUMN("id", 't'),
-    LC_COLUMN("tenant_id", 't'),
-    LC_COLUMN("name", 't'),
-    LC_COLUMN("secret_hash", 'b'),
-    LC_COLUMN("scopes", 'i'), /* LC_SCOPE_... */
-    LC_COLUMN_OR_NULL("user_id", 't'),
-    LC_COLUMN_OR_NULL("persona_id", 't'),
-    LC_COLUMN_OR_NULL("authority_max", 't'),
-    LC_COLUMN_OR_NULL("trust_max", 't'),
-    LC_COLUMN("created_at", 'i'), /* This and the other times: the system's clock. */
-    LC_COLUMN_OR_NULL("expires_at", 'i'),
-    LC_COLUMN_OR_NULL("revoked_at", 'i'),
-    LC_COLUMN_OR_NULL("replaced_by", 't'), /* The token that a rotation put in its place. */
+    LC_CHARS_COLUMN(lc_token, id.text, "id", LC_COL_REQUIRED, .help = "Id of the token (tok_...)"),
+    LC_CHARS_COLUMN(lc_token, tenant_id, "tenant_id", 0),
+    LC_CHARS_COLUMN(lc_token, name, "name", LC_COL_REQUIRED, .help = "Name of the token"),
+    LC_BYTES_COLUMN(lc_token, secret_hash.bytes, "secret_hash", 0),
+    LC_RANK_COLUMN(lc_token, scopes, "scopes", 0),
+    LC_CHARS_COLUMN(lc_token, user_id, "user_id", OR_NULL,
+                    .help = "The only user it can act for; null = any"),
+    LC_CHARS_COLUMN(lc_token, persona_id, "persona_id", OR_NULL,
+                    .help = "The only persona it can act for; null = any"),
+    LC_CHARS_COLUMN(lc_token, authority_max, "authority_max", OR_NULL, .shown = "authority",
+                    .help = "Maximum authority; null = no limit"),
+    LC_CHARS_COLUMN(lc_token, trust_max, "trust_max", OR_NULL, .shown = "trust",
+                    .help = "Maximum trust; null = no limit"),
+    /* This and the other times are of the system's clock. */
+    LC_TIME_COLUMN(lc_token, created_at, "created_at", LC_COL_REQUIRED | LC_COL_LAST,
+                   .help = "Time at which it was created"),
+    LC_TIME_COLUMN(lc_token, expires_at, "expires_at", OR_NULL, .none = LC_TOKEN_NO_TIME,
+                   .help = "Time at which it expires; null = never"),
+    LC_TIME_COLUMN(lc_token, revoked_at, "revoked_at", OR_NULL, .none = LC_TOKEN_NO_TIME,
+                   .help = "Time at which it was revoked, or null"),
+    LC_CHARS_COLUMN(lc_token, replaced_by.text, "replaced_by", OR_NULL,
+                    .help = "Id of the token that replaced it in a rotation, or null"),
+    LC_COMPUTED(LC_TYPE_STRING, lc_token_shown, status, "status", LC_COL_REQUIRED,
+                .choices = "active|expired|revoked", .help = "Whether it is accepted now"),
+    LC_COMPUTED(LC_TYPE_STRINGS, lc_token_shown, scope_names, "scope_names", LC_COL_REQUIRED,
+                .shown = "scopes", .help = "read, write and admin"),
     {0},
 };
+
+const lc_row_type lc_token_row = {token_columns, 0};
 
 static const lc_index token_indexes[] = {
     {"tenant", "tenant_id, id", NULL, true},
@@ -179,29 +196,22 @@ const lc_table lc_tokens_table = {
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 
-#define ROW                                                                                        \
-    "id, tenant_id, name, secret_hash, scopes, user_id, persona_id, authority_max, trust_max,"     \
-    " created_at, expires_at, revoked_at, replaced_by"
-#define ROW_KINDS "tttbittttiiit"
+static const lc_sql insert_sql = {"insert into tokens ({row}) values ({values})", "", NULL,
+                                  &lc_token_row};
 
-static const lc_sql insert_sql = {
-    "insert into tokens (" ROW ")"
-    " values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-    ROW_KINDS, NULL};
-
-static const lc_sql find_sql = {"select " ROW " from tokens where id = $1", "t", ROW_KINDS};
+static const lc_sql find_sql = {"select {row} from tokens where id = $1", "t", "", &lc_token_row};
 
 static const lc_sql update_sql = {
     "update tokens set expires_at = $2, revoked_at = $3, replaced_by = $4 where id = $1", "tiit",
     NULL};
 
 /* An empty text stands for no limit: ids and users have at least one byte. */
-static const lc_sql each_sql = {"select " ROW " from tokens where tenant_id = $1"
+static const lc_sql each_sql = {"select {row} from tokens where tenant_id = $1"
                                 " and ($2 = '' or user_id = $2)"
                                 " and ($3 = '' or persona_id = $3)"
                                 " and ($4 = '' or id < $4)"
                                 " order by id desc limit $5",
-                                "tttti", ROW_KINDS};
+                                "tttti", "", &lc_token_row};
 
 static const lc_sql count_sql = {"select count(*) from tokens where tenant_id = $1"
                                  " and (revoked_at is null or revoked_at >= $2)"
@@ -220,9 +230,12 @@ bool lc_token_is_good(const lc_token *token, int64_t system_us)
     return token->revoked_at == LC_TOKEN_NO_TIME && system_us < token->expires_at;
 }
 
-static lc_arg text_arg(const char *text)
+loci_status lc_token_insert(lc_tx *tx, const lc_token *token, loci_error *err)
 {
-    return text[0] != '\0' ? LC_T(loci_str_of(text)) : LC_NULL;
+    lc_arg args[LC_ROW_COLUMNS_MAX];
+
+    lc_row_bind(&lc_token_row, token, args);
+    return lc_tx_exec_one(tx, &insert_sql, args, err);
 }
 
 static lc_arg time_arg(int64_t us)
@@ -230,81 +243,34 @@ static lc_arg time_arg(int64_t us)
     return us != LC_TOKEN_NO_TIME ? LC_I(us) : LC_NULL;
 }
 
-loci_status lc_token_insert(lc_tx *tx, const lc_token *token, loci_error *err)
+loci_status lc_token_update(lc_tx *tx, const lc_token *token, loci_error *err)
 {
-    loci_str hash = {(const char *)token->secret_hash.bytes, sizeof token->secret_hash.bytes};
-
     return lc_tx_exec_one(
-        tx, &insert_sql,
-        (lc_arg[]){LC_T(lc_id_str(&token->id)), LC_T(loci_str_of(token->tenant_id)),
-                   LC_T(loci_str_of(token->name)), LC_B(hash), LC_I(token->scopes),
-                   text_arg(token->user_id), text_arg(token->persona_id),
-                   text_arg(token->authority_max), text_arg(token->trust_max),
-                   LC_I(token->created_at), time_arg(token->expires_at),
-                   time_arg(token->revoked_at), text_arg(token->replaced_by.text)},
+        tx, &update_sql,
+        (lc_arg[]){
+            LC_T(lc_id_str(&token->id)), time_arg(token->expires_at), time_arg(token->revoked_at),
+            token->replaced_by.text[0] != '\0' ? LC_T(lc_id_str(&token->replaced_by)) : LC_NULL},
         err);
 }
 
-loci_status lc_token_update(lc_tx *tx, const lc_token *token, loci_error *err)
+/* An empty tenant would be taken for the default one; the meaning of an unknown scope is not known.
+ */
+static loci_status check_row(const lc_token *token, loci_error *err)
 {
-    return lc_tx_exec_one(tx, &update_sql,
-                          (lc_arg[]){LC_T(lc_id_str(&token->id)), time_arg(token->expires_at),
-                                     time_arg(token->revoked_at),
-                                     text_arg(token->replaced_by.text)},
-                          err);
-}
-
-/* Copies a column; false when it does not fit. */
-static bool read_text(const lc_rows *rows, int column, char *out, size_t bytes)
-{
-    loci_str text = lc_rows_str(rows, column);
-
-    if (text.len >= bytes)
-        return false;
-    if (text.len > 0)
-        memcpy(out, text.ptr, text.len);
-    out[text.len] = '\0';
-    return true;
-}
-
-static int64_t read_time(const lc_rows *rows, int column)
-{
-    return lc_rows_is_null(rows, column) ? LC_TOKEN_NO_TIME : lc_rows_i64(rows, column);
-}
-
-static loci_status read_row(const lc_rows *rows, lc_token *out, loci_error *err)
-{
-    loci_str hash = lc_rows_str(rows, 3);
-    int64_t scopes = lc_rows_i64(rows, 4);
-    bool is_whole = read_text(rows, 0, out->id.text, sizeof out->id.text) &&
-                    read_text(rows, 1, out->tenant_id, sizeof out->tenant_id) &&
-                    read_text(rows, 2, out->name, sizeof out->name) &&
-                    read_text(rows, 5, out->user_id, sizeof out->user_id) &&
-                    read_text(rows, 6, out->persona_id, sizeof out->persona_id) &&
-                    read_text(rows, 7, out->authority_max, sizeof out->authority_max) &&
-                    read_text(rows, 8, out->trust_max, sizeof out->trust_max) &&
-                    read_text(rows, 12, out->replaced_by.text, sizeof out->replaced_by.text);
-
-    /* An empty tenant would be taken for the default one, an unknown scope for nobody knows what.
-     */
-    if (!is_whole || out->tenant_id[0] == '\0' || hash.len != sizeof out->secret_hash.bytes ||
-        scopes < 0 || scopes > (LC_SCOPE_READ | LC_SCOPE_WRITE | LC_SCOPE_ADMIN))
+    if (token->tenant_id[0] == '\0' ||
+        token->scopes > (LC_SCOPE_READ | LC_SCOPE_WRITE | LC_SCOPE_ADMIN))
         return lc_fail(err, LOCI_ECORRUPT, "a row of tokens is damaged");
-    memcpy(out->secret_hash.bytes, hash.ptr, hash.len);
-    out->scopes = (unsigned)scopes;
-    out->created_at = lc_rows_i64(rows, 9);
-    out->expires_at = read_time(rows, 10);
-    out->revoked_at = read_time(rows, 11);
     return LOCI_OK;
 }
 
 loci_status lc_token_find(lc_tx *tx, loci_str id, lc_token *out, bool *found, loci_error *err)
 {
-    lc_rows rows = {0};
-    loci_status status = lc_tx_find(tx, &find_sql, (lc_arg[]){LC_T(id)}, &rows, found, err);
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, &find_sql, (lc_arg[]){LC_T(id)}, &rows, err);
 
-    if (status == LOCI_OK && *found)
-        status = read_row(&rows, out, err);
+    *found = lc_row_next(&rows, out, &status, err);
+    if (*found)
+        status = check_row(out, err);
     lc_rows_end(&rows);
     return status;
 }
@@ -320,13 +286,12 @@ loci_status lc_token_each(lc_tx *tx, const lc_token_range *range, lc_token_visit
     const lc_arg args[] = {LC_T(range->tenant_id), text_or_empty(range->user_id),
                            text_or_empty(range->persona_id), text_or_empty(range->before),
                            LC_I(range->limit)};
-    lc_rows rows = {0};
+    lc_rows rows;
+    lc_token token;
     loci_status status = lc_tx_query(tx, &each_sql, args, &rows, err);
 
-    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
-        lc_token token;
-
-        status = read_row(&rows, &token, err);
+    while (lc_row_next(&rows, &token, &status, err)) {
+        status = check_row(&token, err);
         if (status == LOCI_OK)
             status = visit(ctx, &token, err);
     }

@@ -8,7 +8,7 @@
 #define LC_STORE_TOKEN_H
 
 #include "base/limits.h"
-#include "store/db.h"
+#include "store/row.h"
 
 /* ---- The text of a token --------------------------------------------------------------------- */
 
@@ -87,6 +87,15 @@ typedef struct lc_token {
     int64_t revoked_at; /* Or NO_TIME. */
     lc_id replaced_by;
 } lc_token;
+
+/* A token with the members that answers compute. */
+typedef struct lc_token_shown {
+    lc_token token;
+    loci_str status;
+    loci_str scope_names; /* JSON array. */
+} lc_token_shown;
+
+extern const lc_row_type lc_token_row; /* lc_token; in answers lc_token_shown */
 
 /* Neither revoked nor expired. */
 bool lc_token_is_good(const lc_token *token, int64_t system_us);

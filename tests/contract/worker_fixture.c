@@ -86,7 +86,8 @@ worker_look_result worker_look(loci_engine *engine, lc_id id, const char *effect
                             &err),
              err);
     if (l.result.job.error_code.ptr != NULL)
-        l.result.job.error_code = loci_str_of(test_format("%s", l.result.job.error_code.ptr));
+        l.result.job.error_code = loci_str_of(
+            test_format("%.*s", LC_STR_ARG(l.result.job.error_code)));
     lc_arena_clear(&l.arena);
     return l.result;
 }

@@ -17,8 +17,10 @@ static loci_status effect_body(lc_tx *tx, void *ctx, loci_error *err)
 /* One effect, named as the job. */
 static loci_status run_effect(lc_job_run *run, loci_error *err)
 {
-    return lc_job_run_finish(run, effect_body, (void *)run->job.id.ptr, LC_STR("{\"ok\":true}"),
-                             err);
+    lc_id id = {""};
+
+    memcpy(id.text, run->job.id.ptr, run->job.id.len);
+    return lc_job_run_finish(run, effect_body, id.text, LC_STR("{\"ok\":true}"), err);
 }
 
 /* An effect a slice, named by its number; goes on where the last attempt was. */

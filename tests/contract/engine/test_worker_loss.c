@@ -16,7 +16,10 @@ static loci_status effect_body(lc_tx *tx, void *ctx, loci_error *err)
 
 static loci_status run_effect(lc_job_run *run, loci_error *err)
 {
-    return lc_job_run_finish(run, effect_body, (void *)run->job.id.ptr, LC_STR_NONE, err);
+    lc_id id = {""};
+
+    memcpy(id.text, run->job.id.ptr, run->job.id.len);
+    return lc_job_run_finish(run, effect_body, id.text, LC_STR_NONE, err);
 }
 
 static loci_status steal_body(lc_tx *tx, void *ctx, loci_error *err)
@@ -40,8 +43,7 @@ static loci_status run_slow(lc_job_run *run, loci_error *err)
         CHECK_OK(worker_write(run->engine, "u", steal_body, run, err), err);
         lc_workers_wake(run->workers);
         worker_wait(run->engine, id, LC_JOB_DONE);
-        CHECK_STATUS(LOCI_EFENCED,
-                     lc_job_run_commit(run, effect_body, (void *)run->job.id.ptr, &progress, err));
+        CHECK_STATUS(LOCI_EFENCED, lc_job_run_commit(run, effect_body, id.text, &progress, err));
         CHECK_STATUS(LOCI_EFENCED, lc_job_run_pause_point(run, err));
     }
     return run_effect(run, err);

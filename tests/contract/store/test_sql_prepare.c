@@ -19,7 +19,9 @@
 #include "session/environment.h"
 #include "session/session.h"
 #include "session/working.h"
+#include "store/job.h"
 #include "store/schema.h"
+#include "store/token.h"
 
 /* ---- Reading C ------------------------------------------------------------------------------- */
 
@@ -45,6 +47,8 @@ static const struct {
     {"lc_session_row", &lc_session_row}, {"lc_identity_row", &lc_identity_row},
     {"lc_message_row", &lc_message_row}, {"lc_signal_row", &lc_signal_row},
     {"lc_working_row", &lc_working_row},
+    {"lc_job_row", &lc_job_row},
+    {"lc_token_row", &lc_token_row},
 };
 
 static const char *skip_space(const char *at)
