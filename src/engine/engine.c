@@ -354,6 +354,22 @@ void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
     lc_writer_submit(engine->writer, queued);
 }
 
+void lc_engine_on_drained(loci_engine *engine, lc_drained_fn *drained, void *ctx)
+{
+    (void)pthread_rwlock_wrlock(&engine->drained_lock);
+    engine->drained = drained;
+    engine->drained_ctx = ctx;
+    (void)pthread_rwlock_unlock(&engine->drained_lock);
+}
+
+void lc_engine_drained(loci_engine *engine)
+{
+    (void)pthread_rwlock_rdlock(&engine->drained_lock);
+    if (engine->drained != NULL)
+        engine->drained(engine->drained_ctx);
+    (void)pthread_rwlock_unlock(&engine->drained_lock);
+}
+
 typedef struct guarded_work {
     lc_db *db;
     lc_db_work *work;
@@ -476,6 +492,7 @@ static loci_status new_engine(const loci_open_options *options, loci_engine **ou
     engine->env.clock = options->clock != NULL ? options->clock : lc_clock_system_us;
     engine->env.clock_ctx = options->clock_ctx;
     lc_random_init(&engine->env.random, seed);
+    (void)pthread_rwlock_init(&engine->drained_lock, NULL); /* Cannot fail without attributes. */
     engine->flags = options->flags;
     engine->on_fault = options->on_fault;
     engine->fault_ctx = options->fault_ctx;
@@ -630,6 +647,7 @@ void lc_engine_close(loci_engine *engine)
     free_text(&engine->env.heap, engine->store);
     free_text(&engine->env.heap, engine->store_label);
     free_text(&engine->env.heap, engine->tenant);
+    (void)pthread_rwlock_destroy(&engine->drained_lock);
     lc_heap_init(&heap, engine->env.heap.allocator);
     lc_heap_free(&heap, engine, sizeof *engine, LOCI_MEM_ENGINE);
 }

@@ -83,6 +83,14 @@ typedef struct lc_queued_write {
 } lc_queued_write;
 void lc_engine_submit(loci_engine *engine, lc_queued_write *queued);
 
+/* Completions come in groups: the writes of one commit, the short tasks that one thread of the pool
+ * ran one after the other. `drained` is called once after each group, in the thread that delivered
+ * it, so that an event loop is woken once per group instead of once per answer. It follows every
+ * completion except those delivered inside the call that submitted them. Several threads may call
+ * it at the same time; NULL ends it. When this returns, no call of the former hook is running. */
+typedef void lc_drained_fn(void *ctx);
+void lc_engine_on_drained(loci_engine *engine, lc_drained_fn *drained, void *ctx);
+
 /* Runs `work` with a connection of its own, outside any transaction: backup, verify, rebuild. */
 typedef loci_status lc_db_work(lc_db *db, void *ctx, loci_error *err);
 loci_status lc_engine_with_connection(loci_engine *engine, lc_db_work *work, void *ctx,

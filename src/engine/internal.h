@@ -36,6 +36,9 @@ struct loci_engine {
     lc_workers *workers; /* Without threads when inline. */
     loci_fault_fn *on_fault;
     void *fault_ctx;
+    pthread_rwlock_t drained_lock; /* Shared while the hook runs, exclusive to replace it. */
+    lc_drained_fn *drained;        /* Or NULL. */
+    void *drained_ctx;
     _Atomic bool is_poisoned;
     _Atomic int64_t read_count;
     _Atomic uint64_t origin_id; /* Of the writer's connection: lc_db.origin_id. */
@@ -43,5 +46,10 @@ struct loci_engine {
 
 /* Opens a connection to the engine's store with its schema checked and its durability set. */
 loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err);
+
+/* Calls the host's hook (lc_engine_on_drained), if there is one. The writer and the pool call this
+ * after the last of several completions and before they wait or begin something long. No lock may
+ * be held. */
+void lc_engine_drained(loci_engine *engine);
 
 #endif /* LC_ENGINE_INTERNAL_H */

@@ -5,13 +5,12 @@
 #include <sched.h>
 
 #include "base/error.h"
-#include "base/settle.h"
 #include "engine/internal.h"
 
 #define THREAD_COUNT 2
-#define TASKS_MAX 10000          /* Queued; beyond it the caller should slow down. */
-#define SHORT_TASKS_ALONE 8      /* That may wait for a thread which has a short one. */
-#define SHORT_TASKS_UNSETTLED 16 /* Answers that may wait for the next. */
+#define TASKS_MAX 10000  /* In the queue; more are refused. */
+#define BACKLOG_MAX 8    /* Tasks that may wait for a thread busy with a short one. */
+#define UNDRAINED_MAX 16 /* Tasks run by one thread between two calls of lc_engine_drained(). */
 
 struct lc_pool {
     loci_engine *engine;
@@ -19,43 +18,26 @@ struct lc_pool {
     pthread_cond_t wake;
     pthread_t threads[THREAD_COUNT];
     int thread_count;
-    int idle_count; /* Of those that wait to be woken, */
-    int long_count; /* and of those that have a task which may take long. */
+    int idle_count; /* Threads that wait for work. */
+    int long_count; /* Threads that run a task which is not short. */
     bool is_stopping;
     lc_task *first, *last;
     int length;
 };
 
-/* The lock is held, here and in what follows. */
-static lc_task *take(lc_pool *pool)
+/* Wakes a thread for the queue, unless one that runs a short task will come to it soon. The lock is
+ * held, here and in the next two. */
+static void wake_thread(lc_pool *pool)
 {
-    lc_task *task = pool->first;
+    int available = pool->thread_count - pool->idle_count - pool->long_count;
 
-    pool->first = task->next;
-    if (pool->first == NULL)
-        pool->last = NULL;
-    pool->length--;
-    return task;
-}
-
-/* Wakes a thread for what is queued, unless one that is awake will soon have done it. */
-static void call_for_help(lc_pool *pool)
-{
-    int at_hand = pool->thread_count - pool->idle_count - pool->long_count;
-
-    if (pool->length > (at_hand > 0 ? SHORT_TASKS_ALONE : 0) && pool->idle_count > 0)
+    if (pool->length > (available > 0 ? BACKLOG_MAX : 0) && pool->idle_count > 0)
         (void)pthread_cond_signal(&pool->wake);
 }
 
-static void settle(lc_pool *pool)
-{
-    (void)pthread_mutex_unlock(&pool->lock);
-    lc_settle();
-    (void)pthread_mutex_lock(&pool->lock);
-}
-
-/* Whoever woke this thread may have been stopped for it, with more to queue: it goes on first. */
-static void wait_for_work(lc_pool *pool)
+/* Yields after the wake-up: the thread that queued the task may have been preempted for this one
+ * while it has more to queue, and should continue first. */
+static void wait_for_task(lc_pool *pool)
 {
     pool->idle_count++;
     (void)pthread_cond_wait(&pool->wake, &pool->lock);
@@ -65,38 +47,43 @@ static void wait_for_work(lc_pool *pool)
     (void)pthread_mutex_lock(&pool->lock);
 }
 
+static void run_first(lc_pool *pool)
+{
+    lc_task *task = pool->first;
+    bool is_short = task->is_short; /* The task may be freed when it has run. */
+
+    pool->first = task->next;
+    if (pool->first == NULL)
+        pool->last = NULL;
+    pool->length--;
+    pool->long_count += !is_short;
+    wake_thread(pool);
+    (void)pthread_mutex_unlock(&pool->lock);
+    task->run(task->ctx);
+    (void)pthread_mutex_lock(&pool->lock);
+    pool->long_count -= !is_short;
+}
+
 static void *run_tasks(void *ctx)
 {
     lc_pool *pool = ctx;
-    int unsettled = 0;
+    int undrained = 0;
 
     (void)pthread_mutex_lock(&pool->lock);
-    for (;;) {
-        lc_task *task;
-        bool is_short;
+    while (pool->first != NULL || undrained > 0 || !pool->is_stopping) {
+        bool is_next_short = pool->first != NULL && pool->first->is_short;
 
-        if (unsettled > 0 &&
-            (pool->first == NULL || !pool->first->is_short || unsettled == SHORT_TASKS_UNSETTLED)) {
-            settle(pool); /* Meanwhile everything may change. */
-            unsettled = 0;
-            continue;
+        if (undrained > 0 && (!is_next_short || undrained == UNDRAINED_MAX)) {
+            undrained = 0;
+            (void)pthread_mutex_unlock(&pool->lock);
+            lc_engine_drained(pool->engine);
+            (void)pthread_mutex_lock(&pool->lock);
+        } else if (pool->first != NULL) {
+            run_first(pool);
+            undrained++;
+        } else {
+            wait_for_task(pool);
         }
-        if (pool->first == NULL && pool->is_stopping)
-            break;
-        if (pool->first == NULL) {
-            wait_for_work(pool);
-            continue;
-        }
-        task = take(pool);
-        unsettled++;
-        is_short = task->is_short; /* Afterwards its storage is somebody else's. */
-        pool->long_count += !is_short;
-        call_for_help(pool);
-        (void)pthread_mutex_unlock(&pool->lock);
-        lc_settle_hold();
-        task->run(task->ctx);
-        (void)pthread_mutex_lock(&pool->lock);
-        pool->long_count -= !is_short;
     }
     (void)pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -139,7 +126,7 @@ loci_status lc_pool_add(lc_pool *pool, lc_task *task, loci_error *err)
            pthread_create(&pool->threads[pool->thread_count], NULL, run_tasks, pool) == 0)
         pool->thread_count++;
     if (pool->thread_count == 0) {
-        status = lc_fail(err, LOCI_ERESOURCE, "no thread could be started");
+        status = lc_fail(err, LOCI_ERESOURCE, "cannot start a thread to run calls");
     } else if (pool->length >= TASKS_MAX) {
         status = lc_fail(err, LOCI_ERESOURCE, "%d calls are waiting; try again later", TASKS_MAX);
     } else {
@@ -150,7 +137,7 @@ loci_status lc_pool_add(lc_pool *pool, lc_task *task, loci_error *err)
             pool->last->next = task;
         pool->last = task;
         pool->length++;
-        call_for_help(pool);
+        wake_thread(pool);
     }
     (void)pthread_mutex_unlock(&pool->lock);
     return status;

@@ -1,8 +1,9 @@
-/* pool.h - a few threads for calls that nobody waits for and that do not write.
+/* pool.h - a few threads for submitted calls that do not write.
  *
- * Started with the first task. Tasks are run in the order they came; a task is the caller's storage
- * until it runs. One thread runs those that are short one after the other and settles (settle.h)
- * when it has done all; before one that may take long it settles, and another thread is woken. */
+ * The first task starts the threads. Tasks run in the order in which they were added; a task stays
+ * in its caller's memory until it has run. One thread runs short tasks one after the other and
+ * calls lc_engine_drained() once after the last; before a task that may take long it does so too,
+ * and wakes another thread for the rest of the queue. */
 #ifndef LC_ENGINE_POOL_H
 #define LC_ENGINE_POOL_H
 
@@ -11,17 +12,17 @@
 typedef struct lc_task {
     void (*run)(void *ctx); /* Must not raise a fault. */
     void *ctx;
-    bool is_short; /* Shorter than waking a thread for it. */
+    bool is_short; /* Takes less time than waking a thread. */
     struct lc_task *next;
 } lc_task;
 
 typedef struct lc_pool lc_pool;
 
 loci_status lc_pool_new(loci_engine *engine, lc_pool **out, loci_error *err);
-/* Runs what is queued and ends the threads. NULL is fine. */
+/* Runs the queued tasks and ends the threads. NULL is fine. */
 void lc_pool_free(lc_pool *pool);
 
-/* LOCI_ERESOURCE when no thread can be had or too much is queued; the task is then not run. */
+/* LOCI_ERESOURCE when no thread can be started or the queue is full; the task is then not run. */
 loci_status lc_pool_add(lc_pool *pool, lc_task *task, loci_error *err);
 loci_status lc_engine_queue_task(loci_engine *engine, lc_task *task, loci_error *err);
 

@@ -20,7 +20,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/random.h"
-#include "base/settle.h"
 #include "engine/internal.h"
 
 /* A thread that waits for its write. Its storage is gone once it was woken for being done. */
@@ -259,21 +258,23 @@ static lc_queued_write *settle(lc_writer *writer, lc_queued_write *batch)
     return answered;
 }
 
-static void tell_answered(lc_queued_write *answered)
+static void tell_answered(lc_writer *writer, lc_queued_write *answered)
 {
     lc_queued_write *waiting = NULL;
+    bool must_drain = false;
 
-    lc_settle_hold();
     for (lc_queued_write *at = answered, *next; at != NULL; at = next) {
         next = next_of(at); /* Afterwards its storage is somebody else's. */
         if (!has_waiter(at)) {
             at->done(at);
+            must_drain = true;
             continue;
         }
         at->write.next = waiting == NULL ? NULL : &waiting->write;
         waiting = at;
     }
-    lc_settle();
+    if (must_drain)
+        lc_engine_drained(writer->engine);
     if (waiting != NULL)
         wake_waiters((waiter *)waiting);
 }
@@ -331,7 +332,7 @@ static void lead(lc_writer *writer, waiter *self)
         if (self == NULL || self->queued.write.is_answered)
             is_over = self == NULL ? writer->first == NULL && hand_over(writer) : hand_over(writer);
         (void)pthread_mutex_unlock(&writer->lock);
-        tell_answered(answered);
+        tell_answered(writer, answered);
         if (!is_over)
             (void)pthread_mutex_lock(&writer->lock);
     }

@@ -207,3 +207,8 @@ loci_status lc_submit_or_finish(loci_engine *engine, const char *operation, loci
 
     return submit(&s, options, err);
 }
+
+void lc_submit_on_drained(loci_engine *engine, void (*drained)(void *ctx), void *ctx)
+{
+    lc_engine_on_drained(engine, drained, ctx);
+}

@@ -10,4 +10,7 @@ loci_status lc_submit_or_finish(loci_engine *engine, const char *operation, loci
                                 const loci_call_options *options, loci_done_fn *done, void *ctx,
                                 loci_error *err);
 
+/* Sets the hook that is called once after each group of answers (lc_engine_on_drained). */
+void lc_submit_on_drained(loci_engine *engine, void (*drained)(void *ctx), void *ctx);
+
 #endif /* LC_OPS_SUBMIT_H */

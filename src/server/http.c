@@ -28,7 +28,6 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/library.h"
-#include "base/settle.h"
 #include "base/str.h"
 #include "server/http_private.h"
 #include "server/http_reply.h"
@@ -263,47 +262,35 @@ static struct MHD_Connection *take_suspended(lc_http_connection *connection)
     return request->mhd;
 }
 
-/* On the loop's thread; the lock is held. */
+/* On the loop's thread, when it was woken by lc_http_flush(), which resumes one connection only:
+ * the others are resumed here, without a wake-up for each. The lock is held. */
 static void wake_all_answered(lc_http *http)
 {
     while (http->answered_connections != NULL)
         lc_http_wake(http->answered_connections);
 }
 
-/* Wakes the loop after a thread has given several answers: resumes one connection; the loop resumes
- * the others when it handles that one (proceed, on_completed). */
-static void wake_loop(void *ctx)
+void lc_http_flush(lc_http *http)
 {
-    lc_http *http = ctx;
     struct MHD_Connection *mhd = NULL;
-    bool is_last_owner;
 
     pthread_mutex_lock(&http->lock);
     if (http->answered_connections != NULL)
         mhd = take_suspended(http->answered_connections);
-    http->resuming += mhd != NULL;
     pthread_mutex_unlock(&http->lock);
     if (mhd != NULL)
         http->mhd.resume_connection(mhd); /* Not under the lock, which the loop takes at once. */
-    pthread_mutex_lock(&http->lock);
-    http->resuming -= mhd != NULL;
-    is_last_owner = --http->owners == 0;
-    pthread_mutex_unlock(&http->lock);
-    lc_http_release(http, is_last_owner);
 }
 
-/* Resumes it at once, or together with others. The lock is held. */
-static void wake_soon(lc_http_connection *connection)
+/* Resumes `connection` now, or leaves it to lc_http_flush(). The lock is held. */
+static void wake_answered(lc_http_connection *connection)
 {
     lc_http *http = connection->http;
-    lc_settle_promise promise = lc_settle_later(wake_loop, http);
 
-    if (promise == LC_SETTLE_NOT) {
+    if (!http->wakes_on_flush) {
         lc_http_wake(connection);
         return;
     }
-    if (promise == LC_SETTLE_NEW)
-        http->owners++;
     connection->next_answered = http->answered_connections;
     if (connection->next_answered != NULL)
         connection->next_answered->answered_by = &connection->next_answered;
@@ -338,7 +325,7 @@ static void give(lc_http_request *request, const outcome *what)
     else
         set_outcome(request, what);
     if (!is_late && request->connection->suspended == request)
-        wake_soon(request->connection);
+        wake_answered(request->connection);
     pthread_mutex_unlock(&http->lock);
     if (is_late && what->response != NULL)
         http->mhd.destroy_response(what->response);

@@ -45,6 +45,9 @@ typedef struct lc_http_options {
      * request is still valid. `bytes` is the size of the body, 0 for a stream. May be NULL. */
     void (*answered)(void *ctx, const lc_http_request *request, int status, size_t bytes);
     void *ctx;
+    /* Answers of deferred requests wait for lc_http_flush() instead of waking the loop one by one.
+     */
+    bool wakes_on_flush;
 } lc_http_options;
 
 /* Whether only this machine can reach "127.0.0.1:7077", "[::1]:0", "localhost:80" or "unix:/path".
@@ -64,6 +67,9 @@ int lc_http_port(const lc_http *http);
 void lc_http_drain(lc_http *http);
 /* Ends streams and waits until every accepted request was answered; false on timeout. */
 bool lc_http_wait_idle(lc_http *http, int64_t timeout_ms);
+/* Wakes the loop once for all deferred requests that were answered since it was woken last. Any
+ * thread; it must have returned before lc_http_stop() is called. */
+void lc_http_flush(lc_http *http);
 /* Closes all connections, stops the loop and frees everything. */
 void lc_http_stop(lc_http *http);
 

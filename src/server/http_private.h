@@ -110,6 +110,7 @@ struct lc_http {
     void (*handle)(void *ctx, lc_http_request *request);
     void (*answered)(void *ctx, const lc_http_request *request, int status, size_t bytes);
     void *ctx;
+    bool wakes_on_flush;
     lc_http_limits limits;
     lc_http_rules rules;
     lc_mhd mhd;
@@ -130,9 +131,7 @@ struct lc_http {
     int64_t connection_count;
     lc_http_connection *answered_connections; /* Linked by `next_answered`. */
     lc_http_request *ended_streams;           /* To be freed by the monitor. */
-    int resuming;   /* Threads that are about to resume a connection they have taken. */
-    int64_t owners; /* lc_http_stop(), every deferred request without an answer, and every thread
-                     * that has promised to wake the loop. */
+    int64_t owners; /* lc_http_stop(), and every deferred request without an answer. */
 
     pthread_t monitor;
     bool has_monitor;

@@ -324,6 +324,7 @@ loci_status lc_http_start(lc_env *env, const lc_http_options *options, lc_http *
     http->env = env;
     http->handle = options->handle;
     http->answered = options->answered;
+    http->wakes_on_flush = options->wakes_on_flush;
     http->ctx = options->ctx;
     http->limits = fill_limits(&options->limits);
     http->rules = (lc_http_rules){.header_bytes_max = http->limits.header_bytes_max,
@@ -372,7 +373,7 @@ static void wake_all(lc_http *http, bool is_for_all)
 
         if (request == NULL || !(request->is_stream || is_for_all))
             continue;
-        if (!request->is_stream) {
+        if (!request->is_stream && !request->is_answered) {
             request->is_expired = true;
             __atomic_store_n(&request->cancel, 1, __ATOMIC_RELAXED);
         }
@@ -395,20 +396,6 @@ bool lc_http_wait_idle(lc_http *http, int64_t timeout_ms)
     return true;
 }
 
-/* No thread can start to resume a connection any more: none is suspended. */
-static void wait_for_resuming(lc_http *http)
-{
-    bool is_resuming = true;
-
-    while (is_resuming) {
-        pthread_mutex_lock(&http->lock);
-        is_resuming = http->resuming > 0;
-        pthread_mutex_unlock(&http->lock);
-        if (is_resuming)
-            lc_clock_sleep_us(1000);
-    }
-}
-
 void lc_http_stop(lc_http *http)
 {
     bool is_last_owner;
@@ -416,7 +403,6 @@ void lc_http_stop(lc_http *http)
     lc_http_drain(http);
     atomic_store(&http->is_stopping, true);
     wake_all(http, true);
-    wait_for_resuming(http);
     lc_http_monitor_stop(http);
     lc_http_loop_stop(http);
     if (http->tcp.fd >= 0)

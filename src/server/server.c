@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "ops/setting_view.h"
+#include "ops/submit.h"
 #include "ops/token_auth.h"
 #include "server/parts.h"
 
@@ -207,6 +208,12 @@ static void report_ready(const lc_server *server, const lc_server_options *optio
         options->ready(options->ready_ctx, address);
 }
 
+/* The engine has delivered a group of answers: wakes the loop once for all of them. Any thread. */
+static void flush_answers(void *ctx)
+{
+    lc_http_flush(ctx);
+}
+
 static void drain(lc_server *server, int64_t timeout_ms)
 {
     int64_t began_us = lc_clock_monotonic_us();
@@ -217,6 +224,8 @@ static void drain(lc_server *server, int64_t timeout_ms)
     atomic_store(&server->is_draining, true);
     lc_http_drain(server->http);
     is_idle = lc_http_wait_idle(server->http, timeout_ms);
+    lc_submit_on_drained(server->engine, NULL,
+                         NULL); /* Answers from now on are sent by the stop. */
     lc_http_stop(server->http);
     lc_log_write(&server->env->log, is_idle ? LOCI_LOG_INFO : LOCI_LOG_WARN, "server.stopped",
                  LC_LOG_TEXT("drained", is_idle ? "all" : "some"),
@@ -233,12 +242,15 @@ static loci_status serve(lc_server *server, const lc_server_options *options, lo
         .handle = handle,
         .answered = log_request,
         .ctx = server,
+        .wakes_on_flush = true,
     };
     struct pollfd stop = {.fd = options->stop_fd, .events = POLLIN};
     loci_status status = lc_http_start(server->env, &http, &server->http, err);
 
     if (status != LOCI_OK)
         return status;
+    lc_submit_on_drained(server->engine, flush_answers, server->http);
+    lc_http_flush(server->http); /* For requests that were answered before the hook was set. */
     report_ready(server, options);
     while (poll(&stop, 1, -1) < 0 && errno == EINTR)
         ; /* A signal handler ran; only the descriptor ends the wait. */

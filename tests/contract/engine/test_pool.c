@@ -1,4 +1,4 @@
-/* Who runs what in the pool, and when it settles (engine/pool.h). */
+/* Which thread of the pool runs a task, and when it calls the drained hook (engine/pool.h). */
 #include "contract/probe_fixture.h"
 #include "lib/calls.h"
 
@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "base/settle.h"
 #include "engine/pool.h"
 
 #define PATIENCE_S 30
@@ -15,12 +14,21 @@
 typedef struct work {
     loci_engine *engine;
     lc_pool *pool;
-    sem_t begun, done, settled; /* Posted by tasks. */
+    sem_t begun, done, drained; /* Posted by tasks, and by the hook. */
     sem_t gate, other_gate;     /* Waited for by them. */
     _Atomic int done_count;
-    _Atomic int settled_at; /* What was done when it was settled last. */
-    _Atomic int settled_count;
+    _Atomic int drained_at; /* Value of done_count when the hook was called last. */
+    _Atomic int drained_count;
 } work;
+
+static void note_drained(void *ctx)
+{
+    work *w = ctx;
+
+    atomic_store(&w->drained_at, atomic_load(&w->done_count));
+    atomic_fetch_add(&w->drained_count, 1);
+    (void)sem_post(&w->drained);
+}
 
 static void open_work(work *w)
 {
@@ -28,8 +36,9 @@ static void open_work(work *w)
 
     *w = (work){.engine = test_open(probe_path())};
     CHECK_OK(lc_pool_new(w->engine, &w->pool, &err), err);
+    lc_engine_on_drained(w->engine, note_drained, w);
     CHECK_EQ(sem_init(&w->begun, 0, 0) + sem_init(&w->gate, 0, 0), 0);
-    CHECK_EQ(sem_init(&w->done, 0, 0) + sem_init(&w->settled, 0, 0), 0);
+    CHECK_EQ(sem_init(&w->done, 0, 0) + sem_init(&w->drained, 0, 0), 0);
     CHECK_EQ(sem_init(&w->other_gate, 0, 0), 0);
 }
 
@@ -48,20 +57,10 @@ static void await(sem_t *semaphore)
     CHECK_EQ(sem_timedwait(semaphore, &until), 0);
 }
 
-static void note_settled(void *ctx)
-{
-    work *w = ctx;
-
-    atomic_store(&w->settled_at, atomic_load(&w->done_count));
-    atomic_fetch_add(&w->settled_count, 1);
-    (void)sem_post(&w->settled);
-}
-
 static void answer(void *ctx)
 {
     work *w = ctx;
 
-    (void)lc_settle_later(note_settled, w);
     atomic_fetch_add(&w->done_count, 1);
     (void)sem_post(&w->done);
 }
@@ -91,7 +90,7 @@ static void add(work *w, lc_task *task, void (*run)(void *ctx), bool is_short)
     CHECK_OK(lc_pool_add(w->pool, task, &err), err);
 }
 
-TEST_ON(TEST_FILES, pool, short_tasks_are_settled_together)
+TEST_ON(TEST_FILES, pool, short_tasks_are_drained_together)
 {
     lc_task slow, first, rest[SHORT_COUNT];
     work w;
@@ -105,9 +104,9 @@ TEST_ON(TEST_FILES, pool, short_tasks_are_settled_together)
         add(&w, &rest[i], answer, true);
     CHECK_EQ(atomic_load(&w.done_count), 0);
     (void)sem_post(&w.gate);
-    await(&w.settled);
-    CHECK_EQ(atomic_load(&w.settled_at), SHORT_COUNT + 1);
-    CHECK_EQ(atomic_load(&w.settled_count), 1);
+    await(&w.drained);
+    CHECK_EQ(atomic_load(&w.drained_at), SHORT_COUNT + 1);
+    CHECK_EQ(atomic_load(&w.drained_count), 1);
     (void)sem_post(&w.other_gate);
     close_work(&w);
 }
@@ -122,10 +121,10 @@ TEST_ON(TEST_FILES, pool, a_long_task_holds_up_nobody)
     await(&w.begun);
     add(&w, &after, answer, true);
     await(&w.done);
-    await(&w.settled);
+    await(&w.drained);
     CHECK_EQ(atomic_load(&w.done_count), 1);
     (void)sem_post(&w.gate);
-    await(&w.settled);
+    await(&w.drained);
     CHECK_EQ(atomic_load(&w.done_count), 2);
     close_work(&w);
 }
@@ -144,10 +143,10 @@ TEST_ON(TEST_FILES, pool, answers_do_not_wait_for_a_long_task)
     add(&w, &slow, answer_behind_gate, false);
     (void)sem_post(&w.gate);
     await(&w.begun); /* The slow one has begun, */
-    await(&w.settled);
-    CHECK_EQ(atomic_load(&w.settled_at), 1); /* and the brief one was settled before. */
+    await(&w.drained);
+    CHECK_EQ(atomic_load(&w.drained_at), 1); /* and the hook was called before. */
     (void)sem_post(&w.gate);
-    await(&w.settled);
+    await(&w.drained);
     (void)sem_post(&w.other_gate);
     close_work(&w);
 }

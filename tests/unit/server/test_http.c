@@ -1,5 +1,6 @@
 #include "server/http.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -128,7 +129,49 @@ TEST(http, answers_from_other_threads)
     fixture_stop(&fix);
 }
 
-/* The worker may be stuck; the client is not. What the worker says later goes nowhere. */
+/* Answers that wait for a flush are all sent by it, though it resumes one connection only. */
+TEST(http, one_flush_sends_all_answers)
+{
+    enum { CLIENTS = 32 };
+    fixture fix;
+    client clients[CLIENTS];
+    int early = 0;
+
+    fixture_start(&fix, (lc_http_options){.wakes_on_flush = true});
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = client_open(&fix);
+        client_send(&clients[i], GET("/defer?ms=100"));
+    }
+    fixture_await(&fix.answered, CLIENTS);
+    fixture_await(&fix.threads, 0);
+    for (int i = 0; i < CLIENTS; i++)
+        early += poll(&(struct pollfd){.fd = clients[i].fd, .events = POLLIN}, 1, 0);
+    CHECK_LT(early, CLIENTS / 2); /* On a slow machine some are answered before they wait. */
+    lc_http_flush(fix.http);
+    for (int i = 0; i < CLIENTS; i++) {
+        CHECK_STR_EQ(client_reply(&clients[i]).body, "later");
+        client_close(&clients[i]);
+    }
+    lc_http_flush(fix.http); /* With nothing to send. */
+    fixture_stop(&fix);
+}
+
+/* An answer that was given and not flushed keeps no server from stopping, and is freed. */
+TEST(http, stops_with_an_unflushed_answer)
+{
+    fixture fix;
+    client c;
+
+    fixture_start(&fix, (lc_http_options){.wakes_on_flush = true});
+    c = client_open(&fix);
+    client_send(&c, GET("/defer?ms=50"));
+    fixture_await(&fix.answered, 1);
+    fixture_stop(&fix);
+    CHECK(client_is_cut(&c, 10000));
+    client_close(&c);
+}
+
+/* The client is answered although the worker is stuck; the worker's late answer is dropped. */
 TEST(http, answers_504_when_the_deadline_passes)
 {
     fixture fix;
