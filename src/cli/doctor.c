@@ -48,6 +48,8 @@ typedef struct lc_doctor {
 /* ---- Findings -------------------------------------------------------------------------------- */
 
 static void add_finding(lc_doctor *doctor, const lc_finding *finding, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void add_finding(lc_doctor *doctor, const lc_finding *finding, const char *format, ...)
 {
     char text[LOCI_ERROR_MESSAGE_BYTES + 256];
     lc_finding *next = &doctor->findings[doctor->count];
