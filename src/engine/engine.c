@@ -344,16 +344,6 @@ bool lc_engine_peek(loci_engine *engine, const lc_peek *peek)
     return version != 0 && lc_user_cache_peek(engine->user_cache, peek, version);
 }
 
-loci_status lc_engine_write(loci_engine *engine, lc_write *write)
-{
-    return lc_writer_run(engine->writer, write);
-}
-
-void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
-{
-    lc_writer_submit(engine->writer, queued);
-}
-
 void lc_engine_on_drained(loci_engine *engine, lc_drained_fn *drained, void *ctx)
 {
     (void)pthread_rwlock_wrlock(&engine->drained_lock);

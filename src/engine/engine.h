@@ -1,12 +1,10 @@
 /* engine.h - ties the store, the settings, the jobs and the threads together.
  *
- * A read takes one of a few read connections and runs in the caller's thread. Writes go through the
- * writer (engine/writer.h), which is a role rather than a thread: whoever finds it free takes what
- * is queued, runs it as one commit and wakes the others. Jobs run in the workers. With
- * LOCI_OPEN_INLINE there are no threads at all: jobs run after the call that caused them, in its
- * thread.
+ * A read takes one of a few read connections and runs in the caller's thread. Writes are committed
+ * in groups (engine/writer.h). Jobs run in the workers. With LOCI_OPEN_INLINE there are no threads:
+ * jobs run after the call that caused them, in its thread.
  *
- * This is the only folder with threads and locks (beside guard/ and the HTTP library).
+ * Only this folder, guard/ and server/ use threads and locks.
  */
 #ifndef LC_ENGINE_ENGINE_H
 #define LC_ENGINE_ENGINE_H
@@ -76,10 +74,10 @@ loci_status lc_engine_read(loci_engine *engine, const lc_read *read, loci_error 
 bool lc_engine_peek(loci_engine *engine, const lc_peek *peek);
 /* Queues `write` and waits until it is durable or failed; its status is returned. */
 loci_status lc_engine_write(loci_engine *engine, lc_write *write);
-/* The same without waiting; `done` is called once, from the writer's thread. */
+/* The same without waiting. `done` is called once, by the thread that committed it. */
 typedef struct lc_queued_write {
-    lc_write write; /* First: the writer links these. */
-    void (*done)(struct lc_queued_write *queued);
+    lc_write write;                               /* First: the writer links these. */
+    void (*done)(struct lc_queued_write *queued); /* May free it. */
 } lc_queued_write;
 void lc_engine_submit(loci_engine *engine, lc_queued_write *queued);
 

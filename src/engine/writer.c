@@ -1,12 +1,23 @@
-/* writer.c - Invariants: at most one thread has the role (`is_taken`); only it touches `db`; a
- * write is in the queue, in the hands of the role's holder, or answered; if the queue is not empty,
- * somebody has the role or has been asked to take it. No lock is held while a batch runs.
+/* writer.c - group commit with a leader and followers.
  *
- * What counts is the time between two batches, when nobody writes: waking a thread takes as long as
- * some writes do. So a queue that several wait in is left to a thread that keeps the role until it
- * is empty, and of those answered it wakes one, who wakes the others while the next batch already
- * runs. A waiter has a semaphore of its own: with conditions all woken threads would queue up once
- * more, for the lock.
+ *     lc_engine_write ---> queue ---> nobody leads: leader
+ *                            |   `--> else follower --woken--> done, or next leader
+ *     lc_engine_submit --> queue      (no thread waits: the leader calls `done`)
+ *
+ *     leader: take a group out of the queue -> commit it -> hand over, if its own write is answered
+ *             -> deliver the answers -> again, unless it handed over
+ *
+ * Invariants: at most one thread leads, and `is_led` says whether one does or was asked to. If the
+ * queue is not empty, is_led is true. Only the leader uses the connection and the policy. A write
+ * is in the queue, in the leader's group, or answered. No lock is held while a group is committed
+ * or its answers are delivered.
+ *
+ * The time between two groups decides the throughput, because nothing is written then, and waking a
+ * thread takes as long as several writes. So when several writes are queued, the lead goes to a
+ * thread of the writer's own, which keeps it until the queue is empty; and a leader wakes only one
+ * follower of a group, which wakes the others while the next group is being committed. Each
+ * follower has a semaphore: woken by a condition variable, all of them would wait again, for the
+ * lock.
  */
 #include "engine/writer.h"
 
@@ -18,438 +29,391 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/limits.h"
 #include "base/random.h"
 #include "engine/internal.h"
 
-/* A thread that waits for its write. Its storage is gone once it was woken for being done. */
-typedef struct waiter {
-    lc_queued_write queued; /* First: found again from the queue. */
-    sem_t wake;
-    _Atomic bool is_done;   /* Written before the post that it explains. */
-    _Atomic bool must_lead; /* The same. */
-    struct waiter *others;  /* To be woken by it when it is. */
-} waiter;
+#define NEVER_US INT64_MAX
 
-struct lc_writer {
-    loci_engine *engine;
-    lc_db *db; /* NULL after a failure that only a fresh connection survives. */
-    pthread_mutex_t lock;
+/* ---- The queue: writes in the order in which they arrived ------------------------------------ */
+
+typedef struct queue {
     lc_queued_write *first, *last;
     int64_t length;
-    int64_t answered_count; /* By the last batch. */
-    bool is_taken;
-    int64_t gather_us; /* How long the next batch waits for more; the role's holder's. */
-    bool is_stopping;
-    bool has_thread;  /* It was started, and has to be joined. */
-    bool is_served;   /* It runs and takes the role when it is given to it. */
-    pthread_t thread; /* Leads when several wait, or nobody does. */
-    pthread_cond_t thread_wake;
-    bool thread_must_lead;
-    _Atomic bool is_stale; /* The store was replaced: connect anew. */
-    _Atomic int64_t write_count;
-    _Atomic int64_t commit_count;
-};
+} queue;
 
 static lc_queued_write *next_of(const lc_queued_write *queued)
 {
     return (lc_queued_write *)queued->write.next;
 }
 
-static void push(lc_writer *writer, lc_queued_write *queued)
+static void append(queue *q, lc_queued_write *queued)
 {
     queued->write.next = NULL;
-    queued->write.is_answered = false;
-    if (writer->last == NULL)
-        writer->first = queued;
+    if (q->last == NULL)
+        q->first = queued;
     else
-        writer->last->write.next = &queued->write;
-    writer->last = queued;
-    writer->length++;
+        q->last->write.next = &queued->write;
+    q->last = queued;
+    q->length++;
 }
 
-/* Of several the first, who wakes the others. */
-static void wake_waiters(waiter *first)
+static lc_queued_write *take_first(queue *q)
 {
-    first->others = (waiter *)next_of(&first->queued);
-    first->is_done = true;
-    (void)sem_post(&first->wake); /* Cannot overflow: it is posted at most twice. */
+    lc_queued_write *first = q->first;
+
+    q->first = next_of(first);
+    if (q->first == NULL)
+        q->last = NULL;
+    q->length--;
+    return first;
 }
 
-/* Half of them each: the last one is not woken by a chain of all before it. */
-static void wake_halves(waiter *first)
+/* Puts `front` in front of the queue. */
+static void put_back(queue *q, const queue *front)
 {
-    lc_queued_write *middle, *end;
-
-    if (first == NULL)
+    if (front->length == 0)
         return;
-    middle = end = &first->queued;
-    while (next_of(end) != NULL && next_of(next_of(end)) != NULL) {
-        middle = next_of(middle);
-        end = next_of(next_of(end));
+    front->last->write.next = q->first == NULL ? NULL : &q->first->write;
+    q->first = front->first;
+    q->last = q->last == NULL ? front->last : q->last;
+    q->length += front->length;
+}
+
+/* False when it is not in the queue. */
+static bool withdraw(queue *q, const lc_queued_write *queued)
+{
+    queue before = {0};
+    bool is_found;
+
+    while (q->length > 0 && q->first != queued)
+        append(&before, take_first(q));
+    is_found = q->length > 0;
+    if (is_found)
+        (void)take_first(q);
+    put_back(q, &before);
+    return is_found;
+}
+
+/* ---- The policy: how many writes a group takes, and how long it waits for more --------------- */
+
+typedef struct policy {
+    int64_t gather_us_max; /* From the driver: 0 = a group never waits for more writes. */
+    int64_t gather_us;     /* Before the next group is taken. */
+    int64_t answered;      /* Writes that the last group answered. */
+} policy;
+
+/* A driver whose groups wait for more takes all of the queue. Otherwise a group takes half of the
+ * active callers: those that were just answered are about to come back, so there is always a group
+ * to commit while the other half prepares its next writes. With all of them in one group, nothing
+ * would be written while they come back, except the first one alone. */
+static int64_t choose_group(const policy *p, int64_t queued)
+{
+    int64_t half = (queued + p->answered + 1) / 2;
+
+    return p->gather_us_max > 0 || half > queued ? queued : half;
+}
+
+/* An eighth of the time that a group of several writes took is worth waiting for more of them. */
+static void learn(policy *p, int64_t group, int64_t answered, int64_t took_us)
+{
+    int64_t gather_us = took_us / 8 < p->gather_us_max ? took_us / 8 : p->gather_us_max;
+
+    p->gather_us = group > 1 ? gather_us : 0;
+    p->answered = answered;
+}
+
+/* ---- The writer and its followers ------------------------------------------------------------ */
+
+typedef enum follower_state { FOLLOWS, LEADS, DONE } follower_state;
+
+/* A caller that waits for its write, on its stack. Its `done` is NULL, which tells it from
+ * submitted writes. */
+typedef struct follower {
+    lc_queued_write queued; /* First: found again from the queue. */
+    sem_t wake;
+    _Atomic follower_state state; /* Changed before the post that wakes the caller. */
+    struct follower *others;      /* Followers of the same group, which this one wakes. */
+} follower;
+
+struct lc_writer {
+    loci_engine *engine;
+    lc_db *db;             /* NULL after a failure that needs a new connection. */
+    _Atomic bool is_stale; /* The store was replaced: connect again. */
+    policy policy;
+
+    pthread_mutex_t lock; /* For the following. */
+    queue queue;
+    bool is_led;
+    bool is_stopping;
+    bool has_thread;    /* The writer's own thread was started, */
+    bool thread_serves; /* has not ended, */
+    bool thread_leads;  /* and was made the next leader. */
+    pthread_t thread;
+    pthread_cond_t thread_wake;
+    lc_writer_counters counters; /* Without queue_length. */
+};
+
+/* Wakes the first of a list of followers, who wakes the others. */
+static void wake_first(follower *first)
+{
+    first->others = (follower *)next_of(&first->queued);
+    atomic_store(&first->state, DONE);
+    (void)sem_post(&first->wake); /* Its storage may be gone from here on. */
+}
+
+/* Divides a list of followers in two and wakes the first of each half, so that the wake-ups of all
+ * followers form a tree and not a chain. NULL is fine. */
+static void wake_halves(follower *first)
+{
+    follower *halves[2] = {NULL, NULL};
+
+    for (int i = 0; first != NULL; i = 1 - i) {
+        follower *next = (follower *)next_of(&first->queued);
+
+        first->queued.write.next = halves[i] == NULL ? NULL : &halves[i]->queued.write;
+        halves[i] = first;
+        first = next;
     }
-    end = next_of(middle);
-    middle->write.next = NULL;
-    if (end != NULL)
-        wake_waiters((waiter *)end);
-    wake_waiters(first);
+    for (int i = 0; i < 2; i++) {
+        if (halves[i] != NULL)
+            wake_first(halves[i]);
+    }
 }
 
-/* `done` of a waiter. */
-static void wake_waiter(lc_queued_write *queued)
+/* Sleeps until the write is answered or its caller is the next leader. A leader may wait for
+ * another process for longer than this caller's deadline: a write still queued then is withdrawn.
+ */
+static void follow(lc_writer *writer, follower *self)
 {
-    queued->write.next = NULL;
-    wake_waiters((waiter *)queued);
-}
+    lc_write *write = &self->queued.write;
+    int64_t until_us = write->deadline_us;
+    bool is_withdrawn = false;
 
-static bool has_waiter(const lc_queued_write *queued)
-{
-    return queued->done == wake_waiter;
-}
+    while (!is_withdrawn) {
+        struct timespec until = {.tv_sec = until_us / 1000000,
+                                 .tv_nsec = until_us % 1000000 * 1000};
 
-static void answer_all(lc_queued_write *first, const loci_error *cause)
-{
-    for (lc_queued_write *at = first; at != NULL; at = next_of(at)) {
-        if (at->write.is_answered)
+        if (sem_clockwait(&self->wake, CLOCK_MONOTONIC, &until) == 0)
+            return;
+        if (errno == EINTR)
             continue;
-        at->write.status = cause->status;
-        at->write.error = *cause;
-        at->write.is_answered = true;
+        LC_ASSERT(errno == ETIMEDOUT);
+        (void)pthread_mutex_lock(&writer->lock);
+        is_withdrawn = atomic_load(&self->state) == FOLLOWS &&
+                       withdraw(&writer->queue, &self->queued);
+        (void)pthread_mutex_unlock(&writer->lock);
+        until_us = NEVER_US; /* The leader has it, and will answer. */
     }
+    write->status = lc_fail(&write->error, LOCI_EDEADLINE,
+                            "the store was too busy to begin before the deadline");
+    atomic_store(&self->state, DONE);
 }
 
-/* What the role's holder runs. */
-typedef struct turn {
-    lc_writer *writer;
-    lc_queued_write *first;
-} turn;
+/* ---- Committing a group ---------------------------------------------------------------------- */
 
-/* Commits of this connection are told to whom they concern by lc_watch_wrote(), so the watch need
- * not see them. A number of its own for every connection: what one that was lost may still commit
- * is told by nobody. */
-static void tell_own(lc_writer *writer)
+/* Marks the commits of this connection as the engine's own: the watch need not look for them,
+ * because lc_watch_wrote() reports them. The number is new for every connection: commits that a
+ * lost connection may still make are reported by nobody. */
+static void set_origin(lc_writer *writer)
 {
     uint64_t number;
 
     if (!lc_random_secret(&number, sizeof number))
-        number = 0; /* Then they are seen twice. */
+        number = 0; /* Then the watch reports them a second time. */
     writer->db->origin_id = number;
     atomic_store_explicit(&writer->engine->origin_id, number, memory_order_release);
 }
 
-static loci_status write_batch(void *ctx, loci_error *err)
-{
-    turn *t = ctx;
-    lc_writer *writer = t->writer;
-    loci_status status = LOCI_OK;
-
-    if (writer->db == NULL) {
-        status = lc_engine_connect(writer->engine, &writer->db, err);
-        if (status == LOCI_OK)
-            tell_own(writer);
-    }
-    if (status == LOCI_OK)
-        lc_db_write(writer->db, &t->first->write);
-    return status;
-}
-
-static void drop_connection(lc_writer *writer)
+static void disconnect(lc_writer *writer)
 {
     lc_db_close(writer->db);
     writer->db = NULL;
 }
 
-/* Runs one batch without the lock. After a bug in a body the connection is given up, which rolls
- * back. */
-static void run_batch(lc_writer *writer, lc_queued_write *first)
+typedef struct guarded_commit {
+    lc_writer *writer;
+    lc_queued_write *first;
+} guarded_commit;
+
+static loci_status commit_guarded(void *ctx, loci_error *err)
 {
-    turn t = {.writer = writer, .first = first};
+    guarded_commit *c = ctx;
+    lc_writer *writer = c->writer;
+    loci_status status = LOCI_OK;
+
+    if (writer->db == NULL) {
+        status = lc_engine_connect(writer->engine, &writer->db, err);
+        if (status == LOCI_OK)
+            set_origin(writer);
+    }
+    if (status == LOCI_OK)
+        lc_db_write(writer->db, &c->first->write);
+    return status;
+}
+
+/* Answers at least one write of the group. After a bug in a body the connection is closed, which
+ * rolls its transaction back. */
+static void commit(lc_writer *writer, const queue *group)
+{
+    guarded_commit c = {.writer = writer, .first = group->first};
     loci_error err;
+    loci_status status;
 
     if (atomic_exchange_explicit(&writer->is_stale, false, memory_order_acq_rel) ||
         (writer->db != NULL && writer->db->driver->is_broken(writer->db)))
-        drop_connection(writer);
-    if (lc_engine_guard(writer->engine, write_batch, &t, &err) != LOCI_OK) {
-        answer_all(first, &err);
-        drop_connection(writer);
-    } else if (writer->db->driver->is_broken(writer->db)) {
-        drop_connection(writer);
-    }
-    atomic_fetch_add_explicit(&writer->commit_count, 1, memory_order_relaxed);
-}
-
-/* After a batch of several that took `took_us`: an eighth of that may be worth waiting. */
-static void plan_gathering(lc_writer *writer, const lc_queued_write *batch, int64_t took_us)
-{
-    int64_t most_us = writer->db == NULL ? 0 : writer->db->driver->gather_us_max;
-    int64_t wanted_us = took_us / 8 < most_us ? took_us / 8 : most_us;
-
-    writer->gather_us = next_of(batch) != NULL ? wanted_us : 0;
-}
-
-/* How much of the queue the next batch takes. Where groups gather it is all. Else it is half of
- * those who write, the others being the ones that were just answered and are about to come again:
- * then there is always a batch to run, and somebody to prepare the next. With all of them in one
- * batch nothing would happen while they come back, but for the first of them alone. */
-static int64_t next_share(const lc_writer *writer)
-{
-    int64_t half = (writer->length + writer->answered_count + 1) / 2;
-    bool gathers = writer->db != NULL && writer->db->driver->gather_us_max > 0;
-
-    return gathers || half > writer->length ? writer->length : half;
-}
-
-/* Takes the next batch out of the queue; the caller has the role and the lock. */
-static lc_queued_write *take_batch(lc_writer *writer)
-{
-    lc_queued_write *first, *last;
-    int64_t count;
-
-    if (writer->gather_us > 0) {
-        (void)pthread_mutex_unlock(&writer->lock);
-        lc_clock_sleep_us(writer->gather_us);
-        (void)pthread_mutex_lock(&writer->lock);
-    }
-    first = last = writer->first;
-    if (first == NULL)
-        return NULL;
-    count = next_share(writer);
-    writer->length -= count;
-    while (--count > 0)
-        last = next_of(last);
-    writer->first = next_of(last);
-    if (writer->first == NULL)
-        writer->last = NULL;
-    last->write.next = NULL;
-    return first;
-}
-
-/* Splits a batch: answered writes are returned as a list, the others go back in front of the queue.
- */
-static lc_queued_write *settle(lc_writer *writer, lc_queued_write *batch)
-{
-    lc_queued_write *answered = NULL, **answered_end = &answered;
-    lc_queued_write *left = NULL, *left_last = NULL;
-
-    writer->answered_count = 0;
-    for (lc_queued_write *at = batch, *next; at != NULL; at = next) {
-        next = next_of(at);
-        at->write.next = NULL;
-        if (at->write.is_answered) {
-            *answered_end = at;
-            answered_end = (lc_queued_write **)&at->write.next;
-            writer->answered_count++;
-            atomic_fetch_add_explicit(&writer->write_count, 1, memory_order_relaxed);
+        disconnect(writer);
+    status = lc_engine_guard(writer->engine, commit_guarded, &c, &err);
+    if (status != LOCI_OK || writer->db->driver->is_broken(writer->db))
+        disconnect(writer);
+    for (lc_queued_write *at = group->first; status != LOCI_OK && at != NULL; at = next_of(at)) {
+        if (at->write.is_answered)
             continue;
-        }
-        if (left == NULL)
-            left = at;
-        else
-            left_last->write.next = &at->write;
-        left_last = at;
-        writer->length++;
+        at->write.status = err.status;
+        at->write.error = err;
+        at->write.is_answered = true;
     }
-    if (left != NULL) {
-        left_last->write.next = writer->first == NULL ? NULL : &writer->first->write;
-        if (writer->first == NULL)
-            writer->last = left_last;
-        writer->first = left;
-    }
-    return answered;
+    lc_watch_wrote(writer->engine->watch, &group->first->write);
 }
 
-static void tell_answered(lc_writer *writer, lc_queued_write *answered)
+/* ---- Leading --------------------------------------------------------------------------------- */
+
+/* Calls `done` of submitted writes and wakes followers, except the leader itself. */
+static void deliver(lc_writer *writer, const queue *answered, const follower *leader)
 {
-    lc_queued_write *waiting = NULL;
+    lc_queued_write *followers = NULL;
     bool must_drain = false;
 
-    for (lc_queued_write *at = answered, *next; at != NULL; at = next) {
-        next = next_of(at); /* Afterwards its storage is somebody else's. */
-        if (!has_waiter(at)) {
+    for (lc_queued_write *at = answered->first, *next; at != NULL; at = next) {
+        next = next_of(at); /* Its storage may be gone after `done`. */
+        if (at->done != NULL) {
             at->done(at);
             must_drain = true;
-            continue;
+        } else if ((follower *)at != leader) {
+            at->write.next = followers == NULL ? NULL : &followers->write;
+            followers = at;
         }
-        at->write.next = waiting == NULL ? NULL : &waiting->write;
-        waiting = at;
     }
     if (must_drain)
         lc_engine_drained(writer->engine);
-    if (waiting != NULL)
-        wake_waiters((waiter *)waiting);
+    if (followers != NULL)
+        wake_first((follower *)followers);
 }
 
-/* Gives the role to somebody with an interest in the queue, or gives it up. False when there is
- * nobody but the caller to run what is queued. The lock is held. */
+/* Chooses the next leader, if the queue is not empty: the writer's thread when several writes are
+ * queued, else the follower that waits for the only one. False when writes are left and no other
+ * thread can lead. The lock is held. */
 static bool hand_over(lc_writer *writer)
 {
-    lc_queued_write *at = writer->first;
+    lc_queued_write *at = writer->queue.first;
+    bool can_lead = true;
 
-    while (at != NULL && !has_waiter(at))
+    while (at != NULL && at->done != NULL)
         at = next_of(at);
-    if (at != NULL && (!writer->is_served || writer->length == 1)) {
-        waiter *heir = (waiter *)at;
-
-        heir->must_lead = true;
-        (void)sem_post(&heir->wake);
-        return true;
-    }
-    if (writer->first != NULL && writer->is_served) {
-        writer->thread_must_lead = true;
+    if (writer->queue.length == 0) {
+        writer->is_led = false;
+        if (writer->is_stopping)
+            (void)pthread_cond_signal(&writer->thread_wake);
+    } else if (writer->thread_serves && (writer->queue.length > 1 || at == NULL)) {
+        writer->thread_leads = true;
         (void)pthread_cond_signal(&writer->thread_wake);
-        return true;
-    }
-    if (writer->first != NULL)
-        return false;
-    writer->is_taken = false;
-    if (writer->is_stopping)
-        (void)pthread_cond_signal(&writer->thread_wake);
-    return true;
-}
-
-/* Has the role and the lock, and gives both up. Runs batches until `self` (or, without one,
- * everything) is answered. */
-static void lead(lc_writer *writer, waiter *self)
-{
-    bool is_over = false;
-
-    while (!is_over) {
-        lc_queued_write *batch = take_batch(writer);
-        lc_queued_write *answered;
-        int64_t began_us = lc_clock_monotonic_us();
-
-        if (batch == NULL) {         /* Whoever was queued gave up while more were waited for. */
-            (void)hand_over(writer); /* Gives the role up: nothing is queued. */
-            (void)pthread_mutex_unlock(&writer->lock);
-            break;
-        }
-        (void)pthread_mutex_unlock(&writer->lock);
-        run_batch(writer, batch);
-        plan_gathering(writer, batch, lc_clock_monotonic_us() - began_us);
-        lc_watch_wrote(writer->engine->watch, &batch->write);
-        (void)pthread_mutex_lock(&writer->lock);
-        answered = settle(writer, batch);
-        if (self == NULL || self->queued.write.is_answered)
-            is_over = self == NULL ? writer->first == NULL && hand_over(writer) : hand_over(writer);
-        (void)pthread_mutex_unlock(&writer->lock);
-        tell_answered(writer, answered);
-        if (!is_over)
-            (void)pthread_mutex_lock(&writer->lock);
-    }
-}
-
-static void wait_for(sem_t *semaphore)
-{
-    while (sem_wait(semaphore) != 0)
-        LC_ASSERT(errno == EINTR);
-}
-
-/* False when the deadline came first. */
-static bool wait_until(sem_t *semaphore, int64_t deadline_us)
-{
-    struct timespec until = {.tv_sec = deadline_us / 1000000,
-                             .tv_nsec = deadline_us % 1000000 * 1000};
-
-    while (sem_clockwait(semaphore, CLOCK_MONOTONIC, &until) != 0) {
-        if (errno == ETIMEDOUT)
-            return false;
-        LC_ASSERT(errno == EINTR);
-    }
-    return true;
-}
-
-/* Takes a write out of the queue; false when it is in somebody's hands already. */
-static bool withdraw(lc_writer *writer, waiter *self)
-{
-    lc_queued_write *before = NULL, *at;
-
-    (void)pthread_mutex_lock(&writer->lock);
-    for (at = writer->first; at != NULL && at != &self->queued; at = next_of(at))
-        before = at;
-    if (at != NULL && !atomic_load(&self->must_lead)) {
-        if (before == NULL)
-            writer->first = next_of(at);
-        else
-            before->write.next = at->write.next;
-        if (writer->last == at)
-            writer->last = before;
-        writer->length--;
+    } else if (at != NULL) {
+        atomic_store(&((follower *)at)->state, LEADS);
+        (void)sem_post(&((follower *)at)->wake);
     } else {
-        at = NULL;
+        can_lead = false;
     }
-    (void)pthread_mutex_unlock(&writer->lock);
-    return at != NULL;
+    return can_lead;
 }
 
-/* Until it was answered or has to lead. The one who leads may be waiting for another process, with
- * more patience than this one has: what is still queued at its deadline is taken back. */
-static void wait_for_turn(lc_writer *writer, waiter *self)
+/* Commits groups until the write of `self` (NULL: all of the queue) is answered, and hands over
+ * before it delivers the answers of the last one. */
+static void lead(lc_writer *writer, const follower *self)
 {
-    lc_write *write = &self->queued.write;
+    bool leads = true;
 
-    if (wait_until(&self->wake, write->deadline_us))
-        return;
-    if (!withdraw(writer, self)) {
-        wait_for(&self->wake);
-        return;
+    while (leads) {
+        queue group = {0}, answered = {0}, left = {0};
+        int64_t began_us, count;
+
+        if (writer->policy.gather_us > 0)
+            lc_clock_sleep_us(writer->policy.gather_us);
+        (void)pthread_mutex_lock(&writer->lock);
+        count = choose_group(&writer->policy, writer->queue.length);
+        while (group.length < count)
+            append(&group, take_first(&writer->queue));
+        (void)pthread_mutex_unlock(&writer->lock);
+        began_us = lc_clock_monotonic_us();
+        if (count > 0) /* Not if all were withdrawn while this one gathered. */
+            commit(writer, &group);
+        while (group.length > 0) {
+            lc_queued_write *first = take_first(&group);
+
+            append(first->write.is_answered ? &answered : &left, first);
+        }
+        learn(&writer->policy, count, answered.length, lc_clock_monotonic_us() - began_us);
+        (void)pthread_mutex_lock(&writer->lock);
+        put_back(&writer->queue, &left);
+        writer->counters.writes += answered.length;
+        writer->counters.commits += count > 0;
+        if (self == NULL ? writer->queue.length == 0 : self->queued.write.is_answered)
+            leads = !hand_over(writer);
+        (void)pthread_mutex_unlock(&writer->lock);
+        deliver(writer, &answered, self);
     }
-    write->status = lc_fail(&write->error, LOCI_EDEADLINE,
-                            "the store was too busy to begin before the deadline");
-    atomic_store(&self->is_done, true);
 }
 
-static void *lead_for_all(void *ctx)
+/* The writer's own thread. It ends when the writer stops and nobody leads, because a leader may
+ * still hand over to it. */
+static void *run_thread(void *ctx)
 {
     lc_writer *writer = ctx;
+
     (void)pthread_mutex_lock(&writer->lock);
-    for (;;) {
-        /* Whoever has the role may still give it to this one. */
-        while (!writer->thread_must_lead && (!writer->is_stopping || writer->is_taken))
+    while (writer->thread_leads || writer->is_led || !writer->is_stopping) {
+        if (!writer->thread_leads) {
             (void)pthread_cond_wait(&writer->thread_wake, &writer->lock);
-        if (!writer->thread_must_lead)
-            break;
-        writer->thread_must_lead = false;
+            continue;
+        }
+        writer->thread_leads = false;
+        (void)pthread_mutex_unlock(&writer->lock);
         lead(writer, NULL);
         (void)pthread_mutex_lock(&writer->lock);
     }
-    writer->is_served = false;
+    writer->thread_serves = false;
     (void)pthread_mutex_unlock(&writer->lock);
     return NULL;
 }
 
-/* If there may be one. The lock is held. */
+/* Unless the engine is inline or there is none to be had. The lock is held. */
 static void start_thread(lc_writer *writer)
 {
     if (writer->has_thread || writer->is_stopping || lc_engine_is_inline(writer->engine))
         return;
-    writer->has_thread = pthread_create(&writer->thread, NULL, lead_for_all, writer) == 0;
-    writer->is_served = writer->has_thread;
+    writer->has_thread = pthread_create(&writer->thread, NULL, run_thread, writer) == 0;
+    writer->thread_serves = writer->has_thread;
 }
 
-loci_status lc_writer_run(lc_writer *writer, lc_write *write)
-{
-    waiter self = {.queued = {.done = wake_waiter}};
-    bool leads;
+/* ---- Callers --------------------------------------------------------------------------------- */
 
-    self.queued.write = *write;
+loci_status lc_engine_write(loci_engine *engine, lc_write *write)
+{
+    lc_writer *writer = engine->writer;
+    follower self = {.queued.write = *write};
+
+    self.queued.write.is_answered = false;
     (void)sem_init(&self.wake, 0, 0); /* Cannot fail for a value of 0. */
     (void)pthread_mutex_lock(&writer->lock);
-    push(writer, &self.queued);
-    leads = !writer->is_taken;
-    writer->is_taken = true;
-    if (!leads) {
-        if (writer->length > 1)
-            start_thread(writer);
-        (void)pthread_mutex_unlock(&writer->lock);
-        wait_for_turn(writer, &self);
-        leads = !atomic_load(&self.is_done); /* Else it must lead. */
-        if (leads)
-            (void)pthread_mutex_lock(&writer->lock);
-    }
-    if (leads) {
+    append(&writer->queue, &self.queued);
+    if (!writer->is_led)
+        atomic_store(&self.state, LEADS);
+    else if (writer->queue.length > 1)
+        start_thread(writer);
+    writer->is_led = true;
+    (void)pthread_mutex_unlock(&writer->lock);
+    if (atomic_load(&self.state) == FOLLOWS)
+        follow(writer, &self);
+    if (atomic_load(&self.state) == LEADS)
         lead(writer, &self);
-        wait_for(&self.wake); /* Its own answer, told by itself. */
-    }
     wake_halves(self.others);
     (void)sem_destroy(&self.wake);
     write->is_answered = true;
@@ -459,21 +423,25 @@ loci_status lc_writer_run(lc_writer *writer, lc_write *write)
     return write->status;
 }
 
-void lc_writer_submit(lc_writer *writer, lc_queued_write *queued)
+void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
 {
+    lc_writer *writer = engine->writer;
+    bool must_lead = false;
+
+    queued->write.is_answered = false;
     (void)pthread_mutex_lock(&writer->lock);
     start_thread(writer);
-    push(writer, queued);
-    if (!writer->is_taken) {
-        writer->is_taken = true;
-        if (!hand_over(
-                writer)) { /* Inline, or no thread to be had: done here rather than not at all. */
-            lead(writer, NULL);
-            return;
-        }
+    append(&writer->queue, queued);
+    if (!writer->is_led) {
+        writer->is_led = true;
+        must_lead = !hand_over(writer); /* There is no thread: the caller commits it now. */
     }
     (void)pthread_mutex_unlock(&writer->lock);
+    if (must_lead)
+        lead(writer, NULL);
 }
+
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 loci_status lc_writer_new(loci_engine *engine, lc_db *db, lc_writer **out, loci_error *err)
 {
@@ -484,26 +452,26 @@ loci_status lc_writer_new(loci_engine *engine, lc_db *db, lc_writer **out, loci_
         return lc_fail_memory(err);
     writer->engine = engine;
     writer->db = db;
+    writer->policy.gather_us_max = db->driver->gather_us_max;
     (void)pthread_mutex_init(&writer->lock, NULL); /* Neither fails with default attributes. */
     (void)pthread_cond_init(&writer->thread_wake, NULL);
-    tell_own(writer);
+    set_origin(writer);
     *out = writer;
     return LOCI_OK;
 }
 
 void lc_writer_stop(lc_writer *writer)
 {
-    bool has_thread;
+    bool must_join;
 
     if (writer == NULL)
         return;
     (void)pthread_mutex_lock(&writer->lock);
-    has_thread = writer->has_thread;
-    writer->has_thread = false;
+    must_join = writer->has_thread && !writer->is_stopping;
     writer->is_stopping = true;
     (void)pthread_cond_signal(&writer->thread_wake);
     (void)pthread_mutex_unlock(&writer->lock);
-    if (has_thread)
+    if (must_join)
         (void)pthread_join(writer->thread, NULL);
 }
 
@@ -512,7 +480,7 @@ void lc_writer_free(lc_writer *writer)
     if (writer == NULL)
         return;
     lc_writer_stop(writer);
-    LC_ASSERT(writer->first == NULL);
+    LC_ASSERT(writer->queue.first == NULL);
     lc_db_close(writer->db);
     (void)pthread_cond_destroy(&writer->thread_wake);
     (void)pthread_mutex_destroy(&writer->lock);
@@ -526,13 +494,11 @@ void lc_writer_renew(lc_writer *writer)
 
 lc_writer_counters lc_writer_get_counters(lc_writer *writer)
 {
-    lc_writer_counters counters = {
-        .writes = atomic_load_explicit(&writer->write_count, memory_order_relaxed),
-        .commits = atomic_load_explicit(&writer->commit_count, memory_order_relaxed),
-    };
+    lc_writer_counters counters;
 
     (void)pthread_mutex_lock(&writer->lock);
-    counters.queue_length = writer->length;
+    counters = writer->counters;
+    counters.queue_length = writer->queue.length;
     (void)pthread_mutex_unlock(&writer->lock);
     return counters;
 }

@@ -1,12 +1,10 @@
-/* writer.h - the queue of writes and the role of running it.
+/* writer.h - group commit: queued writes share transactions and their fsyncs.
  *
- * The writer is a role, not a thread. Whoever queues a write and finds the role free takes it, runs
- * what is queued as one commit, wakes everybody it answered and, once its own write is answered,
- * hands the role on: to a thread that keeps it until the queue is empty, or to the one that is
- * still waiting. So a lone caller pays no switch between threads, and many callers share their
- * fsyncs. Writes that nobody waits for (lc_writer_submit) are run by whoever has the role, and by
- * that thread when nobody has it. An inline engine has no threads: there callers hand the role to
- * each other.
+ * lc_engine_write() and lc_engine_submit() queue a write. A caller that finds no leader leads: it
+ * commits what is queued as one group, wakes the callers it answered and, once its own write is
+ * answered, hands the lead over. So a lone caller pays no context switch, and many callers share
+ * their fsyncs. When several writes are queued, a thread of the writer's own leads. Inline engines
+ * have no threads: their callers hand the lead to each other.
  */
 #ifndef LC_ENGINE_WRITER_H
 #define LC_ENGINE_WRITER_H
@@ -15,19 +13,15 @@
 
 typedef struct lc_writer lc_writer;
 
-/* Takes over `db`, the connection all writes go through. */
+/* Takes over `db`, the connection of all writes. */
 loci_status lc_writer_new(loci_engine *engine, lc_db *db, lc_writer **out, loci_error *err);
-/* Runs what was submitted and ends the thread, so that nobody is called back any more; from then on
- * only callers that wait may write. NULL is fine. */
+/* Commits the submitted writes and ends the thread: no `done` is called after it returns. Only
+ * callers that wait may write from then on. NULL is fine. */
 void lc_writer_stop(lc_writer *writer);
 /* Stops and closes the connection. NULL is fine. */
 void lc_writer_free(lc_writer *writer);
 
-/* Waits until `write` is answered; its status. */
-loci_status lc_writer_run(lc_writer *writer, lc_write *write);
-void lc_writer_submit(lc_writer *writer, lc_queued_write *queued);
-
-/* The store was replaced: the connection is opened anew before the next write. */
+/* The store was replaced: the next group opens a new connection first. */
 void lc_writer_renew(lc_writer *writer);
 
 typedef struct lc_writer_counters {

@@ -209,3 +209,62 @@ TEST_ON(TEST_FILES, writer, a_removed_hook_is_not_called)
     CHECK_EQ(atomic_load(&h->done), WRITES_MAX);
     CHECK_EQ(atomic_load(&h->drained), drained);
 }
+
+/* ---- Leading and following ------------------------------------------------------------------- */
+
+typedef struct caller {
+    host *host;
+    int writes;
+    _Atomic int *answered;
+} caller;
+
+static void *write_many(void *ctx)
+{
+    const caller *c = ctx;
+
+    for (int i = 0; i < c->writes; i++) {
+        lc_write write = write_of(write_nothing, NULL);
+
+        CHECK_OK(lc_engine_write(c->host->engine, &write), write.error);
+        atomic_fetch_add(c->answered, 1);
+    }
+    return NULL;
+}
+
+/* Without a thread of its own the writer has only its callers to lead. */
+TEST_ON(TEST_FILES, writer, callers_of_an_inline_engine_hand_over_the_lead)
+{
+    enum { THREADS = 8, WRITES = 40 };
+    host *h = open_host(LOCI_OPEN_INLINE);
+    _Atomic int answered = 0;
+    caller c = {.host = h, .writes = WRITES, .answered = &answered};
+    pthread_t threads[THREADS];
+
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, write_many, &c), 0);
+    for (int i = 0; i < THREADS; i++)
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+    CHECK_EQ(atomic_load(&answered), THREADS * WRITES);
+    CHECK_EQ(lc_engine_get_counters(h->engine).queue_length, 0);
+    test_close(h->engine);
+}
+
+/* A leader that waits, for a lock of another process, does not keep others past their deadline. */
+TEST_ON(TEST_FILES, writer, a_follower_withdraws_at_its_deadline)
+{
+    host *h = open_host(0);
+    submitted blocking, behind;
+    lc_write late = write_of(write_nothing, NULL);
+
+    submit(h, &blocking, wait_for_gate);
+    while (sem_wait(&h->begun) != 0)
+        ; /* Interrupted by a signal. */
+    submit(h, &behind, write_nothing);
+    late.deadline_us = lc_clock_monotonic_us() + 20000;
+    CHECK_STATUS(LOCI_EDEADLINE, lc_engine_write(h->engine, &late));
+    CHECK_STR_EQ(late.error.message, "the store was too busy to begin before the deadline");
+    CHECK_EQ(lc_engine_get_counters(h->engine).queue_length, 1); /* The other one is still there. */
+    (void)sem_post(&h->gate);
+    await(&h->flushed, 2);
+    test_close(h->engine);
+}
