@@ -8,9 +8,8 @@
 #include "base/str.h"
 
 #include "engine/internal.h"
-#include "engine/job_purge.h"
-#include "engine/job_rebuild.h"
 #include "engine/job_reembed.h"
+#include "engine/store_jobs.h"
 #include "fact/fact.h"
 #include "fact/fact_embed.h"
 #include "session/message_corpus.h"

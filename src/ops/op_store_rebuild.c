@@ -2,7 +2,7 @@
 #include "ops/op_store.h"
 
 #include "base/str.h"
-#include "engine/job_rebuild.h"
+#include "engine/store_jobs.h"
 #include "ops/job_start.h"
 
 typedef struct rebuild_input {

@@ -88,11 +88,8 @@ loci_status lc_session_choose_new(lc_tx *tx, const lc_session_ref *ref, lc_arena
 loci_status lc_session_end(lc_tx *tx, loci_str id, const char *reason, int64_t ended_at,
                            loci_error *err);
 
-/* Ends those of the user that were idle for too long, of all personas; how many in `out`. */
-loci_status lc_session_end_idle(lc_tx *tx, int64_t idle_us, int64_t *out, loci_error *err);
-loci_status lc_session_has_idle(lc_tx *tx, int64_t idle_us, bool *out, loci_error *err);
-/* Users with an open session, for lc_user_walk_next(). */
-extern const lc_sql lc_session_users_sql;
+/* Ends idle sessions; lc_setting_session_idle_minutes is its limit. */
+extern const lc_sweep lc_session_sweep;
 
 /* Says who the user is. A second time is LOCI_EFORBIDDEN (judged by the caller's lc_session). */
 loci_status lc_session_identify(lc_tx *tx, const lc_session *session, const lc_identity *identity,

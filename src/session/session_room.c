@@ -375,4 +375,5 @@ const lc_room lc_session_room = {.name = "session",
                                  .tables = tables,
                                  .events = events,
                                  .follow = follow,
-                                 .check = check};
+                                 .check = check,
+                                 .sweep = &lc_session_sweep};

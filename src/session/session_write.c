@@ -121,11 +121,16 @@ loci_status lc_session_begin(lc_tx *tx, lc_session_use *use, bool has_event, loc
     return status;
 }
 
-/* ---- Idle ones ------------------------------------------------------------------------------- */
+/* ---- The sweep of idle sessions ----------------------------------------------------------------
+ *
+ * Every reader treats a session that was idle for too long as ended, and the user's next write
+ * records it in the log. For a user who never writes again the sweep records it, with the time at
+ * which the session ended; otherwise its row and working set would stay. */
 
 #define IDLE_PAGE 16
+#define MINUTE_US INT64_C(60000000)
 
-const lc_sql lc_session_users_sql = {
+static const lc_sql users_sql = {
     "select tenant_id, user_id from sessions where state = 'active'"
     " and (tenant_id, user_id) > ($1, $2) order by tenant_id, user_id limit 1",
     "tt", "tt"};
@@ -169,18 +174,20 @@ static loci_status find_idle(lc_tx *tx, int64_t idle_us, idle_session out[IDLE_P
     return status;
 }
 
-loci_status lc_session_has_idle(lc_tx *tx, int64_t idle_us, bool *out, loci_error *err)
+static loci_status has_idle(lc_tx *tx, int64_t idle_minutes, bool *out, loci_error *err)
 {
     idle_session idle[IDLE_PAGE];
     size_t count;
-    loci_status status = find_idle(tx, idle_us, idle, &count, err);
+    loci_status status = find_idle(tx, idle_minutes * MINUTE_US, idle, &count, err);
 
     *out = status == LOCI_OK && count > 0;
     return status;
 }
 
-loci_status lc_session_end_idle(lc_tx *tx, int64_t idle_us, int64_t *out, loci_error *err)
+/* Ends those of the user, of all personas. */
+static loci_status end_idle(lc_tx *tx, int64_t idle_minutes, int64_t *out, loci_error *err)
 {
+    int64_t idle_us = idle_minutes * MINUTE_US;
     idle_session idle[IDLE_PAGE];
     size_t count = 0;
     loci_status status;
@@ -196,6 +203,14 @@ loci_status lc_session_end_idle(lc_tx *tx, int64_t idle_us, int64_t *out, loci_e
     } while (status == LOCI_OK && count == IDLE_PAGE);
     return status;
 }
+
+const lc_sweep lc_session_sweep = {
+    .name = "sessions",
+    .users = &users_sql,
+    .setting = &lc_setting_session_idle_minutes,
+    .is_due = has_idle,
+    .run = end_idle,
+};
 
 loci_status lc_session_identify(lc_tx *tx, const lc_session *session, const lc_identity *identity,
                                 loci_error *err)

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+typedef struct lc_sql lc_sql;
 typedef struct lc_tx lc_tx;
 typedef struct lc_event lc_event;
 typedef struct lc_problems lc_problems;
@@ -144,6 +145,17 @@ typedef struct lc_event_type {
     bool (*is_restricted)(const lc_event *event);
 } lc_event_type;
 
+/* Regular work of a room for each of its users, done by the hourly job store.purge. */
+typedef struct lc_sweep {
+    const char *name;          /* Of the count in the job's result: "sessions". */
+    const lc_sql *users;       /* Users to check, for lc_user_walk_next(). */
+    const lc_setting *setting; /* `limit` is its value for the user's tenant. */
+    /* Whether the user of a read transaction has something to do. */
+    loci_status (*is_due)(lc_tx *tx, int64_t limit, bool *out, loci_error *err);
+    /* Does it, in a write of that user, and counts it. Done twice it must do nothing more. */
+    loci_status (*run)(lc_tx *tx, int64_t limit, int64_t *out_count, loci_error *err);
+} lc_sweep;
+
 typedef struct lc_room {
     const char *name;
     const lc_setting *const *settings;  /* Those that it reads. Ends with NULL; NULL = none. */
@@ -158,6 +170,7 @@ typedef struct lc_room {
     /* Looks for references of one user that lead nowhere; adds what it finds. May be NULL. */
     loci_status (*check)(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_problems *problems,
                          loci_error *err);
+    const lc_sweep *sweep; /* NULL = none. */
 } lc_room;
 
 #define LC_ROOMS_MAX 16

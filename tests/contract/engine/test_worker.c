@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "engine/engine.h"
-#include "engine/job_purge.h"
+#include "engine/store_jobs.h"
 #include "engine/worker.h"
 
 /* ---- Kinds of jobs -------------------------------------------------------------------------- */

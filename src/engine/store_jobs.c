@@ -1,0 +1,429 @@
+/* store_jobs.c - Purge: deletes in slices, so that no write waits long behind one. The age of a row
+ * is judged by the domain's clock, as in lc_request_find(); a clock that was set back only keeps
+ * rows longer. The next job is added in the transaction that ends this one, so there is always
+ * exactly one; its attempts are unlimited, because nobody would add it again if it gave up.
+ *
+ * Rebuild: store/rebuild.h as a job. Each slice is one commit of the job, and the swap of the
+ * tables is its last. Its progress is in the store's own tables, so it has no checkpoint.
+ */
+#include "engine/store_jobs.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "engine/engine.h"
+#include "store/rebuild.h"
+#include "store/user_walk.h"
+
+#define HEARTBEAT_US 1000000 /* Between two commits that only extend the lease. */
+
+/* Between steps of work that commits nothing for a long time: ends it when the job was cancelled,
+ * and extends the lease once per second. */
+static loci_status keep_lease(lc_job_run *run, int64_t *extended_us, lc_job_progress progress,
+                              loci_error *err)
+{
+    loci_status status = lc_job_run_pause_point(run, err);
+
+    if (status != LOCI_OK || lc_clock_monotonic_us() - *extended_us < HEARTBEAT_US)
+        return status;
+    *extended_us = lc_clock_monotonic_us();
+    return lc_job_run_commit(run, NULL, NULL, &progress, err);
+}
+
+/* ---- Sweeps of rooms ------------------------------------------------------------------------- */
+
+#define SWEEP_WRITE_US 10000000 /* How long the write of one user may wait. */
+
+typedef struct sweep_run {
+    lc_job_run *run;
+    const lc_sweep *sweep;
+    lc_user_walk walk;
+    int64_t limit; /* Of the current user's tenant. */
+    bool is_due;
+    int64_t swept_now, swept;
+} sweep_run;
+
+static loci_status find_due(lc_tx *tx, void *ctx, loci_error *err)
+{
+    sweep_run *s = ctx;
+    lc_settings *settings = lc_engine_settings(s->run->engine);
+    loci_status status = lc_user_walk_next(tx, &s->walk, s->sweep->users, err);
+
+    s->is_due = false;
+    if (status != LOCI_OK || !s->walk.found)
+        return status;
+    tx->tenant_id = lc_user_walk_tenant(&s->walk);
+    tx->user_id = lc_user_walk_user(&s->walk);
+    s->limit = lc_settings_i64(settings, s->sweep->setting, tx->tenant_id);
+    return s->sweep->is_due(tx, s->limit, &s->is_due, err);
+}
+
+static loci_status sweep_user(lc_tx *tx, void *ctx, loci_error *err)
+{
+    sweep_run *s = ctx;
+
+    s->swept_now = 0;
+    return s->sweep->run(tx, s->limit, &s->swept_now, err);
+}
+
+/* Checks each user on a snapshot first: nearly all have nothing to do, and a write that finds
+ * nothing would still lock their head. A sweep that was interrupted starts again. */
+static loci_status run_sweep(lc_job_run *run, const lc_sweep *sweep, int64_t *out, loci_error *err)
+{
+    loci_engine *engine = run->engine;
+    sweep_run s = {.run = run, .sweep = sweep};
+    int64_t extended_us = lc_clock_monotonic_us();
+    loci_status status;
+
+    lc_user_walk_init(&s.walk, &lc_engine_env(engine)->heap);
+    do {
+        status = keep_lease(run, &extended_us, (lc_job_progress){.done = s.swept}, err);
+        if (status == LOCI_OK)
+            status = lc_engine_read(
+                engine, &(lc_read){.deadline_us = INT64_MAX, .body = find_due, .ctx = &s}, err);
+        if (status == LOCI_OK && s.is_due) {
+            lc_write write = {.tenant_id = lc_user_walk_tenant(&s.walk),
+                              .user_id = lc_user_walk_user(&s.walk),
+                              .now_us = lc_env_now_us(lc_engine_env(engine)),
+                              .deadline_us = lc_clock_monotonic_us() + SWEEP_WRITE_US,
+                              .body = sweep_user,
+                              .ctx = &s};
+
+            status = lc_engine_write(engine, &write);
+            if (status == LOCI_OK)
+                s.swept += s.swept_now;
+            else if (err != NULL)
+                *err = write.error;
+        }
+    } while (status == LOCI_OK && s.walk.found);
+    lc_user_walk_clear(&s.walk);
+    *out = s.swept;
+    return status;
+}
+
+/* ---- Purge ----------------------------------------------------------------------------------- */
+
+#define SLICE_ROWS 500
+#define HOUR_US (INT64_C(3600) * 1000000)
+#define PERIOD_MS (60 * 60 * 1000)
+#define ATTEMPTS_MAX 1000000
+#define RESULT_BYTES_MAX 8192
+
+const lc_setting lc_setting_job_keep_hours = {
+    .name = "job.keep_hours",
+    .kind = LC_SETTING_INT,
+    .default_text = "168",
+    .min = 1,
+    .max = 10 * 8760,
+    .help = "Hours after which a finished job is deleted",
+    .is_live = true,
+};
+
+/* By primary key: neither database has `delete … limit`. */
+static const lc_sql delete_answers = {
+    .text = "delete from requests where (tenant_id, user_id, request_id) in "
+            "(select tenant_id, user_id, request_id from requests where recorded_at < $1 "
+            "order by recorded_at limit $2) returning request_id",
+    .params = "ii",
+    .columns = "t",
+};
+
+typedef struct purge {
+    int64_t request_keep_us;
+    int64_t job_keep_us;
+    int64_t slice_requests; /* Deleted by the current slice; set again when it is run again. */
+    int64_t slice_jobs;
+    int64_t requests; /* Deleted by committed slices. */
+    int64_t jobs;
+} purge;
+
+static loci_status purge_answers(lc_tx *tx, int64_t before_us, int64_t *out, loci_error *err)
+{
+    int64_t count = 0;
+    lc_rows rows;
+    loci_status status;
+
+    tx->wrote = true;
+    status = lc_tx_query(tx, &delete_answers, (lc_arg[]){LC_I(before_us), LC_I(SLICE_ROWS)}, &rows,
+                         err);
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
+        count++;
+    lc_rows_end(&rows);
+    *out = count;
+    return status;
+}
+
+static loci_status purge_slice(lc_tx *tx, void *ctx, loci_error *err)
+{
+    purge *p = ctx;
+    loci_status status = purge_answers(tx, tx->now_us - p->request_keep_us, &p->slice_requests,
+                                       err);
+
+    if (status == LOCI_OK)
+        status = lc_job_purge_ended(tx, tx->now_us - p->job_keep_us, SLICE_ROWS, &p->slice_jobs,
+                                    err);
+    return status;
+}
+
+static lc_job_new next_purge(int64_t delay_ms)
+{
+    return (lc_job_new){
+        .kind = loci_str_of(lc_job_purge.name),
+        .priority = LC_JOB_PRIORITY_UPKEEP,
+        .attempts_max = ATTEMPTS_MAX,
+        .delay_ms = delay_ms,
+        .unique = LC_STR("hourly"),
+    };
+}
+
+static loci_status add_next(lc_tx *tx, void *ctx, loci_error *err)
+{
+    lc_job_new next = next_purge(PERIOD_MS);
+    lc_id id;
+
+    (void)ctx;
+    return lc_job_enqueue(tx, &next, &id, err);
+}
+
+/* Sweeps the rooms and adds what they did to the result. */
+static loci_status sweep_rooms(lc_job_run *run, lc_json_writer *out, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (const lc_room *const *room = lc_engine_catalogue(run->engine)->rooms;
+         status == LOCI_OK && *room != NULL; room++) {
+        int64_t swept = 0;
+
+        if ((*room)->sweep == NULL)
+            continue;
+        status = run_sweep(run, (*room)->sweep, &swept, err);
+        lc_jw_member_int(out, (*room)->sweep->name, swept);
+    }
+    return status;
+}
+
+static loci_status run_purge(lc_job_run *run, loci_error *err)
+{
+    lc_settings *settings = lc_engine_settings(run->engine);
+    purge p = {
+        .request_keep_us = lc_settings_i64(settings, &lc_setting_request_keep_hours, LC_STR_NONE) *
+                           HOUR_US,
+        .job_keep_us = lc_settings_i64(settings, &lc_setting_job_keep_hours, LC_STR_NONE) * HOUR_US,
+    };
+    lc_json_writer out;
+    lc_buf result;
+    loci_status status;
+
+    do {
+        lc_job_progress progress = {.done = p.requests + p.jobs};
+
+        status = lc_job_run_pause_point(run, err);
+        if (status == LOCI_OK)
+            status = lc_job_run_commit(run, purge_slice, &p, &progress, err);
+        if (status != LOCI_OK)
+            return status;
+        p.requests += p.slice_requests;
+        p.jobs += p.slice_jobs;
+    } while (p.slice_requests == SLICE_ROWS || p.slice_jobs == SLICE_ROWS);
+    lc_buf_init(&result, &lc_engine_env(run->engine)->heap, LOCI_MEM_PIPELINES, RESULT_BYTES_MAX);
+    lc_jw_init(&out, &result);
+    lc_jw_object(&out);
+    lc_jw_member_int(&out, "requests", p.requests);
+    lc_jw_member_int(&out, "jobs", p.jobs);
+    status = sweep_rooms(run, &out, err);
+    lc_jw_end(&out);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&result, err);
+    if (status == LOCI_OK)
+        status = lc_job_run_finish(run, add_next, NULL, lc_buf_str(&result), err);
+    lc_buf_clear(&result);
+    return status;
+}
+
+const lc_job_kind lc_job_purge = {
+    .name = "store.purge",
+    .help = "Delete stored answers older than request.keep_hours and finished jobs older than "
+            "job.keep_hours, and end idle sessions; once per hour",
+    .run = run_purge,
+};
+
+static loci_status find_active(lc_tx *tx, void *ctx, loci_error *err)
+{
+    lc_job_new like = next_purge(0);
+
+    tx->tenant_id = LC_STR("");
+    tx->user_id = LC_STR("");
+    return lc_job_find_active(tx, &like, ctx, err);
+}
+
+static loci_status add_first(lc_tx *tx, void *ctx, loci_error *err)
+{
+    lc_job_new first = next_purge(0);
+
+    return lc_job_enqueue(tx, &first, ctx, err);
+}
+
+loci_status lc_job_purge_schedule(loci_engine *engine, loci_error *err)
+{
+    int64_t timeout_ms = lc_settings_i64(lc_engine_settings(engine), &lc_setting_call_timeout_ms,
+                                         LC_STR_NONE);
+    int64_t deadline_us = lc_clock_monotonic_us() + timeout_ms * 1000;
+    lc_id id = {""};
+    loci_status status;
+
+    if (lc_engine_is_inline(engine))
+        return LOCI_OK;
+    /* A read first: opening a store that has the job must not cost a write. */
+    status = lc_engine_read(
+        engine, &(lc_read){.deadline_us = deadline_us, .body = find_active, .ctx = &id}, err);
+    if (status == LOCI_OK && id.text[0] == '\0') {
+        lc_write write = {
+            .tenant_id = LC_STR(""),
+            .user_id = LC_STR(""),
+            .now_us = lc_env_now_us(lc_engine_env(engine)),
+            .deadline_us = deadline_us,
+            .body = add_first,
+            .ctx = &id,
+        };
+
+        status = lc_engine_write(engine, &write);
+        if (status != LOCI_OK && err != NULL)
+            *err = write.error;
+    }
+    return status;
+}
+
+/* ---- Rebuild --------------------------------------------------------------------------------- */
+
+#define FINISH_ATTEMPTS_MAX 20 /* One fails only if 10,000 events were written meanwhile. */
+
+typedef struct work {
+    lc_job_run *run;
+    lc_rebuild rebuild;
+    lc_dump_plan plan;
+    lc_rebuild_report report;
+    int64_t extended_us; /* Monotonic: when the lease was extended last. */
+} work;
+
+static lc_job_progress progress_of(const work *w)
+{
+    return (lc_job_progress){.done = w->rebuild.events_done, .total = w->rebuild.events_total};
+}
+
+static loci_status run_slice(void *ctx, loci_error *err)
+{
+    work *w = ctx;
+    lc_job_progress progress = progress_of(w);
+    loci_status status = lc_job_run_pause_point(w->run, err);
+
+    if (status == LOCI_OK)
+        status = lc_job_run_commit(w->run, lc_rebuild_slice, &w->rebuild, &progress, err);
+    return status;
+}
+
+static loci_status replay_all(work *w, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    do {
+        status = run_slice(w, err);
+    } while (status == LOCI_OK && w->rebuild.phase == LC_REBUILD_REPLAYING);
+    return status;
+}
+
+/* lc_upkeep.progress: comparing takes long and only reads. */
+static loci_status note_progress(void *ctx, const char *what, int64_t done, int64_t total,
+                                 loci_error *err)
+{
+    work *w = ctx;
+
+    (void)what; /* The job's row counts events. */
+    (void)done;
+    (void)total;
+    return keep_lease(w->run, &w->extended_us, progress_of(w), err);
+}
+
+static loci_status compare(lc_db *db, void *ctx, loci_error *err)
+{
+    work *w = ctx;
+    lc_upkeep upkeep = {.db = db, .plan = &w->plan, .progress = note_progress, .ctx = w};
+
+    return lc_rebuild_compare(&upkeep, run_slice, w, &w->report, err);
+}
+
+/* The slice that swaps the tables. If it cannot, it fails, so that all of it is rolled back. */
+static loci_status last_slice(lc_tx *tx, void *ctx, loci_error *err)
+{
+    work *w = ctx;
+    loci_status status = lc_rebuild_slice(tx, &w->rebuild, err);
+
+    if (status == LOCI_OK && w->rebuild.phase != LC_REBUILD_DONE)
+        return lc_fail(err, LOCI_ECONFLICT, "too much was written since the last slice");
+    return status;
+}
+
+static void put_result(const work *w, lc_buf *out)
+{
+    const lc_rebuild_report *report = &w->report;
+    lc_json_writer json;
+
+    lc_jw_init(&json, out);
+    lc_jw_object(&json);
+    lc_jw_member_int(&json, "events", w->rebuild.events_total);
+    if (report->was_compared)
+        lc_jw_member_bool(&json, "equal", report->differences == 0);
+    else
+        lc_jw_member_null(&json, "equal");
+    lc_jw_member_int(&json, "differences", report->differences);
+    lc_jw_member_str(&json, "tables", lc_buf_str(&report->tables));
+    lc_jw_member_int(&json, "users_skipped", report->users_skipped);
+    lc_jw_end(&json);
+}
+
+static loci_status finish_rebuild(work *w, loci_error *err)
+{
+    lc_buf result;
+    loci_status status;
+
+    lc_buf_init(&result, &lc_engine_env(w->run->engine)->heap, LOCI_MEM_PIPELINES,
+                RESULT_BYTES_MAX);
+    put_result(w, &result);
+    status = lc_buf_status(&result, err);
+    for (int i = 0; status == LOCI_OK && i < FINISH_ATTEMPTS_MAX; i++) {
+        w->rebuild.may_swap = true;
+        status = lc_job_run_finish(w->run, last_slice, w, lc_buf_str(&result), err);
+        w->rebuild.may_swap = false;
+        if (status != LOCI_ECONFLICT || w->rebuild.phase == LC_REBUILD_DONE)
+            break;
+        status = replay_all(w, err);
+    }
+    lc_buf_clear(&result);
+    return status;
+}
+
+static loci_status run_rebuild(lc_job_run *run, loci_error *err)
+{
+    loci_engine *engine = run->engine;
+    lc_heap *heap = &lc_engine_env(engine)->heap;
+    work w = {.run = run, .extended_us = lc_clock_monotonic_us()};
+    loci_status status = lc_dump_plan_init(&w.plan, heap, lc_engine_catalogue(engine), err);
+
+    lc_rebuild_init(&w.rebuild, heap);
+    if (status == LOCI_OK)
+        status = replay_all(&w, err);
+    if (status == LOCI_OK && w.rebuild.phase == LC_REBUILD_CAUGHT_UP)
+        status = lc_engine_with_connection(engine, compare, &w, err);
+    if (status == LOCI_OK)
+        status = finish_rebuild(&w, err);
+    lc_buf_clear(&w.report.tables);
+    lc_rebuild_clear(&w.rebuild);
+    lc_dump_plan_clear(&w.plan);
+    return status;
+}
+
+const lc_job_kind lc_job_rebuild = {
+    .name = "store.rebuild",
+    .help = "Rebuild the projections from the log, compare them and replace the old ones",
+    .run = run_rebuild,
+};

@@ -1,0 +1,23 @@
+/* store_jobs.h - the jobs of the store itself: hourly upkeep, and the rebuild of projections. */
+#ifndef LC_ENGINE_STORE_JOBS_H
+#define LC_ENGINE_STORE_JOBS_H
+
+#include "base/setting.h"
+#include "engine/job_kind.h"
+
+extern const lc_setting lc_setting_job_keep_hours;
+
+/* "store.purge": args {}, result {requests, jobs, …}: number of deleted answers and jobs, and of
+ * the rows that the sweep of each room ended (lc_room.sweep), under the sweep's name. A store has
+ * one such job; each run adds the next one, an hour later. */
+extern const lc_job_kind lc_job_purge;
+/* Adds the job to a store that has none; called at open. Does nothing in an inline engine, which
+ * runs only jobs that its calls cause. */
+loci_status lc_job_purge_schedule(loci_engine *engine, loci_error *err);
+
+/* "store.rebuild": args {}, result {events, equal, differences, tables, users_skipped}; `equal` is
+ * true if the new projections equal the old ones, null if they could not be compared. Belongs to
+ * no user; its unique name is "rebuild". */
+extern const lc_job_kind lc_job_rebuild;
+
+#endif /* LC_ENGINE_STORE_JOBS_H */
