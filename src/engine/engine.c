@@ -15,10 +15,10 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/url.h"
-#include "context/seniority.h"
 #include "engine/internal.h"
 #include "engine/rooms.h"
 #include "engine/store_jobs.h"
+#include "fact/authority.h"
 #include "store/rebuild.h"
 #include "store/schema.h"
 #include "talk/talk.h"
@@ -153,7 +153,7 @@ loci_status lc_engine_talk(loci_engine *engine, const lc_talk **out, loci_error 
 
     /* Two threads may both compile; the second one to finish uses the result of the first. */
     if (talk == NULL) {
-        status = lc_talk_new(&engine->env.heap, lc_seniority(), &own, err);
+        status = lc_talk_new(&engine->env.heap, lc_title_weight, &own, err);
         if (status == LOCI_OK && atomic_compare_exchange_strong(&engine->talk, &talk, own))
             talk = own;
         else

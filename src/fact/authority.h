@@ -1,9 +1,9 @@
-/* authority.h - who outranks whom, and whose statement it is.
+/* authority.h - ranks of authority, weights of titles, and levels of trust.
  *
- * An authority is a word and its rank. The word is kept as it was given; the rank is what is
- * compared, and it is recorded with every fact, so that a later change of the table of titles does
- * not change what was decided. A word that is neither a rank nor a known title ranks lowest: nobody
- * gains by inventing one.
+ * An authority is a word and its rank. The word is stored as given; comparisons use the rank, which
+ * is recorded with every fact, so a later change of the table of titles does not change earlier
+ * decisions. A word that is neither a rank nor a known title has the lowest rank, so inventing a
+ * title gains nothing.
  */
 #ifndef LC_FACT_AUTHORITY_H
 #define LC_FACT_AUTHORITY_H
@@ -16,7 +16,7 @@
 extern const lc_setting lc_setting_authority_titles;
 
 typedef enum lc_rank {
-    LC_RANK_GUEST = 1, /* And every word that is not known. */
+    LC_RANK_GUEST = 1, /* Also the rank of every unknown word. */
     LC_RANK_INTERN,
     LC_RANK_EMPLOYEE,
     LC_RANK_MANAGER,
@@ -30,21 +30,26 @@ typedef struct lc_authority {
     int rank;      /* lc_rank; 0 when not given. */
 } lc_authority;
 
-/* The rank of a word, whatever its case. `titles` is the setting authority.titles, "title=rank,
- * title=rank"; what it says goes before the built-in titles and never before the ranks themselves.
- * An empty word is not given. */
+/* The rank of a word; case does not matter. `titles` is the setting authority.titles, "title=rank,
+ * title=rank": it overrides the built-in titles but not the names of the ranks. An empty word has
+ * rank 0 (not given). */
 lc_authority lc_authority_of(loci_str name, loci_str titles);
 
-/* What bounds a caller. */
+/* How much the word of somebody with this title (singular or plural) weighs when a text quotes
+ * several people: 100 for policy, 10 for a guest, -1 for an unknown title. It grants nothing. */
+int lc_title_weight(loci_str title);
+
+/* The three limits of a caller's authority. */
 typedef struct lc_authority_bounds {
     lc_authority ceiling;  /* Of its token. */
     lc_authority identity; /* Of its session. */
-    lc_authority argument; /* What it says of itself. */
+    lc_authority argument; /* Given with the call. */
 } lc_authority_bounds;
-/* The lowest of those given. Without an argument the identity's counts, without both manager. */
+/* The lowest of those given. The default of the argument is the identity's authority, and manager
+ * without an identity. */
 lc_authority lc_authority_effective(const lc_authority_bounds *bounds);
 
-/* Statements of tools, of the web and of models are not trusted; of users and systems they are. */
+/* True for user and system; false for tool, web, model and unknown words. */
 bool lc_trust_is_trusted(loci_str trust);
 /* `trust`, or `cap` when that is lower; an empty cap is none, an empty trust is `user`. */
 loci_str lc_trust_capped(loci_str trust, loci_str cap);

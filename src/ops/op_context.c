@@ -4,10 +4,10 @@
 #include "base/str.h"
 #include "context/build.h"
 #include "context/observe.h"
-#include "context/seniority.h"
 #include "engine/engine.h"
 #include "engine/meaning.h"
 #include "engine/tokenizers.h"
+#include "fact/authority.h"
 #include "ops/fact_caller.h"
 #include "ops/session_arg.h"
 
@@ -268,7 +268,7 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
     input.view.access = lc_fact_caller_access(&in->caller, &session.identity);
     input.working_id = session.id;
     if (session.identity.user_name.len > 0)
-        input.reader_rank = lc_rank_in(session.identity.authority, lc_seniority());
+        input.reader_rank = lc_rank_in(session.identity.authority, lc_title_weight);
     tx->embedding = input.vector != NULL ? &in->meaning.embedding : NULL;
     lc_jw_object(&call->out);
     status = lc_context_build(tx, &input, &call->out, err);

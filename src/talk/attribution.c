@@ -76,25 +76,25 @@ static bool is_below(loci_str word)
 
 /* The rank of the words from `at` on, as many as a title has, and where they end. "Vice President"
  * is one title, "Editor-in-Chief" has a chief in it. */
-static int rank_at(loci_str text, size_t at, size_t *out_end, lc_ranking ranking)
+static int rank_at(loci_str text, size_t at, size_t *out_end, lc_ranking *ranking)
 {
     size_t end = word_end(text, at), second = end < text.len ? word_end(text, end + 1) : end;
     int rank = -1;
 
     *out_end = second;
     if (second > end + 1 && text.ptr[end] == ' ')
-        rank = ranking.rank(ranking.ctx, (loci_str){text.ptr + at, second - at});
+        rank = ranking((loci_str){text.ptr + at, second - at});
     if (rank >= 0)
         return rank;
     *out_end = end;
-    rank = ranking.rank(ranking.ctx, (loci_str){text.ptr + at, end - at});
+    rank = ranking((loci_str){text.ptr + at, end - at});
     for (size_t i = at; i < end && rank < 0; i++)
         if (text.ptr[i] == '-')
-            rank = ranking.rank(ranking.ctx, (loci_str){text.ptr + i + 1, end - i - 1});
+            rank = ranking((loci_str){text.ptr + i + 1, end - i - 1});
     return rank;
 }
 
-int lc_rank_in(loci_str text, lc_ranking ranking)
+int lc_rank_in(loci_str text, lc_ranking *ranking)
 {
     int best = -1;
     bool is_lower = false;
@@ -137,7 +137,7 @@ bool lc_mark_read(loci_str text, loci_str *out_mark, loci_str *out_rest)
 
 /* "Victor (VP Engineering): ...": a name, what it is in parentheses, a colon. A name in small
  * letters counts only with a title: "note (old): ..." is nobody's. */
-static bool read_named(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
+static bool read_named(loci_str text, lc_ranking *ranking, loci_str *out_who, loci_str *out_rest)
 {
     size_t open = 0, close;
 
@@ -162,7 +162,7 @@ static bool read_named(loci_str text, lc_ranking ranking, loci_str *out_who, loc
 }
 
 /* "Superintendent Rao: ...": a title and a name, nothing but capitals, before a colon. */
-static bool read_titled(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
+static bool read_titled(loci_str text, lc_ranking *ranking, loci_str *out_who, loci_str *out_rest)
 {
     size_t end = 0;
 
@@ -184,7 +184,7 @@ static bool read_titled(loci_str text, lc_ranking ranking, loci_str *out_who, lo
 }
 
 /* "Per the CEO, ...": only before a title, since "per unit" is none. */
-static bool read_per(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
+static bool read_per(loci_str text, lc_ranking *ranking, loci_str *out_who, loci_str *out_rest)
 {
     static const char *const openings[] = {"per the ",          "per our ",        "per ",
                                            "according to the ", "according to ",   "as per the ",
@@ -211,7 +211,7 @@ static bool read_per(loci_str text, lc_ranking ranking, loci_str *out_who, loci_
 }
 
 /* "The board says ...", "An intern told me ...": a title and a verb of saying. */
-static bool read_says(loci_str text, lc_ranking ranking, loci_str *out_who, loci_str *out_rest)
+static bool read_says(loci_str text, lc_ranking *ranking, loci_str *out_who, loci_str *out_rest)
 {
     static const char *const articles[] = {"the ", "an ", "a ", "our ", "my ", ""};
     static const char *const verbs[] = {" says ",    " said ",    " says: ",    " told me ",
@@ -249,7 +249,7 @@ static bool is_speaker(loci_str text)
            is_upper(text.ptr[1]) && !is_upper(text.ptr[2]);
 }
 
-lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking)
+lc_attribution lc_attribution_of(loci_str text, lc_ranking *ranking)
 {
     loci_str clean = skip_signs(text);
     lc_attribution out = {.rank = -1, .words = clean};

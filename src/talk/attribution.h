@@ -10,11 +10,8 @@
 
 #include <stdbool.h>
 
-/* What a title is worth; negative for one that is not known. Given by whoever owns the ranks. */
-typedef struct lc_ranking {
-    int (*rank)(void *ctx, loci_str title);
-    void *ctx;
-} lc_ranking;
+/* The weight of a title; negative for an unknown one. */
+typedef int lc_ranking(loci_str title);
 
 typedef struct lc_attribution {
     loci_str who;   /* As written, or none. */
@@ -23,10 +20,10 @@ typedef struct lc_attribution {
     loci_str words; /* The text without it. */
 } lc_attribution;
 
-lc_attribution lc_attribution_of(loci_str text, lc_ranking ranking);
+lc_attribution lc_attribution_of(loci_str text, lc_ranking *ranking);
 
 /* The highest rank of any word or pair of words in `text`, or -1. */
-int lc_rank_in(loci_str text, lc_ranking ranking);
+int lc_rank_in(loci_str text, lc_ranking *ranking);
 
 /* A mark in brackets at the front: "[RESTRICTED: ...] text". False when there is none. */
 bool lc_mark_read(loci_str text, loci_str *out_mark, loci_str *out_rest);

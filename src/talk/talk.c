@@ -17,10 +17,10 @@
 struct lc_talk {
     lc_heap *heap;
     lc_cues *cues;
-    lc_ranking ranking;
+    lc_ranking *ranking;
 };
 
-loci_status lc_talk_new(lc_heap *heap, lc_ranking ranking, lc_talk **out, loci_error *err)
+loci_status lc_talk_new(lc_heap *heap, lc_ranking *ranking, lc_talk **out, loci_error *err)
 {
     lc_talk *talk = lc_heap_zalloc(heap, sizeof *talk, LOCI_MEM_REQUESTS);
     loci_status status;
@@ -177,7 +177,7 @@ void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_
 
 /* Does it name somebody: "Brandreth team only"? What is no title and has only its first letter in
  * capitals; the first word may be any. */
-static bool names_somebody(loci_str audience, lc_ranking ranking)
+static bool names_somebody(loci_str audience, lc_ranking *ranking)
 {
     for (size_t at = 1; at + 1 < audience.len; at++) {
         size_t end = at;

@@ -60,7 +60,7 @@ typedef struct lc_judged {
 typedef struct lc_talk lc_talk;
 
 /* `ranking` must live as long. Immutable afterwards: any number of threads may judge. */
-loci_status lc_talk_new(lc_heap *heap, lc_ranking ranking, lc_talk **out, loci_error *err);
+loci_status lc_talk_new(lc_heap *heap, lc_ranking *ranking, lc_talk **out, loci_error *err);
 void lc_talk_free(lc_talk *talk); /* NULL is fine. */
 
 /* Texts that were read before; see talk/reading.h. */

@@ -32,6 +32,32 @@ TEST(authority, unknown_words_rank_lowest)
         CHECK_EQ(rank_of(words[i], ""), LC_RANK_GUEST);
 }
 
+/* The rank decides what a caller may do, the weight whose quoted word prevails: one table, so that
+ * the two cannot rank the same people differently. */
+TEST(authority, weights_of_titles_follow_their_ranks)
+{
+    static const char *const titles[] = {"policy",    "ceo",      "chief executive officer",
+                                         "president", "cfo",      "chro",
+                                         "evp",       "svp",      "vp",
+                                         "executive", "admin",    "administrator",
+                                         "manager",   "director", "supervisor",
+                                         "employee",  "staff",    "intern",
+                                         "trainee",   "guest"};
+    size_t count = sizeof titles / sizeof titles[0];
+
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < count; k++) {
+            if (rank_of(titles[i], "") > rank_of(titles[k], ""))
+                CHECK(lc_title_weight(loci_str_of(titles[i])) >
+                      lc_title_weight(loci_str_of(titles[k])));
+        }
+    }
+    CHECK(lc_title_weight(LC_STR("CEO")) > lc_title_weight(LC_STR("CFO")));
+    CHECK_EQ(lc_title_weight(LC_STR("Managers")), lc_title_weight(LC_STR("manager")));
+    CHECK_EQ(lc_title_weight(LC_STR("peer")), -1);
+    CHECK_EQ(lc_title_weight(LC_STR("")), -1);
+}
+
 TEST(authority, titles_can_be_added_and_ranks_not_changed)
 {
     static const char titles[] = "tech lead = manager,peer=employee , cfo=guest,x=nothing, =policy,"

@@ -15,7 +15,7 @@ void talk_open(talk_fixture *f);
 void talk_close(talk_fixture *f);
 
 /* The ranks that the tests use: ceo 6, vp 5, manager 3, engineer 2, contractor 1. */
-lc_ranking talk_ranking(void);
+int talk_ranking(loci_str title);
 
 /* Judges messages of one person, oldest first, and returns the text of message `index` that still
  * holds; empty when none does. */
