@@ -125,15 +125,15 @@ static loci_status write_name(lc_terms terms, size_t first, size_t count, lc_are
     return LOCI_OK;
 }
 
-/* Visits the valid global facts that the sentence names by their keys, longer names first; one may
- * be visited more than once. "The marquee budget is 7,200 pounds" names marquee_budget, and a
+/* Adds the valid global facts that the message names by their keys, longer names first; one may
+ * be added more than once. "The marquee budget is 7,200 pounds" names marquee_budget, and a
  * plural names the singular, too. Words are tried one, two and three at a time as the beginning of
- * a key, each a short walk along the key's index, so the cost depends on the sentence alone. */
-static loci_status each_named(lc_tx *tx, loci_str persona_id, loci_str sentence, lc_arena *arena,
-                              lc_fact_visit *visit, void *ctx, loci_error *err)
+ * a key, each a short walk along the key's index, so the cost depends on the message alone. */
+static loci_status each_named(observing *p, loci_str persona_id, loci_error *err)
 {
     lc_terms terms;
-    loci_status status = lc_terms_read(arena, sentence, &terms, err);
+    loci_status status = lc_terms_read(lc_talk_lexicon(p->o->talk), p->arena, p->o->message.text,
+                                       &terms, err);
 
     for (size_t count = WORDS_MAX; count > 0 && status == LOCI_OK; count--) {
         size_t starts = 0;
@@ -144,9 +144,9 @@ static loci_status each_named(lc_tx *tx, loci_str persona_id, loci_str sentence,
             if (!lc_term_is_content(terms.at[at].kind))
                 continue;
             starts++;
-            status = write_name(terms, at, count, arena, &prefix.key, err);
+            status = write_name(terms, at, count, p->arena, &prefix.key, err);
             if (status == LOCI_OK)
-                status = lc_fact_each_prefix(tx, &prefix, arena, visit, ctx, err);
+                status = lc_fact_each_prefix(p->tx, &prefix, p->arena, add_named, p, err);
             if (status != LOCI_OK)
                 return status;
         }
@@ -162,8 +162,7 @@ static loci_status read_known(observing *p, loci_error *err)
     loci_status status = lc_fact_each_recent(p->tx, &recent, count_fact, p, err);
 
     if (status == LOCI_OK && p->seen == KNOWN_MAX)
-        status = each_named(p->tx, recent.persona_id, p->o->message.text, p->arena, add_named, p,
-                            err);
+        status = each_named(p, recent.persona_id, err);
     recent.limit = FORMER_MAX;
     if (status == LOCI_OK)
         status = lc_fact_each_ended(p->tx, &recent, add_known, p, err);

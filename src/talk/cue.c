@@ -11,7 +11,6 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "talk/term_sense.h"
 
 #define PATTERNS_MAX 700
 #define ELEMENTS_MAX 4000
@@ -59,11 +58,11 @@ struct lc_cues {
 
 /* ---- Compiling ------------------------------------------------------------------------------- */
 
-static uint64_t sense_of(loci_str word)
+static uint64_t sense_of(const lc_lexicon *lexicon, loci_str word)
 {
     lc_term term = {0};
 
-    lc_term_set_sense(word, false, false, &term);
+    lc_term_set_sense(lexicon, word, false, false, &term);
     return term.sense;
 }
 
@@ -75,7 +74,7 @@ static bool take_suffix(loci_str *text, char suffix)
     return true;
 }
 
-static void compile_element(lc_cues *cues, loci_str text)
+static void compile_element(lc_cues *cues, const lc_lexicon *lexicon, loci_str text)
 {
     element *e = &cues->elements[cues->element_count++];
 
@@ -96,7 +95,8 @@ static void compile_element(lc_cues *cues, loci_str text)
 
             (void)take_suffix(&word, '~');
             LC_ASSERT(cues->word_count < WORDS_MAX);
-            cues->words[cues->word_count++] = e->is_sense ? sense_of(word) : lc_term_word(word);
+            cues->words[cues->word_count++] = e->is_sense ? sense_of(lexicon, word)
+                                                          : lc_word_key(word);
             e->words++;
         }
     }
@@ -145,7 +145,7 @@ static loci_str cut_implied(loci_str *text)
     return words;
 }
 
-static void compile_pattern(lc_cues *cues, const lc_cue_row *row)
+static void compile_pattern(lc_cues *cues, const lc_lexicon *lexicon, const lc_cue_row *row)
 {
     loci_str text = loci_str_of(row->pattern);
     pattern *p = &cues->patterns[cues->pattern_count];
@@ -164,13 +164,13 @@ static void compile_pattern(lc_cues *cues, const lc_cue_row *row)
         if (lc_str_is(word, "$"))
             p->ends_clause = true;
         else if (word.len > 0)
-            compile_element(cues, word);
+            compile_element(cues, lexicon, word);
     }
     p->elements = (uint16_t)(cues->element_count - p->first_element);
     index_pattern(cues, cues->pattern_count++);
 }
 
-loci_status lc_cues_new(lc_heap *heap, lc_cues **out, loci_error *err)
+loci_status lc_cues_new(lc_heap *heap, const lc_lexicon *lexicon, lc_cues **out, loci_error *err)
 {
     lc_cues *cues = lc_heap_zalloc(heap, sizeof *cues, LOCI_MEM_REQUESTS);
     size_t count;
@@ -182,7 +182,7 @@ loci_status lc_cues_new(lc_heap *heap, lc_cues **out, loci_error *err)
     for (size_t i = 0; i < SLOTS; i++)
         cues->slots[i] = FIRSTS_MAX;
     for (size_t i = 0; i < count; i++)
-        compile_pattern(cues, &rows[i]);
+        compile_pattern(cues, lexicon, &rows[i]);
     *out = cues;
     return LOCI_OK;
 }
@@ -266,22 +266,13 @@ static bool matches(match *m, size_t element_index, size_t at)
 
 /* ---- Reading a clause ------------------------------------------------------------------------ */
 
-/* Is the term at `at` this word? */
-static bool is_word(lc_terms terms, size_t at, const char *word)
-{
-    return lc_term_is_one_of(terms, at, &word, 1);
-}
-
 /* How many words that say nothing stand at the front: "Oh, and ...". */
 static size_t fillers(lc_terms clause)
 {
-    static const char *const words[] = {
-        "oh",   "ok",    "okay",  "well", "so",   "and",  "but",     "hey",    "yes",  "yeah",
-        "fine", "great", "right", "also", "btw",  "then", "alright", "anyway", "ugh",  "ah",
-        "hmm",  "um",    "uh",    "oops", "argh", "good", "now",     "ha",     "sorry"};
     size_t count = 0;
 
-    while (count < clause.count && count < FILLERS_MAX && LC_TERM_IS(clause, count, words))
+    while (count < clause.count && count < FILLERS_MAX &&
+           lc_term_in(&clause.at[count], LC_WORDS_FILLERS))
         count++;
     return count;
 }
@@ -304,8 +295,8 @@ static size_t contrast_at(lc_terms terms, size_t at)
         if (at + count >= terms.count ||
             (contrasts[i].needs_mark && !is_mark(terms.at[at - 1].after)))
             continue;
-        if (is_word(terms, at, contrasts[i].first) &&
-            (count == 1 || is_word(terms, at + 1, contrasts[i].second)))
+        if (lc_term_is(terms, at, contrasts[i].first) &&
+            (count == 1 || lc_term_is(terms, at + 1, contrasts[i].second)))
             return count;
     }
     return 0;
@@ -314,58 +305,45 @@ static size_t contrast_at(lc_terms terms, size_t at)
 /* "Friday", "the 16th" */
 static bool is_amount_at(lc_terms value, size_t at)
 {
-    at += at + 1 < value.count && is_word(value, at, "the");
+    at += at + 1 < value.count && lc_term_is(value, at, "the");
     return lc_term_is_amount(value.at[at].kind);
 }
 
 /* "last night", "this week": when it came to be, not what it is. */
 static bool is_when(lc_terms value, size_t at)
 {
-    static const char *const which[] = {"last", "this"};
-    static const char *const times[] = {"night", "morning", "afternoon", "evening", "time"};
-
-    return at + 1 < value.count && LC_TERM_IS(value, at, which) &&
-           (value.at[at + 1].is_time_unit || LC_TERM_IS(value, at + 1, times));
+    return at + 1 < value.count && lc_term_in(&value.at[at], LC_WORDS_LAST_THIS) &&
+           (value.at[at + 1].is_time_unit || lc_term_in(&value.at[at + 1], LC_WORDS_DAY_TIMES));
 }
 
 /* The value without what trails behind it: "GlobalTech for the contract" is GlobalTech. */
 static lc_terms trim_value(lc_terms value)
 {
-    static const char *const ends[] = {"instead", "please",    "then", "though", "because",
-                                       "since",   "due",       "so",   "if",     "but",
-                                       "unless",  "effective", "from", "till",   "until"};
-    static const char *const leads[] = {"the", "a", "an", "now", "about", "actually", "from"};
-    static const char *const articles[] = {"the", "a", "an", "our", "my"};
-    static const char *const whens[] = {"on", "at", "for"}; /* In front of an amount. */
-    /* Behind a comma: the value is over. */
-    static const char *const clauses[] = {"i",    "i'm",    "i've", "we",    "we're", "we've",
-                                          "he",   "she",    "they", "it",    "it's",  "you",
-                                          "that", "that's", "this", "which", "who",   "mind",
-                                          "and",  "or",     "as",   "just",  "sorry", "thanks"};
-    static const char *const tails[] = {"now", "today", "onwards", "there", "here"};
     size_t first = 0, count = 0;
 
     if (value.count == 0)
         return value;
-    while (first + 1 < value.count &&
-           (LC_TERM_IS(value, first, leads) ||
-            (is_amount_at(value, first + 1) && LC_TERM_IS(value, first, whens))))
+    while (first + 1 < value.count && (lc_term_in(&value.at[first], LC_WORDS_VALUE_LEADS) ||
+                                       (is_amount_at(value, first + 1) &&
+                                        lc_term_in(&value.at[first], LC_WORDS_AMOUNT_LEADS))))
         first++;
     while (first + count < value.count) {
         const lc_term *term = &value.at[first + count];
-        bool is_for_the = is_word(value, first + count, "for") && first + count + 1 < value.count &&
-                          LC_TERM_IS(value, first + count + 1, articles);
+        bool is_for_the = lc_term_is(value, first + count, "for") &&
+                          first + count + 1 < value.count &&
+                          lc_term_in(&value.at[first + count + 1], LC_WORDS_ARTICLES);
 
-        if (count > 0 && (is_for_the || contrast_at(value, first + count) > 0 ||
-                          is_when(value, first + count) || LC_TERM_IS(value, first + count, ends)))
+        if (count > 0 &&
+            (is_for_the || contrast_at(value, first + count) > 0 || is_when(value, first + count) ||
+             lc_term_in(&value.at[first + count], LC_WORDS_VALUE_ENDS)))
             break;
         count++;
         if (term->after == ';' || term->after == '(' ||
             (is_mark(term->after) && first + count < value.count &&
-             LC_TERM_IS(value, first + count, clauses)))
+             lc_term_in(&value.at[first + count], LC_WORDS_NEXT_CLAUSE)))
             break;
     }
-    while (count > 1 && LC_TERM_IS(value, first + count - 1, tails))
+    while (count > 1 && lc_term_in(&value.at[first + count - 1], LC_WORDS_VALUE_TAILS))
         count--;
     return lc_terms_part(value, first, count);
 }
@@ -373,11 +351,9 @@ static lc_terms trim_value(lc_terms value)
 /* Where the clause turns to what follows from its first part: "..., so ...", "..., but ...". */
 static size_t turn_of(lc_terms clause)
 {
-    static const char *const words[] = {"so", "but"};
-
     for (size_t at = clause.count; at-- > 1;)
         if (clause.at[at - 1].after == ';' ||
-            (is_mark(clause.at[at - 1].after) && LC_TERM_IS(clause, at, words)))
+            (is_mark(clause.at[at - 1].after) && lc_term_in(&clause.at[at], LC_WORDS_TURNS)))
             return at;
     return 0;
 }
@@ -416,22 +392,19 @@ static void found(lc_cue_set *set, const match *m)
 /* "Requirement 2: ...", "two more teams": a number of the list, and one that comes on top. */
 static bool is_no_value(lc_terms clause, size_t at)
 {
-    static const char *const more[] = {"more", "extra", "additional", "fewer", "less"};
-
     return clause.at[at].kind == LC_TERM_NUMBER &&
            (clause.at[at].after == ':' ||
-            (at + 1 < clause.count && LC_TERM_IS(clause, at + 1, more)));
+            (at + 1 < clause.count && lc_term_in(&clause.at[at + 1], LC_WORDS_MORE_OR_LESS)));
 }
 
 /* From the first amount at or behind `from` on, cut like a value. In "from today" the day says
  * when, not what. */
 static lc_terms amount_from(lc_terms clause, size_t from)
 {
-    static const char *const since[] = {"from", "of", "since", "effective", "until"};
-
     for (size_t at = from; at < clause.count; at++)
         if (lc_term_is_amount(clause.at[at].kind) && !is_no_value(clause, at) &&
-            (at == 0 || clause.at[at].kind != LC_TERM_DATE || !LC_TERM_IS(clause, at - 1, since)))
+            (at == 0 || clause.at[at].kind != LC_TERM_DATE ||
+             !lc_term_in(&clause.at[at - 1], LC_WORDS_SINCE)))
             return trim_value(lc_terms_part(clause, at, clause.count - at));
     return lc_terms_part(clause, 0, 0);
 }
@@ -469,12 +442,12 @@ static bool has_capital(lc_terms terms, size_t at)
 static void find_bare(lc_cue_set *set, lc_terms clause, size_t start)
 {
     size_t end = clause.count;
-    bool has_then = end > 0 && is_word(clause, end - 1, "then");
+    bool has_then = end > 0 && lc_term_is(clause, end - 1, "then");
     bool has_it_is;
 
     end -= has_then;
-    has_it_is = end >= start + 3 && is_word(clause, end - 2, "it") &&
-                is_word(clause, end - 1, "is");
+    has_it_is = end >= start + 3 && lc_term_is(clause, end - 2, "it") &&
+                lc_term_is(clause, end - 1, "is");
     if (has_it_is)
         end -= 2;
     if ((!has_it_is && (!has_then || (set->bits & LC_CUE_VALUE) != 0)) || end <= start ||
@@ -488,10 +461,7 @@ static void find_bare(lc_cue_set *set, lc_terms clause, size_t start)
 /* "New title: Last Stop.": what is new stands behind the colon. */
 static void find_titled(lc_cue_set *set, lc_terms clause, size_t start)
 {
-    static const char *const news[] = {"new",   "revised", "updated", "latest",
-                                       "final", "correct", "changed"};
-
-    if (start >= clause.count || !LC_TERM_IS(clause, start, news))
+    if (start >= clause.count || !lc_term_in(&clause.at[start], LC_WORDS_NEW))
         return;
     for (size_t at = start + 1; at + 1 < clause.count && at < start + CONTRAST_TERMS_MAX; at++) {
         if (clause.at[at].after != ':')
@@ -506,11 +476,9 @@ static void find_titled(lc_cue_set *set, lc_terms clause, size_t start)
 /* "22 is the new maximum.": what is new stands in front. */
 static void find_new(lc_cue_set *set, lc_terms clause, size_t start)
 {
-    static const char *const leads[] = {"the", "our", "your", "my"};
-
     for (size_t at = start + 1; at + 3 < clause.count && at <= start + CONTRAST_TERMS_MAX; at++) {
-        if (!is_word(clause, at, "is") || !LC_TERM_IS(clause, at + 1, leads) ||
-            !is_word(clause, at + 2, "new"))
+        if (!lc_term_is(clause, at, "is") || !lc_term_in(&clause.at[at + 1], LC_WORDS_DEFINITE) ||
+            !lc_term_is(clause, at + 2, "new"))
             continue;
         set->value = lc_terms_part(clause, start, at - start);
         set->value_order = 0;
@@ -522,10 +490,6 @@ static void find_new(lc_cue_set *set, lc_terms clause, size_t start)
 /* "Ravi's taking over the migration.": who does it from here on. */
 static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
 {
-    static const char *const verbs[] = {"taking", "takes",   "take",  "took",     "stepping",
-                                        "steps",  "filling", "fills", "standing", "stands"};
-    static const char *const alone[] = {"covering", "covers", "replacing", "replaces"};
-    static const char *const ends[] = {"over", "in", "for", "up"};
     size_t count = 0;
 
     while (start + count < clause.count && (clause.at[start + count].kind == LC_TERM_NAME ||
@@ -533,8 +497,9 @@ static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
         count++;
     for (size_t at = start + count; count > 0 && at + 1 < clause.count && at < start + count + 3;
          at++)
-        if (LC_TERM_IS(clause, at, alone) ||
-            (LC_TERM_IS(clause, at, verbs) && LC_TERM_IS(clause, at + 1, ends))) {
+        if (lc_term_in(&clause.at[at], LC_WORDS_COVER) ||
+            (lc_term_in(&clause.at[at], LC_WORDS_TAKE) &&
+             lc_term_in(&clause.at[at + 1], LC_WORDS_OVER))) {
             set->value = lc_terms_part(clause, start, count);
             set->value_order = 0;
             set->bits |= LC_CUE_VALUE | LC_CUE_UPDATE;
@@ -572,7 +537,7 @@ lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
             }
         }
     }
-    if (turn > 0 && is_word(clause, turn, "so"))
+    if (turn > 0 && lc_term_is(clause, turn, "so"))
         set.bits |= LC_CUE_CONCLUDE;
     /* "The 25th is a holiday, so it is on the 24th." */
     if (turn > 0 && (set.bits & LC_CUE_VALUE) != 0 && set.value.at < clause.at + turn &&

@@ -67,7 +67,8 @@ typedef struct lc_cue_set {
 /* The patterns, ready to be looked up; immutable, for any number of threads. */
 typedef struct lc_cues lc_cues;
 
-loci_status lc_cues_new(lc_heap *heap, lc_cues **out, loci_error *err);
+/* Compiles the table; the lexicon is not needed afterwards. */
+loci_status lc_cues_new(lc_heap *heap, const lc_lexicon *lexicon, lc_cues **out, loci_error *err);
 void lc_cues_free(lc_cues *cues); /* NULL is fine. */
 
 /* Reads a clause, which is a run of terms of one sentence. */

@@ -16,7 +16,8 @@ const char *lc_rule_name(lc_rule rule)
 }
 
 /* "order_quantity" as words. */
-static loci_status read_key(lc_arena *arena, loci_str key, lc_terms *out, loci_error *err)
+static loci_status read_key(const lc_lexicon *lexicon, lc_arena *arena, loci_str key, lc_terms *out,
+                            loci_error *err)
 {
     loci_str words = lc_arena_copy(arena, key);
 
@@ -25,7 +26,7 @@ static loci_status read_key(lc_arena *arena, loci_str key, lc_terms *out, loci_e
     for (size_t i = 0; i < words.len; i++)
         if (strchr("_.-/:", words.ptr[i]) != NULL)
             ((char *)(uintptr_t)words.ptr)[i] = ' ';
-    return lc_terms_read(arena, words, out, err);
+    return lc_terms_read(lexicon, arena, words, out, err);
 }
 
 /* Does the message have most of the value? */
@@ -42,28 +43,19 @@ static bool states(lc_terms message, lc_terms value)
     return content > 0 && said * 5 >= content * 3;
 }
 
-static bool is_tentative(lc_terms value)
-{
-    static const char *const words[] = {"tentative",   "tentatively", "draft",  "proposed",
-                                        "provisional", "preliminary", "planned"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (lc_terms_have_word(value, words[i]))
-            return true;
-    return false;
-}
-
 static loci_status read_candidate(lc_proposing *p, size_t index, loci_error *err)
 {
     const lc_propose_input *input = p->input;
     lc_candidate *c = &p->candidates[index];
-    loci_status status = read_key(p->arena, input->known[index].key, &c->key, err);
+    loci_status status = read_key(lc_talk_lexicon(p->talk), p->arena, input->known[index].key,
+                                  &c->key, err);
 
     if (status == LOCI_OK)
-        status = lc_terms_read(p->arena, input->known[index].value, &c->value, err);
+        status = lc_terms_read(lc_talk_lexicon(p->talk), p->arena, input->known[index].value,
+                               &c->value, err);
     if (status != LOCI_OK)
         return status;
-    c->is_tentative = is_tentative(c->value);
+    c->is_tentative = lc_terms_have_in(c->value, LC_WORDS_TENTATIVE);
     c->age = LC_SAID_NONE;
     c->stated_in = lc_arena_zalloc_array(p->arena, input->before_count + 1, sizeof *c->stated_in);
     if (c->stated_in == NULL)
@@ -79,7 +71,7 @@ static loci_status read_candidate(lc_proposing *p, size_t index, loci_error *err
         c->stated_in[c->stated_count++] = i;
         if (is_person) {
             c->age = 0;
-            c->is_tentative |= is_tentative(unit->terms);
+            c->is_tentative |= lc_terms_have_in(unit->terms, LC_WORDS_TENTATIVE);
         }
     }
     return LOCI_OK;
@@ -277,12 +269,9 @@ static loci_status merge(const lc_proposing *p, const lc_candidate *c, const lc_
 /* "meeting on Friday" is Friday where the key says that it is the meeting. */
 static lc_terms without_subject(const lc_candidate *c, lc_terms value)
 {
-    static const char *const joints[] = {"on", "at", "to", "in", "for", "with", "is"};
-
     for (size_t i = 0; i + 1 < value.count; i++) {
-        for (size_t w = 0; w < sizeof joints / sizeof *joints && i > 0; w++)
-            if (value.at[i].word == lc_term_word(loci_str_of(joints[w])))
-                return lc_terms_part(value, i + 1, value.count - i - 1);
+        if (i > 0 && lc_term_in(&value.at[i], LC_WORDS_VALUE_JOINTS))
+            return lc_terms_part(value, i + 1, value.count - i - 1);
         if (lc_term_is_content(value.at[i].kind) && !lc_terms_have(c->key, value.at[i].sense))
             break;
     }

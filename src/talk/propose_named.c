@@ -124,11 +124,8 @@ static bool is_within(lc_terms part, const lc_term *term)
 static bool is_only_about_change(const lc_proposing *p, const lc_candidate *c,
                                  const lc_unit_clause *clause, lc_terms value)
 {
-    static const char *const others[] = {"he", "she", "they", "his", "her", "their", "other"};
-
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (lc_terms_have_word(clause->terms, others[i]))
-            return false;
+    if (lc_terms_have_in(clause->terms, LC_WORDS_THIRD_PERSONS))
+        return false;
     for (size_t i = 0; i < clause->terms.count; i++) {
         const lc_term *term = &clause->terms.at[i];
 
@@ -144,14 +141,12 @@ static bool is_only_about_change(const lc_proposing *p, const lc_candidate *c,
  * noun stands right in front of the verb. */
 static const lc_term *head_before(lc_terms clause, lc_terms value)
 {
-    static const char *const verbs[] = {"is", "are", "will", "has", "have"};
     const lc_term *term = value.at;
     bool is_verb = false;
 
     while (term > clause.at + 1 && !is_verb && (term - 1)->after == 0) {
         term--;
-        for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-            is_verb |= term->word == lc_term_word(loci_str_of(verbs[i]));
+        is_verb = lc_term_in(term, LC_WORDS_STATE_VERBS);
     }
     return is_verb && (term - 1)->after == 0 && lc_term_is_content((term - 1)->kind) ? term - 1
                                                                                      : NULL;
@@ -187,10 +182,6 @@ static bool is_sibling(const lc_proposing *p, const lc_candidate *c, lc_terms fr
 /* Is it in the key, but not what the key is about: the class of class_pet? */
 static bool is_modifier(lc_terms key, const lc_term *head)
 {
-    static const char *const attributes[] = {
-        "color",    "colour", "place",   "venue",  "price", "cost",     "fee",      "type",
-        "owner",    "lead",   "contact", "method", "plan",  "location", "material", "state",
-        "duration", "level",  "window",  "rate",   "tool",  "deadline"};
     bool is_before = false;
 
     for (size_t i = 0; i < key.count; i++) {
@@ -198,7 +189,7 @@ static bool is_modifier(lc_terms key, const lc_term *head)
             is_before = true;
         else if (is_before && lc_term_is_content(key.at[i].kind) &&
                  !lc_key_is_generic(&key.at[i]) && !lc_key_is_kind(&key.at[i]) &&
-                 !LC_TERM_IS(key, i, attributes))
+                 !lc_term_in(&key.at[i], LC_WORDS_ATTRIBUTES))
             return true;
     }
     return false;
@@ -208,13 +199,11 @@ static bool is_modifier(lc_terms key, const lc_term *head)
 static bool is_about(const lc_proposing *p, const lc_candidate *c, const lc_unit_clause *clause,
                      lc_terms value)
 {
-    static const char *const others[] = {"their", "other", "another"};
     const lc_term *head = head_before(clause->terms, value);
     lc_terms front = lc_terms_part(clause->terms, 0, (size_t)(value.at - clause->terms.at));
 
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        if (lc_terms_have_word(front, others[i]))
-            return false;
+    if (lc_terms_have_in(front, LC_WORDS_OTHERS))
+        return false;
     /* A name gives way to a name, unless it is corrected. */
     if ((clause->cues.bits & (LC_CUE_CORRECT | LC_CUE_CONCLUDE)) == 0 &&
         lc_value_is_proper(c->value) && !lc_value_begins_proper(value) &&
@@ -315,8 +304,6 @@ size_t lc_propose_by_contrast(const lc_proposing *p, const lc_unit_clause *claus
 /* Is every topic of the key one of these words, or one that says nothing? */
 static bool is_implied_key(lc_terms key, loci_str words)
 {
-    static const char *const plain[] = {"home", "user",  "my",       "own",      "current", "main",
-                                        "full", "first", "customer", "personal", "primary"};
     bool found = false;
 
     for (size_t i = 0; i < key.count; i++) {
@@ -324,11 +311,9 @@ static bool is_implied_key(lc_terms key, loci_str words)
         bool is_word = false;
 
         while (rest.len > 0 && !is_word)
-            is_word = key.at[i].word == lc_term_word(lc_str_split(rest, ' ', &rest));
+            is_word = key.at[i].word == lc_word_key(lc_str_split(rest, ' ', &rest));
         found |= is_word;
-        for (size_t w = 0; w < sizeof plain / sizeof *plain && !is_word; w++)
-            is_word = key.at[i].word == lc_term_word(loci_str_of(plain[w]));
-        if (!is_word)
+        if (!is_word && !lc_term_in(&key.at[i], LC_WORDS_PLAIN_KEY))
             return false;
     }
     return found;
@@ -338,19 +323,14 @@ static bool is_implied_key(lc_terms key, loci_str words)
  * what says when; none when it is anything else. */
 lc_terms lc_propose_plain_value(lc_terms value)
 {
-    static const char *const whens[] = {"now",   "last", "this", "today", "yesterday", "in",
-                                        "since", "from", "on",   "a",     "recently",  "and"};
     size_t count = 0;
-
     bool ends = false;
 
     while (count < value.count && !ends &&
            (value.at[count].kind == LC_TERM_NAME || lc_term_is_amount(value.at[count].kind)) &&
            value.at[count].kind != LC_TERM_DATE)
         ends = value.at[count++].after != 0;
-    ends |= count == value.count;
-    for (size_t w = 0; w < sizeof whens / sizeof *whens && !ends; w++)
-        ends = value.at[count].word == lc_term_word(loci_str_of(whens[w]));
+    ends |= count == value.count || lc_term_in(&value.at[count], LC_WORDS_WHENS);
     return lc_terms_part(value, 0, ends ? count : 0);
 }
 

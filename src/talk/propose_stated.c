@@ -30,10 +30,8 @@ size_t lc_propose_recounted(const lc_proposing *p, const lc_unit_clause *clause,
 {
     lc_terms front = lc_terms_part(clause->terms, 0, (size_t)(value.at - clause->terms.at));
 
-    if (!lc_terms_have_word(clause->terms, "now") && !lc_terms_have_word(clause->terms, "so") &&
-        !lc_terms_have_word(clause->terms, "makes") &&
-        !lc_terms_have_word(clause->terms, "leaves") &&
-        !lc_terms_have_word(clause->terms, "again") && (clause->cues.bits & LC_CUE_UPDATE) == 0)
+    if (!lc_terms_have_in(clause->terms, LC_WORDS_RECOUNT) &&
+        (clause->cues.bits & LC_CUE_UPDATE) == 0)
         return LC_SAID_NONE;
     for (size_t i = 0; i < p->input->known_count; i++) {
         const lc_candidate *c = &p->candidates[i];
@@ -183,13 +181,10 @@ static const lc_term *word_before(lc_terms terms, lc_terms value)
  * another value, said of us. */
 size_t lc_propose_reframed(const lc_proposing *p, const lc_unit_clause *clause, lc_terms value)
 {
-    static const char *const we[] = {"we", "we'll", "we're", "let's", "please"};
     const lc_term *lead = word_before(clause->terms, value);
-    bool is_ours = false;
+    bool is_ours = lc_terms_have_in(clause->terms, LC_WORDS_WE);
     size_t found = LC_SAID_NONE;
 
-    for (size_t i = 0; i < sizeof we / sizeof *we; i++)
-        is_ours |= lc_terms_have_word(clause->terms, we[i]);
     for (size_t i = 0; i < p->input->known_count && is_ours && lead != NULL; i++) {
         const lc_candidate *c = &p->candidates[i];
         bool is_same = false;
@@ -230,16 +225,9 @@ static size_t unknown_words(const lc_proposing *p, const lc_candidate *c, lc_ter
 /* "New target is ...": new, and a word for what has a value. */
 static bool is_new_value(lc_terms front)
 {
-    static const char *const values[] = {"target", "date",   "deadline", "time",  "price",
-                                         "total",  "figure", "number",   "plan",  "slot",
-                                         "quote",  "amount", "estimate", "value", "offer",
-                                         "rate",   "limit",  "schedule", "count", "goal"};
-
     for (size_t i = 0; i + 1 < front.count; i++)
-        for (size_t w = 0; w < sizeof values / sizeof *values; w++)
-            if (front.at[i].word == lc_term_word(LC_STR("new")) &&
-                front.at[i + 1].word == lc_term_word(loci_str_of(values[w])))
-                return true;
+        if (lc_term_is(front, i, "new") && lc_term_in(&front.at[i + 1], LC_WORDS_VALUE_NOUNS))
+            return true;
     return false;
 }
 
@@ -248,14 +236,12 @@ static bool is_new_value(lc_terms front)
 static bool points_back(const lc_proposing *p, const lc_candidate *c, const lc_unit_clause *clause,
                         lc_terms front)
 {
-    static const char *const subjects[] = {"it's", "it'll", "that's"};
     size_t unknown = unknown_words(p, c, front);
 
     if (unknown > 0)
         return unknown == 1 && is_new_value(front);
-    for (size_t i = 0; i < sizeof subjects / sizeof *subjects; i++)
-        if (lc_terms_have_word(front, subjects[i]))
-            return true;
+    if (lc_terms_have_in(front, LC_WORDS_IT_IS))
+        return true;
     return (lc_terms_have_word(front, "it") && (clause->cues.bits & LC_CUE_UPDATE) != 0) ||
            lc_propose_score(p, c, p->message.terms) > 0;
 }
@@ -265,7 +251,7 @@ static bool tells_time(lc_terms front, lc_terms value)
 {
     bool is_time = value.at[0].kind == LC_TERM_DATE || value.at[0].kind == LC_TERM_TIME;
 
-    return lc_terms_have_word(front, "says") || lc_terms_have_word(front, "reads") ||
+    return lc_terms_have_in(front, LC_WORDS_SHOWS) ||
            (is_time && front.count <= 2 &&
             (lc_terms_have_word(front, "it's") || lc_terms_have_word(front, "it")));
 }
@@ -274,7 +260,6 @@ static bool tells_time(lc_terms front, lc_terms value)
  * was stated lately and looks like it, in a clause that points back and speaks of nothing else. */
 size_t lc_propose_recalled(const lc_proposing *p, const lc_unit_clause *clause, lc_terms value)
 {
-    static const char *const more[] = {"also", "another", "too", "extra", "more", "or"};
     size_t start = (size_t)(lc_value_segment(clause->terms, value) - clause->terms.at), found;
     lc_terms front = lc_terms_part(clause->terms, start,
                                    (size_t)(value.at - clause->terms.at) - start);
@@ -282,9 +267,8 @@ size_t lc_propose_recalled(const lc_proposing *p, const lc_unit_clause *clause, 
     if (!lc_term_is_amount(value.at[0].kind) || lc_words_are_other(clause->terms) ||
         tells_time(front, value))
         return LC_SAID_NONE;
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
-        if (lc_terms_have_word(clause->terms, more[i]))
-            return LC_SAID_NONE;
+    if (lc_terms_have_in(clause->terms, LC_WORDS_ALSO))
+        return LC_SAID_NONE;
     found = LC_SAID_NONE;
     for (size_t i = 0; i < p->input->known_count; i++) {
         const lc_candidate *c = &p->candidates[i];

@@ -18,21 +18,11 @@ bool lc_value_is_in(lc_terms message, lc_terms value)
     return value.count > 0;
 }
 
-bool lc_terms_have_word(lc_terms terms, const char *word)
-{
-    return lc_terms_have_one_of(terms, &word, 1);
-}
-
 /* Words of keys that are no subject. */
 bool lc_key_is_generic(const lc_term *term)
 {
-    static const char *const words[] = {"status",   "decision",   "choice",   "fact",   "value",
-                                        "current",  "item",       "note",     "info",   "detail",
-                                        "approach", "preference", "selected", "stated", "new"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (term->word == lc_term_word(loci_str_of(words[i])))
-            return true;
+    if (lc_term_in(term, LC_WORDS_KEY_GENERIC))
+        return true;
     return false;
 }
 
@@ -102,15 +92,13 @@ bool lc_value_fits(lc_terms old, lc_terms value)
 /* Where the part of the clause begins that has the value: behind "so", "and" or "but". */
 const lc_term *lc_value_segment(lc_terms clause, lc_terms value)
 {
-    static const char *const joints[] = {"so", "and", "but"};
     const lc_term *term = value.at;
 
     for (; term > clause.at; term--) {
         if ((term - 1)->after == ';')
             return term;
-        for (size_t i = 0; i < sizeof joints / sizeof *joints; i++)
-            if (term->word == lc_term_word(loci_str_of(joints[i])))
-                return term;
+        if (lc_term_in(term, LC_WORDS_SEGMENT_JOINTS))
+            return term;
     }
     return term;
 }
@@ -118,13 +106,8 @@ const lc_term *lc_value_segment(lc_terms clause, lc_terms value)
 /* Words of keys that only say what kind of value it is, which the value shows by itself. */
 bool lc_key_is_kind(const lc_term *term)
 {
-    static const char *const words[] = {"day",    "date",   "time",     "count", "number",
-                                        "amount", "total",  "quantity", "size",  "length",
-                                        "name",   "height", "weight",   "start", "due"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (term->word == lc_term_word(loci_str_of(words[i])))
-            return true;
+    if (lc_term_in(term, LC_WORDS_KEY_KINDS))
+        return true;
     return false;
 }
 
@@ -145,45 +128,24 @@ bool lc_key_is_named(lc_terms key, lc_terms words)
 
 bool lc_word_is_possessive(const lc_term *term)
 {
-    static const char *const words[] = {"my", "his", "her", "their", "your", "a", "another"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (term->word == lc_term_word(loci_str_of(words[i])))
-            return true;
+    if (lc_term_in(term, LC_WORDS_POSSESSIVES))
+        return true;
     return false;
 }
 
 /* Words that lead from one value to another and are no subject. */
 bool lc_word_is_change(const lc_term *term)
 {
-    static const char *const words[] = {
-        "actually",  "amended",  "back",      "become",      "brought",    "bump",    "bumped",
-        "change",    "changed",  "chose",     "correction",  "currently",  "cut",     "decided",
-        "decreased", "down",     "dropped",   "extend",      "extended",   "fell",    "finally",
-        "forward",   "increase", "increased", "instead",     "lower",      "lowered", "meant",
-        "move",      "moved",    "moving",    "official",    "officially", "picked",  "postponed",
-        "push",      "pushed",   "raise",     "raised",      "rather",     "reduce",  "reduced",
-        "relocated", "replace",  "replaced",  "rescheduled", "revised",    "rose",    "said",
-        "selected",  "set",      "settled",   "shift",       "shifted",    "slipped", "sorry",
-        "swap",      "swapped",  "switch",    "switched",    "update",     "updated", "use",
-        "using",     "went"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (term->word == lc_term_word(loci_str_of(words[i])))
-            return true;
+    if (lc_term_in(term, LC_WORDS_CHANGES))
+        return true;
     return false;
 }
 
 /* Adjectives that leave a thing what it is. */
 bool lc_word_is_neutral(const lc_term *term)
 {
-    static const char *const words[] = {"final",   "real",   "official", "correct", "actual",
-                                        "updated", "latest", "total",    "whole",   "revised",
-                                        "planned", "right",  "usual",    "exact",   "full"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (term->word == lc_term_word(loci_str_of(words[i])))
-            return true;
+    if (lc_term_in(term, LC_WORDS_NEUTRAL))
+        return true;
     return lc_key_is_generic(term);
 }
 
@@ -216,28 +178,16 @@ bool lc_value_begins_proper(lc_terms value)
 /* Verbs that say no more than "is". */
 bool lc_word_is_copula(const lc_term *term)
 {
-    static const char *const words[] = {
-        "comes",   "come",   "stands",  "amounts", "costs",   "totals", "adds",
-        "remains", "takes",  "place",   "held",    "happens", "starts", "begins",
-        "ends",    "falls",  "earlier", "later",   "goes",    "runs",   "sooner",
-        "day",     "weighs", "serves",  "opens",   "closes",  "leaves", "arrives"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (term->word == lc_term_word(loci_str_of(words[i])))
-            return true;
+    if (lc_term_in(term, LC_WORDS_COPULAS))
+        return true;
     return false;
 }
 
 /* What was, what is not, and what is somebody else's. */
 bool lc_words_are_other(lc_terms words)
 {
-    static const char *const other[] = {
-        "was",  "were",  "had",   "not",     "isn't", "aren't",  "never", "their",   "his", "her",
-        "your", "would", "could", "usually", "every", "typical", "other", "another", "if"};
-
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++)
-        if (lc_terms_have_word(words, other[i]))
-            return true;
+    if (lc_terms_have_in(words, LC_WORDS_NOT_OURS))
+        return true;
     return false;
 }
 

@@ -37,7 +37,6 @@ typedef struct lc_proposing {
 /* ---- Words and values: propose_word.c -------------------------------------------------------- */
 
 bool lc_value_is_in(lc_terms message, lc_terms value);
-bool lc_terms_have_word(lc_terms terms, const char *word);
 /* Words of keys that are no subject. */
 bool lc_key_is_generic(const lc_term *term);
 /* Words of keys that only say what kind of value it is, which the value shows by itself. */

@@ -7,21 +7,18 @@
 /* The month, which is no date by itself because of the verb. */
 static bool is_may(lc_terms terms, size_t at)
 {
-    static const char *const may[] = {"may"};
-
-    return LC_TERM_IS(terms, at, may) && terms.text.ptr[terms.at[at].start] == 'M';
+    return lc_term_is(terms, at, "may") && terms.text.ptr[terms.at[at].start] == 'M';
 }
 
 /* "the 20th", and no "20th floor". */
 static bool is_day(lc_terms terms, size_t at)
 {
-    static const char *const the[] = {"the"};
     const lc_term *term = &terms.at[at];
     const char *end = terms.text.ptr + term->start + term->bytes;
     bool is_last = at + 1 == terms.count || term->after != 0 || !lc_term_is_content(term[1].kind) ||
                    lc_term_is_amount(term[1].kind);
 
-    return is_last && term->bytes > 2 && LC_TERM_IS(terms, at - 1, the) &&
+    return is_last && term->bytes > 2 && lc_term_is(terms, at - 1, "the") &&
            (memcmp(end - 2, "th", 2) == 0 || memcmp(end - 2, "st", 2) == 0 ||
             memcmp(end - 2, "nd", 2) == 0 || memcmp(end - 2, "rd", 2) == 0);
 }
@@ -30,31 +27,27 @@ static bool is_day(lc_terms terms, size_t at)
  * "ten past eleven". */
 static uint32_t kind_of_number(lc_terms terms, size_t at)
 {
-    static const char *const currencies[] = {"dollar", "dollars", "euro", "euros", "pound",
-                                             "pounds", "pence",   "cent", "cents", "francs",
-                                             "yen",    "usd",     "eur",  "gbp",   "bucks"};
-    static const char *const clock[] = {"past", "o'clock", "sharp"};
     const lc_term *term = &terms.at[at];
 
-    if (at > 0 && (LC_TERM_IS(terms, at - 1, clock) || is_may(terms, at - 1) || is_day(terms, at)))
+    if (at > 0 && (lc_term_in(&terms.at[at - 1], LC_WORDS_CLOCK) || is_may(terms, at - 1) ||
+                   is_day(terms, at)))
         return LC_VALUE_WHEN;
     if (at + 1 == terms.count)
         return 0;
-    if (term[1].is_time_unit || LC_TERM_IS(terms, at + 1, clock))
+    if (term[1].is_time_unit || lc_term_in(&terms.at[at + 1], LC_WORDS_CLOCK))
         return LC_VALUE_WHEN;
-    return LC_TERM_IS(terms, at + 1, currencies) ? LC_VALUE_MONEY : 0;
+    return lc_term_in(&terms.at[at + 1], LC_WORDS_CURRENCIES) ? LC_VALUE_MONEY : 0;
 }
 
 /* A unit is a time behind "next". */
 static uint32_t kind_of(lc_terms terms, size_t at)
 {
-    static const char *const relative[] = {"next", "this", "last", "coming", "following"};
     const lc_term *term = &terms.at[at];
 
     if (term->kind == LC_TERM_NUMBER)
         return kind_of_number(terms, at);
     if (term->is_time_unit)
-        return at > 0 && LC_TERM_IS(terms, at - 1, relative) ? LC_VALUE_WHEN : 0;
+        return at > 0 && lc_term_in(&terms.at[at - 1], LC_WORDS_RELATIVE) ? LC_VALUE_WHEN : 0;
     return term->value;
 }
 
@@ -223,12 +216,11 @@ static bool has_other_content(lc_terms a, lc_terms b)
  * when nothing follows. */
 static const lc_term *counted(lc_terms terms, size_t at)
 {
-    static const char *const each[] = {"a", "an", "per"};
     size_t next = at + 1;
 
     if (terms.at[at].kind != LC_TERM_NUMBER || terms.at[at].after != 0)
         return NULL;
-    if (next < terms.count && LC_TERM_IS(terms, next, each))
+    if (next < terms.count && lc_term_in(&terms.at[next], LC_WORDS_PER))
         next++;
     return next < terms.count && is_noun(&terms.at[next]) ? &terms.at[next] : NULL;
 }
@@ -271,12 +263,10 @@ static bool are_of_one_thing(lc_terms a, size_t i, lc_terms b, size_t j)
 /* How often: of "four times a day" and "two meals a day" the day. */
 static uint64_t rate_of(lc_terms terms, size_t at)
 {
-    static const char *const each[] = {"a", "an", "per", "each", "every"};
-
     if (terms.at[at].kind != LC_TERM_NUMBER)
         return 0;
     for (size_t i = at + 1; i + 1 < terms.count && i < at + 3; i++)
-        if (LC_TERM_IS(terms, i, each) && terms.at[i + 1].is_time_unit)
+        if (lc_term_in(&terms.at[i], LC_WORDS_EACH) && terms.at[i + 1].is_time_unit)
             return terms.at[i + 1].sense;
     return 0;
 }
@@ -371,25 +361,12 @@ bool lc_subject_rivals(lc_terms a, lc_terms b)
 
 static bool says_no(lc_terms terms)
 {
-    static const char *const words[] = {"no",     "not",     "never",      "don't",     "can't",
-                                        "cannot", "won't",   "nobody",     "none",      "without",
-                                        "stop",   "halt",    "ban",        "banned",    "forbidden",
-                                        "reject", "deny",    "prohibited", "suspended", "cancel",
-                                        "refuse", "doesn't", "isn't",      "aren't",    "mustn't"};
-
-    return LC_TERMS_HAVE(terms, words);
+    return lc_terms_have_in(terms, LC_WORDS_NO);
 }
 
 static bool rules(lc_terms terms)
 {
-    static const char *const words[] = {"may",       "must",   "can",        "should",   "shall",
-                                        "allowed",   "fine",   "stay",       "stays",    "remain",
-                                        "remains",   "always", "only",       "all",      "every",
-                                        "nobody",    "cannot", "can't",      "never",    "no",
-                                        "need",      "needs",  "required",   "optional", "keep",
-                                        "forbidden", "banned", "compulsory", "mandatory"};
-
-    return LC_TERMS_HAVE(terms, words);
+    return lc_terms_have_in(terms, LC_WORDS_RULES);
 }
 
 /* Is the term at `at` a name in front of a word, in a place that something is put: "in the

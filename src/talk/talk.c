@@ -18,6 +18,7 @@ struct lc_talk {
     lc_heap *heap;
     lc_cues *cues;
     lc_ranking *ranking;
+    lc_lexicon lexicon;
 };
 
 loci_status lc_talk_new(lc_heap *heap, lc_ranking *ranking, lc_talk **out, loci_error *err)
@@ -29,7 +30,8 @@ loci_status lc_talk_new(lc_heap *heap, lc_ranking *ranking, lc_talk **out, loci_
         return lc_fail_memory(err);
     talk->heap = heap;
     talk->ranking = ranking;
-    status = lc_cues_new(heap, &talk->cues, err);
+    lc_lexicon_init(&talk->lexicon);
+    status = lc_cues_new(heap, &talk->lexicon, &talk->cues, err);
     if (status != LOCI_OK) {
         lc_talk_free(talk);
         return status;
@@ -44,6 +46,11 @@ void lc_talk_free(lc_talk *talk)
         return;
     lc_cues_free(talk->cues);
     lc_heap_free(talk->heap, talk, sizeof *talk, LOCI_MEM_REQUESTS);
+}
+
+const lc_lexicon *lc_talk_lexicon(const lc_talk *talk)
+{
+    return &talk->lexicon;
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
@@ -113,7 +120,7 @@ loci_status lc_unit_read(const lc_talk *talk, lc_arena *arena, loci_str text, lc
 
     out->attribution = lc_attribution_of(text, talk->ranking);
     out->words_hash = lc_hash64(lc_str_trim(out->attribution.words));
-    status = lc_terms_read(arena, out->attribution.words, &out->terms, err);
+    status = lc_terms_read(&talk->lexicon, arena, out->attribution.words, &out->terms, err);
     return status == LOCI_OK ? read_clauses(talk, arena, out, err) : status;
 }
 
@@ -160,7 +167,7 @@ static loci_status read_units(lc_judging *j, loci_error *err)
     j->dead = lc_arena_zalloc_array(j->arena, 2 * j->input->count + 1, sizeof *j->dead);
     if (j->dead == NULL || !index_words(j))
         return lc_fail_memory(err);
-    return lc_terms_read(j->arena, j->input->query, &j->query, err);
+    return lc_terms_read(&j->talk->lexicon, j->arena, j->input->query, &j->query, err);
 }
 
 void lc_judging_bury(lc_judging *j, lc_terms value, lc_terms successor, bool is_rejected)
@@ -199,10 +206,10 @@ static loci_status is_for_reader(const lc_judging *j, loci_str audience, bool *o
 {
     int needed = lc_rank_in(audience, j->talk->ranking);
     lc_terms names, title;
-    loci_status status = lc_terms_read(j->arena, audience, &names, err);
+    loci_status status = lc_terms_read(&j->talk->lexicon, j->arena, audience, &names, err);
 
     if (status == LOCI_OK)
-        status = lc_terms_read(j->arena, j->input->reader_title, &title, err);
+        status = lc_terms_read(&j->talk->lexicon, j->arena, j->input->reader_title, &title, err);
     if (status != LOCI_OK)
         return status;
     if (j->input->reader_organization.len > 0 &&
@@ -223,7 +230,7 @@ static loci_status is_for_reader(const lc_judging *j, loci_str audience, bool *o
 static loci_status is_named(lc_judging *j, loci_str names, bool *out, loci_error *err)
 {
     lc_terms terms;
-    loci_status status = lc_terms_read(j->arena, names, &terms, err);
+    loci_status status = lc_terms_read(&j->talk->lexicon, j->arena, names, &terms, err);
 
     if (status == LOCI_OK)
         *out = lc_subject_shared(terms, j->query) > 0;

@@ -62,6 +62,8 @@ typedef struct lc_talk lc_talk;
 /* `ranking` must live as long. Immutable afterwards: any number of threads may judge. */
 loci_status lc_talk_new(lc_heap *heap, lc_ranking *ranking, lc_talk **out, loci_error *err);
 void lc_talk_free(lc_talk *talk); /* NULL is fine. */
+/* For lc_terms_read(). */
+const lc_lexicon *lc_talk_lexicon(const lc_talk *talk);
 
 /* Texts that were read before; see talk/reading.h. */
 typedef struct lc_readings lc_readings;

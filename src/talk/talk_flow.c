@@ -98,12 +98,10 @@ static void correct_self(lc_judging *j, size_t index)
 /* Does a statement bind itself to the date: "by Friday", "for Friday"? */
 static bool binds_to(lc_terms terms, uint64_t date)
 {
-    static const char *const before[] = {"by", "for", "hit", "before", "until", "on"};
-
     for (size_t i = 1; i < terms.count; i++) {
         if (terms.at[i].sense != date)
             continue;
-        if (LC_TERM_IS(terms, i - 1, before))
+        if (lc_term_in(&terms.at[i - 1], LC_WORDS_BINDING))
             return true;
     }
     return false;

@@ -59,20 +59,14 @@ static lc_terms lead_up(lc_terms terms)
 /* What is wished for is not yet so, what happened once is not how it is. */
 static bool is_not_now(lc_terms terms)
 {
-    static const char *const words[] = {"want", "wants", "need", "needs",  "hope",  "hopes",
-                                        "aim",  "goal",  "wish", "target", "below", "expect",
-                                        "got",  "was",   "were", "had",    "did",   "yesterday"};
-
-    return LC_TERMS_HAVE(lead_up(terms), words);
+    return lc_terms_have_in(lead_up(terms), LC_WORDS_NOT_NOW);
 }
 
 /* "I arrive on Monday" is about who says it. */
 static bool is_about_speaker(lc_terms terms)
 {
-    static const char *const words[] = {"i", "i'm", "i'll", "i've", "i'd", "my", "me", "mine"};
-    static const char *const telling[] = {"told", "say", "said", "promised", "approved", "allowed"};
-
-    return LC_TERMS_HAVE(lead_up(terms), words) && !LC_TERMS_HAVE(lead_up(terms), telling);
+    return lc_terms_have_in(lead_up(terms), LC_WORDS_SPEAKER) &&
+           !lc_terms_have_in(lead_up(terms), LC_WORDS_TELLING);
 }
 
 /* "I'll bring 3 tents." and "Then only 2 tents.": another number of it, and no word of anything

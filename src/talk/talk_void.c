@@ -31,20 +31,16 @@ static bool is_same_person(const lc_unit *a, const lc_unit *b)
 
 static bool is_of_speaker(lc_terms clause)
 {
-    static const char *const words[] = {"i", "i'm", "i'll", "i've", "i'd", "my", "me", "mine"};
-
-    return LC_TERMS_HAVE(clause, words);
+    return lc_terms_have_in(clause, LC_WORDS_SPEAKER);
 }
 
 /* Where the part of the clause begins that the term at `at` belongs to. */
 static size_t part_start(lc_terms clause, size_t at)
 {
-    static const char *const joints[] = {"so", "and", "but", "because"};
-
     for (; at > 0; at--) {
         if (clause.at[at - 1].after != 0 && strchr(",;:-", clause.at[at - 1].after) != NULL)
             return at;
-        if (LC_TERM_IS(clause, at - 1, joints))
+        if (lc_term_in(&clause.at[at - 1], LC_WORDS_PART_JOINTS))
             return at;
     }
     return 0;
@@ -101,11 +97,7 @@ static lc_terms lead_of(lc_terms clause, size_t at)
 /* "I thawed it on Monday" tells what happened once. */
 static bool is_event(lc_terms lead)
 {
-    static const char *const past[] = {"got",  "was",  "were", "had",  "did",  "took",
-                                       "went", "came", "ran",  "gave", "made", "sold",
-                                       "sent", "ate",  "saw",  "met"};
-
-    if (LC_TERMS_HAVE(lead, past))
+    if (lc_terms_have_in(lead, LC_WORDS_EVENTS))
         return true;
     for (size_t i = 0; i < lead.count; i++) {
         const char *end = lead.text.ptr + lead.at[i].start + lead.at[i].bytes;
@@ -195,10 +187,6 @@ static bool is_restated(const search *s, const lc_unit *unit, const lc_unit_clau
 
 static void follow_restatement(lc_judging *j, size_t index, const lc_unit_clause *clause)
 {
-    static const char *const more[] = {"also",       "another", "plus", "too",  "second",
-                                       "additional", "both",    "each", "more", "extra",
-                                       "or",         "either",  "again"};
-
     for (size_t at = 0; at < clause->terms.count; at++) {
         search s = {.unit = &j->units[index], .clause = clause};
 
@@ -206,7 +194,7 @@ static void follow_restatement(lc_judging *j, size_t index, const lc_unit_clause
             continue;
         s.part = lead_of(clause->terms, at);
         s.topic_bits = topic_bits(s.part);
-        if (topic_count(s.part) > 0 && !LC_TERMS_HAVE(s.part, more))
+        if (topic_count(s.part) > 0 && !lc_terms_have_in(s.part, LC_WORDS_ADDITIONS))
             replace_older(j, index, &s, is_restated);
     }
 }
@@ -250,13 +238,10 @@ static bool is_given_up(const search *s, const lc_unit *unit, const lc_unit_clau
 /* Does the message go on with what is done in its place? */
 static bool goes_on(const lc_unit *unit, const lc_unit_clause *clause)
 {
-    static const char *const we[] = {"we're",   "we'll", "we've", "i'm", "i'll", "i've", "let's",
-                                     "instead", "still", "goes",  "now", "then", "so"};
-
     for (const lc_unit_clause *next = clause; next < unit->clauses + unit->clause_count; next++) {
         if ((next->cues.bits & NO_STATEMENT) != 0)
             continue;
-        if (LC_TERMS_HAVE(next->terms, we) &&
+        if (lc_terms_have_in(next->terms, LC_WORDS_GOING_ON) &&
             (next->cues.bits & (LC_CUE_VALUE | LC_CUE_CORRECT)) != 0)
             return true;
     }
@@ -266,12 +251,10 @@ static bool goes_on(const lc_unit *unit, const lc_unit_clause *clause)
 /* What is said to end in front of the term at `at`: without who says so. */
 static lc_terms ending(lc_terms clause, size_t at)
 {
-    static const char *const says[] = {"says",    "said",  "that",   "told", "announced",
-                                       "reports", "shows", "writes", "wrote"};
     size_t start = part_start(clause, at);
 
     for (size_t i = start; i < at; i++)
-        if (LC_TERM_IS(clause, i, says))
+        if (lc_term_in(&clause.at[i], LC_WORDS_SAYING))
             start = i + 1;
     return lc_terms_part(clause, start, at - start);
 }
@@ -290,9 +273,7 @@ static lc_terms names_of(lc_terms clause)
 
 static bool has_instead(const lc_unit *unit)
 {
-    static const char *const instead[] = {"instead"};
-
-    return LC_TERMS_HAVE(unit->terms, instead);
+    return lc_terms_have_word(unit->terms, "instead");
 }
 
 static void follow_end(lc_judging *j, size_t index, const lc_unit_clause *clause)
@@ -323,13 +304,13 @@ static bool is_handed_over(const search *s, const lc_unit *unit, const lc_unit_c
 /* The last thing that the same person was going to do: "I'm ordering pizza instead." */
 static void follow_instead(lc_judging *j, size_t index, const lc_unit_clause *clause)
 {
-    static const char *const instead[] = {"instead"}, *const it[] = {"it'll", "it's"};
     const lc_unit *unit = &j->units[index];
-    bool is_instead = LC_TERMS_HAVE(clause->terms, instead) && clause->cues.former.count == 0 &&
-                      is_of_speaker(clause->terms);
+    bool is_instead = lc_terms_have_word(clause->terms, "instead") &&
+                      clause->cues.former.count == 0 && is_of_speaker(clause->terms);
     /* "No fish to be had. It'll be lentils." */
     bool is_forced = lc_unit_has(unit, LC_CUE_TROUBLE) && (clause->cues.bits & LC_CUE_VALUE) != 0 &&
-                     LC_TERM_IS(clause->terms, 0, it);
+                     (lc_term_is(clause->terms, 0, "it'll") ||
+                      lc_term_is(clause->terms, 0, "it's"));
 
     if ((!is_instead && !is_forced) || unit->attribution.who.len == 0)
         return;
@@ -351,12 +332,9 @@ static void follow_instead(lc_judging *j, size_t index, const lc_unit_clause *cl
 /* A name in the place of something used: "in MATLAB", "with Jenkins". */
 static bool has_other_name(lc_terms older, lc_terms news)
 {
-    static const char *const joints[] = {"in", "with",  "at",  "by", "from", "to",
-                                         "on", "using", "use", "is", "the"};
-
     for (size_t i = 1; i < older.count; i++)
         if (older.at[i].kind == LC_TERM_NAME && !lc_terms_have(news, older.at[i].sense) &&
-            LC_TERM_IS(older, i - 1, joints))
+            lc_term_in(&older.at[i - 1], LC_WORDS_USES))
             return true;
     return false;
 }

@@ -1,16 +1,29 @@
-/* term.c - cutting a text into terms.
+/* term.c - cutting a text into terms, and from the spelling of a term to its sense.
  *
  * A word is letters and digits, with apostrophes and hyphens inside when letters follow; a number
  * keeps its commas, points and colons; a hyphen behind a number ends it, so "3-year" is 3 and year.
- * Bytes above ASCII count as letters: other languages give words, without stems. What a term means
- * is worked out in term_sense.c.
+ * Bytes above ASCII count as letters: other languages give words, without stems.
+ *
+ * Amounts are brought to one form ("$1.5k" is 1500 dollars), months and days of the week to their
+ * first three letters, words to a light stem: the endings of number, tense and noun are cut where
+ * at least three letters stay. A light stem, not Snowball's: "freeze" and "frozen", "renew" and
+ * "renewal" matter more here than linguistic nicety, and reading runs for every message of a
+ * context. Senses of different kinds never meet: the kind is part of the hash.
  */
 #include "talk/term.h"
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/number.h"
 #include "base/str.h"
-#include "talk/term_sense.h"
+
+#define SPELLING_BYTES_MAX 64
+
+/* Longest first; what stays has at least three letters. */
+static const loci_str endings[] = {
+    LC_STR("ations"), LC_STR("ation"), LC_STR("ments"), LC_STR("ment"), LC_STR("ings"),
+    LC_STR("ing"),    LC_STR("ions"),  LC_STR("ion"),   LC_STR("ied"),  LC_STR("ies"),
+    LC_STR("ed"),     LC_STR("es"),    LC_STR("s"),     LC_STR("al"),   LC_STR("en"),
+    LC_STR("ly"),     LC_STR("e")};
 
 static bool is_digit(char c)
 {
@@ -155,13 +168,175 @@ static bool is_name(loci_str spelled, const lc_term *before)
     return is_upper(spelled.ptr[0]) && !begins;
 }
 
-uint64_t lc_term_word(loci_str lower)
+/* ---- Senses ---------------------------------------------------------------------------------- */
+
+/* In place: the stem of a lower-case word. */
+static loci_str stem_of(loci_str word)
 {
-    return lc_hash64(lower);
+    if (word.len > 2 && word.ptr[word.len - 1] == 's' && word.ptr[word.len - 2] == '\'')
+        word.len -= 2;
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        loci_str end = endings[i];
+
+        if (word.len >= end.len + 3 && word.ptr[word.len - 1] == end.ptr[end.len - 1] &&
+            memcmp(word.ptr + word.len - end.len, end.ptr, end.len) == 0) {
+            word.len -= end.len;
+            break;
+        }
+    }
+    if (word.len > 3 && word.ptr[word.len - 1] == word.ptr[word.len - 2])
+        word.len--;
+    return word;
 }
 
+/* "$1,500.50k" -> 1500500.0 as text; the letter of the factor may follow the digits. */
+static loci_str plain_number(loci_str lower, char out[LC_NUMBER_BYTES_MAX])
+{
+    uint64_t digits = 0;
+    int exponent = 0;
+    bool is_fraction = false, has_digits = false;
+
+    for (size_t i = 0; i < lower.len; i++) {
+        char c = lower.ptr[i];
+
+        if (c >= '0' && c <= '9' && digits < UINT64_MAX / 10 - 1) {
+            digits = digits * 10 + (uint64_t)(c - '0');
+            exponent -= is_fraction;
+            has_digits = true;
+        } else if (c == '.') {
+            is_fraction = true;
+        } else if (has_digits && (c == 'k' || c == 'm' || c == 'b')) {
+            exponent += c == 'k' ? 3 : c == 'm' ? 6 : 9;
+            break;
+        } else if (c != ',' && has_digits) {
+            break;
+        }
+    }
+    return (loci_str){out, lc_number_format_f64(lc_number_compose(digits, exponent), out)};
+}
+
+static bool ends_with(loci_str text, const char *end)
+{
+    size_t len = strlen(end);
+
+    return text.len >= len && memcmp(text.ptr + text.len - len, end, len) == 0;
+}
+
+static void set_amount(loci_str lower, lc_term *out)
+{
+    char plain[LC_NUMBER_BYTES_MAX];
+
+    if (lower.ptr[0] == '$' || (unsigned char)lower.ptr[0] >= 0x80) {
+        out->kind = LC_TERM_MONEY;
+        out->value = LC_VALUE_MONEY;
+        out->sense = lc_sense_key('$', plain_number(lower, plain));
+    } else if (ends_with(lower, "%")) {
+        out->kind = LC_TERM_PERCENT;
+        out->value = LC_VALUE_PERCENT;
+        out->sense = lc_sense_key('%', plain_number(lower, plain));
+    } else if (ends_with(lower, "am") || ends_with(lower, "pm") ||
+               memchr(lower.ptr, ':', lower.len) != NULL) {
+        out->kind = LC_TERM_TIME;
+        out->value = LC_VALUE_WHEN;
+        out->sense = lc_sense_key(':', lower);
+    } else {
+        out->kind = LC_TERM_NUMBER;
+        out->sense = lc_sense_key('0', plain_number(lower, plain));
+    }
+}
+
+/* "seven" is 7, "twenty-five" 25; 0 for any other word. */
+static uint32_t number_of(const lc_lexicon *lexicon, loci_str word)
+{
+    uint32_t number = lc_lexicon_find(lexicon, lc_word_key(word)).number, tens;
+    loci_str units, first = lc_str_split(word, '-', &units);
+
+    if (number != 0 || units.len == 0)
+        return number;
+    tens = lc_lexicon_find(lexicon, lc_word_key(first)).number;
+    number = lc_str_is(units, "one") ? 1 : lc_lexicon_find(lexicon, lc_word_key(units)).number;
+    return tens > 0 && tens < 100 && tens % 10 == 0 && number > 0 && number < 10 ? tens + number
+                                                                                 : 0;
+}
+
+static bool is_in(const lc_lexicon *lexicon, uint64_t key, lc_list list)
+{
+    return (lc_lexicon_find(lexicon, key).lists >> list & 1) != 0;
+}
+
+/* Lower case, with straight apostrophes; cut at what a spelling may have. */
+static loci_str to_lower(loci_str spelled, char out[SPELLING_BYTES_MAX])
+{
+    size_t len = 0;
+
+    for (size_t i = 0; i < spelled.len && len < SPELLING_BYTES_MAX; i++) {
+        char c = spelled.ptr[i];
+
+        if (c == '\xE2' && i + 2 < spelled.len && spelled.ptr[i + 1] == '\x80') {
+            out[len++] = '\'';
+            i += 2;
+        } else {
+            out[len++] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+        }
+    }
+    return (loci_str){out, len};
+}
+
+/* "Fridays", "Friday's" */
+static bool is_weekdays(const lc_lexicon *lexicon, loci_str lower)
+{
+    size_t ending = ends_with(lower, "day's") ? 2 : 1;
+
+    return (ends_with(lower, "days") || ending == 2) && lower.len > 5 &&
+           is_in(lexicon, lc_word_key((loci_str){lower.ptr, lower.len - ending}), LC_WORDS_DATES);
+}
+
+void lc_term_set_sense(const lc_lexicon *lexicon, loci_str spelled, bool is_amount, bool is_name,
+                       lc_term *out)
+{
+    char bytes[SPELLING_BYTES_MAX], digits[LC_NUMBER_BYTES_MAX];
+    loci_str lower = to_lower(spelled, bytes);
+    uint32_t number = is_amount ? 0 : number_of(lexicon, lower);
+
+    out->word = lc_word_key(lower);
+    out->lists = lc_lexicon_find(lexicon, out->word).lists;
+    if (is_amount) {
+        set_amount(lower, out);
+    } else if (number > 0) {
+        out->kind = LC_TERM_NUMBER;
+        out->sense = lc_sense_key('0',
+                                  (loci_str){digits, lc_number_format_f64((double)number, digits)});
+    } else if (lc_str_is(lower, "noon") || lc_str_is(lower, "midnight")) {
+        out->kind = LC_TERM_TIME;
+        out->value = LC_VALUE_WHEN;
+        out->sense = lc_sense_key(':', lower);
+    } else if (lc_term_in(out, LC_WORDS_DATES) || is_weekdays(lexicon, lower) ||
+               (is_name && lc_str_is(lower, "may"))) {
+        out->kind = LC_TERM_DATE;
+        out->value = LC_VALUE_WHEN;
+        out->sense = lc_sense_key('d', (loci_str){lower.ptr, lower.len < 3 ? lower.len : 3});
+        if (lower.ptr[0] == 't' && lower.ptr[1] == 'o') /* today, tonight, tomorrow differ. */
+            out->sense = lc_sense_key('d', lower);
+    } else if (lc_term_in(out, LC_WORDS_STOP) && !(is_name && lc_str_is(lower, "a"))) {
+        out->kind = LC_TERM_STOP;
+        out->sense = lc_sense_key('w', lower);
+    } else {
+        out->kind = is_name ? LC_TERM_NAME : LC_TERM_WORD;
+        out->sense = lc_sense_key('w', stem_of(lower));
+        out->is_time_unit = is_in(lexicon, out->sense, LC_STEMS_TIME_UNITS);
+        out->is_measure = is_in(lexicon, out->sense, LC_STEMS_MEASURES);
+        if (is_in(lexicon, out->sense, LC_STEMS_STATUS))
+            out->value = LC_VALUE_STATUS;
+        else if (is_in(lexicon, out->sense, LC_STEMS_CHOICE))
+            out->value = LC_VALUE_CHOICE;
+    }
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
 /* The next term at or after `*at`; false at the end of the text. */
-static bool next_term(loci_str text, size_t *at, const lc_term *before, lc_term *out)
+static bool next_term(const lc_lexicon *lexicon, loci_str text, size_t *at, const lc_term *before,
+                      lc_term *out)
 {
     while (*at < text.len) {
         size_t end = amount_end(text, *at);
@@ -174,8 +349,8 @@ static bool next_term(loci_str text, size_t *at, const lc_term *before, lc_term 
             loci_str spelled = {text.ptr + *at, end - *at};
 
             *out = (lc_term){.start = (uint32_t)*at, .bytes = (uint32_t)spelled.len};
-            lc_term_set_sense(spelled, is_amount, is_amount ? false : is_name(spelled, before),
-                              out);
+            lc_term_set_sense(lexicon, spelled, is_amount,
+                              is_amount ? false : is_name(spelled, before), out);
             out->after = is_abbreviation(spelled) ? 0 : mark_after(text, end);
             *at = end;
             return true;
@@ -209,7 +384,8 @@ static bool find_repeats(lc_arena *arena, lc_term *terms, size_t count)
     return true;
 }
 
-loci_status lc_terms_read(lc_arena *arena, loci_str text, lc_terms *out, loci_error *err)
+loci_status lc_terms_read(const lc_lexicon *lexicon, lc_arena *arena, loci_str text, lc_terms *out,
+                          loci_error *err)
 {
     size_t at = 0, count = 0, room = text.len / 2 + 1; /* A term and its gap are two bytes. */
     lc_term *terms;
@@ -220,7 +396,7 @@ loci_status lc_terms_read(lc_arena *arena, loci_str text, lc_terms *out, loci_er
     if (terms == NULL)
         return lc_fail_memory(err);
     while (count < room &&
-           next_term(text, &at, count > 0 ? &terms[count - 1] : NULL, &terms[count]))
+           next_term(lexicon, text, &at, count > 0 ? &terms[count - 1] : NULL, &terms[count]))
         count++;
     if (!find_repeats(arena, terms, count))
         return lc_fail_memory(err);
@@ -264,20 +440,23 @@ static bool is_spelled(loci_str spelled, const char *lower)
     return *lower == '\0';
 }
 
-bool lc_term_is_one_of(lc_terms terms, size_t at, const char *const *words, size_t count)
+bool lc_term_is(lc_terms terms, size_t at, const char *lower)
 {
-    loci_str spelled = {terms.text.ptr + terms.at[at].start, terms.at[at].bytes};
+    return is_spelled((loci_str){terms.text.ptr + terms.at[at].start, terms.at[at].bytes}, lower);
+}
 
-    for (size_t i = 0; i < count; i++)
-        if (is_spelled(spelled, words[i]))
+bool lc_terms_have_word(lc_terms terms, const char *lower)
+{
+    for (size_t at = 0; at < terms.count; at++)
+        if (lc_term_is(terms, at, lower))
             return true;
     return false;
 }
 
-bool lc_terms_have_one_of(lc_terms terms, const char *const *words, size_t count)
+bool lc_terms_have_in(lc_terms terms, lc_list list)
 {
     for (size_t at = 0; at < terms.count; at++)
-        if (lc_term_is_one_of(terms, at, words, count))
+        if (lc_term_in(&terms.at[at], list))
             return true;
     return false;
 }

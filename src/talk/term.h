@@ -8,6 +8,7 @@
 #define LC_TALK_TERM_H
 
 #include "base/arena.h"
+#include "talk/lexicon.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -41,8 +42,9 @@ typedef struct lc_term {
     char after;            /* The mark that follows: one of : , - . ? ! ; ( ) or 0. */
     uint32_t start, bytes; /* Where in the text. */
     uint32_t repeats;      /* How many terms back its sense was before; 0 = it is the first. */
-    uint64_t word;         /* Of the lower-case spelling. */
-    uint64_t sense;
+    uint64_t word;         /* lc_word_key() of the lower-case spelling. */
+    uint64_t sense;        /* lc_sense_key(). */
+    uint64_t lists;        /* Bit n: the word is in the lc_list n. */
 } lc_term;
 
 typedef struct lc_terms {
@@ -52,7 +54,11 @@ typedef struct lc_terms {
 } lc_terms;
 
 /* The terms of `text`, in order. Text that is not UTF-8 is read byte by byte, never refused. */
-loci_status lc_terms_read(lc_arena *arena, loci_str text, lc_terms *out, loci_error *err);
+loci_status lc_terms_read(const lc_lexicon *lexicon, lc_arena *arena, loci_str text, lc_terms *out,
+                          loci_error *err);
+/* Fills `kind`, `value`, `word`, `sense` and `lists` of `out` from one spelling. */
+void lc_term_set_sense(const lc_lexicon *lexicon, loci_str spelled, bool is_amount, bool is_name,
+                       lc_term *out);
 
 /* The terms from `first` on, `count` of them. */
 lc_terms lc_terms_part(lc_terms terms, size_t first, size_t count);
@@ -62,17 +68,17 @@ loci_str lc_terms_text(lc_terms terms);
 /* A time of day as minutes, for "11:30", "2pm" and "2:15pm"; -1 for one in words. */
 int lc_term_minutes(lc_terms terms, size_t at);
 
-/* Is the term at `at` spelled like one of these lower-case words? Cheaper than hashing them. */
-bool lc_term_is_one_of(lc_terms terms, size_t at, const char *const *words, size_t count);
-#define LC_TERM_IS(terms, at, words)                                                               \
-    lc_term_is_one_of(terms, at, words, sizeof(words) / sizeof *(words))
-/* Is one of them? */
-bool lc_terms_have_one_of(lc_terms terms, const char *const *words, size_t count);
-#define LC_TERMS_HAVE(terms, words)                                                                \
-    lc_terms_have_one_of(terms, words, sizeof(words) / sizeof *(words))
+static inline bool lc_term_in(const lc_term *term, lc_list list)
+{
+    return (term->lists >> list & 1) != 0;
+}
+/* Is one of the terms in the list? */
+bool lc_terms_have_in(lc_terms terms, lc_list list);
 
-/* What a lower-case word hashes to, as `word` has it. */
-uint64_t lc_term_word(loci_str lower);
+/* Is the term at `at` this lower-case word? */
+bool lc_term_is(lc_terms terms, size_t at, const char *lower);
+/* Is one of the terms this lower-case word? */
+bool lc_terms_have_word(lc_terms terms, const char *lower);
 
 static inline bool lc_term_is_amount(lc_term_kind kind)
 {

@@ -8,12 +8,13 @@ typedef struct example {
     uint32_t cue;
 } example;
 
-static uint32_t cues_of(const lc_cues *cues, lc_arena *arena, const char *text)
+static uint32_t cues_of(const lc_cues *cues, talk_fixture *f, const char *text)
 {
     lc_terms terms = {0};
     loci_error err;
 
-    CHECK_OK(lc_terms_read(arena, loci_str_of(text), &terms, &err), err);
+    CHECK_OK(lc_terms_read(lc_talk_lexicon(f->talk), &f->arena, loci_str_of(text), &terms, &err),
+             err);
     return lc_cues_find(cues, terms).bits;
 }
 
@@ -106,9 +107,9 @@ TEST(cue, every_kind_is_found)
     loci_error err;
 
     talk_open(&f);
-    CHECK_OK(lc_cues_new(&f.heap, &cues, &err), err);
+    CHECK_OK(lc_cues_new(&f.heap, lc_talk_lexicon(f.talk), &cues, &err), err);
     for (size_t i = 0; i < sizeof has / sizeof *has; i++)
-        if ((cues_of(cues, &f.arena, has[i].text) & has[i].cue) == 0)
+        if ((cues_of(cues, &f, has[i].text) & has[i].cue) == 0)
             test_fail(__FILE__, __LINE__, "%s", has[i].text);
     lc_cues_free(cues);
     talk_close(&f);
@@ -121,9 +122,9 @@ TEST(cue, what_only_looks_like_one_is_none)
     loci_error err;
 
     talk_open(&f);
-    CHECK_OK(lc_cues_new(&f.heap, &cues, &err), err);
+    CHECK_OK(lc_cues_new(&f.heap, lc_talk_lexicon(f.talk), &cues, &err), err);
     for (size_t i = 0; i < sizeof lacks / sizeof *lacks; i++)
-        if ((cues_of(cues, &f.arena, lacks[i].text) & lacks[i].cue) != 0)
+        if ((cues_of(cues, &f, lacks[i].text) & lacks[i].cue) != 0)
             test_fail(__FILE__, __LINE__, "%s", lacks[i].text);
     lc_cues_free(cues);
     talk_close(&f);
@@ -137,8 +138,9 @@ static void check_value(const char *text, const char *value)
     loci_error err;
 
     talk_open(&f);
-    CHECK_OK(lc_cues_new(&f.heap, &cues, &err), err);
-    CHECK_OK(lc_terms_read(&f.arena, loci_str_of(text), &terms, &err), err);
+    CHECK_OK(lc_cues_new(&f.heap, lc_talk_lexicon(f.talk), &cues, &err), err);
+    CHECK_OK(lc_terms_read(lc_talk_lexicon(f.talk), &f.arena, loci_str_of(text), &terms, &err),
+             err);
     CHECK_STR_EQ(lc_terms_text(lc_cues_find(cues, terms).value), value);
     lc_cues_free(cues);
     talk_close(&f);

@@ -8,6 +8,7 @@
 typedef struct fixture {
     lc_heap heap;
     lc_arena arena;
+    lc_lexicon lexicon;
 } fixture;
 
 static lc_terms read(fixture *f, const char *text)
@@ -15,7 +16,7 @@ static lc_terms read(fixture *f, const char *text)
     lc_terms terms = {0};
     loci_error err;
 
-    CHECK_OK(lc_terms_read(&f->arena, loci_str_of(text), &terms, &err), err);
+    CHECK_OK(lc_terms_read(&f->lexicon, &f->arena, loci_str_of(text), &terms, &err), err);
     return terms;
 }
 
@@ -23,6 +24,7 @@ static void init(fixture *f)
 {
     lc_heap_init(&f->heap, test_heap());
     lc_arena_init(&f->arena, &f->heap, LOCI_MEM_REQUESTS);
+    lc_lexicon_init(&f->lexicon);
 }
 
 static bool same(fixture *f, const char *a, const char *b)
@@ -131,7 +133,7 @@ TEST(term, any_bytes_can_be_read)
 
         for (size_t i = 0; i < len; i++)
             bytes[i] = (char)test_rng_below(&rng, round % 2 == 0 ? 256 : 128);
-        CHECK_OK(lc_terms_read(&f.arena, (loci_str){bytes, len}, &terms, &err), err);
+        CHECK_OK(lc_terms_read(&f.lexicon, &f.arena, (loci_str){bytes, len}, &terms, &err), err);
         for (size_t i = 0; i < terms.count; i++) {
             CHECK(terms.at[i].bytes > 0);
             CHECK(terms.at[i].start + terms.at[i].bytes <= len);
