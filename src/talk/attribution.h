@@ -1,4 +1,4 @@
-/* attribution.h - whose words these are, when a text says so itself.
+/* attribution.h - whose words these are, and for whom, when a text says so itself.
  *
  * "[VP] ...", "[Mike (CFO)]: ...", "Victor (VP Engineering): ..." and "Per the CEO, ..." carry a
  * name or a title in front. It says what a statement leans on, never what its writer may do: the
@@ -25,7 +25,33 @@ lc_attribution lc_attribution_of(loci_str text, lc_ranking *ranking);
 /* The highest rank of any word or pair of words in `text`, or -1. */
 int lc_rank_in(loci_str text, lc_ranking *ranking);
 
-/* A mark in brackets at the front: "[RESTRICTED: ...] text". False when there is none. */
-bool lc_mark_read(loci_str text, loci_str *out_mark, loci_str *out_rest);
+/* ---- Marks -----------------------------------------------------------------------------------
+ * Marks in brackets at the front of a text say how far it goes: withdrawn, for some readers, only
+ * supposed, of one scope. "[INVALID] ...", "[RESTRICTED to VP+] ...", "[STAFF ONLY] ...",
+ * "[TENANT: Acme] ...", "[SANDBOX] ...", "[SCOPE: draft] ...". An unknown mark says nothing. */
+
+typedef enum lc_mark_kind {
+    LC_MARK_NONE,
+    LC_MARK_WITHDRAWN,
+    LC_MARK_RESTRICTED,   /* `names` is who it is for. */
+    LC_MARK_EXCLUDED,     /* `names` is who it is not for. */
+    LC_MARK_ORGANIZATION, /* `names` is whose it is. */
+    LC_MARK_SUPPOSED,     /* `names` is what it is: a draft, a sandbox. */
+    LC_MARK_SCOPE         /* `names` is the scope. */
+} lc_mark_kind;
+
+typedef struct lc_mark {
+    lc_mark_kind kind;
+    loci_str names; /* A part of the mark. */
+} lc_mark;
+
+lc_mark lc_mark_of(loci_str text);
+
+/* Equal but for case, spaces and signs: "Acme Corp" and "ACME-Corp". */
+bool lc_mark_is_name(loci_str a, loci_str b);
+/* Is the name among the words of `audience`? */
+bool lc_mark_has_name(loci_str audience, loci_str name);
+/* Is it for people who have no rank here: patients, clients, guests? */
+bool lc_mark_is_outsider(loci_str audience);
 
 #endif /* LC_TALK_ATTRIBUTION_H */

@@ -140,6 +140,26 @@ static const char numbers[] =
     "thirtieth=30|thirty=30|thirty-first=31|forty=40|fifty=50|sixty=60|seventy=70|eighty=80|"
     "ninety=90|hundred=100|thousand=1000";
 
+const char lc_phrases_below[] = "deputy|assistant|associate|acting|junior|trainee|interim";
+const char lc_phrases_per[] =
+    "per the |per our |per |according to the |according to |as per the |as per |by order of the ";
+const char lc_phrases_articles[] = "the |an |a |our |my ";
+const char lc_phrases_says[] = " says | said | says: | told me | told us | insists | announced ";
+const char lc_phrases_outsiders[] =
+    "patient|client|customer|parent|tenant|guest|visitor|family|member|resident";
+const char lc_marks_withdrawn[] =
+    "invalid|retracted|superseded|cancelled|canceled|outdated|deprecated|obsolete|withdrawn|void|"
+    "expired|revoked";
+const char lc_marks_restricted[] =
+    "restricted|confidential|private|secret|internal|classified|sensitive";
+const char lc_marks_excluded[] = "not for|hidden from";
+const char lc_marks_organization[] = "tenant:|organization:|organisation:|org:|company:";
+const char lc_marks_supposed[] =
+    "sandbox|draft|hypothetical|brainstorm|simulation|simulated|what-if|mock|role-play|roleplay|"
+    "rehearsal|test";
+const char lc_marks_scope[] = "scope:";
+const char lc_abbreviations[] = "Mr|Mrs|Ms|Dr|Prof|St|Rev|Sgt|Lt|Jr|Sr|vs";
+
 uint64_t lc_word_key(loci_str lower)
 {
     return lc_hash64(lower);

@@ -80,6 +80,18 @@ typedef enum lc_list {
 
 _Static_assert(LC_LISTS_COUNT <= 64, "the lists of a word are bits of a uint64_t");
 
+/* Lists for text that is not read into terms: words and phrases in lower case with '|' between
+ * them. See talk/attribution.c. */
+extern const char lc_phrases_below[];     /* In front of a title: one who ranks below it. */
+extern const char lc_phrases_per[];       /* In front of the title a statement leans on. */
+extern const char lc_phrases_articles[];  /* In front of a title that says something. */
+extern const char lc_phrases_says[];      /* Between a title and what it says. */
+extern const char lc_phrases_outsiders[]; /* People without a rank, as they begin. */
+/* How marks in brackets begin; a mark's word may go on ("invalid" fits INVALIDATED). */
+extern const char lc_marks_withdrawn[], lc_marks_restricted[], lc_marks_excluded[],
+    lc_marks_organization[], lc_marks_supposed[], lc_marks_scope[];
+extern const char lc_abbreviations[]; /* As written: the point behind them ends no sentence. */
+
 /* What is known of a word or a stem. */
 typedef struct lc_lexeme {
     uint64_t key;    /* 0 = a free place. */

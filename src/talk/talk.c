@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "talk/judging.h"
-#include "talk/mark.h"
 #include "talk/reading.h"
 
 struct lc_talk {

@@ -146,11 +146,10 @@ static char mark_after(loci_str text, size_t end)
 /* The point behind it ends no sentence. */
 static bool is_abbreviation(loci_str spelled)
 {
-    static const char *const words[] = {"Mr",  "Mrs", "Ms", "Dr", "Prof", "St",
-                                        "Rev", "Sgt", "Lt", "Jr", "Sr",   "vs"};
+    loci_str rest = loci_str_of(lc_abbreviations);
 
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (lc_str_is(spelled, words[i]))
+    while (rest.len > 0)
+        if (lc_str_eq(spelled, lc_str_split(rest, '|', &rest)))
             return true;
     return false;
 }
