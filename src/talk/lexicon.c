@@ -80,8 +80,9 @@ static const char *const lists[LC_LISTS_COUNT] = {
         "replaced|rescheduled|revised|rose|said|selected|set|settled|shift|shifted|slipped|sorry|"
         "swap|swapped|switch|switched|update|updated|use|using|went",
     [LC_WORDS_NEUTRAL] =
-        "actual|correct|exact|final|full|latest|official|planned|real|revised|right|total|updated|"
-        "usual|whole",
+        "actual|approach|choice|correct|current|decision|detail|exact|fact|final|full|info|item|"
+        "latest|new|note|official|planned|preference|real|revised|right|selected|stated|status|"
+        "total|updated|usual|value|whole",
     [LC_WORDS_COPULAS] =
         "adds|amounts|arrives|begins|closes|come|comes|costs|day|earlier|ends|falls|goes|happens|"
         "held|later|leaves|opens|place|remains|runs|serves|sooner|stands|starts|takes|totals|"

@@ -1,7 +1,7 @@
 /* propose.c - finding the fact that a sentence gives another value.
  *
  * The message is read once, then each clause that means what it says is tried: first what it names
- * outright (propose_named.c), then what it can only be about (propose_stated.c). */
+ * outright, then what it can only be about (propose_fact.c). */
 #include "base/error.h"
 #include "base/str.h"
 #include "talk/proposing.h"
@@ -145,41 +145,6 @@ static lc_rule rule_of(const lc_proposing *p, uint32_t cues)
     return (cues & LC_CUE_UPDATE) != 0 ? LC_RULE_TEMPORAL : LC_RULE_IMPLICIT;
 }
 
-/* Which fact the clause gives `value`, or LC_SAID_NONE. */
-static size_t find_known(const lc_proposing *p, const lc_unit_clause *clause, lc_terms value)
-{
-    uint32_t cues = clause->cues.bits;
-    bool is_meant = (cues & (LC_CUE_CORRECT | LC_CUE_UPDATE | LC_CUE_DECIDE)) != 0 ||
-                    ((cues & LC_CUE_VALUE) != 0 &&
-                     ((cues & LC_CUE_CONCLUDE) != 0 ||
-                      lc_unit_has(&p->message, LC_CUE_CORRECT | LC_CUE_UPDATE)));
-    size_t index = lc_propose_by_contrast(p, clause, value);
-
-    if (is_meant && index == LC_SAID_NONE)
-        index = lc_propose_by_name(p, clause, value);
-    /* A title alone is weak: then all of the key must be named. */
-    if (index == LC_SAID_NONE && (cues & LC_CUE_VALUE) != 0 && p->message.attribution.has_title) {
-        index = lc_propose_by_name(p, clause, value);
-        if (index != LC_SAID_NONE && !lc_key_is_named(p->candidates[index].key, clause->terms))
-            index = LC_SAID_NONE;
-    }
-    if (is_meant && index == LC_SAID_NONE)
-        index = lc_propose_by_pointer(p, clause, value);
-    if (index == LC_SAID_NONE)
-        index = lc_propose_dropped(p, clause, value);
-    if (index == LC_SAID_NONE && (cues & LC_CUE_VALUE) != 0)
-        index = lc_propose_displaced(p, clause, value);
-    if (index == LC_SAID_NONE)
-        index = lc_propose_recounted(p, clause, value);
-    if (index == LC_SAID_NONE)
-        index = lc_propose_restated(p, clause, value);
-    if (index == LC_SAID_NONE)
-        index = lc_propose_restated_lately(p, clause, value);
-    if (index == LC_SAID_NONE && (cues & LC_CUE_VALUE) != 0)
-        index = lc_propose_reframed(p, clause, value);
-    return index != LC_SAID_NONE ? index : lc_propose_recalled(p, clause, value);
-}
-
 /* The only amount of this kind in a value, or LC_SAID_NONE. */
 static size_t only_amount(lc_terms value, lc_term_kind kind)
 {
@@ -319,7 +284,7 @@ static loci_status propose(const lc_proposing *p, const lc_unit_clause *clause, 
         value = lc_propose_plain_value(value);
     else
         index = is_contrast ? lc_propose_by_contrast(p, clause, value)
-                            : find_known(p, clause, value);
+                            : lc_propose_find(p, clause, value);
     if (index == LC_SAID_NONE || is_quoted(clause->terms, value) ||
         ((cues & LC_CUE_VALUE) == 0 && !is_contrast &&
          !lc_value_looks_alike(p->candidates[index].value, value)))
