@@ -389,32 +389,24 @@ static void found(lc_cue_set *set, const match *m)
     set->bits |= (uint32_t)cue;
 }
 
-/* "Requirement 2: ...", "two more teams": a number of the list, and one that comes on top. */
-static bool is_no_value(lc_terms clause, size_t at)
-{
-    return clause.at[at].kind == LC_TERM_NUMBER &&
-           (clause.at[at].after == ':' ||
-            (at + 1 < clause.count && lc_term_in(&clause.at[at + 1], LC_WORDS_MORE_OR_LESS)));
-}
-
 /* From the first amount at or behind `from` on, cut like a value. In "from today" the day says
  * when, not what. */
 static lc_terms amount_from(lc_terms clause, size_t from)
 {
-    for (size_t at = from; at < clause.count; at++)
-        if (lc_term_is_amount(clause.at[at].kind) && !is_no_value(clause, at) &&
+    for (size_t at = from; at < clause.count; at++) {
+        /* "Requirement 2: ...", "two more teams": a number of the list, and one that comes on top.
+         */
+        bool is_no_value = clause.at[at].kind == LC_TERM_NUMBER &&
+                           (clause.at[at].after == ':' ||
+                            (at + 1 < clause.count &&
+                             lc_term_in(&clause.at[at + 1], LC_WORDS_MORE_OR_LESS)));
+
+        if (lc_term_is_amount(clause.at[at].kind) && !is_no_value &&
             (at == 0 || clause.at[at].kind != LC_TERM_DATE ||
              !lc_term_in(&clause.at[at - 1], LC_WORDS_SINCE)))
             return trim_value(lc_terms_part(clause, at, clause.count - at));
+    }
     return lc_terms_part(clause, 0, 0);
-}
-
-/* The one behind the turn, if there is one. */
-static lc_terms amount_of(lc_terms clause, size_t turn)
-{
-    lc_terms amount = amount_from(clause, turn);
-
-    return amount.count > 0 ? amount : amount_from(clause, 0);
 }
 
 /* "Bergen, not Oslo": what is not meant, and what is when no pattern found it. */
@@ -429,13 +421,6 @@ static void find_contrast(lc_cue_set *set, lc_terms clause, size_t start)
         if ((set->bits & LC_CUE_VALUE) == 0 && at - start <= CONTRAST_TERMS_MAX)
             set->value = trim_value(lc_terms_part(clause, start, at - start));
     }
-}
-
-static bool has_capital(lc_terms terms, size_t at)
-{
-    char first = terms.text.ptr[terms.at[at].start];
-
-    return first >= 'A' && first <= 'Z' && terms.at[at].kind == LC_TERM_WORD;
 }
 
 /* "Burgundy it is.", "Monday then.": a value and hardly anything else. */
@@ -493,7 +478,8 @@ static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
     size_t count = 0;
 
     while (start + count < clause.count && (clause.at[start + count].kind == LC_TERM_NAME ||
-                                            (count == 0 && has_capital(clause, start))))
+                                            (count == 0 && clause.at[start].kind == LC_TERM_WORD &&
+                                             lc_term_has_capital(clause, start))))
         count++;
     for (size_t at = start + count; count > 0 && at + 1 < clause.count && at < start + count + 3;
          at++)
@@ -510,8 +496,10 @@ static void find_successor(lc_cue_set *set, lc_terms clause, size_t start)
 lc_cue_set lc_cues_find(const lc_cues *cues, lc_terms clause)
 {
     size_t start = fillers(clause), turn = turn_of(clause);
-    lc_cue_set set = {.amount = amount_of(clause, turn)};
+    lc_cue_set set = {.amount = amount_from(clause, turn)};
 
+    if (set.amount.count == 0)
+        set.amount = amount_from(clause, 0);
     for (size_t at = 0; at < clause.count; at++) {
         uint64_t keys[2] = {clause.at[at].word, clause.at[at].sense};
 

@@ -75,7 +75,5 @@ void lc_judging_model(lc_judging *j);
 
 /* What the course of the conversation makes void: asides, explorations, corrections. */
 void lc_judging_flow(lc_judging *j);
-/* The first part of it: what lies between the two ends of an aside or an exploration. */
-void lc_judging_spans(lc_judging *j);
 
 #endif /* LC_TALK_JUDGING_H */

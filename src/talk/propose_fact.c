@@ -22,15 +22,6 @@ bool lc_value_is_in(lc_terms message, lc_terms value)
     return value.count > 0;
 }
 
-static size_t content_count(lc_terms terms)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < terms.count; i++)
-        count += lc_term_is_content(terms.at[i].kind);
-    return count;
-}
-
 /* Content words of `from` that the clause has, except those of the value itself. */
 static size_t words_named(lc_terms from, lc_terms clause, lc_terms value)
 {
@@ -76,7 +67,7 @@ static bool value_has_amount(lc_terms value)
 /* Is the value a sum, a share or a number and not much more? */
 static bool is_amount(lc_terms value)
 {
-    size_t content = content_count(value);
+    size_t content = lc_terms_content(value);
 
     return content > 0 && content <= 2 && lc_term_is_amount(value.at[0].kind) &&
            value.at[0].kind <= LC_TERM_NUMBER;
@@ -185,7 +176,7 @@ static bool points_at(const lc_proposing *p, const lc_candidate *c, const lc_uni
     if (c->age == LC_SAID_NONE || c->age >= LC_PROPOSE_RECENT)
         return false;
     if (c->age == 0 && p->message.attribution.has_title && (cues & LC_CUE_DECIDE) != 0)
-        return content_count(c->value) <= VALUE_WORDS_MAX;
+        return lc_terms_content(c->value) <= VALUE_WORDS_MAX;
     if (c->is_tentative && (is_news || (cues & LC_CUE_DECIDE) != 0))
         return true;
     return is_news && (lc_unit_has(&p->message, LC_CUE_REFERS) || is_behind_colon) &&

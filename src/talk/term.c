@@ -460,6 +460,28 @@ bool lc_terms_have_in(lc_terms terms, lc_list list)
     return false;
 }
 
+bool lc_term_has_capital(lc_terms terms, size_t at)
+{
+    return is_upper(terms.text.ptr[terms.at[at].start]);
+}
+
+bool lc_text_begins(loci_str text, loci_str start)
+{
+    for (size_t i = 0; i < start.len; i++)
+        if (i == text.len || (text.ptr[i] | 0x20) != (start.ptr[i] | 0x20))
+            return false;
+    return start.len > 0;
+}
+
+size_t lc_terms_content(lc_terms terms)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < terms.count; i++)
+        count += lc_term_is_content(terms.at[i].kind);
+    return count;
+}
+
 int lc_term_minutes(lc_terms terms, size_t at)
 {
     const char *text = terms.text.ptr + terms.at[at].start;

@@ -65,6 +65,11 @@ lc_terms lc_terms_part(lc_terms terms, size_t first, size_t count);
 /* The text that they cover, marks between them included. */
 loci_str lc_terms_text(lc_terms terms);
 
+/* Is the first letter of the term at `at` an ASCII capital? */
+bool lc_term_has_capital(lc_terms terms, size_t at);
+/* Does `text` begin with `start`, but for ASCII case? False for two empty texts. */
+bool lc_text_begins(loci_str text, loci_str start);
+
 /* A time of day as minutes, for "11:30", "2pm" and "2:15pm"; -1 for one in words. */
 int lc_term_minutes(lc_terms terms, size_t at);
 
@@ -89,6 +94,13 @@ static inline bool lc_term_is_amount(lc_term_kind kind)
 static inline bool lc_term_is_content(lc_term_kind kind)
 {
     return kind != LC_TERM_STOP;
+}
+size_t lc_terms_content(lc_terms terms); /* How many are. */
+
+/* What a text can be about: a word or a name, no unit. */
+static inline bool lc_term_is_topic(const lc_term *term)
+{
+    return (term->kind == LC_TERM_WORD || term->kind == LC_TERM_NAME) && !term->is_measure;
 }
 
 #endif /* LC_TALK_TERM_H */
