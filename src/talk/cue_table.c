@@ -1,4 +1,4 @@
-/* cue_table.c - the turns of phrase, one a line. cue.h explains how to read them.
+/* cue_table.c - the turns of phrase, one per line. cue.h explains the notation.
  *
  * Add a line when people really say it, and with it a sentence to tests/unit/talk/test_cue.c that
  * has it and one that only looks like it. Nothing here may be about a subject: no names, no
@@ -200,7 +200,6 @@ static const lc_cue_row rows[] = {
     {LC_CUE_EXPLORE_OPEN, "let's|lets explore|imagine|suppose|pretend|assume|speculate"},
     {LC_CUE_EXPLORE_OPEN, "let's|lets ... rough|ballpark estimate~|numbers|guess"},
     {LC_CUE_EXPLORE_OPEN, "let's|lets ... what-if|drafting|mockup|simulation|scenario"},
-    {LC_CUE_EXPLORE_OPEN, "this is just|only|purely exploratory|hypothetical|brainstorming"},
     {LC_CUE_EXPLORE_OPEN, "this is|are exploratory|hypothetical"},
     {LC_CUE_EXPLORE_OPEN, "just|only|purely exploratory|hypothetical|hypothetically|brainstorming"},
     {LC_CUE_EXPLORE_OPEN,
@@ -400,7 +399,6 @@ static const lc_cue_row rows[] = {
     {LC_CUE_UPDATE, "running late"},
     {LC_CUE_UPDATE, "effective immediately|today|now|from|as"},
     {LC_CUE_UPDATE, "going forward"},
-    {LC_CUE_UPDATE, "from now on"},
     {LC_CUE_UPDATE, "official|officially"},
     {LC_CUE_UPDATE, "final|finalized|finalised|finally"},
     {LC_CUE_UPDATE, "confirmed"},

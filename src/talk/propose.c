@@ -15,20 +15,6 @@ const char *lc_rule_name(lc_rule rule)
     return names[rule];
 }
 
-/* "order_quantity" as words. */
-static loci_status read_key(const lc_lexicon *lexicon, lc_arena *arena, loci_str key, lc_terms *out,
-                            loci_error *err)
-{
-    loci_str words = lc_arena_copy(arena, key);
-
-    if (words.ptr == NULL)
-        return lc_fail_memory(err);
-    for (size_t i = 0; i < words.len; i++)
-        if (strchr("_.-/:", words.ptr[i]) != NULL)
-            ((char *)(uintptr_t)words.ptr)[i] = ' ';
-    return lc_terms_read(lexicon, arena, words, out, err);
-}
-
 /* Does the message have most of the value? */
 static bool states(lc_terms message, lc_terms value)
 {
@@ -47,9 +33,15 @@ static loci_status read_candidate(lc_proposing *p, size_t index, loci_error *err
 {
     const lc_propose_input *input = p->input;
     lc_candidate *c = &p->candidates[index];
-    loci_status status = read_key(lc_talk_lexicon(p->talk), p->arena, input->known[index].key,
-                                  &c->key, err);
+    loci_str words = lc_arena_copy(p->arena, input->known[index].key);
+    loci_status status;
 
+    if (words.ptr == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < words.len; i++) /* "order_quantity" as words. */
+        if (strchr("_.-/:", words.ptr[i]) != NULL)
+            ((char *)(uintptr_t)words.ptr)[i] = ' ';
+    status = lc_terms_read(lc_talk_lexicon(p->talk), p->arena, words, &c->key, err);
     if (status == LOCI_OK)
         status = lc_terms_read(lc_talk_lexicon(p->talk), p->arena, input->known[index].value,
                                &c->value, err);

@@ -4,12 +4,6 @@
 
 #include "base/str.h"
 
-/* The month, which is no date by itself because of the verb. */
-static bool is_may(lc_terms terms, size_t at)
-{
-    return lc_term_is(terms, at, "may") && terms.text.ptr[terms.at[at].start] == 'M';
-}
-
 /* "the 20th", and no "20th floor". */
 static bool is_day(lc_terms terms, size_t at)
 {
@@ -28,9 +22,10 @@ static bool is_day(lc_terms terms, size_t at)
 static uint32_t kind_of_number(lc_terms terms, size_t at)
 {
     const lc_term *term = &terms.at[at];
+    /* "may" alone is a verb and no date. */
+    bool is_may = at > 0 && lc_term_is(terms, at - 1, "may") && lc_term_has_capital(terms, at - 1);
 
-    if (at > 0 && (lc_term_in(&terms.at[at - 1], LC_WORDS_CLOCK) || is_may(terms, at - 1) ||
-                   is_day(terms, at)))
+    if (is_may || (at > 0 && (lc_term_in(term - 1, LC_WORDS_CLOCK) || is_day(terms, at))))
         return LC_VALUE_WHEN;
     if (at + 1 == terms.count)
         return 0;
@@ -87,11 +82,6 @@ static bool is_noun(const lc_term *term)
     return term->kind == LC_TERM_WORD || term->kind == LC_TERM_NAME;
 }
 
-static bool is_topic(const lc_term *term)
-{
-    return is_noun(term) && !term->is_measure;
-}
-
 /* Whether the term at `at` has its sense for the first time. */
 static bool is_first(lc_terms terms, size_t at)
 {
@@ -103,56 +93,47 @@ static size_t topics(lc_terms terms)
     size_t count = 0;
 
     for (size_t i = 0; i < terms.count; i++)
-        count += is_topic(&terms.at[i]) && is_first(terms, i);
+        count += lc_term_is_topic(&terms.at[i]) && is_first(terms, i);
     return count;
 }
 
-/* Topics of `a` that `b` has too. */
-static size_t shared_topics(lc_terms a, lc_terms b)
+typedef bool term_fn(const lc_term *term);
+
+static bool is_content(const lc_term *term)
+{
+    return lc_term_is_content(term->kind);
+}
+
+static bool is_number(const lc_term *term)
+{
+    return term->kind == LC_TERM_NUMBER;
+}
+
+/* How many such terms of `a` does `b` have too? */
+static size_t shared(lc_terms a, lc_terms b, term_fn *is_such)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < a.count; i++)
-        count += is_topic(&a.at[i]) && is_first(a, i) && lc_terms_have(b, a.at[i].sense);
+        count += is_such(&a.at[i]) && is_first(a, i) && lc_terms_have(b, a.at[i].sense);
     return count;
-}
-
-static bool shares_topic(lc_terms a, lc_terms b)
-{
-    for (size_t i = 0; i < a.count; i++)
-        if (is_topic(&a.at[i]) && lc_terms_have(b, a.at[i].sense))
-            return true;
-    return false;
 }
 
 size_t lc_subject_shared(lc_terms a, lc_terms b)
 {
-    size_t count = 0;
-
-    for (size_t i = 0; i < a.count; i++)
-        count += lc_term_is_content(a.at[i].kind) && is_first(a, i) &&
-                 lc_terms_have(b, a.at[i].sense);
-    return count;
-}
-
-static bool shares_number(lc_terms a, lc_terms b)
-{
-    for (size_t i = 0; i < a.count; i++)
-        if (a.at[i].kind == LC_TERM_NUMBER && lc_terms_have(b, a.at[i].sense))
-            return true;
-    return false;
+    return shared(a, b, is_content);
 }
 
 bool lc_subject_is_same(lc_terms a, lc_terms b)
 {
-    size_t shared = shared_topics(a, b), topics_a, topics_b, fewer;
+    size_t same = shared(a, b, lc_term_is_topic), topics_a, topics_b, fewer;
 
-    if (shared == 0)
+    if (same == 0)
         return false;
     topics_a = topics(a);
     topics_b = topics(b);
     fewer = topics_a < topics_b ? topics_a : topics_b;
-    return shared >= 2 || shares_number(a, b) || shared * 5 >= fewer * 2;
+    return same >= 2 || shared(a, b, is_number) > 0 || same * 5 >= fewer * 2;
 }
 
 /* "auth" for "authentication": one begins with the other, four letters at least. */
@@ -172,7 +153,7 @@ bool lc_subject_is_near(lc_terms a, lc_terms b)
 {
     for (size_t i = 0; i < a.count; i++) {
         for (size_t j = 0; j < b.count; j++) {
-            if (!is_topic(&a.at[i]) || !is_topic(&b.at[j]))
+            if (!lc_term_is_topic(&a.at[i]) || !lc_term_is_topic(&b.at[j]))
                 continue;
             if (a.at[i].sense == b.at[j].sense || abbreviates(a, &a.at[i], b, &b.at[j]))
                 return true;
@@ -230,7 +211,7 @@ static const lc_term *labelled(lc_terms terms, size_t at)
 {
     const lc_term *label = at > 0 ? &terms.at[at - 1] : NULL;
 
-    if (label == NULL || terms.at[at].kind != LC_TERM_NUMBER || !is_topic(label) ||
+    if (label == NULL || terms.at[at].kind != LC_TERM_NUMBER || !lc_term_is_topic(label) ||
         topics(lc_terms_part(terms, 0, at)) < 2)
         return NULL;
     return label;
@@ -245,19 +226,10 @@ static const lc_term *said_of(lc_terms terms, size_t at)
         at--;
         if (lc_term_is_amount(terms.at[at].kind))
             return NULL;
-        if (is_topic(&terms.at[at]))
+        if (lc_term_is_topic(&terms.at[at]))
             return &terms.at[at];
     }
     return NULL;
-}
-
-/* "We refund 200", "the refund is 120"; but "bed 3" and "bed 7" are two beds. */
-static bool are_of_one_thing(lc_terms a, size_t i, lc_terms b, size_t j)
-{
-    const lc_term *of_a = said_of(a, i), *of_b = said_of(b, j);
-
-    return of_a != NULL && of_b != NULL && of_a->sense == of_b->sense &&
-           (of_a + 1 != &a.at[i] || of_b + 1 != &b.at[j]);
 }
 
 /* How often: of "four times a day" and "two meals a day" the day. */
@@ -275,24 +247,28 @@ static uint64_t rate_of(lc_terms terms, size_t at)
 bool lc_subject_counts_differ(lc_terms a, lc_terms b)
 {
     for (size_t i = 0; i < a.count; i++) {
-        const lc_term *thing, *label;
+        const lc_term *of_a, *thing, *label;
 
         if (a.at[i].kind != LC_TERM_NUMBER || lc_terms_have(b, a.at[i].sense))
             continue;
+        of_a = said_of(a, i);
         thing = counted(a, i);
         label = labelled(a, i);
         for (size_t j = 0; j < b.count; j++) {
-            const lc_term *other, *other_label;
+            const lc_term *of_b, *other, *other_label;
 
             if (b.at[j].kind != LC_TERM_NUMBER)
                 continue;
+            of_b = said_of(b, j);
             other = counted(b, j);
             other_label = labelled(b, j);
             if (thing != NULL && other != NULL && thing->sense == other->sense)
                 return true;
             if (label != NULL && other_label != NULL && label->sense == other_label->sense)
                 return true;
-            if (thing == NULL && other == NULL && are_of_one_thing(a, i, b, j))
+            /* "We refund 200", "the refund is 120"; but "bed 3" and "bed 7" are two beds. */
+            if (thing == NULL && other == NULL && of_a != NULL && of_b != NULL &&
+                of_a->sense == of_b->sense && (of_a + 1 != &a.at[i] || of_b + 1 != &b.at[j]))
                 return true;
             if (rate_of(a, i) != 0 && rate_of(a, i) == rate_of(b, j))
                 return true;
@@ -303,7 +279,7 @@ bool lc_subject_counts_differ(lc_terms a, lc_terms b)
 
 bool lc_subject_contradicts(lc_terms a, lc_terms b)
 {
-    if (!shares_topic(a, b))
+    if (shared(a, b, lc_term_is_topic) == 0)
         return false;
     return ((lc_value_kinds(a) & lc_value_kinds(b)) != 0 && has_other_content(a, b)) ||
            lc_subject_counts_differ(a, b);
@@ -312,7 +288,7 @@ bool lc_subject_contradicts(lc_terms a, lc_terms b)
 static const lc_term *first_topic(lc_terms terms)
 {
     for (size_t i = 0; i < terms.count; i++)
-        if (is_topic(&terms.at[i]))
+        if (lc_term_is_topic(&terms.at[i]))
             return &terms.at[i];
     return NULL;
 }
@@ -337,44 +313,33 @@ static bool is_led_up_by(lc_terms terms, const lc_term *topic)
     lead = lc_terms_part(terms, 0, amount);
     /* "Objections close on ...": a state is no topic. */
     for (size_t i = 0; i < lead.count; i++)
-        states += is_topic(&lead.at[i]) && lead.at[i].value == LC_VALUE_STATUS;
+        states += lc_term_is_topic(&lead.at[i]) && lead.at[i].value == LC_VALUE_STATUS;
     return topics(lead) == 1 + states && lc_terms_have(lead, topic->sense);
 }
 
 bool lc_subject_rivals(lc_terms a, lc_terms b)
 {
     const lc_term *first_a = first_topic(a), *first_b = first_topic(b);
-    size_t shared = shared_topics(a, b), topics_a = topics(a), topics_b = topics(b);
+    size_t same = shared(a, b, lc_term_is_topic), topics_a = topics(a), topics_b = topics(b);
 
-    if (shared == 0 || !lc_subject_contradicts(a, b) || (names_other(a, b) && names_other(b, a)))
+    if (same == 0 || !lc_subject_contradicts(a, b) || (names_other(a, b) && names_other(b, a)))
         return false;
     /* "Flour costs ..." and "Sugar costs ..." begin with what the other does not speak of. */
     if (!lc_terms_have(b, first_a->sense) && !lc_terms_have(a, first_b->sense))
         return false;
-    return shared >= 2 || shared == topics_a || shared == topics_b ||
-           first_a->sense == first_b->sense ||
+    return same >= 2 || same == topics_a || same == topics_b || first_a->sense == first_b->sense ||
            (is_led_up_by(a, first_a) && lc_terms_have(b, first_a->sense)) ||
            (is_led_up_by(b, first_b) && lc_terms_have(a, first_b->sense));
 }
 
 /* ---- Orders ---------------------------------------------------------------------------------- */
 
-static bool says_no(lc_terms terms)
-{
-    return lc_terms_have_in(terms, LC_WORDS_NO);
-}
-
-static bool rules(lc_terms terms)
-{
-    return lc_terms_have_in(terms, LC_WORDS_RULES);
-}
-
 /* Is the term at `at` a name in front of a word, in a place that something is put: "in the
  * Frankfurt region"? What the text begins with is what it is about. */
 static bool is_place(lc_terms terms, size_t at)
 {
     return at >= 2 && at + 1 < terms.count && terms.at[at].kind == LC_TERM_NAME &&
-           terms.at[at].after == 0 && is_topic(&terms.at[at + 1]) &&
+           terms.at[at].after == 0 && lc_term_is_topic(&terms.at[at + 1]) &&
            terms.at[at - 1].kind == LC_TERM_STOP && topics(lc_terms_part(terms, 0, at)) > 0;
 }
 
@@ -415,15 +380,17 @@ static bool parts_ways(lc_terms a, lc_terms b)
 bool lc_subject_orders_clash(lc_terms a, lc_terms b)
 {
     const lc_term *first_a = first_topic(a), *first_b = first_topic(b);
-    size_t shared = shared_topics(a, b);
+    bool both_rule = lc_terms_have_in(a, LC_WORDS_RULES) && lc_terms_have_in(b, LC_WORDS_RULES);
+    size_t same = shared(a, b, lc_term_is_topic);
 
-    if (shared == 0)
+    if (same == 0)
         return false;
-    if ((shared >= 2 || (rules(a) && rules(b))) && says_no(a) != says_no(b))
+    if ((same >= 2 || both_rule) &&
+        lc_terms_have_in(a, LC_WORDS_NO) != lc_terms_have_in(b, LC_WORDS_NO))
         return true;
-    if ((shared >= 3 && places_differ(a, b)) || parts_ways(a, b))
+    if ((same >= 3 && places_differ(a, b)) || parts_ways(a, b))
         return true;
-    return first_a->sense == first_b->sense && rules(a) && rules(b);
+    return first_a->sense == first_b->sense && both_rule;
 }
 
 /* ---- Dead values ----------------------------------------------------------------------------- */
@@ -458,16 +425,6 @@ uint64_t lc_sense_bits(lc_terms terms)
     return bits;
 }
 
-static lc_dead_sense dead_sense(lc_terms value, lc_terms successor, const lc_term *term)
-{
-    bool is_own = !lc_terms_have(successor, term->sense);
-
-    return (lc_dead_sense){.sense = term->sense,
-                           .is_own = is_own,
-                           .is_own_amount = is_own && lc_term_is_amount(term->kind),
-                           .is_own_name = is_own && is_marked_name(value, term)};
-}
-
 bool lc_dead_init(lc_dead *dead, lc_arena *arena, lc_terms value, lc_terms successor,
                   bool is_rejected)
 {
@@ -485,7 +442,10 @@ bool lc_dead_init(lc_dead *dead, lc_arena *arena, lc_terms value, lc_terms succe
 
         if (!lc_term_is_content(value.at[i].kind) || !is_first(value, i))
             continue;
-        sense = dead_sense(value, successor, &value.at[i]);
+        sense.sense = value.at[i].sense;
+        sense.is_own = !lc_terms_have(successor, sense.sense);
+        sense.is_own_amount = sense.is_own && lc_term_is_amount(value.at[i].kind);
+        sense.is_own_name = sense.is_own && is_marked_name(value, &value.at[i]);
         senses[dead->count++] = sense;
         dead->own += sense.is_own;
         dead->amounts += sense.is_own_amount;

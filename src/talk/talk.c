@@ -225,23 +225,18 @@ static loci_status is_for_reader(const lc_judging *j, loci_str audience, bool *o
     return LOCI_OK;
 }
 
-/* Does the query name what the mark says: the draft, the sandbox? */
-static loci_status is_named(lc_judging *j, loci_str names, bool *out, loci_error *err)
-{
-    lc_terms terms;
-    loci_status status = lc_terms_read(&j->talk->lexicon, j->arena, names, &terms, err);
-
-    if (status == LOCI_OK)
-        *out = lc_subject_shared(terms, j->query) > 0;
-    return status;
-}
-
 static loci_status judge_mark(lc_judging *j, lc_unit *unit, loci_error *err)
 {
     lc_mark mark = lc_mark_of(unit->said->text);
     bool is_open = true;
+    lc_terms names;
     loci_status status = LOCI_OK;
 
+    /* "Between us: ...": what somebody else says in confidence is for those of their rank. */
+    if (lc_unit_is_person(unit) && unit->attribution.who.len > 0 &&
+        lc_unit_has(unit, LC_CUE_PRIVATE) &&
+        (j->input->reader_rank < 0 || j->input->reader_rank < unit->attribution.rank))
+        unit->verdict = LC_VERDICT_RESTRICTED;
     switch (mark.kind) {
     case LC_MARK_NONE:
         break;
@@ -264,9 +259,9 @@ static loci_status judge_mark(lc_judging *j, lc_unit *unit, loci_error *err)
             !lc_mark_is_name(mark.names, j->input->reader_organization))
             unit->verdict = LC_VERDICT_RESTRICTED;
         break;
-    case LC_MARK_SUPPOSED:
-        status = is_named(j, mark.names, &is_open, err);
-        if (!is_open)
+    case LC_MARK_SUPPOSED: /* Kept when the query names it: the draft, the sandbox. */
+        status = lc_terms_read(&j->talk->lexicon, j->arena, mark.names, &names, err);
+        if (status == LOCI_OK && lc_subject_shared(names, j->query) == 0)
             unit->verdict = LC_VERDICT_SUPPOSES;
         break;
     case LC_MARK_SCOPE:
@@ -277,12 +272,6 @@ static loci_status judge_mark(lc_judging *j, lc_unit *unit, loci_error *err)
     return status;
 }
 
-static bool is_verbatim(const lc_unit *a, const lc_unit *b)
-{
-    return a->words_hash == b->words_hash &&
-           lc_str_eq(lc_str_trim(a->attribution.words), lc_str_trim(b->attribution.words));
-}
-
 /* The first of the kind that has exactly these words, or NULL. */
 static lc_unit *find_words(const lc_judging *j, const lc_unit *unit, lc_said_kind kind)
 {
@@ -290,20 +279,11 @@ static lc_unit *find_words(const lc_judging *j, const lc_unit *unit, lc_said_kin
          at = (at + 1) & j->place_mask) {
         lc_unit *other = &j->units[j->places[at]];
 
-        if (other->said->kind == kind && is_verbatim(other, unit))
+        if (other->said->kind == kind && other->words_hash == unit->words_hash &&
+            lc_str_eq(lc_str_trim(other->attribution.words), lc_str_trim(unit->attribution.words)))
             return other;
     }
     return NULL;
-}
-
-static lc_unit *message_of(const lc_judging *j, const lc_unit *unit)
-{
-    return find_words(j, unit, LC_SAID_MESSAGE);
-}
-
-static bool is_still_a_fact(const lc_judging *j, const lc_unit *former)
-{
-    return find_words(j, former, LC_SAID_FACT) != NULL;
 }
 
 /* The unit's terms without an aside in parentheses at its end. */
@@ -328,14 +308,6 @@ static int reading_time(const lc_unit *unit)
     return -1;
 }
 
-/* Does what was replaced say itself that it is the newer one? Readings can arrive late. */
-static bool is_newer_reading(const lc_unit *former, const lc_unit *successor)
-{
-    int before = reading_time(former), after = reading_time(successor);
-
-    return after >= 0 && before > after;
-}
-
 /* A replaced fact is dead. When both it and its successor are whole messages, only if they really
  * contradict each other: such facts are a log of what was said, not values of a slot. */
 static void bury_former(lc_judging *j, const lc_unit *former)
@@ -344,11 +316,15 @@ static void bury_former(lc_judging *j, const lc_unit *former)
                                    ? &j->units[former->said->successor]
                                    : NULL;
     lc_terms after = {0};
+    int time = successor != NULL ? reading_time(successor) : -1;
+    /* Does what was replaced say itself that it is the newer one? Readings can arrive late. */
+    bool is_newer = time >= 0 && reading_time(former) > time;
 
-    if (is_still_a_fact(j, former) || (successor != NULL && is_newer_reading(former, successor)))
+    if (find_words(j, former, LC_SAID_FACT) != NULL || is_newer)
         return;
     if (successor != NULL) {
-        if (message_of(j, former) != NULL && message_of(j, successor) != NULL &&
+        if (find_words(j, former, LC_SAID_MESSAGE) != NULL &&
+            find_words(j, successor, LC_SAID_MESSAGE) != NULL &&
             !lc_unit_contradicts(former, successor))
             return;
         if (!successor->is_withdrawn)
@@ -385,26 +361,6 @@ static void replace_signal(lc_judging *j, lc_unit *unit, size_t index)
         lc_judging_bury(j, unit->terms, other->terms, false);
         return;
     }
-}
-
-/* "Between us: ...": what somebody else says in confidence is for those of their rank. */
-static void judge_confidence(const lc_judging *j, lc_unit *unit)
-{
-    if (lc_unit_is_person(unit) && unit->attribution.who.len > 0 &&
-        lc_unit_has(unit, LC_CUE_PRIVATE) &&
-        (j->input->reader_rank < 0 || j->input->reader_rank < unit->attribution.rank))
-        unit->verdict = LC_VERDICT_RESTRICTED;
-}
-
-static loci_status judge_marks(lc_judging *j, loci_error *err)
-{
-    loci_status status = LOCI_OK;
-
-    for (size_t i = 0; i < j->input->count && status == LOCI_OK; i++) {
-        judge_confidence(j, &j->units[i]);
-        status = judge_mark(j, &j->units[i], err);
-    }
-    return status;
 }
 
 static void collect_dead(lc_judging *j)
@@ -501,49 +457,36 @@ static bool is_stated_by(lc_terms value, lc_terms clause, lc_terms premise)
     return said > 0;
 }
 
-typedef bool clause_fn(const lc_unit *fact, const lc_unit *unit, const lc_unit_clause *clause);
-
-static bool is_conclusion(const lc_unit *fact, const lc_unit *unit, const lc_unit_clause *clause)
-{
-    (void)unit;
-    return clause->premise != NULL &&
-           is_stated_by(fact->terms, clause->terms, clause->premise->terms);
-}
-
-static bool holds_up(const lc_unit *fact, const lc_unit *unit, const lc_unit_clause *clause)
-{
-    return clause->verdict == LC_VERDICT_HOLDS && unit->verdict == LC_VERDICT_HOLDS &&
-           lc_terms_state(clause->terms, fact->terms);
-}
-
-static bool is_so_of_any(const lc_judging *j, const lc_unit *fact, clause_fn *is_so)
+/* Does a person state the fact: as a conclusion from something that no longer holds, or as
+ * something that does hold? */
+static bool is_stated(const lc_judging *j, const lc_unit *fact, bool is_conclusion)
 {
     for (size_t i = 0; i < j->input->count; i++) {
         const lc_unit *unit = &j->units[i];
 
-        for (size_t c = 0; lc_unit_is_person(unit) && c < unit->clause_count; c++)
-            if (is_so(fact, unit, &unit->clauses[c]))
+        for (size_t c = 0; lc_unit_is_person(unit) && c < unit->clause_count; c++) {
+            const lc_unit_clause *clause = &unit->clauses[c];
+
+            if (is_conclusion
+                    ? clause->premise != NULL &&
+                          is_stated_by(fact->terms, clause->terms, clause->premise->terms)
+                    : clause->verdict == LC_VERDICT_HOLDS && unit->verdict == LC_VERDICT_HOLDS &&
+                          lc_terms_state(clause->terms, fact->terms))
                 return true;
+        }
     }
     return false;
-}
-
-/* Is the fact what somebody concluded from something that no longer holds, and nothing that was
- * said holds it up? */
-static bool is_concluded(const lc_judging *j, const lc_unit *fact)
-{
-    return is_so_of_any(j, fact, is_conclusion) && !is_so_of_any(j, fact, holds_up);
 }
 
 /* A fact holds as a whole. Only an aside that repeats a dead amount is left out, and a fact that is
  * a message word for word goes the way of that message. */
 static void judge_fact(lc_judging *j, lc_unit *unit)
 {
-    const lc_unit *message = message_of(j, unit);
+    const lc_unit *message = find_words(j, unit, LC_SAID_MESSAGE);
 
     if (message != NULL && message->verdict == LC_VERDICT_REPLACED)
         unit->verdict = message->verdict;
-    if (is_concluded(j, unit))
+    if (is_stated(j, unit, true) && !is_stated(j, unit, false))
         unit->verdict = LC_VERDICT_REPLACED;
     for (size_t i = 0; i < unit->clause_count; i++) {
         lc_unit_clause *clause = &unit->clauses[i];
@@ -574,17 +517,6 @@ static loci_str clause_text(const lc_unit *unit, size_t index)
     return lc_str_trim((loci_str){words.ptr + start, end - start});
 }
 
-/* What stands in front of the words. */
-static loci_str lead_of(const lc_unit *unit)
-{
-    loci_str text = unit->said->text;
-    size_t bytes = unit->attribution.words.len > 0
-                       ? (size_t)(unit->attribution.words.ptr - text.ptr)
-                       : 0;
-
-    return lc_str_trim((loci_str){text.ptr, unit->attribution.who.len > 0 ? bytes : 0});
-}
-
 static loci_status write_judged(lc_judging *j, const lc_judged **out, loci_error *err)
 {
     lc_judged *judged = lc_arena_zalloc_array(j->arena, j->input->count + 1, sizeof *judged);
@@ -600,7 +532,13 @@ static loci_status write_judged(lc_judging *j, const lc_judged **out, loci_error
             return lc_fail_memory(err);
         for (size_t c = 0; c < unit->clause_count; c++)
             clauses[c] = (lc_clause){clause_text(unit, c), unit->clauses[c].verdict};
-        judged[i] = (lc_judged){unit->verdict, lead_of(unit), clauses, unit->clause_count};
+        judged[i] = (lc_judged){
+            .verdict = unit->verdict, .clauses = clauses, .count = unit->clause_count};
+        /* What stands in front of the words. */
+        if (unit->attribution.who.len > 0 && unit->attribution.words.len > 0)
+            judged[i].lead = lc_str_trim(
+                (loci_str){unit->said->text.ptr,
+                           (size_t)(unit->attribution.words.ptr - unit->said->text.ptr)});
     }
     *out = judged;
     return LOCI_OK;
@@ -612,8 +550,8 @@ loci_status lc_talk_judge(const lc_talk *talk, lc_arena *arena, const lc_talk_in
     lc_judging j = {.talk = talk, .arena = arena, .input = input};
     loci_status status = read_units(&j, err);
 
-    if (status == LOCI_OK)
-        status = judge_marks(&j, err);
+    for (size_t i = 0; i < input->count && status == LOCI_OK; i++)
+        status = judge_mark(&j, &j.units[i], err);
     if (status != LOCI_OK)
         return status;
     collect_dead(&j);

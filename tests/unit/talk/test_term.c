@@ -91,6 +91,24 @@ TEST(term, kinds)
     lc_arena_clear(&f.arena);
 }
 
+/* Rules ask a term for the lists of its word; a curly apostrophe or a capital changes nothing. */
+TEST(term, words_know_their_lists)
+{
+    fixture f;
+    lc_terms terms;
+
+    init(&f);
+    terms = read(&f, "So it\xE2\x80\x99s ANOTHER marquee, twenty-two");
+    CHECK(lc_term_in(&terms.at[0], LC_WORDS_TURNS) && lc_term_in(&terms.at[0], LC_WORDS_STOP));
+    CHECK(lc_term_in(&terms.at[1], LC_WORDS_IT_IS) && lc_term_is(terms, 1, "it's"));
+    CHECK(lc_term_in(&terms.at[2], LC_WORDS_ALSO) && lc_term_in(&terms.at[2], LC_WORDS_OTHERS));
+    CHECK_EQ(terms.at[3].lists, 0);
+    CHECK(terms.at[4].kind == LC_TERM_NUMBER && same(&f, "twenty-two", "22"));
+    CHECK(lc_terms_have_in(terms, LC_WORDS_FILLERS) && !lc_terms_have_in(terms, LC_WORDS_NO));
+    CHECK(read(&f, "minutes").at[0].is_time_unit && read(&f, "pounds").at[0].is_measure);
+    lc_arena_clear(&f.arena);
+}
+
 TEST(term, marks_that_follow_are_known)
 {
     fixture f;
