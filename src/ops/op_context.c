@@ -23,6 +23,7 @@ typedef struct observe_input {
     /* Made by prepare. */
     lc_fact_caller caller;
     loci_str role;
+    const lc_talk *talk;
 } observe_input;
 
 static const lc_param observe_params[] = {
@@ -51,11 +52,13 @@ static loci_status prepare_observe(lc_call *call, loci_error *err)
 {
     observe_input *in = call->input;
     bool is_assistant = lc_str_is(in->speaker, "assistant");
+    /* The first call compiles the phrases, which takes too long for the writer's transaction. */
+    loci_status status = lc_engine_talk(call->engine, &in->talk, err);
 
     if (in->claim.trust.len == 0 && is_assistant)
         in->claim.trust = LC_STR("model");
     in->role = is_assistant ? LC_STR("assistant") : LC_STR("user");
-    return lc_fact_caller_init(&in->caller, call, &in->claim, err);
+    return status == LOCI_OK ? lc_fact_caller_init(&in->caller, call, &in->claim, err) : status;
 }
 
 static void put_observed(lc_call *call, const lc_session_use *use, const lc_observed *observed)
@@ -84,19 +87,16 @@ static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const observe_input *in = call->input;
     loci_str speaker = in->speaker;
-    const lc_talk *talk = NULL;
     lc_session_use use;
     lc_observed observed;
     loci_status status = lc_call_choose_session(call, tx, &use, err);
 
-    if (status == LOCI_OK)
-        status = lc_engine_talk(call->engine, &talk, err);
     if (status != LOCI_OK)
         return status;
     status = lc_context_observe(
         tx,
         &(lc_observation){
-            .talk = talk,
+            .talk = in->talk,
             .session = &use,
             .message = {.role = in->role,
                         .speaker = lc_str_eq(speaker, in->role) ? LC_STR_NONE : speaker,
