@@ -6,8 +6,8 @@
  * that belongs to no character is taken for a symbol.
  *
  * The class of a character is made of Unicode 16 categories (split_table.c). The version matters:
- * tokenizers elsewhere cut texts by these categories. Two steps find a class: the block of 256
- * characters, then four bits in it.
+ * tokenizers elsewhere cut texts by these categories. Three steps find a class: the block of 256
+ * characters, its row of 16, then four bits in the row's word.
  */
 #ifndef LC_TEXT_SPLIT_H
 #define LC_TEXT_SPLIT_H
@@ -30,15 +30,20 @@ typedef enum lc_char_class {
 #define LC_CHAR_WIDE 8
 extern const uint8_t lc_byte_classes[256];
 
-extern const uint8_t lc_char_blocks[0x110000 / 256];
-extern const uint64_t lc_char_words[][16];
+#define LC_CHAR_TABLE_END 0x32400 /* Behind it are only variation selectors, which are marks. */
+extern const uint8_t lc_char_blocks[LC_CHAR_TABLE_END / 256];
+extern const uint16_t lc_char_rows[];  /* 16 per block. */
+extern const uint64_t lc_char_words[]; /* 16 classes each. */
 
 /* `code_point` is at most U+10FFFF. */
 static inline lc_char_class lc_char_class_of(uint32_t code_point)
 {
-    uint64_t word = lc_char_words[lc_char_blocks[code_point >> 8]][code_point >> 4 & 15];
+    size_t row;
 
-    return (lc_char_class)(word >> (code_point & 15) * 4 & 15);
+    if (code_point >= LC_CHAR_TABLE_END)
+        return code_point >= 0xE0100 && code_point <= 0xE01EF ? LC_CHAR_MARK : LC_CHAR_OTHER;
+    row = 16 * (size_t)lc_char_blocks[code_point >> 8] + (code_point >> 4 & 15);
+    return (lc_char_class)(lc_char_words[lc_char_rows[row]] >> (code_point & 15) * 4 & 15);
 }
 
 /* Returns the end of the piece that begins at `at`; `at` < `end`, which ends the text. */

@@ -10,6 +10,7 @@ import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
 const CODE_POINTS = 0x110000;
+const TABLE_END = 0x32400; // LC_CHAR_TABLE_END
 const BLOCK = 256;
 const dir = resolve(process.argv[2] ?? ".");
 const { name, version } = JSON.parse(readFileSync(`${dir}/package.json`, "utf8"));
@@ -31,22 +32,29 @@ await mark("General_Category/Number", 5);
 await mark("Binary_Property/White_Space", 6);
 classes[0x0a] = classes[0x0d] = 7;
 
-// Blocks of 256 characters that are alike are kept once; 16 classes to a word.
+// Three levels: the block of 256 characters, its rows of 16, and the classes of a row as one word.
+// Blocks and rows that are alike are kept once.
+const words = new Map();
 const blocks = new Map();
 const index = [];
-for (let start = 0; start < CODE_POINTS; start += BLOCK) {
-    const block = classes.subarray(start, start + BLOCK);
-    const words = [];
-    for (let at = 0; at < BLOCK; at += 16) {
+for (let start = 0; start < TABLE_END; start += BLOCK) {
+    const block = [];
+    for (let at = start; at < start + BLOCK; at += 16) {
         let word = 0n;
-        for (let i = 15; i >= 0; i--) word = (word << 4n) | BigInt(block[at + i]);
-        words.push(`0x${word.toString(16)}`);
+        for (let i = 15; i >= 0; i--) word = (word << 4n) | BigInt(classes[at + i]);
+        const text = `0x${word.toString(16)}`;
+        if (!words.has(text)) words.set(text, words.size);
+        block.push(words.get(text));
     }
-    const text = words.join(" ");
+    const text = block.join(" ");
     if (!blocks.has(text)) blocks.set(text, blocks.size);
     index.push(blocks.get(text));
 }
 if (blocks.size > 256) throw new Error("a byte does not number the blocks");
+for (let at = TABLE_END; at < CODE_POINTS; at++) {
+    if (classes[at] !== (at >= 0xe0100 && at <= 0xe01ef ? 4 : 0))
+        throw new Error("lc_char_class_of() knows only variation selectors behind the table");
+}
 
 function rows(values, indent) {
     const lines = [];
@@ -61,9 +69,6 @@ function rows(values, indent) {
     return [...lines, indent + line].join("\n");
 }
 
-const bodies = [...blocks.keys()].map((text) => {
-    return `    {\n${rows(text.split(" "), "        ")}\n    },`;
-});
 // One byte is enough for ASCII; all others say that more of the character must be read.
 const bytes = Array.from({ length: 256 }, (_, byte) => (byte < 128 ? classes[byte] : 8));
 
@@ -80,7 +85,11 @@ const uint8_t lc_char_blocks[${index.length}] = {
 ${rows(index.map(String), "    ")}
 };
 
-const uint64_t lc_char_words[${blocks.size}][16] = {
-${bodies.join("\n")}
+const uint16_t lc_char_rows[${16 * blocks.size}] = {
+${rows([...blocks.keys()].flatMap((text) => text.split(" ")), "    ")}
+};
+
+const uint64_t lc_char_words[${words.size}] = {
+${rows([...words.keys()], "    ")}
 };
 /* clang-format on */`);
