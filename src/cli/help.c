@@ -318,14 +318,14 @@ static void write_example(lc_cli *cli, const lc_op *op)
 static void write_parameters(lc_cli *cli, const lc_op *op)
 {
     help_list *list = list_new(cli);
+    lc_result members[LC_RECORD_MEMBERS_MAX];
+    size_t count = lc_record_members(op->answer, members);
 
     write_params(cli, op, true);
     write_params(cli, op, false);
-    if (op->results == NULL || op->results->name == NULL)
-        return;
     write_heading(cli, "Answer");
-    for (const lc_result *result = op->results; result->name != NULL; result++)
-        list_add(list, loci_str_of(result->name), loci_str_of(result->help));
+    for (size_t i = 0; i < count; i++)
+        list_add(list, loci_str_of(members[i].name), loci_str_of(members[i].help));
     list_write(list);
 }
 

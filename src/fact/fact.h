@@ -85,6 +85,9 @@ typedef struct lc_fact_shown {
 
 /* Every member of lc_fact_shown, in the order of answers: where it is stored, and what it means. */
 extern const lc_column lc_fact_columns[];
+/* {row} of fact_past, and of both tables together: fact_current has no column that says how a fact
+ * ended, and those are then none. */
+extern const lc_row_type lc_fact_row;
 
 /* Moves its text into the arena, for facts that a walk only lends; false when out of memory. */
 bool lc_fact_keep(lc_arena *arena, lc_fact *fact);
@@ -153,6 +156,7 @@ typedef enum lc_fact_outcome {
 } lc_fact_outcome;
 
 const char *lc_fact_outcome_name(lc_fact_outcome outcome);
+#define LC_FACT_OUTCOMES "created|superseded|repeated|late|claimed|shadowed"
 
 /* What a write will do; made by lc_fact_decide(), in its arena. */
 typedef struct lc_fact_plan lc_fact_plan;

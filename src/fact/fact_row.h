@@ -10,9 +10,6 @@
 #include "fact/fact.h"
 #include "store/row.h"
 
-/* {row} of fact_past, and of both tables together: fact_current has no column that says how a fact
- * ended, and those are then none. */
-extern const lc_row_type lc_fact_row;
 /* {row} of fact_current. */
 extern const lc_row_type lc_fact_current_row;
 

@@ -23,6 +23,14 @@ typedef struct lc_job_start {
             .help = "Whether to answer when the job has ended or at the call's deadline"           \
     }
 
+/* The members of the answer before `result`, whose type depends on the job. */
+#define LC_JOB_RESULTS                                                                             \
+    {"job_id", LC_PARAM_STRING, "Id of the job; see job.get"},                                     \
+    {                                                                                              \
+        "status", LC_PARAM_STRING, "Status of the job; done if the call waited for its end",       \
+            .choices = "queued|running|done"                                                       \
+    }
+
 /* Adds the job and, with `waits`, waits for its end or the call's deadline, whichever comes first.
  * Writes the answer. A job that failed fails the call. */
 loci_status lc_job_start_run(lc_call *call, const lc_job_start *start, loci_error *err);

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "ops/check.h"
+#include "store/row.h"
 
 typedef struct implied_param {
     unsigned op_flags; /* An operation with all of these takes it. */
@@ -126,6 +127,96 @@ const char *lc_param_kind_name(lc_param_kind kind)
         return "any";
     }
     LC_UNREACHABLE();
+}
+
+/* ---- Names and routes ------------------------------------------------------------------------ */
+
+loci_str lc_op_noun(const lc_op *op)
+{
+    loci_str verb;
+
+    return lc_str_split(loci_str_of(op->name), '.', &verb);
+}
+
+bool lc_op_is_first_of_noun(size_t index)
+{
+    loci_str noun = lc_op_noun(lc_op_at(index));
+
+    for (size_t i = 0; i < index; i++) {
+        if (lc_str_eq(lc_op_noun(lc_op_at(i)), noun))
+            return false;
+    }
+    return true;
+}
+
+bool lc_op_route(const lc_op *op, loci_str *out_method, loci_str *out_path)
+{
+    if (op->http == NULL)
+        return false;
+    *out_method = lc_str_split(loci_str_of(op->http), ' ', out_path);
+    return out_path->ptr != NULL;
+}
+
+bool lc_path_has(loci_str path, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (size_t i = 0; i + len + 2 <= path.len; i++) {
+        if (path.ptr[i] == '{' && memcmp(path.ptr + i + 1, name, len) == 0 &&
+            path.ptr[i + 1 + len] == '}')
+            return true;
+    }
+    return false;
+}
+
+/* ---- Answers --------------------------------------------------------------------------------- */
+
+static lc_result result_of(const lc_column *column)
+{
+    static const lc_param_kind kinds[] = {
+        [LC_TYPE_STRING] = LC_PARAM_STRING, [LC_TYPE_INTEGER] = LC_PARAM_INT,
+        [LC_TYPE_NUMBER] = LC_PARAM_REAL,   [LC_TYPE_BOOLEAN] = LC_PARAM_BOOL,
+        [LC_TYPE_TIME] = LC_PARAM_TIME,     [LC_TYPE_RANK] = LC_PARAM_INT,
+        [LC_TYPE_ENUM] = LC_PARAM_STRING,   [LC_TYPE_STRINGS] = LC_PARAM_STRINGS,
+        [LC_TYPE_OBJECT] = LC_PARAM_OBJECT, [LC_TYPE_ANY] = LC_PARAM_ANY,
+    };
+
+    return (lc_result){
+        .name = lc_column_shown_name(column),
+        .kind = kinds[column->type],
+        .help = column->help,
+        .flags = (column->flags & LC_COL_REQUIRED) != 0 ? 0 : LC_RESULT_OPTIONAL,
+        .choices = column->choices,
+    };
+}
+
+/* The shown columns that are, or are not, behind all others. */
+static size_t add_columns(const lc_row_type *row, unsigned last, size_t count, lc_result *out)
+{
+    for (const lc_column *column = row->columns; column->name != NULL; column++) {
+        if ((column->flags & (LC_COL_SHOWN | LC_COL_REQUIRED)) == 0 ||
+            (column->flags & LC_COL_LAST) != last)
+            continue;
+        LC_ASSERT(count < LC_RECORD_MEMBERS_MAX);
+        out[count++] = result_of(column);
+    }
+    return count;
+}
+
+size_t lc_record_members(const lc_record *record, lc_result out[LC_RECORD_MEMBERS_MAX])
+{
+    size_t count = record->base != NULL ? lc_record_members(record->base, out) : 0;
+
+    if (record->row != NULL) {
+        count = add_columns(record->row, 0, count, out);
+        count = add_columns(record->row, LC_COL_LAST, count, out);
+    }
+    for (const lc_result *member = record->members; member != NULL && member->name != NULL;
+         member++) {
+        LC_ASSERT(count < LC_RECORD_MEMBERS_MAX);
+        out[count++] = *member;
+    }
+    return count;
 }
 
 loci_status lc_op_load(loci_str name, const lc_op **out, loci_error *err)

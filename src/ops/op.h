@@ -31,7 +31,7 @@
 #include "store/user_kind.h"
 
 typedef struct loci_engine loci_engine;
-typedef struct lc_record lc_record;
+typedef struct lc_row_type lc_row_type;
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
 
@@ -121,13 +121,40 @@ typedef struct lc_param_rule {
     const char *params; /* "key|id" */
 } lc_param_rule;
 
-/* ---- Operations ------------------------------------------------------------------------------ */
+/* ---- Answers --------------------------------------------------------------------------------- */
 
+typedef struct lc_record lc_record;
+
+#define LC_RESULT_OPTIONAL 1u /* May be left out. */
+#define LC_RESULT_NULLABLE 2u /* May be null. */
+#define LC_RESULT_LIST 4u     /* An array of such values. */
+#define LC_RESULT_MAP 8u      /* An object of such values, whose names are data. */
+
+/* A member of an answer. */
 typedef struct lc_result {
-    const char *name; /* Member of the answer; "facts[].id" for nested ones. */
-    lc_param_kind kind;
-    const char *help;
+    const char *name;
+    lc_param_kind kind; /* Of the value, or of each element; not used with `record`. */
+    const char *help;   /* A noun phrase without a full stop. */
+    unsigned flags;
+    const char *choices;     /* "a|b|c" for STRING and STRINGS, or NULL. */
+    const lc_record *record; /* The value is an object with these members. */
 } lc_result;
+
+/* The type of an object in answers. Its members are those of `base`, then the columns of `row` that
+ * are shown, then `members`; each of the three may be NULL. */
+struct lc_record {
+    const char *name; /* "Fact"; NULL = used in one place only. */
+    const lc_record *base;
+    const lc_row_type *row;
+    const lc_result *members; /* Ends with a NULL name. */
+};
+
+#define LC_RECORD_MEMBERS_MAX 48
+
+/* Writes all members of `record` and returns how many. */
+size_t lc_record_members(const lc_record *record, lc_result out[LC_RECORD_MEMBERS_MAX]);
+
+/* ---- Operations ------------------------------------------------------------------------------ */
 
 typedef enum lc_cost {
     LC_COST_POINT, /* A look-up: on an event loop if it can peek, else in a pool. */
@@ -154,8 +181,8 @@ typedef struct lc_op {
     const char *help;           /* One line, an imperative sentence without a full stop. */
     const lc_param *params;     /* Ends with a NULL name. */
     const lc_param_rule *rules; /* Ends with LC_RULE_END; NULL = none. */
-    size_t input_bytes;       /* Size of the input struct that `params` fill; 0 = no parameters. */
-    const lc_result *results; /* Ends with a NULL name. */
+    size_t input_bytes;      /* Size of the input struct that `params` fill; 0 = no parameters. */
+    const lc_record *answer; /* Never NULL. */
     lc_cost cost;
     unsigned flags;      /* LC_OP_... */
     const char *http;    /* "GET /v1/facts/{key}" or NULL = only POST /v1/call/{op}. */
@@ -233,6 +260,15 @@ loci_status lc_op_load(loci_str name, const lc_op **out, loci_error *err);
  * expected_seq); NULL after the last. */
 const lc_param *lc_op_param(const lc_op *op, size_t index);
 const char *lc_param_kind_name(lc_param_kind kind);
+
+/* "fact" of fact.write. */
+loci_str lc_op_noun(const lc_op *op);
+/* Whether no operation before lc_op_at(index) has its noun. */
+bool lc_op_is_first_of_noun(size_t index);
+/* "GET" and "/v1/facts/{id}"; false for an operation without a route of its own. */
+bool lc_op_route(const lc_op *op, loci_str *out_method, loci_str *out_path);
+/* Whether "{name}" is in the path. */
+bool lc_path_has(loci_str path, const char *name);
 
 /* Checks `args` (an object) against the parameters and rules of call->op and fills call->input,
  * call->implied, user_id and persona_id. Unknown, missing and wrong arguments are LOCI_EINVAL

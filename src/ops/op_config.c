@@ -115,23 +115,54 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
 /* ---- The table ------------------------------------------------------------------------------- */
 
 #define NAME_BYTES_MAX 64
+#define ORIGINS "default|file|store|environment|flag"
 
-#define SETTING_MEMBERS(prefix)                                                                    \
-    {prefix "name", LC_PARAM_STRING, "Such as call.timeout_ms"},                                   \
-        {prefix "value", LC_PARAM_ANY, "In force now; \"***\" for a secret that is set"},          \
-        {prefix "default", LC_PARAM_ANY, "When nobody says otherwise"},                            \
-        {prefix "origin", LC_PARAM_STRING, "default, file, store, environment or flag"},           \
-        {prefix "pending", LC_PARAM_ANY, "The value after the next open, when it differs"},        \
-        {prefix "kind", LC_PARAM_STRING, "integer, string, boolean or choice"},                    \
-        {prefix "min", LC_PARAM_INT, "Least value of an integer, bytes of a string"},              \
-        {prefix "max", LC_PARAM_INT, "Greatest value of an integer, bytes of a string"},           \
-        {prefix "choices", LC_PARAM_STRINGS, "What a choice may be"},                              \
-        {prefix "help", LC_PARAM_STRING, "What it is for"},                                        \
-        {prefix "live", LC_PARAM_BOOL, "Takes effect at once; else when opened next"},             \
-        {prefix "per_tenant", LC_PARAM_BOOL, "Each tenant may have its own value"},                \
-    {                                                                                              \
-        prefix "secret", LC_PARAM_BOOL, "Given by reference and never shown"                       \
-    }
+static const lc_record setting_record = {
+    .name = "Setting",
+    .members =
+        (const lc_result[]){
+            {"name", LC_PARAM_STRING, "Name, such as call.timeout_ms"},
+            {"value", LC_PARAM_ANY, "Value in force; \"***\" for a secret that is set"},
+            {"default", LC_PARAM_ANY, "Default"},
+            {"origin", LC_PARAM_STRING, "Origin of the value", .choices = ORIGINS},
+            {"pending", LC_PARAM_ANY, "Value after the next open, if it differs",
+             LC_RESULT_OPTIONAL},
+            {"kind", LC_PARAM_STRING, "Kind of value", .choices = "integer|string|boolean|choice"},
+            {"min", LC_PARAM_INT, "Minimum of an integer, or of the bytes of a string",
+             LC_RESULT_OPTIONAL},
+            {"max", LC_PARAM_INT, "Maximum of an integer, or of the bytes of a string",
+             LC_RESULT_OPTIONAL},
+            {"choices", LC_PARAM_STRINGS, "Values of a choice", LC_RESULT_OPTIONAL},
+            {"help", LC_PARAM_STRING, "Purpose of the setting"},
+            {"live", LC_PARAM_BOOL, "True if a change takes effect at once; else at the next open"},
+            {"per_tenant", LC_PARAM_BOOL, "True if each tenant can have its own value"},
+            {"secret", LC_PARAM_BOOL, "True if it is given by reference and never shown"},
+            {NULL},
+        },
+};
+
+static const lc_record list_answer = {
+    .members =
+        (const lc_result[]){
+            {"settings", 0, "Settings", LC_RESULT_LIST, .record = &setting_record},
+            LC_PAGE_RESULT,
+            {NULL},
+        },
+};
+
+static const lc_record set_answer = {
+    .members =
+        (const lc_result[]){
+            {"name", LC_PARAM_STRING, "Name, such as call.timeout_ms"},
+            {"value", LC_PARAM_ANY, "Stored value; null if it was removed"},
+            {"effective", LC_PARAM_ANY, "Value in force"},
+            {"origin", LC_PARAM_STRING, "Origin of the value in force", .choices = ORIGINS},
+            {"restart_required", LC_PARAM_BOOL, "True if the change takes effect at the next open"},
+            {"note", LC_PARAM_STRING, "Reason why the stored value is not in force",
+             LC_RESULT_OPTIONAL},
+            {NULL},
+        },
+};
 
 #define NAME_PARAM(T)                                                                              \
     {                                                                                              \
@@ -153,12 +184,7 @@ static const lc_op op_list = {
             {.name = NULL},
         },
     .input_bytes = sizeof(list_input),
-    .results =
-        (const lc_result[]){
-            SETTING_MEMBERS("settings[]."),
-            LC_PAGE_RESULT,
-            {NULL, 0, NULL},
-        },
+    .answer = &list_answer,
     .cost = LC_COST_POINT,
     .http = "GET /v1/config",
     .example = "{\"changed\":true}",
@@ -170,11 +196,7 @@ static const lc_op op_get = {
     .help = "Show one setting, its value and where that comes from",
     .params = (const lc_param[]){NAME_PARAM(get_input), {.name = NULL}},
     .input_bytes = sizeof(get_input),
-    .results =
-        (const lc_result[]){
-            SETTING_MEMBERS(""),
-            {NULL, 0, NULL},
-        },
+    .answer = &setting_record,
     .cost = LC_COST_POINT,
     .http = "GET /v1/config/{name}",
     .example = "{\"name\":\"call.timeout_ms\"}",
@@ -193,16 +215,7 @@ static const lc_op op_set = {
             {.name = NULL},
         },
     .input_bytes = sizeof(set_input),
-    .results =
-        (const lc_result[]){
-            {"name", LC_PARAM_STRING, "Such as call.timeout_ms"},
-            {"value", LC_PARAM_ANY, "What is stored now; null when it was removed"},
-            {"effective", LC_PARAM_ANY, "What is in force now"},
-            {"origin", LC_PARAM_STRING, "Where that comes from"},
-            {"restart_required", LC_PARAM_BOOL, "It counts when the store is opened next"},
-            {"note", LC_PARAM_STRING, "Why what was stored is not, or not yet, in force"},
-            {NULL, 0, NULL},
-        },
+    .answer = &set_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_MUTATES | LC_OP_IDEMPOTENT,
     .http = "PUT /v1/config/{name}",

@@ -38,14 +38,29 @@ static const lc_param observe_params[] = {
     {.name = NULL},
 };
 
-static const lc_result observe_results[] = {
-    {"message_id", LC_PARAM_STRING, "The message, msg_…"},
-    {"session_id", LC_PARAM_STRING, "The session it is in, ses_…"},
-    {"outcomes", LC_PARAM_ANY,
-     "The facts it gave another value: id, key, outcome (as fact.write) and rule (explicit,"
-     " implicit, authority or temporal)"},
-    {"seq", LC_PARAM_INT, "The event that keeps the message"},
-    {NULL, 0, NULL},
+static const lc_record observed_record = {
+    .members =
+        (const lc_result[]){
+            {"id", LC_PARAM_STRING, "Id of the version that was written"},
+            {"key", LC_PARAM_STRING, "Key of the fact"},
+            {"outcome", LC_PARAM_STRING, "Effect of the write, as in fact.write",
+             .choices = LC_FACT_OUTCOMES},
+            {"rule", LC_PARAM_STRING, "Rule that found the new value",
+             .choices = "explicit|implicit|authority|temporal"},
+            {NULL},
+        },
+};
+
+static const lc_record observe_answer = {
+    .members =
+        (const lc_result[]){
+            {"message_id", LC_PARAM_STRING, "Id of the message (msg_...)"},
+            {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
+            {"outcomes", 0, "Facts that got another value", LC_RESULT_LIST,
+             .record = &observed_record},
+            {"seq", LC_PARAM_INT, "Number of the event that stores the message"},
+            {NULL},
+        },
 };
 
 static loci_status prepare_observe(lc_call *call, loci_error *err)
@@ -123,7 +138,7 @@ static const lc_op fact_observe = {
     .help = "Append a message and apply the corrections of facts that it contains",
     .params = observe_params,
     .input_bytes = sizeof(observe_input),
-    .results = observe_results,
+    .answer = &observe_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/observe",
@@ -135,19 +150,47 @@ static const lc_op fact_observe = {
 
 /* ---- context.build --------------------------------------------------------------------------- */
 
-static const lc_result build_results[] = {
-    {"text", LC_PARAM_STRING, "What to hand to the model"},
-    {"included", LC_PARAM_ANY, "What is in it: id, section, tokens"},
-    {"excluded", LC_PARAM_ANY, "The best of what is not: id, reason; at most 50"},
-    {"excluded_counts", LC_PARAM_OBJECT,
-     "How many are not in it, by reason: superseded retracted restricted scope expired"
-     " needs_review claim duplicate irrelevant budget"},
-    {"tokens", LC_PARAM_OBJECT, "Tokens by section, and their total"},
-    {"budget", LC_PARAM_INT, "As asked for"},
-    {"estimated", LC_PARAM_BOOL, "Tokens are not exact: the data of the encoding is not installed"},
-    {"pressure", LC_PARAM_STRING, "Of the window, null without one"},
-    {"warnings", LC_PARAM_STRINGS, "What the caller should know"},
-    {NULL, 0, NULL},
+#define REASONS                                                                                    \
+    "superseded|retracted|restricted|scope|expired|needs_review|claim|duplicate|irrelevant|budget"
+
+static const lc_record included_record = {
+    .name = "ContextItem",
+    .members =
+        (const lc_result[]){
+            {"id", LC_PARAM_STRING, "Id of the fact, message, item or signal"},
+            {"section", LC_PARAM_STRING, "Section of the text that it is in"},
+            {"tokens", LC_PARAM_INT, "Number of tokens"},
+            {NULL},
+        },
+};
+
+static const lc_record excluded_record = {
+    .name = "ContextExclusion",
+    .members =
+        (const lc_result[]){
+            {"id", LC_PARAM_STRING, "Id of the fact, message, item or signal"},
+            {"reason", LC_PARAM_STRING, "Reason for leaving it out", .choices = REASONS},
+            {NULL},
+        },
+};
+
+static const lc_record build_answer = {
+    .members =
+        (const lc_result[]){
+            {"text", LC_PARAM_STRING, "Text for the model"},
+            {"included", 0, "Items in the text", LC_RESULT_LIST, .record = &included_record},
+            {"excluded", 0, "Best items that are not in the text, at most 50", LC_RESULT_LIST,
+             .record = &excluded_record},
+            {"excluded_counts", LC_PARAM_INT, "Number of items left out, by reason", LC_RESULT_MAP},
+            {"tokens", LC_PARAM_INT, "Number of tokens by section, and their total", LC_RESULT_MAP},
+            {"budget", LC_PARAM_INT, "Budget of the call"},
+            {"estimated", LC_PARAM_BOOL,
+             "True if tokens are estimated: the data of the encoding is not installed"},
+            {"pressure", LC_PARAM_STRING, "Pressure of the window; null without one",
+             LC_RESULT_NULLABLE},
+            {"warnings", LC_PARAM_STRINGS, "Warnings for the caller"},
+            {NULL},
+        },
 };
 
 /* Counts for the packer, which has no way to fail: the first failure is kept and told later. */
@@ -289,7 +332,7 @@ static const lc_op context_build = {
     .params = build_params,
     .rules = (const lc_param_rule[]){LC_SCOPE_RULE, {LC_RULE_END, NULL}},
     .input_bytes = sizeof(build_input),
-    .results = build_results,
+    .answer = &build_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "POST /v1/context",

@@ -14,13 +14,18 @@
 
 #define KEY_HELP "Signal: current_time, current_date, timezone, location, or any other name"
 
-static const lc_result signal_results[] = {
-    {"key", LC_PARAM_STRING, "Which signal"},
-    {"value", LC_PARAM_ANY, "What it says"},
-    {"persona_id", LC_PARAM_STRING, "Whose it is, if not everybody's"},
-    {"observed_at", LC_PARAM_TIME, "When it was so"},
-    {"recorded_at", LC_PARAM_TIME, "When loci learnt it"},
-    {NULL, 0, NULL},
+static const lc_record signal_record = {
+    .name = "Signal",
+    .members =
+        (const lc_result[]){
+            {"key", LC_PARAM_STRING, "Name of the signal"},
+            {"value", LC_PARAM_ANY, "Value, any JSON"},
+            {"persona_id", LC_PARAM_STRING, "Persona it belongs to; absent if it belongs to all",
+             LC_RESULT_OPTIONAL},
+            {"observed_at", LC_PARAM_TIME, "Time of the observation"},
+            {"recorded_at", LC_PARAM_TIME, "Time at which loci recorded it"},
+            {NULL},
+        },
 };
 
 static void put_signal(lc_json_writer *out, const lc_signal *signal)
@@ -46,10 +51,15 @@ static const lc_param set_params[] = {
     {.name = NULL},
 };
 
-static const lc_result set_results[] = {
-    {"key", LC_PARAM_STRING, "Which signal"},
-    {"outcome", LC_PARAM_STRING, "set, or late: a newer signal stands and nothing changed"},
-    {NULL, 0, NULL},
+static const lc_record set_answer = {
+    .members =
+        (const lc_result[]){
+            {"key", LC_PARAM_STRING, "Name of the signal"},
+            {"outcome", LC_PARAM_STRING,
+             "Effect of the call; late: a newer signal exists, nothing changed",
+             .choices = "set|late"},
+            {NULL},
+        },
 };
 
 static loci_status prepare_set(lc_call *call, loci_error *err)
@@ -90,7 +100,7 @@ static const lc_op environment_set = {
     .help = "Record a signal of a connector; it replaces an older signal of its key",
     .params = set_params,
     .input_bytes = sizeof(set_input),
-    .results = set_results,
+    .answer = &set_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "PUT /v1/environment/{key}",
@@ -127,7 +137,7 @@ static const lc_op environment_get = {
     .help = "Return one signal; current_time and current_date default to the clock",
     .params = get_params,
     .input_bytes = sizeof(get_input),
-    .results = signal_results,
+    .answer = &signal_record,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/environment/{key}",
@@ -142,11 +152,14 @@ typedef struct list_input {
 
 static const lc_param list_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
 
-static const lc_result list_results[] = {
-    {"signals", LC_PARAM_ANY,
-     "Signals as environment.get returns them, by key; current_time, if not set, comes last"},
-    LC_PAGE_RESULT,
-    {NULL, 0, NULL},
+static const lc_record list_answer = {
+    .members =
+        (const lc_result[]){
+            {"signals", 0, "Signals by key; current_time, if not set, is the last one",
+             LC_RESULT_LIST, .record = &signal_record},
+            LC_PAGE_RESULT,
+            {NULL},
+        },
 };
 
 /* A user has few signals, so the pages before are read again and skipped. */
@@ -206,7 +219,7 @@ static const lc_op environment_list = {
     .help = "List the signals about the world around the user",
     .params = list_params,
     .input_bytes = sizeof(list_input),
-    .results = list_results,
+    .answer = &list_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/environment",

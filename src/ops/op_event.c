@@ -20,12 +20,34 @@ static const lc_param list_params[] = {
     {.name = NULL},
 };
 
-static const lc_result list_results[] = {
-    {"events", LC_PARAM_ANY,
-     "Each with user_id, seq, type, v, recorded_at, refs and payload (or restricted)"},
-    {"head_seq", LC_PARAM_INT, "Seq of the user's last event"},
-    LC_PAGE_RESULT,
-    {NULL, 0, NULL},
+static const lc_record event_record = {
+    .name = "Event",
+    .members =
+        (const lc_result[]){
+            {"user_id", LC_PARAM_STRING, "User of the log"},
+            {"seq", LC_PARAM_INT, "Number of the event in the log of its user"},
+            {"type", LC_PARAM_STRING, "Type, such as fact.written"},
+            {"v", LC_PARAM_INT, "Version of the payload format"},
+            {"recorded_at", LC_PARAM_TIME, "Time at which it was recorded"},
+            {"refs", LC_PARAM_OBJECT, "Ids that it refers to"},
+            {"payload", LC_PARAM_OBJECT, "Content; absent if restricted, null if erased",
+             LC_RESULT_OPTIONAL | LC_RESULT_NULLABLE},
+            {"restricted", LC_PARAM_BOOL,
+             "True if reading the payload needs rights: read the object itself",
+             LC_RESULT_OPTIONAL},
+            {"erased", LC_PARAM_BOOL, "True if the payload was erased", LC_RESULT_OPTIONAL},
+            {NULL},
+        },
+};
+
+static const lc_record list_answer = {
+    .members =
+        (const lc_result[]){
+            {"events", 0, "Events, oldest first", LC_RESULT_LIST, .record = &event_record},
+            {"head_seq", LC_PARAM_INT, "Number of the last event of the user"},
+            LC_PAGE_RESULT,
+            {NULL},
+        },
 };
 
 typedef struct listing {
@@ -90,7 +112,7 @@ static const lc_op event_list = {
     .rules = (const lc_param_rule[]){{LC_RULE_AT_MOST_ONE, "after_seq|cursor"},
                                      {LC_RULE_END, NULL}},
     .input_bytes = sizeof(list_input),
-    .results = list_results,
+    .answer = &list_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/events",

@@ -11,40 +11,7 @@
 
 static const lc_param_rule scope_rules[] = {LC_SCOPE_RULE, {LC_RULE_END, NULL}};
 
-static const lc_result fact_results[] = {
-    {"id", LC_PARAM_STRING, "This version, fact_…"},
-    {"key", LC_PARAM_STRING, "The slot"},
-    {"value", LC_PARAM_ANY, "What is known"},
-    {"status", LC_PARAM_STRING, "valid, superseded, retracted, expired or claim"},
-    {"is_valid", LC_PARAM_BOOL, "Whether it still stands"},
-    {"source", LC_PARAM_STRING, "Where it came from, if given"},
-    {"authority", LC_PARAM_STRING, "Of who said it, as it counted"},
-    {"trust", LC_PARAM_STRING, "Whose statement it is: user, system, tool, web or model"},
-    {"memory_type", LC_PARAM_STRING, "user, capability or organizational"},
-    {"scope", LC_PARAM_STRING, "global, task, hypothetical, draft or session"},
-    {"scope_id", LC_PARAM_STRING, "Which task, hypothesis, draft or session, if any"},
-    {"persona_id", LC_PARAM_STRING, "Whose it is, if not everybody's"},
-    {"observed_at", LC_PARAM_TIME, "When it was true"},
-    {"recorded_at", LC_PARAM_TIME, "When loci learnt it"},
-    {"valid_until", LC_PARAM_TIME, "When it stops being true, if that is known"},
-    {"supersedes", LC_PARAM_STRINGS, "The versions whose place it took"},
-    {"superseded_by", LC_PARAM_STRING, "The version that took its place, if any"},
-    {"contests", LC_PARAM_STRING, "Of a claim: the version it is against, if any"},
-    {"is_late", LC_PARAM_BOOL, "It was older than what stood, if so"},
-    {"reason", LC_PARAM_STRING, "Why it was taken back, if it was"},
-    {"ended_at", LC_PARAM_TIME, "When it was superseded or taken back, if it was"},
-    {"depends_on", LC_PARAM_STRINGS, "The versions it was derived from"},
-    {"derived_facts", LC_PARAM_STRINGS, "The valid versions that were derived from it"},
-    {"needs_review", LC_PARAM_BOOL, "Something it depends on is not valid any more"},
-    {"is_constraint", LC_PARAM_BOOL, "A rule that must be kept"},
-    {"constraint_type", LC_PARAM_STRING, "Which kind of rule, if given"},
-    {"min_read_authority", LC_PARAM_STRING, "Who is below does not see it, if given"},
-    {"min_write_authority", LC_PARAM_STRING, "Who is below can only claim, if given"},
-    {"required_permission", LC_PARAM_STRING, "Who lacks it does not see it, if given"},
-    {"multi", LC_PARAM_BOOL, "The key holds several facts, if so"},
-    {"seq", LC_PARAM_INT, "The event that wrote it"},
-    {NULL, 0, NULL},
-};
+static const lc_record fact_record = {.name = "Fact", .row = &lc_fact_row};
 
 static loci_status put_fact(lc_call *call, lc_tx *tx, const lc_fact *fact, loci_error *err)
 {
@@ -112,7 +79,7 @@ static const lc_op fact_current = {
     .params = current_params,
     .rules = scope_rules,
     .input_bytes = sizeof(current_input),
-    .results = fact_results,
+    .answer = &fact_record,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts/current/{key}",
@@ -155,7 +122,7 @@ static const lc_op fact_get = {
     .help = "Return one version of a fact, or a claim, by its id",
     .params = get_params,
     .input_bytes = sizeof(get_input),
-    .results = fact_results,
+    .answer = &fact_record,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts/{id}",
@@ -225,10 +192,14 @@ static const lc_param history_params[] = {
     {.name = NULL},
 };
 
-static const lc_result history_results[] = {
-    {"facts", LC_PARAM_ANY, "Every version of the slot, oldest first; claims are no versions"},
-    LC_PAGE_RESULT,
-    {NULL, 0, NULL},
+static const lc_record history_answer = {
+    .members =
+        (const lc_result[]){
+            {"facts", 0, "Versions of the fact, oldest first; claims are not versions",
+             LC_RESULT_LIST, NULL, &fact_record},
+            LC_PAGE_RESULT,
+            {NULL},
+        },
 };
 
 static void end_seq_page(const page *p, lc_call *call)
@@ -270,7 +241,7 @@ static const lc_op fact_history = {
     .params = history_params,
     .rules = scope_rules,
     .input_bytes = sizeof(history_input),
-    .results = history_results,
+    .answer = &history_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts/history/{key}",
@@ -290,10 +261,13 @@ static const lc_param claims_params[] = {
     {.name = NULL},
 };
 
-static const lc_result claims_results[] = {
-    {"claims", LC_PARAM_ANY, "As fact.get answers them, oldest first"},
-    LC_PAGE_RESULT,
-    {NULL, 0, NULL},
+static const lc_record claims_answer = {
+    .members =
+        (const lc_result[]){
+            {"claims", 0, "Claims, oldest first", LC_RESULT_LIST, NULL, &fact_record},
+            LC_PAGE_RESULT,
+            {NULL},
+        },
 };
 
 static loci_status run_claims(lc_call *call, lc_tx *tx, loci_error *err)
@@ -324,7 +298,7 @@ static const lc_op fact_claims = {
     .help = "List claims: statements with too little authority or trust, oldest first",
     .params = claims_params,
     .input_bytes = sizeof(claims_input),
-    .results = claims_results,
+    .answer = &claims_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/claims",
@@ -347,11 +321,14 @@ static const lc_param list_params[] = {
     {.name = NULL},
 };
 
-static const lc_result list_results[] = {
-    {"facts", LC_PARAM_ANY,
-     "What counts in the scope, its own facts before global ones they hide, in the order of keys"},
-    LC_PAGE_RESULT,
-    {NULL, 0, NULL},
+static const lc_record list_answer = {
+    .members =
+        (const lc_result[]){
+            {"facts", 0, "Valid facts of the scope, by key; they hide global facts with their keys",
+             LC_RESULT_LIST, NULL, &fact_record},
+            LC_PAGE_RESULT,
+            {NULL},
+        },
 };
 
 typedef struct list_position {
@@ -400,7 +377,7 @@ static const lc_op fact_list = {
     .params = list_params,
     .rules = scope_rules,
     .input_bytes = sizeof(list_input),
-    .results = list_results,
+    .answer = &list_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts",

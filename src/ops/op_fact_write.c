@@ -58,17 +58,25 @@ static const lc_param write_params[] = {
     {.name = NULL},
 };
 
-static const lc_result write_results[] = {
-    {"id", LC_PARAM_STRING, "The version that was written or repeated, fact_…"},
-    {"outcome", LC_PARAM_STRING,
-     "created, superseded, repeated (the same value), late (older than what stands: history only),"
-     " claimed (too little authority or trust: kept, changes nothing) or shadowed (hides the"
-     " global one in its scope)"},
-    {"superseded", LC_PARAM_STRING, "The version whose place it took, if any"},
-    {"contests", LC_PARAM_STRING, "Of a claim: the version it is against, if any"},
-    {"needs_review", LC_PARAM_INT, "How many facts derived from what ended need a review, if any"},
-    {"seq", LC_PARAM_INT, "The event that wrote it"},
-    {NULL, 0, NULL},
+static const lc_record write_answer = {
+    .members =
+        (const lc_result[]){
+            {"id", LC_PARAM_STRING, "Id of the version that was written, or of the one repeated"},
+            {"outcome", LC_PARAM_STRING,
+             "Effect of the write; repeated: same value as before; late: older than the current "
+             "fact, stored as history; claimed: too little authority or trust, stored as a claim; "
+             "shadowed: hides the global fact in its scope",
+             .choices = LC_FACT_OUTCOMES},
+            {"superseded", LC_PARAM_STRING, "Id of the version that it replaced",
+             LC_RESULT_OPTIONAL},
+            {"contests", LC_PARAM_STRING, "For a claim: id of the fact it contradicts",
+             LC_RESULT_OPTIONAL},
+            {"needs_review", LC_PARAM_INT,
+             "Number of facts that need review since a fact they depend on ended",
+             LC_RESULT_OPTIONAL},
+            {"seq", LC_PARAM_INT, "Number of the event that wrote it"},
+            {NULL},
+        },
 };
 
 static loci_status check_permission(loci_str permission, loci_error *err)
@@ -155,7 +163,7 @@ const lc_op lc_op_fact_write = {
     .params = write_params,
     .rules = scope_rules,
     .input_bytes = sizeof(write_input),
-    .results = write_results,
+    .answer = &write_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION | LC_OP_READS_OWN,
     .http = "POST /v1/facts",
@@ -208,13 +216,19 @@ static const lc_param review_params[] = {
     {.name = NULL},
 };
 
-static const lc_result change_results[] = {
-    {"id", LC_PARAM_STRING, "The version it is about"},
-    {"outcome", LC_PARAM_STRING, "retracted, confirmed, or unchanged: it needed no review"},
-    {"count", LC_PARAM_INT, "How many facts changed"},
-    {"needs_review", LC_PARAM_INT, "How many facts derived from them need a review now, if any"},
-    {"seq", LC_PARAM_INT, "The event, or of what is unchanged the one that wrote it"},
-    {NULL, 0, NULL},
+static const lc_record change_answer = {
+    .members =
+        (const lc_result[]){
+            {"id", LC_PARAM_STRING, "Id of the version"},
+            {"outcome", LC_PARAM_STRING, "Effect of the call; unchanged: it needed no review",
+             .choices = "retracted|confirmed|unchanged"},
+            {"count", LC_PARAM_INT, "Number of facts that changed"},
+            {"needs_review", LC_PARAM_INT,
+             "Number of facts that need review since a fact they depend on ended",
+             LC_RESULT_OPTIONAL},
+            {"seq", LC_PARAM_INT, "Number of the event; if unchanged, of the one that wrote it"},
+            {NULL},
+        },
 };
 
 static loci_status prepare_change(lc_call *call, loci_error *err)
@@ -274,7 +288,7 @@ const lc_op lc_op_fact_retract = {
     .params = retract_params,
     .rules = retract_rules,
     .input_bytes = sizeof(change_input),
-    .results = change_results,
+    .answer = &change_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/facts/retract",
@@ -289,7 +303,7 @@ const lc_op lc_op_fact_review = {
     .help = "Confirm or retract a fact that needs review since a fact it depends on ended",
     .params = review_params,
     .input_bytes = sizeof(change_input),
-    .results = change_results,
+    .answer = &change_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/facts/review/{id}",

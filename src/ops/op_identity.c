@@ -31,10 +31,26 @@ static const lc_param set_params[] = {
     {.name = NULL},
 };
 
-static const lc_result results[] = {
-    {"session_id", LC_PARAM_STRING, "The session, ses_…"},
-    {"identity", LC_PARAM_OBJECT, "user_name, authority, department, organization and permissions"},
-    {NULL, 0, NULL},
+const lc_record lc_identity_record = {
+    .name = "Identity",
+    .members =
+        (const lc_result[]){
+            {"user_name", LC_PARAM_STRING, "Name of the user"},
+            {"authority", LC_PARAM_STRING, "Authority of the user"},
+            {"department", LC_PARAM_STRING, "Department of the user", LC_RESULT_OPTIONAL},
+            {"organization", LC_PARAM_STRING, "Organization of the user", LC_RESULT_OPTIONAL},
+            {"permissions", LC_PARAM_STRINGS, "Permissions of the user"},
+            {NULL},
+        },
+};
+
+static const lc_record answer = {
+    .members =
+        (const lc_result[]){
+            {"session_id", LC_PARAM_STRING, "Id of the session (ses_...)"},
+            {"identity", 0, "Identity of the user", .record = &lc_identity_record},
+            {NULL},
+        },
 };
 
 static void put_answer(lc_call *call, loci_str session_id, const lc_identity *identity)
@@ -96,7 +112,7 @@ static const lc_op identity_set = {
     .help = "Set the identity of a session's user, once per session",
     .params = set_params,
     .input_bytes = sizeof(set_input),
-    .results = results,
+    .answer = &answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "PUT /v1/identity",
@@ -125,7 +141,7 @@ static const lc_op identity_get = {
     .name = "identity.get",
     .help = "Return the identity of a session's user",
     .params = get_params,
-    .results = results,
+    .answer = &answer,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/identity",

@@ -19,26 +19,49 @@
                                        .help = "Owner of the jobs: user, or store (admins only)"   \
     }
 
-/* What lc_job_write() writes, under `prefix`. */
-#define JOB_RESULTS(prefix)                                                                        \
-    {prefix "id", LC_PARAM_STRING, "job_…"},                                                       \
-        {prefix "kind", LC_PARAM_STRING, "What it does, such as store.purge"},                     \
-        {prefix "status", LC_PARAM_STRING, "One of " STATUSES},                                    \
-        {prefix "priority", LC_PARAM_INT, "Higher runs first; then the older"},                    \
-        {prefix "args", LC_PARAM_OBJECT, "What it was given"},                                     \
-        {prefix "result", LC_PARAM_OBJECT, "What it answered; null until it is done"},             \
-        {prefix "error", LC_PARAM_OBJECT, "{code, message} of its last failed attempt, or null"},  \
-        {prefix "attempts", LC_PARAM_INT, "How often it was begun"},                               \
-        {prefix "attempts_max", LC_PARAM_INT, "How often it may be"},                              \
-        {prefix "progress", LC_PARAM_OBJECT, "{done, total}; total is null while unknown"},        \
-        {prefix "checkpoint", LC_PARAM_ANY, "Where its next attempt would go on, or null"},        \
-        {prefix "cancel_requested", LC_PARAM_BOOL, "It was asked to stop"},                        \
-        {prefix "created_at", LC_PARAM_TIME, "When it was added"},                                 \
-    {                                                                                              \
-        prefix "finished_at", LC_PARAM_TIME, "When it ended, or null"                              \
-    }
+/* What lc_job_write() writes. */
+static const lc_record job_error_record = {
+    .members =
+        (const lc_result[]){
+            {"code", LC_PARAM_STRING, "Code of the error, as of a call"},
+            {"message", LC_PARAM_STRING, "Message of the error"},
+            {NULL},
+        },
+};
 
-static const lc_result job_results[] = {JOB_RESULTS(""), {NULL, LC_PARAM_ANY, NULL}};
+static const lc_record progress_record = {
+    .members =
+        (const lc_result[]){
+            {"done", LC_PARAM_INT, "Units of work done"},
+            {"total", LC_PARAM_INT, "Units of work in total; null while unknown",
+             LC_RESULT_NULLABLE},
+            {NULL},
+        },
+};
+
+static const lc_record job_record = {
+    .name = "Job",
+    .members =
+        (const lc_result[]){
+            {"id", LC_PARAM_STRING, "Id of the job (job_...)"},
+            {"kind", LC_PARAM_STRING, "Kind of work, such as store.purge"},
+            {"status", LC_PARAM_STRING, "Status of the job", .choices = STATUSES},
+            {"priority", LC_PARAM_INT, "Priority: higher runs first, then the older job"},
+            {"args", LC_PARAM_OBJECT, "Arguments of the job"},
+            {"result", LC_PARAM_OBJECT, "Result; null until it is done", LC_RESULT_NULLABLE},
+            {"error", 0, "Error of the last failed attempt; null if none failed",
+             LC_RESULT_NULLABLE, .record = &job_error_record},
+            {"attempts", LC_PARAM_INT, "Number of attempts so far"},
+            {"attempts_max", LC_PARAM_INT, "Maximum number of attempts"},
+            {"progress", 0, "Progress of the current attempt", .record = &progress_record},
+            {"checkpoint", LC_PARAM_ANY, "Position at which the next attempt continues, or null"},
+            {"cancel_requested", LC_PARAM_BOOL, "True if its cancellation was requested"},
+            {"created_at", LC_PARAM_TIME, "Time at which it was added"},
+            {"finished_at", LC_PARAM_TIME, "Time at which it ended; null until then",
+             LC_RESULT_NULLABLE},
+            {NULL},
+        },
+};
 
 /* The owner that `scope` names. */
 static loci_status find_owner(const lc_call *call, loci_str scope, lc_job_key *out, loci_error *err)
@@ -72,11 +95,13 @@ static const lc_param list_params[] = {
     {.name = NULL},
 };
 
-static const lc_result list_results[] = {
-    {"jobs", LC_PARAM_ANY, "The jobs, newest first"},
-    JOB_RESULTS("jobs[]."),
-    LC_PAGE_RESULT,
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record list_answer = {
+    .members =
+        (const lc_result[]){
+            {"jobs", 0, "Jobs, newest first", LC_RESULT_LIST, .record = &job_record},
+            LC_PAGE_RESULT,
+            {NULL},
+        },
 };
 
 typedef struct listing {
@@ -138,7 +163,7 @@ static const lc_op op_list = {
     .help = "List jobs, newest first",
     .params = list_params,
     .input_bytes = sizeof(list_input),
-    .results = list_results,
+    .answer = &list_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/jobs",
@@ -187,7 +212,7 @@ static const lc_op op_get = {
     .help = "Return one job: its progress, its result or the reason of its failure",
     .params = one_params,
     .input_bytes = sizeof(one_input),
-    .results = job_results,
+    .answer = &job_record,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/jobs/{id}",
@@ -207,7 +232,7 @@ static const lc_op op_cancel = {
     .help = "Cancel a job; a running job ends at its next pause point",
     .params = one_params,
     .input_bytes = sizeof(one_input),
-    .results = job_results,
+    .answer = &job_record,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES,
     .http = "POST /v1/jobs/{id}/cancel",

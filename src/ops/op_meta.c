@@ -9,6 +9,8 @@
 #include "ops/check.h"
 #include "ops/page.h"
 
+#define LEVELS_MAX 3 /* Of records inside records that are written out. */
+
 static const char *cost_name(lc_cost cost)
 {
     static const char *const names[] = {
@@ -17,11 +19,12 @@ static const char *cost_name(lc_cost cost)
     return names[cost];
 }
 
-static void write_choices(lc_json_writer *w, const char *choices)
+/* "a|b|c" as an array. */
+static void write_words(lc_json_writer *w, const char *name, const char *words)
 {
-    loci_str rest = loci_str_of(choices);
+    loci_str rest = loci_str_of(words);
 
-    lc_jw_name(w, "choices");
+    lc_jw_name(w, name);
     lc_jw_array(w);
     while (rest.ptr != NULL)
         lc_jw_str(w, lc_str_split(rest, '|', &rest));
@@ -44,7 +47,7 @@ static void write_param(lc_json_writer *w, const lc_param *param)
     if (bounds.has_max)
         lc_jw_member_int(w, "max", bounds.max);
     if (param->choices != NULL)
-        write_choices(w, param->choices);
+        write_words(w, "choices", param->choices);
     lc_jw_member_text(w, "help", param->help);
     lc_jw_end(w);
 }
@@ -61,17 +64,58 @@ static void write_params(lc_json_writer *w, const lc_op *op)
     lc_jw_end(w);
 }
 
-static void write_results(lc_json_writer *w, const lc_op *op)
+static void write_rules(lc_json_writer *w, const lc_op *op)
 {
-    lc_jw_name(w, "results");
+    static const char *const names[] = {[LC_RULE_EXACTLY_ONE] = "exactly_one",
+                                        [LC_RULE_AT_MOST_ONE] = "at_most_one",
+                                        [LC_RULE_NEEDS] = "needs"};
+
+    lc_jw_name(w, "rules");
     lc_jw_array(w);
-    for (const lc_result *result = op->results; result != NULL && result->name != NULL; result++) {
+    for (const lc_param_rule *rule = op->rules; rule != NULL && rule->kind != LC_RULE_END; rule++) {
         lc_jw_object(w);
-        lc_jw_member_text(w, "name", result->name);
-        lc_jw_member_text(w, "kind", lc_param_kind_name(result->kind));
-        lc_jw_member_text(w, "help", result->help);
+        lc_jw_member_text(w, "kind", names[rule->kind]);
+        write_words(w, "params", rule->params);
         lc_jw_end(w);
     }
+    lc_jw_end(w);
+}
+
+static void write_members(lc_json_writer *w, const char *name, const lc_record *record, int level);
+
+static void write_result(lc_json_writer *w, const lc_result *result, int level)
+{
+    lc_jw_object(w);
+    lc_jw_member_text(w, "name", result->name);
+    lc_jw_member_text(w, "kind",
+                      result->record != NULL ? "record" : lc_param_kind_name(result->kind));
+    lc_jw_member_bool(w, "required", (result->flags & LC_RESULT_OPTIONAL) == 0);
+    if ((result->flags & LC_RESULT_NULLABLE) != 0)
+        lc_jw_member_bool(w, "nullable", true);
+    if ((result->flags & LC_RESULT_LIST) != 0)
+        lc_jw_member_bool(w, "list", true);
+    if ((result->flags & LC_RESULT_MAP) != 0)
+        lc_jw_member_bool(w, "map", true);
+    if (result->choices != NULL)
+        write_words(w, "choices", result->choices);
+    if (result->record != NULL && result->record->name != NULL)
+        lc_jw_member_text(w, "record", result->record->name);
+    if (result->record != NULL && level < LEVELS_MAX)
+        write_members(w, "members", result->record, level + 1);
+    lc_jw_member_text(w, "help", result->help);
+    lc_jw_end(w);
+}
+
+/* Recursion over records inside records; one that has itself as a member ends it by `level`. */
+static void write_members(lc_json_writer *w, const char *name, const lc_record *record, int level)
+{
+    lc_result members[LC_RECORD_MEMBERS_MAX];
+    size_t count = lc_record_members(record, members);
+
+    lc_jw_name(w, name);
+    lc_jw_array(w);
+    for (size_t i = 0; i < count; i++)
+        write_result(w, &members[i], level);
     lc_jw_end(w);
 }
 
@@ -89,6 +133,7 @@ static void write_flags(lc_json_writer *w, const lc_op *op)
         {LC_OP_STREAMS, "streams"},
         {LC_OP_TENANT_ADMIN, "tenant_admin"},
         {LC_OP_SECRET, "secret"},
+        {LC_OP_SESSION, "session"},
     };
 
     lc_jw_name(w, "flags");
@@ -106,7 +151,10 @@ static void write_op(lc_json_writer *w, const lc_op *op)
     lc_jw_member_text(w, "name", op->name);
     lc_jw_member_text(w, "help", op->help);
     write_params(w, op);
-    write_results(w, op);
+    write_rules(w, op);
+    if (op->answer->name != NULL)
+        lc_jw_member_text(w, "record", op->answer->name);
+    write_members(w, "results", op->answer, 0);
     lc_jw_member_text(w, "cost", cost_name(op->cost));
     write_flags(w, op);
     lc_jw_member_text(w, "http", op->http);
@@ -118,20 +166,84 @@ static void write_op(lc_json_writer *w, const lc_op *op)
 
 /* ---- op.list --------------------------------------------------------------------------------- */
 
-#define OP_MEMBERS(prefix)                                                                         \
-    {prefix "name", LC_PARAM_STRING, "Such as fact.write"},                                        \
-        {prefix "help", LC_PARAM_STRING, "What it does, in one line"},                             \
-        {prefix "params", LC_PARAM_ANY,                                                            \
-         "Objects {name, kind, required, positional, default?, min?, max?, choices?, help}"},      \
-        {prefix "results", LC_PARAM_ANY, "Members of the answer, objects {name, kind, help}"},     \
-        {prefix "cost", LC_PARAM_STRING, "point, work or write"},                                  \
-        {prefix "flags", LC_PARAM_STRINGS,                                                         \
-         "Of user, mutates, idempotent, admin, alone, streams, tenant_admin, secret"},             \
-        {prefix "http", LC_PARAM_STRING, "Method and path beside POST /v1/call/{op}, or null"},    \
-        {prefix "mcp", LC_PARAM_STRING, "Tool and action offered to models, or null"},             \
-    {                                                                                              \
-        prefix "example", LC_PARAM_OBJECT, "Arguments that work"                                   \
-    }
+static const lc_record param_record = {
+    .name = "OperationParameter",
+    .members =
+        (const lc_result[]){
+            {"name", LC_PARAM_STRING, "Name of the parameter"},
+            {"kind", LC_PARAM_STRING, "Kind of its value",
+             .choices = "string|integer|number|boolean|time|strings|object|any"},
+            {"required", LC_PARAM_BOOL, "True if it must be given"},
+            {"positional", LC_PARAM_BOOL,
+             "True if it can be given without its name on the command line"},
+            {"default", LC_PARAM_ANY, "Value if it is not given", LC_RESULT_OPTIONAL},
+            {"min", LC_PARAM_INT,
+             "Minimum: of a number, of the bytes of a string, of the elements of a list",
+             LC_RESULT_OPTIONAL},
+            {"max", LC_PARAM_INT, "Maximum, likewise", LC_RESULT_OPTIONAL},
+            {"choices", LC_PARAM_STRINGS, "Values allowed", LC_RESULT_OPTIONAL},
+            {"help", LC_PARAM_STRING, "Meaning of the parameter"},
+            {NULL},
+        },
+};
+
+static const lc_record rule_record = {
+    .name = "OperationRule",
+    .members =
+        (const lc_result[]){
+            {"kind", LC_PARAM_STRING,
+             "exactly_one or at_most_one of the parameters; needs: the first only with the second",
+             .choices = "exactly_one|at_most_one|needs"},
+            {"params", LC_PARAM_STRINGS, "Names of the parameters"},
+            {NULL},
+        },
+};
+
+static const lc_record result_record;
+static const lc_record result_record = {
+    .name = "OperationResult",
+    .members =
+        (const lc_result[]){
+            {"name", LC_PARAM_STRING, "Name of the member"},
+            {"kind", LC_PARAM_STRING, "Kind of its value",
+             .choices = "string|integer|number|boolean|time|strings|object|any|record"},
+            {"required", LC_PARAM_BOOL, "True if it is in every answer"},
+            {"nullable", LC_PARAM_BOOL, "True if it may be null", LC_RESULT_OPTIONAL},
+            {"list", LC_PARAM_BOOL, "True if it is an array of such values", LC_RESULT_OPTIONAL},
+            {"map", LC_PARAM_BOOL, "True if it is an object of such values, whose names are data",
+             LC_RESULT_OPTIONAL},
+            {"choices", LC_PARAM_STRINGS, "Values that occur", LC_RESULT_OPTIONAL},
+            {"record", LC_PARAM_STRING, "Name of the record, if it has one", LC_RESULT_OPTIONAL},
+            {"members", 0, "Members of a record", LC_RESULT_OPTIONAL | LC_RESULT_LIST,
+             .record = &result_record},
+            {"help", LC_PARAM_STRING, "Meaning of the member"},
+            {NULL},
+        },
+};
+
+static const lc_record op_record = {
+    .name = "Operation",
+    .members =
+        (const lc_result[]){
+            {"name", LC_PARAM_STRING, "Name, such as fact.write"},
+            {"help", LC_PARAM_STRING, "Purpose in one line"},
+            {"params", 0, "Parameters", LC_RESULT_LIST, .record = &param_record},
+            {"rules", 0, "Rules about several parameters", LC_RESULT_LIST, .record = &rule_record},
+            {"record", LC_PARAM_STRING, "Name of the record that the answer is, if it has one",
+             LC_RESULT_OPTIONAL},
+            {"results", 0, "Members of the answer", LC_RESULT_LIST, .record = &result_record},
+            {"cost", LC_PARAM_STRING, "Kind of work: a look-up, a longer read or a write",
+             .choices = "point|work|write"},
+            {"flags", LC_PARAM_STRINGS, "Properties",
+             .choices = "user|mutates|idempotent|admin|alone|streams|tenant_admin|secret|session"},
+            {"http", LC_PARAM_STRING, "Method and path beside POST /v1/call/{op}, or null",
+             LC_RESULT_NULLABLE},
+            {"mcp", LC_PARAM_STRING, "Tool and action offered to models, or null",
+             LC_RESULT_NULLABLE},
+            {"example", LC_PARAM_OBJECT, "Arguments of an example", LC_RESULT_OPTIONAL},
+            {NULL},
+        },
+};
 
 typedef struct list_input {
     lc_page_args page;
@@ -167,11 +279,15 @@ static const lc_op op_list = {
     .help = "List all operations with their parameters and answers",
     .params = (const lc_param[]){LC_PAGE_PARAMS_DEFAULT(list_input, page, "1000"), {.name = NULL}},
     .input_bytes = sizeof(list_input),
-    .results =
-        (const lc_result[]){
-            OP_MEMBERS("operations[]."),
-            LC_PAGE_RESULT,
-            {NULL, 0, NULL},
+    .answer =
+        &(const lc_record){
+            .members =
+                (const lc_result[]){
+                    {"operations", 0, "Operations in the order of the reference", LC_RESULT_LIST,
+                     .record = &op_record},
+                    LC_PAGE_RESULT,
+                    {NULL},
+                },
         },
     .cost = LC_COST_POINT,
     .flags = LC_OP_IDEMPOTENT,
@@ -211,11 +327,7 @@ static const lc_op op_get = {
             {.name = NULL},
         },
     .input_bytes = sizeof(get_input),
-    .results =
-        (const lc_result[]){
-            OP_MEMBERS(""),
-            {NULL, 0, NULL},
-        },
+    .answer = &op_record,
     .cost = LC_COST_POINT,
     .flags = LC_OP_IDEMPOTENT,
     .http = "GET /v1/operations/{name}",

@@ -35,14 +35,18 @@ static const lc_param embed_params[] = {
     {.name = NULL},
 };
 
-static const lc_result embed_results[] = {
-    {"model", LC_PARAM_STRING, "The model that made them"},
-    {"generation", LC_PARAM_STRING, "Only vectors of the same generation may be compared"},
-    {"dimensions", LC_PARAM_INT, "Length of each vector"},
-    {"lexical_only", LC_PARAM_BOOL, "Whether they know words and no meaning"},
-    {"vectors", LC_PARAM_ANY,
-     "One a text, in the order of `texts`, of unit length: an array of numbers, or base64"},
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record embed_answer = {
+    .members =
+        (const lc_result[]){
+            {"model", LC_PARAM_STRING, "Name of the model"},
+            {"generation", LC_PARAM_STRING,
+             "Generation: only vectors of the same generation can be compared"},
+            {"dimensions", LC_PARAM_INT, "Length of each vector"},
+            {"lexical_only", LC_PARAM_BOOL, "True if the vectors compare words only, not meaning"},
+            {"vectors", LC_PARAM_ANY,
+             "One vector of unit length per text: an array of numbers, or base64", LC_RESULT_LIST},
+            {NULL},
+        },
 };
 
 static loci_status prepare_embed(lc_call *call, loci_error *err)
@@ -140,7 +144,7 @@ static const lc_op op_embed = {
     .help = "Embed texts: return one vector per text",
     .params = embed_params,
     .input_bytes = sizeof(embed_input),
-    .results = embed_results,
+    .answer = &embed_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ALONE | LC_OP_IDEMPOTENT,
     .http = "POST /v1/model/embed",
@@ -161,29 +165,86 @@ static const lc_param status_params[] = {
     {.name = NULL},
 };
 
-static const lc_result status_results[] = {
-    {"embedder", LC_PARAM_STRING,
-     "builtin, lexical or provider; null when what is configured is not to be had"},
-    {"model", LC_PARAM_STRING, "Its name"},
-    {"dimensions", LC_PARAM_INT, "Length of its vectors"},
-    {"generation", LC_PARAM_STRING, "What its vectors are kept under"},
-    {"lexical_only", LC_PARAM_BOOL, "Whether texts are compared by their words alone"},
-    {"missing", LC_PARAM_STRING, "What is missing for a better one and how to get it, or null"},
-    {"provider", LC_PARAM_OBJECT,
-     "Of embeddings: configured, url, model, missing?, answered_at, failed_at, error_code?, "
-     "error_message?"},
-    {"chat", LC_PARAM_OBJECT, "Of chats: the same"},
-    {"usage", LC_PARAM_OBJECT,
-     "What this tenant used of providers since open: chat_calls, chat_failures, chat_tokens_in, "
-     "chat_tokens_out, embed_calls, embed_failures, embed_tokens"},
-    {"tokenizers", LC_PARAM_ANY,
-     "For each encoding of text.count: encoding, estimated (its data is not to be had)"},
-    {"data", LC_PARAM_ANY,
-     "For each data file: name, use, state (missing, damaged, present; whole when checked), "
-     "problem: what to do, or null"},
-    {"vectors", LC_PARAM_INT, "Vectors of this user that can be used"},
-    {"vectors_stale", LC_PARAM_INT, "Vectors of other generations: model.reembed replaces them"},
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record provider_record = {
+    .name = "Provider",
+    .members =
+        (const lc_result[]){
+            {"configured", LC_PARAM_BOOL, "True if it can be used"},
+            {"url", LC_PARAM_STRING, "URL; null if none is set", LC_RESULT_NULLABLE},
+            {"model", LC_PARAM_STRING, "Name of the model; null if none is set",
+             LC_RESULT_NULLABLE},
+            {"missing", LC_PARAM_STRING, "Missing setting", LC_RESULT_OPTIONAL},
+            {"answered_at", LC_PARAM_TIME, "Time of the last successful call, or null",
+             LC_RESULT_NULLABLE},
+            {"failed_at", LC_PARAM_TIME, "Time of the last failed call, or null",
+             LC_RESULT_NULLABLE},
+            {"error_code", LC_PARAM_STRING, "Code of that failure", LC_RESULT_OPTIONAL},
+            {"error_message", LC_PARAM_STRING, "Message of that failure", LC_RESULT_OPTIONAL},
+            {NULL},
+        },
+};
+
+static const lc_record usage_record = {
+    .name = "ProviderUsage",
+    .members =
+        (const lc_result[]){
+            {"chat_calls", LC_PARAM_INT, "Calls of the chat provider"},
+            {"chat_failures", LC_PARAM_INT, "Failed calls of the chat provider"},
+            {"chat_tokens_in", LC_PARAM_INT, "Tokens sent to the chat provider"},
+            {"chat_tokens_out", LC_PARAM_INT, "Tokens received from the chat provider"},
+            {"embed_calls", LC_PARAM_INT, "Calls of the embedding provider"},
+            {"embed_failures", LC_PARAM_INT, "Failed calls of the embedding provider"},
+            {"embed_tokens", LC_PARAM_INT, "Tokens sent to the embedding provider"},
+            {NULL},
+        },
+};
+
+static const lc_record tokenizer_record = {
+    .name = "TokenizerStatus",
+    .members =
+        (const lc_result[]){
+            {"encoding", LC_PARAM_STRING, "Encoding of text.count", .choices = LC_ENCODING_CHOICES},
+            {"estimated", LC_PARAM_BOOL,
+             "True if its data is not installed and tokens are estimated"},
+            {NULL},
+        },
+};
+
+static const lc_record data_record = {
+    .name = "DataFile",
+    .members =
+        (const lc_result[]){
+            {"name", LC_PARAM_STRING, "Name of the file"},
+            {"use", LC_PARAM_STRING, "Purpose of the file"},
+            {"state", LC_PARAM_STRING, "State; whole: its digest was compared",
+             .choices = "missing|damaged|present|whole"},
+            {"problem", LC_PARAM_STRING, "Problem and next step, or null", LC_RESULT_NULLABLE},
+            {NULL},
+        },
+};
+
+static const lc_record status_answer = {
+    .members =
+        (const lc_result[]){
+            {"embedder", LC_PARAM_STRING,
+             "Embedder in use; null if the configured one is unavailable", LC_RESULT_NULLABLE,
+             .choices = "builtin|lexical|provider"},
+            {"model", LC_PARAM_STRING, "Name of its model", LC_RESULT_NULLABLE},
+            {"dimensions", LC_PARAM_INT, "Length of its vectors", LC_RESULT_NULLABLE},
+            {"generation", LC_PARAM_STRING, "Generation of its vectors", LC_RESULT_NULLABLE},
+            {"lexical_only", LC_PARAM_BOOL, "True if texts are compared by words only"},
+            {"missing", LC_PARAM_STRING,
+             "Missing data for a better embedder and how to get it, or null", LC_RESULT_NULLABLE},
+            {"provider", 0, "Embedding provider", .record = &provider_record},
+            {"chat", 0, "Chat provider", .record = &provider_record},
+            {"usage", 0, "Usage of providers by this tenant since open", .record = &usage_record},
+            {"tokenizers", 0, "Tokenizers", LC_RESULT_LIST, .record = &tokenizer_record},
+            {"data", 0, "Data files", LC_RESULT_LIST, .record = &data_record},
+            {"vectors", LC_PARAM_INT, "Number of vectors of this user that can be used"},
+            {"vectors_stale", LC_PARAM_INT,
+             "Number of vectors of other generations; model.reembed replaces them"},
+            {NULL},
+        },
 };
 
 static loci_status write_tokenizers(lc_call *call, loci_error *err)
@@ -243,7 +304,7 @@ static const lc_op op_status = {
     .help = "Return the models in use, missing data and the usage of providers",
     .params = status_params,
     .input_bytes = sizeof(status_input),
-    .results = status_results,
+    .answer = &status_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/model",
@@ -265,13 +326,25 @@ static const lc_param reembed_params[] = {
     {.name = NULL},
 };
 
-static const lc_result reembed_results[] = {
-    {"job_id", LC_PARAM_STRING, "The job that does it: see job.get"},
-    {"status", LC_PARAM_STRING, "done; or queued or running when it was not waited for"},
-    {"result", LC_PARAM_OBJECT,
-     "When done: generation, users, texts, embedded (those that had no vector), deleted (vectors "
-     "of other generations)"},
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record reembedded_record = {
+    .members =
+        (const lc_result[]){
+            {"generation", LC_PARAM_STRING, "Generation of the vectors"},
+            {"users", LC_PARAM_INT, "Number of users"},
+            {"texts", LC_PARAM_INT, "Number of texts"},
+            {"embedded", LC_PARAM_INT, "Number of texts that had no vector"},
+            {"deleted", LC_PARAM_INT, "Number of deleted vectors of other generations"},
+            {NULL},
+        },
+};
+
+static const lc_record reembed_answer = {
+    .members =
+        (const lc_result[]){
+            LC_JOB_RESULTS,
+            {"result", 0, "Result, if done", LC_RESULT_OPTIONAL, .record = &reembedded_record},
+            {NULL},
+        },
 };
 
 static loci_status run_reembed(lc_call *call, loci_error *err)
@@ -295,7 +368,7 @@ static const lc_op op_reembed = {
     .help = "Embed every text again with the embedder in use",
     .params = reembed_params,
     .input_bytes = sizeof(reembed_input),
-    .results = reembed_results,
+    .answer = &reembed_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS,
     .http = "POST /v1/model/reembed",

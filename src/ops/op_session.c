@@ -7,17 +7,46 @@
 #include "ops/page.h"
 #include "ops/session_arg.h"
 
-static const lc_result session_results[] = {
-    {"id", LC_PARAM_STRING, "The session, ses_…"},
-    {"external_id", LC_PARAM_STRING, "The caller's own name for it, if any"},
-    {"persona_id", LC_PARAM_STRING, "Whose it is, if not everybody's"},
-    {"state", LC_PARAM_STRING, "active or ended"},
-    {"opened_at", LC_PARAM_TIME, "When it began"},
-    {"last_activity", LC_PARAM_TIME, "When something was last written in it, to the second"},
-    {"ended_at", LC_PARAM_TIME, "When it ended, if it did"},
-    {"end_reason", LC_PARAM_STRING, "closed or idle, if it ended"},
-    {"identity", LC_PARAM_OBJECT, "Who the user is, if that was said"},
-    {NULL, 0, NULL},
+#define ROLES "user|assistant|tool|system"
+
+extern const lc_record lc_identity_record;
+
+static const lc_record session_record = {
+    .name = "Session",
+    .members =
+        (const lc_result[]){
+            {"id", LC_PARAM_STRING, "Id of the session (ses_...)"},
+            {"external_id", LC_PARAM_STRING, "Name given by the caller", LC_RESULT_OPTIONAL},
+            {"persona_id", LC_PARAM_STRING, "Persona it belongs to; absent if it belongs to all",
+             LC_RESULT_OPTIONAL},
+            {"state", LC_PARAM_STRING, "State of the session", .choices = "active|ended"},
+            {"opened_at", LC_PARAM_TIME, "Time at which it was opened"},
+            {"last_activity", LC_PARAM_TIME, "Time of the last write in it, to the second"},
+            {"ended_at", LC_PARAM_TIME, "Time at which it ended", LC_RESULT_OPTIONAL},
+            {"end_reason", LC_PARAM_STRING, "Reason of its end", LC_RESULT_OPTIONAL,
+             .choices = "closed|idle"},
+            {"identity", 0, "Identity of the user, if it was set", LC_RESULT_OPTIONAL,
+             .record = &lc_identity_record},
+            {NULL},
+        },
+};
+
+static const lc_record message_record = {
+    .name = "Message",
+    .members =
+        (const lc_result[]){
+            {"id", LC_PARAM_STRING, "Id of the message (msg_...)"},
+            {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
+            {"role", LC_PARAM_STRING, "Role of the speaker", .choices = ROLES},
+            {"speaker", LC_PARAM_STRING, "Name of the speaker, if given", LC_RESULT_OPTIONAL},
+            {"text", LC_PARAM_STRING, "Text of the message"},
+            {"persona_id", LC_PARAM_STRING, "Persona it belongs to; absent if it belongs to all",
+             LC_RESULT_OPTIONAL},
+            {"at", LC_PARAM_TIME, "Time at which it was said"},
+            {"recorded_at", LC_PARAM_TIME, "Time at which loci recorded it"},
+            {"seq", LC_PARAM_INT, "Number of the event that wrote it"},
+            {NULL},
+        },
 };
 
 /* ---- session.open, close, get ---------------------------------------------------------------- */
@@ -60,7 +89,7 @@ static const lc_op session_open = {
     .help = "Open a session",
     .params = open_params,
     .input_bytes = sizeof(open_input),
-    .results = session_results,
+    .answer = &session_record,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/sessions",
@@ -103,7 +132,7 @@ static const lc_op session_close = {
     .name = "session.close",
     .help = "End a session and delete its working set",
     .params = no_params,
-    .results = session_results,
+    .answer = &session_record,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/sessions/close",
@@ -130,7 +159,7 @@ static const lc_op session_get = {
     .name = "session.get",
     .help = "Return one session (default: the open one)",
     .params = no_params,
-    .results = session_results,
+    .answer = &session_record,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions/current",
@@ -147,10 +176,13 @@ typedef struct list_input {
 
 static const lc_param list_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
 
-static const lc_result list_results[] = {
-    {"sessions", LC_PARAM_ANY, "Sessions as session.get returns them, newest first"},
-    LC_PAGE_RESULT,
-    {NULL, 0, NULL},
+static const lc_record list_answer = {
+    .members =
+        (const lc_result[]){
+            {"sessions", 0, "Sessions, newest first", LC_RESULT_LIST, .record = &session_record},
+            LC_PAGE_RESULT,
+            {NULL},
+        },
 };
 
 /* One row more than the page shows that there is a next one. */
@@ -201,7 +233,7 @@ static const lc_op session_list = {
     .help = "List sessions, newest first",
     .params = list_params,
     .input_bytes = sizeof(list_input),
-    .results = list_results,
+    .answer = &list_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions",
@@ -221,7 +253,7 @@ typedef struct append_input {
 
 static const lc_param append_params[] = {
     {LC_ARG_STR("role", append_input, role), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .choices = "user|assistant|tool|system", .help = "Role of the speaker"},
+     .choices = ROLES, .help = "Role of the speaker"},
     {LC_ARG_STR("text", append_input, text), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
      .alias = "content", .min = 1, .max = LC_EVENT_BYTES_MAX / 2, .help = "Text of the message"},
     LC_NAME_PARAM("speaker", append_input, speaker, 0,
@@ -231,11 +263,14 @@ static const lc_param append_params[] = {
     {.name = NULL},
 };
 
-static const lc_result append_results[] = {
-    {"message_id", LC_PARAM_STRING, "The message, msg_…"},
-    {"session_id", LC_PARAM_STRING, "The session it is in, ses_…"},
-    {"seq", LC_PARAM_INT, "The event that wrote it"},
-    {NULL, 0, NULL},
+static const lc_record append_answer = {
+    .members =
+        (const lc_result[]){
+            {"message_id", LC_PARAM_STRING, "Id of the message (msg_...)"},
+            {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
+            {"seq", LC_PARAM_INT, "Number of the event that wrote it"},
+            {NULL},
+        },
 };
 
 static loci_status run_append(lc_call *call, lc_tx *tx, loci_error *err)
@@ -272,7 +307,7 @@ static const lc_op session_append = {
     .help = "Append a message to a session",
     .params = append_params,
     .input_bytes = sizeof(append_input),
-    .results = append_results,
+    .answer = &append_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/messages",
@@ -283,11 +318,15 @@ static const lc_op session_append = {
 
 static const lc_param messages_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
 
-static const lc_result messages_results[] = {
-    {"session_id", LC_PARAM_STRING, "The session; absent when there was never one"},
-    {"messages", LC_PARAM_ANY, "Each with id, session_id, role, text, at, recorded_at, seq"},
-    LC_PAGE_RESULT,
-    {NULL, 0, NULL},
+static const lc_record messages_answer = {
+    .members =
+        (const lc_result[]){
+            {"session_id", LC_PARAM_STRING, "Id of the session; absent if the user never had one",
+             LC_RESULT_OPTIONAL},
+            {"messages", 0, "Messages, oldest first", LC_RESULT_LIST, .record = &message_record},
+            LC_PAGE_RESULT,
+            {NULL},
+        },
 };
 
 static loci_status put_message(void *ctx, const lc_message *message, loci_error *err)
@@ -350,7 +389,7 @@ static const lc_op session_messages = {
     .help = "List the messages of a session, oldest first (default: the last session)",
     .params = messages_params,
     .input_bytes = sizeof(list_input),
-    .results = messages_results,
+    .answer = &messages_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/messages",

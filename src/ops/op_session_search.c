@@ -8,6 +8,7 @@
 #include "ops/op.h"
 #include "session/message_corpus.h"
 
+#define ROLES "user|assistant|tool|system"
 #define QUERY_BYTES_MAX (64 * 1024)
 
 typedef struct search_input {
@@ -29,7 +30,7 @@ static const lc_param params[] = {
     LC_NAME_PARAM("session", search_input, query.session, 0,
                   "Only messages of this session: a ses_…, or an external_id (all sessions of that "
                   "name)"),
-    {LC_ARG_STR("role", search_input, query.role), .choices = "user|assistant|tool|system",
+    {LC_ARG_STR("role", search_input, query.role), .choices = ROLES,
      .help = "Only messages of this role"},
     {LC_ARG_TIME("from", search_input, from), .help = "Only messages said at or after this time"},
     {LC_ARG_TIME("to", search_input, to), .help = "Only messages said before this time"},
@@ -38,14 +39,47 @@ static const lc_param params[] = {
     {.name = NULL},
 };
 
-static const lc_result results[] = {
-    {"results", LC_PARAM_ANY,
-     "Messages, best first, each with message_id, session_id, external_id (of its session, if any),"
-     " role, speaker (if given), at, text, score (0 to 1) and, with explain, parts"},
-    {"complete", LC_PARAM_BOOL,
-     "false if the index was not completely built before half of the timeout: older messages were"
-     " searched, and a repeated call searches more"},
-    {NULL, 0, NULL},
+static const lc_record parts_record = {
+    .name = "ScoreParts",
+    .members =
+        (const lc_result[]){
+            {"cosine", LC_PARAM_REAL, "Cosine of the vectors", LC_RESULT_OPTIONAL},
+            {"meaning", LC_PARAM_REAL, "Part of the score from meaning", LC_RESULT_OPTIONAL},
+            {"bm25", LC_PARAM_REAL, "BM25 score of the words", LC_RESULT_OPTIONAL},
+            {"rarity", LC_PARAM_REAL, "Rarity of the words found", LC_RESULT_OPTIONAL},
+            {"coverage", LC_PARAM_REAL, "Share of the words found", LC_RESULT_OPTIONAL},
+            {"words", LC_PARAM_REAL, "Part of the score from words", LC_RESULT_OPTIONAL},
+            {NULL},
+        },
+};
+
+static const lc_record hit_record = {
+    .name = "MessageHit",
+    .members =
+        (const lc_result[]){
+            {"message_id", LC_PARAM_STRING, "Id of the message (msg_...)"},
+            {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
+            {"external_id", LC_PARAM_STRING, "Name of the session given by the caller",
+             LC_RESULT_OPTIONAL},
+            {"role", LC_PARAM_STRING, "Role of the speaker", .choices = ROLES},
+            {"speaker", LC_PARAM_STRING, "Name of the speaker, if given", LC_RESULT_OPTIONAL},
+            {"at", LC_PARAM_TIME, "Time at which it was said"},
+            {"text", LC_PARAM_STRING, "Text of the message"},
+            {"score", LC_PARAM_REAL, "Score from 0 to 1"},
+            {"parts", 0, "Parts of the score, with explain", LC_RESULT_OPTIONAL,
+             .record = &parts_record},
+            {NULL},
+        },
+};
+
+static const lc_record answer = {
+    .members =
+        (const lc_result[]){
+            {"results", 0, "Messages, best first", LC_RESULT_LIST, .record = &hit_record},
+            {"complete", LC_PARAM_BOOL,
+             "False if older messages were not searched because the index is still being built"},
+            {NULL},
+        },
 };
 
 static loci_status prepare_search(lc_call *call, loci_error *err)
@@ -142,7 +176,7 @@ static const lc_op session_search = {
     .help = "Search all messages of a user by words and by meaning",
     .params = params,
     .input_bytes = sizeof(search_input),
-    .results = results,
+    .answer = &answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/sessions/search",

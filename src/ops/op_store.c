@@ -63,23 +63,45 @@ loci_status lc_store_work_run(lc_call *call,
 
 /* ---- store.status --------------------------------------------------------------------------- */
 
-static const lc_result status_results[] = {
-    {"store", LC_PARAM_STRING, "The store, as it was named at open"},
-    {"driver", LC_PARAM_STRING, "The database behind it, such as sqlite"},
-    {"store_id", LC_PARAM_STRING, "Made with the store; part of every id"},
-    {"schema_version", LC_PARAM_INT, "Of its tables"},
-    {"version", LC_PARAM_STRING, "Of this loci"},
-    {"bytes", LC_PARAM_INT, "Size of its file"},
-    {"wal_bytes", LC_PARAM_INT, "Size of what is committed but not yet in that file"},
-    {"users", LC_PARAM_INT, "Users that have something in it"},
-    {"events", LC_PARAM_INT, "Events in the logs of all users"},
-    {"jobs", LC_PARAM_OBJECT, "How many jobs are queued, running, done, failed, cancelled"},
-    {"counters", LC_PARAM_OBJECT,
-     "Since open: writes, commits, reads, jobs_done, jobs_failed, "
-     "queue_length, model_calls, model_failures, model_tokens, user_cache_hits, user_cache_misses, "
-     "user_cache_evictions; now: user_cache_entries, user_cache_bytes"},
-    {"memory", LC_PARAM_OBJECT, "Bytes in use by category"},
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record counters_record = {
+    .name = "EngineCounters",
+    .members =
+        (const lc_result[]){
+            {"writes", LC_PARAM_INT, "Writes since open"},
+            {"commits", LC_PARAM_INT, "Commits since open"},
+            {"reads", LC_PARAM_INT, "Reads since open"},
+            {"jobs_done", LC_PARAM_INT, "Jobs done since open"},
+            {"jobs_failed", LC_PARAM_INT, "Jobs failed since open"},
+            {"queue_length", LC_PARAM_INT, "Writes waiting now"},
+            {"model_calls", LC_PARAM_INT, "Calls of providers since open"},
+            {"model_failures", LC_PARAM_INT, "Failed calls of providers since open"},
+            {"model_tokens", LC_PARAM_INT, "Tokens of providers since open"},
+            {"user_cache_entries", LC_PARAM_INT, "Users in the cache now"},
+            {"user_cache_bytes", LC_PARAM_INT, "Size of the user cache in bytes now"},
+            {"user_cache_hits", LC_PARAM_INT, "Hits of the user cache since open"},
+            {"user_cache_misses", LC_PARAM_INT, "Misses of the user cache since open"},
+            {"user_cache_evictions", LC_PARAM_INT, "Evictions from the user cache since open"},
+            {NULL},
+        },
+};
+
+static const lc_record status_answer = {
+    .members =
+        (const lc_result[]){
+            {"store", LC_PARAM_STRING, "Store, as named at open"},
+            {"driver", LC_PARAM_STRING, "Database", .choices = "sqlite|postgresql"},
+            {"store_id", LC_PARAM_STRING, "Id of the store; part of every id"},
+            {"schema_version", LC_PARAM_INT, "Version of the tables"},
+            {"version", LC_PARAM_STRING, "Version of loci"},
+            {"bytes", LC_PARAM_INT, "Size of the store in bytes"},
+            {"wal_bytes", LC_PARAM_INT, "Size of the write-ahead log in bytes"},
+            {"users", LC_PARAM_INT, "Number of users with state"},
+            {"events", LC_PARAM_INT, "Number of events in the logs of all users"},
+            {"jobs", LC_PARAM_INT, "Number of jobs by status", LC_RESULT_MAP},
+            {"counters", 0, "Counters of this process", .record = &counters_record},
+            {"memory", LC_PARAM_INT, "Bytes of memory in use by category", LC_RESULT_MAP},
+            {NULL},
+        },
 };
 
 static const lc_sql size_sql = {
@@ -179,7 +201,7 @@ static const lc_op op_status = {
     .name = "store.status",
     .help = "Return the size, the counts and the counters of the store",
     .params = no_params,
-    .results = status_results,
+    .answer = &status_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_IDEMPOTENT,
     .http = "GET /v1/store",
@@ -189,13 +211,15 @@ static const lc_op op_status = {
 
 /* ---- store.verify --------------------------------------------------------------------------- */
 
-static const lc_result verify_results[] = {
-    {"sound", LC_PARAM_BOOL,
-     "Always true: a store that is not is the error `corrupt`, with problems[] "
-     "and their count"},
-    {"users", LC_PARAM_INT, "Users that were looked at"},
-    {"events", LC_PARAM_INT, "Events that were replayed and compared"},
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record verify_answer = {
+    .members =
+        (const lc_result[]){
+            {"sound", LC_PARAM_BOOL,
+             "Always true: damage is the error corrupt, which lists the problems"},
+            {"users", LC_PARAM_INT, "Number of users checked"},
+            {"events", LC_PARAM_INT, "Number of events replayed and compared"},
+            {NULL},
+        },
 };
 
 static loci_status verify(lc_store_work *work, const lc_upkeep *upkeep, loci_error *err)
@@ -228,7 +252,7 @@ static const lc_op op_verify = {
     .name = "store.verify",
     .help = "Verify the log and that the projections agree with it",
     .params = no_params,
-    .results = verify_results,
+    .answer = &verify_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
     .http = "POST /v1/store/verify",
@@ -238,11 +262,14 @@ static const lc_op op_verify = {
 
 /* ---- store.migrate -------------------------------------------------------------------------- */
 
-static const lc_result migrate_results[] = {
-    {"from", LC_PARAM_INT, "The schema version that was found"},
-    {"to", LC_PARAM_INT, "The schema version now"},
-    {"rebuilt", LC_PARAM_BOOL, "The projections had an older shape and were made anew"},
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record migrate_answer = {
+    .members =
+        (const lc_result[]){
+            {"from", LC_PARAM_INT, "Schema version before"},
+            {"to", LC_PARAM_INT, "Schema version now"},
+            {"rebuilt", LC_PARAM_BOOL, "True if the projections were rebuilt"},
+            {NULL},
+        },
 };
 
 static void tell_rebuild(void *ctx, const char *what, int64_t done, int64_t total)
@@ -277,7 +304,7 @@ static const lc_op op_migrate = {
     .name = "store.migrate",
     .help = "Migrate the schema to this version; opening a store does so as well",
     .params = no_params,
-    .results = migrate_results,
+    .answer = &migrate_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
     .http = "POST /v1/store/migrate",

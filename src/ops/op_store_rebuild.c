@@ -14,13 +14,28 @@ static const lc_param rebuild_params[] = {
     {.name = NULL},
 };
 
-static const lc_result rebuild_results[] = {
-    {"job_id", LC_PARAM_STRING, "The job that does it: see job.get with scope \"store\""},
-    {"status", LC_PARAM_STRING, "done; or queued or running when it was not waited for"},
-    {"result", LC_PARAM_OBJECT,
-     "When done: events, equal (whether the projections are what they were; "
-     "null = not comparable), differences, tables, users_skipped"},
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record rebuilt_record = {
+    .members =
+        (const lc_result[]){
+            {"events", LC_PARAM_INT, "Number of events that were replayed"},
+            {"equal", LC_PARAM_BOOL,
+             "True if the projections equal the old ones; null if they cannot be compared",
+             LC_RESULT_NULLABLE},
+            {"differences", LC_PARAM_INT, "Number of rows that differ"},
+            {"tables", LC_PARAM_STRING, "Names of the tables that differ"},
+            {"users_skipped", LC_PARAM_INT,
+             "Number of users that were not compared, since they changed meanwhile"},
+            {NULL},
+        },
+};
+
+static const lc_record rebuild_answer = {
+    .members =
+        (const lc_result[]){
+            LC_JOB_RESULTS,
+            {"result", 0, "Result, if done", LC_RESULT_OPTIONAL, .record = &rebuilt_record},
+            {NULL},
+        },
 };
 
 static loci_status enqueue(lc_tx *tx, lc_id *out, loci_error *err)
@@ -46,7 +61,7 @@ const lc_op lc_op_store_rebuild = {
     .help = "Rebuild the projections from the log and compare them with the old ones",
     .params = rebuild_params,
     .input_bytes = sizeof(rebuild_input),
-    .results = rebuild_results,
+    .answer = &rebuild_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS,
     .http = "POST /v1/store/rebuild",

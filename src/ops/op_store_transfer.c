@@ -55,10 +55,13 @@ static const lc_param backup_params[] = {
     {.name = NULL},
 };
 
-static const lc_result backup_results[] = {
-    {"path", LC_PARAM_STRING, "The file"},
-    {"bytes", LC_PARAM_INT, "Its size"},
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record backup_answer = {
+    .members =
+        (const lc_result[]){
+            {"path", LC_PARAM_STRING, "Path of the file"},
+            {"bytes", LC_PARAM_INT, "Size of the file in bytes"},
+            {NULL},
+        },
 };
 
 static loci_status backup(lc_store_work *work, const lc_upkeep *upkeep, loci_error *err)
@@ -88,7 +91,7 @@ const lc_op lc_op_store_backup = {
     .help = "Copy the store, while it is in use, into one file",
     .params = backup_params,
     .input_bytes = sizeof(lc_store_input),
-    .results = backup_results,
+    .answer = &backup_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
     .http = "POST /v1/store/backup",
@@ -103,11 +106,14 @@ static const lc_param restore_params[] = {
     {.name = NULL},
 };
 
-static const lc_result restore_results[] = {
-    {"path", LC_PARAM_STRING, "The file"},
-    {"store_id", LC_PARAM_STRING, "Of the store that was restored"},
-    {"schema_version", LC_PARAM_INT, "That it had; it is up to date now"},
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record restore_answer = {
+    .members =
+        (const lc_result[]){
+            {"path", LC_PARAM_STRING, "Path of the file"},
+            {"store_id", LC_PARAM_STRING, "Id of the restored store"},
+            {"schema_version", LC_PARAM_INT, "Schema version of the backup; it is migrated now"},
+            {NULL},
+        },
 };
 
 static loci_status restore(lc_store_work *work, const lc_upkeep *upkeep, loci_error *err)
@@ -142,7 +148,7 @@ const lc_op lc_op_store_restore = {
     .help = "Replace the content of the store by a backup",
     .params = restore_params,
     .input_bytes = sizeof(lc_store_input),
-    .results = restore_results,
+    .answer = &restore_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
     .http = "POST /v1/store/restore",
@@ -158,12 +164,15 @@ static const lc_param export_params[] = {
     {.name = NULL},
 };
 
-static const lc_result export_results[] = {
-    {"path", LC_PARAM_STRING, "The file, when there is one"},
-    {"users", LC_PARAM_INT, "Users in it"},
-    {"events", LC_PARAM_INT, "Events in it"},
-    {"settings", LC_PARAM_INT, "Stored settings in it"},
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record export_answer = {
+    .members =
+        (const lc_result[]){
+            {"path", LC_PARAM_STRING, "Path of the file, if one was named", LC_RESULT_OPTIONAL},
+            {"users", LC_PARAM_INT, "Number of users in it"},
+            {"events", LC_PARAM_INT, "Number of events in it"},
+            {"settings", LC_PARAM_INT, "Number of stored settings in it"},
+            {NULL},
+        },
 };
 
 static void put_counts(lc_json_writer *out, const lc_transfer_counts *counts)
@@ -211,7 +220,7 @@ const lc_op lc_op_store_export = {
     .help = "Export the logs of all users as lines of JSON",
     .params = export_params,
     .input_bytes = sizeof(lc_store_input),
-    .results = export_results,
+    .answer = &export_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
     .http = "POST /v1/store/export",
@@ -226,13 +235,17 @@ static const lc_param import_params[] = {
     {.name = NULL},
 };
 
-static const lc_result import_results[] = {
-    {"path", LC_PARAM_STRING, "The file"},
-    {"users", LC_PARAM_INT, "Users in it"},
-    {"events", LC_PARAM_INT, "Events in it"},
-    {"settings", LC_PARAM_INT, "Settings in it; those that are stored already stay"},
-    {"skipped", LC_PARAM_INT, "Events that were in the store already"},
-    {NULL, LC_PARAM_ANY, NULL},
+static const lc_record import_answer = {
+    .members =
+        (const lc_result[]){
+            {"path", LC_PARAM_STRING, "Path of the file"},
+            {"users", LC_PARAM_INT, "Number of users in it"},
+            {"events", LC_PARAM_INT, "Number of events in it"},
+            {"settings", LC_PARAM_INT,
+             "Number of settings in it; settings already stored are kept"},
+            {"skipped", LC_PARAM_INT, "Number of events that were in the store already"},
+            {NULL},
+        },
 };
 
 static loci_status import_store(lc_store_work *work, const lc_upkeep *upkeep, loci_error *err)
@@ -264,7 +277,7 @@ const lc_op lc_op_store_import = {
     .help = "Import a file written by store.export; resumes if interrupted",
     .params = import_params,
     .input_bytes = sizeof(lc_store_input),
-    .results = import_results,
+    .answer = &import_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
     .http = "POST /v1/store/import",

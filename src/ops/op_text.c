@@ -11,6 +11,17 @@ typedef struct count_input {
     loci_str encoding;
 } count_input;
 
+static const lc_record count_answer = {
+    .members =
+        (const lc_result[]){
+            {"tokens", LC_PARAM_INT, "Number of tokens"},
+            {"encoding", LC_PARAM_STRING, "Encoding", .choices = LC_ENCODING_CHOICES},
+            {"estimated", LC_PARAM_BOOL,
+             "True if estimated: the data of the encoding is not installed"},
+            {NULL},
+        },
+};
+
 static loci_status run_count(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const count_input *in = call->input;
@@ -48,13 +59,7 @@ static const lc_op op_count = {
             {.name = NULL},
         },
     .input_bytes = sizeof(count_input),
-    .results =
-        (const lc_result[]){
-            {"tokens", LC_PARAM_INT, "How many"},
-            {"encoding", LC_PARAM_STRING, "By which encoding"},
-            {"estimated", LC_PARAM_BOOL, "Not exact: the data of the encoding is not installed"},
-            {NULL, 0, NULL},
-        },
+    .answer = &count_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_IDEMPOTENT,
     .http = "POST /v1/text/count",

@@ -189,30 +189,44 @@ static void forget_tokens(loci_engine *engine)
     lc_token_cache_forget(lc_engine_token_cache(engine));
 }
 
-#define TOKEN_MEMBERS(prefix)                                                                      \
-    {prefix "id", LC_PARAM_STRING, "Id of the token, tok_…, for revoking and rotating it"},        \
-        {prefix "name", LC_PARAM_STRING, "Purpose of the token"},                                  \
-        {prefix "status", LC_PARAM_STRING, "active, expired or revoked"},                          \
-        {prefix "scopes", LC_PARAM_STRINGS, "Scopes: read, write, admin"},                         \
-        {prefix "user_id", LC_PARAM_STRING, "The only user it may act for, or null"},              \
-        {prefix "persona_id", LC_PARAM_STRING, "The only persona it may act for, or null"},        \
-        {prefix "authority", LC_PARAM_STRING, "Maximum authority of its statements, or null"},     \
-        {prefix "trust", LC_PARAM_STRING, "Maximum trust of its statements, or null"},             \
-        {prefix "created_at", LC_PARAM_TIME, "Creation time by the system clock"},                 \
-        {prefix "expires_at", LC_PARAM_TIME, "Expiry time, or null"},                              \
-        {prefix "revoked_at", LC_PARAM_TIME, "Time of the revocation, or null"},                   \
-    {                                                                                              \
-        prefix "replaced_by", LC_PARAM_STRING, "Id of the token that replaced it, or null"         \
-    }
+static const lc_record token_record = {
+    .name = "Token",
+    .members =
+        (const lc_result[]){
+            {"id", LC_PARAM_STRING, "Id of the token (tok_...), for revoking and rotating it"},
+            {"name", LC_PARAM_STRING, "Purpose of the token"},
+            {"status", LC_PARAM_STRING, "Status of the token", .choices = "active|expired|revoked"},
+            {"scopes", LC_PARAM_STRINGS, "Scopes", .choices = SCOPE_CHOICES},
+            {"user_id", LC_PARAM_STRING, "The only user it may act for, or null",
+             LC_RESULT_NULLABLE},
+            {"persona_id", LC_PARAM_STRING, "The only persona it may act for, or null",
+             LC_RESULT_NULLABLE},
+            {"authority", LC_PARAM_STRING, "Maximum authority of its statements, or null",
+             LC_RESULT_NULLABLE},
+            {"trust", LC_PARAM_STRING, "Maximum trust of its statements, or null",
+             LC_RESULT_NULLABLE},
+            {"created_at", LC_PARAM_TIME, "Creation time by the system clock"},
+            {"expires_at", LC_PARAM_TIME, "Expiry time, or null", LC_RESULT_NULLABLE},
+            {"revoked_at", LC_PARAM_TIME, "Time of the revocation, or null", LC_RESULT_NULLABLE},
+            {"replaced_by", LC_PARAM_STRING, "Id of the token that replaced it, or null",
+             LC_RESULT_NULLABLE},
+            {NULL},
+        },
+};
 
-#define MADE_TOKEN                                                                                 \
-    {                                                                                              \
-        "token", LC_PARAM_STRING, "The token itself, loci_…; null in the answer to a repeat"     \
-    }
-#define NOTE                                                                                       \
-    {                                                                                              \
-        "note", LC_PARAM_STRING, "Next step for the caller"                                        \
-    }
+static const lc_record made_record = {
+    .name = "NewToken",
+    .base = &token_record,
+    .members =
+        (const lc_result[]){
+            {"token", LC_PARAM_STRING,
+             "Token itself (loci_...); null in the answer to a repeated request",
+             LC_RESULT_NULLABLE},
+            {"note", LC_PARAM_STRING, "Next step for the caller"},
+            {NULL},
+        },
+};
+
 #define EXAMPLE_ID "tok_01K9Z5W8G0000000005W0BSTYX"
 
 /* ---- token.create ---------------------------------------------------------------------------- */
@@ -369,7 +383,7 @@ static const lc_op op_create = {
     .rules = (const lc_param_rule[]){{LC_RULE_AT_MOST_ONE, "expires_at|ttl_s"},
                                      {LC_RULE_END, NULL}},
     .input_bytes = sizeof(create_input),
-    .results = (const lc_result[]){MADE_TOKEN, TOKEN_MEMBERS(""), NOTE, {NULL, 0, NULL}},
+    .answer = &made_record,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_MUTATES | LC_OP_TENANT_ADMIN | LC_OP_SECRET,
     .http = "POST /v1/tokens",
@@ -437,7 +451,15 @@ static const lc_op op_list = {
     .help = "List the tenant's tokens, newest first, without their secrets",
     .params = (const lc_param[]){LC_PAGE_PARAMS(list_input, page), {.name = NULL}},
     .input_bytes = sizeof(list_input),
-    .results = (const lc_result[]){TOKEN_MEMBERS("tokens[]."), LC_PAGE_RESULT, {NULL, 0, NULL}},
+    .answer =
+        &(const lc_record){
+            .members =
+                (const lc_result[]){
+                    {"tokens", 0, "Tokens, newest first", LC_RESULT_LIST, .record = &token_record},
+                    LC_PAGE_RESULT,
+                    {NULL},
+                },
+        },
     .cost = LC_COST_POINT,
     .flags = LC_OP_TENANT_ADMIN,
     .http = "GET /v1/tokens",
@@ -472,7 +494,7 @@ static const lc_op op_revoke = {
     .params = (const lc_param[]){LC_ID_PARAM(revoke_input, id, "Id of the token, tok_…"),
                                  {.name = NULL}},
     .input_bytes = sizeof(revoke_input),
-    .results = (const lc_result[]){TOKEN_MEMBERS(""), {NULL, 0, NULL}},
+    .answer = &token_record,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_TENANT_ADMIN,
     .http = "POST /v1/tokens/{id}/revoke",
@@ -555,14 +577,16 @@ static const lc_op op_rotate = {
             {.name = NULL},
         },
     .input_bytes = sizeof(rotate_input),
-    .results =
-        (const lc_result[]){
-            MADE_TOKEN,
-            TOKEN_MEMBERS(""),
-            {"replaces", LC_PARAM_STRING, "Id of the old token"},
-            {"replaced_expires_at", LC_PARAM_TIME, "Time from which the old token is refused"},
-            NOTE,
-            {NULL, 0, NULL},
+    .answer =
+        &(const lc_record){
+            .base = &made_record,
+            .members =
+                (const lc_result[]){
+                    {"replaces", LC_PARAM_STRING, "Id of the old token"},
+                    {"replaced_expires_at", LC_PARAM_TIME,
+                     "Time from which the old token is refused"},
+                    {NULL},
+                },
         },
     .cost = LC_COST_WRITE,
     .flags = LC_OP_MUTATES | LC_OP_TENANT_ADMIN | LC_OP_SECRET,

@@ -12,12 +12,17 @@ typedef struct key_input {
     loci_str key;
 } key_input;
 
-static const lc_result item_results[] = {
-    {"key", LC_PARAM_STRING, "The name of the item"},
-    {"value", LC_PARAM_ANY, "What it holds"},
-    {"created_at", LC_PARAM_TIME, "When it was set"},
-    {"expires_at", LC_PARAM_TIME, "When it will be gone, if before its session"},
-    {NULL, 0, NULL},
+static const lc_record item_record = {
+    .name = "WorkingItem",
+    .members =
+        (const lc_result[]){
+            {"key", LC_PARAM_STRING, "Name of the item"},
+            {"value", LC_PARAM_ANY, "Value, any JSON"},
+            {"created_at", LC_PARAM_TIME, "Time at which it was set"},
+            {"expires_at", LC_PARAM_TIME,
+             "Time at which it expires; absent if at the end of the session", LC_RESULT_OPTIONAL},
+            {NULL},
+        },
 };
 
 static loci_status put_item(void *ctx, const lc_working_item *item, loci_error *err)
@@ -69,7 +74,7 @@ static const lc_op working_set = {
     .help = "Store a value in the working set until the session ends",
     .params = set_params,
     .input_bytes = sizeof(set_input),
-    .results = item_results,
+    .answer = &item_record,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "PUT /v1/working/{key}",
@@ -113,7 +118,7 @@ static const lc_op working_get = {
     .help = "Return one item of the working set",
     .params = key_params,
     .input_bytes = sizeof(key_input),
-    .results = item_results,
+    .answer = &item_record,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/working/{key}",
@@ -138,7 +143,7 @@ static const lc_op working_delete = {
     .help = "Delete an item of the working set",
     .params = key_params,
     .input_bytes = sizeof(key_input),
-    .results = item_results,
+    .answer = &item_record,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "DELETE /v1/working/{key}",
@@ -153,10 +158,13 @@ typedef struct list_input {
 
 static const lc_param list_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
 
-static const lc_result list_results[] = {
-    {"items", LC_PARAM_ANY, "Items as working.get returns them, newest first"},
-    LC_PAGE_RESULT,
-    {NULL, 0, NULL},
+static const lc_record list_answer = {
+    .members =
+        (const lc_result[]){
+            {"items", 0, "Items, newest first", LC_RESULT_LIST, .record = &item_record},
+            LC_PAGE_RESULT,
+            {NULL},
+        },
 };
 
 /* Newest first, then by key; a session has at most LC_WORKING_ITEMS_MAX items, so the pages before
@@ -220,7 +228,7 @@ static const lc_op working_list = {
     .help = "List the working set of a session, newest item first",
     .params = list_params,
     .input_bytes = sizeof(list_input),
-    .results = list_results,
+    .answer = &list_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/working",

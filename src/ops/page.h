@@ -40,7 +40,8 @@ typedef struct lc_page_args {
 /* The member that every list's answer ends with. */
 #define LC_PAGE_RESULT                                                                             \
     {                                                                                              \
-        "next_cursor", LC_PARAM_STRING, "Cursor of the next page; null on the last page"           \
+        "next_cursor", LC_PARAM_STRING, "Cursor of the next page; null on the last page",          \
+            LC_RESULT_NULLABLE                                                                     \
     }
 
 #define LC_POSITION_FIELDS_MAX 4

@@ -3,10 +3,13 @@
  * explained once and only named afterwards. */
 #include "ops/reference.h"
 
+#include <stdio.h>
+
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/settings.h"
 #include "ops/check.h"
+#include "ops/schema.h"
 
 static void add(lc_buf *out, const char *text)
 {
@@ -38,34 +41,7 @@ static void add_code_cell(lc_buf *out, const char *text)
     lc_buf_append_byte(out, '`');
 }
 
-static loci_str noun_of(const lc_op *op)
-{
-    loci_str verb;
-
-    return lc_str_split(loci_str_of(op->name), '.', &verb);
-}
-
-static bool is_first_of_noun(size_t index)
-{
-    loci_str noun = noun_of(lc_op_at(index));
-
-    for (size_t i = 0; i < index; i++) {
-        if (lc_str_eq(noun_of(lc_op_at(i)), noun))
-            return false;
-    }
-    return true;
-}
-
 /* ---- Parameters and answers ------------------------------------------------------------------ */
-
-static bool is_own(const lc_op *op, const lc_param *param)
-{
-    const lc_param *own = op->params;
-
-    while (own != NULL && own->name != NULL && own != param)
-        own++;
-    return own == param;
-}
 
 static void add_param_head(lc_buf *out)
 {
@@ -97,7 +73,7 @@ static void add_params(lc_buf *out, const lc_op *op)
     size_t count = lc_op_params(op, params);
     size_t own_count = 0;
 
-    while (own_count < count && is_own(op, params[own_count]))
+    while (own_count < count && lc_op_owns(op, params[own_count]))
         own_count++;
     if (own_count > 0) {
         add_param_head(out);
@@ -110,37 +86,120 @@ static void add_params(lc_buf *out, const lc_op *op)
         lc_buf_append_format(out, "%s`%s`", i == own_count ? "\nAlso takes " : ", ",
                              params[i]->name);
     add(out, count > own_count ? ".\n" : "");
+    for (const lc_param_rule *rule = op->rules; rule != NULL && rule->kind != LC_RULE_END; rule++) {
+        char sentence[LC_RULE_TEXT_BYTES];
+
+        lc_rule_describe(rule, sentence);
+        lc_buf_append_format(out, "%s%s%s", rule == op->rules ? "\n" : " ", sentence,
+                             rule[1].kind == LC_RULE_END ? "\n" : "");
+    }
 }
 
-static void add_results(lc_buf *out, const lc_op *op)
+static void add_record_link(lc_buf *out, const lc_record *record)
 {
-    const lc_result *result = op->results;
+    lc_buf_append_format(out, "[%s](#record-", record->name);
+    for (const char *at = record->name; *at != '\0'; at++)
+        lc_buf_append_byte(out, (char)(*at | 0x20));
+    add(out, ")");
+}
 
-    if (result == NULL || result->name == NULL)
-        return;
-    add(out, "\n| Answer | Kind | Meaning |\n|---|---|---|\n");
-    for (; result->name != NULL; result++) {
+/* "list of [Fact](#record-fact)", "string or null, optional", "one of set, late". */
+static void add_result_kind(lc_buf *out, const lc_result *result)
+{
+    const lc_record *record = result->record;
+
+    add(out, (result->flags & LC_RESULT_LIST) != 0  ? "list of "
+             : (result->flags & LC_RESULT_MAP) != 0 ? "object of "
+                                                    : "");
+    if (record != NULL && record->name != NULL) {
+        add_record_link(out, record);
+    } else if (result->choices != NULL) {
+        loci_str rest = loci_str_of(result->choices);
+        const char *separator = result->kind == LC_PARAM_STRINGS ? "list of " : "one of ";
+
+        while (rest.ptr != NULL) {
+            loci_str choice = lc_str_split(rest, '|', &rest);
+
+            lc_buf_append_format(out, "%s`%.*s`", separator, LC_STR_ARG(choice));
+            separator = ", ";
+        }
+    } else {
+        add(out, record != NULL ? "object" : lc_param_kind_name(result->kind));
+    }
+    add(out, (result->flags & LC_RESULT_NULLABLE) != 0 ? " or null" : "");
+    add(out, (result->flags & LC_RESULT_OPTIONAL) != 0 ? ", optional" : "");
+}
+
+/* Members of a record without a name follow it as `result.users`. */
+static void add_members(lc_buf *out, const lc_record *record, const char *prefix)
+{
+    lc_result members[LC_RECORD_MEMBERS_MAX];
+    size_t count = lc_record_members(record, members);
+
+    for (size_t i = 0; i < count; i++) {
+        const lc_record *inner = members[i].record;
+        char name[128];
+
+        (void)snprintf(name, sizeof name, "%s%s", prefix, members[i].name);
         add(out, "| ");
-        add_code_cell(out, result->name);
-        lc_buf_append_format(out, " | %s | ", lc_param_kind_name(result->kind));
-        add_cell(out, result->help);
+        add_code_cell(out, name);
+        add(out, " | ");
+        add_result_kind(out, &members[i]);
+        add(out, " | ");
+        add_cell(out, members[i].help);
         add(out, " |\n");
+        if (inner == NULL || inner->name != NULL)
+            continue;
+        (void)snprintf(name, sizeof name, "%s%s%s", prefix, members[i].name,
+                       (members[i].flags & LC_RESULT_LIST) != 0 ? "[]." : ".");
+        add_members(out, inner, name);
+    }
+}
+
+static void add_member_table(lc_buf *out, const char *title, const lc_record *record)
+{
+    lc_buf_append_format(out, "\n| %s | Kind | Meaning |\n|---|---|---|\n", title);
+    add_members(out, record, "");
+}
+
+static void add_answer(lc_buf *out, const lc_op *op)
+{
+    if (op->answer->name == NULL) {
+        add_member_table(out, "Answer", op->answer);
+        return;
+    }
+    add(out, "\nAnswer: ");
+    add_record_link(out, op->answer);
+    add(out, "\n");
+}
+
+static void add_records(lc_buf *out)
+{
+    const lc_record *records[LC_SCHEMA_RECORDS_MAX];
+    size_t count = lc_schema_records(records);
+
+    add(out,
+        "\n## Records\n\nObjects that answers have in common. A member without \"optional\" is "
+        "in every answer; later versions may add members.\n");
+    for (size_t i = 0; i < count; i++) {
+        lc_buf_append_format(out, "\n### Record %s\n", records[i]->name);
+        add_member_table(out, "Member", records[i]);
     }
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
-static void add_ways(lc_buf *out, const lc_op *op)
+static void add_properties(lc_buf *out, const lc_op *op)
 {
-    lc_buf_append_format(out, "\nHTTP: `POST /v1/call/%s`", op->name);
     if (op->http != NULL)
-        lc_buf_append_format(out, ", `%s`", op->http);
-    add(out, ".");
+        lc_buf_append_format(out, "\nHTTP: `%s`.", op->http);
+    else
+        lc_buf_append_format(out, "\nHTTP: `POST /v1/call/%s`.", op->name);
     if ((op->flags & LC_OP_MUTATES) != 0)
         add(out, " Changes the store.");
-    /* Of a read that goes without saying. */
+    /* Every read is. */
     if ((op->flags & LC_OP_MUTATES) != 0 && (op->flags & LC_OP_IDEMPOTENT) != 0)
-        add(out, " Doing it twice is doing it once.");
+        add(out, " Idempotent: a repeat has no further effect.");
     if ((op->flags & LC_OP_ADMIN) != 0)
         add(out, " For administrators.");
     if ((op->flags & LC_OP_TENANT_ADMIN) != 0)
@@ -148,9 +207,9 @@ static void add_ways(lc_buf *out, const lc_op *op)
     if ((op->flags & LC_OP_SECRET) != 0)
         add(out, " The secret is in the first answer only: a repeat of the request has null.");
     if ((op->flags & LC_OP_ALONE) != 0)
-        add(out, " Not in a batch.");
+        add(out, " Not allowed in a batch.");
     if ((op->flags & LC_OP_STREAMS) != 0)
-        add(out, " Tells its progress.");
+        add(out, " Reports progress.");
     add(out, "\n\n");
 }
 
@@ -174,9 +233,9 @@ static void add_op(lc_buf *out, const lc_op *op)
     lc_buf_append_format(out, "\n### %s\n\n", op->name);
     add_cell(out, op->help);
     add(out, ".\n");
-    add_ways(out, op);
+    add_properties(out, op);
     add_params(out, op);
-    add_results(out, op);
+    add_answer(out, op);
     add_example(out, op);
 }
 
@@ -186,25 +245,25 @@ static void add_noun(lc_buf *out, loci_str noun)
 
     lc_buf_append_format(out, "\n## %.*s\n", LC_STR_ARG(noun));
     for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++) {
-        if (lc_str_eq(noun_of(op), noun))
+        if (lc_str_eq(lc_op_noun(op), noun))
             add_op(out, op);
     }
 }
 
-/* One line a noun. A heading's anchor is its text without the dots. */
+/* One line per noun. A heading's anchor is its text without the dots. */
 static void add_contents(lc_buf *out)
 {
     const lc_op *op;
 
     for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++) {
-        loci_str noun = noun_of(op);
+        loci_str noun = lc_op_noun(op);
         const char *separator = ": ";
 
-        if (!is_first_of_noun(i))
+        if (!lc_op_is_first_of_noun(i))
             continue;
         lc_buf_append_format(out, "- [%.*s](#%.*s)", LC_STR_ARG(noun), LC_STR_ARG(noun));
         for (size_t j = i; (op = lc_op_at(j)) != NULL; j++) {
-            if (!lc_str_eq(noun_of(op), noun))
+            if (!lc_str_eq(lc_op_noun(op), noun))
                 continue;
             lc_buf_append_format(out, "%s[%s](#%.*s%s)", separator, op->name, LC_STR_ARG(noun),
                                  op->name + noun.len + 1);
@@ -212,20 +271,22 @@ static void add_contents(lc_buf *out)
         }
         add(out, "\n");
     }
-    add(out, "- [Parameters of many operations](#parameters-of-many-operations)\n"
-             "- [Errors](#errors)\n- [Settings](#settings)\n");
+    add(out,
+        "- [Records](#records)\n- [Parameters of many operations](#parameters-of-many-operations)\n"
+        "- [Errors](#errors)\n- [Settings](#settings)\n");
 }
 
 /* ---- What is not an operation ---------------------------------------------------------------- */
 
 static void add_implied(lc_buf *out)
 {
-    static const lc_op takes_all = {.flags = LC_OP_USER | LC_OP_MUTATES};
+    static const lc_op takes_all = {.flags = LC_OP_USER | LC_OP_SESSION | LC_OP_MUTATES};
     const lc_param *param;
 
     add(out, "\n## Parameters of many operations\n\nOperations that act for a user take `user_id` "
-             "and `persona_id`; those that change something take `request_id`;\nthose that do both "
-             "take `expected_seq` too.\n\n");
+             "and `persona_id`, operations in a session take\n`session_id`, and operations that "
+             "change something take `request_id`; changes for a user take `expected_seq` as "
+             "well.\n\n");
     add_param_head(out);
     for (size_t i = 0; (param = lc_op_param(&takes_all, i)) != NULL; i++)
         add_param(out, param);
@@ -235,8 +296,8 @@ static void add_errors(lc_buf *out)
 {
     const lc_status_row *rows = lc_status_rows();
 
-    add(out, "\n## Errors\n\nAn error changed nothing. It is `{\"code\", \"message\"}` with "
-             "particulars beside them. Wrong usage of the command line exits with 2.\n\n"
+    add(out, "\n## Errors\n\nA call that failed changed nothing. Its error is an object with "
+             "`code`, `message` and details. Wrong usage of the command line exits with 2.\n\n"
              "| Code | HTTP | Exit | Meaning |\n|---|---|---|---|\n");
     for (size_t i = LOCI_OK + 1; i <= LOCI_EINTERNAL; i++) {
         lc_buf_append_format(out, "| `%s` | %d | %d | ", rows[i].name, rows[i].http,
@@ -288,18 +349,20 @@ void lc_reference_markdown(lc_buf *out)
 {
     const lc_op *op;
 
-    add(out, "# Reference\n\n"
-             "<!-- Made from the tables of operations, statuses and settings; not to be edited. "
-             "-->\n\n"
-             "Every operation takes one JSON object and answers one. It is the same from C "
-             "(`loci_call`), from the command line\n(`loci call`) and over HTTP. Names "
-             "that an operation does not know are errors; `null` for an optional\nparameter counts "
-             "as absent, unless it takes any value.\n\n");
+    add(out,
+        "# Reference\n\n"
+        "<!-- Made from the tables of operations, statuses and settings; not to be edited. "
+        "-->\n\n"
+        "Every operation takes one JSON object and returns one. It is the same from C "
+        "(`loci_call`), from the command line\n(`loci call`) and over HTTP: by its route, or by "
+        "name with `POST /v1/call/{operation}`. An unknown parameter is an\nerror; `null` for "
+        "an optional parameter means that it is absent.\n\n");
     add_contents(out);
     for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++) {
-        if (is_first_of_noun(i))
-            add_noun(out, noun_of(op));
+        if (lc_op_is_first_of_noun(i))
+            add_noun(out, lc_op_noun(op));
     }
+    add_records(out);
     add_implied(out);
     add_errors(out);
     add_settings(out);

@@ -1,27 +1,82 @@
-/* openapi.c - The document, in the order in which it is read: what this is, the routes of the
- * table, calls by name, what is not an operation, and the parts they share. Nothing of an operation
- * is written here but what the table says. */
+/* openapi.c - the document in the order in which it is read: info, the routes of the table, the
+ * paths that are not operations, and the components. Everything about operations comes from the
+ * table; the rest is written as JSON text, which can be compared with the specification. */
 #include "server/openapi.h"
+
+#include <stdio.h>
 
 #include "base/error.h"
 #include "base/str.h"
-#include "server/listing.h"
-#include "server/openapi_fixed.h"
-#include "server/openapi_schema.h"
+#include "ops/schema.h"
 
 #define EVENTS_PATH "/v1/events"
+#define NAME_BYTES 96
 
 /* What writing an operation needs. */
 typedef struct page {
     lc_json_writer *out;
     const lc_op *op;
-    loci_str method;        /* "GET" */
-    loci_str path;          /* "" for a call by name. */
+    loci_str method; /* "GET" */
+    loci_str path;
     const lc_json *example; /* Arguments, an object; or NULL. */
 } page;
 
-/* ---- Parameters ---------------------------------------------------------------------------------
- */
+static bool has_body(loci_str method)
+{
+    return lc_str_is(method, "POST") || lc_str_is(method, "PUT") || lc_str_is(method, "PATCH");
+}
+
+/* "FactWriteArgs" of fact.write and "Args". */
+static void name_schema(const lc_op *op, const char *suffix, char out[NAME_BYTES])
+{
+    size_t len = 0;
+    bool is_start = true;
+
+    for (const char *at = op->name; *at != '\0' && len < NAME_BYTES - 16; at++) {
+        bool is_letter = *at != '.' && *at != '_';
+
+        if (is_letter)
+            out[len++] = is_start && *at >= 'a' && *at <= 'z' ? (char)(*at - 'a' + 'A') : *at;
+        is_start = !is_letter;
+    }
+    (void)snprintf(out + len, NAME_BYTES - len, "%s", suffix);
+}
+
+/* ---- Streams of events: what GET /v1/events has beside the operation ------------------------ */
+
+static void put_stream_params(lc_json_writer *out)
+{
+    lc_jw_raw(out, LC_STR("{\"name\":\"stream\",\"in\":\"query\",\"description\":\"Asks for a "
+                          "stream where the header Accept cannot be set\",\"schema\":{\"type\":"
+                          "\"boolean\"}}"));
+    lc_jw_raw(out,
+              LC_STR("{\"name\":\"types\",\"in\":\"query\",\"description\":\"Of a stream: only "
+                     "events of these types, separated by commas\",\"schema\":{\"type\":"
+                     "\"string\"}}"));
+    lc_jw_raw(out, LC_STR("{\"name\":\"heartbeat_ms\",\"in\":\"query\",\"description\":\"Of a "
+                          "stream: a comment when nothing was said for so long\",\"schema\":"
+                          "{\"type\":\"integer\",\"minimum\":100,\"maximum\":300000,\"default\":"
+                          "15000}}"));
+    lc_jw_raw(out, LC_STR("{\"name\":\"Last-Event-ID\",\"in\":\"header\",\"description\":\"Of a "
+                          "stream: the last id that was seen; outranks `after_seq`\",\"schema\":"
+                          "{\"type\":\"integer\",\"format\":\"int64\",\"minimum\":0}}"));
+}
+
+static void put_stream_content(lc_json_writer *out)
+{
+    lc_jw_member_raw(
+        out, "text/event-stream",
+        LC_STR(
+            "{\"schema\":{\"type\":\"string\",\"description\":\"With `Accept: "
+            "text/event-stream` the connection stays open. Of one user (`user_id`): `id` is the "
+            "event's seq, `event` its type, `data` the event as event.list shows it, from "
+            "`after_seq` or Last-Event-ID on, else what is new. Without `user_id`, for callers not "
+            "narrowed to a user: the events of all users, live and without ids. `event: reset` "
+            "says that some were missed.\"},\"example\":\"id: 7\\nevent: fact.written\\ndata: "
+            "{\\\"user_id\\\":\\\"default\\\",\\\"seq\\\":7}\\n\\n\"}"));
+}
+
+/* ---- Parameters ------------------------------------------------------------------------------ */
 
 static const lc_json *example_of(const page *p, const char *name)
 {
@@ -31,8 +86,7 @@ static const lc_json *example_of(const page *p, const char *name)
 static void put_param(const page *p, const lc_param *param, const char *place)
 {
     lc_json_writer *out = p->out;
-    bool is_required = lc_listing_is_in_path(p->path, param->name) ||
-                       (param->flags & LC_PARAM_REQUIRED) != 0;
+    bool is_required = lc_path_has(p->path, param->name) || (param->flags & LC_PARAM_REQUIRED) != 0;
     const lc_json *example = example_of(p, param->name);
 
     lc_jw_object(out);
@@ -46,7 +100,7 @@ static void put_param(const page *p, const lc_param *param, const char *place)
         lc_jw_member_bool(out, "explode", false);
     }
     lc_jw_name(out, "schema");
-    lc_schema_param(out, param);
+    lc_schema_param(out, param, false);
     if (example != NULL)
         lc_jw_member_value(out, "example", example);
     lc_jw_end(out);
@@ -54,13 +108,13 @@ static void put_param(const page *p, const lc_param *param, const char *place)
 
 static void put_params(const page *p)
 {
-    bool has_query = !lc_listing_has_body(p->method);
+    bool has_query = !has_body(p->method);
     const lc_param *param;
 
     lc_jw_name(p->out, "parameters");
     lc_jw_array(p->out);
     for (size_t i = 0; (param = lc_op_param(p->op, i)) != NULL; i++) {
-        if (lc_listing_is_in_path(p->path, param->name))
+        if (lc_path_has(p->path, param->name))
             put_param(p, param, "path");
         else if (has_query)
             put_param(p, param, "query");
@@ -68,26 +122,24 @@ static void put_params(const page *p)
     if ((p->op->flags & LC_OP_MUTATES) != 0)
         lc_jw_raw(p->out, LC_STR("{\"$ref\":\"#/components/parameters/IdempotencyKey\"}"));
     if (lc_str_is(p->path, EVENTS_PATH) && lc_str_is(p->method, "GET"))
-        lc_openapi_stream_params(p->out);
+        put_stream_params(p->out);
     lc_jw_end(p->out);
 }
 
-/* ---- Bodies and answers*/
+/* ---- Bodies and answers ---------------------------------------------------------------------- */
 
-static void put_ref(lc_json_writer *out, const lc_op *op, const char *suffix)
+/* {"$ref": …} to the schema of a record, or of an operation's `suffix`. */
+static void put_ref(lc_json_writer *out, const lc_op *op, const lc_record *record,
+                    const char *suffix)
 {
-    char name[LC_SCHEMA_NAME_BYTES], ref[LC_SCHEMA_NAME_BYTES + 32] = "#/components/schemas/";
+    char name[NAME_BYTES], ref[NAME_BYTES + 32];
 
-    lc_schema_name(op, suffix, name);
-    memcpy(ref + strlen("#/components/schemas/"), name, strlen(name) + 1);
+    name_schema(op, suffix, name);
+    (void)snprintf(ref, sizeof ref, LC_SCHEMA_REFS "%s",
+                   record != NULL && record->name != NULL ? record->name : name);
     lc_jw_object(out);
     lc_jw_member_text(out, "$ref", ref);
     lc_jw_end(out);
-}
-
-static bool has_path_params(loci_str path)
-{
-    return path.len > 0 && memchr(path.ptr, '{', path.len) != NULL;
 }
 
 static void put_body_example(const page *p)
@@ -102,7 +154,7 @@ static void put_body_example(const page *p)
 
         for (size_t i = 0; (param = lc_op_param(p->op, i)) != NULL; i++)
             is_in_path |= lc_str_is(lc_json_name(at), param->name) &&
-                          lc_listing_is_in_path(p->path, param->name);
+                          lc_path_has(p->path, param->name);
         if (is_in_path)
             continue;
         lc_jw_name_str(p->out, lc_json_name(at));
@@ -124,10 +176,7 @@ static void put_body(const page *p)
     lc_jw_name(out, "application/json");
     lc_jw_object(out);
     lc_jw_name(out, "schema");
-    if (has_path_params(p->path))
-        lc_schema_args(out, p->op, p->path);
-    else
-        put_ref(out, p->op, "Args");
+    put_ref(out, p->op, NULL, "Args");
     put_body_example(p);
     lc_jw_end(out);
     lc_jw_end(out);
@@ -148,25 +197,25 @@ static void put_responses(const page *p)
     lc_jw_name(out, "application/json");
     lc_jw_object(out);
     lc_jw_name(out, "schema");
-    put_ref(out, p->op, "Answer");
+    put_ref(out, p->op, p->op->answer, "Answer");
     lc_jw_end(out);
     if (lc_str_is(p->path, EVENTS_PATH) && lc_str_is(p->method, "GET"))
-        lc_openapi_stream_content(out);
+        put_stream_content(out);
     lc_jw_end(out);
     lc_jw_end(out);
-    lc_openapi_problem_responses(out);
+    lc_jw_member_raw(out, "4XX", LC_STR("{\"$ref\":\"#/components/responses/Problem\"}"));
+    lc_jw_member_raw(out, "5XX", LC_STR("{\"$ref\":\"#/components/responses/Problem\"}"));
     lc_jw_end(out);
 }
 
-/* ---- Operations*/
+/* ---- Operations ------------------------------------------------------------------------------ */
 
-/* "fact_write" of fact.write, behind `prefix`. */
-static void put_operation_id(lc_json_writer *out, const char *prefix, const char *name)
+/* "fact_write" of fact.write. */
+static void put_operation_id(lc_json_writer *out, const char *name)
 {
     char id[128];
-    size_t len = strlen(prefix);
+    size_t len = 0;
 
-    memcpy(id, prefix, len);
     for (; *name != '\0' && len < sizeof id; name++)
         id[len++] = *name == '.' ? '_' : *name;
     lc_jw_member_str(out, "operationId", (loci_str){id, len});
@@ -180,11 +229,17 @@ static void put_description(lc_json_writer *out, const lc_op *op)
     lc_buf_append_format(&text, "The operation `%s`. %s", op->name,
                          (op->flags & LC_OP_MUTATES) != 0 ? "Changes the store." : "Only reads.");
     if ((op->flags & LC_OP_MUTATES) != 0 && (op->flags & LC_OP_IDEMPOTENT) != 0)
-        lc_buf_append(&text, LC_STR(" Doing it twice is doing it once."));
+        lc_buf_append(&text, LC_STR(" Idempotent: a repeat has no further effect."));
     if ((op->flags & (LC_OP_ADMIN | LC_OP_TENANT_ADMIN)) != 0)
         lc_buf_append(&text, LC_STR(" Needs the scope `admin`."));
     if ((op->flags & LC_OP_ALONE) != 0)
-        lc_buf_append(&text, LC_STR(" Not in a batch."));
+        lc_buf_append(&text, LC_STR(" Not allowed in a batch."));
+    for (const lc_param_rule *rule = op->rules; rule != NULL && rule->kind != LC_RULE_END; rule++) {
+        char sentence[LC_RULE_TEXT_BYTES];
+
+        lc_rule_describe(rule, sentence);
+        lc_buf_append_format(&text, " %s", sentence);
+    }
     lc_jw_member_str(out, "description", lc_buf_str(&text));
     lc_buf_clear(&text);
 }
@@ -194,15 +249,15 @@ static void put_operation(const page *p)
     lc_json_writer *out = p->out;
 
     lc_jw_object(out);
-    put_operation_id(out, p->path.len > 0 ? "" : "call_", p->op->name);
+    put_operation_id(out, p->op->name);
     lc_jw_member_text(out, "summary", p->op->help);
     put_description(out, p->op);
     lc_jw_name(out, "tags");
     lc_jw_array(out);
-    lc_jw_str(out, lc_listing_noun(p->op));
+    lc_jw_str(out, lc_op_noun(p->op));
     lc_jw_end(out);
     put_params(p);
-    if (lc_listing_has_body(p->method))
+    if (has_body(p->method))
         put_body(p);
     put_responses(p);
     lc_jw_end(out);
@@ -232,52 +287,229 @@ static void put_op_at(lc_json_writer *out, const lc_op *op, loci_str method, loc
     lc_arena_clear(&arena);
 }
 
-static void put_path(lc_json_writer *out, loci_str path)
+/* ---- Paths that are not operations ----------------------------------------------------------- */
+
+#define PROBLEMS                                                                                   \
+    "\"4XX\":{\"$ref\":\"#/components/responses/Problem\"},"                                       \
+    "\"5XX\":{\"$ref\":\"#/components/responses/Problem\"}"
+
+static const char batch_path[] =
+    "{\"post\":{\"operationId\":\"batch\",\"summary\":\"Run up to 100 operations of one user as "
+    "one "
+    "transaction\",\"description\":\"All or nothing. A string argument \\\"$0.id\\\" stands for "
+    "the "
+    "member `id` of the first answer. On failure `index` names the call.\",\"tags\":[\"batch\"],"
+    "\"parameters\":[{\"$ref\":\"#/components/parameters/IdempotencyKey\"}],"
+    "\"requestBody\":{\"required\":true,\"description\":\"The calls, in order\",\"content\":"
+    "{\"application/json\":{\"schema\":{\"type\":\"object\",\"additionalProperties\":false,"
+    "\"required\":[\"calls\"],\"properties\":{\"calls\":{\"type\":\"array\",\"minItems\":1,"
+    "\"maxItems\":100,\"items\":{\"type\":\"object\",\"additionalProperties\":false,"
+    "\"required\":[\"op\"],\"properties\":{\"op\":{\"type\":\"string\",\"description\":\"Such as "
+    "fact.write\"},\"args\":{\"type\":\"object\",\"description\":\"Its arguments\"},"
+    "\"at\":{\"type\":"
+    "\"string\",\"format\":\"date-time\",\"description\":\"The time it happens at; needs the scope "
+    "admin\"}}}}}},\"example\":{\"calls\":[{\"op\":\"fact.write\",\"args\":{\"key\":\"city\","
+    "\"value\":\"Oslo\"}},{\"op\":\"fact.get\",\"args\":{\"id\":\"$0.id\"}}]}}}},"
+    "\"responses\":{\"200\":{\"description\":\"One answer a call\","
+    "\"content\":{\"application/json\":"
+    "{\"schema\":{\"type\":\"object\",\"required\":[\"answers\"],\"properties\":{\"answers\":"
+    "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}}}}," PROBLEMS "}}}";
+
+/* A page or probe: GET without credentials, always this content. */
+#define PAGE(id, summary, content)                                                                 \
+    "{\"get\":{\"operationId\":\"" id "\",\"summary\":\"" summary "\",\"description\":\"" summary  \
+    "; needs no credentials.\",\"tags\":[\"daemon\"],\"security\":[],\"responses\":{\"200\":"      \
+    "{\"description\":\"OK\",\"content\":{\"" content "\":{\"schema\":{}}}}," PROBLEMS "}}}"
+
+static const char metrics_path[] =
+    "{\"get\":{\"operationId\":\"metrics\",\"summary\":\"Figures in Prometheus' text format\","
+    "\"description\":\"About all tenants: needs the scope `admin`.\",\"tags\":[\"daemon\"],"
+    "\"responses\":{\"200\":{\"description\":\"The figures\",\"content\":{\"text/plain\":"
+    "{\"schema\":{\"type\":\"string\"}}}}," PROBLEMS "}}}";
+
+/* A call by name: one path for all operations, whose arguments and answers their routes describe.
+ */
+static void put_call_path(lc_json_writer *out)
 {
     const lc_op *op;
 
+    lc_jw_name(out, "/v1/call/{op}");
+    lc_jw_object(out);
+    lc_jw_name(out, "post");
+    lc_jw_object(out);
+    lc_jw_member_text(out, "operationId", "call");
+    lc_jw_member_text(out, "summary", "Run an operation by its name");
+    lc_jw_member_text(out, "description",
+                      "Takes and returns the same as the route of the operation, with all "
+                      "arguments in the body.");
+    lc_jw_member_raw(out, "tags", LC_STR("[\"call\"]"));
+    lc_jw_name(out, "parameters");
+    lc_jw_array(out);
+    lc_jw_object(out);
+    lc_jw_member_text(out, "name", "op");
+    lc_jw_member_text(out, "in", "path");
+    lc_jw_member_bool(out, "required", true);
+    lc_jw_member_text(out, "description", "Name of the operation");
+    lc_jw_name(out, "schema");
+    lc_jw_object(out);
+    lc_jw_member_text(out, "type", "string");
+    lc_jw_name(out, "enum");
+    lc_jw_array(out);
+    for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++)
+        lc_jw_text(out, op->name);
+    lc_jw_end(out);
+    lc_jw_end(out);
+    lc_jw_end(out);
+    lc_jw_raw(out, LC_STR("{\"$ref\":\"#/components/parameters/IdempotencyKey\"}"));
+    lc_jw_end(out);
+    lc_jw_member_raw(
+        out, "requestBody",
+        LC_STR("{\"description\":\"Arguments of the operation\",\"required\":false,\"content\":{"
+               "\"application/json\":{\"schema\":{\"type\":\"object\"}}}}"));
+    lc_jw_member_raw(out, "responses",
+                     LC_STR("{\"200\":{\"description\":\"Answer of the operation\",\"content\":{"
+                            "\"application/json\":{\"schema\":{\"type\":\"object\"}}}}," PROBLEMS
+                            "}"));
+    lc_jw_end(out);
+    lc_jw_end(out);
+}
+
+/* ---- Paths ----------------------------------------------------------------------------------- */
+
+/* All operations at the path of lc_op_at(index), unless one before it has this path, too. */
+static void put_path(lc_json_writer *out, size_t index)
+{
+    loci_str method, path, other;
+    const lc_op *op;
+
+    if (!lc_op_route(lc_op_at(index), &method, &path))
+        return;
+    for (size_t i = 0; i < index; i++) {
+        if (lc_op_route(lc_op_at(i), &method, &other) && lc_str_eq(path, other))
+            return;
+    }
     lc_jw_name_str(out, path);
     lc_jw_object(out);
-    for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++) {
-        loci_str method, its_path;
-
-        if (lc_listing_route(op, &method, &its_path) && lc_str_eq(its_path, path))
+    for (size_t i = index; (op = lc_op_at(i)) != NULL; i++) {
+        if (lc_op_route(op, &method, &other) && lc_str_eq(other, path))
             put_op_at(out, op, method, path);
     }
     lc_jw_end(out);
 }
 
-static void put_call(lc_json_writer *out, const lc_op *op)
-{
-    char path[128] = "/v1/call/";
-    size_t len = strlen(op->name);
-
-    len = len < 100 ? len : 100;
-    memcpy(path + strlen("/v1/call/"), op->name, len);
-    lc_jw_name_str(out, (loci_str){path, strlen("/v1/call/") + len});
-    lc_jw_object(out);
-    put_op_at(out, op, LC_STR("POST"), LC_STR(""));
-    lc_jw_end(out);
-}
-
 static void put_paths(lc_json_writer *out)
 {
-    const lc_op *op;
-    loci_str method, path;
-
     lc_jw_name(out, "paths");
     lc_jw_object(out);
-    for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++) {
-        if (lc_listing_is_first_of_path(i) && lc_listing_route(op, &method, &path))
-            put_path(out, path);
-    }
-    for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++)
-        put_call(out, op);
-    lc_openapi_other_paths(out);
+    for (size_t i = 0; i < lc_op_count(); i++)
+        put_path(out, i);
+    put_call_path(out);
+    lc_jw_member_raw(out, "/v1/batch", loci_str_of(batch_path));
+    lc_jw_member_raw(out, "/metrics", loci_str_of(metrics_path));
+    lc_jw_member_raw(out, "/livez",
+                     LC_STR(PAGE("livez", "Report whether the process runs", "application/json")));
+    lc_jw_member_raw(
+        out, "/readyz",
+        LC_STR(PAGE("readyz", "Report whether requests can be served", "application/json")));
+    lc_jw_member_raw(out, "/", LC_STR(PAGE("home", "Return the start page", "text/html")));
+    lc_jw_member_raw(out, "/docs",
+                     LC_STR(PAGE("docs", "Return the reference of all operations", "text/plain")));
+    lc_jw_member_raw(out, "/openapi.json",
+                     LC_STR(PAGE("openapi", "Return this document", "application/json")));
     lc_jw_end(out);
 }
 
-/* ---- The document*/
+/* ---- The document ---------------------------------------------------------------------------- */
+
+static const char description[] =
+    "loci is the state engine for AI agents. Every operation takes one JSON object and answers "
+    "one; it "
+    "is the same from C, on the command line and over HTTP. Each has `POST "
+    "/v1/call/{operation}`, most also a route of their own.\n\n"
+    "Errors are `application/problem+json` with a stable `code`; an error changed nothing. A "
+    "request "
+    "with an `Idempotency-Key` can be repeated: it answers the same and changes nothing again. "
+    "Every "
+    "answer carries `X-Request-Id`.";
+
+static void put_info(lc_json_writer *out)
+{
+    lc_jw_name(out, "info");
+    lc_jw_object(out);
+    lc_jw_member_text(out, "title", "loci");
+    lc_jw_member_text(out, "version", loci_version());
+    lc_jw_member_text(out, "summary", "The state engine for AI agents");
+    lc_jw_member_text(out, "description", description);
+    lc_jw_member_raw(out, "contact", LC_STR("{\"name\":\"loci\"}"));
+    lc_jw_member_raw(out, "license",
+                     LC_STR("{\"name\":\"Apache 2.0\",\"identifier\":\"Apache-2.0\"}"));
+    lc_jw_end(out);
+}
+
+static void put_shared(lc_json_writer *out)
+{
+    lc_jw_member_raw(
+        out, "securitySchemes",
+        LC_STR("{\"bearer\":{\"type\":\"http\",\"scheme\":\"bearer\",\"description\":"
+               "\"A token made by `loci token create`. On the Unix socket the daemon's "
+               "own user needs none.\"}}"));
+    lc_jw_member_raw(
+        out, "parameters",
+        LC_STR(
+            "{\"IdempotencyKey\":{\"name\":\"Idempotency-Key\",\"in\":\"header\",\"description\":"
+            "\"The same as the argument `request_id`: a repeat with the same one answers the same "
+            "and changes nothing again\",\"schema\":{\"type\":\"string\",\"minLength\":1,"
+            "\"maxLength\":256}}}"));
+    lc_jw_member_raw(
+        out, "responses",
+        LC_STR("{\"Problem\":{\"description\":\"Nothing was changed; `code` and `detail` say why\","
+               "\"content\":{\"application/problem+json\":{\"schema\":{\"$ref\":"
+               "\"#/components/schemas/Problem\"}}}}}"));
+}
+
+static void put_code(lc_json_writer *out)
+{
+    const lc_status_row *rows = lc_status_rows();
+    lc_buf text;
+
+    lc_buf_init(&text, out->buf->heap, LOCI_MEM_REQUESTS, 64 * 1024);
+    lc_jw_name(out, "code");
+    lc_jw_object(out);
+    lc_jw_member_text(out, "type", "string");
+    lc_jw_name(out, "enum");
+    lc_jw_array(out);
+    for (size_t i = LOCI_OK + 1; i <= LOCI_EINTERNAL; i++) {
+        lc_jw_text(out, rows[i].name);
+        lc_buf_append_format(&text, "- `%s` (%d): %s\n", rows[i].name, rows[i].http, rows[i].help);
+    }
+    lc_jw_end(out);
+    lc_jw_member_str(out, "description", lc_buf_str(&text));
+    lc_jw_end(out);
+    lc_buf_clear(&text);
+}
+
+static void put_problem_schema(lc_json_writer *out)
+{
+    lc_jw_name(out, "Problem");
+    lc_jw_object(out);
+    lc_jw_member_text(out, "type", "object");
+    lc_jw_member_text(out, "description",
+                      "RFC 9457, with the particulars of the error as further members");
+    lc_jw_member_raw(out, "required", LC_STR("[\"title\",\"status\",\"detail\",\"code\"]"));
+    lc_jw_name(out, "properties");
+    lc_jw_object(out);
+    put_code(out);
+    lc_jw_member_raw(out, "type", LC_STR("{\"type\":\"string\",\"format\":\"uri-reference\"}"));
+    lc_jw_member_raw(out, "title", LC_STR("{\"type\":\"string\"}"));
+    lc_jw_member_raw(out, "status", LC_STR("{\"type\":\"integer\"}"));
+    lc_jw_member_raw(
+        out, "detail",
+        LC_STR("{\"type\":\"string\",\"description\":\"For the person who wrote the request\"}"));
+    lc_jw_member_raw(out, "request_id",
+                     LC_STR("{\"type\":\"string\",\"description\":\"As in the daemon's log\"}"));
+    lc_jw_end(out);
+    lc_jw_end(out);
+}
 
 static void put_tags(lc_json_writer *out)
 {
@@ -286,11 +518,11 @@ static void put_tags(lc_json_writer *out)
     lc_jw_name(out, "tags");
     lc_jw_array(out);
     for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++) {
-        loci_str noun = lc_listing_noun(op);
+        loci_str noun = lc_op_noun(op);
         char text[128] = "Operations whose names begin with ";
         size_t len = strlen(text);
 
-        if (!lc_listing_is_first_of_noun(i))
+        if (!lc_op_is_first_of_noun(i))
             continue;
         memcpy(text + len, noun.ptr, noun.len < 64 ? noun.len : 64);
         lc_jw_object(out);
@@ -298,28 +530,44 @@ static void put_tags(lc_json_writer *out)
         lc_jw_member_text(out, "description", text);
         lc_jw_end(out);
     }
-    lc_openapi_other_tags(out);
+    lc_jw_raw(out, LC_STR("{\"name\":\"call\",\"description\":\"Operations by name\"}"));
+    lc_jw_raw(out, LC_STR("{\"name\":\"batch\",\"description\":\"Many operations at once\"}"));
+    lc_jw_raw(out, LC_STR("{\"name\":\"daemon\",\"description\":\"The daemon itself\"}"));
     lc_jw_end(out);
 }
 
 static void put_components(lc_json_writer *out)
 {
-    char name[LC_SCHEMA_NAME_BYTES];
+    const lc_record *records[LC_SCHEMA_RECORDS_MAX];
+    size_t record_count = lc_schema_records(records);
+    char name[NAME_BYTES];
     const lc_op *op;
 
     lc_jw_name(out, "components");
     lc_jw_object(out);
-    lc_openapi_shared(out);
+    put_shared(out);
     lc_jw_name(out, "schemas");
     lc_jw_object(out);
-    lc_openapi_problem_schema(out);
+    put_problem_schema(out);
+    for (size_t i = 0; i < record_count; i++) {
+        lc_jw_name(out, records[i]->name);
+        lc_schema_record(out, records[i]);
+    }
     for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++) {
-        lc_schema_name(op, "Args", name);
-        lc_jw_name(out, name);
-        lc_schema_args(out, op, LC_STR(""));
-        lc_schema_name(op, "Answer", name);
-        lc_jw_name(out, name);
-        lc_schema_answer(out, op);
+        loci_str method, path;
+
+        if (!lc_op_route(op, &method, &path))
+            continue;
+        if (has_body(method)) {
+            name_schema(op, "Args", name);
+            lc_jw_name(out, name);
+            lc_schema_args(out, op, path);
+        }
+        if (op->answer->name == NULL) {
+            name_schema(op, "Answer", name);
+            lc_jw_name(out, name);
+            lc_schema_record(out, op->answer);
+        }
     }
     lc_jw_end(out);
     lc_jw_end(out);
@@ -329,7 +577,7 @@ void lc_openapi_write(lc_json_writer *out)
 {
     lc_jw_object(out);
     lc_jw_member_text(out, "openapi", "3.1.0");
-    lc_openapi_info(out);
+    put_info(out);
     lc_jw_member_raw(out, "servers",
                      LC_STR("[{\"url\":\"/\",\"description\":\"The daemon that serves this\"}]"));
     lc_jw_member_raw(out, "security", LC_STR("[{\"bearer\":[]}]"));

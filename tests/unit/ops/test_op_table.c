@@ -7,6 +7,7 @@
 
 #include "base/str.h"
 #include "ops/check.h"
+#include "ops/schema.h"
 
 #define HELP_BYTES_MAX 80
 
@@ -129,9 +130,46 @@ TEST(op_table, parameters_are_well_formed)
             else if ((own->flags & LC_PARAM_POSITIONAL) != 0)
                 was_optional = true;
         }
-        for (const lc_result *r = op->results; r != NULL && r->name != NULL; r++)
-            check_help(op, r->help);
-        demand(op->results != NULL && op->results->name != NULL, op, "results", "there are none");
+    }
+}
+
+/* Clients and schemas name types after records: one name, one type. Recursion ends since a record
+ * that contains itself has a name. */
+static void check_record(const lc_op *op, const lc_record *record, int level)
+{
+    lc_result members[LC_RECORD_MEMBERS_MAX];
+    size_t count = lc_record_members(record, members);
+
+    demand(count > 0, op, "a record without members", record->name != NULL ? record->name : "?");
+    for (size_t i = 0; i < count; i++) {
+        const lc_result *m = &members[i];
+        unsigned many = m->flags & (LC_RESULT_LIST | LC_RESULT_MAP);
+
+        demand(is_word(loci_str_of(m->name)), op, "member is not snake_case", m->name);
+        check_help(op, m->help);
+        demand(many != (LC_RESULT_LIST | LC_RESULT_MAP), op, "both list and map", m->name);
+        demand(m->record == NULL || m->choices == NULL, op, "choices of a record", m->name);
+        demand(m->choices == NULL || m->kind == LC_PARAM_STRING || m->kind == LC_PARAM_STRINGS, op,
+               "choices of no strings", m->name);
+        for (size_t j = 0; j < i; j++)
+            demand(strcmp(m->name, members[j].name) != 0, op, "member appears twice", m->name);
+        if (m->record != NULL && m->record != record) {
+            demand(level < 4, op, "too deep", m->name);
+            check_record(op, m->record, level + 1);
+        }
+    }
+}
+
+TEST(op_table, answers_are_well_formed)
+{
+    const lc_record *records[LC_SCHEMA_RECORDS_MAX];
+    size_t count = lc_schema_records(records);
+
+    for (size_t i = 0; i < lc_op_count(); i++)
+        check_record(lc_op_at(i), lc_op_at(i)->answer, 0);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < i; j++)
+            CHECK(strcmp(records[i]->name, records[j]->name) != 0);
     }
 }
 

@@ -57,7 +57,7 @@ TEST(reference, markdown_holds_every_operation_code_and_setting)
         const lc_op *op = lc_op_at(i);
 
         CHECK_CONTAINS(text, test_format("\n### %s\n", op->name));
-        CHECK_CONTAINS(text, test_format("`POST /v1/call/%s`", op->name));
+        CHECK_CONTAINS(text, test_format("\nHTTP: `%s`.", op->http));
         CHECK_CONTAINS(text, test_format("loci call %s '", op->name));
         for (const lc_param *param = op->params; param->name != NULL; param++)
             CHECK_CONTAINS(text, test_format("\n| `%s` | ", param->name));
