@@ -830,6 +830,9 @@ loci_status lc_op_check(lc_call *call, const lc_json *args, loci_error *err)
         status = check_rules(call, err);
     if (status == LOCI_OK)
         status = fill_input(call, &all, err);
+    /* Routes need a word for the default: /v1/sessions/current/messages. */
+    if (status == LOCI_OK && lc_str_is(call->implied.session_id, "current"))
+        call->implied.session_id = LC_STR_NONE;
     if (status == LOCI_OK)
         status = narrow_ids(call, err);
     return status;

@@ -28,7 +28,8 @@ static const implied_param implied[] = {
                                "Persona of the user; only this persona sees the state it owns")},
     {LC_OP_SESSION,
      LC_NAME_PARAM("session_id", lc_implied_args, session_id, 0,
-                   "Session: its id (ses_…) or a name of your own (default: the open session)")},
+                   "Session: its id (ses_…), a name of your own, or current: the open session"
+                   " (default)")},
     {LC_OP_MUTATES,
      LC_NAME_PARAM("request_id", lc_implied_args, request_id, 0,
                    "Idempotency key: a repeat returns the first answer and changes nothing")},

@@ -147,7 +147,7 @@ static const lc_op op_embed = {
     .answer = &embed_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_ALONE | LC_OP_IDEMPOTENT,
-    .http = "POST /v1/model/embed",
+    .http = "POST /v1/models/embed",
     .example = "{\"texts\":[\"The cat sat on the mat\",\"A feline rested on a rug\"]}",
     .prepare = prepare_embed,
     .run_alone = run_embed,
@@ -307,7 +307,7 @@ static const lc_op op_status = {
     .answer = &status_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
-    .http = "GET /v1/model",
+    .http = "GET /v1/models",
     .example = "{}",
     .run = run_status,
 };
@@ -371,7 +371,7 @@ static const lc_op op_reembed = {
     .answer = &reembed_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS,
-    .http = "POST /v1/model/reembed",
+    .http = "POST /v1/models/reembed",
     .example = "{\"wait\":true}",
     .run_alone = run_reembed,
 };

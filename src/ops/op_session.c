@@ -73,9 +73,10 @@ static loci_status run_open(lc_call *call, lc_tx *tx, loci_error *err)
                        "session_id: loci assigns ids like ses_…; pass a name of your own");
     if (external_id.len > 0)
         ref.session_id = external_id;
-    if (lc_id_is(ref.session_id, "ses"))
+    if (lc_id_is(ref.session_id, "ses") || lc_str_is(external_id, "current"))
         return lc_fail(err, LOCI_EINVAL,
-                       "external_id: loci assigns ids like ses_…; pass a name of your own");
+                       "external_id: ids like ses_… and the word current are reserved; pass a name "
+                       "of your own");
     status = lc_session_choose_new(tx, &ref, call->arena, &use, err);
     if (status == LOCI_OK)
         status = lc_session_begin(tx, &use, false, err);
@@ -135,7 +136,7 @@ static const lc_op session_close = {
     .answer = &session_record,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
-    .http = "POST /v1/sessions/close",
+    .http = "POST /v1/sessions/{session_id}/close",
     .mcp = "session close",
     .example = "{\"session_id\":\"chat-42\"}",
     .run = run_close,
@@ -162,7 +163,7 @@ static const lc_op session_get = {
     .answer = &session_record,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
-    .http = "GET /v1/sessions/current",
+    .http = "GET /v1/sessions/{session_id}",
     .mcp = "session get",
     .example = "{\"session_id\":\"chat-42\"}",
     .run = run_get,
@@ -310,7 +311,7 @@ static const lc_op session_append = {
     .answer = &append_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
-    .http = "POST /v1/messages",
+    .http = "POST /v1/sessions/{session_id}/messages",
     .mcp = "session append",
     .example = "{\"role\":\"user\",\"text\":\"Good morning.\"}",
     .run = run_append,
@@ -392,7 +393,7 @@ static const lc_op session_messages = {
     .answer = &messages_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
-    .http = "GET /v1/messages",
+    .http = "GET /v1/sessions/{session_id}/messages",
     .mcp = "session messages",
     .example = "{\"limit\":10}",
     .run = run_messages,

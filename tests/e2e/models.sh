@@ -39,28 +39,28 @@ has "all else works without libcurl" '"value":"Oslo"' \
     "$(LD_LIBRARY_PATH=$TMP/no-curl loci call fact.current '{"key":"city"}' 2>&1)"
 
 start --store "$TMP/a.db" --config "$TMP/config.json"
-http POST /v1/model/embed -d '{"texts":["The cat sat on the mat"],"encoding":"base64"}'
+http POST /v1/models/embed -d '{"texts":["The cat sat on the mat"],"encoding":"base64"}'
 is "embedding over HTTP" 200 "$STATUS"
 has "says of which generation" '"generation":"provider:small:8"' "$BODY"
-http GET /v1/model
+http GET /v1/models
 is "and the status" 200 "$STATUS"
 has "counts" '"embed_calls":1' "$BODY"
 has "vectors" '"vectors":1' "$BODY"
 http GET /metrics
 has "which the figures show" "loci_model_calls_total 1" "$BODY"
-http POST /v1/model/reembed -d '{"scope":"store"}'
+http POST /v1/models/reembed -d '{"scope":"store"}'
 has "nothing is left to do" '"embedded":0' "$BODY"
 
 # The provider goes away: only what needs it fails.
 kill "$provider"
 wait "$provider" 2>/dev/null
-http POST /v1/model/embed -d '{"texts":["a"]}'
+http POST /v1/models/embed -d '{"texts":["a"]}'
 is "without it there is no vector" 503 "$STATUS"
 call fact.write '{"key":"city","value":"Bergen"}'
 is "and everything else goes on" 200 "$STATUS"
-http POST /v1/model/reembed -d '{"wait":false}'
+http POST /v1/models/reembed -d '{"wait":false}'
 is "the work waits" 200 "$STATUS"
-http GET /v1/model
+http GET /v1/models
 has "and the reason is shown" '"error_code":"unavailable"' "$BODY"
 stop
 is "the daemon ends well" 0 "$RC"

@@ -46,6 +46,8 @@ for op in json.load(open(sys.argv[1]))["operations"]:
     if op.get("http"):
         method, path = op["http"].split(" ")
         for name in re.findall(r"{(\w+)}", path):
+            if name == "session_id": # Optional: the open session.
+                rest.setdefault(name, "current")
             path = path.replace("{%s}" % name, urllib.parse.quote(text(rest.pop(name)), safe=""))
         if method == "GET":
             pairs = [(k, x) for k, v in rest.items() for x in (v if isinstance(v, list) else [v])]

@@ -98,6 +98,26 @@ TEST(session, opening_and_closing)
     facts_close(&f);
 }
 
+/* Routes such as /v1/sessions/current/messages have no other way to say it. */
+TEST(session, current_is_the_open_session)
+{
+    facts f;
+    loci_str opened;
+
+    facts_open(&f);
+    opened = facts_call(&f, "session.open", "{}");
+    CHECK_STR_EQ(
+        test_member_text(facts_call(&f, "session.get", "{\"session_id\":\"current\"}"), "id"),
+        test_member_text(opened, "id"));
+    CHECK_STR_EQ(test_member_text(facts_call(&f, "session.append",
+                                             "{\"session_id\":\"current\",\"role\":\"user\","
+                                             "\"text\":\"Hello\"}"),
+                                  "session_id"),
+                 test_member_text(opened, "id"));
+    facts_fail(&f, LOCI_EINVAL, "reserved", "session.open", "{\"external_id\":\"current\"}");
+    facts_close(&f);
+}
+
 /* ---- Silence --------------------------------------------------------------------------------- */
 
 TEST(session, thirty_minutes_without_a_write_end_one)
