@@ -57,76 +57,15 @@ static loci_status fail_kind(const lc_param *param, loci_str text, loci_error *e
                    LC_STR_ARG(text));
 }
 
-static bool is_accepted(const lc_param *param, const lc_json *json)
+/* Loads what was typed for `param`, which must be UTF-8. */
+static loci_status load_value(lc_cli *cli, const lc_param *param, const char *typed, loci_str *out,
+                              loci_error *err)
 {
-    lc_json_kind kind = lc_json_kind_of(json);
+    loci_status status = load_text(cli, typed, out, err);
 
-    switch (param->kind) {
-    case LC_PARAM_INT:
-        return kind == LC_JSON_INT;
-    case LC_PARAM_REAL:
-        return kind == LC_JSON_INT || kind == LC_JSON_REAL;
-    case LC_PARAM_BOOL:
-        return kind == LC_JSON_BOOL;
-    case LC_PARAM_OBJECT:
-        return kind == LC_JSON_OBJECT;
-    default:
-        return true;
-    }
-}
-
-static loci_status write_value(lc_cli *cli, lc_json_writer *w, const lc_param *param,
-                               const char *typed, loci_error *err)
-{
-    const lc_json *json = NULL;
-    loci_status status;
-    loci_str text;
-    bool is_json;
-
-    status = load_text(cli, typed, &text, err);
-    if (status != LOCI_OK)
-        return status;
-    if (!lc_utf8_is_valid(text))
-        return lc_fail(err, LOCI_EINVAL, "%s is not valid UTF-8", param->name);
-    if (param->kind == LC_PARAM_STRING || param->kind == LC_PARAM_TIME) {
-        lc_jw_str(w, text);
-        return LOCI_OK;
-    }
-    is_json = lc_json_parse(cli->arena, text, 0, &json, err) == LOCI_OK;
-    if ((param->kind == LC_PARAM_ANY || param->kind == LC_PARAM_JSON) && !is_json) {
-        lc_jw_str(w, text);
-        return LOCI_OK;
-    }
-    if (!is_json || !is_accepted(param, json))
-        return fail_kind(param, text, err);
-    lc_jw_value(w, json);
-    return LOCI_OK;
-}
-
-static loci_status write_items(lc_cli *cli, lc_json_writer *w, const char *typed, loci_error *err)
-{
-    const lc_json *json;
-    loci_status status;
-    loci_str text;
-
-    status = load_text(cli, typed, &text, err);
-    if (status != LOCI_OK)
-        return status;
-    if (!lc_utf8_is_valid(text))
-        return lc_fail(err, LOCI_EINVAL, "a list is not valid UTF-8");
-    if (lc_json_parse(cli->arena, text, 0, &json, NULL) == LOCI_OK &&
-        lc_json_kind_of(json) == LC_JSON_ARRAY) {
-        for (const lc_json *item = lc_json_first(json); item != NULL; item = lc_json_next(item))
-            lc_jw_value(w, item);
-        return LOCI_OK;
-    }
-    while (text.ptr != NULL) {
-        loci_str item = lc_str_trim(lc_str_split(text, ',', &text));
-
-        if (item.len > 0)
-            lc_jw_str(w, item);
-    }
-    return LOCI_OK;
+    if (status == LOCI_OK && !lc_utf8_is_valid(*out))
+        status = lc_fail(err, LOCI_EINVAL, "%s is not valid UTF-8", param->name);
+    return status;
 }
 
 /* ---- Words and options ----------------------------------------------------------------------- */
@@ -278,6 +217,17 @@ static loci_status check_required(lc_cli *cli, const given_values *values, size_
     return LOCI_EINVAL;
 }
 
+static loci_status write_items(lc_cli *cli, const lc_param *param, const char *typed,
+                               lc_json_writer *w, loci_error *err)
+{
+    loci_str text;
+    loci_status status = load_value(cli, param, typed, &text, err);
+
+    if (status == LOCI_OK)
+        lc_arg_write_items(cli->arena, w, text);
+    return status;
+}
+
 /* A list collects all its options and words; for other kinds the last one wins. */
 static loci_status write_strings(lc_cli *cli, const given_values *values, size_t index,
                                  lc_json_writer *w, loci_error *err)
@@ -289,10 +239,10 @@ static loci_status write_strings(lc_cli *cli, const given_values *values, size_t
     lc_jw_array(w);
     for (size_t g = 0; status == LOCI_OK && g < arguments->given_count; g++) {
         if (lc_arguments_name_is(loci_str_of(arguments->given[g].option->name), param->name))
-            status = write_items(cli, w, arguments->given[g].value, err);
+            status = write_items(cli, param, arguments->given[g].value, w, err);
     }
     for (size_t i = 0; status == LOCI_OK && i < values->word_count[index]; i++)
-        status = write_items(cli, w, arguments->words[values->first_word[index] + i], err);
+        status = write_items(cli, param, arguments->words[values->first_word[index] + i], w, err);
     if (status == LOCI_OK)
         lc_jw_end(w);
     return status;
@@ -303,7 +253,9 @@ static loci_status write_one(lc_cli *cli, const given_values *values, size_t ind
 {
     const lc_param *param = lc_op_param(values->op, index);
     const lc_given *given = values->given[index];
-    const char *text;
+    const char *typed;
+    loci_status status;
+    loci_str text;
 
     if (given == NULL && values->word_count[index] == 0)
         return check_required(cli, values, index, err);
@@ -314,8 +266,11 @@ static loci_status write_one(lc_cli *cli, const given_values *values, size_t ind
         lc_jw_bool(w, !given->is_negated);
         return LOCI_OK;
     }
-    text = given != NULL ? given->value : values->arguments->words[values->first_word[index]];
-    return write_value(cli, w, param, text, err);
+    typed = given != NULL ? given->value : values->arguments->words[values->first_word[index]];
+    status = load_value(cli, param, typed, &text, err);
+    if (status == LOCI_OK && !lc_arg_write_text(cli->arena, w, param->kind, text))
+        status = fail_kind(param, text, err);
+    return status;
 }
 
 loci_status lc_parameters_write(lc_cli *cli, const lc_op *op, const lc_arguments *arguments,

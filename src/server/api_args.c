@@ -1,102 +1,29 @@
 #include "server/api_args.h"
 
 #include "base/error.h"
-#include "base/number.h"
 #include "base/str.h"
 #include "base/utf8.h"
+#include "ops/check.h"
 
-/* The kind of a parameter; what the operation does not know is a string, and refused by its check.
- */
+/* The kind of a parameter. Unknown ones are written as strings, and refused by the check. */
 static lc_param_kind kind_of(const lc_op *op, loci_str name)
 {
-    const lc_param *param;
+    size_t index;
+    const lc_param *param = lc_op_find_param(op, name, &index);
 
-    for (size_t i = 0; (param = lc_op_param(op, i)) != NULL; i++) {
-        if (lc_str_is(name, param->name))
-            return param->kind;
-    }
-    return LC_PARAM_STRING;
-}
-
-static void write_number(lc_json_writer *w, loci_str text, bool is_integer)
-{
-    lc_number number = lc_number_read(text);
-    bool is_whole = number.kind != LC_NUMBER_NONE && number.bytes == text.len;
-
-    if (is_whole && number.kind == LC_NUMBER_INT)
-        lc_jw_int(w, number.integer);
-    else if (is_whole && !is_integer && number.kind == LC_NUMBER_REAL &&
-             number.real - number.real == 0) /* Finite. */
-        lc_jw_real(w, number.real);
-    else
-        lc_jw_str(w, text);
-}
-
-static void write_bool(lc_json_writer *w, loci_str text)
-{
-    if (lc_str_is(text, "true") || lc_str_is(text, "1"))
-        lc_jw_bool(w, true);
-    else if (lc_str_is(text, "false") || lc_str_is(text, "0"))
-        lc_jw_bool(w, false);
-    else
-        lc_jw_str(w, text);
-}
-
-/* JSON where it is some, else the text. */
-static void write_any(lc_arena *arena, lc_json_writer *w, loci_str text)
-{
-    lc_arena_mark mark = lc_arena_get_mark(arena);
-    const lc_json *json;
-
-    if (lc_json_parse(arena, text, 0, &json, NULL) == LOCI_OK)
-        lc_jw_value(w, json);
-    else
-        lc_jw_str(w, text);
-    lc_arena_rewind(arena, mark);
-}
-
-static void write_text(lc_arena *arena, lc_json_writer *w, lc_param_kind kind, loci_str text)
-{
-    switch (kind) {
-    case LC_PARAM_INT:
-        write_number(w, text, true);
-        break;
-    case LC_PARAM_REAL:
-        write_number(w, text, false);
-        break;
-    case LC_PARAM_BOOL:
-        write_bool(w, text);
-        break;
-    case LC_PARAM_OBJECT:
-    case LC_PARAM_ANY:
-    case LC_PARAM_JSON:
-        write_any(arena, w, text);
-        break;
-    case LC_PARAM_STRING:
-    case LC_PARAM_TIME:
-    case LC_PARAM_STRINGS: /* One of its elements. */
-        lc_jw_str(w, text);
-        break;
-    }
+    return param != NULL ? param->kind : LC_PARAM_STRING;
 }
 
 /* ?types=a,b and ?types=a&types=b are the same list. */
-static void write_strings(lc_json_writer *w, const lc_api_given *given, size_t first)
+static void write_strings(lc_arena *arena, lc_json_writer *w, const lc_api_given *given,
+                          size_t first)
 {
     loci_str name = given->query[first].name;
 
     lc_jw_array(w);
     for (size_t i = first; i < given->query_count; i++) {
-        loci_str rest = given->query[i].value;
-
-        if (!lc_str_eq(given->query[i].name, name))
-            continue;
-        while (rest.ptr != NULL) {
-            loci_str item = lc_str_split(rest, ',', &rest);
-
-            if (item.len > 0)
-                lc_jw_str(w, item);
-        }
+        if (lc_str_eq(given->query[i].name, name))
+            lc_arg_write_items(arena, w, given->query[i].value);
     }
     lc_jw_end(w);
 }
@@ -145,9 +72,9 @@ static loci_status write_query(lc_arena *arena, lc_json_writer *w, const lc_api_
         } else if (!is_repeated) {
             lc_jw_name_str(w, param->name);
             if (kind == LC_PARAM_STRINGS)
-                write_strings(w, given, i);
+                write_strings(arena, w, given, i);
             else
-                write_text(arena, w, kind, param->value);
+                (void)lc_arg_write_text(arena, w, kind, param->value); /* The check explains it. */
         }
     }
     return status;
@@ -203,7 +130,8 @@ loci_status lc_api_args(lc_arena *arena, const lc_api_given *given, loci_str *ou
         lc_jw_object(&w);
         for (size_t i = 0; i < given->path_count; i++) {
             lc_jw_name_str(&w, given->path[i].name);
-            write_text(arena, &w, kind_of(given->op, given->path[i].name), given->path[i].value);
+            (void)lc_arg_write_text(arena, &w, kind_of(given->op, given->path[i].name),
+                                    given->path[i].value); /* The check explains it. */
         }
         status = write_query(arena, &w, given, err);
     }

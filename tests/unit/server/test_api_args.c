@@ -62,11 +62,11 @@ TEST(api_args, texts_become_what_their_parameter_takes)
     add_query(&b, "since", "2026-01-31T12:00:00Z");
     add_query(&b, "types", "a,b");
     add_query(&b, "filter", "{\"x\":1}");
-    add_query(&b, "types", "c");
+    add_query(&b, "types", "[\"c\",\"d,e\"]");
     add_query(&b, "value", "Oslo");
     CHECK_OK(build(&b, ""), b.err);
     CHECK_STR_EQ(b.args, "{\"id\":\"007\",\"count\":10,\"weight\":0.5,\"deep\":true,"
-                         "\"since\":\"2026-01-31T12:00:00Z\",\"types\":[\"a\",\"b\",\"c\"],"
+                         "\"since\":\"2026-01-31T12:00:00Z\",\"types\":[\"a\",\"b\",\"c\",\"d,e\"],"
                          "\"filter\":{\"x\":1},\"value\":\"Oslo\"}");
     lc_arena_clear(&b.arena);
 }
