@@ -99,7 +99,7 @@ static void embed(lc_encoder *encoder, loci_str text, float *out)
 {
     loci_error err;
 
-    if (lc_encoder_embed(encoder, text, out, &err) != LOCI_OK)
+    if (lc_encoder_embed_many(encoder, &text, 1, out, &err) != LOCI_OK)
         die(err.message);
 }
 

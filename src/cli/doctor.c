@@ -47,11 +47,13 @@ typedef struct doctor {
 
 /* ---- Findings -------------------------------------------------------------------------------- */
 
-/* `advice` is what to do about it, or NULL. Both texts are copied. */
-static void add(doctor *d, finding_kind kind, const char *name, const char *advice,
-                const char *format, ...) __attribute__((format(printf, 5, 6)));
-static void add(doctor *d, finding_kind kind, const char *name, const char *advice,
-                const char *format, ...)
+/* `advice` is what to do about it, or NULL; a format and its arguments follow. */
+#define add(d, kind, name, advice, ...)                                                            \
+    add_finding(d, &(finding){kind, name, NULL, advice}, __VA_ARGS__)
+
+static void add_finding(doctor *d, const finding *f, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void add_finding(doctor *d, const finding *f, const char *format, ...)
 {
     char text[LOCI_ERROR_MESSAGE_BYTES + 256];
     finding *next = &d->findings[d->count];
@@ -62,14 +64,14 @@ static void add(doctor *d, finding_kind kind, const char *name, const char *advi
     va_start(args, format);
     (void)vsnprintf(text, sizeof text, format, args); /* Cut is fine. */
     va_end(args);
-    *next = (finding){
-        .kind = kind, .name = name, .detail = lc_arena_copy(d->cli->arena, loci_str_of(text)).ptr};
-    if (advice != NULL)
-        next->advice = lc_arena_copy(d->cli->arena, loci_str_of(advice)).ptr;
+    *next = *f;
+    next->detail = lc_arena_copy(d->cli->arena, loci_str_of(text)).ptr;
+    if (f->advice != NULL)
+        next->advice = lc_arena_copy(d->cli->arena, loci_str_of(f->advice)).ptr;
     if (next->detail == NULL)
         next->detail = "";
     d->count++;
-    d->is_any_bad |= kind == BAD;
+    d->is_any_bad |= f->kind == BAD;
 }
 
 static void print_json(doctor *d)

@@ -116,27 +116,6 @@ static bool grow_region(lc_vector_region *region, lc_heap *heap, uint32_t capaci
     return true;
 }
 
-/* Copies a row, its scale, id and sign bits, not whether it is dead. */
-static void copy_row(lc_vector_region *to, uint32_t to_row, const lc_vector_region *from,
-                     uint32_t from_row)
-{
-    size_t stride = to->stride;
-
-    if (to == from && to_row == from_row)
-        return;
-    memcpy(to->codes + to_row * stride, from->codes + from_row * stride, stride);
-    memcpy(to->bits + to_row * (stride / 64), from->bits + from_row * (stride / 64), stride / 8);
-    to->scales[to_row] = from->scales[from_row];
-    to->ids[to_row] = from->ids[from_row];
-}
-
-/* From now on `count` rows, all alive. */
-static void revive_region(lc_vector_region *region, uint32_t count)
-{
-    memset(region->dead, 0, dead_words(region->capacity) * sizeof(uint64_t));
-    region->count = region->live = count;
-}
-
 /* The row of `id`, dead or alive, or `count` when there is none. */
 static uint32_t find_in_region(const lc_vector_region *region, uint32_t id)
 {
@@ -297,14 +276,6 @@ static bool find_live(const lc_vectors *set, uint32_t id, lc_vector_region **out
     return *out_row < region->count && !lc_vector_region_is_dead(region, *out_row);
 }
 
-bool lc_vectors_has(const lc_vectors *set, uint32_t id)
-{
-    lc_vector_region *region;
-    uint32_t row;
-
-    return find_live(set, id, &region, &row);
-}
-
 static void drop_region(lc_vectors *set, lc_vector_region *region)
 {
     size_t index = (size_t)(region - set->regions);
@@ -331,38 +302,6 @@ bool lc_vectors_delete(lc_vectors *set, uint32_t id)
         drop_region(set, region);
     }
     return true;
-}
-
-/* Walks all rows with one finger and the places for live ones with another, which cannot overtake:
- * every region it has left behind was filled from rows at or after it. */
-void lc_vectors_compact(lc_vectors *set)
-{
-    size_t to = 0, kept;
-    uint32_t to_row = 0;
-
-    if (set->dead == 0)
-        return;
-
-    for (size_t from = 0; from < set->region_count; from++) {
-        lc_vector_region *source = &set->regions[from];
-
-        for (uint32_t row = 0; row < source->count; row++) {
-            if (lc_vector_region_is_dead(source, row))
-                continue;
-            if (to_row == set->regions[to].capacity) {
-                to++;
-                to_row = 0;
-            }
-            copy_row(&set->regions[to], to_row++, source, row);
-        }
-    }
-    kept = to + 1; /* No region is without a live row, so there is at least one. */
-    for (size_t i = kept; i < set->region_count; i++)
-        clear_region(&set->regions[i], set->heap);
-    set->region_count = kept;
-    for (size_t i = 0; i < kept; i++)
-        revive_region(&set->regions[i], i < to ? set->regions[i].capacity : to_row);
-    set->dead = 0;
 }
 
 /* ---- Searching ------------------------------------------------------------------------------- */

@@ -10,8 +10,8 @@
  *               does no I/O. 50 candidates are enough for the exact best 10.
  *
  * Memory is taken in regions of LC_VECTOR_REGION_BYTES (a small set has one smaller region), from
- * the heap, as LOCI_MEM_INDEX. A deleted vector costs its bytes until all of its region are deleted
- * or lc_vectors_compact() closes the gaps.
+ * the heap, as LOCI_MEM_INDEX. A deleted vector costs its bytes until all of its region are
+ * deleted; index/corpus.h rebuilds sets that have become sparse.
  *
  * One thread at a time changes a set; any number may search it while none does.
  */
@@ -73,10 +73,6 @@ void lc_vectors_clear(lc_vectors *set);
 loci_status lc_vectors_add(lc_vectors *set, uint32_t id, const float *vector, loci_error *err);
 /* False when `id` is not there. Cannot fail otherwise. */
 bool lc_vectors_delete(lc_vectors *set, uint32_t id);
-bool lc_vectors_has(const lc_vectors *set, uint32_t id);
-/* Moves the live vectors together and gives back the regions that became empty. Takes no memory;
- * worth its time, that of copying them, once a good part is dead. */
-void lc_vectors_compact(lc_vectors *set);
 /* Bytes held from the heap. */
 size_t lc_vectors_bytes(const lc_vectors *set);
 
@@ -115,12 +111,13 @@ typedef struct lc_rerank {
 } lc_rerank;
 
 /* Scores `count` hits again by exact products, drops those that are gone, puts the best first and
- * answers how many are left, at most `limit`. */
+ * returns how many are left, at most `limit`. bench/vectors measures it; facts do without, because
+ * fusion uses ranks and not scores. */
 size_t lc_hits_rerank(lc_hit *hits, size_t count, const lc_rerank *rerank,
                       lc_vector_exact_fn *exact, void *ctx);
 
-/* For exact vectors that lie in memory, that of id n at `values + n * dimension`:
- * lc_vector_exact_fn with an lc_vector_matrix as ctx. */
+/* lc_vector_exact_fn for vectors in memory, that of id n at `values + n * dimension`, with an
+ * lc_vector_matrix as ctx. Tests and bench/vectors measure recall with it. */
 typedef struct lc_vector_matrix {
     const float *values;
     uint32_t dimension;

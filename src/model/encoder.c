@@ -534,12 +534,6 @@ loci_status lc_encoder_embed_many(lc_encoder *encoder, const loci_str *texts, si
     return status;
 }
 
-loci_status lc_encoder_embed(lc_encoder *encoder, loci_str text, float out[LC_ENCODER_DIMENSIONS],
-                             loci_error *err)
-{
-    return lc_encoder_embed_many(encoder, &text, 1, out, err);
-}
-
 const char *lc_encoder_kernel_name(const lc_encoder *encoder)
 {
     return encoder->kernels->name;

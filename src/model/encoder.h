@@ -23,17 +23,15 @@ typedef struct lc_encoder lc_encoder;
 loci_status lc_encoder_open(lc_env *env, const char *path, lc_encoder **out, loci_error *err);
 void lc_encoder_close(lc_encoder *encoder); /* NULL is fine. */
 
-/* Embeds one text, valid UTF-8 and possibly empty, as a unit vector. */
-loci_status lc_encoder_embed(lc_encoder *encoder, loci_str text, float out[LC_ENCODER_DIMENSIONS],
-                             loci_error *err);
-/* The same for `count` texts, 512 numbers each into `out`. Cheaper than one by one for short texts:
- * reading the weights takes most of the time, and is done once per 128 tokens. */
+/* Embeds `count` texts, valid UTF-8 and possibly empty, as unit vectors of 512 numbers each into
+ * `out`. Many together are cheaper than one by one for short texts: reading the weights takes most
+ * of the time, and is done once per 128 tokens. */
 loci_status lc_encoder_embed_many(lc_encoder *encoder, const loci_str *texts, size_t count,
                                   float *out, loci_error *err);
 
-/* "avx2" or "scalar". */
+/* For tests and benchmarks, which compare both kernels: "avx2" or "scalar", and before the first
+ * use, choose the kernels in plain C. */
 const char *lc_encoder_kernel_name(const lc_encoder *encoder);
-/* For tests and benchmarks, before the first use: use the kernels in plain C. */
 void lc_encoder_use_scalar(lc_encoder *encoder);
 
 /* ---- The data file ---------------------------------------------------------------------------

@@ -62,7 +62,8 @@ loci_status lc_tokenizer_count(const lc_tokenizer *tokenizer, loci_str text, lc_
  */
 int64_t lc_token_estimate(loci_str text, lc_encoding encoding, lc_split *split);
 
-/* The tokens themselves, exact tokenizers only (asserted): `out` has room for text.len of them. */
+/* The tokens themselves, exact tokenizers only (asserted): `out` has room for text.len of them. For
+ * tests, which compare them with tiktoken's and join their texts again. */
 loci_status lc_tokenizer_encode(const lc_tokenizer *tokenizer, loci_str text, uint32_t *out,
                                 size_t *count, loci_error *err);
 /* The text of one token, empty when there is none of that number. */

@@ -32,7 +32,7 @@ static void check_like_the_package(encoder_fixture *f, size_t count,
         loci_error err;
         double cosine;
 
-        CHECK_OK(lc_encoder_embed(f->encoder, expected[i].text, v, &err), err);
+        CHECK_OK(lc_encoder_embed_many(f->encoder, &expected[i].text, 1, v, &err), err);
         cosine = encoder_cosine(v, expected[i].vector);
         if (!(cosine >= COSINE_FLOOR))
             test_fail(__FILE__, __LINE__, "cosine %.7f for text %zu: %.*s", cosine, i,
@@ -90,7 +90,7 @@ TEST(encoder, company_does_not_change_a_vector)
     for (size_t i = 0; i < count; i++) {
         float alone[LC_ENCODER_DIMENSIONS];
 
-        CHECK_OK(lc_encoder_embed(f.encoder, texts[i], alone, &err), err);
+        CHECK_OK(lc_encoder_embed_many(f.encoder, &texts[i], 1, alone, &err), err);
         CHECK_BYTES(many + i * LC_ENCODER_DIMENSIONS, sizeof alone, alone, sizeof alone);
     }
     CHECK_OK(lc_encoder_embed_many(f.encoder, texts, 0, many, &err), err);
@@ -125,8 +125,9 @@ TEST(encoder, a_huge_text_is_cut)
     for (size_t i = 0; i < HUGE_BYTES; i++)
         huge[i] = i % 5 == 4 ? ' ' : (char)('a' + i % 23);
     encoder_fixture_open(&f);
-    CHECK_OK(lc_encoder_embed(f.encoder, (loci_str){huge, HUGE_BYTES}, of_huge, &err), err);
-    CHECK_OK(lc_encoder_embed(f.encoder, (loci_str){huge, 5000}, of_start, &err), err);
+    CHECK_OK(lc_encoder_embed_many(f.encoder, &(loci_str){huge, HUGE_BYTES}, 1, of_huge, &err),
+             err);
+    CHECK_OK(lc_encoder_embed_many(f.encoder, &(loci_str){huge, 5000}, 1, of_start, &err), err);
     CHECK_BYTES(of_huge, sizeof of_huge, of_start, sizeof of_start);
     CHECK_LT(test_heap_live_bytes(LOCI_MEM_REQUESTS), 1);
     encoder_fixture_close(&f);
@@ -148,7 +149,8 @@ static void *embed_all(void *ctx)
     for (size_t i = 0; i < work->count; i++) {
         float v[LC_ENCODER_DIMENSIONS];
 
-        if (lc_encoder_embed(work->f->encoder, work->expected[i].text, v, NULL) != LOCI_OK ||
+        if (lc_encoder_embed_many(work->f->encoder, &work->expected[i].text, 1, v, NULL) !=
+                LOCI_OK ||
             encoder_cosine(v, work->expected[i].vector) < COSINE_FLOOR)
             work->wrong++;
     }
