@@ -322,10 +322,8 @@ static int run_atomic(lc_cli *cli, loci_engine *engine, lc_line_reader *lines)
     lc_line_result result;
     int code = LC_EXIT_OK;
 
-    if (atomic == NULL) {
-        (void)lc_fail_memory(&err);
-        return lc_cli_report(cli, &err);
-    }
+    if (atomic == NULL)
+        return lc_cli_report_memory(cli);
     atomic->cli = cli;
     atomic->at_us = LOCI_AT_CLOCK;
     lc_arena_init(&atomic->arena, cli->heap, LOCI_MEM_REQUESTS);

@@ -87,8 +87,7 @@ loci_status lc_cli_take_globals(lc_cli *cli, const lc_arguments *arguments, loci
     return LOCI_OK;
 }
 
-/* NULL if the variable is not set or empty. */
-static const char *variable(const char *name)
+const char *lc_cli_variable(const char *name)
 {
     const char *value = getenv(name);
 
@@ -100,11 +99,11 @@ void lc_cli_take_environment(lc_cli *cli)
     lc_globals *globals = &cli->globals;
 
     if (globals->tenant == NULL)
-        globals->tenant = variable("LOCI_TENANT");
+        globals->tenant = lc_cli_variable("LOCI_TENANT");
     if (globals->user == NULL)
-        globals->user = variable("LOCI_USER");
+        globals->user = lc_cli_variable("LOCI_USER");
     if (globals->config_file == NULL)
-        globals->config_file = variable("LOCI_CONFIG");
+        globals->config_file = lc_cli_variable("LOCI_CONFIG");
 }
 
 bool lc_cli_write(int descriptor, loci_str text)
@@ -276,6 +275,14 @@ int lc_cli_report(lc_cli *cli, const loci_error *err)
 {
     say(cli, err, hint_of(err));
     return loci_status_exit_code(err->status);
+}
+
+int lc_cli_report_memory(lc_cli *cli)
+{
+    loci_error err;
+
+    (void)lc_fail_memory(&err); /* Fills err. */
+    return lc_cli_report(cli, &err);
 }
 
 int lc_cli_report_usage(lc_cli *cli, const loci_error *err)

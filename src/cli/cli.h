@@ -57,6 +57,8 @@ const lc_option *lc_cli_global_options(void);
 loci_status lc_cli_take_globals(lc_cli *cli, const lc_arguments *arguments, loci_error *err);
 /* Fills options that were not given from LOCI_TENANT, LOCI_USER and LOCI_CONFIG. */
 void lc_cli_take_environment(lc_cli *cli);
+/* A variable of the environment; NULL if it is not set or empty. */
+const char *lc_cli_variable(const char *name);
 
 /* Writes and empties `out`. False once stdout cannot be written to. */
 bool lc_cli_flush(lc_cli *cli);
@@ -71,6 +73,8 @@ void lc_cli_note(lc_cli *cli, const char *format, ...) __attribute__((format(pri
 
 /* Writes the error to stderr, as JSON or as text, and returns the exit code. */
 int lc_cli_report(lc_cli *cli, const loci_error *err);
+/* The same for a lack of memory. */
+int lc_cli_report_memory(lc_cli *cli);
 /* The same for wrong usage, with a hint at `loci help`; returns LC_EXIT_USAGE. */
 int lc_cli_report_usage(lc_cli *cli, const loci_error *err);
 /* lc_fail() and lc_cli_report_usage() in one. */

@@ -417,12 +417,9 @@ static int run_unset(lc_cli *cli, char *const *items, size_t count)
 {
     char **all = lc_arena_zalloc_array(cli->arena, count + 1, sizeof *all);
     loci_str null_word = lc_arena_copy(cli->arena, LC_STR("null"));
-    loci_error err;
 
-    if (all == NULL || null_word.ptr == NULL) {
-        (void)lc_fail_memory(&err);
-        return lc_cli_report(cli, &err);
-    }
+    if (all == NULL || null_word.ptr == NULL)
+        return lc_cli_report_memory(cli);
     if (count == 0)
         return lc_cli_usage(cli, "the name of the setting is missing: loci config unset NAME");
     memcpy(all, items, count * sizeof *all);
@@ -493,7 +490,6 @@ static int run_import(lc_cli *cli, char **items, size_t count)
 
 int lc_command_run_short(lc_cli *cli, const lc_command *command, char *const *items, size_t count)
 {
-    loci_error err;
     char **all;
 
     cli->help_name = command->name;
@@ -502,10 +498,8 @@ int lc_command_run_short(lc_cli *cli, const lc_command *command, char *const *it
         return LC_EXIT_OK;
     }
     all = lc_arena_zalloc_array(cli->arena, count + 1, sizeof *all);
-    if (all == NULL) {
-        (void)lc_fail_memory(&err);
-        return lc_cli_report(cli, &err);
-    }
+    if (all == NULL)
+        return lc_cli_report_memory(cli);
     if (count > 0)
         memcpy(all, items, count * sizeof *all);
     if (strcmp(command->name, "export") == 0)

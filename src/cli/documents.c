@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "cli/opening.h"
+#include "cli/help.h"
 #include "ops/op.h"
 #include "ops/reference.h"
 #include "ops/setting_view.h"
@@ -330,23 +330,19 @@ static const lc_reference_option *convert_options(lc_cli *cli, const lc_option *
 {
     lc_reference_option *rows;
     size_t count = 0;
-    char usage[128];
+    lc_buf usage;
 
     while (options != NULL && options[count].name != NULL)
         count++;
+    lc_buf_init(&usage, cli->heap, LOCI_MEM_REQUESTS, 4096);
     rows = lc_arena_zalloc_array(cli->arena, count + 1, sizeof *rows);
     for (size_t i = 0; rows != NULL && i < count; i++) {
-        const lc_option *option = &options[i];
-        char letter[8] = "";
-
-        if (option->letter != 0)
-            (void)snprintf(letter, sizeof letter, "-%c, ", option->letter);
-        (void)snprintf(usage, sizeof usage, "%s--%s%s%s", letter, option->name,
-                       option->value != NULL ? " " : "",
-                       option->value != NULL ? option->value : "");
-        rows[i].usage = lc_arena_copy(cli->arena, loci_str_of(usage)).ptr;
-        rows[i].help = option->help;
+        lc_buf_reset(&usage);
+        lc_help_append_option(&options[i], &usage);
+        rows[i].usage = lc_arena_copy(cli->arena, lc_buf_str(&usage)).ptr;
+        rows[i].help = options[i].help;
     }
+    lc_buf_clear(&usage);
     return rows;
 }
 
@@ -377,7 +373,6 @@ int lc_command_reference(lc_cli *cli, const lc_arguments *arguments)
     bool wants_markdown = lc_arguments_has(arguments, "markdown");
     bool wants_openapi = lc_arguments_has(arguments, "openapi");
     lc_reference_cli rows = {.environment = variables};
-    loci_error err;
 
     if (wants_man + wants_markdown + wants_openapi != 1)
         return lc_cli_usage(cli, "reference needs one of --markdown, --man or --openapi");
@@ -395,10 +390,8 @@ int lc_command_reference(lc_cli *cli, const lc_arguments *arguments)
     }
     rows.commands = convert_commands(cli);
     rows.options = convert_options(cli, lc_cli_global_options());
-    if (rows.commands == NULL || rows.options == NULL) {
-        (void)lc_fail_memory(&err);
-        return lc_cli_report(cli, &err);
-    }
+    if (rows.commands == NULL || rows.options == NULL)
+        return lc_cli_report_memory(cli);
     lc_reference_man(&cli->out, &rows);
     return LC_EXIT_OK;
 }

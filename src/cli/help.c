@@ -122,7 +122,7 @@ static void write_heading(lc_cli *cli, const char *text)
     lc_buf_append_byte(&cli->out, '\n');
 }
 
-static void append_option(const lc_option *option, lc_buf *out)
+void lc_help_append_option(const lc_option *option, lc_buf *out)
 {
     if (option->letter != 0)
         lc_buf_append_format(out, "-%c, ", option->letter);
@@ -139,7 +139,7 @@ static void write_options(lc_cli *cli, const lc_option *options)
     lc_buf_init(&left, cli->heap, LOCI_MEM_REQUESTS, 4096);
     for (; options->name != NULL; options++) {
         lc_buf_reset(&left);
-        append_option(options, &left);
+        lc_help_append_option(options, &left);
         list_add(list, lc_buf_str(&left), loci_str_of(options->help));
     }
     list_write(list);
@@ -221,7 +221,7 @@ static void write_params(lc_cli *cli, const lc_op *op, bool positional)
         if (positional)
             lc_parameters_word(param, &left);
         else
-            append_option(&options[i], &left);
+            lc_help_append_option(&options[i], &left);
         describe(param, &right);
         list_add(list, lc_buf_str(&left), lc_buf_str(&right));
     }

@@ -18,4 +18,7 @@ int lc_help_fail_unknown(lc_cli *cli, loci_str word);
 /* `loci` without arguments. */
 int lc_welcome(lc_cli *cli);
 
+/* "-f, --follow" or "--after SEQ", as lists of options show it. */
+void lc_help_append_option(const lc_option *option, lc_buf *out);
+
 #endif /* LC_CLI_HELP_H */

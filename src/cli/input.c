@@ -17,28 +17,40 @@
 
 #define READ_BYTES 65536u
 
+/* One read(2) into `block`; *out_bytes = 0 at the end. */
+static loci_status read_block(int descriptor, const char *name, char block[READ_BYTES],
+                              size_t *out_bytes, loci_error *err)
+{
+    ssize_t got;
+
+    do
+        got = read(descriptor, block, READ_BYTES);
+    while (got < 0 && errno == EINTR && !lc_interrupt_is_set());
+    if (got < 0 && errno == EINTR)
+        return lc_fail(err, LOCI_ECANCELLED, "interrupted while reading %s", name);
+    if (got < 0)
+        return lc_fail(err, LOCI_EUNAVAILABLE, "cannot read %s: %s", name, strerror(errno));
+    *out_bytes = (size_t)got;
+    return LOCI_OK;
+}
+
 loci_status lc_input_read(int descriptor, const char *name, lc_buf *out, loci_error *err)
 {
     char block[READ_BYTES];
+    size_t bytes = 1;
+    loci_status status = LOCI_OK;
 
-    for (;;) {
-        ssize_t got = read(descriptor, block, sizeof block);
-
-        if (got < 0 && errno == EINTR && !lc_interrupt_is_set())
-            continue;
-        if (got < 0 && errno == EINTR)
-            return lc_fail(err, LOCI_ECANCELLED, "interrupted while reading %s", name);
-        if (got < 0)
-            return lc_fail(err, LOCI_EUNAVAILABLE, "cannot read %s: %s", name, strerror(errno));
-        if (got == 0)
-            return LOCI_OK;
-        lc_buf_append(out, (loci_str){block, (size_t)got});
+    while (status == LOCI_OK && bytes > 0) {
+        status = read_block(descriptor, name, block, &bytes, err);
+        if (status == LOCI_OK)
+            lc_buf_append(out, (loci_str){block, bytes});
         if (out->failure == LOCI_ELIMIT)
             return lc_fail(err, LOCI_ELIMIT, "%s is larger than the maximum of %zu bytes", name,
                            out->bytes_max);
         if (out->failure != LOCI_OK)
             return lc_fail_memory(err);
     }
+    return status;
 }
 
 loci_status lc_input_read_file(const char *path, lc_buf *out, loci_error *err)
@@ -159,37 +171,22 @@ loci_status lc_temporary_open(const char *name, char out[LC_TEMPORARY_BYTES], in
     return LOCI_OK;
 }
 
-static loci_status copy_input(int descriptor, const char *path, loci_error *err)
-{
-    char block[READ_BYTES];
-
-    for (;;) {
-        ssize_t got = read(STDIN_FILENO, block, sizeof block);
-
-        if (got < 0 && errno == EINTR && !lc_interrupt_is_set())
-            continue;
-        if (got < 0 && errno == EINTR)
-            return lc_fail(err, LOCI_ECANCELLED, "interrupted while reading stdin");
-        if (got < 0)
-            return lc_fail(err, LOCI_EUNAVAILABLE, "cannot read stdin: %s", strerror(errno));
-        if (got == 0)
-            return LOCI_OK;
-        if (!lc_cli_write(descriptor, (loci_str){block, (size_t)got}))
-            return lc_fail(err, errno == ENOSPC ? LOCI_ERESOURCE : LOCI_EUNAVAILABLE,
-                           "cannot copy stdin to %s: %s", path, strerror(errno));
-    }
-}
-
 /* An import reads its input twice: all of it is checked before anything is changed. */
 loci_status lc_input_spool(lc_cli *cli, char **out_path, loci_error *err)
 {
-    char path[LC_TEMPORARY_BYTES];
+    char path[LC_TEMPORARY_BYTES], block[READ_BYTES];
+    size_t bytes = 1;
     int descriptor;
     loci_status status = lc_temporary_open("import", path, &descriptor, err);
 
     if (status != LOCI_OK)
         return status;
-    status = copy_input(descriptor, path, err);
+    while (status == LOCI_OK && bytes > 0) {
+        status = read_block(STDIN_FILENO, "stdin", block, &bytes, err);
+        if (status == LOCI_OK && !lc_cli_write(descriptor, (loci_str){block, bytes}))
+            status = lc_fail(err, errno == ENOSPC ? LOCI_ERESOURCE : LOCI_EUNAVAILABLE,
+                             "cannot copy stdin to %s: %s", path, strerror(errno));
+    }
     (void)close(descriptor); /* A temporary file need not be durable. */
     if (status == LOCI_OK) {
         *out_path = (char *)lc_arena_copy(cli->arena, loci_str_of(path)).ptr; /* Ours. */

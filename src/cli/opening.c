@@ -22,17 +22,10 @@
 
 #define LABEL_BYTES 4096
 
-static const char *variable(const char *name)
-{
-    const char *value = getenv(name);
-
-    return value != NULL && value[0] != '\0' ? value : NULL;
-}
-
 static loci_status find_default(lc_cli *cli, const char **out, loci_error *err)
 {
-    const char *data = variable("XDG_DATA_HOME");
-    const char *home = variable("HOME");
+    const char *data = lc_cli_variable("XDG_DATA_HOME");
+    const char *home = lc_cli_variable("HOME");
     lc_buf text;
     loci_status status = LOCI_OK;
 
@@ -62,7 +55,7 @@ loci_status lc_store_path_find(lc_cli *cli, lc_store_path *out, loci_error *err)
     if (path.text != NULL && path.text[0] == '\0')
         return lc_fail(err, LOCI_EINVAL, "--store is empty");
     if (path.text == NULL) {
-        path.text = variable("LOCI_STORE");
+        path.text = lc_cli_variable("LOCI_STORE");
         path.origin = "LOCI_STORE";
     }
     if (path.text == NULL) {
@@ -131,7 +124,7 @@ const char *lc_store_path_directory(lc_cli *cli, const char *file)
 /* XDG_RUNTIME_DIR, else the directory that systemd creates for the user, else NULL. */
 static const char *find_runtime_directory(lc_cli *cli)
 {
-    const char *given = variable("XDG_RUNTIME_DIR");
+    const char *given = lc_cli_variable("XDG_RUNTIME_DIR");
     struct stat info;
     char made[64];
 
@@ -160,7 +153,7 @@ static lc_hash128 hash_store(lc_cli *cli, const char *store)
 
 loci_status lc_socket_path_find(lc_cli *cli, const char *store, const char **out, loci_error *err)
 {
-    const char *path = variable("LOCI_SOCKET");
+    const char *path = lc_cli_variable("LOCI_SOCKET");
     const char *runtime = find_runtime_directory(cli);
     char hash[LC_HASH_TEXT_BYTES];
     char made[4096];

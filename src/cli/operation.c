@@ -263,7 +263,7 @@ static void append_answer(lc_cli *cli, const lc_operation *operation, loci_str a
     lc_arena_mark mark = lc_arena_get_mark(cli->arena);
     const lc_json *json;
 
-    if (cli->globals.wants_json ||
+    if (cli->globals.wants_json || operation->is_plain ||
         lc_json_parse(cli->arena, answer, LC_JSON_ALLOW_NUL, &json, NULL) != LOCI_OK) {
         lc_buf_append(out, answer);
         lc_buf_append_byte(out, '\n');
@@ -299,7 +299,7 @@ static void print_answer(lc_cli *cli, const lc_operation *operation, loci_str an
 int lc_operation_run(lc_cli *cli, const lc_operation *operation)
 {
     const lc_op *op = lc_op_find(loci_str_of(operation->name));
-    bool is_long = op != NULL && (op->flags & LC_OP_STREAMS) != 0;
+    bool is_long = op != NULL && (op->flags & LC_OP_STREAMS) != 0 && !operation->is_plain;
     /* A long operation may be a job: worker threads run it while this one shows its progress. */
     lc_opening opening = {.flags = is_long ? 0 : LOCI_OPEN_INLINE};
     loci_engine *engine = NULL;
@@ -310,7 +310,7 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
 
     if (operation->needs_store)
         opening.flags |= LOCI_OPEN_EXISTING;
-    opening.is_silent = cli->globals.wants_json;
+    opening.is_silent = cli->globals.wants_json || operation->is_plain;
     status = lc_opening_run(cli, &opening, &engine, &err);
     if (status == LOCI_OK)
         status = lc_operation_call(cli, engine, operation, &answer, &err);
@@ -318,7 +318,7 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
         print_answer(cli, operation, loci_answer_json(answer));
     else
         code = lc_cli_report(cli, &err);
-    if (status == LOCI_ECANCELLED && lc_interrupt_is_set())
+    if (status == LOCI_ECANCELLED && lc_interrupt_is_set() && !operation->is_plain)
         code = LC_EXIT_INTERRUPTED;
 
     loci_answer_free(answer);
@@ -327,34 +327,6 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
 }
 
 /* ---- loci call ------------------------------------------------------------------------------- */
-
-/* `loci call`: one operation for programs. One JSON object on standard output and 0, or
- * one
- * {"error":…} on standard error and 1 (2 when the command itself was not understood). */
-
-static int run(lc_cli *cli, const char *name, loci_str args)
-{
-    lc_opening opening = {.flags = LOCI_OPEN_INLINE, .is_silent = true};
-    lc_operation operation = {.name = name, .args = args, .is_plain = true};
-    loci_engine *engine = NULL;
-    loci_answer *answer = NULL;
-    loci_error err;
-    loci_status status;
-    int code = LC_EXIT_OK;
-
-    status = lc_opening_run(cli, &opening, &engine, &err);
-    if (status == LOCI_OK)
-        status = lc_operation_call(cli, engine, &operation, &answer, &err);
-    if (status == LOCI_OK) {
-        lc_buf_append(&cli->out, loci_answer_json(answer));
-        lc_buf_append_byte(&cli->out, '\n');
-    } else {
-        code = lc_cli_report(cli, &err);
-    }
-    loci_answer_free(answer);
-    loci_close(engine);
-    return code;
-}
 
 int lc_command_call(lc_cli *cli, const lc_arguments *arguments)
 {
@@ -376,7 +348,9 @@ int lc_command_call(lc_cli *cli, const lc_arguments *arguments)
     } else if (arguments->word_count > 1) {
         lc_buf_append(&args, loci_str_of(arguments->words[1]));
     }
-    code = run(cli, arguments->words[0], lc_buf_str(&args));
+    code = lc_operation_run(
+        cli,
+        &(lc_operation){.name = arguments->words[0], .args = lc_buf_str(&args), .is_plain = true});
     lc_buf_clear(&args);
     return code;
 }

@@ -22,13 +22,10 @@ typedef struct table_column {
 } table_column;
 
 typedef struct text_table {
-    lc_arena *arena;
     table_column columns[TABLE_COLUMNS_MAX];
     size_t column_count;
-    loci_str *cells; /* row_count * column_count, in `arena`. */
+    loci_str *cells; /* row_count * column_count */
     size_t row_count;
-    size_t row_max;
-    bool has_no_titles;
 } text_table;
 
 /* ---- Layout of tables ------------------------------------------------------------------------ */
@@ -41,35 +38,6 @@ typedef struct text_table {
 #define WIDTH_FLOOR 8  /* Narrower cells are useless. */
 #define WIDTH_FINE 24  /* Enough to read text. */
 #define COLUMNS_KEPT 2 /* The first columns identify the row. */
-
-static bool table_init(text_table *table, lc_arena *arena, size_t row_max)
-{
-    table->arena = arena;
-    table->row_count = 0;
-    table->row_max = row_max;
-    table->cells = lc_arena_zalloc_array(arena, row_max * table->column_count + 1,
-                                         sizeof *table->cells);
-    for (size_t i = 0; i < table->column_count; i++)
-        table->columns[i].widest = table->has_no_titles ? 0
-                                                        : lc_text_columns(table->columns[i].title);
-    return table->cells != NULL;
-}
-
-static void table_add(text_table *table, const loci_str *cells)
-{
-    loci_str *row = table->cells + table->row_count * table->column_count;
-
-    if (table->row_count == table->row_max)
-        return;
-    for (size_t i = 0; i < table->column_count; i++) {
-        size_t columns = lc_text_columns(cells[i]);
-
-        row[i] = cells[i];
-        if (columns > table->columns[i].widest)
-            table->columns[i].widest = columns;
-    }
-    table->row_count++;
-}
 
 /* Width of the line if text columns are cut to `floor`. */
 static size_t width_needed(const text_table *table, size_t floor)
@@ -155,51 +123,29 @@ static void append_spaces(lc_buf *out, size_t count)
         lc_buf_append_byte(out, ' ');
 }
 
-typedef struct lc_cell_place {
-    const table_column *column;
-    lc_style style;
-    bool is_last; /* In its line: no padding after it. */
-} lc_cell_place;
-
-static void write_cell(const lc_cell_place *place, const lc_terminal *terminal, lc_buf *out,
-                       loci_str text)
-{
-    size_t columns = lc_text_columns(text);
-    size_t width = place->column->width;
-    bool is_cut = columns > width;
-
-    if (is_cut) {
-        text.len = lc_text_cut(text, width - 1);
-        columns = lc_text_columns(text) + 1;
-    }
-    if (place->column->is_number)
-        append_spaces(out, width - columns);
-    lc_terminal_append(terminal, out, place->style, text);
-    if (is_cut)
-        lc_buf_append(out, LC_STR("…"));
-    if (!place->column->is_number && !place->is_last)
-        append_spaces(out, width - columns);
-}
-
+/* One row, or the titles if `cells` is NULL. */
 static void write_line(const text_table *table, const lc_terminal *terminal, lc_buf *out,
                        const loci_str *cells)
 {
-    bool is_first = true;
-    size_t last = 0;
+    size_t padding = 0; /* Owed before the next cell: nothing follows the last one. */
 
-    for (size_t i = 0; i < table->column_count; i++)
-        last = table->columns[i].is_out ? last : i;
     for (size_t i = 0; i < table->column_count; i++) {
         const table_column *column = &table->columns[i];
-        lc_cell_place place = {.column = column, .is_last = i == last};
+        loci_str text = cells != NULL ? cells[i] : column->title;
+        size_t columns = lc_text_columns(text);
+        bool is_cut = columns > column->width;
 
         if (column->is_out)
             continue;
-        if (!is_first)
-            append_spaces(out, GAP);
-        is_first = false;
-        place.style = cells == NULL ? LC_STYLE_HEADING : LC_STYLE_PLAIN;
-        write_cell(&place, terminal, out, cells != NULL ? cells[i] : column->title);
+        if (is_cut) {
+            text.len = lc_text_cut(text, column->width - 1);
+            columns = lc_text_columns(text) + 1;
+        }
+        append_spaces(out, padding + (column->is_number ? column->width - columns : 0));
+        lc_terminal_append(terminal, out, cells == NULL ? LC_STYLE_HEADING : LC_STYLE_PLAIN, text);
+        if (is_cut)
+            lc_buf_append(out, LC_STR("…"));
+        padding = GAP + (column->is_number ? 0 : column->width - columns);
     }
     lc_buf_append_byte(out, '\n');
 }
@@ -233,10 +179,8 @@ static void write_left_out(const text_table *table, const lc_terminal *terminal,
 static void table_write(text_table *table, const lc_terminal *terminal, lc_buf *out, size_t indent)
 {
     lay_out(table, terminal->columns > indent ? terminal->columns - indent : terminal->columns);
-    if (!table->has_no_titles) {
-        append_spaces(out, indent);
-        write_line(table, terminal, out, NULL);
-    }
+    append_spaces(out, indent);
+    write_line(table, terminal, out, NULL);
     for (size_t row = 0; row < table->row_count; row++) {
         append_spaces(out, indent);
         write_line(table, terminal, out, table->cells + row * table->column_count);
@@ -455,7 +399,8 @@ static void choose_columns(text_table *table, const lc_json *rows, const char *l
                 continue;
             if (column == NULL && table->column_count < TABLE_COLUMNS_MAX) {
                 column = &table->columns[table->column_count++];
-                *column = (table_column){.title = name, .is_number = is_number};
+                *column = (table_column){
+                    .title = name, .is_number = is_number, .widest = lc_text_columns(name)};
                 column->is_kept = is_id(name) || lc_str_is(name, "name") ||
                                   lc_str_is(name, "key") || ends_with(name, "_at") || is_number;
                 column->rank = rank_of(name, kind);
@@ -478,12 +423,13 @@ static void choose_columns(text_table *table, const lc_json *rows, const char *l
 
 static void add_row(const lc_render_target *target, text_table *table, const lc_json *row)
 {
-    loci_str cells[TABLE_COLUMNS_MAX];
+    loci_str *cells = table->cells + table->row_count++ * table->column_count;
     lc_buf text;
 
     lc_buf_init(&text, target->out->heap, target->out->category, target->out->bytes_max);
     for (size_t i = 0; i < table->column_count; i++) {
         const lc_json *value = lc_json_member(row, table->columns[i].title);
+        size_t columns;
 
         lc_buf_reset(&text);
         if (value != NULL)
@@ -491,8 +437,10 @@ static void add_row(const lc_render_target *target, text_table *table, const lc_
         cells[i] = lc_arena_copy(target->arena, lc_buf_str(&text));
         if (cells[i].ptr == NULL)
             cells[i] = LC_STR("");
+        columns = lc_text_columns(cells[i]);
+        if (columns > table->columns[i].widest)
+            table->columns[i].widest = columns;
     }
-    table_add(table, cells);
     lc_buf_clear(&text);
 }
 
@@ -531,7 +479,9 @@ static void write_table(const lc_render_target *target, const lc_json *rows)
     text_table table = {0};
 
     choose_columns(&table, rows, target->columns);
-    if (table.column_count > 0 && table_init(&table, target->arena, lc_json_count(rows))) {
+    table.cells = lc_arena_zalloc_array(target->arena, lc_json_count(rows) * table.column_count + 1,
+                                        sizeof *table.cells);
+    if (table.column_count > 0 && table.cells != NULL) {
         for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row))
             add_row(target, &table, row);
         if (target->columns == NULL)
