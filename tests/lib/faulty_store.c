@@ -241,7 +241,7 @@ static const lc_db_upkeep upkeep = {
 };
 
 static const lc_db_driver faulty_driver = {
-    .name = "faulty",
+    .name = "sqlite",
     .slice_events = 10000,
     .dialect = LC_DIALECT_SQLITE,
     .upkeep = &upkeep,

@@ -46,8 +46,7 @@ static const struct {
     {"lc_fact_row", &lc_fact_row},       {"lc_fact_current_row", &lc_fact_current_row},
     {"lc_session_row", &lc_session_row}, {"lc_identity_row", &lc_identity_row},
     {"lc_message_row", &lc_message_row}, {"lc_signal_row", &lc_signal_row},
-    {"lc_working_row", &lc_working_row},
-    {"lc_job_row", &lc_job_row},
+    {"lc_working_row", &lc_working_row}, {"lc_job_row", &lc_job_row},
     {"lc_token_row", &lc_token_row},
 };
 
