@@ -31,7 +31,7 @@ typedef struct lc_job_run {
     lc_arena *arena; /* Dies with the attempt. */
     int64_t lease_ms;
     lc_workers *workers; /* Whose pool it runs in. */
-    int64_t looked_us;   /* Monotonic: when the row was looked at last. */
+    int64_t checked_us;  /* Monotonic: when the row was read last. */
     loci_status verdict; /* Not LOCI_OK: the job was taken from this attempt, and by what. */
     bool is_finished;    /* lc_job_run_finish() has committed. */
 } lc_job_run;

@@ -1,17 +1,32 @@
-/* worker.c - A worker looks (a read), claims (a write), runs, and looks again; finding nothing it
- * sleeps until it is woken, the next job falls due, or LC_WORKERS_IDLE_US have passed, because
- * another process may have added a job without being able to wake it. Looking first costs a few µs
- * and keeps an idle pool from taking the write lock once a second.
+/* worker.c - A worker checks for a due job (a read), claims it (a write), runs it and checks again.
+ * Without one it sleeps until it is woken, until the next job falls due, or for LC_WORKERS_IDLE_US,
+ * because another process that adds a job cannot wake it. The read before the claim costs a few µs
+ * and keeps idle workers from taking the write lock once per second.
  *
- *     look --nothing--> sleep --wake, due, idle--> look
- *       '--due--> claim --> wake the next --> run --> look
+ *     check --nothing due--> sleep --woken, due, idle--> check
+ *       '--due--> claim --> wake another worker --> run --> check
  *
- * A wake is given to one sleeper, and whoever has claimed a job passes it on before running it, so
- * many jobs wake many workers and one job wakes two. No wake is lost: `wakes` is read before
- * looking, and a worker whose number is stale does not sleep.
+ * A wake-up goes to one sleeping worker, and a worker that has claimed a job wakes the next before
+ * it runs it. So many jobs wake many workers, and one job wakes two. No wake-up is lost: `wakes` is
+ * read before the check, and a worker whose number is outdated does not sleep.
  *
- * The lock guards `wakes`, `is_stopping` and `is_paused` and is never held over anything that can
- * take time. `must_return` repeats the two flags for the pause points.
+ * How an attempt ends is decided here and nowhere else:
+ *
+ *     the kind returned                      and                    the row becomes
+ *     anything                               finish() committed     done (it already is)
+ *     the status of a pause point or commit  ECANCELLED             cancelled
+ *                                            EUNAVAILABLE           queued, attempt not counted
+ *                                            EFENCED                unchanged: another worker has
+ * it any other status                       cannot be retried      failed attempts left queued,
+ * after a back-off
+ *
+ * lc_job_run.verdict tells the second from the third case: a kind may also return LOCI_ECANCELLED
+ * or LOCI_EUNAVAILABLE because of something it called, and that is a failed attempt like any other.
+ * When the outcome cannot be written (disk full, store busy for longer than the lease), the row
+ * stays as it is: the lease expires and the job is claimed again, with this attempt counted.
+ *
+ * The lock protects `wakes`, `is_stopping` and `is_paused` and is never held during slow work.
+ * `must_return` repeats the two flags for the pause points.
  */
 #include "engine/worker.h"
 
@@ -25,10 +40,9 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/engine.h"
-#include "engine/job_run.h"
 
-/* After a look that said "due" and a claim that found nothing: somebody was faster. */
-#define LOST_RACE_US 1000
+#define LOST_RACE_US 1000 /* Pause after a due job that another worker claimed first. */
+#define CHECK_US 100000   /* How often a pause point reads the job's row. */
 
 const lc_setting lc_setting_job_lease_ms = {
     .name = "job.lease_ms",
@@ -63,17 +77,227 @@ struct lc_workers {
     pthread_t threads[LC_WORKERS_MAX];
 };
 
-/* ---- One job -------------------------------------------------------------------------------- */
+typedef enum job_outcome {
+    OUTCOME_DONE,
+    OUTCOME_FAILED,    /* For good. */
+    OUTCOME_RETRIED,   /* The attempt failed, and another follows. */
+    OUTCOME_CANCELLED, /* By job.cancel. */
+    OUTCOME_RETURNED,  /* The worker was paused or stopped. */
+    OUTCOME_LOST       /* Not written: another worker has the job, or the store failed. */
+} job_outcome;
 
-static void count_outcome(lc_workers *workers, lc_job_outcome outcome)
+/* A write that waits longer than the lease would only find the job taken over. */
+static int64_t deadline_us(const lc_job_run *run)
 {
-    if (outcome == LC_JOB_OUTCOME_DONE)
-        atomic_fetch_add(&workers->done, 1);
-    else if (outcome == LC_JOB_OUTCOME_FAILED)
-        atomic_fetch_add(&workers->failed, 1);
-    else if (outcome == LC_JOB_OUTCOME_CANCELLED)
-        atomic_fetch_add(&workers->cancelled, 1);
+    return lc_clock_monotonic_us() + run->lease_ms * 1000;
 }
+
+/* A write for the user of the job; for the store itself as long as none is claimed. */
+static loci_status write_for(lc_job_run *run, lc_tx_body *body, void *ctx, loci_error *err)
+{
+    const lc_job *job = &run->job;
+    lc_write write = {
+        .locks_nothing = job->id.ptr == NULL, /* A claim relies on its conditional update alone. */
+        .tenant_id = job->tenant_id.ptr != NULL ? job->tenant_id : LC_STR(""),
+        .user_id = job->user_id.ptr != NULL ? job->user_id : LC_STR(""),
+        .now_us = lc_env_now_us(lc_engine_env(run->engine)),
+        .deadline_us = deadline_us(run),
+        .body = body,
+        .ctx = ctx,
+    };
+    loci_status status = lc_engine_write(run->engine, &write);
+
+    if (status != LOCI_OK && err != NULL)
+        *err = write.error;
+    return status;
+}
+
+/* ---- Slices --------------------------------------------------------------------------------- */
+
+typedef struct slice {
+    lc_job_run *run;
+    lc_tx_body *body;
+    void *ctx;
+    const lc_job_progress *progress; /* NULL = this is the last slice. */
+    loci_str result;
+    bool is_held; /* The lease was extended: a failure is the body's. */
+    bool enqueued_job;
+} slice;
+
+static loci_status slice_body(lc_tx *tx, void *ctx, loci_error *err)
+{
+    slice *s = ctx;
+    const lc_job *job = &s->run->job;
+    loci_status status;
+
+    s->is_held = false;
+    status = lc_job_hold(tx, job, s->run->lease_ms, err);
+    s->is_held = status == LOCI_OK;
+    if (status == LOCI_OK && s->progress == NULL)
+        status = lc_job_finish(tx, job, s->result, err);
+    if (status == LOCI_OK && s->body != NULL)
+        status = s->body(tx, s->ctx, err);
+    if (status == LOCI_OK && s->progress != NULL)
+        status = lc_job_advance(tx, job, s->progress, err);
+    s->enqueued_job = tx->enqueued_job;
+    return status;
+}
+
+static loci_status write_slice(slice *s, loci_error *err)
+{
+    lc_job_run *run = s->run;
+    loci_status status;
+
+    LC_ASSERT(!run->is_finished);
+    status = write_for(run, slice_body, s, err);
+    if (status == LOCI_OK && s->enqueued_job)
+        lc_workers_wake(run->workers);
+    if (!s->is_held && (status == LOCI_EFENCED || status == LOCI_ECANCELLED))
+        run->verdict = status;
+    return status;
+}
+
+loci_status lc_job_run_commit(lc_job_run *run, lc_tx_body *body, void *ctx,
+                              const lc_job_progress *progress, loci_error *err)
+{
+    slice s = {.run = run, .body = body, .ctx = ctx, .progress = progress};
+
+    LC_ASSERT(progress != NULL);
+    return write_slice(&s, err);
+}
+
+loci_status lc_job_run_finish(lc_job_run *run, lc_tx_body *body, void *ctx, loci_str result,
+                              loci_error *err)
+{
+    slice s = {.run = run, .body = body, .ctx = ctx, .result = result};
+    loci_status status = write_slice(&s, err);
+
+    run->is_finished = status == LOCI_OK;
+    return status;
+}
+
+static loci_status check_body(lc_tx *tx, void *ctx, loci_error *err)
+{
+    return lc_job_check(tx, ctx, err);
+}
+
+loci_status lc_job_run_pause_point(lc_job_run *run, loci_error *err)
+{
+    int64_t now_us = lc_clock_monotonic_us();
+    loci_error found;
+    loci_status status;
+
+    if (lc_workers_must_return(run->workers)) {
+        run->verdict = LOCI_EUNAVAILABLE;
+        return lc_fail(err, LOCI_EUNAVAILABLE, "the workers are paused or stopping");
+    }
+    if (now_us - run->checked_us < CHECK_US)
+        return LOCI_OK;
+    run->checked_us = now_us;
+    status = lc_engine_read(
+        run->engine,
+        &(lc_read){.deadline_us = deadline_us(run), .body = check_body, .ctx = &run->job}, &found);
+    /* A read that failed for another reason says nothing about the job; the next commit will. */
+    if (status != LOCI_EFENCED && status != LOCI_ECANCELLED)
+        return LOCI_OK;
+    run->verdict = status;
+    if (err != NULL)
+        *err = found;
+    return status;
+}
+
+/* ---- The end of an attempt ------------------------------------------------------------------- */
+
+/* Whether a retry would end the same way. A resource that is missing now may be available later. */
+static bool is_final(loci_status status)
+{
+    switch (status) {
+    case LOCI_EINVAL:
+    case LOCI_ENOTFOUND:
+    case LOCI_EFORBIDDEN:
+    case LOCI_ELIMIT:
+    case LOCI_EUNSUPPORTED:
+    case LOCI_ECORRUPT:
+        return true;
+    default:
+        return false;
+    }
+}
+
+typedef struct ending {
+    const lc_job *job;
+    job_outcome outcome;
+    lc_job_failure failure;
+} ending;
+
+static loci_status ending_body(lc_tx *tx, void *ctx, loci_error *err)
+{
+    const ending *e = ctx;
+
+    switch (e->outcome) {
+    case OUTCOME_CANCELLED:
+        return lc_job_set_cancelled(tx, e->job, err);
+    case OUTCOME_RETURNED:
+        return lc_job_return(tx, e->job, err);
+    default:
+        return lc_job_fail(tx, e->job, &e->failure, err);
+    }
+}
+
+/* See the table at the top. */
+static job_outcome decide(const lc_job_run *run, const lc_job_failure *failure)
+{
+    if (run->is_finished)
+        return OUTCOME_DONE;
+    if (run->verdict != LOCI_OK && run->verdict == failure->cause->status) {
+        return run->verdict == LOCI_ECANCELLED     ? OUTCOME_CANCELLED
+               : run->verdict == LOCI_EUNAVAILABLE ? OUTCOME_RETURNED
+                                                   : OUTCOME_LOST;
+    }
+    return lc_job_fails_for_good(&run->job, failure) ? OUTCOME_FAILED : OUTCOME_RETRIED;
+}
+
+static void log_end(lc_job_run *run, const char *event, const loci_error *cause)
+{
+    loci_log_level level = cause->status == LOCI_EFENCED ? LOCI_LOG_INFO : LOCI_LOG_WARN;
+
+    lc_log_write(&lc_engine_env(run->engine)->log, level, event, LC_LOG_STR("id", run->job.id),
+                 LC_LOG_STR("kind", run->job.kind), LC_LOG_INT("attempts", run->job.attempts),
+                 LC_LOG_TEXT("code", loci_status_name(cause->status)));
+}
+
+/* Runs the claimed job and writes the outcome to its row. */
+static job_outcome run_attempt(lc_job_run *run)
+{
+    const lc_job_kind *kind = lc_engine_find_job_kind(run->engine, run->job.kind);
+    loci_error cause = {.status = LOCI_OK}, err;
+    ending e = {
+        .job = &run->job,
+        .failure = {.cause = &cause,
+                    .skips_pause = lc_engine_is_inline(run->engine) &&
+                                   !(kind != NULL && kind->asks_outside)},
+    };
+
+    if (kind == NULL)
+        (void)lc_fail(&cause, LOCI_EUNSUPPORTED, "this version of loci has no jobs of kind %.*s",
+                      LC_STR_ARG(run->job.kind));
+    else
+        cause.status = kind->run(run, &cause);
+    LC_ASSERT(cause.status != LOCI_OK || run->is_finished);
+    e.failure.is_final = is_final(cause.status);
+    e.outcome = decide(run, &e.failure);
+    if (e.outcome == OUTCOME_LOST) {
+        log_end(run, "job.fenced", &cause);
+    } else if (e.outcome != OUTCOME_DONE && write_for(run, ending_body, &e, &err) != LOCI_OK) {
+        log_end(run, "job.outcome_not_written", &err);
+        e.outcome = OUTCOME_LOST;
+    } else if (e.outcome == OUTCOME_FAILED) {
+        log_end(run, "job.failed", &cause);
+    }
+    return e.outcome;
+}
+
+/* ---- One job --------------------------------------------------------------------------------- */
 
 static lc_job_terms terms_of(lc_workers *workers)
 {
@@ -86,50 +310,68 @@ static lc_job_terms terms_of(lc_workers *workers)
     };
 }
 
-/* Claims and runs one job; `*found` false when none was to be had. */
+typedef struct claim {
+    lc_job_run *run;
+    lc_job_terms terms;
+} claim;
+
+static loci_status claim_body(lc_tx *tx, void *ctx, loci_error *err)
+{
+    claim *c = ctx;
+
+    return lc_job_claim(tx, &c->terms, c->run->arena, &c->run->job, err);
+}
+
+/* Claims and runs one job; `*found` is false when there was none. */
 static loci_status run_one(lc_workers *workers, bool *found, loci_error *err)
 {
-    lc_job_terms terms = terms_of(workers);
     lc_arena arena;
     lc_job_run run = {.engine = workers->engine, .arena = &arena, .workers = workers};
-    loci_status status;
+    claim c = {.run = &run, .terms = terms_of(workers)};
+    loci_status status = LOCI_OK;
 
+    run.lease_ms = c.terms.lease_ms;
     lc_arena_init(&arena, &lc_engine_env(workers->engine)->heap, LOCI_MEM_PIPELINES);
-    *found = false;
-    /* Counted before the claim: a pause that sees zero may rely on it. */
+    /* Counted before the claim: when lc_workers_pause() is followed by zero, none is claimed. */
     atomic_fetch_add(&workers->running, 1);
-    status = lc_workers_must_return(workers) ? LOCI_OK : lc_job_run_claim(&run, &terms, err);
-    if (status == LOCI_OK && run.job.id.ptr != NULL) {
-        *found = true;
+    if (!lc_workers_must_return(workers))
+        status = write_for(&run, claim_body, &c, err);
+    *found = status == LOCI_OK && run.job.id.ptr != NULL;
+    if (*found) {
+        job_outcome outcome;
+
         lc_workers_wake(workers);
-        count_outcome(workers, lc_job_run_attempt(&run));
+        outcome = run_attempt(&run);
+        atomic_fetch_add(&workers->done, outcome == OUTCOME_DONE);
+        atomic_fetch_add(&workers->failed, outcome == OUTCOME_FAILED);
+        atomic_fetch_add(&workers->cancelled, outcome == OUTCOME_CANCELLED);
     }
     atomic_fetch_sub(&workers->running, 1);
     lc_arena_clear(&arena);
     return status;
 }
 
-typedef struct look {
+typedef struct due {
     lc_job_terms terms;
     int64_t due_us;
-} look;
+} due;
 
-static loci_status look_body(lc_tx *tx, void *ctx, loci_error *err)
+static loci_status due_body(lc_tx *tx, void *ctx, loci_error *err)
 {
-    look *l = ctx;
+    due *d = ctx;
 
-    return lc_job_next_due_us(tx, &l->terms, &l->due_us, err);
+    return lc_job_next_due_us(tx, &d->terms, &d->due_us, err);
 }
 
 static loci_status next_due_us(lc_workers *workers, int64_t *out, loci_error *err)
 {
-    look l = {.terms = terms_of(workers)};
+    due d = {.terms = terms_of(workers)};
     int64_t deadline_us = lc_clock_monotonic_us() + LC_WORKERS_IDLE_US;
     loci_status status = lc_engine_read(
-        workers->engine, &(lc_read){.deadline_us = deadline_us, .body = look_body, .ctx = &l}, err);
+        workers->engine, &(lc_read){.deadline_us = deadline_us, .body = due_body, .ctx = &d}, err);
 
     if (status == LOCI_OK)
-        *out = l.due_us;
+        *out = d.due_us;
     return status;
 }
 
@@ -138,7 +380,7 @@ loci_status lc_workers_run_due(lc_workers *workers, loci_error *err)
     for (int i = 0; i < LC_WORKERS_INLINE_MAX; i++) {
         int64_t due_us = 0;
         bool found = false;
-        /* Looking first: most calls cause no job, and an empty claim would still be a write. */
+        /* A read first: most calls cause no job, and an empty claim would still be a write. */
         loci_status status = next_due_us(workers, &due_us, err);
 
         if (status == LOCI_OK && due_us == 0)
@@ -151,7 +393,7 @@ loci_status lc_workers_run_due(lc_workers *workers, loci_error *err)
 
 /* ---- Threads -------------------------------------------------------------------------------- */
 
-/* Does what there is to do once; returns how long there is nothing more. */
+/* Runs one job, if one is due; returns the time until the next, 0 = check again at once. */
 static int64_t step(lc_workers *workers)
 {
     int64_t wait_us = 0;
@@ -180,7 +422,7 @@ static struct timespec after_us(int64_t us)
     return (struct timespec){.tv_sec = until_us / 1000000, .tv_nsec = until_us % 1000000 * 1000};
 }
 
-/* Sleeps unless something was woken since `wakes` was `seen`. False when the worker shall end. */
+/* Sleeps, unless there was a wake-up since `wakes` was `seen`. False when the worker must end. */
 static bool rest(lc_workers *workers, uint64_t *seen, int64_t wait_us)
 {
     struct timespec until = after_us(wait_us < LC_WORKERS_IDLE_US ? wait_us : LC_WORKERS_IDLE_US);
@@ -202,7 +444,7 @@ static void work(lc_workers *workers)
     int64_t wait_us = 0;
 
     while (rest(workers, &seen, wait_us)) {
-        /* After a bug nothing is done any more; the thread stays until it is told to end. */
+        /* A poisoned engine runs no jobs; the thread waits for its end. */
         bool is_sound = lc_engine_check(workers->engine, NULL) == LOCI_OK;
 
         wait_us = is_sound ? step(workers) : LC_WORKERS_IDLE_US;
@@ -220,7 +462,7 @@ static void *thread_main(void *ctx)
     return NULL;
 }
 
-/* The host's signals are for the host's threads. */
+/* The threads block all signals: those are for the host's own threads. */
 static loci_status start_threads(lc_workers *workers, int64_t count, loci_error *err)
 {
     sigset_t all, before;
@@ -235,48 +477,30 @@ static loci_status start_threads(lc_workers *workers, int64_t count, loci_error 
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (code != 0)
-        return lc_fail(err, LOCI_ERESOURCE, "the system gave %zu of %lld threads for jobs",
+        return lc_fail(err, LOCI_ERESOURCE,
+                       "only %zu of %lld threads for jobs could be started; lower job.workers",
                        workers->thread_count, (long long)count);
     return LOCI_OK;
 }
 
 /* ---- The pool ------------------------------------------------------------------------------- */
 
-static loci_status init_locks(lc_workers *workers, loci_error *err)
-{
-    pthread_condattr_t attributes;
-    int code = pthread_mutex_init(&workers->lock, NULL);
-
-    if (code != 0)
-        return lc_fail(err, LOCI_ERESOURCE, "the system has no more locks to give");
-    code = pthread_condattr_init(&attributes);
-    if (code == 0) {
-        (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* Always there on Linux. */
-        code = pthread_cond_init(&workers->woken, &attributes);
-        (void)pthread_condattr_destroy(&attributes);
-    }
-    if (code != 0) {
-        (void)pthread_mutex_destroy(&workers->lock);
-        return lc_fail(err, LOCI_ERESOURCE, "the system has no more locks to give");
-    }
-    return LOCI_OK;
-}
-
 loci_status lc_workers_new(loci_engine *engine, int64_t count, lc_workers **out, loci_error *err)
 {
     lc_heap *heap = &lc_engine_env(engine)->heap;
     lc_workers *workers = lc_heap_zalloc(heap, sizeof *workers, LOCI_MEM_PIPELINES);
+    pthread_condattr_t attributes;
     loci_status status;
 
     LC_ASSERT(count >= 0 && count <= LC_WORKERS_MAX);
     if (workers == NULL)
         return lc_fail_memory(err);
     workers->engine = engine;
-    status = init_locks(workers, err);
-    if (status != LOCI_OK) {
-        lc_heap_free(heap, workers, sizeof *workers, LOCI_MEM_PIPELINES);
-        return status;
-    }
+    (void)pthread_mutex_init(&workers->lock, NULL); /* None of these can fail on Linux. */
+    (void)pthread_condattr_init(&attributes);
+    (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    (void)pthread_cond_init(&workers->woken, &attributes);
+    (void)pthread_condattr_destroy(&attributes);
     status = start_threads(workers, count, err);
     if (status != LOCI_OK) {
         lc_workers_free(workers);
@@ -286,7 +510,7 @@ loci_status lc_workers_new(loci_engine *engine, int64_t count, lc_workers **out,
     return LOCI_OK;
 }
 
-static void tell_all(lc_workers *workers, bool is_stopping, bool is_paused)
+static void set_flags(lc_workers *workers, bool is_stopping, bool is_paused)
 {
     pthread_mutex_lock(&workers->lock);
     workers->is_stopping = workers->is_stopping || is_stopping;
@@ -301,10 +525,9 @@ void lc_workers_free(lc_workers *workers)
 {
     if (workers == NULL)
         return;
-    tell_all(workers, true, false);
+    set_flags(workers, true, false);
     for (size_t i = 0; i < workers->thread_count; i++)
-        (void)pthread_join(workers->threads[i],
-                           NULL); /* Fails only for threads that are not ours. */
+        (void)pthread_join(workers->threads[i], NULL);
     (void)pthread_cond_destroy(&workers->woken);
     (void)pthread_mutex_destroy(&workers->lock);
     lc_heap_free(&lc_engine_env(workers->engine)->heap, workers, sizeof *workers,
@@ -323,12 +546,12 @@ void lc_workers_wake(lc_workers *workers)
 
 void lc_workers_pause(lc_workers *workers)
 {
-    tell_all(workers, false, true);
+    set_flags(workers, false, true);
 }
 
 void lc_workers_resume(lc_workers *workers)
 {
-    tell_all(workers, false, false);
+    set_flags(workers, false, false);
 }
 
 bool lc_workers_must_return(const lc_workers *workers)
