@@ -24,7 +24,6 @@
 #include "talk/talk.h"
 
 #define UPKEEP_MS_MAX 10000
-#define BUILD_US_MAX 60000000 /* Of a read without a deadline. */
 #define STORE_LABEL_BYTES 4096
 
 const lc_setting lc_setting_cache_user_bytes_max = {
@@ -235,6 +234,35 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
     };
 }
 
+/* ---- Answers -----------------------------------------------------------------------------------
+ */
+
+loci_answer *lc_answer_new(lc_heap *heap, loci_str json)
+{
+    loci_answer *answer = lc_heap_alloc(heap, sizeof *answer + json.len + 1, LOCI_MEM_REQUESTS);
+
+    if (answer == NULL)
+        return NULL;
+    answer->heap = heap;
+    answer->next = NULL;
+    answer->len = json.len;
+    if (json.len > 0)
+        memcpy(answer->text, json.ptr, json.len);
+    answer->text[json.len] = '\0';
+    return answer;
+}
+
+loci_str loci_answer_json(const loci_answer *answer)
+{
+    return (loci_str){answer->text, answer->len};
+}
+
+void loci_answer_free(loci_answer *answer)
+{
+    if (answer != NULL)
+        lc_heap_free(answer->heap, answer, sizeof *answer + answer->len + 1, LOCI_MEM_REQUESTS);
+}
+
 /* ---- Working with the store ---------------------------------------------------------------------
  */
 
@@ -273,75 +301,6 @@ loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err)
     else
         lc_db_close(c.db);
     return status;
-}
-
-/* One run of a read's body on one snapshot. */
-typedef struct guarded_read {
-    lc_db *db;
-    const lc_read *read;
-    lc_lender lender;
-} guarded_read;
-
-static loci_status run_body(lc_tx *tx, void *ctx, loci_error *err)
-{
-    guarded_read *r = ctx;
-    loci_status status;
-
-    tx->states = &r->lender.states;
-    status = r->read->body(tx, r->read->ctx, err);
-    LC_ASSERT(r->lender.loan == NULL); /* A body gives back what it borrowed. */
-    return status;
-}
-
-static loci_status read_guarded(void *ctx, loci_error *err)
-{
-    guarded_read *r = ctx;
-
-    return lc_db_read(r->db, r->read->deadline_us, run_body, r, err);
-}
-
-static loci_status read_once(loci_engine *engine, guarded_read *r, loci_error *err)
-{
-    const lc_read *read = r->read;
-    loci_status status = lc_readers_take(engine->readers, read->deadline_us, &r->db, err);
-
-    if (status != LOCI_OK)
-        return status;
-    if (read->tenant_id.ptr != NULL)
-        r->lender.version = lc_watch_version(engine->watch,
-                                             lc_watch_slot(read->tenant_id, read->user_id));
-    status = lc_engine_guard(engine, read_guarded, r, err);
-    if (lc_engine_check(engine, NULL) == LOCI_OK && !r->db->driver->is_broken(r->db))
-        lc_readers_give_back(engine->readers, r->db);
-    else
-        lc_readers_drop(engine->readers, r->db);
-    atomic_fetch_add_explicit(&engine->read_count, 1, memory_order_relaxed);
-    return status;
-}
-
-/* States of users are built in slices, each on its own snapshot, for at most half of the time that
- * is left: the body needs the rest. */
-loci_status lc_engine_read(loci_engine *engine, const lc_read *read, loci_error *err)
-{
-    guarded_read r = {.read = read};
-    int64_t began_us = lc_clock_monotonic_us(), left_us = read->deadline_us - began_us;
-    int64_t build_until_us = began_us + (left_us < BUILD_US_MAX ? left_us : BUILD_US_MAX) / 2;
-    loci_status status;
-
-    do {
-        lc_lender_init(&r.lender, engine->user_cache);
-        r.lender.may_retry = lc_clock_monotonic_us() < build_until_us;
-        status = read_once(engine, &r, err);
-    } while (status != LOCI_OK && r.lender.must_retry);
-    return status;
-}
-
-bool lc_engine_peek(loci_engine *engine, const lc_peek *peek)
-{
-    uint64_t version = lc_watch_version(engine->watch,
-                                        lc_watch_slot(peek->tenant_id, peek->user_id));
-
-    return version != 0 && lc_user_cache_peek(engine->user_cache, peek, version);
 }
 
 void lc_engine_on_drained(loci_engine *engine, lc_drained_fn *drained, void *ctx)

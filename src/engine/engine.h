@@ -112,6 +112,16 @@ void lc_engine_wake_workers(loci_engine *engine);
 /* Runs jobs in this thread until none is due. Inline engines do so after each call. */
 loci_status lc_engine_run_jobs(loci_engine *engine, loci_error *err);
 
+/* A JSON text that the caller of the library owns: one allocation. */
+struct loci_answer {
+    lc_heap *heap;
+    struct loci_answer *next; /* For a queue of them. */
+    size_t len;
+    char text[]; /* Ends with a NUL byte. */
+};
+/* A copy of `json`; NULL when out of memory. */
+loci_answer *lc_answer_new(lc_heap *heap, loci_str json);
+
 /* Counters since open, for store.status and metrics. */
 typedef struct lc_engine_counters {
     int64_t writes;  /* Calls that wrote. */

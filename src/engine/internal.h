@@ -7,12 +7,13 @@
 #include "engine/engine.h"
 #include "engine/models.h"
 #include "engine/pool.h"
-#include "engine/readers.h"
 #include "engine/token_cache.h"
 #include "engine/tokenizers.h"
 #include "engine/watch.h"
 #include "engine/worker.h"
 #include "engine/writer.h"
+
+typedef struct lc_readers lc_readers;
 
 struct loci_engine {
     lc_env env;
@@ -46,6 +47,18 @@ struct loci_engine {
 
 /* Opens a connection to the engine's store with its schema checked and its durability set. */
 loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err);
+
+/* ---- read.c: connections for reads ----------------------------------------------------------- */
+
+loci_status lc_readers_new(loci_engine *engine, int count_max, lc_readers **out, loci_error *err);
+void lc_readers_free(lc_readers *readers); /* NULL is fine. */
+/* A connection for this thread alone, until it is given back. LOCI_EDEADLINE when none was free. */
+loci_status lc_readers_take(lc_readers *readers, int64_t deadline_us, lc_db **out, loci_error *err);
+void lc_readers_give_back(lc_readers *readers, lc_db *db);
+/* The same for a connection that may be damaged: it is closed. */
+void lc_readers_drop(lc_readers *readers, lc_db *db);
+/* The store was replaced: all connections are closed, those in use when they are given back. */
+void lc_readers_renew(lc_readers *readers);
 
 /* Calls the host's hook (lc_engine_on_drained), if there is one. The writer and the pool call this
  * after the last of several completions and before they wait or begin something long. No lock may

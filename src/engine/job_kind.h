@@ -30,10 +30,11 @@ typedef struct lc_job_run {
     lc_job job;      /* As claimed; its status and progress do not follow what is committed. */
     lc_arena *arena; /* Dies with the attempt. */
     int64_t lease_ms;
-    lc_workers *workers; /* Whose pool it runs in. */
-    int64_t checked_us;  /* Monotonic: when the row was read last. */
-    loci_status verdict; /* Not LOCI_OK: the job was taken from this attempt, and by what. */
-    bool is_finished;    /* lc_job_run_finish() has committed. */
+    lc_workers *workers;  /* Whose pool it runs in. */
+    int64_t checked_us;   /* Monotonic: when the row was read last, */
+    int64_t committed_us; /* and when the lease was extended last. */
+    loci_status verdict;  /* Not LOCI_OK: the job was taken from this attempt, and by what. */
+    bool is_finished;     /* lc_job_run_finish() has committed. */
 } lc_job_run;
 
 typedef struct lc_job_kind {
@@ -59,5 +60,8 @@ loci_status lc_job_run_finish(lc_job_run *run, lc_tx_body *body, void *ctx, loci
  * LOCI_EUNAVAILABLE when the workers are paused or the engine closes: return it untouched. Cheap
  * enough for an inner loop: it looks at the job's row ten times a second at most. */
 loci_status lc_job_run_pause_point(lc_job_run *run, loci_error *err);
+/* A pause point in work that commits nothing for a long time: once per second it also commits an
+ * empty slice, which extends the lease. */
+loci_status lc_job_run_keep(lc_job_run *run, const lc_job_progress *progress, loci_error *err);
 
 #endif /* LC_ENGINE_JOB_KIND_H */

@@ -1,14 +1,46 @@
-/* meaning.c - see meaning.h. A job is asked for inside a read, so a task of the pool adds it. */
+/* meaning.c - The job: for each user and each source, one page of texts is read and those without a
+ * vector are kept (one snapshot), embedded (outside of any transaction) and put (one commit with
+ * the checkpoint). A crash in between costs one page.
+ *
+ *     checkpoint = {generation, tenant, user, source, cursor, users, texts, embedded, deleted}
+ *
+ * It is where the next page begins. If the settings ask for another generation than the
+ * checkpoint's, the work starts from the beginning; if they change meanwhile, the attempt ends as a
+ * conflict and the next one starts from the beginning.
+ */
 #include "engine/meaning.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "engine/job_reembed.h"
+#include "engine/engine.h"
 #include "engine/pool.h"
+#include "engine/rooms.h"
 #include "store/embed_source.h"
+#include "store/user_walk.h"
+#include "store/vector.h"
 
+/* A token has at least one byte, and models that take less than 8192 tokens cut by themselves. The
+ * vector is still stored under the hash of the whole text. */
+#define TEXT_BYTES_MAX 8192
 #define ENQUEUE_US 10000000
+#define PAGE_TEXTS 64
+#define PAGE_BYTES (256u * 1024)
+#define DELETE_ROWS 500
+#define CHECKPOINT_BYTES_MAX 8192
+#define CURSOR_BYTES_MAX 1024
+
+static loci_str cut_text(loci_str text)
+{
+    if (text.len > TEXT_BYTES_MAX) {
+        text.len = TEXT_BYTES_MAX;
+        while (text.len > 0 && ((unsigned char)text.ptr[text.len] & 0xC0) == 0x80)
+            text.len--;
+    }
+    return text;
+}
+
+/* ---- The query ------------------------------------------------------------------------------- */
 
 static loci_status embed_texts(const lc_meaning *meaning, loci_str tenant_id, const loci_str *texts,
                                size_t count, float *out, loci_error *err)
@@ -21,7 +53,7 @@ static loci_status embed_texts(const lc_meaning *meaning, loci_str tenant_id, co
     cut = lc_arena_zalloc_array(&arena, count, sizeof *cut);
     status = cut != NULL ? LOCI_OK : lc_fail_memory(err);
     for (size_t i = 0; i < count && status == LOCI_OK; i++)
-        cut[i] = lc_reembed_cut(texts[i]);
+        cut[i] = cut_text(texts[i]);
     if (status == LOCI_OK) {
         lc_model_use use = {.tenant_id = tenant_id, .arena = &arena, .deadline_us = INT64_MAX};
         lc_embed_batch batch = {
@@ -68,13 +100,14 @@ loci_status lc_meaning_find(lc_meaning *out, loci_engine *engine, loci_str tenan
     return LOCI_OK;
 }
 
-/* ---- The job --------------------------------------------------------------------------------- */
+/* ---- Queueing the job
+ * --------------------------------------------------------------------------------- */
 
 typedef struct wanted {
     lc_task task;
     loci_engine *engine;
     size_t bytes;
-    loci_str tenant_id, user_id; /* Behind it. */
+    loci_str tenant_id, user_id; /* In the same allocation. */
 } wanted;
 
 static loci_status enqueue(lc_tx *tx, void *ctx, loci_error *err)
@@ -106,7 +139,7 @@ static void run_wanted(void *ctx)
 {
     wanted *w = ctx;
 
-    /* What fails here is wanted again by a later context. */
+    /* If it fails, a later search asks for it again. */
     (void)lc_engine_guard(w->engine, add_job, w, NULL);
     lc_heap_free(&lc_engine_env(w->engine)->heap, w, w->bytes, LOCI_MEM_REQUESTS);
 }
@@ -133,3 +166,410 @@ void lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx)
     if (lc_engine_queue_task(meaning->engine, &w->task, NULL) != LOCI_OK)
         lc_heap_free(heap, w, bytes, LOCI_MEM_REQUESTS);
 }
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+typedef struct counts {
+    int64_t users, texts, embedded, deleted;
+} counts;
+
+/* The texts of one round, in its arena. */
+typedef struct page {
+    loci_str texts[PAGE_TEXTS];
+    lc_vector vectors[PAGE_TEXTS];
+    size_t count;
+    size_t bytes;
+    size_t seen; /* Texts read, those that need no vector included. */
+    bool is_full;
+} page;
+
+typedef struct work {
+    lc_job_run *run;
+    lc_models *models;
+    lc_embedder embedder;
+    lc_arena arena; /* Of one round. */
+    lc_arena embedder_arena;
+    bool is_of_store;
+    lc_user_walk walk; /* At the current user. */
+    size_t source;
+    lc_buf cursor;
+    lc_buf next_cursor; /* Behind the current page. */
+    counts done;
+    int64_t deleted_now;
+    page *page;
+    lc_buf checkpoint;
+} work;
+
+static const lc_embed_source *source_of(const work *w)
+{
+    return lc_engine_embed_sources[w->source];
+}
+
+static lc_vector_set set_of(const work *w)
+{
+    return (lc_vector_set){
+        .tenant_id = lc_user_walk_tenant(&w->walk),
+        .user_id = lc_user_walk_user(&w->walk),
+        .generation = loci_str_of(w->embedder.generation),
+        .dimensions = w->embedder.dimensions,
+    };
+}
+
+/* ---- Checkpoints -------------------------------------------------------------------------------
+ */
+
+static void put_counts(const work *w, lc_json_writer *out)
+{
+    lc_jw_member_text(out, "generation", w->embedder.generation);
+    lc_jw_member_int(out, "users", w->done.users);
+    lc_jw_member_int(out, "texts", w->done.texts);
+    lc_jw_member_int(out, "embedded", w->done.embedded);
+    lc_jw_member_int(out, "deleted", w->done.deleted);
+}
+
+static loci_status write_checkpoint(work *w, loci_error *err)
+{
+    const lc_embed_source *source = source_of(w);
+    lc_json_writer out;
+
+    lc_buf_reset(&w->checkpoint);
+    lc_jw_init(&out, &w->checkpoint);
+    lc_jw_object(&out);
+    put_counts(w, &out);
+    lc_jw_member_str(&out, "tenant", lc_user_walk_tenant(&w->walk));
+    lc_jw_member_str(&out, "user", lc_user_walk_user(&w->walk));
+    lc_jw_member_text(&out, "source", source != NULL ? source->name : "");
+    lc_jw_member_str(&out, "cursor", lc_buf_str(&w->cursor));
+    lc_jw_end(&out);
+    return lc_buf_status(&w->checkpoint, err);
+}
+
+static loci_str text_of(const lc_json *json, const char *name)
+{
+    const lc_json *value = lc_json_find(json, name, LC_JSON_STRING);
+
+    return value != NULL ? lc_json_str(value) : LC_STR("");
+}
+
+static int64_t number_of(const lc_json *json, const char *name)
+{
+    const lc_json *value = lc_json_find(json, name, LC_JSON_INT);
+
+    return value != NULL ? lc_json_int(value) : 0;
+}
+
+static void stand_on(work *w, loci_str tenant_id, loci_str user_id)
+{
+    lc_user_walk_restart(&w->walk);
+    lc_buf_append(&w->walk.tenant_id, tenant_id);
+    lc_buf_append(&w->walk.user_id, user_id);
+    w->walk.found = true;
+}
+
+/* A source that does not exist any more counts as finished, and so do those behind it. */
+static size_t find_source(loci_str name)
+{
+    size_t at = 0;
+
+    while (lc_engine_embed_sources[at] != NULL &&
+           !lc_str_is(name, lc_engine_embed_sources[at]->name))
+        at++;
+    return at;
+}
+
+/* Continues at the checkpoint of the previous attempt, if it made vectors of the same generation.
+ */
+static void resume(work *w)
+{
+    loci_str checkpoint = w->run->job.checkpoint;
+    const lc_json *json = NULL;
+
+    if (checkpoint.ptr == NULL ||
+        lc_json_parse(w->run->arena, checkpoint, 0, &json, NULL) != LOCI_OK ||
+        !lc_str_is(text_of(json, "generation"), w->embedder.generation))
+        return;
+    w->done = (counts){.users = number_of(json, "users"),
+                       .texts = number_of(json, "texts"),
+                       .embedded = number_of(json, "embedded"),
+                       .deleted = number_of(json, "deleted")};
+    stand_on(w, text_of(json, "tenant"), text_of(json, "user"));
+    w->source = find_source(text_of(json, "source"));
+    lc_buf_append(&w->cursor, text_of(json, "cursor"));
+}
+
+static lc_job_progress progress_of(const work *w)
+{
+    return (lc_job_progress){.done = w->done.texts, .checkpoint = lc_buf_str(&w->checkpoint)};
+}
+
+/* lc_model_use.pause, called while a provider is waited for. */
+static loci_status keep(void *ctx, loci_error *err)
+{
+    work *w = ctx;
+    lc_job_progress progress = progress_of(w);
+
+    return lc_job_run_keep(w->run, &progress, err);
+}
+
+/* ---- One page -------------------------------------------------------------------------------- */
+
+static loci_status take_text(void *ctx, loci_str text, loci_str cursor, loci_error *err)
+{
+    work *w = ctx;
+    page *p = w->page;
+    loci_str kept = cut_text(text);
+
+    if (p->is_full || (p->count > 0 && p->bytes + kept.len > PAGE_BYTES)) {
+        p->is_full = true; /* The rest comes with the next page. */
+        return LOCI_OK;
+    }
+    p->seen++;
+    lc_buf_reset(&w->next_cursor);
+    lc_buf_append(&w->next_cursor, cursor);
+    if (lc_str_trim(kept).len == 0)
+        return lc_buf_status(&w->next_cursor, err);
+    p->texts[p->count] = lc_arena_copy(&w->arena, kept);
+    if (p->texts[p->count].ptr == NULL)
+        return lc_fail_memory(err);
+    p->vectors[p->count] = (lc_vector){.content = lc_vector_content(text)};
+    p->bytes += kept.len;
+    p->count++;
+    return lc_buf_status(&w->next_cursor, err);
+}
+
+/* Drops texts that have a vector, and duplicates. */
+static void keep_missing(page *p)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < p->count; i++) {
+        bool is_known = p->vectors[i].found;
+
+        for (size_t j = 0; !is_known && j < kept; j++)
+            is_known = lc_hash128_eq(p->vectors[j].content, p->vectors[i].content);
+        if (is_known)
+            continue;
+        p->texts[kept] = p->texts[i];
+        p->vectors[kept] = p->vectors[i];
+        kept++;
+    }
+    p->count = kept;
+}
+
+static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
+{
+    work *w = ctx;
+    lc_vector_set set = set_of(w);
+    lc_embed_page where = {.tenant_id = set.tenant_id,
+                           .user_id = set.user_id,
+                           .cursor = {w->cursor.ptr != NULL ? w->cursor.ptr : "", w->cursor.len},
+                           .limit = PAGE_TEXTS};
+    loci_status status;
+
+    *w->page = (page){0};
+    status = source_of(w)->each(tx, &where, take_text, w, err);
+    if (status == LOCI_OK)
+        status = lc_vector_find(tx, &set, w->page->vectors, w->page->count, err);
+    if (status == LOCI_OK) {
+        w->page->is_full = w->page->is_full || w->page->seen == PAGE_TEXTS;
+        keep_missing(w->page);
+    }
+    return status;
+}
+
+static loci_status embed_page(work *w, loci_error *err)
+{
+    page *p = w->page;
+    lc_embed_batch batch = {
+        .texts = p->texts, .count = p->count, .dimensions = w->embedder.dimensions};
+    lc_model_use use = {.tenant_id = lc_user_walk_tenant(&w->walk),
+                        .arena = &w->arena,
+                        .deadline_us = INT64_MAX,
+                        .pause = keep,
+                        .pause_ctx = w};
+
+    if (p->count == 0)
+        return LOCI_OK;
+    batch.out = lc_arena_zalloc_array(&w->arena, p->count * batch.dimensions, sizeof *batch.out);
+    if (batch.out == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < p->count; i++)
+        p->vectors[i].numbers = batch.out + i * batch.dimensions;
+    return lc_models_embed(w->models, &use, &w->embedder, &batch, err);
+}
+
+static loci_status put_page(lc_tx *tx, void *ctx, loci_error *err)
+{
+    const work *w = ctx;
+    lc_vector_set set = set_of(w);
+
+    return lc_vector_put(tx, &set, w->page->vectors, w->page->count, err);
+}
+
+/* The settings may have changed: vectors of two embedders must not be mixed. */
+static loci_status check_embedder(work *w, loci_error *err)
+{
+    lc_embedder now;
+    loci_status status = lc_models_find_embedder(w->models, &w->arena, &now, err);
+
+    if (status == LOCI_OK)
+        status = lc_generation_check(loci_str_of(w->embedder.generation),
+                                     loci_str_of(now.generation), err);
+    return status;
+}
+
+static loci_status commit(work *w, lc_tx_body *body, loci_error *err)
+{
+    lc_job_progress progress;
+    loci_status status = write_checkpoint(w, err);
+
+    if (status != LOCI_OK)
+        return status;
+    progress = progress_of(w);
+    return lc_job_run_commit(w->run, body, w, &progress, err);
+}
+
+static loci_status run_page(work *w, loci_error *err)
+{
+    loci_engine *engine = w->run->engine;
+    loci_status status;
+
+    lc_arena_clear(&w->arena);
+    w->page = lc_arena_alloc(&w->arena, sizeof *w->page);
+    status = w->page != NULL ? check_embedder(w, err) : lc_fail_memory(err);
+    if (status == LOCI_OK)
+        status = lc_engine_read(
+            engine, &(lc_read){.deadline_us = INT64_MAX, .body = read_page, .ctx = w}, err);
+    if (status == LOCI_OK)
+        status = embed_page(w, err);
+    if (status != LOCI_OK)
+        return status;
+    w->done.texts += (int64_t)w->page->seen;
+    w->done.embedded += (int64_t)w->page->count;
+    lc_buf_reset(&w->cursor);
+    if (w->page->is_full)
+        lc_buf_append(&w->cursor, lc_buf_str(&w->next_cursor));
+    else
+        w->source++;
+    return commit(w, put_page, err);
+}
+
+/* ---- One user, all users --------------------------------------------------------------------- */
+
+static loci_status delete_others(lc_tx *tx, void *ctx, loci_error *err)
+{
+    work *w = ctx;
+    lc_vector_set set = set_of(w);
+
+    return lc_vector_delete(tx, &set, DELETE_ROWS, &w->deleted_now, err);
+}
+
+static loci_status run_user(work *w, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    while (status == LOCI_OK && source_of(w) != NULL) {
+        status = lc_job_run_pause_point(w->run, err);
+        if (status == LOCI_OK)
+            status = run_page(w, err);
+    }
+    do {
+        if (status == LOCI_OK)
+            status = commit(w, delete_others, err);
+        if (status == LOCI_OK)
+            w->done.deleted += w->deleted_now;
+    } while (status == LOCI_OK && w->deleted_now == DELETE_ROWS);
+    if (status == LOCI_OK)
+        w->done.users++;
+    return status;
+}
+
+static loci_status next_user(lc_tx *tx, void *ctx, loci_error *err)
+{
+    work *w = ctx;
+
+    return lc_user_walk_next(tx, &w->walk, &lc_user_heads_sql, err);
+}
+
+/* Moves to the next user; walk.found is false behind the last. */
+static loci_status move_on(work *w, loci_error *err)
+{
+    w->source = 0;
+    lc_buf_reset(&w->cursor);
+    if (w->is_of_store)
+        return lc_engine_read(
+            w->run->engine, &(lc_read){.deadline_us = INT64_MAX, .body = next_user, .ctx = w}, err);
+    w->walk.found = false;
+    return LOCI_OK;
+}
+
+static loci_status run_users(work *w, loci_error *err)
+{
+    const lc_job *job = &w->run->job;
+    loci_status status = LOCI_OK;
+
+    if (!w->walk.found && w->is_of_store)
+        status = move_on(w, err);
+    else if (!w->walk.found)
+        stand_on(w, job->tenant_id, job->user_id);
+    while (status == LOCI_OK && w->walk.found) {
+        status = run_user(w, err);
+        if (status == LOCI_OK)
+            status = move_on(w, err);
+    }
+    return status;
+}
+
+static loci_status finish(work *w, loci_error *err)
+{
+    lc_json_writer out;
+    loci_status status;
+
+    lc_buf_reset(&w->checkpoint);
+    lc_jw_init(&out, &w->checkpoint);
+    lc_jw_object(&out);
+    put_counts(w, &out);
+    lc_jw_end(&out);
+    status = lc_buf_status(&w->checkpoint, err);
+    if (status == LOCI_OK)
+        status = lc_job_run_finish(w->run, NULL, NULL, lc_buf_str(&w->checkpoint), err);
+    return status;
+}
+
+static loci_status run_reembed(lc_job_run *run, loci_error *err)
+{
+    lc_heap *heap = &lc_engine_env(run->engine)->heap;
+    work w = {.run = run,
+              .models = lc_engine_models(run->engine),
+              .is_of_store = run->job.user_id.len == 0};
+    loci_status status;
+
+    lc_arena_init(&w.arena, heap, LOCI_MEM_PIPELINES);
+    lc_arena_init(&w.embedder_arena, heap, LOCI_MEM_PIPELINES);
+    lc_user_walk_init(&w.walk, heap);
+    lc_buf_init(&w.cursor, heap, LOCI_MEM_PIPELINES, CURSOR_BYTES_MAX);
+    lc_buf_init(&w.next_cursor, heap, LOCI_MEM_PIPELINES, CURSOR_BYTES_MAX);
+    lc_buf_init(&w.checkpoint, heap, LOCI_MEM_PIPELINES, CHECKPOINT_BYTES_MAX);
+    status = lc_models_find_embedder(w.models, &w.embedder_arena, &w.embedder, err);
+    if (status == LOCI_OK) {
+        resume(&w);
+        status = run_users(&w, err);
+    }
+    if (status == LOCI_OK)
+        status = finish(&w, err);
+    lc_buf_clear(&w.checkpoint);
+    lc_buf_clear(&w.next_cursor);
+    lc_buf_clear(&w.cursor);
+    lc_user_walk_clear(&w.walk);
+    lc_arena_clear(&w.embedder_arena);
+    lc_arena_clear(&w.arena);
+    return status;
+}
+
+const lc_job_kind lc_job_reembed = {
+    .name = LC_EMBED_JOB,
+    .help =
+        "Embed all texts with the configured embedder and delete the vectors of other embedders",
+    .run = run_reembed,
+    .asks_outside = true,
+};

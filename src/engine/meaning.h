@@ -1,13 +1,14 @@
-/* meaning.h - what a search by meaning needs: the query's vector, and the embedder for texts that
- * have no vector in the store yet.
+/* meaning.h - search by meaning: the vector of a query, and the job that gives every stored text a
+ * vector.
  *
- * Only the built-in encoder is used: it answers within a millisecond, needs no network, and gives
- * the same vector for the same text. With a provider, or without the encoder's data, texts are
- * found by words alone; model.status reports what is missing.
+ * For queries only the built-in encoder is used: it answers within a millisecond, needs no network,
+ * and gives the same vector for the same text. With a provider, or without the encoder's data,
+ * texts are found by words alone; model.status reports what is missing.
  */
 #ifndef LC_ENGINE_MEANING_H
 #define LC_ENGINE_MEANING_H
 
+#include "engine/job_kind.h"
 #include "engine/models.h"
 #include "store/embedding.h"
 
@@ -28,5 +29,11 @@ loci_status lc_meaning_find(lc_meaning *out, loci_engine *engine, loci_str tenan
  * it. Does not wait and writes nothing itself; an engine without threads ignores it, there
  * model.reembed makes them. */
 void lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx);
+
+/* "model.reembed" (store/embed_source.h): args {}, result {generation, users, texts, embedded,
+ * deleted}. Embeds the texts of a user, or as a job of the store itself those of all users, with
+ * the configured embedder. Texts that have a vector are skipped, so a repeat costs little; vectors
+ * of other generations are deleted. */
+extern const lc_job_kind lc_job_reembed;
 
 #endif /* LC_ENGINE_MEANING_H */

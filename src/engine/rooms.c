@@ -8,7 +8,7 @@
 #include "base/str.h"
 
 #include "engine/internal.h"
-#include "engine/job_reembed.h"
+#include "engine/meaning.h"
 #include "engine/store_jobs.h"
 #include "fact/fact.h"
 #include "fact/fact_embed.h"

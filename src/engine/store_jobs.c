@@ -16,21 +16,6 @@
 #include "store/rebuild.h"
 #include "store/user_walk.h"
 
-#define HEARTBEAT_US 1000000 /* Between two commits that only extend the lease. */
-
-/* Between steps of work that commits nothing for a long time: ends it when the job was cancelled,
- * and extends the lease once per second. */
-static loci_status keep_lease(lc_job_run *run, int64_t *extended_us, lc_job_progress progress,
-                              loci_error *err)
-{
-    loci_status status = lc_job_run_pause_point(run, err);
-
-    if (status != LOCI_OK || lc_clock_monotonic_us() - *extended_us < HEARTBEAT_US)
-        return status;
-    *extended_us = lc_clock_monotonic_us();
-    return lc_job_run_commit(run, NULL, NULL, &progress, err);
-}
-
 /* ---- Sweeps of rooms ------------------------------------------------------------------------- */
 
 #define SWEEP_WRITE_US 10000000 /* How long the write of one user may wait. */
@@ -73,12 +58,11 @@ static loci_status run_sweep(lc_job_run *run, const lc_sweep *sweep, int64_t *ou
 {
     loci_engine *engine = run->engine;
     sweep_run s = {.run = run, .sweep = sweep};
-    int64_t extended_us = lc_clock_monotonic_us();
     loci_status status;
 
     lc_user_walk_init(&s.walk, &lc_engine_env(engine)->heap);
     do {
-        status = keep_lease(run, &extended_us, (lc_job_progress){.done = s.swept}, err);
+        status = lc_job_run_keep(run, &(lc_job_progress){.done = s.swept}, err);
         if (status == LOCI_OK)
             status = lc_engine_read(
                 engine, &(lc_read){.deadline_us = INT64_MAX, .body = find_due, .ctx = &s}, err);
@@ -303,7 +287,6 @@ typedef struct work {
     lc_rebuild rebuild;
     lc_dump_plan plan;
     lc_rebuild_report report;
-    int64_t extended_us; /* Monotonic: when the lease was extended last. */
 } work;
 
 static lc_job_progress progress_of(const work *w)
@@ -337,11 +320,12 @@ static loci_status note_progress(void *ctx, const char *what, int64_t done, int6
                                  loci_error *err)
 {
     work *w = ctx;
+    lc_job_progress progress = progress_of(w);
 
     (void)what; /* The job's row counts events. */
     (void)done;
     (void)total;
-    return keep_lease(w->run, &w->extended_us, progress_of(w), err);
+    return lc_job_run_keep(w->run, &progress, err);
 }
 
 static loci_status compare(lc_db *db, void *ctx, loci_error *err)
@@ -406,7 +390,7 @@ static loci_status run_rebuild(lc_job_run *run, loci_error *err)
 {
     loci_engine *engine = run->engine;
     lc_heap *heap = &lc_engine_env(engine)->heap;
-    work w = {.run = run, .extended_us = lc_clock_monotonic_us()};
+    work w = {.run = run};
     loci_status status = lc_dump_plan_init(&w.plan, heap, lc_engine_catalogue(engine), err);
 
     lc_rebuild_init(&w.rebuild, heap);

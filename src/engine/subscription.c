@@ -14,7 +14,6 @@
 #include "base/limits.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "engine/answer.h"
 #include "engine/internal.h"
 #include "store/event.h"
 

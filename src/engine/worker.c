@@ -43,6 +43,7 @@
 
 #define LOST_RACE_US 1000 /* Pause after a due job that another worker claimed first. */
 #define CHECK_US 100000   /* How often a pause point reads the job's row. */
+#define KEEP_US 1000000   /* How often lc_job_run_keep() extends the lease. */
 
 const lc_setting lc_setting_job_lease_ms = {
     .name = "job.lease_ms",
@@ -150,6 +151,8 @@ static loci_status write_slice(slice *s, loci_error *err)
 
     LC_ASSERT(!run->is_finished);
     status = write_for(run, slice_body, s, err);
+    if (status == LOCI_OK)
+        run->committed_us = lc_clock_monotonic_us();
     if (status == LOCI_OK && s->enqueued_job)
         lc_workers_wake(run->workers);
     if (!s->is_held && (status == LOCI_EFENCED || status == LOCI_ECANCELLED))
@@ -203,6 +206,15 @@ loci_status lc_job_run_pause_point(lc_job_run *run, loci_error *err)
     run->verdict = status;
     if (err != NULL)
         *err = found;
+    return status;
+}
+
+loci_status lc_job_run_keep(lc_job_run *run, const lc_job_progress *progress, loci_error *err)
+{
+    loci_status status = lc_job_run_pause_point(run, err);
+
+    if (status == LOCI_OK && lc_clock_monotonic_us() - run->committed_us >= KEEP_US)
+        status = lc_job_run_commit(run, NULL, NULL, progress, err);
     return status;
 }
 
@@ -340,6 +352,7 @@ static loci_status run_one(lc_workers *workers, bool *found, loci_error *err)
     if (*found) {
         job_outcome outcome;
 
+        run.committed_us = lc_clock_monotonic_us();
         lc_workers_wake(workers);
         outcome = run_attempt(&run);
         atomic_fetch_add(&workers->done, outcome == OUTCOME_DONE);

@@ -6,7 +6,7 @@
  * Vectors of different embedders cannot be compared. Each embedder has a generation,
  * "kind:model:dimensions[:digest]", which is stored with its vectors; vectors of different
  * generations are never compared (lc_generation_check), and a change of the embedder requires
- * embedding everything again (engine/job_reembed.h).
+ * embedding everything again (engine/meaning.h).
  */
 #ifndef LC_MODEL_EMBEDDER_H
 #define LC_MODEL_EMBEDDER_H

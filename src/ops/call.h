@@ -7,7 +7,6 @@
 #ifndef LC_OPS_CALL_H
 #define LC_OPS_CALL_H
 
-#include "engine/answer.h"
 #include "engine/engine.h"
 #include "ops/op.h"
 #include "store/request.h"

@@ -1,7 +1,7 @@
 /* embed_source.h - texts that want a vector, as the rooms that own them hand them out.
  *
  * A room that has texts worth finding by meaning registers one of these (engine/rooms.c). The job
- * that embeds them (engine/job_reembed.h) walks all sources, user by user, and keeps what it makes
+ * that embeds them (engine/meaning.h) walks all sources, user by user, and keeps what it makes
  * in store/vector.h. Vectors follow the text: a room need not say that one has changed, only add
  * the job when it wants the new one soon (lc_embed_enqueue).
  */

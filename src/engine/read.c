@@ -1,9 +1,12 @@
-/* readers.c - Invariants: every place holds a connection or NULL; `idle` are the ones nobody has; a
- * place is handed to one thread at a time. Opening happens outside the lock, with the place
- * reserved.
+/* read.c - reads: a few connections shared by many threads, and one run of a body on a snapshot.
+ *
+ * Connections are opened when they are first needed, up to the setting store.readers; a thread that
+ * finds none free waits. Reads never wait for a commit: SQLite in WAL mode and PostgreSQL both let
+ * readers and writers work side by side.
+ *
+ * Invariant: a place is used by one thread at a time. Its connection is opened outside the lock,
+ * with the place taken.
  */
-#include "engine/readers.h"
-
 #include <errno.h>
 #include <time.h>
 
@@ -12,12 +15,15 @@
 #include "base/error.h"
 #include "engine/internal.h"
 
+#define BUILD_US_MAX 60000000 /* For building states of users, in a read without a deadline. */
 #define READERS_MAX 64
+
+/* ---- Connections ----------------------------------------------------------------------------- */
 
 typedef struct place {
     lc_db *db;
     bool is_taken;
-    bool is_stale; /* Close when given back. */
+    bool is_stale; /* To be closed when it is given back. */
 } place;
 
 struct lc_readers {
@@ -51,8 +57,7 @@ void lc_readers_free(lc_readers *readers)
 {
     if (readers == NULL)
         return;
-    /* A place still taken belongs to a thread that a bug stopped in its tracks: closed all the
-     * same. */
+    /* A place that is still taken belongs to a thread that a bug has stopped. */
     for (int i = 0; i < readers->count_max; i++)
         lc_db_close(readers->places[i].db);
     (void)pthread_cond_destroy(&readers->freed);
@@ -60,7 +65,7 @@ void lc_readers_free(lc_readers *readers)
     lc_heap_free(&lc_engine_env(readers->engine)->heap, readers, sizeof *readers, LOCI_MEM_ENGINE);
 }
 
-/* A place with an idle connection, else one that can be opened, else NULL. */
+/* A free place with a connection, else a free place without one, else NULL. */
 static place *find_place(lc_readers *readers)
 {
     place *empty = NULL;
@@ -78,6 +83,7 @@ static place *find_place(lc_readers *readers)
     return empty;
 }
 
+/* False when the deadline has passed. */
 static bool wait_until(lc_readers *readers, int64_t deadline_us)
 {
     struct timespec until = {.tv_sec = deadline_us / 1000000,
@@ -98,7 +104,9 @@ loci_status lc_readers_take(lc_readers *readers, int64_t deadline_us, lc_db **ou
     while ((at = find_place(readers)) == NULL) {
         if (!wait_until(readers, deadline_us)) {
             (void)pthread_mutex_unlock(&readers->lock);
-            return lc_fail(err, LOCI_EDEADLINE, "no read connection came free before the deadline");
+            return lc_fail(
+                err, LOCI_EDEADLINE,
+                "all read connections were busy until the deadline; raise store.readers");
         }
     }
     at->is_taken = true;
@@ -165,4 +173,75 @@ void lc_readers_renew(lc_readers *readers)
         }
     }
     (void)pthread_mutex_unlock(&readers->lock);
+}
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* One run of a read's body on one snapshot. */
+typedef struct guarded_read {
+    lc_db *db;
+    const lc_read *read;
+    lc_lender lender;
+} guarded_read;
+
+static loci_status run_body(lc_tx *tx, void *ctx, loci_error *err)
+{
+    guarded_read *r = ctx;
+    loci_status status;
+
+    tx->states = &r->lender.states;
+    status = r->read->body(tx, r->read->ctx, err);
+    LC_ASSERT(r->lender.loan == NULL); /* A body gives back what it borrowed. */
+    return status;
+}
+
+static loci_status read_guarded(void *ctx, loci_error *err)
+{
+    guarded_read *r = ctx;
+
+    return lc_db_read(r->db, r->read->deadline_us, run_body, r, err);
+}
+
+static loci_status read_once(loci_engine *engine, guarded_read *r, loci_error *err)
+{
+    const lc_read *read = r->read;
+    loci_status status = lc_readers_take(engine->readers, read->deadline_us, &r->db, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (read->tenant_id.ptr != NULL)
+        r->lender.version = lc_watch_version(engine->watch,
+                                             lc_watch_slot(read->tenant_id, read->user_id));
+    status = lc_engine_guard(engine, read_guarded, r, err);
+    if (lc_engine_check(engine, NULL) == LOCI_OK && !r->db->driver->is_broken(r->db))
+        lc_readers_give_back(engine->readers, r->db);
+    else
+        lc_readers_drop(engine->readers, r->db);
+    atomic_fetch_add_explicit(&engine->read_count, 1, memory_order_relaxed);
+    return status;
+}
+
+/* States of users are built in slices, each on its own snapshot, for at most half of the time that
+ * is left: the body needs the rest. */
+loci_status lc_engine_read(loci_engine *engine, const lc_read *read, loci_error *err)
+{
+    guarded_read r = {.read = read};
+    int64_t began_us = lc_clock_monotonic_us(), left_us = read->deadline_us - began_us;
+    int64_t build_until_us = began_us + (left_us < BUILD_US_MAX ? left_us : BUILD_US_MAX) / 2;
+    loci_status status;
+
+    do {
+        lc_lender_init(&r.lender, engine->user_cache);
+        r.lender.may_retry = lc_clock_monotonic_us() < build_until_us;
+        status = read_once(engine, &r, err);
+    } while (status != LOCI_OK && r.lender.must_retry);
+    return status;
+}
+
+bool lc_engine_peek(loci_engine *engine, const lc_peek *peek)
+{
+    uint64_t version = lc_watch_version(engine->watch,
+                                        lc_watch_slot(peek->tenant_id, peek->user_id));
+
+    return version != 0 && lc_user_cache_peek(engine->user_cache, peek, version);
 }
