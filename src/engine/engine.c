@@ -130,19 +130,9 @@ bool lc_engine_is_far(const loci_engine *engine)
     return engine->driver->is_remote;
 }
 
-lc_workers *lc_engine_workers(loci_engine *engine)
-{
-    return engine->workers;
-}
-
 lc_token_cache *lc_engine_token_cache(loci_engine *engine)
 {
     return engine->token_cache;
-}
-
-lc_user_cache *lc_engine_user_cache(loci_engine *engine)
-{
-    return engine->user_cache;
 }
 
 loci_status lc_engine_talk(loci_engine *engine, const lc_talk **out, loci_error *err)

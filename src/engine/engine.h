@@ -98,10 +98,8 @@ loci_status lc_engine_with_connection(loci_engine *engine, lc_db_work *work, voi
 void lc_engine_store_replaced(loci_engine *engine);
 /* Stored settings may have changed: takes them over. Called after a commit. */
 void lc_engine_settings_changed(loci_engine *engine);
-lc_workers *lc_engine_workers(loci_engine *engine);
 lc_token_cache *lc_engine_token_cache(loci_engine *engine);
 lc_tokenizers *lc_engine_tokenizers(loci_engine *engine);
-lc_user_cache *lc_engine_user_cache(loci_engine *engine);
 /* The rules for reading plain English, which all threads share and which live as long as the
  * engine. Compiled by the first call, because most programs that open a store never need them.
  * Fails only when out of memory, and can then be called again. */

@@ -389,37 +389,3 @@ loci_status lc_setting_list_load(const lc_setting_list *list, const char *source
     *out = setting;
     return LOCI_OK;
 }
-
-static const char *find_row_fault(const lc_setting *row)
-{
-    bool is_ranged = row->kind == LC_SETTING_INT || row->kind == LC_SETTING_TEXT;
-
-    if (row->name == NULL || row->help == NULL || row->default_text == NULL)
-        return "a setting has a name, a help and a default";
-    if (row->is_per_tenant && !row->is_live)
-        return "a per-tenant setting is live";
-    if (row->is_secret &&
-        (row->kind != LC_SETTING_TEXT || !lc_str_is(LC_STR("null"), row->default_text)))
-        return "a secret is a text and has no default";
-    if ((row->kind == LC_SETTING_CHOICE) != (row->choices != NULL))
-        return "choices belong to a choice";
-    if (is_ranged && !row->is_secret && row->min >= row->max)
-        return "a range is from less to more";
-    if (row->kind == LC_SETTING_TEXT && row->min < 0)
-        return "a text has no negative length";
-    return NULL;
-}
-
-const char *lc_setting_list_fault(const lc_setting_list *list)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const char *fault = find_row_fault(list->items[i]);
-
-        if (fault != NULL)
-            return fault;
-        if (i > 0 && lc_str_compare(loci_str_of(list->items[i - 1]->name),
-                                    loci_str_of(list->items[i]->name)) >= 0)
-            return "settings are sorted by name, none twice";
-    }
-    return NULL;
-}

@@ -36,8 +36,6 @@ lc_setting_list lc_setting_list_own(void);
 const lc_setting *lc_setting_list_find(const lc_setting_list *list, loci_str name);
 /* One of loci's settings; LOCI_ENOTFOUND suggests the nearest name. */
 loci_status lc_setting_load(loci_str name, const lc_setting **out, loci_error *err);
-/* What is wrong with a list (a bug of ours), or NULL. Checked by a test. */
-const char *lc_setting_list_fault(const lc_setting_list *list);
 
 typedef struct lc_settings lc_settings;
 

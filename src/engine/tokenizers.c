@@ -1,13 +1,19 @@
-/* tokenizers.c - Invariant: a tokenizer does not change once its `is_open` is set, which is what
- * lets threads use it without the lock. */
+/* tokenizers.c - Invariant: a tokenizer does not change once its `is_open` is set, so threads use
+ * it without the lock. */
 #include "engine/tokenizers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <string.h>
 
 #include "base/buf.h"
+#include "base/data_file.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "engine/internal.h"
+#include "model/encoder.h"
+#include "store/digest.h"
+#include "text/token_table.h"
 
 const lc_setting lc_setting_data_dir = {
     .name = "data.dir",
@@ -20,7 +26,7 @@ const lc_setting lc_setting_data_dir = {
 struct lc_tokenizers {
     lc_env *env;
     lc_settings *settings;
-    pthread_mutex_t lock; /* Of opening. */
+    pthread_mutex_t lock; /* For opening. */
     _Atomic bool is_open[LC_ENCODINGS];
     lc_tokenizer tokenizers[LC_ENCODINGS];
 };
@@ -34,7 +40,7 @@ loci_status lc_tokenizers_new(lc_env *env, lc_settings *settings, lc_tokenizers 
         return lc_fail_memory(err);
     made->env = env;
     made->settings = settings;
-    (void)pthread_mutex_init(&made->lock, NULL); /* Does not fail on Linux. */
+    (void)pthread_mutex_init(&made->lock, NULL); /* Cannot fail on Linux. */
     *out = made;
     return LOCI_OK;
 }
@@ -49,7 +55,7 @@ void lc_tokenizers_free(lc_tokenizers *tokenizers)
     lc_heap_free(&tokenizers->env->heap, tokenizers, sizeof *tokenizers, LOCI_MEM_ENGINE);
 }
 
-/* Under the lock. */
+/* The lock is held. */
 static loci_status open_tokenizer(lc_tokenizers *t, lc_encoding encoding, loci_error *err)
 {
     loci_error why;
@@ -82,5 +88,76 @@ loci_status lc_tokenizers_get(lc_tokenizers *tokenizers, lc_encoding encoding,
         (void)pthread_mutex_unlock(&tokenizers->lock);
     }
     *out = &tokenizers->tokenizers[encoding];
+    return status;
+}
+
+/* ---- All data files -------------------------------------------------------------------------- */
+
+typedef struct known_file {
+    const char *name;
+    const char *kind;
+    uint32_t version;
+    const char *use;
+} known_file;
+
+static const known_file known[] = {
+    {"o200k_base.loci", "tokens", LC_TOKEN_TABLE_VERSION, "exact token counts of o200k_base"},
+    {"cl100k_base.loci", "tokens", LC_TOKEN_TABLE_VERSION, "exact token counts of cl100k_base"},
+    {LC_ENCODER_FILE, "encoder", LC_ENCODER_VERSION, "the built-in embeddings (English)"},
+};
+
+/* `reads_all`: also compares the digest, which reads the whole file. */
+static loci_status check_file(const known_file *known_as, loci_str dir, bool reads_all,
+                              loci_error *err)
+{
+    char path[LC_DATA_PATH_BYTES];
+    unsigned char digest[LC_SHA256_BYTES];
+    lc_data_file file = {0};
+    loci_status status = lc_data_file_find(dir, known_as->name, path, err);
+
+    if (status == LOCI_OK)
+        status = lc_data_file_open(path, known_as->kind, known_as->version, &file, err);
+    if (status == LOCI_OK && reads_all) {
+        lc_sha256(file.body, file.body_bytes, digest);
+        if (memcmp(digest, file.header->digest, sizeof file.header->digest) != 0)
+            status = lc_fail(err, LOCI_ECORRUPT,
+                             "%s is damaged: its content does not match its digest; remove it and "
+                             "run script/data",
+                             known_as->name);
+    }
+    lc_data_file_close(&file);
+    return status;
+}
+
+loci_status lc_data_files_write(loci_engine *engine, bool reads_all, lc_json_writer *out,
+                                loci_error *err)
+{
+    loci_status status;
+    lc_buf dir;
+
+    lc_buf_init(&dir, &engine->env.heap, LOCI_MEM_REQUESTS, LC_DATA_PATH_BYTES);
+    status = lc_settings_text(engine->settings, &lc_setting_data_dir, LC_STR_NONE, &dir, err);
+    if (status != LOCI_OK)
+        goto out;
+    lc_jw_array(out);
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        loci_error why;
+        loci_status found = check_file(&known[i], lc_buf_str(&dir), reads_all, &why);
+
+        lc_jw_object(out);
+        lc_jw_member_text(out, "name", known[i].name);
+        lc_jw_member_text(out, "use", known[i].use);
+        lc_jw_member_text(out, "state",
+                          found == LOCI_ENOTFOUND ? "missing"
+                          : found != LOCI_OK      ? "damaged"
+                          : reads_all             ? "whole"
+                                                  : "present");
+        lc_jw_member_text(out, "problem", found == LOCI_OK ? NULL : why.message);
+        lc_jw_end(out);
+    }
+    lc_jw_end(out);
+
+out:
+    lc_buf_clear(&dir);
     return status;
 }

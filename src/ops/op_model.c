@@ -8,7 +8,6 @@
 #include "base/limits.h"
 #include "base/number.h"
 #include "base/str.h"
-#include "engine/data_files.h"
 #include "engine/models.h"
 #include "engine/tokenizers.h"
 #include "ops/job_start.h"

@@ -494,7 +494,7 @@ static void *look_around(void *ctx)
         peeked = peek_at(engine, user);
         CHECK(peeked == -1 || peeked >= l.last);
         if (i % 10 == 0)
-            (void)lc_user_cache_evict(lc_engine_user_cache(engine), 2 * sizeof(seqs));
+            (void)lc_user_cache_evict(engine->user_cache, 2 * sizeof(seqs));
     }
     return NULL;
 }

@@ -3,9 +3,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "engine/engine.h"
+#include "engine/internal.h"
 #include "engine/store_jobs.h"
-#include "engine/worker.h"
 
 /* ---- Kinds of jobs -------------------------------------------------------------------------- */
 
@@ -237,7 +236,7 @@ TEST(worker, a_running_job_is_cancelled_at_its_next_pause_point)
 TEST(worker, a_pause_gives_running_jobs_back_and_a_resume_takes_them_again)
 {
     loci_engine *engine = open_engine(fixture_path(), 0);
-    lc_workers *workers = lc_engine_workers(engine);
+    lc_workers *workers = engine->workers;
     int64_t until_us = lc_clock_monotonic_us() + WORKER_PATIENCE_US;
     lc_id id = worker_add(engine, &forever, 0);
     lc_id waiting;

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "engine/internal.h"
 
 static loci_status effect_body(lc_tx *tx, void *ctx, loci_error *err)
 {
@@ -61,7 +62,7 @@ TEST(worker_loss, a_worker_that_slept_too_long_writes_nothing)
 
     worker_wait(engine, id, LC_JOB_DONE);
     /* Until the slow one, too, has ended. */
-    while (lc_workers_get_counters(lc_engine_workers(engine)).running > 0)
+    while (lc_workers_get_counters(engine->workers).running > 0)
         lc_clock_sleep_us(1000);
     seen = worker_look(engine, id, NULL);
     CHECK_EQ(seen.effects, 1);

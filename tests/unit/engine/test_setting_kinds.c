@@ -47,7 +47,7 @@ static loci_status read_text(settings_fixture *f, int id, const char **out)
 
 TEST(setting_kinds, table_of_this_test_is_sound)
 {
-    CHECK(lc_setting_list_fault(&list) == NULL);
+    CHECK(settings_fault(&list) == NULL);
 }
 
 TEST(setting_kinds, text_and_boolean_are_read_and_shown)

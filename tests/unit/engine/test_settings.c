@@ -30,7 +30,7 @@ TEST(settings, table_is_sound)
 {
     lc_setting_list own = lc_setting_list_own();
 
-    CHECK_STR_EQ(lc_setting_list_fault(&own), NULL);
+    CHECK_STR_EQ(settings_fault(&own), NULL);
     CHECK_LT(30, own.count);
     CHECK_STR_EQ(own.items[0]->name, "authority.titles"); /* Of a room. */
     CHECK(lc_setting_list_find(&own, LC_STR("job.workers")) == &lc_setting_job_workers);
@@ -44,23 +44,23 @@ TEST(settings, faults_of_a_table_are_found)
     lc_setting rows[2] = {good, good};
     lc_setting_list one = {{rows}, 1}, two = {{rows, rows + 1}, 2};
 
-    CHECK(lc_setting_list_fault(&one) == NULL);
-    CHECK_CONTAINS(lc_setting_list_fault(&two), "none twice");
+    CHECK(settings_fault(&one) == NULL);
+    CHECK_CONTAINS(settings_fault(&two), "none twice");
     rows[0].is_per_tenant = true;
     rows[0].is_live = false;
-    CHECK_CONTAINS(lc_setting_list_fault(&one), "per-tenant");
+    CHECK_CONTAINS(settings_fault(&one), "per-tenant");
     rows[0] = good;
     rows[0].is_secret = true;
-    CHECK_CONTAINS(lc_setting_list_fault(&one), "secret");
+    CHECK_CONTAINS(settings_fault(&one), "secret");
     rows[0] = good;
     rows[0].choices = "x|y";
-    CHECK_CONTAINS(lc_setting_list_fault(&one), "choices");
+    CHECK_CONTAINS(settings_fault(&one), "choices");
     rows[0] = good;
     rows[0].min = 3;
-    CHECK_CONTAINS(lc_setting_list_fault(&one), "range");
+    CHECK_CONTAINS(settings_fault(&one), "range");
     rows[0] = good;
     rows[0].help = NULL;
-    CHECK_CONTAINS(lc_setting_list_fault(&one), "help");
+    CHECK_CONTAINS(settings_fault(&one), "help");
 }
 
 TEST(settings, defaults_are_in_force_without_any_source)
