@@ -9,7 +9,6 @@
 #include "engine/engine.h"
 #include "engine/rooms.h"
 #include "lib/vector_data.h"
-#include "store/embed_source.h"
 #include "store/vector.h"
 
 #define BATCH 100
@@ -166,7 +165,7 @@ void fill_users(loci_engine *engine, int first, int last, int facts)
 
 typedef struct filling {
     char generation[128], cursor[1024];
-    const lc_embed_source *source;
+    const lc_recall_source *source;
     const char *user;
     vector_data *data;
     lc_vector vectors[PAGE_TEXTS];
@@ -191,14 +190,14 @@ static loci_status take_text(void *ctx, loci_str text, loci_str cursor, loci_err
 static loci_status put_page(lc_tx *tx, void *ctx, loci_error *err)
 {
     filling *f = ctx;
-    lc_embed_page page = {LC_STR("default"), loci_str_of(f->user), loci_str_of(f->cursor),
-                          PAGE_TEXTS};
+    lc_recall_page page = {LC_STR("default"), loci_str_of(f->user), loci_str_of(f->cursor),
+                           PAGE_TEXTS};
     lc_vector_set set = {page.tenant_id, page.user_id, loci_str_of(f->generation),
                          VECTOR_DIMENSION};
     loci_status status;
 
     f->count = 0;
-    status = f->source->each(tx, &page, take_text, f, err);
+    status = lc_recall_each_text(tx, f->source, &page, take_text, f, err);
     return status == LOCI_OK ? lc_vector_put(tx, &set, f->vectors, f->count, err) : status;
 }
 

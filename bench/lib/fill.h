@@ -3,7 +3,7 @@
  * Facts and messages go through the public API, 100 per transaction. Users are filled by many
  * concurrent calls, since a transaction belongs to one user. Embedding 100,000 texts would take
  * minutes, so their vectors are not made by the encoder: each text that a room offers for
- * embedding (store/embed_source.h) gets a pseudo-random unit vector chosen by the hash of the text,
+ * embedding (recall/recall.h) gets a pseudo-random unit vector chosen by the hash of the text,
  * under the generation of the encoder in use. A search reads and compares them like real ones; only
  * the order of its hits means nothing.
  *

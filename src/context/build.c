@@ -45,11 +45,13 @@ static loci_status collect(lc_context *context, loci_error *err)
 /* ---- Judging --------------------------------------------------------------------------------- */
 
 /* Readings of texts (talk/reading.h) are a cache by content: they do not depend on the log. */
-static loci_status open_readings(lc_heap *heap, void **out, loci_error *err)
+static loci_status open_readings(const lc_user_kind *kind, lc_heap *heap, void **out,
+                                 loci_error *err)
 {
     lc_readings *readings = NULL;
     loci_status status = lc_readings_new(heap, &readings, err);
 
+    (void)kind;
     *out = readings;
     return status;
 }

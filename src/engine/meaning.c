@@ -16,7 +16,6 @@
 #include "engine/engine.h"
 #include "engine/pool.h"
 #include "engine/rooms.h"
-#include "store/embed_source.h"
 #include "store/user_walk.h"
 #include "store/vector.h"
 
@@ -200,7 +199,7 @@ typedef struct work {
     lc_buf checkpoint;
 } work;
 
-static const lc_embed_source *source_of(const work *w)
+static const lc_recall_source *source_of(const work *w)
 {
     return lc_engine_embed_sources[w->source];
 }
@@ -229,7 +228,7 @@ static void put_counts(const work *w, lc_json_writer *out)
 
 static loci_status write_checkpoint(work *w, loci_error *err)
 {
-    const lc_embed_source *source = source_of(w);
+    const lc_recall_source *source = source_of(w);
     lc_json_writer out;
 
     lc_buf_reset(&w->checkpoint);
@@ -360,14 +359,14 @@ static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
 {
     work *w = ctx;
     lc_vector_set set = set_of(w);
-    lc_embed_page where = {.tenant_id = set.tenant_id,
-                           .user_id = set.user_id,
-                           .cursor = {w->cursor.ptr != NULL ? w->cursor.ptr : "", w->cursor.len},
-                           .limit = PAGE_TEXTS};
+    lc_recall_page where = {.tenant_id = set.tenant_id,
+                            .user_id = set.user_id,
+                            .cursor = {w->cursor.ptr != NULL ? w->cursor.ptr : "", w->cursor.len},
+                            .limit = PAGE_TEXTS};
     loci_status status;
 
     *w->page = (page){0};
-    status = source_of(w)->each(tx, &where, take_text, w, err);
+    status = lc_recall_each_text(tx, source_of(w), &where, take_text, w, err);
     if (status == LOCI_OK)
         status = lc_vector_find(tx, &set, w->page->vectors, w->page->count, err);
     if (status == LOCI_OK) {

@@ -10,7 +10,7 @@
 
 #include "engine/job_kind.h"
 #include "engine/models.h"
-#include "store/embedding.h"
+#include "store/vector.h"
 
 typedef struct lc_meaning {
     const float *vector;    /* Of the query; NULL = search by words alone. */

@@ -11,7 +11,7 @@
 #include "engine/meaning.h"
 #include "engine/store_jobs.h"
 #include "fact/fact.h"
-#include "fact/fact_embed.h"
+#include "fact/fact_corpus.h"
 #include "session/message_corpus.h"
 #include "session/session.h"
 
@@ -29,9 +29,9 @@ const lc_job_kind *const lc_engine_job_kinds[] = {
     NULL,
 };
 
-const lc_embed_source *const lc_engine_embed_sources[] = {
-    &lc_fact_embed_source,
-    &lc_message_embed_source,
+const lc_recall_source *const lc_engine_embed_sources[] = {
+    &lc_fact_source,
+    &lc_message_source,
     NULL,
 };
 

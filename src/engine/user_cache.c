@@ -272,7 +272,7 @@ static loci_status open_state(slot *s, lc_heap *heap, const position *at, loci_e
     if (s->state != NULL && s->restore_mark == at->restore_mark)
         return LOCI_OK;
     close_state(s);
-    status = s->kind->open(heap, &s->state, err);
+    status = s->kind->open(s->kind, heap, &s->state, err);
     if (status != LOCI_OK) {
         s->state = NULL;
         return status;

@@ -20,18 +20,11 @@
 #include <string.h>
 
 #include "base/assert.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/map.h"
 #include "base/str.h"
-#include "fact/fact_embed.h"
 #include "fact/fact_row.h"
 #include "pack/show.h"
-#include "store/embedding.h"
-#include "store/vector.h"
-
-#define PAGE_ROWS 500
-#define SEARCH_LOAD_US 200000 /* Time that one search spends on loading vectors. */
 
 typedef struct indexed_fact indexed_fact;
 struct indexed_fact {
@@ -103,11 +96,12 @@ static void clear_corpus(fact_corpus *c)
     c->bytes = c->constraint_count = 0;
 }
 
-static loci_status open_state(lc_heap *heap, void **out, loci_error *err)
+static loci_status open_state(const lc_user_kind *kind, lc_heap *heap, void **out, loci_error *err)
 {
     fact_corpus *c = lc_heap_zalloc(heap, sizeof *c, LOCI_MEM_INDEX);
     loci_status status;
 
+    (void)kind;
     if (c == NULL)
         return lc_fail_memory(err);
     c->heap = heap;
@@ -138,6 +132,50 @@ static size_t bytes_of(const void *state)
            (c->by_key.place_count + c->personas.place_count) * sizeof(lc_map_entry) +
            3 * c->corpus.room / 8;
 }
+
+/* ---- Texts to embed ---------------------------------------------------------------------------
+ */
+
+/* "office floor: third" for the key office_floor, in the arena: the words of the key apart, a
+ * string without its quotes and anything else as JSON. The vector of a fact is found by this text.
+ */
+static loci_status embed_text(lc_arena *arena, loci_str key, loci_str value, loci_str *out,
+                              loci_error *err)
+{
+    const lc_json *json = NULL;
+    loci_status status = lc_json_parse(arena, value, 0, &json, err);
+    loci_str shown;
+    char *text;
+
+    if (status != LOCI_OK)
+        return status;
+    shown = lc_json_kind_of(json) == LC_JSON_STRING ? lc_json_str(json) : value;
+    text = lc_arena_alloc(arena, key.len + shown.len + 3);
+    if (text == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < key.len; i++)
+        text[i] = key.ptr[i] == '_' ? ' ' : key.ptr[i];
+    memcpy(text + key.len, ": ", 2);
+    if (shown.len > 0)
+        memcpy(text + key.len + 2, shown.ptr, shown.len);
+    text[key.len + 2 + shown.len] = '\0';
+    *out = (loci_str){text, key.len + 2 + shown.len};
+    return LOCI_OK;
+}
+
+static loci_status embed_text_of_row(const lc_rows *rows, lc_arena *arena, loci_str *out,
+                                     loci_error *err)
+{
+    return embed_text(arena, lc_rows_str(rows, 4), lc_rows_str(rows, 2), out, err);
+}
+
+static const lc_sql embed_sql = {
+    "select seq, observed_at, value, persona_id, key from fact_current"
+    " where tenant_id = $1 and user_id = $2 and seq > $3 order by seq limit $4",
+    "ttii", "iittt"};
+
+const lc_recall_source lc_fact_source = {
+    .name = "fact", .rows = &embed_sql, .text = embed_text_of_row};
 
 /* ---- Adding and removing --------------------------------------------------------------------- */
 
@@ -283,9 +321,8 @@ static loci_status add_document(fact_corpus *c, indexed_fact *fact, lc_arena *ar
     loci_str key = fact->fact.key, embedded;
     size_t bytes = key.len + 1 + fact->text.len;
     char *text = lc_arena_alloc(arena, bytes + 1);
-    loci_status status = text != NULL
-                             ? lc_fact_embed_text(arena, key, fact->fact.value, &embedded, err)
-                             : lc_fail_memory(err);
+    loci_status status = text != NULL ? embed_text(arena, key, fact->fact.value, &embedded, err)
+                                      : lc_fail_memory(err);
 
     if (status != LOCI_OK)
         return status;
@@ -379,66 +416,39 @@ static loci_status count_ended(fact_corpus *c, lc_tx *tx, loci_error *err)
     return status;
 }
 
-/* Adds the next facts; `*out_count` is how many there were. */
-static loci_status add_page(fact_corpus *c, lc_tx *tx, int64_t *seen_seq, size_t *out_count,
-                            loci_error *err)
+static loci_status add_row(void *state, const lc_rows *rows, lc_arena *scratch, int64_t *out_seq,
+                           loci_error *err)
 {
-    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(*seen_seq), LC_I(PAGE_ROWS)};
-    lc_arena arena;
-    lc_rows rows;
     lc_fact fact;
-    loci_status status = lc_tx_query(tx, &written_sql, args, &rows, err);
+    loci_status status = lc_row_read(rows, &fact, err);
 
-    *out_count = 0;
-    lc_arena_init(&arena, c->heap, LOCI_MEM_REQUESTS);
-    while (lc_row_next(&rows, &fact, &status, err)) {
-        lc_arena_mark mark = lc_arena_get_mark(&arena);
-
-        status = add_fact(c, &fact, &arena, err);
-        *seen_seq = fact.seq;
-        ++*out_count;
-        lc_arena_rewind(&arena, mark);
-    }
-    lc_rows_end(&rows);
-    lc_arena_clear(&arena);
+    if (status == LOCI_OK)
+        status = add_fact(state, &fact, scratch, err);
+    if (status == LOCI_OK)
+        *out_seq = fact.seq;
     return status;
 }
 
-static loci_status embed_text(void *ctx, const void *record, lc_arena *arena, loci_str *out,
-                              loci_error *err)
+static loci_status text_of(void *state, lc_tx *tx, const void *record, lc_arena *arena,
+                           loci_str *out, loci_error *err)
 {
     const indexed_fact *fact = *(indexed_fact *const *)record;
 
-    (void)ctx;
-    return lc_fact_embed_text(arena, fact->fact.key, fact->fact.value, out, err);
+    (void)state;
+    (void)tx;
+    return embed_text(arena, fact->fact.key, fact->fact.value, out, err);
 }
 
-/* Loads vectors until `pause_us`; `out` says which of them count. */
-static loci_status follow_vectors(fact_corpus *c, lc_tx *tx, int64_t pause_us,
-                                  lc_corpus_vectors *out, loci_error *err)
+static lc_recall_build build_of(fact_corpus *c)
 {
-    loci_status status;
-
-    *out = (lc_corpus_vectors){.is_complete = true};
-    if (tx->embedding == NULL)
-        return LOCI_OK;
-    *out = (lc_corpus_vectors){.generation = loci_str_of(tx->embedding->generation),
-                               .dimensions = tx->embedding->dimensions,
-                               .find = lc_embedding_find,
-                               .text = embed_text,
-                               .embed = lc_embedding_make,
-                               .ctx = tx,
-                               .pause_us = pause_us};
-    status = lc_corpus_follow_vectors(&c->corpus, out, err);
-    tx->embedding->wants_job |= out->wants_job;
-    return status;
+    return (lc_recall_build){
+        .corpus = &c->corpus, .rows = &written_sql, .add = add_row, .text = text_of, .state = c};
 }
 
 static loci_status catch_up(void *state, lc_tx *tx, lc_catch_up *step, loci_error *err)
 {
     fact_corpus *c = state;
-    lc_corpus_vectors vectors;
-    size_t count = PAGE_ROWS;
+    lc_recall_build build = build_of(c);
     loci_status status = LOCI_OK;
 
     step->is_complete = false;
@@ -453,16 +463,7 @@ static loci_status catch_up(void *state, lc_tx *tx, lc_catch_up *step, loci_erro
     if (status == LOCI_OK)
         status = count_ended(c, tx, err);
     c->ends_seq = step->head_seq;
-    while (status == LOCI_OK && count == PAGE_ROWS) {
-        status = add_page(c, tx, &step->seen_seq, &count, err);
-        if (count == PAGE_ROWS && lc_clock_monotonic_us() >= step->pause_us)
-            return status;
-    }
-    step->seen_seq = step->head_seq;
-    if (status == LOCI_OK)
-        status = follow_vectors(c, tx, step->pause_us, &vectors, err);
-    step->is_complete = status == LOCI_OK && vectors.is_complete;
-    return status;
+    return status == LOCI_OK ? lc_recall_follow(tx, &build, step, err) : status;
 }
 
 const lc_user_kind lc_fact_corpus_kind = {.name = "fact.corpus",
@@ -686,10 +687,10 @@ static loci_status take_constraints(choosing *ch, loci_error *err)
 
 static loci_status take_best(choosing *ch, loci_error *err)
 {
+    lc_recall_build build = build_of(ch->c);
     lc_corpus_vectors vectors;
     lc_corpus_hits hits = {0};
-    loci_status status = follow_vectors(ch->c, ch->tx, lc_clock_monotonic_us() + SEARCH_LOAD_US,
-                                        &vectors, err);
+    loci_status status = lc_recall_load_vectors(ch->tx, &build, &vectors, err);
 
     if (status == LOCI_OK)
         status = lc_corpus_search(&ch->c->corpus,

@@ -12,13 +12,14 @@
 #define LC_FACT_FACT_CORPUS_H
 
 #include "fact/fact_recent.h"
-#include "index/corpus.h"
 #include "pack/pack.h"
-#include "store/user_kind.h"
+#include "recall/recall.h"
 
 #define LC_FACT_BULLET "- "
 
 extern const lc_user_kind lc_fact_corpus_kind;
+/* The valid facts of all personas, as texts to embed. */
+extern const lc_recall_source lc_fact_source;
 
 typedef struct lc_fact_request {
     lc_fact_view view;

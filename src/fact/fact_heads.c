@@ -72,10 +72,11 @@ static void drop_all(heads *h)
     h->bytes = 0;
 }
 
-static loci_status open_state(lc_heap *heap, void **out, loci_error *err)
+static loci_status open_state(const lc_user_kind *kind, lc_heap *heap, void **out, loci_error *err)
 {
     heads *h = lc_heap_zalloc(heap, sizeof *h, LOCI_MEM_CACHES);
 
+    (void)kind;
     if (h == NULL)
         return lc_fail_memory(err);
     h->heap = heap;

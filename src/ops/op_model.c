@@ -12,7 +12,6 @@
 #include "engine/tokenizers.h"
 #include "ops/job_start.h"
 #include "ops/op.h"
-#include "store/embed_source.h"
 #include "store/vector.h"
 
 #define TEXTS_MAX 256

@@ -1,23 +1,14 @@
-/* message_corpus.h - all messages of a user in memory, searched by words and by meaning.
- *
- * One state per user (store/user_kind.h) holds for each message its words, its vector and the few
- * numbers that filters need; texts stay in the store and are read for the hits only. What a reader
- * may see and what it asked for are one filter inside the search: the hits are the best of the
- * messages that pass.
- */
+/* message_corpus.h - all messages of a user, searched by words and by meaning (recall/recall.h). */
 #ifndef LC_SESSION_MESSAGE_CORPUS_H
 #define LC_SESSION_MESSAGE_CORPUS_H
 
-#include "index/corpus.h"
+#include "recall/recall.h"
 #include "session/session.h"
-#include "store/embed_source.h"
-#include "store/user_kind.h"
 
 extern const lc_user_kind lc_message_corpus_kind;
-/* Messages as texts to embed, in the order of writing. */
-extern const lc_embed_source lc_message_embed_source;
+extern const lc_recall_source lc_message_source;
 
-#define LC_MESSAGE_HITS_MAX 100
+#define LC_MESSAGE_HITS_MAX LC_RECALL_HITS_MAX
 
 typedef struct lc_message_query {
     lc_corpus_terms terms;  /* Of the query: lc_corpus_split(). */

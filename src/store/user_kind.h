@@ -27,15 +27,17 @@ typedef struct lc_catch_up {
     bool is_complete; /* Out: the state reflects everything up to head_seq. */
 } lc_catch_up;
 
-typedef struct lc_user_kind {
+typedef struct lc_user_kind lc_user_kind;
+struct lc_user_kind {
     const char *name; /* "fact.corpus" */
-    loci_status (*open)(lc_heap *heap, void **out, loci_error *err);
+    const void *of;   /* For `open`, if several kinds share their functions; may be NULL. */
+    loci_status (*open)(const lc_user_kind *kind, lc_heap *heap, void **out, loci_error *err);
     /* Reads what changed after seen_seq. When it fails the engine closes the state. NULL: the state
      * does not depend on the log (a cache by content). */
     loci_status (*catch_up)(void *state, lc_tx *tx, lc_catch_up *step, loci_error *err);
     size_t (*bytes)(const void *state);
     void (*close)(void *state); /* NULL is fine. */
-} lc_user_kind;
+};
 
 /* How a transaction reaches the states of its user; the engine sets lc_tx.states. */
 struct lc_user_states {

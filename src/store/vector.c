@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "store/job.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "vectors are kept little-endian");
 
@@ -195,4 +196,18 @@ loci_status lc_vector_delete(lc_tx *tx, const lc_vector_set *set, int64_t limit,
     lc_rows_end(&rows);
     *out = count;
     return status;
+}
+
+/* ---- The job --------------------------------------------------------------------------------- */
+
+/* A provider may be down for days; the pause between attempts ends at an hour. */
+#define ATTEMPTS_MAX 100
+
+loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err)
+{
+    return lc_job_enqueue(tx,
+                          &(lc_job_new){.kind = LC_STR(LC_EMBED_JOB),
+                                        .attempts_max = ATTEMPTS_MAX,
+                                        .unique = LC_STR("reembed")},
+                          out, err);
 }

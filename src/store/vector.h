@@ -1,16 +1,28 @@
-/* vector.h - the vectors of texts: kept, because making them costs time or money, and never the
- * truth, because they can be made again.
+/* vector.h - the vectors of texts. They are stored because making them costs time or money, but
+ * they are operational data: they can be made again from the texts.
  *
- * A row is found by whose text it is, the hash of the text and the generation of the embedder
- * (model/embedder.h) that made it. So the same text is embedded once, a text that changes is
- * another one, and vectors of two generations cannot be mixed up: who asks for one never sees the
- * other. What belongs to one user is never found for another, even when the texts are the same.
+ * A row is found by the user, the hash of the text and the generation of the embedder
+ * (model/embedder.h) that made it. So the same text is embedded once, a changed text is another
+ * one, and vectors of two generations are never mixed. Vectors of one user are never found for
+ * another, even if the texts are the same.
  */
 #ifndef LC_STORE_VECTOR_H
 #define LC_STORE_VECTOR_H
 
 #include "base/hash.h"
 #include "store/db.h"
+
+/* How a read makes vectors. The engine sets lc_tx.embedding when the operation searches by meaning;
+ * without it texts are found by words alone. */
+struct lc_embedding {
+    const char *generation; /* Of the embedder in use (model/embedder.h). */
+    size_t dimensions;
+    /* Makes the vectors of `count` texts, one behind the other. */
+    loci_status (*embed)(void *ctx, lc_tx *tx, const loci_str *texts, size_t count, float *out,
+                         loci_error *err);
+    void *ctx;
+    bool wants_job; /* Out: many texts of the user have no vector in the store. */
+};
 
 extern const lc_table lc_vectors_table;
 
@@ -46,5 +58,11 @@ loci_status lc_vector_count(lc_tx *tx, const lc_vector_set *set, int64_t *out, i
  * `out`. The generation of `set` is none for the first. */
 loci_status lc_vector_delete(lc_tx *tx, const lc_vector_set *set, int64_t limit, int64_t *out,
                              loci_error *err);
+
+/* Kind of the job that makes the missing vectors of all sources (recall/recall.h). */
+#define LC_EMBED_JOB "model.reembed"
+/* Adds the job for the current user of `tx` unless it is queued already; for the store itself: for
+ * all users. */
+loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err);
 
 #endif /* LC_STORE_VECTOR_H */

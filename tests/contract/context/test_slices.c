@@ -31,7 +31,7 @@ static loci_status borrow(void *ctx, lc_tx *tx, const lc_user_kind *kind, void *
 
     CHECK(kind == s->kind);
     if (status == LOCI_OK && s->state == NULL)
-        status = kind->open(&tx->db->env->heap, &s->state, err);
+        status = kind->open(kind, &tx->db->env->heap, &s->state, err);
     s->step.head_seq = head.seq;
     s->step.pause_us = 0; /* Long ago. */
     s->step.is_complete = true;
@@ -167,11 +167,11 @@ TEST(slices, messages_are_found_while_the_index_is_built)
     facts f;
     slices s = new_slices(&lc_message_corpus_kind);
     lc_arena arena;
-    asking a = {.s = &s, .words = "n7x n550x", .arena = &arena};
+    asking a = {.s = &s, .words = "n7x n1050x", .arena = &arena};
 
     facts_open(&f);
     lc_arena_init(&arena, &lc_engine_env(f.engine)->heap, LOCI_MEM_REQUESTS);
-    for (int i = 0; i < 600; i++)
+    for (int i = 0; i < 1100; i++)
         facts_call(&f, "session.append", "{\"role\":\"user\",\"text\":\"thing n%dx\"}", i);
     ask(&f, &a, search);
     CHECK(!a.messages.is_complete);
@@ -181,7 +181,7 @@ TEST(slices, messages_are_found_while_the_index_is_built)
         ask(&f, &a, search);
     CHECK_EQ(s.count, 3);
     CHECK_EQ(a.messages.count, 2);
-    CHECK(s.kind->bytes(s.state) > 600 * 32);
+    CHECK(s.kind->bytes(s.state) > 1100 * 32);
 
     s.kind->close(s.state);
     lc_arena_clear(&arena);

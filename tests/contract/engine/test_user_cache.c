@@ -23,10 +23,11 @@ typedef struct seqs {
 
 static _Atomic int opened_count;
 
-static loci_status open_seqs(lc_heap *heap, void **out, loci_error *err)
+static loci_status open_seqs(const lc_user_kind *kind, lc_heap *heap, void **out, loci_error *err)
 {
     seqs *s = lc_heap_zalloc(heap, sizeof *s, LOCI_MEM_INDEX);
 
+    (void)kind;
     if (s == NULL)
         return lc_fail_memory(err);
     s->heap = heap;

@@ -18,10 +18,11 @@ typedef struct block {
     char bytes[BLOCK_BYTES];
 } block;
 
-static loci_status open_block(lc_heap *from, void **out, loci_error *err)
+static loci_status open_block(const lc_user_kind *kind, lc_heap *from, void **out, loci_error *err)
 {
     block *b = lc_heap_zalloc(from, sizeof *b, LOCI_MEM_INDEX);
 
+    (void)kind;
     if (b == NULL)
         return lc_fail_memory(err);
     b->heap = from;
@@ -192,9 +193,9 @@ TEST(user_cache, memory_is_bounded_with_many_users)
     lc_user_cache_free(cache);
 }
 
-static loci_status open_huge(lc_heap *from, void **out, loci_error *err)
+static loci_status open_huge(const lc_user_kind *kind, lc_heap *from, void **out, loci_error *err)
 {
-    return open_block(from, out, err);
+    return open_block(kind, from, out, err);
 }
 
 static size_t huge_bytes(const void *state)

@@ -1,0 +1,480 @@
+/* recall.c - see recall.h.
+ *
+ * Rows are only added, so building and catching up are the same: pages in the order of seq. Persona
+ * ids and tags are interned: a record holds numbers, and the filter compares numbers. The filter is
+ * made by one pass over the records, which takes about a nanosecond per row; a search that can see
+ * everything needs none.
+ */
+#include "recall/recall.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/map.h"
+
+#define PAGE_ROWS 500
+#define SEARCH_LOAD_US 200000 /* Time that one search spends on loading vectors. */
+/* Hits of each kind that are fused, whatever the limit: so the first 5 of 10 are the 5 of 5. */
+#define SEARCH_DEPTH LC_RECALL_HITS_MAX
+#define READ_ROWS 16 /* Rows that one statement reads: see LC_RECALL_SEQS. */
+#define FIND_MAX 64  /* Vectors that one statement looks up. */
+
+_Static_assert(sizeof LC_RECALL_SEQ_PARAMS - 1 == 2 + READ_ROWS, "one parameter per row");
+
+enum { SEQ_COLUMN, TIME_COLUMN, TEXT_COLUMN, PERSONA_COLUMN, TAGS_COLUMN };
+
+static loci_str text_of_row(const lc_rows *rows)
+{
+    return lc_rows_str(rows, TEXT_COLUMN);
+}
+
+/* ---- Filling a corpus ------------------------------------------------------------------------ */
+
+/* Behind the callbacks of a corpus, which knows nothing of the store. */
+typedef struct loading {
+    lc_tx *tx;
+    const lc_recall_build *build;
+} loading;
+
+static loci_status find_vectors(void *ctx, const lc_hash128 *contents, size_t count, float *out,
+                                bool *found, loci_error *err)
+{
+    lc_tx *tx = ((loading *)ctx)->tx;
+    lc_vector_set set = {.tenant_id = tx->tenant_id,
+                         .user_id = tx->user_id,
+                         .generation = loci_str_of(tx->embedding->generation),
+                         .dimensions = tx->embedding->dimensions};
+    lc_vector vectors[FIND_MAX];
+    loci_status status;
+
+    LC_ASSERT(count <= FIND_MAX);
+    for (size_t i = 0; i < count; i++)
+        vectors[i] = (lc_vector){.content = contents[i], .numbers = out + i * set.dimensions};
+    status = lc_vector_find(tx, &set, vectors, count, err);
+    for (size_t i = 0; i < count && status == LOCI_OK; i++)
+        found[i] = vectors[i].found;
+    return status;
+}
+
+static loci_status find_text(void *ctx, const void *record, lc_arena *arena, loci_str *out,
+                             loci_error *err)
+{
+    const loading *l = ctx;
+
+    return l->build->text(l->build->state, l->tx, record, arena, out, err);
+}
+
+static loci_status make_vectors(void *ctx, const loci_str *texts, size_t count, float *out,
+                                loci_error *err)
+{
+    lc_tx *tx = ((loading *)ctx)->tx;
+
+    return tx->embedding->embed(tx->embedding->ctx, tx, texts, count, out, err);
+}
+
+static loci_status load_vectors(lc_tx *tx, const lc_recall_build *build, int64_t pause_us,
+                                lc_corpus_vectors *out, loci_error *err)
+{
+    loading l = {tx, build};
+    loci_status status;
+
+    *out = (lc_corpus_vectors){.is_complete = true};
+    if (tx->embedding == NULL)
+        return LOCI_OK;
+    *out = (lc_corpus_vectors){.generation = loci_str_of(tx->embedding->generation),
+                               .dimensions = tx->embedding->dimensions,
+                               .find = find_vectors,
+                               .text = find_text,
+                               .embed = make_vectors,
+                               .ctx = &l,
+                               .pause_us = pause_us};
+    status = lc_corpus_follow_vectors(build->corpus, out, err);
+    tx->embedding->wants_job |= out->wants_job;
+    return status;
+}
+
+loci_status lc_recall_load_vectors(lc_tx *tx, const lc_recall_build *build, lc_corpus_vectors *out,
+                                   loci_error *err)
+{
+    return load_vectors(tx, build, lc_clock_monotonic_us() + SEARCH_LOAD_US, out, err);
+}
+
+/* Adds the next rows; `*out_count` is how many there were. */
+static loci_status add_page(lc_tx *tx, const lc_recall_build *build, int64_t *seen_seq,
+                            size_t *out_count, loci_error *err)
+{
+    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(*seen_seq), LC_I(PAGE_ROWS)};
+    lc_arena arena;
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, build->rows, args, &rows, err);
+
+    *out_count = 0;
+    lc_arena_init(&arena, &tx->db->env->heap, LOCI_MEM_REQUESTS);
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
+        lc_arena_mark mark = lc_arena_get_mark(&arena);
+
+        status = build->add(build->state, &rows, &arena, seen_seq, err);
+        ++*out_count;
+        lc_arena_rewind(&arena, mark);
+    }
+    lc_rows_end(&rows);
+    lc_arena_clear(&arena);
+    return status;
+}
+
+loci_status lc_recall_follow(lc_tx *tx, const lc_recall_build *build, lc_catch_up *step,
+                             loci_error *err)
+{
+    lc_corpus_vectors vectors;
+    size_t count = PAGE_ROWS;
+    loci_status status = LOCI_OK;
+
+    step->is_complete = false;
+    while (status == LOCI_OK && count == PAGE_ROWS) {
+        status = add_page(tx, build, &step->seen_seq, &count, err);
+        if (count == PAGE_ROWS && lc_clock_monotonic_us() >= step->pause_us)
+            return status;
+    }
+    step->seen_seq = step->head_seq;
+    if (status == LOCI_OK)
+        status = load_vectors(tx, build, step->pause_us, &vectors, err);
+    step->is_complete = status == LOCI_OK && vectors.is_complete;
+    return status;
+}
+
+/* ---- The index of a source ------------------------------------------------------------------- */
+
+/* A text that many rows share. The empty one has the number 0. */
+typedef struct name {
+    uint32_t number;
+    loci_str text;
+} name;
+
+typedef struct record {
+    int64_t seq;
+    int64_t at;
+    uint32_t persona, tags[LC_RECALL_TAGS_MAX]; /* Numbers of names. */
+} record;
+
+typedef struct recall {
+    const lc_recall_source *source;
+    lc_heap *heap;
+    lc_corpus corpus; /* Records: record */
+    lc_arena names_arena;
+    lc_map names; /* name */
+    uint32_t name_count;
+    size_t name_bytes;
+    uint32_t of_personas; /* How many rows belong to a persona. */
+} recall;
+
+static const record *record_of(const recall *r, uint32_t number)
+{
+    return lc_corpus_record(&r->corpus, number);
+}
+
+void lc_recall_close(void *state)
+{
+    recall *r = state;
+
+    if (r == NULL)
+        return;
+    lc_corpus_clear(&r->corpus);
+    lc_map_clear(&r->names);
+    lc_arena_clear(&r->names_arena);
+    lc_heap_free(r->heap, r, sizeof *r, LOCI_MEM_INDEX);
+}
+
+loci_status lc_recall_open(const lc_user_kind *kind, lc_heap *heap, void **out, loci_error *err)
+{
+    recall *r = lc_heap_zalloc(heap, sizeof *r, LOCI_MEM_INDEX);
+    loci_status status;
+
+    if (r == NULL)
+        return lc_fail_memory(err);
+    r->source = kind->of;
+    r->heap = heap;
+    lc_arena_init(&r->names_arena, heap, LOCI_MEM_INDEX);
+    lc_map_init(&r->names, heap, LOCI_MEM_INDEX);
+    status = lc_corpus_init(&r->corpus, heap, sizeof(record), err);
+    if (status == LOCI_OK)
+        *out = r;
+    else
+        lc_recall_close(r);
+    return status;
+}
+
+size_t lc_recall_bytes(const void *state)
+{
+    const recall *r = state;
+
+    return sizeof *r + lc_corpus_bytes(&r->corpus) + r->name_bytes +
+           r->names.place_count * sizeof(lc_map_entry);
+}
+
+static loci_status intern(recall *r, loci_str text, uint32_t *out, loci_error *err)
+{
+    name *known;
+
+    *out = 0;
+    if (text.len == 0)
+        return LOCI_OK;
+    known = lc_map_find(&r->names, text);
+    if (known == NULL) {
+        known = lc_arena_alloc(&r->names_arena, sizeof *known);
+        if (known == NULL)
+            return lc_fail_memory(err);
+        *known = (name){.number = r->name_count + 1, .text = lc_arena_copy(&r->names_arena, text)};
+        if (known->text.ptr == NULL || !lc_map_put(&r->names, known->text, known))
+            return lc_fail_memory(err);
+        r->name_count++;
+        r->name_bytes += sizeof *known + text.len + 1;
+    }
+    *out = known->number;
+    return LOCI_OK;
+}
+
+/* The number of a name, or one that no record has. */
+static uint32_t number_of(const recall *r, loci_str text)
+{
+    const name *known = text.len > 0 ? lc_map_find(&r->names, text) : NULL;
+
+    return known != NULL ? known->number : text.len > 0 ? UINT32_MAX : 0;
+}
+
+static loci_status add_row(void *state, const lc_rows *rows, lc_arena *scratch, int64_t *out_seq,
+                           loci_error *err)
+{
+    recall *r = state;
+    record added = {.seq = lc_rows_i64(rows, SEQ_COLUMN), .at = lc_rows_i64(rows, TIME_COLUMN)};
+    loci_str text = text_of_row(rows), embedded = text;
+    uint32_t number;
+    loci_status status = intern(r, lc_rows_str(rows, PERSONA_COLUMN), &added.persona, err);
+
+    LC_ASSERT(rows->column_count <= TAGS_COLUMN + LC_RECALL_TAGS_MAX);
+    for (int i = TAGS_COLUMN; i < rows->column_count && status == LOCI_OK; i++)
+        status = intern(r, lc_rows_str(rows, i), &added.tags[i - TAGS_COLUMN], err);
+    if (status == LOCI_OK && r->source->text != NULL)
+        status = r->source->text(rows, scratch, &embedded, err);
+    if (status != LOCI_OK)
+        return status;
+    *out_seq = added.seq;
+    status = lc_corpus_add(&r->corpus,
+                           &(lc_corpus_document){.text = text,
+                                                 .content = lc_str_trim(embedded).len > 0
+                                                                ? lc_vector_content(embedded)
+                                                                : LC_CORPUS_NO_VECTOR,
+                                                 .record = &added},
+                           scratch, &number, err);
+    r->of_personas += status == LOCI_OK && added.persona != 0;
+    return status;
+}
+
+/* The text of a row that has no vector in the store yet. */
+static loci_status read_text(void *state, lc_tx *tx, const void *of, lc_arena *arena, loci_str *out,
+                             loci_error *err)
+{
+    const recall *r = state;
+    int64_t seq = ((const record *)of)->seq;
+    lc_rows rows;
+    bool found;
+    loci_status status = lc_tx_find(
+        tx, r->source->rows,
+        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(seq - 1), LC_I(1)}, &rows, &found,
+        err);
+
+    if (status == LOCI_OK && (!found || lc_rows_i64(&rows, SEQ_COLUMN) != seq))
+        status = lc_fail(err, LOCI_ECORRUPT, "%s: seq %" PRId64 " is missing", r->source->name,
+                         seq);
+    if (status == LOCI_OK && r->source->text != NULL)
+        status = r->source->text(&rows, arena, out, err);
+    else if (status == LOCI_OK)
+        *out = lc_arena_copy(arena, text_of_row(&rows));
+    lc_rows_end(&rows);
+    return status == LOCI_OK && out->ptr == NULL ? lc_fail_memory(err) : status;
+}
+
+static lc_recall_build build_of(recall *r)
+{
+    return (lc_recall_build){.corpus = &r->corpus,
+                             .rows = r->source->rows,
+                             .add = add_row,
+                             .text = read_text,
+                             .state = r};
+}
+
+loci_status lc_recall_catch_up(void *state, lc_tx *tx, lc_catch_up *step, loci_error *err)
+{
+    lc_recall_build build = build_of(state);
+
+    return lc_recall_follow(tx, &build, step, err);
+}
+
+/* ---- Texts to embed -------------------------------------------------------------------------- */
+
+loci_status lc_recall_each_text(lc_tx *tx, const lc_recall_source *source,
+                                const lc_recall_page *page, lc_recall_visit *visit, void *ctx,
+                                loci_error *err)
+{
+    lc_arena *arena = &tx->db->scratch;
+    int64_t after = 0; /* Also for a cursor of another version: texts with a vector are skipped. */
+    lc_rows rows;
+    loci_status status;
+
+    (void)lc_str_to_i64(page->cursor, &after);
+    status = lc_tx_query(
+        tx, source->rows,
+        (lc_arg[]){LC_T(page->tenant_id), LC_T(page->user_id), LC_I(after), LC_I(page->limit)},
+        &rows, err);
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
+        lc_arena_mark mark = lc_arena_get_mark(arena);
+        loci_str text = text_of_row(&rows);
+        char cursor[24];
+        int len = snprintf(cursor, sizeof cursor, "%" PRId64, lc_rows_i64(&rows, SEQ_COLUMN));
+
+        if (source->text != NULL)
+            status = source->text(&rows, arena, &text, err);
+        if (status == LOCI_OK)
+            status = visit(ctx, text, (loci_str){cursor, (size_t)len}, err);
+        lc_arena_rewind(arena, mark);
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
+/* ---- Searching ------------------------------------------------------------------------------- */
+
+/* The numbers of the names that a tag may have. */
+static loci_status find_names(const recall *r, const lc_str_list *names, lc_bitmap *out,
+                              loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; i < names->count && status == LOCI_OK; i++) {
+        uint32_t number = number_of(r, names->items[i]);
+
+        if (number != UINT32_MAX) /* Else no row has it. */
+            status = lc_bitmap_add(out, number, err);
+    }
+    return status;
+}
+
+/* The rows that the reader may see and asked for. `*out_is_all`: no filter is needed. */
+static loci_status make_filter(const recall *r, const lc_recall_query *q, lc_bitmap *out,
+                               bool *out_is_all, loci_error *err)
+{
+    uint32_t persona = number_of(r, q->persona_id);
+    lc_bitmap tags[LC_RECALL_TAGS_MAX];
+    loci_status status = LOCI_OK;
+
+    *out_is_all = r->of_personas == 0 && q->from_us == INT64_MIN && q->to_us == INT64_MAX;
+    for (size_t t = 0; t < LC_RECALL_TAGS_MAX; t++) {
+        *out_is_all = *out_is_all && q->tags[t] == NULL;
+        lc_bitmap_init(&tags[t], r->heap, LOCI_MEM_REQUESTS);
+        if (q->tags[t] != NULL && status == LOCI_OK)
+            status = find_names(r, q->tags[t], &tags[t], err);
+    }
+    if (status == LOCI_OK && !*out_is_all)
+        status = lc_bitmap_reserve(out, (size_t)r->corpus.count + 1, err);
+    for (uint32_t i = 0; i < r->corpus.count && status == LOCI_OK && !*out_is_all; i++) {
+        const record *each = record_of(r, i);
+        bool passes = (each->persona == 0 || each->persona == persona) && each->at >= q->from_us &&
+                      each->at < q->to_us;
+
+        for (size_t t = 0; t < LC_RECALL_TAGS_MAX && passes; t++)
+            passes = q->tags[t] == NULL || lc_bitmap_has(&tags[t], each->tags[t]);
+        if (passes)
+            (void)lc_bitmap_add(out, i, NULL); /* There is room. */
+    }
+    for (size_t t = 0; t < LC_RECALL_TAGS_MAX; t++)
+        lc_bitmap_clear(&tags[t]);
+    return status;
+}
+
+static loci_status search(lc_tx *tx, recall *r, const lc_recall_query *query, lc_arena *arena,
+                          lc_recall_hits *out, loci_error *err)
+{
+    lc_recall_build build = build_of(r);
+    lc_bitmap filter;
+    bool is_all = false;
+    lc_corpus_vectors vectors;
+    lc_corpus_hits hits = {0};
+    loci_status status;
+
+    lc_bitmap_init(&filter, arena->heap, LOCI_MEM_REQUESTS);
+    status = make_filter(r, query, &filter, &is_all, err);
+    if (status == LOCI_OK)
+        status = lc_recall_load_vectors(tx, &build, &vectors, err);
+    if (status == LOCI_OK) {
+        out->is_complete &= vectors.is_complete;
+        status = lc_corpus_search(&r->corpus,
+                                  &(lc_corpus_query){.terms = query->terms,
+                                                     .vector = query->vector,
+                                                     .vector_end = vectors.end,
+                                                     .filter = is_all ? NULL : &filter,
+                                                     .limit = SEARCH_DEPTH},
+                                  arena, &hits, err);
+    }
+    lc_bitmap_clear(&filter);
+    for (size_t i = 0; i < hits.count && out->count < query->limit; i++) {
+        if (hits.items[i].score <= 0)
+            break;
+        out->items[out->count++] = (lc_recall_hit){.seq = record_of(r, hits.items[i].id)->seq,
+                                                   .score = hits.items[i]};
+    }
+    return status;
+}
+
+loci_status lc_recall_search(lc_tx *tx, const lc_user_kind *kind, const lc_recall_query *query,
+                             lc_arena *arena, lc_recall_hits *out, loci_error *err)
+{
+    void *state = NULL;
+    loci_status status;
+
+    LC_ASSERT(query->limit <= LC_RECALL_HITS_MAX);
+    *out = (lc_recall_hits){
+        .items = lc_arena_zalloc_array(arena, query->limit + 1, sizeof *out->items)};
+    if (out->items == NULL)
+        return lc_fail_memory(err);
+    status = lc_tx_borrow(tx, kind, &state, &out->is_complete, err);
+    if (status != LOCI_OK)
+        return status;
+    status = search(tx, state, query, arena, out, err);
+    lc_tx_give_back(tx, kind, state);
+    return status;
+}
+
+loci_status lc_recall_read(lc_tx *tx, const lc_sql *sql, const lc_recall_hits *hits,
+                           lc_recall_take *take, void *ctx, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t first = 0, count; first < hits->count && status == LOCI_OK; first += count) {
+        const lc_recall_hit *page = hits->items + first;
+        lc_arg args[2 + READ_ROWS] = {LC_T(tx->tenant_id), LC_T(tx->user_id)};
+        size_t taken = 0;
+        lc_rows rows;
+
+        count = hits->count - first < READ_ROWS ? hits->count - first : READ_ROWS;
+        for (size_t i = 0; i < READ_ROWS; i++) /* Unused parameters repeat the last. */
+            args[2 + i] = LC_I(page[i < count ? i : count - 1].seq);
+        status = lc_tx_query(tx, sql, args, &rows, err);
+        while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
+            int64_t seq = lc_rows_i64(&rows, rows.column_count - 1);
+            size_t i = 0;
+
+            while (i < count && page[i].seq != seq)
+                i++;
+            LC_ASSERT(i < count);
+            status = take(ctx, first + i, &rows, err);
+            taken++;
+        }
+        lc_rows_end(&rows);
+        if (status == LOCI_OK && taken != count)
+            status = lc_fail(err, LOCI_ECORRUPT, "%zu rows of hits are missing", count - taken);
+    }
+    return status;
+}

@@ -1,0 +1,128 @@
+/* recall.h - the texts of a table as an index of one user, found by words and by meaning.
+ *
+ * A room whose texts are searched says where they are, as data:
+ *
+ *     static const lc_sql texts_sql = {
+ *         "select seq, written_at, body, persona_id, topic from notes"
+ *         " where tenant_id = $1 and user_id = $2 and seq > $3 order by seq limit $4",
+ *         "ttii", "iittt"};
+ *     const lc_recall_source lc_note_source = {.name = "note", .rows = &texts_sql};
+ *     const lc_user_kind lc_note_index = LC_RECALL_INDEX("note.index", &lc_note_source);
+ *
+ * and lists the source in engine/rooms.c. It gets an index in the user cache (store/user_kind.h)
+ * that is built in slices and follows the log, vectors that the job model.reembed stores or that
+ * are made on the spot, and lc_recall_search(). The index holds numbers and interned names; texts
+ * stay in the store, and lc_recall_read() reads those of the hits.
+ *
+ * Isolation: a row of a persona is found by that persona alone. Who may see a row and what was
+ * asked for are one filter inside the search, so the hits are the best of the rows that pass.
+ *
+ * Rows of such a table are only added. A room that also removes documents or keeps more about each
+ * (fact/fact_corpus.c) has a state of its own and uses lc_recall_build.
+ */
+#ifndef LC_RECALL_RECALL_H
+#define LC_RECALL_RECALL_H
+
+#include "base/str.h"
+#include "index/corpus.h"
+#include "store/user_kind.h"
+#include "store/vector.h"
+
+/* ---- Sources --------------------------------------------------------------------------------- */
+
+#define LC_RECALL_TAGS_MAX 3 /* Columns behind persona_id. */
+
+typedef struct lc_recall_source {
+    const char *name; /* "message"; kept in checkpoints of model.reembed. */
+    /* The rows of user ($1, $2) behind seq $3 in the order of seq, at most $4. Columns: seq, time,
+     * text, persona_id ("" = all personas), and up to LC_RECALL_TAGS_MAX texts to filter by. */
+    const lc_sql *rows;
+    /* The text to embed of the current row, in the arena. NULL = the column. */
+    loci_status (*text)(const lc_rows *rows, lc_arena *arena, loci_str *out, loci_error *err);
+} lc_recall_source;
+
+/* A page of the texts of one user, for model.reembed. */
+typedef struct lc_recall_page {
+    loci_str tenant_id;
+    loci_str user_id;
+    loci_str cursor; /* Texts behind this one; "" = from the first. */
+    int64_t limit;
+} lc_recall_page;
+/* Gets each text and the cursor that leads behind it, borrowed for the call. Non-OK stops. */
+typedef loci_status lc_recall_visit(void *ctx, loci_str text, loci_str cursor, loci_error *err);
+loci_status lc_recall_each_text(lc_tx *tx, const lc_recall_source *source,
+                                const lc_recall_page *page, lc_recall_visit *visit, void *ctx,
+                                loci_error *err);
+
+/* ---- An index made from a source ------------------------------------------------------------- */
+
+#define LC_RECALL_INDEX(of_name, of_source)                                                        \
+    {                                                                                              \
+        .name = (of_name), .of = (of_source), .open = lc_recall_open,                              \
+        .catch_up = lc_recall_catch_up, .bytes = lc_recall_bytes, .close = lc_recall_close         \
+    }
+loci_status lc_recall_open(const lc_user_kind *kind, lc_heap *heap, void **out, loci_error *err);
+loci_status lc_recall_catch_up(void *state, lc_tx *tx, lc_catch_up *step, loci_error *err);
+size_t lc_recall_bytes(const void *state);
+void lc_recall_close(void *state);
+
+#define LC_RECALL_HITS_MAX 100
+
+typedef struct lc_recall_query {
+    lc_corpus_terms terms; /* Of the query: lc_corpus_split(). */
+    const float *vector;   /* Of the query, made by tx->embedding; NULL = by words alone. */
+    loci_str persona_id;   /* Its own rows and those of all. None = those of all only. */
+    const lc_str_list *tags[LC_RECALL_TAGS_MAX]; /* Rows with one of these; NULL = any. */
+    int64_t from_us, to_us;                      /* Rows at or after `from_us`, before `to_us`. */
+    size_t limit;                                /* At most LC_RECALL_HITS_MAX. */
+} lc_recall_query;
+
+typedef struct lc_recall_hit {
+    int64_t seq;
+    lc_fused score; /* With every part of it. */
+} lc_recall_hit;
+
+/* Best first, in the arena. */
+typedef struct lc_recall_hits {
+    lc_recall_hit *items;
+    size_t count;
+    bool is_complete; /* False: the index was still being built, so rows may be missing. */
+} lc_recall_hits;
+
+/* Borrows the user's index, so the caller holds no state. LOCI_ECONFLICT must be returned
+ * untouched: the engine then runs the body again. */
+loci_status lc_recall_search(lc_tx *tx, const lc_user_kind *kind, const lc_recall_query *query,
+                             lc_arena *arena, lc_recall_hits *out, loci_error *err);
+
+/* "… where tenant_id = $1 and user_id = $2 and seq in " LC_RECALL_SEQS */
+#define LC_RECALL_SEQS "($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
+#define LC_RECALL_SEQ_PARAMS "ttiiiiiiiiiiiiiiii"
+/* Reads the rows of all hits, in any order, a few with each run of `sql`, whose last column is the
+ * seq. A row that is missing is LOCI_ECORRUPT. */
+typedef loci_status lc_recall_take(void *ctx, size_t hit, const lc_rows *rows, loci_error *err);
+loci_status lc_recall_read(lc_tx *tx, const lc_sql *sql, const lc_recall_hits *hits,
+                           lc_recall_take *take, void *ctx, loci_error *err);
+
+/* ---- For states of a room's own -------------------------------------------------------------- */
+
+/* How a corpus is filled. */
+typedef struct lc_recall_build {
+    lc_corpus *corpus;
+    const lc_sql *rows; /* Parameters as of lc_recall_source.rows; any columns. */
+    /* Adds the current row and says its seq. */
+    loci_status (*add)(void *state, const lc_rows *rows, lc_arena *scratch, int64_t *out_seq,
+                       loci_error *err);
+    /* The text that the vector of a document is made from, in the arena. */
+    loci_status (*text)(void *state, lc_tx *tx, const void *record, lc_arena *arena, loci_str *out,
+                        loci_error *err);
+    void *state;
+} lc_recall_build;
+
+/* Adds the rows behind step->seen_seq in pages, then loads vectors: the `catch_up` of a kind. */
+loci_status lc_recall_follow(lc_tx *tx, const lc_recall_build *build, lc_catch_up *step,
+                             loci_error *err);
+/* Loads vectors for a search; `out` says which of them it may use. */
+loci_status lc_recall_load_vectors(lc_tx *tx, const lc_recall_build *build, lc_corpus_vectors *out,
+                                   loci_error *err);
+
+#endif /* LC_RECALL_RECALL_H */
