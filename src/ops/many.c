@@ -12,7 +12,24 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "ops/batch.h"
+#include "ops/call.h"
+
+/* Zeroed storage is one that clear() may be given. */
+typedef struct batch {
+    lc_queued_write queued; /* First: the writer gives it back. */
+    lc_caller caller;
+    loci_principal principal; /* A copy, when it outlives the caller's. */
+    const loci_request *requests;
+    size_t count;
+    loci_str user_id;
+    lc_request request;  /* Of the whole batch; without an id there is none. */
+    lc_arena arena;      /* Of the whole batch; cleared before each run. */
+    lc_buf answers_text; /* The JSON array. */
+    bool enqueued_job;
+    loci_answer *out;
+    loci_done_fn *done; /* Of one that nobody waits for. */
+    void *done_ctx;
+} batch;
 
 loci_status lc_many_blame(loci_status status, size_t index, loci_error *err)
 {
@@ -32,7 +49,7 @@ loci_status lc_many_blame(loci_status status, size_t index, loci_error *err)
 }
 
 /* Whose call this is, as far as it can be seen without running the ones before it. */
-static loci_status read_user(const lc_batch *b, const lc_json *args, loci_str *out, loci_error *err)
+static loci_status read_user(const batch *b, const lc_json *args, loci_str *out, loci_error *err)
 {
     const lc_json *user = NULL;
 
@@ -49,7 +66,7 @@ static loci_status read_user(const lc_batch *b, const lc_json *args, loci_str *o
     return LOCI_OK;
 }
 
-static loci_status check_user(lc_batch *b, const lc_json *args, loci_error *err)
+static loci_status check_user(batch *b, const lc_json *args, loci_error *err)
 {
     loci_str user_id;
     loci_status status = read_user(b, args, &user_id, err);
@@ -67,8 +84,8 @@ static loci_status check_user(lc_batch *b, const lc_json *args, loci_error *err)
 }
 
 /* What the batch is, for its request_id: every operation and its arguments, however spelt. */
-static loci_status hash_request(lc_batch *b, const lc_op *op, const lc_json *args,
-                                lc_arena *scratch, loci_error *err)
+static loci_status hash_request(batch *b, const lc_op *op, const lc_json *args, lc_arena *scratch,
+                                loci_error *err)
 {
     lc_hash128 hash = lc_hash128_chain(b->request.args_hash, loci_str_of(op->name));
     lc_buf text;
@@ -81,7 +98,7 @@ static loci_status hash_request(lc_batch *b, const lc_op *op, const lc_json *arg
     return status;
 }
 
-static loci_status look_ahead(lc_batch *b, size_t index, lc_arena *scratch, loci_error *err)
+static loci_status look_ahead(batch *b, size_t index, lc_arena *scratch, loci_error *err)
 {
     loci_str text = lc_str_trim(b->requests[index].args);
     const lc_json *args;
@@ -105,7 +122,7 @@ static loci_status look_ahead(lc_batch *b, size_t index, lc_arena *scratch, loci
     return status;
 }
 
-static loci_status look_ahead_at_all(lc_batch *b, loci_error *err)
+static loci_status look_ahead_at_all(batch *b, loci_error *err)
 {
     const loci_principal *principal = b->caller.principal;
     lc_arena scratch;
@@ -127,7 +144,7 @@ static loci_status look_ahead_at_all(lc_batch *b, loci_error *err)
 }
 
 /* Runs one call and keeps its answer in the batch's arena. */
-static loci_status run_one(lc_batch *b, lc_tx *tx, loci_str *answers, size_t index, loci_error *err)
+static loci_status run_one(batch *b, lc_tx *tx, loci_str *answers, size_t index, loci_error *err)
 {
     const loci_request *request = &b->requests[index];
     lc_caller caller = b->caller;
@@ -154,7 +171,7 @@ static loci_status run_one(lc_batch *b, lc_tx *tx, loci_str *answers, size_t ind
     return status;
 }
 
-static loci_status make_answer(lc_batch *b, const loci_str *answers, loci_error *err)
+static loci_status make_answer(batch *b, const loci_str *answers, loci_error *err)
 {
     lc_json_writer out;
     loci_status status;
@@ -169,7 +186,7 @@ static loci_status make_answer(lc_batch *b, const loci_str *answers, loci_error 
     return status;
 }
 
-static loci_status run_calls(lc_batch *b, lc_tx *tx, loci_error *err)
+static loci_status run_calls(batch *b, lc_tx *tx, loci_error *err)
 {
     loci_str *answers = lc_arena_zalloc_array(&b->arena, b->count, sizeof *answers);
     loci_status status = LOCI_OK;
@@ -185,7 +202,7 @@ static loci_status run_calls(lc_batch *b, lc_tx *tx, loci_error *err)
 
 static loci_status run_all(lc_tx *tx, void *ctx, loci_error *err)
 {
-    lc_batch *b = ctx;
+    batch *b = ctx;
     lc_arena_mark mark = lc_arena_get_mark(&b->arena);
     bool has_request = b->request.request_id.ptr != NULL;
     bool was_answered = false;
@@ -215,7 +232,7 @@ static loci_status run_all(lc_tx *tx, void *ctx, loci_error *err)
 }
 
 /* Each hook runs once, however many calls of the batch have it. */
-void lc_batch_committed(const lc_batch *b)
+static void after_commit(const batch *b)
 {
     void (*seen[LC_CALLS_PER_BATCH_MAX])(loci_engine *);
     size_t count = 0;
@@ -235,7 +252,7 @@ void lc_batch_committed(const lc_batch *b)
         lc_start_jobs(b->caller.engine);
 }
 
-loci_status lc_batch_prepare(lc_batch *b, loci_error *err)
+static loci_status batch_prepare(batch *b, loci_error *err)
 {
     loci_status status = look_ahead_at_all(b, err);
 
@@ -256,8 +273,8 @@ loci_status lc_batch_prepare(lc_batch *b, loci_error *err)
 
 static loci_status run_batch(void *ctx, loci_error *err)
 {
-    lc_batch *b = ctx;
-    loci_status status = lc_batch_prepare(b, err);
+    batch *b = ctx;
+    loci_status status = batch_prepare(b, err);
 
     if (status != LOCI_OK)
         return status;
@@ -265,12 +282,12 @@ static loci_status run_batch(void *ctx, loci_error *err)
     if (status != LOCI_OK && err != NULL)
         *err = b->queued.write.error;
     if (status == LOCI_OK)
-        lc_batch_committed(b);
+        after_commit(b);
     return status;
 }
 
-loci_status lc_batch_init(lc_batch *b, loci_engine *engine, const lc_many *many,
-                          const loci_call_options *options, loci_error *err)
+static loci_status batch_init(batch *b, loci_engine *engine, const lc_many *many,
+                              const loci_call_options *options, loci_error *err)
 {
     lc_heap *heap = &lc_engine_env(engine)->heap;
     loci_status status = lc_caller_init(&b->caller, engine, options, err);
@@ -289,7 +306,7 @@ loci_status lc_batch_init(lc_batch *b, loci_engine *engine, const lc_many *many,
     return LOCI_OK;
 }
 
-void lc_batch_clear(lc_batch *b)
+static void batch_clear(batch *b)
 {
     loci_answer_free(b->out);
     lc_buf_clear(&b->answers_text);
@@ -300,8 +317,8 @@ loci_status loci_call_many(loci_engine *engine, const loci_request *requests, si
                            const loci_call_options *options, loci_answer **out, loci_error *err)
 {
     lc_many many = {.requests = requests, .count = count};
-    lc_batch b = {.count = 0};
-    loci_status status = lc_batch_init(&b, engine, &many, options, err);
+    batch b = {.count = 0};
+    loci_status status = batch_init(&b, engine, &many, options, err);
 
     if (status == LOCI_OK)
         status = lc_engine_guard(engine, run_batch, &b, err);
@@ -309,6 +326,91 @@ loci_status loci_call_many(loci_engine *engine, const loci_request *requests, si
         *out = b.out;
         b.out = NULL;
     }
-    lc_batch_clear(&b);
+    batch_clear(&b);
     return status;
+}
+
+/* ---- Without waiting ------------------------------------------------------------------------- */
+
+/* The storage of a batch that nobody waits for belongs to its completion, and is freed right after
+ * it. */
+static void free_batch(batch *b)
+{
+    lc_heap *heap = &lc_engine_env(b->caller.engine)->heap;
+
+    batch_clear(b);
+    lc_heap_free(heap, b, sizeof *b, LOCI_MEM_REQUESTS);
+}
+
+static loci_status take_note(void *ctx, loci_error *err)
+{
+    (void)err;
+    after_commit(ctx);
+    return LOCI_OK;
+}
+
+static void finish(lc_queued_write *queued)
+{
+    batch *b = (batch *)queued;
+    loci_status status = queued->write.status;
+    loci_answer *answer = NULL;
+
+    if (status == LOCI_OK) {
+        /* The calls stand whatever comes of this: they are committed. */
+        (void)lc_engine_guard(b->caller.engine, take_note, b, NULL);
+        answer = b->out;
+        b->out = NULL;
+    }
+    b->done(b->done_ctx, status, answer, status == LOCI_OK ? NULL : &queued->write.error);
+    free_batch(b);
+}
+
+/* What the caller gives is borrowed for the call to lc_many_submit() only. */
+static loci_status keep(batch *b, loci_error *err)
+{
+    loci_request *requests = lc_arena_zalloc_array(&b->arena, b->count, sizeof *requests);
+
+    if (requests == NULL || !lc_caller_keep(&b->caller, &b->arena, &b->principal))
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < b->count; i++) {
+        requests[i] = b->requests[i];
+        requests[i].operation = lc_arena_copy(&b->arena, loci_str_of(requests[i].operation)).ptr;
+        requests[i].args = lc_arena_copy(&b->arena, requests[i].args);
+        if (requests[i].operation == NULL || requests[i].args.ptr == NULL)
+            return lc_fail_memory(err);
+    }
+    b->requests = requests;
+    return LOCI_OK;
+}
+
+static loci_status begin(void *ctx, loci_error *err)
+{
+    batch *b = ctx;
+    loci_status status = keep(b, err);
+
+    return status == LOCI_OK ? batch_prepare(b, err) : status;
+}
+
+loci_status lc_many_submit(loci_engine *engine, const lc_many *many,
+                           const loci_call_options *options, loci_done_fn *done, void *ctx,
+                           loci_error *err)
+{
+    batch *b = lc_heap_zalloc(&lc_engine_env(engine)->heap, sizeof *b, LOCI_MEM_REQUESTS);
+    loci_status status;
+
+    if (b == NULL)
+        return lc_fail_memory(err);
+    b->done = done;
+    b->done_ctx = ctx;
+    b->caller.engine = engine; /* For free_batch(), also when there is no caller. */
+    status = batch_init(b, engine, many, options, err);
+    if (status == LOCI_OK)
+        status = lc_engine_guard(engine, begin, b, err);
+    if (status != LOCI_OK) {
+        free_batch(b);
+        return status;
+    }
+    b->queued.done = finish;
+    lc_engine_submit(engine, &b->queued);
+    return LOCI_OK;
 }

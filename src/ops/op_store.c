@@ -1,16 +1,25 @@
-/* op_store.c - store.status, store.verify and store.migrate. They concern the whole store, so they
- * are for admins and no part of a batch. */
-#include "ops/op_store.h"
+/* op_store.c - the operations on a whole store, for admins: its state, checks and repairs, and the
+ * store in files. Most are no part of a batch.
+ *
+ * Paths are the process's own: relative ones start where it runs. That is why they are for admins.
+ */
+#include "ops/op.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/engine.h"
-#include "store/job.h"
+#include "engine/store_jobs.h"
+#include "ops/job_start.h"
+#include "store/backup.h"
+#include "store/publish.h"
 #include "store/rebuild.h"
 #include "store/schema.h"
+#include "store/transfer.h"
+#include "store/upkeep.h"
 #include "store/verify.h"
 
 #define TELL_US 100000
@@ -19,9 +28,26 @@ static const lc_param no_params[] = {{.name = NULL}};
 
 /* ---- Shared --------------------------------------------------------------------------------- */
 
+/* An operation with a connection of its own at work. */
+typedef struct store_work store_work;
+typedef loci_status store_run(store_work *work, const lc_upkeep *upkeep, loci_error *err);
+struct store_work {
+    lc_call *call;
+    lc_dump_plan plan; /* Outlives the connection, as it must. */
+    store_run *run;
+    int64_t told_us; /* Time of the last progress report. */
+    char *path;      /* The argument `path`, terminated; NULL = none was given. */
+};
+
+/* Input of the operations on files; verify and migrate take no arguments. */
+typedef struct store_input {
+    loci_str path;
+    bool force;
+} store_input;
+
 static loci_status tell(void *ctx, const char *what, int64_t done, int64_t total, loci_error *err)
 {
-    lc_store_work *work = ctx;
+    store_work *work = ctx;
     int64_t now_us = lc_clock_monotonic_us();
 
     if (done != total && now_us - work->told_us < TELL_US && !lc_call_is_given_up(work->call))
@@ -32,20 +58,18 @@ static loci_status tell(void *ctx, const char *what, int64_t done, int64_t total
 
 static loci_status run_on(lc_db *db, void *ctx, loci_error *err)
 {
-    lc_store_work *work = ctx;
+    store_work *work = ctx;
     lc_upkeep upkeep = {.db = db, .plan = &work->plan, .progress = tell, .ctx = work};
 
     return work->run(work, &upkeep, err);
 }
 
-loci_status lc_store_work_run(lc_call *call,
-                              loci_status (*run)(lc_store_work *work, const lc_upkeep *upkeep,
-                                                 loci_error *err),
-                              loci_error *err)
+/* Runs `run` on a connection of its own and reports its progress ten times per second. */
+static loci_status run_work(lc_call *call, store_run *run, loci_error *err)
 {
     loci_engine *engine = call->engine;
-    lc_store_work work = {.call = call, .run = run};
-    const lc_store_input *in = call->input; /* NULL: the operation takes no arguments. */
+    store_work work = {.call = call, .run = run};
+    const store_input *in = call->input; /* NULL: the operation takes no arguments. */
     loci_status status;
 
     if (in != NULL && in->path.ptr != NULL) {
@@ -222,7 +246,7 @@ static const lc_record verify_answer = {
         },
 };
 
-static loci_status verify(lc_store_work *work, const lc_upkeep *upkeep, loci_error *err)
+static loci_status verify(store_work *work, const lc_upkeep *upkeep, loci_error *err)
 {
     lc_json_writer *out = &work->call->out;
     lc_problems problems = {0};
@@ -245,7 +269,7 @@ static loci_status verify(lc_store_work *work, const lc_upkeep *upkeep, loci_err
 
 static loci_status run_verify(lc_call *call, loci_error *err)
 {
-    return lc_store_work_run(call, verify, err);
+    return run_work(call, verify, err);
 }
 
 static const lc_op op_verify = {
@@ -277,7 +301,7 @@ static void tell_rebuild(void *ctx, const char *what, int64_t done, int64_t tota
     (void)tell(ctx, what, done, total, NULL); /* It is better ended than given up. */
 }
 
-static loci_status migrate(lc_store_work *work, const lc_upkeep *upkeep, loci_error *err)
+static loci_status migrate(store_work *work, const lc_upkeep *upkeep, loci_error *err)
 {
     lc_json_writer *out = &work->call->out;
     lc_schema_state state;
@@ -297,7 +321,7 @@ static loci_status migrate(lc_store_work *work, const lc_upkeep *upkeep, loci_er
 
 static loci_status run_migrate(lc_call *call, loci_error *err)
 {
-    return lc_store_work_run(call, migrate, err);
+    return run_work(call, migrate, err);
 }
 
 static const lc_op op_migrate = {
@@ -312,9 +336,347 @@ static const lc_op op_migrate = {
     .run_alone = run_migrate,
 };
 
+/* ---- store.rebuild -------------------------------------------------------------------------- */
+
+/* A durable job, and a caller that may wait for it. */
+typedef struct rebuild_input {
+    bool wait;
+} rebuild_input;
+
+static const lc_param rebuild_params[] = {
+    LC_JOB_WAIT_PARAM(rebuild_input, wait),
+    {.name = NULL},
+};
+
+static const lc_record rebuilt_record = {
+    .members =
+        (const lc_result[]){
+            {"events", LC_PARAM_INT, "Number of events that were replayed"},
+            {"equal", LC_PARAM_BOOL,
+             "True if the projections equal the old ones; null if they cannot be compared",
+             LC_RESULT_NULLABLE},
+            {"differences", LC_PARAM_INT, "Number of rows that differ"},
+            {"tables", LC_PARAM_STRING, "Names of the tables that differ"},
+            {"users_skipped", LC_PARAM_INT,
+             "Number of users that were not compared, since they changed meanwhile"},
+            {NULL},
+        },
+};
+
+static const lc_record rebuild_answer = {
+    .members =
+        (const lc_result[]){
+            LC_JOB_RESULTS,
+            {"result", 0, "Result, if done", LC_RESULT_OPTIONAL, .record = &rebuilt_record},
+            {NULL},
+        },
+};
+
+static loci_status enqueue(lc_tx *tx, lc_id *out, loci_error *err)
+{
+    return lc_job_enqueue(
+        tx, &(lc_job_new){.kind = loci_str_of(lc_job_rebuild.name), .unique = LC_STR("rebuild")},
+        out, err);
+}
+
+static loci_status run_rebuild(lc_call *call, loci_error *err)
+{
+    return lc_job_start_run(call,
+                            &(lc_job_start){.tenant_id = LC_STR(""),
+                                            .user_id = LC_STR(""),
+                                            .enqueue = enqueue,
+                                            .unit = "events replayed",
+                                            .waits = ((const rebuild_input *)call->input)->wait},
+                            err);
+}
+
+static const lc_op op_rebuild = {
+    .name = "store.rebuild",
+    .help = "Rebuild the projections from the log and compare them with the old ones",
+    .params = rebuild_params,
+    .input_bytes = sizeof(rebuild_input),
+    .answer = &rebuild_answer,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS,
+    .http = "POST /v1/store/rebuild",
+    .example = "{\"wait\":true}",
+    .run_alone = run_rebuild,
+};
+
+/* ---- Files ---------------------------------------------------------------------------------- */
+
+#define PATH_PARAM(flags_, help_)                                                                  \
+    {                                                                                              \
+        LC_ARG_STR("path", store_input, path), .flags = (flags_) | LC_PARAM_POSITIONAL, .min = 1,  \
+                                               .max = LC_PATH_BYTES_MAX - 1, .help = help_         \
+    }
+#define FORCE_PARAM                                                                                \
+    {                                                                                              \
+        LC_ARG_BOOL("force", store_input, force, "false"),                                         \
+            .help = "Whether to replace an existing file"                                          \
+    }
+
+static bool is_forced(const lc_call *call)
+{
+    return ((const store_input *)call->input)->force;
+}
+
+/* Whether two paths lead to one file. */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat first, second;
+
+    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+           first.st_ino == second.st_ino;
+}
+
+static loci_status refuse_own_store(const store_work *work, loci_error *err)
+{
+    if (work->path == NULL || !is_same_file(work->path, lc_engine_store(work->call->engine)))
+        return LOCI_OK;
+    return lc_fail(err, LOCI_EINVAL, "path: %s is the store itself", work->path);
+}
+
+/* ---- store.backup --------------------------------------------------------------------------- */
+
+static const lc_param backup_params[] = {
+    PATH_PARAM(LC_PARAM_REQUIRED, "File to create: a complete store"),
+    FORCE_PARAM,
+    {.name = NULL},
+};
+
+static const lc_record backup_answer = {
+    .members =
+        (const lc_result[]){
+            {"path", LC_PARAM_STRING, "Path of the file"},
+            {"bytes", LC_PARAM_INT, "Size of the file in bytes"},
+            {NULL},
+        },
+};
+
+static loci_status backup(store_work *work, const lc_upkeep *upkeep, loci_error *err)
+{
+    lc_call *call = work->call;
+    int64_t bytes = 0;
+    loci_status status = refuse_own_store(work, err);
+
+    if (status == LOCI_OK)
+        status = lc_backup(upkeep, work->path, is_forced(call), &bytes, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(&call->out);
+    lc_jw_member_text(&call->out, "path", work->path);
+    lc_jw_member_int(&call->out, "bytes", bytes);
+    lc_jw_end(&call->out);
+    return LOCI_OK;
+}
+
+static loci_status run_backup(lc_call *call, loci_error *err)
+{
+    return run_work(call, backup, err);
+}
+
+static const lc_op op_backup = {
+    .name = "store.backup",
+    .help = "Copy the store, while it is in use, into one file",
+    .params = backup_params,
+    .input_bytes = sizeof(store_input),
+    .answer = &backup_answer,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .http = "POST /v1/store/backup",
+    .example = "{\"path\":\"backup.db\",\"force\":true}",
+    .run_alone = run_backup,
+};
+
+/* ---- store.restore -------------------------------------------------------------------------- */
+
+static const lc_param restore_params[] = {
+    PATH_PARAM(LC_PARAM_REQUIRED, "File made by store.backup"),
+    {.name = NULL},
+};
+
+static const lc_record restore_answer = {
+    .members =
+        (const lc_result[]){
+            {"path", LC_PARAM_STRING, "Path of the file"},
+            {"store_id", LC_PARAM_STRING, "Id of the restored store"},
+            {"schema_version", LC_PARAM_INT, "Schema version of the backup; it is migrated now"},
+            {NULL},
+        },
+};
+
+static loci_status restore(store_work *work, const lc_upkeep *upkeep, loci_error *err)
+{
+    lc_json_writer *out = &work->call->out;
+    lc_backup_facts facts = {0};
+    loci_status status = refuse_own_store(work, err);
+
+    if (status == LOCI_OK)
+        status = lc_restore(upkeep, work->path, &facts, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(out);
+    lc_jw_member_text(out, "path", work->path);
+    lc_jw_member_text(out, "store_id", facts.store_id);
+    lc_jw_member_int(out, "schema_version", facts.schema_version);
+    lc_jw_end(out);
+    return LOCI_OK;
+}
+
+static loci_status run_restore(lc_call *call, loci_error *err)
+{
+    loci_status status = run_work(call, restore, err);
+
+    /* Also after a failure: it may have come after the copy. */
+    lc_engine_store_replaced(call->engine);
+    return status;
+}
+
+static const lc_op op_restore = {
+    .name = "store.restore",
+    .help = "Replace the content of the store by a backup",
+    .params = restore_params,
+    .input_bytes = sizeof(store_input),
+    .answer = &restore_answer,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .http = "POST /v1/store/restore",
+    .example = "{\"path\":\"backup.db\"}",
+    .run_alone = run_restore,
+};
+
+/* ---- store.export --------------------------------------------------------------------------- */
+
+static const lc_param export_params[] = {
+    PATH_PARAM(0, "File to create (default: lines are streamed to the caller)"),
+    FORCE_PARAM,
+    {.name = NULL},
+};
+
+static const lc_record export_answer = {
+    .members =
+        (const lc_result[]){
+            {"path", LC_PARAM_STRING, "Path of the file, if one was named", LC_RESULT_OPTIONAL},
+            {"users", LC_PARAM_INT, "Number of users in it"},
+            {"events", LC_PARAM_INT, "Number of events in it"},
+            {"settings", LC_PARAM_INT, "Number of stored settings in it"},
+            {NULL},
+        },
+};
+
+static void put_counts(lc_json_writer *out, const lc_transfer_counts *counts)
+{
+    lc_jw_member_int(out, "users", counts->users);
+    lc_jw_member_int(out, "events", counts->events);
+    lc_jw_member_int(out, "settings", counts->settings);
+}
+
+static loci_status give_line(void *ctx, loci_str line, loci_error *err)
+{
+    return lc_call_line(ctx, line, err);
+}
+
+static loci_status export_store(store_work *work, const lc_upkeep *upkeep, loci_error *err)
+{
+    lc_call *call = work->call;
+    lc_transfer_counts counts = {0};
+    loci_status status = refuse_own_store(work, err);
+
+    if (status == LOCI_OK && work->path != NULL)
+        status = lc_export_file(upkeep, work->path, is_forced(call), &counts, err);
+    else if (status == LOCI_OK)
+        status = lc_export(upkeep, give_line, call, &counts, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(&call->out);
+    if (work->path != NULL)
+        lc_jw_member_text(&call->out, "path", work->path);
+    put_counts(&call->out, &counts);
+    lc_jw_end(&call->out);
+    return LOCI_OK;
+}
+
+static loci_status run_export(lc_call *call, loci_error *err)
+{
+    if (((const store_input *)call->input)->path.ptr == NULL && call->sink == NULL)
+        return lc_fail(err, LOCI_EINVAL,
+                       "path: missing, and the caller does not stream lines; name a file");
+    return run_work(call, export_store, err);
+}
+
+static const lc_op op_export = {
+    .name = "store.export",
+    .help = "Export the logs of all users as lines of JSON",
+    .params = export_params,
+    .input_bytes = sizeof(store_input),
+    .answer = &export_answer,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .http = "POST /v1/store/export",
+    .example = "{\"path\":\"export.ndjson\",\"force\":true}",
+    .run_alone = run_export,
+};
+
+/* ---- store.import --------------------------------------------------------------------------- */
+
+static const lc_param import_params[] = {
+    PATH_PARAM(LC_PARAM_REQUIRED, "File made by store.export"),
+    {.name = NULL},
+};
+
+static const lc_record import_answer = {
+    .members =
+        (const lc_result[]){
+            {"path", LC_PARAM_STRING, "Path of the file"},
+            {"users", LC_PARAM_INT, "Number of users in it"},
+            {"events", LC_PARAM_INT, "Number of events in it"},
+            {"settings", LC_PARAM_INT,
+             "Number of settings in it; settings already stored are kept"},
+            {"skipped", LC_PARAM_INT, "Number of events that were in the store already"},
+            {NULL},
+        },
+};
+
+static loci_status import_store(store_work *work, const lc_upkeep *upkeep, loci_error *err)
+{
+    lc_json_writer *out = &work->call->out;
+    lc_transfer_counts counts = {0};
+    loci_status status = lc_import_file(upkeep, work->path, &counts, err);
+
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(out);
+    lc_jw_member_text(out, "path", work->path);
+    put_counts(out, &counts);
+    lc_jw_member_int(out, "skipped", counts.events_skipped);
+    lc_jw_end(out);
+    return LOCI_OK;
+}
+
+static loci_status run_import(lc_call *call, loci_error *err)
+{
+    loci_status status = run_work(call, import_store, err);
+
+    lc_engine_settings_changed(call->engine);
+    return status;
+}
+
+static const lc_op op_import = {
+    .name = "store.import",
+    .help = "Import a file written by store.export; resumes if interrupted",
+    .params = import_params,
+    .input_bytes = sizeof(store_input),
+    .answer = &import_answer,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .http = "POST /v1/store/import",
+    .example = "{\"path\":\"export.ndjson\"}",
+    .run_alone = run_import,
+};
+
 extern const lc_op *const lc_ops_store[];
 const lc_op *const lc_ops_store[] = {
-    &op_status,          &op_verify,           &lc_op_store_rebuild,
-    &lc_op_store_backup, &lc_op_store_restore, &lc_op_store_export,
-    &lc_op_store_import, &op_migrate,          NULL,
+    &op_status, &op_verify, &op_rebuild, &op_backup, &op_restore,
+    &op_export, &op_import, &op_migrate, NULL,
 };
