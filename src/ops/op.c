@@ -172,34 +172,51 @@ bool lc_path_has(loci_str path, const char *name)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-static lc_result result_of(const lc_column *column)
+/* `is_head`: the first of a group; whether it may be null says whether the whole group is. */
+static lc_result result_of(const lc_column *column, bool is_head)
 {
     static const lc_param_kind kinds[] = {
-        [LC_TYPE_STRING] = LC_PARAM_STRING, [LC_TYPE_INTEGER] = LC_PARAM_INT,
-        [LC_TYPE_NUMBER] = LC_PARAM_REAL,   [LC_TYPE_BOOLEAN] = LC_PARAM_BOOL,
-        [LC_TYPE_TIME] = LC_PARAM_TIME,     [LC_TYPE_RANK] = LC_PARAM_INT,
-        [LC_TYPE_ENUM] = LC_PARAM_STRING,   [LC_TYPE_STRINGS] = LC_PARAM_STRINGS,
-        [LC_TYPE_OBJECT] = LC_PARAM_OBJECT, [LC_TYPE_ANY] = LC_PARAM_ANY,
+        [LC_TYPE_STRING] = LC_PARAM_STRING,   [LC_TYPE_INTEGER] = LC_PARAM_INT,
+        [LC_TYPE_NUMBER] = LC_PARAM_REAL,     [LC_TYPE_BOOLEAN] = LC_PARAM_BOOL,
+        [LC_TYPE_TIME] = LC_PARAM_TIME,       [LC_TYPE_RANK] = LC_PARAM_INT,
+        [LC_TYPE_ENUM] = LC_PARAM_STRING,     [LC_TYPE_CHARS] = LC_PARAM_STRING,
+        [LC_TYPE_STRINGS] = LC_PARAM_STRINGS, [LC_TYPE_OBJECT] = LC_PARAM_OBJECT,
+        [LC_TYPE_ANY] = LC_PARAM_ANY,
     };
-
-    return (lc_result){
+    lc_result result = {
         .name = lc_column_shown_name(column),
         .kind = kinds[column->type],
         .help = column->help,
-        .flags = (column->flags & LC_COL_REQUIRED) != 0 ? 0 : LC_RESULT_OPTIONAL,
         .choices = column->choices,
     };
+
+    if ((column->flags & (LC_COL_REQUIRED | LC_COL_OR_NULL)) == 0)
+        result.flags |= LC_RESULT_OPTIONAL;
+    if ((column->flags & LC_COL_OR_NULL) != 0 && !is_head)
+        result.flags |= LC_RESULT_NULLABLE;
+    return result;
+}
+
+static bool is_in_group(const lc_column *column, const char *group)
+{
+    if (column->group == NULL || group == NULL)
+        return column->group == group;
+    return strcmp(column->group, group) == 0;
 }
 
 /* The shown columns that are, or are not, behind all others. */
-static size_t add_columns(const lc_row_type *row, unsigned last, size_t count, lc_result *out)
+static size_t add_columns(const lc_record *record, unsigned last, size_t count, lc_result *out)
 {
-    for (const lc_column *column = row->columns; column->name != NULL; column++) {
-        if ((column->flags & (LC_COL_SHOWN | LC_COL_REQUIRED)) == 0 ||
-            (column->flags & LC_COL_LAST) != last)
+    const unsigned shown = LC_COL_SHOWN | LC_COL_REQUIRED | LC_COL_OR_NULL;
+    bool is_head = record->group != NULL;
+
+    for (const lc_column *column = record->row->columns; column->name != NULL; column++) {
+        if ((column->flags & shown) == 0 || (column->flags & LC_COL_LAST) != last ||
+            !is_in_group(column, record->group))
             continue;
         LC_ASSERT(count < LC_RECORD_MEMBERS_MAX);
-        out[count++] = result_of(column);
+        out[count++] = result_of(column, is_head);
+        is_head = false;
     }
     return count;
 }
@@ -209,8 +226,8 @@ size_t lc_record_members(const lc_record *record, lc_result out[LC_RECORD_MEMBER
     size_t count = record->base != NULL ? lc_record_members(record->base, out) : 0;
 
     if (record->row != NULL) {
-        count = add_columns(record->row, 0, count, out);
-        count = add_columns(record->row, LC_COL_LAST, count, out);
+        count = add_columns(record, 0, count, out);
+        count = add_columns(record, LC_COL_LAST, count, out);
     }
     for (const lc_result *member = record->members; member != NULL && member->name != NULL;
          member++) {

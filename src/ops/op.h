@@ -146,6 +146,7 @@ struct lc_record {
     const char *name; /* "Fact"; NULL = used in one place only. */
     const lc_record *base;
     const lc_row_type *row;
+    const char *group;        /* Only the columns of this group; NULL = those of no group. */
     const lc_result *members; /* Ends with a NULL name. */
 };
 

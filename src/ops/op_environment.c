@@ -14,19 +14,7 @@
 
 #define KEY_HELP "Signal: current_time, current_date, timezone, location, or any other name"
 
-static const lc_record signal_record = {
-    .name = "Signal",
-    .members =
-        (const lc_result[]){
-            {"key", LC_PARAM_STRING, "Name of the signal"},
-            {"value", LC_PARAM_ANY, "Value, any JSON"},
-            {"persona_id", LC_PARAM_STRING, "Persona it belongs to; absent if it belongs to all",
-             LC_RESULT_OPTIONAL},
-            {"observed_at", LC_PARAM_TIME, "Time of the observation"},
-            {"recorded_at", LC_PARAM_TIME, "Time at which loci recorded it"},
-            {NULL},
-        },
-};
+static const lc_record signal_record = {.name = "Signal", .row = &lc_signal_row};
 
 static void put_signal(lc_json_writer *out, const lc_signal *signal)
 {

@@ -31,18 +31,7 @@ static const lc_param set_params[] = {
     {.name = NULL},
 };
 
-const lc_record lc_identity_record = {
-    .name = "Identity",
-    .members =
-        (const lc_result[]){
-            {"user_name", LC_PARAM_STRING, "Name of the user"},
-            {"authority", LC_PARAM_STRING, "Authority of the user"},
-            {"department", LC_PARAM_STRING, "Department of the user", LC_RESULT_OPTIONAL},
-            {"organization", LC_PARAM_STRING, "Organization of the user", LC_RESULT_OPTIONAL},
-            {"permissions", LC_PARAM_STRINGS, "Permissions of the user"},
-            {NULL},
-        },
-};
+const lc_record lc_identity_record = {.name = "Identity", .row = &lc_identity_row};
 
 static const lc_record answer = {
     .members =

@@ -20,45 +20,18 @@
     }
 
 /* What lc_job_write() writes. */
-static const lc_record job_error_record = {
-    .members =
-        (const lc_result[]){
-            {"code", LC_PARAM_STRING, "Code of the error, as of a call"},
-            {"message", LC_PARAM_STRING, "Message of the error"},
-            {NULL},
-        },
-};
+static const lc_record job_error_record = {.row = &lc_job_row, .group = "error"};
 
-static const lc_record progress_record = {
-    .members =
-        (const lc_result[]){
-            {"done", LC_PARAM_INT, "Units of work done"},
-            {"total", LC_PARAM_INT, "Units of work in total; null while unknown",
-             LC_RESULT_NULLABLE},
-            {NULL},
-        },
-};
+static const lc_record progress_record = {.row = &lc_job_row, .group = "progress"};
 
 static const lc_record job_record = {
     .name = "Job",
+    .row = &lc_job_row,
     .members =
         (const lc_result[]){
-            {"id", LC_PARAM_STRING, "Id of the job (job_...)"},
-            {"kind", LC_PARAM_STRING, "Kind of work, such as store.purge"},
-            {"status", LC_PARAM_STRING, "Status of the job", .choices = STATUSES},
-            {"priority", LC_PARAM_INT, "Priority: higher runs first, then the older job"},
-            {"args", LC_PARAM_OBJECT, "Arguments of the job"},
-            {"result", LC_PARAM_OBJECT, "Result; null until it is done", LC_RESULT_NULLABLE},
             {"error", 0, "Error of the last failed attempt; null if none failed",
              LC_RESULT_NULLABLE, .record = &job_error_record},
-            {"attempts", LC_PARAM_INT, "Number of attempts so far"},
-            {"attempts_max", LC_PARAM_INT, "Maximum number of attempts"},
             {"progress", 0, "Progress of the current attempt", .record = &progress_record},
-            {"checkpoint", LC_PARAM_ANY, "Position at which the next attempt continues, or null"},
-            {"cancel_requested", LC_PARAM_BOOL, "True if its cancellation was requested"},
-            {"created_at", LC_PARAM_TIME, "Time at which it was added"},
-            {"finished_at", LC_PARAM_TIME, "Time at which it ended; null until then",
-             LC_RESULT_NULLABLE},
             {NULL},
         },
 };

@@ -7,47 +7,20 @@
 #include "ops/page.h"
 #include "ops/session_arg.h"
 
-#define ROLES "user|assistant|tool|system"
-
 extern const lc_record lc_identity_record;
 
 static const lc_record session_record = {
     .name = "Session",
+    .row = &lc_session_row,
     .members =
         (const lc_result[]){
-            {"id", LC_PARAM_STRING, "Id of the session (ses_...)"},
-            {"external_id", LC_PARAM_STRING, "Name given by the caller", LC_RESULT_OPTIONAL},
-            {"persona_id", LC_PARAM_STRING, "Persona it belongs to; absent if it belongs to all",
-             LC_RESULT_OPTIONAL},
-            {"state", LC_PARAM_STRING, "State of the session", .choices = "active|ended"},
-            {"opened_at", LC_PARAM_TIME, "Time at which it was opened"},
-            {"last_activity", LC_PARAM_TIME, "Time of the last write in it, to the second"},
-            {"ended_at", LC_PARAM_TIME, "Time at which it ended", LC_RESULT_OPTIONAL},
-            {"end_reason", LC_PARAM_STRING, "Reason of its end", LC_RESULT_OPTIONAL,
-             .choices = "closed|idle"},
             {"identity", 0, "Identity of the user, if it was set", LC_RESULT_OPTIONAL,
              .record = &lc_identity_record},
             {NULL},
         },
 };
 
-static const lc_record message_record = {
-    .name = "Message",
-    .members =
-        (const lc_result[]){
-            {"id", LC_PARAM_STRING, "Id of the message (msg_...)"},
-            {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
-            {"role", LC_PARAM_STRING, "Role of the speaker", .choices = ROLES},
-            {"speaker", LC_PARAM_STRING, "Name of the speaker, if given", LC_RESULT_OPTIONAL},
-            {"text", LC_PARAM_STRING, "Text of the message"},
-            {"persona_id", LC_PARAM_STRING, "Persona it belongs to; absent if it belongs to all",
-             LC_RESULT_OPTIONAL},
-            {"at", LC_PARAM_TIME, "Time at which it was said"},
-            {"recorded_at", LC_PARAM_TIME, "Time at which loci recorded it"},
-            {"seq", LC_PARAM_INT, "Number of the event that wrote it"},
-            {NULL},
-        },
-};
+static const lc_record message_record = {.name = "Message", .row = &lc_message_row};
 
 /* ---- session.open, close, get ---------------------------------------------------------------- */
 
@@ -254,7 +227,7 @@ typedef struct append_input {
 
 static const lc_param append_params[] = {
     {LC_ARG_STR("role", append_input, role), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .choices = ROLES, .help = "Role of the speaker"},
+     .choices = LC_MESSAGE_ROLES, .help = "Role of the speaker"},
     {LC_ARG_STR("text", append_input, text), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
      .alias = "content", .min = 1, .max = LC_EVENT_BYTES_MAX / 2, .help = "Text of the message"},
     LC_NAME_PARAM("speaker", append_input, speaker, 0,

@@ -8,7 +8,6 @@
 #include "ops/op.h"
 #include "session/message_corpus.h"
 
-#define ROLES "user|assistant|tool|system"
 #define QUERY_BYTES_MAX (64 * 1024)
 
 typedef struct search_input {
@@ -30,7 +29,7 @@ static const lc_param params[] = {
     LC_NAME_PARAM("session", search_input, query.session, 0,
                   "Only messages of this session: a ses_…, or an external_id (all sessions of that "
                   "name)"),
-    {LC_ARG_STR("role", search_input, query.role), .choices = ROLES,
+    {LC_ARG_STR("role", search_input, query.role), .choices = LC_MESSAGE_ROLES,
      .help = "Only messages of this role"},
     {LC_ARG_TIME("from", search_input, from), .help = "Only messages said at or after this time"},
     {LC_ARG_TIME("to", search_input, to), .help = "Only messages said before this time"},
@@ -61,7 +60,7 @@ static const lc_record hit_record = {
             {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
             {"external_id", LC_PARAM_STRING, "Name of the session given by the caller",
              LC_RESULT_OPTIONAL},
-            {"role", LC_PARAM_STRING, "Role of the speaker", .choices = ROLES},
+            {"role", LC_PARAM_STRING, "Role of the speaker", .choices = LC_MESSAGE_ROLES},
             {"speaker", LC_PARAM_STRING, "Name of the speaker, if given", LC_RESULT_OPTIONAL},
             {"at", LC_PARAM_TIME, "Time at which it was said"},
             {"text", LC_PARAM_STRING, "Text of the message"},

@@ -189,30 +189,7 @@ static void forget_tokens(loci_engine *engine)
     lc_token_cache_forget(lc_engine_token_cache(engine));
 }
 
-static const lc_record token_record = {
-    .name = "Token",
-    .members =
-        (const lc_result[]){
-            {"id", LC_PARAM_STRING, "Id of the token (tok_...), for revoking and rotating it"},
-            {"name", LC_PARAM_STRING, "Purpose of the token"},
-            {"status", LC_PARAM_STRING, "Status of the token", .choices = "active|expired|revoked"},
-            {"scopes", LC_PARAM_STRINGS, "Scopes", .choices = SCOPE_CHOICES},
-            {"user_id", LC_PARAM_STRING, "The only user it may act for, or null",
-             LC_RESULT_NULLABLE},
-            {"persona_id", LC_PARAM_STRING, "The only persona it may act for, or null",
-             LC_RESULT_NULLABLE},
-            {"authority", LC_PARAM_STRING, "Maximum authority of its statements, or null",
-             LC_RESULT_NULLABLE},
-            {"trust", LC_PARAM_STRING, "Maximum trust of its statements, or null",
-             LC_RESULT_NULLABLE},
-            {"created_at", LC_PARAM_TIME, "Creation time by the system clock"},
-            {"expires_at", LC_PARAM_TIME, "Expiry time, or null", LC_RESULT_NULLABLE},
-            {"revoked_at", LC_PARAM_TIME, "Time of the revocation, or null", LC_RESULT_NULLABLE},
-            {"replaced_by", LC_PARAM_STRING, "Id of the token that replaced it, or null",
-             LC_RESULT_NULLABLE},
-            {NULL},
-        },
-};
+static const lc_record token_record = {.name = "Token", .row = &lc_token_row};
 
 static const lc_record made_record = {
     .name = "NewToken",

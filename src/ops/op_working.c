@@ -12,18 +12,7 @@ typedef struct key_input {
     loci_str key;
 } key_input;
 
-static const lc_record item_record = {
-    .name = "WorkingItem",
-    .members =
-        (const lc_result[]){
-            {"key", LC_PARAM_STRING, "Name of the item"},
-            {"value", LC_PARAM_ANY, "Value, any JSON"},
-            {"created_at", LC_PARAM_TIME, "Time at which it was set"},
-            {"expires_at", LC_PARAM_TIME,
-             "Time at which it expires; absent if at the end of the session", LC_RESULT_OPTIONAL},
-            {NULL},
-        },
-};
+static const lc_record item_record = {.name = "WorkingItem", .row = &lc_working_row};
 
 static loci_status put_item(void *ctx, const lc_working_item *item, loci_error *err)
 {

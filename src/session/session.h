@@ -97,6 +97,8 @@ loci_status lc_session_identify(lc_tx *tx, const lc_session *session, const lc_i
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
+#define LC_MESSAGE_ROLES "user|assistant|tool|system"
+
 typedef struct lc_message {
     loci_str id; /* msg_… */
     int64_t seq;

@@ -86,7 +86,7 @@ static const lc_column message_columns[] = {
     LC_STRING_COLUMN(lc_message, session_id, "session_id",
                      LC_COL_REFS | LC_COL_CODED | LC_COL_REQUIRED, .help = "Id of its session"),
     LC_STRING_COLUMN(lc_message, role, "role", LC_COL_PAYLOAD | LC_COL_CODED | LC_COL_REQUIRED,
-                     .absent = "", .help = "user, assistant, tool or system"),
+                     .absent = "", .choices = LC_MESSAGE_ROLES, .help = "Role of the speaker"),
     LC_STRING_COLUMN(lc_message, speaker, "speaker", LC_COL_NULL | LC_COL_PAYLOAD | LC_COL_SHOWN,
                      .help = "Name of the speaker"),
     LC_STRING_COLUMN(lc_message, text, "body", LC_COL_PAYLOAD | LC_COL_CODED | LC_COL_REQUIRED,

@@ -174,7 +174,7 @@ static const lc_column token_columns[] = {
     LC_COMPUTED(LC_TYPE_STRING, lc_token_shown, status, "status", LC_COL_REQUIRED,
                 .choices = "active|expired|revoked", .help = "Whether it is accepted now"),
     LC_COMPUTED(LC_TYPE_STRINGS, lc_token_shown, scope_names, "scope_names", LC_COL_REQUIRED,
-                .shown = "scopes", .help = "read, write and admin"),
+                .shown = "scopes", .choices = "read|write|admin", .help = "Scopes"),
     {0},
 };
 
