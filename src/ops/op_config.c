@@ -25,30 +25,24 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
     lc_settings *settings = lc_engine_settings(call->engine);
     lc_setting_list list = lc_setting_list_own();
     lc_seq_position at = {0}; /* `seq` counts rows of the table. */
-    int64_t left = in->page.limit;
-    bool has_more = false;
-    loci_status status = lc_page_begin(call, &in->page, &lc_position_by_seq, &at, err);
+    lc_page page = {call, &lc_position_by_seq, &at};
+    loci_status status = lc_page_begin(&page, &in->page, err);
 
     (void)tx; /* Effective values are in memory. */
     if (status != LOCI_OK)
         return status;
-    lc_jw_object(&call->out);
-    lc_jw_name(&call->out, "settings");
-    lc_jw_array(&call->out);
+    lc_page_open(&page, "settings");
     for (; at.seq >= 0 && at.seq < (int64_t)list.count; at.seq++) {
         const lc_setting *setting = list.items[at.seq];
 
         if ((in->tenant_settings && !setting->is_per_tenant) ||
             (in->changed && !lc_settings_is_changed(settings, setting, call->tenant_id)))
             continue;
-        has_more = left-- == 0;
-        if (has_more)
+        if (!lc_page_takes(&page))
             break;
         lc_settings_write(settings, &call->out, setting, call->tenant_id);
     }
-    lc_jw_end(&call->out);
-    lc_page_end(call, &lc_position_by_seq, has_more ? &at : NULL);
-    lc_jw_end(&call->out);
+    lc_page_close(&page);
     return lc_buf_status(call->out.buf, err);
 }
 

@@ -152,10 +152,8 @@ static const lc_record list_answer = {
 
 /* A user has few signals, so the pages before are read again and skipped. */
 typedef struct listing {
-    lc_call *call;
+    lc_page page;
     lc_name_position at;
-    int64_t left;
-    bool has_more;
     bool has_time;
 } listing;
 
@@ -165,40 +163,31 @@ static loci_status list_signal(void *ctx, const lc_signal *signal, loci_error *e
 
     l->has_time = l->has_time || lc_str_is(signal->key, "current_time");
     /* A persona's own signals come first and hide those without a persona. */
-    if (lc_str_compare(signal->key, l->at.name) <= 0 || l->has_more)
+    if (lc_str_compare(signal->key, l->at.name) <= 0 || !lc_page_takes(&l->page))
         return LOCI_OK;
-    l->has_more = l->left-- == 0;
-    if (l->has_more)
-        return LOCI_OK;
-    put_signal(&l->call->out, signal);
-    l->at.name = lc_arena_copy(l->call->arena, signal->key);
+    put_signal(&l->page.call->out, signal);
+    l->at.name = lc_arena_copy(l->page.call->arena, signal->key);
     return l->at.name.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const list_input *in = call->input;
-    listing l = {.call = call, .at = {LC_STR("")}, .left = in->page.limit};
+    listing l = {.page = {call, &lc_position_by_name, &l.at}, .at = {LC_STR("")}};
     lc_signal now;
-    loci_status status = lc_page_begin(call, &in->page, &lc_position_by_name, &l.at, err);
+    loci_status status = lc_page_begin(&l.page, &in->page, err);
 
     if (status != LOCI_OK)
         return status;
-    lc_jw_object(&call->out);
-    lc_jw_name(&call->out, "signals");
-    lc_jw_array(&call->out);
+    lc_page_open(&l.page, "signals");
     status = lc_environment_each(tx, call->persona_id, list_signal, &l, err);
-    if (status == LOCI_OK && !l.has_time && !l.has_more) {
-        l.has_more = l.left == 0;
-        if (!l.has_more)
-            status = lc_environment_load(tx, call->persona_id, LC_STR("current_time"), call->arena,
-                                         &now, err);
-        if (status == LOCI_OK && !l.has_more)
+    if (status == LOCI_OK && !l.has_time && lc_page_takes(&l.page)) {
+        status = lc_environment_load(tx, call->persona_id, LC_STR("current_time"), call->arena,
+                                     &now, err);
+        if (status == LOCI_OK)
             put_signal(&call->out, &now);
     }
-    lc_jw_end(&call->out);
-    lc_page_end(call, &lc_position_by_name, l.has_more ? &l.at : NULL);
-    lc_jw_end(&call->out);
+    lc_page_close(&l.page);
     return status;
 }
 

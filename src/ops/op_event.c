@@ -51,7 +51,7 @@ static const lc_record list_answer = {
 };
 
 typedef struct listing {
-    lc_json_writer *out;
+    lc_page page;
     loci_str type;
     int64_t seen;
     lc_seq_position last;
@@ -65,43 +65,39 @@ static loci_status put_event(void *ctx, const lc_event *event, loci_error *err)
     l->seen++;
     l->last.seq = event->seq;
     if (l->type.ptr == NULL || lc_str_is(l->type, event->type->name))
-        lc_event_write(l->out, event);
+        lc_event_write(&l->page.call->out, event);
     return LOCI_OK;
 }
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const list_input *in = call->input;
-    listing l = {.out = &call->out,
+    listing l = {.page = {call, &lc_position_by_seq, &l.last},
                  .type = in->type,
                  .last = {in->after_seq != LC_ABSENT ? in->after_seq : 0}};
     lc_event_range range = {
         .tenant_id = call->tenant_id, .user_id = call->user_id, .limit = in->page.limit};
     lc_head head = {0};
-    bool has_more;
     loci_status status;
 
     if (call->is_of_persona)
         return lc_fail(err, LOCI_EFORBIDDEN,
                        "the log has the events of all personas; this caller is narrowed to one");
 
-    status = lc_page_begin(call, &in->page, &lc_position_by_seq, &l.last, err);
+    status = lc_page_begin(&l.page, &in->page, err);
     if (status == LOCI_OK)
         status = lc_tx_head(tx, &head, err);
     if (status != LOCI_OK)
         return status;
     range.after_seq = l.last.seq;
-    lc_jw_object(&call->out);
-    lc_jw_name(&call->out, "events");
-    lc_jw_array(&call->out);
+    lc_jw_member_int(&call->out, "head_seq", head.seq);
+    lc_page_open(&l.page, "events");
     status = lc_event_each(tx, &range, put_event, &l, err);
     if (status != LOCI_OK)
         return status;
-    lc_jw_end(&call->out);
-    lc_jw_member_int(&call->out, "head_seq", head.seq);
-    has_more = l.seen == range.limit && l.last.seq < head.seq;
-    lc_page_end(call, &lc_position_by_seq, has_more ? &l.last : NULL);
-    lc_jw_end(&call->out);
+    /* With `type`, a page may have read as many events as it may and show fewer. */
+    l.page.has_more = l.seen == range.limit && l.last.seq < head.seq;
+    lc_page_close(&l.page);
     return LOCI_OK;
 }
 

@@ -78,56 +78,43 @@ static const lc_record list_answer = {
 };
 
 typedef struct listing {
-    lc_json_writer *out;
-    int64_t left;
-    lc_id last; /* Of those that were written. */
-    bool has_more;
+    lc_page page;
+    lc_name_position at;
 } listing;
 
 static loci_status list_one(void *ctx, const lc_job *job, loci_error *err)
 {
     listing *l = ctx;
 
-    (void)err; /* Writing to a buffer fails later. */
-    l->has_more = l->left-- == 0;
-    if (l->has_more)
+    if (!lc_page_takes(&l->page))
         return LOCI_OK;
-    lc_job_write(l->out, job);
-    if (job->id.len < sizeof l->last.text) {
-        memcpy(l->last.text, job->id.ptr, job->id.len);
-        l->last.text[job->id.len] = '\0';
-    }
-    return LOCI_OK;
+    lc_job_write(&l->page.call->out, job);
+    l->at.name = lc_arena_copy(l->page.call->arena, job->id);
+    return l->at.name.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const list_input *in = call->input;
     lc_job_filter filter = {.kind = in->kind, .status = -1, .limit = in->page.limit + 1};
-    listing l = {.out = &call->out, .left = in->page.limit};
-    lc_name_position at = {LC_STR_NONE};
+    listing l = {.page = {call, &lc_position_by_name, &l.at}};
     lc_job_status wanted;
     lc_job_key owner;
     loci_status status = find_owner(call, in->scope, &owner, err);
 
     if (status == LOCI_OK)
-        status = lc_page_begin(call, &in->page, &lc_position_by_name, &at, err);
+        status = lc_page_begin(&l.page, &in->page, err);
     if (status != LOCI_OK)
         return status;
     filter.tenant_id = owner.tenant_id;
     filter.user_id = owner.user_id;
-    filter.before_id = at.name;
+    filter.before_id = l.at.name;
     if (lc_job_status_find(in->status, &wanted))
         filter.status = (int)wanted;
 
-    lc_jw_object(&call->out);
-    lc_jw_name(&call->out, "jobs");
-    lc_jw_array(&call->out);
+    lc_page_open(&l.page, "jobs");
     status = lc_job_each(tx, &filter, list_one, &l, err);
-    lc_jw_end(&call->out);
-    at.name = lc_id_str(&l.last);
-    lc_page_end(call, &lc_position_by_name, l.has_more ? &at : NULL);
-    lc_jw_end(&call->out);
+    lc_page_close(&l.page);
     return status;
 }
 

@@ -252,25 +252,18 @@ typedef struct list_input {
 /* `seq` is the number of operations on the pages before. */
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const lc_page_args *page = &((const list_input *)call->input)->page;
     lc_seq_position at = {0};
+    lc_page page = {call, &lc_position_by_seq, &at};
     const lc_op *op;
-    loci_status status = lc_page_begin(call, page, &lc_position_by_seq, &at, err);
+    loci_status status = lc_page_begin(&page, &((const list_input *)call->input)->page, err);
 
     (void)tx; /* The table is in the program, not in the store. */
     if (status != LOCI_OK)
         return status;
-    lc_jw_object(&call->out);
-    lc_jw_name(&call->out, "operations");
-    lc_jw_array(&call->out);
-    for (int64_t left = page->limit;
-         left > 0 && at.seq >= 0 && (op = lc_op_at((size_t)at.seq)) != NULL; left--) {
+    lc_page_open(&page, "operations");
+    for (; at.seq >= 0 && (op = lc_op_at((size_t)at.seq)) != NULL && lc_page_takes(&page); at.seq++)
         write_op(&call->out, op);
-        at.seq++;
-    }
-    lc_jw_end(&call->out);
-    lc_page_end(call, &lc_position_by_seq, at.seq < (int64_t)lc_op_count() ? &at : NULL);
-    lc_jw_end(&call->out);
+    lc_page_close(&page);
     return lc_buf_status(call->out.buf, err);
 }
 

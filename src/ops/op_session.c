@@ -159,12 +159,9 @@ static const lc_record list_answer = {
         },
 };
 
-/* One row more than the page shows that there is a next one. */
 typedef struct listing {
-    lc_json_writer *out;
-    int64_t left;
+    lc_page page;
     lc_seq_position last;
-    bool has_more;
 } listing;
 
 static loci_status put_session(void *ctx, const lc_session *session, loci_error *err)
@@ -172,11 +169,10 @@ static loci_status put_session(void *ctx, const lc_session *session, loci_error 
     listing *l = ctx;
 
     (void)err; /* Writing to a buffer fails later. */
-    l->has_more = l->left-- == 0;
-    if (l->has_more)
+    if (!lc_page_takes(&l->page))
         return LOCI_OK;
     l->last.seq = session->seq;
-    lc_session_put(l->out, session);
+    lc_session_put(&l->page.call->out, session);
     return LOCI_OK;
 }
 
@@ -184,21 +180,17 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const list_input *in = call->input;
     lc_session_ref ref = lc_call_session_ref(call);
-    listing l = {.out = &call->out, .left = in->page.limit, .last = {INT64_MAX}};
+    listing l = {.page = {call, &lc_position_by_seq, &l.last}, .last = {INT64_MAX}};
     lc_session_page page = {
         .persona_id = ref.persona_id, .limit = in->page.limit + 1, .idle_us = ref.idle_us};
-    loci_status status = lc_page_begin(call, &in->page, &lc_position_by_seq, &l.last, err);
+    loci_status status = lc_page_begin(&l.page, &in->page, err);
 
     if (status != LOCI_OK)
         return status;
     page.before_seq = l.last.seq;
-    lc_jw_object(&call->out);
-    lc_jw_name(&call->out, "sessions");
-    lc_jw_array(&call->out);
+    lc_page_open(&l.page, "sessions");
     status = lc_session_each(tx, &page, put_session, &l, err);
-    lc_jw_end(&call->out);
-    lc_page_end(call, &lc_position_by_seq, l.has_more ? &l.last : NULL);
-    lc_jw_end(&call->out);
+    lc_page_close(&l.page);
     return status;
 }
 
@@ -308,11 +300,10 @@ static loci_status put_message(void *ctx, const lc_message *message, loci_error 
     listing *l = ctx;
 
     (void)err; /* Writing to a buffer fails later. */
-    l->has_more = l->left-- == 0;
-    if (l->has_more)
+    if (!lc_page_takes(&l->page))
         return LOCI_OK;
     l->last.seq = message->seq;
-    lc_message_put(l->out, message);
+    lc_message_put(&l->page.call->out, message);
     return LOCI_OK;
 }
 
@@ -333,28 +324,24 @@ static loci_status find_conversation(lc_call *call, lc_tx *tx, lc_session *out, 
 static loci_status run_messages(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const list_input *in = call->input;
-    listing l = {.out = &call->out, .left = in->page.limit};
+    listing l = {.page = {call, &lc_position_by_seq, &l.last}};
     lc_message_page page = {.persona_id = call->persona_id, .limit = in->page.limit + 1};
     lc_session session = {0};
     bool found;
-    loci_status status = lc_page_begin(call, &in->page, &lc_position_by_seq, &l.last, err);
+    loci_status status = lc_page_begin(&l.page, &in->page, err);
 
     if (status == LOCI_OK)
         status = find_conversation(call, tx, &session, &found, err);
     if (status != LOCI_OK)
         return status;
-    lc_jw_object(&call->out);
     if (found)
         lc_jw_member_str(&call->out, "session_id", session.id);
-    lc_jw_name(&call->out, "messages");
-    lc_jw_array(&call->out);
+    lc_page_open(&l.page, "messages");
     page.session_id = session.id;
     page.after_seq = l.last.seq;
     if (found)
         status = lc_session_each_message(tx, &page, put_message, &l, err);
-    lc_jw_end(&call->out);
-    lc_page_end(call, &lc_position_by_seq, l.has_more ? &l.last : NULL);
-    lc_jw_end(&call->out);
+    lc_page_close(&l.page);
     return status;
 }
 

@@ -377,10 +377,9 @@ typedef struct list_input {
 } list_input;
 
 typedef struct listing {
-    lc_json_writer *out;
-    int64_t left;
-    lc_id last; /* Of those that were written. */
-    bool has_more;
+    lc_page page;
+    lc_name_position at;
+    lc_id last; /* Of those that were written; `at` refers to it. */
 } listing;
 
 static loci_status list_one(void *ctx, const lc_token *token, loci_error *err)
@@ -388,39 +387,31 @@ static loci_status list_one(void *ctx, const lc_token *token, loci_error *err)
     listing *l = ctx;
 
     (void)err; /* Writing to a buffer fails later. */
-    l->has_more = l->left-- == 0;
-    if (l->has_more)
+    if (!lc_page_takes(&l->page))
         return LOCI_OK;
-    put_token(l->out, token);
+    put_token(&l->page.call->out, token);
     l->last = token->id;
+    l->at.name = lc_id_str(&l->last);
     return LOCI_OK;
 }
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const list_input *in = call->input;
-    listing l = {.out = &call->out, .left = in->page.limit};
-    lc_name_position at = {LC_STR_NONE};
+    listing l = {.page = {call, &lc_position_by_name, &l.at}};
     lc_token_range range = {.tenant_id = call->tenant_id,
                             .user_id = call->user_id,
                             .persona_id = call->persona_id,
                             .limit = in->page.limit + 1};
-    loci_status status = lc_page_begin(call, &in->page, &lc_position_by_name, &at, err);
+    loci_status status = lc_page_begin(&l.page, &in->page, err);
 
     if (status != LOCI_OK)
         return status;
-    range.before = at.name;
-    lc_jw_object(&call->out);
-    lc_jw_name(&call->out, "tokens");
-    lc_jw_array(&call->out);
+    range.before = l.at.name;
+    lc_page_open(&l.page, "tokens");
     status = lc_token_each(tx, &range, list_one, &l, err);
-    if (status != LOCI_OK)
-        return status;
-    lc_jw_end(&call->out);
-    at.name = lc_id_str(&l.last);
-    lc_page_end(call, &lc_position_by_name, l.has_more ? &at : NULL);
-    lc_jw_end(&call->out);
-    return LOCI_OK;
+    lc_page_close(&l.page);
+    return status;
 }
 
 static const lc_op op_list = {

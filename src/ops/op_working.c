@@ -167,10 +167,8 @@ static const lc_position by_age = {
     "is", {offsetof(item_position, created_at), offsetof(item_position, key)}};
 
 typedef struct listing {
-    lc_call *call;
+    lc_page page;
     item_position at;
-    int64_t left;
-    bool has_more;
 } listing;
 
 static loci_status list_item(void *ctx, const lc_working_item *item, loci_error *err)
@@ -180,35 +178,28 @@ static loci_status list_item(void *ctx, const lc_working_item *item, loci_error 
                      (item->created_at == l->at.created_at &&
                       lc_str_compare(item->key, l->at.key) <= 0);
 
-    if (is_before || l->has_more)
+    if (is_before || !lc_page_takes(&l->page))
         return LOCI_OK;
-    l->has_more = l->left-- == 0;
-    if (l->has_more)
-        return LOCI_OK;
-    l->at = (item_position){item->created_at, lc_arena_copy(l->call->arena, item->key)};
-    return l->at.key.ptr != NULL ? put_item(&l->call->out, item, err) : lc_fail_memory(err);
+    l->at = (item_position){item->created_at, lc_arena_copy(l->page.call->arena, item->key)};
+    return l->at.key.ptr != NULL ? put_item(&l->page.call->out, item, err) : lc_fail_memory(err);
 }
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const list_input *in = call->input;
-    listing l = {.call = call, .at = {INT64_MAX, LC_STR("")}, .left = in->page.limit};
+    listing l = {.page = {call, &by_age, &l.at}, .at = {INT64_MAX, LC_STR("")}};
     lc_session session;
     bool found;
-    loci_status status = lc_page_begin(call, &in->page, &by_age, &l.at, err);
+    loci_status status = lc_page_begin(&l.page, &in->page, err);
 
     if (status == LOCI_OK)
         status = lc_call_find_session(call, tx, &session, &found, err);
     if (status != LOCI_OK)
         return status;
-    lc_jw_object(&call->out);
-    lc_jw_name(&call->out, "items");
-    lc_jw_array(&call->out);
+    lc_page_open(&l.page, "items");
     if (found)
         status = lc_working_each(tx, session.id, list_item, &l, err);
-    lc_jw_end(&call->out);
-    lc_page_end(call, &by_age, l.has_more ? &l.at : NULL);
-    lc_jw_end(&call->out);
+    lc_page_close(&l.page);
     return status;
 }
 

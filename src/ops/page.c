@@ -141,28 +141,48 @@ static bool take_fields(loci_str fields, const lc_position *position, void *out)
 
 /* ---- Pages ----------------------------------------------------------------------------------- */
 
-loci_status lc_page_begin(lc_call *call, const lc_page_args *page, const lc_position *position,
-                          void *out, loci_error *err)
+static loci_status read_cursor(const lc_page *page, loci_str cursor, loci_error *err)
 {
+    lc_call *call = page->call;
     char check[CHECK_BYTES];
     loci_str fields;
     size_t len;
     char *bytes;
 
-    if (page->cursor.ptr == NULL)
+    if (cursor.ptr == NULL)
         return LOCI_OK;
-    bytes = lc_arena_alloc(call->arena, page->cursor.len);
+    bytes = lc_arena_alloc(call->arena, cursor.len);
     if (bytes == NULL)
         return lc_fail_memory(err);
-    if (decode(page->cursor, bytes, &len) && len >= CHECK_BYTES) {
+    if (decode(cursor, bytes, &len) && len >= CHECK_BYTES) {
         fields = (loci_str){bytes + CHECK_BYTES, len - CHECK_BYTES};
         make_check(call->op, fields, check);
-        if (memcmp(bytes, check, CHECK_BYTES) == 0 && take_fields(fields, position, out))
+        if (memcmp(bytes, check, CHECK_BYTES) == 0 && take_fields(fields, page->position, page->at))
             return LOCI_OK;
     }
     return lc_fail(err, LOCI_EINVAL,
                    "cursor: not a cursor of %s; pass next_cursor of its previous page unchanged",
                    call->op->name);
+}
+
+loci_status lc_page_begin(lc_page *page, const lc_page_args *args, loci_error *err)
+{
+    page->left = args->limit;
+    lc_jw_object(&page->call->out);
+    return read_cursor(page, args->cursor, err);
+}
+
+void lc_page_open(lc_page *page, const char *name)
+{
+    lc_jw_name(&page->call->out, name);
+    lc_jw_array(&page->call->out);
+}
+
+bool lc_page_takes(lc_page *page)
+{
+    page->has_more = page->left == 0;
+    page->left -= !page->has_more;
+    return !page->has_more;
 }
 
 loci_str lc_cursor_encode(const lc_op *op, const lc_position *position, const void *at,
@@ -182,13 +202,16 @@ loci_str lc_cursor_encode(const lc_op *op, const lc_position *position, const vo
     return encode(&cursor, out);
 }
 
-void lc_page_end(lc_call *call, const lc_position *position, const void *last)
+void lc_page_close(lc_page *page)
 {
+    lc_json_writer *out = &page->call->out;
     char text[LC_CURSOR_BYTES_MAX];
 
-    if (last == NULL)
-        lc_jw_member_null(&call->out, "next_cursor");
+    lc_jw_end(out);
+    if (page->has_more)
+        lc_jw_member_str(out, "next_cursor",
+                         lc_cursor_encode(page->call->op, page->position, page->at, text));
     else
-        lc_jw_member_str(&call->out, "next_cursor",
-                         lc_cursor_encode(call->op, position, last, text));
+        lc_jw_member_null(out, "next_cursor");
+    lc_jw_end(out);
 }

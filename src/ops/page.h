@@ -1,7 +1,7 @@
 /* page.h - lists in pages: `limit` and `cursor` in, `next_cursor` out.
  *
  * Every operation that lists something takes LC_PAGE_PARAMS, reads one row more than the limit to
- * learn whether there is a next page, and ends its answer with lc_page_end(). A cursor is the
+ * learn whether there is a next page, and writes its answer with an lc_page. A cursor is the
  * position of the last row of a page as one URL-safe word, opaque to clients. The position itself
  * is a struct of the operation; an lc_position tells how to encode it:
  *
@@ -65,12 +65,33 @@ typedef struct lc_name_position {
 } lc_name_position;
 extern const lc_position lc_position_by_name;
 
-/* Reads the cursor, if one was given, into the position struct at `out`, which keeps its values
- * otherwise. Texts live as long as the call. */
-loci_status lc_page_begin(lc_call *call, const lc_page_args *page, const lc_position *position,
-                          void *out, loci_error *err);
-/* Writes the member next_cursor: of the position at `last`, or null for NULL, the last page. */
-void lc_page_end(lc_call *call, const lc_position *position, const void *last);
+/* One page of a list on its way into the answer:
+ *
+ *     lc_seq_position last = {0};
+ *     lc_page page = {call, &lc_position_by_seq, &last};
+ *
+ *     status = lc_page_begin(&page, &in->page, err);       last.seq is the cursor's
+ *     lc_page_open(&page, "messages");
+ *     …                                                    per row: if (lc_page_takes(&page)) …
+ *     lc_page_close(&page);
+ */
+typedef struct lc_page {
+    lc_call *call;
+    const lc_position *position;
+    void *at; /* The position: of the cursor, then of the last row, which the operation sets. */
+    int64_t left;
+    bool has_more; /* A row did not fit. */
+} lc_page;
+
+/* Reads the cursor, if one was given, into page->at, which keeps its values otherwise; texts live
+ * as long as the call. Opens the answer's object, so that members may be written before the list.
+ */
+loci_status lc_page_begin(lc_page *page, const lc_page_args *args, loci_error *err);
+void lc_page_open(lc_page *page, const char *name);
+/* Whether one more row fits. The operation asks once per row, also for the one that does not. */
+bool lc_page_takes(lc_page *page);
+/* Ends the list, writes next_cursor and ends the answer. */
+void lc_page_close(lc_page *page);
 
 /* The cursor of the position at `at`, in `out`. */
 loci_str lc_cursor_encode(const lc_op *op, const lc_position *position, const void *at,
