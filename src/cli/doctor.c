@@ -21,7 +21,7 @@
 #include "cli/operation.h"
 #include "net/fetch.h"
 #include "ops/check.h"
-#include "ops/setting_view.h"
+#include "ops/surface.h"
 
 typedef enum finding_kind {
     GOOD,

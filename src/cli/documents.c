@@ -9,7 +9,7 @@
 #include "cli/help.h"
 #include "ops/op.h"
 #include "ops/reference.h"
-#include "ops/setting_view.h"
+#include "ops/surface.h"
 #include "server/openapi.h"
 
 /* ---- loci completion -------------------------------------------------------------------------

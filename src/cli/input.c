@@ -11,7 +11,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "cli/cli.h"
-#include "ops/token_auth.h"
+#include "ops/surface.h"
 
 /* ---- Whole files ----------------------------------------------------------------------------- */
 

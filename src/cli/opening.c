@@ -16,7 +16,7 @@
 #include "base/str.h"
 #include "base/time.h"
 #include "base/url.h"
-#include "ops/setting_view.h"
+#include "ops/surface.h"
 
 /* ---- Which store ----------------------------------------------------------------------------- */
 

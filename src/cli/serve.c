@@ -22,7 +22,7 @@
 #include "cli/cli.h"
 #include "cli/input.h"
 #include "cli/opening.h"
-#include "ops/setting_view.h"
+#include "ops/surface.h"
 #include "server/server.h"
 
 /* ---- systemd --------------------------------------------------------------------------------- */

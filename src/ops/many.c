@@ -5,7 +5,7 @@
  * must be alone) is checked first. A call that fails makes the whole body fail, and the store
  * undoes what the others did.
  */
-#include "ops/many.h"
+#include "ops/surface.h"
 
 #include <stdio.h>
 

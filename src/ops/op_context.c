@@ -8,8 +8,7 @@
 #include "engine/meaning.h"
 #include "engine/tokenizers.h"
 #include "fact/authority.h"
-#include "ops/fact_caller.h"
-#include "ops/session_arg.h"
+#include "ops/call_scope.h"
 
 #define BUDGET_MAX 100000000
 

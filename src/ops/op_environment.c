@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "ops/call_scope.h"
 #include "ops/check.h"
 #include "ops/op.h"
 #include "ops/page.h"
-#include "ops/session_arg.h"
 #include "session/environment.h"
 
 #define KEY_HELP "Signal: current_time, current_date, timezone, location, or any other name"

@@ -4,9 +4,8 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "fact/fact_heads.h"
-#include "ops/fact_caller.h"
+#include "ops/call_scope.h"
 #include "ops/page.h"
-#include "ops/session_arg.h"
 
 #define KEY_HELP "Key of the fact: the name of its slot"
 
@@ -493,7 +492,7 @@ static loci_status run_write(lc_call *call, lc_tx *tx, loci_error *err)
     fact.view.session_id = use.session.id;
     status = lc_fact_decide(tx, &fact, call->arena, &plan, err);
     if (status == LOCI_OK)
-        status = lc_call_begin_session(tx, &use, lc_fact_plan_writes(plan), err);
+        status = lc_session_begin_lazily(tx, &use, lc_fact_plan_writes(plan), err);
     if (status == LOCI_OK)
         status = lc_fact_commit(tx, plan, call->arena, &result, err);
     if (status == LOCI_OK)
@@ -616,8 +615,8 @@ static loci_status run_change(lc_call *call, lc_tx *tx, loci_error *err)
     target.view.access = lc_fact_caller_access(&in->caller, &use.session.identity);
     status = lc_fact_decide_retract(tx, &target, call->arena, &ending, err);
     if (status == LOCI_OK)
-        status = lc_call_begin_session(tx, &use, !confirms || lc_fact_ending_needs_review(ending),
-                                       err);
+        status = lc_session_begin_lazily(tx, &use, !confirms || lc_fact_ending_needs_review(ending),
+                                         err);
     if (status == LOCI_OK)
         status = confirms ? lc_fact_commit_confirm(tx, ending, &done, err)
                           : lc_fact_commit_retract(tx, ending, &done, err);

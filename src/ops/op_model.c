@@ -12,8 +12,8 @@
 #include "engine/engine.h"
 #include "engine/models.h"
 #include "engine/tokenizers.h"
-#include "ops/job_start.h"
 #include "ops/op.h"
+#include "ops/op_job.h"
 #include "store/vector.h"
 
 #define TEXTS_MAX 256

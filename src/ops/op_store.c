@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "engine/store_jobs.h"
-#include "ops/job_start.h"
+#include "ops/op_job.h"
 #include "store/backup.h"
 #include "store/publish.h"
 #include "store/rebuild.h"

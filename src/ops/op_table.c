@@ -8,8 +8,6 @@
 extern const lc_op *const lc_ops_fact[];
 extern const lc_op *const lc_ops_context[];
 extern const lc_op *const lc_ops_session[];
-extern const lc_op *const lc_ops_session_search[];
-extern const lc_op *const lc_ops_identity[];
 extern const lc_op *const lc_ops_working[];
 extern const lc_op *const lc_ops_environment[];
 extern const lc_op *const lc_ops_model[];
@@ -21,9 +19,8 @@ extern const lc_op *const lc_ops_store[];
 extern const lc_op *const lc_ops_meta[];
 
 static const lc_op *const *const groups[] = {
-    lc_ops_fact,    lc_ops_context,     lc_ops_session, lc_ops_session_search, lc_ops_identity,
-    lc_ops_working, lc_ops_environment, lc_ops_model,   lc_ops_event,          lc_ops_job,
-    lc_ops_config,  lc_ops_token,       lc_ops_store,   lc_ops_meta,
+    lc_ops_fact,  lc_ops_context, lc_ops_session, lc_ops_working, lc_ops_environment, lc_ops_model,
+    lc_ops_event, lc_ops_job,     lc_ops_config,  lc_ops_token,   lc_ops_store,       lc_ops_meta,
 };
 
 #define GROUP_COUNT (sizeof groups / sizeof groups[0])

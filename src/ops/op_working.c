@@ -2,10 +2,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "ops/call_scope.h"
 #include "ops/check.h"
 #include "ops/op.h"
 #include "ops/page.h"
-#include "ops/session_arg.h"
 #include "session/working.h"
 
 typedef struct key_input {

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/pool.h"
-#include "ops/submit.h"
+#include "ops/surface.h"
 
 typedef struct submitted {
     lc_queued_write queued; /* First: the writer gives it back. */

@@ -12,8 +12,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/time.h"
-#include "ops/many.h"
-#include "ops/submit.h"
+#include "ops/surface.h"
 #include "server/api_args.h"
 
 /* What all calls of a request have in common. The request id, deadline and cancel flag are those of

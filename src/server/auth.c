@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
-#include "ops/token_auth.h"
+#include "ops/surface.h"
 
 #define SCHEME "Bearer"
 

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "ops/probe.h"
 #include "ops/reference.h"
+#include "ops/surface.h"
 #include "server/openapi.h"
 
 #define PAGE_BYTES_MAX (16u * 1024 * 1024)

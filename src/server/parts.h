@@ -12,7 +12,7 @@
 #ifndef LC_SERVER_PARTS_H
 #define LC_SERVER_PARTS_H
 
-#include "ops/token_auth.h"
+#include "ops/surface.h"
 #include "server/http.h"
 #include "server/metrics.h"
 #include "server/route.h"

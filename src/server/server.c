@@ -14,9 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "ops/setting_view.h"
-#include "ops/submit.h"
-#include "ops/token_auth.h"
+#include "ops/surface.h"
 #include "server/parts.h"
 
 /* Fits the largest event as text; allocated only while it is sent. */

@@ -80,6 +80,9 @@ loci_status lc_session_choose(lc_tx *tx, const lc_session_ref *ref, lc_arena *ar
 /* Writes what the choice needs. `has_event`: the caller appends an event next, which then carries
  * the opening of a session without a name; otherwise it is an event of its own. */
 loci_status lc_session_begin(lc_tx *tx, lc_session_use *use, bool has_event, loci_error *err);
+/* The same, but a call that changed nothing in a session that nobody named opens none. */
+loci_status lc_session_begin_lazily(lc_tx *tx, lc_session_use *use, bool has_event,
+                                    loci_error *err);
 /* Opens one whatever is there; one with the same external_id is used when it is open. */
 loci_status lc_session_choose_new(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena,
                                   lc_session_use *out, loci_error *err);
@@ -91,8 +94,9 @@ loci_status lc_session_end(lc_tx *tx, loci_str id, const char *reason, int64_t e
 /* Ends idle sessions; lc_setting_session_idle_minutes is its limit. */
 extern const lc_sweep lc_session_sweep;
 
-/* Says who the user is. A second time is LOCI_EFORBIDDEN (judged by the caller's lc_session). */
-loci_status lc_session_identify(lc_tx *tx, const lc_session *session, const lc_identity *identity,
+/* Begins the session and sets the identity of its user, once: a second time is LOCI_EFORBIDDEN,
+ * found before anything is written. */
+loci_status lc_session_identify(lc_tx *tx, lc_session_use *use, const lc_identity *identity,
                                 loci_error *err);
 
 /* ---- Messages -------------------------------------------------------------------------------- */

@@ -121,6 +121,13 @@ loci_status lc_session_begin(lc_tx *tx, lc_session_use *use, bool has_event, loc
     return status;
 }
 
+loci_status lc_session_begin_lazily(lc_tx *tx, lc_session_use *use, bool has_event, loci_error *err)
+{
+    if (!has_event && use->is_new && use->session.external_id.len == 0)
+        return LOCI_OK;
+    return lc_session_begin(tx, use, has_event, err);
+}
+
 /* ---- The sweep of idle sessions ----------------------------------------------------------------
  *
  * Every reader treats a session that was idle for too long as ended, and the user's next write
@@ -212,14 +219,21 @@ const lc_sweep lc_session_sweep = {
     .run = end_idle,
 };
 
-loci_status lc_session_identify(lc_tx *tx, const lc_session *session, const lc_identity *identity,
+loci_status lc_session_identify(lc_tx *tx, lc_session_use *use, const lc_identity *identity,
                                 loci_error *err)
 {
+    loci_status status;
     draft d;
 
-    LC_ASSERT(session->identity.user_name.ptr == NULL);
+    if (use->session.identity.user_name.ptr != NULL)
+        return lc_fail(err, LOCI_EFORBIDDEN,
+                       "the identity of session %.*s is set; a new session may have another",
+                       LC_STR_ARG(use->session.id));
+    status = lc_session_begin(tx, use, true, err);
+    if (status != LOCI_OK)
+        return status;
     start(&d, tx);
-    lc_jw_member_str(&d.refs, "session_id", session->id);
+    lc_jw_member_str(&d.refs, "session_id", use->session.id);
     lc_row_encode(&lc_identity_row, identity, LC_COL_PAYLOAD, &d.payload);
     return append(&d, tx, &lc_identity_set_event, err);
 }

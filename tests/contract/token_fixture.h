@@ -4,7 +4,7 @@
 
 #include "lib/calls.h"
 
-#include "ops/token_auth.h"
+#include "ops/surface.h"
 
 /* Runs token.create in the engine's tenant; its answer. */
 loci_str token_make(loci_engine *engine, const char *args);

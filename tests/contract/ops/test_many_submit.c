@@ -7,9 +7,7 @@
 
 #include "base/clock.h"
 #include "base/str.h"
-#include "ops/many.h"
-#include "ops/probe.h"
-#include "ops/setting_view.h"
+#include "ops/surface.h"
 
 #define PATIENCE_US INT64_C(60000000)
 

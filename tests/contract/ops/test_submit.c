@@ -10,7 +10,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "engine/engine.h"
-#include "ops/submit.h"
+#include "ops/surface.h"
 #include "store/event.h"
 
 #define PATIENCE_US INT64_C(60000000)

@@ -1,13 +1,31 @@
-/* fact_caller.h - what a caller may state and see about facts: its token's ceilings, its session's
- * identity and its own arguments combined. Here because fact/ and session/ do not know each other.
- * Also the parameters that several operations on facts share. */
-#ifndef LC_OPS_FACT_CALLER_H
-#define LC_OPS_FACT_CALLER_H
+/* call_scope.h - the session, the scope and the rights of a call: what its session_id, persona and
+ * tenant mean, and what its caller may state and see about facts (its token's ceilings, its
+ * session's identity and its own arguments combined). Here because fact/ and session/ do not know
+ * each other. Also the parameters that several operations share.
+ */
+#ifndef LC_OPS_CALL_SCOPE_H
+#define LC_OPS_CALL_SCOPE_H
 
 #include "base/limits.h"
 #include "fact/fact.h"
 #include "ops/op.h"
 #include "session/session.h"
+
+/* ---- Session --------------------------------------------------------------------------------- */
+
+/* A JSON value that becomes part of an event, which has room for a little more than the value. */
+#define LC_VALUE_BYTES_MAX (LC_EVENT_BYTES_MAX - 8192)
+
+/* Which session the call means; for operations with LC_OP_SESSION. */
+lc_session_ref lc_call_session_ref(const lc_call *call);
+/* For reads: the session when there is one and it is open, else `*found` is false. An unknown
+ * ses_… is LOCI_ENOTFOUND. */
+loci_status lc_call_find_session(lc_call *call, lc_tx *tx, lc_session *out, bool *found,
+                                 loci_error *err);
+/* For writes: decides which one it will be, without writing; lc_session_begin() follows. */
+loci_status lc_call_choose_session(lc_call *call, lc_tx *tx, lc_session_use *out, loci_error *err);
+
+/* ---- Scope and rights ------------------------------------------------------------------------ */
 
 /* Arguments `scope` and `scope_id`. */
 typedef struct lc_scope_args {
@@ -65,4 +83,4 @@ loci_status lc_fact_read_view(lc_call *call, lc_tx *tx, const lc_scope_args *sco
 loci_status lc_fact_set_scope(const lc_scope_args *args, const lc_session *session,
                               lc_fact_view *out, loci_error *err);
 
-#endif /* LC_OPS_FACT_CALLER_H */
+#endif /* LC_OPS_CALL_SCOPE_H */

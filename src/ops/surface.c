@@ -1,14 +1,56 @@
-/* token_auth.c - cache, then store. Expiry is judged at every use and by the system's clock: the
- * engine's own may be injected, stand still or go back, and with it an expired token would come
- * back to life. */
-#include "ops/token_auth.h"
+/* surface.c - see surface.h; also the public functions that are about the engine itself.
+ *
+ * Tokens: cache, then store. Expiry is judged at every use and by the system's clock: the engine's
+ * own may be injected, stand still or go back, and with it an expired token would come back to
+ * life.
+ */
+#include "ops/surface.h"
 
+#include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "engine/settings.h"
+#include "store/schema.h"
 
 #define LOOK_UP_US 1000000 /* A caller is told that the store is busy rather than kept waiting. */
+
+/* ---- The engine ------------------------------------------------------------------------------ */
+
+#define TEXT_OF(x) #x
+#define VERSION_TEXT(major, minor, patch) TEXT_OF(major) "." TEXT_OF(minor) "." TEXT_OF(patch)
+
+const char *loci_version(void)
+{
+    return VERSION_TEXT(LOCI_VERSION_MAJOR, LOCI_VERSION_MINOR, LOCI_VERSION_PATCH);
+}
+
+/* A caller built against another header: members it did not know keep their defaults. */
+static loci_status check_size(uint32_t size, loci_error *err)
+{
+    if (size == sizeof(loci_open_options))
+        return LOCI_OK;
+    return lc_fail(err, LOCI_EINVAL, "loci_open_options has %u bytes, this libloci expects %zu",
+                   size, sizeof(loci_open_options));
+}
+
+loci_status loci_open(const loci_open_options *options, loci_engine **out, loci_error *err)
+{
+    loci_status status;
+
+    if (options == NULL || out == NULL)
+        return lc_fail(err, LOCI_EINVAL, "loci_open needs options and a place for the engine");
+    status = check_size(options->size, err);
+    return status == LOCI_OK ? lc_engine_open(options, NULL, out, err) : status;
+}
+
+void loci_close(loci_engine *engine)
+{
+    lc_engine_close(engine);
+}
+
+/* ---- Tokens ---------------------------------------------------------------------------------- */
 
 loci_status lc_token_refuse(loci_error *err)
 {
@@ -125,4 +167,73 @@ unsigned lc_op_scopes(const lc_op *op)
     if ((op->flags & (LC_OP_ADMIN | LC_OP_TENANT_ADMIN)) != 0)
         return LC_SCOPE_ADMIN;
     return (op->flags & LC_OP_MUTATES) != 0 ? LC_SCOPE_WRITE : LC_SCOPE_READ;
+}
+
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+size_t lc_setting_view_count(void)
+{
+    return lc_setting_list_own().count;
+}
+
+lc_setting_view lc_setting_view_at(size_t index)
+{
+    lc_setting_list list = lc_setting_list_own();
+    const lc_setting *setting = list.items[index];
+
+    LC_ASSERT(index < list.count);
+    return (lc_setting_view){
+        .name = setting->name,
+        .choices = setting->choices,
+        .help = setting->help,
+        .is_text = !setting->is_secret &&
+                   (setting->kind == LC_SETTING_TEXT || setting->kind == LC_SETTING_CHOICE),
+    };
+}
+
+int64_t lc_setting_view_i64(loci_engine *engine, const char *name)
+{
+    lc_setting_list list = lc_setting_list_own();
+    const lc_setting *setting = lc_setting_list_find(&list, loci_str_of(name));
+    lc_settings *settings = lc_engine_settings(engine);
+
+    LC_ASSERT(setting != NULL);
+    LC_ASSERT(setting->kind == LC_SETTING_INT || setting->kind == LC_SETTING_CHOICE);
+    if (setting->kind == LC_SETTING_CHOICE)
+        return lc_settings_choice(settings, setting, LC_STR_NONE);
+    return lc_settings_i64(settings, setting, LC_STR_NONE);
+}
+
+/* ---- Health ---------------------------------------------------------------------------------- */
+
+typedef struct probe {
+    loci_engine *engine;
+    int64_t deadline_us;
+} probe;
+
+static loci_status read_version(lc_tx *tx, void *ctx, loci_error *err)
+{
+    int64_t version = 0;
+    loci_status status = lc_meta_get_i64(tx, "schema_version", 0, &version, err);
+
+    (void)ctx; /* Everything is in the store. */
+    if (status == LOCI_OK && version < 1)
+        status = lc_fail(err, LOCI_ECORRUPT, "meta.schema_version is missing");
+    return status;
+}
+
+static loci_status run_probe(void *ctx, loci_error *err)
+{
+    probe *p = ctx;
+
+    return lc_engine_read(p->engine,
+                          &(lc_read){.deadline_us = p->deadline_us, .body = read_version}, err);
+}
+
+loci_status lc_probe_store(loci_engine *engine, int64_t timeout_ms, loci_error *err)
+{
+    probe p = {.engine = engine, .deadline_us = lc_clock_monotonic_us() + timeout_ms * 1000};
+    loci_status status = lc_engine_check(engine, err);
+
+    return status == LOCI_OK ? lc_engine_guard(engine, run_probe, &p, err) : status;
 }

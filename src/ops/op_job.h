@@ -1,10 +1,10 @@
-/* job_start.h - an operation that is a durable job and somebody who waits for it.
+/* op_job.h - an operation that is a durable job, for which its caller may wait.
  *
- * A caller who goes away does not end it. The operation has the parameter `wait`, and its answer is
- * {job_id, status, result?}.
+ * The job goes on when the caller gives up. The operation has the parameter `wait`, and its answer
+ * is {job_id, status, result?}.
  */
-#ifndef LC_OPS_JOB_START_H
-#define LC_OPS_JOB_START_H
+#ifndef LC_OPS_OP_JOB_H
+#define LC_OPS_OP_JOB_H
 
 #include "ops/op.h"
 #include "store/job.h"
@@ -35,4 +35,4 @@ typedef struct lc_job_start {
  * Writes the answer. A job that failed fails the call. */
 loci_status lc_job_start_run(lc_call *call, const lc_job_start *start, loci_error *err);
 
-#endif /* LC_OPS_JOB_START_H */
+#endif /* LC_OPS_OP_JOB_H */

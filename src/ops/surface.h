@@ -1,0 +1,92 @@
+/* surface.h - what the daemon and the command line need of the library beside loci.h: calls for an
+ * event loop, who is calling, the table of settings, and whether the store answers.
+ */
+#ifndef LC_OPS_SURFACE_H
+#define LC_OPS_SURFACE_H
+
+#include <stdbool.h>
+
+#include "ops/op.h"
+#include "store/token.h"
+
+/* ---- Calls without waiting (submit.c, many.c) ------------------------------------------------ */
+
+/* As loci_submit(), but `done` may be called before it returns, in this thread, when the answer is
+ * in memory (lc_op.peek): handing that to another thread would take longer than the answer. */
+loci_status lc_submit_or_finish(loci_engine *engine, const char *operation, loci_str args,
+                                const loci_call_options *options, loci_done_fn *done, void *ctx,
+                                loci_error *err);
+
+/* Sets the hook that is called once after each group of answers (lc_engine_on_drained). */
+void lc_submit_on_drained(loci_engine *engine, void (*drained)(void *ctx), void *ctx);
+
+typedef struct lc_many {
+    const loci_request *requests;
+    size_t count;
+} lc_many;
+
+/* loci_call_many() without waiting: looks at all calls, queues them as one write and returns. What
+ * is given is copied. `done` gets the JSON array, or an error whose data has `index`; a status
+ * other than LOCI_OK means that it will not be called. `options->cancel` must outlive the calls. */
+loci_status lc_many_submit(loci_engine *engine, const lc_many *many,
+                           const loci_call_options *options, loci_done_fn *done, void *ctx,
+                           loci_error *err);
+
+/* Adds `index`, which call it was, to the data of a failure. Returns `status`. */
+loci_status lc_many_blame(loci_status status, size_t index, loci_error *err);
+
+/* ---- Tokens ----------------------------------------------------------------------------------
+ *
+ * From the text of a token to who is calling. For the daemon, once per request: cheap enough for
+ * its event loop (a token seen within the last second is not looked up again). What `admin` means
+ * is decided here: a token with that scope manages its own tenant; it may also run the operations
+ * on the whole store when its tenant is the one the engine was opened with and nothing narrows or
+ * caps it. */
+
+/* Who a token speaks for. Texts live in the arena it was made in. */
+typedef struct lc_token_identity {
+    loci_principal principal;
+    unsigned scopes;      /* LC_SCOPE_... */
+    const char *token_id; /* tok_… */
+} lc_token_identity;
+
+/* LOCI_EAUTH, in the same words whatever is wrong: not a token, unknown, another secret, expired or
+ * revoked. Another status means that nobody knows: the store could not be asked. Any thread. */
+loci_status lc_token_authenticate(loci_engine *engine, loci_str bearer, lc_arena *arena,
+                                  lc_token_identity *out, loci_error *err);
+/* The failure above, also for requests that show no token at all. */
+loci_status lc_token_refuse(loci_error *err);
+
+/* Whether the store holds a token that is good now, whatever its tenant; false when it cannot be
+ * asked. */
+bool lc_token_exists_any(loci_engine *engine);
+
+/* The scopes that a caller needs for `op`. */
+unsigned lc_op_scopes(const lc_op *op);
+
+/* ---- Settings --------------------------------------------------------------------------------
+ *
+ * The table of settings as surfaces see it: names to read from the environment, to complete and to
+ * suggest, and the values of those that a surface obeys itself. Everything else about values is in
+ * the operations config.*. */
+
+typedef struct lc_setting_view {
+    const char *name;    /* "call.timeout_ms" */
+    const char *choices; /* "full|relaxed" or NULL. */
+    const char *help;
+    bool is_text; /* Its value is text even when it looks like a number. */
+} lc_setting_view;
+
+size_t lc_setting_view_count(void);
+lc_setting_view lc_setting_view_at(size_t index);
+
+/* The store-wide value in force of the integer `name`, or of a choice as its place in `choices`.
+ * The name must be a setting's of such a kind (asserted). */
+int64_t lc_setting_view_i64(loci_engine *engine, const char *name);
+
+/* ---- Health ---------------------------------------------------------------------------------- */
+
+/* Reads one row, which takes no longer than `timeout_ms`. */
+loci_status lc_probe_store(loci_engine *engine, int64_t timeout_ms, loci_error *err);
+
+#endif /* LC_OPS_SURFACE_H */
