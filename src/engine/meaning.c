@@ -16,7 +16,7 @@
 #include "engine/engine.h"
 #include "engine/pool.h"
 #include "engine/rooms.h"
-#include "store/user_walk.h"
+#include "store/upkeep.h"
 #include "store/vector.h"
 
 /* A token has at least one byte, and models that take less than 8192 tokens cut by themselves. The

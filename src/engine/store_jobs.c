@@ -14,7 +14,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "store/rebuild.h"
-#include "store/user_walk.h"
+#include "store/upkeep.h"
 
 /* ---- Sweeps of rooms ------------------------------------------------------------------------- */
 

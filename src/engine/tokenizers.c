@@ -12,7 +12,7 @@
 #include "base/str.h"
 #include "engine/internal.h"
 #include "model/encoder.h"
-#include "store/digest.h"
+#include "store/token.h"
 #include "text/token_table.h"
 
 const lc_setting lc_setting_data_dir = {

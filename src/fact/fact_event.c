@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "fact/fact_row.h"
-#include "store/event_json.h"
+#include "store/event.h"
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 

@@ -9,8 +9,8 @@
 #include "base/str.h"
 #include "fact/fact_event.h"
 #include "fact/fact_row.h"
-#include "store/event_json.h"
-#include "store/problems.h"
+#include "store/event.h"
+#include "store/upkeep.h"
 
 #define FACT_COLUMNS                                                                               \
     LC_COLUMN("id", 't'), LC_COLUMN("seq", 'i'), LC_COLUMN("key", 't'), LC_COLUMN("value", 't'),   \

@@ -10,8 +10,8 @@
 #include "session/environment.h"
 #include "session/session_event.h"
 #include "session/working.h"
-#include "store/event_json.h"
-#include "store/problems.h"
+#include "store/event.h"
+#include "store/upkeep.h"
 
 /* Columns of sessions, and the members of an identity in the answers of identity.get. */
 #define IDENTITY_COLUMNS(record, of, in_group)                                                     \

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
-#include "store/problems.h"
 #include "store/publish.h"
 #include "store/rebuild.h"
 #include "store/schema.h"
+#include "store/upkeep.h"
 
 #define RESTORE_MARK "restore_mark"
 

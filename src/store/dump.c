@@ -6,19 +6,30 @@
  *
  * Pages instead of one long answer, because an open snapshot keeps the WAL from shrinking; one seek
  * per user instead of `select distinct`, which would read every row.
+ *
+ * A comparison merges two sorted answers, a page of each at a time. A page ends where the shorter
+ * of the two ends, unless that was its copy's last: what the other has behind that key is read
+ * again.
  */
 #include "store/dump.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/id.h"
 #include "base/str.h"
-#include "store/user_walk.h"
-
-/* ---- Plans ----------------------------------------------------------------------------------- */
+#include "store/upkeep.h"
 
 #define SQL_BYTES_MAX 16384
+#define PAGE_ROWS 1000
+#define KEY_BYTES_MAX                                                                              \
+    ((size_t)64 << 20) /* No key comes near; a damaged one must not take all memory. */
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
 
 static int place_of(const lc_table *table, loci_str name)
 {
@@ -167,227 +178,258 @@ void lc_dump_plan_clear(lc_dump_plan *plan)
     *plan = (lc_dump_plan){0};
 }
 
-#define ROW_BYTES_MAX                                                                              \
-    ((size_t)64 << 20) /* No row comes near; a damaged one must not take all memory. */
-#define PAGE_ROWS 2000
+/* ---- Rows ------------------------------------------------------------------------------------ */
 
-/* ---- Keys and rows -------------------------------------------------------------------------- */
-
-void lc_dump_key_init(lc_dump_key *key, lc_heap *heap)
+/* <0, 0, >0 as `a` comes before, with or after `b`; NULL comes first. */
+static int compare_cells(const lc_cell *a, const lc_cell *b)
 {
-    *key = (lc_dump_key){0};
-    lc_buf_init(&key->text, heap, LOCI_MEM_REQUESTS, ROW_BYTES_MAX);
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    switch (a->kind) {
+    case 0:
+        return 0;
+    case 'i':
+        return (a->as.i64 > b->as.i64) - (a->as.i64 < b->as.i64);
+    case 'f':
+        return (a->as.f64 > b->as.f64) - (a->as.f64 < b->as.f64);
+    default:
+        return lc_str_compare(a->as.str, b->as.str);
+    }
 }
 
-void lc_dump_key_clear(lc_dump_key *key)
+static bool is_text(const lc_cell *cell)
 {
-    lc_buf_clear(&key->text);
-    key->is_set = false;
+    return cell->kind == 't' || cell->kind == 'b';
 }
 
-loci_status lc_dump_key_move(lc_dump_key *key, const lc_dump_table *table, const lc_rows *rows,
-                             loci_error *err)
+/* Moves to the current row of `rows`. */
+static loci_status move_key(lc_dump_key *key, const lc_dump_table *table, const lc_rows *rows,
+                            loci_error *err)
 {
     size_t at = 0;
     loci_status status;
 
     lc_buf_reset(&key->text);
     for (int i = 0; i < table->key_count; i++) {
-        int column = table->key_columns[i];
-        char kind = table->table->columns[column].kind;
-
-        key->args[i] = (lc_arg){.kind = kind};
-        if (kind == 'i')
-            key->args[i].as.i64 = lc_rows_i64(rows, column);
-        else if (kind == 'f')
-            key->args[i].as.f64 = lc_rows_f64(rows, column);
-        else {
-            key->args[i].as.str.len = lc_rows_str(rows, column).len;
-            lc_buf_append(&key->text, lc_rows_str(rows, column));
-        }
+        key->args[i] = *lc_rows_cell(rows, table->key_columns[i]);
+        if (is_text(&key->args[i]))
+            lc_buf_append(&key->text, key->args[i].as.str);
     }
     lc_buf_append_byte(&key->text, '\0'); /* So that an empty text has an address, too. */
     status = lc_buf_status(&key->text, err);
-    if (status != LOCI_OK)
-        return status;
-    for (int i = 0; i < table->key_count; i++) {
-        if (key->args[i].kind != 't' && key->args[i].kind != 'b')
+    for (int i = 0; i < table->key_count && status == LOCI_OK; i++) {
+        if (!is_text(&key->args[i]))
             continue;
         key->args[i].as.str.ptr = key->text.ptr + at;
         at += key->args[i].as.str.len;
     }
-    key->is_set = true;
-    return LOCI_OK;
+    key->is_set = status == LOCI_OK;
+    return status;
 }
 
-static int compare_column(const lc_rows *a, const lc_rows *b, int column, char kind)
+/* A page of rows of the user behind compare->after. */
+static loci_status query_page(const lc_compare *compare, lc_tx *tx, lc_rows *out, loci_error *err)
 {
-    if (kind == 'i') {
-        int64_t x = lc_rows_i64(a, column);
-        int64_t y = lc_rows_i64(b, column);
-
-        return (x > y) - (x < y);
-    }
-    if (kind == 'f') {
-        double x = lc_rows_f64(a, column);
-        double y = lc_rows_f64(b, column);
-
-        return (x > y) - (x < y);
-    }
-    return lc_str_compare(lc_rows_str(a, column), lc_rows_str(b, column));
-}
-
-int lc_dump_compare_keys(const lc_dump_table *table, const lc_rows *a, const lc_rows *b)
-{
-    for (int i = 0; i < table->key_count; i++) {
-        int column = table->key_columns[i];
-        int order = compare_column(a, b, column, table->table->columns[column].kind);
-
-        if (order != 0)
-            return order;
-    }
-    return 0;
-}
-
-loci_status lc_dump_query(lc_tx *tx, const lc_dump_range *range, lc_rows *out, loci_error *err)
-{
-    const lc_dump_table *table = range->table;
-    lc_arg args[LC_DUMP_KEY_MAX + 3] = {LC_T(range->tenant_id), LC_T(range->user_id)};
+    const lc_dump_table *table = &compare->plan->tables[compare->table_index];
+    lc_arg args[LC_DUMP_KEY_MAX + 3] = {LC_T(compare->tenant_id), LC_T(compare->user_id)};
     int count = 2;
 
     *out = (lc_rows){.tx = tx};
-    if (range->after == NULL || !range->after->is_set) {
-        args[count] = LC_I(range->limit);
-        return lc_tx_query(tx, &table->first, args, out, err);
-    }
-    if (table->after.text == NULL)
-        return LOCI_OK; /* One row a user: there is nothing behind it. */
-    for (int i = 0; i < table->key_count; i++)
-        args[count++] = range->after->args[i];
-    args[count] = LC_I(range->limit);
-    return lc_tx_query(tx, &table->after, args, out, err);
+    if (compare->after.is_set && table->after.text == NULL)
+        return LOCI_OK; /* One row per user: there is nothing behind it. */
+    for (int i = 0; compare->after.is_set && i < table->key_count; i++)
+        args[count++] = compare->after.args[i];
+    args[count] = LC_I(PAGE_ROWS);
+    return lc_tx_query(tx, compare->after.is_set ? &table->after : &table->first, args, out, err);
 }
 
-static void append_number(lc_buf *out, char kind, uint64_t value)
-{
-    char bytes[9] = {kind};
+/* ---- Comparing ------------------------------------------------------------------------------- */
 
-    for (int i = 0; i < 8; i++)
-        bytes[i + 1] = (char)(value >> (8 * i) & 0xFF);
-    lc_buf_append(out, (loci_str){bytes, sizeof bytes});
+void lc_compare_init(lc_compare *compare, lc_heap *heap)
+{
+    *compare = (lc_compare){0};
+    lc_buf_init(&compare->after.text, heap, LOCI_MEM_REQUESTS, KEY_BYTES_MAX);
+    lc_buf_init(&compare->next.text, heap, LOCI_MEM_REQUESTS, KEY_BYTES_MAX);
 }
 
-void lc_dump_row(lc_buf *out, const lc_rows *rows)
+void lc_compare_clear(lc_compare *compare)
 {
-    for (int i = 0; rows->sql->columns[i] != '\0'; i++) {
-        char kind = rows->sql->columns[i];
-
-        if (lc_rows_is_null(rows, i)) {
-            lc_buf_append_byte(out, 'n');
-        } else if (kind == 'i') {
-            append_number(out, kind, (uint64_t)lc_rows_i64(rows, i));
-        } else if (kind == 'f') {
-            double value = lc_rows_f64(rows, i);
-            uint64_t bits;
-
-            memcpy(&bits, &value, sizeof bits);
-            append_number(out, kind, bits);
-        } else {
-            loci_str text = lc_rows_str(rows, i);
-
-            append_number(out, kind, text.len);
-            lc_buf_append(out, text);
-        }
-    }
+    lc_buf_clear(&compare->after.text);
+    lc_buf_clear(&compare->next.text);
+    lc_compare_restart(compare);
 }
 
-/* ---- The whole store ------------------------------------------------------------------------ */
-
-typedef struct hash_state {
-    const lc_dump_plan *plan;
-    size_t table_index;
-    lc_user_walk walk;
-    lc_dump_key after; /* Bound to the answer being read, so it stands still meanwhile. */
-    lc_dump_key next;
-    bool in_user; /* the user has rows that were not read yet. */
-    bool is_done;
-    lc_buf row;
-    lc_hash128 hash;
-} hash_state;
-
-/* Adds the next rows of the current user; leaves it when there are no more. */
-static loci_status hash_rows(lc_tx *tx, hash_state *state, loci_error *err)
+void lc_compare_restart(lc_compare *compare)
 {
-    lc_dump_range range = {.table = &state->plan->tables[state->table_index],
-                           .tenant_id = lc_user_walk_tenant(&state->walk),
-                           .user_id = lc_user_walk_user(&state->walk),
-                           .after = &state->after,
-                           .limit = PAGE_ROWS};
-    lc_dump_key swap;
-    int64_t count = 0;
+    compare->table_index = 0;
+    compare->after.is_set = false;
+    compare->next.is_set = false;
+    compare->is_done = false;
+}
+
+/* One copy of the page. */
+typedef struct side {
     lc_rows rows;
-    loci_status status = lc_dump_query(tx, &range, &rows, err);
-    loci_status ended = LOCI_OK;
+    bool has_row;
+    int64_t count;
+} side;
 
-    while (status == LOCI_OK && lc_rows_next(&rows, &ended, err)) {
-        lc_buf_reset(&state->row);
-        lc_dump_row(&state->row, &rows);
-        status = lc_buf_status(&state->row, err);
-        state->hash = lc_hash128_chain(state->hash, lc_buf_str(&state->row));
-        if (status == LOCI_OK && ++count == PAGE_ROWS)
-            status = lc_dump_key_move(&state->next, range.table, &rows, err);
-    }
-    lc_rows_end(&rows);
-    swap = state->after;
-    state->after = state->next;
-    state->next = swap;
-    state->in_user = count == PAGE_ROWS;
-    return status != LOCI_OK ? status : ended;
+/* Whether `text` is one of our ids, whatever its prefix: those may be shown. */
+static bool is_id(loci_str text)
+{
+    char prefix[16];
+    size_t len;
+
+    if (text.len <= LC_ID_DIGITS + 1 || text.len - LC_ID_DIGITS - 1 >= sizeof prefix)
+        return false;
+    len = text.len - LC_ID_DIGITS - 1;
+    memcpy(prefix, text.ptr, len);
+    prefix[len] = '\0';
+    return lc_id_is(text, prefix);
 }
 
-/* One page of rows, or the step to the next user or table. */
-static loci_status hash_step(lc_tx *tx, void *ctx, loci_error *err)
+/* Appends to a text of LC_DIFFERENCE_BYTES, which may be cut. */
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t *len,
+                                                         const char *format, ...)
 {
-    hash_state *state = ctx;
-    const lc_dump_table *table;
+    va_list list;
+    int bytes;
+
+    va_start(list, format);
+    bytes = vsnprintf(text + *len, LC_DIFFERENCE_BYTES - *len, format, list);
+    va_end(list);
+    *len += (size_t)bytes;
+    if (*len >= LC_DIFFERENCE_BYTES)
+        *len = LC_DIFFERENCE_BYTES - 1;
+}
+
+static void report(const lc_compare *compare, const lc_rows *row, const char *what)
+{
+    const lc_dump_table *table = &compare->plan->tables[compare->table_index];
+    char text[LC_DIFFERENCE_BYTES];
+    size_t len = 0;
+
+    append(text, &len, "%s", table->table->name);
+    for (int i = 0; i < table->key_count; i++) {
+        const lc_cell *cell = lc_rows_cell(row, table->key_columns[i]);
+        const char *name = table->table->columns[table->key_columns[i]].name;
+
+        if (cell->kind == 'i')
+            append(text, &len, " %s=%lld", name, (long long)cell->as.i64);
+        else if (cell->kind == 't' && is_id(cell->as.str))
+            append(text, &len, " %s=%.*s", name, LC_STR_ARG(cell->as.str));
+        else
+            append(text, &len, " %s=*", name);
+    }
+    append(text, &len, ": %s", what);
+    compare->differs(compare->ctx, table->table, text);
+}
+
+static void compare_rows(const lc_compare *compare, const lc_rows *stored, const lc_rows *replayed)
+{
+    const lc_column *columns = compare->plan->tables[compare->table_index].table->columns;
+    char what[64];
+
+    for (int i = 0; i < stored->column_count; i++) {
+        if (compare_cells(&stored->cells[i], &replayed->cells[i]) == 0)
+            continue;
+        (void)snprintf(what, sizeof what, "%s differs", columns[i].name); /* Short names. */
+        report(compare, stored, what);
+        return;
+    }
+}
+
+static loci_status advance(side *s, loci_error *err)
+{
     loci_status status;
 
-    if (state->in_user)
-        return hash_rows(tx, state, err);
-    if (state->table_index == state->plan->table_count) {
-        state->is_done = true;
-        return LOCI_OK;
-    }
-    table = &state->plan->tables[state->table_index];
-    status = lc_user_walk_next(tx, &state->walk, &table->next_user, err);
-    if (status != LOCI_OK)
-        return status;
-    state->after.is_set = false;
-    state->in_user = state->walk.found;
-    if (!state->walk.found) {
-        state->hash = lc_hash128_chain(state->hash, loci_str_of(table->table->name));
-        state->table_index++;
-        lc_user_walk_restart(&state->walk);
-    }
-    return LOCI_OK;
+    s->has_row = lc_rows_next(&s->rows, &status, err);
+    s->count += s->has_row;
+    return status;
 }
 
-loci_status lc_dump_hash(lc_db *db, const lc_dump_plan *plan, lc_hash128 *out, loci_error *err)
+/* Takes the row with the smaller key off its side, or the row of both. */
+static loci_status merge_one(lc_compare *compare, side *stored, side *replayed, loci_error *err)
 {
-    hash_state state = {.plan = plan};
+    const lc_dump_table *table = &compare->plan->tables[compare->table_index];
+    int order = !stored->has_row ? 1 : !replayed->has_row ? -1 : 0;
+    loci_status status;
+
+    for (int i = 0; i < table->key_count && stored->has_row && replayed->has_row && order == 0; i++)
+        order = compare_cells(lc_rows_cell(&stored->rows, table->key_columns[i]),
+                              lc_rows_cell(&replayed->rows, table->key_columns[i]));
+    status = move_key(&compare->next, table, order > 0 ? &replayed->rows : &stored->rows, err);
+    if (status != LOCI_OK)
+        return status;
+    if (order < 0)
+        report(compare, &stored->rows, "no event makes this row");
+    else if (order > 0)
+        report(compare, &replayed->rows, "row is missing");
+    else
+        compare_rows(compare, &stored->rows, &replayed->rows);
+    if (order <= 0)
+        status = advance(stored, err);
+    if (status == LOCI_OK && order >= 0)
+        status = advance(replayed, err);
+    return status;
+}
+
+/* Behind it there may be more rows than this page has. */
+static bool is_cut(const side *s)
+{
+    return !s->has_row && s->count == PAGE_ROWS;
+}
+
+static loci_status merge_page(lc_compare *compare, side *stored, side *replayed, loci_error *err)
+{
+    loci_status status = advance(stored, err);
+
+    if (status == LOCI_OK)
+        status = advance(replayed, err);
+    while (status == LOCI_OK && (stored->has_row || replayed->has_row)) {
+        if (is_cut(stored) || is_cut(replayed))
+            return LOCI_OK;
+        status = merge_one(compare, stored, replayed, err);
+    }
+    if (status == LOCI_OK && !is_cut(stored) && !is_cut(replayed))
+        compare->next.is_set = false;
+    return status;
+}
+
+static loci_status compare_page(lc_compare *compare, lc_tx *stored, lc_tx *replayed,
+                                loci_error *err)
+{
+    lc_dump_key swap;
+    side a = {0};
+    side b = {0};
+    loci_status status = query_page(compare, stored, &a.rows, err);
+
+    if (status == LOCI_OK) {
+        replayed->is_shadow = stored == replayed;
+        status = query_page(compare, replayed, &b.rows, err);
+        replayed->is_shadow = false;
+    }
+    if (status == LOCI_OK)
+        status = merge_page(compare, &a, &b, err);
+    lc_rows_end(&a.rows);
+    lc_rows_end(&b.rows);
+    swap = compare->after;
+    compare->after = compare->next;
+    compare->next = swap;
+    if (!compare->after.is_set)
+        compare->table_index++;
+    return status;
+}
+
+loci_status lc_compare_step(lc_compare *compare, lc_tx *stored, lc_tx *replayed, loci_error *err)
+{
+    int64_t began_us = lc_clock_monotonic_us();
     loci_status status = LOCI_OK;
 
-    lc_dump_key_init(&state.after, &db->env->heap);
-    lc_dump_key_init(&state.next, &db->env->heap);
-    lc_user_walk_init(&state.walk, &db->env->heap);
-    lc_buf_init(&state.row, &db->env->heap, LOCI_MEM_REQUESTS, ROW_BYTES_MAX);
-    while (status == LOCI_OK && !state.is_done)
-        status = lc_db_read(db, INT64_MAX, hash_step, &state, err);
-    if (status == LOCI_OK)
-        *out = state.hash;
-    lc_buf_clear(&state.row);
-    lc_dump_key_clear(&state.after);
-    lc_dump_key_clear(&state.next);
-    lc_user_walk_clear(&state.walk);
+    while (status == LOCI_OK && compare->table_index < compare->plan->table_count &&
+           lc_clock_monotonic_us() - began_us < LC_UPKEEP_STEP_US)
+        status = compare_page(compare, stored, replayed, err);
+    if (status == LOCI_OK && compare->table_index == compare->plan->table_count)
+        compare->is_done = true;
     return status;
 }

@@ -1,20 +1,18 @@
-/* dump.h - the projections as bytes, in one order, the same on every database.
+/* dump.h - the rows of all projections in the order of their keys, and where two copies differ.
  *
- * Two copies of a projection are equal when their rows are, read in the order of the key. A row is
- * written column by column: a byte for the kind ('i' 'f' 't' 'b', or 'n' for NULL), then eight
- * bytes little-endian (the value, the bits of a double, or a length) and, for text and bytes, the
- * content. Never SQL's text of a value, never a rowid: those differ where the content does not.
+ * verify compares the stored rows of a user with rows replayed into another database, rebuild
+ * compares them with their shadows in the same one. Both copies are read side by side, in steps, so
+ * that no snapshot is long; the caller makes sure that neither changes between the steps of one
+ * comparison.
  *
  * The statements are made from the catalogue at run time, here and nowhere else. Drivers keep a
  * prepared statement for every lc_sql by its address, so a plan must outlive every connection that
- * it was used on: make it before the connection is opened and free it after the connection was
- * closed.
+ * it was used on: make it before the connection is opened and free it after it was closed.
  */
 #ifndef LC_STORE_DUMP_H
 #define LC_STORE_DUMP_H
 
 #include "base/arena.h"
-#include "base/hash.h"
 #include "store/db.h"
 
 #define LC_DUMP_KEY_MAX 6 /* Columns of a key behind tenant_id and user_id. */
@@ -38,35 +36,39 @@ loci_status lc_dump_plan_init(lc_dump_plan *plan, lc_heap *heap, const lc_catalo
                               loci_error *err);
 void lc_dump_plan_clear(lc_dump_plan *plan);
 
-/* A place in the order of one user's rows; initialised, it is before the first. */
+/* A place in the order of one user's rows; zeroed, it is before the first. */
 typedef struct lc_dump_key {
     bool is_set;
     lc_arg args[LC_DUMP_KEY_MAX];
     lc_buf text; /* What the arguments point to. */
 } lc_dump_key;
 
-void lc_dump_key_init(lc_dump_key *key, lc_heap *heap);
-void lc_dump_key_clear(lc_dump_key *key);
-/* Moves to the current row of `rows`, an answer of lc_dump_query() on `table`. */
-loci_status lc_dump_key_move(lc_dump_key *key, const lc_dump_table *table, const lc_rows *rows,
-                             loci_error *err);
-/* <0, 0, >0 as the current row of `a` comes before, with or after that of `b`. */
-int lc_dump_compare_keys(const lc_dump_table *table, const lc_rows *a, const lc_rows *b);
+#define LC_DIFFERENCE_BYTES 100
 
-typedef struct lc_dump_range {
-    const lc_dump_table *table;
-    loci_str tenant_id;
+/* `what` says which row and how: "facts id=fact_01K…: value differs". No text of users. */
+typedef void lc_difference(void *ctx, const lc_table *table, const char *what);
+
+typedef struct lc_compare {
+    const lc_dump_plan *plan;
+    loci_str tenant_id; /* Borrowed until it is done. */
     loci_str user_id;
-    const lc_dump_key *after;
-    int64_t limit;
-} lc_dump_range;
+    lc_difference *differs;
+    void *ctx;
+    /* Where it stands. */
+    size_t table_index;
+    lc_dump_key after; /* Bound to the answers being read, so it stands still meanwhile. */
+    lc_dump_key next;  /* The last row that was compared. */
+    bool is_done;
+} lc_compare;
 
-/* Rows of one user in the order of the key. */
-loci_status lc_dump_query(lc_tx *tx, const lc_dump_range *range, lc_rows *out, loci_error *err);
-/* Appends the current row. */
-void lc_dump_row(lc_buf *out, const lc_rows *rows);
+/* The caller sets plan, tenant_id, user_id, differs and ctx afterwards. */
+void lc_compare_init(lc_compare *compare, lc_heap *heap);
+void lc_compare_clear(lc_compare *compare);
+/* Back to the first row. */
+void lc_compare_restart(lc_compare *compare);
 
-/* The hash of every row of every projection. In pages: exact when nobody writes meanwhile. */
-loci_status lc_dump_hash(lc_db *db, const lc_dump_plan *plan, lc_hash128 *out, loci_error *err);
+/* Compares some rows. `replayed` is another database's transaction, or the same as `stored`: then
+ * its shadows are meant. */
+loci_status lc_compare_step(lc_compare *compare, lc_tx *stored, lc_tx *replayed, loci_error *err);
 
 #endif /* LC_STORE_DUMP_H */

@@ -15,7 +15,7 @@
 #include "store/publish.h"
 #include "store/schema.h"
 #include "store/transfer_line.h"
-#include "store/user_walk.h"
+#include "store/upkeep.h"
 
 #define PAGE_BYTES_MAX ((size_t)64 << 20) /* LC_UPKEEP_BYTES and one event more, by far. */
 

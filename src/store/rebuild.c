@@ -22,7 +22,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "store/compare.h"
+#include "store/dump.h"
 #include "store/event.h"
 #include "store/schema.h"
 

@@ -14,7 +14,6 @@
 #define LC_STORE_REBUILD_H
 
 #include "store/upkeep.h"
-#include "store/user_walk.h"
 
 typedef enum lc_rebuild_phase {
     LC_REBUILD_REPLAYING,

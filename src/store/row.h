@@ -33,7 +33,7 @@
 #define LC_STORE_ROW_H
 
 #include "base/json.h"
-#include "store/event_json.h"
+#include "store/event.h"
 
 #define LC_ROW_COLUMNS_MAX 40 /* Stored members of one record. */
 

@@ -13,7 +13,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "store/problems.h"
+#include "store/upkeep.h"
 
 #define PAGES_PER_STEP 512
 #define BUSY_MS_MAX 30000

@@ -332,3 +332,12 @@ loci_status lc_token_any(lc_tx *tx, int64_t system_us, bool *out, loci_error *er
         *out = count > 0;
     return status;
 }
+
+/* ---- Digests --------------------------------------------------------------------------------- */
+
+_Static_assert(LC_SHA256_BYTES == crypto_hash_sha256_BYTES, "as long as libsodium's");
+
+void lc_sha256(const void *data, size_t bytes, unsigned char out[LC_SHA256_BYTES])
+{
+    (void)crypto_hash_sha256(out, data, bytes); /* Does not fail. */
+}

@@ -10,6 +10,8 @@
 #include "base/limits.h"
 #include "store/row.h"
 
+#include <stddef.h>
+
 /* ---- The text of a token --------------------------------------------------------------------- */
 
 /* The text of a token: what a caller shows to prove who it is.
@@ -126,5 +128,13 @@ loci_status lc_token_count(lc_tx *tx, loci_str tenant_id, int64_t ended_us, int6
 loci_status lc_token_purge(lc_tx *tx, loci_str tenant_id, int64_t ended_us, loci_error *err);
 /* Whether the store holds any good token, of any tenant. */
 loci_status lc_token_any(lc_tx *tx, int64_t system_us, bool *out, loci_error *err);
+
+/* ---- Digests --------------------------------------------------------------------------------- */
+
+/* SHA-256, for checking that a file is unchanged. */
+
+#define LC_SHA256_BYTES 32
+
+void lc_sha256(const void *data, size_t bytes, unsigned char out[LC_SHA256_BYTES]);
 
 #endif /* LC_STORE_TOKEN_H */

@@ -17,10 +17,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "store/compare.h"
+#include "store/dump.h"
 #include "store/event.h"
 #include "store/schema.h"
-#include "store/user_walk.h"
+#include "store/upkeep.h"
 
 typedef struct verify_run {
     const lc_upkeep *upkeep;

@@ -333,12 +333,62 @@ int64_t notes_number(notes *n, const lc_sql *sql)
     return q.answer;
 }
 
+/* Adds every cell of every row that the statement answers. */
+static loci_status add_rows(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_hash128 *hash,
+                            loci_error *err)
+{
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, sql, args, &rows, err);
+
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
+        for (int i = 0; i < rows.column_count; i++) {
+            const lc_cell *cell = lc_rows_cell(&rows, i);
+            loci_str value = {(const char *)&cell->as.i64, cell->kind != 0 ? 8 : 0};
+
+            *hash = lc_hash128_chain(*hash, (loci_str){&cell->kind, 1});
+            *hash = lc_hash128_chain(*hash,
+                                     cell->kind == 't' || cell->kind == 'b' ? cell->as.str : value);
+        }
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
+typedef struct hashing {
+    notes *n;
+    lc_hash128 hash;
+} hashing;
+
+static loci_status hash_tables(lc_tx *tx, void *ctx, loci_error *err)
+{
+    hashing *h = ctx;
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; i < h->n->plan.table_count; i++) {
+        const lc_dump_table *table = &h->n->plan.tables[i];
+        lc_user_walk walk;
+
+        lc_user_walk_init(&walk, &h->n->env.heap);
+        do {
+            status = lc_user_walk_next(tx, &walk, &table->next_user, err);
+            if (status == LOCI_OK && walk.found)
+                status = add_rows(tx, &table->first,
+                                  (lc_arg[]){LC_T(lc_user_walk_tenant(&walk)),
+                                             LC_T(lc_user_walk_user(&walk)), LC_I(1000000)},
+                                  &h->hash, err);
+        } while (status == LOCI_OK && walk.found);
+        lc_user_walk_clear(&walk);
+        h->hash = lc_hash128_chain(h->hash, loci_str_of(table->table->name));
+    }
+    return status;
+}
+
 lc_hash128 notes_hash(notes *n)
 {
-    lc_hash128 hash = {0};
+    hashing h = {.n = n};
 
-    CHECK_OK(lc_dump_hash(n->db, &n->plan, &hash, &n->err), n->err);
-    return hash;
+    CHECK_OK(lc_db_read(n->db, INT64_MAX, hash_tables, &h, &n->err), n->err);
+    return h.hash;
 }
 
 /* ---- Verify --------------------------------------------------------------------------------- */

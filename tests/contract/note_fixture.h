@@ -9,10 +9,10 @@
 
 #include "lib/test.h"
 
+#include "base/hash.h"
 #include "base/str.h"
 #include "store/db.h"
 #include "store/dump.h"
-#include "store/problems.h"
 #include "store/upkeep.h"
 
 typedef struct notes {

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "base/utf8.h"
-#include "store/problems.h"
+#include "store/upkeep.h"
 
 TEST(problems, none_is_ok)
 {
