@@ -85,8 +85,7 @@ const lc_setting lc_setting_store_readers = {
             "time",
 };
 
-/* ---- Asking the engine --------------------------------------------------------------------------
- */
+/* ---- Accessors and guard --------------------------------------------------------------------- */
 
 lc_env *lc_engine_env(loci_engine *engine)
 {
@@ -224,8 +223,7 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
     };
 }
 
-/* ---- Answers -----------------------------------------------------------------------------------
- */
+/* ---- Answers --------------------------------------------------------------------------------- */
 
 loci_answer *lc_answer_new(lc_heap *heap, loci_str json)
 {
@@ -253,8 +251,7 @@ void loci_answer_free(loci_answer *answer)
         lc_heap_free(answer->heap, answer, sizeof *answer + answer->len + 1, LOCI_MEM_REQUESTS);
 }
 
-/* ---- Working with the store ---------------------------------------------------------------------
- */
+/* ---- Working with the store ------------------------------------------------------------------ */
 
 typedef struct connecting {
     loci_engine *engine;
@@ -279,8 +276,8 @@ static loci_status connect_guarded(void *ctx, loci_error *err)
     return c->db->driver->set_durability(c->db, is_relaxed, err);
 }
 
-/* This and what follows is guarded by itself, so that a bug does not leave a connection behind,
- * with its snapshot or its lock, for as long as the host lives. */
+/* Guarded by itself, like every use of a connection, so that a bug does not leave one open, with
+ * its snapshot or its lock, for as long as the host runs. */
 loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err)
 {
     connecting c = {.engine = engine};
@@ -389,8 +386,7 @@ void lc_engine_settings_changed(loci_engine *engine)
                      LC_LOG_TEXT("why", err.message));
 }
 
-/* ---- Opening ------------------------------------------------------------------------------------
- */
+/* ---- Opening and closing --------------------------------------------------------------------- */
 
 static char *copy_text(lc_heap *heap, const char *text)
 {
@@ -406,7 +402,7 @@ static void free_text(lc_heap *heap, char *text)
 
     if (text == NULL)
         return;
-    explicit_bzero(text, bytes); /* A store's URL may hold a password. */
+    explicit_bzero(text, bytes); /* A store's URL may contain a password. */
     lc_heap_free(heap, text, bytes, LOCI_MEM_ENGINE);
 }
 
@@ -418,9 +414,9 @@ static loci_status new_engine(const loci_open_options *options, loci_engine **ou
     char label[STORE_LABEL_BYTES];
 
     if (options->store == NULL || options->store[0] == '\0')
-        return lc_fail(err, LOCI_EINVAL, "no store was named");
+        return lc_fail(err, LOCI_EINVAL, "store: expected a path or a URL");
     if ((options->flags & LOCI_OPEN_SEEDED) == 0 && !lc_random_secret(&seed, sizeof seed))
-        return lc_fail(err, LOCI_ERESOURCE, "the system has no randomness to give");
+        return lc_fail(err, LOCI_ERESOURCE, "the system provides no random bytes");
     lc_heap_init(&heap, options->allocator);
     engine = lc_heap_zalloc(&heap, sizeof *engine, LOCI_MEM_ENGINE);
     if (engine == NULL)
@@ -462,7 +458,7 @@ typedef struct start {
     lc_db *db; /* The first connection, until the writer has taken it over. */
 } start;
 
-/* The first connection makes or migrates the store. */
+/* The first connection creates or migrates the store. */
 static loci_status open_store(start *s, loci_error *err)
 {
     loci_engine *engine = s->engine;
@@ -572,7 +568,7 @@ void lc_engine_close(loci_engine *engine)
     if (engine == NULL)
         return;
     lc_pool_free(engine->pool);
-    lc_writer_stop(engine->writer); /* What it answers may wake the workers and the watch. */
+    lc_writer_stop(engine->writer); /* Its completions may wake the workers and the watch. */
     lc_workers_free(engine->workers);
     lc_watch_free(engine->watch);
     lc_writer_free(engine->writer);

@@ -25,7 +25,7 @@ extern const lc_setting lc_setting_request_keep_hours;
 extern const lc_setting lc_setting_store_durability;
 extern const lc_setting lc_setting_store_readers;
 
-/* What the engine is made of beside the public options; tests give their own. */
+/* Parts of an engine that tests replace. */
 typedef struct lc_engine_parts {
     const lc_db_driver *driver;          /* NULL = by the store's name. */
     const lc_room *const *rooms;         /* NULL = all of loci's. Ends with NULL. */
@@ -42,21 +42,21 @@ const lc_catalogue *lc_engine_catalogue(const loci_engine *engine);
 /* As given at open, without a password. */
 const char *lc_engine_store(const loci_engine *engine);
 loci_str lc_engine_tenant(const loci_engine *engine); /* The default one. */
-/* Whose state a caller sees: its principal's tenant, the default one when that names none. */
+/* The tenant of a caller: its principal's, or the default one. */
 loci_str lc_engine_tenant_of(const loci_engine *engine, const loci_principal *principal);
 bool lc_engine_is_inline(const loci_engine *engine);
-/* A read waits for a server, unless what it asks for is kept. */
+/* A read waits for a server, unless its answer is cached. */
 bool lc_engine_is_far(const loci_engine *engine);
 const lc_job_kind *lc_engine_find_job_kind(const loci_engine *engine, loci_str name);
 
-/* LOCI_OK, or LOCI_EINTERNAL once a bug was found: nothing may be done any more. */
+/* LOCI_OK, or LOCI_EINTERNAL once a bug was found: the engine then refuses all work. */
 loci_status lc_engine_check(const loci_engine *engine, loci_error *err);
 /* A lc_fault_frame's report: calls the host's hook and poisons the engine. `ctx` is the engine. */
 void lc_engine_report_fault(void *ctx, const char *what, const char *file, int line);
 
-/* Runs `work` so that a bug found in it poisons the engine and is answered LOCI_EINTERNAL. Every
- * way into the engine goes through here. What the work held is leaked: nothing it touched can be
- * trusted. */
+/* Runs `work` so that a bug found in it poisons the engine and returns LOCI_EINTERNAL. Every call
+ * into the engine goes through here. Resources of the failed work are leaked, because nothing it
+ * used can be trusted. */
 typedef loci_status lc_guarded(void *ctx, loci_error *err);
 loci_status lc_engine_guard(loci_engine *engine, lc_guarded *work, void *ctx, loci_error *err);
 
@@ -94,9 +94,9 @@ typedef loci_status lc_db_work(lc_db *db, void *ctx, loci_error *err);
 loci_status lc_engine_with_connection(loci_engine *engine, lc_db_work *work, void *ctx,
                                       loci_error *err);
 
-/* The file behind all connections was replaced (restore): everybody opens anew. */
+/* The store was replaced (restore): all connections are opened again. */
 void lc_engine_store_replaced(loci_engine *engine);
-/* Stored settings may have changed: takes them over. Called after a commit. */
+/* Reads the stored settings again. Called after a commit that may have changed them. */
 void lc_engine_settings_changed(loci_engine *engine);
 lc_token_cache *lc_engine_token_cache(loci_engine *engine);
 lc_tokenizers *lc_engine_tokenizers(loci_engine *engine);
@@ -129,7 +129,7 @@ typedef struct lc_engine_counters {
     int64_t jobs_failed;
     int64_t queue_length;   /* Writes waiting now. */
     int64_t model_calls;    /* Requests to providers, of embeddings and of chats. */
-    int64_t model_failures; /* Those that did not help in the end. */
+    int64_t model_failures; /* Requests that failed after all retries. */
     int64_t model_tokens;   /* In and out, as the providers count. */
     lc_user_cache_counters user_cache;
 } lc_engine_counters;

@@ -1,5 +1,5 @@
-/* models.c - Invariant: the encoder, the idle clients, the meters and what was seen last are
- * touched under the lock only, and nothing slow happens under it but opening the encoder, once. */
+/* models.c - Invariant: the encoder, the idle clients, the meters and the outcomes are used under
+ * the lock only; the only slow work under it is opening the encoder, once. */
 #include "engine/models.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 #define CLIENTS_IDLE_MAX 8
 #define TEXT_BYTES_MAX 8192
-#define DIGEST_BYTES 8 /* Of the encoder's data: enough to tell two of them apart. */
+#define DIGEST_BYTES 8 /* Of the encoder's data, as part of the generation. */
 
 /* The choices of model.embedder, in order. */
 enum { CHOICE_AUTO, CHOICE_BUILTIN, CHOICE_LEXICAL, CHOICE_PROVIDER };
@@ -26,7 +26,7 @@ typedef struct meter {
     size_t tenant_bytes;
 } meter;
 
-/* What a provider did last. Times are the domain's; 0 = never. */
+/* The last outcomes of a provider. Domain times; 0 = never. */
 typedef struct outcome {
     int64_t ok_at;
     int64_t failed_at;
@@ -162,7 +162,7 @@ struct lc_models {
     lc_env *env;
     lc_settings *settings;
     pthread_mutex_t lock;
-    lc_encoder *encoder; /* Once opened, never closed before the end. */
+    lc_encoder *encoder; /* NULL until its first use; closed with the engine. */
     char encoder_digest[2 * DIGEST_BYTES + 1];
     lc_net_client *idle[CLIENTS_IDLE_MAX];
     size_t idle_count;
@@ -182,7 +182,7 @@ loci_status lc_models_new(loci_engine *engine, lc_models **out, loci_error *err)
     models->engine = engine;
     models->env = &engine->env;
     models->settings = engine->settings;
-    (void)pthread_mutex_init(&models->lock, NULL); /* Does not fail on Linux. */
+    (void)pthread_mutex_init(&models->lock, NULL); /* Cannot fail on Linux. */
     lc_map_init(&models->meters, heap, LOCI_MEM_ENGINE);
     *out = models;
     return LOCI_OK;
@@ -213,7 +213,7 @@ lc_models *lc_engine_models(loci_engine *engine)
 
 /* ---- Which embedder -------------------------------------------------------------------------- */
 
-/* A setting's text, or what its secret holds, terminated, in `arena`. */
+/* The text of a setting, or of the secret it refers to, as a C string in `arena`. */
 static loci_status read_text(lc_models *models, lc_arena *arena, const lc_setting *setting,
                              loci_str *out, loci_error *err)
 {
@@ -233,7 +233,7 @@ static loci_status read_text(lc_models *models, lc_arena *arena, const lc_settin
     return status;
 }
 
-/* The settings that a provider is made of. */
+/* The settings of a provider. */
 typedef struct provider_settings {
     const lc_setting *url;
     const lc_setting *model;
@@ -251,7 +251,7 @@ static loci_status fail_not_set(const lc_setting *setting, loci_error *err)
                    setting->name);
 }
 
-/* Where the key is kept is for administrators, who gave the setting; this message is for all. */
+/* Only administrators may know where the key is stored, and every caller sees this message. */
 static loci_status read_key(lc_models *models, lc_arena *arena, const lc_setting *setting,
                             loci_str *out, loci_error *err)
 {
@@ -261,7 +261,8 @@ static loci_status read_key(lc_models *models, lc_arena *arena, const lc_setting
         return status;
     if (status == LOCI_ERESOURCE)
         return lc_fail_memory(err);
-    return lc_fail(err, status, "what the setting %s refers to cannot be read", setting->name);
+    return lc_fail(err, status, "the secret that the setting %s refers to cannot be read",
+                   setting->name);
 }
 
 static loci_status read_provider(lc_models *models, lc_arena *arena, const provider_settings *ids,
@@ -273,7 +274,7 @@ static loci_status read_provider(lc_models *models, lc_arena *arena, const provi
 
     if (status == LOCI_OK)
         status = read_text(models, arena, ids->model, &model, err);
-    /* None is fine, as with a provider of one's own; one that is named and not there is not. */
+    /* A local provider may need no key; but a key that is configured must exist. */
     if (status == LOCI_OK && lc_settings_is_changed(settings, ids->key, LC_STR_NONE))
         status = read_key(models, arena, ids->key, &key, err);
     if (status != LOCI_OK)
@@ -317,7 +318,7 @@ static void use_lexical(lc_embedder *out)
 {
     *out = (lc_embedder){
         .kind = LC_EMBEDDER_LEXICAL, .model = "words", .dimensions = LC_LEXICAL_DIMENSIONS};
-    lc_embedder_set_generation(out, "1"); /* Of the way words are hashed. */
+    lc_embedder_set_generation(out, "1"); /* Version of the hashing. */
 }
 
 static loci_status read_digest(lc_models *models, const char *path, loci_error *err)
@@ -331,7 +332,7 @@ static loci_status read_digest(lc_models *models, const char *path, loci_error *
     return status;
 }
 
-/* A file that was missing may have come meanwhile, so it is looked for each time. */
+/* Searches the file each time: it may have been installed meanwhile. */
 static loci_status open_encoder(lc_models *models, lc_arena *arena, loci_error *err)
 {
     char path[LC_DATA_PATH_BYTES];
@@ -376,7 +377,7 @@ static loci_status use_best(lc_models *models, lc_arena *arena, lc_embedder *out
     if (url.len > 0)
         return use_provider(models, arena, out, err);
     status = use_builtin(models, arena, out, err);
-    if (status == LOCI_ENOTFOUND || status == LOCI_ECORRUPT) { /* model.status says so. */
+    if (status == LOCI_ENOTFOUND || status == LOCI_ECORRUPT) { /* model.status reports it. */
         use_lexical(out);
         status = LOCI_OK;
     }
@@ -402,7 +403,8 @@ loci_status lc_models_find_embedder(lc_models *models, lc_arena *arena, lc_embed
 
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* Under the lock. NULL when there is no room for another tenant, or no memory: the total counts. */
+/* The lock is held. NULL when there are too many tenants, or out of memory: only the total counts
+ * then. */
 static meter *meter_of(lc_models *models, loci_str tenant_id)
 {
     meter *m = lc_map_find(&models->meters, tenant_id);
@@ -504,7 +506,7 @@ static lc_provider_line line_of(const lc_model_use *use, lc_net_client *client)
                               .pause_ctx = use->pause_ctx};
 }
 
-/* Who gave up, or ran out of memory, says nothing about the provider. */
+/* A call that was cancelled or ran out of memory says nothing about the provider. */
 static bool is_of_provider(loci_status status)
 {
     return status == LOCI_EUNAVAILABLE || status == LOCI_EUNSUPPORTED || status == LOCI_ELIMIT ||
@@ -653,7 +655,7 @@ static void write_usage(lc_models *models, loci_str tenant_id, lc_json_writer *o
     lc_jw_end(out);
 }
 
-/* What keeps a better embedder from being used, or none. */
+/* Why no better embedder is used, or none. */
 static void write_embedder(lc_models *models, lc_arena *arena, lc_json_writer *out)
 {
     lc_embedder embedder;

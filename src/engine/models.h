@@ -1,12 +1,12 @@
-/* models.h - which model is in use, and every use of it: embeddings and chats, from any thread.
+/* models.h - the configured models and their use: embeddings and chats, from any thread.
  *
- *     lc_models_find_embedder(models, arena, &embedder, err);        as the settings say now
+ *     lc_models_find_embedder(models, arena, &embedder, err);        as configured now
  *     lc_models_embed(models, &use, &embedder, &batch, err);
  *
- * Settings are read at each use, so a change counts at once. The built-in encoder is opened when it
- * is first needed and stays; clients of providers are lent out and kept with their connections.
- * What was used is counted by tenant since the engine was opened. A provider that does not answer
- * fails the call and nothing else: who needs the answer later makes a job of it.
+ * Settings are read at each use, so a change takes effect at once. The built-in encoder is opened
+ * at its first use and stays open; clients of providers are reused with their connections. Usage is
+ * counted per tenant since the engine was opened. A provider that does not answer fails only the
+ * call; work that can wait for it belongs in a job.
  */
 #ifndef LC_ENGINE_MODELS_H
 #define LC_ENGINE_MODELS_H
@@ -30,19 +30,19 @@ extern const lc_setting lc_setting_model_timeout_ms;
 
 typedef struct lc_models lc_models;
 
-/* Tenants that are counted each on its own; the others are counted together. */
+/* Maximum number of tenants that are counted separately. */
 #define LC_MODEL_METERS_MAX 10000
 
 loci_status lc_models_new(loci_engine *engine, lc_models **out, loci_error *err);
 void lc_models_free(lc_models *models); /* NULL is fine. */
 lc_models *lc_engine_models(loci_engine *engine);
 
-/* What the settings ask for. Its texts, the provider's key among them, live in `arena`.
- * LOCI_ENOTFOUND and LOCI_EUNSUPPORTED say what is missing and how to get it. */
+/* The configured embedder. Its texts, the provider's key among them, are in `arena`. The messages
+ * of LOCI_ENOTFOUND and LOCI_EUNSUPPORTED say what is missing and how to install it. */
 loci_status lc_models_find_embedder(lc_models *models, lc_arena *arena, lc_embedder *out,
                                     loci_error *err);
 
-/* One use: who pays, how long it may take, and whether it is still wanted (see lc_net_terms). */
+/* One use: the tenant it is counted for, its deadline and its cancellation (see lc_net_terms). */
 typedef struct lc_model_use {
     loci_str tenant_id;
     lc_arena *arena;
@@ -54,8 +54,8 @@ typedef struct lc_model_use {
 loci_status lc_models_embed(lc_models *models, const lc_model_use *use, const lc_embedder *embedder,
                             lc_embed_batch *batch, loci_error *err);
 
-/* Asks the chat model; the limits of `chat` that are 0 are the settings'. LOCI_EUNSUPPORTED when
- * none is configured: whatever asks must have another way. `out` lives in the use's arena. */
+/* Asks the chat model; limits of `chat` that are 0 are taken from the settings. LOCI_EUNSUPPORTED
+ * when none is configured: callers must work without it. `out` is in the arena of the use. */
 loci_status lc_models_chat(lc_models *models, const lc_model_use *use, const lc_chat *chat,
                            lc_chat_reply *out, loci_error *err);
 
@@ -70,7 +70,7 @@ typedef struct lc_model_meter {
     int64_t embed_tokens;
 } lc_model_meter;
 
-/* Of one tenant, or of all with none. */
+/* Of one tenant; of all if `tenant_id` is none. */
 lc_model_meter lc_models_meter(lc_models *models, loci_str tenant_id);
 
 /* Members embedder, model, dimensions, generation, lexical_only, missing, provider, chat, usage of

@@ -1,5 +1,5 @@
-/* rooms.c - the lists; a new room, kind of job, source of texts or setting outside a room is one
- * line here. */
+/* rooms.c - The only file of the engine that includes rooms: a new room, kind of job, source of
+ * texts or setting outside a room is one line here. */
 #include "engine/rooms.h"
 
 #include <stddef.h>

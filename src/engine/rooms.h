@@ -1,5 +1,4 @@
-/* rooms.h - what a loci is made of: its rooms, its kinds of jobs and its texts to be embedded.
- */
+/* rooms.h - the lists of rooms, kinds of jobs and sources of texts to embed. */
 #ifndef LC_ENGINE_ROOMS_H
 #define LC_ENGINE_ROOMS_H
 

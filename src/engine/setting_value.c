@@ -1,5 +1,4 @@
-/* setting_value.c - what a value must be, the messages for one that is not, and finding a setting
- * by its name.
+/* setting_value.c - checks values, words the messages about wrong ones, and finds settings by name.
  *
  * A message is "SOURCE: setting "NAME" must be ALLOWED, not GIVEN". Both halves are put together in
  * small buffers first, so that there is one place where the sentence is written. What was given for
@@ -22,7 +21,8 @@
 #define READ_BYTES 4096
 
 typedef struct phrase {
-    char text[PHRASE_BYTES]; /* What does not fit is cut; choices and names are ours and short. */
+    char text[PHRASE_BYTES]; /* Cut if it does not fit; choices and names are loci's own and short.
+                              */
 } phrase;
 
 static phrase say_allowed(const lc_setting *setting)
@@ -314,9 +314,10 @@ loci_status lc_setting_secret_load(const lc_variables *variables, const lc_setti
     if (value->number == LC_SECRET_FILE)
         return load_file(value->text.ptr, out, err);
     if (variables->find == NULL)
-        return lc_fail(err, LOCI_EUNSUPPORTED,
-                       "setting \"%s\" names a variable, and this program gives loci none",
-                       setting->name);
+        return lc_fail(
+            err, LOCI_EUNSUPPORTED,
+            "setting \"%s\" refers to an environment variable, which this program does not pass on",
+            setting->name);
     held = variables->find(variables->ctx, value->text.ptr);
     if (held == NULL)
         return lc_fail(err, LOCI_ENOTFOUND, "setting \"%s\": variable %s is not set", setting->name,

@@ -9,11 +9,11 @@
 
 #define LC_CONFIG_FILE_BYTES_MAX (1024u * 1024)
 
-/* What a secret refers to. */
+/* The kind of place that a secret refers to. */
 typedef enum lc_secret_place { LC_SECRET_FILE, LC_SECRET_VARIABLE } lc_secret_place;
 
 typedef struct lc_setting_value {
-    bool is_set;    /* Zeroed storage is a value that is not. */
+    bool is_set;    /* False in zeroed storage. */
     int64_t number; /* An integer, 0 or 1, a choice's index, a lc_secret_place. */
     loci_str text;  /* A text, a choice's word, a secret's path or variable. Terminated. */
 } lc_setting_value;
@@ -36,8 +36,8 @@ void lc_setting_value_write(const lc_setting *setting, const lc_setting_value *v
 /* Members {kind, min?, max?, choices?, help, live, per_tenant, secret} of an open object. */
 void lc_setting_write_kind(const lc_setting *setting, lc_json_writer *out);
 
-/* Appends what a secret's file or variable holds now. LOCI_ENOTFOUND when it is not set or not
- * there. */
+/* Appends the content of a secret's file or variable. LOCI_ENOTFOUND when the secret is not set, or
+ * its file or variable does not exist. */
 loci_status lc_setting_secret_load(const lc_variables *variables, const lc_setting *setting,
                                    const lc_setting_value *value, lc_buf *out, loci_error *err);
 
@@ -45,8 +45,9 @@ loci_status lc_setting_secret_load(const lc_variables *variables, const lc_setti
 loci_status lc_setting_list_load(const lc_setting_list *list, const char *source, loci_str name,
                                  const lc_setting **out, loci_error *err);
 
-/* Appends a whole file. `what` is for messages: "config file". One that is not there, or cannot be
- * read, is `absent`; one that may not be read LOCI_EFORBIDDEN; the buffer's ceiling LOCI_ELIMIT. */
+/* Appends a whole file. `what` is for messages: "config file". A file that does not exist or cannot
+ * be read is `absent`; no permission LOCI_EFORBIDDEN; larger than the buffer's limit LOCI_ELIMIT.
+ */
 loci_status lc_setting_read_file(const char *what, const char *path, loci_status absent,
                                  lc_buf *out, loci_error *err);
 

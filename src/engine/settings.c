@@ -1,13 +1,13 @@
-/* settings.c - layers of values, and which of them is in force.
+/* settings.c - layers of values, and which of them is in effect.
  *
  *     default  <  file  <  stored for all  <  stored for the tenant  <  environment  <  flag
  *
  * The outer layers are read once, at open. The stored values are a set: made as a whole by a
  * reload, never changed, and exchanged under the lock, so that a reader sees all of it or none. The
- * first one is kept until the end, because settings that are not live go by it.
+ * first one is kept until the end, because settings that are not live are read from it.
  *
- * The lock is held to look up a number or to take hold of a set; never while JSON is written,
- * memory is allocated or the database is asked. Two reloads may race: each draws a ticket before it
+ * The lock is held to read a number or to take a reference to a set; never while JSON is written,
+ * memory is allocated or the database is read. Two reloads may race: each draws a ticket before it
  * reads, and one that finishes second with the older ticket is dropped, or it would bring back
  * values that were replaced.
  *
@@ -114,14 +114,14 @@ typedef struct tenant_values {
 
 /* All values in the store, read at one moment. */
 typedef struct stored_set {
-    lc_arena arena;            /* Of everything in it but the map and the set itself. */
+    lc_arena arena;            /* Has everything but the map and the set itself. */
     lc_setting_value *for_all; /* In the order of the list. */
     lc_map tenants;            /* tenant_values by tenant_id. */
     ignored_row *ignored;      /* At most LC_PROBLEMS_MAX of them, */
     int64_t ignored_count;     /* their number, */
     lc_hash128 ignored_hash;   /* and a hash of them; zero = none. */
     uint64_t ticket;           /* Number of the reload that it is from. */
-    int holds;                 /* Users of it. */
+    int holds;                 /* Number of references. */
 } stored_set;
 
 struct lc_settings {
@@ -149,7 +149,7 @@ static size_t index_of(const lc_settings *settings, const lc_setting *setting)
 
 /* ---- Layers outside the store ---------------------------------------------------------------- */
 
-/* A text with the settings of one layer in it, and where it is from. */
+/* The text of one layer, and its source. */
 typedef struct layer_text {
     origin from;
     loci_str json;
@@ -272,7 +272,7 @@ static void free_set(lc_settings *settings, stored_set *set)
     lc_heap_free(&settings->env->heap, set, sizeof *set, LOCI_MEM_ENGINE);
 }
 
-/* An empty one, held once. */
+/* An empty set with one reference. */
 static loci_status new_set(lc_settings *settings, stored_set **out, loci_error *err)
 {
     lc_heap *heap = &settings->env->heap;
@@ -292,7 +292,7 @@ static loci_status new_set(lc_settings *settings, stored_set **out, loci_error *
     return LOCI_OK;
 }
 
-/* Where the values of that tenant are, made when they are the first; NULL when out of memory. */
+/* The values of that tenant, added if it has none; NULL when out of memory. */
 static lc_setting_value *values_of(const lc_settings *settings, stored_set *set, loci_str tenant_id)
 {
     tenant_values *own;
@@ -318,7 +318,7 @@ typedef struct reload {
     stored_set *set;
 } reload;
 
-/* LOCI_EINVAL for a row that means nothing here; `err` then says why. */
+/* LOCI_EINVAL, with the reason, for a row that this version does not understand. */
 static loci_status read_row(const reload *r, const lc_setting_row *row, loci_error *err)
 {
     stored_set *set = r->set;
@@ -335,7 +335,7 @@ static loci_status read_row(const reload *r, const lc_setting_row *row, loci_err
     values = values_of(r->settings, set, row->tenant_id);
     if (values == NULL)
         return lc_fail_memory(err);
-    /* The tree borrows from the row, and is needed no longer than that: values copy their text. */
+    /* The tree borrows from the row; values copy their text. */
     status = lc_json_parse(&set->arena, row->value, 0, &input.json, err);
     if (status != LOCI_OK)
         return status;
@@ -403,15 +403,15 @@ static const lc_setting_value *find_stored(const stored_set *set, size_t index, 
     return own != NULL && own->values[index].is_set ? &own->values[index] : &set->for_all[index];
 }
 
-/* ---- What is in force ------------------------------------------------------------------------ */
+/* ---- Effective values ------------------------------------------------------------------------ */
 
-/* Both sets, held. */
+/* References to both sets. */
 typedef struct view {
     stored_set *current;
     const stored_set *first;
 } view;
 
-/* What is in force, and why. */
+/* The effective value, and its origin. */
 typedef struct outcome {
     const lc_setting_value *value;
     origin origin;
@@ -459,14 +459,14 @@ void lc_settings_free(lc_settings *settings)
     if (settings->first != settings->current)
         free_set(settings, settings->first);
     free_set(settings, settings->current);
-    (void)pthread_mutex_destroy(&settings->lock); /* Nobody holds it: that is the contract. */
+    (void)pthread_mutex_destroy(&settings->lock); /* No other thread uses the settings now. */
     lc_arena_clear(&settings->arena);
     lc_heap_free(&settings->env->heap, settings, sizeof *settings, LOCI_MEM_ENGINE);
 }
 
-/* ---- Who wins -------------------------------------------------------------------------------- */
+/* ---- Precedence ------------------------------------------------------------------------------ */
 
-/* `in_store` is what the store says, set or not. */
+/* `in_store` is the stored value, set or not. */
 static outcome choose(const lc_settings *settings, size_t index, const lc_setting_value *in_store)
 {
     for (int layer = ORIGIN_FLAG; layer > ORIGIN_DEFAULT; layer--) {
@@ -543,8 +543,8 @@ static void release(lc_settings *settings, stored_set *set)
         free_set(settings, set);
 }
 
-/* Takes `set` over unless a later one is there. The caller keeps its hold of `set` and gets that of
- * the one returned: the one replaced, or NULL. */
+/* Makes `set` the current one, unless a later one is. The caller keeps its reference to `set` and
+ * gets that of the one replaced, which is returned, or NULL. */
 static stored_set *exchange(lc_settings *settings, stored_set *set)
 {
     stored_set *replaced = NULL;
@@ -610,7 +610,7 @@ loci_status lc_settings_text(lc_settings *settings, const lc_setting *setting, l
 
 /* ---- Changing -------------------------------------------------------------------------------- */
 
-/* A value that is not set stands for `null`: what is stored is to be removed. */
+/* A value that is not set means `null`: the stored one is removed. */
 static loci_status read_change(lc_arena *arena, const lc_setting_change *change,
                                lc_setting_value *out, loci_error *err)
 {
@@ -657,17 +657,17 @@ out:
     return status;
 }
 
-/* Why what was stored is not, or not yet, what counts; NULL when it is. */
+/* Why the stored value is not, or not yet, in effect; NULL when it is. */
 static const char *find_note(const lc_setting_value *value, outcome later, bool needs_restart)
 {
     if (value->is_set && later.origin == ORIGIN_FLAG)
-        return "a flag given at the start outranks what is stored";
+        return "a command-line flag has precedence over the stored value";
     if (value->is_set && later.origin == ORIGIN_ENVIRONMENT)
-        return "an environment variable outranks what is stored";
+        return "an environment variable has precedence over the stored value";
     return needs_restart ? "takes effect when the store is opened next" : NULL;
 }
 
-/* What the store will say once `change`, read as `value`, is in it. */
+/* The stored value after `change`, which was read as `value`. */
 static const lc_setting_value *find_after(view sets, const lc_setting_change *change, size_t index,
                                           const lc_setting_value *value)
 {

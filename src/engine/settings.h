@@ -64,43 +64,43 @@ loci_status lc_settings_new_from(lc_env *env, const lc_setting_list *list,
 /* NULL is fine. */
 void lc_settings_free(lc_settings *settings);
 
-/* Takes over what the store holds, all at once for readers; called at open and whenever it may have
- * changed. Any thread, several at once: the one that began last wins, so it must be the first thing
- * that `tx` reads. The first one fixes the settings that are not live. */
+/* Reads the stored values, which readers see all at once; called at open and whenever they may have
+ * changed. Any thread, several at once: the call that began last wins, so it must be the first read
+ * of `tx`. The first call fixes the settings that are not live. */
 loci_status lc_settings_reload(lc_settings *settings, lc_tx *tx, loci_error *err);
 
-/* The value in force. Any thread. `tenant_id` matters for per-tenant settings only; none = the
+/* The effective value. Any thread. `tenant_id` matters for per-tenant settings only; none = the
  * value for the whole store. A setting that is not in the list is a bug (asserted). */
 int64_t lc_settings_i64(lc_settings *settings, const lc_setting *setting, loci_str tenant_id);
 bool lc_settings_bool(lc_settings *settings, const lc_setting *setting, loci_str tenant_id);
 /* The index of a choice in `choices`: 0, 1, … */
 int lc_settings_choice(lc_settings *settings, const lc_setting *setting, loci_str tenant_id);
-/* Appends a text, or what a secret's file or variable holds now (the end of the line cut off).
- * LOCI_ENOTFOUND when the secret is not set or what it refers to is not there. */
+/* Appends a text, or the content of a secret's file or variable, without the end of the line.
+ * LOCI_ENOTFOUND when the secret is not set, or its file or variable does not exist. */
 loci_status lc_settings_text(lc_settings *settings, const lc_setting *setting, loci_str tenant_id,
                              lc_buf *out, loci_error *err);
 
 typedef struct lc_setting_change {
     const lc_setting *setting;
     loci_str tenant_id;   /* None = store-wide. */
-    const lc_json *value; /* A JSON null removes what is stored. */
+    const lc_json *value; /* A JSON null removes the stored value. */
 } lc_setting_change;
 
-/* Stores a value inside a write; lc_settings_reload() after the commit makes it count here. A wrong
+/* Stores a value inside a write; lc_settings_reload() after the commit puts it into effect. A wrong
  * value, and a tenant for a store-wide setting, is LOCI_EINVAL. */
 loci_status lc_settings_store(lc_settings *settings, lc_tx *tx, const lc_setting_change *change,
                               loci_error *err);
-/* Writes what a change that was stored will lead to: {name, value (as stored), effective (in force
- * once it is committed), origin (of that), restart_required, note?}. */
+/* Writes the result of a change that was stored: {name, value (as stored), effective (after the
+ * commit), origin (of that), restart_required, note?}. */
 loci_status lc_settings_write_change(lc_settings *settings, lc_json_writer *out,
                                      const lc_setting_change *change, loci_error *err);
 
-/* {name, value (in force), default, origin (default|file|store|environment|flag), pending? (the
+/* {name, value (effective), default, origin (default|file|store|environment|flag), pending? (the
  * value after the next open, when that differs), kind (integer|string|boolean|choice), min?, max?,
  * choices?[], help, live, per_tenant, secret}; a secret's value is "***" when set, else null. */
 void lc_settings_write(lc_settings *settings, lc_json_writer *out, const lc_setting *setting,
                        loci_str tenant_id);
-/* Whether the value in force is not the default's. */
+/* Whether the effective value differs from the default. */
 bool lc_settings_is_changed(lc_settings *settings, const lc_setting *setting, loci_str tenant_id);
 
 #endif /* LC_ENGINE_SETTINGS_H */

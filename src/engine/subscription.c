@@ -1,10 +1,10 @@
 /* subscription.c - following the log.
  *
- * A stream of one user is a place in its log: the next page is read from the store whenever the
- * last one is used up, so nothing is missed or repeated, however slow the reader and whoever the
- * writer. A stream of all users has no place to remember across users; it keeps the last seq seen
- * of each and, after a change, looks which heads have moved. When it falls too far behind it skips
- * to the present and says `lagged`.
+ * A stream of one user is a position in its log: the next page is read from the store when the last
+ * one is used up, so no event is missed or repeated, however slow the reader is and whichever
+ * process wrote it. There is no order across users, so a stream of all users keeps the last seq of
+ * each and, after a change, checks which heads have moved. If it falls too far behind, it skips to
+ * the present and reports `lagged`.
  */
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@
 #include "store/event.h"
 
 #define PAGE_EVENTS 64
-#define PENDING_MAX 1024 /* Events an ALL_USERS stream holds before it lags. */
+#define PENDING_MAX 1024 /* Events that a stream of all users queues before it lags. */
 #define USERS_PER_PAGE 512
 #define READ_MS_MAX 10000
 
@@ -37,8 +37,8 @@ struct loci_subscription {
     loci_str types; /* Comma-separated; none = all. */
     bool is_of_all;
     int64_t after_seq;
-    int64_t read_count; /* Events of the last page, unwanted ones too. */
-    lc_map places;      /* user_id -> place, when of all. */
+    int64_t read_count; /* Events of the last page, those of other types included. */
+    lc_map places;      /* user_id -> place, in a stream of all users. */
     bool has_lagged;
     loci_answer *first, *last; /* Read, not yet taken. */
     int pending_count;
@@ -88,12 +88,12 @@ static loci_status keep_event(void *ctx, const lc_event *event, loci_error *err)
         sub->last->next = answer;
     sub->last = answer;
     sub->pending_count++;
-    sub->after_seq = event->seq; /* Only now: what failed is to be read again. */
+    sub->after_seq = event->seq; /* Last: an event that failed is read again. */
     sub->read_count++;
     return LOCI_OK;
 }
 
-/* The next events of one user from `*seq` on; `*seq` moves with every event kept. */
+/* The next events of one user after `*seq`, which moves with every event queued. */
 static loci_status read_user(loci_subscription *sub, lc_tx *tx, loci_str user_id, int64_t *seq,
                              loci_error *err)
 {
@@ -125,11 +125,11 @@ static loci_status find_place(loci_subscription *sub, loci_str user_id, place **
     return LOCI_OK;
 }
 
-/* One look over the heads. */
+/* One pass over the heads. */
 typedef struct look {
     loci_subscription *sub;
     lc_tx *tx;
-    bool is_first;      /* Only note where everybody is. */
+    bool is_first;      /* Only records the seq of every user. */
     int64_t user_count; /* Of this page. */
     bool is_past;       /* Behind the last user of the tenant. */
     lc_arena *arena;
@@ -162,7 +162,7 @@ static loci_status look_at_user(void *ctx, const lc_user_head *user, loci_error 
         status = read_user(l->sub, l->tx, known->user_id, &known->seq, err);
     } while (status == LOCI_OK && l->sub->read_count == PAGE_EVENTS &&
              l->sub->pending_count < PENDING_MAX);
-    if (known->seq > user->head.seq) /* A restore took the store back. */
+    if (known->seq > user->head.seq) /* An older backup was restored. */
         known->seq = user->head.seq;
     return status;
 }
@@ -226,11 +226,12 @@ static loci_status set_names(loci_subscription *sub, const loci_subscribe_option
     loci_str user_id = options->user_id != NULL ? loci_str_of(options->user_id) : LC_STR("default");
 
     if (principal != NULL && principal->persona != NULL && principal->persona[0] != '\0')
-        return lc_fail(err, LOCI_EFORBIDDEN,
-                       "the log holds what every persona did; this caller is narrowed to one");
+        return lc_fail(
+            err, LOCI_EFORBIDDEN,
+            "the log has the events of all personas; this caller is limited to one persona");
     if (principal != NULL && principal->user != NULL && principal->user[0] != '\0') {
         if (sub->is_of_all)
-            return lc_fail(err, LOCI_EFORBIDDEN, "this caller may follow one user only");
+            return lc_fail(err, LOCI_EFORBIDDEN, "this caller may only follow its own user");
         if (options->user_id != NULL && !lc_str_is(user_id, principal->user))
             return lc_fail(err, LOCI_ENOTFOUND, "user %.*s not found", LC_STR_ARG(user_id));
         user_id = loci_str_of(principal->user);
@@ -252,7 +253,7 @@ static loci_status start(void *ctx, loci_error *err)
     sub->listener.fd = eventfd(1,
                                EFD_CLOEXEC | EFD_NONBLOCK); /* Readable: there may be a backlog. */
     if (sub->listener.fd < 0)
-        return lc_fail(err, LOCI_ERESOURCE, "no file descriptor is left");
+        return lc_fail(err, LOCI_ERESOURCE, "cannot open an eventfd: too many open files");
     sub->listener.slot = sub->is_of_all ? LC_WATCH_ALL
                                         : lc_watch_slot(sub->tenant_id, sub->user_id);
     lc_watch_add(sub->engine->watch, &sub->listener);
@@ -304,8 +305,8 @@ static void take_first(loci_subscription *sub, loci_answer **out)
     sub->pending_count--;
 }
 
-/* The mark is taken down before the look, so that what comes after the look puts it up again. A
- * whole page of unwanted types is not the end: look again. */
+/* The descriptor is reset before the log is read, so that a later event makes it readable again. A
+ * full page of events of other types is not the end of the log: read on. */
 static loci_status fill(void *ctx, loci_error *err)
 {
     loci_subscription *sub = ctx;
@@ -313,7 +314,7 @@ static loci_status fill(void *ctx, loci_error *err)
     int64_t before;
     loci_status status;
 
-    (void)eventfd_read(sub->listener.fd, &ignored); /* EAGAIN: it was down already. */
+    (void)eventfd_read(sub->listener.fd, &ignored); /* EAGAIN: it was not readable. */
     do {
         before = sub->after_seq;
         status = read_store(sub, refill, err);
@@ -330,7 +331,8 @@ loci_status loci_subscription_next(loci_subscription *sub, loci_answer **out, in
     if (sub->first == NULL)
         status = lc_engine_guard(sub->engine, fill, sub, err);
     if (status != LOCI_OK) {
-        (void)eventfd_write(sub->listener.fd, 1); /* What was not read is still there. */
+        (void)eventfd_write(sub->listener.fd,
+                            1); /* The events that were not read are still there. */
         return status;
     }
     take_first(sub, out);

@@ -1,8 +1,8 @@
-/* token_cache.c - 64 sets of 4 entries; the set is chosen by the first byte of the token's print,
- * the entry given up is the one read longest ago. The print has a key made at open, so nobody can
- * choose tokens that fall into one set, and only good tokens are put in: guesses push nobody out.
+/* token_cache.c - 64 sets of 4 entries; the first byte of the token's keyed hash chooses the set,
+ * and the entry that was read longest ago is replaced. The key is made at open, so no client can
+ * choose tokens that fall into one set; and only valid tokens are cached, so guesses evict none.
  *
- * Invariant: everything but `heap` and `key` is touched under the lock only. */
+ * Invariant: everything but `heap` and `key` is used under the lock only. */
 #include "engine/token_cache.h"
 
 #include <pthread.h>
@@ -37,9 +37,9 @@ loci_status lc_token_cache_new(lc_heap *heap, lc_token_cache **out, loci_error *
     cache->heap = heap;
     if (!lc_random_secret(&cache->key, sizeof cache->key)) {
         lc_heap_free(heap, cache, sizeof *cache, LOCI_MEM_CACHES);
-        return lc_fail(err, LOCI_ERESOURCE, "the system has no randomness to give");
+        return lc_fail(err, LOCI_ERESOURCE, "the system provides no random bytes");
     }
-    (void)pthread_mutex_init(&cache->lock, NULL); /* Does not fail on Linux. */
+    (void)pthread_mutex_init(&cache->lock, NULL); /* Cannot fail on Linux. */
     *out = cache;
     return LOCI_OK;
 }
@@ -57,7 +57,7 @@ void lc_token_cache_free(lc_token_cache *cache)
     lc_heap_free(cache->heap, cache, sizeof *cache, LOCI_MEM_CACHES);
 }
 
-/* The entry with this print in its set, or NULL. */
+/* The entry with this hash in its set, or NULL. */
 static entry *find_entry(lc_token_cache *cache, const lc_token_print *print)
 {
     entry **set = cache->sets[print->bytes[0] % SETS];
@@ -97,7 +97,7 @@ lc_token_moment lc_token_cache_moment(lc_token_cache *cache)
     return moment;
 }
 
-/* The entry to be written: the same token's, a new one, or the one read longest ago. */
+/* The entry to write to: that of the same token, a new one, or the one read longest ago. */
 static entry *make_room(lc_token_cache *cache, const lc_token_print *print)
 {
     entry **set = cache->sets[print->bytes[0] % SETS];

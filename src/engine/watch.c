@@ -1,11 +1,11 @@
 /* watch.c - Invariants: `listeners` is only touched under the lock, and `listener_count` is its
- * length; a mark that is set has its wake-up behind it, or the thread is about to look; versions
+ * length; the thread was woken for every mark that is set, or will check before it sleeps; versions
  * only rise.
  *
  * With thousands of streams, waking all of them at every commit would cost the writer milliseconds
  * and each stream a read. So a commit sets the marks of its users' slots, without a lock, and wakes
  * the thread unless it is awake already. The thread clears the marks and wakes the listeners in
- * those slots; two users in one slot only cost a wake-up in vain. Then it pauses for a moment, so
+ * those slots; two users in one slot only cost a needless wake-up. Then it pauses for a moment, so
  * that a busy writer causes one wake-up per pause, not one per commit.
  */
 #include "engine/watch.h"
@@ -24,8 +24,8 @@
 
 #define SETTINGS_INTERVAL_US 1000000 /* Stored settings are read again at most this often. */
 #define PAUSE_US 2000                /* Between two rounds of waking listeners. */
-/* Questions for a version before an engine without threads opens the connection for it: a program
- * that makes one call asks twice and has no use for the answer. */
+/* Calls of lc_watch_version() before an engine without threads opens the connection for it: a
+ * program that makes one call asks twice and does not need the answer. */
 #define QUESTIONS_WITHOUT_PROBE 2
 #define WORD_BITS 64u
 #define WORDS (LC_WATCH_SLOTS / WORD_BITS)
@@ -45,16 +45,16 @@ struct lc_watch {
     pthread_mutex_t lock;
     pthread_t thread;
     bool has_thread;
-    int wake_fd; /* An eventfd: the thread should look at the marks. -1 without a thread. */
+    int wake_fd; /* An eventfd: the thread should check the marks. -1 without a thread. */
     _Atomic bool is_stopping;
-    _Atomic bool is_woken;         /* wake_fd was written and the thread has not looked yet. */
-    _Atomic uint64_t marks[WORDS]; /* A bit a slot whose users may have something new. */
+    _Atomic bool is_woken;         /* wake_fd was written, and the thread has not checked yet. */
+    _Atomic uint64_t marks[WORDS]; /* One bit per slot: its users may have new events. */
     lc_listener *listeners;
     _Atomic int listener_count;
     lc_db *_Atomic probe; /* Connection that is asked for the store's state; NULL = none. */
     _Atomic int question_count;
     _Atomic int64_t polled_us;                 /* Without a state: the last poll; 0 = it failed. */
-    _Atomic uint64_t version_of_all;           /* Counts what may concern anybody, */
+    _Atomic uint64_t version_of_all;           /* Counts changes that may concern any user, */
     _Atomic uint64_t versions[LC_WATCH_SLOTS]; /* and the commits to a slot. */
 };
 
@@ -109,14 +109,14 @@ static void raise_version(_Atomic uint64_t *version)
 
 void lc_watch_wrote(lc_watch *watch, const lc_write *first)
 {
-    /* A listener that is added now looks by itself. */
+    /* A listener that is added now reads the log itself. */
     bool has_listener = atomic_load_explicit(&watch->listener_count, memory_order_acquire) > 0;
 
     for (const lc_write *at = first; at != NULL; at = at->next) {
         uint32_t slot = lc_watch_slot(at->tenant_id, at->user_id);
         uint64_t bit = UINT64_C(1) << slot % WORD_BITS;
 
-        if (at->user_id.len == 0) /* It may have been about anybody. */
+        if (at->user_id.len == 0) /* The store itself: any user may be concerned. */
             raise_version(&watch->version_of_all);
         raise_version(&watch->versions[slot]);
         if (has_listener)
@@ -229,7 +229,7 @@ static void poll_database(lc_watch *watch, view *seen)
         lc_db_close(seen->db);
         seen->db = NULL;
     }
-    /* Without a connection there is nothing to see; the next round tries again. */
+    /* Without a connection the next round tries again. */
     if (seen->db == NULL && lc_engine_connect(watch->engine, &seen->db, NULL) != LOCI_OK) {
         atomic_store_explicit(&watch->polled_us, 0, memory_order_release);
         return;
@@ -293,12 +293,12 @@ static loci_status start_thread(lc_watch *watch, loci_error *err)
 {
     watch->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (watch->wake_fd < 0)
-        return lc_fail(err, LOCI_ERESOURCE, "no file descriptor is left");
+        return lc_fail(err, LOCI_ERESOURCE, "cannot open an eventfd: too many open files");
     watch->has_thread = true;
     if (pthread_create(&watch->thread, NULL, watch_store, watch) == 0)
         return LOCI_OK;
     watch->has_thread = false;
-    return lc_fail(err, LOCI_ERESOURCE, "no thread could be started");
+    return lc_fail(err, LOCI_ERESOURCE, "cannot start the thread that watches the store");
 }
 
 loci_status lc_watch_new(loci_engine *engine, bool has_thread, lc_watch **out, loci_error *err)

@@ -5,7 +5,7 @@
  *
  * Users are hashed into slots. The writer reports each commit of this process with its users:
  * listeners in their slots are woken through their descriptors and find out themselves what is new.
- * Being woken in vain is harmless. A thread polls the database every watch.interval_ms for the
+ * A needless wake-up is harmless. A thread polls the database every watch.interval_ms for the
  * commits of other processes; after one, all listeners are woken, and stored settings are reloaded.
  *
  * The version of a slot is a number for caches. If it is equal before a snapshot and later, nothing
@@ -30,7 +30,7 @@ typedef struct lc_watch lc_watch;
 #define LC_WATCH_ALL LC_WATCH_SLOTS /* Slot of a listener to all users. */
 #define LC_WATCH_POLL_US_MAX 1000000
 
-/* Something to be woken: a member of what listens. */
+/* A listener: a member of a subscription. */
 typedef struct lc_listener {
     int fd;        /* An eventfd. */
     uint32_t slot; /* Of its user, or LC_WATCH_ALL. */
@@ -46,13 +46,13 @@ uint32_t lc_watch_slot(loci_str tenant_id, loci_str user_id);
 void lc_watch_add(lc_watch *watch, lc_listener *listener);
 void lc_watch_remove(lc_watch *watch, lc_listener *listener);
 
-/* After a commit of this process and before any caller is told of it: the writes in it, linked by
+/* Reports a commit of this process, before its callers are answered: the writes in it, linked by
  * `next`. Does not block. */
 void lc_watch_wrote(lc_watch *watch, const lc_write *first);
 /* Anything may have changed: the store was replaced, or a job wrote without the writer. */
 void lc_watch_wrote_all(lc_watch *watch);
 
-/* See above; 0 = unknown. Takes a look at some memory. */
+/* See above; 0 = unknown. Reads memory only. */
 uint64_t lc_watch_version(lc_watch *watch, uint32_t slot);
 
 #endif /* LC_ENGINE_WATCH_H */

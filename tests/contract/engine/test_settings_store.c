@@ -139,7 +139,7 @@ TEST(settings_store, flag_outranks_and_the_answer_says_so)
     answer = test_call(engine, "config.set", "{\"name\":\"job.lease_ms\",\"value\":45000}");
     CHECK_EQ(test_member_int(answer, "effective"), 60000);
     CHECK_STR_EQ(test_member_text(answer, "origin"), "flag");
-    CHECK_CONTAINS(test_member_text(answer, "note"), "outranks");
+    CHECK_CONTAINS(test_member_text(answer, "note"), "has precedence");
     CHECK_EQ(value_of(engine, "job.lease_ms"), 60000);
     loci_close(engine);
 }

@@ -176,11 +176,11 @@ TEST(settings_stored, note_says_what_outranks_a_stored_value)
     check_store(&f, (change_request){"", "job.lease_ms", "5000"},
                 "{\"name\":\"job.lease_ms\",\"value\":5000,\"effective\":2000,"
                 "\"origin\":\"environment\",\"restart_required\":false,"
-                "\"note\":\"an environment variable outranks what is stored\"}");
+                "\"note\":\"an environment variable has precedence over the stored value\"}");
     check_store(&f, (change_request){"", "job.keep_hours", "5"},
                 "{\"name\":\"job.keep_hours\",\"value\":5,\"effective\":2,\"origin\":\"flag\","
                 "\"restart_required\":false,"
-                "\"note\":\"a flag given at the start outranks what is stored\"}");
+                "\"note\":\"a command-line flag has precedence over the stored value\"}");
     settings_close(&f);
 }
 
