@@ -234,7 +234,7 @@ int fill_vectors(loci_engine *engine, const char *user)
     f->data = calloc(1, sizeof *f->data);
     vector_data_init(f->data, true);
     if (find_generation(engine, f->generation)) {
-        for (size_t i = 0; (f->source = lc_engine_embed_sources[i]) != NULL; i++) {
+        for (size_t i = 0; (f->source = lc_engine_texts_at(i)) != NULL; i++) {
             f->cursor[0] = '\0';
             do {
                 lc_write write = {.tenant_id = LC_STR("default"),

@@ -201,7 +201,7 @@ typedef struct work {
 
 static const lc_recall_source *source_of(const work *w)
 {
-    return lc_engine_embed_sources[w->source];
+    return lc_engine_texts_at(w->source);
 }
 
 static lc_vector_set set_of(const work *w)
@@ -270,8 +270,7 @@ static size_t find_source(loci_str name)
 {
     size_t at = 0;
 
-    while (lc_engine_embed_sources[at] != NULL &&
-           !lc_str_is(name, lc_engine_embed_sources[at]->name))
+    while (lc_engine_texts_at(at) != NULL && !lc_str_is(name, lc_engine_texts_at(at)->name))
         at++;
     return at;
 }

@@ -1,5 +1,5 @@
-/* rooms.c - The only file of the engine that includes rooms: a new room, kind of job, source of
- * texts or setting outside a room is one line here. */
+/* rooms.c - the only file of the engine that includes rooms: a new room, kind of job or setting
+ * outside a room is one line here. */
 #include "engine/rooms.h"
 
 #include <stddef.h>
@@ -11,8 +11,6 @@
 #include "engine/meaning.h"
 #include "engine/store_jobs.h"
 #include "fact/fact.h"
-#include "fact/fact_corpus.h"
-#include "session/message_corpus.h"
 #include "session/session.h"
 
 const lc_room *const lc_engine_rooms[] = {
@@ -29,11 +27,13 @@ const lc_job_kind *const lc_engine_job_kinds[] = {
     NULL,
 };
 
-const lc_recall_source *const lc_engine_embed_sources[] = {
-    &lc_fact_source,
-    &lc_message_source,
-    NULL,
-};
+const lc_recall_source *lc_engine_texts_at(size_t index)
+{
+    for (const lc_room *const *room = lc_engine_rooms; *room != NULL; room++)
+        if ((*room)->texts != NULL && index-- == 0)
+            return (*room)->texts;
+    return NULL;
+}
 
 /* Settings that belong to no room. */
 static const lc_setting *const own_settings[] = {

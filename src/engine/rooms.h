@@ -1,4 +1,4 @@
-/* rooms.h - the lists of rooms, kinds of jobs and sources of texts to embed. */
+/* rooms.h - what loci is made of: its rooms and its kinds of jobs. */
 #ifndef LC_ENGINE_ROOMS_H
 #define LC_ENGINE_ROOMS_H
 
@@ -8,6 +8,7 @@
 
 extern const lc_room *const lc_engine_rooms[];         /* Ends with NULL; the store's own first. */
 extern const lc_job_kind *const lc_engine_job_kinds[]; /* Ends with NULL. */
-extern const lc_recall_source *const lc_engine_embed_sources[]; /* Ends with NULL. */
+/* The texts of the rooms that want vectors; NULL behind the last. */
+const lc_recall_source *lc_engine_texts_at(size_t index);
 
 #endif /* LC_ENGINE_ROOMS_H */

@@ -7,6 +7,7 @@
  * what a claim contests and what edges and flags lead to exists; edges begin at valid facts.
  */
 #include "base/str.h"
+#include "fact/fact_corpus.h"
 #include "fact/fact_event.h"
 #include "fact/fact_row.h"
 #include "store/event.h"
@@ -478,5 +479,9 @@ static const lc_event_type *const events[] = {&lc_fact_written_event, &lc_fact_r
 
 static const lc_setting *const settings[] = {&lc_setting_authority_titles, NULL};
 
-const lc_room lc_fact_room = {
-    .name = "fact", .settings = settings, .tables = tables, .events = events, .check = check};
+const lc_room lc_fact_room = {.name = "fact",
+                              .settings = settings,
+                              .tables = tables,
+                              .events = events,
+                              .check = check,
+                              .texts = &lc_fact_source};

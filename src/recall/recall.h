@@ -9,7 +9,7 @@
  *     const lc_recall_source lc_note_source = {.name = "note", .rows = &texts_sql};
  *     const lc_user_kind lc_note_index = LC_RECALL_INDEX("note.index", &lc_note_source);
  *
- * and lists the source in engine/rooms.c. It gets an index in the user cache (store/user_kind.h)
+ * and names the source in lc_room.texts. It gets an index in the user cache (store/user_kind.h)
  * that is built in slices and follows the log, vectors that the job model.reembed stores or that
  * are made on the spot, and lc_recall_search(). The index holds numbers and interned names; texts
  * stay in the store, and lc_recall_read() reads those of the hits.
@@ -32,14 +32,14 @@
 
 #define LC_RECALL_TAGS_MAX 3 /* Columns behind persona_id. */
 
-typedef struct lc_recall_source {
+struct lc_recall_source {
     const char *name; /* "message"; kept in checkpoints of model.reembed. */
     /* The rows of user ($1, $2) behind seq $3 in the order of seq, at most $4. Columns: seq, time,
      * text, persona_id ("" = all personas), and up to LC_RECALL_TAGS_MAX texts to filter by. */
     const lc_sql *rows;
     /* The text to embed of the current row, in the arena. NULL = the column. */
     loci_status (*text)(const lc_rows *rows, lc_arena *arena, loci_str *out, loci_error *err);
-} lc_recall_source;
+};
 
 /* A page of the texts of one user, for model.reembed. */
 typedef struct lc_recall_page {

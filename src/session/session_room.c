@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "session/environment.h"
+#include "session/message_corpus.h"
 #include "session/session_event.h"
 #include "session/working.h"
 #include "store/event.h"
@@ -376,4 +377,5 @@ const lc_room lc_session_room = {.name = "session",
                                  .events = events,
                                  .follow = follow,
                                  .check = check,
-                                 .sweep = &lc_session_sweep};
+                                 .sweep = &lc_session_sweep,
+                                 .texts = &lc_message_source};

@@ -22,6 +22,7 @@ typedef struct lc_sql lc_sql;
 typedef struct lc_tx lc_tx;
 typedef struct lc_event lc_event;
 typedef struct lc_problems lc_problems;
+typedef struct lc_recall_source lc_recall_source;
 
 typedef enum lc_table_class {
     LC_TABLE_LOG,
@@ -171,6 +172,8 @@ typedef struct lc_room {
     loci_status (*check)(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_problems *problems,
                          loci_error *err);
     const lc_sweep *sweep; /* NULL = none. */
+    /* Texts of it that want vectors (recall/recall.h). NULL = none. */
+    const lc_recall_source *texts;
 } lc_room;
 
 #define LC_ROOMS_MAX 16
