@@ -247,8 +247,7 @@ typedef struct reader {
     frame frames[LC_JSON_DEPTH_MAX];
 } reader;
 
-/* ---- Failing ----------------------------------------------------------------------------------
- */
+/* ---- Failing --------------------------------------------------------------------------------- */
 
 static const char *fail_at(reader *r, const char *at, loci_status status, const char *what)
 {
@@ -277,8 +276,7 @@ static const char *fail_memory(reader *r)
     return NULL;
 }
 
-/* ---- Room -------------------------------------------------------------------------------------
- */
+/* ---- Room ------------------------------------------------------------------------------------ */
 
 /* Commas and opening brackets. '[' and '{' differ in the bit of 0x20 alone. */
 static size_t count_separators(const char *at, const char *end)
@@ -320,8 +318,7 @@ static size_t bound_values(loci_str text)
     return by_separators < by_bytes ? by_separators : by_bytes;
 }
 
-/* ---- Values -----------------------------------------------------------------------------------
- */
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 static inline const char *skip_space(const char *at, const char *end)
 {
@@ -465,8 +462,7 @@ static const char *read_value(reader *r, const char *at)
     }
 }
 
-/* ---- Containers -------------------------------------------------------------------------------
- */
+/* ---- Containers ------------------------------------------------------------------------------ */
 
 /* Length and two bytes of a name: equal for equal names, and rarely for others. */
 static uint32_t mark_of(const lc_json *member)

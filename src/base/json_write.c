@@ -86,8 +86,7 @@ void lc_jw_end(lc_json_writer *w)
     w->is_done = w->depth == 0;
 }
 
-/* ---- Strings ----------------------------------------------------------------------------------
- */
+/* ---- Strings --------------------------------------------------------------------------------- */
 
 /* Appends what stands for a byte that cannot stand in a string itself. */
 static void put_escape(lc_buf *buf, unsigned char byte)
@@ -197,8 +196,7 @@ void lc_jw_text(lc_json_writer *w, const char *text)
         lc_jw_str(w, loci_str_of(text));
 }
 
-/* ---- Other values -----------------------------------------------------------------------------
- */
+/* ---- Other values ---------------------------------------------------------------------------- */
 
 void lc_jw_int(lc_json_writer *w, int64_t value)
 {
@@ -288,8 +286,7 @@ void lc_jw_value(lc_json_writer *w, const lc_json *value)
     }
 }
 
-/* ---- Members ----------------------------------------------------------------------------------
- */
+/* ---- Members --------------------------------------------------------------------------------- */
 
 void lc_jw_member_str(lc_json_writer *w, const char *name, loci_str text)
 {

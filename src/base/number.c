@@ -154,8 +154,7 @@ double lc_number_compose(uint64_t digits, int exponent)
     return compose_by_library(text);
 }
 
-/* ---- Reading ----------------------------------------------------------------------------------
- */
+/* ---- Reading --------------------------------------------------------------------------------- */
 
 /* A number's text taken apart. */
 typedef struct parts {

@@ -99,8 +99,7 @@ loci_status lc_meaning_find(lc_meaning *out, loci_engine *engine, loci_str tenan
     return LOCI_OK;
 }
 
-/* ---- Queueing the job
- * --------------------------------------------------------------------------------- */
+/* ---- Queueing the job ------------------------------------------------------------------------ */
 
 typedef struct wanted {
     lc_task task;
@@ -214,8 +213,7 @@ static lc_vector_set set_of(const work *w)
     };
 }
 
-/* ---- Checkpoints -------------------------------------------------------------------------------
- */
+/* ---- Checkpoints ----------------------------------------------------------------------------- */
 
 static void put_counts(const work *w, lc_json_writer *out)
 {

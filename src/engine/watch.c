@@ -65,29 +65,15 @@ uint32_t lc_watch_slot(loci_str tenant_id, loci_str user_id)
     return (uint32_t)(hash % LC_WATCH_SLOTS);
 }
 
-static bool is_marked(const uint64_t marks[WORDS], uint32_t slot)
-{
-    return (marks[slot / WORD_BITS] >> slot % WORD_BITS & 1u) != 0;
-}
-
-/* Wakes the listeners of marked slots, and those to all users. */
-static void wake_marked(lc_watch *watch, const uint64_t marks[WORDS])
+/* Wakes the listeners of marked slots and those to all users; all listeners without `marks`. */
+static void wake_listeners(lc_watch *watch, const uint64_t *marks)
 {
     (void)pthread_mutex_lock(&watch->lock);
     for (lc_listener *at = watch->listeners; at != NULL; at = at->next) {
-        if (at->slot == LC_WATCH_ALL || is_marked(marks, at->slot))
+        if (marks == NULL || at->slot == LC_WATCH_ALL ||
+            (marks[at->slot / WORD_BITS] >> at->slot % WORD_BITS & 1u) != 0)
             (void)eventfd_write(at->fd, 1); /* Full means that it is readable already. */
     }
-    (void)pthread_mutex_unlock(&watch->lock);
-}
-
-static void wake_all(lc_watch *watch)
-{
-    if (atomic_load_explicit(&watch->listener_count, memory_order_acquire) == 0)
-        return;
-    (void)pthread_mutex_lock(&watch->lock);
-    for (lc_listener *at = watch->listeners; at != NULL; at = at->next)
-        (void)eventfd_write(at->fd, 1);
     (void)pthread_mutex_unlock(&watch->lock);
 }
 
@@ -99,7 +85,7 @@ static void take_marks(lc_watch *watch)
     atomic_store_explicit(&watch->is_woken, false, memory_order_seq_cst);
     for (size_t i = 0; i < WORDS; i++)
         marks[i] = atomic_exchange_explicit(&watch->marks[i], 0, memory_order_seq_cst);
-    wake_marked(watch, marks);
+    wake_listeners(watch, marks);
 }
 
 static void raise_version(_Atomic uint64_t *version)
@@ -134,7 +120,8 @@ void lc_watch_wrote(lc_watch *watch, const lc_write *first)
 void lc_watch_wrote_all(lc_watch *watch)
 {
     raise_version(&watch->version_of_all);
-    wake_all(watch);
+    if (atomic_load_explicit(&watch->listener_count, memory_order_acquire) > 0)
+        wake_listeners(watch, NULL);
 }
 
 /* ---- Versions -------------------------------------------------------------------------------- */

@@ -134,8 +134,7 @@ static void call_route(const api_caller *caller, const lc_route_match *match)
         lc_reply_error(caller->request, &err);
 }
 
-/* ---- POST /v1/batch: {"calls":[{"op":…,"args":{…},"at"?:…}]}, all or nothing ------------------
- */
+/* ---- POST /v1/batch: {"calls":[{"op":…,"args":{…},"at"?:…}]}, all or nothing ----------------- */
 
 typedef struct batch {
     const api_caller *caller;

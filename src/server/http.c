@@ -362,8 +362,7 @@ void lc_http_defer(lc_http_request *request)
     pthread_mutex_unlock(&request->http->lock);
 }
 
-/* ---- Suspending --------------------------------------------------------------------------------
- */
+/* ---- Suspending ------------------------------------------------------------------------------ */
 
 void lc_http_suspend(lc_http_request *request)
 {
@@ -510,8 +509,7 @@ void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *strea
     give(request, &what);
 }
 
-/* ---- Requests: from the head to the end
- * ------------------------------------------------------------------- */
+/* ---- Requests: from the head to the end ------------------------------------------------------ */
 
 static enum MHD_Result begin(lc_http *http, struct MHD_Connection *mhd, const char *const *line,
                              void **context)

@@ -194,8 +194,7 @@ static void free_ended_streams(lc_http *http)
     }
 }
 
-/* ---- Timeouts ----------------------------------------------------------------------------------
- */
+/* ---- Timeouts -------------------------------------------------------------------------------- */
 
 static void cut(lc_http *http, lc_http_connection *connection, lc_http_phase phase)
 {
@@ -326,8 +325,7 @@ static void *run_monitor(void *ctx)
     return NULL;
 }
 
-/* ---- Start and stop
- * ------------------------------------------------------------------------------------ */
+/* ---- Start and stop -------------------------------------------------------------------------- */
 
 static int64_t choose_tick_ms(const lc_http_limits *limits)
 {

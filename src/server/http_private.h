@@ -16,10 +16,34 @@
 #include "base/clock.h"
 #include "server/http.h"
 #include "server/http_guard.h"
-#include "server/microhttpd_library.h"
 
+#include <microhttpd.h>
 #include <pthread.h>
 #include <stdatomic.h>
+
+/* libmicrohttpd is loaded when a server is started, because it brings GnuTLS and eight more shared
+ * libraries, whose loading every command of the program would otherwise pay for. Its functions are
+ * called through this table, which each server has. */
+#define LC_MHD_FUNCTIONS(X)                                                                        \
+    X(start_daemon)                                                                                \
+    X(quiesce_daemon)                                                                              \
+    X(stop_daemon)                                                                                 \
+    X(add_connection)                                                                              \
+    X(suspend_connection)                                                                          \
+    X(resume_connection)                                                                           \
+    X(get_connection_info)                                                                         \
+    X(get_connection_values_n)                                                                     \
+    X(create_response_from_buffer)                                                                 \
+    X(create_response_from_callback)                                                               \
+    X(add_response_header)                                                                         \
+    X(queue_response)                                                                              \
+    X(destroy_response)
+
+typedef struct lc_mhd {
+#define LC_MHD_MEMBER(name) __typeof__(MHD_##name) *name;
+    LC_MHD_FUNCTIONS(LC_MHD_MEMBER)
+#undef LC_MHD_MEMBER
+} lc_mhd;
 
 typedef enum lc_http_phase {
     LC_HTTP_IDLE,   /* No byte of the next request was received. */

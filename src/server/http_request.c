@@ -89,8 +89,7 @@ const volatile int *lc_http_cancel(const lc_http_request *request)
     return &request->cancel;
 }
 
-/* ---- Create and free
- * ---------------------------------------------------------------------------------- */
+/* ---- Create and free ------------------------------------------------------------------------- */
 
 lc_http_verdict lc_http_check_head(const lc_http_connection *connection, const lc_http_incoming *in)
 {

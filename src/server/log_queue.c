@@ -46,8 +46,7 @@ struct lc_log_queue {
     bool is_urgent, is_stopping;
 };
 
-/* ---- The writer thread
- * ------------------------------------------------------------------------------ */
+/* ---- The writer thread ----------------------------------------------------------------------- */
 
 static void write_all(int fd, loci_str text)
 {
@@ -123,8 +122,7 @@ static void *run_writer(void *ctx)
     return NULL;
 }
 
-/* ---- Any thread -------------------------------------------------------------------------------
- */
+/* ---- Any thread ------------------------------------------------------------------------------ */
 
 void lc_log_queue_put(lc_log_queue *queue, loci_str line)
 {
@@ -179,8 +177,7 @@ int64_t lc_log_queue_lost(lc_log_queue *queue)
     return lost;
 }
 
-/* ---- Open and close
- * ------------------------------------------------------------------------------------ */
+/* ---- Open and close -------------------------------------------------------------------------- */
 
 static void free_queue(lc_log_queue *queue)
 {

@@ -363,8 +363,7 @@ static void write_store(lc_arena *arena, loci_str answer, lc_buf *out)
     write_members(status, &memory, "category", out);
 }
 
-/* ---- GET /metrics
- * -------------------------------------------------------------------------------- */
+/* ---- GET /metrics ---------------------------------------------------------------------------- */
 
 /* In the request's arena. */
 typedef struct scrape {
