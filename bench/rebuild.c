@@ -63,6 +63,7 @@ static loci_status write_facts(lc_tx *tx, void *ctx, loci_error *err)
     for (int n = first; status == LOCI_OK && n < first + slice; n++) {
         char key[16], value[256];
         lc_fact_result written;
+        lc_fact_plan *plan;
         lc_fact_input fact = {.source = LC_STR("user"),
                               .trust = LC_STR("user"),
                               .authority = {LC_STR("manager"), LC_RANK_MANAGER},
@@ -74,7 +75,9 @@ static loci_status write_facts(lc_tx *tx, void *ctx, loci_error *err)
         snprintf(value, sizeof value, BENCH_VALUE_FORMAT, n);
         fact.key = loci_str_of(key);
         fact.value = loci_str_of(value);
-        status = lc_fact_write(tx, &fact, &tx->db->scratch, &written, err);
+        status = lc_fact_decide(tx, &fact, &tx->db->scratch, &plan, err);
+        if (status == LOCI_OK)
+            status = lc_fact_commit(tx, plan, &tx->db->scratch, &written, err);
         lc_arena_rewind(&tx->db->scratch, mark);
     }
     return status;

@@ -179,9 +179,6 @@ loci_status lc_fact_commit(lc_tx *tx, lc_fact_plan *plan, lc_arena *arena, lc_fa
                            loci_error *err);
 /* Whether committing will append an event; what is repeated appends none. */
 bool lc_fact_plan_writes(const lc_fact_plan *plan);
-/* Both. */
-loci_status lc_fact_write(lc_tx *tx, const lc_fact_input *input, lc_arena *arena,
-                          lc_fact_result *out, loci_error *err);
 
 /* Takes back what a slot holds, or one version. */
 typedef struct lc_fact_target {
@@ -261,5 +258,43 @@ void lc_fact_put(lc_json_writer *out, const lc_fact *fact, loci_str derived, int
  * set. */
 loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, lc_arena *arena, loci_str *out,
                                  loci_error *err);
+
+/* ---- Facts that changed last ----------------------------------------------------------------- */
+
+/* What changed last. */
+typedef struct lc_fact_recent {
+    loci_str persona_id; /* Its own and everybody's. */
+    bool has_claims;     /* With what ended what was only claimed. */
+    int64_t after_seq;   /* Written or ended by a later event. */
+    int64_t limit;
+} lc_fact_recent;
+/* Valid facts, the last written first, of every scope; expired and restricted ones too. */
+loci_status lc_fact_each_recent(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
+                                void *ctx, loci_error *err);
+/* Those that were superseded or retracted, the last ended first. */
+loci_status lc_fact_each_ended(lc_tx *tx, const lc_fact_recent *recent, lc_fact_visit *visit,
+                               void *ctx, loci_error *err);
+
+/* Which keys. */
+typedef struct lc_fact_prefix {
+    loci_str key;        /* How they begin. */
+    loci_str persona_id; /* Its own and everybody's. */
+    int64_t limit;
+} lc_fact_prefix;
+/* Valid global facts by key, the shortest first; expired and restricted ones too. */
+loci_status lc_fact_each_prefix(lc_tx *tx, const lc_fact_prefix *prefix, lc_arena *arena,
+                                lc_fact_visit *visit, void *ctx, loci_error *err);
+
+/* Valid facts that need a review, of everybody; at most LC_FACT_REVIEW_MAX. */
+loci_status lc_fact_each_in_doubt(lc_tx *tx, lc_fact_visit *visit, void *ctx, loci_error *err);
+
+/* How many are not valid, by why. */
+typedef struct lc_fact_counts {
+    int64_t superseded; /* Late ones too: they never stood. */
+    int64_t retracted;
+    int64_t claims;
+} lc_fact_counts;
+/* Adds `count` facts of one standing, as fact_past has it. */
+void lc_fact_counts_add(lc_fact_counts *counts, loci_str standing, int64_t count);
 
 #endif /* LC_FACT_FACT_H */

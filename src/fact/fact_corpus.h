@@ -11,7 +11,7 @@
 #ifndef LC_FACT_FACT_CORPUS_H
 #define LC_FACT_FACT_CORPUS_H
 
-#include "fact/fact_recent.h"
+#include "fact/fact.h"
 #include "pack/pack.h"
 #include "recall/recall.h"
 

@@ -9,12 +9,11 @@
  *   6. it stands; what it supersedes ends, what was derived from that needs a review
  * Nothing here writes. Reads are bounded by the ceilings in fact.h.
  */
-#include "fact/fact_plan.h"
+#include "fact/fact_row.h"
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "fact/fact_row.h"
 
 /* One decision in progress. */
 typedef struct deciding {

@@ -4,14 +4,13 @@
  * replay of an erased log still knows which version took whose place. What is as usual (scope
  * global, trust user, no restriction) is left out.
  */
-#include "fact/fact_event.h"
+#include "fact/fact_row.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "fact/fact_row.h"
 #include "store/event.h"
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -33,54 +32,34 @@ static void put_list(lc_json_writer *out, const char *name, lc_str_list list)
     lc_jw_end(out);
 }
 
-static void encode_refs(const lc_fact_written *written, lc_json_writer *out)
+void lc_fact_written_encode(const lc_fact_written *written, lc_event_draft *draft)
 {
     const lc_fact *fact = &written->fact;
+    lc_json_writer *refs = &draft->refs;
 
-    lc_jw_object(out);
-    lc_jw_member_str(out, "id", fact->id);
-    put_text(out, "replaces", written->replaces);
-    put_list(out, "supersedes", written->supersedes);
-    put_list(out, "unlink", written->unlink);
-    put_list(out, "review", written->review);
-    put_list(out, "depends_on", written->depends_on);
+    lc_jw_member_str(refs, "id", fact->id);
+    put_text(refs, "replaces", written->replaces);
+    put_list(refs, "supersedes", written->supersedes);
+    put_list(refs, "unlink", written->unlink);
+    put_list(refs, "review", written->review);
+    put_list(refs, "depends_on", written->depends_on);
     if (fact->standing == LC_FACT_IS_CLAIM) {
-        lc_jw_member_bool(out, "claim", true);
-        put_text(out, "contests", fact->contests);
+        lc_jw_member_bool(refs, "claim", true);
+        put_text(refs, "contests", fact->contests);
     }
     if (fact->standing == LC_FACT_IS_LATE)
-        lc_jw_member_str(out, "late_for", fact->superseded_by);
-    lc_jw_end(out);
+        lc_jw_member_str(refs, "late_for", fact->superseded_by);
+    lc_row_encode(&lc_fact_row, fact, LC_COL_PAYLOAD, &draft->payload);
 }
 
-void lc_fact_written_encode(const lc_fact_written *written, lc_buf *refs, lc_buf *payload)
+void lc_fact_retracted_encode(const lc_fact_retracted *retracted, lc_event_draft *draft)
 {
-    lc_json_writer out;
-
-    lc_jw_init(&out, refs);
-    encode_refs(written, &out);
-    lc_jw_init(&out, payload);
-    lc_jw_object(&out);
-    lc_row_encode(&lc_fact_row, &written->fact, LC_COL_PAYLOAD, &out);
-    lc_jw_end(&out);
-}
-
-void lc_fact_retracted_encode(const lc_fact_retracted *retracted, lc_buf *refs, lc_buf *payload)
-{
-    lc_json_writer out;
-
-    lc_jw_init(&out, refs);
-    lc_jw_object(&out);
-    put_list(&out, "ids", retracted->ids);
-    put_list(&out, "unlink", retracted->unlink);
-    put_list(&out, "review", retracted->review);
-    lc_jw_end(&out);
-    lc_jw_init(&out, payload);
-    lc_jw_object(&out);
-    put_text(&out, "reason", retracted->reason);
+    put_list(&draft->refs, "ids", retracted->ids);
+    put_list(&draft->refs, "unlink", retracted->unlink);
+    put_list(&draft->refs, "review", retracted->review);
+    put_text(&draft->payload, "reason", retracted->reason);
     if (retracted->is_restricted)
-        lc_jw_member_bool(&out, "restricted", true);
-    lc_jw_end(&out);
+        lc_jw_member_bool(&draft->payload, "restricted", true);
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */

@@ -8,7 +8,6 @@
  */
 #include "base/str.h"
 #include "fact/fact_corpus.h"
-#include "fact/fact_event.h"
 #include "fact/fact_row.h"
 #include "store/event.h"
 #include "store/upkeep.h"

@@ -294,12 +294,6 @@ static const lc_sql past_id_sql = {
             LC_T((slot)->key), LC_T((slot)->persona_id)                                            \
     }
 
-bool lc_fact_slot_is(const lc_fact_slot *a, const lc_fact_slot *b)
-{
-    return lc_str_eq(a->key, b->key) && lc_str_eq(a->scope, b->scope) &&
-           lc_str_eq(a->scope_id, b->scope_id) && lc_str_eq(a->persona_id, b->persona_id);
-}
-
 loci_status lc_fact_load_slot(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena,
                               lc_fact_node **out, loci_error *err)
 {

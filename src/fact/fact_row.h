@@ -99,7 +99,6 @@ static inline lc_fact_slot lc_fact_slot_of(const lc_fact *fact)
 {
     return (lc_fact_slot){fact->scope, fact->scope_id, fact->key, fact->persona_id};
 }
-bool lc_fact_slot_is(const lc_fact_slot *a, const lc_fact_slot *b);
 /* What it holds, expired ones included. */
 loci_status lc_fact_load_slot(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena,
                               lc_fact_node **out, loci_error *err);
@@ -125,5 +124,89 @@ loci_str lc_fact_list_text(lc_arena *arena, loci_str first, lc_str_list rest);
 /* Facts that need a review when those of `ended` stop being valid. */
 loci_status lc_fact_load_dependents(lc_tx *tx, lc_str_list ended, lc_arena *arena, lc_str_list *out,
                                     loci_error *err);
+
+/* ---- Events ---------------------------------------------------------------------------------- */
+
+/* fact.written: a new version, a late one, or a claim.
+ *
+ * refs {id, replaces?, supersedes?[], unlink?[], review?[], depends_on?[], claim?, contests?,
+ * late_for?}. Version 1 had {id, supersedes?}, where supersedes was what `replaces` is now. */
+typedef struct lc_fact_written {
+    lc_fact fact;            /* supersedes and depends_on are made from the lists. */
+    loci_str replaces;       /* The fact of its own slot whose place it takes, or none. */
+    const lc_fact *replaced; /* That fact, from who has just read it; NULL = to be found. */
+    lc_str_list supersedes;  /* Others that end with it. */
+    lc_str_list unlink;      /* Those of both that depended on something. */
+    lc_str_list review;      /* Facts that now need a review. */
+    lc_str_list depends_on;
+} lc_fact_written;
+
+/* fact.retracted: refs {ids[], unlink?[], review?[]}, payload {reason?, restricted?}. */
+typedef struct lc_fact_retracted {
+    lc_str_list ids;
+    lc_str_list unlink;
+    lc_str_list review;
+    loci_str reason;
+    bool is_restricted; /* One of them was. */
+} lc_fact_retracted;
+
+void lc_fact_written_encode(const lc_fact_written *written, lc_event_draft *draft);
+void lc_fact_retracted_encode(const lc_fact_retracted *retracted, lc_event_draft *draft);
+
+/* Read them back; text lives in `arena` or in the event. Anything unexpected is LOCI_ECORRUPT. An
+ * erased event has no payload: key and value are then "" and `null`. */
+loci_status lc_fact_written_decode(const lc_event *event, lc_arena *arena, lc_fact_written *out,
+                                   loci_error *err);
+loci_status lc_fact_retracted_decode(const lc_event *event, lc_arena *arena, lc_fact_retracted *out,
+                                     loci_error *err);
+
+/* Of fact.written and fact.retracted. Errs on the side of hiding: a value with a member of such a
+ * name counts too. */
+bool lc_fact_event_is_restricted(const lc_event *event);
+
+/* Fills fact.supersedes and fact.depends_on. */
+loci_status lc_fact_written_complete(lc_fact_written *written, lc_arena *arena, loci_error *err);
+
+/* user, capability or organizational, by the source of a fact. */
+loci_str lc_fact_memory_type(loci_str source, bool is_constraint);
+
+extern const lc_event_type lc_fact_written_event;
+extern const lc_event_type lc_fact_retracted_event;
+extern const lc_event_type lc_fact_reviewed_event; /* refs {id}: confirmed. */
+
+extern lc_upcast *const lc_fact_written_upcasts[];
+
+/* ---- Between deciding and committing --------------------------------------------------------- */
+
+struct lc_fact_plan {
+    lc_fact_outcome outcome;
+    lc_fact_written written; /* Without an id, until it is committed. */
+    lc_fact same;            /* REPEATED, or a claim that was made before: what is answered. */
+    bool is_written;         /* There is something to append. */
+    loci_str first;          /* The first fact that it ends, or none. */
+};
+
+struct lc_fact_ending {
+    lc_fact_retracted retracted;
+    lc_fact fact; /* The first of them. */
+};
+
+/* Whether who writes may end that fact. */
+typedef struct lc_fact_writer {
+    lc_authority authority;
+    loci_str trust;
+    lc_fact_access access;
+    int64_t now_us;
+} lc_fact_writer;
+bool lc_fact_may_end(const lc_fact_writer *writer, const lc_fact *fact);
+
+/* A set of facts that end: ids, and those among them that depended on something, or that something
+ * depends on. Room for `max` is taken at once. */
+typedef struct lc_fact_ended {
+    loci_str *ids, *unlink, *roots;
+    size_t count, unlink_count, root_count;
+} lc_fact_ended;
+loci_status lc_fact_ended_init(lc_fact_ended *ended, size_t max, lc_arena *arena, loci_error *err);
+void lc_fact_ended_add(lc_fact_ended *ended, const lc_fact *fact);
 
 #endif /* LC_FACT_FACT_ROW_H */

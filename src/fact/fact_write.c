@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "fact/fact_plan.h"
+#include "fact/fact_row.h"
 
 const char *lc_fact_outcome_name(lc_fact_outcome outcome)
 {
@@ -42,34 +42,6 @@ void lc_fact_ended_add(lc_fact_ended *ended, const lc_fact *fact)
         ended->roots[ended->root_count++] = fact->id;
 }
 
-/* Refs and payload of one event. */
-typedef struct texts {
-    lc_buf refs, payload;
-} texts;
-
-static void init_texts(texts *t, lc_tx *tx)
-{
-    lc_buf_init(&t->refs, &tx->db->env->heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
-    lc_buf_init(&t->payload, &tx->db->env->heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
-}
-
-static loci_status append(lc_tx *tx, texts *t, const lc_append *what, int64_t *out_seq,
-                          loci_error *err)
-{
-    lc_append with = *what;
-    loci_status status = lc_buf_status(&t->refs, err);
-
-    if (status == LOCI_OK)
-        status = lc_buf_status(&t->payload, err);
-    with.refs = lc_buf_str(&t->refs);
-    with.payload = lc_buf_str(&t->payload);
-    if (status == LOCI_OK)
-        status = lc_event_append(tx, &with, out_seq, err);
-    lc_buf_clear(&t->payload);
-    lc_buf_clear(&t->refs);
-    return status;
-}
-
 bool lc_fact_plan_writes(const lc_fact_plan *plan)
 {
     return plan->is_written;
@@ -84,7 +56,7 @@ loci_status lc_fact_commit(lc_tx *tx, lc_fact_plan *plan, lc_arena *arena, lc_fa
                            loci_error *err)
 {
     lc_fact_written *written = &plan->written;
-    texts t;
+    lc_event_draft draft;
     loci_status status;
 
     *out = (lc_fact_result){.outcome = plan->outcome, .review_count = written->review.count};
@@ -103,19 +75,11 @@ loci_status lc_fact_commit(lc_tx *tx, lc_fact_plan *plan, lc_arena *arena, lc_fa
     if (status != LOCI_OK)
         return status;
     written->fact.id = lc_id_str(&out->id);
-    init_texts(&t, tx);
-    lc_fact_written_encode(written, &t.refs, &t.payload);
-    return append(tx, &t, &(lc_append){.type = &lc_fact_written_event, .decoded = written},
-                  &out->seq, err);
-}
-
-loci_status lc_fact_write(lc_tx *tx, const lc_fact_input *input, lc_arena *arena,
-                          lc_fact_result *out, loci_error *err)
-{
-    lc_fact_plan *plan;
-    loci_status status = lc_fact_decide(tx, input, arena, &plan, err);
-
-    return status == LOCI_OK ? lc_fact_commit(tx, plan, arena, out, err) : status;
+    lc_event_draft_begin(&draft, tx);
+    lc_fact_written_encode(written, &draft);
+    return lc_event_draft_append(&draft, tx,
+                                 &(lc_append){.type = &lc_fact_written_event, .decoded = written},
+                                 &out->seq, err);
 }
 
 /* ---- Taking back, and confirming ------------------------------------------------------------- */
@@ -212,7 +176,7 @@ loci_status lc_fact_decide_retract(lc_tx *tx, const lc_fact_target *target, lc_a
 loci_status lc_fact_commit_retract(lc_tx *tx, const lc_fact_ending *ending, lc_fact_change *out,
                                    loci_error *err)
 {
-    texts t;
+    lc_event_draft draft;
     loci_status status;
 
     *out = (lc_fact_change){.count = ending->retracted.ids.count,
@@ -220,16 +184,16 @@ loci_status lc_fact_commit_retract(lc_tx *tx, const lc_fact_ending *ending, lc_f
     status = copy_id(&out->id, ending->fact.id, err);
     if (status != LOCI_OK)
         return status;
-    init_texts(&t, tx);
-    lc_fact_retracted_encode(&ending->retracted, &t.refs, &t.payload);
-    return append(tx, &t, &(lc_append){.type = &lc_fact_retracted_event}, &out->seq, err);
+    lc_event_draft_begin(&draft, tx);
+    lc_fact_retracted_encode(&ending->retracted, &draft);
+    return lc_event_draft_append(&draft, tx, &(lc_append){.type = &lc_fact_retracted_event},
+                                 &out->seq, err);
 }
 
 loci_status lc_fact_commit_confirm(lc_tx *tx, const lc_fact_ending *ending, lc_fact_change *out,
                                    loci_error *err)
 {
-    lc_json_writer refs;
-    texts t;
+    lc_event_draft draft;
     loci_status status;
 
     *out = (lc_fact_change){.seq = ending->fact.seq};
@@ -237,10 +201,8 @@ loci_status lc_fact_commit_confirm(lc_tx *tx, const lc_fact_ending *ending, lc_f
     if (status != LOCI_OK || !ending->fact.needs_review)
         return status;
     out->count = 1;
-    init_texts(&t, tx);
-    lc_jw_init(&refs, &t.refs);
-    lc_jw_object(&refs);
-    lc_jw_member_str(&refs, "id", ending->fact.id);
-    lc_jw_end(&refs);
-    return append(tx, &t, &(lc_append){.type = &lc_fact_reviewed_event}, &out->seq, err);
+    lc_event_draft_begin(&draft, tx);
+    lc_jw_member_str(&draft.refs, "id", ending->fact.id);
+    return lc_event_draft_append(&draft, tx, &(lc_append){.type = &lc_fact_reviewed_event},
+                                 &out->seq, err);
 }

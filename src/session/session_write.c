@@ -17,55 +17,18 @@ static const lc_sql touch_sql = {
 
 #define CARRIED_BYTES_MAX 1024 /* Two ids, a time and a persona. */
 
-/* Refs and payload while they are written. */
-typedef struct draft {
-    lc_buf refs_text, payload_text;
-    lc_json_writer refs, payload;
-} draft;
-
-static void start(draft *d, lc_tx *tx)
-{
-    lc_heap *heap = &tx->db->env->heap;
-
-    lc_buf_init(&d->refs_text, heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
-    lc_buf_init(&d->payload_text, heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
-    lc_jw_init(&d->refs, &d->refs_text);
-    lc_jw_init(&d->payload, &d->payload_text);
-    lc_jw_object(&d->refs);
-    lc_jw_object(&d->payload);
-}
-
-static loci_status append(draft *d, lc_tx *tx, const lc_event_type *type, loci_error *err)
-{
-    loci_status status;
-
-    lc_jw_end(&d->refs);
-    lc_jw_end(&d->payload);
-    status = lc_buf_status(&d->refs_text, err);
-    if (status == LOCI_OK)
-        status = lc_buf_status(&d->payload_text, err);
-    if (status == LOCI_OK)
-        status = lc_event_append(tx,
-                                 &(lc_append){.type = type,
-                                              .refs = lc_buf_str(&d->refs_text),
-                                              .payload = lc_buf_str(&d->payload_text)},
-                                 NULL, err);
-    lc_buf_clear(&d->payload_text);
-    lc_buf_clear(&d->refs_text);
-    return status;
-}
-
 loci_status lc_session_end(lc_tx *tx, loci_str id, const char *reason, int64_t ended_at,
                            loci_error *err)
 {
-    draft d;
+    lc_event_draft d;
     loci_status status;
 
-    start(&d, tx);
+    lc_event_draft_begin(&d, tx);
     lc_jw_member_str(&d.refs, "id", id);
     lc_jw_member_text(&d.payload, "reason", reason);
     lc_jw_member_time(&d.payload, "ended_at", ended_at);
-    status = append(&d, tx, &lc_session_ended_event, err);
+    status = lc_event_draft_append(&d, tx, &(lc_append){.type = &lc_session_ended_event}, NULL,
+                                   err);
     return status == LOCI_OK ? lc_working_clear(tx, id, err) : status;
 }
 
@@ -223,7 +186,7 @@ loci_status lc_session_identify(lc_tx *tx, lc_session_use *use, const lc_identit
                                 loci_error *err)
 {
     loci_status status;
-    draft d;
+    lc_event_draft d;
 
     if (use->session.identity.user_name.ptr != NULL)
         return lc_fail(err, LOCI_EFORBIDDEN,
@@ -232,10 +195,10 @@ loci_status lc_session_identify(lc_tx *tx, lc_session_use *use, const lc_identit
     status = lc_session_begin(tx, use, true, err);
     if (status != LOCI_OK)
         return status;
-    start(&d, tx);
+    lc_event_draft_begin(&d, tx);
     lc_jw_member_str(&d.refs, "session_id", use->session.id);
     lc_row_encode(&lc_identity_row, identity, LC_COL_PAYLOAD, &d.payload);
-    return append(&d, tx, &lc_identity_set_event, err);
+    return lc_event_draft_append(&d, tx, &(lc_append){.type = &lc_identity_set_event}, NULL, err);
 }
 
 loci_status lc_session_append_message(lc_tx *tx, const lc_message *message, lc_id *out_id,

@@ -400,6 +400,38 @@ loci_status lc_user_each(lc_tx *tx, loci_str after_tenant, loci_str after_user, 
     return status;
 }
 
+/* ---- Drafts ---------------------------------------------------------------------------------- */
+
+void lc_event_draft_begin(lc_event_draft *draft, lc_tx *tx)
+{
+    lc_buf_init(&draft->refs_text, &tx->db->env->heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
+    lc_buf_init(&draft->payload_text, &tx->db->env->heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
+    lc_jw_init(&draft->refs, &draft->refs_text);
+    lc_jw_init(&draft->payload, &draft->payload_text);
+    lc_jw_object(&draft->refs);
+    lc_jw_object(&draft->payload);
+}
+
+loci_status lc_event_draft_append(lc_event_draft *draft, lc_tx *tx, const lc_append *what,
+                                  int64_t *out_seq, loci_error *err)
+{
+    lc_append whole = *what;
+    loci_status status;
+
+    lc_jw_end(&draft->refs);
+    lc_jw_end(&draft->payload);
+    whole.refs = lc_buf_str(&draft->refs_text);
+    whole.payload = lc_buf_str(&draft->payload_text);
+    status = lc_buf_status(&draft->refs_text, err);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&draft->payload_text, err);
+    if (status == LOCI_OK)
+        status = lc_event_append(tx, &whole, out_seq, err);
+    lc_buf_clear(&draft->payload_text);
+    lc_buf_clear(&draft->refs_text);
+    return status;
+}
+
 /* ---- The JSON of events ---------------------------------------------------------------------- */
 
 loci_status lc_event_fail(const lc_event *event, loci_error *err)

@@ -49,6 +49,16 @@ loci_status lc_tx_recorded_at(lc_tx *tx, int64_t *out, loci_error *err);
 /* Appends and applies. `out_seq` may be NULL. */
 loci_status lc_event_append(lc_tx *tx, const lc_append *append, int64_t *out_seq, loci_error *err);
 
+/* An event while its refs and payload are written: both are open objects. */
+typedef struct lc_event_draft {
+    lc_buf refs_text, payload_text;
+    lc_json_writer refs, payload;
+} lc_event_draft;
+void lc_event_draft_begin(lc_event_draft *draft, lc_tx *tx);
+/* Appends it and frees the draft, also on failure. `what` has no refs and no payload. */
+loci_status lc_event_draft_append(lc_event_draft *draft, lc_tx *tx, const lc_append *what,
+                                  int64_t *out_seq, loci_error *err);
+
 /* Writes the head of the current user if it moved. Drivers call it before they commit and before a
  * body of another user. */
 loci_status lc_tx_flush_head(lc_tx *tx, loci_error *err);

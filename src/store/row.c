@@ -9,7 +9,6 @@
 
 #include "base/assert.h"
 #include "base/error.h"
-#include "base/limits.h"
 #include "base/str.h"
 
 /* ---- Members --------------------------------------------------------------------------------- */
@@ -368,37 +367,15 @@ void lc_row_encode(const lc_row_type *type, const void *row, unsigned part, lc_j
     }
 }
 
-static void encode_part(const lc_row_type *type, const void *row, unsigned part, lc_buf *to)
-{
-    lc_json_writer out;
-
-    lc_jw_init(&out, to);
-    lc_jw_object(&out);
-    lc_row_encode(type, row, part, &out);
-    lc_jw_end(&out);
-}
-
 loci_status lc_row_append(lc_tx *tx, const lc_event_type *event, const lc_row_type *type,
                           const void *row, int64_t *out_seq, loci_error *err)
 {
-    lc_buf refs, payload;
-    loci_status status;
+    lc_event_draft draft;
 
-    lc_buf_init(&refs, &tx->db->env->heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
-    lc_buf_init(&payload, &tx->db->env->heap, LOCI_MEM_WAL, LC_EVENT_BYTES_MAX);
-    encode_part(type, row, LC_COL_REFS, &refs);
-    encode_part(type, row, LC_COL_PAYLOAD, &payload);
-    status = lc_buf_status(&refs, err);
-    if (status == LOCI_OK)
-        status = lc_buf_status(&payload, err);
-    if (status == LOCI_OK)
-        status = lc_event_append(
-            tx,
-            &(lc_append){.type = event, .refs = lc_buf_str(&refs), .payload = lc_buf_str(&payload)},
-            out_seq, err);
-    lc_buf_clear(&payload);
-    lc_buf_clear(&refs);
-    return status;
+    lc_event_draft_begin(&draft, tx);
+    lc_row_encode(type, row, LC_COL_REFS, &draft.refs);
+    lc_row_encode(type, row, LC_COL_PAYLOAD, &draft.payload);
+    return lc_event_draft_append(&draft, tx, &(lc_append){.type = event}, out_seq, err);
 }
 
 static void put_member(const lc_column *column, const void *row, lc_json_writer *out)
