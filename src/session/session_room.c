@@ -152,15 +152,6 @@ static const lc_sql message_sql = {
     "insert into messages (tenant_id, user_id, {row}) values ($1, $2, {values})", "tt", NULL,
     &lc_message_row};
 
-static loci_status put_row(lc_tx *tx, const lc_event *event, const lc_sql *sql, const void *row,
-                           loci_error *err)
-{
-    lc_arg args[2 + LC_ROW_COLUMNS_MAX] = {LC_T(event->tenant_id), LC_T(event->user_id)};
-
-    lc_row_bind(sql->row, row, args + 2);
-    return lc_tx_exec(tx, sql, args, err);
-}
-
 /* `about` has ended_at and reason. */
 static loci_status end_session(lc_tx *tx, const lc_event *event, loci_str id, const lc_json *about,
                                loci_error *err)
@@ -183,7 +174,7 @@ static loci_status apply_opened(lc_tx *tx, const lc_event *event, const lc_event
                                             &session, err);
 
     lc_session_drop_cached(tx);
-    return status == LOCI_OK ? put_row(tx, event, &open_sql, &session, err) : status;
+    return status == LOCI_OK ? lc_row_insert(tx, event, &open_sql, &session, err) : status;
 }
 
 static loci_status apply_ended(lc_tx *tx, const lc_event *event, const lc_event_json *json,
@@ -217,7 +208,7 @@ static loci_status apply_carried(lc_tx *tx, const lc_event *event, lc_arena *are
         status = end_session(tx, event, ended, carried, err);
     if (status == LOCI_OK && session.id.len > 0) {
         lc_session_drop_cached(tx);
-        status = put_row(tx, event, &open_sql, &session, err);
+        status = lc_row_insert(tx, event, &open_sql, &session, err);
     }
     return status;
 }
@@ -262,7 +253,7 @@ static loci_status apply_message(lc_tx *tx, const lc_event *event, const lc_even
     loci_status status = lc_row_decode_json(&lc_message_row, event, json, &tx->db->scratch,
                                             &message, err);
 
-    return status == LOCI_OK ? put_row(tx, event, &message_sql, &message, err) : status;
+    return status == LOCI_OK ? lc_row_insert(tx, event, &message_sql, &message, err) : status;
 }
 
 typedef loci_status apply_json(lc_tx *tx, const lc_event *event, const lc_event_json *json,

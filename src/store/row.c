@@ -378,6 +378,15 @@ loci_status lc_row_append(lc_tx *tx, const lc_event_type *event, const lc_row_ty
     return lc_event_draft_append(&draft, tx, &(lc_append){.type = event}, out_seq, err);
 }
 
+loci_status lc_row_insert(lc_tx *tx, const lc_event *event, const lc_sql *sql, const void *row,
+                          loci_error *err)
+{
+    lc_arg args[2 + LC_ROW_COLUMNS_MAX] = {LC_T(event->tenant_id), LC_T(event->user_id)};
+
+    lc_row_bind(sql->row, row, args + 2);
+    return lc_tx_exec(tx, sql, args, err);
+}
+
 static void put_member(const lc_column *column, const void *row, lc_json_writer *out)
 {
     bool is_default = has_default(column, row);

@@ -85,6 +85,11 @@ loci_status lc_row_decode_json(const lc_row_type *type, const lc_event *event,
                                const lc_event_json *json, lc_arena *arena, void *out,
                                loci_error *err);
 
+/* For `apply`: inserts `row`, of the user of the event. `sql` is "insert into notes (tenant_id,
+ * user_id, {row}) values ($1, $2, {values})". */
+loci_status lc_row_insert(lc_tx *tx, const lc_event *event, const lc_sql *sql, const void *row,
+                          loci_error *err);
+
 /* Writes the members that answers show into the open object. */
 void lc_row_put(const lc_row_type *type, const void *row, lc_json_writer *out);
 /* What a column is called in answers. */
