@@ -93,8 +93,8 @@ const lc_column lc_fact_columns[] = {
     {0},
 };
 
-const lc_row_type lc_fact_row = {lc_fact_columns, 0};
-const lc_row_type lc_fact_current_row = {lc_fact_columns, LC_COL_PART};
+const lc_row_type lc_fact_row = {lc_fact_columns, 0, sizeof(lc_fact)};
+const lc_row_type lc_fact_current_row = {lc_fact_columns, LC_COL_PART, sizeof(lc_fact)};
 
 bool lc_fact_keep(lc_arena *arena, lc_fact *fact)
 {

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/map.h"
+#include "store/row.h"
 
 #define PAGE_ROWS 500
 #define SEARCH_LOAD_US 200000 /* Time that one search spends on loading vectors. */
@@ -447,11 +448,28 @@ loci_status lc_recall_search(lc_tx *tx, const lc_user_kind *kind, const lc_recal
     return status;
 }
 
-loci_status lc_recall_read(lc_tx *tx, const lc_sql *sql, const lc_recall_hits *hits,
-                           lc_recall_take *take, void *ctx, loci_error *err)
+/* Reads the current row into the item of its hit. */
+static loci_status take_row(const lc_rows *rows, lc_arena *arena, const lc_recall_rows *out,
+                            void *item, loci_error *err)
 {
+    loci_status status = lc_row_read(rows, item, err);
+
+    if (status == LOCI_OK && !lc_row_keep(rows->sql->row, arena, item))
+        status = lc_fail_memory(err);
+    if (status == LOCI_OK && out->more != NULL)
+        status = out->more(item, rows, arena, err);
+    return status;
+}
+
+loci_status lc_recall_read(lc_tx *tx, const lc_sql *sql, const lc_recall_hits *hits,
+                           lc_arena *arena, lc_recall_rows *out, loci_error *err)
+{
+    size_t bytes = out->item_bytes > 0 ? out->item_bytes : sql->row->bytes;
     loci_status status = LOCI_OK;
 
+    out->items = lc_arena_zalloc_array(arena, hits->count + 1, bytes);
+    if (out->items == NULL)
+        return lc_fail_memory(err);
     for (size_t first = 0, count; first < hits->count && status == LOCI_OK; first += count) {
         const lc_recall_hit *page = hits->items + first;
         lc_arg args[2 + READ_ROWS] = {LC_T(tx->tenant_id), LC_T(tx->user_id)};
@@ -469,7 +487,7 @@ loci_status lc_recall_read(lc_tx *tx, const lc_sql *sql, const lc_recall_hits *h
             while (i < count && page[i].seq != seq)
                 i++;
             LC_ASSERT(i < count);
-            status = take(ctx, first + i, &rows, err);
+            status = take_row(&rows, arena, out, (char *)out->items + (first + i) * bytes, err);
             taken++;
         }
         lc_rows_end(&rows);

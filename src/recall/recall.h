@@ -97,11 +97,16 @@ loci_status lc_recall_search(lc_tx *tx, const lc_user_kind *kind, const lc_recal
 /* "… where tenant_id = $1 and user_id = $2 and seq in " LC_RECALL_SEQS */
 #define LC_RECALL_SEQS "($3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)"
 #define LC_RECALL_SEQ_PARAMS "ttiiiiiiiiiiiiiiii"
-/* Reads the rows of all hits, in any order, a few with each run of `sql`, whose last column is the
- * seq. A row that is missing is LOCI_ECORRUPT. */
-typedef loci_status lc_recall_take(void *ctx, size_t hit, const lc_rows *rows, loci_error *err);
+/* Reads the rows of all hits, a few with each run of `sql`, which selects {row}, any further
+ * columns and the seq. A row that is missing is LOCI_ECORRUPT. */
+typedef struct lc_recall_rows {
+    size_t item_bytes; /* Of one item, which begins with the struct of the row; 0 = the struct. */
+    /* Keeps the further columns in the item. May be NULL. */
+    loci_status (*more)(void *item, const lc_rows *rows, lc_arena *arena, loci_error *err);
+    void *items; /* Out: one per hit, in their order, in the arena; bytes behind the row are 0. */
+} lc_recall_rows;
 loci_status lc_recall_read(lc_tx *tx, const lc_sql *sql, const lc_recall_hits *hits,
-                           lc_recall_take *take, void *ctx, loci_error *err);
+                           lc_arena *arena, lc_recall_rows *out, loci_error *err);
 
 /* ---- For states of a room's own -------------------------------------------------------------- */
 

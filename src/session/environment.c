@@ -33,7 +33,7 @@ static const lc_column columns[] = {
     {0},
 };
 
-const lc_row_type lc_signal_row = {columns, 0};
+const lc_row_type lc_signal_row = {columns, 0, sizeof(lc_signal)};
 
 const lc_table lc_environment_table = {
     .name = "environment",

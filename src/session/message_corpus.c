@@ -60,24 +60,16 @@ static loci_status find_sessions(lc_tx *tx, const lc_message_query *query, lc_ar
     return status;
 }
 
-typedef struct reading {
-    lc_arena *arena;
-    lc_message_hit *items;
-} reading;
-
-static loci_status take_message(void *ctx, size_t hit, const lc_rows *rows, loci_error *err)
+static loci_status keep_external_id(void *item, const lc_rows *rows, lc_arena *arena,
+                                    loci_error *err)
 {
-    const reading *r = ctx;
-    lc_message_hit *to = &r->items[hit];
+    lc_message_hit *hit = item;
     loci_str external_id = lc_rows_str(rows, rows->row_columns);
-    loci_status status = lc_row_read(rows, &to->message, err);
 
-    if (external_id.ptr != NULL)
-        to->external_id = lc_arena_copy(r->arena, external_id);
-    if (status == LOCI_OK && (!lc_row_keep(&lc_message_row, r->arena, &to->message) ||
-                              (external_id.ptr != NULL && to->external_id.ptr == NULL)))
-        status = lc_fail_memory(err);
-    return status;
+    if (external_id.ptr == NULL)
+        return LOCI_OK;
+    hit->external_id = lc_arena_copy(arena, external_id);
+    return hit->external_id.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
 loci_status lc_message_search(lc_tx *tx, const lc_message_query *query, lc_arena *arena,
@@ -93,12 +85,10 @@ loci_status lc_message_search(lc_tx *tx, const lc_message_query *query, lc_arena
     lc_str_list roles = {&role, 1}, sessions;
     lc_words ids = {0};
     lc_recall_hits hits = {0};
+    lc_recall_rows rows = {.item_bytes = sizeof(lc_message_hit), .more = keep_external_id};
     loci_status status = LOCI_OK;
 
-    *out = (lc_message_hits){
-        .items = lc_arena_zalloc_array(arena, query->limit + 1, sizeof *out->items)};
-    if (out->items == NULL)
-        return lc_fail_memory(err);
+    *out = (lc_message_hits){0};
     if (role.len > 0)
         wanted.tags[ROLE_TAG] = &roles;
     if (query->session.len > 0) {
@@ -108,11 +98,12 @@ loci_status lc_message_search(lc_tx *tx, const lc_message_query *query, lc_arena
     }
     if (status == LOCI_OK)
         status = lc_recall_search(tx, &lc_message_corpus_kind, &wanted, arena, &hits, err);
+    if (status == LOCI_OK)
+        status = lc_recall_read(tx, &hits_sql, &hits, arena, &rows, err);
     if (status != LOCI_OK)
         return status;
-    out->count = hits.count;
-    out->is_complete = hits.is_complete;
+    *out = (lc_message_hits){rows.items, hits.count, hits.is_complete};
     for (size_t i = 0; i < hits.count; i++)
         out->items[i].score = hits.items[i].score;
-    return lc_recall_read(tx, &hits_sql, &hits, take_message, &(reading){arena, out->items}, err);
+    return LOCI_OK;
 }

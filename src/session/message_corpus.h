@@ -21,7 +21,7 @@ typedef struct lc_message_query {
 } lc_message_query;
 
 typedef struct lc_message_hit {
-    lc_message message;
+    lc_message message;   /* First: read by lc_recall_read(). */
     loci_str external_id; /* Of its session; none = it has none. */
     lc_fused score;
 } lc_message_hit;

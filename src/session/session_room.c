@@ -56,11 +56,11 @@ static const lc_column session_columns[] = {
     {0},
 };
 
-const lc_row_type lc_session_row = {session_columns, 0};
+const lc_row_type lc_session_row = {session_columns, 0, sizeof(lc_session)};
 
 static const lc_column identity_columns[] = {IDENTITY_COLUMNS(lc_identity, , NULL), {0}};
 
-const lc_row_type lc_identity_row = {identity_columns, 0};
+const lc_row_type lc_identity_row = {identity_columns, 0, sizeof(lc_identity)};
 
 static const lc_index session_indexes[] = {
     {"seq", "tenant_id, user_id, persona_id, seq", NULL, false},
@@ -102,7 +102,7 @@ static const lc_column message_columns[] = {
     {0},
 };
 
-const lc_row_type lc_message_row = {message_columns, 0};
+const lc_row_type lc_message_row = {message_columns, 0, sizeof(lc_message)};
 
 static const lc_index message_indexes[] = {
     {"session", "tenant_id, user_id, session_id, seq", NULL, false},
@@ -246,16 +246,6 @@ static loci_status apply_identity(lc_tx *tx, const lc_event *event, const lc_eve
     return status == LOCI_OK ? lc_tx_exec(tx, &identify_sql, args, err) : status;
 }
 
-static loci_status apply_message(lc_tx *tx, const lc_event *event, const lc_event_json *json,
-                                 loci_error *err)
-{
-    lc_message message;
-    loci_status status = lc_row_decode_json(&lc_message_row, event, json, &tx->db->scratch,
-                                            &message, err);
-
-    return status == LOCI_OK ? lc_row_insert(tx, event, &message_sql, &message, err) : status;
-}
-
 typedef loci_status apply_json(lc_tx *tx, const lc_event *event, const lc_event_json *json,
                                loci_error *err);
 
@@ -281,12 +271,11 @@ static loci_status apply_with(lc_tx *tx, const lc_event *event, apply_json *appl
 APPLY(apply_opened)
 APPLY(apply_ended)
 APPLY(apply_identity)
-APPLY(apply_message)
 
 const lc_event_type lc_session_opened_event = {"session.opened", 1, NULL, apply_opened_event, NULL};
 const lc_event_type lc_session_ended_event = {"session.ended", 1, NULL, apply_ended_event, NULL};
-const lc_event_type lc_session_message_event = {"session.message", 1, NULL, apply_message_event,
-                                                NULL};
+const lc_event_type lc_session_message_event = {
+    .name = "session.message", .version = 1, .insert = &message_sql};
 const lc_event_type lc_identity_set_event = {"identity.set", 1, NULL, apply_identity_event, NULL};
 
 /* ---- Checking -------------------------------------------------------------------------------- */

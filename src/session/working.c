@@ -18,7 +18,7 @@ static const lc_column columns[] = {
     {0},
 };
 
-const lc_row_type lc_working_row = {columns, 0};
+const lc_row_type lc_working_row = {columns, 0, sizeof(lc_working_item)};
 
 const lc_table lc_working_table = {
     .name = "working_items",

@@ -280,8 +280,8 @@ static const char *event_fault(const lc_catalogue *catalogue, const lc_event_typ
         return "two types of event have one name";
     if (strchr(type->name, '.') == NULL)
         return "a type of event is not called room.what";
-    if (type->apply == NULL)
-        return "a type of event has no apply";
+    if ((type->apply == NULL) == (type->insert == NULL))
+        return "a type of event has neither apply nor insert, or both";
     if (type->version < 1 || (type->version > 1 && type->upcasts == NULL))
         return "a type of event has a version below 1 or no upcasts to it";
     for (int v = 1; v < type->version; v++) {

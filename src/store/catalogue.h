@@ -19,6 +19,7 @@
 #include <stddef.h>
 
 typedef struct lc_sql lc_sql;
+typedef struct lc_sql lc_sql;
 typedef struct lc_tx lc_tx;
 typedef struct lc_event lc_event;
 typedef struct lc_problems lc_problems;
@@ -144,6 +145,8 @@ typedef struct lc_event_type {
     /* True when the payload is not for everybody who may read the log: it is then shown to nobody
      * there, and who may read it asks for the object itself. NULL = never. */
     bool (*is_restricted)(const lc_event *event);
+    /* Instead of `apply`, for an event that adds one row: see lc_row_insert(). */
+    const lc_sql *insert;
 } lc_event_type;
 
 /* Regular work of a room for each of its users, done by the hourly job store.purge. */

@@ -26,14 +26,14 @@
 
 typedef struct lc_row_type lc_row_type;
 
-typedef struct lc_sql {
+struct lc_sql {
     const char *text;    /* In the common subset. */
     const char *params;  /* One letter a parameter: i f t b; "" = none. */
     const char *columns; /* The same for the answer; NULL = it answers no rows. */
     /* What {row} in the text stands for (store/row.h), or NULL. Of a query its columns come before
      * `columns`, of any other statement its parameters follow `params`. */
     const lc_row_type *row;
-} lc_sql;
+};
 
 /* One value: an argument of a statement, or a column of a row. The text of an argument is borrowed
  * until the statement has run, of a query until lc_rows_end(); that of a column until the next row.

@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/time.h"
+#include "store/row.h"
 
 #define ORDINAL_MAX 255
 
@@ -176,7 +177,10 @@ static loci_status apply(lc_tx *tx, const lc_event *event, loci_error *err)
         if ((*room)->follow != NULL)
             status = (*room)->follow(tx, event, err);
     }
-    return status == LOCI_OK ? event->type->apply(tx, event, err) : status;
+    if (status != LOCI_OK)
+        return status;
+    return event->type->apply != NULL ? event->type->apply(tx, event, err)
+                                      : lc_row_apply(tx, event, err);
 }
 
 /* `refs` with the carried members before its own, in the connection's scratch memory. */

@@ -77,7 +77,7 @@ static const lc_column job_columns[] = {
     {0},
 };
 
-const lc_row_type lc_job_row = {job_columns, 0};
+const lc_row_type lc_job_row = {job_columns, 0, sizeof(lc_job)};
 
 #define ACTIVE "status in ('queued', 'running')"
 

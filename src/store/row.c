@@ -387,6 +387,21 @@ loci_status lc_row_insert(lc_tx *tx, const lc_event *event, const lc_sql *sql, c
     return lc_tx_exec(tx, sql, args, err);
 }
 
+loci_status lc_row_apply(lc_tx *tx, const lc_event *event, loci_error *err)
+{
+    const lc_sql *sql = event->type->insert;
+    lc_arena *arena = &tx->db->scratch;
+    lc_arena_mark mark = lc_arena_get_mark(arena);
+    void *row = lc_arena_alloc(arena, sql->row->bytes);
+    loci_status status = row != NULL ? lc_row_decode(sql->row, event, arena, row, err)
+                                     : lc_fail_memory(err);
+
+    if (status == LOCI_OK)
+        status = lc_row_insert(tx, event, sql, row, err);
+    lc_arena_rewind(arena, mark);
+    return status;
+}
+
 static void put_member(const lc_column *column, const void *row, lc_json_writer *out)
 {
     bool is_default = has_default(column, row);

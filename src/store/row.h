@@ -40,6 +40,7 @@
 struct lc_row_type {
     const lc_column *columns; /* Ends with {0}. Those without a member or a kind are passed over. */
     unsigned without;         /* LC_COL_PART: without the columns of that flag. 0 = all. */
+    size_t bytes;             /* Of the struct; for lc_event_type.insert and lc_recall_read(). */
 };
 
 /* How many columns {row} stands for. */
@@ -86,9 +87,12 @@ loci_status lc_row_decode_json(const lc_row_type *type, const lc_event *event,
                                loci_error *err);
 
 /* For `apply`: inserts `row`, of the user of the event. `sql` is "insert into notes (tenant_id,
- * user_id, {row}) values ($1, $2, {values})". */
+ * user_id, {row}) values ($1, $2, {values})". lc_event_type.insert needs no `apply` at all. */
 loci_status lc_row_insert(lc_tx *tx, const lc_event *event, const lc_sql *sql, const void *row,
                           loci_error *err);
+
+/* Applies an event whose type has `insert`: decodes its row and inserts it. */
+loci_status lc_row_apply(lc_tx *tx, const lc_event *event, loci_error *err);
 
 /* Writes the members that answers show into the open object. */
 void lc_row_put(const lc_row_type *type, const void *row, lc_json_writer *out);

@@ -178,7 +178,7 @@ static const lc_column token_columns[] = {
     {0},
 };
 
-const lc_row_type lc_token_row = {token_columns, 0};
+const lc_row_type lc_token_row = {token_columns, 0, sizeof(lc_token)};
 
 static const lc_index token_indexes[] = {
     {"tenant", "tenant_id, id", NULL, true},

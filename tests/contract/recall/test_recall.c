@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "recall/recall.h"
+#include "session/session.h"
 
 /* Messages, as a room would declare them that has nothing to filter by. */
 static const lc_sql plain_sql = {
@@ -16,9 +17,9 @@ static const lc_sql plain_sql = {
 static const lc_recall_source plain_source = {.name = "test.plain", .rows = &plain_sql};
 static const lc_user_kind plain_index = LC_RECALL_INDEX("test.plain", &plain_source);
 
-static const lc_sql read_sql = {"select body, seq from messages"
+static const lc_sql read_sql = {"select {row}, seq from messages"
                                 " where tenant_id = $1 and user_id = $2 and seq in " LC_RECALL_SEQS,
-                                LC_RECALL_SEQ_PARAMS, "ti"};
+                                LC_RECALL_SEQ_PARAMS, "i", &lc_message_row};
 
 typedef struct asking {
     const char *words, *persona;
@@ -29,15 +30,6 @@ typedef struct asking {
     char texts[LC_RECALL_HITS_MAX][40];
 } asking;
 
-static loci_status take_text(void *ctx, size_t hit, const lc_rows *rows, loci_error *err)
-{
-    asking *a = ctx;
-
-    (void)err;
-    snprintf(a->texts[hit], sizeof a->texts[hit], "%.*s", LC_STR_ARG(lc_rows_str(rows, 0)));
-    return LOCI_OK;
-}
-
 static loci_status ask_body(lc_tx *tx, void *ctx, loci_error *err)
 {
     asking *a = ctx;
@@ -45,6 +37,7 @@ static loci_status ask_body(lc_tx *tx, void *ctx, loci_error *err)
                              .from_us = INT64_MIN,
                              .to_us = a->to_us,
                              .limit = a->limit};
+    lc_recall_rows rows = {0};
     lc_arena arena;
     loci_status status;
 
@@ -57,7 +50,10 @@ static loci_status ask_body(lc_tx *tx, void *ctx, loci_error *err)
     if (status == LOCI_OK && a->loses_rows)
         a->hits.items[0].seq += 1000000;
     if (status == LOCI_OK)
-        status = lc_recall_read(tx, &read_sql, &a->hits, take_text, a, err);
+        status = lc_recall_read(tx, &read_sql, &a->hits, &arena, &rows, err);
+    for (size_t i = 0; status == LOCI_OK && i < a->hits.count; i++)
+        snprintf(a->texts[i], sizeof a->texts[i], "%.*s",
+                 LC_STR_ARG(((const lc_message *)rows.items)[i].text));
     lc_arena_clear(&arena);
     return status;
 }
