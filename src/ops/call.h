@@ -11,7 +11,7 @@
 #include "ops/op.h"
 #include "store/request.h"
 
-/* Who calls, when and how long: the same for all calls of a batch. */
+/* The caller, the time and the deadline: the same for all calls of a batch. */
 typedef struct lc_caller {
     loci_engine *engine;
     const loci_principal *principal; /* NULL = the engine's tenant, admin. */
@@ -79,7 +79,7 @@ void lc_start_jobs(loci_engine *engine);
 /* What a write of this run looks like to the store. */
 lc_write lc_run_write(lc_run *run);
 
-/* Replaces references such as "$0.id" in `args` by what `answers` (one text a call so far) hold.
+/* Replaces references such as "$0.id" in `args` by what `answers` (one text per call so far) hold.
  * Without any, `*out` is `args`; else a new text in `arena`. */
 loci_status lc_refs_resolve(lc_arena *arena, loci_str args, const loci_str *answers, size_t count,
                             loci_str *out, loci_error *err);

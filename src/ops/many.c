@@ -27,7 +27,7 @@ typedef struct batch {
     lc_buf answers_text; /* The JSON array. */
     bool enqueued_job;
     loci_answer *out;
-    loci_done_fn *done; /* Of one that nobody waits for. */
+    loci_done_fn *done; /* Of lc_many_submit(). */
     void *done_ctx;
 } batch;
 
@@ -332,8 +332,7 @@ loci_status loci_call_many(loci_engine *engine, const loci_request *requests, si
 
 /* ---- Without waiting ------------------------------------------------------------------------- */
 
-/* The storage of a batch that nobody waits for belongs to its completion, and is freed right after
- * it. */
+/* The storage of a submitted batch belongs to its completion, which frees it. */
 static void free_batch(batch *b)
 {
     lc_heap *heap = &lc_engine_env(b->caller.engine)->heap;
@@ -356,7 +355,7 @@ static void finish(lc_queued_write *queued)
     loci_answer *answer = NULL;
 
     if (status == LOCI_OK) {
-        /* The calls stand whatever comes of this: they are committed. */
+        /* Errors are ignored: the calls are committed. */
         (void)lc_engine_guard(b->caller.engine, take_note, b, NULL);
         answer = b->out;
         b->out = NULL;

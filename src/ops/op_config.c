@@ -1,9 +1,9 @@
 /* op_config.c - config.list, config.get, config.set.
  *
- * Reads show what is in force in this process. A change is stored in the call's transaction; what
- * it will lead to is answered before the commit, and the engine takes the stored settings over
- * after it. Who may do so depends on the setting, so it is not in the operation's flags: what holds
- * for the whole store, and what makes loci read a file or a variable, is for administrators.
+ * Reads return the values in force in this process. A change is stored in the call's transaction;
+ * its effect is answered before the commit, and the engine loads the stored settings after it. The
+ * rights required depend on the setting, so they are not in the operation's flags: settings of the
+ * whole store, and those that make loci read a file or a variable, are for administrators.
  */
 #include "ops/op.h"
 
@@ -167,7 +167,7 @@ static const lc_record set_answer = {
 
 static const lc_op op_list = {
     .name = "config.list",
-    .help = "List the settings, their values and where those come from",
+    .help = "List the settings, their values and the origins of the values",
     .params =
         (const lc_param[]){
             {LC_ARG_BOOL("tenant_settings", list_input, tenant_settings, "false"),
@@ -187,7 +187,7 @@ static const lc_op op_list = {
 
 static const lc_op op_get = {
     .name = "config.get",
-    .help = "Show one setting, its value and where that comes from",
+    .help = "Return one setting, its value and the origin of the value",
     .params = (const lc_param[]){NAME_PARAM(get_input), {.name = NULL}},
     .input_bytes = sizeof(get_input),
     .answer = &setting_record,

@@ -134,12 +134,6 @@ static const lc_op environment_get = {
     .run = run_get,
 };
 
-typedef struct list_input {
-    lc_page_args page;
-} list_input;
-
-static const lc_param list_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
-
 static const lc_record list_answer = {
     .members =
         (const lc_result[]){
@@ -172,10 +166,10 @@ static loci_status list_signal(void *ctx, const lc_signal *signal, loci_error *e
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const list_input *in = call->input;
+    const lc_page_args *in = call->input;
     listing l = {.page = {call, &lc_position_by_name, &l.at}, .at = {LC_STR("")}};
     lc_signal now;
-    loci_status status = lc_page_begin(&l.page, &in->page, err);
+    loci_status status = lc_page_begin(&l.page, in, err);
 
     if (status != LOCI_OK)
         return status;
@@ -194,8 +188,8 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 static const lc_op environment_list = {
     .name = "environment.list",
     .help = "List the signals about the world around the user",
-    .params = list_params,
-    .input_bytes = sizeof(list_input),
+    .params = lc_page_params,
+    .input_bytes = sizeof(lc_page_args),
     .answer = &list_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,

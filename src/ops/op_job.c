@@ -241,7 +241,7 @@ static loci_status wait_for_job(waiting *w, bool wait, loci_error *err)
         lc_engine_wake_workers(call->engine);
     } else if (wait) {
         status = lc_engine_run_jobs(call->engine, err);
-        wait = false; /* What is not over now nobody else will run. */
+        wait = false; /* No other thread runs jobs. */
     }
     while (status == LOCI_OK) {
         lc_arena_rewind(call->arena, mark);

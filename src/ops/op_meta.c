@@ -1,7 +1,7 @@
-/* op_meta.c - the table of operations, told by itself: op.list and op.get.
+/* op_meta.c - the table of operations in answers: op.list and op.get.
  *
  * Clients, completion and schemas for models are made from these answers, so they hold everything
- * that the table says, the implied parameters included, and nothing of what the store holds.
+ * in the table, the implied parameters included, and nothing from the store.
  */
 #include "ops/op.h"
 
@@ -312,7 +312,7 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op op_get = {
     .name = "op.get",
-    .help = "Show one operation with its parameters and answer",
+    .help = "Return one operation with its parameters and answer",
     .params =
         (const lc_param[]){
             {LC_ARG_STR("name", get_input, name), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,

@@ -1,7 +1,7 @@
 /* op_model.c - text.count, model.embed, model.status, model.reembed.
  *
  * Embedding takes long and may ask a provider, so it runs outside of any transaction: a snapshot
- * that is held while somebody else thinks keeps the store from shrinking its WAL.
+ * that is open while a provider computes keeps the store from shrinking its WAL.
  */
 #include "base/assert.h"
 #include "base/base64.h"
@@ -96,7 +96,7 @@ static loci_status write_vectors(lc_call *call, const lc_embed_batch *batch, loc
             lc_jw_str(&call->out, lc_buf_str(&text));
         } else {
             write_numbers(&text, vector, batch->dimensions);
-            if (text.failure == LOCI_OK) /* What was cut short is no JSON. */
+            if (text.failure == LOCI_OK) /* A truncated text is not JSON. */
                 lc_jw_raw(&call->out, lc_buf_str(&text));
         }
     }
@@ -280,7 +280,7 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
 
     if (checks_data && !call->is_admin)
         return lc_fail(err, LOCI_EFORBIDDEN, "check_data needs an admin");
-    (void)lc_models_find_embedder(models, call->arena, &embedder, NULL); /* Told below. */
+    (void)lc_models_find_embedder(models, call->arena, &embedder, NULL); /* Reported below. */
     set.generation = loci_str_of(embedder.generation);
     status = lc_vector_count(tx, &set, &current, &all, err);
     if (status != LOCI_OK)

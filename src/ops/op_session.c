@@ -147,12 +147,6 @@ static const lc_op session_get = {
 
 /* ---- session.list ---------------------------------------------------------------------------- */
 
-typedef struct list_input {
-    lc_page_args page;
-} list_input;
-
-static const lc_param list_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
-
 static const lc_record list_answer = {
     .members =
         (const lc_result[]){
@@ -181,12 +175,12 @@ static loci_status put_session(void *ctx, const lc_session *session, loci_error 
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const list_input *in = call->input;
+    const lc_page_args *in = call->input;
     lc_session_ref ref = lc_call_session_ref(call);
     listing l = {.page = {call, &lc_position_by_seq, &l.last}, .last = {INT64_MAX}};
     lc_session_page page = {
-        .persona_id = ref.persona_id, .limit = in->page.limit + 1, .idle_us = ref.idle_us};
-    loci_status status = lc_page_begin(&l.page, &in->page, err);
+        .persona_id = ref.persona_id, .limit = in->limit + 1, .idle_us = ref.idle_us};
+    loci_status status = lc_page_begin(&l.page, in, err);
 
     if (status != LOCI_OK)
         return status;
@@ -200,8 +194,8 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 static const lc_op session_list = {
     .name = "session.list",
     .help = "List sessions, newest first",
-    .params = list_params,
-    .input_bytes = sizeof(list_input),
+    .params = lc_page_params,
+    .input_bytes = sizeof(lc_page_args),
     .answer = &list_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
@@ -285,8 +279,6 @@ static const lc_op session_append = {
     .run = run_append,
 };
 
-static const lc_param messages_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
-
 static const lc_record messages_answer = {
     .members =
         (const lc_result[]){
@@ -326,12 +318,12 @@ static loci_status find_conversation(lc_call *call, lc_tx *tx, lc_session *out, 
 
 static loci_status run_messages(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const list_input *in = call->input;
+    const lc_page_args *in = call->input;
     listing l = {.page = {call, &lc_position_by_seq, &l.last}};
-    lc_message_page page = {.persona_id = call->persona_id, .limit = in->page.limit + 1};
+    lc_message_page page = {.persona_id = call->persona_id, .limit = in->limit + 1};
     lc_session session = {0};
     bool found;
-    loci_status status = lc_page_begin(&l.page, &in->page, err);
+    loci_status status = lc_page_begin(&l.page, in, err);
 
     if (status == LOCI_OK)
         status = find_conversation(call, tx, &session, &found, err);
@@ -351,8 +343,8 @@ static loci_status run_messages(lc_call *call, lc_tx *tx, loci_error *err)
 static const lc_op session_messages = {
     .name = "session.messages",
     .help = "List the messages of a session, oldest first (default: the last session)",
-    .params = messages_params,
-    .input_bytes = sizeof(list_input),
+    .params = lc_page_params,
+    .input_bytes = sizeof(lc_page_args),
     .answer = &messages_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
@@ -558,9 +550,9 @@ typedef struct identity_input {
 static const lc_param identity_params[] = {
     LC_NAME_PARAM("user_name", identity_input, identity.user_name,
                   LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, "Name of the user"),
-    LC_NAME_PARAM("authority", identity_input, identity.authority,
-                  LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-                  "policy, executive, admin, manager, employee, intern, guest, or a title"),
+    LC_NAME_PARAM(
+        "authority", identity_input, identity.authority, LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+        "Authority: policy, executive, admin, manager, employee, intern, guest, or a title"),
     LC_NAME_PARAM("department", identity_input, identity.department, 0, "Department of the user"),
     LC_NAME_PARAM("organization", identity_input, identity.organization, 0,
                   "Organization of the user"),

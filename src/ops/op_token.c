@@ -372,10 +372,6 @@ static const lc_op op_create = {
 
 /* ---- token.list ------------------------------------------------------------------------------ */
 
-typedef struct list_input {
-    lc_page_args page;
-} list_input;
-
 typedef struct listing {
     lc_page page;
     lc_name_position at;
@@ -397,13 +393,13 @@ static loci_status list_one(void *ctx, const lc_token *token, loci_error *err)
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const list_input *in = call->input;
+    const lc_page_args *in = call->input;
     listing l = {.page = {call, &lc_position_by_name, &l.at}};
     lc_token_range range = {.tenant_id = call->tenant_id,
                             .user_id = call->user_id,
                             .persona_id = call->persona_id,
-                            .limit = in->page.limit + 1};
-    loci_status status = lc_page_begin(&l.page, &in->page, err);
+                            .limit = in->limit + 1};
+    loci_status status = lc_page_begin(&l.page, in, err);
 
     if (status != LOCI_OK)
         return status;
@@ -417,8 +413,8 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 static const lc_op op_list = {
     .name = "token.list",
     .help = "List the tenant's tokens, newest first, without their secrets",
-    .params = (const lc_param[]){LC_PAGE_PARAMS(list_input, page), {.name = NULL}},
-    .input_bytes = sizeof(list_input),
+    .params = lc_page_params,
+    .input_bytes = sizeof(lc_page_args),
     .answer =
         &(const lc_record){
             .members =

@@ -141,12 +141,6 @@ static const lc_op working_delete = {
     .run = run_delete,
 };
 
-typedef struct list_input {
-    lc_page_args page;
-} list_input;
-
-static const lc_param list_params[] = {LC_PAGE_PARAMS(list_input, page), {.name = NULL}};
-
 static const lc_record list_answer = {
     .members =
         (const lc_result[]){
@@ -186,11 +180,11 @@ static loci_status list_item(void *ctx, const lc_working_item *item, loci_error 
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const list_input *in = call->input;
+    const lc_page_args *in = call->input;
     listing l = {.page = {call, &by_age, &l.at}, .at = {INT64_MAX, LC_STR("")}};
     lc_session session;
     bool found;
-    loci_status status = lc_page_begin(&l.page, &in->page, err);
+    loci_status status = lc_page_begin(&l.page, in, err);
 
     if (status == LOCI_OK)
         status = lc_call_find_session(call, tx, &session, &found, err);
@@ -206,8 +200,8 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 static const lc_op working_list = {
     .name = "working.list",
     .help = "List the working set of a session, newest item first",
-    .params = list_params,
-    .input_bytes = sizeof(list_input),
+    .params = lc_page_params,
+    .input_bytes = sizeof(lc_page_args),
     .answer = &list_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,

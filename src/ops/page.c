@@ -17,6 +17,11 @@
 #define CHECK_BYTES 4
 #define DECODED_BYTES_MAX (LC_CURSOR_BYTES_MAX / 4 * 3)
 
+const lc_param lc_page_params[] = {
+    LC_PAGE_MEMBERS(lc_page_args, limit, cursor, "50"),
+    {.name = NULL},
+};
+
 const lc_position lc_position_by_seq = {"i", {offsetof(lc_seq_position, seq)}};
 const lc_position lc_position_by_name = {"s", {offsetof(lc_name_position, name)}};
 

@@ -26,16 +26,20 @@ typedef struct lc_page_args {
 #define LC_CURSOR_BYTES_MAX 1024
 
 /* The two parameters, filled into the lc_page_args at `m` of the input struct `T`. */
-#define LC_PAGE_PARAMS(T, m) LC_PAGE_PARAMS_DEFAULT(T, m, "50")
+#define LC_PAGE_PARAMS(T, m) LC_PAGE_MEMBERS(T, m.limit, m.cursor, "50")
 /* With another default limit: for tables of the program, which are short and wanted whole. */
-#define LC_PAGE_PARAMS_DEFAULT(T, m, limit_)                                                       \
-    {LC_ARG_INT("limit", T, m.limit), .default_text = limit_, .min = 1, .max = LC_PAGE_ROWS_MAX,   \
+#define LC_PAGE_PARAMS_DEFAULT(T, m, limit_) LC_PAGE_MEMBERS(T, m.limit, m.cursor, limit_)
+#define LC_PAGE_MEMBERS(T, limit_m, cursor_m, limit_)                                              \
+    {LC_ARG_INT("limit", T, limit_m), .default_text = limit_, .min = 1, .max = LC_PAGE_ROWS_MAX,   \
      .help = "Maximum number of results per page"},                                                \
     {                                                                                              \
-        LC_ARG_STR("cursor", T, m.cursor), .min = 1, .max = LC_CURSOR_BYTES_MAX,                   \
+        LC_ARG_STR("cursor", T, cursor_m), .min = 1, .max = LC_CURSOR_BYTES_MAX,                   \
                                            .help = "Position of the page: next_cursor of the "     \
                                                    "previous page (default: the first page)"       \
     }
+
+/* Lists that take nothing else: their input is an lc_page_args. */
+extern const lc_param lc_page_params[];
 
 /* The member that every list's answer ends with. */
 #define LC_PAGE_RESULT                                                                             \

@@ -1,4 +1,4 @@
-/* submit.c - loci_submit(): a call that nobody waits for.
+/* submit.c - loci_submit(): a call without a waiting thread.
  *
  * Arguments are copied, parsed and checked before it returns. Writes then wait in the writer's
  * queue, other operations in the pool's; whoever runs them calls back. The call's storage belongs
@@ -49,7 +49,7 @@ static void finish_write(lc_queued_write *queued)
 {
     submitted *s = (submitted *)queued;
 
-    /* The call stands whatever comes of this: it is committed. */
+    /* Errors are ignored: the call is committed. */
     if (queued->write.status == LOCI_OK)
         (void)lc_engine_guard(s->caller.engine, take_note, &s->run, NULL);
     finish(s, queued->write.status, &queued->write.error);

@@ -46,20 +46,21 @@ static void name_schema(const lc_op *op, const char *suffix, char out[NAME_BYTES
 
 static void put_stream_params(lc_json_writer *out)
 {
-    lc_jw_raw(out, LC_STR("{\"name\":\"stream\",\"in\":\"query\",\"description\":\"Asks for a "
-                          "stream where the header Accept cannot be set\",\"schema\":{\"type\":"
-                          "\"boolean\"}}"));
     lc_jw_raw(out,
-              LC_STR("{\"name\":\"types\",\"in\":\"query\",\"description\":\"Of a stream: only "
-                     "events of these types, separated by commas\",\"schema\":{\"type\":"
-                     "\"string\"}}"));
-    lc_jw_raw(out, LC_STR("{\"name\":\"heartbeat_ms\",\"in\":\"query\",\"description\":\"Of a "
-                          "stream: a comment when nothing was said for so long\",\"schema\":"
-                          "{\"type\":\"integer\",\"minimum\":100,\"maximum\":300000,\"default\":"
-                          "15000}}"));
-    lc_jw_raw(out, LC_STR("{\"name\":\"Last-Event-ID\",\"in\":\"header\",\"description\":\"Of a "
-                          "stream: the last id that was seen; outranks `after_seq`\",\"schema\":"
-                          "{\"type\":\"integer\",\"format\":\"int64\",\"minimum\":0}}"));
+              LC_STR("{\"name\":\"stream\",\"in\":\"query\",\"description\":\"True for a stream "
+                     "of server-sent events, if the header Accept cannot be set\",\"schema\":{"
+                     "\"type\":\"boolean\"}}"));
+    lc_jw_raw(out, LC_STR("{\"name\":\"types\",\"in\":\"query\",\"description\":\"For a stream: "
+                          "types of events to send, separated by commas (default: all)\","
+                          "\"schema\":{\"type\":\"string\"}}"));
+    lc_jw_raw(out, LC_STR("{\"name\":\"heartbeat_ms\",\"in\":\"query\",\"description\":\"For a "
+                          "stream: milliseconds without an event after which a comment is sent\","
+                          "\"schema\":{\"type\":\"integer\",\"minimum\":100,\"maximum\":300000,"
+                          "\"default\":15000}}"));
+    lc_jw_raw(out, LC_STR("{\"name\":\"Last-Event-ID\",\"in\":\"header\",\"description\":\"For a "
+                          "stream: id of the last event received; has precedence over "
+                          "`after_seq`\",\"schema\":{\"type\":\"integer\",\"format\":\"int64\","
+                          "\"minimum\":0}}"));
 }
 
 static void put_stream_content(lc_json_writer *out)
@@ -68,12 +69,12 @@ static void put_stream_content(lc_json_writer *out)
         out, "text/event-stream",
         LC_STR(
             "{\"schema\":{\"type\":\"string\",\"description\":\"With `Accept: "
-            "text/event-stream` the connection stays open. Of one user (`user_id`): `id` is the "
-            "event's seq, `event` its type, `data` the event as event.list shows it, from "
-            "`after_seq` or Last-Event-ID on, else what is new. Without `user_id`, for callers not "
-            "narrowed to a user: the events of all users, live and without ids. `event: reset` "
-            "says that some were missed.\"},\"example\":\"id: 7\\nevent: fact.written\\ndata: "
-            "{\\\"user_id\\\":\\\"default\\\",\\\"seq\\\":7}\\n\\n\"}"));
+            "text/event-stream` the connection stays open. For one user (`user_id`): `id` is the "
+            "number of the event, `event` its type and `data` the event as in event.list; the "
+            "stream starts after `after_seq` or Last-Event-ID, by default with new events. Without "
+            "`user_id`, for callers that may act for all users: new events of all users, without "
+            "ids. `event: reset` means that some events were lost.\"},\"example\":\"id: 7\\nevent: "
+            "fact.written\\ndata: {\\\"user_id\\\":\\\"default\\\",\\\"seq\\\":7}\\n\\n\"}"));
 }
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
@@ -169,7 +170,7 @@ static void put_body(const page *p)
 
     lc_jw_name(out, "requestBody");
     lc_jw_object(out);
-    lc_jw_member_text(out, "description", "The arguments");
+    lc_jw_member_text(out, "description", "Arguments of the operation");
     lc_jw_member_bool(out, "required", lc_schema_needs_args(p->op, p->path));
     lc_jw_name(out, "content");
     lc_jw_object(out);
@@ -191,7 +192,7 @@ static void put_responses(const page *p)
     lc_jw_object(out);
     lc_jw_name(out, "200");
     lc_jw_object(out);
-    lc_jw_member_text(out, "description", "The answer");
+    lc_jw_member_text(out, "description", "Answer of the operation");
     lc_jw_name(out, "content");
     lc_jw_object(out);
     lc_jw_name(out, "application/json");
@@ -231,7 +232,7 @@ static void put_description(lc_json_writer *out, const lc_op *op)
     if ((op->flags & LC_OP_MUTATES) != 0 && (op->flags & LC_OP_IDEMPOTENT) != 0)
         lc_buf_append(&text, LC_STR(" Idempotent: a repeat has no further effect."));
     if ((op->flags & (LC_OP_ADMIN | LC_OP_TENANT_ADMIN)) != 0)
-        lc_buf_append(&text, LC_STR(" Needs the scope `admin`."));
+        lc_buf_append(&text, LC_STR(" Requires the scope `admin`."));
     if ((op->flags & LC_OP_ALONE) != 0)
         lc_buf_append(&text, LC_STR(" Not allowed in a batch."));
     for (const lc_param_rule *rule = op->rules; rule != NULL && rule->kind != LC_RULE_END; rule++) {
@@ -295,22 +296,21 @@ static void put_op_at(lc_json_writer *out, const lc_op *op, loci_str method, loc
 
 static const char batch_path[] =
     "{\"post\":{\"operationId\":\"batch\",\"summary\":\"Run up to 100 operations of one user as "
-    "one "
-    "transaction\",\"description\":\"All or nothing. A string argument \\\"$0.id\\\" stands for "
-    "the "
-    "member `id` of the first answer. On failure `index` names the call.\",\"tags\":[\"batch\"],"
+    "one transaction\",\"description\":\"All or nothing. The string argument \\\"$0.id\\\" is "
+    "replaced by the member `id` of the first answer. On failure `index` is the number of the "
+    "call.\",\"tags\":[\"batch\"],"
     "\"parameters\":[{\"$ref\":\"#/components/parameters/IdempotencyKey\"}],"
     "\"requestBody\":{\"required\":true,\"description\":\"The calls, in order\",\"content\":"
     "{\"application/json\":{\"schema\":{\"type\":\"object\",\"additionalProperties\":false,"
     "\"required\":[\"calls\"],\"properties\":{\"calls\":{\"type\":\"array\",\"minItems\":1,"
     "\"maxItems\":100,\"items\":{\"type\":\"object\",\"additionalProperties\":false,"
-    "\"required\":[\"op\"],\"properties\":{\"op\":{\"type\":\"string\",\"description\":\"Such as "
-    "fact.write\"},\"args\":{\"type\":\"object\",\"description\":\"Its arguments\"},"
-    "\"at\":{\"type\":"
-    "\"string\",\"format\":\"date-time\",\"description\":\"The time it happens at; needs the scope "
-    "admin\"}}}}}},\"example\":{\"calls\":[{\"op\":\"fact.write\",\"args\":{\"key\":\"city\","
-    "\"value\":\"Oslo\"}},{\"op\":\"fact.get\",\"args\":{\"id\":\"$0.id\"}}]}}}},"
-    "\"responses\":{\"200\":{\"description\":\"One answer a call\","
+    "\"required\":[\"op\"],\"properties\":{\"op\":{\"type\":\"string\",\"description\":\"Name of "
+    "the operation, such as fact.write\"},\"args\":{\"type\":\"object\",\"description\":"
+    "\"Arguments of the operation\"},\"at\":{\"type\":\"string\",\"format\":\"date-time\","
+    "\"description\":\"Time of the call; requires the scope admin\"}}}}}},\"example\":{\"calls\":["
+    "{\"op\":\"fact.write\",\"args\":{\"key\":\"city\",\"value\":\"Oslo\"}},"
+    "{\"op\":\"fact.get\",\"args\":{\"id\":\"$0.id\"}}]}}}},"
+    "\"responses\":{\"200\":{\"description\":\"One answer per call\","
     "\"content\":{\"application/json\":"
     "{\"schema\":{\"type\":\"object\",\"required\":[\"answers\"],\"properties\":{\"answers\":"
     "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}}}}," PROBLEMS "}}}";
@@ -318,13 +318,13 @@ static const char batch_path[] =
 /* A page or probe: GET without credentials, always this content. */
 #define PAGE(id, summary, content)                                                                 \
     "{\"get\":{\"operationId\":\"" id "\",\"summary\":\"" summary "\",\"description\":\"" summary  \
-    "; needs no credentials.\",\"tags\":[\"daemon\"],\"security\":[],\"responses\":{\"200\":"      \
+    "; requires no credentials.\",\"tags\":[\"daemon\"],\"security\":[],\"responses\":{\"200\":"   \
     "{\"description\":\"OK\",\"content\":{\"" content "\":{\"schema\":{}}}}," PROBLEMS "}}}"
 
 static const char metrics_path[] =
-    "{\"get\":{\"operationId\":\"metrics\",\"summary\":\"Figures in Prometheus' text format\","
-    "\"description\":\"About all tenants: needs the scope `admin`.\",\"tags\":[\"daemon\"],"
-    "\"responses\":{\"200\":{\"description\":\"The figures\",\"content\":{\"text/plain\":"
+    "{\"get\":{\"operationId\":\"metrics\",\"summary\":\"Return metrics for Prometheus\","
+    "\"description\":\"Metrics of all tenants; requires the scope `admin`.\",\"tags\":[\"daemon\"],"
+    "\"responses\":{\"200\":{\"description\":\"Metrics\",\"content\":{\"text/plain\":"
     "{\"schema\":{\"type\":\"string\"}}}}," PROBLEMS "}}}";
 
 /* A call by name: one path for all operations, whose arguments and answers their routes describe.
@@ -422,15 +422,14 @@ static void put_paths(lc_json_writer *out)
 /* ---- The document ---------------------------------------------------------------------------- */
 
 static const char description[] =
-    "loci is the state engine for AI agents. Every operation takes one JSON object and answers "
-    "one; it "
-    "is the same from C, on the command line and over HTTP. Each has `POST "
-    "/v1/call/{operation}`, most also a route of their own.\n\n"
-    "Errors are `application/problem+json` with a stable `code`; an error changed nothing. A "
-    "request "
-    "with an `Idempotency-Key` can be repeated: it answers the same and changes nothing again. "
-    "Every "
-    "answer carries `X-Request-Id`.";
+    "loci is the state engine for AI agents. Every operation takes one JSON object and returns "
+    "one; it is the same from C, on the command line and over HTTP. Each operation has its own "
+    "route and can be called by name: `POST /v1/call/{op}`.\n\n"
+    "Errors are `application/problem+json` with a stable `code`; a request that failed changed "
+    "nothing. A request with an `Idempotency-Key` can be repeated: the repeat returns the first "
+    "answer and changes nothing. Every answer has the header `X-Request-Id`.\n\n"
+    "`x-max-bytes` is the limit of a value in bytes of UTF-8 or JSON. Later versions may add "
+    "members to answers.";
 
 static void put_info(lc_json_writer *out)
 {
@@ -457,14 +456,13 @@ static void put_shared(lc_json_writer *out)
         out, "parameters",
         LC_STR(
             "{\"IdempotencyKey\":{\"name\":\"Idempotency-Key\",\"in\":\"header\",\"description\":"
-            "\"The same as the argument `request_id`: a repeat with the same one answers the same "
-            "and changes nothing again\",\"schema\":{\"type\":\"string\",\"minLength\":1,"
+            "\"The same as the argument `request_id`: a repeat returns the first answer and "
+            "changes nothing\",\"schema\":{\"type\":\"string\",\"minLength\":1,"
             "\"maxLength\":256}}}"));
-    lc_jw_member_raw(
-        out, "responses",
-        LC_STR("{\"Problem\":{\"description\":\"Nothing was changed; `code` and `detail` say why\","
-               "\"content\":{\"application/problem+json\":{\"schema\":{\"$ref\":"
-               "\"#/components/schemas/Problem\"}}}}}"));
+    lc_jw_member_raw(out, "responses",
+                     LC_STR("{\"Problem\":{\"description\":\"Error; nothing was changed\","
+                            "\"content\":{\"application/problem+json\":{\"schema\":{\"$ref\":"
+                            "\"#/components/schemas/Problem\"}}}}}"));
 }
 
 static void put_code(lc_json_writer *out)
@@ -494,7 +492,7 @@ static void put_problem_schema(lc_json_writer *out)
     lc_jw_object(out);
     lc_jw_member_text(out, "type", "object");
     lc_jw_member_text(out, "description",
-                      "RFC 9457, with the particulars of the error as further members");
+                      "Error as in RFC 9457, with its details as further members");
     lc_jw_member_raw(out, "required", LC_STR("[\"title\",\"status\",\"detail\",\"code\"]"));
     lc_jw_name(out, "properties");
     lc_jw_object(out);
@@ -502,11 +500,11 @@ static void put_problem_schema(lc_json_writer *out)
     lc_jw_member_raw(out, "type", LC_STR("{\"type\":\"string\",\"format\":\"uri-reference\"}"));
     lc_jw_member_raw(out, "title", LC_STR("{\"type\":\"string\"}"));
     lc_jw_member_raw(out, "status", LC_STR("{\"type\":\"integer\"}"));
+    lc_jw_member_raw(out, "detail",
+                     LC_STR("{\"type\":\"string\",\"description\":\"Explanation of the error\"}"));
     lc_jw_member_raw(
-        out, "detail",
-        LC_STR("{\"type\":\"string\",\"description\":\"For the person who wrote the request\"}"));
-    lc_jw_member_raw(out, "request_id",
-                     LC_STR("{\"type\":\"string\",\"description\":\"As in the daemon's log\"}"));
+        out, "request_id",
+        LC_STR("{\"type\":\"string\",\"description\":\"Id of the request in the daemon's log\"}"));
     lc_jw_end(out);
     lc_jw_end(out);
 }
