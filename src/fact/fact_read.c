@@ -119,7 +119,7 @@ static size_t list_places(const lc_fact_view *view, place out[PLACES_MAX])
 
 #define KEY_ARGS(tx, place, key, persona)                                                          \
     LC_T((tx)->tenant_id), LC_T((tx)->user_id), LC_T((place)->scope), LC_T((place)->scope_id),     \
-        LC_T(key), LC_T(lc_fact_or_empty(persona))
+        LC_T(key), LC_T_OR_EMPTY(persona)
 
 /* ---- By key ---------------------------------------------------------------------------------- */
 
@@ -297,9 +297,9 @@ static loci_status walk_chain(lc_tx *tx, const lc_fact_view *view, const lc_fact
                            LC_T(places[0].scope_id),
                            LC_T(second->scope),
                            LC_T(second->scope_id),
-                           LC_T(lc_fact_or_empty(view->persona_id)),
+                           LC_T_OR_EMPTY(view->persona_id),
                            LC_I(v->now_us),
-                           LC_T(lc_fact_or_empty(page->after_key)),
+                           LC_T_OR_EMPTY(page->after_key),
                            LC_T(id_after(page))};
 
     return lc_fact_each_row(tx, &walk, args, show, v, err);
@@ -366,9 +366,8 @@ loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fac
 {
     lc_fact_walk walk = {.sql = &claims_sql, .order = LC_FACT_BY_SEQ, .limit = history->limit};
     viewer v = {.access = &view->access, .now_us = LC_FACT_NO_TIME, .visit = visit, .ctx = ctx};
-    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id),
-                     LC_T(lc_fact_or_empty(view->persona_id)), LC_I(history->after_seq),
-                     LC_I(history->after_seq)};
+    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T_OR_EMPTY(view->persona_id),
+                     LC_I(history->after_seq), LC_I(history->after_seq)};
 
     if (history->key.ptr != NULL) {
         walk.sql = &claims_of_key_sql;
@@ -422,7 +421,7 @@ static loci_status walk_recent(lc_tx *tx, const lc_sql *sql, const lc_fact_recen
                                lc_fact_visit *visit, void *ctx, loci_error *err)
 {
     lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(recent->after_seq),
-                     LC_I(recent->limit), LC_T(lc_fact_or_empty(recent->persona_id))};
+                     LC_I(recent->limit), LC_T_OR_EMPTY(recent->persona_id)};
 
     return visit_all(tx, sql, args, visit, ctx, err);
 }
@@ -448,7 +447,7 @@ loci_status lc_fact_each_prefix(lc_tx *tx, const lc_fact_prefix *prefix, lc_aren
                      LC_T(tx->user_id),
                      LC_T(prefix->key),
                      LC_T(end),
-                     LC_T(lc_fact_or_empty(prefix->persona_id)),
+                     LC_T_OR_EMPTY(prefix->persona_id),
                      LC_I(prefix->limit)};
 
     return end.ptr != NULL ? visit_all(tx, &prefix_sql, args, visit, ctx, err)

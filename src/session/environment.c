@@ -59,11 +59,6 @@ static const lc_sql find_sql = {SELECT " and key = $3 and persona_id in ('', $4)
 static const lc_sql each_sql = {SELECT " and persona_id in ('', $3) order by key, persona_id desc",
                                 "ttt", "", &lc_signal_row};
 
-static loci_str or_empty(loci_str text)
-{
-    return text.ptr == NULL ? LC_STR("") : text;
-}
-
 /* The array of former values with `value` in front. Long ones are not worth knowing again. */
 static loci_status push_former(lc_arena *arena, loci_str value, loci_str former, loci_str *out,
                                loci_error *err)
@@ -146,7 +141,7 @@ loci_status lc_environment_set(lc_tx *tx, const lc_signal *signal, bool *is_late
     lc_arena *arena = &tx->db->scratch;
     lc_arena_mark mark = lc_arena_get_mark(arena);
     const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(signal->key),
-                           LC_T(or_empty(signal->persona_id))};
+                           LC_T_OR_EMPTY(signal->persona_id)};
     lc_signal next = *signal, current;
     bool found;
     loci_status status = lc_row_find(tx, &(lc_query){&own_sql, args}, arena, &current, &found, err);
@@ -189,7 +184,7 @@ loci_status lc_environment_load(lc_tx *tx, loci_str persona_id, loci_str key, lc
                                 lc_signal *out, loci_error *err)
 {
     const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(key),
-                           LC_T(or_empty(persona_id))};
+                           LC_T_OR_EMPTY(persona_id)};
     bool found;
     loci_status status = lc_row_find(tx, &(lc_query){&find_sql, args}, arena, out, &found, err);
 
@@ -203,7 +198,7 @@ loci_status lc_environment_each(lc_tx *tx, loci_str persona_id, lc_signal_visit 
     lc_signal signal;
     loci_status status = lc_tx_query(
         tx, &each_sql,
-        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(or_empty(persona_id))}, &rows, err);
+        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T_OR_EMPTY(persona_id)}, &rows, err);
 
     while (lc_row_next(&rows, &signal, &status, err))
         status = visit(ctx, &signal, err);

@@ -39,10 +39,9 @@ static const lc_sql hits_sql = {
 static loci_status find_sessions(lc_tx *tx, const lc_message_query *query, lc_arena *arena,
                                  lc_words *out, loci_error *err)
 {
-    loci_str persona_id = query->persona_id.ptr != NULL ? query->persona_id : LC_STR("");
     bool is_id = lc_id_is(query->session, "ses");
     lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(query->session),
-                     LC_T(persona_id)};
+                     LC_T_OR_EMPTY(query->persona_id)};
     lc_rows rows;
     loci_status status = lc_tx_query(tx, is_id ? &session_by_id_sql : &sessions_by_name_sql, args,
                                      &rows, err);

@@ -39,11 +39,6 @@ static const lc_sql page_sql = {SELECT " and s.persona_id in ('', $3)"
                                        " and s.seq < $4 order by s.seq desc limit $5",
                                 "tttii", "i", &lc_session_row};
 
-static loci_str or_empty(loci_str text)
-{
-    return text.ptr == NULL ? LC_STR("") : text;
-}
-
 /* Reads the current row; it has ended if it was idle for too long. */
 static loci_status read_session(const lc_rows *rows, int64_t idle_us, lc_session *out,
                                 loci_error *err)
@@ -98,7 +93,7 @@ static loci_status find_by_id(lc_tx *tx, const lc_session_ref *ref, lc_arena *ar
                               lc_session *out, loci_error *err)
 {
     const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(ref->session_id),
-                           LC_T(or_empty(ref->persona_id))};
+                           LC_T_OR_EMPTY(ref->persona_id)};
     bool found;
     loci_status status = find_one(tx, &(search){&by_id_sql, args, ref->idle_us}, arena, out, &found,
                                   err);
@@ -112,7 +107,7 @@ static loci_status find_external(lc_tx *tx, const lc_session_ref *ref, lc_arena 
                                  lc_session *out, bool *found, loci_error *err)
 {
     const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(ref->session_id),
-                           LC_T(or_empty(ref->persona_id))};
+                           LC_T_OR_EMPTY(ref->persona_id)};
 
     return find_one(tx, &(search){&external_sql, args, ref->idle_us}, arena, out, found, err);
 }
@@ -120,7 +115,7 @@ static loci_status find_external(lc_tx *tx, const lc_session_ref *ref, lc_arena 
 #define PERSONA_ARGS(tx, ref)                                                                      \
     (lc_arg[])                                                                                     \
     {                                                                                              \
-        LC_T((tx)->tenant_id), LC_T((tx)->user_id), LC_T(or_empty((ref)->persona_id))              \
+        LC_T((tx)->tenant_id), LC_T((tx)->user_id), LC_T_OR_EMPTY((ref)->persona_id)               \
     }
 
 /* ---- The cached one --------------------------------------------------------------------------
@@ -227,7 +222,8 @@ static loci_status choose(lc_tx *tx, const lc_session_ref *ref, const lc_session
     out->is_new = true;
     out->session = (lc_session){.id = lc_id_str(&out->new_id),
                                 .external_id = ref->session_id,
-                                .persona_id = or_empty(ref->persona_id),
+                                .persona_id = ref->persona_id.ptr != NULL ? ref->persona_id
+                                                                          : LC_STR(""),
                                 .opened_at = tx->now_us,
                                 .last_activity = tx->now_us};
     return status;
@@ -270,7 +266,7 @@ loci_status lc_session_each(lc_tx *tx, const lc_session_page *page, lc_session_v
     lc_session session;
     loci_status status = lc_tx_query(tx, &page_sql,
                                      (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
-                                                LC_T(or_empty(page->persona_id)),
+                                                LC_T_OR_EMPTY(page->persona_id),
                                                 LC_I(page->before_seq), LC_I(page->limit)},
                                      &rows, err);
 
@@ -340,7 +336,7 @@ loci_status lc_session_each_message(lc_tx *tx, const lc_message_page *page, lc_m
                      LC_T(tx->user_id),
                      LC_T(page->session_id),
                      LC_I(page->after_seq),
-                     LC_T(or_empty(page->persona_id)),
+                     LC_T_OR_EMPTY(page->persona_id),
                      LC_I(page->limit)};
 
     return each_message(tx, &(lc_query){&messages_sql, args}, visit, ctx, err);
@@ -349,10 +345,10 @@ loci_status lc_session_each_message(lc_tx *tx, const lc_message_page *page, lc_m
 loci_status lc_session_each_last_message(lc_tx *tx, const lc_message_page *page,
                                          lc_message_visit *visit, void *ctx, loci_error *err)
 {
-    loci_str persona_id = or_empty(page->persona_id);
     lc_arg of_session[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(page->session_id),
-                           LC_T(persona_id), LC_I(page->limit)};
-    lc_arg of_all[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(persona_id), LC_I(page->limit)};
+                           LC_T_OR_EMPTY(page->persona_id), LC_I(page->limit)};
+    lc_arg of_all[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T_OR_EMPTY(page->persona_id),
+                       LC_I(page->limit)};
 
     if (page->session_id.len > 0)
         return each_message(tx, &(lc_query){&last_of_session_sql, of_session}, visit, ctx, err);

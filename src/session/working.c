@@ -58,23 +58,17 @@ static const lc_sql count_sql = {"select count(*) from working_items where " OF_
 
 loci_status lc_working_check_room(lc_tx *tx, loci_str session_id, loci_str key, loci_error *err)
 {
-    lc_rows rows = {0};
-    bool found;
     int64_t others = 0;
-    loci_status status = lc_tx_find(tx, &count_sql,
-                                    (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
-                                               LC_T(session_id), LC_I(tx->now_us), LC_T(key)},
-                                    &rows, &found, err);
+    loci_status status = lc_tx_find_numbers(tx, &count_sql,
+                                            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                                       LC_T(session_id), LC_I(tx->now_us),
+                                                       LC_T(key)},
+                                            &others, err);
 
-    if (status != LOCI_OK)
-        return status;
-    if (found)
-        others = lc_rows_i64(&rows, 0);
-    lc_rows_end(&rows);
-    if (others >= LC_WORKING_ITEMS_MAX)
-        return lc_fail(err, LOCI_ELIMIT, "the working set of a session holds at most %d items",
-                       LC_WORKING_ITEMS_MAX);
-    return LOCI_OK;
+    if (status == LOCI_OK && others >= LC_WORKING_ITEMS_MAX)
+        status = lc_fail(err, LOCI_ELIMIT, "the working set of a session holds at most %d items",
+                         LC_WORKING_ITEMS_MAX);
+    return status;
 }
 
 loci_status lc_working_set(lc_tx *tx, loci_str session_id, const lc_working_item *item,

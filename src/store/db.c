@@ -147,6 +147,21 @@ loci_status lc_tx_find(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows
     return status;
 }
 
+loci_status lc_tx_find_numbers(lc_tx *tx, const lc_sql *sql, const lc_arg *args, int64_t *out,
+                               loci_error *err)
+{
+    lc_rows rows;
+    bool found;
+    loci_status status = lc_tx_find(tx, sql, args, &rows, &found, err);
+
+    for (int i = 0; found && i < rows.column_count; i++) {
+        if (!lc_rows_is_null(&rows, i))
+            out[i] = lc_rows_i64(&rows, i);
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
 const lc_db_driver *lc_db_driver_of(const char *store)
 {
     loci_str name = loci_str_of(store);

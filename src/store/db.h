@@ -55,6 +55,8 @@ typedef lc_cell lc_arg;
 #define LC_NULL ((lc_arg){.kind = 0})
 /* Text, or NULL when there is none. */
 #define LC_T_OR_NULL(v) ((v).ptr != NULL ? LC_T(v) : LC_NULL)
+/* Text, or "" when there is none: for columns that are not nullable. */
+#define LC_T_OR_EMPTY(v) LC_T(((v).ptr != NULL ? (v) : (loci_str){"", 0}))
 
 typedef struct lc_query { /* A statement with its arguments. */
     const lc_sql *sql;
@@ -304,6 +306,11 @@ void lc_tx_turn_to(lc_tx *tx, const lc_write *write);
 /* The first row of an answer, or `*found` false. The row stays readable until lc_rows_end(). */
 loci_status lc_tx_find(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows *out, bool *found,
                        loci_error *err);
+
+/* The first row of an answer of integers: its columns in `out`. A column that is NULL, and all if
+ * there is no row, stay as they were. */
+loci_status lc_tx_find_numbers(lc_tx *tx, const lc_sql *sql, const lc_arg *args, int64_t *out,
+                               loci_error *err);
 
 /* In a write: until it is over nobody else writes to any log, or reads. For what concerns all
  * users: an import, the swap at the end of a rebuild. */

@@ -46,22 +46,16 @@ static const lc_sql users_sql = {
 
 static loci_status load_head(lc_tx *tx, loci_error *err)
 {
-    lc_rows rows = {0};
-    bool found;
+    int64_t head[3] = {0};
     loci_status status;
 
     if (tx->has_head)
         return LOCI_OK;
-    status = lc_tx_find(tx, &head_sql, (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id)}, &rows,
-                        &found, err);
+    status = lc_tx_find_numbers(tx, &head_sql, (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id)},
+                                head, err);
     if (status != LOCI_OK)
         return status;
-    tx->head = (lc_head){0};
-    if (found)
-        tx->head = (lc_head){.seq = lc_rows_i64(&rows, 0),
-                             .recorded_at = lc_rows_i64(&rows, 1),
-                             .objects = lc_rows_i64(&rows, 2)};
-    lc_rows_end(&rows);
+    tx->head = (lc_head){.seq = head[0], .recorded_at = head[1], .objects = head[2]};
     tx->has_head = true;
     tx->head_is_dirty = false;
     return LOCI_OK;

@@ -340,8 +340,7 @@ static loci_status write_head(lc_tx *tx, user *u, loci_error *err)
 
 static loci_status turn_to(lc_tx *tx, user *u, const lc_event *owner, loci_error *err)
 {
-    lc_rows rows = {0};
-    bool found;
+    int64_t head[3] = {0};
     loci_status status;
 
     if (u->is_loaded && lc_str_eq(u->user_id, owner->user_id) &&
@@ -351,13 +350,9 @@ static loci_status turn_to(lc_tx *tx, user *u, const lc_event *owner, loci_error
     if (status != LOCI_OK)
         return status;
     *u = (user){.tenant_id = owner->tenant_id, .user_id = owner->user_id, .is_loaded = true};
-    status = lc_tx_find(tx, &head_sql, (lc_arg[]){LC_T(u->tenant_id), LC_T(u->user_id)}, &rows,
-                        &found, err);
-    if (status == LOCI_OK && found)
-        u->head = (lc_head){.seq = lc_rows_i64(&rows, 0),
-                            .recorded_at = lc_rows_i64(&rows, 1),
-                            .objects = lc_rows_i64(&rows, 2)};
-    lc_rows_end(&rows);
+    status = lc_tx_find_numbers(tx, &head_sql, (lc_arg[]){LC_T(u->tenant_id), LC_T(u->user_id)},
+                                head, err);
+    u->head = (lc_head){.seq = head[0], .recorded_at = head[1], .objects = head[2]};
     return status;
 }
 
@@ -470,16 +465,14 @@ static loci_status take_head(lc_tx *tx, user *u, const lc_line *line, loci_error
 
 static loci_status take_setting(lc_tx *tx, const lc_setting_row *row, loci_error *err)
 {
-    lc_rows rows = {0};
-    bool found;
+    int64_t found = 0;
     loci_status status;
 
     if (!tx->is_write)
         return LOCI_OK;
-    status = lc_tx_find(tx, &setting_sql, (lc_arg[]){LC_T(row->tenant_id), LC_T(row->name)}, &rows,
-                        &found, err);
-    lc_rows_end(&rows);
-    return status != LOCI_OK || found ? status : lc_setting_row_put(tx, row, err);
+    status = lc_tx_find_numbers(tx, &setting_sql, (lc_arg[]){LC_T(row->tenant_id), LC_T(row->name)},
+                                &found, err);
+    return status != LOCI_OK || found != 0 ? status : lc_setting_row_put(tx, row, err);
 }
 
 /* The whole batch; in a read it only compares. May be run again. */

@@ -224,29 +224,16 @@ loci_status lc_job_find_active(lc_tx *tx, const lc_job_new *like, lc_id *out, lo
     return status;
 }
 
-static loci_status next_place(lc_tx *tx, int64_t *out, loci_error *err)
-{
-    lc_rows rows;
-    bool found;
-    loci_status status = lc_tx_find(tx, &last_place, NULL, &rows, &found, err);
-
-    if (status != LOCI_OK)
-        return status;
-    *out = found ? lc_rows_i64(&rows, 0) + 1 : 1;
-    lc_rows_end(&rows);
-    return LOCI_OK;
-}
-
 /* Inserts the job unless an active one has its unique name: then `id` becomes "". */
 static loci_status insert(lc_tx *tx, const lc_job_new *job, lc_id *id, loci_error *err)
 {
     lc_id_parts parts;
-    int64_t now_us, place;
+    int64_t now_us, place = 0;
     bool is_id, is_inserted;
     loci_status status = tx->db->driver->now_us(tx, &now_us, err);
 
     if (status == LOCI_OK)
-        status = next_place(tx, &place, err);
+        status = lc_tx_find_numbers(tx, &last_place, NULL, &place, err);
     if (status == LOCI_OK)
         status = lc_tx_make_object_id(tx, "job", id, err);
     if (status != LOCI_OK)
@@ -257,7 +244,7 @@ static loci_status insert(lc_tx *tx, const lc_job_new *job, lc_id *id, loci_erro
     status = change(
         tx, &insert_job,
         (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(lc_id_str(id)), LC_I(parts.seq),
-                   LC_I(place), LC_T(job->kind), LC_T_OR_NULL(job->unique), LC_I(job->priority),
+                   LC_I(place + 1), LC_T(job->kind), LC_T_OR_NULL(job->unique), LC_I(job->priority),
                    LC_T(job->args.len > 0 ? job->args : LC_STR("{}")),
                    LC_I(job->attempts_max > 0 ? job->attempts_max : LC_JOB_ATTEMPTS_MAX),
                    LC_I(tx->now_us), LC_I(now_us + job->delay_ms * 1000)},
@@ -610,18 +597,14 @@ loci_status lc_job_claim(lc_tx *tx, const lc_job_terms *terms, lc_arena *arena, 
 
 loci_status lc_job_next_due_us(lc_tx *tx, const lc_job_terms *terms, int64_t *out, loci_error *err)
 {
-    int64_t now_us, due_us;
-    lc_rows rows;
-    bool found;
+    int64_t now_us, due_us = INT64_MAX;
     loci_status status = tx->db->driver->now_us(tx, &now_us, err);
 
     if (status == LOCI_OK)
-        status = lc_tx_find(tx, &select_next_due, (lc_arg[]){LC_I(terms->priority_min)}, &rows,
-                            &found, err);
+        status = lc_tx_find_numbers(tx, &select_next_due, (lc_arg[]){LC_I(terms->priority_min)},
+                                    &due_us, err);
     if (status != LOCI_OK)
         return status;
-    due_us = found && !lc_rows_is_null(&rows, 0) ? lc_rows_i64(&rows, 0) : INT64_MAX;
-    lc_rows_end(&rows);
     if (due_us == INT64_MAX)
         *out = INT64_MAX;
     else
@@ -634,20 +617,16 @@ loci_status lc_job_next_due_us(lc_tx *tx, const lc_job_terms *terms, int64_t *ou
 /* Whether the holder of `job` was asked to stop. */
 static loci_status find_wish(lc_tx *tx, const lc_job *job, bool *is_unwanted, loci_error *err)
 {
-    bool found;
-    lc_rows rows;
-    loci_status status = lc_tx_find(
+    int64_t is_cancelled = -1; /* It is not held any more. */
+    loci_status status = lc_tx_find_numbers(
         tx, &select_hold,
         (lc_arg[]){LC_T(job->tenant_id), LC_T(job->user_id), LC_T(job->id), LC_I(job->epoch)},
-        &rows, &found, err);
+        &is_cancelled, err);
 
-    if (status != LOCI_OK)
-        return status;
-    if (!found)
-        return fail_fenced(job, err);
-    *is_unwanted = lc_rows_i64(&rows, 0) != 0;
-    lc_rows_end(&rows);
-    return LOCI_OK;
+    if (status == LOCI_OK && is_cancelled < 0)
+        status = fail_fenced(job, err);
+    *is_unwanted = is_cancelled > 0;
+    return status;
 }
 
 loci_status lc_job_check(lc_tx *tx, const lc_job *job, loci_error *err)

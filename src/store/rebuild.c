@@ -67,19 +67,6 @@ void lc_rebuild_clear(lc_rebuild *rebuild)
     lc_buf_clear(&rebuild->upcast);
 }
 
-static loci_status read_number(lc_tx *tx, const lc_sql *sql, const lc_arg *args, int64_t *out,
-                               loci_error *err)
-{
-    lc_rows rows = {0};
-    bool found;
-    loci_status status = lc_tx_find(tx, sql, args, &rows, &found, err);
-
-    if (status == LOCI_OK)
-        *out = found ? lc_rows_i64(&rows, 0) : 0;
-    lc_rows_end(&rows);
-    return status;
-}
-
 /* ---- Begin and swap ------------------------------------------------------------------------- */
 
 typedef struct script {
@@ -268,8 +255,10 @@ static loci_status replay_user(slice *s, loci_error *err)
                             .limit = s->tx->db->driver->slice_events};
     const lc_arg owner[] = {LC_T(range.tenant_id), LC_T(range.user_id)};
     loci_error cause = {0};
-    loci_status status = read_number(s->tx, &progress_sql, owner, &s->seq, err);
+    loci_status status;
 
+    s->seq = 0;
+    status = lc_tx_find_numbers(s->tx, &progress_sql, owner, &s->seq, err);
     if (status != LOCI_OK)
         return status;
     range.after_seq = s->seq;
@@ -317,9 +306,9 @@ static loci_status count_events(lc_tx *tx, const slice *s, bool has_all, loci_er
 
     rebuild->events_done += s->events;
     if (rebuild->events_total == 0) {
-        status = read_number(tx, &total_sql, NULL, &rebuild->events_total, err);
+        status = lc_tx_find_numbers(tx, &total_sql, NULL, &rebuild->events_total, err);
         if (status == LOCI_OK)
-            status = read_number(tx, &done_sql, NULL, &rebuild->events_done, err);
+            status = lc_tx_find_numbers(tx, &done_sql, NULL, &rebuild->events_done, err);
     }
     if (has_all || rebuild->events_done > rebuild->events_total)
         rebuild->events_total = rebuild->events_done;
@@ -471,24 +460,17 @@ static loci_status look_at_shape(lc_tx *tx, void *ctx, loci_error *err)
 static loci_status compare_some(lc_tx *tx, void *ctx, loci_error *err)
 {
     comparison *c = ctx;
-    int64_t seq = 0, shadow_seq = 0;
-    lc_rows rows = {0};
-    bool found;
-    loci_status status = lc_tx_find(
+    int64_t seqs[2] = {0}; /* Of the log, and of the shadows. */
+    loci_status status = lc_tx_find_numbers(
         tx, &both_heads_sql,
-        (lc_arg[]){LC_T(lc_user_walk_tenant(&c->walk)), LC_T(lc_user_walk_user(&c->walk))}, &rows,
-        &found, err);
+        (lc_arg[]){LC_T(lc_user_walk_tenant(&c->walk)), LC_T(lc_user_walk_user(&c->walk))}, seqs,
+        err);
 
-    if (status == LOCI_OK && found) {
-        seq = lc_rows_i64(&rows, 0);
-        shadow_seq = lc_rows_i64(&rows, 1);
-    }
-    lc_rows_end(&rows);
     if (status != LOCI_OK)
         return status;
     if (c->seq < 0)
-        c->seq = seq;
-    c->has_moved = seq != shadow_seq || seq != c->seq;
+        c->seq = seqs[0];
+    c->has_moved = seqs[0] != seqs[1] || seqs[0] != c->seq;
     return c->has_moved ? LOCI_OK : lc_compare_step(&c->compare, tx, tx, err);
 }
 

@@ -275,16 +275,11 @@ loci_status lc_token_find(lc_tx *tx, loci_str id, lc_token *out, bool *found, lo
     return status;
 }
 
-static lc_arg text_or_empty(loci_str text)
-{
-    return LC_T(text.ptr != NULL ? text : LC_STR(""));
-}
-
 loci_status lc_token_each(lc_tx *tx, const lc_token_range *range, lc_token_visit *visit, void *ctx,
                           loci_error *err)
 {
-    const lc_arg args[] = {LC_T(range->tenant_id), text_or_empty(range->user_id),
-                           text_or_empty(range->persona_id), text_or_empty(range->before),
+    const lc_arg args[] = {LC_T(range->tenant_id), LC_T_OR_EMPTY(range->user_id),
+                           LC_T_OR_EMPTY(range->persona_id), LC_T_OR_EMPTY(range->before),
                            LC_I(range->limit)};
     lc_rows rows;
     lc_token token;
@@ -299,23 +294,12 @@ loci_status lc_token_each(lc_tx *tx, const lc_token_range *range, lc_token_visit
     return status;
 }
 
-static loci_status read_number(lc_tx *tx, const lc_sql *sql, const lc_arg *args, int64_t *out,
-                               loci_error *err)
-{
-    lc_rows rows = {0};
-    bool found;
-    loci_status status = lc_tx_find(tx, sql, args, &rows, &found, err);
-
-    if (status == LOCI_OK)
-        *out = found ? lc_rows_i64(&rows, 0) : 0;
-    lc_rows_end(&rows);
-    return status;
-}
-
 loci_status lc_token_count(lc_tx *tx, loci_str tenant_id, int64_t ended_us, int64_t *out,
                            loci_error *err)
 {
-    return read_number(tx, &count_sql, (lc_arg[]){LC_T(tenant_id), LC_I(ended_us)}, out, err);
+    *out = 0;
+    return lc_tx_find_numbers(tx, &count_sql, (lc_arg[]){LC_T(tenant_id), LC_I(ended_us)}, out,
+                              err);
 }
 
 loci_status lc_token_purge(lc_tx *tx, loci_str tenant_id, int64_t ended_us, loci_error *err)
@@ -325,11 +309,10 @@ loci_status lc_token_purge(lc_tx *tx, loci_str tenant_id, int64_t ended_us, loci
 
 loci_status lc_token_any(lc_tx *tx, int64_t system_us, bool *out, loci_error *err)
 {
-    int64_t count;
-    loci_status status = read_number(tx, &any_sql, (lc_arg[]){LC_I(system_us)}, &count, err);
+    int64_t count = 0;
+    loci_status status = lc_tx_find_numbers(tx, &any_sql, (lc_arg[]){LC_I(system_us)}, &count, err);
 
-    if (status == LOCI_OK)
-        *out = count > 0;
+    *out = count > 0;
     return status;
 }
 

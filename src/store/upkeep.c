@@ -41,32 +41,19 @@ bool lc_status_is_about_data(loci_status status)
     }
 }
 
-typedef struct counts {
-    int64_t users;
-    int64_t events;
-} counts;
-
 static loci_status count_heads(lc_tx *tx, void *ctx, loci_error *err)
 {
-    counts *out = ctx;
-    lc_rows rows = {0};
-    bool found;
-    loci_status status = lc_tx_find(tx, &count_sql, NULL, &rows, &found, err);
-
-    if (status == LOCI_OK && found)
-        *out = (counts){lc_rows_i64(&rows, 0), lc_rows_i64(&rows, 1)};
-    lc_rows_end(&rows);
-    return status;
+    return lc_tx_find_numbers(tx, &count_sql, NULL, ctx, err);
 }
 
 loci_status lc_upkeep_count(lc_db *db, int64_t *out_users, int64_t *out_events, loci_error *err)
 {
-    counts total = {0};
-    loci_status status = lc_db_read(db, INT64_MAX, count_heads, &total, err);
+    int64_t counts[2] = {0};
+    loci_status status = lc_db_read(db, INT64_MAX, count_heads, counts, err);
 
     if (status == LOCI_OK) {
-        *out_users = total.users;
-        *out_events = total.events;
+        *out_users = counts[0];
+        *out_events = counts[1];
     }
     return status;
 }

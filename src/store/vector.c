@@ -165,17 +165,13 @@ loci_status lc_vector_find(lc_tx *tx, const lc_vector_set *set, lc_vector *vecto
 loci_status lc_vector_count(lc_tx *tx, const lc_vector_set *set, int64_t *out, int64_t *out_all,
                             loci_error *err)
 {
-    lc_rows rows = {0};
-    bool found = false;
-    loci_status status = lc_tx_find(
+    int64_t counts[2] = {0};
+    loci_status status = lc_tx_find_numbers(
         tx, &count_sql, (lc_arg[]){LC_T(set->tenant_id), LC_T(set->user_id), LC_T(set->generation)},
-        &rows, &found, err);
+        counts, err);
 
-    if (status == LOCI_OK && found) {
-        *out_all = lc_rows_i64(&rows, 0);
-        *out = lc_rows_i64(&rows, 1);
-    }
-    lc_rows_end(&rows);
+    *out_all = counts[0];
+    *out = counts[1];
     return status;
 }
 

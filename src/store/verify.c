@@ -68,17 +68,13 @@ typedef struct page {
 
 static loci_status load_head(lc_tx *tx, const verify_run *run, lc_head *out, loci_error *err)
 {
-    lc_rows rows = {0};
-    bool found;
-    loci_status status = lc_tx_find(
+    int64_t head[2] = {0};
+    loci_status status = lc_tx_find_numbers(
         tx, &head_sql,
         (lc_arg[]){LC_T(lc_user_walk_tenant(&run->user)), LC_T(lc_user_walk_user(&run->user))},
-        &rows, &found, err);
+        head, err);
 
-    *out = (lc_head){0};
-    if (status == LOCI_OK && found)
-        *out = (lc_head){.seq = lc_rows_i64(&rows, 0), .recorded_at = lc_rows_i64(&rows, 1)};
-    lc_rows_end(&rows);
+    *out = (lc_head){.seq = head[0], .recorded_at = head[1]};
     return status;
 }
 
