@@ -25,7 +25,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "engine/setting_value.h"
-#include "store/setting_table.h"
+#include "store/store_room.h"
 
 #define SOURCE_NAME_BYTES_MAX 8192 /* "config file " and a path. */
 

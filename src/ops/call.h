@@ -9,7 +9,7 @@
 
 #include "engine/engine.h"
 #include "ops/op.h"
-#include "store/request.h"
+#include "store/store_room.h"
 
 /* The caller, the time and the deadline: the same for all calls of a batch. */
 typedef struct lc_caller {

@@ -4,9 +4,11 @@
  * head row is what serialises the writers of one user; `base_seq` is 0 and reserved for archiving
  * (a rebuild will then start from a snapshot at that seq).
  */
-#include "store/catalogue.h"
+#include "store/store_room.h"
+
+#include "base/error.h"
+#include "base/str.h"
 #include "store/job.h"
-#include "store/setting_table.h"
 #include "store/token.h"
 #include "store/vector.h"
 
@@ -94,9 +96,120 @@ static const lc_table rebuild_heads_table = {
     .key = "tenant_id, user_id",
 };
 
+static const lc_column setting_columns[] = {
+    LC_STRING_COLUMN(lc_setting_row, tenant_id, "tenant_id", 0, .absent = ""),
+    LC_STRING_COLUMN(lc_setting_row, name, "name", 0),
+    LC_STRING_COLUMN(lc_setting_row, value, "value", 0),
+    LC_COLUMN("updated_at", 'i'), /* Domain time; for people, nothing depends on it. */
+    {0},
+};
+
+/* The empty tenant, which no caller can have, stands for the whole store: a key cannot be NULL. */
+static const lc_table settings_table = {
+    .name = "settings",
+    .table_class = LC_TABLE_OPERATIONAL,
+    .columns = setting_columns,
+    .key = "tenant_id, name",
+    .is_store_wide = true,
+};
+
 static const lc_table *const tables[] = {
-    &meta_table,        &events_table,    &heads_table,      &requests_table,      &lc_jobs_table,
-    &lc_settings_table, &lc_tokens_table, &lc_vectors_table, &rebuild_heads_table, NULL,
+    &meta_table,     &events_table,    &heads_table,      &requests_table,      &lc_jobs_table,
+    &settings_table, &lc_tokens_table, &lc_vectors_table, &rebuild_heads_table, NULL,
 };
 
 const lc_room lc_store_room = {.name = "store", .tables = tables};
+
+/* ---- Requests -------------------------------------------------------------------------------- */
+
+static const lc_sql find_sql = {"select args_hash, answer, recorded_at from requests"
+                                " where tenant_id = $1 and user_id = $2 and request_id = $3",
+                                "ttt", "bti"};
+
+static const lc_sql store_sql = {
+    "insert into requests (tenant_id, user_id, request_id, args_hash, answer, recorded_at)"
+    " values ($1, $2, $3, $4, $5, $6) on conflict (tenant_id, user_id, request_id)"
+    " do update set args_hash = excluded.args_hash, answer = excluded.answer,"
+    " recorded_at = excluded.recorded_at",
+    "tttbti", NULL};
+
+static loci_str hash_bytes(const lc_request *request)
+{
+    return (loci_str){(const char *)&request->args_hash, sizeof request->args_hash};
+}
+
+loci_status lc_request_find(lc_tx *tx, const lc_request *request, lc_arena *arena, loci_str *out,
+                            bool *found, loci_error *err)
+{
+    lc_rows rows = {0};
+    loci_status status = lc_tx_find(
+        tx, &find_sql,
+        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(request->request_id)}, &rows, found,
+        err);
+
+    if (status != LOCI_OK || !*found)
+        return status;
+    /* The domain clock may have gone back: an answer from the future is certainly not too old. */
+    if (tx->now_us - lc_rows_i64(&rows, 2) >= request->keep_us) {
+        *found = false;
+    } else if (!lc_str_eq(lc_rows_str(&rows, 0), hash_bytes(request))) {
+        status = lc_fail(err, LOCI_ECONFLICT,
+                         "request_id %.*s was used for another call; use a new one",
+                         LC_STR_ARG(request->request_id));
+    } else {
+        *out = lc_arena_copy(arena, lc_rows_str(&rows, 1));
+        if (out->ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
+loci_status lc_request_store(lc_tx *tx, const lc_request *request, loci_str answer, loci_error *err)
+{
+    return lc_tx_exec(tx, &store_sql,
+                      (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(request->request_id),
+                                 LC_B(hash_bytes(request)), LC_T(answer), LC_I(tx->now_us)},
+                      err);
+}
+
+/* ---- Settings -------------------------------------------------------------------------------- */
+
+const lc_row_type lc_stored_setting_row = {setting_columns, 0};
+
+static const lc_sql all_settings_sql = {"select {row} from settings order by tenant_id, name", "",
+                                        "", &lc_stored_setting_row};
+
+static const lc_sql put_setting_sql = {
+    "insert into settings (updated_at, {row}) values ($1, {values})"
+    " on conflict (tenant_id, name) do update set {excluded}, updated_at = excluded.updated_at",
+    "i", NULL, &lc_stored_setting_row};
+
+static const lc_sql delete_setting_sql = {"delete from settings where tenant_id = $1 and name = $2",
+                                          "tt", NULL};
+
+loci_status lc_setting_row_each(lc_tx *tx, lc_setting_row_visit *visit, void *ctx, loci_error *err)
+{
+    lc_rows rows;
+    lc_setting_row row;
+    loci_status status = lc_tx_query(tx, &all_settings_sql, NULL, &rows, err);
+
+    while (lc_row_next(&rows, &row, &status, err))
+        status = visit(ctx, &row, err);
+    lc_rows_end(&rows);
+    return status;
+}
+
+loci_status lc_setting_row_put(lc_tx *tx, const lc_setting_row *row, loci_error *err)
+{
+    lc_arg args[1 + LC_ROW_COLUMNS_MAX] = {LC_I(tx->now_us)};
+
+    lc_row_bind(&lc_stored_setting_row, row, args + 1);
+    return lc_tx_exec_one(tx, &put_setting_sql, args, err);
+}
+
+loci_status lc_setting_row_remove(lc_tx *tx, loci_str tenant_id, loci_str name, loci_error *err)
+{
+    return lc_tx_exec(tx, &delete_setting_sql, (lc_arg[]){LC_T_OR_EMPTY(tenant_id), LC_T(name)},
+                      err);
+}

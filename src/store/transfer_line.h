@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "store/event.h"
-#include "store/setting_table.h"
+#include "store/store_room.h"
 #include "store/transfer.h"
 
 typedef enum lc_line_kind {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "store/setting_table.h"
+#include "store/store_room.h"
 
 loci_status note_text_add(void *ctx, loci_str line, loci_error *err)
 {

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "engine/settings.h"
 #include "lib/calls.h"
-#include "store/setting_table.h"
+#include "store/store_room.h"
 
 /* ---- Rows ------------------------------------------------------------------------------------ */
 

@@ -21,6 +21,7 @@
 #include "session/working.h"
 #include "store/job.h"
 #include "store/schema.h"
+#include "store/store_room.h"
 #include "store/token.h"
 
 /* ---- Reading C ------------------------------------------------------------------------------- */
@@ -47,7 +48,7 @@ static const struct {
     {"lc_session_row", &lc_session_row}, {"lc_identity_row", &lc_identity_row},
     {"lc_message_row", &lc_message_row}, {"lc_signal_row", &lc_signal_row},
     {"lc_working_row", &lc_working_row}, {"lc_job_row", &lc_job_row},
-    {"lc_token_row", &lc_token_row},
+    {"lc_token_row", &lc_token_row},     {"lc_stored_setting_row", &lc_stored_setting_row},
 };
 
 static const char *skip_space(const char *at)

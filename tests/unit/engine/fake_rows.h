@@ -5,7 +5,7 @@
 #ifndef TEST_UNIT_ENGINE_FAKE_ROWS_H
 #define TEST_UNIT_ENGINE_FAKE_ROWS_H
 
-#include "store/setting_table.h"
+#include "store/store_room.h"
 
 #define FAKE_ROWS_MAX 64
 
