@@ -169,7 +169,7 @@ loci_str context_build(facts *f, const char *args_format, ...)
     va_list list;
 
     va_start(list, args_format);
-    CHECK_LT(vsnprintf(args, sizeof args, args_format, list), (int)sizeof args);
+    CHECK_LT(vsnprintf(args, sizeof args, test_json(args_format), list), (int)sizeof args);
     va_end(list);
     status = facts_try(f, "context.build", &answer, args);
     CHECK_OK(status, f->err);

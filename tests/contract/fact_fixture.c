@@ -54,7 +54,8 @@ loci_status facts_try(facts *f, const char *operation, loci_str *out, const char
     loci_status status;
 
     options.principal = &principal;
-    status = loci_call(f->engine, operation, loci_str_of(args), &options, &answer, &f->err);
+    status = loci_call(f->engine, operation, loci_str_of(test_json(args)), &options, &answer,
+                       &f->err);
     if (status == LOCI_OK)
         *out = copy(loci_answer_json(answer));
     loci_answer_free(answer);
@@ -66,7 +67,7 @@ __attribute__((format(printf, 1, 0))) static const char *format_args(const char 
 {
     static char text[8192];
 
-    CHECK_LT(vsnprintf(text, sizeof text, format, args), (int)sizeof text);
+    CHECK_LT(vsnprintf(text, sizeof text, test_json(format), args), (int)sizeof text);
     return text;
 }
 
@@ -121,7 +122,7 @@ loci_str facts_value(facts *f, const char *args)
 
 const char *facts_current(facts *f, const char *key, const char *member)
 {
-    loci_str answer = facts_call(f, "fact.current", "{\"key\":\"%s\"}", key);
+    loci_str answer = facts_call(f, "fact.current", "{'key':'%s'}", key);
 
     return test_format("%.*s", LC_STR_ARG(test_member_text(answer, member)));
 }

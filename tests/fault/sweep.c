@@ -40,10 +40,10 @@ static void seed_store(void)
     CHECK_EQ(chdir(test_tmpdir()), 0);
     engine = test_open(SEEDED);
     for (int i = 0; i < 12; i++)
-        test_call(engine, "fact.write", "{\"user_id\":\"%s\",\"key\":\"k%d\",\"value\":%d}",
+        test_call(engine, "fact.write", "{'user_id':'%s','key':'k%d','value':%d}",
                   i % 3 == 0 ? "ann" : "default", i % 4, i);
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\",\"request_id\":\"r1\"}");
-    test_call(engine, "config.set", "{\"name\":\"job.keep_hours\",\"value\":7}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo','request_id':'r1'}");
+    test_call(engine, "config.set", "{'name':'job.keep_hours','value':7}");
     test_close(engine);
 }
 
@@ -285,9 +285,8 @@ static void sweep_open(const sweep *s, const char *what, bool is_new)
         engine = open_store(s, STORE);
         check_store(s, what, nth, engine);
         if (!is_new)
-            CHECK_STR_EQ(
-                test_member(test_call(engine, "fact.current", "{\"key\":\"city\"}"), "value"),
-                "\"Oslo\"");
+            CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{'key':'city'}"), "value"),
+                         "\"Oslo\"");
         loci_close(engine);
     }
 }

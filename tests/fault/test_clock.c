@@ -27,10 +27,10 @@ static loci_engine *open_with_clock(const char *store)
 
 static loci_str write_fact(loci_engine *engine, int value)
 {
-    loci_str id = test_member_text(
-        test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":%d}", value), "id");
+    loci_str id = test_member_text(test_call(engine, "fact.write", "{'key':'k','value':%d}", value),
+                                   "id");
 
-    return test_call(engine, "fact.get", "{\"id\":\"%s\"}", id.ptr);
+    return test_call(engine, "fact.get", "{'id':'%s'}", id.ptr);
 }
 
 TEST(clock, going_back_leaves_recorded_at_and_ids_in_order)

@@ -46,7 +46,7 @@ static int fill(loci_engine *engine)
 static void check_there(loci_engine *engine, int count)
 {
     for (int n = 0; n < count; n++)
-        test_call(engine, "fact.current", "{\"key\":\"k%d\"}", n);
+        test_call(engine, "fact.current", "{'key':'k%d'}", n);
 }
 
 static void live_with_a_full_disk(const char *dir)

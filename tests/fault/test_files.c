@@ -16,7 +16,7 @@ static const char *new_store(void)
     loci_engine *engine = test_open(store);
 
     for (int i = 0; i < 200; i++)
-        test_call(engine, "fact.write", "{\"key\":\"k%d\",\"value\":\"%0*d\"}", i, 400, i);
+        test_call(engine, "fact.write", "{'key':'k%d','value':'%0*d'}", i, 400, i);
     test_close(engine);
     return store;
 }
@@ -186,7 +186,7 @@ TEST(files, empty_file_becomes_a_store)
 
     test_write_file(store, loci_str_of(""));
     engine = test_open(store);
-    test_call(engine, "fact.write", "{\"key\":\"a\",\"value\":1}");
+    test_call(engine, "fact.write", "{'key':'a','value':1}");
     test_close(engine);
 }
 

@@ -155,7 +155,7 @@ TEST(sqlite_sweep, a_commit_is_one_write_to_the_wal)
 {
     loci_engine *engine = test_open(test_store(test_tmpdir(), "one.db"));
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     for (int i = 0; i < 5; i++) {
         test_vfs_fail_nth(UINT64_MAX, TEST_VFS_FULL, false); /* Counts the writes. */
         test_call(engine, "fact.write", "%s", test_format("{\"key\":\"city\",\"value\":%d}", i));

@@ -52,6 +52,18 @@ void test_close(loci_engine *engine)
     loci_close(engine);
 }
 
+const char *test_json(const char *text)
+{
+    char *json;
+
+    if (strchr(text, '\'') == NULL || strchr(text, '"') != NULL)
+        return text;
+    json = test_format("%s", text);
+    for (char *at = json; (at = strchr(at, '\'')) != NULL; at++)
+        *at = '"';
+    return json;
+}
+
 loci_str test_call(loci_engine *engine, const char *operation, const char *args_format, ...)
 {
     loci_answer *answer = NULL;
@@ -62,9 +74,9 @@ loci_str test_call(loci_engine *engine, const char *operation, const char *args_
     loci_str json;
 
     va_start(list, args_format);
-    CHECK_LT(vsnprintf(text, sizeof text, args_format, list), sizeof text);
+    CHECK_LT(vsnprintf(text, sizeof text, test_json(args_format), list), sizeof text);
     va_end(list);
-    status = loci_call(engine, operation, loci_str_of(text), NULL, &answer, &err);
+    status = loci_call(engine, operation, loci_str_of(test_json(text)), NULL, &answer, &err);
     if (status != LOCI_OK)
         test_fail(__FILE__, __LINE__, "%s %s\n    status: %s\n    message: %s %s", operation, text,
                   loci_status_name(status), err.message, err.data);

@@ -1,7 +1,7 @@
 /* calls.h - short forms for tests that speak to an engine through loci.h.
  *
  *     loci_engine *engine = test_open(test_path(test_tmpdir(), "store.db"));
- *     loci_str answer = test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":%d}", 7);
+ *     loci_str answer = test_call(engine, "fact.write", "{'key':'city','value':%d}", 7);
  *     CHECK_STR_EQ(test_member(answer, "outcome"), "\"created\"");
  *     test_close(engine);
  *
@@ -24,6 +24,10 @@ void test_close(loci_engine *engine);
 
 /* A cursor of fact.list that begins behind `key`. */
 const char *test_cursor_after(const char *key);
+
+/* JSON as tests write it: in a text without any double quote, single quotes stand for them. The
+ * arguments of all calls below, and of the fixtures, may be written so, before and after printf. */
+const char *test_json(const char *text);
 
 /* The answer; anything but LOCI_OK fails the test. */
 loci_str test_call(loci_engine *engine, const char *operation, const char *args_format, ...)

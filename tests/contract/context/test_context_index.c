@@ -15,18 +15,18 @@ TEST(context_index, what_another_engine_writes_is_seen)
 
     facts_open(&f);
     facts_open_store(&other, f.store);
-    id = facts_write(&f, "created", "{\"key\":\"city\",\"value\":\"Oslo\"}");
-    facts_write(&f, "created", "{\"key\":\"trip\",\"value\":1,\"depends_on\":[\"city\"]}");
+    id = facts_write(&f, "created", "{'key':'city','value':'Oslo'}");
+    facts_write(&f, "created", "{'key':'trip','value':1,'depends_on':['city']}");
     CHECK(context_shows(context_build(&f, ASK), "- city: Oslo\n"));
     CHECK(context_shows(context_build(&other, ASK), "- city: Oslo\n"));
-    facts_write(&other, "superseded", "{\"key\":\"city\",\"value\":\"Bergen\"}");
+    facts_write(&other, "superseded", "{'key':'city','value':'Bergen'}");
     CHECK(context_shows(context_build(&f, ASK), "- city: Bergen\n- trip: 1 (unverified)\n"));
     CHECK_STR_EQ(context_section(context_build(&f, ASK), id), "");
-    facts_call(&other, "fact.observe", "{\"text\":\"Actually, the city is Paris.\"}");
+    facts_call(&other, "fact.observe", "{'text':'Actually, the city is Paris.'}");
     CHECK(context_shows(context_build(&f, ASK), "- city: Paris\n"));
-    facts_call(&other, "fact.retract", "{\"key\":\"city\"}");
+    facts_call(&other, "fact.retract", "{'key':'city'}");
     CHECK(!context_shows(context_build(&f, ASK), "- city:"));
-    facts_write(&other, "created", "{\"key\":\"town\",\"value\":\"Voss\"}");
+    facts_write(&other, "created", "{'key':'town','value':'Voss'}");
     CHECK(context_shows(context_build(&f, ASK), "- town: Voss\n"));
     CHECK_STR_EQ(context_build(&f, ASK), context_build(&other, ASK));
     facts_close(&other);
@@ -40,14 +40,14 @@ TEST(context_index, a_review_from_elsewhere_shows_at_once)
 
     facts_open(&f);
     facts_open_store(&other, f.store);
-    facts_write(&f, "created", "{\"key\":\"price\",\"value\":10}");
-    sum = facts_write(&f, "created", "{\"key\":\"sum\",\"value\":30,\"depends_on\":[\"price\"]}");
+    facts_write(&f, "created", "{'key':'price','value':10}");
+    sum = facts_write(&f, "created", "{'key':'sum','value':30,'depends_on':['price']}");
     CHECK(context_shows(context_build(&f, ASK), "- sum: 30\n"));
-    facts_call(&other, "fact.retract", "{\"key\":\"price\"}");
+    facts_call(&other, "fact.retract", "{'key':'price'}");
     CHECK(context_shows(context_build(&f, ASK), "- sum: 30 (unverified)\n"));
-    facts_call(&other, "fact.review", "{\"id\":\"%s\",\"action\":\"confirm\"}", sum);
+    facts_call(&other, "fact.review", "{'id':'%s','action':'confirm'}", sum);
     CHECK(context_shows(context_build(&f, ASK), "- sum: 30\n"));
-    facts_call(&other, "fact.review", "{\"id\":\"%s\",\"action\":\"retract\"}", sum);
+    facts_call(&other, "fact.review", "{'id':'%s','action':'retract'}", sum);
     CHECK(!context_shows(context_build(&f, ASK), "sum"));
     facts_close(&other);
     facts_close(&f);
@@ -60,17 +60,17 @@ TEST(context_index, a_restored_store_is_read_anew)
     const char *copy = test_path(test_tmpdir(), "copy.db");
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"city\",\"value\":\"Oslo\"}");
-    facts_call(&f, "store.backup", "{\"path\":\"%s\"}", copy);
-    facts_write(&f, "superseded", "{\"key\":\"city\",\"value\":\"Bergen\"}");
-    facts_write(&f, "created", "{\"key\":\"town\",\"value\":\"Voss\"}");
+    facts_write(&f, "created", "{'key':'city','value':'Oslo'}");
+    facts_call(&f, "store.backup", "{'path':'%s'}", copy);
+    facts_write(&f, "superseded", "{'key':'city','value':'Bergen'}");
+    facts_write(&f, "created", "{'key':'town','value':'Voss'}");
     CHECK(context_shows(context_build(&f, ASK), "- city: Bergen\n- town: Voss\n"));
-    facts_call(&f, "store.restore", "{\"path\":\"%s\"}", copy);
+    facts_call(&f, "store.restore", "{'path':'%s'}", copy);
     CHECK(context_shows(context_build(&f, ASK), "What is known:\n- city: Oslo\n\n"));
-    facts_call(&f, "store.restore", "{\"path\":\"%s\"}", copy);
-    facts_write(&f, "created", "{\"key\":\"city_2\",\"value\":\"Moss\"}");
-    facts_write(&f, "created", "{\"key\":\"city_3\",\"value\":\"Bodo\"}");
-    facts_write(&f, "created", "{\"key\":\"city_4\",\"value\":\"Alta\"}");
+    facts_call(&f, "store.restore", "{'path':'%s'}", copy);
+    facts_write(&f, "created", "{'key':'city_2','value':'Moss'}");
+    facts_write(&f, "created", "{'key':'city_3','value':'Bodo'}");
+    facts_write(&f, "created", "{'key':'city_4','value':'Alta'}");
     CHECK_EQ(context_facts_in(context_build(&f, ASK)), 4);
     CHECK(!context_shows(context_build(&f, ASK), "Bergen"));
     facts_close(&f);
@@ -83,19 +83,19 @@ TEST(context_index, a_store_that_another_engine_restored_is_read_anew)
     const char *copy = test_path(test_tmpdir(), "copy.db");
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"city\",\"value\":\"Oslo\"}");
-    facts_call(&f, "store.backup", "{\"path\":\"%s\"}", copy);
-    facts_write(&f, "superseded", "{\"key\":\"city\",\"value\":\"Bergen\"}");
-    facts_write(&f, "created", "{\"key\":\"town\",\"value\":\"Voss\"}");
+    facts_write(&f, "created", "{'key':'city','value':'Oslo'}");
+    facts_call(&f, "store.backup", "{'path':'%s'}", copy);
+    facts_write(&f, "superseded", "{'key':'city','value':'Bergen'}");
+    facts_write(&f, "created", "{'key':'town','value':'Voss'}");
     CHECK(context_shows(context_build(&f, ASK), "- city: Bergen\n- town: Voss\n"));
     facts_open_store(&other, f.store);
-    facts_call(&other, "store.restore", "{\"path\":\"%s\"}", copy);
+    facts_call(&other, "store.restore", "{'path':'%s'}", copy);
     CHECK(context_shows(context_build(&f, ASK), "What is known:\n- city: Oslo\n\n"));
     /* As many events as before, and then more. */
     for (int i = 2; i < 6; i++) {
         loci_str answer;
 
-        facts_write(&other, "created", "{\"key\":\"k%d\",\"value\":%d}", i, i);
+        facts_write(&other, "created", "{'key':'k%d','value':%d}", i, i);
         answer = context_build(&f, ASK);
         CHECK_EQ(context_facts_in(answer), i);
         CHECK(context_shows(answer, "- city: Oslo\n"));
@@ -113,12 +113,12 @@ TEST(context_index, a_rebuild_changes_nothing)
 
     facts_open(&f);
     for (int i = 0; i < 30; i++)
-        facts_write(&f, i < 10 ? "created" : "superseded",
-                    "{\"key\":\"city_%d\",\"value\":\"place %d\"}", i % 10, i);
+        facts_write(&f, i < 10 ? "created" : "superseded", "{'key':'city_%d','value':'place %d'}",
+                    i % 10, i);
     before = context_build(&f, ASK);
     facts_call(&f, "store.rebuild", "{}");
     CHECK_STR_EQ(context_build(&f, ASK), before);
-    facts_write(&f, "superseded", "{\"key\":\"city_3\",\"value\":\"elsewhere\"}");
+    facts_write(&f, "superseded", "{'key':'city_3','value':'elsewhere'}");
     CHECK(context_shows(context_build(&f, ASK), "- city_3: elsewhere\n"));
     CHECK_EQ(context_facts_in(context_build(&f, ASK)), 10);
     facts_close(&f);
@@ -131,8 +131,8 @@ TEST(context_index, many_changes_of_few_facts_are_followed)
 
     facts_open(&f);
     for (int i = 0; i < 1200; i++) {
-        facts_write(&f, i < 5 ? "created" : "superseded",
-                    "{\"key\":\"city_%d\",\"value\":\"place %d\"}", i % 5, i);
+        facts_write(&f, i < 5 ? "created" : "superseded", "{'key':'city_%d','value':'place %d'}",
+                    i % 5, i);
         if (i % 100 == 99) {
             loci_str answer = facts_call(&f, "context.build", ASK);
 
@@ -152,12 +152,11 @@ TEST(context_index, every_user_has_its_own_however_many_there_are)
 
     facts_open(&f);
     for (int i = 0; i < 80; i++)
-        facts_write(&f, "created", "{\"user_id\":\"u%d\",\"key\":\"city\",\"value\":\"place %d\"}",
-                    i, i);
+        facts_write(&f, "created", "{'user_id':'u%d','key':'city','value':'place %d'}", i, i);
     for (int round = 0; round < 2; round++)
         for (int i = 0; i < 80; i++) {
-            loci_str answer = facts_call(&f, "context.build",
-                                         "{\"user_id\":\"u%d\",\"query\":\"city\"}", i);
+            loci_str answer = facts_call(&f, "context.build", "{'user_id':'u%d','query':'city'}",
+                                         i);
 
             CHECK(context_shows(answer, test_format("What is known:\n- city: place %d\n\n", i)));
             CHECK_EQ(context_facts_in(answer), 1);

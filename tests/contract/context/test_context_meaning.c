@@ -21,14 +21,13 @@ static const char *const things[] = {"printer", "elevator", "projector", "server
 static void write_things(facts *f, int count)
 {
     for (int i = 0; i < count; i++)
-        facts_write(f, "created",
-                    "{\"key\":\"%s_%s_%d\",\"value\":\"number %d, model %d of Acme\"}",
+        facts_write(f, "created", "{'key':'%s_%s_%d','value':'number %d, model %d of Acme'}",
                     places[i % 10], things[i / 10 % 5], i, i * 37 % 1000, i * 11 % 90);
 }
 
 static void set_embedder(facts *f, const char *embedder)
 {
-    facts_call(f, "config.set", "{\"name\":\"model.embedder\",\"value\":\"%s\"}", embedder);
+    facts_call(f, "config.set", "{'name':'model.embedder','value':'%s'}", embedder);
 }
 
 TEST(context_meaning, a_fact_without_a_word_of_the_query_is_found)
@@ -38,8 +37,7 @@ TEST(context_meaning, a_fact_without_a_word_of_the_query_is_found)
     loci_str answer;
 
     facts_open(&f);
-    id = facts_write(&f, "created",
-                     "{\"key\":\"medical_note\",\"value\":\"Anna is allergic to peanuts\"}");
+    id = facts_write(&f, "created", "{'key':'medical_note','value':'Anna is allergic to peanuts'}");
     write_things(&f, 49);
     answer = context_build(&f, ASK);
     CHECK(context_shows(answer, ALLERGY));
@@ -58,9 +56,9 @@ TEST(context_meaning, words_still_count)
     facts f;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"locker\",\"value\":\"XK-4471 belongs to Anna\"}");
+    facts_write(&f, "created", "{'key':'locker','value':'XK-4471 belongs to Anna'}");
     write_things(&f, 49);
-    CHECK(context_shows(context_build(&f, "{\"query\":\"Whose is XK-4471?\",\"budget\":60}"),
+    CHECK(context_shows(context_build(&f, "{'query':'Whose is XK-4471?','budget':60}"),
                         "- locker: XK-4471 belongs to Anna\n"));
     facts_close(&f);
 }
@@ -71,12 +69,11 @@ TEST(context_meaning, bytes_do_not_depend_on_where_a_vector_came_from)
     loci_str made, stored;
 
     facts_open(&f);
-    facts_write(&f, "created",
-                "{\"key\":\"medical_note\",\"value\":\"Anna is allergic to peanuts\"}");
+    facts_write(&f, "created", "{'key':'medical_note','value':'Anna is allergic to peanuts'}");
     write_things(&f, 49);
     made = context_build(&f, ASK);
     CHECK_STR_EQ(context_build(&f, ASK), made);
-    CHECK_EQ(test_member_int(facts_call(&f, "model.reembed", "{\"wait\":true}"), "result.embedded"),
+    CHECK_EQ(test_member_int(facts_call(&f, "model.reembed", "{'wait':true}"), "result.embedded"),
              50);
     stored = context_build(&f, ASK);
     CHECK_STR_EQ(stored, made);
@@ -94,12 +91,11 @@ TEST(context_meaning, what_ended_is_not_found_and_what_took_its_place_is)
 
     facts_open(&f);
     old = facts_write(&f, "created",
-                      "{\"key\":\"medical_note\",\"value\":\"Anna is allergic to peanuts\"}");
+                      "{'key':'medical_note','value':'Anna is allergic to peanuts'}");
     write_things(&f, 49);
     CHECK(context_shows(context_build(&f, ASK), ALLERGY));
-    facts_call(&f, "model.reembed", "{\"wait\":true}");
-    facts_write(&f, "superseded",
-                "{\"key\":\"medical_note\",\"value\":\"Anna cannot eat shellfish\"}");
+    facts_call(&f, "model.reembed", "{'wait':true}");
+    facts_write(&f, "superseded", "{'key':'medical_note','value':'Anna cannot eat shellfish'}");
     answer = context_build(&f, ASK);
     CHECK(!context_shows(answer, "peanuts"));
     CHECK_STR_EQ(context_section(answer, old), "");
@@ -114,13 +110,11 @@ TEST(context_meaning, many_facts_without_vectors_are_found_by_words)
     const char *id;
 
     facts_open(&f); /* Inline: no job runs by itself. */
-    id = facts_write(&f, "created",
-                     "{\"key\":\"medical_note\",\"value\":\"Anna is allergic to peanuts\"}");
+    id = facts_write(&f, "created", "{'key':'medical_note','value':'Anna is allergic to peanuts'}");
     write_things(&f, 100);
     CHECK_STR_EQ(context_section(context_build(&f, ASK), id), "");
-    CHECK(context_shows(context_build(&f, "{\"query\":\"Who is allergic?\",\"budget\":60}"),
-                        ALLERGY));
-    facts_call(&f, "model.reembed", "{\"wait\":true}");
+    CHECK(context_shows(context_build(&f, "{'query':'Who is allergic?','budget':60}"), ALLERGY));
+    facts_call(&f, "model.reembed", "{'wait':true}");
     CHECK(context_shows(context_build(&f, ASK), ALLERGY));
     facts_close(&f);
 }
@@ -134,8 +128,7 @@ TEST(context_meaning, many_facts_get_their_vectors_from_a_job)
     int turn = 0;
 
     f.engine = test_open_threads(f.store);
-    id = facts_write(&f, "created",
-                     "{\"key\":\"medical_note\",\"value\":\"Anna is allergic to peanuts\"}");
+    id = facts_write(&f, "created", "{'key':'medical_note','value':'Anna is allergic to peanuts'}");
     write_things(&f, 100);
     while (!context_shows(context_build(&f, ASK), ALLERGY)) {
         CHECK_LT(turn++, WAIT_TURNS);

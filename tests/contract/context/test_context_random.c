@@ -196,7 +196,7 @@ static void check_context(history *h)
     tally t = {0};
 
     for (int i = 0; i < h->count; i++) {
-        loci_str fact = facts_call(&h->f, "fact.get", "{\"id\":\"%s\"}", h->ids[i]);
+        loci_str fact = facts_call(&h->f, "fact.get", "{'id':'%s'}", h->ids[i]);
 
         check_one(context, fact, count_fact(fact, &t));
     }
@@ -210,9 +210,9 @@ static void check_context(history *h)
                  context_count(context, "irrelevant"),
              t.valid);
     /* With what was said the fixture's own checks hold, and the dead stay out. */
-    context = context_build(&h->f, "{\"query\":\"%s\",\"budget\":900}", any_key(h));
+    context = context_build(&h->f, "{'query':'%s','budget':900}", any_key(h));
     for (int i = 0; i < h->count; i++) {
-        loci_str fact = facts_call(&h->f, "fact.get", "{\"id\":\"%s\"}", h->ids[i]);
+        loci_str fact = facts_call(&h->f, "fact.get", "{'id':'%s'}", h->ids[i]);
 
         if (!is_text(fact, "status", "valid"))
             CHECK_STR_EQ(context_section(context, h->ids[i]), "");

@@ -75,12 +75,11 @@ static loci_engine *open_engine(const char *path)
 
 static void write_some(loci_engine *engine, int round)
 {
-    (void)test_call(engine, "fact.write", "{\"key\":\"garden_%d\",\"value\":\"behind gate %d\"}",
-                    round % 7, round);
-    (void)test_call(engine, "fact.write", "{\"key\":\"budget\",\"value\":\"%d pounds\"}",
-                    100 + round);
-    (void)test_call(engine, "fact.observe",
-                    "{\"text\":\"Actually, gate %d is painted. It is green.\"}", round);
+    (void)test_call(engine, "fact.write", "{'key':'garden_%d','value':'behind gate %d'}", round % 7,
+                    round);
+    (void)test_call(engine, "fact.write", "{'key':'budget','value':'%d pounds'}", 100 + round);
+    (void)test_call(engine, "fact.observe", "{'text':'Actually, gate %d is painted. It is green.'}",
+                    round);
 }
 
 TEST(context_threads, many_at_once_answer_like_one_alone)

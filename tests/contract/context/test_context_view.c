@@ -16,19 +16,15 @@ TEST(context_view, other_users_and_tenants_never_appear)
         const char *who = test_format("%s of %s", user, i < 2 ? "here" : "there");
 
         f.tenant = i < 2 ? NULL : "there";
-        facts_write(&f, "created", "{\"user_id\":\"%s\",\"key\":\"city\",\"value\":\"%s\"}", user,
-                    who);
-        facts_call(&f, "fact.observe", "{\"user_id\":\"%s\",\"text\":\"I am %s.\"}", user, who);
-        facts_call(&f, "working.set", "{\"user_id\":\"%s\",\"key\":\"w\",\"value\":\"%s\"}", user,
-                   who);
-        facts_call(&f, "environment.set", "{\"user_id\":\"%s\",\"key\":\"e\",\"value\":\"%s\"}",
+        facts_write(&f, "created", "{'user_id':'%s','key':'city','value':'%s'}", user, who);
+        facts_call(&f, "fact.observe", "{'user_id':'%s','text':'I am %s.'}", user, who);
+        facts_call(&f, "working.set", "{'user_id':'%s','key':'w','value':'%s'}", user, who);
+        facts_call(&f, "environment.set", "{'user_id':'%s','key':'e','value':'%s'}", user, who);
+        facts_call(&f, "identity.set", "{'user_id':'%s','user_name':'%s','authority':'manager'}",
                    user, who);
-        facts_call(&f, "identity.set",
-                   "{\"user_id\":\"%s\",\"user_name\":\"%s\",\"authority\":\"manager\"}", user,
-                   who);
     }
     f.tenant = NULL;
-    answer = context_build(&f, "{\"user_id\":\"ann\",\"query\":\"city of ann and bob\"}");
+    answer = context_build(&f, "{'user_id':'ann','query':'city of ann and bob'}");
     CHECK_STR_EQ(context_text(answer), "The user is ann of here, manager.\n\n"
                                        "What is known:\n- city: ann of here\n\n"
                                        "What was said:\n- I am ann of here.\n\n"
@@ -37,11 +33,11 @@ TEST(context_view, other_users_and_tenants_never_appear)
                                        "- e: ann of here\n");
     CHECK_STR_EQ(test_member(answer, "excluded_counts"), "{}");
     f.tenant = "there";
-    answer = context_build(&f, "{\"user_id\":\"bob\",\"query\":\"city of ann and bob\"}");
+    answer = context_build(&f, "{'user_id':'bob','query':'city of ann and bob'}");
     CHECK(strstr(answer.ptr, "here") != NULL && strstr(answer.ptr, "of here") == NULL);
     CHECK(!context_shows(answer, "ann"));
     f.tenant = NULL;
-    CHECK(!context_shows(context_build(&f, "{\"user_id\":\"eve\",\"query\":\"city\"}"), "city"));
+    CHECK(!context_shows(context_build(&f, "{'user_id':'eve','query':'city'}"), "city"));
     facts_close(&f);
 }
 
@@ -52,17 +48,13 @@ TEST(context_view, a_persona_sees_its_own_and_everybodys)
     loci_str answer;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"tone\",\"value\":\"plain\"}");
-    facts_write(&f, "created", "{\"key\":\"city\",\"value\":\"Oslo\"}");
-    coach = facts_write(&f, "created",
-                        "{\"key\":\"tone\",\"value\":\"warm\",\"persona_id\":\"coach\"}");
-    facts_write(&f, "created",
-                "{\"key\":\"own\",\"value\":\"first secret\",\"persona_id\":\"coach\"}");
-    facts_write(&f, "superseded",
-                "{\"key\":\"own\",\"value\":\"secret\",\"persona_id\":\"coach\"}");
-    facts_call(&f, "fact.observe",
-               "{\"text\":\"Speak to me about running.\",\"persona_id\":\"coach\"}");
-    answer = context_build(&f, "{\"query\":\"tone\",\"persona_id\":\"coach\"}");
+    facts_write(&f, "created", "{'key':'tone','value':'plain'}");
+    facts_write(&f, "created", "{'key':'city','value':'Oslo'}");
+    coach = facts_write(&f, "created", "{'key':'tone','value':'warm','persona_id':'coach'}");
+    facts_write(&f, "created", "{'key':'own','value':'first secret','persona_id':'coach'}");
+    facts_write(&f, "superseded", "{'key':'own','value':'secret','persona_id':'coach'}");
+    facts_call(&f, "fact.observe", "{'text':'Speak to me about running.','persona_id':'coach'}");
+    answer = context_build(&f, "{'query':'tone','persona_id':'coach'}");
     CHECK(context_shows(answer, "- tone: warm\n"));
     CHECK(context_shows(answer, "- city: Oslo\n"));
     CHECK(context_shows(answer, "- own: secret\n"));
@@ -71,8 +63,7 @@ TEST(context_view, a_persona_sees_its_own_and_everybodys)
     CHECK_EQ(context_count(answer, "superseded"), 1);
     /* For the others it is not even counted. */
     for (int i = 0; i < 2; i++) {
-        answer = context_build(&f, "{\"query\":\"tone\"%s}",
-                               i == 0 ? "" : ",\"persona_id\":\"clerk\"");
+        answer = context_build(&f, "{'query':'tone'%s}", i == 0 ? "" : ",\"persona_id\":\"clerk\"");
         CHECK(context_shows(answer, "- tone: plain\n"));
         CHECK(!context_shows(answer, "secret"));
         CHECK(!context_shows(answer, "running"));
@@ -88,23 +79,23 @@ TEST(context_view, suppositions_count_only_where_they_are_asked_for)
     facts f;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"price\",\"value\":100}");
-    facts_write(&f, "created", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    facts_write(&f, "created", "{'key':'price','value':100}");
+    facts_write(&f, "created", "{'key':'city','value':'Oslo'}");
     for (int i = 0; i < 3; i++) {
         const char *in = test_format("\"scope\":\"%s\",\"scope_id\":\"x\"", scopes[i]);
         const char *elsewhere = test_format("\"scope\":\"%s\",\"scope_id\":\"y\"", scopes[i]);
-        const char *inner = facts_write(&f, "shadowed", "{\"key\":\"price\",\"value\":%d,%s}",
-                                        200 + i, in);
-        loci_str answer = context_build(&f, "{\"query\":\"price\",%s}", in);
+        const char *inner = facts_write(&f, "shadowed", "{'key':'price','value':%d,%s}", 200 + i,
+                                        in);
+        loci_str answer = context_build(&f, "{'query':'price',%s}", in);
 
         CHECK_CONTAINS(context_text(answer),
                        test_format("What is known:\n- price: %d\n- city: Oslo\n", 200 + i));
         CHECK_STR_EQ(context_section(answer, inner), "facts");
         CHECK_EQ(context_count(answer, "scope"), 1 + i); /* The global one and other scopes'. */
-        answer = context_build(&f, "{\"query\":\"price\",%s}", elsewhere);
+        answer = context_build(&f, "{'query':'price',%s}", elsewhere);
         CHECK(context_shows(answer, "- price: 100\n"));
         CHECK_STR_EQ(context_reason(answer, inner), "scope");
-        answer = context_build(&f, "{\"query\":\"price\"}");
+        answer = context_build(&f, "{'query':'price'}");
         CHECK(context_shows(answer, "- price: 100\n"));
         CHECK(!context_shows(answer, test_format("price: %d", 200 + i)));
         CHECK_EQ(context_count(answer, "scope"), 1 + i);
@@ -119,19 +110,18 @@ TEST(context_view, what_is_hidden_itself_does_not_hide)
     loci_str answer;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"price\",\"value\":100}");
+    facts_write(&f, "created", "{'key':'price','value':100}");
     facts_write(&f, "shadowed",
-                "{\"key\":\"price\",\"value\":50,\"scope\":\"draft\","
-                "\"valid_until\":\"2023-11-14T22:14:00Z\"}");
-    CHECK(context_shows(context_build(&f, "{\"query\":\"price\",\"scope\":\"draft\"}"),
-                        "- price: 50\n"));
+                "{'key':'price','value':50,'scope':'draft',"
+                "'valid_until':'2023-11-14T22:14:00Z'}");
+    CHECK(context_shows(context_build(&f, "{'query':'price','scope':'draft'}"), "- price: 50\n"));
     f.now_us += MINUTE_US;
-    answer = context_build(&f, "{\"query\":\"price\",\"scope\":\"draft\"}");
+    answer = context_build(&f, "{'query':'price','scope':'draft'}");
     CHECK(!context_shows(answer, "- price: 50\n"));
     CHECK_EQ(context_count(answer, "expired"), 1);
     /* As reading it by its key does. */
     CHECK_EQ(context_shows(answer, "- price: 100\n"),
-             lc_str_is(facts_value(&f, "{\"key\":\"price\",\"scope\":\"draft\"}"), "100"));
+             lc_str_is(facts_value(&f, "{'key':'price','scope':'draft'}"), "100"));
     facts_close(&f);
 }
 
@@ -143,25 +133,23 @@ TEST(context_view, restricted_facts_are_for_those_who_may_read_them)
 
     facts_open(&f);
     salary = facts_write(&f, "created",
-                         "{\"key\":\"salary\",\"value\":\"90 thousand\","
-                         "\"min_read_authority\":\"manager\"}");
-    facts_write(&f, "created",
-                "{\"key\":\"merger\",\"value\":\"in May\",\"required_permission\":\"board\"}");
+                         "{'key':'salary','value':'90 thousand',"
+                         "'min_read_authority':'manager'}");
+    facts_write(&f, "created", "{'key':'merger','value':'in May','required_permission':'board'}");
+    facts_call(&f, "identity.set", "{'user_name':'I','authority':'intern','session_id':'i'}");
     facts_call(&f, "identity.set",
-               "{\"user_name\":\"I\",\"authority\":\"intern\",\"session_id\":\"i\"}");
-    facts_call(&f, "identity.set",
-               "{\"user_name\":\"M\",\"authority\":\"CEO\",\"permissions\":[\"board\"],"
-               "\"session_id\":\"m\"}");
-    answer = context_build(&f, "{\"query\":\"salary merger\",\"session_id\":\"m\"}");
+               "{'user_name':'M','authority':'CEO','permissions':['board'],"
+               "'session_id':'m'}");
+    answer = context_build(&f, "{'query':'salary merger','session_id':'m'}");
     CHECK(context_shows(answer, "salary: 90 thousand"));
     CHECK(context_shows(answer, "merger: in May"));
-    answer = context_build(&f, "{\"query\":\"salary merger\",\"session_id\":\"i\"}");
+    answer = context_build(&f, "{'query':'salary merger','session_id':'i'}");
     CHECK_EQ(context_count(answer, "restricted"), 2);
     CHECK_STR_EQ(context_reason(answer, salary), "restricted");
     CHECK(strstr(answer.ptr, "salary") == NULL && strstr(answer.ptr, "90 thousand") == NULL);
     CHECK(strstr(answer.ptr, "merger") == NULL && strstr(answer.ptr, "in May") == NULL);
     f.ceiling = "employee"; /* Of the token: no identity goes above it. */
-    answer = context_build(&f, "{\"query\":\"salary merger\",\"session_id\":\"m\"}");
+    answer = context_build(&f, "{'query':'salary merger','session_id':'m'}");
     CHECK(!context_shows(answer, "salary"));
     f.ceiling = NULL;
     facts_close(&f);
@@ -173,20 +161,20 @@ TEST(context_view, without_a_session_there_is_no_identity_and_no_working_set)
     loci_str answer;
 
     facts_open(&f);
-    facts_call(&f, "identity.set", "{\"user_name\":\"Ann\",\"authority\":\"manager\"}");
-    facts_call(&f, "working.set", "{\"key\":\"todo\",\"value\":\"call Bob\"}");
+    facts_call(&f, "identity.set", "{'user_name':'Ann','authority':'manager'}");
+    facts_call(&f, "working.set", "{'key':'todo','value':'call Bob'}");
     facts_call(&f, "working.set",
-               "{\"key\":\"brief\",\"value\":\"x\",\"expires_at\":\"2023-11-14T22:14:00Z\"}");
-    facts_call(&f, "fact.observe", "{\"text\":\"The stairs are being painted.\"}");
-    facts_write(&f, "created", "{\"key\":\"mood\",\"value\":\"calm\",\"scope\":\"session\"}");
-    answer = context_build(&f, "{\"query\":\"stairs\"}");
+               "{'key':'brief','value':'x','expires_at':'2023-11-14T22:14:00Z'}");
+    facts_call(&f, "fact.observe", "{'text':'The stairs are being painted.'}");
+    facts_write(&f, "created", "{'key':'mood','value':'calm','scope':'session'}");
+    answer = context_build(&f, "{'query':'stairs'}");
     CHECK(context_shows(answer, "The user is Ann"));
     CHECK(context_shows(answer, "Notes of this session:\n- brief: x\n- todo: call Bob\n"));
     CHECK(context_shows(answer, "- mood: calm\n"));
     f.now_us += MINUTE_US;
-    CHECK(!context_shows(context_build(&f, "{\"query\":\"stairs\"}"), "brief"));
+    CHECK(!context_shows(context_build(&f, "{'query':'stairs'}"), "brief"));
     facts_call(&f, "session.close", "{}");
-    answer = context_build(&f, "{\"query\":\"stairs\"}");
+    answer = context_build(&f, "{'query':'stairs'}");
     CHECK(!context_shows(answer, "Ann"));
     CHECK(!context_shows(answer, "todo"));
     CHECK(!context_shows(answer, "mood"));
@@ -202,30 +190,28 @@ TEST(context_view, a_session_narrows_the_conversation)
     loci_str answer;
 
     facts_open(&f);
-    facts_call(&f, "fact.observe",
-               "{\"text\":\"The stairs are being painted.\",\"session_id\":\"a\"}");
-    answer = facts_call(&f, "fact.observe",
-                        "{\"text\":\"The lift is fine.\",\"session_id\":\"b\"}");
+    facts_call(&f, "fact.observe", "{'text':'The stairs are being painted.','session_id':'a'}");
+    answer = facts_call(&f, "fact.observe", "{'text':'The lift is fine.','session_id':'b'}");
     b = test_format("%.*s", LC_STR_ARG(test_member_text(answer, "session_id")));
-    facts_call(&f, "working.set", "{\"key\":\"todo\",\"value\":1,\"session_id\":\"b\"}");
-    answer = context_build(&f, "{\"query\":\"stairs\",\"session_id\":\"a\"}");
+    facts_call(&f, "working.set", "{'key':'todo','value':1,'session_id':'b'}");
+    answer = context_build(&f, "{'query':'stairs','session_id':'a'}");
     CHECK(context_shows(answer, "stairs"));
     CHECK(!context_shows(answer, "lift"));
     CHECK(!context_shows(answer, "todo"));
-    answer = context_build(&f, "{\"query\":\"stairs\",\"session_id\":\"b\"}");
+    answer = context_build(&f, "{'query':'stairs','session_id':'b'}");
     CHECK(!context_shows(answer, "stairs"));
     CHECK(context_shows(answer, "todo: 1"));
     /* A name nobody used is nobody's session; one that looks like an id must be one. */
-    answer = context_build(&f, "{\"query\":\"stairs\",\"session_id\":\"c\"}");
+    answer = context_build(&f, "{'query':'stairs','session_id':'c'}");
     CHECK_STR_EQ(context_text(answer), "Right now:\n- Current time: 2023-11-14T22:13:00Z\n");
     /* One that has ended still has what was said in it. */
-    facts_call(&f, "session.close", "{\"session_id\":\"b\"}");
-    CHECK(!context_shows(context_build(&f, "{\"query\":\"stairs\",\"session_id\":\"b\"}"), "lift"));
-    answer = context_build(&f, "{\"query\":\"stairs\",\"session_id\":\"%s\"}", b);
+    facts_call(&f, "session.close", "{'session_id':'b'}");
+    CHECK(!context_shows(context_build(&f, "{'query':'stairs','session_id':'b'}"), "lift"));
+    answer = context_build(&f, "{'query':'stairs','session_id':'%s'}", b);
     CHECK(context_shows(answer, "The lift is fine."));
     CHECK(!context_shows(answer, "stairs"));
     CHECK(!context_shows(answer, "todo"));
     facts_fail(&f, LOCI_ENOTFOUND, "no session", "context.build",
-               "{\"query\":\"x\",\"session_id\":\"ses_00000000000000000000000000\"}");
+               "{'query':'x','session_id':'ses_00000000000000000000000000'}");
     facts_close(&f);
 }

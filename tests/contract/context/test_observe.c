@@ -7,14 +7,14 @@
 
 static void write_known(facts *f)
 {
-    facts_write(f, "created", "{\"key\":\"launch_date\",\"value\":\"March 3\"}");
-    facts_write(f, "created", "{\"key\":\"meeting_time\",\"value\":\"Tuesday at 2pm\"}");
-    facts_write(f, "created", "{\"key\":\"home_city\",\"value\":\"Boston\"}");
-    facts_write(f, "created", "{\"key\":\"weather\",\"value\":\"dry\"}");
-    facts_write(f, "created", "{\"key\":\"team_size\",\"value\":12}");
+    facts_write(f, "created", "{'key':'launch_date','value':'March 3'}");
+    facts_write(f, "created", "{'key':'meeting_time','value':'Tuesday at 2pm'}");
+    facts_write(f, "created", "{'key':'home_city','value':'Boston'}");
+    facts_write(f, "created", "{'key':'weather','value':'dry'}");
+    facts_write(f, "created", "{'key':'team_size','value':12}");
     facts_write(f, "created",
-                "{\"key\":\"travel_class\",\"value\":\"economy\",\"is_constraint\":true,"
-                "\"authority\":\"executive\"}");
+                "{'key':'travel_class','value':'economy','is_constraint':true,"
+                "'authority':'executive'}");
 }
 
 /* What became of it: "key outcome rule", or "" for nothing. One outcome at most. */
@@ -50,14 +50,14 @@ TEST(observe, a_correction_is_explicit)
     facts_open(&f);
     write_known(&f);
     old = facts_current(&f, "launch_date", "id");
-    answer = facts_call(&f, "fact.observe", "{\"text\":\"Actually, the launch date is May 9.\"}");
+    answer = facts_call(&f, "fact.observe", "{'text':'Actually, the launch date is May 9.'}");
     CHECK_STR_EQ(test_member_text(answer, "outcomes.0.key"), "launch_date");
     CHECK_STR_EQ(test_member_text(answer, "outcomes.0.outcome"), "superseded");
     CHECK_STR_EQ(test_member_text(answer, "outcomes.0.rule"), "explicit");
     CHECK_STR_EQ(facts_current(&f, "launch_date", "id"),
                  test_format("%.*s", LC_STR_ARG(test_member_text(answer, "outcomes.0.id"))));
     CHECK_STR_EQ(facts_current(&f, "launch_date", "value"), "May 9");
-    answer = facts_call(&f, "fact.get", "{\"id\":\"%s\"}", old);
+    answer = facts_call(&f, "fact.get", "{'id':'%s'}", old);
     CHECK_STR_EQ(test_member_text(answer, "superseded_by"), facts_current(&f, "launch_date", "id"));
     CHECK_STR_EQ(facts_current(&f, "meeting_time", "value"), "Tuesday at 2pm");
     facts_close(&f);
@@ -119,11 +119,11 @@ TEST(observe, one_message_can_correct_two_facts)
     facts_open(&f);
     write_known(&f);
     answer = facts_call(&f, "fact.observe",
-                        "{\"text\":\"Actually, the launch date is May 9. Actually, the team size"
-                        " is 14.\"}");
+                        "{'text':'Actually, the launch date is May 9. Actually, the team size"
+                        " is 14.'}");
     CHECK_STR_EQ(test_member_text(answer, "outcomes.0.key"), "launch_date");
     CHECK_STR_EQ(test_member_text(answer, "outcomes.1.key"), "team_size");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"team_size\"}"), "14");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'team_size'}"), "14");
     facts_close(&f);
 }
 
@@ -133,13 +133,13 @@ TEST(observe, numbers_stay_numbers_and_texts_texts)
 
     facts_open(&f);
     write_known(&f);
-    facts_write(&f, "created", "{\"key\":\"room_number\",\"value\":\"12\"}");
+    facts_write(&f, "created", "{'key':'room_number','value':'12'}");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the team size is 14.\"}"),
                  "team_size superseded explicit");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"team_size\"}"), "14");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'team_size'}"), "14");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the room number is 15.\"}"),
                  "room_number superseded explicit");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"room_number\"}"), "\"15\"");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'room_number'}"), "\"15\"");
     facts_close(&f);
 }
 
@@ -150,17 +150,17 @@ TEST(observe, a_sum_for_a_number_is_a_number)
 
     facts_open(&f);
     write_known(&f);
-    facts_write(&f, "created", "{\"key\":\"price\",\"value\":120}");
+    facts_write(&f, "created", "{'key':'price','value':120}");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"The price is now $97.\"}"), "price superseded temporal");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"price\"}"), "97");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'price'}"), "97");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"The price is now $1,250.50.\"}"),
                  "price superseded temporal");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"price\"}"), "1250.5");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'price'}"), "1250.5");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"The price is now known to everyone.\"}"), "");
     /* What is not plainly a number is kept as it was said. */
     CHECK_STR_EQ(observe(&f, "{\"text\":\"The price is now $1.5k.\"}"),
                  "price superseded temporal");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"price\"}"), "\"$1.5k\"");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'price'}"), "\"$1.5k\"");
     facts_close(&f);
 }
 
@@ -170,7 +170,7 @@ TEST(observe, a_named_former_value_and_somebodys_word_change_facts)
 
     facts_open(&f);
     write_known(&f);
-    facts_write(&f, "created", "{\"key\":\"address\",\"value\":\"123 Main St\"}");
+    facts_write(&f, "created", "{'key':'address','value':'123 Main St'}");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"I moved to 456 Oak Ave\"}"),
                  "address superseded temporal");
     CHECK_STR_EQ(facts_current(&f, "address", "value"), "456 Oak Ave");
@@ -231,7 +231,7 @@ TEST(observe, what_the_assistant_says_changes_nothing)
     messages = facts_call(&f, "session.messages", "{}");
     CHECK_STR_EQ(test_member_text(messages, "messages.0.role"), "assistant");
     /* What it made up is no part of what was said. */
-    CHECK(strstr(context_text(context_build(&f, "{\"query\":\"team size\"}")), "Actually") == NULL);
+    CHECK(strstr(context_text(context_build(&f, "{'query':'team size'}")), "Actually") == NULL);
     facts_close(&f);
 }
 
@@ -254,7 +254,7 @@ TEST(observe, other_languages_are_kept_and_supersede_nothing)
         CHECK_STR_EQ(observe(&f, test_format("{\"text\":\"%s\"}", sentences[i])), "");
         CHECK_STR_EQ(list_facts(&f), before);
     }
-    answer = context_build(&f, "{\"query\":\"team size\"}");
+    answer = context_build(&f, "{'query':'team size'}");
     for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
         CHECK_CONTAINS(context_text(answer), sentences[i]);
     facts_close(&f);
@@ -274,7 +274,7 @@ TEST(observe, too_low_a_rank_or_trust_makes_a_claim)
         CHECK_STR_EQ(observe(&f, test_format("{\"text\":\"Actually, the team size is %d.\",%s}",
                                              90 + i, more[i])),
                      "team_size claimed explicit");
-        CHECK_STR_EQ(facts_value(&f, "{\"key\":\"team_size\"}"), "12");
+        CHECK_STR_EQ(facts_value(&f, "{'key':'team_size'}"), "12");
     }
     CHECK_STR_EQ(test_member(facts_call(&f, "fact.claims", "{}"), "claims.3.value"), "93");
     /* The token's cap and the session's identity count as for fact.write. */
@@ -287,14 +287,13 @@ TEST(observe, too_low_a_rank_or_trust_makes_a_claim)
     CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the team size is 81.\"}"),
                  "team_size claimed explicit");
     f.trust = NULL;
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"team_size\"}"), "12");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'team_size'}"), "12");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the team size is 14.\"}"),
                  "team_size superseded explicit");
-    facts_call(&f, "identity.set",
-               "{\"user_name\":\"I\",\"authority\":\"intern\",\"session_id\":\"i\"}");
+    facts_call(&f, "identity.set", "{'user_name':'I','authority':'intern','session_id':'i'}");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the team size is 82.\",\"session_id\":\"i\"}"),
                  "team_size claimed explicit");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"team_size\"}"), "14");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'team_size'}"), "14");
     facts_close(&f);
 }
 
@@ -304,13 +303,11 @@ TEST(observe, talk_alone_raises_no_rank)
     facts f;
 
     facts_open(&f);
-    facts_write(&f, "created",
-                "{\"key\":\"launch_date\",\"value\":\"March 3\",\"authority\":\"guest\"}");
+    facts_write(&f, "created", "{'key':'launch_date','value':'March 3','authority':'guest'}");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the launch date is May 9.\"}"),
                  "launch_date superseded explicit");
     CHECK_STR_EQ(facts_current(&f, "launch_date", "authority"), "guest");
-    facts_write(&f, "superseded",
-                "{\"key\":\"launch_date\",\"value\":\"June 1\",\"authority\":\"guest\"}");
+    facts_write(&f, "superseded", "{'key':'launch_date','value':'June 1','authority':'guest'}");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the launch date is July 4.\","
                              "\"authority\":\"executive\"}"),
                  "launch_date superseded explicit");
@@ -323,12 +320,11 @@ TEST(observe, what_may_not_be_read_is_not_corrected)
     facts f;
 
     facts_open(&f);
-    facts_write(&f, "created",
-                "{\"key\":\"bonus_pool\",\"value\":90,\"required_permission\":\"hr\"}");
+    facts_write(&f, "created", "{'key':'bonus_pool','value':90,'required_permission':'hr'}");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the bonus pool is 80.\"}"), "");
     facts_call(&f, "identity.set",
-               "{\"user_name\":\"H\",\"authority\":\"manager\",\"permissions\":[\"hr\"],"
-               "\"session_id\":\"h\"}");
+               "{'user_name':'H','authority':'manager','permissions':['hr'],"
+               "'session_id':'h'}");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the bonus pool is 80.\",\"session_id\":\"h\"}"),
                  "bonus_pool superseded explicit");
     facts_close(&f);
@@ -339,18 +335,16 @@ TEST(observe, other_users_scopes_and_personas_are_not_touched)
     facts f;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"team_size\",\"value\":1,\"user_id\":\"bob\"}");
-    facts_write(&f, "created",
-                "{\"key\":\"team_size\",\"value\":2,\"scope\":\"draft\",\"scope_id\":\"d\"}");
-    facts_write(&f, "created", "{\"key\":\"team_size\",\"value\":3,\"persona_id\":\"coach\"}");
+    facts_write(&f, "created", "{'key':'team_size','value':1,'user_id':'bob'}");
+    facts_write(&f, "created", "{'key':'team_size','value':2,'scope':'draft','scope_id':'d'}");
+    facts_write(&f, "created", "{'key':'team_size','value':3,'persona_id':'coach'}");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the team size is 14.\"}"), "");
     CHECK_STR_EQ(
         observe(&f, "{\"text\":\"Actually, the team size is 14.\",\"persona_id\":\"coach\"}"),
         "team_size superseded explicit");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"team_size\",\"user_id\":\"bob\"}"), "1");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"team_size\",\"scope\":\"draft\",\"scope_id\":\"d\"}"),
-                 "2");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"team_size\",\"persona_id\":\"coach\"}"), "14");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'team_size','user_id':'bob'}"), "1");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'team_size','scope':'draft','scope_id':'d'}"), "2");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'team_size','persona_id':'coach'}"), "14");
     facts_close(&f);
 }
 
@@ -363,19 +357,19 @@ TEST(observe, the_message_is_kept_in_the_session)
 
     facts_open(&f);
     answer = facts_call(&f, "fact.observe",
-                        "{\"text\":\"The stairs are being painted.\",\"speaker\":\"Bob\","
-                        "\"session_id\":\"chat\",\"observed_at\":\"2023-11-14T20:00:00Z\"}");
-    messages = facts_call(&f, "session.messages", "{\"session_id\":\"chat\"}");
+                        "{'text':'The stairs are being painted.','speaker':'Bob',"
+                        "'session_id':'chat','observed_at':'2023-11-14T20:00:00Z'}");
+    messages = facts_call(&f, "session.messages", "{'session_id':'chat'}");
     CHECK_STR_EQ(test_member(messages, "messages.0.id"), test_member(answer, "message_id"));
     CHECK_STR_EQ(test_member_text(messages, "messages.0.text"), "The stairs are being painted.");
     CHECK_STR_EQ(test_member_text(messages, "messages.0.role"), "user");
     CHECK_STR_EQ(test_member_text(messages, "messages.0.speaker"), "Bob");
     CHECK_STR_EQ(test_member(messages, "messages.1"), "");
     CHECK_STR_EQ(test_member(answer, "outcomes"), "[]");
-    facts_fail(&f, LOCI_EINVAL, "text", "fact.observe", "{\"text\":\"\"}");
+    facts_fail(&f, LOCI_EINVAL, "text", "fact.observe", "{'text':''}");
     facts_fail(&f, LOCI_EINVAL, "text", "fact.observe", "{}");
     facts_fail(&f, LOCI_ENOTFOUND, "no session", "fact.observe",
-               "{\"text\":\"x\",\"session_id\":\"ses_00000000000000000000000000\"}");
+               "{'text':'x','session_id':'ses_00000000000000000000000000'}");
     facts_close(&f);
 }
 
@@ -390,13 +384,13 @@ TEST(observe, a_repeated_request_is_answered_and_not_heard_again)
     facts_open(&f);
     write_known(&f);
     first = facts_call(&f, "fact.observe", "%s", args);
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"team_size\"}"), "14");
-    facts_write(&f, "superseded", "{\"key\":\"team_size\",\"value\":16}");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'team_size'}"), "14");
+    facts_write(&f, "superseded", "{'key':'team_size','value':16}");
     before = test_store_hash(f.store, NULL);
     CHECK_STR_EQ(facts_call(&f, "fact.observe", "%s", args), first);
     CHECK_EQ(test_store_hash(f.store, NULL), before);
     facts_fail(&f, LOCI_ECONFLICT, "r1", "fact.observe",
-               "{\"text\":\"Actually, the team size is 15.\",\"request_id\":\"r1\"}");
+               "{'text':'Actually, the team size is 15.','request_id':'r1'}");
     facts_close(&f);
 }
 
@@ -406,7 +400,7 @@ TEST(observe, a_repeated_request_is_answered_and_not_heard_again)
 static void write_many(facts *f)
 {
     for (int i = 0; i < 300; i++)
-        facts_write(f, "created", "{\"key\":\"shelf_%03d\",\"value\":\"box %d\"}", i, i);
+        facts_write(f, "created", "{'key':'shelf_%03d','value':'box %d'}", i, i);
 }
 
 TEST(observe, a_fact_is_found_by_its_name_however_old_it_is)

@@ -128,7 +128,7 @@ TEST(slices, facts_are_usable_while_the_index_is_built)
     facts_open(&f);
     lc_arena_init(&arena, &lc_engine_env(f.engine)->heap, LOCI_MEM_REQUESTS);
     for (int i = 0; i < 1200; i++)
-        facts_write(&f, "created", "{\"key\":\"k%d\",\"value\":\"thing n%dx\"}", i, i);
+        facts_write(&f, "created", "{'key':'k%d','value':'thing n%dx'}", i, i);
     a.words = "n7x n1100x";
     ask(&f, &a, choose);
     CHECK(!a.facts.is_complete);
@@ -136,9 +136,9 @@ TEST(slices, facts_are_usable_while_the_index_is_built)
     CHECK(!has_fact(&a, "thing n1100x"));
 
     /* Between two slices: one that was read ends, one that was not read yet ends, one is new. */
-    facts_write(&f, "superseded", "{\"key\":\"k7\",\"value\":\"thing n7y\"}");
-    facts_write(&f, "superseded", "{\"key\":\"k900\",\"value\":\"thing n900y\"}");
-    facts_call(&f, "fact.retract", "{\"key\":\"k8\"}");
+    facts_write(&f, "superseded", "{'key':'k7','value':'thing n7y'}");
+    facts_write(&f, "superseded", "{'key':'k900','value':'thing n900y'}");
+    facts_call(&f, "fact.retract", "{'key':'k8'}");
     a.words = "n7x n8x n900x n7y n600x";
     ask(&f, &a, choose);
     CHECK(!a.facts.is_complete);
@@ -172,7 +172,7 @@ TEST(slices, messages_are_found_while_the_index_is_built)
     facts_open(&f);
     lc_arena_init(&arena, &lc_engine_env(f.engine)->heap, LOCI_MEM_REQUESTS);
     for (int i = 0; i < 1100; i++)
-        facts_call(&f, "session.append", "{\"role\":\"user\",\"text\":\"thing n%dx\"}", i);
+        facts_call(&f, "session.append", "{'role':'user','text':'thing n%dx'}", i);
     ask(&f, &a, search);
     CHECK(!a.messages.is_complete);
     CHECK_EQ(a.messages.count, 1);

@@ -98,8 +98,7 @@ static loci_engine *open_lexical(const char *path)
 static void write_facts(loci_engine *engine, const char *user, int count)
 {
     for (int i = 0; i < count; i++)
-        test_call(engine, "fact.write", "{\"user_id\":\"%s\",\"key\":\"k%03d\",\"value\":%d}", user,
-                  i, i);
+        test_call(engine, "fact.write", "{'user_id':'%s','key':'k%03d','value':%d}", user, i, i);
 }
 
 /* ---- model.embed ----------------------------------------------------------------------------- */
@@ -125,7 +124,7 @@ TEST(models, texts_become_vectors_of_length_1)
 {
     loci_engine *engine = open_lexical(probe_path());
     loci_str answer = test_call(engine, "model.embed",
-                                "{\"texts\":[\"a red cat\",\"stock prices\",\"the red cat\"]}");
+                                "{'texts':['a red cat','stock prices','the red cat']}");
 
     CHECK_STR_EQ(test_member_text(answer, "generation"), "lexical:words:512:1");
     CHECK_STR_EQ(test_member(answer, "lexical_only"), "true");
@@ -178,13 +177,13 @@ TEST(models, a_provider_embeds)
     start_host(&h);
     engine = open_with(h.path, provider_settings(&h, ",\"model.embed_encoding\":\"base64\""),
                        LOCI_OPEN_INLINE);
-    answer = test_call(engine, "model.embed", "{\"texts\":[\"one\",\"two\"]}");
+    answer = test_call(engine, "model.embed", "{'texts':['one','two']}");
     CHECK_STR_EQ(test_member_text(answer, "model"), "small");
     CHECK_STR_EQ(test_member_text(answer, "generation"), "provider:small:8");
     CHECK(fabs(product(answer, 1, 1, DIMENSIONS) - 1) < 1e-5);
     CHECK_CONTAINS(h.seen, "POST /v1/embeddings HTTP/1.1");
     CHECK_CONTAINS(h.seen, "Authorization: Bearer " KEY);
-    answer = test_call(engine, "model.embed", "{\"texts\":[\"one\"],\"encoding\":\"base64\"}");
+    answer = test_call(engine, "model.embed", "{'texts':['one'],'encoding':'base64'}");
     CHECK_EQ(test_member_text(answer, "vectors.0").len, 44); /* 32 bytes. */
     status = test_call(engine, "model.status", "{}");
     CHECK_STR_EQ(test_member_text(status, "embedder"), "provider");
@@ -243,7 +242,7 @@ TEST(models, without_the_encoder_words_have_to_do)
     CHECK_STR_EQ(test_member_text(status, "embedder"), "lexical");
     CHECK_STR_EQ(test_member(status, "lexical_only"), "true");
     CHECK_CONTAINS(test_member_text(status, "missing"), "use_lite_en.loci");
-    test_call(engine, "config.set", "{\"name\":\"model.embedder\",\"value\":\"builtin\"}");
+    test_call(engine, "config.set", "{'name':'model.embedder','value':'builtin'}");
     CHECK_STATUS(LOCI_ENOTFOUND,
                  test_try(engine, "model.embed", LC_STR("{\"texts\":[\"a\"]}"), &err));
     test_close(engine);
@@ -318,7 +317,7 @@ TEST_ON(TEST_FILES, models, the_key_is_seen_by_nobody)
     options.log = check_record;
     CHECK_OK(loci_open(&options, &engine, &err), err);
     write_facts(engine, "default", 2);
-    test_call(engine, "model.embed", "{\"texts\":[\"a\"]}");
+    test_call(engine, "model.embed", "{'texts':['a']}");
     atomic_store(&h.serves, 0);
     CHECK_STATUS(LOCI_EUNAVAILABLE,
                  test_try(engine, "model.embed", LC_STR("{\"texts\":[\"a\"]}"), &err));
@@ -342,8 +341,8 @@ TEST(models, every_fact_gets_its_vector_once)
 
     write_facts(engine, "default", 70); /* More than a page. */
     write_facts(engine, "anna", 3);
-    test_call(engine, "fact.write", "{\"key\":\"k001\",\"value\":\"another\"}");
-    test_call(engine, "fact.write", "{\"key\":\"k002\",\"persona_id\":\"p\",\"value\":2}");
+    test_call(engine, "fact.write", "{'key':'k001','value':'another'}");
+    test_call(engine, "fact.write", "{'key':'k002','persona_id':'p','value':2}");
     answer = test_call(engine, "model.reembed", "{}");
     CHECK_STR_EQ(test_member_text(answer, "status"), "done");
     CHECK_EQ(test_member_int(answer, "result.texts"), 71);
@@ -352,13 +351,13 @@ TEST(models, every_fact_gets_its_vector_once)
     CHECK_EQ(test_member_int(answer, "result.texts"), 71);
     CHECK_EQ(test_member_int(answer, "result.embedded"), 0);
     CHECK_EQ(test_member_int(test_call(engine, "model.status", "{}"), "vectors"), 70);
-    CHECK_EQ(
-        test_member_int(test_call(engine, "model.status", "{\"user_id\":\"anna\"}"), "vectors"), 0);
-    answer = test_call(engine, "model.reembed", "{\"scope\":\"store\"}");
+    CHECK_EQ(test_member_int(test_call(engine, "model.status", "{'user_id':'anna'}"), "vectors"),
+             0);
+    answer = test_call(engine, "model.reembed", "{'scope':'store'}");
     CHECK_EQ(test_member_int(answer, "result.users"), 2);
     CHECK_EQ(test_member_int(answer, "result.embedded"), 3);
-    CHECK_EQ(
-        test_member_int(test_call(engine, "model.status", "{\"user_id\":\"anna\"}"), "vectors"), 3);
+    CHECK_EQ(test_member_int(test_call(engine, "model.status", "{'user_id':'anna'}"), "vectors"),
+             3);
     test_close(engine);
     CHECK_EQ(test_store_number(path, "select count(*) from vectors"), 73);
     CHECK_EQ(test_store_number(path, "select min(length(vector)) from vectors"), 2048);
@@ -407,7 +406,7 @@ TEST(models, reembedding_goes_on_where_it_stopped)
     CHECK_EQ(test_member_int(answer, "jobs.0.progress.done"), 64);
     CHECK_STR_EQ(test_member_text(answer, "jobs.0.error.code"), "unavailable");
     /* Writes do not care. */
-    test_call(engine, "fact.write", "{\"key\":\"later\",\"value\":1}");
+    test_call(engine, "fact.write", "{'key':'later','value':1}");
     atomic_store(&h.serves, 1000);
     test_store_run(h.path, "update jobs set run_after_us = 0");
     answer = test_call(engine, "model.reembed", "{}");
@@ -454,14 +453,14 @@ TEST(models, reembedding_can_be_cancelled_while_a_provider_is_waited_for)
     atomic_store(&h.hangs, true);
     engine = open_with(h.path, provider_settings(&h, ""), 0);
     write_facts(engine, "default", 3);
-    id = test_member_text(test_call(engine, "model.reembed", "{\"wait\":false}"), "job_id");
+    id = test_member_text(test_call(engine, "model.reembed", "{'wait':false}"), "job_id");
     while (provider_requests(h.p) == 0 && lc_clock_monotonic_us() < deadline_us)
         lc_clock_sleep_us(1000);
     CHECK_EQ(provider_requests(h.p), 1);
-    test_call(engine, "job.cancel", "{\"id\":\"%.*s\"}", (int)id.len, id.ptr);
+    test_call(engine, "job.cancel", "{'id':'%.*s'}", (int)id.len, id.ptr);
     do {
         lc_clock_sleep_us(1000);
-        answer = test_call(engine, "job.get", "{\"id\":\"%.*s\"}", (int)id.len, id.ptr);
+        answer = test_call(engine, "job.get", "{'id':'%.*s'}", (int)id.len, id.ptr);
     } while (!lc_str_is(test_member_text(answer, "status"), "cancelled") &&
              lc_clock_monotonic_us() < deadline_us);
     CHECK_STR_EQ(test_member_text(answer, "status"), "cancelled");

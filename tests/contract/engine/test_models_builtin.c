@@ -63,9 +63,9 @@ TEST(builtin, knows_what_texts_mean)
 {
     loci_engine *engine = open_with(probe_path(), "{\"model.embedder\":\"builtin\"}");
     loci_str answer = test_call(engine, "model.embed",
-                                "{\"texts\":[\"The child is ill.\","
-                                "\"Stock prices fell in Tokyo.\","
-                                "\"My daughter has a fever.\",\"The child is ill.\"]}");
+                                "{'texts':['The child is ill.',"
+                                "'Stock prices fell in Tokyo.',"
+                                "'My daughter has a fever.','The child is ill.']}");
 
     CHECK_EQ(test_member_int(answer, "dimensions"), DIMENSIONS);
     CHECK_STR_EQ(test_member(answer, "lexical_only"), "false");
@@ -84,8 +84,8 @@ TEST(builtin, vectors_of_words_are_not_taken_for_its_own)
     loci_str answer, of_words, of_meaning;
     loci_error err;
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
-    test_call(engine, "fact.write", "{\"key\":\"pet\",\"value\":\"a cat\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
+    test_call(engine, "fact.write", "{'key':'pet','value':'a cat'}");
     answer = test_call(engine, "model.reembed", "{}");
     of_words = test_member_text(answer, "result.generation");
     CHECK_EQ(test_member_int(answer, "result.embedded"), 2);
@@ -136,13 +136,13 @@ TEST(builtin, a_damaged_file_is_told_by_its_digest)
     CHECK_STR_EQ(test_member_text(status, "data.0.state"), "missing");
     CHECK_CONTAINS(test_member_text(status, "data.0.problem"), "o200k_base.loci");
     CHECK_STR_EQ(test_member(status, "tokenizers.0.estimated"), "true");
-    status = test_call(engine, "model.status", "{\"check_data\":true}");
+    status = test_call(engine, "model.status", "{'check_data':true}");
     CHECK_STR_EQ(test_member_text(status, "data.2.state"), "damaged");
     CHECK_CONTAINS(test_member_text(status, "data.2.problem"), "digest");
     test_close(engine);
 
     engine = open_with(probe_path(), NULL);
-    status = test_call(engine, "model.status", "{\"check_data\":true}");
+    status = test_call(engine, "model.status", "{'check_data':true}");
     for (int i = 0; i < 3; i++)
         CHECK_STR_EQ(test_member_text(status, test_format("data.%d.state", i)), "whole");
     test_close(engine);
@@ -158,8 +158,8 @@ TEST(builtin, without_a_whole_file_words_have_to_do)
     CHECK_STR_EQ(test_member_text(status, "embedder"), "lexical");
     CHECK_CONTAINS(test_member_text(status, "missing"), "cut");
     CHECK_STR_EQ(test_member_text(status, "data.2.state"), "damaged");
-    test_call(engine, "model.embed", "{\"texts\":[\"a\"]}");
-    test_call(engine, "config.set", "{\"name\":\"model.embedder\",\"value\":\"builtin\"}");
+    test_call(engine, "model.embed", "{'texts':['a']}");
+    test_call(engine, "config.set", "{'name':'model.embedder','value':'builtin'}");
     CHECK_STATUS(LOCI_ECORRUPT,
                  test_try(engine, "model.embed", LC_STR("{\"texts\":[\"a\"]}"), &err));
     test_close(engine);

@@ -74,7 +74,7 @@ TEST(peek, own_writes_are_seen_at_once)
     const char *store = probe_path();
     loci_engine *engine = test_open_threads(store);
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     warm_up(engine, "city", "\"Oslo\"");
     for (int i = 0; i < 50; i++) {
         test_call(engine, "fact.write", "%s", test_format("{\"key\":\"city\",\"value\":%d}", i));
@@ -89,11 +89,11 @@ TEST(peek, the_writes_of_others_are_noticed)
     const char *store = probe_path();
     loci_engine *engine = test_open_threads(store), *other = test_open_threads(store);
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     warm_up(engine, "city", "\"Oslo\"");
-    test_call(other, "fact.write", "{\"key\":\"city\",\"value\":\"Bergen\"}");
+    test_call(other, "fact.write", "{'key':'city','value':'Bergen'}");
     wait_for_value(engine, "city", "\"Bergen\"");
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Narvik\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Narvik'}");
     wait_for_value(other, "city", "\"Narvik\"");
     test_close(other);
     test_close(engine);
@@ -106,7 +106,7 @@ TEST_ON(TEST_FILES, peek, the_writes_of_others_are_seen_at_once)
     loci_engine *engine = test_open_threads(store), *other = test_open_threads(store);
     int peeked = 0;
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     warm_up(engine, "city", "\"Oslo\"");
     warm_up(other, "city", "\"Oslo\"");
     for (int i = 0; i < 100; i++) {
@@ -130,7 +130,7 @@ TEST_ON(TEST_SERVERS, peek, the_writes_of_other_users_leave_it_alone)
     loci_engine *engine = test_open_threads(probe_path());
     int peeked = 0;
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     warm_up(engine, "city", "\"Oslo\"");
     for (int i = 0; i < 100; i++) {
         test_call(engine, "fact.write", "%s",
@@ -176,7 +176,7 @@ static void check_race(loci_engine *reader, loci_engine *writer)
     pthread_t thread;
     int acked = 0, reads = 0;
 
-    test_call(writer, "fact.write", "{\"key\":\"n\",\"value\":0}");
+    test_call(writer, "fact.write", "{'key':'n','value':0}");
     warm_up(reader, "n", "0");
     CHECK_EQ(pthread_create(&thread, NULL, write_on, &r), 0);
     for (; acked < RACE_WRITES; reads++) {
@@ -221,7 +221,7 @@ TEST(peek, what_is_in_memory_is_seen_by_those_who_may)
     loci_answer *answer = NULL;
     loci_error err;
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     warm_up(engine, "city", "\"Oslo\"");
     options.principal = &other;
     CHECK_STATUS(LOCI_ENOTFOUND, loci_call(engine, "fact.current", LC_STR("{\"key\":\"city\"}"),
@@ -229,11 +229,10 @@ TEST(peek, what_is_in_memory_is_seen_by_those_who_may)
     CHECK_STATUS(LOCI_ENOTFOUND,
                  test_try(engine, "fact.current",
                           LC_STR("{\"key\":\"city\",\"user_id\":\"somebody\"}"), &err));
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Bergen\",\"persona_id\":\"p\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Bergen','persona_id':'p'}");
     CHECK_STR_EQ(value_of(engine, "city"), "\"Oslo\"");
     CHECK_STR_EQ(
-        test_member(test_call(engine, "fact.current", "{\"key\":\"city\",\"persona_id\":\"p\"}"),
-                    "value"),
+        test_member(test_call(engine, "fact.current", "{'key':'city','persona_id':'p'}"), "value"),
         "\"Bergen\"");
     test_close(engine);
 }
@@ -247,16 +246,15 @@ TEST(peek, what_expires_is_expired_in_memory_too)
     loci_error err;
 
     test_call(engine, "fact.write",
-              "{\"key\":\"city\",\"value\":\"Oslo\",\"valid_until\":\"2999-01-01T00:00:00Z\"}");
+              "{'key':'city','value':'Oslo','valid_until':'2999-01-01T00:00:00Z'}");
     warm_up(engine, "city", "\"Oslo\"");
     later.at_us = INT64_C(32503680000000000); /* 3000-01-01 */
     CHECK_OK(loci_call(engine, "fact.current", LC_STR("{\"key\":\"city\"}"), &later, &answer, &err),
              err);
     CHECK_STR_EQ(test_member_text(loci_answer_json(answer), "status"), "expired");
     loci_answer_free(answer);
-    CHECK_STR_EQ(
-        test_member_text(test_call(engine, "fact.current", "{\"key\":\"city\"}"), "status"),
-        "valid");
+    CHECK_STR_EQ(test_member_text(test_call(engine, "fact.current", "{'key':'city'}"), "status"),
+                 "valid");
     test_close(engine);
 }
 
@@ -272,9 +270,9 @@ TEST(peek, every_shape_of_answer_is_that_of_the_store)
     CHECK_OK(test_try(engine, "fact.write",
                       loci_str_of(test_format("{\"key\":\"long\",\"value\":\"%s\"}", text)), &err),
              err);
-    test_call(engine, "fact.write", "{\"key\":\"two\",\"value\":1,\"multi\":true}");
-    test_call(engine, "fact.write", "{\"key\":\"two\",\"value\":2,\"multi\":true}");
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'two','value':1,'multi':true}");
+    test_call(engine, "fact.write", "{'key':'two','value':2,'multi':true}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     warm_up(engine, "city", "\"Oslo\"");
     for (int i = 0; i < 3; i++) {
         CHECK_STR_EQ(value_of(engine, "long"), test_format("\"%s\"", text));

@@ -87,15 +87,14 @@ static const char *new_store(void)
 /* The value in force of the tenant `default`. */
 static int64_t value_of(loci_engine *engine, const char *name)
 {
-    return test_member_int(test_call(engine, "config.get", "{\"name\":\"%s\"}", name), "value");
+    return test_member_int(test_call(engine, "config.get", "{'name':'%s'}", name), "value");
 }
 
 TEST(settings_store, what_was_set_is_in_force_at_once_and_after_a_restart)
 {
     const char *store = new_store();
     loci_engine *engine = test_open(store);
-    loci_str answer = test_call(engine, "config.set",
-                                "{\"name\":\"job.lease_ms\",\"value\":45000}");
+    loci_str answer = test_call(engine, "config.set", "{'name':'job.lease_ms','value':45000}");
 
     CHECK_STR_EQ(answer, "{\"name\":\"job.lease_ms\",\"value\":45000,\"effective\":45000,"
                          "\"origin\":\"store\",\"restart_required\":false}");
@@ -104,7 +103,7 @@ TEST(settings_store, what_was_set_is_in_force_at_once_and_after_a_restart)
 
     engine = test_open(store);
     CHECK_EQ(value_of(engine, "job.lease_ms"), 45000);
-    test_call(engine, "config.set", "{\"name\":\"job.lease_ms\",\"value\":null}");
+    test_call(engine, "config.set", "{'name':'job.lease_ms','value':null}");
     CHECK_EQ(value_of(engine, "job.lease_ms"), 30000);
     loci_close(engine);
 }
@@ -113,12 +112,12 @@ TEST(settings_store, restart_setting_counts_when_opened_next)
 {
     const char *store = new_store();
     loci_engine *engine = test_open(store);
-    loci_str answer = test_call(engine, "config.set", "{\"name\":\"store.readers\",\"value\":7}");
+    loci_str answer = test_call(engine, "config.set", "{'name':'store.readers','value':7}");
 
     CHECK_STR_EQ(test_member(answer, "restart_required"), "true");
     CHECK_STR_EQ(test_member_text(answer, "note"), "takes effect when the store is opened next");
     CHECK_EQ(value_of(engine, "store.readers"), 4);
-    answer = test_call(engine, "config.get", "{\"name\":\"store.readers\"}");
+    answer = test_call(engine, "config.get", "{'name':'store.readers'}");
     CHECK_EQ(test_member_int(answer, "pending"), 7);
     loci_close(engine);
 
@@ -136,7 +135,7 @@ TEST(settings_store, flag_outranks_and_the_answer_says_so)
 
     options.settings = "{\"job.lease_ms\":60000}";
     CHECK_OK(loci_open(&options, &engine, &err), err);
-    answer = test_call(engine, "config.set", "{\"name\":\"job.lease_ms\",\"value\":45000}");
+    answer = test_call(engine, "config.set", "{'name':'job.lease_ms','value':45000}");
     CHECK_EQ(test_member_int(answer, "effective"), 60000);
     CHECK_STR_EQ(test_member_text(answer, "origin"), "flag");
     CHECK_CONTAINS(test_member_text(answer, "note"), "has precedence");
@@ -161,7 +160,7 @@ TEST(settings_store, list_can_be_narrowed)
 {
     loci_engine *engine = test_open(new_store());
     loci_str all = test_call(engine, "config.list", "{}");
-    loci_str own = test_call(engine, "config.list", "{\"tenant_settings\":true}");
+    loci_str own = test_call(engine, "config.list", "{'tenant_settings':true}");
 
     CHECK_STR_EQ(test_member_text(all, "settings.0.name"), "authority.titles");
     CHECK_STR_EQ(
@@ -171,10 +170,10 @@ TEST(settings_store, list_can_be_narrowed)
     CHECK_STR_EQ(test_member_text(own, "settings.1.name"), "call.timeout_ms");
     CHECK_STR_EQ(test_member_text(own, "settings.2.name"), "session.idle_minutes");
     CHECK_STR_EQ(test_member(own, "settings.3"), "");
-    CHECK_STR_EQ(test_call(engine, "config.list", "{\"changed\":true}"),
+    CHECK_STR_EQ(test_call(engine, "config.list", "{'changed':true}"),
                  "{\"settings\":[],\"next_cursor\":null}");
-    test_call(engine, "config.set", "{\"name\":\"job.lease_ms\",\"value\":45000}");
-    all = test_call(engine, "config.list", "{\"changed\":true}");
+    test_call(engine, "config.set", "{'name':'job.lease_ms','value':45000}");
+    all = test_call(engine, "config.list", "{'changed':true}");
     CHECK_STR_EQ(test_member_text(all, "settings.0.name"), "job.lease_ms");
     CHECK_STR_EQ(test_member(all, "settings.1"), "");
     loci_close(engine);
@@ -262,7 +261,7 @@ TEST(settings_store, store_with_settings_of_a_newer_loci_opens)
                           "('', 'log.level', 'not json', 0), ('acme', 'job.lease_ms', '5000', 0)");
     engine = test_open(store);
     CHECK_EQ(value_of(engine, "job.lease_ms"), 30000);
-    test_call(engine, "config.set", "{\"name\":\"job.lease_ms\",\"value\":5000}");
+    test_call(engine, "config.set", "{'name':'job.lease_ms','value':5000}");
     CHECK_EQ(value_of(engine, "job.lease_ms"), 5000);
     loci_close(engine);
 }
@@ -273,7 +272,7 @@ TEST(settings_store, repeated_request_has_the_stored_answer)
     const char *args = "{\"name\":\"job.lease_ms\",\"value\":5000,\"request_id\":\"r1\"}";
     loci_str first = test_call(engine, "config.set", "%s", args);
 
-    test_call(engine, "config.set", "{\"name\":\"job.lease_ms\",\"value\":6000}");
+    test_call(engine, "config.set", "{'name':'job.lease_ms','value':6000}");
     CHECK_STR_EQ(test_call(engine, "config.set", "%s", args), first);
     CHECK_EQ(value_of(engine, "job.lease_ms"), 6000);
     loci_close(engine);
@@ -287,7 +286,7 @@ TEST(settings_store, live_setting_reaches_other_processes)
     loci_engine *there = test_open_threads(store);
     int64_t deadline_us = lc_clock_monotonic_us() + 30000000;
 
-    test_call(here, "config.set", "{\"name\":\"job.lease_ms\",\"value\":5000}");
+    test_call(here, "config.set", "{'name':'job.lease_ms','value':5000}");
     while (value_of(there, "job.lease_ms") != 5000) {
         CHECK_LT(lc_clock_monotonic_us(), deadline_us);
         lc_clock_sleep_us(10000);

@@ -70,8 +70,8 @@ static void write_facts(loci_engine *engine, const char *user, int count)
     static int value;
 
     for (int i = 0; i < count; i++)
-        test_call(engine, "fact.write", "{\"key\":\"k%d\",\"value\":%d,\"user_id\":\"%s\"}", i % 7,
-                  ++value, user);
+        test_call(engine, "fact.write", "{'key':'k%d','value':%d,'user_id':'%s'}", i % 7, ++value,
+                  user);
 }
 
 /* ---- One user -------------------------------------------------------------------------------- */
@@ -111,7 +111,7 @@ TEST(subscription, an_event_tells_everything)
     loci_subscription *sub = follow(engine, (loci_subscribe_options){.after_seq = 0});
     loci_str event;
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     event = next_of(sub, NULL);
     CHECK_STR_EQ(test_member_text(event, "user_id"), "default");
     CHECK_STR_EQ(test_member_text(event, "type"), "fact.written");

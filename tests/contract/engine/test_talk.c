@@ -19,7 +19,7 @@ TEST(talk, opening_a_store_and_writing_compile_no_rules)
     loci_engine *engine = test_open(test_store(test_tmpdir(), "store.db"));
     size_t bytes;
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     bytes = test_heap_live_bytes(LOCI_MEM_REQUESTS);
     CHECK(ask(engine) != NULL);
     CHECK_LT(bytes + 50000, test_heap_live_bytes(LOCI_MEM_REQUESTS)); /* This call did. */

@@ -232,7 +232,7 @@ TEST(user_cache, its_limit_is_a_live_setting)
     look_at(engine, "ann");
     look_at(engine, "bob");
     CHECK_EQ(lc_user_cache_get_counters(engine->user_cache).entries, 2);
-    test_call(engine, "config.set", "{\"name\":\"cache.user_bytes_max\",\"value\":0}");
+    test_call(engine, "config.set", "{'name':'cache.user_bytes_max','value':0}");
     CHECK_EQ(lc_user_cache_get_counters(engine->user_cache).entries, 0);
     look_at(engine, "ann");
     CHECK_EQ(lc_user_cache_get_counters(engine->user_cache).entries, 0);

@@ -28,11 +28,10 @@ TEST(fact_heads, a_fact_derived_later_is_shown)
 {
     loci_engine *engine = test_open_threads(probe_path());
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     check_value(engine, "city", "\"Oslo\"");
     CHECK_STR_EQ(member_of(engine, "city", "derived_facts"), "[]");
-    test_call(engine, "fact.write",
-              "{\"key\":\"country\",\"value\":\"Norway\",\"depends_on\":[\"city\"]}");
+    test_call(engine, "fact.write", "{'key':'country','value':'Norway','depends_on':['city']}");
     CHECK(member_of(engine, "city", "derived_facts").len > 2);
     CHECK(member_of(engine, "city", "derived_facts").len > 2);
     test_close(engine);
@@ -45,12 +44,11 @@ TEST(fact_heads, a_mark_for_review_comes_and_goes)
 
     loci_str id;
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
-    test_call(engine, "fact.write",
-              "{\"key\":\"country\",\"value\":\"Norway\",\"depends_on\":[\"city\"]}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
+    test_call(engine, "fact.write", "{'key':'country','value':'Norway','depends_on':['city']}");
     id = member_of(engine, "country", "id");
     check_value(engine, "country", "\"Norway\"");
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Rome\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Rome'}");
     CHECK_STR_EQ(member_of(engine, "country", "needs_review"), "true");
     CHECK_STR_EQ(member_of(engine, "country", "needs_review"), "true");
     test_call(engine, "fact.review", "%s",
@@ -63,11 +61,11 @@ TEST(fact_heads, a_retracted_fact_is_gone)
 {
     loci_engine *engine = test_open_threads(probe_path());
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     check_value(engine, "city", "\"Oslo\"");
-    test_call(engine, "fact.retract", "{\"key\":\"city\"}");
+    test_call(engine, "fact.retract", "{'key':'city'}");
     CHECK_STR_EQ(member_of(engine, "city", "status"), "\"retracted\"");
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Bergen\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Bergen'}");
     check_value(engine, "city", "\"Bergen\"");
     test_close(engine);
 }
@@ -77,10 +75,9 @@ TEST(fact_heads, a_key_that_another_took_over_is_gone)
 {
     loci_engine *engine = test_open_threads(probe_path());
 
-    test_call(engine, "fact.write", "{\"key\":\"town\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'town','value':'Oslo'}");
     check_value(engine, "town", "\"Oslo\"");
-    test_call(engine, "fact.write",
-              "{\"key\":\"city\",\"value\":\"Oslo\",\"supersedes\":[\"town\"]}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo','supersedes':['town']}");
     CHECK_STR_EQ(member_of(engine, "town", "status"), "\"superseded\"");
     test_close(engine);
 }
@@ -91,13 +88,13 @@ TEST(fact_heads, what_another_process_writes_is_noticed)
     const char *store = probe_path();
     loci_engine *engine = test_open(store), *other = test_open(store);
 
-    test_call(other, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(other, "fact.write", "{'key':'city','value':'Oslo'}");
     check_value(engine, "city", "\"Oslo\"");
-    test_call(other, "fact.write", "{\"key\":\"city\",\"value\":\"Bergen\"}");
-    test_call(other, "fact.write", "{\"key\":\"other\",\"value\":1,\"depends_on\":[\"city\"]}");
+    test_call(other, "fact.write", "{'key':'city','value':'Bergen'}");
+    test_call(other, "fact.write", "{'key':'other','value':1,'depends_on':['city']}");
     check_value(engine, "city", "\"Bergen\"");
     CHECK(member_of(engine, "city", "derived_facts").len > 2);
-    test_call(other, "fact.write", "{\"key\":\"city\",\"value\":\"Narvik\",\"scope\":\"session\"}");
+    test_call(other, "fact.write", "{'key':'city','value':'Narvik','scope':'session'}");
     check_value(engine, "city", "\"Narvik\""); /* Its session hides the global fact. */
     test_close(other);
     test_close(engine);
@@ -108,7 +105,7 @@ TEST(fact_heads, each_persona_gets_its_own_version)
     loci_engine *engine = test_open_threads(probe_path());
     static const char *const personas[] = {"a", "b"};
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     check_value(engine, "city", "\"Oslo\"");
     for (int i = 0; i < 2; i++)
         test_call(engine, "fact.write", "%s",
@@ -133,10 +130,9 @@ TEST(fact_heads, a_restricted_fact_needs_its_permission)
     loci_engine *engine = test_open_threads(probe_path());
     loci_error err;
 
-    test_call(engine, "fact.write", "{\"key\":\"salary\",\"value\":1}");
+    test_call(engine, "fact.write", "{'key':'salary','value':1}");
     check_value(engine, "salary", "1");
-    test_call(engine, "fact.write",
-              "{\"key\":\"salary\",\"value\":2,\"required_permission\":\"hr\"}");
+    test_call(engine, "fact.write", "{'key':'salary','value':2,'required_permission':'hr'}");
     for (int i = 0; i < 2; i++)
         CHECK_STATUS(LOCI_ENOTFOUND,
                      test_try(engine, "fact.current", LC_STR("{\"key\":\"salary\"}"), &err));

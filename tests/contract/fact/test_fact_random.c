@@ -66,14 +66,14 @@ TEST(fact_random, no_sequence_from_below_changes_a_trusted_value)
 
         facts_open(&f);
         id = facts_write(&f, "created",
-                         "{\"key\":\"rent\",\"value\":\"900 pounds\",\"authority\":\"manager\"}");
+                         "{'key':'rent','value':'900 pounds','authority':'manager'}");
         for (int turn = 0; turn < ATTEMPTS; turn++) {
             attack(&f, &rng, id, turn);
             CHECK_STR_EQ(facts_current(&f, "rent", "id"), id);
             CHECK_STR_EQ(facts_current(&f, "rent", "value"), "900 pounds");
             CHECK_STR_EQ(facts_current(&f, "rent", "status"), "valid");
         }
-        CHECK(context_shows(context_build(&f, "{\"query\":\"rent\",\"budget\":4000}"),
+        CHECK(context_shows(context_build(&f, "{'query':'rent','budget':4000}"),
                             "- rent: 900 pounds\n"));
         facts_close(&f);
     }
@@ -113,7 +113,7 @@ static void write_one(history *h)
 
 static loci_str get(history *h, const char *id)
 {
-    return facts_call(&h->f, "fact.get", "{\"id\":\"%s\"}", id);
+    return facts_call(&h->f, "fact.get", "{'id':'%s'}", id);
 }
 
 /* From a fact to what took its place, and on: it ends, with one that nothing replaced. */
@@ -131,7 +131,7 @@ static void check_chain(history *h, const char *id)
 
 static void check_all(history *h)
 {
-    loci_str context = context_build(&h->f, "{\"query\":\"Which orders?\"}");
+    loci_str context = context_build(&h->f, "{'query':'Which orders?'}");
 
     for (int i = 0; i < h->count; i++) {
         loci_str fact = get(h, h->ids[i]);

@@ -13,8 +13,8 @@ TEST(fact_read, of_many_facts_of_a_key_the_newest_is_current)
 
     facts_open(&f);
     for (int i = 0; i < MANY; i++) {
-        facts_write(&f, "created", "{\"key\":\"likes\",\"value\":%d,\"multi\":true}", i);
-        CHECK_STR_EQ(facts_value(&f, "{\"key\":\"likes\"}"), test_format("%d", i));
+        facts_write(&f, "created", "{'key':'likes','value':%d,'multi':true}", i);
+        CHECK_STR_EQ(facts_value(&f, "{'key':'likes'}"), test_format("%d", i));
     }
     facts_close(&f);
 }
@@ -29,14 +29,13 @@ TEST(fact_read, pages_go_through_keys_of_one_and_of_many_facts)
 
         facts_open(&f);
         for (int i = 0; i < 6; i++)
-            facts_write(&f, "created", "{\"key\":\"b\",\"value\":%d,\"multi\":true}", 1 + i);
-        facts_write(&f, "created", "{\"key\":\"a\",\"value\":-1}");
-        facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":0}");
-        facts_write(&f, "created", "{\"key\":\"c\",\"value\":7}");
-        facts_write(&f, "shadowed",
-                    "{\"key\":\"b\",\"value\":8,\"scope\":\"task\",\"scope_id\":\"t\"}");
+            facts_write(&f, "created", "{'key':'b','value':%d,'multi':true}", 1 + i);
+        facts_write(&f, "created", "{'key':'a','value':-1}");
+        facts_write(&f, "superseded", "{'key':'a','value':0}");
+        facts_write(&f, "created", "{'key':'c','value':7}");
+        facts_write(&f, "shadowed", "{'key':'b','value':8,'scope':'task','scope_id':'t'}");
         do {
-            loci_str answer = facts_call(&f, "fact.list", "{\"limit\":%d,\"cursor\":%.*s}", limit,
+            loci_str answer = facts_call(&f, "fact.list", "{'limit':%d,'cursor':%.*s}", limit,
                                          LC_STR_ARG(cursor));
 
             for (int i = 0; i < limit && seen < 8; i++)
@@ -54,14 +53,13 @@ TEST(fact_read, of_many_sessions_the_own_one_counts)
     facts f;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"mood\",\"value\":\"calm\"}");
+    facts_write(&f, "created", "{'key':'mood','value':'calm'}");
     for (int i = 0; i < MANY; i++)
         facts_write(&f, "shadowed",
-                    "{\"key\":\"mood\",\"value\":%d,\"scope\":\"session\",\"session_id\":\"s%d\"}",
-                    i, i);
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"mood\",\"session_id\":\"s7\"}"), "7");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"mood\",\"session_id\":\"other\"}"), "\"calm\"");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"mood\"}"), test_format("%d", MANY - 1));
+                    "{'key':'mood','value':%d,'scope':'session','session_id':'s%d'}", i, i);
+    CHECK_STR_EQ(facts_value(&f, "{'key':'mood','session_id':'s7'}"), "7");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'mood','session_id':'other'}"), "\"calm\"");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'mood'}"), test_format("%d", MANY - 1));
     facts_close(&f);
 }
 
@@ -72,13 +70,13 @@ TEST(fact_read, an_id_counts_as_a_whole)
     facts f;
 
     facts_open(&f);
-    ids[0] = facts_write(&f, "created", "{\"key\":\"city\",\"value\":\"Oslo\"}");
-    ids[1] = facts_write(&f, "superseded", "{\"key\":\"city\",\"value\":\"Rome\"}");
+    ids[0] = facts_write(&f, "created", "{'key':'city','value':'Oslo'}");
+    ids[1] = facts_write(&f, "superseded", "{'key':'city','value':'Rome'}");
     for (int i = 0; i < 2; i++) {
         char *forged = (char *)(uintptr_t)test_format("%s", ids[i]);
         char *last = forged + strlen(forged) - 1;
 
-        CHECK_STR_EQ(test_member_text(facts_call(&f, "fact.get", "{\"id\":\"%s\"}", ids[i]), "id"),
+        CHECK_STR_EQ(test_member_text(facts_call(&f, "fact.get", "{'id':'%s'}", ids[i]), "id"),
                      ids[i]);
         *last = *last == '0' ? '1' : '0';
         facts_fail(&f, LOCI_ENOTFOUND, "no fact", "fact.get",

@@ -14,17 +14,17 @@ TEST(fact_time, an_expired_fact_is_not_valid)
 
     facts_open(&f);
     first = facts_write(&f, "created",
-                        "{\"key\":\"offer\",\"value\":1,\"authority\":\"policy\","
-                        "\"valid_until\":\"2023-11-14T23:00:00Z\"}");
+                        "{'key':'offer','value':1,'authority':'policy',"
+                        "'valid_until':'2023-11-14T23:00:00Z'}");
     CHECK_STR_EQ(facts_current(&f, "offer", "status"), "valid");
-    facts_write(&f, "claimed", "{\"key\":\"offer\",\"value\":2}");
+    facts_write(&f, "claimed", "{'key':'offer','value':2}");
     f.now_us += 47 * MINUTE_US;
     CHECK_STR_EQ(facts_current(&f, "offer", "status"), "expired");
-    CHECK_STR_EQ(test_member(facts_call(&f, "fact.current", "{\"key\":\"offer\"}"), "is_valid"),
+    CHECK_STR_EQ(test_member(facts_call(&f, "fact.current", "{'key':'offer'}"), "is_valid"),
                  "false");
     CHECK_STR_EQ(facts_call(&f, "fact.list", "{}"), "{\"facts\":[],\"next_cursor\":null}");
     /* The same again is a new statement, and who was below may make one now. */
-    facts_write(&f, "superseded", "{\"key\":\"offer\",\"value\":1}");
+    facts_write(&f, "superseded", "{'key':'offer','value':1}");
     CHECK_STR_EQ(facts_current(&f, "offer", "supersedes.0"), first);
     CHECK_STR_EQ(facts_current(&f, "offer", "status"), "valid");
     facts_close(&f);
@@ -35,14 +35,14 @@ TEST(fact_time, an_expired_shadow_hides_nothing)
     facts f;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":1}");
+    facts_write(&f, "created", "{'key':'a','value':1}");
     facts_write(&f, "shadowed",
-                "{\"key\":\"a\",\"value\":2,\"scope\":\"task\","
-                "\"valid_until\":\"2023-11-14T23:00:00Z\"}");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"a\",\"scope\":\"task\"}"), "2");
+                "{'key':'a','value':2,'scope':'task',"
+                "'valid_until':'2023-11-14T23:00:00Z'}");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'a','scope':'task'}"), "2");
     f.now_us += 47 * MINUTE_US;
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"a\",\"scope\":\"task\"}"), "1");
-    CHECK_STR_EQ(test_member(facts_call(&f, "fact.list", "{\"scope\":\"task\"}"), "facts.0.value"),
+    CHECK_STR_EQ(facts_value(&f, "{'key':'a','scope':'task'}"), "1");
+    CHECK_STR_EQ(test_member(facts_call(&f, "fact.list", "{'scope':'task'}"), "facts.0.value"),
                  "1");
     facts_close(&f);
 }
@@ -58,7 +58,7 @@ static const char *time_text(int64_t us)
 
 static loci_str list_as_of(facts *f, int64_t us)
 {
-    return facts_call(f, "fact.list", "{\"as_of\":\"%s\"}", time_text(us));
+    return facts_call(f, "fact.list", "{'as_of':'%s'}", time_text(us));
 }
 
 TEST(fact_time, the_past_is_as_it_was)
@@ -69,16 +69,15 @@ TEST(fact_time, the_past_is_as_it_was)
 
     facts_open(&f);
     start = f.now_us;
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":1}");
+    facts_write(&f, "created", "{'key':'a','value':1}");
     f.now_us += MINUTE_US;
-    facts_write(&f, "created", "{\"key\":\"b\",\"value\":1,\"depends_on\":[\"a\"]}");
+    facts_write(&f, "created", "{'key':'b','value':1,'depends_on':['a']}");
     f.now_us += MINUTE_US;
-    facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":2}");
+    facts_write(&f, "superseded", "{'key':'a','value':2}");
     f.now_us += MINUTE_US;
-    facts_call(&f, "fact.review", "{\"id\":\"%s\",\"action\":\"confirm\"}",
-               facts_current(&f, "b", "id"));
+    facts_call(&f, "fact.review", "{'id':'%s','action':'confirm'}", facts_current(&f, "b", "id"));
     f.now_us += MINUTE_US;
-    facts_call(&f, "fact.retract", "{\"key\":\"a\"}");
+    facts_call(&f, "fact.retract", "{'key':'a'}");
     CHECK_STR_EQ(list_as_of(&f, start - 1), "{\"facts\":[],\"next_cursor\":null}");
     answer = list_as_of(&f, start);
     CHECK_STR_EQ(test_member(answer, "facts.0.value"), "1");
@@ -121,12 +120,12 @@ TEST(fact_time, as_of_answers_right_after_many_writes)
             memcpy(values[i], values[i - 1], sizeof values[i]);
         f.now_us += test_rng_between(&rng, -5, 20) * 100000;
         if (values[i][key] != 0 && test_rng_chance(&rng, 10)) {
-            facts_call(&f, "fact.retract", "{\"key\":\"k%02d\"}", key);
+            facts_call(&f, "fact.retract", "{'key':'k%02d'}", key);
             values[i][key] = 0;
         } else {
             answer = facts_call(&f, "fact.write",
-                                "{\"key\":\"k%02d\",\"value\":%d,"
-                                "\"observed_at\":\"2023-01-01T00:00:00Z\"}",
+                                "{'key':'k%02d','value':%d,"
+                                "'observed_at':'2023-01-01T00:00:00Z'}",
                                 key, i + 1);
             CHECK(!lc_str_is(test_member_text(answer, "outcome"), "late"));
             values[i][key] = i + 1;
@@ -158,8 +157,8 @@ TEST(fact_time, as_of_answers_right_after_many_writes)
 static const char *values_as_of(facts *f, int64_t us)
 {
     loci_str answer = facts_call(f, "fact.list",
-                                 "{\"scope\":\"task\",\"scope_id\":\"t\",\"session_id\":\"s\","
-                                 "\"as_of\":\"%s\"}",
+                                 "{'scope':'task','scope_id':'t','session_id':'s',"
+                                 "'as_of':'%s'}",
                                  time_text(us));
     const char *all = "";
 
@@ -178,26 +177,24 @@ TEST(fact_time, as_of_a_fact_is_hidden_by_what_was_further_inside_then)
 
     facts_open(&f);
     start = f.now_us;
-    facts_write(&f, "created", "{\"key\":\"k\",\"value\":1}");
+    facts_write(&f, "created", "{'key':'k','value':1}");
+    f.now_us += MINUTE_US;
+    facts_write(&f, "shadowed", "{'key':'k','value':2,'scope':'session','session_id':'s'}");
     f.now_us += MINUTE_US;
     facts_write(&f, "shadowed",
-                "{\"key\":\"k\",\"value\":2,\"scope\":\"session\",\"session_id\":\"s\"}");
-    f.now_us += MINUTE_US;
-    facts_write(&f, "shadowed",
-                "{\"key\":\"k\",\"value\":3,\"scope\":\"task\",\"scope_id\":\"t\","
-                "\"session_id\":\"s\"}");
+                "{'key':'k','value':3,'scope':'task','scope_id':'t',"
+                "'session_id':'s'}");
     for (int i = 0; i < 3; i++) /* While those inside stand, */
         CHECK_STR_EQ(values_as_of(&f, start + i * MINUTE_US), expected[i]);
     f.now_us += MINUTE_US;
-    facts_call(&f, "fact.retract",
-               "{\"key\":\"k\",\"scope\":\"task\",\"scope_id\":\"t\",\"session_id\":\"s\"}");
+    facts_call(&f, "fact.retract", "{'key':'k','scope':'task','scope_id':'t','session_id':'s'}");
     f.now_us += MINUTE_US;
     facts_write(&f, "shadowed",
-                "{\"key\":\"k\",\"value\":4,\"scope\":\"task\",\"scope_id\":\"t\","
-                "\"session_id\":\"s\",\"valid_until\":\"%s\"}",
+                "{'key':'k','value':4,'scope':'task','scope_id':'t',"
+                "'session_id':'s','valid_until':'%s'}",
                 time_text(start + 5 * MINUTE_US));
     f.now_us += 2 * MINUTE_US;
-    facts_call(&f, "fact.retract", "{\"key\":\"k\",\"scope\":\"session\",\"session_id\":\"s\"}");
+    facts_call(&f, "fact.retract", "{'key':'k','scope':'session','session_id':'s'}");
     for (int i = 0; i < 7; i++) /* and when they have ended or expired. */
         CHECK_STR_EQ(values_as_of(&f, start + i * MINUTE_US), expected[i]);
     facts_close(&f);

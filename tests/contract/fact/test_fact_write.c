@@ -15,10 +15,9 @@ TEST(fact_write, vector_1_basic_supersession)
     const char *first, *second;
 
     facts_open(&f);
-    first = facts_write(&f, "created", "{\"key\":\"status_v1\",\"value\":\"approved\"}");
-    second = facts_write(
-        &f, "superseded",
-        "{\"key\":\"status_v2\",\"value\":\"cancelled\",\"supersedes\":\"status_v1\"}");
+    first = facts_write(&f, "created", "{'key':'status_v1','value':'approved'}");
+    second = facts_write(&f, "superseded",
+                         "{'key':'status_v2','value':'cancelled','supersedes':'status_v1'}");
     CHECK_STR_EQ(facts_current(&f, "status_v2", "value"), "cancelled");
     CHECK_STR_EQ(facts_current(&f, "status_v1", "status"), "superseded");
     CHECK_STR_EQ(facts_current(&f, "status_v1", "superseded_by"), second);
@@ -39,8 +38,7 @@ TEST(fact_write, vector_2_emphatic_repetition)
     first = facts_write(&f, "created", again);
     CHECK_STR_EQ(facts_write(&f, "repeated", again), first);
     CHECK_STR_EQ(facts_write(&f, "repeated", again), first);
-    facts_write(&f, "superseded",
-                "{\"key\":\"order_v2\",\"value\":\"cancelled\",\"supersedes\":\"order_v1\"}");
+    facts_write(&f, "superseded", "{'key':'order_v2','value':'cancelled','supersedes':'order_v1'}");
     for (int i = 0; i < 3; i++) {
         CHECK_STATUS(LOCI_ECONFLICT, facts_try(&f, "fact.write", &answer, again));
         CHECK_STR_EQ(test_member_text(loci_str_of(f.err.data), "head"),
@@ -59,14 +57,14 @@ TEST(fact_write, vector_3_authority_override)
 
     facts_open(&f);
     policy = facts_write(&f, "created",
-                         "{\"key\":\"policy\",\"value\":\"max 15%%\",\"source\":\"CFO\","
-                         "\"authority\":\"CFO\",\"is_constraint\":true}");
-    facts_call(&f, "identity.set", "{\"user_name\":\"Ian\",\"authority\":\"intern\"}");
-    claim = facts_write(&f, "claimed", "{\"key\":\"policy\",\"value\":\"25%%\"}");
-    facts_write(&f, "claimed", "{\"key\":\"policy\",\"value\":\"26%%\",\"authority\":\"policy\"}");
+                         "{'key':'policy','value':'max 15%%','source':'CFO',"
+                         "'authority':'CFO','is_constraint':true}");
+    facts_call(&f, "identity.set", "{'user_name':'Ian','authority':'intern'}");
+    claim = facts_write(&f, "claimed", "{'key':'policy','value':'25%%'}");
+    facts_write(&f, "claimed", "{'key':'policy','value':'26%%','authority':'policy'}");
     CHECK_STR_EQ(facts_current(&f, "policy", "id"), policy);
     CHECK_STR_EQ(facts_current(&f, "policy", "memory_type"), "organizational");
-    answer = facts_call(&f, "fact.claims", "{\"key\":\"policy\"}");
+    answer = facts_call(&f, "fact.claims", "{'key':'policy'}");
     CHECK_STR_EQ(test_member_text(answer, "claims.0.id"), claim);
     CHECK_STR_EQ(test_member_text(answer, "claims.0.contests"), policy);
     CHECK_STR_EQ(test_member_text(answer, "claims.0.authority"), "intern");
@@ -83,31 +81,28 @@ TEST(fact_write, what_is_superseded_must_be_a_head_of_the_same_scope)
     const char *old;
 
     facts_open(&f);
-    old = facts_write(&f, "created", "{\"key\":\"a\",\"value\":1}");
-    facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":2}");
-    facts_write(&f, "created", "{\"key\":\"t\",\"value\":2,\"scope\":\"task\",\"scope_id\":\"7\"}");
+    old = facts_write(&f, "created", "{'key':'a','value':1}");
+    facts_write(&f, "superseded", "{'key':'a','value':2}");
+    facts_write(&f, "created", "{'key':'t','value':2,'scope':'task','scope_id':'7'}");
     facts_fail(&f, LOCI_ENOTFOUND, "no fact nothing", "fact.write",
-               "{\"key\":\"b\",\"value\":1,\"supersedes\":\"nothing\"}");
+               "{'key':'b','value':1,'supersedes':'nothing'}");
     facts_fail(&f, LOCI_ENOTFOUND, "no fact fact_00000000000000000000000000", "fact.write",
-               "{\"key\":\"b\",\"value\":1,\"supersedes\":\"fact_00000000000000000000000000\"}");
-    facts_fail(&f, LOCI_EINVAL, "own key", "fact.write",
-               "{\"key\":\"a\",\"value\":1,\"supersedes\":\"a\"}");
+               "{'key':'b','value':1,'supersedes':'fact_00000000000000000000000000'}");
+    facts_fail(&f, LOCI_EINVAL, "own key", "fact.write", "{'key':'a','value':1,'supersedes':'a'}");
     facts_fail(&f, LOCI_ECONFLICT, "was superseded", "fact.write",
                test_format("{\"key\":\"b\",\"value\":1,\"supersedes\":\"%s\"}", old));
     CHECK_STR_EQ(test_member_text(loci_str_of(f.err.data), "head"), facts_current(&f, "a", "id"));
     facts_fail(&f, LOCI_ENOTFOUND, "no fact t", "fact.write",
-               "{\"key\":\"b\",\"value\":1,\"supersedes\":\"t\"}");
+               "{'key':'b','value':1,'supersedes':'t'}");
     facts_fail(&f, LOCI_ENOTFOUND, "no fact a", "fact.write",
-               "{\"key\":\"b\",\"value\":1,\"supersedes\":[\"a\"],\"scope\":\"draft\"}");
+               "{'key':'b','value':1,'supersedes':['a'],'scope':'draft'}");
     facts_fail(
         &f, LOCI_ENOTFOUND, "same scope", "fact.write",
         test_format("{\"key\":\"b\",\"value\":1,\"supersedes\":\"%s\",\"scope\":\"draft\"}", old));
     facts_fail(&f, LOCI_EINVAL, "supersedes[0]: expected a string of 1 to 512 bytes", "fact.write",
-               "{\"key\":\"b\",\"value\":1,\"supersedes\":[7]}");
-    facts_fail(&f, LOCI_EINVAL, "scope", "fact.write",
-               "{\"key\":\"b\",\"value\":1,\"scope\":\"nowhere\"}");
-    facts_fail(&f, LOCI_EINVAL, "scope_id", "fact.write",
-               "{\"key\":\"b\",\"value\":1,\"scope_id\":\"x\"}");
+               "{'key':'b','value':1,'supersedes':[7]}");
+    facts_fail(&f, LOCI_EINVAL, "scope", "fact.write", "{'key':'b','value':1,'scope':'nowhere'}");
+    facts_fail(&f, LOCI_EINVAL, "scope_id", "fact.write", "{'key':'b','value':1,'scope_id':'x'}");
     facts_close(&f);
 }
 
@@ -117,18 +112,17 @@ TEST(fact_write, keys_cannot_supersede_each_other_in_a_circle)
     facts f;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":1}");
-    facts_write(&f, "superseded", "{\"key\":\"b\",\"value\":1,\"supersedes\":\"a\"}");
-    facts_write(&f, "superseded", "{\"key\":\"c\",\"value\":1,\"supersedes\":\"b\"}");
-    facts_fail(&f, LOCI_EINVAL, "circle", "fact.write",
-               "{\"key\":\"a\",\"value\":2,\"supersedes\":\"c\"}");
-    facts_fail(&f, LOCI_ECONFLICT, "what stands is", "fact.write", "{\"key\":\"a\",\"value\":2}");
+    facts_write(&f, "created", "{'key':'a','value':1}");
+    facts_write(&f, "superseded", "{'key':'b','value':1,'supersedes':'a'}");
+    facts_write(&f, "superseded", "{'key':'c','value':1,'supersedes':'b'}");
+    facts_fail(&f, LOCI_EINVAL, "circle", "fact.write", "{'key':'a','value':2,'supersedes':'c'}");
+    facts_fail(&f, LOCI_ECONFLICT, "what stands is", "fact.write", "{'key':'a','value':2}");
     CHECK_STR_EQ(test_member_text(loci_str_of(f.err.data), "head"), facts_current(&f, "c", "id"));
-    facts_write(&f, "superseded", "{\"key\":\"c\",\"value\":2}");
-    facts_fail(&f, LOCI_ECONFLICT, "what stands is", "fact.write", "{\"key\":\"b\",\"value\":2}");
+    facts_write(&f, "superseded", "{'key':'c','value':2}");
+    facts_fail(&f, LOCI_ECONFLICT, "what stands is", "fact.write", "{'key':'b','value':2}");
     CHECK_STR_EQ(test_member_text(loci_str_of(f.err.data), "head"), facts_current(&f, "c", "id"));
-    facts_call(&f, "fact.retract", "{\"key\":\"c\"}"); /* Nobody stands there any more. */
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":2}");
+    facts_call(&f, "fact.retract", "{'key':'c'}"); /* Nobody stands there any more. */
+    facts_write(&f, "created", "{'key':'a','value':2}");
     facts_close(&f);
 }
 
@@ -139,16 +133,15 @@ TEST(fact_write, several_facts_are_superseded_together_or_not_at_all)
     loci_str answer;
 
     facts_open(&f);
-    a = facts_write(&f, "created", "{\"key\":\"a\",\"value\":1}");
-    facts_write(&f, "created", "{\"key\":\"b\",\"value\":1,\"authority\":\"CEO\"}");
-    c = facts_write(&f, "created", "{\"key\":\"c\",\"value\":1}");
-    own = facts_write(&f, "created", "{\"key\":\"d\",\"value\":1}");
-    facts_write(&f, "claimed", "{\"key\":\"d\",\"value\":2,\"supersedes\":[\"a\",\"b\",\"c\"]}");
+    a = facts_write(&f, "created", "{'key':'a','value':1}");
+    facts_write(&f, "created", "{'key':'b','value':1,'authority':'CEO'}");
+    c = facts_write(&f, "created", "{'key':'c','value':1}");
+    own = facts_write(&f, "created", "{'key':'d','value':1}");
+    facts_write(&f, "claimed", "{'key':'d','value':2,'supersedes':['a','b','c']}");
     CHECK_STR_EQ(facts_current(&f, "a", "status"), "valid");
     CHECK_STR_EQ(facts_current(&f, "d", "id"), own);
-    facts_write(&f, "superseded", "{\"key\":\"d\",\"value\":2,\"supersedes\":[\"a\",\"%s\",\"a\"]}",
-                c);
-    answer = facts_call(&f, "fact.current", "{\"key\":\"d\"}");
+    facts_write(&f, "superseded", "{'key':'d','value':2,'supersedes':['a','%s','a']}", c);
+    answer = facts_call(&f, "fact.current", "{'key':'d'}");
     CHECK_STR_EQ(test_member(answer, "supersedes"),
                  test_format("[\"%s\",\"%s\",\"%s\"]", own, a, c));
     CHECK_STR_EQ(facts_current(&f, "a", "status"), "superseded");
@@ -164,16 +157,16 @@ TEST(fact_write, an_explicit_supersedes_is_neither_a_repetition_nor_late)
     const char *first, *second;
 
     facts_open(&f);
-    first = facts_write(&f, "created", "{\"key\":\"a\",\"value\":1}");
+    first = facts_write(&f, "created", "{'key':'a','value':1}");
     second = facts_write(&f, "superseded",
-                         "{\"key\":\"a\",\"value\":1,\"supersedes\":\"%s\","
-                         "\"valid_until\":\"2030-01-01T00:00:00Z\"}",
+                         "{'key':'a','value':1,'supersedes':'%s',"
+                         "'valid_until':'2030-01-01T00:00:00Z'}",
                          first);
     CHECK_STR_EQ(facts_current(&f, "a", "valid_until"), "2030-01-01T00:00:00Z");
-    facts_write(&f, "late", "{\"key\":\"a\",\"value\":2,\"observed_at\":\"2001-01-01T00:00:00Z\"}");
+    facts_write(&f, "late", "{'key':'a','value':2,'observed_at':'2001-01-01T00:00:00Z'}");
     facts_write(&f, "superseded",
-                "{\"key\":\"a\",\"value\":2,\"observed_at\":\"2001-01-01T00:00:00Z\","
-                "\"supersedes\":\"%s\"}",
+                "{'key':'a','value':2,'observed_at':'2001-01-01T00:00:00Z',"
+                "'supersedes':'%s'}",
                 second);
     facts_close(&f);
 }
@@ -187,22 +180,21 @@ TEST(fact_write, a_multi_slot_holds_several)
     loci_str answer;
 
     facts_open(&f);
-    red = facts_write(&f, "created", "{\"key\":\"likes\",\"value\":\"red\",\"multi\":true}");
-    facts_write(&f, "created", "{\"key\":\"likes\",\"value\":\"blue\"}");
-    CHECK_STR_EQ(facts_write(&f, "repeated", "{\"key\":\"likes\",\"value\":\"red\"}"), red);
+    red = facts_write(&f, "created", "{'key':'likes','value':'red','multi':true}");
+    facts_write(&f, "created", "{'key':'likes','value':'blue'}");
+    CHECK_STR_EQ(facts_write(&f, "repeated", "{'key':'likes','value':'red'}"), red);
     facts_fail(&f, LOCI_EINVAL, "several", "fact.write",
-               "{\"key\":\"x\",\"value\":1,\"supersedes\":\"likes\"}");
-    facts_write(&f, "superseded", "{\"key\":\"likes\",\"value\":\"pink\",\"supersedes\":\"%s\"}",
-                red);
+               "{'key':'x','value':1,'supersedes':'likes'}");
+    facts_write(&f, "superseded", "{'key':'likes','value':'pink','supersedes':'%s'}", red);
     answer = facts_call(&f, "fact.list", "{}");
     CHECK_STR_EQ(test_member_text(answer, "facts.0.value"), "blue");
     CHECK_STR_EQ(test_member_text(answer, "facts.1.value"), "pink");
     CHECK_STR_EQ(test_member(answer, "facts.2"), "");
     CHECK_STR_EQ(facts_current(&f, "likes", "value"), "pink");
     /* A key that holds one stays so. */
-    facts_write(&f, "created", "{\"key\":\"city\",\"value\":1}");
-    facts_write(&f, "superseded", "{\"key\":\"city\",\"value\":2,\"multi\":true}");
-    CHECK_EQ(test_member_int(facts_call(&f, "fact.retract", "{\"key\":\"likes\"}"), "count"), 2);
+    facts_write(&f, "created", "{'key':'city','value':1}");
+    facts_write(&f, "superseded", "{'key':'city','value':2,'multi':true}");
+    CHECK_EQ(test_member_int(facts_call(&f, "fact.retract", "{'key':'likes'}"), "count"), 2);
     CHECK_STR_EQ(facts_current(&f, "likes", "status"), "retracted");
     facts_close(&f);
 }
@@ -226,10 +218,9 @@ TEST(fact_write, a_multi_slot_has_a_ceiling)
                  f.err);
         loci_answer_free(answer);
     }
-    facts_write(&f, "created", "{\"key\":\"m\",\"value\":\"last\"}");
-    facts_fail(&f, LOCI_ELIMIT, "holds 1000 facts", "fact.write",
-               "{\"key\":\"m\",\"value\":\"x\"}");
-    facts_write(&f, "repeated", "{\"key\":\"m\",\"value\":\"last\"}");
+    facts_write(&f, "created", "{'key':'m','value':'last'}");
+    facts_fail(&f, LOCI_ELIMIT, "holds 1000 facts", "fact.write", "{'key':'m','value':'x'}");
+    facts_write(&f, "repeated", "{'key':'m','value':'last'}");
     facts_close(&f);
 }
 
@@ -241,22 +232,22 @@ TEST(fact_write, authority_decides_before_time)
     loci_str answer;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":1,\"authority\":\"employee\"}");
+    facts_write(&f, "created", "{'key':'a','value':1,'authority':'employee'}");
     facts_write(&f, "late",
-                "{\"key\":\"a\",\"value\":2,\"authority\":\"employee\","
-                "\"observed_at\":\"2020-01-01T00:00:00Z\"}");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"a\"}"), "1");
+                "{'key':'a','value':2,'authority':'employee',"
+                "'observed_at':'2020-01-01T00:00:00Z'}");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'a'}"), "1");
     facts_write(&f, "superseded",
-                "{\"key\":\"a\",\"value\":3,\"authority\":\"manager\","
-                "\"observed_at\":\"2020-01-01T00:00:00Z\"}");
+                "{'key':'a','value':3,'authority':'manager',"
+                "'observed_at':'2020-01-01T00:00:00Z'}");
     facts_write(&f, "claimed",
-                "{\"key\":\"a\",\"value\":4,\"authority\":\"employee\","
-                "\"observed_at\":\"2030-01-01T00:00:00Z\"}");
+                "{'key':'a','value':4,'authority':'employee',"
+                "'observed_at':'2030-01-01T00:00:00Z'}");
     /* At the same moment the later one counts. */
     facts_write(&f, "superseded",
-                "{\"key\":\"a\",\"value\":5,"
-                "\"observed_at\":\"2020-01-01T00:00:00Z\"}");
-    answer = facts_call(&f, "fact.history", "{\"key\":\"a\"}");
+                "{'key':'a','value':5,"
+                "'observed_at':'2020-01-01T00:00:00Z'}");
+    answer = facts_call(&f, "fact.history", "{'key':'a'}");
     CHECK_STR_EQ(test_member(answer, "facts.1.is_late"), "true");
     CHECK_STR_EQ(test_member_text(answer, "facts.1.status"), "superseded");
     CHECK_STR_EQ(test_member(answer, "facts.3.value"), "5"); /* Claims are no versions. */
@@ -271,20 +262,20 @@ TEST(fact_write, nobody_says_more_than_its_token_and_identity_allow)
     facts f;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":1}"); /* A manager, without a word. */
+    facts_write(&f, "created", "{'key':'a','value':1}"); /* A manager, without a word. */
     f.ceiling = "employee";
-    facts_write(&f, "claimed", "{\"key\":\"a\",\"value\":2,\"authority\":\"policy\"}");
-    facts_write(&f, "claimed", "{\"key\":\"a\",\"value\":3}");
+    facts_write(&f, "claimed", "{'key':'a','value':2,'authority':'policy'}");
+    facts_write(&f, "claimed", "{'key':'a','value':3}");
     f.ceiling = "manager";
-    facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":4,\"authority\":\"policy\"}");
+    facts_write(&f, "superseded", "{'key':'a','value':4,'authority':'policy'}");
     CHECK_STR_EQ(facts_current(&f, "a", "authority"), "manager");
     f.ceiling = NULL;
-    facts_call(&f, "identity.set", "{\"user_name\":\"E\",\"authority\":\"employee\"}");
-    facts_write(&f, "claimed", "{\"key\":\"a\",\"value\":5,\"authority\":\"policy\"}");
-    facts_write(&f, "claimed", "{\"key\":\"a\",\"value\":6}");
-    facts_fail(&f, LOCI_EFORBIDDEN, "not enough", "fact.retract", "{\"key\":\"a\"}");
+    facts_call(&f, "identity.set", "{'user_name':'E','authority':'employee'}");
+    facts_write(&f, "claimed", "{'key':'a','value':5,'authority':'policy'}");
+    facts_write(&f, "claimed", "{'key':'a','value':6}");
+    facts_fail(&f, LOCI_EFORBIDDEN, "not enough", "fact.retract", "{'key':'a'}");
     /* Another session has no identity. */
-    facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":7,\"session_id\":\"other\"}");
+    facts_write(&f, "superseded", "{'key':'a','value':7,'session_id':'other'}");
     facts_close(&f);
 }
 
@@ -294,17 +285,14 @@ TEST(fact_write, an_unknown_authority_ranks_lowest_and_is_kept)
     facts f;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":1,\"authority\":\"peer\"}");
+    facts_write(&f, "created", "{'key':'a','value':1,'authority':'peer'}");
     CHECK_STR_EQ(facts_current(&f, "a", "authority"), "peer");
-    facts_write(&f, "superseded",
-                "{\"key\":\"a\",\"value\":2,\"authority\":\"Account Executive\"}");
-    facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":3,\"authority\":\"intern\"}");
-    facts_write(&f, "claimed", "{\"key\":\"a\",\"value\":4,\"authority\":\"system\"}");
-    facts_call(&f, "config.set",
-               "{\"name\":\"authority.titles\",\"value\":\"Account Executive = admin\"}");
-    facts_write(&f, "superseded",
-                "{\"key\":\"a\",\"value\":5,\"authority\":\"account executive\"}");
-    facts_write(&f, "claimed", "{\"key\":\"a\",\"value\":6}");
+    facts_write(&f, "superseded", "{'key':'a','value':2,'authority':'Account Executive'}");
+    facts_write(&f, "superseded", "{'key':'a','value':3,'authority':'intern'}");
+    facts_write(&f, "claimed", "{'key':'a','value':4,'authority':'system'}");
+    facts_call(&f, "config.set", "{'name':'authority.titles','value':'Account Executive = admin'}");
+    facts_write(&f, "superseded", "{'key':'a','value':5,'authority':'account executive'}");
+    facts_write(&f, "claimed", "{'key':'a','value':6}");
     facts_close(&f);
 }
 
@@ -314,16 +302,16 @@ TEST(fact_write, a_slot_may_ask_for_more_than_its_fact_has)
 
     facts_open(&f);
     facts_write(&f, "created",
-                "{\"key\":\"a\",\"value\":1,\"authority\":\"manager\","
-                "\"min_write_authority\":\"policy\"}");
+                "{'key':'a','value':1,'authority':'manager',"
+                "'min_write_authority':'policy'}");
     CHECK_STR_EQ(facts_current(&f, "a", "min_write_authority"), "manager"); /* The setter's own. */
     facts_write(&f, "created",
-                "{\"key\":\"b\",\"value\":1,\"authority\":\"CEO\","
-                "\"min_write_authority\":\"manager\"}");
-    facts_call(&f, "fact.retract", "{\"key\":\"b\",\"authority\":\"CEO\"}");
-    facts_write(&f, "claimed", "{\"key\":\"b\",\"value\":2,\"authority\":\"employee\"}");
+                "{'key':'b','value':1,'authority':'CEO',"
+                "'min_write_authority':'manager'}");
+    facts_call(&f, "fact.retract", "{'key':'b','authority':'CEO'}");
+    facts_write(&f, "claimed", "{'key':'b','value':2,'authority':'employee'}");
     CHECK_STR_EQ(facts_current(&f, "b", "status"), "retracted");
-    facts_write(&f, "created", "{\"key\":\"b\",\"value\":2,\"authority\":\"manager\"}");
+    facts_write(&f, "created", "{'key':'b','value':2,'authority':'manager'}");
     CHECK_STR_EQ(facts_current(&f, "b", "min_write_authority"), "manager");
     facts_close(&f);
 }
@@ -335,19 +323,18 @@ TEST(fact_write, constraints_are_set_by_managers_and_stay_constraints)
 
     facts_open(&f);
     facts_write(&f, "claimed",
-                "{\"key\":\"cap\",\"value\":1,\"is_constraint\":true,\"authority\":\"employee\"}");
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"cap\"}"), "-");
+                "{'key':'cap','value':1,'is_constraint':true,'authority':'employee'}");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'cap'}"), "-");
     answer = facts_call(&f, "fact.claims", "{}");
     CHECK_STR_EQ(test_member(answer, "claims.0.contests"), ""); /* Nothing to contest. */
     facts_write(&f, "created",
-                "{\"key\":\"cap\",\"value\":15,\"is_constraint\":true,"
-                "\"constraint_type\":\"budget\"}");
-    facts_write(&f, "superseded", "{\"key\":\"cap\",\"value\":20}");
+                "{'key':'cap','value':15,'is_constraint':true,"
+                "'constraint_type':'budget'}");
+    facts_write(&f, "superseded", "{'key':'cap','value':20}");
     CHECK_STR_EQ(facts_current(&f, "cap", "constraint_type"), "budget");
-    facts_write(&f, "claimed", "{\"key\":\"cap\",\"value\":30,\"authority\":\"employee\"}");
-    facts_write(&f, "created", "{\"key\":\"e\",\"value\":1,\"authority\":\"employee\"}");
-    facts_write(&f, "claimed",
-                "{\"key\":\"e\",\"value\":2,\"authority\":\"employee\",\"is_constraint\":true}");
+    facts_write(&f, "claimed", "{'key':'cap','value':30,'authority':'employee'}");
+    facts_write(&f, "created", "{'key':'e','value':1,'authority':'employee'}");
+    facts_write(&f, "claimed", "{'key':'e','value':2,'authority':'employee','is_constraint':true}");
     facts_close(&f);
 }
 
@@ -360,33 +347,30 @@ TEST(fact_write, untrusted_statements_only_claim_against_trusted_ones)
     facts f;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":1,\"authority\":\"guest\"}");
+    facts_write(&f, "created", "{'key':'a','value':1,'authority':'guest'}");
     for (int i = 0; i < 3; i++) {
-        facts_write(&f, "claimed",
-                    "{\"key\":\"a\",\"value\":2,\"trust\":\"%s\",\"authority\":\"policy\"}",
+        facts_write(&f, "claimed", "{'key':'a','value':2,'trust':'%s','authority':'policy'}",
                     untrusted[i]);
         facts_write(&f, "claimed",
-                    "{\"key\":\"a\",\"value\":2,\"trust\":\"%s\",\"authority\":\"policy\","
-                    "\"supersedes\":\"%s\"}",
+                    "{'key':'a','value':2,'trust':'%s','authority':'policy',"
+                    "'supersedes':'%s'}",
                     untrusted[i], facts_current(&f, "a", "id"));
-        facts_write(&f, "claimed",
-                    "{\"key\":\"c%d\",\"value\":2,\"trust\":\"%s\",\"is_constraint\":true}", i,
+        facts_write(&f, "claimed", "{'key':'c%d','value':2,'trust':'%s','is_constraint':true}", i,
                     untrusted[i]);
         facts_fail(
             &f, LOCI_EFORBIDDEN, "not enough", "fact.retract",
             test_format("{\"key\":\"a\",\"trust\":\"%s\",\"authority\":\"policy\"}", untrusted[i]));
     }
-    CHECK_STR_EQ(facts_value(&f, "{\"key\":\"a\"}"), "1");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'a'}"), "1");
     /* Among themselves they go on; a user's word then stands above them. */
-    facts_write(&f, "created", "{\"key\":\"w\",\"value\":1,\"trust\":\"web\"}");
-    facts_write(&f, "superseded", "{\"key\":\"w\",\"value\":2,\"trust\":\"tool\"}");
-    facts_write(&f, "superseded", "{\"key\":\"w\",\"value\":3,\"authority\":\"guest\"}");
-    facts_write(&f, "claimed", "{\"key\":\"w\",\"value\":4,\"trust\":\"tool\"}");
+    facts_write(&f, "created", "{'key':'w','value':1,'trust':'web'}");
+    facts_write(&f, "superseded", "{'key':'w','value':2,'trust':'tool'}");
+    facts_write(&f, "superseded", "{'key':'w','value':3,'authority':'guest'}");
+    facts_write(&f, "claimed", "{'key':'w','value':4,'trust':'tool'}");
     f.trust = "model"; /* A token that is capped. */
-    facts_write(&f, "claimed", "{\"key\":\"w\",\"value\":5,\"trust\":\"user\"}");
-    CHECK_STR_EQ(
-        test_member_text(facts_call(&f, "fact.claims", "{\"key\":\"w\"}"), "claims.1.trust"),
-        "model");
+    facts_write(&f, "claimed", "{'key':'w','value':5,'trust':'user'}");
+    CHECK_STR_EQ(test_member_text(facts_call(&f, "fact.claims", "{'key':'w'}"), "claims.1.trust"),
+                 "model");
     facts_close(&f);
 }
 
@@ -411,7 +395,7 @@ TEST(fact_write, the_source_tells_the_kind_of_knowledge)
 
     facts_open(&f);
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
-        facts_write(&f, "created", "{\"key\":\"k%zu\",\"value\":1,%s}", i, cases[i].args);
+        facts_write(&f, "created", "{'key':'k%zu','value':1,%s}", i, cases[i].args);
         CHECK_STR_EQ(facts_current(&f, test_format("k%zu", i), "memory_type"), cases[i].type);
     }
     facts_close(&f);
@@ -459,12 +443,12 @@ TEST(fact_write, what_ended_otherwise_is_not_superseded)
     loci_str id;
 
     (void)write_after(engine, NULL, "{\"key\":\"city\",\"value\":1}");
-    test_call(engine, "fact.retract", "{\"key\":\"city\"}");
-    CHECK_STR_EQ(test_member_text(test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":2}"),
-                                  "outcome"),
-                 "created");
+    test_call(engine, "fact.retract", "{'key':'city'}");
+    CHECK_STR_EQ(
+        test_member_text(test_call(engine, "fact.write", "{'key':'city','value':2}"), "outcome"),
+        "created");
     id = write_after(engine, NULL, "{\"key\":\"town\",\"value\":1}");
-    test_call(engine, "fact.write", "{\"key\":\"place\",\"value\":3,\"supersedes\":\"town\"}");
+    test_call(engine, "fact.write", "{'key':'place','value':3,'supersedes':'town'}");
     CHECK_STR_EQ(test_member_text(test_call(engine, "fact.get", "%s",
                                             test_format("{\"id\":\"%s\"}", text_of(id))),
                                   "status"),
@@ -479,13 +463,13 @@ TEST(fact_write, what_depends_on_a_fact_is_known)
 {
     loci_engine *engine = test_open(probe_path());
 
-    test_call(engine, "fact.write", "{\"key\":\"a\",\"value\":1}");
-    test_call(engine, "fact.write", "{\"key\":\"b\",\"value\":2,\"depends_on\":[\"a\"]}");
-    test_call(engine, "fact.write", "{\"key\":\"a\",\"value\":3}");
-    CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{\"key\":\"b\"}"), "needs_review"),
+    test_call(engine, "fact.write", "{'key':'a','value':1}");
+    test_call(engine, "fact.write", "{'key':'b','value':2,'depends_on':['a']}");
+    test_call(engine, "fact.write", "{'key':'a','value':3}");
+    CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{'key':'b'}"), "needs_review"),
                  "true");
-    test_call(engine, "fact.write", "{\"key\":\"b\",\"value\":5}");
-    CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{\"key\":\"b\"}"), "needs_review"),
+    test_call(engine, "fact.write", "{'key':'b','value':5}");
+    CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{'key':'b'}"), "needs_review"),
                  "false");
     test_close(engine);
 }

@@ -168,7 +168,7 @@ TEST(call, arguments_have_a_depth)
 
     CHECK_OK(test_try(engine, "fact.write", nested(LC_JSON_DEPTH_MAX - 2), &err), err);
     CHECK_OK(test_try(engine, "fact.write", nested(LC_JSON_DEPTH_MAX - 1), &err), err);
-    test_call(engine, "fact.current", "{\"key\":\"k\"}");
+    test_call(engine, "fact.current", "{'key':'k'}");
     test_call(engine, "fact.list", "{}");
     test_call(engine, "event.list", "{}");
     expect(engine, LOCI_ELIMIT, "fact.write", nested(LC_JSON_DEPTH_MAX), "");
@@ -226,7 +226,7 @@ TEST(call, an_empty_principal_is_not_narrowed)
     loci_str answer;
 
     CHECK_OK(try_as(engine, open, "fact.write", "{\"key\":\"k\",\"value\":1}", NULL, &err), err);
-    answer = test_call(engine, "fact.current", "{\"key\":\"k\"}");
+    answer = test_call(engine, "fact.current", "{'key':'k'}");
     CHECK_STR_EQ(test_member(answer, "value"), "1");
     CHECK_STR_EQ(test_member(answer, "persona_id"), "");
     CHECK_OK(
@@ -262,7 +262,7 @@ TEST(call, a_persona_sees_its_own_and_everybodys)
     loci_str answer, list;
     loci_error err;
 
-    test_call(engine, "fact.write", "{\"key\":\"shared\",\"value\":0}");
+    test_call(engine, "fact.write", "{'key':'shared','value':0}");
     CHECK_OK(try_as(engine, anna, "fact.write", "{\"key\":\"own\",\"value\":1}", &answer, &err),
              err);
     CHECK_STATUS(LOCI_ENOTFOUND,
@@ -409,12 +409,12 @@ TEST(call, a_call_may_have_a_time_of_its_own)
     loci_str fact;
 
     (void)call_at(engine, 0, "fact.write", "{\"key\":\"epoch\",\"value\":1}", &err);
-    fact = test_call(engine, "fact.current", "{\"key\":\"epoch\"}");
+    fact = test_call(engine, "fact.current", "{'key':'epoch'}");
     CHECK_STR_EQ(test_member_text(fact, "recorded_at"), "1970-01-01T00:00:00Z");
     (void)call_at(engine, INT64_C(1700000000000000), "fact.write", "{\"key\":\"k\",\"value\":1}",
                   &err);
     (void)call_at(engine, -5000000, "fact.write", "{\"key\":\"back\",\"value\":1}", &err);
-    fact = test_call(engine, "fact.current", "{\"key\":\"back\"}");
+    fact = test_call(engine, "fact.current", "{'key':'back'}");
     CHECK_STR_EQ(test_member_text(fact, "recorded_at"), "2023-11-14T22:13:20Z");
     test_close(engine);
 }
@@ -441,7 +441,7 @@ TEST(call, a_time_outside_the_calendar_is_refused)
     }
     (void)call_at(engine, LC_TIME_MIN_US, "fact.write", args, &err);
     CHECK_STR_EQ(
-        test_member_text(test_call(engine, "fact.current", "{\"key\":\"first\"}"), "recorded_at"),
+        test_member_text(test_call(engine, "fact.current", "{'key':'first'}"), "recorded_at"),
         "0001-01-01T00:00:00Z");
     test_close(engine);
 }

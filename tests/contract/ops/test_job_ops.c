@@ -49,12 +49,12 @@ TEST(job_ops, a_user_sees_its_own_jobs_only)
     CHECK_STR_EQ(test_member_text(answer, "jobs.0.id"), mine.text);
     CHECK_STR_EQ(test_member(answer, "jobs.1"), "");
     CHECK_STR_EQ(test_member(answer, "next_cursor"), "null");
-    answer = test_call(engine, "job.list", "{\"user_id\":\"anna\"}");
+    answer = test_call(engine, "job.list", "{'user_id':'anna'}");
     CHECK_STR_EQ(test_member_text(answer, "jobs.0.id"), others.text);
-    answer = test_call(engine, "job.list", "{\"scope\":\"store\"}");
+    answer = test_call(engine, "job.list", "{'scope':'store'}");
     CHECK_STR_EQ(test_member_text(answer, "jobs.0.id"), stores.text);
     CHECK_STR_EQ(test_member(answer, "jobs.1"), "");
-    answer = test_call(engine, "job.get", "{\"id\":\"%s\"}", mine.text);
+    answer = test_call(engine, "job.get", "{'id':'%s'}", mine.text);
     CHECK_STR_EQ(test_member_text(answer, "status"), "queued");
     CHECK_STATUS(LOCI_ENOTFOUND,
                  test_try(engine, "job.get",
@@ -84,10 +84,10 @@ TEST(job_ops, the_stores_own_jobs_need_an_admin)
         CHECK_STATUS(LOCI_EFORBIDDEN,
                      loci_call(engine, operations[i], loci_str_of(args), &options, &answer, &err));
     }
-    CHECK_STR_EQ(test_member_text(test_call(engine, "job.cancel",
-                                            "{\"scope\":\"store\",\"id\":\"%s\"}", id.text),
-                                  "status"),
-                 "cancelled");
+    CHECK_STR_EQ(
+        test_member_text(test_call(engine, "job.cancel", "{'scope':'store','id':'%s'}", id.text),
+                         "status"),
+        "cancelled");
     loci_close(engine);
 }
 
@@ -101,7 +101,7 @@ TEST(job_ops, pages_lead_from_one_to_the_next)
     for (int i = 0; i < 5; i++)
         ids[i] = add(engine, "default", 3600000);
     for (int newest = 4; newest >= 0; newest -= 2) {
-        loci_str answer = test_call(engine, "job.list", "{\"limit\":2,\"cursor\":%s}", cursor);
+        loci_str answer = test_call(engine, "job.list", "{'limit':2,'cursor':%s}", cursor);
 
         CHECK_STR_EQ(test_member_text(answer, "jobs.0.id"), ids[newest].text);
         if (newest == 0) {
@@ -131,7 +131,7 @@ TEST(job_ops, cancelling_says_what_became_of_the_job)
     args = loci_str_of(test_format("{\"id\":\"%s\"}", id.text));
     CHECK_STATUS(LOCI_ECONFLICT, test_try(engine, "job.cancel", args, &err));
     CHECK_STR_EQ(
-        test_member_text(test_call(engine, "job.list", "{\"status\":\"cancelled\"}"), "jobs.0.id"),
+        test_member_text(test_call(engine, "job.list", "{'status':'cancelled'}"), "jobs.0.id"),
         id.text);
     loci_close(engine);
 }
@@ -162,8 +162,8 @@ static void make_old_rows(const char *path, int64_t *now_us)
     loci_engine *engine = open_at(path, LOCI_OPEN_INLINE, now_us);
     lc_id id = add(engine, "default", 3600000);
 
-    (void)test_call(engine, "job.cancel", "{\"id\":\"%s\",\"request_id\":\"r\"}", id.text);
-    CHECK_STR_EQ(test_member(test_call(engine, "job.list", "{\"scope\":\"store\"}"), "jobs"), "[]");
+    (void)test_call(engine, "job.cancel", "{'id':'%s','request_id':'r'}", id.text);
+    CHECK_STR_EQ(test_member(test_call(engine, "job.list", "{'scope':'store'}"), "jobs"), "[]");
     loci_close(engine);
 }
 
@@ -181,7 +181,7 @@ TEST(job_ops, an_engine_with_workers_purges_and_adds_the_next_purge)
     do {
         CHECK_LT(lc_clock_monotonic_us(), until_us);
         lc_clock_sleep_us(5000);
-        jobs = test_call(engine, "job.list", "{\"scope\":\"store\"}");
+        jobs = test_call(engine, "job.list", "{'scope':'store'}");
     } while (test_member(jobs, "jobs.1").len == 0);
     CHECK_STR_EQ(test_member_text(jobs, "jobs.0.status"), "queued");
     CHECK_STR_EQ(test_member_text(jobs, "jobs.1.status"), "done");
@@ -190,7 +190,7 @@ TEST(job_ops, an_engine_with_workers_purges_and_adds_the_next_purge)
     loci_close(engine);
 
     engine = open_at(path, 0, &now_us); /* The one that waits is enough. */
-    jobs = test_call(engine, "job.list", "{\"scope\":\"store\",\"status\":\"queued\"}");
+    jobs = test_call(engine, "job.list", "{'scope':'store','status':'queued'}");
     CHECK_STR_EQ(test_member(jobs, "jobs.1"), "");
     loci_close(engine);
 }
@@ -204,7 +204,7 @@ static loci_str first_upkeep(loci_engine *engine)
     do {
         CHECK_LT(lc_clock_monotonic_us(), until_us);
         lc_clock_sleep_us(5000);
-        jobs = test_call(engine, "job.list", "{\"scope\":\"store\",\"status\":\"done\"}");
+        jobs = test_call(engine, "job.list", "{'scope':'store','status':'done'}");
     } while (test_member(jobs, "jobs.0").len == 0);
     return test_member(jobs, "jobs.0.result");
 }
@@ -217,26 +217,26 @@ TEST(job_ops, upkeep_ends_sessions_that_nobody_came_back_to)
     loci_engine *engine = open_at(path, LOCI_OPEN_INLINE, &now_us);
     loci_str session;
 
-    (void)test_call(engine, "session.open", "{\"user_id\":\"ann\",\"session_id\":\"chat\"}");
+    (void)test_call(engine, "session.open", "{'user_id':'ann','session_id':'chat'}");
     (void)test_call(engine, "working.set",
-                    "{\"user_id\":\"ann\",\"session_id\":\"chat\",\"key\":\"k\",\"value\":1}");
-    (void)test_call(engine, "fact.write", "{\"user_id\":\"ann\",\"key\":\"k\",\"value\":1}");
+                    "{'user_id':'ann','session_id':'chat','key':'k','value':1}");
+    (void)test_call(engine, "fact.write", "{'user_id':'ann','key':'k','value':1}");
     now_us += HOUR_US;
-    (void)test_call(engine, "fact.write", "{\"user_id\":\"bob\",\"key\":\"k\",\"value\":1}");
+    (void)test_call(engine, "fact.write", "{'user_id':'bob','key':'k','value':1}");
     now_us += HOUR_US / 60;
     loci_close(engine);
 
     engine = open_at(path, 0, &now_us);
     CHECK_STR_EQ(first_upkeep(engine), "{\"requests\":0,\"jobs\":0,\"sessions\":1}");
-    session = test_call(engine, "session.list", "{\"user_id\":\"ann\"}");
+    session = test_call(engine, "session.list", "{'user_id':'ann'}");
     CHECK_STR_EQ(test_member_text(session, "sessions.0.state"), "ended");
     CHECK_STR_EQ(test_member_text(session, "sessions.0.end_reason"), "idle");
     CHECK_STR_EQ(test_member_text(session, "sessions.0.ended_at"), "2020-09-13T12:56:40Z");
-    CHECK_CONTAINS(test_call(engine, "event.list", "{\"user_id\":\"ann\"}"), "session.ended");
-    session = test_call(engine, "session.list", "{\"user_id\":\"bob\"}");
+    CHECK_CONTAINS(test_call(engine, "event.list", "{'user_id':'ann'}"), "session.ended");
+    session = test_call(engine, "session.list", "{'user_id':'bob'}");
     CHECK_STR_EQ(test_member_text(session, "sessions.0.state"), "active");
-    CHECK(strstr(test_format("%.*s",
-                             LC_STR_ARG(test_call(engine, "event.list", "{\"user_id\":\"bob\"}"))),
-                 "session.ended") == NULL);
+    CHECK(strstr(
+              test_format("%.*s", LC_STR_ARG(test_call(engine, "event.list", "{'user_id':'bob'}"))),
+              "session.ended") == NULL);
     test_close(engine);
 }

@@ -186,8 +186,7 @@ TEST(list_rows, a_page_lies_behind_many_facts_that_are_not_shown)
     CHECK_LT(SOME, counted.rows);
     CHECK_LE(counted.queries, FEW_ROWS);
     call_often(engine, "fact.write", restricted_fact, SOME);
-    test_call(engine, "identity.set",
-              "{\"user_name\":\"I\",\"authority\":\"intern\",\"session_id\":\"i\"}");
+    test_call(engine, "identity.set", "{'user_name':'I','authority':'intern','session_id':'i'}");
     expect_page(engine, "{\"limit\":2,\"session_id\":\"i\"}", 0, 1);
     CHECK_LE(counted.queries, FEW_ROWS);
     expect_page(engine, test_format("{\"limit\":2,\"session_id\":\"i\"%s}", from("c0290")), 291,
@@ -231,12 +230,10 @@ TEST(list_rows, what_is_read_in_several_goes_is_whole)
     expect_tens(engine, "fact.list", "{\"limit\":20,\"scope\":\"task\",\"scope_id\":\"t\"}",
                 "facts");
     expect_tens(engine, "fact.list", "{\"limit\":20,\"as_of\":\"2100-01-01T00:00:00Z\"}", "facts");
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":-1}");
-    test_call(engine, "fact.write",
-              "{\"key\":\"secret\",\"value\":-1,\"min_read_authority\":\"manager\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':-1}");
+    test_call(engine, "fact.write", "{'key':'secret','value':-1,'min_read_authority':'manager'}");
     call_often(engine, "fact.write", claim, SOME);
-    test_call(engine, "identity.set",
-              "{\"user_name\":\"I\",\"authority\":\"intern\",\"session_id\":\"i\"}");
+    test_call(engine, "identity.set", "{'user_name':'I','authority':'intern','session_id':'i'}");
     expect_tens(engine, "fact.claims", "{\"limit\":20,\"session_id\":\"i\"}", "claims");
     test_close(engine);
 }

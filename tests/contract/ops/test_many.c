@@ -151,7 +151,7 @@ TEST(many, a_failure_undoes_everything)
     loci_engine *engine = open_engine(store);
     batch *b = new_batch();
 
-    test_call(engine, "fact.write", "{\"key\":\"before\",\"value\":1}");
+    test_call(engine, "fact.write", "{'key':'before','value':1}");
     add(b, "fact.write", "{\"key\":\"a\",\"value\":1}");
     add(b, "fact.write", "{\"key\":\"b\",\"value\":1}");
     add(b, "fact.write", "{\"key\":\"c\",\"value\":1,\"expected_seq\":1}");
@@ -330,7 +330,7 @@ TEST(many, a_batch_can_be_repeated)
     batch *other = named_batch("{\"key\":\"k\",\"value\":2}");
 
     CHECK(first.len > 0);
-    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":3}");
+    test_call(engine, "fact.write", "{'key':'k','value':3}");
     CHECK_STR_EQ(run(engine, named_batch("{\"key\":\"k\",\"value\":1}")), first);
     CHECK_STR_EQ(run(engine, named_batch(" { \"value\":1, \"key\":\"\\u006b\"}")), first);
     expect_failure(engine, store, other, LOCI_ECONFLICT, "");
@@ -346,7 +346,7 @@ TEST(many, a_batch_is_kept_for_a_day_like_any_call)
     loci_engine *engine = open_engine(new_store());
     loci_str first = run(engine, named_batch("{\"key\":\"k\",\"value\":1}"));
 
-    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":2}");
+    test_call(engine, "fact.write", "{'key':'k','value':2}");
     now_us += DAY_US - 1;
     CHECK_STR_EQ(run(engine, named_batch("{\"key\":\"k\",\"value\":1}")), first);
     now_us += 1;
@@ -359,11 +359,10 @@ TEST(many, a_call_in_a_batch_can_have_been_answered_before)
 {
     const char *store = new_store();
     loci_engine *engine = open_engine(store);
-    loci_str first = test_call(engine, "fact.write",
-                               "{\"key\":\"k\",\"value\":1,\"request_id\":\"q\"}");
+    loci_str first = test_call(engine, "fact.write", "{'key':'k','value':1,'request_id':'q'}");
     batch *b = new_batch();
 
-    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":2}");
+    test_call(engine, "fact.write", "{'key':'k','value':2}");
     add(b, "fact.write", "{\"key\":\"k\",\"value\":1,\"request_id\":\"q\"}");
     add(b, "fact.get", "{\"id\":\"$0.id\"}");
     CHECK_STR_EQ(test_member(run(engine, b), "0"), first);

@@ -22,8 +22,8 @@ static int count_rows(loci_engine *engine, const list *l, int limit)
     int count = 0;
 
     do {
-        loci_str page = test_call(engine, l->operation, "{\"limit\":%d,\"cursor\":%s%s}", limit,
-                                  cursor, l->args);
+        loci_str page = test_call(engine, l->operation, "{'limit':%d,'cursor':%s%s}", limit, cursor,
+                                  l->args);
 
         for (int i = 0; test_member(page, test_format("%s.%d", l->rows, i)).len > 0; i++) {
             const char *name = test_format(
@@ -43,17 +43,14 @@ static int count_rows(loci_engine *engine, const list *l, int limit)
 static void fill(loci_engine *engine)
 {
     for (int i = 0; i < 5; i++) {
-        test_call(engine, "fact.write", "{\"key\":\"k%d\",\"value\":1}", i);
-        test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":%d}", i);
-        test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":\"claim %d\",\"trust\":\"web\"}",
-                  i);
-        test_call(engine, "session.open", "{\"external_id\":\"s%d\"}", i);
-        test_call(engine, "session.append",
-                  "{\"role\":\"user\",\"text\":\"%d\",\"session_id\":\"talk\"}", i);
-        test_call(engine, "working.set", "{\"key\":\"w%d\",\"value\":1,\"session_id\":\"talk\"}",
-                  i);
-        test_call(engine, "environment.set", "{\"key\":\"e%d\",\"value\":1}", i);
-        test_call(engine, "token.create", "{\"name\":\"t%d\"}", i);
+        test_call(engine, "fact.write", "{'key':'k%d','value':1}", i);
+        test_call(engine, "fact.write", "{'key':'k','value':%d}", i);
+        test_call(engine, "fact.write", "{'key':'k','value':'claim %d','trust':'web'}", i);
+        test_call(engine, "session.open", "{'external_id':'s%d'}", i);
+        test_call(engine, "session.append", "{'role':'user','text':'%d','session_id':'talk'}", i);
+        test_call(engine, "working.set", "{'key':'w%d','value':1,'session_id':'talk'}", i);
+        test_call(engine, "environment.set", "{'key':'e%d','value':1}", i);
+        test_call(engine, "token.create", "{'name':'t%d'}", i);
     }
 }
 
@@ -94,11 +91,10 @@ TEST(pages, survive_the_deletion_of_the_row_they_stand_at)
     loci_str page;
 
     fill(engine);
-    page = test_call(engine, "working.list", "{\"session_id\":\"talk\",\"limit\":2}");
-    test_call(engine, "working.delete", "{\"key\":%s,\"session_id\":\"talk\"}",
+    page = test_call(engine, "working.list", "{'session_id':'talk','limit':2}");
+    test_call(engine, "working.delete", "{'key':%s,'session_id':'talk'}",
               test_member(page, "items.1.key").ptr);
-    page = test_call(engine, "working.list",
-                     "{\"session_id\":\"talk\",\"limit\":1000,\"cursor\":%s}",
+    page = test_call(engine, "working.list", "{'session_id':'talk','limit':1000,'cursor':%s}",
                      test_member(page, "next_cursor").ptr);
     CHECK_STR_EQ(test_member(page, "items.3"), "");
     CHECK_LT(0, test_member(page, "items.2").len);
@@ -124,7 +120,7 @@ TEST(pages, refuse_damaged_and_foreign_cursors)
     char *damaged;
 
     fill(engine);
-    cursor = test_member_text(test_call(engine, "fact.list", "{\"limit\":1}"), "next_cursor");
+    cursor = test_member_text(test_call(engine, "fact.list", "{'limit':1}"), "next_cursor");
     for (size_t i = 0; i < cursor.len; i++)
         CHECK(strchr("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_",
                      cursor.ptr[i]) != NULL);
@@ -168,9 +164,9 @@ TEST(pages, of_events_resume_by_seq_too)
     loci_error err;
 
     fill(engine);
-    page = test_call(engine, "event.list", "{\"after_seq\":3,\"limit\":2}");
+    page = test_call(engine, "event.list", "{'after_seq':3,'limit':2}");
     CHECK_EQ(test_member_int(page, "events.0.seq"), 4);
-    page = test_call(engine, "event.list", "{\"limit\":2,\"cursor\":%s}",
+    page = test_call(engine, "event.list", "{'limit':2,'cursor':%s}",
                      test_member(page, "next_cursor").ptr);
     CHECK_EQ(test_member_int(page, "events.0.seq"), 6);
     CHECK_STATUS(LOCI_EINVAL, test_try(engine, "event.list",

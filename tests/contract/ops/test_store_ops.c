@@ -13,8 +13,8 @@ static loci_engine *open_filled(const char *path)
     loci_engine *engine = test_open(path);
 
     for (int i = 0; i < 20; i++)
-        (void)test_call(engine, "fact.write", "{\"key\":\"k%d\",\"value\":%d,\"user_id\":\"u%d\"}",
-                        i % 4, i, i % 3);
+        (void)test_call(engine, "fact.write", "{'key':'k%d','value':%d,'user_id':'u%d'}", i % 4, i,
+                        i % 3);
     return engine;
 }
 
@@ -85,7 +85,7 @@ TEST(store_ops, rebuild_runs_inline_and_in_a_worker)
     test_close(engine);
     engine = test_open_threads(path);
     check_rebuild(engine);
-    answer = test_call(engine, "store.rebuild", "{\"wait\":false}");
+    answer = test_call(engine, "store.rebuild", "{'wait':false}");
     CHECK_CONTAINS(test_member_text(answer, "job_id"), "job_");
     check_rebuild(engine); /* Waits for that one, or for its own. */
     test_close(engine);
@@ -111,7 +111,7 @@ TEST(store_ops, a_backup_restores_what_was_there)
         test_close(engine);
         return;
     }
-    answer = test_call(engine, "store.backup", "{\"path\":\"%s\"}", backup);
+    answer = test_call(engine, "store.backup", "{'path':'%s'}", backup);
     CHECK_LE(4096, test_member_int(answer, "bytes"));
     CHECK_STATUS(LOCI_ECONFLICT,
                  test_try(engine, "store.backup",
@@ -122,14 +122,12 @@ TEST(store_ops, a_backup_restores_what_was_there)
                           &err));
     CHECK_CONTAINS(err.message, "the store itself");
 
-    (void)test_call(engine, "fact.write",
-                    "{\"key\":\"k0\",\"value\":\"later\",\"user_id\":\"u0\"}");
-    answer = test_call(engine, "store.restore", "{\"path\":\"%s\"}", backup);
+    (void)test_call(engine, "fact.write", "{'key':'k0','value':'later','user_id':'u0'}");
+    answer = test_call(engine, "store.restore", "{'path':'%s'}", backup);
     CHECK_EQ(test_member_int(answer, "schema_version"), LC_SCHEMA_VERSION);
-    answer = test_call(engine, "fact.current", "{\"key\":\"k0\",\"user_id\":\"u0\"}");
+    answer = test_call(engine, "fact.current", "{'key':'k0','user_id':'u0'}");
     CHECK_STR_EQ(test_member(answer, "value"), "12");
-    (void)test_call(engine, "fact.write",
-                    "{\"key\":\"k0\",\"value\":\"again\",\"user_id\":\"u0\"}");
+    (void)test_call(engine, "fact.write", "{'key':'k0','value':'again','user_id':'u0'}");
     CHECK_STATUS(LOCI_ENOTFOUND,
                  test_try(engine, "store.restore", LC_STR("{\"path\":\"/nowhere/x\"}"), &err));
     test_close(engine);
@@ -143,19 +141,19 @@ TEST(store_ops, an_export_is_taken_in_by_another_store)
     loci_error err;
     loci_str answer;
 
-    answer = test_call(engine, "store.export", "{\"path\":\"%s\"}", file);
+    answer = test_call(engine, "store.export", "{'path':'%s'}", file);
     CHECK_EQ(test_member_int(answer, "events"), 20);
     CHECK_STATUS(LOCI_EINVAL, test_try(engine, "store.export", LC_STR("{}"), &err));
     CHECK_CONTAINS(err.message, "does not stream lines");
     test_close(engine);
 
     engine = test_open(test_store(dir, "b.db"));
-    answer = test_call(engine, "store.import", "{\"path\":\"%s\"}", file);
+    answer = test_call(engine, "store.import", "{'path':'%s'}", file);
     CHECK_EQ(test_member_int(answer, "users"), 3);
     CHECK_EQ(test_member_int(answer, "skipped"), 0);
-    answer = test_call(engine, "store.import", "{\"path\":\"%s\"}", file);
+    answer = test_call(engine, "store.import", "{'path':'%s'}", file);
     CHECK_EQ(test_member_int(answer, "skipped"), 20);
-    answer = test_call(engine, "fact.current", "{\"key\":\"k0\",\"user_id\":\"u0\"}");
+    answer = test_call(engine, "fact.current", "{'key':'k0','user_id':'u0'}");
     CHECK_STR_EQ(test_member(answer, "value"), "12");
     test_close(engine);
 }
@@ -216,7 +214,7 @@ TEST(store_ops, opening_rebuilds_an_older_shape)
     test_store_run(path, "drop table fact_past; create table fact_past (a text);"
                          "update meta set value = '1' where name = 'projection_shape'");
     engine = test_open(path);
-    answer = test_call(engine, "fact.current", "{\"key\":\"k0\",\"user_id\":\"u0\"}");
+    answer = test_call(engine, "fact.current", "{'key':'k0','user_id':'u0'}");
     CHECK_STR_EQ(test_member(answer, "value"), "12");
     test_close(engine);
 }
@@ -246,7 +244,7 @@ TEST(store_ops, verify_counts_the_users_that_status_counts)
 {
     loci_engine *engine = test_open(test_store(test_tmpdir(), "a.db"));
 
-    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":1}");
+    test_call(engine, "fact.write", "{'key':'k','value':1}");
     test_call(engine, "store.rebuild", "{}");
     CHECK_EQ(test_member_int(test_call(engine, "store.status", "{}"), "users"), 1);
     CHECK_EQ(test_member_int(test_call(engine, "store.verify", "{}"), "users"), 1);

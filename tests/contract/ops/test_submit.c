@@ -131,7 +131,7 @@ TEST(submit, what_is_in_memory_is_answered_before_it_returns)
     bool can_peek = lc_op_find(LC_STR("fact.current"))->peek != NULL;
     found f;
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":7}");
+    test_call(engine, "fact.write", "{'key':'city','value':7}");
     CHECK(!find_at_once(engine, "city", &f));
     CHECK_STR_EQ(f.value, "7");
     while (!find_at_once(engine, "city", &f) && can_peek) {
@@ -421,7 +421,7 @@ static void call_again(void *ctx, loci_status status, loci_answer *answer, const
     (void)status;
     (void)err;
     loci_answer_free(answer);
-    test_call(inline_engine, "fact.write", "{\"key\":\"second\",\"value\":1}");
+    test_call(inline_engine, "fact.write", "{'key':'second','value':1}");
     submit(inline_engine, "fact.write", "{\"key\":\"third\",\"value\":1}", ctx);
 }
 

@@ -18,7 +18,7 @@ TEST(text, is_counted_exactly_with_the_data_and_says_so)
 
     CHECK_STR_EQ(test_call(engine, "text.count", CALL),
                  "{\"tokens\":7,\"encoding\":\"o200k_base\",\"estimated\":false}");
-    CHECK_STR_EQ(test_call(engine, "text.count", "{\"text\":\"\",\"encoding\":\"cl100k_base\"}"),
+    CHECK_STR_EQ(test_call(engine, "text.count", "{'text':'','encoding':'cl100k_base'}"),
                  "{\"tokens\":0,\"encoding\":\"cl100k_base\",\"estimated\":false}");
     test_close(engine);
 }

@@ -23,12 +23,11 @@ TEST(token_rights, admin_includes_the_other_scopes)
     loci_engine *engine = test_open(new_store());
     lc_token_identity who;
 
-    who = token_identity(engine, token_make(engine, "{\"name\":\"a\",\"scopes\":[\"admin\"]}"));
+    who = token_identity(engine, token_make(engine, "{'name':'a','scopes':['admin']}"));
     CHECK_EQ(who.scopes, LC_SCOPE_READ | LC_SCOPE_WRITE | LC_SCOPE_ADMIN);
-    who = token_identity(engine, token_make(engine, "{\"name\":\"a\",\"scopes\":[\"write\"]}"));
+    who = token_identity(engine, token_make(engine, "{'name':'a','scopes':['write']}"));
     CHECK_EQ(who.scopes, LC_SCOPE_WRITE);
-    who = token_identity(engine,
-                         token_make(engine, "{\"name\":\"a\",\"scopes\":[\"read\",\"read\"]}"));
+    who = token_identity(engine, token_make(engine, "{'name':'a','scopes':['read','read']}"));
     CHECK_EQ(who.scopes, LC_SCOPE_READ);
     test_close(engine);
 }
@@ -44,7 +43,7 @@ TEST(token_rights, admins_of_the_store_are_those_of_its_own_tenant)
     loci_str made;
     loci_error err;
 
-    who = token_identity(engine, token_make(engine, "{\"name\":\"a\",\"scopes\":[\"admin\"]}"));
+    who = token_identity(engine, token_make(engine, "{'name':'a','scopes':['admin']}"));
     CHECK_EQ(who.principal.flags, LOCI_PRINCIPAL_ADMIN | LOCI_PRINCIPAL_TENANT_ADMIN);
     CHECK_OK(token_call_as(engine, &who.principal, "store.status", "{}", NULL, &err), err);
     for (size_t i = 0; i < sizeof lesser / sizeof *lesser; i++) {
@@ -67,7 +66,7 @@ TEST(token_rights, admins_of_the_store_are_those_of_its_own_tenant)
 TEST(token_rights, who_is_no_admin_has_nothing_to_do_with_tokens)
 {
     loci_engine *engine = test_open(new_store());
-    lc_token_identity who = token_identity(engine, token_make(engine, "{\"name\":\"a\"}"));
+    lc_token_identity who = token_identity(engine, token_make(engine, "{'name':'a'}"));
     loci_error err;
     int seen = 0;
 
@@ -154,9 +153,9 @@ TEST(token_rights, who_is_narrowed_sees_tokens_narrowed_like_it)
     loci_engine *engine = test_open(new_store());
     loci_principal ann = {.user = "ann", .flags = LOCI_PRINCIPAL_TENANT_ADMIN};
     loci_principal work = {.persona = "work", .flags = LOCI_PRINCIPAL_TENANT_ADMIN};
-    loci_str whole = token_make(engine, "{\"name\":\"whole\"}");
-    loci_str bobs = token_make(engine, "{\"name\":\"b\",\"user_id\":\"bob\"}");
-    loci_str anns = token_make(engine, "{\"name\":\"a\",\"user_id\":\"ann\"}");
+    loci_str whole = token_make(engine, "{'name':'whole'}");
+    loci_str bobs = token_make(engine, "{'name':'b','user_id':'bob'}");
+    loci_str anns = token_make(engine, "{'name':'a','user_id':'ann'}");
     loci_str made;
     loci_error err;
 
@@ -185,7 +184,7 @@ TEST(token_rights, nobody_gives_a_higher_ceiling_than_its_own)
     loci_principal capped = {
         .authority = "manager", .trust = "tool", .flags = LOCI_PRINCIPAL_TENANT_ADMIN};
     loci_principal odd = {.authority = "astronaut", .flags = LOCI_PRINCIPAL_TENANT_ADMIN};
-    loci_str high = token_make(engine, "{\"name\":\"high\"}"), made;
+    loci_str high = token_make(engine, "{'name':'high'}"), made;
     loci_error err;
 
     CHECK_OK(token_call_as(engine, &capped, "token.create", "{\"name\":\"x\"}", &made, &err), err);
@@ -280,7 +279,7 @@ TEST(token_rights, pages_of_the_list_lose_none)
     for (int i = 0; i < 7; i++)
         token_make(engine, test_format("{\"name\":\"t%d\"}", i));
     do {
-        loci_str page = test_call(engine, "token.list", "{\"limit\":2,\"cursor\":%s}", cursor);
+        loci_str page = test_call(engine, "token.list", "{'limit':2,'cursor':%s}", cursor);
 
         count += (test_member(page, "tokens.0").len > 0) + (test_member(page, "tokens.1").len > 0);
         CHECK_STR_EQ(test_member(page, "tokens.2"), "");
@@ -309,13 +308,13 @@ TEST(token_rights, a_tenant_has_room_for_so_many)
     loci_error err;
 
     fill(store, LC_TOKENS_MAX - 2);
-    token_make(engine, "{\"name\":\"a\"}");
-    token_make(engine, "{\"name\":\"b\"}");
+    token_make(engine, "{'name':'a'}");
+    token_make(engine, "{'name':'b'}");
     CHECK_STATUS(LOCI_ELIMIT, test_try(engine, "token.create", LC_STR("{\"name\":\"c\"}"), &err));
     CHECK_OK(token_call_as(engine, &other, "token.create", "{\"name\":\"c\"}", NULL, &err), err);
     /* Those that ended long ago make room, and go. */
     test_store_run(store, "update tokens set revoked_at = 1 where id = 'x1'");
-    token_make(engine, "{\"name\":\"c\"}");
+    token_make(engine, "{'name':'c'}");
     CHECK_EQ(test_store_number(store, "select count(*) from tokens where id = 'x1'"), 0);
     CHECK_STATUS(LOCI_ELIMIT, test_try(engine, "token.create", LC_STR("{\"name\":\"d\"}"), &err));
     test_close(engine);

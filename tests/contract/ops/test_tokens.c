@@ -22,8 +22,8 @@ static char *by_id(loci_str answer, const char *more)
 TEST(tokens, a_new_token_says_who_is_calling)
 {
     loci_engine *engine = test_open(new_store());
-    loci_str made = token_make(engine, "{\"name\":\"ci\",\"user_id\":\"ann\",\"persona_id\":\"p\","
-                                       "\"authority\":\"intern\",\"trust\":\"tool\"}");
+    loci_str made = token_make(engine, "{'name':'ci','user_id':'ann','persona_id':'p',"
+                                       "'authority':'intern','trust':'tool'}");
     lc_token_identity who = token_identity(engine, made);
 
     CHECK_STR_EQ(who.principal.tenant, "default");
@@ -46,8 +46,8 @@ TEST(tokens, a_new_token_says_who_is_calling)
 TEST(tokens, whatever_is_wrong_is_refused_in_the_same_words)
 {
     loci_engine *engine = test_open(new_store());
-    loci_str good = test_member_text(token_make(engine, "{\"name\":\"a\"}"), "token");
-    loci_str other = test_member_text(token_make(engine, "{\"name\":\"b\"}"), "token");
+    loci_str good = test_member_text(token_make(engine, "{'name':'a'}"), "token");
+    loci_str other = test_member_text(token_make(engine, "{'name':'b'}"), "token");
     char *text = test_format("%s", good.ptr);
 
     CHECK_STATUS(LOCI_OK, token_show(engine, good, NULL));
@@ -77,7 +77,7 @@ TEST(tokens, a_damaged_row_is_corrupt_and_nobody)
 {
     const char *store = new_store();
     loci_engine *engine = test_open(store);
-    loci_str made = token_make(engine, "{\"name\":\"a\"}");
+    loci_str made = token_make(engine, "{'name':'a'}");
     loci_str text = test_member_text(made, "token");
 
     test_store_run(store, "update tokens set scopes = 64");
@@ -96,7 +96,7 @@ TEST(tokens, a_damaged_row_is_corrupt_and_nobody)
 TEST(tokens, a_revoked_token_ends_at_once)
 {
     loci_engine *engine = test_open(new_store());
-    loci_str made = token_make(engine, "{\"name\":\"a\"}"), first, again;
+    loci_str made = token_make(engine, "{'name':'a'}"), first, again;
 
     CHECK(token_is_good(engine, made)); /* And is cached. */
     first = test_call(engine, "token.revoke", "%s", by_id(made, ""));
@@ -111,7 +111,7 @@ TEST(tokens, a_revoked_token_ends_at_once)
 TEST(tokens, a_batch_ends_them_too)
 {
     loci_engine *engine = test_open(new_store());
-    loci_str made = token_make(engine, "{\"name\":\"a\"}");
+    loci_str made = token_make(engine, "{'name':'a'}");
     loci_request requests[] = {
         {"token.revoke", loci_str_of(by_id(made, "")), LOCI_AT_CLOCK},
         {"fact.write", LC_STR("{\"key\":\"k\",\"value\":1}"), LOCI_AT_CLOCK},
@@ -130,7 +130,7 @@ TEST(tokens, another_process_notices_within_a_second)
 {
     const char *store = new_store();
     loci_engine *engine = test_open(store), *elsewhere = test_open(store);
-    loci_str made = token_make(engine, "{\"name\":\"a\"}");
+    loci_str made = token_make(engine, "{'name':'a'}");
     int64_t since_us;
 
     CHECK(token_is_good(elsewhere, made));
@@ -170,8 +170,8 @@ TEST(tokens, expiry_follows_the_system_clock)
 
     options.clock = stand_still;
     CHECK_OK(loci_open(&options, &engine, &err), err);
-    made = token_make(engine, "{\"name\":\"a\",\"ttl_s\":1}");
-    late = token_make(engine, "{\"name\":\"b\",\"ttl_s\":1000}");
+    made = token_make(engine, "{'name':'a','ttl_s':1}");
+    late = token_make(engine, "{'name':'b','ttl_s':1000}");
     CHECK(token_is_good(engine, made));
     lc_clock_sleep_us(900000);
     (void)token_is_good(engine, made); /* Cached anew, shortly before its end. */
@@ -201,8 +201,7 @@ TEST(tokens, an_end_that_has_passed_is_refused)
                  LC_STR("{\"name\":\"a\",\"ttl_s\":5,\"expires_at\":\"2999-01-01T00:00:00Z\"}"),
                  &err));
     CHECK(token_is_good(
-        engine,
-        token_make(engine, "{\"name\":\"a\",\"expires_at\":\"9999-12-31T23:59:59.999999Z\"}")));
+        engine, token_make(engine, "{'name':'a','expires_at':'9999-12-31T23:59:59.999999Z'}")));
     test_close(engine);
 }
 
@@ -211,8 +210,8 @@ TEST(tokens, an_end_that_has_passed_is_refused)
 TEST(tokens, rotation_keeps_both_for_the_overlap)
 {
     loci_engine *engine = test_open(new_store());
-    loci_str old = token_make(engine, "{\"name\":\"a\",\"user_id\":\"ann\",\"scopes\":[\"read\"],"
-                                      "\"authority\":\"guest\",\"ttl_s\":100}");
+    loci_str old = token_make(engine, "{'name':'a','user_id':'ann','scopes':['read'],"
+                                      "'authority':'guest','ttl_s':100}");
     loci_str next = test_call(engine, "token.rotate", "%s", by_id(old, ",\"overlap_s\":1"));
     lc_token_identity who = token_identity(engine, next);
     loci_error err;
@@ -235,7 +234,7 @@ TEST(tokens, rotation_keeps_both_for_the_overlap)
 TEST(tokens, rotation_without_overlap_ends_the_old_one_at_once)
 {
     loci_engine *engine = test_open(new_store());
-    loci_str old = token_make(engine, "{\"name\":\"a\"}"), next;
+    loci_str old = token_make(engine, "{'name':'a'}"), next;
     loci_error err;
 
     CHECK(token_is_good(engine, old));
@@ -261,7 +260,7 @@ TEST(tokens, one_good_token_is_one)
     loci_error err;
 
     CHECK(!lc_token_exists_any(engine));
-    made = token_make(engine, "{\"name\":\"a\"}");
+    made = token_make(engine, "{'name':'a'}");
     CHECK(lc_token_exists_any(engine));
     test_call(engine, "token.revoke", "%s", by_id(made, ""));
     CHECK(!lc_token_exists_any(engine));
@@ -345,7 +344,7 @@ TEST(tokens, no_store_and_no_log_holds_the_secret)
     options.log = keep_log;
     options.settings = "{\"log.level\":\"debug\"}";
     CHECK_OK(loci_open(&options, &engine, &err), err);
-    made = token_make(engine, "{\"name\":\"a\",\"request_id\":\"r1\"}");
+    made = token_make(engine, "{'name':'a','request_id':'r1'}");
     CHECK(token_is_good(engine, made));
     next = test_call(engine, "token.rotate", "%s", by_id(made, ",\"request_id\":\"r2\""));
     for (int i = 0; i < 2; i++) {
@@ -389,7 +388,7 @@ TEST(tokens, threads_see_a_revocation_at_once)
     loci_engine *engine = test_open_threads(new_store());
 
     for (int round = 0; round < 10; round++) {
-        loci_str made = token_make(engine, "{\"name\":\"a\"}");
+        loci_str made = token_make(engine, "{'name':'a'}");
         bearer bearers[3];
         pthread_t threads[3];
 

@@ -85,7 +85,7 @@ static const char *found(facts *f, const char *words, const char *persona, size_
 
 static void say(facts *f, const char *text, const char *persona)
 {
-    facts_call(f, "session.append", "{\"role\":\"user\",\"text\":\"%s\"%s}", text,
+    facts_call(f, "session.append", "{'role':'user','text':'%s'%s}", text,
                *persona != '\0' ? test_format(",\"persona_id\":\"%s\"", persona) : "");
 }
 

@@ -56,7 +56,7 @@ static const char *found(facts *f, const char *args)
 
 static void set_embedder(facts *f, const char *embedder)
 {
-    facts_call(f, "config.set", "{\"name\":\"model.embedder\",\"value\":\"%s\"}", embedder);
+    facts_call(f, "config.set", "{'name':'model.embedder','value':'%s'}", embedder);
 }
 
 /* Things of an office that have nothing to do with food. */
@@ -178,8 +178,8 @@ TEST(session_search, session_may_be_named_by_its_id_or_by_its_name)
     facts_open(&f);
     set_embedder(&f, "lexical");
     answer = facts_call(&f, "session.append",
-                        "{\"role\":\"user\",\"text\":\"red boat\",\"session_id\":\"chat\"}");
-    facts_call(&f, "session.close", "{\"session_id\":\"chat\"}");
+                        "{'role':'user','text':'red boat','session_id':'chat'}");
+    facts_call(&f, "session.close", "{'session_id':'chat'}");
     say(&f, "{'role':'user','text':'blue boat','session_id':'chat'}");
     say(&f, "{'role':'user','text':'green boat','session_id':'other'}");
     CHECK_STR_EQ(found(&f, "{'query':'boat','session':'chat'}"), "[red boat][blue boat]");
@@ -271,7 +271,7 @@ TEST(session_search, cold_answer_equals_warm_answer)
     for (int i = 0; i < 3; i++)
         CHECK_STR_EQ(search(&fresh, queries[i]), warm[i]);
     facts_close(&fresh);
-    CHECK_EQ(test_member_int(facts_call(&f, "model.reembed", "{\"wait\":true}"), "result.embedded"),
+    CHECK_EQ(test_member_int(facts_call(&f, "model.reembed", "{'wait':true}"), "result.embedded"),
              41);
     facts_open_store(&fresh, f.store);
     for (int i = 0; i < 3; i++) {
@@ -292,7 +292,7 @@ TEST(session_search, messages_without_a_vector_are_found_by_words)
     say_things(&f, 0, 100);
     CHECK_STR_EQ(found(&f, COOK), "");
     CHECK_STR_EQ(found(&f, "{'query':'allergic','limit':1}"), "[" ALLERGY "]");
-    facts_call(&f, "model.reembed", "{\"wait\":true}");
+    facts_call(&f, "model.reembed", "{'wait':true}");
     CHECK_STR_EQ(found(&f, COOK), "[" ALLERGY "]");
     facts_close(&f);
 }
@@ -321,7 +321,7 @@ TEST(session_search, blank_message_does_not_stop_the_vectors)
     say(&f, "{'role':'user','text':'  '}");
     say(&f, "{'role':'user','text':'" ALLERGY "'}");
     say_things(&f, 0, 100);
-    facts_call(&f, "model.reembed", "{\"wait\":true}");
+    facts_call(&f, "model.reembed", "{'wait':true}");
     CHECK_STR_EQ(found(&f, COOK), "[" ALLERGY "]");
     facts_close(&f);
 }

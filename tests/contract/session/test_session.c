@@ -21,19 +21,19 @@ TEST(session, a_write_opens_one_and_reads_open_none)
     loci_str answer;
 
     facts_open(&f);
-    facts_value(&f, "{\"key\":\"a\"}");
+    facts_value(&f, "{'key':'a'}");
     facts_call(&f, "working.list", "{}");
     facts_call(&f, "session.messages", "{}");
     CHECK_STR_EQ(facts_call(&f, "session.list", "{}"), "{\"sessions\":[],\"next_cursor\":null}");
     facts_fail(&f, LOCI_ENOTFOUND, "no session is open", "session.get", "{}");
-    answer = facts_call(&f, "fact.write", "{\"key\":\"a\",\"value\":1}");
+    answer = facts_call(&f, "fact.write", "{'key':'a','value':1}");
     CHECK_EQ(test_member_int(answer, "seq"), 1); /* Opening is no event of its own. */
     id = open_id(&f, "{}");
     CHECK(lc_str_starts(loci_str_of(id), LC_STR("ses_")));
-    facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":2}");
+    facts_write(&f, "superseded", "{'key':'a','value':2}");
     CHECK_STR_EQ(open_id(&f, "{}"), id);
     /* A persona has its own. */
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":2,\"persona_id\":\"coach\"}");
+    facts_write(&f, "created", "{'key':'a','value':2,'persona_id':'coach'}");
     CHECK(!lc_str_is(loci_str_of(open_id(&f, "{\"persona_id\":\"coach\"}")), id));
     CHECK_STR_EQ(open_id(&f, "{}"), id);
     facts_close(&f);
@@ -45,28 +45,27 @@ TEST(session, any_string_names_one)
     const char *chat, *by_call;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":1,\"session_id\":\"chat\"}");
+    facts_write(&f, "created", "{'key':'a','value':1,'session_id':'chat'}");
     chat = open_id(&f, "{\"session_id\":\"chat\"}");
-    CHECK_STR_EQ(test_member_text(facts_call(&f, "session.get", "{\"session_id\":\"%s\"}", chat),
-                                  "external_id"),
-                 "chat");
-    facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":2,\"session_id\":\"chat\"}");
+    CHECK_STR_EQ(
+        test_member_text(facts_call(&f, "session.get", "{'session_id':'%s'}", chat), "external_id"),
+        "chat");
+    facts_write(&f, "superseded", "{'key':'a','value':2,'session_id':'chat'}");
     CHECK_STR_EQ(open_id(&f, "{\"session_id\":\"chat\"}"), chat);
     facts_fail(&f, LOCI_ENOTFOUND, "no session ses_00000000000000000000000000", "fact.write",
-               "{\"key\":\"a\",\"value\":3,\"session_id\":\"ses_00000000000000000000000000\"}");
+               "{'key':'a','value':3,'session_id':'ses_00000000000000000000000000'}");
     facts_fail(&f, LOCI_ENOTFOUND, "no session", "fact.list",
-               "{\"session_id\":\"ses_00000000000000000000000000\"}");
+               "{'session_id':'ses_00000000000000000000000000'}");
     /* One that has ended: a new one takes its name. */
-    facts_call(&f, "session.close", "{\"session_id\":\"chat\"}");
+    facts_call(&f, "session.close", "{'session_id':'chat'}");
     CHECK_STR_EQ(open_id(&f, "{\"session_id\":\"chat\"}"), "-");
-    facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":4,\"session_id\":\"chat\"}");
+    facts_write(&f, "superseded", "{'key':'a','value':4,'session_id':'chat'}");
     CHECK(!lc_str_is(loci_str_of(open_id(&f, "{\"session_id\":\"chat\"}")), chat));
     /* Who still names the old one by its id is led to the new one. */
     by_call = open_id(&f, "{\"session_id\":\"chat\"}");
-    CHECK_STR_EQ(test_member_text(
-                     facts_call(&f, "session.append",
-                                "{\"role\":\"user\",\"text\":\"x\",\"session_id\":\"%s\"}", chat),
-                     "session_id"),
+    CHECK_STR_EQ(test_member_text(facts_call(&f, "session.append",
+                                             "{'role':'user','text':'x','session_id':'%s'}", chat),
+                                  "session_id"),
                  by_call);
     facts_close(&f);
 }
@@ -77,24 +76,23 @@ TEST(session, opening_and_closing)
     loci_str first, again;
 
     facts_open(&f);
-    first = facts_call(&f, "session.open", "{\"external_id\":\"x\"}");
-    again = facts_call(&f, "session.open", "{\"external_id\":\"x\"}");
+    first = facts_call(&f, "session.open", "{'external_id':'x'}");
+    again = facts_call(&f, "session.open", "{'external_id':'x'}");
     CHECK_STR_EQ(test_member_text(first, "id"), test_member_text(again, "id"));
     facts_call(&f, "session.open", "{}");
     facts_call(&f, "session.open", "{}");
     facts_fail(&f, LOCI_EINVAL, "ses_", "session.open",
-               "{\"external_id\":\"ses_00000000000000000000000000\"}");
-    first = facts_call(&f, "session.list", "{\"limit\":2}");
+               "{'external_id':'ses_00000000000000000000000000'}");
+    first = facts_call(&f, "session.list", "{'limit':2}");
     CHECK_STR_EQ(test_member(first, "sessions.2"), "");
-    first = facts_call(&f, "session.list", "{\"limit\":2,\"cursor\":%s}",
+    first = facts_call(&f, "session.list", "{'limit':2,'cursor':%s}",
                        test_member(first, "next_cursor").ptr);
     CHECK_STR_EQ(test_member_text(first, "sessions.0.external_id"), "x");
     CHECK_STR_EQ(test_member(first, "next_cursor"), "null");
-    again = facts_call(&f, "session.close", "{\"session_id\":\"x\"}");
+    again = facts_call(&f, "session.close", "{'session_id':'x'}");
     CHECK_STR_EQ(test_member_text(again, "state"), "ended");
     CHECK_STR_EQ(test_member_text(again, "end_reason"), "closed");
-    facts_fail(&f, LOCI_ENOTFOUND, "no session x is open", "session.close",
-               "{\"session_id\":\"x\"}");
+    facts_fail(&f, LOCI_ENOTFOUND, "no session x is open", "session.close", "{'session_id':'x'}");
     facts_close(&f);
 }
 
@@ -106,15 +104,14 @@ TEST(session, current_is_the_open_session)
 
     facts_open(&f);
     opened = facts_call(&f, "session.open", "{}");
-    CHECK_STR_EQ(
-        test_member_text(facts_call(&f, "session.get", "{\"session_id\":\"current\"}"), "id"),
-        test_member_text(opened, "id"));
+    CHECK_STR_EQ(test_member_text(facts_call(&f, "session.get", "{'session_id':'current'}"), "id"),
+                 test_member_text(opened, "id"));
     CHECK_STR_EQ(test_member_text(facts_call(&f, "session.append",
-                                             "{\"session_id\":\"current\",\"role\":\"user\","
-                                             "\"text\":\"Hello\"}"),
+                                             "{'session_id':'current','role':'user',"
+                                             "'text':'Hello'}"),
                                   "session_id"),
                  test_member_text(opened, "id"));
-    facts_fail(&f, LOCI_EINVAL, "reserved", "session.open", "{\"external_id\":\"current\"}");
+    facts_fail(&f, LOCI_EINVAL, "reserved", "session.open", "{'external_id':'current'}");
     facts_close(&f);
 }
 
@@ -127,29 +124,29 @@ TEST(session, thirty_minutes_without_a_write_end_one)
     loci_str answer;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":1}");
+    facts_write(&f, "created", "{'key':'a','value':1}");
     first = open_id(&f, "{}");
     f.now_us += 29 * MINUTE_US;
-    facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":2}");
+    facts_write(&f, "superseded", "{'key':'a','value':2}");
     f.now_us += 30 * MINUTE_US - 1;
-    facts_value(&f, "{\"key\":\"a\"}"); /* Reading is no activity. */
+    facts_value(&f, "{'key':'a'}"); /* Reading is no activity. */
     CHECK_STR_EQ(open_id(&f, "{}"), first);
     f.now_us += 1;
-    answer = facts_call(&f, "session.get", "{\"session_id\":\"%s\"}", first);
+    answer = facts_call(&f, "session.get", "{'session_id':'%s'}", first);
     CHECK_STR_EQ(test_member_text(answer, "state"), "ended");
     CHECK_STR_EQ(test_member_text(answer, "end_reason"), "idle");
-    facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":3}");
+    facts_write(&f, "superseded", "{'key':'a','value':3}");
     second = open_id(&f, "{}");
     CHECK(!lc_str_is(loci_str_of(second), first));
-    answer = facts_call(&f, "session.get", "{\"session_id\":\"%s\"}", first);
+    answer = facts_call(&f, "session.get", "{'session_id':'%s'}", first);
     CHECK_STR_EQ(test_member_text(answer, "ended_at"), "2023-11-14T23:12:20Z");
     /* What says nothing new opens nothing. */
     f.now_us += 40 * MINUTE_US;
-    facts_write(&f, "repeated", "{\"key\":\"a\",\"value\":3}");
+    facts_write(&f, "repeated", "{'key':'a','value':3}");
     CHECK_STR_EQ(
-        test_member_text(facts_call(&f, "session.get", "{\"session_id\":\"%s\"}", second), "state"),
+        test_member_text(facts_call(&f, "session.get", "{'session_id':'%s'}", second), "state"),
         "ended");
-    facts_call(&f, "config.set", "{\"name\":\"session.idle_minutes\",\"value\":60}");
+    facts_call(&f, "config.set", "{'name':'session.idle_minutes','value':60}");
     CHECK_STR_EQ(open_id(&f, "{}"), second);
     facts_close(&f);
 }
@@ -192,7 +189,7 @@ TEST(session, one_transaction_follows_its_own_changes)
 
         if (steps[i].session == 0)
             continue;
-        fact = facts_call(&f, "fact.get", "{\"id\":\"%.*s\"}", LC_STR_ARG(id));
+        fact = facts_call(&f, "fact.get", "{'id':'%.*s'}", LC_STR_ARG(id));
         if (expected[0][0] == '\0')
             *expected = test_format("%.*s", LC_STR_ARG(test_member_text(fact, "scope_id")));
         CHECK_STR_EQ(test_member_text(fact, "scope_id"), *expected);
@@ -210,17 +207,17 @@ TEST(session, the_last_activity_never_moves_back)
     const char *id;
 
     facts_open(&f);
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":1}");
+    facts_write(&f, "created", "{'key':'a','value':1}");
     id = open_id(&f, "{}");
     f.now_us += 20 * MINUTE_US;
-    facts_write(&f, "superseded", "{\"key\":\"a\",\"value\":2}");
+    facts_write(&f, "superseded", "{'key':'a','value':2}");
     f.now_us -= 20 * MINUTE_US;
-    facts_write(&f, "late", "{\"key\":\"a\",\"value\":3}");
+    facts_write(&f, "late", "{'key':'a','value':3}");
     f.now_us += 45 * MINUTE_US;
     CHECK_STR_EQ(open_id(&f, "{}"), id);
     f.now_us += 5 * MINUTE_US;
     CHECK_STR_EQ(
-        test_member_text(facts_call(&f, "session.get", "{\"session_id\":\"%s\"}", id), "state"),
+        test_member_text(facts_call(&f, "session.get", "{'session_id':'%s'}", id), "state"),
         "ended");
     facts_close(&f);
 }
@@ -235,16 +232,16 @@ TEST(session, an_identity_is_set_once)
     facts_open(&f);
     facts_fail(&f, LOCI_ENOTFOUND, "no identity", "identity.get", "{}");
     facts_call(&f, "identity.set",
-               "{\"user_name\":\"Anna\",\"authority\":\"CFO\",\"department\":\"Finance\","
-               "\"permissions\":[\"pay\"]}");
+               "{'user_name':'Anna','authority':'CFO','department':'Finance',"
+               "'permissions':['pay']}");
     answer = facts_call(&f, "identity.get", "{}");
     CHECK_STR_EQ(test_member_text(answer, "identity.authority"), "CFO");
     CHECK_STR_EQ(test_member_text(answer, "identity.permissions.0"), "pay");
     facts_fail(&f, LOCI_EFORBIDDEN, "is set", "identity.set",
-               "{\"user_name\":\"Bob\",\"authority\":\"policy\"}");
+               "{'user_name':'Bob','authority':'policy'}");
     facts_call(&f, "session.close", "{}");
     facts_fail(&f, LOCI_ENOTFOUND, "no identity", "identity.get", "{}");
-    facts_call(&f, "identity.set", "{\"user_name\":\"Bob\",\"authority\":\"guest\"}");
+    facts_call(&f, "identity.set", "{'user_name':'Bob','authority':'guest'}");
     facts_close(&f);
 }
 
@@ -256,25 +253,24 @@ TEST(session, the_working_set_goes_with_its_time_and_its_session)
     loci_str answer;
 
     facts_open(&f);
-    facts_call(&f, "working.set", "{\"key\":\"a\",\"value\":{\"b\":1}}");
+    facts_call(&f, "working.set", "{'key':'a','value':{'b':1}}");
     f.now_us += 1;
-    facts_call(&f, "working.set",
-               "{\"key\":\"b\",\"value\":2,\"expires_at\":\"2023-11-14T22:20:00Z\"}");
+    facts_call(&f, "working.set", "{'key':'b','value':2,'expires_at':'2023-11-14T22:20:00Z'}");
     answer = facts_call(&f, "working.list", "{}");
     CHECK_STR_EQ(test_member_text(answer, "items.0.key"), "b"); /* The newest first. */
     CHECK_STR_EQ(test_member(answer, "items.1.value"), "{\"b\":1}");
-    CHECK_STR_EQ(test_member(facts_call(&f, "working.get", "{\"key\":\"b\"}"), "value"), "2");
-    CHECK_STR_EQ(facts_call(&f, "working.list", "{\"session_id\":\"other\"}"),
+    CHECK_STR_EQ(test_member(facts_call(&f, "working.get", "{'key':'b'}"), "value"), "2");
+    CHECK_STR_EQ(facts_call(&f, "working.list", "{'session_id':'other'}"),
                  "{\"items\":[],\"next_cursor\":null}");
     f.now_us += 10 * MINUTE_US;
-    facts_fail(&f, LOCI_ENOTFOUND, "no item b", "working.get", "{\"key\":\"b\"}");
-    facts_call(&f, "working.set", "{\"key\":\"c\",\"value\":3}");
+    facts_fail(&f, LOCI_ENOTFOUND, "no item b", "working.get", "{'key':'b'}");
+    facts_call(&f, "working.set", "{'key':'c','value':3}");
     CHECK_EQ(test_store_number(f.store, "select count(*) from working_items"), 2);
-    facts_call(&f, "working.delete", "{\"key\":\"c\"}");
-    facts_fail(&f, LOCI_ENOTFOUND, "no item c", "working.delete", "{\"key\":\"c\"}");
+    facts_call(&f, "working.delete", "{'key':'c'}");
+    facts_fail(&f, LOCI_ENOTFOUND, "no item c", "working.delete", "{'key':'c'}");
     f.now_us += 31 * MINUTE_US;
-    facts_fail(&f, LOCI_ENOTFOUND, "no session is open", "working.get", "{\"key\":\"a\"}");
-    facts_write(&f, "created", "{\"key\":\"a\",\"value\":1}");
+    facts_fail(&f, LOCI_ENOTFOUND, "no session is open", "working.get", "{'key':'a'}");
+    facts_write(&f, "created", "{'key':'a','value':1}");
     CHECK_EQ(test_store_number(f.store, "select count(*) from working_items"), 0);
     facts_close(&f);
 }
@@ -284,13 +280,13 @@ TEST(session, the_working_set_has_a_ceiling)
     facts f;
 
     facts_open(&f);
-    facts_call(&f, "session.open", "{\"external_id\":\"w\"}");
+    facts_call(&f, "session.open", "{'external_id':'w'}");
     for (int i = 0; i < 999; i++)
-        facts_call(&f, "working.set", "{\"key\":\"k%d\",\"value\":1,\"session_id\":\"w\"}", i);
-    facts_call(&f, "working.set", "{\"key\":\"last\",\"value\":1,\"session_id\":\"w\"}");
+        facts_call(&f, "working.set", "{'key':'k%d','value':1,'session_id':'w'}", i);
+    facts_call(&f, "working.set", "{'key':'last','value':1,'session_id':'w'}");
     facts_fail(&f, LOCI_ELIMIT, "at most 1000 items", "working.set",
-               "{\"key\":\"more\",\"value\":1,\"session_id\":\"w\"}");
-    facts_call(&f, "working.set", "{\"key\":\"last\",\"value\":2,\"session_id\":\"w\"}");
+               "{'key':'more','value':1,'session_id':'w'}");
+    facts_call(&f, "working.set", "{'key':'last','value':2,'session_id':'w'}");
     facts_close(&f);
 }
 
@@ -303,33 +299,31 @@ TEST(session, a_newer_signal_replaces_the_older_one)
 
     facts_open(&f);
     CHECK_STR_EQ(
-        test_member_text(facts_call(&f, "environment.get", "{\"key\":\"current_time\"}"), "value"),
+        test_member_text(facts_call(&f, "environment.get", "{'key':'current_time'}"), "value"),
         "2023-11-14T22:13:20Z");
     CHECK_STR_EQ(
-        test_member_text(facts_call(&f, "environment.get", "{\"key\":\"current_date\"}"), "value"),
+        test_member_text(facts_call(&f, "environment.get", "{'key':'current_date'}"), "value"),
         "2023-11-14");
-    facts_call(&f, "environment.set", "{\"key\":\"location\",\"value\":\"Oslo\"}");
+    facts_call(&f, "environment.set", "{'key':'location','value':'Oslo'}");
     answer = facts_call(&f, "environment.set",
-                        "{\"key\":\"location\",\"value\":\"Rome\","
-                        "\"observed_at\":\"2023-11-14T22:00:00Z\"}");
+                        "{'key':'location','value':'Rome',"
+                        "'observed_at':'2023-11-14T22:00:00Z'}");
     CHECK_STR_EQ(test_member_text(answer, "outcome"), "late");
-    facts_call(&f, "environment.set",
-               "{\"key\":\"location\",\"value\":\"Bergen\",\"persona_id\":\"coach\"}");
-    facts_call(&f, "environment.set", "{\"key\":\"current_time\",\"value\":\"noon\"}");
+    facts_call(&f, "environment.set", "{'key':'location','value':'Bergen','persona_id':'coach'}");
+    facts_call(&f, "environment.set", "{'key':'current_time','value':'noon'}");
     answer = facts_call(&f, "environment.list", "{}");
     CHECK_STR_EQ(test_member_text(answer, "signals.0.value"), "noon");
     CHECK_STR_EQ(test_member_text(answer, "signals.1.value"), "Oslo");
     CHECK_STR_EQ(test_member(answer, "signals.2"), "");
-    answer = facts_call(&f, "environment.list", "{\"persona_id\":\"coach\"}");
+    answer = facts_call(&f, "environment.list", "{'persona_id':'coach'}");
     CHECK_STR_EQ(test_member_text(answer, "signals.1.value"), "Bergen");
     CHECK_STR_EQ(test_member(answer, "signals.2"), "");
-    facts_fail(&f, LOCI_ENOTFOUND, "no signal timezone", "environment.get",
-               "{\"key\":\"timezone\"}");
+    facts_fail(&f, LOCI_ENOTFOUND, "no signal timezone", "environment.get", "{'key':'timezone'}");
     CHECK_STR_EQ(facts_call(&f, "session.list", "{}"),
                  "{\"sessions\":[],\"next_cursor\":null}"); /* No activity. */
     f.trust = "model";
     facts_fail(&f, LOCI_EFORBIDDEN, "for connectors", "environment.set",
-               "{\"key\":\"location\",\"value\":\"Rome\"}");
+               "{'key':'location','value':'Rome'}");
     facts_close(&f);
 }
 
@@ -341,14 +335,13 @@ TEST(session, what_was_said_is_kept_in_order)
     loci_str answer;
 
     facts_open(&f);
-    facts_call(&f, "session.append", "{\"role\":\"user\",\"text\":\"Hello\"}");
+    facts_call(&f, "session.append", "{'role':'user','text':'Hello'}");
     facts_call(&f, "session.append",
-               "{\"role\":\"assistant\",\"text\":\"Hi\",\"at\":\"2020-01-01T00:00:00Z\"}");
-    facts_call(&f, "session.append",
-               "{\"role\":\"user\",\"text\":\"psst\",\"persona_id\":\"coach\"}");
-    answer = facts_call(&f, "session.messages", "{\"limit\":1}");
+               "{'role':'assistant','text':'Hi','at':'2020-01-01T00:00:00Z'}");
+    facts_call(&f, "session.append", "{'role':'user','text':'psst','persona_id':'coach'}");
+    answer = facts_call(&f, "session.messages", "{'limit':1}");
     CHECK_STR_EQ(test_member_text(answer, "messages.0.text"), "Hello");
-    answer = facts_call(&f, "session.messages", "{\"cursor\":%s}",
+    answer = facts_call(&f, "session.messages", "{'cursor':%s}",
                         test_member(answer, "next_cursor").ptr);
     CHECK_STR_EQ(test_member_text(answer, "messages.0.text"), "Hi");
     CHECK_STR_EQ(test_member_text(answer, "messages.0.at"), "2020-01-01T00:00:00Z");
@@ -356,8 +349,8 @@ TEST(session, what_was_said_is_kept_in_order)
     facts_call(&f, "session.close", "{}"); /* The last conversation is still seen. */
     answer = facts_call(&f, "session.messages", "{}");
     CHECK_STR_EQ(test_member_text(answer, "messages.1.text"), "Hi");
-    facts_fail(&f, LOCI_EINVAL, "role", "session.append", "{\"role\":\"boss\",\"text\":\"x\"}");
-    facts_fail(&f, LOCI_ENOTFOUND, "no session y", "session.messages", "{\"session_id\":\"y\"}");
+    facts_fail(&f, LOCI_EINVAL, "role", "session.append", "{'role':'boss','text':'x'}");
+    facts_fail(&f, LOCI_ENOTFOUND, "no session y", "session.messages", "{'session_id':'y'}");
     facts_close(&f);
 }
 
@@ -370,7 +363,7 @@ TEST(session, verify_sees_what_belongs_to_no_session)
     loci_error err;
 
     facts_open(&f);
-    facts_call(&f, "working.set", "{\"key\":\"a\",\"value\":1}");
+    facts_call(&f, "working.set", "{'key':'a','value':1}");
     test_store_run(f.store, "insert into session_activity values"
                             " ('default', 'default', 'ses_lost', 1)");
     CHECK_STATUS(LOCI_ECORRUPT, test_verify(f.engine, &err));

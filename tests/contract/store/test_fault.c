@@ -167,7 +167,7 @@ static void sweep(const char *operation, const char *args)
         loci_error err = {0};
         loci_status status;
 
-        test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+        test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
         atomic_store(&l->fault_in, nth);
         status = test_try(engine, operation, loci_str_of(args), &err);
         if (atomic_exchange(&l->fault_in, 0) > 0) {

@@ -83,7 +83,7 @@ TEST_ON(TEST_SERVERS, postgres, other_roles_see_one_tenant)
 
     store = probe_path();
     engine = test_open(store);
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     options.principal = &other;
     CHECK_OK(loci_call(engine, "fact.write", LC_STR("{\"key\":\"a\",\"value\":1}"), &options,
                        &answer, &err),
@@ -121,17 +121,17 @@ TEST_ON(TEST_SERVERS, postgres, an_engine_outlives_its_server)
 
     store = probe_path();
     engine = test_open_threads(store);
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
-    test_call(engine, "fact.current", "{\"key\":\"city\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
+    test_call(engine, "fact.current", "{'key':'city'}");
     test_postgres_command("kill");
     CHECK_STATUS(LOCI_EUNAVAILABLE,
                  test_try(engine, "fact.current", LC_STR("{\"key\":\"city\"}"), &err));
     CHECK_STATUS(LOCI_EUNAVAILABLE,
                  test_try(engine, "fact.write", LC_STR("{\"key\":\"k\",\"value\":1}"), &err));
     test_postgres_command("start");
-    CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{\"key\":\"city\"}"), "value"),
+    CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{'key':'city'}"), "value"),
                  "\"Oslo\"");
-    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":2}");
+    test_call(engine, "fact.write", "{'key':'k','value':2}");
     CHECK_EQ(test_store_number(store, "select count(*) from events"), 2);
     test_close(engine);
 }

@@ -56,7 +56,7 @@ TEST(requests, a_repeat_has_the_same_answer_and_changes_nothing)
     uint64_t before;
 
     now_us += 1000;
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Rome\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Rome'}");
     before = test_store_hash(store, NULL);
     now_us += 1000;
     CHECK_STR_EQ(test_call(engine, "fact.write", "%s", args), first);
@@ -70,9 +70,8 @@ TEST(requests, a_repeat_has_the_same_answer_and_changes_nothing)
 TEST(requests, spelling_does_not_matter)
 {
     loci_engine *engine = open_engine(new_store());
-    loci_str first = test_call(
-        engine, "fact.write",
-        "{\"key\":\"a\",\"value\":{\"x\":1,\"y\":[2]},\"source\":\"s\",\"request_id\":\"r\"}");
+    loci_str first = test_call(engine, "fact.write",
+                               "{'key':'a','value':{'x':1,'y':[2]},'source':'s','request_id':'r'}");
 
     CHECK_STR_EQ(test_call(engine, "fact.write",
                            " { \"request_id\" : \"r\" , \"source\":\"\\u0073\","
@@ -94,7 +93,7 @@ TEST(requests, other_arguments_or_operations_are_a_conflict)
     uint64_t before;
     loci_error err;
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\",\"request_id\":\"r\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo','request_id':'r'}");
     before = test_store_hash(store, NULL);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         CHECK_STATUS(LOCI_ECONFLICT, test_try(engine, "fact.write", loci_str_of(others[i]), &err));
@@ -117,9 +116,8 @@ TEST(requests, users_and_tenants_do_not_share_them)
     loci_answer *answer = NULL;
     loci_error err;
 
-    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":1,\"request_id\":\"r\"}");
-    test_call(engine, "fact.write",
-              "{\"key\":\"k\",\"value\":2,\"request_id\":\"r\",\"user_id\":\"u\"}");
+    test_call(engine, "fact.write", "{'key':'k','value':1,'request_id':'r'}");
+    test_call(engine, "fact.write", "{'key':'k','value':2,'request_id':'r','user_id':'u'}");
     options.principal = &other;
     CHECK_OK(loci_call(engine, "fact.write",
                        LC_STR("{\"key\":\"k\",\"value\":3,\"request_id\":\"r\"}"), &options,
@@ -144,7 +142,7 @@ TEST(requests, option_and_argument_are_the_same_thing)
 
     CHECK_STR_EQ(test_member_text(first, "outcome"), "created");
     now_us += 5000;
-    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":2}");
+    test_call(engine, "fact.write", "{'key':'k','value':2}");
     CHECK_STR_EQ(write_with(engine, "r", plain, &err), first);
     CHECK_STR_EQ(write_with(engine, NULL, named, &err), first);
     CHECK_STR_EQ(write_with(engine, "r", named, &err), first);
@@ -181,7 +179,7 @@ TEST(requests, an_answer_is_kept_for_a_day_of_the_domain_clock)
     const char *args = "{\"key\":\"k\",\"value\":1,\"request_id\":\"r\"}";
     loci_str first = test_call(engine, "fact.write", "%s", args), later;
 
-    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":2}");
+    test_call(engine, "fact.write", "{'key':'k','value':2}");
     now_us += 24 * HOUR_US - 1;
     CHECK_STR_EQ(test_call(engine, "fact.write", "%s", args), first);
     now_us += 1;
@@ -205,7 +203,7 @@ TEST(requests, a_failed_call_keeps_nothing)
                  &err));
     CHECK_CONTAINS(err.data, "\"head_seq\":0");
     CHECK_EQ(test_store_number(store, "select count(*) from requests"), 0);
-    test_call(engine, "fact.write", "{\"key\":\"k\",\"value\":2,\"request_id\":\"r\"}");
+    test_call(engine, "fact.write", "{'key':'k','value':2,'request_id':'r'}");
     test_close(engine);
 }
 

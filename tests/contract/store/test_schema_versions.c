@@ -96,8 +96,8 @@ TEST(schema_versions, version_1_becomes_what_a_new_store_is)
     const char *old = make_version_1(), *new = probe_path();
     loci_engine *engine = test_open(old);
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
-    test_call(engine, "token.create", "{\"name\":\"ci\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
+    test_call(engine, "token.create", "{'name':'ci'}");
     test_close(engine);
     loci_close(test_open(new));
     CHECK_EQ(differences(old, new), 0);
@@ -113,13 +113,13 @@ TEST(schema_versions, what_version_1_held_is_kept)
     const char *path = probe_path();
     loci_engine *engine = test_open(path);
 
-    test_call(engine, "fact.write", "{\"key\":\"city\",\"value\":\"Oslo\"}");
+    test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     test_close(engine);
     test_store_run(path, "drop table tokens; drop table vectors; drop table session_activity;"
                          "drop table working_items;"
                          "update meta set value = '1' where name = 'schema_version'");
     engine = test_open(path);
-    CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{\"key\":\"city\"}"), "value"),
+    CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{'key':'city'}"), "value"),
                  "\"Oslo\"");
     CHECK_STR_EQ(test_member(test_call(engine, "token.list", "{}"), "tokens"), "[]");
     test_close(engine);
