@@ -1,27 +1,30 @@
 /* op_table.c - every operation of loci, in the order of the reference. A new operation is an entry
- * in the file of its group; a new group is a line here and one among the declarations. */
+ * in the file of its group; a new group is one line here. */
 #include "ops/op.h"
 
 #include "base/str.h"
 
-/* Each defined in its own file; ends with NULL. */
-extern const lc_op *const lc_ops_fact[];
-extern const lc_op *const lc_ops_context[];
-extern const lc_op *const lc_ops_session[];
-extern const lc_op *const lc_ops_working[];
-extern const lc_op *const lc_ops_environment[];
-extern const lc_op *const lc_ops_model[];
-extern const lc_op *const lc_ops_event[];
-extern const lc_op *const lc_ops_job[];
-extern const lc_op *const lc_ops_config[];
-extern const lc_op *const lc_ops_token[];
-extern const lc_op *const lc_ops_store[];
-extern const lc_op *const lc_ops_meta[];
+/* In the order of the reference. Each list, such as lc_ops_fact, is in its own file and ends with
+ * NULL. */
+#define LC_OP_GROUPS(X)                                                                            \
+    X(fact)                                                                                        \
+    X(context)                                                                                     \
+    X(session)                                                                                     \
+    X(working)                                                                                     \
+    X(environment)                                                                                 \
+    X(model)                                                                                       \
+    X(event)                                                                                       \
+    X(job)                                                                                         \
+    X(config)                                                                                      \
+    X(token)                                                                                       \
+    X(store)                                                                                       \
+    X(meta)
 
-static const lc_op *const *const groups[] = {
-    lc_ops_fact,  lc_ops_context, lc_ops_session, lc_ops_working, lc_ops_environment, lc_ops_model,
-    lc_ops_event, lc_ops_job,     lc_ops_config,  lc_ops_token,   lc_ops_store,       lc_ops_meta,
-};
+#define DECLARE(group) extern const lc_op *const lc_ops_##group[];
+LC_OP_GROUPS(DECLARE)
+
+#define NAME(group) lc_ops_##group,
+static const lc_op *const *const groups[] = {LC_OP_GROUPS(NAME)};
 
 #define GROUP_COUNT (sizeof groups / sizeof groups[0])
 
