@@ -219,9 +219,12 @@ static loci_status load_library(lc_pq *out, loci_error *err)
 #define CLIENT_CHECK_MS "1000"
 
 static const lc_sql set_sql = {"select set_config($1, $2, false)", "tt", "t"};
+/* A query of the catalogue sees the snapshot of its transaction, as the rows of the table do.
+ * to_regclass() sees what is committed now: a table that another process has just made would seem
+ * to be there without its rows. */
 static const lc_sql has_table_sql = {
-    "select 1 where to_regclass(quote_ident(current_schema()) || '.' || quote_ident($1))"
-    " is not null",
+    "select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
+    " where n.nspname = current_schema() and c.relname = $1 and c.relkind = 'r'",
     "t", "i"};
 static const lc_sql now_sql = {
     "select cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)", "", "i"};
