@@ -27,7 +27,7 @@ const char *test_cursor_after(const char *key);
 
 /* JSON as tests write it: in a text without any double quote, single quotes stand for them. The
  * arguments of all calls below, and of the fixtures, may be written so, before and after printf. */
-const char *test_json(const char *text);
+const char *test_json(const char *text) __attribute__((format_arg(1)));
 
 /* The answer; anything but LOCI_OK fails the test. */
 loci_str test_call(loci_engine *engine, const char *operation, const char *args_format, ...)
