@@ -29,6 +29,7 @@
 #define READS 20000
 #define WARM_UP_S 0.5
 #define SLOTS 200
+#define CROWD_MAX 1000
 
 typedef struct bench_case {
     const char *name;
@@ -312,6 +313,80 @@ static double read_us(const char *store)
     return start_s / READS * 1e6;
 }
 
+/* ---- Crowds ---------------------------------------------------------------------------------- */
+
+/* `size` calls are in flight at any time, each of another user, as with that many connections of a
+ * daemon. */
+typedef struct crowd {
+    const char *name;
+    int size;
+    int writes;
+    bool has_new_users; /* Each write is the first one of its user. */
+} crowd;
+
+static crowd crowds[] = {
+    {"16 in flight", 16, 8000, false},         {"96 in flight", 96, 8000, false},
+    {"240 in flight", 240, 8000, false},       {"1000 in flight", CROWD_MAX, 8000, false},
+    {"200 new users", 200, 8000, true},        {"256 new users", 256, 8000, true},
+    {"1000 new users", CROWD_MAX, 8000, true},
+};
+
+#define CROWDS (sizeof crowds / sizeof crowds[0])
+
+static pthread_mutex_t crowd_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t crowd_wake = PTHREAD_COND_INITIALIZER;
+static int idle_members[CROWD_MAX], idle_count, refused_count, failed_count;
+
+static void end_of_call(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
+{
+    (void)err;
+    loci_answer_free(answer);
+    pthread_mutex_lock(&crowd_lock);
+    idle_members[idle_count++] = (int)(intptr_t)ctx;
+    refused_count += status == LOCI_EUNAVAILABLE;
+    failed_count += status != LOCI_OK && status != LOCI_EUNAVAILABLE;
+    pthread_cond_signal(&crowd_wake);
+    pthread_mutex_unlock(&crowd_lock);
+}
+
+/* Writes that were acknowledged, per second. */
+static double run_crowd(const crowd *c)
+{
+    loci_engine *engine = open_engine(new_store());
+    double start_s = now_s();
+    loci_error err;
+    char args[512];
+
+    refused_count = failed_count = 0;
+    for (idle_count = 0; idle_count < c->size; idle_count++)
+        idle_members[idle_count] = idle_count;
+    for (int n = 0; n < c->writes; n++) {
+        int member;
+
+        pthread_mutex_lock(&crowd_lock);
+        while (idle_count == 0)
+            pthread_cond_wait(&crowd_wake, &crowd_lock);
+        member = idle_members[--idle_count];
+        pthread_mutex_unlock(&crowd_lock);
+        snprintf(args, sizeof args,
+                 "{\"user_id\":\"user-%d\",\"key\":\"slot-%d\",\"value\":\"value %d of a fact that "
+                 "is about as long as people make them, a sentence or so\",\"source\":\"user\"}",
+                 c->has_new_users ? n : member, n % SLOTS, n);
+        if (loci_submit(engine, "fact.write", loci_str_of(args), NULL, end_of_call,
+                        (void *)(intptr_t)member, &err) != LOCI_OK)
+            die(err.message);
+    }
+    pthread_mutex_lock(&crowd_lock);
+    while (idle_count < c->size)
+        pthread_cond_wait(&crowd_wake, &crowd_lock);
+    pthread_mutex_unlock(&crowd_lock);
+    start_s = now_s() - start_s;
+    loci_close(engine);
+    if (failed_count > 0)
+        fprintf(stderr, "postgres: %s: %d of %d writes failed\n", c->name, failed_count, c->writes);
+    return (c->writes - refused_count - failed_count) / start_s;
+}
+
 static int compare(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
@@ -358,7 +433,27 @@ static void bench_reads(int count)
            median(server, count), median(file, count), median(ratios, count));
 }
 
-int main(void)
+/* The crowds take turns, so that what the machine does meanwhile hits all of them. */
+static void bench_crowds(int count)
+{
+    double per_s[CROWDS][ROUNDS_MAX], best = 0;
+
+    for (int i = 0; i < count; i++)
+        for (size_t c = 0; c < CROWDS; c++)
+            per_s[c][i] = run_crowd(&crowds[c]);
+    for (size_t c = 0; c < CROWDS; c++) {
+        double of_crowd = median(per_s[c], count);
+
+        if (c > 0 && crowds[c].has_new_users && !crowds[c - 1].has_new_users)
+            best = 0;
+        best = of_crowd > best ? of_crowd : best;
+        printf("{\"bench\":\"postgres\",\"case\":\"%s\",\"loci_per_s\":%.0f,\"of_best\":%.3f}\n",
+               crowds[c].name, of_crowd, of_crowd / best);
+    }
+}
+
+/* `postgres crowds` runs these alone. */
+int main(int argc, char **argv)
 {
     static figures rounds[CASES][ROUNDS_MAX];
     const char *asked = getenv("BENCH_ROUNDS");
@@ -368,7 +463,14 @@ int main(void)
         die("BENCH_ROUNDS must be 1 to 101");
     for (size_t c = 0; c < CASES; c++)
         cases[c].writes = bench_size(cases[c].writes);
+    for (size_t c = 0; c < CROWDS; c++)
+        crowds[c].writes = bench_size(crowds[c].writes);
     start_server();
+    if (argc > 1 && strcmp(argv[1], "crowds") == 0) {
+        bench_crowds(count);
+        fclose(server_hold);
+        return 0;
+    }
     for (int i = 0; i < count; i++)
         for (size_t c = 0; c < CASES; c++)
             rounds[c][i] = run_round(&cases[c]);
@@ -379,6 +481,7 @@ int main(void)
                median_of(rounds[c], count, offsetof(figures, raw_per_s)),
                median_of(rounds[c], count, offsetof(figures, ratio)),
                median_of(rounds[c], count, offsetof(figures, writes_per_commit)));
+    bench_crowds(count);
     bench_reads(count);
     fprintf(stderr,
             "ratio: loci to raw inserts of the same rows, medians of %d rounds; to reach: 0.6. "

@@ -15,6 +15,7 @@
 #include <libpq-fe.h>
 
 #include "base/hash.h"
+#include "base/limits.h"
 #include "base/map.h"
 #include "store/db.h"
 
@@ -66,7 +67,7 @@ typedef struct lc_pq {
 #undef LC_PQ_MEMBER
 } lc_pq;
 
-#define LC_PG_PENDING_MAX 256 /* Answers not looked at; then they are. */
+#define LC_PG_PENDING_MAX 512 /* Answers not looked at; then they are. */
 #define LC_PG_WRITER_ID_BYTES 33
 #define LC_PG_READING_MAX 32
 
@@ -107,21 +108,25 @@ typedef enum lc_pg_remedy {
     LC_PG_LOST    /* The connection is gone. */
 } lc_pg_remedy;
 
-#define LC_PG_PREFETCH_MAX 200 /* Queries; fewer than may be pending. */
+#define LC_PG_PREFETCH_ROUNDS 3 /* A stored answer, the session, what stands. */
 
 /* The answer to one query of one body. */
 typedef struct lc_pg_prefetched {
-    const lc_write *write;
     const lc_sql *sql;
     lc_hash128 args;
     PGresult *result; /* NULL until it has come, and when the body has taken it. */
 } lc_pg_prefetched;
 
-typedef struct lc_pg_prefetch {
-    lc_pg_prefetched answers[LC_PG_PREFETCH_MAX];
+/* The answers for one body: one per round. */
+typedef struct lc_pg_prefetch_slot {
+    lc_pg_prefetched answers[LC_PG_PREFETCH_ROUNDS];
     size_t count, taken;
-    const lc_write *write; /* Whose body runs; NULL = it gets no prefetched answers. */
-    bool is_dry_run;       /* It runs without effect. */
+} lc_pg_prefetch_slot;
+
+typedef struct lc_pg_prefetch {
+    lc_pg_prefetch_slot slots[LC_WRITES_PER_COMMIT_MAX];
+    lc_pg_prefetch_slot *slot; /* Of the body that runs; NULL = it gets no prefetched answers. */
+    bool is_dry_run;           /* It runs without effect. */
 } lc_pg_prefetch;
 
 typedef struct lc_pg {
@@ -144,8 +149,10 @@ typedef struct lc_pg {
         has_expectation; /* A statement had to change one row: to be looked at before the commit. */
     loci_error failure;
     lc_pg_remedy remedy;
-    lc_pg_prefetch *prefetch;              /* In `group_room`. */
-    struct lc_pg_group_room *group_room;   /* For groups of writes; NULL until the first. */
+    lc_pg_prefetch *prefetch;            /* In `group_room`. */
+    struct lc_pg_group_room *group_room; /* For groups of writes; NULL until the first. */
+    int64_t write_us; /* Moving averages of groups: the time per write until the commit, */
+    int64_t fixed_us; /* and of locking and committing; 0 = not known yet. */
     char writer_id[LC_PG_WRITER_ID_BYTES]; /* "" until the first write. */
     int64_t commit_count;                  /* Of `writer_id`, as the store has it. */
     bool is_unknown;                       /* Nobody can say whether the last commit was done. */
@@ -196,6 +203,8 @@ loci_status lc_pg_send_sync(lc_pg *db, loci_error *err);
 /* Looks at everything that is to come. */
 loci_status lc_pg_drain(lc_pg *db, loci_error *err);
 int64_t lc_pg_value_i64(const lc_pg *db, const PGresult *result, int row, int column);
+/* Borrowed from `result`. */
+loci_str lc_pg_value_str(const lc_pg *db, const PGresult *result, int row, int column);
 
 loci_status lc_pg_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expect expect,
                        loci_error *err);

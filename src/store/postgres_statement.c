@@ -405,8 +405,8 @@ loci_status lc_pg_exec(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_expe
     if (prefetch != NULL && prefetch->is_dry_run)
         return lc_pg_end_dry_run(err);
     if (prefetch != NULL)
-        prefetch->write = NULL; /* The prefetched answers are out of date now. */
-    tx->wrote = true;           /* Even when it fails: some of it may have been done. */
+        prefetch->slot = NULL; /* The prefetched answers are out of date now. */
+    tx->wrote = true;          /* Even when it fails: some of it may have been done. */
     of(tx)->exec_count++;
     status = lc_pg_send(of(tx), sql, tx->is_shadow, args, kind, err);
     if (expect == LC_CHANGES_ONE)
@@ -514,6 +514,12 @@ int64_t lc_pg_value_i64(const lc_pg *db, const PGresult *result, int row, int co
     return (int64_t)bits;               /* 0 for NULL: it has no bytes. */
 }
 
+loci_str lc_pg_value_str(const lc_pg *db, const PGresult *result, int row, int column)
+{
+    return (loci_str){db->pq.getvalue(result, row, column),
+                      (size_t)db->pq.getlength(result, row, column)};
+}
+
 static lc_cell read_cell(const lc_pg *db, const PGresult *result, int row, int column, char kind)
 {
     lc_cell cell = {.kind = kind};
@@ -527,8 +533,7 @@ static lc_cell read_cell(const lc_pg *db, const PGresult *result, int row, int c
         bits = lc_pg_value_i64(db, result, row, column);
         memcpy(&cell.as.f64, &bits, sizeof cell.as.f64);
     } else {
-        cell.as.str = (loci_str){db->pq.getvalue(result, row, column),
-                                 (size_t)db->pq.getlength(result, row, column)};
+        cell.as.str = lc_pg_value_str(db, result, row, column);
     }
     return cell;
 }

@@ -1,16 +1,22 @@
 /* postgres_write.c - group commit, beside the groups of other processes.
  *
- *     begin, count, lock heads ---> body body body ... ---> heads, commit
+ *     begin, count, lock heads ---> dry runs ---> body body body ... ---> heads, commit
  *
- * A group is as many queued bodies as fit, as with SQLite; what they write is sent along and only
- * looked at when a body asks something or at the commit. Isolation is READ COMMITTED: the head of
- * each user is locked first, and every later statement sees what the holder before has committed.
+ * A group is a number of queued bodies; what they write is sent along and only looked at when a
+ * body asks something or at the commit. Isolation is READ COMMITTED: the head of each user is
+ * locked first, and every later statement sees what the holder before has committed.
  *
- * Heads are taken with SKIP LOCKED, so a group never waits for one user while it holds another:
- * there is no deadlock between groups, and a user that another process is busy with holds up nobody
- * else. Its writes stay in the list. Only when no user of the list is free does the group wait, in
- * the server's queue, for the first of them. A user without a head gets one that is taken away
- * again when nothing was written. The store itself has a row of `meta` for its head.
+ * One statement locks the heads of all users of a group, whatever their number. It passes over
+ * heads that another process has locked (SKIP LOCKED), so a group never waits for one user while it
+ * holds another: there is no deadlock between groups, and a user that another process is busy with
+ * holds up nobody else. Its writes stay in the list. Only when no user of the list is free does the
+ * group wait, in the server's queue, for the first of them. A second statement makes heads for new
+ * users, and a third deletes those again for which nothing was written. The store itself has a row
+ * of `meta` for its head.
+ *
+ * More load must not mean less work, so the number of bodies in a group follows the measured times
+ * (group_size): a group is large enough that its commit is a small part of it, and small enough
+ * that everybody in it is answered soon.
  *
  * What fails because of somebody else (a deadlock with a row of `jobs`, a lost connection) answers
  * nothing: the list is run again by whoever calls, until the deadline of each write. What fails in
@@ -59,31 +65,31 @@ static lc_hash128 hash_of(const lc_sql *sql, const lc_arg *args)
     return hash;
 }
 
-static lc_pg_prefetched *find(lc_pg_prefetch *prefetch, const lc_sql *sql, const lc_arg *args)
+static lc_pg_prefetched *find(lc_pg_prefetch_slot *slot, const lc_sql *sql, const lc_arg *args)
 {
     lc_hash128 hash = hash_of(sql, args);
 
-    for (size_t i = 0; i < prefetch->count; i++) {
-        lc_pg_prefetched *a = &prefetch->answers[i];
+    for (size_t i = 0; i < slot->count; i++) {
+        lc_pg_prefetched *a = &slot->answers[i];
 
-        if (a->write == prefetch->write && a->sql == sql && a->result != NULL &&
-            lc_hash128_eq(a->args, hash))
+        if (a->sql == sql && a->result != NULL && lc_hash128_eq(a->args, hash))
             return a;
     }
     return NULL;
 }
 
-/* Sends the query and ends the dry run. */
+/* Sends the query and ends the dry run. What does not fit is not sent: sending it would make room
+ * by discarding answers that are still to be taken. */
 static loci_status ask(lc_pg *db, const lc_sql *sql, const lc_arg *args, loci_error *err)
 {
-    lc_pg_prefetch *prefetch = db->prefetch;
+    lc_pg_prefetch_slot *slot = db->prefetch->slot;
     loci_status status = LOCI_OK;
 
-    if (prefetch->count < LC_PG_PREFETCH_MAX) {
+    if (slot->count < LC_PG_PREFETCH_ROUNDS && db->pending_count < LC_PG_PENDING_MAX) {
         status = lc_pg_send(db, sql, false, args, LC_PG_ROWS, err);
         if (status == LOCI_OK)
-            prefetch->answers[prefetch->count++] = (lc_pg_prefetched){
-                .write = prefetch->write, .sql = sql, .args = hash_of(sql, args)};
+            slot->answers[slot->count++] = (lc_pg_prefetched){.sql = sql,
+                                                              .args = hash_of(sql, args)};
     }
     return status != LOCI_OK ? status : lc_pg_end_dry_run(err);
 }
@@ -99,9 +105,9 @@ bool lc_pg_find_prefetched(lc_pg *db, const lc_sql *sql, const lc_arg *args, PGr
     lc_pg_prefetch *prefetch = db->prefetch;
     lc_pg_prefetched *found;
 
-    if (prefetch == NULL || prefetch->write == NULL)
+    if (prefetch == NULL || prefetch->slot == NULL)
         return false;
-    found = find(prefetch, sql, args);
+    found = find(prefetch->slot, sql, args);
     if (found == NULL && !prefetch->is_dry_run)
         return false;
     *out_status = found != NULL ? LOCI_OK : ask(db, sql, args, err);
@@ -113,14 +119,17 @@ bool lc_pg_find_prefetched(lc_pg *db, const lc_sql *sql, const lc_arg *args, PGr
     return true;
 }
 
-/* Waits for the answers to what the dry runs have asked. */
-static loci_status take_prefetched(lc_pg *db, loci_error *err)
+/* Waits for the answers to the queries that the dry runs of one round have sent, in their order. */
+static loci_status take_prefetched(lc_pg *db, size_t slot_count, loci_error *err)
 {
-    lc_pg_prefetch *prefetch = db->prefetch;
     loci_status status = LOCI_OK;
 
-    for (; status == LOCI_OK && prefetch->taken < prefetch->count; prefetch->taken++)
-        status = lc_pg_take(db, &prefetch->answers[prefetch->taken].result, err);
+    for (size_t i = 0; status == LOCI_OK && i < slot_count; i++) {
+        lc_pg_prefetch_slot *slot = &db->prefetch->slots[i];
+
+        for (; status == LOCI_OK && slot->taken < slot->count; slot->taken++)
+            status = lc_pg_take(db, &slot->answers[slot->taken].result, err);
+    }
     return status;
 }
 
@@ -130,10 +139,14 @@ static void drop_prefetched(lc_pg *db)
 
     if (prefetch == NULL)
         return;
-    for (size_t i = 0; i < prefetch->count; i++)
-        db->pq.clear(prefetch->answers[i].result); /* NULL is fine. */
-    prefetch->count = prefetch->taken = 0;
-    prefetch->write = NULL;
+    for (size_t i = 0; i < LC_WRITES_PER_COMMIT_MAX; i++) {
+        lc_pg_prefetch_slot *slot = &prefetch->slots[i];
+
+        for (size_t k = 0; k < slot->count; k++)
+            db->pq.clear(slot->answers[k].result); /* NULL is fine. */
+        slot->count = slot->taken = 0;
+    }
+    prefetch->slot = NULL;
     prefetch->is_dry_run = false;
 }
 
@@ -143,22 +156,42 @@ static void drop_prefetched(lc_pg *db)
 #define WAIT_US_MIN 2000000
 #define WAIT_US_MAX 60000000
 #define LOCK_SLICE_MS "50" /* How long one call waits for another process. */
-#define PREFETCH_ROUNDS 3  /* A stored answer, the session, what stands. */
 #define AGAIN_MAX 8        /* Times that tables were in the way which are not loci's. */
 
-static const lc_sql head_sql = {"select seq, recorded_at, objects from heads"
-                                " where tenant_id = $1 and user_id = $2 for update skip locked",
-                                "tt", "iii"};
-static const lc_sql wait_head_sql = {"select seq, recorded_at, objects from heads"
+#define NAMES_BYTES_MAX (LC_WRITES_PER_COMMIT_MAX * (2 * LC_ID_BYTES_MAX + 4))
+
+/* A group may take as long as ROUND_TRIPS_PER_GROUP times what locking and committing take, which
+ * do not depend on its size: so they are a small part of it, over a slow network or with a slow
+ * disk, too. Where they take next to nothing it may take GROUP_US_MIN. */
+#define GROUP_US_MIN 50000
+#define GROUP_US_MAX 2000000
+#define ROUND_TRIPS_PER_GROUP 4
+#define GROUP_WRITES_MIN 16
+
+/* $1 and $2: the tenants and users of the group as arrays, one element per owner. */
+#define NAMED_OWNERS "unnest(cast($1 as text[]), cast($2 as text[]))"
+
+static const lc_sql lock_heads_sql = {
+    "select w.place, h.seq, h.recorded_at, h.objects from " NAMED_OWNERS
+    " with ordinality as w (tenant_id, user_id, place)"
+    " join heads h on h.tenant_id = w.tenant_id and h.user_id = w.user_id"
+    " order by h.tenant_id, h.user_id for update of h skip locked",
+    "tt", "iiii"};
+static const lc_sql wait_head_sql = {"select 1, seq, recorded_at, objects from heads"
                                      " where tenant_id = $1 and user_id = $2 for update",
-                                     "tt", "iii"};
-static const lc_sql make_head_sql = {
+                                     "tt", "iiii"};
+/* An insert waits for another transaction that is inserting the same key, and keeps what it has
+ * inserted before: so all groups insert in the same order. */
+static const lc_sql make_heads_sql = {
     "insert into heads (tenant_id, user_id, seq, recorded_at, objects, base_seq)"
-    " values ($1, $2, 0, 0, 0, 0) on conflict (tenant_id, user_id) do nothing returning seq",
-    "tt", "i"};
-static const lc_sql unmake_head_sql = {
-    "delete from heads where tenant_id = $1 and user_id = $2 and seq = 0 and objects = 0", "tt",
-    NULL};
+    " select w.tenant_id, w.user_id, 0, 0, 0, 0 from " NAMED_OWNERS " as w (tenant_id, user_id)"
+    " order by w.tenant_id collate \"C\", w.user_id collate \"C\""
+    " on conflict (tenant_id, user_id) do nothing returning tenant_id, user_id",
+    "tt", "tt"};
+static const lc_sql unmake_heads_sql = {
+    "delete from heads h using " NAMED_OWNERS " as w (tenant_id, user_id)"
+    " where h.tenant_id = w.tenant_id and h.user_id = w.user_id and h.seq = 0 and h.objects = 0",
+    "tt", NULL};
 static const lc_sql store_sql = {
     "select value from meta where name = 'schema_version' for update skip locked", "", "t"};
 static const lc_sql wait_store_sql = {
@@ -180,6 +213,7 @@ typedef enum hold {
 typedef struct owner {
     loci_str tenant_id;
     loci_str user_id;
+    uint64_t hash; /* Of both. */
     bool locks_nothing;
     const lc_write *first; /* Of this user in the group. */
     hold hold;
@@ -190,7 +224,10 @@ typedef struct owner {
 /* Made with the first write of a connection, so that the others need no memory. */
 struct lc_pg_group_room {
     owner owners[LC_WRITES_PER_COMMIT_MAX];
+    owner *owner_of[LC_WRITES_PER_COMMIT_MAX]; /* Of each write. */
     bool has_run[LC_WRITES_PER_COMMIT_MAX];
+    owner *named[LC_WRITES_PER_COMMIT_MAX]; /* The owners in the arrays, */
+    lc_buf tenants, users;                  /* which are literals: {"a","b"}. */
     lc_pg_prefetch prefetch;
 };
 
@@ -198,9 +235,9 @@ typedef struct group {
     lc_pg *db;
     lc_tx tx;
     lc_write **writes;
-    bool *has_run;
+    struct lc_pg_group_room *room;
     size_t write_count;
-    owner *owners;
+    size_t run_count;
     size_t owner_count;
     owner *current; /* Whom `tx` is about. */
     size_t bytes;
@@ -240,45 +277,102 @@ static bool is_store(const owner *o)
     return o->tenant_id.len == 0 && o->user_id.len == 0;
 }
 
-static owner *find_owner(const group *g, const lc_write *write)
+static uint64_t hash_owner(loci_str tenant_id, loci_str user_id)
 {
-    for (size_t i = 0; i < g->owner_count; i++) {
-        owner *o = &g->owners[i];
+    return lc_hash64(tenant_id) * 31 + lc_hash64(user_id);
+}
 
-        if (lc_str_eq(o->user_id, write->user_id) && lc_str_eq(o->tenant_id, write->tenant_id) &&
-            o->locks_nothing == write->locks_nothing)
+static owner *find_owner(const group *g, loci_str tenant_id, loci_str user_id, bool locks_nothing)
+{
+    uint64_t hash = hash_owner(tenant_id, user_id);
+
+    for (size_t i = 0; i < g->owner_count; i++) {
+        owner *o = &g->room->owners[i];
+
+        if (o->hash == hash && o->locks_nothing == locks_nothing &&
+            lc_str_eq(o->user_id, user_id) && lc_str_eq(o->tenant_id, tenant_id))
             return o;
     }
     return NULL;
 }
 
-static void take_head(const lc_pg *db, const PGresult *result, owner *o)
+static void append_element(lc_buf *array, loci_str text)
 {
-    o->hold = HOLD_HELD;
-    if (is_store(o))
-        return; /* Its own head is read when it is asked for. */
-    o->has_head = true;
-    o->head = (lc_head){.seq = lc_pg_value_i64(db, result, 0, 0),
-                        .recorded_at = lc_pg_value_i64(db, result, 0, 1),
-                        .objects = lc_pg_value_i64(db, result, 0, 2)};
+    lc_buf_append(array, array->len == 0 ? LC_STR("{\"") : LC_STR(",\""));
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '"' || text.ptr[i] == '\\')
+            lc_buf_append_byte(array, '\\');
+        lc_buf_append_byte(array, text.ptr[i]);
+    }
+    lc_buf_append_byte(array, '"');
 }
 
-static const lc_sql *lock_of(const owner *o, bool waits)
+/* Fills the arrays with the users that have this `hold`. Returns how many. */
+static size_t name_owners(group *g, hold held_as)
 {
-    if (is_store(o))
-        return waits ? &wait_store_sql : &store_sql;
-    return waits ? &wait_head_sql : &head_sql;
+    struct lc_pg_group_room *room = g->room;
+    size_t count = 0;
+
+    lc_buf_reset(&room->tenants);
+    lc_buf_reset(&room->users);
+    for (size_t i = 0; i < g->owner_count; i++) {
+        owner *o = &room->owners[i];
+
+        if (o->hold != held_as || is_store(o))
+            continue;
+        append_element(&room->tenants, o->tenant_id);
+        append_element(&room->users, o->user_id);
+        room->named[count++] = o;
+    }
+    lc_buf_append_byte(&room->tenants, '}');
+    lc_buf_append_byte(&room->users, '}');
+    return count;
 }
 
-/* One answer of a statement that locks: no row means that somebody else has it. */
-static loci_status take_lock(group *g, owner *o, loci_error *err)
+static loci_status send_named(group *g, const lc_sql *sql, lc_pg_answer_kind kind, loci_error *err)
+{
+    struct lc_pg_group_room *room = g->room;
+    loci_status status = lc_buf_status(&room->tenants, err);
+
+    if (status == LOCI_OK)
+        status = lc_buf_status(&room->users, err);
+    if (status != LOCI_OK)
+        return status;
+    return lc_pg_send(g->db, sql, false,
+                      (lc_arg[]){LC_T(lc_buf_str(&room->tenants)), LC_T(lc_buf_str(&room->users))},
+                      kind, err);
+}
+
+/* The answer of a statement that locks heads; those that are missing in it are locked by another
+ * process, or do not exist. */
+static loci_status take_heads(group *g, owner **named, loci_error *err)
+{
+    lc_pg *db = g->db;
+    PGresult *result = NULL;
+    loci_status status = lc_pg_take(db, &result, err);
+
+    for (int i = 0; status == LOCI_OK && i < db->pq.ntuples(result); i++) {
+        owner *o = named[lc_pg_value_i64(db, result, i, 0) - 1];
+
+        o->hold = HOLD_HELD;
+        o->has_head = true;
+        o->head = (lc_head){.seq = lc_pg_value_i64(db, result, i, 1),
+                            .recorded_at = lc_pg_value_i64(db, result, i, 2),
+                            .objects = lc_pg_value_i64(db, result, i, 3)};
+    }
+    db->pq.clear(result);
+    return status;
+}
+
+/* The answer of a statement that locks the store itself. */
+static loci_status take_store(group *g, owner *o, loci_error *err)
 {
     lc_pg *db = g->db;
     PGresult *result = NULL;
     loci_status status = lc_pg_take(db, &result, err);
 
     if (status == LOCI_OK && db->pq.ntuples(result) == 1)
-        take_head(db, result, o);
+        o->hold = HOLD_HELD; /* Its own head is read when it is asked for. */
     db->pq.clear(result);
     return status;
 }
@@ -287,23 +381,24 @@ static loci_status take_lock(group *g, owner *o, loci_error *err)
 static loci_status make_heads(group *g, loci_error *err)
 {
     lc_pg *db = g->db;
-    loci_status status = LOCI_OK;
+    PGresult *result = NULL;
+    loci_status status;
 
-    for (size_t i = 0; status == LOCI_OK && i < g->owner_count; i++) {
-        owner *o = &g->owners[i];
-        PGresult *result = NULL;
+    if (name_owners(g, HOLD_BUSY) == 0)
+        return LOCI_OK;
+    status = send_named(g, &make_heads_sql, LC_PG_ROWS, err);
+    if (status == LOCI_OK)
+        status = lc_pg_take(db, &result, err);
+    for (int i = 0; status == LOCI_OK && i < db->pq.ntuples(result); i++) {
+        owner *o = find_owner(g, lc_pg_value_str(db, result, i, 0),
+                              lc_pg_value_str(db, result, i, 1), false);
 
-        if (o->hold != HOLD_BUSY || is_store(o))
-            continue;
-        status = lc_pg_ask(db, &make_head_sql, (lc_arg[]){LC_T(o->tenant_id), LC_T(o->user_id)},
-                           &result, err);
-        if (status == LOCI_OK && db->pq.ntuples(result) == 1) {
-            o->hold = HOLD_MADE;
-            o->has_head = true;
-            o->head = (lc_head){0};
-        }
-        db->pq.clear(result);
+        LC_ASSERT(o != NULL);
+        o->hold = HOLD_MADE;
+        o->has_head = true;
+        o->head = (lc_head){0};
     }
+    db->pq.clear(result);
     return status;
 }
 
@@ -321,50 +416,53 @@ static loci_status lock_unknown_store(group *g, owner *o, loci_error *err)
     if (!exists)
         return status;
     status = lc_pg_send(db, &wait_store_sql, false, NULL, LC_PG_ROWS, err);
-    return status == LOCI_OK ? take_lock(g, o, err) : status;
+    return status == LOCI_OK ? take_store(g, o, err) : status;
 }
 
 /* Nobody is free: waits for the first in the list. */
 static loci_status wait_for_one(group *g, loci_error *err)
 {
-    owner *o = &g->owners[0];
+    owner *o = &g->room->owners[0];
+    lc_arg names[] = {LC_T(o->tenant_id), LC_T(o->user_id)};
     PGresult *result = NULL;
     loci_status status = lc_pg_ask(g->db, &lock_wait_sql, NULL, &result, err);
 
     g->db->pq.clear(result);
     if (status == LOCI_OK)
-        status = lc_pg_send(g->db, lock_of(o, true), false,
-                            (lc_arg[]){LC_T(o->tenant_id), LC_T(o->user_id)}, LC_PG_ROWS, err);
-    return status == LOCI_OK ? take_lock(g, o, err) : status;
+        status = lc_pg_send(g->db, is_store(o) ? &wait_store_sql : &wait_head_sql, false, names,
+                            LC_PG_ROWS, err);
+    if (status != LOCI_OK)
+        return status;
+    return is_store(o) ? take_store(g, o, err) : take_heads(g, &o, err);
 }
 
 static loci_status lock_owners(group *g, loci_error *err)
 {
     lc_pg *db = g->db;
+    owner *store = find_owner(g, LC_STR(""), LC_STR(""), false);
     bool has_any = false;
+    size_t named;
     loci_status status = lc_pg_send_begin(db, err);
 
     if (status == LOCI_OK && db->db.store_id[0] == '\0') {
-        LC_ASSERT(g->owner_count == 1 && is_store(&g->owners[0]));
-        return lock_unknown_store(g, &g->owners[0], err);
+        LC_ASSERT(g->owner_count == 1 && store != NULL);
+        return lock_unknown_store(g, store, err);
     }
-    for (size_t i = 0; status == LOCI_OK && i < g->owner_count; i++) {
-        owner *o = &g->owners[i];
-
-        if (o->hold == HOLD_BUSY)
-            status = lc_pg_send(db, lock_of(o, false), false,
-                                (lc_arg[]){LC_T(o->tenant_id), LC_T(o->user_id)}, LC_PG_ROWS, err);
-    }
+    named = name_owners(g, HOLD_BUSY);
+    if (status == LOCI_OK && store != NULL)
+        status = lc_pg_send(db, &store_sql, false, NULL, LC_PG_ROWS, err);
+    if (status == LOCI_OK && named > 0)
+        status = send_named(g, &lock_heads_sql, LC_PG_ROWS, err);
     if (status == LOCI_OK)
         status = lc_pg_take_begin(db, err);
-    for (size_t i = 0; status == LOCI_OK && i < g->owner_count; i++) {
-        if (g->owners[i].hold == HOLD_BUSY)
-            status = take_lock(g, &g->owners[i], err);
-    }
+    if (status == LOCI_OK && store != NULL)
+        status = take_store(g, store, err);
+    if (status == LOCI_OK && named > 0)
+        status = take_heads(g, g->room->named, err);
     if (status == LOCI_OK)
         status = make_heads(g, err);
     for (size_t i = 0; i < g->owner_count; i++)
-        has_any = has_any || g->owners[i].hold != HOLD_BUSY;
+        has_any = has_any || g->room->owners[i].hold != HOLD_BUSY;
     if (status == LOCI_OK && !has_any)
         status = wait_for_one(g, err);
     return status;
@@ -412,17 +510,21 @@ static bool is_full(const group *g)
            lc_clock_monotonic_us() - g->began_us >= g->db->db.commit_us_max;
 }
 
-static bool may_prefetch(const group *g, const lc_write *write)
+static bool may_prefetch(const group *g, size_t i)
 {
-    const owner *o = find_owner(g, write);
+    const owner *o = g->room->owner_of[i];
 
-    return write->reads_own && o->first == write && o->hold != HOLD_BUSY;
+    return g->writes[i]->reads_own && o->first == g->writes[i] && o->hold != HOLD_BUSY;
 }
 
-/* Runs the body without effect, up to the first query that has no answer yet. */
-static void dry_run(const group *g, const lc_write *write)
+/* Runs the body without effect, up to the first query that has no answer yet. True if it sent one.
+ */
+static bool dry_run(const group *g, size_t i)
 {
-    const owner *o = find_owner(g, write);
+    const lc_write *write = g->writes[i];
+    const owner *o = g->room->owner_of[i];
+    lc_pg_prefetch_slot *slot = &g->db->prefetch->slots[i];
+    size_t before = slot->count;
     lc_tx tx = {.db = &g->db->db,
                 .is_write = true,
                 .now_us = write->now_us,
@@ -432,73 +534,76 @@ static void dry_run(const group *g, const lc_write *write)
                 .has_head = o->has_head};
     loci_error ignored;
 
-    g->db->prefetch->write = write;
+    g->db->prefetch->slot = slot;
     (void)write->body(&tx, write->ctx, &ignored); /* Its failures count when it is run. */
+    return slot->count > before;
 }
 
 static void prefetch_answers(const group *g)
 {
     lc_pg_prefetch *prefetch = g->db->prefetch;
-    size_t candidates = 0, before;
+    size_t candidates = 0;
+    bool has_asked = true;
     loci_error ignored; /* It stands in the connection. */
 
     for (size_t i = 0; i < g->write_count; i++)
-        candidates += may_prefetch(g, g->writes[i]);
+        candidates += may_prefetch(g, i);
     if (candidates < 2)
         return; /* It would ask as often. */
     prefetch->is_dry_run = true;
-    for (int round = 0; round < PREFETCH_ROUNDS && !g->db->has_failed; round++) {
-        before = prefetch->count;
-        for (size_t i = 0; i < g->write_count && !g->db->has_failed; i++) {
-            if (may_prefetch(g, g->writes[i]))
-                dry_run(g, g->writes[i]);
-        }
-        if (prefetch->count == before || take_prefetched(g->db, &ignored) != LOCI_OK)
+    for (int round = 0; round < LC_PG_PREFETCH_ROUNDS && has_asked; round++) {
+        has_asked = false;
+        for (size_t i = 0; i < g->write_count && !g->db->has_failed; i++)
+            has_asked = (may_prefetch(g, i) && dry_run(g, i)) || has_asked;
+        if (g->db->has_failed || take_prefetched(g->db, g->write_count, &ignored) != LOCI_OK)
             break;
     }
     prefetch->is_dry_run = false;
-    prefetch->write = NULL;
+    prefetch->slot = NULL;
 }
 
 /* Runs bodies until the group is full, spoilt or failed; the `status` of a write then says how its
- * body ended and awaits the commit. */
+ * body ended and awaits the commit. The time for bodies begins behind the look-ahead: a group that
+ * spent all of it there would look up everything and run next to nothing. */
 static void run_bodies(group *g)
 {
-    g->began_us = lc_clock_monotonic_us();
     prefetch_answers(g);
+    g->began_us = lc_clock_monotonic_us();
     for (size_t i = 0; i < g->write_count && !g->is_spoilt && !g->db->has_failed; i++) {
         lc_write *write = g->writes[i];
-        owner *o = find_owner(g, write);
+        owner *o = g->room->owner_of[i];
 
         if (o->hold == HOLD_BUSY || answer_late(write))
             continue;
-        if (i > 0 && is_full(g))
+        if (g->run_count > 0 && is_full(g))
             break;
-        g->has_run[i] = true;
+        g->room->has_run[i] = true;
+        g->run_count++;
         write->status = turn_to(g, o, write, &write->error);
-        g->db->prefetch->write = o->first == write ? write : NULL;
+        g->db->prefetch->slot = o->first == write ? &g->db->prefetch->slots[i] : NULL;
         if (write->status == LOCI_OK)
             write->status = write->body(&g->tx, write->ctx, &write->error);
-        g->db->prefetch->write = NULL;
+        g->db->prefetch->slot = NULL;
         g->bytes += write->bytes;
         g->has_written = g->has_written || g->tx.wrote;
         g->is_spoilt = write->status != LOCI_OK && g->tx.wrote;
     }
 }
 
+/* Heads that were made and have nothing to say are deleted again. */
 static loci_status unmake_heads(group *g, loci_error *err)
 {
-    loci_status status = LOCI_OK;
+    bool has_any = false;
 
-    for (size_t i = 0; status == LOCI_OK && i < g->owner_count; i++) {
-        const owner *o = &g->owners[i];
+    for (size_t i = 0; i < g->owner_count; i++) {
+        const owner *o = &g->room->owners[i];
 
-        if (o->hold == HOLD_MADE && o->head.seq == 0 && o->head.objects == 0)
-            status = lc_pg_send(g->db, &unmake_head_sql, false,
-                                (lc_arg[]){LC_T(o->tenant_id), LC_T(o->user_id)}, LC_PG_CHANGES_ANY,
-                                err);
+        has_any = has_any || (o->hold == HOLD_MADE && o->head.seq == 0 && o->head.objects == 0);
     }
-    return status;
+    if (!has_any)
+        return LOCI_OK;
+    (void)name_owners(g, HOLD_MADE); /* The statement finds the ones that are unused. */
+    return send_named(g, &unmake_heads_sql, LC_PG_CHANGES_ANY, err);
 }
 
 static loci_status commit(group *g, loci_error *err)
@@ -512,35 +617,47 @@ static loci_status commit(group *g, loci_error *err)
 
 /* ---- Groups --------------------------------------------------------------------------------- */
 
+static struct lc_pg_group_room *open_room(lc_pg *db)
+{
+    lc_heap *heap = &db->db.env->heap;
+
+    if (db->group_room == NULL) {
+        db->group_room = lc_heap_zalloc(heap, sizeof *db->group_room, LOCI_MEM_ENGINE);
+        if (db->group_room == NULL)
+            return NULL;
+        lc_buf_init(&db->group_room->tenants, heap, LOCI_MEM_ENGINE, NAMES_BYTES_MAX);
+        lc_buf_init(&db->group_room->users, heap, LOCI_MEM_ENGINE, NAMES_BYTES_MAX);
+        db->prefetch = &db->group_room->prefetch;
+    }
+    return db->group_room;
+}
+
 static bool make_group(lc_pg *db, lc_write **writes, size_t count, group *g)
 {
     *g = (group){
         .db = db, .tx = {.db = &db->db, .is_write = true}, .writes = writes, .write_count = count};
-    if (db->group_room == NULL)
-        db->group_room = lc_heap_alloc(&db->db.env->heap, sizeof *db->group_room, LOCI_MEM_ENGINE);
-    if (db->group_room == NULL)
+    g->room = open_room(db);
+    if (g->room == NULL)
         return false;
-    if (db->prefetch == NULL) {
-        db->prefetch = &db->group_room->prefetch;
-        *db->prefetch = (lc_pg_prefetch){.count = 0};
-    }
-    memset(db->group_room->has_run, 0, sizeof db->group_room->has_run);
-    g->has_run = db->group_room->has_run;
-    g->owners = db->group_room->owners;
+    memset(g->room->has_run, 0, sizeof g->room->has_run);
     for (size_t i = 0; i < count; i++) {
         const lc_write *write = writes[i];
+        owner *o = find_owner(g, write->tenant_id, write->user_id, write->locks_nothing);
 
         if (write->deadline_us > g->deadline_us)
             g->deadline_us = write->deadline_us;
-        if (find_owner(g, write) != NULL)
-            continue;
-        g->owners[g->owner_count++] = (owner){
-            .tenant_id = write->tenant_id,
-            .user_id = write->user_id,
-            .locks_nothing = write->locks_nothing,
-            .first = write,
-            .hold = write->locks_nothing ? HOLD_NOTHING : HOLD_BUSY,
-        };
+        if (o == NULL) {
+            o = &g->room->owners[g->owner_count++];
+            *o = (owner){
+                .tenant_id = write->tenant_id,
+                .user_id = write->user_id,
+                .hash = hash_owner(write->tenant_id, write->user_id),
+                .locks_nothing = write->locks_nothing,
+                .first = write,
+                .hold = write->locks_nothing ? HOLD_NOTHING : HOLD_BUSY,
+            };
+        }
+        g->room->owner_of[i] = o;
     }
     return true;
 }
@@ -579,21 +696,45 @@ static verdict judge(lc_pg *db, const loci_error *err)
     return VERDICT_AGAIN;
 }
 
+static void average(int64_t *of, int64_t measured_us)
+{
+    *of = *of == 0 ? measured_us + 1 : (7 * *of + measured_us) / 8 + 1;
+}
+
+/* How many writes the next group takes. */
+static size_t group_size(const lc_pg *db)
+{
+    int64_t group_us = ROUND_TRIPS_PER_GROUP * db->fixed_us, count;
+
+    group_us = group_us < GROUP_US_MIN ? GROUP_US_MIN : group_us;
+    group_us = group_us > GROUP_US_MAX ? GROUP_US_MAX : group_us;
+    count = db->write_us == 0 ? GROUP_WRITES_MIN : group_us / db->write_us;
+    if (count < GROUP_WRITES_MIN)
+        return GROUP_WRITES_MIN;
+    return count < LC_WRITES_PER_COMMIT_MAX ? (size_t)count : LC_WRITES_PER_COMMIT_MAX;
+}
+
 static verdict run_transaction(group *g, loci_error *err)
 {
     lc_pg *db = g->db;
+    int64_t began_us = lc_clock_monotonic_us(), locked_us, ran_us;
     loci_status status;
 
     db->has_failed = db->is_unknown = db->has_expectation = false;
     db->is_executing = true;
     set_deadline(db, g);
     status = lock_owners(g, err);
+    locked_us = lc_clock_monotonic_us();
     if (status == LOCI_OK)
         run_bodies(g);
     if (status == LOCI_OK && db->has_failed)
         status = lc_pg_tell_failure(db, err);
-    if (status == LOCI_OK && !g->is_spoilt && g->has_written)
+    ran_us = lc_clock_monotonic_us();
+    if (status == LOCI_OK && !g->is_spoilt && g->has_written) {
         status = commit(g, err);
+        average(&db->write_us, (ran_us - began_us) / (int64_t)g->run_count);
+        average(&db->fixed_us, locked_us - began_us + lc_clock_monotonic_us() - ran_us);
+    }
     if (status != LOCI_OK || g->is_spoilt || !g->has_written)
         lc_pg_roll_back(db);
     drop_prefetched(db);
@@ -608,9 +749,10 @@ static void answer_group(group *g, verdict v, const loci_error *cause)
 
         if (write->is_answered)
             continue;
-        if ((v == VERDICT_FAILED || v == VERDICT_UNKNOWN) && (g->has_run[i] || g->write_count == 1))
+        if ((v == VERDICT_FAILED || v == VERDICT_UNKNOWN) &&
+            (g->room->has_run[i] || g->write_count == 1))
             answer_from(write, cause);
-        else if (v == VERDICT_DONE && g->has_run[i])
+        else if (v == VERDICT_DONE && g->room->has_run[i])
             answer(write, write->status);
         else
             (void)answer_late(write);
@@ -650,15 +792,14 @@ void lc_pg_write(lc_db *base, lc_write *first)
 {
     lc_pg *db = (lc_pg *)base;
     lc_write *writes[LC_WRITES_PER_COMMIT_MAX];
-    size_t count = 0;
+    size_t count = 0, count_max = group_size(db);
     eventfd_t ignored;
     loci_error err;
 
     if (db->conn == NULL) /* Then `err` says why everybody is refused. */
         (void)lc_pg_connect(db, lc_clock_monotonic_us() + CONNECT_US, &err);
     (void)eventfd_read(db->wake_fd, &ignored); /* Of an interrupt that came too late. */
-    for (lc_write *write = first; write != NULL && count < LC_WRITES_PER_COMMIT_MAX;
-         write = write->next) {
+    for (lc_write *write = first; write != NULL && count < count_max; write = write->next) {
         if (write->is_answered || answer_late(write))
             continue;
         if (db->conn == NULL)
@@ -673,8 +814,12 @@ void lc_pg_write(lc_db *base, lc_write *first)
 
 void lc_pg_free_group_room(lc_pg *db)
 {
+    if (db->group_room == NULL)
+        return;
     drop_prefetched(db); /* Of a body that a bug has stopped. */
     db->prefetch = NULL;
+    lc_buf_clear(&db->group_room->tenants);
+    lc_buf_clear(&db->group_room->users);
     lc_heap_free(&db->db.env->heap, db->group_room, sizeof *db->group_room, LOCI_MEM_ENGINE);
     db->group_room = NULL;
 }

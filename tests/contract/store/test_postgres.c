@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -279,4 +280,84 @@ TEST_ON(TEST_SERVERS, postgres, a_commit_is_not_taken_for_one_that_came_late)
     CHECK_EQ(l.runs, 2);
     probe_expect_log(&l.p, "u", 3);
     probe_close(&l.p);
+}
+
+/* ---- Groups of two processes ----------------------------------------------------------------- */
+
+#define SHARED_USERS 16
+#define SHARED_ROUNDS 5
+
+typedef struct rival {
+    probe p;
+    bool is_reversed;
+    pthread_barrier_t *start;
+    int failures;
+    int64_t slowest_us; /* Of its rounds. */
+} rival;
+
+/* In each round one group with a write of every user, all of them new. */
+static void *write_new_users(void *ctx)
+{
+    rival *own = ctx;
+    lc_write writes[SHARED_USERS];
+    char users[SHARED_USERS][32];
+
+    for (int round = 0; round < SHARED_ROUNDS; round++) {
+        bool is_over = false;
+        int64_t began_us;
+
+        for (int i = 0; i < SHARED_USERS; i++) {
+            int user = own->is_reversed ? SHARED_USERS - 1 - i : i;
+
+            (void)snprintf(users[i], sizeof users[i], "user-%d-%d", round, user);
+            writes[i] = probe_write_of(&own->p, users[i], probe_say_body, (void *)"hello");
+            if (i > 0)
+                writes[i - 1].next = &writes[i];
+        }
+        (void)pthread_barrier_wait(own->start);
+        began_us = lc_clock_monotonic_us();
+        while (!is_over) {
+            lc_db_write(own->p.db, &writes[0]);
+            is_over = true;
+            for (int i = 0; i < SHARED_USERS; i++)
+                is_over = is_over && writes[i].is_answered;
+        }
+        for (int i = 0; i < SHARED_USERS; i++)
+            own->failures += writes[i].status != LOCI_OK;
+        began_us = lc_clock_monotonic_us() - began_us;
+        own->slowest_us = began_us > own->slowest_us ? began_us : own->slowest_us;
+    }
+    return NULL;
+}
+
+/* Both insert the same heads, each of which takes a while, and wait for each other's. In opposite
+ * orders they would deadlock, which the server notices after a second. */
+TEST_ON(TEST_SERVERS, postgres, groups_with_the_same_new_users_do_not_deadlock)
+{
+    static const char slow_heads[] =
+        "create function nap() returns trigger language plpgsql as $$ begin perform "
+        "pg_sleep(0.003); return new; end $$; create trigger nap before insert on heads for each "
+        "row execute function nap()";
+    const char *store = probe_path();
+    pthread_barrier_t start;
+    pthread_t threads[2];
+    rival rivals[2] = {{.is_reversed = false}, {.is_reversed = true}};
+
+    CHECK_EQ(pthread_barrier_init(&start, NULL, 2), 0);
+    for (int i = 0; i < 2; i++) {
+        rivals[i].start = &start;
+        probe_open(&rivals[i].p, store);
+    }
+    test_store_run(store, slow_heads);
+    for (int i = 0; i < 2; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, write_new_users, &rivals[i]), 0);
+    for (int i = 0; i < 2; i++) {
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+        CHECK_EQ(rivals[i].failures, 0);
+        CHECK_LT(rivals[i].slowest_us, 900000);
+        probe_close(&rivals[i].p);
+    }
+    CHECK_EQ(test_store_number(store, "select count(*) from events"),
+             2 * SHARED_USERS * SHARED_ROUNDS);
+    (void)pthread_barrier_destroy(&start);
 }
