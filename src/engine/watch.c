@@ -33,10 +33,11 @@
 const lc_setting lc_setting_watch_interval_ms = {
     .name = "watch.interval_ms",
     .kind = LC_SETTING_INT,
-    .default_text = "100",
+    .default_text = "50",
     .min = 10,
     .max = 60000,
-    .help = "Interval for checking for writes of other processes, in milliseconds",
+    .help = "Interval for checking for writes of other processes, in milliseconds; above 100 a "
+            "PostgreSQL store answers no look-ups from memory",
     .is_live = true,
 };
 
@@ -153,7 +154,7 @@ uint64_t lc_watch_version(lc_watch *watch, uint32_t slot)
         return 0;
     }
     polled_us = atomic_load_explicit(&watch->polled_us, memory_order_acquire);
-    if (polled_us == 0 || lc_clock_monotonic_us() - polled_us > LC_WATCH_POLL_US_MAX)
+    if (polled_us == 0 || lc_clock_monotonic_us() - polled_us > LC_WATCH_STALE_US_MAX)
         return 0;
     return 1 + atomic_load_explicit(&watch->version_of_all, memory_order_acquire) +
            atomic_load_explicit(&watch->versions[slot], memory_order_acquire);
@@ -216,10 +217,15 @@ static void poll_database(lc_watch *watch, view *seen)
         lc_db_close(seen->db);
         seen->db = NULL;
     }
-    /* Without a connection the next round tries again. */
-    if (seen->db == NULL && lc_engine_connect(watch->engine, &seen->db, NULL) != LOCI_OK) {
-        atomic_store_explicit(&watch->polled_us, 0, memory_order_release);
-        return;
+    if (seen->db == NULL) {
+        /* Without a connection the next round tries again. */
+        if (lc_engine_connect(watch->engine, &seen->db, NULL) != LOCI_OK) {
+            atomic_store_explicit(&watch->polled_us, 0, memory_order_release);
+            return;
+        }
+        /* It may be another server, as after a failover: their marks cannot be compared. */
+        seen->mark = 0;
+        now_us = lc_clock_monotonic_us();
     }
     seen->db->origin_id = atomic_load_explicit(&watch->engine->origin_id, memory_order_acquire);
     mark = seen->db->driver->change_mark(seen->db);

@@ -14,8 +14,9 @@
  *   - A store that can tell its state (lc_db_driver.state) is asked at each use, so every commit of
  *     every process changes the version at once.
  *   - For other stores the version counts this process's commits to the slot and the changes that
- *     the thread found. It is unknown when the last poll is older than LC_WATCH_POLL_US_MAX:
- * neither a lost server nor a suspended process keeps outdated rows alive.
+ *     the thread found. It is unknown when the last poll is older than LC_WATCH_STALE_US_MAX, so
+ *     that is how old a cached answer can be: neither a lost server nor a suspended process keeps
+ *     outdated rows alive.
  */
 #ifndef LC_ENGINE_WATCH_H
 #define LC_ENGINE_WATCH_H
@@ -27,8 +28,8 @@ extern const lc_setting lc_setting_watch_interval_ms;
 typedef struct lc_watch lc_watch;
 
 #define LC_WATCH_SLOTS 4096u
-#define LC_WATCH_ALL LC_WATCH_SLOTS /* Slot of a listener to all users. */
-#define LC_WATCH_POLL_US_MAX 1000000
+#define LC_WATCH_ALL LC_WATCH_SLOTS  /* Slot of a listener to all users. */
+#define LC_WATCH_STALE_US_MAX 100000 /* How old a look at the database may be to rely on. */
 
 /* A listener: a member of a subscription. */
 typedef struct lc_listener {

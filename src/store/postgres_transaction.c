@@ -134,32 +134,49 @@ loci_status lc_pg_lock_readers(lc_tx *tx, loci_error *err)
  * holds the lock; once the lock is had, the number says how it ended. The row is made, durably,
  * before the first transaction that needs it: a row that is being inserted cannot be waited for.
  *
- * The same numbers tell who watches that somebody has written: a commit and its number become
- * visible together, so whoever sees all numbers as they were has missed nothing. No clock and no
- * sequence could promise that: both are taken before the commit, and commits overtake each other.
+ * The sum of these numbers tells a watcher whether somebody has committed. A commit and its number
+ * become visible together, so while the sum is the same, nothing was committed that the watcher has
+ * not seen. No clock and no sequence could promise that: both are taken before the commit, and
+ * commits overtake each other. The sum never falls: a writer that ends adds its number to the row
+ * '' in the statement that deletes its own, so that a writer that comes and goes between two looks
+ * has left its mark. One row for the numbers of all writers would be simpler still, but every
+ * commit would wait for the one before; this one is only waited for by writers that end.
  */
 
 #define RECONNECT_US 2000000
 #define RETRY_US 50000
-#define MARK_US 5000000
+#define MARK_US 1000000
 #define GOODBYE_US 500000
 
 #define NOW_US "cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)"
-#define WEEK_US "604800000000"
+#define HOUR_US "3600000000" /* Longer than any commit is asked for. */
+#define NO_ORIGIN "-"        /* No id begins with it. */
+
+/* Behind "with gone as (delete from writers …": their numbers stay in the sum. */
+#define KEEP_NUMBERS                                                                               \
+    " returning commits) insert into writers (id, commits, seen_us)"                               \
+    " select '', cast(sum(commits) as bigint), " NOW_US " from gone having count(*) > 0"           \
+    " on conflict (id) do update set commits = writers.commits + excluded.commits,"                \
+    " seen_us = excluded.seen_us returning commits"
 
 static const lc_sql begin_write_sql = {"begin", "", NULL};
 static const lc_sql add_sql = {"insert into writers (id, commits, seen_us) values ($1, 0, " NOW_US
                                ") returning commits",
                                "t", "i"};
-/* Of processes that went away without a word. */
+/* Of processes that went away without a word. One that is only idle begins again with a new row. */
 static const lc_sql purge_sql = {
-    "delete from writers where seen_us < " NOW_US " - " WEEK_US " returning commits", "", "i"};
+    "with gone as (delete from writers where id <> '' and seen_us < " NOW_US
+    " - " HOUR_US KEEP_NUMBERS,
+    "", "i"};
 static const lc_sql count_sql = {"update writers set commits = $2, seen_us = " NOW_US
                                  " where id = $1 returning commits",
                                  "ti", "i"};
 static const lc_sql ask_sql = {"select commits from writers where id = $1 for update", "t", "i"};
-static const lc_sql remove_sql = {"delete from writers where id = $1", "t", NULL};
-static const lc_sql mark_sql = {"select id, commits from writers order by id", "", "ti"};
+static const lc_sql remove_sql = {"with gone as (delete from writers where id = $1" KEEP_NUMBERS,
+                                  "t", "i"};
+static const lc_sql mark_sql = {
+    "select cast(coalesce(sum(commits), 0) as bigint) from writers where substr(id, 1, 16) <> $1",
+    "t", "i"};
 
 loci_status lc_pg_set_up_store(lc_tx *tx, loci_error *err)
 {
@@ -329,30 +346,20 @@ loci_status lc_pg_end_commit(lc_pg *db, int64_t deadline_us, loci_error *err)
 uint64_t lc_pg_change_mark(lc_db *base)
 {
     lc_pg *db = (lc_pg *)base;
-    lc_hash128 hash = {0};
-    PGresult *result = NULL;
-    char origin[17];
+    char origin[17] = NO_ORIGIN;
+    int rows = 0;
+    int64_t sum = 0;
 
-    (void)snprintf(origin, sizeof origin, "%016llx", (unsigned long long)base->origin_id);
     if (db->conn == NULL)
         return 0; /* Looks like a change: the reader then finds out. */
+    if (base->origin_id != 0)
+        (void)snprintf(origin, sizeof origin, "%016llx", (unsigned long long)base->origin_id);
     db->has_failed = false;
     db->deadline_us = lc_clock_monotonic_us() + MARK_US;
-    if (lc_pg_ask(db, &mark_sql, NULL, &result, NULL) == LOCI_OK) {
-        for (int i = 0; i < db->pq.ntuples(result); i++) {
-            int64_t count = lc_pg_value_i64(db, result, i, 1);
-            loci_str id = {db->pq.getvalue(result, i, 0), (size_t)db->pq.getlength(result, i, 0)};
-
-            if (base->origin_id != 0 && lc_str_starts(id, loci_str_of(origin)))
-                continue;
-            hash = lc_hash128_chain(hash, id);
-            hash = lc_hash128_chain(hash, (loci_str){(const char *)&count, sizeof count});
-        }
-    }
-    db->pq.clear(result);
-    if (lc_pg_send_sync(db, NULL) == LOCI_OK)
-        (void)lc_pg_drain(db, NULL);
-    return db->has_failed ? 0 : hash.low | 1;
+    if (run_single(db, &mark_sql, (lc_arg[]){LC_T(loci_str_of(origin))}, &rows, &sum, NULL) !=
+        LOCI_OK)
+        return 0;
+    return (uint64_t)sum + 1;
 }
 
 void lc_pg_say_goodbye(lc_pg *db)
@@ -362,8 +369,8 @@ void lc_pg_say_goodbye(lc_pg *db)
         return;
     db->has_failed = false;
     db->deadline_us = lc_clock_monotonic_us() + GOODBYE_US;
-    if (db->writer_id[0] != '\0' && lc_pg_send(db, &remove_sql, false, (lc_arg[]){own_id(db)},
-                                               LC_PG_CHANGES_ANY, NULL) == LOCI_OK)
+    if (db->writer_id[0] != '\0' &&
+        lc_pg_send(db, &remove_sql, false, (lc_arg[]){own_id(db)}, LC_PG_ROWS, NULL) == LOCI_OK)
         (void)lc_pg_send_sync(db, NULL);
     (void)lc_pg_drain(db, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/str.h"
 #include "engine/watch.h"
 
@@ -178,4 +179,40 @@ TEST(watch, listening_can_begin_and_end_at_any_time)
     for (int i = 0; i < WRITERS; i++)
         CHECK_EQ(pthread_join(writers[i], NULL), 0);
     loci_close(c.engine);
+}
+
+/* ---- Writers that come and go ---------------------------------------------------------------- */
+
+#define VISITS 20
+#define STALENESS_US 100000 /* As docs/postgresql.md states it. */
+
+static loci_str current_value(loci_engine *engine)
+{
+    return test_member(test_call(engine, "fact.current", "{'key':'k','user_id':'ada'}"), "value");
+}
+
+/* Each opens the store, writes once and is gone before the watch polls again, as a program does
+ * that is started for one call. Its write is seen all the same, by readers and by streams. */
+TEST(watch, a_writer_that_comes_and_goes_is_noticed)
+{
+    const char *store = test_store(test_tmpdir(), "store.db");
+    loci_engine *reader = test_open_threads(store);
+    loci_subscription *stream = follow(reader, "ada");
+
+    for (int i = 0; i < VISITS; i++) {
+        loci_engine *writer = test_open(store);
+
+        for (int k = 0; i > 0 && k < 5; k++) { /* Until the answer is in the cache. */
+            (void)current_value(reader);
+            lc_clock_sleep_us(5000);
+        }
+        test_call(writer, "fact.write", "{'key':'k','value':%d,'user_id':'ada'}", i);
+        loci_close(writer);
+        lc_clock_sleep_us(STALENESS_US);
+        CHECK_STR_EQ(current_value(reader), test_format("%d", i));
+        CHECK(is_readable(stream, PATIENCE_MS));
+        CHECK_EQ(drain(stream), 1);
+    }
+    loci_subscription_close(stream);
+    test_close(reader);
 }

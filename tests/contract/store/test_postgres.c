@@ -361,3 +361,44 @@ TEST_ON(TEST_SERVERS, postgres, groups_with_the_same_new_users_do_not_deadlock)
              2 * SHARED_USERS * SHARED_ROUNDS);
     (void)pthread_barrier_destroy(&start);
 }
+
+/* ---- Writers that end ------------------------------------------------------------------------ */
+
+#define VISITORS 6
+#define VISITS 8
+
+static void *visit(void *ctx)
+{
+    const char *store = ctx;
+
+    for (int i = 0; i < VISITS; i++) {
+        probe p;
+
+        probe_open(&p, store);
+        CHECK_OK(probe_write(&p, "u", probe_say_body, (void *)"hello"), p.err);
+        probe_close(&p);
+    }
+    return NULL;
+}
+
+/* However many end at the same time: what they have committed stays in the sum, which is what tells
+ * a watcher, and their rows go. So do those of writers that went away without a word. */
+TEST_ON(TEST_SERVERS, postgres, writers_that_end_leave_their_numbers)
+{
+    const char *store = probe_path();
+    pthread_t threads[VISITORS];
+    probe p;
+
+    probe_open(&p, store);
+    for (int i = 0; i < VISITORS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, visit, (void *)store), 0);
+    for (int i = 0; i < VISITORS; i++)
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+    CHECK_EQ(test_store_number(store, "select sum(commits) from writers"), VISITORS * VISITS);
+    test_store_run(store, "insert into writers values ('killed', 5, 0), ('lost', 7, 0)");
+    CHECK_OK(probe_write(&p, "u", probe_say_body, (void *)"hello"), p.err);
+    CHECK_EQ(test_store_number(store, "select sum(commits) from writers"),
+             VISITORS * VISITS + 12 + 1);
+    CHECK_EQ(test_store_number(store, "select count(*) from writers where seen_us = 0"), 0);
+    probe_close(&p);
+}
