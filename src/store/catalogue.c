@@ -340,13 +340,14 @@ static const char *type_of(char kind, lc_dialect dialect)
 }
 
 /* A second wall for roles that do not own the tables: they see the rows of the tenant that their
- * session names, and none when it names none (docs/postgresql.md). */
+ * session names, and none when it names none (docs/postgresql.md). A setting that was reset is
+ * empty rather than NULL, and "" is the tenant of the rows that concern the whole store. */
 static void add_policy(lc_buf *out, const lc_table *table, const char *suffix)
 {
     lc_buf_append_format(out,
                          "alter table %s%s enable row level security;\n"
                          "create policy tenant on %s%s using"
-                         " (tenant_id = current_setting('loci.tenant', true));\n",
+                         " (tenant_id = nullif(current_setting('loci.tenant', true), ''));\n",
                          table->name, suffix, table->name, suffix);
 }
 
@@ -358,7 +359,7 @@ void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const 
                              column->nullable ? "" : " not null");
     lc_buf_append_format(out, "    primary key (%s)\n)%s;\n", table->key,
                          dialect == LC_DIALECT_SQLITE ? " strict" : "");
-    if (dialect == LC_DIALECT_POSTGRES && !table->is_store_wide)
+    if (dialect == LC_DIALECT_POSTGRES && find_column(table, LC_STR("tenant_id")) != NULL)
         add_policy(out, table, suffix);
 }
 
