@@ -9,8 +9,14 @@
 /* "name://…", rather than a path. */
 bool lc_url_is(const char *text);
 
-/* Copies `url` without its password, be it before the host ("user:secret@") or a parameter
- * ("password=secret"), and cut to `bytes` - 1. A text that is no URL is copied as it is. */
+/* Refuses names of stores that look like an address of a server and are not one that loci takes:
+ * another scheme, or a connection string such as "host=h password=secret". As names of files they
+ * would be shown, password included. The message does not repeat them. */
+loci_status lc_url_check_store(const char *text, loci_error *err);
+
+/* Copies `url` without its password, in whatever way that is spelled ("user:secret@",
+ * "password=secret", "p%61ssword=secret"), and cut to `bytes` - 1: shown are the user, hosts,
+ * ports, the database and parameters known to be harmless. A path is copied as it is. */
 void lc_url_write_label(const char *url, char *out, size_t bytes);
 
 #endif /* LC_BASE_URL_H */

@@ -63,6 +63,8 @@ loci_status lc_store_path_find(lc_cli *cli, lc_store_path *out, loci_error *err)
         path.origin = "default";
         path.is_default = true;
     }
+    if (status == LOCI_OK)
+        status = lc_url_check_store(path.text, err);
     if (status != LOCI_OK)
         return status;
     path.is_file = !lc_url_is(path.text);

@@ -411,10 +411,14 @@ static loci_status new_engine(const loci_open_options *options, loci_engine **ou
     lc_heap heap;
     loci_engine *engine;
     uint64_t seed = options->seed;
+    loci_status status;
     char label[STORE_LABEL_BYTES];
 
     if (options->store == NULL || options->store[0] == '\0')
         return lc_fail(err, LOCI_EINVAL, "store: expected a path or a URL");
+    status = lc_url_check_store(options->store, err);
+    if (status != LOCI_OK)
+        return status;
     if ((options->flags & LOCI_OPEN_SEEDED) == 0 && !lc_random_secret(&seed, sizeof seed))
         return lc_fail(err, LOCI_ERESOURCE, "the system provides no random bytes");
     lc_heap_init(&heap, options->allocator);

@@ -224,7 +224,7 @@ static void poll_database(lc_watch *watch, view *seen)
             return;
         }
         /* It may be another server, as after a failover: their marks cannot be compared. */
-        seen->mark = 0;
+        seen->mark = seen->settings_mark = 0;
         now_us = lc_clock_monotonic_us();
     }
     seen->db->origin_id = atomic_load_explicit(&watch->engine->origin_id, memory_order_acquire);

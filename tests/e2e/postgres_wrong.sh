@@ -32,6 +32,29 @@ refused "no such user" "postgresql://nobody:hush@/loci?host=$dir" "does not know
 refused "a wrong password" "$locked" "refuses the user or the password"
 refused "no store" "$url" "there is no store"
 
+# hides SPELLING - no command shows the password, whatever it makes of the name.
+hides() {
+    run fact list --store "$1"
+    isnt "$1: an error" 0 "$RC"
+    lacks "$1: fact list shows no password" hush "$OUT$ERR"
+    run doctor --store "$1"
+    lacks "$1: doctor shows no password" hush "$OUT$ERR"
+}
+
+there=127.0.0.1:1/x
+for spelling in "postgresql://me:hush@$there" "postgres://me:a?hush@$there" \
+    "postgresql://me:a@hush@$there" "postgresql://me:a/hush@$there" "postgresql://me:hush/x" \
+    "postgresql://$there?password=hush" "postgresql://$there?p%61ssword=hush" \
+    "postgresql://$there?PASSWORD=hush" "postgresql://$there?sslpassword=hush&sslmode=require" \
+    "postgresql://$there?password=a&hush" "postgresql://$there?user=a@b&password=hush" \
+    "Postgresql://me:hush@$there" "postgresql:me:hush@$there" \
+    "host=127.0.0.1 port=1 password=hush" "host=127.0.0.1 PASSWORD = 'a hush'"; do
+    hides "$spelling"
+done
+export PGPASSWORD=hush
+hides "postgresql://locked@/loci?host=$dir"
+unset PGPASSWORD
+
 # waits NAME URL WORDS - a daemon says WORDS, lives, and has not begun to serve.
 waits() {
     rm -f "$TMP/daemon.out" "$TMP/token"
