@@ -72,14 +72,16 @@ typedef struct lc_read {
 loci_status lc_engine_read(loci_engine *engine, const lc_read *read, loci_error *err);
 /* Reads the user's state without a transaction, if it is known to be current (user_cache.h). */
 bool lc_engine_peek(loci_engine *engine, const lc_peek *peek);
-/* Queues `write` and waits until it is durable or failed; its status is returned. */
+/* Queues `write` and waits until it is durable or failed; its status is returned. LOCI_EUNAVAILABLE
+ * at once if the queue is too long. */
 loci_status lc_engine_write(loci_engine *engine, lc_write *write);
-/* The same without waiting. `done` is called once, by the thread that committed it. */
+/* The same without waiting. `done` is called once, by the thread that committed it; not if this
+ * fails. */
 typedef struct lc_queued_write {
     lc_write write;                               /* First: the writer links these. */
     void (*done)(struct lc_queued_write *queued); /* May free it. */
 } lc_queued_write;
-void lc_engine_submit(loci_engine *engine, lc_queued_write *queued);
+loci_status lc_engine_submit(loci_engine *engine, lc_queued_write *queued, loci_error *err);
 
 /* Completions come in groups: the writes of one commit, the short tasks that one thread of the pool
  * ran one after the other. `drained` is called once after each group, in the thread that delivered

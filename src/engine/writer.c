@@ -29,10 +29,13 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/random.h"
 #include "engine/internal.h"
 
 #define NEVER_US INT64_MAX
+#define QUEUE_MIN LC_WRITES_PER_COMMIT_MAX /* Writes that may always wait: about a group. */
+#define QUEUE_US_MAX 5000000               /* Longest queue, in time. */
 
 /* ---- The queue: writes in the order in which they arrived ------------------------------------ */
 
@@ -143,6 +146,8 @@ struct lc_writer {
 
     pthread_mutex_t lock; /* For the following. */
     queue queue;
+    int64_t taken;    /* Writes in the leader's group. */
+    int64_t write_us; /* Moving average: time of a group per write that it answered. */
     bool is_led;
     bool is_stopping;
     bool has_thread;    /* The writer's own thread was started, */
@@ -333,7 +338,7 @@ static void lead(lc_writer *writer, const follower *self)
 
     while (leads) {
         queue group = {0}, answered = {0}, left = {0};
-        int64_t began_us, count;
+        int64_t began_us, took_us, count;
 
         if (writer->policy.gather_us > 0)
             lc_clock_sleep_us(writer->policy.gather_us);
@@ -341,6 +346,7 @@ static void lead(lc_writer *writer, const follower *self)
         count = choose_group(&writer->policy, writer->queue.length);
         while (group.length < count)
             append(&group, take_first(&writer->queue));
+        writer->taken = count;
         (void)pthread_mutex_unlock(&writer->lock);
         began_us = lc_clock_monotonic_us();
         if (count > 0) /* Not if all were withdrawn while this one gathered. */
@@ -350,9 +356,13 @@ static void lead(lc_writer *writer, const follower *self)
 
             append(first->write.is_answered ? &answered : &left, first);
         }
-        learn(&writer->policy, count, answered.length, lc_clock_monotonic_us() - began_us);
+        took_us = lc_clock_monotonic_us() - began_us;
+        learn(&writer->policy, count, answered.length, took_us);
         (void)pthread_mutex_lock(&writer->lock);
         put_back(&writer->queue, &left);
+        writer->taken = 0;
+        if (answered.length > 0)
+            writer->write_us = (7 * writer->write_us + took_us / answered.length) / 8;
         writer->counters.writes += answered.length;
         writer->counters.commits += count > 0;
         if (self == NULL ? writer->queue.length == 0 : self->queued.write.is_answered)
@@ -395,6 +405,25 @@ static void start_thread(lc_writer *writer)
 
 /* ---- Callers --------------------------------------------------------------------------------- */
 
+/* Fails if the queue is so long that the write would wait for more than QUEUE_US_MAX, or until
+ * after its deadline: refused at once, its caller can try again when there is less to do, and the
+ * others are answered in time. A short queue never refuses, so that there is always a group from
+ * which to learn that the store is fast again. The lock is held. */
+static loci_status check_queue(const lc_writer *writer, const lc_write *write, loci_error *err)
+{
+    int64_t ahead = writer->queue.length + writer->taken;
+    int64_t wait_us = ahead * writer->write_us;
+    int64_t left_us = write->deadline_us - lc_clock_monotonic_us();
+
+    if (ahead < QUEUE_MIN || wait_us < (left_us < QUEUE_US_MAX ? left_us : QUEUE_US_MAX))
+        return LOCI_OK;
+    return lc_fail(
+        err, LOCI_EUNAVAILABLE,
+        "the store is overloaded: %lld writes are queued, which takes about %lld ms; try "
+        "again later",
+        (long long)ahead, (long long)(wait_us / 1000));
+}
+
 loci_status lc_engine_write(loci_engine *engine, lc_write *write)
 {
     lc_writer *writer = engine->writer;
@@ -403,6 +432,13 @@ loci_status lc_engine_write(loci_engine *engine, lc_write *write)
     self.queued.write.is_answered = false;
     (void)sem_init(&self.wake, 0, 0); /* Cannot fail for a value of 0. */
     (void)pthread_mutex_lock(&writer->lock);
+    write->status = check_queue(writer, write, &write->error);
+    if (write->status != LOCI_OK) {
+        (void)pthread_mutex_unlock(&writer->lock);
+        (void)sem_destroy(&self.wake);
+        write->is_answered = true;
+        return write->status;
+    }
     append(&writer->queue, &self.queued);
     if (!writer->is_led)
         atomic_store(&self.state, LEADS);
@@ -423,22 +459,27 @@ loci_status lc_engine_write(loci_engine *engine, lc_write *write)
     return write->status;
 }
 
-void lc_engine_submit(loci_engine *engine, lc_queued_write *queued)
+loci_status lc_engine_submit(loci_engine *engine, lc_queued_write *queued, loci_error *err)
 {
     lc_writer *writer = engine->writer;
     bool must_lead = false;
+    loci_status status;
 
     queued->write.is_answered = false;
     (void)pthread_mutex_lock(&writer->lock);
-    start_thread(writer);
-    append(&writer->queue, queued);
-    if (!writer->is_led) {
+    status = check_queue(writer, &queued->write, err);
+    if (status == LOCI_OK) {
+        start_thread(writer);
+        append(&writer->queue, queued);
+    }
+    if (status == LOCI_OK && !writer->is_led) {
         writer->is_led = true;
         must_lead = !hand_over(writer); /* There is no thread: the caller commits it now. */
     }
     (void)pthread_mutex_unlock(&writer->lock);
     if (must_lead)
         lead(writer, NULL);
+    return status;
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */

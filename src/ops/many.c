@@ -405,11 +405,10 @@ loci_status lc_many_submit(loci_engine *engine, const lc_many *many,
     status = batch_init(b, engine, many, options, err);
     if (status == LOCI_OK)
         status = lc_engine_guard(engine, begin, b, err);
-    if (status != LOCI_OK) {
-        free_batch(b);
-        return status;
-    }
     b->queued.done = finish;
-    lc_engine_submit(engine, &b->queued);
-    return LOCI_OK;
+    if (status == LOCI_OK)
+        status = lc_engine_submit(engine, &b->queued, err);
+    if (status != LOCI_OK)
+        free_batch(b);
+    return status;
 }

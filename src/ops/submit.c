@@ -143,8 +143,7 @@ static loci_status queue(submitted *s, loci_error *err)
     if (op->cost == LC_COST_WRITE && (op->flags & LC_OP_ALONE) == 0) {
         s->queued.write = lc_run_write(&s->run);
         s->queued.done = finish_write;
-        lc_engine_submit(engine, &s->queued);
-        return LOCI_OK;
+        return lc_engine_submit(engine, &s->queued, err);
     }
     if (lc_engine_is_inline(engine)) {
         run_task(s);

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "engine/pool.h"
 
 #define PATIENCE_S 60
@@ -109,8 +110,10 @@ static lc_write write_of(lc_tx_body *body, void *ctx)
 
 static void submit(host *h, submitted *s, lc_tx_body *body)
 {
+    loci_error err;
+
     *s = (submitted){.host = h, .queued = {.write = write_of(body, h), .done = count_done}};
-    lc_engine_submit(h->engine, &s->queued);
+    CHECK_OK(lc_engine_submit(h->engine, &s->queued, &err), err);
 }
 
 /* An event loop that is woken for every answer loses the processor to each of them. */
@@ -265,5 +268,51 @@ TEST_ON(TEST_FILES, writer, a_follower_withdraws_at_its_deadline)
     CHECK_STR_EQ(late.error.message, "the store was too busy to begin before the deadline");
     (void)sem_post(&h->gate);
     await(&h->flushed, 2); /* The other one was still queued. */
+    test_close(h->engine);
+}
+
+#define SLOW_US 30000
+#define SLOW_WRITES 16
+
+static loci_status write_slowly(lc_tx *tx, void *ctx, loci_error *err)
+{
+    (void)tx;
+    (void)ctx;
+    (void)err;
+    lc_clock_sleep_us(SLOW_US);
+    return LOCI_OK;
+}
+
+/* A store that takes 30 ms per write and has a group's worth of them queued: the next caller would
+ * wait for seconds. It is told so at once, and those before it get their answers. */
+TEST(writer, refuses_what_would_wait_too_long)
+{
+    host *h = open_host(0);
+    submitted *all = (submitted *)test_bytes((LC_WRITES_PER_COMMIT_MAX + 1) * sizeof *all);
+    lc_write write = write_of(write_slowly, NULL);
+    int count = 1;
+    int64_t began_us;
+    loci_error err;
+
+    for (int i = 0; i < SLOW_WRITES; i++)
+        CHECK_STATUS(LOCI_OK, lc_engine_write(h->engine, &write));
+    submit(h, &all[0], wait_for_gate);
+    while (sem_wait(&h->begun) != 0)
+        ; /* Interrupted by a signal. */
+    for (; count < LC_WRITES_PER_COMMIT_MAX; count++)
+        submit(h, &all[count], write_nothing);
+
+    began_us = lc_clock_monotonic_us();
+    all[count] = (submitted){.host = h, .queued = {.write = write, .done = count_done}};
+    CHECK_STATUS(LOCI_EUNAVAILABLE, lc_engine_submit(h->engine, &all[count].queued, &err));
+    CHECK_CONTAINS(err.message, "overloaded");
+    write = write_of(write_nothing, NULL);
+    CHECK_STATUS(LOCI_EUNAVAILABLE, lc_engine_write(h->engine, &write));
+    CHECK_CONTAINS(write.error.message, "try again later");
+    CHECK_LT(lc_clock_monotonic_us() - began_us, 1000000);
+
+    (void)sem_post(&h->gate);
+    await(&h->done, count); /* And not the one that was refused. */
+    CHECK_STATUS(LOCI_OK, lc_engine_write(h->engine, &write));
     test_close(h->engine);
 }
