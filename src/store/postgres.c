@@ -356,6 +356,10 @@ static loci_status set_up_session(lc_pg *db, loci_error *err)
         {"statement_timeout", STATEMENT_MS},
         {"lock_timeout", LOCK_MS},
         {"idle_in_transaction_session_timeout", IDLE_MS},
+        /* Plans are kept: one that was made while a table was small would read all of it for ever.
+         * Where there is no other way the estimate is then so high that it would be compiled. */
+        {"enable_seqscan", "off"},
+        {"jit", "off"},
         {"client_connection_check_interval", CLIENT_CHECK_MS},
     };
     size_t count = sizeof settings / sizeof settings[0];

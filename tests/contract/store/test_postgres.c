@@ -421,3 +421,24 @@ TEST_ON(TEST_SERVERS, postgres, writers_that_end_leave_their_numbers)
     CHECK_EQ(test_store_number(store, "select count(*) from writers where seen_us = 0"), 0);
     probe_close(&p);
 }
+
+/* ---- Plans ----------------------------------------------------------------------------------- */
+
+#define PLAN_USERS 600
+
+/* Statements are prepared once and keep their plan while the tables grow: one that was made for a
+ * small table must not read all rows of a large one. */
+TEST_ON(TEST_SERVERS, postgres, no_write_reads_a_whole_table)
+{
+    static const char read_rows[] = "select coalesce(max(seq_tup_read), 0) from pg_stat_user_tables"
+                                    " where schemaname = current_schema()";
+    const char *store = probe_path();
+    loci_engine *engine = test_open(store);
+
+    for (int i = 0; i < 2 * PLAN_USERS; i++)
+        test_call(engine, "fact.write", "{'user_id':'user-%d','key':'k','value':1}",
+                  i % PLAN_USERS);
+    loci_close(engine);        /* A session that ends hands in what it has counted, */
+    lc_clock_sleep_us(200000); /* soon. */
+    CHECK_LT(test_store_number(store, read_rows), 2 * PLAN_USERS);
+}
