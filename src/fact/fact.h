@@ -133,7 +133,7 @@ typedef struct lc_fact_input {
                                is the session's id. */
     lc_authority authority; /* Effective: lc_authority_effective(). */
     loci_str trust;         /* After the cap: lc_trust_capped(). */
-    int64_t observed_at;    /* LOCI_AT_CLOCK = now. */
+    int64_t observed_at;    /* LOCI_AT_CLOCK = the event's recorded_at. */
     int64_t valid_until;    /* LC_FACT_NO_TIME = for ever. */
     lc_str_list supersedes; /* Keys or ids. */
     lc_str_list depends_on; /* Keys or ids. */

@@ -278,11 +278,20 @@ static void inherit(const deciding *d, lc_fact *fact)
         fact->min_write = (lc_authority){LC_STR("manager"), LC_RANK_MANAGER};
 }
 
-static void draft(deciding *d)
+/* A write without observed_at was observed when it is recorded, not when this machine's clock says:
+ * with a clock that is behind, it would be older than what it should replace. */
+static loci_status draft(deciding *d, loci_error *err)
 {
     const lc_fact_input *input = d->input;
     lc_fact *fact = &d->plan->written.fact;
+    int64_t observed_at = input->observed_at;
 
+    if (observed_at == LOCI_AT_CLOCK) {
+        loci_status status = lc_tx_recorded_at(d->tx, &observed_at, err);
+
+        if (status != LOCI_OK)
+            return status;
+    }
     *fact = (lc_fact){
         .key = d->slot.key,
         .value = input->value,
@@ -292,7 +301,7 @@ static void draft(deciding *d)
         .scope = d->slot.scope,
         .scope_id = d->slot.scope_id,
         .persona_id = d->slot.persona_id,
-        .observed_at = input->observed_at == LOCI_AT_CLOCK ? d->tx->now_us : input->observed_at,
+        .observed_at = observed_at,
         .valid_until = input->valid_until,
         .ended_at = LC_FACT_NO_TIME,
     };
@@ -300,6 +309,7 @@ static void draft(deciding *d)
     fact->memory_type = input->memory_type.len > 0
                             ? input->memory_type
                             : lc_fact_memory_type(input->source, fact->is_constraint);
+    return LOCI_OK;
 }
 
 /* ---- Outcomes -------------------------------------------------------------------------------- */
@@ -508,9 +518,10 @@ loci_status lc_fact_decide(lc_tx *tx, const lc_fact_input *input, lc_arena *aren
         status = resolve_depends(&d, err);
     if (status == LOCI_OK)
         status = look_at_slot(&d, err);
+    if (status == LOCI_OK)
+        status = draft(&d, err);
     if (status != LOCI_OK)
         return status;
-    draft(&d);
     status = judge(&d, err);
     *out = d.plan;
     return status;

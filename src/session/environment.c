@@ -147,11 +147,13 @@ loci_status lc_environment_set(lc_tx *tx, const lc_signal *signal, bool *is_late
     loci_status status = lc_row_find(tx, &(lc_query){&own_sql, args}, arena, &current, &found, err);
 
     lc_arena_rewind(arena, mark); /* Only its time is needed. */
-    if (next.observed_at == LOCI_AT_CLOCK)
-        next.observed_at = tx->now_us;
-    *is_late = found && current.observed_at > next.observed_at;
-    if (status != LOCI_OK || *is_late)
+    if (status == LOCI_OK && next.observed_at == LOCI_AT_CLOCK)
+        status = lc_tx_recorded_at(tx, &next.observed_at, err);
+    if (status != LOCI_OK)
         return status;
+    *is_late = found && current.observed_at > next.observed_at;
+    if (*is_late)
+        return LOCI_OK;
     return lc_row_append(tx, &lc_environment_event, &lc_signal_row, &next, NULL, err);
 }
 

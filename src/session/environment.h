@@ -15,7 +15,7 @@ typedef struct lc_signal {
     loci_str key;
     loci_str value;      /* Canonical JSON. */
     loci_str persona_id; /* "" = it belongs to all. */
-    int64_t observed_at; /* LOCI_AT_CLOCK = now, for a new one. */
+    int64_t observed_at; /* LOCI_AT_CLOCK = recorded_at, for a new one. */
     int64_t recorded_at;
     loci_str former; /* Of one that was read: an array of its former values, the last first. */
 } lc_signal;

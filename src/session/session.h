@@ -111,7 +111,7 @@ typedef struct lc_message {
     loci_str speaker; /* Who, in the caller's words; none = the role says it. */
     loci_str text;
     loci_str persona_id; /* "" = everybody's. */
-    int64_t observed_at; /* When it was said; LOCI_AT_CLOCK = now, for a new one. */
+    int64_t observed_at; /* When it was said; LOCI_AT_CLOCK = recorded_at, for a new one. */
     int64_t recorded_at;
 } lc_message;
 

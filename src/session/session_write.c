@@ -208,8 +208,8 @@ loci_status lc_session_append_message(lc_tx *tx, const lc_message *message, lc_i
     loci_status status = lc_tx_make_id(tx, "msg", out_id, err);
 
     row.id = lc_id_str(out_id);
-    if (row.observed_at == LOCI_AT_CLOCK)
-        row.observed_at = tx->now_us;
+    if (status == LOCI_OK && row.observed_at == LOCI_AT_CLOCK)
+        status = lc_tx_recorded_at(tx, &row.observed_at, err);
     return status == LOCI_OK
                ? lc_row_append(tx, &lc_session_message_event, &lc_message_row, &row, out_seq, err)
                : status;

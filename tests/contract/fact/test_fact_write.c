@@ -254,6 +254,24 @@ TEST(fact_write, authority_decides_before_time)
     facts_close(&f);
 }
 
+/* Two machines with different clocks write to one store: a write that was acknowledged takes effect,
+ * whichever clock is behind. A time that the caller gives is kept as it is. */
+TEST(fact_write, a_clock_that_is_behind_makes_no_write_late)
+{
+    facts f;
+
+    facts_open(&f);
+    facts_write(&f, "created", "{'key':'a','value':1}");
+    f.now_us -= 5 * MINUTE_US;
+    facts_write(&f, "superseded", "{'key':'a','value':2}");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'a'}"), "2");
+    CHECK_STR_EQ(facts_current(&f, "a", "observed_at"), facts_current(&f, "a", "recorded_at"));
+    facts_write(&f, "late", "{'key':'a','value':3,'observed_at':'2023-11-14T22:12:00Z'}");
+    facts_write(&f, "superseded", "{'key':'a','value':4}");
+    CHECK_STR_EQ(facts_value(&f, "{'key':'a'}"), "4");
+    facts_close(&f);
+}
+
 /* ---- Authority ------------------------------------------------------------------------------- */
 
 /* A token's ceiling and a session's identity bound what a caller can say of itself. */

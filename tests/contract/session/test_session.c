@@ -212,7 +212,7 @@ TEST(session, the_last_activity_never_moves_back)
     f.now_us += 20 * MINUTE_US;
     facts_write(&f, "superseded", "{'key':'a','value':2}");
     f.now_us -= 20 * MINUTE_US;
-    facts_write(&f, "late", "{'key':'a','value':3}");
+    facts_write(&f, "superseded", "{'key':'a','value':3}");
     f.now_us += 45 * MINUTE_US;
     CHECK_STR_EQ(open_id(&f, "{}"), id);
     f.now_us += 5 * MINUTE_US;
@@ -309,6 +309,10 @@ TEST(session, a_newer_signal_replaces_the_older_one)
                         "{'key':'location','value':'Rome',"
                         "'observed_at':'2023-11-14T22:00:00Z'}");
     CHECK_STR_EQ(test_member_text(answer, "outcome"), "late");
+    f.now_us -= MINUTE_US; /* The clock of another machine: no signal is late because of that. */
+    answer = facts_call(&f, "environment.set", "{'key':'location','value':'Lima'}");
+    CHECK_STR_EQ(test_member_text(answer, "outcome"), "set");
+    facts_call(&f, "environment.set", "{'key':'location','value':'Oslo'}");
     facts_call(&f, "environment.set", "{'key':'location','value':'Bergen','persona_id':'coach'}");
     facts_call(&f, "environment.set", "{'key':'current_time','value':'noon'}");
     answer = facts_call(&f, "environment.list", "{}");
