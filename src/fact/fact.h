@@ -172,7 +172,8 @@ typedef struct lc_fact_result {
 
 /* Decides; writes nothing. supersedes: missing is LOCI_ENOTFOUND, not the head LOCI_ECONFLICT with
  * data {head}, the own key or a cycle LOCI_EINVAL. A slot that another one took over is
- * LOCI_ECONFLICT with data {head}. A depends_on that is missing is LOCI_ENOTFOUND. */
+ * LOCI_ECONFLICT with data {head}. A depends_on that is missing is LOCI_ENOTFOUND, one that has
+ * LC_FACT_REVIEW_MAX - 1 dependents already LOCI_ELIMIT. */
 loci_status lc_fact_decide(lc_tx *tx, const lc_fact_input *input, lc_arena *arena,
                            lc_fact_plan **out, loci_error *err);
 loci_status lc_fact_commit(lc_tx *tx, lc_fact_plan *plan, lc_arena *arena, lc_fact_result *out,

@@ -443,6 +443,10 @@ static loci_status stand(deciding *d, loci_error *err)
     }
     written->supersedes = (lc_str_list){ended.ids + (takes_over ? 1 : 0), others};
     written->unlink = (lc_str_list){ended.unlink, ended.unlink_count};
+    status = lc_fact_check_dependents(d->tx, written->depends_on,
+                                      (lc_str_list){ended.ids, ended.count}, d->arena, err);
+    if (status != LOCI_OK)
+        return status;
     return lc_fact_load_dependents(d->tx, (lc_str_list){ended.roots, ended.root_count}, d->arena,
                                    &written->review, err);
 }

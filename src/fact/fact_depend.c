@@ -4,6 +4,10 @@
  * against them, level by level; every fact is visited once, so circles end, and LC_FACT_REVIEW_MAX
  * bounds the work of one write. It goes through facts that are marked already: what was derived
  * from them since is not.
+ *
+ * A fact with more dependents than that could never be replaced or retracted, so the write that
+ * would add one too many is refused. A new fact is one more dependent of everything that it is
+ * derived from, directly or through others.
  */
 #include "base/error.h"
 #include "base/map.h"
@@ -27,10 +31,19 @@ typedef struct reached {
 typedef struct search {
     lc_arena *arena;
     lc_map seen;
+    size_t seen_max;
+    const char *too_many; /* What the error says when more are reached. */
     reached *first;
     reached **end;
     size_t mark_count;
 } search;
+
+static void search_init(search *s, lc_tx *tx, lc_arena *arena, const char *too_many)
+{
+    *s = (search){.arena = arena, .seen_max = LC_FACT_REVIEW_MAX, .too_many = too_many};
+    lc_map_init(&s->seen, &tx->db->env->heap, LOCI_MEM_REQUESTS);
+    s->end = &s->first;
+}
 
 static loci_status add(search *s, const reached *fact, loci_error *err)
 {
@@ -38,8 +51,9 @@ static loci_status add(search *s, const reached *fact, loci_error *err)
 
     if (lc_map_find(&s->seen, fact->id) != NULL)
         return LOCI_OK;
-    if (s->seen.entry_count >= LC_FACT_REVIEW_MAX)
-        return lc_fail(err, LOCI_ELIMIT, "more than %d facts depend on it", LC_FACT_REVIEW_MAX);
+    if (s->seen.entry_count >= s->seen_max)
+        return lc_fail(err, LOCI_ELIMIT, "%s; the maximum is %d", s->too_many,
+                       LC_FACT_REVIEW_MAX - 1);
     own = lc_arena_alloc(s->arena, sizeof *own);
     if (own == NULL)
         return lc_fail_memory(err);
@@ -76,6 +90,18 @@ static loci_status add_dependents(lc_tx *tx, search *s, loci_str on_id, loci_err
     return status;
 }
 
+/* Goes on from what was reached to everything that depends on it. */
+static loci_status add_all(lc_tx *tx, search *s, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (const reached *fact = s->first; status == LOCI_OK && fact != NULL; fact = fact->next) {
+        if (fact->has_derived)
+            status = add_dependents(tx, s, fact->id, err);
+    }
+    return status;
+}
+
 static loci_status list_marked(const search *s, lc_str_list *out, loci_error *err)
 {
     loci_str *items = lc_arena_zalloc_array(s->arena, s->mark_count + 1, sizeof *items);
@@ -94,24 +120,130 @@ static loci_status list_marked(const search *s, lc_str_list *out, loci_error *er
 loci_status lc_fact_load_dependents(lc_tx *tx, lc_str_list ended, lc_arena *arena, lc_str_list *out,
                                     loci_error *err)
 {
-    search s = {.arena = arena};
+    search s;
     loci_status status = LOCI_OK;
 
     *out = (lc_str_list){0};
     if (ended.count == 0)
         return LOCI_OK;
-    lc_map_init(&s.seen, &tx->db->env->heap, LOCI_MEM_REQUESTS);
-    s.end = &s.first;
+    search_init(&s, tx, arena, "too many facts depend on what ends; end fewer facts at once");
     for (size_t i = 0; status == LOCI_OK && i < ended.count; i++)
         status = add(&s, &(reached){.id = ended.items[i], .has_derived = true, .is_marked = true},
                      err);
-    for (const reached *fact = s.first; status == LOCI_OK && fact != NULL; fact = fact->next) {
-        if (fact->has_derived)
-            status = add_dependents(tx, &s, fact->id, err);
-    }
+    if (status == LOCI_OK)
+        status = add_all(tx, &s, err);
     if (status == LOCI_OK)
         status = list_marked(&s, out, err);
     lc_map_clear(&s.seen);
+    return status;
+}
+
+/* ---- Room for one dependent more ------------------------------------------------------------- */
+
+#define VISITS_MAX (10 * LC_FACT_REVIEW_MAX) /* Facts that one write may visit while counting. */
+
+static const lc_sql edge_count_sql = {
+    "select count(*) from (select 1 as one from fact_edges where tenant_id = $1 and user_id = $2"
+    " limit $3) counted",
+    "tti", "i"};
+
+static const lc_sql bases_sql = {
+    "select on_id from fact_edges where tenant_id = $1 and user_id = $2 and id = $3", "ttt", "t"};
+
+static const lc_sql valid_count_sql = {"select count(*) from fact_current where tenant_id = $1"
+                                       " and user_id = $2 and seq = $3 and id = $4",
+                                       "ttit", "i"};
+
+/* Adds what a fact depends on. A fact that ended depends on nothing any more and is marked: it
+ * cannot end again, so it does not matter how many depend on it. */
+static loci_status add_bases(lc_tx *tx, search *up, reached *fact, loci_error *err)
+{
+    int64_t valid = 0;
+    lc_rows rows;
+    loci_status status = lc_tx_find_numbers(tx, &valid_count_sql,
+                                            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                                       LC_I(lc_fact_seq_of(fact->id)),
+                                                       LC_T(fact->id)},
+                                            &valid, err);
+
+    fact->is_marked = valid == 0;
+    if (status != LOCI_OK || fact->is_marked)
+        return status;
+    status = lc_tx_query(tx, &bases_sql,
+                         (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(fact->id)}, &rows,
+                         err);
+    if (status != LOCI_OK)
+        return status;
+    while (lc_rows_next(&rows, &status, err)) {
+        status = add(up, &(reached){.id = lc_rows_str(&rows, 0)}, err);
+        if (status != LOCI_OK)
+            break;
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
+/* Counts the dependents of `root` without those that end with the write. What they include needs no
+ * count of its own, and is marked in `up`. */
+static loci_status check_root(lc_tx *tx, const search *up, const reached *root, lc_str_list ended,
+                              size_t *visits, loci_error *err)
+{
+    lc_arena_mark mark = lc_arena_get_mark(up->arena);
+    loci_status status = LOCI_OK;
+    search down;
+
+    search_init(&down, tx, up->arena, "depends_on: too many facts depend on it already");
+    for (size_t i = 0; status == LOCI_OK && i < ended.count; i++) {
+        if (!lc_map_put(&down.seen, ended.items[i], &down))
+            status = lc_fail_memory(err);
+    }
+    down.seen_max = down.seen.entry_count + LC_FACT_REVIEW_MAX - 1;
+    if (status == LOCI_OK)
+        status = add(&down, &(reached){.id = root->id, .has_derived = true}, err);
+    if (status == LOCI_OK)
+        status = add_all(tx, &down, err);
+    *visits += down.seen.entry_count;
+    if (status == LOCI_OK && *visits > VISITS_MAX)
+        status = lc_fail(err, LOCI_ELIMIT, "%s", down.too_many);
+    for (reached *each = up->first; status == LOCI_OK && each != NULL; each = each->next)
+        each->is_marked = each->is_marked || lc_map_find(&down.seen, each->id) != NULL;
+    lc_map_clear(&down.seen);
+    lc_arena_rewind(up->arena, mark);
+    return status;
+}
+
+loci_status lc_fact_check_dependents(lc_tx *tx, lc_str_list depends_on, lc_str_list ended,
+                                     lc_arena *arena, loci_error *err)
+{
+    size_t visits = 0, count = 0;
+    int64_t edges = 0;
+    reached **facts;
+    search up;
+    loci_status status = LOCI_OK;
+
+    if (depends_on.count > 0)
+        status = lc_tx_find_numbers(
+            tx, &edge_count_sql,
+            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(LC_FACT_REVIEW_MAX - 1)},
+            &edges, err);
+    if (status != LOCI_OK || edges < LC_FACT_REVIEW_MAX - 1)
+        return status; /* Each dependent has an edge: no fact of this user has too many. */
+    search_init(&up, tx, arena, "depends_on: it would be derived from too many facts");
+    for (size_t i = 0; status == LOCI_OK && i < depends_on.count; i++)
+        status = add(&up, &(reached){.id = depends_on.items[i]}, err);
+    for (reached *fact = up.first; status == LOCI_OK && fact != NULL; fact = fact->next)
+        status = add_bases(tx, &up, fact, err);
+    facts = lc_arena_zalloc_array(arena, up.seen.entry_count + 1, sizeof(reached *));
+    if (status == LOCI_OK && facts == NULL)
+        status = lc_fail_memory(err);
+    for (reached *fact = up.first; status == LOCI_OK && fact != NULL; fact = fact->next)
+        facts[count++] = fact;
+    /* The farthest first: their dependents include those of most others. */
+    while (status == LOCI_OK && count-- > 0) {
+        if (!facts[count]->is_marked)
+            status = check_root(tx, &up, facts[count], ended, &visits, err);
+    }
+    lc_map_clear(&up.seen);
     return status;
 }
 
@@ -120,7 +252,7 @@ loci_status lc_fact_load_dependents(lc_tx *tx, lc_str_list ended, lc_arena *aren
 loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, lc_arena *arena, loci_str *out,
                                  loci_error *err)
 {
-    search s = {.arena = arena};
+    search s;
     lc_str_list ids = {0};
     loci_str *items;
     size_t count = 0;
@@ -129,8 +261,7 @@ loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, lc_arena *arena
     *out = LC_STR_NONE;
     if (!fact->has_derived)
         return LOCI_OK;
-    lc_map_init(&s.seen, &tx->db->env->heap, LOCI_MEM_REQUESTS);
-    s.end = &s.first;
+    search_init(&s, tx, arena, "too many facts depend on it");
     status = add_dependents(tx, &s, fact->id, err);
     items = lc_arena_zalloc_array(arena, s.seen.entry_count + 1, sizeof *items);
     lc_map_clear(&s.seen);

@@ -125,6 +125,11 @@ loci_str lc_fact_list_text(lc_arena *arena, loci_str first, lc_str_list rest);
 loci_status lc_fact_load_dependents(lc_tx *tx, lc_str_list ended, lc_arena *arena, lc_str_list *out,
                                     loci_error *err);
 
+/* LOCI_ELIMIT when a new fact with these bases would be one dependent too many for one of them, or
+ * for a fact that they are derived from. `ended`: facts that end with the same write. */
+loci_status lc_fact_check_dependents(lc_tx *tx, lc_str_list depends_on, lc_str_list ended,
+                                     lc_arena *arena, loci_error *err);
+
 /* ---- Events ---------------------------------------------------------------------------------- */
 
 /* fact.written: a new version, a late one, or a claim.

@@ -107,7 +107,8 @@ TEST(fact_depend, what_it_depends_on_must_be_there)
     facts_close(&f);
 }
 
-/* One event marks so many; the write that would mark more changes nothing. */
+/* One event marks so many. A fact with more dependents could never change again, so the write that
+ * adds one too many is refused, also when it depends on the fact through another. */
 TEST(fact_depend, marking_has_a_ceiling)
 {
     facts f;
@@ -131,8 +132,19 @@ TEST(fact_depend, marking_has_a_ceiling)
                  f.err);
         loci_answer_free(answer);
     }
+    facts_fail(&f, LOCI_ELIMIT,
+               "depends_on: too many facts depend on it already; the maximum is 9999", "fact.write",
+               "{'key':'more','value':1,'depends_on':['root']}");
+    facts_fail(&f, LOCI_ELIMIT, "too many", "fact.write",
+               "{'key':'more','value':1,'depends_on':['d7']}");
+    /* A new version takes the place of the one that ends; another root has room. */
+    facts_write(&f, "superseded", "{'key':'d8','value':2,'depends_on':['root']}");
+    facts_write(&f, "created", "{'key':'other','value':1}");
+    facts_write(&f, "created", "{'key':'more','value':1,'depends_on':['other']}");
     CHECK_EQ(
         test_member_int(facts_call(&f, "fact.write", "{'key':'root','value':2}"), "needs_review"),
         LC_FACT_REVIEW_MAX - 1);
+    /* What depends on facts of the old root is no dependent of the new one. */
+    facts_write(&f, "created", "{'key':'again','value':1,'depends_on':['root','d7']}");
     facts_close(&f);
 }

@@ -254,8 +254,8 @@ TEST(fact_write, authority_decides_before_time)
     facts_close(&f);
 }
 
-/* Two machines with different clocks write to one store: a write that was acknowledged takes effect,
- * whichever clock is behind. A time that the caller gives is kept as it is. */
+/* Two machines with different clocks write to one store: a write that was acknowledged takes
+ * effect, whichever clock is behind. A time that the caller gives is kept as it is. */
 TEST(fact_write, a_clock_that_is_behind_makes_no_write_late)
 {
     facts f;
