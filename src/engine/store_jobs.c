@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "store/rebuild.h"
+#include "store/transfer.h"
 #include "store/upkeep.h"
 
 /* ---- Sweeps of rooms ------------------------------------------------------------------------- */
@@ -33,9 +34,12 @@ static loci_status find_due(lc_tx *tx, void *ctx, loci_error *err)
 {
     sweep_run *s = ctx;
     lc_settings *settings = lc_engine_settings(s->run->engine);
-    loci_status status = lc_user_walk_next(tx, &s->walk, s->sweep->users, err);
+    bool is_held = false;
+    loci_status status = lc_tx_is_held(tx, &is_held, err);
 
-    s->is_due = false;
+    s->is_due = s->walk.found = false;
+    if (status == LOCI_OK && !is_held)
+        status = lc_user_walk_next(tx, &s->walk, s->sweep->users, err);
     if (status != LOCI_OK || !s->walk.found)
         return status;
     tx->tenant_id = lc_user_walk_tenant(&s->walk);
@@ -47,13 +51,18 @@ static loci_status find_due(lc_tx *tx, void *ctx, loci_error *err)
 static loci_status sweep_user(lc_tx *tx, void *ctx, loci_error *err)
 {
     sweep_run *s = ctx;
+    bool is_held = false;
+    loci_status status = lc_tx_is_held(tx, &is_held, err);
 
     s->swept_now = 0;
+    if (status != LOCI_OK || is_held)
+        return status;
     return s->sweep->run(tx, s->limit, &s->swept_now, err);
 }
 
 /* Checks each user on a snapshot first: nearly all have nothing to do, and a write that finds
- * nothing would still lock their head. A sweep that was interrupted starts again. */
+ * nothing would still lock their head. A sweep that was interrupted starts again. An import stops
+ * it; the next one, an hour later, goes on. */
 static loci_status run_sweep(lc_job_run *run, const lc_sweep *sweep, int64_t *out, loci_error *err)
 {
     loci_engine *engine = run->engine;

@@ -11,6 +11,12 @@
  * other must be the next of its user, and the third pass writes it. So the store may be in use
  * meanwhile, and each commit leaves heads, log and projections in agreement. The events keep their
  * seq, their time and the version they were written in.
+ *
+ * An event that the store itself appends to an imported user, such as the end of an idle session,
+ * would fork the log, and the import could be neither finished nor repeated. So the import records
+ * in the store that nothing may be appended without a caller, before it compares. The record stays
+ * if the import is interrupted, and for an hour after its end: `loci migrate` still compares the
+ * two stores then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -501,8 +507,39 @@ static loci_status take_batch(lc_tx *tx, void *ctx, loci_error *err)
     return status == LOCI_OK && tx->is_write ? write_events(tx, i, err) : status;
 }
 
-/* ---- Readings
- * ------------------------------------------------------------------------------------ */
+/* ---- The hold on sweeps -----------------------------------------------------------------------
+ */
+
+#define HOLD_UNTIL "import_hold_until"
+#define HOLD_AFTER_US (INT64_C(3600) * 1000000)
+
+loci_status lc_tx_is_held(lc_tx *tx, bool *out, loci_error *err)
+{
+    int64_t until_us = 0;
+    loci_status status = lc_meta_get_i64(tx, HOLD_UNTIL, INT64_MIN, &until_us, err);
+
+    *out = tx->now_us < until_us;
+    return status;
+}
+
+typedef struct hold {
+    int64_t until_us;  /* INT64_MAX = until the import is finished. */
+    int64_t before_us; /* What it was. */
+} hold;
+
+/* Under the lock of the log: a sweep that saw no hold has committed before, and the import compares
+ * with what it wrote. */
+static loci_status set_hold(lc_tx *tx, void *ctx, loci_error *err)
+{
+    hold *h = ctx;
+    loci_status status = lc_tx_lock_log(tx, err);
+
+    if (status == LOCI_OK)
+        status = lc_meta_get_i64(tx, HOLD_UNTIL, INT64_MIN, &h->before_us, err);
+    return status == LOCI_OK ? lc_meta_set_i64(tx, HOLD_UNTIL, h->until_us, err) : status;
+}
+
+/* ---- Passes ---------------------------------------------------------------------------------- */
 
 static loci_status end_batch(import *i, bool is_write, loci_error *err)
 {
@@ -555,6 +592,32 @@ static loci_status read_all(import *i, bool is_write, lc_buf *text, loci_error *
     return status != LOCI_OK ? status : source->rewind(source->ctx, err);
 }
 
+/* An import that cannot succeed by being repeated gives the hold up. */
+static loci_status read_and_write(import *i, lc_buf *text, loci_error *err)
+{
+    lc_db *db = i->upkeep->db;
+    hold h = {.until_us = INT64_MAX};
+    bool is_comparing = true;
+    loci_status status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, set_hold, &h, err);
+
+    if (status != LOCI_OK)
+        return status;
+    status = read_all(i, false, text, err);
+    if (status == LOCI_OK) {
+        is_comparing = false;
+        status = read_all(i, true, text, err);
+    }
+    if (status == LOCI_OK) {
+        h.until_us = lc_env_now_us(db->env) + HOLD_AFTER_US;
+        return lc_db_write_one(db, LC_UPKEEP_WAIT_MS, set_hold, &h, err);
+    }
+    if (is_comparing || lc_status_is_about_data(status)) {
+        h.until_us = h.before_us;
+        (void)lc_db_write_one(db, LC_UPKEEP_WAIT_MS, set_hold, &h, NULL); /* Sweeps can wait. */
+    }
+    return status;
+}
+
 loci_status lc_import(const lc_upkeep *upkeep, const lc_import_source *source,
                       lc_transfer_counts *out, loci_error *err)
 {
@@ -576,9 +639,7 @@ loci_status lc_import(const lc_upkeep *upkeep, const lc_import_source *source,
     lc_arena_init(&i->arena, heap, LOCI_MEM_REQUESTS);
     lc_buf_init(&i->upcast, heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
     lc_buf_init(&text, heap, LOCI_MEM_REQUESTS, LC_TRANSFER_LINE_BYTES_MAX);
-    status = read_all(i, false, &text, err);
-    if (status == LOCI_OK)
-        status = read_all(i, true, &text, err);
+    status = read_and_write(i, &text, err);
     counts.events_skipped = i->skipped;
     if (status == LOCI_OK)
         *out = counts;

@@ -61,6 +61,10 @@ loci_status lc_import_check(const lc_catalogue *catalogue, lc_heap *heap,
 loci_status lc_import(const lc_upkeep *upkeep, const lc_import_source *source,
                       lc_transfer_counts *out, loci_error *err);
 
+/* Whether an import is under way, was interrupted, or ended less than an hour ago. Nothing may then
+ * be appended to the log that no caller asked for; asked in the transaction that would append. */
+loci_status lc_tx_is_held(lc_tx *tx, bool *out, loci_error *err);
+
 loci_status lc_import_file(const lc_upkeep *upkeep, const char *path, lc_transfer_counts *out,
                            loci_error *err);
 

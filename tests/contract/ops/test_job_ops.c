@@ -3,8 +3,10 @@
 #include "contract/job_fixture.h"
 
 #include "base/clock.h"
+#include "base/error.h"
 #include "engine/engine.h"
 #include "lib/calls.h"
+#include "store/transfer.h"
 
 #define HOUR_US (INT64_C(3600) * 1000000)
 
@@ -238,5 +240,89 @@ TEST(job_ops, upkeep_ends_sessions_that_nobody_came_back_to)
     CHECK(strstr(
               test_format("%.*s", LC_STR_ARG(test_call(engine, "event.list", "{'user_id':'bob'}"))),
               "session.ended") == NULL);
+    test_close(engine);
+}
+
+/* ---- The purge and an import ---------------------------------------------------------------- */
+
+/* Ann has a session that is idle for long, and there is more than one batch to import. */
+static const char *export_with_session(int64_t *now_us)
+{
+    const char *path = test_path(test_tmpdir(), "export.ndjson");
+    loci_engine *engine = open_at(fixture_path(), LOCI_OPEN_INLINE, now_us);
+    loci_request requests[100];
+    loci_error err;
+
+    (void)test_call(engine, "session.open", "{'user_id':'ann','session_id':'chat'}");
+    for (int i = 0; i < LC_UPKEEP_EVENTS; i += 100) {
+        loci_answer *answer = NULL;
+
+        for (int k = 0; k < 100; k++)
+            requests[k] = (loci_request){
+                "fact.write",
+                loci_str_of(
+                    test_format("{\"user_id\":\"bob\",\"key\":\"k%d\",\"value\":1}", i + k)),
+                LOCI_AT_CLOCK};
+        CHECK_OK(loci_call_many(engine, requests, 100, NULL, &answer, &err), err);
+        loci_answer_free(answer);
+    }
+    (void)test_call(engine, "store.export", "{'path':'%s'}", path);
+    loci_close(engine);
+    return path;
+}
+
+static loci_status stop_after_a_batch(void *ctx, const char *what, int64_t done, int64_t total,
+                                      loci_error *err)
+{
+    (void)ctx;
+    (void)done;
+    (void)total;
+    return strcmp(what, "events imported") == 0
+               ? lc_fail(err, LOCI_ECANCELLED, "stopped by the test")
+               : LOCI_OK;
+}
+
+static loci_status import_a_batch(lc_db *db, void *ctx, loci_error *err)
+{
+    lc_upkeep upkeep = {.db = db, .progress = stop_after_a_batch};
+    lc_transfer_counts counts;
+
+    return lc_import_file(&upkeep, ctx, &counts, err);
+}
+
+/* Ending Ann's session would add an event to her log that the export does not have: the import
+ * could then be neither finished nor repeated. */
+TEST(job_ops, upkeep_appends_nothing_until_an_import_is_finished)
+{
+    int64_t now_us = INT64_C(1600000000000000);
+    const char *export = export_with_session(&now_us);
+    const char *path = fixture_path();
+    int64_t until_us = lc_clock_monotonic_us() + 60000000;
+    loci_engine *engine;
+    loci_str answer;
+    loci_error err;
+
+    now_us += 2 * HOUR_US;
+    engine = open_at(path, LOCI_OPEN_INLINE, &now_us);
+    CHECK_STATUS(LOCI_ECANCELLED, lc_engine_with_connection(engine, import_a_batch,
+                                                            (void *)(uintptr_t) export, &err));
+    loci_close(engine);
+
+    engine = open_at(path, 0, &now_us);
+    CHECK_STR_EQ(first_upkeep(engine), "{\"requests\":0,\"jobs\":0,\"sessions\":0}");
+    answer = test_call(engine, "store.import", "{'path':'%s'}", export);
+    CHECK_LT(0, test_member_int(answer, "skipped"));
+    answer = test_call(engine, "job.list", "{'scope':'store','status':'queued'}");
+    (void)test_call(engine, "job.cancel", "{'scope':'store','id':'%.*s'}",
+                    LC_STR_ARG(test_member_text(answer, "jobs.0.id")));
+    loci_close(engine);
+
+    now_us += HOUR_US; /* Until then a migration may still compare the stores. */
+    engine = open_at(path, 0, &now_us);
+    do {
+        CHECK_LT(lc_clock_monotonic_us(), until_us);
+        lc_clock_sleep_us(5000);
+        answer = test_call(engine, "event.list", "{'user_id':'ann'}");
+    } while (!lc_str_is(test_member_text(answer, "events.1.type"), "session.ended"));
     test_close(engine);
 }
