@@ -270,6 +270,7 @@ typedef struct loci_subscribe_options {
 } loci_subscribe_options;
 
 #define LOCI_SUBSCRIBE_ALL_USERS 1u /* Live only, in no order across users. */
+#define LOCI_SUBSCRIBE_RESUMED 2u   /* after_seq was seen: a log that ends before it is lagged. */
 #define LOCI_SUBSCRIBE_OPTIONS_INIT                                                                \
     {                                                                                              \
         sizeof(loci_subscribe_options), 0, 0, 0, -1, 0                                             \
@@ -283,8 +284,8 @@ LOCI_API loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_op
  */
 LOCI_API int loci_subscription_fd(const loci_subscription *subscription);
 /* The next event as a JSON object in `*out`, or NULL there when nothing is waiting. `*out_lagged`
- * becomes 1 when an ALL_USERS stream had to drop events: read the state again. One thread at a
- * time. */
+ * becomes 1 when an ALL_USERS stream had to drop events, or when a backup was restored: read the
+ * state again. One thread at a time. */
 LOCI_API loci_status loci_subscription_next(loci_subscription *subscription, loci_answer **out,
                                             int *out_lagged, loci_error *err);
 LOCI_API void loci_subscription_close(loci_subscription *subscription);

@@ -4,7 +4,7 @@
  * one is used up, so no event is missed or repeated, however slow the reader is and whichever
  * process wrote it. There is no order across users, so a stream of all users keeps the last seq of
  * each and, after a change, checks which heads have moved. If it falls too far behind, it skips to
- * the present and reports `lagged`.
+ * the present and reports `lagged`. So does every stream after a restore: what it gave may be gone.
  */
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -15,6 +15,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "engine/internal.h"
+#include "store/backup.h"
 #include "store/event.h"
 
 #define PAGE_EVENTS 64
@@ -36,10 +37,12 @@ struct loci_subscription {
     loci_str user_id;
     loci_str types; /* Comma-separated; none = all. */
     bool is_of_all;
+    bool is_resumed;
     int64_t after_seq;
     int64_t read_count; /* Events of the last page, those of other types included. */
     lc_map places;      /* user_id -> place, in a stream of all users. */
     bool has_lagged;
+    int64_t restore_mark;      /* Of the store that it was read from. */
     loci_answer *first, *last; /* Read, not yet taken. */
     int pending_count;
 };
@@ -183,30 +186,46 @@ static loci_status look_at_all(lc_tx *tx, loci_subscription *sub, bool is_first,
     return status;
 }
 
-static loci_status refill(lc_tx *tx, void *ctx, loci_error *err)
-{
-    loci_subscription *sub = ctx;
-
-    if (sub->is_of_all)
-        return look_at_all(tx, sub, false, err);
-    return read_user(sub, tx, sub->user_id, &sub->after_seq, err);
-}
-
+/* To the present, or to the position that was asked for. One that was seen before and is behind the
+ * last event is of a log that a restore replaced. */
 static loci_status find_start(lc_tx *tx, void *ctx, loci_error *err)
 {
     loci_subscription *sub = ctx;
     lc_head head = {0};
-    loci_status status;
+    loci_status status = lc_tx_restore_mark(tx, &sub->restore_mark, err);
 
+    if (status != LOCI_OK)
+        return status;
     if (sub->is_of_all)
         return look_at_all(tx, sub, true, err);
-    if (sub->after_seq >= 0)
-        return LOCI_OK;
     tx->tenant_id = sub->tenant_id;
     tx->user_id = sub->user_id;
     status = lc_tx_head(tx, &head, err);
-    sub->after_seq = head.seq;
+    if (status == LOCI_OK && sub->is_resumed && sub->after_seq > head.seq) {
+        sub->has_lagged = true;
+        sub->after_seq = -1;
+    }
+    if (sub->after_seq < 0)
+        sub->after_seq = head.seq;
     return status;
+}
+
+static loci_status refill(lc_tx *tx, void *ctx, loci_error *err)
+{
+    loci_subscription *sub = ctx;
+    int64_t mark = 0;
+    loci_status status = lc_tx_restore_mark(tx, &mark, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (mark != sub->restore_mark) {
+        sub->has_lagged = true;
+        sub->after_seq = -1;
+        return find_start(tx, sub, err);
+    }
+    if (sub->is_of_all)
+        return look_at_all(tx, sub, false, err);
+    return read_user(sub, tx, sub->user_id, &sub->after_seq, err);
 }
 
 static loci_status read_store(loci_subscription *sub, lc_tx_body *body, loci_error *err)
@@ -276,6 +295,7 @@ loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_options *op
     sub->engine = engine;
     sub->listener.fd = -1;
     sub->is_of_all = (options->flags & LOCI_SUBSCRIBE_ALL_USERS) != 0;
+    sub->is_resumed = (options->flags & LOCI_SUBSCRIBE_RESUMED) != 0;
     sub->after_seq = options->after_seq;
     lc_arena_init(&sub->arena, heap, LOCI_MEM_REQUESTS);
     lc_map_init(&sub->places, heap, LOCI_MEM_REQUESTS);

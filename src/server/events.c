@@ -363,7 +363,8 @@ static loci_status make_options(lc_arena *arena, const lc_identity *who, const s
     loci_subscribe_options options = LOCI_SUBSCRIBE_OPTIONS_INIT;
 
     options.principal = &who->principal;
-    options.flags = q->is_of_all ? LOCI_SUBSCRIBE_ALL_USERS : 0;
+    options.flags = (q->is_of_all ? LOCI_SUBSCRIBE_ALL_USERS : 0) |
+                    (q->is_resumed ? LOCI_SUBSCRIBE_RESUMED : 0);
     options.after_seq = q->is_of_all ? -1 : q->after_seq;
     if (q->user_id.ptr != NULL) {
         options.user_id = lc_arena_copy(arena, q->user_id).ptr;

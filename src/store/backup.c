@@ -1,4 +1,10 @@
-/* backup.c - the driver copies; here is what must hold around it. */
+/* backup.c - the driver copies; here is what must hold around it.
+ *
+ * A restore works on a copy of the backup, beside the store, until it is what the store should be:
+ * of this schema, with projections of this shape, and with a restore mark of its own. Then the
+ * driver copies it into the store in one commit. Nobody sees the old content with the new mark, or
+ * the other way round, and a restore that is killed has changed nothing.
+ */
 #include "store/backup.h"
 
 #include <errno.h>
@@ -98,11 +104,10 @@ static loci_status check_open(lc_db *db, lc_backup_facts *facts, loci_error *err
     return status != LOCI_OK ? status : lc_problems_status(&problems, err);
 }
 
-loci_status lc_backup_check(const lc_upkeep *upkeep, const char *path, lc_backup_facts *out,
-                            loci_error *err)
+/* Opens `path` and checks it. */
+static loci_status open_backup(const lc_db *store, const char *path, lc_backup_facts *facts,
+                               lc_db **out, loci_error *err)
 {
-    lc_db *store = upkeep->db;
-    lc_backup_facts facts = {0};
     loci_error cause;
     struct stat info;
     lc_db *db = NULL;
@@ -115,13 +120,26 @@ loci_status lc_backup_check(const lc_upkeep *upkeep, const char *path, lc_backup
     status = store->driver->open(store->env, store->catalogue, path, false, &db, err);
     if (status != LOCI_OK)
         return status;
-    status = check_open(db, &facts, &cause);
+    status = check_open(db, facts, &cause);
+    if (status == LOCI_OK) {
+        *out = db;
+        return LOCI_OK;
+    }
     lc_db_close(db);
-    if (status != LOCI_OK)
-        return lc_fail(err, status, "%s: %s", path, cause.message);
-    if (out != NULL)
+    return lc_fail(err, status, "%s: %s", path, cause.message);
+}
+
+loci_status lc_backup_check(const lc_upkeep *upkeep, const char *path, lc_backup_facts *out,
+                            loci_error *err)
+{
+    lc_backup_facts facts = {0};
+    lc_db *db = NULL;
+    loci_status status = open_backup(upkeep->db, path, &facts, &db, err);
+
+    lc_db_close(db);
+    if (status == LOCI_OK && out != NULL)
         *out = facts;
-    return LOCI_OK;
+    return status;
 }
 
 /* A number that nobody who used the store before has seen. */
@@ -137,24 +155,55 @@ loci_status lc_tx_restore_mark(lc_tx *tx, int64_t *out, loci_error *err)
     return lc_meta_get_i64(tx, RESTORE_MARK, 0, out, err);
 }
 
+/* Copies the backup to `path` and brings the copy up to date: schema, projections, mark. */
+static loci_status prepare(const lc_upkeep *upkeep, lc_db *backup, const char *path, listener *l,
+                           loci_error *err)
+{
+    const lc_db *store = upkeep->db;
+    lc_schema_state state;
+    lc_db *db = NULL;
+    loci_status status = backup->driver->upkeep->backup(backup, path, hear, l, err);
+
+    if (status == LOCI_OK)
+        status = store->driver->open(store->env, store->catalogue, path, false, &db, err);
+    if (status == LOCI_OK)
+        status = lc_schema_open(db, NULL, &state, err);
+    if (status == LOCI_OK && state.needs_rebuild)
+        status = lc_rebuild_run(db, hear, l, err);
+    if (status == LOCI_OK)
+        status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, mark_restored, NULL, err);
+    lc_db_close(db);
+    return status;
+}
+
 loci_status lc_restore(const lc_upkeep *upkeep, const char *path, lc_backup_facts *out,
                        loci_error *err)
 {
-    lc_db *db = upkeep->db;
+    lc_db *db = upkeep->db, *backup = NULL;
     listener l = {.upkeep = upkeep};
+    lc_backup_facts facts = {0};
+    lc_publish file = {.fd = -1};
     lc_schema_state state;
     loci_status status = check_driver(db, err);
 
     if (status == LOCI_OK)
-        status = lc_backup_check(upkeep, path, out, err);
+        status = open_backup(db, path, &facts, &backup, err);
+    /* Beside the store, where there must be room for it anyway. */
     if (status == LOCI_OK)
-        status = db->driver->upkeep->restore(db, path, hear, &l, err);
+        status = lc_publish_begin(&file, db->driver->upkeep->path(db), true, err);
+    lc_publish_let_go(&file);
+    if (status == LOCI_OK)
+        status = prepare(upkeep, backup, file.temporary, &l, err);
+    lc_db_close(backup);
+    if (status == LOCI_OK)
+        status = ask(&l, err);
+    if (status == LOCI_OK)
+        status = db->driver->upkeep->restore(db, file.temporary, hear, &l, err);
+    lc_publish_abandon(&file);
     /* From here on it is the store: being told to stop comes too late. */
     if (status == LOCI_OK)
-        status = lc_schema_open(db, NULL, &state, err);
-    if (status == LOCI_OK)
-        status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, mark_restored, NULL, err);
-    if (status == LOCI_OK && state.needs_rebuild)
-        status = lc_rebuild_run(db, hear, &l, err);
+        status = lc_schema_open(db, NULL, &state, err); /* The connection has the id of the old. */
+    if (status == LOCI_OK && out != NULL)
+        *out = facts;
     return status;
 }

@@ -222,6 +222,9 @@ typedef struct lc_db_upkeep {
     /* Until the transaction ends no other connection writes; none reads. NULL: true anyway. */
     loci_status (*lock_log)(lc_tx *tx, loci_error *err);
     loci_status (*lock_readers)(lc_tx *tx, loci_error *err);
+    /* Absolute path of the file that is the store, links resolved; lives as long as `db`. NULL: it
+     * is no file. */
+    const char *(*path)(const lc_db *db);
     /* NULL: the server has its own tools for backups. */
     loci_status (*backup)(lc_db *db, const char *path, lc_progress *progress, void *ctx,
                           loci_error *err);

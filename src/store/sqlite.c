@@ -486,6 +486,7 @@ static const lc_db_upkeep upkeep = {
     .backup = lc_sqlite_backup,
     .restore = lc_sqlite_restore,
     .check = lc_sqlite_check,
+    .path = lc_sqlite_path,
     .size = lc_sqlite_size,
 };
 

@@ -92,6 +92,7 @@ loci_status lc_sqlite_backup(lc_db *base, const char *path, lc_progress *progres
 loci_status lc_sqlite_restore(lc_db *base, const char *path, lc_progress *progress, void *ctx,
                               loci_error *err);
 loci_status lc_sqlite_check(lc_db *base, lc_problems *problems, loci_error *err);
+const char *lc_sqlite_path(const lc_db *base);
 loci_status lc_sqlite_size(lc_db *base, int64_t *out_bytes, int64_t *out_wal_bytes,
                            loci_error *err);
 

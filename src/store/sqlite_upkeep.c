@@ -159,6 +159,11 @@ loci_status lc_sqlite_check(lc_db *base, lc_problems *problems, loci_error *err)
     return code == SQLITE_DONE ? LOCI_OK : lc_sqlite_fail(db, code, err);
 }
 
+const char *lc_sqlite_path(const lc_db *base)
+{
+    return sqlite3_db_filename(((const lc_sqlite *)base)->handle, "main");
+}
+
 static int64_t file_bytes(const char *path)
 {
     struct stat info;

@@ -392,3 +392,43 @@ TEST(subscription, running_out_of_memory_misses_nothing)
     loci_subscription_close(sub);
     test_close(engine);
 }
+
+/* ---- After a restore --------------------------------------------------------------------------
+ */
+
+/* A reader that goes on as if nothing had happened would show what is gone, and miss what replaced
+ * it. */
+TEST_ON(TEST_FILES, subscription, a_restore_is_reported_to_every_stream)
+{
+    const char *backup = test_path(test_tmpdir(), "backup.db");
+    loci_engine *engine = test_open(new_store());
+    loci_subscription *one, *all, *resumed;
+    int lagged = 0;
+
+    write_facts(engine, "ann", 3);
+    (void)test_call(engine, "store.backup", "{'path':'%s'}", backup);
+    write_facts(engine, "ann", 7);
+    one = follow(engine, (loci_subscribe_options){.user_id = "ann", .after_seq = -1});
+    all = follow(engine, (loci_subscribe_options){.flags = LOCI_SUBSCRIBE_ALL_USERS});
+    (void)test_call(engine, "store.restore", "{'path':'%s'}", backup);
+    CHECK(is_readable(one, 0));
+    CHECK_STR_EQ(next_of(one, &lagged), "");
+    CHECK_EQ(lagged, 1);
+    CHECK_STR_EQ(next_of(all, &lagged), "");
+    CHECK_EQ(lagged, 1);
+    resumed = follow(engine, (loci_subscribe_options){.flags = LOCI_SUBSCRIBE_RESUMED,
+                                                      .user_id = "ann",
+                                                      .after_seq = 11});
+    CHECK_STR_EQ(next_of(resumed, &lagged), "");
+    CHECK_EQ(lagged, 1);
+    write_facts(engine, "ann", 1);
+    CHECK_EQ(test_member_int(next_of(one, &lagged), "seq"),
+             test_member_int(next_of(resumed, NULL), "seq"));
+    CHECK_EQ(lagged, 0);
+    CHECK_STR_EQ(test_member_text(next_of(all, &lagged), "type"), "fact.written");
+    CHECK_EQ(lagged, 0);
+    loci_subscription_close(one);
+    loci_subscription_close(all);
+    loci_subscription_close(resumed);
+    test_close(engine);
+}

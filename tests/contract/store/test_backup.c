@@ -211,3 +211,63 @@ TEST_ON(TEST_FILES, backup, an_older_shape_is_rebuilt_when_it_is_restored)
     CHECK(lc_hash128_eq(expected, notes_hash(&n)));
     notes_close(&n);
 }
+
+/* ---- The mark -------------------------------------------------------------------------------- */
+
+typedef struct other {
+    lc_db *db; /* As another process has one. */
+    int64_t events;
+    int64_t mark;
+    int seen; /* How often it saw the content of the backup. */
+} other;
+
+static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
+{
+    other *o = ctx;
+    loci_status status = lc_tx_find_numbers(tx, &events_sql, NULL, &o->events, err);
+
+    return status == LOCI_OK ? lc_tx_restore_mark(tx, &o->mark, err) : status;
+}
+
+/* The content and its mark are one commit. */
+static loci_status compare_with_mark(void *ctx, const char *what, int64_t done, int64_t total,
+                                     loci_error *err)
+{
+    other *o = ctx;
+    loci_status status = lc_db_read(o->db, INT64_MAX, look, o, err);
+
+    (void)what;
+    (void)done;
+    (void)total;
+    CHECK_EQ(status, LOCI_OK);
+    CHECK_EQ(o->events == 10, o->mark != 0);
+    o->seen += o->events == 10;
+    return LOCI_OK;
+}
+
+/* Caches of other processes are judged by the mark: with a moment between the two commits they
+ * would keep what is gone. */
+TEST_ON(TEST_FILES, backup, what_is_restored_comes_with_its_mark)
+{
+    const char *path = test_path(test_tmpdir(), "backup.db");
+    const char *store = test_path(test_tmpdir(), "store.db");
+    lc_backup_facts facts;
+    int64_t bytes;
+    other o = {0};
+    notes n;
+    lc_upkeep upkeep;
+
+    notes_open(&n, store);
+    notes_fill(&n, "ann", 10);
+    upkeep = upkeep_of(&n);
+    CHECK_OK(lc_backup(&upkeep, path, false, &bytes, &n.err), n.err);
+    notes_fill(&n, "bob", 5);
+    CHECK_OK(n.db->driver->open(n.db->env, n.db->catalogue, store, false, &o.db, &n.err), n.err);
+    upkeep.progress = compare_with_mark;
+    upkeep.ctx = &o;
+    CHECK_OK(lc_restore(&upkeep, path, &facts, &n.err), n.err);
+    CHECK_LT(0, o.seen);
+    lc_db_close(o.db);
+    notes_expect_sound(&n);
+    notes_close(&n);
+}
