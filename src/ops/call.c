@@ -17,6 +17,7 @@
 #include "base/utf8.h"
 #include "ops/check.h"
 #include "store/event.h"
+#include "store/token.h"
 
 #define HOUR_US INT64_C(3600000000)
 
@@ -193,7 +194,7 @@ void lc_run_end(lc_run *run)
     run->out = NULL;
 }
 
-static void set_caller(lc_call *call, const lc_caller *caller)
+void lc_call_set_caller(lc_call *call, const lc_caller *caller)
 {
     const loci_principal *principal = caller->principal;
 
@@ -249,10 +250,73 @@ static loci_status hash_args(lc_run *run, const lc_json *args, loci_error *err)
     return status;
 }
 
-int64_t lc_request_keep_us(loci_engine *engine, loci_str tenant_id)
+/* Nothing narrows or caps it. */
+static bool has_all_rights(const loci_principal *principal)
 {
-    return HOUR_US *
-           lc_settings_i64(lc_engine_settings(engine), &lc_setting_request_keep_hours, tenant_id);
+    return principal == NULL ||
+           ((principal->flags & LOCI_PRINCIPAL_ADMIN) != 0 &&
+            loci_str_of(principal->user).len == 0 && loci_str_of(principal->persona).len == 0 &&
+            loci_str_of(principal->authority).len == 0 && loci_str_of(principal->trust).len == 0);
+}
+
+/* Appends a digest of everything that a principal may and may not do. Cryptographic, because an
+ * administrator chooses the names that its tokens are narrowed to. */
+static loci_status append_rights(lc_buf *out, const loci_principal *principal, loci_error *err)
+{
+    unsigned char digest[LC_SHA256_BYTES];
+    lc_json_writer w;
+    loci_status status;
+    lc_buf rights;
+
+    lc_buf_init(&rights, out->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
+    lc_jw_init(&w, &rights);
+    lc_jw_array(&w);
+    lc_jw_int(&w, principal->flags);
+    lc_jw_str(&w, loci_str_of(principal->user));
+    lc_jw_str(&w, loci_str_of(principal->persona));
+    lc_jw_str(&w, loci_str_of(principal->authority));
+    lc_jw_str(&w, loci_str_of(principal->trust));
+    lc_jw_end(&w);
+    status = lc_buf_status(&rights, err);
+    if (status == LOCI_OK)
+        lc_sha256(rights.ptr, rights.len, digest);
+    for (size_t i = 0; status == LOCI_OK && i < sizeof digest; i++)
+        lc_buf_append_format(out, "%02x", digest[i]);
+    lc_buf_clear(&rights);
+    return status;
+}
+
+/* A caller with all rights uses the id itself as the key. The separator is a control character,
+ * which no id contains: no caller can spell the key of another. */
+loci_status lc_request_init(lc_request *out, const lc_caller *caller, loci_str request_id,
+                            lc_arena *arena, loci_error *err)
+{
+    const loci_principal *principal = caller->principal;
+    loci_status status;
+    lc_buf key;
+
+    *out = (lc_request){
+        .request_id = request_id,
+        .key = request_id,
+        .keep_us = HOUR_US * lc_settings_i64(lc_engine_settings(caller->engine),
+                                             &lc_setting_request_keep_hours,
+                                             lc_engine_tenant_of(caller->engine, principal)),
+    };
+    if (request_id.ptr == NULL || has_all_rights(principal))
+        return LOCI_OK;
+    lc_buf_init(&key, arena->heap, LOCI_MEM_REQUESTS, LC_ID_BYTES_MAX + 2 * LC_SHA256_BYTES + 1);
+    lc_buf_append(&key, request_id);
+    lc_buf_append(&key, LC_STR("\x1f"));
+    status = append_rights(&key, principal, err);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&key, err);
+    if (status == LOCI_OK) {
+        out->key = lc_arena_copy(arena, lc_buf_str(&key));
+        if (out->key.ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_buf_clear(&key);
+    return status;
 }
 
 static loci_status read_idempotency(lc_run *run, const lc_caller *caller, const lc_json *args,
@@ -260,6 +324,7 @@ static loci_status read_idempotency(lc_run *run, const lc_caller *caller, const 
 {
     lc_call *call = &run->call;
     loci_str given;
+    loci_status status;
 
     run->expected_seq = -1;
     if ((call->op->flags & LC_OP_MUTATES) == 0)
@@ -270,12 +335,13 @@ static loci_status read_idempotency(lc_run *run, const lc_caller *caller, const 
     if (given.ptr != NULL && caller->request_id.ptr != NULL &&
         !lc_str_eq(given, caller->request_id))
         return lc_fail(err, LOCI_EINVAL, "request_id was given twice and differs");
-    run->request.request_id = given.ptr != NULL ? given : caller->request_id;
-    if (run->request.request_id.ptr == NULL || (call->op->flags & LC_OP_ALONE) != 0)
+    if (given.ptr == NULL)
+        given = caller->request_id;
+    if (given.ptr == NULL || (call->op->flags & LC_OP_ALONE) != 0)
         return LOCI_OK;
     run->has_request = true;
-    run->request.keep_us = lc_request_keep_us(call->engine, call->tenant_id);
-    return hash_args(run, args, err);
+    status = lc_request_init(&run->request, caller, given, &run->arena, err);
+    return status == LOCI_OK ? hash_args(run, args, err) : status;
 }
 
 static loci_status parse_args(lc_run *run, loci_str args, const lc_json **out, loci_error *err)
@@ -302,7 +368,7 @@ loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *opera
 
     if (call->engine == NULL)
         lc_run_init(run, caller->engine);
-    set_caller(call, caller);
+    lc_call_set_caller(call, caller);
     run->args_bytes = args.len;
     status = lc_op_load(loci_str_of(operation), &call->op, err);
     if (status == LOCI_OK)

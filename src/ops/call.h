@@ -50,8 +50,13 @@ loci_status lc_caller_set_time(lc_caller *caller, int64_t at_us, loci_error *err
 /* Copies what `caller` borrows into `arena`, its principal to `out`; false when out of memory. */
 bool lc_caller_keep(lc_caller *caller, lc_arena *arena, loci_principal *out);
 
-/* How long the answers of a tenant's requests are kept. */
-int64_t lc_request_keep_us(loci_engine *engine, loci_str tenant_id);
+/* The request `request_id` of `caller`, without the hash of its arguments. Its key lives in
+ * `arena`: a stored answer is found again only by a caller with the same rights. */
+loci_status lc_request_init(lc_request *out, const lc_caller *caller, loci_str request_id,
+                            lc_arena *arena, loci_error *err);
+
+/* The part of `call` that comes from its caller: tenant, rights, time, deadline. */
+void lc_call_set_caller(lc_call *call, const lc_caller *caller);
 
 /* Parses and checks `args` for `operation` and runs its prepare. `args` must outlive the run. */
 loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *operation, loci_str args,

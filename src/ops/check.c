@@ -758,6 +758,42 @@ static loci_status narrow_ids(lc_call *call, loci_error *err)
     return LOCI_OK;
 }
 
+static loci_status check_admin(const lc_call *call, loci_error *err)
+{
+    if ((call->op->flags & LC_OP_ADMIN) != 0 && !call->is_admin)
+        return lc_fail(err, LOCI_EFORBIDDEN, "%s is for administrators of the store",
+                       call->op->name);
+    if ((call->op->flags & LC_OP_TENANT_ADMIN) != 0 && !call->is_tenant_admin && !call->is_admin)
+        return lc_fail(err, LOCI_EFORBIDDEN, "%s is for administrators of the tenant",
+                       call->op->name);
+    return LOCI_OK;
+}
+
+/* A member that is absent, or no string, is an error that the whole check reports, or none. */
+static loci_str text_member(const lc_json *args, loci_str name)
+{
+    const lc_json *member = lc_json_kind_of(args) == LC_JSON_OBJECT ? lc_json_member(args, name)
+                                                                    : NULL;
+
+    return member != NULL && lc_json_kind_of(member) == LC_JSON_STRING ? lc_json_str(member)
+                                                                       : LC_STR_NONE;
+}
+
+loci_status lc_op_check_rights(const lc_call *call, const lc_json *args, loci_error *err)
+{
+    loci_str user_id = call->user_id, persona_id = call->persona_id;
+    loci_str given = text_member(args, LC_STR("user_id"));
+    loci_status status = check_admin(call, err);
+
+    if (status != LOCI_OK || (call->op->flags & LC_OP_USER) == 0)
+        return status;
+    status = narrow_id(given, given.ptr != NULL, "user", &user_id, err);
+    given = text_member(args, LC_STR("persona_id"));
+    if (status == LOCI_OK)
+        status = narrow_id(given, given.ptr != NULL, "persona", &persona_id, err);
+    return status;
+}
+
 /* ---- All together ---------------------------------------------------------------------------- */
 
 static loci_status read_given(lc_call *call, const lc_json *args, arguments *all, loci_error *err)
@@ -807,14 +843,10 @@ static loci_status read_absent(lc_call *call, arguments *all, loci_error *err)
 loci_status lc_op_check(lc_call *call, const lc_json *args, loci_error *err)
 {
     arguments all;
-    loci_status status;
+    loci_status status = check_admin(call, err);
 
-    if ((call->op->flags & LC_OP_ADMIN) != 0 && !call->is_admin)
-        return lc_fail(err, LOCI_EFORBIDDEN, "%s is for administrators of the store",
-                       call->op->name);
-    if ((call->op->flags & LC_OP_TENANT_ADMIN) != 0 && !call->is_tenant_admin && !call->is_admin)
-        return lc_fail(err, LOCI_EFORBIDDEN, "%s is for administrators of the tenant",
-                       call->op->name);
+    if (status != LOCI_OK)
+        return status;
     if (lc_json_kind_of(args) != LC_JSON_OBJECT)
         return lc_fail(err, LOCI_EINVAL, "arguments of %s: expected an object, got %s",
                        call->op->name, lc_json_kind_name(lc_json_kind_of(args)));

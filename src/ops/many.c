@@ -115,6 +115,13 @@ static loci_status look_ahead(batch *b, size_t index, lc_arena *scratch, loci_er
                        "with a request_id",
                        op->name);
     status = lc_json_parse(scratch, text.len > 0 ? text : LC_STR("{}"), 0, &args, err);
+    if (status == LOCI_OK) {
+        lc_call call = {.op = op};
+
+        /* Now, because a repeat is answered without running the call. */
+        lc_call_set_caller(&call, &b->caller);
+        status = lc_op_check_rights(&call, args, err);
+    }
     if (status == LOCI_OK && (op->flags & LC_OP_USER) != 0)
         status = check_user(b, args, err);
     if (status == LOCI_OK && b->request.request_id.ptr != NULL)
@@ -124,18 +131,11 @@ static loci_status look_ahead(batch *b, size_t index, lc_arena *scratch, loci_er
 
 static loci_status look_ahead_at_all(batch *b, loci_error *err)
 {
-    const loci_principal *principal = b->caller.principal;
     lc_arena scratch;
-    loci_status status = LOCI_OK;
+    loci_status status = lc_request_init(&b->request, &b->caller, b->caller.request_id, &b->arena,
+                                         err);
 
     lc_arena_init(&scratch, b->arena.heap, LOCI_MEM_REQUESTS);
-    b->request = (lc_request){
-        .request_id = b->caller.request_id,
-        .args_hash = lc_hash128_of(principal != NULL ? loci_str_of(principal->persona)
-                                                     : LC_STR_NONE),
-        .keep_us = lc_request_keep_us(b->caller.engine,
-                                      lc_engine_tenant_of(b->caller.engine, principal)),
-    };
     for (size_t i = 0; status == LOCI_OK && i < b->count; i++) {
         status = lc_many_blame(look_ahead(b, i, &scratch, err), i, err);
         lc_arena_clear(&scratch);

@@ -276,6 +276,9 @@ bool lc_path_has(loci_str path, const char *name);
  * naming the parameter, what was given and what is allowed; near misses are suggested. Another user
  * than the one that the principal is narrowed to is LOCI_ENOTFOUND. */
 loci_status lc_op_check(lc_call *call, const lc_json *args, loci_error *err);
+/* The part of it that is about rights: whether this caller may run call->op for the user and
+ * persona that `args` name. Other arguments are not looked at; they may be references still. */
+loci_status lc_op_check_rights(const lc_call *call, const lc_json *args, loci_error *err);
 
 /* Reports progress to the listener; LOCI_ECANCELLED when the listener or the caller wants the call
  * to end. */

@@ -143,9 +143,8 @@ loci_status lc_request_find(lc_tx *tx, const lc_request *request, lc_arena *aren
 {
     lc_rows rows = {0};
     loci_status status = lc_tx_find(
-        tx, &find_sql,
-        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(request->request_id)}, &rows, found,
-        err);
+        tx, &find_sql, (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(request->key)},
+        &rows, found, err);
 
     if (status != LOCI_OK || !*found)
         return status;
@@ -168,7 +167,7 @@ loci_status lc_request_find(lc_tx *tx, const lc_request *request, lc_arena *aren
 loci_status lc_request_store(lc_tx *tx, const lc_request *request, loci_str answer, loci_error *err)
 {
     return lc_tx_exec(tx, &store_sql,
-                      (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(request->request_id),
+                      (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(request->key),
                                  LC_B(hash_bytes(request)), LC_T(answer), LC_I(tx->now_us)},
                       err);
 }

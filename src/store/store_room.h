@@ -10,9 +10,11 @@
 
 /* Answers are stored so that a call can be repeated safely: a caller that did not receive the
  * answer sends the call again with the same request_id and gets the answer that was stored in the
- * transaction of the first. The same id with other arguments is a conflict. */
+ * transaction of the first. The same id with other arguments is a conflict. A caller with other
+ * rights has another `key`: to it, an id that the first one used is unused. */
 typedef struct lc_request {
-    loci_str request_id;
+    loci_str request_id;  /* As the caller gave it. */
+    loci_str key;         /* What it is stored under: the id and a digest of the caller's rights. */
     lc_hash128 args_hash; /* Of the operation and its arguments in canonical form. */
     int64_t keep_us;      /* Older answers are ignored. */
 } lc_request;

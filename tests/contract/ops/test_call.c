@@ -281,6 +281,30 @@ TEST(call, a_persona_sees_its_own_and_everybodys)
     test_close(engine);
 }
 
+/* The answer of a write tells what became of it, which depends on the rights of its caller. */
+TEST(call, a_stored_answer_is_for_callers_with_the_same_rights)
+{
+    loci_engine *engine = test_open(new_store());
+    loci_principal guest = {.authority = "guest"};
+    const char *args = "{\"key\":\"k\",\"value\":2,\"request_id\":\"q\"}";
+    const char *other = "{\"key\":\"free\",\"value\":2,\"request_id\":\"q\"}";
+    loci_str first, claimed, again;
+    loci_error err;
+
+    test_call(engine, "fact.write", "{'key':'k','value':1}");
+    first = test_call(engine, "fact.write", "%s", args);
+    CHECK_OK(try_as(engine, guest, "fact.write", args, &claimed, &err), err);
+    CHECK_STR_EQ(test_member_text(first, "outcome"), "superseded");
+    CHECK(!lc_str_eq(first, claimed));
+    CHECK_OK(try_as(engine, guest, "fact.write", args, &again, &err), err);
+    CHECK_STR_EQ(again, claimed);
+    /* An id that only others used does not conflict. */
+    CHECK_STATUS(LOCI_ECONFLICT, try_as(engine, guest, "fact.write", other, NULL, &err));
+    guest.authority = "intern";
+    CHECK_OK(try_as(engine, guest, "fact.write", other, NULL, &err), err);
+    test_close(engine);
+}
+
 /* Two facts of one key, shared and own, and a page that ends between them. */
 TEST(call, a_page_of_facts_loses_none)
 {

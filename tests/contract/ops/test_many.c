@@ -369,3 +369,67 @@ TEST(many, a_call_in_a_batch_can_have_been_answered_before)
     CHECK_EQ(test_store_number(store, "select count(*) from events"), 2);
     test_close(engine);
 }
+
+/* ---- Requests of others ---------------------------------------------------------------------- */
+
+/* A write and a read of what only managers may see, repeatable. */
+static batch *secret_batch(const loci_principal *who, const char *user)
+{
+    batch *b = new_batch();
+
+    b->options.request_id = "r";
+    b->options.principal = who;
+    add(b, "fact.write", test_format("{\"key\":\"k\",\"value\":1,\"user_id\":\"%s\"}", user));
+    add(b, "fact.current", test_format("{\"key\":\"pin\",\"user_id\":\"%s\"}", user));
+    return b;
+}
+
+/* A stored answer must not be a way around the checks that the calls themselves would meet. */
+TEST(many, a_stored_answer_is_for_callers_with_the_same_rights)
+{
+    loci_principal u1 = {.size = sizeof u1, .user = "u1"};
+    loci_principal u2 = {.size = sizeof u2, .user = "u2"};
+    loci_principal guest = {.size = sizeof guest, .authority = "guest"};
+    loci_principal coach = {.size = sizeof coach, .user = "u1", .persona = "coach"};
+    loci_principal web = {.size = sizeof web, .user = "u1", .trust = "web"};
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+    loci_str first;
+
+    test_call(engine, "fact.write",
+              "{'key':'pin','value':4711,'min_read_authority':'manager','user_id':'u1'}");
+    first = run(engine, secret_batch(&u1, "u1"));
+    CHECK_STR_EQ(test_member(first, "1.value"), "4711");
+    CHECK_STR_EQ(run(engine, secret_batch(&u1, "u1")), first);
+
+    expect_failure(engine, store, secret_batch(&u2, "u1"), LOCI_ENOTFOUND, "{\"index\":0}");
+    expect_failure(engine, store, secret_batch(&guest, "u1"), LOCI_ENOTFOUND, "{\"index\":1}");
+    /* These two may read it; the point is that their write is a write of their own. */
+    CHECK_STR_EQ(test_member_text(run(engine, secret_batch(&coach, "u1")), "0.outcome"), "created");
+    CHECK_STR_EQ(test_member_text(run(engine, secret_batch(&web, "u1")), "0.outcome"), "repeated");
+    test_close(engine);
+}
+
+/* A conflict would tell a caller that somebody else used the key. */
+TEST(many, a_key_that_others_used_looks_unused)
+{
+    loci_principal u1 = {.size = sizeof u1, .user = "u1"};
+    loci_principal guest = {.size = sizeof guest, .authority = "guest"};
+    loci_engine *engine = open_engine(new_store());
+    batch *b = new_batch();
+
+    b->options.request_id = "r";
+    b->options.principal = &u1;
+    add(b, "fact.write", "{\"key\":\"a\",\"value\":1}");
+    CHECK_STR_EQ(test_member_text(run(engine, b), "0.outcome"), "created");
+    b->options.principal = &guest;
+    b->requests[0].args = LC_STR("{\"key\":\"b\",\"value\":2,\"user_id\":\"u1\"}");
+    CHECK_STR_EQ(test_member_text(run(engine, b), "0.outcome"), "created");
+    b->options.principal = NULL;
+    b->requests[0].args = LC_STR("{\"key\":\"c\",\"value\":3,\"user_id\":\"u1\"}");
+    CHECK_STR_EQ(test_member_text(run(engine, b), "0.outcome"), "created");
+    b->options.principal = &u1; /* Its own key is used. */
+    CHECK_STR_EQ(run(engine, b), "");
+    CHECK_STATUS(LOCI_ECONFLICT, b->err.status);
+    test_close(engine);
+}
