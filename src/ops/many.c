@@ -66,6 +66,12 @@ static loci_status read_user(const batch *b, const lc_json *args, loci_str *out,
     return LOCI_OK;
 }
 
+static loci_status fail_other_user(loci_error *err)
+{
+    return lc_fail(err, LOCI_EINVAL,
+                   "a batch is of one user: this call is of another than the first");
+}
+
 static loci_status check_user(batch *b, const lc_json *args, loci_error *err)
 {
     loci_str user_id;
@@ -78,8 +84,7 @@ static loci_status check_user(batch *b, const lc_json *args, loci_error *err)
         return b->user_id.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
     }
     if (!lc_str_eq(b->user_id, user_id))
-        return lc_fail(err, LOCI_EINVAL,
-                       "a batch is of one user: this call is of another than the first");
+        return fail_other_user(err);
     return LOCI_OK;
 }
 
@@ -160,6 +165,10 @@ static loci_status run_one(batch *b, lc_tx *tx, loci_str *answers, size_t index,
         status = lc_refs_resolve(&b->arena, request->args, answers, index, &args, err);
     if (status == LOCI_OK)
         status = lc_run_begin(&run, &caller, request->operation, args, err);
+    /* The transaction is of the user that was checked, whatever the references led to. */
+    if (status == LOCI_OK && (run.call.op->flags & LC_OP_USER) != 0 &&
+        !lc_str_eq(run.call.user_id, b->user_id))
+        status = fail_other_user(err);
     if (status == LOCI_OK)
         status = lc_run_in_tx(tx, &run, err);
     if (status == LOCI_OK) {

@@ -5,7 +5,10 @@
  *     "$$0.id"          the text "$0.id"; "$$$0.id" is "$$0.id", and so on
  *
  * Only a whole string is a reference. The arguments are copied with references replaced and are
- * then read like any others, so a reference can stand wherever its value could.
+ * then read like any others. A reference can be the value of a member or an element, but never all
+ * of the arguments, and never user_id, persona_id or request_id, however deep: the rights of a call
+ * and its stored answer are judged by these before the calls before it have run. (session_id is
+ * looked up among the sessions of that user and persona, so an answer may name it.)
  */
 #include "ops/call.h"
 
@@ -98,7 +101,23 @@ static loci_status write_referenced(resolver *r, loci_str text, loci_error *err)
     return lc_buf_status(r->out.buf, err); /* Now: what follows could take long, and for nothing. */
 }
 
-static loci_status write_scalar(resolver *r, const lc_json *value, loci_error *err)
+/* Whether `value` may be a reference; `parent` NULL: it is all of the arguments. */
+static loci_status check_place(const lc_json *parent, const lc_json *value, loci_error *err)
+{
+    static const char *const fixed[] = {"user_id", "persona_id", "request_id"};
+
+    if (parent == NULL)
+        return lc_fail(err, LOCI_EINVAL,
+                       "the arguments of a call cannot be a reference; its members can");
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++) {
+        if (lc_json_kind_of(parent) == LC_JSON_OBJECT && lc_str_is(lc_json_name(value), fixed[i]))
+            return lc_fail(err, LOCI_EINVAL, "%s: a batch cannot take it from an answer", fixed[i]);
+    }
+    return LOCI_OK;
+}
+
+static loci_status write_scalar(resolver *r, const lc_json *parent, const lc_json *value,
+                                loci_error *err)
 {
     loci_str text;
 
@@ -107,8 +126,11 @@ static loci_status write_scalar(resolver *r, const lc_json *value, loci_error *e
         return LOCI_OK;
     }
     text = lc_json_str(value);
-    if (is_reference(text))
-        return write_referenced(r, text, err);
+    if (is_reference(text)) {
+        loci_status status = check_place(parent, value, err);
+
+        return status == LOCI_OK ? write_referenced(r, text, err) : status;
+    }
     if (is_escaped(text))
         text = (loci_str){text.ptr + 1, text.len - 1};
     lc_jw_str(&r->out, text);
@@ -139,7 +161,7 @@ static loci_status copy(resolver *r, const lc_json *root, loci_error *err)
             stack[depth++] = at;
             at = lc_json_first(at);
         } else {
-            status = write_scalar(r, at, err);
+            status = write_scalar(r, depth > 0 ? stack[depth - 1] : NULL, at, err);
             if (status != LOCI_OK)
                 return status;
             at = depth > 0 ? lc_json_next(at) : NULL;

@@ -179,6 +179,47 @@ TEST(many, a_batch_is_of_one_user)
     test_close(engine);
 }
 
+/* The user, the persona and the key are judged before any call has run; an answer that brought them
+ * along would move the call past that check. */
+TEST(many, a_reference_cannot_say_whose_call_it_is)
+{
+    static const char *const wrong[] = {
+        "\"$1.value\"",
+        "{\"key\":\"k\",\"user_id\":\"$1.value.user_id\"}",
+        "{\"key\":\"k\",\"persona_id\":\"$1.value.user_id\"}",
+        "{\"key\":\"k\",\"value\":1,\"request_id\":\"$1.value.user_id\"}",
+        "{\"key\":\"k\",\"value\":[{\"persona_id\":\"$1.value.user_id\"}]}",
+    };
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+
+    test_call(engine, "fact.write", "{'key':'k','value':'secret','user_id':'u2'}");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        batch *b = new_batch();
+
+        add(b, "fact.write", "{\"key\":\"args\",\"value\":{\"key\":\"k\",\"user_id\":\"u2\"}}");
+        add(b, "fact.current", "{\"key\":\"args\"}");
+        add(b, strstr(wrong[i], "value\":") != NULL ? "fact.write" : "fact.current", wrong[i]);
+        expect_failure(engine, store, b, LOCI_EINVAL, "{\"index\":2}");
+    }
+    test_close(engine);
+}
+
+/* A session is looked up among those of the user and persona: an answer may name it. */
+TEST(many, a_reference_can_name_the_session)
+{
+    loci_engine *engine = open_engine(new_store());
+    batch *b = new_batch();
+    loci_str answer;
+
+    add(b, "session.open", "{}");
+    add(b, "session.append", "{\"session_id\":\"$0.id\",\"role\":\"user\",\"text\":\"hello\"}");
+    add(b, "session.messages", "{\"session_id\":\"$0.id\"}");
+    answer = run(engine, b);
+    CHECK_STR_EQ(test_member_text(answer, "2.messages.0.text"), "hello");
+    test_close(engine);
+}
+
 TEST(many, wrong_calls_are_found_before_any_is_run)
 {
     const char *store = new_store();
