@@ -142,8 +142,48 @@ loci_status lc_token_authenticate(loci_engine *engine, loci_str bearer, lc_arena
                       .trust = token->trust_max},
         .scopes = token->scopes,
         .token_id = token->id.text,
+        .expires_at = token->expires_at,
     };
     return LOCI_OK;
+}
+
+typedef struct recheck {
+    lc_token_check *checks;
+    size_t count;
+} recheck;
+
+static loci_status read_checks(lc_tx *tx, void *ctx, loci_error *err)
+{
+    recheck *r = ctx;
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; status == LOCI_OK && i < r->count; i++) {
+        lc_token_check *check = &r->checks[i];
+        bool found = false;
+        lc_token token;
+
+        status = lc_token_find(tx, lc_id_str(&check->id), &token, &found, err);
+        check->is_revoked = !found || token.revoked_at != LC_TOKEN_NO_TIME;
+        check->expires_at = found ? token.expires_at : LC_TOKEN_NO_TIME;
+    }
+    return status;
+}
+
+loci_status lc_token_recheck(loci_engine *engine, lc_token_check *checks, size_t count,
+                             loci_error *err)
+{
+    recheck r = {.checks = checks, .count = count};
+
+    return lc_engine_read(engine,
+                          &(lc_read){.deadline_us = lc_clock_monotonic_us() + LOOK_UP_US,
+                                     .body = read_checks,
+                                     .ctx = &r},
+                          err);
+}
+
+uint64_t lc_token_generation(loci_engine *engine)
+{
+    return lc_token_cache_moment(lc_engine_token_cache(engine)).generation;
 }
 
 static loci_status find_any(lc_tx *tx, void *ctx, loci_error *err)

@@ -48,6 +48,7 @@ typedef struct lc_token_identity {
     loci_principal principal;
     unsigned scopes;      /* LC_SCOPE_... */
     const char *token_id; /* tok_… */
+    int64_t expires_at;   /* System time in µs, or LC_TOKEN_NO_TIME. */
 } lc_token_identity;
 
 /* LOCI_EAUTH, in the same words whatever is wrong: not a token, unknown, another secret, expired or
@@ -56,6 +57,20 @@ loci_status lc_token_authenticate(loci_engine *engine, loci_str bearer, lc_arena
                                   lc_token_identity *out, loci_error *err);
 /* The failure above, also for requests that show no token at all. */
 loci_status lc_token_refuse(loci_error *err);
+
+/* What may have changed about a token since it was authenticated. */
+typedef struct lc_token_check {
+    lc_id id;
+    bool is_revoked;    /* Or no longer in the store. */
+    int64_t expires_at; /* As in lc_token_identity. */
+} lc_token_check;
+
+/* Fills the rest of each check from its id, on one snapshot: for callers that stay longer than one
+ * request. Waits for the store for at most a second. */
+loci_status lc_token_recheck(loci_engine *engine, lc_token_check *checks, size_t count,
+                             loci_error *err);
+/* Changes with every commit of this process that changed tokens. Does not wait. */
+uint64_t lc_token_generation(loci_engine *engine);
 
 /* Whether the store holds a token that is good now, whatever its tenant; false when it cannot be
  * asked. */

@@ -4,8 +4,11 @@
  * writes a bounded batch, so that a reader with a long backlog does not delay the others. Nothing
  * is queued here: a slow reader of one user's stream falls behind and reads on from the event log.
  * A stream of all users skips events instead and sends `reset`, which means: read the state again.
+ * A stream ends with its token: the last message is `end` with the reason (token_thread.h).
  */
 #include "server/events.h"
+
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -275,6 +278,8 @@ static loci_status read_query(lc_http_request *request, const lc_identity *who, 
 typedef struct event_stream {
     lc_server *server;
     loci_subscription *subscription;
+    lc_token_ticket ticket;
+    bool has_ticket; /* It was opened with a token. */
     bool is_of_all;
     bool has_begun;
     bool must_reset; /* Before anything else. */
@@ -288,6 +293,16 @@ static void write_reset(lc_buf *out)
                        &(lc_sse_message){.type = LC_STR("reset"),
                                          .data = LC_STR("{\"reason\":\"events were missed; read "
                                                         "the state again\"}")});
+}
+
+/* The last message of a stream whose token has ended. */
+static void write_end(lc_buf *out, lc_token_end end)
+{
+    lc_sse_message_add(out,
+                       &(lc_sse_message){.type = LC_STR("end"),
+                                         .data = end == LC_TOKEN_WAS_REVOKED
+                                                     ? LC_STR("{\"reason\":\"token_revoked\"}")
+                                                     : LC_STR("{\"reason\":\"token_expired\"}")});
 }
 
 /* Writes a batch; false when the stream must end. The client reconnects with the last id it saw. */
@@ -325,11 +340,16 @@ static bool write_events(event_stream *s, lc_buf *out)
 static bool pull(void *ctx, lc_buf *out, bool is_heartbeat)
 {
     event_stream *s = ctx;
+    lc_token_end end = atomic_load(&s->ticket.ended);
     size_t before = out->len;
     int64_t now_us;
 
     if (atomic_load_explicit(&s->server->is_draining, memory_order_acquire))
         return false;
+    if (end != LC_TOKEN_VALID) {
+        write_end(out, end);
+        return false;
+    }
     if (!s->has_begun)
         lc_sse_retry(out, RETRY_MS);
     if (s->must_reset)
@@ -353,6 +373,8 @@ static void close_stream(void *ctx)
 {
     event_stream *s = ctx;
 
+    if (s->has_ticket)
+        lc_token_thread_forget(s->server->token_thread, &s->ticket);
     loci_subscription_close(s->subscription);
     lc_heap_free(&s->server->env->heap, s, sizeof *s, LOCI_MEM_REQUESTS);
 }
@@ -410,6 +432,13 @@ void lc_events_handle(lc_server *server, lc_http_request *request, const lc_iden
                         .is_of_all = q.is_of_all,
                         .heartbeat_us = q.heartbeat_ms * 1000,
                         .must_reset = q.is_of_all && q.is_resumed};
+    if (lc_id_is(loci_str_of(who->token_id), "tok")) {
+        s->has_ticket = true;
+        s->ticket.expires_at = who->expires_at;
+        s->ticket.wake_fd = loci_subscription_fd(subscription);
+        memcpy(s->ticket.token_id.text, who->token_id, strlen(who->token_id));
+        lc_token_thread_watch(server->token_thread, &s->ticket);
+    }
     lc_http_answer_stream(request,
                           &(lc_http_stream){.content_type = "text/event-stream",
                                             .pull = pull,

@@ -16,6 +16,7 @@
 #include "server/http.h"
 #include "server/metrics.h"
 #include "server/route.h"
+#include "server/token_thread.h"
 
 #include <stdatomic.h>
 
@@ -24,6 +25,7 @@ typedef struct lc_server {
     loci_engine *engine; /* Used through loci.h and ops/ only. */
     lc_http *http;
     lc_metrics *metrics;
+    lc_token_thread *token_thread;
     struct lc_log_queue *log_queue; /* Or NULL. */
     const lc_routes *routes;
     bool has_peer_access; /* Our own uid on the Unix socket needs no token. */

@@ -286,7 +286,10 @@ loci_status lc_server_run(const lc_server_options *options, loci_error *err)
     if (status == LOCI_OK)
         status = lc_metrics_new(&env, &server.metrics, err);
     if (status == LOCI_OK)
+        status = lc_token_thread_start(&env, options->engine, &server.token_thread, err);
+    if (status == LOCI_OK)
         status = serve(&server, options, err);
+    lc_token_thread_stop(server.token_thread);
     lc_metrics_free(server.metrics);
     lc_routes_clear(&routes);
     return status;

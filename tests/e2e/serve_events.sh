@@ -217,6 +217,61 @@ wait_for 10 is_large "$TMP/big"
 is "a large event comes whole" yes "$(is_large "$TMP/big" && echo yes)"
 end "$big"
 
+# ---- Tokens --------------------------------------------------------------------------------------
+# A stream ends with its token: within a second, with a reason, and the daemon closes it.
+# token NAME [MEMBERS] - sets AUTH to a new one, and ID.
+token() {
+    call token.create "{\"name\":\"$1\",\"scopes\":[\"read\"]${2:-}}"
+    ID=$(value "$BODY" id)
+    AUTH="Authorization: Bearer $(value "$BODY" token)"
+}
+# ended FOLLOWER - how long until it ended by itself, in ms, at most 3 s.
+ended() {
+    local since=$(($(date +%s%N) / 1000000))
+    for _ in $(seq 300); do
+        kill -0 "$1" 2>/dev/null || break
+        sleep 0.01
+    done
+    echo $(($(date +%s%N) / 1000000 - since))
+}
+admin=$AUTH
+token revoked
+revoked_id=$ID
+follow revoked "/v1/events?user_id=ada"
+revoked=$FOLLOWER
+AUTH=$admin
+token expiring ',"ttl_s":2'
+follow expiring "/v1/events?user_id=ada"
+expiring=$FOLLOWER
+AUTH=$admin
+token elsewhere
+elsewhere_id=$ID
+follow elsewhere "/v1/events"
+elsewhere=$FOLLOWER
+AUTH=$admin
+token kept
+follow kept "/v1/events?user_id=ada&heartbeat_ms=100"
+kept=$FOLLOWER
+AUTH=$admin
+call token.revoke "{\"id\":\"$revoked_id\"}"
+took=$(ended "$revoked")
+is "a stream ends within a second of the revocation" yes \
+    "$([ "$took" -lt 1000 ] && echo yes || echo "$took ms")"
+has "and says why" 'data: {"reason":"token_revoked"}' "$(tail -2 "$TMP/revoked")"
+wait "$revoked"
+is "the connection is closed properly" 0 "$?"
+"$LOCI" token revoke "$elsewhere_id" --store "$TMP/a.db" >/dev/null
+took=$(ended "$elsewhere")
+is "also when another process revokes" yes \
+    "$([ "$took" -lt 1000 ] && echo yes || echo "$took ms")"
+has "with the reason" 'token_revoked' "$(tail -2 "$TMP/elsewhere")"
+took=$(ended "$expiring")
+is "a stream ends when its token expires" yes \
+    "$([ "$took" -lt 3000 ] && echo yes || echo "$took ms")"
+has "and says that" 'data: {"reason":"token_expired"}' "$(tail -2 "$TMP/expiring")"
+is "streams of other tokens stay" yes "$(kill -0 "$kept" && echo yes)"
+end "$kept"
+
 # ---- The end -------------------------------------------------------------------------------------
 stop
 is "the daemon ends although streams are open" 0 "$RC"
