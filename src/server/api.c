@@ -281,6 +281,18 @@ static void call_batch(const api_caller *caller)
         lc_reply_error(caller->request, &err);
 }
 
+loci_status lc_api_admit(const lc_route_match *match, const lc_identity *who, loci_error *err)
+{
+    const lc_op *op = match->route->op;
+    loci_status status = LOCI_OK;
+
+    if (match->route->kind == LC_ROUTE_BATCH)
+        return LOCI_OK; /* Its calls are in the body. */
+    if (match->route->kind == LC_ROUTE_CALL)
+        status = lc_op_load(match->params[0].value, &op, err);
+    return status == LOCI_OK ? lc_auth_need(who, lc_op_scopes(op), err) : status;
+}
+
 void lc_api_handle(lc_server *server, lc_http_request *request, const lc_identity *who)
 {
     api_caller caller = {.server = server, .request = request, .who = who};

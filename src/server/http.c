@@ -1,14 +1,16 @@
 /* http.c - libmicrohttpd's callbacks; nothing else in loci calls that library.
  *
  *     request line -> on_target, on_query_text
- *     headers      -> begin: check and copy, or refuse
+ *     headers      -> begin: check and copy, or refuse; then options.admit, which may suspend
  *     body         -> on_request
  *     complete     -> proceed: the handler --answered--> queue
  *                                    `--deferred--> suspend ... answer or expiry ... wake -> queue
  *     sent, or cut -> on_completed
  *
- * All of these run on the loop's thread. Limitations of libmicrohttpd 0.9.75 and how they are
- * handled:
+ * All of these run on the loop's thread. While options.admit suspends a connection, libmicrohttpd
+ * does not read from it and sends no "100 Continue"; after that it calls on_request again in the
+ * same state, in which an answer ends the request before its body. Limitations of libmicrohttpd
+ * 0.9.75 and how they are handled:
  *
  *   - It parses leniently. http_guard.h checks again; gaps between pointers show skipped bytes.
  *   - It has one timeout, since the last byte, so one byte per second keeps a connection open. The
@@ -353,6 +355,30 @@ void lc_http_answer(lc_http_request *request, const lc_http_reply *reply)
     give(request, &what);
 }
 
+void lc_http_admit(lc_http_request *request)
+{
+    lc_http *http = request->http;
+    bool is_late, is_over, is_last_owner;
+
+    LC_ASSERT(!request->is_admitted && !request->is_answered);
+    if (!request->is_deferred) {
+        request->is_admitted = true;
+        return;
+    }
+    pthread_mutex_lock(&http->lock);
+    is_late = request->is_expired;
+    is_over = request->is_over;
+    is_last_owner = --http->owners == 0;
+    request->is_answered = is_late;
+    request->is_admitted = !is_late;
+    if (!is_late && request->connection->suspended == request)
+        wake_answered(request->connection);
+    pthread_mutex_unlock(&http->lock);
+    if (is_over)
+        lc_http_free_request(request);
+    lc_http_release(http, is_last_owner);
+}
+
 void lc_http_defer(lc_http_request *request)
 {
     LC_ASSERT(!request->is_deferred);
@@ -375,16 +401,17 @@ void lc_http_wake(lc_http_connection *connection)
     connection->http->mhd.resume_connection(take_suspended(connection));
 }
 
-/* False when the answer was given already, or the server stops. */
+/* False when the answer, or the admission, was given already, or the server stops. */
 static bool suspend_until_answered(lc_http_request *request)
 {
     lc_http *http = request->http;
-    bool is_suspended;
+    bool is_given, is_suspended;
 
     pthread_mutex_lock(&http->lock);
-    if (!request->is_answered && atomic_load(&http->is_stopping))
+    is_given = lc_http_is_given(request);
+    if (!is_given && atomic_load(&http->is_stopping))
         request->is_expired = true;
-    is_suspended = !request->is_answered && !request->is_expired;
+    is_suspended = !is_given && !request->is_expired;
     if (is_suspended)
         lc_http_suspend(request);
     pthread_mutex_unlock(&http->lock);
@@ -511,59 +538,12 @@ void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *strea
 
 /* ---- Requests: from the head to the end ------------------------------------------------------ */
 
-static enum MHD_Result begin(lc_http *http, struct MHD_Connection *mhd, const char *const *line,
-                             void **context)
-{
-    lc_http_connection *connection = connection_of(http, mhd);
-    lc_http_incoming in;
-    lc_http_verdict verdict;
-    lc_http_request *request;
-    bool is_refused;
-
-    if (connection == NULL)
-        return MHD_NO;
-    in.version = line[2];
-    read_head(mhd, connection, line[0], line[1], &in);
-    verdict = lc_http_check_head(connection, &in);
-    is_refused = verdict.http_status != 0;
-    if (!lc_http_leave_reading(connection, verdict.has_body ? LC_HTTP_BODY : LC_HTTP_WORK,
-                               verdict.has_body ? lc_http_now_ms() + http->limits.body_timeout_ms
-                                                : LC_HTTP_NEVER_MS))
-        return MHD_NO;
-    request = lc_http_new_request(connection, is_refused ? NULL : &in);
-    if (request == NULL)
-        return MHD_NO;
-    request->mhd = mhd;
-    *context = request;
-    lc_http_add(&http->bytes_in, (int64_t)in.head.bytes);
-    if (is_refused) {
-        lc_http_count(&http->refused);
-        make_problem(request, verdict.http_status, verdict.status, verdict.detail);
-        return queue(request);
-    }
-    if (verdict.body_bytes > 0 &&
-        lc_buf_reserve(&request->body, verdict.body_bytes < BODY_BYTES_FIRST
-                                           ? verdict.body_bytes
-                                           : BODY_BYTES_FIRST) == NULL)
-        return MHD_NO;
-    return MHD_YES;
-}
-
-static enum MHD_Result proceed(lc_http_request *request)
+/* Hands the answer that was given, or that of an expired request, to libmicrohttpd. */
+static enum MHD_Result deliver(lc_http_request *request)
 {
     lc_http *http = request->http;
     bool is_expired = false;
 
-    if (!request->is_handled) {
-        if (!lc_http_leave_reading(request->connection, LC_HTTP_WORK, LC_HTTP_NEVER_MS))
-            return MHD_NO;
-        request->is_handled = true;
-        request->deadline_us = lc_clock_monotonic_us() + http->limits.answer_timeout_ms * 1000;
-        http->handle(http->ctx, request);
-        LC_ASSERT(request->is_deferred || request->is_answered);
-        if (request->is_deferred && suspend_until_answered(request))
-            return MHD_YES;
-    }
     if (request->is_deferred) {
         pthread_mutex_lock(&http->lock);
         is_expired = request->is_expired;
@@ -583,6 +563,108 @@ static enum MHD_Result proceed(lc_http_request *request)
     return queue(request);
 }
 
+static enum MHD_Result proceed(lc_http_request *request)
+{
+    lc_http *http = request->http;
+
+    if (!request->is_handled) {
+        if (!lc_http_leave_reading(request->connection, LC_HTTP_WORK, LC_HTTP_NEVER_MS))
+            return MHD_NO;
+        request->is_handled = true;
+        request->deadline_us = lc_clock_monotonic_us() + http->limits.answer_timeout_ms * 1000;
+        http->handle(http->ctx, request);
+        LC_ASSERT(request->is_deferred || request->is_answered);
+        if (request->is_deferred && suspend_until_answered(request))
+            return MHD_YES;
+    }
+    return deliver(request);
+}
+
+/* Called when options.admit has returned, and again when a deferred decision was made. */
+static enum MHD_Result follow_admission(lc_http_request *request)
+{
+    lc_http *http = request->http;
+    bool is_admitted = request->is_admitted;
+
+    if (request->is_deferred) {
+        pthread_mutex_lock(&http->lock);
+        is_admitted = request->is_admitted;
+        if (is_admitted) {
+            request->is_deferred = false; /* The other thread is done with it. */
+            wake_all_answered(http);
+        }
+        pthread_mutex_unlock(&http->lock);
+    }
+    if (!is_admitted)
+        return deliver(request);
+    if (!request->has_body)
+        return proceed(request);
+    lc_http_set_phase(request->connection, LC_HTTP_BODY,
+                      lc_http_now_ms() + http->limits.body_timeout_ms);
+    if (request->body_bytes > 0 &&
+        lc_buf_reserve(&request->body, request->body_bytes < BODY_BYTES_FIRST
+                                           ? request->body_bytes
+                                           : BODY_BYTES_FIRST) == NULL)
+        return MHD_NO;
+    return MHD_YES;
+}
+
+static enum MHD_Result ask(lc_http_request *request)
+{
+    lc_http *http = request->http;
+
+    request->is_asked = true;
+    request->deadline_us = lc_clock_monotonic_us() + http->limits.answer_timeout_ms * 1000;
+    if (http->admit != NULL)
+        http->admit(http->ctx, request);
+    else
+        request->is_admitted = true;
+    if (request->is_deferred && suspend_until_answered(request))
+        return MHD_YES;
+    return follow_admission(request);
+}
+
+static enum MHD_Result begin(lc_http *http, struct MHD_Connection *mhd, const char *const *line,
+                             void **context)
+{
+    lc_http_connection *connection = connection_of(http, mhd);
+    lc_http_incoming in;
+    lc_http_verdict verdict;
+    lc_http_request *request;
+    bool is_refused;
+
+    if (connection == NULL)
+        return MHD_NO;
+    in.version = line[2];
+    read_head(mhd, connection, line[0], line[1], &in);
+    verdict = lc_http_check_head(connection, &in);
+    is_refused = verdict.http_status != 0;
+    if (!lc_http_leave_reading(connection, LC_HTTP_WORK, LC_HTTP_NEVER_MS))
+        return MHD_NO;
+    request = lc_http_new_request(connection, is_refused ? NULL : &in);
+    if (request == NULL)
+        return MHD_NO;
+    request->mhd = mhd;
+    request->has_body = verdict.has_body;
+    request->body_bytes = verdict.body_bytes;
+    *context = request;
+    lc_http_add(&http->bytes_in, (int64_t)in.head.bytes);
+    if (is_refused) {
+        lc_http_count(&http->refused);
+        make_problem(request, verdict.http_status, verdict.status, verdict.detail);
+        return queue(request);
+    }
+    /* An answer before the end of the request closes the connection, so only a body is worth one.
+     */
+    return request->has_body ? ask(request) : MHD_YES;
+}
+
+/* Whether options.admit has deferred its decision and the loop has not seen it yet. */
+static bool is_undecided(const lc_http_request *request)
+{
+    return !request->is_handled && (request->is_deferred || !request->is_admitted);
+}
+
 static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const char *path,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_bytes, void **context)
@@ -593,6 +675,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
 
     if (request == NULL)
         return begin(cls, mhd, line, context);
+    if (!request->is_asked)
+        return ask(request);
+    if (is_undecided(request))
+        return follow_admission(request);
     if (part.len == 0)
         return proceed(request);
     *upload_bytes = 0;
@@ -631,7 +717,7 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     request->response = NULL;
     if (request->is_deferred) {
         pthread_mutex_lock(&http->lock);
-        is_answered = request->is_answered;
+        is_answered = lc_http_is_given(request);
         request->is_over = true;
         wake_all_answered(http);
         pthread_mutex_unlock(&http->lock);

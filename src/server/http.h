@@ -1,9 +1,10 @@
 /* http.h - requests and replies; libmicrohttpd is hidden in http.c.
  *
- * The server runs one event loop. It reads a whole request (bounded in headers, body and time),
- * calls the handler, and sends its answer. A handler must not block. It answers at once; or later,
- * from any thread, while the connection is suspended until the request's deadline; or it turns the
- * connection into a stream that is pulled whenever its descriptor becomes readable.
+ * The server runs one event loop. It reads the head of a request, asks `admit` whether to read the
+ * body, reads it (everything is bounded in size and time), calls the handler, and sends its answer.
+ * Neither may block. Both answer at once; or later, from any thread, while the connection is
+ * suspended until the request's deadline; or they turn the connection into a stream that is pulled
+ * whenever its descriptor becomes readable.
  *
  * Malformed requests, unknown Hosts, exceeded limits and slow clients never reach the handler: they
  * are answered here (400, 403, 408, 413, 414, 421, 431, 503) as problem+json, or disconnected.
@@ -39,7 +40,12 @@ typedef struct lc_http_options {
     const char *socket_path;  /* A Unix socket beside it, mode 0600; NULL = none. */
     const char *const *hosts; /* Accepted Host names beside the address; ends with NULL. */
     lc_http_limits limits;
-    /* Called on the loop's thread for every complete and well-formed request. */
+    /* Called on the loop's thread for every well-formed request; if it has a body, before any byte
+     * of that is read and before "100 Continue". It calls lc_http_admit(); or answers, and the body
+     * is never read; or calls lc_http_defer(), and does one of the two later. NULL = every request
+     * is admitted. */
+    void (*admit)(void *ctx, lc_http_request *request);
+    /* Called on the loop's thread for every complete request that was admitted. */
     void (*handle)(void *ctx, lc_http_request *request);
     /* Called once per request when its answer is known, on the thread that answers, while the
      * request is still valid. `bytes` is the size of the body, 0 for a stream. May be NULL. */
@@ -100,6 +106,10 @@ const volatile int *lc_http_cancel(const lc_http_request *request);
 
 /* ---- Answering: exactly once per request ----------------------------------------------------- */
 
+/* Lets the body be read: from options.admit or, after lc_http_defer(), from any thread. The handler
+ * is called next, and the request may be deferred again. */
+void lc_http_admit(lc_http_request *request);
+
 typedef struct lc_http_reply {
     int status;
     const char *content_type; /* "application/json" */
@@ -111,12 +121,12 @@ typedef struct lc_http_reply {
     int64_t retry_after_s;     /* 0 = none. */
 } lc_http_reply;
 
-/* From the handler or, after lc_http_defer(), from any thread. The body is sent as gzip if that is
- * smaller and the client accepts it. The request is invalid afterwards. */
+/* From the callbacks or, after lc_http_defer(), from any thread. The body is sent as gzip if that
+ * is smaller and the client accepts it. The request is invalid afterwards. */
 void lc_http_answer(lc_http_request *request, const lc_http_reply *reply);
-/* Lets the handler return without an answer; another thread will give it. If the deadline passes or
- * the server stops before, the client gets 504. The late answer must be given nevertheless: it is
- * discarded and frees the request. The server's `env` must live until then. */
+/* Lets the callback return without an answer; another thread will give it. If the deadline passes
+ * or the server stops before, the client gets 504. The late answer must be given nevertheless: it
+ * is discarded and frees the request. The server's `env` must live until then. */
 void lc_http_defer(lc_http_request *request);
 /* Answers an error as problem+json: {type, title, status, detail, code, request_id, …data}. */
 void lc_http_answer_error(lc_http_request *request, const loci_error *err);

@@ -250,7 +250,7 @@ static void check_suspended(lc_http_connection *connection, int64_t now_us)
         }
         return;
     }
-    if (now_us >= request->deadline_us && !request->is_claimed) {
+    if (now_us >= request->deadline_us && !request->is_claimed && !lc_http_is_given(request)) {
         request->is_expired = true;
         __atomic_store_n(&request->cancel, 1, __ATOMIC_RELAXED);
         lc_http_wake(connection);

@@ -86,6 +86,8 @@ struct lc_http_request {
     const lc_http_field *fields, *queries;
     size_t field_count, query_count;
     lc_buf body;
+    bool has_body;
+    size_t body_bytes; /* As announced; 0 when chunked. */
     char id[LC_HTTP_REQUEST_ID_BYTES_MAX + 1];
     bool is_unix;
     uid_t peer_uid;
@@ -96,6 +98,8 @@ struct lc_http_request {
     struct MHD_Response *response; /* Once answered. */
     int status;
     size_t reply_bytes;
+    bool is_asked;    /* options.admit was called. */
+    bool is_admitted; /* The body may be read; under the lock while deferred. */
     bool is_handled;  /* The handler was called. */
     bool is_deferred; /* If so, the following are under the lock. */
     bool is_answered;
@@ -131,6 +135,7 @@ typedef struct lc_http_unix {
 
 struct lc_http {
     lc_env *env;
+    void (*admit)(void *ctx, lc_http_request *request);
     void (*handle)(void *ctx, lc_http_request *request);
     void (*answered)(void *ctx, const lc_http_request *request, int status, size_t bytes);
     void *ctx;
@@ -163,6 +168,12 @@ struct lc_http {
     int epoll_fd, kick_fd;
     int64_t tick_ms;
 };
+
+/* Whether a deferred request needs nothing more from the thread that has it. Under the lock. */
+static inline bool lc_http_is_given(const lc_http_request *request)
+{
+    return request->is_answered || (request->is_admitted && !request->is_handled);
+}
 
 /* For counters that only the loop's thread writes: no locked instruction is needed. */
 static inline void lc_http_add(_Atomic int64_t *counter, int64_t delta)

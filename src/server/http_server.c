@@ -322,6 +322,7 @@ loci_status lc_http_start(lc_env *env, const lc_http_options *options, lc_http *
     if (http == NULL)
         return lc_fail_memory(err);
     http->env = env;
+    http->admit = options->admit;
     http->handle = options->handle;
     http->answered = options->answered;
     http->wakes_on_flush = options->wakes_on_flush;
@@ -373,7 +374,7 @@ static void wake_all(lc_http *http, bool is_for_all)
 
         if (request == NULL || !(request->is_stream || is_for_all))
             continue;
-        if (!request->is_stream && !request->is_answered) {
+        if (!request->is_stream && !lc_http_is_given(request)) {
             request->is_expired = true;
             __atomic_store_n(&request->cancel, 1, __ATOMIC_RELAXED);
         }

@@ -46,7 +46,8 @@ typedef struct lc_access_record {
     loci_str route;        /* A path of the route table, or a page; "-" before one is found. */
     lc_route_match match;  /* Set once the route is found. */
     const char *operation; /* Or NULL. */
-    const char *token_id;  /* NULL before the caller is identified. */
+    lc_identity who;       /* Set, with the next, once the caller is identified. */
+    const char *token_id;  /* NULL before. */
     const char *code;      /* Of the error in the reply, or NULL. */
 } lc_access_record;
 
@@ -65,6 +66,9 @@ loci_status lc_auth_need(const lc_identity *who, unsigned scopes, loci_error *er
 
 /* Each answers `request`. */
 void lc_api_handle(lc_server *server, lc_http_request *request, const lc_identity *who);
+/* Whether the caller may run the operation of the route, as far as that is known without the body.
+ */
+loci_status lc_api_admit(const lc_route_match *match, const lc_identity *who, loci_error *err);
 void lc_events_handle(lc_server *server, lc_http_request *request, const lc_identity *who);
 void lc_metrics_handle(lc_server *server, lc_http_request *request, const lc_identity *who);
 /* False when the path is not a page. */

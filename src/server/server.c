@@ -93,27 +93,26 @@ static bool wants_stream(const lc_http_request *request, const lc_route *route)
             memmem(accept.ptr, accept.len, "text/event-stream", strlen("text/event-stream")));
 }
 
-/* Routes that need credentials. */
-static void answer_authenticated(lc_server *server, lc_http_request *request, const lc_route *route)
+/* Decides about a request whose caller is known: an operation may have its body, the rest is
+ * answered without one. */
+static void admit_caller(lc_server *server, lc_http_request *request)
 {
     lc_access_record *record = lc_http_state(request);
-    lc_identity who;
+    const lc_route *route = record->match.route;
     loci_error err;
 
-    if (lc_auth_check(server, request, &who, &err) != LOCI_OK) {
-        lc_reply_error(request, &err);
-        return;
-    }
-    record->token_id = who.token_id;
+    record->token_id = record->who.token_id;
     if (route->kind == LC_ROUTE_METRICS)
-        lc_metrics_handle(server, request, &who);
+        lc_metrics_handle(server, request, &record->who);
     else if (wants_stream(request, route))
-        lc_events_handle(server, request, &who);
+        lc_events_handle(server, request, &record->who);
+    else if (lc_api_admit(&record->match, &record->who, &err) != LOCI_OK)
+        lc_reply_error(request, &err);
     else
-        lc_api_handle(server, request, &who);
+        lc_http_admit(request);
 }
 
-static void answer_routed(lc_server *server, lc_http_request *request, lc_access_record *record)
+static void admit_routed(lc_server *server, lc_http_request *request, lc_access_record *record)
 {
     char allow[LC_ALLOW_BYTES];
     loci_str method = lc_http_method(request), path = lc_http_path(request);
@@ -143,11 +142,16 @@ static void answer_routed(lc_server *server, lc_http_request *request, lc_access
         lc_pages_live(request);
     else if (match.route->kind == LC_ROUTE_READY)
         lc_pages_ready(server, request);
+    else if (lc_auth_check(server, request, &record->who, &err) != LOCI_OK)
+        lc_reply_error(request, &err);
     else
-        answer_authenticated(server, request, match.route);
+        admit_caller(server, request);
 }
 
-static void handle(void *ctx, lc_http_request *request)
+/* Finds the route and the caller from the head of the request. Only operations have a body: all
+ * else is answered here, and nobody can make the daemon read a body without a token for its
+ * operation. */
+static void admit(void *ctx, lc_http_request *request)
 {
     lc_server *server = ctx;
     lc_access_record *record = lc_arena_alloc(lc_http_arena(request), sizeof *record);
@@ -161,7 +165,14 @@ static void handle(void *ctx, lc_http_request *request)
     }
     *record = (lc_access_record){.started_us = lc_clock_monotonic_us(), .route = LC_STR("-")};
     if (!lc_pages_handle(request))
-        answer_routed(server, request, record);
+        admit_routed(server, request, record);
+}
+
+static void handle(void *ctx, lc_http_request *request)
+{
+    const lc_access_record *record = lc_http_state(request);
+
+    lc_api_handle(ctx, request, &record->who);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -237,6 +248,7 @@ static loci_status serve(lc_server *server, const lc_server_options *options, lo
         .socket_path = options->socket_path,
         .hosts = options->hosts,
         .limits = read_limits(options->engine),
+        .admit = admit,
         .handle = handle,
         .answered = log_request,
         .ctx = server,

@@ -529,6 +529,39 @@ TEST(abuse, resets_in_the_middle_leave_nothing_behind)
     test_daemon_stop(&daemon);
 }
 
+/* ---- Bodies of strangers --------------------------------------------------------------------- */
+
+/* A body that was announced and not sent yet is not waited for: the head shows that the caller may
+ * not send it. */
+TEST(abuse, no_body_is_read_before_the_token_is_checked)
+{
+    static const struct {
+        const char *head;
+        int status;
+    } cases[] = {
+        {"POST /v1/call/fact.write HTTP/1.1\r\n" HOST, 401},
+        {"POST /v1/batch HTTP/1.1\r\n" HOST "Authorization: Bearer loci_nonsense\r\n", 401},
+        {"POST /v1/call/fact.write HTTP/1.1\r\n" HOST "Expect: 100-continue\r\n", 401},
+        {"GET /livez HTTP/1.1\r\n" HOST, 200},
+        {"POST /nowhere HTTP/1.1\r\n" HOST, 404},
+    };
+    test_daemon daemon = test_daemon_start(NULL);
+    char buffer[4096];
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        int fd = test_connect(&daemon);
+        int64_t began_ms = test_now_ms();
+
+        CHECK(test_send(
+            fd, loci_str_of(test_format("%sContent-Length: 1000000\r\n\r\n", cases[i].head))));
+        CHECK_EQ(test_receive_one(fd, buffer, sizeof buffer).status, cases[i].status);
+        CHECK_LT(test_now_ms() - began_ms, 5000);
+        CHECK(test_is_cut(fd, 5000));
+        close(fd);
+    }
+    test_daemon_stop(&daemon);
+}
+
 /* ---- Too many -------------------------------------------------------------------------------- */
 
 TEST(abuse, connections_beyond_the_limit_are_told_and_others_live)

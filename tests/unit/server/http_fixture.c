@@ -162,6 +162,47 @@ static void answer_small(fixture *fix, lc_http_request *request, loci_str path)
     lc_buf_clear(&text);
 }
 
+static void refuse(lc_http_request *request)
+{
+    lc_http_answer(request, &(lc_http_reply){.status = 401, .body = LC_STR("who are you?")});
+}
+
+static void *decide_later(void *ctx)
+{
+    later *work = ctx;
+    fixture *fix = work->fix;
+
+    lc_clock_sleep_us(work->wait_ms * 1000);
+    if (lc_str_is(lc_http_header(work->request, "X-Admit"), "later"))
+        lc_http_admit(work->request);
+    else
+        refuse(work->request);
+    free(work);
+    atomic_fetch_sub(&fix->threads, 1);
+    return NULL;
+}
+
+static void admit(void *ctx, lc_http_request *request)
+{
+    fixture *fix = ctx;
+    loci_str how = lc_http_header(request, "X-Admit");
+    later *work;
+    pthread_t thread;
+
+    if (how.ptr == NULL) {
+        lc_http_admit(request);
+    } else if (lc_str_is(how, "no")) {
+        refuse(request);
+    } else {
+        work = malloc(sizeof *work);
+        *work = (later){.fix = fix, .request = request, .wait_ms = 50};
+        lc_http_defer(request);
+        atomic_fetch_add(&fix->threads, 1);
+        CHECK_EQ(pthread_create(&thread, NULL, decide_later, work), 0);
+        pthread_detach(thread);
+    }
+}
+
 static void handle(void *ctx, lc_http_request *request)
 {
     fixture *fix = ctx;
@@ -205,6 +246,7 @@ void fixture_start(fixture *fix, lc_http_options options)
     pthread_mutex_init(&fix->lock, NULL);
     if (options.listen == NULL)
         options.listen = "127.0.0.1:0";
+    options.admit = admit;
     options.handle = handle;
     options.answered = note_answered;
     options.ctx = fix;

@@ -11,6 +11,9 @@
  *     /beat          ":\n\n" every 50 ms
  *     /flood         a stream that always has something to say
  *     /gush          a stream that says more at once than is allowed
+ *
+ * The header "X-Admit" decides before the body is read: "no" is answered with 401, "later" admitted
+ * and "not later" answered with 401 by another thread after 50 ms.
  */
 #ifndef TEST_UNIT_SERVER_HTTP_FIXTURE_H
 #define TEST_UNIT_SERVER_HTTP_FIXTURE_H
@@ -37,7 +40,7 @@ typedef struct fixture {
     _Atomic int handled;
     _Atomic int answered;
     _Atomic int closed;  /* Streams. */
-    _Atomic int threads; /* Of /defer, still running. */
+    _Atomic int threads; /* Of /defer and X-Admit, still running. */
     pthread_mutex_t lock;
     lc_http_request *held; /* The last /hold. */
     const volatile int *held_cancel;

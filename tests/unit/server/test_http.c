@@ -460,3 +460,77 @@ TEST(http, survives_a_crowd)
     for (int i = 0; i < THREADS; i++)
         pthread_join(threads[i], NULL);
 }
+
+/* ---- Before the body ------------------------------------------------------------------------- */
+
+static reply ask_first(fixture *fix, client *c, const char *decision, const char *expect)
+{
+    *c = client_open(fix);
+    client_send(c, test_format("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+                               "X-Admit: %s\r\n%s\r\n",
+                               decision, expect));
+    return client_reply(c);
+}
+
+/* Who sends no body, because it waits to be asked for it or means to keep the server busy, is
+ * answered from the head alone. */
+TEST(http, refuses_a_request_before_its_body)
+{
+    static const char *const decisions[] = {"no", "not later"};
+    static const char *const expects[] = {"", "Expect: 100-continue\r\n"};
+    fixture fix;
+    client c;
+
+    fixture_start(&fix, FIXTURE_USUAL);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_EQ(ask_first(&fix, &c, decisions[i / 2], expects[i % 2]).status, 401);
+        CHECK(client_is_cut(&c, 10000)); /* Where the next request begins is not known. */
+        client_close(&c);
+    }
+    CHECK_EQ(atomic_load(&fix.handled), 0);
+    fixture_stop(&fix);
+}
+
+TEST(http, asks_for_the_body_of_an_admitted_request)
+{
+    fixture fix;
+    client c;
+    reply r;
+
+    fixture_start(&fix, FIXTURE_USUAL);
+    r = ask_first(&fix, &c, "later", "Expect: 100-continue\r\n");
+    CHECK_EQ(r.status, 100);
+    client_send(&c, "abc");
+    r = client_reply(&c);
+    CHECK_EQ(r.status, 200);
+    CHECK_BYTES(r.body, r.body_bytes, "abc", 3);
+    /* The body may be on its way already. */
+    client_send(&c, "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+                    "X-Admit: later\r\n\r\ndefGET /defer?ms=1 HTTP/1.1\r\nHost: localhost\r\n"
+                    "X-Admit: later\r\n\r\n");
+    r = client_reply(&c);
+    CHECK_BYTES(r.body, r.body_bytes, "def", 3);
+    r = client_reply(&c);
+    CHECK_BYTES(r.body, r.body_bytes, "later", 5);
+    client_close(&c);
+    fixture_stop(&fix);
+}
+
+/* A server that stops while the decision is open, and one whose decision comes too late. */
+TEST(http, ends_while_a_decision_is_open)
+{
+    fixture fix;
+    client c;
+
+    fixture_start(&fix, (lc_http_options){.limits = {.answer_timeout_ms = 20}});
+    CHECK_EQ(ask_first(&fix, &c, "later", "").status, 504);
+    client_close(&c);
+    fixture_stop(&fix);
+    fixture_start(&fix, FIXTURE_USUAL);
+    c = client_open(&fix);
+    client_send(&c, "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\n"
+                    "X-Admit: later\r\n\r\n");
+    fixture_await(&fix.threads, 1);
+    fixture_stop(&fix);
+    client_close(&c);
+}
