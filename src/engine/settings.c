@@ -47,6 +47,26 @@ const lc_setting lc_setting_server_body_timeout_ms = {
     .help = "Timeout for receiving a request body, in milliseconds",
 };
 
+const lc_setting lc_setting_server_client_bytes_max = {
+    .name = "server.client_bytes_max",
+    .kind = LC_SETTING_INT,
+    .default_text = "201326592",
+    .min = 1048576,
+    .max = INT64_C(1) << 40,
+    .help = "Maximum of server.inflight_bytes_max that one client (address, or user of the Unix "
+            "socket) may use; at least two bodies",
+};
+
+const lc_setting lc_setting_server_client_connections_max = {
+    .name = "server.client_connections_max",
+    .kind = LC_SETTING_INT,
+    .default_text = "3072",
+    .min = 1,
+    .max = 65536,
+    .help = "Maximum number of open connections of one client (address, or user of the Unix "
+            "socket); never more than seven eighths of server.connections_max",
+};
+
 const lc_setting lc_setting_server_connections_max = {
     .name = "server.connections_max",
     .kind = LC_SETTING_INT,
@@ -82,6 +102,16 @@ const lc_setting lc_setting_server_idle_timeout_ms = {
     .min = 100,
     .max = 86400000,
     .help = "Time after which an idle connection is closed, in milliseconds",
+};
+
+const lc_setting lc_setting_server_inflight_bytes_max = {
+    .name = "server.inflight_bytes_max",
+    .kind = LC_SETTING_INT,
+    .default_text = "268435456",
+    .min = 1048576,
+    .max = INT64_C(1) << 40,
+    .help = "Maximum size of all bodies being received and answers being sent, in bytes; requests "
+            "beyond it get 503",
 };
 
 /* Where a value comes from; a later one wins. */

@@ -19,10 +19,13 @@
  * a store may hold values for them. */
 extern const lc_setting lc_setting_server_body_bytes_max;
 extern const lc_setting lc_setting_server_body_timeout_ms;
+extern const lc_setting lc_setting_server_client_bytes_max;
+extern const lc_setting lc_setting_server_client_connections_max;
 extern const lc_setting lc_setting_server_connections_max;
 extern const lc_setting lc_setting_server_drain_ms;
 extern const lc_setting lc_setting_server_header_timeout_ms;
 extern const lc_setting lc_setting_server_idle_timeout_ms;
+extern const lc_setting lc_setting_server_inflight_bytes_max;
 
 /* Settings in the order of their names. */
 typedef struct lc_setting_list {

@@ -37,7 +37,15 @@
 #define CONNECTIONS_SPARE 32   /* Accepted beyond the limit, to be answered with 503. */
 #define REPLY_BYTES_PER_MS 16  /* A client must read at least 16 KB/s. */
 #define BODY_BYTES_FIRST 65536 /* Reserved for an announced body; more only as data arrives. */
+#define SMALL_ANSWER_BYTES                                                                         \
+    65536 /* Sent even if a ceiling is exceeded: it may tell of a commit.                          \
+           */
+#define RETRY_AFTER_S 1
 #define POOL_BYTES_SPARE 10240 /* 100 fields of 64 bytes, 3 KB for the reply, and some spare. */
+
+static const char busy_detail[] =
+    "this client, or all together, have too many bytes in flight; read "
+    "the answers you asked for, or try again later";
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 
@@ -188,7 +196,8 @@ static struct MHD_Response *make_response(lc_http_request *request, const lc_htt
 static void make_problem(lc_http_request *request, int http_status, loci_status code,
                          const char *detail)
 {
-    lc_http_reply reply = {.content_type = LC_PROBLEM_TYPE};
+    lc_http_reply reply = {.content_type = LC_PROBLEM_TYPE,
+                           .retry_after_s = http_status == 503 ? RETRY_AFTER_S : 0};
     lc_problem problem = {
         .http_status = http_status, .code = code, .detail = detail, .request_id = request->id};
 
@@ -342,9 +351,19 @@ void lc_http_answer(lc_http_request *request, const lc_http_reply *reply)
 {
     loci_str body = reply->body;
     outcome what = {.status = reply->status};
-    bool is_gzip = body.len >= LC_GZIP_BYTES_MIN &&
-                   lc_gzip_is_accepted(lc_http_header(request, MHD_HTTP_HEADER_ACCEPT_ENCODING)) &&
-                   lc_gzip_pack(&request->arena, body, &body);
+    bool is_gzip;
+
+    if (!lc_http_charge(request, (int64_t)body.len, body.len <= SMALL_ANSWER_BYTES)) {
+        loci_error err;
+
+        (void)lc_fail(&err, LOCI_EUNAVAILABLE, "%s", busy_detail);
+        lc_http_count(&request->http->refused);
+        lc_http_answer_error(request, &err); /* Which is small. */
+        return;
+    }
+    is_gzip = body.len >= LC_GZIP_BYTES_MIN &&
+              lc_gzip_is_accepted(lc_http_header(request, MHD_HTTP_HEADER_ACCEPT_ENCODING)) &&
+              lc_gzip_pack(&request->arena, body, &body);
 
     if (!is_gzip && body.len > 0)
         body = lc_arena_copy(&request->arena, body);
@@ -429,6 +448,17 @@ static bool must_streams_end(const lc_http *http)
     return atomic_load(&http->is_stopping) || atomic_load(&http->are_streams_ended);
 }
 
+/* Charges the buffer as large as it is now; false when a ceiling would be exceeded. */
+static bool charge_stream(lc_http_request *request)
+{
+    int64_t bytes = (int64_t)request->pending.capacity_bytes;
+
+    if (!lc_http_charge(request, bytes - request->stream_bytes, false))
+        return false;
+    request->stream_bytes = bytes;
+    return true;
+}
+
 /* False when the stream must end instead. */
 static bool suspend_stream(lc_http_request *request)
 {
@@ -436,6 +466,7 @@ static bool suspend_stream(lc_http_request *request)
     bool is_suspended;
 
     lc_buf_clear(&request->pending);
+    (void)charge_stream(request); /* A credit. */
     lc_http_set_phase(request->connection, LC_HTTP_STREAM, LC_HTTP_NEVER_MS);
     pthread_mutex_lock(&http->lock);
     is_suspended = !request->is_gone && !must_streams_end(http);
@@ -467,7 +498,7 @@ static ssize_t pull_stream(lc_http_request *request)
     lc_buf_reset(&request->pending);
     request->pending_sent = 0;
     request->is_last = !request->stream.pull(request->stream.ctx, &request->pending, is_heartbeat);
-    if (lc_buf_status(&request->pending, NULL) != LOCI_OK) {
+    if (lc_buf_status(&request->pending, NULL) != LOCI_OK || !charge_stream(request)) {
         lc_http_count(&request->http->cut);
         return MHD_CONTENT_READER_END_WITH_ERROR;
     }
@@ -599,6 +630,12 @@ static enum MHD_Result follow_admission(lc_http_request *request)
         return deliver(request);
     if (!request->has_body)
         return proceed(request);
+    if (!lc_http_charge(request, (int64_t)request->body_bytes, false)) {
+        lc_http_count(&http->refused);
+        make_problem(request, 503, LOCI_EUNAVAILABLE, busy_detail);
+        report_answered(request, request->status, request->reply_bytes);
+        return queue(request);
+    }
     lc_http_set_phase(request->connection, LC_HTTP_BODY,
                       lc_http_now_ms() + http->limits.body_timeout_ms);
     if (request->body_bytes > 0 &&
@@ -682,6 +719,12 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     if (part.len == 0)
         return proceed(request);
     *upload_bytes = 0;
+    /* What was announced is charged already. */
+    if (request->body_bytes == 0 && !lc_http_charge(request, (int64_t)part.len, false)) {
+        lc_http_count(&request->http->refused);
+        lc_http_send_final(request->connection->fd, MHD_HTTP_SERVICE_UNAVAILABLE);
+        return MHD_NO;
+    }
     lc_buf_append(&request->body, part);
     lc_http_add(&request->http->bytes_in, (int64_t)part.len);
     if (lc_buf_status(&request->body, NULL) == LOCI_OK)
@@ -754,7 +797,6 @@ loci_status lc_http_loop_start(lc_http *http, loci_error *err)
         /* For a client that reads nothing of an answer; the monitor is faster in all other cases.
          */
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)(http->limits.idle_timeout_ms / 1000 + 1), NULL},
-        {MHD_OPTION_PER_IP_CONNECTION_LIMIT, (intptr_t)http->limits.connections_of_peer, NULL},
         {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, http},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, http},

@@ -22,17 +22,20 @@
 typedef struct lc_http lc_http;                 /* A running server. */
 typedef struct lc_http_request lc_http_request; /* One request, until it is answered. */
 
-/* Zero means the default: 16 KiB, 4 MiB, 4096, no separate limit, 5 s, 30 s, 60 s, 1 MiB, 30 s. */
+/* Zero means the default: 16 KiB, 4 MiB, 4096, no separate limit, 256 MiB, no separate limit, 5 s,
+ * 30 s, 60 s, 1 MiB, 30 s. A peer is a remote address, or a user id on the Unix socket. */
 typedef struct lc_http_limits {
     size_t header_bytes_max; /* Request line and headers. */
     size_t body_bytes_max;
     int64_t connections_max;
-    int64_t connections_of_peer; /* From one address. */
-    int64_t header_timeout_ms;   /* From the first byte to the end of the headers. */
-    int64_t body_timeout_ms;     /* From the end of the headers to the end of the body. */
-    int64_t idle_timeout_ms;     /* Between requests, and for a client that does not read. */
-    size_t stream_buffer_bytes;  /* A stream that writes more than this in one pull is cut. */
-    int64_t answer_timeout_ms;   /* From the whole request to its answer. */
+    int64_t connections_of_peer;
+    int64_t inflight_bytes_max; /* Bodies being received, and answers and streams being sent. */
+    int64_t inflight_bytes_of_peer;
+    int64_t header_timeout_ms;  /* From the first byte to the end of the headers. */
+    int64_t body_timeout_ms;    /* From the end of the headers to the end of the body. */
+    int64_t idle_timeout_ms;    /* Between requests, and for a client that does not read. */
+    size_t stream_buffer_bytes; /* A stream that writes more than this in one pull is cut. */
+    int64_t answer_timeout_ms;  /* From the whole request to its answer. */
 } lc_http_limits;
 
 typedef struct lc_http_options {
@@ -160,6 +163,7 @@ typedef struct lc_http_counters {
     int64_t refused;     /* Malformed requests, unknown Hosts, exceeded limits. */
     int64_t cut;         /* Connections closed because the client was too slow. */
     int64_t bytes_in, bytes_out;
+    int64_t inflight_bytes; /* Now. */
 } lc_http_counters;
 lc_http_counters lc_http_get_counters(const lc_http *http);
 

@@ -77,18 +77,24 @@ static void read_peer(lc_http_connection *connection)
 lc_http_connection *lc_http_connection_open(lc_http *http, int fd)
 {
     lc_http_connection *connection = NULL;
+    lc_http_peer peer;
 
     if (http->connection_count < http->limits.connections_max)
         connection = lc_heap_zalloc(&http->env->heap, sizeof *connection, LOCI_MEM_REQUESTS);
-    if (connection == NULL) {
+    if (connection != NULL) {
+        connection->http = http;
+        connection->fd = fd;
+        read_peer(connection);
+        lc_http_peer_read(connection, &peer);
+        connection->client = lc_http_client_enter(http, &peer);
+    }
+    if (connection == NULL || connection->client == NULL) {
+        lc_heap_free(&http->env->heap, connection, sizeof *connection, LOCI_MEM_REQUESTS);
         lc_http_send_final(fd, 503);
         (void)shutdown(fd, SHUT_RDWR); /* The loop sees the end and closes. */
         lc_http_count(&http->refused);
         return NULL;
     }
-    connection->http = http;
-    connection->fd = fd;
-    read_peer(connection);
     lc_http_set_phase(connection, LC_HTTP_IDLE, lc_http_now_ms() + http->limits.idle_timeout_ms);
     pthread_mutex_lock(&http->lock);
     connection->next = http->connections;
@@ -117,6 +123,7 @@ void lc_http_connection_close(lc_http_connection *connection)
         connection->next->previous = connection->previous;
     http->connection_count--;
     pthread_mutex_unlock(&http->lock);
+    lc_http_client_leave(http, connection->client);
     lc_heap_free(&http->env->heap, connection, sizeof *connection, LOCI_MEM_REQUESTS);
 }
 
@@ -131,7 +138,7 @@ void lc_http_send_final(int fd, int http_status)
 {
     const char *detail = http_status == 408   ? "the request did not arrive in time"
                          : http_status == 413 ? "the body exceeds the size limit of this server"
-                                              : "too many connections; try again later";
+                                              : "the server is busy; try again later";
     loci_status code = http_status == 408   ? LOCI_EDEADLINE
                        : http_status == 413 ? LOCI_ELIMIT
                                             : LOCI_EUNAVAILABLE;
@@ -147,9 +154,10 @@ void lc_http_send_final(int fd, int http_status)
     parts[0].iov_len = (size_t)snprintf(head, sizeof head,
                                         "HTTP/1.1 %d %s\r\n"
                                         "Content-Type: " LC_PROBLEM_TYPE "\r\n"
-                                        "Content-Length: %zu\r\n"
+                                        "Content-Length: %zu\r\n%s"
                                         "Cache-Control: no-store\r\nConnection: close\r\n\r\n",
-                                        http_status, title, parts[1].iov_len);
+                                        http_status, title, parts[1].iov_len,
+                                        http_status == 503 ? "Retry-After: 1\r\n" : "");
     (void)sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL); /* It is closed either way. */
 }
 

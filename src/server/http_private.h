@@ -58,9 +58,19 @@ typedef enum lc_http_phase {
 #define LC_HTTP_PHASES 8 /* A watch is a deadline in ms, times this, plus a phase. */
 #define LC_HTTP_NEVER_MS (INT64_MAX / LC_HTTP_PHASES - 1)
 
+/* Whose connection it is; compared as bytes. */
+typedef struct lc_http_peer {
+    int family;
+    unsigned char bytes[8]; /* IPv4 address, IPv6 network or user id. */
+} lc_http_peer;
+
+typedef struct lc_http_client lc_http_client; /* The account of a peer. */
+#define LC_HTTP_CLIENT_BUCKETS 256u
+
 typedef struct lc_http_connection {
     struct lc_http_connection *previous, *next; /* All open ones; under the lock. */
     lc_http *http;
+    lc_http_client *client;
     int fd;
     bool is_unix;
     uid_t uid; /* Of the client on a Unix socket. */
@@ -80,6 +90,8 @@ struct lc_http_request {
     lc_http_connection *connection;
     struct MHD_Connection *mhd;
     lc_http_request *next_ended;
+    lc_http_client *client;
+    int64_t charged_bytes, stream_bytes; /* In flight; `stream_bytes` of these for `pending`. */
     size_t block_bytes; /* Of this struct, and the fields and the head behind it. */
     lc_arena arena;
     loci_str method, path;
@@ -162,6 +174,10 @@ struct lc_http {
     lc_http_request *ended_streams;           /* To be freed by the monitor. */
     int64_t owners; /* lc_http_stop(), and every deferred request without an answer. */
 
+    pthread_mutex_t clients_lock; /* Taken last. */
+    lc_http_client *clients[LC_HTTP_CLIENT_BUCKETS];
+    int64_t inflight_bytes;
+
     pthread_t monitor;
     bool has_monitor;
     bool is_monitor_idle; /* It waits without a timeout: there is no connection. */
@@ -231,6 +247,20 @@ void lc_http_monitor_close(lc_http *http);
 /* Starts, and ends, the watch for a stream's wake-ups and hang-up. Both under the lock. */
 void lc_http_monitor_watch(lc_http *http, lc_http_request *request);
 void lc_http_monitor_forget(lc_http *http, lc_http_request *request);
+
+/* ---- http_client.c --------------------------------------------------------------------------- */
+
+void lc_http_peer_read(lc_http_connection *connection, lc_http_peer *out);
+/* The account for one more connection of the peer; NULL when it has as many as it may, or out of
+ * memory. */
+lc_http_client *lc_http_client_enter(lc_http *http, const lc_http_peer *peer);
+void lc_http_client_leave(lc_http *http, lc_http_client *client);
+/* Takes the account of the request's connection; and gives it back, with all that was charged. */
+void lc_http_account_open(lc_http_request *request);
+void lc_http_account_close(lc_http_request *request);
+/* Charges, or with bytes below 0 credits, what the request keeps in memory. False, charging
+ * nothing, when a ceiling would be exceeded and it is not forced. */
+bool lc_http_charge(lc_http_request *request, int64_t bytes, bool is_forced);
 
 /* ---- http_request.c -------------------------------------------------------------------------- */
 

@@ -183,6 +183,7 @@ lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_ht
     if (in != NULL)
         copy_head(request, in);
     set_request_id(http, request);
+    lc_http_account_open(request);
     lc_http_add(&http->requests, 1);
     return request;
 }
@@ -191,6 +192,7 @@ void lc_http_free_request(lc_http_request *request)
 {
     lc_heap *heap = &request->http->env->heap;
 
+    lc_http_account_close(request);
     lc_buf_clear(&request->pending);
     lc_buf_clear(&request->body);
     lc_arena_clear(&request->arena);

@@ -254,6 +254,8 @@ static lc_http_limits fill_limits(const lc_http_limits *given)
         .body_bytes_max = (size_t)or_default((int64_t)given->body_bytes_max, 4 << 20),
         .connections_max = or_default(given->connections_max, 4096),
         .connections_of_peer = or_default(given->connections_of_peer, 0),
+        .inflight_bytes_max = or_default(given->inflight_bytes_max, 256 << 20),
+        .inflight_bytes_of_peer = or_default(given->inflight_bytes_of_peer, 0),
         .header_timeout_ms = or_default(given->header_timeout_ms, 5000),
         .body_timeout_ms = or_default(given->body_timeout_ms, 30000),
         .idle_timeout_ms = or_default(given->idle_timeout_ms, 60000),
@@ -293,6 +295,7 @@ void lc_http_release(lc_http *http, bool is_last_owner)
     if (!is_last_owner)
         return;
     pthread_mutex_destroy(&http->lock);
+    pthread_mutex_destroy(&http->clients_lock);
     lc_heap_free(&http->env->heap, http, sizeof *http, LOCI_MEM_ENGINE);
 }
 
@@ -336,6 +339,7 @@ loci_status lc_http_start(lc_env *env, const lc_http_options *options, lc_http *
     http->started_ms = lc_env_now_us(env) / 1000;
     http->owners = 1;
     pthread_mutex_init(&http->lock, NULL);
+    pthread_mutex_init(&http->clients_lock, NULL);
     *out = http; /* Before the loop starts: its first request may use it. */
     status = open_sockets(http, options, err);
     if (status == LOCI_OK)
@@ -430,5 +434,8 @@ lc_http_counters lc_http_get_counters(const lc_http *http)
     pthread_mutex_lock(&open->lock);
     counters.connections = http->connection_count;
     pthread_mutex_unlock(&open->lock);
+    pthread_mutex_lock(&open->clients_lock);
+    counters.inflight_bytes = http->inflight_bytes;
+    pthread_mutex_unlock(&open->clients_lock);
     return counters;
 }

@@ -73,8 +73,8 @@ static void put_stream_content(lc_json_writer *out)
             "number of the event, `event` its type and `data` the event as in event.list; the "
             "stream starts after `after_seq` or Last-Event-ID, by default with new events. Without "
             "`user_id`, for callers that may act for all users: new events of all users, without "
-            "ids. `event: reset` means that some events were lost; `event: end`, the last one, that "
-            "the token was revoked or has expired.\"},\"example\":\"id: 7\\nevent: "
+            "ids. `event: reset` means that some events were lost; `event: end`, the last one, "
+            "that the token was revoked or has expired.\"},\"example\":\"id: 7\\nevent: "
             "fact.written\\ndata: {\\\"user_id\\\":\\\"default\\\",\\\"seq\\\":7}\\n\\n\"}"));
 }
 

@@ -177,14 +177,28 @@ static void handle(void *ctx, lc_http_request *request)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
+static int64_t at_most(int64_t value, int64_t most)
+{
+    return value < most ? value : most;
+}
+
 static lc_http_limits read_limits(loci_engine *engine)
 {
     int64_t connections_max = lc_setting_view_i64(engine, "server.connections_max");
+    int64_t of_client = lc_setting_view_i64(engine, "server.client_connections_max");
+    int64_t body_bytes_max = lc_setting_view_i64(engine, "server.body_bytes_max");
+    int64_t inflight_bytes = lc_setting_view_i64(engine, "server.inflight_bytes_max");
+    int64_t client_bytes = lc_setting_view_i64(engine, "server.client_bytes_max");
 
+    /* A limit below the largest body would refuse it for ever. */
+    client_bytes = client_bytes > 2 * body_bytes_max ? client_bytes : 2 * body_bytes_max;
+    inflight_bytes = inflight_bytes > client_bytes ? inflight_bytes : client_bytes;
     return (lc_http_limits){
-        .body_bytes_max = (size_t)lc_setting_view_i64(engine, "server.body_bytes_max"),
+        .body_bytes_max = (size_t)body_bytes_max,
         .connections_max = connections_max,
-        .connections_of_peer = connections_max, /* All clients of a proxy are one peer. */
+        .connections_of_peer = at_most(of_client, (connections_max * 7 + 7) / 8),
+        .inflight_bytes_max = inflight_bytes,
+        .inflight_bytes_of_peer = client_bytes,
         .header_timeout_ms = lc_setting_view_i64(engine, "server.header_timeout_ms"),
         .body_timeout_ms = lc_setting_view_i64(engine, "server.body_timeout_ms"),
         .idle_timeout_ms = lc_setting_view_i64(engine, "server.idle_timeout_ms"),

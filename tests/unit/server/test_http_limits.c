@@ -190,15 +190,99 @@ TEST(http_limits, holds_the_limit_of_a_peer)
 {
     fixture fix;
     client first, second;
+    reply answer;
 
     fixture_start(&fix, (lc_http_options){.limits = {.connections_of_peer = 1}});
     first = client_open(&fix);
     client_send(&first, GET("/echo"));
     CHECK_EQ(client_reply(&first).status, 200);
     second = client_open(&fix);
+    answer = client_reply(&second);
+    CHECK_EQ(answer.status, 503);
+    CHECK(strstr(answer.head, "Retry-After: 1\r\n") != NULL);
     CHECK(client_is_cut(&second, 10000));
     client_close(&first);
     client_close(&second);
+    fixture_stop(&fix);
+}
+
+static client announce(const fixture *fix, int bytes)
+{
+    client c = client_open(fix);
+
+    client_send(&c, test_format("POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n"
+                                "Expect: 100-continue\r\n\r\n",
+                                bytes));
+    return c;
+}
+
+static void await_inflight(const fixture *fix, int64_t bytes)
+{
+    for (int i = 0; i < 10000 && lc_http_get_counters(fix->http).inflight_bytes != bytes; i++)
+        lc_clock_sleep_us(1000);
+    CHECK_EQ(lc_http_get_counters(fix->http).inflight_bytes, bytes);
+}
+
+/* Bodies that were announced count, whether or not they are sent; those of all clients together
+ * and those of one client have a ceiling. */
+TEST(http_limits, bounds_the_bytes_in_flight)
+{
+    const lc_http_limits limits[] = {{.inflight_bytes_max = 1000},
+                                     {.inflight_bytes_of_peer = 1000}};
+
+    for (size_t i = 0; i < 2; i++) {
+        fixture fix;
+        client first, second;
+        reply r;
+
+        fixture_start(&fix, (lc_http_options){.limits = limits[i]});
+        first = announce(&fix, 600);
+        CHECK_EQ(client_reply(&first).status, 100);
+        second = announce(&fix, 401);
+        r = client_reply(&second);
+        CHECK_EQ(r.status, 503);
+        CHECK(strstr(r.head, "Retry-After: 1\r\n") != NULL);
+        CHECK(client_is_cut(&second, 10000));
+        client_close(&second);
+        second = announce(&fix, 400);
+        CHECK_EQ(client_reply(&second).status, 100);
+        client_close(&first);
+        await_inflight(&fix, 400);
+        client_close(&second);
+        await_inflight(&fix, 0);
+        /* A body of unknown size is cut when it reaches the ceiling. */
+        first = client_open(&fix);
+        client_send(&first, test_format("POST /echo HTTP/1.1\r\nHost: localhost\r\n"
+                                        "Transfer-Encoding: chunked\r\n\r\n3e9\r\n%01001d",
+                                        0));
+        CHECK_EQ(client_reply(&first).status, 503);
+        client_close(&first);
+        await_inflight(&fix, 0);
+        fixture_stop(&fix);
+    }
+}
+
+/* A client that asks for large answers and reads none gets 503 from then on. */
+TEST(http_limits, counts_answers_that_are_not_read)
+{
+    enum { CLIENTS = 8 };
+    fixture fix;
+    client clients[CLIENTS];
+    reply r;
+
+    fixture_start(&fix, (lc_http_options){.limits = {.inflight_bytes_max = 20 << 20}});
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = client_open(&fix);
+        client_send(&clients[i], GET("/big?bytes=8000000"));
+    }
+    fixture_await(&fix.answered, CLIENTS);
+    CHECK_LE(lc_http_get_counters(fix.http).inflight_bytes, 20 << 20);
+    CHECK_LE(CLIENTS - 4, lc_http_get_counters(fix.http).refused);
+    r = client_reply(&clients[CLIENTS - 1]);
+    CHECK_EQ(r.status, 503);
+    for (int i = 0; i < CLIENTS; i++)
+        client_close(&clients[i]);
+    await_inflight(&fix, 0);
     fixture_stop(&fix);
 }
 
