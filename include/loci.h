@@ -185,6 +185,9 @@ typedef struct loci_principal {
     const char *persona;   /* May act for this persona only. */
     const char *authority; /* Highest authority its statements can have. */
     const char *trust;     /* Highest trust its statements can have. */
+    /* Permissions that an identity can give it: a JSON array of strings. NULL = any, or none if
+     * `authority` or `trust` is set. Read only when `size` includes it. */
+    const char *permissions;
 } loci_principal;
 
 #define LOCI_PRINCIPAL_ADMIN 1u        /* May run operations on the whole store. */

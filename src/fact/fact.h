@@ -101,8 +101,9 @@ static inline bool lc_fact_is_expired(const lc_fact *fact, int64_t now_us)
 /* ---- Who may see ----------------------------------------------------------------------------- */
 
 typedef struct lc_fact_access {
-    int rank;             /* lc_authority_effective() of who reads; 0 = the lowest. */
-    loci_str permissions; /* JSON array of strings, or none. */
+    int rank;                 /* lc_authority_effective() of who reads; 0 = the lowest. */
+    loci_str permissions;     /* JSON array of strings, or none. */
+    loci_str permissions_max; /* Only those that are also here; none = all of them. */
 } lc_fact_access;
 
 static inline bool lc_fact_is_restricted(const lc_fact *fact)
@@ -110,6 +111,8 @@ static inline bool lc_fact_is_restricted(const lc_fact *fact)
     return fact->min_read.rank > 0 || fact->required_permission.len > 0;
 }
 bool lc_fact_may_read(const lc_fact *fact, const lc_fact_access *access);
+/* Whether the JSON array of strings has `permission`, which has neither quotes nor backslashes. */
+bool lc_permissions_have(loci_str list, loci_str permission);
 
 /* What a reader sees: what has no persona and its persona's own; its scope, before the facts of its
  * session, before the global ones. */

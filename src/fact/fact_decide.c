@@ -32,8 +32,7 @@ typedef struct deciding {
 
 /* ---- Rights ---------------------------------------------------------------------------------- */
 
-/* Whether the JSON array of strings has `needed`, which has neither quotes nor backslashes. */
-static bool has_permission(loci_str list, loci_str needed)
+bool lc_permissions_have(loci_str list, loci_str needed)
 {
     size_t at = 0;
 
@@ -57,7 +56,9 @@ bool lc_fact_may_read(const lc_fact *fact, const lc_fact_access *access)
 {
     return fact->min_read.rank <= access->rank &&
            (fact->required_permission.len == 0 ||
-            has_permission(access->permissions, fact->required_permission));
+            (lc_permissions_have(access->permissions, fact->required_permission) &&
+             (access->permissions_max.ptr == NULL ||
+              lc_permissions_have(access->permissions_max, fact->required_permission))));
 }
 
 bool lc_fact_may_end(const lc_fact_writer *writer, const lc_fact *fact)

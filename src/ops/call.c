@@ -207,6 +207,11 @@ void lc_call_set_caller(lc_call *call, const lc_caller *caller)
         call->persona_id = loci_str_of(principal->persona);
         call->authority_max = loci_str_of(principal->authority);
         call->trust_max = loci_str_of(principal->trust);
+        call->permissions_max = loci_str_of(lc_principal_permissions(principal));
+        if (call->permissions_max.len == 0)
+            call->permissions_max = call->authority_max.len > 0 || call->trust_max.len > 0
+                                        ? LC_STR("[]")
+                                        : LC_STR_NONE;
     }
     call->now_us = caller->now_us;
     call->deadline_us = caller->deadline_us;
@@ -250,13 +255,21 @@ static loci_status hash_args(lc_run *run, const lc_json *args, loci_error *err)
     return status;
 }
 
+const char *lc_principal_permissions(const loci_principal *principal)
+{
+    return principal->size >= offsetof(loci_principal, permissions) + sizeof principal->permissions
+               ? principal->permissions
+               : NULL;
+}
+
 /* Nothing narrows or caps it. */
 static bool has_all_rights(const loci_principal *principal)
 {
     return principal == NULL ||
            ((principal->flags & LOCI_PRINCIPAL_ADMIN) != 0 &&
             loci_str_of(principal->user).len == 0 && loci_str_of(principal->persona).len == 0 &&
-            loci_str_of(principal->authority).len == 0 && loci_str_of(principal->trust).len == 0);
+            loci_str_of(principal->authority).len == 0 && loci_str_of(principal->trust).len == 0 &&
+            loci_str_of(lc_principal_permissions(principal)).len == 0);
 }
 
 /* Appends a digest of everything that a principal may and may not do. Cryptographic, because an
@@ -276,6 +289,7 @@ static loci_status append_rights(lc_buf *out, const loci_principal *principal, l
     lc_jw_str(&w, loci_str_of(principal->persona));
     lc_jw_str(&w, loci_str_of(principal->authority));
     lc_jw_str(&w, loci_str_of(principal->trust));
+    lc_jw_str(&w, loci_str_of(lc_principal_permissions(principal)));
     lc_jw_end(&w);
     status = lc_buf_status(&rights, err);
     if (status == LOCI_OK)

@@ -64,15 +64,34 @@ loci_status lc_fact_caller_init(lc_fact_caller *out, lc_call *call, const lc_cla
         return status;
     out->ceiling = lc_authority_of(call->authority_max, out->titles);
     out->argument = lc_authority_of(claim != NULL ? claim->authority : LC_STR_NONE, out->titles);
+    out->trust_max = call->trust_max;
+    out->permissions_max = call->permissions_max;
     out->trust = lc_trust_capped(claim != NULL ? claim->trust : LC_STR_NONE, call->trust_max);
     return LOCI_OK;
+}
+
+bool lc_fact_caller_is_bound(const lc_fact_caller *caller, const lc_identity *identity)
+{
+    int setter = lc_authority_of(identity->authority_max, caller->titles).rank;
+
+    if (setter > 0 && (caller->ceiling.rank == 0 || caller->ceiling.rank > setter))
+        return false;
+    /* Capping the own maximum with the setter's changes it only if it is higher. */
+    return lc_str_eq(lc_trust_capped(caller->trust_max, identity->trust_max),
+                     lc_trust_capped(caller->trust_max, LC_STR_NONE));
+}
+
+/* The identity, or none when it does not bind the caller. */
+static lc_identity binding(const lc_fact_caller *caller, const lc_identity *identity)
+{
+    return lc_fact_caller_is_bound(caller, identity) ? *identity : (lc_identity){0};
 }
 
 lc_authority lc_fact_caller_authority(const lc_fact_caller *caller, const lc_identity *identity)
 {
     return lc_authority_effective(&(lc_authority_bounds){
         .ceiling = caller->ceiling,
-        .identity = lc_authority_of(identity->authority, caller->titles),
+        .identity = lc_authority_of(binding(caller, identity).authority, caller->titles),
         .argument = caller->argument,
     });
 }
@@ -81,11 +100,12 @@ lc_fact_access lc_fact_caller_access(const lc_fact_caller *caller, const lc_iden
 {
     lc_authority_bounds bounds = {
         .ceiling = caller->ceiling,
-        .identity = lc_authority_of(identity->authority, caller->titles),
+        .identity = lc_authority_of(binding(caller, identity).authority, caller->titles),
     };
 
     return (lc_fact_access){.rank = lc_authority_effective(&bounds).rank,
-                            .permissions = identity->permissions};
+                            .permissions = binding(caller, identity).permissions,
+                            .permissions_max = caller->permissions_max};
 }
 
 loci_status lc_fact_set_scope(const lc_scope_args *args, const lc_session *session,

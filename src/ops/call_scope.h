@@ -61,15 +61,20 @@ typedef struct lc_claim_args {
 
 /* What does not depend on the session: made before the transaction. */
 typedef struct lc_fact_caller {
-    loci_str titles;       /* The setting authority.titles. */
-    lc_authority ceiling;  /* Of the token; rank 0 = none. */
-    lc_authority argument; /* rank 0 = not given. */
-    loci_str trust;        /* After the token's cap. */
+    loci_str titles;          /* The setting authority.titles. */
+    lc_authority ceiling;     /* Of the token; rank 0 = none. */
+    lc_authority argument;    /* rank 0 = not given. */
+    loci_str trust;           /* After the token's cap. */
+    loci_str trust_max;       /* The token's cap; none = none. */
+    loci_str permissions_max; /* Of the token; none = any. */
 } lc_fact_caller;
 
 /* `claim` NULL = the caller claims nothing. */
 loci_status lc_fact_caller_init(lc_fact_caller *out, lc_call *call, const lc_claim_args *claim,
                                 loci_error *err);
+/* Whether `identity` limits this caller and gives it permissions: only that of a caller with the
+ * same or higher ceilings does. Otherwise anybody could lower the session of somebody above it. */
+bool lc_fact_caller_is_bound(const lc_fact_caller *caller, const lc_identity *identity);
 /* With the session's identity; `identity` may be that of no session, all none. */
 lc_authority lc_fact_caller_authority(const lc_fact_caller *caller, const lc_identity *identity);
 /* What may be read does not depend on what a caller says of itself. */

@@ -233,8 +233,9 @@ struct lc_call {
     bool is_of_persona;     /* The principal is narrowed to it. */
     loci_str authority_max; /* The principal's ceilings; none = not capped. */
     loci_str trust_max;
-    bool is_admin;        /* Of the store. */
-    bool is_tenant_admin; /* Of the tenant; an admin of the store is one too. */
+    loci_str permissions_max; /* JSON array of strings; none = any. */
+    bool is_admin;            /* Of the store. */
+    bool is_tenant_admin;     /* Of the tenant; an admin of the store is one too. */
 
     int64_t now_us;      /* Domain time. */
     int64_t deadline_us; /* Monotonic. */

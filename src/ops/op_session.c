@@ -537,7 +537,10 @@ static const lc_op session_search = {
 /* ---- identity.set and get --------------------------------------------------------------------
  *
  * identity.set is not offered to models, and an identity never raises anybody's rights: a caller
- * has the lowest of its token's ceiling, this identity and the authority it claims with each call.
+ * has the lowest of its token's ceiling, this identity and the authority it claims with each call,
+ * and a permission only if both its token and the identity have it. An identity cannot claim more
+ * than its setter's token allows, and binds callers with the same or lower ceilings only. A caller
+ * with a higher ceiling can set it again.
  */
 
 #define PERMISSIONS_MAX 256
@@ -545,6 +548,7 @@ static const lc_op session_search = {
 typedef struct identity_input {
     lc_identity identity; /* `permissions` is made by prepare. */
     lc_str_list permissions;
+    lc_fact_caller caller; /* Made by prepare. */
 } identity_input;
 
 static const lc_param identity_params[] = {
@@ -580,14 +584,38 @@ static void put_identity(lc_call *call, loci_str session_id, const lc_identity *
     lc_jw_end(&call->out);
 }
 
+/* LOCI_EFORBIDDEN when the identity claims more than the caller's token allows. */
+static loci_status check_claim(const lc_call *call, const identity_input *in, loci_error *err)
+{
+    lc_authority claimed = lc_authority_of(in->identity.authority, in->caller.titles);
+
+    if (in->caller.ceiling.rank > 0 && claimed.rank > in->caller.ceiling.rank)
+        return lc_fail(err, LOCI_EFORBIDDEN, "authority: the maximum is the caller's own, \"%.*s\"",
+                       LC_STR_ARG(call->authority_max));
+    for (size_t i = 0; call->permissions_max.ptr != NULL && i < in->permissions.count; i++) {
+        if (!lc_permissions_have(call->permissions_max, in->permissions.items[i]))
+            return lc_fail(err, LOCI_EFORBIDDEN,
+                           "permissions: the caller's token does not have \"%.*s\"; create one "
+                           "with it (token.create, permissions)",
+                           LC_STR_ARG(in->permissions.items[i]));
+    }
+    return LOCI_OK;
+}
+
 /* Permissions are stored as canonical JSON, in the order given. */
 static loci_status prepare_identity(lc_call *call, loci_error *err)
 {
     identity_input *in = call->input;
     lc_json_writer w;
     lc_buf text;
-    loci_status status;
+    loci_status status = lc_fact_caller_init(&in->caller, call, NULL, err);
 
+    if (status == LOCI_OK)
+        status = check_claim(call, in, err);
+    if (status != LOCI_OK)
+        return status;
+    in->identity.authority_max = call->authority_max;
+    in->identity.trust_max = call->trust_max;
     if (in->permissions.items == NULL)
         return LOCI_OK;
     lc_buf_init(&text, call->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
@@ -608,20 +636,22 @@ static loci_status prepare_identity(lc_call *call, loci_error *err)
 
 static loci_status run_identity(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const lc_identity *identity = &((const identity_input *)call->input)->identity;
+    const identity_input *in = call->input;
     lc_session_use use;
     loci_status status = lc_call_choose_session(call, tx, &use, err);
 
     if (status == LOCI_OK)
-        status = lc_session_identify(tx, &use, identity, err);
+        status = lc_session_identify(tx, &use, &in->identity,
+                                     !lc_fact_caller_is_bound(&in->caller, &use.session.identity),
+                                     err);
     if (status == LOCI_OK)
-        put_identity(call, use.session.id, identity);
+        put_identity(call, use.session.id, &in->identity);
     return status;
 }
 
 static const lc_op identity_set = {
     .name = "identity.set",
-    .help = "Set the identity of a session's user, once per session",
+    .help = "Set the identity of a session's user, once per session and ceiling",
     .params = identity_params,
     .input_bytes = sizeof(identity_input),
     .answer = &identity_answer,

@@ -22,6 +22,7 @@
 #include "base/str.h"
 #include "base/time.h"
 #include "engine/engine.h"
+#include "fact/fact.h"
 #include "ops/page.h"
 #include "store/token.h"
 
@@ -31,6 +32,7 @@
 #define KEEP_ENDED_US (INT64_C(86400) * SECOND_US * 90) /* Shown in the list for a quarter. */
 
 /* Both from most to least. */
+#define PERMISSIONS_MAX 64
 #define AUTHORITY_CHOICES "policy|executive|admin|manager|employee|intern|guest"
 #define TRUST_CHOICES "user|system|tool|web|model"
 
@@ -117,6 +119,15 @@ static loci_str scope_list(unsigned granted, char out[SCOPE_LIST_BYTES])
     return (loci_str){out, len};
 }
 
+/* What an identity that it sets may claim; none = any. */
+static loci_str token_permissions(const lc_token *token)
+{
+    if (token->permissions[0] != '\0')
+        return loci_str_of(token->permissions);
+    return token->authority_max[0] != '\0' || token->trust_max[0] != '\0' ? LC_STR("[]")
+                                                                          : LC_STR_NONE;
+}
+
 /* The members of a token: never the hash. */
 static void put_members(lc_json_writer *w, const lc_token *token)
 {
@@ -128,6 +139,7 @@ static void put_members(lc_json_writer *w, const lc_token *token)
                   : is_good                             ? LC_STR("active")
                                                         : LC_STR("expired"),
         .scope_names = scope_list(token->scopes, names),
+        .permission_names = token_permissions(token),
     };
 
     lc_row_put(&lc_token_row, &shown, w);
@@ -215,6 +227,7 @@ typedef struct create_input {
     loci_str persona_id;
     loci_str authority;
     loci_str trust;
+    lc_str_list permissions;
     int64_t expires_at;
     int64_t ttl_s;
     /* Made by prepare. */
@@ -236,6 +249,10 @@ static const lc_param create_params[] = {
      .help = "Maximum authority of its statements"},
     {LC_ARG_STR("trust", create_input, trust), .choices = TRUST_CHOICES,
      .help = "Maximum trust of its statements"},
+    {LC_ARG_STRINGS("permissions", create_input, permissions), .max = PERMISSIONS_MAX,
+     .item_max = LC_ID_BYTES_MAX,
+     .help = "Permissions that an identity it sets can have, and that open restricted facts to it"
+             " (default: none with authority or trust, else any)"},
     {LC_ARG_TIME("expires_at", create_input, expires_at),
      .help = "Time from which the token is refused (default: never)"},
     {LC_ARG_INT("ttl_s", create_input, ttl_s), .min = 1, .max = TTL_S_MAX,
@@ -290,6 +307,46 @@ static loci_status set_expiry(const create_input *in, lc_token *token, loci_erro
     return LOCI_OK;
 }
 
+/* Those given, which must be the caller's own; else the caller's, or none for a token with a
+ * ceiling. */
+static loci_status set_permissions(const lc_call *call, const create_input *in, lc_token *token,
+                                   loci_error *err)
+{
+    bool is_capped = token->authority_max[0] != '\0' || token->trust_max[0] != '\0';
+    lc_json_writer w;
+    loci_status status = LOCI_OK;
+    lc_buf text;
+
+    if (in->permissions.items == NULL) {
+        if (!is_capped && call->permissions_max.len > LC_TOKEN_PERMISSIONS_BYTES_MAX)
+            return lc_fail(err, LOCI_ELIMIT, "the caller's permissions have more than %d bytes",
+                           LC_TOKEN_PERMISSIONS_BYTES_MAX);
+        set_text(token->permissions, sizeof token->permissions,
+                 is_capped ? LC_STR("[]") : call->permissions_max);
+        return LOCI_OK;
+    }
+    lc_buf_init(&text, call->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
+    lc_jw_init(&w, &text);
+    lc_jw_array(&w);
+    for (size_t i = 0; status == LOCI_OK && i < in->permissions.count; i++) {
+        if (call->permissions_max.ptr != NULL &&
+            !lc_permissions_have(call->permissions_max, in->permissions.items[i]))
+            status = lc_fail(err, LOCI_EFORBIDDEN, "permissions: the caller does not have \"%.*s\"",
+                             LC_STR_ARG(in->permissions.items[i]));
+        lc_jw_str(&w, in->permissions.items[i]);
+    }
+    lc_jw_end(&w);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&text, err);
+    if (status == LOCI_OK && text.len > LC_TOKEN_PERMISSIONS_BYTES_MAX)
+        status = lc_fail(err, LOCI_ELIMIT, "permissions: the maximum is %d bytes as JSON",
+                         LC_TOKEN_PERMISSIONS_BYTES_MAX);
+    if (status == LOCI_OK)
+        set_text(token->permissions, sizeof token->permissions, lc_buf_str(&text));
+    lc_buf_clear(&text);
+    return status;
+}
+
 /* A token with the rights that the arguments ask for; what is not given is the caller's own. */
 static loci_status prepare_create(lc_call *call, loci_error *err)
 {
@@ -323,6 +380,8 @@ static loci_status prepare_create(lc_call *call, loci_error *err)
         }
     }
     status = set_expiry(in, token, err);
+    if (status == LOCI_OK)
+        status = set_permissions(call, in, token, err);
     return status == LOCI_OK ? check_grant(call, token, err) : status;
 }
 

@@ -6,6 +6,8 @@
  */
 #include "ops/call.h"
 
+#include <string.h>
+
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/pool.h"
@@ -85,11 +87,14 @@ bool lc_caller_keep(lc_caller *caller, lc_arena *arena, loci_principal *out)
     caller->request_id = loci_str_of(request_id);
     if (caller->principal == NULL)
         return is_kept;
-    *out = *caller->principal;
+    /* One built with an older header ends before the newer members. */
+    memcpy(out, caller->principal, offsetof(loci_principal, permissions));
+    out->permissions = lc_principal_permissions(caller->principal);
+    out->size = sizeof *out;
     caller->principal = out;
     return is_kept && keep_text(arena, &out->tenant) && keep_text(arena, &out->user) &&
            keep_text(arena, &out->persona) && keep_text(arena, &out->authority) &&
-           keep_text(arena, &out->trust);
+           keep_text(arena, &out->trust) && keep_text(arena, &out->permissions);
 }
 
 /* What the caller gives is borrowed for the call to loci_submit() only: the run keeps a copy. */

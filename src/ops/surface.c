@@ -110,7 +110,8 @@ static loci_status load_token(loci_engine *engine, loci_str bearer, lc_token *ou
 static uint32_t admin_flags(const loci_engine *engine, const lc_token *token)
 {
     bool is_whole = token->user_id[0] == '\0' && token->persona_id[0] == '\0' &&
-                    token->authority_max[0] == '\0' && token->trust_max[0] == '\0';
+                    token->authority_max[0] == '\0' && token->trust_max[0] == '\0' &&
+                    token->permissions[0] == '\0';
 
     if ((token->scopes & LC_SCOPE_ADMIN) == 0)
         return 0;
@@ -139,7 +140,8 @@ loci_status lc_token_authenticate(loci_engine *engine, loci_str bearer, lc_arena
                       .user = token->user_id,
                       .persona = token->persona_id,
                       .authority = token->authority_max,
-                      .trust = token->trust_max},
+                      .trust = token->trust_max,
+                      .permissions = token->permissions},
         .scopes = token->scopes,
         .token_id = token->id.text,
         .expires_at = token->expires_at,

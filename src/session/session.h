@@ -36,6 +36,9 @@ typedef struct lc_identity {
     loci_str department;
     loci_str organization;
     loci_str permissions; /* JSON array of strings; none = none. */
+    /* Ceilings of the caller that set it; none = not capped. */
+    loci_str authority_max;
+    loci_str trust_max;
 } lc_identity;
 
 typedef struct lc_session {
@@ -95,9 +98,10 @@ loci_status lc_session_end(lc_tx *tx, loci_str id, const char *reason, int64_t e
 extern const lc_sweep lc_session_sweep;
 
 /* Begins the session and sets the identity of its user, once: a second time is LOCI_EFORBIDDEN,
- * found before anything is written. */
+ * found before anything is written. `replaces`: the identity that is there does not bind this
+ * caller, which may set another. */
 loci_status lc_session_identify(lc_tx *tx, lc_session_use *use, const lc_identity *identity,
-                                loci_error *err);
+                                bool replaces, loci_error *err);
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 

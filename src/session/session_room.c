@@ -27,7 +27,12 @@
                          .group = (in_group), .help = "Organization of the user"),                 \
         LC_STRINGS_COLUMN(record, of permissions, "permissions",                                   \
                           LC_COL_NULL | OPTIONAL | LC_COL_REQUIRED, .group = (in_group),           \
-                          .help = "Permissions of the user")
+                          .help = "Permissions of the user"),                                      \
+        LC_STRING_COLUMN(record, of authority_max, "identity_authority_max",                       \
+                         LC_COL_NULL | LC_COL_PAYLOAD, .group = (in_group),                        \
+                         .json = "authority_max"),                                                 \
+        LC_STRING_COLUMN(record, of trust_max, "identity_trust_max", LC_COL_NULL | LC_COL_PAYLOAD, \
+                         .group = (in_group), .json = "trust_max")
 
 #define OPTIONAL (LC_COL_PAYLOAD | LC_COL_SHOWN | LC_COL_LAST)
 

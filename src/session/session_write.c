@@ -183,12 +183,12 @@ const lc_sweep lc_session_sweep = {
 };
 
 loci_status lc_session_identify(lc_tx *tx, lc_session_use *use, const lc_identity *identity,
-                                loci_error *err)
+                                bool replaces, loci_error *err)
 {
     loci_status status;
     lc_event_draft d;
 
-    if (use->session.identity.user_name.ptr != NULL)
+    if (use->session.identity.user_name.ptr != NULL && !replaces)
         return lc_fail(err, LOCI_EFORBIDDEN,
                        "the identity of session %.*s is set; a new session may have another",
                        LC_STR_ARG(use->session.id));

@@ -52,10 +52,42 @@ static loci_status add_sessions(lc_tx *tx, loci_error *err)
     return status == LOCI_OK ? add_table(tx, "working_items", err) : status;
 }
 
+/* Tokens get their newer columns. SQLite would write the altered table in other words than a new
+ * one; PostgreSQL would lose the grants of a table that is made again. */
+#define TOKEN_COLUMNS_4                                                                            \
+    "id, tenant_id, name, secret_hash, scopes, user_id, persona_id, authority_max, trust_max,"     \
+    " created_at, expires_at, revoked_at, replaced_by"
+
+static loci_status add_token_rights(lc_tx *tx, loci_error *err)
+{
+    const lc_db_upkeep *upkeep = tx->db->driver->upkeep;
+    loci_status status;
+
+    if (lc_catalogue_find_table(tx->db->catalogue, LC_STR("tokens")) == NULL)
+        return LOCI_OK; /* A catalogue of a test's own. */
+    if (tx->db->driver->dialect == LC_DIALECT_POSTGRES)
+        return upkeep->run_script(
+            tx, "alter table tokens add column if not exists permissions text;", err);
+    status = upkeep->run_script(
+        tx, "create table tokens_4 as select " TOKEN_COLUMNS_4 " from tokens; drop table tokens;",
+        err);
+    if (status == LOCI_OK)
+        status = add_table(tx, "tokens", err);
+    if (status == LOCI_OK)
+        status = upkeep->run_script(tx,
+                                    "insert into tokens (" TOKEN_COLUMNS_4
+                                    ") select " TOKEN_COLUMNS_4
+                                    " from tokens_4; drop table tokens_4;",
+                                    err);
+    return status;
+}
+
 static const lc_migration loci_migrations[] = {
     {2, "tokens", add_tokens, true},
     {3, "vectors", add_vectors, true},
     {4, "sessions", add_sessions, true},
+    /* An older loci would not obey them. */
+    {5, "token rights", add_token_rights, false},
     {0, NULL, NULL, false},
 };
 

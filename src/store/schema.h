@@ -13,7 +13,7 @@
 
 #include "store/db.h"
 
-#define LC_SCHEMA_VERSION 4
+#define LC_SCHEMA_VERSION 5
 
 typedef struct lc_migration {
     int version;      /* That it leads to; 2, 3 … without gaps. */

@@ -171,10 +171,14 @@ static const lc_column token_columns[] = {
                    .help = "Time at which it was revoked, or null"),
     LC_CHARS_COLUMN(lc_token, replaced_by.text, "replaced_by", OR_NULL,
                     .help = "Id of the token that replaced it in a rotation, or null"),
+    LC_CHARS_COLUMN(lc_token, permissions, "permissions", LC_COL_NULL),
     LC_COMPUTED(LC_TYPE_STRING, lc_token_shown, status, "status", LC_COL_REQUIRED,
                 .choices = "active|expired|revoked", .help = "Whether it is accepted now"),
     LC_COMPUTED(LC_TYPE_STRINGS, lc_token_shown, scope_names, "scope_names", LC_COL_REQUIRED,
                 .shown = "scopes", .choices = "read|write|admin", .help = "Scopes"),
+    LC_COMPUTED(LC_TYPE_STRINGS, lc_token_shown, permission_names, "permission_names", OR_NULL,
+                .shown = "permissions",
+                .help = "Permissions that an identity it sets can have; null = any"),
     {0},
 };
 

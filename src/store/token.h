@@ -71,7 +71,8 @@ extern const lc_table lc_tokens_table;
 
 #define LC_TOKEN_NAME_BYTES_MAX 128
 #define LC_TOKEN_CEILING_BYTES_MAX 31
-#define LC_TOKEN_NO_TIME INT64_MAX /* It never expires; it was not revoked. */
+#define LC_TOKEN_PERMISSIONS_BYTES_MAX 1023 /* Of the JSON array. */
+#define LC_TOKEN_NO_TIME INT64_MAX          /* It never expires; it was not revoked. */
 
 /* A plain value: nothing to free. A text that is "" is absent. */
 typedef struct lc_token {
@@ -88,13 +89,17 @@ typedef struct lc_token {
     int64_t expires_at; /* The first moment at which it is no longer good, or NO_TIME. */
     int64_t revoked_at; /* Or NO_TIME. */
     lc_id replaced_by;
+    /* What an identity may claim: a JSON array of strings. "" = any, unless it has a ceiling: then
+     * none. */
+    char permissions[LC_TOKEN_PERMISSIONS_BYTES_MAX + 1];
 } lc_token;
 
 /* A token with the members that answers compute. */
 typedef struct lc_token_shown {
     lc_token token;
     loci_str status;
-    loci_str scope_names; /* JSON array. */
+    loci_str scope_names;      /* JSON array. */
+    loci_str permission_names; /* JSON array; none = any. */
 } lc_token_shown;
 
 extern const lc_row_type lc_token_row; /* lc_token; in answers lc_token_shown */

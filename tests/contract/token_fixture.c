@@ -67,9 +67,14 @@ loci_status token_call_as(loci_engine *engine, const loci_principal *who, const 
 {
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
     loci_answer *answer = NULL;
+    loci_principal copy;
     loci_status status;
 
-    options.principal = who;
+    if (who != NULL) {
+        copy = *who;
+        copy.size = sizeof copy;
+        options.principal = &copy;
+    }
     status = loci_call(engine, operation, loci_str_of(args), &options, &answer, err);
     if (status == LOCI_OK && out != NULL)
         *out = loci_str_of(test_format("%s", loci_answer_json(answer).ptr));

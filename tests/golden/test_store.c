@@ -11,6 +11,8 @@
 #include <sqlite3.h>
 #include <string.h>
 
+#include "base/str.h"
+
 static const char *const releases[] = {"0.1"};
 
 /* 2026-03-01T10:45:00Z, five minutes after the last call. */
@@ -43,19 +45,28 @@ static loci_engine *open_store(const char *release)
     return engine;
 }
 
+/* An export without its first line, which has the version of the schema. */
+static loci_str lines_of(loci_str exported)
+{
+    loci_str rest;
+
+    (void)lc_str_split(exported, '\n', &rest);
+    return rest;
+}
+
 static loci_str export(loci_engine *engine, const char *name)
 {
     const char *path = test_path(test_tmpdir(), name);
 
     test_call(engine, "store.export", "{\"path\":\"%s\"}", path);
-    return test_read_file(path);
+    return lines_of(test_read_file(path));
 }
 
 TEST(golden, stores_of_every_release_open_and_export_the_same)
 {
     for (size_t i = 0; i < sizeof releases / sizeof releases[0]; i++) {
         loci_engine *engine = open_store(releases[i]);
-        loci_str before = test_read_file(golden_path(releases[i], "ndjson"));
+        loci_str before = lines_of(test_read_file(golden_path(releases[i], "ndjson")));
 
         CHECK_STR_EQ(export(engine, "first.ndjson"), before);
         test_call(engine, "store.verify", "{}");
