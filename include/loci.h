@@ -195,7 +195,7 @@ typedef struct loci_principal {
 
 typedef struct loci_call_options {
     uint32_t size;
-    uint32_t flags;                  /* None yet. */
+    uint32_t flags;                  /* LOCI_CALL_... */
     const loci_principal *principal; /* NULL = the tenant of open, admin. Borrowed for the call. */
     int64_t timeout_ms;              /* 0 = the setting `call.timeout_ms`. */
     const volatile int *cancel; /* Becomes non-zero when the call should be given up, or NULL. */
@@ -203,6 +203,9 @@ typedef struct loci_call_options {
     const char *request_id;     /* The same as the argument `request_id`, or NULL. */
 } loci_call_options;
 
+/* The caller is another program, such as a client of a daemon: it names files only in the folder of
+ * the setting `store.transfer_dir`. */
+#define LOCI_CALL_REMOTE 1u
 #define LOCI_AT_CLOCK INT64_MIN
 #define LOCI_CALL_OPTIONS_INIT                                                                     \
     {                                                                                              \

@@ -85,6 +85,16 @@ const lc_setting lc_setting_store_readers = {
             "time",
 };
 
+const lc_setting lc_setting_store_transfer_dir = {
+    .name = "store.transfer_dir",
+    .kind = LC_SETTING_TEXT,
+    .default_text = "\"\"",
+    .max = 4000,
+    .help = "Directory of the files that callers over HTTP name for backups and exports; empty: "
+            "they cannot name files",
+    .is_live = true,
+};
+
 /* ---- Accessors and guard --------------------------------------------------------------------- */
 
 lc_env *lc_engine_env(loci_engine *engine)

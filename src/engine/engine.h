@@ -24,6 +24,7 @@ extern const lc_setting lc_setting_log_level;
 extern const lc_setting lc_setting_request_keep_hours;
 extern const lc_setting lc_setting_store_durability;
 extern const lc_setting lc_setting_store_readers;
+extern const lc_setting lc_setting_store_transfer_dir;
 
 /* Parts of an engine that tests replace. */
 typedef struct lc_engine_parts {

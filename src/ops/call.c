@@ -168,6 +168,7 @@ loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_
     *out = (lc_caller){
         .engine = engine,
         .principal = o->principal,
+        .is_remote = (o->flags & LOCI_CALL_REMOTE) != 0,
         .deadline_us = lc_clock_monotonic_us() + timeout_ms * 1000,
         .cancel = o->cancel,
         .request_id = loci_str_of(o->request_id),
@@ -213,6 +214,7 @@ void lc_call_set_caller(lc_call *call, const lc_caller *caller)
                                         ? LC_STR("[]")
                                         : LC_STR_NONE;
     }
+    call->is_remote = caller->is_remote;
     call->now_us = caller->now_us;
     call->deadline_us = caller->deadline_us;
     call->cancel = caller->cancel;

@@ -15,6 +15,7 @@
 typedef struct lc_caller {
     loci_engine *engine;
     const loci_principal *principal; /* NULL = the engine's tenant, admin. */
+    bool is_remote;                  /* LOCI_CALL_REMOTE. */
     int64_t now_us;
     int64_t deadline_us;
     const volatile int *cancel;

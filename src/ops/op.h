@@ -236,6 +236,7 @@ struct lc_call {
     loci_str permissions_max; /* JSON array of strings; none = any. */
     bool is_admin;            /* Of the store. */
     bool is_tenant_admin;     /* Of the tenant; an admin of the store is one too. */
+    bool is_remote;           /* Another program: names no files outside store.transfer_dir. */
 
     int64_t now_us;      /* Domain time. */
     int64_t deadline_us; /* Monotonic. */

@@ -65,6 +65,11 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 
 static loci_status check_right(const lc_call *call, const lc_setting *setting, loci_error *err)
 {
+    if (call->is_remote && setting == &lc_setting_store_transfer_dir)
+        return lc_fail(err, LOCI_EFORBIDDEN,
+                       "\"%s\" cannot be set over HTTP; set it on the command line or in the "
+                       "configuration file",
+                       setting->name);
     if (call->is_admin)
         return LOCI_OK;
     if (!setting->is_per_tenant || setting->is_secret)

@@ -2,9 +2,13 @@
  * store in files. Most are no part of a batch.
  *
  * Paths are the process's own: relative ones start where it runs. That is why they are for admins.
+ * A remote caller names a file in the folder of store.transfer_dir instead: an admin of the store
+ * is not necessarily trusted with the files of the machine.
  */
 #include "ops/op.h"
 
+#include <libgen.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -36,7 +40,8 @@ struct store_work {
     lc_dump_plan plan; /* Outlives the connection, as it must. */
     store_run *run;
     int64_t told_us; /* Time of the last progress report. */
-    char *path;      /* The argument `path`, terminated; NULL = none was given. */
+    loci_str named;  /* The argument `path`, or none, */
+    char *path;      /* and the file that it names; NULL = none. */
 };
 
 /* Input of the operations on files; verify and migrate take no arguments. */
@@ -64,6 +69,41 @@ static loci_status run_on(lc_db *db, void *ctx, loci_error *err)
     return work->run(work, &upkeep, err);
 }
 
+/* Names, not paths, so that nothing leads out of the folder; nor does a link. */
+static loci_status place_in_transfer_dir(lc_call *call, loci_str name, loci_str *out,
+                                         loci_error *err)
+{
+    struct stat info;
+    loci_status status;
+    lc_buf path;
+
+    if (memchr(name.ptr, '/', name.len) != NULL || lc_str_is(name, ".") || lc_str_is(name, ".."))
+        return lc_fail(err, LOCI_EFORBIDDEN,
+                       "path: over HTTP it is the name of a file in the directory of the setting "
+                       "store.transfer_dir, without any /");
+    lc_buf_init(&path, &lc_engine_env(call->engine)->heap, LOCI_MEM_REQUESTS,
+                LC_PATH_BYTES_MAX - 1);
+    status = lc_settings_text(lc_engine_settings(call->engine), &lc_setting_store_transfer_dir,
+                              LC_STR_NONE, &path, err);
+    if (status == LOCI_OK && path.len == 0)
+        status = lc_fail(err, LOCI_EFORBIDDEN,
+                         "path: files cannot be named over HTTP; set store.transfer_dir to a "
+                         "directory for them, or use the command line");
+    lc_buf_append_byte(&path, '/');
+    lc_buf_append(&path, name);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&path, err);
+    if (status == LOCI_OK) {
+        *out = lc_arena_copy(call->arena, lc_buf_str(&path));
+        if (out->ptr == NULL)
+            status = lc_fail_memory(err);
+        else if (lstat(out->ptr, &info) == 0 && S_ISLNK(info.st_mode))
+            status = lc_fail(err, LOCI_EFORBIDDEN, "path: %.*s is a link", LC_STR_ARG(name));
+    }
+    lc_buf_clear(&path);
+    return status;
+}
+
 /* Runs `run` on a connection of its own and reports its progress ten times per second. */
 static loci_status run_work(lc_call *call, store_run *run, loci_error *err)
 {
@@ -73,7 +113,15 @@ static loci_status run_work(lc_call *call, store_run *run, loci_error *err)
     loci_status status;
 
     if (in != NULL && in->path.ptr != NULL) {
-        work.path = (char *)lc_arena_copy(call->arena, in->path).ptr;
+        loci_str path = in->path;
+
+        work.named = in->path;
+        if (call->is_remote) {
+            status = place_in_transfer_dir(call, in->path, &path, err);
+            if (status != LOCI_OK)
+                return status;
+        }
+        work.path = (char *)lc_arena_copy(call->arena, path).ptr;
         if (work.path == NULL)
             return lc_fail_memory(err);
     }
@@ -421,20 +469,40 @@ static bool is_forced(const lc_call *call)
     return ((const store_input *)call->input)->force;
 }
 
-/* Whether two paths lead to one file. */
+/* Whether two paths lead to one file, or would if it existed. `b` is absolute. */
 static bool is_same_file(const char *a, const char *b)
 {
+    char dir_a[LC_PATH_BYTES_MAX], dir_b[LC_PATH_BYTES_MAX];
+    const char *slash = strrchr(a, '/');
     struct stat first, second;
 
-    return stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
-           first.st_ino == second.st_ino;
+    if (stat(a, &first) == 0 && stat(b, &second) == 0 && first.st_dev == second.st_dev &&
+        first.st_ino == second.st_ino)
+        return true;
+    if (strcmp(slash != NULL ? slash + 1 : a, strrchr(b, '/') + 1) != 0)
+        return false;
+    (void)snprintf(dir_a, sizeof dir_a, "%s", a); /* Both are shorter. */
+    (void)snprintf(dir_b, sizeof dir_b, "%s", b);
+    return stat(dirname(dir_a), &first) == 0 && stat(dirname(dir_b), &second) == 0 &&
+           first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-static loci_status refuse_own_store(const store_work *work, loci_error *err)
+/* A file that takes the place of the store, or of one that SQLite keeps beside it, destroys it. */
+static loci_status refuse_own_store(const store_work *work, const lc_db *db, loci_error *err)
 {
-    if (work->path == NULL || !is_same_file(work->path, lc_engine_store(work->call->engine)))
+    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    const char *store = db->driver->upkeep->path != NULL ? db->driver->upkeep->path(db) : NULL;
+    char own[LC_PATH_BYTES_MAX + 16];
+
+    if (work->path == NULL || store == NULL || store[0] != '/')
         return LOCI_OK;
-    return lc_fail(err, LOCI_EINVAL, "path: %s is the store itself", work->path);
+    for (size_t i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
+        (void)snprintf(own, sizeof own, "%s%s", store, suffixes[i]); /* Fits: it was opened. */
+        if (is_same_file(work->path, own))
+            return lc_fail(err, LOCI_EINVAL, "path: %s is %s", work->path,
+                           i == 0 ? "the store itself" : "a file of the store");
+    }
+    return LOCI_OK;
 }
 
 /* ---- store.backup --------------------------------------------------------------------------- */
@@ -458,14 +526,14 @@ static loci_status backup(store_work *work, const lc_upkeep *upkeep, loci_error 
 {
     lc_call *call = work->call;
     int64_t bytes = 0;
-    loci_status status = refuse_own_store(work, err);
+    loci_status status = refuse_own_store(work, upkeep->db, err);
 
     if (status == LOCI_OK)
         status = lc_backup(upkeep, work->path, is_forced(call), &bytes, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_object(&call->out);
-    lc_jw_member_text(&call->out, "path", work->path);
+    lc_jw_member_str(&call->out, "path", work->named);
     lc_jw_member_int(&call->out, "bytes", bytes);
     lc_jw_end(&call->out);
     return LOCI_OK;
@@ -510,14 +578,14 @@ static loci_status restore(store_work *work, const lc_upkeep *upkeep, loci_error
 {
     lc_json_writer *out = &work->call->out;
     lc_backup_facts facts = {0};
-    loci_status status = refuse_own_store(work, err);
+    loci_status status = refuse_own_store(work, upkeep->db, err);
 
     if (status == LOCI_OK)
         status = lc_restore(upkeep, work->path, &facts, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_object(out);
-    lc_jw_member_text(out, "path", work->path);
+    lc_jw_member_str(out, "path", work->named);
     lc_jw_member_text(out, "store_id", facts.store_id);
     lc_jw_member_int(out, "schema_version", facts.schema_version);
     lc_jw_end(out);
@@ -581,7 +649,7 @@ static loci_status export_store(store_work *work, const lc_upkeep *upkeep, loci_
 {
     lc_call *call = work->call;
     lc_transfer_counts counts = {0};
-    loci_status status = refuse_own_store(work, err);
+    loci_status status = refuse_own_store(work, upkeep->db, err);
 
     if (status == LOCI_OK && work->path != NULL)
         status = lc_export_file(upkeep, work->path, is_forced(call), &counts, err);
@@ -591,7 +659,7 @@ static loci_status export_store(store_work *work, const lc_upkeep *upkeep, loci_
         return status;
     lc_jw_object(&call->out);
     if (work->path != NULL)
-        lc_jw_member_text(&call->out, "path", work->path);
+        lc_jw_member_str(&call->out, "path", work->named);
     put_counts(&call->out, &counts);
     lc_jw_end(&call->out);
     return LOCI_OK;
@@ -647,7 +715,7 @@ static loci_status import_store(store_work *work, const lc_upkeep *upkeep, loci_
     if (status != LOCI_OK)
         return status;
     lc_jw_object(out);
-    lc_jw_member_text(out, "path", work->path);
+    lc_jw_member_str(out, "path", work->named);
     put_counts(out, &counts);
     lc_jw_member_int(out, "skipped", counts.events_skipped);
     lc_jw_end(out);

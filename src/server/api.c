@@ -30,6 +30,7 @@ static loci_status make_options(const api_caller *caller, loci_call_options *out
     int64_t left_us = lc_http_deadline_us(request) - lc_clock_monotonic_us();
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
 
+    options.flags = LOCI_CALL_REMOTE;
     options.principal = &caller->who->principal;
     options.timeout_ms = left_us > 1000 ? left_us / 1000 : 1;
     options.cancel = lc_http_cancel(request);

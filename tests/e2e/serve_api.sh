@@ -6,6 +6,7 @@
 # shellcheck source=tests/e2e/serve_lib.sh
 . "$(dirname "$0")/serve_lib.sh"
 cd "$TMP" || exit 2
+run config set store.transfer_dir "$TMP" --store "$TMP/a.db"
 start --store "$TMP/a.db"
 
 # ---- Without credentials
@@ -319,6 +320,29 @@ for r in requests:
 PY
 )
 is "every record is whole" "" "$said"
+
+# ---- Files: only in the directory for them
+
+for path in "$TMP/out.db" ../out.db sub/out.db ..; do
+    call store.backup "{\"path\":\"$path\"}"
+    is "the path $path" 403 "$STATUS"
+done
+ln -s "$TMP/outside" "$TMP/link"
+call store.export '{"path":"link","force":true}'
+is "a link" 403 "$STATUS"
+http PUT /v1/config/store.transfer_dir -d '{"value":"/"}'
+is "another directory" 403 "$STATUS"
+for path in a.db a.db-wal a.db-shm a.db-journal; do
+    call store.export "{\"path\":\"$path\",\"force\":true}"
+    is "the store's own file $path" 400 "$STATUS"
+done
+run config set store.transfer_dir '""' --store "$TMP/a.db"
+without_directory() { call store.backup '{"path":"new.db"}' && [ "$STATUS" = 403 ]; }
+wait_for 10 without_directory || fail "files without a directory for them" "$STATUS"
+has "says what to do" store.transfer_dir "$BODY"
+run config set store.transfer_dir "$TMP" --store "$TMP/a.db"
+with_directory() { call store.backup '{"path":"new.db","force":true}' && [ "$STATUS" = 200 ]; }
+wait_for 10 with_directory || fail "files with a directory for them" "$STATUS"
 
 # ---- Everything at once: the store put back as it was, under the daemon
 

@@ -9,7 +9,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
-proxy, token, directory = sys.argv[1:4]
+proxy, token = sys.argv[1:3]
 failures = []
 counts = {"by name": 0, "by its route": 0}
 
@@ -82,9 +82,7 @@ def main():
     status, text = ask("POST", "/v1/call/store.rebuild", {"wait": True})
     expect("a job", status, text, [200])
     rebuild = json.loads(text)
-    backup = os.path.join(directory, "backup.db")
-    export = os.path.join(directory, "export.ndjson")
-    # What an example cannot know: ids that exist, and paths that may be written.
+    # What an example cannot know: ids that exist, and names of files.
     better = {
         "fact.get": lambda: {"id": fact_id},
         "fact.retract": lambda: after("fact.write", {"key": "used_up", "value": 1},
@@ -98,10 +96,10 @@ def main():
         "job.cancel": lambda: {"id": rebuild["job_id"], "scope": "store"},
         "token.revoke": lambda: {"id": new_token()},
         "token.rotate": lambda: {"id": new_token()},
-        "store.backup": lambda: {"path": backup, "force": True},
-        "store.restore": lambda: {"path": backup},
-        "store.export": lambda: {"path": export, "force": True},
-        "store.import": lambda: {"path": export},
+        "store.backup": lambda: {"path": "backup.db", "force": True},
+        "store.restore": lambda: {"path": "backup.db"},
+        "store.export": lambda: {"path": "export.ndjson", "force": True},
+        "store.import": lambda: {"path": "export.ndjson"},
     }
     status, text = ask("GET", "/v1/operations")
     expect("the list of operations", status, text, [200])

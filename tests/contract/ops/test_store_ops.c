@@ -133,6 +133,39 @@ TEST(store_ops, a_backup_restores_what_was_there)
     test_close(engine);
 }
 
+/* A file in the place of the store or of its WAL destroys it, whatever name leads there. */
+TEST_ON(TEST_FILES, store_ops, files_of_the_store_are_not_overwritten)
+{
+    static const char *const operations[] = {"store.backup", "store.export"};
+    const char *dir = test_tmpdir();
+    const char *store = test_path(dir, "store.db");
+    const char *paths[] = {
+        store,
+        test_path(dir, "store.db-wal"),
+        test_path(dir, "store.db-shm"),
+        test_path(dir, "store.db-journal"), /* Does not exist. */
+        test_format("%s/./store.db-wal", dir),
+        test_path(dir, "soft"),
+        test_path(dir, "hard"),
+    };
+    loci_engine *engine = open_filled(store);
+    loci_error err;
+
+    CHECK_EQ(symlink("store.db-wal", test_path(dir, "soft")), 0);
+    CHECK_EQ(link(store, test_path(dir, "hard")), 0);
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
+        for (int k = 0; k < 2; k++) {
+            CHECK_STATUS(
+                LOCI_EINVAL,
+                test_try(engine, operations[k],
+                         loci_str_of(test_format("{\"path\":\"%s\",\"force\":true}", paths[i])),
+                         &err));
+            CHECK_CONTAINS(err.message, "store");
+        }
+    }
+    test_close(engine);
+}
+
 TEST(store_ops, an_export_is_taken_in_by_another_store)
 {
     const char *dir = test_tmpdir();
