@@ -27,6 +27,7 @@
 #define OPEN_BUSY_MS 10000        /* Another process may be creating the same store. */
 #define PROGRESS_STEPS 1000 /* Virtual machine steps between two looks at the deadline, ~15 µs. */
 #define PATH_BYTES_MAX 4096
+#define MOVED_CHECK_US 250000
 #define ROLL_BACK_TRIES 3
 #define CHECKPOINT_FRAMES 1000 /* In the WAL, from which on every commit tries to move them. */
 
@@ -72,6 +73,25 @@ loci_status lc_sqlite_run(lc_sqlite *db, const char *text, loci_error *err)
     int code = sqlite3_exec(db->handle, text, NULL, NULL, NULL);
 
     return code == SQLITE_OK ? LOCI_OK : lc_sqlite_fail(db, code, err);
+}
+
+loci_status lc_sqlite_check_place(lc_sqlite *db, loci_error *err)
+{
+    int64_t now_us = lc_clock_monotonic_us();
+
+    if (now_us >= db->moved_due_us) {
+        int moved = 0;
+
+        db->moved_due_us = now_us + MOVED_CHECK_US;
+        /* Not every file has a place: a store in memory answers SQLITE_NOTFOUND. */
+        (void)sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+        db->has_moved = moved != 0;
+    }
+    if (!db->has_moved)
+        return LOCI_OK;
+    return lc_fail(err, LOCI_EUNAVAILABLE,
+                   "the file of the store was moved, deleted or replaced while it was open; put it "
+                   "back, or open the store again");
 }
 
 void lc_sqlite_roll_back(lc_sqlite *db)

@@ -40,8 +40,10 @@ typedef struct lc_sqlite {
     int64_t busy_deadline_us; /* Monotonic: how long to wait for another process's lock. */
     int64_t read_deadline_us; /* Monotonic: when the running read is given up; INT64_MAX = never. */
     bool read_timed_out;
-    bool is_broken;  /* A commit failed in the file system: what is on disk is not known. */
-    bool is_relaxed; /* Durability. */
+    bool is_broken;       /* A commit failed in the file system: what is on disk is not known. */
+    bool is_relaxed;      /* Durability. */
+    bool has_moved;       /* The path leads to another file, or to none. */
+    int64_t moved_due_us; /* Monotonic: when to check that again. */
     lc_sqlite_wal_buffer *wal_buffer; /* NULL until the first write transaction. */
     const volatile void *state;       /* What lc_sqlite_state() looks at; NULL = it cannot tell. */
 } lc_sqlite;
@@ -53,6 +55,9 @@ loci_status lc_sqlite_fail(lc_sqlite *db, int code, loci_error *err);
 int lc_sqlite_run_control(lc_sqlite *db, lc_sqlite_control control);
 /* Runs text without parameters or answer. */
 loci_status lc_sqlite_run(lc_sqlite *db, const char *text, loci_error *err);
+/* LOCI_EUNAVAILABLE when the store's file was moved, deleted or replaced: what is written would be
+ * lost, and other processes do not see it. Checks the path four times per second at most. */
+loci_status lc_sqlite_check_place(lc_sqlite *db, loci_error *err);
 /* Undoes whatever is open; when SQLite already did (disk full), there is nothing to do. */
 void lc_sqlite_roll_back(lc_sqlite *db);
 

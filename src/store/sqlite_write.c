@@ -191,9 +191,13 @@ void lc_sqlite_write(lc_db *base, lc_write *first)
     loci_error err;
     lc_write *end;
 
-    if (db->is_broken) {
+    err.status = LOCI_OK;
+    if (db->is_broken)
         (void)lc_fail(&err, LOCI_EUNAVAILABLE,
                       "an earlier commit failed in the file system; open the store again");
+    else
+        (void)lc_sqlite_check_place(db, &err); /* `err` tells. */
+    if (err.status != LOCI_OK) {
         for (lc_write *write = first; write != NULL; write = write->next) {
             if (!write->is_answered)
                 answer_from(write, &err);
@@ -242,7 +246,9 @@ loci_status lc_sqlite_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, v
     loci_status status;
 
     db->busy_deadline_us = deadline_us;
-    status = begin(db, LC_SQLITE_BEGIN, err);
+    status = lc_sqlite_check_place(db, err);
+    if (status == LOCI_OK)
+        status = begin(db, LC_SQLITE_BEGIN, err);
     if (status != LOCI_OK)
         return status;
     status = run_read(db, deadline_us, body, ctx, err);

@@ -1,11 +1,14 @@
 /* The operations on a whole store, as a caller sees them. */
 #include "lib/calls.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/str.h"
+#include "ops/surface.h"
 #include "store/schema.h"
 
 static loci_engine *open_filled(const char *path)
@@ -163,6 +166,36 @@ TEST_ON(TEST_FILES, store_ops, files_of_the_store_are_not_overwritten)
             CHECK_CONTAINS(err.message, "store");
         }
     }
+    test_close(engine);
+}
+
+static loci_status try_write(loci_engine *engine, loci_error *err)
+{
+    return test_try(engine, "fact.write", LC_STR("{\"key\":\"k\",\"value\":1}"), err);
+}
+
+/* What is written to a file without a name is lost when the daemon ends, though it was acked. */
+TEST_ON(TEST_FILES, store_ops, a_store_that_was_moved_or_replaced_is_noticed)
+{
+    const char *dir = test_tmpdir();
+    const char *store = test_path(dir, "store.db");
+    const char *away = test_path(dir, "away.db");
+    loci_engine *engine = test_open_threads(store);
+    loci_error err;
+
+    CHECK_OK(try_write(engine, &err), err);
+    CHECK_EQ(rename(store, away), 0);
+    lc_clock_sleep_us(1000000);
+    CHECK_STATUS(LOCI_EUNAVAILABLE, try_write(engine, &err));
+    CHECK_CONTAINS(err.message, "moved, deleted or replaced");
+    CHECK_STATUS(LOCI_EUNAVAILABLE, test_try(engine, "event.list", LC_STR("{}"), &err));
+    CHECK_STATUS(LOCI_EUNAVAILABLE, lc_probe_store(engine, 1000, &err));
+    test_write_file(store, LC_STR("another file"));
+    lc_clock_sleep_us(1000000);
+    CHECK_STATUS(LOCI_EUNAVAILABLE, try_write(engine, &err));
+    CHECK_EQ(rename(away, store), 0);
+    lc_clock_sleep_us(1000000);
+    CHECK_OK(try_write(engine, &err), err);
     test_close(engine);
 }
 
