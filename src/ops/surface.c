@@ -82,19 +82,32 @@ static loci_status find_token(lc_tx *tx, void *ctx, loci_error *err)
     return LOCI_OK;
 }
 
-/* Finds the good token that `bearer` is the text of; revoked ones are not put into the cache. */
+/* Finds the good token that `bearer` is the text of in the cache. */
+static loci_status recall_token(loci_engine *engine, loci_str bearer, lc_token *out,
+                                bool *out_must_ask, loci_error *err)
+{
+    lc_token_hash secret_hash;
+    lc_id id;
+
+    *out_must_ask = false;
+    if (lc_token_cache_find(lc_engine_token_cache(engine), bearer, out))
+        return LOCI_OK;
+    if (!lc_token_text_parse(bearer, &id, &secret_hash))
+        return lc_token_refuse(err);
+    *out_must_ask = true;
+    return LOCI_OK;
+}
+
+/* The same in the store; revoked ones are not put into the cache. */
 static loci_status load_token(loci_engine *engine, loci_str bearer, lc_token *out, loci_error *err)
 {
     lc_token_cache *cache = lc_engine_token_cache(engine);
-    lc_token_moment before;
+    lc_token_moment before = lc_token_cache_moment(cache);
     look_up l = {.is_good = false};
     loci_status status;
 
-    if (lc_token_cache_find(cache, bearer, out))
-        return LOCI_OK;
     if (!lc_token_text_parse(bearer, &l.id, &l.secret_hash))
         return lc_token_refuse(err);
-    before = lc_token_cache_moment(cache);
     status = lc_engine_read(
         engine, &(lc_read){.deadline_us = before.us + LOOK_UP_US, .body = find_token, .ctx = &l},
         err);
@@ -120,21 +133,10 @@ static uint32_t admin_flags(const loci_engine *engine, const lc_token *token)
     return LOCI_PRINCIPAL_TENANT_ADMIN | LOCI_PRINCIPAL_ADMIN;
 }
 
-loci_status lc_token_authenticate(loci_engine *engine, loci_str bearer, lc_arena *arena,
-                                  lc_token_identity *out, loci_error *err)
+static lc_token_identity identify(const loci_engine *engine, const lc_token *token)
 {
-    lc_token *token = lc_arena_alloc(arena, sizeof *token);
-    loci_status status;
-
-    if (token == NULL)
-        return lc_fail_memory(err);
-    status = load_token(engine, bearer, token, err);
-    if (status == LOCI_OK && !lc_token_is_good(token, lc_clock_system_us(NULL)))
-        status = lc_token_refuse(err);
-    if (status != LOCI_OK)
-        return status;
-    *out = (lc_token_identity){
-        .principal = {.size = sizeof out->principal,
+    return (lc_token_identity){
+        .principal = {.size = sizeof(loci_principal),
                       .flags = admin_flags(engine, token),
                       .tenant = token->tenant_id,
                       .user = token->user_id,
@@ -146,7 +148,42 @@ loci_status lc_token_authenticate(loci_engine *engine, loci_str bearer, lc_arena
         .token_id = token->id.text,
         .expires_at = token->expires_at,
     };
+}
+
+loci_status lc_token_recall(loci_engine *engine, loci_str bearer, lc_arena *arena,
+                            lc_token_identity *out, bool *out_must_ask, loci_error *err)
+{
+    lc_token *token = lc_arena_alloc(arena, sizeof *token);
+    loci_status status;
+
+    if (token == NULL)
+        return lc_fail_memory(err);
+    status = recall_token(engine, bearer, token, out_must_ask, err);
+    if (status != LOCI_OK || *out_must_ask)
+        return status;
+    if (!lc_token_is_good(token, lc_clock_system_us(NULL)))
+        return lc_token_refuse(err);
+    *out = identify(engine, token);
     return LOCI_OK;
+}
+
+loci_status lc_token_authenticate(loci_engine *engine, loci_str bearer, lc_arena *arena,
+                                  lc_token_identity *out, loci_error *err)
+{
+    lc_token *token = lc_arena_alloc(arena, sizeof *token);
+    bool must_ask;
+    loci_status status;
+
+    if (token == NULL)
+        return lc_fail_memory(err);
+    status = recall_token(engine, bearer, token, &must_ask, err);
+    if (status == LOCI_OK && must_ask)
+        status = load_token(engine, bearer, token, err);
+    if (status == LOCI_OK && !lc_token_is_good(token, lc_clock_system_us(NULL)))
+        status = lc_token_refuse(err);
+    if (status == LOCI_OK)
+        *out = identify(engine, token);
+    return status;
 }
 
 typedef struct recheck {

@@ -37,8 +37,8 @@ loci_status lc_many_blame(loci_status status, size_t index, loci_error *err);
 
 /* ---- Tokens ----------------------------------------------------------------------------------
  *
- * From the text of a token to who is calling. For the daemon, once per request: cheap enough for
- * its event loop (a token seen within the last second is not looked up again). What `admin` means
+ * From the text of a token to who is calling, once per request. A token seen within the last second
+ * is not looked up again, and a text whose check digits are wrong never is. What `admin` means
  * is decided here: a token with that scope manages its own tenant; it may also run the operations
  * on the whole store when its tenant is the one the engine was opened with and nothing narrows or
  * caps it. */
@@ -55,6 +55,10 @@ typedef struct lc_token_identity {
  * revoked. Another status means that nobody knows: the store could not be asked. Any thread. */
 loci_status lc_token_authenticate(loci_engine *engine, loci_str bearer, lc_arena *arena,
                                   lc_token_identity *out, loci_error *err);
+/* The same from memory, without waiting. LOCI_OK with *out_must_ask set means that only
+ * lc_token_authenticate() can tell. */
+loci_status lc_token_recall(loci_engine *engine, loci_str bearer, lc_arena *arena,
+                            lc_token_identity *out, bool *out_must_ask, loci_error *err);
 /* The failure above, also for requests that show no token at all. */
 loci_status lc_token_refuse(loci_error *err);
 

@@ -43,13 +43,15 @@ static loci_status check_url(const lc_http_request *request, loci_error *err)
 }
 
 loci_status lc_auth_check(lc_server *server, lc_http_request *request, lc_identity *out,
-                          loci_error *err)
+                          loci_str *out_bearer, loci_error *err)
 {
     loci_str header = lc_http_header(request, "Authorization");
     loci_str scheme, token;
     loci_status status = check_url(request, err);
+    bool must_ask = false;
     uid_t uid;
 
+    *out_bearer = LC_STR_NONE;
     if (status != LOCI_OK)
         return status;
     if (header.ptr == NULL && server->has_peer_access && lc_http_peer_uid(request, &uid) &&
@@ -68,8 +70,11 @@ loci_status lc_auth_check(lc_server *server, lc_http_request *request, lc_identi
     if (scheme.len != sizeof SCHEME - 1 || strncasecmp(scheme.ptr, SCHEME, scheme.len) != 0 ||
         token.ptr == NULL)
         return lc_token_refuse(err);
-    return lc_token_authenticate(server->engine, lc_str_trim(token), lc_http_arena(request), out,
-                                 err);
+    token = lc_str_trim(token);
+    status = lc_token_recall(server->engine, token, lc_http_arena(request), out, &must_ask, err);
+    if (status == LOCI_OK && must_ask)
+        *out_bearer = token;
+    return status;
 }
 
 loci_status lc_auth_need(const lc_identity *who, unsigned scopes, loci_error *err)

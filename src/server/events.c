@@ -4,7 +4,7 @@
  * writes a bounded batch, so that a reader with a long backlog does not delay the others. Nothing
  * is queued here: a slow reader of one user's stream falls behind and reads on from the event log.
  * A stream of all users skips events instead and sends `reset`, which means: read the state again.
- * A stream ends with its token: the last message is `end` with the reason (token_thread.h).
+ * A stream ends with its token: the last message is `end` with the reason (store_thread.h).
  */
 #include "server/events.h"
 
@@ -374,7 +374,7 @@ static void close_stream(void *ctx)
     event_stream *s = ctx;
 
     if (s->has_ticket)
-        lc_token_thread_forget(s->server->token_thread, &s->ticket);
+        lc_store_thread_forget(s->server->token_thread, &s->ticket);
     loci_subscription_close(s->subscription);
     lc_heap_free(&s->server->env->heap, s, sizeof *s, LOCI_MEM_REQUESTS);
 }
@@ -437,7 +437,7 @@ void lc_events_handle(lc_server *server, lc_http_request *request, const lc_iden
         s->ticket.expires_at = who->expires_at;
         s->ticket.wake_fd = loci_subscription_fd(subscription);
         memcpy(s->ticket.token_id.text, who->token_id, strlen(who->token_id));
-        lc_token_thread_watch(server->token_thread, &s->ticket);
+        lc_store_thread_watch(server->token_thread, &s->ticket);
     }
     lc_http_answer_stream(request,
                           &(lc_http_stream){.content_type = "text/event-stream",

@@ -400,7 +400,8 @@ void lc_http_admit(lc_http_request *request)
 
 void lc_http_defer(lc_http_request *request)
 {
-    LC_ASSERT(!request->is_deferred);
+    if (request->is_deferred) /* By options.admit, or a part before. */
+        return;
     request->is_deferred = true;
     pthread_mutex_lock(&request->http->lock);
     request->http->owners++;

@@ -127,9 +127,9 @@ typedef struct lc_http_reply {
 /* From the callbacks or, after lc_http_defer(), from any thread. The body is sent as gzip if that
  * is smaller and the client accepts it. The request is invalid afterwards. */
 void lc_http_answer(lc_http_request *request, const lc_http_reply *reply);
-/* Lets the callback return without an answer; another thread will give it. If the deadline passes
- * or the server stops before, the client gets 504. The late answer must be given nevertheless: it
- * is discarded and frees the request. The server's `env` must live until then. */
+/* Lets the callback return without an answer; another thread will give it. Twice is fine. If the
+ * deadline passes or the server stops before, the client gets 504. The late answer must be given
+ * nevertheless: it is discarded and frees the request. The server's `env` must live until then. */
 void lc_http_defer(lc_http_request *request);
 /* Answers an error as problem+json: {type, title, status, detail, code, request_id, …data}. */
 void lc_http_answer_error(lc_http_request *request, const loci_error *err);

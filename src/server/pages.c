@@ -130,20 +130,21 @@ void lc_pages_live(lc_http_request *request)
     lc_reply_json(request, loci_str_of(text));
 }
 
-void lc_pages_ready(lc_server *server, lc_http_request *request)
+loci_status lc_pages_ready(lc_server *server, lc_http_request *request, const loci_error *failure,
+                           loci_error *err)
 {
-    loci_error why;
-    loci_error err;
+    loci_status status = failure == NULL ? lc_probe_store(server->engine, PROBE_MS, err)
+                                         : failure->status;
+    loci_error answer;
 
-    if (atomic_load(&server->is_draining)) {
-        (void)lc_fail(&err, LOCI_EUNAVAILABLE, "the daemon is shutting down");
-        lc_reply_error(request, &err);
-    } else if (lc_probe_store(server->engine, PROBE_MS, &why) != LOCI_OK) {
-        /* No credentials are needed to ask, so the details are in the log only. */
-        (void)lc_fail(&err, LOCI_EUNAVAILABLE, "the store does not answer: %s",
-                      loci_status_name(why.status));
-        lc_reply_error(request, &err);
-    } else {
+    if (atomic_load(&server->is_draining))
+        (void)lc_fail(&answer, LOCI_EUNAVAILABLE, "the daemon is shutting down");
+    else /* No credentials are needed to ask, so the details are in the log only. */
+        (void)lc_fail(&answer, LOCI_EUNAVAILABLE, "the store does not answer: %s",
+                      loci_status_name(status));
+    if (status == LOCI_OK && !atomic_load(&server->is_draining))
         lc_reply_json(request, LC_STR("{\"ready\":true}"));
-    }
+    else
+        lc_reply_error(request, &answer);
+    return failure == NULL ? status : LOCI_OK;
 }

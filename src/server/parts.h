@@ -16,7 +16,7 @@
 #include "server/http.h"
 #include "server/metrics.h"
 #include "server/route.h"
-#include "server/token_thread.h"
+#include "server/store_thread.h"
 
 #include <stdatomic.h>
 
@@ -25,7 +25,8 @@ typedef struct lc_server {
     loci_engine *engine; /* Used through loci.h and ops/ only. */
     lc_http *http;
     lc_metrics *metrics;
-    lc_token_thread *token_thread;
+    lc_store_thread *token_thread;  /* Looks up tokens, and probes the store. */
+    lc_store_thread *event_thread;  /* Opens streams. */
     struct lc_log_queue *log_queue; /* Or NULL. */
     const lc_routes *routes;
     bool has_peer_access; /* Our own uid on the Unix socket needs no token. */
@@ -57,10 +58,11 @@ void lc_reply_error(lc_http_request *request, const loci_error *err);
 void lc_reply_method_not_allowed(lc_http_request *request, const char *allow);
 void lc_reply_json(lc_http_request *request, loci_str json);
 
-/* auth.c: identifies the caller by bearer token or peer credentials. LOCI_EAUTH when there are none
- * or they are invalid; the message does not say which. */
+/* auth.c: identifies the caller by bearer token or peer credentials, without waiting. LOCI_EAUTH
+ * when there are none or they are invalid; the message does not say which. LOCI_OK with a text in
+ * `*out_bearer`: only lc_token_authenticate() can tell. */
 loci_status lc_auth_check(lc_server *server, lc_http_request *request, lc_identity *out,
-                          loci_error *err);
+                          loci_str *out_bearer, loci_error *err);
 /* LOCI_EFORBIDDEN unless `who` has every scope of the mask. */
 loci_status lc_auth_need(const lc_identity *who, unsigned scopes, loci_error *err);
 
@@ -75,7 +77,9 @@ void lc_metrics_handle(lc_server *server, lc_http_request *request, const lc_ide
 bool lc_pages_handle(lc_http_request *request);
 /* /livez: 200 as long as the process answers at all. */
 void lc_pages_live(lc_http_request *request);
-/* /readyz: 200 when the store answers and the daemon is not draining, else 503. */
-void lc_pages_ready(lc_server *server, lc_http_request *request);
+/* /readyz: 200 when the store answers and the daemon is not draining, else 503. Asks the store, on
+ * the token thread, unless `failure` is given; returns its status. */
+loci_status lc_pages_ready(lc_server *server, lc_http_request *request, const loci_error *failure,
+                           loci_error *err);
 
 #endif /* LC_SERVER_PARTS_H */

@@ -93,6 +93,50 @@ static bool wants_stream(const lc_http_request *request, const lc_route *route)
             memmem(accept.ptr, accept.len, "text/event-stream", strlen("text/event-stream")));
 }
 
+/* A request that waits for one of the store's threads; in its arena. */
+typedef struct waiting {
+    lc_store_task task; /* First. */
+    lc_server *server;
+    lc_http_request *request;
+    loci_str bearer; /* Of a look-up. */
+} waiting;
+
+static loci_status open_stream(lc_store_task *task, const loci_error *failure, loci_error *err)
+{
+    const waiting *w = (const waiting *)task;
+    const lc_access_record *record = lc_http_state(w->request);
+
+    (void)err; /* The next stream may find the store again. */
+    if (failure != NULL)
+        lc_reply_error(w->request, failure);
+    else
+        lc_events_handle(w->server, w->request, &record->who);
+    return LOCI_OK;
+}
+
+static loci_status probe(lc_store_task *task, const loci_error *failure, loci_error *err)
+{
+    const waiting *w = (const waiting *)task;
+
+    return lc_pages_ready(w->server, w->request, failure, err);
+}
+
+/* Suspends the request until `thread` has run the task. */
+static void wait_for(lc_store_thread *thread, const waiting *what)
+{
+    waiting *w = lc_arena_alloc(lc_http_arena(what->request), sizeof *w);
+    loci_error err;
+
+    if (w == NULL) {
+        (void)lc_fail_memory(&err);
+        lc_reply_error(what->request, &err);
+        return;
+    }
+    *w = *what;
+    lc_http_defer(w->request);
+    lc_store_thread_add(thread, &w->task);
+}
+
 /* Decides about a request whose caller is known: an operation may have its body, the rest is
  * answered without one. */
 static void admit_caller(lc_server *server, lc_http_request *request)
@@ -105,11 +149,44 @@ static void admit_caller(lc_server *server, lc_http_request *request)
     if (route->kind == LC_ROUTE_METRICS)
         lc_metrics_handle(server, request, &record->who);
     else if (wants_stream(request, route))
-        lc_events_handle(server, request, &record->who);
+        wait_for(server->event_thread, &(waiting){{.run = open_stream}, server, request});
     else if (lc_api_admit(&record->match, &record->who, &err) != LOCI_OK)
         lc_reply_error(request, &err);
     else
         lc_http_admit(request);
+}
+
+static loci_status look_up(lc_store_task *task, const loci_error *failure, loci_error *err)
+{
+    const waiting *w = (const waiting *)task;
+    lc_access_record *record = lc_http_state(w->request);
+    loci_status status;
+
+    if (failure != NULL) {
+        lc_reply_error(w->request, failure);
+        return LOCI_OK;
+    }
+    status = lc_token_authenticate(w->server->engine, w->bearer, lc_http_arena(w->request),
+                                   &record->who, err);
+    if (status == LOCI_OK)
+        admit_caller(w->server, w->request);
+    else
+        lc_reply_error(w->request, err);
+    return status == LOCI_EAUTH ? LOCI_OK : status;
+}
+
+/* Routes that need credentials. */
+static void admit_protected(lc_server *server, lc_http_request *request, lc_access_record *record)
+{
+    loci_str bearer;
+    loci_error err;
+
+    if (lc_auth_check(server, request, &record->who, &bearer, &err) != LOCI_OK)
+        lc_reply_error(request, &err);
+    else if (bearer.ptr != NULL)
+        wait_for(server->token_thread, &(waiting){{.run = look_up}, server, request, bearer});
+    else
+        admit_caller(server, request);
 }
 
 static void admit_routed(lc_server *server, lc_http_request *request, lc_access_record *record)
@@ -141,11 +218,9 @@ static void admit_routed(lc_server *server, lc_http_request *request, lc_access_
     if (match.route->kind == LC_ROUTE_LIVE)
         lc_pages_live(request);
     else if (match.route->kind == LC_ROUTE_READY)
-        lc_pages_ready(server, request);
-    else if (lc_auth_check(server, request, &record->who, &err) != LOCI_OK)
-        lc_reply_error(request, &err);
+        wait_for(server->token_thread, &(waiting){{.run = probe}, server, request});
     else
-        admit_caller(server, request);
+        admit_protected(server, request, record);
 }
 
 /* Finds the route and the caller from the head of the request. Only operations have a body: all
@@ -247,6 +322,8 @@ static void drain(lc_server *server, int64_t timeout_ms)
     atomic_store(&server->is_draining, true);
     lc_http_drain(server->http);
     is_idle = lc_http_wait_idle(server->http, timeout_ms);
+    lc_store_thread_stop(server->token_thread);
+    lc_store_thread_stop(server->event_thread);
     lc_submit_on_drained(server->engine, NULL,
                          NULL); /* Answers from now on are sent by the stop. */
     lc_http_stop(server->http);
@@ -274,6 +351,8 @@ static loci_status serve(lc_server *server, const lc_server_options *options, lo
     if (status != LOCI_OK)
         return status;
     lc_submit_on_drained(server->engine, flush_answers, server->http);
+    lc_store_thread_on_drained(server->token_thread, flush_answers, server->http);
+    lc_store_thread_on_drained(server->event_thread, flush_answers, server->http);
     lc_http_flush(server->http); /* For requests that were answered before the hook was set. */
     report_ready(server, options);
     while (poll(&stop, 1, -1) < 0 && errno == EINTR)
@@ -312,10 +391,15 @@ loci_status lc_server_run(const lc_server_options *options, loci_error *err)
     if (status == LOCI_OK)
         status = lc_metrics_new(&env, &server.metrics, err);
     if (status == LOCI_OK)
-        status = lc_token_thread_start(&env, options->engine, &server.token_thread, err);
+        status = lc_store_thread_start(&env, options->engine, &server.token_thread, err);
+    if (status == LOCI_OK)
+        status = lc_store_thread_start(&env, options->engine, &server.event_thread, err);
     if (status == LOCI_OK)
         status = serve(&server, options, err);
-    lc_token_thread_stop(server.token_thread);
+    lc_store_thread_stop(server.token_thread);
+    lc_store_thread_stop(server.event_thread);
+    lc_store_thread_free(server.token_thread);
+    lc_store_thread_free(server.event_thread);
     lc_metrics_free(server.metrics);
     lc_routes_clear(&routes);
     return status;

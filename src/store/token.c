@@ -25,7 +25,8 @@
 #define HEAD "loci_"
 #define HEAD_LEN (sizeof HEAD - 1)
 #define SECRET_AT (HEAD_LEN + LC_ID_DIGITS + 1)
-#define SECRET_LEN (LC_TOKEN_LEN - SECRET_AT)
+#define CHECK_AT (LC_TOKEN_LEN - LC_TOKEN_CHECK_LEN)
+#define SECRET_LEN (CHECK_AT - SECRET_AT)
 #define VARIANT sodium_base64_VARIANT_URLSAFE_NO_PADDING
 
 _Static_assert(LC_TOKEN_SECRET_BYTES * 8 <= SECRET_LEN * 6, "the secret fits its letters");
@@ -36,6 +37,20 @@ static void hash_secret(const unsigned char secret[LC_TOKEN_SECRET_BYTES], lc_to
 {
     /* Fails only for lengths it does not take, which are fixed above. */
     (void)crypto_generichash(out->bytes, sizeof out->bytes, secret, LC_TOKEN_SECRET_BYTES, NULL, 0);
+}
+
+/* The letters that belong behind the first CHECK_AT of a token. */
+static void make_check(const char *text, char out[LC_TOKEN_CHECK_LEN + 1])
+{
+    unsigned char hash[crypto_generichash_BYTES_MIN];
+
+    (void)crypto_generichash(hash, sizeof hash, (const unsigned char *)text, CHECK_AT, NULL, 0);
+    (void)sodium_bin2base64(out, LC_TOKEN_CHECK_LEN + 1, hash, LC_TOKEN_CHECK_LEN * 6 / 8, VARIANT);
+}
+
+void lc_token_text_seal(char text[LC_TOKEN_LEN + 1])
+{
+    make_check(text, text + CHECK_AT);
 }
 
 /* 48 bits of time, so that ids sort by age, and 80 that nobody can foresee. */
@@ -66,6 +81,7 @@ bool lc_token_text_make(lc_token_text *out)
     out->text[SECRET_AT - 1] = '_';
     (void)sodium_bin2base64(out->text + SECRET_AT, SECRET_LEN + 1, secret, sizeof secret, VARIANT);
     lc_token_wipe(secret, sizeof secret);
+    lc_token_text_seal(out->text);
     LC_ASSERT(strlen(out->text) == LC_TOKEN_LEN);
     return true;
 }
@@ -85,20 +101,24 @@ bool lc_token_text_parse(loci_str text, lc_id *out_id, lc_token_hash *out_hash)
     unsigned char secret[LC_TOKEN_SECRET_BYTES];
     size_t len = 0;
     const char *end = NULL;
+    char check[LC_TOKEN_CHECK_LEN + 1];
     lc_id id;
     bool is_good;
 
     if (text.len != LC_TOKEN_LEN || !read_id(text.ptr, &id))
         return false;
+    make_check(text.ptr, check);
+    if (memcmp(check, text.ptr + CHECK_AT, LC_TOKEN_CHECK_LEN) != 0)
+        return false;
     /* libsodium takes some bytes above 127 for the last letter of its alphabet. */
-    for (size_t i = SECRET_AT; i < text.len; i++) {
+    for (size_t i = SECRET_AT; i < CHECK_AT; i++) {
         if ((unsigned char)text.ptr[i] > 127)
             return false;
     }
     /* It refuses padding, other letters and stray bits behind the last byte. */
     is_good = sodium_base642bin(secret, sizeof secret, text.ptr + SECRET_AT, SECRET_LEN, NULL, &len,
                                 &end, VARIANT) == 0 &&
-              len == sizeof secret && end == text.ptr + text.len;
+              len == sizeof secret && end == text.ptr + CHECK_AT;
     if (is_good) {
         hash_secret(secret, out_hash);
         *out_id = id;

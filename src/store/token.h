@@ -16,16 +16,18 @@
 
 /* The text of a token: what a caller shows to prove who it is.
  *
- *     loci_01K9Z5W8G0000000005W0BSTYX_q83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4k
- *          26 digits of its id         43 of base64url: 256 bits from the kernel
+ *     loci_01K9Z5W8G0000000005W0BSTYX_q83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4k6Ll2
+ *          26 digits of its id         43 of base64url: 256 bits from the kernel   4 that check it
  *
- * The first part finds the row, the second is compared, hashed, in constant time. There is one
- * spelling of each token: everything else is not a token. The hash is BLAKE2b-256 without salt or
- * stretching, which are for secrets that can be guessed. */
+ * The first part finds the row, the second is compared, hashed, in constant time. The third is 24
+ * bits of a hash of the rest: a text that is cut off, mistyped or made up is refused without a
+ * look-up. There is one spelling of each token: everything else is not a token. The hash is
+ * BLAKE2b-256 without salt or stretching, which are for secrets that can be guessed. */
 
 #define LC_TOKEN_SECRET_BYTES 32
 #define LC_TOKEN_HASH_BYTES 32
-#define LC_TOKEN_LEN (5 + LC_ID_DIGITS + 1 + 43)
+#define LC_TOKEN_CHECK_LEN 4
+#define LC_TOKEN_LEN (5 + LC_ID_DIGITS + 1 + 43 + LC_TOKEN_CHECK_LEN)
 
 typedef struct lc_token_hash {
     unsigned char bytes[LC_TOKEN_HASH_BYTES];
@@ -41,6 +43,9 @@ typedef struct lc_token_text {
 /* A new token; time and randomness are the system's, never injected. False when the kernel has no
  * randomness to give. */
 bool lc_token_text_make(lc_token_text *out);
+/* Writes the check letters behind the rest of a token; any text then looks like one that was made.
+ */
+void lc_token_text_seal(char text[LC_TOKEN_LEN + 1]);
 /* The id and the hash of what `text` shows; false when it is not a token. */
 bool lc_token_text_parse(loci_str text, lc_id *out_id, lc_token_hash *out_hash);
 /* Whether a token begins anywhere in `text`: for finding them where they must not be. */

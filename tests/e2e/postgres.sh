@@ -84,6 +84,35 @@ call fact.write '{"key":"k","value":3}'
 is "and when it is back all goes on" 200 "$STATUS"
 call fact.current '{"key":"k"}'
 has "with what was acked" '"value":3' "$BODY"
+
+# A server that neither answers nor goes: the daemon's loop does not wait for it.
+postmaster=$(head -1 "$dir/data/postmaster.pid")
+mapfile -t backends < <(pgrep -P "$postmaster")
+sleep 1.1 # The token is no longer cached.
+kill -STOP "$postmaster" "${backends[@]}"
+for _ in 1 2 3; do
+    curl -s --max-time 20 -o /dev/null -H "$AUTH" "$URL/v1/facts" &
+    stalled+=($!)
+    curl -s --max-time 20 -o "$TMP/ready" "$URL/readyz" &
+    stalled+=($!)
+done
+sleep 0.2
+slowest=0
+for _ in $(seq 20); do
+    ms=$(curl -s --max-time 20 -o /dev/null -w "%{time_total}" "$URL/livez" |
+        tr -d . | sed "s/^0*//")
+    [ "${ms:-0}" -le "$slowest" ] || slowest=$ms
+    sleep 0.05
+done
+is "it answers while its server is stalled" yes \
+    "$([ "$slowest" -lt 300000 ] && echo yes || echo "$slowest us")"
+ask POST /v1/facts -H "Authorization: Bearer $(tr 'a-m' 'b-n' <"$TMP/token")" -d '{}'
+is "and refuses tokens that nobody made" 401 "$STATUS"
+kill -CONT "$postmaster" "${backends[@]}"
+wait "${stalled[@]}"
+json "what asks the store is answered in the end" "$(cat "$TMP/ready")"
+call fact.current '{"key":"k"}'
+is "and then all goes on" 200 "$STATUS"
 stop
 is "it ends" 0 "$RC"
 lacks "no record holds the password" hush "$(cat "$TMP/daemon.log" "$TMP/daemon.out")"

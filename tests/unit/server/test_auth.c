@@ -63,10 +63,13 @@ static loci_status check(lc_http_request request)
     lc_heap heap;
     loci_error err = {0}, usual;
     loci_status status;
+    loci_str bearer;
 
     lc_heap_init(&heap, test_heap());
     lc_arena_init(&request.arena, &heap, LOCI_MEM_REQUESTS);
-    status = lc_auth_check(&server, &request, &who, &err);
+    status = lc_auth_check(&server, &request, &who, &bearer, &err);
+    if (status == LOCI_OK && bearer.ptr != NULL) /* What the daemon's thread does then. */
+        status = lc_token_authenticate(server.engine, bearer, &request.arena, &who, &err);
     lc_arena_clear(&request.arena);
     if (status == LOCI_EAUTH) {
         (void)lc_token_refuse(&usual);

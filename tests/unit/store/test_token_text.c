@@ -1,6 +1,7 @@
 /* The text of a token: one spelling each, and nothing that is not exactly one is taken for one. */
 #include "lib/test.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -22,7 +23,7 @@ TEST(token_text, what_is_made_can_be_read)
 
     for (int i = 0; i < 200; i++) {
         CHECK(lc_token_text_make(&made));
-        CHECK_EQ(strlen(made.text), 75);
+        CHECK_EQ(strlen(made.text), 79);
         CHECK(lc_id_is(lc_id_str(&made.id), "tok"));
         CHECK(lc_token_text_parse(loci_str_of(made.text), &id, &hash));
         CHECK_STR_EQ(id.text, made.id.text);
@@ -84,16 +85,32 @@ TEST(token_text, shorter_and_longer_ones_are_none)
 /* 43 letters hold 258 bits: with the last two set it would be a second spelling. */
 TEST(token_text, bits_behind_the_secret_are_refused)
 {
-    static const char good[] = "loci_01K9Z5W8G00000000005W0BSTY_"
-                               "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
-    char text[sizeof good];
+    static const char *const ends[] = {"AWfQz", "BDjtH", "CCZ0A",
+                                       "DX--X"}; /* With their check digits. */
 
-    CHECK(is_token(good, sizeof good - 1));
-    memcpy(text, good, sizeof good);
-    for (const char *last = "BCD"; *last != '\0'; last++) {
-        text[LC_TOKEN_LEN - 1] = *last;
-        CHECK(!is_token(text, LC_TOKEN_LEN));
+    for (size_t i = 0; i < 4; i++) {
+        const char *text = test_format("loci_01K9Z5W8G00000000005W0BSTY_"
+                                       "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA%s",
+                                       ends[i]);
+
+        CHECK_EQ(strlen(text), LC_TOKEN_LEN);
+        CHECK_EQ(is_token(text, LC_TOKEN_LEN), i == 0);
     }
+}
+
+/* A text that nobody made is refused without asking the store. */
+TEST(token_text, made_up_ones_are_none)
+{
+    lc_token_text made;
+    int accepted = 0;
+
+    CHECK(lc_token_text_make(&made));
+    for (int i = 0; i < 20000; i++) {
+        (void)snprintf(made.text + 32, 12, "%011d", i);
+        made.text[43] = 'x';
+        accepted += is_token(made.text, LC_TOKEN_LEN);
+    }
+    CHECK_LE(accepted, 2);
 }
 
 TEST(token_text, is_found_inside_other_text)

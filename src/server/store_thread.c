@@ -1,7 +1,7 @@
-/* token_thread.c - Invariant: tickets are linked, and changed, under the lock only; the store is
+/* store_thread.c - Invariant: tickets are linked, and changed, under the lock only; the store is
  * read without it. The ids to be read are copied first, because a stream may end during the read.
  */
-#include "server/token_thread.h"
+#include "server/store_thread.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -18,13 +18,16 @@
 #define TICK_MS 100
 #define RECHECK_US 800000 /* With a tick and the read itself, less than a second. */
 
-struct lc_token_thread {
+struct lc_store_thread {
     lc_env *env;
     loci_engine *engine;
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t wake;
     bool is_stopping;
+    void (*drained)(void *ctx);
+    void *drained_ctx;
+    lc_store_task *first, *last;
     lc_token_ticket *tickets;
     size_t ticket_count;
     uint64_t generation; /* Of the last read; used by the thread only, like the next. */
@@ -40,7 +43,7 @@ static int compare_checks(const void *a, const void *b)
 
 /* The different ids of all tickets, sorted; NULL when there are none, or no memory. The caller
  * holds the lock, and frees `*out_bytes`. */
-static lc_token_check *copy_ids(lc_token_thread *thread, size_t *out_count, size_t *out_bytes)
+static lc_token_check *copy_ids(lc_store_thread *thread, size_t *out_count, size_t *out_bytes)
 {
     size_t bytes = thread->ticket_count * sizeof(lc_token_check), read = 0, written = 0;
     lc_token_check *checks = bytes > 0
@@ -63,7 +66,7 @@ static lc_token_check *copy_ids(lc_token_thread *thread, size_t *out_count, size
 
 /* Ends the streams of tokens that have ended. `checks` are what was read, or none. The caller holds
  * the lock. */
-static void judge(lc_token_thread *thread, const lc_token_check *checks, size_t count)
+static void judge(lc_store_thread *thread, const lc_token_check *checks, size_t count)
 {
     int64_t now_us = lc_clock_system_us(NULL);
 
@@ -88,7 +91,7 @@ static void judge(lc_token_thread *thread, const lc_token_check *checks, size_t 
 }
 
 /* One look at all tickets; the store is read when it is time. The caller holds the lock. */
-static void look(lc_token_thread *thread)
+static void look(lc_store_thread *thread)
 {
     int64_t now_us = lc_clock_monotonic_us();
     uint64_t generation = lc_token_generation(thread->engine);
@@ -116,14 +119,51 @@ static void look(lc_token_thread *thread)
     lc_heap_free(&thread->env->heap, checks, bytes, LOCI_MEM_REQUESTS);
 }
 
+/* Runs a list of tasks without the lock. `failure` is none, or a reason not to use the store. */
+static void run_tasks(lc_store_task *first, const loci_error *failure)
+{
+    loci_error found;
+
+    while (first != NULL) {
+        lc_store_task *task = first;
+        loci_error err;
+        loci_status status;
+
+        first = task->next; /* The task is gone once it has run. */
+        status = task->run(task, failure, &err);
+        if (failure == NULL && status != LOCI_OK) {
+            found = err;
+            failure = &found;
+        }
+    }
+}
+
+/* Runs the tasks that are queued now. The caller holds the lock. */
+static void run_queue(lc_store_thread *thread)
+{
+    lc_store_task *first = thread->first;
+    void (*drained)(void *ctx) = thread->drained;
+
+    thread->first = thread->last = NULL;
+    (void)pthread_mutex_unlock(&thread->lock);
+    run_tasks(first, NULL);
+    if (drained != NULL)
+        drained(thread->drained_ctx);
+    (void)pthread_mutex_lock(&thread->lock);
+}
+
 static void *run(void *ctx)
 {
-    lc_token_thread *thread = ctx;
+    lc_store_thread *thread = ctx;
 
     (void)pthread_mutex_lock(&thread->lock);
     while (!thread->is_stopping) {
         struct timespec until;
 
+        if (thread->first != NULL) {
+            run_queue(thread);
+            continue;
+        }
         if (thread->tickets == NULL) {
             (void)pthread_cond_wait(&thread->wake, &thread->lock);
             continue;
@@ -133,17 +173,17 @@ static void *run(void *ctx)
         until.tv_nsec += TICK_MS * 1000000;
         until.tv_sec += until.tv_nsec / 1000000000;
         until.tv_nsec %= 1000000000;
-        if (!thread->is_stopping)
+        if (!thread->is_stopping && thread->first == NULL)
             (void)pthread_cond_timedwait(&thread->wake, &thread->lock, &until);
     }
     (void)pthread_mutex_unlock(&thread->lock);
     return NULL;
 }
 
-loci_status lc_token_thread_start(lc_env *env, loci_engine *engine, lc_token_thread **out,
+loci_status lc_store_thread_start(lc_env *env, loci_engine *engine, lc_store_thread **out,
                                   loci_error *err)
 {
-    lc_token_thread *thread = lc_heap_zalloc(&env->heap, sizeof *thread, LOCI_MEM_ENGINE);
+    lc_store_thread *thread = lc_heap_zalloc(&env->heap, sizeof *thread, LOCI_MEM_ENGINE);
     pthread_condattr_t attributes;
     sigset_t all, before;
     int code;
@@ -169,25 +209,74 @@ loci_status lc_token_thread_start(lc_env *env, loci_engine *engine, lc_token_thr
     (void)pthread_cond_destroy(&thread->wake);
     (void)pthread_mutex_destroy(&thread->lock);
     lc_heap_free(&env->heap, thread, sizeof *thread, LOCI_MEM_ENGINE);
-    return lc_fail(err, LOCI_ERESOURCE, "cannot start the thread that checks tokens");
+    return lc_fail(err, LOCI_ERESOURCE, "cannot start a thread that waits for the store");
 }
 
-void lc_token_thread_stop(lc_token_thread *thread)
+void lc_store_thread_on_drained(lc_store_thread *thread, void (*drained)(void *ctx), void *ctx)
 {
-    if (thread == NULL)
+    (void)pthread_mutex_lock(&thread->lock);
+    thread->drained = drained;
+    thread->drained_ctx = ctx;
+    (void)pthread_mutex_unlock(&thread->lock);
+}
+
+static void fail_tasks(lc_store_task *first)
+{
+    loci_error err;
+
+    (void)lc_fail(&err, LOCI_EUNAVAILABLE, "the daemon is shutting down");
+    run_tasks(first, &err);
+}
+
+void lc_store_thread_stop(lc_store_thread *thread)
+{
+    lc_store_task *first;
+
+    if (thread == NULL || thread->is_stopping)
         return;
     (void)pthread_mutex_lock(&thread->lock);
-    LC_ASSERT(thread->tickets == NULL);
     thread->is_stopping = true;
     (void)pthread_cond_signal(&thread->wake);
     (void)pthread_mutex_unlock(&thread->lock);
     (void)pthread_join(thread->thread, NULL);
+    (void)pthread_mutex_lock(&thread->lock);
+    first = thread->first;
+    thread->first = thread->last = NULL;
+    (void)pthread_mutex_unlock(&thread->lock);
+    fail_tasks(first);
+}
+
+void lc_store_thread_free(lc_store_thread *thread)
+{
+    if (thread == NULL)
+        return;
+    LC_ASSERT(thread->is_stopping && thread->tickets == NULL);
     (void)pthread_cond_destroy(&thread->wake);
     (void)pthread_mutex_destroy(&thread->lock);
     lc_heap_free(&thread->env->heap, thread, sizeof *thread, LOCI_MEM_ENGINE);
 }
 
-void lc_token_thread_watch(lc_token_thread *thread, lc_token_ticket *ticket)
+void lc_store_thread_add(lc_store_thread *thread, lc_store_task *task)
+{
+    bool is_stopping;
+
+    task->next = NULL;
+    (void)pthread_mutex_lock(&thread->lock);
+    is_stopping = thread->is_stopping;
+    if (!is_stopping) {
+        if (thread->last == NULL)
+            thread->first = task;
+        else
+            thread->last->next = task;
+        thread->last = task;
+        (void)pthread_cond_signal(&thread->wake);
+    }
+    (void)pthread_mutex_unlock(&thread->lock);
+    if (is_stopping)
+        fail_tasks(task);
+}
+
+void lc_store_thread_watch(lc_store_thread *thread, lc_token_ticket *ticket)
 {
     (void)pthread_mutex_lock(&thread->lock);
     ticket->next = thread->tickets;
@@ -200,7 +289,7 @@ void lc_token_thread_watch(lc_token_thread *thread, lc_token_ticket *ticket)
     (void)pthread_mutex_unlock(&thread->lock);
 }
 
-void lc_token_thread_forget(lc_token_thread *thread, lc_token_ticket *ticket)
+void lc_store_thread_forget(lc_store_thread *thread, lc_token_ticket *ticket)
 {
     (void)pthread_mutex_lock(&thread->lock);
     if (ticket->previous != NULL)
