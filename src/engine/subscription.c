@@ -19,7 +19,9 @@
 #include "store/event.h"
 
 #define PAGE_EVENTS 64
-#define PENDING_MAX 1024 /* Events that a stream of all users queues before it lags. */
+#define PAGE_BYTES (64 * 1024)      /* A page ends with the event that reaches this. */
+#define PENDING_MAX 1024            /* Events that a stream of all users queues before it lags, */
+#define PENDING_BYTES (1024 * 1024) /* or bytes of them. */
 #define USERS_PER_PAGE 512
 #define READ_MS_MAX 10000
 
@@ -40,11 +42,14 @@ struct loci_subscription {
     bool is_resumed;
     int64_t after_seq;
     int64_t read_count; /* Events of the last page, those of other types included. */
+    int64_t page_limit; /* Events to read next: less where they are large. */
+    bool is_page_full;  /* Of events or of bytes: there may be more behind the last page. */
     lc_map places;      /* user_id -> place, in a stream of all users. */
     bool has_lagged;
     int64_t restore_mark;      /* Of the store that it was read from. */
     loci_answer *first, *last; /* Read, not yet taken. */
     int pending_count;
+    size_t pending_bytes, page_bytes; /* Of those; of the page being read. */
 };
 
 static bool is_wanted(const loci_subscription *sub, const char *type)
@@ -68,6 +73,10 @@ static loci_status keep_event(void *ctx, const lc_event *event, loci_error *err)
     loci_answer *answer = NULL;
     loci_status status;
 
+    if (sub->page_bytes >= PAGE_BYTES) { /* It is read again with the next page. */
+        sub->is_page_full = true;
+        return LOCI_OK;
+    }
     if (!is_wanted(sub, event->type->name)) {
         sub->after_seq = event->seq;
         sub->read_count++;
@@ -91,6 +100,8 @@ static loci_status keep_event(void *ctx, const lc_event *event, loci_error *err)
         sub->last->next = answer;
     sub->last = answer;
     sub->pending_count++;
+    sub->pending_bytes += answer->len;
+    sub->page_bytes += answer->len;
     sub->after_seq = event->seq; /* Last: an event that failed is read again. */
     sub->read_count++;
     return LOCI_OK;
@@ -100,14 +111,23 @@ static loci_status keep_event(void *ctx, const lc_event *event, loci_error *err)
 static loci_status read_user(loci_subscription *sub, lc_tx *tx, loci_str user_id, int64_t *seq,
                              loci_error *err)
 {
-    lc_event_range range = {
-        .tenant_id = sub->tenant_id, .user_id = user_id, .after_seq = *seq, .limit = PAGE_EVENTS};
+    lc_event_range range = {.tenant_id = sub->tenant_id,
+                            .user_id = user_id,
+                            .after_seq = *seq,
+                            .limit = sub->page_limit};
     loci_status status;
 
     sub->after_seq = *seq;
     sub->read_count = 0;
+    sub->page_bytes = 0;
+    sub->is_page_full = false;
     status = lc_event_each(tx, &range, keep_event, sub, err);
     *seq = sub->after_seq;
+    /* Rows that do not fit are not read in vain twice. */
+    sub->page_limit = sub->is_page_full ? sub->read_count : 2 * sub->page_limit;
+    if (sub->page_limit > PAGE_EVENTS)
+        sub->page_limit = PAGE_EVENTS;
+    sub->is_page_full |= sub->read_count == range.limit;
     return status;
 }
 
@@ -139,6 +159,11 @@ typedef struct look {
     loci_str last_user_id; /* In `arena`. */
 } look;
 
+static bool is_behind(const loci_subscription *sub)
+{
+    return sub->pending_count >= PENDING_MAX || sub->pending_bytes >= PENDING_BYTES;
+}
+
 static loci_status look_at_user(void *ctx, const lc_user_head *user, loci_error *err)
 {
     look *l = ctx;
@@ -156,15 +181,14 @@ static loci_status look_at_user(void *ctx, const lc_user_head *user, loci_error 
     status = find_place(l->sub, user->user_id, &known, err);
     if (status != LOCI_OK || known->seq == user->head.seq)
         return status;
-    if (l->is_first || l->sub->pending_count >= PENDING_MAX) {
+    if (l->is_first || is_behind(l->sub)) {
         l->sub->has_lagged |= !l->is_first;
         known->seq = user->head.seq;
         return LOCI_OK;
     }
     do {
         status = read_user(l->sub, l->tx, known->user_id, &known->seq, err);
-    } while (status == LOCI_OK && l->sub->read_count == PAGE_EVENTS &&
-             l->sub->pending_count < PENDING_MAX);
+    } while (status == LOCI_OK && l->sub->is_page_full && !is_behind(l->sub));
     if (known->seq > user->head.seq) /* An older backup was restored. */
         known->seq = user->head.seq;
     return status;
@@ -297,6 +321,7 @@ loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_options *op
     sub->is_of_all = (options->flags & LOCI_SUBSCRIBE_ALL_USERS) != 0;
     sub->is_resumed = (options->flags & LOCI_SUBSCRIBE_RESUMED) != 0;
     sub->after_seq = options->after_seq;
+    sub->page_limit = PAGE_EVENTS;
     lc_arena_init(&sub->arena, heap, LOCI_MEM_REQUESTS);
     lc_map_init(&sub->places, heap, LOCI_MEM_REQUESTS);
     status = set_names(sub, options, err);
@@ -323,6 +348,7 @@ static void take_first(loci_subscription *sub, loci_answer **out)
     if (sub->first == NULL)
         sub->last = NULL;
     sub->pending_count--;
+    sub->pending_bytes -= (*out)->len;
 }
 
 /* The descriptor is reset before the log is read, so that a later event makes it readable again. A
@@ -357,7 +383,7 @@ loci_status loci_subscription_next(loci_subscription *sub, loci_answer **out, in
     }
     take_first(sub, out);
     /* Behind a full page there may be another. */
-    if (sub->first != NULL || sub->read_count == PAGE_EVENTS)
+    if (sub->first != NULL || sub->is_page_full)
         (void)eventfd_write(sub->listener.fd, 1);
     if (out_lagged != NULL)
         *out_lagged = sub->has_lagged;

@@ -1,14 +1,21 @@
 /* events.c - GET /v1/events as a stream of server-sent events.
  *
- * A stream is a subscription of the engine. Its descriptor wakes the connection, and each pull
- * writes a bounded batch, so that a reader with a long backlog does not delay the others. Nothing
- * is queued here: a slow reader of one user's stream falls behind and reads on from the event log.
- * A stream of all users skips events instead and sends `reset`, which means: read the state again.
- * A stream ends with its token: the last message is `end` with the reason (store_thread.h).
+ * A stream is a subscription of the engine, whose descriptor wakes the connection. The loop never
+ * reads the log: a pull hands the stream to the event thread, which reads and formats a bounded
+ * batch and wakes the connection again.
+ *
+ *     idle --pull--> filling --thread--> filled or broken --pull: sends it--> idle
+ *
+ * So a reader with a long backlog does not delay the others. Nothing else is queued: a slow reader
+ * of one user's stream falls behind and reads on from the event log. A stream of all users skips
+ * events instead and sends `reset`, which means: read the state again. A stream ends with its
+ * token: the last message is `end` with the reason (store_thread.h).
  */
 #include "server/events.h"
 
+#include <pthread.h>
 #include <string.h>
+#include <sys/eventfd.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -275,7 +282,10 @@ static loci_status read_query(lc_http_request *request, const lc_identity *who, 
 
 /* ---- The stream ------------------------------------------------------------------------------ */
 
+typedef enum fill_state { FILL_IDLE, FILL_BUSY, FILL_DONE, FILL_BROKEN } fill_state;
+
 typedef struct event_stream {
+    lc_store_task task; /* First: the thread knows the stream by it. */
     lc_server *server;
     loci_subscription *subscription;
     lc_token_ticket ticket;
@@ -283,8 +293,13 @@ typedef struct event_stream {
     bool is_of_all;
     bool has_begun;
     bool must_reset; /* Before anything else. */
+    bool must_fill;  /* The log may have grown since it was read last. */
     int64_t heartbeat_us;
     int64_t written_us; /* When something was written last, monotonic. */
+    pthread_mutex_t lock;
+    fill_state state; /* Under the lock, like the next. */
+    bool is_closed;   /* While it was being filled: the thread frees it. */
+    lc_buf batch;     /* Of the thread while it is busy, else of the loop. */
 } event_stream;
 
 static void write_reset(lc_buf *out)
@@ -337,6 +352,65 @@ static bool write_events(event_stream *s, lc_buf *out)
     return true;
 }
 
+static void free_stream(event_stream *s)
+{
+    loci_subscription_close(s->subscription);
+    lc_buf_clear(&s->batch);
+    (void)pthread_mutex_destroy(&s->lock);
+    lc_heap_free(&s->server->env->heap, s, sizeof *s, LOCI_MEM_REQUESTS);
+}
+
+/* lc_store_task.run: reads a batch and wakes the stream. */
+static loci_status fill(lc_store_task *task, const loci_error *failure, loci_error *err)
+{
+    event_stream *s = (event_stream *)task;
+    bool is_good = failure == NULL && write_events(s, &s->batch), is_closed;
+
+    (void)err; /* Another stream may find the store again. */
+    if (!is_good && s->is_of_all)
+        write_reset(&s->batch);
+    (void)pthread_mutex_lock(&s->lock);
+    s->state = is_good ? FILL_DONE : FILL_BROKEN;
+    is_closed = s->is_closed;
+    if (!is_closed) /* Fails only when full: it is readable. */
+        (void)eventfd_write(loci_subscription_fd(s->subscription), 1);
+    (void)pthread_mutex_unlock(&s->lock);
+    if (is_closed)
+        free_stream(s);
+    return LOCI_OK;
+}
+
+/* Sends what the thread has read, or lets it read. False when the stream must end. */
+static bool move_on(event_stream *s, lc_buf *out)
+{
+    eventfd_t wakes = 0;
+    fill_state state;
+
+    (void)pthread_mutex_lock(&s->lock);
+    state = s->state;
+    (void)eventfd_read(loci_subscription_fd(s->subscription), &wakes); /* EAGAIN: 0. */
+    if (state == FILL_DONE || state == FILL_BROKEN)
+        wakes--; /* The thread's own. */
+    if (state != FILL_BUSY)
+        s->state = FILL_IDLE;
+    (void)pthread_mutex_unlock(&s->lock);
+    s->must_fill |= wakes > 0;
+    if (state == FILL_BUSY)
+        return true;
+    if (lc_buf_status(&s->batch, NULL) != LOCI_OK)
+        return false;
+    lc_buf_append(out, lc_buf_str(&s->batch));
+    lc_buf_clear(&s->batch);
+    if (state == FILL_BROKEN)
+        return false;
+    if (out->len == 0 && s->must_fill) {
+        s->must_fill = false;
+        s->state = FILL_BUSY; /* The thread does not have it yet. */
+        lc_store_thread_add(s->server->event_thread, &s->task);
+    }
+    return true;
+}
+
 static bool pull(void *ctx, lc_buf *out, bool is_heartbeat)
 {
     event_stream *s = ctx;
@@ -356,11 +430,8 @@ static bool pull(void *ctx, lc_buf *out, bool is_heartbeat)
         write_reset(out);
     s->has_begun = true;
     s->must_reset = false;
-    if (!write_events(s, out)) {
-        if (s->is_of_all)
-            write_reset(out);
+    if (!move_on(s, out))
         return false;
-    }
     now_us = lc_clock_monotonic_us();
     if (is_heartbeat && out->len == before && now_us - s->written_us >= s->heartbeat_us / 2)
         lc_sse_comment(out, "hb");
@@ -372,11 +443,16 @@ static bool pull(void *ctx, lc_buf *out, bool is_heartbeat)
 static void close_stream(void *ctx)
 {
     event_stream *s = ctx;
+    bool is_busy;
 
     if (s->has_ticket)
         lc_store_thread_forget(s->server->token_thread, &s->ticket);
-    loci_subscription_close(s->subscription);
-    lc_heap_free(&s->server->env->heap, s, sizeof *s, LOCI_MEM_REQUESTS);
+    (void)pthread_mutex_lock(&s->lock);
+    is_busy = s->state == FILL_BUSY;
+    s->is_closed = true;
+    (void)pthread_mutex_unlock(&s->lock);
+    if (!is_busy)
+        free_stream(s);
 }
 
 static loci_status make_options(lc_arena *arena, const lc_identity *who, const stream_query *q,
@@ -427,11 +503,14 @@ void lc_events_handle(lc_server *server, lc_http_request *request, const lc_iden
         lc_reply_error(request, &err);
         return;
     }
-    *s = (event_stream){.server = server,
+    *s = (event_stream){.task = {.run = fill},
+                        .server = server,
                         .subscription = subscription,
                         .is_of_all = q.is_of_all,
                         .heartbeat_us = q.heartbeat_ms * 1000,
                         .must_reset = q.is_of_all && q.is_resumed};
+    (void)pthread_mutex_init(&s->lock, NULL); /* Cannot fail on Linux. */
+    lc_buf_init(&s->batch, &server->env->heap, LOCI_MEM_REQUESTS, LC_STREAM_BUFFER_BYTES);
     if (lc_id_is(loci_str_of(who->token_id), "tok")) {
         s->has_ticket = true;
         s->ticket.expires_at = who->expires_at;

@@ -17,9 +17,6 @@
 #include "ops/surface.h"
 #include "server/parts.h"
 
-/* Fits the largest event as text; allocated only while it is sent. */
-#define STREAM_BUFFER_BYTES (5 * 1024 * 1024)
-
 /* ---- Replies and the access log -------------------------------------------------------------- */
 
 void lc_reply_error(lc_http_request *request, const loci_error *err)
@@ -277,7 +274,7 @@ static lc_http_limits read_limits(loci_engine *engine)
         .header_timeout_ms = lc_setting_view_i64(engine, "server.header_timeout_ms"),
         .body_timeout_ms = lc_setting_view_i64(engine, "server.body_timeout_ms"),
         .idle_timeout_ms = lc_setting_view_i64(engine, "server.idle_timeout_ms"),
-        .stream_buffer_bytes = STREAM_BUFFER_BYTES,
+        .stream_buffer_bytes = LC_STREAM_BUFFER_BYTES,
     };
 }
 

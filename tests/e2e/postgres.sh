@@ -88,7 +88,12 @@ has "with what was acked" '"value":3' "$BODY"
 # A server that neither answers nor goes: the daemon's loop does not wait for it.
 postmaster=$(head -1 "$dir/data/postmaster.pid")
 mapfile -t backends < <(pgrep -P "$postmaster")
+curl -sN --max-time 30 -H "$AUTH" "$URL/v1/events?stream=1&user_id=default&heartbeat_ms=100" \
+    >"$TMP/stream" &
+stream=$!
 sleep 1.1 # The token is no longer cached.
+call fact.write '{"key":"k","value":4}'
+sleep 1.1
 kill -STOP "$postmaster" "${backends[@]}"
 for _ in 1 2 3; do
     curl -s --max-time 20 -o /dev/null -H "$AUTH" "$URL/v1/facts" &
@@ -111,8 +116,11 @@ is "and refuses tokens that nobody made" 401 "$STATUS"
 kill -CONT "$postmaster" "${backends[@]}"
 wait "${stalled[@]}"
 json "what asks the store is answered in the end" "$(cat "$TMP/ready")"
-call fact.current '{"key":"k"}'
+call fact.write '{"key":"k","value":5}'
 is "and then all goes on" 200 "$STATUS"
+wait_for 10 grep -q '"value":5' "$TMP/stream"
+has "streams, too" '"value":5' "$(cat "$TMP/stream")"
+kill "$stream"
 stop
 is "it ends" 0 "$RC"
 lacks "no record holds the password" hush "$(cat "$TMP/daemon.log" "$TMP/daemon.out")"

@@ -134,3 +134,42 @@ TEST(streams, every_stream_gets_every_event_of_its_user)
         close(sockets[i]);
     }
 }
+
+/* Readers that stop reading cost the daemon a bounded batch each, however much is waiting for them,
+ * and nobody else any time. */
+TEST(streams, stalled_streams_cost_a_bounded_batch)
+{
+    enum { STALLED = 100, LARGE = 40, VALUE_BYTES = 100000, KIB_EACH = 640 };
+    test_daemon daemon = test_daemon_start(NULL);
+    int descriptors = test_daemon_descriptors(&daemon);
+    char *value = test_bytes(VALUE_BYTES + 1);
+    int64_t before_kib, each_kib, began_ms;
+    int sockets[STALLED];
+
+    memset(value, 'v', VALUE_BYTES);
+    for (int i = 0; i < LARGE; i++)
+        CHECK_EQ(
+            test_ask(&daemon, "POST /v1/facts", daemon.token,
+                     test_format("{\"key\":\"k%d\",\"value\":\"%s\",\"user_id\":\"u0\"}", i, value))
+                .status,
+            200);
+    before_kib = test_daemon_memory_kib(&daemon);
+    for (int i = 0; i < STALLED; i++)
+        sockets[i] = open_stream(&daemon, 0);
+    test_sleep_ms(2000);
+    each_kib = (test_daemon_memory_kib(&daemon) - before_kib) / STALLED;
+    printf("    streams: a stalled one costs %lld KiB\n", (long long)each_kib);
+    CHECK_LE(each_kib, KIB_EACH); /* A page, a batch, and libmicrohttpd's buffers. */
+    began_ms = test_now_ms();
+    CHECK_EQ(test_ask(&daemon, "GET /livez", NULL, NULL).status, 200);
+    CHECK_LT(test_now_ms() - began_ms, 500);
+    for (int i = 0; i < STALLED; i++)
+        close(sockets[i]);
+    /* libmicrohttpd closes sockets of ended streams in the next turn of its loop. */
+    for (int i = 0; i < 50 && test_daemon_descriptors(&daemon) > descriptors; i++) {
+        CHECK_EQ(test_ask(&daemon, "GET /livez", NULL, NULL).status, 200);
+        test_sleep_ms(100);
+    }
+    test_daemon_check(&daemon, descriptors);
+    test_daemon_stop(&daemon);
+}
