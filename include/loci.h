@@ -188,6 +188,7 @@ typedef struct loci_principal {
     /* Permissions that an identity can give it: a JSON array of strings. NULL = any, or none if
      * `authority` or `trust` is set. Read only when `size` includes it. */
     const char *permissions;
+    const char *token; /* Id of the token it was read from (tok_…), or NULL; `size` as above. */
 } loci_principal;
 
 #define LOCI_PRINCIPAL_ADMIN 1u        /* May run operations on the whole store. */

@@ -113,6 +113,8 @@ static inline bool lc_fact_is_restricted(const lc_fact *fact)
 bool lc_fact_may_read(const lc_fact *fact, const lc_fact_access *access);
 /* Whether the JSON array of strings has `permission`, which has neither quotes nor backslashes. */
 bool lc_permissions_have(loci_str list, loci_str permission);
+/* Whether every permission of `list` is in `max`. */
+bool lc_permissions_within(loci_str list, loci_str max);
 
 /* What a reader sees: what has no persona and its persona's own; its scope, before the facts of its
  * session, before the global ones. */

@@ -32,24 +32,43 @@ typedef struct deciding {
 
 /* ---- Rights ---------------------------------------------------------------------------------- */
 
-bool lc_permissions_have(loci_str list, loci_str needed)
+/* Takes the next string, as it is written, off a JSON array of strings. */
+static bool next_permission(loci_str *list, loci_str *out)
 {
-    size_t at = 0;
+    size_t start = 0, end;
 
-    while (at < list.len) {
-        size_t start;
+    while (start < list->len && list->ptr[start] != '"')
+        start++; /* A bracket or a comma. */
+    end = ++start;
+    while (end < list->len && list->ptr[end] != '"')
+        end += list->ptr[end] == '\\' ? 2 : 1;
+    if (end >= list->len)
+        return false;
+    *out = (loci_str){list->ptr + start, end - start};
+    *list = (loci_str){list->ptr + end + 1, list->len - end - 1};
+    return true;
+}
 
-        at++; /* A bracket or a comma. */
-        if (at >= list.len || list.ptr[at] != '"')
-            continue;
-        start = ++at;
-        while (at < list.len && list.ptr[at] != '"')
-            at += list.ptr[at] == '\\' ? 2 : 1;
-        if (at < list.len && lc_str_eq((loci_str){list.ptr + start, at - start}, needed))
+bool lc_permissions_have(loci_str list, loci_str permission)
+{
+    loci_str each;
+
+    while (next_permission(&list, &each)) {
+        if (lc_str_eq(each, permission))
             return true;
-        at++;
     }
     return false;
+}
+
+bool lc_permissions_within(loci_str list, loci_str max)
+{
+    loci_str each;
+
+    while (next_permission(&list, &each)) {
+        if (!lc_permissions_have(max, each))
+            return false;
+    }
+    return true;
 }
 
 bool lc_fact_may_read(const lc_fact *fact, const lc_fact_access *access)

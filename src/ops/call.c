@@ -195,19 +195,46 @@ void lc_run_end(lc_run *run)
     run->out = NULL;
 }
 
+const char *lc_principal_permissions(const loci_principal *principal)
+{
+    return principal->size >= offsetof(loci_principal, permissions) + sizeof principal->permissions
+               ? principal->permissions
+               : NULL;
+}
+
+const char *lc_principal_token(const loci_principal *principal)
+{
+    return principal->size >= offsetof(loci_principal, token) + sizeof principal->token
+               ? principal->token
+               : NULL;
+}
+
+static bool is_whole(const loci_principal *principal)
+{
+    return principal == NULL ||
+           (loci_str_of(principal->user).len == 0 && loci_str_of(principal->persona).len == 0 &&
+            loci_str_of(principal->authority).len == 0 && loci_str_of(principal->trust).len == 0 &&
+            loci_str_of(lc_principal_permissions(principal)).len == 0);
+}
+
 void lc_call_set_caller(lc_call *call, const lc_caller *caller)
 {
     const loci_principal *principal = caller->principal;
 
     call->tenant_id = lc_engine_tenant_of(caller->engine, principal);
-    call->is_admin = principal == NULL || (principal->flags & LOCI_PRINCIPAL_ADMIN) != 0;
-    call->is_tenant_admin = call->is_admin || (principal->flags & LOCI_PRINCIPAL_TENANT_ADMIN) != 0;
+    call->is_whole = is_whole(principal);
+    call->is_admin = principal == NULL ||
+                     ((principal->flags & LOCI_PRINCIPAL_ADMIN) != 0 && call->is_whole);
+    call->is_tenant_admin = principal == NULL ||
+                            (principal->flags &
+                             (LOCI_PRINCIPAL_ADMIN | LOCI_PRINCIPAL_TENANT_ADMIN)) != 0;
     if (principal != NULL) {
         call->user_id = loci_str_of(principal->user);
         call->is_of_persona = principal->persona != NULL && principal->persona[0] != '\0';
         call->persona_id = loci_str_of(principal->persona);
         call->authority_max = loci_str_of(principal->authority);
         call->trust_max = loci_str_of(principal->trust);
+        call->token_id = loci_str_of(lc_principal_token(principal));
         call->permissions_max = loci_str_of(lc_principal_permissions(principal));
         if (call->permissions_max.len == 0)
             call->permissions_max = call->authority_max.len > 0 || call->trust_max.len > 0
@@ -257,23 +284,6 @@ static loci_status hash_args(lc_run *run, const lc_json *args, loci_error *err)
     return status;
 }
 
-const char *lc_principal_permissions(const loci_principal *principal)
-{
-    return principal->size >= offsetof(loci_principal, permissions) + sizeof principal->permissions
-               ? principal->permissions
-               : NULL;
-}
-
-/* Nothing narrows or caps it. */
-static bool has_all_rights(const loci_principal *principal)
-{
-    return principal == NULL ||
-           ((principal->flags & LOCI_PRINCIPAL_ADMIN) != 0 &&
-            loci_str_of(principal->user).len == 0 && loci_str_of(principal->persona).len == 0 &&
-            loci_str_of(principal->authority).len == 0 && loci_str_of(principal->trust).len == 0 &&
-            loci_str_of(lc_principal_permissions(principal)).len == 0);
-}
-
 /* Appends a digest of everything that a principal may and may not do. Cryptographic, because an
  * administrator chooses the names that its tokens are narrowed to. */
 static loci_status append_rights(lc_buf *out, const loci_principal *principal, loci_error *err)
@@ -318,7 +328,8 @@ loci_status lc_request_init(lc_request *out, const lc_caller *caller, loci_str r
                                              &lc_setting_request_keep_hours,
                                              lc_engine_tenant_of(caller->engine, principal)),
     };
-    if (request_id.ptr == NULL || has_all_rights(principal))
+    if (request_id.ptr == NULL || principal == NULL ||
+        ((principal->flags & LOCI_PRINCIPAL_ADMIN) != 0 && is_whole(principal)))
         return LOCI_OK;
     lc_buf_init(&key, arena->heap, LOCI_MEM_REQUESTS, LC_ID_BYTES_MAX + 2 * LC_SHA256_BYTES + 1);
     lc_buf_append(&key, request_id);

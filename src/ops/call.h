@@ -45,6 +45,7 @@ loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_
 
 /* Its permissions, also of a caller that was built with a header without them; may be NULL. */
 const char *lc_principal_permissions(const loci_principal *principal);
+const char *lc_principal_token(const loci_principal *principal); /* The same. */
 
 /* Sets the domain time: `at_us`, or the clock's for LOCI_AT_CLOCK. What is recorded must be
  * writable as RFC 3339, and no call may push a user's log to the end of time: other years are

@@ -234,6 +234,8 @@ struct lc_call {
     loci_str authority_max; /* The principal's ceilings; none = not capped. */
     loci_str trust_max;
     loci_str permissions_max; /* JSON array of strings; none = any. */
+    loci_str token_id;        /* Of the caller; none = none. */
+    bool is_whole;            /* Nothing narrows or caps the principal. */
     bool is_admin;            /* Of the store. */
     bool is_tenant_admin;     /* Of the tenant; an admin of the store is one too. */
     bool is_remote;           /* Another program: names no files outside store.transfer_dir. */

@@ -33,10 +33,20 @@
 
 /* Both from most to least. */
 #define PERMISSIONS_MAX 64
+#define DETACHED_HELP                                                                              \
+    "Keep it when the token of the caller is revoked; it still does not outlive that token"
 #define AUTHORITY_CHOICES "policy|executive|admin|manager|employee|intern|guest"
 #define TRUST_CHOICES "user|system|tool|web|model"
 
 /* ---- Rights ---------------------------------------------------------------------------------- */
+
+static void set_text(char *out, size_t bytes, loci_str text)
+{
+    LC_ASSERT(text.len < bytes); /* Parameters and principals have ceilings. */
+    if (text.len > 0)
+        memcpy(out, text.ptr, text.len);
+    out[text.len] = '\0';
+}
 
 /* The place of `word` in "highest|…|lowest"; unknown words are as low as the lowest. */
 static int place_of(const char *words, loci_str word)
@@ -60,17 +70,51 @@ static bool is_below(const char *words, loci_str ceiling, loci_str own)
     return ceiling.len > 0 && place_of(words, ceiling) >= place_of(words, own);
 }
 
-/* LOCI_EFORBIDDEN when the token's ceilings are above the caller's: the secret must not be able to
- * do more than the caller that gets it. */
+/* What an identity that it sets may claim; none = any. */
+static loci_str token_permissions(const lc_token *token)
+{
+    if (token->permissions[0] != '\0')
+        return loci_str_of(token->permissions);
+    return token->authority_max[0] != '\0' || token->trust_max[0] != '\0' ? LC_STR("[]")
+                                                                          : LC_STR_NONE;
+}
+
+/* The one rule about tokens: nobody sees, ends, replaces or makes one that is above itself. Returns
+ * the name of a right that the token has and the caller does not, or NULL. */
+static const char *right_above(const lc_call *call, const lc_token *token)
+{
+    loci_str permissions = token_permissions(token);
+
+    if (!lc_str_is(call->tenant_id, token->tenant_id))
+        return "tenant_id";
+    if (call->user_id.len > 0 && !lc_str_is(call->user_id, token->user_id))
+        return "user_id";
+    if (call->persona_id.len > 0 && !lc_str_is(call->persona_id, token->persona_id))
+        return "persona_id";
+    if (!is_below(AUTHORITY_CHOICES, loci_str_of(token->authority_max), call->authority_max))
+        return "authority";
+    if (!is_below(TRUST_CHOICES, loci_str_of(token->trust_max), call->trust_max))
+        return "trust";
+    if (call->permissions_max.ptr != NULL &&
+        (permissions.ptr == NULL || !lc_permissions_within(permissions, call->permissions_max)))
+        return "permissions";
+    return NULL;
+}
+
+/* LOCI_EFORBIDDEN when the token would be above the caller that gets its secret. */
 static loci_status check_grant(const lc_call *call, const lc_token *token, loci_error *err)
 {
-    if (!is_below(AUTHORITY_CHOICES, loci_str_of(token->authority_max), call->authority_max))
-        return lc_fail(err, LOCI_EFORBIDDEN, "authority: the maximum is the caller's own, \"%.*s\"",
-                       LC_STR_ARG(call->authority_max));
-    if (!is_below(TRUST_CHOICES, loci_str_of(token->trust_max), call->trust_max))
-        return lc_fail(err, LOCI_EFORBIDDEN, "trust: the maximum is the caller's own, \"%.*s\"",
-                       LC_STR_ARG(call->trust_max));
-    return LOCI_OK;
+    const char *right = right_above(call, token);
+    loci_str own = call->permissions_max;
+
+    if (right == NULL)
+        return LOCI_OK;
+    if (right[0] == 'a')
+        own = call->authority_max;
+    else if (right[0] == 't')
+        own = call->trust_max;
+    return lc_fail(err, LOCI_EFORBIDDEN, "%s: the maximum is the caller's own, \"%.*s\"", right,
+                   LC_STR_ARG(own));
 }
 
 static loci_status load_visible(const lc_call *call, lc_tx *tx, loci_str id, lc_token *out,
@@ -78,13 +122,43 @@ static loci_status load_visible(const lc_call *call, lc_tx *tx, loci_str id, lc_
 {
     bool found = false;
     loci_status status = lc_token_find(tx, id, out, &found, err);
-    bool is_visible = found && lc_str_is(call->tenant_id, out->tenant_id) &&
-                      (call->user_id.len == 0 || lc_str_is(call->user_id, out->user_id)) &&
-                      (call->persona_id.len == 0 || lc_str_is(call->persona_id, out->persona_id));
 
-    if (status == LOCI_OK && !is_visible)
+    if (status == LOCI_OK && (!found || right_above(call, out) != NULL))
         status = lc_fail(err, LOCI_ENOTFOUND, "token %.*s not found", LC_STR_ARG(id));
     return status;
+}
+
+/* A token that the caller makes does not outlive the caller's own. */
+static loci_status limit_life(const lc_call *call, lc_tx *tx, lc_token *token, loci_error *err)
+{
+    lc_token own;
+    bool found = false;
+    loci_status status;
+
+    if (call->token_id.len == 0)
+        return LOCI_OK;
+    status = lc_token_find(tx, call->token_id, &own, &found, err);
+    if (status != LOCI_OK)
+        return status;
+    if (!found || !lc_token_is_good(&own, lc_clock_system_us(NULL)))
+        return lc_fail(err, LOCI_EAUTH, "the caller's token was revoked or has expired");
+    if (token->expires_at > own.expires_at)
+        token->expires_at = own.expires_at;
+    return LOCI_OK;
+}
+
+/* Unless it is `detached`, it is also revoked with it: the caller has seen its secret. */
+static loci_status set_parent(const lc_call *call, lc_tx *tx, bool detached, lc_token *token,
+                              loci_error *err)
+{
+    loci_status status = limit_life(call, tx, token, err);
+
+    if (status != LOCI_OK || call->token_id.len == 0)
+        return status;
+    token->parent_id = (lc_id){""};
+    if (!detached)
+        set_text(token->parent_id.text, sizeof token->parent_id.text, call->token_id);
+    return LOCI_OK;
 }
 
 /* ---- Answers --------------------------------------------------------------------------------- */
@@ -117,15 +191,6 @@ static loci_str scope_list(unsigned granted, char out[SCOPE_LIST_BYTES])
         out[len++] = '[';
     out[len++] = ']';
     return (loci_str){out, len};
-}
-
-/* What an identity that it sets may claim; none = any. */
-static loci_str token_permissions(const lc_token *token)
-{
-    if (token->permissions[0] != '\0')
-        return loci_str_of(token->permissions);
-    return token->authority_max[0] != '\0' || token->trust_max[0] != '\0' ? LC_STR("[]")
-                                                                          : LC_STR_NONE;
 }
 
 /* The members of a token: never the hash. */
@@ -230,6 +295,7 @@ typedef struct create_input {
     lc_str_list permissions;
     int64_t expires_at;
     int64_t ttl_s;
+    bool detached;
     /* Made by prepare. */
     lc_token token;
     lc_token_text made;
@@ -257,16 +323,9 @@ static const lc_param create_params[] = {
      .help = "Time from which the token is refused (default: never)"},
     {LC_ARG_INT("ttl_s", create_input, ttl_s), .min = 1, .max = TTL_S_MAX,
      .help = "Lifetime in seconds from now, instead of expires_at"},
+    {LC_ARG_BOOL("detached", create_input, detached, "false"), .help = DETACHED_HELP},
     {.name = NULL},
 };
-
-static void set_text(char *out, size_t bytes, loci_str text)
-{
-    LC_ASSERT(text.len < bytes); /* Parameters and principals have ceilings. */
-    if (text.len > 0)
-        memcpy(out, text.ptr, text.len);
-    out[text.len] = '\0';
-}
 
 /* The id that the caller is narrowed to, or the one given; another one is not found. */
 static loci_status narrow(loci_str own, const char *name, loci_str *given, loci_error *err)
@@ -314,7 +373,7 @@ static loci_status set_permissions(const lc_call *call, const create_input *in, 
 {
     bool is_capped = token->authority_max[0] != '\0' || token->trust_max[0] != '\0';
     lc_json_writer w;
-    loci_status status = LOCI_OK;
+    loci_status status;
     lc_buf text;
 
     if (in->permissions.items == NULL) {
@@ -328,16 +387,10 @@ static loci_status set_permissions(const lc_call *call, const create_input *in, 
     lc_buf_init(&text, call->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
     lc_jw_init(&w, &text);
     lc_jw_array(&w);
-    for (size_t i = 0; status == LOCI_OK && i < in->permissions.count; i++) {
-        if (call->permissions_max.ptr != NULL &&
-            !lc_permissions_have(call->permissions_max, in->permissions.items[i]))
-            status = lc_fail(err, LOCI_EFORBIDDEN, "permissions: the caller does not have \"%.*s\"",
-                             LC_STR_ARG(in->permissions.items[i]));
+    for (size_t i = 0; i < in->permissions.count; i++)
         lc_jw_str(&w, in->permissions.items[i]);
-    }
     lc_jw_end(&w);
-    if (status == LOCI_OK)
-        status = lc_buf_status(&text, err);
+    status = lc_buf_status(&text, err);
     if (status == LOCI_OK && text.len > LC_TOKEN_PERMISSIONS_BYTES_MAX)
         status = lc_fail(err, LOCI_ELIMIT, "permissions: the maximum is %d bytes as JSON",
                          LC_TOKEN_PERMISSIONS_BYTES_MAX);
@@ -407,9 +460,12 @@ static loci_status insert(const lc_call *call, lc_tx *tx, const lc_token *token,
 static loci_status run_create(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const create_input *in = call->input;
-    loci_status status = insert(call, tx, &in->token, err);
+    lc_token token = in->token;
+    loci_status status = set_parent(call, tx, in->detached, &token, err);
 
-    return status == LOCI_OK ? answer_made(call, &in->token, in->made.text, NULL, err) : status;
+    if (status == LOCI_OK)
+        status = insert(call, tx, &token, err);
+    return status == LOCI_OK ? answer_made(call, &token, in->made.text, NULL, err) : status;
 }
 
 static const lc_op op_create = {
@@ -442,7 +498,7 @@ static loci_status list_one(void *ctx, const lc_token *token, loci_error *err)
     listing *l = ctx;
 
     (void)err; /* Writing to a buffer fails later. */
-    if (!lc_page_takes(&l->page))
+    if (right_above(l->page.call, token) != NULL || !lc_page_takes(&l->page))
         return LOCI_OK;
     put_token(&l->page.call->out, token);
     l->last = token->id;
@@ -457,7 +513,8 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
     lc_token_range range = {.tenant_id = call->tenant_id,
                             .user_id = call->user_id,
                             .persona_id = call->persona_id,
-                            .limit = in->limit + 1};
+                            /* The rows of a capped caller are selected here, not by the query. */
+                            .limit = call->is_whole ? in->limit + 1 : INT64_MAX};
     loci_status status = lc_page_begin(&l.page, in, err);
 
     if (status != LOCI_OK)
@@ -505,6 +562,8 @@ static loci_status run_revoke(lc_call *call, lc_tx *tx, loci_error *err)
     if (status == LOCI_OK && token.revoked_at == LC_TOKEN_NO_TIME) {
         token.revoked_at = lc_clock_system_us(NULL);
         status = lc_token_update(tx, &token, err);
+        if (status == LOCI_OK)
+            status = lc_token_revoke_children(tx, lc_id_str(&token.id), token.revoked_at, err);
     }
     if (status == LOCI_OK)
         put_token(&call->out, &token);
@@ -513,7 +572,7 @@ static loci_status run_revoke(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op op_revoke = {
     .name = "token.revoke",
-    .help = "Revoke a token: at once in this process, within a second in others",
+    .help = "Revoke a token and those made with it; other processes follow in a second",
     .params = (const lc_param[]){LC_ID_PARAM(revoke_input, id, "Id of the token, tok_…"),
                                  {.name = NULL}},
     .input_bytes = sizeof(revoke_input),
@@ -531,6 +590,7 @@ static const lc_op op_revoke = {
 typedef struct rotate_input {
     loci_str id;
     int64_t overlap_s;
+    bool detached;
     lc_token_text made; /* Made by prepare. */
 } rotate_input;
 
@@ -577,14 +637,20 @@ static loci_status run_rotate(lc_call *call, lc_tx *tx, loci_error *err)
 
     if (status == LOCI_OK)
         status = check_rotatable(&old, err);
-    if (status == LOCI_OK)
-        status = check_grant(call, &old, err);
     if (status != LOCI_OK)
         return status;
     replace(&next, &in->made, &old, in->overlap_s * SECOND_US);
-    status = insert(call, tx, &next, err);
+    /* One that replaces the caller's own token keeps the place of that in the family. */
+    if (lc_str_eq(call->token_id, lc_id_str(&old.id)))
+        status = limit_life(call, tx, &next, err);
+    else
+        status = set_parent(call, tx, in->detached, &next, err);
+    if (status == LOCI_OK)
+        status = insert(call, tx, &next, err);
     if (status == LOCI_OK)
         status = lc_token_update(tx, &old, err);
+    if (status == LOCI_OK)
+        status = lc_token_adopt(tx, lc_id_str(&old.id), lc_id_str(&next.id), err);
     return status == LOCI_OK ? answer_made(call, &next, in->made.text, &old, err) : status;
 }
 
@@ -597,6 +663,7 @@ static const lc_op op_rotate = {
             {LC_ARG_INT("overlap_s", rotate_input, overlap_s), .default_text = "3600", .min = 0,
              .max = OVERLAP_S_MAX,
              .help = "Seconds that the old token stays valid; 0 ends it at once"},
+            {LC_ARG_BOOL("detached", rotate_input, detached, "false"), .help = DETACHED_HELP},
             {.name = NULL},
         },
     .input_bytes = sizeof(rotate_input),

@@ -90,11 +90,13 @@ bool lc_caller_keep(lc_caller *caller, lc_arena *arena, loci_principal *out)
     /* One built with an older header ends before the newer members. */
     memcpy(out, caller->principal, offsetof(loci_principal, permissions));
     out->permissions = lc_principal_permissions(caller->principal);
+    out->token = lc_principal_token(caller->principal);
     out->size = sizeof *out;
     caller->principal = out;
     return is_kept && keep_text(arena, &out->tenant) && keep_text(arena, &out->user) &&
            keep_text(arena, &out->persona) && keep_text(arena, &out->authority) &&
-           keep_text(arena, &out->trust) && keep_text(arena, &out->permissions);
+           keep_text(arena, &out->trust) && keep_text(arena, &out->permissions) &&
+           keep_text(arena, &out->token);
 }
 
 /* What the caller gives is borrowed for the call to loci_submit() only: the run keeps a copy. */

@@ -406,6 +406,9 @@ void lc_metrics_handle(lc_server *server, lc_http_request *request, const lc_ide
     loci_error err;
     loci_status status = s != NULL ? lc_auth_need(who, LC_SCOPE_ADMIN, &err) : lc_fail_memory(&err);
 
+    /* The page is about all tenants. */
+    if (status == LOCI_OK && (who->principal.flags & LOCI_PRINCIPAL_ADMIN) == 0)
+        status = lc_fail(&err, LOCI_EFORBIDDEN, "metrics are for administrators of the store");
     if (status != LOCI_OK) {
         lc_reply_error(request, &err);
         return;

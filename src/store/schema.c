@@ -67,7 +67,12 @@ static loci_status add_token_rights(lc_tx *tx, loci_error *err)
         return LOCI_OK; /* A catalogue of a test's own. */
     if (tx->db->driver->dialect == LC_DIALECT_POSTGRES)
         return upkeep->run_script(
-            tx, "alter table tokens add column if not exists permissions text;", err);
+            tx,
+            "alter table tokens add column if not exists permissions text,"
+            " add column if not exists parent_id text;"
+            " create index if not exists tokens_parent_0 on tokens (parent_id)"
+            " where parent_id is not null;",
+            err);
     status = upkeep->run_script(
         tx, "create table tokens_4 as select " TOKEN_COLUMNS_4 " from tokens; drop table tokens;",
         err);

@@ -192,6 +192,8 @@ static const lc_column token_columns[] = {
     LC_CHARS_COLUMN(lc_token, replaced_by.text, "replaced_by", OR_NULL,
                     .help = "Id of the token that replaced it in a rotation, or null"),
     LC_CHARS_COLUMN(lc_token, permissions, "permissions", LC_COL_NULL),
+    LC_CHARS_COLUMN(lc_token, parent_id.text, "parent_id", OR_NULL,
+                    .help = "Id of the token that it is revoked together with, or null"),
     LC_COMPUTED(LC_TYPE_STRING, lc_token_shown, status, "status", LC_COL_REQUIRED,
                 .choices = "active|expired|revoked", .help = "Whether it is accepted now"),
     LC_COMPUTED(LC_TYPE_STRINGS, lc_token_shown, scope_names, "scope_names", LC_COL_REQUIRED,
@@ -206,6 +208,7 @@ const lc_row_type lc_token_row = {token_columns, 0, sizeof(lc_token)};
 
 static const lc_index token_indexes[] = {
     {"tenant", "tenant_id, id", NULL, true},
+    {"parent", "parent_id", "parent_id is not null", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -228,6 +231,15 @@ static const lc_sql find_sql = {"select {row} from tokens where id = $1", "t", "
 static const lc_sql update_sql = {
     "update tokens set expires_at = $2, revoked_at = $3, replaced_by = $4 where id = $1", "tiit",
     NULL};
+
+static const lc_sql revoke_children_sql = {
+    "with recursive kin (id) as (select id from tokens where parent_id = $1"
+    " union select t.id from tokens t join kin k on t.parent_id = k.id)"
+    " update tokens set revoked_at = $2 where revoked_at is null and id in (select id from kin)",
+    "ti", NULL};
+
+static const lc_sql adopt_sql = {"update tokens set parent_id = $2 where parent_id = $1", "tt",
+                                 NULL};
 
 /* An empty text stands for no limit: ids and users have at least one byte. */
 static const lc_sql each_sql = {"select {row} from tokens where tenant_id = $1"
@@ -275,6 +287,16 @@ loci_status lc_token_update(lc_tx *tx, const lc_token *token, loci_error *err)
             LC_T(lc_id_str(&token->id)), time_arg(token->expires_at), time_arg(token->revoked_at),
             token->replaced_by.text[0] != '\0' ? LC_T(lc_id_str(&token->replaced_by)) : LC_NULL},
         err);
+}
+
+loci_status lc_token_revoke_children(lc_tx *tx, loci_str id, int64_t revoked_at, loci_error *err)
+{
+    return lc_tx_exec(tx, &revoke_children_sql, (lc_arg[]){LC_T(id), LC_I(revoked_at)}, err);
+}
+
+loci_status lc_token_adopt(lc_tx *tx, loci_str id, loci_str parent_id, loci_error *err)
+{
+    return lc_tx_exec(tx, &adopt_sql, (lc_arg[]){LC_T(id), LC_T(parent_id)}, err);
 }
 
 /* An empty tenant would be taken for the default one; the meaning of an unknown scope is not known.

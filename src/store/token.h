@@ -97,6 +97,7 @@ typedef struct lc_token {
     /* What an identity may claim: a JSON array of strings. "" = any, unless it has a ceiling: then
      * none. */
     char permissions[LC_TOKEN_PERMISSIONS_BYTES_MAX + 1];
+    lc_id parent_id; /* The token of the caller that made it: revoked together with it. */
 } lc_token;
 
 /* A token with the members that answers compute. */
@@ -117,6 +118,11 @@ loci_status lc_token_insert(lc_tx *tx, const lc_token *token, loci_error *err);
 loci_status lc_token_find(lc_tx *tx, loci_str id, lc_token *out, bool *found, loci_error *err);
 /* Writes what may change: expires_at, revoked_at and replaced_by. */
 loci_status lc_token_update(lc_tx *tx, const lc_token *token, loci_error *err);
+
+/* Revokes every token that `id` made, and so on; `id` itself is not looked at. */
+loci_status lc_token_revoke_children(lc_tx *tx, loci_str id, int64_t revoked_at, loci_error *err);
+/* Gives the tokens that `id` made another parent. */
+loci_status lc_token_adopt(lc_tx *tx, loci_str id, loci_str parent_id, loci_error *err);
 
 /* Which tokens of a tenant. */
 typedef struct lc_token_range {

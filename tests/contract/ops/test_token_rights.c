@@ -200,16 +200,109 @@ TEST(token_rights, nobody_gives_a_higher_ceiling_than_its_own)
     CHECK_CONTAINS(err.message, "manager");
     CHECK_STATUS(LOCI_EFORBIDDEN, token_call_as(engine, &capped, "token.create",
                                                 "{\"name\":\"x\",\"trust\":\"user\"}", NULL, &err));
-    /* Rotating would give it the secret of a token that is above it; ending one gives nothing. */
-    CHECK_STATUS(LOCI_EFORBIDDEN,
-                 token_call_as(engine, &capped, "token.rotate", by_id(high), NULL, &err));
-    CHECK_OK(token_call_as(engine, &capped, "token.revoke", by_id(high), NULL, &err), err);
+    /* A token above it is not there. */
+    expect_missing(engine, &capped, high);
+    CHECK_OK(token_call_as(engine, &capped, "token.list", "{\"limit\":1}", &made, &err), err);
+    CHECK(test_member_text(made, "tokens.0.authority").len > 0);
+    CHECK(test_member_text(made, "next_cursor").len > 0);
+    CHECK_OK(token_call_as(engine, &capped, "token.list", "{}", &made, &err), err);
+    CHECK_STR_EQ(test_member(made, "tokens.2"), "");
     /* An authority that the table does not know is the lowest. */
     CHECK_STATUS(LOCI_EFORBIDDEN,
                  token_call_as(engine, &odd, "token.create",
                                "{\"name\":\"x\",\"authority\":\"intern\"}", NULL, &err));
     CHECK_OK(token_call_as(engine, &odd, "token.create", "{\"name\":\"x\"}", &made, &err), err);
     CHECK_STR_EQ(test_member_text(made, "authority"), "astronaut");
+    test_close(engine);
+}
+
+/* What concerns the whole tenant, or all of them, is not for a part of it. */
+TEST(token_rights, settings_of_the_tenant_need_all_of_its_rights)
+{
+    const loci_principal parts[] = {
+        {.user = "ann"},   {.persona = "work"},         {.authority = "policy"},
+        {.trust = "user"}, {.permissions = "[\"hr\"]"},
+    };
+    const char *args = "{\"name\":\"session.idle_minutes\",\"value\":5}";
+    loci_principal whole = {.flags = LOCI_PRINCIPAL_TENANT_ADMIN};
+    loci_engine *engine = test_open(new_store());
+    loci_error err;
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        loci_principal part = parts[i];
+
+        part.flags = LOCI_PRINCIPAL_TENANT_ADMIN | LOCI_PRINCIPAL_ADMIN;
+        CHECK_STATUS(LOCI_EFORBIDDEN, token_call_as(engine, &part, "config.set", args, NULL, &err));
+        CHECK_STATUS(LOCI_EFORBIDDEN,
+                     token_call_as(engine, &part, "store.status", "{}", NULL, &err));
+    }
+    CHECK_OK(token_call_as(engine, &whole, "config.set", args, NULL, &err), err);
+    test_close(engine);
+}
+
+/* ---- Families -------------------------------------------------------------------------------- */
+
+static loci_principal admin_of(loci_str made)
+{
+    return (loci_principal){.token = test_format("%s", test_member_text(made, "id").ptr),
+                            .flags = LOCI_PRINCIPAL_TENANT_ADMIN};
+}
+
+static loci_str make_as(loci_engine *engine, const loci_principal *who, const char *args)
+{
+    loci_str made;
+    loci_error err;
+
+    CHECK_OK(token_call_as(engine, who, "token.create", test_json(args), &made, &err), err);
+    return made;
+}
+
+/* Otherwise an administrator that is shut out has left a door open. */
+TEST(token_rights, tokens_end_with_the_token_that_made_them)
+{
+    loci_engine *engine = test_open(new_store());
+    loci_str root = token_make(engine, "{'name':'root','scopes':['admin']}"), next, child,
+             grandchild, free_one;
+    loci_principal admin = admin_of(root), second;
+    loci_error err;
+
+    child = make_as(engine, &admin, "{'name':'child','scopes':['admin']}");
+    free_one = make_as(engine, &admin, "{'name':'free','detached':true}");
+    CHECK_STR_EQ(test_member(child, "parent_id"), test_member(root, "id"));
+    CHECK_STR_EQ(test_member(free_one, "parent_id"), "null");
+    second = admin_of(child);
+    grandchild = make_as(engine, &second, "{'name':'grandchild'}");
+    /* The family follows a token that replaces itself. */
+    CHECK_OK(token_call_as(engine, &admin, "token.rotate", by_id(root), &next, &err), err);
+    CHECK(token_is_good(engine, grandchild));
+    test_call(engine, "token.revoke", "%s", by_id(next));
+    CHECK(!token_is_good(engine, child));
+    CHECK(!token_is_good(engine, grandchild));
+    CHECK(token_is_good(engine, free_one));
+    CHECK_STATUS(LOCI_EAUTH,
+                 token_call_as(engine, &second, "token.create", "{\"name\":\"late\"}", NULL, &err));
+    test_close(engine);
+}
+
+TEST(token_rights, tokens_do_not_outlive_the_token_that_made_them)
+{
+    loci_engine *engine = test_open(new_store());
+    loci_str root = token_make(engine, "{'name':'root','scopes':['admin'],'ttl_s':1000}"), made;
+    loci_str service = token_make(engine, "{'name':'service'}");
+    loci_principal admin = admin_of(root);
+    loci_error err;
+
+    made = make_as(engine, &admin, "{'name':'a'}");
+    CHECK_STR_EQ(test_member(made, "expires_at"), test_member(root, "expires_at"));
+    made = make_as(engine, &admin, "{'name':'b','ttl_s':5000,'detached':true}");
+    CHECK_STR_EQ(test_member(made, "expires_at"), test_member(root, "expires_at"));
+    made = make_as(engine, &admin, "{'name':'c','ttl_s':10}");
+    CHECK(!lc_str_eq(test_member(made, "expires_at"), test_member(root, "expires_at")));
+    CHECK_OK(token_call_as(engine, &admin, "token.rotate", by_id(service), &made, &err), err);
+    CHECK_STR_EQ(test_member(made, "expires_at"), test_member(root, "expires_at"));
+    CHECK_STR_EQ(test_member(made, "parent_id"), test_member(root, "id"));
+    CHECK_OK(token_call_as(engine, &admin, "token.rotate", by_id(root), &made, &err), err);
+    CHECK_STR_EQ(test_member(made, "expires_at"), test_member(root, "expires_at"));
     test_close(engine);
 }
 
