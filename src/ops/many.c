@@ -3,7 +3,8 @@
  * Arguments may refer to earlier answers, so each call is parsed and checked inside the
  * transaction, right before it runs; what can be seen before (that all are of one user, that none
  * must be alone) is checked first. A call that fails makes the whole body fail, and the store
- * undoes what the others did.
+ * undoes what the others did. A batch that only reads runs on one snapshot instead, and its answer
+ * is never stored: reading again is as good.
  */
 #include "ops/surface.h"
 
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "engine/pool.h"
 #include "ops/call.h"
 
 /* Zeroed storage is one that clear() may be given. */
@@ -26,6 +28,8 @@ typedef struct batch {
     lc_arena arena;      /* Of the whole batch; cleared before each run. */
     lc_buf answers_text; /* The JSON array. */
     bool enqueued_job;
+    bool writes;  /* Any of them does: else all run on one snapshot, beside the writer. */
+    lc_task task; /* Of lc_many_submit(), for a batch that only reads. */
     loci_answer *out;
     loci_done_fn *done; /* Of lc_many_submit(). */
     void *done_ctx;
@@ -119,6 +123,7 @@ static loci_status look_ahead(batch *b, size_t index, lc_arena *scratch, loci_er
                        "%s answers a secret, which is never stored: it cannot be part of a batch "
                        "with a request_id",
                        op->name);
+    b->writes |= op->cost == LC_COST_WRITE || (op->flags & LC_OP_MUTATES) != 0;
     status = lc_json_parse(scratch, text.len > 0 ? text : LC_STR("{}"), 0, &args, err);
     if (status == LOCI_OK) {
         lc_call call = {.op = op};
@@ -213,7 +218,7 @@ static loci_status run_all(lc_tx *tx, void *ctx, loci_error *err)
 {
     batch *b = ctx;
     lc_arena_mark mark = lc_arena_get_mark(&b->arena);
-    bool has_request = b->request.request_id.ptr != NULL;
+    bool has_request = b->writes && b->request.request_id.ptr != NULL;
     bool was_answered = false;
     loci_str stored;
     loci_status status = LOCI_OK;
@@ -280,6 +285,21 @@ static loci_status batch_prepare(batch *b, loci_error *err)
     return LOCI_OK;
 }
 
+static loci_status read_batch(void *ctx, loci_error *err)
+{
+    batch *b = ctx;
+    bool is_of_user = b->user_id.ptr != NULL;
+
+    return lc_engine_read(
+        b->caller.engine,
+        &(lc_read){.tenant_id = is_of_user ? b->queued.write.tenant_id : LC_STR_NONE,
+                   .user_id = b->queued.write.user_id,
+                   .deadline_us = b->caller.deadline_us,
+                   .body = run_all,
+                   .ctx = b},
+        err);
+}
+
 static loci_status run_batch(void *ctx, loci_error *err)
 {
     batch *b = ctx;
@@ -287,6 +307,8 @@ static loci_status run_batch(void *ctx, loci_error *err)
 
     if (status != LOCI_OK)
         return status;
+    if (!b->writes)
+        return read_batch(b, err);
     status = lc_engine_write(b->caller.engine, &b->queued.write);
     if (status != LOCI_OK && err != NULL)
         *err = b->queued.write.error;
@@ -357,20 +379,34 @@ static loci_status take_note(void *ctx, loci_error *err)
     return LOCI_OK;
 }
 
-static void finish(lc_queued_write *queued)
+static void finish(batch *b, loci_status status, const loci_error *err)
 {
-    batch *b = (batch *)queued;
-    loci_status status = queued->write.status;
     loci_answer *answer = NULL;
 
     if (status == LOCI_OK) {
-        /* Errors are ignored: the calls are committed. */
-        (void)lc_engine_guard(b->caller.engine, take_note, b, NULL);
         answer = b->out;
         b->out = NULL;
     }
-    b->done(b->done_ctx, status, answer, status == LOCI_OK ? NULL : &queued->write.error);
+    b->done(b->done_ctx, status, answer, status == LOCI_OK ? NULL : err);
     free_batch(b);
+}
+
+static void finish_write(lc_queued_write *queued)
+{
+    batch *b = (batch *)queued;
+
+    /* Errors are ignored: the calls are committed. */
+    if (queued->write.status == LOCI_OK)
+        (void)lc_engine_guard(b->caller.engine, take_note, b, NULL);
+    finish(b, queued->write.status, &queued->write.error);
+}
+
+static void run_read(void *ctx)
+{
+    batch *b = ctx;
+    loci_error err;
+
+    finish(b, lc_engine_guard(b->caller.engine, read_batch, b, &err), &err);
 }
 
 /* What the caller gives is borrowed for the call to lc_many_submit() only. */
@@ -414,9 +450,15 @@ loci_status lc_many_submit(loci_engine *engine, const lc_many *many,
     status = batch_init(b, engine, many, options, err);
     if (status == LOCI_OK)
         status = lc_engine_guard(engine, begin, b, err);
-    b->queued.done = finish;
-    if (status == LOCI_OK)
+    if (status == LOCI_OK && !b->writes && !lc_engine_is_inline(engine)) {
+        b->task = (lc_task){.run = run_read, .ctx = b};
+        status = lc_engine_queue_task(engine, &b->task, err);
+    } else if (status == LOCI_OK && !b->writes) {
+        run_read(b);
+    } else if (status == LOCI_OK) {
+        b->queued.done = finish_write;
         status = lc_engine_submit(engine, &b->queued, err);
+    }
     if (status != LOCI_OK)
         free_batch(b);
     return status;

@@ -1,6 +1,7 @@
 /* loci_call_many: all or nothing, in order, of one user. */
 #include "lib/calls.h"
 
+#include <sqlite3.h>
 #include <string.h>
 
 #include "base/limits.h"
@@ -472,5 +473,52 @@ TEST(many, a_key_that_others_used_looks_unused)
     b->options.principal = &u1; /* Its own key is used. */
     CHECK_STR_EQ(run(engine, b), "");
     CHECK_STATUS(LOCI_ECONFLICT, b->err.status);
+    test_close(engine);
+}
+
+/* ---- Reads ----------------------------------------------------------------------------------- */
+
+/* A token that may only read must not be able to fill the store, or to hold up writers. */
+TEST(many, a_batch_of_reads_stores_no_answer)
+{
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+    batch *b = new_batch();
+    uint64_t before;
+
+    test_call(engine, "fact.write", "{'key':'a','value':1}");
+    before = test_store_hash(store, NULL);
+    b->options.request_id = "r";
+    add(b, "fact.current", "{\"key\":\"a\"}");
+    add(b, "op.list", "{}");
+    add(b, "fact.get", "{\"id\":\"$0.id\"}");
+    CHECK_STR_EQ(test_member(run(engine, b), "2.value"), "1");
+    CHECK_EQ(test_store_hash(store, NULL), before);
+    test_call(engine, "fact.write", "{'key':'a','value':2}");
+    CHECK_STR_EQ(test_member(run(engine, b), "0.value"), "2");
+    test_close(engine);
+}
+
+/* Another process has the store's write lock all the while. */
+TEST(many, a_batch_of_reads_does_not_wait_for_writers)
+{
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+    batch *b = new_batch();
+    sqlite3 *other = NULL;
+
+    if (test_is_postgres()) {
+        test_close(engine);
+        return;
+    }
+    test_call(engine, "fact.write", "{'key':'a','value':1}");
+    CHECK_EQ(sqlite3_open(store, &other), SQLITE_OK);
+    CHECK_EQ(sqlite3_exec(other, "begin immediate", NULL, NULL, NULL), SQLITE_OK);
+    b->options.timeout_ms = 500;
+    add(b, "fact.current", "{\"key\":\"a\"}");
+    add(b, "fact.list", "{}");
+    CHECK_STR_EQ(test_member(run(engine, b), "1.facts.0.value"), "1");
+    CHECK_EQ(sqlite3_exec(other, "rollback", NULL, NULL, NULL), SQLITE_OK);
+    (void)sqlite3_close(other);
     test_close(engine);
 }

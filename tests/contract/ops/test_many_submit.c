@@ -104,6 +104,32 @@ TEST(many_submit, a_failure_names_the_call_and_changes_nothing)
     test_close(engine);
 }
 
+/* Reads run in the pool: no part of them waits in the writer's queue. */
+TEST(many_submit, a_batch_of_reads_is_answered)
+{
+    const char *store = new_store();
+    loci_engine *engine = test_open_threads(store);
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_request requests[] = {request("fact.current", "{\"key\":\"a\"}"),
+                               request("fact.get", "{\"id\":\"$0.id\"}")};
+    outcome o = {0}, failed = {0};
+    loci_error err;
+
+    test_call(engine, "fact.write", "{'key':'a','value':7}");
+    options.request_id = "r";
+    CHECK_OK(lc_many_submit(engine, &(lc_many){requests, 2}, &options, keep, &o, &err), err);
+    wait_for(&o);
+    CHECK_EQ(o.status, LOCI_OK);
+    CHECK_CONTAINS(o.text, "\"value\":7");
+    CHECK_EQ(test_store_number(store, "select count(*) from requests"), 0);
+    requests[1].args = LC_STR("{\"id\":\"fact_01JCQ5Z8G00000000G00000000\"}");
+    CHECK_OK(lc_many_submit(engine, &(lc_many){requests, 2}, &options, keep, &failed, &err), err);
+    wait_for(&failed);
+    CHECK_EQ(failed.status, LOCI_ENOTFOUND);
+    CHECK_CONTAINS(failed.text, "\"index\":1");
+    test_close(engine);
+}
+
 /* What can be known at once is said at once, and then nobody is called back. */
 TEST(many_submit, wrong_calls_are_refused_at_once)
 {
