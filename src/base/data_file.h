@@ -1,17 +1,20 @@
-/* data_file.h - the big read-only tables that script/setup brings: found by name, mapped, checked.
+/* data_file.h - the big read-only tables that script/setup brings: found by name, read, checked.
  *
- * Each is one file that is used where it lies: ranks of a tokenizer, weights of an encoder. It
+ * Each is one file whose content is used as it is: ranks of a tokenizer, weights of an encoder. It
  * begins with a header that says what it is, and the writers (tools/data/) and the readers agree
- * on the layout by its version. A file that is missing, cut or of another version is a plain error:
- * loci works without, and says what is missing. Pages are shared by all processes and belong to the
- * kernel's cache, not to anybody's heap.
+ * on the layout by its version. A file that is missing, cut, damaged or of another version is a
+ * plain error: loci works without, and says what is missing. What happens to a file after it was
+ * opened makes no difference: it was copied.
  */
 #ifndef LC_BASE_DATA_FILE_H
 #define LC_BASE_DATA_FILE_H
 
 #include "loci.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
 
 #define LC_DATA_PATH_BYTES 4096
 
@@ -22,23 +25,43 @@ typedef struct lc_data_header {
     uint32_t version;    /* Of the layout behind the header. */
     uint32_t reserved;   /* 0 */
     uint64_t body_bytes; /* All that follows the header. */
-    uint8_t digest[16];  /* First half of the SHA-256 of the body, for `loci doctor`. */
+    uint8_t digest[16];  /* First half of the SHA-256 of the body, checked by the engine. */
     uint8_t padding[8];  /* 0 */
 } lc_data_header;
 
 _Static_assert(sizeof(lc_data_header) == 64, "the body begins at a cache line");
 
-/* A mapped file; zeroed is none. */
+/* What a reader expects. */
+typedef struct lc_data_kind {
+    const char *name;
+    uint32_t version;
+} lc_data_kind;
+
+/* What tells files, and versions of one file, apart. */
+typedef struct lc_data_identity {
+    dev_t device;
+    ino_t inode;
+    off_t bytes;
+    struct timespec modified, changed;
+} lc_data_identity;
+
+bool lc_data_identity_eq(const lc_data_identity *a, const lc_data_identity *b);
+
+/* A copy of a file; zeroed is none. It is no part of any heap. */
 typedef struct lc_data_file {
     const lc_data_header *header;
     const uint8_t *body;
     size_t body_bytes;
+    lc_data_identity identity;
 } lc_data_file;
 
-/* Maps the file at `path` and checks its header: its kind, its version, that it is whole.
+/* Reads the file at `path` and checks its header: its kind, its version, its length.
  * LOCI_ENOTFOUND when there is none, LOCI_ECORRUPT when it is not what it should be. */
-loci_status lc_data_file_open(const char *path, const char *kind, uint32_t version,
-                              lc_data_file *out, loci_error *err);
+loci_status lc_data_file_open(const lc_data_kind *kind, const char *path, lc_data_file *out,
+                              loci_error *err);
+/* The same for the header alone. */
+loci_status lc_data_file_peek(const lc_data_kind *kind, const char *path, lc_data_header *out,
+                              loci_error *err);
 /* Twice is fine. */
 void lc_data_file_close(lc_data_file *file);
 

@@ -321,31 +321,29 @@ static void use_lexical(lc_embedder *out)
     lc_embedder_set_generation(out, "1"); /* Version of the hashing. */
 }
 
-static loci_status read_digest(lc_models *models, const char *path, loci_error *err)
-{
-    lc_data_file file = {0};
-    loci_status status = lc_data_file_open(path, "encoder", LC_ENCODER_VERSION, &file, err);
-
-    for (size_t i = 0; status == LOCI_OK && i < DIGEST_BYTES; i++)
-        (void)snprintf(models->encoder_digest + 2 * i, 3, "%02x", file.header->digest[i]);
-    lc_data_file_close(&file);
-    return status;
-}
-
 /* Searches the file each time: it may have been installed meanwhile. */
 static loci_status open_encoder(lc_models *models, lc_arena *arena, loci_error *err)
 {
     char path[LC_DATA_PATH_BYTES];
+    lc_encoder *encoder = NULL;
     loci_str dir;
     loci_status status = read_text(models, arena, &lc_setting_data_dir, &dir, err);
 
     if (status == LOCI_OK)
         status = lc_data_file_find(dir, LC_ENCODER_FILE, path, err);
     if (status == LOCI_OK)
-        status = read_digest(models, path, err);
+        status = lc_encoder_open(models->env, path, &encoder, err);
     if (status == LOCI_OK)
-        status = lc_encoder_open(models->env, path, &models->encoder, err);
-    return status;
+        status = lc_data_file_verify(lc_encoder_file(encoder), err);
+    if (status != LOCI_OK) {
+        lc_encoder_close(encoder);
+        return status;
+    }
+    for (size_t i = 0; i < DIGEST_BYTES; i++)
+        (void)snprintf(models->encoder_digest + 2 * i, 3, "%02x",
+                       lc_encoder_file(encoder)->header->digest[i]);
+    models->encoder = encoder;
+    return LOCI_OK;
 }
 
 static loci_status use_builtin(lc_models *models, lc_arena *arena, lc_embedder *out,

@@ -28,6 +28,10 @@ void lc_tokenizers_free(lc_tokenizers *tokenizers); /* NULL is fine. */
 loci_status lc_tokenizers_get(lc_tokenizers *tokenizers, lc_encoding encoding,
                               const lc_tokenizer **out, loci_error *err);
 
+/* Compares the content of a file with its digest, once per process as long as the file is the same;
+ * LOCI_ECORRUPT when they differ. */
+loci_status lc_data_file_verify(const lc_data_file *file, loci_error *err);
+
 /* Writes an array with one object per data file: name, use, state (missing, damaged, present, or
  * whole if it was read), problem or null. Without `reads_all` only headers are checked: the files
  * have 38 MB. */

@@ -27,9 +27,10 @@
 
 /* ---- The data file ---------------------------------------------------------------------------
  *
- * Only the offsets are checked, so opening reads one page; `loci doctor` checks the digest. A file
- * that was damaged in place gives wrong vectors, but never a read outside of it: indices from the
- * file are checked where they are used. */
+ * The offsets are checked here; the engine checks the digest. A file that was made wrong gives
+ * wrong vectors, but never a read outside of it: indices are checked where they are used. */
+
+const lc_data_kind lc_encoder_kind = {"encoder", LC_ENCODER_VERSION};
 
 #define SECTION_ALIGN 64
 
@@ -438,7 +439,7 @@ loci_status lc_encoder_open(lc_env *env, const char *path, lc_encoder **out, loc
         return lc_fail_memory(err);
     encoder->env = env;
     encoder->kernels = lc_encoder_kernels_best();
-    status = lc_data_file_open(path, "encoder", LC_ENCODER_VERSION, &encoder->file, err);
+    status = lc_data_file_open(&lc_encoder_kind, path, &encoder->file, err);
     if (status == LOCI_OK)
         status = lc_encoder_weights_find(&encoder->file, &encoder->weights, err);
     if (status != LOCI_OK) {
@@ -447,6 +448,11 @@ loci_status lc_encoder_open(lc_env *env, const char *path, lc_encoder **out, loc
     }
     *out = encoder;
     return LOCI_OK;
+}
+
+const lc_data_file *lc_encoder_file(const lc_encoder *encoder)
+{
+    return &encoder->file;
 }
 
 void lc_encoder_close(lc_encoder *encoder)

@@ -2,8 +2,7 @@
  *
  * The model is Universal Sentence Encoder lite: English, the first 128 tokens of a text, 512
  * numbers of length 1, so that the dot product of two vectors is their cosine. The weights are a
- * data file that is mapped into memory; its pages are shared between processes. An open encoder is
- * never changed: any thread may use it.
+ * data file that is read into memory. An open encoder is never changed: any thread may use it.
  */
 #ifndef LC_MODEL_ENCODER_H
 #define LC_MODEL_ENCODER_H
@@ -18,10 +17,13 @@
 
 typedef struct lc_encoder lc_encoder;
 
-/* Opens the data file at `path`. Cheap: only its first page is read. LOCI_ENOTFOUND if it is
- * missing, LOCI_ECORRUPT if it is damaged. */
+extern const lc_data_kind lc_encoder_kind;
+
+/* Reads the data file at `path` into memory: 14 MB. LOCI_ENOTFOUND if it is missing, LOCI_ECORRUPT
+ * if it is damaged. */
 loci_status lc_encoder_open(lc_env *env, const char *path, lc_encoder **out, loci_error *err);
 void lc_encoder_close(lc_encoder *encoder); /* NULL is fine. */
+const lc_data_file *lc_encoder_file(const lc_encoder *encoder);
 
 /* Embeds `count` texts, valid UTF-8 and possibly empty, as unit vectors of 512 numbers each into
  * `out`. Many together are cheaper than one by one for short texts: reading the weights takes most

@@ -10,6 +10,8 @@
 #define BITS_MIN 4
 #define BITS_MAX 24
 
+const lc_data_kind lc_token_table_kind = {"tokens", LC_TOKEN_TABLE_VERSION};
+
 static const lc_token_table_head *check_head(const lc_data_file *file, const char *encoding)
 {
     const lc_token_table_head *head = (const void *)file->body;
@@ -36,7 +38,7 @@ loci_status lc_token_table_open(const char *path, const char *encoding, lc_token
 {
     const lc_token_table_head *head;
     const uint8_t *at;
-    loci_status status = lc_data_file_open(path, "tokens", LC_TOKEN_TABLE_VERSION, &out->file, err);
+    loci_status status = lc_data_file_open(&lc_token_table_kind, path, &out->file, err);
 
     if (status != LOCI_OK)
         return status;

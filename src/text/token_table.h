@@ -1,4 +1,4 @@
-/* token_table.h - the tokens of one encoding, in a mapped file that is used where it lies.
+/* token_table.h - the tokens of one encoding, in a data file whose content is used as it is.
  *
  * tools/data/tokens.mjs writes it; both change together, with LC_TOKEN_TABLE_VERSION. Behind the
  * data file's header the body is, little-endian:
@@ -32,7 +32,7 @@
  * other only. As every token ranks behind its parts, it makes no difference when they do so, and
  * merging may start with the character instead of its bytes.
  *
- * A damaged file gives wrong tokens but never a wrong access: numbers are masked or compared before
+ * A wrong file gives wrong tokens but never a wrong access: numbers are masked or compared before
  * they are used, and a probe ends after LC_TOKEN_PROBES_MAX slots.
  */
 #ifndef LC_TEXT_TOKEN_TABLE_H
@@ -80,6 +80,8 @@ typedef struct lc_token_table {
     uint32_t piece_shift, pair_shift; /* 64 - bits. */
     uint32_t token_count, text_bytes;
 } lc_token_table;
+
+extern const lc_data_kind lc_token_table_kind;
 
 /* Opens the file at `path`, which must be of `encoding`. */
 loci_status lc_token_table_open(const char *path, const char *encoding, lc_token_table *out,

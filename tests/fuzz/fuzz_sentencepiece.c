@@ -74,7 +74,7 @@ static void open_vocabulary(void)
 
     lc_heap_init(&heap, (loci_allocator){0});
     if (lc_data_file_find(LC_STR(""), LC_ENCODER_FILE, path, &err) != LOCI_OK ||
-        lc_data_file_open(path, "encoder", LC_ENCODER_VERSION, &file, &err) != LOCI_OK ||
+        lc_data_file_open(&lc_encoder_kind, path, &file, &err) != LOCI_OK ||
         lc_encoder_weights_find(&file, &weights, &err) != LOCI_OK) {
         fprintf(stderr, "fuzz_sentencepiece: %s\n", err.message);
         exit(1);

@@ -6,6 +6,8 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "contract/probe_fixture.h"
@@ -133,6 +135,8 @@ TEST(builtin, a_damaged_file_is_told_by_its_digest)
     loci_str status = test_call(engine, "model.status", "{}");
 
     CHECK_STR_EQ(test_member_text(status, "data.2.state"), "present");
+    CHECK_STR_EQ(test_member_text(status, "embedder"), "lexical"); /* Nothing wrong is computed. */
+    CHECK_CONTAINS(test_member_text(status, "missing"), "digest");
     CHECK_STR_EQ(test_member_text(status, "data.0.state"), "missing");
     CHECK_CONTAINS(test_member_text(status, "data.0.problem"), "o200k_base.loci");
     CHECK_STR_EQ(test_member(status, "tokenizers.0.estimated"), "true");
@@ -145,6 +149,31 @@ TEST(builtin, a_damaged_file_is_told_by_its_digest)
     status = test_call(engine, "model.status", "{'check_data':true}");
     for (int i = 0; i < 3; i++)
         CHECK_STR_EQ(test_member_text(status, test_format("data.%d.state", i)), "whole");
+    test_close(engine);
+}
+
+/* One changed byte in 15 MB: no wrong counts, and no crash. */
+TEST(builtin, damaged_tokens_are_estimated)
+{
+    const char *dir = test_tmpdir();
+    loci_str whole = test_read_file(test_build_path("share/loci/o200k_base.loci"));
+    char *copy = test_bytes(whole.len);
+    loci_engine *engine;
+
+    memcpy(copy, whole.ptr, whole.len);
+    test_write_file(test_path(dir, "o200k_base.loci"), (loci_str){copy, whole.len});
+    engine = open_with(probe_path(), test_format("{\"data.dir\":\"%s\"}", dir));
+    CHECK_STR_EQ(test_member(test_call(engine, "text.count", "{'text':'hello'}"), "estimated"),
+                 "false");
+    CHECK_EQ(truncate(test_path(dir, "o200k_base.loci"), 100), 0); /* It was copied. */
+    CHECK_STR_EQ(test_member(test_call(engine, "text.count", "{'text':'hello you'}"), "estimated"),
+                 "false");
+    test_close(engine);
+    copy[whole.len / 2] ^= 1;
+    test_write_file(test_path(dir, "o200k_base.loci"), (loci_str){copy, whole.len});
+    engine = open_with(probe_path(), test_format("{\"data.dir\":\"%s\"}", dir));
+    CHECK_STR_EQ(test_member(test_call(engine, "text.count", "{'text':'hello'}"), "estimated"),
+                 "true");
     test_close(engine);
 }
 

@@ -2,9 +2,12 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/str.h"
 #include "lib/test.h"
+
+static const lc_data_kind colours = {"colours", 3};
 
 static lc_data_header header_of(size_t body_bytes)
 {
@@ -27,14 +30,14 @@ static const char *write_file(const char *dir, const lc_data_header *header, siz
     return path;
 }
 
-TEST(data_file, a_whole_one_is_mapped)
+TEST(data_file, a_whole_one_is_read)
 {
     lc_data_header header = header_of(5);
     const char *path = write_file(test_tmpdir(), &header, 5);
     lc_data_file file = {0};
     loci_error err;
 
-    CHECK_OK(lc_data_file_open(path, "colours", 3, &file, &err), err);
+    CHECK_OK(lc_data_file_open(&colours, path, &file, &err), err);
     CHECK_EQ(file.body_bytes, 5);
     CHECK(memcmp(file.body, "abcde", 5) == 0);
     lc_data_file_close(&file);
@@ -47,8 +50,9 @@ static void check_refused(const lc_data_header *header, size_t body_bytes, const
     lc_data_file file = {0};
     loci_error err;
 
-    CHECK_STATUS(LOCI_ECORRUPT, lc_data_file_open(write_file(test_tmpdir(), header, body_bytes),
-                                                  "colours", 3, &file, &err));
+    CHECK_STATUS(
+        LOCI_ECORRUPT,
+        lc_data_file_open(&colours, write_file(test_tmpdir(), header, body_bytes), &file, &err));
     CHECK_CONTAINS(err.message, words);
     CHECK(file.header == NULL);
 }
@@ -70,9 +74,32 @@ TEST(data_file, what_is_not_right_is_refused)
     header.magic[7] = 'B';
     check_refused(&header, 5, "no colours file");
     CHECK_STATUS(LOCI_ENOTFOUND,
-                 lc_data_file_open(test_path(test_tmpdir(), "none"), "colours", 3, &file, &err));
-    CHECK_STATUS(LOCI_ECORRUPT, lc_data_file_open(test_tmpdir(), "colours", 3, &file, &err));
-    CHECK_STATUS(LOCI_ECORRUPT, lc_data_file_open("/dev/null", "colours", 3, &file, &err));
+                 lc_data_file_open(&colours, test_path(test_tmpdir(), "none"), &file, &err));
+    CHECK_STATUS(LOCI_ECORRUPT, lc_data_file_open(&colours, test_tmpdir(), &file, &err));
+    CHECK_STATUS(LOCI_ECORRUPT, lc_data_file_open(&colours, "/dev/null", &file, &err));
+}
+
+/* A daemon uses a file for weeks: an update, a full disk or a person may cut it meanwhile. A mapped
+ * file would be a SIGBUS here. */
+TEST(data_file, what_happens_to_the_file_later_makes_no_difference)
+{
+    lc_data_header header = header_of(20), peeked;
+    const char *dir = test_tmpdir();
+    const char *path = write_file(dir, &header, 20);
+    lc_data_file file = {0}, again = {0};
+    loci_error err;
+
+    CHECK_OK(lc_data_file_open(&colours, path, &file, &err), err);
+    CHECK_EQ(truncate(path, 0), 0);
+    CHECK(memcmp(file.body, "abcdefghijklmnopqrst", 20) == 0);
+    CHECK_STATUS(LOCI_ECORRUPT, lc_data_file_open(&colours, path, &again, &err));
+    (void)write_file(dir, &header, 20);
+    CHECK_OK(lc_data_file_open(&colours, path, &again, &err), err);
+    CHECK(!lc_data_identity_eq(&file.identity, &again.identity));
+    lc_data_file_close(&again);
+    lc_data_file_close(&file);
+    CHECK_OK(lc_data_file_peek(&colours, path, &peeked, &err), err);
+    CHECK_EQ(peeked.body_bytes, 20);
 }
 
 TEST(data_file, it_is_found_where_the_setting_says)

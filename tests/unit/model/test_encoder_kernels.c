@@ -168,7 +168,7 @@ TEST(encoder_kernels, no_sum_can_leave_32_bits)
     loci_error err;
 
     CHECK_OK(lc_data_file_find(LC_STR(""), LC_ENCODER_FILE, path, &err), err);
-    CHECK_OK(lc_data_file_open(path, "encoder", LC_ENCODER_VERSION, &file, &err), err);
+    CHECK_OK(lc_data_file_open(&lc_encoder_kind, path, &file, &err), err);
     CHECK_OK(lc_encoder_weights_find(&file, &weights, &err), err);
     check_sums_fit(&weights.widen);
     check_sums_fit(&weights.final);

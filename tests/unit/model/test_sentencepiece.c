@@ -24,7 +24,7 @@ static void open_pieces(pieces_fixture *f)
     encoder_fixture_open(&f->base);
     lc_arena_init(&f->arena, &f->base.env.heap, LOCI_MEM_REQUESTS);
     CHECK_OK(lc_data_file_find(LC_STR(""), LC_ENCODER_FILE, path, &err), err);
-    CHECK_OK(lc_data_file_open(path, "encoder", LC_ENCODER_VERSION, &f->file, &err), err);
+    CHECK_OK(lc_data_file_open(&lc_encoder_kind, path, &f->file, &err), err);
     CHECK_OK(lc_encoder_weights_find(&f->file, &f->weights, &err), err);
 }
 
