@@ -230,10 +230,16 @@ static loci_status has_table(lc_tx *tx, const char *name, bool *out, loci_error 
     return status != LOCI_OK ? status : lc_sqlite_driver.upkeep->has_table(tx, name, out, err);
 }
 
+static const char *path_of(const lc_db *db)
+{
+    return lc_sqlite_driver.upkeep->path(db);
+}
+
 static const lc_db_upkeep upkeep = {
     .open_scratch = open_scratch,
     .run_script = run_script,
     .has_table = has_table,
+    .path = path_of,
     .backup = backup,
     .restore = restore,
     .check = check,
