@@ -42,8 +42,29 @@ add_library(loci_strict INTERFACE)
 target_compile_options(loci_strict INTERFACE -Wconversion -Wno-sign-conversion)
 
 if(CMAKE_BUILD_TYPE STREQUAL "Release")
-    target_compile_options(
-        loci_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 -fstack-protector-strong)
+    # Level 3 also checks objects whose size is known only at run time.
+    include(CheckCCompilerFlag)
+    include(CheckCSourceCompiles)
+    set(CMAKE_REQUIRED_FLAGS "-O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3 -Werror")
+    check_c_source_compiles("#include <string.h>
+        #if __USE_FORTIFY_LEVEL < 3
+        #error level 3 is not supported
+        #endif
+        int main(void) { return 0; }" LOCI_HAS_FORTIFY_3)
+    unset(CMAKE_REQUIRED_FLAGS)
+    set(fortify 2)
+    if(LOCI_HAS_FORTIFY_3)
+        set(fortify 3)
+    endif()
+    target_compile_options(loci_flags INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=${fortify}
+                                                -fstack-protector-strong)
+    foreach(flag -fstack-clash-protection -fcf-protection)
+        string(MAKE_C_IDENTIFIER "LOCI_HAS${flag}" has)
+        check_c_compiler_flag(${flag} ${has})
+        if(${has})
+            target_compile_options(loci_flags INTERFACE ${flag})
+        endif()
+    endforeach()
     target_link_options(loci_flags INTERFACE -Wl,-z,relro,-z,now,-z,noexecstack)
 endif()
 

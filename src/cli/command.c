@@ -51,6 +51,7 @@ static const lc_option serve_options[] = {
      .value = "PATH",
      .help = "Path of the Unix socket (LOCI_SOCKET; default: in your runtime directory)"},
     {.name = "no-socket", .help = "Do not open a Unix socket"},
+    {.name = "core-dumps", .help = "Allow core dumps and debuggers, which can read tokens"},
     {.name = "host",
      .value = "NAME",
      .help = "Additional host name that clients use; may be repeated"},

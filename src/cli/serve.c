@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -70,7 +71,7 @@ typedef struct serving {
     lc_log_queue *log_queue;
 } serving;
 
-static void prepare_process(void)
+static void prepare_process(bool has_core_dumps)
 {
     struct sigaction action;
     struct rlimit files;
@@ -78,6 +79,9 @@ static void prepare_process(void)
     memset(&action, 0, sizeof action);
     action.sa_handler = SIG_IGN;
     (void)sigaction(SIGHUP, &action, NULL); /* Cannot fail. */
+    /* A core dump, or a debugger of the same user, would show tokens and the texts of users. */
+    if (!has_core_dumps)
+        (void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); /* Cannot fail with this value. */
     /* Each connection and each event stream needs a descriptor; the default soft limit of 1024
      * exists for programs that use select(). */
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
@@ -259,7 +263,7 @@ int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
     loci_error err;
     loci_status status;
 
-    prepare_process();
+    prepare_process(lc_arguments_has(arguments, "core-dumps"));
     if (listen == NULL)
         listen = getenv("LOCI_LISTEN");
     if (listen == NULL || listen[0] == '\0')

@@ -197,4 +197,30 @@ grep -o 'fact_[0-9A-Z]\{26\}' all.ndjson | sort -u >stored
 is "every acknowledged write is in the store" "" "$(comm -23 acked stored | head -3)"
 run verify
 is "which is whole" 0 "$RC"
+# ---- Secrets in memory ---------------------------------------------------------------------------
+# The kernel gives the files of a process that leaves no core to root; root's are always root's.
+as_other=()
+other=$(mktemp -d)
+chmod 755 "$other"
+cp "$LOCI" "$other/loci"
+if [ "$(id -u)" = 0 ]; then
+    as_other=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+    chown -R 65534:65534 "$other"
+fi
+# owner [FLAG] - of the files of a daemon that is not root's.
+owner() {
+    "${as_other[@]}" env HOME="$other" "$other/loci" serve --store "$other/a.db" \
+        --listen 127.0.0.1:0 --no-socket --token-file "$other/token" --json "$@" \
+        >"$TMP/other.out" 2>/dev/null &
+    DAEMON=$!
+    wait_for 20 test -s "$TMP/other.out"
+    OWNER=$(stat -c %u "/proc/$DAEMON/environ")
+    stop
+    rm -f "$TMP/other.out"
+}
+owner
+is "no core shows tokens" 0 "$OWNER"
+owner --core-dumps
+isnt "unless that is asked for" 0 "$OWNER"
+rm -rf "$other"
 finish

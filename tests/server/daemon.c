@@ -77,12 +77,13 @@ static void wait_until_ready(test_daemon *daemon, const char *token_file)
 
 test_daemon test_daemon_start_on(const char *store, const char *const *settings)
 {
-    const char *argv[16 + 2 * SETTINGS_MAX] = {test_loci(), "serve",       "--json",
-                                               "--listen",  "127.0.0.1:0", "--no-socket",
-                                               "--store",   store,         "--token-file"};
+    const char *argv[16 + 2 * SETTINGS_MAX] = {test_loci(),    "serve",       "--json",
+                                               "--listen",     "127.0.0.1:0", "--no-socket",
+                                               "--core-dumps", /* For /proc/PID/fd. */
+                                               "--store",      store,         "--token-file"};
     const char *token_file = test_format("%s.token", store);
     test_daemon daemon = {.store = store};
-    size_t count = 9;
+    size_t count = 10;
     static bool is_armed;
 
     if (!is_armed)
