@@ -116,6 +116,12 @@ static model_claim any_claim(sim *s)
     return claim;
 }
 
+/* Callers with other rights have request ids of their own. */
+static int request_number(int request, int ceiling)
+{
+    return request + 6 * ceiling;
+}
+
 static void do_write(sim *s)
 {
     model_claim claim = any_claim(s);
@@ -131,7 +137,7 @@ static void do_write(sim *s)
     if (test_rng_chance(&s->rng, 20))
         expected_seq = test_rng_chance(&s->rng, 60) ? head_seq : sim_below(s, 20);
     if (request >= 0)
-        stored = model_find_request(&s->m, claim.who, request, s->now_us);
+        stored = model_find_request(&s->m, claim.who, request_number(request, ceiling), s->now_us);
     args = write_args(s, &claim, request, expected_seq);
     if (stored != NULL && test_rng_chance(&s->rng, 50))
         args = stored->args; /* The same call again. */
@@ -151,7 +157,9 @@ static void do_write(sim *s)
         check_written(s, &claim, sim_parse(s, answer));
         if (request >= 0)
             keep_request(s,
-                         &(model_request){.who = claim.who, .number = request, .at_us = s->now_us},
+                         &(model_request){.who = claim.who,
+                                          .number = request_number(request, ceiling),
+                                          .at_us = s->now_us},
                          args, answer.ptr);
     }
 }
