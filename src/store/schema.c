@@ -52,11 +52,18 @@ static loci_status add_sessions(lc_tx *tx, loci_error *err)
     return status == LOCI_OK ? add_table(tx, "working_items", err) : status;
 }
 
-/* Tokens get their newer columns. SQLite would write the altered table in other words than a new
- * one; PostgreSQL would lose the grants of a table that is made again. */
+/* Tokens get their newer columns; on PostgreSQL, tokens and settings get their policies. SQLite
+ * would write the altered table in other words than a new one; PostgreSQL would lose the grants of
+ * a table that is made again. */
 #define TOKEN_COLUMNS_4                                                                            \
     "id, tenant_id, name, secret_hash, scopes, user_id, persona_id, authority_max, trust_max,"     \
     " created_at, expires_at, revoked_at, replaced_by"
+
+/* The policy that lc_ddl_table() gives to new tables. */
+#define POLICY(table)                                                                              \
+    "alter table " table " enable row level security; drop policy if exists tenant on " table      \
+    "; create policy tenant on " table                                                             \
+    " using (tenant_id = nullif(current_setting('loci.tenant', true), ''));"
 
 static loci_status add_token_rights(lc_tx *tx, loci_error *err)
 {
@@ -71,7 +78,7 @@ static loci_status add_token_rights(lc_tx *tx, loci_error *err)
             "alter table tokens add column if not exists permissions text,"
             " add column if not exists parent_id text;"
             " create index if not exists tokens_parent_0 on tokens (parent_id)"
-            " where parent_id is not null;",
+            " where parent_id is not null;" POLICY("tokens") POLICY("settings"),
             err);
     status = upkeep->run_script(
         tx, "create table tokens_4 as select " TOKEN_COLUMNS_4 " from tokens; drop table tokens;",

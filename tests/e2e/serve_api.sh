@@ -339,10 +339,12 @@ for path in a.db a.db-wal a.db-shm a.db-journal; do
     is "the store's own file $path" 400 "$STATUS"
 done
 run config set store.transfer_dir '""' --store "$TMP/a.db"
+# shellcheck disable=SC2317 # Called by wait_for.
 without_directory() { call store.backup '{"path":"new.db"}' && [ "$STATUS" = 403 ]; }
 wait_for 10 without_directory || fail "files without a directory for them" "$STATUS"
 has "says what to do" store.transfer_dir "$BODY"
 run config set store.transfer_dir "$TMP" --store "$TMP/a.db"
+# shellcheck disable=SC2317 # Called by wait_for.
 with_directory() { call store.backup '{"path":"new.db","force":true}' && [ "$STATUS" = 200 ]; }
 wait_for 10 with_directory || fail "files with a directory for them" "$STATUS"
 

@@ -67,16 +67,32 @@ TEST_ON(TEST_SERVERS, postgres, tables_of_somebody_else_are_refused_and_kept)
     CHECK_EQ(test_store_number(store, "select count(*) from sqlite_schema"), 1);
 }
 
+/* Whatever has a tenant needs a policy; the catalogue is not asked. */
+static const char bare_tables[] =
+    "select count(*) from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = "
+    "'tenant_id' where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and "
+    "(not c.relrowsecurity or not exists (select 1 from pg_policy p where p.polrelid = c.oid))";
+
+/* Stores of version 4 have no policies on tokens and settings. */
+TEST_ON(TEST_SERVERS, postgres, an_older_store_gets_the_missing_policies)
+{
+    const char *store = probe_path();
+
+    test_close(test_open(store));
+    test_store_run(store, "drop policy tenant on tokens; drop policy tenant on settings;"
+                          " alter table settings disable row level security;"
+                          " update meta set value = '4' where name in"
+                          " ('schema_version', 'schema_compatible')");
+    CHECK_EQ(test_store_number(store, bare_tables), 2);
+    test_close(test_open(store));
+    CHECK_EQ(test_store_number(store, bare_tables), 0);
+}
+
 /* A role that does not own the tables sees one tenant, and none before it has said which. */
 TEST_ON(TEST_SERVERS, postgres, other_roles_see_one_tenant)
 {
     static const char as_reader[] = "set role one_tenant; %s select count(*) from %s";
     static const char *const tables[] = {"events", "fact_current", "heads", "tokens", "settings"};
-    /* The catalogue is not asked: whatever has a tenant needs a policy. */
-    static const char bare_tables[] =
-        "select count(*) from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = "
-        "'tenant_id' where c.relnamespace = current_schema()::regnamespace and c.relkind = 'r' and "
-        "(not c.relrowsecurity or not exists (select 1 from pg_policy p where p.polrelid = c.oid))";
     static const char *const calls[][2] = {
         {"fact.write", "{\"key\":\"a\",\"value\":1}"},
         {"token.create", "{\"name\":\"ci\"}"},
