@@ -233,9 +233,9 @@ static const lc_sql update_sql = {
     NULL};
 
 static const lc_sql revoke_children_sql = {
+    "update tokens set revoked_at = $2 where revoked_at is null and id in ("
     "with recursive kin (id) as (select id from tokens where parent_id = $1"
-    " union select t.id from tokens t join kin k on t.parent_id = k.id)"
-    " update tokens set revoked_at = $2 where revoked_at is null and id in (select id from kin)",
+    " union select t.id from tokens t join kin k on t.parent_id = k.id) select id from kin)",
     "ti", NULL};
 
 static const lc_sql adopt_sql = {"update tokens set parent_id = $2 where parent_id = $1", "tt",
