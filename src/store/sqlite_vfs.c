@@ -142,6 +142,9 @@ static int file_close(sqlite3_file *file)
 
     if (buffer != NULL)
         buffer->used = 0;
+    /* SQLite does so only if the connection used the WAL; lc_sqlite_find_state() maps it anyway. */
+    if (real_of(file)->pMethods->iVersion >= 2)
+        (void)real_of(file)->pMethods->xShmUnmap(real_of(file), 0);
     return real_of(file)->pMethods->xClose(real_of(file));
 }
 

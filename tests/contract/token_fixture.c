@@ -32,6 +32,8 @@ loci_status token_show(loci_engine *engine, loci_str text, lc_token_identity *ou
         out->principal.persona = keep(who.principal.persona);
         out->principal.authority = keep(who.principal.authority);
         out->principal.trust = keep(who.principal.trust);
+        out->principal.permissions = keep(who.principal.permissions);
+        out->principal.token = keep(who.principal.token);
         out->token_id = keep(who.token_id);
     }
     lc_arena_clear(&arena);

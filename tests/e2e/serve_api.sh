@@ -234,9 +234,9 @@ is "a key that is too long" 400 "$STATUS"
 batch() { http POST /v1/batch "${@:2}" -d "$1"; }
 # shellcheck disable=SC2016 # The $0 is loci's.
 second='{"op":"fact.get","args":{"id":"$0.id"}}'
-batch "{\"calls\":[{\"op\":\"fact.write\",\"args\":{\"key\":\"b1\",\"value\":1}},$second]}"
+batch "{\"calls\":[{\"op\":\"fact.write\",\"args\":{\"key\":\"batch-one\",\"value\":1}},$second]}"
 is "a batch" 200 "$STATUS"
-is "answers all" b1 "$(value "$BODY" answers.1.key)"
+is "answers all" batch-one "$(value "$BODY" answers.1.key)"
 second='{"op":"fact.get","args":{"id":"no"}}'
 batch "{\"calls\":[{\"op\":\"fact.write\",\"args\":{\"key\":\"b2\",\"value\":1}},$second]}"
 is "one that fails" 404 "$STATUS"
@@ -307,7 +307,7 @@ wait_for 20 grep -q the-last-one "$TMP/daemon.log" # Lines are written a moment 
 log=$(cat "$TMP/daemon.log")
 has "requests are logged" '"event":"http.request"' "$log"
 has "by their route" '/v1/facts/current/{key}' "$log"
-for secret in Oslo never-written b1 '"kye"' "${TOKEN: -20}"; do
+for secret in Oslo never-written batch-one '"kye"' "${TOKEN: -20}"; do
     lacks "the log does not hold $secret" "$secret" "$log"
 done
 said=$(
@@ -354,7 +354,7 @@ call store.restore '{"path":"backup.db"}'
 is "a restore" 200 "$STATUS"
 http GET '/v1/facts/current/city'
 is "what was backed up is there" 200 "$STATUS"
-http GET '/v1/facts/current/b1'
+http GET '/v1/facts/current/batch-one'
 is "and what came later is not" 404 "$STATUS"
 
 # ---- Another process writes to the same store: every read sees it
