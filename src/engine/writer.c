@@ -218,7 +218,7 @@ static void follow(lc_writer *writer, follower *self)
 
 /* Marks the commits of this connection as the engine's own: the watch need not look for them,
  * because lc_watch_wrote() reports them. The number is new for every connection: commits that a
- * lost connection may still make are reported by nobody. */
+ * lost connection may still make are not reported here, so the watch must find them. */
 static void set_origin(lc_writer *writer)
 {
     uint64_t number;
@@ -394,7 +394,8 @@ static void *run_thread(void *ctx)
     return NULL;
 }
 
-/* Unless the engine is inline or there is none to be had. The lock is held. */
+/* Starts the thread, unless the engine is inline or the system has no thread to give: then callers
+ * lead. The lock is held. */
 static void start_thread(lc_writer *writer)
 {
     if (writer->has_thread || writer->is_stopping || lc_engine_is_inline(writer->engine))

@@ -51,6 +51,9 @@ is "not without a token" 401 "$STATUS"
 call token.create '{"name":"reader","scopes":["read","write"]}'
 AUTH="Authorization: Bearer $(value "$BODY" token)" http GET /metrics
 is "nor without the scope admin" 403 "$STATUS"
+call token.create '{"name":"capped","scopes":["admin"],"authority":"employee"}'
+AUTH="Authorization: Bearer $(value "$BODY" token)" http GET /metrics
+is "nor as an admin with a ceiling: the figures are of all tenants" 403 "$STATUS"
 STATUS=$(curl -sS -o /dev/null -w '%{http_code}' --unix-socket "$TMP/daemon.sock" \
     http://localhost/metrics)
 is "but on one's own socket" 200 "$STATUS"
