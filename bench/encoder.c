@@ -449,7 +449,7 @@ static void score_words_of(const lc_postings *index, lc_stemmer *stemmer, int i,
     lc_fusion_lists lists = {.vector = near,
                              .vector_count = fuses ? CANDIDATES : 0,
                              .lexical = words,
-                             .rarest_idf = lc_fusion_rarest_idf(CANDIDATES)};
+                             .documents = CANDIDATES};
     size_t count;
     loci_error err;
 
@@ -461,8 +461,7 @@ static void score_words_of(const lc_postings *index, lc_stemmer *stemmer, int i,
         near[k] = (lc_hit){.id = k, .score = (float)recall.scores[i][k]};
         recall.scores[i][k] = 0;
     }
-    lists.query_weight = lc_postings_query_weight(index, &query);
-    count = lc_fuse(&lists, NULL, fused);
+    count = lc_fuse(&lists, fused);
     for (size_t k = 0; k < count; k++)
         recall.scores[i][fused[k].id] = fused[k].score;
 }

@@ -323,7 +323,6 @@ loci_status lc_corpus_split(lc_arena *arena, loci_str query, lc_corpus_terms *ou
 typedef struct found {
     lc_hit *words;
     size_t word_count;
-    double query_weight;
     lc_hit *near; /* The nearest in meaning, then the rest of the lexical hits. */
     size_t near_count;
 } found;
@@ -335,12 +334,8 @@ static loci_status search_words(const lc_corpus *corpus, const lc_corpus_query *
                                .term_count = query->terms.count,
                                .filter = query->filter,
                                .limit = query->limit};
-    loci_status status = lc_postings_search(corpus->postings, &words, f->words, &f->word_count,
-                                            err);
 
-    if (f->word_count > 0)
-        f->query_weight = lc_postings_query_weight(corpus->postings, &words);
-    return status;
+    return lc_postings_search(corpus->postings, &words, f->words, &f->word_count, err);
 }
 
 /* Appends the nearest documents of `filter`. */
@@ -410,8 +405,7 @@ loci_status lc_corpus_search(const lc_corpus *corpus, const lc_corpus_query *que
                                             .vector_count = f.near_count,
                                             .lexical = f.words,
                                             .lexical_count = f.word_count,
-                                            .query_weight = f.query_weight,
-                                            .rarest_idf = lc_fusion_rarest_idf(corpus->live)},
-                         NULL, out->items);
+                                            .documents = corpus->live},
+                         out->items);
     return LOCI_OK;
 }

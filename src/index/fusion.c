@@ -5,6 +5,9 @@
 
 #include "base/assert.h"
 
+#define VECTOR_WEIGHT 2
+#define RAREST_IDF_MIN 8 /* Of one document in 4,500. */
+
 typedef bool before_fn(const lc_fused *a, const lc_fused *b);
 
 static bool has_lower_id(const lc_fused *a, const lc_fused *b)
@@ -74,72 +77,28 @@ static size_t merge(const lc_fusion_lists *lists, lc_fused *out)
     return count;
 }
 
-/* The score of the hit at `place`, counted from 1, or 0 when the list is shorter. */
-static double background_of(const lc_fusion_lists *lists, uint32_t place)
-{
-    lc_hit hits[LC_FUSION_BACKGROUND_MAX];
-    lc_best best = {.hits = hits, .limit = place};
-
-    for (size_t i = 0; i < lists->lexical_count; i++)
-        lc_best_offer(&best, lists->lexical[i]);
-    return best.count < place ? 0 : (double)lc_best_floor(&best);
-}
-
-static double min(double a, double b)
-{
-    return a < b ? a : b;
-}
-
 static double max(double a, double b)
 {
     return a > b ? a : b;
 }
 
-static double cube(double x)
-{
-    return x * x * x;
-}
-
-double lc_fusion_rarest_idf(size_t documents)
+/* ln(1 + (documents - 0.5) / 1.5): what the postings give a word of one document. */
+static double rarest_idf(size_t documents)
 {
     return documents == 0 ? 0 : log1p(((double)documents - 0.5) / 1.5);
 }
 
-size_t lc_fuse(const lc_fusion_lists *lists, const lc_fusion *how, lc_fused *out)
+size_t lc_fuse(const lc_fusion_lists *lists, lc_fused *out)
 {
-    lc_fusion with = how != NULL ? *how : LC_FUSION_DEFAULT;
-    size_t count;
-    double background = 0;
+    double rarest = max(RAREST_IDF_MIN, rarest_idf(lists->documents));
+    size_t count = merge(lists, out);
 
-    LC_ASSERT(with.vector_floor < 1);
-    LC_ASSERT(with.lexical_midpoint > 0);
-    LC_ASSERT(with.rarest_idf_min > 0);
-    LC_ASSERT(with.background_place >= 1);
-    LC_ASSERT(with.background_place <= LC_FUSION_BACKGROUND_MAX);
-    if (lists->lexical_count > 0) {
-        LC_ASSERT(lists->query_weight > 0);
-        LC_ASSERT(lists->rarest_idf > 0);
-    }
-
-    count = merge(lists, out);
-    if (lists->vector_count > 0)
-        background = background_of(lists, with.background_place);
-    else
-        with.lexical_weight = 1;
     for (size_t i = 0; i < count; i++) {
         lc_fused *one = &out[i];
-        double beyond = max(0, one->bm25 - background), evidence;
 
-        if (one->has_cosine)
-            one->vector = min(1,
-                              max(0, (one->cosine - with.vector_floor) / (1 - with.vector_floor)));
-        if (one->has_bm25) {
-            one->rarity = beyond / max(lists->rarest_idf, with.rarest_idf_min);
-            one->coverage = min(1, beyond / lists->query_weight);
-        }
-        evidence = one->rarity * (1 + one->coverage) / 2;
-        one->lexical = cube(evidence) / (cube(evidence) + cube(with.lexical_midpoint));
-        one->score = 1 - (1 - one->vector) * (1 - with.lexical_weight * one->lexical);
+        one->lexical = one->bm25 / (one->bm25 + rarest);
+        one->vector = one->has_cosine ? max(0, one->cosine) : one->lexical;
+        one->score = (one->lexical + VECTOR_WEIGHT * one->vector) / (1 + VECTOR_WEIGHT);
     }
     sort(out, count, is_better);
     return count;

@@ -754,16 +754,3 @@ loci_status lc_postings_search(const lc_postings *index, const lc_postings_query
     lc_heap_free(index->heap, s, bytes, LOCI_MEM_REQUESTS);
     return LOCI_OK;
 }
-
-double lc_postings_query_weight(const lc_postings *index, const lc_postings_query *query)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < query->term_count; i++) {
-        const lc_postings_term *asked = &query->terms[i];
-        const lc_term *term = lc_map_find(&index->by_text, asked->text);
-
-        sum += asked->weight * idf(index, term != NULL ? term->live : 0);
-    }
-    return sum;
-}

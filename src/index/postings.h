@@ -78,8 +78,4 @@ lc_postings_size lc_postings_get_size(const lc_postings *index);
 loci_status lc_postings_search(const lc_postings *index, const lc_postings_query *query,
                                lc_hit *out, size_t *out_count, loci_error *err);
 
-/* The sum of weight * idf over the query's terms, those that no document has included: what a
- * document is worth that says all of it, for lc_fusion_lists. Above 0 for any term. */
-double lc_postings_query_weight(const lc_postings *index, const lc_postings_query *query);
-
 #endif /* LC_INDEX_POSTINGS_H */

@@ -393,8 +393,6 @@ static const lc_record parts_record = {
             {"cosine", LC_PARAM_REAL, "Cosine of the vectors", LC_RESULT_OPTIONAL},
             {"meaning", LC_PARAM_REAL, "Part of the score from meaning", LC_RESULT_OPTIONAL},
             {"bm25", LC_PARAM_REAL, "BM25 score of the words", LC_RESULT_OPTIONAL},
-            {"rarity", LC_PARAM_REAL, "Rarity of the words found", LC_RESULT_OPTIONAL},
-            {"coverage", LC_PARAM_REAL, "Share of the words found", LC_RESULT_OPTIONAL},
             {"words", LC_PARAM_REAL, "Part of the score from words", LC_RESULT_OPTIONAL},
             {NULL},
         },
@@ -468,8 +466,6 @@ static void put_parts(lc_json_writer *out, const lc_fused *score)
     }
     if (score->has_bm25) {
         lc_jw_member_real(out, "bm25", score->bm25);
-        lc_jw_member_real(out, "rarity", score->rarity);
-        lc_jw_member_real(out, "coverage", score->coverage);
         lc_jw_member_real(out, "words", score->lexical);
     }
     lc_jw_end(out);

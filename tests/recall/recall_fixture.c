@@ -101,7 +101,6 @@ typedef struct words {
     lc_stemmer stemmer;
     lc_hit hits[RECALL_CANDIDATES_MAX];
     size_t hit_count;
-    double query_weight;
 } words;
 
 static lc_words split(recall_set *set, words *w, loci_str text)
@@ -145,7 +144,6 @@ static void search_words(recall_set *set, words *w, size_t i)
     for (size_t k = 0; k < terms.count; k++)
         asked[k] = (lc_postings_term){.text = terms.items[k], .weight = 1};
     CHECK_OK(lc_postings_search(w->index, &query, w->hits, &w->hit_count, &err), err);
-    w->query_weight = lc_postings_query_weight(w->index, &query);
 }
 
 void recall_score_bm25(recall_set *set)
@@ -162,7 +160,7 @@ void recall_score_bm25(recall_set *set)
     close_words(&w);
 }
 
-void recall_score_fused(recall_set *set, const lc_fusion *how)
+void recall_score_fused(recall_set *set)
 {
     words w;
 
@@ -174,15 +172,14 @@ void recall_score_fused(recall_set *set, const lc_fusion *how)
         lc_fusion_lists lists = {.vector = near,
                                  .vector_count = 2 * set->count,
                                  .lexical = w.hits,
-                                 .rarest_idf = lc_fusion_rarest_idf(2 * set->count)};
+                                 .documents = 2 * set->count};
         size_t count;
 
         for (size_t k = 0; k < 2 * set->count; k++)
             near[k] = (lc_hit){.id = (uint32_t)k, .score = (float)set->scores[i][k]};
         search_words(set, &w, i);
         lists.lexical_count = w.hit_count;
-        lists.query_weight = w.query_weight;
-        count = lc_fuse(&lists, how, fused);
+        count = lc_fuse(&lists, fused);
         CHECK_EQ(count, 2 * set->count);
         for (size_t k = 0; k < count; k++)
             set->scores[i][fused[k].id] = fused[k].score;

@@ -41,7 +41,7 @@ void recall_score_encoder(recall_set *set);
 void recall_score_spelling(recall_set *set);
 void recall_score_bm25(recall_set *set);
 /* The encoder's and the words' lists made one, as `how` says (NULL: as usual). */
-void recall_score_fused(recall_set *set, const lc_fusion *how);
+void recall_score_fused(recall_set *set);
 
 typedef struct recall_found {
     unsigned top; /* Answers that came first. */

@@ -130,8 +130,6 @@ TEST(session_search, explains_the_score_when_asked)
     CHECK(test_member(parts, "cosine").len > 0);
     CHECK(test_member(parts, "meaning").len > 0);
     CHECK(test_member(parts, "bm25").len > 0);
-    CHECK(test_member(parts, "rarity").len > 0);
-    CHECK(test_member(parts, "coverage").len > 0);
     CHECK(test_member(parts, "words").len > 0);
     set_embedder(&f, "lexical");
     parts = test_member(search(&f, "{'query':'peanuts','explain':true}"), "results.0.parts");

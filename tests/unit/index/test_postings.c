@@ -206,29 +206,6 @@ TEST(postings, limits_of_ids_and_of_terms_in_a_query)
     lc_postings_free(index);
 }
 
-/* What fusion measures a match by: a word that nobody has is the rarest of all. */
-TEST(postings, weight_of_a_query_counts_unknown_words_too)
-{
-    lc_postings_term asked[] = {{LC_STR("cat"), 1}, {LC_STR("unicorn"), 1}, {LC_STR("dog"), 2}};
-    lc_postings_query query = {.terms = asked};
-    double cat = log(1 + 1.5 / 2.5), unicorn = log(1 + 3.5 / 0.5), dog = 2 * log(1 + 2.5 / 1.5);
-    lc_heap heap;
-    lc_postings *index = make(&heap);
-
-    CHECK(lc_postings_query_weight(index, &query) == 0);
-    query.term_count = 3;
-    CHECK(lc_postings_query_weight(index, &query) > 0); /* Of no documents. */
-    add_text(index, 1, "cat");
-    add_text(index, 2, "cat dog");
-    add_text(index, 3, "bird");
-    add_text(index, 4, "cat unicorn");
-    CHECK(lc_postings_remove(index, 4));
-    CHECK(fabs(lc_postings_query_weight(index, &query) - (cat + unicorn + dog)) < 1e-12);
-    query.term_count = 1;
-    CHECK(fabs(lc_postings_query_weight(index, &query) - cat) < 1e-12);
-    lc_postings_free(index);
-}
-
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
 /* Without compaction a user who edits one memory all day would fill the machine. */
