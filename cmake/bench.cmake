@@ -7,12 +7,13 @@ endif()
 
 file(GLOB LOCI_BENCH_SOURCES CONFIGURE_DEPENDS bench/*.c)
 if(LOCI_SANITIZE)
-    # Nothing is measured there; a test runs this one.
-    list(FILTER LOCI_BENCH_SOURCES INCLUDE REGEX "/statebench\\.c$")
+    # Nothing is measured there; tests run these.
+    list(FILTER LOCI_BENCH_SOURCES INCLUDE REGEX "/(statebench|talk)\\.c$")
 endif()
 file(GLOB LOCI_BENCH_LIB_SOURCES CONFIGURE_DEPENDS bench/lib/*.c)
 add_library(loci_benchlib STATIC ${LOCI_BENCH_LIB_SOURCES})
 target_include_directories(loci_benchlib PUBLIC ${PROJECT_SOURCE_DIR}/bench)
+target_compile_definitions(loci_benchlib PRIVATE BENCH_SOURCE_DIR="${PROJECT_SOURCE_DIR}")
 target_link_libraries(loci_benchlib PUBLIC loci_static PkgConfig::MICROHTTPD PkgConfig::PQ
                       PRIVATE loci_flags)
 # The peers: a benchmark asks with `#if HAVE_JANSSON`.

@@ -1,6 +1,7 @@
 /* state_input.c - nothing here can fail but by ending the process. */
 #include "lib/state_input.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ void state_die(const char *format, ...)
     va_list args;
 
     va_start(args, format);
-    fputs("statebench: ", stderr);
+    fprintf(stderr, "%s: ", program_invocation_short_name);
     vfprintf(stderr, format, args);
     fputc('\n', stderr);
     va_end(args);
