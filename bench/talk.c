@@ -279,15 +279,17 @@ static void report_rules(const bench *b)
 static void print_cases(const bench *b, const char *name, const talk_cases *cases)
 {
     if (b->options.is_json)
-        printf("{\"bench\":\"talk\",\"case\":\"cases %s\",\"changes\":%d,\"shown\":%d,"
+        printf("{\"bench\":\"talk\",\"case\":\"cases %s\",\"changes\":%d,\"asked\":%d,\"shown\":%d,"
                "\"right\":%d,\"wrong\":%d,\"claimed\":%d,\"keeps\":%d,\"kept\":%d}\n",
-               name, cases->changes, cases->changes_shown, cases->changes_right,
-               cases->changes_wrong, cases->changes_claimed, cases->keeps, cases->keeps_right);
+               name, cases->changes, cases->changes_asked, cases->changes_shown,
+               cases->changes_right, cases->changes_wrong, cases->changes_claimed, cases->keeps,
+               cases->keeps_right);
     else
-        printf("%s: %d changes: %d shown, %d facts changed rightly, %d wrongly, %d claimed; "
+        printf("%s: %d changes: %d facts changed rightly, %d wrongly, %d claimed, %d of %d shown; "
                "%d to keep: %d kept and shown\n",
-               name, cases->changes, cases->changes_shown, cases->changes_right,
-               cases->changes_wrong, cases->changes_claimed, cases->keeps, cases->keeps_right);
+               name, cases->changes, cases->changes_right, cases->changes_wrong,
+               cases->changes_claimed, cases->changes_shown, cases->changes_asked, cases->keeps,
+               cases->keeps_right);
 }
 
 /* ---- Files -----------------------------------------------------------------------------------

@@ -20,10 +20,10 @@ typedef struct verdict {
     loci_str context;
 } verdict;
 
-/* Capitals do not matter for a value: people write as they like. */
-static bool is_in(lc_arena *arena, loci_str text, loci_str part)
+/* Is the value, whatever its capitals, the wanted one or longer? "a|b" wants either. */
+static bool is_in(lc_arena *arena, loci_str value, loci_str wanted)
 {
-    return talk_find(state_lower(arena, text), state_lower(arena, part)) != TALK_ABSENT;
+    return state_is_found(state_lower(arena, value), state_lower(arena, wanted));
 }
 
 static void write_fact(talk_player *player, const lc_json *line)
@@ -89,7 +89,7 @@ static verdict play_change(talk_player *player, const lc_json *line)
     answer = talk_say(player, &turn, NULL);
     out.is_claimed = has_claim(answer, key);
     out.value = talk_text_of(arena, talk_current(player, key));
-    out.is_right = is_in(arena, out.value, talk_text_of(arena, state_need(line, "new")));
+    out.is_right = is_in(arena, out.value, state_text(line, "new"));
     for (const lc_json *outcome = state_first(answer, "outcomes"); outcome != NULL;
          outcome = lc_json_next(outcome)) {
         bool is_superseded = lc_str_is(state_text(outcome, "outcome"), "superseded");
@@ -130,7 +130,8 @@ static void take_line(talk_player *player, const lc_json *line, bool shows_failu
         out->keeps_right += !v.is_changed && is_shown;
     } else {
         out->changes++;
-        out->changes_shown += is_shown;
+        out->changes_asked += has_question;
+        out->changes_shown += has_question && is_shown;
         out->changes_right += v.is_right;
         out->changes_wrong += v.is_changed && !v.is_right;
         out->changes_claimed += v.is_claimed;

@@ -7,8 +7,8 @@
  *         tokens. kind `change`: `must_show` is in the context, whether or not the fact changed;
  *         `keep`: the fact is unchanged and `must_show`, its value, is in the context.
  *     {"key","new","said"}
- *         `said` is observed with the known facts (lib/talk_play.h); the value of `key` is `new`
- *         afterwards, and no other fact changed.
+ *         `said` is observed with the known facts (lib/talk_play.h); the value of `key` contains
+ *         `new` afterwards ("a|b": either), and no other fact changed.
  */
 #ifndef LC_BENCH_LIB_TALK_CASES_H
 #define LC_BENCH_LIB_TALK_CASES_H
@@ -17,7 +17,8 @@
 
 /* Zeroed is empty. */
 typedef struct talk_cases {
-    int changes, changes_shown, changes_right, changes_wrong, changes_claimed;
+    int changes, changes_right, changes_wrong, changes_claimed;
+    int changes_asked, changes_shown; /* Those with a question. */
     int keeps, keeps_right;
 } talk_cases;
 

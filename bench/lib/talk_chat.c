@@ -22,7 +22,8 @@ typedef struct conversation {
     const talk_chat_options *options;
     talk_board *board;
     lc_arena arena;
-    loci_str name; /* Of the conversation, or the path. */
+    loci_str name; /* Of the conversation, or of the file. */
+    bool is_plain; /* Lines are texts, not JSON. */
     talk_turn *turns;
     loci_str *texts; /* Normalised, by place. */
     int turn_count;
@@ -56,7 +57,7 @@ static void add_turn(conversation *chat, const lc_json *line, loci_str text)
 
 static void read_line(conversation *chat, loci_str line)
 {
-    const lc_json *object = line.ptr[0] == '{' ? state_parse(&chat->arena, line) : NULL;
+    const lc_json *object = chat->is_plain ? NULL : state_parse(&chat->arena, line);
     loci_str name = state_text(object, "conversation");
 
     if (name.len > 0)
@@ -65,7 +66,7 @@ static void read_line(conversation *chat, loci_str line)
         chat->questions[chat->question_count++] = object;
     else if (state_text(object, "text").len > 0)
         add_turn(chat, object, state_text(object, "text"));
-    else if (object == NULL)
+    else if (chat->is_plain)
         add_turn(chat, NULL, line);
     else
         state_die("no turn, question or conversation: %.*s", LC_STR_ARG(line));
@@ -88,6 +89,7 @@ static void read_chat(conversation *chat, const char *path, lc_heap *heap)
     chat->texts = state_alloc(&chat->arena, lines * sizeof *chat->texts);
     chat->questions = state_alloc(&chat->arena, lines * sizeof *chat->questions);
     chat->shown = state_alloc(&chat->arena, lines * sizeof *chat->shown);
+    chat->is_plain = text.len > 0 && text.ptr[0] != '{';
     for (rest = text; rest.ptr != NULL;) {
         loci_str line = lc_str_trim(lc_str_split(rest, '\n', &rest));
 

@@ -49,8 +49,8 @@ typedef struct talk_chat_options {
     bool shows_failures; /* Print the evidence that is not shown with 2,000 tokens. */
 } talk_chat_options;
 
-/* Plays a file for a new user. A file of turns alone may leave out everything but the text, and a
- * line that is no JSON object is what the user says. */
+/* Plays a file for a new user. Turns may leave out everything but the text. A file that does not
+ * begin with a JSON object is plain text: the user says each of its lines. */
 void talk_chat_play(talk_player *player, const char *path, const talk_chat_options *options,
                     talk_board *board, talk_tally *tally);
 

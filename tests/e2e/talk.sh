@@ -82,8 +82,9 @@ case_of() {
     echo '{"key":"car","new":"Volvo","said":"Actually, the shoe size is 44."}'
 } >"$TMP/cases.jsonl"
 talk --data "$TMP/cases.jsonl" --json
-is "cases" "4 3 2 1 2 1" "$(figure 'cases cases.jsonl' changes) $(
-    figure 'cases cases.jsonl' shown) $(figure 'cases cases.jsonl' right) $(
+is "cases" "4 2 1 2 1 2 1" "$(figure 'cases cases.jsonl' changes) $(
+    figure 'cases cases.jsonl' asked) $(figure 'cases cases.jsonl' shown) $(
+    figure 'cases cases.jsonl' right) $(
     figure 'cases cases.jsonl' wrong) $(figure 'cases cases.jsonl' keeps) $(
     figure 'cases cases.jsonl' kept)"
 talk --data "$TMP/cases.jsonl" --min-right 0.6
