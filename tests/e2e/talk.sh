@@ -21,13 +21,13 @@ import json
 long = " ".join(f"stone {n} of the old harbour wall" for n in range(150))
 print(json.dumps({"conversation": "harbour", "about": "The answer is SECRET."}))
 for n, text in enumerate(["Hello there.", "The harbour pilot is  called\nMarguerite.", long,
-                          "The ferry leaves from pier nine."], 1):
+                          "The harbour pilot takes the ferry at pier nine."], 1):
     print(json.dumps({"turn": n, "at": f"2026-02-0{n}T09:00:00Z", "role": "user",
                       "speaker": "Ida", "text": text}))
 for question, category, evidence, stale in [
         ("Who is the harbour pilot?", "update", [2], [4]),
         ("How many stones has the harbour wall?", "single", [3], []),
-        ("Where does the ferry leave, and who is the pilot?", "multi", [2, 4], []),
+        ("Which pier has the ferry, and who is the pilot?", "multi", [2, 4], []),
         ("Which SECRET is it?", "abstain", [], [])]:
     print(json.dumps({"question": question, "category": category, "evidence": evidence,
                       "stale": stale, "answer": ""}))
