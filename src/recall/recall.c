@@ -9,6 +9,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/assert.h"
@@ -19,10 +20,17 @@
 
 #define PAGE_ROWS 500
 #define SEARCH_LOAD_US 200000 /* Time that one search spends on loading vectors. */
-/* Hits of each kind that are fused, whatever the limit: so the first 5 of 10 are the 5 of 5. */
-#define SEARCH_DEPTH LC_RECALL_HITS_MAX
+/* Hits of each kind that are fused, at least: so the first 5 of 10 are the 5 of 5. */
+#define SEARCH_DEPTH_MIN 100
 #define READ_ROWS 16 /* Rows that one statement reads: see LC_RECALL_SEQS. */
 #define FIND_MAX 64  /* Vectors that one statement looks up. */
+
+/* What a row gets of the score of the row next to it, and of the one after that. On conversations
+ * with questions (bench/talk) any pair near these does about as well. */
+#define NEXT_SHARE 0.3
+#define SECOND_SHARE 0.1
+#define SHARES (1 + NEXT_SHARE + SECOND_SHARE)
+#define NEIGHBOUR_REACH 8 /* Rows of other threads that may lie between two neighbours. */
 
 _Static_assert(sizeof LC_RECALL_SEQ_PARAMS - 1 == 2 + READ_ROWS, "one parameter per row");
 
@@ -395,6 +403,98 @@ static loci_status make_filter(const recall *r, const lc_recall_query *q, lc_bit
     return status;
 }
 
+/* The row that is `distance` places away from `number` in its thread, or UINT32_MAX. */
+static uint32_t neighbour_of(const recall *r, uint32_t number, int distance)
+{
+    uint32_t thread = record_of(r, number)->tags[0];
+    int left = distance < 0 ? -distance : distance;
+
+    for (int reach = 0; reach < NEIGHBOUR_REACH; reach++) {
+        if (distance < 0 ? number == 0 : number + 1 >= r->corpus.count)
+            break;
+        number = distance < 0 ? number - 1 : number + 1;
+        if (record_of(r, number)->tags[0] == thread && --left == 0)
+            return number;
+    }
+    return UINT32_MAX;
+}
+
+/* Hits and their neighbours, found by number. */
+typedef struct neighbourhood {
+    const recall *recall;
+    lc_fused *items;
+    double *own;      /* By item: its score by itself. */
+    uint32_t *places; /* By number: the index of its item, plus one; 0 = it has none. */
+    size_t count;
+} neighbourhood;
+
+static void add_item(neighbourhood *n, lc_fused item)
+{
+    n->own[n->count] = item.score;
+    n->items[n->count] = item;
+    n->places[item.id] = (uint32_t)++n->count;
+}
+
+static double own_score(const neighbourhood *n, uint32_t number)
+{
+    return number == UINT32_MAX || n->places[number] == 0 ? 0 : n->own[n->places[number] - 1];
+}
+
+/* The better of the two rows at this distance from an item. */
+static double score_beside(const neighbourhood *n, uint32_t number, int distance)
+{
+    double before = own_score(n, neighbour_of(n->recall, number, -distance));
+    double after = own_score(n, neighbour_of(n->recall, number, distance));
+
+    return before > after ? before : after;
+}
+
+static int compare_hits(const void *a, const void *b)
+{
+    const lc_fused *x = a, *y = b;
+
+    if (x->score != y->score)
+        return x->score > y->score ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+/* Adds the neighbours of all hits, and gives each row its shares of their scores. */
+static loci_status add_neighbours(const recall *r, const lc_bitmap *filter, lc_arena *arena,
+                                  lc_corpus_hits *hits, loci_error *err)
+{
+    static const int distances[] = {-2, -1, 1, 2};
+    size_t room = 5 * hits->count + 1;
+    neighbourhood n = {.recall = r,
+                       .items = lc_arena_alloc(arena, room * sizeof *n.items),
+                       .own = lc_arena_alloc(arena, room * sizeof *n.own),
+                       .places = lc_arena_zalloc_array(arena, (size_t)r->corpus.count + 1,
+                                                       sizeof *n.places)};
+
+    if (n.items == NULL || n.own == NULL || n.places == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < hits->count; i++)
+        add_item(&n, hits->items[i]);
+    for (size_t i = 0; i < hits->count; i++)
+        for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
+            uint32_t number = neighbour_of(r, hits->items[i].id, distances[d]);
+
+            if (number != UINT32_MAX && n.places[number] == 0 &&
+                (filter == NULL || lc_bitmap_has(filter, number)))
+                add_item(&n, (lc_fused){.id = number});
+        }
+    for (size_t i = 0; i < n.count; i++) {
+        uint32_t number = n.items[i].id;
+
+        n.items[i].score = (n.own[i] + NEXT_SHARE * score_beside(&n, number, 1) +
+                            SECOND_SHARE * score_beside(&n, number, 2)) /
+                           SHARES;
+    }
+    qsort(n.items, n.count, sizeof *n.items, compare_hits);
+    hits->items = n.items;
+    hits->count = n.count;
+    return LOCI_OK;
+}
+
 static loci_status search(lc_tx *tx, recall *r, const lc_recall_query *query, lc_arena *arena,
                           lc_recall_hits *out, loci_error *err)
 {
@@ -416,9 +516,14 @@ static loci_status search(lc_tx *tx, recall *r, const lc_recall_query *query, lc
                                                      .vector = query->vector,
                                                      .vector_end = vectors.end,
                                                      .filter = is_all ? NULL : &filter,
-                                                     .limit = SEARCH_DEPTH},
+                                                     .limit = query->limit > SEARCH_DEPTH_MIN
+                                                                  ? query->limit
+                                                                  : SEARCH_DEPTH_MIN},
                                   arena, &hits, err);
     }
+    out->total = is_all ? r->corpus.live : lc_bitmap_count(&filter);
+    if (status == LOCI_OK && query->with_neighbours)
+        status = add_neighbours(r, is_all ? NULL : &filter, arena, &hits, err);
     lc_bitmap_clear(&filter);
     for (size_t i = 0; i < hits.count && out->count < query->limit; i++) {
         if (hits.items[i].score <= 0)

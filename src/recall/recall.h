@@ -66,7 +66,7 @@ loci_status lc_recall_catch_up(void *state, lc_tx *tx, lc_catch_up *step, loci_e
 size_t lc_recall_bytes(const void *state);
 void lc_recall_close(void *state);
 
-#define LC_RECALL_HITS_MAX 100
+#define LC_RECALL_HITS_MAX 2000
 
 typedef struct lc_recall_query {
     lc_corpus_terms terms; /* Of the query: lc_corpus_split(). */
@@ -75,6 +75,9 @@ typedef struct lc_recall_query {
     const lc_str_list *tags[LC_RECALL_TAGS_MAX]; /* Rows with one of these; NULL = any. */
     int64_t from_us, to_us;                      /* Rows at or after `from_us`, before `to_us`. */
     size_t limit;                                /* At most LC_RECALL_HITS_MAX. */
+    /* Rows next to a hit become hits, and hits next to each other rise: an answer often stands
+     * beside the words that it is found by. Only rows with the same first tag are neighbours. */
+    bool with_neighbours;
 } lc_recall_query;
 
 typedef struct lc_recall_hit {
@@ -86,6 +89,7 @@ typedef struct lc_recall_hit {
 typedef struct lc_recall_hits {
     lc_recall_hit *items;
     size_t count;
+    size_t total;     /* Rows that the reader may see and asked for, hits or not. */
     bool is_complete; /* False: the index was still being built, so rows may be missing. */
 } lc_recall_hits;
 

@@ -79,7 +79,8 @@ loci_status lc_message_search(lc_tx *tx, const lc_message_query *query, lc_arena
                               .persona_id = query->persona_id,
                               .from_us = query->from_us,
                               .to_us = query->to_us,
-                              .limit = query->limit};
+                              .limit = query->limit,
+                              .with_neighbours = query->with_neighbours};
     loci_str role = query->role;
     lc_str_list roles = {&role, 1}, sessions;
     lc_words ids = {0};
@@ -101,7 +102,7 @@ loci_status lc_message_search(lc_tx *tx, const lc_message_query *query, lc_arena
         status = lc_recall_read(tx, &hits_sql, &hits, arena, &rows, err);
     if (status != LOCI_OK)
         return status;
-    *out = (lc_message_hits){rows.items, hits.count, hits.is_complete};
+    *out = (lc_message_hits){rows.items, hits.count, hits.total, hits.is_complete};
     for (size_t i = 0; i < hits.count; i++)
         out->items[i].score = hits.items[i].score;
     return LOCI_OK;

@@ -9,6 +9,7 @@ extern const lc_user_kind lc_message_corpus_kind;
 extern const lc_recall_source lc_message_source;
 
 #define LC_MESSAGE_HITS_MAX LC_RECALL_HITS_MAX
+#define LC_MESSAGE_SEARCH_MAX 100 /* Hits of one call of session.search. */
 
 typedef struct lc_message_query {
     lc_corpus_terms terms;  /* Of the query: lc_corpus_split(). */
@@ -18,6 +19,7 @@ typedef struct lc_message_query {
     loci_str role;          /* None = all. */
     int64_t from_us, to_us; /* Said at or after `from_us` and before `to_us`. */
     size_t limit;           /* At most LC_MESSAGE_HITS_MAX. */
+    bool with_neighbours;   /* With the messages beside each hit; see lc_recall_query. */
 } lc_message_query;
 
 typedef struct lc_message_hit {
@@ -30,6 +32,7 @@ typedef struct lc_message_hit {
 typedef struct lc_message_hits {
     lc_message_hit *items;
     size_t count;
+    size_t total;     /* Messages that the reader may see and asked for, hits or not. */
     bool is_complete; /* False: the index was still being built, so messages may be missing. */
 } lc_message_hits;
 
