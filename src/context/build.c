@@ -7,6 +7,7 @@
 #include "context/build.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/assert.h"
 #include "base/error.h"
@@ -14,7 +15,6 @@
 #include "base/str.h"
 #include "context/candidate.h"
 #include "store/user_kind.h"
-#include "talk/reading.h"
 
 #define EXCLUDED_MAX 50 /* The best losers are named; all are counted. */
 
@@ -43,33 +43,6 @@ static loci_status collect(lc_context *context, loci_error *err)
 }
 
 /* ---- Judging --------------------------------------------------------------------------------- */
-
-/* Readings of texts (talk/reading.h) are a cache by content: they do not depend on the log. */
-static loci_status open_readings(const lc_user_kind *kind, lc_heap *heap, void **out,
-                                 loci_error *err)
-{
-    lc_readings *readings = NULL;
-    loci_status status = lc_readings_new(heap, &readings, err);
-
-    (void)kind;
-    *out = readings;
-    return status;
-}
-
-static size_t readings_bytes(const void *state)
-{
-    return lc_readings_bytes(state);
-}
-
-static void close_readings(void *state)
-{
-    lc_readings_free(state);
-}
-
-static const lc_user_kind readings_kind = {.name = "talk.readings",
-                                           .open = open_readings,
-                                           .bytes = readings_bytes,
-                                           .close = close_readings};
 
 static int compare_said(const void *a, const void *b)
 {
@@ -131,32 +104,34 @@ static size_t find_successor(const judging *j, const lc_candidate *of)
     return place != NULL ? *place : LC_SAID_NONE;
 }
 
-static loci_status run_judge(lc_context *context, judging *j, const lc_judged **out,
-                             loci_error *err)
+/* A fact that a later message is about is shown with its date, and the message whatever its rank:
+ * the reader sees both, and which is newer. */
+static loci_status show_beside(lc_context *context, lc_candidate *fact, lc_candidate *message,
+                               loci_error *err)
 {
-    const lc_context_input *input = context->input;
-    lc_talk_input talk = {.said = j->said,
-                          .count = j->count,
-                          .query = input->query,
-                          .reader_rank = input->reader_rank,
-                          .reader_title = input->identity->authority,
-                          .reader_organization = input->identity->organization,
-                          .scope = input->view.scope_id};
-    void *readings = NULL;
-    bool is_complete;
-    loci_status status = lc_tx_borrow(context->tx, &readings_kind, &readings, &is_complete, err);
+    loci_str since = lc_context_date(context->arena, fact->at_us);
+    loci_str later = lc_context_date(context->arena, message->at_us);
 
-    if (status != LOCI_OK)
-        return status;
-    talk.readings = readings;
-    status = lc_talk_judge(input->talk, context->arena, &talk, out, err);
-    lc_readings_trim(readings);
-    lc_tx_give_back(context->tx, &readings_kind, readings);
-    return status;
+    if (since.ptr == NULL || later.ptr == NULL)
+        return lc_fail_memory(err);
+    fact->tail = lc_context_join(context->arena,
+                                 (loci_str[]){fact->tail, LC_STR(" (as of "), since,
+                                              LC_STR("; see also what was said on "), later,
+                                              LC_STR(")")},
+                                 6);
+    fact->item.known_tokens = 0;
+    message->is_exempt = true;
+    return fact->tail.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
 static loci_status judge(lc_context *context, loci_error *err)
 {
+    const lc_context_input *input = context->input;
+    lc_talk_input talk = {.reader = {.rank = input->reader_rank,
+                                     .title = input->identity->authority,
+                                     .organization = input->identity->organization,
+                                     .scope = input->view.scope_id,
+                                     .query = input->query}};
     judging j = {0};
     const lc_judged *judged = NULL;
     loci_status status = init_judging(context, &j, err);
@@ -168,16 +143,26 @@ static loci_status judge(lc_context *context, loci_error *err)
         const lc_candidate *of = j.order[i];
 
         j.said[i] = (lc_said){.kind = of->kind,
+                              .key = of->key,
                               .text = of->text,
+                              .speaker = of->speaker,
                               .is_model = of->is_model,
-                              .successor = find_successor(&j, of),
-                              .rank = of->rank};
+                              .seq = of->seq,
+                              .successor = find_successor(&j, of)};
     }
     lc_map_clear(&j.by_fact_id);
+    talk.said = j.said;
+    talk.count = j.count;
     if (status == LOCI_OK)
-        status = run_judge(context, &j, &judged, err);
-    for (size_t i = 0; i < j.count && status == LOCI_OK; i++)
+        status = lc_talk_judge(input->talk, context->arena, &talk, &judged, err);
+    for (size_t i = 0; i < j.count && status == LOCI_OK; i++) {
         j.order[i]->judged = &judged[i];
+        if (j.order[i]->kind == LC_SAID_MESSAGE)
+            j.order[i]->score *= judged[i].weight;
+    }
+    for (size_t i = 0; i < j.count && status == LOCI_OK; i++)
+        if (judged[i].later != LC_SAID_NONE)
+            status = show_beside(context, j.order[i], j.order[judged[i].later], err);
     return status;
 }
 
@@ -186,60 +171,33 @@ static loci_status judge(lc_context *context, loci_error *err)
 static const char *reason_of(lc_verdict verdict)
 {
     switch (verdict) {
-    case LC_VERDICT_WAS:
     case LC_VERDICT_REPLACED:
         return "superseded";
-    case LC_VERDICT_OUTRANKED:
-        return "claim";
     case LC_VERDICT_RESTRICTED:
         return "restricted";
-    case LC_VERDICT_SUPPOSES:
-        return "scope";
     default:
-        return "irrelevant";
+        return "scope";
     }
 }
 
-/* Why it is not shown: its own verdict, or that of its first clause that does not hold. */
-static const char *exclusion_of(const lc_candidate *candidate)
-{
-    const lc_judged *judged = candidate->judged;
-
-    if (candidate->kind == LC_SAID_SIGNAL)
-        return "superseded";
-    if (judged->verdict != LC_VERDICT_HOLDS)
-        return reason_of(judged->verdict);
-    for (size_t i = 0; i < judged->count; i++)
-        if (judged->clauses[i].verdict != LC_VERDICT_HOLDS)
-            return reason_of(judged->clauses[i].verdict);
-    return "irrelevant";
-}
-
-/* Sets the line of a candidate that holds, or the reason why there is none. `texts` has the texts
- * of facts that hold and of later messages: a message that repeats one is left out. */
+/* Sets the line of a candidate, or the reason why there is none. `texts` has the texts of facts and
+ * of messages chosen before: a message that repeats one is left out. */
 static loci_status show(lc_context *context, lc_candidate *candidate, lc_map *texts,
                         loci_error *err)
 {
-    bool holds = candidate->judged == NULL || candidate->judged->verdict == LC_VERDICT_HOLDS;
-    loci_str text = candidate->text, trimmed = lc_str_trim(text);
-    bool is_message = candidate->kind == LC_SAID_MESSAGE, is_repeated = false;
-    loci_status status = LOCI_OK;
+    const lc_judged *judged = candidate->judged;
+    loci_str text = judged != NULL ? judged->text : candidate->text, trimmed = lc_str_trim(text);
 
-    if (is_message)
-        is_repeated = lc_map_find(texts, trimmed) != NULL;
-    if ((is_message && !is_repeated) ||
-        (candidate->kind == LC_SAID_FACT && holds && candidate->judged != NULL))
-        status = lc_map_put(texts, trimmed, context) ? LOCI_OK : lc_fail_memory(err);
-    if (status == LOCI_OK && holds && candidate->judged != NULL && !candidate->is_whole)
-        status = lc_judged_text(context->arena, candidate->judged, candidate->text, &text, err);
-    if (status != LOCI_OK)
-        return status;
-    if (!holds || (is_message && text.len == 0))
-        candidate->excluded = exclusion_of(candidate);
-    else if (is_repeated)
-        candidate->excluded = "duplicate";
+    if (judged != NULL && judged->verdict != LC_VERDICT_HOLDS)
+        candidate->excluded = reason_of(judged->verdict);
     if (candidate->excluded != NULL)
         return LOCI_OK;
+    if (candidate->kind == LC_SAID_MESSAGE && lc_map_find(texts, trimmed) != NULL) {
+        candidate->excluded = "duplicate";
+        return LOCI_OK;
+    }
+    if (judged != NULL && trimmed.len > 0 && !lc_map_put(texts, trimmed, context))
+        return lc_fail_memory(err);
     if (text.ptr != candidate->text.ptr)
         candidate->item.known_tokens = 0;
     candidate->item.text = text;
@@ -255,6 +213,8 @@ static int compare_choice(const void *a, const void *b)
     int x_turn = lc_context_sections[x->item.section].turn;
     int y_turn = lc_context_sections[y->item.section].turn;
 
+    if (x->is_last != y->is_last)
+        return x->is_last ? 1 : -1;
     if (x_turn != y_turn)
         return x_turn - y_turn;
     if (x->score != y->score)
@@ -320,34 +280,48 @@ static void put_included(const choice *chosen, lc_json_writer *out)
     lc_jw_end(out);
 }
 
-/* What did not hold, then what did not fit, then what the sections left out. */
+/* Why the candidate is not in the text; NULL = it is. */
+static const char *exclusion_of(const lc_candidate *of)
+{
+    if (of->left_out != NULL)
+        return of->left_out;
+    if (of->excluded != NULL)
+        return of->excluded;
+    return of->item.is_included ? NULL : "budget";
+}
+
+static void put_exclusion(const lc_candidate *of, int64_t *left, lc_json_writer *out)
+{
+    if (of->item.id.len == 0 || (*left)-- <= 0)
+        return;
+    lc_jw_object(out);
+    lc_jw_member_str(out, "id", of->item.id);
+    lc_jw_member_text(out, "reason", exclusion_of(of));
+    lc_jw_end(out);
+}
+
+/* Counts what was not chosen, and names the best of it: what lost its place first, then what the
+ * sections left out and counted themselves, then facts that ended. */
 static void put_excluded(lc_context *context, const choice *chosen, lc_json_writer *out)
 {
     int64_t left = EXCLUDED_MAX;
 
     lc_jw_name(out, "excluded");
     lc_jw_array(out);
-    for (int step = 0; step < 3; step++)
-        for (size_t i = 0; i < chosen->count; i++) {
-            const lc_candidate *of = chosen->order[i];
-            const char *reason = step == 0   ? of->excluded
-                                 : step == 2 ? of->left_out
-                                 : of->excluded == NULL && of->left_out == NULL &&
-                                         !of->item.is_included
-                                     ? "budget"
-                                     : NULL;
+    for (size_t i = 0; i < chosen->count; i++) {
+        const char *reason = exclusion_of(chosen->order[i]);
 
-            if (reason == NULL)
-                continue;
-            if (step < 2)
-                lc_context_count(context, reason, 1);
-            if (of->item.id.len == 0 || left-- <= 0)
-                continue;
-            lc_jw_object(out);
-            lc_jw_member_str(out, "id", of->item.id);
-            lc_jw_member_text(out, "reason", reason);
-            lc_jw_end(out);
-        }
+        if (reason == NULL || chosen->order[i]->left_out != NULL)
+            continue;
+        lc_context_count(context, reason, 1);
+        put_exclusion(chosen->order[i], &left, out);
+    }
+    for (size_t i = 0; i < chosen->count; i++)
+        if (chosen->order[i]->left_out != NULL)
+            put_exclusion(chosen->order[i], &left, out);
+    for (size_t i = 0; i < context->count; i++)
+        if (context->candidates[i].is_evidence && context->candidates[i].left_out != NULL)
+            put_exclusion(&context->candidates[i], &left, out);
     lc_jw_end(out);
     lc_jw_name(out, "excluded_counts");
     lc_jw_object(out);
@@ -378,7 +352,7 @@ static void put_warnings(const lc_context *context, lc_json_writer *out)
     if (context->input->is_estimated)
         lc_jw_text(out, "tokens are estimated: the data of the encoding is not installed");
     if (!context->is_complete)
-        lc_jw_text(out, "the index of facts is still being built: some facts may be missing");
+        lc_jw_text(out, "an index is still being built: facts or messages may be missing");
     lc_jw_end(out);
 }
 
@@ -421,7 +395,9 @@ loci_status lc_context_build(lc_tx *tx, const lc_context_input *input, lc_json_w
 
     if (status == LOCI_OK)
         status = judge(&context, err);
-    if (status == LOCI_OK)
+    if (status == LOCI_OK) {
+        lc_context_drop_irrelevant(&context);
         status = choose(&context, &chosen, err);
+    }
     return status == LOCI_OK ? pack_and_answer(&context, &chosen, out, err) : status;
 }

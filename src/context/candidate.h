@@ -4,9 +4,9 @@
  * choose, and a function that collects its candidates from a room. A context is built in four steps
  * over the same list (build.c):
  *
- *     collect   each section adds candidates
- *     judge     what was said is judged together: does it still hold? (talk/talk.h)
- *     pack      what holds goes to the packer, in the order of choosing (pack/pack.h)
+ *     collect   each section adds candidates, and says which of them are irrelevant to the query
+ *     judge     what was said is judged together: is it still so, and for this reader?
+ * (talk/talk.h) pack      what is left goes to the packer, in the order of choosing (pack/pack.h)
  *     manifest  what is in and what is not, with reasons, is read off the list
  *
  * A new section is one function and one row.
@@ -38,20 +38,24 @@ typedef struct lc_candidate {
                                   `place`:         0 = as chosen. */
     loci_str lead, text, tail; /* Its line; `text` is what is judged. */
     bool is_judged;
-    bool is_whole;         /* Shown as it is: no clause is left out. */
     bool is_evidence;      /* Only helps to judge the others, such as a value that was replaced. */
-    lc_said_kind kind;     /* How it is judged, with the next five members. */
+    lc_said_kind kind;     /* How it is judged, with the next six members. */
     int64_t seq;           /* When it was said, among the candidates. */
-    bool is_model;         /* Said by a model. */
-    int rank;              /* Of a fact's authority. */
+    int64_t at_us;         /* When it was observed. */
+    loci_str key;          /* Of a fact that later messages may be about, or of a lost value. */
+    loci_str speaker;      /* Of a message. */
+    bool is_model;         /* A model said it. */
+    bool is_exempt;        /* A message that is shown whatever its score is. */
     loci_str successor_id; /* Of a former one: the id of what took its place, or none, */
     size_t successor;      /* or its index; LC_SAID_NONE = none. */
+    bool is_last;          /* Chosen after everything else, from what is left of the budget. */
     float score;           /* In its section a higher score is chosen first, */
     int64_t order;         /* then a lower order. */
     const char *left_out; /* Only named in the manifest, with this reason: the section counts it. */
+    const char *excluded; /* The reason; NULL = it goes to the packer. Set by the section or by
+                             judging. */
     /* Set by judging. */
     const lc_judged *judged;
-    const char *excluded; /* The reason; NULL = it goes to the packer. */
 } lc_candidate;
 
 /* A context in the making. */
@@ -82,6 +86,13 @@ lc_candidate *lc_context_add(lc_context *context, lc_section section);
 void lc_context_count(lc_context *context, const char *reason, int64_t count);
 /* Joins texts in the arena; `ptr` is NULL when out of memory. */
 loci_str lc_context_join(lc_arena *arena, const loci_str *parts, size_t count);
+/* "2026-01-06" in the arena; `ptr` is NULL when out of memory. */
+loci_str lc_context_date(lc_arena *arena, int64_t at_us);
+
+/* The section of what was said (conversation.c). */
+loci_status lc_context_collect_conversation(lc_context *context, loci_error *err);
+/* After judging: leaves out messages that have nothing to do with the query. */
+void lc_context_drop_irrelevant(lc_context *context);
 
 /* What was said last, newest first, in the arena. */
 typedef struct lc_message_list {

@@ -5,6 +5,9 @@
  */
 #include "context/candidate.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
@@ -13,11 +16,15 @@
 #include "session/environment.h"
 #include "session/working.h"
 
-#define MESSAGES_MAX 200
-#define ENDED_MAX 200
-#define FACTS_MAX 150 /* Beside constraints. */
+#define FACTS_MAX 150      /* Beside constraints. */
+#define IRRELEVANT_PART 10 /* Part of the budget for facts that the query is not about. */
+/* A fact has nothing to do with the query if its score is below this, or below this share of the
+ * best. A key and a value are short texts: those that answer a question have a cosine from 0.33 on,
+ * others up to 0.3. */
+#define FACT_FLOOR 0.13F
+#define FACT_FLOOR_SHARE 0.5F
 #define LIST_ROOM 64
-/* More would not help anybody, and would make a provider's cache of the prompt useless. */
+/* A finer time would help no reader, and would make a provider's cache of the prompt useless. */
 #define MINUTE_US INT64_C(60000000)
 
 /* ---- Helpers --------------------------------------------------------------------------------- */
@@ -144,10 +151,46 @@ static loci_status add_fact(lc_context *context, const lc_chosen_fact *from, loc
     to->is_judged = true;
     to->kind = LC_SAID_FACT;
     to->seq = fact->seq;
-    to->rank = fact->authority.rank;
+    to->at_us = fact->observed_at;
+    to->key = from->score > 0 ? fact->key : LC_STR_NONE;
     to->score = from->score;
     to->order = -fact->seq; /* Of equal scores the newest. */
     return fact->needs_review && to->tail.ptr == NULL ? lc_fail_memory(err) : LOCI_OK;
+}
+
+static int compare_newest(const void *a, const void *b)
+{
+    const lc_candidate *x = *(lc_candidate *const *)a, *y = *(lc_candidate *const *)b;
+
+    return x->seq > y->seq ? -1 : x->seq < y->seq;
+}
+
+/* Facts that have nothing to do with the query are left out, but for the newest, which come last.
+ */
+static loci_status drop_irrelevant(lc_context *context, loci_error *err)
+{
+    int64_t left = context->input->budget / IRRELEVANT_PART;
+    lc_candidate **facts = lc_arena_alloc(context->arena, (context->count + 1) * sizeof *facts);
+    size_t count = 0;
+    float best = 0;
+
+    if (facts == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < context->count; i++)
+        if (context->candidates[i].item.section == LC_SECTION_FACTS) {
+            facts[count++] = &context->candidates[i];
+            best = context->candidates[i].score > best ? context->candidates[i].score : best;
+        }
+    qsort(facts, count, sizeof *facts, compare_newest);
+    for (size_t i = 0; i < count; i++) {
+        if (facts[i]->score >= FACT_FLOOR && facts[i]->score >= FACT_FLOOR_SHARE * best)
+            continue;
+        left -= facts[i]->item.known_tokens;
+        facts[i]->is_last = true;
+        if (left < 0)
+            facts[i]->excluded = "irrelevant";
+    }
+    return LOCI_OK;
 }
 
 static loci_status collect_facts(lc_context *context, loci_error *err)
@@ -169,6 +212,8 @@ static loci_status collect_facts(lc_context *context, loci_error *err)
     context->is_complete &= chosen->is_complete;
     for (size_t i = 0; i < chosen->count && status == LOCI_OK; i++)
         status = add_fact(context, &chosen->facts[i], err);
+    if (chosen->has_meaning && status == LOCI_OK)
+        status = drop_irrelevant(context, err);
     for (size_t i = 0; i < chosen->left_out_count && status == LOCI_OK; i++) {
         lc_candidate *to = lc_context_add(context, LC_SECTION_FACTS);
 
@@ -187,118 +232,6 @@ static loci_status collect_facts(lc_context *context, loci_error *err)
     return status;
 }
 
-/* ---- Conversation ---------------------------------------------------------------------------- */
-
-bool lc_message_is_model(const lc_message *message)
-{
-    return lc_str_is(message->role, "assistant") || lc_str_is(message->role, "tool");
-}
-
-static loci_status keep_message(void *ctx, const lc_message *message, loci_error *err)
-{
-    list *l = ctx;
-    lc_message *to = list_add(l);
-
-    if (to == NULL)
-        return lc_fail_memory(err);
-    *to = *message;
-    return keep(l->arena, &to->id) && keep(l->arena, &to->text) && keep(l->arena, &to->role) &&
-                   keep(l->arena, &to->speaker)
-               ? LOCI_OK
-               : lc_fail_memory(err);
-}
-
-loci_status lc_context_read_messages(lc_tx *tx, const lc_message_page *page, lc_arena *arena,
-                                     lc_message_list *out, loci_error *err)
-{
-    list l = {.arena = arena, .each_bytes = sizeof(lc_message)};
-    loci_status status = lc_session_each_last_message(tx, page, keep_message, &l, err);
-
-    *out = (lc_message_list){l.items, l.count};
-    return status;
-}
-
-static loci_status add_message(lc_context *context, const lc_message *message, loci_error *err)
-{
-    loci_str who = message->speaker.len > 0 ? message->speaker : message->role;
-    lc_candidate *to = lc_context_add(context, LC_SECTION_CONVERSATION);
-
-    if (to == NULL)
-        return lc_fail_memory(err);
-    to->item.id = message->id;
-    to->item.place = message->seq; /* Chosen from the newest, shown from the oldest. */
-    to->text = message->text;
-    to->is_judged = true;
-    to->kind = LC_SAID_MESSAGE;
-    to->seq = message->seq;
-    to->is_model = lc_message_is_model(message);
-    if (lc_str_is(who, "user"))
-        return LOCI_OK;
-    to->lead = lc_context_join(context->arena, (loci_str[]){who, LC_STR(": ")}, 2);
-    return to->lead.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
-}
-
-static loci_status keep_ended(void *ctx, const lc_fact *fact, loci_error *err)
-{
-    list *l = ctx;
-    lc_fact *to = list_add(l);
-
-    if (to == NULL)
-        return lc_fail_memory(err);
-    *to = (lc_fact){.id = fact->id,
-                    .value = fact->value,
-                    .seq = fact->seq,
-                    /* A claim is answered by the fact that it contests. */
-                    .superseded_by = fact->standing == LC_FACT_IS_CLAIM ? fact->contests
-                                                                        : fact->superseded_by};
-    return keep(l->arena, &to->id) && keep(l->arena, &to->value) &&
-                   keep(l->arena, &to->superseded_by)
-               ? LOCI_OK
-               : lc_fail_memory(err);
-}
-
-/* Facts that ended since the oldest of the messages: these may repeat them. */
-static loci_status add_ended(lc_context *context, int64_t after_seq, loci_error *err)
-{
-    list ended = {.arena = context->arena, .each_bytes = sizeof(lc_fact)};
-    lc_fact_recent recent = {.persona_id = context->input->view.persona_id,
-                             .after_seq = after_seq,
-                             .limit = ENDED_MAX,
-                             .has_claims = true};
-    loci_status status = lc_fact_each_ended(context->tx, &recent, keep_ended, &ended, err);
-
-    for (size_t i = 0; i < ended.count && status == LOCI_OK; i++) {
-        const lc_fact *fact = (const lc_fact *)ended.items + i;
-        lc_candidate *to = lc_context_add(context, LC_SECTION_FACTS);
-
-        if (to == NULL)
-            return lc_fail_memory(err);
-        to->item.id = fact->id;
-        to->is_judged = to->is_evidence = true;
-        to->kind = LC_SAID_FORMER;
-        to->seq = fact->seq;
-        to->successor_id = fact->superseded_by;
-        status = lc_show_value(context->arena, fact->value, &to->text, err);
-    }
-    return status;
-}
-
-static loci_status collect_conversation(lc_context *context, loci_error *err)
-{
-    lc_message_page page = {.session_id = context->input->conversation_id,
-                            .persona_id = context->input->view.persona_id,
-                            .limit = MESSAGES_MAX};
-    lc_message_list messages;
-    loci_status status = lc_context_read_messages(context->tx, &page, context->arena, &messages,
-                                                  err);
-
-    for (size_t i = 0; i < messages.count && status == LOCI_OK; i++)
-        status = add_message(context, &messages.items[i], err);
-    if (status == LOCI_OK && messages.count > 0)
-        status = add_ended(context, messages.items[messages.count - 1].seq - 1, err);
-    return status;
-}
-
 /* ---- Working set ----------------------------------------------------------------------------- */
 
 /* "key: value" of a note or a signal, shown as it is. */
@@ -310,7 +243,7 @@ static loci_status add_keyed(lc_context *context, lc_section section, loci_str k
     if (to == NULL)
         return lc_fail_memory(err);
     to->item.id = key;
-    to->is_judged = to->is_whole = true;
+    to->is_judged = true;
     to->kind = section == LC_SECTION_WORKING ? LC_SAID_NOTE : LC_SAID_SIGNAL;
     to->lead = lc_context_join(context->arena, (loci_str[]){key, LC_STR(": ")}, 2);
     if (to->lead.ptr == NULL)
@@ -387,6 +320,7 @@ static loci_status add_signal(lc_context *context, const lc_signal *signal, loci
         if (to == NULL)
             return lc_fail_memory(err);
         to->is_judged = to->is_evidence = true;
+        to->key = signal->key;
         to->kind = LC_SAID_FORMER;
         to->seq = signal->recorded_at;
         to->successor = index;
@@ -436,7 +370,7 @@ const lc_context_section lc_context_sections[LC_SECTION_COUNT] = {
     [LC_SECTION_FACTS] = {{"facts", "What is known:", LC_FACT_BULLET, 700}, 2, collect_facts},
     [LC_SECTION_CONVERSATION] = {{"conversation", "What was said:", "- ", 1000},
                                  5,
-                                 collect_conversation},
+                                 lc_context_collect_conversation},
     [LC_SECTION_WORKING] = {{"working", "Notes of this session:", "- ", 1000}, 4, collect_working},
     [LC_SECTION_ENVIRONMENT] = {{"environment", "Right now:", "- ", 1000}, 3, collect_environment},
 };

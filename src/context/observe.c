@@ -1,9 +1,9 @@
 /* observe.c - see observe.h.
  *
- * What a sentence can be about is bounded: the facts written last, those whose keys it names
- * (each_named()), and those that ended last. A proposal is decided before anything is written; one
- * that cannot be written (its slot was taken over by another, say) is dropped, because the message
- * itself is not wrong.
+ * Most messages state nothing about a fact, and then nothing is read. What a statement can be about
+ * is bounded: the facts written last, and those whose key it names. A proposal is decided before
+ * anything is written; one that cannot be written (its slot was taken over by another, say) is
+ * dropped, because the message itself is not wrong.
  */
 #include "context/observe.h"
 
@@ -15,72 +15,82 @@
 #include "base/str.h"
 #include "context/candidate.h"
 #include "pack/show.h"
-#include "talk/term.h"
 
 #define KNOWN_MAX 200
-#define NAMED_MAX 100
-#define FORMER_MAX 50
-#define BEFORE_MAX 50
-#define WORDS_MAX 3   /* Of one name. */
-#define STARTS_MAX 16 /* Words of the sentence that a name may begin with. */
-#define ROWS_MAX 8    /* Facts that begin with one name. */
+#define NAMED_MAX 64
+#define ROWS_MAX 8      /* Facts that begin with one key. */
+#define MESSAGES_MAX 12 /* Among which the last turns of people are looked for. */
 
 typedef struct observing {
     lc_tx *tx;
     const lc_observation *o;
     lc_arena *arena;
-    lc_known known[KNOWN_MAX + NAMED_MAX + FORMER_MAX];
-    lc_fact facts[KNOWN_MAX + NAMED_MAX + FORMER_MAX];
+    lc_known known[KNOWN_MAX + NAMED_MAX];
+    lc_fact facts[KNOWN_MAX + NAMED_MAX];
     size_t count;
     size_t seen; /* Facts that were written last, those that are not candidates included. */
+    loci_str before[LC_PROPOSE_TURNS];
+    size_t before_count;
+    int64_t before_seq; /* Of the oldest of them; INT64_MAX = there is none. */
 } observing;
+
+loci_status lc_observation_read(const lc_talk *talk, lc_arena *arena, loci_str text,
+                                const lc_statements **out, loci_error *err)
+{
+    lc_statements *statements = lc_arena_zalloc_array(arena, 1, sizeof *statements);
+    lc_terms terms;
+    loci_status status = statements != NULL
+                             ? lc_terms_read(lc_talk_lexicon(talk), arena, text, &terms, err)
+                             : lc_fail_memory(err);
+
+    if (status == LOCI_OK)
+        lc_statements_read(terms, statements);
+    *out = statements;
+    return status;
+}
+
+/* ---- What is known --------------------------------------------------------------------------- */
+
+/* What people said last. */
+static loci_status read_before(observing *p, loci_error *err)
+{
+    lc_message_page page = {.session_id = p->o->is_one_session ? p->o->session->session.id
+                                                               : LC_STR_NONE,
+                            .persona_id = p->o->view.persona_id,
+                            .limit = MESSAGES_MAX};
+    lc_message_list messages = {0};
+    loci_status status = lc_context_read_messages(p->tx, &page, p->arena, &messages, err);
+
+    p->before_seq = INT64_MAX;
+    for (size_t i = 0;
+         i < messages.count && p->before_count < LC_PROPOSE_TURNS && status == LOCI_OK; i++)
+        if (!lc_message_is_model(&messages.items[i])) {
+            p->before[p->before_count++] = messages.items[i].text;
+            p->before_seq = messages.items[i].seq;
+        }
+    return status;
+}
 
 static loci_status add_known(void *ctx, const lc_fact *fact, loci_error *err)
 {
     observing *p = ctx;
     lc_fact *to = &p->facts[p->count];
 
-    if (fact->standing == LC_FACT_VALID &&
-        (lc_fact_is_expired(fact, p->tx->now_us) || !lc_fact_may_read(fact, &p->o->view.access)))
+    if (p->count == KNOWN_MAX + NAMED_MAX || lc_fact_is_expired(fact, p->tx->now_us) ||
+        !lc_fact_may_read(fact, &p->o->view.access))
         return LOCI_OK;
     /* Talk is about what is so; suppositions and drafts change by their own operations. */
     if (!lc_str_is(fact->scope, "global"))
         return LOCI_OK;
-    *to = *fact;
-    if (!lc_fact_keep(p->arena, to))
-        return lc_fail_memory(err);
-    p->count++;
-    return LOCI_OK;
-}
-
-/* The value of each as text; of those that ended, what took their place. */
-static loci_status describe(observing *p, loci_error *err)
-{
-    for (size_t i = 0; i < p->count; i++) {
-        const lc_fact *fact = &p->facts[i];
-        lc_known *known = &p->known[i];
-        loci_status status = lc_show_value(p->arena, fact->value, &known->value, err);
-
-        if (status != LOCI_OK)
-            return status;
-        known->key = fact->key;
-        known->is_former = fact->standing != LC_FACT_VALID;
-        known->successor = LC_SAID_NONE;
-        for (size_t j = 0; known->is_former && j < p->count; j++)
-            if (lc_str_eq(p->facts[j].id, fact->superseded_by))
-                known->successor = j;
-    }
-    return LOCI_OK;
-}
-
-static loci_status add_named(void *ctx, const lc_fact *fact, loci_error *err)
-{
-    observing *p = ctx;
-
     for (size_t i = 0; i < p->count; i++)
         if (lc_str_eq(p->facts[i].id, fact->id))
             return LOCI_OK;
-    return p->count < KNOWN_MAX + NAMED_MAX ? add_known(p, fact, err) : LOCI_OK;
+    *to = *fact;
+    if (!lc_fact_keep(p->arena, to))
+        return lc_fail_memory(err);
+    p->known[p->count] = (lc_known){.key = to->key, .is_recent = to->seq > p->before_seq};
+    p->count++;
+    return LOCI_OK;
 }
 
 static loci_status count_fact(void *ctx, const lc_fact *fact, loci_error *err)
@@ -91,117 +101,37 @@ static loci_status count_fact(void *ctx, const lc_fact *fact, loci_error *err)
     return add_known(p, fact, err);
 }
 
-/* Appends a word of the sentence in lower case. */
-static size_t put_word(lc_terms terms, size_t at, char *out)
+/* Adds the facts that the statements name, when there are more than were written last. */
+static loci_status add_named(observing *p, loci_error *err)
 {
-    const char *word = terms.text.ptr + terms.at[at].start;
-    size_t bytes = terms.at[at].bytes;
+    loci_status status = LOCI_OK;
 
-    for (size_t i = 0; i < bytes; i++)
-        out[i] = word[i] >= 'A' && word[i] <= 'Z' ? (char)(word[i] + ('a' - 'A')) : word[i];
-    return bytes;
-}
+    for (size_t i = 0; i < p->o->statements->count && status == LOCI_OK; i++) {
+        lc_fact_prefix prefix = {.persona_id = p->o->view.persona_id, .limit = ROWS_MAX};
 
-/* `count` words from `first` on, with _ between them and without the last one's plural. */
-static loci_status write_name(lc_terms terms, size_t first, size_t count, lc_arena *arena,
-                              loci_str *out, loci_error *err)
-{
-    size_t bytes = 0, room = count;
-    char *name;
-
-    for (size_t i = 0; i < count; i++)
-        room += terms.at[first + i].bytes;
-    name = lc_arena_alloc(arena, room);
-    if (name == NULL)
-        return lc_fail_memory(err);
-    for (size_t i = 0; i < count; i++) {
-        if (i > 0)
-            name[bytes++] = '_';
-        bytes += put_word(terms, first + i, name + bytes);
-    }
-    if (bytes > 3 && name[bytes - 1] == 's')
-        bytes--;
-    *out = (loci_str){name, bytes};
-    return LOCI_OK;
-}
-
-/* Adds the valid global facts that the message names by their keys, longer names first; one may
- * be added more than once. "The marquee budget is 7,200 pounds" names marquee_budget, and a
- * plural names the singular, too. Words are tried one, two and three at a time as the beginning of
- * a key, each a short walk along the key's index, so the cost depends on the message alone. */
-static loci_status each_named(observing *p, loci_str persona_id, loci_error *err)
-{
-    lc_terms terms;
-    loci_status status = lc_terms_read(lc_talk_lexicon(p->o->talk), p->arena, p->o->message.text,
-                                       &terms, err);
-
-    for (size_t count = WORDS_MAX; count > 0 && status == LOCI_OK; count--) {
-        size_t starts = 0;
-
-        for (size_t at = 0; at + count <= terms.count && starts < STARTS_MAX; at++) {
-            lc_fact_prefix prefix = {.persona_id = persona_id, .limit = ROWS_MAX};
-
-            if (!lc_term_is_content(terms.at[at].kind))
-                continue;
-            starts++;
-            status = write_name(terms, at, count, p->arena, &prefix.key, err);
-            if (status == LOCI_OK)
-                status = lc_fact_each_prefix(p->tx, &prefix, p->arena, add_named, p, err);
-            if (status != LOCI_OK)
-                return status;
-        }
+        status = lc_subject_key(p->arena, &p->o->statements->items[i], &prefix.key, err);
+        if (status == LOCI_OK && prefix.key.len > 0)
+            status = lc_fact_each_prefix(p->tx, &prefix, p->arena, add_known, p, err);
     }
     return status;
 }
 
-/* What the message can be about: when there is more than was written last, what it names. */
 static loci_status read_known(observing *p, loci_error *err)
 {
     lc_fact_recent recent = {
         .persona_id = p->o->view.persona_id, .after_seq = -1, .limit = KNOWN_MAX};
-    loci_status status = lc_fact_each_recent(p->tx, &recent, count_fact, p, err);
+    loci_status status = read_before(p, err);
 
-    if (status == LOCI_OK && p->seen == KNOWN_MAX)
-        status = each_named(p, recent.persona_id, err);
-    recent.limit = FORMER_MAX;
     if (status == LOCI_OK)
-        status = lc_fact_each_ended(p->tx, &recent, add_known, p, err);
-    return status == LOCI_OK ? describe(p, err) : status;
+        status = lc_fact_each_recent(p->tx, &recent, count_fact, p, err);
+    if (status == LOCI_OK && p->seen == KNOWN_MAX)
+        status = add_named(p, err);
+    for (size_t i = 0; i < p->count && status == LOCI_OK; i++)
+        status = lc_show_value(p->arena, p->facts[i].value, &p->known[i].value, err);
+    return status;
 }
 
-/* ---- Proposing ------------------------------------------------------------------------------- */
-
-static loci_status propose(observing *p, lc_proposal out[LC_PROPOSALS_MAX], size_t *count,
-                           loci_error *err)
-{
-    lc_message_page page = {.session_id = p->o->is_one_session ? p->o->session->session.id
-                                                               : LC_STR_NONE,
-                            .persona_id = p->o->view.persona_id,
-                            .limit = BEFORE_MAX};
-    lc_message_list messages = {0};
-    lc_said *before;
-    loci_status status = lc_context_read_messages(p->tx, &page, p->arena, &messages, err);
-
-    if (status != LOCI_OK)
-        return status;
-    before = lc_arena_zalloc_array(p->arena, messages.count + 1, sizeof *before);
-    if (before == NULL)
-        return lc_fail_memory(err);
-    for (size_t i = 0; i < messages.count; i++)
-        before[messages.count - 1 - i] = (lc_said){
-            /* Oldest first. */
-            .kind = LC_SAID_MESSAGE,
-            .text = messages.items[i].text,
-            .is_model = lc_message_is_model(&messages.items[i]),
-            .successor = LC_SAID_NONE};
-    return lc_talk_propose(p->o->talk, p->arena,
-                           &(lc_propose_input){.known = p->known,
-                                               .known_count = p->count,
-                                               .before = before,
-                                               .before_count = messages.count,
-                                               .message = p->o->message.text},
-                           out, count, err);
-}
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 /* The number as the log writes it; none for one that is too large. */
 static loci_status write_number(lc_arena *arena, lc_number number, loci_str *out, loci_error *err)
@@ -284,35 +214,61 @@ static loci_status write_value(observing *p, loci_str old, loci_str text, loci_s
     return status != LOCI_OK || out->len > 0 ? status : write_text(p, text, out, err);
 }
 
+/* ---- Proposals ------------------------------------------------------------------------------- */
+
 /* A failure that is about this one fact, not about the call. */
 static bool is_about_the_fact(loci_status status)
 {
     return status == LOCI_ECONFLICT || status == LOCI_ENOTFOUND || status == LOCI_EINVAL ||
-           status == LOCI_EFORBIDDEN;
+           status == LOCI_EFORBIDDEN || status == LOCI_ELIMIT;
 }
 
-static lc_authority authority_for(const lc_observation *o, const lc_fact *fact)
+/* Is the speaker the user that the facts are about? */
+static bool is_owner(const lc_observation *o)
 {
-    return !o->is_authority_given && fact->authority.rank < o->authority.rank ? fact->authority
-                                                                              : o->authority;
+    loci_str name = o->session->session.identity.user_name;
+
+    return o->message.speaker.len == 0 || lc_str_is(o->message.speaker, "user") ||
+           (name.len > 0 && lc_str_eq(o->message.speaker, name));
+}
+
+static loci_status propose(observing *p, lc_proposal out[LC_PROPOSALS_MAX], size_t *count,
+                           loci_error *err)
+{
+    loci_status status = read_known(p, err);
+
+    if (status != LOCI_OK)
+        return status;
+    return lc_talk_propose(p->o->talk, p->arena,
+                           &(lc_propose_input){.statements = p->o->statements,
+                                               .known = p->known,
+                                               .known_count = p->count,
+                                               .before = p->before,
+                                               .before_count = p->before_count,
+                                               .is_owner = is_owner(p->o)},
+                           out, count, err);
 }
 
 static loci_status decide(observing *p, const lc_proposal *proposal, lc_fact_plan **out,
                           loci_error *err)
 {
-    const lc_fact *fact = &p->facts[proposal->known];
+    const lc_fact *fact = proposal->known != LC_KNOWN_NONE ? &p->facts[proposal->known] : NULL;
     lc_fact_input input = {
-        .key = fact->key,
-        .source = fact->source,
+        .key = proposal->key,
+        .source = fact != NULL ? fact->source : LC_STR("conversation"),
         .view = p->o->view,
-        .authority = authority_for(p->o, fact),
+        .authority = p->o->authority,
         .trust = p->o->trust,
         .observed_at = p->o->message.observed_at,
         .valid_until = LC_FACT_NO_TIME,
+        .yields = fact == NULL || proposal->is_claim,
     };
-    loci_status status = write_value(p, fact->value, proposal->value, &input.value, err);
+    loci_status status = write_value(p, fact != NULL ? fact->value : LC_STR("\"\""),
+                                     proposal->value, &input.value, err);
 
     *out = NULL;
+    if (fact != NULL && !p->o->is_authority_given && fact->authority.rank < input.authority.rank)
+        input.authority = fact->authority;
     input.view.scope = LC_STR_NONE;
     input.view.scope_id = LC_STR_NONE;
     if (status == LOCI_OK)
@@ -321,11 +277,6 @@ static loci_status decide(observing *p, const lc_proposal *proposal, lc_fact_pla
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
-
-static bool is_same_slot(const observing *p, const lc_proposal *a, const lc_proposal *b)
-{
-    return lc_str_eq(p->facts[a->known].key, p->facts[b->known].key);
-}
 
 static loci_status write_all(observing *p, const lc_proposal *proposals, lc_fact_plan *const *plans,
                              size_t count, lc_observed *out, loci_error *err)
@@ -342,7 +293,8 @@ static loci_status write_all(observing *p, const lc_proposal *proposals, lc_fact
         if (plans[i] == NULL)
             continue;
         status = lc_fact_commit(p->tx, plans[i], p->arena, &fact->result, err);
-        fact->key = p->facts[proposals[i].known].key;
+        fact->key = proposals[i].key;
+        fact->quote = proposals[i].quote;
         fact->rule = proposals[i].rule;
         out->count += status == LOCI_OK;
     }
@@ -356,22 +308,17 @@ loci_status lc_context_observe(lc_tx *tx, const lc_observation *observation, lc_
     lc_proposal proposals[LC_PROPOSALS_MAX];
     lc_fact_plan *plans[LC_PROPOSALS_MAX] = {NULL};
     size_t count = 0;
-    loci_status status;
+    loci_status status = LOCI_OK;
 
     memset(out, 0, sizeof *out);
     if (p == NULL)
         return lc_fail_memory(err);
-    *p = (observing){.tx = tx, .o = observation, .arena = observation->arena};
-    /* What a model says is kept and changes nothing. What a tool or the web says makes claims. */
-    if (!lc_message_is_model(&observation->message)) {
-        status = read_known(p, err);
-        if (status == LOCI_OK)
-            status = propose(p, proposals, &count, err);
-        for (size_t i = 0; i < count && status == LOCI_OK; i++)
-            if (i == 0 || !is_same_slot(p, &proposals[i], &proposals[i - 1]))
-                status = decide(p, &proposals[i], &plans[i], err);
-        if (status != LOCI_OK)
-            return status;
-    }
-    return write_all(p, proposals, plans, count, out, err);
+    p->tx = tx;
+    p->o = observation;
+    p->arena = observation->arena;
+    if (observation->statements != NULL && observation->statements->count > 0)
+        status = propose(p, proposals, &count, err);
+    for (size_t i = 0; i < count && status == LOCI_OK; i++)
+        status = decide(p, &proposals[i], &plans[i], err);
+    return status == LOCI_OK ? write_all(p, proposals, plans, count, out, err) : status;
 }

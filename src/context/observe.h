@@ -1,8 +1,8 @@
-/* observe.h - what somebody says, kept as a message, and the facts that it gives another value.
+/* observe.h - a message, kept, and the facts that it changes.
  *
- * The message is always kept. Facts change only where talk/propose.h finds the slot that the words
- * are about and a value that contradicts what stands there; what the speaker may not change becomes
- * a claim, like any other write. Nothing is made up: a sentence about no known fact changes none.
+ * The message is always kept. A fact changes only where talk/propose.h finds a plain statement
+ * about it; everything less certain becomes a claim, and so does what the speaker may not change.
+ * What is proposed is decided like any other write, with the speaker's authority and trust.
  */
 #ifndef LC_CONTEXT_OBSERVE_H
 #define LC_CONTEXT_OBSERVE_H
@@ -13,12 +13,13 @@
 
 typedef struct lc_observation {
     const lc_talk *talk;
-    lc_session_use *session; /* Chosen, not yet begun. */
-    lc_message message;      /* Role, speaker, text, observed_at. */
+    const lc_statements *statements; /* Of the message: lc_observation_read(). NULL = none. */
+    lc_session_use *session;         /* Chosen, not yet begun. */
+    lc_message message;              /* Role, speaker, text, observed_at. */
     lc_fact_view view;
     lc_authority authority;  /* Of the speaker, effective. */
-    bool is_authority_given; /* The caller said so; else a correction keeps the rank of what it
-                                corrects, at most the speaker's: talk alone raises nothing. */
+    bool is_authority_given; /* By the caller; else a correction keeps the rank of what it corrects,
+                                at most the speaker's: talk alone raises nothing. */
     loci_str trust;
     bool is_one_session; /* The caller named a session: only its messages are before this one. */
     lc_arena *arena;
@@ -26,6 +27,7 @@ typedef struct lc_observation {
 
 typedef struct lc_observed_fact {
     loci_str key;
+    loci_str quote;
     lc_fact_result result;
     lc_rule rule;
 } lc_observed_fact;
@@ -36,6 +38,11 @@ typedef struct lc_observed {
     lc_observed_fact facts[LC_PROPOSALS_MAX];
     size_t count;
 } lc_observed;
+
+/* The statements of a text, in the arena. Needs no transaction: reading is done before the writer.
+ */
+loci_status lc_observation_read(const lc_talk *talk, lc_arena *arena, loci_str text,
+                                const lc_statements **out, loci_error *err);
 
 /* In the writer. Begins the session, appends the message, writes the facts. */
 loci_status lc_context_observe(lc_tx *tx, const lc_observation *observation, lc_observed *out,

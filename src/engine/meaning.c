@@ -101,6 +101,7 @@ loci_status lc_meaning_find(lc_meaning *out, loci_engine *engine, loci_str tenan
 
 /* ---- Queueing the job ------------------------------------------------------------------------ */
 
+/* A task of the pool that adds the job. */
 typedef struct wanted {
     lc_task task;
     loci_engine *engine;
@@ -116,16 +117,26 @@ static loci_status enqueue(lc_tx *tx, void *ctx, loci_error *err)
     return lc_embed_enqueue(tx, &id, err);
 }
 
+static loci_status write_job(loci_engine *engine, loci_str tenant_id, loci_str user_id)
+{
+    return lc_engine_write(engine, &(lc_write){.tenant_id = tenant_id,
+                                               .user_id = user_id,
+                                               .now_us = lc_env_now_us(lc_engine_env(engine)),
+                                               .deadline_us = lc_clock_monotonic_us() + ENQUEUE_US,
+                                               .body = enqueue});
+}
+
+loci_status lc_meaning_make_vectors(loci_engine *engine, loci_str tenant_id, loci_str user_id)
+{
+    loci_status status = write_job(engine, tenant_id, user_id);
+
+    return status == LOCI_OK ? lc_engine_run_jobs(engine, NULL) : status;
+}
+
 static loci_status add_job(void *ctx, loci_error *err)
 {
     wanted *w = ctx;
-    lc_write write = {.tenant_id = w->tenant_id,
-                      .user_id = w->user_id,
-                      .now_us = lc_env_now_us(lc_engine_env(w->engine)),
-                      .deadline_us = lc_clock_monotonic_us() + ENQUEUE_US,
-                      .body = enqueue,
-                      .ctx = w};
-    loci_status status = lc_engine_write(w->engine, &write);
+    loci_status status = write_job(w->engine, w->tenant_id, w->user_id);
 
     (void)err;
     if (status == LOCI_OK)
@@ -142,18 +153,20 @@ static void run_wanted(void *ctx)
     lc_heap_free(&lc_engine_env(w->engine)->heap, w, w->bytes, LOCI_MEM_REQUESTS);
 }
 
-void lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx)
+bool lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx)
 {
     loci_str tenant_id = tx->tenant_id, user_id = tx->user_id;
     lc_heap *heap = &lc_engine_env(meaning->engine)->heap;
     size_t bytes = sizeof(wanted) + tenant_id.len + user_id.len;
-    wanted *w = !meaning->embedding.wants_job || lc_engine_is_inline(meaning->engine)
-                    ? NULL
-                    : lc_heap_zalloc(heap, bytes, LOCI_MEM_REQUESTS);
+    bool is_wanted = meaning->embedding.wants_job;
+    wanted *w;
 
     meaning->embedding.wants_job = false;
+    if (!is_wanted || lc_engine_is_inline(meaning->engine))
+        return is_wanted;
+    w = lc_heap_zalloc(heap, bytes, LOCI_MEM_REQUESTS);
     if (w == NULL)
-        return;
+        return false;
     *w = (wanted){.task = {.run = run_wanted, .ctx = w},
                   .engine = meaning->engine,
                   .bytes = bytes,
@@ -163,6 +176,7 @@ void lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx)
     memcpy((char *)(w + 1) + tenant_id.len, user_id.ptr, user_id.len);
     if (lc_engine_queue_task(meaning->engine, &w->task, NULL) != LOCI_OK)
         lc_heap_free(heap, w, bytes, LOCI_MEM_REQUESTS);
+    return false;
 }
 
 /* ---- The job --------------------------------------------------------------------------------- */

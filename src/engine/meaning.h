@@ -26,9 +26,11 @@ loci_status lc_meaning_find(lc_meaning *out, loci_engine *engine, loci_str tenan
                             loci_str query, lc_arena *arena, loci_error *err);
 
 /* Queues the job that makes the missing vectors of the transaction's user, if a search asked for
- * it. Does not wait and writes nothing itself; an engine without threads ignores it, there
- * model.reembed makes them. */
-void lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx);
+ * it. Does not wait and writes nothing itself. True in an engine without threads, which cannot
+ * queue it: the caller calls lc_meaning_make_vectors() after the read and searches again. */
+bool lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx);
+/* Makes the missing vectors of a user now, by running the job inside the call. */
+loci_status lc_meaning_make_vectors(loci_engine *engine, loci_str tenant_id, loci_str user_id);
 
 /* "model.reembed" (store/embed_source.h): args {}, result {generation, users, texts, embedded,
  * deleted}. Embeds the texts of a user, or as a job of the store itself those of all users, with

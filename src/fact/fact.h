@@ -145,6 +145,7 @@ typedef struct lc_fact_input {
     bool has_constraint;    /* is_constraint was given; else it is as the slot's fact was. */
     bool is_constraint;
     bool is_multi;            /* Counts in the first write of a slot. */
+    bool yields;              /* Never supersedes: a claim if the slot has a fact. */
     loci_str constraint_type; /* These four: not given = as the slot's fact was. */
     lc_authority min_read;
     lc_authority min_write; /* At most the writer's own: more is lowered to that. */

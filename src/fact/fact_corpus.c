@@ -701,6 +701,7 @@ static loci_status take_best(choosing *ch, loci_error *err)
                                                      .limit = ch->request->limit},
                                   ch->arena, &hits, err);
     ch->out->is_complete &= vectors.is_complete;
+    ch->out->has_meaning = hits.has_vectors;
     for (size_t i = 0; i < hits.count && i < ch->request->limit && status == LOCI_OK; i++) {
         const lc_fused *hit = &hits.items[i];
 

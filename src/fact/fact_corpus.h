@@ -51,6 +51,7 @@ typedef struct lc_fact_choice {
         const char *reason;
     } left_out[LC_FACT_LEFT_OUT_MAX];
     size_t left_out_count;
+    bool has_meaning; /* Scores are of meaning and words; else of words alone. */
     bool is_complete; /* False: the index was still being built, so facts may be missing. */
 } lc_fact_choice;
 

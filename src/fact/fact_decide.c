@@ -500,6 +500,10 @@ static loci_status judge(deciding *d, loci_error *err)
         return LOCI_OK;
     }
     contested = find_refusal(d, &is_refused);
+    if (!is_refused && d->input->yields && d->heads != NULL) {
+        contested = &d->heads->fact;
+        is_refused = true;
+    }
     if (is_refused)
         return claim(d, contested, err);
     if (is_late(d)) {

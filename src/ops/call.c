@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "engine/meaning.h"
 #include "ops/check.h"
 #include "store/event.h"
 #include "store/token.h"
@@ -602,8 +603,14 @@ loci_status lc_run_wait(lc_run *run, loci_error *err)
         return status;
     if (lc_run_peek(run))
         return LOCI_OK;
-    if (op->cost != LC_COST_WRITE)
-        return read_and_answer(run, err);
+    if (op->cost != LC_COST_WRITE) {
+        status = read_and_answer(run, err);
+        if (status == LOCI_OK && run->call.wants_vectors &&
+            lc_meaning_make_vectors(run->call.engine, run->call.tenant_id, run->call.user_id) ==
+                LOCI_OK)
+            status = read_and_answer(run, err);
+        return status;
+    }
 
     lc_write write = lc_run_write(run);
 

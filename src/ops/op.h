@@ -252,6 +252,9 @@ struct lc_call {
     loci_str repeat_answer;
     loci_sink_fn *sink; /* NULL = no listener. */
     void *sink_ctx;
+    /* Set by a search in an engine without threads that lacked vectors: they are made, and the
+     * search runs once more. */
+    bool wants_vectors;
 };
 
 /* The table. */

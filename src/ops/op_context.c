@@ -19,10 +19,11 @@ typedef struct observe_input {
     loci_str speaker;
     int64_t observed_at;
     lc_claim_args claim;
+    loci_str role;
     /* Made by prepare. */
     lc_fact_caller caller;
-    loci_str role;
     const lc_talk *talk;
+    const lc_statements *statements;
 } observe_input;
 
 static const lc_param observe_params[] = {
@@ -30,7 +31,10 @@ static const lc_param observe_params[] = {
      .alias = "content", .min = 1, .max = LC_EVENT_BYTES_MAX - 8192, .help = "Text that was said"},
     {LC_ARG_STR("speaker", observe_input, speaker), .flags = LC_PARAM_ID,
      .default_text = "\"user\"", .min = 1, .max = LC_ID_BYTES_MAX,
-     .help = "Speaker: user, assistant (whose statements change nothing), or a name"},
+     .help = "Speaker: user, assistant, or a name"},
+    {LC_ARG_STR("role", observe_input, role), .choices = LC_MESSAGE_ROLES,
+     .help = "Role of the speaker (default: assistant if the speaker is, else user); only what a"
+             " user says changes facts"},
     {LC_ARG_TIME("observed_at", observe_input, observed_at),
      .help = "Time at which it was said (default: the time of the call)"},
     LC_CLAIM_PARAMS(observe_input, claim),
@@ -44,8 +48,8 @@ static const lc_record observed_record = {
             {"key", LC_PARAM_STRING, "Key of the fact"},
             {"outcome", LC_PARAM_STRING, "Effect of the write, as in fact.write",
              .choices = LC_FACT_OUTCOMES},
-            {"rule", LC_PARAM_STRING, "Rule that found the new value",
-             .choices = "explicit|implicit|authority|temporal"},
+            {"rule", LC_PARAM_STRING, "Rule that found the new value", .choices = LC_RULES},
+            {"quote", LC_PARAM_STRING, "Sentence of the text that says it"},
             {NULL},
         },
 };
@@ -55,7 +59,7 @@ static const lc_record observe_answer = {
         (const lc_result[]){
             {"message_id", LC_PARAM_STRING, "Id of the message (msg_...)"},
             {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
-            {"outcomes", 0, "Facts that got another value", LC_RESULT_LIST,
+            {"outcomes", 0, "Facts that were written, and claims", LC_RESULT_LIST,
              .record = &observed_record},
             {"seq", LC_PARAM_INT, "Number of the event that stores the message"},
             {NULL},
@@ -65,13 +69,16 @@ static const lc_record observe_answer = {
 static loci_status prepare_observe(lc_call *call, loci_error *err)
 {
     observe_input *in = call->input;
-    bool is_assistant = lc_str_is(in->speaker, "assistant");
-    /* The first call compiles the phrases, which takes too long for the writer's transaction. */
     loci_status status = lc_engine_talk(call->engine, &in->talk, err);
 
-    if (in->claim.trust.len == 0 && is_assistant)
+    if (in->role.len == 0)
+        in->role = lc_str_is(in->speaker, "assistant") ? LC_STR("assistant") : LC_STR("user");
+    if (in->claim.trust.len == 0 && lc_str_is(in->role, "assistant"))
         in->claim.trust = LC_STR("model");
-    in->role = is_assistant ? LC_STR("assistant") : LC_STR("user");
+    if (in->claim.trust.len == 0 && lc_str_is(in->role, "tool"))
+        in->claim.trust = LC_STR("tool");
+    if (status == LOCI_OK && lc_str_is(in->role, "user"))
+        status = lc_observation_read(in->talk, call->arena, in->text, &in->statements, err);
     return status == LOCI_OK ? lc_fact_caller_init(&in->caller, call, &in->claim, err) : status;
 }
 
@@ -90,6 +97,7 @@ static void put_observed(lc_call *call, const lc_session_use *use, const lc_obse
         lc_jw_member_str(&call->out, "key", fact->key);
         lc_jw_member_text(&call->out, "outcome", lc_fact_outcome_name(fact->result.outcome));
         lc_jw_member_text(&call->out, "rule", lc_rule_name(fact->rule));
+        lc_jw_member_str(&call->out, "quote", fact->quote);
         lc_jw_end(&call->out);
     }
     lc_jw_end(&call->out);
@@ -111,6 +119,7 @@ static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
         tx,
         &(lc_observation){
             .talk = in->talk,
+            .statements = in->statements,
             .session = &use,
             .message = {.role = in->role,
                         .speaker = lc_str_eq(speaker, in->role) ? LC_STR_NONE : speaker,
@@ -134,7 +143,7 @@ static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op fact_observe = {
     .name = "fact.observe",
-    .help = "Append a message and apply the corrections of facts that it contains",
+    .help = "Append a message and write the facts that it plainly states",
     .params = observe_params,
     .input_bytes = sizeof(observe_input),
     .answer = &observe_answer,
@@ -321,7 +330,7 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
         status = counter.failure;
     }
     if (status == LOCI_OK)
-        lc_meaning_queue_job(&in->meaning, tx);
+        call->wants_vectors = lc_meaning_queue_job(&in->meaning, tx);
     return status;
 }
 

@@ -373,7 +373,7 @@ static const lc_param search_params[] = {
      .min = 1, .max = QUERY_BYTES_MAX,
      .help = "Text to search for, by its words and by its meaning"},
     {LC_ARG_INT("limit", search_input, limit), .default_text = "10", .min = 1,
-     .max = LC_MESSAGE_HITS_MAX, .help = "Maximum number of results"},
+     .max = LC_MESSAGE_SEARCH_MAX, .help = "Maximum number of results"},
     LC_NAME_PARAM("session", search_input, query.session, 0,
                   "Only messages of this session: a ses_…, or an external_id (all sessions of that "
                   "name)"),
@@ -510,7 +510,7 @@ static loci_status run_search(lc_call *call, lc_tx *tx, loci_error *err)
     lc_jw_end(&call->out);
     lc_jw_member_bool(&call->out, "complete", hits.is_complete);
     lc_jw_end(&call->out);
-    lc_meaning_queue_job(&in->meaning, tx);
+    call->wants_vectors = lc_meaning_queue_job(&in->meaning, tx);
     return LOCI_OK;
 }
 

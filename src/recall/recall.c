@@ -464,11 +464,11 @@ static loci_status add_neighbours(const recall *r, const lc_bitmap *filter, lc_a
 {
     static const int distances[] = {-2, -1, 1, 2};
     size_t room = 5 * hits->count + 1;
-    neighbourhood n = {.recall = r,
-                       .items = lc_arena_alloc(arena, room * sizeof *n.items),
-                       .own = lc_arena_alloc(arena, room * sizeof *n.own),
-                       .places = lc_arena_zalloc_array(arena, (size_t)r->corpus.count + 1,
-                                                       sizeof *n.places)};
+    neighbourhood n = {
+        .recall = r,
+        .items = lc_arena_alloc(arena, room * sizeof *n.items),
+        .own = lc_arena_alloc(arena, room * sizeof *n.own),
+        .places = lc_arena_zalloc_array(arena, (size_t)r->corpus.count + 1, sizeof *n.places)};
 
     if (n.items == NULL || n.own == NULL || n.places == NULL)
         return lc_fail_memory(err);

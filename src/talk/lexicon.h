@@ -1,4 +1,4 @@
-/* lexicon.h - the word lists of the rules, as data; the turns of phrase are in cue_table.c.
+/* lexicon.h - the word lists of the rules that read plain English, as data.
  *
  * Each list has a name and one meaning, and rules refer to it by name. Reading a text looks every
  * word up once and stores the lists that have it as bits of its term (talk/term.h), so a rule only
@@ -12,87 +12,74 @@
 #include <stdint.h>
 
 typedef enum lc_list {
-    LC_WORDS_STOP,           /* Function words: say nothing about the subject. */
-    LC_WORDS_DATES,          /* Months, days of the week, and days relative to now. */
-    LC_WORDS_FILLERS,        /* Say nothing at the front of a clause. */
-    LC_WORDS_LAST_THIS,      /* In front of a time: when it happened, not what it is. */
-    LC_WORDS_DAY_TIMES,      /* Times behind LC_WORDS_LAST_THIS. */
-    LC_WORDS_VALUE_ENDS,     /* End a value. */
-    LC_WORDS_VALUE_LEADS,    /* In front of a value and not part of it. */
-    LC_WORDS_ARTICLES,       /* Behind "for": what the value is for. */
-    LC_WORDS_AMOUNT_LEADS,   /* In front of an amount and not part of the value. */
-    LC_WORDS_NEXT_CLAUSE,    /* Behind a comma: the value is over. */
-    LC_WORDS_VALUE_TAILS,    /* At the end of a value and not part of it. */
-    LC_WORDS_TURNS,          /* Behind a comma: what follows from the first part. */
-    LC_WORDS_MORE_OR_LESS,   /* Behind a number: a difference, not a value. */
-    LC_WORDS_SINCE,          /* In front of a day: when it starts or ends, not the value. */
-    LC_WORDS_NEW,            /* In front of a noun and a colon: a new value follows. */
-    LC_WORDS_DEFINITE,       /* Articles and owners in "... is the new maximum". */
-    LC_WORDS_TAKE,           /* Verbs of a successor, with LC_WORDS_OVER behind them. */
-    LC_WORDS_COVER,          /* Verbs of a successor that need nothing behind them. */
-    LC_WORDS_OVER,           /* Behind LC_WORDS_TAKE. */
-    LC_WORDS_TENTATIVE,      /* A value that is not final. */
-    LC_WORDS_VALUE_JOINTS,   /* Between a subject and its value. */
-    LC_WORDS_THIRD_PERSONS,  /* Somebody or something else, in a clause about a change. */
-    LC_WORDS_STATE_VERBS,    /* Verbs between what has a value and the value. */
-    LC_WORDS_ATTRIBUTES,     /* Words of keys that name a property of the word before them. */
-    LC_WORDS_OTHERS,         /* In front of a value: it belongs to something else. */
-    LC_WORDS_PLAIN_KEY,      /* Words of keys that do not say whose value it is. */
-    LC_WORDS_WHENS,          /* Behind a plain value: when it became so. */
-    LC_WORDS_WE,             /* Said of the speakers: a plan of theirs. */
-    LC_WORDS_VALUE_NOUNS,    /* Nouns for something that has a value: "new target is ...". */
-    LC_WORDS_IT_IS,          /* Point back to the subject. */
-    LC_WORDS_ALSO,           /* Add a value to those known. */
-    LC_WORDS_KEY_GENERIC,    /* Words of keys that name no subject. */
-    LC_WORDS_SEGMENT_JOINTS, /* Begin the part of a clause that has the value. */
-    LC_WORDS_KEY_KINDS,      /* Words of keys that name the kind of value. */
-    LC_WORDS_POSSESSIVES,    /* In front of an owner. */
-    LC_WORDS_CHANGES,        /* Lead from one value to another; no subject. */
-    LC_WORDS_NEUTRAL,        /* Adjectives that leave a thing what it is. */
-    LC_WORDS_COPULAS,        /* Verbs that say no more than "is". */
-    LC_WORDS_NOT_OURS,       /* The past, denials, and what belongs to somebody else. */
-    LC_WORDS_CURRENCIES,     /* Behind a number: money. */
-    LC_WORDS_CLOCK,          /* Beside a number: a time of day. */
-    LC_WORDS_RELATIVE,       /* In front of a unit of time: a date. */
-    LC_WORDS_PER,            /* Behind a number: what it counts follows. */
-    LC_WORDS_EACH,           /* Between a number and a unit of time: a rate. */
-    LC_WORDS_NO,             /* Say no. */
-    LC_WORDS_RULES,          /* Say what is allowed or required. */
-    LC_WORDS_BINDING,        /* In front of a date: something is promised for it. */
-    LC_WORDS_NOT_NOW,        /* Wished for, or happened once: not how it is. */
-    LC_WORDS_SPEAKER,        /* The speaker. */
-    LC_WORDS_TELLING,        /* The speaker reports what somebody else decided. */
-    LC_WORDS_PART_JOINTS,    /* Begin another part of a clause. */
-    LC_WORDS_EVENTS,         /* Irregular past tenses: what happened once. */
-    LC_WORDS_ADDITIONS,      /* In front of an amount: it comes on top. */
-    LC_WORDS_GOING_ON,       /* The message says what is done instead. */
-    LC_WORDS_SAYING,         /* Behind the person who says it. */
-    LC_WORDS_USES,           /* In front of the name of what is used. */
-    LC_WORDS_RECOUNT,        /* Something was counted again. */
-    LC_WORDS_SHOWS,          /* A clock or a display says it. */
-    LC_WORDS_COUNT,          /* The lists above have whole words, those below stems. */
-    LC_STEMS_STATUS = LC_WORDS_COUNT, /* The state of a thing. */
-    LC_STEMS_CHOICE,                  /* One of several is taken. */
-    LC_STEMS_TIME_UNITS,              /* Units of time. */
-    LC_STEMS_MEASURES, /* Other units: say what a number is, not what a text is about. */
+    /* What a text can be about. */
+    LC_WORDS_STOP,       /* Function words: say nothing about the subject. */
+    LC_WORDS_DATES,      /* Months, days of the week, and days relative to now. */
+    LC_WORDS_STATES,     /* The state of a thing: approved, cancelled. */
+    LC_WORDS_UNITS,      /* Behind a number: what it counts or measures. */
+    LC_WORDS_RELATIVE,   /* In front of a unit of time: a date. */
+    LC_WORDS_CURRENCIES, /* Behind a number: money. */
+    LC_WORDS_ATTRIBUTES, /* What people have one of: name, email, deadline. */
+    LC_WORDS_STATUS,     /* Words of keys whose value is a state. */
+    /* How a sentence is meant. */
+    LC_WORDS_SUPPOSING, /* Anywhere: supposed, not stated. */
+    LC_WORDS_WISHING,   /* Wanted, not so. */
+    LC_WORDS_PAST,      /* How it was. */
+    LC_WORDS_DENYING,   /* Not so. */
+    LC_WORDS_REPORTING, /* The words or thoughts of somebody else. */
+    LC_WORDS_OTHERS,    /* Owners other than the speaker. */
+    /* The parts of a statement. */
+    LC_WORDS_FILLERS,     /* At the front: say nothing. */
+    LC_WORDS_CORRECTING,  /* At the front: takes something back. */
+    LC_WORDS_NEWS,        /* At the front, with a colon or comma: what follows is new. */
+    LC_WORDS_NOW,         /* How it is by now. */
+    LC_WORDS_OWN,         /* In front of the speaker's own things. */
+    LC_WORDS_DETERMINERS, /* In front of a noun. */
+    LC_WORDS_COPULAS,     /* "is": between a subject and its value. */
+    LC_WORDS_AUXILIARIES, /* Between a subject and LC_WORDS_CHANGED. */
+    LC_WORDS_CHANGE,      /* Imperatives that give something another value. */
+    LC_WORDS_CHANGED,     /* Past forms of these. */
+    LC_WORDS_CHANGING,    /* Progressive forms of these. */
+    LC_WORDS_DECIDING,    /* Behind "we" or "let's": one of several is taken, */
+    LC_WORDS_DECIDED,     /* or was taken. */
+    LC_WORDS_PARTICLES,   /* Behind these: "moved back to". */
+    LC_WORDS_PRONOUNS,    /* Point back at what was said. */
+    LC_WORDS_SPEAKERS,    /* The speakers themselves: I, we. */
+    LC_WORDS_TRAILERS,    /* Behind a value, and not part of it. */
+    LC_WORDS_QUALIFIERS,  /* Behind a value: it holds for something else, or under a condition. */
+    LC_WORDS_JOINTS,      /* Behind a value: another clause begins. */
+    LC_WORDS_SINCE,       /* Behind a value: it is so from then on. */
+    LC_WORDS_CLAUSES,     /* Behind a comma: another clause begins. */
+    LC_WORDS_NEUTRAL,     /* Words of a subject that leave it what it is: "phone number". */
+    LC_WORDS_SMALL,       /* Inside a value: "of", "the". */
+    LC_WORDS_REPLACING,   /* In front of the value that is not so: "not", "instead of". */
     LC_LISTS_COUNT
 } lc_list;
 
 _Static_assert(LC_LISTS_COUNT <= 64, "the lists of a word are bits of a uint64_t");
 
+/* What the speaker says of itself without naming a key: "I moved to <value>" speaks of a city. */
+typedef struct lc_implication {
+    const char *words; /* Behind "I" or "we"; '|' between alternatives, spaces between words. */
+    const char *keys;  /* '|' between them. */
+} lc_implication;
+extern const lc_implication lc_implications[];
+extern const size_t lc_implication_count;
+
+/* Phrases that open and close a stretch of a conversation (talk/block.h), with '|' between them. */
+extern const char lc_phrases_aside_open[], lc_phrases_aside_close[], lc_phrases_play_open[],
+    lc_phrases_play_close[];
+
 /* Lists for text that is not read into terms: words and phrases in lower case with '|' between
- * them. See talk/attribution.c. */
+ * them. See talk/mark.c. */
 extern const char lc_phrases_below[];     /* In front of a title: one who ranks below it. */
-extern const char lc_phrases_per[];       /* In front of the title a statement leans on. */
-extern const char lc_phrases_articles[];  /* In front of a title that says something. */
-extern const char lc_phrases_says[];      /* Between a title and what it says. */
 extern const char lc_phrases_outsiders[]; /* People without a rank, as they begin. */
 /* How marks in brackets begin; a mark's word may go on ("invalid" fits INVALIDATED). */
 extern const char lc_marks_withdrawn[], lc_marks_restricted[], lc_marks_excluded[],
     lc_marks_organization[], lc_marks_supposed[], lc_marks_scope[];
 extern const char lc_abbreviations[]; /* As written: the point behind them ends no sentence. */
 
-/* What is known of a word or a stem. */
+/* What is known of a word. */
 typedef struct lc_lexeme {
     uint64_t key;    /* 0 = a free place. */
     uint64_t lists;  /* Bit n: it is in the lc_list n. */

@@ -1,309 +1,403 @@
-/* propose.c - finding the fact that a sentence gives another value.
- *
- * The message is read once, then each clause that means what it says is tried: first what it names
- * outright, then what it can only be about (propose_fact.c). */
-#include "base/error.h"
-#include "base/str.h"
-#include "talk/proposing.h"
+/* propose.c - from statements to proposals. Each statement is compared with each known fact by sets
+ * of senses; a bit set in front spares most comparisons. */
+#include "talk/propose.h"
 
-#define EXPLORING_MAX 10 /* Turns of people until an exploration that nobody closed lapses. */
+#include <string.h>
+
+#include "base/assert.h"
+#include "base/error.h"
+#include "talk/value.h"
+
+#define CHANGE_WORDS_MAX 4   /* Content words of a value that supersedes. */
+#define CLAIM_WORDS_MAX 8    /* Of one that claims. */
+#define CREATE_WORDS_MAX 4   /* Of one that is new. */
+#define REMEMBER_WORDS_MAX 6 /* Of one that the speaker asks to remember. */
+#define KEY_WORDS_MAX 3      /* Of a new key. */
+#define QUOTE_BYTES_MAX 300
+#define KEY_BYTES_MAX 64
 
 const char *lc_rule_name(lc_rule rule)
 {
     static const char *const names[] = {"explicit", "implicit", "authority", "temporal"};
 
+    LC_ASSERT(rule < sizeof names / sizeof *names);
     return names[rule];
 }
 
-/* Does the message have most of the value? */
-static bool states(lc_terms message, lc_terms value)
+/* One known fact, read. */
+typedef struct candidate {
+    lc_terms key, value;
+    uint64_t key_bits;
+    bool is_recent; /* Written or stated within the last turns. */
+} candidate;
+
+typedef struct proposing {
+    const lc_propose_input *input;
+    lc_arena *arena;
+    candidate *known; /* As many as input->known. */
+} proposing;
+
+/* ---- Reading --------------------------------------------------------------------------------- */
+
+/* Does the text say all of the value? */
+static bool states(lc_terms text, lc_terms value)
 {
-    size_t content = 0, said = 0;
+    size_t content = 0;
 
     for (size_t i = 0; i < value.count; i++) {
-        if (!lc_term_is_content(value.at[i].kind))
+        if (!lc_term_is_content(&value.at[i]))
             continue;
         content++;
-        said += lc_terms_have(message, value.at[i].sense);
+        if (!lc_terms_have_sense(text, value.at[i].sense))
+            return false;
     }
-    return content > 0 && said * 5 >= content * 3;
+    return content > 0;
 }
 
-static loci_status read_candidate(lc_proposing *p, size_t index, loci_error *err)
+static loci_status read_known(proposing *p, const lc_lexicon *lexicon, loci_error *err)
 {
     const lc_propose_input *input = p->input;
-    lc_candidate *c = &p->candidates[index];
-    loci_str words = lc_arena_copy(p->arena, input->known[index].key);
-    loci_status status;
+    lc_terms before[LC_PROPOSE_TURNS] = {{{0}}};
+    loci_status status = LOCI_OK;
 
-    if (words.ptr == NULL)
+    LC_ASSERT(input->before_count <= LC_PROPOSE_TURNS);
+    p->known = lc_arena_zalloc_array(p->arena, input->known_count + 1, sizeof *p->known);
+    if (p->known == NULL)
         return lc_fail_memory(err);
-    for (size_t i = 0; i < words.len; i++) /* "order_quantity" as words. */
-        if (strchr("_.-/:", words.ptr[i]) != NULL)
-            ((char *)(uintptr_t)words.ptr)[i] = ' ';
-    status = lc_terms_read(lc_talk_lexicon(p->talk), p->arena, words, &c->key, err);
-    if (status == LOCI_OK)
-        status = lc_terms_read(lc_talk_lexicon(p->talk), p->arena, input->known[index].value,
-                               &c->value, err);
-    if (status != LOCI_OK)
-        return status;
-    c->is_tentative = lc_terms_have_in(c->value, LC_WORDS_TENTATIVE);
-    c->age = LC_SAID_NONE;
-    c->stated_in = lc_arena_zalloc_array(p->arena, input->before_count + 1, sizeof *c->stated_in);
-    if (c->stated_in == NULL)
-        return lc_fail_memory(err);
-    for (size_t i = 0; i < input->before_count; i++) {
-        const lc_unit *unit = &p->before[i];
-        bool is_person = !input->before[i].is_model;
+    for (size_t i = 0; i < input->before_count && status == LOCI_OK; i++)
+        status = lc_terms_read(lexicon, p->arena, input->before[i], &before[i], err);
+    for (size_t i = 0; i < input->known_count && status == LOCI_OK; i++) {
+        candidate *c = &p->known[i];
 
-        c->age += c->age != LC_SAID_NONE && is_person;
-        if (!states(unit->terms, c->value))
-            continue;
-        c->is_utterance |= lc_str_eq(unit->terms.text, c->value.text);
-        c->stated_in[c->stated_count++] = i;
-        if (is_person) {
-            c->age = 0;
-            c->is_tentative |= lc_terms_have_in(unit->terms, LC_WORDS_TENTATIVE);
-        }
+        status = lc_terms_read_key(lexicon, p->arena, input->known[i].key, &c->key, err);
+        if (status == LOCI_OK)
+            status = lc_terms_read(lexicon, p->arena, input->known[i].value, &c->value, err);
+        c->key_bits = lc_sense_bits(c->key);
+        c->is_recent = input->known[i].is_recent;
+        for (size_t b = 0; b < input->before_count && !c->is_recent && status == LOCI_OK; b++)
+            c->is_recent = states(before[b], c->value);
     }
-    return LOCI_OK;
-}
-
-static loci_status read_all(lc_proposing *p, loci_error *err)
-{
-    const lc_propose_input *input = p->input;
-    loci_status status = lc_unit_read(p->talk, p->arena, input->message, &p->message, err);
-
-    p->candidates = lc_arena_zalloc_array(p->arena, input->known_count + 1, sizeof *p->candidates);
-    p->before = lc_arena_zalloc_array(p->arena, input->before_count + 1, sizeof *p->before);
-    if (p->candidates == NULL || p->before == NULL)
-        return lc_fail_memory(err);
-    for (size_t i = 0; i < input->before_count && status == LOCI_OK; i++) {
-        lc_unit *unit = &p->before[i];
-
-        status = lc_unit_read(p->talk, p->arena, input->before[i].text, unit, err);
-        if (input->before[i].is_model)
-            continue;
-        if (p->exploring > 0)
-            p->exploring--;
-        if (lc_unit_has(unit, LC_CUE_EXPLORE_OPEN))
-            p->exploring = EXPLORING_MAX;
-        if (lc_unit_has(unit, LC_CUE_EXPLORE_CLOSE))
-            p->exploring = 0;
-    }
-    for (size_t i = 0; i < input->known_count && status == LOCI_OK; i++)
-        status = read_candidate(p, i, err);
     return status;
 }
 
-/* Has the value all of these amounts, and are there any? */
-static bool has_amounts(lc_terms value, lc_terms amounts)
-{
-    size_t count = 0;
+/* ---- What a statement may do ----------------------------------------------------------------- */
 
-    for (size_t i = 0; i < amounts.count; i++) {
-        if (!lc_term_is_amount(amounts.at[i].kind))
-            continue;
-        count++;
-        if (!lc_terms_have(value, amounts.at[i].sense))
+static bool is_word_like(lc_value_kind kind)
+{
+    return kind == LC_VALUE_NAME || kind == LC_VALUE_WORDS || kind == LC_VALUE_STATE;
+}
+
+/* Nothing but the amount, with its unit, or the name: what points back must not say more. */
+static bool is_bare_value(lc_terms value, lc_value_kind kind)
+{
+    for (size_t i = 0; i < value.count && kind <= LC_VALUE_NUMBER; i++)
+        if (lc_term_is_content(&value.at[i]) && !lc_term_is_amount(&value.at[i]) &&
+            !lc_term_in(&value.at[i], LC_WORDS_UNITS) &&
+            !lc_term_in(&value.at[i], LC_WORDS_CURRENCIES))
             return false;
-    }
-    return count > 0;
+    return true;
 }
 
-/* "Back to card-based UI": a value that was there before, in the slot that replaced it. */
-static size_t reverted(const lc_proposing *p, const lc_unit_clause *clause)
+/* May the statement take the place of the fact's value? */
+static bool may_supersede(const candidate *c, const lc_statement *s)
 {
-    for (size_t i = p->input->known_count; i-- > 0;) {
-        const lc_known *known = &p->input->known[i];
+    bool is_change = s->is_news || s->is_correction || s->leans_on_rank;
+    lc_value_kind kind = lc_value_kind_of(s->value);
 
-        if (!known->is_former || known->successor >= p->input->known_count ||
-            p->input->known[known->successor].is_former)
-            continue;
-        if (lc_value_is_in(clause->cues.value, p->candidates[i].value) ||
-            (lc_key_is_named(p->candidates[i].key, clause->terms) &&
-             has_amounts(p->candidates[i].value, clause->cues.amount)))
-            return i;
-    }
-    return LC_SAID_NONE;
-}
-
-static lc_rule rule_of(const lc_proposing *p, uint32_t cues)
-{
-    if (p->message.attribution.has_title)
-        return LC_RULE_AUTHORITY;
-    if ((cues & LC_CUE_CORRECT) != 0)
-        return LC_RULE_EXPLICIT;
-    return (cues & LC_CUE_UPDATE) != 0 ? LC_RULE_TEMPORAL : LC_RULE_IMPLICIT;
-}
-
-/* The only amount of this kind in a value, or LC_SAID_NONE. */
-static size_t only_amount(lc_terms value, lc_term_kind kind)
-{
-    size_t found = LC_SAID_NONE;
-
-    for (size_t i = 0; i < value.count; i++) {
-        if (value.at[i].kind != kind)
-            continue;
-        if (found != LC_SAID_NONE)
-            return LC_SAID_NONE;
-        found = i;
-    }
-    return found;
-}
-
-/* Is the new value no more than another amount for the old one, as 55, or 55 chairs, for 40 chairs?
- */
-static bool is_bare(lc_terms value, lc_terms old, size_t at)
-{
-    /* Another day may have another hour. */
-    if (!lc_term_is_amount(value.at[0].kind) || value.at[0].kind == LC_TERM_DATE)
+    if (lc_terms_content(s->value) > CHANGE_WORDS_MAX ||
+        (s->form == LC_STATES_BACK && !is_bare_value(s->value, kind)))
         return false;
-    return value.count == 1 ||
-           (value.count == 2 && at + 1 < old.count && value.at[1].sense == old.at[at + 1].sense);
+    if (s->form == LC_STATES_IMPLIED && !c->is_recent)
+        return false;
+    if (!lc_value_is_alike(c->value, s->value))
+        /* In text without capitals a name is a mere word; a state may take the place of words where
+         * a state is what is asked for. */
+        return is_change && is_word_like(kind) && is_word_like(lc_value_kind_of(c->value)) &&
+               (kind != LC_VALUE_STATE || lc_terms_have_in(c->key, LC_WORDS_STATUS));
+    if (kind == LC_VALUE_WORDS)
+        return is_change;
+    return is_change || c->is_recent || lc_terms_content(c->key) > 1;
 }
 
-/* The terms of `part`, one after another, in the value: their index, or LC_SAID_NONE. */
-static size_t place_of(lc_terms part, lc_terms value)
-{
-    for (size_t at = 0; part.count > 0 && at + part.count <= value.count; at++) {
-        size_t same = 0;
+/* ---- Which fact ------------------------------------------------------------------------------ */
 
-        while (same < part.count && part.at[same].sense == value.at[at + same].sense)
-            same++;
-        if (same == part.count)
-            return at;
+/* Has `all` every content sense of `part`? */
+static bool has_all(lc_terms all, lc_terms part)
+{
+    return states(all, part);
+}
+
+/* Are the words of the key and of the subject the same, but for neutral ones of the subject? */
+static bool is_named_whole(const candidate *c, lc_terms subject)
+{
+    for (size_t i = 0; i < subject.count; i++)
+        if (lc_term_is_content(&subject.at[i]) && !lc_term_in(&subject.at[i], LC_WORDS_NEUTRAL) &&
+            !lc_terms_have_sense(c->key, subject.at[i].sense))
+            return false;
+    return has_all(subject, c->key);
+}
+
+static bool implies(const lc_implication *implication, loci_str key)
+{
+    loci_str rest = loci_str_of(implication->keys);
+
+    while (rest.len > 0)
+        if (lc_str_eq(lc_str_split(rest, '|', &rest), key))
+            return true;
+    return false;
+}
+
+/* Could the statement be about this fact? */
+static bool is_about(const proposing *p, const lc_statement *s, size_t index)
+{
+    const candidate *c = &p->known[index];
+
+    switch (s->form) {
+    case LC_STATES_BACK:
+        return c->is_recent && lc_value_is_alike(c->value, s->value);
+    case LC_STATES_IMPLIED:
+        return implies(s->implication, p->input->known[index].key);
+    default:
+        if ((lc_sense_bits(s->subject) & c->key_bits) == 0)
+            return false;
+        /* Of a fact just stated a part of the key is enough: "the hearing" for hearing_time. */
+        return is_named_whole(c, s->subject) ||
+               (c->is_recent && has_all(c->key, s->subject) && may_supersede(c, s));
     }
-    return LC_SAID_NONE;
 }
 
-/* The old value with `text` in the place of those of its terms that are `gone`. */
-static loci_status splice(const lc_proposing *p, lc_terms old, lc_terms gone, loci_str text,
-                          loci_str *out, loci_error *err)
+/* The only fact that the statement is about, one whose key is named whole before others. */
+static size_t find_fact(const proposing *p, const lc_statement *s)
 {
-    size_t start = gone.at[0].start;
-    size_t end = start + lc_terms_text(gone).len;
-    char *whole = lc_arena_alloc(p->arena, old.text.len + text.len + 1);
+    size_t found = LC_KNOWN_NONE, count = 0;
 
-    if (whole == NULL)
-        return lc_fail_memory(err);
-    memcpy(whole, old.text.ptr, start);
-    memcpy(whole + start, text.ptr, text.len);
-    memcpy(whole + start + text.len, old.text.ptr + end, old.text.len - end);
-    *out = (loci_str){whole, old.text.len - (end - start) + text.len};
-    return LOCI_OK;
+    for (size_t i = 0; i < p->input->known_count; i++) {
+        if (!is_about(p, s, i))
+            continue;
+        if (s->subject.count > 0 && is_named_whole(&p->known[i], s->subject))
+            return i;
+        found = i;
+        count++;
+    }
+    return count == 1 ? found : LC_KNOWN_NONE;
 }
 
-/* "Ravi's" is Ravi. */
-static loci_str without_owner(loci_str text)
+/* ---- What becomes of it ---------------------------------------------------------------------- */
+
+static bool may_claim(const candidate *c, const lc_statement *s)
 {
-    if (text.len > 2 && text.ptr[text.len - 1] == 's' && text.ptr[text.len - 2] == '\'')
-        text.len -= 2;
-    else if (text.len > 4 && text.ptr[text.len - 1] == 's' &&
-             memcmp(text.ptr + text.len - 4, "\xE2\x80\x99", 3) == 0)
-        text.len -= 4;
+    bool is_change = s->is_news || s->is_correction || s->leans_on_rank;
+
+    return lc_terms_content(s->value) <= CLAIM_WORDS_MAX &&
+           (lc_value_is_alike(c->value, s->value) || s->form == LC_STATES_IMPLIED ||
+            (is_change && is_word_like(lc_value_kind_of(c->value)) &&
+             is_word_like(lc_value_kind_of(s->value))));
+}
+
+static lc_rule rule_of(const lc_statement *s)
+{
+    if (s->leans_on_rank)
+        return LC_RULE_AUTHORITY;
+    if (s->is_correction)
+        return LC_RULE_EXPLICIT;
+    return s->is_news ? LC_RULE_TEMPORAL : LC_RULE_IMPLICIT;
+}
+
+/* The text of a value, with a sign in front that is no term: "+31 6 5550 9981". */
+static loci_str text_of(lc_terms value)
+{
+    loci_str text = lc_terms_text(value);
+    size_t start = value.at[0].start;
+
+    if (start > 0 && strchr("+-@~", value.text.ptr[start - 1]) != NULL &&
+        (start == 1 || value.text.ptr[start - 2] == ' ')) {
+        text.ptr--;
+        text.len++;
+    }
     return text;
 }
 
-/* The value as it is kept: a bare amount takes the place of the amount in the old value, so that
- * "make it 55" leaves the chairs; so does what is named with the part that it replaces. */
-static loci_status merge(const lc_proposing *p, const lc_candidate *c, const lc_unit_clause *clause,
-                         lc_terms value, loci_str *out, loci_error *err)
+static loci_str quote_of(const lc_statement *s)
 {
-    size_t at = only_amount(c->value, value.at[0].kind),
-           part = place_of(clause->cues.former, c->value);
+    loci_str quote = lc_terms_text(s->sentence);
 
-    *out = without_owner(lc_terms_text(value));
-    if (part != LC_SAID_NONE)
-        return splice(p, c->value, lc_terms_part(c->value, part, clause->cues.former.count), *out,
-                      out, err);
-    if (at == LC_SAID_NONE || !is_bare(value, c->value, at))
+    return quote.len <= QUOTE_BYTES_MAX ? quote : lc_terms_text(s->value);
+}
+
+/* The only amount among the terms; SIZE_MAX when there is none or more than one. */
+static size_t only_amount(lc_terms terms)
+{
+    size_t found = SIZE_MAX;
+
+    for (size_t i = 0; i < terms.count; i++)
+        if (lc_term_is_amount(&terms.at[i])) {
+            if (found != SIZE_MAX)
+                return SIZE_MAX;
+            found = i;
+        }
+    return found;
+}
+
+/* "40 stacking chairs" and "make it 55" give "55 stacking chairs": a bare number takes the place of
+ * the number. */
+static loci_status merge_value(const proposing *p, const candidate *c, lc_terms value,
+                               loci_str *out, loci_error *err)
+{
+    size_t amount = only_amount(c->value);
+    const lc_term *term = amount != SIZE_MAX ? &c->value.at[amount] : NULL;
+    loci_str old = c->value.text, new = text_of(value);
+    char *text;
+
+    *out = new;
+    if (term == NULL || value.count != 1 || value.at[0].kind != LC_TERM_NUMBER ||
+        term->kind != LC_TERM_NUMBER || c->value.count < 2)
         return LOCI_OK;
-    return splice(p, c->value, lc_terms_part(c->value, at, 1),
-                  lc_terms_text(lc_terms_part(value, 0, 1)), out, err);
+    text = lc_arena_alloc(p->arena, old.len + new.len + 1);
+    if (text == NULL)
+        return lc_fail_memory(err);
+    memcpy(text, old.ptr, term->start);
+    memcpy(text + term->start, new.ptr, new.len);
+    memcpy(text + term->start + new.len, old.ptr + term->start + term->bytes,
+           old.len - term->start - term->bytes);
+    *out = (loci_str){text, old.len - term->bytes + new.len};
+    return LOCI_OK;
 }
 
-/* "meeting on Friday" is Friday where the key says that it is the meeting. */
-static lc_terms without_subject(const lc_candidate *c, lc_terms value)
+static loci_status propose_change(const proposing *p, const lc_statement *s, size_t known,
+                                  lc_proposal *out, bool *is_proposed, loci_error *err)
 {
-    for (size_t i = 0; i + 1 < value.count; i++) {
-        if (i > 0 && lc_term_in(&value.at[i], LC_WORDS_VALUE_JOINTS))
-            return lc_terms_part(value, i + 1, value.count - i - 1);
-        if (lc_term_is_content(value.at[i].kind) && !lc_terms_have(c->key, value.at[i].sense))
-            break;
-    }
-    return value;
-}
+    const candidate *c = &p->known[known];
+    bool supersedes = may_supersede(c, s);
 
-/* Is the value part of what somebody is quoted with? The mark that opens the quotation may have
- * been cut off at the front of the message. */
-static bool is_quoted(lc_terms clause, lc_terms value)
-{
-    size_t end = clause.at[clause.count - 1].start + clause.at[clause.count - 1].bytes;
-    size_t before = 0, after = 0, words = 0;
-
-    for (size_t i = clause.at[0].start; i < end; i++) {
-        bool is_mark = clause.text.ptr[i] == '"';
-
-        before += is_mark && i < value.at[0].start;
-        after += is_mark && i >= value.at[0].start;
-        words += before % 2 != 0 && i < value.at[0].start && clause.text.ptr[i] == ' ';
-    }
-    return (before + after) % 2 != 0 || (before % 2 != 0 && words > 1);
-}
-
-static loci_status propose(const lc_proposing *p, const lc_unit_clause *clause, lc_proposal *out,
-                           size_t *count, loci_error *err)
-{
-    uint32_t cues = clause->cues.bits;
-    bool is_contrast = (cues & LC_CUE_VALUE) == 0 && clause->cues.former.count > 0;
-    lc_terms value = (cues & LC_CUE_VALUE) != 0 || is_contrast ? clause->cues.value
-                                                               : clause->cues.amount;
-    size_t index;
-
-    if ((cues & LC_CUES_NOT_MEANT) != 0 || value.count == 0)
+    *is_proposed = false;
+    if ((!supersedes && !may_claim(c, s)) ||
+        (has_all(s->value, c->value) && has_all(c->value, s->value)))
         return LOCI_OK;
-    if ((cues & LC_CUE_REVERT) != 0) {
-        index = reverted(p, clause);
-        if (index != LC_SAID_NONE) {
-            out[(*count)++] = (lc_proposal){p->input->known[index].successor,
-                                            p->input->known[index].value, rule_of(p, cues)};
+    *is_proposed = true;
+    *out = (lc_proposal){.known = known,
+                         .key = p->input->known[known].key,
+                         .quote = quote_of(s),
+                         .rule = rule_of(s),
+                         .is_claim = !supersedes};
+    return merge_value(p, c, s->value, &out->value, err);
+}
+
+/* ---- New facts ------------------------------------------------------------------------------- */
+
+loci_status lc_subject_key(lc_arena *arena, const lc_statement *s, loci_str *out, loci_error *err)
+{
+    char *key = lc_arena_alloc(arena, KEY_BYTES_MAX);
+    size_t len = 0;
+
+    *out = LC_STR_NONE;
+    if (key == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < s->subject.count; i++) {
+        const lc_term *term = &s->subject.at[i];
+        const char *word = s->subject.text.ptr + term->start;
+
+        if (!lc_term_is_content(term))
+            continue;
+        if (len + term->bytes + 1 > KEY_BYTES_MAX)
             return LOCI_OK;
+        if (len > 0)
+            key[len++] = '_';
+        for (uint32_t b = 0; b < term->bytes; b++) {
+            char c = word[b];
+
+            if (c >= 'A' && c <= 'Z')
+                c = (char)(c + ('a' - 'A'));
+            if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')))
+                return LOCI_OK; /* "sister's", other alphabets: no key is made up. */
+            key[len++] = c;
         }
     }
-    index = lc_propose_by_implication(p, clause, lc_propose_plain_value(value));
-    if (index != LC_SAID_NONE)
-        value = lc_propose_plain_value(value);
-    else
-        index = is_contrast ? lc_propose_by_contrast(p, clause, value)
-                            : lc_propose_find(p, clause, value);
-    if (index == LC_SAID_NONE || is_quoted(clause->terms, value) ||
-        ((cues & LC_CUE_VALUE) == 0 && !is_contrast &&
-         !lc_value_looks_alike(p->candidates[index].value, value)))
+    *out = (loci_str){key, len};
+    return LOCI_OK;
+}
+
+/* Is it plain enough to know it from now on? */
+static bool may_create(const proposing *p, const lc_statement *s)
+{
+    size_t words = lc_terms_content(s->subject), values = lc_terms_content(s->value);
+    lc_value_kind kind = lc_value_kind_of(s->value);
+    bool is_favourite = words > 0 && (lc_term_is(s->subject, 0, "favorite") ||
+                                      lc_term_is(s->subject, 0, "favourite"));
+
+    if (words == 0 || words > KEY_WORDS_MAX || lc_term_is_amount(&s->subject.at[0]))
+        return false;
+    if (s->form == LC_STATES_REMEMBER)
+        return values <= REMEMBER_WORDS_MAX;
+    if (values > CREATE_WORDS_MAX || !p->input->is_owner || !s->is_own)
+        return false;
+    if (s->form == LC_STATES_USE)
+        return kind == LC_VALUE_NAME;
+    return s->form == LC_STATES_SUBJECT &&
+           (is_favourite ||
+            (lc_term_in(&s->subject.at[s->subject.count - 1], LC_WORDS_ATTRIBUTES) &&
+             kind != LC_VALUE_WORDS && kind != LC_VALUE_STATE && kind != LC_VALUE_TIME));
+}
+
+static loci_status propose_new(const proposing *p, const lc_statement *s, lc_proposal *out,
+                               bool *is_proposed, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    *is_proposed = false;
+    if (!may_create(p, s))
         return LOCI_OK;
-    value = without_subject(&p->candidates[index], value);
-    if (lc_terms_state(p->candidates[index].key, value))
-        return LOCI_OK; /* It says what the fact is about, and no more. */
-    out[*count] = (lc_proposal){.known = index, .rule = rule_of(p, cues)};
-    return merge(p, &p->candidates[index], clause, value, &out[(*count)++].value, err);
+    *out = (lc_proposal){.known = LC_KNOWN_NONE,
+                         .value = text_of(s->value),
+                         .quote = quote_of(s),
+                         .rule = s->form == LC_STATES_REMEMBER ? LC_RULE_EXPLICIT : rule_of(s)};
+    status = lc_subject_key(p->arena, s, &out->key, err);
+    *is_proposed = status == LOCI_OK && out->key.len > 0;
+    return status;
+}
+
+/* ---- All of them ----------------------------------------------------------------------------- */
+
+/* Takes the place of an earlier proposal for the same key; one that supersedes is not replaced by a
+ * claim. */
+static void add_proposal(lc_proposal *out, size_t *count, const lc_proposal *proposal)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < *count; i++) {
+        bool is_same = lc_str_eq(out[i].key, proposal->key);
+
+        if (is_same && proposal->is_claim && !out[i].is_claim)
+            return;
+        if (!is_same)
+            out[kept++] = out[i];
+    }
+    out[kept++] = *proposal;
+    *count = kept;
 }
 
 loci_status lc_talk_propose(const lc_talk *talk, lc_arena *arena, const lc_propose_input *input,
-                            lc_proposal out[LC_PROPOSALS_MAX], size_t *out_count, loci_error *err)
+                            lc_proposal out[LC_PROPOSALS_MAX], size_t *count, loci_error *err)
 {
-    lc_proposing p = {.talk = talk, .arena = arena, .input = input};
-    loci_status status = read_all(&p, err);
-    size_t count = 0;
+    proposing p = {.input = input, .arena = arena};
+    loci_status status = LOCI_OK;
 
-    if (status != LOCI_OK)
-        return status;
-    /* What is played with, and what somebody else says in confidence, is no news. */
-    if (p.exploring > 0 || lc_unit_has(&p.message, LC_CUE_EXPLORE_OPEN) ||
-        (p.message.attribution.who.len > 0 && lc_unit_has(&p.message, LC_CUE_PRIVATE)))
-        p.message.clause_count = 0;
-    for (size_t i = 0; i < p.message.clause_count && count < LC_PROPOSALS_MAX && status == LOCI_OK;
-         i++)
-        status = propose(&p, &p.message.clauses[i], out, &count, err);
-    *out_count = count;
+    *count = 0;
+    if (input->statements->count > 0)
+        status = read_known(&p, lc_talk_lexicon(talk), err);
+    for (size_t i = 0; i < input->statements->count && status == LOCI_OK; i++) {
+        const lc_statement *s = &input->statements->items[i];
+        size_t known = LC_KNOWN_NONE;
+        lc_proposal proposal;
+        bool is_proposed = false;
+
+        /* "My city is ..." of somebody else says nothing about this user. */
+        if (s->is_own && !input->is_owner && lc_term_is(s->sentence, 0, "my"))
+            continue;
+        known = find_fact(&p, s);
+        status = known != LC_KNOWN_NONE ? propose_change(&p, s, known, &proposal, &is_proposed, err)
+                                        : propose_new(&p, s, &proposal, &is_proposed, err);
+        if (status == LOCI_OK && is_proposed)
+            add_proposal(out, count, &proposal);
+    }
     return status;
 }

@@ -1,50 +1,71 @@
-/* propose.h - does a new message give a known fact another value?
+/* propose.h - what a message may change of the facts that are known.
  *
- * Keywords only propose. A proposal needs a cue (a correction, news, a decision, somebody's
- * authority, the old value fell through) or a plain statement of exactly what the key names; a new
- * value in the sentence; and one fact that the sentence is about: its key is named, or the words it
- * was stated with come back, or the message points at what was said lately. The new value must be
- * able to contradict the old one. Whether the writer may change the fact is not asked here; that is
- * the fact's business. */
+ * A statement (talk/statement.h) becomes a proposal when it is about one fact: it names the fact's
+ * key whole, or points back at a fact that was stated within the last few turns. It supersedes only
+ * when nothing speaks against it; whatever else looks like a change is a claim, kept for review:
+ *
+ *     supersedes   old and new value are of one kind, the new one has at most four content words;
+ *                  a key of one word, which may be the word for anything, and values that are mere
+ *                  words also need a word of change ("now", "actually") or a recent fact
+ *     claims       the key is named, but one of these fails; or the statement only implies the key
+ *     creates      "my X is Y" where X is something people have one of, "remember that X is Y",
+ *                  "we use Y for X", and no fact has that key
+ *
+ * Rights are not read from a text: whether a proposal may be written is decided by fact.write.
+ */
 #ifndef LC_TALK_PROPOSE_H
 #define LC_TALK_PROPOSE_H
 
+#include "talk/statement.h"
 #include "talk/talk.h"
 
+#define LC_PROPOSALS_MAX LC_STATEMENTS_MAX
+#define LC_PROPOSE_TURNS 4 /* Turns of people that a statement without a subject reaches back. */
+
+/* Which of the seed's four kinds of rule found it. */
 typedef enum lc_rule {
-    LC_RULE_EXPLICIT,  /* "No wait, make that Thursday." */
-    LC_RULE_IMPLICIT,  /* "Let's go with GlobalTech for the contract." */
-    LC_RULE_AUTHORITY, /* "Per the CEO, ..." */
-    LC_RULE_TEMPORAL   /* "As of today, the project is delayed." */
+    LC_RULE_EXPLICIT,
+    LC_RULE_IMPLICIT,
+    LC_RULE_AUTHORITY,
+    LC_RULE_TEMPORAL
 } lc_rule;
+const char *lc_rule_name(lc_rule rule);
+#define LC_RULES "explicit|implicit|authority|temporal"
 
-const char *lc_rule_name(lc_rule rule); /* "explicit" ... */
-
+/* A fact that a message can be about. */
 typedef struct lc_known {
     loci_str key;
-    loci_str value;
-    bool is_former;   /* No longer valid, but may be gone back to. */
-    size_t successor; /* Of a former one: which of the known took its place. */
+    loci_str value; /* As text. */
+    bool is_recent; /* Written since LC_PROPOSE_TURNS turns ago. */
 } lc_known;
 
+#define LC_KNOWN_NONE SIZE_MAX
+
 typedef struct lc_proposal {
-    size_t known;   /* Whose slot gets the value. */
-    loci_str value; /* In the arena, or part of the message. */
+    size_t known;   /* Index of the fact, or LC_KNOWN_NONE: a new one, */
+    loci_str key;   /* with this key. */
+    loci_str value; /* As text. */
+    loci_str quote; /* The sentence that says it, as it stands in the message. */
     lc_rule rule;
+    bool is_claim; /* For review: it must not change the fact. */
 } lc_proposal;
 
-#define LC_PROPOSALS_MAX 4
-
 typedef struct lc_propose_input {
+    const lc_statements *statements; /* Of the message. */
     const lc_known *known;
     size_t known_count;
-    const lc_said *before; /* The messages before, oldest first. */
+    const loci_str *before; /* What people said in the last LC_PROPOSE_TURNS turns. */
     size_t before_count;
-    loci_str message;
+    bool is_owner; /* The speaker is the user that the facts are about: "my" means theirs. */
 } lc_propose_input;
 
-/* At most one for each clause of the message, LC_PROPOSALS_MAX in all. */
+/* Of several proposals for one key the last stands, because later words correct earlier ones. */
 loci_status lc_talk_propose(const lc_talk *talk, lc_arena *arena, const lc_propose_input *input,
-                            lc_proposal out[LC_PROPOSALS_MAX], size_t *out_count, loci_error *err);
+                            lc_proposal out[LC_PROPOSALS_MAX], size_t *count, loci_error *err);
+
+/* The subject of a statement as a key: "the marquee budget" is marquee_budget. None if it is none.
+ */
+loci_status lc_subject_key(lc_arena *arena, const lc_statement *statement, loci_str *out,
+                           loci_error *err);
 
 #endif /* LC_TALK_PROPOSE_H */

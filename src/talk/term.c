@@ -2,21 +2,25 @@
  *
  * A word is letters and digits, with apostrophes and hyphens inside when letters follow; a number
  * keeps its commas, points and colons; a hyphen behind a number ends it, so "3-year" is 3 and year.
- * Bytes above ASCII count as letters: other languages give words, without stems.
+ * Addresses (a@b.org, https://…) and dates (2025-06-30) are one term. Bytes above ASCII count as
+ * letters: other languages give words, without stems.
  *
  * Amounts are brought to one form ("$1.5k" is 1500 dollars), months and days of the week to their
  * first three letters, words to a light stem: the endings of number, tense and noun are cut where
- * at least three letters stay. A light stem, not Snowball's: "freeze" and "frozen", "renew" and
- * "renewal" matter more here than linguistic nicety, and reading runs for every message of a
- * context. Senses of different kinds never meet: the kind is part of the hash.
+ * at least three letters stay, and British "our" is "or". A light stem, not Snowball's: "freeze"
+ * and "frozen", "renew" and "renewal" matter more here than linguistic nicety. Senses of different
+ * kinds never meet: the kind is part of the hash.
  */
 #include "talk/term.h"
+
+#include <string.h>
 
 #include "base/error.h"
 #include "base/number.h"
 #include "base/str.h"
 
 #define SPELLING_BYTES_MAX 64
+#define KEY_BYTES_MAX 256
 
 /* Longest first; what stays has at least three letters. */
 static const loci_str endings[] = {
@@ -56,6 +60,8 @@ static size_t symbol_bytes(loci_str text, size_t at)
 {
     unsigned char first = (unsigned char)text.ptr[at];
 
+    if (at + 1 < text.len && first == 0xC2) /* U+0080 to U+00BF: controls, spaces, quotes. */
+        return 2;
     if (at + 2 < text.len && (first == 0xE2 || (first == 0xEF && text.ptr[at + 1] == '\xB8')))
         return 3;
     return at + 3 < text.len && first == 0xF0 ? 4 : 0;
@@ -140,7 +146,7 @@ static char mark_after(loci_str text, size_t end)
     if (text.ptr[at] == '.' && at > end && at + 1 < text.len && text.ptr[at + 1] != ' ' &&
         text.ptr[at + 1] != '.' && text.ptr[at + 1] != '\n')
         return 0; /* ".env" begins a word, it ends none. */
-    return strchr(":,-.?!;()", text.ptr[at]) != NULL ? text.ptr[at] : 0;
+    return strchr(":,-.?!;()=", text.ptr[at]) != NULL ? text.ptr[at] : 0;
 }
 
 /* The point behind it ends no sentence. */
@@ -169,7 +175,19 @@ static bool is_name(loci_str spelled, const lc_term *before)
 
 /* ---- Senses ---------------------------------------------------------------------------------- */
 
-/* In place: the stem of a lower-case word. */
+/* In place: "colour" as "color", "favourite" as "favorite". */
+static loci_str without_our(loci_str word, char *bytes)
+{
+    for (size_t i = 2; i + 3 <= word.len && word.len > 5; i++)
+        if (memcmp(bytes + i, "our", 3) == 0) {
+            memmove(bytes + i + 1, bytes + i + 2, word.len - i - 2);
+            word.len--;
+            break;
+        }
+    return word;
+}
+
+/* The stem of a lower-case word. */
 static loci_str stem_of(loci_str word)
 {
     if (word.len > 2 && word.ptr[word.len - 1] == 's' && word.ptr[word.len - 2] == '\'')
@@ -221,22 +239,27 @@ static bool ends_with(loci_str text, const char *end)
     return text.len >= len && memcmp(text.ptr + text.len - len, end, len) == 0;
 }
 
+static bool is_iso_date(loci_str lower)
+{
+    return lower.len == 10 && lower.ptr[4] == '-' && lower.ptr[7] == '-';
+}
+
 static void set_amount(loci_str lower, lc_term *out)
 {
     char plain[LC_NUMBER_BYTES_MAX];
 
-    if (lower.ptr[0] == '$' || (unsigned char)lower.ptr[0] >= 0x80) {
+    if (is_iso_date(lower)) {
+        out->kind = LC_TERM_DATE;
+        out->sense = lc_sense_key('d', lower);
+    } else if (lower.ptr[0] == '$' || (unsigned char)lower.ptr[0] >= 0x80) {
         out->kind = LC_TERM_MONEY;
-        out->value = LC_VALUE_MONEY;
         out->sense = lc_sense_key('$', plain_number(lower, plain));
     } else if (ends_with(lower, "%")) {
         out->kind = LC_TERM_PERCENT;
-        out->value = LC_VALUE_PERCENT;
         out->sense = lc_sense_key('%', plain_number(lower, plain));
     } else if (ends_with(lower, "am") || ends_with(lower, "pm") ||
                memchr(lower.ptr, ':', lower.len) != NULL) {
         out->kind = LC_TERM_TIME;
-        out->value = LC_VALUE_WHEN;
         out->sense = lc_sense_key(':', lower);
     } else {
         out->kind = LC_TERM_NUMBER;
@@ -258,11 +281,6 @@ static uint32_t number_of(const lc_lexicon *lexicon, loci_str word)
                                                                                  : 0;
 }
 
-static bool is_in(const lc_lexicon *lexicon, uint64_t key, lc_list list)
-{
-    return (lc_lexicon_find(lexicon, key).lists >> list & 1) != 0;
-}
-
 /* Lower case, with straight apostrophes; cut at what a spelling may have. */
 static loci_str to_lower(loci_str spelled, char out[SPELLING_BYTES_MAX])
 {
@@ -281,17 +299,23 @@ static loci_str to_lower(loci_str spelled, char out[SPELLING_BYTES_MAX])
     return (loci_str){out, len};
 }
 
+static bool is_date(const lc_lexicon *lexicon, loci_str lower)
+{
+    return (lc_lexicon_find(lexicon, lc_word_key(lower)).lists >> LC_WORDS_DATES & 1) != 0;
+}
+
 /* "Fridays", "Friday's" */
 static bool is_weekdays(const lc_lexicon *lexicon, loci_str lower)
 {
     size_t ending = ends_with(lower, "day's") ? 2 : 1;
 
     return (ends_with(lower, "days") || ending == 2) && lower.len > 5 &&
-           is_in(lexicon, lc_word_key((loci_str){lower.ptr, lower.len - ending}), LC_WORDS_DATES);
+           is_date(lexicon, (loci_str){lower.ptr, lower.len - ending});
 }
 
-void lc_term_set_sense(const lc_lexicon *lexicon, loci_str spelled, bool is_amount, bool is_name,
-                       lc_term *out)
+/* Fills `kind`, `word`, `sense` and `lists` of `out` from one spelling. */
+static void set_sense(const lc_lexicon *lexicon, loci_str spelled, bool is_amount, bool is_name,
+                      lc_term *out)
 {
     char bytes[SPELLING_BYTES_MAX], digits[LC_NUMBER_BYTES_MAX];
     loci_str lower = to_lower(spelled, bytes);
@@ -307,12 +331,10 @@ void lc_term_set_sense(const lc_lexicon *lexicon, loci_str spelled, bool is_amou
                                   (loci_str){digits, lc_number_format_f64((double)number, digits)});
     } else if (lc_str_is(lower, "noon") || lc_str_is(lower, "midnight")) {
         out->kind = LC_TERM_TIME;
-        out->value = LC_VALUE_WHEN;
         out->sense = lc_sense_key(':', lower);
     } else if (lc_term_in(out, LC_WORDS_DATES) || is_weekdays(lexicon, lower) ||
                (is_name && lc_str_is(lower, "may"))) {
         out->kind = LC_TERM_DATE;
-        out->value = LC_VALUE_WHEN;
         out->sense = lc_sense_key('d', (loci_str){lower.ptr, lower.len < 3 ? lower.len : 3});
         if (lower.ptr[0] == 't' && lower.ptr[1] == 'o') /* today, tonight, tomorrow differ. */
             out->sense = lc_sense_key('d', lower);
@@ -321,86 +343,138 @@ void lc_term_set_sense(const lc_lexicon *lexicon, loci_str spelled, bool is_amou
         out->sense = lc_sense_key('w', lower);
     } else {
         out->kind = is_name ? LC_TERM_NAME : LC_TERM_WORD;
-        out->sense = lc_sense_key('w', stem_of(lower));
-        out->is_time_unit = is_in(lexicon, out->sense, LC_STEMS_TIME_UNITS);
-        out->is_measure = is_in(lexicon, out->sense, LC_STEMS_MEASURES);
-        if (is_in(lexicon, out->sense, LC_STEMS_STATUS))
-            out->value = LC_VALUE_STATUS;
-        else if (is_in(lexicon, out->sense, LC_STEMS_CHOICE))
-            out->value = LC_VALUE_CHOICE;
+        out->sense = lc_sense_key('w', stem_of(without_our(lower, bytes)));
     }
 }
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* The next term at or after `*at`; false at the end of the text. */
-static bool next_term(const lc_lexicon *lexicon, loci_str text, size_t *at, const lc_term *before,
-                      lc_term *out)
+/* The end of an address (a@b.org, https://...) at `at`, or `at` when there is none. */
+static size_t address_end(loci_str text, size_t at)
 {
-    while (*at < text.len) {
-        size_t end = amount_end(text, *at);
-        size_t symbol = symbol_bytes(text, *at);
-        bool is_amount = end > *at;
+    size_t end = at, sign = 0;
 
-        if (!is_amount && symbol == 0 && is_letter(text.ptr[*at]))
-            end = word_end(text, *at);
-        if (end > *at) {
-            loci_str spelled = {text.ptr + *at, end - *at};
-
-            *out = (lc_term){.start = (uint32_t)*at, .bytes = (uint32_t)spelled.len};
-            lc_term_set_sense(lexicon, spelled, is_amount,
-                              is_amount ? false : is_name(spelled, before), out);
-            out->after = is_abbreviation(spelled) ? 0 : mark_after(text, end);
-            *at = end;
-            return true;
-        }
-        *at += symbol > 0 ? symbol : 1;
+    while (end < text.len &&
+           (is_letter(text.ptr[end]) || is_digit(text.ptr[end]) ||
+            (end > at && strchr("@.-+%/:?=&~#", text.ptr[end]) != NULL && text.ptr[end] != '\0'))) {
+        if (text.ptr[end] == '@' || (text.ptr[end] == ':' && end + 2 < text.len &&
+                                     text.ptr[end + 1] == '/' && text.ptr[end + 2] == '/'))
+            sign = end;
+        end++;
     }
-    return false;
+    while (end > at && strchr(".:?-", text.ptr[end - 1]) != NULL)
+        end--;
+    return sign > at && sign + 1 < end ? end : at;
 }
 
-/* Sets `repeats` of each: a table of where each sense was last, which is not needed longer. */
-static bool find_repeats(lc_arena *arena, lc_term *terms, size_t count)
+/* "2025-06-30" */
+static size_t iso_date_end(loci_str text, size_t at)
 {
-    lc_arena_mark mark = lc_arena_get_mark(arena);
-    size_t room = 4;
-    uint32_t *last; /* The index of a term, plus one. */
+    static const char form[] = "0000-00-00";
 
-    while (room < 2 * count)
-        room *= 2;
-    last = lc_arena_zalloc_array(arena, room, sizeof *last);
-    if (last == NULL)
-        return false;
-    for (size_t i = 0; i < count; i++) {
-        size_t at = terms[i].sense & (room - 1);
+    for (size_t i = 0; i < sizeof form - 1; i++)
+        if (at + i >= text.len ||
+            (form[i] == '0' ? !is_digit(text.ptr[at + i]) : text.ptr[at + i] != form[i]))
+            return at;
+    return at + sizeof form - 1;
+}
 
-        while (last[at] != 0 && terms[last[at] - 1].sense != terms[i].sense)
-            at = (at + 1) & (room - 1);
-        terms[i].repeats = last[at] == 0 ? 0 : (uint32_t)(i + 1 - last[at]);
-        last[at] = (uint32_t)(i + 1);
+/* Where a term begins and ends, and in what it stands. */
+typedef struct reading {
+    const lc_lexicon *lexicon;
+    loci_str text;
+    size_t at;
+    bool is_quoted, is_code;
+} reading;
+
+/* Moves over one byte or sign that is no term; what is fenced is left out. */
+static void skip_sign(reading *r)
+{
+    loci_str text = r->text;
+    size_t symbol = symbol_bytes(text, r->at);
+
+    if (text.len - r->at >= 3 && memcmp(text.ptr + r->at, "```", 3) == 0) {
+        r->at += 3;
+        while (r->at < text.len &&
+               (text.len - r->at < 3 || memcmp(text.ptr + r->at, "```", 3) != 0))
+            r->at++;
+        r->at = r->at + 3 < text.len ? r->at + 3 : text.len;
+        return;
     }
-    lc_arena_rewind(arena, mark);
-    return true;
+    if (text.ptr[r->at] == '`')
+        r->is_code = !r->is_code;
+    else if (text.ptr[r->at] == '"')
+        r->is_quoted = !r->is_quoted;
+    else if (symbol == 3 && memcmp(text.ptr + r->at, "\xE2\x80", 2) == 0 &&
+             ((unsigned char)text.ptr[r->at + 2] | 1) == 0x9D) /* U+201C, U+201D */
+        r->is_quoted = text.ptr[r->at + 2] == '\x9C';
+    else if (text.ptr[r->at] == '\n')
+        r->is_quoted = r->is_code = false; /* Neither goes over lines. */
+    r->at += symbol > 0 ? symbol : 1;
+}
+
+/* The next term; false at the end of the text. */
+static bool next_term(reading *r, const lc_term *before, lc_term *out)
+{
+    for (; r->at < r->text.len; skip_sign(r)) {
+        size_t at = r->at, end = iso_date_end(r->text, at);
+        bool is_amount = false, is_address = false;
+
+        if (end == at && (end = address_end(r->text, at)) > at)
+            is_address = true;
+        else if (end > at || (end = amount_end(r->text, at)) > at)
+            is_amount = true;
+        else if (symbol_bytes(r->text, at) == 0 && is_letter(r->text.ptr[at]))
+            end = word_end(r->text, at);
+        if (end > at) {
+            loci_str spelled = {r->text.ptr + at, end - at};
+
+            *out = (lc_term){.start = (uint32_t)at,
+                             .bytes = (uint32_t)spelled.len,
+                             .is_quoted = r->is_quoted,
+                             .is_code = r->is_code};
+            set_sense(r->lexicon, spelled, is_amount,
+                      is_address || (!is_amount && is_name(spelled, before)), out);
+            out->after = is_abbreviation(spelled) ? 0 : mark_after(r->text, end);
+            r->at = end;
+            return true;
+        }
+    }
+    return false;
 }
 
 loci_status lc_terms_read(const lc_lexicon *lexicon, lc_arena *arena, loci_str text, lc_terms *out,
                           loci_error *err)
 {
-    size_t at = 0, count = 0, room = text.len / 2 + 1; /* A term and its gap are two bytes. */
-    lc_term *terms;
+    reading r = {.lexicon = lexicon,
+                 .text = {text.ptr, text.len < LC_TERMS_BYTES_MAX ? text.len : LC_TERMS_BYTES_MAX}};
+    size_t count = 0, room = r.text.len / 2 + 1; /* A term and its gap are two bytes. */
+    lc_term *terms = lc_arena_alloc(arena, room * sizeof *terms);
 
-    if (text.len > UINT32_MAX)
-        return lc_fail(err, LOCI_ELIMIT, "a text of %zu bytes is too long to read", text.len);
-    terms = lc_arena_alloc(arena, room * sizeof *terms);
     if (terms == NULL)
         return lc_fail_memory(err);
-    while (count < room &&
-           next_term(lexicon, text, &at, count > 0 ? &terms[count - 1] : NULL, &terms[count]))
+    while (count < room && next_term(&r, count > 0 ? &terms[count - 1] : NULL, &terms[count]))
         count++;
-    if (!find_repeats(arena, terms, count))
-        return lc_fail_memory(err);
     *out = (lc_terms){.text = text, .at = terms, .count = count};
     return LOCI_OK;
+}
+
+loci_status lc_terms_read_key(const lc_lexicon *lexicon, lc_arena *arena, loci_str key,
+                              lc_terms *out, loci_error *err)
+{
+    char *words = lc_arena_alloc(arena, 2 * KEY_BYTES_MAX);
+    size_t len = 0;
+
+    if (words == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < key.len && i < KEY_BYTES_MAX; i++) {
+        bool is_joint = strchr("_-./:", key.ptr[i]) != NULL && key.ptr[i] != '\0';
+
+        if (i > 0 && is_upper(key.ptr[i]) && !is_upper(key.ptr[i - 1]) && !is_joint)
+            words[len++] = ' ';
+        words[len++] = is_joint ? ' ' : key.ptr[i];
+    }
+    return lc_terms_read(lexicon, arena, (loci_str){words, len}, out, err);
 }
 
 lc_terms lc_terms_part(lc_terms terms, size_t first, size_t count)
@@ -419,37 +493,9 @@ loci_str lc_terms_text(lc_terms terms)
                       last->start + last->bytes - terms.at[0].start};
 }
 
-/* Case does not count, and U+2019 is an apostrophe. */
-static bool is_spelled(loci_str spelled, const char *lower)
-{
-    for (size_t i = 0; i < spelled.len; lower++) {
-        char c = spelled.ptr[i];
-        size_t bytes = 1;
-
-        if (c == '\xE2' && apostrophe_bytes(spelled, i) == 3) {
-            c = '\'';
-            bytes = 3;
-        } else if (is_upper(c)) {
-            c = (char)(c + ('a' - 'A'));
-        }
-        if (c != *lower)
-            return false;
-        i += bytes;
-    }
-    return *lower == '\0';
-}
-
 bool lc_term_is(lc_terms terms, size_t at, const char *lower)
 {
-    return is_spelled((loci_str){terms.text.ptr + terms.at[at].start, terms.at[at].bytes}, lower);
-}
-
-bool lc_terms_have_word(lc_terms terms, const char *lower)
-{
-    for (size_t at = 0; at < terms.count; at++)
-        if (lc_term_is(terms, at, lower))
-            return true;
-    return false;
+    return at < terms.count && terms.at[at].word == lc_word_key(loci_str_of(lower));
 }
 
 bool lc_terms_have_in(lc_terms terms, lc_list list)
@@ -460,17 +506,17 @@ bool lc_terms_have_in(lc_terms terms, lc_list list)
     return false;
 }
 
+bool lc_terms_have_sense(lc_terms terms, uint64_t sense)
+{
+    for (size_t at = 0; at < terms.count; at++)
+        if (terms.at[at].sense == sense)
+            return true;
+    return false;
+}
+
 bool lc_term_has_capital(lc_terms terms, size_t at)
 {
     return is_upper(terms.text.ptr[terms.at[at].start]);
-}
-
-bool lc_text_begins(loci_str text, loci_str start)
-{
-    for (size_t i = 0; i < start.len; i++)
-        if (i == text.len || (text.ptr[i] | 0x20) != (start.ptr[i] | 0x20))
-            return false;
-    return start.len > 0;
 }
 
 size_t lc_terms_content(lc_terms terms)
@@ -478,27 +524,16 @@ size_t lc_terms_content(lc_terms terms)
     size_t count = 0;
 
     for (size_t i = 0; i < terms.count; i++)
-        count += lc_term_is_content(terms.at[i].kind);
+        count += lc_term_is_content(&terms.at[i]);
     return count;
 }
 
-int lc_term_minutes(lc_terms terms, size_t at)
+uint64_t lc_sense_bits(lc_terms terms)
 {
-    const char *text = terms.text.ptr + terms.at[at].start;
-    size_t len = terms.at[at].bytes, i = 0;
-    int hours = 0, minutes = 0;
+    uint64_t bits = 0;
 
-    if (!is_digit(text[0]))
-        return -1;
-    for (; i < len && i < 2 && is_digit(text[i]); i++)
-        hours = 10 * hours + (text[i] - '0');
-    if (i + 2 < len && text[i] == ':' && is_digit(text[i + 1]) && is_digit(text[i + 2])) {
-        minutes = 10 * (text[i + 1] - '0') + (text[i + 2] - '0');
-        i += 3;
-    }
-    if (i < len && (text[i] == 'p' || text[i] == 'P') && hours < 12)
-        hours += 12;
-    else if (i < len && (text[i] == 'a' || text[i] == 'A') && hours == 12)
-        hours = 0;
-    return 60 * hours + minutes;
+    for (size_t i = 0; i < terms.count; i++)
+        if (lc_term_is_content(&terms.at[i]))
+            bits |= lc_sense_bit(terms.at[i].sense);
+    return bits;
 }

@@ -15,7 +15,8 @@ talk() {
 figure() { value "$(printf '%s\n' "$OUT" | grep -F "\"case\":\"$1\"")" "$2"; }
 
 # ---- Evidence -----------------------------------------------------------------------------------
-# Turn 3 is too long for 500 tokens. Turn 4 is stale for the first question, and later than turn 2.
+# Turn 3 is too long for 500 tokens, and takes more than half of 2,000. Turn 4 is stale for the first
+# question, and later than turn 2.
 python3 - >"$TMP/chat.jsonl" <<'T'
 import json
 long = " ".join(f"stone {n} of the old harbour wall" for n in range(150))
@@ -49,7 +50,7 @@ is "questions without evidence" 1 "$(figure 'tokens without evidence 2000' quest
 is "the header is not played" 4 "$(figure 'facts all' turns)"
 talk --data "$TMP/chat.jsonl" --json
 is "the same file gives the same figures" "$first" "$OUT"
-talk --data "$TMP/chat.jsonl" --min-evidence 0.9 --min-whole 0.9
+talk --data "$TMP/chat.jsonl" --min-evidence 0.6 --min-whole 0.9
 is "bounds are kept: $ERR" 0 "$RC"
 talk --data "$TMP/chat.jsonl" --min-ratio 9
 is "beyond a bound" 1 "$RC"

@@ -27,7 +27,7 @@ TEST(context_view, other_users_and_tenants_never_appear)
     answer = context_build(&f, "{'user_id':'ann','query':'city of ann and bob'}");
     CHECK_STR_EQ(context_text(answer), "The user is ann of here, manager.\n\n"
                                        "What is known:\n- city: ann of here\n\n"
-                                       "What was said:\n- I am ann of here.\n\n"
+                                       "What was said:\n- 2023-11-14 user: I am ann of here.\n\n"
                                        "Notes of this session:\n- w: ann of here\n\n"
                                        "Right now:\n- Current time: 2023-11-14T22:13:00Z\n"
                                        "- e: ann of here\n");
@@ -178,7 +178,7 @@ TEST(context_view, without_a_session_there_is_no_identity_and_no_working_set)
     CHECK(!context_shows(answer, "Ann"));
     CHECK(!context_shows(answer, "todo"));
     CHECK(!context_shows(answer, "mood"));
-    CHECK(context_shows(answer, "- The stairs are being painted.\n"));
+    CHECK(context_shows(answer, "user: The stairs are being painted.\n"));
     CHECK_EQ(context_count(answer, "scope"), 1);
     facts_close(&f);
 }
@@ -206,7 +206,7 @@ TEST(context_view, a_session_narrows_the_conversation)
     CHECK_STR_EQ(context_text(answer), "Right now:\n- Current time: 2023-11-14T22:13:00Z\n");
     /* One that has ended still has what was said in it. */
     facts_call(&f, "session.close", "{'session_id':'b'}");
-    CHECK(!context_shows(context_build(&f, "{'query':'stairs','session_id':'b'}"), "lift"));
+    CHECK(context_shows(context_build(&f, "{'query':'stairs','session_id':'b'}"), "lift"));
     answer = context_build(&f, "{'query':'stairs','session_id':'%s'}", b);
     CHECK(context_shows(answer, "The lift is fine."));
     CHECK(!context_shows(answer, "stairs"));

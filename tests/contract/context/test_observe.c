@@ -63,15 +63,111 @@ TEST(observe, a_correction_is_explicit)
     facts_close(&f);
 }
 
-TEST(observe, a_decision_about_the_same_thing_is_implicit)
+TEST(observe, a_plain_statement_of_the_whole_key_is_implicit)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    write_known(&f);
+    answer = facts_call(&f, "fact.observe",
+                        "{'text':'Hi all. The meeting time is Friday at 3pm.'}");
+    CHECK_STR_EQ(test_member_text(answer, "outcomes.0.rule"), "implicit");
+    CHECK_STR_EQ(test_member_text(answer, "outcomes.0.quote"), "The meeting time is Friday at 3pm");
+    CHECK_STR_EQ(facts_current(&f, "meeting_time", "value"), "Friday at 3pm");
+    facts_close(&f);
+}
+
+/* A key of one word may be the word for anything: without a word of change it is a claim. */
+TEST(observe, a_key_of_one_word_needs_more)
 {
     facts f;
 
     facts_open(&f);
-    write_known(&f);
-    CHECK_STR_EQ(observe(&f, "{\"text\":\"Let's do the meeting Thursday at 3pm.\"}"),
-                 "meeting_time superseded implicit");
-    CHECK_CONTAINS(facts_current(&f, "meeting_time", "value"), "Thursday at 3pm");
+    facts_write(&f, "created", "{'key':'budget','value':'$5,000'}");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"The budget is $6,000.\"}"), "budget claimed implicit");
+    CHECK_STR_EQ(facts_current(&f, "budget", "value"), "$5,000");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"The budget is now $6,000.\"}"),
+                 "budget superseded temporal");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"My budget is now $900 for the laptop.\"}"), "");
+    facts_close(&f);
+}
+
+/* "it" reaches back four turns of people. */
+TEST(observe, what_was_just_said_is_corrected_without_its_name)
+{
+    facts f;
+
+    facts_open(&f);
+    facts_write(&f, "created", "{'key':'launch_date','value':'March 3'}");
+    for (int i = 0; i < 5; i++)
+        facts_call(&f, "fact.observe", "{'text':'The stairs are being painted.'}");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"No wait, change that to May 9.\"}"), "");
+    facts_call(&f, "fact.observe", "{'text':'We launch on March 3, right?'}");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"No wait, change that to May 9.\"}"),
+                 "launch_date superseded explicit");
+    CHECK_STR_EQ(facts_current(&f, "launch_date", "value"), "May 9");
+    facts_close(&f);
+}
+
+/* Two values for one key in one message broke the write, and the message was lost. */
+TEST(observe, the_last_of_several_values_stands_and_the_message_is_kept)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    facts_write(&f, "created", "{'key':'budget','value':'$5,000'}");
+    facts_write(&f, "created", "{'key':'deadline','value':'June 2'}");
+    answer = facts_call(&f, "fact.observe",
+                        "{'text':'Actually, the budget is $6,000. Also the deadline is now June 9."
+                        " No wait, the budget is now $7,000.'}");
+    CHECK(lc_str_starts(test_member_text(answer, "message_id"), LC_STR("msg_")));
+    CHECK_STR_EQ(test_member(answer, "outcomes.2"), "");
+    CHECK_STR_EQ(facts_current(&f, "budget", "value"), "$7,000");
+    CHECK_STR_EQ(facts_current(&f, "deadline", "value"), "June 9");
+    facts_close(&f);
+}
+
+/* ---- New facts ------------------------------------------------------------------------------- */
+
+TEST(observe, what_people_plainly_state_of_themselves_is_known_from_then_on)
+{
+    facts f;
+
+    facts_open(&f);
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"By the way, my email is ann@lee.example.\"}"),
+                 "email created implicit");
+    CHECK_STR_EQ(facts_current(&f, "email", "value"), "ann@lee.example");
+    CHECK_STR_EQ(facts_current(&f, "email", "trust"), "user");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"Remember that the alarm code is 4711.\"}"),
+                 "alarm_code created explicit");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"We use Postgres for storage.\"}"),
+                 "storage created implicit");
+    CHECK_STR_EQ(facts_current(&f, "storage", "value"), "Postgres");
+    /* Said again, it creates nothing; said otherwise just after, it is a correction. */
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"My email is ann@lee.example.\"}"), "");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"My email is bob@lee.example.\"}"),
+                 "email superseded implicit");
+    /* Somebody else's is not this user's. */
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"My phone is 555123.\",\"speaker\":\"Bob\"}"), "");
+    facts_close(&f);
+}
+
+TEST(observe, little_that_begins_like_it_creates_a_fact)
+{
+    static const char *const sentences[] = {
+        "My point is that it rains.", "My head is killing me.",
+        "My mum is visiting.",        "My name is mud around here.",
+        "My budget is tight.",        "My car is broken.",
+        "My email is down.",          "We use it for fun.",
+        "My boss is on holiday.",     "My team is great.",
+        "Is my email bob@b.example?", "If my email is a@b.example, mail me."};
+    facts f;
+
+    facts_open(&f);
+    for (size_t i = 0; i < sizeof sentences / sizeof *sentences; i++)
+        CHECK_STR_EQ(observe(&f, test_format("{\"text\":\"%s\"}", sentences[i])), "");
     facts_close(&f);
 }
 
@@ -164,16 +260,15 @@ TEST(observe, a_sum_for_a_number_is_a_number)
     facts_close(&f);
 }
 
-TEST(observe, a_named_former_value_and_somebodys_word_change_facts)
+TEST(observe, an_implied_key_makes_a_claim_and_a_named_one_changes)
 {
     facts f;
 
     facts_open(&f);
     write_known(&f);
     facts_write(&f, "created", "{'key':'address','value':'123 Main St'}");
-    CHECK_STR_EQ(observe(&f, "{\"text\":\"I moved to 456 Oak Ave\"}"),
-                 "address superseded temporal");
-    CHECK_STR_EQ(facts_current(&f, "address", "value"), "456 Oak Ave");
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"I moved to 456 Oak Ave\"}"), "address claimed implicit");
+    CHECK_STR_EQ(facts_current(&f, "address", "value"), "123 Main St");
     CHECK_STR_EQ(observe(&f, "{\"text\":\"Per the CEO, the launch date is April 9.\"}"),
                  "launch_date superseded authority");
     CHECK_STR_EQ(facts_current(&f, "launch_date", "value"), "April 9");
@@ -230,8 +325,11 @@ TEST(observe, what_the_assistant_says_changes_nothing)
     }
     messages = facts_call(&f, "session.messages", "{}");
     CHECK_STR_EQ(test_member_text(messages, "messages.0.role"), "assistant");
-    /* What it made up is no part of what was said. */
-    CHECK(strstr(context_text(context_build(&f, "{'query':'team size'}")), "Actually") == NULL);
+    /* Whatever it calls itself: the role says what it is. */
+    CHECK_STR_EQ(observe(&f, "{\"text\":\"Actually, the team size is 95.\",\"speaker\":\"Ada\","
+                             "\"role\":\"assistant\"}"),
+                 "");
+    CHECK_STR_EQ(list_facts(&f), before);
     facts_close(&f);
 }
 

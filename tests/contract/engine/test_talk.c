@@ -22,7 +22,7 @@ TEST(talk, opening_a_store_and_writing_compile_no_rules)
     test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     bytes = test_heap_live_bytes(LOCI_MEM_REQUESTS);
     CHECK(ask(engine) != NULL);
-    CHECK_LT(bytes + 50000, test_heap_live_bytes(LOCI_MEM_REQUESTS)); /* This call did. */
+    CHECK_LT(bytes + 40000, test_heap_live_bytes(LOCI_MEM_REQUESTS)); /* This call did. */
     bytes = test_heap_live_bytes(LOCI_MEM_REQUESTS);
     CHECK(ask(engine) != NULL);
     CHECK_EQ(test_heap_live_bytes(LOCI_MEM_REQUESTS), bytes);
