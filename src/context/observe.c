@@ -40,8 +40,8 @@ static loci_status add_known(void *ctx, const lc_fact *fact, loci_error *err)
     observing *p = ctx;
     lc_fact *to = &p->facts[p->count];
 
-    if (fact->standing == LC_FACT_VALID &&
-        (lc_fact_is_expired(fact, p->tx->now_us) || !lc_fact_may_read(fact, &p->o->view.access)))
+    if (!lc_fact_may_read(fact, &p->o->view.access) ||
+        (fact->standing == LC_FACT_VALID && lc_fact_is_expired(fact, p->tx->now_us)))
         return LOCI_OK;
     /* Talk is about what is so; suppositions and drafts change by their own operations. */
     if (!lc_str_is(fact->scope, "global"))
