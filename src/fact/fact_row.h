@@ -106,7 +106,7 @@ static inline lc_fact_slot lc_fact_slot_of(const lc_fact *fact)
 {
     return (lc_fact_slot){fact->scope, fact->scope_id, fact->key, fact->persona_id};
 }
-/* What it holds, expired ones included, whoever may see them. */
+/* What it holds: also facts that are expired, or hidden from the caller. */
 loci_status lc_fact_load_slot(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena,
                               lc_fact_node **out, loci_error *err);
 /* The last version that ended, claims and late ones aside. `is_beside`: of the facts that were

@@ -75,8 +75,9 @@ static loci_status check_right(const lc_call *call, const lc_setting *setting, l
     if (!setting->is_per_tenant || setting->is_secret)
         return lc_fail(err, LOCI_EFORBIDDEN, "only an administrator of the store may set \"%s\"",
                        setting->name);
-    if (!call->is_tenant_admin || !call->is_whole)
-        return lc_fail(err, LOCI_EFORBIDDEN, "only an administrator of the tenant may set \"%s\"",
+    if (!call->is_whole)
+        return lc_fail(err, LOCI_EFORBIDDEN,
+                       "\"%s\" is a setting of the whole tenant; this caller is narrowed or capped",
                        setting->name);
     return LOCI_OK;
 }

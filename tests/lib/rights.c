@@ -50,7 +50,7 @@ const rights_kind rights_kinds[] = {
      .is_capped = true, /* config.set is for those that nothing narrows. */
      .foreign = {"CANARY-bob", "CANARY-other", "CANARY-permission", "CANARY-token"}},
     {.name = "expired",
-     .args = "{'name':'t','scopes':['admin'],'ttl_s':1}",
+     .args = "{'name':'expired','scopes':['admin'],'ttl_s':1000}",
      .is_dead = true,
      .foreign = {"CANARY"}},
     {.name = "revoked",
@@ -177,6 +177,7 @@ void rights_fill(rights_world *world, const char *store)
                       test_format("{'id':'%s'}", test_member_text(made, "id").ptr));
     }
     test_close(engine);
+    test_store_run(store, "update tokens set expires_at = created_at + 1 where name = 'expired'");
 }
 
 /* ---- Expectations ---------------------------------------------------------------------------- */
@@ -307,7 +308,7 @@ static void try_for(walk *w, rights_call call, const char *user, const char *per
     call.beside = with(with("{}", "user_id", user), "persona_id", persona);
     status = try(w, &call);
     if (status == LOCI_EINVAL && (call.op->flags & (LC_OP_ALONE | LC_OP_SECRET)) != 0)
-        return; /* They cannot be in a batch, whoever asks. */
+        return; /* They cannot be in a batch. */
     if (expected == LOCI_OK)
         expected = rights_expected(call.kind, list, user, persona);
     /* Scopes of all calls are checked before users. */

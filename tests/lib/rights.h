@@ -47,8 +47,7 @@ typedef struct rights_world {
     const char *tokens[16]; /* The secret of each kind. */
 } rights_world;
 
-/* Fills `store` with what the owners own, and makes the tokens. Those that are dead are so a second
- * later. */
+/* Fills `store` with what the owners own, and makes the tokens. */
 void rights_fill(rights_world *world, const char *store);
 
 typedef struct rights_call {

@@ -61,7 +61,6 @@ static void start(http *h)
 
     rights_fill(&h->world, store);
     h->daemon = test_daemon_start_on(store, settings);
-    test_sleep_ms(1100); /* Until the token with one second has expired. */
 }
 
 TEST(rights, every_operation_obeys_every_kind_of_token)

@@ -250,7 +250,7 @@ static const char *write_number(int n)
     return test_format("{\"key\":\"k\",\"value\":%d}", n);
 }
 
-/* Somebody who sends a new id with every call must not fill the disk with answers, and must not
+/* A client that sends a new id with every call must not fill the disk with answers, and must not
  * push out those of others: then a repeat of theirs would run twice. */
 TEST(requests, answers_of_a_user_have_a_quota)
 {
