@@ -298,8 +298,9 @@ static void inherit(const deciding *d, lc_fact *fact)
         fact->min_write = (lc_authority){LC_STR("manager"), LC_RANK_MANAGER};
 }
 
-/* Excludes the readers of what the writer does not see, and of what the version before it was
- * written beside. Facts of a slot that holds several do not exclude each other. */
+/* Excludes the readers of what the writer does not see, unless those facts exclude its own readers,
+ * and of what the version before it was written beside. Facts of a slot that holds several do not
+ * exclude each other. */
 static loci_status write_beside(const deciding *d, lc_fact *fact, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -308,8 +309,11 @@ static loci_status write_beside(const deciding *d, lc_fact *fact, loci_error *er
         return LOCI_OK;
     if (d->before != NULL)
         fact->hidden_from = d->before->hidden_from;
-    for (const lc_fact_node *each = d->above; status == LOCI_OK && each != NULL; each = each->next)
-        status = lc_fact_hide(fact, &each->fact, d->arena, err);
+    for (const lc_fact_node *each = d->above; status == LOCI_OK && each != NULL;
+         each = each->next) {
+        if (!lc_fact_is_hidden_from(&each->fact, fact))
+            status = lc_fact_hide(fact, &each->fact, d->arena, err);
+    }
     if (status == LOCI_OK && d->hidden_last.id.ptr != NULL &&
         !lc_fact_is_cleared(&d->hidden_last, &d->writer.access))
         status = lc_fact_hide(fact, &d->hidden_last, d->arena, err);

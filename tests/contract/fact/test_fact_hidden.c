@@ -309,32 +309,44 @@ TEST(fact_hidden, what_is_said_below_is_a_claim_above)
     facts_close(&f);
 }
 
+static void check_readers(facts *f, const char *const values[5])
+{
+    static const char *const readers[] = {"guest", "intern", "manager", "hr", "boss"};
+
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_STR_EQ(facts_value(f, test_format("{'key':'k','session_id':'%s'}", readers[i])),
+                     values[i]);
+        CHECK_STR_EQ(list_values(f, "fact.list", test_format("{'session_id':'%s'}", readers[i])),
+                     test_format("%s ", values[i]));
+    }
+}
+
 /* Three levels: each sees the fact of the highest level that it is cleared for. */
 TEST(fact_hidden, every_reader_sees_one_fact)
 {
-    static const struct {
-        const char *name;
-        const char *value;
-    } readers[] = {{"guest", "3"}, {"intern", "2"}, {"manager", "2"}, {"hr", "1"}};
+    static const char identity[] =
+        "{'user_name':'U','authority':'%s','permissions':%s,'session_id':'%s'}";
     facts f;
 
     facts_open_store(&f, test_store(test_tmpdir(), "store.db"));
-    for (size_t i = 0; i < 4; i++)
-        facts_call(&f, "identity.set",
-                   "{'user_name':'U','authority':'%s','permissions':%s,'session_id':'%s'}",
-                   i < 3 ? readers[i].name : "guest", i == 3 ? "[\"hr\"]" : "[]", readers[i].name);
-    facts_write(&f, "created", "{'key':'k','value':1,'required_permission':'hr'}");
+    facts_call(&f, "identity.set", identity, "guest", "[]", "guest");
+    facts_call(&f, "identity.set", identity, "intern", "[]", "intern");
+    facts_call(&f, "identity.set", identity, "manager", "[]", "manager");
+    facts_call(&f, "identity.set", identity, "guest", "[\"hr\"]", "hr");
+    facts_call(&f, "identity.set", identity, "manager", "[\"hr\"]", "boss");
+    facts_write(&f, "created",
+                "{'key':'k','value':1,'required_permission':'hr','session_id':'hr'}");
     facts_write(&f, "created",
                 "{'key':'k','value':2,'min_read_authority':'intern','session_id':'intern'}");
     facts_write(&f, "created", "{'key':'k','value':3,'session_id':'guest'}");
-    for (size_t i = 0; i < 4; i++) {
-        const char *args = test_format("{'key':'k','session_id':'%s'}", readers[i].name);
-
-        CHECK_STR_EQ(facts_value(&f, args), readers[i].value);
-        CHECK_STR_EQ(
-            list_values(&f, "fact.list", test_format("{'session_id':'%s'}", readers[i].name)),
-            test_format("%s ", readers[i].value));
-    }
+    check_readers(&f, (const char *const[]){"3", "2", "2", "1", "1"});
+    /* A new version is for those who saw the one before. */
+    facts_write(&f, "superseded", "{'key':'k','value':10,'session_id':'hr'}");
+    facts_write(&f, "superseded", "{'key':'k','value':20,'session_id':'manager'}");
+    check_readers(&f, (const char *const[]){"3", "20", "20", "10", "10"});
+    facts_write(&f, "superseded", "{'key':'k','value':11,'session_id':'boss'}");
+    facts_write(&f, "superseded", "{'key':'k','value':30,'session_id':'guest'}");
+    check_readers(&f, (const char *const[]){"30", "20", "20", "11", "11"});
     facts_close(&f);
 }
 
