@@ -249,6 +249,7 @@ void lc_context_drop_irrelevant(lc_context *context)
 
 typedef struct ended_list {
     lc_arena *arena;
+    const lc_fact_access *access;
     lc_fact *items;
     size_t count;
 } ended_list;
@@ -257,6 +258,8 @@ static loci_status keep_ended(void *ctx, const lc_fact *fact, loci_error *err)
 {
     ended_list *l = ctx;
 
+    if (!lc_fact_may_read(fact, l->access))
+        return LOCI_OK;
     l->items[l->count] = *fact;
     return lc_fact_keep(l->arena, &l->items[l->count++]) ? LOCI_OK : lc_fail_memory(err);
 }
@@ -264,7 +267,9 @@ static loci_status keep_ended(void *ctx, const lc_fact *fact, loci_error *err)
 /* The facts that ended last: messages may repeat their values, and the manifest names them. */
 static loci_status add_ended(lc_context *context, int64_t limit, loci_error *err)
 {
-    ended_list l = {context->arena, lc_arena_alloc(context->arena, ENDED_MAX * sizeof(lc_fact)), 0};
+    ended_list l = {.arena = context->arena,
+                    .access = &context->input->view.access,
+                    .items = lc_arena_alloc(context->arena, ENDED_MAX * sizeof(lc_fact))};
     lc_fact_recent recent = {
         .persona_id = context->input->view.persona_id, .after_seq = -1, .limit = limit};
     loci_status status = l.items != NULL

@@ -66,6 +66,18 @@ const lc_setting lc_setting_request_keep_hours = {
     .is_live = true,
 };
 
+const lc_setting lc_setting_request_user_bytes_max = {
+    .name = "request.user_bytes_max",
+    .kind = LC_SETTING_INT,
+    .default_text = "268435456",
+    .min = 0,
+    .max = INT64_C(1) << 40,
+    .help =
+        "Maximum size of all stored answers of one user, in bytes; when it is reached, calls with "
+        "a new request_id are refused until answers are older than request.keep_hours",
+    .is_live = true,
+};
+
 const lc_setting lc_setting_store_durability = {
     .name = "store.durability",
     .kind = LC_SETTING_CHOICE,

@@ -22,6 +22,7 @@ extern const lc_setting lc_setting_cache_user_bytes_max;
 extern const lc_setting lc_setting_call_timeout_ms;
 extern const lc_setting lc_setting_log_level;
 extern const lc_setting lc_setting_request_keep_hours;
+extern const lc_setting lc_setting_request_user_bytes_max;
 extern const lc_setting lc_setting_store_durability;
 extern const lc_setting lc_setting_store_readers;
 extern const lc_setting lc_setting_store_transfer_dir;

@@ -58,6 +58,7 @@ static const lc_setting *const own_settings[] = {
     &lc_setting_model_embed_url,
     &lc_setting_model_timeout_ms,
     &lc_setting_request_keep_hours,
+    &lc_setting_request_user_bytes_max,
     &lc_setting_server_body_bytes_max,
     &lc_setting_server_body_timeout_ms,
     &lc_setting_server_client_bytes_max,

@@ -122,6 +122,8 @@ static const lc_sql delete_answers = {
     .columns = "t",
 };
 
+static const lc_sql delete_usage = {"delete from request_usage where since < $1", "i", NULL};
+
 typedef struct purge {
     int64_t request_keep_us;
     int64_t job_keep_us;
@@ -153,6 +155,9 @@ static loci_status purge_slice(lc_tx *tx, void *ctx, loci_error *err)
     loci_status status = purge_answers(tx, tx->now_us - p->request_keep_us, &p->slice_requests,
                                        err);
 
+    if (status == LOCI_OK)
+        status = lc_tx_exec(tx, &delete_usage, (lc_arg[]){LC_I(tx->now_us - p->request_keep_us)},
+                            err);
     if (status == LOCI_OK)
         status = lc_job_purge_ended(tx, tx->now_us - p->job_keep_us, SLICE_ROWS, &p->slice_jobs,
                                     err);

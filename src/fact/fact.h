@@ -65,6 +65,7 @@ typedef struct lc_fact {
     lc_authority min_read;    /* rank 0 = anybody. */
     lc_authority min_write;
     loci_str required_permission; /* Or none. */
+    loci_str hidden_from;         /* JSON array of labels, or none: see fact_rights.c. */
     loci_str supersedes;          /* JSON array of ids, or none. */
     loci_str depends_on;          /* JSON array of ids, or none. */
     lc_fact_standing standing;
@@ -106,11 +107,20 @@ typedef struct lc_fact_access {
     loci_str permissions_max; /* Only those that are also here; none = all of them. */
 } lc_fact_access;
 
-static inline bool lc_fact_is_restricted(const lc_fact *fact)
+/* Whether reading it needs a rank or a permission. */
+static inline bool lc_fact_is_labelled(const lc_fact *fact)
 {
     return fact->min_read.rank > 0 || fact->required_permission.len > 0;
 }
+/* Whether it is not for every reader. */
+static inline bool lc_fact_is_restricted(const lc_fact *fact)
+{
+    return lc_fact_is_labelled(fact) || fact->hidden_from.len > 0;
+}
 bool lc_fact_may_read(const lc_fact *fact, const lc_fact_access *access);
+/* The same for a reader that also reviews claims: a fact that was written beside one that the
+ * reader sees is a claim to it, and becomes one here. */
+bool lc_fact_may_review(lc_fact *fact, const lc_fact_access *access);
 /* Whether the JSON array of strings has `permission`, which has neither quotes nor backslashes. */
 bool lc_permissions_have(loci_str list, loci_str permission);
 /* Whether every permission of `list` is in `max`. */
@@ -172,7 +182,7 @@ typedef struct lc_fact_result {
     lc_id superseded;    /* The first one whose place it took; "" = none. */
     lc_id contests;      /* Of a claim; "" = nothing. */
     int64_t seq;         /* Of the event, or of the one that wrote the repeated fact. */
-    size_t review_count; /* Facts that now need a review. */
+    size_t review_count; /* Facts that now need a review, of those that the writer sees. */
     lc_fact_outcome outcome;
 } lc_fact_result;
 
@@ -200,8 +210,8 @@ typedef struct lc_fact_target {
 typedef struct lc_fact_change {
     lc_id id; /* The first fact it was about. */
     int64_t seq;
-    size_t count; /* Facts changed. */
-    size_t review_count;
+    size_t count;        /* Facts changed. */
+    size_t review_count; /* As that of lc_fact_result. */
 } lc_fact_change;
 
 /* Not the head, or nothing to take back: LOCI_ECONFLICT with data {head}, or LOCI_ENOTFOUND. */
@@ -219,8 +229,8 @@ loci_status lc_fact_commit_confirm(lc_tx *tx, const lc_fact_ending *ending, lc_f
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 /* The valid fact of a key that counts in the view: innermost scope first, a persona's own before
- * everybody's, of several the newest. Expired ones do not count; without one `out` has no id.
- * Restrictions are not looked at. */
+ * everybody's, of several the newest. Expired ones do not count; without one `out` has no id. A
+ * fact that the reader may not see hides those behind it: `out` is then that fact. */
 loci_status lc_fact_find_head(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
                               lc_fact *out, loci_error *err);
 /* What can be said of a key: the head, else an expired fact, else the last that ended. A key never
@@ -261,10 +271,10 @@ loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fac
 
 /* Writes a fact as one JSON object. `derived` is lc_fact_load_derived()'s. */
 void lc_fact_put(lc_json_writer *out, const lc_fact *fact, loci_str derived, int64_t now_us);
-/* JSON array of the ids of the valid facts that were derived from it; none when has_derived is not
- * set. */
-loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, lc_arena *arena, loci_str *out,
-                                 loci_error *err);
+/* JSON array of the ids of the valid facts that were derived from it and that the reader sees; none
+ * when has_derived is not set. */
+loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, const lc_fact_view *view,
+                                 lc_arena *arena, loci_str *out, loci_error *err);
 
 /* ---- Facts that changed last ----------------------------------------------------------------- */
 

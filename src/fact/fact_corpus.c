@@ -531,8 +531,10 @@ static bool is_hidden(choosing *ch, const lc_fact *fact)
             leave_out(ch, fact, &ch->out->scoped, "scope");
     } else if (lc_fact_is_expired(fact, ch->tx->now_us)) {
         leave_out(ch, fact, &ch->out->expired, "expired");
-    } else if (lc_fact_is_restricted(fact) && !lc_fact_may_read(fact, &ch->request->view.access)) {
+    } else if (!lc_fact_is_cleared(fact, &ch->request->view.access)) {
         leave_out(ch, fact, &ch->out->restricted, "restricted");
+    } else if (!lc_fact_may_read(fact, &ch->request->view.access)) {
+        leave_out(ch, fact, &ch->out->past.claims, "claim");
     } else {
         return false;
     }

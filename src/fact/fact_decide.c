@@ -1,10 +1,11 @@
 /* fact_decide.c - what a write means.
  *
  * In this order, each step only when the one before has not settled it:
+ *   0. facts that the writer may not see are not there (fact_rights.c)
  *   1. what it says it supersedes is looked up, and what it depends on: here are all errors
  *   2. the slot: the facts it holds, or how it was left (taken over by another slot: conflict)
  *   3. the same value again, without `supersedes`: repeated
- *   4. too little authority, trust or sight for any fact that would end: claimed
+ *   4. too little authority or trust for any fact that would end: claimed
  *   5. older than the head, of equal rank and trust, without `supersedes`: late
  *   6. it stands; what it supersedes ends, what was derived from that needs a review
  * Nothing here writes. Reads are bounded by the ceilings in fact.h.
@@ -22,76 +23,17 @@ typedef struct deciding {
     lc_arena *arena;
     lc_fact_slot slot;
     lc_fact_writer writer;
-    lc_fact_node *heads;   /* What the slot holds. */
+    lc_fact_node *heads;   /* What the slot holds, of what the writer sees. */
+    lc_fact_node *above;   /* What it holds that the writer is not cleared for. */
+    lc_fact_node *below;   /* What was written beside a fact that the writer sees. */
+    size_t row_count;      /* Of all three. */
     lc_fact last;          /* When it holds nothing: what it held last, or without an id. */
+    lc_fact hidden_last;   /* The same, when the writer may not see it. */
     const lc_fact *before; /* What a new version takes over from, or NULL. */
     lc_fact_node *targets; /* What `supersedes` names, each once. */
     lc_fact_node **targets_end;
     lc_fact_plan *plan;
 } deciding;
-
-/* ---- Rights ---------------------------------------------------------------------------------- */
-
-/* Takes the next string, as it is written, off a JSON array of strings. */
-static bool next_permission(loci_str *list, loci_str *out)
-{
-    size_t start = 0, end;
-
-    while (start < list->len && list->ptr[start] != '"')
-        start++; /* A bracket or a comma. */
-    end = ++start;
-    while (end < list->len && list->ptr[end] != '"')
-        end += list->ptr[end] == '\\' ? 2 : 1;
-    if (end >= list->len)
-        return false;
-    *out = (loci_str){list->ptr + start, end - start};
-    *list = (loci_str){list->ptr + end + 1, list->len - end - 1};
-    return true;
-}
-
-bool lc_permissions_have(loci_str list, loci_str permission)
-{
-    loci_str each;
-
-    while (next_permission(&list, &each)) {
-        if (lc_str_eq(each, permission))
-            return true;
-    }
-    return false;
-}
-
-bool lc_permissions_within(loci_str list, loci_str max)
-{
-    loci_str each;
-
-    while (next_permission(&list, &each)) {
-        if (!lc_permissions_have(max, each))
-            return false;
-    }
-    return true;
-}
-
-bool lc_fact_may_read(const lc_fact *fact, const lc_fact_access *access)
-{
-    return fact->min_read.rank <= access->rank &&
-           (fact->required_permission.len == 0 ||
-            (lc_permissions_have(access->permissions, fact->required_permission) &&
-             (access->permissions_max.ptr == NULL ||
-              lc_permissions_have(access->permissions_max, fact->required_permission))));
-}
-
-bool lc_fact_may_end(const lc_fact_writer *writer, const lc_fact *fact)
-{
-    bool is_trusted = lc_trust_is_trusted(writer->trust);
-
-    if (!lc_fact_may_read(fact, &writer->access) || writer->authority.rank < fact->min_write.rank)
-        return false;
-    if (lc_fact_is_expired(fact, writer->now_us))
-        return true;
-    if (!lc_trust_is_trusted(fact->trust))
-        return is_trusted || writer->authority.rank >= fact->authority.rank;
-    return is_trusted && writer->authority.rank >= fact->authority.rank;
-}
 
 /* ---- What it names --------------------------------------------------------------------------- */
 
@@ -113,10 +55,12 @@ static loci_status fail_past(deciding *d, const lc_fact *past, loci_error *err)
     loci_status status = lc_fact_load_slot(d->tx, &slot, d->arena, &heads, err);
 
     if (status == LOCI_OK && heads == NULL)
-        status = lc_fact_find_end(d->tx, past, d->arena, &end, err);
-    else if (status == LOCI_OK)
-        end = heads->fact;
-    return status == LOCI_OK ? lc_fact_fail_head(err, past->id, end.id) : status;
+        status = lc_fact_find_end(d->tx, past, &d->writer.access, d->arena, &end, err);
+    if (status != LOCI_OK)
+        return status;
+    return lc_fact_fail_head(
+        err, past->id, heads != NULL ? lc_fact_first_readable(heads, &d->writer.access) : &end,
+        &d->writer.access);
 }
 
 static loci_status resolve_id(deciding *d, loci_str id, loci_error *err)
@@ -127,7 +71,7 @@ static loci_status resolve_id(deciding *d, loci_str id, loci_error *err)
 
     if (status != LOCI_OK)
         return status;
-    if (fact.id.ptr == NULL)
+    if (fact.id.ptr == NULL || !lc_fact_is_cleared(&fact, &d->writer.access))
         return lc_fact_fail_absent(err, id);
     slot = lc_fact_slot_of(&fact);
     if (!lc_str_eq(slot.scope, d->slot.scope) || !lc_str_eq(slot.scope_id, d->slot.scope_id) ||
@@ -138,6 +82,20 @@ static loci_status resolve_id(deciding *d, loci_str id, loci_error *err)
     if (fact.standing != LC_FACT_VALID)
         return fail_past(d, &fact, err);
     return add_target(d, &fact, err);
+}
+
+/* The facts of a list that the writer sees, in a list of their own. */
+static lc_fact_node *keep_readable(const deciding *d, lc_fact_node *list)
+{
+    lc_fact_node **link = &list;
+
+    while (*link != NULL) {
+        if (lc_fact_may_read(&(*link)->fact, &d->writer.access))
+            link = &(*link)->next;
+        else
+            *link = (*link)->next;
+    }
+    return list;
 }
 
 static loci_status resolve_key(deciding *d, loci_str key, loci_error *err)
@@ -154,15 +112,17 @@ static loci_status resolve_key(deciding *d, loci_str key, loci_error *err)
     status = lc_fact_load_slot(d->tx, &slot, d->arena, &heads, err);
     if (status != LOCI_OK)
         return status;
+    heads = keep_readable(d, heads);
     if (heads != NULL && heads->next != NULL)
         return lc_fail(err, LOCI_EINVAL, "supersedes: %.*s holds several facts; name one by its id",
                        LC_STR_ARG(key));
     if (heads != NULL)
         return add_target(d, &heads->fact, err);
-    status = lc_fact_find_last(d->tx, &slot, d->arena, &last, err);
+    status = lc_fact_find_last(d->tx, &slot, false, d->arena, &last, err);
     if (status != LOCI_OK)
         return status;
-    if (last.id.ptr == NULL || last.standing != LC_FACT_IS_SUPERSEDED)
+    if (last.id.ptr == NULL || last.standing != LC_FACT_IS_SUPERSEDED ||
+        !lc_fact_may_read(&last, &d->writer.access))
         return lc_fact_fail_absent(err, key);
     return fail_past(d, &last, err);
 }
@@ -184,6 +144,7 @@ static loci_status resolve_targets(deciding *d, loci_error *err)
 static loci_status find_basis(deciding *d, loci_str name, lc_fact *out, loci_error *err)
 {
     const lc_fact_view *view = &d->input->view;
+    const lc_fact *head;
     lc_fact_node *heads;
     lc_fact_slot slot;
     loci_status status;
@@ -195,7 +156,8 @@ static loci_status find_basis(deciding *d, loci_str name, lc_fact *out, loci_err
         if (status == LOCI_OK && out->id.ptr != NULL && out->standing != LC_FACT_VALID) {
             slot = lc_fact_slot_of(out);
             status = lc_fact_load_slot(d->tx, &slot, d->arena, &heads, err);
-            *out = status == LOCI_OK && heads != NULL ? heads->fact : (lc_fact){0};
+            head = status == LOCI_OK ? lc_fact_first_readable(heads, &view->access) : NULL;
+            *out = head != NULL && lc_fact_may_read(out, &view->access) ? *head : (lc_fact){0};
         }
     }
     if (status == LOCI_OK && (out->id.ptr == NULL || !lc_fact_may_read(out, &view->access)))
@@ -237,7 +199,7 @@ static loci_status resolve_depends(deciding *d, loci_error *err)
 static loci_status check_open(deciding *d, loci_error *err)
 {
     lc_fact end;
-    loci_status status = lc_fact_find_end(d->tx, &d->last, d->arena, &end, err);
+    loci_status status = lc_fact_find_end(d->tx, &d->last, &d->writer.access, d->arena, &end, err);
 
     if (status != LOCI_OK || end.id.ptr == NULL)
         return status;
@@ -247,20 +209,58 @@ static loci_status check_open(deciding *d, loci_error *err)
                            "supersedes: a circle; %.*s took the place of this key's fact",
                            LC_STR_ARG(end.id));
     }
-    return lc_fact_fail_head(err, d->last.id, end.id);
+    return lc_fact_fail_head(err, d->last.id, &end, &d->writer.access);
+}
+
+static void sort_rows(deciding *d, lc_fact_node *rows)
+{
+    lc_fact_node **heads = &d->heads, **above = &d->above, **below = &d->below;
+
+    for (; rows != NULL; rows = rows->next, d->row_count++) {
+        lc_fact_node ***end = &heads;
+
+        if (!lc_fact_is_cleared(&rows->fact, &d->writer.access))
+            end = &above;
+        else if (!lc_fact_may_read(&rows->fact, &d->writer.access))
+            end = &below;
+        **end = rows;
+        *end = &rows->next;
+    }
+    *heads = *above = *below = NULL;
+}
+
+/* What the writer sees of how the slot was left. Its own facts, if it writes beside hidden ones,
+ * are looked up only then. */
+static loci_status find_last(deciding *d, loci_error *err)
+{
+    loci_status status = lc_fact_find_last(d->tx, &d->slot, false, d->arena, &d->last, err);
+
+    if (status == LOCI_OK && d->last.id.ptr != NULL &&
+        !lc_fact_may_read(&d->last, &d->writer.access)) {
+        d->hidden_last = d->last;
+        d->last = (lc_fact){0};
+    }
+    if (status != LOCI_OK || (d->above == NULL && d->hidden_last.id.ptr == NULL))
+        return status;
+    status = lc_fact_find_last(d->tx, &d->slot, true, d->arena, &d->last, err);
+    if (status == LOCI_OK && !lc_fact_may_read(&d->last, &d->writer.access))
+        d->last = (lc_fact){0};
+    return status;
 }
 
 static loci_status look_at_slot(deciding *d, loci_error *err)
 {
-    loci_status status = lc_fact_load_slot(d->tx, &d->slot, d->arena, &d->heads, err);
+    lc_fact_node *rows;
+    loci_status status = lc_fact_load_slot(d->tx, &d->slot, d->arena, &rows, err);
 
     if (status != LOCI_OK)
         return status;
+    sort_rows(d, rows);
     if (d->heads != NULL) {
         d->before = &d->heads->fact;
         return LOCI_OK;
     }
-    status = lc_fact_find_last(d->tx, &d->slot, d->arena, &d->last, err);
+    status = find_last(d, err);
     if (status != LOCI_OK || d->last.id.ptr == NULL)
         return status;
     d->before = &d->last;
@@ -298,6 +298,28 @@ static void inherit(const deciding *d, lc_fact *fact)
         fact->min_write = (lc_authority){LC_STR("manager"), LC_RANK_MANAGER};
 }
 
+/* Excludes the readers of what the writer does not see, unless those facts exclude its own readers,
+ * and of what the version before it was written beside. Facts of a slot that holds several do not
+ * exclude each other. */
+static loci_status write_beside(const deciding *d, lc_fact *fact, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    if (d->heads != NULL && fact->is_multi)
+        return LOCI_OK;
+    if (d->before != NULL)
+        fact->hidden_from = d->before->hidden_from;
+    for (const lc_fact_node *each = d->above; status == LOCI_OK && each != NULL;
+         each = each->next) {
+        if (!lc_fact_is_hidden_from(&each->fact, fact))
+            status = lc_fact_hide(fact, &each->fact, d->arena, err);
+    }
+    if (status == LOCI_OK && d->hidden_last.id.ptr != NULL &&
+        !lc_fact_is_cleared(&d->hidden_last, &d->writer.access))
+        status = lc_fact_hide(fact, &d->hidden_last, d->arena, err);
+    return status;
+}
+
 /* A write without observed_at was observed when it is recorded, not when this machine's clock says:
  * with a clock that is behind, it would be older than what it should replace. */
 static loci_status draft(deciding *d, loci_error *err)
@@ -329,7 +351,7 @@ static loci_status draft(deciding *d, loci_error *err)
     fact->memory_type = input->memory_type.len > 0
                             ? input->memory_type
                             : lc_fact_memory_type(input->source, fact->is_constraint);
-    return LOCI_OK;
+    return write_beside(d, fact, err);
 }
 
 /* ---- Outcomes -------------------------------------------------------------------------------- */
@@ -345,7 +367,9 @@ static bool is_same_claim(const lc_fact *a, const lc_fact *b)
            lc_str_eq(a->scope, b->scope) && lc_str_eq(a->scope_id, b->scope_id) &&
            lc_str_eq(a->persona_id, b->persona_id) && lc_str_eq(a->source, b->source) &&
            lc_str_eq(a->trust, b->trust) && lc_str_eq(a->authority.name, b->authority.name) &&
-           lc_str_eq(a->contests, b->contests);
+           lc_str_eq(a->contests, b->contests) && lc_str_eq(a->hidden_from, b->hidden_from) &&
+           a->min_read.rank == b->min_read.rank &&
+           lc_str_eq(a->required_permission, b->required_permission);
 }
 
 /* A claim that is the user's last one, said again, is that one. */
@@ -372,8 +396,7 @@ static const lc_fact *find_same(const deciding *d)
 {
     for (const lc_fact_node *each = d->heads; each != NULL; each = each->next) {
         if (lc_str_eq(each->fact.value, d->input->value) &&
-            !lc_fact_is_expired(&each->fact, d->tx->now_us) &&
-            lc_fact_may_read(&each->fact, &d->writer.access))
+            !lc_fact_is_expired(&each->fact, d->tx->now_us))
             return &each->fact;
     }
     return NULL;
@@ -413,11 +436,12 @@ static bool is_late(const deciding *d)
 }
 
 /* In a scope of its own a fact hides the global one and ends nothing. What is only supposed may
- * hide anything; what a task or session says must respect who may write the global slot, and trust.
+ * hide anything; what a task or session says must respect who may write the global slot, and trust,
+ * and does not hide what its writer does not see.
  */
 static loci_status shadow(deciding *d, loci_error *err)
 {
-    lc_fact_view outer = {.persona_id = d->slot.persona_id};
+    lc_fact_view outer = {.persona_id = d->slot.persona_id, .access = d->writer.access};
     lc_fact_writer writer = d->writer;
     bool is_real = lc_str_is(d->slot.scope, "task") || lc_str_is(d->slot.scope, "session");
     lc_fact hidden;
@@ -425,12 +449,14 @@ static loci_status shadow(deciding *d, loci_error *err)
 
     if (status != LOCI_OK || hidden.id.ptr == NULL)
         return status;
+    if (!lc_fact_may_read(&hidden, &d->writer.access))
+        return is_real ? lc_fact_hide(&d->plan->written.fact, &hidden, d->arena, err) : LOCI_OK;
     writer.authority.rank = hidden.authority.rank; /* Rank alone does not forbid hiding. */
     if (is_real &&
         (d->writer.authority.rank < hidden.min_write.rank || !lc_fact_may_end(&writer, &hidden)))
         return claim(d, &hidden, err);
     d->plan->outcome = LC_FACT_SHADOWED;
-    return LOCI_OK;
+    return is_real ? lc_fact_hide_like(&d->plan->written.fact, &hidden, d->arena, err) : LOCI_OK;
 }
 
 /* It stands: what ends with it. */
@@ -440,10 +466,12 @@ static loci_status stand(deciding *d, loci_error *err)
     lc_fact_written *written = &plan->written;
     bool takes_over = d->heads != NULL && !written->fact.is_multi;
     size_t others = 0;
+    lc_fact_doubts doubts;
     lc_fact_ended ended;
     loci_status status;
 
-    status = lc_fact_ended_init(&ended, d->input->supersedes.count + 1, d->arena, err);
+    status = lc_fact_ended_init(&ended, d->input->supersedes.count + 1 + d->row_count, d->arena,
+                                err);
     if (status != LOCI_OK)
         return status;
     if (takes_over) {
@@ -461,23 +489,28 @@ static loci_status stand(deciding *d, loci_error *err)
         plan->outcome = LC_FACT_SUPERSEDED;
         plan->first = ended.ids[0];
     }
+    for (const lc_fact_node *each = d->below; each != NULL; each = each->next) {
+        if (written->fact.is_multi || lc_fact_is_hidden_from(&each->fact, &written->fact))
+            continue;
+        lc_fact_ended_add(&ended, &each->fact);
+        others++;
+    }
     written->supersedes = (lc_str_list){ended.ids + (takes_over ? 1 : 0), others};
     written->unlink = (lc_str_list){ended.unlink, ended.unlink_count};
     status = lc_fact_check_dependents(d->tx, written->depends_on,
                                       (lc_str_list){ended.ids, ended.count}, d->arena, err);
     if (status != LOCI_OK)
         return status;
-    return lc_fact_load_dependents(d->tx, (lc_str_list){ended.roots, ended.root_count}, d->arena,
-                                   &written->review, err);
+    status = lc_fact_load_dependents(d->tx, (lc_str_list){ended.roots, ended.root_count},
+                                     &d->input->view, d->arena, &doubts, err);
+    written->review = doubts.ids;
+    plan->review_count = doubts.seen_count;
+    return status;
 }
 
 static loci_status check_room(const deciding *d, loci_error *err)
 {
-    size_t count = 0;
-
-    for (const lc_fact_node *each = d->heads; each != NULL; each = each->next)
-        count++;
-    if (d->plan->written.fact.is_multi && count >= LC_FACT_MULTI_MAX &&
+    if (d->plan->written.fact.is_multi && d->row_count >= LC_FACT_MULTI_MAX &&
         d->input->supersedes.count == 0)
         return lc_fail(err, LOCI_ELIMIT, "%.*s holds %d facts; a key holds no more",
                        LC_STR_ARG(d->slot.key), LC_FACT_MULTI_MAX);

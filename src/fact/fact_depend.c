@@ -15,21 +15,24 @@
 #include "fact/fact_row.h"
 
 static const lc_sql dependents_sql = {
-    "select c.id, c.has_derived, c.needs_review from fact_edges e join fact_current c"
+    "select c.id, c.has_derived, c.needs_review, c.persona_id, c.min_read_rank,"
+    " c.required_permission, c.hidden_from from fact_edges e join fact_current c"
     " on c.tenant_id = e.tenant_id and c.user_id = e.user_id and c.seq = e.seq"
     " where e.tenant_id = $1 and e.user_id = $2 and e.on_id = $3 order by e.id",
-    "ttt", "tii"};
+    "ttt", "tiititt"};
 
 /* A fact that was reached. */
 typedef struct reached {
     loci_str id;
     bool has_derived;
     bool is_marked; /* Needs a review already, or ends itself. */
+    bool is_seen;   /* The view shows it. */
     struct reached *next;
 } reached;
 
 typedef struct search {
     lc_arena *arena;
+    const lc_fact_view *view; /* NULL = none sees anything. */
     lc_map seen;
     size_t seen_max;
     const char *too_many; /* What the error says when more are reached. */
@@ -68,6 +71,18 @@ static loci_status add(search *s, const reached *fact, loci_error *err)
     return LOCI_OK;
 }
 
+static bool is_seen(const lc_fact_view *view, const lc_rows *rows)
+{
+    const lc_fact fact = {.persona_id = lc_rows_str(rows, 3),
+                          .min_read = {.rank = (int)lc_rows_i64(rows, 4)},
+                          .required_permission = lc_rows_str(rows, 5),
+                          .hidden_from = lc_rows_str(rows, 6)};
+
+    return view != NULL &&
+           (fact.persona_id.len == 0 || lc_str_eq(fact.persona_id, view->persona_id)) &&
+           lc_fact_may_read(&fact, &view->access);
+}
+
 static loci_status add_dependents(lc_tx *tx, search *s, loci_str on_id, loci_error *err)
 {
     lc_rows rows;
@@ -81,7 +96,8 @@ static loci_status add_dependents(lc_tx *tx, search *s, loci_str on_id, loci_err
         status = add(s,
                      &(reached){.id = lc_rows_str(&rows, 0),
                                 .has_derived = lc_rows_i64(&rows, 1) == 1,
-                                .is_marked = lc_rows_i64(&rows, 2) == 1},
+                                .is_marked = lc_rows_i64(&rows, 2) == 1,
+                                .is_seen = is_seen(s->view, &rows)},
                      err);
         if (status != LOCI_OK)
             break;
@@ -102,7 +118,7 @@ static loci_status add_all(lc_tx *tx, search *s, loci_error *err)
     return status;
 }
 
-static loci_status list_marked(const search *s, lc_str_list *out, loci_error *err)
+static loci_status list_marked(const search *s, lc_fact_doubts *out, loci_error *err)
 {
     loci_str *items = lc_arena_zalloc_array(s->arena, s->mark_count + 1, sizeof *items);
     size_t count = 0;
@@ -110,23 +126,26 @@ static loci_status list_marked(const search *s, lc_str_list *out, loci_error *er
     if (items == NULL)
         return lc_fail_memory(err);
     for (const reached *fact = s->first; fact != NULL; fact = fact->next) {
-        if (!fact->is_marked)
-            items[count++] = fact->id;
+        if (fact->is_marked)
+            continue;
+        items[count++] = fact->id;
+        out->seen_count += fact->is_seen;
     }
-    *out = (lc_str_list){items, count};
+    out->ids = (lc_str_list){items, count};
     return LOCI_OK;
 }
 
-loci_status lc_fact_load_dependents(lc_tx *tx, lc_str_list ended, lc_arena *arena, lc_str_list *out,
-                                    loci_error *err)
+loci_status lc_fact_load_dependents(lc_tx *tx, lc_str_list ended, const lc_fact_view *view,
+                                    lc_arena *arena, lc_fact_doubts *out, loci_error *err)
 {
     search s;
     loci_status status = LOCI_OK;
 
-    *out = (lc_str_list){0};
+    *out = (lc_fact_doubts){.seen_count = 0};
     if (ended.count == 0)
         return LOCI_OK;
     search_init(&s, tx, arena, "too many facts depend on what ends; end fewer facts at once");
+    s.view = view;
     for (size_t i = 0; status == LOCI_OK && i < ended.count; i++)
         status = add(&s, &(reached){.id = ended.items[i], .has_derived = true, .is_marked = true},
                      err);
@@ -249,8 +268,8 @@ loci_status lc_fact_check_dependents(lc_tx *tx, lc_str_list depends_on, lc_str_l
 
 /* ---- For reading ----------------------------------------------------------------------------- */
 
-loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, lc_arena *arena, loci_str *out,
-                                 loci_error *err)
+loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, const lc_fact_view *view,
+                                 lc_arena *arena, loci_str *out, loci_error *err)
 {
     search s;
     lc_str_list ids = {0};
@@ -262,6 +281,7 @@ loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, lc_arena *arena
     if (!fact->has_derived)
         return LOCI_OK;
     search_init(&s, tx, arena, "too many facts depend on it");
+    s.view = view;
     status = add_dependents(tx, &s, fact->id, err);
     items = lc_arena_zalloc_array(arena, s.seen.entry_count + 1, sizeof *items);
     lc_map_clear(&s.seen);
@@ -269,8 +289,10 @@ loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, lc_arena *arena
         status = lc_fail_memory(err);
     if (status != LOCI_OK)
         return status;
-    for (const reached *each = s.first; each != NULL; each = each->next)
-        items[count++] = each->id;
+    for (const reached *each = s.first; each != NULL; each = each->next) {
+        if (each->is_seen)
+            items[count++] = each->id;
+    }
     ids = (lc_str_list){items, count};
     *out = lc_fact_list_text(arena, LC_STR_NONE, ids);
     return out->ptr == NULL && count > 0 ? lc_fail_memory(err) : LOCI_OK;

@@ -170,6 +170,22 @@ bool lc_fact_event_is_restricted(const lc_event *event)
     return false;
 }
 
+size_t lc_fact_event_hidden_bytes(const lc_event *event)
+{
+    static const char name[] = ",\"hidden_from\":[\"";
+    loci_str payload = event->payload;
+    size_t at = payload.len;
+
+    /* No other member ends the payload with a string in an array: a value is followed by members
+     * that are always written. Labels have no quotes, so the last such name is the member's. */
+    if (at < sizeof name || memcmp(payload.ptr + at - 3, "\"]}", 3) != 0)
+        return 0;
+    while (at > 0 && (payload.len - at < sizeof name - 1 ||
+                      memcmp(payload.ptr + at, name, sizeof name - 1) != 0))
+        at--;
+    return at > 0 ? payload.len - 1 - at : 0;
+}
+
 loci_status lc_fact_written_complete(lc_fact_written *written, lc_arena *arena, loci_error *err)
 {
     lc_fact *fact = &written->fact;

@@ -12,10 +12,13 @@ static const lc_sql heads_sql = {"select {row} from fact_current" LC_FACT_IN_KEY
                                  " and persona_id in ('', $6)",
                                  "tttttt", "", &lc_fact_current_row};
 
-static const lc_sql last_seen_sql = {"select {row} from fact_past" LC_FACT_IN_KEY
-                                     " and persona_id in ('', $6) and standing <> 'claim'"
-                                     " order by seq desc limit 1",
+#define LAST_SEEN                                                                                  \
+    "select {row} from fact_past" LC_FACT_IN_KEY                                                   \
+    " and persona_id in ('', $6) and standing <> 'claim'"
+static const lc_sql last_seen_sql = {LAST_SEEN " and hidden_from is null order by seq desc limit 1",
                                      "tttttt", "", &lc_fact_row};
+static const lc_sql last_beside_sql = {
+    LAST_SEEN " and hidden_from is not null order by seq desc limit 1", "tttttt", "", &lc_fact_row};
 
 /* Whether a place other than everywhere has facts. */
 static const lc_sql has_facts_sql = {
@@ -42,12 +45,14 @@ static const lc_sql global_sql = {
     " or (scope = $5 and scope_id = $6)) and persona_id in ('', $7)"
 
 /* Whether `i` is further inside than `f` and hides it, also when it must not be read: a secret does
- * not become public by looking past it. */
+ * not become public by looking past it. What was written beside a secret is not there for
+ * readers of the secret, so it hides only what was, too. */
 #define HIDES                                                                                      \
     " where i.tenant_id = $1 and i.user_id = $2 and i.key = f.key"                                 \
     " and ((i.scope = $3 and i.scope_id = $4 and not (f.scope = $3 and f.scope_id = $4))"          \
     " or (i.scope = $5 and i.scope_id = $6 and f.scope = 'global' and i.scope <> 'global'))"       \
-    " and i.persona_id in ('', $7) and (i.valid_until is null or i.valid_until > $8)"
+    " and i.persona_id in ('', $7) and (i.valid_until is null or i.valid_until > $8)"              \
+    " and (i.hidden_from is null or f.hidden_from is not null)"
 
 static const lc_sql chain_sql = {
     "select {row} from fact_current f where tenant_id = $1 and user_id = $2" IN_CHAIN
@@ -84,14 +89,23 @@ static const lc_sql history_sql = {
     " order by seq + 0 limit $8",
     "ttttttii", "", &lc_fact_row};
 
+/* Valid facts that were written beside others are claims to readers of those. */
+#define CLAIMS_BESIDE                                                                              \
+    "select {row} from (select {row} from (select {row} from fact_current where tenant_id = $1"    \
+    " and user_id = $2 and hidden_from is not null and persona_id in ('', $3)"
+#define CLAIMS_STORED                                                                              \
+    " union all select {row} from (select {row} from fact_past where tenant_id = $1"               \
+    " and user_id = $2 and standing = 'claim' and persona_id in ('', $3)"
+
 static const lc_sql claims_sql = {
-    "select {row} from fact_past where tenant_id = $1 and user_id = $2 and standing = 'claim'"
-    " and persona_id in ('', $3) and seq > $4 order by seq limit $5",
+    CLAIMS_BESIDE " and seq > $4 order by seq limit $5) c" CLAIMS_STORED
+                  " and seq > $4 order by seq limit $5) p) f order by seq + 0 limit $5",
     "tttii", "", &lc_fact_row};
 
 static const lc_sql claims_of_key_sql = {
-    "select {row} from fact_past where tenant_id = $1 and user_id = $2 and standing = 'claim'"
-    " and persona_id in ('', $3) and key = $4 and seq > $5 order by seq limit $6",
+    CLAIMS_BESIDE " and key = $4 and seq > $5 order by seq limit $6) c" CLAIMS_STORED
+                  " and key = $4 and seq > $5 order by seq limit $6) p) f"
+                  " order by seq + 0 limit $6",
     "ttttii", "", &lc_fact_row};
 
 /* ---- Places ---------------------------------------------------------------------------------- */
@@ -127,34 +141,49 @@ static size_t list_places(const lc_fact_view *view, place out[PLACES_MAX])
 typedef struct found {
     lc_fact head;    /* The best one that is not expired. */
     lc_fact expired; /* The best one that is. */
+    lc_fact hidden;  /* The best one that the reader is not cleared for, expired or not. */
 } found;
 
-static loci_status note(found *f, const lc_fact *fact, int64_t now_us, lc_arena *arena,
-                        loci_error *err)
+static loci_status note(found *f, const lc_fact *fact, const lc_tx *tx,
+                        const lc_fact_access *access, lc_arena *arena, loci_error *err)
 {
-    lc_fact *best = lc_fact_is_expired(fact, now_us) ? &f->expired : &f->head;
+    lc_fact *best = lc_fact_is_expired(fact, tx->now_us) ? &f->expired : &f->head;
 
+    if (!lc_fact_is_cleared(fact, access))
+        best = &f->hidden;
+    else if (!lc_fact_may_read(fact, access))
+        return LOCI_OK; /* It was written beside one that the reader sees. */
     if (best->id.ptr != NULL && !lc_fact_is_before(fact, best))
         return LOCI_OK;
     *best = *fact;
     return lc_fact_keep(arena, best) ? LOCI_OK : lc_fail_memory(err);
 }
 
-static loci_status look_up(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_arena *arena,
+/* A fact that the reader may not see hides everybody's from a persona that has it. */
+static void hide(found *f)
+{
+    if (f->hidden.persona_id.len > 0 && f->head.persona_id.len == 0)
+        f->head = (lc_fact){0};
+    if (f->hidden.persona_id.len > 0 && f->expired.persona_id.len == 0)
+        f->expired = (lc_fact){0};
+}
+
+static loci_status look_up(lc_tx *tx, const lc_fact_view *view, const lc_arg *args, lc_arena *arena,
                            found *out, loci_error *err)
 {
     lc_rows rows;
     lc_fact fact;
-    loci_status status = lc_tx_query(tx, sql, args, &rows, err);
+    loci_status status = lc_tx_query(tx, &heads_sql, args, &rows, err);
 
     *out = (found){0};
     while (lc_row_next(&rows, &fact, &status, err))
-        status = note(out, &fact, tx->now_us, arena, err);
+        status = note(out, &fact, tx, &view->access, arena, err);
     lc_rows_end(&rows);
+    hide(out);
     return status;
 }
 
-/* The head, or, without one, the first expired fact of the chain. */
+/* The head, or, without one, the first expired fact of the chain. A hidden fact ends the chain. */
 static loci_status find_in_chain(lc_tx *tx, const lc_fact_view *view, loci_str key, lc_arena *arena,
                                  found *out, loci_error *err)
 {
@@ -163,15 +192,15 @@ static loci_status find_in_chain(lc_tx *tx, const lc_fact_view *view, loci_str k
     loci_status status = LOCI_OK;
 
     *out = (found){0};
-    for (size_t i = 0; status == LOCI_OK && out->head.id.ptr == NULL && i < count; i++) {
+    for (size_t i = 0; out->head.id.ptr == NULL && out->hidden.id.ptr == NULL && i < count; i++) {
         found here;
 
-        status = look_up(tx, &heads_sql,
-                         (lc_arg[]){KEY_ARGS(tx, &places[i], key, view->persona_id)}, arena, &here,
-                         err);
+        status = look_up(tx, view, (lc_arg[]){KEY_ARGS(tx, &places[i], key, view->persona_id)},
+                         arena, &here, err);
         if (status != LOCI_OK)
             break;
         out->head = here.head;
+        out->hidden = here.hidden;
         if (out->expired.id.ptr == NULL)
             out->expired = here.expired;
     }
@@ -185,24 +214,51 @@ loci_status lc_fact_find_head(lc_tx *tx, const lc_fact_view *view, loci_str key,
     loci_status status = find_in_chain(tx, view, key, arena, &f, err);
 
     if (status == LOCI_OK)
-        *out = f.head;
+        *out = f.head.id.ptr != NULL ? f.head : f.hidden;
     return status;
 }
 
-static loci_status find_last_seen(lc_tx *tx, const lc_fact_view *view, loci_str key,
-                                  lc_arena *arena, lc_fact *out, loci_error *err)
+/* What is asked about. */
+typedef struct question {
+    const lc_fact_view *view;
+    loci_str key;
+    lc_arena *arena; /* Of the answer. */
+} question;
+
+/* The last fact that ended in the first place that has one. */
+static loci_status find_last(lc_tx *tx, const lc_sql *sql, const question *q, lc_fact *out,
+                             loci_error *err)
 {
     place places[PLACES_MAX];
-    size_t count = list_places(view, places);
+    size_t count = list_places(q->view, places);
     loci_status status = LOCI_OK;
 
     *out = (lc_fact){0};
     for (size_t i = 0; status == LOCI_OK && out->id.ptr == NULL && i < count; i++)
         status = lc_fact_find_row(
             tx,
-            &(lc_fact_query){&last_seen_sql,
-                             (lc_arg[]){KEY_ARGS(tx, &places[i], key, view->persona_id)}, 1},
-            arena, out, err);
+            &(lc_fact_query){sql, (lc_arg[]){KEY_ARGS(tx, &places[i], q->key, q->view->persona_id)},
+                             1},
+            q->arena, out, err);
+    return status;
+}
+
+/* The last of what the reader wrote beside a hidden fact, else of all others, unless the fact that
+ * is hidden is valid. */
+static loci_status find_last_seen(lc_tx *tx, const question *q, lc_fact *in_out, loci_error *err)
+{
+    const lc_fact_access *access = &q->view->access;
+    bool is_hidden = in_out->id.ptr != NULL;
+    lc_fact beside;
+    loci_status status = LOCI_OK;
+
+    if (!is_hidden)
+        status = find_last(tx, &last_seen_sql, q, in_out, err);
+    if (status == LOCI_OK)
+        status = find_last(tx, &last_beside_sql, q, &beside, err);
+    if (status == LOCI_OK && beside.id.ptr != NULL && lc_fact_may_read(&beside, access) &&
+        (in_out->id.ptr == NULL || !lc_fact_may_read(in_out, access) || beside.seq > in_out->seq))
+        *in_out = beside;
     return status;
 }
 
@@ -215,8 +271,10 @@ loci_status lc_fact_load_current(lc_tx *tx, const lc_fact_view *view, loci_str k
     if (status != LOCI_OK)
         return status;
     *out = f.head.id.ptr != NULL ? f.head : f.expired;
-    if (out->id.ptr == NULL)
-        status = find_last_seen(tx, view, key, arena, out, err);
+    if (out->id.ptr == NULL) {
+        *out = f.hidden;
+        status = find_last_seen(tx, &(question){view, key, arena}, out, err);
+    }
     if (status == LOCI_OK && (out->id.ptr == NULL || !lc_fact_may_read(out, &view->access)))
         status = lc_fact_fail_absent(err, key);
     return status;
@@ -235,8 +293,9 @@ loci_status lc_fact_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *
 /* Who is called with what may be seen. */
 typedef struct viewer {
     const lc_fact_access *access;
-    int64_t now_us; /* What was expired then is passed over; LC_FACT_NO_TIME = nothing is. */
-    bool is_past;   /* As of some time: rows that ended later were valid then. */
+    bool is_reviewer; /* Of claims: sees what is a claim to it. */
+    int64_t now_us;   /* What was expired then is passed over; LC_FACT_NO_TIME = nothing is. */
+    bool is_past;     /* As of some time: rows that ended later were valid then. */
     lc_fact_visit *visit;
     void *ctx;
 } viewer;
@@ -252,8 +311,10 @@ static loci_status show(void *ctx, const lc_rows *rows, const lc_fact *row, loci
         fact.superseded_by = fact.reason = LC_STR_NONE;
         fact.ended_at = LC_FACT_NO_TIME;
     }
-    if ((v->now_us != LC_FACT_NO_TIME && lc_fact_is_expired(&fact, v->now_us)) ||
-        !lc_fact_may_read(&fact, v->access))
+    if (v->now_us != LC_FACT_NO_TIME && lc_fact_is_expired(&fact, v->now_us))
+        return LOCI_OK;
+    if (v->is_reviewer ? !lc_fact_may_review(&fact, v->access) || fact.standing == LC_FACT_VALID
+                       : !lc_fact_may_read(&fact, v->access))
         return LOCI_OK;
     return v->visit(v->ctx, &fact, err);
 }
@@ -365,7 +426,11 @@ loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fac
                                lc_fact_visit *visit, void *ctx, loci_error *err)
 {
     lc_fact_walk walk = {.sql = &claims_sql, .order = LC_FACT_BY_SEQ, .limit = history->limit};
-    viewer v = {.access = &view->access, .now_us = LC_FACT_NO_TIME, .visit = visit, .ctx = ctx};
+    viewer v = {.access = &view->access,
+                .is_reviewer = true,
+                .now_us = LC_FACT_NO_TIME,
+                .visit = visit,
+                .ctx = ctx};
     lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T_OR_EMPTY(view->persona_id),
                      LC_I(history->after_seq), LC_I(history->after_seq)};
 

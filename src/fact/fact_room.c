@@ -3,8 +3,9 @@
  * A row moves from fact_current to fact_past when its fact ends. fact_edges leads from a valid fact
  * to what it depends on; fact_flags remembers when a fact needed a review, for reading the past.
  *
- * Invariants, checked by verify: a slot without `multi` has one valid fact; what superseded a fact,
- * what a claim contests and what edges and flags lead to exists; edges begin at valid facts.
+ * Invariants, checked by verify: a slot without `multi` has one valid fact, apart from those
+ * written beside it by callers that do not see it (fact_rights.c); what superseded a fact, what a
+ * claim contests and what edges and flags lead to exists; edges begin at valid facts.
  */
 #include "base/str.h"
 #include "fact/fact_corpus.h"
@@ -22,7 +23,8 @@
         LC_COLUMN_OR_NULL("constraint_type", 't'), LC_COLUMN_OR_NULL("min_read", 't'),             \
         LC_COLUMN_OR_NULL("min_read_rank", 'i'), LC_COLUMN_OR_NULL("min_write", 't'),              \
         LC_COLUMN_OR_NULL("min_write_rank", 'i'), LC_COLUMN_OR_NULL("required_permission", 't'),   \
-        LC_COLUMN("is_multi", 'i'), LC_COLUMN("needs_review", 'i'), LC_COLUMN("has_derived", 'i'), \
+        LC_COLUMN("is_multi", 'i'), LC_COLUMN_OR_NULL("hidden_from", 't'),                         \
+        LC_COLUMN("needs_review", 'i'), LC_COLUMN("has_derived", 'i'),                             \
         LC_COLUMN_OR_NULL("supersedes", 't'),                                                      \
     {                                                                                              \
         "depends_on", 't', true                                                                    \
@@ -43,6 +45,7 @@ static const lc_index current_indexes[] = {
      false},
     {"seq", "tenant_id, user_id, seq", NULL, false},
     {"doubt", "tenant_id, user_id, seq", "needs_review = 1", false},
+    {"beside", "tenant_id, user_id, seq", "hidden_from is not null", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -170,9 +173,8 @@ static loci_status put_current(lc_tx *tx, const lc_event *event, const lc_fact *
                                bool takes_over, loci_error *err)
 {
     lc_arg args[7 + LC_ROW_COLUMNS_MAX] = {
-        WHOSE(event),      LC_I(fact->is_multi ? fact->seq : 0),
-        LC_T(fact->scope), LC_T(fact->scope_id),
-        LC_T(fact->key),   LC_T(fact->persona_id),
+        WHOSE(event),         LC_I(lc_fact_place(fact)), LC_T(fact->scope),
+        LC_T(fact->scope_id), LC_T(fact->key),           LC_T(fact->persona_id),
     };
 
     lc_row_bind(&lc_fact_current_row, fact, args + (takes_over ? 7 : 3));
@@ -301,7 +303,7 @@ static loci_status end_own(lc_tx *tx, const lc_event *event, const lc_fact_writt
     loci_status status = LOCI_OK;
 
     *takes_over = false;
-    if (fact->standing != LC_FACT_VALID || fact->is_multi)
+    if (fact->standing != LC_FACT_VALID || lc_fact_place(fact) != 0)
         return end_fact(tx, event, written->replaces, &how, err);
     if (before == NULL) {
         status = find_valid(tx, event, written->replaces, &found, err);
@@ -309,6 +311,8 @@ static loci_status end_own(lc_tx *tx, const lc_event *event, const lc_fact_writt
     }
     if (status != LOCI_OK || before->id.ptr == NULL)
         return status;
+    if (lc_fact_place(before) != 0)
+        return end_fact(tx, event, before->id, &how, err);
     *takes_over = true;
     return keep_past(tx, event, before, &how, err);
 }
@@ -396,8 +400,12 @@ static loci_status apply_reviewed(lc_tx *tx, const lc_event *event, loci_error *
     return status;
 }
 
-const lc_event_type lc_fact_written_event = {"fact.written", 2, lc_fact_written_upcasts,
-                                             apply_written, lc_fact_event_is_restricted};
+const lc_event_type lc_fact_written_event = {"fact.written",
+                                             2,
+                                             lc_fact_written_upcasts,
+                                             apply_written,
+                                             lc_fact_event_is_restricted,
+                                             .hidden_bytes = lc_fact_event_hidden_bytes};
 const lc_event_type lc_fact_retracted_event = {"fact.retracted", 1, NULL, apply_retracted,
                                                lc_fact_event_is_restricted};
 const lc_event_type lc_fact_reviewed_event = {"fact.reviewed", 1, NULL, apply_reviewed, NULL};
@@ -420,7 +428,8 @@ static const lc_sql lost_contest_sql = {
 
 static const lc_sql two_valid_sql = {
     "select min(id) from fact_current where tenant_id = $1 and user_id = $2"
-    " group by scope, scope_id, key, persona_id having count(*) > 1 and min(is_multi) = 0"
+    " and hidden_from is null group by scope, scope_id, key, persona_id"
+    " having count(*) > 1 and min(is_multi) = 0"
     " order by 1 limit 20",
     "tt", "t"};
 

@@ -86,6 +86,7 @@ const lc_column lc_fact_columns[] = {
                      .help = "Permission required to read it"),
     LC_BOOLEAN_COLUMN(lc_fact, is_multi, "is_multi", WRITTEN | LC_COL_SHOWN, .json = "multi",
                       .help = "True if the key can have several facts"),
+    LC_STRINGS_COLUMN(lc_fact, hidden_from, "hidden_from", WRITTEN | LC_COL_NULL | LC_COL_LAST),
     LC_INTEGER_COLUMN(lc_fact, seq, "seq", LC_COL_EVENT | LC_COL_REQUIRED,
                       .help = "Number of the event that wrote it"),
     LC_BOOLEAN_COLUMN(lc_fact, has_derived, "has_derived", 0),
@@ -190,7 +191,7 @@ static loci_status keep_last(journey *j, const lc_fact *fact, loci_error *err)
     j->last = (lc_fact){.key = lc_arena_copy(&j->arena, fact->key),
                         .id = lc_arena_copy(&j->arena, fact->id),
                         .seq = fact->seq,
-                        .is_multi = fact->is_multi};
+                        .is_multi = lc_fact_place(fact) != 0};
     return j->last.key.ptr != NULL && j->last.id.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
@@ -271,11 +272,14 @@ static const lc_sql slot_sql = {"select {row} from fact_current" LC_FACT_IN_KEY
                                 " and persona_id = $6 order by place",
                                 "tttttt", "", &lc_fact_current_row};
 
-static const lc_sql last_sql = {
-    "select {row} from fact_past" LC_FACT_IN_KEY " and persona_id = $6"
-    " and standing in ('superseded', 'retracted') and standing <> 'claim'"
-    " order by seq desc limit 1",
-    "tttttt", "", &lc_fact_row};
+#define LAST                                                                                       \
+    "select {row} from fact_past" LC_FACT_IN_KEY                                                   \
+    " and persona_id = $6 and standing in ('superseded', 'retracted') and standing <> 'claim'"
+
+static const lc_sql last_sql = {LAST " and hidden_from is null order by seq desc limit 1", "tttttt",
+                                "", &lc_fact_row};
+static const lc_sql last_beside_sql = {
+    LAST " and hidden_from is not null order by seq desc limit 1", "tttttt", "", &lc_fact_row};
 
 const lc_sql lc_fact_valid_sql = {
     "select {row} from fact_current where tenant_id = $1 and user_id = $2 and seq = $3"
@@ -302,11 +306,12 @@ loci_status lc_fact_load_slot(lc_tx *tx, const lc_fact_slot *slot, lc_arena *are
         tx, &(lc_fact_query){&slot_sql, SLOT_ARGS(tx, slot), LC_FACT_MULTI_MAX}, arena, out, err);
 }
 
-loci_status lc_fact_find_last(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena, lc_fact *out,
-                              loci_error *err)
+loci_status lc_fact_find_last(lc_tx *tx, const lc_fact_slot *slot, bool is_beside, lc_arena *arena,
+                              lc_fact *out, loci_error *err)
 {
-    return lc_fact_find_row(tx, &(lc_fact_query){&last_sql, SLOT_ARGS(tx, slot), 1}, arena, out,
-                            err);
+    const lc_sql *sql = is_beside ? &last_beside_sql : &last_sql;
+
+    return lc_fact_find_row(tx, &(lc_fact_query){sql, SLOT_ARGS(tx, slot), 1}, arena, out, err);
 }
 
 static loci_status find_id(lc_tx *tx, const lc_sql *sql, loci_str id, lc_arena *arena, lc_fact *out,
@@ -332,10 +337,12 @@ loci_status lc_fact_find_id(lc_tx *tx, loci_str persona_id, loci_str id, lc_aren
 
 /* One step along a chain: from the last fact of a slot to the head of the slot that took over, or
  * to the last fact there; none when the chain ends without a head. */
-static loci_status follow(lc_tx *tx, lc_fact *fact, lc_arena *arena, loci_error *err)
+static loci_status follow(lc_tx *tx, lc_fact *fact, const lc_fact_access *access, lc_arena *arena,
+                          loci_error *err)
 {
     loci_str next_id = fact->superseded_by;
     loci_str persona_id = fact->persona_id;
+    const lc_fact *readable;
     lc_fact_node *heads;
     lc_fact_slot slot;
     loci_status status;
@@ -352,17 +359,18 @@ static loci_status follow(lc_tx *tx, lc_fact *fact, lc_arena *arena, loci_error 
     if (status != LOCI_OK)
         return status;
     if (heads == NULL)
-        return lc_fact_find_last(tx, &slot, arena, fact, err);
-    *fact = heads->fact;
+        return lc_fact_find_last(tx, &slot, false, arena, fact, err);
+    readable = lc_fact_first_readable(heads, access);
+    *fact = readable != NULL ? *readable : heads->fact;
     return LOCI_OK;
 }
 
-loci_status lc_fact_find_end(lc_tx *tx, const lc_fact *last, lc_arena *arena, lc_fact *out,
-                             loci_error *err)
+loci_status lc_fact_find_end(lc_tx *tx, const lc_fact *last, const lc_fact_access *access,
+                             lc_arena *arena, lc_fact *out, loci_error *err)
 {
     *out = *last;
     for (int steps = 0; steps < LC_FACT_CHAIN_MAX; steps++) {
-        loci_status status = follow(tx, out, arena, err);
+        loci_status status = follow(tx, out, access, arena, err);
 
         if (status != LOCI_OK || out->id.ptr == NULL || out->standing == LC_FACT_VALID)
             return status;
@@ -373,18 +381,20 @@ loci_status lc_fact_find_end(lc_tx *tx, const lc_fact *last, lc_arena *arena, lc
 
 /* ---- Small things ---------------------------------------------------------------------------- */
 
-loci_status lc_fact_fail_head(loci_error *err, loci_str named, loci_str head)
+loci_status lc_fact_fail_head(loci_error *err, loci_str named, const lc_fact *head,
+                              const lc_fact_access *access)
 {
     char data[LC_ID_TEXT_BYTES + 16];
 
-    if (head.len == 0) {
+    if (head == NULL || head->id.len == 0 || !lc_fact_may_read(head, access)) {
         (void)lc_fail(err, LOCI_ECONFLICT, "%.*s is not valid any more", LC_STR_ARG(named));
         lc_error_set_data(err, LC_STR("{\"head\":null}"));
         return LOCI_ECONFLICT;
     }
     (void)lc_fail(err, LOCI_ECONFLICT, "%.*s was superseded; what stands is %.*s",
-                  LC_STR_ARG(named), LC_STR_ARG(head));
-    (void)snprintf(data, sizeof data, "{\"head\":\"%.*s\"}", LC_STR_ARG(head)); /* An id fits. */
+                  LC_STR_ARG(named), LC_STR_ARG(head->id));
+    (void)snprintf(data, sizeof data, "{\"head\":\"%.*s\"}",
+                   LC_STR_ARG(head->id)); /* An id fits. */
     lc_error_set_data(err, loci_str_of(data));
     return LOCI_ECONFLICT;
 }

@@ -1,8 +1,9 @@
 /* fact_row.h - rows of fact_current and fact_past, and C. Only fact/ includes this.
  *
  * fact_current has the valid facts: one row per slot (`place` is 0), or one row per fact of a slot
- * with several (`place` is its seq). fact_past has all others: ended ones, late ones and claims. A
- * row moves from the first to the second once and never back.
+ * with several (`place` is its seq). Facts that were written beside one that their writer could not
+ * see (fact_rights.c) have a `place` of their own as well. fact_past has all others: ended ones,
+ * late ones and claims. A row moves from the first to the second once and never back.
  */
 #ifndef LC_FACT_FACT_ROW_H
 #define LC_FACT_FACT_ROW_H
@@ -20,6 +21,12 @@ extern const lc_row_type lc_fact_current_row;
 /* Everywhere, for statements that read in the order of the key. SQLite leaves a column that equals
  * a constant out of `order by` and then sorts what is in order already, so none of this is "=". */
 #define LC_FACT_IN_GLOBAL " and scope >= 'global' and scope <= 'global' and scope_id <= ''"
+
+/* Where its row of fact_current is: slots with one fact have place 0. */
+static inline int64_t lc_fact_place(const lc_fact *fact)
+{
+    return fact->is_multi || fact->hidden_from.len > 0 ? fact->seq : 0;
+}
 
 static inline loci_str lc_fact_or_empty(loci_str text)
 {
@@ -99,31 +106,38 @@ static inline lc_fact_slot lc_fact_slot_of(const lc_fact *fact)
 {
     return (lc_fact_slot){fact->scope, fact->scope_id, fact->key, fact->persona_id};
 }
-/* What it holds, expired ones included. */
+/* What it holds: also facts that are expired, or hidden from the caller. */
 loci_status lc_fact_load_slot(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena,
                               lc_fact_node **out, loci_error *err);
-/* The last version that ended, claims and late ones aside. */
-loci_status lc_fact_find_last(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena, lc_fact *out,
-                              loci_error *err);
+/* The last version that ended, claims and late ones aside. `is_beside`: of the facts that were
+ * written beside others, else of those that were not. */
+loci_status lc_fact_find_last(lc_tx *tx, const lc_fact_slot *slot, bool is_beside, lc_arena *arena,
+                              lc_fact *out, loci_error *err);
 /* By id, valid, whosever it is: $1 tenant, $2 user, $3 seq, $4 id. */
 extern const lc_sql lc_fact_valid_sql;
 /* By id, valid or not, among what the persona sees. */
 loci_status lc_fact_find_id(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena,
                             lc_fact *out, loci_error *err);
-/* Where a chain of supersessions ends that left the slot of `last`: the head there, if any. */
-loci_status lc_fact_find_end(lc_tx *tx, const lc_fact *last, lc_arena *arena, lc_fact *out,
-                             loci_error *err);
+/* Where a chain of supersessions ends that left the slot of `last`: the head there, if any, and
+ * among several one that may be read, if any. */
+loci_status lc_fact_find_end(lc_tx *tx, const lc_fact *last, const lc_fact_access *access,
+                             lc_arena *arena, lc_fact *out, loci_error *err);
 
-/* Fails as LOCI_ECONFLICT with data {head}; a none head is null. */
-loci_status lc_fact_fail_head(loci_error *err, loci_str named, loci_str head);
+/* Fails as LOCI_ECONFLICT with data {head}; null when there is none, or none that may be read. */
+loci_status lc_fact_fail_head(loci_error *err, loci_str named, const lc_fact *head,
+                              const lc_fact_access *access);
 loci_status lc_fact_fail_absent(loci_error *err, loci_str named);
 
 /* ["a","b"] in the arena; none for an empty list, ptr NULL with count > 0 when out of memory. */
 loci_str lc_fact_list_text(lc_arena *arena, loci_str first, lc_str_list rest);
 
-/* Facts that need a review when those of `ended` stop being valid. */
-loci_status lc_fact_load_dependents(lc_tx *tx, lc_str_list ended, lc_arena *arena, lc_str_list *out,
-                                    loci_error *err);
+/* Facts that need a review when others stop being valid. */
+typedef struct lc_fact_doubts {
+    lc_str_list ids;
+    size_t seen_count; /* Those that the view shows. */
+} lc_fact_doubts;
+loci_status lc_fact_load_dependents(lc_tx *tx, lc_str_list ended, const lc_fact_view *view,
+                                    lc_arena *arena, lc_fact_doubts *out, loci_error *err);
 
 /* LOCI_ELIMIT when a new fact with these bases would be one dependent too many for one of them, or
  * for a fact that they are derived from. `ended`: facts that end with the same write. */
@@ -168,6 +182,9 @@ loci_status lc_fact_retracted_decode(const lc_event *event, lc_arena *arena, lc_
 /* Of fact.written and fact.retracted. Errs on the side of hiding: a value with a member of such a
  * name counts too. */
 bool lc_fact_event_is_restricted(const lc_event *event);
+/* Of fact.written: hidden_from, the last member of the payload, would tell its writer that there is
+ * a fact that it cannot see. */
+size_t lc_fact_event_hidden_bytes(const lc_event *event);
 
 /* Fills fact.supersedes and fact.depends_on. */
 loci_status lc_fact_written_complete(lc_fact_written *written, lc_arena *arena, loci_error *err);
@@ -189,12 +206,28 @@ struct lc_fact_plan {
     lc_fact same;            /* REPEATED, or a claim that was made before: what is answered. */
     bool is_written;         /* There is something to append. */
     loci_str first;          /* The first fact that it ends, or none. */
+    size_t review_count;     /* Of written.review, those that the writer sees. */
 };
 
 struct lc_fact_ending {
     lc_fact_retracted retracted;
-    lc_fact fact; /* The first of them. */
+    lc_fact fact;        /* The first of them. */
+    size_t review_count; /* Of retracted.review, those that the caller sees. */
 };
+
+/* ---- Rights: fact_rights.c ------------------------------------------------------------------- */
+
+/* Whether the reader has the rank and the permission that reading the fact needs. */
+bool lc_fact_is_cleared(const lc_fact *fact, const lc_fact_access *access);
+/* The first that may be read; NULL = none. */
+const lc_fact *lc_fact_first_readable(const lc_fact_node *list, const lc_fact_access *access);
+/* Hides `fact` from those who may read `other`, which its writer cannot see. */
+loci_status lc_fact_hide(lc_fact *fact, const lc_fact *other, lc_arena *arena, loci_error *err);
+/* Hides `fact` from those whom `other` is hidden from. */
+loci_status lc_fact_hide_like(lc_fact *fact, const lc_fact *other, lc_arena *arena,
+                              loci_error *err);
+/* Whether lc_fact_hide() did. */
+bool lc_fact_is_hidden_from(const lc_fact *fact, const lc_fact *other);
 
 /* Whether who writes may end that fact. */
 typedef struct lc_fact_writer {

@@ -59,7 +59,7 @@ loci_status lc_fact_commit(lc_tx *tx, lc_fact_plan *plan, lc_arena *arena, lc_fa
     lc_event_draft draft;
     loci_status status;
 
-    *out = (lc_fact_result){.outcome = plan->outcome, .review_count = written->review.count};
+    *out = (lc_fact_result){.outcome = plan->outcome, .review_count = plan->review_count};
     status = copy_id(&out->contests, written->fact.contests, err);
     if (status != LOCI_OK)
         return status;
@@ -96,7 +96,7 @@ static loci_status find_one(lc_tx *tx, const lc_fact_target *target, lc_arena *a
 
     if (status != LOCI_OK)
         return status;
-    if (fact.id.ptr == NULL || !lc_fact_may_read(&fact, &target->view.access))
+    if (fact.id.ptr == NULL || !lc_fact_is_cleared(&fact, &target->view.access))
         return lc_fact_fail_absent(err, target->id);
     if (fact.standing == LC_FACT_VALID)
         return lc_fact_list_add(&end, &fact, arena, err);
@@ -104,7 +104,8 @@ static loci_status find_one(lc_tx *tx, const lc_fact_target *target, lc_arena *a
     status = lc_fact_load_slot(tx, &slot, arena, &heads, err);
     if (status != LOCI_OK)
         return status;
-    return lc_fact_fail_head(err, target->id, heads != NULL ? heads->fact.id : LC_STR_NONE);
+    return lc_fact_fail_head(err, target->id, lc_fact_first_readable(heads, &target->view.access),
+                             &target->view.access);
 }
 
 static loci_status find_all(lc_tx *tx, const lc_fact_target *target, lc_arena *arena,
@@ -115,9 +116,16 @@ static loci_status find_all(lc_tx *tx, const lc_fact_target *target, lc_arena *a
                          .scope_id = lc_fact_or_empty(view->scope_id),
                          .key = target->key,
                          .persona_id = lc_fact_or_empty(view->persona_id)};
+    lc_fact_node **link = out;
     loci_status status = lc_fact_load_slot(tx, &slot, arena, out, err);
 
-    if (status == LOCI_OK && (*out == NULL || !lc_fact_may_read(&(*out)->fact, &view->access)))
+    while (status == LOCI_OK && *link != NULL) {
+        if (lc_fact_may_read(&(*link)->fact, &view->access))
+            link = &(*link)->next;
+        else
+            *link = (*link)->next;
+    }
+    if (status == LOCI_OK && *out == NULL)
         status = lc_fail(err, LOCI_ENOTFOUND, "no valid fact %.*s", LC_STR_ARG(target->key));
     return status;
 }
@@ -143,6 +151,7 @@ loci_status lc_fact_decide_retract(lc_tx *tx, const lc_fact_target *target, lc_a
     lc_fact_ending *ending = lc_arena_zalloc_array(arena, 1, sizeof *ending);
     lc_fact_node *facts = NULL;
     lc_fact_ended ended = {0};
+    lc_fact_doubts doubts;
     bool is_restricted = false;
     size_t count = 0;
     loci_status status;
@@ -162,15 +171,18 @@ loci_status lc_fact_decide_retract(lc_tx *tx, const lc_fact_target *target, lc_a
     for (const lc_fact_node *each = facts; each != NULL; each = each->next)
         lc_fact_ended_add(&ended, &each->fact);
     for (const lc_fact_node *each = facts; each != NULL; each = each->next)
-        is_restricted |= lc_fact_is_restricted(&each->fact);
+        is_restricted |= lc_fact_is_labelled(&each->fact);
     ending->fact = facts->fact;
     ending->retracted = (lc_fact_retracted){.ids = {ended.ids, ended.count},
                                             .unlink = {ended.unlink, ended.unlink_count},
                                             .reason = target->reason,
                                             .is_restricted = is_restricted};
     *out = ending;
-    return lc_fact_load_dependents(tx, (lc_str_list){ended.roots, ended.root_count}, arena,
-                                   &ending->retracted.review, err);
+    status = lc_fact_load_dependents(tx, (lc_str_list){ended.roots, ended.root_count},
+                                     &target->view, arena, &doubts, err);
+    ending->retracted.review = doubts.ids;
+    ending->review_count = doubts.seen_count;
+    return status;
 }
 
 loci_status lc_fact_commit_retract(lc_tx *tx, const lc_fact_ending *ending, lc_fact_change *out,
@@ -180,7 +192,7 @@ loci_status lc_fact_commit_retract(lc_tx *tx, const lc_fact_ending *ending, lc_f
     loci_status status;
 
     *out = (lc_fact_change){.count = ending->retracted.ids.count,
-                            .review_count = ending->retracted.review.count};
+                            .review_count = ending->review_count};
     status = copy_id(&out->id, ending->fact.id, err);
     if (status != LOCI_OK)
         return status;

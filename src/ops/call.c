@@ -319,15 +319,16 @@ loci_status lc_request_init(lc_request *out, const lc_caller *caller, loci_str r
                             lc_arena *arena, loci_error *err)
 {
     const loci_principal *principal = caller->principal;
+    lc_settings *settings = lc_engine_settings(caller->engine);
+    loci_str tenant = lc_engine_tenant_of(caller->engine, principal);
     loci_status status;
     lc_buf key;
 
     *out = (lc_request){
         .request_id = request_id,
         .key = request_id,
-        .keep_us = HOUR_US * lc_settings_i64(lc_engine_settings(caller->engine),
-                                             &lc_setting_request_keep_hours,
-                                             lc_engine_tenant_of(caller->engine, principal)),
+        .keep_us = HOUR_US * lc_settings_i64(settings, &lc_setting_request_keep_hours, tenant),
+        .bytes_max = lc_settings_i64(settings, &lc_setting_request_user_bytes_max, tenant),
     };
     if (request_id.ptr == NULL || principal == NULL ||
         ((principal->flags & LOCI_PRINCIPAL_ADMIN) != 0 && is_whole(principal)))

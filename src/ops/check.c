@@ -766,6 +766,10 @@ static loci_status check_admin(const lc_call *call, loci_error *err)
     if ((call->op->flags & LC_OP_TENANT_ADMIN) != 0 && !call->is_tenant_admin && !call->is_admin)
         return lc_fail(err, LOCI_EFORBIDDEN, "%s is for administrators of the tenant",
                        call->op->name);
+    if ((call->op->flags & LC_OP_WHOLE_USER) != 0 && call->is_of_persona)
+        return lc_fail(err, LOCI_EFORBIDDEN,
+                       "%s is about all personas of the user; this caller is narrowed to one",
+                       call->op->name);
     return LOCI_OK;
 }
 

@@ -172,6 +172,8 @@ typedef enum lc_cost {
 #define LC_OP_TENANT_ADMIN 64u /* About the whole tenant: admins of the tenant or store only. */
 #define LC_OP_SECRET 128u      /* Its answer has a secret: a repeat gets lc_call.repeat_answer. */
 #define LC_OP_SESSION 256u     /* Happens in a session: also takes session_id. */
+#define LC_OP_WHOLE_USER                                                                           \
+    512u /* About all personas of a user: not for callers narrowed to one of them. */
 #define LC_OP_READS_OWN                                                                            \
     1024u /* A write that, before it writes, reads rows of its user only: lc_write.reads_own. */
 

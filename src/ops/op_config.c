@@ -75,8 +75,9 @@ static loci_status check_right(const lc_call *call, const lc_setting *setting, l
     if (!setting->is_per_tenant || setting->is_secret)
         return lc_fail(err, LOCI_EFORBIDDEN, "only an administrator of the store may set \"%s\"",
                        setting->name);
-    if (!call->is_tenant_admin || !call->is_whole)
-        return lc_fail(err, LOCI_EFORBIDDEN, "only an administrator of the tenant may set \"%s\"",
+    if (!call->is_whole)
+        return lc_fail(err, LOCI_EFORBIDDEN,
+                       "\"%s\" is a setting of the whole tenant; this caller is narrowed or capped",
                        setting->name);
     return LOCI_OK;
 }
@@ -216,7 +217,7 @@ static const lc_op op_set = {
     .input_bytes = sizeof(set_input),
     .answer = &set_answer,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_MUTATES | LC_OP_IDEMPOTENT,
+    .flags = LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_TENANT_ADMIN,
     .http = "PUT /v1/config/{name}",
     .example = "{\"name\":\"call.timeout_ms\",\"value\":20000}",
     .prepare = prepare_set,

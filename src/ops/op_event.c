@@ -80,10 +80,6 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
     lc_head head = {0};
     loci_status status;
 
-    if (call->is_of_persona)
-        return lc_fail(err, LOCI_EFORBIDDEN,
-                       "the log has the events of all personas; this caller is narrowed to one");
-
     status = lc_page_begin(&l.page, &in->page, err);
     if (status == LOCI_OK)
         status = lc_tx_head(tx, &head, err);
@@ -110,7 +106,7 @@ static const lc_op event_list = {
     .input_bytes = sizeof(list_input),
     .answer = &list_answer,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_WHOLE_USER,
     .http = "GET /v1/events",
     .mcp = NULL,
     .example = "{\"after_seq\":0,\"limit\":10}",

@@ -13,10 +13,20 @@ static const lc_param_rule scope_rules[] = {LC_SCOPE_RULE, {LC_RULE_END, NULL}};
 
 static const lc_record fact_record = {.name = "Fact", .row = &lc_fact_row};
 
-static loci_status put_fact(lc_call *call, lc_tx *tx, const lc_fact *fact, loci_error *err)
+/* `view` NULL: made when it is needed. */
+static loci_status put_fact(lc_call *call, lc_tx *tx, const lc_fact *fact, const lc_fact_view *view,
+                            loci_error *err)
 {
-    loci_str derived;
-    loci_status status = lc_fact_load_derived(tx, fact, call->arena, &derived, err);
+    lc_fact_view own;
+    loci_str derived = LC_STR_NONE;
+    loci_status status = LOCI_OK;
+
+    if (fact->has_derived && view == NULL) {
+        status = lc_fact_read_view(call, tx, NULL, &own, err);
+        view = &own;
+    }
+    if (status == LOCI_OK && fact->has_derived)
+        status = lc_fact_load_derived(tx, fact, view, call->arena, &derived, err);
 
     if (status == LOCI_OK)
         lc_fact_put(&call->out, fact, derived, tx->now_us);
@@ -70,7 +80,7 @@ static loci_status run_current(lc_call *call, lc_tx *tx, loci_error *err)
         if (status == LOCI_OK)
             status = lc_fact_load_current(tx, &view, in->key, call->arena, &fact, err);
     }
-    return status == LOCI_OK ? put_fact(call, tx, &fact, err) : status;
+    return status == LOCI_OK ? put_fact(call, tx, &fact, NULL, err) : status;
 }
 
 static const lc_op fact_current = {
@@ -111,10 +121,10 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
     if (status == LOCI_OK &&
         (lc_fact_is_restricted(&fact) || call->implied.session_id.ptr != NULL)) {
         status = lc_fact_read_view(call, tx, NULL, &view, err);
-        if (status == LOCI_OK && !lc_fact_may_read(&fact, &view.access))
+        if (status == LOCI_OK && !lc_fact_may_review(&fact, &view.access))
             status = lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(id));
     }
-    return status == LOCI_OK ? put_fact(call, tx, &fact, err) : status;
+    return status == LOCI_OK ? put_fact(call, tx, &fact, NULL, err) : status;
 }
 
 static const lc_op fact_get = {
@@ -161,13 +171,14 @@ static loci_status collect(void *ctx, const lc_fact *fact, loci_error *err)
     return LOCI_OK;
 }
 
-static loci_status put_facts(collection *c, const char *name, lc_tx *tx, loci_error *err)
+static loci_status put_facts(collection *c, const char *name, const lc_fact_view *view, lc_tx *tx,
+                             loci_error *err)
 {
     loci_status status = LOCI_OK;
 
     lc_page_open(&c->page, name);
     for (size_t i = 0; status == LOCI_OK && i < c->count; i++)
-        status = put_fact(c->page.call, tx, &c->facts[i], err);
+        status = put_fact(c->page.call, tx, &c->facts[i], view, err);
     lc_page_close(&c->page);
     return status;
 }
@@ -220,7 +231,7 @@ static loci_status list_by_seq(lc_call *call, lc_tx *tx, const char *name, walk 
         return status;
     if (c.count > 0)
         last.seq = c.facts[c.count - 1].seq;
-    return put_facts(&c, name, tx, err);
+    return put_facts(&c, name, &view, tx, err);
 }
 
 static loci_status run_history(lc_call *call, lc_tx *tx, loci_error *err)
@@ -332,7 +343,7 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
         at = (list_position){c.facts[c.count - 1].key, c.facts[c.count - 1].id};
     if (range.as_of != LC_FACT_NO_TIME)
         tx->now_us = range.as_of; /* Whether something was expired is judged then. */
-    status = put_facts(&c, "facts", tx, err);
+    status = put_facts(&c, "facts", &view, tx, err);
     tx->now_us = now_us;
     return status;
 }

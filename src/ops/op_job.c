@@ -1,7 +1,8 @@
 /* op_job.c - job.list, job.get and job.cancel.
  *
- * A job belongs to the user whose call caused it and is shown to that user only. The store's own
- * jobs have no owner (tenant and user are empty): `scope` "store" shows those, to admins.
+ * A job belongs to the user whose call caused it and is shown to that user only, and not to a
+ * caller that is narrowed to one persona: it works for all of them. The store's own jobs have no
+ * owner (tenant and user are empty): `scope` "store" shows those, to admins.
  */
 #include "ops/op_job.h"
 
@@ -129,7 +130,7 @@ static const lc_op op_list = {
     .input_bytes = sizeof(list_input),
     .answer = &list_answer,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_WHOLE_USER,
     .http = "GET /v1/jobs",
     .example = "{\"status\":\"failed\",\"limit\":10}",
     .run = run_list,
@@ -178,7 +179,7 @@ static const lc_op op_get = {
     .input_bytes = sizeof(one_input),
     .answer = &job_record,
     .cost = LC_COST_POINT,
-    .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
+    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_WHOLE_USER,
     .http = "GET /v1/jobs/{id}",
     .example = "{\"id\":\"job_01JCQ5Z8G00000000G00000000\"}",
     .run = run_get,
@@ -198,7 +199,7 @@ static const lc_op op_cancel = {
     .input_bytes = sizeof(one_input),
     .answer = &job_record,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_WHOLE_USER,
     .http = "POST /v1/jobs/{id}/cancel",
     .example = "{\"id\":\"job_01JCQ5Z8G00000000G00000000\"}",
     .run = run_cancel,

@@ -134,6 +134,7 @@ static void write_flags(lc_json_writer *w, const lc_op *op)
         {LC_OP_TENANT_ADMIN, "tenant_admin"},
         {LC_OP_SECRET, "secret"},
         {LC_OP_SESSION, "session"},
+        {LC_OP_WHOLE_USER, "whole_user"},
     };
 
     lc_jw_name(w, "flags");
@@ -235,7 +236,8 @@ static const lc_record op_record = {
             {"cost", LC_PARAM_STRING, "Kind of work: a look-up, a longer read or a write",
              .choices = "point|work|write"},
             {"flags", LC_PARAM_STRINGS, "Properties",
-             .choices = "user|mutates|idempotent|admin|alone|streams|tenant_admin|secret|session"},
+             .choices = "user|mutates|idempotent|admin|alone|streams|tenant_admin|secret|session|"
+                        "whole_user"},
             {"http", LC_PARAM_STRING, "Method and path beside POST /v1/call/{op}, or null",
              LC_RESULT_NULLABLE},
             {"mcp", LC_PARAM_STRING, "Tool and action offered to models, or null",

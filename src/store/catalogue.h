@@ -147,6 +147,9 @@ typedef struct lc_event_type {
     bool (*is_restricted)(const lc_event *event);
     /* Instead of `apply`, for an event that adds one row: see lc_row_insert(). */
     const lc_sql *insert;
+    /* How many bytes of the payload, before its closing brace, are shown to no reader of the log.
+     * NULL = none. */
+    size_t (*hidden_bytes)(const lc_event *event);
 } lc_event_type;
 
 /* Regular work of a room for each of its users, done by the hourly job store.purge. */

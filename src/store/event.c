@@ -353,6 +353,18 @@ loci_status lc_event_apply(lc_tx *tx, const lc_event *event, lc_buf *scratch, lo
     return status;
 }
 
+/* The payload without what no reader of the log is shown. */
+static void write_payload(lc_json_writer *out, const lc_event *event)
+{
+    size_t hidden = event->type->hidden_bytes != NULL ? event->type->hidden_bytes(event) : 0;
+
+    lc_jw_member_raw(
+        out, "payload",
+        (loci_str){event->payload.ptr, event->payload.len - (hidden > 0 ? hidden + 1 : 0)});
+    if (hidden > 0)
+        lc_buf_append(out->buf, LC_STR("}"));
+}
+
 void lc_event_write(lc_json_writer *out, const lc_event *event)
 {
     lc_jw_object(out);
@@ -366,7 +378,7 @@ void lc_event_write(lc_json_writer *out, const lc_event *event)
         event->type->is_restricted(event))
         lc_jw_member_bool(out, "restricted", true);
     else
-        lc_jw_member_raw(out, "payload", event->payload);
+        write_payload(out, event);
     if (event->is_erased)
         lc_jw_member_bool(out, "erased", true);
     lc_jw_end(out);

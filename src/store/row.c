@@ -402,6 +402,11 @@ loci_status lc_row_apply(lc_tx *tx, const lc_event *event, loci_error *err)
     return status;
 }
 
+static bool is_shown(const lc_column *column)
+{
+    return (column->flags & (LC_COL_SHOWN | LC_COL_REQUIRED | LC_COL_OR_NULL)) != 0;
+}
+
 static void put_member(const lc_column *column, const void *row, lc_json_writer *out)
 {
     bool is_default = has_default(column, row);
@@ -428,7 +433,7 @@ static const lc_column *put_group(const lc_column *column, const void *row, lc_j
     if (!is_absent)
         lc_jw_object(out);
     for (;; column++) {
-        if (!is_absent)
+        if (!is_absent && is_shown(column))
             put_member(column, row, out);
         if (column[1].group == NULL || strcmp(column[1].group, group) != 0)
             break;
@@ -440,11 +445,9 @@ static const lc_column *put_group(const lc_column *column, const void *row, lc_j
 
 void lc_row_put(const lc_row_type *type, const void *row, lc_json_writer *out)
 {
-    const unsigned shown = LC_COL_SHOWN | LC_COL_REQUIRED | LC_COL_OR_NULL;
-
     for (size_t i = 0; i < 2; i++) {
         for (const lc_column *column = type->columns; column->name != NULL; column++) {
-            if ((column->flags & shown) == 0 || (column->flags & LC_COL_LAST) != orders[i])
+            if (!is_shown(column) || (column->flags & LC_COL_LAST) != orders[i])
                 continue;
             if (column->group != NULL)
                 column = put_group(column, row, out);

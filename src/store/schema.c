@@ -94,12 +94,18 @@ static loci_status add_token_rights(lc_tx *tx, loci_error *err)
     return status;
 }
 
+static loci_status add_request_usage(lc_tx *tx, loci_error *err)
+{
+    return add_table(tx, "request_usage", err);
+}
+
 static const lc_migration loci_migrations[] = {
     {2, "tokens", add_tokens, true},
     {3, "vectors", add_vectors, true},
     {4, "sessions", add_sessions, true},
     /* An older loci would not obey them. */
     {5, "token rights", add_token_rights, false},
+    {6, "quota of stored answers", add_request_usage, true},
     {0, NULL, NULL, false},
 };
 

@@ -13,7 +13,7 @@
 
 #include "store/db.h"
 
-#define LC_SCHEMA_VERSION 5
+#define LC_SCHEMA_VERSION 6
 
 typedef struct lc_migration {
     int version;      /* That it leads to; 2, 3 … without gaps. */

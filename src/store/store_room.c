@@ -67,6 +67,25 @@ static const lc_table requests_table = {
     .indexes = request_indexes,
 };
 
+static const lc_column request_usage_columns[] = {
+    LC_COLUMN("tenant_id", 't'), LC_COLUMN("user_id", 't'),
+    LC_COLUMN("since", 'i'), /* Begin of the slice. */
+    LC_COLUMN("bytes", 'i'),     {0},
+};
+
+static const lc_index request_usage_indexes[] = {
+    {"age", "since", NULL, false},
+    {NULL, NULL, NULL, false},
+};
+
+static const lc_table request_usage_table = {
+    .name = "request_usage",
+    .table_class = LC_TABLE_OPERATIONAL,
+    .columns = request_usage_columns,
+    .key = "tenant_id, user_id, since",
+    .indexes = request_usage_indexes,
+};
+
 static const lc_column meta_columns[] = {
     LC_COLUMN("name", 't'),
     LC_COLUMN("value", 't'),
@@ -114,17 +133,28 @@ static const lc_table settings_table = {
 };
 
 static const lc_table *const tables[] = {
-    &meta_table,     &events_table,    &heads_table,      &requests_table,      &lc_jobs_table,
-    &settings_table, &lc_tokens_table, &lc_vectors_table, &rebuild_heads_table, NULL,
+    &meta_table,    &events_table,   &heads_table,     &requests_table,   &request_usage_table,
+    &lc_jobs_table, &settings_table, &lc_tokens_table, &lc_vectors_table, &rebuild_heads_table,
+    NULL,
 };
 
 const lc_room lc_store_room = {.name = "store", .tables = tables};
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-static const lc_sql find_sql = {"select args_hash, answer, recorded_at from requests"
-                                " where tenant_id = $1 and user_id = $2 and request_id = $3",
-                                "ttt", "bti"};
+/* One row, with or without a request. */
+static const lc_sql find_sql = {
+    "select r.args_hash, r.answer, r.recorded_at, u.total from"
+    " (select cast(coalesce(sum(bytes), 0) as bigint) as total from request_usage"
+    " where tenant_id = $1 and user_id = $2 and since > $4) u left join requests r"
+    " on r.tenant_id = $1 and r.user_id = $2 and r.request_id = $3",
+    "ttti", "btii"};
+
+static const lc_sql use_sql = {
+    "insert into request_usage (tenant_id, user_id, since, bytes) values ($1, $2, $3, $4)"
+    " on conflict (tenant_id, user_id, since)"
+    " do update set bytes = request_usage.bytes + excluded.bytes",
+    "ttii", NULL};
 
 static const lc_sql store_sql = {
     "insert into requests (tenant_id, user_id, request_id, args_hash, answer, recorded_at)"
@@ -138,19 +168,33 @@ static loci_str hash_bytes(const lc_request *request)
     return (loci_str){(const char *)&request->args_hash, sizeof request->args_hash};
 }
 
+static loci_status fail_quota(const lc_request *request, int64_t used_bytes, loci_error *err)
+{
+    return lc_fail(
+        err, LOCI_ELIMIT,
+        "request_id %.*s: the stored answers of this user take %lld bytes, the maximum is"
+        " %lld; call without request_id, or raise the setting request.user_bytes_max",
+        LC_STR_ARG(request->request_id), (long long)used_bytes, (long long)request->bytes_max);
+}
+
 loci_status lc_request_find(lc_tx *tx, const lc_request *request, lc_arena *arena, loci_str *out,
                             bool *found, loci_error *err)
 {
     lc_rows rows = {0};
-    loci_status status = lc_tx_find(
-        tx, &find_sql, (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(request->key)},
-        &rows, found, err);
+    loci_status status = lc_tx_find(tx, &find_sql,
+                                    (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                               LC_T(request->key),
+                                               LC_I(tx->now_us - request->keep_us)},
+                                    &rows, found, err);
 
     if (status != LOCI_OK || !*found)
         return status;
     /* The domain clock may have gone back: an answer from the future is certainly not too old. */
-    if (tx->now_us - lc_rows_i64(&rows, 2) >= request->keep_us) {
+    if (lc_rows_str(&rows, 1).ptr == NULL ||
+        tx->now_us - lc_rows_i64(&rows, 2) >= request->keep_us) {
         *found = false;
+        if (lc_rows_i64(&rows, 3) >= request->bytes_max)
+            status = fail_quota(request, lc_rows_i64(&rows, 3), err);
     } else if (!lc_str_eq(lc_rows_str(&rows, 0), hash_bytes(request))) {
         status = lc_fail(err, LOCI_ECONFLICT,
                          "request_id %.*s was used for another call; use a new one",
@@ -166,10 +210,20 @@ loci_status lc_request_find(lc_tx *tx, const lc_request *request, lc_arena *aren
 
 loci_status lc_request_store(lc_tx *tx, const lc_request *request, loci_str answer, loci_error *err)
 {
-    return lc_tx_exec(tx, &store_sql,
-                      (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(request->key),
-                                 LC_B(hash_bytes(request)), LC_T(answer), LC_I(tx->now_us)},
-                      err);
+    int64_t slice_us = request->keep_us / LC_REQUEST_SLICES;
+    int64_t since = tx->now_us - tx->now_us % slice_us;
+    int64_t bytes = (int64_t)(answer.len + request->key.len) + LC_REQUEST_OVERHEAD_BYTES;
+    loci_status status = lc_tx_exec(tx, &store_sql,
+                                    (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                               LC_T(request->key), LC_B(hash_bytes(request)),
+                                               LC_T(answer), LC_I(tx->now_us)},
+                                    err);
+
+    if (status == LOCI_OK)
+        status = lc_tx_exec(
+            tx, &use_sql,
+            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(since), LC_I(bytes)}, err);
+    return status;
 }
 
 /* ---- Settings -------------------------------------------------------------------------------- */

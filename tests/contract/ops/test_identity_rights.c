@@ -99,12 +99,19 @@ TEST(identity_rights, a_token_has_its_list_of_permissions)
                             .flags = LOCI_PRINCIPAL_TENANT_ADMIN};
     loci_engine *engine = open_engine();
     loci_str made = test_call(engine, "token.create", "{'name':'a'}");
+    lc_token_identity who;
 
     CHECK_STR_EQ(test_member(made, "permissions"), "null");
     made = test_call(engine, "token.create", "{'name':'b','authority':'guest'}");
     CHECK_STR_EQ(test_member(made, "permissions"), "[]");
     made = test_call(engine, "token.create", "{'name':'c','trust':'web','permissions':['hr']}");
     CHECK_STR_EQ(test_member(made, "permissions"), "[\"hr\"]");
+    /* And the callers that show it have no others. */
+    who = token_identity(engine, made);
+    refuse(engine, &who.principal, LOCI_EFORBIDDEN, "identity.set",
+           "{'user_name':'C','authority':'guest','permissions':['legal']}");
+    call_as(engine, &who.principal, "identity.set",
+            "{'user_name':'C','authority':'guest','permissions':['hr']}");
     made = call_as(engine, &admin, "token.create", "{'name':'d'}");
     CHECK_STR_EQ(test_member(made, "permissions"), "[\"hr\",\"legal\"]");
     made = call_as(engine, &admin, "token.create", "{'name':'e','permissions':['legal']}");

@@ -242,3 +242,73 @@ TEST(requests, an_answer_is_not_given_to_another_persona)
     loci_answer_free(second);
     test_close(engine);
 }
+
+/* ---- Quota ----------------------------------------------------------------------------------- */
+
+static const char *write_number(int n)
+{
+    return test_format("{\"key\":\"k\",\"value\":%d}", n);
+}
+
+/* A client that sends a new id with every call must not fill the disk with answers, and must not
+ * push out those of others: then a repeat of theirs would run twice. */
+TEST(requests, answers_of_a_user_have_a_quota)
+{
+    const char *store = new_store();
+    loci_engine *engine = open_engine(store);
+    loci_str first;
+    loci_error err;
+    uint64_t before;
+    int count = 1;
+
+    test_call(engine, "config.set", "{'name':'request.user_bytes_max','value':2000}");
+    first = write_with(engine, "r0", write_number(0), &err);
+    CHECK_OK(err.status, err);
+    while (write_with(engine, test_format("r%d", count), write_number(count), &err).len > 0)
+        CHECK_LT(count++, 100);
+    CHECK_STATUS(LOCI_ELIMIT, err.status);
+    CHECK_CONTAINS(err.message, "request.user_bytes_max");
+    CHECK_LT(5, count); /* 2,000 bytes hold some answers of about 150. */
+    CHECK_LT(count, 20);
+    /* Nothing was changed, and what was promised is kept. */
+    before = test_store_hash(store, NULL);
+    (void)write_with(engine, "other", write_number(-1), &err);
+    CHECK_STATUS(LOCI_ELIMIT, err.status);
+    CHECK_EQ(test_store_hash(store, NULL), before);
+    CHECK_STR_EQ(write_with(engine, "r0", write_number(0), &err), first);
+    /* Calls without an id, and other users, are not affected. */
+    test_call(engine, "fact.write", "{'key':'k','value':'free'}");
+    CHECK(write_with(engine, "r", "{\"key\":\"k\",\"value\":1,\"user_id\":\"u\"}", &err).len > 0);
+    /* Half a day later they still count; when they are too old to be answered they do not. */
+    now_us += 12 * HOUR_US;
+    (void)write_with(engine, "later", write_number(-1), &err);
+    CHECK_STATUS(LOCI_ELIMIT, err.status);
+    now_us += 13 * HOUR_US;
+    CHECK(write_with(engine, "later", write_number(-1), &err).len > 0);
+    test_close(engine);
+}
+
+TEST(requests, a_batch_counts_with_all_its_answers)
+{
+    const char *args = "{\"key\":\"k\",\"value\":1}";
+    const loci_request calls[] = {
+        {.operation = "fact.write", .args = loci_str_of(args), .at_us = LOCI_AT_CLOCK},
+        {.operation = "op.list", .args = LC_STR("{}"), .at_us = LOCI_AT_CLOCK},
+    };
+    loci_engine *engine = open_engine(new_store());
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_answer *answer = NULL;
+    loci_error err;
+
+    test_call(engine, "config.set", "{'name':'request.user_bytes_max','value':2000}");
+    for (int i = 0; i < 2; i++) {
+        options.request_id = test_format("b%d", i);
+        CHECK_STATUS(i == 0 ? LOCI_OK : LOCI_ELIMIT,
+                     loci_call_many(engine, calls, 2, &options, &answer, &err));
+        if (i == 0)
+            CHECK_LT(2000, (int)loci_answer_json(answer).len);
+        loci_answer_free(answer);
+        answer = NULL;
+    }
+    test_close(engine);
+}

@@ -11,7 +11,8 @@
 /* Tables that versions after the first brought. */
 static bool is_newer(const lc_table *table)
 {
-    static const char *const names[] = {"tokens", "vectors", "session_activity", "working_items"};
+    static const char *const names[] = {"tokens", "vectors", "session_activity", "working_items",
+                                        "request_usage"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (lc_str_is(loci_str_of(names[i]), table->name))
@@ -116,7 +117,7 @@ TEST(schema_versions, what_version_1_held_is_kept)
     test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}");
     test_close(engine);
     test_store_run(path, "drop table tokens; drop table vectors; drop table session_activity;"
-                         "drop table working_items;"
+                         "drop table working_items; drop table request_usage;"
                          "update meta set value = '1' where name = 'schema_version'");
     engine = test_open(path);
     CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{'key':'city'}"), "value"),
