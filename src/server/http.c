@@ -13,6 +13,10 @@
  * 0.9.75 and how they are handled:
  *
  *   - It parses leniently. http_guard.h checks again; gaps between pointers show skipped bytes.
+ *     Chunked bodies, whose framing it does not show, are refused (411).
+ *   - A head that it cannot parse, or that does not fit into its memory, it answers with a page of
+ *     its own and closes the connection. There is no hook to replace that page; on_message() counts
+ *     it and writes a log record. Where a check of ours says the same, its own is switched off.
  *   - It has one timeout, since the last byte, so one byte per second keeps a connection open. The
  *     monitor (http_connection.c) has a timeout for each phase.
  *   - Suspended connections have no timeout and do not see a hang-up. The monitor watches both.
@@ -23,6 +27,7 @@
  */
 #include "server/http.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -73,6 +78,19 @@ void lc_http_adopt(lc_http *http, int fd)
 
     /* Closes the socket when it fails. */
     (void)http->mhd.add_connection(http->daemon, fd, &address, sizeof address);
+}
+
+/* Called by libmicrohttpd for everything that it would print; only its own answers matter. */
+static void on_message(void *cls, const char *format, va_list arguments)
+{
+    static const char answered[] = "Error processing request (HTTP response code is %u";
+    lc_http *http = cls;
+
+    if (strncmp(format, answered, sizeof answered - 1) != 0)
+        return;
+    lc_http_count(&http->refused);
+    lc_log_write(&http->env->log, LOCI_LOG_INFO, "http.unparsed",
+                 LC_LOG_INT("status", va_arg(arguments, unsigned)));
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -206,6 +224,7 @@ static void make_problem(lc_http_request *request, int http_status, loci_status 
     lc_problem_write(&problem, NULL, &request->pending);
     if (lc_buf_status(&request->pending, NULL) == LOCI_OK)
         request->response = make_response(request, &reply, lc_buf_str(&request->pending), false);
+    request->problem_code = loci_status_name(code);
     request->status = http_status;
     request->reply_bytes = request->pending.len;
 }
@@ -629,7 +648,7 @@ static enum MHD_Result follow_admission(lc_http_request *request)
     }
     if (!is_admitted)
         return deliver(request);
-    if (!request->has_body)
+    if (request->body_bytes == 0)
         return proceed(request);
     if (!lc_http_charge(request, (int64_t)request->body_bytes, false)) {
         lc_http_count(&http->refused);
@@ -639,8 +658,7 @@ static enum MHD_Result follow_admission(lc_http_request *request)
     }
     lc_http_set_phase(request->connection, LC_HTTP_BODY,
                       lc_http_now_ms() + http->limits.body_timeout_ms);
-    if (request->body_bytes > 0 &&
-        lc_buf_reserve(&request->body, request->body_bytes < BODY_BYTES_FIRST
+    if (lc_buf_reserve(&request->body, request->body_bytes < BODY_BYTES_FIRST
                                            ? request->body_bytes
                                            : BODY_BYTES_FIRST) == NULL)
         return MHD_NO;
@@ -683,18 +701,18 @@ static enum MHD_Result begin(lc_http *http, struct MHD_Connection *mhd, const ch
     if (request == NULL)
         return MHD_NO;
     request->mhd = mhd;
-    request->has_body = verdict.has_body;
     request->body_bytes = verdict.body_bytes;
     *context = request;
     lc_http_add(&http->bytes_in, (int64_t)in.head.bytes);
     if (is_refused) {
         lc_http_count(&http->refused);
         make_problem(request, verdict.http_status, verdict.status, verdict.detail);
+        report_answered(request, request->status, request->reply_bytes);
         return queue(request);
     }
     /* An answer before the end of the request closes the connection, so only a body is worth one.
      */
-    return request->has_body ? ask(request) : MHD_YES;
+    return request->body_bytes > 0 ? ask(request) : MHD_YES;
 }
 
 /* Whether options.admit has deferred its decision and the loop has not seen it yet. */
@@ -720,21 +738,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     if (part.len == 0)
         return proceed(request);
     *upload_bytes = 0;
-    /* What was announced is charged already. */
-    if (request->body_bytes == 0 && !lc_http_charge(request, (int64_t)part.len, false)) {
-        lc_http_count(&request->http->refused);
-        lc_http_send_final(request->connection->fd, MHD_HTTP_SERVICE_UNAVAILABLE);
-        return MHD_NO;
-    }
     lc_buf_append(&request->body, part);
     lc_http_add(&request->http->bytes_in, (int64_t)part.len);
-    if (lc_buf_status(&request->body, NULL) == LOCI_OK)
-        return MHD_YES;
-    /* Too many chunks, or no memory. libmicrohttpd takes no answer in the middle of a body. */
-    lc_http_count(&request->http->refused);
-    if (request->body.failure == LOCI_ELIMIT)
-        lc_http_send_final(request->connection->fd, MHD_HTTP_CONTENT_TOO_LARGE);
-    return MHD_NO;
+    /* Out of memory: libmicrohttpd takes no answer in the middle of a body, and disconnects. */
+    return lc_buf_status(&request->body, NULL) == LOCI_OK ? MHD_YES : MHD_NO;
 }
 
 /* The answer was sent, or the connection closed: libmicrohttpd is done with the request. */
@@ -787,18 +794,20 @@ static loci_status load_mhd(lc_mhd *out, loci_error *err)
 
 loci_status lc_http_loop_start(lc_http *http, loci_error *err)
 {
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
+                     MHD_USE_ERROR_LOG;
     /* The head of a request, libmicrohttpd's list of its fields, and the head of the answer. It is
      * cleared for every request, so it is no larger than that. */
     size_t pool_bytes = http->limits.header_bytes_max + POOL_BYTES_SPARE;
     struct MHD_OptionItem options[] = {
+        {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_message, http}, /* First, or it comes late. */
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)pool_bytes, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(http->limits.connections_max + CONNECTIONS_SPARE),
          NULL},
         /* For a client that reads nothing of an answer; the monitor is faster in all other cases.
          */
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)(http->limits.idle_timeout_ms / 1000 + 1), NULL},
-        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL}, /* A missing Host is refused by the guard. */
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, http},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, http},
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, http},

@@ -96,6 +96,8 @@ loci_str lc_http_header(const lc_http_request *request,
 loci_str lc_http_body(const lc_http_request *request);
 /* The user id of the client on a Unix socket; false for TCP. */
 bool lc_http_peer_uid(const lc_http_request *request, uid_t *out);
+/* In options.answered: the code of an error that the server found itself, or NULL. */
+const char *lc_http_problem_code(const lc_http_request *request);
 /* "req_…", unique in this process, or the client's X-Request-Id if it is valid; terminated. */
 const char *lc_http_request_id(const lc_http_request *request);
 lc_arena *lc_http_arena(lc_http_request *request); /* Freed with the request. */

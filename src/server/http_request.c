@@ -59,6 +59,11 @@ bool lc_http_peer_uid(const lc_http_request *request, uid_t *out)
     return true;
 }
 
+const char *lc_http_problem_code(const lc_http_request *request)
+{
+    return request->problem_code;
+}
+
 const char *lc_http_request_id(const lc_http_request *request)
 {
     return request->id;

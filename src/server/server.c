@@ -56,20 +56,23 @@ static const char *method_name(const lc_http_request *request)
 /* lc_http_options.answered: counts the request and writes its record to the log. Any thread. */
 static void log_request(void *ctx, const lc_http_request *request, int status, size_t bytes)
 {
-    static const lc_access_record empty = {.route = {"-", 1}}; /* There was no memory for one. */
+    /* It was refused before, or there was no memory for one. */
+    static const lc_access_record empty = {.route = {"-", 1}};
     lc_server *server = ctx;
     const lc_access_record *record = lc_http_state(request);
+    const char *code = lc_http_problem_code(request);
     int64_t took_us;
 
     if (record == NULL)
         record = &empty;
+    if (code == NULL)
+        code = record->code != NULL ? record->code : "ok";
     took_us = record->started_us > 0 ? lc_clock_monotonic_us() - record->started_us : 0;
     lc_metrics_count(server->metrics, record->operation, status, took_us);
     lc_log_write(&server->env->log, status >= 500 ? LOCI_LOG_WARN : LOCI_LOG_INFO, "http.request",
                  LC_LOG_TEXT("request_id", lc_http_request_id(request)),
                  LC_LOG_TEXT("method", method_name(request)), LC_LOG_STR("route", record->route),
-                 LC_LOG_INT("status", status),
-                 LC_LOG_TEXT("code", record->code != NULL ? record->code : "ok"),
+                 LC_LOG_INT("status", status), LC_LOG_TEXT("code", code),
                  LC_LOG_INT("took_us", took_us), LC_LOG_INT("bytes", (int64_t)bytes),
                  LC_LOG_TEXT("token_id", record->token_id != NULL ? record->token_id : "-"));
 }
