@@ -46,7 +46,9 @@
     65536 /* Sent even if a ceiling is exceeded: it may tell of a commit.                          \
            */
 #define RETRY_AFTER_S 1
-#define POOL_BYTES_SPARE 10240 /* 100 fields of 64 bytes, 3 KB for the reply, and some spare. */
+#define STREAM_SEND_BYTES 32768 /* The kernel's buffer of a stream; it allows itself twice that.   \
+                                 */
+#define POOL_BYTES_SPARE 10240  /* 100 fields of 64 bytes, 3 KB for the reply, and some spare. */
 
 static const char busy_detail[] =
     "this client, or all together, have too many bytes in flight; read "
@@ -219,14 +221,14 @@ static void make_problem(lc_http_request *request, int http_status, loci_status 
     lc_problem problem = {
         .http_status = http_status, .code = code, .detail = detail, .request_id = request->id};
 
-    lc_buf_init(&request->pending, &request->http->env->heap, LOCI_MEM_REQUESTS,
+    lc_buf_init(&request->problem, &request->http->env->heap, LOCI_MEM_REQUESTS,
                 LC_PROBLEM_BYTES_MAX);
-    lc_problem_write(&problem, NULL, &request->pending);
-    if (lc_buf_status(&request->pending, NULL) == LOCI_OK)
-        request->response = make_response(request, &reply, lc_buf_str(&request->pending), false);
+    lc_problem_write(&problem, NULL, &request->problem);
+    if (lc_buf_status(&request->problem, NULL) == LOCI_OK)
+        request->response = make_response(request, &reply, lc_buf_str(&request->problem), false);
     request->problem_code = loci_status_name(code);
     request->status = http_status;
-    request->reply_bytes = request->pending.len;
+    request->reply_bytes = request->problem.len;
 }
 
 static enum MHD_Result queue(lc_http_request *request)
@@ -266,8 +268,6 @@ static void set_outcome(lc_http_request *request, const outcome *what)
     if (what->stream != NULL) {
         request->is_stream = true;
         request->stream = *what->stream;
-        lc_buf_init(&request->pending, &request->http->env->heap, LOCI_MEM_REQUESTS,
-                    request->http->limits.stream_buffer_bytes);
     }
 }
 
@@ -468,10 +468,11 @@ static bool must_streams_end(const lc_http *http)
     return atomic_load(&http->is_stopping) || atomic_load(&http->are_streams_ended);
 }
 
-/* Charges the buffer as large as it is now; false when a ceiling would be exceeded. */
+/* Charges what the stream lends now, even if others lend the same; false when a ceiling would be
+ * exceeded. */
 static bool charge_stream(lc_http_request *request)
 {
-    int64_t bytes = (int64_t)request->pending.capacity_bytes;
+    int64_t bytes = (int64_t)request->pending.len;
 
     if (!lc_http_charge(request, bytes - request->stream_bytes, false))
         return false;
@@ -485,8 +486,6 @@ static bool suspend_stream(lc_http_request *request)
     lc_http *http = request->http;
     bool is_suspended;
 
-    lc_buf_clear(&request->pending);
-    (void)charge_stream(request); /* A credit. */
     lc_http_set_phase(request->connection, LC_HTTP_STREAM, LC_HTTP_NEVER_MS);
     pthread_mutex_lock(&http->lock);
     is_suspended = !request->is_gone && !must_streams_end(http);
@@ -515,10 +514,9 @@ static ssize_t pull_stream(lc_http_request *request)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     if (request->is_last || must_streams_end(request->http))
         return MHD_CONTENT_READER_END_OF_STREAM;
-    lc_buf_reset(&request->pending);
-    request->pending_sent = 0;
+    request->pending = LC_STR_NONE;
     request->is_last = !request->stream.pull(request->stream.ctx, &request->pending, is_heartbeat);
-    if (lc_buf_status(&request->pending, NULL) != LOCI_OK || !charge_stream(request)) {
+    if (!charge_stream(request)) {
         lc_http_count(&request->http->cut);
         return MHD_CONTENT_READER_END_WITH_ERROR;
     }
@@ -537,21 +535,30 @@ static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t bytes
     size_t bytes;
 
     (void)position;
-    if (request->pending_sent == request->pending.len) {
+    if (request->pending.len == 0) {
         ssize_t pulled = pull_stream(request);
 
         if (pulled <= 0)
             return pulled;
     }
-    bytes = request->pending.len - request->pending_sent;
-    if (bytes > bytes_max)
-        bytes = bytes_max;
-    memcpy(out, request->pending.ptr + request->pending_sent, bytes);
-    request->pending_sent += bytes;
+    bytes = request->pending.len < bytes_max ? request->pending.len : bytes_max;
+    memcpy(out, request->pending.ptr, bytes);
+    request->pending = (loci_str){request->pending.ptr + bytes, request->pending.len - bytes};
     lc_http_set_phase(request->connection, LC_HTTP_STREAM,
                       lc_http_now_ms() + request->http->limits.idle_timeout_ms);
     lc_http_add(&request->http->bytes_out, (int64_t)bytes);
     return (ssize_t)bytes;
+}
+
+/* The kernel would buffer megabytes for a client that does not read, and thousands of those are as
+ * many gigabytes. A stream needs no more than what is written while its reader is woken. */
+static void begin_stream(lc_http_request *request)
+{
+    int bytes = STREAM_SEND_BYTES;
+
+    /* Without it, there is a larger buffer. */
+    (void)setsockopt(request->connection->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    lc_http_add(&request->http->streams, 1);
 }
 
 /* The stream is over, whatever ended it; the monitor frees the request. */
@@ -610,7 +617,7 @@ static enum MHD_Result deliver(lc_http_request *request)
         report_answered(request, request->status, request->reply_bytes);
     }
     if (request->is_stream)
-        lc_http_add(&http->streams, 1);
+        begin_stream(request);
     return queue(request);
 }
 

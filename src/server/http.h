@@ -23,7 +23,7 @@ typedef struct lc_http lc_http;                 /* A running server. */
 typedef struct lc_http_request lc_http_request; /* One request, until it is answered. */
 
 /* Zero means the default: 16 KiB, 4 MiB, 4096, no separate limit, 256 MiB, no separate limit, 5 s,
- * 30 s, 60 s, 1 MiB, 30 s. A peer is a remote address, or a user id on the Unix socket. */
+ * 30 s, 60 s, 30 s. A peer is a remote address, or a user id on the Unix socket. */
 typedef struct lc_http_limits {
     size_t header_bytes_max; /* Request line and headers. */
     size_t body_bytes_max;
@@ -31,11 +31,10 @@ typedef struct lc_http_limits {
     int64_t connections_of_peer;
     int64_t inflight_bytes_max; /* Bodies being received, and answers and streams being sent. */
     int64_t inflight_bytes_of_peer;
-    int64_t header_timeout_ms;  /* From the first byte to the end of the headers. */
-    int64_t body_timeout_ms;    /* From the end of the headers to the end of the body. */
-    int64_t idle_timeout_ms;    /* Between requests, and for a client that does not read. */
-    size_t stream_buffer_bytes; /* A stream that writes more than this in one pull is cut. */
-    int64_t answer_timeout_ms;  /* From the whole request to its answer. */
+    int64_t header_timeout_ms; /* From the first byte to the end of the headers. */
+    int64_t body_timeout_ms;   /* From the end of the headers to the end of the body. */
+    int64_t idle_timeout_ms;   /* Between requests, and for a client that does not read. */
+    int64_t answer_timeout_ms; /* From the whole request to its answer. */
 } lc_http_limits;
 
 typedef struct lc_http_options {
@@ -142,11 +141,11 @@ void lc_http_answer_not_allowed(lc_http_request *request, const char *allow);
 
 typedef struct lc_http_stream {
     const char *content_type; /* "text/event-stream" */
-    /* Appends data to `out`, on the loop's thread. After data it is called again once the client
-     * has read it, so one call need not write everything. Without data the stream sleeps until
-     * wake_fd is readable, or until `heartbeat_ms` have passed: then is_heartbeat is true. False
-     * ends the stream. */
-    bool (*pull)(void *ctx, lc_buf *out, bool is_heartbeat);
+    /* Lends data in `out`, until the next call, on the loop's thread. After data it is called again
+     * once the client has read it, so one call need not lend everything. Without data the stream
+     * sleeps until wake_fd is readable, or until `heartbeat_ms` have passed: then is_heartbeat is
+     * true. False ends the stream, after the data. */
+    bool (*pull)(void *ctx, loci_str *out, bool is_heartbeat);
     void (*close)(void *ctx); /* Called once, whatever ended the stream. */
     void *ctx;
     int64_t heartbeat_ms; /* 0 = none. */

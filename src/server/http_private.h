@@ -91,7 +91,7 @@ struct lc_http_request {
     struct MHD_Connection *mhd;
     lc_http_request *next_ended;
     lc_http_client *client;
-    int64_t charged_bytes, stream_bytes; /* In flight; `stream_bytes` of these for `pending`. */
+    int64_t charged_bytes, stream_bytes; /* In flight; `stream_bytes` of these for a stream. */
     size_t block_bytes; /* Of this struct, and the fields and the head behind it. */
     lc_arena arena;
     loci_str method, path;
@@ -122,8 +122,8 @@ struct lc_http_request {
 
     bool is_stream;
     lc_http_stream stream;
-    lc_buf pending; /* Pulled, and not yet sent from `pending_sent` on; or a problem document. */
-    size_t pending_sent;
+    lc_buf problem;         /* A problem document of this server. */
+    loci_str pending;       /* Lent by the stream, and not yet sent. */
     bool is_last;           /* The stream ends after `pending`. */
     bool is_heartbeat;      /* Woken for a heartbeat; under the lock, like the rest. */
     bool is_gone;           /* The client hung up. */

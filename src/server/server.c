@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "ops/surface.h"
+#include "server/event_page.h"
 #include "server/parts.h"
 
 /* ---- Replies and the access log -------------------------------------------------------------- */
@@ -277,7 +278,6 @@ static lc_http_limits read_limits(loci_engine *engine)
         .header_timeout_ms = lc_setting_view_i64(engine, "server.header_timeout_ms"),
         .body_timeout_ms = lc_setting_view_i64(engine, "server.body_timeout_ms"),
         .idle_timeout_ms = lc_setting_view_i64(engine, "server.idle_timeout_ms"),
-        .stream_buffer_bytes = LC_STREAM_BUFFER_BYTES,
     };
 }
 
@@ -395,11 +395,14 @@ loci_status lc_server_run(const lc_server_options *options, loci_error *err)
     if (status == LOCI_OK)
         status = lc_store_thread_start(&env, options->engine, &server.event_thread, err);
     if (status == LOCI_OK)
+        status = lc_event_pages_new(&env.heap, &server.event_pages, err);
+    if (status == LOCI_OK)
         status = serve(&server, options, err);
     lc_store_thread_stop(server.token_thread);
     lc_store_thread_stop(server.event_thread);
     lc_store_thread_free(server.token_thread);
     lc_store_thread_free(server.event_thread);
+    lc_event_pages_free(server.event_pages);
     lc_metrics_free(server.metrics);
     lc_routes_clear(&routes);
     return status;
