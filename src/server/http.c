@@ -39,15 +39,12 @@
 #include "server/http_private.h"
 #include "server/http_reply.h"
 
-#define CONNECTIONS_SPARE 32   /* Accepted beyond the limit, to be answered with 503. */
-#define REPLY_BYTES_PER_MS 16  /* A client must read at least 16 KB/s. */
-#define BODY_BYTES_FIRST 65536 /* Reserved for an announced body; more only as data arrives. */
-#define SMALL_ANSWER_BYTES                                                                         \
-    65536 /* Sent even if a ceiling is exceeded: it may tell of a commit.                          \
-           */
+#define CONNECTIONS_SPARE 32     /* Accepted beyond the limit, to be answered with 503. */
+#define REPLY_BYTES_PER_MS 16    /* A client must read at least 16 KB/s. */
+#define BODY_BYTES_FIRST 65536   /* Reserved for an announced body; more only as data arrives. */
+#define SMALL_ANSWER_BYTES 65536 /* Sent even if a ceiling is exceeded. */
 #define RETRY_AFTER_S 1
-#define STREAM_SEND_BYTES 32768 /* The kernel's buffer of a stream; it allows itself twice that.   \
-                                 */
+#define STREAM_SEND_BYTES 32768 /* The kernel's buffer of a stream, which it doubles. */
 #define POOL_BYTES_SPARE 10240  /* 100 fields of 64 bytes, 3 KB for the reply, and some spare. */
 
 static const char busy_detail[] =
@@ -366,13 +363,24 @@ static void give(lc_http_request *request, const outcome *what)
     lc_http_release(http, is_last_owner);
 }
 
+loci_status lc_http_promise(lc_http_request *request, loci_error *err)
+{
+    if (!lc_http_charge(request, SMALL_ANSWER_BYTES, false)) {
+        lc_http_count(&request->http->refused);
+        return lc_fail(err, LOCI_EUNAVAILABLE, "%s", busy_detail);
+    }
+    request->is_promised = true;
+    return LOCI_OK;
+}
+
 void lc_http_answer(lc_http_request *request, const lc_http_reply *reply)
 {
     loci_str body = reply->body;
     outcome what = {.status = reply->status};
     bool is_gzip;
 
-    if (!lc_http_charge(request, (int64_t)body.len, body.len <= SMALL_ANSWER_BYTES)) {
+    if (!lc_http_charge(request, (int64_t)body.len,
+                        request->is_promised || body.len <= SMALL_ANSWER_BYTES)) {
         loci_error err;
 
         (void)lc_fail(&err, LOCI_EUNAVAILABLE, "%s", busy_detail);

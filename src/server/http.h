@@ -125,6 +125,11 @@ typedef struct lc_http_reply {
     int64_t retry_after_s;     /* 0 = none. */
 } lc_http_reply;
 
+/* Before something is done that cannot be undone: the answer will be sent even if it exceeds the
+ * limit of bytes in flight. LOCI_EUNAVAILABLE when that is exceeded already: do nothing, and answer
+ * the error. Without a promise an answer of more than 64 KiB can become that error. From the
+ * handler only. */
+loci_status lc_http_promise(lc_http_request *request, loci_error *err);
 /* From the callbacks or, after lc_http_defer(), from any thread. The body is sent as gzip if that
  * is smaller and the client accepts it. The request is invalid afterwards. */
 void lc_http_answer(lc_http_request *request, const lc_http_reply *reply);

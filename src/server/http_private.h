@@ -110,6 +110,7 @@ struct lc_http_request {
     int status;
     size_t reply_bytes;
     const char *problem_code; /* Of an answer that this server made itself, or NULL. */
+    bool is_promised;         /* The answer is sent even if a ceiling is exceeded. */
     bool is_asked;            /* options.admit was called. */
     bool is_admitted;         /* The body may be read; under the lock while deferred. */
     bool is_handled;          /* The handler was called. */

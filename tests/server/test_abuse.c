@@ -308,6 +308,37 @@ TEST(abuse, too_much_of_anything_is_refused_and_costs_nothing)
     test_daemon_stop(&daemon);
 }
 
+/* A client that gets 503 repeats its write. So the answer to a commit is sent even if it exceeds
+ * the limit of bytes in flight; an answer without one is not. */
+TEST(abuse, a_commit_is_never_answered_with_503)
+{
+    enum { VALUES = 30, VALUE_BYTES = 100000 };
+    static const char *const settings[] = {"server.body_bytes_max=1048576",
+                                           "server.client_bytes_max=1048576",
+                                           "server.inflight_bytes_max=1048576", NULL};
+    const char *list = "{\"op\":\"fact.list\",\"args\":{\"limit\":100}}";
+    test_daemon daemon = test_daemon_start(settings);
+    test_answer answer;
+
+    for (int i = 0; i < VALUES; i++)
+        CHECK_EQ(status_of_call(&daemon, test_format("{\"key\":\"k%d\",\"value\":\"%s\"}", i,
+                                                     repeat("v", VALUE_BYTES))),
+                 200);
+    CHECK_EQ(test_ask(&daemon, "GET /v1/facts?limit=100", daemon.token, NULL).status, 503);
+    answer = test_ask(&daemon, "POST /v1/batch", daemon.token,
+                      test_format("{\"calls\":[{\"op\":\"fact.write\",\"args\":{\"key\":\"kept\","
+                                  "\"value\":1}},%s]}",
+                                  list));
+    CHECK_EQ(answer.status, 200);
+    CHECK_LE(VALUES * VALUE_BYTES, answer.body.len);
+    CHECK_EQ(
+        test_ask(&daemon, "POST /v1/batch", daemon.token, test_format("{\"calls\":[%s]}", list))
+            .status,
+        503);
+    CHECK_EQ(test_ask(&daemon, "GET /v1/facts/current/kept", daemon.token, NULL).status, 200);
+    test_daemon_stop(&daemon);
+}
+
 /* ---- Garbage --------------------------------------------------------------------------------- */
 
 /* Bytes that begin right and go wrong are worth more than noise. */
