@@ -508,6 +508,15 @@ static bool suspend_stream(lc_http_request *request)
     return is_suspended;
 }
 
+/* Ends a stream without its last chunk, so that the client knows that it is incomplete. After
+ * MHD_CONTENT_READER_END_WITH_ERROR libmicrohttpd may keep the closed connection until its next
+ * event, a minute later or more; a failure to send ends it at once. */
+static ssize_t break_stream(lc_http_request *request)
+{
+    (void)shutdown(request->connection->fd, SHUT_RDWR);
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
 /* The number of bytes pulled; 0 when the stream was suspended; or one of libmicrohttpd's ends. */
 static ssize_t pull_stream(lc_http_request *request)
 {
@@ -519,14 +528,14 @@ static ssize_t pull_stream(lc_http_request *request)
     is_gone = request->is_gone;
     pthread_mutex_unlock(&request->http->lock);
     if (is_gone)
-        return MHD_CONTENT_READER_END_WITH_ERROR;
+        return break_stream(request);
     if (request->is_last || must_streams_end(request->http))
         return MHD_CONTENT_READER_END_OF_STREAM;
     request->pending = LC_STR_NONE;
     request->is_last = !request->stream.pull(request->stream.ctx, &request->pending, is_heartbeat);
     if (!charge_stream(request)) {
         lc_http_count(&request->http->cut);
-        return MHD_CONTENT_READER_END_WITH_ERROR;
+        return break_stream(request);
     }
     if (request->pending.len > 0)
         return (ssize_t)request->pending.len;
