@@ -134,8 +134,8 @@ static void open_probe(lc_watch *watch)
     loci_engine *engine = watch->engine;
     lc_db *probe = NULL;
 
-    if (engine->driver->open(&engine->env, &engine->catalogue, engine->store, false, &probe,
-                             NULL) == LOCI_OK)
+    if (engine->driver->open(&engine->env, &engine->catalogue,
+                             &(lc_db_target){.store = engine->store}, &probe, NULL) == LOCI_OK)
         atomic_store_explicit(&watch->probe, probe, memory_order_release);
 }
 
@@ -219,7 +219,7 @@ static void poll_database(lc_watch *watch, view *seen)
     }
     if (seen->db == NULL) {
         /* Without a connection the next round tries again. */
-        if (lc_engine_connect(watch->engine, &seen->db, NULL) != LOCI_OK) {
+        if (lc_engine_connect(watch->engine, 0, &seen->db, NULL) != LOCI_OK) {
             atomic_store_explicit(&watch->polled_us, 0, memory_order_release);
             return;
         }
