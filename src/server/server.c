@@ -365,37 +365,39 @@ static loci_status serve(lc_server *server, const lc_server_options *options, lo
 
 loci_status lc_server_run(const lc_server_options *options, loci_error *err)
 {
-    lc_env env = {
-        .log = {.write = options->log, .ctx = options->log_ctx},
-        .clock = lc_clock_system_us,
-    };
+    lc_env *env = options->env;
     lc_routes routes = {0};
     lc_server server = {
-        .env = &env,
+        .env = env,
         .engine = options->engine,
         .log_queue = options->log_queue,
         .routes = &routes,
         .has_peer_access = options->socket_path != NULL,
-        .started_us = lc_env_now_us(&env),
     };
-    uint64_t seed = (uint64_t)server.started_us;
+    uint64_t seed;
     loci_status status;
 
+    *env = (lc_env){
+        .log = {.write = options->log, .ctx = options->log_ctx},
+        .clock = lc_clock_system_us,
+    };
+    server.started_us = lc_env_now_us(env);
+    seed = (uint64_t)server.started_us;
     (void)lc_random_secret(&seed, sizeof seed); /* For request ids the clock is random enough. */
-    lc_heap_init(&env.heap, (loci_allocator){0});
-    lc_random_init(&env.random, seed);
-    env.log.level_min = (loci_log_level)lc_setting_view_i64(options->engine, "log.level");
+    lc_heap_init(&env->heap, (loci_allocator){0});
+    lc_random_init(&env->random, seed);
+    env->log.level_min = (loci_log_level)lc_setting_view_i64(options->engine, "log.level");
     status = check_public(options, err);
     if (status == LOCI_OK)
-        status = lc_routes_init(&routes, &env.heap, err);
+        status = lc_routes_init(&routes, &env->heap, err);
     if (status == LOCI_OK)
-        status = lc_metrics_new(&env, &server.metrics, err);
+        status = lc_metrics_new(env, &server.metrics, err);
     if (status == LOCI_OK)
-        status = lc_store_thread_start(&env, options->engine, &server.token_thread, err);
+        status = lc_store_thread_start(env, options->engine, &server.token_thread, err);
     if (status == LOCI_OK)
-        status = lc_store_thread_start(&env, options->engine, &server.event_thread, err);
+        status = lc_store_thread_start(env, options->engine, &server.event_thread, err);
     if (status == LOCI_OK)
-        status = lc_event_pages_new(&env.heap, &server.event_pages, err);
+        status = lc_event_pages_new(&env->heap, &server.event_pages, err);
     if (status == LOCI_OK)
         status = serve(&server, options, err);
     lc_store_thread_stop(server.token_thread);
