@@ -406,7 +406,8 @@ static uint64_t change_mark(lc_db *base)
     int64_t mark = 0;
 
     /* A failure leaves 0, which looks like a change: the reader then finds out. */
-    (void)read_pragma((lc_sqlite *)base, "pragma data_version", &mark, NULL);
+    if (lc_sqlite_check_place((lc_sqlite *)base, NULL) == LOCI_OK)
+        (void)read_pragma((lc_sqlite *)base, "pragma data_version", &mark, NULL);
     return (uint64_t)mark;
 }
 
