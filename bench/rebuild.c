@@ -89,7 +89,8 @@ static lc_db *open_store(void)
     loci_error err;
     lc_db *db = NULL;
 
-    if (lc_sqlite_driver.open(&env, &catalogue, path, true, &db, &err) != LOCI_OK ||
+    if (lc_sqlite_driver.open(&env, &catalogue, &(lc_db_target){.store = path, .is_created = true},
+                              &db, &err) != LOCI_OK ||
         lc_schema_open(db, NULL, &state, &err) != LOCI_OK)
         die(err.message);
     return db;

@@ -3,7 +3,8 @@
  * Every stream is of one of 100 users and has to get each event of that user; meanwhile the busy
  * connections write and read. Says how long it took, whether all was delivered, and what the daemon
  * holds in memory (RssAnon): before, with the streams open, under load, and when they are gone.
- * BENCH_STREAMS says how many there are.
+ * BENCH_STREAMS says how many there are. Then as many streams of one user with a backlog of 4 MB
+ * are opened and never read: how much memory they take, and how long /livez takes meanwhile.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -28,6 +29,8 @@
 #define REQUESTS 40000
 #define READS_PER_WRITE 9
 #define PATIENCE_S 60
+#define LARGE_VALUES 40 /* The backlog of stalled streams. */
+#define LARGE_BYTES 100000
 
 /* Counts events in a chunked answer, however it is cut into pieces. */
 typedef struct stream {
@@ -146,21 +149,20 @@ static size_t ask(void *ctx, int number, char *out)
                             strlen(body), body);
 }
 
-static void open_streams(void)
+static void open_stream(int number, int user, bool is_stalled)
 {
+    int buffer_bytes = 4096; /* The kernel keeps little of what is not read. */
     char text[HTTP_LOAD_REQUEST_BYTES];
+    int bytes = snprintf(text, sizeof text,
+                         "GET /v1/events?user_id=u%d&after_seq=0 HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+                         "Accept: text/event-stream\r\nAuthorization: Bearer %s\r\n\r\n",
+                         user, loci.port, loci.token);
 
-    for (int i = 0; i < stream_count; i++) {
-        int bytes = snprintf(
-            text, sizeof text,
-            "GET /v1/events?user_id=u%d&after_seq=0 HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
-            "Accept: text/event-stream\r\nAuthorization: Bearer %s\r\n\r\n",
-            i % USERS, loci.port, loci.token);
-
-        streams[i] = (stream){.fd = http_load_connect(loci.port), .user = i % USERS};
-        if (send(streams[i].fd, text, (size_t)bytes, MSG_NOSIGNAL) != bytes)
-            bench_die("a stream could not be asked for");
-    }
+    streams[number] = (stream){.fd = http_load_connect(loci.port), .user = user};
+    if (is_stalled)
+        setsockopt(streams[number].fd, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
+    if (send(streams[number].fd, text, (size_t)bytes, MSG_NOSIGNAL) != bytes)
+        bench_die("a stream could not be asked for");
 }
 
 static int64_t expected_of(int user)
@@ -204,7 +206,8 @@ static figures run(void)
     pthread_t reader;
 
     f.before_kib = http_child_memory_kib(&loci);
-    open_streams();
+    for (int i = 0; i < stream_count; i++)
+        open_stream(i, i % USERS, false);
     if (pthread_create(&reader, NULL, read_all, NULL) != 0)
         bench_die("no thread");
     sleep_ms(1000);
@@ -221,6 +224,66 @@ static figures run(void)
     sleep_ms(1500);
     f.after_kib = http_child_memory_kib(&loci);
     return f;
+}
+
+/* ---- Stalled --------------------------------------------------------------------------------- */
+
+static void exchange(const char *head, size_t filler_bytes, const char *tail)
+{
+    int fd = http_load_connect(loci.port);
+    size_t head_bytes = strlen(head), tail_bytes = strlen(tail);
+    char *text = malloc(head_bytes + filler_bytes + tail_bytes), reply[4096];
+
+    if (text == NULL)
+        bench_die("no memory");
+    memcpy(text, head, head_bytes);
+    memset(text + head_bytes, 'v', filler_bytes);
+    memcpy(text + head_bytes + filler_bytes, tail, tail_bytes);
+    if (send(fd, text, head_bytes + filler_bytes + tail_bytes, MSG_NOSIGNAL) < 0 ||
+        recv(fd, reply, sizeof reply, 0) < 12 || memcmp(reply + 9, "200", 3) != 0)
+        bench_die("a request failed");
+    free(text);
+    close(fd);
+}
+
+static void write_backlog(void)
+{
+    char head[HTTP_LOAD_REQUEST_BYTES], body[64];
+
+    for (int i = 0; i < LARGE_VALUES; i++) {
+        int bytes = snprintf(body, sizeof body, "{\"user_id\":\"u0\",\"key\":\"l%d\",\"value\":\"",
+                             i);
+
+        snprintf(head, sizeof head,
+                 "POST /v1/call/fact.write HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n"
+                 "Authorization: Bearer %s\r\nContent-Length: %d\r\n\r\n%s",
+                 loci.port, loci.token, bytes + LARGE_BYTES + 2, body);
+        exchange(head, LARGE_BYTES, "\"}");
+    }
+}
+
+/* KiB of the daemon with all of them; `*out_live_ms` is the longest that /livez took. */
+static int64_t run_stalled(double *out_live_ms)
+{
+    char head[256];
+    int64_t kib;
+
+    write_backlog();
+    for (int i = 0; i < stream_count; i++) /* None is ever read. */
+        open_stream(i, 0, true);
+    snprintf(head, sizeof head, "GET /livez HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", loci.port);
+    for (int i = 0; i < 50; i++) {
+        double began_s = bench_now_s(), took_ms;
+
+        exchange(head, 0, "");
+        took_ms = (bench_now_s() - began_s) * 1000;
+        *out_live_ms = took_ms > *out_live_ms ? took_ms : *out_live_ms;
+        sleep_ms(100);
+    }
+    kib = http_child_memory_kib(&loci);
+    for (int i = 0; i < stream_count; i++)
+        close(streams[i].fd);
+    return kib;
 }
 
 static void remove_all(void)
@@ -241,6 +304,8 @@ int main(void)
     struct rlimit files = {8192, 8192};
     const char *base = getenv("TMPDIR");
     const char *asked = getenv("BENCH_STREAMS");
+    int64_t stalled_kib;
+    double live_ms = 0;
     figures f;
 
     if (asked != NULL)
@@ -262,6 +327,10 @@ int main(void)
            f.load_s, f.delivered_s, f.cpu_us / 1e6, (long long)f.before_kib, (long long)f.open_kib,
            (long long)f.loaded_kib, (long long)f.after_kib,
            (double)(f.open_kib - f.before_kib) / stream_count);
+    stalled_kib = run_stalled(&live_ms);
+    printf("{\"bench\":\"streams\",\"case\":\"%d stalled streams, backlog 4 MB\","
+           "\"memory_kib\":%lld,\"livez_max_ms\":%.1f}\n",
+           stream_count, (long long)stalled_kib, live_ms);
     http_child_stop(&loci);
     remove_all();
     return f.missed == 0 ? 0 : 1;

@@ -69,6 +69,7 @@ typedef struct serving {
     const char *hosts[HOSTS_MAX + 1];
     bool logs_all;
     lc_log_queue *log_queue;
+    lc_env env; /* Of the server. */
 } serving;
 
 static void prepare_process(bool has_core_dumps)
@@ -205,6 +206,7 @@ static loci_status serve(serving *s, loci_engine *engine, const char *listen, lo
 {
     lc_server_options options = {
         .engine = engine,
+        .env = &s->env,
         .log_ctx = s->log_queue,
         .log_queue = s->log_queue,
         .listen = listen,

@@ -277,6 +277,7 @@ void loci_answer_free(loci_answer *answer)
 
 typedef struct connecting {
     loci_engine *engine;
+    int64_t deadline_us;
     lc_db *db;
 } connecting;
 
@@ -286,8 +287,9 @@ static loci_status connect_guarded(void *ctx, loci_error *err)
     loci_engine *engine = c->engine;
     lc_schema_state state;
     bool is_relaxed;
-    loci_status status = engine->driver->open(&engine->env, &engine->catalogue, engine->store,
-                                              false, &c->db, err);
+    loci_status status = engine->driver->open(
+        &engine->env, &engine->catalogue,
+        &(lc_db_target){.store = engine->store, .deadline_us = c->deadline_us}, &c->db, err);
 
     if (status == LOCI_OK)
         status = lc_schema_open(c->db, NULL, &state, err);
@@ -300,9 +302,10 @@ static loci_status connect_guarded(void *ctx, loci_error *err)
 
 /* Guarded by itself, like every use of a connection, so that a bug does not leave one open, with
  * its snapshot or its lock, for as long as the host runs. */
-loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err)
+loci_status lc_engine_connect(loci_engine *engine, int64_t deadline_us, lc_db **out,
+                              loci_error *err)
 {
-    connecting c = {.engine = engine};
+    connecting c = {.engine = engine, .deadline_us = deadline_us};
     loci_status status = lc_engine_guard(engine, connect_guarded, &c, err);
 
     if (status == LOCI_OK)
@@ -345,7 +348,7 @@ loci_status lc_engine_with_connection(loci_engine *engine, lc_db_work *work, voi
                                       loci_error *err)
 {
     guarded_work w = {.work = work, .ctx = ctx};
-    loci_status status = lc_engine_connect(engine, &w.db, err);
+    loci_status status = lc_engine_connect(engine, 0, &w.db, err);
 
     if (status != LOCI_OK)
         return status;
@@ -491,8 +494,9 @@ static loci_status open_store(start *s, loci_error *err)
     bool create = (engine->flags & LOCI_OPEN_EXISTING) == 0;
     lc_schema_state state;
     lc_db *db;
-    loci_status status = engine->driver->open(&engine->env, &engine->catalogue, engine->store,
-                                              create, &s->db, err);
+    loci_status status = engine->driver->open(
+        &engine->env, &engine->catalogue,
+        &(lc_db_target){.store = engine->store, .is_created = create}, &s->db, err);
 
     if (status != LOCI_OK)
         return status;

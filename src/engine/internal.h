@@ -45,8 +45,10 @@ struct loci_engine {
     _Atomic uint64_t origin_id; /* Of the writer's connection: lc_db.origin_id. */
 };
 
-/* Opens a connection to the engine's store with its schema checked and its durability set. */
-loci_status lc_engine_connect(loci_engine *engine, lc_db **out, loci_error *err);
+/* Opens a connection to the engine's store with its schema checked and its durability set.
+ * `deadline_us` is monotonic, for reaching a server; 0 = the driver's own limit. */
+loci_status lc_engine_connect(loci_engine *engine, int64_t deadline_us, lc_db **out,
+                              loci_error *err);
 
 /* ---- read.c: connections for reads ----------------------------------------------------------- */
 

@@ -7,10 +7,11 @@
 #include "base/error.h"
 #include "engine/internal.h"
 
-#define THREAD_COUNT 2
-#define TASKS_MAX 10000  /* In the queue; more are refused. */
-#define BACKLOG_MAX 8    /* Tasks that may wait for a thread busy with a short one. */
-#define UNDRAINED_MAX 16 /* Tasks run by one thread between two calls of lc_engine_drained(). */
+#define THREAD_COUNT 4
+#define GROUP_THREADS_MAX 2 /* For tasks of one group that are not short. */
+#define TASKS_MAX 10000     /* In the queue; more are refused. */
+#define BACKLOG_MAX 8       /* Tasks that may wait for a thread busy with a short one. */
+#define UNDRAINED_MAX 16    /* Tasks run by one thread between two calls of lc_engine_drained(). */
 
 struct lc_pool {
     loci_engine *engine;
@@ -18,20 +19,45 @@ struct lc_pool {
     pthread_cond_t wake;
     pthread_t threads[THREAD_COUNT];
     int thread_count;
-    int idle_count; /* Threads that wait for work. */
-    int long_count; /* Threads that run a task which is not short. */
+    int idle_count;                     /* Threads that wait for work. */
+    int long_count;                     /* Threads that run a task which is not short, */
+    uint64_t long_groups[THREAD_COUNT]; /* and its group, for so many. */
     bool is_stopping;
     lc_task *first, *last;
     int length;
 };
 
-/* Wakes a thread for the queue, unless one that runs a short task will come to it soon. The lock is
- * held, here and in the next two. */
+/* The lock is held, here and in the next four. */
+static bool may_run(const lc_pool *pool, const lc_task *task)
+{
+    int running = 0;
+
+    for (int i = 0; i < pool->long_count; i++)
+        running += pool->long_groups[i] == task->group;
+    return task->is_short || running < GROUP_THREADS_MAX;
+}
+
+/* The first task that may run now, or NULL; and the one before it in the queue, or NULL. */
+static lc_task *find_next(const lc_pool *pool, lc_task **out_before)
+{
+    lc_task *task = pool->first;
+
+    *out_before = NULL;
+    while (task != NULL && !may_run(pool, task)) {
+        *out_before = task;
+        task = task->next;
+    }
+    return task;
+}
+
+/* Wakes a thread for the queue, unless one that runs a short task will come to it soon. */
 static void wake_thread(lc_pool *pool)
 {
     int available = pool->thread_count - pool->idle_count - pool->long_count;
+    lc_task *before;
 
-    if (pool->length > (available > 0 ? BACKLOG_MAX : 0) && pool->idle_count > 0)
+    if (pool->idle_count > 0 && pool->length > (available > 0 ? BACKLOG_MAX : 0) &&
+        find_next(pool, &before) != NULL)
         (void)pthread_cond_signal(&pool->wake);
 }
 
@@ -47,21 +73,31 @@ static void wait_for_task(lc_pool *pool)
     (void)pthread_mutex_lock(&pool->lock);
 }
 
-static void run_first(lc_pool *pool)
+/* Takes the task out of the queue and runs it without the lock. */
+static void run_task(lc_pool *pool, lc_task *task, lc_task *before)
 {
-    lc_task *task = pool->first;
     bool is_short = task->is_short; /* The task may be freed when it has run. */
+    uint64_t group = task->group;
 
-    pool->first = task->next;
-    if (pool->first == NULL)
-        pool->last = NULL;
+    if (before == NULL)
+        pool->first = task->next;
+    else
+        before->next = task->next;
+    if (pool->last == task)
+        pool->last = before;
     pool->length--;
-    pool->long_count += !is_short;
+    if (!is_short)
+        pool->long_groups[pool->long_count++] = group;
     wake_thread(pool);
     (void)pthread_mutex_unlock(&pool->lock);
     task->run(task->ctx);
     (void)pthread_mutex_lock(&pool->lock);
-    pool->long_count -= !is_short;
+    for (int i = 0; !is_short; i++) {
+        if (pool->long_groups[i] == group) {
+            pool->long_groups[i] = pool->long_groups[--pool->long_count];
+            break;
+        }
+    }
 }
 
 static void *run_tasks(void *ctx)
@@ -70,16 +106,19 @@ static void *run_tasks(void *ctx)
     int undrained = 0;
 
     (void)pthread_mutex_lock(&pool->lock);
-    while (pool->first != NULL || undrained > 0 || !pool->is_stopping) {
-        bool is_next_short = pool->first != NULL && pool->first->is_short;
+    for (;;) {
+        lc_task *before, *next = find_next(pool, &before);
+        bool is_next_short = next != NULL && next->is_short;
 
+        if (next == NULL && undrained == 0 && pool->is_stopping)
+            break;
         if (undrained > 0 && (!is_next_short || undrained == UNDRAINED_MAX)) {
             undrained = 0;
             (void)pthread_mutex_unlock(&pool->lock);
             lc_engine_drained(pool->engine);
             (void)pthread_mutex_lock(&pool->lock);
-        } else if (pool->first != NULL) {
-            run_first(pool);
+        } else if (next != NULL) {
+            run_task(pool, next, before);
             undrained++;
         } else {
             wait_for_task(pool);

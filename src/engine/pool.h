@@ -1,7 +1,9 @@
 /* pool.h - a few threads for submitted calls that do not write.
  *
- * The first task starts the threads. Tasks run in the order in which they were added; a task stays
- * in its caller's memory until it has run. One thread runs short tasks one after the other and
+ * The first task starts the threads. Tasks run in the order in which they were added, but at most
+ * half of the threads run tasks of one group that are not short: however long the calls of one
+ * tenant take, those of others find a thread. A task stays in its caller's memory until it has run.
+ * One thread runs short tasks one after the other and
  * calls lc_engine_drained() once after the last; before a task that may take long it does so too,
  * and wakes another thread for the rest of the queue. */
 #ifndef LC_ENGINE_POOL_H
@@ -12,7 +14,8 @@
 typedef struct lc_task {
     void (*run)(void *ctx); /* Must not raise a fault. */
     void *ctx;
-    bool is_short; /* Takes less time than waking a thread. */
+    bool is_short;  /* Takes less time than waking a thread. */
+    uint64_t group; /* Of the tenant that it runs for. */
     struct lc_task *next;
 } lc_task;
 

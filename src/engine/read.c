@@ -115,7 +115,7 @@ loci_status lc_readers_take(lc_readers *readers, int64_t deadline_us, lc_db **ou
         at->db = NULL;
         (void)pthread_mutex_unlock(&readers->lock);
         lc_db_close(broken);
-        status = lc_engine_connect(readers->engine, &opened, err);
+        status = lc_engine_connect(readers->engine, deadline_us, &opened, err);
         (void)pthread_mutex_lock(&readers->lock);
         at->db = opened;
     }

@@ -6,6 +6,8 @@
  * each and, after a change, checks which heads have moved. If it falls too far behind, it skips to
  * the present and reports `lagged`. So does every stream after a restore: what it gave may be gone.
  */
+#include "engine/subscription.h"
+
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -19,7 +21,7 @@
 #include "store/event.h"
 
 #define PAGE_EVENTS 64
-#define PAGE_BYTES (64 * 1024)      /* A page ends with the event that reaches this. */
+#define PAGE_BYTES (16 * 1024)      /* A page ends with the event that reaches this. */
 #define PENDING_MAX 1024            /* Events that a stream of all users queues before it lags, */
 #define PENDING_BYTES (1024 * 1024) /* or bytes of them. */
 #define USERS_PER_PAGE 512
@@ -389,6 +391,30 @@ loci_status loci_subscription_next(loci_subscription *sub, loci_answer **out, in
         *out_lagged = sub->has_lagged;
     sub->has_lagged = false;
     return LOCI_OK;
+}
+
+bool lc_subscription_place_get(const loci_subscription *sub, lc_subscription_place *out)
+{
+    if (sub->is_of_all || sub->first != NULL || sub->has_lagged)
+        return false;
+    *out = (lc_subscription_place){
+        .tenant_id = sub->tenant_id,
+        .user_id = sub->user_id,
+        .types = sub->types,
+        .restore_mark = sub->restore_mark,
+        .version = lc_watch_version(sub->engine->watch, sub->listener.slot),
+        .after_seq = sub->after_seq,
+        .is_page_full = sub->is_page_full,
+    };
+    return true;
+}
+
+void lc_subscription_skip(loci_subscription *sub, const lc_subscription_place *end)
+{
+    sub->after_seq = end->after_seq;
+    sub->is_page_full = end->is_page_full;
+    if (end->is_page_full)
+        (void)eventfd_write(sub->listener.fd, 1);
 }
 
 void loci_subscription_close(loci_subscription *sub)

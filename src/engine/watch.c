@@ -54,8 +54,9 @@ struct lc_watch {
     _Atomic int listener_count;
     lc_db *_Atomic probe; /* Connection that is asked for the store's state; NULL = none. */
     _Atomic int question_count;
-    _Atomic int64_t polled_us;                 /* Without a state: the last poll; 0 = it failed. */
-    _Atomic uint64_t version_of_all;           /* Counts changes that may concern any user, */
+    _Atomic bool is_lost;            /* The thread's last poll failed: memory must not answer. */
+    _Atomic int64_t polled_us;       /* Without a state: the last poll; 0 = it failed. */
+    _Atomic uint64_t version_of_all; /* Counts changes that may concern any user, */
     _Atomic uint64_t versions[LC_WATCH_SLOTS]; /* and the commits to a slot. */
 };
 
@@ -134,8 +135,8 @@ static void open_probe(lc_watch *watch)
     loci_engine *engine = watch->engine;
     lc_db *probe = NULL;
 
-    if (engine->driver->open(&engine->env, &engine->catalogue, engine->store, false, &probe,
-                             NULL) == LOCI_OK)
+    if (engine->driver->open(&engine->env, &engine->catalogue,
+                             &(lc_db_target){.store = engine->store}, &probe, NULL) == LOCI_OK)
         atomic_store_explicit(&watch->probe, probe, memory_order_release);
 }
 
@@ -145,8 +146,9 @@ uint64_t lc_watch_version(lc_watch *watch, uint32_t slot)
     const lc_db *probe = atomic_load_explicit(&watch->probe, memory_order_acquire);
     int64_t polled_us;
 
-    if (driver->state != NULL && probe != NULL)
-        return driver->state(probe);
+    if (driver->state != NULL && probe != NULL) /* A file that was moved has a state, too. */
+        return atomic_load_explicit(&watch->is_lost, memory_order_acquire) ? 0
+                                                                           : driver->state(probe);
     if (driver->state != NULL) {
         if (lc_engine_is_inline(watch->engine) &&
             watch->question_count++ == QUESTIONS_WITHOUT_PROBE)
@@ -208,6 +210,13 @@ typedef struct view {
     int64_t settings_due_us;
 } view;
 
+/* `polled_us` is 0 when the poll failed. */
+static void note_poll(lc_watch *watch, int64_t polled_us)
+{
+    atomic_store_explicit(&watch->is_lost, polled_us == 0, memory_order_release);
+    atomic_store_explicit(&watch->polled_us, polled_us, memory_order_release);
+}
+
 static void poll_database(lc_watch *watch, view *seen)
 {
     int64_t now_us = lc_clock_monotonic_us();
@@ -219,8 +228,8 @@ static void poll_database(lc_watch *watch, view *seen)
     }
     if (seen->db == NULL) {
         /* Without a connection the next round tries again. */
-        if (lc_engine_connect(watch->engine, &seen->db, NULL) != LOCI_OK) {
-            atomic_store_explicit(&watch->polled_us, 0, memory_order_release);
+        if (lc_engine_connect(watch->engine, 0, &seen->db, NULL) != LOCI_OK) {
+            note_poll(watch, 0);
             return;
         }
         /* It may be another server, as after a failover: their marks cannot be compared. */
@@ -233,8 +242,7 @@ static void poll_database(lc_watch *watch, view *seen)
         seen->mark = mark;
         lc_watch_wrote_all(watch);
     }
-    /* A mark of 0 says nothing. */
-    atomic_store_explicit(&watch->polled_us, mark != 0 ? now_us : 0, memory_order_release);
+    note_poll(watch, mark != 0 ? now_us : 0); /* A mark of 0 says nothing. */
     if (mark == seen->settings_mark || lc_clock_monotonic_us() < seen->settings_due_us)
         return;
     seen->settings_mark = mark;

@@ -247,7 +247,7 @@ static loci_status commit_guarded(void *ctx, loci_error *err)
     loci_status status = LOCI_OK;
 
     if (writer->db == NULL) {
-        status = lc_engine_connect(writer->engine, &writer->db, err);
+        status = lc_engine_connect(writer->engine, 0, &writer->db, err);
         if (status == LOCI_OK)
             set_origin(writer);
     }

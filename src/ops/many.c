@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "engine/pool.h"
@@ -451,7 +452,9 @@ loci_status lc_many_submit(loci_engine *engine, const lc_many *many,
     if (status == LOCI_OK)
         status = lc_engine_guard(engine, begin, b, err);
     if (status == LOCI_OK && !b->writes && !lc_engine_is_inline(engine)) {
-        b->task = (lc_task){.run = run_read, .ctx = b};
+        b->task = (lc_task){.run = run_read,
+                            .ctx = b,
+                            .group = lc_hash64(lc_engine_tenant_of(engine, b->caller.principal))};
         status = lc_engine_queue_task(engine, &b->task, err);
     } else if (status == LOCI_OK && !b->writes) {
         run_read(b);

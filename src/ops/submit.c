@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/str.h"
 #include "engine/pool.h"
 #include "ops/surface.h"
@@ -160,7 +161,8 @@ static loci_status queue(submitted *s, loci_error *err)
         return LOCI_OK;
     s->task = (lc_task){.run = run_task,
                         .ctx = s,
-                        .is_short = op->cost == LC_COST_POINT && !lc_engine_is_far(engine)};
+                        .is_short = op->cost == LC_COST_POINT && !lc_engine_is_far(engine),
+                        .group = lc_hash64(lc_engine_tenant_of(engine, s->caller.principal))};
     return lc_engine_queue_task(engine, &s->task, err);
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 
+#include "engine/subscription.h" /* For streams of the daemon. */
 #include "ops/op.h"
 #include "store/token.h"
 

@@ -69,6 +69,8 @@ static void run(const api_caller *caller, const lc_op *op, loci_str args)
 
     if (status == LOCI_OK)
         status = make_options(caller, &options, &err);
+    if (status == LOCI_OK && (op->flags & LC_OP_MUTATES) != 0)
+        status = lc_http_promise(request, &err); /* A commit is never answered with 503. */
     if (status == LOCI_OK) {
         lc_http_defer(request);
         status = lc_submit_or_finish(engine, op->name, args, &options, finish_call, request, &err);
@@ -142,6 +144,7 @@ typedef struct batch {
     lc_arena *arena;
     loci_request *requests;
     size_t count;
+    bool has_write;
 } batch;
 
 /* The arguments as text, which loci_call() takes. */
@@ -175,8 +178,7 @@ static loci_status read_at(const batch *b, const lc_json *value, int64_t *out_us
     return status;
 }
 
-static loci_status read_call(const batch *b, const lc_json *call, loci_request *out,
-                             loci_error *err)
+static loci_status read_call(batch *b, const lc_json *call, loci_request *out, loci_error *err)
 {
     loci_status status = LOCI_OK;
     const lc_op *op;
@@ -200,8 +202,10 @@ static loci_status read_call(const batch *b, const lc_json *call, loci_request *
             status = lc_op_load(lc_json_str(member), &op, err);
             if (status == LOCI_OK)
                 status = lc_auth_need(b->caller->who, lc_op_scopes(op), err);
-            if (status == LOCI_OK)
+            if (status == LOCI_OK) {
                 out->operation = op->name;
+                b->has_write |= (op->flags & LC_OP_MUTATES) != 0;
+            }
         }
     }
     if (status == LOCI_OK && out->operation == NULL)
@@ -272,6 +276,8 @@ static void call_batch(const api_caller *caller)
 
     if (status == LOCI_OK)
         status = make_options(caller, &options, &err);
+    if (status == LOCI_OK && b.has_write)
+        status = lc_http_promise(caller->request, &err);
     if (status == LOCI_OK) {
         lc_http_defer(caller->request);
         status = lc_many_submit(caller->server->engine,

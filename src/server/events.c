@@ -2,7 +2,7 @@
  *
  * A stream is a subscription of the engine, whose descriptor wakes the connection. The loop never
  * reads the log: a pull hands the stream to the event thread, which reads and formats a bounded
- * batch and wakes the connection again.
+ * page (event_page.h), or finds the one that another stream has, and wakes the connection again.
  *
  *     idle --pull--> filling --thread--> filled or broken --pull: sends it--> idle
  *
@@ -21,26 +21,22 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "server/event_page.h"
 #include "server/parts.h"
 
 #define TYPES_MAX 64
 #define TYPE_BYTES_MAX 64
-#define RETRY_MS 1000
 #define HEARTBEAT_MS 15000
 #define HEARTBEAT_MS_MIN 100
 #define HEARTBEAT_MS_MAX 300000
-#define PULL_EVENTS_MAX 64
-#define PULL_BYTES_MAX (64u * 1024)
+#define FILL_EVENTS_MAX 64 /* Of a stream of all users, like the next. */
+#define FILL_BYTES_MAX (16u * 1024)
+#define PAGE_BYTES_MAX (5u * 1024 * 1024) /* Fits the largest event as text. */
 
 /* ---- Server-sent events: the text format ----------------------------------------------------- */
 
 /* A message is its lines and an empty line: "id: 7\nevent: fact.written\ndata: {…}\n\n". Part of it
  * is text of users, so a line break is never copied into a field. */
-
-void lc_sse_retry(lc_buf *out, int64_t ms)
-{
-    lc_buf_append_format(out, "retry: %lld\n\n", (long long)ms);
-}
 
 static bool is_break(char c)
 {
@@ -54,13 +50,6 @@ static void add_line(lc_buf *out, loci_str text)
         if (!is_break(text.ptr[i]))
             lc_buf_append_byte(out, text.ptr[i]);
     }
-    lc_buf_append_byte(out, '\n');
-}
-
-void lc_sse_comment(lc_buf *out, const char *text)
-{
-    lc_buf_append(out, LC_STR(": "));
-    add_line(out, loci_str_of(text));
     lc_buf_append_byte(out, '\n');
 }
 
@@ -297,33 +286,32 @@ typedef struct event_stream {
     int64_t heartbeat_us;
     int64_t written_us; /* When something was written last, monotonic. */
     pthread_mutex_t lock;
-    fill_state state; /* Under the lock, like the next. */
-    bool is_closed;   /* While it was being filled: the thread frees it. */
-    lc_buf batch;     /* Of the thread while it is busy, else of the loop. */
+    fill_state state;    /* Under the lock, like the next. */
+    bool is_closed;      /* While it was being filled: the thread frees it. */
+    lc_event_page *page; /* Of the thread while it is busy, else of the loop; or NULL. */
 } event_stream;
 
-static void write_reset(lc_buf *out)
-{
-    lc_sse_message_add(out,
-                       &(lc_sse_message){.type = LC_STR("reset"),
-                                         .data = LC_STR("{\"reason\":\"events were missed; read "
-                                                        "the state again\"}")});
-}
-
+/* How long a client should wait before it reconnects, in ms. */
+static const loci_str retry_text = LC_STR("retry: 1000\n\n");
+/* A comment, which clients ignore: a sign of life. */
+static const loci_str heartbeat_text = LC_STR(": hb\n\n");
+static const loci_str reset_text = LC_STR(
+    "event: reset\ndata: {\"reason\":\"events were missed; read the state again\"}\n\n");
 /* The last message of a stream whose token has ended. */
-static void write_end(lc_buf *out, lc_token_end end)
-{
-    lc_sse_message_add(out,
-                       &(lc_sse_message){.type = LC_STR("end"),
-                                         .data = end == LC_TOKEN_WAS_REVOKED
-                                                     ? LC_STR("{\"reason\":\"token_revoked\"}")
-                                                     : LC_STR("{\"reason\":\"token_expired\"}")});
-}
+static const loci_str end_texts[] = {
+    [LC_TOKEN_WAS_REVOKED] = LC_STR("event: end\ndata: {\"reason\":\"token_revoked\"}\n\n"),
+    [LC_TOKEN_HAS_EXPIRED] = LC_STR("event: end\ndata: {\"reason\":\"token_expired\"}\n\n"),
+};
 
-/* Writes a batch; false when the stream must end. The client reconnects with the last id it saw. */
-static bool write_events(event_stream *s, lc_buf *out)
+/* Writes the events of one read, of all users at most a batch; false when the stream must end. The
+ * client reconnects with the last id it saw. `*out_end` is set, and `*out_has_end`, where another
+ * stream can go on from here. */
+static bool write_events(event_stream *s, lc_buf *out, lc_subscription_place *out_end,
+                         bool *out_has_end)
 {
-    for (int count = 0; count < PULL_EVENTS_MAX && out->len < PULL_BYTES_MAX; count++) {
+    int count = 0;
+
+    do {
         lc_sse_message message = {0};
         loci_answer *answer = NULL;
         loci_error err;
@@ -337,7 +325,8 @@ static bool write_events(event_stream *s, lc_buf *out)
             return false;
         }
         if (lagged != 0)
-            write_reset(out);
+            lc_buf_append(out, reset_text);
+        *out_has_end = lc_subscription_place_get(s->subscription, out_end);
         if (answer == NULL)
             return true;
         message.data = loci_answer_json(answer);
@@ -348,27 +337,56 @@ static bool write_events(event_stream *s, lc_buf *out)
         loci_answer_free(answer);
         if (!is_event)
             return false;
-    }
+    } while (s->is_of_all ? ++count < FILL_EVENTS_MAX && out->len < FILL_BYTES_MAX : !*out_has_end);
     return true;
+}
+
+/* Makes the next page, or shares that of another stream. False when the stream must end. */
+static bool fill_page(event_stream *s)
+{
+    lc_event_pages *pages = s->server->event_pages;
+    lc_subscription_place begin, end;
+    bool has_begin = lc_subscription_place_get(s->subscription, &begin), has_end = false, is_good;
+    lc_buf text;
+
+    s->page = has_begin ? lc_event_page_find(pages, &begin) : NULL;
+    if (s->page != NULL) {
+        lc_subscription_skip(s->subscription, &s->page->end);
+        return true;
+    }
+    lc_buf_init(&text, &s->server->env->heap, LOCI_MEM_REQUESTS, PAGE_BYTES_MAX);
+    is_good = write_events(s, &text, &end, &has_end);
+    if (!is_good && s->is_of_all)
+        lc_buf_append(&text, reset_text);
+    /* After a restore the subscription has moved to another log. */
+    has_end &= has_begin && is_good && begin.restore_mark == end.restore_mark;
+    if (lc_buf_status(&text, NULL) == LOCI_OK)
+        s->page = lc_event_page_new(pages, lc_buf_str(&text), &begin, has_end ? &end : NULL);
+    lc_buf_clear(&text);
+    return is_good && s->page != NULL;
+}
+
+static void release_page(event_stream *s)
+{
+    lc_event_page_release(s->server->event_pages, s->page);
+    s->page = NULL;
 }
 
 static void free_stream(event_stream *s)
 {
     loci_subscription_close(s->subscription);
-    lc_buf_clear(&s->batch);
+    release_page(s);
     (void)pthread_mutex_destroy(&s->lock);
     lc_heap_free(&s->server->env->heap, s, sizeof *s, LOCI_MEM_REQUESTS);
 }
 
-/* lc_store_task.run: reads a batch and wakes the stream. */
+/* lc_store_task.run: makes a page and wakes the stream. */
 static loci_status fill(lc_store_task *task, const loci_error *failure, loci_error *err)
 {
     event_stream *s = (event_stream *)task;
-    bool is_good = failure == NULL && write_events(s, &s->batch), is_closed;
+    bool is_good = failure == NULL && fill_page(s), is_closed;
 
     (void)err; /* Another stream may find the store again. */
-    if (!is_good && s->is_of_all)
-        write_reset(&s->batch);
     (void)pthread_mutex_lock(&s->lock);
     s->state = is_good ? FILL_DONE : FILL_BROKEN;
     is_closed = s->is_closed;
@@ -380,8 +398,8 @@ static loci_status fill(lc_store_task *task, const loci_error *failure, loci_err
     return LOCI_OK;
 }
 
-/* Sends what the thread has read, or lets it read. False when the stream must end. */
-static bool move_on(event_stream *s, lc_buf *out)
+/* Lends the page that the thread has made, or lets it make one. False when the stream must end. */
+static bool move_on(event_stream *s, loci_str *out)
 {
     eventfd_t wakes = 0;
     fill_state state;
@@ -391,19 +409,20 @@ static bool move_on(event_stream *s, lc_buf *out)
     (void)eventfd_read(loci_subscription_fd(s->subscription), &wakes); /* EAGAIN: 0. */
     if (state == FILL_DONE || state == FILL_BROKEN)
         wakes--; /* The thread's own. */
+    if (state == FILL_IDLE)
+        release_page(s); /* It was sent. */
     if (state != FILL_BUSY)
         s->state = FILL_IDLE;
     (void)pthread_mutex_unlock(&s->lock);
     s->must_fill |= wakes > 0;
     if (state == FILL_BUSY)
         return true;
-    if (lc_buf_status(&s->batch, NULL) != LOCI_OK)
-        return false;
-    lc_buf_append(out, lc_buf_str(&s->batch));
-    lc_buf_clear(&s->batch);
+    if (s->page != NULL)
+        *out = s->page->text;
     if (state == FILL_BROKEN)
         return false;
     if (out->len == 0 && s->must_fill) {
+        release_page(s); /* It was empty. */
         s->must_fill = false;
         s->state = FILL_BUSY; /* The thread does not have it yet. */
         lc_store_thread_add(s->server->event_thread, &s->task);
@@ -411,33 +430,33 @@ static bool move_on(event_stream *s, lc_buf *out)
     return true;
 }
 
-static bool pull(void *ctx, lc_buf *out, bool is_heartbeat)
+static bool pull(void *ctx, loci_str *out, bool is_heartbeat)
 {
     event_stream *s = ctx;
     lc_token_end end = atomic_load(&s->ticket.ended);
-    size_t before = out->len;
-    int64_t now_us;
+    int64_t now_us = lc_clock_monotonic_us();
+    bool goes_on = true;
 
     if (atomic_load_explicit(&s->server->is_draining, memory_order_acquire))
         return false;
     if (end != LC_TOKEN_VALID) {
-        write_end(out, end);
+        *out = end_texts[end];
         return false;
     }
-    if (!s->has_begun)
-        lc_sse_retry(out, RETRY_MS);
-    if (s->must_reset)
-        write_reset(out);
-    s->has_begun = true;
-    s->must_reset = false;
-    if (!move_on(s, out))
-        return false;
-    now_us = lc_clock_monotonic_us();
-    if (is_heartbeat && out->len == before && now_us - s->written_us >= s->heartbeat_us / 2)
-        lc_sse_comment(out, "hb");
-    if (out->len > before)
+    if (!s->has_begun) {
+        s->has_begun = true;
+        *out = retry_text;
+    } else if (s->must_reset) {
+        s->must_reset = false;
+        *out = reset_text;
+    } else {
+        goes_on = move_on(s, out);
+    }
+    if (goes_on && is_heartbeat && out->len == 0 && now_us - s->written_us >= s->heartbeat_us / 2)
+        *out = heartbeat_text;
+    if (out->len > 0)
         s->written_us = now_us;
-    return lc_buf_status(out, NULL) == LOCI_OK;
+    return goes_on;
 }
 
 static void close_stream(void *ctx)
@@ -510,7 +529,6 @@ void lc_events_handle(lc_server *server, lc_http_request *request, const lc_iden
                         .heartbeat_us = q.heartbeat_ms * 1000,
                         .must_reset = q.is_of_all && q.is_resumed};
     (void)pthread_mutex_init(&s->lock, NULL); /* Cannot fail on Linux. */
-    lc_buf_init(&s->batch, &server->env->heap, LOCI_MEM_REQUESTS, LC_STREAM_BUFFER_BYTES);
     if (lc_id_is(loci_str_of(who->token_id), "tok")) {
         s->has_ticket = true;
         s->ticket.expires_at = who->expires_at;

@@ -10,11 +10,6 @@
 
 #include <stdbool.h>
 
-/* How long a client should wait before it reconnects. */
-void lc_sse_retry(lc_buf *out, int64_t ms);
-/* A line that clients ignore: a sign of life. */
-void lc_sse_comment(lc_buf *out, const char *text);
-
 typedef struct lc_sse_message {
     int64_t id;    /* The client sends the last one back when it reconnects; 0 = no id. */
     loci_str type; /* The event name that listeners register for. */

@@ -13,6 +13,10 @@
  * 0.9.75 and how they are handled:
  *
  *   - It parses leniently. http_guard.h checks again; gaps between pointers show skipped bytes.
+ *     Chunked bodies, whose framing it does not show, are refused (411).
+ *   - A head that it cannot parse, or that does not fit into its memory, it answers with a page of
+ *     its own and closes the connection. There is no hook to replace that page; on_message() counts
+ *     it and writes a log record. Where a check of ours says the same, its own is switched off.
  *   - It has one timeout, since the last byte, so one byte per second keeps a connection open. The
  *     monitor (http_connection.c) has a timeout for each phase.
  *   - Suspended connections have no timeout and do not see a hang-up. The monitor watches both.
@@ -23,6 +27,7 @@
  */
 #include "server/http.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -34,14 +39,13 @@
 #include "server/http_private.h"
 #include "server/http_reply.h"
 
-#define CONNECTIONS_SPARE 32   /* Accepted beyond the limit, to be answered with 503. */
-#define REPLY_BYTES_PER_MS 16  /* A client must read at least 16 KB/s. */
-#define BODY_BYTES_FIRST 65536 /* Reserved for an announced body; more only as data arrives. */
-#define SMALL_ANSWER_BYTES                                                                         \
-    65536 /* Sent even if a ceiling is exceeded: it may tell of a commit.                          \
-           */
+#define CONNECTIONS_SPARE 32     /* Accepted beyond the limit, to be answered with 503. */
+#define REPLY_BYTES_PER_MS 16    /* A client must read at least 16 KB/s. */
+#define BODY_BYTES_FIRST 65536   /* Reserved for an announced body; more only as data arrives. */
+#define SMALL_ANSWER_BYTES 65536 /* Sent even if a ceiling is exceeded. */
 #define RETRY_AFTER_S 1
-#define POOL_BYTES_SPARE 10240 /* 100 fields of 64 bytes, 3 KB for the reply, and some spare. */
+#define STREAM_SEND_BYTES 32768 /* The kernel's buffer of a stream, which it doubles. */
+#define POOL_BYTES_SPARE 10240  /* 100 fields of 64 bytes, 3 KB for the reply, and some spare. */
 
 static const char busy_detail[] =
     "this client, or all together, have too many bytes in flight; read "
@@ -73,6 +77,19 @@ void lc_http_adopt(lc_http *http, int fd)
 
     /* Closes the socket when it fails. */
     (void)http->mhd.add_connection(http->daemon, fd, &address, sizeof address);
+}
+
+/* Called by libmicrohttpd for everything that it would print; only its own answers matter. */
+static void on_message(void *cls, const char *format, va_list arguments)
+{
+    static const char answered[] = "Error processing request (HTTP response code is %u";
+    lc_http *http = cls;
+
+    if (strncmp(format, answered, sizeof answered - 1) != 0)
+        return;
+    lc_http_count(&http->refused);
+    lc_log_write(&http->env->log, LOCI_LOG_INFO, "http.unparsed",
+                 LC_LOG_INT("status", va_arg(arguments, unsigned)));
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -201,13 +218,14 @@ static void make_problem(lc_http_request *request, int http_status, loci_status 
     lc_problem problem = {
         .http_status = http_status, .code = code, .detail = detail, .request_id = request->id};
 
-    lc_buf_init(&request->pending, &request->http->env->heap, LOCI_MEM_REQUESTS,
+    lc_buf_init(&request->problem, &request->http->env->heap, LOCI_MEM_REQUESTS,
                 LC_PROBLEM_BYTES_MAX);
-    lc_problem_write(&problem, NULL, &request->pending);
-    if (lc_buf_status(&request->pending, NULL) == LOCI_OK)
-        request->response = make_response(request, &reply, lc_buf_str(&request->pending), false);
+    lc_problem_write(&problem, NULL, &request->problem);
+    if (lc_buf_status(&request->problem, NULL) == LOCI_OK)
+        request->response = make_response(request, &reply, lc_buf_str(&request->problem), false);
+    request->problem_code = loci_status_name(code);
     request->status = http_status;
-    request->reply_bytes = request->pending.len;
+    request->reply_bytes = request->problem.len;
 }
 
 static enum MHD_Result queue(lc_http_request *request)
@@ -247,8 +265,6 @@ static void set_outcome(lc_http_request *request, const outcome *what)
     if (what->stream != NULL) {
         request->is_stream = true;
         request->stream = *what->stream;
-        lc_buf_init(&request->pending, &request->http->env->heap, LOCI_MEM_REQUESTS,
-                    request->http->limits.stream_buffer_bytes);
     }
 }
 
@@ -347,13 +363,24 @@ static void give(lc_http_request *request, const outcome *what)
     lc_http_release(http, is_last_owner);
 }
 
+loci_status lc_http_promise(lc_http_request *request, loci_error *err)
+{
+    if (!lc_http_charge(request, SMALL_ANSWER_BYTES, false)) {
+        lc_http_count(&request->http->refused);
+        return lc_fail(err, LOCI_EUNAVAILABLE, "%s", busy_detail);
+    }
+    request->is_promised = true;
+    return LOCI_OK;
+}
+
 void lc_http_answer(lc_http_request *request, const lc_http_reply *reply)
 {
     loci_str body = reply->body;
     outcome what = {.status = reply->status};
     bool is_gzip;
 
-    if (!lc_http_charge(request, (int64_t)body.len, body.len <= SMALL_ANSWER_BYTES)) {
+    if (!lc_http_charge(request, (int64_t)body.len,
+                        request->is_promised || body.len <= SMALL_ANSWER_BYTES)) {
         loci_error err;
 
         (void)lc_fail(&err, LOCI_EUNAVAILABLE, "%s", busy_detail);
@@ -449,10 +476,11 @@ static bool must_streams_end(const lc_http *http)
     return atomic_load(&http->is_stopping) || atomic_load(&http->are_streams_ended);
 }
 
-/* Charges the buffer as large as it is now; false when a ceiling would be exceeded. */
+/* Charges what the stream lends now, even if others lend the same; false when a ceiling would be
+ * exceeded. */
 static bool charge_stream(lc_http_request *request)
 {
-    int64_t bytes = (int64_t)request->pending.capacity_bytes;
+    int64_t bytes = (int64_t)request->pending.len;
 
     if (!lc_http_charge(request, bytes - request->stream_bytes, false))
         return false;
@@ -466,8 +494,6 @@ static bool suspend_stream(lc_http_request *request)
     lc_http *http = request->http;
     bool is_suspended;
 
-    lc_buf_clear(&request->pending);
-    (void)charge_stream(request); /* A credit. */
     lc_http_set_phase(request->connection, LC_HTTP_STREAM, LC_HTTP_NEVER_MS);
     pthread_mutex_lock(&http->lock);
     is_suspended = !request->is_gone && !must_streams_end(http);
@@ -482,6 +508,15 @@ static bool suspend_stream(lc_http_request *request)
     return is_suspended;
 }
 
+/* Ends a stream without its last chunk, so that the client knows that it is incomplete. After
+ * MHD_CONTENT_READER_END_WITH_ERROR libmicrohttpd may keep the closed connection until its next
+ * event, a minute later or more; a failure to send ends it at once. */
+static ssize_t break_stream(lc_http_request *request)
+{
+    (void)shutdown(request->connection->fd, SHUT_RDWR);
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
 /* The number of bytes pulled; 0 when the stream was suspended; or one of libmicrohttpd's ends. */
 static ssize_t pull_stream(lc_http_request *request)
 {
@@ -493,15 +528,14 @@ static ssize_t pull_stream(lc_http_request *request)
     is_gone = request->is_gone;
     pthread_mutex_unlock(&request->http->lock);
     if (is_gone)
-        return MHD_CONTENT_READER_END_WITH_ERROR;
+        return break_stream(request);
     if (request->is_last || must_streams_end(request->http))
         return MHD_CONTENT_READER_END_OF_STREAM;
-    lc_buf_reset(&request->pending);
-    request->pending_sent = 0;
+    request->pending = LC_STR_NONE;
     request->is_last = !request->stream.pull(request->stream.ctx, &request->pending, is_heartbeat);
-    if (lc_buf_status(&request->pending, NULL) != LOCI_OK || !charge_stream(request)) {
+    if (!charge_stream(request)) {
         lc_http_count(&request->http->cut);
-        return MHD_CONTENT_READER_END_WITH_ERROR;
+        return break_stream(request);
     }
     if (request->pending.len > 0)
         return (ssize_t)request->pending.len;
@@ -518,21 +552,30 @@ static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t bytes
     size_t bytes;
 
     (void)position;
-    if (request->pending_sent == request->pending.len) {
+    if (request->pending.len == 0) {
         ssize_t pulled = pull_stream(request);
 
         if (pulled <= 0)
             return pulled;
     }
-    bytes = request->pending.len - request->pending_sent;
-    if (bytes > bytes_max)
-        bytes = bytes_max;
-    memcpy(out, request->pending.ptr + request->pending_sent, bytes);
-    request->pending_sent += bytes;
+    bytes = request->pending.len < bytes_max ? request->pending.len : bytes_max;
+    memcpy(out, request->pending.ptr, bytes);
+    request->pending = (loci_str){request->pending.ptr + bytes, request->pending.len - bytes};
     lc_http_set_phase(request->connection, LC_HTTP_STREAM,
                       lc_http_now_ms() + request->http->limits.idle_timeout_ms);
     lc_http_add(&request->http->bytes_out, (int64_t)bytes);
     return (ssize_t)bytes;
+}
+
+/* The kernel would buffer megabytes for a client that does not read, and thousands of those are as
+ * many gigabytes. A stream needs no more than what is written while its reader is woken. */
+static void begin_stream(lc_http_request *request)
+{
+    int bytes = STREAM_SEND_BYTES;
+
+    /* Without it, there is a larger buffer. */
+    (void)setsockopt(request->connection->fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+    lc_http_add(&request->http->streams, 1);
 }
 
 /* The stream is over, whatever ended it; the monitor frees the request. */
@@ -591,7 +634,7 @@ static enum MHD_Result deliver(lc_http_request *request)
         report_answered(request, request->status, request->reply_bytes);
     }
     if (request->is_stream)
-        lc_http_add(&http->streams, 1);
+        begin_stream(request);
     return queue(request);
 }
 
@@ -629,7 +672,7 @@ static enum MHD_Result follow_admission(lc_http_request *request)
     }
     if (!is_admitted)
         return deliver(request);
-    if (!request->has_body)
+    if (request->body_bytes == 0)
         return proceed(request);
     if (!lc_http_charge(request, (int64_t)request->body_bytes, false)) {
         lc_http_count(&http->refused);
@@ -639,8 +682,7 @@ static enum MHD_Result follow_admission(lc_http_request *request)
     }
     lc_http_set_phase(request->connection, LC_HTTP_BODY,
                       lc_http_now_ms() + http->limits.body_timeout_ms);
-    if (request->body_bytes > 0 &&
-        lc_buf_reserve(&request->body, request->body_bytes < BODY_BYTES_FIRST
+    if (lc_buf_reserve(&request->body, request->body_bytes < BODY_BYTES_FIRST
                                            ? request->body_bytes
                                            : BODY_BYTES_FIRST) == NULL)
         return MHD_NO;
@@ -683,18 +725,18 @@ static enum MHD_Result begin(lc_http *http, struct MHD_Connection *mhd, const ch
     if (request == NULL)
         return MHD_NO;
     request->mhd = mhd;
-    request->has_body = verdict.has_body;
     request->body_bytes = verdict.body_bytes;
     *context = request;
     lc_http_add(&http->bytes_in, (int64_t)in.head.bytes);
     if (is_refused) {
         lc_http_count(&http->refused);
         make_problem(request, verdict.http_status, verdict.status, verdict.detail);
+        report_answered(request, request->status, request->reply_bytes);
         return queue(request);
     }
     /* An answer before the end of the request closes the connection, so only a body is worth one.
      */
-    return request->has_body ? ask(request) : MHD_YES;
+    return request->body_bytes > 0 ? ask(request) : MHD_YES;
 }
 
 /* Whether options.admit has deferred its decision and the loop has not seen it yet. */
@@ -720,21 +762,10 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
     if (part.len == 0)
         return proceed(request);
     *upload_bytes = 0;
-    /* What was announced is charged already. */
-    if (request->body_bytes == 0 && !lc_http_charge(request, (int64_t)part.len, false)) {
-        lc_http_count(&request->http->refused);
-        lc_http_send_final(request->connection->fd, MHD_HTTP_SERVICE_UNAVAILABLE);
-        return MHD_NO;
-    }
     lc_buf_append(&request->body, part);
     lc_http_add(&request->http->bytes_in, (int64_t)part.len);
-    if (lc_buf_status(&request->body, NULL) == LOCI_OK)
-        return MHD_YES;
-    /* Too many chunks, or no memory. libmicrohttpd takes no answer in the middle of a body. */
-    lc_http_count(&request->http->refused);
-    if (request->body.failure == LOCI_ELIMIT)
-        lc_http_send_final(request->connection->fd, MHD_HTTP_CONTENT_TOO_LARGE);
-    return MHD_NO;
+    /* Out of memory: libmicrohttpd takes no answer in the middle of a body, and disconnects. */
+    return lc_buf_status(&request->body, NULL) == LOCI_OK ? MHD_YES : MHD_NO;
 }
 
 /* The answer was sent, or the connection closed: libmicrohttpd is done with the request. */
@@ -787,18 +818,20 @@ static loci_status load_mhd(lc_mhd *out, loci_error *err)
 
 loci_status lc_http_loop_start(lc_http *http, loci_error *err)
 {
-    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC;
+    unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
+                     MHD_USE_ERROR_LOG;
     /* The head of a request, libmicrohttpd's list of its fields, and the head of the answer. It is
      * cleared for every request, so it is no larger than that. */
     size_t pool_bytes = http->limits.header_bytes_max + POOL_BYTES_SPARE;
     struct MHD_OptionItem options[] = {
+        {MHD_OPTION_EXTERNAL_LOGGER, (intptr_t)on_message, http}, /* First, or it comes late. */
         {MHD_OPTION_CONNECTION_MEMORY_LIMIT, (intptr_t)pool_bytes, NULL},
         {MHD_OPTION_CONNECTION_LIMIT, (intptr_t)(http->limits.connections_max + CONNECTIONS_SPARE),
          NULL},
         /* For a client that reads nothing of an answer; the monitor is faster in all other cases.
          */
         {MHD_OPTION_CONNECTION_TIMEOUT, (intptr_t)(http->limits.idle_timeout_ms / 1000 + 1), NULL},
-        {MHD_OPTION_STRICT_FOR_CLIENT, 1, NULL},
+        {MHD_OPTION_STRICT_FOR_CLIENT, 0, NULL}, /* A missing Host is refused by the guard. */
         {MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, http},
         {MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, http},
         {MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, http},

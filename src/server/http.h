@@ -23,7 +23,7 @@ typedef struct lc_http lc_http;                 /* A running server. */
 typedef struct lc_http_request lc_http_request; /* One request, until it is answered. */
 
 /* Zero means the default: 16 KiB, 4 MiB, 4096, no separate limit, 256 MiB, no separate limit, 5 s,
- * 30 s, 60 s, 1 MiB, 30 s. A peer is a remote address, or a user id on the Unix socket. */
+ * 30 s, 60 s, 30 s. A peer is a remote address, or a user id on the Unix socket. */
 typedef struct lc_http_limits {
     size_t header_bytes_max; /* Request line and headers. */
     size_t body_bytes_max;
@@ -31,11 +31,10 @@ typedef struct lc_http_limits {
     int64_t connections_of_peer;
     int64_t inflight_bytes_max; /* Bodies being received, and answers and streams being sent. */
     int64_t inflight_bytes_of_peer;
-    int64_t header_timeout_ms;  /* From the first byte to the end of the headers. */
-    int64_t body_timeout_ms;    /* From the end of the headers to the end of the body. */
-    int64_t idle_timeout_ms;    /* Between requests, and for a client that does not read. */
-    size_t stream_buffer_bytes; /* A stream that writes more than this in one pull is cut. */
-    int64_t answer_timeout_ms;  /* From the whole request to its answer. */
+    int64_t header_timeout_ms; /* From the first byte to the end of the headers. */
+    int64_t body_timeout_ms;   /* From the end of the headers to the end of the body. */
+    int64_t idle_timeout_ms;   /* Between requests, and for a client that does not read. */
+    int64_t answer_timeout_ms; /* From the whole request to its answer. */
 } lc_http_limits;
 
 typedef struct lc_http_options {
@@ -96,6 +95,8 @@ loci_str lc_http_header(const lc_http_request *request,
 loci_str lc_http_body(const lc_http_request *request);
 /* The user id of the client on a Unix socket; false for TCP. */
 bool lc_http_peer_uid(const lc_http_request *request, uid_t *out);
+/* In options.answered: the code of an error that the server found itself, or NULL. */
+const char *lc_http_problem_code(const lc_http_request *request);
 /* "req_…", unique in this process, or the client's X-Request-Id if it is valid; terminated. */
 const char *lc_http_request_id(const lc_http_request *request);
 lc_arena *lc_http_arena(lc_http_request *request); /* Freed with the request. */
@@ -124,6 +125,11 @@ typedef struct lc_http_reply {
     int64_t retry_after_s;     /* 0 = none. */
 } lc_http_reply;
 
+/* Before something is done that cannot be undone: the answer will be sent even if it exceeds the
+ * limit of bytes in flight. LOCI_EUNAVAILABLE when that is exceeded already: do nothing, and answer
+ * the error. Without a promise an answer of more than 64 KiB can become that error. From the
+ * handler only. */
+loci_status lc_http_promise(lc_http_request *request, loci_error *err);
 /* From the callbacks or, after lc_http_defer(), from any thread. The body is sent as gzip if that
  * is smaller and the client accepts it. The request is invalid afterwards. */
 void lc_http_answer(lc_http_request *request, const lc_http_reply *reply);
@@ -140,11 +146,11 @@ void lc_http_answer_not_allowed(lc_http_request *request, const char *allow);
 
 typedef struct lc_http_stream {
     const char *content_type; /* "text/event-stream" */
-    /* Appends data to `out`, on the loop's thread. After data it is called again once the client
-     * has read it, so one call need not write everything. Without data the stream sleeps until
-     * wake_fd is readable, or until `heartbeat_ms` have passed: then is_heartbeat is true. False
-     * ends the stream. */
-    bool (*pull)(void *ctx, lc_buf *out, bool is_heartbeat);
+    /* Lends data in `out`, until the next call, on the loop's thread. After data it is called again
+     * once the client has read it, so one call need not lend everything. Without data the stream
+     * sleeps until wake_fd is readable, or until `heartbeat_ms` have passed: then is_heartbeat is
+     * true. False ends the stream, after the data. */
+    bool (*pull)(void *ctx, loci_str *out, bool is_heartbeat);
     void (*close)(void *ctx); /* Called once, whatever ended the stream. */
     void *ctx;
     int64_t heartbeat_ms; /* 0 = none. */

@@ -136,12 +136,9 @@ void lc_http_drop_unsent(const lc_http_connection *connection)
 
 void lc_http_send_final(int fd, int http_status)
 {
-    const char *detail = http_status == 408   ? "the request did not arrive in time"
-                         : http_status == 413 ? "the body exceeds the size limit of this server"
-                                              : "the server is busy; try again later";
-    loci_status code = http_status == 408   ? LOCI_EDEADLINE
-                       : http_status == 413 ? LOCI_ELIMIT
-                                            : LOCI_EUNAVAILABLE;
+    const char *detail = http_status == 408 ? "the request did not arrive in time"
+                                            : "the server is busy; try again later";
+    loci_status code = http_status == 408 ? LOCI_EDEADLINE : LOCI_EUNAVAILABLE;
     const char *title = lc_http_title(http_status);
     char body[512], head[256];
     struct iovec parts[2] = {{.iov_base = head}, {.iov_base = body}};

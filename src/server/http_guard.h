@@ -43,9 +43,7 @@ typedef struct lc_http_verdict {
     int http_status;    /* 0 = accepted. */
     loci_status status; /* Otherwise the code of the answer, */
     const char *detail; /* and its detail. */
-    bool has_body;
-    bool is_chunked;
-    size_t body_bytes; /* As announced; 0 when chunked. */
+    size_t body_bytes;  /* As announced. */
 } lc_http_verdict;
 
 lc_http_verdict lc_http_guard_check(const lc_http_head *head, const lc_http_rules *rules);

@@ -91,15 +91,14 @@ struct lc_http_request {
     struct MHD_Connection *mhd;
     lc_http_request *next_ended;
     lc_http_client *client;
-    int64_t charged_bytes, stream_bytes; /* In flight; `stream_bytes` of these for `pending`. */
+    int64_t charged_bytes, stream_bytes; /* In flight; `stream_bytes` of these for a stream. */
     size_t block_bytes; /* Of this struct, and the fields and the head behind it. */
     lc_arena arena;
     loci_str method, path;
     const lc_http_field *fields, *queries;
     size_t field_count, query_count;
     lc_buf body;
-    bool has_body;
-    size_t body_bytes; /* As announced; 0 when chunked. */
+    size_t body_bytes; /* As announced. */
     char id[LC_HTTP_REQUEST_ID_BYTES_MAX + 1];
     bool is_unix;
     uid_t peer_uid;
@@ -110,10 +109,12 @@ struct lc_http_request {
     struct MHD_Response *response; /* Once answered. */
     int status;
     size_t reply_bytes;
-    bool is_asked;    /* options.admit was called. */
-    bool is_admitted; /* The body may be read; under the lock while deferred. */
-    bool is_handled;  /* The handler was called. */
-    bool is_deferred; /* If so, the following are under the lock. */
+    const char *problem_code; /* Of an answer that this server made itself, or NULL. */
+    bool is_promised;         /* The answer is sent even if a ceiling is exceeded. */
+    bool is_asked;            /* options.admit was called. */
+    bool is_admitted;         /* The body may be read; under the lock while deferred. */
+    bool is_handled;          /* The handler was called. */
+    bool is_deferred;         /* If so, the following are under the lock. */
     bool is_answered;
     bool is_claimed; /* A thread is answering it: it cannot expire any more. */
     bool is_expired; /* An answer comes too late. */
@@ -122,8 +123,8 @@ struct lc_http_request {
 
     bool is_stream;
     lc_http_stream stream;
-    lc_buf pending; /* Pulled, and not yet sent from `pending_sent` on; or a problem document. */
-    size_t pending_sent;
+    lc_buf problem;         /* A problem document of this server. */
+    loci_str pending;       /* Lent by the stream, and not yet sent. */
     bool is_last;           /* The stream ends after `pending`. */
     bool is_heartbeat;      /* Woken for a heartbeat; under the lock, like the rest. */
     bool is_gone;           /* The client hung up. */
@@ -235,7 +236,7 @@ bool lc_http_leave_reading(lc_http_connection *connection, lc_http_phase phase,
                            int64_t deadline_ms);
 /* Makes close() discard unsent data: the client did not read it for too long. */
 void lc_http_drop_unsent(const lc_http_connection *connection);
-/* Sends a last answer (408, 413 or 503) on a connection that will be closed; errors are ignored. */
+/* Sends a last answer (408 or 503) on a connection that will be closed; errors are ignored. */
 void lc_http_send_final(int fd, int http_status);
 
 /* The monitor thread. Before the loop starts: its descriptors; after: the thread. */

@@ -59,6 +59,11 @@ bool lc_http_peer_uid(const lc_http_request *request, uid_t *out)
     return true;
 }
 
+const char *lc_http_problem_code(const lc_http_request *request)
+{
+    return request->problem_code;
+}
+
 const char *lc_http_request_id(const lc_http_request *request)
 {
     return request->id;
@@ -193,7 +198,7 @@ void lc_http_free_request(lc_http_request *request)
     lc_heap *heap = &request->http->env->heap;
 
     lc_http_account_close(request);
-    lc_buf_clear(&request->pending);
+    lc_buf_clear(&request->problem);
     lc_buf_clear(&request->body);
     lc_arena_clear(&request->arena);
     lc_heap_free(heap, request, request->block_bytes, LOCI_MEM_REQUESTS);

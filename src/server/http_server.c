@@ -259,7 +259,6 @@ static lc_http_limits fill_limits(const lc_http_limits *given)
         .header_timeout_ms = or_default(given->header_timeout_ms, 5000),
         .body_timeout_ms = or_default(given->body_timeout_ms, 30000),
         .idle_timeout_ms = or_default(given->idle_timeout_ms, 60000),
-        .stream_buffer_bytes = (size_t)or_default((int64_t)given->stream_buffer_bytes, 1 << 20),
         .answer_timeout_ms = or_default(given->answer_timeout_ms, 30000),
     };
 }

@@ -20,16 +20,14 @@
 
 #include <stdatomic.h>
 
-/* Fits the largest event as text; allocated only while it is sent. */
-#define LC_STREAM_BUFFER_BYTES (5u * 1024 * 1024)
-
 typedef struct lc_server {
     lc_env *env;         /* Memory, log, clock and randomness of the daemon. */
     loci_engine *engine; /* Used through loci.h and ops/ only. */
     lc_http *http;
     lc_metrics *metrics;
-    lc_store_thread *token_thread;  /* Looks up tokens, and probes the store. */
-    lc_store_thread *event_thread;  /* Opens streams, and reads their events. */
+    lc_store_thread *token_thread; /* Looks up tokens, and probes the store. */
+    lc_store_thread *event_thread; /* Opens streams, and reads their events. */
+    struct lc_event_pages *event_pages;
     struct lc_log_queue *log_queue; /* Or NULL. */
     const lc_routes *routes;
     bool has_peer_access; /* Our own uid on the Unix socket needs no token. */

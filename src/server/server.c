@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "ops/surface.h"
+#include "server/event_page.h"
 #include "server/parts.h"
 
 /* ---- Replies and the access log -------------------------------------------------------------- */
@@ -56,20 +57,23 @@ static const char *method_name(const lc_http_request *request)
 /* lc_http_options.answered: counts the request and writes its record to the log. Any thread. */
 static void log_request(void *ctx, const lc_http_request *request, int status, size_t bytes)
 {
-    static const lc_access_record empty = {.route = {"-", 1}}; /* There was no memory for one. */
+    /* It was refused before, or there was no memory for one. */
+    static const lc_access_record empty = {.route = {"-", 1}};
     lc_server *server = ctx;
     const lc_access_record *record = lc_http_state(request);
+    const char *code = lc_http_problem_code(request);
     int64_t took_us;
 
     if (record == NULL)
         record = &empty;
+    if (code == NULL)
+        code = record->code != NULL ? record->code : "ok";
     took_us = record->started_us > 0 ? lc_clock_monotonic_us() - record->started_us : 0;
     lc_metrics_count(server->metrics, record->operation, status, took_us);
     lc_log_write(&server->env->log, status >= 500 ? LOCI_LOG_WARN : LOCI_LOG_INFO, "http.request",
                  LC_LOG_TEXT("request_id", lc_http_request_id(request)),
                  LC_LOG_TEXT("method", method_name(request)), LC_LOG_STR("route", record->route),
-                 LC_LOG_INT("status", status),
-                 LC_LOG_TEXT("code", record->code != NULL ? record->code : "ok"),
+                 LC_LOG_INT("status", status), LC_LOG_TEXT("code", code),
                  LC_LOG_INT("took_us", took_us), LC_LOG_INT("bytes", (int64_t)bytes),
                  LC_LOG_TEXT("token_id", record->token_id != NULL ? record->token_id : "-"));
 }
@@ -274,7 +278,6 @@ static lc_http_limits read_limits(loci_engine *engine)
         .header_timeout_ms = lc_setting_view_i64(engine, "server.header_timeout_ms"),
         .body_timeout_ms = lc_setting_view_i64(engine, "server.body_timeout_ms"),
         .idle_timeout_ms = lc_setting_view_i64(engine, "server.idle_timeout_ms"),
-        .stream_buffer_bytes = LC_STREAM_BUFFER_BYTES,
     };
 }
 
@@ -362,41 +365,46 @@ static loci_status serve(lc_server *server, const lc_server_options *options, lo
 
 loci_status lc_server_run(const lc_server_options *options, loci_error *err)
 {
-    lc_env env = {
-        .log = {.write = options->log, .ctx = options->log_ctx},
-        .clock = lc_clock_system_us,
-    };
+    lc_env *env = options->env;
     lc_routes routes = {0};
     lc_server server = {
-        .env = &env,
+        .env = env,
         .engine = options->engine,
         .log_queue = options->log_queue,
         .routes = &routes,
         .has_peer_access = options->socket_path != NULL,
-        .started_us = lc_env_now_us(&env),
     };
-    uint64_t seed = (uint64_t)server.started_us;
+    uint64_t seed;
     loci_status status;
 
+    *env = (lc_env){
+        .log = {.write = options->log, .ctx = options->log_ctx},
+        .clock = lc_clock_system_us,
+    };
+    server.started_us = lc_env_now_us(env);
+    seed = (uint64_t)server.started_us;
     (void)lc_random_secret(&seed, sizeof seed); /* For request ids the clock is random enough. */
-    lc_heap_init(&env.heap, (loci_allocator){0});
-    lc_random_init(&env.random, seed);
-    env.log.level_min = (loci_log_level)lc_setting_view_i64(options->engine, "log.level");
+    lc_heap_init(&env->heap, (loci_allocator){0});
+    lc_random_init(&env->random, seed);
+    env->log.level_min = (loci_log_level)lc_setting_view_i64(options->engine, "log.level");
     status = check_public(options, err);
     if (status == LOCI_OK)
-        status = lc_routes_init(&routes, &env.heap, err);
+        status = lc_routes_init(&routes, &env->heap, err);
     if (status == LOCI_OK)
-        status = lc_metrics_new(&env, &server.metrics, err);
+        status = lc_metrics_new(env, &server.metrics, err);
     if (status == LOCI_OK)
-        status = lc_store_thread_start(&env, options->engine, &server.token_thread, err);
+        status = lc_store_thread_start(env, options->engine, &server.token_thread, err);
     if (status == LOCI_OK)
-        status = lc_store_thread_start(&env, options->engine, &server.event_thread, err);
+        status = lc_store_thread_start(env, options->engine, &server.event_thread, err);
+    if (status == LOCI_OK)
+        status = lc_event_pages_new(&env->heap, &server.event_pages, err);
     if (status == LOCI_OK)
         status = serve(&server, options, err);
     lc_store_thread_stop(server.token_thread);
     lc_store_thread_stop(server.event_thread);
     lc_store_thread_free(server.token_thread);
     lc_store_thread_free(server.event_thread);
+    lc_event_pages_free(server.event_pages);
     lc_metrics_free(server.metrics);
     lc_routes_clear(&routes);
     return status;

@@ -6,7 +6,10 @@
 
 typedef struct lc_server_options {
     loci_engine *engine; /* Open, with threads; stays the caller's. */
-    loci_log_fn *log;    /* Where request records go. */
+    /* Filled in by lc_server_run(), and used until the engine is closed: by then all calls that did
+     * not end within drain_ms_max have been answered, too late. */
+    lc_env *env;
+    loci_log_fn *log; /* Where request records go. */
     void *log_ctx;
     struct lc_log_queue *log_queue; /* Behind `log`, to count what it lost; or NULL. */
     const char *listen;             /* "127.0.0.1:7077"; NULL = no TCP. */

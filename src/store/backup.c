@@ -117,7 +117,8 @@ static loci_status open_backup(const lc_db *store, const char *path, lc_backup_f
         return lc_fail_path(err, path, errno);
     if (info.st_size == 0) /* A driver would take it for a store that is to be made. */
         return lc_fail(err, LOCI_ECORRUPT, "%s is empty, not a loci store", path);
-    status = store->driver->open(store->env, store->catalogue, path, false, &db, err);
+    status = store->driver->open(store->env, store->catalogue, &(lc_db_target){.store = path}, &db,
+                                 err);
     if (status != LOCI_OK)
         return status;
     status = check_open(db, facts, &cause);
@@ -165,7 +166,8 @@ static loci_status prepare(const lc_upkeep *upkeep, lc_db *backup, const char *p
     loci_status status = backup->driver->upkeep->backup(backup, path, hear, l, err);
 
     if (status == LOCI_OK)
-        status = store->driver->open(store->env, store->catalogue, path, false, &db, err);
+        status = store->driver->open(store->env, store->catalogue, &(lc_db_target){.store = path},
+                                     &db, err);
     if (status == LOCI_OK)
         status = lc_schema_open(db, NULL, &state, err);
     if (status == LOCI_OK && state.needs_rebuild)

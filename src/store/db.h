@@ -150,6 +150,12 @@ struct lc_tx {
 
 typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t total);
 
+typedef struct lc_db_target {
+    const char *store;   /* A path or URL. */
+    bool is_created;     /* Make the store if it is missing. */
+    int64_t deadline_us; /* Monotonic, for reaching a server; 0 = the driver's own limit. */
+} lc_db_target;
+
 typedef struct lc_db_driver {
     const char *name; /* "sqlite" */
     lc_dialect dialect;
@@ -161,9 +167,8 @@ typedef struct lc_db_driver {
     int64_t gather_us_max;
     const struct lc_db_upkeep *upkeep;
 
-    /* Opens one connection. `create`: make the store if it is missing. Does not check the schema.
-     */
-    loci_status (*open)(lc_env *env, const lc_catalogue *catalogue, const char *store, bool create,
+    /* Opens one connection. Does not check the schema. */
+    loci_status (*open)(lc_env *env, const lc_catalogue *catalogue, const lc_db_target *target,
                         lc_db **out, loci_error *err);
     void (*close)(lc_db *db);
     /* Relaxed: a power failure may undo the last commits, in order. Otherwise, which is the

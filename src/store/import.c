@@ -15,8 +15,8 @@
  * An event that the store itself appends to an imported user, such as the end of an idle session,
  * would fork the log, and the import could be neither finished nor repeated. So the import records
  * in the store that nothing may be appended without a caller, before it compares. The record stays
- * if the import is interrupted, and for an hour after its end: `loci migrate` still compares the
- * two stores then.
+ * for a week if the import is interrupted, so that it can be resumed, and for an hour after its
+ * end: `loci migrate` still compares the two stores then.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -512,6 +512,7 @@ static loci_status take_batch(lc_tx *tx, void *ctx, loci_error *err)
 
 #define HOLD_UNTIL "import_hold_until"
 #define HOLD_AFTER_US (INT64_C(3600) * 1000000)
+#define HOLD_INTERRUPTED_US (INT64_C(7) * 24 * 3600 * 1000000) /* Since it began. */
 
 loci_status lc_tx_is_held(lc_tx *tx, bool *out, loci_error *err)
 {
@@ -523,7 +524,7 @@ loci_status lc_tx_is_held(lc_tx *tx, bool *out, loci_error *err)
 }
 
 typedef struct hold {
-    int64_t until_us;  /* INT64_MAX = until the import is finished. */
+    int64_t until_us;
     int64_t before_us; /* What it was. */
 } hold;
 
@@ -596,7 +597,7 @@ static loci_status read_all(import *i, bool is_write, lc_buf *text, loci_error *
 static loci_status read_and_write(import *i, lc_buf *text, loci_error *err)
 {
     lc_db *db = i->upkeep->db;
-    hold h = {.until_us = INT64_MAX};
+    hold h = {.until_us = lc_env_now_us(db->env) + HOLD_INTERRUPTED_US};
     bool is_comparing = true;
     loci_status status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, set_hold, &h, err);
 

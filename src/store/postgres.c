@@ -523,16 +523,19 @@ static loci_status look_for_store(lc_tx *tx, void *ctx, loci_error *err)
     return status;
 }
 
-static loci_status open_connection(lc_env *env, const lc_catalogue *catalogue, const char *store,
-                                   bool create, lc_db **out, loci_error *err)
+static loci_status open_connection(lc_env *env, const lc_catalogue *catalogue,
+                                   const lc_db_target *target, lc_db **out, loci_error *err)
 {
+    int64_t deadline_us = lc_clock_monotonic_us() + CONNECT_US;
     lc_pg *db = NULL;
     loci_status status;
 
-    status = new_connection(env, catalogue, store, &db, err);
+    if (target->deadline_us != 0 && target->deadline_us < deadline_us)
+        deadline_us = target->deadline_us;
+    status = new_connection(env, catalogue, target->store, &db, err);
     if (status == LOCI_OK)
-        status = lc_pg_connect(db, lc_clock_monotonic_us() + CONNECT_US, err);
-    if (status == LOCI_OK && !create)
+        status = lc_pg_connect(db, deadline_us, err);
+    if (status == LOCI_OK && !target->is_created)
         status = lc_pg_read(&db->db, lc_clock_monotonic_us() + SET_UP_US, look_for_store, db->url,
                             err);
     if (status == LOCI_OK)

@@ -312,29 +312,29 @@ static loci_status claim_patiently(lc_sqlite *db, const char *store, loci_error 
     return status;
 }
 
-loci_status lc_sqlite_open(lc_env *env, const lc_catalogue *catalogue, const char *store,
-                           bool create, lc_db **out, loci_error *err)
+loci_status lc_sqlite_open(lc_env *env, const lc_catalogue *catalogue, const lc_db_target *target,
+                           lc_db **out, loci_error *err)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
     lc_sqlite *db = NULL;
     loci_status status;
     int code;
 
-    status = prepare_file(store, create, err);
+    status = prepare_file(target->store, target->is_created, err);
     if (status != LOCI_OK)
         return status;
     status = new_connection(env, catalogue, &db, err);
     if (status != LOCI_OK)
         return status;
 
-    code = sqlite3_open_v2(store, &db->handle, flags, lc_sqlite_vfs_name());
+    code = sqlite3_open_v2(target->store, &db->handle, flags, lc_sqlite_vfs_name());
     if (code != SQLITE_OK) {
         status = lc_sqlite_fail(db, code, err);
         goto out;
     }
     status = set_up(db, err);
     if (status == LOCI_OK)
-        status = claim_patiently(db, store, err);
+        status = claim_patiently(db, target->store, err);
     if (status == LOCI_OK) {
         lc_sqlite_find_state(db);
         *out = &db->db;
@@ -406,7 +406,8 @@ static uint64_t change_mark(lc_db *base)
     int64_t mark = 0;
 
     /* A failure leaves 0, which looks like a change: the reader then finds out. */
-    (void)read_pragma((lc_sqlite *)base, "pragma data_version", &mark, NULL);
+    if (lc_sqlite_check_place((lc_sqlite *)base, NULL) == LOCI_OK)
+        (void)read_pragma((lc_sqlite *)base, "pragma data_version", &mark, NULL);
     return (uint64_t)mark;
 }
 

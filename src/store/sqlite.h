@@ -61,8 +61,8 @@ loci_status lc_sqlite_check_place(lc_sqlite *db, loci_error *err);
 /* Undoes whatever is open; when SQLite already did (disk full), there is nothing to do. */
 void lc_sqlite_roll_back(lc_sqlite *db);
 
-loci_status lc_sqlite_open(lc_env *env, const lc_catalogue *catalogue, const char *store,
-                           bool create, lc_db **out, loci_error *err);
+loci_status lc_sqlite_open(lc_env *env, const lc_catalogue *catalogue, const lc_db_target *target,
+                           lc_db **out, loci_error *err);
 loci_status lc_sqlite_open_scratch(lc_env *env, const lc_catalogue *catalogue, lc_db **out,
                                    loci_error *err);
 void lc_sqlite_close(lc_db *base);

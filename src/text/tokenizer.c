@@ -64,6 +64,15 @@ static inline int32_t key_of(uint32_t merged, size_t place)
     return merged == LC_TOKEN_NONE ? NO_KEY : (int32_t)(merged << 6 | (uint32_t)place);
 }
 
+/* Whether no token begins at or before the last byte of a character and ends behind it, inside of
+ * the next. Seams are known for characters only: a stray continuation byte, which is none, may
+ * merge with the bytes before it. */
+static inline bool ends_alone(const lc_token_table *table, const uint8_t *last, const uint8_t *end)
+{
+    return last + 1 == end ||
+           ((last[1] & 0xC0) != 0x80 && !lc_token_table_is_seam(table, last[0], last[1]));
+}
+
 /* The token of the character at `at`, when its bytes can merge with each other only; else of the
  * byte. `begin` and `end` are of the piece. */
 static inline uint32_t first_token(const lc_token_table *table, const uint8_t *begin,
@@ -80,7 +89,7 @@ static inline uint32_t first_token(const lc_token_table *table, const uint8_t *b
         token = table->characters[code_point];
         if (token != LC_TOKEN_NONE &&
             (at == begin || !lc_token_table_is_seam(table, at[-1], at[0])) &&
-            (at + *bytes == end || !lc_token_table_is_seam(table, at[*bytes - 1], at[*bytes])))
+            ends_alone(table, at + *bytes - 1, end))
             return token & LC_TOKEN_MASK;
     }
     *bytes = 1;

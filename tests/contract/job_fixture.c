@@ -96,7 +96,10 @@ void fixture_open(fixture *f, const char *path)
     lc_arena_init(&f->arena, &f->env.heap, LOCI_MEM_PIPELINES);
     if (path == NULL)
         path = fixture_path();
-    CHECK_OK(lc_db_driver_of(path)->open(&f->env, &catalogue, path, true, &f->db, &f->err), f->err);
+    CHECK_OK(lc_db_driver_of(path)->open(&f->env, &catalogue,
+                                         &(lc_db_target){.store = path, .is_created = true}, &f->db,
+                                         &f->err),
+             f->err);
     CHECK_OK(lc_schema_open(f->db, NULL, &state, &f->err), f->err);
     with_clock = *f->db->driver;
     with_clock.now_us = database_clock;

@@ -191,7 +191,9 @@ void notes_open(notes *n, const char *path)
     CHECK_OK(lc_dump_plan_init(&n->plan, &n->env.heap, &note_catalogue, &n->err), n->err);
     if (path == NULL)
         path = notes_path();
-    CHECK_OK(lc_db_driver_of(path)->open(&n->env, &note_catalogue, path, true, &n->db, &n->err),
+    CHECK_OK(lc_db_driver_of(path)->open(&n->env, &note_catalogue,
+                                         &(lc_db_target){.store = path, .is_created = true}, &n->db,
+                                         &n->err),
              n->err);
     CHECK_OK(lc_schema_open(n->db, NULL, &state, &n->err), n->err);
 }

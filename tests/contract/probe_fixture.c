@@ -103,8 +103,10 @@ void probe_open_bare(probe *p, const char *path)
     lc_random_init(&p->env.random, 1);
     p->env.clock = read_clock;
     p->env.clock_ctx = p;
-    CHECK_OK(probe_driver()->open(&p->env, &probe_catalogue, path != NULL ? path : probe_path(),
-                                  true, &p->db, &p->err),
+    CHECK_OK(probe_driver()->open(
+                 &p->env, &probe_catalogue,
+                 &(lc_db_target){.store = path != NULL ? path : probe_path(), .is_created = true},
+                 &p->db, &p->err),
              p->err);
 }
 

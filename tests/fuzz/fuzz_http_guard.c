@@ -29,8 +29,8 @@ static size_t count_named(const lc_http_head *head, const char *name)
 static void demand_let_in(const lc_http_head *head, const lc_http_verdict *verdict)
 {
     demand(count_named(head, "Host") == 1);
-    demand(count_named(head, "Content-Length") + count_named(head, "Transfer-Encoding") <= 1);
-    demand(verdict->has_body == (verdict->is_chunked || verdict->body_bytes > 0));
+    demand(count_named(head, "Transfer-Encoding") == 0);
+    demand(count_named(head, "Content-Length") == 1 || verdict->body_bytes == 0);
     demand(head->field_count <= LC_HTTP_FIELDS_MAX);
     for (size_t i = 0; i < head->field_count; i++) {
         demand(head->fields[i].name.len > 0);

@@ -65,13 +65,13 @@ const char *test_store_failed_call(void)
     return call;
 }
 
-static loci_status open_store(lc_env *env, const lc_catalogue *catalogue, const char *store,
-                              bool create, lc_db **out, loci_error *err)
+static loci_status open_store(lc_env *env, const lc_catalogue *catalogue,
+                              const lc_db_target *target, lc_db **out, loci_error *err)
 {
     loci_status status = meet("open", err);
 
     if (status == LOCI_OK)
-        status = lc_sqlite_driver.open(env, catalogue, store, create, out, err);
+        status = lc_sqlite_driver.open(env, catalogue, target, out, err);
     if (status == LOCI_OK)
         (*out)->driver = &faulty_driver;
     return status;

@@ -290,6 +290,39 @@ static loci_status import_a_batch(lc_db *db, void *ctx, loci_error *err)
     return lc_import_file(&upkeep, ctx, &counts, err);
 }
 
+/* Waits for the upkeep to end the session of Ann. */
+static void await_end_of_session(loci_engine *engine)
+{
+    int64_t until_us = lc_clock_monotonic_us() + 60000000;
+    loci_str answer;
+
+    do {
+        CHECK_LT(lc_clock_monotonic_us(), until_us);
+        lc_clock_sleep_us(5000);
+        answer = test_call(engine, "event.list", "{'user_id':'ann'}");
+    } while (!lc_str_is(test_member_text(answer, "events.1.type"), "session.ended"));
+}
+
+/* An import that was given up must not keep sessions open for ever. */
+TEST(job_ops, upkeep_goes_on_a_week_after_an_interrupted_import)
+{
+    int64_t now_us = INT64_C(1600000000000000);
+    const char *export = export_with_session(&now_us);
+    const char *path = fixture_path();
+    loci_engine *engine;
+    loci_error err;
+
+    now_us += 2 * HOUR_US;
+    engine = open_at(path, LOCI_OPEN_INLINE, &now_us);
+    CHECK_STATUS(LOCI_ECANCELLED, lc_engine_with_connection(engine, import_a_batch,
+                                                            (void *)(uintptr_t) export, &err));
+    loci_close(engine);
+    now_us += 7 * 24 * HOUR_US;
+    engine = open_at(path, 0, &now_us);
+    await_end_of_session(engine);
+    test_close(engine);
+}
+
 /* Ending Ann's session would add an event to her log that the export does not have: the import
  * could then be neither finished nor repeated. */
 TEST(job_ops, upkeep_appends_nothing_until_an_import_is_finished)
@@ -297,7 +330,6 @@ TEST(job_ops, upkeep_appends_nothing_until_an_import_is_finished)
     int64_t now_us = INT64_C(1600000000000000);
     const char *export = export_with_session(&now_us);
     const char *path = fixture_path();
-    int64_t until_us = lc_clock_monotonic_us() + 60000000;
     loci_engine *engine;
     loci_str answer;
     loci_error err;
@@ -319,10 +351,6 @@ TEST(job_ops, upkeep_appends_nothing_until_an_import_is_finished)
 
     now_us += HOUR_US; /* Until then a migration may still compare the stores. */
     engine = open_at(path, 0, &now_us);
-    do {
-        CHECK_LT(lc_clock_monotonic_us(), until_us);
-        lc_clock_sleep_us(5000);
-        answer = test_call(engine, "event.list", "{'user_id':'ann'}");
-    } while (!lc_str_is(test_member_text(answer, "events.1.type"), "session.ended"));
+    await_end_of_session(engine);
     test_close(engine);
 }

@@ -19,10 +19,10 @@ static struct {
     int64_t queries;
 } counted;
 
-static loci_status open_counted(lc_env *env, const lc_catalogue *catalogue, const char *store,
-                                bool create, lc_db **out, loci_error *err)
+static loci_status open_counted(lc_env *env, const lc_catalogue *catalogue,
+                                const lc_db_target *target, lc_db **out, loci_error *err)
 {
-    loci_status status = counted.own->open(env, catalogue, store, create, out, err);
+    loci_status status = counted.own->open(env, catalogue, target, out, err);
 
     if (status == LOCI_OK)
         (*out)->driver = &counted.driver;

@@ -184,11 +184,15 @@ TEST_ON(TEST_FILES, store_ops, a_store_that_was_moved_or_replaced_is_noticed)
     loci_error err;
 
     CHECK_OK(try_write(engine, &err), err);
+    for (int i = 0; i < 3; i++) /* From now on it is in memory. */
+        CHECK_OK(test_try(engine, "fact.current", LC_STR("{\"key\":\"k\"}"), &err), err);
     CHECK_EQ(rename(store, away), 0);
     lc_clock_sleep_us(1000000);
     CHECK_STATUS(LOCI_EUNAVAILABLE, try_write(engine, &err));
     CHECK_CONTAINS(err.message, "moved, deleted or replaced");
     CHECK_STATUS(LOCI_EUNAVAILABLE, test_try(engine, "event.list", LC_STR("{}"), &err));
+    CHECK_STATUS(LOCI_EUNAVAILABLE,
+                 test_try(engine, "fact.current", LC_STR("{\"key\":\"k\"}"), &err));
     CHECK_STATUS(LOCI_EUNAVAILABLE, lc_probe_store(engine, 1000, &err));
     test_write_file(store, LC_STR("another file"));
     lc_clock_sleep_us(1000000);

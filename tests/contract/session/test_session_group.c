@@ -49,8 +49,10 @@ TEST(session_group, users_of_one_commit_have_sessions_of_their_own)
 
     lc_heap_init(&env.heap, test_heap());
     lc_random_init(&env.random, 1);
-    CHECK_OK(lc_sqlite_driver.open(&env, &catalogue, test_path(test_tmpdir(), "store.db"), true,
-                                   &db, &err),
+    CHECK_OK(lc_sqlite_driver.open(
+                 &env, &catalogue,
+                 &(lc_db_target){.store = test_path(test_tmpdir(), "store.db"), .is_created = true},
+                 &db, &err),
              err);
     CHECK_OK(lc_schema_open(db, NULL, &state, &err), err);
     db->commit_us_max = INT64_MAX; /* A busy machine must not split what belongs together. */

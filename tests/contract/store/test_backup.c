@@ -262,7 +262,9 @@ TEST_ON(TEST_FILES, backup, what_is_restored_comes_with_its_mark)
     upkeep = upkeep_of(&n);
     CHECK_OK(lc_backup(&upkeep, path, false, &bytes, &n.err), n.err);
     notes_fill(&n, "bob", 5);
-    CHECK_OK(n.db->driver->open(n.db->env, n.db->catalogue, store, false, &o.db, &n.err), n.err);
+    CHECK_OK(n.db->driver->open(n.db->env, n.db->catalogue, &(lc_db_target){.store = store}, &o.db,
+                                &n.err),
+             n.err);
     upkeep.progress = compare_with_mark;
     upkeep.ctx = &o;
     CHECK_OK(lc_restore(&upkeep, path, &facts, &n.err), n.err);

@@ -14,7 +14,8 @@ static loci_status try_open(const char *path, bool create, loci_error *err)
 
     lc_heap_init(&env.heap, test_heap());
     lc_random_init(&env.random, 1);
-    status = probe_driver()->open(&env, &probe_catalogue, path, create, &db, err);
+    status = probe_driver()->open(&env, &probe_catalogue,
+                                  &(lc_db_target){.store = path, .is_created = create}, &db, err);
     lc_db_close(db);
     return status;
 }
@@ -130,7 +131,8 @@ static loci_status open_and_say(void *ctx)
 
     lc_heap_init(&env.heap, test_heap());
     lc_random_init(&env.random, 1);
-    status = probe_driver()->open(&env, &probe_catalogue, ctx, true, &db, &err);
+    status = probe_driver()->open(&env, &probe_catalogue,
+                                  &(lc_db_target){.store = ctx, .is_created = true}, &db, &err);
     if (status == LOCI_OK)
         status = lc_schema_open(db, NULL, &state, &err);
     if (status == LOCI_OK) {

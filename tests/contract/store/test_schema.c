@@ -243,7 +243,9 @@ static void open_and_close(opener *o)
 
     lc_heap_init(&env.heap, test_heap());
     lc_random_init(&env.random, (uint64_t)(uintptr_t)o);
-    o->status = probe_driver()->open(&env, &probe_catalogue, o->path, true, &db, &o->err);
+    o->status = probe_driver()->open(&env, &probe_catalogue,
+                                     &(lc_db_target){.store = o->path, .is_created = true}, &db,
+                                     &o->err);
     if (o->status == LOCI_OK)
         o->status = lc_schema_open(db, o->migrations, &state, &o->err);
     if (o->status == LOCI_OK)

@@ -59,7 +59,9 @@ static const char *make_version_1(void)
 
     lc_heap_init(&env.heap, test_heap());
     lc_random_init(&env.random, 7);
-    CHECK_OK(probe_driver()->open(&env, catalogue_1(), path, true, &db, &err), err);
+    CHECK_OK(probe_driver()->open(&env, catalogue_1(),
+                                  &(lc_db_target){.store = path, .is_created = true}, &db, &err),
+             err);
     CHECK_OK(lc_schema_open(db, NULL, &state, &err), err);
     lc_db_close(db);
     test_store_run(path, "update meta set value = '1' where name = 'schema_version'");

@@ -331,7 +331,9 @@ TEST(sql_prepare, every_statement_fits_the_tables)
     lc_heap_init(&v.env.heap, test_heap());
     lc_random_init(&v.env.random, 1);
     v.store = store;
-    CHECK_OK(probe_driver()->open(&v.env, &catalogue, store, true, &db, &err), err);
+    CHECK_OK(probe_driver()->open(&v.env, &catalogue,
+                                  &(lc_db_target){.store = store, .is_created = true}, &db, &err),
+             err);
     CHECK_OK(lc_schema_open(db, NULL, &state, &err), err);
     CHECK_OK(lc_db_write_one(db, 10000, make_shadows, NULL, &err), err);
     if (!test_is_postgres())

@@ -98,3 +98,39 @@ TEST(pool, the_queue_has_a_ceiling)
     CHECK_EQ(book->runs[0], THREADS + QUEUED_MAX);
     loci_close(engine);
 }
+
+/* Calls of one tenant that take long leave threads for the calls of others, long and short; when
+ * they have ended, those that had to wait run. */
+TEST(pool, one_group_does_not_take_all_threads)
+{
+    loci_engine *engine = test_open(test_path(test_tmpdir(), "store.db"));
+    lc_pool *pool = new_pool(engine);
+    ledger *slow = (ledger *)test_bytes(sizeof *slow), *other = (ledger *)test_bytes(sizeof *other);
+    job jobs[8], others[2];
+    loci_error err;
+
+    atomic_store(&other->may_go, true);
+    for (int i = 0; i < 8; i++) {
+        jobs[i] = (job){
+            .task = {.run = run_job, .ctx = &jobs[i], .group = 7}, .book = slow, .number = i};
+        CHECK_OK(lc_pool_add(pool, &jobs[i].task, &err), err);
+    }
+    for (int i = 0; i < 2; i++) {
+        others[i] = (job){.task = {.run = run_job,
+                                   .ctx = &others[i],
+                                   .group = i == 0 ? 8 : 7,
+                                   .is_short = i == 1},
+                          .book = other,
+                          .number = i};
+        CHECK_OK(lc_pool_add(pool, &others[i].task, &err), err);
+    }
+    for (int i = 0; i < 5000 && other->runs[0] + other->runs[1] < 2; i++)
+        lc_clock_sleep_us(1000);
+    CHECK_EQ(other->runs[0] + other->runs[1], 2);
+    CHECK_LE(slow->begun, 2);
+    atomic_store(&slow->may_go, true);
+    lc_pool_free(pool);
+    for (int i = 0; i < 8; i++)
+        CHECK_EQ(slow->runs[i], 1);
+    loci_close(engine);
+}

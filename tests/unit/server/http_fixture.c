@@ -57,7 +57,13 @@ static void defer(fixture *fix, lc_http_request *request)
     pthread_detach(thread);
 }
 
-static bool pull(void *ctx, lc_buf *out, bool is_heartbeat)
+static void say(fixture_stream *stream, const char *text)
+{
+    CHECK_LT(strlen(stream->said) + strlen(text), sizeof stream->said);
+    strncat(stream->said, text, sizeof stream->said - strlen(stream->said) - 1);
+}
+
+static bool pull(void *ctx, loci_str *out, bool is_heartbeat)
 {
     fixture_stream *stream = ctx;
     fixture *fix = stream->fixture;
@@ -65,27 +71,34 @@ static bool pull(void *ctx, lc_buf *out, bool is_heartbeat)
     eventfd_t count;
 
     (void)eventfd_read(stream->wake_fd, &count);
+    stream->said[0] = '\0';
     pthread_mutex_lock(&fix->lock);
     while (stream->heard < fix->word_count) {
         const char *word = fix->words[stream->heard++];
 
         if (strcmp(word, "end") == 0)
             goes_on = false;
-        else
-            lc_buf_append_format(out, "<%s>", word);
+        else {
+            say(stream, "<");
+            say(stream, word);
+            say(stream, ">");
+        }
     }
     pthread_mutex_unlock(&fix->lock);
     if (is_heartbeat)
-        lc_buf_append(out, LC_STR(":beat\n"));
+        say(stream, ":beat\n");
+    *out = loci_str_of(stream->said);
     return goes_on;
 }
 
-static bool pull_flood(void *ctx, lc_buf *out, bool is_heartbeat)
+static bool pull_flood(void *ctx, loci_str *out, bool is_heartbeat)
 {
+    static char flood[16384];
+
     (void)ctx;
     (void)is_heartbeat;
-    for (int i = 0; i < 1024; i++)
-        lc_buf_append(out, LC_STR("0123456789abcdef"));
+    memset(flood, 'f', sizeof flood);
+    *out = (loci_str){flood, sizeof flood};
     return true;
 }
 
@@ -217,7 +230,7 @@ static void handle(void *ctx, lc_http_request *request)
         open_stream(fix, request, &(lc_http_stream){.pull = pull});
     else if (lc_str_is(path, "/beat"))
         open_stream(fix, request, &(lc_http_stream){.pull = pull, .heartbeat_ms = 50});
-    else if (lc_str_is(path, "/flood") || lc_str_is(path, "/gush"))
+    else if (lc_str_is(path, "/flood"))
         open_stream(fix, request, &(lc_http_stream){.pull = pull_flood});
     else
         answer_small(fix, request, path);

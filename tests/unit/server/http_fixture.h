@@ -10,7 +10,6 @@
  *     /stream        what fixture_say() says; ends when it says "end"
  *     /beat          ":\n\n" every 50 ms
  *     /flood         a stream that always has something to say
- *     /gush          a stream that says more at once than is allowed
  *
  * The header "X-Admit" decides before the body is read: "no" is answered with 401, "later" admitted
  * and "not later" answered with 401 by another thread after 50 ms.
@@ -30,7 +29,8 @@
 typedef struct fixture_stream {
     struct fixture *fixture;
     int wake_fd;
-    size_t heard; /* Words of the fixture that were said already. */
+    size_t heard;    /* Words of the fixture that were said already. */
+    char said[1024]; /* By the last pull. */
 } fixture_stream;
 
 typedef struct fixture {

@@ -60,20 +60,6 @@ TEST(http_stream, notices_the_end_of_a_silent_streams_reader)
     fixture_stop(&fix);
 }
 
-TEST(http_stream, cuts_streams_that_say_too_much_at_once)
-{
-    fixture fix;
-    client c;
-
-    fixture_start(&fix, (lc_http_options){.limits = {.stream_buffer_bytes = 16383}});
-    c = client_open(&fix);
-    client_send(&c, GET("/gush"));
-    CHECK(client_is_cut(&c, 10000));
-    CHECK_EQ(lc_http_get_counters(fix.http).cut, 1);
-    client_close(&c);
-    fixture_stop(&fix);
-}
-
 TEST(http_stream, stops_with_open_streams)
 {
     enum { CLIENTS = 20 };

@@ -56,16 +56,6 @@ TEST(sse, no_field_can_begin_another)
     lc_buf_clear(&out);
 }
 
-TEST(sse, retry_and_comments)
-{
-    lc_buf out = text_of();
-
-    lc_sse_retry(&out, 1000);
-    lc_sse_comment(&out, "hb");
-    CHECK_STR_EQ(lc_buf_str(&out), "retry: 1000\n\n: hb\n\n");
-    lc_buf_clear(&out);
-}
-
 /* ---- Reading the head of an event --------------------------------------------------------------
  */
 

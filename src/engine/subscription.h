@@ -1,0 +1,28 @@
+/* subscription.h - how subscriptions (loci.h) of one user can share what they read.
+ *
+ * Two subscriptions at the same place of a log get the same page next: if it is full, because
+ * events never change; otherwise if the version is known and unchanged, because then nothing was
+ * appended. So one of them can take the page that the other has read, and skip it.
+ */
+#ifndef LC_ENGINE_SUBSCRIPTION_H
+#define LC_ENGINE_SUBSCRIPTION_H
+
+#include "loci.h"
+
+#include <stdbool.h>
+
+/* Texts are borrowed from the subscription. */
+typedef struct lc_subscription_place {
+    loci_str tenant_id, user_id, types;
+    int64_t restore_mark; /* Of the store; another one means another log. */
+    uint64_t version;     /* Of the user's slot (engine/watch.h), now; 0 = unknown. */
+    int64_t after_seq;
+    bool is_page_full; /* There may be more behind the page that was read last. */
+} lc_subscription_place;
+
+/* False in the middle of a page, when events were missed, and for all users together. */
+bool lc_subscription_place_get(const loci_subscription *sub, lc_subscription_place *out);
+/* Goes on behind the page that another subscription read from the same place, to `end`. */
+void lc_subscription_skip(loci_subscription *sub, const lc_subscription_place *end);
+
+#endif /* LC_ENGINE_SUBSCRIPTION_H */
