@@ -177,6 +177,7 @@ static loci_status propose(observing *p, lc_proposal out[LC_PROPOSALS_MAX], size
     lc_message_page page = {.session_id = p->o->is_one_session ? p->o->session->session.id
                                                                : LC_STR_NONE,
                             .persona_id = p->o->view.persona_id,
+                            .before_seq = p->o->message.seq,
                             .limit = BEFORE_MAX};
     lc_message_list messages = {0};
     lc_said *before;
@@ -253,18 +254,18 @@ static loci_status read_only_number(lc_arena *arena, loci_str text, loci_str *ou
     return write_number(arena, lc_number_read((loci_str){digits, count}), out, err);
 }
 
-static loci_status write_text(observing *p, loci_str text, loci_str *out, loci_error *err)
+static loci_status write_text(lc_arena *arena, loci_str text, loci_str *out, loci_error *err)
 {
     lc_json_writer writer;
     lc_buf buf;
     loci_status status;
 
-    lc_buf_init(&buf, p->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
+    lc_buf_init(&buf, arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
     lc_jw_init(&writer, &buf);
     lc_jw_str(&writer, text);
     status = lc_buf_status(&buf, err);
     if (status == LOCI_OK) {
-        *out = lc_arena_copy(p->arena, lc_buf_str(&buf));
+        *out = lc_arena_copy(arena, lc_buf_str(&buf));
         if (out->ptr == NULL)
             status = lc_fail_memory(err);
     }
@@ -272,29 +273,28 @@ static loci_status write_text(observing *p, loci_str text, loci_str *out, loci_e
     return status;
 }
 
-/* The new value as JSON: a number where there was one, else a string. */
-static loci_status write_value(observing *p, loci_str old, loci_str text, loci_str *out,
-                               loci_error *err)
+loci_status lc_context_write_value(lc_arena *arena, loci_str old, loci_str text, loci_str *out,
+                                   loci_error *err)
 {
     loci_status status = LOCI_OK;
 
     *out = LC_STR_NONE;
     if (lc_number_read(old).kind != LC_NUMBER_NONE)
-        status = read_only_number(p->arena, text, out, err);
-    return status != LOCI_OK || out->len > 0 ? status : write_text(p, text, out, err);
+        status = read_only_number(arena, text, out, err);
+    return status != LOCI_OK || out->len > 0 ? status : write_text(arena, text, out, err);
 }
 
-/* A failure that is about this one fact, not about the call. */
-static bool is_about_the_fact(loci_status status)
+bool lc_context_is_about_fact(loci_status status)
 {
     return status == LOCI_ECONFLICT || status == LOCI_ENOTFOUND || status == LOCI_EINVAL ||
            status == LOCI_EFORBIDDEN;
 }
 
-static lc_authority authority_for(const lc_observation *o, const lc_fact *fact)
+lc_authority lc_context_authority(const lc_observation *observation, const lc_fact *fact)
 {
-    return !o->is_authority_given && fact->authority.rank < o->authority.rank ? fact->authority
-                                                                              : o->authority;
+    return !observation->is_authority_given && fact->authority.rank < observation->authority.rank
+               ? fact->authority
+               : observation->authority;
 }
 
 static loci_status decide(observing *p, const lc_proposal *proposal, lc_fact_plan **out,
@@ -305,19 +305,20 @@ static loci_status decide(observing *p, const lc_proposal *proposal, lc_fact_pla
         .key = fact->key,
         .source = fact->source,
         .view = p->o->view,
-        .authority = authority_for(p->o, fact),
+        .authority = lc_context_authority(p->o, fact),
         .trust = p->o->trust,
         .observed_at = p->o->message.observed_at,
         .valid_until = LC_FACT_NO_TIME,
     };
-    loci_status status = write_value(p, fact->value, proposal->value, &input.value, err);
+    loci_status status = lc_context_write_value(p->arena, fact->value, proposal->value,
+                                                &input.value, err);
 
     *out = NULL;
     input.view.scope = LC_STR_NONE;
     input.view.scope_id = LC_STR_NONE;
     if (status == LOCI_OK)
         status = lc_fact_decide(p->tx, &input, p->arena, out, err);
-    return is_about_the_fact(status) ? LOCI_OK : status;
+    return lc_context_is_about_fact(status) ? LOCI_OK : status;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -327,51 +328,78 @@ static bool is_same_slot(const observing *p, const lc_proposal *a, const lc_prop
     return lc_str_eq(p->facts[a->known].key, p->facts[b->known].key);
 }
 
-static loci_status write_all(observing *p, const lc_proposal *proposals, lc_fact_plan *const *plans,
-                             size_t count, lc_observed *out, loci_error *err)
-{
-    lc_message message = p->o->message;
-    loci_status status = lc_session_begin(p->tx, p->o->session, true, err);
+/* What the rules find in the message, decided; a plan is NULL when nothing is to be written. */
+typedef struct changes {
+    lc_proposal proposals[LC_PROPOSALS_MAX];
+    lc_fact_plan *plans[LC_PROPOSALS_MAX];
+    size_t count;
+} changes;
 
-    message.session_id = p->o->session->session.id;
+static loci_status find_changes(observing *p, changes *out, loci_error *err)
+{
+    loci_status status = read_known(p, err);
+
     if (status == LOCI_OK)
-        status = lc_session_append_message(p->tx, &message, &out->message_id, &out->seq, err);
-    for (size_t i = 0; i < count && status == LOCI_OK; i++) {
+        status = propose(p, out->proposals, &out->count, err);
+    for (size_t i = 0; i < out->count && status == LOCI_OK; i++)
+        if (i == 0 || !is_same_slot(p, &out->proposals[i], &out->proposals[i - 1]))
+            status = decide(p, &out->proposals[i], &out->plans[i], err);
+    return status;
+}
+
+static loci_status write_changes(observing *p, const changes *found, lc_observed *out,
+                                 loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; i < found->count && status == LOCI_OK; i++) {
         lc_observed_fact *fact = &out->facts[out->count];
 
-        if (plans[i] == NULL)
+        if (found->plans[i] == NULL)
             continue;
-        status = lc_fact_commit(p->tx, plans[i], p->arena, &fact->result, err);
-        fact->key = p->facts[proposals[i].known].key;
-        fact->rule = proposals[i].rule;
+        status = lc_fact_commit(p->tx, found->plans[i], p->arena, &fact->result, err);
+        fact->key = p->facts[found->proposals[i].known].key;
+        fact->rule = found->proposals[i].rule;
         out->count += status == LOCI_OK;
     }
     return status;
 }
 
+static observing *begin(lc_tx *tx, const lc_observation *observation, lc_observed *out)
+{
+    observing *p = lc_arena_zalloc_array(observation->arena, 1, sizeof *p);
+
+    memset(out, 0, sizeof *out);
+    if (p != NULL)
+        *p = (observing){.tx = tx, .o = observation, .arena = observation->arena};
+    return p;
+}
+
+loci_status lc_context_apply_rules(lc_tx *tx, const lc_observation *observation, lc_observed *out,
+                                   loci_error *err)
+{
+    observing *p = begin(tx, observation, out);
+    changes found = {.count = 0};
+    loci_status status = p != NULL ? find_changes(p, &found, err) : lc_fail_memory(err);
+
+    return status == LOCI_OK ? write_changes(p, &found, out, err) : status;
+}
+
 loci_status lc_context_observe(lc_tx *tx, const lc_observation *observation, lc_observed *out,
                                loci_error *err)
 {
-    observing *p = lc_arena_zalloc_array(observation->arena, 1, sizeof *p);
-    lc_proposal proposals[LC_PROPOSALS_MAX];
-    lc_fact_plan *plans[LC_PROPOSALS_MAX] = {NULL};
-    size_t count = 0;
-    loci_status status;
+    observing *p = begin(tx, observation, out);
+    lc_message message = observation->message;
+    changes found = {.count = 0};
+    loci_status status = p != NULL ? LOCI_OK : lc_fail_memory(err);
 
-    memset(out, 0, sizeof *out);
-    if (p == NULL)
-        return lc_fail_memory(err);
-    *p = (observing){.tx = tx, .o = observation, .arena = observation->arena};
     /* What a model says is kept and changes nothing. What a tool or the web says makes claims. */
-    if (!lc_message_is_model(&observation->message)) {
-        status = read_known(p, err);
-        if (status == LOCI_OK)
-            status = propose(p, proposals, &count, err);
-        for (size_t i = 0; i < count && status == LOCI_OK; i++)
-            if (i == 0 || !is_same_slot(p, &proposals[i], &proposals[i - 1]))
-                status = decide(p, &proposals[i], &plans[i], err);
-        if (status != LOCI_OK)
-            return status;
-    }
-    return write_all(p, proposals, plans, count, out, err);
+    if (status == LOCI_OK && !observation->is_left_to_job && !lc_message_is_model(&message))
+        status = find_changes(p, &found, err);
+    if (status == LOCI_OK)
+        status = lc_session_begin(tx, observation->session, true, err);
+    message.session_id = observation->session->session.id;
+    if (status == LOCI_OK)
+        status = lc_session_append_message(tx, &message, &out->message_id, &out->seq, err);
+    return status == LOCI_OK ? write_changes(p, &found, out, err) : status;
 }
