@@ -5,6 +5,7 @@
 #include "context/build.h"
 #include "context/observe.h"
 #include "engine/engine.h"
+#include "engine/extraction.h"
 #include "engine/meaning.h"
 #include "engine/tokenizers.h"
 #include "fact/authority.h"
@@ -23,6 +24,7 @@ typedef struct observe_input {
     lc_fact_caller caller;
     loci_str role;
     const lc_talk *talk;
+    bool is_left_to_job;
 } observe_input;
 
 static const lc_param observe_params[] = {
@@ -57,6 +59,12 @@ static const lc_record observe_answer = {
             {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
             {"outcomes", 0, "Facts that got another value", LC_RESULT_LIST,
              .record = &observed_record},
+            {"extraction", LC_PARAM_STRING,
+             "What reads the message: the job job_id with the chat provider (queued), the built-in"
+             " rules, or none, because a model said it",
+             .choices = "queued|rules|none"},
+            {"job_id", LC_PARAM_STRING, "Id of the job fact.extract (job_...), if queued",
+             LC_RESULT_OPTIONAL},
             {"seq", LC_PARAM_INT, "Number of the event that stores the message"},
             {NULL},
         },
@@ -72,11 +80,16 @@ static loci_status prepare_observe(lc_call *call, loci_error *err)
     if (in->claim.trust.len == 0 && is_assistant)
         in->claim.trust = LC_STR("model");
     in->role = is_assistant ? LC_STR("assistant") : LC_STR("user");
+    in->is_left_to_job = !is_assistant && lc_extraction_is_on(call->engine, call->tenant_id);
     return status == LOCI_OK ? lc_fact_caller_init(&in->caller, call, &in->claim, err) : status;
 }
 
-static void put_observed(lc_call *call, const lc_session_use *use, const lc_observed *observed)
+static void put_observed(lc_call *call, const lc_session_use *use, const lc_observed *observed,
+                         const lc_id *job_id)
 {
+    const observe_input *in = call->input;
+    bool is_read = lc_str_is(in->role, "user");
+
     lc_jw_object(&call->out);
     lc_jw_member_text(&call->out, "message_id", observed->message_id.text);
     lc_jw_member_str(&call->out, "session_id", use->session.id);
@@ -93,6 +106,12 @@ static void put_observed(lc_call *call, const lc_session_use *use, const lc_obse
         lc_jw_end(&call->out);
     }
     lc_jw_end(&call->out);
+    lc_jw_member_text(&call->out, "extraction",
+                      in->is_left_to_job ? "queued"
+                      : is_read          ? "rules"
+                                         : "none");
+    if (in->is_left_to_job)
+        lc_jw_member_text(&call->out, "job_id", job_id->text);
     lc_jw_member_int(&call->out, "seq", observed->seq);
     lc_jw_end(&call->out);
 }
@@ -102,33 +121,40 @@ static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
     const observe_input *in = call->input;
     loci_str speaker = in->speaker;
     lc_session_use use;
+    lc_observation observation;
     lc_observed observed;
+    lc_id job_id = {""};
     loci_status status = lc_call_choose_session(call, tx, &use, err);
 
     if (status != LOCI_OK)
         return status;
-    status = lc_context_observe(
-        tx,
-        &(lc_observation){
-            .talk = in->talk,
-            .session = &use,
-            .message = {.role = in->role,
-                        .speaker = lc_str_eq(speaker, in->role) ? LC_STR_NONE : speaker,
-                        .text = in->text,
-                        .persona_id = call->persona_id,
-                        .observed_at = in->observed_at},
-            .view = {.persona_id = call->persona_id,
-                     .session_id = use.session.id,
-                     .access = lc_fact_caller_access(&in->caller, &use.session.identity)},
-            .authority = lc_fact_caller_authority(&in->caller, &use.session.identity),
-            .is_authority_given = in->claim.authority.ptr != NULL,
-            .trust = in->caller.trust,
-            .is_one_session = call->implied.session_id.ptr != NULL,
-            .arena = call->arena,
-        },
-        &observed, err);
+    observation = (lc_observation){
+        .talk = in->talk,
+        .session = &use,
+        .message = {.role = in->role,
+                    .speaker = lc_str_eq(speaker, in->role) ? LC_STR_NONE : speaker,
+                    .text = in->text,
+                    .persona_id = call->persona_id,
+                    .observed_at = in->observed_at},
+        .view = {.persona_id = call->persona_id,
+                 .session_id = use.session.id,
+                 .access = lc_fact_caller_access(&in->caller, &use.session.identity)},
+        .authority = lc_fact_caller_authority(&in->caller, &use.session.identity),
+        .is_authority_given = in->claim.authority.ptr != NULL,
+        .trust = in->caller.trust,
+        .is_one_session = call->implied.session_id.ptr != NULL,
+        .is_left_to_job = in->is_left_to_job,
+        .arena = call->arena,
+    };
+    status = lc_context_observe(tx, &observation, &observed, err);
+    if (status == LOCI_OK && in->is_left_to_job) {
+        observation.message.id = lc_id_str(&observed.message_id);
+        observation.message.seq = observed.seq;
+        observation.message.session_id = use.session.id;
+        status = lc_extraction_enqueue(tx, &observation, &job_id, err);
+    }
     if (status == LOCI_OK)
-        put_observed(call, &use, &observed);
+        put_observed(call, &use, &observed, &job_id);
     return status;
 }
 
