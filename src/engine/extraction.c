@@ -41,10 +41,14 @@ const lc_setting lc_setting_extract_enabled = {
     .is_per_tenant = true,
 };
 
+static bool is_enabled(loci_engine *engine, loci_str tenant_id)
+{
+    return lc_settings_bool(lc_engine_settings(engine), &lc_setting_extract_enabled, tenant_id);
+}
+
 bool lc_extraction_is_on(loci_engine *engine, loci_str tenant_id)
 {
-    return lc_settings_bool(lc_engine_settings(engine), &lc_setting_extract_enabled, tenant_id) &&
-           lc_models_has_chat(lc_engine_models(engine));
+    return is_enabled(engine, tenant_id) && lc_models_has_chat(lc_engine_models(engine));
 }
 
 /* ---- Arguments ------------------------------------------------------------------------------- */
@@ -169,11 +173,17 @@ static loci_status ask(work *w, loci_error *err)
                     .name = "proposals",
                     .schema = loci_str_of(lc_extract_schema),
                     .tokens_max = TOKENS_MAX};
+    lc_models *models = lc_engine_models(w->run->engine);
     lc_chat_reply reply = {.json = NULL};
-    loci_status status = lc_extract_ask(w->input, arena, &chat.user, err);
+    loci_status status;
 
+    /* A worker in another process may have one: a daemon beside a program without its settings. */
+    if (!lc_models_has_chat(models))
+        return lc_fail(err, LOCI_EUNAVAILABLE,
+                       "no chat provider is configured in the process that ran this job");
+    status = lc_extract_ask(w->input, arena, &chat.user, err);
     if (status == LOCI_OK)
-        status = lc_models_chat(lc_engine_models(w->run->engine), &use, &chat, &reply, err);
+        status = lc_models_chat(models, &use, &chat, &reply, err);
     if (status == LOCI_OK)
         status = lc_extract_check(arena, reply.json, w->input, &w->proposals, err);
     return status;
@@ -192,7 +202,7 @@ static loci_status find_facts(work *w, loci_error *err)
     loci_error why = {.status = LOCI_OK};
     loci_status status;
 
-    w->uses_rules = !lc_extraction_is_on(w->run->engine, job->tenant_id);
+    w->uses_rules = !is_enabled(w->run->engine, job->tenant_id);
     status = w->uses_rules ? LOCI_OK : ask(w, &why);
     if (status != LOCI_OK && w->run->verdict == LOCI_OK &&
         lc_job_fails_for_good(job, &(lc_job_failure){.cause = &why, .is_final = !may_pass(status)}))

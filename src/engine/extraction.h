@@ -4,7 +4,7 @@
  * transaction; it never waits for the provider and never fails because of it. Then the rules for
  * plain language (context/observe.h) do not run at once, so that a statement is not applied twice.
  * They are the fallback: the job runs them when its attempts are used up, or when another attempt
- * cannot help (no provider any more, a refusal, a limit).
+ * cannot help (a refusal, a limit).
  */
 #ifndef LC_ENGINE_EXTRACTION_H
 #define LC_ENGINE_EXTRACTION_H

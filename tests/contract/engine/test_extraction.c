@@ -401,6 +401,9 @@ TEST(extraction, a_personas_facts_are_its_own)
     say(&b, "{'key':'city','value':'Bergen','supersedes':null,'quote':'Bergen','confidence':1}");
     CHECK_STR_EQ(observe(&b, "{'text':'Bergen is home.','persona_id':'p'}"), "done model created");
     CHECK_STR_EQ(value_of(&b, "city"), "Oslo");
+    CHECK_STR_EQ(observe(&b, "{'text':'Bergen is home.','speaker':'Anna'}"),
+                 "done model superseded");
+    CHECK_STR_EQ(member_of(&b, "city", "source"), "Anna");
     CHECK_STR_EQ(
         test_member_text(call(&b, "fact.current", "{'key':'city','persona_id':'p'}"), "value"),
         "Bergen");
@@ -477,6 +480,17 @@ TEST(extraction, without_an_answer_the_rules_are_the_fallback)
     stop(&b);
 }
 
+TEST(extraction, without_a_connection_the_rules_are_the_fallback)
+{
+    bed b;
+
+    start_failing(&b);
+    provider_stop(b.p);
+    fail_and_fall_back(&b);
+    provider_good_clear(&b.good);
+    test_close(b.engine);
+}
+
 TEST(extraction, a_provider_that_stalls_is_left_alone)
 {
     bed b;
@@ -526,6 +540,29 @@ TEST(extraction, turned_off_meanwhile_the_rules_decide)
     CHECK_STATUS(LOCI_OK, lc_engine_run_jobs(b.engine, NULL));
     CHECK_STR_EQ(describe(get_job(&b, observed)), "done rules superseded");
     CHECK_EQ(provider_requests(b.p), 1);
+    stop(&b);
+}
+
+/* A program beside the daemon, without the daemon's settings, must not decide in its place. */
+TEST(extraction, a_process_without_a_provider_leaves_the_job_to_another)
+{
+    bed b;
+    loci_str observed;
+    loci_engine *other;
+
+    start_failing(&b);
+    atomic_store(&b.content, "no JSON");
+    observed = call(&b, "fact.observe", CORRECTION);
+    test_store_run(b.store, "update jobs set run_after_us = 0");
+    other = test_open(b.store);
+    CHECK_STATUS(LOCI_OK, lc_engine_run_jobs(other, NULL));
+    test_close(other);
+    CHECK_STR_EQ(describe(get_job(&b, observed)), "queued ");
+    CHECK_EQ(test_member_int(get_job(&b, observed), "attempts"), 2);
+    say(&b, "{'key':'launch_date','value':'May 9','supersedes':null,'quote':'May 9',"
+            "'confidence':1}");
+    run_last_attempt(&b);
+    CHECK_STR_EQ(describe(get_job(&b, observed)), "done model superseded");
     stop(&b);
 }
 
