@@ -440,6 +440,9 @@ static loci_status decide(lc_tx *tx, const lc_observation *o, const lc_extract_p
     loci_status status = lc_fact_find_head(tx, &input.view, input.key, o->arena, &head, err);
 
     *out = NULL;
+    /* A fact that the speaker may not read leaves no trace in the claim against it. */
+    if (status == LOCI_OK && !lc_fact_may_read(&head, &o->view.access))
+        head = (lc_fact){0};
     if (status == LOCI_OK)
         status = lc_context_write_value(o->arena, head.value, proposal->value, &input.value, err);
     if (status == LOCI_OK)

@@ -29,6 +29,7 @@ typedef struct bed {
     const char *store;
     loci_engine *engine;
     int64_t now_us;
+    int timeout_ms;      /* Of a request to the provider. */
     const char *ceiling; /* Of the caller's token. */
 } bed;
 
@@ -58,21 +59,27 @@ static void open_engine(bed *b, uint32_t flags)
 
     options.settings = test_format("{\"model.chat_url\":\"%s\",\"model.chat_model\":\"talker\","
                                    "\"model.allow_private\":true,\"model.timeout_ms\":%d}",
-                                   provider_url(b->p), flags == 0 ? TIMEOUT_MS : 200);
+                                   provider_url(b->p), b->timeout_ms);
     options.flags = flags | LOCI_OPEN_SEEDED;
     options.clock = tell_time;
     options.clock_ctx = b;
     CHECK_OK(loci_open(&options, &b->engine, &err), err);
 }
 
-static void start(bed *b, uint32_t flags)
+static void start_with(bed *b, uint32_t flags, int timeout_ms)
 {
     *b = (bed){.now_us = INT64_C(1700000000) * 1000000,
+               .timeout_ms = timeout_ms,
                .store = test_store(test_tmpdir(), "store.db")};
     atomic_store(&b->content, NO_FACTS);
     atomic_store(&b->status, 200);
     b->p = provider_start(answer, b);
     open_engine(b, flags);
+}
+
+static void start(bed *b, uint32_t flags)
+{
+    start_with(b, flags, TIMEOUT_MS);
 }
 
 /* The provider first: a failing check must not leave its thread with the bed's memory. */
@@ -347,6 +354,7 @@ TEST(extraction, the_model_sees_what_the_speaker_may_see)
 
     start(&b, LOCI_OPEN_INLINE);
     call(&b, "fact.write", "{'key':'salary_band','value':'C4','min_read_authority':'manager'}");
+    call(&b, "fact.write", "{'key':'bonus','value':40,'min_read_authority':'manager'}");
     call(&b, "fact.write", "{'key':'salary_day','value':'the 25th'}");
     call(&b, "fact.write", "{'key':'salary_note','value':'private','persona_id':'other'}");
     call(&b, "session.append", "{'role':'user','text':'for the other one','persona_id':'other'}");
@@ -356,7 +364,13 @@ TEST(extraction, the_model_sees_what_the_speaker_may_see)
     CHECK(strstr(b.asked, "salary_band") == NULL);
     CHECK(strstr(b.asked, "salary_note") == NULL);
     CHECK(strstr(b.asked, "for the other one") == NULL);
+    /* A guess at its key is a claim like any other, whatever it is against. */
+    say(&b, "{'key':'bonus','value':'55 days','supersedes':null,'quote':'55 days',"
+            "'confidence':1}");
+    CHECK_STR_EQ(observe(&b, "{'text':'It is 55 days.'}"), "done model claimed");
     b.ceiling = NULL;
+    CHECK_STR_EQ(test_member(call(&b, "fact.claims", "{'key':'bonus'}"), "claims.0.value"),
+                 "\"55 days\"");
     CHECK_STR_EQ(observe(&b, "{'text':'About the salary.','persona_id':'other'}"), "done model");
     CHECK_CONTAINS(b.asked, "salary_note");
     CHECK_CONTAINS(b.asked, "salary_band");
@@ -495,7 +509,8 @@ TEST(extraction, a_provider_that_stalls_is_left_alone)
 {
     bed b;
 
-    start_failing(&b);
+    start_with(&b, LOCI_OPEN_INLINE, 200);
+    call(&b, "fact.write", "{'key':'launch_date','value':'March 3'}");
     atomic_store(&b.hangs, true);
     fail_and_fall_back(&b);
     stop(&b);
