@@ -51,12 +51,20 @@ loci_status lc_observation_read(const lc_talk *talk, lc_arena *arena, loci_str t
 
 /* ---- What is known --------------------------------------------------------------------------- */
 
+/* Whose messages are before this one; none = those of all sessions. */
+static loci_str session_of(const lc_observation *o)
+{
+    if (!o->is_one_session)
+        return LC_STR_NONE;
+    return o->session != NULL ? o->session->session.id : o->message.session_id;
+}
+
 /* What people said last. */
 static loci_status read_before(observing *p, loci_error *err)
 {
-    lc_message_page page = {.session_id = p->o->is_one_session ? p->o->session->session.id
-                                                               : LC_STR_NONE,
+    lc_message_page page = {.session_id = session_of(p->o),
                             .persona_id = p->o->view.persona_id,
+                            .before_seq = p->o->message.seq,
                             .limit = MESSAGES_MAX};
     lc_message_list messages = {0};
     loci_status status = lc_context_read_messages(p->tx, &page, p->arena, &messages, err);
@@ -183,18 +191,18 @@ static loci_status read_only_number(lc_arena *arena, loci_str text, loci_str *ou
     return write_number(arena, lc_number_read((loci_str){digits, count}), out, err);
 }
 
-static loci_status write_text(observing *p, loci_str text, loci_str *out, loci_error *err)
+static loci_status write_text(lc_arena *arena, loci_str text, loci_str *out, loci_error *err)
 {
     lc_json_writer writer;
     lc_buf buf;
     loci_status status;
 
-    lc_buf_init(&buf, p->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
+    lc_buf_init(&buf, arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
     lc_jw_init(&writer, &buf);
     lc_jw_str(&writer, text);
     status = lc_buf_status(&buf, err);
     if (status == LOCI_OK) {
-        *out = lc_arena_copy(p->arena, lc_buf_str(&buf));
+        *out = lc_arena_copy(arena, lc_buf_str(&buf));
         if (out->ptr == NULL)
             status = lc_fail_memory(err);
     }
@@ -202,31 +210,36 @@ static loci_status write_text(observing *p, loci_str text, loci_str *out, loci_e
     return status;
 }
 
-/* The new value as JSON: a number where there was one, else a string. */
-static loci_status write_value(observing *p, loci_str old, loci_str text, loci_str *out,
-                               loci_error *err)
+loci_status lc_context_write_value(lc_arena *arena, loci_str old, loci_str text, loci_str *out,
+                                   loci_error *err)
 {
     loci_status status = LOCI_OK;
 
     *out = LC_STR_NONE;
     if (lc_number_read(old).kind != LC_NUMBER_NONE)
-        status = read_only_number(p->arena, text, out, err);
-    return status != LOCI_OK || out->len > 0 ? status : write_text(p, text, out, err);
+        status = read_only_number(arena, text, out, err);
+    return status != LOCI_OK || out->len > 0 ? status : write_text(arena, text, out, err);
 }
 
 /* ---- Proposals ------------------------------------------------------------------------------- */
 
-/* A failure that is about this one fact, not about the call. */
-static bool is_about_the_fact(loci_status status)
+bool lc_context_is_about_fact(loci_status status)
 {
     return status == LOCI_ECONFLICT || status == LOCI_ENOTFOUND || status == LOCI_EINVAL ||
            status == LOCI_EFORBIDDEN || status == LOCI_ELIMIT;
 }
 
+lc_authority lc_context_authority(const lc_observation *observation, const lc_fact *fact)
+{
+    return !observation->is_authority_given && fact->authority.rank < observation->authority.rank
+               ? fact->authority
+               : observation->authority;
+}
+
 /* Is the speaker the user that the facts are about? */
 static bool is_owner(const lc_observation *o)
 {
-    loci_str name = o->session->session.identity.user_name;
+    loci_str name = o->session != NULL ? o->session->session.identity.user_name : LC_STR_NONE;
 
     return o->message.speaker.len == 0 || lc_str_is(o->message.speaker, "user") ||
            (name.len > 0 && lc_str_eq(o->message.speaker, name));
@@ -257,68 +270,103 @@ static loci_status decide(observing *p, const lc_proposal *proposal, lc_fact_pla
         .key = proposal->key,
         .source = fact != NULL ? fact->source : LC_STR("conversation"),
         .view = p->o->view,
-        .authority = p->o->authority,
+        .authority = fact != NULL ? lc_context_authority(p->o, fact) : p->o->authority,
         .trust = p->o->trust,
         .observed_at = p->o->message.observed_at,
         .valid_until = LC_FACT_NO_TIME,
         .yields = fact == NULL || proposal->is_claim,
     };
-    loci_status status = write_value(p, fact != NULL ? fact->value : LC_STR("\"\""),
-                                     proposal->value, &input.value, err);
+    loci_status status = lc_context_write_value(
+        p->arena, fact != NULL ? fact->value : LC_STR("\"\""), proposal->value, &input.value, err);
 
     *out = NULL;
-    if (fact != NULL && !p->o->is_authority_given && fact->authority.rank < input.authority.rank)
-        input.authority = fact->authority;
     input.view.scope = LC_STR_NONE;
     input.view.scope_id = LC_STR_NONE;
     if (status == LOCI_OK)
         status = lc_fact_decide(p->tx, &input, p->arena, out, err);
-    return is_about_the_fact(status) ? LOCI_OK : status;
+    return lc_context_is_about_fact(status) ? LOCI_OK : status;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-static loci_status write_all(observing *p, const lc_proposal *proposals, lc_fact_plan *const *plans,
-                             size_t count, lc_observed *out, loci_error *err)
-{
-    lc_message message = p->o->message;
-    loci_status status = lc_session_begin(p->tx, p->o->session, true, err);
+/* What the rules find in the message, decided; a plan is NULL when nothing is to be written. */
+typedef struct changes {
+    lc_proposal proposals[LC_PROPOSALS_MAX];
+    lc_fact_plan *plans[LC_PROPOSALS_MAX];
+    size_t count;
+} changes;
 
-    message.session_id = p->o->session->session.id;
-    if (status == LOCI_OK)
-        status = lc_session_append_message(p->tx, &message, &out->message_id, &out->seq, err);
-    for (size_t i = 0; i < count && status == LOCI_OK; i++) {
+static loci_status find_changes(observing *p, changes *out, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    if (p->o->statements != NULL && p->o->statements->count > 0)
+        status = propose(p, out->proposals, &out->count, err);
+    for (size_t i = 0; i < out->count && status == LOCI_OK; i++)
+        status = decide(p, &out->proposals[i], &out->plans[i], err);
+    return status;
+}
+
+static loci_status write_changes(observing *p, const changes *found, lc_observed *out,
+                                 loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; i < found->count && status == LOCI_OK; i++) {
         lc_observed_fact *fact = &out->facts[out->count];
 
-        if (plans[i] == NULL)
+        if (found->plans[i] == NULL)
             continue;
-        status = lc_fact_commit(p->tx, plans[i], p->arena, &fact->result, err);
-        fact->key = proposals[i].key;
-        fact->quote = proposals[i].quote;
-        fact->rule = proposals[i].rule;
+        status = lc_fact_commit(p->tx, found->plans[i], p->arena, &fact->result, err);
+        fact->key = found->proposals[i].key;
+        fact->quote = found->proposals[i].quote;
+        fact->rule = found->proposals[i].rule;
         out->count += status == LOCI_OK;
     }
     return status;
 }
 
+static observing *begin(lc_tx *tx, const lc_observation *observation, lc_observed *out)
+{
+    observing *p = lc_arena_zalloc_array(observation->arena, 1, sizeof *p);
+
+    memset(out, 0, sizeof *out);
+    if (p != NULL) {
+        p->tx = tx;
+        p->o = observation;
+        p->arena = observation->arena;
+    }
+    return p;
+}
+
+loci_status lc_context_apply_rules(lc_tx *tx, const lc_observation *observation, lc_observed *out,
+                                   loci_error *err)
+{
+    lc_observation stored = *observation;
+    observing *p = begin(tx, &stored, out);
+    changes found = {.count = 0};
+    loci_status status = p != NULL
+                             ? lc_observation_read(stored.talk, stored.arena, stored.message.text,
+                                                   &stored.statements, err)
+                             : lc_fail_memory(err);
+
+    if (status == LOCI_OK)
+        status = find_changes(p, &found, err);
+    return status == LOCI_OK ? write_changes(p, &found, out, err) : status;
+}
+
 loci_status lc_context_observe(lc_tx *tx, const lc_observation *observation, lc_observed *out,
                                loci_error *err)
 {
-    observing *p = lc_arena_zalloc_array(observation->arena, 1, sizeof *p);
-    lc_proposal proposals[LC_PROPOSALS_MAX];
-    lc_fact_plan *plans[LC_PROPOSALS_MAX] = {NULL};
-    size_t count = 0;
-    loci_status status = LOCI_OK;
+    observing *p = begin(tx, observation, out);
+    lc_message message = observation->message;
+    changes found = {.count = 0};
+    loci_status status = p != NULL ? find_changes(p, &found, err) : lc_fail_memory(err);
 
-    memset(out, 0, sizeof *out);
-    if (p == NULL)
-        return lc_fail_memory(err);
-    p->tx = tx;
-    p->o = observation;
-    p->arena = observation->arena;
-    if (observation->statements != NULL && observation->statements->count > 0)
-        status = propose(p, proposals, &count, err);
-    for (size_t i = 0; i < count && status == LOCI_OK; i++)
-        status = decide(p, &proposals[i], &plans[i], err);
-    return status == LOCI_OK ? write_all(p, proposals, plans, count, out, err) : status;
+    if (status == LOCI_OK)
+        status = lc_session_begin(tx, observation->session, true, err);
+    message.session_id = observation->session->session.id;
+    if (status == LOCI_OK)
+        status = lc_session_append_message(tx, &message, &out->message_id, &out->seq, err);
+    return status == LOCI_OK ? write_changes(p, &found, out, err) : status;
 }

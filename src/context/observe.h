@@ -14,7 +14,7 @@
 typedef struct lc_observation {
     const lc_talk *talk;
     const lc_statements *statements; /* Of the message: lc_observation_read(). NULL = none. */
-    lc_session_use *session;         /* Chosen, not yet begun. */
+    lc_session_use *session;         /* Chosen, not yet begun. NULL = the message is stored. */
     lc_message message;              /* Role, speaker, text, observed_at. */
     lc_fact_view view;
     lc_authority authority;  /* Of the speaker, effective. */
@@ -47,5 +47,21 @@ loci_status lc_observation_read(const lc_talk *talk, lc_arena *arena, loci_str t
 /* In the writer. Begins the session, appends the message, writes the facts. */
 loci_status lc_context_observe(lc_tx *tx, const lc_observation *observation, lc_observed *out,
                                loci_error *err);
+
+/* In the writer. Writes the facts that the rules find in a message that is stored already,
+ * `message` with its seq; its session is not used. */
+loci_status lc_context_apply_rules(lc_tx *tx, const lc_observation *observation, lc_observed *out,
+                                   loci_error *err);
+
+/* `text` as the JSON value of a fact whose value was `old` (none = it is new): a number where there
+ * was one and the text has exactly one, else a string. */
+loci_status lc_context_write_value(lc_arena *arena, loci_str old, loci_str text, loci_str *out,
+                                   loci_error *err);
+
+/* Whether a failed decision is about this one fact, such as a slot that was taken over, and not
+ * about the call. */
+bool lc_context_is_about_fact(loci_status status);
+/* The authority of a correction of `fact`: talk alone raises nothing. */
+lc_authority lc_context_authority(const lc_observation *observation, const lc_fact *fact);
 
 #endif /* LC_CONTEXT_OBSERVE_H */

@@ -539,6 +539,12 @@ loci_status lc_models_embed(lc_models *models, const lc_model_use *use, const lc
     return status;
 }
 
+bool lc_models_has_chat(lc_models *models)
+{
+    return lc_settings_is_changed(models->settings, chat_settings.url, LC_STR_NONE) &&
+           lc_settings_is_changed(models->settings, chat_settings.model, LC_STR_NONE);
+}
+
 static loci_status prepare_chat(lc_models *models, lc_arena *arena, lc_chat *chat, lc_provider *out,
                                 loci_error *err)
 {

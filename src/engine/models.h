@@ -54,6 +54,9 @@ typedef struct lc_model_use {
 loci_status lc_models_embed(lc_models *models, const lc_model_use *use, const lc_embedder *embedder,
                             lc_embed_batch *batch, loci_error *err);
 
+/* Whether a chat provider is configured: its URL and its model are set. */
+bool lc_models_has_chat(lc_models *models);
+
 /* Asks the chat model; limits of `chat` that are 0 are taken from the settings. LOCI_EUNSUPPORTED
  * when none is configured: callers must work without it. `out` is in the arena of the use. */
 loci_status lc_models_chat(lc_models *models, const lc_model_use *use, const lc_chat *chat,

@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/str.h"
 
+#include "engine/extraction.h"
 #include "engine/internal.h"
 #include "engine/meaning.h"
 #include "engine/store_jobs.h"
@@ -21,10 +22,7 @@ const lc_room *const lc_engine_rooms[] = {
 };
 
 const lc_job_kind *const lc_engine_job_kinds[] = {
-    &lc_job_purge,
-    &lc_job_rebuild,
-    &lc_job_reembed,
-    NULL,
+    &lc_job_purge, &lc_job_rebuild, &lc_job_reembed, &lc_job_extract, NULL,
 };
 
 const lc_recall_source *lc_engine_texts_at(size_t index)
@@ -40,6 +38,7 @@ static const lc_setting *const own_settings[] = {
     &lc_setting_cache_user_bytes_max,
     &lc_setting_call_timeout_ms,
     &lc_setting_data_dir,
+    &lc_setting_extract_enabled,
     &lc_setting_job_keep_hours,
     &lc_setting_job_lease_ms,
     &lc_setting_job_workers,

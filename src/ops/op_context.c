@@ -5,6 +5,7 @@
 #include "context/build.h"
 #include "context/observe.h"
 #include "engine/engine.h"
+#include "engine/extraction.h"
 #include "engine/meaning.h"
 #include "engine/tokenizers.h"
 #include "fact/authority.h"
@@ -23,7 +24,8 @@ typedef struct observe_input {
     /* Made by prepare. */
     lc_fact_caller caller;
     const lc_talk *talk;
-    const lc_statements *statements;
+    const lc_statements *statements; /* NULL = the rules do not run. */
+    bool is_left_to_job;
 } observe_input;
 
 static const lc_param observe_params[] = {
@@ -61,6 +63,12 @@ static const lc_record observe_answer = {
             {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
             {"outcomes", 0, "Facts that were written, and claims", LC_RESULT_LIST,
              .record = &observed_record},
+            {"extraction", LC_PARAM_STRING,
+             "What reads the message: the job job_id with the chat provider (queued), the built-in"
+             " rules, or none, because no user said it",
+             .choices = "queued|rules|none"},
+            {"job_id", LC_PARAM_STRING, "Id of the job fact.extract (job_...), if queued",
+             LC_RESULT_OPTIONAL},
             {"seq", LC_PARAM_INT, "Number of the event that stores the message"},
             {NULL},
         },
@@ -77,13 +85,18 @@ static loci_status prepare_observe(lc_call *call, loci_error *err)
         in->claim.trust = LC_STR("model");
     if (in->claim.trust.len == 0 && lc_str_is(in->role, "tool"))
         in->claim.trust = LC_STR("tool");
-    if (status == LOCI_OK && lc_str_is(in->role, "user"))
+    in->is_left_to_job = lc_str_is(in->role, "user") &&
+                         lc_extraction_is_on(call->engine, call->tenant_id);
+    if (status == LOCI_OK && lc_str_is(in->role, "user") && !in->is_left_to_job)
         status = lc_observation_read(in->talk, call->arena, in->text, &in->statements, err);
     return status == LOCI_OK ? lc_fact_caller_init(&in->caller, call, &in->claim, err) : status;
 }
 
-static void put_observed(lc_call *call, const lc_session_use *use, const lc_observed *observed)
+static void put_observed(lc_call *call, const lc_session_use *use, const lc_observed *observed,
+                         const lc_id *job_id)
 {
+    const observe_input *in = call->input;
+
     lc_jw_object(&call->out);
     lc_jw_member_text(&call->out, "message_id", observed->message_id.text);
     lc_jw_member_str(&call->out, "session_id", use->session.id);
@@ -101,6 +114,12 @@ static void put_observed(lc_call *call, const lc_session_use *use, const lc_obse
         lc_jw_end(&call->out);
     }
     lc_jw_end(&call->out);
+    lc_jw_member_text(&call->out, "extraction",
+                      in->is_left_to_job       ? "queued"
+                      : in->statements != NULL ? "rules"
+                                               : "none");
+    if (in->is_left_to_job)
+        lc_jw_member_text(&call->out, "job_id", job_id->text);
     lc_jw_member_int(&call->out, "seq", observed->seq);
     lc_jw_end(&call->out);
 }
@@ -110,34 +129,40 @@ static loci_status run_observe(lc_call *call, lc_tx *tx, loci_error *err)
     const observe_input *in = call->input;
     loci_str speaker = in->speaker;
     lc_session_use use;
+    lc_observation observation;
     lc_observed observed;
+    lc_id job_id = {""};
     loci_status status = lc_call_choose_session(call, tx, &use, err);
 
     if (status != LOCI_OK)
         return status;
-    status = lc_context_observe(
-        tx,
-        &(lc_observation){
-            .talk = in->talk,
-            .statements = in->statements,
-            .session = &use,
-            .message = {.role = in->role,
-                        .speaker = lc_str_eq(speaker, in->role) ? LC_STR_NONE : speaker,
-                        .text = in->text,
-                        .persona_id = call->persona_id,
-                        .observed_at = in->observed_at},
-            .view = {.persona_id = call->persona_id,
-                     .session_id = use.session.id,
-                     .access = lc_fact_caller_access(&in->caller, &use.session.identity)},
-            .authority = lc_fact_caller_authority(&in->caller, &use.session.identity),
-            .is_authority_given = in->claim.authority.ptr != NULL,
-            .trust = in->caller.trust,
-            .is_one_session = call->implied.session_id.ptr != NULL,
-            .arena = call->arena,
-        },
-        &observed, err);
+    observation = (lc_observation){
+        .talk = in->talk,
+        .statements = in->statements,
+        .session = &use,
+        .message = {.role = in->role,
+                    .speaker = lc_str_eq(speaker, in->role) ? LC_STR_NONE : speaker,
+                    .text = in->text,
+                    .persona_id = call->persona_id,
+                    .observed_at = in->observed_at},
+        .view = {.persona_id = call->persona_id,
+                 .session_id = use.session.id,
+                 .access = lc_fact_caller_access(&in->caller, &use.session.identity)},
+        .authority = lc_fact_caller_authority(&in->caller, &use.session.identity),
+        .is_authority_given = in->claim.authority.ptr != NULL,
+        .trust = in->caller.trust,
+        .is_one_session = call->implied.session_id.ptr != NULL,
+        .arena = call->arena,
+    };
+    status = lc_context_observe(tx, &observation, &observed, err);
+    if (status == LOCI_OK && in->is_left_to_job) {
+        observation.message.id = lc_id_str(&observed.message_id);
+        observation.message.seq = observed.seq;
+        observation.message.session_id = use.session.id;
+        status = lc_extraction_enqueue(tx, &observation, &job_id, err);
+    }
     if (status == LOCI_OK)
-        put_observed(call, &use, &observed);
+        put_observed(call, &use, &observed, &job_id);
     return status;
 }
 

@@ -128,6 +128,7 @@ typedef struct lc_message_page {
     loci_str session_id;
     loci_str persona_id; /* Whose: its own and everybody's. None = everybody's only. */
     int64_t after_seq;
+    int64_t before_seq; /* Of the last messages: only those before it; 0 = up to the newest. */
     int64_t limit;
 } lc_message_page;
 /* What was said in a session, in the order it was recorded; text is borrowed for the visit. */

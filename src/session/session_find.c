@@ -310,11 +310,13 @@ static const lc_sql messages_sql = {
     "tttiti", "", &lc_message_row};
 
 static const lc_sql last_of_session_sql = {
-    MESSAGES " and session_id = $3 and persona_id in ('', $4) order by seq desc limit $5", "tttti",
-    "", &lc_message_row};
+    MESSAGES " and session_id = $3 and persona_id in ('', $4) and seq < $5 order by seq desc"
+             " limit $6",
+    "ttttii", "", &lc_message_row};
 
 static const lc_sql last_messages_sql = {
-    MESSAGES " and persona_id in ('', $3) order by seq desc limit $4", "ttti", "", &lc_message_row};
+    MESSAGES " and persona_id in ('', $3) and seq < $4 order by seq desc limit $5", "tttii", "",
+    &lc_message_row};
 
 static loci_status each_message(lc_tx *tx, const lc_query *query, lc_message_visit *visit,
                                 void *ctx, loci_error *err)
@@ -345,10 +347,12 @@ loci_status lc_session_each_message(lc_tx *tx, const lc_message_page *page, lc_m
 loci_status lc_session_each_last_message(lc_tx *tx, const lc_message_page *page,
                                          lc_message_visit *visit, void *ctx, loci_error *err)
 {
-    lc_arg of_session[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(page->session_id),
-                           LC_T_OR_EMPTY(page->persona_id), LC_I(page->limit)};
+    int64_t before_seq = page->before_seq > 0 ? page->before_seq : INT64_MAX;
+    lc_arg of_session[] = {LC_T(tx->tenant_id),    LC_T(tx->user_id),
+                           LC_T(page->session_id), LC_T_OR_EMPTY(page->persona_id),
+                           LC_I(before_seq),       LC_I(page->limit)};
     lc_arg of_all[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T_OR_EMPTY(page->persona_id),
-                       LC_I(page->limit)};
+                       LC_I(before_seq), LC_I(page->limit)};
 
     if (page->session_id.len > 0)
         return each_message(tx, &(lc_query){&last_of_session_sql, of_session}, visit, ctx, err);

@@ -308,6 +308,14 @@ static json_t *embed(provider_good *good, const json_t *request)
                      (json_int_t)(json_array_size(input) * 3));
 }
 
+static json_t *completion(const char *text)
+{
+    return json_pack("{s:s, s:[{s:i, s:s, s:{s:s, s:s, s:n}}], s:{s:i, s:i}}", "object",
+                     "chat.completion", "choices", "index", 0, "finish_reason", "stop", "message",
+                     "role", "assistant", "content", text, "refusal", "usage", "prompt_tokens", 11,
+                     "completion_tokens", 7);
+}
+
 static json_t *chat(const json_t *request)
 {
     const json_t *messages = json_object_get(request, "messages");
@@ -318,22 +326,14 @@ static json_t *chat(const json_t *request)
 
     json_object_set(content, "echo", json_object_get(last, "content"));
     text = json_dumps(content, JSON_COMPACT);
-    reply = json_pack("{s:s, s:[{s:i, s:s, s:{s:s, s:s, s:n}}], s:{s:i, s:i}}", "object",
-                      "chat.completion", "choices", "index", 0, "finish_reason", "stop", "message",
-                      "role", "assistant", "content", text, "refusal", "usage", "prompt_tokens", 11,
-                      "completion_tokens", 7);
+    reply = completion(text);
     free(text);
     json_decref(content);
     return reply;
 }
 
-void provider_answer_well(void *ctx, const provider_request *request, provider_reply *reply)
+static void put_reply(provider_good *good, json_t *answer, provider_reply *reply)
 {
-    provider_good *good = ctx;
-    json_t *asked = json_loadb(request->body.ptr, request->body.len, 0, NULL);
-    bool is_chat = memmem(request->head.ptr, request->head.len, "/chat/completions", 17) != NULL;
-    json_t *answer = asked == NULL ? NULL : is_chat ? chat(asked) : embed(good, asked);
-
     free(good->reply);
     good->reply = NULL;
     if (answer == NULL) {
@@ -343,6 +343,20 @@ void provider_answer_well(void *ctx, const provider_request *request, provider_r
         reply->body = loci_str_of(good->reply);
     }
     json_decref(answer);
+}
+
+void provider_say(provider_good *good, const char *content, provider_reply *reply)
+{
+    put_reply(good, completion(content), reply);
+}
+
+void provider_answer_well(void *ctx, const provider_request *request, provider_reply *reply)
+{
+    provider_good *good = ctx;
+    json_t *asked = json_loadb(request->body.ptr, request->body.len, 0, NULL);
+    bool is_chat = memmem(request->head.ptr, request->head.len, "/chat/completions", 17) != NULL;
+
+    put_reply(good, asked == NULL ? NULL : is_chat ? chat(asked) : embed(good, asked), reply);
     json_decref(asked);
 }
 

@@ -54,6 +54,8 @@ typedef struct provider_good {
 } provider_good;
 void provider_answer_well(void *ctx, const provider_request *request, provider_reply *reply);
 void provider_good_clear(provider_good *good);
+/* A chat model that answers with `content`, whatever it was asked. */
+void provider_say(provider_good *good, const char *content, provider_reply *reply);
 /* The numbers it gives for a text, before anybody brings them to length 1. */
 void provider_numbers(loci_str text, int dimensions, float *out);
 
