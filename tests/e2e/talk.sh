@@ -15,8 +15,8 @@ talk() {
 figure() { value "$(printf '%s\n' "$OUT" | grep -F "\"case\":\"$1\"")" "$2"; }
 
 # ---- Evidence -----------------------------------------------------------------------------------
-# Turn 3 is too long for 500 tokens, and takes more than half of 2,000. Turn 4 is stale for the first
-# question, and later than turn 2.
+# Turn 3 is too long for 500 tokens, and takes more than half of 2,000. Turn 4 is stale for the
+# first question, and later than turn 2.
 python3 - >"$TMP/chat.jsonl" <<'T'
 import json
 long = " ".join(f"stone {n} of the old harbour wall" for n in range(150))
