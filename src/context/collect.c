@@ -187,6 +187,7 @@ static loci_status drop_irrelevant(lc_context *context, loci_error *err)
             continue;
         left -= facts[i]->item.known_tokens;
         facts[i]->is_last = true;
+        facts[i]->key = LC_STR_NONE; /* No message is looked for that speaks of it. */
         if (left < 0)
             facts[i]->excluded = "irrelevant";
     }

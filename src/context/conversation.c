@@ -27,7 +27,7 @@
 #include "session/message_corpus.h"
 
 #define HITS_MIN 50
-#define TOKENS_PER_HIT 10 /* Fewer than a line has: so many hits can fill the budget. */
+#define TOKENS_PER_HIT 16 /* Fewer than a line has: so many hits can fill the budget. */
 #define NEWEST 4          /* Exempt from the floor. */
 #define ENDED_MAX 200
 #define ENDED_NAMED 20 /* Where there are no messages that could repeat them. */

@@ -7,6 +7,7 @@
 #include "base/str.h"
 
 #define TEXT_BYTES_MAX (64 << 20)
+#define TOKEN_BYTES_MANY 16 /* No text that is worth showing has tokens so long on average. */
 
 /* ---- Rendering ------------------------------------------------------------------------------- */
 
@@ -163,6 +164,9 @@ static void choose(lc_pack *pack, ledger *account, lc_buf *scratch)
         /* A token is a byte at least, so that a hopeless item need not be counted. */
         if (account->left <= 0)
             return;
+        /* Counting takes longer than looking: what is far too long is not counted. */
+        if ((int64_t)item->text.len > TOKEN_BYTES_MANY * account->left)
+            continue;
         cost = line_tokens(pack, scratch, item);
         with_heading = cost + (account->is_open[item->section]
                                    ? 0

@@ -48,6 +48,7 @@ static const char *const lists[LC_LISTS_COUNT] = {
         "framework|goal|hometown|job|landlord|language|location|manager|name|nickname|number|"
         "partner|phone|phone number|plan|price|role|salary|school|shell|size|team|timezone|"
         "title|username|venue|version|wife|husband|zip|postcode|password",
+    [LC_WORDS_ABBREVIATIONS] = "mr|mrs|ms|dr|prof|st|rev|sgt|lt|jr|sr|vs",
     [LC_WORDS_STATUS] = "phase|stage|state|status",
     [LC_WORDS_SUPPOSING] =
         "almost|assume|assuming|brainstorm|consider|considering|could|draft|dream|either|"
@@ -175,7 +176,6 @@ const char lc_marks_supposed[] =
     "sandbox|draft|hypothetical|brainstorm|simulation|simulated|what-if|mock|role-play|roleplay|"
     "rehearsal|test";
 const char lc_marks_scope[] = "scope:";
-const char lc_abbreviations[] = "Mr|Mrs|Ms|Dr|Prof|St|Rev|Sgt|Lt|Jr|Sr|vs";
 
 uint64_t lc_word_key(loci_str lower)
 {

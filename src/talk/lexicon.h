@@ -21,6 +21,7 @@ typedef enum lc_list {
     LC_WORDS_CURRENCIES, /* Behind a number: money. */
     LC_WORDS_ATTRIBUTES, /* What people have one of: name, email, deadline. */
     LC_WORDS_STATUS,     /* Words of keys whose value is a state. */
+    LC_WORDS_ABBREVIATIONS, /* The point behind them ends no sentence. */
     /* How a sentence is meant. */
     LC_WORDS_SUPPOSING, /* Anywhere: supposed, not stated. */
     LC_WORDS_WISHING,   /* Wanted, not so. */
@@ -77,7 +78,6 @@ extern const char lc_phrases_outsiders[]; /* People without a rank, as they begi
 /* How marks in brackets begin; a mark's word may go on ("invalid" fits INVALIDATED). */
 extern const char lc_marks_withdrawn[], lc_marks_restricted[], lc_marks_excluded[],
     lc_marks_organization[], lc_marks_supposed[], lc_marks_scope[];
-extern const char lc_abbreviations[]; /* As written: the point behind them ends no sentence. */
 
 /* What is known of a word. */
 typedef struct lc_lexeme {

@@ -54,6 +54,22 @@ static bool states(lc_terms text, lc_terms value)
     return content > 0;
 }
 
+/* Does the text state the fact? A bare number or word may be that of anything: then it must name a
+ * word of the key, too. */
+static bool states_fact(lc_terms text, const candidate *c)
+{
+    lc_value_kind kind = lc_value_kind_of(c->value);
+    bool is_weak = lc_terms_content(c->value) == 1 && kind != LC_VALUE_NAME &&
+                   kind != LC_VALUE_MONEY && kind != LC_VALUE_DATE;
+
+    if (!states(text, c->value))
+        return false;
+    for (size_t i = 0; i < c->key.count && is_weak; i++)
+        is_weak = !lc_term_is_content(&c->key.at[i]) ||
+                  !lc_terms_have_sense(text, c->key.at[i].sense);
+    return !is_weak;
+}
+
 static loci_status read_known(proposing *p, const lc_lexicon *lexicon, loci_error *err)
 {
     const lc_propose_input *input = p->input;
@@ -75,7 +91,7 @@ static loci_status read_known(proposing *p, const lc_lexicon *lexicon, loci_erro
         c->key_bits = lc_sense_bits(c->key);
         c->is_recent = input->known[i].is_recent;
         for (size_t b = 0; b < input->before_count && !c->is_recent && status == LOCI_OK; b++)
-            c->is_recent = states(before[b], c->value);
+            c->is_recent = states_fact(before[b], c);
     }
     return status;
 }

@@ -149,17 +149,6 @@ static char mark_after(loci_str text, size_t end)
     return strchr(":,-.?!;()=", text.ptr[at]) != NULL ? text.ptr[at] : 0;
 }
 
-/* The point behind it ends no sentence. */
-static bool is_abbreviation(loci_str spelled)
-{
-    loci_str rest = loci_str_of(lc_abbreviations);
-
-    while (rest.len > 0)
-        if (lc_str_eq(spelled, lc_str_split(rest, '|', &rest)))
-            return true;
-    return false;
-}
-
 /* Written like a name: a capital or a digit inside, or a capital where no sentence begins. */
 static bool is_name(loci_str spelled, const lc_term *before)
 {
@@ -435,7 +424,7 @@ static bool next_term(reading *r, const lc_term *before, lc_term *out)
                              .is_code = r->is_code};
             set_sense(r->lexicon, spelled, is_amount,
                       is_address || (!is_amount && is_name(spelled, before)), out);
-            out->after = is_abbreviation(spelled) ? 0 : mark_after(r->text, end);
+            out->after = lc_term_in(out, LC_WORDS_ABBREVIATIONS) ? 0 : mark_after(r->text, end);
             r->at = end;
             return true;
         }

@@ -1,6 +1,8 @@
 /* value.c - sets of senses, compared. Clauses have a dozen terms, so the plain double loop wins. */
 #include "talk/value.h"
 
+#define FILLERS_MAX 2 /* Words like "note" in front of a part of a value. */
+
 static bool is_first(lc_terms terms, size_t at)
 {
     for (size_t i = 0; i < at; i++)
@@ -117,7 +119,11 @@ lc_lost_value lc_lost_value_of(lc_terms key, lc_terms value, lc_terms successor)
     lc_terms after = without_aside(successor);
 
     return (lc_lost_value){
-        .key = key, .value = value, .successor = after, .bits = own_bits(value, after)};
+        .key = key,
+        .value = value,
+        .successor = after,
+        .bits = lc_sense_bits(value),
+        .own_bits = own_bits(value, after)};
 }
 
 /* How much of the content of `of` the clause has. */
@@ -173,12 +179,24 @@ static bool is_part_of(lc_terms clause, lc_terms value)
     return content >= 2;
 }
 
+/* A cheap look at the bits in front: what they rule out cannot be stated. Bits of different senses
+ * may be the same, so they only ever let too much pass. */
+static bool may_be_stated(const lc_lost_value *lost, uint64_t bits)
+{
+    int own = __builtin_popcountll(lost->own_bits);
+    int said = __builtin_popcountll(lost->own_bits & bits);
+
+    if (said == 0)
+        return false;
+    return 3 * said >= 2 * own || __builtin_popcountll(bits & ~lost->bits) <= FILLERS_MAX;
+}
+
 bool lc_lost_value_is_stated(const lc_lost_value *lost, lc_terms clause, uint64_t bits,
                              bool is_echo)
 {
     share value, successor;
 
-    if (lost->bits == 0 || (lost->bits & bits) == 0)
+    if (!may_be_stated(lost, bits))
         return false;
     value = share_of(lost->value, lost->successor, clause);
     if (value.own_said == 0)

@@ -32,7 +32,8 @@ bool lc_value_is_alike(lc_terms older, lc_terms newer);
 typedef struct lc_lost_value {
     lc_terms key; /* Of the fact; may be empty. */
     lc_terms value, successor;
-    uint64_t bits; /* lc_sense_bits() of what tells it apart from its successor. */
+    uint64_t bits;     /* lc_sense_bits() of the value, */
+    uint64_t own_bits; /* and of what tells it apart from its successor. */
 } lc_lost_value;
 lc_lost_value lc_lost_value_of(lc_terms key, lc_terms value, lc_terms successor);
 
