@@ -41,8 +41,8 @@
 #define MODEL_SHARE 0.8
 #define BYTES_PER_TOKEN 2 /* Of half the budget, at four bytes per token. */
 #define EXCERPT_BYTES_MIN 400
-#define BLOCK_BYTES 128            /* Steps in which the best part of a long text is looked for. */
-#define LONG_BYTES_MAX 65536       /* Of a long text, in which that part is looked for. */
+#define BLOCKS 512                 /* Steps in which the best part of a long text is looked for. */
+#define LONG_BYTES_MAX 262144      /* Of a long text, in which that part is looked for. */
 #define BUDGET_WITHOUT_CUTS 100000 /* Tokens: a reader with room for so much wants all. */
 
 bool lc_message_is_model(const lc_message *message)
@@ -99,26 +99,31 @@ static bool begins_term(loci_str text, size_t at, loci_str term)
     return true;
 }
 
-/* Where the part of `bytes` begins that has the most words of the query. */
+/* Where the part of `bytes` begins that has the most words of the query; of several such parts in a
+ * row the middle one. */
 static size_t best_part(const lc_corpus_terms *terms, loci_str text, size_t bytes)
 {
-    size_t best = 0, best_count = 0, window = bytes / BLOCK_BYTES;
-    uint16_t counts[LONG_BYTES_MAX / BLOCK_BYTES + 1] = {0};
-    size_t blocks = text.len / BLOCK_BYTES + 1, count = 0;
+    size_t block_bytes = text.len / BLOCKS + 1, window = bytes / block_bytes + 1;
+    size_t first = 0, last = 0, best_count = 0, count = 0;
+    uint16_t counts[BLOCKS] = {0};
 
     for (size_t at = 0; at < text.len; at++)
         for (size_t t = 0; is_letter(text.ptr[at]) && t < terms->count; t++)
-            counts[at / BLOCK_BYTES] += begins_term(text, at, terms->items[t].text);
-    for (size_t block = 0; block < blocks; block++) {
+            counts[at / block_bytes] += begins_term(text, at, terms->items[t].text);
+    for (size_t block = 0; block < BLOCKS; block++) {
         count += counts[block];
         if (block >= window)
             count -= counts[block - window];
         if (count > best_count) {
             best_count = count;
-            best = block + 1 > window ? block + 1 - window : 0;
+            first = block;
+            last = block;
+        } else if (count == best_count && last + 1 == block) {
+            last = block;
         }
     }
-    return best * BLOCK_BYTES;
+    first = (first + last) / 2 + 1; /* Behind the part. */
+    return (first > window ? first - window : 0) * block_bytes;
 }
 
 /* A text of at most about `bytes`: the part that the query is about, between dots. */

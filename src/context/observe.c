@@ -34,6 +34,22 @@ typedef struct observing {
     int64_t before_seq; /* Of the oldest of them; INT64_MAX = there is none. */
 } observing;
 
+/* Characters that make a text look like another one: text directions, zero-width spaces. What a
+ * person cannot see as it is read changes nothing. */
+static bool has_hidden_characters(loci_str text)
+{
+    for (size_t i = 0; i + 2 < text.len; i++) {
+        const unsigned char *at = (const unsigned char *)text.ptr + i;
+
+        if (at[0] == 0xE2 && at[1] == 0x80 &&
+            (at[2] == 0x8B || at[2] == 0x8E || at[2] == 0x8F || (at[2] >= 0xAA && at[2] <= 0xAE)))
+            return true; /* U+200B, U+200E, U+200F, U+202A to U+202E */
+        if (at[0] == 0xE2 && at[1] == 0x81 && at[2] >= 0xA0 && at[2] <= 0xA9)
+            return true; /* U+2060 to U+2069 */
+    }
+    return false;
+}
+
 loci_status lc_observation_read(const lc_talk *talk, lc_arena *arena, loci_str text,
                                 const lc_statements **out, loci_error *err)
 {
@@ -43,7 +59,7 @@ loci_status lc_observation_read(const lc_talk *talk, lc_arena *arena, loci_str t
                              ? lc_terms_read(lc_talk_lexicon(talk), arena, text, &terms, err)
                              : lc_fail_memory(err);
 
-    if (status == LOCI_OK)
+    if (status == LOCI_OK && !has_hidden_characters(text))
         lc_statements_read(terms, statements);
     *out = statements;
     return status;
