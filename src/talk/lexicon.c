@@ -46,7 +46,7 @@ static const char *const lists[LC_LISTS_COUNT] = {
         "address|age|allergies|allergy|bank|birthday|boss|branch|budget|car|city|color|colour|"
         "company|country|currency|database|deadline|diet|doctor|editor|email|employer|"
         "framework|goal|hometown|job|landlord|language|location|manager|name|nickname|number|"
-        "partner|phone|phone number|plan|price|role|salary|school|shell|size|team|timezone|"
+        "partner|phone|plan|price|role|salary|school|shell|size|team|timezone|"
         "title|username|venue|version|wife|husband|zip|postcode|password",
     [LC_WORDS_ABBREVIATIONS] = "mr|mrs|ms|dr|prof|st|rev|sgt|lt|jr|sr|vs",
     [LC_WORDS_STATUS] = "phase|stage|state|status",

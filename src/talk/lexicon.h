@@ -13,21 +13,21 @@
 
 typedef enum lc_list {
     /* What a text can be about. */
-    LC_WORDS_STOP,       /* Function words: say nothing about the subject. */
-    LC_WORDS_DATES,      /* Months, days of the week, and days relative to now. */
-    LC_WORDS_STATES,     /* The state of a thing: approved, cancelled. */
-    LC_WORDS_UNITS,      /* Behind a number: what it counts or measures. */
-    LC_WORDS_RELATIVE,   /* In front of a unit of time: a date. */
-    LC_WORDS_CURRENCIES, /* Behind a number: money. */
-    LC_WORDS_ATTRIBUTES, /* What people have one of: name, email, deadline. */
-    LC_WORDS_STATUS,     /* Words of keys whose value is a state. */
+    LC_WORDS_STOP,          /* Function words: say nothing about the subject. */
+    LC_WORDS_DATES,         /* Months, days of the week, and days relative to now. */
+    LC_WORDS_STATES,        /* The state of a thing: approved, cancelled. */
+    LC_WORDS_UNITS,         /* Behind a number: what it counts or measures. */
+    LC_WORDS_RELATIVE,      /* In front of a unit of time: a date. */
+    LC_WORDS_CURRENCIES,    /* Behind a number: money. */
+    LC_WORDS_ATTRIBUTES,    /* What people have one of: name, email, deadline. */
+    LC_WORDS_STATUS,        /* Words of keys whose value is a state. */
     LC_WORDS_ABBREVIATIONS, /* The point behind them ends no sentence. */
     /* How a sentence is meant. */
     LC_WORDS_SUPPOSING, /* Anywhere: supposed, not stated. */
     LC_WORDS_WISHING,   /* Wanted, not so. */
     LC_WORDS_PAST,      /* How it was. */
     LC_WORDS_DENYING,   /* Not so. */
-    LC_WORDS_REPORTING, /* The words or thoughts of somebody else. */
+    LC_WORDS_REPORTING, /* The words or thoughts of another person. */
     LC_WORDS_OTHERS,    /* Owners other than the speaker. */
     /* The parts of a statement. */
     LC_WORDS_FILLERS,     /* At the front: say nothing. */

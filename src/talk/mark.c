@@ -191,16 +191,19 @@ static bool is_for_reader(loci_str audience, const lc_reader *reader, lc_ranking
 
 /* ---- Marks ----------------------------------------------------------------------------------- */
 
-/* Signs and emoji at the front say nothing. */
+/* Signs and emoji at the front say nothing. Letters of two bytes begin with 0xC3 or more, emoji and
+ * invisible characters with 0xC2 or 0xE2 and more. */
 static loci_str skip_signs(loci_str text)
 {
     size_t at = 0;
 
-    while (at < text.len && text.ptr[at] != '[' &&
-           (strchr(" *>\"\t\n\r", text.ptr[at]) != NULL || (unsigned char)text.ptr[at] >= 0xE2))
+    while (at < text.len && text.ptr[at] != '[') {
+        unsigned char c = (unsigned char)text.ptr[at];
+
+        if (c < 0x80 ? is_letter(text.ptr[at]) : c > 0xC2 && c < 0xE2)
+            break;
         at++;
-    while (at < text.len && ((unsigned char)text.ptr[at] & 0xC0) == 0x80)
-        at++;
+    }
     return from(text, at);
 }
 

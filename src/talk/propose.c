@@ -205,9 +205,7 @@ static bool may_claim(const candidate *c, const lc_statement *s)
     bool is_change = s->is_news || s->is_correction || s->leans_on_rank;
 
     return lc_terms_content(s->value) <= CLAIM_WORDS_MAX &&
-           (lc_value_is_alike(c->value, s->value) || s->form == LC_STATES_IMPLIED ||
-            (is_change && is_word_like(lc_value_kind_of(c->value)) &&
-             is_word_like(lc_value_kind_of(s->value))));
+           (is_change || lc_value_is_alike(c->value, s->value) || s->form == LC_STATES_IMPLIED);
 }
 
 static lc_rule rule_of(const lc_statement *s)
@@ -225,7 +223,8 @@ static loci_str text_of(lc_terms value)
     loci_str text = lc_terms_text(value);
     size_t start = value.at[0].start;
 
-    if (start > 0 && strchr("+-@~", value.text.ptr[start - 1]) != NULL &&
+    if (start > 0 && value.text.ptr[start - 1] != '\0' &&
+        strchr("+-@~", value.text.ptr[start - 1]) != NULL &&
         (start == 1 || value.text.ptr[start - 2] == ' ')) {
         text.ptr--;
         text.len++;
@@ -406,8 +405,8 @@ loci_status lc_talk_propose(const lc_talk *talk, lc_arena *arena, const lc_propo
         lc_proposal proposal;
         bool is_proposed = false;
 
-        /* "My city is ..." of somebody else says nothing about this user. */
-        if (s->is_own && !input->is_owner && lc_term_is(s->sentence, 0, "my"))
+        /* "My city is ..." of another speaker says nothing about this user. */
+        if (s->is_mine && !input->is_owner)
             continue;
         known = find_fact(&p, s);
         status = known != LC_KNOWN_NONE ? propose_change(&p, s, known, &proposal, &is_proposed, err)

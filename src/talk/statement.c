@@ -115,6 +115,7 @@ static size_t take_subject(parse *p, size_t at)
 
     if (in(p, first, LC_WORDS_DETERMINERS)) {
         p->out->is_own = in(p, first, LC_WORDS_OWN);
+        p->out->is_mine = is(p, first, "my");
         first++;
     }
     while (in(p, first, LC_WORDS_NOW) && !in(p, first, LC_WORDS_STOP)) { /* "our new lead" */
@@ -122,12 +123,14 @@ static size_t take_subject(parse *p, size_t at)
         first++;
     }
     for (end = first; end < p->s.count && end - first < SUBJECT_TERMS_MAX; end++) {
-        bool is_link = end > first && (is(p, end, "of") || is(p, end, "the")) &&
-                       end + 1 < p->s.count;
+        bool is_link = end > first && end + 1 < p->s.count &&
+                       (is(p, end, "of") || (is(p, end, "the") && is(p, end - 1, "of")));
 
         if (!is_link && (!lc_term_is_content(&p->s.at[end]) || in(p, end, LC_WORDS_COPULAS) ||
                          in(p, end, LC_WORDS_CHANGED)))
             break;
+        if (end > first && in(p, end, LC_WORDS_PARTICLES) && is(p, end + 1, "to"))
+            break; /* "push the deadline back to" */
         if (after(p, end) != 0) {
             end++;
             break;
@@ -187,7 +190,7 @@ static bool take_verb_and_value(parse *p, size_t at)
         verb++;
     if (!in(p, verb, LC_WORDS_CHANGED))
         return false;
-    to = skip_to(p, verb + 1);
+    to = after(p, verb) == 0 ? skip_to(p, verb + 1) : 0;
     p->verb_end = to;
     p->out->is_news = true;
     return to > 0 && take_value(p, to);
@@ -332,24 +335,28 @@ static bool is_use_form(parse *p, size_t at)
         end++;
     if (end == at + 1 || !is(p, end, "for"))
         return false;
+    p->value_end = take_subject(p, end + 1);
+    if (p->value_end == end + 1 || (p->value_end < p->s.count && after(p, p->value_end - 1) == 0)) {
+        p->out->subject = (lc_terms){{0}}; /* The sentence may have another form. */
+        return false;
+    }
     p->out->value = lc_terms_part(p->s, at + 1, end - at - 1);
     p->verb = at;
     p->verb_end = at + 1;
-    p->value_end = take_subject(p, end + 1);
     p->out->form = LC_STATES_USE;
     p->out->is_own = true;
-    return p->value_end > end + 1 &&
-           (p->value_end == p->s.count || after(p, p->value_end - 1) != 0);
+    return true;
 }
 
 /* Behind "let's", "we'll" or "we've": "go with VALUE", "settled on VALUE", "finalized the price at
- * VALUE". What it is for may follow: the statement points back anyway. */
-static bool is_decision_form(parse *p, size_t verb)
+ * VALUE". What it is for may follow: the statement points back anyway. "We take the bus" is no
+ * decision, and "let's go to Rome" takes none of several. */
+static bool is_decision_form(parse *p, size_t speaker, size_t verb)
 {
     size_t at = verb + 1, end;
     bool is_past = in(p, verb, LC_WORDS_DECIDED);
 
-    if (!is_past && !in(p, verb, LC_WORDS_DECIDING))
+    if (!is_past && (!in(p, verb, LC_WORDS_DECIDING) || is(p, speaker, "we") || is(p, at, "to")))
         return false;
     p->out->is_news = true;
     p->out->form = LC_STATES_BACK;
@@ -376,6 +383,7 @@ static bool is_decision_form(parse *p, size_t verb)
 /* "We've moved the deadline to VALUE", "I moved to VALUE", "I meant VALUE". */
 static bool is_speaker_form(parse *p, size_t at)
 {
+    bool is_i = is(p, at, "i") || is(p, at, "i'm");
     size_t verb = at + 1;
 
     if (!in(p, at, LC_WORDS_SPEAKERS))
@@ -392,9 +400,13 @@ static bool is_speaker_form(parse *p, size_t at)
         p->verb_end = verb + 1;
         return take_value(p, verb + 1);
     }
-    if (is_use_form(p, verb) || is_implied_form(p, verb) || is_implied_form(p, at + 1) ||
-        (!is(p, at, "i") && !is(p, at, "i'm") &&
-         is_decision_form(p, is(p, verb, "be") ? verb + 1 : verb)))
+    if (is_use_form(p, verb))
+        return true;
+    if (is_implied_form(p, verb) || is_implied_form(p, at + 1)) {
+        p->out->is_mine = is_i || is(p, at, "i've") || is(p, at, "i'll");
+        return true;
+    }
+    if (!is_i && is_decision_form(p, at, is(p, verb, "be") ? verb + 1 : verb))
         return true;
     if (!in(p, verb, LC_WORDS_CHANGED) && !in(p, verb, LC_WORDS_CHANGING) &&
         !(is(p, at, "let's") && in(p, verb, LC_WORDS_CHANGE)))
@@ -485,7 +497,7 @@ static size_t skip_front(parse *p)
 
 static bool is_inside(const lc_term *term, lc_terms part)
 {
-    return term >= part.at && term < part.at + part.count;
+    return part.count > 0 && term >= part.at && term < part.at + part.count;
 }
 
 /* Is it stated, plainly, as how it is? Terms of the statement itself say nothing about that. */
@@ -501,7 +513,8 @@ static bool is_plain(const parse *p)
         if (lc_term_in(term, LC_WORDS_SUPPOSING) || lc_term_in(term, LC_WORDS_REPORTING))
             return false;
         if (at < p->value_end &&
-            (lc_term_in(term, LC_WORDS_WISHING) || lc_term_in(term, LC_WORDS_PAST) ||
+            (lc_term_in(term, LC_WORDS_WISHING) ||
+             (lc_term_in(term, LC_WORDS_PAST) && !lc_term_in(term, LC_WORDS_PARTICLES)) ||
              lc_term_in(term, LC_WORDS_DENYING) || lc_term_in(term, LC_WORDS_OTHERS)))
             return false;
     }
@@ -512,10 +525,12 @@ static bool is_plain(const parse *p)
 /* Is the sentence, as a whole, a statement at all? */
 static bool is_stating(lc_terms sentence)
 {
+    if (sentence.count > LC_STATEMENT_WORDS_MAX)
+        return false;
     for (size_t at = 0; at < sentence.count; at++)
         if (sentence.at[at].after == '?' || sentence.at[at].is_quoted || sentence.at[at].is_code)
             return false;
-    return sentence.count <= LC_STATEMENT_WORDS_MAX;
+    return true;
 }
 
 /* Reads one clause of a sentence; false when it states nothing. */

@@ -42,6 +42,7 @@ typedef struct lc_statement {
     bool is_correction; /* "actually", "no wait": takes something back. */
     bool is_news;       /* Says that it is so from now on, or that it was changed. */
     bool is_own;        /* Of the speaker: "my", "our". */
+    bool is_mine;       /* Of the speaker alone: "my", "I". */
     bool leans_on_rank; /* "Per the CEO, ..." */
 } lc_statement;
 

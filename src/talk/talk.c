@@ -191,6 +191,20 @@ static loci_status collect_lost(judging *j, loci_error *err)
 
 /* ---- Taken back ------------------------------------------------------------------------------ */
 
+/* Does the word at `at` stand between two values, of which the second is not so? "Anna did not go
+ * to Oslo" and "let's instead meet on Friday" name one value only. */
+static bool is_replacing(lc_terms clause, size_t at)
+{
+    if (!lc_term_in(&clause.at[at], LC_WORDS_REPLACING))
+        return false;
+    if (lc_term_is(clause, at, "not"))
+        return at == 0 || lc_term_is_content(&clause.at[at - 1]) ||
+               lc_term_is(clause, at - 1, "and") || lc_term_is(clause, at - 1, "but");
+    if (lc_term_is(clause, at, "instead"))
+        return lc_term_is(clause, at + 1, "of");
+    return !lc_term_is(clause, at, "rather") || lc_term_is(clause, at + 1, "than");
+}
+
 /* "Bergen, not Oslo", "Bergen instead of Oslo": the terms behind such words, up to the next mark.
  */
 static lc_terms named_former(lc_terms clause)
@@ -198,7 +212,7 @@ static lc_terms named_former(lc_terms clause)
     for (size_t at = 0; at + 1 < clause.count; at++) {
         size_t first = at + 1, end;
 
-        if (!lc_term_in(&clause.at[at], LC_WORDS_REPLACING))
+        if (!is_replacing(clause, at))
             continue;
         first += lc_term_is(clause, first, "of") || lc_term_is(clause, first, "than");
         for (end = first; end < clause.count && end < first + FORMER_TERMS_MAX; end++)
@@ -264,14 +278,37 @@ static bool is_lost(const judging *j, lc_terms clause, bool is_echo)
     return false;
 }
 
+/* Where code begins in the text from `from` on, or `to` when there is none before it. */
+static size_t find_code(loci_str text, size_t from, size_t to)
+{
+    for (size_t at = from; at + 3 <= to; at++)
+        if (memcmp(text.ptr + at, "```", 3) == 0)
+            return at;
+    return to;
+}
+
 /* Where the text of a clause begins: signs in front of its first word belong to it. */
 static size_t clause_start(lc_terms text, size_t first)
 {
-    size_t start = first == 0 ? 0 : text.at[first].start;
+    size_t start = text.at[first].start;
+    size_t before = first > 0 ? text.at[first - 1].start + text.at[first - 1].bytes : 0;
 
-    while (start > 0 && text.text.ptr[start - 1] != ' ' && text.text.ptr[start - 1] != '\n')
+    if (first == 0 && find_code(text.text, 0, start) == start)
+        return 0;
+    while (start > before && text.text.ptr[start - 1] != ' ' && text.text.ptr[start - 1] != '\n')
         start--;
     return start;
+}
+
+/* Where the text of the clause in front of term `next` ends: before the next clause, before code,
+ * and before what was not read. */
+static size_t clause_end(lc_terms text, size_t next)
+{
+    const lc_term *last = &text.at[next - 1];
+    size_t read = text.text.len < LC_TERMS_BYTES_MAX ? text.text.len : LC_TERMS_BYTES_MAX;
+
+    return find_code(text.text, last->start + last->bytes,
+                     next < text.count ? clause_start(text, next) : read);
 }
 
 /* Leaves out the clauses that do not hold; what was not read is kept. */
@@ -279,7 +316,7 @@ static loci_status judge_message(judging *j, size_t index, loci_error *err)
 {
     lc_terms text = j->terms[index];
     lc_judged *judged = &j->judged[index];
-    size_t bytes = 0, dropped = 0;
+    size_t bytes = 0;
     char *kept = NULL;
 
     for (size_t first = 0, next; first < text.count; first = next) {
@@ -288,23 +325,22 @@ static loci_status judge_message(judging *j, size_t index, loci_error *err)
 
         next = first + clause.count;
         end = next < text.count ? clause_start(text, next) : text.text.len;
-        if (!is_lost(j, clause, j->said[index].is_model) && !is_taken_back(j, index, clause)) {
-            if (kept != NULL) {
-                memcpy(kept + bytes, text.text.ptr + start, end - start);
-                bytes += end - start;
+        if (is_lost(j, clause, j->said[index].is_model) || is_taken_back(j, index, clause)) {
+            if (kept == NULL) {
+                kept = lc_arena_alloc(j->arena, text.text.len + 1);
+                if (kept == NULL)
+                    return lc_fail_memory(err);
+                memcpy(kept, text.text.ptr, start);
+                bytes = start;
             }
-            continue;
+            start = clause_end(text, next);
         }
-        dropped++;
-        if (kept == NULL) {
-            kept = lc_arena_alloc(j->arena, text.text.len + 1);
-            if (kept == NULL)
-                return lc_fail_memory(err);
-            memcpy(kept, text.text.ptr, start);
-            bytes = start;
+        if (kept != NULL) {
+            memcpy(kept + bytes, text.text.ptr + start, end - start);
+            bytes += end - start;
         }
     }
-    if (dropped == 0)
+    if (kept == NULL)
         return LOCI_OK;
     judged->text = lc_str_trim((loci_str){kept, bytes});
     if (judged->text.len == 0)

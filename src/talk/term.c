@@ -257,10 +257,10 @@ static void set_amount(loci_str lower, lc_term *out)
 }
 
 /* "seven" is 7, "twenty-five" 25; 0 for any other word. */
-static uint32_t number_of(const lc_lexicon *lexicon, loci_str word)
+static uint32_t number_of(const lc_lexicon *lexicon, loci_str word, lc_lexeme lexeme)
 {
-    uint32_t number = lc_lexicon_find(lexicon, lc_word_key(word)).number, tens;
     loci_str units, first = lc_str_split(word, '-', &units);
+    uint32_t number = lexeme.number, tens;
 
     if (number != 0 || units.len == 0)
         return number;
@@ -308,10 +308,12 @@ static void set_sense(const lc_lexicon *lexicon, loci_str spelled, bool is_amoun
 {
     char bytes[SPELLING_BYTES_MAX], digits[LC_NUMBER_BYTES_MAX];
     loci_str lower = to_lower(spelled, bytes);
-    uint32_t number = is_amount ? 0 : number_of(lexicon, lower);
+    uint64_t word = lc_word_key(lower);
+    lc_lexeme lexeme = lc_lexicon_find(lexicon, word);
+    uint32_t number = is_amount ? 0 : number_of(lexicon, lower, lexeme);
 
-    out->word = lc_word_key(lower);
-    out->lists = lc_lexicon_find(lexicon, out->word).lists;
+    out->word = word;
+    out->lists = lexeme.lists;
     if (is_amount) {
         set_amount(lower, out);
     } else if (number > 0) {
@@ -338,11 +340,23 @@ static void set_sense(const lc_lexicon *lexicon, loci_str spelled, bool is_amoun
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+/* Where a term begins and ends, and in what it stands. */
+typedef struct reading {
+    const lc_lexicon *lexicon;
+    loci_str text;
+    size_t at;
+    size_t no_address; /* No address begins before this place: looked at once, not at each term. */
+    bool is_quoted, is_code;
+} reading;
+
 /* The end of an address (a@b.org, https://...) at `at`, or `at` when there is none. */
-static size_t address_end(loci_str text, size_t at)
+static size_t address_end(reading *r, size_t at)
 {
+    loci_str text = r->text;
     size_t end = at, sign = 0;
 
+    if (at < r->no_address)
+        return at;
     while (end < text.len &&
            (is_letter(text.ptr[end]) || is_digit(text.ptr[end]) ||
             (end > at && strchr("@.-+%/:?=&~#", text.ptr[end]) != NULL && text.ptr[end] != '\0'))) {
@@ -351,6 +365,7 @@ static size_t address_end(loci_str text, size_t at)
             sign = end;
         end++;
     }
+    r->no_address = end;
     while (end > at && strchr(".:?-", text.ptr[end - 1]) != NULL)
         end--;
     return sign > at && sign + 1 < end ? end : at;
@@ -367,14 +382,6 @@ static size_t iso_date_end(loci_str text, size_t at)
             return at;
     return at + sizeof form - 1;
 }
-
-/* Where a term begins and ends, and in what it stands. */
-typedef struct reading {
-    const lc_lexicon *lexicon;
-    loci_str text;
-    size_t at;
-    bool is_quoted, is_code;
-} reading;
 
 /* Moves over one byte or sign that is no term; what is fenced is left out. */
 static void skip_sign(reading *r)
@@ -409,7 +416,7 @@ static bool next_term(reading *r, const lc_term *before, lc_term *out)
         size_t at = r->at, end = iso_date_end(r->text, at);
         bool is_amount = false, is_address = false;
 
-        if (end == at && (end = address_end(r->text, at)) > at)
+        if (end == at && (end = address_end(r, at)) > at)
             is_address = true;
         else if (end > at || (end = amount_end(r->text, at)) > at)
             is_amount = true;
@@ -424,7 +431,9 @@ static bool next_term(reading *r, const lc_term *before, lc_term *out)
                              .is_code = r->is_code};
             set_sense(r->lexicon, spelled, is_amount,
                       is_address || (!is_amount && is_name(spelled, before)), out);
-            out->after = lc_term_in(out, LC_WORDS_ABBREVIATIONS) ? 0 : mark_after(r->text, end);
+            out->after = mark_after(r->text, end);
+            if (out->after == '.' && lc_term_in(out, LC_WORDS_ABBREVIATIONS))
+                out->after = 0;
             r->at = end;
             return true;
         }

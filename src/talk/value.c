@@ -1,7 +1,11 @@
-/* value.c - sets of senses, compared. Clauses have a dozen terms, so the plain double loop wins. */
+/* value.c - sets of senses, compared. Clauses have a dozen terms and lost values at most
+ * LOST_TERMS_MAX, so the plain double loop wins. */
 #include "talk/value.h"
 
 #define FILLERS_MAX 2 /* Words like "note" in front of a part of a value. */
+/* Terms of a value that can be lost. What is longer is a document: no clause repeats it, and
+ * comparing every clause with it would take time that grows with the square of its length. */
+#define LOST_TERMS_MAX 128
 
 static bool is_first(lc_terms terms, size_t at)
 {
@@ -62,7 +66,8 @@ lc_value_kind lc_value_kind_of(lc_terms value)
     return best <= LC_VALUE_NUMBER ? best : last;
 }
 
-uint64_t lc_value_unit(lc_terms value)
+/* The unit behind the first number, as its sense; 0 without one. */
+static uint64_t unit_of(lc_terms value)
 {
     for (size_t at = 0; at + 1 < value.count; at++)
         if (value.at[at].kind == LC_TERM_NUMBER)
@@ -76,7 +81,7 @@ uint64_t lc_value_unit(lc_terms value)
 bool lc_value_is_alike(lc_terms older, lc_terms newer)
 {
     lc_value_kind kind = lc_value_kind_of(newer);
-    uint64_t old_unit = lc_value_unit(older), new_unit = lc_value_unit(newer);
+    uint64_t old_unit = unit_of(older), new_unit = unit_of(newer);
 
     /* A bare number, as programs write it, may be an amount of anything. */
     if (older.count == 1 && older.at[0].kind == LC_TERM_NUMBER && kind <= LC_VALUE_PERCENT)
@@ -117,13 +122,13 @@ static lc_terms without_aside(lc_terms value)
 lc_lost_value lc_lost_value_of(lc_terms key, lc_terms value, lc_terms successor)
 {
     lc_terms after = without_aside(successor);
+    bool is_value = value.count <= LOST_TERMS_MAX && after.count <= LOST_TERMS_MAX;
 
-    return (lc_lost_value){
-        .key = key,
-        .value = value,
-        .successor = after,
-        .bits = lc_sense_bits(value),
-        .own_bits = own_bits(value, after)};
+    return (lc_lost_value){.key = key,
+                           .value = value,
+                           .successor = after,
+                           .bits = lc_sense_bits(value),
+                           .own_bits = is_value ? own_bits(value, after) : 0};
 }
 
 /* How much of the content of `of` the clause has. */

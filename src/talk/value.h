@@ -23,8 +23,6 @@ typedef enum lc_value_kind {
 
 /* By the first of these that it has: "$200 for July" is money. */
 lc_value_kind lc_value_kind_of(lc_terms value);
-/* The unit behind the first number, as its sense; 0 without one. */
-uint64_t lc_value_unit(lc_terms value);
 /* Can `newer` stand where `older` stood: one kind, and for numbers one unit, or none named? */
 bool lc_value_is_alike(lc_terms older, lc_terms newer);
 
