@@ -588,6 +588,22 @@ bool lc_run_peek(lc_run *run)
                                                    .ctx = run});
 }
 
+/* The call is committed: if memory runs out, the answer from before the wait is given. */
+static void wait_for_effect(lc_run *run)
+{
+    loci_answer *before = run->out;
+
+    lc_buf_reset(&run->answer);
+    lc_jw_init(&run->call.out, &run->answer);
+    if (!run->call.op->wait(&run->call) || lc_buf_status(&run->answer, NULL) != LOCI_OK)
+        return;
+    run->out = lc_answer_new(run->arena.heap, lc_buf_str(&run->answer));
+    if (run->out == NULL)
+        run->out = before;
+    else
+        loci_answer_free(before);
+}
+
 loci_status lc_run_wait(lc_run *run, loci_error *err)
 {
     const lc_op *op = run->call.op;
@@ -612,6 +628,8 @@ loci_status lc_run_wait(lc_run *run, loci_error *err)
         *err = write.error;
     if (status == LOCI_OK)
         lc_run_committed(run);
+    if (status == LOCI_OK && op->wait != NULL)
+        wait_for_effect(run);
     return status;
 }
 

@@ -207,6 +207,10 @@ typedef struct lc_op {
      * brought up to date. Once per group of calls, in the caller's or the writer's thread; the call
      * itself may be gone. NULL = nothing to do. */
     void (*committed)(loci_engine *engine);
+    /* Writes: after the commit, in the thread of the caller or of the pool, waits for what the call
+     * started, if its arguments say so. True: it has written another answer to call->out. Not
+     * called in a batch. NULL = there is nothing to wait for. */
+    bool (*wait)(lc_call *call);
 } lc_op;
 
 #define LC_PARAMS_MAX 40

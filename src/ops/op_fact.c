@@ -656,8 +656,9 @@ static const lc_op fact_review = {
     .run = run_change,
 };
 
+extern const lc_op lc_op_fact_forget; /* op_forget.c */
 extern const lc_op *const lc_ops_fact[];
 const lc_op *const lc_ops_fact[] = {
-    &fact_write,  &fact_current, &fact_get,    &fact_history, &fact_list,
-    &fact_claims, &fact_retract, &fact_review, NULL,
+    &fact_write,  &fact_current, &fact_get,    &fact_history,      &fact_list,
+    &fact_claims, &fact_retract, &fact_review, &lc_op_fact_forget, NULL,
 };

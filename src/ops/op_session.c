@@ -690,8 +690,18 @@ static const lc_op identity_get = {
     .run = run_get_identity,
 };
 
+extern const lc_op lc_op_session_forget; /* op_forget.c */
 extern const lc_op *const lc_ops_session[];
 const lc_op *const lc_ops_session[] = {
-    &session_open,     &session_close,  &session_get,  &session_list, &session_append,
-    &session_messages, &session_search, &identity_set, &identity_get, NULL,
+    &session_open,
+    &session_close,
+    &session_get,
+    &session_list,
+    &session_append,
+    &session_messages,
+    &session_search,
+    &lc_op_session_forget,
+    &identity_set,
+    &identity_get,
+    NULL,
 };

@@ -5,6 +5,7 @@
 
 #include "base/str.h"
 #include "store/catalogue.h"
+#include "store/db.h"
 
 static loci_status apply_nothing(lc_tx *tx, const lc_event *event, loci_error *err)
 {
@@ -30,12 +31,15 @@ static const lc_index note_indexes[] = {
     {"score", "tenant_id, user_id, score desc", NULL, false},
     {NULL, NULL, NULL, false},
 };
+static const lc_sql forget_sql = {"delete from notes where tenant_id = $1 and user_id = $2", "tt",
+                                  NULL};
 static const lc_table notes = {
     .name = "notes",
     .table_class = LC_TABLE_PROJECTION,
     .columns = note_columns,
     .key = "tenant_id, user_id, id",
     .indexes = note_indexes,
+    .forget = &forget_sql,
 };
 static const lc_event_type note_made = {.name = "note.made", .version = 1, .apply = apply_nothing};
 
@@ -110,7 +114,7 @@ static const char *fault_of_shape(const char *name, const char *column, const ch
         LC_COLUMN(column, 'i'),
         {0},
     };
-    lc_table table = {.name = name, .columns = columns, .key = key};
+    lc_table table = {.name = name, .columns = columns, .key = key, .forget = &forget_sql};
 
     table.table_class = LC_TABLE_PROJECTION;
     return fault_of(&table);
@@ -151,6 +155,19 @@ TEST(catalogue, keys_must_begin_with_the_owner_and_name_columns)
     CHECK(fault_of_shape("notes", "id", "tenant_id, user_id") != NULL);
     /* A shadow's statements would have notes__new for the column, too. */
     CHECK(fault_of_shape("pages", "notes", "tenant_id, user_id") != NULL);
+}
+
+/* A user who is forgotten must not stay in a table that nobody thought of. */
+TEST(catalogue, every_projection_says_how_a_user_is_forgotten)
+{
+    lc_table table = notes;
+
+    table.name = "pages";
+    CHECK(fault_of(&table) == NULL);
+    table.forget = NULL;
+    CHECK(fault_of(&table) != NULL);
+    table.table_class = LC_TABLE_OPERATIONAL;
+    CHECK(fault_of(&table) == NULL);
 }
 
 TEST(catalogue, only_operational_tables_may_belong_to_nobody)
