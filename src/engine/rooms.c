@@ -9,6 +9,7 @@
 
 #include "engine/internal.h"
 #include "engine/meaning.h"
+#include "engine/secrets.h"
 #include "engine/store_jobs.h"
 #include "fact/fact.h"
 #include "session/session.h"
@@ -55,6 +56,7 @@ static const lc_setting *const own_settings[] = {
     &lc_setting_model_embed_url,
     &lc_setting_model_timeout_ms,
     &lc_setting_request_keep_hours,
+    &lc_setting_secrets_policy,
     &lc_setting_server_body_bytes_max,
     &lc_setting_server_body_timeout_ms,
     &lc_setting_server_client_bytes_max,

@@ -26,9 +26,10 @@ typedef struct observe_input {
 } observe_input;
 
 static const lc_param observe_params[] = {
-    {LC_ARG_STR("text", observe_input, text), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .alias = "content", .min = 1, .max = LC_EVENT_BYTES_MAX - 8192, .help = "Text that was said"},
-    {LC_ARG_STR("speaker", observe_input, speaker), .flags = LC_PARAM_ID,
+    {LC_ARG_STR("text", observe_input, text),
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID, .alias = "content", .min = 1,
+     .max = LC_EVENT_BYTES_MAX - 8192, .help = "Text that was said"},
+    {LC_ARG_STR("speaker", observe_input, speaker), .flags = LC_PARAM_ID | LC_PARAM_SAID,
      .default_text = "\"user\"", .min = 1, .max = LC_ID_BYTES_MAX,
      .help = "Speaker: user, assistant (whose statements change nothing), or a name"},
     {LC_ARG_TIME("observed_at", observe_input, observed_at),
@@ -58,6 +59,7 @@ static const lc_record observe_answer = {
             {"outcomes", 0, "Facts that got another value", LC_RESULT_LIST,
              .record = &observed_record},
             {"seq", LC_PARAM_INT, "Number of the event that stores the message"},
+            LC_WARNINGS_RESULT,
             {NULL},
         },
 };

@@ -32,12 +32,18 @@ typedef struct set_input {
 } set_input;
 
 static const lc_param set_params[] = {
-    LC_KEY_PARAM(set_input, item.key, LC_PARAM_REQUIRED, "Name of the item"),
-    {LC_ARG_JSON("value", set_input, item.value), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .max = LC_VALUE_BYTES_MAX, .help = "Value of the item, any JSON"},
+    LC_KEY_PARAM(set_input, item.key, LC_PARAM_REQUIRED | LC_PARAM_SAID, "Name of the item"),
+    {LC_ARG_JSON("value", set_input, item.value),
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID, .max = LC_VALUE_BYTES_MAX,
+     .help = "Value of the item, any JSON"},
     {LC_ARG_TIME("expires_at", set_input, item.expires_at),
      .help = "Time at which the item expires (default: the end of the session)"},
     {.name = NULL},
+};
+
+static const lc_record set_answer = {
+    .base = &item_record,
+    .members = (const lc_result[]){LC_WARNINGS_RESULT, {NULL}},
 };
 
 static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
@@ -63,7 +69,7 @@ static const lc_op working_set = {
     .help = "Store a value in the working set until the session ends",
     .params = set_params,
     .input_bytes = sizeof(set_input),
-    .answer = &item_record,
+    .answer = &set_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "PUT /v1/sessions/{session_id}/working/{key}",

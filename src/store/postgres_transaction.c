@@ -432,8 +432,9 @@ loci_status lc_pg_analyze_shadows(lc_tx *tx, loci_error *err)
 /* ---- Scrubbing -------------------------------------------------------------------------------
  *
  * VACUUM FULL writes the tables again without what was deleted or overwritten. It locks each table
- * while it does, and waits for whoever uses it; but not for long, because everybody else would wait
- * behind it. The server's own log, its archives and replicas are not touched (docs/forgetting.md).
+ * while it does, and waits for transactions that use it; but not for long, because all others would
+ * wait behind it. The server's own log, its archives and replicas are not touched
+ * (docs/forgetting.md).
  */
 
 #define SCRUB_US (INT64_C(3600) * 1000000)

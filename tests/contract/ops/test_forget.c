@@ -179,7 +179,7 @@ TEST(forget, one_message_goes_and_its_neighbours_stay)
     facts_close(&f);
 }
 
-/* What one persona said in everybody's session is not for another to forget. */
+/* What one persona said in a session of all personas is not for another to forget. */
 TEST(forget, a_persona_forgets_only_what_it_sees)
 {
     facts f;

@@ -157,7 +157,7 @@ TEST(catalogue, keys_must_begin_with_the_owner_and_name_columns)
     CHECK(fault_of_shape("pages", "notes", "tenant_id, user_id") != NULL);
 }
 
-/* A user who is forgotten must not stay in a table that nobody thought of. */
+/* A user who is forgotten must not stay in a table that was overlooked. */
 TEST(catalogue, every_projection_says_how_a_user_is_forgotten)
 {
     lc_table table = notes;
