@@ -176,10 +176,16 @@ static lc_job_new next_purge(int64_t delay_ms)
 static loci_status add_next(lc_tx *tx, void *ctx, loci_error *err)
 {
     lc_job_new next = next_purge(PERIOD_MS);
+    lc_scrub_state scrub;
     lc_id id;
+    loci_status status = lc_job_enqueue(tx, &next, &id, err);
 
     (void)ctx;
-    return lc_job_enqueue(tx, &next, &id, err);
+    if (status == LOCI_OK)
+        status = lc_scrub_get(tx, &scrub, err);
+    /* The job that was added with the forgetting may have been cancelled. */
+    return status == LOCI_OK && scrub.wanted != scrub.done ? lc_scrub_enqueue(tx, &id, err)
+                                                           : status;
 }
 
 /* Sweeps the rooms and adds what they did to the result. */

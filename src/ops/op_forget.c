@@ -413,10 +413,10 @@ static const lc_record list_answer = {
 
 static const lc_sql list_sql = {
     "select h.user_id, h.seq, h.recorded_at from heads h where h.tenant_id = $1 and h.user_id > $2"
-    " and h.seq > 0 and not exists (select 1 from forgettings f where f.tenant_id = h.tenant_id"
+    " and ($4 = '' or h.user_id = $4) and h.seq > 0 and not exists (select 1 from forgettings f where f.tenant_id = h.tenant_id"
     " and f.user_id = h.user_id and f.seq = h.seq and f.type = 'user.forgotten')"
     " order by h.user_id limit $3",
-    "tti", "tii"};
+    "ttit", "tii"};
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
@@ -424,18 +424,24 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
     lc_name_position at = {LC_STR("")};
     lc_page page = {call, &lc_position_by_name, &at};
     lc_rows rows;
-    loci_status status = lc_page_begin(&page, in, err);
+    loci_status status;
 
+    if (call->is_of_persona)
+        return lc_fail(err, LOCI_EFORBIDDEN,
+                       "user.list counts the events of all personas; this caller is narrowed to"
+                       " one");
+    status = lc_page_begin(&page, in, err);
     if (status != LOCI_OK)
         return status;
     status = lc_tx_query(tx, &list_sql,
-                         (lc_arg[]){LC_T(call->tenant_id), LC_T(at.name), LC_I(in->limit + 1)},
+                         (lc_arg[]){LC_T(call->tenant_id), LC_T(at.name), LC_I(in->limit + 1),
+                                    LC_T_OR_EMPTY(call->user_id)},
                          &rows, err);
     lc_page_open(&page, "users");
     while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
         loci_str user_id = lc_rows_str(&rows, 0);
 
-        if ((call->user_id.len > 0 && !lc_str_eq(call->user_id, user_id)) || !lc_page_takes(&page))
+        if (!lc_page_takes(&page))
             continue;
         lc_jw_object(&call->out);
         lc_jw_member_str(&call->out, "user_id", user_id);

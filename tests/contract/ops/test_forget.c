@@ -1,5 +1,6 @@
 /* Forgetting: what is forgotten is found nowhere, what is left agrees with the log. */
 #include "contract/context_fixture.h"
+#include "contract/token_fixture.h"
 
 #include <sqlite3.h>
 #include <string.h>
@@ -461,6 +462,10 @@ TEST_ON(TEST_FILES, forget, a_reader_in_the_way_is_named)
     facts_fail(&f, LOCI_ENOTFOUND, "city", "fact.current", "{'key':'city'}");
     (void)sqlite3_exec(reader, "rollback", NULL, NULL, NULL);
     (void)sqlite3_close(reader);
+    /* A process that ends between the two steps leaves the second one to the next. */
+    facts_close(&f);
+    facts_open_store(&f, f.store);
+    CHECK_STR_EQ(test_member(facts_call(&f, "store.status", "{}"), "scrub_pending"), "true");
     facts_write(&f, "created", "{'key':'city','value':'Oslo'}");
     answer = facts_call(&f, "fact.forget", "{'key':'city','wait':true}");
     CHECK_STR_EQ(test_member(answer, "scrubbed"), "false"); /* The same job, still pausing. */
@@ -471,4 +476,47 @@ TEST_ON(TEST_FILES, forget, a_reader_in_the_way_is_named)
     CHECK_STR_EQ(test_member(answer, "scrub_blocked_by"), "null");
     CHECK(!is_stored(&f, "CANARY"));
     facts_close(&f);
+}
+
+/* With threads the job runs beside the caller, which waits for it. */
+TEST(forget, a_caller_waits_for_the_workers)
+{
+    loci_engine *engine = test_open_threads(test_store(test_tmpdir(), "store.db"));
+    loci_str answer;
+
+    test_call(engine, "fact.write", "{'key':'city','value':'CANARY'}");
+    answer = test_call(engine, "fact.forget", "{'key':'city','wait':true}");
+    CHECK_STR_EQ(test_member(answer, "scrubbed"), "true");
+    answer = test_call(engine, "store.status", "{}");
+    CHECK_STR_EQ(test_member(answer, "scrub_pending"), "false");
+    test_close(engine);
+}
+
+/* A caller that is narrowed to a user or persona sees and forgets only that. */
+TEST(forget, narrowed_callers_reach_only_their_own)
+{
+    loci_engine *engine = test_open(test_store(test_tmpdir(), "store.db"));
+    loci_principal of_ann = {.size = sizeof of_ann, .user = "ann"};
+    loci_principal of_persona = {.size = sizeof of_persona, .persona = "p"};
+    loci_error err;
+    loci_str answer;
+
+    for (int i = 0; i < 3; i++)
+        test_call(engine, "fact.write", "{'user_id':'aa%d','key':'city','value':'Oslo'}", i);
+    test_call(engine, "fact.write", "{'user_id':'ann','key':'city','value':'Oslo'}");
+    CHECK_OK(token_call_as(engine, &of_ann, "user.list", test_json("{'limit':1}"), &answer, &err),
+             err);
+    CHECK_STR_EQ(test_member_text(answer, "users.0.user_id"), "ann");
+    CHECK_STATUS(LOCI_ENOTFOUND, token_call_as(engine, &of_ann, "user.forget",
+                                               test_json("{'user_id':'aa0'}"), NULL, &err));
+    CHECK_STATUS(LOCI_ENOTFOUND,
+                 token_call_as(engine, &of_ann, "fact.forget",
+                               test_json("{'user_id':'aa0','key':'city'}"), NULL, &err));
+    CHECK_STATUS(LOCI_EFORBIDDEN,
+                 token_call_as(engine, &of_persona, "user.list", test_json("{}"), NULL, &err));
+    CHECK_STATUS(LOCI_EFORBIDDEN, token_call_as(engine, &of_persona, "user.forget",
+                                                test_json("{'user_id':'ann'}"), NULL, &err));
+    CHECK_OK(token_call_as(engine, &of_ann, "user.forget", test_json("{}"), NULL, &err), err);
+    CHECK_STR_EQ(test_member(test_call(engine, "fact.list", "{'user_id':'ann'}"), "facts"), "[]");
+    test_close(engine);
 }
