@@ -413,7 +413,8 @@ static const lc_record list_answer = {
 
 static const lc_sql list_sql = {
     "select h.user_id, h.seq, h.recorded_at from heads h where h.tenant_id = $1 and h.user_id > $2"
-    " and ($4 = '' or h.user_id = $4) and h.seq > 0 and not exists (select 1 from forgettings f where f.tenant_id = h.tenant_id"
+    " and ($4 = '' or h.user_id = $4) and h.seq > 0"
+    " and not exists (select 1 from forgettings f where f.tenant_id = h.tenant_id"
     " and f.user_id = h.user_id and f.seq = h.seq and f.type = 'user.forgotten')"
     " order by h.user_id limit $3",
     "ttit", "tii"};

@@ -491,26 +491,37 @@ static bool skip_sign(loci_str text, size_t *at)
     return i < text.len;
 }
 
-/* The value that begins at `*at`, without its quotes. */
-static loci_str read_value(loci_str text, size_t *at, bool *is_quoted)
+/* Whether the value goes on at `at`; `quote` 0 = it has none. */
+static bool is_inside(loci_str text, size_t at, char quote)
 {
-    char quote = text.ptr[*at];
+    char c = at < text.len ? text.ptr[at] : ' ';
+
+    if ((unsigned char)c <= ' ')
+        return false;
+    return quote != 0 ? c != quote && c != '\\' : strchr("\"'`,;&)}]", c) == NULL;
+}
+
+/* The value that begins at `*at`, without its quotes; of a long one the beginning. */
+static loci_str read_value(loci_str text, size_t *at, char *quote)
+{
     size_t end;
 
-    if (quote == '\\' && *at + 1 < text.len) /* \" in a string. */
-        quote = text.ptr[++*at];
-    *is_quoted = quote == '"' || quote == '\'' || quote == '`';
-    *at += *is_quoted;
+    *quote = text.ptr[*at];
+    if (*quote == '\\' && *at + 1 < text.len) /* \" in a string. */
+        *quote = text.ptr[++*at];
+    if (*quote != '"' && *quote != '\'' && *quote != '`')
+        *quote = 0;
+    *at += *quote != 0;
     end = *at;
-    while (end < text.len && end - *at <= VALUE_BYTES_MAX && (unsigned char)text.ptr[end] > ' ' &&
-           (*is_quoted ? text.ptr[end] != quote && text.ptr[end] != '\\'
-                       : strchr("\"'`,;&)}]", text.ptr[end]) == NULL))
+    while (end - *at < VALUE_BYTES_MAX && is_inside(text, end, *quote))
         end++;
     /* A quoted text with spaces is a sentence. */
-    if (*is_quoted && (end >= text.len || (text.ptr[end] != quote && text.ptr[end] != '\\')))
+    if (*quote != 0 && end - *at < VALUE_BYTES_MAX &&
+        (end >= text.len || (text.ptr[end] != *quote && text.ptr[end] != '\\')))
         end = *at;
-    while (!*is_quoted && end > *at && strchr(".!?:", text.ptr[end - 1]) != NULL)
-        end--;
+    if (*quote == 0 && end - *at < VALUE_BYTES_MAX)
+        while (end > *at && strchr(".!?:", text.ptr[end - 1]) != NULL)
+            end--; /* The end of a sentence. */
     return part(text, *at, end - *at);
 }
 
@@ -518,7 +529,7 @@ static bool find_assigned(loci_str text, size_t at, lc_secret *out)
 {
     size_t name = run_of(text, at, ALNUM | WORD, NAME_BYTES_MAX + 1);
     size_t value_at = at + name;
-    bool is_quoted;
+    char quote;
     loci_str value;
     int found;
 
@@ -528,17 +539,19 @@ static bool find_assigned(loci_str text, size_t at, lc_secret *out)
     found = find_name(part(text, at, name));
     if (found < 0)
         return false;
-    value = read_value(text, &value_at, &is_quoted);
-    return is_value(value, names[found].is_password, is_quoted) &&
-           set_found(out, value_at, value.len, names[found].kind);
+    value = read_value(text, &value_at, &quote);
+    if (!is_value(value, names[found].is_password, quote != 0))
+        return false;
+    while (value.len >= VALUE_BYTES_MAX && is_inside(text, value_at + value.len, quote))
+        value.len++;
+    return set_found(out, value_at, value.len, names[found].kind);
 }
 
 bool lc_secret_is_named(loci_str name, loci_str value, const char **out_kind)
 {
     int found = find_name(name);
 
-    if (found < 0 || value.len > VALUE_BYTES_MAX ||
-        !is_value(value, names[found].is_password, true))
+    if (found < 0 || !is_value(value, names[found].is_password, true))
         return false;
     *out_kind = names[found].kind;
     return true;

@@ -8,6 +8,7 @@
 #include "base/str.h"
 #include "lib/files.h"
 #include "lib/postgres.h"
+#include "lib/provider.h"
 
 static bool holds(loci_str content, const char *canary)
 {
@@ -519,4 +520,95 @@ TEST(forget, narrowed_callers_reach_only_their_own)
     CHECK_OK(token_call_as(engine, &of_ann, "user.forget", test_json("{}"), NULL, &err), err);
     CHECK_STR_EQ(test_member(test_call(engine, "fact.list", "{'user_id':'ann'}"), "facts"), "[]");
     test_close(engine);
+}
+
+/* ---- Vectors --------------------------------------------------------------------------------- */
+
+static const char *append_message(loci_engine *engine, const char *text)
+{
+    return text_of(test_call(engine, "session.append", "{'role':'user','text':'%s'}", text),
+                   "message_id");
+}
+
+static int64_t forget_message(loci_engine *engine, const char *id)
+{
+    return test_member_int(test_call(engine, "session.forget", "{'message_id':'%s'}", id),
+                           "removed.vector");
+}
+
+/* A vector is found by its text: it goes with the last row that has that text. */
+TEST(forget, a_vector_goes_with_the_last_row_of_its_text)
+{
+    loci_open_options options = test_open_options(test_store(test_tmpdir(), "store.db"));
+    const char *once, *first, *second, *fact;
+    loci_engine *engine;
+    loci_error err;
+
+    options.settings = "{\"model.embedder\":\"lexical\"}";
+    CHECK_OK(loci_open(&options, &engine, &err), err);
+    once = append_message(engine, "apples are ripe");
+    first = append_message(engine, "the office floor");
+    second = append_message(engine, "the office floor");
+    fact = text_of(test_call(engine, "fact.write", "{'key':'city','value':'Oslo'}"), "id");
+    test_call(engine, "fact.write", "{'key':'city','value':'Rome'}");
+    test_call(engine, "model.reembed", "{}");
+    CHECK_EQ(forget_message(engine, once), 1);
+    CHECK_EQ(forget_message(engine, first), 0);
+    CHECK_EQ(forget_message(engine, second), 1);
+    /* The vector of a fact that was superseded before it was embedded does not exist. */
+    CHECK_EQ(
+        test_member_int(test_call(engine, "fact.forget", "{'id':'%s'}", fact), "removed.vector"),
+        0);
+    CHECK_EQ(test_member_int(test_call(engine, "fact.forget", "{'key':'city'}"), "removed.vector"),
+             1);
+    test_close(engine);
+}
+
+/* A provider that is slow: something is forgotten between its question and its answer. */
+typedef struct meddler {
+    provider_good good;
+    loci_engine *engine;
+    bool is_done;
+    loci_status status;
+} meddler;
+
+static void meddle(void *ctx, const provider_request *request, provider_reply *reply)
+{
+    meddler *m = ctx;
+    loci_answer *answer = NULL;
+
+    if (!m->is_done)
+        m->status = loci_call(m->engine, "fact.forget", loci_str_of("{\"key\":\"city\"}"), NULL,
+                              &answer, NULL);
+    m->is_done = true;
+    loci_answer_free(answer);
+    provider_answer_well(&m->good, request, reply);
+}
+
+TEST_ON(TEST_FILES, forget, a_vector_does_not_come_back_from_a_provider)
+{
+    const char *store = test_store(test_tmpdir(), "store.db");
+    loci_open_options options = test_open_options(store);
+    meddler m = {.good = {.dimensions = 8}, .engine = test_open(store)};
+    provider *p = provider_start(meddle, &m);
+    loci_engine *engine;
+    loci_error err;
+
+    options.settings = test_format("{\"model.embedder\":\"provider\",\"model.embed_url\":\"%s\","
+                                   "\"model.embed_model\":\"small\",\"model.embed_dimensions\":8,"
+                                   "\"model.allow_private\":true}",
+                                   provider_url(p));
+    CHECK_OK(loci_open(&options, &engine, &err), err);
+    test_call(engine, "fact.write", "{'key':'city','value':'CANARY'}");
+    test_call(engine, "fact.write", "{'key':'pet','value':'dog'}");
+    CHECK_STR_EQ(test_member_text(test_call(engine, "model.reembed", "{}"), "status"), "queued");
+    CHECK_STATUS(LOCI_OK, m.status);
+    CHECK_EQ(test_store_number(store, "select count(*) from vectors"), 0);
+    test_store_run(store, "update jobs set run_after_us = 0");
+    CHECK_STR_EQ(test_member_text(test_call(engine, "model.reembed", "{}"), "status"), "done");
+    CHECK_EQ(test_store_number(store, "select count(*) from vectors"), 1);
+    test_close(engine);
+    test_close(m.engine);
+    provider_stop(p);
+    provider_good_clear(&m.good);
 }

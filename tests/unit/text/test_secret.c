@@ -67,6 +67,8 @@ static const char *const canaries[] = {
     "https://bob:{20w}@host.example/x",
     "redis://:{16a}@cache:6379",
     "password: {12a}9",
+    "api_key={700a}",
+    "client_secret=\"{700b}\"",
     "the wifi password is {12a}9",
     "password=\"{9a}7!\"",
     "DB_PASSWORD={14a}3",
