@@ -128,16 +128,17 @@ TEST(forget, a_session_is_gone_with_all_that_belongs_to_it)
 
     facts_open_here(&f);
     (void)facts_call(&f, "session.open", "{'external_id':'CANARY-chat'}");
-    (void)facts_call(
-        &f, "identity.set",
-        "{'session_id':'CANARY-chat','user_name':'CANARY-name','authority':'manager'}");
+    (void)facts_call(&f, "identity.set",
+                     "{'session_id':'CANARY-chat','user_name':'CANARY-name','authority':'manager',"
+                     "'request_id':'i1'}");
     for (int i = 0; i < 30; i++)
         (void)facts_call(&f, "session.append",
                          "{'session_id':'CANARY-chat','role':'user','text':'CANARY word%d',"
                          "'request_id':'r%d'}",
                          i, i);
     (void)facts_call(&f, "working.set",
-                     "{'session_id':'CANARY-chat','key':'note','value':'CANARY draft'}");
+                     "{'session_id':'CANARY-chat','key':'note','value':'CANARY draft',"
+                     "'request_id':'w1'}");
     facts_write(&f, "created",
                 "{'session_id':'CANARY-chat','key':'topic','value':'CANARY','scope':'session'}");
     facts_write(&f, "created", "{'session_id':'CANARY-chat','key':'pet','value':'dog'}");
@@ -149,7 +150,7 @@ TEST(forget, a_session_is_gone_with_all_that_belongs_to_it)
     CHECK_EQ(test_member_int(answer, "removed.message"), 30);
     CHECK_EQ(test_member_int(answer, "removed.session"), 1);
     CHECK_EQ(test_member_int(answer, "removed.fact"), 1);
-    CHECK_EQ(test_member_int(answer, "removed.answer"), 30);
+    CHECK_EQ(test_member_int(answer, "removed.answer"), 32);
     CHECK_STR_EQ(test_member(answer, "scrubbed"), "true");
     CHECK(!is_stored(&f, "CANARY"));
     answer = facts_call(&f, "session.search", "{'query':'word7'}");
