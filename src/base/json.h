@@ -70,6 +70,19 @@ const lc_json *lc_json_next(const lc_json *value);
 /* The name of a member of an object. */
 loci_str lc_json_name(const lc_json *value);
 
+/* A string of a document that may be replaced. */
+typedef struct lc_json_edit {
+    loci_str name; /* Of the member that it is the value of; none = it is none. */
+    loci_str text; /* In and out; a new text must live as long as the document. */
+    bool is_name;  /* It is the name of a member, and is not replaced. */
+} lc_json_edit;
+typedef loci_status lc_json_edit_visit(void *ctx, const lc_json *value, lc_json_edit *edit,
+                                       loci_error *err);
+/* Calls `visit` for every string in `value`, and for the name of every member within it; replaces
+ * strings in place. Non-OK stops. */
+loci_status lc_json_edit_strings(const lc_json *value, lc_json_edit_visit *visit, void *ctx,
+                                 loci_error *err);
+
 /* Appends `value` in the form in which equal values have equal bytes: members sorted by the bytes
  * of their names, no white space, integers exact, shortest reals, only the escapes that must be. 1
  * and 1.0 differ. What is taken from `scratch` is given back. */

@@ -236,3 +236,35 @@ loci_status lc_json_canonical(lc_arena *scratch, const lc_json *value, lc_buf *o
     lc_arena_rewind(scratch, mark);
     return has_memory ? lc_buf_status(out, err) : lc_fail_memory(err);
 }
+
+/* ---- Editing --------------------------------------------------------------------------------- */
+
+loci_status lc_json_edit_strings(const lc_json *value, lc_json_edit_visit *visit, void *ctx,
+                                 loci_error *err)
+{
+    size_t count = lc_json_is_container(value) ? value->as.container.span : 1;
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; status == LOCI_OK && i < count; i++) {
+        lc_json *each = (lc_json *)(value + i); /* The document is the caller's to change. */
+        lc_json_edit edit = {0};
+
+        if (i > 0 && each->name != NULL) {
+            edit = (lc_json_edit){.text = {each->name, each->name_bytes}, .is_name = true};
+            status = visit(ctx, each, &edit, err);
+        }
+        if (status != LOCI_OK || each->kind != LC_JSON_STRING)
+            continue;
+        edit = (lc_json_edit){.text = {each->as.text, each->text_bytes}};
+        if (each->name != NULL)
+            edit.name = (loci_str){each->name, each->name_bytes};
+        status = visit(ctx, each, &edit, err);
+        if (status == LOCI_OK && edit.text.len > LC_JSON_BYTES_MAX - 1)
+            status = lc_fail(err, LOCI_ELIMIT, "a string of %zu bytes is too long", edit.text.len);
+        if (status == LOCI_OK) {
+            each->as.text = edit.text.ptr;
+            each->text_bytes = (uint32_t)edit.text.len & 0xFFFFFFu;
+        }
+    }
+    return status;
+}

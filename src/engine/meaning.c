@@ -193,6 +193,7 @@ typedef struct page {
     size_t bytes;
     size_t seen; /* Texts read, those that need no vector included. */
     bool is_full;
+    int64_t forgotten_seq; /* lc_tx_forgotten_seq() when the texts were read. */
 } page;
 
 typedef struct work {
@@ -377,7 +378,9 @@ static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
     loci_status status;
 
     *w->page = (page){0};
-    status = lc_recall_each_text(tx, source_of(w), &where, take_text, w, err);
+    status = lc_tx_forgotten_seq(tx, set.tenant_id, set.user_id, &w->page->forgotten_seq, err);
+    if (status == LOCI_OK)
+        status = lc_recall_each_text(tx, source_of(w), &where, take_text, w, err);
     if (status == LOCI_OK)
         status = lc_vector_find(tx, &set, w->page->vectors, w->page->count, err);
     if (status == LOCI_OK) {
@@ -412,7 +415,16 @@ static loci_status put_page(lc_tx *tx, void *ctx, loci_error *err)
 {
     const work *w = ctx;
     lc_vector_set set = set_of(w);
+    int64_t forgotten_seq = 0;
+    loci_status status = lc_tx_forgotten_seq(tx, set.tenant_id, set.user_id, &forgotten_seq, err);
 
+    /* One of the texts may be gone, and its vector must not come back. */
+    if (status == LOCI_OK && forgotten_seq != w->page->forgotten_seq)
+        status = lc_fail(err, LOCI_ECONFLICT,
+                         "something was forgotten while texts were embedded; the job begins the"
+                         " page again");
+    if (status != LOCI_OK)
+        return status;
     return lc_vector_put(tx, &set, w->page->vectors, w->page->count, err);
 }
 

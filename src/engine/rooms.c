@@ -10,6 +10,7 @@
 #include "engine/extraction.h"
 #include "engine/internal.h"
 #include "engine/meaning.h"
+#include "engine/secrets.h"
 #include "engine/store_jobs.h"
 #include "fact/fact.h"
 #include "session/session.h"
@@ -22,7 +23,7 @@ const lc_room *const lc_engine_rooms[] = {
 };
 
 const lc_job_kind *const lc_engine_job_kinds[] = {
-    &lc_job_purge, &lc_job_rebuild, &lc_job_reembed, &lc_job_extract, NULL,
+    &lc_job_purge, &lc_job_rebuild, &lc_job_reembed, &lc_job_extract, &lc_job_scrub, NULL,
 };
 
 const lc_recall_source *lc_engine_texts_at(size_t index)
@@ -58,6 +59,7 @@ static const lc_setting *const own_settings[] = {
     &lc_setting_model_timeout_ms,
     &lc_setting_request_keep_hours,
     &lc_setting_request_user_bytes_max,
+    &lc_setting_secrets_policy,
     &lc_setting_server_body_bytes_max,
     &lc_setting_server_body_timeout_ms,
     &lc_setting_server_client_bytes_max,

@@ -5,6 +5,8 @@
  *
  * Rebuild: store/rebuild.h as a job. Each slice is one commit of the job, and the swap of the
  * tables is its last. Its progress is in the store's own tables, so it has no checkpoint.
+ *
+ * Scrub: one step of the driver, outside any transaction.
  */
 #include "engine/store_jobs.h"
 
@@ -14,6 +16,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "store/rebuild.h"
+#include "store/store_room.h"
 #include "store/transfer.h"
 #include "store/upkeep.h"
 
@@ -178,10 +181,16 @@ static lc_job_new next_purge(int64_t delay_ms)
 static loci_status add_next(lc_tx *tx, void *ctx, loci_error *err)
 {
     lc_job_new next = next_purge(PERIOD_MS);
+    lc_scrub_state scrub;
     lc_id id;
+    loci_status status = lc_job_enqueue(tx, &next, &id, err);
 
     (void)ctx;
-    return lc_job_enqueue(tx, &next, &id, err);
+    if (status == LOCI_OK)
+        status = lc_scrub_get(tx, &scrub, err);
+    /* The job that was added with the forgetting may have been cancelled. */
+    return status == LOCI_OK && scrub.wanted != scrub.done ? lc_scrub_enqueue(tx, &id, err)
+                                                           : status;
 }
 
 /* Sweeps the rooms and adds what they did to the result. */
@@ -424,4 +433,77 @@ const lc_job_kind lc_job_rebuild = {
     .name = "store.rebuild",
     .help = "Rebuild the projections from the log, compare them and replace the old ones",
     .run = run_rebuild,
+};
+
+/* ---- Scrub ----------------------------------------------------------------------------------- */
+
+/* What was forgotten before the files are rewritten is gone with it; what is forgotten meanwhile
+ * needs another job. Many forgettings share one: the others find nothing left to do. */
+
+static loci_status read_scrub(lc_tx *tx, void *ctx, loci_error *err)
+{
+    return lc_scrub_get(tx, ctx, err);
+}
+
+static loci_status scrub_files(lc_db *db, void *ctx, loci_error *err)
+{
+    (void)ctx;
+    return db->driver->upkeep->scrub(db, err);
+}
+
+static loci_status note_scrub(lc_tx *tx, void *ctx, loci_error *err)
+{
+    return lc_scrub_set_done(tx, ((const lc_scrub_state *)ctx)->wanted, err);
+}
+
+static loci_status add_next_scrub(lc_tx *tx, void *ctx, loci_error *err)
+{
+    lc_scrub_state now;
+    lc_id id;
+    loci_status status = lc_scrub_get(tx, &now, err);
+
+    (void)ctx;
+    return status == LOCI_OK && now.wanted != now.done ? lc_scrub_enqueue(tx, &id, err) : status;
+}
+
+/* Not in the write that ends the job: rewriting the files may take longer than its lease, and the
+ * worker that takes the job over need not do it again. */
+static loci_status write_scrubbed(lc_job_run *run, lc_scrub_state *state, loci_error *err)
+{
+    lc_write write = {.tenant_id = LC_STR(""),
+                      .user_id = LC_STR(""),
+                      .now_us = lc_env_now_us(lc_engine_env(run->engine)),
+                      .deadline_us = lc_clock_monotonic_us() + SWEEP_WRITE_US,
+                      .body = note_scrub,
+                      .ctx = state};
+    loci_status status = lc_engine_write(run->engine, &write);
+
+    if (status != LOCI_OK && err != NULL)
+        *err = write.error;
+    return status;
+}
+
+static loci_status run_scrub(lc_job_run *run, loci_error *err)
+{
+    lc_scrub_state state = {0};
+    loci_status status = lc_engine_read(
+        run->engine, &(lc_read){.deadline_us = INT64_MAX, .body = read_scrub, .ctx = &state}, err);
+    bool is_needed = status == LOCI_OK && state.wanted != state.done;
+
+    if (is_needed)
+        status = lc_engine_with_connection(run->engine, scrub_files, NULL, err);
+    if (status == LOCI_OK && is_needed)
+        status = write_scrubbed(run, &state, err);
+    if (status != LOCI_OK)
+        return status;
+    return lc_job_run_finish(
+        run, add_next_scrub, NULL,
+        is_needed ? LC_STR("{\"scrubbed\":true}") : LC_STR("{\"scrubbed\":false}"), err);
+}
+
+const lc_job_kind lc_job_scrub = {
+    .name = LC_SCRUB_JOB,
+    .help = "Remove the bytes of what was forgotten from the files of the store",
+    .run = run_scrub,
+    .asks_outside = true, /* Only time helps when a reader is in the way. */
 };

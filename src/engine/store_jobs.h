@@ -1,4 +1,5 @@
-/* store_jobs.h - the jobs of the store itself: hourly upkeep, and the rebuild of projections. */
+/* store_jobs.h - the jobs of the store itself: hourly upkeep, the rebuild of projections, and
+ * the scrub of its files. */
 #ifndef LC_ENGINE_STORE_JOBS_H
 #define LC_ENGINE_STORE_JOBS_H
 
@@ -19,5 +20,9 @@ loci_status lc_job_purge_schedule(loci_engine *engine, loci_error *err);
  * true if the new projections equal the old ones, null if they could not be compared. Belongs to
  * no user; its unique name is "rebuild". */
 extern const lc_job_kind lc_job_rebuild;
+
+/* "store.scrub": args {}, result {scrubbed}; false if an earlier job had done it already. Belongs
+ * to the user whose call forgot something (store/store_room.h); its unique name is "scrub". */
+extern const lc_job_kind lc_job_scrub;
 
 #endif /* LC_ENGINE_STORE_JOBS_H */

@@ -282,6 +282,22 @@ static loci_status open_state(slot *s, lc_heap *heap, const position *at, loci_e
     return LOCI_OK;
 }
 
+/* A state that has read something which was forgotten since is made again: what was forgotten is
+ * nowhere in the rows that it would read to catch up. */
+static loci_status drop_forgotten(slot *s, lc_heap *heap, lc_tx *tx, const position *at,
+                                  loci_error *err)
+{
+    int64_t forgotten_seq = NOTHING_SEEN;
+    loci_status status = LOCI_OK;
+
+    if (s->seen_seq >= 0 && s->seen_seq < at->head_seq)
+        status = lc_tx_forgotten_seq(tx, tx->tenant_id, tx->user_id, &forgotten_seq, err);
+    if (status != LOCI_OK || forgotten_seq <= s->seen_seq)
+        return status;
+    close_state(s);
+    return open_state(s, heap, at, err);
+}
+
 static loci_status find_position(lc_tx *tx, const lc_user_kind *kind, lc_lender *lender,
                                  position *out, loci_error *err)
 {
@@ -415,7 +431,9 @@ static loci_status update(lc_lender *lender, slot *s, lc_tx *tx, const position 
     *out_is_ahead = s->seen_seq > at->head_seq;
     if (*out_is_ahead)
         return LOCI_OK;
-    status = catch_up(s, tx, at, err);
+    status = drop_forgotten(s, lender->cache->heap, tx, at, err);
+    if (status == LOCI_OK)
+        status = catch_up(s, tx, at, err);
     if (status == LOCI_OK)
         s->version = s->is_complete ? lender->version : 0;
     return status;

@@ -23,6 +23,7 @@
 #include "base/json.h"
 #include "base/str.h"
 #include "fact/authority.h"
+#include "recall/forget.h"
 #include "store/event.h"
 
 #define LC_FACT_NO_TIME INT64_MAX /* valid_until: for ever. */
@@ -206,6 +207,17 @@ typedef struct lc_fact_target {
     loci_str trust;
     loci_str reason; /* Or none. */
 } lc_fact_target;
+
+/* Forgetting (recall/forget.h): all versions under a key that the caller sees, in the view's scope
+ * or in all; one version; or, without key and id, everything of the view's scope. What it may not
+ * retract it may not forget: LOCI_EFORBIDDEN, and nothing is forgotten. A reason is not looked at.
+ */
+typedef struct lc_fact_oblivion lc_fact_oblivion;
+/* Decides and collects into `f`; writes nothing. */
+loci_status lc_fact_decide_forget(lc_tx *tx, const lc_fact_target *target, lc_forgetting *f,
+                                  lc_fact_oblivion **out, loci_error *err);
+/* Appends the events; lc_forget_finish() follows. */
+loci_status lc_fact_commit_forget(lc_tx *tx, const lc_fact_oblivion *oblivion, loci_error *err);
 
 typedef struct lc_fact_change {
     lc_id id; /* The first fact it was about. */

@@ -136,11 +136,8 @@ static size_t bytes_of(const void *state)
 /* ---- Texts to embed ---------------------------------------------------------------------------
  */
 
-/* "office floor: third" for the key office_floor, in the arena: the words of the key apart, a
- * string without its quotes and anything else as JSON. The vector of a fact is found by this text.
- */
-static loci_status embed_text(lc_arena *arena, loci_str key, loci_str value, loci_str *out,
-                              loci_error *err)
+loci_status lc_fact_embed_text(lc_arena *arena, loci_str key, loci_str value, loci_str *out,
+                               loci_error *err)
 {
     const lc_json *json = NULL;
     loci_status status = lc_json_parse(arena, value, 0, &json, err);
@@ -166,7 +163,7 @@ static loci_status embed_text(lc_arena *arena, loci_str key, loci_str value, loc
 static loci_status embed_text_of_row(const lc_rows *rows, lc_arena *arena, loci_str *out,
                                      loci_error *err)
 {
-    return embed_text(arena, lc_rows_str(rows, 4), lc_rows_str(rows, 2), out, err);
+    return lc_fact_embed_text(arena, lc_rows_str(rows, 4), lc_rows_str(rows, 2), out, err);
 }
 
 static const lc_sql embed_sql = {
@@ -321,8 +318,9 @@ static loci_status add_document(fact_corpus *c, indexed_fact *fact, lc_arena *ar
     loci_str key = fact->fact.key, embedded;
     size_t bytes = key.len + 1 + fact->text.len;
     char *text = lc_arena_alloc(arena, bytes + 1);
-    loci_status status = text != NULL ? embed_text(arena, key, fact->fact.value, &embedded, err)
-                                      : lc_fail_memory(err);
+    loci_status status = text != NULL
+                             ? lc_fact_embed_text(arena, key, fact->fact.value, &embedded, err)
+                             : lc_fail_memory(err);
 
     if (status != LOCI_OK)
         return status;
@@ -436,7 +434,7 @@ static loci_status text_of(void *state, lc_tx *tx, const void *record, lc_arena 
 
     (void)state;
     (void)tx;
-    return embed_text(arena, fact->fact.key, fact->fact.value, out, err);
+    return lc_fact_embed_text(arena, fact->fact.key, fact->fact.value, out, err);
 }
 
 static lc_recall_build build_of(fact_corpus *c)

@@ -21,6 +21,12 @@ extern const lc_user_kind lc_fact_corpus_kind;
 /* The valid facts of all personas, as texts to embed. */
 extern const lc_recall_source lc_fact_source;
 
+/* "office floor: third" for the key office_floor, in the arena: the words of the key apart, a
+ * string without its quotes and anything else as JSON. The vector of a fact is found by this text.
+ */
+loci_status lc_fact_embed_text(lc_arena *arena, loci_str key, loci_str value, loci_str *out,
+                               loci_error *err);
+
 typedef struct lc_fact_request {
     lc_fact_view view;
     lc_corpus_terms terms; /* Of the query: lc_corpus_split(). */

@@ -131,6 +131,7 @@ loci_status lc_fact_written_decode(const lc_event *event, lc_arena *arena, lc_fa
     if (!decode_refs(json.refs, arena, out) || lc_fact_seq_of(fact->id) != event->seq)
         return lc_event_fail(event, err);
     if (event->is_erased) {
+        out->was_valid = fact->standing == LC_FACT_VALID;
         fact->standing = LC_FACT_IS_ERASED;
         fact->value = LC_STR("null");
     }

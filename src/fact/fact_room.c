@@ -49,12 +49,16 @@ static const lc_index current_indexes[] = {
     {NULL, NULL, NULL, false},
 };
 
+static const lc_sql forget_current_sql = {
+    "delete from fact_current where tenant_id = $1 and user_id = $2", "tt", NULL};
+
 static const lc_table current_table = {
     .name = "fact_current",
     .table_class = LC_TABLE_PROJECTION,
     .columns = current_columns,
     .key = "tenant_id, user_id, key, scope, scope_id, persona_id, place",
     .indexes = current_indexes,
+    .forget = &forget_current_sql,
 };
 
 static const lc_column past_columns[] = {
@@ -77,12 +81,16 @@ static const lc_index past_indexes[] = {
     {NULL, NULL, NULL, false},
 };
 
+static const lc_sql forget_past_sql = {
+    "delete from fact_past where tenant_id = $1 and user_id = $2", "tt", NULL};
+
 static const lc_table past_table = {
     .name = "fact_past",
     .table_class = LC_TABLE_PROJECTION,
     .columns = past_columns,
     .key = "tenant_id, user_id, seq",
     .indexes = past_indexes,
+    .forget = &forget_past_sql,
 };
 
 static const lc_column edge_columns[] = {
@@ -95,12 +103,16 @@ static const lc_index edge_indexes[] = {
     {NULL, NULL, NULL, false},
 };
 
+static const lc_sql forget_edges_sql = {
+    "delete from fact_edges where tenant_id = $1 and user_id = $2", "tt", NULL};
+
 static const lc_table edges_table = {
     .name = "fact_edges",
     .table_class = LC_TABLE_PROJECTION,
     .columns = edge_columns,
     .key = "tenant_id, user_id, on_id, id",
     .indexes = edge_indexes,
+    .forget = &forget_edges_sql,
 };
 
 static const lc_column flag_columns[] = {
@@ -113,11 +125,15 @@ static const lc_column flag_columns[] = {
     {0},
 };
 
+static const lc_sql forget_flags_sql = {
+    "delete from fact_flags where tenant_id = $1 and user_id = $2", "tt", NULL};
+
 static const lc_table flags_table = {
     .name = "fact_flags",
     .table_class = LC_TABLE_PROJECTION,
     .columns = flag_columns,
     .key = "tenant_id, user_id, id, seq",
+    .forget = &forget_flags_sql,
 };
 
 /* ---- Applying: rows -------------------------------------------------------------------------- */
@@ -136,9 +152,9 @@ static const lc_sql put_past_sql = {
     "insert into fact_past (tenant_id, user_id, ended_seq, {row}) values ($1, $2, $3, {values})",
     "tti", NULL, &lc_fact_row};
 
-static const lc_sql remove_sql = {"delete from fact_current where tenant_id = $1 and user_id = $2"
-                                  " and seq = $3 and id = $4",
-                                  "ttit", NULL};
+const lc_sql lc_fact_remove_sql = {"delete from fact_current where tenant_id = $1"
+                                   " and user_id = $2 and seq = $3 and id = $4",
+                                   "ttit", NULL};
 
 static const lc_sql unlink_sql = {
     "delete from fact_edges where tenant_id = $1 and user_id = $2 and id = $3", "ttt", NULL};
@@ -232,7 +248,7 @@ static loci_status end_fact(lc_tx *tx, const lc_event *event, loci_str id, const
     if (status == LOCI_OK && fact.id.ptr != NULL) {
         status = keep_past(tx, event, &fact, how, err);
         if (status == LOCI_OK)
-            status = lc_tx_exec(tx, &remove_sql, (lc_arg[]){WHICH(event, id)}, err);
+            status = lc_tx_exec(tx, &lc_fact_remove_sql, (lc_arg[]){WHICH(event, id)}, err);
     }
     lc_arena_rewind(arena, mark);
     return status;
@@ -272,6 +288,27 @@ static loci_status flag_facts(lc_tx *tx, const lc_event *event, lc_str_list ids,
     return status;
 }
 
+loci_status lc_fact_unlink_and_flag(lc_tx *tx, const lc_event *event, lc_str_list unlink,
+                                    lc_str_list review, loci_error *err)
+{
+    loci_status status = unlink_facts(tx, event, unlink, err);
+
+    return status == LOCI_OK ? flag_facts(tx, event, review, err) : status;
+}
+
+/* As a replay of its tombstone does: the row ends with the event that made it. */
+loci_status lc_fact_put_erased(lc_tx *tx, const lc_event *event, const lc_fact *fact,
+                               loci_error *err)
+{
+    const lc_event own = {.tenant_id = event->tenant_id,
+                          .user_id = event->user_id,
+                          .seq = fact->seq,
+                          .recorded_at = fact->recorded_at};
+
+    return put_past(tx, &own, fact, err);
+}
+
+/* One that was erased since has no edges, but what it was derived from knows that it was. */
 static loci_status link_fact(lc_tx *tx, const lc_event *event, const lc_fact_written *written,
                              loci_error *err)
 {
@@ -280,10 +317,11 @@ static loci_status link_fact(lc_tx *tx, const lc_event *event, const lc_fact_wri
     for (size_t i = 0; status == LOCI_OK && i < written->depends_on.count; i++) {
         loci_str on_id = written->depends_on.items[i];
 
-        status = lc_tx_exec(
-            tx, &link_sql,
-            (lc_arg[]){WHOSE(event), LC_T(on_id), LC_T(written->fact.id), LC_I(written->fact.seq)},
-            err);
+        if (written->fact.standing == LC_FACT_VALID)
+            status = lc_tx_exec(tx, &link_sql,
+                                (lc_arg[]){WHOSE(event), LC_T(on_id), LC_T(written->fact.id),
+                                           LC_I(written->fact.seq)},
+                                err);
         if (status == LOCI_OK)
             status = lc_tx_exec(tx, &derive_sql, (lc_arg[]){WHICH(event, on_id)}, err);
     }
@@ -334,7 +372,7 @@ static loci_status apply_fact(lc_tx *tx, const lc_event *event, const lc_fact_wr
     if (status == LOCI_OK)
         status = fact->standing == LC_FACT_VALID ? put_current(tx, event, fact, takes_over, err)
                                                  : put_past(tx, event, fact, err);
-    if (status == LOCI_OK && fact->standing == LC_FACT_VALID)
+    if (status == LOCI_OK && (fact->standing == LC_FACT_VALID || written->was_valid))
         status = link_fact(tx, event, written, err);
     if (status == LOCI_OK)
         status = flag_facts(tx, event, written->review, err);
@@ -374,9 +412,7 @@ static loci_status apply_retracted(lc_tx *tx, const lc_event *event, loci_error 
         status = end_facts(tx, event, retracted.ids, &how, err);
     }
     if (status == LOCI_OK)
-        status = unlink_facts(tx, event, retracted.unlink, err);
-    if (status == LOCI_OK)
-        status = flag_facts(tx, event, retracted.review, err);
+        status = lc_fact_unlink_and_flag(tx, event, retracted.unlink, retracted.review, err);
     lc_arena_rewind(arena, mark);
     return status;
 }
@@ -483,7 +519,8 @@ static loci_status check(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_pro
 static const lc_table *const tables[] = {&current_table, &past_table, &edges_table, &flags_table,
                                          NULL};
 static const lc_event_type *const events[] = {&lc_fact_written_event, &lc_fact_retracted_event,
-                                              &lc_fact_reviewed_event, NULL};
+                                              &lc_fact_reviewed_event, &lc_fact_forgotten_event,
+                                              NULL};
 
 static const lc_setting *const settings[] = {&lc_setting_authority_titles, NULL};
 

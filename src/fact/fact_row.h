@@ -158,6 +158,7 @@ typedef struct lc_fact_written {
     lc_str_list unlink;      /* Those of both that depended on something. */
     lc_str_list review;      /* Facts that now need a review. */
     lc_str_list depends_on;
+    bool was_valid; /* It is erased, and was neither late nor a claim. */
 } lc_fact_written;
 
 /* fact.retracted: refs {ids[], unlink?[], review?[]}, payload {reason?, restricted?}. */
@@ -195,8 +196,20 @@ loci_str lc_fact_memory_type(loci_str source, bool is_constraint);
 extern const lc_event_type lc_fact_written_event;
 extern const lc_event_type lc_fact_retracted_event;
 extern const lc_event_type lc_fact_reviewed_event; /* refs {id}: confirmed. */
+/* refs {ids[], unlink?[], review?[], retractions?[seq]}. */
+extern const lc_event_type lc_fact_forgotten_event;
 
 extern lc_upcast *const lc_fact_written_upcasts[];
+
+/* For `apply`, shared by fact_room.c and fact_forget.c. */
+extern const lc_sql lc_fact_remove_sql; /* From fact_current: $1 tenant, $2 user, $3 seq, $4 id. */
+loci_status lc_fact_unlink_and_flag(lc_tx *tx, const lc_event *event, lc_str_list unlink,
+                                    lc_str_list review, loci_error *err);
+loci_status lc_fact_put_erased(lc_tx *tx, const lc_event *event, const lc_fact *fact,
+                               loci_error *err);
+/* LOCI_EFORBIDDEN unless the caller may end `fact`. */
+loci_status lc_fact_check_rights(lc_tx *tx, const lc_fact_target *target, const lc_fact *fact,
+                                 loci_error *err);
 
 /* ---- Between deciding and committing --------------------------------------------------------- */
 

@@ -130,8 +130,8 @@ static loci_status find_all(lc_tx *tx, const lc_fact_target *target, lc_arena *a
     return status;
 }
 
-static loci_status check_rights(lc_tx *tx, const lc_fact_target *target, const lc_fact *fact,
-                                loci_error *err)
+loci_status lc_fact_check_rights(lc_tx *tx, const lc_fact_target *target, const lc_fact *fact,
+                                 loci_error *err)
 {
     const lc_fact_writer writer = {target->authority, target->trust, target->view.access,
                                    tx->now_us};
@@ -161,7 +161,7 @@ loci_status lc_fact_decide_retract(lc_tx *tx, const lc_fact_target *target, lc_a
     status = target->key.ptr != NULL ? find_all(tx, target, arena, &facts, err)
                                      : find_one(tx, target, arena, &facts, err);
     for (const lc_fact_node *each = facts; status == LOCI_OK && each != NULL; each = each->next) {
-        status = check_rights(tx, target, &each->fact, err);
+        status = lc_fact_check_rights(tx, target, &each->fact, err);
         count++;
     }
     if (status == LOCI_OK)

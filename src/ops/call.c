@@ -388,6 +388,32 @@ static loci_status parse_args(lc_run *run, loci_str args, const lc_json **out, l
     return status;
 }
 
+/* Takes secrets out of the texts of a call, before they are checked, hashed or prepared. A value is
+ * called what its key says: {"key": "db_password", "value": "hunter2"}. */
+static loci_status screen_secrets(lc_call *call, const lc_json *args, loci_error *err)
+{
+    lc_secrets_scan scan = {.arena = call->arena};
+    const lc_json *key = lc_json_find(args, "key", LC_JSON_STRING);
+    loci_status status = LOCI_OK;
+
+    call->secrets = (lc_secrets_found){0};
+    scan.policy = (lc_secrets_policy)lc_settings_choice(
+        lc_engine_settings(call->engine), &lc_setting_secrets_policy, call->tenant_id);
+    for (const lc_json *given = lc_json_first(args); given != NULL && status == LOCI_OK;
+         given = lc_json_next(given)) {
+        size_t index;
+        const lc_param *param = lc_op_find_param(call->op, lc_json_name(given), &index);
+
+        if (param == NULL || (param->flags & LC_PARAM_SAID) == 0)
+            continue;
+        scan.parameter = param->name;
+        scan.name = strcmp(param->name, "value") == 0 && key != NULL ? lc_json_str(key)
+                                                                     : LC_STR_NONE;
+        status = lc_secrets_screen(&scan, given, &call->secrets, err);
+    }
+    return status;
+}
+
 loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *operation, loci_str args,
                          loci_error *err)
 {
@@ -402,6 +428,8 @@ loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *opera
     status = lc_op_load(loci_str_of(operation), &call->op, err);
     if (status == LOCI_OK)
         status = parse_args(run, args, &parsed, err);
+    if (status == LOCI_OK)
+        status = screen_secrets(call, parsed, err);
     if (status == LOCI_OK)
         status = lc_op_check(call, parsed, err);
     if (status == LOCI_OK)
@@ -443,6 +471,30 @@ static loci_str answer_to_keep(const lc_run *run)
     return run->call.repeat_answer;
 }
 
+/* The answer is one object: its last brace makes room for one more member. */
+static void add_warnings(lc_run *run)
+{
+    lc_buf *answer = &run->answer;
+    lc_json_writer member;
+    lc_buf text;
+
+    if (run->call.secrets.count == 0 || answer->failure != LOCI_OK)
+        return;
+    lc_buf_init(&text, run->arena.heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
+    lc_jw_init(&member, &text);
+    lc_jw_object(&member);
+    lc_secrets_put(&run->call.secrets, &member);
+    lc_jw_end(&member);
+    if (lc_buf_status(&text, NULL) == LOCI_OK) {
+        answer->len--;
+        lc_buf_append(answer, answer->len > 1 ? LC_STR(",") : LC_STR(""));
+        lc_buf_append(answer, (loci_str){text.ptr + 1, text.len - 1});
+    } else {
+        answer->failure = text.failure;
+    }
+    lc_buf_clear(&text);
+}
+
 static loci_status run_operation(lc_run *run, lc_tx *tx, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -451,6 +503,8 @@ static loci_status run_operation(lc_run *run, lc_tx *tx, loci_error *err)
         status = lc_tx_expect_seq(tx, run->expected_seq, err);
     if (status == LOCI_OK)
         status = run->call.op->run(&run->call, tx, err);
+    if (status == LOCI_OK)
+        add_warnings(run);
     if (status == LOCI_OK)
         status = lc_buf_status(&run->answer, err);
     if (status != LOCI_OK)
@@ -590,6 +644,22 @@ bool lc_run_peek(lc_run *run)
                                                    .ctx = run});
 }
 
+/* The call is committed: if memory runs out, the answer from before the wait is given. */
+static void wait_for_effect(lc_run *run)
+{
+    loci_answer *before = run->out;
+
+    lc_buf_reset(&run->answer);
+    lc_jw_init(&run->call.out, &run->answer);
+    if (!run->call.op->wait(&run->call) || lc_buf_status(&run->answer, NULL) != LOCI_OK)
+        return;
+    run->out = lc_answer_new(run->arena.heap, lc_buf_str(&run->answer));
+    if (run->out == NULL)
+        run->out = before;
+    else
+        loci_answer_free(before);
+}
+
 loci_status lc_run_wait(lc_run *run, loci_error *err)
 {
     const lc_op *op = run->call.op;
@@ -620,6 +690,8 @@ loci_status lc_run_wait(lc_run *run, loci_error *err)
         *err = write.error;
     if (status == LOCI_OK)
         lc_run_committed(run);
+    if (status == LOCI_OK && op->wait != NULL)
+        wait_for_effect(run);
     return status;
 }
 

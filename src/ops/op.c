@@ -221,6 +221,19 @@ static size_t add_columns(const lc_record *record, unsigned last, size_t count, 
     return count;
 }
 
+const lc_record lc_warning_record = {
+    .name = "Warning",
+    .members =
+        (const lc_result[]){
+            {"code", LC_PARAM_STRING, "What happened: a secret was replaced by [redacted: kind]",
+             .choices = "secret_redacted"},
+            {"parameter", LC_PARAM_STRING, "Parameter that had it"},
+            {"kind", LC_PARAM_STRING, "Kind of secret, such as github_token"},
+            {"count", LC_PARAM_INT, "Number of such secrets"},
+            {NULL},
+        },
+};
+
 size_t lc_record_members(const lc_record *record, lc_result out[LC_RECORD_MEMBERS_MAX])
 {
     size_t count = record->base != NULL ? lc_record_members(record->base, out) : 0;

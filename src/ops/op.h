@@ -28,6 +28,7 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "engine/secrets.h"
 #include "store/user_kind.h"
 
 typedef struct loci_engine loci_engine;
@@ -54,6 +55,8 @@ typedef enum lc_tristate { LC_UNSET, LC_FALSE, LC_TRUE } lc_tristate;
 #define LC_PARAM_REQUIRED 1u
 #define LC_PARAM_POSITIONAL 2u  /* On the command line: may be given without its name, in order. */
 #define LC_PARAM_ONE_OR_MANY 4u /* STRINGS: one string is accepted as an array of one. */
+#define LC_PARAM_SAID                                                                              \
+    512u /* A text of users that is stored: searched for secrets (engine/secrets.h). */
 #define LC_PARAM_ID                                                                                \
     256u /* Names something: no control characters, which could forge log lines.                   \
           */
@@ -150,6 +153,15 @@ struct lc_record {
     const lc_result *members; /* Ends with a NULL name. */
 };
 
+/* A member of the answers of all operations with a parameter of LC_PARAM_SAID. */
+extern const lc_record lc_warning_record;
+extern const lc_record lc_event_record; /* As lc_event_write() writes it. */
+#define LC_WARNINGS_RESULT                                                                         \
+    {                                                                                              \
+        "warnings", 0, "What was changed in the arguments; absent if nothing was",                 \
+            LC_RESULT_LIST | LC_RESULT_OPTIONAL, .record = &lc_warning_record                      \
+    }
+
 #define LC_RECORD_MEMBERS_MAX 48
 
 /* Writes all members of `record` and returns how many. */
@@ -209,6 +221,10 @@ typedef struct lc_op {
      * brought up to date. Once per group of calls, in the caller's or the writer's thread; the call
      * itself may be gone. NULL = nothing to do. */
     void (*committed)(loci_engine *engine);
+    /* Writes: after the commit, in the thread of the caller or of the pool, waits for what the call
+     * started, if its arguments say so. True: it has written another answer to call->out. Not
+     * called in a batch. NULL = there is nothing to wait for. */
+    bool (*wait)(lc_call *call);
 } lc_op;
 
 #define LC_PARAMS_MAX 40
@@ -246,10 +262,11 @@ struct lc_call {
     int64_t deadline_us; /* Monotonic. */
     const volatile int *cancel;
 
-    void *input;             /* The operation's input struct, filled from its arguments. */
-    lc_implied_args implied; /* The arguments that are not the operation's own. */
-    lc_json_writer out;      /* The answer: run writes one object. */
-    lc_buf *answer;          /* What `out` writes to. */
+    void *input;              /* The operation's input struct, filled from its arguments. */
+    lc_implied_args implied;  /* The arguments that are not the operation's own. */
+    lc_json_writer out;       /* The answer: run writes one object. */
+    lc_buf *answer;           /* What `out` writes to. */
+    lc_secrets_found secrets; /* What was taken out of its arguments; shown as `warnings`. */
     /* SECRET operations: what is stored for a repeat of the request, without the secret. */
     loci_str repeat_answer;
     loci_sink_fn *sink; /* NULL = no listener. */

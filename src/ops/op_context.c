@@ -29,9 +29,10 @@ typedef struct observe_input {
 } observe_input;
 
 static const lc_param observe_params[] = {
-    {LC_ARG_STR("text", observe_input, text), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .alias = "content", .min = 1, .max = LC_EVENT_BYTES_MAX - 8192, .help = "Text that was said"},
-    {LC_ARG_STR("speaker", observe_input, speaker), .flags = LC_PARAM_ID,
+    {LC_ARG_STR("text", observe_input, text),
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID, .alias = "content", .min = 1,
+     .max = LC_EVENT_BYTES_MAX - 8192, .help = "Text that was said"},
+    {LC_ARG_STR("speaker", observe_input, speaker), .flags = LC_PARAM_ID | LC_PARAM_SAID,
      .default_text = "\"user\"", .min = 1, .max = LC_ID_BYTES_MAX,
      .help = "Speaker: user, assistant, or a name"},
     {LC_ARG_STR("role", observe_input, role), .choices = LC_MESSAGE_ROLES,
@@ -70,6 +71,7 @@ static const lc_record observe_answer = {
             {"job_id", LC_PARAM_STRING, "Id of the job fact.extract (job_...), if queued",
              LC_RESULT_OPTIONAL},
             {"seq", LC_PARAM_INT, "Number of the event that stores the message"},
+            LC_WARNINGS_RESULT,
             {NULL},
         },
 };

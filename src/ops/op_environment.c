@@ -30,9 +30,9 @@ typedef struct set_input {
 } set_input;
 
 static const lc_param set_params[] = {
-    LC_KEY_PARAM(set_input, signal.key, LC_PARAM_REQUIRED, KEY_HELP),
+    LC_KEY_PARAM(set_input, signal.key, LC_PARAM_REQUIRED | LC_PARAM_SAID, KEY_HELP),
     {LC_ARG_JSON("value", set_input, signal.value),
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, .max = LC_VALUE_BYTES_MAX,
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID, .max = LC_VALUE_BYTES_MAX,
      .help = "Value of the signal, any JSON"},
     {LC_ARG_TIME("observed_at", set_input, signal.observed_at),
      .help = "Time of the observation (default: the time of the call)"},
@@ -46,6 +46,7 @@ static const lc_record set_answer = {
             {"outcome", LC_PARAM_STRING,
              "Effect of the call; late: a newer signal exists, nothing changed",
              .choices = "set|late"},
+            LC_WARNINGS_RESULT,
             {NULL},
         },
 };

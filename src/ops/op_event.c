@@ -20,7 +20,7 @@ static const lc_param list_params[] = {
     {.name = NULL},
 };
 
-static const lc_record event_record = {
+const lc_record lc_event_record = {
     .name = "Event",
     .members =
         (const lc_result[]){
@@ -43,7 +43,7 @@ static const lc_record event_record = {
 static const lc_record list_answer = {
     .members =
         (const lc_result[]){
-            {"events", 0, "Events, oldest first", LC_RESULT_LIST, .record = &event_record},
+            {"events", 0, "Events, oldest first", LC_RESULT_LIST, .record = &lc_event_record},
             {"head_seq", LC_PARAM_INT, "Number of the last event of the user"},
             LC_PAGE_RESULT,
             {NULL},

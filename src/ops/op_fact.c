@@ -376,14 +376,16 @@ typedef struct write_input {
 } write_input;
 
 static const lc_param write_params[] = {
-    LC_KEY_PARAM(write_input, fact.key, LC_PARAM_REQUIRED, "Key of the fact: the name of its slot"),
+    LC_KEY_PARAM(write_input, fact.key, LC_PARAM_REQUIRED | LC_PARAM_SAID,
+                 "Key of the fact: the name of its slot"),
     {LC_ARG_JSON("value", write_input, fact.value),
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, .max = LC_VALUE_BYTES_MAX,
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID, .max = LC_VALUE_BYTES_MAX,
      .help = "Value of the fact, any JSON"},
     {LC_ARG_STRINGS("supersedes", write_input, fact.supersedes), .flags = LC_PARAM_ONE_OR_MANY,
      .max = LC_FACT_TARGETS_MAX, .item_max = LC_KEY_BYTES_MAX,
      .help = "Keys or ids of other facts in the same scope that this fact replaces"},
-    LC_NAME_PARAM("source", write_input, fact.source, 0, "Source, such as user or hr_system"),
+    LC_NAME_PARAM("source", write_input, fact.source, LC_PARAM_SAID,
+                  "Source, such as user or hr_system"),
     LC_CLAIM_PARAMS(write_input, claim),
     {LC_ARG_TIME("observed_at", write_input, fact.observed_at),
      .help = "Time at which the value was true (default: the time of the call)"},
@@ -429,6 +431,7 @@ static const lc_record write_answer = {
              "Number of facts that need review since a fact they depend on ended",
              LC_RESULT_OPTIONAL},
             {"seq", LC_PARAM_INT, "Number of the event that wrote it"},
+            LC_WARNINGS_RESULT,
             {NULL},
         },
 };
@@ -542,7 +545,8 @@ typedef struct change_input {
 
 #define REASON_PARAM                                                                               \
     {                                                                                              \
-        LC_ARG_STR("reason", change_input, reason), .max = 4096, .help = "Reason of the change"    \
+        LC_ARG_STR("reason", change_input, reason), .flags = LC_PARAM_SAID, .max = 4096,           \
+                                                    .help = "Reason of the change"                 \
     }
 
 static const lc_param retract_params[] = {
@@ -581,6 +585,7 @@ static const lc_record change_answer = {
              "Number of facts that need review since a fact they depend on ended",
              LC_RESULT_OPTIONAL},
             {"seq", LC_PARAM_INT, "Number of the event; if unchanged, of the one that wrote it"},
+            LC_WARNINGS_RESULT,
             {NULL},
         },
 };
@@ -667,8 +672,9 @@ static const lc_op fact_review = {
     .run = run_change,
 };
 
+extern const lc_op lc_op_fact_forget; /* op_forget.c */
 extern const lc_op *const lc_ops_fact[];
 const lc_op *const lc_ops_fact[] = {
-    &fact_write,  &fact_current, &fact_get,    &fact_history, &fact_list,
-    &fact_claims, &fact_retract, &fact_review, NULL,
+    &fact_write,  &fact_current, &fact_get,    &fact_history,      &fact_list,
+    &fact_claims, &fact_retract, &fact_review, &lc_op_fact_forget, NULL,
 };

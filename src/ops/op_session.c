@@ -217,9 +217,10 @@ typedef struct append_input {
 static const lc_param append_params[] = {
     {LC_ARG_STR("role", append_input, role), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
      .choices = LC_MESSAGE_ROLES, .help = "Role of the speaker"},
-    {LC_ARG_STR("text", append_input, text), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .alias = "content", .min = 1, .max = LC_EVENT_BYTES_MAX / 2, .help = "Text of the message"},
-    LC_NAME_PARAM("speaker", append_input, speaker, 0,
+    {LC_ARG_STR("text", append_input, text),
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID, .alias = "content", .min = 1,
+     .max = LC_EVENT_BYTES_MAX / 2, .help = "Text of the message"},
+    LC_NAME_PARAM("speaker", append_input, speaker, LC_PARAM_SAID,
                   "Name of the speaker, if the role does not say enough"),
     {LC_ARG_TIME("at", append_input, at),
      .help = "Time of the message (default: the time of the call)"},
@@ -232,6 +233,7 @@ static const lc_record append_answer = {
             {"message_id", LC_PARAM_STRING, "Id of the message (msg_...)"},
             {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
             {"seq", LC_PARAM_INT, "Number of the event that wrote it"},
+            LC_WARNINGS_RESULT,
             {NULL},
         },
 };
@@ -686,8 +688,18 @@ static const lc_op identity_get = {
     .run = run_get_identity,
 };
 
+extern const lc_op lc_op_session_forget; /* op_forget.c */
 extern const lc_op *const lc_ops_session[];
 const lc_op *const lc_ops_session[] = {
-    &session_open,     &session_close,  &session_get,  &session_list, &session_append,
-    &session_messages, &session_search, &identity_set, &identity_get, NULL,
+    &session_open,
+    &session_close,
+    &session_get,
+    &session_list,
+    &session_append,
+    &session_messages,
+    &session_search,
+    &lc_op_session_forget,
+    &identity_set,
+    &identity_get,
+    NULL,
 };

@@ -22,6 +22,7 @@
 #include "store/publish.h"
 #include "store/rebuild.h"
 #include "store/schema.h"
+#include "store/store_room.h"
 #include "store/transfer.h"
 #include "store/upkeep.h"
 #include "store/verify.h"
@@ -170,6 +171,11 @@ static const lc_record status_answer = {
             {"users", LC_PARAM_INT, "Number of users with state"},
             {"events", LC_PARAM_INT, "Number of events in the logs of all users"},
             {"jobs", LC_PARAM_INT, "Number of jobs by status", LC_RESULT_MAP},
+            {"scrub_pending", LC_PARAM_BOOL,
+             "True if bytes of what was forgotten may still be in the files"},
+            {"scrub_blocked_by", LC_PARAM_STRING,
+             "What kept the last attempt to scrub the files from ending; null if nothing did",
+             LC_RESULT_NULLABLE},
             {"counters", 0, "Counters of this process", .record = &counters_record},
             {"memory", LC_PARAM_INT, "Bytes of memory in use by category", LC_RESULT_MAP},
             {NULL},
@@ -224,6 +230,23 @@ static loci_status put_jobs(lc_json_writer *out, lc_tx *tx, loci_error *err)
     return status;
 }
 
+static loci_status put_scrub(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    lc_scrub_state state = {0};
+    loci_str obstacle = LC_STR_NONE;
+    loci_status status = lc_scrub_get(tx, &state, err);
+    bool is_pending = state.wanted != state.done;
+
+    if (status == LOCI_OK && is_pending)
+        status = lc_scrub_obstacle(tx, call->arena, &obstacle, err);
+    lc_jw_member_bool(&call->out, "scrub_pending", is_pending);
+    if (obstacle.ptr != NULL)
+        lc_jw_member_str(&call->out, "scrub_blocked_by", obstacle);
+    else
+        lc_jw_member_null(&call->out, "scrub_blocked_by");
+    return status;
+}
+
 static loci_status put_size(lc_json_writer *out, lc_tx *tx, loci_error *err)
 {
     int64_t bytes = 0, wal_bytes = 0;
@@ -261,6 +284,8 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
     status = put_size(out, tx, err);
     if (status == LOCI_OK)
         status = put_jobs(out, tx, err);
+    if (status == LOCI_OK)
+        status = put_scrub(call, tx, err);
     if (status != LOCI_OK)
         return status;
     put_counters(out, &counters);

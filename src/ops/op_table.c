@@ -13,6 +13,7 @@
     X(working)                                                                                     \
     X(environment)                                                                                 \
     X(model)                                                                                       \
+    X(user)                                                                                        \
     X(event)                                                                                       \
     X(job)                                                                                         \
     X(config)                                                                                      \

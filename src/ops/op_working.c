@@ -25,6 +25,30 @@ static loci_status put_item(void *ctx, const lc_working_item *item, loci_error *
     return LOCI_OK;
 }
 
+/* The answer of a change names its session: forgetting the session empties the stored answer. */
+#define SESSION_RESULT                                                                             \
+    {                                                                                              \
+        "session_id", LC_PARAM_STRING, "Id of the session (ses_...)"                               \
+    }
+
+static const lc_record set_answer = {
+    .base = &item_record,
+    .members = (const lc_result[]){SESSION_RESULT, LC_WARNINGS_RESULT, {NULL}},
+};
+
+static const lc_record delete_answer = {
+    .base = &item_record,
+    .members = (const lc_result[]){SESSION_RESULT, {NULL}},
+};
+
+static void put_changed(lc_json_writer *out, const lc_working_item *item, loci_str session_id)
+{
+    lc_jw_object(out);
+    lc_row_put(&lc_working_row, item, out);
+    lc_jw_member_str(out, "session_id", session_id);
+    lc_jw_end(out);
+}
+
 /* ---- working.set ----------------------------------------------------------------------------- */
 
 typedef struct set_input {
@@ -32,9 +56,10 @@ typedef struct set_input {
 } set_input;
 
 static const lc_param set_params[] = {
-    LC_KEY_PARAM(set_input, item.key, LC_PARAM_REQUIRED, "Name of the item"),
-    {LC_ARG_JSON("value", set_input, item.value), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .max = LC_VALUE_BYTES_MAX, .help = "Value of the item, any JSON"},
+    LC_KEY_PARAM(set_input, item.key, LC_PARAM_REQUIRED | LC_PARAM_SAID, "Name of the item"),
+    {LC_ARG_JSON("value", set_input, item.value),
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID, .max = LC_VALUE_BYTES_MAX,
+     .help = "Value of the item, any JSON"},
     {LC_ARG_TIME("expires_at", set_input, item.expires_at),
      .help = "Time at which the item expires (default: the end of the session)"},
     {.name = NULL},
@@ -55,7 +80,9 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_working_set(tx, use.session.id, &item, err);
     item.created_at = tx->now_us;
-    return status == LOCI_OK ? put_item(&call->out, &item, err) : status;
+    if (status == LOCI_OK)
+        put_changed(&call->out, &item, use.session.id);
+    return status;
 }
 
 static const lc_op working_set = {
@@ -63,7 +90,7 @@ static const lc_op working_set = {
     .help = "Store a value in the working set until the session ends",
     .params = set_params,
     .input_bytes = sizeof(set_input),
-    .answer = &item_record,
+    .answer = &set_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "PUT /v1/sessions/{session_id}/working/{key}",
@@ -124,7 +151,9 @@ static loci_status run_delete(lc_call *call, lc_tx *tx, loci_error *err)
 
     if (status == LOCI_OK)
         status = lc_working_delete(tx, session.id, item.key, err);
-    return status == LOCI_OK ? put_item(&call->out, &item, err) : status;
+    if (status == LOCI_OK)
+        put_changed(&call->out, &item, session.id);
+    return status;
 }
 
 static const lc_op working_delete = {
@@ -132,7 +161,7 @@ static const lc_op working_delete = {
     .help = "Delete an item of the working set",
     .params = key_params,
     .input_bytes = sizeof(key_input),
-    .answer = &item_record,
+    .answer = &delete_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "DELETE /v1/sessions/{session_id}/working/{key}",

@@ -148,7 +148,8 @@ static loci_status queue(submitted *s, loci_error *err)
     const lc_op *op = s->run.call.op;
     loci_engine *engine = s->run.call.engine;
 
-    if (op->cost == LC_COST_WRITE && (op->flags & LC_OP_ALONE) == 0) {
+    /* One that waits for what it started needs a thread to wait in. */
+    if (op->cost == LC_COST_WRITE && (op->flags & LC_OP_ALONE) == 0 && op->wait == NULL) {
         s->queued.write = lc_run_write(&s->run);
         s->queued.done = finish_write;
         return lc_engine_submit(engine, &s->queued, err);

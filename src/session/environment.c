@@ -35,11 +35,15 @@ static const lc_column columns[] = {
 
 const lc_row_type lc_signal_row = {columns, 0, sizeof(lc_signal)};
 
+static const lc_sql forget_user_sql = {
+    "delete from environment where tenant_id = $1 and user_id = $2", "tt", NULL};
+
 const lc_table lc_environment_table = {
     .name = "environment",
     .table_class = LC_TABLE_PROJECTION,
     .columns = columns,
     .key = "tenant_id, user_id, key, persona_id",
+    .forget = &forget_user_sql,
 };
 
 static const lc_sql put_sql = {

@@ -18,6 +18,7 @@
 #define LC_SESSION_SESSION_H
 
 #include "base/arena.h"
+#include "recall/forget.h"
 #include "store/row.h"
 
 extern const lc_room lc_session_room;
@@ -139,6 +140,30 @@ loci_status lc_session_each_message(lc_tx *tx, const lc_message_page *page, lc_m
  * none. after_seq is not looked at. */
 loci_status lc_session_each_last_message(lc_tx *tx, const lc_message_page *page,
                                          lc_message_visit *visit, void *ctx, loci_error *err);
+
+/* ---- Forgetting (recall/forget.h) ------------------------------------------------------------ */
+
+/* A session that is forgotten; not whole: messages of another persona, and so it itself, stay. */
+typedef struct lc_session_oblivion {
+    lc_session session;
+    bool is_whole;
+} lc_session_oblivion;
+
+typedef struct lc_session_oblivions {
+    lc_session_oblivion *items;
+    size_t count;
+} lc_session_oblivions;
+
+/* Decides and collects into `f`; writes nothing. An id, or a name: then all sessions that ever had
+ * it. None that the persona sees is LOCI_ENOTFOUND. */
+loci_status lc_session_decide_forget(lc_tx *tx, const lc_session_ref *ref, lc_forgetting *f,
+                                     lc_session_oblivions *out, loci_error *err);
+loci_status lc_message_decide_forget(lc_tx *tx, loci_str persona_id, loci_str id, lc_forgetting *f,
+                                     loci_error *err);
+/* Append the events; lc_forget_finish() follows. */
+loci_status lc_session_commit_forget(lc_tx *tx, loci_str persona_id,
+                                     const lc_session_oblivions *oblivions, loci_error *err);
+loci_status lc_message_commit_forget(lc_tx *tx, loci_str id, loci_error *err);
 
 /* ---- Lists ----------------------------------------------------------------------------------- */
 

@@ -11,6 +11,9 @@ extern const lc_event_type lc_session_message_event; /* {id, session_id} {role, 
 extern const lc_event_type lc_identity_set_event;    /* {session_id} {user_name, authority,
                                                         department?, organization?, permissions?} */
 
+extern const lc_event_type lc_session_forgotten_event; /* {id, persona_id?, keeps_session?} {} */
+extern const lc_event_type lc_message_forgotten_event; /* {id} {} */
+
 /* With every change of a session's row or activity: lc_session_find() must read it again. */
 void lc_session_drop_cached(lc_tx *tx);
 

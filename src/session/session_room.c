@@ -74,12 +74,16 @@ static const lc_index session_indexes[] = {
     {NULL, NULL, NULL, false},
 };
 
+static const lc_sql forget_sessions_sql = {
+    "delete from sessions where tenant_id = $1 and user_id = $2", "tt", NULL};
+
 static const lc_table sessions_table = {
     .name = "sessions",
     .table_class = LC_TABLE_PROJECTION,
     .columns = session_columns,
     .key = "tenant_id, user_id, id",
     .indexes = session_indexes,
+    .forget = &forget_sessions_sql,
 };
 
 static const lc_column message_columns[] = {
@@ -115,12 +119,16 @@ static const lc_index message_indexes[] = {
     {NULL, NULL, NULL, false},
 };
 
+static const lc_sql forget_messages_sql = {
+    "delete from messages where tenant_id = $1 and user_id = $2", "tt", NULL};
+
 static const lc_table messages_table = {
     .name = "messages",
     .table_class = LC_TABLE_PROJECTION,
     .columns = message_columns,
     .key = "tenant_id, user_id, id",
     .indexes = message_indexes,
+    .forget = &forget_messages_sql,
 };
 
 static const lc_column activity_columns[] = {
@@ -131,11 +139,15 @@ static const lc_column activity_columns[] = {
     {0},
 };
 
+static const lc_sql forget_activity_sql = {
+    "delete from session_activity where tenant_id = $1 and user_id = $2", "tt", NULL};
+
 static const lc_table activity_table = {
     .name = "session_activity",
     .table_class = LC_TABLE_OPERATIONAL,
     .columns = activity_columns,
     .key = "tenant_id, user_id, session_id",
+    .forget = &forget_activity_sql,
 };
 
 /* ---- Applying -------------------------------------------------------------------------------- */
@@ -339,8 +351,10 @@ static const lc_table *const tables[] = {
 };
 
 static const lc_event_type *const events[] = {
-    &lc_session_opened_event, &lc_session_ended_event, &lc_session_message_event,
-    &lc_identity_set_event,   &lc_environment_event,   NULL,
+    &lc_session_opened_event,    &lc_session_ended_event,
+    &lc_session_message_event,   &lc_identity_set_event,
+    &lc_environment_event,       &lc_session_forgotten_event,
+    &lc_message_forgotten_event, NULL,
 };
 
 const lc_setting lc_setting_session_idle_minutes = {

@@ -20,11 +20,15 @@ static const lc_column columns[] = {
 
 const lc_row_type lc_working_row = {columns, 0, sizeof(lc_working_item)};
 
+static const lc_sql forget_user_sql = {
+    "delete from working_items where tenant_id = $1 and user_id = $2", "tt", NULL};
+
 const lc_table lc_working_table = {
     .name = "working_items",
     .table_class = LC_TABLE_OPERATIONAL,
     .columns = columns,
     .key = "tenant_id, user_id, session_id, key",
+    .forget = &forget_user_sql,
 };
 
 #define OF_SESSION "tenant_id = $1 and user_id = $2 and session_id = $3"

@@ -271,6 +271,10 @@ static const char *table_fault(const lc_catalogue *catalogue, const lc_table *ta
         fault = column_list_fault(table, table->key, true);
     if (fault == NULL)
         fault = indexes_fault(table);
+    /* The record of what was forgotten outlives it. */
+    if (fault == NULL && table->table_class == LC_TABLE_PROJECTION && table->forget == NULL &&
+        strcmp(table->name, "forgettings") != 0)
+        fault = "a projection has no statement `forget`";
     return fault;
 }
 

@@ -19,7 +19,6 @@
 #include <stddef.h>
 
 typedef struct lc_sql lc_sql;
-typedef struct lc_sql lc_sql;
 typedef struct lc_tx lc_tx;
 typedef struct lc_event lc_event;
 typedef struct lc_problems lc_problems;
@@ -129,6 +128,9 @@ typedef struct lc_table {
     const char *key;          /* Primary key; begins "tenant_id, user_id" unless is_store_wide. */
     const lc_index *indexes;  /* Ends with a NULL name; NULL = none. */
     bool is_store_wide;       /* Belongs to no user: meta, settings. Only operational tables. */
+    /* Deletes the rows of user ($1, $2) when that user is forgotten. NULL = they stay, since they
+     * hold nothing that the user said. Every projection but forgettings has it. */
+    const lc_sql *forget;
 } lc_table;
 
 /* Makes the payload of version v+1 from that of version v. Pure. */
@@ -145,11 +147,15 @@ typedef struct lc_event_type {
     /* True when the payload is not for everybody who may read the log: it is then shown to nobody
      * there, and who may read it asks for the object itself. NULL = never. */
     bool (*is_restricted)(const lc_event *event);
-    /* Instead of `apply`, for an event that adds one row: see lc_row_insert(). */
+    /* Instead of `apply`, for an event that adds one row: see lc_row_insert(). An erased one adds
+     * none. */
     const lc_sql *insert;
     /* How many bytes of the payload, before its closing brace, are shown to no reader of the log.
      * NULL = none. */
     size_t (*hidden_bytes)(const lc_event *event);
+    /* It records that something was forgotten, and its `apply` removes the rows. What the rooms
+     * keep in memory of the user is then made again. */
+    bool forgets;
 } lc_event_type;
 
 /* Regular work of a room for each of its users, done by the hourly job store.purge. */

@@ -238,6 +238,9 @@ typedef struct lc_db_upkeep {
     /* Checks pages and indexes. */
     loci_status (*check)(lc_db *db, lc_problems *problems, loci_error *err);
     loci_status (*size)(lc_db *db, int64_t *out_bytes, int64_t *out_wal_bytes, loci_error *err);
+    /* Removes from the store's files what was deleted or overwritten before. LOCI_EUNAVAILABLE says
+     * what is in the way; it may then be tried again. */
+    loci_status (*scrub)(lc_db *db, loci_error *err);
 } lc_db_upkeep;
 
 /* What every driver's connection begins with. */

@@ -39,6 +39,22 @@ static const lc_sql range_sql = {
     " where tenant_id = $1 and user_id = $2 and seq > $3 order by seq limit $4",
     "ttii", "itiitti"};
 
+static const lc_sql erase_sql = {"update events set payload = '', is_erased = 1"
+                                 " where tenant_id = $1 and user_id = $2 and seq = $3",
+                                 "tti", NULL};
+
+static const lc_sql erase_all_sql = {"update events set payload = '', is_erased = 1"
+                                     " where tenant_id = $1 and user_id = $2 and is_erased = 0",
+                                     "tt", NULL};
+
+static const lc_sql note_forgetting_sql = {
+    "insert into forgettings (tenant_id, user_id, seq, type, recorded_at)"
+    " values ($1, $2, $3, $4, $5)",
+    "ttiti", NULL};
+
+static const lc_sql forgotten_sql = {
+    "select max(seq) from forgettings where tenant_id = $1 and user_id = $2", "tt", "i"};
+
 static const lc_sql users_sql = {
     "select tenant_id, user_id, seq, recorded_at, objects from heads"
     " where (tenant_id, user_id) > ($1, $2) order by tenant_id, user_id limit $3",
@@ -171,10 +187,16 @@ static loci_status apply(lc_tx *tx, const lc_event *event, loci_error *err)
         if ((*room)->follow != NULL)
             status = (*room)->follow(tx, event, err);
     }
-    if (status != LOCI_OK)
-        return status;
-    return event->type->apply != NULL ? event->type->apply(tx, event, err)
-                                      : lc_row_apply(tx, event, err);
+    if (status == LOCI_OK)
+        status = event->type->apply != NULL ? event->type->apply(tx, event, err)
+                                            : lc_row_apply(tx, event, err);
+    if (status == LOCI_OK && event->type->forgets)
+        status = lc_tx_exec(tx, &note_forgetting_sql,
+                            (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id),
+                                       LC_I(event->seq), LC_T(loci_str_of(event->type->name)),
+                                       LC_I(event->recorded_at)},
+                            err);
+    return status;
 }
 
 /* `refs` with the carried members before its own, in the connection's scratch memory. */
@@ -377,10 +399,12 @@ void lc_event_write(lc_json_writer *out, const lc_event *event)
     if (!event->is_erased && event->type->is_restricted != NULL &&
         event->type->is_restricted(event))
         lc_jw_member_bool(out, "restricted", true);
-    else
+    else if (!event->is_erased)
         write_payload(out, event);
-    if (event->is_erased)
+    if (event->is_erased) {
+        lc_jw_member_null(out, "payload");
         lc_jw_member_bool(out, "erased", true);
+    }
     lc_jw_end(out);
 }
 
@@ -408,6 +432,27 @@ loci_status lc_user_each(lc_tx *tx, loci_str after_tenant, loci_str after_user, 
     }
     lc_rows_end(&rows);
     return status;
+}
+
+/* ---- Forgetting ------------------------------------------------------------------------------ */
+
+loci_status lc_event_erase(lc_tx *tx, int64_t seq, loci_error *err)
+{
+    return lc_tx_exec_one(tx, &erase_sql,
+                          (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(seq)}, err);
+}
+
+loci_status lc_event_erase_all(lc_tx *tx, loci_error *err)
+{
+    return lc_tx_exec(tx, &erase_all_sql, (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id)}, err);
+}
+
+loci_status lc_tx_forgotten_seq(lc_tx *tx, loci_str tenant_id, loci_str user_id, int64_t *out,
+                                loci_error *err)
+{
+    *out = 0;
+    return lc_tx_find_numbers(tx, &forgotten_sql, (lc_arg[]){LC_T(tenant_id), LC_T(user_id)}, out,
+                              err);
 }
 
 /* ---- Drafts ---------------------------------------------------------------------------------- */

@@ -59,6 +59,17 @@ void lc_event_draft_begin(lc_event_draft *draft, lc_tx *tx);
 loci_status lc_event_draft_append(lc_event_draft *draft, lc_tx *tx, const lc_append *what,
                                   int64_t *out_seq, loci_error *err);
 
+/* ---- Forgetting ------------------------------------------------------------------------------ */
+
+/* Empties the payload of an event of the current user, or of all its events: what stays is a
+ * tombstone with seq, type, time and refs. The one overwrite of the log; see recall/forget.h. */
+loci_status lc_event_erase(lc_tx *tx, int64_t seq, loci_error *err);
+loci_status lc_event_erase_all(lc_tx *tx, loci_error *err);
+/* The seq of the user's last event that forgot something (lc_event_type.forgets); 0 = none. What
+ * was made from the rows before it is outdated, although no row that came since says so. */
+loci_status lc_tx_forgotten_seq(lc_tx *tx, loci_str tenant_id, loci_str user_id, int64_t *out,
+                                loci_error *err);
+
 /* Writes the head of the current user if it moved. Drivers call it before they commit and before a
  * body of another user. */
 loci_status lc_tx_flush_head(lc_tx *tx, loci_error *err);
@@ -80,7 +91,7 @@ loci_status lc_event_each(lc_tx *tx, const lc_event_range *range, lc_event_visit
 loci_status lc_event_apply(lc_tx *tx, const lc_event *event, lc_buf *scratch, loci_error *err);
 
 /* {user_id, seq, type, v, recorded_at, refs, payload, erased?}, for event.list and subscriptions; a
- * restricted one has `restricted` in place of its payload. */
+ * restricted one has `restricted` in place of its payload, that of an erased one is null. */
 void lc_event_write(lc_json_writer *out, const lc_event *event);
 
 /* The users that have a head, in key order after (tenant, user): pages for upkeep. */

@@ -639,6 +639,7 @@ static const lc_db_upkeep upkeep = {
     .lock_readers = lc_pg_lock_readers,
     .check = check,
     .size = find_size,
+    .scrub = lc_pg_scrub,
 };
 
 const lc_db_driver lc_postgres_driver = {

@@ -429,6 +429,51 @@ loci_status lc_pg_analyze_shadows(lc_tx *tx, loci_error *err)
     return db->has_failed ? lc_pg_tell_failure(db, err) : LOCI_OK;
 }
 
+/* ---- Scrubbing -------------------------------------------------------------------------------
+ *
+ * VACUUM FULL writes the tables again without what was deleted or overwritten. It locks each table
+ * while it does, and waits for transactions that use it; but not for long, because all others would
+ * wait behind it. The server's own log, its archives and replicas are not touched
+ * (docs/forgetting.md).
+ */
+
+#define SCRUB_US (INT64_C(3600) * 1000000)
+
+static loci_status add_vacuum(void *ctx, const lc_table *table, loci_error *err)
+{
+    lc_buf *text = ctx;
+
+    (void)err;
+    if (!table->is_store_wide)
+        lc_buf_append_format(text, "%s %s", text->len == 0 ? "vacuum (full)" : ",", table->name);
+    return LOCI_OK;
+}
+
+loci_status lc_pg_scrub(lc_db *base, loci_error *err)
+{
+    lc_pg *db = (lc_pg *)base;
+    lc_tx tx = {.db = base, .is_write = true};
+    const char *vacuum;
+    loci_status status;
+    lc_buf text;
+
+    lc_buf_init(&text, &base->env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
+    (void)lc_catalogue_each(base->catalogue, add_vacuum, &text, NULL); /* Cannot fail. */
+    vacuum = lc_buf_terminate(&text);
+    status = lc_buf_status(&text, err);
+    db->has_failed = false;
+    db->deadline_us = lc_clock_monotonic_us() + SCRUB_US;
+    if (status == LOCI_OK)
+        status = lc_pg_run_script(&tx, "set lock_timeout = '5s'", err);
+    if (status == LOCI_OK) /* By itself: it must not be part of a transaction. */
+        status = lc_pg_run_script(&tx, vacuum, err);
+    if (db->has_failed && db->remedy == LC_PG_AGAIN)
+        status = lc_fail(err, LOCI_EUNAVAILABLE,
+                         "a transaction is using the tables, so they cannot be rewritten; end it");
+    lc_buf_clear(&text);
+    return status;
+}
+
 void lc_pg_analyze_young(lc_pg *db)
 {
     lc_tx tx = {.db = &db->db, .is_write = true};

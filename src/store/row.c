@@ -396,7 +396,7 @@ loci_status lc_row_apply(lc_tx *tx, const lc_event *event, loci_error *err)
     loci_status status = row != NULL ? lc_row_decode(sql->row, event, arena, row, err)
                                      : lc_fail_memory(err);
 
-    if (status == LOCI_OK)
+    if (status == LOCI_OK && !event->is_erased)
         status = lc_row_insert(tx, event, sql, row, err);
     lc_arena_rewind(arena, mark);
     return status;

@@ -509,6 +509,7 @@ static const lc_db_upkeep upkeep = {
     .check = lc_sqlite_check,
     .path = lc_sqlite_path,
     .size = lc_sqlite_size,
+    .scrub = lc_sqlite_scrub,
 };
 
 const lc_db_driver lc_sqlite_driver = {

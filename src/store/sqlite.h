@@ -101,4 +101,6 @@ const char *lc_sqlite_path(const lc_db *base);
 loci_status lc_sqlite_size(lc_db *base, int64_t *out_bytes, int64_t *out_wal_bytes,
                            loci_error *err);
 
+loci_status lc_sqlite_scrub(lc_db *base, loci_error *err);
+
 #endif /* LC_STORE_SQLITE_H */

@@ -1,4 +1,5 @@
-/* sqlite_upkeep.c - copying a live store, putting a copy in its place, and looking at its pages.
+/* sqlite_upkeep.c - copying a live store, putting a copy in its place, scrubbing its file, and
+ * looking at its pages.
  *
  * A backup holds one snapshot for its whole length, so that writers cannot make it start over; the
  * WAL grows meanwhile and shrinks afterwards. A restore is one big write transaction on the live
@@ -123,6 +124,52 @@ out:
     (void)sqlite3_close(source); /* Only read from. */
     return status;
 }
+
+/* ---- Scrubbing ------------------------------------------------------------------------------- */
+
+/* secure_delete overwrites what is deleted, but not what a page was before it was split or moved:
+ * whole texts survive in the slack of pages. VACUUM writes all pages again; the checkpoint then
+ * overwrites the old ones in the file and ends with an empty WAL, which needs every reader of an
+ * older snapshot to be gone. The copy that VACUUM makes is too large for memory, so it is a file
+ * without a name; it holds only what is still in the store. */
+
+#define SCRUB_BUSY_MS 10000
+#define CHECKPOINT_BUSY_MS 1500 /* Writers wait meanwhile. loci's own reads end after a second. */
+
+static loci_status empty_wal(lc_sqlite *db, loci_error *err)
+{
+    int code = sqlite3_wal_checkpoint_v2(db->handle, "main", SQLITE_CHECKPOINT_TRUNCATE, NULL,
+                                         NULL);
+
+    if (code == SQLITE_BUSY || code == SQLITE_LOCKED)
+        return lc_fail(err, LOCI_EUNAVAILABLE,
+                       "a process is reading from the store, so its write-ahead log cannot be"
+                       " emptied; end that read");
+    return code == SQLITE_OK ? LOCI_OK : lc_sqlite_fail(db, code, err);
+}
+
+loci_status lc_sqlite_scrub(lc_db *base, loci_error *err)
+{
+    lc_sqlite *db = (lc_sqlite *)base;
+    loci_status status = lc_sqlite_check_place(db, err);
+
+    if (status != LOCI_OK)
+        return status;
+    db->busy_deadline_us = lc_clock_monotonic_us() + SCRUB_BUSY_MS * 1000;
+    db->read_deadline_us = INT64_MAX;
+    lc_sqlite_drop_statements(db);
+    status = lc_sqlite_run(db, "pragma temp_store = file", err);
+    if (status == LOCI_OK)
+        status = lc_sqlite_run(db, "vacuum", err);
+    if (status == LOCI_OK) {
+        db->busy_deadline_us = lc_clock_monotonic_us() + CHECKPOINT_BUSY_MS * 1000;
+        status = empty_wal(db, err);
+    }
+    (void)lc_sqlite_run(db, "pragma temp_store = memory", NULL); /* Cannot fail. */
+    return status;
+}
+
+/* ---- Looking at it --------------------------------------------------------------------------- */
 
 /* What one line of integrity_check means: SQLITE_OK after a problem was added, or the code of a
  * failure that kept it from looking, which it only mentions in the text. */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "store/job.h"
+#include "store/schema.h"
 #include "store/token.h"
 #include "store/vector.h"
 
@@ -132,13 +133,68 @@ static const lc_table settings_table = {
     .is_store_wide = true,
 };
 
-static const lc_table *const tables[] = {
-    &meta_table,    &events_table,   &heads_table,     &requests_table,   &request_usage_table,
-    &lc_jobs_table, &settings_table, &lc_tokens_table, &lc_vectors_table, &rebuild_heads_table,
-    NULL,
+static const lc_column forgetting_columns[] = {
+    LC_COLUMN("tenant_id", 't'), LC_COLUMN("user_id", 't'),     LC_COLUMN("seq", 'i'),
+    LC_COLUMN("type", 't'),      LC_COLUMN("recorded_at", 'i'), {0},
 };
 
-const lc_room lc_store_room = {.name = "store", .tables = tables};
+/* One row per event that forgot something (lc_event_type.forgets). */
+static const lc_table forgettings_table = {
+    .name = "forgettings",
+    .table_class = LC_TABLE_PROJECTION,
+    .columns = forgetting_columns,
+    .key = "tenant_id, user_id, seq",
+};
+
+/* ---- Forgetting a user ----------------------------------------------------------------------- */
+
+typedef struct emptying {
+    lc_tx *tx;
+    lc_table_class table_class;
+} emptying;
+
+static loci_status empty_table(void *ctx, const lc_table *table, loci_error *err)
+{
+    const emptying *e = ctx;
+
+    if (table->table_class != e->table_class || table->forget == NULL)
+        return LOCI_OK;
+    return lc_tx_exec(e->tx, table->forget,
+                      (lc_arg[]){LC_T(e->tx->tenant_id), LC_T(e->tx->user_id)}, err);
+}
+
+static loci_status apply_user_forgotten(lc_tx *tx, const lc_event *event, loci_error *err)
+{
+    loci_str tenant_id = tx->tenant_id, user_id = tx->user_id;
+    loci_status status;
+
+    tx->tenant_id = event->tenant_id; /* A replay may be of another user. */
+    tx->user_id = event->user_id;
+    status = lc_catalogue_each(tx->db->catalogue, empty_table, &(emptying){tx, LC_TABLE_PROJECTION},
+                               err);
+    tx->tenant_id = tenant_id;
+    tx->user_id = user_id;
+    return status;
+}
+
+const lc_event_type lc_user_forgotten_event = {
+    .name = "user.forgotten", .version = 1, .apply = apply_user_forgotten, .forgets = true};
+
+loci_status lc_forget_operational(lc_tx *tx, loci_error *err)
+{
+    return lc_catalogue_each(tx->db->catalogue, empty_table, &(emptying){tx, LC_TABLE_OPERATIONAL},
+                             err);
+}
+
+static const lc_table *const tables[] = {
+    &meta_table,          &events_table,      &heads_table,         &requests_table,
+    &request_usage_table, &lc_jobs_table,     &settings_table,      &lc_tokens_table,
+    &lc_vectors_table,    &forgettings_table, &rebuild_heads_table, NULL,
+};
+
+static const lc_event_type *const events[] = {&lc_user_forgotten_event, NULL};
+
+const lc_room lc_store_room = {.name = "store", .tables = tables, .events = events};
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
@@ -195,6 +251,11 @@ loci_status lc_request_find(lc_tx *tx, const lc_request *request, lc_arena *aren
         *found = false;
         if (lc_rows_i64(&rows, 3) >= request->bytes_max)
             status = fail_quota(request, lc_rows_i64(&rows, 3), err);
+    } else if (lc_rows_str(&rows, 1).len == 0) {
+        status = lc_fail(err, LOCI_ECONFLICT,
+                         "request_id %.*s was used for a call whose answer was forgotten; it is not"
+                         " run again: use a new one",
+                         LC_STR_ARG(request->request_id));
     } else if (!lc_str_eq(lc_rows_str(&rows, 0), hash_bytes(request))) {
         status = lc_fail(err, LOCI_ECONFLICT,
                          "request_id %.*s was used for another call; use a new one",
@@ -223,6 +284,174 @@ loci_status lc_request_store(lc_tx *tx, const lc_request *request, loci_str answ
         status = lc_tx_exec(
             tx, &use_sql,
             (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(since), LC_I(bytes)}, err);
+    return status;
+}
+
+/* ---- Forgetting answers ---------------------------------------------------------------------- */
+
+#define ID_LETTERS 26
+
+static const lc_sql answers_sql = {
+    "select request_id, answer from requests where tenant_id = $1 and user_id = $2"
+    " and answer <> '' and request_id > $3 order by request_id limit $4",
+    "ttti", "tt"};
+
+/* The hash goes, too: what it was made from could be guessed. */
+static const lc_sql forget_answer_sql = {
+    "update requests set answer = '', args_hash = $4"
+    " where tenant_id = $1 and user_id = $2 and request_id = $3",
+    "tttb", NULL};
+
+static bool is_letter(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+}
+
+/* Whether `answer` has one of the ids: a prefix, an underscore and 26 letters. */
+static bool names_one(loci_str answer, const lc_map *ids)
+{
+    for (size_t at = 0; ids != NULL && at + ID_LETTERS < answer.len; at++) {
+        size_t start = at, letters = 0;
+
+        if (answer.ptr[at] != '_')
+            continue;
+        while (start > 0 && is_letter(answer.ptr[start - 1]))
+            start--;
+        while (letters < ID_LETTERS && is_letter(answer.ptr[at + 1 + letters]))
+            letters++;
+        if (letters == ID_LETTERS &&
+            lc_map_find(ids, (loci_str){answer.ptr + start, at + 1 + letters - start}) != NULL)
+            return true;
+    }
+    return ids == NULL;
+}
+
+#define ANSWERS_PAGE 200
+
+typedef struct found_answer {
+    loci_str request_id;
+    struct found_answer *next;
+} found_answer;
+
+/* A walk over the stored answers of a user. */
+typedef struct answer_walk {
+    const lc_map *ids;
+    lc_arena arena;
+    loci_str after;      /* The last that was read. */
+    found_answer *found; /* What has to be forgotten. */
+    bool is_over;
+} answer_walk;
+
+static loci_status read_answers(lc_tx *tx, answer_walk *w, loci_error *err)
+{
+    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(w->after),
+                           LC_I(ANSWERS_PAGE)};
+    int count = 0;
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, &answers_sql, args, &rows, err);
+
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
+        found_answer *found = lc_arena_alloc(&w->arena, sizeof *found);
+        loci_str id = lc_arena_copy(&w->arena, lc_rows_str(&rows, 0));
+
+        if (found == NULL || id.ptr == NULL) {
+            status = lc_fail_memory(err);
+            break;
+        }
+        count++;
+        w->after = id;
+        *found = (found_answer){id, w->found};
+        if (names_one(lc_rows_str(&rows, 1), w->ids))
+            w->found = found;
+    }
+    lc_rows_end(&rows);
+    w->is_over = count < ANSWERS_PAGE;
+    return status;
+}
+
+loci_status lc_request_forget(lc_tx *tx, const lc_map *ids, int64_t *out, loci_error *err)
+{
+    answer_walk w = {.ids = ids, .after = LC_STR("")};
+    loci_status status = LOCI_OK;
+
+    *out = 0;
+    lc_arena_init(&w.arena, &tx->db->env->heap, LOCI_MEM_REQUESTS);
+    while (status == LOCI_OK && !w.is_over)
+        status = read_answers(tx, &w, err);
+    for (found_answer *found = w.found; status == LOCI_OK && found != NULL; found = found->next) {
+        status = lc_tx_exec(tx, &forget_answer_sql,
+                            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                       LC_T(found->request_id), LC_B(LC_STR(""))},
+                            err);
+        ++*out;
+    }
+    lc_arena_clear(&w.arena);
+    return status;
+}
+
+/* ---- Scrubbing ------------------------------------------------------------------------------- */
+
+#define SCRUB_WANTED "scrub_wanted"
+#define SCRUB_DONE "scrub_done"
+/* A reader of another process may be in the way for days; the pause between attempts ends at an
+ * hour. */
+#define SCRUB_ATTEMPTS_MAX 1000000
+
+static const lc_sql obstacle_sql = {
+    "select error_message from jobs where kind = $1 and status in ('queued', 'running')"
+    " and error_message is not null order by id desc limit 1",
+    "t", "t"};
+
+loci_status lc_scrub_enqueue(lc_tx *tx, lc_id *out, loci_error *err)
+{
+    return lc_job_enqueue(tx,
+                          &(lc_job_new){.kind = LC_STR(LC_SCRUB_JOB),
+                                        .attempts_max = SCRUB_ATTEMPTS_MAX,
+                                        .unique = LC_STR("scrub")},
+                          out, err);
+}
+
+/* A mark that no other forgetting has, rather than a count: two writers of different users could
+ * both read the same count. The second to commit waits for the first at this row. */
+loci_status lc_scrub_request(lc_tx *tx, lc_id *out_job, loci_error *err)
+{
+    lc_hash128 mark = lc_hash128_chain(lc_hash128_of(tx->tenant_id), tx->user_id);
+    lc_head head;
+    loci_status status = lc_tx_head(tx, &head, err);
+
+    if (status != LOCI_OK)
+        return status;
+    mark = lc_hash128_chain(mark, (loci_str){(const char *)&head.seq, sizeof head.seq});
+    status = lc_meta_set_i64(tx, SCRUB_WANTED, (int64_t)(mark.low >> 1 | 1), err);
+    return status == LOCI_OK ? lc_scrub_enqueue(tx, out_job, err) : status;
+}
+
+loci_status lc_scrub_get(lc_tx *tx, lc_scrub_state *out, loci_error *err)
+{
+    loci_status status = lc_meta_get_i64(tx, SCRUB_WANTED, 0, &out->wanted, err);
+
+    return status == LOCI_OK ? lc_meta_get_i64(tx, SCRUB_DONE, 0, &out->done, err) : status;
+}
+
+loci_status lc_scrub_set_done(lc_tx *tx, int64_t done, loci_error *err)
+{
+    return lc_meta_set_i64(tx, SCRUB_DONE, done, err);
+}
+
+loci_status lc_scrub_obstacle(lc_tx *tx, lc_arena *arena, loci_str *out, loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status = lc_tx_find(tx, &obstacle_sql, (lc_arg[]){LC_T(LC_STR(LC_SCRUB_JOB))},
+                                    &rows, &found, err);
+
+    *out = LC_STR_NONE;
+    if (status == LOCI_OK && found) {
+        *out = lc_arena_copy(arena, lc_rows_str(&rows, 0));
+        if (out->ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_rows_end(&rows);
     return status;
 }
 

@@ -1,9 +1,11 @@
-/* store_room.h - small tables of the store itself: answers of requests, and stored settings. */
+/* store_room.h - small tables of the store itself: answers of requests, stored settings, and what
+ * is left of things that were forgotten. */
 #ifndef LC_STORE_STORE_ROOM_H
 #define LC_STORE_STORE_ROOM_H
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/map.h"
 #include "store/row.h"
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -35,6 +37,34 @@ loci_status lc_request_find(lc_tx *tx, const lc_request *request, lc_arena *aren
 /* Keeps `answer` (JSON) as the answer of the current user's request. */
 loci_status lc_request_store(lc_tx *tx, const lc_request *request, loci_str answer,
                              loci_error *err);
+
+/* Empties the stored answers of the current user that name one of `ids` (all of them: NULL), since
+ * they repeat what was forgotten; how many in `out`. The request stays known: a repeat of it is
+ * LOCI_ECONFLICT instead of a second run. */
+loci_status lc_request_forget(lc_tx *tx, const lc_map *ids, int64_t *out, loci_error *err);
+
+/* ---- Forgetting ------------------------------------------------------------------------------ */
+
+/* Of a whole user: its `apply` empties every projection that has lc_table.forget. */
+extern const lc_event_type lc_user_forgotten_event;
+
+/* Deletes the rows of the current user in all operational tables that have lc_table.forget. */
+loci_status lc_forget_operational(lc_tx *tx, loci_error *err);
+
+/* What was forgotten is gone from every table, but its bytes may still be in the files. */
+typedef struct lc_scrub_state {
+    int64_t wanted; /* Identifies the last forgetting; 0 = there was none. */
+    int64_t done;   /* The last one whose bytes are gone from the files. */
+} lc_scrub_state;
+#define LC_SCRUB_JOB "store.scrub"
+/* Notes that the files have to be scrubbed, and adds the job of the current user that does so. */
+loci_status lc_scrub_request(lc_tx *tx, lc_id *out_job, loci_error *err);
+loci_status lc_scrub_get(lc_tx *tx, lc_scrub_state *out, loci_error *err);
+loci_status lc_scrub_set_done(lc_tx *tx, int64_t done, loci_error *err);
+loci_status lc_scrub_enqueue(lc_tx *tx, lc_id *out, loci_error *err);
+/* Why the last attempt of a job that is still to run failed, in the arena; none = nothing is in its
+ * way. */
+loci_status lc_scrub_obstacle(lc_tx *tx, lc_arena *arena, loci_str *out, loci_error *err);
 
 /* ---- Settings -------------------------------------------------------------------------------- */
 

@@ -17,11 +17,15 @@ static const lc_column columns[] = {
     LC_COLUMN("generation", 't'), LC_COLUMN("vector", 'b'),  {0},
 };
 
+static const lc_sql forget_user_sql = {"delete from vectors where tenant_id = $1 and user_id = $2",
+                                       "tt", NULL};
+
 const lc_table lc_vectors_table = {
     .name = "vectors",
     .table_class = LC_TABLE_OPERATIONAL,
     .columns = columns,
     .key = "tenant_id, user_id, content, generation",
+    .forget = &forget_user_sql,
 };
 
 static const lc_sql put_sql = {
@@ -55,6 +59,10 @@ static const lc_sql delete_sql = {
     " where tenant_id = $1 and user_id = $2 and generation <> $3"
     " order by content, generation limit $4) returning 1",
     "ttti", "i"};
+
+static const lc_sql forget_sql = {
+    "delete from vectors where tenant_id = $1 and user_id = $2 and content = $3 returning 1", "ttb",
+    "i"};
 
 lc_hash128 lc_vector_content(loci_str text)
 {
@@ -175,23 +183,38 @@ loci_status lc_vector_count(lc_tx *tx, const lc_vector_set *set, int64_t *out, i
     return status;
 }
 
+/* Counts the rows that a `delete … returning 1` answers. */
+static loci_status count_deleted(lc_tx *tx, const lc_sql *sql, const lc_arg *args, int64_t *out,
+                                 loci_error *err)
+{
+    lc_rows rows;
+    loci_status status;
+
+    *out = 0;
+    tx->wrote = true;
+    status = lc_tx_query(tx, sql, args, &rows, err);
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
+        ++*out;
+    lc_rows_end(&rows);
+    return status;
+}
+
+loci_status lc_vector_forget(lc_tx *tx, lc_hash128 content, int64_t *out, loci_error *err)
+{
+    uint8_t bytes[CONTENT_BYTES];
+    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id),
+                           LC_B(content_bytes(content, bytes))};
+
+    return count_deleted(tx, &forget_sql, args, out, err);
+}
+
 loci_status lc_vector_delete(lc_tx *tx, const lc_vector_set *set, int64_t limit, int64_t *out,
                              loci_error *err)
 {
     loci_str kept = set->generation.ptr != NULL ? set->generation : LC_STR("");
-    int64_t count = 0;
-    lc_rows rows;
-    loci_status status;
+    const lc_arg args[] = {LC_T(set->tenant_id), LC_T(set->user_id), LC_T(kept), LC_I(limit)};
 
-    tx->wrote = true;
-    status = lc_tx_query(
-        tx, &delete_sql,
-        (lc_arg[]){LC_T(set->tenant_id), LC_T(set->user_id), LC_T(kept), LC_I(limit)}, &rows, err);
-    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
-        count++;
-    lc_rows_end(&rows);
-    *out = count;
-    return status;
+    return count_deleted(tx, &delete_sql, args, out, err);
 }
 
 /* ---- The job --------------------------------------------------------------------------------- */

@@ -59,6 +59,9 @@ loci_status lc_vector_count(lc_tx *tx, const lc_vector_set *set, int64_t *out, i
 loci_status lc_vector_delete(lc_tx *tx, const lc_vector_set *set, int64_t limit, int64_t *out,
                              loci_error *err);
 
+/* Deletes the vectors of this text, of all generations; how many in `out`. */
+loci_status lc_vector_forget(lc_tx *tx, lc_hash128 content, int64_t *out, loci_error *err);
+
 /* Kind of the job that makes the missing vectors of all sources (recall/recall.h). */
 #define LC_EMBED_JOB "model.reembed"
 /* Adds the job for the current user of `tx` unless it is queued already; for the store itself: for

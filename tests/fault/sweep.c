@@ -43,6 +43,7 @@ static void seed_store(void)
         test_call(engine, "fact.write", "{'user_id':'%s','key':'k%d','value':%d}",
                   i % 3 == 0 ? "ann" : "default", i % 4, i);
     test_call(engine, "fact.write", "{'key':'city','value':'Oslo','request_id':'r1'}");
+    test_call(engine, "session.append", "{'session_id':'chat','role':'user','text':'Hello.'}");
     test_call(engine, "config.set", "{'name':'job.keep_hours','value':7}");
     /* Data files are compared with their digests once per process: not within TIMEOUT_MS. */
     (void)test_call(engine, "model.status", "{'check_data':true}");
@@ -171,18 +172,31 @@ static void sweep_one(const sweep *s, const target *t)
 
 /* ---- Operations ----------------------------------------------------------------------------- */
 
-static loci_status call_example(loci_engine *engine, void *ctx, loci_error *err)
+typedef struct named_call {
+    const char *operation;
+    const char *args;
+} named_call;
+
+static loci_status call_named(loci_engine *engine, void *ctx, loci_error *err)
 {
-    const lc_op *op = ctx;
+    const named_call *call = ctx;
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
     loci_answer *answer = NULL;
     loci_status status;
 
     options.timeout_ms = TIMEOUT_MS;
-    status = loci_call(engine, op->name, loci_str_of(op->example), &options, &answer, err);
+    status = loci_call(engine, call->operation, loci_str_of(test_json(call->args)), &options,
+                       &answer, err);
     loci_answer_free(answer);
     return status;
 }
+
+/* Their examples are dry runs. */
+static const named_call forgettings[] = {
+    {"fact.forget", "{'key':'city'}"},
+    {"session.forget", "{'session_id':'chat'}"},
+    {"user.forget", "{}"},
+};
 
 void sweep_operations(const sweep *s)
 {
@@ -192,14 +206,20 @@ void sweep_operations(const sweep *s)
         const lc_op *op = lc_op_at(i);
         bool is_upkeep = (op->flags & LC_OP_ALONE) != 0 && (op->flags & LC_OP_MUTATES) != 0;
         bool is_once = (op->flags & (LC_OP_MUTATES | LC_OP_IDEMPOTENT)) == LC_OP_MUTATES;
+        named_call example = {op->name, op->example};
 
         sweep_one(
             s, &(target){.what = op->name,
-                         .body = call_example,
-                         .ctx = (void *)op,
+                         .body = call_named,
+                         .ctx = &example,
                          .may_change = is_upkeep ? "jobs heads meta rebuild_heads vectors" : NULL,
                          .is_once = is_once});
     }
+    for (size_t i = 0; i < sizeof forgettings / sizeof *forgettings; i++)
+        sweep_one(s, &(target){.what = forgettings[i].operation,
+                               .body = call_named,
+                               .ctx = (void *)&forgettings[i],
+                               .is_once = true});
     leave();
 }
 

@@ -1,5 +1,6 @@
 /* fuzz_text.c - any bytes through the functions that normalise and split texts: text that is not
- * UTF-8 is refused; folding twice changes nothing; words and terms have the promised form. */
+ * UTF-8 is refused; folding twice changes nothing; words and terms have the promised form;
+ * secrets are found in bounds. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,6 +8,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 #include "text/normalise.h"
+#include "text/secret.h"
 #include "text/term.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes);
@@ -57,6 +59,22 @@ static void check_words(loci_str text, bool is_valid)
     lc_arena_clear(&arena);
 }
 
+/* What is found is in the text, in order, and of whole characters. */
+static void check_secrets(loci_str text, bool is_valid)
+{
+    size_t from = 0;
+    lc_secret secret;
+
+    while (lc_secret_next(text, from, &secret)) {
+        loci_str found = {text.ptr + secret.start, secret.bytes};
+
+        demand(secret.start >= from && secret.bytes > 0);
+        demand(secret.start + secret.bytes <= text.len);
+        demand(!is_valid || lc_utf8_is_valid(found));
+        from = secret.start + secret.bytes;
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
     loci_str text = {(const char *)data, bytes};
@@ -66,5 +84,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     check_idempotent(lc_text_nfkc, text, is_valid);
     check_idempotent(lc_text_fold, text, is_valid);
     check_words(text, is_valid);
+    check_secrets(text, is_valid);
     return 0;
 }

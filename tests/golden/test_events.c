@@ -1,15 +1,15 @@
 /* test_events.c - logs written by each release; the newest code must read them all.
  *
- * events-X.Y.ndjson was exported by release X.Y and never changes. What the facts look like after
- * its import, and what it looks like when exported again, may change only where the CHANGELOG says
- * so.
+ * events-X.Y.ndjson was exported by release X.Y and never changes; -forgotten has every kind of
+ * forgetting and its tombstones. What the facts look like after its import, and what it looks like
+ * when exported again, may change only where the CHANGELOG says so.
  */
 #include "lib/calls.h"
 #include "lib/files.h"
 
 #include <string.h>
 
-static const char *const releases[] = {"0.1"};
+static const char *const releases[] = {"0.1", "0.1-forgotten"};
 
 /* Everything the import of one release's log leads to, as text. */
 static loci_str import(const char *release, const char *dir)

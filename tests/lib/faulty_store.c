@@ -223,6 +223,13 @@ static loci_status size(lc_db *db, int64_t *out_bytes, int64_t *out_wal_bytes, l
                              : lc_sqlite_driver.upkeep->size(db, out_bytes, out_wal_bytes, err);
 }
 
+static loci_status scrub(lc_db *db, loci_error *err)
+{
+    loci_status status = meet("scrub", err);
+
+    return status != LOCI_OK ? status : lc_sqlite_driver.upkeep->scrub(db, err);
+}
+
 static loci_status has_table(lc_tx *tx, const char *name, bool *out, loci_error *err)
 {
     loci_status status = meet("has_table", err);
@@ -244,6 +251,7 @@ static const lc_db_upkeep upkeep = {
     .restore = restore,
     .check = check,
     .size = size,
+    .scrub = scrub,
 };
 
 static const lc_db_driver faulty_driver = {

@@ -224,12 +224,17 @@ typedef struct walk {
     int forbidden_to_all;
 } walk;
 
-/* `args` with one more member in front. */
+/* `args` with one more member, or another value of it. */
 static const char *with(const char *args, const char *name, const char *value)
 {
+    const char *member = test_format("\"%s\":\"", name), *at = strstr(args, member), *end;
+
     if (value == NULL)
         return args;
-    return test_format("{\"%s\":\"%s\"%s%s", name, value, args[1] == '}' ? "" : ",", args + 1);
+    if (at == NULL)
+        return test_format("{%s%s\"%s%s", member, value, args[1] == '}' ? "" : ",", args + 1);
+    end = strchr(at + strlen(member), '"');
+    return test_format("%.*s%s%s%s", (int)(at - args), args, member, value, end);
 }
 
 /* `args` with another id; NULL when it has none. */

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "engine/rooms.h"
 #include "store/catalogue.h"
+#include "store/db.h"
 
 static loci_status apply_nothing(lc_tx *tx, const lc_event *event, loci_error *err)
 {
@@ -30,12 +32,15 @@ static const lc_index note_indexes[] = {
     {"score", "tenant_id, user_id, score desc", NULL, false},
     {NULL, NULL, NULL, false},
 };
+static const lc_sql forget_sql = {"delete from notes where tenant_id = $1 and user_id = $2", "tt",
+                                  NULL};
 static const lc_table notes = {
     .name = "notes",
     .table_class = LC_TABLE_PROJECTION,
     .columns = note_columns,
     .key = "tenant_id, user_id, id",
     .indexes = note_indexes,
+    .forget = &forget_sql,
 };
 static const lc_event_type note_made = {.name = "note.made", .version = 1, .apply = apply_nothing};
 
@@ -58,6 +63,34 @@ TEST(catalogue, the_stores_own_tables_have_no_fault)
     CHECK(lc_catalogue_fault(&catalogue) == NULL);
     CHECK(lc_catalogue_find_table(&catalogue, LC_STR("events")) != NULL);
     CHECK(lc_catalogue_find_table(&catalogue, LC_STR("event")) == NULL);
+}
+
+/* Operational tables whose rows stay when a user is forgotten: answers are emptied, and the others
+ * hold nothing that a user said. One that is not named here needs `forget`. */
+static loci_status check_kept(void *ctx, const lc_table *table, loci_error *err)
+{
+    static const char *const kept[] = {"requests", "request_usage", "jobs", "tokens",
+                                       "rebuild_heads"};
+    bool is_named = table->table_class != LC_TABLE_OPERATIONAL || table->is_store_wide ||
+                    table->forget != NULL;
+
+    (void)ctx;
+    (void)err;
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+        is_named |= strcmp(table->name, kept[i]) == 0;
+    if (!is_named)
+        test_fail(__FILE__, __LINE__, "%s: what becomes of it when a user is forgotten?",
+                  table->name);
+    return LOCI_OK;
+}
+
+TEST(catalogue, the_tables_of_all_rooms_have_no_fault)
+{
+    lc_catalogue catalogue = {lc_engine_rooms};
+    const char *fault = lc_catalogue_fault(&catalogue);
+
+    CHECK_STR_EQ(fault != NULL ? fault : "", "");
+    CHECK_EQ(lc_catalogue_each(&catalogue, check_kept, NULL, NULL), LOCI_OK);
 }
 
 TEST(catalogue, finds_tables_and_events_by_whole_name)
@@ -110,7 +143,7 @@ static const char *fault_of_shape(const char *name, const char *column, const ch
         LC_COLUMN(column, 'i'),
         {0},
     };
-    lc_table table = {.name = name, .columns = columns, .key = key};
+    lc_table table = {.name = name, .columns = columns, .key = key, .forget = &forget_sql};
 
     table.table_class = LC_TABLE_PROJECTION;
     return fault_of(&table);
@@ -151,6 +184,19 @@ TEST(catalogue, keys_must_begin_with_the_owner_and_name_columns)
     CHECK(fault_of_shape("notes", "id", "tenant_id, user_id") != NULL);
     /* A shadow's statements would have notes__new for the column, too. */
     CHECK(fault_of_shape("pages", "notes", "tenant_id, user_id") != NULL);
+}
+
+/* A user who is forgotten must not stay in a table that was overlooked. */
+TEST(catalogue, every_projection_says_how_a_user_is_forgotten)
+{
+    lc_table table = notes;
+
+    table.name = "pages";
+    CHECK(fault_of(&table) == NULL);
+    table.forget = NULL;
+    CHECK(fault_of(&table) != NULL);
+    table.table_class = LC_TABLE_OPERATIONAL;
+    CHECK(fault_of(&table) == NULL);
 }
 
 TEST(catalogue, only_operational_tables_may_belong_to_nobody)
