@@ -11,13 +11,11 @@
 #include "engine/meaning.h"
 #include "engine/store_jobs.h"
 #include "fact/fact.h"
+#include "memory/memory.h"
 #include "session/session.h"
 
 const lc_room *const lc_engine_rooms[] = {
-    &lc_store_room,
-    &lc_fact_room,
-    &lc_session_room,
-    NULL,
+    &lc_store_room, &lc_fact_room, &lc_session_room, &lc_memory_room, NULL,
 };
 
 const lc_job_kind *const lc_engine_job_kinds[] = {

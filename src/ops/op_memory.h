@@ -1,0 +1,28 @@
+/* op_memory.h - what the operations on memories share. */
+#ifndef LC_OPS_OP_MEMORY_H
+#define LC_OPS_OP_MEMORY_H
+
+#include "ops/op.h"
+
+extern const lc_record lc_memory_record;
+
+/* LOCI_EFORBIDDEN unless a statement of this trust (none = the caller's) is a user's or the
+ * system's. `what` names the parameter or operation. */
+loci_status lc_memory_check_trusted(const lc_call *call, loci_str trust, const char *what,
+                                    loci_error *err);
+
+#define LC_MEMORY_METADATA_PARAM(T, m)                                                             \
+    {                                                                                              \
+        LC_ARG_OBJECT("metadata", T, m), .help = "JSON object of your own, at most 16 KB"          \
+    }
+/* The text of a metadata argument in the arena, members in the order given; NULL = none was given.
+ */
+loci_status lc_memory_keep_metadata(lc_call *call, const lc_json *json, loci_str *out,
+                                    loci_error *err);
+/* LOCI_EINVAL for a text that is empty or too long. */
+loci_status lc_memory_check_text(loci_str text, const char *where, loci_error *err);
+
+extern const lc_op lc_memory_store_op;
+extern const lc_op lc_memory_seed_op;
+
+#endif /* LC_OPS_OP_MEMORY_H */
