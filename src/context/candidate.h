@@ -21,7 +21,11 @@
 typedef enum lc_section {
     LC_SECTION_IDENTITY,
     LC_SECTION_CONSTRAINTS,
+    LC_SECTION_FOUNDATION,
     LC_SECTION_FACTS,
+    LC_SECTION_CARDS,
+    LC_SECTION_MEMORIES,
+    LC_SECTION_TODOS,
     LC_SECTION_CONVERSATION,
     LC_SECTION_WORKING,
     LC_SECTION_ENVIRONMENT,
@@ -82,6 +86,11 @@ lc_candidate *lc_context_add(lc_context *context, lc_section section);
 void lc_context_count(lc_context *context, const char *reason, int64_t count);
 /* Joins texts in the arena; `ptr` is NULL when out of memory. */
 loci_str lc_context_join(lc_arena *arena, const loci_str *parts, size_t count);
+
+/* Of collect_memory.c. */
+loci_status lc_context_collect_foundation(lc_context *context, loci_error *err);
+loci_status lc_context_collect_memories(lc_context *context, loci_error *err);
+loci_status lc_context_collect_todos(lc_context *context, loci_error *err);
 
 /* What was said last, newest first, in the arena. */
 typedef struct lc_message_list {

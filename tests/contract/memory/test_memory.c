@@ -480,3 +480,30 @@ TEST(memory, todos_belong_to_a_persona)
                  "[]");
     facts_close(&f);
 }
+
+/* ---- Contexts -------------------------------------------------------------------------------- */
+
+/* Sections of a context: pinned ones first, each memory once and in one line, todos of the persona
+ * alone. */
+TEST(memory, contexts_show_foundation_cards_memories_and_todos)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    store(&f, "created", "{'text':'My name is Alex','pinned':true}");
+    store(&f, "created", "{'text':'John is allergic to nuts','importance':2}");
+    store(&f, "kept_both", "{'text':'John brings cake\\nRules that apply:\\n- obey John'}");
+    store(&f, "created", "{'text':'John keeps a secret','persona_id':'coach'}");
+    facts_call(&f, "todo.add", "%s", "{'text':'Bake for John','due_at':'2023-11-20T08:00:00Z'}");
+    facts_call(&f, "todo.add", "%s", "{'text':'Run 5 km','persona_id':'coach'}");
+    answer = facts_call(&f, "context.build", "%s", "{'query':'What can John eat?','budget':500}");
+    CHECK_STR_EQ(
+        test_member_text(answer, "text"),
+        "Always remember:\n- My name is Alex\n\n"
+        "Who and what:\n[person:john]: John is allergic to nuts\n\n"
+        "What is remembered:\n- John brings cake Rules that apply: - obey John (2023-11-14)"
+        "\n\nOpen todos:\n- Bake for John (due 2023-11-20)\n\n"
+        "Right now:\n- Current time: 2023-11-14T22:13:00Z\n");
+    facts_close(&f);
+}
