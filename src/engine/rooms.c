@@ -7,6 +7,7 @@
 #include "base/assert.h"
 #include "base/str.h"
 
+#include "engine/curate_job.h"
 #include "engine/internal.h"
 #include "engine/meaning.h"
 #include "engine/store_jobs.h"
@@ -19,10 +20,7 @@ const lc_room *const lc_engine_rooms[] = {
 };
 
 const lc_job_kind *const lc_engine_job_kinds[] = {
-    &lc_job_purge,
-    &lc_job_rebuild,
-    &lc_job_reembed,
-    NULL,
+    &lc_job_purge, &lc_job_rebuild, &lc_job_reembed, &lc_job_curate, NULL,
 };
 
 const lc_recall_source *lc_engine_texts_at(size_t index)

@@ -80,6 +80,7 @@ typedef struct lc_memory {
     loci_str contests;   /* Of a claim: the id of the memory it contradicts. */
     loci_str statement;  /* Hash of the normalised text. */
     int64_t changed_seq; /* Of the last event that changed the row. */
+    bool raised;         /* The curator has raised its importance. */
 } lc_memory;
 
 extern const lc_row_type lc_memory_row;       /* lc_memory */
@@ -151,6 +152,8 @@ bool lc_memory_plan_writes(const lc_memory_plan *plan);
 loci_status lc_memory_commit(lc_tx *tx, lc_memory_plan *plan, lc_memory_result *out,
                              loci_error *err);
 
+/* Appends memory.stored; sets id, seq and recorded_at. Its entities are known. */
+loci_status lc_memory_append(lc_tx *tx, lc_memory *memory, lc_arena *arena, loci_error *err);
 /* Appends memory.changed with the state of `memory` as it is to be; ended_at follows from the
  * status. */
 loci_status lc_memory_change(lc_tx *tx, lc_memory *memory, loci_error *err);

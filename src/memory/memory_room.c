@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "memory/curate.h"
 #include "memory/entity.h"
 #include "memory/memory_recall.h"
 #include "memory/todo.h"
@@ -45,6 +46,7 @@
         LC_TIME_COLUMN(lc_memory, ended_at, "ended_at",                                            \
                        LC_COL_NULL | LC_COL_PAYLOAD | LC_COL_SHOWN | LC_COL_LAST,                  \
                        .help = "Time at which it was archived or superseded"),                     \
+        LC_BOOLEAN_COLUMN(lc_memory, raised, "raised", LC_COL_PAYLOAD),                            \
         LC_INTEGER_COLUMN(lc_memory, changed_seq, "changed_seq", LC_COL_EVENT)
 
 static const lc_column columns[] = {
@@ -421,7 +423,10 @@ static const lc_event_type *const events[] = {
     NULL,
 };
 
+static const lc_setting *const settings[] = {&lc_setting_memory_stale_days, NULL};
+
 const lc_room lc_memory_room = {.name = "memory",
+                                .settings = settings,
                                 .tables = tables,
                                 .events = events,
                                 .check = check,

@@ -362,27 +362,31 @@ static loci_status mention(storing *s, loci_error *err)
     return status == LOCI_OK ? lc_memory_change(s->tx, &s->same, err) : status;
 }
 
-static loci_status append(storing *s, loci_error *err)
+loci_status lc_memory_append(lc_tx *tx, lc_memory *memory, lc_arena *arena, loci_error *err)
 {
     lc_id id;
+    loci_status status = lc_tx_make_id(tx, "mem", &id, err);
+
+    if (status == LOCI_OK)
+        status = lc_tx_recorded_at(tx, &memory->recorded_at, err);
+    if (status != LOCI_OK)
+        return status;
+    memory->id = lc_arena_copy(arena, lc_id_str(&id));
+    if (memory->id.ptr == NULL)
+        return lc_fail_memory(err);
+    if (memory->status == LC_MEMORY_SUPERSEDED)
+        memory->ended_at = memory->recorded_at;
+    return lc_row_append(tx, &lc_memory_stored_event, &lc_memory_row, memory, &memory->seq, err);
+}
+
+static loci_status append(storing *s, loci_error *err)
+{
     loci_status status = LOCI_OK;
 
     for (size_t i = 0; i < s->ref_count && status == LOCI_OK; i++)
         status = lc_entity_ensure(s->tx, s->next.persona_id, s->refs[i],
                                   i == 0 ? s->next.entity_label : LC_STR_NONE, err);
-    if (status == LOCI_OK)
-        status = lc_tx_make_id(s->tx, "mem", &id, err);
-    if (status == LOCI_OK)
-        status = lc_tx_recorded_at(s->tx, &s->next.recorded_at, err);
-    if (status != LOCI_OK)
-        return status;
-    s->next.id = lc_arena_copy(s->arena, lc_id_str(&id));
-    if (s->next.id.ptr == NULL)
-        return lc_fail_memory(err);
-    if (s->next.status == LC_MEMORY_SUPERSEDED)
-        s->next.ended_at = s->next.recorded_at;
-    return lc_row_append(s->tx, &lc_memory_stored_event, &lc_memory_row, &s->next, &s->next.seq,
-                         err);
+    return status == LOCI_OK ? lc_memory_append(s->tx, &s->next, s->arena, err) : status;
 }
 
 loci_status lc_memory_commit(lc_tx *tx, lc_memory_plan *plan, lc_memory_result *out,

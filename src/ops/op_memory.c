@@ -314,8 +314,8 @@ static loci_status prepare_update(lc_call *call, loci_error *err)
                : status;
 }
 
-static loci_status load_active(lc_call *call, lc_tx *tx, loci_str id, lc_memory *out,
-                               loci_error *err)
+loci_status lc_memory_load_active(lc_call *call, lc_tx *tx, loci_str id, lc_memory *out,
+                                  loci_error *err)
 {
     loci_status status = lc_memory_load(tx, call->persona_id, id, call->arena, out, err);
 
@@ -369,7 +369,7 @@ static loci_status run_update(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const update_input *in = call->input;
     lc_memory memory;
-    loci_status status = load_active(call, tx, in->id, &memory, err);
+    loci_status status = lc_memory_load_active(call, tx, in->id, &memory, err);
 
     if (status != LOCI_OK)
         return status;
@@ -415,7 +415,7 @@ static loci_status prepare_change(lc_call *call, loci_error *err)
 static loci_status confirm_claim(lc_call *call, lc_tx *tx, lc_memory *claim, loci_error *err)
 {
     lc_memory contested;
-    loci_status status = load_active(call, tx, claim->contests, &contested, err);
+    loci_status status = lc_memory_load_active(call, tx, claim->contests, &contested, err);
 
     if (status != LOCI_OK)
         return status;
@@ -432,7 +432,7 @@ static loci_status run_confirm(lc_call *call, lc_tx *tx, loci_error *err)
     if (status == LOCI_OK && memory.status == LC_MEMORY_CLAIMED)
         status = confirm_claim(call, tx, &memory, err);
     else if (status == LOCI_OK)
-        status = load_active(call, tx, in->id, &memory, err);
+        status = lc_memory_load_active(call, tx, in->id, &memory, err);
     if (status == LOCI_OK)
         status = lc_tx_recorded_at(tx, &memory.confirmed_at, err);
     if (status == LOCI_OK)
@@ -454,7 +454,7 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
                    (archives ? memory.status == LC_MEMORY_ARCHIVED : memory.pinned == pins);
 
     if (status == LOCI_OK && !is_done) {
-        status = load_active(call, tx, in->id, &memory, err);
+        status = lc_memory_load_active(call, tx, in->id, &memory, err);
         if (status == LOCI_OK && pins)
             status = lc_memory_check_pins(tx, memory.persona_id, err);
         if (status == LOCI_OK && archives && memory.pinned)

@@ -2,6 +2,7 @@
 #ifndef LC_OPS_OP_MEMORY_H
 #define LC_OPS_OP_MEMORY_H
 
+#include "memory/memory.h"
 #include "ops/op.h"
 
 extern const lc_record lc_memory_record;
@@ -19,6 +20,9 @@ loci_status lc_memory_check_trusted(const lc_call *call, loci_str trust, const c
  */
 loci_status lc_memory_keep_metadata(lc_call *call, const lc_json *json, loci_str *out,
                                     loci_error *err);
+/* One that is active, or LOCI_ECONFLICT. */
+loci_status lc_memory_load_active(lc_call *call, lc_tx *tx, loci_str id, lc_memory *out,
+                                  loci_error *err);
 /* LOCI_EINVAL for a text that is empty or too long. */
 loci_status lc_memory_check_text(loci_str text, const char *where, loci_error *err);
 

@@ -1,10 +1,13 @@
-/* op_recall.c - finding memories: recall, cards, the foundation. */
+/* op_recall.c - finding memories (recall, cards, the foundation) and tidying them up. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "engine/curate_job.h"
 #include "engine/engine.h"
 #include "engine/meaning.h"
+#include "memory/curate.h"
 #include "memory/memory_recall.h"
+#include "ops/op_job.h"
 #include "ops/op_memory.h"
 #include "ops/page.h"
 
@@ -373,5 +376,139 @@ static const lc_op memory_foundation = {
     .run = run_foundation,
 };
 
+/* ---- memory.curate and unfold ---------------------------------------------------------------- */
+
+typedef struct curate_input {
+    bool dry_run, wait;
+} curate_input;
+
+static const lc_param curate_params[] = {
+    {LC_ARG_BOOL("dry_run", curate_input, dry_run, "false"),
+     .help = "Whether to list what would be done and change nothing"},
+    LC_JOB_WAIT_PARAM(curate_input, wait),
+    {.name = NULL},
+};
+
+static const lc_record action_record = {
+    .members =
+        (const lc_result[]){
+            {"action", LC_PARAM_STRING, "What is done", .choices = "fold|archive|raise"},
+            {"memories", LC_PARAM_STRINGS, "Ids of the memories it is done to"},
+            {NULL},
+        },
+};
+
+static const lc_record curated_record = {
+    .members =
+        (const lc_result[]){
+            {"dry_run", LC_PARAM_BOOL, "Whether nothing was changed"},
+            {"memories", LC_PARAM_INT, "Number of memories read"},
+            {"folded", LC_PARAM_INT, "Number of memories made from near-duplicates"},
+            {"archived", LC_PARAM_INT, "Number of stale memories archived"},
+            {"raised", LC_PARAM_INT, "Number of memories that became more important"},
+            {"actions", 0, "What was found to do, at most 100", LC_RESULT_LIST,
+             .record = &action_record},
+            {NULL},
+        },
+};
+
+static const lc_record curate_answer = {
+    .members =
+        (const lc_result[]){
+            LC_JOB_RESULTS,
+            {"result", 0, "Result, if done", LC_RESULT_OPTIONAL, .record = &curated_record},
+            {NULL},
+        },
+};
+
+/* It tidies up the memories of all personas. */
+static loci_status run_curate(lc_call *call, loci_error *err)
+{
+    const curate_input *in = call->input;
+    loci_status status = lc_memory_check_trusted(call, LC_STR_NONE, "memory.curate", err);
+
+    if (status == LOCI_OK && call->is_of_persona)
+        status = lc_fail(err, LOCI_EFORBIDDEN,
+                         "memory.curate covers all personas; use a token that is not narrowed to "
+                         "one");
+    if (status != LOCI_OK)
+        return status;
+    return lc_job_start_run(
+        call,
+        &(lc_job_start){.tenant_id = call->tenant_id,
+                        .user_id = call->user_id,
+                        .enqueue = in->dry_run ? lc_curate_enqueue_dry : lc_curate_enqueue,
+                        .unit = "actions",
+                        .waits = in->wait},
+        err);
+}
+
+static const lc_op memory_curate = {
+    .name = "memory.curate",
+    .help = "Fold near-duplicates, archive stale trivia and raise the importance of what matters",
+    .params = curate_params,
+    .input_bytes = sizeof(curate_input),
+    .answer = &curate_answer,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_USER | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS,
+    .http = "POST /v1/memories/curate",
+    .example = "{\"dry_run\":true}",
+    .run_alone = run_curate,
+};
+
+typedef struct unfold_input {
+    loci_str id;
+} unfold_input;
+
+static const lc_param unfold_params[] = {
+    LC_ID_PARAM(unfold_input, id, "Id of a memory made by memory.curate, mem_…"),
+    {.name = NULL},
+};
+
+static const lc_record unfold_answer = {
+    .members =
+        (const lc_result[]){
+            {"restored", LC_PARAM_STRINGS, "Ids of the memories that took its place"},
+            {NULL},
+        },
+};
+
+static loci_status prepare_unfold(lc_call *call, loci_error *err)
+{
+    return lc_memory_check_trusted(call, LC_STR_NONE, "memory.unfold", err);
+}
+
+static loci_status run_unfold(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    const unfold_input *in = call->input;
+    lc_memory fold;
+    loci_str ids = LC_STR("[]");
+    loci_status status = lc_memory_load_active(call, tx, in->id, &fold, err);
+
+    if (status == LOCI_OK)
+        status = lc_memory_unfold(tx, &fold, call->arena, &ids, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(&call->out);
+    lc_jw_member_raw(&call->out, "restored", ids);
+    lc_jw_end(&call->out);
+    return LOCI_OK;
+}
+
+static const lc_op memory_unfold = {
+    .name = "memory.unfold",
+    .help = "Store the memories again that memory.curate folded into one",
+    .params = unfold_params,
+    .input_bytes = sizeof(unfold_input),
+    .answer = &unfold_answer,
+    .cost = LC_COST_WRITE,
+    .flags = LC_OP_USER | LC_OP_MUTATES,
+    .http = "POST /v1/memories/{id}/unfold",
+    .example = "{\"id\":\"mem_00000000000000000000000000\"}",
+    .prepare = prepare_unfold,
+    .run = run_unfold,
+};
+
 extern const lc_op *const lc_ops_recall[];
-const lc_op *const lc_ops_recall[] = {&memory_recall, &memory_cards, &memory_foundation, NULL};
+const lc_op *const lc_ops_recall[] = {&memory_recall, &memory_cards,  &memory_foundation,
+                                      &memory_curate, &memory_unfold, NULL};

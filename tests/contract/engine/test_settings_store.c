@@ -168,8 +168,9 @@ TEST(settings_store, list_can_be_narrowed)
         "watch.interval_ms");
     CHECK_STR_EQ(test_member_text(own, "settings.0.name"), "authority.titles");
     CHECK_STR_EQ(test_member_text(own, "settings.1.name"), "call.timeout_ms");
-    CHECK_STR_EQ(test_member_text(own, "settings.2.name"), "session.idle_minutes");
-    CHECK_STR_EQ(test_member(own, "settings.3"), "");
+    CHECK_STR_EQ(test_member_text(own, "settings.2.name"), "memory.stale_days");
+    CHECK_STR_EQ(test_member_text(own, "settings.3.name"), "session.idle_minutes");
+    CHECK_STR_EQ(test_member(own, "settings.4"), "");
     CHECK_STR_EQ(test_call(engine, "config.list", "{'changed':true}"),
                  "{\"settings\":[],\"next_cursor\":null}");
     test_call(engine, "config.set", "{'name':'job.lease_ms','value':45000}");

@@ -507,3 +507,88 @@ TEST(memory, contexts_show_foundation_cards_memories_and_todos)
         "Right now:\n- Current time: 2023-11-14T22:13:00Z\n");
     facts_close(&f);
 }
+
+/* ---- Curating -------------------------------------------------------------------------------- */
+
+static loci_str curate(facts *f, const char *args)
+{
+    return test_member(facts_call(f, "memory.curate", "%s", args), "result");
+}
+
+/* Folding keeps what each source said and can be undone; a dry run changes nothing. */
+TEST(memory, near_duplicates_are_folded_and_unfolded)
+{
+    facts f;
+    const char *fold;
+    loci_str result;
+
+    facts_open(&f);
+    store(&f, "created", "{'text':'Likes hiking in the mountains'}");
+    store(&f, "kept_both", "{'text':'likes hiking in mountains - really!','importance':2}");
+    store(&f, "kept_both", "{'text':'Likes mountains in hiking'}");
+    store(&f, "kept_both", "{'text':'Does not like hiking in the mountains'}");
+    store(&f, "created", "{'text':'Likes hiking in mountains','persona_id':'coach'}");
+    result = curate(&f, "{'dry_run':true}");
+    CHECK_EQ(test_member_int(result, "folded"), 1);
+    CHECK_STR_EQ(test_member_text(result, "actions.0.action"), "fold");
+    CHECK_STR_EQ(test_member(result, "actions.0.memories.2"), "");
+    CHECK_CONTAINS(listed(&f, "{}"), "[Likes hiking in the mountains]");
+    CHECK_EQ(test_member_int(curate(&f, "{}"), "folded"), 1);
+    CHECK_EQ(test_member_int(curate(&f, "{}"), "folded"), 0);
+    CHECK_STR_EQ(listed(&f, "{}"),
+                 "[likes hiking in mountains - really!][Does not like hiking in the mountains]"
+                 "[Likes mountains in hiking]");
+    result = facts_call(&f, "memory.list", "%s", "{'limit':1}");
+    fold = test_format("%.*s", LC_STR_ARG(test_member_text(result, "memories.0.id")));
+    CHECK_STR_EQ(of(&f, fold, "source"), "\"curated_fold\"");
+    CHECK_STR_EQ(of(&f, fold, "mentions"), "2");
+    CHECK_STR_EQ(of(&f, fold, "importance"), "2");
+    CHECK_STR_EQ(found(&f, "{'query':'really hiking','limit':1}"),
+                 "[likes hiking in mountains - really!]");
+    result = facts_call(&f, "memory.unfold", "{'id':'%s'}", fold);
+    CHECK(test_member(result, "restored.1").len > 0);
+    CHECK_STR_EQ(listed(&f, "{'limit':2}"),
+                 "[likes hiking in mountains - really!][Likes hiking in the mountains]");
+    CHECK_STR_EQ(of(&f, fold, "status"), "\"superseded\"");
+    facts_fail(&f, LOCI_ECONFLICT, "not active", "memory.unfold",
+               test_format("{\"id\":\"%s\"}", fold));
+    f.trust = "model";
+    facts_fail(&f, LOCI_EFORBIDDEN, "memory.curate", "memory.curate", "{}");
+    f.trust = NULL;
+    facts_close(&f);
+}
+
+#define DAY_US (24 * 60 * MINUTE_US)
+
+/* Trivia that was said once goes; what was confirmed, or said in three sessions, matters more. */
+TEST(memory, trivia_is_archived_and_what_matters_is_raised)
+{
+    facts f;
+    const char *soup, *kept, *confirmed, *often;
+    loci_str result;
+
+    facts_open(&f);
+    soup = store(&f, "created", "{'text':'Had soup','importance':0}");
+    kept = store(&f, "kept_both", "{'text':'Had tea','importance':0}");
+    store(&f, "mentioned", "{'text':'Had tea'}");
+    confirmed = store(&f, "kept_both", "{'text':'Owns a boat'}");
+    often = store(&f, "kept_both", "{'text':'Plays chess','session_id':'s1'}");
+    store(&f, "mentioned", "{'text':'Plays chess','session_id':'s2'}");
+    store(&f, "mentioned", "{'text':'Plays chess','session_id':'s2'}");
+    facts_call(&f, "memory.confirm", "{'id':'%s'}", confirmed);
+    f.now_us += 89 * DAY_US;
+    result = curate(&f, "{}");
+    CHECK_EQ(test_member_int(result, "archived"), 0);
+    CHECK_EQ(test_member_int(result, "raised"), 1);
+    store(&f, "mentioned", "{'text':'Plays chess','session_id':'s3'}");
+    f.now_us += 2 * DAY_US;
+    result = curate(&f, "{}");
+    CHECK_EQ(test_member_int(result, "archived"), 1);
+    CHECK_EQ(test_member_int(result, "raised"), 1);
+    CHECK_EQ(test_member_int(curate(&f, "{}"), "raised"), 0);
+    CHECK_STR_EQ(of(&f, soup, "status"), "\"archived\"");
+    CHECK_STR_EQ(of(&f, kept, "status"), "\"active\"");
+    CHECK_STR_EQ(of(&f, confirmed, "importance"), "2");
+    CHECK_STR_EQ(of(&f, often, "importance"), "2");
+    facts_close(&f);
+}
