@@ -1,6 +1,9 @@
 /* op_memory.c - the operations that read and change memories. Storing them is in op_memory_store.c,
  * finding them in op_recall.c. */
 #include "ops/op_memory.h"
+#include <math.h>
+#include <stdio.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -67,6 +70,56 @@ loci_status lc_memory_check_text(loci_str text, const char *where, loci_error *e
         return lc_fail(err, LOCI_EINVAL, "%s: %zu bytes, the maximum is %d", where, text.len,
                        LC_MEMORY_TEXT_BYTES_MAX);
     return LOCI_OK;
+}
+
+#define VECTOR_NUMBERS_MAX 4096
+
+/* Copies the numbers of `list`; LOCI_EINVAL unless they have a length. */
+static loci_status read_numbers(const lc_json *list, float *out, loci_error *err)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (const lc_json *item = lc_json_first(list); item != NULL; item = lc_json_next(item)) {
+        lc_json_kind kind = lc_json_kind_of(item);
+
+        if (kind != LC_JSON_INT && kind != LC_JSON_REAL)
+            return lc_fail(err, LOCI_EINVAL, "vector: element %zu is no number", count);
+        sum += lc_json_real(item) * lc_json_real(item);
+        out[count++] = (float)lc_json_real(item);
+    }
+    if (!(sum > 1e-30 && sum < 1e30))
+        return lc_fail(err, LOCI_EINVAL, "vector: its length is 0 or too large");
+    for (size_t i = 0; i < count; i++)
+        out[i] = (float)(out[i] / sqrt(sum));
+    return LOCI_OK;
+}
+
+loci_status lc_memory_read_vector(lc_call *call, const lc_vector_args *args, lc_embedding *out,
+                                  const float **out_vector, loci_error *err)
+{
+    size_t count = args->vector != NULL && lc_json_kind_of(args->vector) == LC_JSON_ARRAY
+                       ? lc_json_count(args->vector)
+                       : 0;
+    float *numbers;
+    char *generation;
+
+    *out_vector = NULL;
+    if (args->vector == NULL)
+        return LOCI_OK;
+    if (count == 0 || count > VECTOR_NUMBERS_MAX)
+        return lc_fail(err, LOCI_EINVAL, "vector: expected an array of 1 to %d numbers",
+                       VECTOR_NUMBERS_MAX);
+    numbers = lc_arena_zalloc_array(call->arena, count, sizeof *numbers);
+    generation = lc_arena_alloc(call->arena, sizeof LC_GIVEN_GENERATION + args->model.len + 24);
+    if (numbers == NULL || generation == NULL)
+        return lc_fail_memory(err);
+    /* Vectors of different lengths never meet. */
+    (void)snprintf(generation, sizeof LC_GIVEN_GENERATION + args->model.len + 24, "%s%.*s/%zu",
+                   LC_GIVEN_GENERATION, LC_STR_ARG(args->model), count);
+    *out = (lc_embedding){.generation = generation, .dimensions = count, .is_given = true};
+    *out_vector = numbers;
+    return read_numbers(args->vector, numbers, err);
 }
 
 /* ---- memory.get, list, history --------------------------------------------------------------- */

@@ -18,7 +18,10 @@ typedef struct store_input {
     const lc_json *subtype;
     const lc_json *metadata;
     bool wait;
+    lc_vector_args vector;
     /* Made by prepare. */
+    lc_embedding given;         /* Of the vector that was given, */
+    const float *given_numbers; /* which is NULL if there is none. */
     lc_memory_input *items;
     size_t count;
     lc_meaning *meanings; /* With `wait`: one per item. */
@@ -56,6 +59,7 @@ static const lc_param store_params[] = {
     LC_MEMORY_METADATA_PARAM(store_input, metadata),
     {LC_ARG_STR("trust", store_input, memory.trust), .choices = "user|system|tool|web|model",
      .help = "Origin of the statement; tool, web and model can only claim"},
+    LC_VECTOR_PARAMS(store_input, vector, "the text"),
     {LC_ARG_BOOL("wait", store_input, wait, "false"),
      .help = "Whether to store its vector before answering"},
     {.name = NULL},
@@ -63,6 +67,8 @@ static const lc_param store_params[] = {
 
 static const lc_param_rule store_rules[] = {
     {LC_RULE_EXACTLY_ONE, "text|messages"},
+    {LC_RULE_AT_MOST_ONE, "vector|messages"},
+    LC_VECTOR_RULE,
     {LC_RULE_END, NULL},
 };
 
@@ -224,6 +230,8 @@ static loci_status prepare_store(lc_call *call, loci_error *err)
     memory->persona_id = call->persona_id;
     status = lc_memory_keep_metadata(call, in->metadata, &memory->metadata, err);
     if (status == LOCI_OK)
+        status = lc_memory_read_vector(call, &in->vector, &in->given, &in->given_numbers, err);
+    if (status == LOCI_OK)
         status = read_subtype(in, err);
     if (status != LOCI_OK)
         return status;
@@ -277,13 +285,14 @@ static void put_stored(lc_json_writer *out, const lc_memory_result *result)
     put_understood(out, memory);
 }
 
-static loci_status put_vector(lc_tx *tx, const lc_meaning *meaning, loci_str text, loci_error *err)
+static loci_status put_vector(lc_tx *tx, const lc_embedding *made_by, const float *numbers,
+                              loci_str text, loci_error *err)
 {
     lc_vector_set set = {.tenant_id = tx->tenant_id,
                          .user_id = tx->user_id,
-                         .generation = loci_str_of(meaning->embedding.generation),
-                         .dimensions = meaning->embedding.dimensions};
-    lc_vector vector = {.content = lc_vector_content(text), .numbers = (float *)meaning->vector};
+                         .generation = loci_str_of(made_by->generation),
+                         .dimensions = made_by->dimensions};
+    lc_vector vector = {.content = lc_vector_content(text), .numbers = (float *)numbers};
 
     return lc_vector_put(tx, &set, &vector, 1, err);
 }
@@ -307,7 +316,10 @@ static loci_status store_items(lc_call *call, lc_tx *tx, lc_session_use *use,
         if (status == LOCI_OK)
             status = lc_memory_commit(tx, plan, &results[i], err);
         if (status == LOCI_OK && in->wait && in->meanings[i].vector != NULL)
-            status = put_vector(tx, &in->meanings[i], in->items[i].text, err);
+            status = put_vector(tx, &in->meanings[i].embedding, in->meanings[i].vector,
+                                in->items[i].text, err);
+        if (status == LOCI_OK && in->given_numbers != NULL)
+            status = put_vector(tx, &in->given, in->given_numbers, in->items[i].text, err);
     }
     return status == LOCI_OK && !has_begun ? lc_session_begin_lazily(tx, use, false, err) : status;
 }

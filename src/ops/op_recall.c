@@ -23,6 +23,8 @@ typedef struct recall_input {
     int64_t from, to, as_of;
     double min_score;
     bool explain;
+    lc_vector_args vector;
+    lc_embedding given;    /* Of the vector that was given, made by prepare. */
     lc_memory_query query; /* Completed by prepare and compute, as `meaning`. */
     lc_meaning meaning;
 } recall_input;
@@ -59,10 +61,13 @@ static const lc_param recall_params[] = {
      .help = "Minimum score of a result"},
     {LC_ARG_BOOL("explain", recall_input, explain, "false"),
      .help = "Whether to add the parts of each score, and near misses"},
+    LC_VECTOR_PARAMS(recall_input, vector, "the query"),
     {LC_ARG_STR("cursor", recall_input, cursor), .min = 1, .max = LC_CURSOR_BYTES_MAX,
      .help = "Position of the page: next_cursor of the previous page"},
     {.name = NULL},
 };
+
+static const lc_param_rule recall_rules[] = {LC_VECTOR_RULE, {LC_RULE_END, NULL}};
 
 static const lc_record parts_record = {
     .name = "MemoryScoreParts",
@@ -130,7 +135,7 @@ static loci_status prepare_recall(lc_call *call, loci_error *err)
     in->query.min_score = in->min_score >= 0 ? in->min_score : 0; /* NaN: not given. */
     if (in->query.from_us > in->query.to_us)
         return lc_fail(err, LOCI_EINVAL, "from: later than `to`");
-    return LOCI_OK;
+    return lc_memory_read_vector(call, &in->vector, &in->given, &in->query.vector, err);
 }
 
 static loci_status compute_recall(lc_call *call, loci_error *err)
@@ -138,9 +143,10 @@ static loci_status compute_recall(lc_call *call, loci_error *err)
     recall_input *in = call->input;
     loci_status status = lc_corpus_split(call->arena, in->text, &in->query.terms, err);
 
-    if (status == LOCI_OK)
-        status = lc_meaning_find(&in->meaning, call->engine, call->tenant_id, in->text, call->arena,
-                                 err);
+    if (status != LOCI_OK || in->given.is_given)
+        return status;
+    status = lc_meaning_find(&in->meaning, call->engine, call->tenant_id, in->text, call->arena,
+                             err);
     in->query.vector = in->meaning.vector;
     return status;
 }
@@ -150,10 +156,12 @@ static loci_status find_hits(lc_call *call, lc_tx *tx, lc_memory_hits *out, loci
     recall_input *in = call->input;
     loci_status status;
 
-    tx->embedding = in->query.vector != NULL ? &in->meaning.embedding : NULL;
+    tx->embedding = in->given.is_given         ? &in->given
+                    : in->query.vector != NULL ? &in->meaning.embedding
+                                               : NULL;
     status = lc_memory_recall(tx, &in->query, call->arena, out, err);
     tx->embedding = NULL;
-    if (status == LOCI_OK)
+    if (status == LOCI_OK && !in->given.is_given)
         lc_meaning_queue_job(&in->meaning, tx);
     return status;
 }
@@ -245,6 +253,7 @@ static const lc_op memory_recall = {
     .name = "memory.recall",
     .help = "Find memories by words and by meaning, weighed by age, fame and importance",
     .params = recall_params,
+    .rules = recall_rules,
     .input_bytes = sizeof(recall_input),
     .answer = &recall_answer,
     .cost = LC_COST_WORK,

@@ -57,8 +57,11 @@ static loci_status find_vectors(void *ctx, const lc_hash128 *contents, size_t co
     for (size_t i = 0; i < count; i++)
         vectors[i] = (lc_vector){.content = contents[i], .numbers = out + i * set.dimensions};
     status = lc_vector_find(tx, &set, vectors, count, err);
-    for (size_t i = 0; i < count && status == LOCI_OK; i++)
-        found[i] = vectors[i].found;
+    for (size_t i = 0; i < count && status == LOCI_OK; i++) {
+        found[i] = vectors[i].found || tx->embedding->is_given;
+        if (!vectors[i].found) /* Its cosine with anything is 0. */
+            memset(vectors[i].numbers, 0, set.dimensions * sizeof(float));
+    }
     return status;
 }
 

@@ -401,6 +401,33 @@ TEST(memory, pages_of_a_recall_follow_each_other)
     facts_close(&f);
 }
 
+/* Vectors of the caller's own model: they find what no word has in common, survive a new embedding
+ * of the built-in texts, and are not mixed with those of other models or lengths. */
+TEST(memory, vectors_of_callers_are_used)
+{
+    facts f;
+
+    facts_open(&f);
+    for (int i = 0; i < 100; i++)
+        facts_call(&f, "memory.store", "{'text':'Filler number %d'}", i);
+    store(&f, "kept_both", "{'text':'Owns a cat','vector':[3,0,4],'model':'m1'}");
+    store(&f, "kept_both", "{'text':'Owns a boat','vector':[0,2,0],'model':'m1'}");
+    facts_call(&f, "model.reembed", "%s", "{}");
+    CHECK_STR_EQ(found(&f, "{'query':'zzz','limit':1,'vector':[6,0,8],'model':'m1'}"),
+                 "[Owns a cat]");
+    CHECK_STR_EQ(found(&f, "{'query':'zzz','limit':1,'vector':[0,1,0.1],'model':'m1'}"),
+                 "[Owns a boat]");
+    CHECK_STR_EQ(found(&f, "{'query':'boat','limit':1,'vector':[6,0,8],'model':'m2'}"),
+                 "[Owns a boat]");
+    CHECK_STR_EQ(found(&f, "{'query':'boat','limit':1,'vector':[6,0],'model':'m1'}"),
+                 "[Owns a boat]");
+    CHECK_STR_EQ(found(&f, "{'query':'a pet','limit':1}"), "[Owns a cat]");
+    facts_fail(&f, LOCI_EINVAL, "length", "memory.recall", "{\"query\":\"x\",\"vector\":[0,0]}");
+    facts_fail(&f, LOCI_EINVAL, "no number", "memory.store", "{\"text\":\"x\",\"vector\":[\"a\"]}");
+    facts_fail(&f, LOCI_EINVAL, "1 to 4096", "memory.store", "{\"text\":\"x\",\"vector\":[]}");
+    facts_close(&f);
+}
+
 /* ---- Cards ----------------------------------------------------------------------------------- */
 
 /* A fact that looks like a card must not become one. */
