@@ -619,3 +619,26 @@ TEST(memory, trivia_is_archived_and_what_matters_is_raised)
     CHECK_STR_EQ(of(&f, often, "importance"), "2");
     facts_close(&f);
 }
+
+/* Administrators see the users of their tenant, page by page, and no others. */
+TEST(memory, users_are_listed_per_tenant)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    store(&f, "created", "{'user_id':'bob','text':'Lives in Oslo'}");
+    store(&f, "created", "{'user_id':'ann','text':'Lives in Oslo'}");
+    store(&f, "mentioned", "{'user_id':'ann','text':'Lives in Oslo'}");
+    answer = facts_call(&f, "user.list", "%s", "{'limit':1}");
+    CHECK_STR_EQ(test_member_text(answer, "users.0.user_id"), "ann");
+    CHECK_EQ(test_member_int(answer, "users.0.seq"), 2);
+    answer = facts_call(&f, "user.list", "{'limit':1,'cursor':%s}",
+                        test_format("%.*s", LC_STR_ARG(test_member(answer, "next_cursor"))));
+    CHECK_STR_EQ(test_member_text(answer, "users.0.user_id"), "bob");
+    CHECK_STR_EQ(test_member(answer, "next_cursor"), "null");
+    f.tenant = "elsewhere";
+    CHECK_STR_EQ(test_member(facts_call(&f, "user.list", "%s", "{}"), "users"), "[]");
+    f.tenant = NULL;
+    facts_close(&f);
+}
