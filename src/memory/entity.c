@@ -35,7 +35,7 @@ static const lc_column columns[] = {
     LC_COMPUTED(LC_TYPE_STRINGS, lc_entity, aliases, "aliases", LC_COL_REQUIRED,
                 .help = "Other refs that lead to it"),
     LC_COMPUTED(LC_TYPE_INTEGER, lc_entity, memories, "memories", LC_COL_REQUIRED,
-                .help = "Number of memories that name it"),
+                .help = "Number of memories that name it, former ones included"),
     {0},
 };
 
@@ -223,9 +223,8 @@ loci_status lc_entity_refs(lc_tx *tx, const lc_entity *entity, lc_arena *arena, 
 /* ---- Describing ------------------------------------------------------------------------------ */
 
 static const lc_sql count_sql = {
-    "select count(*) from memory_tags t join memories m on m.tenant_id = t.tenant_id"
-    " and m.user_id = t.user_id and m.seq = t.seq where t.tenant_id = $1 and t.user_id = $2"
-    " and t.tag = $3 and t.persona_id in ('', $4) and m.status = 'active'",
+    "select count(*) from memory_tags where tenant_id = $1 and user_id = $2 and tag = $3"
+    " and persona_id in ('', $4)",
     "tttt", "i"};
 
 loci_status lc_entity_describe(lc_tx *tx, loci_str persona_id, lc_entity *entity, lc_arena *arena,

@@ -25,7 +25,7 @@ typedef struct lc_entity {
     loci_str merged_into; /* Id; none = it is no alias. */
     int64_t created_at;
     loci_str aliases; /* Computed: JSON array of refs. */
-    int64_t memories; /* Computed: active ones that name it or an alias. */
+    int64_t memories; /* Computed: those that name it or an alias, former ones included. */
 } lc_entity;
 
 extern const lc_row_type lc_entity_row; /* lc_entity */

@@ -30,6 +30,7 @@ extern const lc_room lc_memory_room;
 #define LC_MEMORY_REFS_MAX 16
 #define LC_MEMORY_PINS_MAX 20 /* That one persona, or a caller without one, sees. */
 #define LC_MEMORY_IMPORTANCE_MAX 3
+#define LC_CARD_IMPORTANCE_MIN 2
 #define LC_MEMORY_SESSIONS_MAX 3 /* Sessions of mentions that are remembered. */
 #define LC_MEMORY_VERSIONS_MAX 1000
 #define LC_MEMORY_TAGS_MAX 4 /* Of one lc_memory_page. */
@@ -187,9 +188,10 @@ loci_status lc_memory_find_versions(lc_tx *tx, const lc_memory *memory, lc_arena
 loci_status lc_memory_each_pinned(lc_tx *tx, loci_str persona_id, lc_memory_visit *visit, void *ctx,
                                   loci_error *err);
 
-/* The tag of an entity, and of a member of metadata, in the arena; `ptr` is NULL when out of
- * memory. */
+/* The tag of an entity, of an entity on whose card the memory may be, and of a member of metadata,
+ * in the arena; `ptr` is NULL when out of memory. */
 loci_str lc_memory_entity_tag(lc_arena *arena, loci_str ref);
+loci_str lc_memory_card_tag(lc_arena *arena, loci_str ref);
 loci_str lc_memory_metadata_tag(lc_arena *arena, loci_str name, loci_str json);
 
 #endif /* LC_MEMORY_MEMORY_H */

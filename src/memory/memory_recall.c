@@ -384,11 +384,12 @@ loci_status lc_memory_recall(lc_tx *tx, const lc_memory_query *query, lc_arena *
 
 /* ---- Cards ----------------------------------------------------------------------------------- */
 
+/* The tag of a card is only on memories that are important enough for it. */
 static const lc_sql card_sql = {
-    "select {row} from memories where tenant_id = $1 and user_id = $2 and persona_id in ('', $4)"
-    " and status = 'active' and (importance >= 2 or pinned = 1) and seq in"
-    " (select seq from memory_tags where tenant_id = $1 and user_id = $2 and tag = $3)"
-    " order by pinned desc, importance desc, observed_at desc, seq desc limit 3",
+    "select {m.row} from memories m join memory_tags t on m.tenant_id = t.tenant_id"
+    " and m.user_id = t.user_id and m.seq = t.seq where t.tenant_id = $1 and t.user_id = $2"
+    " and t.tag = $3 and t.persona_id in ('', $4) and m.status = 'active'"
+    " order by m.pinned desc, m.importance desc, m.observed_at desc, m.seq desc limit 3",
     "tttt", "", &lc_memory_row};
 
 /* One line without what ends a fact or a card. */
@@ -414,7 +415,7 @@ static void put_fact(lc_buf *out, loci_str fact)
 static loci_status make_card(lc_tx *tx, loci_str persona_id, loci_str ref, lc_arena *arena,
                              lc_memory_card *out, loci_error *err)
 {
-    loci_str tag = lc_memory_entity_tag(arena, ref);
+    loci_str tag = lc_memory_card_tag(arena, ref);
     const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T_OR_EMPTY(tag),
                            LC_T_OR_EMPTY(persona_id)};
     lc_memory memory = {0};

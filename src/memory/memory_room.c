@@ -187,6 +187,11 @@ loci_str lc_memory_entity_tag(lc_arena *arena, loci_str ref)
     return make_tag(arena, (loci_str[]){LC_STR("e:"), ref}, 2);
 }
 
+loci_str lc_memory_card_tag(lc_arena *arena, loci_str ref)
+{
+    return make_tag(arena, (loci_str[]){LC_STR("c:"), ref}, 2);
+}
+
 loci_str lc_memory_metadata_tag(lc_arena *arena, loci_str name, loci_str json)
 {
     return make_tag(arena, (loci_str[]){LC_STR("m:"), name, LC_STR("="), json}, 4);
@@ -197,9 +202,10 @@ static const lc_sql add_tag_sql = {
     " on conflict (tenant_id, user_id, tag, persona_id, seq) do nothing",
     "tttti", NULL};
 
-static const lc_sql drop_metadata_tags_sql = {
+/* All tags that depend on the state of a memory. */
+static const lc_sql drop_state_tags_sql = {
     "delete from memory_tags where tenant_id = $1 and user_id = $2 and seq = $3"
-    " and tag >= 'm:' and tag < 'm;'",
+    " and (tag < 'e:' or tag >= 'e;')",
     "tti", NULL};
 
 typedef struct tagging {
@@ -219,7 +225,10 @@ static loci_status add_tag(const tagging *t, loci_str tag, loci_error *err)
                       err);
 }
 
-static loci_status add_entity_tags(const tagging *t, loci_str refs, loci_error *err)
+typedef loci_str make_ref_tag(lc_arena *arena, loci_str ref);
+
+static loci_status add_entity_tags(const tagging *t, loci_str refs, make_ref_tag *make,
+                                   loci_error *err)
 {
     lc_arena *arena = &t->tx->db->scratch;
     const lc_json *list;
@@ -229,7 +238,7 @@ static loci_status add_entity_tags(const tagging *t, loci_str refs, loci_error *
         return status;
     for (const lc_json *ref = lc_json_first(list); ref != NULL && status == LOCI_OK;
          ref = lc_json_next(ref))
-        status = add_tag(t, lc_memory_entity_tag(arena, lc_json_str(ref)), err);
+        status = add_tag(t, make(arena, lc_json_str(ref)), err);
     return status;
 }
 
@@ -278,9 +287,10 @@ static const lc_sql change_sql = {
     "update memories set {set} where tenant_id = $1 and user_id = $2 and seq = $3", "tti", NULL,
     &lc_memory_state_row};
 
-static const lc_sql persona_sql = {
-    "select persona_id from memories where tenant_id = $1 and user_id = $2 and seq = $3", "tti",
-    "t"};
+static const lc_sql owner_sql = {
+    "select persona_id, entity_refs from memories where tenant_id = $1 and user_id = $2"
+    " and seq = $3",
+    "tti", "tt"};
 
 /* Ends the memories that the event's one supersedes; also when its payload was erased. */
 static loci_status end_superseded(lc_tx *tx, const lc_event *event, const lc_memory *memory,
@@ -306,6 +316,17 @@ static loci_status end_superseded(lc_tx *tx, const lc_event *event, const lc_mem
     return status;
 }
 
+/* Those of its metadata, and of the cards that it may be on. */
+static loci_status add_state_tags(const tagging *t, const lc_memory *memory, loci_error *err)
+{
+    loci_status status = add_metadata_tags(t, memory->metadata, err);
+
+    if (status != LOCI_OK || memory->status != LC_MEMORY_ACTIVE ||
+        lc_memory_importance(memory) < LC_CARD_IMPORTANCE_MIN)
+        return status;
+    return add_entity_tags(t, memory->entity_refs, lc_memory_card_tag, err);
+}
+
 static loci_status apply_stored(lc_tx *tx, const lc_event *event, loci_error *err)
 {
     lc_arena *arena = &tx->db->scratch;
@@ -320,34 +341,35 @@ static loci_status apply_stored(lc_tx *tx, const lc_event *event, loci_error *er
     if (status == LOCI_OK && !event->is_erased)
         status = lc_row_insert(tx, event, &insert_sql, &memory, err);
     if (status == LOCI_OK && !event->is_erased)
-        status = add_entity_tags(&t, memory.entity_refs, err);
+        status = add_entity_tags(&t, memory.entity_refs, lc_memory_entity_tag, err);
     if (status == LOCI_OK && !event->is_erased)
-        status = add_metadata_tags(&t, memory.metadata, err);
+        status = add_state_tags(&t, &memory, err);
     lc_arena_rewind(arena, mark);
     return status;
 }
 
-/* The tags of metadata belong to the memory's persona, which the event does not repeat. A memory
- * that is not there any more has none. */
-static loci_status set_metadata_tags(lc_tx *tx, const lc_event *event, int64_t seq,
-                                     loci_str metadata, loci_error *err)
+/* The event does not repeat the persona and the entities of the memory. One that is not there any
+ * more has no tags. */
+static loci_status set_state_tags(lc_tx *tx, const lc_event *event, int64_t seq, lc_memory *memory,
+                                  loci_error *err)
 {
     const lc_arg args[] = {LC_T(event->tenant_id), LC_T(event->user_id), LC_I(seq)};
     tagging t = {tx, event, LC_STR_NONE, seq};
     lc_rows rows;
     bool found;
-    loci_status status = lc_tx_exec(tx, &drop_metadata_tags_sql, args, err);
+    loci_status status = lc_tx_exec(tx, &drop_state_tags_sql, args, err);
 
-    if (status != LOCI_OK || metadata.len == 0)
+    if (status != LOCI_OK)
         return status;
-    status = lc_tx_find(tx, &persona_sql, args, &rows, &found, err);
+    status = lc_tx_find(tx, &owner_sql, args, &rows, &found, err);
     if (status == LOCI_OK && found) {
         t.persona_id = lc_arena_copy(&tx->db->scratch, lc_rows_str(&rows, 0));
-        if (t.persona_id.ptr == NULL)
+        memory->entity_refs = lc_arena_copy(&tx->db->scratch, lc_rows_str(&rows, 1));
+        if (t.persona_id.ptr == NULL || memory->entity_refs.ptr == NULL)
             status = lc_fail_memory(err);
     }
     lc_rows_end(&rows);
-    return status == LOCI_OK && found ? add_metadata_tags(&t, metadata, err) : status;
+    return status == LOCI_OK && found ? add_state_tags(&t, memory, err) : status;
 }
 
 static loci_status apply_changed(lc_tx *tx, const lc_event *event, loci_error *err)
@@ -366,7 +388,7 @@ static loci_status apply_changed(lc_tx *tx, const lc_event *event, loci_error *e
         lc_row_bind(&lc_memory_state_row, &memory, args + 3);
         status = lc_tx_exec(tx, &change_sql, args, err);
         if (status == LOCI_OK)
-            status = set_metadata_tags(tx, event, parts.seq, memory.metadata, err);
+            status = set_state_tags(tx, event, parts.seq, &memory, err);
     }
     lc_arena_rewind(arena, mark);
     return status;

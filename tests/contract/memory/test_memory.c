@@ -448,6 +448,35 @@ TEST(memory, a_fact_cannot_forge_a_card)
     facts_close(&f);
 }
 
+static const char *card(facts *f)
+{
+    loci_str answer = facts_call(f, "memory.cards", "%s", "{'query':'John'}");
+
+    return test_format("%.*s", LC_STR_ARG(test_member_text(answer, "cards.0.text")));
+}
+
+/* What is on a card follows importance and pins, and ends with the memory. */
+TEST(memory, cards_follow_what_changes)
+{
+    facts f;
+    const char *id, *other;
+
+    facts_open(&f);
+    id = store(&f, "created", "{'text':'John handles backend'}");
+    other = store(&f, "kept_both", "{'text':'John is allergic to nuts','importance':2}");
+    CHECK_STR_EQ(card(&f), "[person:john]: John is allergic to nuts");
+    facts_call(&f, "memory.pin", "{'id':'%s'}", id);
+    CHECK_STR_EQ(card(&f), "[person:john]: John handles backend; John is allergic to nuts");
+    facts_call(&f, "memory.update", "{'id':'%s','importance':1}", other);
+    CHECK_STR_EQ(card(&f), "[person:john]: John handles backend");
+    facts_call(&f, "memory.unpin", "{'id':'%s'}", id);
+    CHECK_STR_EQ(card(&f), "");
+    facts_call(&f, "memory.update", "{'id':'%s','importance':3}", other);
+    facts_call(&f, "memory.archive", "{'id':'%s'}", other);
+    CHECK_STR_EQ(card(&f), "");
+    facts_close(&f);
+}
+
 /* ---- Entities and todos ---------------------------------------------------------------------- */
 
 TEST(memory, spellings_are_proposed_merged_and_split)
