@@ -548,7 +548,7 @@ static const lc_op memory_archive = CHANGE_OP(
 
 extern const lc_op *const lc_ops_memory[];
 const lc_op *const lc_ops_memory[] = {
-    &lc_memory_store_op, &memory_get,        &memory_list, &memory_history,
-    &memory_update,      &memory_confirm,    &memory_pin,  &memory_unpin,
-    &memory_archive,     &lc_memory_seed_op, NULL,
+    &lc_memory_store_op, &memory_get,        &memory_list,         &memory_history,
+    &memory_update,      &memory_confirm,    &memory_pin,          &memory_unpin,
+    &memory_archive,     &lc_memory_seed_op, &lc_memory_import_op, NULL,
 };

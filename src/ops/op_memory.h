@@ -48,5 +48,6 @@ loci_status lc_memory_check_text(loci_str text, const char *where, loci_error *e
 
 extern const lc_op lc_memory_store_op;
 extern const lc_op lc_memory_seed_op;
+extern const lc_op lc_memory_import_op;
 
 #endif /* LC_OPS_OP_MEMORY_H */

@@ -1,8 +1,11 @@
-/* op_memory_store.c - memory.store and memory.seed: statements in, what each of them did out. */
+/* op_memory_store.c - memory.store, seed and import: statements in, what each of them did out. */
+#include <math.h>
+
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "engine/meaning.h"
+#include "memory/import.h"
 #include "memory/memory.h"
 #include "memory/slug.h"
 #include "ops/call_scope.h"
@@ -19,7 +22,8 @@ typedef struct store_input {
     const lc_json *metadata;
     bool wait;
     lc_vector_args vector;
-    /* Made by prepare. */
+    loci_str format;            /* Of memory.import. */
+    lc_memory_import import;    /* Made by prepare, as what follows. */
     lc_embedding given;         /* Of the vector that was given, */
     const float *given_numbers; /* which is NULL if there is none. */
     lc_memory_input *items;
@@ -403,4 +407,98 @@ const lc_op lc_memory_seed_op = {
     .example = "{\"memories\":[\"My name is Alex\",\"Prefers dark mode\"]}",
     .prepare = prepare_store,
     .run = run_store,
+};
+
+/* ---- memory.import --------------------------------------------------------------------------- */
+
+static const lc_param import_params[] = {
+    {LC_ARG_STR("text", store_input, memory.text), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .alias = "content", .min = 1, .max = LC_ARGS_BYTES_MAX,
+     .help = "Content of the file (on the command line: @FILE), at most 1,000 statements"},
+    {LC_ARG_STR("format", store_input, format), .default_text = "\"auto\"",
+     .choices = LC_IMPORT_FORMATS,
+     .help = "markdown, jsonl, mem0 (an export), mcp (file of the MCP server memory), or auto"},
+    {LC_ARG_INT("importance", store_input, memory.importance), .min = 0,
+     .max = LC_MEMORY_IMPORTANCE_MAX, .help = "Importance of those without one (default: 1)"},
+    {LC_ARG_TIME("observed_at", store_input, memory.observed_at),
+     .help = "Time of those without one (default: the time of the call)"},
+    {LC_ARG_STR("trust", store_input, memory.trust), .choices = "user|system|tool|web|model",
+     .help = "Origin of the statements; tool, web and model can only claim"},
+    LC_MEMORY_METADATA_PARAM(store_input, metadata),
+    {.name = NULL},
+};
+
+static const lc_record import_answer = {
+    .members =
+        (const lc_result[]){
+            {"created", LC_PARAM_INT, "Number of memories about subjects that were not known"},
+            {"mentioned", LC_PARAM_INT, "Number of statements that were there"},
+            {"superseded", LC_PARAM_INT, "Number of memories that replaced another one"},
+            {"kept_both", LC_PARAM_INT, "Number of memories beside others about their subject"},
+            {"claimed", LC_PARAM_INT,
+             "Number of statements that may not replace what they contest"},
+            {"skipped", LC_PARAM_INT, "Number of lines or objects without a statement"},
+            {NULL},
+        },
+};
+
+static loci_status prepare_import(lc_call *call, loci_error *err)
+{
+    store_input *in = call->input;
+    lc_memory_input *memory = &in->memory;
+    loci_str text = memory->text;
+    loci_status status;
+
+    memory->importance = memory->importance == LC_ABSENT ? -1 : memory->importance;
+    memory->observed_at = memory->observed_at == LC_ABSENT ? LOCI_AT_CLOCK : memory->observed_at;
+    memory->persona_id = call->persona_id;
+    memory->confidence = NAN;
+    memory->text = LC_STR_NONE;
+    status = lc_memory_keep_metadata(call, in->metadata, &memory->metadata, err);
+    if (status == LOCI_OK)
+        status = lc_memory_import_read(call->arena, text, in->format, memory, &in->import, err);
+    if (status == LOCI_OK && in->import.count == 0)
+        status = lc_fail(err, LOCI_EINVAL, "text: no statements found; pass `format`");
+    in->items = in->import.items;
+    in->count = in->import.count;
+    for (size_t i = 0; i < in->count && status == LOCI_OK; i++)
+        status = check_rights(call, &in->items[i], err);
+    return status;
+}
+
+static loci_status run_import(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    const store_input *in = call->input;
+    lc_memory_result *results = lc_arena_zalloc_array(call->arena, in->count, sizeof *results);
+    int64_t counts[LC_MEMORY_CONTESTED + 1] = {0};
+    lc_session_use use;
+    loci_status status = results != NULL ? lc_call_choose_session(call, tx, &use, err)
+                                         : lc_fail_memory(err);
+
+    if (status == LOCI_OK)
+        status = store_items(call, tx, &use, results, err);
+    if (status != LOCI_OK)
+        return status;
+    for (size_t i = 0; i < in->count; i++)
+        counts[results[i].outcome]++;
+    lc_jw_object(&call->out);
+    for (int i = 0; i <= LC_MEMORY_CONTESTED; i++)
+        lc_jw_member_int(&call->out, lc_memory_outcome_name((lc_memory_outcome)i), counts[i]);
+    lc_jw_member_int(&call->out, "skipped", in->import.skipped);
+    lc_jw_end(&call->out);
+    return LOCI_OK;
+}
+
+const lc_op lc_memory_import_op = {
+    .name = "memory.import",
+    .help = "Remember the statements of a file: Markdown, JSON lines, mem0 or MCP server memory",
+    .params = import_params,
+    .input_bytes = sizeof(store_input),
+    .answer = &import_answer,
+    .cost = LC_COST_WRITE,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
+    .http = "POST /v1/memories/import",
+    .example = "{\"text\":\"# About me\\n- Lives in Austin\\n- Prefers dark mode\"}",
+    .prepare = prepare_import,
+    .run = run_import,
 };
