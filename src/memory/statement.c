@@ -73,28 +73,25 @@ static size_t possessive_bytes(loci_str text)
     return text.len > 4 && memcmp(text.ptr + text.len - 4, "\xE2\x80\x99s", 4) == 0 ? 4 : 0;
 }
 
-/* Takes punctuation off `text`. False for a mark that ends a clause before the end of the text, or
- * that a plain statement does not have. */
+/* Takes punctuation off the end of `text`. False if it ends a clause before the end of the whole
+ * text, or has marks that a plain statement does not have. */
 static bool strip(loci_str *text, bool is_last, bool *has_comma)
 {
-    static const char closing[] = ",.!;:)";
+    bool is_plain = strchr("(\"'", text->ptr[0]) == NULL;
 
-    while (text->len > 0 && strchr("(\"'", text->ptr[0]) != NULL)
-        return false;
-    while (text->len > 0 && strchr(closing, text->ptr[text->len - 1]) != NULL) {
+    while (text->len > 0 && strchr(",.!;:)", text->ptr[text->len - 1]) != NULL) {
         char mark = text->ptr[text->len - 1];
+        bool is_short = mark == '.' && text->len <= 3; /* "St. Ives", "Dr. Smith" */
 
         if (mark == ',')
             *has_comma = true;
-        else if (mark != '.' || (!is_last && text->len > 3)) /* "St. Ives", "Dr. Smith" */
-            if (!is_last || mark == ')')
-                return false;
+        else if (mark == ')' || (!is_last && !is_short))
+            is_plain = false;
         text->len--;
     }
     for (size_t i = 0; i < text->len; i++)
-        if (strchr("?\"`{}<>;*", text->ptr[i]) != NULL)
-            return false;
-    return text->len > 0;
+        is_plain &= strchr("?\"`{}<>;*", text->ptr[i]) == NULL;
+    return is_plain && text->len > 0;
 }
 
 static bool add_word(reader *r, loci_str raw)
@@ -122,15 +119,11 @@ static bool add_word(reader *r, loci_str raw)
 /* "I'm" is two words. */
 static bool add_words(reader *r, loci_str text)
 {
-    size_t plain = 1;
+    bool is_short = lc_str_is(text, "I'm") || lc_str_is(text, "i'm") ||
+                    lc_str_is(text, "I\xE2\x80\x99m");
 
-    if (text.len >= 3 && (text.ptr[0] == 'I' || text.ptr[0] == 'i') &&
-        (text.ptr[1] == '\'' || (unsigned char)text.ptr[1] == 0xE2)) {
-        plain = text.ptr[1] == '\'' ? 2 : 4;
-        if (text.len == plain + 1 && text.ptr[plain] == 'm')
-            return add_word(r, (loci_str){text.ptr, 1}) && add_word(r, LC_STR("am"));
-    }
-    return add_word(r, text);
+    return is_short ? add_word(r, (loci_str){text.ptr, 1}) && add_word(r, LC_STR("am"))
+                    : add_word(r, text);
 }
 
 static loci_status split(reader *r, loci_str text, loci_error *err)
@@ -219,14 +212,14 @@ static loci_str join(reader *r, size_t first, size_t end, bool is_lower, char ga
     return (loci_str){text, (size_t)(to - text)};
 }
 
-/* Takes what only says that it is so now off the end: "these days", "since May". */
+/* Takes what only says that it is so now off the end: "these days", "since May", "as of today". */
 static void drop_tail(reader *r)
 {
     for (size_t i = 2; i < r->count; i++)
-        if (lc_str_is(r->words[i].lower, "since") || lc_str_is(r->words[i].lower, "as"))
-            if (lc_str_is(r->words[i].lower, "since") ||
-                (i + 1 < r->count && lc_str_is(r->words[i + 1].lower, "of")))
-                r->count = i;
+        if (lc_str_is(r->words[i].lower, "since") ||
+            (i + 1 < r->count && lc_str_is(r->words[i].lower, "as") &&
+             lc_str_is(r->words[i + 1].lower, "of")))
+            r->count = i;
     for (;;) {
         loci_str last = r->count > 2 ? r->words[r->count - 1].lower : LC_STR("");
         loci_str before = r->count > 3 ? r->words[r->count - 2].lower : LC_STR("");

@@ -491,7 +491,7 @@ static loci_status run_import(lc_call *call, lc_tx *tx, loci_error *err)
 
 const lc_op lc_memory_import_op = {
     .name = "memory.import",
-    .help = "Remember the statements of a file: Markdown, JSON lines, mem0 or MCP server memory",
+    .help = "Remember the statements of a file, such as notes in Markdown",
     .params = import_params,
     .input_bytes = sizeof(store_input),
     .answer = &import_answer,

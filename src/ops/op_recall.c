@@ -454,7 +454,7 @@ static loci_status run_curate(lc_call *call, loci_error *err)
 
 static const lc_op memory_curate = {
     .name = "memory.curate",
-    .help = "Fold near-duplicates, archive stale trivia and raise the importance of what matters",
+    .help = "Fold near-duplicates, archive stale trivia, raise what matters",
     .params = curate_params,
     .input_bytes = sizeof(curate_input),
     .answer = &curate_answer,
