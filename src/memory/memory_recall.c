@@ -250,7 +250,7 @@ static loci_status count_subjects(lc_tx *tx, const lc_memory_query *query, lc_ar
 
 /* ---- Ranking --------------------------------------------------------------------------------- */
 
-#define DAY_US 86400e6
+#define HOUR_US INT64_C(3600000000)
 #define HALF_LIFE_DAYS 14.0
 #define SIMILARITY_WEIGHT 0.4
 #define RECENCY_WEIGHT 0.3
@@ -298,7 +298,8 @@ static best_parts find_best(const lc_memory_hits *hits)
 static void blend(lc_memory_hit *hit, const best_parts *best, int64_t now_us)
 {
     const lc_memory *memory = &hit->memory;
-    double days = (double)(now_us - memory->observed_at) / DAY_US;
+    /* In whole hours, so that a repeated query has the same answer. */
+    double days = (double)((now_us - memory->observed_at) / HOUR_US) / 24;
     int64_t importance = lc_memory_importance(memory);
     bool decays = importance < LC_MEMORY_IMPORTANCE_MAX;
 

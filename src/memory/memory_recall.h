@@ -5,8 +5,8 @@
  *
  *     similarity = (0.6 * BM25 / the best BM25 + 0.4 * cosine / the best cosine) * the best fused
  *                  score (index/fusion.h); by words alone BM25 / the best BM25 * that score
- *     recency    = 0.5 ^ (days since observed_at / 14); 1 for pinned ones and importance 3, which
- *                  do not decay
+ *     recency    = 0.5 ^ (days since observed_at / 14), in whole hours; 1 for pinned ones and
+ *                  importance 3, which do not decay
  *     frequency  = ln(1 + n) / ln(1 + max): n is how many memories name its entity, max the
  *                  largest n of the candidates; 0.5 without an entity
  *     boost      = 1 + 0.05 * (importance - 1)

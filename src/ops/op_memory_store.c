@@ -498,7 +498,7 @@ const lc_op lc_memory_import_op = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/memories/import",
-    .example = "{\"text\":\"# About me\\n- Lives in Austin\\n- Prefers dark mode\"}",
+    .example = "{\"text\":\"* Lives in Austin\"}",
     .prepare = prepare_import,
     .run = run_import,
 };
