@@ -211,39 +211,71 @@ static loci_status filter_time(filtering *f, loci_error *err)
 
 /* ---- Frequency ------------------------------------------------------------------------------- */
 
-static const lc_sql frequency_sql = {
-    "select count(*) from memory_tags where tenant_id = $1 and user_id = $2 and tag = $3"
-    " and persona_id in ('', $4)",
-    "tttt", "i"};
+#define COUNTED_TAGS 16 /* With one statement. */
 
-/* How often the subject of each hit is named; equal subjects are asked for once. */
+static const lc_sql frequency_sql = {
+    "select tag, count(*) from memory_tags where tenant_id = $1 and user_id = $2"
+    " and persona_id in ('', $3) and tag in ($4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15,"
+    " $16, $17, $18, $19) group by tag",
+    "ttttttttttttttttttt", "ti"};
+
+/* The tag of the subject of a hit; none without one. */
+static loci_status subject_tag(const lc_memory_hit *hit, lc_arena *arena, loci_str *out,
+                               loci_error *err)
+{
+    const lc_json *refs;
+    loci_status status = lc_json_parse(arena, hit->memory.entity_refs, 0, &refs, err);
+
+    *out = LC_STR_NONE;
+    if (status != LOCI_OK || lc_json_count(refs) == 0)
+        return status;
+    *out = lc_memory_entity_tag(arena, lc_json_str(lc_json_first(refs)));
+    return out->ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+/* Sets the frequency of all hits with one of the `count` tags; unused parameters repeat the last.
+ */
+static loci_status count_tags(lc_tx *tx, loci_str persona_id, lc_str_list wanted,
+                              const loci_str *tags, lc_memory_hits *hits, loci_error *err)
+{
+    lc_arg args[3 + COUNTED_TAGS] = {LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                     LC_T_OR_EMPTY(persona_id)};
+    lc_rows rows;
+    loci_status status;
+
+    for (size_t i = 0; i < COUNTED_TAGS; i++)
+        args[3 + i] = LC_T(wanted.items[i < wanted.count ? i : wanted.count - 1]);
+    status = lc_tx_query(tx, &frequency_sql, args, &rows, err);
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
+        for (size_t i = 0; i < hits->count; i++)
+            if (lc_str_eq(tags[i], lc_rows_str(&rows, 0)))
+                hits->items[i].frequency = (double)lc_rows_i64(&rows, 1);
+    lc_rows_end(&rows);
+    return status;
+}
+
+/* How often the subject of each hit is named: its frequency before the blend. */
 static loci_status count_subjects(lc_tx *tx, const lc_memory_query *query, lc_arena *arena,
                                   lc_memory_hits *hits, loci_error *err)
 {
+    loci_str tags[LC_MEMORY_HITS_MAX], wanted[LC_MEMORY_HITS_MAX];
+    size_t count = 0;
     loci_status status = LOCI_OK;
 
     for (size_t i = 0; i < hits->count && status == LOCI_OK; i++) {
-        lc_memory_hit *hit = &hits->items[i];
-        const lc_json *refs;
-        int64_t count = 0;
         size_t same = 0;
 
-        while (same < i &&
-               !lc_str_eq(hits->items[same].memory.entity_refs, hit->memory.entity_refs))
+        status = subject_tag(&hits->items[i], arena, &tags[i], err);
+        while (status == LOCI_OK && same < count && !lc_str_eq(wanted[same], tags[i]))
             same++;
-        hit->frequency = hits->items[same].frequency;
-        if (same < i)
-            continue;
-        status = lc_json_parse(arena, hit->memory.entity_refs, 0, &refs, err);
-        if (status == LOCI_OK && lc_json_count(refs) > 0) {
-            loci_str tag = lc_memory_entity_tag(arena, lc_json_str(lc_json_first(refs)));
-            const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T_OR_EMPTY(tag),
-                                   LC_T_OR_EMPTY(query->persona_id)};
+        if (status == LOCI_OK && same == count && tags[i].len > 0)
+            wanted[count++] = tags[i];
+    }
+    for (size_t first = 0; first < count && status == LOCI_OK; first += COUNTED_TAGS) {
+        size_t more = count - first < COUNTED_TAGS ? count - first : COUNTED_TAGS;
 
-            status = tag.ptr != NULL ? lc_tx_find_numbers(tx, &frequency_sql, args, &count, err)
-                                     : lc_fail_memory(err);
-        }
-        hit->frequency = (double)count;
+        status = count_tags(tx, query->persona_id, (lc_str_list){wanted + first, more}, tags, hits,
+                            err);
     }
     return status;
 }
