@@ -33,7 +33,7 @@ extern const lc_room lc_memory_room;
 #define LC_CARD_IMPORTANCE_MIN 2
 #define LC_MEMORY_SESSIONS_MAX 3 /* Sessions of mentions that are remembered. */
 #define LC_MEMORY_VERSIONS_MAX 1000
-#define LC_MEMORY_TAGS_MAX 4 /* Of one lc_memory_page. */
+#define LC_MEMORY_TAGS_MAX 3 /* Of one lc_memory_page. */
 #define LC_MEMORY_SOURCES "shadow_extraction|seeded_profile|curated_fold|api"
 #define LC_MEMORY_STATUSES "active|archived|superseded|claimed"
 
@@ -171,11 +171,11 @@ loci_status lc_memory_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena
 typedef loci_status lc_memory_visit(void *ctx, const lc_memory *memory, loci_error *err);
 typedef struct lc_memory_page {
     loci_str persona_id;
-    loci_str status; /* None = any. */
-    loci_str type;   /* None = any. */
-    /* Of lc_memory_entity_tag() and lc_memory_metadata_tag(), all of them; none = any. */
-    loci_str tags[LC_MEMORY_TAGS_MAX];
-    int64_t before_seq; /* Newest first, from here on. */
+    loci_str status;                   /* None = any. */
+    loci_str type;                     /* None = any. */
+    loci_str entity_id;                /* About this entity, or an alias of it; none = any. */
+    loci_str tags[LC_MEMORY_TAGS_MAX]; /* lc_memory_metadata_tag(), all of them; none = any. */
+    int64_t before_seq;                /* Newest first, from here on. */
     int64_t limit;
 } lc_memory_page;
 loci_status lc_memory_each(lc_tx *tx, const lc_memory_page *page, lc_memory_visit *visit, void *ctx,

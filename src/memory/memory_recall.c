@@ -417,11 +417,16 @@ loci_status lc_memory_recall(lc_tx *tx, const lc_memory_query *query, lc_arena *
 
 /* ---- Cards ----------------------------------------------------------------------------------- */
 
-/* The tag of a card is only on memories that are important enough for it. */
+#define CARD_HITS_MAX 20 /* Whose entities are looked at. */
+
+/* The tag of a card is only on memories that are important enough for it. An entity also has the
+ * memories of its aliases. */
 static const lc_sql card_sql = {
     "select {m.row} from memories m join memory_tags t on m.tenant_id = t.tenant_id"
-    " and m.user_id = t.user_id and m.seq = t.seq where t.tenant_id = $1 and t.user_id = $2"
-    " and t.tag = $3 and t.persona_id in ('', $4) and m.status = 'active'"
+    " and m.user_id = t.user_id and m.seq = t.seq join entities e on e.tenant_id = t.tenant_id"
+    " and e.user_id = t.user_id and t.tag = 'c:' || e.ref"
+    " where e.tenant_id = $1 and e.user_id = $2 and (e.id = $3 or e.merged_into = $3)"
+    " and t.persona_id in ('', $4) and m.status = 'active'"
     " order by m.pinned desc, m.importance desc, m.observed_at desc, m.seq desc limit 3",
     "tttt", "", &lc_memory_row};
 
@@ -445,23 +450,19 @@ static void put_fact(lc_buf *out, loci_str fact)
         lc_buf_append(out, LC_STR("…"));
 }
 
-static loci_status make_card(lc_tx *tx, loci_str persona_id, loci_str ref, lc_arena *arena,
-                             lc_memory_card *out, loci_error *err)
+static loci_status make_card(lc_tx *tx, loci_str persona_id, const lc_entity *entity,
+                             lc_arena *arena, lc_memory_card *out, loci_error *err)
 {
-    loci_str tag = lc_memory_card_tag(arena, ref);
-    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T_OR_EMPTY(tag),
+    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(entity->id),
                            LC_T_OR_EMPTY(persona_id)};
     lc_memory memory = {0};
     lc_rows rows;
     lc_buf text;
-    loci_status status = tag.ptr != NULL ? lc_tx_query(tx, &card_sql, args, &rows, err)
-                                         : lc_fail_memory(err);
+    loci_status status = lc_tx_query(tx, &card_sql, args, &rows, err);
 
-    if (tag.ptr == NULL)
-        return status;
-    *out = (lc_memory_card){.ref = ref};
+    *out = (lc_memory_card){.ref = entity->ref};
     lc_buf_init(&text, arena->heap, LOCI_MEM_REQUESTS, LC_EVENT_BYTES_MAX);
-    lc_buf_append_format(&text, "[%.*s]: ", LC_STR_ARG(ref));
+    lc_buf_append_format(&text, "[%.*s]: ", LC_STR_ARG(entity->ref));
     while (lc_row_next(&rows, &memory, &status, err)) {
         if (out->count > 0)
             lc_buf_append(&text, LC_STR("; "));
@@ -490,26 +491,37 @@ static bool has_card(const lc_memory_cards *cards, loci_str ref)
     return false;
 }
 
+/* Adds the card of the entity that `ref` leads to, unless it is there or has no fact. */
+static loci_status add_card(lc_tx *tx, loci_str persona_id, loci_str ref, lc_arena *arena,
+                            lc_memory_cards *out, loci_error *err)
+{
+    lc_memory_card *card = &out->items[out->count];
+    lc_entity entity;
+    loci_status status = lc_entity_load(tx, persona_id, ref, arena, &entity, err);
+
+    if (status == LOCI_ENOTFOUND) /* Of another persona. */
+        return LOCI_OK;
+    if (status != LOCI_OK || has_card(out, entity.ref))
+        return status;
+    status = make_card(tx, persona_id, &entity, arena, card, err);
+    out->count += status == LOCI_OK && card->count > 0;
+    return status;
+}
+
 loci_status lc_memory_make_cards(lc_tx *tx, loci_str persona_id, const lc_memory_hits *hits,
                                  lc_arena *arena, lc_memory_cards *out, loci_error *err)
 {
+    size_t tried = hits->count < CARD_HITS_MAX ? hits->count : CARD_HITS_MAX;
     loci_status status = LOCI_OK;
 
     out->count = 0;
-    for (size_t i = 0; i < hits->count && status == LOCI_OK; i++) {
+    for (size_t i = 0; i < tried && status == LOCI_OK; i++) {
         const lc_json *refs;
 
         status = lc_json_parse(arena, hits->items[i].memory.entity_refs, 0, &refs, err);
         for (const lc_json *ref = status == LOCI_OK ? lc_json_first(refs) : NULL;
-             ref != NULL && status == LOCI_OK && out->count < LC_CARDS_MAX;
-             ref = lc_json_next(ref)) {
-            lc_memory_card *card = &out->items[out->count];
-
-            if (has_card(out, lc_json_str(ref)))
-                continue;
-            status = make_card(tx, persona_id, lc_json_str(ref), arena, card, err);
-            out->count += status == LOCI_OK && card->count > 0;
-        }
+             ref != NULL && status == LOCI_OK && out->count < LC_CARDS_MAX; ref = lc_json_next(ref))
+            status = add_card(tx, persona_id, lc_json_str(ref), arena, out, err);
     }
     return status;
 }

@@ -203,7 +203,7 @@ static loci_status put_memory(void *ctx, const lc_memory *memory, loci_error *er
     return LOCI_OK;
 }
 
-/* The tags of the entity and the metadata that were asked for. */
+/* The entity and the tags of the metadata that were asked for. */
 static loci_status make_tags(lc_call *call, lc_tx *tx, lc_memory_page *page, loci_error *err)
 {
     const list_input *in = call->input;
@@ -218,11 +218,11 @@ static loci_status make_tags(lc_call *call, lc_tx *tx, lc_memory_page *page, loc
     if (status == LOCI_OK && ref.len > 0)
         status = lc_entity_load(tx, call->persona_id, ref, call->arena, &entity, err);
     if (status == LOCI_OK && ref.len > 0)
-        page->tags[count++] = lc_memory_entity_tag(call->arena, entity.ref);
+        page->entity_id = entity.id;
     if (status == LOCI_OK && in->metadata != NULL &&
-        lc_json_count(in->metadata) > LC_MEMORY_TAGS_MAX - 1)
+        lc_json_count(in->metadata) > LC_MEMORY_TAGS_MAX)
         return lc_fail(err, LOCI_EINVAL, "metadata: at most %d members can be compared",
-                       LC_MEMORY_TAGS_MAX - 1);
+                       LC_MEMORY_TAGS_MAX);
     lc_buf_init(&json, call->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
     for (const lc_json *member = in->metadata != NULL ? lc_json_first(in->metadata) : NULL;
          member != NULL && status == LOCI_OK; member = lc_json_next(member)) {

@@ -537,8 +537,8 @@ TEST(memory, spellings_are_proposed_merged_and_split)
     loci_str answer;
 
     facts_open(&f);
-    store(&f, "created", "{'text':'Mukesh owns the pump'}");
-    store(&f, "created", "{'text':'Makesh likes tea'}");
+    store(&f, "created", "{'text':'Mukesh owns the pump','importance':3}");
+    store(&f, "created", "{'text':'Makesh likes tea','importance':2}");
     answer = facts_call(&f, "entity.suggestions", "%s", "{}");
     CHECK_STR_EQ(test_member_text(answer, "suggestions.0.entity"), "person:makesh");
     CHECK_STR_EQ(test_member_text(answer, "suggestions.0.into"), "person:mukesh");
@@ -550,6 +550,11 @@ TEST(memory, spellings_are_proposed_merged_and_split)
                  "[]");
     CHECK_STR_EQ(found(&f, "{'query':'tea','entities':['person:mukesh'],'limit':1}"),
                  "[Makesh likes tea]");
+    CHECK_STR_EQ(listed(&f, "{'entity':'person:makesh'}"),
+                 "[Makesh likes tea][Mukesh owns the pump]");
+    CHECK_STR_EQ(
+        test_member_text(facts_call(&f, "memory.cards", "%s", "{'query':'tea'}"), "cards.0.text"),
+        "[person:mukesh]: Mukesh owns the pump; Makesh likes tea");
     answer = facts_call(&f, "memory.store", "%s", "{'text':'Makesh lives in Pune'}");
     CHECK_STR_EQ(test_member(answer, "understood.entity_refs"), "[\"person:mukesh\"]");
     answer = facts_call(&f, "entity.split", "%s", "{'entity':'person:makesh'}");
