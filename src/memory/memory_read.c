@@ -44,9 +44,10 @@ static loci_status walk(lc_tx *tx, const lc_query *query, lc_memory_visit *visit
 static const lc_sql list_sql = {
     SELECT " and persona_id in ('', $3) and seq < $4 and ($5 = '' or status = $5)"
            " and ($6 = '' or type = $6)"
-           " and ($8 = '' or seq in (select t.seq from entities e join memory_tags t"
-           " on t.tenant_id = e.tenant_id and t.user_id = e.user_id and t.tag = 'e:' || e.ref"
-           " where e.tenant_id = $1 and e.user_id = $2 and (e.id = $8 or e.merged_into = $8)))"
+           " and ($8 = '' or seq in (select seq from memory_tags where tenant_id = $1"
+           " and user_id = $2 and tag in (select 'e:' || ref from entities where tenant_id = $1"
+           " and user_id = $2 and id = $8 union all select 'e:' || ref from entities"
+           " where tenant_id = $1 and user_id = $2 and merged_into = $8)))"
            " and ($9 = '' or seq in (select seq from memory_tags where tenant_id = $1"
            " and user_id = $2 and tag = $9))"
            " and ($10 = '' or seq in (select seq from memory_tags where tenant_id = $1"

@@ -422,12 +422,12 @@ loci_status lc_memory_recall(lc_tx *tx, const lc_memory_query *query, lc_arena *
 /* The tag of a card is only on memories that are important enough for it. An entity also has the
  * memories of its aliases. */
 static const lc_sql card_sql = {
-    "select {m.row} from memories m join memory_tags t on m.tenant_id = t.tenant_id"
-    " and m.user_id = t.user_id and m.seq = t.seq join entities e on e.tenant_id = t.tenant_id"
-    " and e.user_id = t.user_id and t.tag = 'c:' || e.ref"
-    " where e.tenant_id = $1 and e.user_id = $2 and (e.id = $3 or e.merged_into = $3)"
-    " and t.persona_id in ('', $4) and m.status = 'active'"
-    " order by m.pinned desc, m.importance desc, m.observed_at desc, m.seq desc limit 3",
+    "select {row} from memories where tenant_id = $1 and user_id = $2 and status = 'active'"
+    " and seq in (select seq from memory_tags where tenant_id = $1 and user_id = $2"
+    " and persona_id in ('', $4) and tag in (select 'c:' || ref from entities"
+    " where tenant_id = $1 and user_id = $2 and id = $3 union all select 'c:' || ref from entities"
+    " where tenant_id = $1 and user_id = $2 and merged_into = $3))"
+    " order by pinned desc, importance desc, observed_at desc, seq desc limit 3",
     "tttt", "", &lc_memory_row};
 
 /* One line without what ends a fact or a card. */
