@@ -220,6 +220,7 @@ TEST(memory, an_archived_memory_is_not_revived)
 
     facts_open(&f);
     id = store(&f, "created", "{'text':'Had soup'}");
+    CHECK_STR_EQ(found(&f, "{'query':'soup'}"), "[Had soup]"); /* It is in the index now. */
     facts_call(&f, "memory.archive", "{'id':'%s'}", id);
     facts_call(&f, "memory.archive", "{'id':'%s'}", id);
     CHECK_STR_EQ(found(&f, "{'query':'soup'}"), "");
@@ -677,7 +678,7 @@ TEST(memory, near_duplicates_are_folded_and_unfolded)
 TEST(memory, trivia_is_archived_and_what_matters_is_raised)
 {
     facts f;
-    const char *soup, *kept, *confirmed, *often;
+    const char *soup, *kept, *confirmed, *often, *small;
     loci_str result;
 
     facts_open(&f);
@@ -688,11 +689,13 @@ TEST(memory, trivia_is_archived_and_what_matters_is_raised)
     often = store(&f, "kept_both", "{'text':'Plays chess','session_id':'s1'}");
     store(&f, "mentioned", "{'text':'Plays chess','session_id':'s2'}");
     store(&f, "mentioned", "{'text':'Plays chess','session_id':'s2'}");
+    small = store(&f, "kept_both", "{'text':'Has a spare key','importance':0}");
     facts_call(&f, "memory.confirm", "{'id':'%s'}", confirmed);
+    facts_call(&f, "memory.confirm", "{'id':'%s'}", small);
     f.now_us += 89 * DAY_US;
     result = curate(&f, "{}");
     CHECK_EQ(test_member_int(result, "archived"), 0);
-    CHECK_EQ(test_member_int(result, "raised"), 1);
+    CHECK_EQ(test_member_int(result, "raised"), 2);
     store(&f, "mentioned", "{'text':'Plays chess','session_id':'s3'}");
     f.now_us += 2 * DAY_US;
     result = curate(&f, "{}");
@@ -703,6 +706,7 @@ TEST(memory, trivia_is_archived_and_what_matters_is_raised)
     CHECK_STR_EQ(of(&f, kept, "status"), "\"active\"");
     CHECK_STR_EQ(of(&f, confirmed, "importance"), "2");
     CHECK_STR_EQ(of(&f, often, "importance"), "2");
+    CHECK_STR_EQ(of(&f, small, "importance"), "1"); /* By one, once. */
     facts_close(&f);
 }
 
