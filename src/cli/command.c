@@ -21,6 +21,7 @@
 
 /* Commands of one group are neighbours: help prints them in this order. */
 #define START "Getting started"
+#define MEMORY "Remember and recall"
 #define LOOK "Inspect"
 #define PROGRAMS "For programs"
 #define UPKEEP "Maintenance"
@@ -112,6 +113,27 @@ static const lc_command table[] = {
      .group = START,
      .words_max = 2,
      .run = lc_command_help},
+    {.name = "remember",
+     .usage = "TEXT [--pinned] [--importance N]",
+     .help = "Remember a statement",
+     .details = "A statement about the same attribute replaces the older one, which stays in the\n"
+                "history; `outcome` says what happened.",
+     .examples = "loci remember \"Lives in Austin\"\nloci remember \"My name is Alex\" --pinned\n"
+                 "loci remember \"Prefers short answers\" --persona-id coach",
+     .group = MEMORY,
+     .operation = "memory.store"},
+    {.name = "recall",
+     .usage = "QUERY [--limit N] [--explain]",
+     .help = "Find memories by words and by meaning",
+     .examples = "loci recall \"where does the user live?\"\nloci recall John --types people",
+     .group = MEMORY,
+     .operation = "memory.recall"},
+    {.name = "pin",
+     .usage = "ID",
+     .help = "Make a memory part of every context",
+     .examples = "loci pin mem_01…",
+     .group = MEMORY,
+     .operation = "memory.pin"},
     {.name = "status",
      .usage = "",
      .help = "Show the size and state of the store",

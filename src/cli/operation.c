@@ -234,6 +234,8 @@ typedef struct lc_view {
     const char *name;
     const char *columns;
     const char *hidden;
+    const char *bars;
+    const char *ages;
 } lc_view;
 
 static const lc_view *view_of(const char *name)
@@ -244,9 +246,16 @@ static const lc_view *view_of(const char *name)
         {"fact.history", "key value status authority observed_at ended_at id", NULL},
         {"fact.list", "key value status authority scope observed_at id", NULL},
         {"job.list", "id kind status attempts progress error created_at", NULL},
+        {"entity.list", "ref label memories aliases created_at", NULL, NULL, "created_at"},
+        {"memory.foundation", "text importance observed_at id", NULL, NULL, "observed_at"},
+        {"memory.history", "text status observed_at id", NULL, NULL, "observed_at"},
+        {"memory.list", "text type importance observed_at id", NULL, NULL, "observed_at"},
+        {"memory.recall", "score text observed_at id", NULL, "score", "observed_at"},
+        {"memory.store", NULL, "results"},
         {"op.list", "name help", NULL},
         /* Figures of this short-lived process are of no interest. */
         {"store.status", NULL, "counters memory"},
+        {"todo.list", "text kind due_at id", NULL, NULL, "due_at"},
         {"token.list", "id name status scopes user_id authority created_at expires_at", NULL},
         {NULL, NULL, NULL},
     };
@@ -272,7 +281,10 @@ static void append_answer(lc_cli *cli, const lc_operation *operation, loci_str a
                                       .terminal = terminal,
                                       .out = out,
                                       .columns = view_of(operation->name)->columns,
-                                      .hidden = view_of(operation->name)->hidden},
+                                      .hidden = view_of(operation->name)->hidden,
+                                      .bars = view_of(operation->name)->bars,
+                                      .ages = view_of(operation->name)->ages,
+                                      .now_us = lc_clock_system_us(NULL)},
                   json);
     }
     lc_arena_rewind(cli->arena, mark);

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "cli/terminal.h"
 
 #define TABLE_COLUMNS_MAX 32
@@ -421,6 +422,57 @@ static void choose_columns(text_table *table, const lc_json *rows, const char *l
     }
 }
 
+#define BAR_CELLS 10
+
+/* 0.63 as "██████░░░░ 0.63". */
+static void append_bar(lc_buf *out, const lc_json *value)
+{
+    double share = lc_json_real(value);
+    int full = (int)(share * BAR_CELLS + 0.5);
+
+    for (int i = 0; i < BAR_CELLS; i++)
+        lc_buf_append(out, i < full ? LC_STR("█") : LC_STR("░"));
+    lc_buf_append_format(out, " %.2f", share);
+}
+
+/* "3 days ago", "in 2 hours". */
+static void append_age(lc_buf *out, int64_t age_us)
+{
+    static const struct {
+        int64_t seconds;
+        const char *name;
+    } units[] = {
+        {31557600, "year"}, {2629800, "month"}, {86400, "day"}, {3600, "hour"}, {60, "minute"}};
+    int64_t seconds = (age_us < 0 ? -age_us : age_us) / 1000000;
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        long long count = seconds / units[i].seconds;
+
+        if (count == 0)
+            continue;
+        lc_buf_append_format(out, "%s%lld %s%s%s", age_us < 0 ? "in " : "", count, units[i].name,
+                             count == 1 ? "" : "s", age_us < 0 ? "" : " ago");
+        return;
+    }
+    lc_buf_append(out, LC_STR("just now"));
+}
+
+static void append_cell(const lc_render_target *target, lc_buf *out, loci_str name,
+                        const lc_json *value)
+{
+    lc_json_kind kind = lc_json_kind_of(value);
+    int64_t us;
+
+    if (target->bars != NULL && is_listed(target->bars, name) &&
+        (kind == LC_JSON_REAL || kind == LC_JSON_INT))
+        append_bar(out, value);
+    else if (target->ages != NULL && is_listed(target->ages, name) && kind == LC_JSON_STRING &&
+             lc_time_parse(lc_json_str(value), &us))
+        append_age(out, target->now_us - us);
+    else
+        lc_render_cell(out, value);
+}
+
 static void add_row(const lc_render_target *target, text_table *table, const lc_json *row)
 {
     loci_str *cells = table->cells + table->row_count++ * table->column_count;
@@ -433,7 +485,7 @@ static void add_row(const lc_render_target *target, text_table *table, const lc_
 
         lc_buf_reset(&text);
         if (value != NULL)
-            lc_render_cell(&text, value);
+            append_cell(target, &text, table->columns[i].title, value);
         cells[i] = lc_arena_copy(target->arena, lc_buf_str(&text));
         if (cells[i].ptr == NULL)
             cells[i] = LC_STR("");

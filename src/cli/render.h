@@ -18,6 +18,11 @@ typedef struct lc_render_target {
     const char *columns;
     /* Sections to omit, "memory counters"; NULL = none. */
     const char *hidden;
+    /* Columns of tables with numbers from 0 to 1 that are shown as bars; NULL = none. */
+    const char *bars;
+    /* Columns of tables with times that are shown as ages, "3 days ago"; NULL = none. */
+    const char *ages;
+    int64_t now_us; /* For ages. */
 } lc_render_target;
 
 void lc_render(const lc_render_target *target, const lc_json *value);

@@ -21,7 +21,11 @@
 typedef enum lc_section {
     LC_SECTION_IDENTITY,
     LC_SECTION_CONSTRAINTS,
+    LC_SECTION_FOUNDATION,
     LC_SECTION_FACTS,
+    LC_SECTION_CARDS,
+    LC_SECTION_MEMORIES,
+    LC_SECTION_TODOS,
     LC_SECTION_CONVERSATION,
     LC_SECTION_WORKING,
     LC_SECTION_ENVIRONMENT,
@@ -93,6 +97,11 @@ loci_str lc_context_date(lc_arena *arena, int64_t at_us);
 loci_status lc_context_collect_conversation(lc_context *context, loci_error *err);
 /* After judging: leaves out messages that have nothing to do with the query. */
 void lc_context_drop_irrelevant(lc_context *context);
+
+/* Of collect_memory.c. */
+loci_status lc_context_collect_foundation(lc_context *context, loci_error *err);
+loci_status lc_context_collect_memories(lc_context *context, loci_error *err);
+loci_status lc_context_collect_todos(lc_context *context, loci_error *err);
 
 /* What was said last, newest first, in the arena. */
 typedef struct lc_message_list {

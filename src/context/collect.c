@@ -368,7 +368,15 @@ const lc_context_section lc_context_sections[LC_SECTION_COUNT] = {
     [LC_SECTION_CONSTRAINTS] = {{"constraints", "Rules that apply:", LC_FACT_BULLET, 1000},
                                 1,
                                 NULL}, /* With the facts. */
+    [LC_SECTION_FOUNDATION] = {{"foundation", "Always remember:", "- ", 200},
+                               1,
+                               lc_context_collect_foundation},
     [LC_SECTION_FACTS] = {{"facts", "What is known:", LC_FACT_BULLET, 700}, 2, collect_facts},
+    [LC_SECTION_CARDS] = {{"cards", "Who and what:", "", 200}, 3, NULL}, /* With the memories. */
+    [LC_SECTION_MEMORIES] = {{"memories", "What is remembered:", "- ", 300},
+                             3,
+                             lc_context_collect_memories},
+    [LC_SECTION_TODOS] = {{"todos", "Open todos:", "- ", 100}, 4, lc_context_collect_todos},
     [LC_SECTION_CONVERSATION] = {{"conversation", "What was said:", "- ", 1000},
                                  5,
                                  lc_context_collect_conversation},

@@ -7,23 +7,23 @@
 #include "base/assert.h"
 #include "base/str.h"
 
+#include "engine/curate_job.h"
 #include "engine/extraction.h"
 #include "engine/internal.h"
 #include "engine/meaning.h"
 #include "engine/secrets.h"
 #include "engine/store_jobs.h"
 #include "fact/fact.h"
+#include "memory/memory.h"
 #include "session/session.h"
 
 const lc_room *const lc_engine_rooms[] = {
-    &lc_store_room,
-    &lc_fact_room,
-    &lc_session_room,
-    NULL,
+    &lc_store_room, &lc_fact_room, &lc_session_room, &lc_memory_room, NULL,
 };
 
 const lc_job_kind *const lc_engine_job_kinds[] = {
-    &lc_job_purge, &lc_job_rebuild, &lc_job_reembed, &lc_job_extract, &lc_job_scrub, NULL,
+    &lc_job_purge, &lc_job_rebuild, &lc_job_reembed, &lc_job_extract, &lc_job_curate, &lc_job_scrub,
+    NULL,
 };
 
 const lc_recall_source *lc_engine_texts_at(size_t index)

@@ -342,14 +342,16 @@ static const lc_sql counts_sql = {
     " + (select count(*) from fact_past where tenant_id = $1 and user_id = $2"
     " and standing <> 'erased'),"
     " (select count(*) from messages where tenant_id = $1 and user_id = $2),"
-    " (select count(*) from sessions where tenant_id = $1 and user_id = $2)",
-    "tt", "iiii"};
+    " (select count(*) from sessions where tenant_id = $1 and user_id = $2),"
+    " (select count(*) from memories where tenant_id = $1 and user_id = $2),"
+    " (select count(*) from todos where tenant_id = $1 and user_id = $2)",
+    "tt", "iiiiii"};
 
 /* Counted, not listed: everything goes. */
 static loci_status forget_user(lc_call *call, lc_forgetting *f, loci_error *err)
 {
-    static const char *const kinds[] = {"fact", "message", "session"};
-    int64_t counts[4] = {0};
+    static const char *const kinds[] = {"fact", "message", "session", "memory", "todo"};
+    int64_t counts[6] = {0};
     lc_head head;
     loci_status status = lc_tx_head(f->tx, &head, err);
 

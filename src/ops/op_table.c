@@ -8,6 +8,10 @@
  * NULL. */
 #define LC_OP_GROUPS(X)                                                                            \
     X(fact)                                                                                        \
+    X(memory)                                                                                      \
+    X(recall)                                                                                      \
+    X(entity)                                                                                      \
+    X(todo)                                                                                        \
     X(context)                                                                                     \
     X(session)                                                                                     \
     X(working)                                                                                     \

@@ -1,6 +1,7 @@
 /* recall.c - see recall.h.
  *
- * Rows are only added, so building and catching up are the same: pages in the order of seq. Persona
+ * Building and catching up are the same: rows that ended are removed, then pages of new ones are
+ * added in the order of seq. A removed row keeps its seq, so records are sorted by it. Persona
  * ids and tags are interned: a record holds numbers, and the filter compares numbers. The filter is
  * made by one pass over the records, which takes about a nanosecond per row; a search that can see
  * everything needs none.
@@ -64,8 +65,11 @@ static loci_status find_vectors(void *ctx, const lc_hash128 *contents, size_t co
     for (size_t i = 0; i < count; i++)
         vectors[i] = (lc_vector){.content = contents[i], .numbers = out + i * set.dimensions};
     status = lc_vector_find(tx, &set, vectors, count, err);
-    for (size_t i = 0; i < count && status == LOCI_OK; i++)
-        found[i] = vectors[i].found;
+    for (size_t i = 0; i < count && status == LOCI_OK; i++) {
+        found[i] = vectors[i].found || tx->embedding->is_given;
+        if (!vectors[i].found) /* Its cosine with anything is 0. */
+            memset(vectors[i].numbers, 0, set.dimensions * sizeof(float));
+    }
     return status;
 }
 
@@ -178,6 +182,7 @@ typedef struct recall {
     uint32_t name_count;
     size_t name_bytes;
     uint32_t of_personas; /* How many rows belong to a persona. */
+    int64_t ends_seq;     /* Rows that ended up to here were removed; -1 = the state is empty. */
 } recall;
 
 static const record *record_of(const recall *r, uint32_t number)
@@ -206,6 +211,7 @@ loci_status lc_recall_open(const lc_user_kind *kind, lc_heap *heap, void **out, 
         return lc_fail_memory(err);
     r->source = kind->of;
     r->heap = heap;
+    r->ends_seq = -1;
     lc_arena_init(&r->names_arena, heap, LOCI_MEM_INDEX);
     lc_map_init(&r->names, heap, LOCI_MEM_INDEX);
     status = lc_corpus_init(&r->corpus, heap, sizeof(record), err);
@@ -315,11 +321,63 @@ static lc_recall_build build_of(recall *r)
                              .state = r};
 }
 
+/* The number of the row with this seq; false if the index never had it. */
+static bool find_number(const recall *r, int64_t seq, uint32_t *out)
+{
+    uint32_t low = 0, high = r->corpus.count;
+
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+
+        if (record_of(r, middle)->seq < seq)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    *out = low;
+    return low < r->corpus.count && record_of(r, low)->seq == seq;
+}
+
+static void remove_row(recall *r, int64_t seq)
+{
+    uint32_t number;
+
+    if (!find_number(r, seq, &number))
+        return;
+    r->of_personas -= record_of(r, number)->persona != 0;
+    lc_corpus_remove(&r->corpus, number);
+    *(record *)lc_corpus_record(&r->corpus, number) = (record){.seq = seq};
+}
+
+static loci_status remove_ended(recall *r, lc_tx *tx, loci_error *err)
+{
+    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(r->ends_seq)};
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, r->source->ended, args, &rows, err);
+
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
+        remove_row(r, lc_rows_i64(&rows, 0));
+    lc_rows_end(&rows);
+    return status;
+}
+
 loci_status lc_recall_catch_up(void *state, lc_tx *tx, lc_catch_up *step, loci_error *err)
 {
-    lc_recall_build build = build_of(state);
+    recall *r = state;
+    lc_recall_build build = build_of(r);
+    loci_status status = LOCI_OK;
 
-    return lc_recall_follow(tx, &build, step, err);
+    step->is_complete = false;
+    if (lc_corpus_is_sparse(&r->corpus)) {
+        lc_corpus_clear(&r->corpus);
+        r->of_personas = 0;
+        r->ends_seq = step->seen_seq = -1;
+        status = lc_corpus_init(&r->corpus, r->heap, sizeof(record), err);
+    }
+    if (status == LOCI_OK && r->source->ended != NULL && r->ends_seq >= 0)
+        status = remove_ended(r, tx, err);
+    r->ends_seq = step->head_seq;
+    return status == LOCI_OK ? lc_recall_follow(tx, &build, step, err) : status;
 }
 
 /* ---- Texts to embed -------------------------------------------------------------------------- */
@@ -371,6 +429,25 @@ static loci_status find_names(const recall *r, const lc_str_list *names, lc_bitm
     return status;
 }
 
+/* Removes all rows but those of `seqs` from the filter. */
+static loci_status keep_seqs(const recall *r, const lc_recall_query *q, lc_bitmap *filter,
+                             loci_error *err)
+{
+    lc_bitmap wanted;
+    uint32_t number;
+    loci_status status;
+
+    lc_bitmap_init(&wanted, r->heap, LOCI_MEM_REQUESTS);
+    status = lc_bitmap_reserve(&wanted, (size_t)r->corpus.count + 1, err);
+    for (size_t i = 0; i < q->seq_count && status == LOCI_OK; i++)
+        if (find_number(r, q->seqs[i], &number))
+            (void)lc_bitmap_add(&wanted, number, NULL); /* There is room. */
+    if (status == LOCI_OK)
+        lc_bitmap_intersect(filter, &wanted);
+    lc_bitmap_clear(&wanted);
+    return status;
+}
+
 /* The rows that the reader may see and asked for. `*out_is_all`: no filter is needed. */
 static loci_status make_filter(const recall *r, const lc_recall_query *q, lc_bitmap *out,
                                bool *out_is_all, loci_error *err)
@@ -379,7 +456,8 @@ static loci_status make_filter(const recall *r, const lc_recall_query *q, lc_bit
     lc_bitmap tags[LC_RECALL_TAGS_MAX];
     loci_status status = LOCI_OK;
 
-    *out_is_all = r->of_personas == 0 && q->from_us == INT64_MIN && q->to_us == INT64_MAX;
+    *out_is_all = r->of_personas == 0 && q->from_us == INT64_MIN && q->to_us == INT64_MAX &&
+                  q->seqs == NULL;
     for (size_t t = 0; t < LC_RECALL_TAGS_MAX; t++) {
         *out_is_all = *out_is_all && q->tags[t] == NULL;
         lc_bitmap_init(&tags[t], r->heap, LOCI_MEM_REQUESTS);
@@ -400,7 +478,7 @@ static loci_status make_filter(const recall *r, const lc_recall_query *q, lc_bit
     }
     for (size_t t = 0; t < LC_RECALL_TAGS_MAX; t++)
         lc_bitmap_clear(&tags[t]);
-    return status;
+    return status == LOCI_OK && q->seqs != NULL ? keep_seqs(r, q, out, err) : status;
 }
 
 /* The row that is `distance` places away from `number` in its thread, or UINT32_MAX. */

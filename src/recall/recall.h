@@ -17,8 +17,8 @@
  * Isolation: a row of a persona is found by that persona alone. Who may see a row and what was
  * asked for are one filter inside the search, so the hits are the best of the rows that pass.
  *
- * Rows of such a table are only added. A room that also removes documents or keeps more about each
- * (fact/fact_corpus.c) has a state of its own and uses lc_recall_build.
+ * Rows of such a table are added, and may leave the index for good (lc_recall_source.ended). A room
+ * that keeps more about each (fact/fact_corpus.c) has a state of its own and uses lc_recall_build.
  */
 #ifndef LC_RECALL_RECALL_H
 #define LC_RECALL_RECALL_H
@@ -39,6 +39,9 @@ struct lc_recall_source {
     const lc_sql *rows;
     /* The text to embed of the current row, in the arena. NULL = the column. */
     loci_status (*text)(const lc_rows *rows, lc_arena *arena, loci_str *out, loci_error *err);
+    /* The seqs of rows of user ($1, $2) that an event behind seq $3 took out of `rows`, which must
+     * not return them any more. NULL = rows are only added. */
+    const lc_sql *ended;
 };
 
 /* A page of the texts of one user, for model.reembed. */
@@ -74,7 +77,9 @@ typedef struct lc_recall_query {
     loci_str persona_id;   /* Its own rows and those of all. None = those of all only. */
     const lc_str_list *tags[LC_RECALL_TAGS_MAX]; /* Rows with one of these; NULL = any. */
     int64_t from_us, to_us;                      /* Rows at or after `from_us`, before `to_us`. */
-    size_t limit;                                /* At most LC_RECALL_HITS_MAX. */
+    const int64_t *seqs;                         /* Only these rows, in rising order; NULL = all. */
+    size_t seq_count;
+    size_t limit; /* At most LC_RECALL_HITS_MAX. */
     /* Rows next to a hit become hits, and hits next to each other rise: an answer often stands
      * beside the words that it is found by. Only rows with the same first tag are neighbours. */
     bool with_neighbours;

@@ -57,6 +57,7 @@ static const lc_sql delete_sql = {
     "delete from vectors where (tenant_id, user_id, content, generation) in "
     "(select tenant_id, user_id, content, generation from vectors"
     " where tenant_id = $1 and user_id = $2 and generation <> $3"
+    " and ($3 = '' or generation < 'given:' or generation >= 'given;')"
     " order by content, generation limit $4) returning 1",
     "ttti", "i"};
 

@@ -21,8 +21,13 @@ struct lc_embedding {
     loci_status (*embed)(void *ctx, lc_tx *tx, const loci_str *texts, size_t count, float *out,
                          loci_error *err);
     void *ctx;
+    /* Vectors come from callers: a text without one is never embedded, and is found by words. */
+    bool is_given;
     bool wants_job; /* Out: many texts of the user have no vector in the store. */
 };
+
+/* Begins the generation of vectors that callers give; the name of their model follows. */
+#define LC_GIVEN_GENERATION "given:"
 
 extern const lc_table lc_vectors_table;
 
@@ -54,8 +59,9 @@ loci_status lc_vector_find(lc_tx *tx, const lc_vector_set *set, lc_vector *vecto
 loci_status lc_vector_count(lc_tx *tx, const lc_vector_set *set, int64_t *out, int64_t *out_all,
                             loci_error *err);
 
-/* Deletes up to `limit` vectors of the user, all generations or all but the set's; how many in
- * `out`. The generation of `set` is none for the first. */
+/* Deletes up to `limit` vectors of the user: all of them if the generation of `set` is none, else
+ * those of other generations, except given ones, which nobody could make again. How many in `out`.
+ */
 loci_status lc_vector_delete(lc_tx *tx, const lc_vector_set *set, int64_t limit, int64_t *out,
                              loci_error *err);
 

@@ -129,6 +129,9 @@ renew() {
 
 call fact.write '{"key":"city","value":"Oslo","source":"user"}'
 is "the first write" 200 "$STATUS"
+# From the second time on they are mentioned.
+call memory.store '{"text":"Lives in Austin"}'
+call memory.seed '{"memories":["My name is Alex","Prefers dark mode"]}'
 while IFS=$'\t' read -r op method path body example; do
     case $op in
     # Both would replace the file under the other; the daemon alone does so below.

@@ -32,7 +32,8 @@ static void remove_store(const char *store)
     remove(test_format("%s-shm", store));
 }
 
-/* A few facts of two users, an answered request, a backup for restore, an export for import. */
+/* A few facts of two users, memories, an answered request, a backup for restore, an export for
+ * import. */
 static void seed_store(void)
 {
     loci_engine *engine;
@@ -44,6 +45,12 @@ static void seed_store(void)
                   i % 3 == 0 ? "ann" : "default", i % 4, i);
     test_call(engine, "fact.write", "{'key':'city','value':'Oslo','request_id':'r1'}");
     test_call(engine, "session.append", "{'session_id':'chat','role':'user','text':'Hello.'}");
+    test_call(engine, "memory.seed",
+              "{'memories':['Lives in Oslo','Makesh likes tea','Mukesh likes tea',"
+              "'I like jazz','I really like jazz'],'metadata':{'a':1}}");
+    test_call(engine, "memory.store",
+              "{'text':'John handles backend','entity_refs':'person:John Doe','importance':2}");
+    test_call(engine, "todo.add", "{'text':'Call Anna','due_at':'2030-01-01T00:00:00Z'}");
     test_call(engine, "config.set", "{'name':'job.keep_hours','value':7}");
     /* Data files are compared with their digests once per process: not within TIMEOUT_MS. */
     (void)test_call(engine, "model.status", "{'check_data':true}");

@@ -16,6 +16,9 @@
 #include "base/str.h"
 #include "engine/rooms.h"
 #include "fact/fact_row.h"
+#include "memory/entity.h"
+#include "memory/memory.h"
+#include "memory/todo.h"
 #include "session/environment.h"
 #include "session/session.h"
 #include "session/working.h"
@@ -44,11 +47,21 @@ static const struct {
     const char *name;
     const lc_row_type *row;
 } row_types[] = {
-    {"lc_fact_row", &lc_fact_row},       {"lc_fact_current_row", &lc_fact_current_row},
-    {"lc_session_row", &lc_session_row}, {"lc_identity_row", &lc_identity_row},
-    {"lc_message_row", &lc_message_row}, {"lc_signal_row", &lc_signal_row},
-    {"lc_working_row", &lc_working_row}, {"lc_job_row", &lc_job_row},
-    {"lc_token_row", &lc_token_row},     {"lc_stored_setting_row", &lc_stored_setting_row},
+    {"lc_fact_row", &lc_fact_row},
+    {"lc_fact_current_row", &lc_fact_current_row},
+    {"lc_session_row", &lc_session_row},
+    {"lc_identity_row", &lc_identity_row},
+    {"lc_message_row", &lc_message_row},
+    {"lc_signal_row", &lc_signal_row},
+    {"lc_working_row", &lc_working_row},
+    {"lc_job_row", &lc_job_row},
+    {"lc_token_row", &lc_token_row},
+    {"lc_stored_setting_row", &lc_stored_setting_row},
+    {"lc_memory_row", &lc_memory_row},
+    {"lc_memory_state_row", &lc_memory_state_row},
+    {"lc_entity_row", &lc_entity_row},
+    {"lc_todo_row", &lc_todo_row},
+    {"lc_todo_state_row", &lc_todo_state_row},
 };
 
 static const char *skip_space(const char *at)

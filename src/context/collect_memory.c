@@ -1,0 +1,151 @@
+/* collect_memory.c - the sections of a context that come from memories: the foundation, the cards
+ * of entities, the memories that bear on the query, and open todos.
+ *
+ * A memory is one line, whatever its text has: a line end in it could look like another section. It
+ * is shown once: one of the foundation, or on a card, is not repeated among the memories.
+ */
+#include "context/candidate.h"
+
+#include "base/error.h"
+#include "base/time.h"
+#include "memory/memory_recall.h"
+#include "memory/todo.h"
+
+#define MEMORIES_MAX 20
+#define TODOS_MAX 20
+#define DATE_BYTES 10 /* 2026-11-15 */
+
+/* The text as one line, in the arena. */
+static loci_status flatten(lc_arena *arena, loci_str text, loci_str *out, loci_error *err)
+{
+    *out = lc_arena_copy(arena, lc_str_trim(text));
+    if (out->ptr == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < out->len; i++)
+        if ((unsigned char)out->ptr[i] < 0x20 || out->ptr[i] == 0x7F)
+            ((char *)out->ptr)[i] = ' ';
+    return LOCI_OK;
+}
+
+/* " (2026-11-15)" */
+static loci_str date_of(lc_arena *arena, const char *lead, int64_t us)
+{
+    char time[LC_TIME_BYTES_MAX];
+
+    (void)lc_time_format(us, time);
+    return lc_context_join(arena, (loci_str[]){loci_str_of(lead), {time, DATE_BYTES}, LC_STR(")")},
+                           3);
+}
+
+static loci_status add_line(lc_context *context, lc_section section, loci_str id, loci_str text,
+                            lc_candidate **out, loci_error *err)
+{
+    lc_candidate *to = lc_context_add(context, section);
+
+    if (to == NULL)
+        return lc_fail_memory(err);
+    to->kind = LC_SAID_NOTE;
+    to->item.id = lc_arena_copy(context->arena, id);
+    *out = to;
+    return to->item.id.ptr != NULL ? flatten(context->arena, text, &to->text, err)
+                                   : lc_fail_memory(err);
+}
+
+/* ---- Foundation ------------------------------------------------------------------------------ */
+
+static loci_status add_pinned(void *ctx, const lc_memory *memory, loci_error *err)
+{
+    lc_candidate *to;
+
+    return add_line(ctx, LC_SECTION_FOUNDATION, memory->id, memory->text, &to, err);
+}
+
+loci_status lc_context_collect_foundation(lc_context *context, loci_error *err)
+{
+    return lc_memory_each_pinned(context->tx, context->input->view.persona_id, add_pinned, context,
+                                 err);
+}
+
+/* ---- Cards and memories ---------------------------------------------------------------------- */
+
+static bool is_on_card(const lc_memory_cards *cards, loci_str id)
+{
+    for (size_t i = 0; i < cards->count; i++)
+        for (size_t k = 0; k < cards->items[i].count; k++)
+            if (lc_str_eq(cards->items[i].ids[k], id))
+                return true;
+    return false;
+}
+
+static loci_status add_memory(lc_context *context, const lc_memory_hit *hit, loci_error *err)
+{
+    lc_candidate *to;
+    loci_status status = add_line(context, LC_SECTION_MEMORIES, hit->memory.id, hit->memory.text,
+                                  &to, err);
+
+    if (status != LOCI_OK)
+        return status;
+    to->tail = date_of(context->arena, " (", hit->memory.observed_at);
+    to->score = (float)hit->score;
+    return to->tail.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+/* Cards, too: they come from the same search. */
+loci_status lc_context_collect_memories(lc_context *context, loci_error *err)
+{
+    const lc_context_input *input = context->input;
+    lc_memory_query query = {.terms = input->terms,
+                             .vector = input->vector,
+                             .persona_id = input->view.persona_id,
+                             .from_us = INT64_MIN,
+                             .to_us = INT64_MAX,
+                             .as_of_us = INT64_MAX};
+    lc_memory_cards *cards = lc_arena_zalloc_array(context->arena, 1, sizeof *cards);
+    lc_memory_hits hits = {0};
+    loci_status status = cards != NULL
+                             ? lc_memory_recall(context->tx, &query, context->arena, &hits, err)
+                             : lc_fail_memory(err);
+
+    if (status != LOCI_OK)
+        return status;
+    context->is_complete &= hits.is_complete;
+    hits.count = hits.count < MEMORIES_MAX ? hits.count : MEMORIES_MAX;
+    status = lc_memory_make_cards(context->tx, query.persona_id, &hits, context->arena, cards, err);
+    for (size_t i = 0; status == LOCI_OK && i < cards->count; i++) {
+        lc_candidate *to;
+
+        status = add_line(context, LC_SECTION_CARDS, cards->items[i].ids[0], cards->items[i].text,
+                          &to, err);
+    }
+    for (size_t i = 0; status == LOCI_OK && i < hits.count; i++) {
+        const lc_memory *memory = &hits.items[i].memory;
+
+        if (!memory->pinned && !is_on_card(cards, memory->id))
+            status = add_memory(context, &hits.items[i], err);
+    }
+    return status;
+}
+
+/* ---- Todos ----------------------------------------------------------------------------------- */
+
+static loci_status add_todo(void *ctx, const lc_todo *todo, loci_error *err)
+{
+    lc_context *context = ctx;
+    lc_candidate *to;
+    loci_status status = add_line(context, LC_SECTION_TODOS, todo->id, todo->text, &to, err);
+
+    if (status != LOCI_OK || todo->due_at == 0)
+        return status;
+    to->tail = date_of(context->arena, " (due ", todo->due_at);
+    return to->tail.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+loci_status lc_context_collect_todos(lc_context *context, loci_error *err)
+{
+    lc_todo_page page = {.persona_id = context->input->view.persona_id,
+                         .status = LC_STR("open"),
+                         .before_seq = INT64_MAX,
+                         .limit = TODOS_MAX};
+
+    return lc_todo_each(context->tx, &page, add_todo, context, err);
+}

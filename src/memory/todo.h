@@ -1,0 +1,56 @@
+/* todo.h - what the user or the agent is to do, per persona: commitments, habits, open threads,
+ * frictions and wins.
+ *
+ *     open --done--> done
+ *       '--update--> done, dropped, and back
+ */
+#ifndef LC_MEMORY_TODO_H
+#define LC_MEMORY_TODO_H
+
+#include "base/arena.h"
+#include "store/row.h"
+
+#define LC_TODO_KINDS "commitment|habit|thread|friction|win"
+#define LC_TODO_STATUSES "open|done|dropped"
+#define LC_TODO_TEXT_BYTES_MAX (64 * 1024)
+
+extern const lc_table lc_todos_table;
+extern const lc_event_type lc_todo_added_event;
+extern const lc_event_type lc_todo_changed_event;
+
+typedef struct lc_todo {
+    loci_str id; /* todo_… */
+    int64_t seq;
+    loci_str text;
+    loci_str kind;
+    loci_str status;
+    int64_t due_at;       /* 0 = no date. */
+    loci_str entity_refs; /* JSON array. */
+    int64_t done_at;      /* 0 = it is not done. */
+    loci_str persona_id;  /* "" = it belongs to all. */
+    int64_t created_at;
+} lc_todo;
+
+extern const lc_row_type lc_todo_row;       /* lc_todo */
+extern const lc_row_type lc_todo_state_row; /* lc_todo: what todo.changed sets */
+
+/* id, seq and created_at of `todo` are set. */
+loci_status lc_todo_add(lc_tx *tx, lc_todo *todo, lc_id *out_id, loci_error *err);
+/* One that the persona sees; LOCI_ENOTFOUND. */
+loci_status lc_todo_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena, lc_todo *out,
+                         loci_error *err);
+/* Sets text, kind, status, due_at, entity_refs and done_at. */
+loci_status lc_todo_change(lc_tx *tx, const lc_todo *todo, loci_error *err);
+
+typedef loci_status lc_todo_visit(void *ctx, const lc_todo *todo, loci_error *err);
+typedef struct lc_todo_page {
+    loci_str persona_id;
+    loci_str status;    /* None = any. */
+    loci_str kind;      /* None = any. */
+    int64_t before_seq; /* Newest first, from here on. */
+    int64_t limit;
+} lc_todo_page;
+loci_status lc_todo_each(lc_tx *tx, const lc_todo_page *page, lc_todo_visit *visit, void *ctx,
+                         loci_error *err);
+
+#endif /* LC_MEMORY_TODO_H */

@@ -1,0 +1,44 @@
+#!/bin/bash
+# Memories on the command line: the short commands, bars for scores, ages for times.
+. "$(dirname "$0")/lib.sh"
+export LOCI_STORE=$TMP/a.db
+
+run remember "Lives in Austin"
+is "remember" 0 "$RC"
+has "says what happened" created "$OUT"
+has "says how it was read" home "$OUT"
+run remember "Lives in Denver"
+has "a statement about the same attribute replaces the older one" superseded "$OUT"
+old=$(date -u -d '3 days ago' +%Y-%m-%dT%H:%M:%SZ)
+run remember "John handles backend" --observed-at "$old" --importance 2
+id=$(value "$("$LOCI" recall backend --json)" results.0.id)
+
+run recall "where does the user live?"
+is "recall" 0 "$RC"
+has "a score is a bar" "█" "$OUT"
+has "a time is an age" "just now" "$OUT"
+has "the current home" "Lives in Denver" "$OUT"
+lacks "not the former one" Austin "$OUT"
+run recall backend --limit 1
+has "an older time" "3 days ago" "$OUT"
+run recall backend --json
+is "JSON has the time itself" "$old" "$(value "$OUT" results.0.observed_at)"
+
+run pin "$id"
+is "pin" 0 "$RC"
+run memory foundation
+has "pinned memories" "John handles backend" "$OUT"
+run memory cards John
+has "a card" "[person:john]: John handles backend" "$OUT"
+run entity list
+has "entities" person:john "$OUT"
+run todo add "Call Anna" --due-at "$(date -u -d '50 hours' +%Y-%m-%dT%H:%M:%SZ)"
+run todo list
+has "a time to come" "in 2 days" "$OUT"
+run context build "What does John do?" --budget 500
+has "contexts contain memories" "John handles backend" "$OUT"
+run remember ""
+is "an empty text is refused" 1 "$RC"
+run help remember
+has "help" "Lives in Austin" "$OUT"
+finish
