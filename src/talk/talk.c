@@ -14,6 +14,7 @@
 
 #define TAKEN_BACK_EVENTS 12 /* Events after which nothing is taken back: some four turns. */
 #define FORMER_TERMS_MAX 4
+#define OTHERS_MAX 2          /* Words beside the former value that say no more than the new one. */
 #define BLOCK_MESSAGES_MAX 12 /* Of a stretch that is set apart, its ends included. */
 #define BLOCK_WEIGHT 0.25F
 #define RETRACTIONS_MAX 64
@@ -51,7 +52,8 @@ const lc_lexicon *lc_talk_lexicon(const lc_talk *talk)
 /* A message that names a value as one that is not so. */
 typedef struct retraction {
     size_t by;
-    lc_terms former;
+    lc_terms clause; /* That says it, */
+    lc_terms former; /* and the value, a part of it. */
 } retraction;
 
 typedef struct judging {
@@ -240,10 +242,34 @@ static loci_status collect_retractions(judging *j, loci_error *err)
 
             if (kind != LC_VALUE_NONE && kind != LC_VALUE_WORDS && kind != LC_VALUE_STATE &&
                 lc_terms_content(clause) > lc_terms_content(former))
-                j->retractions[j->retraction_count++] = (retraction){i, former};
+                j->retractions[j->retraction_count++] = (retraction){i, clause, former};
             at += clause.count;
         }
     return LOCI_OK;
+}
+
+/* Is a retraction about the clause: has it the value, and shares another word with it? "Bergen, not
+ * Oslo" says no more than the values, and is about what was said last. */
+static bool is_retracted(const retraction *r, lc_terms clause)
+{
+    size_t others = 0;
+    bool is_shared = false;
+
+    for (size_t t = 0; t < r->former.count; t++)
+        if (lc_term_is_content(&r->former.at[t]) &&
+            !lc_terms_have_sense(clause, r->former.at[t].sense))
+            return false;
+    for (size_t t = 0; t < r->clause.count; t++) {
+        const lc_term *term = &r->clause.at[t];
+
+        if (!lc_term_is_content(term) || lc_terms_have_sense(r->former, term->sense) ||
+            lc_term_in(term, LC_WORDS_FILLERS) || lc_term_in(term, LC_WORDS_CORRECTING) ||
+            lc_term_in(term, LC_WORDS_REPLACING))
+            continue;
+        others++;
+        is_shared |= lc_terms_have_sense(clause, term->sense);
+    }
+    return is_shared || others <= OTHERS_MAX;
 }
 
 /* Does the same speaker take the clause back within the next turns? */
@@ -252,15 +278,9 @@ static bool is_taken_back(const judging *j, size_t index, lc_terms clause)
     for (size_t i = 0; i < j->retraction_count; i++) {
         const retraction *r = &j->retractions[i];
         const lc_said *by = &j->said[r->by];
-        size_t missing = 0;
 
-        if (r->by <= index || by->seq - j->said[index].seq > TAKEN_BACK_EVENTS ||
-            !lc_str_eq(by->speaker, j->said[index].speaker))
-            continue;
-        for (size_t t = 0; t < r->former.count; t++)
-            missing += lc_term_is_content(&r->former.at[t]) &&
-                       !lc_terms_have_sense(clause, r->former.at[t].sense);
-        if (missing == 0)
+        if (r->by > index && by->seq - j->said[index].seq <= TAKEN_BACK_EVENTS &&
+            lc_str_eq(by->speaker, j->said[index].speaker) && is_retracted(r, clause))
             return true;
     }
     return false;

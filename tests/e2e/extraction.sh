@@ -33,7 +33,7 @@ loci() { "$LOCI" --store "$TMP/a.db" --config "$TMP/config.json" "$@"; }
 out=$(loci call fact.observe '{"text":"Wir wohnen jetzt in Köln."}')
 is "the message is left to the job" queued "$(value "$out" extraction)"
 out=$(loci call job.get "{\"id\":\"$(value "$out" job_id)\"}")
-is "which has run" done "$(value "$out" status)"
+is "which has run" "done" "$(value "$out" status)"
 is "and made a fact" created "$(value "$out" result.outcomes.0.outcome)"
 is "in German" Köln "$(value "$(loci call fact.current '{"key":"home_city"}')" value)"
 
@@ -66,9 +66,10 @@ has "for its job" '"kind":"fact.extract"' "$BODY"
 lacks "which has no result yet" '"method"' "$BODY"
 http POST /v1/observations -d '{"text":"Wir wohnen jetzt in Köln."}'
 job=$(value "$BODY" job_id)
+# shellcheck disable=SC2317 # Called by wait_for.
 is_done() {
     http GET "/v1/jobs/$job"
-    [ "$(value "$BODY" status)" = done ]
+    [ "$(value "$BODY" status)" = "done" ]
 }
 wait_for 30 is_done
 is "other messages are read meanwhile" repeated "$(value "$BODY" result.outcomes.0.outcome)"

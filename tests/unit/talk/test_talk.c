@@ -215,6 +215,8 @@ TEST(talk, a_speaker_takes_a_value_back_by_naming_both)
     } cases[] = {{"user", "Sorry, Bergen, not Oslo.", 1, true},
                  {"user", "Let's say Bergen instead of Oslo.", 1, true},
                  {"user", "Bergen rather than Oslo please.", 12, true},
+                 {"user", "The gala is in Bergen, not Oslo.", 1, true},
+                 {"user", "My sister lives in Bergen, not Oslo.", 1, false},
                  {"user", "Sorry, Bergen, not Oslo.", 13, false},
                  {"anna", "Sorry, Bergen, not Oslo.", 1, false},
                  {"user", "Not Oslo.", 1, false},
