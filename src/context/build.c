@@ -153,6 +153,8 @@ static loci_status judge(lc_context *context, loci_error *err)
     lc_map_clear(&j.by_fact_id);
     talk.said = j.said;
     talk.count = j.count;
+    talk.pause = input->pause;
+    talk.pause_ctx = input->pause_ctx;
     if (status == LOCI_OK)
         status = lc_talk_judge(input->talk, context->arena, &talk, &judged, err);
     for (size_t i = 0; i < j.count && status == LOCI_OK; i++) {

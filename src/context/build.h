@@ -30,6 +30,9 @@ typedef struct lc_context_input {
     int encoding;      /* Identifies what the counter counts; see lc_fact_request. */
     bool is_estimated; /* The counter's numbers are estimates. */
     int reader_rank;   /* Seniority of the reader, for marks in texts; -1 = unknown. */
+    /* Asked now and then: not LOCI_OK (the deadline, a cancelled call) ends the work. */
+    loci_status (*pause)(void *ctx, loci_error *err);
+    void *pause_ctx;
     lc_arena *arena;
 } lc_context_input;
 

@@ -230,6 +230,7 @@ static const lc_record build_answer = {
 
 /* Counts for the packer, which has no way to fail: the first failure is kept and told later. */
 typedef struct counting {
+    const lc_call *call;
     const lc_tokenizer *tokenizer;
     int encoding; /* Unlike for exact and estimated counts. */
     bool is_estimated;
@@ -241,10 +242,13 @@ static int64_t count_tokens(void *ctx, loci_str text)
 {
     counting *c = ctx;
     lc_text_tokens count = {0};
-    loci_status status = lc_tokenizer_count(c->tokenizer, text, &count, &c->err);
+    loci_status status = c->failure;
 
-    if (status != LOCI_OK)
-        c->failure = status;
+    if (status == LOCI_OK) /* Counting many long lines takes longest. */
+        status = lc_call_pause_point(c->call, &c->err);
+    if (status == LOCI_OK)
+        status = lc_tokenizer_count(c->tokenizer, text, &count, &c->err);
+    c->failure = status;
     c->is_estimated |= count.is_estimated;
     return count.tokens;
 }
@@ -274,6 +278,11 @@ static const lc_param build_params[] = {
     {.name = NULL},
 };
 
+static loci_status pause_build(void *ctx, loci_error *err)
+{
+    return lc_call_pause_point(ctx, err);
+}
+
 static loci_status open_counting(lc_call *call, counting *out, loci_error *err)
 {
     const build_input *in = call->input;
@@ -285,6 +294,7 @@ static loci_status open_counting(lc_call *call, counting *out, loci_error *err)
     if (status == LOCI_OK)
         out->is_estimated = !lc_tokenizer_is_exact(out->tokenizer);
     out->encoding = 2 * (int)encoding + out->is_estimated;
+    out->call = call;
     return status;
 }
 
@@ -330,6 +340,8 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
                               .encoding = counter.encoding,
                               .is_estimated = counter.is_estimated,
                               .reader_rank = -1,
+                              .pause = pause_build,
+                              .pause_ctx = call,
                               .arena = call->arena};
     bool found = false;
     loci_status status = lc_call_find_session(call, tx, &session, &found, err);

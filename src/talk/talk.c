@@ -59,6 +59,7 @@ typedef struct retraction {
 typedef struct judging {
     const lc_lexicon *lexicon;
     lc_arena *arena;
+    const lc_talk_input *input;
     const lc_said *said;
     size_t count;
     lc_judged *judged; /* By thing said. */
@@ -368,18 +369,29 @@ static loci_status judge_message(judging *j, size_t index, loci_error *err)
     return LOCI_OK;
 }
 
+static loci_status pause_point(const judging *j, loci_error *err)
+{
+    return j->input->pause != NULL ? j->input->pause(j->input->pause_ctx, err) : LOCI_OK;
+}
+
 static loci_status judge_messages(judging *j, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
     for (size_t i = 0; i < j->count && status == LOCI_OK; i++)
-        if (j->said[i].kind == LC_SAID_MESSAGE && j->judged[i].verdict == LC_VERDICT_HOLDS)
-            status = read(j, i, err);
+        if (j->said[i].kind == LC_SAID_MESSAGE && j->judged[i].verdict == LC_VERDICT_HOLDS) {
+            status = pause_point(j, err);
+            if (status == LOCI_OK)
+                status = read(j, i, err);
+        }
     if (status == LOCI_OK)
         status = collect_retractions(j, err);
     for (size_t i = 0; i < j->count && status == LOCI_OK; i++)
-        if (j->said[i].kind == LC_SAID_MESSAGE && j->judged[i].verdict == LC_VERDICT_HOLDS)
-            status = judge_message(j, i, err);
+        if (j->said[i].kind == LC_SAID_MESSAGE && j->judged[i].verdict == LC_VERDICT_HOLDS) {
+            status = pause_point(j, err);
+            if (status == LOCI_OK)
+                status = judge_message(j, i, err);
+        }
     return status;
 }
 
@@ -472,6 +484,7 @@ loci_status lc_talk_judge(const lc_talk *talk, lc_arena *arena, const lc_talk_in
     size_t count = input->count;
     judging j = {.lexicon = &talk->lexicon,
                  .arena = arena,
+                 .input = input,
                  .said = said,
                  .count = count,
                  .judged = lc_arena_zalloc_array(arena, count + 1, sizeof *j.judged),

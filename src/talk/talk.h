@@ -64,6 +64,9 @@ typedef struct lc_talk_input {
     const lc_said *said; /* In the order of time. */
     size_t count;
     lc_reader reader;
+    /* Asked before each message: not LOCI_OK ends the judgement. NULL = nothing to ask. */
+    loci_status (*pause)(void *ctx, loci_error *err);
+    void *pause_ctx;
 } lc_talk_input;
 
 /* `out` gets one per thing said, in the arena. */
