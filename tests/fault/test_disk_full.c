@@ -16,7 +16,7 @@
 static bool mount_small(const char *dir)
 {
     return unshare(CLONE_NEWNS) == 0 && mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0 &&
-           mount("tmpfs", dir, "tmpfs", 0, "size=1m") == 0;
+           mount("tmpfs", dir, "tmpfs", 0, "size=2m") == 0;
 }
 
 static loci_status write_one(loci_engine *engine, int n, loci_error *err)
@@ -57,7 +57,7 @@ static void live_with_a_full_disk(const char *dir)
     loci_error err;
     int count;
 
-    test_write_file(filler, (loci_str){test_bytes(400000), 400000});
+    test_write_file(filler, (loci_str){test_bytes(900000), 900000});
     engine = test_open_threads(store);
     count = fill(engine);
     CHECK_LT(5, count);
