@@ -32,7 +32,7 @@ lc_block_cue lc_block_cue_of(lc_terms message)
     static const struct {
         lc_block_cue cue;
         const char *phrases;
-        bool begins; /* Only where the message begins, behind fillers. */
+        bool begins; /* Only where the message begins, behind fillers, or behind a comma. */
     } cues[] = {{LC_BLOCK_CLOSES_ASIDE, lc_phrases_aside_close, true},
                 {LC_BLOCK_CLOSES_PLAY, lc_phrases_play_close, false},
                 {LC_BLOCK_OPENS_ASIDE, lc_phrases_aside_open, true},
@@ -43,11 +43,9 @@ lc_block_cue lc_block_cue_of(lc_terms message)
            !has_phrase(message, begin, lc_phrases_aside_close))
         begin++;
     for (size_t c = 0; c < sizeof cues / sizeof *cues; c++)
-        for (size_t at = begin; at < message.count && at < begin + 24; at++) {
-            if (has_phrase(message, at, cues[c].phrases))
+        for (size_t at = begin; at < message.count && at < begin + 24; at++)
+            if ((!cues[c].begins || at == begin || message.at[at - 1].after == ',') &&
+                has_phrase(message, at, cues[c].phrases))
                 return cues[c].cue;
-            if (cues[c].begins)
-                break;
-        }
     return LC_BLOCK_NONE;
 }

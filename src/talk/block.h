@@ -19,7 +19,8 @@ typedef enum lc_block_cue {
     LC_BLOCK_CLOSES_PLAY
 } lc_block_cue;
 
-/* The cue that the message begins with, or has for playing with ideas. */
+/* The cue that the message, or a part of it behind a comma, begins with; one for playing with ideas
+ * may stand anywhere. */
 lc_block_cue lc_block_cue_of(lc_terms message);
 
 #endif /* LC_TALK_BLOCK_H */

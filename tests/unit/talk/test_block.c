@@ -20,6 +20,7 @@ TEST(talk_block, an_aside_opens_and_closes_where_a_message_begins)
     check_cue(&f, "Oh, hey, by the way, it rains.", LC_BLOCK_OPENS_ASIDE);
     check_cue(&f, "Back to the review.", LC_BLOCK_CLOSES_ASIDE);
     check_cue(&f, "Anyway, back to the review.", LC_BLOCK_CLOSES_ASIDE);
+    check_cue(&f, "The caller is happy, back to the review.", LC_BLOCK_CLOSES_ASIDE);
     check_cue(&f, "Ok so where were we?", LC_BLOCK_CLOSES_ASIDE);
     check_cue(&f, "Please hold on to the rope.",
               LC_BLOCK_OPENS_ASIDE); /* The words are the same. */
