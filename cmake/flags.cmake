@@ -72,6 +72,7 @@ if(LOCI_SANITIZE)
     target_compile_options(
         loci_flags INTERFACE -fsanitize=${LOCI_SANITIZE} -fno-sanitize-recover=all
                              -fno-omit-frame-pointer)
+    target_compile_definitions(loci_flags INTERFACE LC_READ_TX_MS_MAX=10000)
     target_link_options(loci_flags INTERFACE -fsanitize=${LOCI_SANITIZE})
 endif()
 

@@ -17,10 +17,12 @@
 #define LC_WRITES_PER_COMMIT_MAX 256             /* Group commit: calls, */
 #define LC_WRITE_BYTES_PER_COMMIT_MAX (4u << 20) /* argument bytes, */
 #define LC_WRITE_US_PER_COMMIT_MAX 5000          /* and time spent in bodies. */
+#ifndef LC_READ_TX_MS_MAX      /* Sanitized builds, which are many times slower, define it. */
 #define LC_READ_TX_MS_MAX 1000 /* An open snapshot keeps the WAL from shrinking. */
-#define LC_PROBLEMS_MAX 20     /* Listed by verify; the rest is counted. */
-#define LC_PAGE_ROWS_MAX 1000  /* Rows a list answers at most. */
-#define LC_TOKENS_MAX 10000    /* Tokens of one tenant that have not ended long ago. */
+#endif
+#define LC_PROBLEMS_MAX 20    /* Listed by verify; the rest is counted. */
+#define LC_PAGE_ROWS_MAX 1000 /* Rows a list answers at most. */
+#define LC_TOKENS_MAX 10000   /* Tokens of one tenant that have not ended long ago. */
 
 #define LC_INDEX_IDS_MAX ((1 << 24) - 64) /* Document numbers of one index are below it. */
 #define LC_QUERY_TERMS_MAX 4096           /* Terms of one search. */
