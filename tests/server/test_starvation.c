@@ -327,7 +327,8 @@ TEST(starvation, no_read_of_one_tenant_stops_another)
     int count = 0;
 
     test_timeout(300);
-    limit_us = SLOWER_MAX * (alone_us > ALONE_US_MIN ? alone_us : ALONE_US_MIN);
+    limit_us = SLOWER_MAX * (alone_us > ALONE_US_MIN ? alone_us : ALONE_US_MIN) *
+               (test_is_sanitized() ? 20 : 1);
     for (size_t i = 0; i < lc_op_count(); i++) {
         const lc_op *op = lc_op_at(i);
         const char *request;
@@ -338,6 +339,9 @@ TEST(starvation, no_read_of_one_tenant_stops_another)
             continue;
         request = attack_of(&daemon, op, reader);
         p99_us = p99_beside(&daemon, request, other, &asked);
+        /* Something else may have had the machine: what starves others does so again. */
+        for (int again = 0; again < 2 && p99_us > limit_us; again++)
+            p99_us = p99_beside(&daemon, request, other, &asked);
         count++;
         if (getenv("STARVATION_PRINT") != NULL)
             printf("    %-20s %7zu bytes, asked %5d times: p99 %lld us\n", op->name,
