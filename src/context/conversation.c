@@ -27,9 +27,9 @@
 #include "session/message_corpus.h"
 
 #define HITS_MIN 50
-#define TOKENS_PER_HIT 16 /* Fewer than a line has: so many hits can fill the budget. */
+#define TOKENS_PER_HIT 24 /* Fewer than a line has: so many hits can fill the budget. */
 #define NEWEST 4          /* Exempt from the floor. */
-#define ENDED_MAX 200
+#define ENDED_MAX 100
 #define ENDED_NAMED 20 /* Where there are no messages that could repeat them. */
 /* A message has nothing to do with the query if its score is below this, or below this share of
  * the best. On conversations with questions (bench/talk) this keeps 99 of 100 answers and leaves
