@@ -257,5 +257,9 @@ static const lc_op todo_done = {
     .run = run_update,
 };
 
+extern const lc_op lc_op_todo_forget; /* op_forget.c */
+
 extern const lc_op *const lc_ops_todo[];
-const lc_op *const lc_ops_todo[] = {&todo_add, &todo_list, &todo_update, &todo_done, NULL};
+const lc_op *const lc_ops_todo[] = {
+    &todo_add, &todo_list, &todo_update, &todo_done, &lc_op_todo_forget, NULL,
+};

@@ -11,19 +11,6 @@
 #define TOKEN "ghp_q83vASNFZ4mrze8BI0VniavN7wEj00aZ91xY"
 #define PASSWORD "hunter2trap"
 
-static bool holds(loci_str content, const char *what)
-{
-    return memmem(content.ptr, content.len, what, strlen(what)) != NULL;
-}
-
-static bool is_stored(const facts *f, const char *what)
-{
-    const char *wal = test_format("%s-wal", f->store);
-
-    return holds(test_store_content(f->store), what) ||
-           (!test_is_postgres() && test_file_exists(wal) && holds(test_read_file(wal), what));
-}
-
 static void open_here(facts *f)
 {
     facts_open_store(f, test_store(test_tmpdir(), "store.db"));
@@ -61,8 +48,8 @@ TEST(secrets, are_replaced_before_anything_is_written)
     (void)facts_call(&f, "working.set", "{'key':'note','value':'" TOKEN "'}");
     (void)facts_call(&f, "environment.set", "{'key':'vpn','value':{'api_key':'" TOKEN "'}}");
     (void)facts_call(&f, "fact.observe", "{'text':'Actually, the token is " TOKEN ".'}");
-    CHECK(!is_stored(&f, TOKEN));
-    CHECK(!is_stored(&f, PASSWORD));
+    CHECK(!facts_is_stored(&f, TOKEN));
+    CHECK(!facts_is_stored(&f, PASSWORD));
     /* Nothing to warn of. */
     answer = facts_call(&f, "session.append", "{'role':'user','text':'Send a password link.'}");
     CHECK_STR_EQ(test_member(answer, "warnings"), "");
@@ -81,10 +68,10 @@ TEST(secrets, are_refused_or_kept_if_the_setting_says_so)
     CHECK_CONTAINS(f.err.data, "\"kind\":\"github_token\"");
     facts_fail(&f, LOCI_EINVAL, "password", "fact.write",
                "{'key':'wifi_password','value':'" PASSWORD "'}");
-    CHECK(!is_stored(&f, TOKEN));
+    CHECK(!facts_is_stored(&f, TOKEN));
     (void)facts_call(&f, "config.set", "{'name':'secrets.policy','value':'keep'}");
     (void)facts_call(&f, "session.append", "{'role':'user','text':'Use " TOKEN " please.'}");
-    CHECK(is_stored(&f, TOKEN));
+    CHECK(facts_is_stored(&f, TOKEN));
     facts_close(&f);
 }
 
@@ -113,7 +100,7 @@ TEST(secrets, are_replaced_in_batches)
     CHECK_OK(loci_call_many(f.engine, batch, 2, NULL, &answer, &f.err), f.err);
     CHECK_CONTAINS(loci_answer_json(answer), "secret_redacted");
     loci_answer_free(answer);
-    CHECK(!is_stored(&f, TOKEN));
+    CHECK(!facts_is_stored(&f, TOKEN));
     facts_close(&f);
 }
 
