@@ -338,16 +338,22 @@ typedef struct update_input {
 
 static const lc_param update_params[] = {
     LC_ID_PARAM(update_input, id, ID_HELP),
-    {LC_ARG_STR("text", update_input, text), .flags = LC_PARAM_POSITIONAL, .alias = "content",
-     .min = 1, .max = LC_MEMORY_TEXT_BYTES_MAX,
+    {LC_ARG_STR("text", update_input, text), .flags = LC_PARAM_POSITIONAL | LC_PARAM_SAID,
+     .alias = "content", .min = 1, .max = LC_MEMORY_TEXT_BYTES_MAX,
      .help = "Other text: stored as a new memory that supersedes this one"},
-    LC_NAME_PARAM("entity_label", update_input, label, 0, "Name of the subject, for people"),
+    LC_NAME_PARAM("entity_label", update_input, label, LC_PARAM_SAID,
+                  "Name of the subject, for people"),
     {LC_ARG_INT("importance", update_input, importance), .min = 0, .max = LC_MEMORY_IMPORTANCE_MAX,
      .help = "Importance from 0 to 3"},
     {LC_ARG_TRISTATE("pinned", update_input, pinned),
      .help = "Whether it is always part of a context"},
     LC_MEMORY_METADATA_PARAM(update_input, metadata),
     {.name = NULL},
+};
+
+static const lc_record update_answer = {
+    .base = &lc_memory_record,
+    .members = (const lc_result[]){LC_WARNINGS_RESULT, {NULL}},
 };
 
 static loci_status prepare_update(lc_call *call, loci_error *err)
@@ -448,7 +454,7 @@ static const lc_op memory_update = {
     .help = "Change a memory; another text supersedes it",
     .params = update_params,
     .input_bytes = sizeof(update_input),
-    .answer = &lc_memory_record,
+    .answer = &update_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES,
     .http = "PATCH /v1/memories/{id}",

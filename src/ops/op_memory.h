@@ -15,7 +15,8 @@ loci_status lc_memory_check_trusted(const lc_call *call, loci_str trust, const c
 
 #define LC_MEMORY_METADATA_PARAM(T, m)                                                             \
     {                                                                                              \
-        LC_ARG_OBJECT("metadata", T, m), .help = "JSON object of your own, at most 16 KB"          \
+        LC_ARG_OBJECT("metadata", T, m), .flags = LC_PARAM_SAID,                                   \
+                                         .help = "JSON object of your own, at most 16 KB"          \
     }
 /* The text of a metadata argument in the arena, members in the order given; NULL = none was given.
  */
