@@ -12,8 +12,9 @@
  * persona are seen by that persona alone, and supersede only its own.
  *
  * Events: memory.stored adds a memory and ends those it supersedes, memory.changed sets the state
- * of one. Projections: memories, and memory_tags (the entities and the metadata of a memory, to
- * filter by). Texts are also found in `vectors`, by their hash (recall/recall.h).
+ * of one, memory.forgotten erases. Projections: memories, and memory_tags (the entities and the
+ * metadata of a memory, to filter by). Texts are also found in `vectors`, by their hash
+ * (recall/recall.h).
  */
 #ifndef LC_MEMORY_MEMORY_H
 #define LC_MEMORY_MEMORY_H
@@ -21,6 +22,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "memory/understood.h"
+#include "recall/forget.h"
 #include "store/row.h"
 
 extern const lc_room lc_memory_room;
@@ -88,6 +90,7 @@ extern const lc_row_type lc_memory_row;       /* lc_memory */
 extern const lc_row_type lc_memory_state_row; /* lc_memory: id and state */
 extern const lc_event_type lc_memory_stored_event;
 extern const lc_event_type lc_memory_changed_event;
+extern const lc_event_type lc_memory_forgotten_event;
 
 /* The importance that counts. */
 static inline int64_t lc_memory_importance(const lc_memory *memory)
@@ -193,5 +196,22 @@ loci_status lc_memory_each_pinned(lc_tx *tx, loci_str persona_id, lc_memory_visi
 loci_str lc_memory_entity_tag(lc_arena *arena, loci_str ref);
 loci_str lc_memory_card_tag(lc_arena *arena, loci_str ref);
 loci_str lc_memory_metadata_tag(lc_arena *arena, loci_str name, loci_str json);
+
+/* ---- Forgetting ------------------------------------------------------------------------------ */
+
+#define LC_MEMORY_FORGET_MAX 100000 /* That one call forgets. */
+
+typedef struct lc_memory_target {
+    loci_str id;          /* None = those of `which`. */
+    lc_memory_page which; /* Persona and filters; before_seq and limit are not used. */
+} lc_memory_target;
+typedef struct lc_memory_oblivion lc_memory_oblivion;
+
+/* Adds to `f` the memories, what says the same, and the entities that no other memory names;
+ * LOCI_ENOTFOUND if there are none. Writes nothing. */
+loci_status lc_memory_decide_forget(lc_tx *tx, const lc_memory_target *target, lc_forgetting *f,
+                                    lc_memory_oblivion **out, loci_error *err);
+/* Appends memory.forgotten. */
+loci_status lc_memory_commit_forget(lc_tx *tx, const lc_memory_oblivion *oblivion, loci_error *err);
 
 #endif /* LC_MEMORY_MEMORY_H */

@@ -444,13 +444,9 @@ static const lc_table *const tables[] = {&memories_table, &tags_table, &lc_entit
                                          &lc_todos_table, NULL};
 
 static const lc_event_type *const events[] = {
-    &lc_memory_stored_event,
-    &lc_memory_changed_event,
-    &lc_entity_added_event,
-    &lc_entity_merged_event,
-    &lc_todo_added_event,
-    &lc_todo_changed_event,
-    NULL,
+    &lc_memory_stored_event, &lc_memory_changed_event, &lc_memory_forgotten_event,
+    &lc_entity_added_event,  &lc_entity_merged_event,  &lc_todo_added_event,
+    &lc_todo_changed_event,  &lc_todo_forgotten_event, NULL,
 };
 
 static const lc_setting *const settings[] = {&lc_setting_memory_stale_days, NULL};

@@ -8,6 +8,7 @@
 #define LC_MEMORY_TODO_H
 
 #include "base/arena.h"
+#include "recall/forget.h"
 #include "store/row.h"
 
 #define LC_TODO_KINDS "commitment|habit|thread|friction|win"
@@ -17,6 +18,7 @@
 extern const lc_table lc_todos_table;
 extern const lc_event_type lc_todo_added_event;
 extern const lc_event_type lc_todo_changed_event;
+extern const lc_event_type lc_todo_forgotten_event;
 
 typedef struct lc_todo {
     loci_str id; /* todo_… */
@@ -52,5 +54,10 @@ typedef struct lc_todo_page {
 } lc_todo_page;
 loci_status lc_todo_each(lc_tx *tx, const lc_todo_page *page, lc_todo_visit *visit, void *ctx,
                          loci_error *err);
+
+/* Adds one that the persona sees, and the events that changed it; LOCI_ENOTFOUND. */
+loci_status lc_todo_decide_forget(lc_tx *tx, loci_str persona_id, loci_str id, lc_forgetting *f,
+                                  loci_error *err);
+loci_status lc_todo_commit_forget(lc_tx *tx, loci_str id, loci_error *err);
 
 #endif /* LC_MEMORY_TODO_H */

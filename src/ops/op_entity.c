@@ -161,9 +161,15 @@ static loci_status prepare_change(lc_call *call, loci_error *err)
 
 static const lc_param alias_params[] = {
     ENTITY_PARAM(0, "Ref or id of the entity"),
-    LC_NAME_PARAM("alias", entity_input, other, LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+    LC_NAME_PARAM("alias", entity_input, other,
+                  LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID,
                   "Ref that leads to it, such as person:johnny"),
     {.name = NULL},
+};
+
+static const lc_record alias_answer = {
+    .base = &entity_record,
+    .members = (const lc_result[]){LC_WARNINGS_RESULT, {NULL}},
 };
 
 static loci_status run_alias(lc_call *call, lc_tx *tx, loci_error *err)
@@ -191,7 +197,7 @@ static const lc_op entity_alias = {
     .help = "Let another ref lead to an entity",
     .params = alias_params,
     .input_bytes = sizeof(entity_input),
-    .answer = &entity_record,
+    .answer = &alias_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT,
     .http = "POST /v1/entities/{entity}/aliases",

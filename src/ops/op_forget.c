@@ -1,10 +1,11 @@
-/* op_forget.c - fact.forget and session.forget, and the operations on whole users.
+/* op_forget.c - forgetting facts, memories, todos and sessions, and the operations on whole users.
  *
  * Forgetting is two steps (recall/forget.h): the call removes what is forgotten from every table
  * and index; the job store.scrub then removes the bytes from the files. `wait` waits for the job,
  * after the commit, so it cannot make the call fail: the answer says whether the scrub is done.
  *
- * Who may: writers, for what they see. A fact that the caller could not retract, it cannot forget.
+ * Who may: writers, for what they see. A fact that the caller could not retract, and a memory that
+ * it could not archive, it cannot forget.
  * A whole user is forgotten or exported by callers that are neither capped nor narrowed to a
  * persona, since that concerns all facts and personas.
  */
@@ -16,8 +17,10 @@
 #include "base/str.h"
 #include "context/forget.h"
 #include "engine/engine.h"
+#include "memory/todo.h"
 #include "ops/call_scope.h"
 #include "ops/op_job.h"
+#include "ops/op_memory.h"
 #include "ops/page.h"
 #include "store/event.h"
 #include "store/store_room.h"
@@ -28,6 +31,7 @@
 
 typedef struct forget_input {
     loci_str key, id, message_id;
+    lc_memory_filter_args filter;
     lc_scope_args scope;
     lc_claim_args claim;
     bool dry_run, wait;
@@ -246,6 +250,115 @@ const lc_op lc_op_fact_forget = {
     .example = "{\"key\":\"city\",\"dry_run\":true}",
     .prepare = prepare_forget,
     .run = run_fact,
+    .wait = wait_forget,
+};
+
+/* ---- memory.forget --------------------------------------------------------------------------- */
+
+static const lc_param memory_params[] = {
+    LC_NAME_PARAM("id", forget_input, id, LC_PARAM_POSITIONAL, "Id of the memory, mem_…"),
+    LC_NAME_PARAM(
+        "entity", forget_input, filter.entity, 0,
+        "Instead of an id: memories about this entity, its ref or id; without any left it "
+        "goes too"),
+    {LC_ARG_OBJECT("metadata", forget_input, filter.metadata),
+     .help = "Instead of an id: memories with these members in their metadata, at most 3"},
+    FORGET_PARAMS,
+    {.name = NULL},
+};
+
+static const lc_param_rule memory_rules[] = {
+    {LC_RULE_AT_MOST_ONE, "id|entity"},
+    {LC_RULE_AT_MOST_ONE, "id|metadata"},
+    {LC_RULE_END, NULL},
+};
+
+static loci_status prepare_memory(lc_call *call, loci_error *err)
+{
+    const forget_input *in = call->input;
+
+    bool has_filter = in->filter.entity.len > 0 ||
+                      (in->filter.metadata != NULL && lc_json_count(in->filter.metadata) > 0);
+
+    if (in->id.ptr == NULL && !has_filter)
+        return lc_fail(err, LOCI_EINVAL, "id, entity or metadata: say what to forget");
+    return lc_memory_check_trusted(call, LC_STR_NONE, call->op->name, err);
+}
+
+static loci_status forget_memories(lc_call *call, lc_forgetting *f, loci_error *err)
+{
+    const forget_input *in = call->input;
+    lc_memory_target target = {.id = in->id, .which = {.persona_id = call->persona_id}};
+    lc_memory_oblivion *oblivion;
+    loci_status status = lc_memory_set_filter(call, f->tx, &in->filter, &target.which, err);
+
+    if (status == LOCI_OK)
+        status = lc_memory_decide_forget(f->tx, &target, f, &oblivion, err);
+    if (status != LOCI_OK || in->dry_run)
+        return status;
+    status = lc_memory_commit_forget(f->tx, oblivion, err);
+    return status == LOCI_OK ? lc_forget_finish(f, err) : status;
+}
+
+static loci_status run_memory(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    return run_forget(call, tx, forget_memories, err);
+}
+
+const lc_op lc_memory_forget_op = {
+    .name = "memory.forget",
+    .help = "Forget a memory for good with what says the same, or all about an entity",
+    .params = memory_params,
+    .rules = memory_rules,
+    .input_bytes = sizeof(forget_input),
+    .answer = &forget_answer,
+    .cost = LC_COST_WRITE,
+    .flags = LC_OP_USER | LC_OP_MUTATES,
+    .http = "DELETE /v1/memories/{id}",
+    .mcp = "memory forget",
+    .example = "{\"id\":\"mem_00000000000000000000000000\",\"dry_run\":true}",
+    .prepare = prepare_memory,
+    .run = run_memory,
+    .wait = wait_forget,
+};
+
+/* ---- todo.forget ----------------------------------------------------------------------------- */
+
+static const lc_param todo_params[] = {
+    LC_ID_PARAM(forget_input, id, "Id of the todo, todo_…"),
+    FORGET_PARAMS,
+    {.name = NULL},
+};
+
+static loci_status forget_todo(lc_call *call, lc_forgetting *f, loci_error *err)
+{
+    const forget_input *in = call->input;
+    loci_status status = lc_todo_decide_forget(f->tx, call->persona_id, in->id, f, err);
+
+    if (status != LOCI_OK || in->dry_run)
+        return status;
+    status = lc_todo_commit_forget(f->tx, in->id, err);
+    return status == LOCI_OK ? lc_forget_finish(f, err) : status;
+}
+
+static loci_status run_todo(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    return run_forget(call, tx, forget_todo, err);
+}
+
+extern const lc_op lc_op_todo_forget;
+const lc_op lc_op_todo_forget = {
+    .name = "todo.forget",
+    .help = "Forget a todo for good",
+    .params = todo_params,
+    .input_bytes = sizeof(forget_input),
+    .answer = &forget_answer,
+    .cost = LC_COST_WRITE,
+    .flags = LC_OP_USER | LC_OP_MUTATES,
+    .http = "DELETE /v1/todos/{id}",
+    .mcp = "todo forget",
+    .example = "{\"id\":\"todo_00000000000000000000000000\",\"dry_run\":true}",
+    .run = run_todo,
     .wait = wait_forget,
 };
 

@@ -159,8 +159,8 @@ static const lc_op memory_get = {
 };
 
 typedef struct list_input {
-    loci_str status, type, entity;
-    const lc_json *metadata;
+    loci_str status, type;
+    lc_memory_filter_args filter;
     lc_page_args page;
 } list_input;
 
@@ -169,9 +169,9 @@ static const lc_param list_params[] = {
      .choices = LC_MEMORY_STATUSES "|any", .help = "Only memories with this status"},
     {LC_ARG_STR("type", list_input, type), .choices = LC_MEMORY_TYPES,
      .help = "Only memories of this type"},
-    LC_NAME_PARAM("entity", list_input, entity, 0,
+    LC_NAME_PARAM("entity", list_input, filter.entity, 0,
                   "Only memories about this entity: its ref or id"),
-    {LC_ARG_OBJECT("metadata", list_input, metadata),
+    {LC_ARG_OBJECT("metadata", list_input, filter.metadata),
      .help = "Only memories with these members in their metadata, at most 3"},
     LC_PAGE_PARAMS(list_input, page),
     {.name = NULL},
@@ -203,10 +203,9 @@ static loci_status put_memory(void *ctx, const lc_memory *memory, loci_error *er
     return LOCI_OK;
 }
 
-/* The entity and the tags of the metadata that were asked for. */
-static loci_status make_tags(lc_call *call, lc_tx *tx, lc_memory_page *page, loci_error *err)
+loci_status lc_memory_set_filter(lc_call *call, lc_tx *tx, const lc_memory_filter_args *in,
+                                 lc_memory_page *page, loci_error *err)
 {
-    const list_input *in = call->input;
     size_t count = 0;
     lc_buf json;
     lc_entity entity;
@@ -248,7 +247,7 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
                            .status = lc_str_is(in->status, "any") ? LC_STR_NONE : in->status,
                            .type = in->type,
                            .limit = in->page.limit + 1};
-    loci_status status = make_tags(call, tx, &page, err);
+    loci_status status = lc_memory_set_filter(call, tx, &in->filter, &page, err);
 
     if (status == LOCI_OK)
         status = lc_page_begin(&l.page, &in->page, err);
@@ -339,16 +338,22 @@ typedef struct update_input {
 
 static const lc_param update_params[] = {
     LC_ID_PARAM(update_input, id, ID_HELP),
-    {LC_ARG_STR("text", update_input, text), .flags = LC_PARAM_POSITIONAL, .alias = "content",
-     .min = 1, .max = LC_MEMORY_TEXT_BYTES_MAX,
+    {LC_ARG_STR("text", update_input, text), .flags = LC_PARAM_POSITIONAL | LC_PARAM_SAID,
+     .alias = "content", .min = 1, .max = LC_MEMORY_TEXT_BYTES_MAX,
      .help = "Other text: stored as a new memory that supersedes this one"},
-    LC_NAME_PARAM("entity_label", update_input, label, 0, "Name of the subject, for people"),
+    LC_NAME_PARAM("entity_label", update_input, label, LC_PARAM_SAID,
+                  "Name of the subject, for people"),
     {LC_ARG_INT("importance", update_input, importance), .min = 0, .max = LC_MEMORY_IMPORTANCE_MAX,
      .help = "Importance from 0 to 3"},
     {LC_ARG_TRISTATE("pinned", update_input, pinned),
      .help = "Whether it is always part of a context"},
     LC_MEMORY_METADATA_PARAM(update_input, metadata),
     {.name = NULL},
+};
+
+static const lc_record update_answer = {
+    .base = &lc_memory_record,
+    .members = (const lc_result[]){LC_WARNINGS_RESULT, {NULL}},
 };
 
 static loci_status prepare_update(lc_call *call, loci_error *err)
@@ -449,7 +454,7 @@ static const lc_op memory_update = {
     .help = "Change a memory; another text supersedes it",
     .params = update_params,
     .input_bytes = sizeof(update_input),
-    .answer = &lc_memory_record,
+    .answer = &update_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES,
     .http = "PATCH /v1/memories/{id}",
@@ -548,7 +553,7 @@ static const lc_op memory_archive = CHANGE_OP(
 
 extern const lc_op *const lc_ops_memory[];
 const lc_op *const lc_ops_memory[] = {
-    &lc_memory_store_op, &memory_get,        &memory_list,         &memory_history,
-    &memory_update,      &memory_confirm,    &memory_pin,          &memory_unpin,
-    &memory_archive,     &lc_memory_seed_op, &lc_memory_import_op, NULL,
+    &lc_memory_store_op,  &memory_get,          &memory_list,  &memory_history, &memory_update,
+    &memory_confirm,      &memory_pin,          &memory_unpin, &memory_archive, &lc_memory_seed_op,
+    &lc_memory_import_op, &lc_memory_forget_op, NULL,
 };

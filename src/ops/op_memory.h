@@ -15,7 +15,8 @@ loci_status lc_memory_check_trusted(const lc_call *call, loci_str trust, const c
 
 #define LC_MEMORY_METADATA_PARAM(T, m)                                                             \
     {                                                                                              \
-        LC_ARG_OBJECT("metadata", T, m), .help = "JSON object of your own, at most 16 KB"          \
+        LC_ARG_OBJECT("metadata", T, m), .flags = LC_PARAM_SAID,                                   \
+                                         .help = "JSON object of your own, at most 16 KB"          \
     }
 /* The text of a metadata argument in the arena, members in the order given; NULL = none was given.
  */
@@ -40,6 +41,15 @@ typedef struct lc_vector_args {
 loci_status lc_memory_read_vector(lc_call *call, const lc_vector_args *args, lc_embedding *out,
                                   const float **out_vector, loci_error *err);
 
+/* Arguments that choose memories without a query. */
+typedef struct lc_memory_filter_args {
+    loci_str entity; /* Ref or id; none = any. */
+    const lc_json *metadata;
+} lc_memory_filter_args;
+/* Sets the entity and the tags of `page`; LOCI_ENOTFOUND for an unknown entity. */
+loci_status lc_memory_set_filter(lc_call *call, lc_tx *tx, const lc_memory_filter_args *in,
+                                 lc_memory_page *page, loci_error *err);
+
 /* One that is active, or LOCI_ECONFLICT. */
 loci_status lc_memory_load_active(lc_call *call, lc_tx *tx, loci_str id, lc_memory *out,
                                   loci_error *err);
@@ -49,5 +59,6 @@ loci_status lc_memory_check_text(loci_str text, const char *where, loci_error *e
 extern const lc_op lc_memory_store_op;
 extern const lc_op lc_memory_seed_op;
 extern const lc_op lc_memory_import_op;
+extern const lc_op lc_memory_forget_op; /* op_forget.c */
 
 #endif /* LC_OPS_OP_MEMORY_H */

@@ -32,26 +32,28 @@ typedef struct store_input {
 } store_input;
 
 static const lc_param store_params[] = {
-    {LC_ARG_STR("text", store_input, memory.text), .flags = LC_PARAM_POSITIONAL, .alias = "content",
-     .min = 1, .max = LC_MEMORY_TEXT_BYTES_MAX, .help = "Statement to remember"},
-    {LC_ARG_ANY("messages", store_input, messages),
+    {LC_ARG_STR("text", store_input, memory.text), .flags = LC_PARAM_POSITIONAL | LC_PARAM_SAID,
+     .alias = "content", .min = 1, .max = LC_MEMORY_TEXT_BYTES_MAX,
+     .help = "Statement to remember"},
+    {LC_ARG_ANY("messages", store_input, messages), .flags = LC_PARAM_SAID,
      .help = "Instead of text: array of {role, content}, each stored as one memory"},
     {LC_ARG_STR("type", store_input, memory.type), .choices = LC_MEMORY_TYPES,
      .help = "Kind of memory (default: worked out from the text)"},
-    {LC_ARG_STRINGS("entity_refs", store_input, memory.entity_refs), .flags = LC_PARAM_ONE_OR_MANY,
-     .max = LC_MEMORY_REFS_MAX, .item_max = LC_ID_BYTES_MAX,
+    {LC_ARG_STRINGS("entity_refs", store_input, memory.entity_refs),
+     .flags = LC_PARAM_ONE_OR_MANY | LC_PARAM_SAID, .max = LC_MEMORY_REFS_MAX,
+     .item_max = LC_ID_BYTES_MAX,
      .help = "Entities it is about, its subject first, such as person:john_doe (default: worked "
              "out from the text)"},
-    LC_NAME_PARAM("entity_label", store_input, memory.entity_label, 0,
+    LC_NAME_PARAM("entity_label", store_input, memory.entity_label, LC_PARAM_SAID,
                   "Name of the subject, for people"),
-    {LC_ARG_OBJECT("subtype", store_input, subtype),
+    {LC_ARG_OBJECT("subtype", store_input, subtype), .flags = LC_PARAM_SAID,
      .help = "entity_type and fact_type (default: worked out from the text)"},
     {LC_ARG_INT("importance", store_input, memory.importance), .min = 0,
      .max = LC_MEMORY_IMPORTANCE_MAX,
      .help = "Importance: 0 trivial, 1 normal (default), 2 significant, 3 critical"},
     {LC_ARG_BOOL("pinned", store_input, memory.pinned, "false"),
      .help = "Whether it is always part of a context"},
-    LC_NAME_PARAM("attribute", store_input, memory.attribute, 0,
+    LC_NAME_PARAM("attribute", store_input, memory.attribute, LC_PARAM_SAID,
                   "Attribute of which the subject has one value: another value supersedes it "
                   "(default: worked out from the text)"),
     {LC_ARG_STR("source", store_input, memory.source), .choices = LC_MEMORY_SOURCES,
@@ -116,6 +118,7 @@ static const lc_record store_answer = {
         (const lc_result[]){
             {"results", 0, "With messages: one per message that was stored",
              LC_RESULT_LIST | LC_RESULT_OPTIONAL, .record = &stored_record},
+            LC_WARNINGS_RESULT,
             {NULL},
         },
 };
@@ -374,7 +377,7 @@ const lc_op lc_memory_store_op = {
 };
 
 static const lc_param seed_params[] = {
-    {LC_ARG_ANY("memories", store_input, memories), .flags = LC_PARAM_REQUIRED,
+    {LC_ARG_ANY("memories", store_input, memories), .flags = LC_PARAM_REQUIRED | LC_PARAM_SAID,
      .help = "Array of up to 100 statements, texts or {text}; those that are there are counted"},
     {LC_ARG_INT("importance", store_input, memory.importance), .min = 0,
      .max = LC_MEMORY_IMPORTANCE_MAX, .help = "Importance of all of them (default: 1)"},
@@ -391,6 +394,7 @@ static const lc_record seed_answer = {
     .members =
         (const lc_result[]){
             {"results", 0, "One per statement", LC_RESULT_LIST, .record = &stored_record},
+            LC_WARNINGS_RESULT,
             {NULL},
         },
 };
@@ -412,8 +416,9 @@ const lc_op lc_memory_seed_op = {
 /* ---- memory.import --------------------------------------------------------------------------- */
 
 static const lc_param import_params[] = {
-    {LC_ARG_STR("text", store_input, memory.text), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .alias = "content", .min = 1, .max = LC_ARGS_BYTES_MAX,
+    {LC_ARG_STR("text", store_input, memory.text),
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID, .alias = "content", .min = 1,
+     .max = LC_ARGS_BYTES_MAX,
      .help = "Content of the file (on the command line: @FILE), at most 1,000 statements"},
     {LC_ARG_STR("format", store_input, format), .default_text = "\"auto\"",
      .choices = LC_IMPORT_FORMATS,
@@ -438,6 +443,7 @@ static const lc_record import_answer = {
             {"claimed", LC_PARAM_INT,
              "Number of statements that may not replace what they contest"},
             {"skipped", LC_PARAM_INT, "Number of lines or objects without a statement"},
+            LC_WARNINGS_RESULT,
             {NULL},
         },
 };

@@ -9,6 +9,12 @@
 
 static const lc_record todo_record = {.name = "Todo", .row = &lc_todo_row};
 
+/* The answer of a call with texts. */
+static const lc_record stated_answer = {
+    .base = &todo_record,
+    .members = (const lc_result[]){LC_WARNINGS_RESULT, {NULL}},
+};
+
 typedef struct todo_input {
     loci_str id, text, kind, status;
     int64_t due_at;
@@ -21,8 +27,8 @@ typedef struct todo_input {
     {LC_ARG_TIME("due_at", todo_input, due_at), .help = "Time at which it is due"},                \
     {                                                                                              \
         LC_ARG_STRINGS("entity_refs", todo_input, entity_refs),                                    \
-            .flags = LC_PARAM_ONE_OR_MANY, .max = LC_MEMORY_REFS_MAX, .item_max = LC_ID_BYTES_MAX, \
-            .help = "Entities it is about, such as person:john_doe"                                \
+            .flags = LC_PARAM_ONE_OR_MANY | LC_PARAM_SAID, .max = LC_MEMORY_REFS_MAX,              \
+            .item_max = LC_ID_BYTES_MAX, .help = "Entities it is about, such as person:john_doe"   \
     }
 
 /* Checks the text and makes the array of refs. */
@@ -69,8 +75,9 @@ static void put_todo(lc_call *call, const lc_todo *todo)
 /* ---- todo.add -------------------------------------------------------------------------------- */
 
 static const lc_param add_params[] = {
-    {LC_ARG_STR("text", todo_input, text), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .alias = "content", .min = 1, .max = LC_TODO_TEXT_BYTES_MAX, .help = "What is to be done"},
+    {LC_ARG_STR("text", todo_input, text),
+     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID, .alias = "content", .min = 1,
+     .max = LC_TODO_TEXT_BYTES_MAX, .help = "What is to be done"},
     {LC_ARG_STR("kind", todo_input, kind), .default_text = "\"commitment\"",
      .choices = LC_TODO_KINDS, .help = "Kind of todo"},
     TODO_PARAMS,
@@ -99,7 +106,7 @@ static const lc_op todo_add = {
     .help = "Add a todo",
     .params = add_params,
     .input_bytes = sizeof(todo_input),
-    .answer = &todo_record,
+    .answer = &stated_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES,
     .http = "POST /v1/todos",
@@ -183,7 +190,7 @@ static const lc_op todo_list = {
 
 static const lc_param update_params[] = {
     LC_ID_PARAM(todo_input, id, "Id of the todo, todo_…"),
-    {LC_ARG_STR("text", todo_input, text), .alias = "content", .min = 1,
+    {LC_ARG_STR("text", todo_input, text), .flags = LC_PARAM_SAID, .alias = "content", .min = 1,
      .max = LC_TODO_TEXT_BYTES_MAX, .help = "What is to be done"},
     {LC_ARG_STR("kind", todo_input, kind), .choices = LC_TODO_KINDS, .help = "Kind of todo"},
     {LC_ARG_STR("status", todo_input, status), .choices = LC_TODO_STATUSES,
@@ -228,7 +235,7 @@ static const lc_op todo_update = {
     .help = "Change a todo",
     .params = update_params,
     .input_bytes = sizeof(todo_input),
-    .answer = &todo_record,
+    .answer = &stated_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT,
     .http = "PATCH /v1/todos/{id}",
@@ -257,5 +264,9 @@ static const lc_op todo_done = {
     .run = run_update,
 };
 
+extern const lc_op lc_op_todo_forget; /* op_forget.c */
+
 extern const lc_op *const lc_ops_todo[];
-const lc_op *const lc_ops_todo[] = {&todo_add, &todo_list, &todo_update, &todo_done, NULL};
+const lc_op *const lc_ops_todo[] = {
+    &todo_add, &todo_list, &todo_update, &todo_done, &lc_op_todo_forget, NULL,
+};

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "lib/files.h"
+#include "lib/postgres.h"
 
 static int64_t tell_time(void *ctx)
 {
@@ -125,4 +127,22 @@ const char *facts_current(facts *f, const char *key, const char *member)
     loci_str answer = facts_call(f, "fact.current", "{'key':'%s'}", key);
 
     return test_format("%.*s", LC_STR_ARG(test_member_text(answer, member)));
+}
+
+static bool holds(loci_str content, const char *text)
+{
+    return memmem(content.ptr, content.len, text, strlen(text)) != NULL;
+}
+
+bool facts_is_stored(const facts *f, const char *text)
+{
+    static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
+    bool found = holds(test_store_content(f->store), text);
+
+    for (size_t i = 0; !test_is_postgres() && i < 3; i++) {
+        const char *path = test_format("%s%s", f->store, suffixes[i]);
+
+        found |= test_file_exists(path) && holds(test_read_file(path), text);
+    }
+    return found;
 }

@@ -44,4 +44,7 @@ loci_str facts_value(facts *f, const char *args);
 /* A string of fact.current's answer. */
 const char *facts_current(facts *f, const char *key, const char *member);
 
+/* Whether these bytes are in the store: in its files, or in any row of its tables. */
+bool facts_is_stored(const facts *f, const char *text);
+
 #endif /* LC_TESTS_CONTRACT_FACT_FIXTURE_H */

@@ -37,6 +37,18 @@ run todo list
 has "a time to come" "in 2 days" "$OUT"
 run context build "What does John do?" --budget 500
 has "contexts contain memories" "John handles backend" "$OUT"
+run forget --entity person:john --dry-run
+is "a dry run" 0 "$RC"
+has "says what would go" "$id" "$OUT"
+run forget "$id" --wait
+is "forget" 0 "$RC"
+run recall backend
+lacks "it is not found any more" "John handles backend" "$OUT"
+run entity list
+lacks "nor is who it was about" person:john "$OUT"
+lacks "nor is it in the file" "John handles backend" "$(tr -d '\0' <"$TMP/a.db")"
+run forget
+is "what to forget must be said" 1 "$RC"
 run remember ""
 is "an empty text is refused" 1 "$RC"
 run help remember

@@ -15,20 +15,6 @@ static bool holds(loci_str content, const char *canary)
     return memmem(content.ptr, content.len, canary, strlen(canary)) != NULL;
 }
 
-/* Whether the canary is in the store: in any byte of its files, or in any row of its tables. */
-static bool is_stored(const facts *f, const char *canary)
-{
-    static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
-    bool found = holds(test_store_content(f->store), canary);
-
-    for (size_t i = 0; !test_is_postgres() && i < 3; i++) {
-        const char *path = test_format("%s%s", f->store, suffixes[i]);
-
-        found |= test_file_exists(path) && holds(test_read_file(path), canary);
-    }
-    return found;
-}
-
 static const char *text_of(loci_str answer, const char *path)
 {
     return test_format("%.*s", LC_STR_ARG(test_member_text(answer, path)));
@@ -51,7 +37,7 @@ TEST(forget, a_key_is_gone_with_its_history)
     facts_write(&f, "superseded", "{'key':'city','value':'CANARY-Bergen'}");
     facts_write(&f, "claimed", "{'key':'city','value':'CANARY-Rome','trust':'web'}");
     facts_write(&f, "created", "{'key':'pet','value':'dog'}");
-    CHECK(is_stored(&f, "CANARY"));
+    CHECK(facts_is_stored(&f, "CANARY"));
     answer = facts_call(&f, "fact.forget", "{'key':'city','dry_run':true}");
     CHECK_EQ(test_member_int(answer, "removed.fact"), 3);
     CHECK_STR_EQ(facts_current(&f, "city", "value"), "CANARY-Bergen");
@@ -60,7 +46,7 @@ TEST(forget, a_key_is_gone_with_its_history)
     CHECK_EQ(test_member_int(answer, "removed.event"), 3);
     CHECK_EQ(test_member_int(answer, "items_left_out"), 0);
     CHECK_STR_EQ(test_member(answer, "scrubbed"), "true");
-    CHECK(!is_stored(&f, "CANARY"));
+    CHECK(!facts_is_stored(&f, "CANARY"));
     facts_fail(&f, LOCI_ENOTFOUND, "city", "fact.current", "{'key':'city'}");
     facts_fail(&f, LOCI_ENOTFOUND, "city", "fact.forget", "{'key':'city'}");
     facts_fail(&f, LOCI_ENOTFOUND, "city", "fact.history", "{'key':'city'}");
@@ -80,7 +66,7 @@ TEST(forget, nothing_superseded_comes_back)
     first = facts_write(&f, "created", "{'key':'city','value':'Oslo'}");
     second = facts_write(&f, "superseded", "{'key':'city','value':'CANARY'}");
     (void)facts_call(&f, "fact.forget", "{'id':'%s','wait':true}", second);
-    CHECK(!is_stored(&f, "CANARY"));
+    CHECK(!facts_is_stored(&f, "CANARY"));
     answer = facts_call(&f, "fact.get", "{'id':'%s'}", first);
     CHECK_STR_EQ(test_member_text(answer, "status"), "superseded");
     CHECK_STR_EQ(test_member_text(answer, "superseded_by"), second);
@@ -114,7 +100,7 @@ TEST(forget, dependents_need_review_and_reasons_go)
     CHECK_EQ(test_member_int(answer, "count"), 2);
     (void)facts_call(&f, "fact.forget", "{'id':'%s','wait':true}",
                      text_of(facts_call(&f, "fact.history", "{'key':'tag'}"), "facts.1.id"));
-    CHECK(!is_stored(&f, "CANARY"));
+    CHECK(!facts_is_stored(&f, "CANARY"));
     CHECK_EQ(test_member_int(facts_call(&f, "store.rebuild", "{}"), "result.differences"), 0);
     facts_close(&f);
 }
@@ -152,7 +138,7 @@ TEST(forget, a_session_is_gone_with_all_that_belongs_to_it)
     CHECK_EQ(test_member_int(answer, "removed.fact"), 1);
     CHECK_EQ(test_member_int(answer, "removed.answer"), 32);
     CHECK_STR_EQ(test_member(answer, "scrubbed"), "true");
-    CHECK(!is_stored(&f, "CANARY"));
+    CHECK(!facts_is_stored(&f, "CANARY"));
     answer = facts_call(&f, "session.search", "{'query':'word7'}");
     CHECK(!holds(answer, "CANARY"));
     CHECK_STR_EQ(facts_current(&f, "pet", "value"), "dog");
@@ -175,7 +161,7 @@ TEST(forget, one_message_goes_and_its_neighbours_stay)
                  "message_id");
     (void)facts_call(&f, "session.append", "{'role':'user','text':'after'}");
     (void)facts_call(&f, "session.forget", "{'message_id':'%s','wait':true}", id);
-    CHECK(!is_stored(&f, "CANARY"));
+    CHECK(!facts_is_stored(&f, "CANARY"));
     CHECK_STR_EQ(text_of(facts_call(&f, "session.messages", "{}"), "messages.1.text"), "after");
     facts_fail(&f, LOCI_ENOTFOUND, "no message", "session.forget",
                test_format("{'message_id':'%s'}", id));
@@ -246,7 +232,7 @@ TEST(forget, a_user_is_gone_and_may_come_back)
     CHECK_EQ(test_member_int(answer, "removed.message"), 1);
     answer = facts_call(&f, "user.forget", "{'user_id':'ann','wait':true,'request_id':'bye'}");
     CHECK_EQ(test_member_int(answer, "removed.fact"), 1);
-    CHECK(!is_stored(&f, "CANARY"));
+    CHECK(!facts_is_stored(&f, "CANARY"));
     CHECK_STR_EQ(test_member(facts_call(&f, "user.forget",
                                         "{'user_id':'ann','wait':true,'request_id':'bye'}"),
                              "removed"),
@@ -268,6 +254,7 @@ TEST(forget, a_user_is_gone_and_may_come_back)
 #define HISTORIES 20
 #define STEPS 300
 #define KEYS 12
+#define TOPICS 5
 
 typedef struct history {
     facts f;
@@ -336,9 +323,109 @@ static void act(history *h)
     h->f.now_us += MINUTE_US;
 }
 
+/* The id of a memory about the topic, or "" if there is none. */
+static const char *any_memory(history *h, const char *user, const char *topic, const char *status)
+{
+    loci_str answer;
+
+    if (facts_try(&h->f, "memory.list", &answer,
+                  test_format("{'user_id':'%s','entity':'project:%s','status':'%s'}", user, topic,
+                              status)) != LOCI_OK)
+        return "";
+    return text_of(answer, test_format("memories.%d.id", (int)test_rng_below(&h->rng, 3)));
+}
+
+static const char *any_topic(history *h)
+{
+    return test_format("topic%d", (int)test_rng_below(&h->rng, TOPICS));
+}
+
+/* Stores memories about topics, each with an entity of its own, and changes them in every way. */
+static void act_on_memories(history *h)
+{
+    const char *user = any_user(h), *topic = any_topic(h), *op = "memory.store";
+    const char *text = any_text(h, user, topic), *start, *format = NULL;
+    bool folds = false;
+    loci_str answer;
+
+    start = test_format("'user_id':'%s','request_id':'m%d','entity_refs':['project:%s',"
+                        "'person:who %s %s %d'],'entity_label':'%s'",
+                        user, h->serial, topic, user, topic, h->serial, any_text(h, user, topic));
+    switch (test_rng_below(&h->rng, 8)) {
+    case 0: /* Another value supersedes it; a tool only claims one. */
+        format = test_format("{%s,'text':'%s','attribute':'state','importance':2}", start, text);
+        break;
+    case 1:
+        format = test_format("{%s,'text':'%s','attribute':'state','trust':'tool'}", start, text);
+        break;
+    case 2: /* Near-duplicates, which the curator folds. */
+    case 3:
+        folds = true;
+        format = test_format("{%s,'messages':['%s notes','The %s note']}", start, text, text);
+        break;
+    case 4:
+        op = "memory.update";
+        format = test_format("{'user_id':'%s','id':'%s','text':'%s'}", user,
+                             any_memory(h, user, topic, "active"), text);
+        break;
+    case 5:
+        op = "memory.update";
+        format = test_format("{'user_id':'%s','id':'%s','pinned':true,'metadata':{'why':'%s'}}",
+                             user, any_memory(h, user, topic, "active"), text);
+        break;
+    case 6:
+        op = "memory.confirm";
+        format = test_format("{'user_id':'%s','id':'%s'}", user,
+                             any_memory(h, user, topic, "claimed"));
+        break;
+    default:
+        op = "todo.add";
+        format = test_format("{'user_id':'%s','text':'%s'}", user, any_text(h, user, "todo"));
+        break;
+    }
+    (void)facts_try(&h->f, op, &answer, format); /* A memory that is not there is fine. */
+    if (folds)
+        (void)facts_call(&h->f, "memory.curate", "{'user_id':'%s'}", user);
+    h->f.now_us += MINUTE_US;
+}
+
+/* Forgets what is known of a topic, one memory of another one, and the todos. */
+static void forget_memories(history *h, const char *topic)
+{
+    loci_str answer;
+    const char *id;
+
+    (void)facts_try(&h->f, "memory.forget", &answer,
+                    test_format("{'user_id':'ann','entity':'project:%s'}", topic));
+    while (id = text_of(facts_call(&h->f, "todo.list", "{'user_id':'ann'}"), "todos.0.id"),
+           *id != '\0') {
+        (void)facts_call(&h->f, "todo.update", "{'user_id':'ann','id':'%s','text':'%s'}", id,
+                         any_text(h, "ann", "todo"));
+        (void)facts_call(&h->f, "todo.forget", "{'user_id':'ann','id':'%s'}", id);
+    }
+}
+
+/* One memory by its id; the beginning of its text, which only it and its copies have. */
+static const char *forget_memory(history *h)
+{
+    const char *id = any_memory(h, "ann", any_topic(h), "any"), *text, *end;
+
+    if (*id == '\0')
+        return "CANARY-ann-none";
+    text = text_of(facts_call(&h->f, "memory.get", "{'user_id':'ann','id':'%s'}", id), "text");
+    text = strstr(text, "CANARY-");
+    end = strrchr(text, '-');
+    (void)facts_call(&h->f, "memory.forget", "{'user_id':'ann','id':'%s'}", id);
+    return test_format("%.*s", (int)(end - text) + 1, text);
+}
+
 /* Warms the indexes, so that they have to be dropped. */
 static void look(history *h)
 {
+    (void)facts_call(&h->f, "memory.recall", "{'user_id':'ann','query':'ann topic1'}");
+    (void)facts_call(&h->f, "memory.recall",
+                     "{'user_id':'ann','query':'ann notes','as_of':'2023-11-14T23:00:00Z'}");
+    (void)facts_call(&h->f, "memory.cards", "{'user_id':'ann','query':'ann topic1'}");
     (void)facts_call(&h->f, "session.search", "{'user_id':'ann','query':'ann chat1'}");
     (void)facts_call(&h->f, "context.build", "{'user_id':'ann','query':'ann key1','budget':2000}");
 }
@@ -347,12 +434,24 @@ static void check_gone(history *h, const char *canary)
 {
     loci_str answer;
 
-    CHECK(!is_stored(&h->f, canary));
+    CHECK(!facts_is_stored(&h->f, canary));
     answer = facts_call(&h->f, "session.search", "{'user_id':'ann','query':'%s'}", canary);
     CHECK(!holds(answer, canary));
     answer = facts_call(&h->f, "context.build", "{'user_id':'ann','query':'%s','budget':4000}",
                         canary);
     CHECK(!holds(test_member(answer, "text"), canary));
+    answer = facts_call(&h->f, "memory.recall", "{'user_id':'ann','query':'%s'}", canary);
+    CHECK(!holds(test_member(answer, "results"), canary));
+    answer = facts_call(&h->f, "memory.cards", "{'user_id':'ann','query':'%s'}", canary);
+    CHECK(!holds(answer, canary));
+}
+
+static void act_somehow(history *h)
+{
+    if (test_rng_chance(&h->rng, 30))
+        act_on_memories(h);
+    else
+        act(h);
 }
 
 TEST(forget, random_histories_leave_no_canary)
@@ -360,17 +459,20 @@ TEST(forget, random_histories_leave_no_canary)
     test_timeout(600);
     for (uint64_t seed = 1; seed <= HISTORIES; seed++) {
         history *h = (history *)(void *)test_bytes(sizeof *h);
-        const char *key, *chat;
+        const char *key, *chat, *topic, *one;
         loci_str answer;
 
         h->rng = test_random(seed);
         facts_open_here(&h->f);
         /* Sanitizers are slow: with all steps a context would take longer than a read may. */
         for (int step = 0; step < (test_is_sanitized() ? STEPS / 5 : STEPS); step++)
-            act(h);
+            act_somehow(h);
         look(h);
         key = test_format("key%d", (int)test_rng_below(&h->rng, KEYS));
         chat = test_format("chat%d", (int)test_rng_below(&h->rng, 3));
+        topic = any_topic(h);
+        forget_memories(h, topic);
+        one = forget_memory(h);
         /* Some histories have no such key or chat. */
         (void)facts_try(&h->f, "fact.forget", &answer,
                         test_format("{'user_id':'ann','key':'%s'}", key));
@@ -381,16 +483,20 @@ TEST(forget, random_histories_leave_no_canary)
         (void)facts_call(&h->f, "fact.forget", "{'user_id':'ann','key':'last','wait':true}");
         check_gone(h, test_format("CANARY-ann-%s-", key));
         check_gone(h, test_format("CANARY-ann-%s-", chat));
+        check_gone(h, test_format("CANARY-ann-%s-", topic));
+        check_gone(h, test_format("who_ann_%s_", topic));
+        check_gone(h, "CANARY-ann-todo-");
+        check_gone(h, one);
         for (int step = 0; step < 10; step++)
-            act(h);
+            act_somehow(h);
         answer = facts_call(&h->f, "store.rebuild", "{}");
         CHECK_EQ(test_member_int(answer, "result.differences"), 0);
-        CHECK(is_stored(&h->f, "CANARY-bob-"));
+        CHECK(facts_is_stored(&h->f, "CANARY-bob-"));
         (void)facts_call(&h->f, "user.forget", "{'user_id':'ann','wait':true}");
         check_gone(h, "CANARY-ann-");
         CHECK_EQ(test_member_int(facts_call(&h->f, "store.rebuild", "{}"), "result.differences"),
                  0);
-        CHECK(is_stored(&h->f, "CANARY-bob-"));
+        CHECK(facts_is_stored(&h->f, "CANARY-bob-"));
         facts_close(&h->f);
     }
 }
@@ -477,7 +583,7 @@ TEST_ON(TEST_FILES, forget, a_reader_in_the_way_is_named)
     answer = facts_call(&f, "store.status", "{}");
     CHECK_STR_EQ(test_member(answer, "scrub_pending"), "false");
     CHECK_STR_EQ(test_member(answer, "scrub_blocked_by"), "null");
-    CHECK(!is_stored(&f, "CANARY"));
+    CHECK(!facts_is_stored(&f, "CANARY"));
     facts_close(&f);
 }
 
