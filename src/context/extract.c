@@ -1,7 +1,7 @@
 /* extract.c - see extract.h.
  *
  * What the model can do at most, whatever the message or the model itself says: name a key of its
- * own choice for words that the speaker used. It cannot write as somebody else, replace a value
+ * own choice for words that the speaker used. It cannot write as another speaker, replace a value
  * that the speaker may not replace, or show what the speaker may not see.
  */
 #include "context/extract.h"

@@ -161,7 +161,7 @@ loci_status lc_memory_append(lc_tx *tx, lc_memory *memory, lc_arena *arena, loci
 /* Appends memory.changed with the state of `memory` as it is to be; ended_at follows from the
  * status. */
 loci_status lc_memory_change(lc_tx *tx, lc_memory *memory, loci_error *err);
-/* LOCI_ELIMIT if pinning one more memory of this persona would show somebody more than
+/* LOCI_ELIMIT if pinning one more memory of this persona would show a reader more than
  * LC_MEMORY_PINS_MAX. */
 loci_status lc_memory_check_pins(lc_tx *tx, loci_str persona_id, loci_error *err);
 

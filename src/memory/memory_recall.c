@@ -1,7 +1,7 @@
 /* memory_recall.c - see memory_recall.h.
  *
  * Two indexes (recall/recall.h): one of the active memories, and one of all there ever were, which
- * exists only once somebody asks for an earlier time. Filters that the index has no column for
+ * exists only once a caller asks for an earlier time. Filters that the index has no column for
  * (entities, metadata, the time of as_of) are lists of seqs, read from the store and intersected
  * before the search.
  */

@@ -172,7 +172,7 @@ static loci_status add_item(store_input *in, const lc_json *from, const char *wh
         return lc_fail(err, LOCI_EINVAL, "%s: expected a text or {\"role\", \"content\"}", where);
     to->text = lc_json_str(text);
     status = lc_memory_check_text(to->text, where, err);
-    /* Nobody vouches for what an assistant or a tool said. */
+    /* No person vouches for what an assistant or a tool said. */
     if (role != NULL && lc_str_is(lc_json_str(role), "assistant"))
         to->trust = LC_STR("model");
     else if (role != NULL && lc_str_is(lc_json_str(role), "tool"))
