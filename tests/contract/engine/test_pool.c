@@ -10,6 +10,7 @@
 
 #define PATIENCE_S 30
 #define SHORT_COUNT 8 /* That wait for one thread without another being woken. */
+#define OTHERS 3      /* Threads of the pool beside one. */
 
 typedef struct work {
     loci_engine *engine;
@@ -92,12 +93,17 @@ static void add(work *w, lc_task *task, void (*run)(void *ctx), bool is_short)
 
 TEST_ON(TEST_FILES, pool, short_tasks_are_drained_together)
 {
-    lc_task slow, first, rest[SHORT_COUNT];
+    lc_task slow[OTHERS], first, rest[SHORT_COUNT];
     work w;
 
     open_work(&w);
-    add(&w, &slow, keep_busy, false); /* The other thread, for the whole test. */
-    await(&w.begun);
+    for (int i = 0; i < OTHERS; i++) { /* The other threads, for the whole test. */
+        loci_error err;
+
+        slow[i] = (lc_task){.run = keep_busy, .ctx = &w, .group = (uint64_t)i + 1};
+        CHECK_OK(lc_pool_add(w.pool, &slow[i], &err), err);
+        await(&w.begun);
+    }
     add(&w, &first, answer_behind_gate, true);
     await(&w.begun);
     for (int i = 0; i < SHORT_COUNT; i++)
@@ -107,7 +113,8 @@ TEST_ON(TEST_FILES, pool, short_tasks_are_drained_together)
     await(&w.drained);
     CHECK_EQ(atomic_load(&w.drained_at), SHORT_COUNT + 1);
     CHECK_EQ(atomic_load(&w.drained_count), 1);
-    (void)sem_post(&w.other_gate);
+    for (int i = 0; i < OTHERS; i++)
+        (void)sem_post(&w.other_gate);
     close_work(&w);
 }
 
