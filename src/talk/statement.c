@@ -126,8 +126,9 @@ static size_t take_subject(parse *p, size_t at)
         bool is_link = end > first && end + 1 < p->s.count &&
                        (is(p, end, "of") || (is(p, end, "the") && is(p, end - 1, "of")));
 
-        if (!is_link && (!lc_term_is_content(&p->s.at[end]) || in(p, end, LC_WORDS_COPULAS) ||
-                         in(p, end, LC_WORDS_CHANGED)))
+        if (!is_link &&
+            (!lc_term_is_content(&p->s.at[end]) || in(p, end, LC_WORDS_COPULAS) ||
+             (end > first && in(p, end, LC_WORDS_SINCE)) || in(p, end, LC_WORDS_CHANGED)))
             break;
         if (end > first && in(p, end, LC_WORDS_PARTICLES) && is(p, end + 1, "to"))
             break; /* "push the deadline back to" */

@@ -122,6 +122,7 @@ TEST(talk_statement, a_name_is_what_we_have_one_of)
 {
     static const expected cases[] = {
         {"Jonas is our new team lead.", LC_STATES_SUBJECT, "team lead", "Jonas", NEWS | OWN},
+        {"Jonas is our team lead since March.", LC_STATES_SUBJECT, "team lead", "Jonas", OWN},
         {"Jonas is now the team lead.", LC_STATES_SUBJECT, "team lead", "Jonas", NEWS},
         {"Anna Berg is the landlord and she is nice.", LC_STATES_SUBJECT, "landlord", "Anna Berg",
          0}};

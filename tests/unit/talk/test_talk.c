@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "unit/talk/talk_fixture.h"
 
@@ -474,4 +475,32 @@ static loci_status judge_with_faults(void *ctx)
 TEST(talk, running_out_of_memory_is_an_error_and_leaks_nothing)
 {
     test_oom_sweep(judge_with_faults, NULL);
+}
+
+/* ---- Giving up ------------------------------------------------------------------------------- */
+
+static loci_status allow_two(void *ctx, loci_error *err)
+{
+    int *asked = ctx;
+
+    return ++*asked <= 2 ? LOCI_OK : lc_fail(err, LOCI_EDEADLINE, "too late");
+}
+
+/* A caller whose deadline has passed does not wait for the rest of a long conversation. */
+TEST(talk, a_judgement_ends_when_its_caller_gives_up)
+{
+    static const lc_said said[] = {{.kind = LC_SAID_MESSAGE, .text = LC_STR("One."), .seq = 1},
+                                   {.kind = LC_SAID_MESSAGE, .text = LC_STR("Two."), .seq = 2},
+                                   {.kind = LC_SAID_MESSAGE, .text = LC_STR("Three."), .seq = 3}};
+    int asked = 0;
+    lc_talk_input input = {
+        .said = said, .count = 3, .reader = {.rank = -1}, .pause = allow_two, .pause_ctx = &asked};
+    const lc_judged *judged;
+    talk_fixture f;
+    loci_error err;
+
+    talk_open(&f);
+    CHECK_STATUS(LOCI_EDEADLINE, lc_talk_judge(f.talk, &f.arena, &input, &judged, &err));
+    CHECK_EQ(asked, 3);
+    talk_close(&f);
 }
