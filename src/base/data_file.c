@@ -1,9 +1,9 @@
 /* data_file.c - reading a data file, and the places to look for it.
  *
- * A file is copied into memory, not mapped: an access to a mapped file that somebody cuts, or whose
- * disk fails, is a SIGBUS, which ends the process, and what was checked can change afterwards. The
- * copy costs its size in memory for each process (8 to 15 MB) and 5 to 10 ms when it is first
- * needed.
+ * A file is copied into memory, not mapped: an access to a mapped file that another process cuts,
+ * or whose disk fails, is a SIGBUS, which ends the process, and what was checked can change
+ * afterwards. The copy costs its size in memory for each process (8 to 15 MB) and 5 to 10 ms when
+ * it is first needed.
  *
  * The build tree has share/loci beside the program, an installed program has ../share/loci, and a
  * library inside another program has only the place it was installed to, or the setting.

@@ -5,7 +5,7 @@
  *
  * libpq ends the password at the first '@' before a '/', people at the last '@' they wrote. So
  * everything between the user and the last '@' is hidden, a port that is no number is hidden
- * (somebody forgot the host), and so is the value of every parameter that is not listed here.
+ * (the host was left out), and so is the value of every parameter that is not listed here.
  */
 #include "base/url.h"
 

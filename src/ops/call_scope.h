@@ -73,7 +73,7 @@ typedef struct lc_fact_caller {
 loci_status lc_fact_caller_init(lc_fact_caller *out, lc_call *call, const lc_claim_args *claim,
                                 loci_error *err);
 /* Whether `identity` limits this caller and gives it permissions: only that of a caller with the
- * same or higher ceilings does. Otherwise anybody could lower the session of somebody above it. */
+ * same or higher ceilings does. Otherwise any caller could lower the session of one above it. */
 bool lc_fact_caller_is_bound(const lc_fact_caller *caller, const lc_identity *identity);
 /* With the session's identity; `identity` may be that of no session, all none. */
 lc_authority lc_fact_caller_authority(const lc_fact_caller *caller, const lc_identity *identity);

@@ -79,7 +79,7 @@ static loci_str token_permissions(const lc_token *token)
                                                                           : LC_STR_NONE;
 }
 
-/* The one rule about tokens: nobody sees, ends, replaces or makes one that is above itself. Returns
+/* The one rule about tokens: no caller sees, ends, replaces or makes one above itself. Returns
  * the name of a right that the token has and the caller does not, or NULL. */
 static const char *right_above(const lc_call *call, const lc_token *token)
 {

@@ -225,7 +225,7 @@ static void admit_routed(lc_server *server, lc_http_request *request, lc_access_
 }
 
 /* Finds the route and the caller from the head of the request. Only operations have a body: all
- * else is answered here, and nobody can make the daemon read a body without a token for its
+ * else is answered here, and no client can make the daemon read a body without a token for its
  * operation. */
 static void admit(void *ctx, lc_http_request *request)
 {

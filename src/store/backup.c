@@ -2,8 +2,8 @@
  *
  * A restore works on a copy of the backup, beside the store, until it is what the store should be:
  * of this schema, with projections of this shape, and with a restore mark of its own. Then the
- * driver copies it into the store in one commit. Nobody sees the old content with the new mark, or
- * the other way round, and a restore that is killed has changed nothing.
+ * driver copies it into the store in one commit. No reader sees the old content with the new mark,
+ * or the other way round, and a restore that is killed has changed nothing.
  */
 #include "store/backup.h"
 

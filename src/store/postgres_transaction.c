@@ -134,7 +134,7 @@ loci_status lc_pg_lock_readers(lc_tx *tx, loci_error *err)
  * holds the lock; once the lock is had, the number says how it ended. The row is made, durably,
  * before the first transaction that needs it: a row that is being inserted cannot be waited for.
  *
- * The sum of these numbers tells a watcher whether somebody has committed. A commit and its number
+ * The sum of these numbers tells a watcher whether a writer has committed. A commit and its number
  * become visible together, so while the sum is the same, nothing was committed that the watcher has
  * not seen. No clock and no sequence could promise that: both are taken before the commit, and
  * commits overtake each other. The sum never falls: a writer that ends adds its number to the row
