@@ -387,7 +387,8 @@ loci_status lc_memory_recall(lc_tx *tx, const lc_memory_query *query, lc_arena *
                               .persona_id = query->persona_id,
                               .from_us = query->from_us,
                               .to_us = query->to_us,
-                              .limit = LC_RECALL_HITS_MAX};
+                              .limit = query->limit > LC_MEMORY_RANKED ? query->limit
+                                                                       : LC_MEMORY_RANKED};
     lc_recall_hits hits = {0};
     lc_recall_rows rows = {.item_bytes = sizeof(lc_memory_hit)};
     loci_status status = filter_entities(&f, err);

@@ -1,7 +1,7 @@
 /* memory_recall.h - finding memories, and the cards of the entities they are about.
  *
- * The best by meaning and the best by words, inside the filter, are fused (recall/recall.h) and
- * ranked again by a blend:
+ * The best LC_MEMORY_RANKED by meaning and as many by words, inside the filter, are fused
+ * (recall/recall.h); the best LC_MEMORY_RANKED of them are read and ranked again by a blend:
  *
  *     similarity = (0.6 * BM25 / the best BM25 + 0.4 * cosine / the best cosine) * the best fused
  *                  score (index/fusion.h); by words alone BM25 / the best BM25 * that score
@@ -24,6 +24,8 @@
 extern const lc_recall_source lc_memory_source;
 
 #define LC_MEMORY_HITS_MAX LC_RECALL_HITS_MAX
+/* Each is a row to read, which is most of the time of a recall. */
+#define LC_MEMORY_RANKED 200
 
 typedef struct lc_memory_query {
     lc_corpus_terms terms; /* Of the query: lc_corpus_split(). */
@@ -35,6 +37,8 @@ typedef struct lc_memory_query {
     int64_t from_us, to_us;  /* observed_at */
     int64_t as_of_us;        /* The memories of that time; INT64_MAX = those of now. */
     double min_score;
+    size_t
+        limit; /* Hits that the caller asks for; if above LC_MEMORY_RANKED, so many are ranked. */
 } lc_memory_query;
 
 typedef struct lc_memory_hit {

@@ -129,6 +129,7 @@ static loci_status prepare_recall(lc_call *call, loci_error *err)
     if (lc_str_trim(in->text).len == 0)
         return lc_fail(err, LOCI_EINVAL, "query: only white space; pass words to search for");
     in->query.persona_id = call->persona_id;
+    in->query.limit = in->limit > 0 ? (size_t)in->limit : 0; /* memory.cards has none. */
     in->query.from_us = in->from != LC_ABSENT ? in->from : INT64_MIN;
     in->query.to_us = in->to != LC_ABSENT ? in->to : INT64_MAX;
     in->query.as_of_us = in->as_of != LC_ABSENT ? in->as_of : INT64_MAX;

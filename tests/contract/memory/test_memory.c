@@ -454,6 +454,29 @@ TEST(memory, pages_of_a_recall_follow_each_other)
     facts_close(&f);
 }
 
+/* How many memories a recall ranks is bounded, so that its cost does not grow with the store; a
+ * caller that asks for more gets more, and pages end where the ranking ends. */
+TEST(memory, a_recall_ranks_200_memories_or_as_many_as_asked_for)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    for (int i = 0; i < 210; i++)
+        (void)store(&f, i == 0 ? "created" : "kept_both",
+                    test_format("{\"text\":\"the boat had visit %d\"}", i));
+    answer = facts_call(&f, "memory.recall", "{'query':'boat','limit':1000}");
+    CHECK(test_member(answer, "results.209").len > 0);
+    answer = facts_call(&f, "memory.recall", "{'query':'boat','limit':150}");
+    CHECK(test_member(answer, "results.149").len > 0);
+    answer = facts_call(&f, "memory.recall", "{'query':'boat','limit':150,'cursor':%s}",
+                        test_format("%.*s", LC_STR_ARG(test_member(answer, "next_cursor"))));
+    CHECK(test_member(answer, "results.49").len > 0);
+    CHECK_STR_EQ(test_member(answer, "results.50"), "");
+    CHECK_STR_EQ(test_member(answer, "next_cursor"), "null");
+    facts_close(&f);
+}
+
 /* Vectors of the caller's own model: they find what no word has in common, survive a new embedding
  * of the built-in texts, and are not mixed with those of other models or lengths. */
 TEST(memory, vectors_of_callers_are_used)
