@@ -106,13 +106,6 @@ static void put_fact_text(char *out, size_t bytes, int key, int version)
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Times of calls of one kind. */
 typedef struct sample {
     double times_ms[WARM_CALLS], cpus_ms[WARM_CALLS];
@@ -148,12 +141,6 @@ static void embed(const store *s, int nth, sample *out)
 
     put_query(args, sizeof args, nth, "\"texts\":[", "],\"encoding\":\"base64\"");
     measure(s, "model.embed", args, out, nth);
-}
-
-static double at_permille(double *values, int count, int permille)
-{
-    qsort(values, (size_t)count, sizeof values[0], compare);
-    return values[count * permille / 1000];
 }
 
 static void run_cold(store *s, figures *out)
@@ -192,16 +179,16 @@ static void run_round(store *stores, int round)
     for (int s = 0; s < 2; s++) {
         figures *out = &stores[s].rounds[round];
 
-        out->embed_p50_ms = at_permille(embedded[s].times_ms, WARM_CALLS, 500);
-        out->embed_cpu_ms = at_permille(embedded[s].cpus_ms, WARM_CALLS, 500);
-        out->fact_embed_p50_ms = at_permille(embedded_facts[s].times_ms, WRITE_CALLS, 500);
-        out->fact_embed_cpu_ms = at_permille(embedded_facts[s].cpus_ms, WRITE_CALLS, 500);
-        out->warm_p50_ms = at_permille(warm[s].times_ms, WARM_CALLS, 500);
-        out->warm_p99_ms = at_permille(warm[s].times_ms, WARM_CALLS, 990);
-        out->warm_cpu_ms = at_permille(warm[s].cpus_ms, WARM_CALLS, 500);
-        out->write_p50_ms = at_permille(written[s].times_ms, WRITE_CALLS, 500);
-        out->write_p99_ms = at_permille(written[s].times_ms, WRITE_CALLS, 990);
-        out->write_cpu_ms = at_permille(written[s].cpus_ms, WRITE_CALLS, 500);
+        out->embed_p50_ms = bench_permille(embedded[s].times_ms, WARM_CALLS, 500);
+        out->embed_cpu_ms = bench_permille(embedded[s].cpus_ms, WARM_CALLS, 500);
+        out->fact_embed_p50_ms = bench_permille(embedded_facts[s].times_ms, WRITE_CALLS, 500);
+        out->fact_embed_cpu_ms = bench_permille(embedded_facts[s].cpus_ms, WRITE_CALLS, 500);
+        out->warm_p50_ms = bench_permille(warm[s].times_ms, WARM_CALLS, 500);
+        out->warm_p99_ms = bench_permille(warm[s].times_ms, WARM_CALLS, 990);
+        out->warm_cpu_ms = bench_permille(warm[s].cpus_ms, WARM_CALLS, 500);
+        out->write_p50_ms = bench_permille(written[s].times_ms, WRITE_CALLS, 500);
+        out->write_p99_ms = bench_permille(written[s].times_ms, WRITE_CALLS, 990);
+        out->write_cpu_ms = bench_permille(written[s].cpus_ms, WRITE_CALLS, 500);
         loci_close(stores[s].engine);
     }
 }
