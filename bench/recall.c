@@ -29,6 +29,7 @@
 #define COLD_CALLS 3
 #define RESULTS 10
 #define TIMES_MIN 100.0
+#define GOAL_MEMORIES 10000
 #define GROWTH_MAX 10.0
 #define USER "one"
 
@@ -178,13 +179,17 @@ static void run_point(point *p, int before, int count)
 
 static void report(const point *p)
 {
+    bool is_goal = p->memories == GOAL_MEMORIES;
+
     printf("{\"bench\":\"recall\",\"case\":\"%d memories\",\"p50_ms\":%.3f,\"p99_ms\":%.3f,"
            "\"cold_ms\":%.1f,\"stored_per_s\":%.0f",
            p->memories, p->median.p50_ms, p->median.p99_ms, p->cold_ms, p->memories / p->fill_s);
     if (has_peer)
-        printf(",\"mem0_p50_ms\":%.1f,\"times_faster\":%.0f,\"goal\":%.0f,\"ok\":%s",
-               p->median.peer_ms, p->median.times, TIMES_MIN,
-               p->median.times >= TIMES_MIN ? "true" : "false");
+        printf(",\"mem0_p50_ms\":%.1f,\"times_faster\":%.0f,\"goal\":%s,\"ok\":%s",
+               p->median.peer_ms, p->median.times, is_goal ? "100" : "null",
+               !is_goal                       ? "null"
+               : p->median.times >= TIMES_MIN ? "true"
+                                              : "false");
     printf("}\n");
 }
 
@@ -194,9 +199,10 @@ static void report_growth(const point *points, int count)
 
     for (int i = 1; i < count; i++)
         most = fmax(most, points[i].median.p50_ms / points[i - 1].median.p50_ms);
-    printf("{\"bench\":\"recall\",\"case\":\"ten times as many memories\",\"times_as_long_max\":%.2f"
-           ",\"goal\":%.0f,\"ok\":%s}\n",
-           most, GROWTH_MAX, most <= GROWTH_MAX ? "true" : "false");
+    printf(
+        "{\"bench\":\"recall\",\"case\":\"ten times as many memories\",\"times_as_long_max\":%.2f"
+        ",\"goal\":%.0f,\"ok\":%s}\n",
+        most, GROWTH_MAX, most <= GROWTH_MAX ? "true" : "false");
 }
 
 /* A bar on a logarithmic scale: ten columns are ten times as long, from 0.1 ms on. */

@@ -1,0 +1,217 @@
+/* memory_users.c - memory.recall in a store of 1,000,000 memories: 1,000 users with 1,000 each, on
+ * a SQLite file and on PostgreSQL.
+ *
+ * Beside it is a store of 20 such users, and both are asked in turn, user by user. A random user
+ * asks 5 questions in a row, as people do; "first" are the first questions, "next" the others.
+ * "Cold" is measured with cache.user_bytes_max = 0, so that every question builds the index of its
+ * user. To reach: next and cold take at most 1.2 times as long as in the small store; the user
+ * cache never exceeds the setting cache.user_bytes_max (256 MB by default). The anonymous memory of
+ * the process (RssAnon) is printed, and how much of it the calls have added.
+ *
+ * The memories, with vectors of the caller, are stored by memory.store. The PostgreSQL server is
+ * one of our own (tests/lib/postgres.sh). memory_users sqlite|postgresql: only this store.
+ * BENCH_USERS sets the number of users. Stores of 4 GB are made in $TMPDIR or /tmp: it should be a
+ * real disk.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "engine/engine.h"
+#include "lib/fill.h"
+#include "lib/http_child.h"
+#include "lib/line_peer.h"
+
+#define USERS 1000
+#define FEW 20
+#define MEMORIES 1000
+#define IN_A_ROW 5
+#define COLD_ASKS 100
+#define ASKS_MAX 10000 /* Users that ask. */
+#define RATIO_MAX 1.2
+#define MB 1e6
+
+typedef struct store {
+    char path[512];
+    int users;
+    loci_engine *engine;
+    double first_ms[ASKS_MAX], next_ms[ASKS_MAX * (IN_A_ROW - 1)], cold_ms[COLD_ASKS];
+    int first_count, next_count;
+} store;
+
+static char dir[256];
+static unsigned query_count;
+
+static void fill(store *s, int memories)
+{
+    double began_s = bench_now_s(), began_cpu_us = bench_cpu_us();
+    int64_t count = (int64_t)s->users * memories;
+    char user[32];
+
+    s->engine = fill_open(s->path, 0);
+    for (int i = 0; i < s->users; i++) {
+        snprintf(user, sizeof user, "user-%d", i);
+        fill_given_memories(s->engine, user, 0, memories);
+    }
+    loci_close(s->engine);
+    fprintf(stderr,
+            "memory_users: %" PRId64 " memories stored in %.0f s, %.0f us of CPU each here\n",
+            count, bench_now_s() - began_s, (bench_cpu_us() - began_cpu_us) / (double)count);
+}
+
+static double ask(store *s, unsigned user)
+{
+    char args[FILL_ARGS_BYTES], name[32];
+    double began_s;
+
+    snprintf(name, sizeof name, "user-%u", user);
+    fill_recall_args(args, name, query_count++);
+    began_s = bench_now_s();
+    fill_call(s->engine, "memory.recall", args);
+    return 1e3 * (bench_now_s() - began_s);
+}
+
+/* Users in an order that looks random and visits all of them. */
+static unsigned nth_user(const store *s, unsigned nth)
+{
+    return (unsigned)(nth * UINT64_C(2654435761) % (unsigned)s->users);
+}
+
+static void set_cache_bytes(store *s, const char *value)
+{
+    char args[128];
+
+    snprintf(args, sizeof args, "{\"name\":\"cache.user_bytes_max\",\"value\":%s}", value);
+    fill_call(s->engine, "config.set", args);
+}
+
+static void measure_cold(store *stores[2])
+{
+    for (int i = 0; i < 2; i++) {
+        stores[i]->engine = fill_open(stores[i]->path, 0);
+        set_cache_bytes(stores[i], "0");
+        (void)ask(stores[i], 0); /* Prepares the statements. */
+    }
+    for (unsigned n = 0; n < COLD_ASKS; n++)
+        for (int i = 0; i < 2; i++)
+            stores[i]->cold_ms[n] = ask(stores[i], nth_user(stores[i], n));
+    for (int i = 0; i < 2; i++) {
+        set_cache_bytes(stores[i], "null");
+        loci_close(stores[i]->engine);
+    }
+}
+
+static void ask_in_a_row(store *s, unsigned nth)
+{
+    unsigned user = nth_user(s, nth);
+
+    s->first_ms[s->first_count++] = ask(s, user);
+    for (int i = 1; i < IN_A_ROW; i++)
+        s->next_ms[s->next_count++] = ask(s, user);
+}
+
+static void report_ratio(const char *name, const char *of, double few_ms, double many_ms)
+{
+    printf("{\"bench\":\"memory_users\",\"case\":\"%s, %s\",\"few_p50_ms\":%.3f,"
+           "\"many_p50_ms\":%.3f,\"ratio\":%.2f,\"goal\":%.1f,\"ok\":%s}\n",
+           name, of, few_ms, many_ms, many_ms / few_ms, RATIO_MAX,
+           many_ms <= RATIO_MAX * few_ms ? "true" : "false");
+}
+
+static void run(const char *name, store *few, store *many, int memories)
+{
+    store *stores[] = {few, many};
+    const http_child self = {.pid = getpid()};
+    double limit_mb, cache_mb = 0, memory_mb = 0, before_mb;
+    int asks = 3 * many->users;
+    lc_user_cache_counters counters = {0};
+
+    measure_cold(stores);
+    few->engine = fill_open(few->path, 0);
+    for (unsigned n = 0; n < (unsigned)few->users; n++)
+        (void)ask(few, n);
+    many->engine = fill_open(many->path, 0);
+    (void)ask(many, 0);
+    before_mb = (double)http_child_memory_kib(&self) * 1024 / MB;
+    for (int n = 0; n < asks; n++) {
+        double now_mb;
+
+        ask_in_a_row(few, (unsigned)n);
+        ask_in_a_row(many, (unsigned)n);
+        counters = lc_engine_get_counters(many->engine).user_cache;
+        now_mb = (double)counters.bytes / MB;
+        cache_mb = now_mb > cache_mb ? now_mb : cache_mb;
+        now_mb = (double)http_child_memory_kib(&self) * 1024 / MB;
+        memory_mb = now_mb > memory_mb ? now_mb : memory_mb;
+    }
+    limit_mb = strtod(lc_setting_cache_user_bytes_max.default_text, NULL) / MB;
+    report_ratio(name, "next questions", bench_permille(few->next_ms, few->next_count, 500),
+                 bench_permille(many->next_ms, many->next_count, 500));
+    report_ratio(name, "cold", bench_permille(few->cold_ms, COLD_ASKS, 500),
+                 bench_permille(many->cold_ms, COLD_ASKS, 500));
+    printf("{\"bench\":\"memory_users\",\"case\":\"%s, %d users, %d memories each\","
+           "\"first_p50_ms\":%.3f,\"next_p99_ms\":%.3f,\"hits\":%" PRId64 ",\"misses\":%" PRId64
+           ",\"evictions\":%" PRId64 ",\"cache_mb_max\":%.1f,"
+           "\"goal_mb\":%.1f,\"memory_mb_max\":%.0f,\"added_mb\":%.0f,\"ok\":%s}\n",
+           name, many->users, memories, bench_permille(many->first_ms, many->first_count, 500),
+           bench_permille(many->next_ms, many->next_count, 990), counters.hits, counters.misses,
+           counters.evictions, cache_mb, limit_mb, memory_mb, memory_mb - before_mb,
+           cache_mb <= limit_mb ? "true" : "false");
+    (void)fflush(stdout);
+    loci_close(few->engine);
+    loci_close(many->engine);
+}
+
+static void remove_file(const char *path)
+{
+    static const char *const suffixes[] = {"", "-wal", "-shm"};
+    char file[600];
+
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(file, sizeof file, "%s%s", path, suffixes[i]);
+        (void)unlink(file);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static store few, many;
+    const char *tmp = getenv("TMPDIR"), *given = getenv("BENCH_USERS");
+    bool is_small = getenv("BENCH_SMALL") != NULL;
+    int users = given != NULL ? (int)strtol(given, NULL, 10) : is_small ? 20 : USERS;
+    int memories = is_small ? 50 : MEMORIES;
+
+    if (users < 1 || 3 * users > ASKS_MAX)
+        bench_die("BENCH_USERS must be 1 to 3333");
+    if (argc == 1 || strcmp(argv[1], "sqlite") == 0) {
+        snprintf(dir, sizeof dir, "%s/loci-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
+        if (mkdtemp(dir) == NULL)
+            bench_die("no directory");
+        few = (store){.users = users < FEW ? users : FEW};
+        many = (store){.users = users};
+        snprintf(few.path, sizeof few.path, "%s/few.db", dir);
+        snprintf(many.path, sizeof many.path, "%s/many.db", dir);
+        fill(&few, memories);
+        fill(&many, memories);
+        run("sqlite", &few, &many, memories);
+        remove_file(few.path);
+        remove_file(many.path);
+        (void)rmdir(dir);
+    }
+    if (argc == 1 || strcmp(argv[1], "postgresql") == 0) {
+        static postgres_peer server;
+
+        postgres_peer_start(&server);
+        few = (store){.users = users < FEW ? users : FEW};
+        many = (store){.users = users};
+        postgres_peer_new_store(&server, few.path, sizeof few.path);
+        postgres_peer_new_store(&server, many.path, sizeof many.path);
+        fill(&few, memories);
+        fill(&many, memories);
+        run("postgresql", &few, &many, memories);
+        line_peer_stop(&server.process);
+    }
+    return 0;
+}
