@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "engine/engine.h"
@@ -28,6 +29,7 @@
 #define FEW 20
 #define MEMORIES 1000
 #define IN_A_ROW 5
+#define FILLERS 8 /* On PostgreSQL. */
 #define COLD_ASKS 100
 #define ASKS_MAX 10000 /* Users that ask. */
 #define RATIO_MAX 1.2
@@ -41,24 +43,43 @@ typedef struct store {
     int first_count, next_count;
 } store;
 
-static char dir[256];
 static unsigned query_count;
 
-static void fill(store *s, int memories)
+static void fill_share(const store *s, int memories, int first, int step)
 {
-    double began_s = bench_now_s(), began_cpu_us = bench_cpu_us();
-    int64_t count = (int64_t)s->users * memories;
+    loci_engine *engine = fill_open(s->path, 0);
     char user[32];
 
-    s->engine = fill_open(s->path, 0);
-    for (int i = 0; i < s->users; i++) {
+    for (int i = first; i < s->users; i += step) {
         snprintf(user, sizeof user, "user-%d", i);
-        fill_given_memories(s->engine, user, 0, memories);
+        fill_given_memories(engine, user, 0, memories);
     }
-    loci_close(s->engine);
-    fprintf(stderr,
-            "memory_users: %" PRId64 " memories stored in %.0f s, %.0f us of CPU each here\n",
-            count, bench_now_s() - began_s, (bench_cpu_us() - began_cpu_us) / (double)count);
+    loci_close(engine);
+}
+
+/* By several processes: on PostgreSQL one of them mostly waits for the answers of the server. */
+static void fill(const store *s, int memories, int processes)
+{
+    double began_s = bench_now_s(), took_s;
+    int status;
+
+    loci_close(fill_open(s->path, 0)); /* Makes the tables. */
+    for (int i = 0; i < processes; i++) {
+        pid_t child = fork();
+
+        if (child < 0)
+            bench_die("no process to fill the store");
+        if (child == 0) {
+            fill_share(s, memories, i, processes);
+            _exit(0);
+        }
+    }
+    for (int i = 0; i < processes; i++)
+        if (wait(&status) < 0 || status != 0)
+            bench_die("the store could not be filled");
+    took_s = bench_now_s() - began_s;
+    fprintf(stderr, "memory_users: %d memories stored in %.0f s, %.0f per second\n",
+            s->users * memories, took_s, s->users * memories / took_s);
 }
 
 static double ask(store *s, unsigned user)
@@ -94,7 +115,7 @@ static void measure_cold(store *stores[2])
         set_cache_bytes(stores[i], "0");
         (void)ask(stores[i], 0); /* Prepares the statements. */
     }
-    for (unsigned n = 0; n < COLD_ASKS; n++)
+    for (unsigned n = 0; n < (unsigned)bench_size(COLD_ASKS); n++)
         for (int i = 0; i < 2; i++)
             stores[i]->cold_ms[n] = ask(stores[i], nth_user(stores[i], n));
     for (int i = 0; i < 2; i++) {
@@ -149,8 +170,8 @@ static void run(const char *name, store *few, store *many, int memories)
     limit_mb = strtod(lc_setting_cache_user_bytes_max.default_text, NULL) / MB;
     report_ratio(name, "next questions", bench_permille(few->next_ms, few->next_count, 500),
                  bench_permille(many->next_ms, many->next_count, 500));
-    report_ratio(name, "cold", bench_permille(few->cold_ms, COLD_ASKS, 500),
-                 bench_permille(many->cold_ms, COLD_ASKS, 500));
+    report_ratio(name, "cold", bench_permille(few->cold_ms, bench_size(COLD_ASKS), 500),
+                 bench_permille(many->cold_ms, bench_size(COLD_ASKS), 500));
     printf("{\"bench\":\"memory_users\",\"case\":\"%s, %d users, %d memories each\","
            "\"first_p50_ms\":%.3f,\"next_p99_ms\":%.3f,\"hits\":%" PRId64 ",\"misses\":%" PRId64
            ",\"evictions\":%" PRId64 ",\"cache_mb_max\":%.1f,"
@@ -175,43 +196,64 @@ static void remove_file(const char *path)
     }
 }
 
-int main(int argc, char **argv)
+static bool is_wanted(const char *name, int argc, char **argv)
+{
+    bool is_named = argc == 1;
+
+    for (int i = 1; i < argc; i++)
+        is_named |= strcmp(argv[i], name) == 0;
+    return is_named;
+}
+
+static void run_sqlite(int users, int memories)
 {
     static store few, many;
-    const char *tmp = getenv("TMPDIR"), *given = getenv("BENCH_USERS");
+    const char *tmp = getenv("TMPDIR");
+    char dir[256];
+
+    snprintf(dir, sizeof dir, "%s/loci-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
+    if (mkdtemp(dir) == NULL)
+        bench_die("no directory");
+    few.users = users < FEW ? users : FEW;
+    many.users = users;
+    snprintf(few.path, sizeof few.path, "%s/few.db", dir);
+    snprintf(many.path, sizeof many.path, "%s/many.db", dir);
+    fill(&few, memories, 1);
+    fill(&many, memories, 1);
+    run("sqlite", &few, &many, memories);
+    remove_file(few.path);
+    remove_file(many.path);
+    (void)rmdir(dir);
+}
+
+static void run_postgresql(int users, int memories)
+{
+    static store few, many;
+    static postgres_peer server;
+
+    postgres_peer_start(&server);
+    few.users = users < FEW ? users : FEW;
+    many.users = users;
+    postgres_peer_new_store(&server, few.path, sizeof few.path);
+    postgres_peer_new_store(&server, many.path, sizeof many.path);
+    fill(&few, memories, FILLERS);
+    fill(&many, memories, FILLERS);
+    run("postgresql", &few, &many, memories);
+    line_peer_stop(&server.process);
+}
+
+int main(int argc, char **argv)
+{
+    const char *given = getenv("BENCH_USERS");
     bool is_small = getenv("BENCH_SMALL") != NULL;
-    int users = given != NULL ? (int)strtol(given, NULL, 10) : is_small ? 20 : USERS;
+    int users = given != NULL ? (int)strtol(given, NULL, 10) : is_small ? 5 : USERS;
     int memories = is_small ? 50 : MEMORIES;
 
     if (users < 1 || 3 * users > ASKS_MAX)
         bench_die("BENCH_USERS must be 1 to 3333");
-    if (argc == 1 || strcmp(argv[1], "sqlite") == 0) {
-        snprintf(dir, sizeof dir, "%s/loci-bench-XXXXXX", tmp != NULL ? tmp : "/tmp");
-        if (mkdtemp(dir) == NULL)
-            bench_die("no directory");
-        few = (store){.users = users < FEW ? users : FEW};
-        many = (store){.users = users};
-        snprintf(few.path, sizeof few.path, "%s/few.db", dir);
-        snprintf(many.path, sizeof many.path, "%s/many.db", dir);
-        fill(&few, memories);
-        fill(&many, memories);
-        run("sqlite", &few, &many, memories);
-        remove_file(few.path);
-        remove_file(many.path);
-        (void)rmdir(dir);
-    }
-    if (argc == 1 || strcmp(argv[1], "postgresql") == 0) {
-        static postgres_peer server;
-
-        postgres_peer_start(&server);
-        few = (store){.users = users < FEW ? users : FEW};
-        many = (store){.users = users};
-        postgres_peer_new_store(&server, few.path, sizeof few.path);
-        postgres_peer_new_store(&server, many.path, sizeof many.path);
-        fill(&few, memories);
-        fill(&many, memories);
-        run("postgresql", &few, &many, memories);
-        line_peer_stop(&server.process);
-    }
+    if (is_wanted("sqlite", argc, argv))
+        run_sqlite(users, memories);
+    if (is_wanted("postgresql", argc, argv))
+        run_postgresql(users, memories);
     return 0;
 }
