@@ -592,7 +592,6 @@ static loci_status search(lc_tx *tx, recall *r, const lc_recall_query *query, lc
         status = lc_corpus_search(&r->corpus,
                                   &(lc_corpus_query){.terms = query->terms,
                                                      .vector = query->vector,
-                                                     .vector_end = vectors.end,
                                                      .filter = is_all ? NULL : &filter,
                                                      .limit = query->limit > SEARCH_DEPTH_MIN
                                                                   ? query->limit
