@@ -31,6 +31,13 @@ typedef struct store_input {
     lc_meaning *meanings; /* With `wait`: one per item. */
 } store_input;
 
+#define WAIT_PARAM                                                                                 \
+    {                                                                                              \
+        LC_ARG_BOOL("wait", store_input, wait, "false"),                                           \
+            .help = "Whether to store vectors before answering: by default they follow within "    \
+                    "about a second"                                                               \
+    }
+
 static const lc_param store_params[] = {
     {LC_ARG_STR("text", store_input, memory.text), .flags = LC_PARAM_POSITIONAL | LC_PARAM_SAID,
      .alias = "content", .min = 1, .max = LC_MEMORY_TEXT_BYTES_MAX,
@@ -66,8 +73,7 @@ static const lc_param store_params[] = {
     {LC_ARG_STR("trust", store_input, memory.trust), .choices = "user|system|tool|web|model",
      .help = "Origin of the statement; tool, web and model can only claim"},
     LC_VECTOR_PARAMS(store_input, vector, "the text"),
-    {LC_ARG_BOOL("wait", store_input, wait, "false"),
-     .help = "Whether to store its vector before answering"},
+    WAIT_PARAM,
     {.name = NULL},
 };
 
@@ -309,6 +315,7 @@ static loci_status store_items(lc_call *call, lc_tx *tx, lc_session_use *use,
 {
     store_input *in = call->input;
     bool has_begun = false;
+    size_t stored = 0;
     loci_status status = LOCI_OK;
 
     for (size_t i = 0; i < in->count && status == LOCI_OK; i++) {
@@ -322,13 +329,18 @@ static loci_status store_items(lc_call *call, lc_tx *tx, lc_session_use *use,
         }
         if (status == LOCI_OK)
             status = lc_memory_commit(tx, plan, &results[i], err);
+        stored += status == LOCI_OK && results[i].outcome != LC_MEMORY_MENTIONED;
         if (status == LOCI_OK && in->wait && in->meanings[i].vector != NULL)
             status = put_vector(tx, &in->meanings[i].embedding, in->meanings[i].vector,
                                 in->items[i].text, err);
         if (status == LOCI_OK && in->given_numbers != NULL)
             status = put_vector(tx, &in->given, in->given_numbers, in->items[i].text, err);
     }
-    return status == LOCI_OK && !has_begun ? lc_session_begin_lazily(tx, use, false, err) : status;
+    if (status == LOCI_OK && !has_begun)
+        status = lc_session_begin_lazily(tx, use, false, err);
+    if (status == LOCI_OK && in->given_numbers == NULL)
+        status = lc_meaning_follow_writes(call->engine, tx, stored, err);
+    return status;
 }
 
 static loci_status run_store(lc_call *call, lc_tx *tx, loci_error *err)
@@ -387,6 +399,7 @@ static const lc_param seed_params[] = {
     {LC_ARG_TIME("observed_at", store_input, memory.observed_at),
      .help = "Time at which they were true (default: the time of the call)"},
     LC_MEMORY_METADATA_PARAM(store_input, metadata),
+    WAIT_PARAM,
     {.name = NULL},
 };
 
@@ -430,6 +443,7 @@ static const lc_param import_params[] = {
     {LC_ARG_STR("trust", store_input, memory.trust), .choices = "user|system|tool|web|model",
      .help = "Origin of the statements; tool, web and model can only claim"},
     LC_MEMORY_METADATA_PARAM(store_input, metadata),
+    WAIT_PARAM,
     {.name = NULL},
 };
 
@@ -469,7 +483,7 @@ static loci_status prepare_import(lc_call *call, loci_error *err)
     in->count = in->import.count;
     for (size_t i = 0; i < in->count && status == LOCI_OK; i++)
         status = check_rights(call, &in->items[i], err);
-    return status;
+    return status == LOCI_OK && in->wait ? embed_items(call, in, err) : status;
 }
 
 static loci_status run_import(lc_call *call, lc_tx *tx, loci_error *err)

@@ -162,7 +162,7 @@ static loci_status find_hits(lc_call *call, lc_tx *tx, lc_memory_hits *out, loci
     status = lc_memory_recall(tx, &in->query, call->arena, out, err);
     tx->embedding = NULL;
     if (status == LOCI_OK && !in->given.is_given)
-        lc_meaning_queue_job(&in->meaning, tx);
+        call->wants_vectors = lc_meaning_queue_job(&in->meaning, tx);
     return status;
 }
 

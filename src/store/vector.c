@@ -231,3 +231,14 @@ loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err)
                                         .unique = LC_STR("reembed")},
                           out, err);
 }
+
+loci_status lc_embed_enqueue_newest(lc_tx *tx, loci_error *err)
+{
+    lc_id id;
+
+    return lc_job_enqueue(tx,
+                          &(lc_job_new){.kind = LC_STR(LC_EMBED_JOB),
+                                        .args = LC_STR(LC_EMBED_NEWEST_ARGS),
+                                        .unique = LC_STR("newest")},
+                          &id, err);
+}
