@@ -126,10 +126,8 @@ typedef struct wanted {
 
 static loci_status enqueue(lc_tx *tx, void *ctx, loci_error *err)
 {
-    lc_id id;
-
     (void)ctx;
-    return lc_embed_enqueue(tx, &id, err);
+    return lc_embed_enqueue_unless_newest(tx, err);
 }
 
 static loci_status write_job(loci_engine *engine, loci_str tenant_id, loci_str user_id)

@@ -76,6 +76,9 @@ loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err);
 /* Adds a job that makes the vectors of the newest texts alone: those behind the last page of texts
  * that all have one. It does nothing where texts are not searched by meaning. */
 loci_status lc_embed_enqueue_newest(lc_tx *tx, loci_error *err);
+/* The same as lc_embed_enqueue(), unless a job of the newest texts is at work: two jobs would make
+ * the same vectors. */
+loci_status lc_embed_enqueue_unless_newest(lc_tx *tx, loci_error *err);
 #define LC_EMBED_NEWEST_ARGS "{\"newest\":true}"
 
 #endif /* LC_STORE_VECTOR_H */
