@@ -45,19 +45,6 @@ static const char *of(facts *f, const char *id, const char *member)
     return test_format("%.*s", LC_STR_ARG(test_member(answer, member)));
 }
 
-/* The text inside a JSON string, with \" for the byte 1. */
-static const char *quoted(const char *text)
-{
-    char *out = test_bytes(2 * strlen(text)), *to = out;
-
-    for (; *text != '\0'; text++) {
-        if (*text == '\x01')
-            *to++ = '\\';
-        *to++ = *text == '\x01' ? '"' : *text;
-    }
-    return out;
-}
-
 /* ---- Storing --------------------------------------------------------------------------------- */
 
 /* The examples of the seed: a move replaces, facts about one person do not. */
@@ -254,42 +241,23 @@ TEST(memory, every_path_deduplicates)
     facts_close(&f);
 }
 
-/* Files of other programs; twice gives the same memories. */
-TEST(memory, files_of_other_programs_are_imported)
+/* What is history at once, and what only claims, is stored once, too. */
+TEST(memory, history_and_claims_are_stored_once)
 {
-    static const char *const files[] = {
-        "# Me\\n\\n- Lives in Oslo\\n* [x] Owns a boat\\n1. Likes jazz\\n\\nSings."
-        "\\n```\\ncode\\n```\\n---",
-        "'Reads poems'\\n{'text':'Anna likes tea','importance':2,'metadata':{'a':1}}\\n\\n{'x':1}",
-        "{'results':[{'id':'1','memory':'Plays chess','created_at':'2023-01-02T03:04:05Z'}]}",
-        "{'type':'entity','name':'Ben Lee','entityType':'Person','observations':['Cooks well']}\\n"
-        "{'type':'relation','from':'Ben Lee','to':'Acme','relationType':'works_at'}",
-    };
+    static const char *const older = "{'text':'Lives in Bonn','observed_at':'2020-01-01T00:00:00Z'}";
+    static const char *const claim = "{'text':'Lives in Rome','trust':'tool'}";
     facts f;
+    const char *id;
 
     facts_open(&f);
-    for (int round = 0; round < 2; round++)
-        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-            char *text = test_format("%s", files[i]);
-            loci_str answer;
-
-            for (char *at = text; *at != '\0'; at++)
-                *at = *at == '\'' ? '\x01' : *at;
-            answer = facts_call(&f, "memory.import", "%s",
-                                test_format("{\"text\":\"%s\"}", quoted(text)));
-            CHECK_EQ(test_member_int(answer, "superseded"), 0);
-            CHECK_EQ(test_member_int(answer, "mentioned") > 0, round == 1);
-        }
-    CHECK_STR_EQ(listed(&f, "{}"), "[Ben Lee works_at Acme][Cooks well][Plays chess]"
-                                   "[Anna likes tea][Reads poems][Sings.][Likes jazz][Owns a boat]"
-                                   "[Lives in Oslo]");
-    CHECK_STR_EQ(listed(&f, "{'entity':'person:Ben Lee'}"), "[Cooks well]");
-    CHECK_STR_EQ(listed(&f, "{'metadata':{'a':1}}"), "[Anna likes tea]");
-    CHECK_STR_EQ(found(&f, "{'query':'chess','to':'2023-02-01T00:00:00Z'}"), "[Plays chess]");
-    facts_fail(&f, LOCI_EINVAL, "line 2", "memory.import",
-               "{\"text\":\"\\\"ok\\\"\\nnot json\",\"format\":\"jsonl\"}");
-    facts_fail(&f, LOCI_EINVAL, "no statements", "memory.import",
-               "{\"text\":\"# only a heading\"}");
+    store(&f, "created", "{'text':'Lives in Oslo'}");
+    id = store(&f, "superseded", older);
+    CHECK_STR_EQ(store(&f, "mentioned", older), id);
+    id = store(&f, "claimed", claim);
+    CHECK_STR_EQ(store(&f, "mentioned", claim), id);
+    CHECK_STR_EQ(of(&f, id, "status"), "\"claimed\"");
+    CHECK_STR_EQ(of(&f, id, "mentions"), "1");
+    CHECK_STR_EQ(listed(&f, "{'status':'any'}"), "[Lives in Rome][Lives in Bonn][Lives in Oslo]");
     facts_close(&f);
 }
 
