@@ -74,6 +74,8 @@ static const lc_record parts_record = {
     .members =
         (const lc_result[]){
             {"similarity", LC_PARAM_REAL, "Similarity by meaning and words, weight 0.4"},
+            {"neighbours", LC_PARAM_REAL,
+             "Part of the similarity from memories stored next to it in its session"},
             {"recency", LC_PARAM_REAL, "0.5 ^ (days / 14), weight 0.3 of the similarity"},
             {"frequency", LC_PARAM_REAL, "Fame of its entity, weight 0.3 of the similarity"},
             {"boost", LC_PARAM_REAL, "Factor for importance"},
@@ -173,6 +175,7 @@ static void put_parts(lc_json_writer *out, const lc_memory_hit *hit)
     lc_jw_name(out, "parts");
     lc_jw_object(out);
     lc_jw_member_real(out, "similarity", hit->similarity);
+    lc_jw_member_real(out, "neighbours", hit->neighbours);
     lc_jw_member_real(out, "recency", hit->recency);
     lc_jw_member_real(out, "frequency", hit->frequency);
     lc_jw_member_real(out, "boost", hit->boost);

@@ -401,6 +401,27 @@ TEST(memory, scores_are_explained)
     facts_close(&f);
 }
 
+/* Of two that fit alike, the one whose conversation is about the query; what stands beside a hit is
+ * not found for that alone. */
+TEST(memory, a_hit_gets_a_share_of_its_neighbours)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    facts_call(&f, "config.set", "%s", "{'name':'model.embedder','value':'lexical'}");
+    store(&f, "created", "{'session_id':'a','text':'we paint the harbour'}");
+    store(&f, "kept_both", "{'session_id':'a','text':'the key is under the pot'}");
+    store(&f, "kept_both", "{'session_id':'a','text':'nothing more today'}");
+    store(&f, "kept_both", "{'session_id':'b','text':'the key is under the mat'}");
+    answer = facts_call(&f, "memory.recall", "%s", "{'query':'harbour key','explain':true}");
+    CHECK_STR_EQ(texts(answer, "results"), "[we paint the harbour][the key is under the pot]"
+                                           "[the key is under the mat]");
+    CHECK(!lc_str_is(test_member(answer, "results.1.parts.neighbours"), "0.0"));
+    CHECK_STR_EQ(test_member(answer, "results.2.parts.neighbours"), "0.0");
+    facts_close(&f);
+}
+
 TEST(memory, pages_of_a_recall_follow_each_other)
 {
     facts f;
