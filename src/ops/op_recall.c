@@ -238,16 +238,17 @@ static loci_status run_recall(lc_call *call, lc_tx *tx, loci_error *err)
     if (status != LOCI_OK)
         return status;
     first = (size_t)place.seq;
-    if (in->explain)
-        put_near_misses(&call->out, &hits,
-                        first + (size_t)in->limit < hits.count ? first + (size_t)in->limit
-                                                               : hits.count);
-    lc_jw_member_bool(&call->out, "complete", hits.is_complete);
     lc_page_open(&page, "results");
     for (size_t i = first; i < hits.count && lc_page_takes(&page); i++) {
         put_hit(&call->out, &hits.items[i], in->explain);
         place.seq++;
     }
+    lc_page_end(&page);
+    if (in->explain)
+        put_near_misses(&call->out, &hits,
+                        first + (size_t)in->limit < hits.count ? first + (size_t)in->limit
+                                                               : hits.count);
+    lc_jw_member_bool(&call->out, "complete", hits.is_complete);
     lc_page_close(&page);
     return LOCI_OK;
 }
