@@ -27,6 +27,7 @@
 #define ROOM_FIRST 64
 #define SPARSE_MIN 1000 /* Unused numbers below which building again is not worth it. */
 #define FIND_BATCH 32   /* Vectors that are looked up at once in a long load. */
+#define EMBED_BATCH 8   /* Texts that are embedded between two looks at the clock. */
 
 loci_status lc_corpus_init(lc_corpus *corpus, lc_heap *heap, size_t record_bytes, loci_error *err)
 {
@@ -267,33 +268,47 @@ static void trim_newest(lc_corpus *corpus, uint32_t first)
         lc_vectors_clear(&corpus->newest);
 }
 
-/* Embeds those of the newest documents that are not in the set yet. */
-static loci_status embed_newest(lc_corpus *corpus, const lc_corpus_vectors *from,
-                                const uint32_t *numbers, size_t count, lc_arena *arena,
+/* Embeds `count` documents, in rising order, and adds them to the newest. */
+static loci_status embed_batch(lc_corpus *corpus, const lc_corpus_vectors *from,
+                               const uint32_t *numbers, size_t count, lc_arena *arena,
+                               loci_error *err)
+{
+    loci_str texts[EMBED_BATCH];
+    float *vectors = lc_arena_zalloc_array(arena, count * from->dimensions, sizeof *vectors);
+    loci_status status = vectors != NULL ? LOCI_OK : lc_fail_memory(err);
+
+    for (size_t i = 0; i < count && status == LOCI_OK; i++)
+        status = from->text(from->ctx, lc_corpus_record(corpus, numbers[i]), arena, &texts[i], err);
+    if (status == LOCI_OK)
+        status = from->embed(from->ctx, texts, count, vectors, err);
+    for (size_t i = 0; i < count && status == LOCI_OK; i++) {
+        status = lc_vectors_add(&corpus->newest, numbers[i], vectors + i * from->dimensions, err);
+        if (status == LOCI_OK)
+            corpus->newest_end = numbers[i] + 1;
+    }
+    return status;
+}
+
+/* Embeds those of the newest documents that are not in the set yet. On a busy machine that can take
+ * longer than a snapshot may be held: then the rest is left to the next call. */
+static loci_status embed_newest(lc_corpus *corpus, lc_corpus_vectors *from,
+                                const uint32_t *newest_first, size_t count, lc_arena *arena,
                                 loci_error *err)
 {
-    loci_str texts[LC_CORPUS_TAIL_MAX];
-    uint32_t wanting[LC_CORPUS_TAIL_MAX];
+    uint32_t numbers[LC_CORPUS_TAIL_MAX];
     size_t wanted = 0;
-    float *vectors;
     loci_status status = LOCI_OK;
 
-    for (size_t i = count; i-- > 0 && status == LOCI_OK;) {
-        if (numbers[i] < corpus->newest_end)
-            continue;
-        wanting[wanted] = numbers[i];
-        status = from->text(from->ctx, lc_corpus_record(corpus, numbers[i]), arena,
-                            &texts[wanted++], err);
-    }
-    if (status != LOCI_OK || wanted == 0)
-        return status;
-    vectors = lc_arena_zalloc_array(arena, wanted * from->dimensions, sizeof *vectors);
-    status = vectors != NULL ? from->embed(from->ctx, texts, wanted, vectors, err)
-                             : lc_fail_memory(err);
-    for (size_t i = 0; i < wanted && status == LOCI_OK; i++) {
-        status = lc_vectors_add(&corpus->newest, wanting[i], vectors + i * from->dimensions, err);
-        if (status == LOCI_OK)
-            corpus->newest_end = wanting[i] + 1;
+    for (size_t i = count; i-- > 0;)
+        if (newest_first[i] >= corpus->newest_end)
+            numbers[wanted++] = newest_first[i];
+    for (size_t at = 0, batch; at < wanted && status == LOCI_OK; at += batch) {
+        if (at > 0 && lc_clock_monotonic_us() >= from->pause_us) {
+            from->is_complete = false;
+            break;
+        }
+        batch = wanted - at < EMBED_BATCH ? wanted - at : EMBED_BATCH;
+        status = embed_batch(corpus, from, numbers + at, batch, arena, err);
     }
     return status;
 }

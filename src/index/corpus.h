@@ -96,7 +96,7 @@ typedef struct lc_corpus_vectors {
     void *ctx;
     int64_t pause_us; /* Monotonic time at which a long load returns unfinished. */
     /* Out. */
-    bool is_complete; /* Everything that is stored, up to the first gap, was loaded. */
+    bool is_complete; /* There was time for all of it. */
     bool wants_job;   /* So many documents have no stored vector that a job should make them. */
 } lc_corpus_vectors;
 

@@ -32,11 +32,12 @@ static const lc_sql ended_sql = {"select seq from memories where tenant_id = $1 
                                  " and changed_seq > $3 and status <> 'active'",
                                  "tti", "i"};
 
-const lc_recall_source lc_memory_source = {
-    .name = "memory", .rows = &active_sql, .ended = &ended_sql};
-static const lc_recall_source all_source = {.name = "memory.all", .rows = &all_sql};
-static const lc_user_kind active_kind = LC_RECALL_INDEX("memory.corpus", &lc_memory_source);
-static const lc_user_kind all_kind = LC_RECALL_INDEX("memory.past", &all_source);
+/* Vectors are made of history, too: as_of searches it by meaning. */
+const lc_recall_source lc_memory_source = {.name = "memory", .rows = &all_sql};
+static const lc_recall_source active_source = {
+    .name = "memory.active", .rows = &active_sql, .ended = &ended_sql};
+static const lc_user_kind active_kind = LC_RECALL_INDEX("memory.corpus", &active_source);
+static const lc_user_kind all_kind = LC_RECALL_INDEX("memory.past", &lc_memory_source);
 
 static const lc_sql hits_sql = {"select {row}, seq from memories where tenant_id = $1"
                                 " and user_id = $2 and seq in " LC_RECALL_SEQS,

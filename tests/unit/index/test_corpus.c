@@ -263,6 +263,30 @@ TEST(corpus, newest_are_embedded_once_and_the_rest_left_to_the_job)
     close_room(&r);
 }
 
+/* On a busy machine embedding would hold a snapshot for too long. */
+TEST(corpus, embedding_pauses_and_goes_on)
+{
+    room r;
+    lc_corpus_vectors from;
+    int steps = 0, embedded = 0;
+
+    open_room(&r);
+    for (int i = 0; i < 40; i++)
+        add(&r, test_format("text %d", i));
+    from = vectors_of(&r);
+    from.pause_us = lc_clock_monotonic_us();
+    do {
+        follow(&r, &from);
+        CHECK(r.embedded > embedded);
+        embedded = r.embedded;
+        steps++;
+    } while (!from.is_complete);
+    CHECK_EQ(embedded, 40);
+    CHECK(steps > 3);
+    CHECK_STR_EQ(usable(&r), "0 then 0-40");
+    close_room(&r);
+}
+
 TEST(corpus, document_without_a_vector_is_no_gap)
 {
     room r;
