@@ -653,9 +653,8 @@ static void write_texts(const lc_render_target *target, const lc_json *rows)
     lc_buf_init(&lead, target->out->heap, target->out->category, DETAILS_BYTES_MAX);
     lc_buf_init(&text, target->out->heap, target->out->category, target->out->bytes_max);
     for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
-        const lc_json *score = target->bars != NULL
-                                   ? lc_json_member(row, loci_str_of(target->bars))
-                                   : NULL;
+        const lc_json *score = target->bars != NULL ? lc_json_member(row, loci_str_of(target->bars))
+                                                    : NULL;
         const lc_json *body = lc_json_member(row, LC_STR("text"));
         size_t indent;
 

@@ -16,8 +16,8 @@ typedef struct lc_render_target {
     size_t indent; /* Columns. */
     /* Columns of a top-level table, in order: "name value help"; NULL = all. */
     const char *columns;
-    /* Sections to omit, and members that are only shown if they are false: "memory counters"; NULL =
-     * none. */
+    /* Sections to omit, and members that are only shown if they are false: "memory counters"; NULL
+     * = none. */
     const char *hidden;
     /* Columns of tables with numbers from 0 to 1 that are shown as bars; NULL = none. */
     const char *bars;

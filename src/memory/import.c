@@ -539,7 +539,8 @@ static loci_status read_lines(reading *r, loci_str text, read_value *read, loci_
 
 static bool has(const lc_json *object, const char *name)
 {
-    return lc_json_kind_of(object) == LC_JSON_OBJECT && lc_json_member(object, loci_str_of(name)) != NULL;
+    return lc_json_kind_of(object) == LC_JSON_OBJECT &&
+           lc_json_member(object, loci_str_of(name)) != NULL;
 }
 
 /* Of a file that is one JSON array or object. */

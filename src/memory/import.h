@@ -24,8 +24,9 @@
 #define LC_IMPORT_MEMORIES_MAX 1000
 
 typedef struct lc_memory_import {
-    lc_memory_input *items; /* In the arena; their members that a file does not have are unset. Those
-                             * that ended come last, so that each meets what took its place. */
+    lc_memory_input
+        *items; /* In the arena; their members that a file does not have are unset. Those
+                 * that ended come last, so that each meets what took its place. */
     size_t count;
     int64_t skipped; /* Lines or objects without a statement. */
 } lc_memory_import;

@@ -124,7 +124,8 @@ typedef struct lc_memory_input {
     bool pinned;
     double confidence; /* NaN = 1. */
     int64_t observed_at;
-    int64_t ended_at; /* It was true until then, which is history unless it is to come; 0 = it is. */
+    int64_t
+        ended_at; /* It was true until then, which is history unless it is to come; 0 = it is. */
     /* Of an import or a seed, which may be repeated: a statement that was recorded up to this seq
      * and superseded since is not stated again, unless it is newer. 0 = every statement counts. */
     int64_t replayed_seq;
@@ -153,7 +154,8 @@ typedef struct lc_memory_plan lc_memory_plan;
  *     no attribute, other memories of the subject          kept_both
  *     one that is not true any more                        ended
  *
- * else created. What is there already as history or as a claim is not stored a second time. `input` and what it refers to must live until the commit. */
+ * else created. What is there already as history or as a claim is not stored a second time. `input`
+ * and what it refers to must live until the commit. */
 loci_status lc_memory_decide(lc_tx *tx, const lc_memory_input *input, lc_arena *arena,
                              lc_memory_plan **out, loci_error *err);
 /* Whether committing appends an event. */

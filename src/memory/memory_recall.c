@@ -19,7 +19,8 @@
 
 /* ---- The indexes ----------------------------------------------------------------------------- */
 
-/* The first session that mentioned it never changes: neighbours are memories of one conversation. */
+/* Neighbours are memories of one conversation: the first session that mentioned one never changes.
+ */
 #define TEXTS                                                                                      \
     "select seq, observed_at, body, persona_id, substr(mentioned_in, 3, 30), type from memories"   \
     " where tenant_id = $1 and user_id = $2 and seq > $3"

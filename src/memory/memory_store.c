@@ -371,8 +371,7 @@ static loci_status decide_replayed(storing *s, loci_error *err)
                               err);
 
     if (status == LOCI_OK && past.id.len > 0 && past.status == LC_MEMORY_SUPERSEDED &&
-        past.seq <= s->in->replayed_seq &&
-        (!has_time || s->next.observed_at <= past.observed_at))
+        past.seq <= s->in->replayed_seq && (!has_time || s->next.observed_at <= past.observed_at))
         mention_past(s, &past);
     return status;
 }

@@ -264,8 +264,9 @@ static loci_status run_split(lc_call *call, lc_tx *tx, loci_error *err)
     else if (status == LOCI_OK) /* It was split before, or is the other side of a merge. */
         status = lc_entity_refs(tx, &alias, call->arena, &refs, err);
     if (status == LOCI_OK && refs.count > 1)
-        status = lc_fail(err, LOCI_EINVAL, "entity: %.*s is no alias; split one of its aliases, "
-                                           "such as %.*s",
+        status = lc_fail(err, LOCI_EINVAL,
+                         "entity: %.*s is no alias; split one of its aliases, "
+                         "such as %.*s",
                          LC_STR_ARG(ref), LC_STR_ARG(refs.items[refs.count - 1]));
     alias.merged_into = LC_STR_NONE;
     return status == LOCI_OK ? put_entity(call, tx, &alias, err) : status;

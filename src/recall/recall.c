@@ -539,12 +539,10 @@ static double share_beside(const neighbourhood *n, uint32_t number)
            LC_RECALL_SECOND_SHARE * score_beside(n, number, 2);
 }
 
-/* The neighbourhood of all hits; with `is_adding`, their neighbours are in it with a score of 0. */
-static loci_status find_neighbours(const recall *r, const lc_bitmap *filter, lc_arena *arena,
-                                   const lc_corpus_hits *hits, bool is_adding, neighbourhood *out,
-                                   loci_error *err)
+/* The neighbourhood of all hits, with room for their neighbours. */
+static loci_status find_places(const recall *r, const lc_corpus_hits *hits, lc_arena *arena,
+                               neighbourhood *out, loci_error *err)
 {
-    static const int distances[] = {-2, -1, 1, 2};
     size_t room = 5 * hits->count + 1;
 
     *out = (neighbourhood){
@@ -556,20 +554,22 @@ static loci_status find_neighbours(const recall *r, const lc_bitmap *filter, lc_
         return lc_fail_memory(err);
     for (size_t i = 0; i < hits->count; i++)
         add_item(out, hits->items[i]);
-    for (size_t i = 0; i < hits->count && is_adding; i++)
-        for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
-            uint32_t number = neighbour_of(r, hits->items[i].id, distances[d]);
-
-            if (number != UINT32_MAX && out->places[number] == 0 &&
-                (filter == NULL || lc_bitmap_has(filter, number)))
-                add_item(out, (lc_fused){.id = number});
-        }
     return LOCI_OK;
 }
 
-/* Gives each row its shares of the scores of its neighbours, which become hits. */
-static void rise_together(neighbourhood *n, lc_corpus_hits *hits)
+/* Makes the neighbours of all hits hits, and gives each its shares of the scores beside it. */
+static void add_neighbours(neighbourhood *n, const lc_bitmap *filter, lc_corpus_hits *hits)
 {
+    static const int distances[] = {-2, -1, 1, 2};
+
+    for (size_t i = 0; i < hits->count; i++)
+        for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
+            uint32_t number = neighbour_of(n->recall, hits->items[i].id, distances[d]);
+
+            if (number != UINT32_MAX && n->places[number] == 0 &&
+                (filter == NULL || lc_bitmap_has(filter, number)))
+                add_item(n, (lc_fused){.id = number});
+        }
     for (size_t i = 0; i < n->count; i++)
         n->items[i].score = (n->own[i] + share_beside(n, n->items[i].id)) / SHARES;
     qsort(n->items, n->count, sizeof *n->items, compare_hits);
@@ -605,13 +605,12 @@ static loci_status search(lc_tx *tx, recall *r, const lc_recall_query *query, lc
     }
     out->total = is_all ? r->corpus.live : lc_bitmap_count(&filter);
     if (status == LOCI_OK && query->neighbours != LC_NEIGHBOURS_IGNORED)
-        status = find_neighbours(r, is_all ? NULL : &filter, arena, &hits,
-                                 query->neighbours == LC_NEIGHBOURS_ADDED, &near, err);
+        status = find_places(r, &hits, arena, &near, err);
+    if (status == LOCI_OK && query->neighbours == LC_NEIGHBOURS_ADDED)
+        add_neighbours(&near, is_all ? NULL : &filter, &hits);
     lc_bitmap_clear(&filter);
     if (status != LOCI_OK)
         return status;
-    if (query->neighbours == LC_NEIGHBOURS_ADDED)
-        rise_together(&near, &hits);
     for (size_t i = 0; i < hits.count && out->count < query->limit; i++) {
         const lc_fused *hit = &hits.items[i];
 

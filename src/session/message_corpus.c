@@ -81,7 +81,7 @@ loci_status lc_message_search(lc_tx *tx, const lc_message_query *query, lc_arena
                               .to_us = query->to_us,
                               .limit = query->limit,
                               .neighbours = query->with_neighbours ? LC_NEIGHBOURS_ADDED
-                                                                         : LC_NEIGHBOURS_IGNORED};
+                                                                   : LC_NEIGHBOURS_IGNORED};
     loci_str role = query->role;
     lc_str_list roles = {&role, 1}, sessions;
     lc_words ids = {0};

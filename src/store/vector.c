@@ -232,10 +232,10 @@ loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err)
                           out, err);
 }
 
-static const lc_job_new newest_job = {.kind = {LC_EMBED_JOB, sizeof LC_EMBED_JOB - 1},
-                                      .args = {LC_EMBED_NEWEST_ARGS,
-                                               sizeof LC_EMBED_NEWEST_ARGS - 1},
-                                      .unique = {"newest", 6}};
+static const lc_job_new newest_job = {
+    .kind = {LC_EMBED_JOB, sizeof LC_EMBED_JOB - 1},
+    .args = {LC_EMBED_NEWEST_ARGS, sizeof LC_EMBED_NEWEST_ARGS - 1},
+    .unique = {"newest", 6}};
 
 loci_status lc_embed_enqueue_newest(lc_tx *tx, loci_error *err)
 {

@@ -25,7 +25,8 @@ run recall backend --json
 is "JSON has the time itself" "$old" "$(value "$OUT" results.0.observed_at)"
 
 # On a terminal of 80 columns nothing is cut: the text is wrapped, and its id is below it.
-long="The boat of the club is at the third jetty behind the old harbour office, and the key is with Tom"
+long="The boat of the club is at the third jetty behind the old harbour office"
+long="$long, and the key is with Tom"
 run remember "$long" --metadata '{"a":1}'
 seen=$(script -qec "stty cols 80; $LOCI --no-color recall 'harbour jetty' --explain --limit 1" \
     /dev/null </dev/null | tr -d '\r')
@@ -76,7 +77,8 @@ run recall cello --limit 1
 has "they are memories" "Plays the cello" "$OUT"
 run import "$TMP/notes.md" --json
 is "a repeat only counts" "0 2" "$(value "$OUT" created) $(value "$OUT" mentioned)"
-printf '[{"fact":"Owns a kayak","invalid_at":"2020-01-01T00:00:00Z"}]' | "$LOCI" import - --format zep >"$TMP/out"
+printf '[{"fact":"Owns a kayak","invalid_at":"2020-01-01T00:00:00Z"}]' >"$TMP/zep.json"
+"$LOCI" import - --format zep <"$TMP/zep.json" >"$TMP/out"
 has "from stdin" ended "$(cat "$TMP/out")"
 run recall kayak
 lacks "what is over is not found" kayak "$OUT"

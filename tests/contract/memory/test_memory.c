@@ -244,8 +244,8 @@ TEST(memory, every_path_deduplicates)
 /* What is history at once, and what only claims, is stored once, too. */
 TEST(memory, history_and_claims_are_stored_once)
 {
-    static const char *const older = "{'text':'Lives in Bonn','observed_at':'2020-01-01T00:00:00Z'}";
-    static const char *const claim = "{'text':'Lives in Rome','trust':'tool'}";
+    static const char older[] = "{'text':'Lives in Bonn','observed_at':'2020-01-01T00:00:00Z'}";
+    static const char claim[] = "{'text':'Lives in Rome','trust':'tool'}";
     facts f;
     const char *id;
 

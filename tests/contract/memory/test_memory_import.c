@@ -137,9 +137,9 @@ TEST(memory_import, edges_of_zep_keep_their_time)
                                   LC_STR_ARG(test_member_text(list, "memories.0.superseded_by"))),
                        "memories"),
                  "[Jane lives in Austin][Jane lives in Denver]");
-    CHECK_STR_EQ(test_member(facts_call(&f, "memory.recall", "%s", "{'query':'choir Austin'}"),
-                             "results.2"),
-                 "");
+    CHECK_STR_EQ(
+        test_member(facts_call(&f, "memory.recall", "%s", "{'query':'choir Austin'}"), "results.2"),
+        "");
     /* A later export says that something has ended since. */
     CHECK_STR_EQ(counts(import_text(&f,
                                     "[{\"fact\":\"Jane's passport is valid for a long time\","
@@ -164,7 +164,8 @@ TEST(memory_import, blocks_and_passages_of_letta)
                  "[Tom plays the cello][Tom is a nurse][The human's name is Tom.]");
     import_file(&f, "letta_passages.json", "default");
     list = facts_call(&f, "memory.list", "%s", "{'limit':2}");
-    CHECK_STR_EQ(texts(list, "memories"), "[Tom's sister is called Ina][Tom keeps bees on the roof]");
+    CHECK_STR_EQ(texts(list, "memories"),
+                 "[Tom's sister is called Ina][Tom keeps bees on the roof]");
     CHECK_STR_EQ(test_member_text(list, "memories.1.observed_at"), "2025-02-03T04:05:06Z");
     CHECK_STR_EQ(test_member(list, "memories.1.metadata"), "{\"tags\":[\"hobby\"]}");
     facts_close(&f);

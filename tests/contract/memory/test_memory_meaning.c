@@ -74,7 +74,7 @@ TEST(memory_meaning, an_import_brings_its_vectors)
     facts_close(&f);
 }
 
-/* Stored one by one, with other events between them: at most as many as a search embeds are left. */
+/* Stored one by one, with other events between them: no more than a search embeds are left. */
 TEST(memory_meaning, single_memories_bring_their_vectors)
 {
     facts f = {.store = test_path(test_tmpdir(), "store.db")};
