@@ -4,7 +4,10 @@
  * (recall/recall.h); the best LC_MEMORY_RANKED of them are read and ranked again by a blend:
  *
  *     similarity = (0.6 * BM25 / the best BM25 + 0.4 * cosine / the best cosine) * the best fused
- *                  score (index/fusion.h); by words alone BM25 / the best BM25 * that score
+ *                  score (index/fusion.h); by words alone BM25 / the best BM25 * that score;
+ *                  plus neighbours
+ *     neighbours = 0.06 * the better fused score of the two memories stored next to it in its
+ *                  session, 0.02 * that of the two behind them; only hits count
  *     recency    = 0.5 ^ (days since observed_at / 14), in whole hours; 1 for pinned ones and
  *                  importance 3, which do not decay
  *     frequency  = ln(1 + n) / ln(1 + max): n is how many memories name its entity, max the
@@ -44,6 +47,7 @@ typedef struct lc_memory_query {
 typedef struct lc_memory_hit {
     lc_memory memory; /* First: read by lc_recall_read(). */
     lc_fused fused;
+    double neighbours; /* Part of the similarity. */
     double similarity, recency, frequency, boost, score;
 } lc_memory_hit;
 
