@@ -254,7 +254,7 @@ static const lc_op file_create = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES,
     .http = "POST /v1/files",
-    .example = "{\"path\":\"/memories/plan.md\",\"file_text\":\"1. Read the report\\n\"}",
+    .example = "{\"path\":\"/memories/plan.md\",\"file_text\":\"1. Read the report\"}",
     .prepare = prepare_paths,
     .run = run_create,
 };
@@ -356,7 +356,7 @@ static const lc_op file_insert = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES,
     .http = "POST /v1/files/insert",
-    .example = "{\"path\":\"/memories/notes.md\",\"insert_line\":1,\"insert_text\":\"next\\n\"}",
+    .example = "{\"path\":\"/memories/notes.md\",\"insert_line\":1,\"insert_text\":\"next\"}",
     .prepare = prepare_paths,
     .run = run_insert,
 };
