@@ -27,6 +27,9 @@ typedef struct lc_render_target {
     /* Rows have a `text` to be read: on a terminal it is shown whole, below it the other columns in
      * one faint line. Elsewhere each row is one line of a table. */
     bool is_of_texts;
+    /* A member whose text is the answer: it is printed as it is, without the other plain members.
+     * NULL = none. */
+    const char *text;
 } lc_render_target;
 
 void lc_render(const lc_render_target *target, const lc_json *value);
