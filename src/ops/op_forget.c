@@ -1,4 +1,5 @@
-/* op_forget.c - forgetting facts, memories, todos and sessions, and the operations on whole users.
+/* op_forget.c - forgetting facts, memories, todos, files and sessions, and the operations on whole
+ * users.
  *
  * Forgetting is two steps (recall/forget.h): the call removes what is forgotten from every table
  * and index; the job store.scrub then removes the bytes from the files. `wait` waits for the job,
@@ -17,6 +18,7 @@
 #include "base/str.h"
 #include "context/forget.h"
 #include "engine/engine.h"
+#include "memory/file.h"
 #include "memory/todo.h"
 #include "ops/call_scope.h"
 #include "ops/op_job.h"
@@ -30,7 +32,7 @@
 /* ---- Shared ---------------------------------------------------------------------------------- */
 
 typedef struct forget_input {
-    loci_str key, id, message_id;
+    loci_str key, id, message_id, path;
     lc_memory_filter_args filter;
     lc_scope_args scope;
     lc_claim_args claim;
@@ -244,9 +246,11 @@ const lc_op lc_op_fact_forget = {
     .input_bytes = sizeof(forget_input),
     .answer = &forget_answer,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION | LC_OP_DESTROYS,
     .http = "POST /v1/facts/forget",
-    .mcp = "fact forget",
+    .mcp = "forget fact",
+    .mcp_takes = "dry_run=true key id",
+    .mcp_shows = "dry_run ~removed ~items(kind id)",
     .example = "{\"key\":\"city\",\"dry_run\":true}",
     .prepare = prepare_forget,
     .run = run_fact,
@@ -313,9 +317,11 @@ const lc_op lc_memory_forget_op = {
     .input_bytes = sizeof(forget_input),
     .answer = &forget_answer,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_DESTROYS,
     .http = "DELETE /v1/memories/{id}",
-    .mcp = "memory forget",
+    .mcp = "forget memory",
+    .mcp_takes = "dry_run=true id entity",
+    .mcp_shows = "dry_run ~removed ~items(kind id)",
     .example = "{\"id\":\"mem_00000000000000000000000000\",\"dry_run\":true}",
     .prepare = prepare_memory,
     .run = run_memory,
@@ -354,11 +360,73 @@ const lc_op lc_op_todo_forget = {
     .input_bytes = sizeof(forget_input),
     .answer = &forget_answer,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_DESTROYS,
     .http = "DELETE /v1/todos/{id}",
-    .mcp = "todo forget",
+    .mcp = "forget todo",
+    .mcp_takes = "dry_run=true id",
+    .mcp_shows = "dry_run ~removed ~items(kind id)",
     .example = "{\"id\":\"todo_00000000000000000000000000\",\"dry_run\":true}",
     .run = run_todo,
+    .wait = wait_forget,
+};
+
+/* ---- file.forget ----------------------------------------------------------------------------- */
+
+static const lc_param file_params[] = {
+    {LC_ARG_STR("path", forget_input, path), .flags = LC_PARAM_POSITIONAL | LC_PARAM_ID, .min = 1,
+     .max = LC_FILE_PATH_BYTES_MAX,
+     .help = "Path of the file or directory; deleted files that last were there go too"},
+    LC_NAME_PARAM("id", forget_input, id, 0, "Instead of a path: id of one file, file_…"),
+    FORGET_PARAMS,
+    {.name = NULL},
+};
+
+static const lc_param_rule file_rules[] = {
+    {LC_RULE_EXACTLY_ONE, "path|id"},
+    {LC_RULE_END, NULL},
+};
+
+static loci_status prepare_file(lc_call *call, loci_error *err)
+{
+    forget_input *in = call->input;
+
+    return in->path.ptr != NULL ? lc_file_path_make(call->arena, in->path, &in->path, err)
+                                : LOCI_OK;
+}
+
+static loci_status forget_files(lc_call *call, lc_forgetting *f, loci_error *err)
+{
+    const forget_input *in = call->input;
+    const lc_file_call who = {.tx = f->tx, .arena = call->arena, .persona_id = call->persona_id};
+    lc_str_list ids;
+    loci_status status = lc_file_decide_forget(&who, &(lc_file_target){in->path, in->id}, f, &ids,
+                                               err);
+
+    if (status != LOCI_OK || in->dry_run)
+        return status;
+    status = lc_file_commit_forget(f->tx, ids, err);
+    return status == LOCI_OK ? lc_forget_finish(f, err) : status;
+}
+
+static loci_status run_file(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    return run_forget(call, tx, forget_files, err);
+}
+
+extern const lc_op lc_op_file_forget;
+const lc_op lc_op_file_forget = {
+    .name = "file.forget",
+    .help = "Forget files for good: their contents, versions, events and stored answers",
+    .params = file_params,
+    .rules = file_rules,
+    .input_bytes = sizeof(forget_input),
+    .answer = &forget_answer,
+    .cost = LC_COST_WRITE,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_DESTROYS,
+    .http = "POST /v1/files/forget",
+    .example = "{\"path\":\"/memories\",\"dry_run\":true}",
+    .prepare = prepare_file,
+    .run = run_file,
     .wait = wait_forget,
 };
 
@@ -416,9 +484,11 @@ const lc_op lc_op_session_forget = {
     .input_bytes = sizeof(forget_input),
     .answer = &forget_answer,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION | LC_OP_DESTROYS,
     .http = "POST /v1/sessions/forget",
-    .mcp = "session forget",
+    .mcp = "forget session",
+    .mcp_takes = "dry_run=true session_id message_id",
+    .mcp_shows = "dry_run ~removed ~items(kind id)",
     .example = "{\"session_id\":\"chat-42\",\"dry_run\":true}",
     .prepare = prepare_forget,
     .run = run_session,
@@ -457,14 +527,15 @@ static const lc_sql counts_sql = {
     " (select count(*) from messages where tenant_id = $1 and user_id = $2),"
     " (select count(*) from sessions where tenant_id = $1 and user_id = $2),"
     " (select count(*) from memories where tenant_id = $1 and user_id = $2),"
-    " (select count(*) from todos where tenant_id = $1 and user_id = $2)",
-    "tt", "iiiiii"};
+    " (select count(*) from todos where tenant_id = $1 and user_id = $2),"
+    " (select count(*) from files where tenant_id = $1 and user_id = $2)",
+    "tt", "iiiiiii"};
 
 /* Counted, not listed: everything goes. */
 static loci_status forget_user(lc_call *call, lc_forgetting *f, loci_error *err)
 {
-    static const char *const kinds[] = {"fact", "message", "session", "memory", "todo"};
-    int64_t counts[6] = {0};
+    static const char *const kinds[] = {"fact", "message", "session", "memory", "todo", "file"};
+    int64_t counts[7] = {0};
     lc_head head;
     loci_status status = lc_tx_head(f->tx, &head, err);
 
@@ -496,7 +567,7 @@ static const lc_op user_forget = {
     .input_bytes = sizeof(forget_input),
     .answer = &forget_answer,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_WHOLE_USER,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_WHOLE_USER | LC_OP_DESTROYS,
     .http = "DELETE /v1/users/{user_id}",
     .example = "{\"user_id\":\"default\",\"dry_run\":true}",
     .prepare = prepare_user,
