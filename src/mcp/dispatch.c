@@ -333,7 +333,8 @@ static void run_complete(lc_mcp_exchange *x)
              lc_json_find(argument, "value", LC_JSON_STRING) == NULL)
         fail_params(x, "argument: expected {\"name\":…,\"value\":…}");
     else if (is_prompt && lc_mcp_entry_find(&x->server->prompts, lc_json_str(name)) == NULL)
-        fail_params(x, "ref: there is no such prompt");
+        /* A hint while a user types: for a prompt that does not exist there is none. */
+        lc_mcp_finish(x, LC_STR("{\"completion\":{\"values\":[],\"total\":0,\"hasMore\":false}}"));
     else
         provider->complete(provider->ctx, x, ref, argument);
 }
