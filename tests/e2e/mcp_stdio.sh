@@ -124,5 +124,7 @@ is "calls survive a daemon that is killed" "True 60 True 0" \
     "$(peer killed "$TMP/k.db" "$DAEMON" 60)"
 wait "$DAEMON" 2>/dev/null
 is "none is lost, none is doubled" "60 60" "$(facts "$TMP/k.db" k)"
+rm -f "$LOCI_SOCKET"
+is "a call whose answer is lost is carried out once" "[0] created 0" "$(peer lost "$TMP/l.db")"
 is "calls go to the store when the socket is dead" "5 [0]" "$(peer many "$TMP/k.db" 1 5)"
 finish
