@@ -563,7 +563,7 @@ static bool next_line_event(lc_mcp_backend *backend, loci_str *out_type)
 {
     static const loci_str prefix = LC_STR("event: ");
 
-    for (;;) {
+    while (backend->lines.len > 0) {
         loci_str rest = {backend->lines.ptr + backend->line_at,
                          backend->lines.len - backend->line_at};
         const char *end = rest.len > 0 ? memchr(rest.ptr, '\n', rest.len) : NULL;
@@ -584,6 +584,7 @@ static bool next_line_event(lc_mcp_backend *backend, loci_str *out_type)
             *out_type = LC_STR_NONE; /* Events were missed. */
         return true;
     }
+    return false;
 }
 
 /* Reads `type` of an event. */
