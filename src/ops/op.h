@@ -188,6 +188,7 @@ typedef enum lc_cost {
     512u /* About all personas of a user: not for callers narrowed to one of them. */
 #define LC_OP_READS_OWN                                                                            \
     1024u /* A write that, before it writes, reads rows of its user only: lc_write.reads_own. */
+#define LC_OP_DESTROYS 2048u /* Ends, hides or removes something that others may still need. */
 
 typedef struct lc_call lc_call;
 
@@ -199,10 +200,13 @@ typedef struct lc_op {
     size_t input_bytes;      /* Size of the input struct that `params` fill; 0 = no parameters. */
     const lc_record *answer; /* Never NULL. */
     lc_cost cost;
-    unsigned flags;      /* LC_OP_... */
-    const char *http;    /* "GET /v1/facts/{key}" or NULL = only POST /v1/call/{op}. */
-    const char *mcp;     /* "tool action", or NULL = not offered to models. */
-    const char *example; /* Arguments, for help and docs; a test runs every one. */
+    unsigned flags;   /* LC_OP_... */
+    const char *http; /* "GET /v1/facts/{key}" or NULL = only POST /v1/call/{op}. */
+    const char *mcp;  /* "tool action" or "tool" (ops/tool.h); NULL = not offered to models. */
+    /* Of an operation in `mcp`: its parameters and the members of its answer that models see. */
+    const char *mcp_takes; /* "key limit=20": names, with defaults other than the parameter's. */
+    const char *mcp_shows; /* "facts(key value) next_cursor"; see lc_shown. */
+    const char *example;   /* Arguments, for help and docs; a test runs every one. */
     /* Before the transaction, in the caller's thread, with call->input filled: computes what needs
      * no transaction, and finds errors that the table cannot express. May be NULL. */
     loci_status (*prepare)(lc_call *call, loci_error *err);

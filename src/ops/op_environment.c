@@ -130,7 +130,6 @@ static const lc_op environment_get = {
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/environment/{key}",
-    .mcp = "environment get",
     .example = "{\"key\":\"current_time\"}",
     .run = run_get,
 };
@@ -195,7 +194,6 @@ static const lc_op environment_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/environment",
-    .mcp = "environment list",
     .example = "{}",
     .run = run_list,
 };

@@ -108,7 +108,6 @@ static const lc_op event_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_WHOLE_USER,
     .http = "GET /v1/events",
-    .mcp = NULL,
     .example = "{\"after_seq\":0,\"limit\":10}",
     .run = run_list,
 };

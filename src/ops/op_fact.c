@@ -13,6 +13,11 @@ static const lc_param_rule scope_rules[] = {LC_SCOPE_RULE, {LC_RULE_END, NULL}};
 
 static const lc_record fact_record = {.name = "Fact", .row = &lc_fact_row};
 
+/* What models see of a fact. */
+#define SHOWN_OF_FACT                                                                              \
+    "(key value ~observed_at id status ~trust ~is_constraint ~needs_review superseded_by "         \
+    "ended_at ~whose:persona_id)"
+
 /* `view` NULL: made when it is needed. */
 static loci_status put_fact(lc_call *call, lc_tx *tx, const lc_fact *fact, const lc_fact_view *view,
                             loci_error *err)
@@ -93,7 +98,9 @@ static const lc_op fact_current = {
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts/current/{key}",
-    .mcp = "fact current",
+    .mcp = "read_facts current",
+    .mcp_takes = "key",
+    .mcp_shows = "facts:*" SHOWN_OF_FACT,
     .example = "{\"key\":\"city\"}",
     .run = run_current,
     .peek = peek_current,
@@ -136,7 +143,6 @@ static const lc_op fact_get = {
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts/{id}",
-    .mcp = "fact get",
     .example = "{\"id\":\"fact_00000000000000000000000000\"}",
     .run = run_get,
 };
@@ -249,7 +255,9 @@ static const lc_op fact_history = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts/history/{key}",
-    .mcp = "fact history",
+    .mcp = "read_facts history",
+    .mcp_takes = "key limit=20 cursor",
+    .mcp_shows = "facts" SHOWN_OF_FACT " next_cursor",
     .example = "{\"key\":\"city\"}",
     .run = run_history,
 };
@@ -283,7 +291,9 @@ static const lc_op fact_claims = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/claims",
-    .mcp = "fact claims",
+    .mcp = "read_facts claims",
+    .mcp_takes = "key limit=20 cursor",
+    .mcp_shows = "facts:claims" SHOWN_OF_FACT " next_cursor",
     .example = "{\"key\":\"city\"}",
     .run = run_claims,
 };
@@ -358,7 +368,9 @@ static const lc_op fact_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts",
-    .mcp = "fact list",
+    .mcp = "read_facts list",
+    .mcp_takes = "limit=20 cursor",
+    .mcp_shows = "facts" SHOWN_OF_FACT " next_cursor",
     .example = "{\"limit\":10}",
     .run = run_list,
 };
@@ -524,7 +536,9 @@ static const lc_op fact_write = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION | LC_OP_READS_OWN,
     .http = "POST /v1/facts",
-    .mcp = "fact write",
+    .mcp = "set_fact",
+    .mcp_takes = "key value valid_until is_constraint trust",
+    .mcp_shows = "outcome id superseded contests needs_review",
     .example = "{\"key\":\"city\",\"value\":\"Oslo\",\"source\":\"user\"}",
     .prepare = prepare_write,
     .run = run_write,
@@ -649,9 +663,11 @@ static const lc_op fact_retract = {
     .input_bytes = sizeof(change_input),
     .answer = &change_answer,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION | LC_OP_DESTROYS,
     .http = "POST /v1/facts/retract",
-    .mcp = "fact retract",
+    .mcp = "retract_fact",
+    .mcp_takes = "key reason",
+    .mcp_shows = "outcome id ~count needs_review",
     .example = "{\"key\":\"city\",\"reason\":\"was a joke\"}",
     .prepare = prepare_change,
     .run = run_change,
@@ -664,9 +680,8 @@ static const lc_op fact_review = {
     .input_bytes = sizeof(change_input),
     .answer = &change_answer,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION | LC_OP_DESTROYS,
     .http = "POST /v1/facts/review/{id}",
-    .mcp = "fact review",
     .example = "{\"id\":\"fact_00000000000000000000000000\",\"action\":\"confirm\"}",
     .prepare = prepare_change,
     .run = run_change,

@@ -153,7 +153,6 @@ static const lc_op memory_get = {
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/memories/{id}",
-    .mcp = "memory get",
     .example = "{\"id\":\"mem_00000000000000000000000000\"}",
     .run = run_get,
 };
@@ -269,7 +268,6 @@ static const lc_op memory_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/memories",
-    .mcp = "memory list",
     .example = "{\"type\":\"people\",\"limit\":10}",
     .run = run_list,
 };
@@ -323,7 +321,6 @@ static const lc_op memory_history = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/memories/{id}/history",
-    .mcp = "memory history",
     .example = "{\"id\":\"mem_00000000000000000000000000\"}",
     .run = run_history,
 };
@@ -460,7 +457,6 @@ static const lc_op memory_update = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES,
     .http = "PATCH /v1/memories/{id}",
-    .mcp = "memory update",
     .example = "{\"id\":\"mem_00000000000000000000000000\",\"importance\":2}",
     .prepare = prepare_update,
     .run = run_update,
@@ -532,26 +528,26 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
     return status;
 }
 
-#define CHANGE_OP(of_name, of_help, of_http, of_mcp, of_run)                                       \
+#define CHANGE_OP(of_name, of_help, of_http, of_effect, of_run)                                    \
     {                                                                                              \
         .name = (of_name), .help = (of_help), .params = get_params,                                \
         .input_bytes = sizeof(id_input), .answer = &lc_memory_record, .cost = LC_COST_WRITE,       \
-        .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT, .http = (of_http),                 \
-        .mcp = (of_mcp), .example = "{\"id\":\"mem_00000000000000000000000000\"}",                 \
-        .prepare = prepare_change, .run = (of_run),                                                \
+        .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | (of_effect), .http = (of_http),   \
+        .example = "{\"id\":\"mem_00000000000000000000000000\"}", .prepare = prepare_change,       \
+        .run = (of_run),                                                                           \
     }
 
 static const lc_op memory_confirm = CHANGE_OP(
     "memory.confirm", "Confirm that a memory is true; a claim takes the place of what it contests",
-    "POST /v1/memories/{id}/confirm", "memory confirm", run_confirm);
+    "POST /v1/memories/{id}/confirm", 0, run_confirm);
 static const lc_op memory_pin = CHANGE_OP("memory.pin",
                                           "Make a memory part of every context, at most 20",
-                                          "POST /v1/memories/{id}/pin", NULL, run_set);
+                                          "POST /v1/memories/{id}/pin", 0, run_set);
 static const lc_op memory_unpin = CHANGE_OP("memory.unpin", "Undo memory.pin",
-                                            "POST /v1/memories/{id}/unpin", NULL, run_set);
+                                            "POST /v1/memories/{id}/unpin", 0, run_set);
 static const lc_op memory_archive = CHANGE_OP(
     "memory.archive", "Hide a memory from recall for good; it stays in the history",
-    "POST /v1/memories/{id}/archive", "memory archive", run_set);
+    "POST /v1/memories/{id}/archive", LC_OP_DESTROYS, run_set);
 
 extern const lc_op *const lc_ops_memory[];
 const lc_op *const lc_ops_memory[] = {

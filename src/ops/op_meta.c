@@ -135,6 +135,7 @@ static void write_flags(lc_json_writer *w, const lc_op *op)
         {LC_OP_SECRET, "secret"},
         {LC_OP_SESSION, "session"},
         {LC_OP_WHOLE_USER, "whole_user"},
+        {LC_OP_DESTROYS, "destroys"},
     };
 
     lc_jw_name(w, "flags");
@@ -237,7 +238,7 @@ static const lc_record op_record = {
              .choices = "point|work|write"},
             {"flags", LC_PARAM_STRINGS, "Properties",
              .choices = "user|mutates|idempotent|admin|alone|streams|tenant_admin|secret|session|"
-                        "whole_user"},
+                        "whole_user|destroys"},
             {"http", LC_PARAM_STRING, "Method and path beside POST /v1/call/{op}, or null",
              LC_RESULT_NULLABLE},
             {"mcp", LC_PARAM_STRING, "Tool and action offered to models, or null",

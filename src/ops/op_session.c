@@ -70,7 +70,6 @@ static const lc_op session_open = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/sessions",
-    .mcp = "session open",
     .example = "{\"external_id\":\"chat-42\"}",
     .run = run_open,
 };
@@ -113,7 +112,6 @@ static const lc_op session_close = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/sessions/{session_id}/close",
-    .mcp = "session close",
     .example = "{\"session_id\":\"chat-42\"}",
     .run = run_close,
 };
@@ -140,7 +138,6 @@ static const lc_op session_get = {
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions/{session_id}",
-    .mcp = "session get",
     .example = "{\"session_id\":\"chat-42\"}",
     .run = run_get,
 };
@@ -200,7 +197,6 @@ static const lc_op session_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions",
-    .mcp = "session list",
     .example = "{\"limit\":10}",
     .run = run_list,
 };
@@ -276,7 +272,6 @@ static const lc_op session_append = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/sessions/{session_id}/messages",
-    .mcp = "session append",
     .example = "{\"role\":\"user\",\"text\":\"Good morning.\"}",
     .run = run_append,
 };
@@ -351,7 +346,6 @@ static const lc_op session_messages = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions/{session_id}/messages",
-    .mcp = "session messages",
     .example = "{\"limit\":10}",
     .run = run_messages,
 };
@@ -525,7 +519,9 @@ static const lc_op session_search = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/messages/search",
-    .mcp = "session search",
+    .mcp = "search_sessions",
+    .mcp_takes = "query limit=10 from to",
+    .mcp_shows = "results(text ~at speaker ~role message_id ~session_id)",
     .example = "{\"query\":\"What did we say about the harbour?\",\"limit\":5}",
     .prepare = prepare_search,
     .compute = compute_search,
@@ -683,7 +679,6 @@ static const lc_op identity_get = {
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions/{session_id}/identity",
-    .mcp = "identity get",
     .example = "{}",
     .run = run_get_identity,
 };

@@ -633,7 +633,8 @@ static const lc_op op_restore = {
     .input_bytes = sizeof(store_input),
     .answer = &restore_answer,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS |
+             LC_OP_DESTROYS,
     .http = "POST /v1/store/restore",
     .example = "{\"path\":\"backup.db\"}",
     .run_alone = run_restore,

@@ -94,7 +94,6 @@ static const lc_op working_set = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "PUT /v1/sessions/{session_id}/working/{key}",
-    .mcp = "working set",
     .example = "{\"key\":\"draft\",\"value\":\"Dear Anna\"}",
     .run = run_set,
 };
@@ -138,7 +137,6 @@ static const lc_op working_get = {
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions/{session_id}/working/{key}",
-    .mcp = "working get",
     .example = "{\"key\":\"draft\"}",
     .run = run_get,
 };
@@ -163,9 +161,8 @@ static const lc_op working_delete = {
     .input_bytes = sizeof(key_input),
     .answer = &delete_answer,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION | LC_OP_DESTROYS,
     .http = "DELETE /v1/sessions/{session_id}/working/{key}",
-    .mcp = "working delete",
     .example = "{\"key\":\"draft\"}",
     .run = run_delete,
 };
@@ -235,7 +232,6 @@ static const lc_op working_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions/{session_id}/working",
-    .mcp = "working list",
     .example = "{}",
     .run = run_list,
 };

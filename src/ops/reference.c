@@ -10,6 +10,7 @@
 #include "engine/settings.h"
 #include "ops/check.h"
 #include "ops/schema.h"
+#include "ops/tool.h"
 
 static void add(lc_buf *out, const char *text)
 {
@@ -195,6 +196,15 @@ static void add_properties(lc_buf *out, const lc_op *op)
         lc_buf_append_format(out, "\nHTTP: `%s`.", op->http);
     else
         lc_buf_append_format(out, "\nHTTP: `POST /v1/call/%s`.", op->name);
+    if (op->mcp != NULL) {
+        loci_str action, tool = lc_str_split(loci_str_of(op->mcp), ' ', &action);
+
+        lc_buf_append_format(out, " MCP: `%.*s`", LC_STR_ARG(tool));
+        if (action.ptr != NULL)
+            lc_buf_append_format(out, " with `%s: %.*s`", lc_tool_find(tool)->selector,
+                                 LC_STR_ARG(action));
+        add(out, ".");
+    }
     if ((op->flags & LC_OP_MUTATES) != 0)
         add(out, " Changes the store.");
     /* Every read is. */
@@ -273,7 +283,7 @@ static void add_contents(lc_buf *out)
     }
     add(out,
         "- [Records](#records)\n- [Parameters of many operations](#parameters-of-many-operations)\n"
-        "- [Errors](#errors)\n- [Settings](#settings)\n");
+        "- [Tools of models](#tools-of-models)\n- [Errors](#errors)\n- [Settings](#settings)\n");
 }
 
 /* ---- What is not an operation ---------------------------------------------------------------- */
@@ -290,6 +300,27 @@ static void add_implied(lc_buf *out)
     add_param_head(out);
     for (size_t i = 0; (param = lc_op_param(&takes_all, i)) != NULL; i++)
         add_param(out, param);
+}
+
+static void add_tools(lc_buf *out)
+{
+    static const char *const effects[] = {[LC_EFFECT_READS] = "reads",
+                                          [LC_EFFECT_ADDS] = "adds",
+                                          [LC_EFFECT_DESTROYS] = "takes away"};
+    const lc_tool *tool;
+    const lc_op *op;
+
+    add(out, "\n## Tools of models\n\nOver MCP models see these tools; [mcp.md](mcp.md) describes "
+             "their results.\n\n"
+             "| Tool | Effect | Operations | Description for the model |\n|---|---|---|---|\n");
+    for (size_t i = 0; (tool = lc_tool_at(i)) != NULL; i++) {
+        lc_buf_append_format(out, "| `%s` | %s | ", tool->name, effects[tool->effect]);
+        for (size_t k = 0; (op = lc_tool_op(tool, k)) != NULL; k++)
+            lc_buf_append_format(out, "%s%s", k > 0 ? ", " : "", op->name);
+        add(out, " | ");
+        add_cell(out, tool->description);
+        add(out, " |\n");
+    }
 }
 
 static void add_errors(lc_buf *out)
@@ -364,6 +395,7 @@ void lc_reference_markdown(lc_buf *out)
     }
     add_records(out);
     add_implied(out);
+    add_tools(out);
     add_errors(out);
     add_settings(out);
 }

@@ -173,6 +173,32 @@ void lc_schema_param(lc_json_writer *out, const lc_param *param, bool takes_null
     lc_jw_end(out);
 }
 
+/* Any JSON value. Some hosts refuse a schema without a type, others an array without `items`;
+ * arrays of something else than strings are accepted all the same. */
+#define ANY_VALUE                                                                                  \
+    "[{\"type\":\"string\"},{\"type\":\"number\"},{\"type\":\"boolean\"},{\"type\":\"object\"},"   \
+    "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]"
+
+void lc_schema_plain(lc_json_writer *out, lc_param_kind kind, const char *choices)
+{
+    const char *type = type_of(kind);
+
+    if (type == NULL) {
+        lc_jw_member_raw(out, "anyOf", LC_STR(ANY_VALUE));
+        return;
+    }
+    lc_jw_member_text(out, "type", type);
+    if (kind == LC_PARAM_STRINGS) {
+        lc_jw_name(out, "items");
+        lc_jw_object(out);
+        lc_jw_member_text(out, "type", "string");
+    }
+    if (choices != NULL)
+        put_words(out, "enum", choices, false);
+    if (kind == LC_PARAM_STRINGS)
+        lc_jw_end(out);
+}
+
 /* ---- Rules about several parameters ---------------------------------------------------------- */
 
 /* {"required": names, "properties": {name: {"not": {"type": "null"}}, …}} */

@@ -20,6 +20,11 @@ void lc_schema_args(lc_json_writer *out, const lc_op *op, loci_str path);
 /* The members of a record, written out. */
 void lc_schema_record(lc_json_writer *out, const lc_record *record);
 
+/* Into an open schema: what a value of this kind is, in the few bytes and the plain words that all
+ * models' hosts understand: one type, or a choice of types, but no limits, patterns or references.
+ */
+void lc_schema_plain(lc_json_writer *out, lc_param_kind kind, const char *choices);
+
 /* Whether some argument that is not in `path` is required. */
 bool lc_schema_needs_args(const lc_op *op, loci_str path);
 

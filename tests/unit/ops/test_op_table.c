@@ -216,19 +216,6 @@ TEST(op_table, routes_are_method_and_path_and_unique)
     }
 }
 
-TEST(op_table, tools_are_tool_and_action)
-{
-    for (size_t i = 0; i < lc_op_count(); i++) {
-        const lc_op *op = lc_op_at(i);
-        loci_str action, tool;
-
-        if (op->mcp == NULL)
-            continue;
-        tool = lc_str_split(loci_str_of(op->mcp), ' ', &action);
-        demand(is_word(tool) && is_word(action), op, "mcp", op->mcp);
-    }
-}
-
 /* The reference shows them; whoever copies one must see it work. */
 TEST(op_table, examples_pass_the_check)
 {
