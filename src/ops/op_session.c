@@ -23,7 +23,11 @@ static const lc_record session_record = {
         },
 };
 
-static const lc_record message_record = {.name = "Message", .row = &lc_message_row};
+static const lc_record message_record = {
+    .name = "Message",
+    .row = &lc_message_row,
+    .members = (const lc_result[]){LC_CLIENT_RESULT, {NULL}},
+};
 
 /* ---- session.open, close, get ---------------------------------------------------------------- */
 

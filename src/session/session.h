@@ -118,6 +118,8 @@ typedef struct lc_message {
     loci_str persona_id; /* "" = everybody's. */
     int64_t observed_at; /* When it was said; LOCI_AT_CLOCK = recorded_at, for a new one. */
     int64_t recorded_at;
+    loci_str client; /* Program that appended it, a JSON object; set by lc_session_each_message()
+                        only. */
 } lc_message;
 
 /* Appends to an open session. id, seq and recorded_at of `message` are not looked at. */
