@@ -85,6 +85,13 @@ static const lc_option doctor_options[] = {
     {0},
 };
 
+static const lc_option where_options[] = {
+    {.name = "project",
+     .value = "DIR",
+     .help = "Directory to look at (default: the current directory)"},
+    {0},
+};
+
 static const lc_command table[] = {
     {.name = "init",
      .usage = "",
@@ -106,6 +113,19 @@ static const lc_command table[] = {
                  "loci doctor --url http://127.0.0.1:7077 --token-file admin.token",
      .group = START,
      .run = lc_command_doctor},
+    {.name = "where",
+     .usage = "[--project DIR]",
+     .help = "Show which store, user and persona commands use, and why",
+     .details =
+         "In a git repository the persona is the project: named after the remote (origin first),\n"
+         "or after the path if there is none; all worktrees and clones share it. Facts, memories\n"
+         "and todos written there belong to the project, what has no persona is seen everywhere.\n"
+         "--persona NAME or LOCI_PERSONA chooses another persona, --persona \"\" yourself;\n"
+         "LOCI_PROJECT=off disables projects. `call`, `batch` and HTTP never use them.",
+     .options = where_options,
+     .examples = "loci where\nloci where --project ~/src/app --json",
+     .group = START,
+     .run = lc_command_where},
     {.name = "help",
      .usage = "[COMMAND | NOUN [VERB]]",
      .help = "Show help for a command or an operation",
@@ -351,7 +371,7 @@ static int fail_verb(lc_cli *cli, loci_str noun, loci_str verb)
 
 static int run_parsed(lc_cli *cli, const lc_op *op, const lc_arguments *arguments)
 {
-    lc_operation operation = {.name = op->name};
+    lc_operation operation = {.name = op->name, .in_project = true};
     loci_error err;
     loci_status status;
     lc_buf args;

@@ -43,6 +43,7 @@ int lc_command_init(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_reference(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_migrate(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_serve(lc_cli *cli, const lc_arguments *arguments);
+int lc_command_where(lc_cli *cli, const lc_arguments *arguments);
 
 /* ---- Operations as commands ------------------------------------------------------------------ */
 
