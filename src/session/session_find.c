@@ -305,6 +305,26 @@ void lc_message_put(lc_json_writer *out, const lc_message *message)
     lc_jw_end(out);
 }
 
+static const lc_sql named_sql = {
+    "select 1 from sessions where tenant_id = $1 and user_id = $2 and id = $3"
+    " and external_id = $4",
+    "tttt", "i"};
+
+loci_status lc_session_is_named(lc_tx *tx, loci_str id, loci_str name, bool *out, loci_error *err)
+{
+    lc_rows rows = {0};
+    loci_status status = LOCI_OK;
+
+    *out = lc_str_eq(id, name);
+    if (!*out)
+        status = lc_tx_find(
+            tx, &named_sql,
+            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(id), LC_T(name)}, &rows, out,
+            err);
+    lc_rows_end(&rows);
+    return status;
+}
+
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 #define MESSAGES "select {row} from messages where tenant_id = $1 and user_id = $2"

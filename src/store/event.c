@@ -303,9 +303,9 @@ loci_status lc_event_find_client(lc_tx *tx, int64_t seq, lc_arena *arena, loci_s
 {
     lc_rows rows = {0};
     bool found;
-    loci_status status = lc_tx_find(
-        tx, &refs_sql, (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(seq)}, &rows, &found,
-        err);
+    loci_status status = lc_tx_find(tx, &refs_sql,
+                                    (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(seq)},
+                                    &rows, &found, err);
 
     *out = LC_STR_NONE;
     if (status == LOCI_OK && found)
