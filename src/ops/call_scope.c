@@ -31,9 +31,10 @@ loci_status lc_call_find_session(lc_call *call, lc_tx *tx, lc_session *out, bool
 /* The events that a known client writes in a session name both. */
 static loci_status name_session(lc_call *call, lc_tx *tx, loci_str session_id, loci_error *err)
 {
-    const loci_str parts[] = {
-        {call->client.ptr, call->client.len > 0 ? call->client.len - 1 : 0},
-        LC_STR(",\"session_id\":\""), session_id, LC_STR("\"}")};
+    const loci_str parts[] = {{call->client.ptr, call->client.len > 0 ? call->client.len - 1 : 0},
+                              LC_STR(",\"session_id\":\""),
+                              session_id,
+                              LC_STR("\"}")};
     size_t bytes = 0;
     char *text;
 

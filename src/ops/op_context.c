@@ -258,7 +258,11 @@ typedef struct build_input {
     int64_t budget;
     loci_str encoding;
     lc_scope_args scope;
+    lc_str_list sections;
+    bool relevant_only;
+    loci_str without_session;
     /* Made before the snapshot. */
+    unsigned section_mask;
     counting counter;
     lc_fact_caller caller;
     lc_corpus_terms terms;
@@ -274,9 +278,29 @@ static const lc_param build_params[] = {
      .help = "Maximum number of tokens of the text"},
     {LC_ARG_STR("encoding", build_input, encoding), .default_text = "\"o200k_base\"",
      .choices = LC_ENCODING_CHOICES, .help = "Tokenizer encoding of the model"},
+    {LC_ARG_STRINGS("sections", build_input, sections), .flags = LC_PARAM_ONE_OR_MANY,
+     .max = LC_SECTION_COUNT, .choices = LC_SECTION_NAMES,
+     .help = "Only these sections (default: all)"},
+    {LC_ARG_BOOL("relevant_only", build_input, relevant_only, "false"),
+     .help = "Only facts, memories, cards and messages that the query is about; the text is empty"
+             " if there are none"},
+    LC_NAME_PARAM("without_session", build_input, without_session, 0,
+                  "Session whose messages are left out, because the model has them: a ses_… or an"
+                  " external_id"),
     LC_SCOPE_PARAMS(build_input, scope),
     {.name = NULL},
 };
+
+static loci_status prepare_build(lc_call *call, loci_error *err)
+{
+    build_input *in = call->input;
+
+    (void)err; /* The check has compared them with the choices. */
+    in->section_mask = in->sections.items == NULL ? ~0u : 0;
+    for (size_t i = 0; i < in->sections.count; i++)
+        in->section_mask |= lc_context_section_bit(in->sections.items[i]);
+    return LOCI_OK;
+}
 
 static loci_status pause_build(void *ctx, loci_error *err)
 {
@@ -340,6 +364,9 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
                               .encoding = counter.encoding,
                               .is_estimated = counter.is_estimated,
                               .reader_rank = -1,
+                              .section_mask = in->section_mask,
+                              .relevant_only = in->relevant_only,
+                              .without_session = in->without_session,
                               .pause = pause_build,
                               .pause_ctx = call,
                               .arena = call->arena};
@@ -385,6 +412,7 @@ static const lc_op context_build = {
     .http = "POST /v1/context",
     .mcp = "context build",
     .example = "{\"query\":\"When do we meet?\",\"budget\":500}",
+    .prepare = prepare_build,
     .compute = compute_build,
     .run = run_build,
 };
