@@ -42,13 +42,12 @@ static const lc_option global_options[] = {
 
 /* Where the value of each global option goes; --set, which is a list, has its own code. */
 static const size_t global_targets[] = {
-    offsetof(lc_globals, store),         offsetof(lc_globals, tenant),
-    offsetof(lc_globals, user),          offsetof(lc_globals, persona),
-    offsetof(lc_globals, wants_json),
-    offsetof(lc_globals, config_file),   offsetof(lc_globals, sets),
-    offsetof(lc_globals, is_quiet),      offsetof(lc_globals, is_verbose),
-    offsetof(lc_globals, no_color),      offsetof(lc_globals, wants_help),
-    offsetof(lc_globals, wants_version),
+    offsetof(lc_globals, store),      offsetof(lc_globals, tenant),
+    offsetof(lc_globals, user),       offsetof(lc_globals, persona),
+    offsetof(lc_globals, wants_json), offsetof(lc_globals, config_file),
+    offsetof(lc_globals, sets),       offsetof(lc_globals, is_quiet),
+    offsetof(lc_globals, is_verbose), offsetof(lc_globals, no_color),
+    offsetof(lc_globals, wants_help), offsetof(lc_globals, wants_version),
 };
 
 #define GLOBAL_COUNT (sizeof global_targets / sizeof global_targets[0])
@@ -330,7 +329,8 @@ int lc_cli_usage(lc_cli *cli, const char *format, ...)
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-/* The only mutable globals of the program: a signal handler has no other way to report. They are
+/* Mutable globals, as only this file and hook_state.c have: a signal handler has no other way to
+ * report. They are
  * read and written atomically, because a signal may arrive on any thread. */
 static volatile int interrupted;
 static volatile int wake_fd = -1;

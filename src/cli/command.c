@@ -85,6 +85,17 @@ static const lc_option doctor_options[] = {
     {0},
 };
 
+static const lc_option hook_options[] = {
+    {.name = "format",
+     .value = "json|text",
+     .help = "Output: JSON as Claude Code reads it (default), or the text alone"},
+    {.name = "timeout-ms",
+     .value = "N",
+     .help = "Time limit; then it exits and prints nothing (LOCI_HOOK_TIMEOUT_MS; default: 2000, "
+             "10000 for transcripts)"},
+    {0},
+};
+
 static const lc_option where_options[] = {
     {.name = "project",
      .value = "DIR",
@@ -220,6 +231,24 @@ static const lc_command table[] = {
      .group = PROGRAMS,
      .has_json_errors = true,
      .run = lc_command_batch},
+    {.name = "hook",
+     .usage = "[EVENT]",
+     .help = "Answer a hook of Claude Code: memory without asking",
+     .details =
+         "Reads the hook's JSON from stdin. EVENT is session-start (prints a brief), user-prompt\n"
+         "(prints what is known about the prompt, or nothing), pre-compact, stop, subagent-stop\n"
+         "or session-end (stores what is new in the transcript, each message once); Claude Code's\n"
+         "own names work, too. Default: hook_event_name of the input. The persona is the project\n"
+         "of the input's directory (see where). A hook never fails its host: on any trouble it\n"
+         "prints nothing, exits with 0 and writes a line to loci/hook.log in your state directory\n"
+         "(XDG_STATE_HOME or ~/.local/state). Budgets are the settings hook.*.",
+     .options = hook_options,
+     .examples = "loci hook user-prompt < input.json\n"
+                 "echo '{\"prompt\":\"Which database?\"}' | loci hook user-prompt --format text",
+     .group = PROGRAMS,
+     .words_max = 1,
+     .never_fails = true,
+     .run = lc_command_hook},
     {.name = "serve",
      .usage = "[--listen ADDR:PORT] [--token-file PATH]",
      .help = "Run the daemon: HTTP API, event streams and metrics",

@@ -5,8 +5,8 @@
  *     PATH/commondir                of a worktree: the .git of the main work tree, which has config
  *     DIR/HEAD, objects/, refs/     a bare repository
  *
- * So worktrees share the config, and the project, of their main work tree; a submodule has a config,
- * and a project, of its own.
+ * So worktrees share the config, and the project, of their main work tree; a submodule has a
+ * config, and a project, of its own.
  */
 #include "cli/project.h"
 
@@ -310,8 +310,8 @@ static bool is_default_port(loci_str scheme, loci_str port)
 {
     static const struct {
         const char *scheme, *port;
-    } defaults[] = {{"https", "443"}, {"http", "80"}, {"ssh", "22"}, {"git+ssh", "22"},
-                    {"git", "9418"}};
+    } defaults[] = {
+        {"https", "443"}, {"http", "80"}, {"ssh", "22"}, {"git+ssh", "22"}, {"git", "9418"}};
 
     for (size_t i = 0; i < sizeof defaults / sizeof defaults[0]; i++)
         if (lc_str_is(scheme, defaults[i].scheme) && lc_str_is(port, defaults[i].port))
@@ -413,9 +413,8 @@ bool lc_project_append_remote(lc_buf *out, loci_str url, const char *root)
         slash = rest.len > 0 ? memchr(rest.ptr, '/', rest.len) : NULL;
         if (slash == NULL)
             return false;
-        return append_host(
-            out, scheme, (loci_str){rest.ptr, (size_t)(slash - rest.ptr)},
-            (loci_str){slash, rest.len - (size_t)(slash - rest.ptr)});
+        return append_host(out, scheme, (loci_str){rest.ptr, (size_t)(slash - rest.ptr)},
+                           (loci_str){slash, rest.len - (size_t)(slash - rest.ptr)});
     }
     /* [user@]host:path, as scp writes it, unless a slash comes before the colon. */
     if (colon != NULL && colon > url.ptr && (slash == NULL || colon < slash)) {

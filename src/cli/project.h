@@ -20,7 +20,7 @@ typedef struct lc_cli lc_cli;
 
 /* Texts are in the arena; NULL = none. */
 typedef struct lc_project {
-    const char *persona_id; /* "project:github.com/acme/app", "project:/home/me/app" */
+    const char *persona_id; /* "project:github.com/acme/app", "project:/src/app" */
     const char *root;       /* Top-level directory of the work tree. */
     const char *remote;     /* Name of the remote that it is named after, such as "origin". */
 } lc_project;
@@ -38,8 +38,8 @@ bool lc_project_append_remote(lc_buf *out, loci_str url, const char *root);
 
 typedef struct lc_whose {
     const char *persona_id; /* NULL = the person's own. */
-    /* Where it comes from: "--persona", "LOCI_PERSONA", "git remote origin", "git repository without
-     * a remote", "LOCI_PROJECT=off" or "no git repository". */
+    /* Where it comes from: "--persona", "LOCI_PERSONA", "git remote origin", "git repository
+     * without a remote", "LOCI_PROJECT=off" or "no git repository". */
     const char *origin;
     lc_project project;
 } lc_whose;

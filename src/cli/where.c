@@ -97,8 +97,8 @@ static void print_places(lc_cli *cli, const place *places, size_t count, const l
 {
     for (size_t i = 0; i < count; i++) {
         lc_cli_print(cli, "%-8s ", places[i].name);
-        lc_text_append_visible(&cli->out, loci_str_of(places[i].value != NULL ? places[i].value
-                                                                              : "none (yourself)"));
+        lc_text_append_visible(
+            &cli->out, loci_str_of(places[i].value != NULL ? places[i].value : "none (yourself)"));
         lc_cli_print(cli, "  ");
         lc_cli_print_styled(cli, LC_STYLE_FAINT, "(");
         lc_text_append_visible(&cli->out, loci_str_of(places[i].origin));

@@ -186,6 +186,8 @@ static void write_head(const lc_fetch *fetch, const target *to, lc_buf *out)
     lc_buf_append(out, LC_STR("Connection: close\r\nAccept: application/json\r\n"));
     if (fetch->token.len > 0)
         lc_buf_append_format(out, "Authorization: Bearer %.*s\r\n", LC_STR_ARG(fetch->token));
+    if (fetch->client.len > 0)
+        lc_buf_append_format(out, "Loci-Client: %.*s\r\n", LC_STR_ARG(fetch->client));
     if (fetch->body.ptr != NULL)
         lc_buf_append_format(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
                              fetch->body.len);

@@ -14,6 +14,7 @@ typedef struct lc_fetch {
     const char *path;   /* "/readyz" */
     loci_str token;     /* For "Authorization: Bearer …"; may be empty. */
     loci_str body;      /* JSON; may be empty. */
+    loci_str client;    /* For "Loci-Client: …"; may be empty. */
     int64_t timeout_ms; /* Of the whole request. */
 } lc_fetch;
 
