@@ -129,7 +129,10 @@ static bool open_at(lc_arena *arena, const char *directory, repository *out)
     if (!join(dot_git, directory, ".git"))
         return false;
     if (stat(dot_git, &info) != 0) {
-        if (!is_git_directory(directory))
+        const char *name = strrchr(directory, '/');
+
+        /* Bare, unless it is the .git of the directory above. */
+        if (!is_git_directory(directory) || (name != NULL && strcmp(name, "/.git") == 0))
             return false;
         memcpy(git, directory, strlen(directory) + 1);
     } else if (S_ISDIR(info.st_mode)) {
