@@ -18,7 +18,6 @@
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
-#include "base/time.h"
 
 #define PATH_BYTES 4096
 #define LOG_BYTES_MAX (256 * 1024)
@@ -69,16 +68,14 @@ void lc_hook_state_open(void)
 static size_t format_line(lc_cli *cli, const char *event, const char *text,
                           char out[LINE_BYTES_MAX])
 {
-    char time[LC_TIME_BYTES_MAX];
     size_t len = 0;
     lc_json_writer w;
     lc_buf line;
 
-    (void)lc_time_format(lc_clock_system_us(NULL), time);
     lc_buf_init(&line, cli->heap, LOCI_MEM_REQUESTS, LINE_BYTES_MAX - 1);
     lc_jw_init(&w, &line);
     lc_jw_object(&w);
-    lc_jw_member_text(&w, "time", time);
+    lc_jw_member_time(&w, "time", lc_clock_system_us(NULL));
     lc_jw_member_text(&w, "event", event);
     lc_jw_member_int(&w, "pid", getpid());
     lc_jw_member_text(&w, "error", text);

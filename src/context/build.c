@@ -72,12 +72,12 @@ bool lc_context_is_short(loci_str text)
     return count < SHORT_WORDS;
 }
 
-bool lc_context_is_relevant(const lc_context *context, const lc_fused *score, loci_str text)
+bool lc_context_is_relevant(const lc_context *context, const lc_fused *score, bool is_short)
 {
-    if (score->has_bm25)
-        return score->score >= WORD_FLOOR;
-    return score->score >= MEANING_FLOOR && context->input->terms.count >= SHORT_TERMS &&
-           !lc_context_is_short(text);
+    if (score->has_bm25) /* Without a cosine there is no scale: in a small store all words are rare.
+                          */
+        return score->score >= WORD_FLOOR || !score->has_cosine;
+    return score->score >= MEANING_FLOOR && context->input->terms.count >= SHORT_TERMS && !is_short;
 }
 
 /* A section that is not wanted may be read together with one that is, and some of its candidates

@@ -111,8 +111,8 @@ typedef struct lc_message_list {
 } lc_message_list;
 loci_status lc_context_read_messages(lc_tx *tx, const lc_message_page *page, lc_arena *arena,
                                      lc_message_list *out, loci_error *err);
-/* For relevant_only: whether the query is about the text. */
-bool lc_context_is_relevant(const lc_context *context, const lc_fused *score, loci_str text);
+/* For relevant_only: whether the query is about a text with this score. */
+bool lc_context_is_relevant(const lc_context *context, const lc_fused *score, bool is_short);
 /* Whether the text has too few words to mean something by itself. */
 bool lc_context_is_short(loci_str text);
 /* Whether the section was asked for. */

@@ -23,7 +23,6 @@
  * others up to 0.3. */
 #define FACT_FLOOR 0.13F
 #define FACT_FLOOR_SHARE 0.5F
-#define FACT_FLOOR_ALONE 0.34F /* For contexts of nothing but what the query is about. */
 #define LIST_ROOM 64
 /* A finer time would help no reader, and would make a provider's cache of the prompt useless. */
 #define MINUTE_US INT64_C(60000000)
@@ -167,12 +166,11 @@ static int compare_newest(const void *a, const void *b)
 }
 
 /* Facts that have nothing to do with the query are left out, but for the newest, which come last.
- * Without meaning, scores are of words and have no scale: any word counts. */
-static loci_status drop_irrelevant(lc_context *context, bool has_meaning, loci_error *err)
+ */
+static loci_status drop_irrelevant(lc_context *context, loci_error *err)
 {
-    int64_t left = context->input->relevant_only ? -1 : context->input->budget / IRRELEVANT_PART;
+    int64_t left = context->input->budget / IRRELEVANT_PART;
     lc_candidate **facts = lc_arena_alloc(context->arena, (context->count + 1) * sizeof *facts);
-    float floor = !has_meaning ? 0 : context->input->relevant_only ? FACT_FLOOR_ALONE : FACT_FLOOR;
     size_t count = 0;
     float best = 0;
 
@@ -185,8 +183,7 @@ static loci_status drop_irrelevant(lc_context *context, bool has_meaning, loci_e
         }
     qsort(facts, count, sizeof *facts, compare_newest);
     for (size_t i = 0; i < count; i++) {
-        if (facts[i]->score > 0 && facts[i]->score >= floor &&
-            facts[i]->score >= FACT_FLOOR_SHARE * best)
+        if (facts[i]->score >= FACT_FLOOR && facts[i]->score >= FACT_FLOOR_SHARE * best)
             continue;
         left -= facts[i]->item.known_tokens;
         facts[i]->is_last = true;
@@ -214,10 +211,15 @@ static loci_status collect_facts(lc_context *context, loci_error *err)
     if (status != LOCI_OK)
         return status;
     context->is_complete &= chosen->is_complete;
-    for (size_t i = 0; i < chosen->count && status == LOCI_OK; i++)
-        status = add_fact(context, &chosen->facts[i], err);
-    if ((chosen->has_meaning || input->relevant_only) && status == LOCI_OK)
-        status = drop_irrelevant(context, chosen->has_meaning, err);
+    for (size_t i = 0; i < chosen->count && status == LOCI_OK; i++) {
+        if (!input->relevant_only ||
+            lc_context_is_relevant(context, &chosen->facts[i].fused, false))
+            status = add_fact(context, &chosen->facts[i], err);
+        else
+            lc_context_count(context, "irrelevant", 1);
+    }
+    if (chosen->has_meaning && !input->relevant_only && status == LOCI_OK)
+        status = drop_irrelevant(context, err);
     for (size_t i = 0; i < chosen->left_out_count && status == LOCI_OK; i++) {
         lc_candidate *to = lc_context_add(context, LC_SECTION_FACTS);
 

@@ -113,7 +113,8 @@ static void drop_irrelevant(const lc_context *context, lc_memory_hits *hits)
     size_t kept = 0;
 
     for (size_t i = 0; i < hits->count; i++)
-        if (lc_context_is_relevant(context, &hits->items[i].fused, hits->items[i].memory.text))
+        if (lc_context_is_relevant(context, &hits->items[i].fused,
+                                   lc_context_is_short(hits->items[i].memory.text)))
             hits->items[kept++] = hits->items[i];
     hits->count = kept;
 }

@@ -220,7 +220,7 @@ static void drop_hits(const lc_context *context, lc_message_hits *hits)
 
         if ((input->relevant_only &&
              (lc_context_is_short(hit->message.text) || /* "Great, thanks!" */
-              !lc_context_is_relevant(context, &hit->score, hit->message.text))) ||
+              !lc_context_is_relevant(context, &hit->score, false))) ||
             (input->without_session.len > 0 &&
              (lc_str_eq(hit->external_id, input->without_session) ||
               lc_str_eq(hit->message.session_id, input->without_session))))
