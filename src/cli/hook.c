@@ -233,6 +233,8 @@ static loci_status print_built(hook *h, const context_request *request, loci_err
     lc_jw_member_str(&w, "query", request->query);
     lc_jw_member_int(&w, "budget", budget);
     lc_jw_member_bool(&w, "relevant_only", request->relevant_only);
+    if (h->link.engine != NULL) /* A daemon has the data in memory. */
+        lc_jw_member_bool(&w, "estimate", true);
     if (session.len > 0)
         lc_jw_member_str(&w, "without_session", session);
     lc_jw_end(&w);
@@ -352,10 +354,14 @@ static const char *name_client(const intake *in, char out[512])
 /* The call that a batch failed for; false if the failure is none of a call's. */
 static bool find_failed(intake *in, const loci_error *err, size_t *out)
 {
-    const lc_json *data, *index = NULL;
+    const lc_json *data = NULL, *index = NULL;
     bool is_refusal = err->status == LOCI_EINVAL || err->status == LOCI_ELIMIT ||
                       err->status == LOCI_EFORBIDDEN || err->status == LOCI_ENOTFOUND;
 
+    if (is_refusal && in->count == 1) {
+        *out = 0;
+        return true;
+    }
     if (is_refusal && err->data[0] != '\0' &&
         lc_json_parse(&in->arena, loci_str_of(err->data), 0, &data, NULL) == LOCI_OK)
         index = lc_json_find(data, "index", LC_JSON_INT);

@@ -102,12 +102,17 @@ static void write_calls(const lc_link_call *calls, size_t count, lc_buf *out)
     lc_jw_end(&w);
 }
 
-/* The array in {"answers":[…]}. */
-static loci_status read_answers(lc_link *link, loci_str body, lc_buf *out, loci_error *err)
+/* The array in {"answers":[…]}, or an array of the one answer. */
+static loci_status read_answers(loci_str body, bool is_one, lc_buf *out, loci_error *err)
 {
     static const char head[] = "{\"answers\":";
 
-    (void)link;
+    if (is_one) {
+        lc_buf_append_byte(out, '[');
+        lc_buf_append(out, body);
+        lc_buf_append_byte(out, ']');
+        return lc_buf_status(out, err);
+    }
     if (!lc_str_starts(body, (loci_str){head, sizeof head - 1}) || body.ptr[body.len - 1] != '}')
         return lc_fail(err, LOCI_ECORRUPT, "the daemon's answer is not a batch");
     lc_buf_append(out, (loci_str){body.ptr + sizeof head - 1, body.len - sizeof head});
@@ -122,13 +127,21 @@ static loci_status run_in_daemon(lc_link *link, const lc_link_call *calls, size_
                       .path = "/v1/batch",
                       .client = loci_str_of(client),
                       .timeout_ms = ms_left(link)};
+    char path[128];
     int http_status = 0;
     loci_status status;
     lc_buf body, answer;
 
+    if (count == 1) {
+        (void)snprintf(path, sizeof path, "/v1/call/%s", calls[0].operation); /* Names are short. */
+        fetch.path = path;
+    }
     lc_buf_init(&body, link->cli->heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
     lc_buf_init(&answer, link->cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
-    write_calls(calls, count, &body);
+    if (count == 1)
+        lc_buf_append(&body, calls[0].args);
+    else
+        write_calls(calls, count, &body);
     status = lc_buf_status(&body, err);
     if (status == LOCI_OK) {
         fetch.body = lc_buf_str(&body);
@@ -137,7 +150,7 @@ static loci_status run_in_daemon(lc_link *link, const lc_link_call *calls, size_
     if (status == LOCI_OK && http_status != 200)
         status = read_problem(link, http_status, lc_buf_str(&answer), err);
     if (status == LOCI_OK)
-        status = read_answers(link, lc_str_trim(lc_buf_str(&answer)), out, err);
+        status = read_answers(lc_str_trim(lc_buf_str(&answer)), count == 1, out, err);
     lc_buf_clear(&answer);
     lc_buf_clear(&body);
     return status;
@@ -158,9 +171,16 @@ static loci_status run_in_store(lc_link *link, const lc_link_call *calls, size_t
     options.client = client;
     options.timeout_ms = ms_left(link);
     options.cancel = lc_interrupt_flag();
-    status = loci_call_many(link->engine, requests, count, &options, &answer, err);
+    /* Alone, a search embeds its query before it takes a snapshot; in a batch it cannot. */
+    if (count == 1)
+        status = loci_call(link->engine, requests[0].operation, requests[0].args, &options, &answer,
+                           err);
+    else
+        status = loci_call_many(link->engine, requests, count, &options, &answer, err);
     if (status == LOCI_OK) {
+        lc_buf_append(out, count == 1 ? LC_STR("[") : LC_STR(""));
         lc_buf_append(out, loci_answer_json(answer));
+        lc_buf_append(out, count == 1 ? LC_STR("]") : LC_STR(""));
         status = lc_buf_status(out, err);
     }
     loci_answer_free(answer);

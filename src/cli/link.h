@@ -28,7 +28,8 @@ loci_status lc_link_open(lc_link *out, lc_cli *cli, int64_t deadline_us, loci_er
 void lc_link_close(lc_link *link);
 
 /* Runs 1 to 100 calls of one user, all or nothing, and appends a JSON array of their answers.
- * `client` is loci_call_options.client. On failure err->data has `index`. */
+ * `client` is loci_call_options.client. On failure of one of
+ * several, err->data has `index`. */
 loci_status lc_link_run(lc_link *link, const lc_link_call *calls, size_t count, const char *client,
                         lc_buf *out, loci_error *err);
 

@@ -434,7 +434,9 @@ static void put_warnings(const lc_context *context, lc_json_writer *out)
     lc_jw_name(out, "warnings");
     lc_jw_array(out);
     if (context->input->is_estimated)
-        lc_jw_text(out, "tokens are estimated: the data of the encoding is not installed");
+        lc_jw_text(out, context->input->is_estimate_wanted
+                            ? "tokens are estimated"
+                            : "tokens are estimated: the data of the encoding is not installed");
     if (!context->is_complete)
         lc_jw_text(out, "an index is still being built: facts or messages may be missing");
     lc_jw_end(out);

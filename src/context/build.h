@@ -35,7 +35,8 @@ typedef struct lc_context_input {
     const lc_talk *talk;
     lc_counter counter;
     int encoding;             /* Identifies what the counter counts; see lc_fact_request. */
-    bool is_estimated;        /* The counter's numbers are estimates. */
+    bool is_estimated;        /* The counter's numbers are estimates, */
+    bool is_estimate_wanted;  /* as the caller asked for. */
     int reader_rank;          /* Seniority of the reader, for marks in texts; -1 = unknown. */
     unsigned section_mask;    /* Sections that are wanted: lc_context_section_bit(). */
     bool relevant_only;       /* Nothing but what the query is about. */

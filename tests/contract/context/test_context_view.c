@@ -317,3 +317,19 @@ TEST(context_view, without_a_query_the_newest_memories_are_shown)
     CHECK(context_shows(answer, "Anna owns billing"));
     facts_close(&f);
 }
+
+/* A process that lives for one call does not load 80 ms of token tables. */
+TEST(context_view, tokens_can_be_estimated)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    fill(&f);
+    answer = facts_call(&f, "context.build", "{'query':'database','budget':100,'estimate':true}");
+    CHECK_STR_EQ(test_member(answer, "estimated"), "true");
+    CHECK_STR_EQ(test_member_text(answer, "warnings.0"), "tokens are estimated");
+    CHECK(context_shows(answer, "database: PostgreSQL 16"));
+    CHECK_LE(test_member_int(answer, "tokens.total"), 100);
+    facts_close(&f);
+}
