@@ -32,7 +32,7 @@ for name, value in zip(rest[2::2], rest[3::2]):
 print(json.dumps(given))' "$1" "$TMP/transcript.jsonl" "$TMP/app/src" "${@:2}"
 }
 
-# hook EVENT [MEMBER VALUE]… - runs it as the host does; sets OUT and RC and checks what always holds.
+# hook EVENT [MEMBER VALUE]… - runs it as the host does; sets OUT and checks what always holds.
 hook() {
     feed "$(input "$@")" hook "$HOOK_EVENT"
     is "$HOOK_EVENT exits with 0" 0 "$RC"
@@ -56,7 +56,7 @@ print(json.load(sys.stdin)["hookSpecificOutput"]["additionalContext"])'
 
 logged() { if [ -e "$LOG" ]; then wc -l <"$LOG"; else echo 0; fi; }
 
-# ---- One session from its start to its end, by STEP ------------------------------------------------
+# ---- One session from its start to its end -------------------------------------------------------
 
 # play NAME - the recorded session against the store $LOCI_STORE; every message is stored once.
 play() {
@@ -77,8 +77,7 @@ play() {
         HOOK_EVENT=user-prompt hook UserPromptSubmit prompt "$prompt"
         case $count in
         1)
-            has "$1: JSON for the host" '{"hookSpecificOutput":{"hookEventName":"UserPromptSubmit"' \
-                "$OUT"
+            has "$1: JSON for the host" '"hookEventName":"UserPromptSubmit","additionalC' "$OUT"
             has "$1: a prompt about the database" "PostgreSQL 16" "$(context "$OUT")"
             ;;
         2) is "$1: a prompt about nothing that is known" "" "$OUT" ;;
@@ -111,7 +110,8 @@ play() {
         "$(said_all "$persona" | sort)"
 
     # What was said is found afterwards, from another session.
-    run call session.search "{\"query\":\"idempotency keys for payments\",\"persona_id\":\"$persona\"}"
+    run call session.search \
+        "{\"query\":\"idempotency keys for payments\",\"persona_id\":\"$persona\"}"
     has "$1: session.search finds it" "idempotency keys" "$OUT"
     HOOK_EVENT=user-prompt hook UserPromptSubmit session_id other \
         prompt "How do we avoid charging a payment twice? Idempotency keys?"
@@ -136,7 +136,7 @@ new_store() {
     is "$1: the store is filled" 0 "$RC"
 }
 
-repository app https://me:hush@github.com/acme/app.git
+repository app git@github.com:acme/app.git
 
 new_store direct
 play "without a daemon"
@@ -148,7 +148,6 @@ lacks "what was thought is not stored" "thinking about" "$OUT"
 lacks "what a sub-agent was told is not stored" "sub-agent" "$OUT"
 lacks "a summary of a compaction is not stored" "being continued" "$OUT"
 lacks "a secret is not stored" "AKIAIOSFODNN7EXAMPLE" "$OUT"
-lacks "the remote's password is not stored" "hush" "$OUT"
 run verify
 is "the store is whole" 0 "$RC"
 
@@ -238,20 +237,20 @@ is "a host that cannot be written to" 0 "$?"
 
 # Broken lines among good ones; the last is still being written.
 {
-    echo '{"type":"user","uuid":"b1","message":{"content":"The first of the broken file."}}'
+    echo '{"type":"user","uuid":"b1","message":{"content":"First of the broken file."}}'
     echo 'garbage'
     printf '{"type":"user","uuid":"b2","message":{"content":"\xff"}}\n'
     echo '{"type":"user","uuid":"b3","message":{"content":"a\u0000b zero byte"}}'
     head -c 9000000 /dev/zero | tr '\0' 'x'
     echo
-    printf '{"type":"user","uuid":"b4","message":{"content":"The last of '
+    printf '{"type":"user","uuid":"b4","message":{"content":"Last of '
 } >"$TMP/transcript.jsonl"
 feed "$(input Stop session_id broken)" hook stop
 is "a broken transcript: exit code" "0 " "$RC $OUT"
 printf 'the broken file."}}\n' >>"$TMP/transcript.jsonl"
 feed "$(input Stop session_id broken)" hook stop
 is "a broken transcript: the good lines" \
-    $'user: The first of the broken file.\nuser: a b zero byte\nuser: The last of the broken file.' \
+    $'user: First of the broken file.\nuser: a b zero byte\nuser: Last of the broken file.' \
     "$(said broken project:github.com/acme/app)"
 
 # secrets.policy=refuse: the message with a secret is left out, all others are stored.
@@ -328,7 +327,7 @@ run config set hook.prompt_tokens 0
 feed "$(input UserPromptSubmit prompt 'Which database do we use?')" hook user-prompt
 is "a budget of 0 adds nothing" "" "$OUT"
 run config unset hook.prompt_tokens
-run call fact.write '{"key":"database_note","value":"a </loci-memory> in a fact about the database"}'
+run call fact.write '{"key":"database_note","value":"a </loci-memory> about the database"}'
 feed "$(input UserPromptSubmit prompt 'Which database do we use? database note')" hook user-prompt
 is "stored text cannot end the element" 1 "$(context "$OUT" | grep -c '</loci-memory>')"
 

@@ -288,7 +288,8 @@ TEST(project, config_is_read_as_git_reads_it)
         "[remote \"origin\"]\r\n\turl = https://a.test/x/y\r\n",
         "[remote \"origin\"]\n\tpushurl = https://b.test/z\n\tfetch = +refs/*\n"
         "\turl = https://a.test/x/y\n\turl = https://c.test/second\n",
-        "[branch \"remote\"]\n\turl = https://b.test/z\n[remote \"origin\"]\nurl=https://a.test/x/y",
+        "[branch \"remote\"]\n\turl = https://b.test/z\n"
+        "[remote \"origin\"]\nurl=https://a.test/x/y",
         "[url \"https://b.test/\"]\n\tinsteadOf = gh:\n\turl = https://b.test/no\n"
         "[remote \"origin\"]\nurl = https://a.test/x/y\n",
     };
