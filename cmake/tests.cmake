@@ -96,6 +96,9 @@ foreach(folder IN LISTS LOCI_TEST_FOLDERS)
     if(NOT sources)
         continue()
     endif()
+    if(folder STREQUAL "unit") # Parts of the program with rules of their own.
+        list(APPEND sources src/cli/project.c src/cli/transcript.c)
+    endif()
     add_executable(test_${folder} ${sources} tests/lib/main.c)
     target_link_libraries(test_${folder} PRIVATE loci_testlib loci_server loci_flags)
     set_target_properties(

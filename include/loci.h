@@ -202,6 +202,10 @@ typedef struct loci_call_options {
     const volatile int *cancel; /* Becomes non-zero when the call should be given up, or NULL. */
     int64_t at_us;              /* Domain time of this call, or LOCI_AT_CLOCK. */
     const char *request_id;     /* The same as the argument `request_id`, or NULL. */
+    /* The program that calls, recorded with every event that the call writes; NULL = not recorded.
+     * "name/version; model=NAME" (version and model may be missing), or a JSON object with the
+     * strings `name`, `version` and `model`. Read only when `size` includes it. Since 0.1. */
+    const char *client;
 } loci_call_options;
 
 /* The caller is another program, such as a client of a daemon: it names files only in the folder of
@@ -210,7 +214,7 @@ typedef struct loci_call_options {
 #define LOCI_AT_CLOCK INT64_MIN
 #define LOCI_CALL_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(loci_call_options), 0, 0, 0, 0, LOCI_AT_CLOCK, 0                                    \
+        sizeof(loci_call_options), 0, 0, 0, 0, LOCI_AT_CLOCK, 0, 0                                 \
     }
 
 /* Runs one operation, such as "fact.write", and waits until what it changed is durable.

@@ -57,7 +57,8 @@ static loci_status read_args(lc_cli *cli, lc_arena *arena, const lc_json *value,
         lc_jw_init(&w, &text);
         lc_jw_value(&w, value);
     }
-    lc_operation_add_user(cli, line->op, lc_buf_str(&text), &with_user);
+    lc_operation_add_who(cli, &(lc_operation){.name = line->op, .args = lc_buf_str(&text)},
+                         lc_cli_persona(cli), &with_user);
     status = lc_buf_status(&text, err);
     if (status == LOCI_OK)
         status = lc_buf_status(&with_user, err);
@@ -301,6 +302,7 @@ static void run(atomic_batch *atomic, loci_engine *engine)
     if (atomic->count == 0)
         return;
     options.cancel = lc_interrupt_flag();
+    options.client = atomic->cli->client;
     status = loci_call_many(engine, atomic->requests, atomic->count, &options, &answer,
                             &atomic->err);
     if (status == LOCI_OK) {
@@ -372,6 +374,7 @@ static void run_line(lc_cli *cli, loci_engine *engine, batch_clock *clock, loci_
         if (line.at_us != LOCI_AT_CLOCK)
             clock->at_us = line.at_us;
         options.cancel = lc_interrupt_flag();
+        options.client = cli->client;
         status = loci_call(engine, line.op, line.args, &options, &answer, &err);
     }
     if (status == LOCI_OK)

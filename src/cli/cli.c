@@ -26,6 +26,9 @@ static const lc_option global_options[] = {
              "directory)"},
     {.name = "tenant", .value = "NAME", .help = "Tenant to act for (LOCI_TENANT)"},
     {.name = "user", .value = "NAME", .help = "User to act for (LOCI_USER; default: default)"},
+    {.name = "persona",
+     .value = "NAME",
+     .help = "Persona to act for, \"\" for none (LOCI_PERSONA; default: the project, see where)"},
     {.name = "json", .help = "Print the answer as one line of JSON"},
     {.name = "config", .value = "FILE", .help = "Read settings from this JSON file (LOCI_CONFIG)"},
     {.name = "set", .value = "NAME=VALUE", .help = "Override a setting; may be repeated"},
@@ -39,12 +42,12 @@ static const lc_option global_options[] = {
 
 /* Where the value of each global option goes; --set, which is a list, has its own code. */
 static const size_t global_targets[] = {
-    offsetof(lc_globals, store),         offsetof(lc_globals, tenant),
-    offsetof(lc_globals, user),          offsetof(lc_globals, wants_json),
-    offsetof(lc_globals, config_file),   offsetof(lc_globals, sets),
-    offsetof(lc_globals, is_quiet),      offsetof(lc_globals, is_verbose),
-    offsetof(lc_globals, no_color),      offsetof(lc_globals, wants_help),
-    offsetof(lc_globals, wants_version),
+    offsetof(lc_globals, store),      offsetof(lc_globals, tenant),
+    offsetof(lc_globals, user),       offsetof(lc_globals, persona),
+    offsetof(lc_globals, wants_json), offsetof(lc_globals, config_file),
+    offsetof(lc_globals, sets),       offsetof(lc_globals, is_quiet),
+    offsetof(lc_globals, is_verbose), offsetof(lc_globals, no_color),
+    offsetof(lc_globals, wants_help), offsetof(lc_globals, wants_version),
 };
 
 #define GLOBAL_COUNT (sizeof global_targets / sizeof global_targets[0])
@@ -94,16 +97,30 @@ const char *lc_cli_variable(const char *name)
     return value != NULL && value[0] != '\0' ? value : NULL;
 }
 
+const char *lc_cli_persona(const lc_cli *cli)
+{
+    const char *given = cli->globals.persona;
+
+    return given != NULL && given[0] != '\0' ? given : NULL;
+}
+
 void lc_cli_take_environment(lc_cli *cli)
 {
     lc_globals *globals = &cli->globals;
+    const char *client = lc_cli_variable("LOCI_CLIENT");
 
     if (globals->tenant == NULL)
         globals->tenant = lc_cli_variable("LOCI_TENANT");
     if (globals->user == NULL)
         globals->user = lc_cli_variable("LOCI_USER");
+    if (globals->persona == NULL)
+        globals->persona = lc_cli_variable("LOCI_PERSONA");
     if (globals->config_file == NULL)
         globals->config_file = lc_cli_variable("LOCI_CONFIG");
+    if (client == NULL)
+        (void)snprintf(cli->client, sizeof cli->client, "loci-cli/%s", loci_version());
+    else /* One that is too long for this is too long for loci, which says so. */
+        (void)snprintf(cli->client, sizeof cli->client, "%s", client);
 }
 
 bool lc_cli_write(int descriptor, loci_str text)
@@ -312,7 +329,8 @@ int lc_cli_usage(lc_cli *cli, const char *format, ...)
 
 /* ---- Signals --------------------------------------------------------------------------------- */
 
-/* The only mutable globals of the program: a signal handler has no other way to report. They are
+/* Mutable globals, as only this file and hook_state.c have: a signal handler has no other way to
+ * report. They are
  * read and written atomically, because a signal may arrive on any thread. */
 static volatile int interrupted;
 static volatile int wake_fd = -1;

@@ -20,12 +20,14 @@
 #define LC_EXIT_INTERRUPTED 130 /* As shells do: 128 + SIGINT. */
 
 #define LC_CLI_SETS_MAX 64 /* --set, repeated. */
+#define LC_CLI_CLIENT_BYTES 1032
 
 /* Options of every command. */
 typedef struct lc_globals {
     const char *store; /* As given; NULL = see lc_store_path_find(). */
     const char *tenant;
     const char *user;
+    const char *persona; /* "" = the person's own; NULL = see lc_whose_find(). */
     const char *config_file;
     const char *sets[LC_CLI_SETS_MAX]; /* "name=value" */
     size_t set_count;
@@ -48,6 +50,7 @@ typedef struct lc_cli {
     bool has_json_errors;   /* For call, batch and --json. */
     bool has_printed_lines; /* The last answer streamed lines to stdout already. */
     const char *help_name;  /* Topic of `loci help` to suggest after wrong usage, or NULL. */
+    char client[LC_CLI_CLIENT_BYTES]; /* For loci_call_options.client. */
 } lc_cli;
 
 /* --store, --tenant, … */
@@ -55,8 +58,11 @@ const lc_option *lc_cli_global_options(void);
 /* Reads the global options in `arguments`, then inspects the terminals. LOCI_ELIMIT for too many
  * --set. */
 loci_status lc_cli_take_globals(lc_cli *cli, const lc_arguments *arguments, loci_error *err);
-/* Fills options that were not given from LOCI_TENANT, LOCI_USER and LOCI_CONFIG. */
+/* Fills options that were not given from LOCI_TENANT, LOCI_USER, LOCI_PERSONA and LOCI_CONFIG, and
+ * the client from LOCI_CLIENT (default: loci-cli and its version). */
 void lc_cli_take_environment(lc_cli *cli);
+/* The persona that was given, by option or variable; NULL = none. */
+const char *lc_cli_persona(const lc_cli *cli);
 /* A variable of the environment; NULL if it is not set or empty. */
 const char *lc_cli_variable(const char *name);
 

@@ -93,6 +93,24 @@ static const lc_option doctor_options[] = {
     {0},
 };
 
+static const lc_option hook_options[] = {
+    {.name = "format",
+     .value = "json|text",
+     .help = "Output: JSON as Claude Code reads it (default), or the text alone"},
+    {.name = "timeout-ms",
+     .value = "N",
+     .help = "Time limit; then it exits and prints nothing (LOCI_HOOK_TIMEOUT_MS; default: 2000, "
+             "10000 for transcripts)"},
+    {0},
+};
+
+static const lc_option where_options[] = {
+    {.name = "project",
+     .value = "DIR",
+     .help = "Directory to look at (default: the current directory)"},
+    {0},
+};
+
 static const lc_command table[] = {
     {.name = "init",
      .usage = "",
@@ -114,6 +132,19 @@ static const lc_command table[] = {
                  "loci doctor --url http://127.0.0.1:7077 --token-file admin.token",
      .group = START,
      .run = lc_command_doctor},
+    {.name = "where",
+     .usage = "[--project DIR]",
+     .help = "Show which store, user and persona commands use, and why",
+     .details =
+         "In a git repository the persona is the project: named after the remote (origin first),\n"
+         "or after the path if there is none; all worktrees and clones share it. Facts, memories\n"
+         "and todos written there belong to the project, what has no persona is seen everywhere.\n"
+         "--persona NAME or LOCI_PERSONA chooses another persona, --persona \"\" yourself;\n"
+         "LOCI_PROJECT=off disables projects. `call`, `batch` and HTTP never use them.",
+     .options = where_options,
+     .examples = "loci where\nloci where --project ~/src/app --json",
+     .group = START,
+     .run = lc_command_where},
     {.name = "help",
      .usage = "[COMMAND | NOUN [VERB]]",
      .help = "Show help for a command or an operation",
@@ -219,6 +250,24 @@ static const lc_command table[] = {
      .examples = "loci mcp\nloci mcp --store ./agent.db --user ada",
      .group = PROGRAMS,
      .run = lc_command_mcp},
+    {.name = "hook",
+     .usage = "[EVENT]",
+     .help = "Answer a hook of Claude Code: memory without asking",
+     .details =
+         "Reads the hook's JSON from stdin. EVENT is session-start (prints a brief), user-prompt\n"
+         "(prints what is known about the prompt, or nothing), pre-compact, stop, subagent-stop\n"
+         "or session-end (stores what is new in the transcript, each message once); Claude Code's\n"
+         "own names work, too. Default: hook_event_name of the input. The persona is the project\n"
+         "of the input's directory (see where). A hook never fails its host: on any trouble it\n"
+         "prints nothing, exits with 0 and writes a line to loci/hook.log in your state directory\n"
+         "(XDG_STATE_HOME or ~/.local/state). Budgets are the settings hook.*.",
+     .options = hook_options,
+     .examples = "loci hook user-prompt < input.json\n"
+                 "echo '{\"prompt\":\"Which database?\"}' | loci hook user-prompt --format text",
+     .group = PROGRAMS,
+     .words_max = 1,
+     .never_fails = true,
+     .run = lc_command_hook},
     {.name = "serve",
      .usage = "[--listen ADDR:PORT] [--token-file PATH]",
      .help = "Run the daemon: HTTP API, event streams and metrics",
@@ -375,7 +424,7 @@ static int fail_verb(lc_cli *cli, loci_str noun, loci_str verb)
 
 static int run_parsed(lc_cli *cli, const lc_op *op, const lc_arguments *arguments)
 {
-    lc_operation operation = {.name = op->name};
+    lc_operation operation = {.name = op->name, .in_project = true};
     loci_error err;
     loci_status status;
     lc_buf args;

@@ -20,6 +20,7 @@ typedef struct lc_command {
     const char *words;        /* Allowed first words, "list|get|set"; NULL = any. */
     size_t words_max;         /* Maximum number of words. */
     bool has_json_errors;     /* Errors are JSON even without --json. */
+    bool never_fails;         /* Exits with 0 even after wrong usage, unless stdin is a terminal. */
     const char *operation;    /* This command is short for this operation; or NULL. */
     const char *noun;         /* Short for this noun; default verb: list. Or NULL. */
     int (*run)(lc_cli *cli, const lc_arguments *arguments); /* NULL for short forms. */
@@ -39,11 +40,13 @@ int lc_command_completion(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_doctor(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_events(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_help(lc_cli *cli, const lc_arguments *arguments);
+int lc_command_hook(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_init(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_reference(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_mcp(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_migrate(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_serve(lc_cli *cli, const lc_arguments *arguments);
+int lc_command_where(lc_cli *cli, const lc_arguments *arguments);
 
 /* ---- Operations as commands ------------------------------------------------------------------ */
 

@@ -31,7 +31,7 @@ static int check_words(lc_cli *cli, const lc_command *command, const lc_argument
     return LC_EXIT_OK;
 }
 
-static int run_command(lc_cli *cli, const lc_command *command, char *const *items, size_t count)
+static int run_parsed(lc_cli *cli, const lc_command *command, char *const *items, size_t count)
 {
     lc_argument_line line = {.items = items, .count = count, .own = command->options};
     lc_arguments arguments;
@@ -53,6 +53,13 @@ static int run_command(lc_cli *cli, const lc_command *command, char *const *item
     }
     code = check_words(cli, command, &arguments);
     return code != LC_EXIT_OK ? code : command->run(cli, &arguments);
+}
+
+static int run_command(lc_cli *cli, const lc_command *command, char *const *items, size_t count)
+{
+    int code = run_parsed(cli, command, items, count);
+
+    return command->never_fails && isatty(STDIN_FILENO) == 0 ? LC_EXIT_OK : code;
 }
 
 /* Whether errors of the parser itself are JSON. A text that happens to be "--json" only changes the

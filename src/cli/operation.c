@@ -18,6 +18,7 @@
 #include "cli/command.h"
 #include "cli/input.h"
 #include "cli/opening.h"
+#include "cli/project.h"
 #include "cli/render.h"
 #include "ops/op.h"
 
@@ -142,21 +143,33 @@ static int progress_take(void *ctx, loci_str chunk)
 /* Work on the whole store takes as long as it takes; there is Ctrl-C. One day, in ms. */
 #define LONG_TIMEOUT_MS (INT64_C(24) * 60 * 60 * 1000)
 
-void lc_operation_add_user(lc_cli *cli, const char *name, loci_str args, lc_buf *out)
+/* Whether operations of one persona are meant, not of the whole user. */
+static bool takes_persona(const lc_op *op)
 {
-    const lc_op *op = lc_op_find(loci_str_of(name));
+    return (op->flags & LC_OP_USER) != 0 && (op->flags & LC_OP_WHOLE_USER) == 0;
+}
+
+void lc_operation_add_who(lc_cli *cli, const lc_operation *operation, const char *persona_id,
+                          lc_buf *out)
+{
+    const lc_op *op = lc_op_find(loci_str_of(operation->name));
     lc_arena_mark mark = lc_arena_get_mark(cli->arena);
+    loci_str args = operation->args;
     const lc_json *json = NULL;
     lc_json_writer w;
+    bool adds_user, adds_persona;
 
-    if (cli->globals.user == NULL || op == NULL || (op->flags & LC_OP_USER) == 0 ||
+    if ((cli->globals.user == NULL && persona_id == NULL) || op == NULL ||
+        (op->flags & LC_OP_USER) == 0 ||
         lc_json_parse(cli->arena, args.len > 0 ? args : LC_STR("{}"), 0, &json, NULL) != LOCI_OK ||
-        lc_json_kind_of(json) != LC_JSON_OBJECT ||
-        lc_json_member(json, LC_STR("user_id")) != NULL) {
+        lc_json_kind_of(json) != LC_JSON_OBJECT) {
         lc_buf_append(out, args);
         lc_arena_rewind(cli->arena, mark);
         return;
     }
+    adds_user = cli->globals.user != NULL && lc_json_member(json, LC_STR("user_id")) == NULL;
+    adds_persona = persona_id != NULL && takes_persona(op) &&
+                   lc_json_member(json, LC_STR("persona_id")) == NULL;
     lc_jw_init(&w, out);
     lc_jw_object(&w);
     for (const lc_json *member = lc_json_first(json); member != NULL;
@@ -164,9 +177,32 @@ void lc_operation_add_user(lc_cli *cli, const char *name, loci_str args, lc_buf 
         lc_jw_name_str(&w, lc_json_name(member));
         lc_jw_value(&w, member);
     }
-    lc_jw_member_text(&w, "user_id", cli->globals.user);
+    if (adds_user)
+        lc_jw_member_text(&w, "user_id", cli->globals.user);
+    if (adds_persona)
+        lc_jw_member_text(&w, "persona_id", persona_id);
     lc_jw_end(&w);
     lc_arena_rewind(cli->arena, mark);
+}
+
+/* The persona that an operation without one is for; `*out` NULL = none. */
+static loci_status choose_persona(lc_cli *cli, const lc_operation *operation, const char **out,
+                                  loci_error *err)
+{
+    const lc_op *op = lc_op_find(loci_str_of(operation->name));
+    lc_whose whose = {0};
+    loci_status status = LOCI_OK;
+
+    *out = lc_cli_persona(cli);
+    if (!operation->in_project || cli->globals.persona != NULL || op == NULL || !takes_persona(op))
+        return LOCI_OK;
+    status = lc_whose_find(cli, NULL, &whose, err);
+    *out = whose.persona_id;
+    /* People see where it goes; programs read stderr for errors. */
+    if (status == LOCI_OK && *out != NULL && (op->flags & LC_OP_MUTATES) != 0 &&
+        cli->err_terminal.is_terminal && !cli->globals.wants_json)
+        lc_cli_note(cli, "for %s (%s); --persona \"\" for yourself", *out, whose.origin);
+    return status;
 }
 
 static bool has_own_timeout(const lc_cli *cli)
@@ -189,6 +225,7 @@ static loci_status call_stream(lc_cli *cli, loci_engine *engine, const loci_requ
 
     lc_buf_init(&view.lines, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
     options.cancel = lc_interrupt_flag();
+    options.client = cli->client;
     options.timeout_ms = has_own_timeout(cli) ? 0 : LONG_TIMEOUT_MS;
     status = loci_call_stream(engine, request->operation, request->args, &options, progress_take,
                               &view, out, err);
@@ -211,16 +248,21 @@ loci_status lc_operation_call(lc_cli *cli, loci_engine *engine, const lc_operati
     bool is_long = op != NULL && (op->flags & LC_OP_STREAMS) != 0;
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
     loci_request request = {.operation = operation->name};
+    const char *persona_id = NULL;
     loci_status status;
     lc_buf args;
 
     lc_buf_init(&args, cli->heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
-    lc_operation_add_user(cli, operation->name, operation->args, &args);
+    status = choose_persona(cli, operation, &persona_id, err);
+    if (status == LOCI_OK)
+        lc_operation_add_who(cli, operation, persona_id, &args);
     request.args = lc_buf_str(&args);
     options.cancel = lc_interrupt_flag();
+    options.client = cli->client;
     options.timeout_ms = is_long && !has_own_timeout(cli) ? LONG_TIMEOUT_MS : 0;
     cli->has_printed_lines = false;
-    status = lc_buf_status(&args, err);
+    if (status == LOCI_OK)
+        status = lc_buf_status(&args, err);
     if (status == LOCI_OK && is_long && !operation->is_plain)
         status = call_stream(cli, engine, &request, out, err);
     else if (status == LOCI_OK)

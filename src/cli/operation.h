@@ -11,6 +11,7 @@ typedef struct lc_operation {
     loci_str args;    /* A JSON object. */
     bool needs_store; /* A missing store is an error and is not created. */
     bool is_plain;    /* Return only the answer: no progress, no lines. */
+    bool in_project;  /* Without a persona, act for the project of the current directory. */
 } lc_operation;
 
 /* Returns the exit code. */
@@ -19,8 +20,10 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation);
 loci_status lc_operation_call(lc_cli *cli, loci_engine *engine, const lc_operation *operation,
                               loci_answer **out, loci_error *err);
 
-/* Appends `args` with the user of --user added, if the operation takes one and none is given. Text
- * that is not an object is appended unchanged: the engine reports what is wrong with it. */
-void lc_operation_add_user(lc_cli *cli, const char *name, loci_str args, lc_buf *out);
+/* Appends `args` with the user of --user and `persona_id` (NULL = none) added, if the operation
+ * takes them and they are not given. Text that is not an object is appended unchanged: the engine
+ * reports what is wrong with it. */
+void lc_operation_add_who(lc_cli *cli, const lc_operation *operation, const char *persona_id,
+                          lc_buf *out);
 
 #endif /* LC_CLI_OPERATION_H */

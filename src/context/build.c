@@ -32,13 +32,95 @@ void lc_context_count(lc_context *context, const char *reason, int64_t count)
     context->counts[i] += count;
 }
 
+unsigned lc_context_section_bit(loci_str name)
+{
+    for (size_t i = 0; i < LC_SECTION_COUNT; i++)
+        if (lc_str_is(name, lc_context_sections[i].pack.name))
+            return 1u << i;
+    return 0;
+}
+
+/* Sections whose candidates are searched for. All others are there whatever the query is. */
+#define SEARCHED                                                                                   \
+    (1u << LC_SECTION_FACTS | 1u << LC_SECTION_CARDS | 1u << LC_SECTION_MEMORIES |                 \
+     1u << LC_SECTION_CONVERSATION)
+
+bool lc_context_wants(const lc_context *context, lc_section section)
+{
+    unsigned wanted = context->input->section_mask;
+
+    if (context->input->relevant_only)
+        wanted &= SEARCHED;
+    return (wanted >> section & 1) != 0;
+}
+
+/* relevant_only: floors that a text must reach. One that shares a word with the query needs less
+ * than one that only resembles it: the cosine of texts that have nothing to do with each other is
+ * up to 0.55 with the built-in encoder. Phrases such as "ok, go on" resemble each other more than
+ * that and say nothing, so of a short query or a short text only words count. */
+#define WORD_FLOOR 0.25
+#define MEANING_FLOOR 0.38 /* A cosine of 0.57. */
+#define SHORT_TERMS 2
+#define SHORT_WORDS 4
+
+bool lc_context_is_short(loci_str text)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < text.len && count < SHORT_WORDS; i++)
+        count += text.ptr[i] != ' ' && (i == 0 || text.ptr[i - 1] == ' ');
+    return count < SHORT_WORDS;
+}
+
+bool lc_context_is_relevant(const lc_context *context, const lc_fused *score, bool is_short)
+{
+    if (score->has_bm25) /* Without a cosine there is no scale: in a small store all words are rare.
+                          */
+        return score->score >= WORD_FLOOR || !score->has_cosine;
+    return score->score >= MEANING_FLOOR && context->input->terms.count >= SHORT_TERMS && !is_short;
+}
+
+/* A section that is not wanted may be read together with one that is, and some of its candidates
+ * help to judge those of others. */
+static void drop_unwanted(lc_context *context, size_t first)
+{
+    size_t kept = first;
+
+    for (size_t i = first; i < context->count; i++) {
+        const lc_candidate *candidate = &context->candidates[i];
+
+        if (candidate->is_evidence || lc_context_wants(context, candidate->item.section))
+            context->candidates[kept++] = *candidate;
+    }
+    context->count = kept;
+}
+
+static bool is_needed(const lc_context *context, size_t section)
+{
+    switch (section) {
+    case LC_SECTION_FACTS:
+        return lc_context_wants(context, LC_SECTION_FACTS) ||
+               lc_context_wants(context, LC_SECTION_CONSTRAINTS);
+    case LC_SECTION_MEMORIES:
+        return lc_context_wants(context, LC_SECTION_MEMORIES) ||
+               lc_context_wants(context, LC_SECTION_CARDS);
+    default:
+        return lc_context_wants(context, section);
+    }
+}
+
 static loci_status collect(lc_context *context, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
-    for (size_t i = 0; i < LC_SECTION_COUNT && status == LOCI_OK; i++)
-        if (lc_context_sections[i].collect != NULL)
-            status = lc_context_sections[i].collect(context, err);
+    for (size_t i = 0; i < LC_SECTION_COUNT && status == LOCI_OK; i++) {
+        size_t first = context->count;
+
+        if (lc_context_sections[i].collect == NULL || !is_needed(context, i))
+            continue;
+        status = lc_context_sections[i].collect(context, err);
+        drop_unwanted(context, first);
+    }
     return status;
 }
 
@@ -352,7 +434,9 @@ static void put_warnings(const lc_context *context, lc_json_writer *out)
     lc_jw_name(out, "warnings");
     lc_jw_array(out);
     if (context->input->is_estimated)
-        lc_jw_text(out, "tokens are estimated: the data of the encoding is not installed");
+        lc_jw_text(out, context->input->is_estimate_wanted
+                            ? "tokens are estimated"
+                            : "tokens are estimated: the data of the encoding is not installed");
     if (!context->is_complete)
         lc_jw_text(out, "an index is still being built: facts or messages may be missing");
     lc_jw_end(out);

@@ -16,6 +16,13 @@
 
 #define LC_CONTEXT_BYTES_MAX (32 << 20)
 
+/* In the order of the text. */
+#define LC_SECTION_NAMES                                                                           \
+    "identity|constraints|foundation|facts|cards|memories|todos|conversation|working|environment"
+#define LC_SECTION_COUNT 10
+/* The bit of a section in a mask; 0 for an unknown name. */
+unsigned lc_context_section_bit(loci_str name);
+
 typedef struct lc_context_input {
     loci_str query;
     lc_corpus_terms terms; /* Of the query. */
@@ -27,9 +34,13 @@ typedef struct lc_context_input {
     const lc_identity *identity; /* Of the open session; no user_name = none. */
     const lc_talk *talk;
     lc_counter counter;
-    int encoding;      /* Identifies what the counter counts; see lc_fact_request. */
-    bool is_estimated; /* The counter's numbers are estimates. */
-    int reader_rank;   /* Seniority of the reader, for marks in texts; -1 = unknown. */
+    int encoding;             /* Identifies what the counter counts; see lc_fact_request. */
+    bool is_estimated;        /* The counter's numbers are estimates, */
+    bool is_estimate_wanted;  /* as the caller asked for. */
+    int reader_rank;          /* Seniority of the reader, for marks in texts; -1 = unknown. */
+    unsigned section_mask;    /* Sections that are wanted: lc_context_section_bit(). */
+    bool relevant_only;       /* Nothing but what the query is about. */
+    loci_str without_session; /* Without the messages of this session; none = with all. */
     /* Asked now and then: not LOCI_OK (the deadline, a cancelled call) ends the work. */
     loci_status (*pause)(void *ctx, loci_error *err);
     void *pause_ctx;

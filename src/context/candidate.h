@@ -28,9 +28,10 @@ typedef enum lc_section {
     LC_SECTION_TODOS,
     LC_SECTION_CONVERSATION,
     LC_SECTION_WORKING,
-    LC_SECTION_ENVIRONMENT,
-    LC_SECTION_COUNT
+    LC_SECTION_ENVIRONMENT
 } lc_section;
+
+_Static_assert(LC_SECTION_ENVIRONMENT + 1 == LC_SECTION_COUNT, "build.h counts the sections");
 
 /* Reasons for not being in a context: superseded retracted restricted scope expired needs_review
  * claim duplicate irrelevant budget. */
@@ -110,6 +111,12 @@ typedef struct lc_message_list {
 } lc_message_list;
 loci_status lc_context_read_messages(lc_tx *tx, const lc_message_page *page, lc_arena *arena,
                                      lc_message_list *out, loci_error *err);
+/* For relevant_only: whether the query is about a text with this score. */
+bool lc_context_is_relevant(const lc_context *context, const lc_fused *score, bool is_short);
+/* Whether the text has too few words to mean something by itself. */
+bool lc_context_is_short(loci_str text);
+/* Whether the section was asked for. */
+bool lc_context_wants(const lc_context *context, lc_section section);
 /* Whether a model said it, and no person. */
 bool lc_message_is_model(const lc_message *message);
 

@@ -211,9 +211,14 @@ static loci_status collect_facts(lc_context *context, loci_error *err)
     if (status != LOCI_OK)
         return status;
     context->is_complete &= chosen->is_complete;
-    for (size_t i = 0; i < chosen->count && status == LOCI_OK; i++)
-        status = add_fact(context, &chosen->facts[i], err);
-    if (chosen->has_meaning && status == LOCI_OK)
+    for (size_t i = 0; i < chosen->count && status == LOCI_OK; i++) {
+        if (!input->relevant_only ||
+            lc_context_is_relevant(context, &chosen->facts[i].fused, false))
+            status = add_fact(context, &chosen->facts[i], err);
+        else
+            lc_context_count(context, "irrelevant", 1);
+    }
+    if (chosen->has_meaning && !input->relevant_only && status == LOCI_OK)
         status = drop_irrelevant(context, err);
     for (size_t i = 0; i < chosen->left_out_count && status == LOCI_OK; i++) {
         lc_candidate *to = lc_context_add(context, LC_SECTION_FACTS);

@@ -90,6 +90,35 @@ static loci_status add_memory(lc_context *context, const lc_memory_hit *hit, loc
     return to->tail.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
+static loci_status add_newest(void *ctx, const lc_memory *memory, loci_error *err)
+{
+    /* In the order of the walk: the position decides, not a score. */
+    return memory->pinned ? LOCI_OK : add_memory(ctx, &(lc_memory_hit){.memory = *memory}, err);
+}
+
+/* Without a query there is nothing to search for: the newest are shown. */
+static loci_status collect_newest(lc_context *context, loci_error *err)
+{
+    lc_memory_page page = {.persona_id = context->input->view.persona_id,
+                           .status = LC_STR("active"),
+                           .before_seq = INT64_MAX,
+                           .limit = MEMORIES_MAX};
+
+    return lc_memory_each(context->tx, &page, add_newest, context, err);
+}
+
+/* Leaves out hits that the query is not about. */
+static void drop_irrelevant(const lc_context *context, lc_memory_hits *hits)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < hits->count; i++)
+        if (lc_context_is_relevant(context, &hits->items[i].fused,
+                                   lc_context_is_short(hits->items[i].memory.text)))
+            hits->items[kept++] = hits->items[i];
+    hits->count = kept;
+}
+
 /* Cards, too: they come from the same search. */
 loci_status lc_context_collect_memories(lc_context *context, loci_error *err)
 {
@@ -109,6 +138,10 @@ loci_status lc_context_collect_memories(lc_context *context, loci_error *err)
     if (status != LOCI_OK)
         return status;
     context->is_complete &= hits.is_complete;
+    if (input->relevant_only)
+        drop_irrelevant(context, &hits);
+    else if (lc_str_trim(input->query).len == 0)
+        return collect_newest(context, err);
     hits.count = hits.count < MEMORIES_MAX ? hits.count : MEMORIES_MAX;
     status = lc_memory_make_cards(context->tx, query.persona_id, &hits, context->arena, cards, err);
     for (size_t i = 0; status == LOCI_OK && i < cards->count; i++) {

@@ -36,6 +36,7 @@
  * out nearly a half of what was said. */
 #define FLOOR 0.06F
 #define FLOOR_SHARE 0.25F
+#define RELEVANT_HITS 100 /* Of which those of one session may be left out. */
 #define RECENCY 0.04
 #define HALF_LIFE_US (14 * INT64_C(86400000000))
 #define MODEL_SHARE 0.8
@@ -208,6 +209,47 @@ static loci_status add_message(lc_context *context, const lc_message *message, d
     return to->text.ptr != NULL && to->lead.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
+/* Leaves out hits that the query is not about, and those of a session that the model has. */
+static void drop_hits(const lc_context *context, lc_message_hits *hits)
+{
+    const lc_context_input *input = context->input;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < hits->count; i++) {
+        const lc_message_hit *hit = &hits->items[i];
+
+        if ((input->relevant_only &&
+             (lc_context_is_short(hit->message.text) || /* "Great, thanks!" */
+              !lc_context_is_relevant(context, &hit->score, false))) ||
+            (input->without_session.len > 0 &&
+             (lc_str_eq(hit->external_id, input->without_session) ||
+              lc_str_eq(hit->message.session_id, input->without_session))))
+            continue;
+        hits->items[kept++] = *hit;
+    }
+    hits->count = kept;
+}
+
+/* The same for the newest messages. */
+static loci_status drop_newest(lc_context *context, lc_message_list *newest, loci_error *err)
+{
+    loci_str name = context->input->without_session;
+    size_t kept = 0;
+    loci_status status = LOCI_OK;
+
+    for (size_t i = 0; name.len > 0 && i < newest->count && status == LOCI_OK; i++) {
+        bool is_named = false;
+
+        status = lc_session_is_named(context->tx, newest->items[i].session_id, name, &is_named,
+                                     err);
+        if (!is_named)
+            newest->items[kept++] = newest->items[i];
+    }
+    if (name.len > 0)
+        newest->count = kept;
+    return status;
+}
+
 /* Adds the hits, then the newest messages that are not among them. */
 static loci_status add_messages(lc_context *context, const lc_message_hits *hits,
                                 const lc_message_list *newest, loci_error *err)
@@ -301,7 +343,7 @@ static loci_status add_ended(lc_context *context, int64_t limit, loci_error *err
 loci_status lc_context_collect_conversation(lc_context *context, loci_error *err)
 {
     const lc_context_input *input = context->input;
-    int64_t wanted = input->budget / TOKENS_PER_HIT;
+    int64_t wanted = input->relevant_only ? RELEVANT_HITS : input->budget / TOKENS_PER_HIT;
     lc_message_query query = {.terms = input->terms,
                               .vector = input->vector,
                               .persona_id = input->view.persona_id,
@@ -320,8 +362,11 @@ loci_status lc_context_collect_conversation(lc_context *context, loci_error *err
     loci_status status = lc_message_search(context->tx, &query, context->arena, &hits, err);
 
     context->is_complete &= hits.is_complete;
-    if (status == LOCI_OK)
+    drop_hits(context, &hits);
+    if (status == LOCI_OK && !input->relevant_only)
         status = lc_context_read_messages(context->tx, &page, context->arena, &newest, err);
+    if (status == LOCI_OK)
+        status = drop_newest(context, &newest, err);
     if (status == LOCI_OK)
         status = add_messages(context, &hits, &newest, err);
     if (status == LOCI_OK)

@@ -48,6 +48,40 @@ const lc_setting lc_setting_call_timeout_ms = {
     .is_per_tenant = true,
 };
 
+const lc_setting lc_setting_hook_prompt_tokens = {
+    .name = "hook.prompt_tokens",
+    .kind = LC_SETTING_INT,
+    .default_text = "600",
+    .min = 0,
+    .max = 100000,
+    .help = "Maximum number of tokens that loci hook adds to a prompt; 0 adds nothing",
+    .is_live = true,
+    .is_per_tenant = true,
+};
+
+const lc_setting lc_setting_hook_start_tokens = {
+    .name = "hook.start_tokens",
+    .kind = LC_SETTING_INT,
+    .default_text = "1500",
+    .min = 0,
+    .max = 100000,
+    .help =
+        "Maximum number of tokens that loci hook adds at the start of a session; 0 adds nothing",
+    .is_live = true,
+    .is_per_tenant = true,
+};
+
+const lc_setting lc_setting_hook_tool_bytes = {
+    .name = "hook.tool_bytes",
+    .kind = LC_SETTING_INT,
+    .default_text = "2000",
+    .min = 0,
+    .max = 262144,
+    .help = "Maximum size in bytes of what loci hook keeps of a tool's output; 0 keeps none",
+    .is_live = true,
+    .is_per_tenant = true,
+};
+
 const lc_setting lc_setting_log_level = {
     .name = "log.level",
     .kind = LC_SETTING_CHOICE,

@@ -20,6 +20,9 @@ typedef struct lc_talk lc_talk;
 
 extern const lc_setting lc_setting_cache_user_bytes_max;
 extern const lc_setting lc_setting_call_timeout_ms;
+extern const lc_setting lc_setting_hook_prompt_tokens; /* Read by the command line. */
+extern const lc_setting lc_setting_hook_start_tokens;
+extern const lc_setting lc_setting_hook_tool_bytes;
 extern const lc_setting lc_setting_log_level;
 extern const lc_setting lc_setting_request_keep_hours;
 extern const lc_setting lc_setting_request_user_bytes_max;

@@ -281,8 +281,15 @@ loci_status lc_fact_each_version(lc_tx *tx, const lc_fact_view *view,
 loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fact_history *history,
                                lc_fact_visit *visit, void *ctx, loci_error *err);
 
-/* Writes a fact as one JSON object. `derived` is lc_fact_load_derived()'s. */
-void lc_fact_put(lc_json_writer *out, const lc_fact *fact, loci_str derived, int64_t now_us);
+/* What an answer says about a fact that is not in its row; none = is left out. */
+typedef struct lc_fact_about {
+    loci_str derived; /* lc_fact_load_derived()'s. */
+    loci_str client;  /* lc_event_find_client()'s. */
+} lc_fact_about;
+
+/* Writes a fact as one JSON object. */
+void lc_fact_put(lc_json_writer *out, const lc_fact *fact, const lc_fact_about *about,
+                 int64_t now_us);
 /* JSON array of the ids of the valid facts that were derived from it and that the reader sees; none
  * when has_derived is not set. */
 loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, const lc_fact_view *view,

@@ -705,6 +705,8 @@ static loci_status take_best(choosing *ch, loci_error *err)
         const lc_fused *hit = &hits.items[i];
 
         status = take(ch, hit->id, (float)(hits.has_vectors ? hit->score : hit->bm25), err);
+        if (status == LOCI_OK)
+            ch->out->facts[ch->out->count - 1].fused = *hit;
     }
     return status;
 }

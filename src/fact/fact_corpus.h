@@ -40,6 +40,7 @@ typedef struct lc_chosen_fact {
     lc_fact fact;
     loci_str text;       /* Its value as text. */
     float score;         /* BM25, or fused with cosine similarity; 0 = unrelated to the query. */
+    lc_fused fused;      /* Its parts; zeroed if it was not found by the query. */
     int64_t line_tokens; /* Of its line in a list: lead, text and tail behind LC_FACT_BULLET. */
 } lc_chosen_fact;
 

@@ -120,20 +120,23 @@ const char *lc_fact_status(const lc_fact *fact, int64_t now_us)
     }
 }
 
-void lc_fact_put(lc_json_writer *out, const lc_fact *fact, loci_str derived, int64_t now_us)
+void lc_fact_put(lc_json_writer *out, const lc_fact *fact, const lc_fact_about *about,
+                 int64_t now_us)
 {
     lc_fact_shown shown = {
         .fact = *fact,
         .status = loci_str_of(lc_fact_status(fact, now_us)),
         .is_valid = fact->standing == LC_FACT_VALID && !lc_fact_is_expired(fact, now_us),
         .is_late = fact->standing == LC_FACT_IS_LATE,
-        .derived = derived,
+        .derived = about->derived,
     };
 
     if (fact->standing != LC_FACT_IS_SUPERSEDED && fact->standing != LC_FACT_IS_RETRACTED)
         shown.fact.ended_at = LC_FACT_NO_TIME; /* It never was valid: nothing ended. */
     lc_jw_object(out);
     lc_row_put(&lc_fact_row, &shown, out);
+    if (about->client.len > 0)
+        lc_jw_member_raw(out, "client", about->client);
     lc_jw_end(out);
 }
 

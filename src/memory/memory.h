@@ -98,8 +98,9 @@ static inline int64_t lc_memory_importance(const lc_memory *memory)
     return memory->pinned ? LC_MEMORY_IMPORTANCE_MAX : memory->importance;
 }
 
-/* As an answer, with the importance that counts. */
-void lc_memory_put(lc_json_writer *out, const lc_memory *memory);
+/* As an answer, with the importance that counts. `client`: the program that wrote it, a JSON
+ * object; none = unknown. */
+void lc_memory_put(lc_json_writer *out, const lc_memory *memory, loci_str client);
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 

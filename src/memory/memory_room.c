@@ -152,13 +152,15 @@ static const lc_table tags_table = {
     .indexes = tag_indexes,
 };
 
-void lc_memory_put(lc_json_writer *out, const lc_memory *memory)
+void lc_memory_put(lc_json_writer *out, const lc_memory *memory, loci_str client)
 {
     lc_memory shown = *memory;
 
     shown.importance = lc_memory_importance(memory);
     lc_jw_object(out);
     lc_row_put(&lc_memory_row, &shown, out);
+    if (client.len > 0)
+        lc_jw_member_raw(out, "client", client);
     lc_jw_end(out);
 }
 

@@ -289,6 +289,8 @@ static void write_head(const lc_fetch *fetch, const target *to, lc_buf *out)
         lc_buf_append_format(out, "Authorization: Bearer %.*s\r\n", LC_STR_ARG(fetch->token));
     if (fetch->request_id != NULL)
         lc_buf_append_format(out, "Idempotency-Key: %s\r\n", fetch->request_id);
+    if (fetch->client.len > 0)
+        lc_buf_append_format(out, "Loci-Client: %.*s\r\n", LC_STR_ARG(fetch->client));
     if (fetch->body.ptr != NULL)
         lc_buf_append_format(out, "Content-Type: application/json\r\nContent-Length: %zu\r\n",
                              fetch->body.len);

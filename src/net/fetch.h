@@ -21,6 +21,7 @@ typedef struct lc_fetch {
     const char *path;       /* "/readyz" */
     loci_str token;         /* For "Authorization: Bearer …"; may be empty. */
     loci_str body;          /* JSON; may be empty. */
+    loci_str client;        /* For "Loci-Client: …"; may be empty. */
     const char *request_id; /* For "Idempotency-Key"; or NULL. */
     int64_t timeout_ms;     /* Of the whole request; of a link: not used. */
     bool is_stream;         /* The body is endless: a link lends what has arrived. */

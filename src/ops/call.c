@@ -151,8 +151,9 @@ loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_
     int64_t timeout_ms = o->timeout_ms < TIMEOUT_MS_MAX ? o->timeout_ms : TIMEOUT_MS_MAX;
     loci_status status = lc_engine_check(engine, err);
 
-    /* Zeroed options would be taken for a call in 1970. */
-    if (status == LOCI_OK && o->size != sizeof *o)
+    /* Zeroed options would be taken for a call in 1970. Those of a host that was built before
+     * `client` was added end there. */
+    if (status == LOCI_OK && o->size != sizeof *o && o->size != offsetof(loci_call_options, client))
         status = lc_fail(err, LOCI_EINVAL,
                          "loci_call_options has %u bytes, this libloci expects %zu: begin with "
                          "LOCI_CALL_OPTIONS_INIT",
@@ -173,6 +174,7 @@ loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_
         .deadline_us = lc_clock_monotonic_us() + timeout_ms * 1000,
         .cancel = o->cancel,
         .request_id = loci_str_of(o->request_id),
+        .client = loci_str_of(o->size == sizeof *o ? o->client : NULL),
     };
     return lc_caller_set_time(out, o->at_us, err);
 }
@@ -432,6 +434,8 @@ loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *opera
         status = screen_secrets(call, parsed, err);
     if (status == LOCI_OK)
         status = lc_op_check(call, parsed, err);
+    if (status == LOCI_OK && caller->client.len > 0)
+        status = lc_client_read(&run->arena, caller->client, &call->client, err);
     if (status == LOCI_OK)
         status = read_idempotency(run, caller, parsed, err);
     if (status == LOCI_OK && call->op->prepare != NULL)
@@ -532,6 +536,7 @@ loci_status lc_run_in_tx(lc_tx *tx, void *ctx, loci_error *err)
         tx->now_us = run->call.now_us;
     } else {
         tx->states = &lc_private_states;
+        tx->client = run->call.client;
     }
     if (status == LOCI_OK && run->has_request)
         status = lc_request_find(tx, &run->request, &run->arena, &stored, &was_answered, err);

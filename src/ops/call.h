@@ -20,6 +20,7 @@ typedef struct lc_caller {
     int64_t deadline_us;
     const volatile int *cancel;
     loci_str request_id; /* From the options, or none. */
+    loci_str client;     /* As in the options; none = not told. */
     loci_sink_fn *sink;
     void *sink_ctx;
 } lc_caller;
@@ -38,6 +39,12 @@ typedef struct lc_run {
     bool enqueued_job;    /* The last run did. */
     loci_answer *out;     /* Made before the commit. */
 } lc_run;
+
+/* ---- The program that calls (client.c) ------------------------------------------------------- */
+
+/* Reads loci_call_options.client: "name/version; model=NAME" or a JSON object. Writes a JSON object
+ * {name, version?, model?} to `arena`. LOCI_EINVAL if it is neither or too long. */
+loci_status lc_client_read(lc_arena *arena, loci_str text, loci_str *out, loci_error *err);
 
 /* Fills `out` from the public options. */
 loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_options *options,

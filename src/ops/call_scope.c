@@ -28,11 +28,37 @@ loci_status lc_call_find_session(lc_call *call, lc_tx *tx, lc_session *out, bool
     return status;
 }
 
+/* The events that a known client writes in a session name both. */
+static loci_status name_session(lc_call *call, lc_tx *tx, loci_str session_id, loci_error *err)
+{
+    const loci_str parts[] = {{call->client.ptr, call->client.len > 0 ? call->client.len - 1 : 0},
+                              LC_STR(",\"session_id\":\""),
+                              session_id,
+                              LC_STR("\"}")};
+    size_t bytes = 0;
+    char *text;
+
+    if (call->client.len == 0)
+        return LOCI_OK;
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++)
+        bytes += parts[i].len;
+    text = lc_arena_alloc(call->arena, bytes);
+    if (text == NULL)
+        return lc_fail_memory(err);
+    tx->client = (loci_str){text, bytes};
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        memcpy(text, parts[i].ptr, parts[i].len);
+        text += parts[i].len;
+    }
+    return LOCI_OK;
+}
+
 loci_status lc_call_choose_session(lc_call *call, lc_tx *tx, lc_session_use *out, loci_error *err)
 {
     lc_session_ref ref = lc_call_session_ref(call);
+    loci_status status = lc_session_choose(tx, &ref, call->arena, out, err);
 
-    return lc_session_choose(tx, &ref, call->arena, out, err);
+    return status == LOCI_OK ? name_session(call, tx, out->session.id, err) : status;
 }
 
 #define TITLES_BYTES_MAX 4096

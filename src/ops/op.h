@@ -156,6 +156,13 @@ struct lc_record {
 /* A member of the answers of all operations with a parameter of LC_PARAM_SAID. */
 extern const lc_record lc_warning_record;
 extern const lc_record lc_event_record; /* As lc_event_write() writes it. */
+/* The program that wrote something, as lc_event_find_client() returns it. */
+extern const lc_record lc_client_record;
+#define LC_CLIENT_RESULT                                                                           \
+    {                                                                                              \
+        "client", 0, "Program that wrote it, and its session; absent if it is unknown",            \
+            LC_RESULT_OPTIONAL, .record = &lc_client_record                                        \
+    }
 #define LC_WARNINGS_RESULT                                                                         \
     {                                                                                              \
         "warnings", 0, "What was changed in the arguments; absent if nothing was",                 \
@@ -257,6 +264,7 @@ struct lc_call {
     loci_str trust_max;
     loci_str permissions_max; /* JSON array of strings; none = any. */
     loci_str token_id;        /* Of the caller; none = none. */
+    loci_str client;          /* The program that calls, a JSON object; none = not told. */
     bool is_whole;            /* Nothing narrows or caps the principal. */
     bool is_admin;            /* Of the store. */
     bool is_tenant_admin;     /* Of the tenant; an admin of the store is one too. */

@@ -222,7 +222,8 @@ static const lc_record build_answer = {
             {"tokens", LC_PARAM_INT, "Number of tokens by section, and their total", LC_RESULT_MAP},
             {"budget", LC_PARAM_INT, "Budget of the call"},
             {"estimated", LC_PARAM_BOOL,
-             "True if tokens are estimated: the data of the encoding is not installed"},
+             "True if tokens are estimated: as asked, or because the data of the encoding is not"
+             " installed"},
             {"pressure", LC_PARAM_STRING, "Pressure of the window; null without one",
              LC_RESULT_NULLABLE},
             {"warnings", LC_PARAM_STRINGS, "Warnings for the caller"},
@@ -260,7 +261,13 @@ typedef struct build_input {
     int64_t budget;
     loci_str encoding;
     lc_scope_args scope;
+    lc_str_list sections;
+    bool relevant_only;
+    bool estimate;
+    loci_str without_session;
     /* Made before the snapshot. */
+    lc_tokenizer estimator;
+    unsigned section_mask;
     counting counter;
     lc_fact_caller caller;
     lc_corpus_terms terms;
@@ -276,9 +283,32 @@ static const lc_param build_params[] = {
      .help = "Maximum number of tokens of the text"},
     {LC_ARG_STR("encoding", build_input, encoding), .default_text = "\"o200k_base\"",
      .choices = LC_ENCODING_CHOICES, .help = "Tokenizer encoding of the model"},
+    {LC_ARG_BOOL("estimate", build_input, estimate, "false"),
+     .help = "Whether to estimate tokens instead of loading the encoding's data, which takes a new"
+             " process longer than the rest of the call"},
+    {LC_ARG_STRINGS("sections", build_input, sections), .flags = LC_PARAM_ONE_OR_MANY,
+     .max = LC_SECTION_COUNT, .choices = LC_SECTION_NAMES,
+     .help = "Only these sections (default: all)"},
+    {LC_ARG_BOOL("relevant_only", build_input, relevant_only, "false"),
+     .help = "Only facts, memories, cards and messages that the query is about; the text is empty"
+             " if there are none"},
+    LC_NAME_PARAM("without_session", build_input, without_session, 0,
+                  "Session whose messages are left out, because the model has them: a ses_… or an"
+                  " external_id"),
     LC_SCOPE_PARAMS(build_input, scope),
     {.name = NULL},
 };
+
+static loci_status prepare_build(lc_call *call, loci_error *err)
+{
+    build_input *in = call->input;
+
+    (void)err; /* The check has compared them with the choices. */
+    in->section_mask = in->sections.items == NULL ? ~0u : 0;
+    for (size_t i = 0; i < in->sections.count; i++)
+        in->section_mask |= lc_context_section_bit(in->sections.items[i]);
+    return LOCI_OK;
+}
 
 static loci_status pause_build(void *ctx, loci_error *err)
 {
@@ -287,12 +317,16 @@ static loci_status pause_build(void *ctx, loci_error *err)
 
 static loci_status open_counting(lc_call *call, counting *out, loci_error *err)
 {
-    const build_input *in = call->input;
+    build_input *in = call->input;
     lc_encoding encoding = LC_ENCODING_O200K_BASE;
-    loci_status status;
+    loci_status status = LOCI_OK;
 
     (void)lc_encoding_find(in->encoding, &encoding);
-    status = lc_tokenizers_get(lc_engine_tokenizers(call->engine), encoding, &out->tokenizer, err);
+    lc_tokenizer_init(&in->estimator, call->arena->heap, encoding);
+    out->tokenizer = &in->estimator;
+    if (!in->estimate)
+        status = lc_tokenizers_get(lc_engine_tokenizers(call->engine), encoding, &out->tokenizer,
+                                   err);
     if (status == LOCI_OK)
         out->is_estimated = !lc_tokenizer_is_exact(out->tokenizer);
     out->encoding = 2 * (int)encoding + out->is_estimated;
@@ -342,6 +376,10 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
                               .encoding = counter.encoding,
                               .is_estimated = counter.is_estimated,
                               .reader_rank = -1,
+                              .is_estimate_wanted = in->estimate,
+                              .section_mask = in->section_mask,
+                              .relevant_only = in->relevant_only,
+                              .without_session = in->without_session,
                               .pause = pause_build,
                               .pause_ctx = call,
                               .arena = call->arena};
@@ -389,6 +427,7 @@ static const lc_op context_build = {
     .mcp_takes = "query budget",
     .mcp_shows = "text! ~tokens",
     .example = "{\"query\":\"When do we meet?\",\"budget\":500}",
+    .prepare = prepare_build,
     .compute = compute_build,
     .run = run_build,
 };

@@ -6,35 +6,42 @@
 #include "fact/fact_heads.h"
 #include "ops/call_scope.h"
 #include "ops/page.h"
+#include "store/event.h"
 
 #define KEY_HELP "Key of the fact: the name of its slot"
 
 static const lc_param_rule scope_rules[] = {LC_SCOPE_RULE, {LC_RULE_END, NULL}};
 
-static const lc_record fact_record = {.name = "Fact", .row = &lc_fact_row};
+static const lc_record fact_record = {
+    .name = "Fact",
+    .row = &lc_fact_row,
+    .members = (const lc_result[]){LC_CLIENT_RESULT, {NULL}},
+};
 
 /* What models see of a fact. */
 #define SHOWN_OF_FACT                                                                              \
     "(key value ~observed_at id status ~trust ~is_constraint ~needs_review superseded_by "         \
     "ended_at ~whose:persona_id)"
 
-/* `view` NULL: made when it is needed. */
+/* `view` NULL: made when it is needed. `names_client`: with the program that wrote it. */
 static loci_status put_fact(lc_call *call, lc_tx *tx, const lc_fact *fact, const lc_fact_view *view,
-                            loci_error *err)
+                            bool names_client, loci_error *err)
 {
     lc_fact_view own;
-    loci_str derived = LC_STR_NONE;
+    lc_fact_about about = {0};
     loci_status status = LOCI_OK;
 
-    if (fact->has_derived && view == NULL) {
+    if (names_client)
+        status = lc_event_find_client(tx, fact->seq, call->arena, &about.client, err);
+    if (status == LOCI_OK && fact->has_derived && view == NULL) {
         status = lc_fact_read_view(call, tx, NULL, &own, err);
         view = &own;
     }
     if (status == LOCI_OK && fact->has_derived)
-        status = lc_fact_load_derived(tx, fact, view, call->arena, &derived, err);
+        status = lc_fact_load_derived(tx, fact, view, call->arena, &about.derived, err);
 
     if (status == LOCI_OK)
-        lc_fact_put(&call->out, fact, derived, tx->now_us);
+        lc_fact_put(&call->out, fact, &about, tx->now_us);
     return status;
 }
 
@@ -67,7 +74,7 @@ static bool peek_current(lc_call *call, const void *state)
     if (names_no_scope(call))
         fact = lc_fact_heads_peek(state, call->persona_id, in->key, call->now_us);
     if (fact != NULL)
-        lc_fact_put(&call->out, fact, LC_STR_NONE, call->now_us);
+        lc_fact_put(&call->out, fact, &(lc_fact_about){0}, call->now_us);
     return fact != NULL;
 }
 
@@ -85,7 +92,7 @@ static loci_status run_current(lc_call *call, lc_tx *tx, loci_error *err)
         if (status == LOCI_OK)
             status = lc_fact_load_current(tx, &view, in->key, call->arena, &fact, err);
     }
-    return status == LOCI_OK ? put_fact(call, tx, &fact, NULL, err) : status;
+    return status == LOCI_OK ? put_fact(call, tx, &fact, NULL, false, err) : status;
 }
 
 static const lc_op fact_current = {
@@ -131,7 +138,7 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
         if (status == LOCI_OK && !lc_fact_may_review(&fact, &view.access))
             status = lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(id));
     }
-    return status == LOCI_OK ? put_fact(call, tx, &fact, NULL, err) : status;
+    return status == LOCI_OK ? put_fact(call, tx, &fact, NULL, true, err) : status;
 }
 
 static const lc_op fact_get = {
@@ -154,6 +161,7 @@ typedef struct collection {
     lc_page page;
     lc_fact *facts;
     size_t count;
+    bool names_clients; /* In the answer. */
 } collection;
 
 static loci_status begin_facts(collection *c, const lc_page_args *args, loci_error *err)
@@ -184,7 +192,7 @@ static loci_status put_facts(collection *c, const char *name, const lc_fact_view
 
     lc_page_open(&c->page, name);
     for (size_t i = 0; status == LOCI_OK && i < c->count; i++)
-        status = put_fact(c->page.call, tx, &c->facts[i], view, err);
+        status = put_fact(c->page.call, tx, &c->facts[i], view, c->names_clients, err);
     lc_page_close(&c->page);
     return status;
 }
@@ -222,7 +230,7 @@ static loci_status list_by_seq(lc_call *call, lc_tx *tx, const char *name, walk 
     const history_input *in = call->input;
     lc_fact_history history = {.key = in->key, .limit = in->page.limit + 1};
     lc_seq_position last = {0};
-    collection c = {.page = {call, &lc_position_by_seq, &last}};
+    collection c = {.page = {call, &lc_position_by_seq, &last}, .names_clients = true};
     lc_fact_view view;
     loci_status status = begin_facts(&c, &in->page, err);
 

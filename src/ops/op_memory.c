@@ -21,6 +21,7 @@ const lc_record lc_memory_record = {
     .members =
         (const lc_result[]){
             {"subtype", 0, "What its subject and its fact are", .record = &subtype_record},
+            LC_CLIENT_RESULT,
             {NULL},
         },
 };
@@ -137,10 +138,13 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const id_input *in = call->input;
     lc_memory memory;
+    loci_str client;
     loci_status status = lc_memory_load(tx, call->persona_id, in->id, call->arena, &memory, err);
 
     if (status == LOCI_OK)
-        lc_memory_put(&call->out, &memory);
+        status = lc_event_find_client(tx, memory.seq, call->arena, &client, err);
+    if (status == LOCI_OK)
+        lc_memory_put(&call->out, &memory, client);
     return status;
 }
 
@@ -198,7 +202,7 @@ static loci_status put_memory(void *ctx, const lc_memory *memory, loci_error *er
     if (!lc_page_takes(&l->page))
         return LOCI_OK;
     l->last.seq = memory->seq;
-    lc_memory_put(&l->page.call->out, memory);
+    lc_memory_put(&l->page.call->out, memory, LC_STR_NONE);
     return LOCI_OK;
 }
 
@@ -304,12 +308,16 @@ static loci_status run_history(lc_call *call, lc_tx *tx, loci_error *err)
     if (status != LOCI_OK)
         return status;
     lc_page_open(&page, "memories");
-    for (size_t i = (size_t)place.seq; i < count && lc_page_takes(&page); i++) {
-        lc_memory_put(&call->out, &versions[i]);
+    for (size_t i = (size_t)place.seq; status == LOCI_OK && i < count && lc_page_takes(&page); i++) {
+        loci_str client;
+
+        status = lc_event_find_client(tx, versions[i].seq, call->arena, &client, err);
+        if (status == LOCI_OK)
+            lc_memory_put(&call->out, &versions[i], client);
         place.seq++;
     }
     lc_page_close(&page);
-    return LOCI_OK;
+    return status;
 }
 
 static const lc_op memory_history = {
@@ -444,7 +452,7 @@ static loci_status run_update(lc_call *call, lc_tx *tx, loci_error *err)
         status = in->text.ptr != NULL ? restate(call, tx, &memory, in->text, &memory, err)
                                       : lc_memory_change(tx, &memory, err);
     if (status == LOCI_OK)
-        lc_memory_put(&call->out, &memory);
+        lc_memory_put(&call->out, &memory, LC_STR_NONE);
     return status;
 }
 
@@ -494,7 +502,7 @@ static loci_status run_confirm(lc_call *call, lc_tx *tx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_memory_change(tx, &memory, err);
     if (status == LOCI_OK)
-        lc_memory_put(&call->out, &memory);
+        lc_memory_put(&call->out, &memory, LC_STR_NONE);
     return status;
 }
 
@@ -524,7 +532,7 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
             status = lc_memory_change(tx, &memory, err);
     }
     if (status == LOCI_OK)
-        lc_memory_put(&call->out, &memory);
+        lc_memory_put(&call->out, &memory, LC_STR_NONE);
     return status;
 }
 

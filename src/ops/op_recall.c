@@ -361,7 +361,7 @@ static loci_status put_pinned(void *ctx, const lc_memory *memory, loci_error *er
     lc_call *call = ctx;
 
     (void)err; /* Writing to a buffer fails later. */
-    lc_memory_put(&call->out, memory);
+    lc_memory_put(&call->out, memory, LC_STR_NONE);
     return LOCI_OK;
 }
 

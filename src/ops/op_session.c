@@ -23,7 +23,11 @@ static const lc_record session_record = {
         },
 };
 
-static const lc_record message_record = {.name = "Message", .row = &lc_message_row};
+static const lc_record message_record = {
+    .name = "Message",
+    .row = &lc_message_row,
+    .members = (const lc_result[]){LC_CLIENT_RESULT, {NULL}},
+};
 
 /* ---- session.open, close, get ---------------------------------------------------------------- */
 
@@ -208,6 +212,7 @@ typedef struct append_input {
     loci_str text;
     loci_str speaker;
     int64_t at;
+    loci_str external_id;
 } append_input;
 
 static const lc_param append_params[] = {
@@ -220,6 +225,8 @@ static const lc_param append_params[] = {
                   "Name of the speaker, if the role does not say enough"),
     {LC_ARG_TIME("at", append_input, at),
      .help = "Time of the message (default: the time of the call)"},
+    LC_NAME_PARAM("external_id", append_input, external_id, 0,
+                  "Id of your own for the message; one that was used before stores nothing"),
     {.name = NULL},
 };
 
@@ -229,19 +236,46 @@ static const lc_record append_answer = {
             {"message_id", LC_PARAM_STRING, "Id of the message (msg_...)"},
             {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
             {"seq", LC_PARAM_INT, "Number of the event that wrote it"},
+            {"repeated", LC_PARAM_BOOL,
+             "True if its external_id was used before: nothing was stored, and the ids are those of"
+             " the first message, which may be forgotten since",
+             LC_RESULT_OPTIONAL},
             LC_WARNINGS_RESULT,
             {NULL},
         },
 };
 
+static void put_appended(lc_call *call, const lc_message_use *use, bool is_repeated)
+{
+    lc_jw_object(&call->out);
+    lc_jw_member_str(&call->out, "message_id", use->message_id);
+    lc_jw_member_str(&call->out, "session_id", use->session_id);
+    lc_jw_member_int(&call->out, "seq", use->seq);
+    if (is_repeated)
+        lc_jw_member_bool(&call->out, "repeated", true);
+    lc_jw_end(&call->out);
+}
+
 static loci_status run_append(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const append_input *in = call->input;
     lc_session_use use;
+    lc_message_use before;
+    bool is_repeated = false;
     lc_id id;
     int64_t seq = 0;
-    loci_status status = lc_call_choose_session(call, tx, &use, err);
+    loci_status status = LOCI_OK;
 
+    if (in->external_id.len > 0)
+        status = lc_session_find_message_use(
+            tx, &(lc_message){.persona_id = call->persona_id, .external_id = in->external_id},
+            call->arena, &before, &is_repeated, err);
+    if (status == LOCI_OK && is_repeated) {
+        put_appended(call, &before, true);
+        return LOCI_OK;
+    }
+    if (status == LOCI_OK)
+        status = lc_call_choose_session(call, tx, &use, err);
     if (status == LOCI_OK)
         status = lc_session_begin(tx, &use, true, err);
     if (status == LOCI_OK)
@@ -251,16 +285,12 @@ static loci_status run_append(lc_call *call, lc_tx *tx, loci_error *err)
                                                          .speaker = in->speaker,
                                                          .text = in->text,
                                                          .persona_id = call->persona_id,
+                                                         .external_id = in->external_id,
                                                          .observed_at = in->at},
                                            &id, &seq, err);
-    if (status != LOCI_OK)
-        return status;
-    lc_jw_object(&call->out);
-    lc_jw_member_text(&call->out, "message_id", id.text);
-    lc_jw_member_str(&call->out, "session_id", use.session.id);
-    lc_jw_member_int(&call->out, "seq", seq);
-    lc_jw_end(&call->out);
-    return LOCI_OK;
+    if (status == LOCI_OK)
+        put_appended(call, &(lc_message_use){lc_id_str(&id), use.session.id, seq}, false);
+    return status;
 }
 
 static const lc_op session_append = {

@@ -83,9 +83,11 @@ static bool keep_text(lc_arena *arena, const char **text)
 bool lc_caller_keep(lc_caller *caller, lc_arena *arena, loci_principal *out)
 {
     const char *request_id = caller->request_id.ptr;
-    bool is_kept = keep_text(arena, &request_id);
+    const char *client = caller->client.ptr;
+    bool is_kept = keep_text(arena, &request_id) && keep_text(arena, &client);
 
     caller->request_id = loci_str_of(request_id);
+    caller->client = loci_str_of(client);
     if (caller->principal == NULL)
         return is_kept;
     /* One built with an older header ends before the newer members. */

@@ -23,27 +23,38 @@ typedef struct api_caller {
     const lc_identity *who;
 } api_caller;
 
+/* A header as a C string of the request's arena; NULL if it is not there. */
+static loci_status read_header(const api_caller *caller, const char *name, const char **out,
+                               loci_error *err)
+{
+    loci_str value = lc_http_header(caller->request, name);
+
+    *out = NULL;
+    if (value.ptr == NULL)
+        return LOCI_OK;
+    /* As a C string it would end there, and be equal to others. */
+    if (memchr(value.ptr, '\0', value.len) != NULL)
+        return lc_fail(err, LOCI_EINVAL, "%s contains a NUL byte", name);
+    *out = lc_arena_copy(lc_http_arena(caller->request), value).ptr;
+    return *out != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
 static loci_status make_options(const api_caller *caller, loci_call_options *out, loci_error *err)
 {
     lc_http_request *request = caller->request;
-    loci_str key = lc_http_header(request, "Idempotency-Key");
     int64_t left_us = lc_http_deadline_us(request) - lc_clock_monotonic_us();
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_status status = read_header(caller, "Idempotency-Key", &options.request_id, err);
 
+    if (status == LOCI_OK)
+        status = read_header(caller, "Loci-Client", &options.client, err);
     options.flags = LOCI_CALL_REMOTE;
     options.principal = &caller->who->principal;
     options.timeout_ms = left_us > 1000 ? left_us / 1000 : 1;
     options.cancel = lc_http_cancel(request);
-    if (key.ptr != NULL) {
-        /* As a C string the key would end there, and be equal to other keys. */
-        if (memchr(key.ptr, '\0', key.len) != NULL)
-            return lc_fail(err, LOCI_EINVAL, "Idempotency-Key contains a NUL byte");
-        options.request_id = lc_arena_copy(lc_http_arena(request), key).ptr;
-        if (options.request_id == NULL)
-            return lc_fail_memory(err);
-    }
-    *out = options;
-    return LOCI_OK;
+    if (status == LOCI_OK)
+        *out = options;
+    return status;
 }
 
 /* ---- One call -------------------------------------------------------------------------------- */

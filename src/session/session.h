@@ -115,14 +115,28 @@ typedef struct lc_message {
     loci_str role;    /* user, assistant, tool, system. */
     loci_str speaker; /* Who, in the caller's words; none = the role says it. */
     loci_str text;
-    loci_str persona_id; /* "" = everybody's. */
-    int64_t observed_at; /* When it was said; LOCI_AT_CLOCK = recorded_at, for a new one. */
+    loci_str persona_id;  /* "" = everybody's. */
+    loci_str external_id; /* The caller's own id for it; none = none. */
+    int64_t observed_at;  /* When it was said; LOCI_AT_CLOCK = recorded_at, for a new one. */
     int64_t recorded_at;
+    loci_str client; /* Program that appended it, a JSON object; set by lc_session_each_message()
+                        only. */
 } lc_message;
 
 /* Appends to an open session. id, seq and recorded_at of `message` are not looked at. */
 loci_status lc_session_append_message(lc_tx *tx, const lc_message *message, lc_id *out_id,
                                       int64_t *out_seq, loci_error *err);
+
+/* What became of an external id that was used before. The message may be forgotten since. */
+typedef struct lc_message_use {
+    loci_str message_id;
+    loci_str session_id;
+    int64_t seq;
+} lc_message_use;
+/* By the persona_id and external_id of `message`. External ids are a persona's own: another one
+ * neither sees nor disturbs them. */
+loci_status lc_session_find_message_use(lc_tx *tx, const lc_message *message, lc_arena *arena,
+                                        lc_message_use *out, bool *found, loci_error *err);
 
 typedef loci_status lc_message_visit(void *ctx, const lc_message *message, loci_error *err);
 typedef struct lc_message_page {
@@ -179,6 +193,9 @@ loci_status lc_session_each(lc_tx *tx, const lc_session_page *page, lc_session_v
 /* The session last opened, open or not, whose conversation a read without a session sees. */
 loci_status lc_session_find_last(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena,
                                  lc_session *out, bool *found, loci_error *err);
+
+/* Whether `name` is the id of this session or the caller's own name for it. */
+loci_status lc_session_is_named(lc_tx *tx, loci_str id, loci_str name, bool *out, loci_error *err);
 
 /* {id, external_id?, persona_id?, state, opened_at, last_activity, ended_at?, end_reason?,
  * identity?} */

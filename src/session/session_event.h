@@ -6,10 +6,12 @@
 
 extern const lc_event_type lc_session_opened_event;  /* {id} {external_id?, persona_id?} */
 extern const lc_event_type lc_session_ended_event;   /* {id} {reason, ended_at} */
-extern const lc_event_type lc_session_message_event; /* {id, session_id} {role, speaker?, text,
-                                                        persona_id?, observed_at} */
-extern const lc_event_type lc_identity_set_event;    /* {session_id} {user_name, authority,
-                                                        department?, organization?, permissions?} */
+extern const lc_event_type lc_session_message_event; /* {id, session_id, message_name?} {role,
+                                                        speaker?, text, persona_id?, external_id?,
+                                                        observed_at} */
+#define LC_MESSAGE_NAME "message_name"
+extern const lc_event_type lc_identity_set_event; /* {session_id} {user_name, authority,
+                                                     department?, organization?, permissions?} */
 
 extern const lc_event_type lc_session_forgotten_event; /* {id, persona_id?, keeps_session?} {} */
 extern const lc_event_type lc_message_forgotten_event; /* {id} {} */

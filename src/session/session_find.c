@@ -298,16 +298,43 @@ void lc_session_put(lc_json_writer *out, const lc_session *session)
 
 void lc_message_put(lc_json_writer *out, const lc_message *message)
 {
-    put(out, &lc_message_row, message);
+    lc_jw_object(out);
+    lc_row_put(&lc_message_row, message, out);
+    if (message->client.len > 0)
+        lc_jw_member_raw(out, "client", message->client);
+    lc_jw_end(out);
+}
+
+static const lc_sql named_sql = {
+    "select 1 from sessions where tenant_id = $1 and user_id = $2 and id = $3"
+    " and external_id = $4",
+    "tttt", "i"};
+
+loci_status lc_session_is_named(lc_tx *tx, loci_str id, loci_str name, bool *out, loci_error *err)
+{
+    lc_rows rows = {0};
+    loci_status status = LOCI_OK;
+
+    *out = lc_str_eq(id, name);
+    if (!*out)
+        status = lc_tx_find(
+            tx, &named_sql,
+            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(id), LC_T(name)}, &rows, out,
+            err);
+    lc_rows_end(&rows);
+    return status;
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 #define MESSAGES "select {row} from messages where tenant_id = $1 and user_id = $2"
 
+/* With the refs of the events, which name the clients. */
 static const lc_sql messages_sql = {
-    MESSAGES " and session_id = $3 and seq > $4 and persona_id in ('', $5) order by seq limit $6",
-    "tttiti", "", &lc_message_row};
+    "select {m.row}, e.refs from messages m left join events e on e.tenant_id = m.tenant_id"
+    " and e.user_id = m.user_id and e.seq = m.seq where m.tenant_id = $1 and m.user_id = $2"
+    " and m.session_id = $3 and m.seq > $4 and m.persona_id in ('', $5) order by m.seq limit $6",
+    "tttiti", "t", &lc_message_row};
 
 static const lc_sql last_of_session_sql = {
     MESSAGES " and session_id = $3 and persona_id in ('', $4) and seq < $5 order by seq desc"
@@ -321,12 +348,20 @@ static const lc_sql last_messages_sql = {
 static loci_status each_message(lc_tx *tx, const lc_query *query, lc_message_visit *visit,
                                 void *ctx, loci_error *err)
 {
+    lc_arena *scratch = &tx->db->scratch;
+    lc_arena_mark mark = lc_arena_get_mark(scratch);
     lc_rows rows;
-    lc_message message;
+    lc_message message = {0};
     loci_status status = lc_tx_query(tx, query->sql, query->args, &rows, err);
 
-    while (lc_row_next(&rows, &message, &status, err))
-        status = visit(ctx, &message, err);
+    while (lc_row_next(&rows, &message, &status, err)) {
+        if (query->sql == &messages_sql)
+            status = lc_event_client_of(lc_rows_str(&rows, rows.row_columns), scratch,
+                                        &message.client, err);
+        if (status == LOCI_OK)
+            status = visit(ctx, &message, err);
+        lc_arena_rewind(scratch, mark);
+    }
     lc_rows_end(&rows);
     return status;
 }

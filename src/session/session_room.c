@@ -103,6 +103,9 @@ static const lc_column message_columns[] = {
                      .absent = "", .json = "text", .help = "Text of the message"),
     LC_STRING_COLUMN(lc_message, persona_id, "persona_id", LC_COL_PAYLOAD | LC_COL_SHOWN,
                      .absent = "", .help = "Persona it belongs to; absent if it belongs to all"),
+    LC_STRING_COLUMN(lc_message, external_id, "external_id",
+                     LC_COL_NULL | LC_COL_PAYLOAD | LC_COL_SHOWN,
+                     .help = "Id that the caller gave it"),
     LC_TIME_COLUMN(lc_message, observed_at, "observed_at",
                    LC_COL_PAYLOAD | LC_COL_CODED | LC_COL_SINCE | LC_COL_REQUIRED, .shown = "at",
                    .help = "Time at which it was said"),
@@ -129,6 +132,29 @@ static const lc_table messages_table = {
     .key = "tenant_id, user_id, id",
     .indexes = message_indexes,
     .forget = &forget_messages_sql,
+};
+
+/* Which external ids of messages were used. Rows outlive their messages: one that was forgotten
+ * must not come back when its source is read again. `name` is a hash, see lc_message_name(). */
+static const lc_column name_columns[] = {
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("name", 't'),
+    LC_COLUMN("message_id", 't'),
+    LC_COLUMN("session_id", 't'),
+    LC_COLUMN("seq", 'i'),
+    {0},
+};
+
+static const lc_sql forget_names_sql = {
+    "delete from message_names where tenant_id = $1 and user_id = $2", "tt", NULL};
+
+static const lc_table names_table = {
+    .name = "message_names",
+    .table_class = LC_TABLE_PROJECTION,
+    .columns = name_columns,
+    .key = "tenant_id, user_id, name",
+    .forget = &forget_names_sql,
 };
 
 static const lc_column activity_columns[] = {
@@ -232,15 +258,42 @@ static loci_status apply_carried(lc_tx *tx, const lc_event *event, lc_arena *are
 
 #define CARRIED "\"session\":{"
 
+static const lc_sql name_sql = {
+    "insert into message_names (tenant_id, user_id, name, message_id, session_id, seq)"
+    " values ($1, $2, $3, $4, $5, $6)",
+    "ttttti", NULL};
+
+/* A message with an id of the caller's: its name is in the refs, which outlive the message. */
+static loci_status apply_name(lc_tx *tx, const lc_event *event, lc_arena *arena, loci_error *err)
+{
+    const lc_json *refs;
+    loci_status status = lc_json_parse(arena, event->refs, 0, &refs, err);
+
+    if (status == LOCI_ERESOURCE)
+        return status;
+    if (status != LOCI_OK || lc_json_kind_of(refs) != LC_JSON_OBJECT)
+        return lc_event_fail(event, err);
+    return lc_tx_exec(tx, &name_sql,
+                      (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id),
+                                 LC_T(lc_event_str(refs, LC_MESSAGE_NAME)),
+                                 LC_T(lc_event_str(refs, "id")),
+                                 LC_T(lc_event_str(refs, "session_id")), LC_I(event->seq)},
+                      err);
+}
+
 static loci_status follow(lc_tx *tx, const lc_event *event, loci_error *err)
 {
     lc_arena *arena = &tx->db->scratch;
     lc_arena_mark before = lc_arena_get_mark(arena);
-    loci_status status;
+    loci_status status = LOCI_OK;
 
-    if (memmem(event->refs.ptr, event->refs.len, CARRIED, sizeof CARRIED - 1) == NULL)
-        return LOCI_OK; /* Spares nearly all events the parsing. */
-    status = apply_carried(tx, event, arena, err);
+    /* Spares nearly all events the parsing. */
+    if (memmem(event->refs.ptr, event->refs.len, CARRIED, sizeof CARRIED - 1) != NULL)
+        status = apply_carried(tx, event, arena, err);
+    if (status == LOCI_OK && event->type == &lc_session_message_event &&
+        memmem(event->refs.ptr, event->refs.len,
+               "\"" LC_MESSAGE_NAME "\":", sizeof LC_MESSAGE_NAME + 2) != NULL)
+        status = apply_name(tx, event, arena, err);
     lc_arena_rewind(arena, before);
     return status;
 }
@@ -346,7 +399,7 @@ static loci_status check(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_pro
 }
 
 static const lc_table *const tables[] = {
-    &sessions_table,   &messages_table,       &activity_table,
+    &sessions_table,   &messages_table,       &names_table, &activity_table,
     &lc_working_table, &lc_environment_table, NULL,
 };
 

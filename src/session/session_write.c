@@ -1,8 +1,11 @@
 /* session_write.c - the events of sessions: opened, ended, identified, a message. */
 #include "session/session.h"
 
+#include <stdio.h>
+
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "session/session_event.h"
@@ -201,6 +204,50 @@ loci_status lc_session_identify(lc_tx *tx, lc_session_use *use, const lc_identit
     return lc_event_draft_append(&d, tx, &(lc_append){.type = &lc_identity_set_event}, NULL, err);
 }
 
+/* ---- Messages -------------------------------------------------------------------------------- */
+
+/* A hash, because it stays in the log when the message is forgotten, and of both ids, because the
+ * persona is part of what is forgotten. */
+static void make_name(loci_str persona_id, loci_str external_id, char out[LC_HASH_TEXT_BYTES])
+{
+    lc_hash128_format(lc_hash128_chain(lc_hash128_of(persona_id), external_id), out);
+}
+
+static const lc_sql use_sql = {
+    "select message_id, session_id, seq from message_names where tenant_id = $1 and user_id = $2"
+    " and name = $3",
+    "ttt", "tti"};
+
+loci_status lc_session_find_message_use(lc_tx *tx, const lc_message *message, lc_arena *arena,
+                                        lc_message_use *out, bool *found, loci_error *err)
+{
+    char name[LC_HASH_TEXT_BYTES];
+    lc_rows rows = {0};
+    loci_status status;
+
+    make_name(message->persona_id, message->external_id, name);
+    status = lc_tx_find(tx, &use_sql,
+                        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(loci_str_of(name))},
+                        &rows, found, err);
+    if (status == LOCI_OK && *found) {
+        *out = (lc_message_use){lc_arena_copy(arena, lc_rows_str(&rows, 0)),
+                                lc_arena_copy(arena, lc_rows_str(&rows, 1)), lc_rows_i64(&rows, 2)};
+        if (out->message_id.ptr == NULL || out->session_id.ptr == NULL)
+            status = lc_fail_memory(err);
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
+static loci_status carry_name(lc_tx *tx, const lc_message *message, loci_error *err)
+{
+    char name[LC_HASH_TEXT_BYTES], text[sizeof LC_MESSAGE_NAME + LC_HASH_TEXT_BYTES + 8];
+
+    make_name(message->persona_id, message->external_id, name);
+    (void)snprintf(text, sizeof text, "\"" LC_MESSAGE_NAME "\":\"%s\"", name); /* Fits. */
+    return lc_tx_carry(tx, loci_str_of(text), err);
+}
+
 loci_status lc_session_append_message(lc_tx *tx, const lc_message *message, lc_id *out_id,
                                       int64_t *out_seq, loci_error *err)
 {
@@ -210,6 +257,8 @@ loci_status lc_session_append_message(lc_tx *tx, const lc_message *message, lc_i
     row.id = lc_id_str(out_id);
     if (status == LOCI_OK && row.observed_at == LOCI_AT_CLOCK)
         status = lc_tx_recorded_at(tx, &row.observed_at, err);
+    if (status == LOCI_OK && row.external_id.len > 0)
+        status = carry_name(tx, &row, err);
     return status == LOCI_OK
                ? lc_row_append(tx, &lc_session_message_event, &lc_message_row, &row, out_seq, err)
                : status;

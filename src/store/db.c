@@ -116,6 +116,7 @@ void lc_tx_turn_to(lc_tx *tx, const lc_write *write)
     tx->wrote = false;
     tx->ordinal = 0;
     tx->carried = LC_STR_NONE;
+    tx->client = LC_STR_NONE;
     tx->enqueued_job = false;
 }
 

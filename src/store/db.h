@@ -140,6 +140,9 @@ struct lc_tx {
     bool head_is_dirty; /* To be written before the next user or the commit. */
     unsigned ordinal;   /* Of the next id made at this seq. */
     loci_str carried;   /* Set by lc_tx_carry(); none = none. */
+    /* The program that the current body writes for: a JSON object, put into the refs of each event
+     * as `client`. None = unknown. Lives at least as long as the body. */
+    loci_str client;
     /* One slot per room, in the order of the catalogue, for what later bodies of the same user in
      * this transaction need not read again. See lc_tx_room_state(). */
     void *room_state[LC_ROOMS_MAX];

@@ -17,6 +17,7 @@
 #include "store/row.h"
 
 #define ORDINAL_MAX 255
+#define CLIENT "\"client\":" /* The member of refs; its value is an object. */
 
 static const lc_sql head_sql = {
     "select seq, recorded_at, objects from heads where tenant_id = $1 and user_id = $2", "tt",
@@ -38,6 +39,9 @@ static const lc_sql range_sql = {
     "select seq, type, v, recorded_at, refs, payload, is_erased from events"
     " where tenant_id = $1 and user_id = $2 and seq > $3 order by seq limit $4",
     "ttii", "itiitti"};
+
+static const lc_sql refs_sql = {
+    "select refs from events where tenant_id = $1 and user_id = $2 and seq = $3", "tti", "t"};
 
 static const lc_sql erase_sql = {"update events set payload = '', is_erased = 1"
                                  " where tenant_id = $1 and user_id = $2 and seq = $3",
@@ -199,25 +203,26 @@ static loci_status apply(lc_tx *tx, const lc_event *event, loci_error *err)
     return status;
 }
 
-/* `refs` with the carried members before its own, in the connection's scratch memory. */
-static loci_status carry(lc_tx *tx, loci_str *refs, loci_error *err)
+/* `refs` with the members `lead` + `carried` before its own, in the connection's scratch memory. */
+static loci_status carry(lc_tx *tx, loci_str lead, loci_str carried, loci_str *refs,
+                         loci_error *err)
 {
-    loci_str carried = tx->carried;
-    size_t bytes = refs->len + carried.len + 1;
+    size_t before = 1 + lead.len + carried.len;
+    size_t bytes = refs->len + before;
     char *text = lc_arena_alloc(&tx->db->scratch, bytes);
 
     if (text == NULL)
         return lc_fail_memory(err);
     text[0] = '{';
-    memcpy(text + 1, carried.ptr, carried.len);
-    text[1 + carried.len] = ',';
-    memcpy(text + 2 + carried.len, refs->ptr + 1, refs->len - 1);
+    memcpy(text + 1, lead.ptr, lead.len);
+    memcpy(text + 1 + lead.len, carried.ptr, carried.len);
+    text[before] = ',';
+    memcpy(text + before + 1, refs->ptr + 1, refs->len - 1);
     if (refs->len == 2) { /* {}: no comma. */
-        text[1 + carried.len] = '}';
+        text[before] = '}';
         bytes--;
     }
     *refs = (loci_str){text, bytes};
-    tx->carried = LC_STR_NONE;
     return LOCI_OK;
 }
 
@@ -233,14 +238,16 @@ static loci_status append_event(lc_tx *tx, const lc_append *append, int64_t *out
         .payload = or_empty_object(append->payload),
         .decoded = append->decoded,
     };
-    loci_status status;
+    loci_status status = LOCI_OK;
 
     LC_ASSERT(tx->user_id.len > 0); /* The store itself has no events. */
-    if (tx->carried.len > 0) {
-        status = carry(tx, &event.refs, err);
-        if (status != LOCI_OK)
-            return status;
-    }
+    if (tx->client.len > 0)
+        status = carry(tx, LC_STR(CLIENT), tx->client, &event.refs, err);
+    if (status == LOCI_OK && tx->carried.len > 0)
+        status = carry(tx, LC_STR(""), tx->carried, &event.refs, err);
+    tx->carried = LC_STR_NONE;
+    if (status != LOCI_OK)
+        return status;
     if (event.refs.len + event.payload.len > LC_EVENT_BYTES_MAX)
         return lc_fail(err, LOCI_ELIMIT, "%s of %zu bytes: an event holds at most %u",
                        event.type->name, event.refs.len + event.payload.len, LC_EVENT_BYTES_MAX);
@@ -274,6 +281,36 @@ loci_status lc_event_append(lc_tx *tx, const lc_append *append, int64_t *out_seq
     loci_status status = append_event(tx, append, out_seq, err);
 
     lc_arena_rewind(&tx->db->scratch, mark);
+    return status;
+}
+
+loci_status lc_event_client_of(loci_str refs, lc_arena *arena, loci_str *out, loci_error *err)
+{
+    const lc_json *json;
+    loci_status status;
+
+    *out = LC_STR_NONE;
+    if (refs.len == 0 || memmem(refs.ptr, refs.len, CLIENT "{", sizeof CLIENT) == NULL)
+        return LOCI_OK; /* Spares events of unknown clients the parsing. */
+    status = lc_json_parse(arena, refs, 0, &json, err);
+    if (status == LOCI_EINVAL)
+        return lc_fail(err, LOCI_ECORRUPT, "the refs of an event are not JSON");
+    return status == LOCI_OK ? lc_event_raw(json, "client", arena, out, err) : status;
+}
+
+loci_status lc_event_find_client(lc_tx *tx, int64_t seq, lc_arena *arena, loci_str *out,
+                                 loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status = lc_tx_find(tx, &refs_sql,
+                                    (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(seq)},
+                                    &rows, &found, err);
+
+    *out = LC_STR_NONE;
+    if (status == LOCI_OK && found)
+        status = lc_event_client_of(lc_rows_str(&rows, 0), arena, out, err);
+    lc_rows_end(&rows);
     return status;
 }
 

@@ -90,6 +90,13 @@ loci_status lc_event_each(lc_tx *tx, const lc_event_range *range, lc_event_visit
 /* Brings the payload to the type's version (using `scratch`) and runs its apply. */
 loci_status lc_event_apply(lc_tx *tx, const lc_event *event, lc_buf *scratch, loci_error *err);
 
+/* The program that wrote the event with this seq of the current user: the member `client` of its
+ * refs, a JSON object {name, version?, model?, session_id?} in `arena`; none if it is unknown. */
+loci_status lc_event_find_client(lc_tx *tx, int64_t seq, lc_arena *arena, loci_str *out,
+                                 loci_error *err);
+/* The same from refs that were read. */
+loci_status lc_event_client_of(loci_str refs, lc_arena *arena, loci_str *out, loci_error *err);
+
 /* {user_id, seq, type, v, recorded_at, refs, payload, erased?}, for event.list and subscriptions; a
  * restricted one has `restricted` in place of its payload, that of an erased one is null. */
 void lc_event_write(lc_json_writer *out, const lc_event *event);

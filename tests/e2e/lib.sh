@@ -20,6 +20,8 @@ failed=0
 for name in $(compgen -v LOCI_); do unset "$name"; done
 unset XDG_DATA_HOME NO_COLOR
 export HOME="$TMP/home" LC_ALL=C.UTF-8 TERM=xterm
+# Nor the git repository that the tests are in.
+export LOCI_PROJECT=off
 mkdir -p "$HOME"
 chmod 755 "$TMP"
 

@@ -215,3 +215,121 @@ TEST(context_view, a_session_narrows_the_conversation)
                "{'query':'x','session_id':'ses_00000000000000000000000000'}");
     facts_close(&f);
 }
+
+/* ---- Parts of a context ---------------------------------------------------------------------- */
+
+static void fill(facts *f)
+{
+    facts_write(f, "created", "{'key':'database','value':'PostgreSQL 16'}");
+    facts_write(f, "created", "{'key':'max_upload_mb','value':25}");
+    facts_call(f, "memory.store", "{'text':'The webhook retry policy is five attempts'}");
+    facts_call(f, "memory.store", "{'text':'Prefers short answers without emoji','pinned':true}");
+    facts_call(f, "todo.add", "{'text':'Renew the certificate'}");
+    facts_call(f, "session.append",
+               "{'role':'user','text':'The export to CSV loses umlauts.','session_id':'old'}");
+    facts_call(f, "session.append", "{'role':'user','text':'ok, thanks','session_id':'old'}");
+}
+
+TEST(context_view, sections_can_be_chosen)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    fill(&f);
+    answer = context_build(&f, "{'query':'umlauts','sections':['todos','foundation']}");
+    CHECK_STR_EQ(context_text(answer), "Always remember:\n- Prefers short answers without emoji\n\n"
+                                       "Open todos:\n- Renew the certificate\n");
+    answer = context_build(&f, "{'query':'umlauts','sections':'conversation'}");
+    CHECK(context_shows(answer, "umlauts"));
+    CHECK(!context_shows(answer, "database"));
+    facts_fail(&f, LOCI_EINVAL, "sections", "context.build", "{'query':'x','sections':['nope']}");
+    facts_close(&f);
+}
+
+/* A hook adds this to every prompt: it must not add what has nothing to do with it. */
+TEST(context_view, of_what_is_relevant_only_can_be_empty)
+{
+    static const char *const idle[] = {"thanks", "yes, go on", "continue", "hello",
+                                       "write a haiku about the sea"};
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    fill(&f);
+    for (size_t i = 0; i < sizeof idle / sizeof idle[0]; i++) {
+        answer = context_build(&f, "{'query':'%s','relevant_only':true}", idle[i]);
+        CHECK_STR_EQ(context_text(answer), "");
+    }
+    answer = context_build(&f, "{'query':'Which database do we use?','relevant_only':true}");
+    CHECK_STR_EQ(context_text(answer), "What is known:\n- database: PostgreSQL 16\n");
+    answer = context_build(&f, "{'query':'change the webhook retries','relevant_only':true}");
+    CHECK(context_shows(answer, "five attempts"));
+    CHECK(!context_shows(answer, "emoji"));
+    CHECK(!context_shows(answer, "certificate"));
+    answer = context_build(&f, "{'query':'fix the umlauts in the export','relevant_only':true}");
+    CHECK(context_shows(answer, "The export to CSV loses umlauts."));
+    CHECK(!context_shows(answer, "thanks"));
+    CHECK(!context_shows(answer, "Current time"));
+    facts_call(&f, "config.set", "{'name':'model.embedder','value':'lexical'}");
+    answer = context_build(&f, "{'query':'Which database do we use?','relevant_only':true}");
+    CHECK_STR_EQ(context_text(answer), "What is known:\n- database: PostgreSQL 16\n");
+    answer = context_build(&f, "{'query':'hello','relevant_only':true}");
+    CHECK_STR_EQ(context_text(answer), "");
+    facts_close(&f);
+}
+
+TEST(context_view, the_session_that_the_model_has_can_be_left_out)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    fill(&f);
+    facts_call(&f, "session.append",
+               "{'role':'user','text':'Umlauts are lost in the PDF, too.','session_id':'now'}");
+    answer = context_build(&f, "{'query':'umlauts','without_session':'now'}");
+    CHECK(context_shows(answer, "CSV"));
+    CHECK(!context_shows(answer, "PDF"));
+    answer = context_build(&f, "{'query':'','without_session':'old'}");
+    CHECK(!context_shows(answer, "CSV"));
+    CHECK(context_shows(answer, "PDF"));
+    answer = context_build(&f, "{'query':'umlauts','without_session':'never'}");
+    CHECK(context_shows(answer, "CSV"));
+    CHECK(context_shows(answer, "PDF"));
+    facts_close(&f);
+}
+
+/* A session starts with a brief: there is no question yet. */
+TEST(context_view, without_a_query_the_newest_memories_are_shown)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    fill(&f);
+    facts_call(&f, "memory.store", "{'text':'Anna owns billing','persona_id':'p'}");
+    answer = context_build(&f, "{'query':''}");
+    CHECK(
+        context_shows(answer, "What is remembered:\n- The webhook retry policy is five attempts"));
+    CHECK(!context_shows(answer, "Anna"));
+    answer = context_build(&f, "{'query':' ','persona_id':'p'}");
+    CHECK(context_shows(answer, "Anna owns billing"));
+    facts_close(&f);
+}
+
+/* A process that lives for one call does not load 80 ms of token tables. */
+TEST(context_view, tokens_can_be_estimated)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    fill(&f);
+    answer = facts_call(&f, "context.build", "{'query':'database','budget':100,'estimate':true}");
+    CHECK_STR_EQ(test_member(answer, "estimated"), "true");
+    CHECK_STR_EQ(test_member_text(answer, "warnings.0"), "tokens are estimated");
+    CHECK(context_shows(answer, "database: PostgreSQL 16"));
+    CHECK_LE(test_member_int(answer, "tokens.total"), 100);
+    facts_close(&f);
+}

@@ -169,10 +169,13 @@ TEST(settings_store, list_can_be_narrowed)
     CHECK_STR_EQ(test_member_text(own, "settings.0.name"), "authority.titles");
     CHECK_STR_EQ(test_member_text(own, "settings.1.name"), "call.timeout_ms");
     CHECK_STR_EQ(test_member_text(own, "settings.2.name"), "extract.enabled");
-    CHECK_STR_EQ(test_member_text(own, "settings.3.name"), "memory.stale_days");
-    CHECK_STR_EQ(test_member_text(own, "settings.4.name"), "secrets.policy");
-    CHECK_STR_EQ(test_member_text(own, "settings.5.name"), "session.idle_minutes");
-    CHECK_STR_EQ(test_member(own, "settings.6"), "");
+    CHECK_STR_EQ(test_member_text(own, "settings.3.name"), "hook.prompt_tokens");
+    CHECK_STR_EQ(test_member_text(own, "settings.4.name"), "hook.start_tokens");
+    CHECK_STR_EQ(test_member_text(own, "settings.5.name"), "hook.tool_bytes");
+    CHECK_STR_EQ(test_member_text(own, "settings.6.name"), "memory.stale_days");
+    CHECK_STR_EQ(test_member_text(own, "settings.7.name"), "secrets.policy");
+    CHECK_STR_EQ(test_member_text(own, "settings.8.name"), "session.idle_minutes");
+    CHECK_STR_EQ(test_member(own, "settings.9"), "");
     CHECK_STR_EQ(test_call(engine, "config.list", "{'changed':true}"),
                  "{\"settings\":[],\"next_cursor\":null}");
     test_call(engine, "config.set", "{'name':'job.lease_ms','value':45000}");

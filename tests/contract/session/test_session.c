@@ -379,3 +379,63 @@ TEST(session, verify_sees_what_belongs_to_no_session)
     test_store_run(f.store, "delete from working_items");
     facts_close(&f);
 }
+
+/* ---- External ids of messages ---------------------------------------------------------------- */
+
+/* A transcript is read again after each turn; each message must be there once. */
+TEST(session, an_external_id_stores_a_message_once)
+{
+    loci_engine *engine = test_open(test_store(test_tmpdir(), "store.db"));
+    loci_str first, again, messages;
+    int64_t head;
+
+    first = test_call(engine, "session.append",
+                      "{'role':'user','text':'Hello.','session_id':'s','external_id':'u1'}");
+    CHECK_STR_EQ(test_member(first, "repeated"), "");
+    head = test_member_int(test_call(engine, "event.list", "{}"), "head_seq");
+    again = test_call(engine, "session.append",
+                      "{'role':'user','text':'Else.','session_id':'t','external_id':'u1'}");
+    CHECK_STR_EQ(test_member(again, "repeated"), "true");
+    CHECK_STR_EQ(test_member(again, "message_id"), test_member(first, "message_id"));
+    CHECK_STR_EQ(test_member(again, "session_id"), test_member(first, "session_id"));
+    CHECK_EQ(test_member_int(again, "seq"), test_member_int(first, "seq"));
+    CHECK_EQ(test_member_int(test_call(engine, "event.list", "{}"), "head_seq"), head);
+    messages = test_call(engine, "session.messages", "{'session_id':'s'}");
+    CHECK_STR_EQ(test_member(messages, "messages.0.external_id"), "\"u1\"");
+    CHECK_STR_EQ(test_member(messages, "messages.1"), "");
+
+    /* Another persona, and another user, neither see nor disturb it. */
+    again = test_call(engine, "session.append",
+                      "{'role':'user','text':'Hello.','external_id':'u1','persona_id':'p'}");
+    CHECK_STR_EQ(test_member(again, "repeated"), "");
+    again = test_call(engine, "session.append",
+                      "{'role':'user','text':'Hello.','external_id':'u1','user_id':'anna'}");
+    CHECK_STR_EQ(test_member(again, "repeated"), "");
+    test_close(engine);
+}
+
+/* What a person had forgotten must not come back with the next reading of the transcript. */
+TEST(session, a_forgotten_message_does_not_come_back_by_its_external_id)
+{
+    loci_engine *engine = test_open(test_store(test_tmpdir(), "store.db"));
+    loci_str first, again;
+
+    first = test_call(engine, "session.append",
+                      "{'role':'user','text':'Secret plan.','session_id':'s','external_id':'u1'}");
+    (void)test_call(engine, "session.append",
+                    "{'role':'user','text':'Else.','session_id':'s','external_id':'u2'}");
+    (void)test_call(engine, "session.forget", "{'session_id':'s'}");
+    (void)test_call(engine, "store.rebuild", "{}");
+    again = test_call(engine, "session.append",
+                      "{'role':'user','text':'Secret plan.','session_id':'s','external_id':'u1'}");
+    CHECK_STR_EQ(test_member(again, "repeated"), "true");
+    CHECK_STR_EQ(test_member(again, "message_id"), test_member(first, "message_id"));
+    again = test_call(engine, "session.search", "{'query':'secret plan'}");
+    CHECK_STR_EQ(test_member(again, "results.0"), "");
+    /* A user that was forgotten as a whole starts from nothing. */
+    (void)test_call(engine, "user.forget", "{}");
+    again = test_call(engine, "session.append",
+                      "{'role':'user','text':'Hello.','external_id':'u1'}");
+    CHECK_STR_EQ(test_member(again, "repeated"), "");
+    test_close(engine);
+}
