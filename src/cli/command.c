@@ -62,6 +62,13 @@ static const lc_option serve_options[] = {
     {0},
 };
 
+static const lc_option mcp_options[] = {
+    {.name = "persona",
+     .value = "ID",
+     .help = "Persona that tools act for unless a call names another one"},
+    {0},
+};
+
 static const lc_option migrate_options[] = {
     {.name = "from", .value = "STORE", .help = "Source: a file or postgresql://…; must exist"},
     {.name = "to",
@@ -200,6 +207,17 @@ static const lc_command table[] = {
      .group = PROGRAMS,
      .has_json_errors = true,
      .run = lc_command_batch},
+    {.name = "mcp",
+     .usage = "[--persona ID]",
+     .help = "Serve the Model Context Protocol on stdin and stdout",
+     .details =
+         "Reads one JSON-RPC message per line, in protocol version 2026-07-28 or any version\n"
+         "from 2024-11-05 to 2025-11-25. Uses the daemon of the store if one is running, else\n"
+         "opens the store. Agents start it; a daemon offers the same over HTTP at /mcp.",
+     .options = mcp_options,
+     .examples = "loci mcp\nloci mcp --store ./agent.db --user ada",
+     .group = PROGRAMS,
+     .run = lc_command_mcp},
     {.name = "serve",
      .usage = "[--listen ADDR:PORT] [--token-file PATH]",
      .help = "Run the daemon: HTTP API, event streams and metrics",

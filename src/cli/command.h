@@ -41,6 +41,7 @@ int lc_command_events(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_help(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_init(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_reference(lc_cli *cli, const lc_arguments *arguments);
+int lc_command_mcp(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_migrate(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_serve(lc_cli *cli, const lc_arguments *arguments);
 

@@ -28,6 +28,8 @@ typedef struct lc_mcp_client {
     loci_str name;        /* clientInfo.name, such as "claude-code"; may be empty. */
     loci_str version;     /* clientInfo.version; may be empty. */
     loci_str traceparent; /* W3C trace context from `_meta` or the HTTP header; may be empty. */
+    const lc_json *capabilities; /* What it declared, such as {"sampling":{}}; an object. */
+    bool can_be_asked;           /* lc_mcp_ask() reaches it. */
 } lc_mcp_client;
 
 /* ---- What a provider offers ------------------------------------------------------------------ */
@@ -52,9 +54,12 @@ typedef struct lc_mcp_provider {
     /* `ref` and `argument` as in completion/complete. */
     void (*complete)(void *ctx, lc_mcp_exchange *exchange, const lc_json *ref,
                      const lc_json *argument);
-    /* Whether an event of the log changes what the resource shows. */
+    /* Whether an event of the log changes what the resource shows; with an empty `uri`: whether it
+     * changes the list of resources. Any thread, at any time; must not wait. NULL = clients cannot
+     * subscribe. */
     bool (*is_changed_by)(void *ctx, loci_str uri, loci_str event_type);
     void *ctx;
+    bool lists_change; /* Clients can be told of other tools and prompts: lc_mcp_announce(). */
 } lc_mcp_provider;
 
 /* ---- What a provider may do with an exchange ------------------------------------------------- */
@@ -73,17 +78,41 @@ typedef void lc_mcp_then_fn(void *ctx, lc_mcp_exchange *exchange, loci_status st
 void lc_mcp_run(lc_mcp_exchange *exchange, const char *operation, loci_str args,
                 lc_mcp_then_fn *then, void *ctx);
 
-/* Answers with a result: a JSON object with the members of the method. The dispatcher adds what the
- * client's generation asks for (resultType, ttlMs, cacheScope, serverInfo). */
+/* Answers with a result: a JSON object with the members of the method, copied. The dispatcher adds
+ * what the client's generation asks for (resultType, ttlMs, cacheScope, serverInfo); a result with
+ * a `resultType` of its own, such as "input_required", keeps it. */
 void lc_mcp_finish(lc_mcp_exchange *exchange, loci_str result);
 /* Answers with a protocol error; `data` is JSON or empty. Errors that the model can correct are
  * results with `isError` instead. */
 void lc_mcp_fail(lc_mcp_exchange *exchange, int code, const char *message, loci_str data);
-/* Sends a notification that belongs to this request, such as notifications/progress. */
+/* Sends a notification that belongs to this request; `params` is a JSON object. */
 void lc_mcp_notify(lc_mcp_exchange *exchange, const char *method, loci_str params);
+/* Sends notifications/progress if the client asked for it. `done` must grow from call to call. */
+void lc_mcp_progress(lc_mcp_exchange *exchange, int64_t done, int64_t total);
+/* Sends notifications/message if the client wants messages of this level ("info"). `data` is JSON.
+ */
+void lc_mcp_log(lc_mcp_exchange *exchange, const char *level, loci_str data);
+/* Whether the client has cancelled the request: its answer will not be sent. */
+bool lc_mcp_is_cancelled(const lc_mcp_exchange *exchange);
+
+/* Called with the client's answer, borrowed for the call; NULL if it refused or has gone. */
+typedef void lc_mcp_reply_fn(void *ctx, lc_mcp_exchange *exchange, const lc_json *result);
+/* Sends a request of the server to the client, such as elicitation/create. Only clients of the
+ * older generation can be asked (lc_mcp_client.can_be_asked); for the others, finish with
+ * `resultType` "input_required" and `inputRequests`. */
+void lc_mcp_ask(lc_mcp_exchange *exchange, const char *method, loci_str params,
+                lc_mcp_reply_fn *then, void *ctx);
+
+#define LC_MCP_TOOLS 1u
+#define LC_MCP_PROMPTS 2u
+#define LC_MCP_RESOURCES 4u
+/* Tells all clients that listen for it that these lists have changed (LC_MCP_...). */
+void lc_mcp_announce(lc_mcp_exchange *exchange, unsigned lists);
 
 #define LC_MCP_INVALID_PARAMS (-32602)
 #define LC_MCP_INTERNAL_ERROR (-32603)
+#define LC_MCP_RESOURCE_NOT_FOUND (-32002) /* Sent as the code of the client's generation. */
+#define LC_MCP_MISSING_CAPABILITY (-32021) /* `data`: {"requiredCapabilities":{…}}. */
 
 /* ---- loci as a provider (provider.c) --------------------------------------------------------- */
 
