@@ -30,6 +30,7 @@
 #define ERRORS_BYTES_MAX 2048       /* Of stderr, for the message of a failure. */
 #define TOOLS_BYTES_MAX (10 * 1024) /* The list of tools is in every context of the client. */
 #define WORDS_MAX 64
+#define STORES_MAX 16
 #define ENTRIES_MAX 16 /* That name loci, of one client. */
 
 /* An entry of a client that names loci. */
@@ -46,6 +47,8 @@ typedef struct check {
     const lc_mcp_host *host;
     entry entries[ENTRIES_MAX];
     size_t count;
+    const char *stores[STORES_MAX]; /* Checked already, for any client. */
+    size_t store_count;
 } check;
 
 /* ---- Entries --------------------------------------------------------------------------------- */
@@ -572,6 +575,18 @@ static void check_daemon(check *c, const lc_store_path *store)
     lc_buf_clear(&body);
 }
 
+/* Whether the store is met for the first time: checking its content takes time. */
+static bool is_new_store(check *c, const char *store)
+{
+    for (size_t i = 0; i < c->store_count; i++) {
+        if (strcmp(c->stores[i], store) == 0)
+            return false;
+    }
+    if (c->store_count < STORES_MAX)
+        c->stores[c->store_count++] = store;
+    return true;
+}
+
 /* Compares the store of the entry with the one of the command line, and checks it. */
 static void check_store(check *c, const lc_json *value)
 {
@@ -594,12 +609,14 @@ static void check_store(check *c, const lc_json *value)
             lc_find(c->findings, LC_NOTE, "store",
                     "Install again: the store is then written to the entry",
                     "commands use %s (%s), which the client may not know", ours.label, ours.origin);
-        check_daemon(c, &theirs);
-        if (lc_store_path_exists(&theirs))
-            lc_doctor_check_store(c->findings);
-        else
+        if (!lc_store_path_exists(&theirs))
             lc_find(c->findings, LC_NOTE, "store", NULL,
                     "%s does not exist yet; the first write creates it", theirs.label);
+        else if (is_new_store(c, theirs.text))
+            lc_doctor_check_store(c->findings);
+        else
+            lc_find(c->findings, LC_GOOD, "store", NULL, "%s, see above", theirs.label);
+        check_daemon(c, &theirs);
     }
     c->cli->globals.store = given;
 }
@@ -732,16 +749,18 @@ static void check_entry(check *c, const entry *e)
 }
 
 /* Whether the client has an entry for loci, or a file that cannot be read. */
-static bool check_host(lc_findings *findings, const lc_mcp_host *host, bool is_asked_for)
+static bool check_host(check *c, const lc_mcp_host *host, bool is_asked_for)
 {
-    check c = {.findings = findings, .cli = findings->cli, .host = host};
+    lc_findings *findings = c->findings;
     size_t before = findings->count;
 
     findings->subject = host->title;
-    read_file(&c, LC_MCP_SCOPE_USER);
+    c->host = host;
+    c->count = 0;
+    read_file(c, LC_MCP_SCOPE_USER);
     if (host->in_project != NULL)
-        read_file(&c, LC_MCP_SCOPE_PROJECT);
-    if (c.count == 0 && findings->count == before) {
+        read_file(c, LC_MCP_SCOPE_PROJECT);
+    if (c->count == 0 && findings->count == before) {
         char advice[96];
 
         (void)snprintf(advice, sizeof advice, "Run `loci mcp install %s`", host->name);
@@ -749,13 +768,13 @@ static bool check_host(lc_findings *findings, const lc_mcp_host *host, bool is_a
             lc_find(findings, LC_BAD, "entry", advice, "%s has no entry for loci", host->title);
         return is_asked_for;
     }
-    if (c.count > 1)
+    if (c->count > 1)
         lc_find(findings, LC_NOTE, "entries", "Keep one: `loci mcp uninstall` removes an entry",
-                "%zu entries name loci; the client may start each of them", c.count);
-    for (size_t i = 0; i < c.count; i++)
-        check_entry(&c, &c.entries[i]);
-    check_hooks(&c, LC_MCP_SCOPE_USER);
-    check_hooks(&c, LC_MCP_SCOPE_PROJECT);
+                "%zu entries name loci; the client may start each of them", c->count);
+    for (size_t i = 0; i < c->count; i++)
+        check_entry(c, &c->entries[i]);
+    check_hooks(c, LC_MCP_SCOPE_USER);
+    check_hooks(c, LC_MCP_SCOPE_PROJECT);
     return true;
 }
 
@@ -764,6 +783,7 @@ int lc_command_mcp_doctor(lc_cli *cli, const lc_arguments *arguments)
     const char *word = arguments->word_count > 1 ? arguments->words[1] : NULL;
     const lc_mcp_host *asked = word != NULL ? lc_mcp_host_find(loci_str_of(word)) : NULL;
     lc_findings *findings = lc_arena_zalloc_array(cli->arena, 1, sizeof *findings);
+    check c = {.findings = findings, .cli = cli};
     bool is_any = false;
 
     if (word != NULL && asked == NULL)
@@ -773,7 +793,7 @@ int lc_command_mcp_doctor(lc_cli *cli, const lc_arguments *arguments)
     findings->cli = cli;
     for (const lc_mcp_host *host = lc_mcp_hosts(); host->name != NULL; host++) {
         if (asked == NULL || asked == host)
-            is_any = check_host(findings, host, asked != NULL) || is_any;
+            is_any = check_host(&c, host, asked != NULL) || is_any;
     }
     findings->subject = NULL;
     if (!is_any)
