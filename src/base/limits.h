@@ -24,6 +24,11 @@
 #define LC_PAGE_ROWS_MAX 1000 /* Rows a list answers at most. */
 #define LC_TOKENS_MAX 10000   /* Tokens of one tenant that have not ended long ago. */
 
+#define LC_FILE_BYTES_MAX (100 * 1024) /* Content of one file (memory/file.h). */
+#define LC_FILE_PATH_BYTES_MAX 1024    /* Its path, */
+#define LC_FILE_PATH_SEGMENTS_MAX 20   /* and the names in it below /memories. */
+#define LC_FILES_PER_USER_MAX 2000     /* Files of one user that are not deleted. */
+
 #define LC_INDEX_IDS_MAX ((1 << 24) - 64) /* Document numbers of one index are below it. */
 #define LC_QUERY_TERMS_MAX 4096           /* Terms of one search. */
 

@@ -236,7 +236,10 @@ typedef struct lc_view {
     const char *hidden;
     const char *bars;
     const char *ages;
+    const char *text;
 } lc_view;
+
+#define FILES "file file_ids" /* For programs: the text says what a person asks. */
 
 static const lc_view *view_of(const char *name)
 {
@@ -247,6 +250,15 @@ static const lc_view *view_of(const char *name)
         {"fact.list", "key value status authority scope observed_at id", NULL},
         {"job.list", "id kind status attempts progress error created_at", NULL},
         {"entity.list", "ref label memories aliases created_at", NULL, NULL, "created_at"},
+        {"file.create", .text = "text", .hidden = FILES},
+        {"file.delete", .text = "text", .hidden = FILES},
+        {"file.get", .text = "content"},
+        {"file.history", "version operation path size at id", NULL, NULL, "at"},
+        {"file.insert", .text = "text", .hidden = FILES},
+        {"file.list", "path size version updated_at id", NULL, NULL, "updated_at"},
+        {"file.rename", .text = "text", .hidden = FILES},
+        {"file.str_replace", .text = "text", .hidden = FILES},
+        {"file.view", .text = "text", .hidden = FILES},
         {"memory.foundation", "text importance observed_at id", NULL, NULL, "observed_at"},
         {"memory.history", "text status observed_at id", NULL, NULL, "observed_at"},
         {"memory.list", "text type importance observed_at id", NULL, NULL, "observed_at"},
@@ -284,6 +296,7 @@ static void append_answer(lc_cli *cli, const lc_operation *operation, loci_str a
                                       .hidden = view_of(operation->name)->hidden,
                                       .bars = view_of(operation->name)->bars,
                                       .ages = view_of(operation->name)->ages,
+                                      .text = view_of(operation->name)->text,
                                       .now_us = lc_clock_system_us(NULL)},
                   json);
     }

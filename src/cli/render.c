@@ -589,11 +589,33 @@ static void write_sections(const lc_render_target *target, const lc_json *first,
     }
 }
 
+/* Lines as they are, tabs included; other control characters are escaped. */
+static void write_text(lc_buf *out, loci_str text)
+{
+    while (text.len > 0) {
+        loci_str line = lc_str_split(text, '\n', &text);
+
+        while (line.ptr != NULL) {
+            bool has_tab = line.len > 0 && memchr(line.ptr, '\t', line.len) != NULL;
+
+            lc_text_append_visible(out, lc_str_split(line, '\t', &line));
+            if (has_tab)
+                lc_buf_append_byte(out, '\t');
+        }
+        lc_buf_append_byte(out, '\n');
+    }
+}
+
 static void write_object(const lc_render_target *target, const lc_json *object)
 {
     const lc_json *first = lc_json_first(object);
     const lc_json *single = single_member(object);
 
+    if (target->text != NULL && lc_json_find(object, target->text, LC_JSON_STRING) != NULL) {
+        write_text(target->out, lc_json_str(lc_json_member(object, loci_str_of(target->text))));
+        write_sections(target, first, true);
+        return;
+    }
     if (single != NULL && lc_json_kind_of(single) == LC_JSON_ARRAY && lc_json_count(single) == 0) {
         append_spaces(target->out, target->indent);
         lc_buf_append(target->out, LC_STR("no "));

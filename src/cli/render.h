@@ -23,6 +23,9 @@ typedef struct lc_render_target {
     /* Columns of tables with times that are shown as ages, "3 days ago"; NULL = none. */
     const char *ages;
     int64_t now_us; /* For ages. */
+    /* A member whose text is the answer: it is printed as it is, without the other plain members.
+     * NULL = none. */
+    const char *text;
 } lc_render_target;
 
 void lc_render(const lc_render_target *target, const lc_json *value);

@@ -1,4 +1,4 @@
-/* memory_forget.c - memories and todos that are forgotten (recall/forget.h).
+/* memory_forget.c - memories, todos and files that are forgotten (recall/forget.h).
  *
  * A forgotten memory has no row and no tags. Nothing that it superseded becomes active again: those
  * rows still say that it superseded them, and the tombstone of its event says so in a replay.
@@ -12,13 +12,15 @@
  * learned from memories, and an alias exists only for its entity.
  *
  * Metadata, labels and the texts of todos are also in the events that changed them. No table says
- * which those are: the log is read from the first to the last change.
+ * which those are: the log is read from the first to the last change. Those of a file are its
+ * versions.
  */
 #include <stdlib.h>
 
 #include "base/error.h"
 #include "base/str.h"
 #include "memory/entity.h"
+#include "memory/file.h"
 #include "memory/memory.h"
 #include "memory/todo.h"
 #include "recall/forget.h"
@@ -379,6 +381,58 @@ loci_status lc_todo_decide_forget(lc_tx *tx, loci_str persona_id, loci_str id, l
                              : status;
 }
 
+/* ---- Files ----------------------------------------------------------------------------------- */
+
+typedef struct file_choice {
+    lc_forgetting *f;
+    loci_str *ids;
+    size_t count, room;
+} file_choice;
+
+static loci_status choose_file(void *ctx, const lc_file *file, loci_error *err)
+{
+    file_choice *c = ctx;
+
+    if (c->count == c->room) {
+        size_t room = c->room > 0 ? 2 * c->room : 16;
+        loci_str *ids = lc_arena_zalloc_array(c->f->arena, room, sizeof *ids);
+
+        if (ids == NULL)
+            return lc_fail_memory(err);
+        for (size_t i = 0; i < c->count; i++)
+            ids[i] = c->ids[i];
+        c->ids = ids;
+        c->room = room;
+    }
+    c->ids[c->count] = lc_arena_copy(c->f->arena, file->id);
+    if (c->ids[c->count].ptr == NULL)
+        return lc_fail_memory(err);
+    return lc_forget_add(
+        c->f, &(lc_forget_item){.kind = "file", .id = c->ids[c->count++], .seq = file->seq}, err);
+}
+
+static loci_status choose_version(void *ctx, const lc_file_version *version, loci_error *err)
+{
+    return version->seq != version->file_seq ? lc_forget_add_event(ctx, version->seq, err)
+                                             : LOCI_OK;
+}
+
+loci_status lc_file_decide_forget(const lc_file_call *call, const lc_file_target *target,
+                                  lc_forgetting *f, lc_str_list *out_ids, loci_error *err)
+{
+    const lc_file_version_page all = {*target, INT64_MAX, INT64_MAX};
+    file_choice c = {.f = f};
+    loci_status status = lc_file_each_of(call, target, choose_file, &c, err);
+
+    if (status == LOCI_OK && c.count == 0)
+        status = lc_fail(err, LOCI_ENOTFOUND, "no file is or was at or below %.*s",
+                         LC_STR_ARG(target->path.ptr != NULL ? target->path : target->id));
+    if (status == LOCI_OK)
+        status = lc_file_version_each(call, &all, choose_version, f, err);
+    *out_ids = (lc_str_list){c.ids, c.count};
+    return status;
+}
+
 /* ---- Recording ------------------------------------------------------------------------------- */
 
 static loci_status append(lc_tx *tx, const lc_event_type *type, lc_str_list ids, loci_error *err)
@@ -394,17 +448,29 @@ static loci_status append(lc_tx *tx, const lc_event_type *type, lc_str_list ids,
     return lc_event_draft_append(&draft, tx, &(lc_append){.type = type}, NULL, err);
 }
 
-loci_status lc_memory_commit_forget(lc_tx *tx, const lc_memory_oblivion *oblivion, loci_error *err)
+static loci_status append_all(lc_tx *tx, const lc_event_type *type, lc_str_list ids,
+                              loci_error *err)
 {
     loci_status status = LOCI_OK;
 
-    for (size_t at = 0; at < oblivion->count && status == LOCI_OK; at += IDS_PER_EVENT) {
-        size_t left = oblivion->count - at;
-        lc_str_list part = {oblivion->ids + at, left < IDS_PER_EVENT ? left : IDS_PER_EVENT};
+    for (size_t at = 0; at < ids.count && status == LOCI_OK; at += IDS_PER_EVENT) {
+        size_t left = ids.count - at;
+        lc_str_list part = {ids.items + at, left < IDS_PER_EVENT ? left : IDS_PER_EVENT};
 
-        status = append(tx, &lc_memory_forgotten_event, part, err);
+        status = append(tx, type, part, err);
     }
     return status;
+}
+
+loci_status lc_memory_commit_forget(lc_tx *tx, const lc_memory_oblivion *oblivion, loci_error *err)
+{
+    return append_all(tx, &lc_memory_forgotten_event, (lc_str_list){oblivion->ids, oblivion->count},
+                      err);
+}
+
+loci_status lc_file_commit_forget(lc_tx *tx, lc_str_list ids, loci_error *err)
+{
+    return append_all(tx, &lc_file_forgotten_event, ids, err);
 }
 
 loci_status lc_todo_commit_forget(lc_tx *tx, loci_str id, loci_error *err)
@@ -419,6 +485,9 @@ static const lc_sql delete_memory_sql = {"delete from memories" OF_USER " and se
 static const lc_sql delete_tags_sql = {"delete from memory_tags" OF_USER " and seq = $3", "tti",
                                        NULL};
 static const lc_sql delete_todo_sql = {"delete from todos" OF_USER " and seq = $3", "tti", NULL};
+static const lc_sql delete_file_sql = {"delete from files" OF_USER " and seq = $3", "tti", NULL};
+static const lc_sql delete_versions_sql = {"delete from file_versions" OF_USER " and file_seq = $3",
+                                           "tti", NULL};
 static const lc_sql delete_entity_sql = {"delete from entities" OF_USER " and id = $3", "ttt",
                                          NULL};
 
@@ -433,6 +502,11 @@ static loci_status delete_rows(lc_tx *tx, const lc_event *event, loci_str id, lo
     if (lc_id_parse(id, "todo", &parts)) {
         args[2] = LC_I(parts.seq);
         return lc_tx_exec(tx, &delete_todo_sql, args, err);
+    }
+    if (lc_id_parse(id, "file", &parts)) {
+        args[2] = LC_I(parts.seq);
+        status = lc_tx_exec(tx, &delete_file_sql, args, err);
+        return status == LOCI_OK ? lc_tx_exec(tx, &delete_versions_sql, args, err) : status;
     }
     if (!lc_id_parse(id, "mem", &parts))
         return lc_event_fail(event, err);
@@ -467,3 +541,5 @@ const lc_event_type lc_memory_forgotten_event = {
     .name = "memory.forgotten", .version = 1, .apply = apply_forgotten, .forgets = true};
 const lc_event_type lc_todo_forgotten_event = {
     .name = "todo.forgotten", .version = 1, .apply = apply_forgotten, .forgets = true};
+const lc_event_type lc_file_forgotten_event = {
+    .name = "file.forgotten", .version = 1, .apply = apply_forgotten, .forgets = true};

@@ -1,10 +1,11 @@
-/* memory_room.c - the tables of memories, and how events become rows.
+/* memory_room.c - the room: its tables, and how events of memories become rows.
  *
  * The state of a memory is stored whole with each memory.changed, so applying one needs no earlier
  * state. The ids that a memory supersedes are in the refs of its event: when its payload is erased,
  * they stay superseded.
  *
- * Invariants, checked by verify: a tag belongs to a memory; one that is superseded says by which.
+ * Invariants, checked by verify: a tag belongs to a memory; one that is superseded says by which; a
+ * version belongs to a file, which has its last one.
  */
 #include "memory/memory.h"
 
@@ -15,6 +16,7 @@
 #include "base/hash.h"
 #include "memory/curate.h"
 #include "memory/entity.h"
+#include "memory/file.h"
 #include "memory/memory_recall.h"
 #include "memory/todo.h"
 #include "store/event.h"
@@ -420,6 +422,12 @@ static const lc_sql lost_successors_sql = {
     " and superseded_by is null order by seq limit 20",
     "tt", "t"};
 
+static const lc_sql lost_versions_sql = {
+    "select v.seq from file_versions v left join files f on f.tenant_id = v.tenant_id"
+    " and f.user_id = v.user_id and f.seq = v.file_seq and f.version >= v.version"
+    " where v.tenant_id = $1 and v.user_id = $2 and f.seq is null order by v.seq limit 20",
+    "tt", "i"};
+
 static loci_status check(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_problems *problems,
                          loci_error *err)
 {
@@ -437,16 +445,32 @@ static loci_status check(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_pro
         lc_problems_add(problems, "%.*s is superseded by no memory",
                         LC_STR_ARG(lc_rows_str(&rows, 0)));
     lc_rows_end(&rows);
+    if (status == LOCI_OK)
+        status = lc_tx_query(tx, &lost_versions_sql, args, &rows, err);
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
+        lc_problems_add(problems, "the version of a file at seq %" PRId64 " belongs to no file",
+                        lc_rows_i64(&rows, 0));
+    lc_rows_end(&rows);
     return status;
 }
 
-static const lc_table *const tables[] = {&memories_table, &tags_table, &lc_entities_table,
-                                         &lc_todos_table, NULL};
+static const lc_table *const tables[] = {
+    &memories_table,         &tags_table, &lc_entities_table, &lc_todos_table, &lc_files_table,
+    &lc_file_versions_table, NULL,
+};
 
 static const lc_event_type *const events[] = {
-    &lc_memory_stored_event, &lc_memory_changed_event, &lc_memory_forgotten_event,
-    &lc_entity_added_event,  &lc_entity_merged_event,  &lc_todo_added_event,
-    &lc_todo_changed_event,  &lc_todo_forgotten_event, NULL,
+    &lc_memory_stored_event,
+    &lc_memory_changed_event,
+    &lc_memory_forgotten_event,
+    &lc_entity_added_event,
+    &lc_entity_merged_event,
+    &lc_todo_added_event,
+    &lc_todo_changed_event,
+    &lc_todo_forgotten_event,
+    &lc_file_changed_event,
+    &lc_file_forgotten_event,
+    NULL,
 };
 
 static const lc_setting *const settings[] = {&lc_setting_memory_stale_days, NULL};

@@ -1,4 +1,5 @@
-/* op_forget.c - forgetting facts, memories, todos and sessions, and the operations on whole users.
+/* op_forget.c - forgetting facts, memories, todos, files and sessions, and the operations on whole
+ * users.
  *
  * Forgetting is two steps (recall/forget.h): the call removes what is forgotten from every table
  * and index; the job store.scrub then removes the bytes from the files. `wait` waits for the job,
@@ -17,6 +18,7 @@
 #include "base/str.h"
 #include "context/forget.h"
 #include "engine/engine.h"
+#include "memory/file.h"
 #include "memory/todo.h"
 #include "ops/call_scope.h"
 #include "ops/op_job.h"
@@ -30,7 +32,7 @@
 /* ---- Shared ---------------------------------------------------------------------------------- */
 
 typedef struct forget_input {
-    loci_str key, id, message_id;
+    loci_str key, id, message_id, path;
     lc_memory_filter_args filter;
     lc_scope_args scope;
     lc_claim_args claim;
@@ -368,6 +370,66 @@ const lc_op lc_op_todo_forget = {
     .wait = wait_forget,
 };
 
+/* ---- file.forget ----------------------------------------------------------------------------- */
+
+static const lc_param file_params[] = {
+    {LC_ARG_STR("path", forget_input, path), .flags = LC_PARAM_POSITIONAL | LC_PARAM_ID, .min = 1,
+     .max = LC_FILE_PATH_BYTES_MAX,
+     .help = "Path of the file or directory; deleted files that last were there go too"},
+    LC_NAME_PARAM("id", forget_input, id, 0, "Instead of a path: id of one file, file_…"),
+    FORGET_PARAMS,
+    {.name = NULL},
+};
+
+static const lc_param_rule file_rules[] = {
+    {LC_RULE_EXACTLY_ONE, "path|id"},
+    {LC_RULE_END, NULL},
+};
+
+static loci_status prepare_file(lc_call *call, loci_error *err)
+{
+    forget_input *in = call->input;
+
+    return in->path.ptr != NULL ? lc_file_path_make(call->arena, in->path, &in->path, err)
+                                : LOCI_OK;
+}
+
+static loci_status forget_files(lc_call *call, lc_forgetting *f, loci_error *err)
+{
+    const forget_input *in = call->input;
+    const lc_file_call who = {.tx = f->tx, .arena = call->arena, .persona_id = call->persona_id};
+    lc_str_list ids;
+    loci_status status = lc_file_decide_forget(&who, &(lc_file_target){in->path, in->id}, f, &ids,
+                                               err);
+
+    if (status != LOCI_OK || in->dry_run)
+        return status;
+    status = lc_file_commit_forget(f->tx, ids, err);
+    return status == LOCI_OK ? lc_forget_finish(f, err) : status;
+}
+
+static loci_status run_file(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    return run_forget(call, tx, forget_files, err);
+}
+
+extern const lc_op lc_op_file_forget;
+const lc_op lc_op_file_forget = {
+    .name = "file.forget",
+    .help = "Forget files for good: their contents, versions, events and stored answers",
+    .params = file_params,
+    .rules = file_rules,
+    .input_bytes = sizeof(forget_input),
+    .answer = &forget_answer,
+    .cost = LC_COST_WRITE,
+    .flags = LC_OP_USER | LC_OP_MUTATES,
+    .http = "POST /v1/files/forget",
+    .example = "{\"path\":\"/memories\",\"dry_run\":true}",
+    .prepare = prepare_file,
+    .run = run_file,
+    .wait = wait_forget,
+};
+
 /* ---- session.forget -------------------------------------------------------------------------- */
 
 static const lc_param session_params[] = {
@@ -465,14 +527,15 @@ static const lc_sql counts_sql = {
     " (select count(*) from messages where tenant_id = $1 and user_id = $2),"
     " (select count(*) from sessions where tenant_id = $1 and user_id = $2),"
     " (select count(*) from memories where tenant_id = $1 and user_id = $2),"
-    " (select count(*) from todos where tenant_id = $1 and user_id = $2)",
-    "tt", "iiiiii"};
+    " (select count(*) from todos where tenant_id = $1 and user_id = $2),"
+    " (select count(*) from files where tenant_id = $1 and user_id = $2)",
+    "tt", "iiiiiii"};
 
 /* Counted, not listed: everything goes. */
 static loci_status forget_user(lc_call *call, lc_forgetting *f, loci_error *err)
 {
-    static const char *const kinds[] = {"fact", "message", "session", "memory", "todo"};
-    int64_t counts[6] = {0};
+    static const char *const kinds[] = {"fact", "message", "session", "memory", "todo", "file"};
+    int64_t counts[7] = {0};
     lc_head head;
     loci_status status = lc_tx_head(f->tx, &head, err);
 

@@ -12,6 +12,7 @@
     X(recall)                                                                                      \
     X(entity)                                                                                      \
     X(todo)                                                                                        \
+    X(file)                                                                                        \
     X(context)                                                                                     \
     X(session)                                                                                     \
     X(working)                                                                                     \

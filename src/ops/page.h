@@ -23,7 +23,7 @@ typedef struct lc_page_args {
     loci_str cursor; /* None = the first page. */
 } lc_page_args;
 
-#define LC_CURSOR_BYTES_MAX 1024
+#define LC_CURSOR_BYTES_MAX 2048 /* Enough for a path (LC_FILE_PATH_BYTES_MAX) in base64. */
 
 /* The two parameters, filled into the lc_page_args at `m` of the input struct `T`. */
 #define LC_PAGE_PARAMS(T, m) LC_PAGE_MEMBERS(T, m.limit, m.cursor, "50")

@@ -13,7 +13,8 @@
 #include "base/error.h"
 #include "base/utf8.h"
 
-#define NFKC (UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT)
+#define NFC (UTF8PROC_STABLE | UTF8PROC_COMPOSE)
+#define NFKC (NFC | UTF8PROC_COMPAT)
 #define FOLD (NFKC | UTF8PROC_CASEFOLD | UTF8PROC_IGNORE)
 
 bool lc_text_is_ascii(loci_str text)
@@ -87,12 +88,22 @@ static loci_status map_text(loci_str text, int options, lc_buf *out, loci_error 
     }
 }
 
-loci_status lc_text_nfkc(loci_str text, lc_buf *out, loci_error *err)
+static loci_status compose(loci_str text, int options, lc_buf *out, loci_error *err)
 {
     if (!lc_text_is_ascii(text))
-        return map_text(text, NFKC, out, err);
+        return map_text(text, options, out, err);
     lc_buf_append(out, text);
     return lc_buf_status(out, err);
+}
+
+loci_status lc_text_nfc(loci_str text, lc_buf *out, loci_error *err)
+{
+    return compose(text, NFC, out, err);
+}
+
+loci_status lc_text_nfkc(loci_str text, lc_buf *out, loci_error *err)
+{
+    return compose(text, NFKC, out, err);
 }
 
 static loci_status lower_ascii(loci_str text, lc_buf *out, loci_error *err)

@@ -1,9 +1,10 @@
 /* normalise.h - one spelling for texts that mean the same.
  *
- * lc_text_nfkc() is Unicode's form NFKC: composed accents, full-width letters and ligatures as
- * plain ones. lc_text_fold() is for comparing and searching: NFKC, full case folding (ß becomes
- * ss), and without what is invisible, such as soft hyphens. Both append to `out`; text that is
- * already ASCII is only copied or lowered. Doing it twice changes nothing more.
+ * lc_text_nfc() is Unicode's form NFC: composed accents, all else as it is. lc_text_nfkc() is NFKC:
+ * also full-width letters and ligatures as plain ones. lc_text_fold() is for comparing and
+ * searching: NFKC, full case folding (ß becomes ss), and without what is invisible, such as soft
+ * hyphens. All append to `out`; text that is already ASCII is only copied or lowered. Doing it
+ * twice changes nothing more.
  */
 #ifndef LC_TEXT_NORMALISE_H
 #define LC_TEXT_NORMALISE_H
@@ -15,6 +16,7 @@
 bool lc_text_is_ascii(loci_str text);
 
 /* LOCI_EINVAL when `text` is not valid UTF-8; what was appended before a failure is undefined. */
+loci_status lc_text_nfc(loci_str text, lc_buf *out, loci_error *err);
 loci_status lc_text_nfkc(loci_str text, lc_buf *out, loci_error *err);
 loci_status lc_text_fold(loci_str text, lc_buf *out, loci_error *err);
 

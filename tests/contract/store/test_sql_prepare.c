@@ -17,6 +17,7 @@
 #include "engine/rooms.h"
 #include "fact/fact_row.h"
 #include "memory/entity.h"
+#include "memory/file.h"
 #include "memory/memory.h"
 #include "memory/todo.h"
 #include "session/environment.h"
@@ -62,6 +63,10 @@ static const struct {
     {"lc_entity_row", &lc_entity_row},
     {"lc_todo_row", &lc_todo_row},
     {"lc_todo_state_row", &lc_todo_state_row},
+    {"lc_file_row", &lc_file_row},
+    {"lc_file_info_row", &lc_file_info_row},
+    {"lc_file_version_row", &lc_file_version_row},
+    {"lc_file_version_info_row", &lc_file_version_info_row},
 };
 
 static const char *skip_space(const char *at)
