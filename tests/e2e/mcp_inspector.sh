@@ -1,0 +1,58 @@
+#!/bin/bash
+# The MCP Inspector at a terminal: schemas without a fault, calls, resources and prompts, in every
+# protocol generation, over stdio and HTTP.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/serve_lib.sh
+. "$(dirname "$0")/serve_lib.sh"
+# shellcheck source=tests/e2e/mcp_lib.sh
+. "$(dirname "$0")/mcp_lib.sh"
+# shellcheck disable=SC2086 # A list.
+npm_install mcp $MCP_PACKAGES
+
+# inspect ARGUMENT… - sets OUT, ERR and RC.
+inspect() {
+    timeout 60 node "$NPM/node_modules/.bin/mcp-inspector" --cli "$@" >"$TMP/out" 2>"$TMP/err" \
+        </dev/null
+    RC=$?
+    OUT=$(cat "$TMP/out")
+    ERR=$(cat "$TMP/err")
+}
+
+# asked NAME PART ARGUMENT… - it succeeds, and what it prints has PART.
+asked() {
+    inspect "${@:3}" --format json -q
+    is "$1" 0 "$RC"
+    has "$1" "$2" "$OUT$ERR"
+}
+
+run --store "$TMP/a.db" fact write team Orion
+run --store "$TMP/b.db" fact write team Orion
+start --store "$TMP/b.db"
+cd "$TMP" || exit 2
+for era in legacy auto modern; do
+    for transport in stdio http; do
+        how=("$LOCI" --store "$TMP/a.db" mcp)
+        [ "$transport" = stdio ] || how=(--server-url "$URL/mcp" --header "$AUTH" --stored-auth-only)
+        how+=(--protocol-era "$era")
+        where="$era, $transport"
+        inspect "${how[@]}" --method tools/list --strict
+        is "$where: schemas have no error" 0 "$RC"
+        lacks "$where: schemas have no warning" warning "$ERR"
+        has "$where: tools are listed" read_facts "$OUT"
+        asked "$where: a tool" Orion "${how[@]}" --method tools/call --tool-name read_facts \
+            --tool-args-json '{"action":"current","key":"team"}'
+        # The rest is the same code in every generation, and each run of the tool takes a second.
+        [ "$era" != auto ] || continue
+        asked "$where: a resource" Orion "${how[@]}" --method resources/read --uri loci://facts
+        asked "$where: templates" loci:// "${how[@]}" --method resources/templates/list
+        asked "$where: a prompt" Orion "${how[@]}" --method prompts/get --prompt-name bootstrap
+        inspect "${how[@]}" --method tools/call --tool-name set_fact --tool-args-json '{"key":"x"}' -q
+        is "$where: a tool that refuses" 5 "$RC"
+    done
+done
+inspect --server-url "$URL/mcp" --stored-auth-only --method tools/list -q
+is "the daemon asks for its token" 3 "$RC"
+stop
+is "the daemon ends" 0 "$RC"
+finish

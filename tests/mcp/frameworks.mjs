@@ -1,0 +1,95 @@
+// frameworks.mjs - agent frameworks as clients, each with its own implementation or use of MCP: they
+// list and call every tool over stdio and over HTTP.
+import { createMCPClient } from "@ai-sdk/mcp";
+import { Experimental_StdioMCPTransport as StdioTransport } from "@ai-sdk/mcp/mcp-stdio";
+import { MultiServerMCPClient } from "@langchain/mcp-adapters";
+import { MCPServerStdio, MCPServerStreamableHttp } from "@openai/agents";
+
+import { checkTools, play } from "./calls.mjs";
+import { attempt, daemon, finish, freshStore, is, stdio } from "./lib.mjs";
+
+const joined = (content) => content.map((block) => block.text ?? "").join("\n");
+const plain = (result) => ({
+    structured: result.structuredContent,
+    text: joined(result.content),
+    isError: result.isError,
+});
+
+// Each: opened from {command, args, env, cwd} or {url, headers}, gives {tools, call, close}. `tools`
+// is as in tools/list if the framework shows it, otherwise only names.
+const frameworks = {
+    "Vercel AI SDK": async (how) => {
+        const transport = how.url ? { type: "http", url: how.url, headers: how.headers }
+                                  : new StdioTransport({ ...how, stderr: "ignore" });
+        const client = await createMCPClient({ transport });
+        const { tools } = await client.listTools();
+        const callable = await client.tools();
+        return {
+            tools,
+            names: Object.keys(callable),
+            async call(name, args) {
+                const options = { toolCallId: "call", messages: [] };
+                return plain(await callable[name].execute(args, options));
+            },
+            close: () => client.close(),
+        };
+    },
+    "LangChain": async (how) => {
+        const server = how.url ? { transport: "http", url: how.url, headers: how.headers }
+                               : { transport: "stdio", ...how, stderr: "ignore" };
+        const client = new MultiServerMCPClient({
+            mcpServers: { loci: server }, throwOnLoadError: true, prefixToolNameWithServerName: false,
+            additionalToolNamePrefix: "", useStandardContentBlocks: true,
+        });
+        const tools = await client.getTools();
+        const callable = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
+        return {
+            names: tools.map((tool) => tool.name),
+            // Its calls answer with the text alone; a tool's error is an exception.
+            async call(name, args) {
+                try {
+                    const content = await callable[name].invoke(args);
+                    return { text: typeof content === "string" ? content : joined(content) };
+                } catch (error) {
+                    return { text: error.message, isError: true };
+                }
+            },
+            close: () => client.close(),
+        };
+    },
+    "OpenAI Agents": async (how) => {
+        const server = how.url
+            ? new MCPServerStreamableHttp({ name: "loci", url: how.url,
+                                            requestInit: { headers: how.headers } })
+            : new MCPServerStdio({ name: "loci", ...how });
+        await server.connect();
+        const tools = await server.listTools();
+        return {
+            tools,
+            names: tools.map((tool) => tool.name),
+            call: async (name, args) => plain(await server.callToolResult(name, args)),
+            close: () => server.close(),
+        };
+    },
+};
+
+async function run(who, open, how) {
+    const client = await open(how);
+    if (client.tools) {
+        is(`${who}: every listed tool can be called`, client.tools.map(({ name }) => name).sort(),
+           [...client.names].sort());
+        checkTools(who, client.tools);
+    }
+    await play(who, client.call, client.tools?.every((tool) => tool.outputSchema) && client.tools);
+    await client.close();
+}
+
+for (const [name, open] of Object.entries(frameworks)) {
+    await attempt(`${name}, stdio`, () => run(`${name}, stdio`, open, stdio(freshStore())));
+    await attempt(`${name}, HTTP`, async () => {
+        const served = await daemon(freshStore());
+        await run(`${name}, HTTP`, open, { url: served.url, headers: served.headers });
+        await served.stop();
+    });
+}
+await finish();
