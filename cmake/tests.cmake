@@ -22,7 +22,8 @@ set(LOCI_TEST_ENVIRONMENT
     "LSAN_OPTIONS=print_suppressions=0")
 
 # What takes longest starts first, so that nothing long is left for the end.
-set(LOCI_TEST_LONG fault contract e2e.serve_openapi e2e.serve_api unit e2e.serve_life server)
+set(LOCI_TEST_LONG fault contract e2e.mcp_inspector e2e.mcp_clients e2e.serve_openapi e2e.serve_api
+    unit e2e.serve_life server)
 
 # loci_ctest(NAME LABELS COMMAND...): one entry of ctest.
 function(loci_ctest name labels)
@@ -157,7 +158,14 @@ if(TARGET loci)
     file(GLOB LOCI_E2E_SCRIPTS CONFIGURE_DEPENDS tests/e2e/*.sh)
     foreach(source IN LISTS LOCI_E2E_SCRIPTS)
         get_filename_component(name ${source} NAME_WE)
+        if(name STREQUAL "mcp_hosts" AND NOT LOCI_TEST_ALL)
+            continue() # 1.2 GB of npm packages.
+        endif()
         set(labels e2e tsan)
+        file(STRINGS ${source} installs REGEX "^(npm_install|install_mcp)")
+        if(installs)
+            list(APPEND labels npm)
+        endif()
         if(name MATCHES "^postgres")
             list(APPEND labels postgresql)
         endif()

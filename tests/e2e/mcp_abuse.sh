@@ -3,9 +3,8 @@
 # not read.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/e2e/mcp_lib.sh
-. "$(dirname "$0")/mcp_lib.sh"
-# shellcheck disable=SC2086 # A list.
-npm_install mcp $MCP_PACKAGES
+# shellcheck source=tests/e2e/npm_lib.sh
+. "$(dirname "$0")/npm_lib.sh"
+install_mcp
 node_test abuse.mjs
 finish

@@ -3,11 +3,10 @@
 # and Anthropic's memory tool answers as its reference implementation does.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/e2e/mcp_lib.sh
-. "$(dirname "$0")/mcp_lib.sh"
-# shellcheck disable=SC2086 # A list.
-npm_install mcp $MCP_PACKAGES
+# shellcheck source=tests/e2e/npm_lib.sh
+. "$(dirname "$0")/npm_lib.sh"
+install_mcp
 node_test agent.mjs
-node_test files.mjs "$MCP_ROOT/tests/mcp/memory-golden.txt"
+node_test files.mjs "$REPOSITORY/tests/mcp/memory-golden.txt"
 node_test race.mjs "$NPM/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
 finish

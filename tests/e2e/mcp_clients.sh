@@ -3,10 +3,9 @@
 # offers, and agent frameworks list and call every tool; over stdio and over HTTP.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
-# shellcheck source=tests/e2e/mcp_lib.sh
-. "$(dirname "$0")/mcp_lib.sh"
-# shellcheck disable=SC2086 # A list.
-npm_install mcp $MCP_PACKAGES
+# shellcheck source=tests/e2e/npm_lib.sh
+. "$(dirname "$0")/npm_lib.sh"
+install_mcp
 node_test clients.mjs
 node_test frameworks.mjs
 finish

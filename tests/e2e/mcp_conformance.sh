@@ -6,10 +6,9 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/serve_lib.sh
 . "$(dirname "$0")/serve_lib.sh"
-# shellcheck source=tests/e2e/mcp_lib.sh
-. "$(dirname "$0")/mcp_lib.sh"
-# shellcheck disable=SC2086 # A list.
-npm_install mcp $MCP_PACKAGES
+# shellcheck source=tests/e2e/npm_lib.sh
+. "$(dirname "$0")/npm_lib.sh"
+install_mcp
 
 # conformance URL REVISION - runs all scenarios of a revision; sets RC and OUT, one line per scenario.
 conformance() {
@@ -65,7 +64,7 @@ is "the fixture ends" 0 "$?"
 # ---- The daemon ----------------------------------------------------------------------------------
 # The suite sends no token, so a proxy in front of the daemon adds one and changes nothing else.
 start --store "$TMP/a.db"
-node "$MCP_ROOT/tests/mcp/token_proxy.mjs" "$URL" "$TOKEN" >"$TMP/proxy.out" &
+node "$REPOSITORY/tests/mcp/token_proxy.mjs" "$URL" "$TOKEN" >"$TMP/proxy.out" &
 PROXY=$!
 wait_for 20 test -s "$TMP/proxy.out" || fail "the proxy starts"
 url=$(head -1 "$TMP/proxy.out")/mcp

@@ -5,10 +5,9 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/serve_lib.sh
 . "$(dirname "$0")/serve_lib.sh"
-# shellcheck source=tests/e2e/mcp_lib.sh
-. "$(dirname "$0")/mcp_lib.sh"
-# shellcheck disable=SC2086 # A list.
-npm_install mcp $MCP_PACKAGES
+# shellcheck source=tests/e2e/npm_lib.sh
+. "$(dirname "$0")/npm_lib.sh"
+install_mcp
 
 # inspect ARGUMENT… - sets OUT, ERR and RC.
 inspect() {
