@@ -38,8 +38,8 @@ npm_install() {
             ! timeout 500 npm install --prefix "$NPM" --cache "$NPM/cache" --no-audit --no-fund \
                 --loglevel=error "$@" >"$TMP/npm.log" 2>&1; then
             [ ! -e "$TMP/npm.log" ] || cp "$TMP/npm.log" "$NPM/npm.log"
-            echo "npm cannot install $*, so they are not run: $(tail -1 "$NPM/npm.log")" >&2
-            [ -z "${CI:-}" ] || fail "npm installs $*" "$(tail -5 "$NPM/npm.log")"
+            echo "npm cannot fill ${NPM##*/}, so it is not run: $(tail -1 "$NPM/npm.log")" >&2
+            [ -z "${CI:-}" ] || fail "npm fills ${NPM##*/}" "$(tail -5 "$NPM/npm.log")"
             finish
         fi
         rm -rf "$NPM/cache"
