@@ -4,7 +4,7 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 
-import { finish, freshStore, has, includes, lacks, loci, ok, stdio } from "./lib.mjs";
+import { finish, freshStore, has, includes, lacks, loci, ok, stdio, where } from "./lib.mjs";
 
 const store = freshStore();
 let client;
@@ -37,7 +37,7 @@ async function step(name, args, expected = {}, as = undefined) {
         if (as) seen[as] = result.structuredContent;
         return text;
     } catch (error) {
-        ok(title, false, error.stack);
+        ok(title, false, where(error));
         return "";
     }
 }
@@ -50,7 +50,8 @@ await step("set_fact", { key: "project", value: "Heron" }, { outcome: "created" 
 await step("set_fact", { key: "deadline", value: "14 March" }, { outcome: "created" });
 await step("set_fact", { key: "database", value: "MySQL" }, { outcome: "created" });
 await step("set_fact", { key: "region", value: "eu-west" }, { outcome: "created" });
-await step("remember", { text: "Dana prefers short answers without greetings." });
+await step("set_fact", { key: "style", value: "short answers, no greetings", is_constraint: true },
+           { outcome: "created" });
 await step("remember", { text: "The staging server is called plover." }, {}, "plover");
 await step("todo", { action: "add", text: "Write the migration guide" }, { status: "open" }, "guide");
 await step("todo", { action: "add", text: "Ask Ravi for the schema review" }, { status: "open" });

@@ -5,7 +5,7 @@
 // an action of a tool, that is listed and not called here is a failure: add its call.
 import { Ajv2020 } from "ajv/dist/2020.js";
 
-import { fail, includes, is, ok } from "./lib.mjs";
+import { fail, includes, is, ok, where } from "./lib.mjs";
 
 const some = (list) => list.length > 0;
 
@@ -119,7 +119,7 @@ export async function play(who, call, tools) {
         try {
             result = await call(tool, args);
         } catch (error) {
-            fail(name, error?.stack ?? error);
+            fail(name, where(error));
             continue;
         }
         const { structured, text, isError } = result;

@@ -42,6 +42,12 @@ export function lacks(name, part, text) {
     ok(name, !String(text).includes(part), `unwanted: ${part}`, `in:       ${text}`);
 }
 
+// What went wrong and the line of ours where it did; stacks of libraries say nothing.
+export function where(error) {
+    const line = String(error?.stack).split("\n").find((each) => each.includes("/tests/mcp/"));
+    return `${error?.message ?? error}${line ?? ""}`;
+}
+
 // Every member of `expected` is in `actual`; lists have the same length.
 export function includes(actual, expected) {
     if (expected instanceof RegExp) return expected.test(actual);
@@ -57,7 +63,7 @@ export async function attempt(name, run) {
     try {
         return await run();
     } catch (error) {
-        fail(name, error?.stack ?? error);
+        fail(name, where(error));
         return undefined;
     }
 }

@@ -39,7 +39,7 @@ async function race(count) {
     const { structuredContent } = await reader.call("read_facts", { action: "list", limit: 50 });
     is(`${all} facts are kept`, all, structuredContent.facts.length);
     const files = await reader.call("memory", { command: "view", path: "/memories" });
-    is(`${all} files are kept`, all, files.content[0].text.match(/\.md$/gm)?.length);
+    is(`${all} files are kept`, all, files.content?.[0].text.match(/\.md$/gm)?.length);
     await reader.exit();
     const memories = loci("--store", store, "memory", "list", "--limit", "100", "--json");
     is(`${all} memories are kept`, all, JSON.parse(memories).memories.length);
