@@ -135,7 +135,7 @@ file(GLOB LOCI_TEST_PROGRAMS CONFIGURE_DEPENDS tests/programs/*.c)
 foreach(source IN LISTS LOCI_TEST_PROGRAMS)
     get_filename_component(name ${source} NAME_WE)
     add_executable(program_${name} ${source})
-    target_link_libraries(program_${name} PRIVATE loci_testlib loci_flags)
+    target_link_libraries(program_${name} PRIVATE loci_server loci_testlib loci_flags)
     set_target_properties(
         program_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${LOCI_TEST_DIR})
 endforeach()

@@ -110,8 +110,9 @@ static void run_operation(void *ctx, lc_mcp_exchange *exchange, const char *oper
     lc_mcp_backend_run(link->backend, exchange, operation, args);
 }
 
-static void send_message(void *ctx, loci_str message)
+static void send_message(void *ctx, const lc_mcp_exchange *exchange, loci_str message)
 {
+    (void)exchange;
     put_line(ctx, message);
 }
 

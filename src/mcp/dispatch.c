@@ -478,7 +478,7 @@ static void run_listen(lc_mcp_exchange *x)
 {
     const lc_json *filter = lc_json_member(x->params, LC_STR("notifications"));
     lc_mcp_listener *listener = NULL;
-    lc_mcp_answer first = lc_mcp_answer_of(x);
+    lc_mcp_answer first = lc_mcp_describe(x);
     lc_buf text;
 
     if (filter == NULL || lc_json_kind_of(filter) != LC_JSON_OBJECT) {
@@ -794,9 +794,10 @@ static bool find_session(lc_mcp_exchange *x, loci_str method)
         return true;
     if (x->id.ptr != NULL && lc_str_is(method, "initialize")) {
         x->session = lc_mcp_session_begin(x->server, x->head->owner);
-        if (x->session == NULL)
-            fail_memory(x);
-        return x->session != NULL;
+        if (x->session != NULL)
+            return true;
+        fail_memory(x);
+        return false;
     }
     if (id.ptr == NULL) {
         lc_mcp_refuse(x, 400, LC_MCP_INVALID_REQUEST,
@@ -806,11 +807,11 @@ static bool find_session(lc_mcp_exchange *x, loci_str method)
         return false;
     }
     x->session = lc_mcp_session_find(x->server, id, x->head->owner);
-    if (x->session == NULL)
-        lc_mcp_refuse(x, 404, LC_MCP_INVALID_REQUEST,
-                      "the session was not found or has ended: send `initialize` again",
-                      LC_STR_NONE);
-    return x->session != NULL;
+    if (x->session != NULL)
+        return true;
+    lc_mcp_refuse(x, 404, LC_MCP_INVALID_REQUEST,
+                  "the session was not found or has ended: send `initialize` again", LC_STR_NONE);
+    return false;
 }
 
 static void receive_notification(lc_mcp_exchange *x, loci_str method)

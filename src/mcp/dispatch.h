@@ -63,7 +63,7 @@ typedef struct lc_mcp_transport {
      * `args` is borrowed for the call. */
     void (*run)(void *ctx, lc_mcp_exchange *exchange, const char *operation, loci_str args);
     /* Sends one message, which is borrowed for the call. */
-    void (*send)(void *ctx, loci_str message);
+    void (*send)(void *ctx, const lc_mcp_exchange *exchange, loci_str message);
     /* Sends the last message for what was received; `ctx` is not used after it. */
     void (*answer)(void *ctx, const lc_mcp_answer *answer);
     /* Instead of `answer`: the request becomes a stream, whose first message is `first`. The
@@ -98,6 +98,8 @@ void lc_mcp_refuse_large(lc_mcp_server *server, const lc_mcp_incoming *incoming,
 void lc_mcp_resume(lc_mcp_exchange *exchange, loci_status status, loci_str answer,
                    const loci_error *err);
 void *lc_mcp_transport_ctx(const lc_mcp_exchange *exchange);
+/* What is known about a request before it is answered; without a message. */
+lc_mcp_answer lc_mcp_describe(const lc_mcp_exchange *exchange);
 /* For loci_call_options.cancel; lives until the exchange is answered. */
 const volatile int *lc_mcp_cancel(const lc_mcp_exchange *exchange);
 
@@ -128,9 +130,13 @@ bool lc_mcp_session_close_next(lc_mcp_session *session, lc_buf *out);
 /* ---- Listeners ------------------------------------------------------------------------------- */
 
 void lc_mcp_listener_free(lc_mcp_listener *listener); /* NULL is fine. */
-/* `wake` is called, in any thread and under the lock, when there is something to send; NULL = it is
- * not. */
+/* `wake` is called, in any thread and under the lock, when there is something to send. It replaces
+ * the one before: notices go to one stream only. */
 void lc_mcp_listener_on_change(lc_mcp_listener *listener, void (*wake)(void *ctx), void *ctx);
+/* Whether `ctx` was the last one given. */
+bool lc_mcp_listener_tells(const lc_mcp_listener *listener, const void *ctx);
+/* Undoes it, if so. */
+void lc_mcp_listener_forget(lc_mcp_listener *listener, const void *ctx);
 bool lc_mcp_listener_wants_events(lc_mcp_listener *listener);
 /* An event of this type was written; none = events were missed, anything may have changed. */
 void lc_mcp_listener_note(lc_mcp_listener *listener, loci_str event_type);

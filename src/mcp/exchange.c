@@ -270,7 +270,7 @@ static void append_error(const lc_mcp_exchange *x, int code, const char *message
 
 /* ---- Answering ------------------------------------------------------------------------------- */
 
-lc_mcp_answer lc_mcp_answer_of(const lc_mcp_exchange *exchange)
+lc_mcp_answer lc_mcp_describe(const lc_mcp_exchange *exchange)
 {
     return (lc_mcp_answer){
         .http_status = 200,
@@ -291,19 +291,29 @@ void lc_mcp_drop(lc_mcp_exchange *exchange)
     lc_heap_free(heap, exchange, sizeof *exchange, LOCI_MEM_REQUESTS);
 }
 
-/* Sends the answer and frees the exchange. */
+/* Sends the answer and frees the exchange. The transport may free the server with its last answer,
+ * so nothing of it but the heap is used after that. */
 static void conclude(lc_mcp_exchange *exchange, lc_mcp_answer *answer)
 {
+    lc_heap *heap = exchange->server->heap;
+    char session_id[LC_MCP_SESSION_ID_BYTES];
+
     lc_mcp_session_remove(exchange); /* From now on it cannot be cancelled. */
     if (__atomic_load_n(&exchange->is_cancelled, __ATOMIC_SEQ_CST) != 0)
         answer->message = LC_STR_NONE;
+    if (answer->session != NULL) {
+        memcpy(session_id, answer->session, sizeof session_id);
+        answer->session = session_id;
+    }
+    lc_mcp_session_release(exchange->session);
     exchange->transport->answer(exchange->transport_ctx, answer);
-    lc_mcp_drop(exchange);
+    lc_arena_clear(&exchange->arena);
+    lc_heap_free(heap, exchange, sizeof *exchange, LOCI_MEM_REQUESTS);
 }
 
 void lc_mcp_end(lc_mcp_exchange *exchange)
 {
-    lc_mcp_answer answer = lc_mcp_answer_of(exchange);
+    lc_mcp_answer answer = lc_mcp_describe(exchange);
 
     answer.http_status = 202;
     conclude(exchange, &answer);
@@ -327,7 +337,7 @@ void lc_mcp_refuse(lc_mcp_exchange *exchange, int http_status, int code, const c
 {
     static const loci_str no_memory = LC_STR(
         "{\"jsonrpc\":\"2.0\",\"error\":{\"code\":-32603,\"message\":\"out of memory\"}}");
-    lc_mcp_answer answer = lc_mcp_answer_of(exchange);
+    lc_mcp_answer answer = lc_mcp_describe(exchange);
     lc_buf text;
 
     lc_buf_init(&text, exchange->server->heap, LOCI_MEM_REQUESTS, MESSAGE_BYTES_MAX);
@@ -341,7 +351,7 @@ void lc_mcp_refuse(lc_mcp_exchange *exchange, int http_status, int code, const c
 
 void lc_mcp_finish(lc_mcp_exchange *exchange, loci_str result)
 {
-    lc_mcp_answer answer = lc_mcp_answer_of(exchange);
+    lc_mcp_answer answer = lc_mcp_describe(exchange);
     member_span is_error;
     loci_error err;
     lc_buf text;
@@ -409,7 +419,7 @@ static void send_message(lc_mcp_exchange *exchange, int64_t ask, const char *met
         lc_jw_member_raw(&w, "params", params);
     lc_jw_end(&w);
     if (lc_buf_status(&text, NULL) == LOCI_OK && !lc_mcp_is_cancelled(exchange))
-        exchange->transport->send(exchange->transport_ctx, lc_buf_str(&text));
+        exchange->transport->send(exchange->transport_ctx, exchange, lc_buf_str(&text));
     lc_buf_clear(&text);
 }
 

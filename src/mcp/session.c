@@ -166,6 +166,26 @@ void lc_mcp_listener_on_change(lc_mcp_listener *listener, void (*wake)(void *ctx
     lc_mcp_leave(listener->server);
 }
 
+bool lc_mcp_listener_tells(const lc_mcp_listener *listener, const void *ctx)
+{
+    bool is_told;
+
+    lc_mcp_enter(listener->server);
+    is_told = listener->wake_ctx == ctx;
+    lc_mcp_leave(listener->server);
+    return is_told;
+}
+
+void lc_mcp_listener_forget(lc_mcp_listener *listener, const void *ctx)
+{
+    lc_mcp_enter(listener->server);
+    if (listener->wake_ctx == ctx) {
+        listener->wake = NULL;
+        listener->wake_ctx = NULL;
+    }
+    lc_mcp_leave(listener->server);
+}
+
 static bool wants_events(const lc_mcp_listener *listener)
 {
     return (listener->lists & LC_MCP_RESOURCES) != 0 || listener->watched_count > 0;

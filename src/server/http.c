@@ -192,6 +192,8 @@ static struct MHD_Response *make_response(lc_http_request *request, const lc_htt
     add_header(http, response, MHD_HTTP_HEADER_CACHE_CONTROL,
                reply->cache_control == NULL ? "no-store" : reply->cache_control);
     add_header(http, response, "X-Request-Id", request->id);
+    add_header(http, response, "traceparent", request->traceparent.ptr);
+    add_header(http, response, "Mcp-Session-Id", reply->mcp_session_id);
     add_header(http, response, MHD_HTTP_HEADER_LOCATION, reply->location);
     add_header(http, response, MHD_HTTP_HEADER_ALLOW, reply->allow);
     add_header(http, response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, reply->authenticate);
@@ -606,6 +608,7 @@ void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *strea
         add_header(http, what.response, MHD_HTTP_HEADER_CONTENT_TYPE, stream->content_type);
         add_header(http, what.response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
         add_header(http, what.response, "X-Request-Id", request->id);
+        add_header(http, what.response, "traceparent", request->traceparent.ptr);
         add_header(http, what.response, "X-Accel-Buffering", "no"); /* nginx would delay events. */
     }
     give(request, &what);

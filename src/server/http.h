@@ -99,6 +99,8 @@ bool lc_http_peer_uid(const lc_http_request *request, uid_t *out);
 const char *lc_http_problem_code(const lc_http_request *request);
 /* "req_…", unique in this process, or the client's X-Request-Id if it is valid; terminated. */
 const char *lc_http_request_id(const lc_http_request *request);
+/* The header `traceparent` if it is valid, else empty. The reply repeats it. */
+loci_str lc_http_traceparent(const lc_http_request *request);
 lc_arena *lc_http_arena(lc_http_request *request); /* Freed with the request. */
 /* A pointer for the handler's own use. */
 void lc_http_set_state(lc_http_request *request, void *state);
@@ -121,6 +123,7 @@ typedef struct lc_http_reply {
     const char *location;     /* Further headers, or NULL each. */
     const char *allow;
     const char *authenticate;
+    const char *mcp_session_id;
     const char *cache_control; /* NULL = no-store. */
     int64_t retry_after_s;     /* 0 = none. */
 } lc_http_reply;

@@ -100,6 +100,7 @@ struct lc_http_request {
     lc_buf body;
     size_t body_bytes; /* As announced. */
     char id[LC_HTTP_REQUEST_ID_BYTES_MAX + 1];
+    loci_str traceparent; /* Valid and terminated, or empty. */
     bool is_unix;
     uid_t peer_uid;
     void *state;

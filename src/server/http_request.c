@@ -6,6 +6,7 @@
 
 #include "base/id.h"
 #include "base/str.h"
+#include "base/trace.h"
 
 loci_str lc_http_method(const lc_http_request *request)
 {
@@ -62,6 +63,11 @@ bool lc_http_peer_uid(const lc_http_request *request, uid_t *out)
 const char *lc_http_problem_code(const lc_http_request *request)
 {
     return request->problem_code;
+}
+
+loci_str lc_http_traceparent(const lc_http_request *request)
+{
+    return request->traceparent;
 }
 
 const char *lc_http_request_id(const lc_http_request *request)
@@ -149,6 +155,16 @@ static void set_request_id(lc_http *http, lc_http_request *request)
     }
 }
 
+/* Without memory for it, the request is served without its trace. */
+static void set_traceparent(lc_http_request *request)
+{
+    loci_str given = lc_http_header(request, "traceparent");
+
+    if (given.ptr == NULL || !lc_trace_is_parent(lc_str_trim(given)))
+        return;
+    request->traceparent = lc_arena_copy(&request->arena, lc_str_trim(given));
+}
+
 /* Behind the request are its fields, and behind them the bytes of the head. */
 static void copy_head(lc_http_request *request, const lc_http_incoming *in)
 {
@@ -188,6 +204,7 @@ lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_ht
     if (in != NULL)
         copy_head(request, in);
     set_request_id(http, request);
+    set_traceparent(request);
     lc_http_account_open(request);
     lc_http_add(&http->requests, 1);
     return request;

@@ -29,8 +29,8 @@
 /* ---- Counters -------------------------------------------------------------------------------- */
 
 /* The statuses that the daemon sends; any other is counted under the last. */
-static const int statuses[] = {200, 204, 304, 400, 401, 403, 404, 405, 408, 409, 411, 413, 415,
-                               421, 422, 429, 431, 499, 500, 501, 503, 504, 505, 507, 0};
+static const int statuses[] = {200, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409, 411, 413,
+                               415, 421, 422, 429, 431, 499, 500, 501, 503, 504, 505, 507, 0};
 #define STATUSES (sizeof statuses / sizeof statuses[0])
 
 /* Upper bounds in µs: from an in-memory call to the longest useful deadline. */
@@ -50,7 +50,7 @@ static const char *const class_names[CLASSES] = {"point", "work", "write", "none
 
 struct lc_metrics {
     lc_env *env;
-    size_t op_count;   /* There is one more row, for requests that call no operation. */
+    size_t op_count;   /* There are two more rows: MCP, and requests that call no operation. */
     const lc_op **ops; /* All, in the order of the table. */
     histogram took[CLASSES];
     _Atomic int64_t requests[]; /* [op][status] */
@@ -58,7 +58,7 @@ struct lc_metrics {
 
 static size_t size_of(size_t op_count)
 {
-    return sizeof(lc_metrics) + (op_count + 1) * STATUSES * sizeof(_Atomic int64_t);
+    return sizeof(lc_metrics) + (op_count + 2) * STATUSES * sizeof(_Atomic int64_t);
 }
 
 loci_status lc_metrics_new(lc_env *env, lc_metrics **out, loci_error *err)
@@ -100,6 +100,8 @@ void lc_metrics_count(lc_metrics *metrics, const char *operation, int http_statu
 
     while (op < metrics->op_count && (name.len == 0 || !lc_str_is(name, metrics->ops[op]->name)))
         op++;
+    if (lc_str_is(name, LC_METRICS_MCP))
+        op = metrics->op_count + 1;
     while (status < STATUSES - 1 && statuses[status] != http_status)
         status++;
     atomic_fetch_add_explicit(&metrics->requests[op * STATUSES + status], 1, memory_order_relaxed);
@@ -156,7 +158,7 @@ static void write_requests(const lc_metrics *metrics, lc_buf *out)
 
     lc_metric_family(out, "loci_http_requests_total", "counter",
                      "Answered requests by operation (\"none\" if no operation) and status.");
-    for (size_t i = 0; i < (metrics->op_count + 1) * STATUSES; i++) {
+    for (size_t i = 0; i < (metrics->op_count + 2) * STATUSES; i++) {
         int64_t count = atomic_load_explicit(&metrics->requests[i], memory_order_relaxed);
         size_t op = i / STATUSES;
 
@@ -164,7 +166,9 @@ static void write_requests(const lc_metrics *metrics, lc_buf *out)
             continue;
         (void)snprintf(code, sizeof code, "%d", statuses[i % STATUSES]);
         (void)snprintf(labels, sizeof labels, "operation=\"%s\",code=\"%s\"",
-                       op < metrics->op_count ? metrics->ops[op]->name : "none",
+                       op < metrics->op_count    ? metrics->ops[op]->name
+                       : op == metrics->op_count ? "none"
+                                                 : LC_METRICS_MCP,
                        statuses[i % STATUSES] != 0 ? code : "other");
         lc_metric_int(out, "loci_http_requests_total", labels, count);
     }

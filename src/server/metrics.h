@@ -14,8 +14,10 @@ typedef struct lc_metrics lc_metrics;
 loci_status lc_metrics_new(lc_env *env, lc_metrics **out, loci_error *err);
 void lc_metrics_free(lc_metrics *metrics);
 
-/* Counts one answered request. `operation` is a name of the table, or NULL if none was called. Any
- * thread. */
+#define LC_METRICS_MCP "/mcp" /* Counted like an operation: messages of MCP. */
+
+/* Counts one answered request. `operation` is a name of the table, LC_METRICS_MCP, or NULL if none
+ * was called. Any thread. */
 void lc_metrics_count(lc_metrics *metrics, const char *operation, int http_status, int64_t took_us);
 
 /* Appends the counters. */

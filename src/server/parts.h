@@ -4,6 +4,7 @@
  *                             |
  *                          auth.c: caller --> metrics.c   /metrics
  *                                             events.c    /v1/events as a stream
+ *                                             mcp.c       /mcp
  *                                             api.c       calls, batches, REST routes
  *
  * Each part gets the request and answers it exactly once, at once or later. No part knows an
@@ -28,6 +29,7 @@ typedef struct lc_server {
     lc_store_thread *token_thread; /* Looks up tokens, and probes the store. */
     lc_store_thread *event_thread; /* Opens streams, and reads their events. */
     struct lc_event_pages *event_pages;
+    struct lc_mcp_http *mcp;
     struct lc_log_queue *log_queue; /* Or NULL. */
     const lc_routes *routes;
     bool has_peer_access; /* Our own uid on the Unix socket needs no token. */
@@ -44,13 +46,17 @@ typedef struct lc_token_identity lc_identity;
  * logged.
  */
 typedef struct lc_access_record {
-    int64_t started_us;    /* Monotonic. */
-    loci_str route;        /* A path of the route table, or a page; "-" before one is found. */
-    lc_route_match match;  /* Set once the route is found. */
-    const char *operation; /* Or NULL. */
-    lc_identity who;       /* Set, with the next, once the caller is identified. */
-    const char *token_id;  /* NULL before. */
-    const char *code;      /* Of the error in the reply, or NULL. */
+    int64_t started_us;     /* Monotonic. */
+    loci_str route;         /* A path of the route table, or a page; "-" before one is found. */
+    lc_route_match match;   /* Set once the route is found. */
+    const char *operation;  /* Or NULL. */
+    lc_identity who;        /* Set, with the next, once the caller is identified. */
+    const char *token_id;   /* NULL before. */
+    const char *code;       /* Of the error in the reply, or NULL. */
+    loci_str traceparent;   /* Of `_meta`, which precedes that of the header; may be empty. */
+    const char *mcp_method; /* NULL unless it is a message of MCP. */
+    loci_str mcp_tool;      /* The tool that was called; may be empty. */
+    int mcp_code;           /* Of the JSON-RPC error in the reply, or 0. */
 } lc_access_record;
 
 /* server.c: each answers the request; the first two note the error's code for the log. */

@@ -17,6 +17,7 @@ typedef enum lc_route_kind {
     LC_ROUTE_OPERATION, /* One of the table, with parameters in path, query and body. */
     LC_ROUTE_CALL,      /* Any of the table, by name, with its arguments as the body. */
     LC_ROUTE_BATCH,
+    LC_ROUTE_MCP,
     LC_ROUTE_METRICS,
     LC_ROUTE_LIVE,
     LC_ROUTE_READY

@@ -14,8 +14,10 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/trace.h"
 #include "ops/surface.h"
 #include "server/event_page.h"
+#include "server/mcp.h"
 #include "server/parts.h"
 
 /* ---- Replies and the access log -------------------------------------------------------------- */
@@ -62,20 +64,39 @@ static void log_request(void *ctx, const lc_http_request *request, int status, s
     lc_server *server = ctx;
     const lc_access_record *record = lc_http_state(request);
     const char *code = lc_http_problem_code(request);
+    loci_str traceparent = lc_http_traceparent(request);
     int64_t took_us;
+    size_t count = 8;
 
     if (record == NULL)
         record = &empty;
     if (code == NULL)
         code = record->code != NULL ? record->code : "ok";
+    if (record->traceparent.len > 0)
+        traceparent = record->traceparent;
     took_us = record->started_us > 0 ? lc_clock_monotonic_us() - record->started_us : 0;
     lc_metrics_count(server->metrics, record->operation, status, took_us);
-    lc_log_write(&server->env->log, status >= 500 ? LOCI_LOG_WARN : LOCI_LOG_INFO, "http.request",
-                 LC_LOG_TEXT("request_id", lc_http_request_id(request)),
-                 LC_LOG_TEXT("method", method_name(request)), LC_LOG_STR("route", record->route),
-                 LC_LOG_INT("status", status), LC_LOG_TEXT("code", code),
-                 LC_LOG_INT("took_us", took_us), LC_LOG_INT("bytes", (int64_t)bytes),
-                 LC_LOG_TEXT("token_id", record->token_id != NULL ? record->token_id : "-"));
+    /* Fields that only some requests have are behind the others. */
+    lc_field fields[12] = {
+        LC_LOG_TEXT("request_id", lc_http_request_id(request)),
+        LC_LOG_TEXT("method", method_name(request)),
+        LC_LOG_STR("route", record->route),
+        LC_LOG_INT("status", status),
+        LC_LOG_TEXT("code", code),
+        LC_LOG_INT("took_us", took_us),
+        LC_LOG_INT("bytes", (int64_t)bytes),
+        LC_LOG_TEXT("token_id", record->token_id != NULL ? record->token_id : "-"),
+    };
+    if (record->mcp_method != NULL)
+        fields[count++] = LC_LOG_TEXT("mcp_method", record->mcp_method);
+    if (record->mcp_tool.len > 0)
+        fields[count++] = LC_LOG_STR("mcp_tool", record->mcp_tool);
+    if (record->mcp_code != 0)
+        fields[count++] = LC_LOG_INT("mcp_code", record->mcp_code);
+    if (traceparent.len > 0)
+        fields[count++] = LC_LOG_STR("trace_id", lc_trace_id(traceparent));
+    lc_log_fields(&server->env->log, status >= 500 ? LOCI_LOG_WARN : LOCI_LOG_INFO, "http.request",
+                  count, fields);
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
@@ -149,7 +170,13 @@ static void admit_caller(lc_server *server, lc_http_request *request)
     record->token_id = record->who.token_id;
     if (route->kind == LC_ROUTE_METRICS)
         lc_metrics_handle(server, request, &record->who);
-    else if (wants_stream(request, route))
+    else if (route->kind == LC_ROUTE_MCP) {
+        record->operation = LC_METRICS_MCP;
+        if (lc_auth_need(&record->who, LC_SCOPE_READ, &err) != LOCI_OK)
+            lc_reply_error(request, &err);
+        else
+            lc_http_admit(request);
+    } else if (wants_stream(request, route))
         wait_for(server->event_thread, &(waiting){{.run = open_stream}, server, request});
     else if (lc_api_admit(&record->match, &record->who, &err) != LOCI_OK)
         lc_reply_error(request, &err);
@@ -247,8 +274,12 @@ static void admit(void *ctx, lc_http_request *request)
 static void handle(void *ctx, lc_http_request *request)
 {
     const lc_access_record *record = lc_http_state(request);
+    lc_server *server = ctx;
 
-    lc_api_handle(ctx, request, &record->who);
+    if (record->match.route->kind == LC_ROUTE_MCP)
+        lc_mcp_http_handle(server->mcp, request, &record->who);
+    else
+        lc_api_handle(server, request, &record->who);
 }
 
 /* ---- Life ------------------------------------------------------------------------------------ */
@@ -363,6 +394,22 @@ static loci_status serve(lc_server *server, const lc_server_options *options, lo
     return LOCI_OK;
 }
 
+static loci_status open_mcp(lc_server *server, loci_error *err)
+{
+    lc_mcp_http_options options = {
+        .env = server->env,
+        .free_provider = lc_mcp_provider_free,
+        .engine = server->engine,
+        .event_thread = server->event_thread,
+        .token_thread = server->token_thread,
+        .is_draining = &server->is_draining,
+    };
+    lc_mcp_defaults defaults = {.user_id = LC_STR_NONE};
+    loci_status status = lc_mcp_provider_new(&server->env->heap, &defaults, &options.provider, err);
+
+    return status == LOCI_OK ? lc_mcp_http_new(&options, &server->mcp, err) : status;
+}
+
 loci_status lc_server_run(const lc_server_options *options, loci_error *err)
 {
     lc_env *env = options->env;
@@ -399,12 +446,15 @@ loci_status lc_server_run(const lc_server_options *options, loci_error *err)
     if (status == LOCI_OK)
         status = lc_event_pages_new(&env->heap, &server.event_pages, err);
     if (status == LOCI_OK)
+        status = open_mcp(&server, err);
+    if (status == LOCI_OK)
         status = serve(&server, options, err);
     lc_store_thread_stop(server.token_thread);
     lc_store_thread_stop(server.event_thread);
     lc_store_thread_free(server.token_thread);
     lc_store_thread_free(server.event_thread);
     lc_event_pages_free(server.event_pages);
+    lc_mcp_http_free(server.mcp);
     lc_metrics_free(server.metrics);
     lc_routes_clear(&routes);
     return status;
