@@ -66,6 +66,21 @@ static const lc_option mcp_options[] = {
     {.name = "persona",
      .value = "ID",
      .help = "Persona that tools act for unless a call names another one"},
+    {.name = "scope",
+     .value = "SCOPE",
+     .help = "For which work the client gets the entry: user (default) or project"},
+    {.name = "name", .value = "NAME", .help = "Name of the entry (default: loci)"},
+    {.name = "hooks",
+     .help = "claude-code: also add hooks that give and take memory without a tool call"},
+    {.name = "http",
+     .value = "URL",
+     .help = "Write the URL of a daemon, such as http://127.0.0.1:7077/mcp, instead of a command"},
+    {.name = "token-variable",
+     .value = "NAME",
+     .help = "With --http: environment variable that has the token"},
+    {.name = "print", .help = "Only print the text to add by hand"},
+    {.name = "dry-run", .help = "Show the change and write nothing"},
+    {.name = "yes", .letter = 'y', .help = "Write the change without a question"},
     {0},
 };
 
@@ -208,15 +223,24 @@ static const lc_command table[] = {
      .has_json_errors = true,
      .run = lc_command_batch},
     {.name = "mcp",
-     .usage = "[--persona ID]",
-     .help = "Serve the Model Context Protocol on stdin and stdout",
+     .usage = "[install CLIENT | uninstall CLIENT | doctor [CLIENT] | clients] [--persona ID]",
+     .help = "Serve the Model Context Protocol on stdin and stdout, or set up a client",
      .details =
          "Reads one JSON-RPC message per line, in protocol version 2026-07-28 or any version\n"
          "from 2024-11-05 to 2025-11-25. Uses the daemon of the store if one is running, else\n"
-         "opens the store. Agents start it; a daemon offers the same over HTTP at /mcp.",
+         "opens the store. Agents start it; a daemon offers the same over HTTP at /mcp.\n\n"
+         "`install` adds it to the configuration file of a client: it shows the change, asks,\n"
+         "and keeps a backup; all other bytes of the file stay as they are. `uninstall` undoes\n"
+         "that. `doctor` starts the server as the client would and checks it. `clients` lists\n"
+         "where each client stands. Clients: claude-code, claude-desktop, cursor, vscode, codex,\n"
+         "gemini, zed. --store, --user and --persona become arguments of the entry.",
      .options = mcp_options,
-     .examples = "loci mcp\nloci mcp --store ./agent.db --user ada",
+     .examples = "loci mcp install claude-code --hooks\nloci mcp install cursor --scope project\n"
+                 "loci mcp doctor\nloci mcp uninstall claude-code\n"
+                 "loci mcp --store ./agent.db --user ada",
      .group = PROGRAMS,
+     .words = "install|uninstall|doctor|clients",
+     .words_max = 2,
      .run = lc_command_mcp},
     {.name = "serve",
      .usage = "[--listen ADDR:PORT] [--token-file PATH]",

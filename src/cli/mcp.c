@@ -19,6 +19,7 @@
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/mcp_backend.h"
+#include "cli/mcp_host.h"
 #include "mcp/dispatch.h"
 
 #define READ_BYTES (64u * 1024)
@@ -305,6 +306,20 @@ static void open_buffers(stdio_link *link)
     link->is_out_socket = fstat(STDOUT_FILENO, &about) == 0 && S_ISSOCK(about.st_mode);
 }
 
+/* `loci mcp install` and its relatives. */
+static int run_word(lc_cli *cli, const lc_arguments *arguments)
+{
+    loci_str word = loci_str_of(arguments->words[0]);
+
+    if (lc_str_is(word, "install"))
+        return lc_command_mcp_install(cli, arguments);
+    if (lc_str_is(word, "uninstall"))
+        return lc_command_mcp_uninstall(cli, arguments);
+    if (lc_str_is(word, "doctor"))
+        return lc_command_mcp_doctor(cli, arguments);
+    return lc_command_mcp_clients(cli, arguments);
+}
+
 int lc_command_mcp(lc_cli *cli, const lc_arguments *arguments)
 {
     lc_mcp_defaults defaults = {
@@ -314,7 +329,11 @@ int lc_command_mcp(lc_cli *cli, const lc_arguments *arguments)
     stdio_link link = {.cli = cli};
     lc_mcp_provider *provider = NULL;
     loci_error err;
-    loci_status status = lc_mcp_provider_new(cli->heap, &defaults, &provider, &err);
+    loci_status status;
+
+    if (arguments->word_count > 0)
+        return run_word(cli, arguments);
+    status = lc_mcp_provider_new(cli->heap, &defaults, &provider, &err);
 
     if (status == LOCI_OK)
         status = lc_mcp_server_new(cli->heap, provider, (lc_mcp_lock){0}, &link.server, &err);
