@@ -458,10 +458,9 @@ static void run_region(lc_mcp_exchange *exchange, const lc_json *arguments, cons
 }
 
 #define FORM(properties) "{\"type\":\"object\",\"properties\":{" properties "},\"required\":[]}"
-#define CHOICES(prefix, suffix)                                                                    \
-    "[{\"const\":\"" prefix "1\",\"title\":\"First " suffix "\"},{\"const\":\"" prefix             \
-    "2\",\"title\":\"Second " suffix "\"},{\"const\":\"" prefix "3\",\"title\":\"Third " suffix    \
-    "\"}]"
+#define OPTIONS                                                                                    \
+    "[{\"const\":\"value1\",\"title\":\"First Option\"},{\"const\":\"value2\",\"title\":"          \
+    "\"Second Option\"},{\"const\":\"value3\",\"title\":\"Third Option\"}]"
 
 static const char user_form[] =
     "{\"type\":\"object\",\"properties\":{\"username\":{\"type\":\"string\",\"description\":"
@@ -475,15 +474,12 @@ static const char default_form[] = FORM(
     "\"default\":\"active\"},\"verified\":{\"type\":\"boolean\",\"default\":true}");
 static const char enum_form[] = FORM(
     "\"untitledSingle\":{\"type\":\"string\",\"enum\":[\"option1\",\"option2\",\"option3\"]},"
-    "\"titledSingle\":{\"type\":\"string\",\"oneOf\":" CHOICES(
-        "value",
-        "Option") "},"
-                  "\"legacyEnum\":{\"type\":\"string\",\"enum\":[\"opt1\",\"opt2\",\"opt3\"],\"enumNames\":"
-                  "[\"Option One\",\"Option Two\",\"Option Three\"]},"
-                  "\"untitledMulti\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"option1\","
-                  "\"option2\",\"option3\"]}},"
-                  "\"titledMulti\":{\"type\":\"array\",\"items\":{\"anyOf\":" CHOICES(
-                      "value", "Choice") "}}");
+    "\"titledSingle\":{\"type\":\"string\",\"oneOf\":" OPTIONS "},"
+    "\"legacyEnum\":{\"type\":\"string\",\"enum\":[\"opt1\",\"opt2\",\"opt3\"],\"enumNames\":"
+    "[\"Option One\",\"Option Two\",\"Option Three\"]},"
+    "\"untitledMulti\":{\"type\":\"array\",\"items\":{\"type\":\"string\",\"enum\":[\"option1\","
+    "\"option2\",\"option3\"]}},"
+    "\"titledMulti\":{\"type\":\"array\",\"items\":{\"anyOf\":" OPTIONS "}}");
 static const char schema_2020[] =
     "{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"type\":\"object\",\"$defs\":"
     "{\"address\":{\"$anchor\":\"addressDef\",\"type\":\"object\",\"properties\":{\"street\":"
@@ -630,17 +626,15 @@ static void read_resource(void *ctx, lc_mcp_exchange *exchange, loci_str uri)
         lc_mcp_fail(exchange, LC_MCP_RESOURCE_NOT_FOUND, "Resource not found", LC_STR_NONE);
 }
 
-#define PROMPT_ARG(name) "{\"name\":\"" name "\",\"description\":\"" name "\",\"required\":true}"
-
 static const char prompts[] =
     "[{\"name\":\"test_simple_prompt\",\"description\":\"Simple\"},"
-    "{\"name\":\"test_prompt_with_arguments\",\"description\":\"Arguments\",\"arguments\":[" PROMPT_ARG("arg1") "," PROMPT_ARG(
-        "arg2") "]},"
-                "{\"name\":\"test_prompt_with_embedded_resource\",\"description\":\"Embedded\",\"arguments\":"
-                "[" PROMPT_ARG(
-                    "resourceUri") "]},"
-                                   "{\"name\":\"test_prompt_with_image\",\"description\":\"Image\"},"
-                                   "{\"name\":\"test_input_required_result_prompt\",\"description\":\"Input required\"}]";
+    "{\"name\":\"test_prompt_with_arguments\",\"description\":\"Arguments\",\"arguments\":["
+    "{\"name\":\"arg1\",\"description\":\"First\",\"required\":true},"
+    "{\"name\":\"arg2\",\"description\":\"Second\",\"required\":true}]},"
+    "{\"name\":\"test_prompt_with_embedded_resource\",\"description\":\"Embedded\",\"arguments\":["
+    "{\"name\":\"resourceUri\",\"description\":\"Resource\",\"required\":true}]},"
+    "{\"name\":\"test_prompt_with_image\",\"description\":\"Image\"},"
+    "{\"name\":\"test_input_required_result_prompt\",\"description\":\"Input required\"}]";
 
 #define USER(content) "{\"role\":\"user\",\"content\":" content "}"
 #define USER_TEXT(text) USER("{\"type\":\"text\",\"text\":\"" text "\"}")
