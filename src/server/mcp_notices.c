@@ -266,7 +266,9 @@ static loci_status subscribe(lc_store_task *task, const loci_error *failure, loc
 
     (void)err;
     options.principal = &s->who.principal;
-    options.user_id = s->who.principal.user;
+    /* A token that is not bound to a user has an empty one: then it is the default. */
+    if (s->who.principal.user != NULL && s->who.principal.user[0] != '\0')
+        options.user_id = s->who.principal.user;
     if (failure != NULL) {
         refuse(s, failure);
     } else if (loci_subscribe(s->mcp->engine, &options, &s->subscription, err) != LOCI_OK) {
