@@ -10,7 +10,7 @@
 #include "mcp/own.h"
 #include "ops/tool.h"
 
-#define STEPS_MAX 4
+#define STEPS_MAX 3
 #define SECTION_BYTES_MAX 12000 /* Of texts in one section. */
 #define ARGUMENT_BYTES_MAX 4096 /* What is longer is no subject. */
 
@@ -102,14 +102,12 @@ static const prompt prompts[] = {
         .description = "Write a note with which another agent or session can go on",
         .argument = "work",
         .argument_help = "What is handed over (default: the current work)",
-        .opening = "Write a handoff for whoever continues this work. This is what loci has.",
+        .opening = "Write a handoff for the agent or person who continues this work. This is what "
+                   "loci has.",
         .closing = "Write: the goal; what is done and how it was checked; what is open, next step "
                    "first; decisions with reasons; what was tried and failed. Name keys and ids. "
                    "Before that, save what loci lacks: set_fact for values, todo for open work.",
-        .steps = {CONTEXT("2000", "current work, decisions and open problems"),
-                  TODOS,
-                  {"Latest messages", "session.messages", "\"limit\":20", NULL,
-                   "messages(at speaker role text)"}},
+        .steps = {CONTEXT("2000", "current work, decisions and open problems"), TODOS},
     },
 };
 

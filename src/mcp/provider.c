@@ -112,7 +112,7 @@ static void say_parameters(lc_buf *out, const lc_tool *tool, const lc_op *op)
     lc_buf_append(out, LC_STR(" takes: "));
     while (lc_taken_next(op, &rest, &taken)) {
         lc_buf_append_format(out, "%s%.*s%s", separator, LC_STR_ARG(taken.name),
-                             (taken.param->flags & LC_PARAM_REQUIRED) != 0 ? " (required)" : "");
+                             lc_taken_is_required(op, &taken) ? " (required)" : "");
         separator = ", ";
     }
     lc_buf_append(out, tool->takes_whose ? LC_STR(", " LC_TOOL_WHOSE ".") : LC_STR("."));

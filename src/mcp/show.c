@@ -208,7 +208,9 @@ static void say_head(shower *s, item *it)
     for (size_t i = 0; key == NULL && i < it->count; i++) {
         part *p = &it->parts[i];
 
-        if (p->result.record == NULL && p->result.kind == LC_PARAM_TIME) {
+        /* In front only the time that it is of. */
+        if (p->result.record == NULL && p->result.kind == LC_PARAM_TIME &&
+            !lc_str_is(p->shown.name, "due_at")) {
             lc_buf_append(s->text, LC_STR(" ["));
             say_time(s, lc_json_str(p->value));
             lc_buf_append_byte(s->text, ']');
@@ -249,7 +251,8 @@ static void say_head(shower *s, item *it)
 
 static void put_item(shower *s, const lc_record *record, loci_str shows, const lc_json *object)
 {
-    bool is_open = false;
+    bool is_open = false, has_head;
+    size_t begin;
     item it;
 
     read_item(record, shows, object, &it);
@@ -258,15 +261,17 @@ static void put_item(shower *s, const lc_record *record, loci_str shows, const l
         put_value(s, s->data, it.parts[i].value);
     }
     lc_buf_append_byte(s->text, '-');
+    begin = s->text->len;
     say_head(s, &it);
+    has_head = s->text->len > begin;
     for (size_t i = 0; i < it.count; i++) {
         if (it.parts[i].is_said || is_usual(&it.parts[i]))
             continue;
-        lc_buf_append(s->text, is_open ? LC_STR("; ") : LC_STR(" ("));
+        lc_buf_append(s->text, is_open ? LC_STR("; ") : has_head ? LC_STR(" (") : LC_STR(" "));
         say_part(s, &it.parts[i]);
         is_open = true;
     }
-    lc_buf_append(s->text, is_open ? LC_STR(")\n") : LC_STR("\n"));
+    lc_buf_append(s->text, is_open && has_head ? LC_STR(")\n") : LC_STR("\n"));
 }
 
 /* ---- The answer ------------------------------------------------------------------------------ */

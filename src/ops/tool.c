@@ -294,8 +294,7 @@ bool lc_shown_find(const lc_record *record, const lc_shown *shown, lc_result *ou
 
 /* ---- Input ----------------------------------------------------------------------------------- */
 
-/* Whether a call without it fails: also if it is the one that is left of "exactly one of". */
-static bool is_required(const lc_op *op, const lc_taken *taken)
+bool lc_taken_is_required(const lc_op *op, const lc_taken *taken)
 {
     if ((taken->param->flags & LC_PARAM_REQUIRED) != 0)
         return true;
@@ -330,7 +329,7 @@ static void count_takers(const lc_tool *tool, loci_str name, size_t *out_takers,
         if (!lc_op_takes(op, name, &taken))
             continue;
         ++*out_takers;
-        *out_requirers += is_required(op, &taken) ? 1 : 0;
+        *out_requirers += lc_taken_is_required(op, &taken) ? 1 : 0;
     }
 }
 

@@ -64,6 +64,8 @@ typedef struct lc_taken {
 
 /* Takes the next one off `rest`; false at the end. */
 bool lc_taken_next(const lc_op *op, loci_str *rest, lc_taken *out);
+/* Whether a call without it fails: also if it is the one that is shown of "exactly one of". */
+bool lc_taken_is_required(const lc_op *op, const lc_taken *taken);
 /* The shown parameter called `name`, or with this alias; false = models do not see it. */
 bool lc_op_takes(const lc_op *op, loci_str name, lc_taken *out);
 
