@@ -71,12 +71,9 @@ typedef struct file_input {
     }
 #define EXPECTED_SHA256                                                                            \
     {                                                                                              \
-        LC_ARG_STR("expected_sha256", file_input, expected_sha256), .min = LC_FILE_SHA256_BYTES,   \
-                                                                    .max = LC_FILE_SHA256_BYTES,   \
-                                                                    .help = "SHA-256 that the "    \
-                                                                            "file must have; "     \
-                                                                            "otherwise the call "  \
-                                                                            "is a conflict"        \
+        LC_ARG_STR("expected_sha256", file_input, expected_sha256),                                \
+            .min = 1, .max = LC_FILE_SHA256_BYTES,                                                 \
+            .help = "SHA-256 that the file must have; otherwise the call is a conflict"            \
     }
 #define TEXT(n, m, flags_, min_, help_)                                                            \
     {                                                                                              \
@@ -257,7 +254,7 @@ static const lc_op file_create = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES,
     .http = "POST /v1/files",
-    .example = "{\"path\":\"/memories/notes.md\",\"file_text\":\"alpha\\nbeta\\n\"}",
+    .example = "{\"path\":\"/memories/plan.md\",\"file_text\":\"1. Read the report\\n\"}",
     .prepare = prepare_paths,
     .run = run_create,
 };
@@ -654,7 +651,7 @@ static loci_status run_history(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op file_history = {
     .name = "file.history",
-    .help = "List the versions of files, newest first: every change is one, none is overwritten",
+    .help = "List the versions of files, newest first; every change is one",
     .params = history_params,
     .rules = history_rules,
     .input_bytes = sizeof(file_input),

@@ -32,8 +32,8 @@ static void remove_store(const char *store)
     remove(test_format("%s-shm", store));
 }
 
-/* A few facts of two users, memories, an answered request, a backup for restore, an export for
- * import. */
+/* A few facts of two users, memories, a file, an answered request, a backup for restore, an export
+ * for import. */
 static void seed_store(void)
 {
     loci_engine *engine;
@@ -51,6 +51,8 @@ static void seed_store(void)
     test_call(engine, "memory.store",
               "{'text':'John handles backend','entity_refs':'person:John Doe','importance':2}");
     test_call(engine, "todo.add", "{'text':'Call Anna','due_at':'2030-01-01T00:00:00Z'}");
+    test_call(engine, "file.create", "%s",
+              "{\"path\":\"/memories/notes.md\",\"file_text\":\"alpha\\nbeta\\n\"}");
     test_call(engine, "config.set", "{'name':'job.keep_hours','value':7}");
     /* Data files are compared with their digests once per process: not within TIMEOUT_MS. */
     (void)test_call(engine, "model.status", "{'check_data':true}");
@@ -202,6 +204,7 @@ static loci_status call_named(loci_engine *engine, void *ctx, loci_error *err)
 static const named_call forgettings[] = {
     {"fact.forget", "{'key':'city'}"},
     {"session.forget", "{'session_id':'chat'}"},
+    {"file.forget", "{'path':'/memories'}"},
     {"user.forget", "{}"},
 };
 

@@ -113,6 +113,8 @@ static void add(const filler *f, const char *operation, const char *args)
                         test_format("%s%s','user_id':'%s'%s}", args, f->owner, f->user, f->more));
     loci_str id = test_member_text(made, "id");
 
+    if (id.len == 0)
+        id = test_member_text(made, "file.id");
     if (id.len > 0)
         note_id(f, test_format("%.*s", (int)id.len, id.ptr));
 }
@@ -128,6 +130,8 @@ static void fill_owner(const filler *f, bool has_session)
     add(f, "session.append", "{'role':'user','text':'we meet at the harbour of ");
     add(f, "working.set", "{'key':'draft','value':'");
     add(f, "environment.set", "{'key':'location','value':'");
+    add(f, "file.create", "{'path':'/memories/notes.md','file_text':'");
+    add(f, "file.create", test_format("{'path':'/memories/%s.md','file_text':'", f->owner));
     add(f, "identity.set",
         test_format("{'authority':'manager','session_id':'%s','user_name':'", f->owner));
 }

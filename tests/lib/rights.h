@@ -14,7 +14,7 @@
 #include "lib/calls.h"
 #include "ops/op.h"
 
-#define RIGHTS_IDS_MAX 32
+#define RIGHTS_IDS_MAX 48
 
 /* A kind of token. */
 typedef struct rights_kind {

@@ -34,6 +34,12 @@ static loci_str nfkc(const char *text)
     return apply(lc_text_nfkc, loci_str_of(text));
 }
 
+static loci_str nfc(const char *text)
+{
+    lc_heap_init(&heap, test_heap());
+    return apply(lc_text_nfc, loci_str_of(text));
+}
+
 static loci_str fold(const char *text)
 {
     lc_heap_init(&heap, test_heap());
@@ -54,6 +60,16 @@ TEST(normalise, nfkc_gives_one_spelling_and_keeps_case)
     CHECK_STR_EQ(nfkc("a\u0323\u0307"), "\u1ea1\u0307");       /* Marks in their order, */
     CHECK_STR_EQ(nfkc("a\u0307\u0323"), "\u1ea1\u0307");       /* whichever was typed first. */
     CHECK_STR_EQ(nfkc("\U0001d400\U0001f355"), "A\U0001f355"); /* Mathematical A, pizza. */
+}
+
+/* Two spellings of one name are one path; names that only look alike are not. */
+TEST(normalise, nfc_composes_and_keeps_all_else)
+{
+    CHECK_STR_EQ(nfc(""), "");
+    CHECK_STR_EQ(nfc("Cafe\u0301"), "Caf\u00e9");
+    CHECK_STR_EQ(nfc("a\u0307\u0323"), "\u1ea1\u0307");
+    CHECK_STR_EQ(nfc("\uff26\ufb01x\u00b2"), "\uff26\ufb01x\u00b2");
+    CHECK_STR_EQ(nfc("\uff0f\u2025"), "\uff0f\u2025"); /* No slash and no dots are made. */
 }
 
 TEST(normalise, fold_makes_equal_what_differs_in_case_alone)
