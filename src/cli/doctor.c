@@ -16,121 +16,13 @@
 #include "base/str.h"
 #include "base/time.h"
 #include "cli/cli.h"
+#include "cli/findings.h"
 #include "cli/input.h"
 #include "cli/opening.h"
 #include "cli/operation.h"
 #include "net/fetch.h"
 #include "ops/check.h"
 #include "ops/surface.h"
-
-typedef enum finding_kind {
-    GOOD,
-    NOTE, /* Worth knowing; not a failure. */
-    BAD
-} finding_kind;
-
-typedef struct finding {
-    finding_kind kind;
-    const char *name;   /* "disk" */
-    const char *detail; /* The result. */
-    const char *advice; /* What to do, or NULL. */
-} finding;
-
-#define FINDINGS_MAX 48
-
-typedef struct doctor {
-    lc_cli *cli;
-    finding findings[FINDINGS_MAX];
-    size_t count;
-    bool is_any_bad;
-} doctor;
-
-/* ---- Findings -------------------------------------------------------------------------------- */
-
-/* `advice` is what to do about it, or NULL; a format and its arguments follow. */
-#define add(d, kind, name, advice, ...)                                                            \
-    add_finding(d, &(finding){kind, name, NULL, advice}, __VA_ARGS__)
-
-static void add_finding(doctor *d, const finding *f, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void add_finding(doctor *d, const finding *f, const char *format, ...)
-{
-    char text[LOCI_ERROR_MESSAGE_BYTES + 256];
-    finding *next = &d->findings[d->count];
-    va_list args;
-
-    if (d->count == FINDINGS_MAX)
-        return;
-    va_start(args, format);
-    (void)vsnprintf(text, sizeof text, format, args); /* Cut is fine. */
-    va_end(args);
-    *next = *f;
-    next->detail = lc_arena_copy(d->cli->arena, loci_str_of(text)).ptr;
-    if (f->advice != NULL)
-        next->advice = lc_arena_copy(d->cli->arena, loci_str_of(f->advice)).ptr;
-    if (next->detail == NULL)
-        next->detail = "";
-    d->count++;
-    d->is_any_bad |= f->kind == BAD;
-}
-
-static void print_json(doctor *d)
-{
-    lc_json_writer w;
-
-    lc_jw_init(&w, &d->cli->out);
-    lc_jw_object(&w);
-    lc_jw_member_bool(&w, "ok", !d->is_any_bad);
-    lc_jw_name(&w, "checks");
-    lc_jw_array(&w);
-    for (size_t i = 0; i < d->count; i++) {
-        const finding *f = &d->findings[i];
-
-        lc_jw_object(&w);
-        lc_jw_member_text(&w, "name", f->name);
-        lc_jw_member_bool(&w, "ok", f->kind != BAD);
-        lc_jw_member_text(&w, "detail", f->detail);
-        lc_jw_member_text(&w, "advice", f->advice);
-        lc_jw_end(&w);
-    }
-    lc_jw_end(&w);
-    lc_jw_end(&w);
-    lc_buf_append_byte(&d->cli->out, '\n');
-}
-
-static void print_finding(lc_cli *cli, const finding *f)
-{
-    static const char *const marks[] = {"✓", "•", "✗"};
-    static const lc_style styles[] = {LC_STYLE_GOOD, LC_STYLE_WARNING, LC_STYLE_BAD};
-
-    lc_cli_print_styled(cli, styles[f->kind], marks[f->kind]);
-    lc_cli_print(cli, " %-12s ", f->name);
-    lc_text_append_visible(&cli->out, loci_str_of(f->detail));
-    lc_buf_append_byte(&cli->out, '\n');
-    if (f->advice != NULL) {
-        lc_cli_print(cli, "  %-12s ", "");
-        lc_cli_print_styled(cli, LC_STYLE_FAINT, "→ ");
-        lc_text_append_visible(&cli->out, loci_str_of(f->advice));
-        lc_buf_append_byte(&cli->out, '\n');
-    }
-}
-
-static void print_findings(doctor *d)
-{
-    lc_cli *cli = d->cli;
-
-    if (cli->globals.wants_json) {
-        print_json(d);
-        return;
-    }
-    for (size_t i = 0; i < d->count; i++)
-        print_finding(cli, &d->findings[i]);
-    lc_buf_append_byte(&cli->out, '\n');
-    if (d->is_any_bad)
-        lc_cli_print_styled(cli, LC_STYLE_BAD, "Some checks failed: see the lines marked ✗.\n");
-    else
-        lc_cli_print_styled(cli, LC_STYLE_GOOD, "All checks passed.\n");
-}
 
 /* ---- The environment ------------------------------------------------------------------------- */
 
@@ -139,43 +31,45 @@ static void print_findings(doctor *d)
 #define CLOCK_MIN_US INT64_C(1735689600000000) /* 2025-01-01: before loci existed. */
 #define CLOCK_MAX_US INT64_C(4102444800000000) /* 2100-01-01 */
 
-static void look_at_directory(doctor *d, const lc_store_path *path)
+static void look_at_directory(lc_findings *d, const lc_store_path *path)
 {
     const char *directory = lc_store_path_directory(d->cli, path->text);
     struct stat info;
 
     if (stat(directory, &info) != 0 && errno == ENOENT)
-        add(d, path->is_default ? NOTE : BAD, "directory",
-            path->is_default ? "Run `loci init` to create it"
-                             : "Create it, or choose another --store",
-            "%s does not exist", directory);
+        lc_find(d, path->is_default ? LC_NOTE : LC_BAD, "directory",
+                path->is_default ? "Run `loci init` to create it"
+                                 : "Create it, or choose another --store",
+                "%s does not exist", directory);
     else if (access(directory, W_OK | X_OK) != 0)
-        add(d, BAD, "directory", "Make it writable: SQLite writes its journal next to the store",
-            "%s: %s", directory, strerror(errno));
+        lc_find(d, LC_BAD, "directory",
+                "Make it writable: SQLite writes its journal next to the store", "%s: %s",
+                directory, strerror(errno));
     else
-        add(d, GOOD, "directory", NULL, "%s is writable", directory);
+        lc_find(d, LC_GOOD, "directory", NULL, "%s is writable", directory);
 }
 
-static void look_at_file(doctor *d, const lc_store_path *path)
+static void look_at_file(lc_findings *d, const lc_store_path *path)
 {
     struct stat info;
 
     if (stat(path->text, &info) != 0)
         return; /* look_inside() reports that it is missing. */
     if (!S_ISREG(info.st_mode))
-        add(d, BAD, "permission", "Choose a file with --store", "%s is not a file", path->text);
+        lc_find(d, LC_BAD, "permission", "Choose a file with --store", "%s is not a file",
+                path->text);
     else if (access(path->text, R_OK | W_OK) != 0)
-        add(d, BAD, "permission", "Give yourself read and write permission", "%s: %s", path->text,
-            strerror(errno));
+        lc_find(d, LC_BAD, "permission", "Give yourself read and write permission", "%s: %s",
+                path->text, strerror(errno));
     else if ((info.st_mode & S_IROTH) != 0)
-        add(d, NOTE, "permission", "Run `chmod o= FILE` if other users must not read it",
-            "all users of this machine can read the store");
+        lc_find(d, LC_NOTE, "permission", "Run `chmod o= FILE` if other users must not read it",
+                "all users of this machine can read the store");
     else
-        add(d, GOOD, "permission", NULL, "the store is readable and writable");
+        lc_find(d, LC_GOOD, "permission", NULL, "the store is readable and writable");
 }
 
 /* Of the nearest existing directory: the store will be created below it. */
-static void look_at_disk(doctor *d, const lc_store_path *path)
+static void look_at_disk(lc_findings *d, const lc_store_path *path)
 {
     const char *directory = lc_store_path_directory(d->cli, path->text);
     struct statvfs disk;
@@ -187,23 +81,23 @@ static void look_at_disk(doctor *d, const lc_store_path *path)
         directory = lc_store_path_directory(d->cli, directory);
     }
     free_bytes = (int64_t)disk.f_bavail * (int64_t)disk.f_frsize;
-    add(d,
-        free_bytes < DISK_BAD_BYTES   ? BAD
-        : free_bytes < DISK_LOW_BYTES ? NOTE
-                                      : GOOD,
-        "disk", free_bytes < DISK_LOW_BYTES ? "Free some space, or move the store" : NULL,
-        "%lld MB free", (long long)(free_bytes >> 20));
+    lc_find(d,
+            free_bytes < DISK_BAD_BYTES   ? LC_BAD
+            : free_bytes < DISK_LOW_BYTES ? LC_NOTE
+                                          : LC_GOOD,
+            "disk", free_bytes < DISK_LOW_BYTES ? "Free some space, or move the store" : NULL,
+            "%lld MB free", (long long)(free_bytes >> 20));
 }
 
-static void look_at_clock(doctor *d)
+static void look_at_clock(lc_findings *d)
 {
     int64_t now_us = lc_clock_system_us(NULL);
     char text[LC_TIME_BYTES_MAX];
     int len = (int)lc_time_format(now_us - now_us % 1000000, text);
     bool is_wrong = now_us < CLOCK_MIN_US || now_us > CLOCK_MAX_US;
 
-    add(d, is_wrong ? BAD : GOOD, "clock",
-        is_wrong ? "Set the clock: facts are recorded with the time" : NULL, "%.*s", len, text);
+    lc_find(d, is_wrong ? LC_BAD : LC_GOOD, "clock",
+            is_wrong ? "Set the clock: facts are recorded with the time" : NULL, "%.*s", len, text);
 }
 
 static bool is_variable(loci_str name)
@@ -225,7 +119,7 @@ static bool is_variable(loci_str name)
 }
 
 /* A misspelled variable has no effect, and nothing else would report it. */
-static void look_at_variables(doctor *d)
+static void look_at_variables(lc_findings *d)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
         loci_str value;
@@ -243,20 +137,21 @@ static void look_at_variables(doctor *d)
         if (nearest.best.ptr != NULL)
             (void)snprintf(advice, sizeof advice, "It has no effect: did you mean %.*s?",
                            LC_STR_ARG(nearest.best));
-        add(d, NOTE, "environment", advice, "%.*s is not a variable of loci", LC_STR_ARG(name));
+        lc_find(d, LC_NOTE, "environment", advice, "%.*s is not a variable of loci",
+                LC_STR_ARG(name));
     }
 }
 
-static void look_outside(doctor *d)
+static void look_outside(lc_findings *d)
 {
     lc_store_path path;
     loci_error err;
 
     if (lc_store_path_find(d->cli, &path, &err) != LOCI_OK) {
-        add(d, BAD, "store", NULL, "%s", err.message);
+        lc_find(d, LC_BAD, "store", NULL, "%s", err.message);
         return;
     }
-    add(d, GOOD, "store", NULL, "%s (%s)", path.label, path.origin);
+    lc_find(d, LC_GOOD, "store", NULL, "%s (%s)", path.label, path.origin);
     if (path.is_file) {
         look_at_directory(d, &path);
         look_at_file(d, &path);
@@ -291,10 +186,10 @@ static const char *advice_for(const loci_error *err)
     }
 }
 
-static void add_failure(doctor *d, const char *name, const loci_error *err)
+static void add_failure(lc_findings *d, const char *name, const loci_error *err)
 {
-    add(d, BAD, err->status == LOCI_EINVAL ? "settings" : name, advice_for(err), "%s",
-        err->message);
+    lc_find(d, LC_BAD, err->status == LOCI_EINVAL ? "settings" : name, advice_for(err), "%s",
+            err->message);
 }
 
 static void append_member(const lc_json *status, const char *name, const char *label, lc_buf *out)
@@ -310,7 +205,7 @@ static void append_member(const lc_json *status, const char *name, const char *l
         lc_buf_append_format(out, "%lld", (long long)lc_json_int(member));
 }
 
-static void look_at_status(doctor *d, loci_engine *engine)
+static void look_at_status(lc_findings *d, loci_engine *engine)
 {
     lc_cli *cli = d->cli;
     lc_operation operation = {.name = "store.status", .args = LC_STR("{}")};
@@ -334,12 +229,12 @@ static void look_at_status(doctor *d, loci_engine *engine)
         append_member(json, "users", "users", &text);
     }
     if (text.len > 0)
-        add(d, GOOD, "schema", NULL, "%.*s", LC_STR_ARG(lc_buf_str(&text)));
+        lc_find(d, LC_GOOD, "schema", NULL, "%.*s", LC_STR_ARG(lc_buf_str(&text)));
     lc_buf_clear(&text);
     loci_answer_free(answer);
 }
 
-static void look_at_content(doctor *d, loci_engine *engine)
+static void look_at_content(lc_findings *d, loci_engine *engine)
 {
     lc_operation operation = {.name = "store.verify", .args = LC_STR("{}")};
     int64_t began_us = lc_clock_monotonic_us();
@@ -347,15 +242,15 @@ static void look_at_content(doctor *d, loci_engine *engine)
     loci_error err;
 
     if (lc_operation_call(d->cli, engine, &operation, &answer, &err) != LOCI_OK) {
-        add(d, BAD, "content",
-            "Run `loci verify` to list the problems and `loci rebuild` to rebuild all derived "
-            "tables from the log",
-            "%s", err.message);
+        lc_find(d, LC_BAD, "content",
+                "Run `loci verify` to list the problems and `loci rebuild` to rebuild all derived "
+                "tables from the log",
+                "%s", err.message);
         return;
     }
     loci_answer_free(answer);
-    add(d, GOOD, "content", NULL, "log and derived tables agree (%lld ms)",
-        (long long)((lc_clock_monotonic_us() - began_us) / 1000));
+    lc_find(d, LC_GOOD, "content", NULL, "log and derived tables agree (%lld ms)",
+            (long long)((lc_clock_monotonic_us() - began_us) / 1000));
 }
 
 /* A member that is text; "" for any other. `object` may be NULL. */
@@ -367,23 +262,25 @@ static loci_str text_of(const lc_json *object, const char *name)
                                                                        : LC_STR("");
 }
 
-static void add_data_file(doctor *d, const lc_json *file)
+static void add_data_file(lc_findings *d, const lc_json *file)
 {
     loci_str name = text_of(file, "name"), use = text_of(file, "use");
     loci_str problem = text_of(file, "problem");
     bool is_missing = lc_str_is(text_of(file, "state"), "missing");
 
     if (problem.len == 0)
-        add(d, GOOD, "data", NULL, "%.*s is intact: %.*s", LC_STR_ARG(name), LC_STR_ARG(use));
+        lc_find(d, LC_GOOD, "data", NULL, "%.*s is intact: %.*s", LC_STR_ARG(name),
+                LC_STR_ARG(use));
     else
-        add(d, is_missing ? NOTE : BAD, "data",
-            is_missing ? "Run `script/data` to install it; without it, loci estimates and says so"
-                       : "Remove it and run `script/data` to install it again",
-            "%.*s (for %.*s)", LC_STR_ARG(problem), LC_STR_ARG(use));
+        lc_find(d, is_missing ? LC_NOTE : LC_BAD, "data",
+                is_missing
+                    ? "Run `script/data` to install it; without it, loci estimates and says so"
+                    : "Remove it and run `script/data` to install it again",
+                "%.*s (for %.*s)", LC_STR_ARG(problem), LC_STR_ARG(use));
 }
 
 /* The files are optional: a missing one is a note, a damaged one a failure. */
-static void look_at_data(doctor *d, loci_engine *engine)
+static void look_at_data(lc_findings *d, loci_engine *engine)
 {
     lc_cli *cli = d->cli;
     lc_operation operation = {.name = "model.status", .args = LC_STR("{\"check_data\":true}")};
@@ -403,7 +300,7 @@ static void look_at_data(doctor *d, loci_engine *engine)
 }
 
 /* Only a hint: whether the shell has loaded the script cannot be detected. */
-static void look_at_shell(doctor *d)
+static void look_at_shell(lc_findings *d)
 {
     const char *shell = getenv("SHELL");
     const char *slash = shell != NULL ? strrchr(shell, '/') : NULL;
@@ -411,11 +308,11 @@ static void look_at_shell(doctor *d)
 
     if (name == NULL || (strcmp(name, "bash") != 0 && strcmp(name, "zsh") != 0))
         return;
-    add(d, NOTE, "completion", NULL,
-        "add  source <(loci completion %s)  to ~/.%src to complete commands", name, name);
+    lc_find(d, LC_NOTE, "completion", NULL,
+            "add  source <(loci completion %s)  to ~/.%src to complete commands", name, name);
 }
 
-static void look_inside(doctor *d)
+static void look_inside(lc_findings *d)
 {
     lc_opening opening = {.flags = LOCI_OPEN_INLINE | LOCI_OPEN_EXISTING, .is_silent = true};
     int64_t began_us = lc_clock_monotonic_us();
@@ -424,17 +321,21 @@ static void look_inside(doctor *d)
 
     if (lc_opening_run(d->cli, &opening, &engine, &err) != LOCI_OK) {
         add_failure(d, "opens", &err);
-        look_at_shell(d);
         return;
     }
-    add(d, GOOD, "opens", NULL, "in %lld ms",
-        (long long)((lc_clock_monotonic_us() - began_us) / 1000));
-    add(d, GOOD, "settings", NULL, "file, environment and flags are valid");
+    lc_find(d, LC_GOOD, "opens", NULL, "in %lld ms",
+            (long long)((lc_clock_monotonic_us() - began_us) / 1000));
+    lc_find(d, LC_GOOD, "settings", NULL, "file, environment and flags are valid");
     look_at_status(d, engine);
     look_at_content(d, engine);
     look_at_data(d, engine);
-    look_at_shell(d);
     loci_close(engine);
+}
+
+void lc_doctor_check_store(lc_findings *d)
+{
+    look_outside(d);
+    look_inside(d);
 }
 
 /* ---- A daemon -------------------------------------------------------------------------------- */
@@ -443,7 +344,7 @@ static void look_inside(doctor *d)
 #define BODY_BYTES_MAX (1024u * 1024)
 
 typedef struct visit {
-    doctor *d;
+    lc_findings *d;
     const char *url;
     bool is_socket; /* Calls on the Unix socket need no token. */
     loci_str token; /* Empty without --token-file. */
@@ -482,10 +383,11 @@ static bool ask(visit *v, check c)
         v->body = NULL;
     lc_buf_clear(&body);
     if (status != LOCI_OK)
-        add(v->d, BAD, c.name, "Start it with `loci serve`, or correct --url", "%s", err.message);
+        lc_find(v->d, LC_BAD, c.name, "Start it with `loci serve`, or correct --url", "%s",
+                err.message);
     else if (v->status != c.status)
-        add(v->d, BAD, c.name, c.advice, "HTTP %d %.*s", v->status,
-            LC_STR_ARG(text_of(v->body, "detail")));
+        lc_find(v->d, LC_BAD, c.name, c.advice, "HTTP %d %.*s", v->status,
+                LC_STR_ARG(text_of(v->body, "detail")));
     return status == LOCI_OK && v->status == c.status;
 }
 
@@ -499,15 +401,15 @@ static bool look_at_life(visit *v)
         return false;
     version = text_of(v->body, "version");
     if (version.len == 0) {
-        add(v->d, BAD, "daemon", advice, "%s does not answer like loci", v->url);
+        lc_find(v->d, LC_BAD, "daemon", advice, "%s does not answer like loci", v->url);
         return false;
     }
-    add(v->d, GOOD, "daemon", NULL, "%s", v->url);
+    lc_find(v->d, LC_GOOD, "daemon", NULL, "%s", v->url);
     if (lc_str_is(version, loci_version()))
-        add(v->d, GOOD, "version", NULL, "%s", loci_version());
+        lc_find(v->d, LC_GOOD, "version", NULL, "%s", loci_version());
     else
-        add(v->d, NOTE, "version", "Restart the daemon after an upgrade",
-            "the daemon is %.*s, this program %s", LC_STR_ARG(version), loci_version());
+        lc_find(v->d, LC_NOTE, "version", "Restart the daemon after an upgrade",
+                "the daemon is %.*s, this program %s", LC_STR_ARG(version), loci_version());
     return true;
 }
 
@@ -523,18 +425,19 @@ static void look_at_calls(visit *v)
                             "token list` shows expired ones"};
 
     if (v->token.len == 0 && !v->is_socket)
-        add(v->d, NOTE, "call", "Pass --token-file PATH", "skipped: no token was given");
+        lc_find(v->d, LC_NOTE, "call", "Pass --token-file PATH", "skipped: no token was given");
     else if (ask(v, call))
-        add(v->d, GOOD, "call", NULL, "answered in %.1f ms", (double)v->took_us / 1000);
+        lc_find(v->d, LC_GOOD, "call", NULL, "answered in %.1f ms", (double)v->took_us / 1000);
 }
 
-static void look_at_daemon(doctor *d, const char *url, const char *token_file)
+static void look_at_daemon(lc_findings *d, const char *url, const char *token_file)
 {
     visit v = {.d = d, .url = url, .is_socket = lc_str_starts(loci_str_of(url), LC_STR("unix:"))};
     loci_error err;
 
     if (token_file != NULL && lc_token_file_read(d->cli, token_file, &v.token, &err) != LOCI_OK) {
-        add(d, BAD, "token", "Create one with `loci serve --token-file PATH`", "%s", err.message);
+        lc_find(d, LC_BAD, "token", "Create one with `loci serve --token-file PATH`", "%s",
+                err.message);
         return;
     }
     if (!look_at_life(&v))
@@ -543,13 +446,13 @@ static void look_at_daemon(doctor *d, const char *url, const char *token_file)
                         {.method = "GET", .path = "/readyz"},
                         200,
                         "See its log; `loci doctor` without --url checks the store itself"}))
-        add(d, GOOD, "ready", NULL, "the store answers");
+        lc_find(d, LC_GOOD, "ready", NULL, "the store answers");
     if (!v.is_socket &&
         ask(&v, (check){"strangers",
                         {.method = "GET", .path = "/v1/operations"},
                         401,
                         "It must answer 401 to calls without a token; is a proxy adding one?"}))
-        add(d, GOOD, "strangers", NULL, "calls without a token are refused");
+        lc_find(d, LC_GOOD, "strangers", NULL, "calls without a token are refused");
     look_at_calls(&v);
 }
 
@@ -559,16 +462,16 @@ int lc_command_doctor(lc_cli *cli, const lc_arguments *arguments)
 {
     const char *url = lc_arguments_value(arguments, "url");
     const char *token_file = lc_arguments_value(arguments, "token-file");
-    doctor d = {.cli = cli};
+    lc_findings d = {.cli = cli};
 
     if (url == NULL && token_file != NULL)
         return lc_cli_usage(cli, "--token-file needs --url");
     if (url != NULL) {
         look_at_daemon(&d, url, token_file);
     } else {
-        look_outside(&d);
-        look_inside(&d);
+        lc_doctor_check_store(&d);
+        look_at_shell(&d);
     }
-    print_findings(&d);
+    lc_findings_print(&d);
     return d.is_any_bad ? LC_EXIT_FAILED : LC_EXIT_OK;
 }
