@@ -45,13 +45,15 @@ const frameworks = {
         const callable = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
         return {
             names: tools.map((tool) => tool.name),
-            // Its calls answer with the text alone; a tool's error is an exception.
+            // A call answers with one block or a list of them; a tool's error is an exception.
             async call(name, args) {
                 try {
-                    const content = await callable[name].invoke(args);
-                    return { text: typeof content === "string" ? content : joined(content) };
+                    const blocks = [await callable[name].invoke(args)].flat();
+                    return { structured: blocks[0].structuredContent, text: joined(blocks) };
                 } catch (error) {
-                    return { text: error.message, isError: true };
+                    // It checks arguments itself, and then the server has not said anything.
+                    const isOwn = error.message.includes("did not match expected schema");
+                    return { text: isOwn ? undefined : error.message, isError: true };
                 }
             },
             close: () => client.close(),
