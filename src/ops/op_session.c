@@ -521,7 +521,7 @@ static const lc_op session_search = {
     .http = "GET /v1/messages/search",
     .mcp = "search_sessions",
     .mcp_takes = "query limit=10 from to",
-    .mcp_shows = "results(text at speaker ~role message_id ~session_id)",
+    .mcp_shows = "results(text ~at speaker ~role message_id ~session_id)",
     .example = "{\"query\":\"What did we say about the harbour?\",\"limit\":5}",
     .prepare = prepare_search,
     .compute = compute_search,

@@ -96,26 +96,47 @@ static const lc_tool tools[] = {
         .effect = LC_EFFECT_DESTROYS,
         .takes_whose = true,
     },
+    {
+        .name = "memory",
+        .title = "Memory files",
+        .description = "Notes in files below /memories. View the directory first; write down "
+                       "progress as you go.",
+        .effect = LC_EFFECT_DESTROYS,
+        .selector = "command",
+        .selector_help = "What to do",
+        .is_foreign = true,
+    },
 };
 
 /* What a parameter means to a model, if the words for programmers are too long. */
-static const struct {
+typedef struct short_help {
     const char *name, *help;
-} short_helps[] = {
+    const char *items; /* Of an array that the operation takes as any JSON: their schema. */
+} short_help;
+
+static const short_help short_helps[] = {
     {"budget", "Maximum number of tokens"},
     {"cursor", "next_cursor"},
     {"dry_run", "Only show what would go"},
     {"due_at", "Due time"},
     {"entity", "All memories about it"},
     {"entity_refs", "Who or what, such as person:ann"},
+    {"file_text", "Content"},
     {"from", "Earliest time"},
-    {"importance", "0 to 3 (critical)"},
     {"id", "Its id"},
+    {"importance", "0 to 3 (critical)"},
+    {"insert_line", "0 is the beginning"},
+    {"insert_text", "Lines"},
     {"is_constraint", "A rule to keep"},
     {"key", "Name, such as deadline"},
     {"limit", "At most 50"},
     {"message_id", "One message instead"},
+    {"new_path", "Path"},
+    {"new_str", "Replacement"},
     {"observed_at", "Since when it is true"},
+    {"old_path", "Path"},
+    {"old_str", "Text that occurs once"},
+    {"path", "From /memories"},
     {"query", "In plain words"},
     {"reason", "Why"},
     {"session_id", "Its id"},
@@ -125,6 +146,7 @@ static const struct {
     {"trust", "Who said it; tool, web, model: a claim"},
     {"valid_until", "When it ends"},
     {"value", "Text or JSON"},
+    {"view_range", "First and last line", "{\"type\":\"integer\"}"},
 };
 
 #define TOOL_COUNT (sizeof tools / sizeof tools[0])
@@ -333,13 +355,20 @@ static void count_takers(const lc_tool *tool, loci_str name, size_t *out_takers,
     }
 }
 
-static const char *help_of(const lc_param *param)
+static const short_help *find_short(const lc_param *param)
 {
     for (size_t i = 0; i < sizeof short_helps / sizeof short_helps[0]; i++) {
         if (strcmp(short_helps[i].name, param->name) == 0)
-            return short_helps[i].help;
+            return &short_helps[i];
     }
-    return param->help;
+    return NULL;
+}
+
+static const char *help_of(const lc_param *param)
+{
+    const short_help *found = find_short(param);
+
+    return found != NULL ? found->help : param->help;
 }
 
 #define DESCRIPTION_BYTES 256
@@ -395,9 +424,16 @@ static void put_default(lc_json_writer *out, const lc_taken *taken)
 
 static void put_input(lc_json_writer *out, const lc_tool *tool, const lc_taken *taken)
 {
+    const short_help *found = find_short(taken->param);
+
     lc_jw_name_str(out, taken->name);
     lc_jw_object(out);
-    lc_schema_plain(out, taken->param->kind, taken->param->choices);
+    if (found != NULL && found->items != NULL) {
+        lc_jw_member_text(out, "type", "array");
+        lc_jw_member_raw(out, "items", loci_str_of(found->items));
+    } else {
+        lc_schema_plain(out, taken->param->kind, taken->param->choices);
+    }
     put_default(out, taken);
     put_description(out, tool, taken);
     lc_jw_end(out);

@@ -19,9 +19,10 @@ static void run_operation(void *ctx, lc_mcp_exchange *exchange, const char *oper
     lc_mcp_resume(exchange, status, answer, &p->f.err);
 }
 
-static void send_nothing(void *ctx, loci_str message)
+static void send_nothing(void *ctx, const lc_mcp_exchange *exchange, loci_str message)
 {
     (void)ctx;
+    (void)exchange;
     test_note_failure(__FILE__, __LINE__, "unexpected message: %.*s", LC_STR_ARG(message));
 }
 

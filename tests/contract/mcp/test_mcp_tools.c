@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "lib/files.h"
 #include "ops/tool.h"
 
 #define FOR_EACH_GENERATION(p, persona)                                                            \
@@ -302,6 +303,49 @@ TEST(mcp_tools, a_secret_is_not_stored_and_the_model_is_told)
     text = mcp_text(&p, "remember",
                     "{'text':'The token is ghp_A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8'}");
     CHECK_CONTAINS(text, "do not write secrets");
+    mcp_close(&p);
+}
+
+/* Claude was trained on these texts. Each call of the transcript is followed by a line with its
+ * result: {"ok": text} or {"error": text}. */
+TEST(mcp_tools, memory_answers_as_the_transcript_of_its_reference)
+{
+    mcp_peer p;
+
+    FOR_EACH_GENERATION(&p, "project")
+    {
+        loci_str rest = test_read_file(test_source_path("tests/contract/memory/"
+                                                        "anthropic_memory.txt"));
+        int count = 0;
+
+        while (rest.len > 0) {
+            loci_str args = lc_str_split(rest, '\n', &rest);
+            loci_str expected = lc_str_trim(lc_str_split(rest, '\n', &rest));
+            bool is_error = test_member(expected, "error").len > 0;
+            loci_str result = mcp_result(
+                &p, "tools/call",
+                test_format("{\"name\":\"memory\",\"arguments\":%.*s}", LC_STR_ARG(args)));
+
+            CHECK_STR_EQ(test_member_text(result, "content.0.text"),
+                         test_member_text(expected, is_error ? "error" : "ok"));
+            CHECK_EQ(test_member(result, "isError").len > 0, is_error);
+            count++;
+        }
+        CHECK_EQ(count, 21);
+    }
+}
+
+TEST(mcp_tools, memory_explains_a_wrong_call)
+{
+    mcp_peer p;
+
+    mcp_open(&p, MCP_NEWER, NULL);
+    (void)mcp_tool(&p, "memory", "{'command':'view','path':'/memories'}");
+    CHECK_CONTAINS(mcp_tool_error(&p, "memory", "{'command':'undo'}"),
+                   "Pass one of: view, create, str_replace, insert, delete, rename.");
+    CHECK_CONTAINS(mcp_tool_error(&p, "memory", "{'command':'view'}"), "path");
+    CHECK_CONTAINS(mcp_tool_error(&p, "memory", "{'command':'view','path':'/memories','x':1}"),
+                   "Unknown argument x. memory with command view takes: path (required)");
     mcp_close(&p);
 }
 
