@@ -1,6 +1,6 @@
 #!/bin/bash
-# The MCP Inspector at a terminal: schemas without a fault, calls, resources and prompts, in every
-# protocol generation, over stdio and HTTP.
+# The MCP Inspector on the command line: schemas without a fault in every protocol generation, over
+# stdio and HTTP; a call, a resource and a prompt.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/serve_lib.sh
@@ -39,17 +39,25 @@ for era in legacy auto modern; do
         is "$where: schemas have no error" 0 "$RC"
         lacks "$where: schemas have no warning" warning "$ERR"
         has "$where: tools are listed" read_facts "$OUT"
-        asked "$where: a tool" Orion "${how[@]}" --method tools/call --tool-name read_facts \
-            --tool-args-json '{"action":"current","key":"team"}'
-        # The rest is the same code in every generation, and each run of the tool takes a second.
-        [ "$era" != auto ] || continue
-        asked "$where: a resource" Orion "${how[@]}" --method resources/read --uri loci://facts
-        asked "$where: templates" loci:// "${how[@]}" --method resources/templates/list
-        asked "$where: a prompt" Orion "${how[@]}" --method prompts/get --prompt-name bootstrap
-        inspect "${how[@]}" --method tools/call --tool-name set_fact --tool-args-json '{"key":"x"}' -q
-        is "$where: a tool that refuses" 5 "$RC"
+        # The rest is the same code in every generation, and each run takes a second: one of them
+        # for each kind of request.
+        case $era in
+        legacy)
+            asked "$where: a prompt" Orion "${how[@]}" --method prompts/get --prompt-name bootstrap
+            ;;
+        auto)
+            asked "$where: a tool" Orion "${how[@]}" --method tools/call --tool-name read_facts \
+                --tool-args-json '{"action":"current","key":"team"}'
+            ;;
+        modern)
+            asked "$where: a resource" Orion "${how[@]}" --method resources/read --uri loci://facts
+            ;;
+        esac
     done
 done
+inspect "$LOCI" --store "$TMP/a.db" mcp --method tools/call --tool-name set_fact \
+    --tool-args-json '{"key":"x"}' -q
+is "a tool that refuses" 5 "$RC"
 inspect --server-url "$URL/mcp" --stored-auth-only --method tools/list -q
 is "the daemon asks for its token" 3 "$RC"
 stop

@@ -157,22 +157,26 @@ async function run(who, kind, transport) {
     await client.close();
 }
 
-for (const [name, kind] of Object.entries(kinds)) {
-    await attempt(`${name}, stdio`, () =>
-        run(`${name}, stdio`, kind, new kind.stdio({ ...stdio(freshStore()), stderr: "ignore" })));
-    await attempt(`${name}, HTTP`, async () => {
+// The ways to reach a server: each has a store of its own, so all of them run at the same time.
+const ways = {
+    "stdio": (who, kind) =>
+        run(who, kind, new kind.stdio({ ...stdio(freshStore()), stderr: "ignore" })),
+    "HTTP": async (who, kind) => {
         const served = await daemon(freshStore());
         const options = { requestInit: { headers: served.headers } };
-        await run(`${name}, HTTP`, kind, new kind.http(new URL(served.url), options));
+        await run(who, kind, new kind.http(new URL(served.url), options));
         await served.stop();
-    });
+    },
     // `loci mcp` beside a daemon that has the store open.
-    await attempt(`${name}, stdio and daemon`, async () => {
+    "stdio and daemon": async (who, kind) => {
         const store = freshStore();
         const served = await daemon(store);
-        await run(`${name}, stdio and daemon`, kind,
-                  new kind.stdio({ ...stdio(store), stderr: "ignore" }));
+        await run(who, kind, new kind.stdio({ ...stdio(store), stderr: "ignore" }));
         await served.stop();
-    });
-}
+    },
+};
+
+await Promise.all(Object.entries(kinds).flatMap(([name, kind]) =>
+    Object.entries(ways).map(([way, reach]) =>
+        attempt(`${name}, ${way}`, () => reach(`${name}, ${way}`, kind)))));
 await finish();

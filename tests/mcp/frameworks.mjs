@@ -86,12 +86,12 @@ async function run(who, open, how) {
     await client.close();
 }
 
-for (const [name, open] of Object.entries(frameworks)) {
-    await attempt(`${name}, stdio`, () => run(`${name}, stdio`, open, stdio(freshStore())));
-    await attempt(`${name}, HTTP`, async () => {
+await Promise.all(Object.entries(frameworks).flatMap(([name, open]) => [
+    attempt(`${name}, stdio`, () => run(`${name}, stdio`, open, stdio(freshStore()))),
+    attempt(`${name}, HTTP`, async () => {
         const served = await daemon(freshStore());
         await run(`${name}, HTTP`, open, { url: served.url, headers: served.headers });
         await served.stop();
-    });
-}
+    }),
+]));
 await finish();
