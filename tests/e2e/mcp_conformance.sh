@@ -45,7 +45,7 @@ scenarios() {
 # ---- Everything, on the fixture ------------------------------------------------------------------
 # It runs until its input ends.
 mkfifo "$TMP/fixture.in"
-"$BUILD_DIR/tests/mcp_fixture" <"$TMP/fixture.in" >"$TMP/fixture.out" 2>"$TMP/fixture.err" &
+"${BUILD_DIR:-$(dirname "$LOCI")}/tests/mcp_fixture" <"$TMP/fixture.in" >"$TMP/fixture.out" 2>"$TMP/fixture.err" &
 FIXTURE=$!
 exec 9>"$TMP/fixture.in"
 wait_for 20 test -s "$TMP/fixture.out" || fail "the fixture starts" "$(cat "$TMP/fixture.err")"
