@@ -73,7 +73,8 @@ const char lc_mcp_templates[] =
     "{\"uriTemplate\":\"" SCHEME "sessions/{id}\",\"name\":\"session\",\"title\":\"Conversation\","
     "\"description\":\"The first 200 messages of a conversation\",\"mimeType\":\"text/plain\"},"
     "{\"uriTemplate\":\"" SCHEME "context/{query}\",\"name\":\"context_for\",\"title\":\"Context "
-    "for a question\",\"description\":\"What matters for a question\",\"mimeType\":\"text/plain\"}]";
+    "for a question\",\"description\":\"What matters for a question\","
+    "\"mimeType\":\"text/plain\"}]";
 
 /* ---- URIs ------------------------------------------------------------------------------------ */
 
