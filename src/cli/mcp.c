@@ -276,7 +276,7 @@ static void serve(stdio_link *link)
                          (link->live_count == 0 &&
                           (link->is_broken || (link->in.len == 0 && waiting_bytes(link) == 0)))))
             return;
-        wait_for_work(link, must_end ? 100 : -1);
+        wait_for_work(link, must_end ? 100 : lc_mcp_backend_wait_ms(link->backend));
         work(link);
     }
 }

@@ -1,44 +1,141 @@
-/* mcp_backend.c - the engine calls back from its own threads; a list without locks and an eventfd
- * bring what ended to the loop. */
+/* mcp_backend.c - operations run in the daemon of the store while there is one, else in the store.
+ *
+ *     unknown --first call--> daemon --it is gone--> store
+ *                        `--no daemon--> store
+ *
+ * Daemon: a few connections that are kept, each with one call at a time; further calls wait. Every
+ * write has a request id of its own. When a connection breaks, nobody knows whether the call was
+ * carried out: it is sent again with the same id, to the daemon or, if that has gone, to the store,
+ * which answers a repeated id with the answer of the first call.
+ *
+ * Store: the engine calls back from its own threads; a list without locks and an eventfd bring what
+ * ended to the loop. A process that has opened the store stays with it.
+ */
 #include "cli/mcp_backend.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/random.h"
 #include "base/str.h"
 #include "cli/opening.h"
+#include "net/fetch.h"
 #include "ops/surface.h"
 
-/* A call of the store that has not been reported yet. */
-typedef struct store_call {
-    struct store_call *next;
+#define LINKS_MAX 8             /* Connections to the daemon. */
+#define CALL_MS_MAX 60000       /* The daemon itself gives up after 30 s. */
+#define FOLLOW_PAUSE_US 1000000 /* Between attempts to follow the events. */
+#define PATH_BYTES 1024
+#define LINE_BYTES_MAX (8u * 1024 * 1024)
+
+_Static_assert(LC_MCP_BACKEND_FDS_MAX >= LINKS_MAX + 3, "all descriptors can be watched");
+
+/* One operation, until it is reported. */
+typedef struct backend_call {
+    struct backend_call *next;
     lc_mcp_backend *backend;
     lc_mcp_exchange *exchange;
-    loci_status status;
+    lc_arena arena;
+    const char *operation;
+    loci_str args;
+    const char *request_id; /* NULL = it changes nothing, or has one in its arguments. */
+    int attempts;           /* To send it to the daemon. */
+    int64_t deadline_us;
+    loci_status status; /* Of a call of the store, once it has ended. */
     loci_answer *answer;
     loci_error err;
-} store_call;
+} backend_call;
+
+typedef struct daemon_link {
+    lc_fetch_link *link; /* NULL = not connected. */
+    backend_call *call;  /* NULL = idle. */
+} daemon_link;
+
+typedef enum backend_mode { MODE_UNKNOWN, MODE_DAEMON, MODE_STORE } backend_mode;
 
 struct lc_mcp_backend {
     lc_cli *cli;
+    backend_mode mode;
+    uint64_t mark; /* Of this process, in request ids. */
+    uint64_t call_count;
+    /* Daemon. */
+    char url[256]; /* "unix:/path" */
+    daemon_link links[LINKS_MAX];
+    backend_call *waiting, **last_waiting; /* For a connection. */
+    lc_fetch_link *stream;                 /* Of events. */
+    lc_buf lines;                          /* Of the stream, from `line_at` on not read yet. */
+    size_t line_at;
+    int64_t followed_us; /* The last attempt. */
+    bool has_missed;     /* Events, since the stream broke. */
+    /* Store. */
     loci_engine *engine; /* NULL until it is needed. */
     int wake_fd;
-    _Atomic(store_call *) ended; /* The one that ended last first. */
+    _Atomic(backend_call *) ended; /* The one that ended last first. */
     loci_subscription *subscription;
-    bool is_followed;
     loci_answer *event; /* Whose type was lent. */
 };
+
+/* ---- Calls ----------------------------------------------------------------------------------- */
+
+static void free_call(backend_call *call)
+{
+    lc_heap *heap = call->backend->cli->heap;
+
+    lc_arena_clear(&call->arena);
+    lc_heap_free(heap, call, sizeof *call, LOCI_MEM_REQUESTS);
+}
+
+/* Hands the result to the exchange, and frees the call. */
+static void report(backend_call *call, loci_status status, loci_str answer, const loci_error *err)
+{
+    lc_mcp_resume(call->exchange, status, answer, err);
+    loci_answer_free(call->answer);
+    free_call(call);
+}
+
+static backend_call *new_call(lc_mcp_backend *backend, lc_mcp_exchange *exchange,
+                              const char *operation, loci_str args)
+{
+    static const char own_id[] = "\"request_id\":";
+    backend_call *call = lc_heap_zalloc(backend->cli->heap, sizeof *call, LOCI_MEM_REQUESTS);
+    const lc_op *op = lc_op_find(loci_str_of(operation));
+    char id[64];
+
+    if (call == NULL)
+        return NULL;
+    lc_arena_init(&call->arena, backend->cli->heap, LOCI_MEM_REQUESTS);
+    call->backend = backend;
+    call->exchange = exchange;
+    call->operation = lc_arena_copy(&call->arena, loci_str_of(operation)).ptr;
+    call->args = lc_arena_copy(&call->arena, args);
+    call->deadline_us = lc_clock_monotonic_us() + CALL_MS_MAX * INT64_C(1000);
+    if (op != NULL && (op->flags & LC_OP_MUTATES) != 0 &&
+        memmem(args.ptr, args.len, own_id, sizeof own_id - 1) == NULL) {
+        (void)snprintf(id, sizeof id, "mcp-%016llx-%llu", (unsigned long long)backend->mark,
+                       (unsigned long long)++backend->call_count);
+        call->request_id = lc_arena_copy(&call->arena, loci_str_of(id)).ptr;
+        if (call->request_id == NULL)
+            call->operation = NULL;
+    }
+    if (call->operation != NULL && call->args.ptr != NULL)
+        return call;
+    free_call(call);
+    return NULL;
+}
 
 /* ---- The store ------------------------------------------------------------------------------- */
 
 /* loci_done_fn: any thread. */
 static void store_done(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
 {
-    store_call *call = ctx;
+    backend_call *call = ctx;
     lc_mcp_backend *backend = call->backend;
-    store_call *first = atomic_load_explicit(&backend->ended, memory_order_relaxed);
+    backend_call *first = atomic_load_explicit(&backend->ended, memory_order_relaxed);
+    int wake_fd = backend->wake_fd;
 
     call->status = status;
     call->answer = answer;
@@ -48,7 +145,7 @@ static void store_done(void *ctx, loci_status status, loci_answer *answer, const
         call->next = first;
     } while (!atomic_compare_exchange_weak_explicit(&backend->ended, &first, call,
                                                     memory_order_acq_rel, memory_order_relaxed));
-    (void)eventfd_write(backend->wake_fd, 1); /* Fails only when full: it is readable. */
+    (void)eventfd_write(wake_fd, 1); /* Fails only when full: it is readable. */
 }
 
 static loci_status open_store(lc_mcp_backend *backend, loci_error *err)
@@ -59,72 +156,420 @@ static loci_status open_store(lc_mcp_backend *backend, loci_error *err)
                                    : lc_opening_run(backend->cli, &opening, &backend->engine, err);
 }
 
-static void run_in_store(lc_mcp_backend *backend, lc_mcp_exchange *exchange, const char *operation,
-                         loci_str args)
+static void run_in_store(lc_mcp_backend *backend, backend_call *call)
 {
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
-    store_call *call = NULL;
     loci_error err;
     loci_status status = open_store(backend, &err);
 
-    if (status == LOCI_OK) {
-        call = lc_heap_zalloc(backend->cli->heap, sizeof *call, LOCI_MEM_REQUESTS);
-        status = call != NULL ? LOCI_OK : lc_fail_memory(&err);
-    }
-    if (status == LOCI_OK) {
-        call->backend = backend;
-        call->exchange = exchange;
-        options.cancel = lc_mcp_cancel(exchange);
-        status = lc_submit_or_finish(backend->engine, operation, args, &options, store_done, call,
-                                     &err);
-    }
+    options.cancel = lc_mcp_cancel(call->exchange);
+    if (call->attempts > 0) /* The daemon may have carried it out. */
+        options.request_id = call->request_id;
     if (status == LOCI_OK)
-        return;
-    lc_heap_free(backend->cli->heap, call, sizeof *call, LOCI_MEM_REQUESTS);
-    lc_mcp_resume(exchange, status, LC_STR_NONE, &err);
+        status = lc_submit_or_finish(backend->engine, call->operation, call->args, &options,
+                                     store_done, call, &err);
+    if (status != LOCI_OK)
+        report(call, status, LC_STR_NONE, &err);
 }
 
 /* Reports the calls that have ended, in their order. */
 static void report_ended(lc_mcp_backend *backend)
 {
-    store_call *newest = atomic_exchange_explicit(&backend->ended, NULL, memory_order_acq_rel);
-    store_call *oldest = NULL;
+    backend_call *newest = atomic_exchange_explicit(&backend->ended, NULL, memory_order_acq_rel);
+    backend_call *oldest = NULL;
 
     while (newest != NULL) {
-        store_call *next = newest->next;
+        backend_call *next = newest->next;
 
         newest->next = oldest;
         oldest = newest;
         newest = next;
     }
     while (oldest != NULL) {
-        store_call *call = oldest;
+        backend_call *call = oldest;
 
         oldest = call->next;
-        lc_mcp_resume(call->exchange, call->status,
-                      call->status == LOCI_OK ? loci_answer_json(call->answer) : LC_STR_NONE,
-                      &call->err);
-        loci_answer_free(call->answer);
-        lc_heap_free(backend->cli->heap, call, sizeof *call, LOCI_MEM_REQUESTS);
+        report(call, call->status,
+               call->status == LOCI_OK ? loci_answer_json(call->answer) : LC_STR_NONE, &call->err);
     }
+}
+
+/* ---- The daemon ------------------------------------------------------------------------------ */
+
+/* Whether the daemon would do what this process is told to do: it has a tenant and settings of its
+ * own. */
+static bool may_use_daemon(const lc_mcp_backend *backend)
+{
+    const lc_globals *globals = &backend->cli->globals;
+
+    return backend->url[0] != '\0' && globals->tenant == NULL && globals->config_file == NULL &&
+           globals->set_count == 0;
+}
+
+static bool connect_link(lc_mcp_backend *backend, lc_fetch_link **out)
+{
+    return lc_fetch_link_open(backend->cli->heap, backend->url, LC_ANSWER_BYTES_MAX, out, NULL) ==
+           LOCI_OK;
+}
+
+/* Members of a problem document that are particulars of the error. */
+static void read_data(lc_arena *arena, const lc_json *problem, loci_error *err)
+{
+    static const char *const own[] = {"type", "title", "status", "detail", "code", "request_id"};
+    lc_json_writer w;
+    lc_buf data;
+
+    lc_buf_init(&data, arena->heap, LOCI_MEM_REQUESTS, LOCI_ERROR_DATA_BYTES);
+    lc_jw_init(&w, &data);
+    lc_jw_object(&w);
+    for (const lc_json *at = lc_json_first(problem); at != NULL; at = lc_json_next(at)) {
+        size_t i = 0;
+
+        while (i < sizeof own / sizeof own[0] && !lc_str_is(lc_json_name(at), own[i]))
+            i++;
+        if (i < sizeof own / sizeof own[0])
+            continue;
+        lc_jw_name_str(&w, lc_json_name(at));
+        lc_jw_value(&w, at);
+    }
+    lc_jw_end(&w);
+    if (lc_buf_status(&data, NULL) == LOCI_OK && data.len > 2)
+        lc_error_set_data(err, lc_buf_str(&data));
+    lc_buf_clear(&data);
+}
+
+/* The error that the daemon answered with. */
+static loci_status read_problem(backend_call *call, const lc_fetch_answer *answer, loci_error *err)
+{
+    const lc_json *problem = NULL, *code, *detail;
+    loci_status status = LOCI_EINTERNAL;
+
+    if (lc_json_parse(&call->arena, answer->body, LC_JSON_ALLOW_NUL, &problem, NULL) != LOCI_OK)
+        problem = NULL;
+    code = lc_json_find(problem, "code", LC_JSON_STRING);
+    detail = lc_json_find(problem, "detail", LC_JSON_STRING);
+    if (code == NULL || detail == NULL || !lc_status_find(lc_json_str(code), &status) ||
+        status == LOCI_OK)
+        return lc_fail(err, LOCI_EUNAVAILABLE, "the daemon answered with HTTP status %d",
+                       answer->status);
+    (void)lc_fail(err, status, "%.*s", LC_STR_ARG(lc_json_str(detail)));
+    read_data(&call->arena, problem, err);
+    return status;
+}
+
+/* Sends the call of the link; false when the connection is broken. */
+static bool send_call(daemon_link *link)
+{
+    backend_call *call = link->call;
+    char path[128];
+    lc_fetch fetch = {
+        .method = "POST", .path = path, .body = call->args, .request_id = call->request_id};
+
+    (void)snprintf(path, sizeof path, "/v1/call/%s", call->operation);
+    call->attempts++;
+    return lc_fetch_link_send(link->link, &fetch, NULL) == LOCI_OK;
+}
+
+/* The daemon has gone: what it has not answered is done by the store. */
+static void lose_daemon(lc_mcp_backend *backend)
+{
+    backend_call *calls = backend->waiting;
+
+    backend->mode = MODE_STORE;
+    backend->waiting = NULL;
+    backend->last_waiting = &backend->waiting;
+    for (size_t i = 0; i < LINKS_MAX; i++) {
+        backend_call *call = backend->links[i].call;
+
+        lc_fetch_link_close(backend->links[i].link);
+        backend->links[i] = (daemon_link){.link = NULL};
+        if (call != NULL) {
+            call->next = calls;
+            calls = call;
+        }
+    }
+    lc_fetch_link_close(backend->stream);
+    backend->stream = NULL;
+    backend->has_missed = true;
+    while (calls != NULL) {
+        backend_call *call = calls;
+
+        calls = call->next;
+        run_in_store(backend, call);
+    }
+}
+
+/* Gives the link a call and sends it, on a new connection if there is none. False when there is no
+ * daemon any more: all calls, this one too, were given to the store. */
+static bool start_on(lc_mcp_backend *backend, daemon_link *link, backend_call *call)
+{
+    link->call = call;
+    if ((link->link == NULL && !connect_link(backend, &link->link)) || !send_call(link)) {
+        lose_daemon(backend);
+        return false;
+    }
+    return true;
+}
+
+static void run_in_daemon(lc_mcp_backend *backend, backend_call *call)
+{
+    daemon_link *free_link = NULL;
+
+    for (size_t i = 0; i < LINKS_MAX; i++) {
+        daemon_link *at = &backend->links[i];
+
+        if (at->call == NULL && (free_link == NULL || at->link != NULL))
+            free_link = at; /* Best one that is connected. */
+        if (at->call == NULL && at->link != NULL)
+            break;
+    }
+    if (free_link != NULL) {
+        (void)start_on(backend, free_link, call); /* Else the store has it. */
+        return;
+    }
+    call->next = NULL;
+    *backend->last_waiting = call;
+    backend->last_waiting = &call->next;
+}
+
+/* A connection broke, or its call was given up. */
+static void drop_link(daemon_link *link)
+{
+    lc_fetch_link_close(link->link);
+    link->link = NULL;
+    link->call = NULL;
+}
+
+/* The next operation of the exchange may use the link, so it is set free before the report. */
+static void report_answer(daemon_link *link, const lc_fetch_answer *answer)
+{
+    backend_call *call = link->call;
+    loci_str body = lc_arena_copy(&call->arena, answer->body);
+    loci_status status = LOCI_OK;
+    loci_error err;
+
+    if (body.ptr == NULL)
+        status = lc_fail_memory(&err);
+    else if (answer->status != 200)
+        status = read_problem(call, answer, &err);
+    link->call = NULL;
+    if (!lc_fetch_link_is_reusable(link->link))
+        drop_link(link);
+    report(call, status, status == LOCI_OK ? body : LC_STR_NONE, &err);
+}
+
+/* Goes on with the call of a link. False when the daemon was lost. */
+static bool step_link(lc_mcp_backend *backend, daemon_link *link)
+{
+    backend_call *call = link->call;
+    lc_fetch_answer answer;
+    loci_error err;
+    loci_status status;
+
+    if (*lc_mcp_cancel(call->exchange) != 0) { /* Hanging up cancels it in the daemon, too. */
+        drop_link(link);
+        report(call, lc_fail(&err, LOCI_ECANCELLED, "the client cancelled the call"), LC_STR_NONE,
+               &err);
+        return true;
+    }
+    status = lc_fetch_link_step(link->link, &answer, &err);
+    if (status == LOCI_OK && !answer.is_done && lc_clock_monotonic_us() < call->deadline_us)
+        return true;
+    if (status == LOCI_OK && !answer.is_done) {
+        drop_link(link);
+        report(call,
+               lc_fail(&err, LOCI_EDEADLINE,
+                       "the daemon did not answer in time; the call may still take effect"),
+               LC_STR_NONE, &err);
+    } else if (status == LOCI_OK) {
+        report_answer(link, &answer);
+    } else if (status == LOCI_EUNAVAILABLE && call->attempts < 2) {
+        /* An idle connection is closed by the daemon after a while. */
+        drop_link(link);
+        return start_on(backend, link, call);
+    } else if (status == LOCI_EUNAVAILABLE) {
+        lose_daemon(backend);
+        return false;
+    } else {
+        drop_link(link);
+        report(call, status, LC_STR_NONE, &err);
+    }
+    return true;
+}
+
+static void step_daemon(lc_mcp_backend *backend)
+{
+    for (size_t i = 0; i < LINKS_MAX; i++) {
+        daemon_link *link = &backend->links[i];
+
+        if (link->call != NULL && !step_link(backend, link))
+            return;
+        if (backend->mode != MODE_DAEMON)
+            return;
+        if (link->call == NULL && backend->waiting != NULL) {
+            backend_call *call = backend->waiting;
+
+            backend->waiting = call->next;
+            if (backend->waiting == NULL)
+                backend->last_waiting = &backend->waiting;
+            if (!start_on(backend, link, call))
+                return;
+        }
+    }
+}
+
+/* ---- Either ---------------------------------------------------------------------------------- */
+
+static void choose_mode(lc_mcp_backend *backend)
+{
+    if (backend->mode != MODE_UNKNOWN)
+        return;
+    backend->mode = may_use_daemon(backend) && connect_link(backend, &backend->links[0].link)
+                        ? MODE_DAEMON
+                        : MODE_STORE;
+}
+
+static void run_call(lc_mcp_backend *backend, backend_call *call)
+{
+    choose_mode(backend);
+    if (backend->mode == MODE_DAEMON)
+        run_in_daemon(backend, call);
+    else
+        run_in_store(backend, call);
+}
+
+void lc_mcp_backend_run(lc_mcp_backend *backend, lc_mcp_exchange *exchange, const char *operation,
+                        loci_str args)
+{
+    backend_call *call = new_call(backend, exchange, operation, args);
+    loci_error err;
+
+    if (call != NULL)
+        run_call(backend, call);
+    else
+        lc_mcp_resume(exchange, lc_fail_memory(&err), LC_STR_NONE, &err);
 }
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-void lc_mcp_backend_follow(lc_mcp_backend *backend, bool is_followed)
+/* "/v1/events?stream=1&user_id=ada"; false when it is too long. */
+static bool write_events_path(const char *user, char out[PATH_BYTES])
+{
+    size_t len = (size_t)snprintf(out, PATH_BYTES, "/v1/events?stream=1&user_id=");
+
+    for (const char *at = user != NULL ? user : "default"; *at != '\0'; at++) {
+        if (len + 4 > PATH_BYTES)
+            return false;
+        len += (size_t)snprintf(out + len, 4, "%%%02X", (unsigned char)*at);
+    }
+    return true;
+}
+
+static void follow_daemon(lc_mcp_backend *backend)
+{
+    char path[PATH_BYTES];
+    lc_fetch fetch = {.method = "GET", .path = path, .is_stream = true};
+
+    if (!connect_link(backend, &backend->stream)) {
+        lose_daemon(backend);
+        return;
+    }
+    if (!write_events_path(backend->cli->globals.user, path) ||
+        lc_fetch_link_send(backend->stream, &fetch, NULL) != LOCI_OK) {
+        lc_fetch_link_close(backend->stream);
+        backend->stream = NULL;
+    }
+    lc_buf_reset(&backend->lines);
+    backend->line_at = 0;
+}
+
+static void follow_store(lc_mcp_backend *backend)
 {
     loci_subscribe_options options = LOCI_SUBSCRIBE_OPTIONS_INIT;
 
-    backend->is_followed = is_followed;
-    if (!is_followed && backend->subscription != NULL) {
-        loci_subscription_close(backend->subscription);
-        backend->subscription = NULL;
-    }
-    if (!is_followed || backend->subscription != NULL || open_store(backend, NULL) != LOCI_OK)
-        return;
     options.user_id = backend->cli->globals.user;
-    if (loci_subscribe(backend->engine, &options, &backend->subscription, NULL) != LOCI_OK)
+    if (open_store(backend, NULL) != LOCI_OK ||
+        loci_subscribe(backend->engine, &options, &backend->subscription, NULL) != LOCI_OK)
         backend->subscription = NULL;
+}
+
+static void stop_following(lc_mcp_backend *backend)
+{
+    lc_fetch_link_close(backend->stream);
+    backend->stream = NULL;
+    if (backend->subscription != NULL)
+        loci_subscription_close(backend->subscription);
+    backend->subscription = NULL;
+    backend->has_missed = false;
+}
+
+void lc_mcp_backend_follow(lc_mcp_backend *backend, bool is_followed)
+{
+    int64_t now_us;
+
+    if (!is_followed) {
+        stop_following(backend);
+        return;
+    }
+    if (backend->stream != NULL || backend->subscription != NULL)
+        return;
+    now_us = lc_clock_monotonic_us();
+    if (backend->followed_us != 0 && now_us - backend->followed_us < FOLLOW_PAUSE_US)
+        return;
+    backend->followed_us = now_us;
+    choose_mode(backend);
+    if (backend->mode == MODE_DAEMON)
+        follow_daemon(backend);
+    if (backend->mode == MODE_STORE)
+        follow_store(backend);
+}
+
+/* Receives lines of the stream; one that breaks is opened again by lc_mcp_backend_follow(). */
+static void step_stream(lc_mcp_backend *backend)
+{
+    lc_fetch_answer answer = {0};
+
+    if (backend->stream == NULL)
+        return;
+    if (lc_fetch_link_step(backend->stream, &answer, NULL) == LOCI_OK && !answer.is_done &&
+        (answer.status == 0 || answer.status == 200)) {
+        lc_buf_append(&backend->lines, answer.body);
+        if (lc_buf_status(&backend->lines, NULL) == LOCI_OK)
+            return;
+    }
+    lc_buf_reset(&backend->lines);
+    backend->line_at = 0;
+    lc_fetch_link_close(backend->stream);
+    backend->stream = NULL;
+    backend->has_missed = true;
+}
+
+/* "event: fact.written": the type of the next event of the stream. */
+static bool next_line_event(lc_mcp_backend *backend, loci_str *out_type)
+{
+    static const loci_str prefix = LC_STR("event: ");
+
+    for (;;) {
+        loci_str rest = {backend->lines.ptr + backend->line_at,
+                         backend->lines.len - backend->line_at};
+        const char *end = rest.len > 0 ? memchr(rest.ptr, '\n', rest.len) : NULL;
+        loci_str line = {rest.ptr, end != NULL ? (size_t)(end - rest.ptr) : 0};
+
+        if (end == NULL) {
+            if (rest.len > 0)
+                memmove(backend->lines.ptr, rest.ptr, rest.len);
+            lc_buf_truncate(&backend->lines, rest.len);
+            backend->line_at = 0;
+            return false;
+        }
+        backend->line_at += line.len + 1;
+        if (!lc_str_starts(line, prefix))
+            continue;
+        *out_type = lc_str_trim((loci_str){line.ptr + prefix.len, line.len - prefix.len});
+        if (lc_str_is(*out_type, "reset") || lc_str_is(*out_type, "end"))
+            *out_type = LC_STR_NONE; /* Events were missed. */
+        return true;
+    }
 }
 
 /* Reads `type` of an event. */
@@ -146,6 +591,13 @@ bool lc_mcp_backend_next_event(lc_mcp_backend *backend, loci_str *out_type)
 
     loci_answer_free(backend->event);
     backend->event = NULL;
+    if (backend->has_missed && (backend->stream != NULL || backend->subscription != NULL)) {
+        backend->has_missed = false;
+        *out_type = LC_STR_NONE;
+        return true;
+    }
+    if (backend->stream != NULL)
+        return next_line_event(backend, out_type);
     if (backend->subscription == NULL ||
         loci_subscription_next(backend->subscription, &backend->event, &lagged, NULL) != LOCI_OK)
         return false;
@@ -157,6 +609,18 @@ bool lc_mcp_backend_next_event(lc_mcp_backend *backend, loci_str *out_type)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
+/* The socket of the daemon of the store, if such a place is known. */
+static void find_daemon(lc_mcp_backend *backend)
+{
+    lc_store_path path;
+    const char *socket_path = NULL;
+
+    if (lc_store_path_find(backend->cli, &path, NULL) == LOCI_OK &&
+        lc_socket_path_find(backend->cli, path.text, &socket_path, NULL) == LOCI_OK &&
+        socket_path != NULL && strlen(socket_path) < sizeof backend->url - 6)
+        (void)snprintf(backend->url, sizeof backend->url, "unix:%s", socket_path);
+}
+
 loci_status lc_mcp_backend_new(lc_cli *cli, lc_mcp_backend **out, loci_error *err)
 {
     lc_mcp_backend *backend = lc_heap_zalloc(cli->heap, sizeof *backend, LOCI_MEM_ENGINE);
@@ -164,11 +628,14 @@ loci_status lc_mcp_backend_new(lc_cli *cli, lc_mcp_backend **out, loci_error *er
     if (backend == NULL)
         return lc_fail_memory(err);
     backend->cli = cli;
+    backend->last_waiting = &backend->waiting;
+    lc_buf_init(&backend->lines, cli->heap, LOCI_MEM_REQUESTS, LINE_BYTES_MAX);
     backend->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (backend->wake_fd < 0) {
-        lc_heap_free(cli->heap, backend, sizeof *backend, LOCI_MEM_ENGINE);
+    if (backend->wake_fd < 0 || !lc_random_secret(&backend->mark, sizeof backend->mark)) {
+        lc_mcp_backend_free(backend);
         return lc_fail(err, LOCI_ERESOURCE, "cannot open a descriptor to wait for calls");
     }
+    find_daemon(backend);
     *out = backend;
     return LOCI_OK;
 }
@@ -178,16 +645,14 @@ void lc_mcp_backend_free(lc_mcp_backend *backend)
     if (backend == NULL)
         return;
     loci_answer_free(backend->event);
-    loci_subscription_close(backend->subscription);
+    stop_following(backend);
+    for (size_t i = 0; i < LINKS_MAX; i++)
+        lc_fetch_link_close(backend->links[i].link);
     loci_close(backend->engine); /* Calls that have not ended do so in here. */
-    (void)close(backend->wake_fd);
+    lc_buf_clear(&backend->lines);
+    if (backend->wake_fd >= 0)
+        (void)close(backend->wake_fd);
     lc_heap_free(backend->cli->heap, backend, sizeof *backend, LOCI_MEM_ENGINE);
-}
-
-void lc_mcp_backend_run(lc_mcp_backend *backend, lc_mcp_exchange *exchange, const char *operation,
-                        loci_str args)
-{
-    run_in_store(backend, exchange, operation, args);
 }
 
 size_t lc_mcp_backend_watch(lc_mcp_backend *backend, struct pollfd out[LC_MCP_BACKEND_FDS_MAX])
@@ -198,7 +663,26 @@ size_t lc_mcp_backend_watch(lc_mcp_backend *backend, struct pollfd out[LC_MCP_BA
     if (backend->subscription != NULL)
         out[count++] = (struct pollfd){.fd = loci_subscription_fd(backend->subscription),
                                        .events = POLLIN};
+    if (backend->stream != NULL)
+        out[count++] = (struct pollfd){.fd = lc_fetch_link_fd(backend->stream),
+                                       .events = lc_fetch_link_events(backend->stream)};
+    for (size_t i = 0; i < LINKS_MAX; i++) {
+        const daemon_link *link = &backend->links[i];
+
+        if (link->call != NULL)
+            out[count++] = (struct pollfd){.fd = lc_fetch_link_fd(link->link),
+                                           .events = lc_fetch_link_events(link->link)};
+    }
     return count;
+}
+
+int lc_mcp_backend_wait_ms(const lc_mcp_backend *backend)
+{
+    for (size_t i = 0; i < LINKS_MAX; i++) {
+        if (backend->links[i].call != NULL)
+            return 1000; /* To notice that a daemon hangs. */
+    }
+    return backend->has_missed ? 1000 : -1; /* To follow the events again. */
 }
 
 void lc_mcp_backend_step(lc_mcp_backend *backend)
@@ -207,4 +691,7 @@ void lc_mcp_backend_step(lc_mcp_backend *backend)
 
     (void)eventfd_read(backend->wake_fd, &wakes); /* EAGAIN: nothing has ended. */
     report_ended(backend);
+    if (backend->mode == MODE_DAEMON)
+        step_daemon(backend);
+    step_stream(backend);
 }

@@ -401,7 +401,7 @@ void lc_mcp_fail(lc_mcp_exchange *exchange, int code, const char *message, loci_
 
 /* ---- On the way ------------------------------------------------------------------------------ */
 
-/* Sends a notification, or with `ask` a request. */
+/* Sends a notification, or with `ask` a request. Transports do not call back from `send`. */
 static void send_message(lc_mcp_exchange *exchange, int64_t ask, const char *method,
                          loci_str params)
 {
@@ -479,11 +479,12 @@ void lc_mcp_ask(lc_mcp_exchange *exchange, const char *method, loci_str params,
             exchange->reply = then;
             exchange->reply_ctx = ctx;
             exchange->ask = ask;
+            /* Under the lock: once it is sent, the answer or the end of the session may let another
+             * thread finish the exchange. */
+            send_message(exchange, ask, method, params);
         }
         lc_mcp_leave(exchange->server);
     }
-    if (ask != 0)
-        send_message(exchange, ask, method, params);
-    else
+    if (ask == 0)
         then(ctx, exchange, NULL);
 }
