@@ -5,6 +5,8 @@
 # this.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/serve_lib.sh
+. "$(dirname "$0")/serve_lib.sh"
 # shellcheck source=tests/e2e/npm_lib.sh
 . "$(dirname "$0")/npm_lib.sh"
 npm_install hosts --legacy-peer-deps "$NODE_PACKAGE" @anthropic-ai/claude-code@2.1.325 @openai/codex@0.166.0 \
@@ -58,6 +60,15 @@ for pair in "claude-code:claude:✔ Connected" codex:codex:enabled gemini:gemini
     host "$program" mcp list
     lacks "$program no longer lists it" "$LOCI" "$OUT"
 done
+
+fresh
+start --store "$TMP/b.db"
+host claude mcp add --scope user --transport http loci "$URL/mcp" --header "$AUTH"
+is "Claude Code adds the daemon" 0 "$RC"
+host claude mcp list
+has "Claude Code reaches the daemon" "✔ Connected" "$OUT"
+stop
+is "the daemon ends" 0 "$RC"
 
 node_test mastra.mjs
 finish

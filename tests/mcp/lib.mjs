@@ -20,8 +20,8 @@ const endings = [];
 
 export function fail(name, ...details) {
     failed++;
-    console.error(`FAIL ${name}`);
-    for (const detail of details) console.error(`     ${String(detail).slice(0, 600)}`);
+    process.stderr.write(`FAIL ${name}\n`);
+    for (const detail of details) process.stderr.write(`     ${String(detail).slice(0, 600)}\n`);
 }
 
 export function ok(name, condition, ...details) {
