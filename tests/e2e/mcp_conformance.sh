@@ -10,7 +10,7 @@
 . "$(dirname "$0")/npm_lib.sh"
 install_mcp
 
-# conformance URL REVISION - runs all scenarios of a revision; sets RC and OUT, one line per scenario.
+# conformance URL REVISION - runs its scenarios; sets RC and OUT, one line per scenario.
 conformance() {
     rm -rf "$TMP/results"
     timeout 300 node "$NPM/node_modules/.bin/conformance" server --url "$1" --requirements "$2" \
@@ -45,7 +45,8 @@ scenarios() {
 # ---- Everything, on the fixture ------------------------------------------------------------------
 # It runs until its input ends.
 mkfifo "$TMP/fixture.in"
-"${BUILD_DIR:-$(dirname "$LOCI")}/tests/mcp_fixture" <"$TMP/fixture.in" >"$TMP/fixture.out" 2>"$TMP/fixture.err" &
+"${BUILD_DIR:-$(dirname "$LOCI")}/tests/mcp_fixture" <"$TMP/fixture.in" >"$TMP/fixture.out" \
+    2>"$TMP/fixture.err" &
 FIXTURE=$!
 exec 9>"$TMP/fixture.in"
 wait_for 20 test -s "$TMP/fixture.out" || fail "the fixture starts" "$(cat "$TMP/fixture.err")"

@@ -9,7 +9,8 @@
 . "$(dirname "$0")/serve_lib.sh"
 # shellcheck source=tests/e2e/npm_lib.sh
 . "$(dirname "$0")/npm_lib.sh"
-npm_install hosts --legacy-peer-deps "$NODE_PACKAGE" @anthropic-ai/claude-code@2.1.325 @openai/codex@0.166.0 \
+npm_install hosts --legacy-peer-deps "$NODE_PACKAGE" \
+    @anthropic-ai/claude-code@2.1.325 @openai/codex@0.166.0 \
     @google/gemini-cli@0.61.0 @mastra/core@1.71.0 @mastra/mcp@2.0.0 ajv@8.20.0
 export DISABLE_AUTOUPDATER=1 DISABLE_TELEMETRY=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
 export GEMINI_CLI_TRUST_WORKSPACE=true # It starts no servers in a folder that nobody trusted.

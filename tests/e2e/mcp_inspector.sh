@@ -32,7 +32,8 @@ cd "$TMP" || exit 2
 for era in legacy auto modern; do
     for transport in stdio http; do
         how=("$LOCI" --store "$TMP/a.db" mcp)
-        [ "$transport" = stdio ] || how=(--server-url "$URL/mcp" --header "$AUTH" --stored-auth-only)
+        [ "$transport" = stdio ] ||
+            how=(--server-url "$URL/mcp" --header "$AUTH" --stored-auth-only)
         how+=(--protocol-era "$era")
         where="$era, $transport"
         inspect "${how[@]}" --method tools/list --strict

@@ -86,6 +86,7 @@ if [ "${BASH_SOURCE[0]}" = "$0" ]; then
     is "Node.js" v22.23.3 "$(node --version)"
     is "the conformance suite" 0.2.0-alpha.12 \
         "$(node "$NPM/node_modules/.bin/conformance" --version)"
-    is "the Inspector" 2.12.0 "$(node "$NPM/node_modules/.bin/mcp-inspector" --cli --version | tail -1)"
+    is "the Inspector" 2.12.0 \
+        "$(node "$NPM/node_modules/.bin/mcp-inspector" --cli --version | tail -1)"
     finish
 fi

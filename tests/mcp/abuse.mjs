@@ -33,7 +33,8 @@ async function checkAlive(name, client) {
 const lines = {
     "no JSON": ["hello", -32700],
     "half an object": ["{\"jsonrpc\":\"2.0\",", -32700],
-    "no UTF-8": [Buffer.from("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\xfe\"}", "latin1"), -32700],
+    "no UTF-8": [Buffer.from("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"\xff\"}", "latin1"),
+                 -32700],
     "a NUL": ["{\"jsonrpc\":\"2.0\"\0}", -32700],
     "a batch": ["[{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}]", -32600],
     "an empty batch": ["[]", -32600],
@@ -86,7 +87,7 @@ async function checkHuge() {
     await client.open();
     const before = client.lines.length;
     const part = Buffer.alloc(1024 * 1024, "x");
-    client.child.stdin.write("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":\"");
+    client.child.stdin.write("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\",\"params\":\"");
     for (let sent = 0; sent < HUGE; sent += part.length) {
         if (!client.child.stdin.write(part))
             await Promise.race([once(client.child.stdin, "drain"), client.ended]);
@@ -131,7 +132,7 @@ async function checkDeaf() {
     ok("it ends when its client has gone", how !== undefined && how[1] === null, how);
 }
 
-// ---- HTTP ----------------------------------------------------------------------------------------
+// ---- HTTP ---------------------------------------------------------------------------------------
 
 const ping = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: {
     protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } } });

@@ -53,7 +53,8 @@ await step("set_fact", { key: "region", value: "eu-west" }, { outcome: "created"
 await step("set_fact", { key: "style", value: "short answers, no greetings", is_constraint: true },
            { outcome: "created" });
 await step("remember", { text: "The staging server is called plover." }, {}, "plover");
-await step("todo", { action: "add", text: "Write the migration guide" }, { status: "open" }, "guide");
+await step("todo", { action: "add", text: "Write the migration guide" }, { status: "open" },
+           "guide");
 await step("todo", { action: "add", text: "Ask Ravi for the schema review" }, { status: "open" });
 await step("observe", { text: "We deploy every Tuesday.", speaker: "user" }, { message_id: /./ });
 
@@ -66,7 +67,8 @@ await step("forget", { action: "memory", id: seen.plover?.id, dry_run: false }, 
 await step("remember", { text: "The staging server is called curlew." });
 await step("set_fact", { key: "database", value: "PostgreSQL" }, { outcome: "superseded" });
 await step("todo", { action: "done", id: seen.guide?.id }, { status: "done" });
-await step("memory", { command: "create", path: "/memories/progress.md", file_text: "Step 1 done\n" });
+await step("memory", { command: "create", path: "/memories/progress.md",
+                       file_text: "Step 1 done\n" });
 await step("set_fact", { key: "deadline", value: "1 April", trust: "web" }, { outcome: "claimed" });
 steps++; // Nobody waits for this one.
 client.callTool({ name: "set_fact", arguments: { key: "logo", value: "blue" } }).catch(() => {});
@@ -91,8 +93,8 @@ has("step 27 shows the open todo", "Ravi", todos);
 has("step 28 shows the file", "Step 2 done",
     await step("memory", { command: "view", path: "/memories/progress.md" }));
 has("step 29 finds the memory", "curlew", await step("recall", { query: "staging server" }));
-const context = await step("context", { query: "Prepare the release of Heron on the staging server.",
-                                        budget: 1000 });
+const context = await step(
+    "context", { query: "Prepare the release of Heron on the staging server.", budget: 1000 });
 ok("30 steps", steps === 30, steps);
 for (const part of ["Heron", "28 March", "PostgreSQL", "curlew", "short answers", "Ravi"])
     has("the context has what is true", part, context);

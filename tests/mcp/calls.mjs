@@ -1,16 +1,16 @@
 // calls.mjs - every call of every tool, in an order in which each finds what it needs.
 //
 // A client that lists and calls tools is given a `call(name, arguments)` that returns
-// {structured, text, isError}; play() makes all calls with it and checks what comes back. A tool, or
-// an action of a tool, that is listed and not called here is a failure: add its call.
+// {structured, text, isError}; play() makes all calls with it and checks what comes back. A tool,
+// or an action of a tool, that is listed and not called here is a failure: add its call.
 import { Ajv2020 } from "ajv/dist/2020.js";
 
 import { fail, includes, is, ok, where } from "./lib.mjs";
 
 const some = (list) => list.length > 0;
 
-// `is`: members of the structured result. `text`: a part of the text. `as`: a name under which later
-// calls find the result. `isError`: the tool refuses, in words for a model.
+// `is`: members of the structured result. `text`: a part of the text. `as`: a name under which
+// later calls find the result. `isError`: the tool refuses, in words for a model.
 const calls = [
     ["set_fact", { key: "city", value: "Oslo" }, { is: { outcome: "created" } }],
     ["set_fact", { key: "city", value: "Bergen" }, { is: { outcome: "superseded" } }],

@@ -90,8 +90,8 @@ async function complete(client, templates) {
     const found = [];
     for (const { uriTemplate } of templates) {
         for (const [, name] of uriTemplate.matchAll(/\{[?&]?(\w+)/g)) {
-            const { completion } = await client.complete(
-                { ref: { type: "ref/resource", uri: uriTemplate }, argument: { name, value: "te" } });
+            const ref = { type: "ref/resource", uri: uriTemplate };
+            const { completion } = await client.complete({ ref, argument: { name, value: "te" } });
             found.push(...completion.values);
         }
     }

@@ -15,8 +15,8 @@ for (let at = 0; at < lines.length; at += 2) {
     await attempt(lines[at], async () => {
         const wanted = JSON.parse(lines[at + 1]);
         const result = await client.callTool({ name: "memory", arguments: JSON.parse(lines[at]) });
-        is(lines[at], wanted,
-           { [result.isError ? "error" : "ok"]: result.content.map(({ text }) => text).join("\n") });
+        const text = result.content.map((block) => block.text).join("\n");
+        is(lines[at], wanted, { [result.isError ? "error" : "ok"]: text });
     });
 }
 await client.close();

@@ -1,5 +1,5 @@
-// frameworks.mjs - agent frameworks as clients, each with its own implementation or use of MCP: they
-// list and call every tool over stdio and over HTTP.
+// frameworks.mjs - agent frameworks as clients, each with its own implementation or use of MCP:
+// they list and call every tool over stdio and over HTTP.
 import { createMCPClient } from "@ai-sdk/mcp";
 import { Experimental_StdioMCPTransport as StdioTransport } from "@ai-sdk/mcp/mcp-stdio";
 import { MultiServerMCPClient } from "@langchain/mcp-adapters";
@@ -15,8 +15,8 @@ const plain = (result) => ({
     isError: result.isError,
 });
 
-// Each: opened from {command, args, env, cwd} or {url, headers}, gives {tools, call, close}. `tools`
-// is as in tools/list if the framework shows it, otherwise only names.
+// Each: opened from {command, args, env, cwd} or {url, headers}, gives {names, tools, call, close}.
+// `tools` is as in tools/list, for frameworks that show it.
 const frameworks = {
     "Vercel AI SDK": async (how) => {
         const transport = how.url ? { type: "http", url: how.url, headers: how.headers }
@@ -38,8 +38,7 @@ const frameworks = {
         const server = how.url ? { transport: "http", url: how.url, headers: how.headers }
                                : { transport: "stdio", ...how, stderr: "ignore" };
         const client = new MultiServerMCPClient({
-            mcpServers: { loci: server }, throwOnLoadError: true, prefixToolNameWithServerName: false,
-            additionalToolNamePrefix: "", useStandardContentBlocks: true,
+            mcpServers: { loci: server }, throwOnLoadError: true, useStandardContentBlocks: true,
         });
         const tools = await client.getTools();
         const callable = Object.fromEntries(tools.map((tool) => [tool.name, tool]));

@@ -143,7 +143,7 @@ export async function daemon(store, ...options) {
     };
 }
 
-// ---- A raw client over pipes ---------------------------------------------------------------------
+// ---- A raw client over pipes --------------------------------------------------------------------
 
 // {child, send(object or text), request(method, params), lines, ended, exit()}: one JSON text per
 // line, no library between.

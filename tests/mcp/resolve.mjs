@@ -12,6 +12,7 @@ registerHooks({
     resolve(specifier, context, next) {
         const isPackage = /^[@a-z]/.test(specifier) && !/^[a-z]+:/.test(specifier);
         const isOurs = context.parentURL?.startsWith(here);
-        return next(specifier, isPackage && isOurs ? { ...context, parentURL: installed } : context);
+        return next(specifier,
+                    isPackage && isOurs ? { ...context, parentURL: installed } : context);
     },
 });
