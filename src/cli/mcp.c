@@ -260,6 +260,13 @@ static void work(stdio_link *link)
     write_some(link);
 }
 
+/* Lines that were read while too many requests were running, and can be started now. */
+static bool has_lines(const stdio_link *link)
+{
+    return link->live_count < LIVE_MAX && link->in.len > 0 &&
+           memchr(link->in.ptr, '\n', link->in.len) != NULL;
+}
+
 static void serve(stdio_link *link)
 {
     int64_t end_us = INT64_MAX;
@@ -276,7 +283,9 @@ static void serve(stdio_link *link)
                          (link->live_count == 0 &&
                           (link->is_broken || (link->in.len == 0 && waiting_bytes(link) == 0)))))
             return;
-        wait_for_work(link, must_end ? 100 : lc_mcp_backend_wait_ms(link->backend));
+        wait_for_work(link, has_lines(link) ? 0
+                            : must_end      ? 100
+                                            : lc_mcp_backend_wait_ms(link->backend));
         work(link);
     }
 }

@@ -82,11 +82,11 @@ static void write_instructions(const lc_mcp_exchange *x, lc_json_writer *w)
         lc_jw_member_str(w, "instructions", x->server->provider->instructions);
 }
 
-static loci_str member_copy(lc_arena *arena, const lc_json *object, const char *name)
+static loci_str member_text(const lc_json *object, const char *name)
 {
     const lc_json *value = lc_json_find(object, name, LC_JSON_STRING);
 
-    return value != NULL ? lc_arena_copy(arena, lc_json_str(value)) : LC_STR_NONE;
+    return value != NULL ? lc_json_str(value) : LC_STR("");
 }
 
 /* Copies what the client says about itself; a client that initializes twice is the same one. */
@@ -100,15 +100,16 @@ static bool keep_client(lc_mcp_exchange *x, lc_mcp_session *session)
 
     if (session->capabilities != NULL)
         return true;
-    session->client_name = member_copy(&session->arena, info, "name");
-    session->client_version = member_copy(&session->arena, info, "version");
+    session->client_name = lc_arena_copy(&session->arena, member_text(info, "name"));
+    session->client_version = lc_arena_copy(&session->arena, member_text(info, "version"));
     lc_buf_init(&text, x->server->heap, LOCI_MEM_REQUESTS, LC_MCP_MESSAGE_BYTES_MAX);
     lc_jw_init(&w, &text);
     lc_jw_value(&w, given != NULL ? given : x->empty_object);
     copy = lc_buf_status(&text, NULL) == LOCI_OK ? lc_arena_copy(&session->arena, lc_buf_str(&text))
                                                  : LC_STR_NONE;
     lc_buf_clear(&text);
-    return copy.ptr != NULL &&
+    return copy.ptr != NULL && session->client_name.ptr != NULL &&
+           session->client_version.ptr != NULL &&
            lc_json_parse(&session->arena, copy, 0, &session->capabilities, NULL) == LOCI_OK;
 }
 
@@ -333,7 +334,8 @@ static void run_complete(lc_mcp_exchange *x)
              lc_json_find(argument, "value", LC_JSON_STRING) == NULL)
         fail_params(x, "argument: expected {\"name\":…,\"value\":…}");
     else if (is_prompt && lc_mcp_entry_find(&x->server->prompts, lc_json_str(name)) == NULL)
-        fail_params(x, "ref: there is no such prompt");
+        /* A hint while a user types: for a prompt that does not exist there is none. */
+        lc_mcp_finish(x, LC_STR("{\"completion\":{\"values\":[],\"total\":0,\"hasMore\":false}}"));
     else
         provider->complete(provider->ctx, x, ref, argument);
 }
@@ -775,8 +777,8 @@ static void receive_modern(lc_mcp_exchange *x, const lc_json *meta, loci_str met
     }
     if (!check_param_headers(x))
         return;
-    x->client.name = member_copy(&x->arena, info, "name");
-    x->client.version = member_copy(&x->arena, info, "version");
+    x->client.name = member_text(info, "name");
+    x->client.version = member_text(info, "version");
     x->head = NULL;
     if (x->session != NULL)
         lc_mcp_session_add(x->session, x);
@@ -817,9 +819,11 @@ static bool find_session(lc_mcp_exchange *x, loci_str method)
 static void receive_notification(lc_mcp_exchange *x, loci_str method)
 {
     const lc_json *id = lc_json_member(x->params, LC_STR("requestId"));
-    loci_str text = id != NULL ? lc_mcp_scalar(x, id) : LC_STR_NONE;
+    loci_str text = LC_STR_NONE;
 
-    if (lc_str_is(method, "notifications/cancelled") && text.ptr != NULL && x->session != NULL)
+    /* Without memory the request goes on: it can be cancelled again. */
+    if (lc_str_is(method, "notifications/cancelled") && id != NULL &&
+        lc_mcp_scalar(x, id, &text) && text.ptr != NULL && x->session != NULL)
         lc_mcp_session_cancel(x->session, text);
     lc_mcp_end(x);
 }
@@ -883,8 +887,10 @@ static void read_trace(lc_mcp_exchange *x, const lc_json *meta)
     const lc_json *given = lc_json_find(meta, "traceparent", LC_JSON_STRING);
     loci_str text = given != NULL ? lc_json_str(given) : header(x, "traceparent");
 
-    if (lc_trace_is_parent(text))
-        x->client.traceparent = lc_arena_copy(&x->arena, text);
+    if (!lc_trace_is_parent(text))
+        return;
+    /* The headers end before the exchange; without memory it is served without its trace. */
+    x->client.traceparent = given != NULL ? text : lc_arena_copy(&x->arena, text);
 }
 
 /* The message is a JSON-RPC request or notification. */
@@ -904,8 +910,10 @@ static void receive_call(lc_mcp_exchange *x, loci_str method)
         x->params = params;
     meta = lc_json_find(x->params, "_meta", LC_JSON_OBJECT);
     token = meta != NULL ? lc_json_member(meta, LC_STR("progressToken")) : NULL;
-    if (token != NULL)
-        x->progress_token = lc_mcp_scalar(x, token);
+    if (token != NULL && !lc_mcp_scalar(x, token, &x->progress_token)) {
+        fail_memory(x);
+        return;
+    }
     read_trace(x, meta);
     x->is_modern = (meta != NULL &&
                     lc_json_member(meta, LC_STR(LC_MCP_META "protocolVersion")) != NULL) ||
@@ -934,9 +942,9 @@ static void receive_message(lc_mcp_exchange *x)
     version = lc_json_member(x->message, LC_STR("jsonrpc"));
     method = lc_json_member(x->message, LC_STR("method"));
     id = lc_json_member(x->message, LC_STR("id"));
-    if (id != NULL)
-        x->id = lc_mcp_scalar(x, id);
-    if (id != NULL && x->id.ptr == NULL)
+    if (id != NULL && !lc_mcp_scalar(x, id, &x->id))
+        fail_memory(x);
+    else if (id != NULL && x->id.ptr == NULL)
         refuse_request(x, "id: expected a string or an integer");
     else if (version == NULL || lc_json_kind_of(version) != LC_JSON_STRING ||
              !lc_str_is(lc_json_str(version), "2.0"))

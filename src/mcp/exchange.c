@@ -54,21 +54,21 @@ bool lc_mcp_is_cancelled(const lc_mcp_exchange *exchange)
            (exchange->cancel != NULL && __atomic_load_n(exchange->cancel, __ATOMIC_SEQ_CST) != 0);
 }
 
-loci_str lc_mcp_scalar(lc_mcp_exchange *exchange, const lc_json *value)
+bool lc_mcp_scalar(lc_mcp_exchange *exchange, const lc_json *value, loci_str *out)
 {
-    loci_str out = LC_STR_NONE;
     lc_json_writer w;
     lc_buf text;
 
+    *out = LC_STR_NONE;
     if (lc_json_kind_of(value) != LC_JSON_STRING && lc_json_kind_of(value) != LC_JSON_INT)
-        return LC_STR_NONE;
+        return true;
     lc_buf_init(&text, exchange->server->heap, LOCI_MEM_REQUESTS, LC_MCP_MESSAGE_BYTES_MAX);
     lc_jw_init(&w, &text);
     lc_jw_value(&w, value);
     if (lc_buf_status(&text, NULL) == LOCI_OK)
-        out = lc_arena_copy(&exchange->arena, lc_buf_str(&text));
+        *out = lc_arena_copy(&exchange->arena, lc_buf_str(&text));
     lc_buf_clear(&text);
-    return out;
+    return out->ptr != NULL;
 }
 
 /* ---- Operations ------------------------------------------------------------------------------ */
@@ -342,9 +342,13 @@ void lc_mcp_refuse(lc_mcp_exchange *exchange, int http_status, int code, const c
 
     lc_buf_init(&text, exchange->server->heap, LOCI_MEM_REQUESTS, MESSAGE_BYTES_MAX);
     append_error(exchange, code, message, data, &text);
-    answer.message = lc_buf_status(&text, NULL) == LOCI_OK ? lc_buf_str(&text) : no_memory;
+    answer.message = lc_buf_str(&text);
     answer.code = code;
     answer.http_status = http_status != 0 ? http_status : usual_status(exchange, code);
+    if (lc_buf_status(&text, NULL) != LOCI_OK) {
+        answer.message = no_memory;
+        answer.code = LC_MCP_INTERNAL_ERROR;
+    }
     conclude(exchange, &answer);
     lc_buf_clear(&text);
 }

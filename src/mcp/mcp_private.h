@@ -187,9 +187,9 @@ void lc_mcp_refuse(lc_mcp_exchange *exchange, int http_status, int code, const c
 void lc_mcp_end(lc_mcp_exchange *exchange);
 /* Frees it without an answer. */
 void lc_mcp_drop(lc_mcp_exchange *exchange);
-/* JSON of an id or a token in the arena: a string or an integer; none for another kind or when out
- * of memory. */
-loci_str lc_mcp_scalar(lc_mcp_exchange *exchange, const lc_json *value);
+/* JSON of an id or a token in the arena: a string or an integer; none for another kind. False when
+ * out of memory. */
+bool lc_mcp_scalar(lc_mcp_exchange *exchange, const lc_json *value, loci_str *out);
 
 /* ---- lists.c --------------------------------------------------------------------------------- */
 

@@ -13,13 +13,24 @@
 #define LC_MCP_OWN_H
 
 #include "mcp/mcp.h"
-#include "ops/op.h"
+#include "ops/tool.h"
+
+/* An operation that a tool runs. */
+typedef struct lc_mcp_route {
+    const lc_tool *tool;
+    loci_str action; /* Value of the tool's selector; none = the tool has one operation. */
+    const lc_op *op;
+} lc_mcp_route;
+
+#define LC_MCP_ROUTES_MAX 64
 
 typedef struct lc_mcp_own {
     lc_mcp_provider provider;
     lc_heap *heap;
     lc_arena arena; /* Of all texts. */
     loci_str user_id, persona_id;
+    lc_mcp_route routes[LC_MCP_ROUTES_MAX];
+    size_t route_count;
 } lc_mcp_own;
 
 #define LC_MCP_RESULT_BYTES_MAX (64u * 1024 * 1024)

@@ -200,6 +200,9 @@ static void report_failure(const tool_call *call, lc_mcp_exchange *exchange, loc
             say_parameters(&text, call->tool, call->op);
         else
             lc_buf_append(&text, loci_str_of(next_step(status)));
+        if (status == LOCI_ENOTFOUND && call->tool->takes_whose && call->own->persona_id.len > 0)
+            lc_buf_append(&text,
+                          LC_STR(" What belongs to the person needs " LC_TOOL_WHOSE " person."));
     }
     finish_error(exchange, call->own->heap, &text);
 }
@@ -237,18 +240,23 @@ static void tool_done(void *ctx, lc_mcp_exchange *exchange, loci_status status, 
 }
 
 /* Which operation is meant; NULL, with the error in `problem`, if the arguments do not say. */
-static const lc_op *choose_op(const lc_tool *tool, const lc_json *arguments, lc_buf *problem)
+static const lc_op *choose_op(const tool_call *call, const lc_json *arguments, lc_buf *problem)
 {
-    const lc_json *given;
-    const lc_op *op;
+    const lc_tool *tool = call->tool;
+    const lc_json *given = tool->selector != NULL
+                               ? lc_json_find(arguments, tool->selector, LC_JSON_STRING)
+                               : NULL;
     const char *separator = "";
+    const lc_op *op;
 
-    if (tool->selector == NULL)
-        return lc_tool_op(tool, 0);
-    given = lc_json_find(arguments, tool->selector, LC_JSON_STRING);
-    op = given != NULL ? lc_tool_find_op(tool, lc_json_str(given)) : NULL;
-    if (op != NULL)
-        return op;
+    for (size_t i = 0; i < call->own->route_count; i++) {
+        const lc_mcp_route *route = &call->own->routes[i];
+
+        if (route->tool == tool &&
+            (tool->selector == NULL ||
+             (given != NULL && lc_str_eq(route->action, lc_json_str(given)))))
+            return route->op;
+    }
     lc_buf_append_format(problem, "%s: %s. Pass one of: ", tool->selector,
                          given != NULL ? "unknown value" : "required string");
     for (size_t i = 0; (op = lc_tool_op(tool, i)) != NULL; i++) {
@@ -357,7 +365,7 @@ static void call_tool(void *ctx, lc_mcp_exchange *exchange, loci_str name, const
     LC_ASSERT(call->tool != NULL); /* The dispatcher knows the list. */
     lc_buf_init(&args, own->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX + 4096);
     lc_buf_init(&problem, own->heap, LOCI_MEM_REQUESTS, LIST_BYTES_MAX);
-    call->op = choose_op(call->tool, arguments, &problem);
+    call->op = choose_op(call, arguments, &problem);
     if (call->op == NULL || !make_args(call, arguments, &args, &problem))
         finish_error(exchange, own->heap, &problem);
     else if (lc_buf_status(&args, NULL) != LOCI_OK)
@@ -369,6 +377,20 @@ static void call_tool(void *ctx, lc_mcp_exchange *exchange, loci_str name, const
 }
 
 /* ---- The object ------------------------------------------------------------------------------ */
+
+/* Finding the operations of a tool in their table takes longer than many of them take to run. */
+static void keep_routes(lc_mcp_own *own)
+{
+    const lc_tool *tool;
+    const lc_op *op;
+
+    for (size_t i = 0; (tool = lc_tool_at(i)) != NULL; i++) {
+        for (size_t k = 0; (op = lc_tool_op(tool, k)) != NULL; k++) {
+            LC_ASSERT(own->route_count < LC_MCP_ROUTES_MAX);
+            own->routes[own->route_count++] = (lc_mcp_route){tool, lc_op_action(op), op};
+        }
+    }
+}
 
 /* Keeps what `write` writes. */
 static loci_status keep_list(lc_mcp_own *own, void (*write)(lc_json_writer *), loci_str *out,
@@ -418,6 +440,7 @@ loci_status lc_mcp_provider_new(lc_heap *heap, const lc_mcp_defaults *defaults,
                                       .complete = lc_mcp_complete,
                                       .is_changed_by = lc_mcp_is_changed_by,
                                       .ctx = own};
+    keep_routes(own);
     status = keep_text(own, defaults->user_id, &own->user_id, err);
     if (status == LOCI_OK)
         status = keep_text(own, defaults->persona_id, &own->persona_id, err);

@@ -31,15 +31,16 @@ typedef struct kind {
 
 static const kind kinds[] = {
     {"facts", "fact.list", "\"limit\":500",
-     "facts(key value id ~observed_at trust is_constraint needs_review)", "fact.current", "key", "",
-     NULL, "key", "fact."},
-    {"memories", "memory.list", "\"limit\":200", "memories(text observed_at id pinned trust)",
-     "memory.get", "id", "", NULL, "id", "memory.|entity."},
+     "facts(key value id ~observed_at trust is_constraint needs_review whose:persona_id)",
+     "fact.current", "key", "", NULL, "key", "fact."},
+    {"memories", "memory.list", "\"limit\":200",
+     "memories(text observed_at id pinned trust whose:persona_id)", "memory.get", "id", "", NULL,
+     "id", "memory.|entity."},
     {"sessions", "session.list", "\"limit\":100",
      "sessions(opened_at id state external_id last_activity)", "session.messages", "session_id",
      "\"limit\":200", "messages(at speaker role text id)", "id", "session.|message."},
-    {"todos", "todo.list", "\"limit\":200", "todos(text due_at id kind status)", NULL, NULL, NULL,
-     NULL, NULL, "todo."},
+    {"todos", "todo.list", "\"limit\":200", "todos(text due_at id kind status whose:persona_id)",
+     NULL, NULL, NULL, NULL, NULL, "todo."},
     {"context", "context.build", "\"query\":\"\"", "text!", "context.build", "query", "", "text!",
      NULL, NULL},
 };

@@ -124,11 +124,11 @@ static void say_time(shower *s, loci_str time)
 
 /* ---- One item, one line ---------------------------------------------------------------------- */
 
-/* A member of an item that is there. */
+/* A member of an item. */
 typedef struct part {
     lc_shown shown;
     lc_result result;
-    const lc_json *value;
+    const lc_json *value; /* NULL = it is not there. */
     bool is_said;
 } part;
 
@@ -137,18 +137,28 @@ typedef struct item {
     size_t count;
 } item;
 
-static void read_item(const lc_record *record, loci_str shows, const lc_json *object, item *out)
+/* The members that items of `record` can have; the same for all items of a list. */
+static void read_parts(const lc_record *record, loci_str shows, item *out)
 {
     out->count = 0;
     while (out->count < LC_RECORD_MEMBERS_MAX &&
            lc_shown_next(&shows, &out->parts[out->count].shown)) {
         part *p = &out->parts[out->count];
 
-        p->value = lc_json_member(object, p->shown.source);
-        p->is_said = false;
-        if (p->value != NULL && lc_json_kind_of(p->value) != LC_JSON_NULL &&
-            lc_shown_find(record, &p->shown, &p->result))
+        if (lc_shown_find(record, &p->shown, &p->result))
             out->count++;
+    }
+}
+
+static void read_item(item *it, const lc_json *object)
+{
+    for (size_t i = 0; i < it->count; i++) {
+        part *p = &it->parts[i];
+
+        p->value = lc_json_member(object, p->shown.source);
+        if (p->value != NULL && lc_json_kind_of(p->value) == LC_JSON_NULL)
+            p->value = NULL;
+        p->is_said = p->value == NULL;
     }
 }
 
@@ -181,6 +191,12 @@ static bool is_id(loci_str name)
            (name.len > 3 && memcmp(name.ptr + name.len - 3, "_id", 3) == 0);
 }
 
+/* A persona is a project here; its id means nothing to a model. */
+static bool is_whose(const part *p)
+{
+    return lc_str_is(p->shown.name, LC_TOOL_WHOSE);
+}
+
 static void say_part(shower *s, part *p)
 {
     p->is_said = true;
@@ -192,7 +208,9 @@ static void say_part(shower *s, part *p)
         lc_buf_append(s->text, p->shown.name);
         lc_buf_append(s->text, LC_STR(": "));
     }
-    if (p->result.record == NULL && p->result.kind == LC_PARAM_TIME)
+    if (is_whose(p))
+        lc_buf_append(s->text, LC_STR("project"));
+    else if (p->result.record == NULL && p->result.kind == LC_PARAM_TIME)
         say_time(s, lc_json_str(p->value));
     else
         say_value(s, p->value);
@@ -209,7 +227,7 @@ static void say_head(shower *s, item *it)
         part *p = &it->parts[i];
 
         /* In front only the time that it is of. */
-        if (p->result.record == NULL && p->result.kind == LC_PARAM_TIME &&
+        if (p->value != NULL && p->result.record == NULL && p->result.kind == LC_PARAM_TIME &&
             !lc_str_is(p->shown.name, "due_at")) {
             lc_buf_append(s->text, LC_STR(" ["));
             say_time(s, lc_json_str(p->value));
@@ -249,26 +267,39 @@ static void say_head(shower *s, item *it)
     }
 }
 
-static void put_item(shower *s, const lc_record *record, loci_str shows, const lc_json *object)
+static void put_data(shower *s, const item *it)
+{
+    lc_jw_object(s->data);
+    for (size_t i = 0; i < it->count; i++) {
+        const part *p = &it->parts[i];
+
+        if (p->value == NULL)
+            continue;
+        lc_jw_name_str(s->data, p->shown.name);
+        if (is_whose(p))
+            lc_jw_text(s->data, "project");
+        else
+            put_value(s, s->data, p->value);
+    }
+    lc_jw_end(s->data);
+}
+
+static void put_item(shower *s, item *it)
 {
     bool is_open = false, has_head;
     size_t begin;
-    item it;
 
-    read_item(record, shows, object, &it);
-    for (size_t i = 0; s->data != NULL && i < it.count; i++) {
-        lc_jw_name_str(s->data, it.parts[i].shown.name);
-        put_value(s, s->data, it.parts[i].value);
-    }
+    if (s->data != NULL)
+        put_data(s, it);
     lc_buf_append_byte(s->text, '-');
     begin = s->text->len;
-    say_head(s, &it);
+    say_head(s, it);
     has_head = s->text->len > begin;
-    for (size_t i = 0; i < it.count; i++) {
-        if (it.parts[i].is_said || is_usual(&it.parts[i]))
+    for (size_t i = 0; i < it->count; i++) {
+        if (it->parts[i].is_said || is_usual(&it->parts[i]))
             continue;
         lc_buf_append(s->text, is_open ? LC_STR("; ") : has_head ? LC_STR(" (") : LC_STR(" "));
-        say_part(s, &it.parts[i]);
+        say_part(s, &it->parts[i]);
         is_open = true;
     }
     lc_buf_append(s->text, is_open && has_head ? LC_STR(")\n") : LC_STR("\n"));
@@ -288,6 +319,7 @@ static void put_items(shower *s, const lc_shown *shown, const lc_record *record,
 {
     bool is_list = lc_json_kind_of(value) == LC_JSON_ARRAY;
     const lc_json *at = is_list ? lc_json_first(value) : value;
+    item it;
 
     end_line(s);
     if (s->data != NULL) {
@@ -296,12 +328,10 @@ static void put_items(shower *s, const lc_shown *shown, const lc_record *record,
     }
     if (at == NULL)
         lc_buf_append_format(s->text, "No %.*s.\n", LC_STR_ARG(shown->name));
+    read_parts(record, shown->inner, &it);
     for (; at != NULL; at = is_list ? lc_json_next(at) : NULL) {
-        if (s->data != NULL)
-            lc_jw_object(s->data);
-        put_item(s, record, shown->inner, at);
-        if (s->data != NULL)
-            lc_jw_end(s->data);
+        read_item(&it, at);
+        put_item(s, &it);
     }
     if (s->data != NULL)
         lc_jw_end(s->data);

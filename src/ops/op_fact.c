@@ -15,7 +15,8 @@ static const lc_record fact_record = {.name = "Fact", .row = &lc_fact_row};
 
 /* What models see of a fact. */
 #define SHOWN_OF_FACT                                                                              \
-    "(key value ~observed_at id status ~trust ~is_constraint ~needs_review superseded_by ended_at)"
+    "(key value ~observed_at id status ~trust ~is_constraint ~needs_review superseded_by "         \
+    "ended_at ~whose:persona_id)"
 
 /* `view` NULL: made when it is needed. */
 static loci_status put_fact(lc_call *call, lc_tx *tx, const lc_fact *fact, const lc_fact_view *view,

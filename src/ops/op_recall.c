@@ -261,7 +261,7 @@ static const lc_op memory_recall = {
     .http = "POST /v1/memories/search",
     .mcp = "recall",
     .mcp_takes = "query limit=10 cursor",
-    .mcp_shows = "results(text ~observed_at id ~trust ~score) next_cursor",
+    .mcp_shows = "results(text ~observed_at id ~trust ~score ~whose:persona_id) next_cursor",
     .example = "{\"query\":\"Where do I live?\",\"limit\":5}",
     .prepare = prepare_recall,
     .compute = compute_recall,

@@ -185,7 +185,7 @@ static const lc_op todo_list = {
     .http = "GET /v1/todos",
     .mcp = "read_facts todos",
     .mcp_takes = "limit=20 cursor",
-    .mcp_shows = "todos(~text due_at id ~status ~kind) next_cursor",
+    .mcp_shows = "todos(~text due_at id ~status ~kind ~whose:persona_id) next_cursor",
     .example = "{\"kind\":\"commitment\"}",
     .run = run_list,
 };

@@ -266,7 +266,7 @@ static loci_status subscribe(lc_store_task *task, const loci_error *failure, loc
 
     (void)err;
     options.principal = &s->who.principal;
-    /* A token that is not bound to a user has an empty one: then it is the default. */
+    /* The user that a token is bound to, or the one that operations act for by default. */
     if (s->who.principal.user != NULL && s->who.principal.user[0] != '\0')
         options.user_id = s->who.principal.user;
     if (failure != NULL) {

@@ -130,7 +130,8 @@ static void fill_owner(const filler *f, bool has_session)
     add(f, "session.append", "{'role':'user','text':'we meet at the harbour of ");
     add(f, "working.set", "{'key':'draft','value':'");
     add(f, "environment.set", "{'key':'location','value':'");
-    add(f, "file.create", "{'path':'/memories/notes.md','file_text':'");
+    if (f->more[0] == '\0') /* A persona sees the file of all. */
+        add(f, "file.create", "{'path':'/memories/notes.md','file_text':'");
     add(f, "file.create", test_format("{'path':'/memories/%s.md','file_text':'", f->owner));
     add(f, "identity.set",
         test_format("{'authority':'manager','session_id':'%s','user_name':'", f->owner));

@@ -181,6 +181,14 @@ TEST(mcp_tools, whose_chooses_between_project_and_person)
                    "\"persona_id\":\"project-a\"");
     facts_fail(&p.f, LOCI_ENOTFOUND, "build", "fact.current", "{'key':'build'}");
     CHECK_CONTAINS(facts_call(&p.f, "fact.current", "{'key':'editor'}"), "vi");
+    CHECK_CONTAINS(mcp_tool_error(&p, "retract_fact", "{'key':'editor'}"), "needs whose person.");
+    (void)mcp_tool(&p, "set_fact", "{'key':'editor','value':'ed'}");
+    CHECK_CONTAINS(mcp_text(&p, "read_facts", "{'action':'current','key':'editor'}"),
+                   "; whose: project)");
+    CHECK(strstr(mcp_text(&p, "read_facts", "{'action':'current','key':'editor','whose':'person'}"),
+                 "whose") == NULL);
+    (void)mcp_tool(&p, "retract_fact", "{'key':'editor','whose':'person'}");
+    CHECK_CONTAINS(mcp_text(&p, "read_facts", "{'action':'list'}"), "editor = ed");
     (void)mcp_tool(&p, "remember", "{'text':'Uses tabs','whose':'person'}");
     CHECK_CONTAINS(facts_call(&p.f, "memory.list", "{}"), "Uses tabs");
     CHECK_CONTAINS(mcp_tool_error(&p, "remember", "{'text':'x','whose':'me'}"),

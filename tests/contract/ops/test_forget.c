@@ -389,7 +389,48 @@ static void act_on_memories(history *h)
     h->f.now_us += MINUTE_US;
 }
 
-/* Forgets what is known of a topic, one memory of another one, and the todos. */
+/* Makes, edits, moves and deletes files below a directory per topic. */
+static void act_on_files(history *h)
+{
+    const char *user = any_user(h), *topic = any_topic(h), *op = "file.create";
+    const char *text = any_text(h, user, topic), *format;
+    const char *path = test_format("/memories/CANARY-%s-%s-/f%d", user, topic,
+                                   (int)test_rng_below(&h->rng, 3));
+    loci_str answer;
+
+    switch (test_rng_below(&h->rng, 6)) {
+    case 0:
+    case 1:
+        format = test_format("{'user_id':'%s','path':'%s','file_text':'%s','request_id':'f%d'}",
+                             user, path, text, h->serial);
+        break;
+    case 2: /* Rows that grow and shrink. */
+        op = "file.str_replace";
+        format = test_format("{'user_id':'%s','path':'%s','old_str':'7','new_str':'%s'}", user,
+                             path, text);
+        break;
+    case 3:
+        op = "file.insert";
+        format = test_format("{'user_id':'%s','path':'%s','insert_line':0,'insert_text':'%s'}",
+                             user, path, text);
+        break;
+    case 4:
+        op = "file.rename";
+        format = test_format("{'user_id':'%s','old_path':'%s','new_path':'%s-%d','request_id':"
+                             "'f%d'}",
+                             user, path, path, h->serial, h->serial);
+        break;
+    default:
+        op = "file.delete";
+        format = test_format("{'user_id':'%s','path':'%s','request_id':'f%d'}", user, path,
+                             h->serial);
+        break;
+    }
+    (void)facts_try(&h->f, op, &answer, format); /* A file that is not there is fine. */
+    h->f.now_us += MINUTE_US;
+}
+
+/* Forgets what is known of a topic, its files, and the todos. */
 static void forget_memories(history *h, const char *topic)
 {
     loci_str answer;
@@ -397,6 +438,8 @@ static void forget_memories(history *h, const char *topic)
 
     (void)facts_try(&h->f, "memory.forget", &answer,
                     test_format("{'user_id':'ann','entity':'project:%s'}", topic));
+    (void)facts_try(&h->f, "file.forget", &answer,
+                    test_format("{'user_id':'ann','path':'/memories/CANARY-ann-%s-'}", topic));
     while (id = text_of(facts_call(&h->f, "todo.list", "{'user_id':'ann'}"), "todos.0.id"),
            *id != '\0') {
         (void)facts_call(&h->f, "todo.update", "{'user_id':'ann','id':'%s','text':'%s'}", id,
@@ -448,8 +491,12 @@ static void check_gone(history *h, const char *canary)
 
 static void act_somehow(history *h)
 {
-    if (test_rng_chance(&h->rng, 30))
+    unsigned chance = (unsigned)test_rng_below(&h->rng, 100);
+
+    if (chance < 30)
         act_on_memories(h);
+    else if (chance < 45)
+        act_on_files(h);
     else
         act(h);
 }

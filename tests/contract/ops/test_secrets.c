@@ -117,6 +117,32 @@ TEST(secrets, are_replaced_in_memories_todos_and_entities)
     facts_close(&f);
 }
 
+/* The same path and the same words find what was redacted when it was stored. */
+TEST(secrets, are_replaced_in_files_and_their_paths)
+{
+    facts f;
+    loci_str answer;
+
+    open_here(&f);
+    (void)redacted(&f, "file.create",
+                   "{'path':'/memories/" TOKEN "','file_text':'Use " TOKEN ".','request_id':'r'}");
+    (void)redacted(&f, "file.insert",
+                   "{'path':'/memories/" TOKEN "','insert_line':1,'insert_text':'or " KEY_ID "'}");
+    (void)redacted(&f, "file.str_replace",
+                   "{'path':'/memories/" TOKEN "','old_str':'Use " TOKEN "','new_str':'Try " TOKEN
+                   "'}");
+    answer = redacted(&f, "file.get", "{'path':'/memories/" TOKEN "'}");
+    CHECK_STR_EQ(test_member_text(answer, "path"), "/memories/[redacted: github_token]");
+    CHECK_CONTAINS(answer, "Try [redacted: github_token].");
+    (void)redacted(&f, "file.rename",
+                   "{'old_path':'/memories/" TOKEN "','new_path':'/memories/b-" TOKEN "'}");
+    (void)redacted(&f, "file.view", "{'path':'/memories/b-" TOKEN "'}");
+    (void)redacted(&f, "file.delete", "{'path':'/memories/b-" TOKEN "'}");
+    CHECK(!facts_is_stored(&f, TOKEN));
+    CHECK(!facts_is_stored(&f, KEY_ID));
+    facts_close(&f);
+}
+
 TEST(secrets, are_refused_or_kept_if_the_setting_says_so)
 {
     facts f;
@@ -131,6 +157,8 @@ TEST(secrets, are_refused_or_kept_if_the_setting_says_so)
                "{'key':'wifi_password','value':'" PASSWORD "'}");
     facts_fail(&f, LOCI_EINVAL, "github_token", "memory.store", "{'text':'Uses " TOKEN "'}");
     facts_fail(&f, LOCI_EINVAL, "github_token", "todo.add", "{'text':'Rotate " TOKEN "'}");
+    facts_fail(&f, LOCI_EINVAL, "github_token", "file.create",
+               "{'path':'/memories/a','file_text':'Use " TOKEN "'}");
     CHECK(!facts_is_stored(&f, TOKEN));
     (void)facts_call(&f, "config.set", "{'name':'secrets.policy','value':'keep'}");
     (void)facts_call(&f, "session.append", "{'role':'user','text':'Use " TOKEN " please.'}");

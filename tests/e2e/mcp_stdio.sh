@@ -1,0 +1,116 @@
+#!/bin/bash
+# `loci mcp`: raw lines on stdin and stdout, both generations of the protocol, bad input, many
+# processes on one store, and a daemon that comes and goes.
+# shellcheck source=tests/e2e/lib.sh
+. "$(dirname "$0")/lib.sh"
+# shellcheck source=tests/e2e/serve_lib.sh
+. "$(dirname "$0")/serve_lib.sh"
+export LOCI
+here=$(cd "$(dirname "$0")" && pwd)
+S=$TMP/a.db
+META='"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
+
+# peer SCENARIO STORE ARGUMENT… - what tests/e2e/mcp_stdio.py says.
+peer() { python3 "$here/mcp_stdio.py" "$@" 2>&1; }
+
+# facts STORE PREFIX - how many fact.written events there are for keys with the prefix.
+facts() {
+    "$LOCI" --store "$1" events --after 0 --json 2>/dev/null </dev/null | python3 -c '
+import json, sys
+keys = [e["payload"].get("key", "") for e in map(json.loads, sys.stdin) if e["type"].startswith("fact.")]
+keys = [k for k in keys if k.startswith(sys.argv[1])]
+print(len(keys), len(set(keys)))' "$2"
+}
+
+# ---- Both generations ----------------------------------------------------------------------------
+feed '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+{"jsonrpc":"2.0","method":"notifications/initialized"}
+{"jsonrpc":"2.0","id":2,"method":"ping"}
+{"jsonrpc":"2.0","id":"three","method":"tools/call","params":{"name":"set_fact","arguments":{"key":"city","value":"Oslo"}}}
+' mcp --store "$S"
+is "a session of the older generation ends well" 0 "$RC"
+is "it answers requests only" 3 "$(printf '%s\n' "$OUT" | wc -l)"
+has "it takes the client's version" '"protocolVersion":"2025-06-18"' "$(line "$OUT" 1)"
+is "it answers ping" '{"jsonrpc":"2.0","id":2,"result":{}}' "$(line "$OUT" 2)"
+has "it calls a tool" '"id":"three","result":{' "$OUT"
+is "nothing is written to stderr" "" "$ERR"
+feed "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{$META}}
+{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"read_facts\",\"arguments\":{\"action\":\"current\",\"key\":\"city\"},$META}}
+{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\",\"params\":{$META}}
+" mcp --store "$S"
+has "the newer generation is discovered" '"supportedVersions":["2026-07-28"]' "$OUT"
+has "it reads what the older one wrote" 'Oslo' "$OUT"
+has "its results are typed" '"resultType":"complete"' "$(line "$OUT" 1)"
+has "it has no ping" '"code":-32601' "$OUT"
+json "all is JSON" "$OUT"
+run mcp --store "$TMP/none.db"
+is "no input is no error" "0 " "$RC $OUT"
+is "nothing is opened before it is needed" no "$([ -e "$TMP/none.db" ] && echo yes || echo no)"
+
+# ---- Bad input -----------------------------------------------------------------------------------
+feed 'nope
+[]
+{"jsonrpc":"2.0","id":1,"method":"nope"}
+
+{"jsonrpc":"2.0","id":2,"method":"ping"}
+{"jsonrpc":"2.0","id":3,"meth' mcp --store "$S"
+is "bad input does not end it" 0 "$RC"
+has "no JSON is a parse error" '"code":-32700' "$(line "$OUT" 1)"
+has "a batch is refused" '"code":-32600' "$(line "$OUT" 2)"
+has "an unknown method is named" 'Method not found: nope' "$(line "$OUT" 3)"
+is "empty lines are skipped" '{"jsonrpc":"2.0","id":2,"result":{}}' "$(line "$OUT" 4)"
+has "half a message at the end is an error" '"code":-32700' "$(line "$OUT" 5)"
+feed '{"jsonrpc":"2.0","id":3,"method":"ping"}' mcp --store "$S"
+is "a last line needs no line break" '{"jsonrpc":"2.0","id":3,"result":{}}' "$OUT"
+printf '\377\376{}\n{"jsonrpc":"2.0","id":4,"method":"ping"}\r\n' >"$TMP/in"
+OUT=$("$LOCI" mcp --store "$S" <"$TMP/in" 2>"$TMP/err")
+has "broken UTF-8 is a parse error" '"code":-32700' "$(line "$OUT" 1)"
+is "CRLF is understood" '{"jsonrpc":"2.0","id":4,"result":{}}' "$(line "$OUT" 2)"
+for bytes in 4259840 4259841 9000000; do
+    { printf '"'; head -c $((bytes - 2)) /dev/zero | tr '\0' x
+      printf '"\n{"jsonrpc":"2.0","id":5,"method":"ping"}\n'; } >"$TMP/in"
+    OUT=$("$LOCI" mcp --store "$S" <"$TMP/in" 2>"$TMP/err")
+    if [ "$bytes" = 4259840 ]; then
+        lacks "a line of $bytes bytes is read" 'more than' "$OUT"
+    else
+        has "a line of $bytes bytes is too long" 'more than 4259840 bytes' "$(line "$OUT" 1)"
+    fi
+    is "there is one error for it" 2 "$(printf '%s\n' "$OUT" | wc -l)"
+    is "and the next line is read" '{"jsonrpc":"2.0","id":5,"result":{}}' "$(line "$OUT" 2)"
+done
+is "a client that never reads" "bounded 0" "$(peer deaf "$S" 3)"
+
+# ---- Many processes on one store -----------------------------------------------------------------
+is "20 calls in one process" "20 [0]" "$(peer many "$TMP/one.db" 1 20)"
+is "all 20 are there, once" "20 20" "$(facts "$TMP/one.db" k)"
+is "40 calls in two processes" "40 [0]" "$(peer many "$TMP/two.db" 2 20)"
+is "all 40 are there, once" "40 40" "$(facts "$TMP/two.db" k)"
+is "200 calls in eight processes" "200 [0]" "$(peer many "$TMP/eight.db" 8 25)"
+is "all 200 are there, once" "200 200" "$(facts "$TMP/eight.db" k)"
+
+# ---- Notices -------------------------------------------------------------------------------------
+UPDATED='notifications/resources/updated loci://facts'
+is "the older generation is told of changes" "{} $UPDATED None None 0 0" \
+    "$(peer watch "$TMP/watch.db" legacy)"
+is "so is the newer one" \
+    "\"notifications/subscriptions/acknowledged\" $UPDATED {'io.modelcontextprotocol/subscriptionId': 1} None 0 0" \
+    "$(peer watch "$TMP/watch2.db" modern)"
+
+# ---- With a daemon -------------------------------------------------------------------------------
+export LOCI_SOCKET="$TMP/daemon.sock"
+start --store "$TMP/d.db"
+is "calls go to the daemon" "40 [0]" "$(peer many "$TMP/d.db" 2 20)"
+is "and are carried out once" "40 40" "$(facts "$TMP/d.db" k)"
+has "it has seen them" '"route":"/v1/call/{op}"' "$(cat "$TMP/daemon.log")"
+is "a client is told of changes through it" "{} $UPDATED None None 0 0" \
+    "$(peer watch "$TMP/d.db" legacy)"
+is "a call that hangs delays no other" "True True True 0" "$(peer stopped "$TMP/d.db" "$DAEMON")"
+stop
+is "the daemon ends well" 0 "$RC"
+rm -f "$TMP/token"
+start --store "$TMP/k.db"
+is "calls survive a daemon that is killed" "True 60 True 0" "$(peer killed "$TMP/k.db" "$DAEMON" 60)"
+wait "$DAEMON" 2>/dev/null
+is "none is lost, none is doubled" "60 60" "$(facts "$TMP/k.db" k)"
+is "calls go to the store when the socket is dead" "5 [0]" "$(peer many "$TMP/k.db" 1 5)"
+finish
