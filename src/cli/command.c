@@ -66,12 +66,9 @@ static const lc_option mcp_options[] = {
     {.name = "persona",
      .value = "ID",
      .help = "Persona that tools act for unless a call names another one"},
-    {.name = "scope",
-     .value = "SCOPE",
-     .help = "For which work the client gets the entry: user (default) or project"},
+    {.name = "scope", .value = "SCOPE", .help = "Scope of the entry: user (default) or project"},
     {.name = "name", .value = "NAME", .help = "Name of the entry (default: loci)"},
-    {.name = "hooks",
-     .help = "claude-code: also add hooks that give and take memory without a tool call"},
+    {.name = "hooks", .help = "claude-code: also add hooks, for memory without tool calls"},
     {.name = "http",
      .value = "URL",
      .help = "Write the URL of a daemon, such as http://127.0.0.1:7077/mcp, instead of a command"},
@@ -223,7 +220,7 @@ static const lc_command table[] = {
      .has_json_errors = true,
      .run = lc_command_batch},
     {.name = "mcp",
-     .usage = "[install CLIENT | uninstall CLIENT | doctor [CLIENT] | clients] [--persona ID]",
+     .usage = "[install|uninstall|doctor|clients [CLIENT]] [--persona ID]",
      .help = "Serve the Model Context Protocol on stdin and stdout, or set up a client",
      .details =
          "Reads one JSON-RPC message per line, in protocol version 2026-07-28 or any version\n"
@@ -232,8 +229,8 @@ static const lc_command table[] = {
          "`install` adds it to the configuration file of a client: it shows the change, asks,\n"
          "and keeps a backup; all other bytes of the file stay as they are. `uninstall` undoes\n"
          "that. `doctor` starts the server as the client would and checks it. `clients` lists\n"
-         "where each client stands. Clients: claude-code, claude-desktop, cursor, vscode, codex,\n"
-         "gemini, zed. --store, --user and --persona become arguments of the entry.",
+         "the state of each client: claude-code, claude-desktop, cursor, vscode, codex, gemini,\n"
+         "zed. --store, --user and --persona become arguments of the entry.",
      .options = mcp_options,
      .examples = "loci mcp install claude-code --hooks\nloci mcp install cursor --scope project\n"
                  "loci mcp doctor\nloci mcp uninstall claude-code\n"

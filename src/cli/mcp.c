@@ -342,6 +342,15 @@ int lc_command_mcp(lc_cli *cli, const lc_arguments *arguments)
 
     if (arguments->word_count > 0)
         return run_word(cli, arguments);
+    for (size_t i = 0; i < arguments->given_count; i++) {
+        const lc_option *option = lc_command_find(LC_STR("mcp"))->options;
+
+        while (option->name != NULL && option != arguments->given[i].option)
+            option++;
+        if (option->name != NULL && strcmp(option->name, "persona") != 0)
+            return lc_cli_usage(cli, "--%s needs a word such as install: loci mcp install CLIENT",
+                                option->name);
+    }
     status = lc_mcp_provider_new(cli->heap, &defaults, &provider, &err);
 
     if (status == LOCI_OK)

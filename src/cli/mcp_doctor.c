@@ -53,15 +53,6 @@ typedef struct check {
 
 /* ---- Entries --------------------------------------------------------------------------------- */
 
-static loci_str base_name(loci_str path)
-{
-    size_t at = path.len;
-
-    while (at > 0 && path.ptr[at - 1] != '/')
-        at--;
-    return (loci_str){path.ptr + at, path.len - at};
-}
-
 static loci_str text_of(const lc_json *object, const char *name)
 {
     const lc_json *found = lc_json_find(object, name, LC_JSON_STRING);
@@ -77,9 +68,11 @@ static loci_str url_of(const lc_json *value)
     return url.ptr != NULL ? url : text_of(value, "httpUrl");
 }
 
+/* An entry of another name counts if it runs loci. */
 static bool names_loci(loci_str name, const lc_json *value)
 {
-    return lc_str_is(name, "loci") || lc_str_is(base_name(text_of(value, "command")), "loci");
+    return lc_str_is(name, "loci") ||
+           (lc_json_find(value, "command", LC_JSON_STRING) != NULL && lc_mcp_entry_is_ours(value));
 }
 
 /* Adds the entries of one list of servers. */

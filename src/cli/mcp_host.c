@@ -211,6 +211,25 @@ const char *lc_mcp_program_find(lc_cli *cli, const char *name)
     return NULL;
 }
 
+static loci_str base_name(loci_str path)
+{
+    size_t at = path.len;
+
+    while (at > 0 && path.ptr[at - 1] != '/')
+        at--;
+    return (loci_str){path.ptr + at, path.len - at};
+}
+
+bool lc_mcp_entry_is_ours(const lc_json *entry)
+{
+    const lc_json *command = lc_json_find(entry, "command", LC_JSON_STRING);
+
+    if (command != NULL)
+        return lc_str_is(base_name(lc_json_str(command)), "loci");
+    return lc_json_find(entry, "url", LC_JSON_STRING) != NULL ||
+           lc_json_find(entry, "httpUrl", LC_JSON_STRING) != NULL;
+}
+
 /* ---- Hooks ----------------------------------------------------------------------------------- */
 
 const char *const lc_mcp_hook_events[] = {"SessionStart", "UserPromptSubmit", "PreCompact",
@@ -229,12 +248,8 @@ static bool runs_hook(loci_str command)
 {
     loci_str rest = LC_STR_NONE;
     loci_str program = first_word(command, &rest);
-    size_t slash = program.len;
 
-    while (slash > 0 && program.ptr[slash - 1] != '/')
-        slash--;
-    return lc_str_is((loci_str){program.ptr + slash, program.len - slash}, "loci") &&
-           lc_str_is(first_word(rest, &rest), "hook");
+    return lc_str_is(base_name(program), "loci") && lc_str_is(first_word(rest, &rest), "hook");
 }
 
 bool lc_mcp_hook_is_ours(const lc_json *element, loci_str *out_command)

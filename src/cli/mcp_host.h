@@ -49,6 +49,9 @@ loci_status lc_mcp_host_hooks(lc_cli *cli, const lc_mcp_host *host, lc_mcp_scope
  * cli->arena. */
 const char *lc_mcp_project_folder(lc_cli *cli);
 
+/* Whether an entry runs a program called loci, or has a URL instead. */
+bool lc_mcp_entry_is_ours(const lc_json *entry);
+
 /* Events of Claude Code that loci has a hook for; ended by NULL. */
 extern const char *const lc_mcp_hook_events[];
 /* Whether the element of a list of hooks runs `loci hook`; `*out_command` is its command line. */

@@ -375,6 +375,11 @@ static loci_status remove_entry(setup *s, lc_config_change *change, loci_error *
 
     if (status != LOCI_OK || found == NULL)
         return status;
+    if (!lc_mcp_entry_is_ours(found))
+        return lc_fail(err, LOCI_ECONFLICT,
+                       "the entry %s of %s does not run loci; nothing was changed: remove it by "
+                       "hand if you want to",
+                       s->name, change->path);
     lc_buf_init(&out, s->cli->heap, LOCI_MEM_REQUESTS, LC_CONFIG_BYTES_MAX);
     status = lc_config_remove(s->cli->arena, &file, &place, &out, &change->exists_after, err);
     if (status == LOCI_OK)

@@ -73,8 +73,8 @@ for client in claude-code claude-desktop cursor vscode codex gemini zed; do
         fi
         run mcp install $client --scope $scope --yes --store "$TMP/a b.db" --user ada --persona p
         is "install $client $scope" 0 "$RC"
-        is "$client $scope: entry" \
-            "{\"args\": [\"mcp\", \"--store\", \"$TMP/a b.db\", \"--user\", \"ada\", \"--persona\", \"p\"], \"command\": \"$LOCI\"$(type_of $client)}" \
+        args='["mcp", "--store", "'"$TMP/a b.db"'", "--user", "ada", "--persona", "p"]'
+        is "$client $scope: entry" "{\"args\": $args, \"command\": \"$LOCI\"$(type_of $client)}" \
             "$(entry "$file" "$(key_of $client)")"
         is "$client $scope: mode" 600 "$(stat -c %a "$file")"
         has "$client $scope: shown as a diff" "+++ $file" "$OUT"
@@ -118,9 +118,12 @@ survives() {
     rm -f "$file" "$file".loci-backup-*
 }
 
-printf '// Zed settings\n{\n\t"theme": "One Dark", // dark\n\t/* servers */\n\t"context_servers": {\n\t\t"a": { "command": "b", "args": ["c",], },\n\t},\n\t"tab_size": 4,\n}\n' >"$TMP/before"
+printf '// Zed settings\n{\n\t"theme": "One Dark", // dark\n\t/* servers */\n'\
+'\t"context_servers": {\n\t\t"a": { "command": "b", "args": ["c",], },\n\t},\n'\
+'\t"tab_size": 4,\n}\n' >"$TMP/before"
 survives "comments and trailing commas" zed "$(user_file zed)"
-printf '{\r\n    "servers": {\r\n        "a": {"type": "stdio", "command": "b"}\r\n    },\r\n    "inputs": []\r\n}\r\n' >"$TMP/before"
+printf '{\r\n    "servers": {\r\n        "a": {"type": "stdio", "command": "b"}\r\n'\
+'    },\r\n    "inputs": []\r\n}\r\n' >"$TMP/before"
 survives "CRLF" vscode "$(user_file vscode)"
 printf '\357\273\277{"mcpServers":{}}' >"$TMP/before"
 survives "byte order mark, no line end" cursor "$(user_file cursor)"
@@ -128,9 +131,11 @@ survives "byte order mark, no line end" cursor "$(user_file cursor)"
 survives "an empty file" gemini "$(user_file gemini)"
 printf '{}\n' >"$TMP/before"
 survives "an empty object" claude-desktop "$(user_file claude-desktop)"
-printf '{\n  "numStartups": 12345678901234567890,\n  "mcpServers": {},\n  "projects": {"/x": {"history": ["\\u00e9 // no comment"]}}\n}' >"$TMP/before"
+printf '{\n  "numStartups": 12345678901234567890,\n  "mcpServers": {},\n'\
+'  "projects": {"/x": {"history": ["\\u00e9 // no comment"]}}\n}' >"$TMP/before"
 survives "a file of Claude Code" claude-code "$(user_file claude-code)"
-printf 'model = "m" # mine\n\n[mcp_servers.a]\ncommand = '"'b'"'\nargs = [\n  "c", # why\n]\n[profiles."x y"]\nz = """\n[mcp_servers.loci]\n"""' >"$TMP/before"
+printf 'model = "m" # mine\n\n[mcp_servers.a]\ncommand = '"'b'"'\nargs = [\n'\
+'  "c", # why\n]\n[profiles."x y"]\nz = """\n[mcp_servers.loci]\n"""' >"$TMP/before"
 survives "TOML without a last line end" codex "$(user_file codex)"
 printf 'a = 1\r\n\r\n[b]\r\nc = [1,\r\n 2]\r\n' >"$TMP/before"
 survives "TOML with CRLF" codex "$(user_file codex)"
@@ -143,7 +148,8 @@ survives "a file of 3 MB" claude-code "$(user_file claude-code)"
 # Members of the entry that the user added stay when it is changed.
 F=$(user_file cursor)
 mkdir -p "$(dirname "$F")"
-printf '{\n  "mcpServers": {\n    "loci": {\n      "command": "/old/loci",\n      "env": {"A": "1"} // mine\n    }\n  }\n}\n' >"$F"
+printf '{\n  "mcpServers": {\n    "loci": {\n      "command": "/old/loci",\n'\
+'      "env": {"A": "1"} // mine\n    }\n  }\n}\n' >"$F"
 run mcp install cursor --yes
 is "replace" 0 "$RC"
 has "replace: shows the old command" '-      "command": "/old/loci"' "$OUT"
@@ -191,6 +197,17 @@ refuses "an inline table" "inline table" codex
 rm "$HOME/.codex/config.toml"
 refuses "a store with a password" "password" codex --store "postgresql://me:secret@localhost/x"
 lacks "a password is not repeated" "secret" "$ERR$OUT"
+
+# An entry of the same name that is not ours.
+printf '{"mcpServers": {"loci": {"command": "npx", "args": ["loci"]}}}\n' >"$F"
+before=$(digest "$HOME")
+run mcp uninstall gemini --yes
+is "an entry of others: exit code" 1 "$RC"
+has "an entry of others: why" "does not run loci" "$ERR"
+is "an entry of others: nothing changed" "$before" "$(digest "$HOME")"
+rm "$F"
+run mcp --yes
+is "an option of install alone" 2 "$RC"
 
 # A link is followed, not replaced.
 mkdir -p "$TMP/dotfiles"
@@ -264,7 +281,9 @@ rm -rf "$F" "$F".loci-*
 # ---- Hooks ------------------------------------------------------------------------------------
 S=$HOME/.claude/settings.json
 mkdir -p "$HOME/.claude"
-printf '{\n    "model": "opus",\n    "hooks": {\n        "SessionStart": [\n            {"hooks": [{"type": "command", "command": "echo loci hook"}]}\n        ],\n        "Stop": []\n    }\n}\n' >"$S"
+printf '{\n    "model": "opus",\n    "hooks": {\n        "SessionStart": [\n'\
+'            {"hooks": [{"type": "command", "command": "echo loci hook"}]}\n'\
+'        ],\n        "Stop": []\n    }\n}\n' >"$S"
 cp "$S" "$TMP/settings"
 run mcp install claude-code --hooks --yes
 is "hooks: install" 0 "$RC"
@@ -296,7 +315,9 @@ rm -rf "$HOME/.claude" "$HOME"/.claude.json*
 # ---- URLs ---------------------------------------------------------------------------------------
 U=http://127.0.0.1:7077/mcp
 run mcp install claude-code --http $U --token-variable LOCI_TOKEN --yes
-is "Claude Code: URL" "{\"headers\": {\"Authorization\": \"Bearer \${LOCI_TOKEN}\"}, \"type\": \"http\", \"url\": \"$U\"}" \
+# shellcheck disable=SC2016 # Claude Code replaces it.
+headers='{"Authorization": "Bearer ${LOCI_TOKEN}"}'
+is "Claude Code: URL" "{\"headers\": $headers, \"type\": \"http\", \"url\": \"$U\"}" \
     "$(entry "$HOME/.claude.json" mcpServers)"
 run mcp install claude-code --yes
 is "and back to a command" "{\"args\": [\"mcp\"], \"command\": \"$LOCI\", \"type\": \"stdio\"}" \
@@ -336,7 +357,7 @@ run mcp install cursor --print
 has "another loci in PATH is not written" "\"command\": \"$LOCI\"" "$OUT"
 rm "$TMP/bin/loci"
 
-# ---- Doctor ---------------------------------------------------------------------------------------
+# ---- Doctor -----------------------------------------------------------------------------------
 run mcp doctor
 is "doctor without entries" 1 "$RC"
 has "doctor says what to do" "loci mcp install" "$OUT"
@@ -385,8 +406,10 @@ chmod +x "$TMP/bin/loci"
 F=$HOME/.claude.json
 # fake MODE - an entry of Claude Code that runs it, with its own folder and arguments.
 fake() {
-    printf '{"mcpServers": {"loci": {"command": "%s", "args": ["mcp", "--store", "%s"], "cwd": "/", "env": {"MODE": "%s"}}}}' \
-        "$TMP/bin/loci" "$TMP/other.db" "$1" >"$F"
+    local server='{"command": "%s", "args": ["mcp", "--store", "%s"], "cwd": "/",'
+    server="$server \"env\": {\"MODE\": \"%s\"}}"
+    # shellcheck disable=SC2059 # A format.
+    printf "{\"mcpServers\": {\"loci\": $server}}" "$TMP/bin/loci" "$TMP/other.db" "$1" >"$F"
     run mcp doctor claude-code
 }
 fake good
@@ -409,7 +432,8 @@ fake silent
 is "doctor: a server that never answers" 1 "$RC"
 has "doctor: gives up" "no answer in time" "$OUT"
 is "doctor: it was killed" "" "$(pgrep -f "$TMP/bin/loci")"
-printf '{"mcpServers": {"loci": {"command": "/gone/loci", "args": ["mcp"]}, "memory": {"command": "loci"}}}' >"$F"
+printf '{"mcpServers": {"loci": {"command": "/gone/loci", "args": ["mcp"]},'\
+' "memory": {"command": "loci"}}}' >"$F"
 run mcp doctor claude-code
 is "doctor: a program that is gone" 1 "$RC"
 has "doctor: names it" "/gone/loci is not there" "$OUT"
