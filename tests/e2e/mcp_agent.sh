@@ -7,6 +7,6 @@
 . "$(dirname "$0")/npm_lib.sh"
 install_mcp
 node_test agent.mjs
-node_test files.mjs "$REPOSITORY/tests/mcp/memory-golden.txt"
+node_test files.mjs "$REPOSITORY/tests/contract/memory/anthropic_memory.txt"
 node_test race.mjs "$NPM/node_modules/@modelcontextprotocol/server-memory/dist/index.js"
 finish

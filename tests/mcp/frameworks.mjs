@@ -4,9 +4,11 @@ import { createMCPClient } from "@ai-sdk/mcp";
 import { Experimental_StdioMCPTransport as StdioTransport } from "@ai-sdk/mcp/mcp-stdio";
 import { MultiServerMCPClient } from "@langchain/mcp-adapters";
 import { MCPServerStdio, MCPServerStreamableHttp } from "@openai/agents";
+import { generateText, isStepCount } from "ai";
+import { MockLanguageModelV4 } from "ai/test";
 
 import { checkTools, play } from "./calls.mjs";
-import { attempt, daemon, finish, freshStore, is, stdio } from "./lib.mjs";
+import { attempt, daemon, finish, freshStore, has, is, stdio } from "./lib.mjs";
 
 const joined = (content) => content.map((block) => block.text ?? "").join("\n");
 const plain = (result) => ({
@@ -85,6 +87,34 @@ async function run(who, open, how) {
     await client.close();
 }
 
+// The loop of an agent: a model, here one that says what it is told to, asks for calls and is shown
+// their results.
+async function runLoop(who) {
+    const client = await createMCPClient(
+        { transport: new StdioTransport({ ...stdio(freshStore()), stderr: "ignore" }) });
+    const say = (content, reason) => ({
+        content, finishReason: { unified: reason, raw: reason }, warnings: [],
+        usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } },
+    });
+    const call = (toolName, input) => say(
+        [{ type: "tool-call", toolCallId: toolName, toolName, input: JSON.stringify(input) }],
+        "tool-calls");
+    const model = new MockLanguageModelV4({ doGenerate: [
+        call("set_fact", { key: "city", value: "Oslo" }),
+        call("read_facts", { action: "current", key: "city" }),
+        say([{ type: "text", text: "Oslo." }], "stop"),
+    ] });
+    const { steps, text } = await generateText({
+        model, tools: await client.tools(), stopWhen: isStepCount(5), prompt: "Which city?",
+    });
+    is(`${who}: steps`, 3, steps.length);
+    is(`${who}: answer`, "Oslo.", text);
+    has(`${who}: the model sees the result`, "city = Oslo",
+        JSON.stringify(model.doGenerateCalls[2].prompt.at(-1)));
+    await client.close();
+}
+
+await attempt("Vercel AI SDK, loop", () => runLoop("Vercel AI SDK, loop"));
 await Promise.all(Object.entries(frameworks).flatMap(([name, open]) => [
     attempt(`${name}, stdio`, () => run(`${name}, stdio`, open, stdio(freshStore()))),
     attempt(`${name}, HTTP`, async () => {
