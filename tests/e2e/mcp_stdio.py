@@ -5,10 +5,13 @@ LOCI names the program. Each scenario prints one line, which mcp_stdio.sh compar
 
 import json
 import os
+import re
 import select
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 
 LOCI = os.environ["LOCI"]
@@ -122,6 +125,39 @@ def killed(store, daemon, calls):
     print(first, good, last, client.end())
 
 
+def carry_out(store, listener, seen):
+    """A daemon that carries out one call, dies before it answers, and does not come back."""
+    connection, _ = listener.accept()
+    data = b""
+    while b"\r\n\r\n" not in data or len(data.split(b"\r\n\r\n", 1)[1]) < int(
+            re.search(rb"Content-Length: (\d+)", data).group(1)):
+        data += connection.recv(65536)
+    head, body = data.split(b"\r\n\r\n", 1)
+    arguments = json.loads(body)
+    arguments["request_id"] = re.search(rb"Idempotency-Key: (\S+)", head).group(1).decode()
+    operation = re.search(rb"/v1/call/(\S+)", head).group(1).decode()
+    done = subprocess.run([LOCI, "--store", store, "call", operation, json.dumps(arguments)],
+                          stdout=subprocess.PIPE, check=False)
+    seen.append(done.returncode)
+    listener.close()
+    os.unlink(os.environ["LOCI_SOCKET"])
+    connection.close()
+
+
+def lost(store):
+    """The daemon has carried out a call, but its answer is lost: it is not carried out again."""
+    listener, seen = socket.socket(socket.AF_UNIX), []
+    listener.bind(os.environ["LOCI_SOCKET"])
+    listener.listen()
+    thread = threading.Thread(target=carry_out, args=(store, listener, seen))
+    thread.start()
+    client = Client(store)
+    answer = client.call("tools/call", {"name": "remember",
+                                        "arguments": {"text": "Lives in Oslo"}})
+    thread.join()
+    print(seen, answer["result"]["structuredContent"]["outcome"], client.end())
+
+
 def stopped(store, daemon):
     """A call that hangs in the daemon delays nothing else, and can be cancelled."""
     client = Client(store)
@@ -176,7 +212,8 @@ def deaf(store, seconds):
 
 
 def main():
-    scenarios = {"many": many, "killed": killed, "stopped": stopped, "watch": watch, "deaf": deaf}
+    scenarios = {"many": many, "killed": killed, "lost": lost, "stopped": stopped, "watch": watch,
+                 "deaf": deaf}
     scenarios[sys.argv[1]](*sys.argv[2:])
 
 

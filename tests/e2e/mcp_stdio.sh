@@ -8,7 +8,16 @@
 export LOCI
 here=$(cd "$(dirname "$0")" && pwd)
 S=$TMP/a.db
-META='"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}'
+P=io.modelcontextprotocol
+
+# legacy ID METHOD [MEMBERS] - one request of the older generation.
+legacy() { printf '{"jsonrpc":"2.0","id":%s,"method":"%s","params":{%s}}\n' "$1" "$2" "${3:-}"; }
+
+# modern ID METHOD [MEMBERS] - one of the newer.
+modern() {
+    local meta="\"_meta\":{\"$P/protocolVersion\":\"2026-07-28\",\"$P/clientCapabilities\":{}}"
+    legacy "$1" "$2" "${3:-}${3:+,}$meta"
+}
 
 # peer SCENARIO STORE ARGUMENT… - what tests/e2e/mcp_stdio.py says.
 peer() { python3 "$here/mcp_stdio.py" "$@" 2>&1; }
@@ -17,26 +26,28 @@ peer() { python3 "$here/mcp_stdio.py" "$@" 2>&1; }
 facts() {
     "$LOCI" --store "$1" events --after 0 --json 2>/dev/null </dev/null | python3 -c '
 import json, sys
-keys = [e["payload"].get("key", "") for e in map(json.loads, sys.stdin) if e["type"].startswith("fact.")]
+events = [json.loads(line) for line in sys.stdin]
+keys = [e["payload"].get("key", "") for e in events if e["type"].startswith("fact.")]
 keys = [k for k in keys if k.startswith(sys.argv[1])]
 print(len(keys), len(set(keys)))' "$2"
 }
 
 # ---- Both generations ----------------------------------------------------------------------------
-feed '{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
-{"jsonrpc":"2.0","method":"notifications/initialized"}
-{"jsonrpc":"2.0","id":2,"method":"ping"}
-{"jsonrpc":"2.0","id":"three","method":"tools/call","params":{"name":"set_fact","arguments":{"key":"city","value":"Oslo"}}}
-' mcp --store "$S"
+CLIENT='"capabilities":{},"clientInfo":{"name":"t","version":"1"}'
+feed "$(legacy 1 initialize '"protocolVersion":"2025-06-18",'"$CLIENT")
+{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}
+$(legacy 2 ping)
+$(legacy '"three"' tools/call '"name":"set_fact","arguments":{"key":"city","value":"Oslo"}')
+" mcp --store "$S"
 is "a session of the older generation ends well" 0 "$RC"
 is "it answers requests only" 3 "$(printf '%s\n' "$OUT" | wc -l)"
 has "it takes the client's version" '"protocolVersion":"2025-06-18"' "$(line "$OUT" 1)"
 is "it answers ping" '{"jsonrpc":"2.0","id":2,"result":{}}' "$(line "$OUT" 2)"
 has "it calls a tool" '"id":"three","result":{' "$OUT"
 is "nothing is written to stderr" "" "$ERR"
-feed "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"server/discover\",\"params\":{$META}}
-{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\",\"params\":{\"name\":\"read_facts\",\"arguments\":{\"action\":\"current\",\"key\":\"city\"},$META}}
-{\"jsonrpc\":\"2.0\",\"id\":3,\"method\":\"ping\",\"params\":{$META}}
+feed "$(modern 1 server/discover)
+$(modern 2 tools/call '"name":"read_facts","arguments":{"action":"current","key":"city"}')
+$(modern 3 ping)
 " mcp --store "$S"
 has "the newer generation is discovered" '"supportedVersions":["2026-07-28"]' "$OUT"
 has "it reads what the older one wrote" 'Oslo' "$OUT"
@@ -93,7 +104,7 @@ UPDATED='notifications/resources/updated loci://facts'
 is "the older generation is told of changes" "{} $UPDATED None None 0 0" \
     "$(peer watch "$TMP/watch.db" legacy)"
 is "so is the newer one" \
-    "\"notifications/subscriptions/acknowledged\" $UPDATED {'io.modelcontextprotocol/subscriptionId': 1} None 0 0" \
+    "\"notifications/subscriptions/acknowledged\" $UPDATED {'$P/subscriptionId': 1} None 0 0" \
     "$(peer watch "$TMP/watch2.db" modern)"
 
 # ---- With a daemon -------------------------------------------------------------------------------
@@ -109,8 +120,11 @@ stop
 is "the daemon ends well" 0 "$RC"
 rm -f "$TMP/token"
 start --store "$TMP/k.db"
-is "calls survive a daemon that is killed" "True 60 True 0" "$(peer killed "$TMP/k.db" "$DAEMON" 60)"
+is "calls survive a daemon that is killed" "True 60 True 0" \
+    "$(peer killed "$TMP/k.db" "$DAEMON" 60)"
 wait "$DAEMON" 2>/dev/null
 is "none is lost, none is doubled" "60 60" "$(facts "$TMP/k.db" k)"
+rm -f "$LOCI_SOCKET"
+is "a call whose answer is lost is carried out once" "[0] created 0" "$(peer lost "$TMP/l.db")"
 is "calls go to the store when the socket is dead" "5 [0]" "$(peer many "$TMP/k.db" 1 5)"
 finish
