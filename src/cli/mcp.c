@@ -143,10 +143,14 @@ static void send_notices(stdio_link *link)
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
+static bool may_start(const stdio_link *link)
+{
+    return link->live_count < LIVE_MAX && waiting_bytes(link) < WAITING_BYTES_MAX;
+}
+
 static bool may_read(const stdio_link *link)
 {
-    return !link->has_ended && !link->is_broken && link->live_count < LIVE_MAX &&
-           waiting_bytes(link) < WAITING_BYTES_MAX;
+    return !link->has_ended && !link->is_broken && may_start(link);
 }
 
 static void receive_line(stdio_link *link, loci_str line)
@@ -173,7 +177,7 @@ static void take_lines(stdio_link *link)
 {
     size_t begin = 0;
 
-    while (link->live_count < LIVE_MAX && begin < link->in.len) {
+    while (may_start(link) && begin < link->in.len) {
         const char *at = link->in.ptr + begin;
         const char *end = memchr(at, '\n', link->in.len - begin);
 
@@ -224,11 +228,11 @@ static void take_rest(stdio_link *link)
 
 /* ---- The loop -------------------------------------------------------------------------------- */
 
-/* Waits until something can be done, at most `timeout_ms`. */
-static void wait_for_work(stdio_link *link, int timeout_ms)
+/* Waits until something can be done, at most `timeout_ms`. Whether the backend was woken. */
+static bool wait_for_work(stdio_link *link, int timeout_ms)
 {
     struct pollfd watched[3 + LC_MCP_BACKEND_FDS_MAX];
-    size_t count = 0, stdin_at = 0;
+    size_t count = 0, stdin_at = 0, backend_at;
     bool is_reading = may_read(link);
 
     if (!lc_interrupt_is_set())
@@ -239,32 +243,34 @@ static void wait_for_work(stdio_link *link, int timeout_ms)
     }
     if (waiting_bytes(link) > 0 && !link->is_broken)
         watched[count++] = (struct pollfd){.fd = STDOUT_FILENO, .events = POLLOUT};
+    backend_at = count;
     count += lc_mcp_backend_watch(link->backend, watched + count);
-    if (poll(watched, count, timeout_ms) > 0 && is_reading && watched[stdin_at].revents != 0)
+    if (poll(watched, count, timeout_ms) <= 0)
+        return false;
+    if (is_reading && watched[stdin_at].revents != 0)
         read_some(link);
-}
-
-static void work(stdio_link *link)
-{
-    loci_str type;
-
-    lc_mcp_backend_step(link->backend);
-    take_lines(link);
-    if (link->has_ended && link->live_count < LIVE_MAX)
-        take_rest(link);
-    lc_mcp_backend_step(link->backend); /* Answers from memory are there already. */
-    lc_mcp_backend_follow(link->backend, lc_mcp_session_wants_events(link->session));
-    while (lc_mcp_backend_next_event(link->backend, &type))
-        lc_mcp_session_note(link->session, type);
-    send_notices(link);
-    write_some(link);
+    return watched[backend_at].revents != 0;
 }
 
 /* Lines that were read while too many requests were running, and can be started now. */
 static bool has_lines(const stdio_link *link)
 {
-    return link->live_count < LIVE_MAX && link->in.len > 0 &&
-           memchr(link->in.ptr, '\n', link->in.len) != NULL;
+    return may_start(link) && link->in.len > 0 && memchr(link->in.ptr, '\n', link->in.len) != NULL;
+}
+
+static void work(stdio_link *link, bool is_backend_woken)
+{
+    loci_str type;
+
+    lc_mcp_backend_step(link->backend, is_backend_woken);
+    take_lines(link);
+    if (link->has_ended && !has_lines(link) && may_start(link))
+        take_rest(link);
+    lc_mcp_backend_follow(link->backend, lc_mcp_session_wants_events(link->session));
+    while (lc_mcp_backend_next_event(link->backend, &type))
+        lc_mcp_session_note(link->session, type);
+    send_notices(link);
+    write_some(link);
 }
 
 static void serve(stdio_link *link)
@@ -283,10 +289,9 @@ static void serve(stdio_link *link)
                          (link->live_count == 0 &&
                           (link->is_broken || (link->in.len == 0 && waiting_bytes(link) == 0)))))
             return;
-        wait_for_work(link, has_lines(link) ? 0
-                            : must_end      ? 100
-                                            : lc_mcp_backend_wait_ms(link->backend));
-        work(link);
+        work(link, wait_for_work(link, has_lines(link) ? 0
+                                       : must_end      ? 100
+                                                       : lc_mcp_backend_wait_ms(link->backend)));
     }
 }
 

@@ -34,6 +34,9 @@
 
 _Static_assert(LC_MCP_BACKEND_FDS_MAX >= LINKS_MAX + 3, "all descriptors can be watched");
 
+/* Many calls end before loci_submit() returns; only the others need to wake the loop. */
+typedef enum call_phase { CALL_SUBMITTING, CALL_SUBMITTED, CALL_ENDED } call_phase;
+
 /* One operation, until it is reported. */
 typedef struct backend_call {
     struct backend_call *next;
@@ -45,7 +48,8 @@ typedef struct backend_call {
     const char *request_id; /* NULL = it changes nothing, or has one in its arguments. */
     int attempts;           /* To send it to the daemon. */
     int64_t deadline_us;
-    loci_status status; /* Of a call of the store, once it has ended. */
+    _Atomic call_phase phase; /* In the store. */
+    loci_status status;       /* Once it has ended. */
     loci_answer *answer;
     loci_error err;
 } backend_call;
@@ -134,13 +138,16 @@ static void store_done(void *ctx, loci_status status, loci_answer *answer, const
 {
     backend_call *call = ctx;
     lc_mcp_backend *backend = call->backend;
-    backend_call *first = atomic_load_explicit(&backend->ended, memory_order_relaxed);
+    backend_call *first;
     int wake_fd = backend->wake_fd;
 
     call->status = status;
     call->answer = answer;
     if (status != LOCI_OK)
         call->err = *err;
+    if (atomic_exchange(&call->phase, CALL_ENDED) == CALL_SUBMITTING)
+        return; /* run_in_store() reports it. */
+    first = atomic_load_explicit(&backend->ended, memory_order_relaxed);
     do {
         call->next = first;
     } while (!atomic_compare_exchange_weak_explicit(&backend->ended, &first, call,
@@ -154,6 +161,12 @@ static loci_status open_store(lc_mcp_backend *backend, loci_error *err)
 
     return backend->engine != NULL ? LOCI_OK
                                    : lc_opening_run(backend->cli, &opening, &backend->engine, err);
+}
+
+static void report_stored(backend_call *call)
+{
+    report(call, call->status,
+           call->status == LOCI_OK ? loci_answer_json(call->answer) : LC_STR_NONE, &call->err);
 }
 
 static void run_in_store(lc_mcp_backend *backend, backend_call *call)
@@ -170,6 +183,8 @@ static void run_in_store(lc_mcp_backend *backend, backend_call *call)
                                      store_done, call, &err);
     if (status != LOCI_OK)
         report(call, status, LC_STR_NONE, &err);
+    else if (atomic_exchange(&call->phase, CALL_SUBMITTED) == CALL_ENDED)
+        report_stored(call);
 }
 
 /* Reports the calls that have ended, in their order. */
@@ -189,8 +204,7 @@ static void report_ended(lc_mcp_backend *backend)
         backend_call *call = oldest;
 
         oldest = call->next;
-        report(call, call->status,
-               call->status == LOCI_OK ? loci_answer_json(call->answer) : LC_STR_NONE, &call->err);
+        report_stored(call);
     }
 }
 
@@ -549,7 +563,7 @@ static bool next_line_event(lc_mcp_backend *backend, loci_str *out_type)
 {
     static const loci_str prefix = LC_STR("event: ");
 
-    for (;;) {
+    while (backend->lines.len > 0) {
         loci_str rest = {backend->lines.ptr + backend->line_at,
                          backend->lines.len - backend->line_at};
         const char *end = rest.len > 0 ? memchr(rest.ptr, '\n', rest.len) : NULL;
@@ -570,6 +584,7 @@ static bool next_line_event(lc_mcp_backend *backend, loci_str *out_type)
             *out_type = LC_STR_NONE; /* Events were missed. */
         return true;
     }
+    return false;
 }
 
 /* Reads `type` of an event. */
@@ -685,11 +700,12 @@ int lc_mcp_backend_wait_ms(const lc_mcp_backend *backend)
     return backend->has_missed ? 1000 : -1; /* To follow the events again. */
 }
 
-void lc_mcp_backend_step(lc_mcp_backend *backend)
+void lc_mcp_backend_step(lc_mcp_backend *backend, bool is_woken)
 {
     eventfd_t wakes;
 
-    (void)eventfd_read(backend->wake_fd, &wakes); /* EAGAIN: nothing has ended. */
+    if (is_woken)
+        (void)eventfd_read(backend->wake_fd, &wakes); /* EAGAIN: it was read before. */
     report_ended(backend);
     if (backend->mode == MODE_DAEMON)
         step_daemon(backend);

@@ -30,11 +30,11 @@ void lc_mcp_backend_follow(lc_mcp_backend *backend, bool is_followed);
  * that were missed. False when there is none. */
 bool lc_mcp_backend_next_event(lc_mcp_backend *backend, loci_str *out_type);
 
-/* Writes the descriptors to wait for and returns how many. */
+/* Writes the descriptors to wait for and returns how many; the first is there always. */
 size_t lc_mcp_backend_watch(lc_mcp_backend *backend, struct pollfd out[LC_MCP_BACKEND_FDS_MAX]);
 /* The longest time to wait for them; -1 = for ever. */
 int lc_mcp_backend_wait_ms(const lc_mcp_backend *backend);
-/* Goes on with what became ready; does not wait. */
-void lc_mcp_backend_step(lc_mcp_backend *backend);
+/* Goes on with what became ready; does not wait. `is_woken`: the first descriptor was ready. */
+void lc_mcp_backend_step(lc_mcp_backend *backend, bool is_woken);
 
 #endif /* LC_CLI_MCP_BACKEND_H */

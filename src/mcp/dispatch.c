@@ -226,7 +226,7 @@ static void run_resources_list(lc_mcp_exchange *x)
     }
     /* A client that has seen the list may want to know when it changes. */
     if (x->session != NULL && !x->is_modern && x->session->version != NULL &&
-        provider->is_changed_by != NULL)
+        provider->lists_change && provider->is_changed_by != NULL)
         lc_mcp_listener_add_lists(&x->session->notices, LC_MCP_RESOURCES);
     if (provider->list_resources == NULL)
         lc_mcp_finish(x, LC_STR("{\"resources\":[]}"));
@@ -396,7 +396,8 @@ static unsigned honoured_lists(const lc_mcp_exchange *x, const lc_json *filter)
         lists |= LC_MCP_TOOLS;
     if (provider->lists_change && is_wanted(filter, "promptsListChanged"))
         lists |= LC_MCP_PROMPTS;
-    if (provider->is_changed_by != NULL && is_wanted(filter, "resourcesListChanged"))
+    if (provider->lists_change && provider->is_changed_by != NULL &&
+        is_wanted(filter, "resourcesListChanged"))
         lists |= LC_MCP_RESOURCES;
     return lists;
 }
@@ -822,8 +823,8 @@ static void receive_notification(lc_mcp_exchange *x, loci_str method)
     loci_str text = LC_STR_NONE;
 
     /* Without memory the request goes on: it can be cancelled again. */
-    if (lc_str_is(method, "notifications/cancelled") && id != NULL &&
-        lc_mcp_scalar(x, id, &text) && text.ptr != NULL && x->session != NULL)
+    if (lc_str_is(method, "notifications/cancelled") && id != NULL && lc_mcp_scalar(x, id, &text) &&
+        text.ptr != NULL && x->session != NULL)
         lc_mcp_session_cancel(x->session, text);
     lc_mcp_end(x);
 }

@@ -161,8 +161,9 @@ static void write_about(const lc_mcp_provider *provider, lc_buf *info, lc_buf *c
     if (provider->prompts.len > 0)
         lc_buf_append_format(capabilities, ",\"prompts\":%s", lists);
     if (provider->read_resource != NULL)
-        lc_buf_append_format(capabilities, ",\"resources\":{%s}",
-                             can_watch ? "\"subscribe\":true,\"listChanged\":true" : "");
+        lc_buf_append_format(capabilities, ",\"resources\":{%s%s}",
+                             can_watch ? "\"subscribe\":true" : "",
+                             can_watch && provider->lists_change ? ",\"listChanged\":true" : "");
     if (provider->complete != NULL)
         lc_buf_append(capabilities, LC_STR(",\"completions\":{}"));
 }

@@ -59,7 +59,9 @@ typedef struct lc_mcp_provider {
      * subscribe. */
     bool (*is_changed_by)(void *ctx, loci_str uri, loci_str event_type);
     void *ctx;
-    bool lists_change; /* Clients can be told of other tools and prompts: lc_mcp_announce(). */
+    /* The lists may change, and clients can ask to be told: by lc_mcp_announce(), and for resources
+     * also by is_changed_by. */
+    bool lists_change;
 } lc_mcp_provider;
 
 /* ---- What a provider may do with an exchange ------------------------------------------------- */

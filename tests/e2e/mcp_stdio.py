@@ -205,10 +205,9 @@ def deaf(store, seconds):
             time.sleep(0.01)
     with open(f"/proc/{client.process.pid}/status", encoding="ascii") as status:
         rss = next(int(at.split()[1]) for at in status if at.startswith("VmRSS"))
-    limit = 65536 * (8 if os.environ.get("SANITIZED") else 1)
     client.process.stdin.close()
     client.process.stdout.close()
-    print("bounded" if rss < limit else f"{rss} KiB", client.process.wait(30))
+    print("bounded" if rss < 131072 else f"{rss} KiB", client.process.wait(30))
 
 
 def main():
