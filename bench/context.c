@@ -1,10 +1,10 @@
-/* context.c - context.build of a user with 10,000 valid facts, alone and with 10,000 messages,
- * without and with 100,000 superseded facts.
+/* context.c - context.build of a user with 10,000 valid facts, alone, with 10,000 messages, and
+ * with 10,000 memories as well; without and with 100,000 superseded facts.
  *
  * P5 of the quality page: p50 at most 3 ms beside the embedding, and flat in the superseded facts.
  * A context embeds its query, and after a write the new fact too. The time of that is measured by
  * itself and subtracted: figures with "beside" in their name are without it, ratios too. Vectors of
- * facts and messages are pseudo-random (lib/fill.h). Two stores differ in nothing but the history
+ * all texts are pseudo-random (lib/fill.h). Two stores differ in nothing but the history
  * behind the same facts; they take turns, call by call. CPU is the median of the calls, and each
  * figure the median of the rounds. Warm: nothing has changed since the last context. Write: one
  * fact was written in between. Cold: the first context of an engine that has loaded the tokenizer.
@@ -26,7 +26,7 @@
 #define WARM_CALLS 200
 #define WRITE_CALLS 40
 #define ROUNDS 5
-#define MESSAGES 10000
+#define ADDED 10000 /* Messages, and memories. */
 #define P50_MAX_MS 3.0
 #define FLAT_MAX 1.2
 
@@ -85,10 +85,12 @@ static void make_store(store *s)
     loci_close(s->engine);
 }
 
-static void add_messages(store *s)
+typedef void add_texts(loci_engine *engine, const char *user, int first, int last);
+
+static void add(store *s, add_texts *texts)
 {
     s->engine = fill_open(s->path, LOCI_OPEN_INLINE);
-    fill_messages(s->engine, "default", 0, MESSAGES);
+    texts(s->engine, "default", 0, ADDED);
     (void)fill_vectors(s->engine, "default");
     loci_close(s->engine);
 }
@@ -105,13 +107,6 @@ static void put_fact_text(char *out, size_t bytes, int key, int version)
 }
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
 
 /* Times of calls of one kind. */
 typedef struct sample {
@@ -150,12 +145,6 @@ static void embed(const store *s, int nth, sample *out)
     measure(s, "model.embed", args, out, nth);
 }
 
-static double at_permille(double *values, int count, int permille)
-{
-    qsort(values, (size_t)count, sizeof values[0], compare);
-    return values[count * permille / 1000];
-}
-
 static void run_cold(store *s, figures *out)
 {
     sample took;
@@ -192,16 +181,16 @@ static void run_round(store *stores, int round)
     for (int s = 0; s < 2; s++) {
         figures *out = &stores[s].rounds[round];
 
-        out->embed_p50_ms = at_permille(embedded[s].times_ms, WARM_CALLS, 500);
-        out->embed_cpu_ms = at_permille(embedded[s].cpus_ms, WARM_CALLS, 500);
-        out->fact_embed_p50_ms = at_permille(embedded_facts[s].times_ms, WRITE_CALLS, 500);
-        out->fact_embed_cpu_ms = at_permille(embedded_facts[s].cpus_ms, WRITE_CALLS, 500);
-        out->warm_p50_ms = at_permille(warm[s].times_ms, WARM_CALLS, 500);
-        out->warm_p99_ms = at_permille(warm[s].times_ms, WARM_CALLS, 990);
-        out->warm_cpu_ms = at_permille(warm[s].cpus_ms, WARM_CALLS, 500);
-        out->write_p50_ms = at_permille(written[s].times_ms, WRITE_CALLS, 500);
-        out->write_p99_ms = at_permille(written[s].times_ms, WRITE_CALLS, 990);
-        out->write_cpu_ms = at_permille(written[s].cpus_ms, WRITE_CALLS, 500);
+        out->embed_p50_ms = bench_permille(embedded[s].times_ms, WARM_CALLS, 500);
+        out->embed_cpu_ms = bench_permille(embedded[s].cpus_ms, WARM_CALLS, 500);
+        out->fact_embed_p50_ms = bench_permille(embedded_facts[s].times_ms, WRITE_CALLS, 500);
+        out->fact_embed_cpu_ms = bench_permille(embedded_facts[s].cpus_ms, WRITE_CALLS, 500);
+        out->warm_p50_ms = bench_permille(warm[s].times_ms, WARM_CALLS, 500);
+        out->warm_p99_ms = bench_permille(warm[s].times_ms, WARM_CALLS, 990);
+        out->warm_cpu_ms = bench_permille(warm[s].cpus_ms, WARM_CALLS, 500);
+        out->write_p50_ms = bench_permille(written[s].times_ms, WRITE_CALLS, 500);
+        out->write_p99_ms = bench_permille(written[s].times_ms, WRITE_CALLS, 990);
+        out->write_cpu_ms = bench_permille(written[s].cpus_ms, WRITE_CALLS, 500);
         loci_close(stores[s].engine);
     }
 }
@@ -289,8 +278,11 @@ int main(void)
     }
     run_case("facts", stores, count);
     for (int i = 0; i < 2; i++)
-        add_messages(&stores[i]);
+        add(&stores[i], fill_messages);
     run_case("facts and messages", stores, count);
+    for (int i = 0; i < 2; i++)
+        add(&stores[i], fill_memories);
+    run_case("facts, messages and memories", stores, count);
     fprintf(stderr,
             "context: medians of %d rounds; goal: p50 of 3 ms beside the embedding; ratios are of "
             "CPU, with / without superseded facts, goal 1.2\n",

@@ -13,11 +13,11 @@
 #include "base/str.h"
 #include "index/fusion.h"
 #include "index/postings.h"
+#include "lib/line_peer.h"
 #include "model/embedder.h"
 #include "text/term.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -202,40 +202,9 @@ static void bench_opening(void)
  */
 
 typedef struct peer {
-    pid_t pid;
-    FILE *to, *from;
+    line_peer process;
     bool is_there;
 } peer;
-
-static void start_peer(peer *p)
-{
-    int to[2], from[2];
-
-    if (pipe(to) != 0 || pipe(from) != 0 || (p->pid = fork()) < 0)
-        die("no process for node");
-    if (p->pid == 0) {
-        (void)dup2(to[0], STDIN_FILENO);
-        (void)dup2(from[1], STDOUT_FILENO);
-        (void)close(to[1]);
-        (void)close(from[0]);
-        (void)execlp("node", "node", "bench/encoder.mjs", (char *)NULL);
-        _exit(127);
-    }
-    (void)close(to[0]);
-    (void)close(from[1]);
-    p->to = fdopen(to[1], "w");
-    p->from = fdopen(from[0], "r");
-    if (p->to == NULL || p->from == NULL)
-        die("no pipe to node");
-}
-
-/* One question, one line of answer; false when the peer is gone. */
-static bool ask(peer *p, const char *question, char *answer, size_t bytes)
-{
-    if (fprintf(p->to, "%s\n", question) < 0 || fflush(p->to) != 0)
-        return false;
-    return fgets(answer, (int)bytes, p->from) != NULL;
-}
 
 static void open_peer(peer *p)
 {
@@ -243,25 +212,19 @@ static void open_peer(peer *p)
     lc_json_writer w;
     char answer[64];
 
-    start_peer(p);
+    line_peer_start(&p->process, "node", "bench/encoder.mjs");
     lc_buf_init(&list, &env.heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
     lc_jw_init(&w, &list);
     lc_jw_array(&w);
     for (size_t i = 0; i < TEXTS; i++)
         lc_jw_text(&w, texts[i].text);
     lc_jw_end(&w);
-    (void)fprintf(p->to, "%.*s\n", (int)list.len, list.ptr);
+    (void)fprintf(p->process.to, "%.*s\n", (int)list.len, list.ptr);
     lc_buf_clear(&list);
-    p->is_there = ask(p, "time 0 30", answer, sizeof answer); /* Warms its compiler. */
+    /* Warms its compiler. */
+    p->is_there = line_peer_ask(&p->process, "time 0 30", answer, sizeof answer);
     if (!p->is_there)
         fprintf(stderr, "encoder: the npm runtime is left out: it did not start\n");
-}
-
-static void close_peer(peer *p)
-{
-    (void)fclose(p->to);
-    (void)fclose(p->from);
-    (void)waitpid(p->pid, NULL, 0);
 }
 
 static double peer_ms(peer *p, size_t index, int count)
@@ -269,7 +232,7 @@ static double peer_ms(peer *p, size_t index, int count)
     char question[64], answer[64];
 
     (void)snprintf(question, sizeof question, "time %zu %d", index, count);
-    if (!ask(p, question, answer, sizeof answer))
+    if (!line_peer_ask(&p->process, question, answer, sizeof answer))
         die("the npm runtime ended");
     return strtod(answer, NULL) / 1e3 / count;
 }
@@ -281,7 +244,7 @@ static double peer_cosine(peer *p, size_t index, const float *ours)
     char question[64], *at = answer;
 
     (void)snprintf(question, sizeof question, "vector %zu", index);
-    if (!ask(p, question, answer, sizeof answer))
+    if (!line_peer_ask(&p->process, question, answer, sizeof answer))
         die("the npm runtime ended");
     for (size_t i = 0; i < LC_ENCODER_DIMENSIONS; i++)
         theirs[i] = strtof(at + 1, &at);
@@ -508,7 +471,6 @@ int main(void)
     loci_error err;
     peer p = {0};
 
-    (void)signal(SIGPIPE, SIG_IGN);
     lc_heap_init(&env.heap, (loci_allocator){0});
     env.clock = lc_clock_system_us;
     if (lc_data_file_find(LC_STR(""), LC_ENCODER_FILE, path, &err) != LOCI_OK)
@@ -519,7 +481,7 @@ int main(void)
     lc_encoder_use_scalar(scalar);
     open_peer(&p);
     bench_speed(&p, encoder, scalar);
-    close_peer(&p);
+    line_peer_stop(&p.process);
     bench_recall(encoder);
     lc_encoder_close(encoder);
     lc_encoder_close(scalar);

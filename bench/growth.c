@@ -110,19 +110,6 @@ static double measure(loci_engine *engine, const operation *o, int nth, int fact
     return took_ms;
 }
 
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, compare);
-    return values[count / 2];
-}
-
 static void measure_cold(const operation *o, int facts, int point, curve *c)
 {
     double took_ms[COLD_CALLS];
@@ -134,7 +121,7 @@ static void measure_cold(const operation *o, int facts, int point, curve *c)
         took_ms[i] = measure(engine, o, i, facts, c);
         loci_close(engine);
     }
-    c->p50_ms[point] = median(took_ms, COLD_CALLS);
+    c->p50_ms[point] = bench_permille(took_ms, COLD_CALLS, 500);
 }
 
 static void measure_point(loci_engine *engine, int facts, int point, curve *curves)
@@ -157,7 +144,7 @@ static void measure_point(loci_engine *engine, int facts, int point, curve *curv
             took_ms[count] = measure(engine, o, count, facts, &curves[i]);
             count++;
         }
-        curves[i].p50_ms[point] = median(took_ms, count);
+        curves[i].p50_ms[point] = bench_permille(took_ms, count, 500);
     }
 }
 

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "engine/engine.h"
+#include "lib/line_peer.h"
 #include "lib/rounds.h"
 #include "loci.h"
 
@@ -53,9 +54,7 @@ typedef struct figures {
     double writes_per_commit;
 } figures;
 
-static char server_dir[256];
-static FILE *server_hold;
-static int schema_count;
+static postgres_peer own_server;
 
 static _Noreturn void die(const char *what)
 {
@@ -73,31 +72,6 @@ static double now_s(void)
 
 /* ---- The server ------------------------------------------------------------------------------ */
 
-/* It lives as long as we hold the other end of its input. */
-static void start_server(void)
-{
-    int to[2], from[2];
-    FILE *said;
-
-    if (pipe(to) != 0 || pipe(from) != 0)
-        die("no pipe");
-    if (fork() == 0) {
-        dup2(to[0], STDIN_FILENO);
-        dup2(from[1], STDOUT_FILENO);
-        for (int fd = 3; fd < 64; fd++)
-            close(fd);
-        execl("/bin/bash", "bash", "tests/lib/postgres.sh", "fsync=on", (char *)NULL);
-        _exit(127);
-    }
-    close(to[0]);
-    close(from[1]);
-    server_hold = fdopen(to[1], "w");
-    said = fdopen(from[0], "r");
-    if (said == NULL || fgets(server_dir, sizeof server_dir, said) == NULL)
-        die("no server: run from the root of the repository, after script/setup");
-    server_dir[strcspn(server_dir, "\n")] = '\0';
-}
-
 static PGconn *connect_to(const char *url)
 {
     PGconn *conn = PQconnectdb(url);
@@ -107,28 +81,11 @@ static PGconn *connect_to(const char *url)
     return conn;
 }
 
-static void run(PGconn *conn, const char *sql)
-{
-    PGresult *result = PQexec(conn, sql);
-
-    if (PQresultStatus(result) != PGRES_COMMAND_OK)
-        die(PQerrorMessage(conn));
-    PQclear(result);
-}
-
 static const char *new_store(void)
 {
     static char url[512];
-    char sql[64];
-    PGconn *conn;
 
-    snprintf(url, sizeof url, "postgresql://loci@/loci?host=%s", server_dir);
-    conn = connect_to(url);
-    snprintf(sql, sizeof sql, "create schema b%d", ++schema_count);
-    run(conn, sql);
-    PQfinish(conn);
-    snprintf(url, sizeof url, "postgresql://loci@/loci?host=%s&options=-csearch_path%%3Db%d",
-             server_dir, schema_count);
+    postgres_peer_new_store(&own_server, url, sizeof url);
     return url;
 }
 
@@ -465,10 +422,10 @@ int main(int argc, char **argv)
         cases[c].writes = bench_size(cases[c].writes);
     for (size_t c = 0; c < CROWDS; c++)
         crowds[c].writes = bench_size(crowds[c].writes);
-    start_server();
+    postgres_peer_start(&own_server);
     if (argc > 1 && strcmp(argv[1], "crowds") == 0) {
         bench_crowds(count);
-        fclose(server_hold);
+        line_peer_stop(&own_server.process);
         return 0;
     }
     for (int i = 0; i < count; i++)
@@ -487,6 +444,6 @@ int main(int argc, char **argv)
             "ratio: loci to raw inserts of the same rows, medians of %d rounds; to reach: 0.6. "
             "Of fact.current: warm look-ups to those of a file; at most 1.2\n",
             count);
-    fclose(server_hold);
+    line_peer_stop(&own_server.process);
     return 0;
 }

@@ -4,12 +4,13 @@
 // speeches, code from the TypeScript compiler and from this repository, Chinese from the messages
 // of that compiler; JSON is made here, as agents write it. Rounds take turns: each library counts
 // each text once a round, in a process of its own. Figures are of CPU time, medians of the rounds.
-import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { randomTexts } from "../tools/data/random_texts.mjs";
+import { install } from "./lib/npm.mjs";
 
 const ROUNDS = 7;
 const ENCODINGS = ["o200k_base", "cl100k_base"];
@@ -23,15 +24,6 @@ const WORD_MS_MAX = 50;
 const npm = resolve("build/npm-tokens");
 const modules = join(npm, "node_modules");
 const texts = join(npm, "texts");
-
-function install() {
-    const mark = join(npm, "installed");
-    if (existsSync(mark) && readFileSync(mark, "utf8") === PACKAGES.join(" ")) return;
-    mkdirSync(npm, { recursive: true });
-    execFileSync("npm", ["install", "--prefix", npm, "--no-audit", "--no-fund", "--loglevel=error",
-                         ...PACKAGES], { stdio: ["ignore", "ignore", "inherit"] });
-    writeFileSync(mark, PACKAGES.join(" "));
-}
 
 // ---- The texts ----------------------------------------------------------------------------------
 
@@ -211,7 +203,7 @@ async function differences(loci, encoding) {
 }
 
 async function main(program) {
-    install();
+    install(npm, PACKAGES);
     const names = writeTexts();
     const loci = new Counter("loci", program, ["--count"]);
     const peers = ["tiktoken", "gpt-tokenizer"].map(

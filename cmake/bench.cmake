@@ -36,8 +36,8 @@ foreach(source IN LISTS LOCI_BENCH_SOURCES)
 endforeach()
 
 # Short runs of some, which only show that they work: bare loops repeat statements of src/ by hand,
-# growth and users call internal functions.
-set(LOCI_BENCH_TESTED writes rebuild growth users)
+# growth, users and memory_users call internal functions.
+set(LOCI_BENCH_TESTED writes rebuild growth users recall memory_users)
 if(LOCI_TEST_ALL)
     list(APPEND LOCI_BENCH_TESTED postgres)
 endif()

@@ -12,7 +12,6 @@
 #include "store/vector.h"
 
 #define BATCH 100
-#define ARGS_BYTES 400
 #define IN_FLIGHT_MAX 512
 #define PAGE_TEXTS 500
 
@@ -52,7 +51,7 @@ static void put_fact(char *out, const char *user, int number)
 {
     unsigned n = (unsigned)number * 7919u;
 
-    snprintf(out, ARGS_BYTES,
+    snprintf(out, FILL_ARGS_BYTES,
              "{\"user_id\":\"%s\",\"key\":\"" FILL_KEY_FORMAT "\",\"value\":\"The %s of the %s is"
              " in the %s, number %u; ask about the %s\"}",
              user, fill_word((unsigned)number), number, fill_word(n / 3), fill_word(n / 5),
@@ -63,7 +62,7 @@ static void put_message(char *out, const char *user, int number)
 {
     unsigned n = (unsigned)number;
 
-    snprintf(out, ARGS_BYTES,
+    snprintf(out, FILL_ARGS_BYTES,
              "{\"user_id\":\"%s\",\"role\":\"%s\",\"text\":\"By the way, the %s of the %s is next"
              " to the %s, number %u.\"}",
              user, n % 2 == 0 ? "user" : "assistant", fill_word(n / 3), fill_word(n / 5),
@@ -77,7 +76,7 @@ typedef struct content {
 
 static void fill_many(loci_engine *engine, content of, const char *user, int first, int last)
 {
-    static char args[BATCH][ARGS_BYTES];
+    static char args[BATCH][FILL_ARGS_BYTES];
     loci_request requests[BATCH];
 
     while (first < last) {
@@ -103,6 +102,62 @@ void fill_facts(loci_engine *engine, const char *user, int first, int last)
 void fill_messages(loci_engine *engine, const char *user, int first, int last)
 {
     fill_many(engine, (content){"session.append", put_message}, user, first, last);
+}
+
+/* ---- Memories -------------------------------------------------------------------------------- */
+
+/* Ends `args` with a vector. Its length does not matter, so small integers are precise enough. */
+static void add_vector(char args[FILL_ARGS_BYTES], uint32_t number)
+{
+    static vector_data *data;
+    float values[VECTOR_DIMENSION];
+    size_t len = strlen(args);
+
+    if (data == NULL) {
+        data = calloc(1, sizeof *data);
+        vector_data_init(data, true);
+    }
+    vector_data_make(data, number, values);
+    len += (size_t)snprintf(args + len, FILL_ARGS_BYTES - len, ",\"model\":\"bench\",\"vector\":");
+    for (uint32_t i = 0; i < VECTOR_DIMENSION; i++)
+        len += (size_t)snprintf(args + len, FILL_ARGS_BYTES - len, i == 0 ? "[%d" : ",%d",
+                                (int)(values[i] * 1e4F));
+    snprintf(args + len, FILL_ARGS_BYTES - len, "]}");
+}
+
+static void put_statement(char *out, const char *user, int number)
+{
+    unsigned n = (unsigned)number * 7919u;
+
+    snprintf(out, FILL_ARGS_BYTES,
+             "{\"user_id\":\"%s\",\"text\":\"We saw the %s of the %s at the %s, visit %d; the %s"
+             " was near\"}",
+             user, fill_word(n / 3), fill_word(n / 5), fill_word(n / 7), number, fill_word(n / 11));
+}
+
+void fill_memory_args(char out[FILL_ARGS_BYTES], const char *user, int number)
+{
+    put_statement(out, user, number);
+    out[strlen(out) - 1] = '\0'; /* The brace. */
+    add_vector(out, (uint32_t)number);
+}
+
+void fill_recall_args(char out[FILL_ARGS_BYTES], const char *user, unsigned nth)
+{
+    snprintf(out, FILL_ARGS_BYTES,
+             "{\"user_id\":\"%s\",\"query\":\"Where is the %s of the %s, and the %s?\"", user,
+             fill_word(nth), fill_word(nth / 3 + 1), fill_word(nth / 5 + 2));
+    add_vector(out, VECTOR_QUERY_FIRST + nth);
+}
+
+void fill_memories(loci_engine *engine, const char *user, int first, int last)
+{
+    fill_many(engine, (content){"memory.store", put_statement}, user, first, last);
+}
+
+void fill_given_memories(loci_engine *engine, const char *user, int first, int last)
+{
+    fill_many(engine, (content){"memory.store", fill_memory_args}, user, first, last);
 }
 
 /* ---- Users ----------------------------------------------------------------------------------- */
@@ -138,7 +193,7 @@ static void wait_below(flight *f, int count)
 void fill_users(loci_engine *engine, int first, int last, int facts)
 {
     flight f = {.lock = PTHREAD_MUTEX_INITIALIZER, .landed = PTHREAD_COND_INITIALIZER};
-    char args[ARGS_BYTES], user[32];
+    char args[FILL_ARGS_BYTES], user[32];
     loci_error err;
 
     for (int number = first; number < last; number++) {

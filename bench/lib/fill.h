@@ -1,8 +1,8 @@
-/* fill.h - fill a store quickly with facts, messages, vectors and users.
+/* fill.h - fill a store quickly with facts, messages, memories, vectors and users.
  *
- * Facts and messages go through the public API, 100 per transaction. Users are filled by many
- * concurrent calls, since a transaction belongs to one user. Embedding 100,000 texts would take
- * minutes, so their vectors are not made by the encoder: each text that a room offers for
+ * Facts, messages and memories go through the public API, 100 per transaction. Users are filled
+ * by many concurrent calls, since a transaction belongs to one user. Embedding 100,000 texts would
+ * take minutes, so their vectors are not made by the encoder: each text that a room offers for
  * embedding (recall/recall.h) gets a pseudo-random unit vector chosen by the hash of the text,
  * under the generation of the encoder in use. A search reads and compares them like real ones; only
  * the order of its hits means nothing.
@@ -30,6 +30,13 @@ void fill_facts(loci_engine *engine, const char *user, int first, int last);
 void fill_messages(loci_engine *engine, const char *user, int first, int last);
 /* Users "user-<first>" to "user-<last - 1>" with `facts` facts each. The engine needs threads. */
 void fill_users(loci_engine *engine, int first, int last, int facts);
+/* Memories, and the same with vectors that the caller gives. */
+void fill_memories(loci_engine *engine, const char *user, int first, int last);
+void fill_given_memories(loci_engine *engine, const char *user, int first, int last);
+/* The arguments of memory.store and of memory.recall with a given vector. */
+#define FILL_ARGS_BYTES 4096
+void fill_memory_args(char out[FILL_ARGS_BYTES], const char *user, int number);
+void fill_recall_args(char out[FILL_ARGS_BYTES], const char *user, unsigned nth);
 /* Vectors of all texts of a user. Returns how many; 0 if no encoder is installed. */
 int fill_vectors(loci_engine *engine, const char *user);
 

@@ -62,3 +62,9 @@ double bench_median(bench_series series, size_t offset)
     qsort(all, (size_t)count, sizeof all[0], compare);
     return count % 2 == 1 ? all[count / 2] : (all[count / 2 - 1] + all[count / 2]) / 2;
 }
+
+double bench_permille(double *values, int count, int permille)
+{
+    qsort(values, (size_t)count, sizeof *values, compare);
+    return values[count * permille / 1000];
+}

@@ -23,6 +23,9 @@ typedef struct bench_series {
 /* Of the double at `offset` in every round. */
 double bench_median(bench_series series, size_t offset);
 
+/* The value below which so many of 1,000 are: 500 is the median. Sorts the values. */
+double bench_permille(double *values, int count, int permille);
+
 double bench_now_s(void);
 double bench_cpu_us(void); /* Of this process: all threads, kernel included. */
 _Noreturn void bench_die(const char *what);

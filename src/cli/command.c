@@ -7,6 +7,7 @@
  */
 #include "cli/command.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -273,10 +274,15 @@ static const lc_command table[] = {
      .group = UPKEEP,
      .operation = "store.export"},
     {.name = "import",
-     .usage = "PATH|-",
-     .help = "Import a file written by export",
-     .details = "`-` reads stdin. After an interruption, run it again to resume.",
-     .examples = "loci import loci.jsonl --store ./new.db",
+     .usage = "PATH|- [--format FORMAT]",
+     .help = "Import memories of other programs, or a file written by export",
+     .details =
+         "Notes in Markdown, JSON lines, exports of mem0, Zep and Letta and the file of the MCP\n"
+         "server memory become memories (memory.import); a file that is imported twice changes\n"
+         "nothing. A file written by `loci export` is restored (store.import); after an\n"
+         "interruption, run it again to resume. `-` reads stdin.",
+     .examples = "loci import notes.md\nloci import mem0.json\nloci import agent.af\n"
+                 "loci import loci.jsonl --store ./new.db",
      .group = UPKEEP,
      .operation = "store.import"},
     {.name = "migrate",
@@ -543,18 +549,52 @@ static int run_export(lc_cli *cli, char **items, size_t count)
     return run_named(cli, "store.export", items, count);
 }
 
+/* Whether the file can be read and was not written by `export`: then it has memories. */
+static bool is_foreign_file(const char *path)
+{
+    static const char beginning[] = "{\"loci\":\"export\"";
+    char found[sizeof beginning] = "";
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t bytes = descriptor >= 0 ? read(descriptor, found, sizeof beginning - 1) : 0;
+
+    if (descriptor >= 0)
+        (void)close(descriptor); /* It was only read. */
+    return bytes > 0 && memcmp(found, beginning, sizeof beginning - 1) != 0;
+}
+
+/* A file of `export` goes to store.import, any other one to memory.import. */
+static int run_import_file(lc_cli *cli, char **items, size_t count)
+{
+    char *named;
+
+    for (size_t i = 0; i < count; i++) {
+        if (items[i][0] == '-' || !is_foreign_file(items[i]))
+            continue;
+        named = lc_arena_alloc(cli->arena, strlen(items[i]) + 2);
+        if (named == NULL)
+            return lc_cli_report_memory(cli);
+        named[0] = '@';
+        memcpy(named + 1, items[i], strlen(items[i]) + 1);
+        items[i] = named;
+        return run_named(cli, "memory.import", items, count);
+    }
+    return run_named(cli, "store.import", items, count);
+}
+
 static int run_import(lc_cli *cli, char **items, size_t count)
 {
     size_t dash = find_dash(items, count);
+    char *path;
     loci_error err;
     int code;
 
     if (dash == count)
-        return run_named(cli, "store.import", items, count);
+        return run_import_file(cli, items, count);
     if (lc_input_spool(cli, &items[dash], &err) != LOCI_OK)
         return lc_cli_report(cli, &err);
-    code = run_named(cli, "store.import", items, count);
-    (void)unlink(items[dash]); /* Best effort: it is in the directory for temporary files. */
+    path = items[dash];
+    code = run_import_file(cli, items, count);
+    (void)unlink(path); /* Best effort: it is in the directory for temporary files. */
     return code;
 }
 

@@ -236,6 +236,7 @@ typedef struct lc_view {
     const char *hidden;
     const char *bars;
     const char *ages;
+    bool is_of_texts; /* See lc_render_target. */
     const char *text;
 } lc_view;
 
@@ -259,12 +260,17 @@ static const lc_view *view_of(const char *name)
         {"file.rename", .text = "text", .hidden = FILES},
         {"file.str_replace", .text = "text", .hidden = FILES},
         {"file.view", .text = "text", .hidden = FILES},
-        {"memory.foundation", "text importance observed_at id", NULL, NULL, "observed_at"},
-        {"memory.history", "text status observed_at id", NULL, NULL, "observed_at"},
-        {"memory.list", "text type importance observed_at id", NULL, NULL, "observed_at"},
-        {"memory.recall", "score text observed_at id", NULL, "score", "observed_at"},
+        {"memory.cards", "text", NULL, NULL, NULL, true},
+        {"memory.forget", "kind text id", NULL},
+        {"memory.foundation", "text observed_at id", NULL, NULL, "observed_at", true},
+        {"memory.history", "text status observed_at id", NULL, NULL, "observed_at", true},
+        {"memory.list", "text type importance status observed_at id", NULL, NULL, "observed_at",
+         true},
+        {"memory.recall", "score text reason observed_at id parts", "complete", "score",
+         "observed_at", true},
         {"memory.store", NULL, "results"},
         {"op.list", "name help", NULL},
+        {"session.search", NULL, "complete"},
         /* Figures of this short-lived process are of no interest. */
         {"store.status", NULL, "counters memory"},
         {"todo.list", "text kind due_at id", NULL, NULL, "due_at"},
@@ -296,6 +302,7 @@ static void append_answer(lc_cli *cli, const lc_operation *operation, loci_str a
                                       .hidden = view_of(operation->name)->hidden,
                                       .bars = view_of(operation->name)->bars,
                                       .ages = view_of(operation->name)->ages,
+                                      .is_of_texts = view_of(operation->name)->is_of_texts,
                                       .text = view_of(operation->name)->text,
                                       .now_us = lc_clock_system_us(NULL)},
                   json);

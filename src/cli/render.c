@@ -324,6 +324,12 @@ static void write_member(const lc_render_target *target, const lc_json *member, 
     lc_buf_append_byte(out, '\n');
 }
 
+static bool is_hidden(const lc_render_target *target, const lc_json *member)
+{
+    return target->hidden != NULL && is_listed(target->hidden, lc_json_name(member)) &&
+           (lc_json_kind_of(member) != LC_JSON_BOOL || lc_json_bool(member));
+}
+
 /* Writes the scalar members. Returns whether there were any. */
 static bool write_head(const lc_render_target *target, const lc_json *object, bool only_plain)
 {
@@ -335,7 +341,8 @@ static bool write_head(const lc_render_target *target, const lc_json *object, bo
              member = lc_json_next(member)) {
             size_t width = lc_text_columns(lc_json_name(member));
 
-            if (lc_json_kind_of(member) == LC_JSON_NULL || (only_plain && is_section(member)))
+            if (lc_json_kind_of(member) == LC_JSON_NULL || is_hidden(target, member) ||
+                (only_plain && is_section(member)))
                 continue;
             any = true;
             if (pass == 1)
@@ -543,7 +550,141 @@ static void write_table(const lc_render_target *target, const lc_json *rows)
     lc_arena_rewind(target->arena, mark);
 }
 
+/* ---- Texts ----------------------------------------------------------------------------------- */
+
+/*     ██████░░░░ 0.63  A text that may be longer than
+ *                      the line
+ *                      3 days ago · mem_01…
+ */
+
+#define TEXT_LINES_MAX 8
+#define TEXT_ROOM_MIN 20
+#define DETAILS_BYTES_MAX 2000
+
+/* The longest beginning of whole words that fits; a word that is longer than the line is cut. */
+static size_t line_of_words(loci_str text, size_t room)
+{
+    size_t fits = lc_text_cut(text, room), end = fits;
+
+    if (fits == text.len)
+        return fits;
+    while (end > 0 && text.ptr[end] != ' ')
+        end--;
+    return end > 0 ? end : fits > 0 ? fits : text.len;
+}
+
+/* Writes words from column `indent` on; the first line begins where the output is. */
+static void write_words(const lc_render_target *target, lc_style style, loci_str text,
+                        size_t indent)
+{
+    size_t columns = target->terminal->columns;
+    size_t room = columns > indent + TEXT_ROOM_MIN ? columns - indent : TEXT_ROOM_MIN;
+
+    for (int line = 1; text.len > 0; line++) {
+        bool is_last = line == TEXT_LINES_MAX;
+        size_t bytes = line_of_words(text, is_last ? room - 1 : room);
+
+        if (line > 1)
+            append_spaces(target->out, indent);
+        lc_terminal_append(target->terminal, target->out, style, (loci_str){text.ptr, bytes});
+        text = lc_str_trim((loci_str){text.ptr + bytes, text.len - bytes});
+        if (is_last && text.len > 0) {
+            lc_buf_append(target->out, LC_STR("…"));
+            text.len = 0;
+        }
+        lc_buf_append_byte(target->out, '\n');
+    }
+}
+
+/* "status archived" of an object's member that needs its name, else the value alone. */
+static void append_detail(const lc_render_target *target, lc_buf *out, const lc_json *value)
+{
+    lc_json_kind kind = lc_json_kind_of(value);
+    bool is_number = kind == LC_JSON_INT || kind == LC_JSON_REAL;
+
+    if (out->len > 0)
+        lc_buf_append(out, LC_STR(" · "));
+    if (is_number)
+        lc_buf_append_format(out, "%.*s ", LC_STR_ARG(lc_json_name(value)));
+    if (kind == LC_JSON_REAL)
+        lc_buf_append_format(out, "%.2f", lc_json_real(value));
+    else
+        append_cell(target, out, lc_json_name(value), value);
+}
+
+/* The columns of a row behind its text, and those of its parts in a line of their own. */
+static void write_details(const lc_render_target *target, const lc_json *row, size_t indent)
+{
+    const lc_json *parts = NULL;
+    lc_buf line;
+
+    lc_buf_init(&line, target->out->heap, target->out->category, DETAILS_BYTES_MAX);
+    for (loci_str rest = loci_str_of(target->columns); rest.ptr != NULL;) {
+        loci_str name = lc_str_split(rest, ' ', &rest);
+        const lc_json *value = lc_json_member(row, name);
+
+        if (value == NULL || lc_json_kind_of(value) == LC_JSON_NULL || lc_str_is(name, "text") ||
+            (target->bars != NULL && is_listed(target->bars, name)))
+            continue;
+        if (lc_json_kind_of(value) == LC_JSON_OBJECT)
+            parts = value;
+        else
+            append_detail(target, &line, value);
+    }
+    for (int i = 0; i < 2; i++) {
+        if (line.len > 0) {
+            append_spaces(target->out, indent);
+            write_words(target, LC_STYLE_FAINT, lc_buf_str(&line), indent);
+        }
+        lc_buf_reset(&line);
+        for (const lc_json *part = parts != NULL ? lc_json_first(parts) : NULL; part != NULL;
+             part = lc_json_next(part))
+            append_detail(target, &line, part);
+        if (parts == NULL)
+            break;
+    }
+    lc_buf_clear(&line);
+}
+
+static void write_texts(const lc_render_target *target, const lc_json *rows)
+{
+    lc_buf lead, text;
+
+    lc_buf_init(&lead, target->out->heap, target->out->category, DETAILS_BYTES_MAX);
+    lc_buf_init(&text, target->out->heap, target->out->category, target->out->bytes_max);
+    for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
+        const lc_json *score = target->bars != NULL ? lc_json_member(row, loci_str_of(target->bars))
+                                                    : NULL;
+        const lc_json *body = lc_json_member(row, LC_STR("text"));
+        size_t indent;
+
+        lc_buf_reset(&lead);
+        lc_buf_reset(&text);
+        append_spaces(&lead, target->indent);
+        if (score != NULL) {
+            append_bar(&lead, score);
+            append_spaces(&lead, GAP);
+        }
+        if (body != NULL)
+            lc_render_cell(&text, body);
+        indent = lc_text_columns(lc_buf_str(&lead));
+        lc_buf_append(target->out, lc_buf_str(&lead));
+        write_words(target, LC_STYLE_PLAIN, lc_buf_str(&text), indent);
+        write_details(target, row, score != NULL ? indent : indent + GAP);
+    }
+    lc_buf_clear(&text);
+    lc_buf_clear(&lead);
+}
+
 /* ---- Answers --------------------------------------------------------------------------------- */
+
+static void write_rows(const lc_render_target *target, const lc_json *rows)
+{
+    if (target->is_of_texts && target->terminal->is_terminal)
+        write_texts(target, rows);
+    else
+        write_table(target, rows);
+}
 
 static void write_section(const lc_render_target *target, const lc_json *member)
 {
@@ -555,19 +696,19 @@ static void write_section(const lc_render_target *target, const lc_json *member)
 
     inner.indent += 2;
     if (lc_json_kind_of(member) == LC_JSON_ARRAY)
-        write_table(&inner, member);
+        write_rows(&inner, member);
     else
         (void)write_head(&inner, member, false); /* Empty or not. */
 }
 
-/* The only member that is not null, or NULL. */
-static const lc_json *single_member(const lc_json *object)
+/* The only member that is neither null nor hidden, or NULL. */
+static const lc_json *single_member(const lc_render_target *target, const lc_json *object)
 {
     const lc_json *found = NULL;
 
     for (const lc_json *member = lc_json_first(object); member != NULL;
          member = lc_json_next(member)) {
-        if (lc_json_kind_of(member) == LC_JSON_NULL)
+        if (lc_json_kind_of(member) == LC_JSON_NULL || is_hidden(target, member))
             continue;
         if (found != NULL)
             return NULL;
@@ -579,8 +720,7 @@ static const lc_json *single_member(const lc_json *object)
 static void write_sections(const lc_render_target *target, const lc_json *first, bool any)
 {
     for (const lc_json *member = first; member != NULL; member = lc_json_next(member)) {
-        if (!is_section(member) ||
-            (target->hidden != NULL && is_listed(target->hidden, lc_json_name(member))))
+        if (!is_section(member) || is_hidden(target, member))
             continue;
         if (any)
             lc_buf_append_byte(target->out, '\n');
@@ -609,7 +749,7 @@ static void write_text(lc_buf *out, loci_str text)
 static void write_object(const lc_render_target *target, const lc_json *object)
 {
     const lc_json *first = lc_json_first(object);
-    const lc_json *single = single_member(object);
+    const lc_json *single = single_member(target, object);
 
     if (target->text != NULL && lc_json_find(object, target->text, LC_JSON_STRING) != NULL) {
         write_text(target->out, lc_json_str(lc_json_member(object, loci_str_of(target->text))));
@@ -628,7 +768,7 @@ static void write_object(const lc_render_target *target, const lc_json *object)
         return;
     }
     /* The list is the main result: it has no heading, and the other members follow it. */
-    write_table(target, first);
+    write_rows(target, first);
     if (single == NULL) {
         lc_buf_append_byte(target->out, '\n');
         write_sections(target, lc_json_next(first), write_head(target, object, true));

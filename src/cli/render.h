@@ -16,13 +16,17 @@ typedef struct lc_render_target {
     size_t indent; /* Columns. */
     /* Columns of a top-level table, in order: "name value help"; NULL = all. */
     const char *columns;
-    /* Sections to omit, "memory counters"; NULL = none. */
+    /* Sections to omit, and members that are only shown if they are false: "memory counters"; NULL
+     * = none. */
     const char *hidden;
     /* Columns of tables with numbers from 0 to 1 that are shown as bars; NULL = none. */
     const char *bars;
     /* Columns of tables with times that are shown as ages, "3 days ago"; NULL = none. */
     const char *ages;
     int64_t now_us; /* For ages. */
+    /* Rows have a `text` to be read: on a terminal it is shown whole, below it the other columns in
+     * one faint line. Elsewhere each row is one line of a table. */
+    bool is_of_texts;
     /* A member whose text is the answer: it is printed as it is, without the other plain members.
      * NULL = none. */
     const char *text;

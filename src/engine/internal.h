@@ -15,6 +15,8 @@
 
 typedef struct lc_readers lc_readers;
 
+#define LC_NEW_TEXTS_SLOTS 256
+
 struct loci_engine {
     lc_env env;
     lc_catalogue catalogue;
@@ -43,6 +45,9 @@ struct loci_engine {
     _Atomic bool is_poisoned;
     _Atomic int64_t read_count;
     _Atomic uint64_t origin_id; /* Of the writer's connection: lc_db.origin_id. */
+    /* By the hash of the user: its upper bits, and how many texts were written since a job for them
+     * was added (meaning.c). */
+    _Atomic uint64_t new_texts[LC_NEW_TEXTS_SLOTS];
 };
 
 /* Opens a connection to the engine's store with its schema checked and its durability set.

@@ -1,19 +1,30 @@
 /* meaning.c - The job: for each user and each source, one page of texts is read and those without a
  * vector are kept (one snapshot), embedded (outside of any transaction) and put (one commit with
- * the checkpoint). A crash in between costs one page.
+ * the checkpoint; a page that has all its vectors needs none). A crash in between costs one page.
  *
  *     checkpoint = {generation, tenant, user, source, cursor, users, texts, embedded, deleted}
  *
  * It is where the next page begins. If the settings ask for another generation than the
  * checkpoint's, the work starts from the beginning; if they change meanwhile, the attempt ends as a
  * conflict and the next one starts from the beginning.
+ *
+ * A job of the newest texts must not read all the older ones. It begins LOOK_BACK events before the
+ * head; if the texts there are not a full page with all vectors, four times as far back, and so on.
+ * Vectors are made in the order of writing, so it rarely looks twice, and an older gap that it does
+ * not see is found by the next search. When enough was written behind the last page, it adds its
+ * successor before it ends: a writer that found the job running has added none.
  */
 #include "engine/meaning.h"
+
+#include <inttypes.h>
+#include <stdatomic.h>
+#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "engine/internal.h"
 #include "engine/pool.h"
 #include "engine/rooms.h"
 #include "store/upkeep.h"
@@ -28,6 +39,10 @@
 #define DELETE_ROWS 500
 #define CHECKPOINT_BYTES_MAX 8192
 #define CURSOR_BYTES_MAX 1024
+#define LOOK_BACK 256    /* Events; about the texts that are written while one job runs. */
+#define LOOK_BACK_STEP 4 /* Factor. */
+#define GROWTH (LC_CORPUS_TAIL_MAX / 2)
+#define COUNT_MASK UINT64_C(0xFFFF) /* Of a slot: the rest is the hash. */
 
 static loci_str cut_text(loci_str text)
 {
@@ -111,10 +126,8 @@ typedef struct wanted {
 
 static loci_status enqueue(lc_tx *tx, void *ctx, loci_error *err)
 {
-    lc_id id;
-
     (void)ctx;
-    return lc_embed_enqueue(tx, &id, err);
+    return lc_embed_enqueue_unless_newest(tx, err);
 }
 
 static loci_status write_job(loci_engine *engine, loci_str tenant_id, loci_str user_id)
@@ -179,6 +192,26 @@ bool lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx)
     return false;
 }
 
+/* Counts texts of the user of `tx`; true, and from 0 again, when there are GROWTH. Users that share
+ * a slot take it from each other, and a new process begins at 0: then a search adds the job. */
+static bool count_texts(loci_engine *engine, const lc_tx *tx, size_t texts)
+{
+    uint64_t user = lc_hash128_of(tx->user_id).low ^ lc_hash128_of(tx->tenant_id).high;
+    _Atomic uint64_t *slot = &engine->new_texts[user % LC_NEW_TEXTS_SLOTS];
+    uint64_t before = atomic_load_explicit(slot, memory_order_relaxed), mark = user & ~COUNT_MASK;
+    uint64_t count = texts + ((before & ~COUNT_MASK) == mark ? before & COUNT_MASK : 0);
+
+    atomic_store_explicit(slot, mark | (count < GROWTH ? count : 0), memory_order_relaxed);
+    return count >= GROWTH;
+}
+
+loci_status lc_meaning_follow_writes(loci_engine *engine, lc_tx *tx, size_t texts, loci_error *err)
+{
+    if (lc_engine_is_inline(engine) || !count_texts(engine, tx, texts))
+        return LOCI_OK;
+    return lc_embed_enqueue_newest(tx, err);
+}
+
 /* ---- The job --------------------------------------------------------------------------------- */
 
 typedef struct counts {
@@ -194,6 +227,8 @@ typedef struct page {
     size_t seen; /* Texts read, those that need no vector included. */
     bool is_full;
     int64_t forgotten_seq; /* lc_tx_forgotten_seq() when the texts were read. */
+    int64_t head_seq;      /* The same of the head. */
+    bool is_first;         /* It was looked for, and begins with the first text. */
 } page;
 
 typedef struct work {
@@ -203,6 +238,10 @@ typedef struct work {
     lc_arena arena; /* Of one round. */
     lc_arena embedder_arena;
     bool is_of_store;
+    bool is_newest;       /* Only the newest texts of one user. */
+    bool is_looking_back; /* For the place where they begin. */
+    int64_t look_back;
+    int64_t seen_seq;  /* Head of the user when the last page of a source was read. */
     lc_user_walk walk; /* At the current user. */
     size_t source;
     lc_buf cursor;
@@ -306,6 +345,7 @@ static void resume(work *w)
     stand_on(w, text_of(json, "tenant"), text_of(json, "user"));
     w->source = find_source(text_of(json, "source"));
     lc_buf_append(&w->cursor, text_of(json, "cursor"));
+    w->is_looking_back = w->is_newest && w->cursor.len == 0;
 }
 
 static lc_job_progress progress_of(const work *w)
@@ -371,14 +411,23 @@ static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
 {
     work *w = ctx;
     lc_vector_set set = set_of(w);
+    lc_head head = {0};
     lc_recall_page where = {.tenant_id = set.tenant_id,
                             .user_id = set.user_id,
                             .cursor = {w->cursor.ptr != NULL ? w->cursor.ptr : "", w->cursor.len},
                             .limit = PAGE_TEXTS};
-    loci_status status;
+    char look_back[24];
+    loci_status status = lc_tx_head(tx, &head, err);
 
-    *w->page = (page){0};
-    status = lc_tx_forgotten_seq(tx, set.tenant_id, set.user_id, &w->page->forgotten_seq, err);
+    *w->page = (page){.head_seq = head.seq};
+    if (w->is_looking_back) {
+        w->page->is_first = head.seq <= w->look_back;
+        where.cursor = (loci_str){
+            look_back, (size_t)snprintf(look_back, sizeof look_back, "%" PRId64,
+                                        w->page->is_first ? 0 : head.seq - w->look_back)};
+    }
+    if (status == LOCI_OK)
+        status = lc_tx_forgotten_seq(tx, set.tenant_id, set.user_id, &w->page->forgotten_seq, err);
     if (status == LOCI_OK)
         status = lc_recall_each_text(tx, source_of(w), &where, take_text, w, err);
     if (status == LOCI_OK)
@@ -451,29 +500,53 @@ static loci_status commit(work *w, lc_tx_body *body, loci_error *err)
     return lc_job_run_commit(w->run, body, w, &progress, err);
 }
 
+/* Moves behind the page; with the last page of a source to the next source. */
+static void leave_page(work *w)
+{
+    w->done.texts += (int64_t)w->page->seen;
+    w->done.embedded += (int64_t)w->page->count;
+    w->is_looking_back = false;
+    lc_buf_reset(&w->cursor);
+    if (w->page->is_full) {
+        lc_buf_append(&w->cursor, lc_buf_str(&w->next_cursor));
+        return;
+    }
+    if (w->source == 0)
+        w->seen_seq = w->page->head_seq;
+    w->source++;
+    w->is_looking_back = w->is_newest;
+    w->look_back = LOOK_BACK;
+}
+
 static loci_status run_page(work *w, loci_error *err)
 {
     loci_engine *engine = w->run->engine;
+    lc_read read = {.tenant_id = lc_user_walk_tenant(&w->walk),
+                    .user_id = lc_user_walk_user(&w->walk),
+                    .deadline_us = INT64_MAX,
+                    .body = read_page,
+                    .ctx = w};
     loci_status status;
 
     lc_arena_clear(&w->arena);
     w->page = lc_arena_alloc(&w->arena, sizeof *w->page);
     status = w->page != NULL ? check_embedder(w, err) : lc_fail_memory(err);
     if (status == LOCI_OK)
-        status = lc_engine_read(
-            engine, &(lc_read){.deadline_us = INT64_MAX, .body = read_page, .ctx = w}, err);
+        status = lc_engine_read(engine, &read, err);
+    if (status == LOCI_OK && w->is_looking_back && !w->page->is_first &&
+        (w->page->count > 0 || !w->page->is_full)) {
+        w->look_back *= LOOK_BACK_STEP;
+        return LOCI_OK;
+    }
     if (status == LOCI_OK)
         status = embed_page(w, err);
     if (status != LOCI_OK)
         return status;
-    w->done.texts += (int64_t)w->page->seen;
-    w->done.embedded += (int64_t)w->page->count;
-    lc_buf_reset(&w->cursor);
-    if (w->page->is_full)
-        lc_buf_append(&w->cursor, lc_buf_str(&w->next_cursor));
-    else
-        w->source++;
-    return commit(w, put_page, err);
+    leave_page(w);
+    if (w->page->count > 0)
+        return commit(w, put_page, err);
+    status = write_checkpoint(w, err);
+    return status == LOCI_OK ? keep(w, err) : status;
 }
 
 /* ---- One user, all users --------------------------------------------------------------------- */
@@ -495,12 +568,12 @@ static loci_status run_user(work *w, loci_error *err)
         if (status == LOCI_OK)
             status = run_page(w, err);
     }
-    do {
-        if (status == LOCI_OK)
-            status = commit(w, delete_others, err);
+    w->deleted_now = w->is_newest ? 0 : DELETE_ROWS;
+    while (status == LOCI_OK && w->deleted_now == DELETE_ROWS) {
+        status = commit(w, delete_others, err);
         if (status == LOCI_OK)
             w->done.deleted += w->deleted_now;
-    } while (status == LOCI_OK && w->deleted_now == DELETE_ROWS);
+    }
     if (status == LOCI_OK)
         w->done.users++;
     return status;
@@ -542,8 +615,21 @@ static loci_status run_users(work *w, loci_error *err)
     return status;
 }
 
-static loci_status finish(work *w, loci_error *err)
+/* A job of the newest texts: lc_meaning_follow_writes() adds none while this one runs. */
+static loci_status add_successor(lc_tx *tx, void *ctx, loci_error *err)
 {
+    const work *w = ctx;
+    lc_head now;
+    loci_status status = lc_tx_head(tx, &now, err);
+
+    if (status != LOCI_OK || now.seq - w->seen_seq < GROWTH)
+        return status;
+    return lc_embed_enqueue_newest(tx, err);
+}
+
+static loci_status finish(work *w, bool has_run, loci_error *err)
+{
+    bool may_follow = w->is_newest && has_run;
     lc_json_writer out;
     loci_status status;
 
@@ -554,7 +640,8 @@ static loci_status finish(work *w, loci_error *err)
     lc_jw_end(&out);
     status = lc_buf_status(&w->checkpoint, err);
     if (status == LOCI_OK)
-        status = lc_job_run_finish(w->run, NULL, NULL, lc_buf_str(&w->checkpoint), err);
+        status = lc_job_run_finish(w->run, may_follow ? add_successor : NULL, w,
+                                   lc_buf_str(&w->checkpoint), err);
     return status;
 }
 
@@ -563,7 +650,10 @@ static loci_status run_reembed(lc_job_run *run, loci_error *err)
     lc_heap *heap = &lc_engine_env(run->engine)->heap;
     work w = {.run = run,
               .models = lc_engine_models(run->engine),
-              .is_of_store = run->job.user_id.len == 0};
+              .is_of_store = run->job.user_id.len == 0,
+              .is_newest = lc_str_is(run->job.args, LC_EMBED_NEWEST_ARGS),
+              .look_back = LOOK_BACK};
+    bool is_wanted = true;
     loci_status status;
 
     lc_arena_init(&w.arena, heap, LOCI_MEM_PIPELINES);
@@ -572,13 +662,19 @@ static loci_status run_reembed(lc_job_run *run, loci_error *err)
     lc_buf_init(&w.cursor, heap, LOCI_MEM_PIPELINES, CURSOR_BYTES_MAX);
     lc_buf_init(&w.next_cursor, heap, LOCI_MEM_PIPELINES, CURSOR_BYTES_MAX);
     lc_buf_init(&w.checkpoint, heap, LOCI_MEM_PIPELINES, CHECKPOINT_BYTES_MAX);
+    w.is_looking_back = w.is_newest;
     status = lc_models_find_embedder(w.models, &w.embedder_arena, &w.embedder, err);
-    if (status == LOCI_OK) {
+    if (w.is_newest && status != LOCI_ERESOURCE) {
+        /* As for queries: other embedders are used only when they are asked for. */
+        is_wanted = status == LOCI_OK && w.embedder.kind == LC_EMBEDDER_BUILTIN;
+        status = LOCI_OK;
+    }
+    if (status == LOCI_OK && is_wanted) {
         resume(&w);
         status = run_users(&w, err);
     }
     if (status == LOCI_OK)
-        status = finish(&w, err);
+        status = finish(&w, is_wanted, err);
     lc_buf_clear(&w.checkpoint);
     lc_buf_clear(&w.next_cursor);
     lc_buf_clear(&w.cursor);

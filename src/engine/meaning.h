@@ -32,10 +32,16 @@ bool lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx);
 /* Makes the missing vectors of a user now, by running the job inside the call. */
 loci_status lc_meaning_make_vectors(loci_engine *engine, loci_str tenant_id, loci_str user_id);
 
-/* "model.reembed" (store/embed_source.h): args {}, result {generation, users, texts, embedded,
- * deleted}. Embeds the texts of a user, or as a job of the store itself those of all users, with
- * the configured embedder. Texts that have a vector are skipped, so a repeat costs little; vectors
- * of other generations are deleted. */
+/* Called by an operation that has written `texts` texts, in its transaction: adds a job for them
+ * when LC_CORPUS_TAIL_MAX / 2 of the user have come together. So no more texts than a search embeds
+ * on the spot are without a vector for longer than the job takes. An engine without threads adds
+ * none: the job would run before the answer. */
+loci_status lc_meaning_follow_writes(loci_engine *engine, lc_tx *tx, size_t texts, loci_error *err);
+
+/* "model.reembed" (store/vector.h): args {} or LC_EMBED_NEWEST_ARGS, result {generation, users,
+ * texts, embedded, deleted}. Embeds the texts of a user, or as a job of the store itself those of
+ * all users, with the configured embedder. Texts that have a vector are skipped, so a repeat costs
+ * little; vectors of other generations are deleted, except by a job of the newest texts. */
 extern const lc_job_kind lc_job_reembed;
 
 #endif /* LC_ENGINE_MEANING_H */

@@ -696,7 +696,6 @@ static loci_status take_best(choosing *ch, loci_error *err)
         status = lc_corpus_search(&ch->c->corpus,
                                   &(lc_corpus_query){.terms = ch->request->terms,
                                                      .vector = ch->request->vector,
-                                                     .vector_end = vectors.end,
                                                      .filter = &ch->seen,
                                                      .limit = ch->request->limit},
                                   ch->arena, &hits, err);

@@ -2,12 +2,18 @@
  *
  * The job that embeds texts puts vectors into the store in the order of writing, which is the order
  * of numbers. So the corpus asks for the first document whose vector was missing; when it is there
- * now, for the next ones. The documents behind the last one found are the tail: a short tail is
- * embedded here, each document once; a long one is left to the job.
+ * now, for the next ones. The documents behind the last one found are the tail. The newest of them
+ * are embedded here, each once; the others are left to the job.
+ *
+ *     0 ............ stored ............. newest_from ............ count
+ *     in `vectors`          by words alone             in `newest`
+ *
+ * There are two sets because numbers are added to a set in rising order only, and the job fills the
+ * gap between them from below.
  *
  * Invariants: a number below `count` is in `present`, in the postings and has a record, or it was
- * removed and has none of these. All present documents with a content below `made` are in
- * `vectors`, none above; stored <= made.
+ * removed and has none of these. All present documents with a content below `stored` are in
+ * `vectors`, none above; `newest` has none below `newest_from`, nor below `stored`.
  */
 #include "index/corpus.h"
 
@@ -21,6 +27,7 @@
 #define ROOM_FIRST 64
 #define SPARSE_MIN 1000 /* Unused numbers below which building again is not worth it. */
 #define FIND_BATCH 32   /* Vectors that are looked up at once in a long load. */
+#define EMBED_BATCH 8   /* Texts that are embedded between two looks at the clock. */
 
 loci_status lc_corpus_init(lc_corpus *corpus, lc_heap *heap, size_t record_bytes, loci_error *err)
 {
@@ -43,10 +50,12 @@ static bool has_vectors(const lc_corpus *corpus)
 
 static void drop_vectors(lc_corpus *corpus)
 {
-    if (has_vectors(corpus))
+    if (has_vectors(corpus)) {
         lc_vectors_clear(&corpus->vectors);
+        lc_vectors_clear(&corpus->newest);
+    }
     corpus->generation = LC_CORPUS_NO_VECTOR;
-    corpus->stored = corpus->made = corpus->reported = 0;
+    corpus->stored = corpus->newest_from = corpus->newest_end = corpus->reported = 0;
 }
 
 void lc_corpus_clear(lc_corpus *corpus)
@@ -69,7 +78,9 @@ size_t lc_corpus_bytes(const lc_corpus *corpus)
     return corpus->room * (corpus->record_bytes + sizeof *corpus->contents) +
            corpus->present.word_count * sizeof(uint64_t) +
            lc_postings_get_size(corpus->postings).bytes +
-           (has_vectors(corpus) ? lc_vectors_bytes(&corpus->vectors) : 0);
+           (has_vectors(corpus)
+                ? lc_vectors_bytes(&corpus->vectors) + lc_vectors_bytes(&corpus->newest)
+                : 0);
 }
 
 /* ---- Documents ------------------------------------------------------------------------------- */
@@ -141,8 +152,10 @@ void lc_corpus_remove(lc_corpus *corpus, uint32_t number)
         return;
     lc_bitmap_remove(&corpus->present, number);
     (void)lc_postings_remove(corpus->postings, number);
-    if (has_vectors(corpus))
-        (void)lc_vectors_delete(&corpus->vectors, number); /* It may have had none. */
+    if (has_vectors(corpus)) { /* It may have had none. */
+        (void)lc_vectors_delete(&corpus->vectors, number);
+        (void)lc_vectors_delete(&corpus->newest, number);
+    }
     corpus->contents[number] = LC_CORPUS_NO_VECTOR;
     if (corpus->record_bytes > 0)
         memset(lc_corpus_record(corpus, number), 0, corpus->record_bytes);
@@ -192,16 +205,12 @@ static loci_status load_batch(lc_corpus *corpus, const lc_corpus_vectors *from, 
             reached = wanting[i];
             break;
         }
-        if (wanting[i] < corpus->made)
-            continue;
         status = lc_vectors_add(&corpus->vectors, wanting[i], numbers + i * from->dimensions, err);
         if (status == LOCI_OK)
-            corpus->made = wanting[i] + 1;
+            corpus->stored = wanting[i] + 1;
     }
     if (status == LOCI_OK)
         corpus->stored = reached;
-    if (corpus->made < corpus->stored)
-        corpus->made = corpus->stored;
     return status;
 }
 
@@ -225,40 +234,81 @@ static loci_status load_stored(lc_corpus *corpus, lc_corpus_vectors *from, lc_ar
     return status;
 }
 
-/* The documents behind what is stored; counting ends above the maximum. */
-static size_t count_tail(const lc_corpus *corpus)
+/* The newest documents behind what is stored, the newest first, at most LC_CORPUS_TAIL_MAX.
+ * `*is_all`: there are no others. */
+static size_t find_newest(const lc_corpus *corpus, uint32_t out[LC_CORPUS_TAIL_MAX], bool *is_all)
 {
-    uint32_t next = corpus->stored;
     size_t count = 0;
 
-    for (; count <= LC_CORPUS_TAIL_MAX && next_wanting(corpus, next, &next); next++)
-        count++;
+    *is_all = true;
+    for (uint32_t number = corpus->count; number-- > corpus->stored;) {
+        if (lc_hash128_eq(corpus->contents[number], LC_CORPUS_NO_VECTOR))
+            continue;
+        *is_all = count < LC_CORPUS_TAIL_MAX;
+        if (!*is_all)
+            break;
+        out[count++] = number;
+    }
     return count;
 }
 
-/* Embeds what is not in the set yet: at most LC_CORPUS_TAIL_MAX documents. */
-static loci_status embed_tail(lc_corpus *corpus, const lc_corpus_vectors *from, lc_arena *arena,
-                              loci_error *err)
+/* Removes what is stored now, or not among the newest any more. */
+static void trim_newest(lc_corpus *corpus, uint32_t first)
 {
-    loci_str texts[LC_CORPUS_TAIL_MAX];
-    uint32_t wanting[LC_CORPUS_TAIL_MAX], next = corpus->made;
-    size_t count = 0;
-    float *numbers;
+    if (first < corpus->newest_from) { /* Newer ones were removed: begin again with an older one. */
+        lc_vectors_clear(&corpus->newest);
+        corpus->newest_end = first;
+    }
+    for (uint32_t number = corpus->newest_from; number < first; number++)
+        (void)lc_vectors_delete(&corpus->newest, number);
+    corpus->newest_from = first;
+    if (corpus->newest_end < first)
+        corpus->newest_end = first;
+    if (corpus->newest.live == 0) /* Also gives the memory of deleted ones back. */
+        lc_vectors_clear(&corpus->newest);
+}
+
+/* Embeds `count` documents, in rising order, and adds them to the newest. */
+static loci_status embed_batch(lc_corpus *corpus, const lc_corpus_vectors *from,
+                               const uint32_t *numbers, size_t count, lc_arena *arena,
+                               loci_error *err)
+{
+    loci_str texts[EMBED_BATCH];
+    float *vectors = lc_arena_zalloc_array(arena, count * from->dimensions, sizeof *vectors);
+    loci_status status = vectors != NULL ? LOCI_OK : lc_fail_memory(err);
+
+    for (size_t i = 0; i < count && status == LOCI_OK; i++)
+        status = from->text(from->ctx, lc_corpus_record(corpus, numbers[i]), arena, &texts[i], err);
+    if (status == LOCI_OK)
+        status = from->embed(from->ctx, texts, count, vectors, err);
+    for (size_t i = 0; i < count && status == LOCI_OK; i++) {
+        status = lc_vectors_add(&corpus->newest, numbers[i], vectors + i * from->dimensions, err);
+        if (status == LOCI_OK)
+            corpus->newest_end = numbers[i] + 1;
+    }
+    return status;
+}
+
+/* Embeds those of the newest documents that are not in the set yet. On a busy machine that can take
+ * longer than a snapshot may be held: then the rest is left to the next call. */
+static loci_status embed_newest(lc_corpus *corpus, lc_corpus_vectors *from,
+                                const uint32_t *newest_first, size_t count, lc_arena *arena,
+                                loci_error *err)
+{
+    uint32_t numbers[LC_CORPUS_TAIL_MAX];
+    size_t wanted = 0;
     loci_status status = LOCI_OK;
 
-    for (; status == LOCI_OK && next_wanting(corpus, next, &next); next++) {
-        wanting[count] = next;
-        status = from->text(from->ctx, lc_corpus_record(corpus, next), arena, &texts[count++], err);
-    }
-    if (status != LOCI_OK || count == 0)
-        return status;
-    numbers = lc_arena_zalloc_array(arena, count * from->dimensions, sizeof *numbers);
-    status = numbers != NULL ? from->embed(from->ctx, texts, count, numbers, err)
-                             : lc_fail_memory(err);
-    for (size_t i = 0; i < count && status == LOCI_OK; i++) {
-        status = lc_vectors_add(&corpus->vectors, wanting[i], numbers + i * from->dimensions, err);
-        if (status == LOCI_OK)
-            corpus->made = wanting[i] + 1;
+    for (size_t i = count; i-- > 0;)
+        if (newest_first[i] >= corpus->newest_end)
+            numbers[wanted++] = newest_first[i];
+    for (size_t at = 0, batch; at < wanted && status == LOCI_OK; at += batch) {
+        if (at > 0 && lc_clock_monotonic_us() >= from->pause_us) {
+            from->is_complete = false;
+            break;
+        }
+        batch = wanted - at < EMBED_BATCH ? wanted - at : EMBED_BATCH;
+        status = embed_batch(corpus, from, numbers + at, batch, arena, err);
     }
     return status;
 }
@@ -266,27 +316,30 @@ static loci_status embed_tail(lc_corpus *corpus, const lc_corpus_vectors *from, 
 loci_status lc_corpus_follow_vectors(lc_corpus *corpus, lc_corpus_vectors *from, loci_error *err)
 {
     lc_hash128 generation = lc_hash128_of(from->generation);
+    uint32_t newest[LC_CORPUS_TAIL_MAX];
+    bool is_all;
+    size_t count;
     lc_arena arena;
-    size_t tail;
     loci_status status;
 
     if (!lc_hash128_eq(corpus->generation, generation)) {
         drop_vectors(corpus);
         lc_vectors_init(&corpus->vectors, corpus->heap, (uint32_t)from->dimensions, LC_VECTOR_BEST);
+        lc_vectors_init(&corpus->newest, corpus->heap, (uint32_t)from->dimensions, LC_VECTOR_BEST);
         corpus->generation = generation;
     }
+    from->wants_job = false;
     lc_arena_init(&arena, corpus->heap, LOCI_MEM_REQUESTS);
     status = load_stored(corpus, from, &arena, err);
-    from->end = corpus->stored;
+    if (corpus->newest_from < corpus->stored)
+        trim_newest(corpus, corpus->stored);
     if (status == LOCI_OK && from->is_complete) {
-        tail = count_tail(corpus);
-        if (tail <= LC_CORPUS_TAIL_MAX) {
-            status = embed_tail(corpus, from, &arena, err);
-            from->end = corpus->count;
-        }
+        count = find_newest(corpus, newest, &is_all);
+        trim_newest(corpus, count > 0 ? newest[count - 1] : corpus->count);
+        status = embed_newest(corpus, from, newest, count, &arena, err);
         /* Asked for once per so many new documents: a job that fails is not repeated by each call.
          */
-        from->wants_job = tail > LC_CORPUS_TAIL_MAX / 2 &&
+        from->wants_job = (!is_all || count > LC_CORPUS_TAIL_MAX / 2) &&
                           (corpus->reported == 0 ||
                            corpus->count >= corpus->reported + LC_CORPUS_TAIL_MAX / 2);
         if (from->wants_job)
@@ -338,17 +391,24 @@ static loci_status search_words(const lc_corpus *corpus, const lc_corpus_query *
     return lc_postings_search(corpus->postings, &words, f->words, &f->word_count, err);
 }
 
-/* Appends the nearest documents of `filter`. */
+/* Appends the nearest documents of `filter`, at most query->limit. */
 static loci_status search_near(const lc_corpus *corpus, const lc_corpus_query *query,
                                const lc_bitmap *filter, found *f, loci_error *err)
 {
-    size_t count = 0;
-    loci_status status = lc_vectors_search(
-        &corpus->vectors,
-        &(lc_vector_search){.query = query->vector, .limit = query->limit, .filter = filter},
-        f->near + f->near_count, &count, err);
+    lc_vector_search search = {.query = query->vector, .limit = query->limit, .filter = filter};
+    lc_hit newest[LC_CORPUS_TAIL_MAX], *hits = f->near + f->near_count;
+    size_t count = 0, newest_count = 0;
+    loci_status status = lc_vectors_search(&corpus->vectors, &search, hits, &count, err);
 
-    f->near_count += count;
+    if (search.limit > LC_CORPUS_TAIL_MAX)
+        search.limit = LC_CORPUS_TAIL_MAX;
+    if (status == LOCI_OK && corpus->newest.live > 0) {
+        status = lc_vectors_search(&corpus->newest, &search, newest, &newest_count, err);
+        memcpy(hits + count, newest, newest_count * sizeof *newest);
+        lc_hits_sort(hits, count + newest_count);
+    }
+    count += newest_count;
+    f->near_count += count < query->limit ? count : query->limit;
     return status;
 }
 
@@ -357,26 +417,14 @@ static loci_status search_near(const lc_corpus *corpus, const lc_corpus_query *q
 static loci_status search_vectors(const lc_corpus *corpus, const lc_corpus_query *query, found *f,
                                   lc_heap *heap, loci_error *err)
 {
-    const lc_bitmap *filter = query->filter;
     lc_bitmap numbers;
-    size_t nearest;
-    loci_status status = LOCI_OK;
+    loci_status status = search_near(corpus, query, query->filter, f, err);
+    size_t nearest = f->near_count;
 
     lc_bitmap_init(&numbers, heap, LOCI_MEM_REQUESTS);
-    if (query->vector_end < corpus->made) { /* Some vectors must not be used. */
-        status = lc_bitmap_add_range(&numbers, 0, query->vector_end, err);
-        if (status == LOCI_OK && filter != NULL)
-            lc_bitmap_intersect(&numbers, filter);
-        filter = &numbers;
-    }
-    if (status == LOCI_OK)
-        status = search_near(corpus, query, filter, f, err);
-    nearest = f->near_count;
-    lc_bitmap_reset(&numbers);
     for (size_t i = 0; i < f->word_count && status == LOCI_OK; i++)
-        if (f->words[i].id < query->vector_end)
-            status = lc_bitmap_add(&numbers, f->words[i].id, err);
-    for (size_t i = 0; i < nearest; i++)
+        status = lc_bitmap_add(&numbers, f->words[i].id, err);
+    for (size_t i = 0; i < nearest && status == LOCI_OK; i++)
         lc_bitmap_remove(&numbers, f->near[i].id);
     if (status == LOCI_OK && lc_bitmap_count(&numbers) > 0)
         status = search_near(corpus, query, &numbers, f, err);
@@ -388,12 +436,13 @@ loci_status lc_corpus_search(const lc_corpus *corpus, const lc_corpus_query *que
                              lc_corpus_hits *out, loci_error *err)
 {
     found f = {.words = lc_arena_zalloc_array(arena, query->limit + 1, sizeof *f.words),
-               .near = lc_arena_zalloc_array(arena, 2 * query->limit + 1, sizeof *f.near)};
+               .near = lc_arena_zalloc_array(arena, 2 * query->limit + LC_CORPUS_TAIL_MAX + 1,
+                                             sizeof *f.near)};
     loci_status status = f.words != NULL && f.near != NULL ? search_words(corpus, query, &f, err)
                                                            : lc_fail_memory(err);
 
     *out = (lc_corpus_hits){0};
-    if (status == LOCI_OK && query->vector != NULL && query->vector_end > 0)
+    if (status == LOCI_OK && query->vector != NULL && has_vectors(corpus))
         status = search_vectors(corpus, query, &f, arena->heap, err);
     if (status != LOCI_OK)
         return status;

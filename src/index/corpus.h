@@ -36,12 +36,14 @@ typedef struct lc_corpus {
     lc_bitmap present;    /* Their numbers. */
     lc_postings *postings;
     lc_stemmer stemmer;
-    /* Vectors by number; lc_corpus_follow_vectors() says which of them a search may use. */
+    /* The two sets of vectors by number that a search uses: see lc_corpus_follow_vectors(). */
     lc_vectors vectors;
+    lc_vectors newest;
     lc_hash128 generation; /* Of the embedder; zero = there are no vectors. */
-    uint32_t stored;   /* All documents below have their vector in the store and in `vectors`. */
-    uint32_t made;     /* All documents below have one in `vectors`; at least `stored`. */
-    uint32_t reported; /* Value of `count` when a job was last asked for. */
+    uint32_t stored;      /* All documents below have their vector in the store and in `vectors`. */
+    uint32_t newest_from; /* `newest` has no number below, */
+    uint32_t newest_end;  /* and has the vectors of the newest documents below this. */
+    uint32_t reported;    /* Value of `count` when a job was last asked for. */
 } lc_corpus;
 
 /* `record_bytes` may be 0. */
@@ -75,7 +77,7 @@ static inline void *lc_corpus_record(const lc_corpus *corpus, uint32_t number)
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
-/* Documents without a stored vector that are embedded on the spot; with more of them none is. */
+/* The newest documents behind what is stored that are embedded on the spot. */
 #define LC_CORPUS_TAIL_MAX 64
 
 /* Where vectors come from. */
@@ -94,14 +96,15 @@ typedef struct lc_corpus_vectors {
     void *ctx;
     int64_t pause_us; /* Monotonic time at which a long load returns unfinished. */
     /* Out. */
-    uint32_t end;     /* A search may use the vectors of the documents below it. */
-    bool is_complete; /* Everything that is stored was loaded. */
+    bool is_complete; /* There was time for all of it. */
     bool wants_job;   /* So many documents have no stored vector that a job should make them. */
 } lc_corpus_vectors;
 
-/* Loads vectors from the store up to the first document that has none there, and embeds the rest
- * when it is short. What is used depends on the snapshot alone: a long rest is left to the job, and
- * its documents are found by words until then. When nothing changed this costs one look-up. */
+/* Loads vectors from the store up to the first document that has none there, and embeds the newest
+ * LC_CORPUS_TAIL_MAX documents behind it. Those two sets are what a search uses; they depend on the
+ * snapshot alone. Documents between them are left to the job and found by words until then; a
+ * document that was just written is found by meaning however many are waiting. When nothing
+ * changed this costs one look-up. */
 loci_status lc_corpus_follow_vectors(lc_corpus *corpus, lc_corpus_vectors *from, loci_error *err);
 
 /* ---- Searching ------------------------------------------------------------------------------- */
@@ -117,7 +120,6 @@ loci_status lc_corpus_split(lc_arena *arena, loci_str query, lc_corpus_terms *ou
 typedef struct lc_corpus_query {
     lc_corpus_terms terms;
     const float *vector;     /* Of length 1; NULL = by words alone. */
-    uint32_t vector_end;     /* lc_corpus_vectors.end. */
     const lc_bitmap *filter; /* Only these documents; NULL = all. */
     size_t limit;            /* How many hits of each kind are fused: at most twice as many come. */
 } lc_corpus_query;

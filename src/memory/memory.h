@@ -108,7 +108,8 @@ typedef enum lc_memory_outcome {
     LC_MEMORY_MENTIONED,
     LC_MEMORY_REPLACED, /* "superseded" */
     LC_MEMORY_KEPT_BOTH,
-    LC_MEMORY_CONTESTED /* "claimed" */
+    LC_MEMORY_CONTESTED, /* "claimed" */
+    LC_MEMORY_ENDED      /* Only of statements with `ended_at`. */
 } lc_memory_outcome;
 #define LC_MEMORY_OUTCOMES "created|mentioned|superseded|kept_both|claimed"
 const char *lc_memory_outcome_name(lc_memory_outcome outcome);
@@ -123,6 +124,11 @@ typedef struct lc_memory_input {
     bool pinned;
     double confidence; /* NaN = 1. */
     int64_t observed_at;
+    int64_t
+        ended_at; /* It was true until then, which is history unless it is to come; 0 = it is. */
+    /* Of an import or a seed, which may be repeated: a statement that was recorded up to this seq
+     * and superseded since is not stated again, unless it is newer. 0 = every statement counts. */
+    int64_t replayed_seq;
     loci_str persona_id;
     loci_str session_id;
     lc_memory replaces; /* memory.update: the memory whose text this is instead; id none = none. */
@@ -146,8 +152,10 @@ typedef struct lc_memory_plan lc_memory_plan;
  *       tool, the web or a model                           claimed
  *       observed before the current one                    superseded by it at once
  *     no attribute, other memories of the subject          kept_both
+ *     one that is not true any more                        ended
  *
- * else created. `input` and what it refers to must live until the commit. */
+ * else created. What is there already as history or as a claim is not stored a second time. `input`
+ * and what it refers to must live until the commit. */
 loci_status lc_memory_decide(lc_tx *tx, const lc_memory_input *input, lc_arena *arena,
                              lc_memory_plan **out, loci_error *err);
 /* Whether committing appends an event. */
@@ -184,7 +192,7 @@ typedef struct lc_memory_page {
 loci_status lc_memory_each(lc_tx *tx, const lc_memory_page *page, lc_memory_visit *visit, void *ctx,
                            loci_error *err);
 /* What it replaced, what replaced it, what contested it, and all that had its attribute in its
- * persona: oldest first, at most LC_MEMORY_VERSIONS_MAX. */
+ * persona: by observed_at, at most LC_MEMORY_VERSIONS_MAX. */
 loci_status lc_memory_find_versions(lc_tx *tx, const lc_memory *memory, lc_arena *arena,
                                     lc_memory **out, size_t *out_count, loci_error *err);
 /* Pinned ones: importance, then newest, then id; at most LC_MEMORY_PINS_MAX. */

@@ -136,10 +136,13 @@ static loci_status add_links(chain *c, lc_tx *tx, const lc_memory *of, loci_erro
     return status == LOCI_OK ? add_linked(c, tx, of->persona_id, of->contests, err) : status;
 }
 
-static int compare_seq(const void *a, const void *b)
+/* By the time they tell about: an import may bring the older one later. */
+static int compare_versions(const void *a, const void *b)
 {
     const lc_memory *x = a, *y = b;
 
+    if (x->observed_at != y->observed_at)
+        return x->observed_at < y->observed_at ? -1 : 1;
     return x->seq < y->seq ? -1 : x->seq > y->seq;
 }
 
@@ -158,7 +161,7 @@ loci_status lc_memory_find_versions(lc_tx *tx, const lc_memory *memory, lc_arena
     for (size_t i = 0; i < c.count && status == LOCI_OK; i++)
         status = add_links(&c, tx, &c.items[i], err);
     if (status == LOCI_OK)
-        qsort(c.items, c.count, sizeof *c.items, compare_seq);
+        qsort(c.items, c.count, sizeof *c.items, compare_versions);
     *out = c.items;
     *out_count = c.count;
     return status;

@@ -1,10 +1,13 @@
 /* memory_recall.h - finding memories, and the cards of the entities they are about.
  *
- * The best by meaning and the best by words, inside the filter, are fused (recall/recall.h) and
- * ranked again by a blend:
+ * The best LC_MEMORY_RANKED by meaning and as many by words, inside the filter, are fused
+ * (recall/recall.h); the best LC_MEMORY_RANKED of them are read and ranked again by a blend:
  *
  *     similarity = (0.6 * BM25 / the best BM25 + 0.4 * cosine / the best cosine) * the best fused
- *                  score (index/fusion.h); by words alone BM25 / the best BM25 * that score
+ *                  score (index/fusion.h); by words alone BM25 / the best BM25 * that score;
+ *                  plus neighbours
+ *     neighbours = 0.06 * the better fused score of the two memories stored next to it in its
+ *                  session, 0.02 * that of the two behind them; only hits count
  *     recency    = 0.5 ^ (days since observed_at / 14), in whole hours; 1 for pinned ones and
  *                  importance 3, which do not decay
  *     frequency  = ln(1 + n) / ln(1 + max): n is how many memories name its entity, max the
@@ -24,6 +27,8 @@
 extern const lc_recall_source lc_memory_source;
 
 #define LC_MEMORY_HITS_MAX LC_RECALL_HITS_MAX
+/* Each is a row to read, which is most of the time of a recall. */
+#define LC_MEMORY_RANKED 100
 
 typedef struct lc_memory_query {
     lc_corpus_terms terms; /* Of the query: lc_corpus_split(). */
@@ -35,11 +40,14 @@ typedef struct lc_memory_query {
     int64_t from_us, to_us;  /* observed_at */
     int64_t as_of_us;        /* The memories of that time; INT64_MAX = those of now. */
     double min_score;
+    size_t
+        limit; /* Hits that the caller asks for; if above LC_MEMORY_RANKED, so many are ranked. */
 } lc_memory_query;
 
 typedef struct lc_memory_hit {
     lc_memory memory; /* First: read by lc_recall_read(). */
     lc_fused fused;
+    double neighbours; /* Part of the similarity. */
     double similarity, recency, frequency, boost, score;
 } lc_memory_hit;
 

@@ -16,8 +16,8 @@
 
 const char *lc_memory_outcome_name(lc_memory_outcome outcome)
 {
-    static const char *const names[] = {"created", "mentioned", "superseded", "kept_both",
-                                        "claimed"};
+    static const char *const names[] = {"created",   "mentioned", "superseded",
+                                        "kept_both", "claimed",   "ended"};
 
     return names[outcome];
 }
@@ -102,7 +102,8 @@ struct lc_memory_plan {
     loci_str refs[LC_MEMORY_REFS_MAX]; /* Of entities, aliases followed; its subject first. */
     size_t ref_count;
     lc_memory_outcome outcome;
-    lc_memory same; /* Mentioned: the memory that says it already. */
+    lc_memory same; /* Mentioned: the memory that says it already; ended: the one that ends. */
+    bool is_silent; /* It is there as history: nothing is written. */
     loci_str old;   /* See lc_memory_result. */
 };
 
@@ -208,6 +209,15 @@ static loci_status read_statement(storing *s, loci_error *err)
 
 static const lc_sql same_sql = {OF_PERSONA " and memory_key = $4 and statement = $5 limit 1",
                                 "ttttt", "", &lc_memory_row};
+static const lc_sql superseded_sql = {
+    "select {row} from memories where tenant_id = $1 and user_id = $2 and persona_id = $3"
+    " and status in ('superseded', 'archived') and memory_key = $4 and statement = $5"
+    " order by status desc, observed_at desc, seq desc limit 1",
+    "ttttt", "", &lc_memory_row};
+static const lc_sql claimed_sql = {
+    "select {row} from memories where tenant_id = $1 and user_id = $2 and persona_id = $3"
+    " and status = 'claimed' and memory_key = $4 and statement = $5 limit 1",
+    "ttttt", "", &lc_memory_row};
 static const lc_sql head_sql = {OF_PERSONA " and memory_key = $4 order by seq desc limit 1", "tttt",
                                 "", &lc_memory_row};
 /* Any key of the same subject and fact type: "type|ref|fact" up to behind "type|ref|fact|". */
@@ -245,6 +255,13 @@ static loci_status find_slot(const storing *s, bool *found, loci_error *err)
     return status;
 }
 
+static void mention_past(storing *s, const lc_memory *past)
+{
+    s->outcome = LC_MEMORY_MENTIONED;
+    s->same = *past;
+    s->is_silent = true;
+}
+
 /* The JSON array `sessions` with `session_id` in it, if it has room. */
 static loci_status add_session(lc_arena *arena, loci_str session_id, loci_str *sessions,
                                loci_error *err)
@@ -267,23 +284,40 @@ static loci_status add_session(lc_arena *arena, loci_str session_id, loci_str *s
     return list_of(arena, items, count, sessions, err);
 }
 
+static bool may_not_change(const storing *s, const lc_memory *head)
+{
+    return head->pinned || (is_trusted(head->trust) && !is_trusted(s->next.trust));
+}
+
+static loci_status contest(storing *s, const lc_memory *head, loci_error *err)
+{
+    loci_status status = find(s, &claimed_sql, s->next.memory_key, s->next.statement, &s->same,
+                              err);
+
+    s->outcome = s->same.id.len > 0 ? LC_MEMORY_MENTIONED : LC_MEMORY_CONTESTED;
+    s->next.status = LC_MEMORY_CLAIMED;
+    s->next.contests = head->id;
+    return status;
+}
+
 /* A statement about the attribute of `head`, which is current. A caller that names the memory
  * means it, also if it is pinned. */
 static loci_status replace(storing *s, const lc_memory *head, loci_error *err)
 {
     bool is_named = s->in->replaces.id.len > 0;
+    lc_memory past = {0};
+    loci_status status;
 
     s->outcome = LC_MEMORY_REPLACED;
-    if ((head->pinned && !is_named) || (is_trusted(head->trust) && !is_trusted(s->next.trust))) {
-        s->outcome = LC_MEMORY_CONTESTED;
-        s->next.status = LC_MEMORY_CLAIMED;
-        s->next.contests = head->id;
-        return LOCI_OK;
-    }
+    if (is_named ? is_trusted(head->trust) && !is_trusted(s->next.trust) : may_not_change(s, head))
+        return contest(s, head, err);
     if (s->next.observed_at < head->observed_at && !is_named) {
+        status = find(s, &superseded_sql, s->next.memory_key, s->next.statement, &past, err);
+        if (past.id.len > 0 && past.observed_at == s->next.observed_at)
+            mention_past(s, &past);
         s->next.status = LC_MEMORY_SUPERSEDED;
         s->next.superseded_by = head->id;
-        return LOCI_OK;
+        return status;
     }
     s->old = head->id;
     return list_of(s->arena, &head->id, 1, &s->next.supersedes, err);
@@ -302,6 +336,46 @@ static loci_status find_same(storing *s, loci_error *err)
     return status;
 }
 
+/* A statement that was true until s->in->ended_at: the current memory that says it ends, unless it
+ * is newer; without one it is stored as history, once. */
+static loci_status decide_ended(storing *s, loci_error *err)
+{
+    lc_memory past = {0}, head = {0};
+    loci_status status = find(s, &same_sql, s->next.memory_key, s->next.statement, &s->same, err);
+
+    s->outcome = LC_MEMORY_ENDED;
+    if (status != LOCI_OK)
+        return status;
+    if (s->same.id.len > 0) {
+        if (s->same.observed_at >= s->in->ended_at || may_not_change(s, &s->same))
+            mention_past(s, &s->same);
+        return LOCI_OK;
+    }
+    status = find(s, &superseded_sql, s->next.memory_key, s->next.statement, &past, err);
+    if (status == LOCI_OK && past.id.len == 0 && s->next.attribute.len > 0)
+        status = find(s, &head_sql, s->next.memory_key, LC_STR_NONE, &head, err);
+    if (past.id.len > 0)
+        mention_past(s, &past);
+    s->next.status = head.id.len > 0 ? LC_MEMORY_SUPERSEDED : LC_MEMORY_ARCHIVED;
+    s->next.superseded_by = head.id;
+    s->next.ended_at = s->in->ended_at;
+    return status;
+}
+
+/* Whether a repeated import or seed states what has been superseded since. */
+static loci_status decide_replayed(storing *s, loci_error *err)
+{
+    lc_memory past = {0};
+    bool has_time = s->in->observed_at != LOCI_AT_CLOCK;
+    loci_status status = find(s, &superseded_sql, s->next.memory_key, s->next.statement, &past,
+                              err);
+
+    if (status == LOCI_OK && past.id.len > 0 && past.status == LC_MEMORY_SUPERSEDED &&
+        past.seq <= s->in->replayed_seq && (!has_time || s->next.observed_at <= past.observed_at))
+        mention_past(s, &past);
+    return status;
+}
+
 static loci_status decide(storing *s, loci_error *err)
 {
     lc_memory head = s->in->replaces;
@@ -310,8 +384,12 @@ static loci_status decide(storing *s, loci_error *err)
 
     if (head.id.len > 0)
         return replace(s, &head, err);
+    if (s->in->ended_at > 0 && s->in->ended_at <= s->tx->now_us)
+        return decide_ended(s, err);
     status = find_same(s, err);
     s->outcome = LC_MEMORY_MENTIONED;
+    if (status == LOCI_OK && s->same.id.len == 0 && s->in->replayed_seq > 0)
+        status = decide_replayed(s, err);
     if (status != LOCI_OK || s->same.id.len > 0)
         return status;
     if (s->next.attribute.len > 0)
@@ -351,7 +429,8 @@ loci_status lc_memory_decide(lc_tx *tx, const lc_memory_input *input, lc_arena *
 /* What tools, the web and models repeat is not counted: importance can follow from it. */
 bool lc_memory_plan_writes(const lc_memory_plan *plan)
 {
-    return plan->outcome != LC_MEMORY_MENTIONED || is_trusted(plan->next.trust);
+    return plan->outcome != LC_MEMORY_MENTIONED ||
+           (is_trusted(plan->next.trust) && !plan->is_silent);
 }
 
 static loci_status mention(storing *s, loci_error *err)
@@ -360,6 +439,12 @@ static loci_status mention(storing *s, loci_error *err)
 
     s->same.mentions++;
     return status == LOCI_OK ? lc_memory_change(s->tx, &s->same, err) : status;
+}
+
+static loci_status end(storing *s, loci_error *err)
+{
+    s->same.status = LC_MEMORY_ARCHIVED;
+    return lc_memory_change(s->tx, &s->same, err);
 }
 
 loci_status lc_memory_append(lc_tx *tx, lc_memory *memory, lc_arena *arena, loci_error *err)
@@ -374,7 +459,7 @@ loci_status lc_memory_append(lc_tx *tx, lc_memory *memory, lc_arena *arena, loci
     memory->id = lc_arena_copy(arena, lc_id_str(&id));
     if (memory->id.ptr == NULL)
         return lc_fail_memory(err);
-    if (memory->status == LC_MEMORY_SUPERSEDED)
+    if (memory->status == LC_MEMORY_SUPERSEDED && memory->ended_at == 0)
         memory->ended_at = memory->recorded_at;
     return lc_row_append(tx, &lc_memory_stored_event, &lc_memory_row, memory, &memory->seq, err);
 }
@@ -392,14 +477,16 @@ static loci_status append(storing *s, loci_error *err)
 loci_status lc_memory_commit(lc_tx *tx, lc_memory_plan *plan, lc_memory_result *out,
                              loci_error *err)
 {
-    bool is_mention = plan->outcome == LC_MEMORY_MENTIONED;
+    bool is_there = plan->same.id.len > 0;
     loci_status status = LOCI_OK;
 
     plan->tx = tx;
     if (lc_memory_plan_writes(plan))
-        status = is_mention ? mention(plan, err) : append(plan, err);
+        status = plan->outcome == LC_MEMORY_MENTIONED ? mention(plan, err)
+                 : is_there                           ? end(plan, err)
+                                                      : append(plan, err);
     *out = (lc_memory_result){
-        .outcome = plan->outcome, .memory = is_mention ? plan->same : plan->next, .old = plan->old};
+        .outcome = plan->outcome, .memory = is_there ? plan->same : plan->next, .old = plan->old};
     return status;
 }
 

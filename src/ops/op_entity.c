@@ -247,6 +247,7 @@ static loci_status run_split(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const entity_input *in = call->input;
     lc_entity alias;
+    lc_str_list refs = {0};
     loci_str ref;
     loci_status status = make_ref(call, in->entity, &ref, err);
 
@@ -256,6 +257,13 @@ static loci_status run_split(lc_call *call, lc_tx *tx, loci_error *err)
         status = lc_fail(err, LOCI_ENOTFOUND, "no entity %.*s", LC_STR_ARG(in->entity));
     if (status == LOCI_OK && alias.merged_into.len > 0)
         status = lc_entity_merge(tx, &alias, &(lc_entity){0}, err);
+    else if (status == LOCI_OK) /* It was split before, or is the other side of a merge. */
+        status = lc_entity_refs(tx, &alias, call->arena, &refs, err);
+    if (status == LOCI_OK && refs.count > 1)
+        status = lc_fail(err, LOCI_EINVAL,
+                         "entity: %.*s is no alias; split one of its aliases, "
+                         "such as %.*s",
+                         LC_STR_ARG(ref), LC_STR_ARG(refs.items[refs.count - 1]));
     alias.merged_into = LC_STR_NONE;
     return status == LOCI_OK ? put_entity(call, tx, &alias, err) : status;
 }

@@ -56,6 +56,7 @@ static const lc_record item_record = {
         (const lc_result[]){
             {"kind", LC_PARAM_STRING, "Kind of thing: fact, message, session …"},
             {"id", LC_PARAM_STRING, "Its id, under which nothing is found any more"},
+            {"text", LC_PARAM_STRING, "In a dry run: beginning of its text", LC_RESULT_OPTIONAL},
             {NULL},
         },
 };

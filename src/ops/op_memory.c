@@ -281,7 +281,7 @@ static const lc_param history_params[] = {
 static const lc_record history_answer = {
     .members =
         (const lc_result[]){
-            {"memories", 0, "Versions and claims, oldest first", LC_RESULT_LIST,
+            {"memories", 0, "Versions and claims by observed_at, oldest first", LC_RESULT_LIST,
              .record = &lc_memory_record},
             LC_PAGE_RESULT,
             {NULL},
@@ -291,7 +291,8 @@ static const lc_record history_answer = {
 static loci_status run_history(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const id_input *in = call->input;
-    listing l = {.page = {call, &lc_position_by_seq, &l.last}};
+    lc_seq_position place = {0}; /* How many were shown on earlier pages. */
+    lc_page page = {call, &lc_position_by_seq, &place};
     lc_memory memory, *versions;
     size_t count = 0;
     loci_status status = lc_memory_load(tx, call->persona_id, in->id, call->arena, &memory, err);
@@ -299,14 +300,15 @@ static loci_status run_history(lc_call *call, lc_tx *tx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_memory_find_versions(tx, &memory, call->arena, &versions, &count, err);
     if (status == LOCI_OK)
-        status = lc_page_begin(&l.page, &in->page, err);
+        status = lc_page_begin(&page, &in->page, err);
     if (status != LOCI_OK)
         return status;
-    lc_page_open(&l.page, "memories");
-    for (size_t i = 0; i < count; i++)
-        if (versions[i].seq > l.last.seq)
-            (void)put_memory(&l, &versions[i], err);
-    lc_page_close(&l.page);
+    lc_page_open(&page, "memories");
+    for (size_t i = (size_t)place.seq; i < count && lc_page_takes(&page); i++) {
+        lc_memory_put(&call->out, &versions[i]);
+        place.seq++;
+    }
+    lc_page_close(&page);
     return LOCI_OK;
 }
 

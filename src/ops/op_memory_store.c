@@ -10,6 +10,7 @@
 #include "memory/slug.h"
 #include "ops/call_scope.h"
 #include "ops/op_memory.h"
+#include "store/event.h"
 #include "store/vector.h"
 
 #define MESSAGES_MAX 100
@@ -30,6 +31,13 @@ typedef struct store_input {
     size_t count;
     lc_meaning *meanings; /* With `wait`: one per item. */
 } store_input;
+
+#define WAIT_PARAM                                                                                 \
+    {                                                                                              \
+        LC_ARG_BOOL("wait", store_input, wait, "false"),                                           \
+            .help = "Whether to store vectors before answering: by default they follow within "    \
+                    "about a second"                                                               \
+    }
 
 static const lc_param store_params[] = {
     {LC_ARG_STR("text", store_input, memory.text), .flags = LC_PARAM_POSITIONAL | LC_PARAM_SAID,
@@ -66,8 +74,7 @@ static const lc_param store_params[] = {
     {LC_ARG_STR("trust", store_input, memory.trust), .choices = "user|system|tool|web|model",
      .help = "Origin of the statement; tool, web and model can only claim"},
     LC_VECTOR_PARAMS(store_input, vector, "the text"),
-    {LC_ARG_BOOL("wait", store_input, wait, "false"),
-     .help = "Whether to store its vector before answering"},
+    WAIT_PARAM,
     {.name = NULL},
 };
 
@@ -308,13 +315,17 @@ static loci_status store_items(lc_call *call, lc_tx *tx, lc_session_use *use,
                                lc_memory_result *results, loci_error *err)
 {
     store_input *in = call->input;
+    bool may_repeat = in->import.count > 0 || in->memories != NULL; /* An import or a seed. */
     bool has_begun = false;
-    loci_status status = LOCI_OK;
+    size_t stored = 0;
+    lc_head before = {0};
+    loci_status status = may_repeat ? lc_tx_head(tx, &before, err) : LOCI_OK;
 
     for (size_t i = 0; i < in->count && status == LOCI_OK; i++) {
         lc_memory_plan *plan;
 
         in->items[i].session_id = use->session.id;
+        in->items[i].replayed_seq = may_repeat ? before.seq : 0;
         status = lc_memory_decide(tx, &in->items[i], call->arena, &plan, err);
         if (status == LOCI_OK && !has_begun && lc_memory_plan_writes(plan)) {
             status = lc_session_begin_lazily(tx, use, true, err);
@@ -322,13 +333,18 @@ static loci_status store_items(lc_call *call, lc_tx *tx, lc_session_use *use,
         }
         if (status == LOCI_OK)
             status = lc_memory_commit(tx, plan, &results[i], err);
+        stored += status == LOCI_OK && results[i].outcome != LC_MEMORY_MENTIONED;
         if (status == LOCI_OK && in->wait && in->meanings[i].vector != NULL)
             status = put_vector(tx, &in->meanings[i].embedding, in->meanings[i].vector,
                                 in->items[i].text, err);
         if (status == LOCI_OK && in->given_numbers != NULL)
             status = put_vector(tx, &in->given, in->given_numbers, in->items[i].text, err);
     }
-    return status == LOCI_OK && !has_begun ? lc_session_begin_lazily(tx, use, false, err) : status;
+    if (status == LOCI_OK && !has_begun)
+        status = lc_session_begin_lazily(tx, use, false, err);
+    if (status == LOCI_OK && in->given_numbers == NULL)
+        status = lc_meaning_follow_writes(call->engine, tx, stored, err);
+    return status;
 }
 
 static loci_status run_store(lc_call *call, lc_tx *tx, loci_error *err)
@@ -389,6 +405,7 @@ static const lc_param seed_params[] = {
     {LC_ARG_TIME("observed_at", store_input, memory.observed_at),
      .help = "Time at which they were true (default: the time of the call)"},
     LC_MEMORY_METADATA_PARAM(store_input, metadata),
+    WAIT_PARAM,
     {.name = NULL},
 };
 
@@ -424,7 +441,8 @@ static const lc_param import_params[] = {
      .help = "Content of the file (on the command line: @FILE), at most 1,000 statements"},
     {LC_ARG_STR("format", store_input, format), .default_text = "\"auto\"",
      .choices = LC_IMPORT_FORMATS,
-     .help = "markdown, jsonl, mem0 (an export), mcp (file of the MCP server memory), or auto"},
+     .help = "markdown, jsonl, mem0 (an export), mcp (file of the MCP server memory), zep (edges "
+             "of a graph), letta (agent file, blocks or passages), or auto"},
     {LC_ARG_INT("importance", store_input, memory.importance), .min = 0,
      .max = LC_MEMORY_IMPORTANCE_MAX, .help = "Importance of those without one (default: 1)"},
     {LC_ARG_TIME("observed_at", store_input, memory.observed_at),
@@ -432,6 +450,7 @@ static const lc_param import_params[] = {
     {LC_ARG_STR("trust", store_input, memory.trust), .choices = "user|system|tool|web|model",
      .help = "Origin of the statements; tool, web and model can only claim"},
     LC_MEMORY_METADATA_PARAM(store_input, metadata),
+    WAIT_PARAM,
     {.name = NULL},
 };
 
@@ -444,6 +463,7 @@ static const lc_record import_answer = {
             {"kept_both", LC_PARAM_INT, "Number of memories beside others about their subject"},
             {"claimed", LC_PARAM_INT,
              "Number of statements that may not replace what they contest"},
+            {"ended", LC_PARAM_INT, "Number of statements that are history: not true any more"},
             {"skipped", LC_PARAM_INT, "Number of lines or objects without a statement"},
             LC_WARNINGS_RESULT,
             {NULL},
@@ -471,14 +491,14 @@ static loci_status prepare_import(lc_call *call, loci_error *err)
     in->count = in->import.count;
     for (size_t i = 0; i < in->count && status == LOCI_OK; i++)
         status = check_rights(call, &in->items[i], err);
-    return status;
+    return status == LOCI_OK && in->wait ? embed_items(call, in, err) : status;
 }
 
 static loci_status run_import(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const store_input *in = call->input;
     lc_memory_result *results = lc_arena_zalloc_array(call->arena, in->count, sizeof *results);
-    int64_t counts[LC_MEMORY_CONTESTED + 1] = {0};
+    int64_t counts[LC_MEMORY_ENDED + 1] = {0};
     lc_session_use use;
     loci_status status = results != NULL ? lc_call_choose_session(call, tx, &use, err)
                                          : lc_fail_memory(err);
@@ -490,7 +510,7 @@ static loci_status run_import(lc_call *call, lc_tx *tx, loci_error *err)
     for (size_t i = 0; i < in->count; i++)
         counts[results[i].outcome]++;
     lc_jw_object(&call->out);
-    for (int i = 0; i <= LC_MEMORY_CONTESTED; i++)
+    for (int i = 0; i <= LC_MEMORY_ENDED; i++)
         lc_jw_member_int(&call->out, lc_memory_outcome_name((lc_memory_outcome)i), counts[i]);
     lc_jw_member_int(&call->out, "skipped", in->import.skipped);
     lc_jw_end(&call->out);

@@ -74,6 +74,8 @@ static const lc_record parts_record = {
     .members =
         (const lc_result[]){
             {"similarity", LC_PARAM_REAL, "Similarity by meaning and words, weight 0.4"},
+            {"neighbours", LC_PARAM_REAL,
+             "Part of the similarity from memories stored next to it in its session"},
             {"recency", LC_PARAM_REAL, "0.5 ^ (days / 14), weight 0.3 of the similarity"},
             {"frequency", LC_PARAM_REAL, "Fame of its entity, weight 0.3 of the similarity"},
             {"boost", LC_PARAM_REAL, "Factor for importance"},
@@ -129,6 +131,7 @@ static loci_status prepare_recall(lc_call *call, loci_error *err)
     if (lc_str_trim(in->text).len == 0)
         return lc_fail(err, LOCI_EINVAL, "query: only white space; pass words to search for");
     in->query.persona_id = call->persona_id;
+    in->query.limit = in->limit > 0 ? (size_t)in->limit : 0; /* memory.cards has none. */
     in->query.from_us = in->from != LC_ABSENT ? in->from : INT64_MIN;
     in->query.to_us = in->to != LC_ABSENT ? in->to : INT64_MAX;
     in->query.as_of_us = in->as_of != LC_ABSENT ? in->as_of : INT64_MAX;
@@ -162,7 +165,7 @@ static loci_status find_hits(lc_call *call, lc_tx *tx, lc_memory_hits *out, loci
     status = lc_memory_recall(tx, &in->query, call->arena, out, err);
     tx->embedding = NULL;
     if (status == LOCI_OK && !in->given.is_given)
-        lc_meaning_queue_job(&in->meaning, tx);
+        call->wants_vectors = lc_meaning_queue_job(&in->meaning, tx);
     return status;
 }
 
@@ -173,6 +176,7 @@ static void put_parts(lc_json_writer *out, const lc_memory_hit *hit)
     lc_jw_name(out, "parts");
     lc_jw_object(out);
     lc_jw_member_real(out, "similarity", hit->similarity);
+    lc_jw_member_real(out, "neighbours", hit->neighbours);
     lc_jw_member_real(out, "recency", hit->recency);
     lc_jw_member_real(out, "frequency", hit->frequency);
     lc_jw_member_real(out, "boost", hit->boost);
@@ -235,16 +239,17 @@ static loci_status run_recall(lc_call *call, lc_tx *tx, loci_error *err)
     if (status != LOCI_OK)
         return status;
     first = (size_t)place.seq;
-    if (in->explain)
-        put_near_misses(&call->out, &hits,
-                        first + (size_t)in->limit < hits.count ? first + (size_t)in->limit
-                                                               : hits.count);
-    lc_jw_member_bool(&call->out, "complete", hits.is_complete);
     lc_page_open(&page, "results");
     for (size_t i = first; i < hits.count && lc_page_takes(&page); i++) {
         put_hit(&call->out, &hits.items[i], in->explain);
         place.seq++;
     }
+    lc_page_end(&page);
+    if (in->explain)
+        put_near_misses(&call->out, &hits,
+                        first + (size_t)in->limit < hits.count ? first + (size_t)in->limit
+                                                               : hits.count);
+    lc_jw_member_bool(&call->out, "complete", hits.is_complete);
     lc_page_close(&page);
     return LOCI_OK;
 }

@@ -207,12 +207,19 @@ loci_str lc_cursor_encode(const lc_op *op, const lc_position *position, const vo
     return encode(&cursor, out);
 }
 
+void lc_page_end(lc_page *page)
+{
+    lc_jw_end(&page->call->out);
+    page->is_ended = true;
+}
+
 void lc_page_close(lc_page *page)
 {
     lc_json_writer *out = &page->call->out;
     char text[LC_CURSOR_BYTES_MAX];
 
-    lc_jw_end(out);
+    if (!page->is_ended)
+        lc_page_end(page);
     if (page->has_more)
         lc_jw_member_str(out, "next_cursor",
                          lc_cursor_encode(page->call->op, page->position, page->at, text));

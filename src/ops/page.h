@@ -85,6 +85,7 @@ typedef struct lc_page {
     void *at; /* The position: of the cursor, then of the last row, which the operation sets. */
     int64_t left;
     bool has_more; /* A row did not fit. */
+    bool is_ended; /* lc_page_end() has run. */
 } lc_page;
 
 /* Reads the cursor, if one was given, into page->at, which keeps its values otherwise; texts live
@@ -94,6 +95,8 @@ loci_status lc_page_begin(lc_page *page, const lc_page_args *args, loci_error *e
 void lc_page_open(lc_page *page, const char *name);
 /* Whether one more row fits. The operation asks once per row, also for the one that does not. */
 bool lc_page_takes(lc_page *page);
+/* Ends the list, so that members may be written behind it. */
+void lc_page_end(lc_page *page);
 /* Ends the list, writes next_cursor and ends the answer. */
 void lc_page_close(lc_page *page);
 

@@ -16,6 +16,8 @@
 #include "store/event.h"
 #include "store/store_room.h"
 
+#define SHOWN_BYTES_MAX 200 /* Of a text, in a dry run. */
+
 struct lc_forget_node {
     lc_forget_item item;
     lc_forget_node *next;
@@ -239,6 +241,17 @@ loci_status lc_forget_user(lc_forgetting *f, loci_error *err)
     return status == LOCI_OK ? ask_for_scrub(f, err) : status;
 }
 
+/* Enough to recognise it by, of whole characters. */
+static loci_str beginning_of(loci_str text)
+{
+    if (text.len > SHOWN_BYTES_MAX) {
+        text.len = SHOWN_BYTES_MAX;
+        while (text.len > 0 && ((unsigned char)text.ptr[text.len] & 0xC0) == 0x80)
+            text.len--;
+    }
+    return text;
+}
+
 void lc_forget_put(const lc_forgetting *f, lc_json_writer *out)
 {
     int64_t listed = 0;
@@ -263,6 +276,8 @@ void lc_forget_put(const lc_forgetting *f, lc_json_writer *out)
         lc_jw_object(out);
         lc_jw_member_text(out, "kind", node->item.kind);
         lc_jw_member_str(out, "id", node->item.id);
+        if (!f->is_finished && node->item.text.len > 0)
+            lc_jw_member_str(out, "text", beginning_of(node->item.text));
         lc_jw_end(out);
     }
     lc_jw_end(out);

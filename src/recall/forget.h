@@ -74,7 +74,8 @@ loci_status lc_forget_finish(lc_forgetting *f, loci_error *err);
 /* Forgets everything of the current user: appends user.forgotten and finishes. */
 loci_status lc_forget_user(lc_forgetting *f, loci_error *err);
 
-/* Members of an answer: removed{}, items[], items_left_out. */
+/* Members of an answer: removed{}, items[], items_left_out. Before lc_forget_finish(), in a dry
+ * run, items have the beginning of their text. */
 void lc_forget_put(const lc_forgetting *f, lc_json_writer *out);
 
 #endif /* LC_RECALL_FORGET_H */

@@ -26,11 +26,8 @@
 #define READ_ROWS 16 /* Rows that one statement reads: see LC_RECALL_SEQS. */
 #define FIND_MAX 64  /* Vectors that one statement looks up. */
 
-/* What a row gets of the score of the row next to it, and of the one after that. On conversations
- * with questions (bench/talk) any pair near these does about as well. */
-#define NEXT_SHARE 0.3
-#define SECOND_SHARE 0.1
-#define SHARES (1 + NEXT_SHARE + SECOND_SHARE)
+/* On conversations with questions (bench/talk) any pair of shares near these does about as well. */
+#define SHARES (1 + LC_RECALL_NEXT_SHARE + LC_RECALL_SECOND_SHARE)
 #define NEIGHBOUR_REACH 8 /* Rows of other threads that may lie between two neighbours. */
 
 _Static_assert(sizeof LC_RECALL_SEQ_PARAMS - 1 == 2 + READ_ROWS, "one parameter per row");
@@ -536,41 +533,48 @@ static int compare_hits(const void *a, const void *b)
     return x->id < y->id ? -1 : x->id > y->id;
 }
 
-/* Adds the neighbours of all hits, and gives each row its shares of their scores. */
-static loci_status add_neighbours(const recall *r, const lc_bitmap *filter, lc_arena *arena,
-                                  lc_corpus_hits *hits, loci_error *err)
+static double share_beside(const neighbourhood *n, uint32_t number)
 {
-    static const int distances[] = {-2, -1, 1, 2};
-    size_t room = 5 * hits->count + 1;
-    neighbourhood n = {
-        .recall = r,
-        .items = lc_arena_alloc(arena, room * sizeof *n.items),
-        .own = lc_arena_alloc(arena, room * sizeof *n.own),
-        .places = lc_arena_zalloc_array(arena, (size_t)r->corpus.count + 1, sizeof *n.places)};
+    return LC_RECALL_NEXT_SHARE * score_beside(n, number, 1) +
+           LC_RECALL_SECOND_SHARE * score_beside(n, number, 2);
+}
 
-    if (n.items == NULL || n.own == NULL || n.places == NULL)
+/* The neighbourhood of all hits, with room for their neighbours. */
+static loci_status find_places(const recall *r, const lc_corpus_hits *hits, lc_arena *arena,
+                               neighbourhood *out, loci_error *err)
+{
+    size_t room = 5 * hits->count + 1;
+
+    *out = (neighbourhood){
+        .recall = r,
+        .items = lc_arena_alloc(arena, room * sizeof *out->items),
+        .own = lc_arena_alloc(arena, room * sizeof *out->own),
+        .places = lc_arena_zalloc_array(arena, (size_t)r->corpus.count + 1, sizeof *out->places)};
+    if (out->items == NULL || out->own == NULL || out->places == NULL)
         return lc_fail_memory(err);
     for (size_t i = 0; i < hits->count; i++)
-        add_item(&n, hits->items[i]);
+        add_item(out, hits->items[i]);
+    return LOCI_OK;
+}
+
+/* Makes the neighbours of all hits hits, and gives each its shares of the scores beside it. */
+static void add_neighbours(neighbourhood *n, const lc_bitmap *filter, lc_corpus_hits *hits)
+{
+    static const int distances[] = {-2, -1, 1, 2};
+
     for (size_t i = 0; i < hits->count; i++)
         for (size_t d = 0; d < sizeof distances / sizeof *distances; d++) {
-            uint32_t number = neighbour_of(r, hits->items[i].id, distances[d]);
+            uint32_t number = neighbour_of(n->recall, hits->items[i].id, distances[d]);
 
-            if (number != UINT32_MAX && n.places[number] == 0 &&
+            if (number != UINT32_MAX && n->places[number] == 0 &&
                 (filter == NULL || lc_bitmap_has(filter, number)))
-                add_item(&n, (lc_fused){.id = number});
+                add_item(n, (lc_fused){.id = number});
         }
-    for (size_t i = 0; i < n.count; i++) {
-        uint32_t number = n.items[i].id;
-
-        n.items[i].score = (n.own[i] + NEXT_SHARE * score_beside(&n, number, 1) +
-                            SECOND_SHARE * score_beside(&n, number, 2)) /
-                           SHARES;
-    }
-    qsort(n.items, n.count, sizeof *n.items, compare_hits);
-    hits->items = n.items;
-    hits->count = n.count;
-    return LOCI_OK;
+    for (size_t i = 0; i < n->count; i++)
+        n->items[i].score = (n->own[i] + share_beside(n, n->items[i].id)) / SHARES;
+    qsort(n->items, n->count, sizeof *n->items, compare_hits);
+    hits->items = n->items;
+    hits->count = n->count;
 }
 
 static loci_status search(lc_tx *tx, recall *r, const lc_recall_query *query, lc_arena *arena,
@@ -581,6 +585,7 @@ static loci_status search(lc_tx *tx, recall *r, const lc_recall_query *query, lc
     bool is_all = false;
     lc_corpus_vectors vectors;
     lc_corpus_hits hits = {0};
+    neighbourhood near = {0};
     loci_status status;
 
     lc_bitmap_init(&filter, arena->heap, LOCI_MEM_REQUESTS);
@@ -592,7 +597,6 @@ static loci_status search(lc_tx *tx, recall *r, const lc_recall_query *query, lc
         status = lc_corpus_search(&r->corpus,
                                   &(lc_corpus_query){.terms = query->terms,
                                                      .vector = query->vector,
-                                                     .vector_end = vectors.end,
                                                      .filter = is_all ? NULL : &filter,
                                                      .limit = query->limit > SEARCH_DEPTH_MIN
                                                                   ? query->limit
@@ -600,16 +604,24 @@ static loci_status search(lc_tx *tx, recall *r, const lc_recall_query *query, lc
                                   arena, &hits, err);
     }
     out->total = is_all ? r->corpus.live : lc_bitmap_count(&filter);
-    if (status == LOCI_OK && query->with_neighbours)
-        status = add_neighbours(r, is_all ? NULL : &filter, arena, &hits, err);
+    if (status == LOCI_OK && query->neighbours != LC_NEIGHBOURS_IGNORED)
+        status = find_places(r, &hits, arena, &near, err);
+    if (status == LOCI_OK && query->neighbours == LC_NEIGHBOURS_ADDED)
+        add_neighbours(&near, is_all ? NULL : &filter, &hits);
     lc_bitmap_clear(&filter);
+    if (status != LOCI_OK)
+        return status;
     for (size_t i = 0; i < hits.count && out->count < query->limit; i++) {
-        if (hits.items[i].score <= 0)
+        const lc_fused *hit = &hits.items[i];
+
+        if (hit->score <= 0)
             break;
-        out->items[out->count++] = (lc_recall_hit){.seq = record_of(r, hits.items[i].id)->seq,
-                                                   .score = hits.items[i]};
+        out->items[out->count++] = (lc_recall_hit){
+            .seq = record_of(r, hit->id)->seq,
+            .score = *hit,
+            .beside = query->neighbours == LC_NEIGHBOURS_RATED ? share_beside(&near, hit->id) : 0};
     }
-    return status;
+    return LOCI_OK;
 }
 
 loci_status lc_recall_search(lc_tx *tx, const lc_user_kind *kind, const lc_recall_query *query,

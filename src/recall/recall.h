@@ -71,6 +71,16 @@ void lc_recall_close(void *state);
 
 #define LC_RECALL_HITS_MAX 2000
 
+/* An answer often stands beside the words that it is found by. Rows with the same first tag are
+ * neighbours, in the order of writing. */
+typedef enum lc_recall_neighbours {
+    LC_NEIGHBOURS_IGNORED,
+    LC_NEIGHBOURS_RATED, /* What a hit gets from its neighbours is in lc_recall_hit.beside. */
+    LC_NEIGHBOURS_ADDED  /* Rows next to a hit become hits, and hits next to each other rise. */
+} lc_recall_neighbours;
+#define LC_RECALL_NEXT_SHARE 0.3
+#define LC_RECALL_SECOND_SHARE 0.1
+
 typedef struct lc_recall_query {
     lc_corpus_terms terms; /* Of the query: lc_corpus_split(). */
     const float *vector;   /* Of the query, made by tx->embedding; NULL = by words alone. */
@@ -80,14 +90,15 @@ typedef struct lc_recall_query {
     const int64_t *seqs;                         /* Only these rows, in rising order; NULL = all. */
     size_t seq_count;
     size_t limit; /* At most LC_RECALL_HITS_MAX. */
-    /* Rows next to a hit become hits, and hits next to each other rise: an answer often stands
-     * beside the words that it is found by. Only rows with the same first tag are neighbours. */
-    bool with_neighbours;
+    lc_recall_neighbours neighbours;
 } lc_recall_query;
 
 typedef struct lc_recall_hit {
     int64_t seq;
     lc_fused score; /* With every part of it. */
+    /* LC_NEIGHBOURS_RATED: LC_RECALL_NEXT_SHARE of the score of the better of the two rows next to
+     * it, and LC_RECALL_SECOND_SHARE of that of the two behind them; else 0. */
+    double beside;
 } lc_recall_hit;
 
 /* Best first, in the arena. */

@@ -80,7 +80,8 @@ loci_status lc_message_search(lc_tx *tx, const lc_message_query *query, lc_arena
                               .from_us = query->from_us,
                               .to_us = query->to_us,
                               .limit = query->limit,
-                              .with_neighbours = query->with_neighbours};
+                              .neighbours = query->with_neighbours ? LC_NEIGHBOURS_ADDED
+                                                                   : LC_NEIGHBOURS_IGNORED};
     loci_str role = query->role;
     lc_str_list roles = {&role, 1}, sessions;
     lc_words ids = {0};

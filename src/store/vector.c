@@ -231,3 +231,23 @@ loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err)
                                         .unique = LC_STR("reembed")},
                           out, err);
 }
+
+static const lc_job_new newest_job = {
+    .kind = {LC_EMBED_JOB, sizeof LC_EMBED_JOB - 1},
+    .args = {LC_EMBED_NEWEST_ARGS, sizeof LC_EMBED_NEWEST_ARGS - 1},
+    .unique = {"newest", 6}};
+
+loci_status lc_embed_enqueue_newest(lc_tx *tx, loci_error *err)
+{
+    lc_id id;
+
+    return lc_job_enqueue(tx, &newest_job, &id, err);
+}
+
+loci_status lc_embed_enqueue_unless_newest(lc_tx *tx, loci_error *err)
+{
+    lc_id id;
+    loci_status status = lc_job_find_active(tx, &newest_job, &id, err);
+
+    return status == LOCI_OK && lc_id_str(&id).len == 0 ? lc_embed_enqueue(tx, &id, err) : status;
+}

@@ -73,5 +73,12 @@ loci_status lc_vector_forget(lc_tx *tx, lc_hash128 content, int64_t *out, loci_e
 /* Adds the job for the current user of `tx` unless it is queued already; for the store itself: for
  * all users. */
 loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err);
+/* Adds a job that makes the vectors of the newest texts alone: those behind the last page of texts
+ * that all have one. It does nothing where texts are not searched by meaning. */
+loci_status lc_embed_enqueue_newest(lc_tx *tx, loci_error *err);
+/* The same as lc_embed_enqueue(), unless a job of the newest texts is at work: two jobs would make
+ * the same vectors. */
+loci_status lc_embed_enqueue_unless_newest(lc_tx *tx, loci_error *err);
+#define LC_EMBED_NEWEST_ARGS "{\"newest\":true}"
 
 #endif /* LC_STORE_VECTOR_H */

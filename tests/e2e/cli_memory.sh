@@ -24,6 +24,22 @@ has "an older time" "3 days ago" "$OUT"
 run recall backend --json
 is "JSON has the time itself" "$old" "$(value "$OUT" results.0.observed_at)"
 
+# On a terminal of 80 columns nothing is cut: the text is wrapped, and its id is below it.
+long="The boat of the club is at the third jetty behind the old harbour office"
+long="$long, and the key is with Tom"
+run remember "$long" --metadata '{"a":1}'
+seen=$(script -qec "stty cols 80; $LOCI --no-color recall 'harbour jetty' --explain --limit 1" \
+    /dev/null </dev/null | tr -d '\r')
+has "a long text is wrapped" "                 harbour office, and the key is with Tom" "$seen"
+has "the id is below it" " · mem_" "$seen"
+has "the score is explained" "similarity 0." "$seen"
+has "and what came close" near_misses "$seen"
+is "no line is longer" "" "$(printf '%s\n' "$seen" | grep -E '^.{81}' || true)"
+run recall "harbour jetty" --limit 1
+has "elsewhere a result is one line" "$long" "$OUT"
+run recall "no such thing at all" --min-score 0.99
+is "without a result" "no results" "$OUT"
+
 run pin "$id"
 is "pin" 0 "$RC"
 run memory foundation
@@ -40,6 +56,7 @@ has "contexts contain memories" "John handles backend" "$OUT"
 run forget --entity person:john --dry-run
 is "a dry run" 0 "$RC"
 has "says what would go" "$id" "$OUT"
+has "and shows it" "John handles backend" "$OUT"
 run forget "$id" --wait
 is "forget" 0 "$RC"
 run recall backend
@@ -51,6 +68,27 @@ run forget
 is "what to forget must be said" 1 "$RC"
 run remember ""
 is "an empty text is refused" 1 "$RC"
+
+# Files of other programs, and files of loci itself.
+printf -- '- Plays the cello\n- Keeps bees\n' >"$TMP/notes.md"
+run import "$TMP/notes.md"
+is "import notes" 0 "$RC"
+run recall cello --limit 1
+has "they are memories" "Plays the cello" "$OUT"
+run import "$TMP/notes.md" --json
+is "a repeat only counts" "0 2" "$(value "$OUT" created) $(value "$OUT" mentioned)"
+printf '[{"fact":"Owns a kayak","invalid_at":"2020-01-01T00:00:00Z"}]' >"$TMP/zep.json"
+"$LOCI" import - --format zep <"$TMP/zep.json" >"$TMP/out"
+has "from stdin" ended "$(cat "$TMP/out")"
+run recall kayak
+lacks "what is over is not found" kayak "$OUT"
+run export "$TMP/all.jsonl"
+run import "$TMP/all.jsonl" --store "$TMP/b.db"
+is "a file of export is a store" 0 "$RC"
+run recall cello --limit 1 --store "$TMP/b.db"
+has "with its memories" "Plays the cello" "$OUT"
+run import "$TMP/none.md"
+has "a missing file is named" "none.md" "$ERR"
 run help remember
 has "help" "Lives in Austin" "$OUT"
 finish

@@ -45,19 +45,6 @@ static const char *of(facts *f, const char *id, const char *member)
     return test_format("%.*s", LC_STR_ARG(test_member(answer, member)));
 }
 
-/* The text inside a JSON string, with \" for the byte 1. */
-static const char *quoted(const char *text)
-{
-    char *out = test_bytes(2 * strlen(text)), *to = out;
-
-    for (; *text != '\0'; text++) {
-        if (*text == '\x01')
-            *to++ = '\\';
-        *to++ = *text == '\x01' ? '"' : *text;
-    }
-    return out;
-}
-
 /* ---- Storing --------------------------------------------------------------------------------- */
 
 /* The examples of the seed: a move replaces, facts about one person do not. */
@@ -254,42 +241,23 @@ TEST(memory, every_path_deduplicates)
     facts_close(&f);
 }
 
-/* Files of other programs; twice gives the same memories. */
-TEST(memory, files_of_other_programs_are_imported)
+/* What is history at once, and what only claims, is stored once, too. */
+TEST(memory, history_and_claims_are_stored_once)
 {
-    static const char *const files[] = {
-        "# Me\\n\\n- Lives in Oslo\\n* [x] Owns a boat\\n1. Likes jazz\\n\\nSings."
-        "\\n```\\ncode\\n```\\n---",
-        "'Reads poems'\\n{'text':'Anna likes tea','importance':2,'metadata':{'a':1}}\\n\\n{'x':1}",
-        "{'results':[{'id':'1','memory':'Plays chess','created_at':'2023-01-02T03:04:05Z'}]}",
-        "{'type':'entity','name':'Ben Lee','entityType':'Person','observations':['Cooks well']}\\n"
-        "{'type':'relation','from':'Ben Lee','to':'Acme','relationType':'works_at'}",
-    };
+    static const char older[] = "{'text':'Lives in Bonn','observed_at':'2020-01-01T00:00:00Z'}";
+    static const char claim[] = "{'text':'Lives in Rome','trust':'tool'}";
     facts f;
+    const char *id;
 
     facts_open(&f);
-    for (int round = 0; round < 2; round++)
-        for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-            char *text = test_format("%s", files[i]);
-            loci_str answer;
-
-            for (char *at = text; *at != '\0'; at++)
-                *at = *at == '\'' ? '\x01' : *at;
-            answer = facts_call(&f, "memory.import", "%s",
-                                test_format("{\"text\":\"%s\"}", quoted(text)));
-            CHECK_EQ(test_member_int(answer, "superseded"), 0);
-            CHECK_EQ(test_member_int(answer, "mentioned") > 0, round == 1);
-        }
-    CHECK_STR_EQ(listed(&f, "{}"), "[Ben Lee works_at Acme][Cooks well][Plays chess]"
-                                   "[Anna likes tea][Reads poems][Sings.][Likes jazz][Owns a boat]"
-                                   "[Lives in Oslo]");
-    CHECK_STR_EQ(listed(&f, "{'entity':'person:Ben Lee'}"), "[Cooks well]");
-    CHECK_STR_EQ(listed(&f, "{'metadata':{'a':1}}"), "[Anna likes tea]");
-    CHECK_STR_EQ(found(&f, "{'query':'chess','to':'2023-02-01T00:00:00Z'}"), "[Plays chess]");
-    facts_fail(&f, LOCI_EINVAL, "line 2", "memory.import",
-               "{\"text\":\"\\\"ok\\\"\\nnot json\",\"format\":\"jsonl\"}");
-    facts_fail(&f, LOCI_EINVAL, "no statements", "memory.import",
-               "{\"text\":\"# only a heading\"}");
+    store(&f, "created", "{'text':'Lives in Oslo'}");
+    id = store(&f, "superseded", older);
+    CHECK_STR_EQ(store(&f, "mentioned", older), id);
+    id = store(&f, "claimed", claim);
+    CHECK_STR_EQ(store(&f, "mentioned", claim), id);
+    CHECK_STR_EQ(of(&f, id, "status"), "\"claimed\"");
+    CHECK_STR_EQ(of(&f, id, "mentions"), "1");
+    CHECK_STR_EQ(listed(&f, "{'status':'any'}"), "[Lives in Rome][Lives in Bonn][Lives in Oslo]");
     facts_close(&f);
 }
 
@@ -433,6 +401,27 @@ TEST(memory, scores_are_explained)
     facts_close(&f);
 }
 
+/* Of two that fit alike, the one whose conversation is about the query; what stands beside a hit is
+ * not found for that alone. */
+TEST(memory, a_hit_gets_a_share_of_its_neighbours)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    facts_call(&f, "config.set", "%s", "{'name':'model.embedder','value':'lexical'}");
+    store(&f, "created", "{'session_id':'a','text':'we paint the harbour'}");
+    store(&f, "kept_both", "{'session_id':'a','text':'the key is under the pot'}");
+    store(&f, "kept_both", "{'session_id':'a','text':'nothing more today'}");
+    store(&f, "kept_both", "{'session_id':'b','text':'the key is under the mat'}");
+    answer = facts_call(&f, "memory.recall", "%s", "{'query':'harbour key','explain':true}");
+    CHECK_STR_EQ(texts(answer, "results"), "[we paint the harbour][the key is under the pot]"
+                                           "[the key is under the mat]");
+    CHECK(!lc_str_is(test_member(answer, "results.1.parts.neighbours"), "0.0"));
+    CHECK_STR_EQ(test_member(answer, "results.2.parts.neighbours"), "0.0");
+    facts_close(&f);
+}
+
 TEST(memory, pages_of_a_recall_follow_each_other)
 {
     facts f;
@@ -451,6 +440,29 @@ TEST(memory, pages_of_a_recall_follow_each_other)
             break;
     }
     CHECK_STR_EQ(all, found(&f, "{'query':'lighthouse','limit':50}"));
+    facts_close(&f);
+}
+
+/* How many memories a recall ranks is bounded, so that its cost does not grow with the store; a
+ * caller that asks for more gets more, and pages end where the ranking ends. */
+TEST(memory, a_recall_ranks_100_memories_or_as_many_as_asked_for)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    for (int i = 0; i < 110; i++)
+        (void)store(&f, i == 0 ? "created" : "kept_both",
+                    test_format("{\"text\":\"the boat had visit %d\"}", i));
+    answer = facts_call(&f, "memory.recall", "{'query':'boat','limit':1000}");
+    CHECK(test_member(answer, "results.109").len > 0);
+    answer = facts_call(&f, "memory.recall", "{'query':'boat','limit':60}");
+    CHECK(test_member(answer, "results.59").len > 0);
+    answer = facts_call(&f, "memory.recall", "{'query':'boat','limit':60,'cursor':%s}",
+                        test_format("%.*s", LC_STR_ARG(test_member(answer, "next_cursor"))));
+    CHECK(test_member(answer, "results.39").len > 0);
+    CHECK_STR_EQ(test_member(answer, "results.40"), "");
+    CHECK_STR_EQ(test_member(answer, "next_cursor"), "null");
     facts_close(&f);
 }
 
