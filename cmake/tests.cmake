@@ -1,7 +1,7 @@
 # tests.cmake - every folder of tests/ is one runner, named after it; ctest runs them all.
 #
 #   tests/<folder>/**/*.c   -> build/<preset>/tests/<folder>, linked with tests/lib and the library
-#   tests/e2e/*.sh          -> run with LOCI=<the program> and BUILD_DIR
+#   tests/e2e/*.sh          -> run with LOCI=<the program> and BUILD_DIR; label npm if it installs
 #   tests/programs/*.c      -> build/<preset>/tests/<name>, a program that other tests start
 #   tests/shims/*.c         -> build/<preset>/tests/<name>.so, to be preloaded by other tests
 #   tests/tools/*.sh        -> tests of the checkers, run in the source tree
@@ -22,7 +22,8 @@ set(LOCI_TEST_ENVIRONMENT
     "LSAN_OPTIONS=print_suppressions=0")
 
 # What takes longest starts first, so that nothing long is left for the end.
-set(LOCI_TEST_LONG fault contract e2e.serve_openapi e2e.serve_api unit e2e.serve_life server)
+set(LOCI_TEST_LONG fault contract e2e.mcp_inspector e2e.mcp_clients e2e.serve_openapi e2e.serve_api
+    unit e2e.serve_life server)
 
 # loci_ctest(NAME LABELS COMMAND...): one entry of ctest.
 function(loci_ctest name labels)
@@ -160,7 +161,14 @@ if(TARGET loci)
     file(GLOB LOCI_E2E_SCRIPTS CONFIGURE_DEPENDS tests/e2e/*.sh)
     foreach(source IN LISTS LOCI_E2E_SCRIPTS)
         get_filename_component(name ${source} NAME_WE)
+        if(name STREQUAL "mcp_hosts" AND (LOCI_SANITIZE OR NOT LOCI_TEST_ALL))
+            continue() # It installs 1.2 GB.
+        endif()
         set(labels e2e tsan)
+        file(STRINGS ${source} installs REGEX "^(npm_install|install_mcp)")
+        if(installs)
+            list(APPEND labels npm)
+        endif()
         if(name MATCHES "^postgres")
             list(APPEND labels postgresql)
         endif()

@@ -173,10 +173,11 @@ void lc_schema_param(lc_json_writer *out, const lc_param *param, bool takes_null
     lc_jw_end(out);
 }
 
-/* Any JSON value. Some hosts refuse a schema without a type, others an array without `items`;
- * arrays of something else than strings are accepted all the same. */
+/* Any JSON value. Some hosts refuse a schema without a type, others an array without `items`, and
+ * LangChain takes a choice with an object in it for that object and refuses everything else. So
+ * objects and other arrays are not named; they are accepted all the same. */
 #define ANY_VALUE                                                                                  \
-    "[{\"type\":\"string\"},{\"type\":\"number\"},{\"type\":\"boolean\"},{\"type\":\"object\"},"   \
+    "[{\"type\":\"string\"},{\"type\":\"number\"},{\"type\":\"boolean\"},"                         \
     "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}]"
 
 void lc_schema_plain(lc_json_writer *out, lc_param_kind kind, const char *choices)

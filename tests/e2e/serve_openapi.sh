@@ -5,6 +5,8 @@
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/serve_lib.sh
 . "$(dirname "$0")/serve_lib.sh"
+# shellcheck source=tests/e2e/npm_lib.sh
+. "$(dirname "$0")/npm_lib.sh"
 
 run reference --openapi
 is "the document needs no daemon" 0 "$RC"
@@ -12,21 +14,9 @@ json "it is JSON" "$OUT"
 printf '%s\n' "$OUT" >"$TMP/openapi.json"
 
 # ---- The tools, at versions that Debian's Node.js runs, fetched once -----------------------------
-tools="@redocly/cli@1.34.5 @stoplight/spectral-cli@6.16.3 @stoplight/prism-cli@5.14.2"
-npm_dir=$(cd "$(dirname "$0")/../.." && pwd)/build/npm
-if [ "$(cat "$npm_dir/installed" 2>/dev/null)" != "$tools" ]; then
-    mkdir -p "$npm_dir"
-    # Several builds may be tested at the same time. HOME is the test's, so the cache is named.
-    # shellcheck disable=SC2086 # A list.
-    if ! flock "$npm_dir" timeout 400 npm install --prefix "$npm_dir" --cache "$npm_dir/cache" \
-        --no-audit --no-fund --loglevel=error $tools >"$TMP/npm.log" 2>&1; then
-        echo "no OpenAPI tools, so they are not asked: $(tail -1 "$TMP/npm.log")" >&2
-        finish
-    fi
-    echo "$tools" >"$npm_dir/installed"
-fi
-tool() { "$npm_dir/node_modules/.bin/$1" "${@:2}"; }
-export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true NO_UPDATE_NOTIFIER=1
+npm_install openapi @redocly/cli@1.34.5 @stoplight/spectral-cli@6.16.3 @stoplight/prism-cli@5.14.2
+tool() { "$NPM/node_modules/.bin/$1" "${@:2}"; }
+export REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true
 
 lint=$(cd "$TMP" && tool redocly lint --format=json openapi.json 2>"$TMP/redocly.err")
 is "redocly finds nothing" "0 errors, 0 warnings" "$(printf '%s' "$lint" | python3 -c '
@@ -60,7 +50,7 @@ json.dump(document, sys.stdout)
 EOF
 run --store "$TMP/a.db" config set store.transfer_dir "$TMP"
 start --store "$TMP/a.db"
-"$npm_dir/node_modules/.bin/prism" proxy "$TMP/closed.json" "$URL" \
+"$NPM/node_modules/.bin/prism" proxy "$TMP/closed.json" "$URL" \
     --errors --host 127.0.0.1 --port 0 >"$TMP/prism.log" 2>&1 &
 prism=$!
 # shellcheck disable=SC2317 # Called by wait_for.
