@@ -229,6 +229,45 @@ loci_status lc_operation_call(lc_cli *cli, loci_engine *engine, const lc_operati
     return status;
 }
 
+/* The lines of a text, with everything that controls a terminal escaped. */
+static void append_lines(lc_buf *out, loci_str text)
+{
+    while (text.ptr != NULL) {
+        lc_text_append_visible(out, lc_str_split(text, '\n', &text));
+        if (text.ptr != NULL)
+            lc_buf_append_byte(out, '\n');
+    }
+}
+
+/* fact.current: the value alone, so that a script can use it. Without a valid fact a sentence says
+ * why, and the exit code is that of a failure. */
+static int print_current(lc_cli *cli, const lc_json *answer)
+{
+    const lc_json *value = lc_json_member(answer, LC_STR("value"));
+    const lc_json *ended_at = lc_json_member(answer, LC_STR("ended_at"));
+    const lc_json *by = lc_json_member(answer, LC_STR("superseded_by"));
+    loci_error err;
+
+    if (value == NULL) {
+        (void)lc_fail(&err, LOCI_ENOTFOUND,
+                      "%.*s has no valid fact: the last one was %.*s at %.*s%s%.*s; "
+                      "`loci fact history` shows it",
+                      LC_STR_ARG(lc_json_str(lc_json_member(answer, LC_STR("key")))),
+                      LC_STR_ARG(lc_json_str(lc_json_member(answer, LC_STR("status")))),
+                      LC_STR_ARG(lc_json_str(ended_at)), by != NULL ? " by " : "",
+                      LC_STR_ARG(by != NULL ? lc_json_str(by) : LC_STR("")));
+        return lc_cli_report(cli, &err);
+    }
+    if (lc_json_kind_of(value) == LC_JSON_STRING && !cli->out_terminal.is_terminal)
+        lc_buf_append(&cli->out, lc_json_str(value)); /* A program gets every byte. */
+    else if (lc_json_kind_of(value) == LC_JSON_STRING)
+        append_lines(&cli->out, lc_json_str(value));
+    else
+        lc_render_json(&cli->out, value);
+    lc_buf_append_byte(&cli->out, '\n');
+    return LC_EXIT_OK;
+}
+
 /* Columns and sections to show, for answers that have many. */
 typedef struct lc_view {
     const char *name;
@@ -236,6 +275,8 @@ typedef struct lc_view {
     const char *hidden;
     const char *bars;
     const char *ages;
+    /* Prints the answer, unless --verbose or --json is given; returns the exit code. */
+    int (*print)(lc_cli *cli, const lc_json *answer);
 } lc_view;
 
 static const lc_view *view_of(const char *name)
@@ -243,6 +284,7 @@ static const lc_view *view_of(const char *name)
     static const lc_view views[] = {
         {"config.list", "name value origin help", NULL},
         {"event.list", "seq recorded_at type payload", NULL},
+        {"fact.current", NULL, NULL, .print = print_current},
         {"fact.history", "key value status authority observed_at ended_at id", NULL},
         {"fact.list", "key value status authority scope observed_at id", NULL},
         {"job.list", "id kind status attempts progress error created_at", NULL},
@@ -290,22 +332,29 @@ static void append_answer(lc_cli *cli, const lc_operation *operation, loci_str a
     lc_arena_rewind(cli->arena, mark);
 }
 
-/* To stderr if lines were streamed to stdout. */
-static void print_answer(lc_cli *cli, const lc_operation *operation, loci_str answer)
+/* To stderr if lines were streamed to stdout. Returns the exit code. */
+static int print_answer(lc_cli *cli, const lc_operation *operation, loci_str answer)
 {
+    const lc_view *view = view_of(operation->name);
+    bool is_raw = cli->globals.wants_json || operation->is_plain;
+    const lc_json *json;
     lc_buf summary;
 
+    if (view->print != NULL && !is_raw && !cli->globals.is_verbose &&
+        lc_json_parse(cli->arena, answer, LC_JSON_ALLOW_NUL, &json, NULL) == LOCI_OK)
+        return view->print(cli, json);
     if (!cli->has_printed_lines) {
         append_answer(cli, operation, answer, &cli->out);
-        return;
+        return LC_EXIT_OK;
     }
     if (cli->globals.is_quiet)
-        return;
+        return LC_EXIT_OK;
     lc_buf_init(&summary, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
     append_answer(cli, operation, answer, &summary);
     (void)lc_cli_write(STDERR_FILENO,
                        lc_buf_str(&summary)); /* Best effort: the lines are written already. */
     lc_buf_clear(&summary);
+    return LC_EXIT_OK;
 }
 
 int lc_operation_run(lc_cli *cli, const lc_operation *operation)
@@ -327,7 +376,7 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
     if (status == LOCI_OK)
         status = lc_operation_call(cli, engine, operation, &answer, &err);
     if (status == LOCI_OK)
-        print_answer(cli, operation, loci_answer_json(answer));
+        code = print_answer(cli, operation, loci_answer_json(answer));
     else
         code = lc_cli_report(cli, &err);
     if (status == LOCI_ECANCELLED && lc_interrupt_is_set() && !operation->is_plain)

@@ -283,6 +283,9 @@ loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fac
 
 /* Writes a fact as one JSON object. `derived` is lc_fact_load_derived()'s. */
 void lc_fact_put(lc_json_writer *out, const lc_fact *fact, loci_str derived, int64_t now_us);
+/* Writes what is left of a key without a valid fact: {key, status, is_valid, superseded_by?,
+ * ended_at}, without the value. `fact` is the last one, which is not valid at `now_us`. */
+void lc_fact_put_ended(lc_json_writer *out, const lc_fact *fact, int64_t now_us);
 /* JSON array of the ids of the valid facts that were derived from it and that the reader sees; none
  * when has_derived is not set. */
 loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, const lc_fact_view *view,

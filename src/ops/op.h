@@ -150,6 +150,7 @@ struct lc_record {
     const lc_record *base;
     const lc_row_type *row;
     const char *group;        /* Only the columns of this group; NULL = those of no group. */
+    const char *required;     /* "a|b": only these are always there; NULL = as each one says. */
     const lc_result *members; /* Ends with a NULL name. */
 };
 
