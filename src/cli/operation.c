@@ -391,6 +391,7 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
 
 int lc_command_call(lc_cli *cli, const lc_arguments *arguments)
 {
+    const lc_op *op;
     loci_error err;
     lc_buf args;
     int code;
@@ -409,9 +410,12 @@ int lc_command_call(lc_cli *cli, const lc_arguments *arguments)
     } else if (arguments->word_count > 1) {
         lc_buf_append(&args, loci_str_of(arguments->words[1]));
     }
+    op = lc_op_find(loci_str_of(arguments->words[0]));
     code = lc_operation_run(
-        cli,
-        &(lc_operation){.name = arguments->words[0], .args = lc_buf_str(&args), .is_plain = true});
+        cli, &(lc_operation){.name = arguments->words[0],
+                             .args = lc_buf_str(&args),
+                             .needs_store = op == NULL || (op->flags & LC_OP_MUTATES) == 0,
+                             .is_plain = true});
     lc_buf_clear(&args);
     return code;
 }
