@@ -216,7 +216,8 @@ typedef struct loci_call_options {
 /* Runs one operation, such as "fact.write", and waits until what it changed is durable.
  *
  * `args` is one JSON object ("" counts as {}), borrowed for the call; `options` may be NULL. On
- * success `out` holds the answer, to be freed with loci_answer_free(). On failure nothing was
+ * success `out` holds the answer, to be freed with loci_answer_free(); `out` may be NULL if the
+ * answer is not wanted, here and in the functions below. On failure nothing was
  * changed and `err` says why in words meant for the person who wrote `args`; `err` may be NULL.
  * Since 0.1. */
 LOCI_API loci_status loci_call(loci_engine *engine, const char *operation, loci_str args,

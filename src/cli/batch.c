@@ -477,8 +477,7 @@ int lc_command_batch(lc_cli *cli, const lc_arguments *arguments)
         b.opening.seed = (uint64_t)seed;
     }
     lc_line_reader_init(&lines, cli->heap, STDIN_FILENO, LINE_BYTES_MAX);
-    code = lc_arguments_has(arguments, "atomic") ? run_atomic(&b, &lines)
-                                                 : run_lines(&b, &lines);
+    code = lc_arguments_has(arguments, "atomic") ? run_atomic(&b, &lines) : run_lines(&b, &lines);
     lc_line_reader_clear(&lines);
     loci_close(b.engine);
     return code;

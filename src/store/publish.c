@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,8 @@ loci_status lc_fail_path(loci_error *err, const char *path, int error)
     case ENOTDIR:
         return lc_fail(err, LOCI_ENOTFOUND, "%s: no such file or directory", path);
     case EEXIST:
-        return lc_fail(err, LOCI_ECONFLICT, "%s exists; choose another name or pass --force (force: true)", path);
+        return lc_fail(err, LOCI_ECONFLICT,
+                       "%s exists; choose another name or pass --force (force: true)", path);
     case EACCES:
     case EPERM:
     case EROFS:
@@ -44,22 +46,17 @@ loci_status lc_fail_path(loci_error *err, const char *path, int error)
 /* Replaces publish->path by the file that it leads to, if it is a symbolic link. */
 static loci_status follow_link(lc_publish *publish, loci_error *err)
 {
+    char target[PATH_MAX];
     struct stat info;
-    char *target;
 
+    _Static_assert(sizeof target <= sizeof publish->path, "a resolved path fits");
     if (lstat(publish->path, &info) != 0 || !S_ISLNK(info.st_mode))
         return LOCI_OK;
-    target = realpath(publish->path, NULL);
-    if (target == NULL)
+    if (realpath(publish->path, target) == NULL)
         return lc_fail(err, LOCI_ENOTFOUND,
                        "%s is a symbolic link that leads to no file; remove it or name its target",
                        publish->path);
-    if (strlen(target) >= sizeof publish->path) {
-        free(target);
-        return lc_fail_path(err, publish->path, ENAMETOOLONG);
-    }
     memcpy(publish->path, target, strlen(target) + 1);
-    free(target);
     return LOCI_OK;
 }
 
