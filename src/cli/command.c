@@ -263,12 +263,13 @@ static const lc_command table[] = {
      .group = UPKEEP,
      .operation = "store.rebuild"},
     {.name = "completion",
-     .usage = "bash|zsh",
+     .usage = "bash|zsh|fish",
      .help = "Print a completion script for your shell",
      .details = "bash: add  source <(loci completion bash)  to ~/.bashrc\n"
-                "zsh:  add  source <(loci completion zsh)   to ~/.zshrc, after compinit",
+                "zsh:  add  source <(loci completion zsh)   to ~/.zshrc, after compinit\n"
+                "fish: loci completion fish > ~/.config/fish/completions/loci.fish",
      .group = SHELL,
-     .words = "bash|zsh",
+     .words = "bash|zsh|fish",
      .words_max = 1,
      .run = lc_command_completion},
     {.name = "reference",

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -357,19 +358,60 @@ static int print_answer(lc_cli *cli, const lc_operation *operation, loci_str ans
     return LC_EXIT_OK;
 }
 
+/* An operation that needs no store gets an empty one, in a directory of its own, if the store does
+ * not exist. The engine cannot run without: settings and the clock come from there. */
+typedef struct scratch_store {
+    char directory[64]; /* "" = none was made. */
+    char path[96];
+} scratch_store;
+
+static void make_scratch(lc_cli *cli, scratch_store *scratch)
+{
+    lc_store_path store;
+    loci_error err;
+
+    scratch->directory[0] = '\0';
+    if (lc_store_path_find(cli, &store, &err) == LOCI_OK && lc_store_path_exists(&store))
+        return;
+    (void)snprintf(scratch->directory, sizeof scratch->directory, "/tmp/loci-XXXXXX");
+    if (mkdtemp(scratch->directory) == NULL) {
+        scratch->directory[0] = '\0';
+        return;
+    }
+    (void)snprintf(scratch->path, sizeof scratch->path, "%s/loci.db", scratch->directory);
+    cli->globals.store = scratch->path;
+}
+
+static void remove_scratch(const scratch_store *scratch)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    char path[sizeof scratch->path + 8];
+
+    if (scratch->directory[0] == '\0')
+        return;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        (void)snprintf(path, sizeof path, "%s%s", scratch->path, ends[i]);
+        (void)unlink(path); /* The last two are gone when the store is closed. */
+    }
+    (void)rmdir(scratch->directory); /* A leftover in /tmp does no harm. */
+}
+
 int lc_operation_run(lc_cli *cli, const lc_operation *operation)
 {
     const lc_op *op = lc_op_find(loci_str_of(operation->name));
     bool is_long = op != NULL && (op->flags & LC_OP_STREAMS) != 0 && !operation->is_plain;
     /* A long operation may be a job: worker threads run it while this one shows its progress. */
     lc_opening opening = {.flags = is_long ? 0 : LOCI_OPEN_INLINE};
+    scratch_store scratch = {.directory = ""};
     loci_engine *engine = NULL;
     loci_answer *answer = NULL;
     loci_error err;
     loci_status status;
     int code = LC_EXIT_OK;
 
-    if (operation->needs_store)
+    if (op != NULL && (op->flags & LC_OP_NO_STORE) != 0)
+        make_scratch(cli, &scratch);
+    if (operation->needs_store && scratch.directory[0] == '\0')
         opening.flags |= LOCI_OPEN_EXISTING;
     opening.is_silent = cli->globals.wants_json || operation->is_plain;
     status = lc_opening_run(cli, &opening, &engine, &err);
@@ -384,6 +426,7 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
 
     loci_answer_free(answer);
     loci_close(engine);
+    remove_scratch(&scratch);
     return code;
 }
 

@@ -189,6 +189,7 @@ typedef enum lc_cost {
     512u /* About all personas of a user: not for callers narrowed to one of them. */
 #define LC_OP_READS_OWN                                                                            \
     1024u /* A write that, before it writes, reads rows of its user only: lc_write.reads_own. */
+#define LC_OP_NO_STORE 4096u /* Its answer does not depend on what is stored. */
 
 typedef struct lc_call lc_call;
 
