@@ -220,7 +220,8 @@ typedef struct loci_call_options {
 /* Runs one operation, such as "fact.write", and waits until what it changed is durable.
  *
  * `args` is one JSON object ("" counts as {}), borrowed for the call; `options` may be NULL. On
- * success `out` holds the answer, to be freed with loci_answer_free(). On failure nothing was
+ * success `out` holds the answer, to be freed with loci_answer_free(); `out` may be NULL if the
+ * answer is not wanted, here and in the functions below. On failure nothing was
  * changed and `err` says why in words meant for the person who wrote `args`; `err` may be NULL.
  * Since 0.1. */
 LOCI_API loci_status loci_call(loci_engine *engine, const char *operation, loci_str args,
@@ -300,6 +301,25 @@ LOCI_API int loci_subscription_fd(const loci_subscription *subscription);
 LOCI_API loci_status loci_subscription_next(loci_subscription *subscription, loci_answer **out,
                                             int *out_lagged, loci_error *err);
 LOCI_API void loci_subscription_close(loci_subscription *subscription);
+
+/* ---- For other languages -----------------------------------------------------------------------
+ *
+ * The same with nothing but pointers to text, for foreign function interfaces: no structs, no
+ * callbacks. Texts are terminated UTF-8. */
+
+/* Opens the store at `store`, creating it if need be, with default options. `settings` is a JSON
+ * object of settings or NULL. NULL on failure: then `*error` is {"error":{"code":…,"message":…}},
+ * to be freed with loci_text_free(); `error` may be NULL. Since 0.1. */
+LOCI_API loci_engine *loci_open_text(const char *store, const char *settings, char **error);
+
+/* Runs one operation and returns its answer, or {"error":{"code":…,"message":…,…}} on failure; to
+ * be freed with loci_text_free(). `args` is a JSON object; NULL means {}. `*ok` becomes 1 or 0 and
+ * may be NULL. Returns NULL only if memory runs out. Since 0.1. */
+LOCI_API char *loci_call_text(loci_engine *engine, const char *operation, const char *args,
+                              int *ok);
+
+/* NULL is fine. Since 0.1. */
+LOCI_API void loci_text_free(char *text);
 
 /* ---- About ----------------------------------------------------------------------------------- */
 

@@ -5,11 +5,13 @@
  * afterwards. The copy costs its size in memory for each process (8 to 15 MB) and 5 to 10 ms when
  * it is first needed.
  *
- * The build tree has share/loci beside the program, an installed program has ../share/loci, and a
- * library inside another program has only the place it was installed to, or the setting.
+ * The build tree has share/loci beside the program and the library. An installed program has
+ * ../share/loci; an installed library has it too, or ../../share/loci where libraries are in a
+ * folder per architecture. Last comes the place that was compiled in.
  */
 #include "base/data_file.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -179,23 +181,27 @@ static bool is_there(const char *dir, const char *name, char out[LC_DATA_PATH_BY
     return len > 0 && len < LC_DATA_PATH_BYTES && access(out, R_OK) == 0;
 }
 
-/* The folder of the running program, without a slash at its end; empty when it cannot be told. */
-static void program_dir(char out[LC_DATA_PATH_BYTES])
+/* Whether the file is in a folder near `file`, which is the program or the library. */
+static bool is_near(const char *file, const char *name, char out[LC_DATA_PATH_BYTES])
 {
-    ssize_t len = readlink("/proc/self/exe", out, LC_DATA_PATH_BYTES - 1);
-    char *slash;
+    static const char *const folders[] = {"share/loci", "../share/loci", "../../share/loci"};
+    const char *slash = strrchr(file, '/');
+    char place[LC_DATA_PATH_BYTES + 32];
 
-    out[len > 0 ? len : 0] = '\0';
-    slash = strrchr(out, '/');
-    if (slash != NULL)
-        *slash = '\0';
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && slash != NULL; i++) {
+        (void)snprintf(place, sizeof place, "%.*s/%s", (int)(slash - file), file, folders[i]);
+        if (is_there(place, name, out))
+            return true;
+    }
+    return false;
 }
 
 loci_status lc_data_file_find(loci_str dir, const char *name, char out[LC_DATA_PATH_BYTES],
                               loci_error *err)
 {
-    static const char *const beside[] = {"share/loci", "../share/loci"};
-    char program[LC_DATA_PATH_BYTES], place[LC_DATA_PATH_BYTES + 32];
+    char program[LC_DATA_PATH_BYTES], place[LC_DATA_PATH_BYTES];
+    ssize_t len = readlink("/proc/self/exe", program, sizeof program - 1);
+    Dl_info here;
 
     if (dir.len > 0) {
         (void)snprintf(place, sizeof place, "%.*s", LC_STR_ARG(dir));
@@ -204,12 +210,11 @@ loci_status lc_data_file_find(loci_str dir, const char *name, char out[LC_DATA_P
         return lc_fail(err, LOCI_ENOTFOUND,
                        "%s is not in the folder that the setting data.dir names", name);
     }
-    program_dir(program);
-    for (size_t i = 0; i < sizeof beside / sizeof *beside && program[0] != '\0'; i++) {
-        (void)snprintf(place, sizeof place, "%s/%s", program, beside[i]);
-        if (is_there(place, name, out))
-            return LOCI_OK;
-    }
+    program[len > 0 ? len : 0] = '\0';
+    if (is_near(program, name, out))
+        return LOCI_OK;
+    if (dladdr(magic, &here) != 0 && here.dli_fname != NULL && is_near(here.dli_fname, name, out))
+        return LOCI_OK;
     if (is_there(LOCI_DATA_DIR, name, out))
         return LOCI_OK;
     return lc_fail(err, LOCI_ENOTFOUND, "%s is not installed; script/setup brings it", name);

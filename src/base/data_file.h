@@ -66,7 +66,8 @@ loci_status lc_data_file_peek(const lc_data_kind *kind, const char *path, lc_dat
 void lc_data_file_close(lc_data_file *file);
 
 /* Where `name` lies: in `dir` when that is given (not empty), else in the first of these that has
- * it: share/loci beside the running program, ../share/loci from it, and where it was installed.
+ * it: share/loci, ../share/loci and ../../share/loci from the running program, the same from the
+ * library that this code is in, and the folder that was compiled in.
  * LOCI_ENOTFOUND names the command that brings it. */
 loci_status lc_data_file_find(loci_str dir, const char *name, char out[LC_DATA_PATH_BYTES],
                               loci_error *err);

@@ -137,6 +137,8 @@ void lc_jw_member_int(lc_json_writer *w, const char *name, int64_t value);
 void lc_jw_member_real(lc_json_writer *w, const char *name, double value);
 void lc_jw_member_bool(lc_json_writer *w, const char *name, bool value);
 void lc_jw_member_null(lc_json_writer *w, const char *name);
+/* {"error":{"code":…,"message":…,…data}}. `scratch` is needed to read the data. */
+void lc_jw_put_error(lc_json_writer *w, lc_arena *scratch, const loci_error *err);
 void lc_jw_member_time(lc_json_writer *w, const char *name, int64_t us);
 void lc_jw_member_raw(lc_json_writer *w, const char *name, loci_str json);
 void lc_jw_member_value(lc_json_writer *w, const char *name, const lc_json *value);

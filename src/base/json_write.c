@@ -341,3 +341,29 @@ void lc_jw_member_value(lc_json_writer *w, const char *name, const lc_json *valu
     lc_jw_name(w, name);
     lc_jw_value(w, value);
 }
+
+void lc_jw_put_error(lc_json_writer *w, lc_arena *scratch, const loci_error *err)
+{
+    const lc_json *data = NULL;
+    bool has_data = err->data[0] != '\0' &&
+                    lc_json_parse(scratch, loci_str_of(err->data), LC_JSON_ALLOW_NUL, &data,
+                                  NULL) == LOCI_OK &&
+                    lc_json_kind_of(data) == LC_JSON_OBJECT;
+
+    lc_jw_object(w);
+    lc_jw_name(w, "error");
+    lc_jw_object(w);
+    lc_jw_member_text(w, "code", loci_status_name(err->status));
+    lc_jw_member_text(w, "message", err->message);
+    for (const lc_json *member = has_data ? lc_json_first(data) : NULL; member != NULL;
+         member = lc_json_next(member)) {
+        loci_str name = lc_json_name(member);
+
+        if (lc_str_is(name, "code") || lc_str_is(name, "message"))
+            continue;
+        lc_jw_name_str(w, name);
+        lc_jw_value(w, member);
+    }
+    lc_jw_end(w);
+    lc_jw_end(w);
+}

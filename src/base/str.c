@@ -38,6 +38,17 @@ loci_str lc_str_split(loci_str text, char separator, loci_str *rest)
     return (loci_str){text.ptr, head};
 }
 
+bool lc_str_is_choice(loci_str text, const char *choices)
+{
+    loci_str rest = loci_str_of(choices);
+
+    while (rest.ptr != NULL) {
+        if (lc_str_eq(lc_str_split(rest, '|', &rest), text))
+            return true;
+    }
+    return false;
+}
+
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';

@@ -37,6 +37,8 @@ int lc_str_compare(loci_str a, loci_str b);
 bool lc_str_starts(loci_str text, loci_str prefix);
 /* The part before the first `separator`; `rest` gets what follows it, or becomes none. */
 loci_str lc_str_split(loci_str text, char separator, loci_str *rest);
+/* Whether the text is one of the choices, "a|b|c". */
+bool lc_str_is_choice(loci_str text, const char *choices);
 loci_str lc_str_trim(loci_str text);
 /* Reads a whole decimal int64; false for anything else, overflow included. */
 bool lc_str_to_i64(loci_str text, int64_t *out);

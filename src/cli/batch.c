@@ -2,7 +2,7 @@
  *
  * Each answer is written before the next line is read, so a program can talk to it over two pipes.
  * Before the first line with `at`, calls use the system clock; after it, the clock stands still
- * between lines with `at`. */
+ * between lines with `at`. The exit code is 1 if a line failed; the others are run all the same. */
 #include "cli/command.h"
 
 #include <errno.h>
@@ -28,6 +28,31 @@ typedef struct batch_line {
     loci_str args; /* JSON text; "" = none. */
     int64_t at_us; /* LOCI_AT_CLOCK = none. */
 } batch_line;
+
+/* The store is opened by the first call: a call that only reads does not create it, so a mistyped
+ * path is noticed. */
+typedef struct batch {
+    lc_cli *cli;
+    lc_opening opening;
+    loci_engine *engine; /* NULL before the first call. */
+    int64_t at_us;       /* The last `at`; LOCI_AT_CLOCK = the system clock. */
+} batch;
+
+static bool is_write(const char *name)
+{
+    const lc_op *op = lc_op_find(loci_str_of(name));
+
+    return op != NULL && (op->flags & LC_OP_MUTATES) != 0;
+}
+
+static loci_status open_store(batch *b, bool creates, loci_error *err)
+{
+    if (b->engine != NULL)
+        return LOCI_OK;
+    if (!creates)
+        b->opening.flags |= LOCI_OPEN_EXISTING;
+    return lc_opening_run(b->cli, &b->opening, &b->engine, err);
+}
 
 /* ---- A line ---------------------------------------------------------------------------------- */
 
@@ -289,21 +314,28 @@ static bool find_index(atomic_batch *atomic)
     return true;
 }
 
-static void run(atomic_batch *atomic, loci_engine *engine)
+/* Returns the exit code. */
+static int run(atomic_batch *atomic, batch *b)
 {
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
     loci_answer *answer = NULL;
+    bool has_write = false;
     loci_status status;
 
     if (atomic->has_failed) {
         print_failure(atomic, true);
-        return;
+        return LC_EXIT_FAILED;
     }
     if (atomic->count == 0)
-        return;
+        return LC_EXIT_OK;
+    for (size_t i = 0; i < atomic->count; i++)
+        has_write |= is_write(atomic->requests[i].operation);
+    status = open_store(b, has_write, &atomic->err);
+    if (status != LOCI_OK)
+        return lc_cli_report(b->cli, &atomic->err);
     options.cancel = lc_interrupt_flag();
     options.client = atomic->cli->client;
-    status = loci_call_many(engine, atomic->requests, atomic->count, &options, &answer,
+    status = loci_call_many(b->engine, atomic->requests, atomic->count, &options, &answer,
                             &atomic->err);
     if (status == LOCI_OK) {
         loci_str rest = loci_answer_json(answer); /* "[…]" */
@@ -315,10 +347,12 @@ static void run(atomic_batch *atomic, loci_engine *engine)
         print_failure(atomic, find_index(atomic));
     }
     loci_answer_free(answer);
+    return status == LOCI_OK ? LC_EXIT_OK : LC_EXIT_FAILED;
 }
 
-static int run_atomic(lc_cli *cli, loci_engine *engine, lc_line_reader *lines)
+static int run_atomic(batch *b, lc_line_reader *lines)
 {
+    lc_cli *cli = b->cli;
     atomic_batch *atomic = lc_arena_zalloc_array(cli->arena, 1, sizeof *atomic);
     loci_error err;
     lc_line_result result;
@@ -331,8 +365,9 @@ static int run_atomic(lc_cli *cli, loci_engine *engine, lc_line_reader *lines)
     lc_arena_init(&atomic->arena, cli->heap, LOCI_MEM_REQUESTS);
     result = read_all(atomic, lines);
     if (result == LC_LINE_END) {
-        run(atomic, engine);
-        code = lc_cli_flush(cli) ? LC_EXIT_OK : LC_EXIT_FAILED;
+        code = run(atomic, b);
+        if (!lc_cli_flush(cli))
+            code = LC_EXIT_FAILED;
     } else if (result == LC_LINE_INTERRUPTED) {
         code = LC_EXIT_INTERRUPTED;
     } else {
@@ -348,19 +383,18 @@ static int run_atomic(lc_cli *cli, loci_engine *engine, lc_line_reader *lines)
 /* A line has arguments, names and a time; white space may double its size. */
 #define LINE_BYTES_MAX (2 * (size_t)LC_ARGS_BYTES_MAX + 64u * 1024)
 
-typedef struct batch_clock {
-    int64_t at_us; /* LOCI_AT_CLOCK = the system clock. */
-} batch_clock;
-
 static int64_t read_clock(void *ctx)
 {
-    const batch_clock *clock = ctx;
+    const batch *b = ctx;
 
-    return clock->at_us != LOCI_AT_CLOCK ? clock->at_us : lc_clock_system_us(NULL);
+    return b->at_us != LOCI_AT_CLOCK ? b->at_us : lc_clock_system_us(NULL);
 }
 
-static void run_line(lc_cli *cli, loci_engine *engine, batch_clock *clock, loci_str text)
+/* Returns the exit code of the line; without a store there is no answer, and b->engine stays NULL.
+ */
+static int run_line(batch *b, loci_str text)
 {
+    lc_cli *cli = b->cli;
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
     batch_line line;
     loci_answer *answer = NULL;
@@ -372,10 +406,15 @@ static void run_line(lc_cli *cli, loci_engine *engine, batch_clock *clock, loci_
     status = parse_line(cli, &arena, text, &line, &err);
     if (status == LOCI_OK) {
         if (line.at_us != LOCI_AT_CLOCK)
-            clock->at_us = line.at_us;
+            b->at_us = line.at_us;
+        status = open_store(b, is_write(line.op), &err);
+        if (status != LOCI_OK) {
+            lc_arena_clear(&arena);
+            return lc_cli_report(cli, &err);
+        }
         options.cancel = lc_interrupt_flag();
         options.client = cli->client;
-        status = loci_call(engine, line.op, line.args, &options, &answer, &err);
+        status = loci_call(b->engine, line.op, line.args, &options, &answer, &err);
     }
     if (status == LOCI_OK)
         print_answer(cli, loci_answer_json(answer));
@@ -383,10 +422,14 @@ static void run_line(lc_cli *cli, loci_engine *engine, batch_clock *clock, loci_
         print_error(cli, &err);
     loci_answer_free(answer);
     lc_arena_clear(&arena);
+    return status == LOCI_OK ? LC_EXIT_OK : LC_EXIT_FAILED;
 }
 
-static int run_lines(lc_cli *cli, loci_engine *engine, batch_clock *clock, lc_line_reader *lines)
+static int run_lines(batch *b, lc_line_reader *lines)
 {
+    lc_cli *cli = b->cli;
+    int code = LC_EXIT_OK;
+
     for (;;) {
         loci_error err;
         loci_str text;
@@ -395,14 +438,18 @@ static int run_lines(lc_cli *cli, loci_engine *engine, batch_clock *clock, lc_li
         case LC_LINE_READ:
             if (is_blank(text))
                 continue;
-            run_line(cli, engine, clock, text);
+            if (run_line(b, text) != LC_EXIT_OK)
+                code = LC_EXIT_FAILED;
+            if (b->engine == NULL && cli->out.len == 0)
+                return code;
             break;
         case LC_LINE_TOO_LONG:
             (void)fail_length(&err);
             print_error(cli, &err);
+            code = LC_EXIT_FAILED;
             break;
         case LC_LINE_END:
-            return LC_EXIT_OK;
+            return code;
         case LC_LINE_INTERRUPTED:
             return LC_EXIT_INTERRUPTED;
         case LC_LINE_FAILED:
@@ -418,30 +465,23 @@ static int run_lines(lc_cli *cli, loci_engine *engine, batch_clock *clock, lc_li
 
 int lc_command_batch(lc_cli *cli, const lc_arguments *arguments)
 {
-    batch_clock clock = {.at_us = LOCI_AT_CLOCK};
-    lc_opening opening = {.flags = LOCI_OPEN_INLINE, .is_silent = true};
+    batch b = {.cli = cli, .at_us = LOCI_AT_CLOCK};
     const char *seed_text = lc_arguments_value(arguments, "seed");
-    loci_engine *engine = NULL;
     lc_line_reader lines;
-    loci_error err;
     int64_t seed;
     int code;
 
-    opening.clock = read_clock;
-    opening.clock_ctx = &clock;
+    b.opening = (lc_opening){
+        .flags = LOCI_OPEN_INLINE, .is_silent = true, .clock = read_clock, .clock_ctx = &b};
     if (seed_text != NULL) {
         if (!lc_str_to_i64(loci_str_of(seed_text), &seed) || seed < 0)
             return lc_cli_usage(cli, "--seed must be an integer of 0 or more, not %s", seed_text);
-        opening.flags |= LOCI_OPEN_SEEDED;
-        opening.seed = (uint64_t)seed;
+        b.opening.flags |= LOCI_OPEN_SEEDED;
+        b.opening.seed = (uint64_t)seed;
     }
-    if (lc_opening_run(cli, &opening, &engine, &err) != LOCI_OK)
-        return lc_cli_report(cli, &err);
-
     lc_line_reader_init(&lines, cli->heap, STDIN_FILENO, LINE_BYTES_MAX);
-    code = lc_arguments_has(arguments, "atomic") ? run_atomic(cli, engine, &lines)
-                                                 : run_lines(cli, engine, &clock, &lines);
+    code = lc_arguments_has(arguments, "atomic") ? run_atomic(&b, &lines) : run_lines(&b, &lines);
     lc_line_reader_clear(&lines);
-    loci_close(engine);
+    loci_close(b.engine);
     return code;
 }

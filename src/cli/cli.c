@@ -190,41 +190,13 @@ void lc_cli_note(lc_cli *cli, const char *format, ...)
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* Writes the members of err->data except code and message. */
-static void write_data(lc_cli *cli, lc_json_writer *out, const loci_error *err)
-{
-    const lc_json *data;
-
-    if (err->data[0] == '\0' ||
-        lc_json_parse(cli->arena, loci_str_of(err->data), LC_JSON_ALLOW_NUL, &data, NULL) !=
-            LOCI_OK ||
-        lc_json_kind_of(data) != LC_JSON_OBJECT)
-        return;
-    for (const lc_json *member = lc_json_first(data); member != NULL;
-         member = lc_json_next(member)) {
-        loci_str name = lc_json_name(member);
-
-        if (lc_str_is(name, "code") || lc_str_is(name, "message"))
-            continue;
-        lc_jw_name_str(out, name);
-        lc_jw_value(out, member);
-    }
-}
-
 void lc_cli_append_error(lc_cli *cli, lc_buf *out, const loci_error *err)
 {
     lc_arena_mark mark = lc_arena_get_mark(cli->arena);
     lc_json_writer w;
 
     lc_jw_init(&w, out);
-    lc_jw_object(&w);
-    lc_jw_name(&w, "error");
-    lc_jw_object(&w);
-    lc_jw_member_text(&w, "code", loci_status_name(err->status));
-    lc_jw_member_text(&w, "message", err->message);
-    write_data(cli, &w, err);
-    lc_jw_end(&w);
-    lc_jw_end(&w);
+    lc_jw_put_error(&w, cli->arena, err);
     lc_arena_rewind(cli->arena, mark);
 }
 

@@ -245,7 +245,8 @@ static const lc_command table[] = {
      .details =
          "A call is {\"op\":…, \"args\":{…}, \"at\":\"RFC 3339\"?}, its answer {\"ok\":…} or\n"
          "{\"error\":…}. Each answer is durable and written before the next line is read. `at`\n"
-         "sets the clock for this line and all following lines. Errors do not stop the batch.",
+         "sets the clock for this line and all following lines. A failed line does not stop the\n"
+         "batch; the exit code is 1 then. The first call creates a missing store if it writes.",
      .options = batch_options,
      .examples = "loci batch < calls.jsonl\nloci batch --atomic --store ./agent.db < calls.jsonl",
      .group = PROGRAMS,
@@ -356,12 +357,13 @@ static const lc_command table[] = {
      .group = UPKEEP,
      .operation = "store.rebuild"},
     {.name = "completion",
-     .usage = "bash|zsh",
+     .usage = "bash|zsh|fish",
      .help = "Print a completion script for your shell",
      .details = "bash: add  source <(loci completion bash)  to ~/.bashrc\n"
-                "zsh:  add  source <(loci completion zsh)   to ~/.zshrc, after compinit",
+                "zsh:  add  source <(loci completion zsh)   to ~/.zshrc, after compinit\n"
+                "fish: loci completion fish > ~/.config/fish/completions/loci.fish",
      .group = SHELL,
-     .words = "bash|zsh",
+     .words = "bash|zsh|fish",
      .words_max = 1,
      .run = lc_command_completion},
     {.name = "reference",

@@ -14,8 +14,9 @@
 
 /* ---- loci completion -------------------------------------------------------------------------
  *
- * Both scripts work alike: they find the command and the verb among the words before the cursor and
- * fill `list` from two tables, rows of a `case`: what may follow, and which values an option takes
+ * The scripts for bash and zsh work alike: they find the command and the verb among the words
+ * before the cursor and fill `list` from two tables, rows of a `case`: what may follow, and which
+ * values an option takes
  * (`only`). The script for bash works without the package bash-completion; the one for zsh has a
  * description beside each word and may be sourced, or put as _loci into a directory of fpath. */
 
@@ -297,16 +298,123 @@ static void write_zsh(const script *s)
              "if [[ ${funcstack[1]} == _loci ]]; then _loci \"$@\"; else compdef _loci loci; fi\n");
 }
 
+/* In fish every candidate is a command of its own: complete -c loci -n CONDITION … */
+
+/* Text in single quotes. */
+static void add_fish_text(const script *s, const char *option, loci_str text)
+{
+    lc_cli_print(s->cli, " %s '", option);
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == '\'' || text.ptr[i] == '\\')
+            lc_buf_append_byte(&s->cli->out, '\\');
+        lc_buf_append_byte(&s->cli->out, text.ptr[i]);
+    }
+    lc_buf_append_byte(&s->cli->out, '\'');
+}
+
+static void add_fish_word(const script *s, const char *condition, loci_str word, const char *help)
+{
+    lc_cli_print(s->cli, "complete -c loci -n '%s'", condition);
+    add_fish_text(s, "-a", word);
+    add_fish_text(s, "-d", loci_str_of(help));
+    lc_buf_append_byte(&s->cli->out, '\n');
+}
+
+/* `choices` are the values it takes, "a|b", or NULL; a flag takes none. */
+static void add_fish_option(const script *s, const char *condition, const lc_option *option,
+                            const char *choices)
+{
+    loci_str rest = loci_str_of(choices);
+
+    lc_cli_print(s->cli, "complete -c loci%s%s%s -l ", condition[0] != '\0' ? " -n '" : "",
+                 condition, condition[0] != '\0' ? "'" : "");
+    for (const char *byte = option->name; *byte != '\0'; byte++)
+        lc_buf_append_byte(&s->cli->out, *byte == '_' ? '-' : *byte);
+    if (option->letter != '\0')
+        lc_cli_print(s->cli, " -s %c", option->letter);
+    if (option->value != NULL)
+        add_text(s, choices != NULL ? " -xa '" : " -r");
+    while (rest.ptr != NULL && option->value != NULL) {
+        loci_str choice = lc_str_split(rest, '|', &rest);
+
+        lc_cli_print(s->cli, "%.*s%s", LC_STR_ARG(choice), rest.ptr != NULL ? " " : "'");
+    }
+    add_fish_text(s, "-d", loci_str_of(option->help));
+    lc_buf_append_byte(&s->cli->out, '\n');
+}
+
+static void add_fish_params(const script *s, const char *condition, const lc_op *op)
+{
+    const lc_param *param;
+
+    for (size_t i = 0; (param = lc_op_param(op, i)) != NULL; i++)
+        add_fish_option(s, condition,
+                        &(lc_option){.name = param->name,
+                                     .value = param->kind != LC_PARAM_BOOL ? "VALUE" : NULL,
+                                     .help = param->help},
+                        param->choices);
+}
+
+static void write_fish(const script *s)
+{
+    char condition[256];
+
+    add_text(s,
+             "# Completion of loci for fish, made by `loci completion fish`.\n"
+             "# __loci_at WORD...: whether the words before the cursor, options aside, are these.\n"
+             "function __loci_at\n"
+             "    set -l words (commandline -opc | string match -v -- '-*')\n"
+             "    test \"$words[2..-1]\" = \"$argv\"\n"
+             "end\n"
+             "# __loci_in WORD...: whether they begin with these.\n"
+             "function __loci_in\n"
+             "    set -l words (commandline -opc | string match -v -- '-*')\n"
+             "    set -l last (math (count $argv) + 1)\n"
+             "    test \"$words[2..$last]\" = \"$argv\"\n"
+             "end\n");
+    for (const lc_command *command = lc_command_table(); command->name != NULL; command++) {
+        loci_str rest = loci_str_of(command->words);
+        const lc_op *op = lc_op_find(loci_str_of(command->operation));
+
+        add_fish_word(s, "__loci_at", loci_str_of(command->name), command->help);
+        (void)snprintf(condition, sizeof condition, "__loci_at %s", command->name);
+        while (rest.ptr != NULL)
+            add_fish_word(s, condition, lc_str_split(rest, '|', &rest), "");
+        (void)snprintf(condition, sizeof condition, "__loci_in %s", command->name);
+        for (const lc_option *option = command->options; option != NULL && option->name != NULL;
+             option++)
+            add_fish_option(s, condition, option, NULL);
+        if (op != NULL)
+            add_fish_params(s, condition, op);
+    }
+    for (size_t i = 0; i < lc_op_count(); i++) {
+        const lc_op *op = lc_op_at(i);
+        loci_str noun = lc_noun_of(op), verb = lc_verb_of(op);
+
+        if (is_first_of_noun(i) && lc_command_find(noun) == NULL)
+            add_fish_word(s, "__loci_at", noun, "Operations");
+        (void)snprintf(condition, sizeof condition, "__loci_at %.*s", LC_STR_ARG(noun));
+        add_fish_word(s, condition, verb, op->help);
+        (void)snprintf(condition, sizeof condition, "__loci_in %.*s %.*s", LC_STR_ARG(noun),
+                       LC_STR_ARG(verb));
+        add_fish_params(s, condition, op);
+    }
+    for (const lc_option *option = lc_cli_global_options(); option->name != NULL; option++)
+        add_fish_option(s, "", option, NULL);
+}
+
 int lc_command_completion(lc_cli *cli, const lc_arguments *arguments)
 {
     script s = {.cli = cli};
 
     if (arguments->word_count == 0)
-        return lc_cli_usage(cli, "the name of the shell is missing: loci completion bash|zsh");
-    s.is_zsh = strcmp(arguments->words[0], "zsh") == 0; /* The table has no third word. */
+        return lc_cli_usage(cli, "the name of the shell is missing: loci completion bash|zsh|fish");
+    s.is_zsh = strcmp(arguments->words[0], "zsh") == 0;
     if (s.is_zsh)
         write_zsh(&s);
-    else
+    else if (strcmp(arguments->words[0], "fish") == 0)
+        write_fish(&s);
+    else /* The table has no fourth word. */
         write_bash(&s);
     return LC_EXIT_OK;
 }

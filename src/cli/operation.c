@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -271,6 +272,45 @@ loci_status lc_operation_call(lc_cli *cli, loci_engine *engine, const lc_operati
     return status;
 }
 
+/* The lines of a text, with everything that controls a terminal escaped. */
+static void append_lines(lc_buf *out, loci_str text)
+{
+    while (text.ptr != NULL) {
+        lc_text_append_visible(out, lc_str_split(text, '\n', &text));
+        if (text.ptr != NULL)
+            lc_buf_append_byte(out, '\n');
+    }
+}
+
+/* fact.current: the value alone, so that a script can use it. Without a valid fact a sentence says
+ * why, and the exit code is that of a failure. */
+static int print_current(lc_cli *cli, const lc_json *answer)
+{
+    const lc_json *value = lc_json_member(answer, LC_STR("value"));
+    const lc_json *ended_at = lc_json_member(answer, LC_STR("ended_at"));
+    const lc_json *by = lc_json_member(answer, LC_STR("superseded_by"));
+    loci_error err;
+
+    if (value == NULL) {
+        (void)lc_fail(&err, LOCI_ENOTFOUND,
+                      "%.*s has no valid fact: the last one was %.*s at %.*s%s%.*s; "
+                      "`loci fact history` shows it",
+                      LC_STR_ARG(lc_json_str(lc_json_member(answer, LC_STR("key")))),
+                      LC_STR_ARG(lc_json_str(lc_json_member(answer, LC_STR("status")))),
+                      LC_STR_ARG(lc_json_str(ended_at)), by != NULL ? " by " : "",
+                      LC_STR_ARG(by != NULL ? lc_json_str(by) : LC_STR("")));
+        return lc_cli_report(cli, &err);
+    }
+    if (lc_json_kind_of(value) == LC_JSON_STRING && !cli->out_terminal.is_terminal)
+        lc_buf_append(&cli->out, lc_json_str(value)); /* A program gets every byte. */
+    else if (lc_json_kind_of(value) == LC_JSON_STRING)
+        append_lines(&cli->out, lc_json_str(value));
+    else
+        lc_render_json(&cli->out, value);
+    lc_buf_append_byte(&cli->out, '\n');
+    return LC_EXIT_OK;
+}
+
 /* Columns and sections to show, for answers that have many. */
 typedef struct lc_view {
     const char *name;
@@ -280,6 +320,8 @@ typedef struct lc_view {
     const char *ages;
     bool is_of_texts; /* See lc_render_target. */
     const char *text;
+    /* Prints the answer, unless --verbose or --json is given; returns the exit code. */
+    int (*print)(lc_cli *cli, const lc_json *answer);
 } lc_view;
 
 #define FILES "file file_ids" /* For programs: the text says what a person asks. */
@@ -289,6 +331,7 @@ static const lc_view *view_of(const char *name)
     static const lc_view views[] = {
         {"config.list", "name value origin help", NULL},
         {"event.list", "seq recorded_at type payload", NULL},
+        {"fact.current", NULL, NULL, .print = print_current},
         {"fact.history", "key value status authority observed_at ended_at id", NULL},
         {"fact.list", "key value status authority scope observed_at id", NULL},
         {"job.list", "id kind status attempts progress error created_at", NULL},
@@ -352,22 +395,67 @@ static void append_answer(lc_cli *cli, const lc_operation *operation, loci_str a
     lc_arena_rewind(cli->arena, mark);
 }
 
-/* To stderr if lines were streamed to stdout. */
-static void print_answer(lc_cli *cli, const lc_operation *operation, loci_str answer)
+/* To stderr if lines were streamed to stdout. Returns the exit code. */
+static int print_answer(lc_cli *cli, const lc_operation *operation, loci_str answer)
 {
+    const lc_view *view = view_of(operation->name);
+    bool is_raw = cli->globals.wants_json || operation->is_plain;
+    const lc_json *json;
     lc_buf summary;
 
+    if (view->print != NULL && !is_raw && !cli->globals.is_verbose &&
+        lc_json_parse(cli->arena, answer, LC_JSON_ALLOW_NUL, &json, NULL) == LOCI_OK)
+        return view->print(cli, json);
     if (!cli->has_printed_lines) {
         append_answer(cli, operation, answer, &cli->out);
-        return;
+        return LC_EXIT_OK;
     }
     if (cli->globals.is_quiet)
-        return;
+        return LC_EXIT_OK;
     lc_buf_init(&summary, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
     append_answer(cli, operation, answer, &summary);
     (void)lc_cli_write(STDERR_FILENO,
                        lc_buf_str(&summary)); /* Best effort: the lines are written already. */
     lc_buf_clear(&summary);
+    return LC_EXIT_OK;
+}
+
+/* An operation that needs no store gets an empty one, in a directory of its own, if the store does
+ * not exist. The engine cannot run without: settings and the clock come from there. */
+typedef struct scratch_store {
+    char directory[64]; /* "" = none was made. */
+    char path[96];
+} scratch_store;
+
+static void make_scratch(lc_cli *cli, scratch_store *scratch)
+{
+    lc_store_path store;
+    loci_error err;
+
+    scratch->directory[0] = '\0';
+    if (lc_store_path_find(cli, &store, &err) == LOCI_OK && lc_store_path_exists(&store))
+        return;
+    (void)snprintf(scratch->directory, sizeof scratch->directory, "/tmp/loci-XXXXXX");
+    if (mkdtemp(scratch->directory) == NULL) {
+        scratch->directory[0] = '\0';
+        return;
+    }
+    (void)snprintf(scratch->path, sizeof scratch->path, "%s/loci.db", scratch->directory);
+    cli->globals.store = scratch->path;
+}
+
+static void remove_scratch(const scratch_store *scratch)
+{
+    static const char *const ends[] = {"", "-wal", "-shm"};
+    char path[sizeof scratch->path + 8];
+
+    if (scratch->directory[0] == '\0')
+        return;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        (void)snprintf(path, sizeof path, "%s%s", scratch->path, ends[i]);
+        (void)unlink(path); /* The last two are gone when the store is closed. */
+    }
+    (void)rmdir(scratch->directory); /* A leftover in /tmp does no harm. */
 }
 
 int lc_operation_run(lc_cli *cli, const lc_operation *operation)
@@ -376,20 +464,23 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
     bool is_long = op != NULL && (op->flags & LC_OP_STREAMS) != 0 && !operation->is_plain;
     /* A long operation may be a job: worker threads run it while this one shows its progress. */
     lc_opening opening = {.flags = is_long ? 0 : LOCI_OPEN_INLINE};
+    scratch_store scratch = {.directory = ""};
     loci_engine *engine = NULL;
     loci_answer *answer = NULL;
     loci_error err;
     loci_status status;
     int code = LC_EXIT_OK;
 
-    if (operation->needs_store)
+    if (op != NULL && (op->flags & LC_OP_NO_STORE) != 0)
+        make_scratch(cli, &scratch);
+    if (operation->needs_store && scratch.directory[0] == '\0')
         opening.flags |= LOCI_OPEN_EXISTING;
     opening.is_silent = cli->globals.wants_json || operation->is_plain;
     status = lc_opening_run(cli, &opening, &engine, &err);
     if (status == LOCI_OK)
         status = lc_operation_call(cli, engine, operation, &answer, &err);
     if (status == LOCI_OK)
-        print_answer(cli, operation, loci_answer_json(answer));
+        code = print_answer(cli, operation, loci_answer_json(answer));
     else
         code = lc_cli_report(cli, &err);
     if (status == LOCI_ECANCELLED && lc_interrupt_is_set() && !operation->is_plain)
@@ -397,6 +488,7 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
 
     loci_answer_free(answer);
     loci_close(engine);
+    remove_scratch(&scratch);
     return code;
 }
 
@@ -404,6 +496,7 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
 
 int lc_command_call(lc_cli *cli, const lc_arguments *arguments)
 {
+    const lc_op *op;
     loci_error err;
     lc_buf args;
     int code;
@@ -422,9 +515,12 @@ int lc_command_call(lc_cli *cli, const lc_arguments *arguments)
     } else if (arguments->word_count > 1) {
         lc_buf_append(&args, loci_str_of(arguments->words[1]));
     }
+    op = lc_op_find(loci_str_of(arguments->words[0]));
     code = lc_operation_run(
-        cli,
-        &(lc_operation){.name = arguments->words[0], .args = lc_buf_str(&args), .is_plain = true});
+        cli, &(lc_operation){.name = arguments->words[0],
+                             .args = lc_buf_str(&args),
+                             .needs_store = op == NULL || (op->flags & LC_OP_MUTATES) == 0,
+                             .is_plain = true});
     lc_buf_clear(&args);
     return code;
 }

@@ -105,18 +105,32 @@ static const char *dashed(lc_cli *cli, const char *name)
     return text;
 }
 
+/* How a typed value is read, for operations that take any JSON value. */
+#define AS_JSON "json-value"
+#define AS_TEXT "text"
+#define READING_OPTIONS 2
+
 lc_option *lc_parameters_options(lc_cli *cli, const lc_op *op)
 {
-    lc_option *options = lc_arena_zalloc_array(cli->arena, LC_PARAMS_MAX + 1, sizeof *options);
+    lc_option *options = lc_arena_zalloc_array(cli->arena, LC_PARAMS_MAX + READING_OPTIONS + 1,
+                                               sizeof *options);
     const lc_param *param;
+    bool takes_json = false;
+    size_t count = 0;
 
-    for (size_t i = 0; options != NULL && (param = lc_op_param(op, i)) != NULL; i++) {
-        options[i] = (lc_option){.name = dashed(cli, param->name),
-                                 .value = value_name(param),
-                                 .help = param->help,
-                                 .is_negatable = param->kind == LC_PARAM_BOOL};
-        if (options[i].name == NULL)
+    for (; options != NULL && (param = lc_op_param(op, count)) != NULL; count++) {
+        options[count] = (lc_option){.name = dashed(cli, param->name),
+                                     .value = value_name(param),
+                                     .help = param->help,
+                                     .is_negatable = param->kind == LC_PARAM_BOOL};
+        if (options[count].name == NULL)
             return NULL;
+        takes_json |= param->kind == LC_PARAM_JSON;
+    }
+    if (options != NULL && takes_json) {
+        options[count++] = (lc_option){.name = AS_TEXT, .help = "Store the value as text"};
+        options[count] = (lc_option){.name = AS_JSON,
+                                     .help = "Require the value to be JSON: 3.10 becomes 3.1"};
     }
     return options;
 }
@@ -248,6 +262,34 @@ static loci_status write_strings(lc_cli *cli, const given_values *values, size_t
     return status;
 }
 
+/* A value of any kind: JSON or text, as --json-value and --text say or as it looks. */
+static loci_status write_any(lc_cli *cli, const given_values *values, loci_str text,
+                             lc_json_writer *w, loci_error *err)
+{
+    bool is_text = lc_arguments_has(values->arguments, AS_TEXT);
+    bool is_forced = lc_arguments_has(values->arguments, AS_JSON);
+    const lc_json *json = NULL;
+    loci_error why;
+    loci_status status = is_text ? LOCI_EINVAL : lc_json_parse(cli->arena, text, 0, &json, &why);
+
+    if (is_text && is_forced)
+        return lc_fail(err, LOCI_EINVAL, "give one of --" AS_TEXT " and --" AS_JSON ", not both");
+    if (status != LOCI_OK && is_forced)
+        return lc_fail(err, LOCI_EINVAL, "the value is not JSON: %s", why.message);
+    if (status != LOCI_OK && !is_text && text.len > 0 && strchr("{[\"", text.ptr[0]) != NULL)
+        lc_cli_note(cli,
+                    "note: the value looks like JSON but is not (%s); it is stored as text. Pass "
+                    "--" AS_TEXT " if that is meant.",
+                    why.message);
+    if (is_text)
+        lc_jw_str(w, text);
+    else if (is_forced)
+        lc_jw_value(w, json);
+    else
+        (void)lc_arg_write_text(cli->arena, w, LC_PARAM_JSON, text); /* Any text is a value. */
+    return LOCI_OK;
+}
+
 static loci_status write_one(lc_cli *cli, const given_values *values, size_t index,
                              lc_json_writer *w, loci_error *err)
 {
@@ -268,6 +310,8 @@ static loci_status write_one(lc_cli *cli, const given_values *values, size_t ind
     }
     typed = given != NULL ? given->value : values->arguments->words[values->first_word[index]];
     status = load_value(cli, param, typed, &text, err);
+    if (status == LOCI_OK && param->kind == LC_PARAM_JSON)
+        return write_any(cli, values, text, w, err);
     if (status == LOCI_OK && !lc_arg_write_text(cli->arena, w, param->kind, text))
         status = fail_kind(param, text, err);
     return status;

@@ -223,7 +223,7 @@ static bool is_section(const lc_json *value)
            (lc_json_kind_of(value) == LC_JSON_OBJECT && lc_json_count(value) > 0);
 }
 
-static void append_json(lc_buf *out, const lc_json *value)
+void lc_render_json(lc_buf *out, const lc_json *value)
 {
     lc_buf text;
     lc_json_writer w;
@@ -246,7 +246,7 @@ static void append_list(lc_buf *out, const lc_json *list)
         if (lc_json_kind_of(item) == LC_JSON_STRING)
             lc_text_append_visible(out, lc_json_str(item));
         else
-            append_json(out, item);
+            lc_render_json(out, item);
     }
 }
 
@@ -267,7 +267,7 @@ void lc_render_cell(lc_buf *out, const lc_json *value)
     case LC_JSON_INT:
     case LC_JSON_REAL:
     case LC_JSON_OBJECT:
-        append_json(out, value);
+        lc_render_json(out, value);
         break;
     }
 }

@@ -36,5 +36,7 @@ void lc_render(const lc_render_target *target, const lc_json *value);
 
 /* One value as the text of a cell: strings without quotes, true as yes, structures as JSON. */
 void lc_render_cell(lc_buf *out, const lc_json *value);
+/* Appends a value as JSON, with everything that controls a terminal escaped. */
+void lc_render_json(lc_buf *out, const lc_json *value);
 
 #endif /* LC_CLI_RENDER_H */

@@ -290,6 +290,9 @@ typedef struct lc_fact_about {
 /* Writes a fact as one JSON object. */
 void lc_fact_put(lc_json_writer *out, const lc_fact *fact, const lc_fact_about *about,
                  int64_t now_us);
+/* Writes what is left of a key without a valid fact: {key, status, is_valid, superseded_by?,
+ * ended_at}, without the value. `fact` is the last one, which is not valid at `now_us`. */
+void lc_fact_put_ended(lc_json_writer *out, const lc_fact *fact, int64_t now_us);
 /* JSON array of the ids of the valid facts that were derived from it and that the reader sees; none
  * when has_derived is not set. */
 loci_status lc_fact_load_derived(lc_tx *tx, const lc_fact *fact, const lc_fact_view *view,

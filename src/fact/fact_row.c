@@ -140,6 +140,22 @@ void lc_fact_put(lc_json_writer *out, const lc_fact *fact, const lc_fact_about *
     lc_jw_end(out);
 }
 
+void lc_fact_put_ended(lc_json_writer *out, const lc_fact *fact, int64_t now_us)
+{
+    bool is_expired = fact->standing == LC_FACT_VALID;
+
+    LC_ASSERT(!is_expired || lc_fact_is_expired(fact, now_us));
+    lc_jw_object(out);
+    lc_jw_member_str(out, "key", fact->key);
+    lc_jw_member_text(out, "status", lc_fact_status(fact, now_us));
+    lc_jw_member_bool(out, "is_valid", false);
+    if (fact->superseded_by.ptr != NULL)
+        lc_jw_member_str(out, "superseded_by", fact->superseded_by);
+    lc_jw_name(out, "ended_at");
+    lc_jw_time(out, is_expired ? fact->valid_until : fact->ended_at);
+    lc_jw_end(out);
+}
+
 /* ---- Lists ----------------------------------------------------------------------------------- */
 
 loci_status lc_fact_list_add(lc_fact_node ***end, const lc_fact *fact, lc_arena *arena,

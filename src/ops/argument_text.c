@@ -33,20 +33,34 @@ static bool write_bool(lc_json_writer *w, loci_str text)
     return false;
 }
 
+/* Whether writing the number gives the text again. 3.10, 1e3 and 1.0e5 do not: they are versions,
+ * sizes or codes at least as often as numbers, and a number would lose what was typed. */
+static bool is_shortest_number(const lc_json *json, loci_str text)
+{
+    char bytes[LC_NUMBER_BYTES_MAX];
+    size_t len = lc_json_kind_of(json) == LC_JSON_INT
+                     ? lc_number_format_i64(lc_json_int(json), bytes)
+                     : lc_number_format_f64(lc_json_real(json), bytes);
+
+    return lc_str_eq((loci_str){bytes, len}, text);
+}
+
 /* The value if the text is JSON, else the text. */
-static bool write_json(lc_arena *arena, lc_json_writer *w, bool is_object, loci_str text)
+static bool write_json(lc_arena *arena, lc_json_writer *w, lc_param_kind kind, loci_str text)
 {
     lc_arena_mark mark = lc_arena_get_mark(arena);
     const lc_json *json = NULL;
     bool is_json = lc_json_parse(arena, text, 0, &json, NULL) == LOCI_OK;
-    bool is_right = !is_object || (is_json && lc_json_kind_of(json) == LC_JSON_OBJECT);
+    lc_json_kind is = is_json ? lc_json_kind_of(json) : LC_JSON_NULL;
 
+    if (kind == LC_PARAM_JSON && (is == LC_JSON_INT || is == LC_JSON_REAL))
+        is_json = is_shortest_number(json, text);
     if (is_json)
         lc_jw_value(w, json);
     else
         lc_jw_str(w, text);
     lc_arena_rewind(arena, mark);
-    return is_right;
+    return kind != LC_PARAM_OBJECT || is == LC_JSON_OBJECT;
 }
 
 bool lc_arg_write_text(lc_arena *arena, lc_json_writer *w, lc_param_kind kind, loci_str text)
@@ -61,7 +75,7 @@ bool lc_arg_write_text(lc_arena *arena, lc_json_writer *w, lc_param_kind kind, l
     case LC_PARAM_OBJECT:
     case LC_PARAM_ANY:
     case LC_PARAM_JSON:
-        return write_json(arena, w, kind == LC_PARAM_OBJECT, text);
+        return write_json(arena, w, kind, text);
     case LC_PARAM_STRING:
     case LC_PARAM_TIME:
     case LC_PARAM_STRINGS: /* One of its elements. */

@@ -731,7 +731,7 @@ loci_status loci_call_stream(loci_engine *engine, const char *operation, loci_st
     plain.caller.sink = sink;
     plain.caller.sink_ctx = ctx;
     status = lc_engine_guard(engine, run_plain, &plain, err);
-    if (status == LOCI_OK) {
+    if (status == LOCI_OK && out != NULL) {
         *out = plain.run.out;
         plain.run.out = NULL;
     }

@@ -378,17 +378,6 @@ typedef struct arguments {
     size_t count;
 } arguments;
 
-static bool is_choice(const char *choices, loci_str text)
-{
-    loci_str rest = loci_str_of(choices);
-
-    while (rest.ptr != NULL) {
-        if (lc_str_eq(lc_str_split(rest, '|', &rest), text))
-            return true;
-    }
-    return false;
-}
-
 static bool is_within(const lc_param *param, int64_t number)
 {
     lc_bounds bounds = lc_param_bounds(param);
@@ -427,7 +416,7 @@ static loci_status read_string(const lc_param *param, const lc_json *given, chec
     bool is_allowed = is_string && text.len <= LC_ARGS_BYTES_MAX;
 
     if (is_allowed && param->choices != NULL)
-        is_allowed = is_choice(param->choices, text);
+        is_allowed = lc_str_is_choice(text, param->choices);
     else if (is_allowed)
         is_allowed = is_within(param, (int64_t)text.len);
     if (!is_allowed)
@@ -450,7 +439,7 @@ static bool is_item(const lc_param *param, const lc_json *item)
         return false;
     text = lc_json_str(item);
     if (param->choices != NULL)
-        return is_choice(param->choices, text);
+        return lc_str_is_choice(text, param->choices);
     return text.len > 0 && (param->item_max == 0 || text.len <= (size_t)param->item_max);
 }
 

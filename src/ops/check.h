@@ -30,8 +30,9 @@ void lc_param_describe(const lc_param *param, char out[LC_DESCRIPTION_BYTES]);
 /* ---- Arguments from text --------------------------------------------------------------------- */
 
 /* Writes `text`, from a command line or a URL, as the JSON value that a parameter of this kind
- * takes: "10" is a number for an integer and a string for a string. A text that is no such value is
- * written as it is, for the check to refuse, and false is returned. */
+ * takes: "10" is a number for an integer and a string for a string. For LC_PARAM_JSON a number is
+ * one only in its shortest form; 3.10 is a text. A text that is no such value is written as it is,
+ * for the check to refuse, and false is returned. */
 bool lc_arg_write_text(lc_arena *arena, lc_json_writer *w, lc_param_kind kind, loci_str text);
 /* The elements of a list, "a,b" or a JSON array, into the array that is open. */
 void lc_arg_write_items(lc_arena *arena, lc_json_writer *w, loci_str text);

@@ -354,7 +354,7 @@ loci_status loci_call_many(loci_engine *engine, const loci_request *requests, si
 
     if (status == LOCI_OK)
         status = lc_engine_guard(engine, run_batch, &b, err);
-    if (status == LOCI_OK) {
+    if (status == LOCI_OK && out != NULL) {
         *out = b.out;
         b.out = NULL;
     }

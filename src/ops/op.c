@@ -247,6 +247,10 @@ size_t lc_record_members(const lc_record *record, lc_result out[LC_RECORD_MEMBER
         LC_ASSERT(count < LC_RECORD_MEMBERS_MAX);
         out[count++] = *member;
     }
+    for (size_t i = 0; record->required != NULL && i < count; i++) {
+        if (!lc_str_is_choice(loci_str_of(out[i].name), record->required))
+            out[i].flags |= LC_RESULT_OPTIONAL;
+    }
     return count;
 }
 

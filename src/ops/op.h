@@ -150,6 +150,7 @@ struct lc_record {
     const lc_record *base;
     const lc_row_type *row;
     const char *group;        /* Only the columns of this group; NULL = those of no group. */
+    const char *required;     /* "a|b": only these are always there; NULL = as each one says. */
     const lc_result *members; /* Ends with a NULL name. */
 };
 
@@ -196,6 +197,7 @@ typedef enum lc_cost {
 #define LC_OP_READS_OWN                                                                            \
     1024u /* A write that, before it writes, reads rows of its user only: lc_write.reads_own. */
 #define LC_OP_DESTROYS 2048u /* Ends, hides or removes something that others may still need. */
+#define LC_OP_NO_STORE 4096u /* Its answer does not depend on what is stored. */
 
 typedef struct lc_call lc_call;
 

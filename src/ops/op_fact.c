@@ -92,16 +92,25 @@ static loci_status run_current(lc_call *call, lc_tx *tx, loci_error *err)
         if (status == LOCI_OK)
             status = lc_fact_load_current(tx, &view, in->key, call->arena, &fact, err);
     }
+    if (status == LOCI_OK && strcmp(lc_fact_status(&fact, tx->now_us), "valid") != 0) {
+        lc_fact_put_ended(&call->out, &fact, tx->now_us);
+        return LOCI_OK;
+    }
     return status == LOCI_OK ? put_fact(call, tx, &fact, NULL, false, err) : status;
 }
 
+/* Without a valid fact there is no value: nothing that is no longer true is handed out. */
+static const lc_record current_record = {
+    .name = "CurrentFact", .row = &lc_fact_row, .required = "key|status|is_valid"};
+
 static const lc_op fact_current = {
     .name = "fact.current",
-    .help = "Return the current fact of a key (the newest if the key has several)",
+    .help = "Return the current fact of a key (the newest if the key has several); without a valid "
+            "fact, return its status instead of a value",
     .params = current_params,
     .rules = scope_rules,
     .input_bytes = sizeof(current_input),
-    .answer = &fact_record,
+    .answer = &current_record,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/facts/current/{key}",

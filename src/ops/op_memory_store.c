@@ -130,16 +130,6 @@ static const lc_record store_answer = {
         },
 };
 
-static bool is_choice(loci_str text, const char *choices)
-{
-    loci_str rest = loci_str_of(choices);
-
-    while (rest.ptr != NULL)
-        if (lc_str_eq(lc_str_split(rest, '|', &rest), text))
-            return true;
-    return false;
-}
-
 static loci_status read_subtype(store_input *in, loci_error *err)
 {
     for (const lc_json *member = in->subtype != NULL ? lc_json_first(in->subtype) : NULL;
@@ -151,7 +141,7 @@ static loci_status read_subtype(store_input *in, loci_error *err)
             lc_json_str(member).len <= LC_REF_TYPE_BYTES_MAX)
             in->memory.entity_type = lc_json_str(member);
         else if (is_text && lc_str_is(name, "fact_type") &&
-                 is_choice(lc_json_str(member), LC_FACT_TYPES))
+                 lc_str_is_choice(lc_json_str(member), LC_FACT_TYPES))
             in->memory.fact_type = lc_json_str(member);
         else
             return lc_fail(err, LOCI_EINVAL,

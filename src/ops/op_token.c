@@ -98,6 +98,8 @@ static const char *right_above(const lc_call *call, const lc_token *token)
     if (call->permissions_max.ptr != NULL &&
         (permissions.ptr == NULL || !lc_permissions_within(permissions, call->permissions_max)))
         return "permissions";
+    if ((token->scopes & LC_SCOPE_METRICS) != 0 && !call->is_admin)
+        return "scopes";
     return NULL;
 }
 
@@ -109,6 +111,10 @@ static loci_status check_grant(const lc_call *call, const lc_token *token, loci_
 
     if (right == NULL)
         return LOCI_OK;
+    if (right[0] == 's')
+        return lc_fail(err, LOCI_EFORBIDDEN,
+                       "scopes: metrics show the figures of all tenants; only an administrator of "
+                       "the store can grant them");
     if (right[0] == 'a')
         own = call->authority_max;
     else if (right[0] == 't')
@@ -170,12 +176,13 @@ static const struct {
     {"read", LC_SCOPE_READ},
     {"write", LC_SCOPE_WRITE},
     {"admin", LC_SCOPE_READ | LC_SCOPE_WRITE | LC_SCOPE_ADMIN},
+    {"metrics", LC_SCOPE_METRICS},
 };
 
-#define SCOPE_CHOICES "read|write|admin"
+#define SCOPE_CHOICES "read|write|admin|metrics"
 #define SCOPE_COUNT (sizeof scopes / sizeof scopes[0])
 
-#define SCOPE_LIST_BYTES sizeof "[\"read\",\"write\",\"admin\"]"
+#define SCOPE_LIST_BYTES sizeof "[\"read\",\"write\",\"admin\",\"metrics\"]"
 
 /* The names of the granted scopes as a JSON array. */
 static loci_str scope_list(unsigned granted, char out[SCOPE_LIST_BYTES])

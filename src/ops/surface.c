@@ -120,15 +120,21 @@ static loci_status load_token(loci_engine *engine, loci_str bearer, lc_token *ou
     return LOCI_OK;
 }
 
-static uint32_t admin_flags(const loci_engine *engine, const lc_token *token)
+/* Whether it speaks for the operator of this engine: for all tenants. */
+static bool is_whole_store(const loci_engine *engine, const lc_token *token)
 {
     bool is_whole = token->user_id[0] == '\0' && token->persona_id[0] == '\0' &&
                     token->authority_max[0] == '\0' && token->trust_max[0] == '\0' &&
                     token->permissions[0] == '\0';
 
+    return is_whole && lc_str_is(lc_engine_tenant(engine), token->tenant_id);
+}
+
+static uint32_t admin_flags(const loci_engine *engine, const lc_token *token)
+{
     if ((token->scopes & LC_SCOPE_ADMIN) == 0)
         return 0;
-    if (!is_whole || !lc_str_is(lc_engine_tenant(engine), token->tenant_id))
+    if (!is_whole_store(engine, token))
         return LOCI_PRINCIPAL_TENANT_ADMIN;
     return LOCI_PRINCIPAL_TENANT_ADMIN | LOCI_PRINCIPAL_ADMIN;
 }
@@ -148,6 +154,8 @@ static lc_token_identity identify(const loci_engine *engine, const lc_token *tok
         .scopes = token->scopes,
         .token_id = token->id.text,
         .expires_at = token->expires_at,
+        .sees_metrics = (token->scopes & (LC_SCOPE_ADMIN | LC_SCOPE_METRICS)) != 0 &&
+                        is_whole_store(engine, token),
     };
 }
 

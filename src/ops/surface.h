@@ -42,7 +42,7 @@ loci_status lc_many_blame(loci_status status, size_t index, loci_error *err);
  * is not looked up again, and a text whose check digits are wrong never is. What `admin` means
  * is decided here: a token with that scope manages its own tenant; it may also run the operations
  * on the whole store when its tenant is the one the engine was opened with and nothing narrows or
- * caps it. */
+ * caps it. So may a token with the scope `metrics` read the figures of the whole store. */
 
 /* Who a token speaks for. Texts live in the arena it was made in. */
 typedef struct lc_token_identity {
@@ -50,6 +50,7 @@ typedef struct lc_token_identity {
     unsigned scopes;      /* LC_SCOPE_... */
     const char *token_id; /* tok_… */
     int64_t expires_at;   /* System time in µs, or LC_TOKEN_NO_TIME. */
+    bool sees_metrics;    /* Of the whole store. */
 } lc_token_identity;
 
 /* LOCI_EAUTH, in the same words whatever is wrong: not a token, unknown, another secret, expired or

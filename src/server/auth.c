@@ -62,6 +62,7 @@ loci_status lc_auth_check(lc_server *server, lc_http_request *request, lc_identi
                           .flags = LOCI_PRINCIPAL_ADMIN | LOCI_PRINCIPAL_TENANT_ADMIN},
             .scopes = LC_SCOPE_READ | LC_SCOPE_WRITE | LC_SCOPE_ADMIN,
             .token_id = "peer",
+            .sees_metrics = true,
         };
         return LOCI_OK;
     }

@@ -324,7 +324,8 @@ static const char batch_path[] =
 
 static const char metrics_path[] =
     "{\"get\":{\"operationId\":\"metrics\",\"summary\":\"Return metrics for Prometheus\","
-    "\"description\":\"Metrics of all tenants; requires the scope `admin`.\",\"tags\":[\"daemon\"],"
+    "\"description\":\"Metrics of all tenants; requires the scope `metrics` or `admin`.\","
+    "\"tags\":[\"daemon\"],"
     "\"responses\":{\"200\":{\"description\":\"Metrics\",\"content\":{\"text/plain\":"
     "{\"schema\":{\"type\":\"string\"}}}}," PROBLEMS "}}}";
 
@@ -409,6 +410,8 @@ static void put_paths(lc_json_writer *out)
     lc_jw_member_raw(out, "/metrics", loci_str_of(metrics_path));
     lc_jw_member_raw(out, "/livez",
                      LC_STR(PAGE("livez", "Report whether the process runs", "application/json")));
+    lc_jw_member_raw(out, "/healthz",
+                     LC_STR(PAGE("healthz", "Report the same as /readyz", "application/json")));
     lc_jw_member_raw(
         out, "/readyz",
         LC_STR(PAGE("readyz", "Report whether requests can be served", "application/json")));

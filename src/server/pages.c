@@ -38,7 +38,7 @@ static const char home_rest[] =
     "<li><a href=\"/docs\">/docs</a>: all operations, errors and settings</li>\n"
     "<li><a href=\"/openapi.json\">/openapi.json</a>: the same as OpenAPI 3.1</li>\n"
     "<li><a href=\"/metrics\">/metrics</a>: figures in Prometheus' text format; needs a token with "
-    "the scope <code>admin</code></li>\n"
+    "the scope <code>metrics</code></li>\n"
     "<li><a href=\"/livez\">/livez</a>: 200 while the process runs</li>\n"
     "<li><a href=\"/readyz\">/readyz</a>: 200 while the store answers, 503 otherwise</li>\n"
     "</ul>\n"

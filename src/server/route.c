@@ -164,6 +164,7 @@ loci_status lc_routes_init(lc_routes *routes, lc_heap *heap, loci_error *err)
         {"GET /metrics", LC_ROUTE_METRICS, NULL},
         {"GET /livez", LC_ROUTE_LIVE, NULL},
         {"GET /readyz", LC_ROUTE_READY, NULL},
+        {"GET /healthz", LC_ROUTE_READY, NULL},
         {"POST /mcp", LC_ROUTE_MCP, NULL},
         {"GET /mcp", LC_ROUTE_MCP, NULL},
         {"DELETE /mcp", LC_ROUTE_MCP, NULL},

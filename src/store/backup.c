@@ -64,6 +64,10 @@ loci_status lc_backup(const lc_upkeep *upkeep, const char *path, bool replace, i
     if (status != LOCI_OK)
         return status;
     lc_publish_let_go(&file);
+    if (file.is_stream)
+        return lc_fail(err, LOCI_EINVAL,
+                       "%s is a device or FIFO; a backup is a database and needs a regular file",
+                       path);
     status = upkeep->db->driver->upkeep->backup(upkeep->db, file.temporary, hear, &l, err);
     if (status == LOCI_OK)
         status = ask(&l, err);

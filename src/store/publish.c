@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,8 @@ loci_status lc_fail_path(loci_error *err, const char *path, int error)
     case ENOTDIR:
         return lc_fail(err, LOCI_ENOTFOUND, "%s: no such file or directory", path);
     case EEXIST:
-        return lc_fail(err, LOCI_ECONFLICT, "%s exists; choose another name or say force", path);
+        return lc_fail(err, LOCI_ECONFLICT,
+                       "%s exists; choose another name or pass --force (force: true)", path);
     case EACCES:
     case EPERM:
     case EROFS:
@@ -41,17 +43,55 @@ loci_status lc_fail_path(loci_error *err, const char *path, int error)
     }
 }
 
+/* Replaces publish->path by the file that it leads to, if it is a symbolic link. */
+static loci_status follow_link(lc_publish *publish, loci_error *err)
+{
+    char target[PATH_MAX];
+    struct stat info;
+
+    _Static_assert(sizeof target <= sizeof publish->path, "a resolved path fits");
+    if (lstat(publish->path, &info) != 0 || !S_ISLNK(info.st_mode))
+        return LOCI_OK;
+    if (realpath(publish->path, target) == NULL)
+        return lc_fail(err, LOCI_ENOTFOUND,
+                       "%s is a symbolic link that leads to no file; remove it or name its target",
+                       publish->path);
+    memcpy(publish->path, target, strlen(target) + 1);
+    return LOCI_OK;
+}
+
+/* Opened without waiting: a FIFO that no program reads would block for ever. */
+static loci_status open_stream(lc_publish *publish, loci_error *err)
+{
+    publish->is_stream = true;
+    publish->fd = open(publish->path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (publish->fd < 0 && errno == ENXIO)
+        return lc_fail(err, LOCI_EUNAVAILABLE, "%s: no program reads it; start the reader first",
+                       publish->path);
+    if (publish->fd < 0)
+        return lc_fail_path(err, publish->path, errno);
+    (void)fcntl(publish->fd, F_SETFL, 0); /* If it fails, a slow reader ends the export. */
+    return LOCI_OK;
+}
+
 loci_status lc_publish_begin(lc_publish *publish, const char *path, bool replace, loci_error *err)
 {
     struct stat info;
+    loci_status status;
 
     *publish = (lc_publish){.fd = -1, .replace = replace};
     if (strlen(path) >= sizeof publish->path)
         return lc_fail_path(err, path, ENAMETOOLONG);
     memcpy(publish->path, path, strlen(path) + 1);
+    status = follow_link(publish, err);
+    if (status != LOCI_OK)
+        return status;
+    path = publish->path;
     if (stat(path, &info) == 0) {
         if (S_ISDIR(info.st_mode))
             return lc_fail_path(err, path, EISDIR);
+        if (!S_ISREG(info.st_mode))
+            return open_stream(publish, err);
         if (!replace)
             return lc_fail_path(err, path, EEXIST);
     }
@@ -129,6 +169,8 @@ loci_status lc_publish_finish(lc_publish *publish, loci_error *err)
     int error;
 
     lc_publish_let_go(publish);
+    if (publish->is_stream)
+        return LOCI_OK;
     error = sync_path(publish->temporary, O_RDWR);
     if (error == 0)
         error = take_name(publish);

@@ -2,6 +2,9 @@
  *
  * What is written goes to a temporary name beside the final one; when it is complete it is synced,
  * renamed and its directory synced. A crash leaves at most a file called `name.partial-XXXXXX`.
+ *
+ * Only a regular file is ever replaced. A symbolic link is followed: the file it leads to is
+ * replaced, and the link stays. A device or FIFO is written to as it is.
  */
 #ifndef LC_STORE_PUBLISH_H
 #define LC_STORE_PUBLISH_H
@@ -17,10 +20,12 @@ typedef struct lc_publish {
     char temporary[LC_PATH_BYTES_MAX + 32]; /* "" = nothing to abandon. */
     int fd;                                 /* Of the temporary file; -1 = closed. */
     bool replace;
+    bool is_stream; /* A device or FIFO: there is no temporary file. */
 } lc_publish;
 
-/* Makes the temporary file, empty and readable by its owner only. A path that exists is
- * LOCI_ECONFLICT unless `replace`. */
+/* Makes the temporary file, empty and readable by its owner only; or opens a device or FIFO, and
+ * sets is_stream. A regular file that exists is LOCI_ECONFLICT unless `replace`. A FIFO that no
+ * program reads is LOCI_EUNAVAILABLE. */
 loci_status lc_publish_begin(lc_publish *publish, const char *path, bool replace, loci_error *err);
 /* Appends to it. */
 loci_status lc_publish_write(lc_publish *publish, loci_str bytes, loci_error *err);

@@ -197,7 +197,7 @@ static const lc_column token_columns[] = {
     LC_COMPUTED(LC_TYPE_STRING, lc_token_shown, status, "status", LC_COL_REQUIRED,
                 .choices = "active|expired|revoked", .help = "Whether it is accepted now"),
     LC_COMPUTED(LC_TYPE_STRINGS, lc_token_shown, scope_names, "scope_names", LC_COL_REQUIRED,
-                .shown = "scopes", .choices = "read|write|admin", .help = "Scopes"),
+                .shown = "scopes", .choices = "read|write|admin|metrics", .help = "Scopes"),
     LC_COMPUTED(LC_TYPE_STRINGS, lc_token_shown, permission_names, "permission_names", OR_NULL,
                 .shown = "permissions",
                 .help = "Permissions that an identity it sets can have; null = any"),
@@ -304,7 +304,7 @@ loci_status lc_token_adopt(lc_tx *tx, loci_str id, loci_str parent_id, loci_erro
 static loci_status check_row(const lc_token *token, loci_error *err)
 {
     if (token->tenant_id[0] == '\0' ||
-        token->scopes > (LC_SCOPE_READ | LC_SCOPE_WRITE | LC_SCOPE_ADMIN))
+        token->scopes > (LC_SCOPE_READ | LC_SCOPE_WRITE | LC_SCOPE_ADMIN | LC_SCOPE_METRICS))
         return lc_fail(err, LOCI_ECORRUPT, "a row of tokens is damaged");
     return LOCI_OK;
 }

@@ -73,6 +73,7 @@ extern const lc_table lc_tokens_table;
 #define LC_SCOPE_READ 1u
 #define LC_SCOPE_WRITE 2u
 #define LC_SCOPE_ADMIN 4u
+#define LC_SCOPE_METRICS 8u /* The figures of the whole store, and nothing else. */
 
 #define LC_TOKEN_NAME_BYTES_MAX 128
 #define LC_TOKEN_CEILING_BYTES_MAX 31

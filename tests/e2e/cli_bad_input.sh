@@ -183,7 +183,7 @@ LOCI=$LOCI unshare -m bash "$TMP/full.sh" "$TMP" 2>"$TMP/full.trouble" ||
     LOCI=$LOCI unshare -rm bash "$TMP/full.sh" "$TMP" 2>"$TMP/full.trouble"
 if [ -s "$TMP/full.rc" ]; then
     ok=$(grep -c '^{"ok":' "$TMP/full.out")
-    is "the batch goes on to its end" "rc 0" "$(sed -n 1p "$TMP/full.rc")"
+    is "the batch goes on to its end" "rc 1" "$(sed -n 1p "$TMP/full.rc")"
     is "every line is answered" 100 "$(wc -l <"$TMP/full.out")"
     is "some fit" yes "$([ "$ok" -gt 3 ] && [ "$ok" -lt 100 ] && echo yes)"
     is "the others are told why" "resource_exhausted" \

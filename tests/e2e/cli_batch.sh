@@ -20,7 +20,7 @@ feed "$(
     write a 1 ',"at":5'
     echo '{"op":"fact.current","args":{"key":"a"}}'
 )" batch --store "$S"
-is "errors do not end it" 0 "$RC"
+is "errors do not end it, but the exit code tells" 1 "$RC"
 is "nothing on standard error" "" "$ERR"
 is "an answer for every line that is not empty" 11 "$(printf '%s\n' "$OUT" | wc -l)"
 json "every answer is JSON" "$OUT"
@@ -41,7 +41,16 @@ feed '{"op":"fact.current","args":{"key":"a"}}' batch --store "$S"
 is "the last line needs no newline" 1 "$(value "$OUT" ok.value)"
 feed '' batch --store "$TMP/new.db"
 is "no input is fine" "0:" "$RC:$OUT"
-is "the store was created" yes "$([ -s "$TMP/new.db" ] && echo yes)"
+is "and creates no store" no "$([ -e "$TMP/new.db" ] || echo no)"
+feed '{"op":"fact.list"}' batch --store "$TMP/new.db"
+is "a read creates no store" "1:no" "$RC:$([ -e "$TMP/new.db" ] || echo no)"
+has "and says so" "loci init" "$ERR"
+feed '{"op":"fact.list"}' batch --atomic --store "$TMP/new.db"
+is "nor does an atomic batch of reads" "1:no" "$RC:$([ -e "$TMP/new.db" ] || echo no)"
+run call fact.list --store "$TMP/new.db"
+is "nor does call" "1:no" "$RC:$([ -e "$TMP/new.db" ] || echo no)"
+feed "$(write a 1)" batch --store "$TMP/new.db"
+is "a write creates it" yes "$([ -s "$TMP/new.db" ] && echo yes)"
 feed $'{"op":"fact.list"}\r\n' batch --store "$S"
 is "a carriage return is white space" 0 "$(value "$OUT" ok.facts >/dev/null; echo $?)"
 
@@ -53,7 +62,7 @@ feed '' batch --seed x --store "$S"
 is "a seed that is no number" 2 "$RC"
 feed '' batch more --store "$S"
 is "a word too many" 2 "$RC"
-feed '' batch --store "$TMP/no/such/a.db"
+feed "$(write a 1)" batch --store "$TMP/no/such/a.db"
 is "a store that cannot be opened exits with 1" 1 "$RC"
 json "as JSON" "$ERR"
 
@@ -104,7 +113,7 @@ is "at counts from its line on" 2026-02-02T00:00:00Z "$(value "$OUT" ok.observed
 
 # not_done NAME FAILED LINE CODE: answer number FAILED has the reason, the rest did not happen.
 not_done() {
-    is "$1: exits with 0" 0 "$RC"
+    is "$1: exits with 1" 1 "$RC"
     is "$1: the reason" "$4" "$(value "$(line "$OUT" "$2")" error.code)"
     is "$1: its index" "$(($2 - 1))" "$(value "$(line "$OUT" "$2")" error.index)"
     is "$1: the others" "cancelled: not run because line $3 failed" \
@@ -133,7 +142,7 @@ print('{"op":"fact.write","args":{"key":"long","value":"' + "x" * 12000000 + '"}
 print('{"op":"fact.list"}')
 P
 "$LOCI" batch --store "$S" <"$TMP/long" >"$TMP/out" 2>&1
-is "a line that is too long does not end it" "0 2" "$? $(wc -l <"$TMP/out")"
+is "a line that is too long does not end it" "1 2" "$? $(wc -l <"$TMP/out")"
 is "it is refused" limit "$(value "$(sed -n 1p "$TMP/out")" error.code)"
 has "the next is answered" '{"ok":' "$(sed -n 2p "$TMP/out")"
 python3 - >"$TMP/long" <<'P'

@@ -22,6 +22,31 @@ writes "true" true true
 writes "an object" '{"a":[1]}' '{"a":[1]}'
 writes "almost JSON is text" "{a}" "{a}"
 writes "a number with a leading zero is text" 007 007
+writes "a version number is text" 3.10 3.10
+writes "a number in another form is text" 1e3 1e3
+writes "a whole number with a point" 3.0 3.0
+writes "JSON when asked for" 3.1 3.10 --json-value
+writes "text when asked for" '[1]' '[1]' --text
+run fact write k '{"a":1'
+has "broken JSON gets a note" "stored as text" "$ERR"
+run fact write k '{"a":1' --text
+is "no note when text is asked for" "" "$ERR"
+run fact write k abc --json-value
+is "not JSON although asked for" 2 "$RC"
+run fact write k abc --json-value --text
+is "both" 2 "$RC"
+
+run fact write ended secret-value
+run fact current ended
+is "fact current prints the value" secret-value "$OUT"
+run fact current ended -v
+has "-v prints the rest" "authority" "$OUT"
+run fact retract ended
+run fact current ended
+is "without a valid fact: exit code" 1 "$RC"
+has "without a valid fact: the reason" "retracted" "$ERR"
+is "without a valid fact: no value" "" "$OUT"
+lacks "nor elsewhere" secret-value "$("$LOCI" fact current ended --json)"
 writes "a JSON string" 42 '"42"'
 writes "by name" Bergen --value Bergen
 writes "by name with =" Bodø --value=Bodø
@@ -61,6 +86,10 @@ is "its opposite, spelt out" 0 "$RC"
 # ---- What people see ----------------------------------------------------------------------------
 run fact write evil "$(printf 'a\033[31mred\007\ntwo')"
 run fact current evil
+is "a program gets every byte of a value" "$(printf 'a\033[31mred\007\ntwo')" "$OUT"
+OUT=$(script -qec "'$LOCI' fact current evil" /dev/null)
+lacks "a value cannot act on the terminal" "$(printf '\033[31m')" "$OUT"
+run fact current evil -v
 lacks "stored text cannot act on the terminal" "$(printf '\033')" "$OUT"
 has "it is shown as what it is" '\x1b[31mred' "$OUT"
 run fact list

@@ -117,12 +117,22 @@ run completion zsh
 is "completion for zsh" 0 "$RC"
 has "it says that it is one" "#compdef loci" "$OUT"
 printf '%s\n' "$OUT" >"$TMP/_loci"
-if command -v zsh >/dev/null; then
-    is "it is valid zsh" "" "$(zsh -n "$TMP/_loci" 2>&1)"
-else
-    echo "note: no zsh here, its script was not parsed" >&2
-fi
+is "it is valid zsh" "" "$(zsh -n "$TMP/_loci" 2>&1)"
 run completion fish
+is "completion for fish" 0 "$RC"
+printf '%s\n' "$OUT" >"$TMP/loci.fish"
+is "it is valid fish" "" "$(fish --no-execute "$TMP/loci.fish" 2>&1)"
+# fishes LINE - what is offered at its end, without descriptions.
+fishes() {
+    HOME=$TMP fish --no-config -c ". '$TMP/loci.fish'; complete -C '$1'" | cut -f 1 | tr '\n' ' '
+}
+has "fish: commands" "status" "$(fishes 'loci statu')"
+has "fish: verbs" "write" "$(fishes 'loci fact ')"
+lacks "fish: verbs of that noun alone" "recall" "$(fishes 'loci fact ')"
+has "fish: parameters" "--source" "$(fishes 'loci fact write city Oslo --so')"
+has "fish: choices" "running" "$(fishes 'loci job list --status ')"
+has "fish: global options" "--store" "$(fishes 'loci fact write --st')"
+run completion csh
 is "a shell that is not served" 2 "$RC"
 run completion
 is "no shell" 2 "$RC"

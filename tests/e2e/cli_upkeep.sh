@@ -101,4 +101,33 @@ run rebuild
 run verify
 is "rebuild repairs it from the log" 0 "$RC"
 is "everything is as it was again" "$before" "$(all)"
+
+# ---- Files that export and backup may replace ----------------------------------------------------
+printf old >"$TMP/real.jsonl"
+ln -s real.jsonl "$TMP/link.jsonl"
+run export "$TMP/link.jsonl"
+is "export does not replace without --force" 1 "$RC"
+run export "$TMP/link.jsonl" --force
+is "export follows a symbolic link" 0 "$RC"
+is "and the link stays" yes "$([ -L "$TMP/link.jsonl" ] && echo yes)"
+has "its target is replaced" '"loci":"export"' "$(head -n 1 "$TMP/real.jsonl")"
+ln -s nowhere "$TMP/dangling"
+run export "$TMP/dangling" --force
+is "a link that leads nowhere is refused" 1 "$RC"
+mkfifo "$TMP/fifo"
+run export "$TMP/fifo" --force
+is "a FIFO without a reader is refused" 1 "$RC"
+cat "$TMP/fifo" >"$TMP/from-fifo" &
+reader=$!
+# shellcheck disable=SC2317 # Called by wait_for.
+export_to_fifo() { run export "$TMP/fifo" --force && [ "$RC" = 0 ]; }
+wait_for 5 export_to_fifo # Until the reader has opened it.
+wait "$reader"
+is "a FIFO is written to" 0 "$RC"
+is "and stays one" yes "$([ -p "$TMP/fifo" ] && echo yes)"
+is "with the same lines" "$(wc -l <"$TMP/real.jsonl")" "$(wc -l <"$TMP/from-fifo")"
+run backup "$TMP/fifo" --force
+is "a backup does not replace a FIFO" 1 "$RC"
+is "which stays one" yes "$([ -p "$TMP/fifo" ] && echo yes)"
+
 finish

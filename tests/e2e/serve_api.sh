@@ -11,7 +11,7 @@ start --store "$TMP/a.db"
 
 # ---- Without credentials
 
-for path in /livez /readyz; do
+for path in /livez /readyz /healthz; do
     ask GET "$path"
     is "$path needs no token" 200 "$STATUS"
     ask HEAD "$path"

@@ -50,7 +50,16 @@ ask GET /metrics
 is "not without a token" 401 "$STATUS"
 call token.create '{"name":"reader","scopes":["read","write"]}'
 AUTH="Authorization: Bearer $(value "$BODY" token)" http GET /metrics
-is "nor without the scope admin" 403 "$STATUS"
+is "nor without the scope metrics" 403 "$STATUS"
+call token.create '{"name":"prometheus","scopes":["metrics"]}'
+scraper=$(value "$BODY" token)
+AUTH="Authorization: Bearer $scraper" http GET /metrics
+is "with the scope metrics" 200 "$STATUS"
+AUTH="Authorization: Bearer $scraper" http GET /v1/facts
+is "which allows nothing else" 403 "$STATUS"
+call token.create '{"name":"narrow","scopes":["metrics"],"user_id":"u"}'
+AUTH="Authorization: Bearer $(value "$BODY" token)" http GET /metrics
+is "nor narrowed to a user" 403 "$STATUS"
 call token.create '{"name":"capped","scopes":["admin"],"authority":"employee"}'
 AUTH="Authorization: Bearer $(value "$BODY" token)" http GET /metrics
 is "nor as an admin with a ceiling: the figures are of all tenants" 403 "$STATUS"

@@ -13,6 +13,9 @@ is "it is counted" 0 "$RC"
 is "exactly (script/data brings what that needs)" \
     '{"tokens":7,"encoding":"o200k_base","estimated":false}' "$OUT"
 is "and quietly" "" "$ERR"
+run text count "$text" --store "$TMP/none.db" --json
+is "a store is not needed" '{"tokens":7,"encoding":"o200k_base","estimated":false}' "$OUT"
+is "and none is created" no "$([ -e "$TMP/none.db" ] || echo no)"
 run text count "<|endoftext|>" --encoding cl100k_base --store "$TMP/a.db" --json
 is "special tokens are text" 7 "$(value "$OUT" tokens)"
 is "the encoding is said" cl100k_base "$(value "$OUT" encoding)"

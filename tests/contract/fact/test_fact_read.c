@@ -19,6 +19,34 @@ TEST(fact_read, of_many_facts_of_a_key_the_newest_is_current)
     facts_close(&f);
 }
 
+/* An agent that reads `value` must not act on something that is no longer true. */
+TEST(fact_read, a_key_without_a_valid_fact_has_no_value)
+{
+    const char *id;
+    facts f;
+
+    facts_open(&f);
+    facts_write(&f, "created", "{'key':'a','value':1}");
+    facts_call(&f, "fact.retract", "{'key':'a'}");
+    CHECK_STR_EQ(facts_call(&f, "fact.current", "{'key':'a'}"),
+                 "{\"key\":\"a\",\"status\":\"retracted\",\"is_valid\":false,"
+                 "\"ended_at\":\"2023-11-14T22:13:20Z\"}");
+    facts_write(&f, "created", "{'key':'b','value':1,'valid_until':'2023-11-14T23:00:00Z'}");
+    f.now_us += 47 * MINUTE_US;
+    CHECK_STR_EQ(facts_call(&f, "fact.current", "{'key':'b'}"),
+                 "{\"key\":\"b\",\"status\":\"expired\",\"is_valid\":false,"
+                 "\"ended_at\":\"2023-11-14T23:00:00Z\"}");
+    facts_write(&f, "created", "{'key':'c','value':1}");
+    id = facts_write(&f, "superseded", "{'key':'d','value':2,'supersedes':'c'}");
+    CHECK_STR_EQ(facts_call(&f, "fact.current", "{'key':'c'}"),
+                 test_format("{\"key\":\"c\",\"status\":\"superseded\",\"is_valid\":false,"
+                             "\"superseded_by\":\"%s\","
+                             "\"ended_at\":\"2023-11-14T23:00:20Z\"}",
+                             id));
+    CHECK_STR_EQ(facts_value(&f, "{'key':'d'}"), "2");
+    facts_close(&f);
+}
+
 /* Once each and in order, wherever a page ends. */
 TEST(fact_read, pages_go_through_keys_of_one_and_of_many_facts)
 {

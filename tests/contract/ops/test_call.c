@@ -132,6 +132,22 @@ static loci_str args_of(size_t bytes)
     return (loci_str){text, bytes};
 }
 
+/* A program that is not interested in an answer passes NULL for it. */
+TEST(call, an_answer_may_be_ignored)
+{
+    loci_engine *engine = test_open(new_store());
+    loci_request request = {"fact.write", loci_str_of("{\"key\":\"b\",\"value\":1}"),
+                            LOCI_AT_CLOCK};
+    loci_error err;
+
+    CHECK_OK(loci_call(engine, "fact.write", loci_str_of("{\"key\":\"a\",\"value\":1}"), NULL, NULL,
+                       &err),
+             err);
+    CHECK_OK(loci_call_many(engine, &request, 1, NULL, NULL, &err), err);
+    CHECK_EQ(test_member_int(test_call(engine, "fact.list", "{}"), "facts.1.value"), 1);
+    loci_close(engine);
+}
+
 TEST(call, arguments_have_a_ceiling)
 {
     loci_engine *engine = test_open(new_store());
