@@ -64,9 +64,6 @@ static const lc_option serve_options[] = {
 };
 
 static const lc_option mcp_options[] = {
-    {.name = "persona",
-     .value = "ID",
-     .help = "Persona that tools act for unless a call names another one"},
     {.name = "scope", .value = "SCOPE", .help = "Scope of the entry: user (default) or project"},
     {.name = "name", .value = "NAME", .help = "Name of the entry (default: loci)"},
     {.name = "hooks", .help = "claude-code: also add hooks, for memory without tool calls"},

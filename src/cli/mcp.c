@@ -20,6 +20,7 @@
 #include "cli/command.h"
 #include "cli/mcp_backend.h"
 #include "cli/mcp_host.h"
+#include "cli/project.h"
 #include "mcp/dispatch.h"
 
 #define READ_BYTES (64u * 1024)
@@ -336,12 +337,10 @@ static int run_word(lc_cli *cli, const lc_arguments *arguments)
 
 int lc_command_mcp(lc_cli *cli, const lc_arguments *arguments)
 {
-    lc_mcp_defaults defaults = {
-        .user_id = loci_str_of(cli->globals.user),
-        .persona_id = loci_str_of(lc_arguments_value(arguments, "persona")),
-    };
+    lc_mcp_defaults defaults = {.user_id = loci_str_of(cli->globals.user)};
     stdio_link link = {.cli = cli};
     lc_mcp_provider *provider = NULL;
+    lc_whose whose = {0};
     loci_error err;
     loci_status status;
 
@@ -352,12 +351,14 @@ int lc_command_mcp(lc_cli *cli, const lc_arguments *arguments)
 
         while (option->name != NULL && option != arguments->given[i].option)
             option++;
-        if (option->name != NULL && strcmp(option->name, "persona") != 0)
+        if (option->name != NULL)
             return lc_cli_usage(cli, "--%s needs a word such as install: loci mcp install CLIENT",
                                 option->name);
     }
-    status = lc_mcp_provider_new(cli->heap, &defaults, &provider, &err);
-
+    status = lc_whose_find(cli, NULL, &whose, &err); /* Clients start it in the project. */
+    defaults.persona_id = loci_str_of(whose.persona_id);
+    if (status == LOCI_OK)
+        status = lc_mcp_provider_new(cli->heap, &defaults, &provider, &err);
     if (status == LOCI_OK)
         status = lc_mcp_server_new(cli->heap, provider, (lc_mcp_lock){0}, &link.server, &err);
     if (status == LOCI_OK) {

@@ -45,8 +45,9 @@ typedef struct backend_call {
     lc_arena arena;
     const char *operation;
     loci_str args;
-    const char *request_id; /* NULL = it changes nothing, or has one in its arguments. */
-    int attempts;           /* To send it to the daemon. */
+    const char *request_id;           /* NULL = it changes nothing, or has one in its arguments. */
+    char client[LC_MCP_CLIENT_BYTES]; /* Or, if it did not say its name, this program's. */
+    int attempts;                     /* To send it to the daemon. */
     int64_t deadline_us;
     _Atomic call_phase phase; /* In the store. */
     loci_status status;       /* Once it has ended. */
@@ -125,6 +126,8 @@ static backend_call *new_call(lc_mcp_backend *backend, lc_mcp_exchange *exchange
         if (call->request_id == NULL)
             call->operation = NULL;
     }
+    if (!lc_mcp_write_client(exchange, call->client))
+        (void)snprintf(call->client, sizeof call->client, "%s", backend->cli->client);
     if (call->operation != NULL && call->args.ptr != NULL)
         return call;
     free_call(call);
@@ -176,6 +179,7 @@ static void run_in_store(lc_mcp_backend *backend, backend_call *call)
     loci_status status = open_store(backend, &err);
 
     options.cancel = lc_mcp_cancel(call->exchange);
+    options.client = call->client;
     if (call->attempts > 0) /* The daemon may have carried it out. */
         options.request_id = call->request_id;
     if (status == LOCI_OK)
@@ -276,8 +280,11 @@ static bool send_call(daemon_link *link)
 {
     backend_call *call = link->call;
     char path[128];
-    lc_fetch fetch = {
-        .method = "POST", .path = path, .body = call->args, .request_id = call->request_id};
+    lc_fetch fetch = {.method = "POST",
+                      .path = path,
+                      .body = call->args,
+                      .client = loci_str_of(call->client),
+                      .request_id = call->request_id};
 
     (void)snprintf(path, sizeof path, "/v1/call/%s", call->operation);
     call->attempts++;

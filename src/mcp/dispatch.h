@@ -58,6 +58,11 @@ typedef struct lc_mcp_answer {
     loci_str traceparent; /* Of the request; borrowed. */
 } lc_mcp_answer;
 
+#define LC_MCP_CLIENT_BYTES 224
+/* Writes "name/version" of the client, for loci_call_options.client and the header Loci-Client:
+ * printable ASCII, cut to what both take. False, writing "", if the client did not say its name. */
+bool lc_mcp_write_client(const lc_mcp_exchange *exchange, char out[LC_MCP_CLIENT_BYTES]);
+
 typedef struct lc_mcp_transport {
     /* Runs an operation, and calls lc_mcp_resume() once: before it returns or later, in any thread.
      * `args` is borrowed for the call. */

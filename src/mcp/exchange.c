@@ -33,6 +33,31 @@ const lc_mcp_client *lc_mcp_get_client(const lc_mcp_exchange *exchange)
     return &exchange->client;
 }
 
+/* Appends up to 100 bytes of `text`; what could end a header or be taken for syntax becomes '-'. */
+static size_t append_plain(char *out, size_t len, loci_str text)
+{
+    for (size_t i = 0; i < text.len && i < 100; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        bool is_plain = byte >= 0x20 && byte < 0x7F && strchr(";/={", byte) == NULL;
+
+        out[len++] = is_plain ? (char)byte : '-';
+    }
+    return len;
+}
+
+bool lc_mcp_write_client(const lc_mcp_exchange *exchange, char out[LC_MCP_CLIENT_BYTES])
+{
+    const lc_mcp_client *client = &exchange->client;
+    size_t len = append_plain(out, 0, lc_str_trim(client->name));
+
+    if (len > 0 && client->version.len > 0) {
+        out[len++] = '/';
+        len = append_plain(out, len, lc_str_trim(client->version));
+    }
+    out[len] = '\0';
+    return len > 0;
+}
+
 const lc_json *lc_mcp_params(const lc_mcp_exchange *exchange)
 {
     return exchange->params;

@@ -153,6 +153,7 @@ static void run_operation(void *ctx, lc_mcp_exchange *exchange, const char *oper
     mcp_call *call = ctx;
     int64_t left_us = call->deadline_us - lc_clock_monotonic_us();
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    char client[LC_MCP_CLIENT_BYTES];
     const lc_op *op;
     loci_error err;
     loci_status status = lc_op_load(loci_str_of(operation), &op, &err);
@@ -162,6 +163,8 @@ static void run_operation(void *ctx, lc_mcp_exchange *exchange, const char *oper
     if (status == LOCI_OK && (op->flags & LC_OP_MUTATES) != 0 && call->is_in_handler &&
         call->request != NULL)
         status = lc_http_promise(call->request, &err); /* A commit is never answered with 503. */
+    if (lc_mcp_write_client(exchange, client))
+        options.client = client;
     options.flags = LOCI_CALL_REMOTE;
     options.principal = &call->who.principal;
     options.timeout_ms = left_us > 1000 ? left_us / 1000 : 1;

@@ -159,14 +159,10 @@ loci_status lc_routes_init_from(lc_routes *routes, lc_heap *heap, const lc_route
 loci_status lc_routes_init(lc_routes *routes, lc_heap *heap, loci_error *err)
 {
     static const lc_route_source own[] = {
-        {"POST /v1/call/{op}", LC_ROUTE_CALL, NULL},
-        {"POST /v1/batch", LC_ROUTE_BATCH, NULL},
-        {"GET /metrics", LC_ROUTE_METRICS, NULL},
-        {"GET /livez", LC_ROUTE_LIVE, NULL},
-        {"GET /readyz", LC_ROUTE_READY, NULL},
-        {"GET /healthz", LC_ROUTE_READY, NULL},
-        {"POST /mcp", LC_ROUTE_MCP, NULL},
-        {"GET /mcp", LC_ROUTE_MCP, NULL},
+        {"POST /v1/call/{op}", LC_ROUTE_CALL, NULL}, {"POST /v1/batch", LC_ROUTE_BATCH, NULL},
+        {"GET /metrics", LC_ROUTE_METRICS, NULL},    {"GET /livez", LC_ROUTE_LIVE, NULL},
+        {"GET /readyz", LC_ROUTE_READY, NULL},       {"GET /healthz", LC_ROUTE_READY, NULL},
+        {"POST /mcp", LC_ROUTE_MCP, NULL},           {"GET /mcp", LC_ROUTE_MCP, NULL},
         {"DELETE /mcp", LC_ROUTE_MCP, NULL},
     };
     size_t count = sizeof own / sizeof own[0];
