@@ -308,7 +308,8 @@ static loci_status run_history(lc_call *call, lc_tx *tx, loci_error *err)
     if (status != LOCI_OK)
         return status;
     lc_page_open(&page, "memories");
-    for (size_t i = (size_t)place.seq; status == LOCI_OK && i < count && lc_page_takes(&page); i++) {
+    for (size_t i = (size_t)place.seq; status == LOCI_OK && i < count && lc_page_takes(&page);
+         i++) {
         loci_str client;
 
         status = lc_event_find_client(tx, versions[i].seq, call->arena, &client, err);
