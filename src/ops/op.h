@@ -284,6 +284,11 @@ struct lc_call {
 size_t lc_op_count(void);
 const lc_op *lc_op_at(size_t index); /* In the order of the reference. */
 const lc_op *lc_op_find(loci_str name);
+/* All operations in that order, in time that is linear: begin with zeros, NULL is the end. */
+typedef struct lc_op_cursor {
+    size_t group, index;
+} lc_op_cursor;
+const lc_op *lc_op_next(lc_op_cursor *at);
 /* LOCI_ENOTFOUND naming the nearest operation. */
 loci_status lc_op_load(loci_str name, const lc_op **out, loci_error *err);
 

@@ -260,7 +260,7 @@ static const lc_op file_create = {
     .mcp = "memory create",
     .mcp_takes = "path file_text",
     .mcp_shows = "text!",
-    .example = "{\"path\":\"/memories/plan.md\",\"file_text\":\"1. Read the report\\n\"}",
+    .example = "{\"path\":\"/memories/plan.md\",\"file_text\":\"1. Read the report\"}",
     .prepare = prepare_paths,
     .run = run_create,
 };
@@ -368,7 +368,7 @@ static const lc_op file_insert = {
     .mcp = "memory insert",
     .mcp_takes = "path insert_line insert_text",
     .mcp_shows = "text!",
-    .example = "{\"path\":\"/memories/notes.md\",\"insert_line\":1,\"insert_text\":\"next\\n\"}",
+    .example = "{\"path\":\"/memories/notes.md\",\"insert_line\":1,\"insert_text\":\"next\"}",
     .prepare = prepare_paths,
     .run = run_insert,
 };

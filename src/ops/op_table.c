@@ -57,6 +57,13 @@ const lc_op *lc_op_at(size_t index)
     return NULL;
 }
 
+const lc_op *lc_op_next(lc_op_cursor *at)
+{
+    while (at->group < GROUP_COUNT && groups[at->group][at->index] == NULL)
+        *at = (lc_op_cursor){.group = at->group + 1};
+    return at->group < GROUP_COUNT ? groups[at->group][at->index++] : NULL;
+}
+
 /* One after the other: a hundred names are compared in well under a microsecond. */
 const lc_op *lc_op_find(loci_str name)
 {

@@ -171,12 +171,13 @@ const lc_tool *lc_tool_find(loci_str name)
 
 const lc_op *lc_tool_op(const lc_tool *tool, size_t index)
 {
+    size_t bytes = strlen(tool->name);
+    lc_op_cursor at = {0};
     const lc_op *op;
 
-    for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++) {
-        loci_str action, name = loci_str_of(op->mcp);
-
-        if (lc_str_is(lc_str_split(name, ' ', &action), tool->name) && index-- == 0)
+    while ((op = lc_op_next(&at)) != NULL) {
+        if (op->mcp != NULL && strncmp(op->mcp, tool->name, bytes) == 0 &&
+            (op->mcp[bytes] == ' ' || op->mcp[bytes] == '\0') && index-- == 0)
             return op;
     }
     return NULL;

@@ -444,7 +444,7 @@ static void model_insert(model_file *file, int line, const char *text)
     snprintf(after, sizeof after, "%s", at);
     memcpy(at, text, len);
     at[len] = '\n';
-    strcpy(at + len + 1, after);
+    memcpy(at + len + 1, after, strlen(after) + 1);
 }
 
 static int model_lines(const char *text)

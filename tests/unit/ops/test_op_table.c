@@ -37,8 +37,12 @@ static void check_help(const lc_op *op, const char *help)
 
 TEST(op_table, names_are_noun_dot_verb_and_unique)
 {
+    lc_op_cursor at = {0};
+
     CHECK_LT(1, lc_op_count());
     CHECK(lc_op_at(lc_op_count()) == NULL);
+    for (size_t i = 0; i <= lc_op_count(); i++)
+        CHECK(lc_op_next(&at) == lc_op_at(i));
     for (size_t i = 0; i < lc_op_count(); i++) {
         const lc_op *op = lc_op_at(i);
         loci_str verb;
