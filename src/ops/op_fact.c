@@ -105,8 +105,7 @@ static const lc_record current_record = {
 
 static const lc_op fact_current = {
     .name = "fact.current",
-    .help = "Return the current fact of a key (the newest if the key has several); without a valid "
-            "fact, return its status instead of a value",
+    .help = "Return the current fact of a key, or only its status if none is valid",
     .params = current_params,
     .rules = scope_rules,
     .input_bytes = sizeof(current_input),
