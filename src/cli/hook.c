@@ -579,6 +579,28 @@ static loci_status run_end(hook *h, loci_error *err)
     return status;
 }
 
+/* Makes the vectors of what was stored, so that the next prompt need not wait for them. A daemon
+ * does that by itself. The job keeps what it has done if the alarm ends the process. */
+static void embed_stored(hook *h)
+{
+    const lc_json *answer;
+    lc_json_writer w;
+    loci_error err;
+    lc_buf args;
+
+    if (h->link.engine == NULL)
+        return;
+    lc_buf_init(&args, h->cli->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
+    lc_jw_init(&w, &args);
+    lc_jw_object(&w);
+    if (h->cli->globals.user != NULL)
+        lc_jw_member_text(&w, "user_id", h->cli->globals.user);
+    lc_jw_end(&w);
+    if (call(h, "model.reembed", lc_buf_str(&args), &answer, &err) != LOCI_OK)
+        lc_hook_log(h->cli, h->event->name, err.message); /* Searches make up for it. */
+    lc_buf_clear(&args);
+}
+
 /* ---- The command ----------------------------------------------------------------------------- */
 
 static const hook_event events[] = {
@@ -634,6 +656,8 @@ static loci_status run_event(hook *h, const lc_arguments *arguments, loci_error 
         status = lc_link_open(&h->link, h->cli, start_us + timeout_ms * 1000, err);
     if (status == LOCI_OK)
         status = h->event->run(h, err);
+    if (status == LOCI_OK && h->event->is_transcript)
+        embed_stored(h);
     lc_link_close(&h->link);
     return status;
 }

@@ -284,8 +284,8 @@ static const lc_param build_params[] = {
     {LC_ARG_STR("encoding", build_input, encoding), .default_text = "\"o200k_base\"",
      .choices = LC_ENCODING_CHOICES, .help = "Tokenizer encoding of the model"},
     {LC_ARG_BOOL("estimate", build_input, estimate, "false"),
-     .help = "Whether to estimate tokens instead of loading the encoding's data, which takes a new"
-             " process longer than the rest of the call"},
+     .help = "Whether to save time in a new process: estimate tokens instead of loading the"
+             " encoding's data, and leave vectors that are missing to other calls"},
     {LC_ARG_STRINGS("sections", build_input, sections), .flags = LC_PARAM_ONE_OR_MANY,
      .max = LC_SECTION_COUNT, .choices = LC_SECTION_NAMES,
      .help = "Only these sections (default: all)"},
@@ -409,7 +409,7 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
         status = counter.failure;
     }
     if (status == LOCI_OK)
-        call->wants_vectors = lc_meaning_queue_job(&in->meaning, tx);
+        call->wants_vectors = lc_meaning_queue_job(&in->meaning, tx) && !in->estimate;
     return status;
 }
 

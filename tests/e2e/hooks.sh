@@ -148,6 +148,9 @@ lacks "what was thought is not stored" "thinking about" "$OUT"
 lacks "what a sub-agent was told is not stored" "sub-agent" "$OUT"
 lacks "a summary of a compaction is not stored" "being continued" "$OUT"
 lacks "a secret is not stored" "AKIAIOSFODNN7EXAMPLE" "$OUT"
+run call model.status
+is "a transcript leaves no vectors to the next prompt" yes \
+    "$([ "$(value "$OUT" vectors)" -gt 0 ] && echo yes)"
 run verify
 is "the store is whole" 0 "$RC"
 
