@@ -1,12 +1,12 @@
 /* mcp_host.c - the table of hosts, from their own documentation (November 2026):
  *
- *     Claude Code     "Connect Claude Code to tools via MCP", "Hooks reference", "Settings"
- *     Claude Desktop  Model Context Protocol, "Connect to local MCP servers" (macOS and Windows;
- * the Linux path is the one that its packages for Linux use) Cursor          "Model Context
- * Protocol (MCP)" VS Code         "MCP configuration reference", "Variables reference" Codex "Model
- * Context Protocol", "Configuration reference" Gemini CLI      "MCP servers with Gemini CLI",
- * "Gemini CLI configuration" Zed             "Model Context Protocol"; issue 60459 of
- * zed-industries/zed: variables in headers are sent as they are
+ *   - Claude Code: "Connect Claude Code to tools via MCP", "Hooks reference", "Settings"
+ *   - Claude Desktop: "Connect to local MCP servers"; on Linux the path that its packages use
+ *   - Cursor: "Model Context Protocol (MCP)"
+ *   - VS Code: "MCP configuration reference", "Variables reference"
+ *   - Codex: "Model Context Protocol", "Configuration reference"
+ *   - Gemini CLI: "MCP servers with Gemini CLI", "Gemini CLI configuration"
+ *   - Zed: "Model Context Protocol"; it sends variables in headers as they are (its issue 60459)
  */
 #include "cli/mcp_host.h"
 
