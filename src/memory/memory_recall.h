@@ -28,7 +28,7 @@ extern const lc_recall_source lc_memory_source;
 
 #define LC_MEMORY_HITS_MAX LC_RECALL_HITS_MAX
 /* Each is a row to read, which is most of the time of a recall. */
-#define LC_MEMORY_RANKED 100
+#define LC_MEMORY_RANKED 200
 
 typedef struct lc_memory_query {
     lc_corpus_terms terms; /* Of the query: lc_corpus_split(). */

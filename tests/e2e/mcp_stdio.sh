@@ -45,6 +45,8 @@ has "it takes the client's version" '"protocolVersion":"2025-06-18"' "$(line "$O
 is "it answers ping" '{"jsonrpc":"2.0","id":2,"result":{}}' "$(line "$OUT" 2)"
 has "it calls a tool" '"id":"three","result":{' "$OUT"
 is "nothing is written to stderr" "" "$ERR"
+run call event.list '{}' --store "$S"
+has "what is written names the client" '"client":{"name":"t","version":"1"' "$OUT"
 feed "$(modern 1 server/discover)
 $(modern 2 tools/call '"name":"read_facts","arguments":{"action":"current","key":"city"}')
 $(modern 3 ping)
@@ -57,6 +59,22 @@ json "all is JSON" "$OUT"
 run mcp --store "$TMP/none.db"
 is "no input is no error" "0 " "$RC $OUT"
 is "nothing is opened before it is needed" no "$([ -e "$TMP/none.db" ] && echo yes || echo no)"
+
+# ---- The project it is started in ---------------------------------------------------------------
+git init -q "$TMP/repo"
+git -C "$TMP/repo" remote add origin git@github.com:acme/app.git
+(cd "$TMP/repo" && env -u LOCI_PROJECT "$LOCI" mcp --store "$TMP/p.db" >"$TMP/out" <<END
+$(legacy 1 tools/call '"name":"set_fact","arguments":{"key":"db","value":"x"}')
+$(legacy 2 tools/call '"name":"set_fact","arguments":{"key":"name","value":"y","whose":"person"}')
+END
+)
+run call event.list '{}' --store "$TMP/p.db"
+is "facts belong to the project, unless the call says otherwise" "project:github.com/acme/app -" \
+    "$(printf '%s' "$OUT" | python3 -c '
+import json, sys
+payloads = [event["payload"] for event in json.load(sys.stdin)["events"]]
+persona = {payload["key"]: payload.get("persona_id", "-") for payload in payloads}
+print(persona["db"], persona["name"])')"
 
 # ---- Bad input -----------------------------------------------------------------------------------
 feed 'nope
@@ -115,6 +133,14 @@ is "and are carried out once" "40 40" "$(facts "$TMP/d.db" k)"
 has "it has seen them" '"route":"/v1/call/{op}"' "$(cat "$TMP/daemon.log")"
 is "a client is told of changes through it" "{} $UPDATED None None 0 0" \
     "$(peer watch "$TMP/d.db" legacy)"
+feed "$(legacy 1 initialize '"protocolVersion":"2025-06-18","capabilities":{},
+"clientInfo":{"name":"{a\r\nX-Evil: 1; model=m","version":"1/2"}' | tr -d '\n')
+$(legacy 2 tools/call '"name":"set_fact","arguments":{"key":"who","value":"x"}')
+" mcp --store "$TMP/d.db"
+has "a client can call itself anything" '"outcome":"created"' "$OUT"
+run call event.list '{"limit":1000}' --store "$TMP/d.db"
+has "and is recorded through the daemon" '"client":{"name":"-a--X-Evil: 1- model-m","version":"1-2"' \
+    "$OUT"
 is "a call that hangs delays no other" "True True True 0" "$(peer stopped "$TMP/d.db" "$DAEMON")"
 stop
 is "the daemon ends well" 0 "$RC"

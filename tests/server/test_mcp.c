@@ -10,6 +10,7 @@
 #define TRACE "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
 #define META                                                                                       \
     "'_meta':{'io.modelcontextprotocol/protocolVersion':'2026-07-28',"                             \
+    "'io.modelcontextprotocol/clientInfo':{'name':'tester','version':'7'},"                        \
     "'io.modelcontextprotocol/clientCapabilities':{}}"
 
 /* A request of the newer generation; `params` are members, "" = none. */
@@ -280,6 +281,8 @@ TEST(mcp_http, logs_names_and_traces_but_no_arguments)
     CHECK_EQ(answer.status, 200);
     CHECK_CONTAINS(answer.head, "traceparent: " TRACE);
     CHECK_CONTAINS(answer.body, "\"traceparent\":\"" TRACE "\"");
+    answer = test_ask(&daemon, "GET /v1/events", daemon.token, NULL);
+    CHECK_CONTAINS(answer.body, "\"client\":{\"name\":\"tester\",\"version\":\"7\"");
     answer = test_ask(&daemon, "GET /livez HTTP/1.1\r\ntraceparent: " TRACE "\r\nX-Rest:", NULL,
                       NULL);
     CHECK_CONTAINS(answer.head, "traceparent: " TRACE);

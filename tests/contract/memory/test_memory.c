@@ -445,23 +445,23 @@ TEST(memory, pages_of_a_recall_follow_each_other)
 
 /* How many memories a recall ranks is bounded, so that its cost does not grow with the store; a
  * caller that asks for more gets more, and pages end where the ranking ends. */
-TEST(memory, a_recall_ranks_100_memories_or_as_many_as_asked_for)
+TEST(memory, a_recall_ranks_200_memories_or_as_many_as_asked_for)
 {
     facts f;
     loci_str answer;
 
     facts_open(&f);
-    for (int i = 0; i < 110; i++)
+    for (int i = 0; i < 210; i++)
         (void)store(&f, i == 0 ? "created" : "kept_both",
                     test_format("{\"text\":\"the boat had visit %d\"}", i));
     answer = facts_call(&f, "memory.recall", "{'query':'boat','limit':1000}");
-    CHECK(test_member(answer, "results.109").len > 0);
-    answer = facts_call(&f, "memory.recall", "{'query':'boat','limit':60}");
-    CHECK(test_member(answer, "results.59").len > 0);
-    answer = facts_call(&f, "memory.recall", "{'query':'boat','limit':60,'cursor':%s}",
+    CHECK(test_member(answer, "results.209").len > 0);
+    answer = facts_call(&f, "memory.recall", "{'query':'boat','limit':120}");
+    CHECK(test_member(answer, "results.119").len > 0);
+    answer = facts_call(&f, "memory.recall", "{'query':'boat','limit':120,'cursor':%s}",
                         test_format("%.*s", LC_STR_ARG(test_member(answer, "next_cursor"))));
-    CHECK(test_member(answer, "results.39").len > 0);
-    CHECK_STR_EQ(test_member(answer, "results.40"), "");
+    CHECK(test_member(answer, "results.79").len > 0);
+    CHECK_STR_EQ(test_member(answer, "results.80"), "");
     CHECK_STR_EQ(test_member(answer, "next_cursor"), "null");
     facts_close(&f);
 }
