@@ -121,6 +121,7 @@ renew() {
     fact.retract) set -- fact.write '{"key":"city","value":"Oslo","source":"user"}' ;;
     session.close) set -- session.open '{"external_id":"chat-42"}' ;;
     identity.set) set -- session.open '{}' ;;
+    file.create) set -- file.delete '{"path":"/memories/plan.md"}' ;;
     working.delete) set -- working.set '{"key":"draft","value":"Dear Anna"}' ;;
     *) return ;;
     esac
