@@ -148,7 +148,10 @@ static void sweep_one(const sweep *s, const target *t)
 
     copy_seeded();
     engine = open_store(s, STORE);
-    usual = last = run(engine, t).status;
+    usual = run(engine, t).status;
+    if (usual == LOCI_EDEADLINE) /* The first call loads data files: long on a busy machine. */
+        usual = run(engine, t).status;
+    last = usual;
     for (uint64_t nth = 1; was_injected; nth = next_nth(s, nth)) {
         uint64_t hash;
         outcome o;
