@@ -263,6 +263,15 @@ static void check_fact(sim *s, const model_fact *expected, const lc_json *seen)
     CHECK_EQ(lc_json_int(lc_json_member(seen, LC_STR("seq"))), expected->seq);
 }
 
+/* What fact.current says of a key without a valid fact. */
+static void check_ended(sim *s, const model_fact *expected, const lc_json *seen)
+{
+    CHECK(lc_json_member(seen, LC_STR("value")) == NULL);
+    CHECK_STR_EQ(sim_text_of(s, seen, "status"), expected->status);
+    CHECK_STR_EQ(sim_text_of(s, seen, "superseded_by"), id_at(&s->m, expected->superseded_by));
+    CHECK(sim_text_of(s, seen, "ended_at")[0] != '\0');
+}
+
 static void check_current(sim *s, model_who who, int key)
 {
     const char *args = test_format("{%s,\"key\":\"k%d\"}", sim_who_args(s, who), key);
@@ -271,8 +280,12 @@ static void check_current(sim *s, model_who who, int key)
     loci_status status = sim_call(s, who.tenant, "fact.current", args, &answer);
 
     CHECK_STATUS(place < 0 ? LOCI_ENOTFOUND : LOCI_OK, status);
-    if (place >= 0)
+    if (place < 0)
+        return;
+    if (s->m.facts[place].is_valid)
         check_fact(s, &s->m.facts[place], sim_parse(s, answer));
+    else
+        check_ended(s, &s->m.facts[place], sim_parse(s, answer));
 }
 
 static void check_history(sim *s, model_who who, int key)
