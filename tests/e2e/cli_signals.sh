@@ -42,12 +42,12 @@ run verify
 is "all of it verifies" 0 "$RC"
 
 # Terminating a batch in the middle of its input keeps exactly what it answered.
-"$LOCI" batch --store "$TMP/k.db" <"$TMP/lines" >"$TMP/out" 2>/dev/null &
+"$LOCI" batch --store "$TMP/k.db" <"$TMP/lines" >"$TMP/killed" 2>/dev/null &
 pid=$!
-wait_for 10 test -s "$TMP/out"
+wait_for 10 test -s "$TMP/killed"
 kill -KILL "$pid"
 wait "$pid" 2>/dev/null
-answered=$(grep -c '^{"ok":.*}$' "$TMP/out")
+answered=$(grep -c '^{"ok":.*}$' "$TMP/killed")
 run call event.list '{"limit":1}' --store "$TMP/k.db"
 head_seq=$(value "$OUT" head_seq)
 is "killed: what was answered is there, and at most one more" yes \

@@ -10,7 +10,7 @@
 
 #define MANY 5000
 #define SOME 300
-#define FEW_ROWS 20 /* A session and who speaks in it are looked up, too. */
+#define FEW_ROWS 24 /* A session and who speaks in it are looked up, too. */
 
 static struct {
     lc_db_driver driver; /* The store's own, but for what is counted. */
