@@ -89,7 +89,8 @@ static void drop_unwanted(lc_context *context, size_t first)
     for (size_t i = first; i < context->count; i++) {
         const lc_candidate *candidate = &context->candidates[i];
 
-        if (candidate->is_evidence || lc_context_wants(context, candidate->item.section))
+        if (candidate->is_evidence ||
+            lc_context_wants(context, (lc_section)candidate->item.section))
             context->candidates[kept++] = *candidate;
     }
     context->count = kept;
@@ -105,7 +106,7 @@ static bool is_needed(const lc_context *context, size_t section)
         return lc_context_wants(context, LC_SECTION_MEMORIES) ||
                lc_context_wants(context, LC_SECTION_CARDS);
     default:
-        return lc_context_wants(context, section);
+        return lc_context_wants(context, (lc_section)section);
     }
 }
 

@@ -114,8 +114,7 @@ TEST(transcript, lines_that_nobody_said_are_left_out)
         "{'type':'user','uuid':'u','isMeta':true,'message':{'content':'x'}}",
         "{'type':'user','uuid':'u','isSidechain':true,'message':{'content':'x'}}",
         "{'type':'user','uuid':'u','isCompactSummary':true,'message':{'content':'x'}}",
-        "{'type':'assistant','uuid':'u','message':{'model':'<synthetic>','content':[{'type':'text',"
-        "'text':'No response requested.'}]}}",
+        "{'type':'assistant','uuid':'u','message':{'model':'<synthetic>','content':'x'}}",
     };
     fixture *f = open_fixture();
 

@@ -108,9 +108,8 @@ TEST(fetch, keeps_a_connection_between_requests)
 /* A caller must know that nobody knows whether its request was carried out. */
 TEST(fetch, reports_a_connection_that_breaks)
 {
-    static const char *const before[] = {"", "HTTP/1.1 200",
-                                         "HTTP/1.1 200 OK\r\nContent-Length: "
-                                         "5\r\n\r\nab"};
+#define HALF_A_BODY "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"
+    static const char *const before[] = {"", "HTTP/1.1 200", HALF_A_BODY};
 
     for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
         fake_daemon d;
