@@ -1,8 +1,10 @@
 #!/bin/bash
 # An installed tree: at any prefix, moved afterwards, the library finds its data, pkg-config and
 # CMake find the library, and every example runs where its toolchain is installed.
+# shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
-root=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tests/e2e/npm_lib.sh
+. "$(dirname "$0")/npm_lib.sh"
 
 cmake --install "$BUILD_DIR" --prefix "$TMP/first" >"$TMP/install.log" 2>&1
 is "cmake --install" 0 "$?"
@@ -25,7 +27,7 @@ counted=$("$tree/bin/loci" call text.count '{"text":"a b"}' --store "$TMP/none.d
 is "the program finds its data" false "$(value "$counted" estimated)"
 
 export PKG_CONFIG_PATH=$tree/lib/pkgconfig LD_LIBRARY_PATH=$tree/lib
-examples=$root/examples
+examples=$REPOSITORY/examples
 # shows NAME COMMAND… - the example writes a fact, reads it and shows an error.
 shows() {
     local name=$1
@@ -63,12 +65,6 @@ cmake -S "$examples" -B "$TMP/cpp" -DCMAKE_PREFIX_PATH="$tree" >"$TMP/cmake.log"
     cmake --build "$TMP/cpp" >>"$TMP/cmake.log" 2>&1
 shows cpp "$TMP/cpp/state"
 shows python env LIBLOCI="$tree/lib/libloci.so" python3 "$examples/state.py"
-npm_cache=$root/build/npm/koffi
-mkdir -p "$npm_cache"
-[ -d "$npm_cache/node_modules/koffi" ] ||
-    npm install --silent --no-audit --no-fund --prefix "$npm_cache" koffi@2.9.0 >"$TMP/npm.log" 2>&1
-cp "$examples/state.mjs" "$npm_cache/state.mjs"
-shows node env LIBLOCI="$tree/lib/libloci.so" node "$npm_cache/state.mjs"
 if command -v go >/dev/null; then
     CGO_CFLAGS=$(pkg-config --cflags loci) CGO_LDFLAGS=$(pkg-config --libs loci) \
         go build -o "$TMP/state-go" "$examples/state.go" && shows go "$TMP/state-go"
@@ -78,4 +74,8 @@ if command -v rustc >/dev/null; then
         shows rust "$TMP/state-rust"
 fi
 
+# Last: without npm the script ends here.
+npm_install koffi koffi@2.9.0
+cp "$examples/state.mjs" "$NPM/state.mjs" # Packages are found from where a script is.
+shows node env LIBLOCI="$tree/lib/libloci.so" node "$NPM/state.mjs"
 finish
