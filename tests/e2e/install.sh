@@ -37,8 +37,14 @@ shows() {
     is "$name: the fact" Oslo "$(value "$(line "$OUT" 1)" value)"
     has "$name: the error" invalid_argument "$(line "$OUT" 2)"
 }
+# builds NAME COMMAND…
+builds() {
+    "${@:2}" >"$TMP/build.log" 2>&1
+    is "$1 is built" "0 " "$? $([ -x "$TMP/state-$1" ] || cat "$TMP/build.log")"
+}
 read -r -a flags < <(pkg-config --cflags --libs loci)
-cc "$examples/state.c" "${flags[@]}" -o "$TMP/state-c" && shows c "$TMP/state-c"
+builds c cc "$examples/state.c" "${flags[@]}" -o "$TMP/state-c"
+shows c "$TMP/state-c"
 # The program is outside the tree: only the library knows where the data is.
 cat >"$TMP/count.c" <<'C'
 #include <loci.h>
@@ -58,20 +64,21 @@ is "the library finds its data" false "$(value "$("$TMP/count" "$TMP/count.db")"
 mkdir "$TMP/static"
 cp "$tree/lib/libloci.a" "$TMP/static/"
 read -r -a flags < <(pkg-config --static --cflags --libs loci)
-cc "$examples/state.c" -L"$TMP/static" "${flags[@]}" -o "$TMP/state-static" &&
-    shows static "$TMP/state-static"
+builds static cc "$examples/state.c" -L"$TMP/static" "${flags[@]}" -o "$TMP/state-static"
+shows static "$TMP/state-static"
 is "the static program does not need libloci.so" "" "$(ldd "$TMP/state-static" | grep libloci)"
 cmake -S "$examples" -B "$TMP/cpp" -DCMAKE_PREFIX_PATH="$tree" >"$TMP/cmake.log" 2>&1 &&
     cmake --build "$TMP/cpp" >>"$TMP/cmake.log" 2>&1
 shows cpp "$TMP/cpp/state"
 shows python env LIBLOCI="$tree/lib/libloci.so" python3 "$examples/state.py"
-if command -v go >/dev/null; then
+if go version >/dev/null 2>&1; then
     CGO_CFLAGS=$(pkg-config --cflags loci) CGO_LDFLAGS=$(pkg-config --libs loci) \
-        go build -o "$TMP/state-go" "$examples/state.go" && shows go "$TMP/state-go"
+        builds go go build -o "$TMP/state-go" "$examples/state.go"
+    shows go "$TMP/state-go"
 fi
-if command -v rustc >/dev/null; then
-    rustc "$examples/state.rs" -L "$tree/lib" -o "$TMP/state-rust" 2>"$TMP/err" &&
-        shows rust "$TMP/state-rust"
+if rustc --version >/dev/null 2>&1; then
+    builds rust rustc "$examples/state.rs" -L "$tree/lib" -o "$TMP/state-rust"
+    shows rust "$TMP/state-rust"
 fi
 
 # Last: without npm the script ends here.
