@@ -327,11 +327,23 @@ static void wake_answered(lc_http_connection *connection)
     http->answered_connections = connection;
 }
 
+/* Gives up the share of a deferred request in the server, which may be freed: nothing may be used
+ * after it. */
+static void give_up(lc_http *http)
+{
+    bool is_last_owner;
+
+    pthread_mutex_lock(&http->lock);
+    is_last_owner = --http->owners == 0;
+    pthread_mutex_unlock(&http->lock);
+    lc_http_release(http, is_last_owner);
+}
+
 /* A deferred request may be freed when this returns. */
 static void give(lc_http_request *request, const outcome *what)
 {
     lc_http *http = request->http;
-    bool is_late, is_over, is_last_owner;
+    bool is_late, is_over;
 
     LC_ASSERT(!request->is_answered);
     if (!request->is_deferred) {
@@ -348,7 +360,6 @@ static void give(lc_http_request *request, const outcome *what)
     pthread_mutex_lock(&http->lock);
     is_late = request->is_expired; /* lc_http_stop() ignores claims. */
     is_over = request->is_over;
-    is_last_owner = --http->owners == 0;
     if (is_late)
         request->is_answered = true;
     else
@@ -362,7 +373,7 @@ static void give(lc_http_request *request, const outcome *what)
         what->stream->close(what->stream->ctx);
     if (is_over)
         lc_http_free_request(request);
-    lc_http_release(http, is_last_owner);
+    give_up(http);
 }
 
 loci_status lc_http_promise(lc_http_request *request, loci_error *err)
@@ -406,7 +417,7 @@ void lc_http_answer(lc_http_request *request, const lc_http_reply *reply)
 void lc_http_admit(lc_http_request *request)
 {
     lc_http *http = request->http;
-    bool is_late, is_over, is_last_owner;
+    bool is_late, is_over;
 
     LC_ASSERT(!request->is_admitted && !request->is_answered);
     if (!request->is_deferred) {
@@ -416,7 +427,6 @@ void lc_http_admit(lc_http_request *request)
     pthread_mutex_lock(&http->lock);
     is_late = request->is_expired;
     is_over = request->is_over;
-    is_last_owner = --http->owners == 0;
     request->is_answered = is_late;
     request->is_admitted = !is_late;
     if (!is_late && request->connection->suspended == request)
@@ -424,7 +434,7 @@ void lc_http_admit(lc_http_request *request)
     pthread_mutex_unlock(&http->lock);
     if (is_over)
         lc_http_free_request(request);
-    lc_http_release(http, is_last_owner);
+    give_up(http);
 }
 
 void lc_http_defer(lc_http_request *request)
