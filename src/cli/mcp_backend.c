@@ -4,7 +4,7 @@
  *                        `--no daemon--> store
  *
  * Daemon: a few connections that are kept, each with one call at a time; further calls wait. Every
- * write has a request id of its own. When a connection breaks, nobody knows whether the call was
+ * write has a request id of its own. When a connection breaks, it is unknown whether the call was
  * carried out: it is sent again with the same id, to the daemon or, if that has gone, to the store,
  * which answers a repeated id with the answer of the first call.
  *

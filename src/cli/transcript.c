@@ -6,7 +6,7 @@
  *     {"type":"assistant", …, "message":{"model":…, "content":[BLOCK…]}}
  *     BLOCK: {"type":"text","text":…} | {"type":"tool_result","content": TEXT | [BLOCK…]} | …
  *
- * Flags of a line (isMeta, isSidechain, isCompactSummary …) mark what nobody said.
+ * Flags of a line (isMeta, isSidechain, isCompactSummary …) mark lines that no person wrote.
  */
 #include "cli/transcript.h"
 

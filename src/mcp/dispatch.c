@@ -67,7 +67,7 @@ static void write_capabilities(const lc_mcp_exchange *x, lc_json_writer *w)
 
     lc_jw_name(w, "capabilities");
     lc_buf_append_byte(w->buf, '{');
-    /* Levels can be set in the older generation whoever logs. */
+    /* Levels can be set in the older generation, also if the provider logs nothing. */
     if (!x->is_modern)
         lc_buf_append(w->buf, LC_STR("\"logging\":{}"));
     else if (members.len > 0)

@@ -511,7 +511,7 @@ void lc_mcp_session_end(lc_mcp_session *session)
     if (session->notices.wake != NULL)
         session->notices.wake(session->notices.wake_ctx);
     lc_mcp_leave(server);
-    /* Nobody will answer the questions any more. */
+    /* The client will not answer the questions any more. */
     for (;;) {
         lc_mcp_enter(server);
         for (waiting = session->exchanges; waiting != NULL; waiting = waiting->next) {

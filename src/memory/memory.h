@@ -126,7 +126,7 @@ typedef struct lc_memory_input {
     double confidence; /* NaN = 1. */
     int64_t observed_at;
     int64_t
-        ended_at; /* It was true until then, which is history unless it is to come; 0 = it is. */
+        ended_at; /* Time at which it ended; history if that has passed. 0 = it has not ended. */
     /* Of an import or a seed, which may be repeated: a statement that was recorded up to this seq
      * and superseded since is not stated again, unless it is newer. 0 = every statement counts. */
     int64_t replayed_seq;

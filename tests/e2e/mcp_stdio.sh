@@ -139,8 +139,8 @@ $(legacy 2 tools/call '"name":"set_fact","arguments":{"key":"who","value":"x"}')
 " mcp --store "$TMP/d.db"
 has "a client can call itself anything" '"outcome":"created"' "$OUT"
 run call event.list '{"limit":1000}' --store "$TMP/d.db"
-has "and is recorded through the daemon" '"client":{"name":"-a--X-Evil: 1- model-m","version":"1-2"' \
-    "$OUT"
+has "and is recorded through the daemon" \
+    '"client":{"name":"-a--X-Evil: 1- model-m","version":"1-2"' "$OUT"
 is "a call that hangs delays no other" "True True True 0" "$(peer stopped "$TMP/d.db" "$DAEMON")"
 stop
 is "the daemon ends well" 0 "$RC"
