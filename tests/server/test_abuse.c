@@ -547,8 +547,7 @@ TEST(abuse, clients_that_never_read_are_cut)
 /* ---- Leaving --------------------------------------------------------------------------------- */
 
 /* A client that has said all it wants to say is still told something. On a busy machine about one
- * such request in 600 is not: libmicrohttpd closes a connection whose end it sees while the request
- * is suspended. */
+ * such request in 600 is not answered; the cause is not known yet. */
 TEST(abuse, half_closed_clients_are_answered)
 {
     test_daemon daemon = test_daemon_start(NULL);
