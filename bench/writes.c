@@ -1,11 +1,12 @@
-/* writes.c - durable writes per second: `fact.write` beside the same statements in a bare SQLite
- * loop.
+/* writes.c - durable writes per second: `fact.write` and `session.append` beside the same
+ * statements in a bare SQLite loop.
  *
  * P4 of the quality page: with 1 and with 16 writers, at least 0.8 of the statements. The rate of a
  * loop that inserts only the rows is printed beside it, without a goal. The bare loops commit as
  * often as loci did in the same round. All cases take turns on fresh files, round by round, so that
  * a busy machine slows all of them; each figure is the median of the rounds. BENCH_ROUNDS sets the
- * number of rounds. The files are made in $TMPDIR or /tmp: it should be a real disk.
+ * number of rounds; words choose the cases that have one of them in their name. The files are made
+ * in $TMPDIR or /tmp: it should be a real disk.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -27,13 +28,16 @@ typedef struct bench_case {
     int writers;
     int writes;
     bool with_request;
+    bool is_append;
 } bench_case;
 
 static bench_case cases[] = {
-    {"1 writer", 1, 3000, false},
-    {"1 writer, request_id", 1, 3000, true},
-    {"16 writers", 16, 12000, false},
-    {"16 writers, request_id", 16, 12000, true},
+    {"1 writer", 1, 3000, false, false},
+    {"1 writer, request_id", 1, 3000, true, false},
+    {"16 writers", 16, 12000, false, false},
+    {"16 writers, request_id", 16, 12000, true, false},
+    {"1 writer, session.append", 1, 3000, false, true},
+    {"16 writers, session.append", 16, 12000, false, true},
 };
 
 #define CASES (sizeof cases / sizeof cases[0])
@@ -104,16 +108,31 @@ static void *write_facts(void *ctx)
         request[0] = '\0';
         if (w->c->with_request)
             snprintf(request, sizeof request, ",\"request_id\":\"request-%06d\"", n);
-        bytes = snprintf(args, sizeof args,
-                         "{\"key\":\"" BENCH_KEY_FORMAT "\",\"value\":" BENCH_VALUE_FORMAT
-                         ",\"source\":\"user\"%s}",
-                         n % BENCH_SLOTS, n, request);
-        if (loci_call(w->engine, "fact.write", (loci_str){args, (size_t)bytes}, NULL, &answer,
-                      &err) != LOCI_OK)
+        bytes = w->c->is_append
+                    ? snprintf(args, sizeof args,
+                               "{\"role\":\"user\",\"text\":" BENCH_VALUE_FORMAT "}", n)
+                    : snprintf(args, sizeof args,
+                               "{\"key\":\"" BENCH_KEY_FORMAT "\",\"value\":" BENCH_VALUE_FORMAT
+                               ",\"source\":\"user\"%s}",
+                               n % BENCH_SLOTS, n, request);
+        if (loci_call(w->engine, w->c->is_append ? "session.append" : "fact.write",
+                      (loci_str){args, (size_t)bytes}, NULL, &answer, &err) != LOCI_OK)
             bench_die(err.message);
         loci_answer_free(answer);
     }
     return NULL;
+}
+
+static void count_once(loci_engine *engine)
+{
+    loci_answer *answer = NULL;
+    loci_error err;
+    const char *args = "{\"text\":\"once\"}";
+
+    if (loci_call(engine, "text.count", (loci_str){args, strlen(args)}, NULL, &answer, &err) !=
+        LOCI_OK)
+        bench_die(err.message);
+    loci_answer_free(answer);
 }
 
 static void run_loci(const bench_case *c, figures *f)
@@ -128,6 +147,8 @@ static void run_loci(const bench_case *c, figures *f)
 
     remove_store();
     engine = open_engine();
+    if (c->is_append) /* The table of tokens is loaded once per process. */
+        count_once(engine);
     syncs = bare_store_syncs();
     start_cpu_us = bench_cpu_us();
     start_s = bench_now_s();
@@ -153,7 +174,8 @@ static double run_bare(const bench_case *c, figures *f, bool rows_only)
                       .writes = c->writes,
                       .writes_per_commit = f->writes_per_commit,
                       .rows_only = rows_only,
-                      .with_request = c->with_request};
+                      .with_request = c->with_request,
+                      .is_append = c->is_append};
     int64_t syncs;
     double seconds, start_cpu_us, cpu_us;
 
@@ -196,7 +218,22 @@ static void report(const bench_case *c, const figures *rounds, int count)
            MEDIAN(rows_cpu_us));
 }
 
-int main(void)
+/* Whether a word of the command line is in the name; without words every case is run. */
+static bool is_chosen(const bench_case *c, int argc, char **argv)
+{
+    int words = 0;
+
+    for (int i = 1; i < argc; i++) {
+        if (argv[i][0] == '-')
+            continue;
+        words++;
+        if (strstr(c->name, argv[i]) != NULL)
+            return true;
+    }
+    return words == 0;
+}
+
+int main(int argc, char **argv)
 {
     static figures rounds[CASES][BENCH_ROUNDS_MAX];
     const char *base = getenv("TMPDIR");
@@ -209,9 +246,11 @@ int main(void)
         cases[c].writes = bench_size(cases[c].writes);
     for (int i = 0; i < count; i++)
         for (size_t c = 0; c < CASES; c++)
-            rounds[c][i] = run_round(&cases[c]);
+            if (is_chosen(&cases[c], argc, argv))
+                rounds[c][i] = run_round(&cases[c]);
     for (size_t c = 0; c < CASES; c++)
-        report(&cases[c], rounds[c], count);
+        if (is_chosen(&cases[c], argc, argv))
+            report(&cases[c], rounds[c], count);
     fprintf(stderr,
             "writes: loci / the same statements in a bare loop, medians of %d rounds; goal: 0.8\n",
             count);

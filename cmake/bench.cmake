@@ -36,8 +36,8 @@ foreach(source IN LISTS LOCI_BENCH_SOURCES)
 endforeach()
 
 # Short runs of some, which only show that they work: bare loops repeat statements of src/ by hand,
-# growth, users and memory_users call internal functions.
-set(LOCI_BENCH_TESTED writes rebuild growth users recall memory_users)
+# growth, users, memory_users and pressure call internal functions.
+set(LOCI_BENCH_TESTED writes rebuild growth users recall memory_users guard pressure)
 if(LOCI_TEST_ALL)
     list(APPEND LOCI_BENCH_TESTED postgres)
 endif()
@@ -52,4 +52,7 @@ if(TARGET loci AND NOT LOCI_SANITIZE)
     loci_ctest(bench.start "bench" ${PROJECT_SOURCE_DIR}/bench/start)
     set_property(TEST bench.start APPEND PROPERTY
                  ENVIRONMENT "BENCH_ROUNDS=1" "LOCI=$<TARGET_FILE:loci>")
+    loci_ctest(bench.frame_state "bench" ${PROJECT_SOURCE_DIR}/bench/frame_state)
+    set_property(TEST bench.frame_state APPEND PROPERTY
+                 ENVIRONMENT "BENCH_SMALL=1" "BENCH_ROUNDS=1" "LOCI=$<TARGET_FILE:loci>")
 endif()

@@ -1,5 +1,6 @@
 # install.cmake - what `cmake --install` puts where: program, libraries, header, pkg-config file,
-# CMake package, man page, completion scripts, systemd unit and the user it runs as.
+# CMake package, man page, completion scripts, systemd unit, its user and its directory.
+# debian/*.install says which Debian package has which of them.
 #
 # Components: loci (program), libloci (shared library), dev (everything to build with it), data.
 
@@ -53,4 +54,5 @@ configure_file(packaging/loci.service.in loci.service @ONLY)
 install(
     FILES ${PROJECT_BINARY_DIR}/loci.service DESTINATION lib/systemd/system COMPONENT loci)
 install(FILES packaging/loci.sysusers DESTINATION lib/sysusers.d RENAME loci.conf COMPONENT loci)
+install(FILES packaging/loci.tmpfiles DESTINATION lib/tmpfiles.d RENAME loci.conf COMPONENT loci)
 install(FILES packaging/loci.json DESTINATION ${LOCI_SHARE}/doc/loci/examples COMPONENT loci)

@@ -5,9 +5,9 @@
 #   tests/programs/*.c      -> build/<preset>/tests/<name>, a program that other tests start
 #   tests/shims/*.c         -> build/<preset>/tests/<name>.so, to be preloaded by other tests
 #   tests/tools/*.sh        -> tests of the checkers, run in the source tree
+#   tests/package/*.sh      -> tests of the Debian packages, run by script/package
 
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(JANSSON IMPORTED_TARGET jansson)
 pkg_check_modules(CJSON IMPORTED_TARGET libcjson)
 pkg_check_modules(PCRE2 IMPORTED_TARGET libpcre2-8)
 
@@ -22,8 +22,8 @@ set(LOCI_TEST_ENVIRONMENT
     "LSAN_OPTIONS=print_suppressions=0")
 
 # What takes longest starts first, so that nothing long is left for the end.
-set(LOCI_TEST_LONG fault contract e2e.mcp_inspector e2e.mcp_clients e2e.serve_openapi e2e.serve_api
-    unit e2e.serve_life server)
+set(LOCI_TEST_LONG fault contract e2e.dashboard e2e.mcp_inspector e2e.mcp_clients
+    e2e.serve_openapi e2e.serve_api unit e2e.serve_life server)
 
 # loci_ctest(NAME LABELS COMMAND...): one entry of ctest.
 function(loci_ctest name labels)
@@ -52,9 +52,7 @@ target_link_libraries(loci_testlib PUBLIC loci_static PRIVATE loci_flags PkgConf
 foreach(function loci_call loci_call_many loci_call_stream loci_submit)
     target_link_options(loci_testlib INTERFACE -Wl,--wrap=${function})
 endforeach()
-if(JANSSON_FOUND)
-    target_link_libraries(loci_testlib PUBLIC PkgConfig::JANSSON)
-endif()
+target_link_libraries(loci_testlib PUBLIC PkgConfig::JANSSON)
 if(PCRE2_FOUND)
     target_link_libraries(loci_testlib PUBLIC PkgConfig::PCRE2)
 endif()
@@ -63,7 +61,7 @@ if(LOCI_FUZZ)
     return()
 endif()
 
-set(LOCI_NO_RUNNER lib fuzz header tools programs shims)
+set(LOCI_NO_RUNNER lib fuzz header tools programs shims package)
 # Threads live in the engine; these runners meet it, and are run under ThreadSanitizer as well.
 set(LOCI_THREADED unit contract sim fault e2e server)
 # These run once on files and once on a PostgreSQL server of their own (tests/lib/postgres.h), in so
@@ -98,7 +96,10 @@ foreach(folder IN LISTS LOCI_TEST_FOLDERS)
         continue()
     endif()
     if(folder STREQUAL "unit") # Parts of the program with rules of their own.
-        list(APPEND sources src/cli/project.c src/cli/transcript.c)
+        list(APPEND sources src/cli/chat_file.c src/cli/project.c src/cli/transcript.c
+             src/cli/render.c src/cli/rows.c src/cli/sentence.c src/cli/shell_words.c
+             src/cli/drawing.c src/cli/frame_draw.c src/cli/guard_draw.c src/cli/table.c
+             src/cli/terminal.c src/cli/window_draw.c)
     endif()
     add_executable(test_${folder} ${sources} tests/lib/main.c)
     target_link_libraries(test_${folder} PRIVATE loci_testlib loci_server loci_flags)
@@ -117,6 +118,11 @@ foreach(folder IN LISTS LOCI_TEST_FOLDERS)
         loci_threaded_suites(suites ${folder})
     endif()
     loci_ctest(${folder} "${labels}" test_${folder} ${suites})
+    if(folder STREQUAL "fault") # The longest of all: two halves that run side by side.
+        loci_ctest(fault.second "${labels}" test_${folder})
+        set_property(TEST fault APPEND PROPERTY ENVIRONMENT "LOCI_TEST_PART=1/2")
+        set_property(TEST fault.second APPEND PROPERTY ENVIRONMENT "LOCI_TEST_PART=2/2")
+    endif()
     foreach(part IN LISTS LOCI_SERVER_PARTS_${folder})
         set(name ${folder}.postgresql_${part})
         list(LENGTH LOCI_SERVER_PARTS_${folder} parts)
@@ -161,15 +167,15 @@ if(TARGET loci)
     file(GLOB LOCI_E2E_SCRIPTS CONFIGURE_DEPENDS tests/e2e/*.sh)
     foreach(source IN LISTS LOCI_E2E_SCRIPTS)
         get_filename_component(name ${source} NAME_WE)
-        # Programs of others cannot load a sanitized library.
-        if(name STREQUAL "install" AND LOCI_SANITIZE)
+        # Programs that are built without sanitizers cannot load a sanitized library.
+        if(name MATCHES "^(install|docs|points|guard)$" AND LOCI_SANITIZE)
             continue()
         endif()
         if(name STREQUAL "mcp_hosts" AND (LOCI_SANITIZE OR NOT LOCI_TEST_ALL))
             continue() # It installs 1.2 GB.
         endif()
         set(labels e2e tsan)
-        file(STRINGS ${source} installs REGEX "^(npm_install|install_mcp)")
+        file(STRINGS ${source} installs REGEX "^(npm_install|install_[a-z]+)")
         if(installs)
             list(APPEND labels npm)
         endif()
@@ -185,9 +191,11 @@ endif()
 loci_ctest(check.format static tools/check_format.sh)
 loci_ctest(check.layers static tools/check_layers.sh)
 loci_ctest(check.tidy static tools/tidy)
+loci_ctest(check.prose static tools/check_prose)
 loci_ctest(header tools tests/header/run.sh)
 if(NOT LOCI_SANITIZE AND NOT LOCI_COVERAGE)
     loci_ctest(check.symbols static tools/check_symbols.sh ${PROJECT_BINARY_DIR})
+    loci_ctest(check.abi static tools/check_abi.sh ${PROJECT_BINARY_DIR})
 endif()
 file(GLOB LOCI_TOOL_TESTS CONFIGURE_DEPENDS tests/tools/test_*.sh)
 foreach(source IN LISTS LOCI_TOOL_TESTS)

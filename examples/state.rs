@@ -1,6 +1,7 @@
 // Writes a fact, reads it back and shows an error, from Rust.
 //     rustc state.rs $(pkg-config --libs-only-L loci) -l loci && ./state agent.db
-use std::ffi::{c_char, c_int, c_void, CStr, CString};
+use std::ffi::{CStr, CString};
+use std::os::raw::{c_char, c_int, c_void};
 use std::ptr;
 
 #[link(name = "loci")]

@@ -1,9 +1,9 @@
-/* loci.h - the state engine for AI agents: what an agent knows, sees and is working on.
+/* loci.h - the state engine for AI agents: facts, memories, conversations, contexts.
  *
- * How it is meant to be used: open an engine on a store, run operations by name with JSON
- * arguments, close it. Every operation, its parameters and its answer are listed by the operation
- * "op.list" and in docs/reference.md; the command line, HTTP and MCP are views of the same table,
- * so whatever they can do, a program that links this library can do too.
+ * Usage: open an engine on a store, run operations by name with JSON arguments, close it. Every
+ * operation, its parameters and its answer are listed by the operation "op.list" and in
+ * docs/reference.md; the command line, HTTP and MCP are views of the same table,
+ * so a program that links this library can do everything that they can do.
  *
  *     loci_open_options options = LOCI_OPEN_OPTIONS_INIT;
  *     options.store = "agent.db";
@@ -50,7 +50,7 @@ typedef struct loci_str {
     size_t len;
 } loci_str;
 
-/* What became of a call. The names are stable codes, see loci_status_name(). */
+/* The result of a call. The names are stable codes, see loci_status_name(). */
 typedef enum loci_status {
     LOCI_OK = 0,
     LOCI_EINVAL,        /* invalid_argument: the caller can correct it */
@@ -65,7 +65,7 @@ typedef enum loci_status {
     LOCI_ERESOURCE,     /* resource_exhausted: memory or disk; may pass */
     LOCI_EDEADLINE,     /* deadline_exceeded: it did not happen in time and will not happen */
     LOCI_ECANCELLED,    /* cancelled */
-    LOCI_EFENCED,       /* fenced: somebody else holds the lease now */
+    LOCI_EFENCED,       /* fenced: another worker has the lease now */
     LOCI_EUNSUPPORTED,  /* unsupported */
     LOCI_EUNAVAILABLE,  /* unavailable: try again later */
     LOCI_ECORRUPT,      /* corrupt: stored data is damaged */
@@ -82,7 +82,7 @@ typedef struct loci_error {
     char data[LOCI_ERROR_DATA_BYTES];       /* A JSON object with particulars, or "". */
 } loci_error;
 
-/* What an allocation is for, so that a host can account and refuse by kind. */
+/* The purpose of an allocation, so that a host can account for it and refuse it by kind. */
 typedef enum loci_category {
     LOCI_MEM_ENGINE = 0, /* Lives as long as the engine. */
     LOCI_MEM_REQUESTS,   /* Arguments, answers and work of calls in flight. */
@@ -122,7 +122,8 @@ typedef void loci_fault_fn(void *ctx, const char *what, const char *file, int li
 typedef int64_t loci_clock_fn(void *ctx);
 
 /* The value of an environment variable, or NULL when it is not set; copied at once. For settings
- * that keep a secret there: the library itself reads no environment. Called from any thread. */
+ * that refer to a variable with a secret, and at open for MEMORY_PRESSURE_WATCH and _WRITE (see
+ * docs/guard.md): the library itself does not read the environment. Called from any thread. */
 typedef const char *loci_variable_fn(void *ctx, const char *name);
 
 /* ---- Engine ---------------------------------------------------------------------------------- */
@@ -141,9 +142,9 @@ typedef struct loci_subscription loci_subscription;
 typedef struct loci_open_options {
     uint32_t size;           /* sizeof(loci_open_options); LOCI_OPEN_OPTIONS_INIT sets it. */
     uint32_t flags;          /* LOCI_OPEN_... */
-    const char *store;       /* A file path. (postgresql:// URLs are to come.) */
-    const char *tenant;      /* Who calls without a principal belong to; NULL = "default". */
-    const char *config_file; /* A file holding a JSON object of settings, or NULL. */
+    const char *store;       /* A file path, or a postgresql:// URL. */
+    const char *tenant;      /* Tenant of calls without a principal; NULL = "default". */
+    const char *config_file; /* A file with a JSON object of settings, or NULL. */
     const char *environment; /* JSON object of settings that outrank the file's, or NULL. */
     const char *settings;    /* JSON object of settings that outrank all others, or NULL. */
     uint64_t seed;
@@ -170,13 +171,13 @@ typedef struct loci_open_options {
 LOCI_API loci_status loci_open(const loci_open_options *options, loci_engine **out,
                                loci_error *err);
 
-/* Finishes what was accepted, stops the workers and frees everything. No other call may be running
+/* Finishes accepted calls, stops the workers and frees everything. No other call may be running
  * on the engine, and its subscriptions must have been closed. NULL is fine. Since 0.1. */
 LOCI_API void loci_close(loci_engine *engine);
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
 
-/* Who is calling. A NULL or empty member means: not narrowed. */
+/* The caller and its limits. A NULL or empty member sets no limit. */
 typedef struct loci_principal {
     uint32_t size;
     uint32_t flags;        /* LOCI_PRINCIPAL_... */
@@ -199,9 +200,9 @@ typedef struct loci_call_options {
     uint32_t flags;                  /* LOCI_CALL_... */
     const loci_principal *principal; /* NULL = the tenant of open, admin. Borrowed for the call. */
     int64_t timeout_ms;              /* 0 = the setting `call.timeout_ms`. */
-    const volatile int *cancel; /* Becomes non-zero when the call should be given up, or NULL. */
-    int64_t at_us;              /* Domain time of this call, or LOCI_AT_CLOCK. */
-    const char *request_id;     /* The same as the argument `request_id`, or NULL. */
+    const volatile int *cancel;      /* Becomes non-zero to cancel the call, or NULL. */
+    int64_t at_us;                   /* Domain time of this call, or LOCI_AT_CLOCK. */
+    const char *request_id;          /* The same as the argument `request_id`, or NULL. */
     /* The program that calls, recorded with every event that the call writes; NULL = not recorded.
      * "name/version; model=NAME" (version and model may be missing), or a JSON object with the
      * strings `name`, `version` and `model`. Read only when `size` includes it. Since 0.1. */
@@ -217,10 +218,10 @@ typedef struct loci_call_options {
         sizeof(loci_call_options), 0, 0, 0, 0, LOCI_AT_CLOCK, 0, 0                                 \
     }
 
-/* Runs one operation, such as "fact.write", and waits until what it changed is durable.
+/* Runs one operation, such as "fact.write", and waits until its changes are durable.
  *
- * `args` is one JSON object ("" counts as {}), borrowed for the call; `options` may be NULL. On
- * success `out` holds the answer, to be freed with loci_answer_free(); `out` may be NULL if the
+ * `args` is one JSON object ("" means {}), borrowed for the call; `options` may be NULL. On
+ * success `out` is the answer, to be freed with loci_answer_free(); `out` may be NULL if the
  * answer is not wanted, here and in the functions below. On failure nothing was
  * changed and `err` says why in words meant for the person who wrote `args`; `err` may be NULL.
  * Since 0.1. */
@@ -248,16 +249,16 @@ typedef struct loci_request {
 
 /* Runs up to 100 operations of one user as one transaction: all or nothing. A string argument
  * "$0.id" stands for the member `id` of the first answer ("$$0.id" for the text "$0.id"). The
- * answer is a JSON array, one element a call. On failure `err->data` has `index`. Since 0.1. */
+ * answer is a JSON array, one element per call. On failure `err->data` has `index`. Since 0.1. */
 LOCI_API loci_status loci_call_many(loci_engine *engine, const loci_request *requests, size_t count,
                                     const loci_call_options *options, loci_answer **out,
                                     loci_error *err);
 
-/* Receives what an operation says on its way: one JSON object a call, borrowed. Non-zero gives the
- * operation up, which then answers LOCI_ECANCELLED. */
+/* Receives the progress or rows of an operation: one JSON object per call, borrowed. A non-zero
+ * result cancels the operation, which then answers LOCI_ECANCELLED. */
 typedef int loci_sink_fn(void *ctx, loci_str chunk);
 
-/* Runs one operation that has more to say than its answer: progress
+/* Runs one operation that reports more than its answer: progress
  * ({"progress":{done,total,what}}) or rows ({"line":…}). Any operation may be run this way. Since
  * 0.1. */
 LOCI_API loci_status loci_call_stream(loci_engine *engine, const char *operation, loci_str args,
@@ -276,16 +277,19 @@ typedef struct loci_subscribe_options {
     uint32_t size;
     uint32_t flags;                  /* LOCI_SUBSCRIBE_... */
     const loci_principal *principal; /* As in loci_call_options. */
-    const char *user_id;             /* Whose events; NULL = "default", unless ALL_USERS. */
+    const char *user_id;             /* User of the events; NULL = "default". */
     int64_t after_seq; /* The last seq seen; 0 = from the first, -1 = only new ones. */
     const char *types; /* Comma-separated event types, or NULL = all. */
+    /* Id or external_id of the session whose events are wanted, or NULL = all. Excludes
+     * LOCI_SUBSCRIBE_ALL_USERS. */
+    const char *session_id;
 } loci_subscribe_options;
 
 #define LOCI_SUBSCRIBE_ALL_USERS 1u /* Live only, in no order across users. */
 #define LOCI_SUBSCRIBE_RESUMED 2u   /* after_seq was seen: a log that ends before it is lagged. */
 #define LOCI_SUBSCRIBE_OPTIONS_INIT                                                                \
     {                                                                                              \
-        sizeof(loci_subscribe_options), 0, 0, 0, -1, 0                                             \
+        sizeof(loci_subscribe_options), 0, 0, 0, -1, 0, 0                                          \
     }
 
 /* A stream of one user's events, in order, none missed and none twice, whichever process wrote
@@ -321,15 +325,225 @@ LOCI_API char *loci_call_text(loci_engine *engine, const char *operation, const 
 /* NULL is fine. Since 0.1. */
 LOCI_API void loci_text_free(char *text);
 
+/* ---- Guard -------------------------------------------------------------------------------------
+ *
+ * Keeps a process below its memory limit. A guard needs no engine and no store: a program registers
+ * its caches and pipelines, charges memory before allocating it, and asks for admission before it
+ * starts work. A thread of the guard measures memory and, as it gets scarce, limits admission,
+ * evicts from caches and pauses pipelines. docs/guard.md has the levels and their actions.
+ *
+ *     loci_guard_options options = LOCI_GUARD_OPTIONS_INIT;
+ *     loci_guard *guard;
+ *     if (loci_guard_open(&options, &guard, &err) != LOCI_OK)
+ *         die(err.message);
+ *     if (loci_guard_charge(guard, LOCI_MEM_CACHES, LOCI_WORK_NORMAL, bytes) == LOCI_OK)
+ *         block = malloc(bytes);
+ */
+
+typedef struct loci_guard loci_guard;
+
+typedef enum loci_level {
+    LOCI_LEVEL_NORMAL = 0,
+    LOCI_LEVEL_ELEVATED,
+    LOCI_LEVEL_HIGH,
+    LOCI_LEVEL_CRITICAL
+} loci_level;
+
+/* The kind of work that asks for memory or admission. BULK is refused from the level high on,
+ * NORMAL at critical; FREES is work that frees memory, such as a delete, and is always admitted. */
+typedef enum loci_work { LOCI_WORK_NORMAL = 0, LOCI_WORK_BULK, LOCI_WORK_FREES } loci_work;
+
+typedef enum loci_signal_kind {
+    LOCI_SIGNAL_PRESSURE_CHANGED = 0, /* memory_pressure_changed: `level` is new. */
+    LOCI_SIGNAL_EVICT_CACHES,         /* evict_caches: caches the guard does not know. */
+    LOCI_SIGNAL_COMPACT_CONTEXTS,     /* compact_contexts: of `name`, or of all. */
+    LOCI_SIGNAL_PAUSE_PIPELINE,       /* pause_pipeline: `name` must call loci_guard_ack(). */
+    LOCI_SIGNAL_RESUME_PIPELINE,      /* resume_pipeline */
+    LOCI_SIGNAL_CANCEL_PIPELINE       /* cancel_pipeline: it did not acknowledge its pause. */
+} loci_signal_kind;
+
+typedef struct loci_signal {
+    loci_signal_kind kind;
+    loci_level level; /* At this moment. */
+    const char *name; /* Pipeline or component; NULL = all. Borrowed for the call. */
+    int64_t bytes;    /* Bytes that should be freed; 0 = not known. */
+} loci_signal;
+
+/* Called from the guard's thread. Must not block; may call every function of the guard but close
+ * and tick. The callbacks of caches and pipelines have the same rules. */
+typedef void loci_signal_fn(void *ctx, const loci_signal *signal);
+
+/* Replaces the readings of the system. Sets the bytes that the process uses and its limit (0 = no
+ * limit known); a non-zero result means that the reading failed. Called from the guard's thread. */
+typedef int loci_reading_fn(void *ctx, int64_t *used_bytes, int64_t *limit_bytes);
+
+/* For loci_guard_options.flags. INLINE: no thread; the program calls loci_guard_tick(). */
+#define LOCI_GUARD_INLINE 1u
+
+typedef struct loci_guard_options {
+    uint32_t size;           /* sizeof(loci_guard_options); LOCI_GUARD_OPTIONS_INIT sets it. */
+    uint32_t flags;          /* LOCI_GUARD_... */
+    int64_t limit_bytes;     /* Upper bound of the limit; 0 = only the system's limits. */
+    uint32_t machine_share;  /* Share of the machine's memory, in thousandths; 0 = 500. */
+    uint32_t in_flight_max;  /* Work admitted at the same time, at most 4096; 0 = 256. */
+    uint32_t queue_max;      /* Work that waits for admission, at most 4096; 0 = 1024. */
+    const char *watch;       /* Value of $MEMORY_PRESSURE_WATCH, or NULL. */
+    const char *watch_write; /* Value of $MEMORY_PRESSURE_WRITE, or NULL. */
+    loci_signal_fn *signal;  /* NULL = signals are dropped. */
+    void *signal_ctx;
+    loci_reading_fn *reading; /* NULL = the system's files. */
+    void *reading_ctx;
+    loci_clock_fn *clock; /* Monotonic time in µs; NULL = the system's. */
+    void *clock_ctx;
+    /* Returns free memory of the program's allocator to the system, such as a bounded
+     * malloc_trim(). Called from the level elevated on, at most once a second; NULL = nothing. */
+    void (*purge)(void *ctx);
+    void *purge_ctx;
+    loci_allocator allocator; /* Zero = malloc. For the guard's own tables only. */
+} loci_guard_options;
+
+#define LOCI_GUARD_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(loci_guard_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,                   \
+        {                                                                                          \
+            0, 0                                                                                   \
+        }                                                                                          \
+    }
+
+/* Starts a guard. LOCI_EINVAL: an option is out of range. Since 0.1. */
+LOCI_API loci_status loci_guard_open(const loci_guard_options *options, loci_guard **out,
+                                     loci_error *err);
+/* Stops the thread and frees everything. Paused pipelines are resumed first. No other call may be
+ * running on the guard, and no thread that charged may be ending meanwhile. NULL is fine. */
+LOCI_API void loci_guard_close(loci_guard *guard);
+
+/* Measures and acts once; returns the milliseconds until the next call is due. Only for a guard
+ * opened with LOCI_GUARD_INLINE, one thread at a time; otherwise does nothing and returns 0. */
+LOCI_API int64_t loci_guard_tick(loci_guard *guard);
+
+/* Accounts for `bytes` of `category` before they are allocated. LOCI_ERESOURCE: they do not fit
+ * now; free something or try again after a few ticks. LOCI_EINVAL: a negative size or an unknown
+ * category. Takes nanoseconds and no lock. Since 0.1. */
+LOCI_API loci_status loci_guard_charge(loci_guard *guard, loci_category category, loci_work work,
+                                       int64_t bytes);
+/* Ends a charge; any thread, in parts if need be. LOCI_EINVAL, and nothing changed: a negative
+ * size, an unknown category, or more than is charged in the category. */
+LOCI_API loci_status loci_guard_uncharge(loci_guard *guard, loci_category category, int64_t bytes);
+
+/* Sets the bytes that the component `name` holds, for components that know their size and do not
+ * charge it. Takes a lock: for reports now and then, not for every allocation. LOCI_EINVAL: a
+ * negative size, or the name of a cache or pipeline; LOCI_ELIMIT: too many components. */
+LOCI_API loci_status loci_guard_report(loci_guard *guard, const char *name, loci_category category,
+                                       int64_t bytes, loci_error *err);
+/* Forgets a component. LOCI_ENOTFOUND: it was never reported, or released before. */
+LOCI_API loci_status loci_guard_release(loci_guard *guard, const char *name, loci_error *err);
+/* Bytes charged and reported in one category; in all with LOCI_MEM_CATEGORIES. */
+LOCI_API int64_t loci_guard_usage(loci_guard *guard, loci_category category);
+
+/* For flags of caches and pipelines: their memory is charged, so their size is only used to choose
+ * between them and is not added to the usage a second time. */
+#define LOCI_GUARD_CHARGED 1u
+
+typedef struct loci_cache {
+    uint32_t size;
+    uint32_t flags;              /* LOCI_GUARD_CHARGED */
+    const char *name;            /* Unique in the guard; copied. */
+    int64_t min_bytes;           /* Never asked to shrink below this. */
+    int64_t (*bytes)(void *ctx); /* Its size now. */
+    /* Frees at least `bytes` if it can, least recently used regions first, within about
+     * `budget_us`; returns the bytes freed. The memory must go back to the system, not to a free
+     * list. */
+    int64_t (*evict)(void *ctx, int64_t bytes, int64_t budget_us);
+    void *ctx;
+} loci_cache;
+
+#define LOCI_CACHE_INIT                                                                            \
+    {                                                                                              \
+        sizeof(loci_cache), 0, 0, 0, 0, 0, 0                                                       \
+    }
+
+/* Registers a cache. LOCI_ECONFLICT: the name is taken; LOCI_ELIMIT: more than 64. Since 0.1. */
+LOCI_API loci_status loci_guard_add_cache(loci_guard *guard, const loci_cache *cache,
+                                          loci_error *err);
+
+typedef struct loci_pipeline {
+    uint32_t size;
+    uint32_t flags;              /* LOCI_GUARD_CHARGED */
+    const char *name;            /* Unique in the guard; copied. */
+    int32_t priority;            /* The lowest is paused first, the highest resumed first. */
+    int64_t (*bytes)(void *ctx); /* Its size now; NULL = not known. */
+    void (*pause)(void *ctx);    /* Asks it to stop, spill what it holds and acknowledge in 5 s. */
+    void (*resume)(void *ctx);
+    void (*cancel)(void *ctx); /* It did not acknowledge: give it up and free its memory. */
+    void *ctx;
+} loci_pipeline;
+
+#define LOCI_PIPELINE_INIT                                                                         \
+    {                                                                                              \
+        sizeof(loci_pipeline), 0, 0, 0, 0, 0, 0, 0, 0                                              \
+    }
+
+/* Registers a running pipeline. Callbacks may be NULL: the signals carry the same. LOCI_ECONFLICT:
+ * the name is taken; LOCI_ELIMIT: more than 1024. Since 0.1. */
+LOCI_API loci_status loci_guard_add_pipeline(loci_guard *guard, const loci_pipeline *pipeline,
+                                             loci_error *err);
+/* Forgets a cache or pipeline and waits for a callback of it that is running, so the caller must
+ * not hold a lock that the callback takes. LOCI_ENOTFOUND: no such name. */
+LOCI_API loci_status loci_guard_remove(loci_guard *guard, const char *name, loci_error *err);
+/* Confirms that a pipeline has paused. LOCI_ENOTFOUND: no such pipeline; LOCI_ECONFLICT: it was not
+ * asked to pause, or did not confirm in time and was cancelled. */
+LOCI_API loci_status loci_guard_ack(loci_guard *guard, const char *name, loci_error *err);
+
+typedef struct loci_admission {
+    uint32_t size;
+    loci_work work;
+    int32_t priority;    /* The highest is admitted first; then the oldest. */
+    int64_t deadline_ms; /* Longest time in the queue; 0 = rejected instead of queued. */
+} loci_admission;
+
+#define LOCI_ADMISSION_INIT                                                                        \
+    {                                                                                              \
+        sizeof(loci_admission), LOCI_WORK_NORMAL, 0, 0                                             \
+    }
+
+typedef enum loci_admitted {
+    LOCI_ADMITTED = 0, /* Go; call loci_guard_done() at the end. */
+    LOCI_QUEUED,       /* Call loci_guard_wait(), or loci_guard_done() to give up. */
+    LOCI_REJECTED      /* Try again after `retry_after_ms`; there is no ticket. */
+} loci_admitted;
+
+typedef struct loci_ticket {
+    loci_admitted outcome;
+    uint64_t id;            /* 0 = none. */
+    int64_t retry_after_ms; /* Of REJECTED. */
+} loci_ticket;
+
+/* Asks to start work; never waits. A rejection is a LOCI_OK call. Since 0.1. */
+LOCI_API loci_status loci_guard_admit(loci_guard *guard, const loci_admission *admission,
+                                      loci_ticket *out, loci_error *err);
+/* Waits up to `timeout_ms` for a queued ticket and sets `*out` to its outcome now: ADMITTED, QUEUED
+ * (the time is over), or REJECTED (its deadline passed: the ticket is gone). LOCI_ENOTFOUND: no
+ * such ticket. */
+LOCI_API loci_status loci_guard_wait(loci_guard *guard, uint64_t ticket, int64_t timeout_ms,
+                                     loci_ticket *out, loci_error *err);
+/* Ends admitted work, or leaves the queue. LOCI_ENOTFOUND: no such ticket. */
+LOCI_API loci_status loci_guard_done(loci_guard *guard, uint64_t ticket, loci_error *err);
+
+LOCI_API loci_level loci_guard_level(loci_guard *guard);
+/* Everything the guard knows as a JSON object: level, usage, limit, trend, categories, the largest
+ * components, caches, pipelines, admission and the last decisions. To be freed with
+ * loci_text_free(); NULL = out of memory. */
+LOCI_API char *loci_guard_status(loci_guard *guard);
+
 /* ---- About ----------------------------------------------------------------------------------- */
 
 /* "0.1.0". */
 LOCI_API const char *loci_version(void);
 /* "invalid_argument" for LOCI_EINVAL, "ok" for LOCI_OK. Never NULL. */
 LOCI_API const char *loci_status_name(loci_status status);
-/* What a process should exit with: 0, 1, or 2 for wrong usage. */
+/* Exit code for a process: 0, 1, or 2 for wrong usage. */
 LOCI_API int loci_status_exit_code(loci_status status);
-/* What an HTTP server should answer with, such as 404. */
+/* Status code for an HTTP server, such as 404. */
 LOCI_API int loci_status_http(loci_status status);
 /* Terminated text as a loci_str; NULL becomes empty. */
 LOCI_API loci_str loci_str_of(const char *text);

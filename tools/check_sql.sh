@@ -222,6 +222,7 @@ def count_columns(text):
     """How many columns the answer has, 0 without rows, or None when that cannot be seen. {row} is
     not counted: lc_sql.columns does not have its kinds either."""
     top = levels(text)[-1].strip()
+    top = re.sub(r"^with\s+recursive\b.*?(?=\bselect\b)", "", top, flags=re.DOTALL)
     returning = re.search(r"\breturning\b(.*)$", top, re.DOTALL)
     if returning:
         return len(split_commas(returning.group(1)))

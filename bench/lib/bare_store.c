@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #define ID_FORMAT "fact_01KA4T2B8Q%016d"
+#define SESSION "ses_01KA4T2B8Q0000000000000000"
 
 enum {
     FIND_REQUEST,
@@ -26,6 +27,9 @@ enum {
     PUT_PAST,
     KEEP_REQUEST,
     PUT_HEAD,
+    PUT_MESSAGE,
+    COUNT_TURN,
+    COUNT_MESSAGE,
     STATEMENTS
 };
 
@@ -80,6 +84,17 @@ static const char *const texts[STATEMENTS] = {
                  " values (?1, ?2, ?3, ?4, ?5, 0) on conflict (tenant_id, user_id)"
                  " do update set seq = excluded.seq, recorded_at = excluded.recorded_at,"
                  " objects = excluded.objects",
+    [PUT_MESSAGE] = "insert into messages (tenant_id, user_id, id, seq, session_id, role, speaker,"
+                    " body, persona_id, external_id, metadata, tokens, is_estimated, observed_at,"
+                    " recorded_at) values (?1, ?2, ?3, ?4, '" SESSION "', 'user', null, ?5, '',"
+                    " null, null, 40, 0, ?6, ?6)",
+    [COUNT_TURN] = "update sessions set turn_count = turn_count + 1 where tenant_id = ?1"
+                   " and user_id = ?2 and id = '" SESSION "'",
+    [COUNT_MESSAGE] = "insert into message_counts (tenant_id, user_id, persona_id, message_count,"
+                      " last_seq) values (?1, ?2, '', 1, ?3)"
+                      " on conflict (tenant_id, user_id, persona_id) do update set"
+                      " message_count = message_counts.message_count + 1,"
+                      " last_seq = excluded.last_seq",
 };
 
 typedef struct values { /* One write, ready to bind. */
@@ -220,6 +235,33 @@ static void put_past(const bare *b, const values *v, int64_t own_seq, const char
     step(b, PUT_PAST);
 }
 
+static void write_message(const bare *b, const bare_plan *plan, const values *v, int64_t seq)
+{
+    int64_t now_us = INT64_C(1700000000000000) + seq * 1000;
+
+    begin(b, APPEND);
+    number(b, APPEND, 3, seq);
+    text(b, APPEND, 4, "session.message");
+    number(b, APPEND, 5, 1);
+    number(b, APPEND, 6, now_us);
+    text(b, APPEND, 7, v->refs);
+    text(b, APPEND, 8, v->payload);
+    step(b, APPEND);
+    begin(b, PUT_MESSAGE);
+    text(b, PUT_MESSAGE, 3, v->id);
+    number(b, PUT_MESSAGE, 4, seq);
+    text(b, PUT_MESSAGE, 5, v->value);
+    number(b, PUT_MESSAGE, 6, now_us);
+    step(b, PUT_MESSAGE);
+    if (plan->rows_only)
+        return;
+    begin(b, COUNT_TURN);
+    step(b, COUNT_TURN);
+    begin(b, COUNT_MESSAGE);
+    number(b, COUNT_MESSAGE, 3, seq);
+    step(b, COUNT_MESSAGE);
+}
+
 static void write_rows(const bare *b, const bare_plan *plan, const values *v, int64_t seq)
 {
     bool supersedes = v->supersedes[0] != '\0';
@@ -321,6 +363,9 @@ double bare_store_run(const bare_plan *plan)
     double start_s;
 
     open_store(&b, plan->store);
+    if (plan->is_append)
+        run(&b, "insert into sessions (tenant_id, user_id, id, seq, persona_id, state, opened_at,"
+                " turn_count) values ('default', 'default', '" SESSION "', 0, '', 'active', 1, 0)");
     start_s = now_s();
     for (int n = 0; n < plan->writes; n++) {
         bool is_first = !is_open;
@@ -332,9 +377,12 @@ double bare_store_run(const bare_plan *plan)
         }
         if (!plan->rows_only && is_first)
             read_once(&b);
-        if (!plan->rows_only)
+        if (!plan->rows_only && !plan->is_append)
             read_before(&b, plan, &all[n]);
-        write_rows(&b, plan, &all[n], n + 1);
+        if (plan->is_append)
+            write_message(&b, plan, &all[n], n + 1);
+        else
+            write_rows(&b, plan, &all[n], n + 1);
         if (n + 1 + 0.5 >= due || n + 1 == plan->writes) {
             put_head(&b, n + 1);
             run(&b, "commit");

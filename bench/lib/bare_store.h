@@ -1,5 +1,5 @@
-/* bare_store.h - what loci is measured against: the statements of `fact.write` in a plain SQLite
- * loop.
+/* bare_store.h - what loci is measured against: the statements of `fact.write`, or of
+ * `session.append` with a user's message, in a plain SQLite loop.
  *
  * The same file layout (made by loci), the same pragmas, the same statements in the same order, the
  * same number of writes per commit; but one thread, values that are ready to bind, and nothing in
@@ -18,6 +18,7 @@ typedef struct bare_plan {
     double writes_per_commit; /* The average that loci had. */
     bool rows_only;           /* Only the rows that stay: no look-ups, no superseding. */
     bool with_request;        /* Each write has a request_id. */
+    bool is_append;           /* Messages instead of facts; rows_only leaves out their counts. */
 } bare_plan;
 
 /* Seconds that the loop took. Any failure ends the process. */

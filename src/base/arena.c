@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define CHUNK_BYTES_FIRST 992 /* With its head still what malloc keeps ready for a thread. */
+#define CHUNK_BYTES_FIRST 992 /* With its header it still fits malloc's per-thread cache. */
 #define CHUNK_BYTES_MAX (1024u * 1024)
 
 struct lc_arena_chunk {

@@ -1,7 +1,8 @@
 /* assert.c - Invariant: `innermost` is the frame entered last by this thread and not yet left.
  *
- * It is the one thread-local of the library outside guard/: an assertion deep in base/ has no
- * handle to report to, and passing one through every function would cost more than it protects.
+ * It is the only thread-local variable of the library outside guard/: an assertion deep in base/
+ * has no handle to report to, and passing one through every function would cost more than it
+ * protects.
  */
 #include "base/assert.h"
 
@@ -27,12 +28,12 @@ void lc_fault_raise(const char *what, const char *file, int line)
 
     if (frame == NULL)
         abort();
-    /* Once: a report that fails an assertion itself lands in the frame at once. */
+    /* Called once: if the report itself fails an assertion, that returns to the frame directly. */
     report = frame->report;
     frame->report = NULL;
     if (report != NULL)
         report(frame->ctx, what, file, line);
-    /* Left already: what the owner does after a fault, and fails in, is for the frame around it. */
+    /* The frame is left already: a fault while its owner cleans up belongs to the outer frame. */
     innermost = frame->outer;
     longjmp(frame->landing, 1);
 }

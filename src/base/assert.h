@@ -1,14 +1,14 @@
-/* assert.h - our own bugs, found at run time and stopped before they are written down.
+/* assert.h - detects bugs in loci at run time, before they write wrong data.
  *
  * LC_ASSERT stays on in release: an event log outlives the process, and a wrong event is worse than
  * a stop. It is for conditions that only a bug in loci can break; bad arguments, a failing disk and
  * damaged data are statuses.
  *
- * A failed assertion cannot go on, and a library must not end its host. So every entry to loci (a
- * public call, the body of a worker thread) runs inside a fault frame; the assertion unwinds to it,
- * the frame's owner is told, and its handle answers `internal` from then on. What the interrupted
- * call held is leaked on purpose: nothing it touched can be trusted. Without a frame the process
- * aborts.
+ * After a failed assertion the call cannot continue, and a library must not end its host. So every
+ * entry to loci (a public call, the body of a worker thread) runs inside a fault frame; the
+ * assertion unwinds to it, it is reported to the frame's owner, whose handle returns `internal`
+ * from then on. Resources of the interrupted call are leaked on purpose: nothing it used can be
+ * trusted. Without a frame the process aborts.
  */
 #ifndef LC_BASE_ASSERT_H
 #define LC_BASE_ASSERT_H

@@ -78,7 +78,7 @@ static bool grow(lc_buf *buf, size_t bytes, size_t spare)
 
 char *lc_buf_reserve(lc_buf *buf, size_t bytes)
 {
-    /* Room for nothing is still a place: NULL would look like a failure. */
+    /* Zero bytes still need an address: NULL would look like a failure. */
     return grow(buf, bytes, bytes == 0) ? buf->ptr + buf->len : NULL;
 }
 

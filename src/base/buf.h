@@ -1,8 +1,8 @@
-/* buf.h - bytes that grow.
+/* buf.h - a growing buffer of bytes.
  *
- * Appending never fails at once: the first failure (no memory, or more than `bytes_max`) is kept,
- * what follows is ignored, and lc_buf_status() tells at the end. So a writer of a long text checks
- * once, and none of it can be forgotten half-way.
+ * Appending returns no status: the first failure (no memory, or more than `bytes_max`) is kept,
+ * later appends are ignored, and lc_buf_status() returns it at the end. So code that writes a long
+ * text checks once, and cannot forget a check in between.
  */
 #ifndef LC_BASE_BUF_H
 #define LC_BASE_BUF_H
@@ -18,7 +18,7 @@ typedef struct lc_buf {
     char *ptr;           /* Borrowed by readers until the next append. */
     size_t len;
     size_t capacity_bytes;
-    size_t bytes_max; /* Ceiling of `len`. */
+    size_t bytes_max; /* Maximum of `len`. */
 } lc_buf;
 
 void lc_buf_init(lc_buf *buf, lc_heap *heap, loci_category category, size_t bytes_max);
@@ -38,7 +38,7 @@ char *lc_buf_reserve(lc_buf *buf, size_t bytes);
 void lc_buf_grew(lc_buf *buf, size_t bytes);
 
 loci_status lc_buf_status(const lc_buf *buf, loci_error *err);
-/* Appends a terminating NUL that does not count in `len`. NULL when the buffer failed. */
+/* Appends a terminating NUL that is not included in `len`. NULL when the buffer failed. */
 const char *lc_buf_terminate(lc_buf *buf);
 
 static inline loci_str lc_buf_str(const lc_buf *buf)

@@ -26,5 +26,5 @@ void lc_clock_sleep_us(int64_t us)
 {
     struct timespec span = {.tv_sec = us / 1000000, .tv_nsec = us % 1000000 * 1000};
 
-    (void)nanosleep(&span, NULL); /* Waking early is harmless: callers look at the clock. */
+    (void)nanosleep(&span, NULL); /* Waking early is harmless: callers check the clock. */
 }

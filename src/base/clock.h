@@ -1,7 +1,8 @@
 /* clock.h - the two clocks that are not the database's.
  *
- * Domain time is what events say; it is injected, may stand still or go back. Monotonic time is for
- * deadlines and holds and never leaves the process. (Leases use the database's clock: store/db.h.)
+ * Domain time is the time of events; it is injected, and may stand still or go back. Monotonic time
+ * is for deadlines and durations and is never stored or sent. (Leases use the database's clock:
+ * store/db.h.)
  */
 #ifndef LC_BASE_CLOCK_H
 #define LC_BASE_CLOCK_H

@@ -1,9 +1,9 @@
-/* data_file.c - reading a data file, and the places to look for it.
+/* data_file.c - reads a data file, and knows the folders to search for it.
  *
- * A file is copied into memory, not mapped: an access to a mapped file that another process cuts,
- * or whose disk fails, is a SIGBUS, which ends the process, and what was checked can change
- * afterwards. The copy costs its size in memory for each process (8 to 15 MB) and 5 to 10 ms when
- * it is first needed.
+ * A file is copied into memory, not mapped: an access to a mapped file that another process
+ * truncates, or whose disk fails, is a SIGBUS, which ends the process, and the content can change
+ * after it was checked. The copy costs its size in memory for each process (8 to 15 MB) and 5 to 10
+ * ms when it is first needed.
  *
  * The build tree has share/loci beside the program and the library. An installed program has
  * ../share/loci; an installed library has it too, or ../../share/loci where libraries are in a
@@ -208,7 +208,9 @@ loci_status lc_data_file_find(loci_str dir, const char *name, char out[LC_DATA_P
         if (is_there(place, name, out))
             return LOCI_OK;
         return lc_fail(err, LOCI_ENOTFOUND,
-                       "%s is not in the folder that the setting data.dir names", name);
+                       "%s is not in the folder that the setting data.dir names; copy it there or"
+                       " clear the setting",
+                       name);
     }
     program[len > 0 ? len : 0] = '\0';
     if (is_near(program, name, out))
@@ -217,5 +219,6 @@ loci_status lc_data_file_find(loci_str dir, const char *name, char out[LC_DATA_P
         return LOCI_OK;
     if (is_there(LOCI_DATA_DIR, name, out))
         return LOCI_OK;
-    return lc_fail(err, LOCI_ENOTFOUND, "%s is not installed; script/setup brings it", name);
+    return lc_fail(err, LOCI_ENOTFOUND,
+                   "%s is not installed; install the package loci-data or run script/data", name);
 }

@@ -1,4 +1,4 @@
-/* env.h - what an engine takes from outside: memory, time, randomness and where to log.
+/* env.h - the environment of an engine: its memory, clock, random numbers and log.
  *
  * One per engine, made at open and constant afterwards; everything below engine/ gets it through
  * the handle it works on. With the same clock and seed a run repeats itself byte for byte. */

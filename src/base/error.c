@@ -1,9 +1,10 @@
-/* error.c - the table of statuses is the only place where a code, an HTTP status and an exit code
- * meet. */
+/* error.c - the table of statuses is the only place that relates a code to an HTTP status and an
+ * exit code. */
 #include "base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const lc_status_row rows[] = {
@@ -14,16 +15,17 @@ static const lc_status_row rows[] = {
     {LOCI_ECONFLICT, "conflict", 409, 1,
      "The state is not what the caller assumed; read it and try again."},
     {LOCI_EFORBIDDEN, "forbidden", 403, 1, "The caller, or this process, may not do that."},
-    {LOCI_EAUTH, "unauthenticated", 401, 1, "Nobody, or nobody known, is calling."},
+    {LOCI_EAUTH, "unauthenticated", 401, 1, "The call has no token, or its token is not valid."},
     {LOCI_ELIMIT, "limit", 413, 1, "Too large, too many or too deep."},
-    {LOCI_EBUDGET, "budget_too_small", 422, 1, "What is mandatory does not fit into the budget."},
+    {LOCI_EBUDGET, "budget_too_small", 422, 1,
+     "The mandatory content does not fit into the budget."},
     {LOCI_EOVERBUDGET, "over_budget", 422, 1, "More was asked for than is left."},
     {LOCI_ENOTEVICTABLE, "nothing_evictable", 409, 1, "Only protected things are left."},
     {LOCI_ERESOURCE, "resource_exhausted", 507, 1, "Out of memory or disk; nothing was changed."},
     {LOCI_EDEADLINE, "deadline_exceeded", 504, 1,
      "It did not happen in time, and will not happen."},
     {LOCI_ECANCELLED, "cancelled", 499, 1, "The caller, or another call of its batch, gave it up."},
-    {LOCI_EFENCED, "fenced", 409, 1, "Somebody else holds the lease now."},
+    {LOCI_EFENCED, "fenced", 409, 1, "Another worker has the lease now."},
     {LOCI_EUNSUPPORTED, "unsupported", 501, 1, "This loci cannot do that."},
     {LOCI_EUNAVAILABLE, "unavailable", 503, 1, "Not now; try again later."},
     {LOCI_ECORRUPT, "corrupt", 500, 1, "Stored data is damaged."},
@@ -115,4 +117,20 @@ void lc_error_set_data(loci_error *err, loci_str json)
     if (json.len > 0)
         memcpy(err->data, json.ptr, json.len);
     err->data[json.len] = '\0';
+}
+
+#define RETRY_MEMBER "\"retry_after_ms\":"
+
+void lc_error_set_retry(loci_error *err, int64_t after_ms)
+{
+    if (err != NULL)
+        (void)snprintf(err->data, sizeof err->data, "{" RETRY_MEMBER "%lld}", (long long)after_ms);
+}
+
+int64_t lc_error_retry_ms(const loci_error *err)
+{
+    /* Quotes inside a text are escaped, so this is always the name of a member. */
+    const char *at = strstr(err->data, RETRY_MEMBER);
+
+    return at == NULL ? 0 : strtoll(at + strlen(RETRY_MEMBER), NULL, 10);
 }

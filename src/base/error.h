@@ -11,19 +11,23 @@
 
 #include <stdbool.h>
 
-/* Fills `err` and returns `status`, so that it can stand in a return. Control characters in the
- * formatted text become '?'; what does not fit is cut at a character. */
+/* Fills `err` and returns `status`, so that it can be used in a return statement. Control
+ * characters in the formatted text become '?'; a text that does not fit is cut at a character. */
 loci_status lc_fail(loci_error *err, loci_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Out of memory: the one failure that everybody meets. */
+/* Fails with LOCI_ERESOURCE, out of memory. */
 loci_status lc_fail_memory(loci_error *err);
 
-/* Gives `err` its particulars: `json` is one object, dropped when it does not fit. Call after
- * lc_fail. */
+/* Sets the data of `err`: `json` is one object, dropped if it does not fit. Call after lc_fail. */
 void lc_error_set_data(loci_error *err, loci_str json);
 
-/* What one status means on each surface. */
+/* Sets the data of `err` to {"retry_after_ms": after_ms}: the same call may succeed then. */
+void lc_error_set_retry(loci_error *err, int64_t after_ms);
+/* The value that was set so, alone or among other members; 0 = none. */
+int64_t lc_error_retry_ms(const loci_error *err);
+
+/* One status: its name, HTTP status, exit code and description. */
 typedef struct lc_status_row {
     loci_status status;
     const char *name;

@@ -1,4 +1,4 @@
-/* hash.h - fast, stable hashes that keep no secret: tables, comparing streams, marks in ids.
+/* hash.h - fast, stable, non-cryptographic hashes: for tables, comparing streams, marks in ids.
  * Their values are stored, so they may never change. */
 #ifndef LC_BASE_HASH_H
 #define LC_BASE_HASH_H

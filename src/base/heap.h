@@ -1,4 +1,4 @@
-/* heap.h - all memory of an engine, counted by what it is for.
+/* heap.h - all memory of an engine, counted per category of use.
  *
  * Every allocation names its category, so that the guard can account for and refuse it without the
  * caller knowing. Sizes are given back on free: the counters are exact and a wrong size is a bug
@@ -22,7 +22,7 @@ void lc_heap_init(lc_heap *heap, loci_allocator allocator);
 void *lc_heap_alloc(lc_heap *heap, size_t bytes, loci_category category);
 /* The same, zeroed. */
 void *lc_heap_zalloc(lc_heap *heap, size_t bytes, loci_category category);
-/* Keeps the content; on NULL the old block still stands. `ptr` NULL allocates. */
+/* Keeps the content; on NULL the old block is unchanged. `ptr` NULL allocates. */
 void *lc_heap_resize(lc_heap *heap, void *ptr, size_t old_bytes, size_t new_bytes,
                      loci_category category);
 /* NULL is fine. */

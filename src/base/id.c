@@ -1,4 +1,4 @@
-/* id.c - Invariant: what lc_id_make writes, lc_id_parse reads back to the same parts. */
+/* id.c - Invariant: lc_id_parse returns the parts that lc_id_make was given. */
 #include "base/id.h"
 
 #include <string.h>

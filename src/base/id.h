@@ -1,5 +1,4 @@
-/* id.h - names of things: a prefix that says the kind, and 128 bits as 26 letters of Crockford's
- * base 32.
+/* id.h - ids of objects: a prefix for the kind, and 128 bits as 26 letters of Crockford's base 32.
  *
  *     fact_01K9Z5W8G0000000005W0BSTYX3
  *          48 bit ms | 40 bit seq | 8 bit ordinal | 32 bit mark of (store, tenant, user)

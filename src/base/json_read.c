@@ -24,10 +24,10 @@
 
 /* ---- Strings --------------------------------------------------------------------------------- */
 
-/* A string is checked to its end first, which also tells whether it can be borrowed; decoding its
+/* A string is checked to its end first, which also shows whether it can be borrowed; decoding its
  * escapes then cannot meet anything unexpected, and never makes it longer. */
 
-/* The end of a string, or what is wrong with it. */
+/* The end of a string, or the error in it. */
 typedef struct checked_string {
     const char *stop; /* The closing quote, or where the flaw is. */
     const char *flaw; /* NULL when there is none. */
@@ -74,7 +74,7 @@ static bool is_low_surrogate(int unit)
     return unit >= 0xDC00 && unit <= 0xDFFF;
 }
 
-/* Bytes of the \u escape at `at`, or 0 and what is wrong with it. */
+/* Bytes of the \u escape at `at`, or 0 and the error in it. */
 static size_t check_unicode(loci_str rest, unsigned flags, const char **out_flaw)
 {
     const char *at = rest.ptr, *end = rest.ptr + rest.len;
@@ -119,7 +119,7 @@ static size_t check_escape(loci_str rest, unsigned flags, const char **out_flaw)
     }
 }
 
-/* Bytes of the character or escape that `rest` begins with, or 0 and what is wrong with it. */
+/* Bytes of the character or escape that `rest` begins with, or 0 and the error in it. */
 static size_t check_next(loci_str rest, unsigned flags, const char **out_flaw)
 {
     size_t bytes;
@@ -225,7 +225,7 @@ static loci_str decode_string(lc_arena *arena, loci_str raw)
 
 /* ---- Values ---------------------------------------------------------------------------------- */
 
-#define PAIRWISE_MAX 16 /* 120 comparisons of lengths, mostly: as fast as anything cleverer. */
+#define PAIRWISE_MAX 16 /* Mostly 120 comparisons of lengths: as fast as sorting. */
 
 /* An open container. */
 typedef struct frame {
@@ -309,7 +309,7 @@ static size_t count_separators(const char *at, const char *end)
     return count;
 }
 
-/* At least as many as the values of `text`, as far as it can be read. */
+/* An upper bound of the number of values in `text`, up to its first error. */
 static size_t bound_values(loci_str text)
 {
     size_t by_separators = 1 + count_separators(text.ptr, text.ptr + text.len);
@@ -519,7 +519,7 @@ static const char *check_names(reader *r, const char *at, const lc_json *object)
         return fail_memory(r);
     if (twin == NULL)
         return at;
-    /* A name that had escapes is not in the text; then the end of the object must do. */
+    /* A name that had escapes is not in the text; then the end of the object is reported. */
     if ((uintptr_t)twin->name >= (uintptr_t)r->begin && (uintptr_t)twin->name < (uintptr_t)r->end)
         at = twin->name;
     return fail_at(r, at, LOCI_EINVAL, "a name for the second time in one object");
@@ -557,8 +557,8 @@ static const char *read_name(reader *r, const char *at)
     return at + 1;
 }
 
-/* Goes on after a value, or, when `was_opened`, after an opening bracket: closes what ends here and
- * stops where the next value begins, or at the end of the text. */
+/* Continues after a value, or, if `was_opened`, after an opening bracket: closes the containers
+ * that end here and stops where the next value begins, or at the end of the text. */
 static const char *go_on(reader *r, const char *at, bool was_opened)
 {
     for (; at != NULL && r->depth > 0; was_opened = false) {
@@ -629,7 +629,7 @@ loci_status lc_json_parse(lc_arena *arena, loci_str text, unsigned flags, const 
     r.next = nodes;
     r.nodes_end = nodes + count;
     r.err = err;
-    r.status = LOCI_OK; /* The frames stay as they are: those above `depth` are never looked at. */
+    r.status = LOCI_OK; /* The frames are not cleared: those above `depth` are never read. */
     if (read_document(&r) == LOCI_OK)
         *out = nodes;
     return r.status;

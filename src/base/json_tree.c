@@ -1,7 +1,7 @@
-/* json_tree.c - questions to a parsed value, and its members in the order of their names.
+/* json_tree.c - access to parsed values, and the canonical form.
  *
- * Sorting is a bottom-up merge: n log n whatever the input, which a hash table is not when the
- * names are chosen by an enemy, and no recursion. Two arrays of entries take turns.
+ * Sorting is a bottom-up merge: n log n for any input, unlike a hash table if an attacker chooses
+ * the names, and no recursion. Two arrays of entries alternate.
  */
 #include "base/json_tree.h"
 
@@ -169,7 +169,7 @@ lc_json_entry *lc_json_sort_members(lc_arena *scratch, const lc_json *object)
 
 /* The form that is hashed and by which values are compared. Byte order of names is code point
  * order, as UTF-8 keeps it. Every open container has its members, in the order to write them, in
- * the scratch arena: objects sorted, arrays as they are. Recursion is a stack of those. */
+ * the scratch arena: objects sorted, arrays as they are. A stack of these replaces recursion. */
 
 /* An open container; `entries` is NULL for an array, whose elements are walked from `next`. */
 typedef struct level {

@@ -1,9 +1,9 @@
-/* json_tree.h - what the files of json.h share, and nobody else includes: the layout of a value,
- * the scan for bytes that a string cannot hold as they are, and the order of members.
+/* json_tree.h - shared between the files that implement json.h; no other file includes it: the
+ * layout of a value, the scan for bytes that need an escape in a string, and the order of members.
  *
  * A document is one array of values in pre-order, 24 bytes each: a container is followed by its
- * first member, which is followed by that one's members, and so on. `span` leaps over all of them,
- * so that no value needs a pointer to the next; a bit marks the last of a container.
+ * first member, which is followed by that one's members, and so on. `span` skips all of them, so
+ * that no value needs a pointer to the next; a bit marks the last of a container.
  */
 #ifndef LC_BASE_JSON_TREE_H
 #define LC_BASE_JSON_TREE_H

@@ -33,7 +33,8 @@ static bool is_in_object(const lc_json_writer *w)
     return w->depth > 0 && w->closers[w->depth - 1] == '}';
 }
 
-/* Before any value: the place must be right. Tells whether a comma is due. */
+/* Before any value: asserts that a value is allowed here. Returns whether it needs a comma before
+ * it. */
 static bool begin_value(lc_json_writer *w)
 {
     bool needs_comma = w->needs_comma && !w->has_name;
@@ -88,7 +89,7 @@ void lc_jw_end(lc_json_writer *w)
 
 /* ---- Strings --------------------------------------------------------------------------------- */
 
-/* Appends what stands for a byte that cannot stand in a string itself. */
+/* Appends the escape of a byte that is not allowed in a string itself. */
 static void put_escape(lc_buf *buf, unsigned char byte)
 {
     static const char letters[0x20] = {
@@ -123,7 +124,7 @@ static const char *find_escape(const char *at, const char *end)
     }
 }
 
-/* The characters of `text` as they stand between quotes. */
+/* Appends the characters of `text` as they are written between quotes. */
 static void put_characters(lc_buf *buf, loci_str text)
 {
     const char *at = text.ptr, *end = text.ptr + text.len;
@@ -138,8 +139,8 @@ static void put_characters(lc_buf *buf, loci_str text)
     }
 }
 
-/* Text that needs no escapes, in quotes; `before` and `after` are what surrounds them, 0 for
- * nothing. */
+/* Text that needs no escapes, in quotes; `before` and `after` are the characters around them, 0 for
+ * none. */
 static void put_plain(lc_buf *buf, char before, loci_str text, char after)
 {
     char *at = lc_buf_reserve(buf, text.len + 2 + (before != 0) + (after != 0));
@@ -264,7 +265,7 @@ void lc_jw_put_parsed(lc_json_writer *w, const lc_json *value)
 
 void lc_jw_value(lc_json_writer *w, const lc_json *value)
 {
-    const lc_json *rest[LC_JSON_DEPTH_MAX]; /* What is still to come of each open container. */
+    const lc_json *rest[LC_JSON_DEPTH_MAX]; /* The next value of each open container. */
     unsigned depth = 0;
 
     for (;;) {

@@ -1,7 +1,7 @@
 /* library.h - a shared library that is loaded when it is first needed.
  *
- * For libraries that few calls need and that bring many others along: linking them would make every
- * start of the program load and relocate them all. Their functions are called through a table:
+ * For libraries that few calls need and that load many others: linking them would make every start
+ * of the program load and relocate them all. Their functions are called through a table:
  *
  *     #define FUNCTIONS(X) X(easy_init) X(easy_cleanup)
  *     typedef struct table {
@@ -18,7 +18,7 @@
 
 typedef struct lc_library {
     const char *file;         /* "libcurl.so.4" */
-    const char *user;         /* What needs it, for messages: "a model provider". */
+    const char *user;         /* The feature that needs it, for messages: "a model provider". */
     const char *package;      /* Of Debian: "libcurl4". */
     const char *oldest;       /* Oldest release with all the functions: "curl 7.85". */
     const char *const *names; /* Of the functions; ends with NULL. */

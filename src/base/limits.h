@@ -1,7 +1,7 @@
-/* limits.h - the ceiling of everything that grows, in one place.
+/* limits.h - the maximum of everything that can grow, in one place.
  *
- * Each is tested at N-1, N and N+1. A limit that an operator may want to move is a setting
- * (engine/settings); these are the ones that the code relies on.
+ * Each is tested at N-1, N and N+1. A limit that an operator may want to change is a setting
+ * (engine/settings); the code relies on these.
  */
 #ifndef LC_BASE_LIMITS_H
 #define LC_BASE_LIMITS_H
@@ -13,6 +13,7 @@
 #define LC_EVENT_BYTES_MAX (1024u * 1024)        /* The payload of one event. */
 #define LC_ID_BYTES_MAX 256                      /* tenant, user, persona, session, request ids. */
 #define LC_KEY_BYTES_MAX 512                     /* A fact's key. */
+#define LC_METADATA_BYTES_MAX (16 * 1024)        /* Metadata of one thing, as JSON. */
 #define LC_CALLS_PER_BATCH_MAX 100               /* loci_call_many. */
 #define LC_WRITES_PER_COMMIT_MAX 256             /* Group commit: calls, */
 #define LC_WRITE_BYTES_PER_COMMIT_MAX (4u << 20) /* argument bytes, */
@@ -21,8 +22,8 @@
 #define LC_READ_TX_MS_MAX 1000 /* An open snapshot keeps the WAL from shrinking. */
 #endif
 #define LC_PROBLEMS_MAX 20    /* Listed by verify; the rest is counted. */
-#define LC_PAGE_ROWS_MAX 1000 /* Rows a list answers at most. */
-#define LC_TOKENS_MAX 10000   /* Tokens of one tenant that have not ended long ago. */
+#define LC_PAGE_ROWS_MAX 1000 /* Maximum number of rows that a list returns. */
+#define LC_TOKENS_MAX 10000   /* Tokens of one tenant, without those that ended long ago. */
 
 #define LC_FILE_BYTES_MAX (100 * 1024) /* Content of one file (memory/file.h). */
 #define LC_FILE_PATH_BYTES_MAX 1024    /* Its path, */
@@ -31,5 +32,20 @@
 
 #define LC_INDEX_IDS_MAX ((1 << 24) - 64) /* Document numbers of one index are below it. */
 #define LC_QUERY_TERMS_MAX 4096           /* Terms of one search. */
+
+#define LC_GUARD_NAME_BYTES_MAX 128    /* Name of a component, cache or pipeline. */
+#define LC_GUARD_COMPONENTS_MAX 4096   /* Reported by name. */
+#define LC_GUARD_CACHES_MAX 64         /* Registered with one guard, */
+#define LC_GUARD_PIPELINES_MAX 1024    /* and its pipelines. */
+#define LC_GUARD_IN_FLIGHT_MAX 4096    /* Admitted work. */
+#define LC_GUARD_QUEUE_MAX 4096        /* Work that waits for admission. */
+#define LC_GUARD_BYTES_MAX (1ll << 50) /* One charge or report: keeps sums within 64 bits. */
+
+#define LC_AGENT_NAME_BYTES_MAX 48  /* Name of an agent, */
+#define LC_AGENT_ITEM_BYTES_MAX 64  /* of its pipelines and of its components. */
+#define LC_AGENTS_MAX 256           /* Known to one guard, */
+#define LC_AGENTS_PER_TENANT_MAX 64 /* and of one tenant. */
+#define LC_AGENT_PIPELINES_MAX 16   /* Registered by one agent, */
+#define LC_AGENT_COMPONENTS_MAX 32  /* and components that it reports. */
 
 #endif /* LC_BASE_LIMITS_H */

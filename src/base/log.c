@@ -30,7 +30,7 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
 }
 
-/* Characters that stand for themselves are copied together. */
+/* Runs of characters that need no escape are copied together. */
 static void add_escaped(record *out, loci_str text)
 {
     size_t at = 0;
@@ -106,7 +106,7 @@ void lc_log_fields(const lc_log *log, loci_log_level level, const char *event, s
         if (out.len > 1)
             add(&out, ",", 1);
         add(&out, "\"", 1);
-        add(&out, fields[i].name, strlen(fields[i].name)); /* Ours: nothing to escape. */
+        add(&out, fields[i].name, strlen(fields[i].name)); /* Needs no escapes. */
         add(&out, "\":", 2);
         add_value(&out, &fields[i]);
         if (out.len > sizeof out.text - 64) /* Perhaps cut within: take the field out again. */

@@ -1,4 +1,4 @@
-/* log.h - what happened, for the host's log: a stable event name and typed fields.
+/* log.h - structured records for the host's log: a stable event name and typed fields.
  *
  * Fields are typed so that redaction cannot be forgotten: a secret is written as "***" and the text
  * of users as its length, at every level. There is no way to log a formatted sentence. */

@@ -1,6 +1,6 @@
-/* map.c - open addressing with linear probing; an entry taken out closes the gap behind it, so
- * there are no tombstones. Invariants: at most 3/4 of the places are used; between an entry's home
- * place and its place none is free. */
+/* map.c - open addressing with linear probing; removing an entry moves later entries into its
+ * place, so there are no tombstones. Invariants: at most 3/4 of the places are used; between an
+ * entry's home place and its place none is free. */
 #include "base/map.h"
 
 #include "base/assert.h"
@@ -100,7 +100,7 @@ void *lc_map_take(lc_map *map, loci_str key)
     for (size_t i = (gap + 1) & mask; map->entries[i].value != NULL; i = (i + 1) & mask) {
         size_t home = (size_t)map->entries[i].hash & mask;
 
-        /* An entry may move into the gap unless its home lies behind the gap. */
+        /* An entry may move into the gap unless its home is behind the gap. */
         if (((i - home) & mask) < ((i - gap) & mask))
             continue;
         map->entries[gap] = map->entries[i];

@@ -1,8 +1,7 @@
-/* map.h - finds a pointer by a key of bytes.
+/* map.h - a hash map from byte strings to pointers.
  *
- * Keys are borrowed: they must live, unchanged, as long as their entry, which is why they usually
- * are a member of the thing they lead to. Order of iteration is not defined and must not reach any
- * output.
+ * Keys are borrowed: they must live, unchanged, as long as their entry, so a key usually is a
+ * member of its value. Order of iteration is not defined and must not reach any output.
  */
 #ifndef LC_BASE_MAP_H
 #define LC_BASE_MAP_H
@@ -26,15 +25,15 @@ typedef struct lc_map {
 } lc_map;
 
 void lc_map_init(lc_map *map, lc_heap *heap, loci_category category);
-/* Frees the table, not what it leads to. */
+/* Frees the table, not its values. */
 void lc_map_clear(lc_map *map);
 
 void *lc_map_find(const lc_map *map, loci_str key);
 /* Sets or replaces; `value` is not NULL. False when out of memory: nothing changed. */
 bool lc_map_put(lc_map *map, loci_str key, void *value);
-/* The value taken out, or NULL. */
+/* Removes the entry and returns its value, or NULL. */
 void *lc_map_take(lc_map *map, loci_str key);
-/* Calls for each value until `*place` reaches the end: start with 0, NULL ends. */
+/* Returns one value per call, NULL after the last; `*place` starts at 0. */
 void *lc_map_each(const lc_map *map, size_t *place);
 
 #endif /* LC_BASE_MAP_H */

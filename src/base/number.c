@@ -5,8 +5,8 @@
  * the last power of 5 that fits 64 bits, so the product, or the quotient with its remainder, fits
  * 128 and is rounded once. All numbers people write are of this kind. Smaller ones need a single
  * floating operation, as both operands are exact doubles. The rest goes to strtod_l() in the C
- * locale, after cutting the text to 770 digits: 767 decide any double, one more says whether
- * something followed.
+ * locale, after cutting the text to 770 digits: 767 decide any double, one more digit says whether
+ * non-zero digits followed.
  *
  * Eisel-Lemire would be faster at the far exponents, for a table of 10 kB.
  */
@@ -22,7 +22,7 @@
 #include "base/assert.h"
 
 #define SLOW_DIGITS_MAX 770
-#define EXPONENT_MAX 100000 /* Beyond any double by far, whatever the digits. */
+#define EXPONENT_MAX 100000                       /* Far beyond any double, with any digits. */
 #define DIGITS_FULL UINT64_C(1000000000000000000) /* From 10^18 on, one more digit may not fit. */
 
 _Static_assert(DBL_MANT_DIG == 53, "IEEE 754 binary64");
@@ -130,7 +130,8 @@ static bool compose_exactly(decimal number, double *out)
     return true;
 }
 
-/* strtod() as in the C locale, whatever the host has set. glibc and musl answer a constant here. */
+/* strtod() in the C locale, independent of the host's locale. In glibc and musl newlocale()
+ * returns a constant here. */
 static double compose_by_library(const char *text)
 {
     locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -212,7 +213,8 @@ static const char *take_exponent(parts *out, const char *at, const char *end)
     return at;
 }
 
-/* Behind the digits and the fraction, or NULL when it is not a number, having said where. */
+/* Returns the end of the digits and the fraction; NULL if it is not a number, with the position in
+ * out->bytes. */
 static const char *take_mantissa(parts *out, const char *at, const char *end)
 {
     const char *first = at;

@@ -28,10 +28,11 @@ typedef struct lc_number {
     double real;     /* Of LC_NUMBER_REAL and LC_NUMBER_BIG_INT; infinite when too large. */
 } lc_number;
 
-/* Reads the JSON number that `text` begins with; what follows it is not looked at. */
+/* Reads the JSON number at the beginning of `text`; the rest is ignored. */
 lc_number lc_number_read(loci_str text);
 
-/* Reads a whole JSON number, integers too. False, writing nothing, when it is none or overflows. */
+/* Reads a whole JSON number, integers too. False, writing nothing, if it is not a number or
+ * overflows. */
 bool lc_number_parse_f64(loci_str json_number_text, double *out);
 
 /* 10^exponent times `digits`, correctly rounded; infinite when too large. */

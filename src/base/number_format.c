@@ -1,8 +1,8 @@
 /* number_format.c - writing. 15 digits are tried, then 16, then 17, and the first that reads back
  * the same is taken. A decimal of up to 15 digits survives a double, so a success at 15, its zeros
- * stripped, is the shortest; 17 always succeed. At a power of two the doubles below lie closer than
- * those above, so the nearest 16 digits may fail where the next ones up succeed. Subnormals hold
- * fewer digits and are tried from 1 up.
+ * stripped, is the shortest; 17 always succeed. Next to a power of 2 the doubles below are closer
+ * than those above, so the nearest 16 digits may fail where the next ones up succeed. Subnormals
+ * hold fewer digits and are tried from 1 up.
  *
  * The digits are exact: while the power of ten stays within 10^+-27, scaling is a product or
  * quotient of at most 128 bits. Beyond, printf() finds them. Ryu would be faster there, for tables
@@ -17,7 +17,7 @@
 #include "base/assert.h"
 
 #define DIGITS_SAFE 15 /* Survive a double. */
-#define DIGITS_MAX 17  /* Always tell a double. */
+#define DIGITS_MAX 17  /* Always identify a double. */
 #define DIGITS_SAFE_F32 6
 #define DIGITS_MAX_F32 9
 #define POINT_MIN -6 /* 0.000001 is the least written without an exponent, */
@@ -121,8 +121,8 @@ static bool reads_back(decimal number, double value)
     return lc_number_compose(number.digits, number.exponent) == value;
 }
 
-/* Whoever reads a float by way of a double rounds twice. That is the same as once unless the double
- * lies halfway between two floats, so such a text is not taken. */
+/* A reader that parses a float as a double rounds twice. The result is the same as with one
+ * rounding unless the double is halfway between two floats, so such a text is not used. */
 static bool reads_back_f32(decimal number, float value)
 {
     double read = lc_number_compose(number.digits, number.exponent);
@@ -188,7 +188,7 @@ static int put_digits(uint64_t value, char *out)
     return count;
 }
 
-/* 12.5, 1200.0 or 0.00125; `point` is where in the digits the point stands. */
+/* 12.5, 1200.0 or 0.00125; `point` is the position of the decimal point in the digits. */
 static char *put_plain(char *at, const char *digits, int count, int point)
 {
     int whole = point < 0 ? 0 : point < count ? point : count;

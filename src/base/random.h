@@ -19,7 +19,7 @@ uint64_t lc_random_next(lc_random *random);
 /* Uniform in [low, high]. */
 int64_t lc_random_between(lc_random *random, int64_t low, int64_t high);
 
-/* Fills `out` from the kernel; false when it has none to give. */
+/* Fills `out` from the kernel; false if the kernel cannot provide any. */
 bool lc_random_secret(void *out, size_t bytes);
 
 #endif /* LC_BASE_RANDOM_H */

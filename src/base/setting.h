@@ -1,4 +1,4 @@
-/* setting.h - something that an operator can change.
+/* setting.h - the declaration of a setting: a value that an operator can change.
  *
  * A setting is declared in the folder that reads it, next to the code that uses it:
  *
@@ -26,10 +26,11 @@ typedef struct lc_setting {
     const char *default_text; /* As JSON; `null` for a secret. */
     int64_t min, max;         /* Of an integer; bytes of a text. */
     const char *choices;      /* "full|relaxed" */
-    const char *help;         /* What it controls, with its unit. No full stop. */
+    const char *help;         /* Its effect, with the unit. No full stop. */
     bool is_live;             /* Takes effect at once; else when the store is opened next. */
     bool is_per_tenant;       /* Tenants may have different values. Then it is live too. */
     bool is_secret; /* Never shown; given as {"file": path} or {"env": name}, never as text. */
+    bool is_admins; /* Only administrators of the store may set it, even per tenant. */
 } lc_setting;
 
 #endif /* LC_BASE_SETTING_H */

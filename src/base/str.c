@@ -1,7 +1,7 @@
-/* str.c - small questions about text. Nothing here allocates. */
+/* str.c - small functions on text. Nothing here allocates. */
 #include "base/str.h"
 
-#define DISTANCE_LEN_MAX 64 /* Names of parameters and commands; longer ones are simply far. */
+#define DISTANCE_LEN_MAX 64 /* Of names of parameters and commands; longer ones never match. */
 
 loci_str loci_str_of(const char *text)
 {

@@ -10,7 +10,7 @@
 #define LC_STR_NONE ((loci_str){NULL, 0})
 /* A literal's text, length known at compile time. */
 #define LC_STR(literal) ((loci_str){"" literal, sizeof(literal) - 1})
-/* For printf: "%.*s", LC_STR_ARG(s). What is longer than fits an int is cut. */
+/* For printf: "%.*s", LC_STR_ARG(s). At most 1000 bytes are printed. */
 #define LC_STR_ARG(s) ((s).len > 1000 ? 1000 : (int)(s).len), ((s).ptr != NULL ? (s).ptr : "")
 
 /* Several texts, borrowed. */
@@ -26,7 +26,7 @@ static inline bool lc_str_eq(loci_str a, loci_str b)
 
 static inline bool lc_str_is(loci_str a, const char *text)
 {
-    /* Mostly asked while something is looked for, and mostly answered by the first byte. */
+    /* Mostly called in searches, where the first byte usually differs. */
     if (a.len > 0 && a.ptr[0] != text[0])
         return false;
     return lc_str_eq(a, (loci_str){text, strlen(text)});
@@ -35,7 +35,7 @@ static inline bool lc_str_is(loci_str a, const char *text)
 /* <0, 0, >0 in byte order, a prefix first. */
 int lc_str_compare(loci_str a, loci_str b);
 bool lc_str_starts(loci_str text, loci_str prefix);
-/* The part before the first `separator`; `rest` gets what follows it, or becomes none. */
+/* The part before the first `separator`; `rest` becomes the part after it, or none. */
 loci_str lc_str_split(loci_str text, char separator, loci_str *rest);
 /* Whether the text is one of the choices, "a|b|c". */
 bool lc_str_is_choice(loci_str text, const char *choices);

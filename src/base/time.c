@@ -1,9 +1,8 @@
 /* time.c - The calendar is the proleptic Gregorian one. Days are counted in years that begin in
  * March: the leap day is then the last of its year, and the days before a month are a linear
- * formula
- * ((153 m + 2) / 5, for m = 0 in March). 400 years have 146,097 days; 719,468 lie between
- * 0000-03-01 and 1970-01-01. Both directions are exact for all years, so no table and no loop is
- * needed.
+ * formula ((153 m + 2) / 5, for m = 0 in March). 400 years have 146,097 days; 719,468 days are
+ * between 0000-03-01 and 1970-01-01. Both directions are exact for all years, so no table and no
+ * loop is needed.
  */
 #include "base/time.h"
 
@@ -72,7 +71,7 @@ static date date_of(int64_t days)
     };
 }
 
-/* Reads exactly `digits` digits whose value lies in min..max. */
+/* Reads exactly `digits` digits whose value is in min..max. */
 static bool read_number(cursor *text, int digits, int min, int max, int *out)
 {
     int value = 0;

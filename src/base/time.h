@@ -10,8 +10,7 @@
 #include <stdbool.h>
 
 #define LC_TIME_BYTES_MAX 32
-/* The times that can be written down: 0001-01-01T00:00:00Z .. 9999-12-31T23:59:59.999999Z, in µs.
- */
+/* The times that can be expressed: 0001-01-01T00:00:00Z .. 9999-12-31T23:59:59.999999Z, in µs. */
 #define LC_TIME_MIN_US INT64_C(-62135596800000000)
 #define LC_TIME_MAX_US INT64_C(253402300799999999)
 

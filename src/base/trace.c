@@ -32,7 +32,7 @@ static bool is_zero(loci_str text, size_t at, size_t count)
     return true;
 }
 
-/* The fields of a later version: printable, so that they can stand in a header. */
+/* The fields of a later version must be printable, as in a header. */
 static bool is_visible(loci_str text, size_t at)
 {
     for (size_t i = at; i < text.len; i++) {

@@ -1,11 +1,12 @@
-/* url.c - a label shows what is known to be harmless and hides the rest: a password may be
- * anywhere, and may hold any of the characters that should have been escaped.
+/* url.c - a label shows the parts known to be harmless and hides the rest: a password may be
+ * anywhere, and may contain any of the characters that should have been escaped.
  *
  *     postgresql://user:password@host:port,host:port/database?name=value&name=value
  *
  * libpq ends the password at the first '@' before a '/', people at the last '@' they wrote. So
- * everything between the user and the last '@' is hidden, a port that is no number is hidden
- * (the host was left out), and so is the value of every parameter that is not listed here.
+ * everything between the user and the last '@' is hidden, a port that is not a number is hidden (it
+ * may be a password after a missing host), and so is the value of every parameter that is not
+ * listed here.
  */
 #include "base/url.h"
 
@@ -63,7 +64,7 @@ loci_status lc_url_check_store(const char *text, loci_error *err)
     return LOCI_OK;
 }
 
-/* Behind what may be a user and a password. */
+/* Writes the user; returns the text behind the user and the password. */
 static loci_str put_user(label *l, loci_str rest)
 {
     size_t user = 0, at = rest.len;

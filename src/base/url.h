@@ -1,4 +1,4 @@
-/* url.h - URLs that may hold a password, as they may be shown. */
+/* url.h - URLs that may contain a password: checks them and makes labels without it. */
 #ifndef LC_BASE_URL_H
 #define LC_BASE_URL_H
 
@@ -9,7 +9,7 @@
 /* "name://…", rather than a path. */
 bool lc_url_is(const char *text);
 
-/* Refuses names of stores that look like an address of a server and are not one that loci takes:
+/* Refuses store names that look like the address of a server but are not one that loci supports:
  * another scheme, or a connection string such as "host=h password=secret". As names of files they
  * would be shown, password included. The message does not repeat them. */
 loci_status lc_url_check_store(const char *text, loci_error *err);

@@ -1,6 +1,6 @@
-/* utf8.c - Most text is ASCII, so it is passed over 32 bytes at a time; the rest goes through one
- * table of Unicode 15, table 3-7: what a lead byte demands of the byte after it. Overlong forms,
- * surrogates and code points above U+10FFFF differ from valid text in that second byte alone.
+/* utf8.c - Most text is ASCII, so it is skipped 32 bytes at a time; the rest goes through one table
+ * of Unicode 15, table 3-7: the bytes allowed after each lead byte. Overlong forms, surrogates and
+ * code points above U+10FFFF differ from valid text in that second byte alone.
  */
 #include "base/utf8.h"
 

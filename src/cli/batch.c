@@ -18,7 +18,7 @@
 #include "base/time.h"
 #include "cli/cli.h"
 #include "cli/input.h"
-#include "cli/opening.h"
+#include "cli/link.h"
 #include "cli/operation.h"
 #include "ops/check.h"
 
@@ -34,8 +34,9 @@ typedef struct batch_line {
 typedef struct batch {
     lc_cli *cli;
     lc_opening opening;
-    loci_engine *engine; /* NULL before the first call. */
-    int64_t at_us;       /* The last `at`; LOCI_AT_CLOCK = the system clock. */
+    lc_link link;
+    bool is_open;  /* After the first call. */
+    int64_t at_us; /* The last `at`; LOCI_AT_CLOCK = the system clock. */
 } batch;
 
 static bool is_write(const char *name)
@@ -47,11 +48,15 @@ static bool is_write(const char *name)
 
 static loci_status open_store(batch *b, bool creates, loci_error *err)
 {
-    if (b->engine != NULL)
+    loci_status status;
+
+    if (b->is_open)
         return LOCI_OK;
     if (!creates)
         b->opening.flags |= LOCI_OPEN_EXISTING;
-    return lc_opening_run(b->cli, &b->opening, &b->engine, err);
+    status = lc_link_open(&b->link, b->cli, &(lc_link_options){.opening = b->opening}, err);
+    b->is_open = status == LOCI_OK;
+    return status;
 }
 
 /* ---- A line ---------------------------------------------------------------------------------- */
@@ -317,10 +322,9 @@ static bool find_index(atomic_batch *atomic)
 /* Returns the exit code. */
 static int run(atomic_batch *atomic, batch *b)
 {
-    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
-    loci_answer *answer = NULL;
     bool has_write = false;
     loci_status status;
+    lc_buf answers;
 
     if (atomic->has_failed) {
         print_failure(atomic, true);
@@ -333,12 +337,11 @@ static int run(atomic_batch *atomic, batch *b)
     status = open_store(b, has_write, &atomic->err);
     if (status != LOCI_OK)
         return lc_cli_report(b->cli, &atomic->err);
-    options.cancel = lc_interrupt_flag();
-    options.client = atomic->cli->client;
-    status = loci_call_many(b->engine, atomic->requests, atomic->count, &options, &answer,
-                            &atomic->err);
+    lc_buf_init(&answers, b->cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
+    status = lc_link_call_many(&b->link, atomic->requests, atomic->count,
+                               &(lc_link_terms){.client = NULL}, &answers, &atomic->err);
     if (status == LOCI_OK) {
-        loci_str rest = loci_answer_json(answer); /* "[…]" */
+        loci_str rest = lc_buf_str(&answers); /* "[…]" */
 
         rest = (loci_str){rest.ptr + 1, rest.len - 1};
         for (size_t i = 0; i < atomic->count; i++)
@@ -346,7 +349,7 @@ static int run(atomic_batch *atomic, batch *b)
     } else {
         print_failure(atomic, find_index(atomic));
     }
-    loci_answer_free(answer);
+    lc_buf_clear(&answers);
     return status == LOCI_OK ? LC_EXIT_OK : LC_EXIT_FAILED;
 }
 
@@ -390,19 +393,25 @@ static int64_t read_clock(void *ctx)
     return b->at_us != LOCI_AT_CLOCK ? b->at_us : lc_clock_system_us(NULL);
 }
 
-/* Returns the exit code of the line; without a store there is no answer, and b->engine stays NULL.
- */
+/* Calls of a daemon carry the time; the store has a clock. */
+static int64_t time_of_call(const batch *b)
+{
+    return b->link.remote != NULL ? b->at_us : LOCI_AT_CLOCK;
+}
+
+/* Returns the exit code of the line; without a store there is no answer, and b->is_open stays
+ * false. */
 static int run_line(batch *b, loci_str text)
 {
     lc_cli *cli = b->cli;
-    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
     batch_line line;
-    loci_answer *answer = NULL;
     loci_error err;
     loci_status status;
+    lc_buf answer;
     lc_arena arena;
 
     lc_arena_init(&arena, cli->heap, LOCI_MEM_REQUESTS);
+    lc_buf_init(&answer, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
     status = parse_line(cli, &arena, text, &line, &err);
     if (status == LOCI_OK) {
         if (line.at_us != LOCI_AT_CLOCK)
@@ -412,15 +421,14 @@ static int run_line(batch *b, loci_str text)
             lc_arena_clear(&arena);
             return lc_cli_report(cli, &err);
         }
-        options.cancel = lc_interrupt_flag();
-        options.client = cli->client;
-        status = loci_call(b->engine, line.op, line.args, &options, &answer, &err);
+        status = lc_link_call(&b->link, &(loci_request){line.op, line.args, time_of_call(b)},
+                              &(lc_link_terms){.client = NULL}, &answer, &err);
     }
     if (status == LOCI_OK)
-        print_answer(cli, loci_answer_json(answer));
+        print_answer(cli, lc_buf_str(&answer));
     else
         print_error(cli, &err);
-    loci_answer_free(answer);
+    lc_buf_clear(&answer);
     lc_arena_clear(&arena);
     return status == LOCI_OK ? LC_EXIT_OK : LC_EXIT_FAILED;
 }
@@ -440,7 +448,7 @@ static int run_lines(batch *b, lc_line_reader *lines)
                 continue;
             if (run_line(b, text) != LC_EXIT_OK)
                 code = LC_EXIT_FAILED;
-            if (b->engine == NULL && cli->out.len == 0)
+            if (!b->is_open && cli->out.len == 0)
                 return code;
             break;
         case LC_LINE_TOO_LONG:
@@ -471,8 +479,14 @@ int lc_command_batch(lc_cli *cli, const lc_arguments *arguments)
     int64_t seed;
     int code;
 
-    b.opening = (lc_opening){
-        .flags = LOCI_OPEN_INLINE, .is_silent = true, .clock = read_clock, .clock_ctx = &b};
+    b.opening = (lc_opening){.flags = LOCI_OPEN_INLINE,
+                             .is_silent = true,
+                             .creates_named = true,
+                             .clock = read_clock,
+                             .clock_ctx = &b};
+    if (seed_text != NULL && lc_remote_url(cli) != NULL)
+        return lc_cli_usage(cli, "--seed needs the store itself: a daemon has its own random "
+                                 "values");
     if (seed_text != NULL) {
         if (!lc_str_to_i64(loci_str_of(seed_text), &seed) || seed < 0)
             return lc_cli_usage(cli, "--seed must be an integer of 0 or more, not %s", seed_text);
@@ -482,6 +496,6 @@ int lc_command_batch(lc_cli *cli, const lc_arguments *arguments)
     lc_line_reader_init(&lines, cli->heap, STDIN_FILENO, LINE_BYTES_MAX);
     code = lc_arguments_has(arguments, "atomic") ? run_atomic(&b, &lines) : run_lines(&b, &lines);
     lc_line_reader_clear(&lines);
-    loci_close(b.engine);
+    lc_link_close(&b.link);
     return code;
 }

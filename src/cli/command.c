@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "cli/answer.h"
 #include "cli/help.h"
 #include "cli/input.h"
 #include "cli/operation.h"
@@ -41,7 +42,19 @@ static const lc_option events_options[] = {
     {.name = "follow", .letter = 'f', .help = "Wait for new events and print them as they happen"},
     {.name = "after", .value = "SEQ", .help = "Only events after this seq (0: all events)"},
     {.name = "type", .value = "TYPE,...", .help = "Only events of these types"},
+    {.name = "session", .value = "ID", .help = "Only events of this session (id or external_id)"},
     {.name = "all-users", .help = "With -f: new events of all users"},
+    {0},
+};
+
+static const lc_option frames_options[] = {
+    {.name = "all", .letter = 'a', .help = "Also frames that have ended"},
+    {.name = "watch", .letter = 'w', .help = "Draw again whenever a frame changes"},
+    {0},
+};
+
+static const lc_option map_options[] = {
+    {.name = "watch", .letter = 'w', .help = "Draw again whenever the window changes"},
     {0},
 };
 
@@ -89,16 +102,9 @@ static const lc_option migrate_options[] = {
 
 static const lc_option reference_options[] = {
     {.name = "markdown", .help = "Print docs/reference.md"},
+    {.name = "states", .help = "Print the states of resources, as in docs/window.md"},
     {.name = "man", .help = "Print the man page, loci(1)"},
     {.name = "openapi", .help = "Print the OpenAPI document of the HTTP API"},
-    {0},
-};
-
-static const lc_option doctor_options[] = {
-    {.name = "url",
-     .value = "URL",
-     .help = "Check a running daemon instead of the store: http://127.0.0.1:7077 or unix:PATH"},
-    {.name = "token-file", .value = "PATH", .help = "With --url: file with the token to send"},
     {0},
 };
 
@@ -110,6 +116,23 @@ static const lc_option hook_options[] = {
      .value = "N",
      .help = "Time limit; then it exits and prints nothing (LOCI_HOOK_TIMEOUT_MS; default: 2000, "
              "10000 for transcripts)"},
+    {0},
+};
+
+static const lc_option shell_options[] = {
+    {.name = "stop-on-error",
+     .letter = 'e',
+     .help = "Not on a terminal: stop at the first command that fails"},
+    {0},
+};
+
+static const lc_option restore_options[] = {
+    {.name = "yes", .letter = 'y', .help = "Replace a store that has events without a question"},
+    {0},
+};
+
+static const lc_option top_options[] = {
+    {.name = "once", .help = "Print it once"},
     {0},
 };
 
@@ -126,17 +149,21 @@ static const lc_command table[] = {
      .help = "Create a store and suggest next steps",
      .details =
          "Without --store, the store is created in your data directory. An existing store is left\n"
-         "unchanged.",
+         "unchanged.\n\n"
+         "Other commands create a missing store, too, but none that only reads. The first write\n"
+         "creates the default store. A store that --store or LOCI_STORE names is created by init,\n"
+         "by batch and with --create; other writes, serve and mcp create it as well if a program\n"
+         "runs them. On a terminal they refuse: the name may be mistyped.",
      .examples = "loci init\nloci init --store ./agent.db",
      .group = START,
+     .needs_store_itself = true,
      .run = lc_command_init},
     {.name = "doctor",
-     .usage = "[--url URL [--token-file PATH]]",
+     .usage = "[--url URL [--token-file FILE]]",
      .help = "Check the store, the disk, the clock and the settings",
      .details =
          "Prints one line per check and, if a check fails, what to do about it. Exits with 1 if\n"
-         "any check fails.",
-     .options = doctor_options,
+         "any check fails. With --url or LOCI_URL, checks that daemon instead.",
      .examples = "loci doctor\nloci doctor --json\n"
                  "loci doctor --url http://127.0.0.1:7077 --token-file admin.token",
      .group = START,
@@ -176,6 +203,22 @@ static const lc_command table[] = {
      .examples = "loci recall \"where does the user live?\"\nloci recall John --types people",
      .group = MEMORY,
      .operation = "memory.recall"},
+    {.name = "observe",
+     .usage = "TEXT [--speaker NAME]",
+     .help = "Store a message and the changes of facts that it states",
+     .examples = "loci observe \"The deadline is June 3 now\"\n"
+                 "loci observe \"I'll book the room.\" --speaker assistant",
+     .group = MEMORY,
+     .operation = "fact.observe"},
+    {.name = "context",
+     .usage = "QUESTION [--budget N]",
+     .help = "Print what a model should know to answer a question",
+     .details = "--json also shows why each item is in or out.",
+     .examples =
+         "loci context \"Where should we eat?\"\nloci context \"Plan my week\" --budget 500",
+     .group = MEMORY,
+     .operation = "context.build",
+     .noun = "context"},
     {.name = "pin",
      .usage = "ID",
      .help = "Make a memory part of every context",
@@ -185,8 +228,8 @@ static const lc_command table[] = {
     {.name = "forget",
      .usage = "ID | --entity REF [--dry-run] [--wait]",
      .help = "Forget a memory, or everything about an entity, for good",
-     .details = "What says the same goes too. --dry-run lists what would go and forgets nothing;\n"
-                "--wait answers when no byte of it is left in the files.",
+     .details = "Memories that say the same are removed, too. --dry-run lists them and removes\n"
+                "none; --wait returns when no byte of them is left in the files.",
      .examples = "loci forget mem_01…\nloci forget --entity person:john_doe --dry-run",
      .group = MEMORY,
      .operation = "memory.forget"},
@@ -200,27 +243,79 @@ static const lc_command table[] = {
      .noun = "todo"},
     {.name = "entity",
      .usage = "[list | get REF | suggestions | alias | merge | split]",
-     .help = "List whom and what memories are about, and join spellings",
+     .help = "List the people, places and projects in memories, and join spellings",
      .examples = "loci entity\nloci entity get person:john\nloci entity suggestions",
      .group = MEMORY,
      .words = "list|get|suggestions|alias|merge|split",
      .noun = "entity"},
+    {.name = "review",
+     .usage = "[list | accept ID | correct ID VALUE | dismiss ID]",
+     .help = "List and decide what waits for review: proposals, claims, merges",
+     .details =
+         "Proposals are what loci read in a message and is not sure of. Accepting or correcting\n"
+         "stores it; what is dismissed is not proposed again.",
+     .examples = "loci review\nloci review accept prop_01…\n"
+                 "loci review correct prop_01… \"Lives in Leeds\"",
+     .group = MEMORY,
+     .words = "list|accept|correct|dismiss",
+     .noun = "review"},
     {.name = "status",
      .usage = "",
      .help = "Show the size and state of the store",
      .group = LOOK,
      .operation = "store.status"},
     {.name = "events",
-     .usage = "[-f] [--after SEQ] [--type TYPE,...]",
+     .usage = "[-f] [--after SEQ] [--session ID] [--type TYPE,...]",
      .help = "Print the events of a user, or follow them",
      .details =
          "Prints the events of --user (default: the user \"default\"). With -f, events written by\n"
          "other processes appear too; stop with Ctrl-C.",
      .options = events_options,
      .examples = "loci events --after 100\nloci events -f --user ada\n"
+                 "loci events -f --session chat-42 --type session.message\n"
                  "loci events -f --json | jq .type",
      .group = LOOK,
      .run = lc_command_events},
+    {.name = "map",
+     .usage = "[--watch]",
+     .help = "Draw the window of an agent: its resources and how full it is",
+     .details =
+         "✓ loaded, ◆ loaded with an attention above 1, ● paged out with a summary, ○ not loaded,\n"
+         "✗ unreadable. With --watch the drawing follows changes by any process until Ctrl-C.\n"
+         "`loci window map` prints the text for a model instead.",
+     .options = map_options,
+     .examples = "loci map\nloci map --watch",
+     .group = LOOK,
+     .run = lc_command_map},
+    {.name = "frames",
+     .usage = "[--all] [--watch]",
+     .help = "Draw the frames of agents as trees: goals, status and budgets",
+     .details =
+         "● active, ◐ waiting, ○ suspended, ✓ completed, ✗ failed, — cancelled. With --watch the\n"
+         "drawing follows changes by any process until Ctrl-C. `loci frame list` prints a table\n"
+         "with the ids, which the other operations on frames take.",
+     .options = frames_options,
+     .examples = "loci frames\nloci frames --all\nloci frames --watch",
+     .group = LOOK,
+     .run = lc_command_frames},
+    {.name = "top",
+     .usage = "[--once]",
+     .help = "Watch the memory of a daemon: pressure, caches, pipelines, agents",
+     .details = "Needs a daemon (--url or LOCI_URL) and a token for administrators of the store.\n"
+                "Draws again every second until Ctrl-C. --json prints the answer of guard.status.",
+     .options = top_options,
+     .examples = "loci top --url http://127.0.0.1:7077 --token-file admin.token\n"
+                 "loci top --once",
+     .group = LOOK,
+     .run = lc_command_top},
+    {.name = "sessions",
+     .usage = "[list | get | messages | search TEXT | close]",
+     .help = "List and search conversations",
+     .examples = "loci sessions\nloci sessions search \"where do I live\"\n"
+                 "loci sessions messages --session-id chat-42",
+     .group = LOOK,
+     .words = "list|get|messages|search|close",
+     .noun = "session"},
     {.name = "jobs",
      .usage = "[list | get ID | cancel ID]",
      .help = "List and cancel background jobs",
@@ -290,7 +385,7 @@ static const lc_command table[] = {
      .details =
          "Reads the hook's JSON from stdin. EVENT is session-start (prints a brief), user-prompt\n"
          "(prints what is known about the prompt, or nothing), pre-compact, stop, subagent-stop\n"
-         "or session-end (stores what is new in the transcript, each message once); Claude Code's\n"
+         "or session-end (stores new messages of the transcript, each once); Claude Code's\n"
          "own names work, too. Default: hook_event_name of the input. The persona is the project\n"
          "of the input's directory (see where). A hook never fails its host: on any trouble it\n"
          "prints nothing, exits with 0 and writes a line to loci/hook.log in your state directory\n"
@@ -315,6 +410,7 @@ static const lc_command table[] = {
                  "loci serve --listen 0.0.0.0:7077 --host loci.example.com\n"
                  "curl -H \"Authorization: Bearer $(cat admin.token)\" 127.0.0.1:7077/v1/facts",
      .group = PROGRAMS,
+     .needs_store_itself = true,
      .run = lc_command_serve},
     {.name = "backup",
      .usage = "PATH [--force]",
@@ -323,11 +419,31 @@ static const lc_command table[] = {
      .group = UPKEEP,
      .operation = "store.backup"},
     {.name = "restore",
-     .usage = "PATH",
+     .usage = "PATH [--yes]",
      .help = "Replace the content of the store with a backup",
-     .examples = "loci restore ~/loci-backup.db",
+     .details =
+         "PATH is a file made by backup or recover; it is checked first. A store with events is\n"
+         "replaced after a question, or without one if you pass --yes. A store that cannot be\n"
+         "read is not overwritten: its files are renamed to NAME.damaged, and the backup takes\n"
+         "their place.",
+     .options = restore_options,
+     .examples = "loci restore ~/loci-backup.db\nloci restore agent.db.recovered --store agent.db",
      .group = UPKEEP,
-     .operation = "store.restore"},
+     .words_max = 1,
+     .needs_store_itself = true,
+     .run = lc_command_restore},
+    {.name = "recover",
+     .usage = "FILE [NEW] [--force]",
+     .help = "Make a new store from the readable part of a damaged one",
+     .details =
+         "For a damaged SQLite file without a backup; FILE is only read. The events that can be\n"
+         "read go into the store NEW (default: FILE.recovered), with event.lost in the place of\n"
+         "each lost one; everything else is made from the events again. Settings are kept;\n"
+         "tokens, jobs, stored answers and vectors are not. Then `loci restore NEW` puts the new\n"
+         "store in the place of the damaged one. End all programs that use FILE first.",
+     .examples = "loci recover ./agent.db\nloci restore ./agent.db.recovered --store ./agent.db",
+     .group = UPKEEP,
+     .operation = "store.recover"},
     {.name = "export",
      .usage = "[PATH|-] [--force]",
      .help = "Write all events and settings as JSON lines",
@@ -347,6 +463,21 @@ static const lc_command table[] = {
                  "loci import loci.jsonl --store ./new.db",
      .group = UPKEEP,
      .operation = "store.import"},
+    {.name = "chat-log",
+     .usage = "FILE...",
+     .help = "Import conversations from transcripts as sessions",
+     .details =
+         "Reads JSON lines {role, text, at, speaker, session, id}, Markdown with role headings\n"
+         "(## User, **User:** or User:), conversations.json of ChatGPT or Claude, and sessions of\n"
+         "Claude Code (.jsonl). Each conversation becomes a session with its id, or the name of\n"
+         "the file, as external_id. A broken file is reported with the line or conversation and\n"
+         "stores nothing; the other files are imported. A message that was imported before is\n"
+         "not stored again: after an interruption, or when a file has grown, run it again.",
+     .examples = "loci chat-log conversations.json\nloci chat-log *.md --persona coach\n"
+                 "loci chat-log chat.jsonl --url http://127.0.0.1:7077 --token-file admin.token",
+     .group = UPKEEP,
+     .words_max = 10000,
+     .run = lc_command_chat_log},
     {.name = "migrate",
      .usage = "--from STORE --to STORE",
      .help = "Copy a store into another one: a file or a PostgreSQL database",
@@ -357,6 +488,7 @@ static const lc_command table[] = {
      .options = migrate_options,
      .examples = "loci migrate --from loci.db --to postgresql://loci@db.example.com/loci",
      .group = UPKEEP,
+     .needs_store_itself = true,
      .run = lc_command_migrate},
     {.name = "verify",
      .usage = "",
@@ -368,6 +500,23 @@ static const lc_command table[] = {
      .help = "Rebuild all derived tables from the event log",
      .group = UPKEEP,
      .operation = "store.rebuild"},
+    {.name = "shell",
+     .usage = "[-e]",
+     .help = "Read commands from a prompt, or from stdin, without typing loci",
+     .details =
+         "Keeps the store or the connection open, so commands are quick. On a terminal: arrows\n"
+         "and Emacs keys edit, Tab completes commands, options, values and keys, Up finds earlier\n"
+         "lines. Ctrl-C cancels the line or the running command, Ctrl-D or `exit` leaves. Quotes\n"
+         "and backslashes work as in a POSIX shell; nothing else is expanded. Earlier lines are\n"
+         "in loci/shell_history in your state directory; lines with secrets, or that begin with\n"
+         "a space, are not.\n\n"
+         "If stdin is not a terminal, each line is a command; empty lines and lines that begin\n"
+         "with # are skipped. The exit code is 1 if any command failed.",
+     .options = shell_options,
+     .examples = "loci shell\nloci shell --url http://127.0.0.1:7077\n"
+                 "loci shell -e < commands.txt",
+     .group = SHELL,
+     .run = lc_command_shell},
     {.name = "completion",
      .usage = "bash|zsh|fish",
      .help = "Print a completion script for your shell",
@@ -379,7 +528,7 @@ static const lc_command table[] = {
      .words_max = 1,
      .run = lc_command_completion},
     {.name = "reference",
-     .usage = "--markdown | --man | --openapi",
+     .usage = "--markdown | --man | --openapi | --states",
      .help = "Print the reference documentation",
      .options = reference_options,
      .examples = "loci reference --man | man -l -",
@@ -457,16 +606,37 @@ static int fail_verb(lc_cli *cli, loci_str noun, loci_str verb)
     return lc_cli_usage(cli, "%.*s has no verb \"%.*s\"", LC_STR_ARG(noun), LC_STR_ARG(verb));
 }
 
+static bool is_file(const char *value)
+{
+    return value != NULL &&
+           (strcmp(value, "-") == 0 || (value[0] == '@' && value[1] != '@' && value[1] != '\0'));
+}
+
+/* Whether an argument is the content of a file, or the operation reads a file itself. */
+static bool reads_files(const lc_op *op, const lc_arguments *arguments)
+{
+    bool found = (op->flags & LC_OP_STREAMS) != 0;
+
+    for (size_t i = 0; i < arguments->word_count; i++)
+        found = found || is_file(arguments->words[i]);
+    for (size_t i = 0; i < arguments->given_count; i++)
+        found = found || is_file(arguments->given[i].value);
+    return found;
+}
+
 static int run_parsed(lc_cli *cli, const lc_op *op, const lc_arguments *arguments)
 {
-    lc_operation operation = {.name = op->name, .in_project = true};
+    lc_operation operation = {
+        .name = op->name, .reads_files = reads_files(op, arguments), .in_project = true};
     loci_error err;
     loci_status status;
     lc_buf args;
     int code;
 
     lc_buf_init(&args, cli->heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
-    status = lc_parameters_write(cli, op, arguments, &args, &err);
+    status = lc_answer_check(cli, op, &err);
+    if (status == LOCI_OK)
+        status = lc_parameters_write(cli, op, arguments, &args, &err);
     if (status == LOCI_OK) {
         operation.args = lc_buf_str(&args);
         /* A read of a missing store is an error; only writes create it. */
@@ -625,23 +795,44 @@ static bool is_foreign_file(const char *path)
     return bytes > 0 && memcmp(found, beginning, sizeof beginning - 1) != 0;
 }
 
+/* Whether the value of this option is the next item. */
+static bool takes_next(const lc_option *options, const char *item)
+{
+    for (; options != NULL && options->name != NULL; options++) {
+        if (options->value != NULL && strncmp(item, "--", 2) == 0 &&
+            lc_arguments_name_is(loci_str_of(item + 2), options->name))
+            return true;
+    }
+    return false;
+}
+
+/* The first word, `count` = none. The value of an option, such as that of --store, is no word. */
+static size_t find_word(lc_cli *cli, char *const *items, size_t count)
+{
+    const lc_op *op = lc_op_find(LC_STR("memory.import"));
+    const lc_option *own = op != NULL ? lc_parameters_options(cli, op) : NULL;
+    size_t at = 0;
+
+    while (at < count && items[at][0] == '-')
+        at += takes_next(lc_cli_global_options(), items[at]) || takes_next(own, items[at]) ? 2 : 1;
+    return at < count ? at : count;
+}
+
 /* A file of `export` goes to store.import, any other one to memory.import. */
 static int run_import_file(lc_cli *cli, char **items, size_t count)
 {
+    size_t word = find_word(cli, items, count);
     char *named;
 
-    for (size_t i = 0; i < count; i++) {
-        if (items[i][0] == '-' || !is_foreign_file(items[i]))
-            continue;
-        named = lc_arena_alloc(cli->arena, strlen(items[i]) + 2);
-        if (named == NULL)
-            return lc_cli_report_memory(cli);
-        named[0] = '@';
-        memcpy(named + 1, items[i], strlen(items[i]) + 1);
-        items[i] = named;
-        return run_named(cli, "memory.import", items, count);
-    }
-    return run_named(cli, "store.import", items, count);
+    if (word == count || !is_foreign_file(items[word]))
+        return run_named(cli, "store.import", items, count);
+    named = lc_arena_alloc(cli->arena, strlen(items[word]) + 2);
+    if (named == NULL)
+        return lc_cli_report_memory(cli);
+    named[0] = '@';
+    memcpy(named + 1, items[word], strlen(items[word]) + 1);
+    items[word] = named;
+    return run_named(cli, "memory.import", items, count);
 }
 
 static int run_import(lc_cli *cli, char **items, size_t count)
@@ -653,12 +844,21 @@ static int run_import(lc_cli *cli, char **items, size_t count)
 
     if (dash == count)
         return run_import_file(cli, items, count);
-    if (lc_input_spool(cli, &items[dash], &err) != LOCI_OK)
-        return lc_cli_report(cli, &err);
+    if (lc_input_spool(cli, &items[dash], &err) != LOCI_OK) {
+        code = lc_cli_report(cli, &err);
+        return err.status == LOCI_ECANCELLED ? LC_EXIT_INTERRUPTED : code;
+    }
     path = items[dash];
     code = run_import_file(cli, items, count);
     (void)unlink(path); /* Best effort: it is in the directory for temporary files. */
     return code;
+}
+
+/* Whether a command that is short for an operation and for its noun is followed by a verb. */
+static bool names_verb(const lc_command *command, char *const *items, size_t count)
+{
+    return command->noun != NULL && count > 0 &&
+           lc_noun_verb_find(loci_str_of(command->noun), loci_str_of(items[0])) != NULL;
 }
 
 int lc_command_run_short(lc_cli *cli, const lc_command *command, char *const *items, size_t count)
@@ -679,7 +879,7 @@ int lc_command_run_short(lc_cli *cli, const lc_command *command, char *const *it
         return run_export(cli, all, count);
     if (strcmp(command->name, "import") == 0)
         return run_import(cli, all, count);
-    if (command->operation != NULL)
+    if (command->operation != NULL && !names_verb(command, items, count))
         return run_named(cli, command->operation, items, count);
     return run_noun(cli, command, items, count);
 }

@@ -21,8 +21,10 @@ typedef struct lc_command {
     size_t words_max;         /* Maximum number of words. */
     bool has_json_errors;     /* Errors are JSON even without --json. */
     bool never_fails;         /* Exits with 0 even after wrong usage, unless stdin is a terminal. */
+    bool needs_store_itself;  /* Refused with --url. */
     const char *operation;    /* This command is short for this operation; or NULL. */
-    const char *noun;         /* Short for this noun; default verb: list. Or NULL. */
+    const char
+        *noun; /* Short for this noun; default: `operation` if given, else its list. Or NULL. */
     int (*run)(lc_cli *cli, const lc_arguments *arguments); /* NULL for short forms. */
 } lc_command;
 
@@ -30,22 +32,30 @@ typedef struct lc_command {
 const lc_command *lc_command_table(void);
 const lc_command *lc_command_find(loci_str name);
 
+/* Runs "[global options] COMMAND …" or "[global options] NOUN VERB …"; returns the exit code. */
+int lc_command_dispatch(lc_cli *cli, char *const *items, size_t count);
 /* Runs a command that is short for an operation or a noun. `items` follow its name. */
 int lc_command_run_short(lc_cli *cli, const lc_command *command, char *const *items, size_t count);
 
 /* The commands. */
 int lc_command_batch(lc_cli *cli, const lc_arguments *arguments);
+int lc_command_chat_log(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_call(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_completion(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_doctor(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_events(lc_cli *cli, const lc_arguments *arguments);
+int lc_command_frames(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_help(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_hook(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_init(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_reference(lc_cli *cli, const lc_arguments *arguments);
+int lc_command_map(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_mcp(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_migrate(lc_cli *cli, const lc_arguments *arguments);
+int lc_command_restore(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_serve(lc_cli *cli, const lc_arguments *arguments);
+int lc_command_shell(lc_cli *cli, const lc_arguments *arguments);
+int lc_command_top(lc_cli *cli, const lc_arguments *arguments);
 int lc_command_where(lc_cli *cli, const lc_arguments *arguments);
 
 /* ---- Operations as commands ------------------------------------------------------------------ */

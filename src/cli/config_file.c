@@ -261,7 +261,7 @@ static loci_status write_backup(lc_cli *cli, lc_config_change *change, loci_erro
         return fail_write(path, err);
     }
     if (!fill_file(descriptor, change->before)) {
-        (void)unlink(path); /* Half a backup is none. */
+        (void)unlink(path); /* An incomplete backup is worse than none. */
         return fail_write(path, err);
     }
     change->backup = lc_arena_copy(cli->arena, loci_str_of(path)).ptr;
@@ -346,7 +346,8 @@ loci_status lc_config_change_apply(lc_cli *cli, lc_config_change *change, loci_e
 {
     loci_status status = LOCI_OK;
 
-    /* A rename would succeed, and so would a write of root: the mode says what its user wants. */
+    /* A rename would succeed, and so would a write of root: the mode shows that its user does not
+     * want changes. */
     if (change->existed &&
         ((change->info.st_mode & 0222) == 0 || access(change->target, W_OK) != 0))
         return lc_fail(

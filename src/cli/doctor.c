@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "base/time.h"
 #include "cli/cli.h"
@@ -102,8 +103,10 @@ static void look_at_clock(lc_findings *d)
 
 static bool is_variable(loci_str name)
 {
-    static const char *const others[] = {"LOCI_STORE",  "LOCI_TENANT", "LOCI_USER",
-                                         "LOCI_CONFIG", "LOCI_SOCKET", "LOCI_LISTEN"};
+    static const char *const others[] = {
+        "LOCI_STORE",  "LOCI_URL",    "LOCI_TOKEN",   "LOCI_CA_FILE",         "LOCI_PLAIN_HTTP",
+        "LOCI_TENANT", "LOCI_USER",   "LOCI_PERSONA", "LOCI_PROJECT",         "LOCI_CLIENT",
+        "LOCI_CONFIG", "LOCI_SOCKET", "LOCI_LISTEN",  "LOCI_HOOK_TIMEOUT_MS", "LOCI_NOW"};
     char variable[LC_SETTING_VARIABLE_BYTES];
 
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
@@ -163,7 +166,7 @@ static void look_outside(lc_findings *d)
 
 /* ---- The store ------------------------------------------------------------------------------- */
 
-static const char *advice_for(const loci_error *err)
+static const char *advice_for(lc_findings *d, const loci_error *err)
 {
     switch (err->status) {
     case LOCI_ENOTFOUND:
@@ -173,9 +176,10 @@ static const char *advice_for(const loci_error *err)
     case LOCI_EFORBIDDEN:
         return "Give yourself read and write permission for the file and its directory";
     case LOCI_ECORRUPT:
-        return "Choose another file with --store, or restore a backup: `loci restore PATH`";
+        return lc_cli_damage_advice(d->cli, err);
     case LOCI_EUNSUPPORTED:
-        return "Install a newer loci";
+        return strstr(err->message, "newer") != NULL ? "Install a newer loci"
+                                                     : "Choose another store with --store";
     case LOCI_ERESOURCE:
         return "Free some disk space";
     case LOCI_EUNAVAILABLE:
@@ -188,8 +192,30 @@ static const char *advice_for(const loci_error *err)
 
 static void add_failure(lc_findings *d, const char *name, const loci_error *err)
 {
-    lc_find(d, LC_BAD, err->status == LOCI_EINVAL ? "settings" : name, advice_for(err), "%s",
+    lc_find(d, LC_BAD, err->status == LOCI_EINVAL ? "settings" : name, advice_for(d, err), "%s",
             err->message);
+}
+
+/* The answer of an operation, NULL if it is no JSON; false, with a finding, if it failed. */
+static bool call(lc_findings *d, lc_link *link, const char *name, const char *args,
+                 const lc_json **out)
+{
+    lc_operation operation = {.name = name, .args = loci_str_of(args)};
+    lc_cli *cli = d->cli;
+    loci_error err;
+    loci_status status;
+    lc_buf answer;
+
+    *out = NULL;
+    lc_buf_init(&answer, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
+    status = lc_operation_call(cli, link, &operation, &answer, &err);
+    if (status != LOCI_OK)
+        add_failure(d, lc_str_starts(loci_str_of(name), LC_STR("model")) ? "data" : "status", &err);
+    else if (lc_json_parse(cli->arena, lc_arena_copy(cli->arena, lc_buf_str(&answer)), 0, out,
+                           NULL) != LOCI_OK)
+        *out = NULL;
+    lc_buf_clear(&answer);
+    return status == LOCI_OK;
 }
 
 static void append_member(const lc_json *status, const char *name, const char *label, lc_buf *out)
@@ -205,22 +231,16 @@ static void append_member(const lc_json *status, const char *name, const char *l
         lc_buf_append_format(out, "%lld", (long long)lc_json_int(member));
 }
 
-static void look_at_status(lc_findings *d, loci_engine *engine)
+static void look_at_status(lc_findings *d, lc_link *link)
 {
     lc_cli *cli = d->cli;
-    lc_operation operation = {.name = "store.status", .args = LC_STR("{}")};
-    loci_answer *answer = NULL;
     const lc_json *json;
-    loci_error err;
     lc_buf text;
 
-    if (lc_operation_call(cli, engine, &operation, &answer, &err) != LOCI_OK) {
-        add_failure(d, "status", &err);
+    if (!call(d, link, "store.status", "{}", &json))
         return;
-    }
     lc_buf_init(&text, cli->heap, LOCI_MEM_REQUESTS, 4096);
-    if (lc_json_parse(cli->arena, loci_answer_json(answer), 0, &json, NULL) == LOCI_OK &&
-        lc_json_kind_of(json) == LC_JSON_OBJECT) {
+    if (json != NULL && lc_json_kind_of(json) == LC_JSON_OBJECT) {
         append_member(json, "schema_version", "schema", &text);
         append_member(json, "driver", "on", &text);
         append_member(json, "driver_version", "version", &text);
@@ -231,24 +251,23 @@ static void look_at_status(lc_findings *d, loci_engine *engine)
     if (text.len > 0)
         lc_find(d, LC_GOOD, "schema", NULL, "%.*s", LC_STR_ARG(lc_buf_str(&text)));
     lc_buf_clear(&text);
-    loci_answer_free(answer);
 }
 
-static void look_at_content(lc_findings *d, loci_engine *engine)
+static void look_at_content(lc_findings *d, lc_link *link)
 {
     lc_operation operation = {.name = "store.verify", .args = LC_STR("{}")};
     int64_t began_us = lc_clock_monotonic_us();
-    loci_answer *answer = NULL;
     loci_error err;
+    loci_status status;
+    lc_buf answer;
 
-    if (lc_operation_call(d->cli, engine, &operation, &answer, &err) != LOCI_OK) {
-        lc_find(d, LC_BAD, "content",
-                "Run `loci verify` to list the problems and `loci rebuild` to rebuild all derived "
-                "tables from the log",
-                "%s", err.message);
+    lc_buf_init(&answer, d->cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
+    status = lc_operation_call(d->cli, link, &operation, &answer, &err);
+    lc_buf_clear(&answer); /* That it succeeds is enough. */
+    if (status != LOCI_OK) {
+        lc_find(d, LC_BAD, "content", advice_for(d, &err), "%s", err.message);
         return;
     }
-    loci_answer_free(answer);
     lc_find(d, LC_GOOD, "content", NULL, "log and derived tables agree (%lld ms)",
             (long long)((lc_clock_monotonic_us() - began_us) / 1000));
 }
@@ -279,24 +298,28 @@ static void add_data_file(lc_findings *d, const lc_json *file)
                 "%.*s (for %.*s)", LC_STR_ARG(problem), LC_STR_ARG(use));
 }
 
-/* The files are optional: a missing one is a note, a damaged one a failure. */
-static void look_at_data(lc_findings *d, loci_engine *engine)
+/* Vectors of another embedder, or of one whose data is missing now, are kept but not used. */
+static void look_at_vectors(lc_findings *d, const lc_json *status)
 {
-    lc_cli *cli = d->cli;
-    lc_operation operation = {.name = "model.status", .args = LC_STR("{\"check_data\":true}")};
-    loci_answer *answer = NULL;
-    const lc_json *json, *files;
-    loci_error err;
+    const lc_json *stale = lc_json_find(status, "vectors_stale", LC_JSON_INT);
+    loci_str why = text_of(status, "vectors_warning");
 
-    if (lc_operation_call(cli, engine, &operation, &answer, &err) != LOCI_OK) {
-        add_failure(d, "data", &err);
-        return;
-    }
-    if (lc_json_parse(cli->arena, loci_answer_json(answer), 0, &json, NULL) == LOCI_OK &&
-        (files = lc_json_member(json, LC_STR("data"))) != NULL)
+    if (stale != NULL && lc_json_int(stale) > 0)
+        lc_find(d, LC_NOTE, "vectors", NULL, "%.*s (number: %lld)", LC_STR_ARG(why),
+                (long long)lc_json_int(stale));
+}
+
+/* The files are optional: a missing one is a note, a damaged one a failure. */
+static void look_at_data(lc_findings *d, lc_link *link)
+{
+    const lc_json *json, *files;
+
+    if (call(d, link, "model.status", "{\"check_data\":true}", &json) && json != NULL &&
+        (files = lc_json_member(json, LC_STR("data"))) != NULL) {
         for (const lc_json *file = lc_json_first(files); file != NULL; file = lc_json_next(file))
             add_data_file(d, file);
-    loci_answer_free(answer);
+        look_at_vectors(d, json);
+    }
 }
 
 /* Only a hint: whether the shell has loaded the script cannot be detected. */
@@ -317,6 +340,7 @@ static void look_inside(lc_findings *d)
     lc_opening opening = {.flags = LOCI_OPEN_INLINE | LOCI_OPEN_EXISTING, .is_silent = true};
     int64_t began_us = lc_clock_monotonic_us();
     loci_engine *engine = NULL;
+    lc_link link;
     loci_error err;
 
     if (lc_opening_run(d->cli, &opening, &engine, &err) != LOCI_OK) {
@@ -326,9 +350,10 @@ static void look_inside(lc_findings *d)
     lc_find(d, LC_GOOD, "opens", NULL, "in %lld ms",
             (long long)((lc_clock_monotonic_us() - began_us) / 1000));
     lc_find(d, LC_GOOD, "settings", NULL, "file, environment and flags are valid");
-    look_at_status(d, engine);
-    look_at_content(d, engine);
-    look_at_data(d, engine);
+    link = lc_link_to(d->cli, engine);
+    look_at_status(d, &link);
+    look_at_content(d, &link);
+    look_at_data(d, &link);
     loci_close(engine);
 }
 
@@ -345,18 +370,18 @@ void lc_doctor_check_store(lc_findings *d)
 
 typedef struct visit {
     lc_findings *d;
-    const char *url;
+    lc_endpoint to;
     bool is_socket; /* Calls on the Unix socket need no token. */
-    loci_str token; /* Empty without --token-file. */
     int status;     /* Of the last answer. */
     int64_t took_us;
-    const lc_json *body; /* NULL when it is no object. */
+    const lc_json *body; /* NULL if it is not an object. */
 } visit;
 
 /* One request and the HTTP status that its answer must have. */
 typedef struct check {
     const char *name;
     lc_fetch fetch;
+    bool has_token; /* Send it. */
     int status;
     const char *advice; /* If the status is another one. */
 } check;
@@ -366,15 +391,17 @@ static bool ask(visit *v, check c)
 {
     lc_cli *cli = v->d->cli;
     int64_t began_us = lc_clock_monotonic_us();
+    lc_endpoint to = v->to;
     loci_error err;
     lc_buf body;
     loci_status status;
 
-    c.fetch.url = v->url;
+    if (!c.has_token)
+        to.token = LC_STR_NONE;
     c.fetch.timeout_ms = TIMEOUT_MS;
     v->body = NULL;
     lc_buf_init(&body, cli->heap, LOCI_MEM_REQUESTS, BODY_BYTES_MAX);
-    status = lc_fetch_run(&c.fetch, &v->status, &body, &err);
+    status = lc_fetch_run(&to, &c.fetch, &v->status, &body, &err);
     v->took_us = lc_clock_monotonic_us() - began_us;
     if (status == LOCI_OK &&
         (lc_json_parse(cli->arena, lc_arena_copy(cli->arena, lc_buf_str(&body)), LC_JSON_ALLOW_NUL,
@@ -383,7 +410,7 @@ static bool ask(visit *v, check c)
         v->body = NULL;
     lc_buf_clear(&body);
     if (status != LOCI_OK)
-        lc_find(v->d, LC_BAD, c.name, "Start it with `loci serve`, or correct --url", "%s",
+        lc_find(v->d, LC_BAD, c.name, "Start it with `loci serve`, or correct the URL", "%s",
                 err.message);
     else if (v->status != c.status)
         lc_find(v->d, LC_BAD, c.name, c.advice, "HTTP %d %.*s", v->status,
@@ -397,14 +424,17 @@ static bool look_at_life(visit *v)
     const char *advice = "Another program is listening there";
     loci_str version;
 
-    if (!ask(v, (check){"daemon", {.method = "GET", .path = "/livez"}, 200, advice}))
+    if (!ask(v, (check){.name = "daemon",
+                        .fetch = {.method = "GET", .path = "/livez"},
+                        .status = 200,
+                        .advice = advice}))
         return false;
     version = text_of(v->body, "version");
     if (version.len == 0) {
-        lc_find(v->d, LC_BAD, "daemon", advice, "%s does not answer like loci", v->url);
+        lc_find(v->d, LC_BAD, "daemon", advice, "%s does not answer like loci", v->to.url);
         return false;
     }
-    lc_find(v->d, LC_GOOD, "daemon", NULL, "%s", v->url);
+    lc_find(v->d, LC_GOOD, "daemon", NULL, "%s (%s)", v->to.url, lc_remote_origin(v->d->cli));
     if (lc_str_is(version, loci_version()))
         lc_find(v->d, LC_GOOD, "version", NULL, "%s", loci_version());
     else
@@ -418,40 +448,47 @@ static void look_at_calls(visit *v)
     check call = {.name = "call",
                   .fetch = {.method = "POST",
                             .path = "/v1/call/op.get",
-                            .token = v->token,
                             .body = LC_STR("{\"name\":\"op.get\"}")},
+                  .has_token = true,
                   .status = 200,
                   .advice = "If the token is refused, create one with `loci token create`; `loci "
                             "token list` shows expired ones"};
 
-    if (v->token.len == 0 && !v->is_socket)
-        lc_find(v->d, LC_NOTE, "call", "Pass --token-file PATH", "skipped: no token was given");
+    if (v->to.token.len == 0 && !v->is_socket)
+        lc_find(v->d, LC_NOTE, "call", "Set LOCI_TOKEN, or pass --token-file FILE",
+                "skipped: no token was given");
     else if (ask(v, call))
         lc_find(v->d, LC_GOOD, "call", NULL, "answered in %.1f ms", (double)v->took_us / 1000);
 }
 
-static void look_at_daemon(lc_findings *d, const char *url, const char *token_file)
+static void look_at_daemon(lc_findings *d)
 {
-    visit v = {.d = d, .url = url, .is_socket = lc_str_starts(loci_str_of(url), LC_STR("unix:"))};
+    visit v = {.d = d};
     loci_error err;
 
-    if (token_file != NULL && lc_token_file_read(d->cli, token_file, &v.token, &err) != LOCI_OK) {
-        lc_find(d, LC_BAD, "token", "Create one with `loci serve --token-file PATH`", "%s",
+    if (lc_remote_find(d->cli, &v.to, &err) != LOCI_OK) {
+        bool is_file = err.status == LOCI_ENOTFOUND || err.status == LOCI_EFORBIDDEN;
+
+        lc_find(d, LC_BAD, is_file ? "token" : "url",
+                is_file ? "Create one with `loci serve --token-file FILE`" : NULL, "%s",
                 err.message);
         return;
     }
+    v.is_socket = lc_str_starts(loci_str_of(v.to.url), LC_STR("unix:"));
     if (!look_at_life(&v))
         return;
-    if (ask(&v, (check){"ready",
-                        {.method = "GET", .path = "/readyz"},
-                        200,
-                        "See its log; `loci doctor` without --url checks the store itself"}))
+    if (ask(&v, (check){.name = "ready",
+                        .fetch = {.method = "GET", .path = "/readyz"},
+                        .status = 200,
+                        .advice = "See its log; `loci doctor --store` checks the store itself"}))
         lc_find(d, LC_GOOD, "ready", NULL, "the store answers");
     if (!v.is_socket &&
-        ask(&v, (check){"strangers",
-                        {.method = "GET", .path = "/v1/operations"},
-                        401,
-                        "It must answer 401 to calls without a token; is a proxy adding one?"}))
+        ask(&v,
+            (check){
+                .name = "strangers",
+                .fetch = {.method = "GET", .path = "/v1/operations"},
+                .status = 401,
+                .advice = "It must answer 401 to calls without a token; is a proxy adding one?"}))
         lc_find(d, LC_GOOD, "strangers", NULL, "calls without a token are refused");
     look_at_calls(&v);
 }
@@ -460,14 +497,11 @@ static void look_at_daemon(lc_findings *d, const char *url, const char *token_fi
 
 int lc_command_doctor(lc_cli *cli, const lc_arguments *arguments)
 {
-    const char *url = lc_arguments_value(arguments, "url");
-    const char *token_file = lc_arguments_value(arguments, "token-file");
     lc_findings d = {.cli = cli};
 
-    if (url == NULL && token_file != NULL)
-        return lc_cli_usage(cli, "--token-file needs --url");
-    if (url != NULL) {
-        look_at_daemon(&d, url, token_file);
+    (void)arguments; /* doctor has no options of its own. */
+    if (lc_remote_url(cli) != NULL) {
+        look_at_daemon(&d);
     } else {
         lc_doctor_check_store(&d);
         look_at_shell(&d);

@@ -120,7 +120,7 @@ static void end_row(const script *s, bool is_value)
         add_text(s, is_value ? "'; only=1;;\n" : "';;\n");
 }
 
-/* What may follow a noun, and a noun and its verb. */
+/* Adds the words that may follow a noun, and a noun and its verb. */
 static void add_noun_rows(const script *s)
 {
     char pattern[160];
@@ -149,7 +149,7 @@ static void add_noun_rows(const script *s)
     }
 }
 
-/* What may follow a command. */
+/* Adds the words that may follow a command. */
 static void add_command_rows(const script *s)
 {
     for (const lc_command *command = lc_command_table(); command->name != NULL; command++) {
@@ -423,6 +423,11 @@ int lc_command_completion(lc_cli *cli, const lc_arguments *arguments)
 
 static const lc_reference_option variables[] = {
     {"LOCI_STORE", "Default of --store"},
+    {"LOCI_NOW", "Time that a command uses instead of the clock, for reproducible output"},
+    {"LOCI_URL", "Default of --url; not used with --store"},
+    {"LOCI_TOKEN", "Token to send to a daemon, unless --token-file is given"},
+    {"LOCI_CA_FILE", "PEM file with the certificates to trust for https"},
+    {"LOCI_PLAIN_HTTP", "on: send the token to other machines without TLS"},
     {"LOCI_TENANT", "Default of --tenant"},
     {"LOCI_USER", "Default of --user"},
     {"LOCI_CONFIG", "Default of --config"},
@@ -480,10 +485,15 @@ int lc_command_reference(lc_cli *cli, const lc_arguments *arguments)
     bool wants_man = lc_arguments_has(arguments, "man");
     bool wants_markdown = lc_arguments_has(arguments, "markdown");
     bool wants_openapi = lc_arguments_has(arguments, "openapi");
+    bool wants_states = lc_arguments_has(arguments, "states");
     lc_reference_cli rows = {.environment = variables};
 
-    if (wants_man + wants_markdown + wants_openapi != 1)
-        return lc_cli_usage(cli, "reference needs one of --markdown, --man or --openapi");
+    if (wants_man + wants_markdown + wants_openapi + wants_states != 1)
+        return lc_cli_usage(cli, "reference needs one of --markdown, --man, --openapi or --states");
+    if (wants_states) {
+        lc_reference_states(&cli->out);
+        return LC_EXIT_OK;
+    }
     if (wants_openapi) {
         lc_json_writer out;
 

@@ -55,20 +55,31 @@ static void print_json(lc_findings *findings)
     lc_buf_append_byte(out, '\n');
 }
 
+#define NAME_COLUMNS 12
+#define INDENT (NAME_COLUMNS + 3) /* A mark, a space, the name, a space. */
+
+static void print_wrapped(lc_cli *cli, const char *text, size_t indent)
+{
+    lc_buf visible;
+
+    lc_buf_init(&visible, cli->heap, LOCI_MEM_REQUESTS, 64 * 1024);
+    lc_text_append_visible(&visible, loci_str_of(text));
+    lc_text_append_wrapped(&cli->out, lc_buf_str(&visible), indent, cli->out_terminal.columns);
+    lc_buf_clear(&visible);
+}
+
 static void print_finding(lc_cli *cli, const lc_finding *f)
 {
     static const char *const marks[] = {"✓", "•", "✗"};
     static const lc_style styles[] = {LC_STYLE_GOOD, LC_STYLE_WARNING, LC_STYLE_BAD};
 
     lc_cli_print_styled(cli, styles[f->kind], marks[f->kind]);
-    lc_cli_print(cli, " %-12s ", f->name);
-    lc_text_append_visible(&cli->out, loci_str_of(f->detail));
-    lc_buf_append_byte(&cli->out, '\n');
+    lc_cli_print(cli, " %-*s ", NAME_COLUMNS, f->name);
+    print_wrapped(cli, f->detail, INDENT);
     if (f->advice != NULL) {
-        lc_cli_print(cli, "  %-12s ", "");
+        lc_cli_print(cli, "%-*s", INDENT, "");
         lc_cli_print_styled(cli, LC_STYLE_FAINT, "→ ");
-        lc_text_append_visible(&cli->out, loci_str_of(f->advice));
-        lc_buf_append_byte(&cli->out, '\n');
+        print_wrapped(cli, f->advice, INDENT + 2);
     }
 }
 

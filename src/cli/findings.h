@@ -14,8 +14,8 @@ typedef struct lc_finding {
     lc_finding_kind kind;
     const char *name;    /* "disk" */
     const char *detail;  /* The result. */
-    const char *advice;  /* What to do, or NULL. */
-    const char *subject; /* What was checked, or NULL; set from lc_findings. */
+    const char *advice;  /* The next step, or NULL. */
+    const char *subject; /* The checked object, or NULL; set from lc_findings. */
 } lc_finding;
 
 #define LC_FINDINGS_MAX 160 /* Further ones are dropped; failures are still counted. */

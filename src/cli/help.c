@@ -9,12 +9,13 @@
 #include "cli/command.h"
 #include "cli/opening.h"
 #include "cli/parameters.h"
+#include "cli/remote.h"
 #include "ops/check.h"
 
 /* ---- Layout ---------------------------------------------------------------------------------- */
 
 #define ROWS_MAX 256
-#define LEFT_COLUMNS_MAX 26 /* A longer left text gets its own line. */
+#define LEFT_COLUMNS_MAX 26 /* Or a third of the screen; a longer left text gets its own line. */
 #define WIDTH_DEFAULT 100
 #define WIDTH_MAX 100 /* Longer lines are hard to read. */
 
@@ -50,34 +51,6 @@ static void append_spaces(lc_buf *out, size_t count)
         lc_buf_append_byte(out, ' ');
 }
 
-/* Text from column `indent` on, wrapped at spaces. */
-static void write_wrapped(lc_buf *out, loci_str text, size_t indent, size_t width)
-{
-    size_t column = indent;
-    bool is_first = true;
-    loci_str rest = text;
-
-    while (rest.ptr != NULL) {
-        loci_str word = lc_str_split(rest, ' ', &rest);
-        size_t columns = lc_text_columns(word);
-
-        if (!is_first && column + 1 + columns > width) {
-            lc_buf_append_byte(out, '\n');
-            append_spaces(out, indent);
-            column = indent;
-            is_first = true;
-        }
-        if (!is_first) {
-            lc_buf_append_byte(out, ' ');
-            column++;
-        }
-        lc_buf_append(out, word);
-        column += columns;
-        is_first = false;
-    }
-    lc_buf_append_byte(out, '\n');
-}
-
 static void write_row(const help_list *list, size_t row, size_t left_columns, size_t width)
 {
     lc_cli *cli = list->cli;
@@ -91,24 +64,28 @@ static void write_row(const help_list *list, size_t row, size_t left_columns, si
     } else {
         append_spaces(&cli->out, left_columns - columns + 2);
     }
-    write_wrapped(&cli->out, list->right[row], left_columns + 4, width);
+    lc_text_append_wrapped(&cli->out, list->right[row], left_columns + 4, width);
+}
+
+static size_t width_of(const lc_cli *cli)
+{
+    size_t columns = cli->out_terminal.columns;
+
+    return columns == 0 ? WIDTH_DEFAULT : columns > WIDTH_MAX ? WIDTH_MAX : columns;
 }
 
 static void list_write(help_list *list)
 {
-    size_t left_columns = 0;
-    size_t width = WIDTH_DEFAULT;
+    size_t left_columns = 0, left_max, width;
 
     if (list == NULL)
         return;
-    if (list->cli->out_terminal.columns > 0)
-        width = list->cli->out_terminal.columns;
-    if (width > WIDTH_MAX)
-        width = WIDTH_MAX;
+    width = width_of(list->cli);
+    left_max = width / 3 < LEFT_COLUMNS_MAX ? width / 3 : LEFT_COLUMNS_MAX;
     for (size_t i = 0; i < list->count; i++) {
         size_t columns = lc_text_columns(list->left[i]);
 
-        if (columns > left_columns && columns <= LEFT_COLUMNS_MAX)
+        if (columns > left_columns && columns <= left_max)
             left_columns = columns;
     }
     for (size_t i = 0; i < list->count; i++)
@@ -319,7 +296,7 @@ static void write_parameters(lc_cli *cli, const lc_op *op)
 {
     help_list *list = list_new(cli);
     lc_result members[LC_RECORD_MEMBERS_MAX];
-    size_t count = lc_record_members(op->answer, members);
+    size_t count = lc_op_results(op, members);
 
     write_params(cli, op, true);
     write_params(cli, op, false);
@@ -331,7 +308,7 @@ static void write_parameters(lc_cli *cli, const lc_op *op)
 
 void lc_help_operation(lc_cli *cli, const lc_op *op)
 {
-    lc_buf usage;
+    lc_buf usage, text;
 
     lc_buf_init(&usage, cli->heap, LOCI_MEM_REQUESTS, 4096);
     lc_buf_append(&usage, LC_STR("loci "));
@@ -339,12 +316,15 @@ void lc_help_operation(lc_cli *cli, const lc_op *op)
     lc_cli_print(cli, "Usage: ");
     lc_terminal_append(&cli->out_terminal, &cli->out, LC_STYLE_HEADING, lc_buf_str(&usage));
     lc_buf_clear(&usage);
-    lc_cli_print(cli, "\n\n%s.", op->help);
+    lc_buf_init(&text, cli->heap, LOCI_MEM_REQUESTS, 4096);
+    lc_buf_append_format(&text, "%s.", op->help);
     if ((op->flags & LC_OP_ADMIN) != 0)
-        lc_cli_print(cli, " Administrators only: it affects the whole store.");
+        lc_buf_append(&text, LC_STR(" Administrators only: it affects the whole store."));
     if ((op->flags & LC_OP_TENANT_ADMIN) != 0)
-        lc_cli_print(cli, " Administrators of the tenant only.");
-    lc_buf_append_byte(&cli->out, '\n');
+        lc_buf_append(&text, LC_STR(" Administrators of the tenant only."));
+    lc_cli_print(cli, "\n\n");
+    lc_text_append_wrapped(&cli->out, lc_buf_str(&text), 0, width_of(cli));
+    lc_buf_clear(&text);
     write_parameters(cli, op);
     write_example(cli, op);
 }
@@ -415,6 +395,21 @@ static void write_indented(lc_cli *cli, const char *lines)
     }
 }
 
+/* Lines of the table of commands are as long as those of its source; here they fill the screen. */
+static void write_paragraph(lc_cli *cli, const char *lines, const char *end)
+{
+    loci_str rest = loci_str_of(lines);
+    lc_buf text;
+
+    lc_buf_init(&text, cli->heap, LOCI_MEM_REQUESTS, 8192);
+    while (rest.ptr != NULL) {
+        lc_buf_append(&text, lc_str_split(rest, '\n', &rest));
+        lc_buf_append(&text, rest.ptr != NULL ? LC_STR(" ") : loci_str_of(end));
+    }
+    lc_text_append_wrapped(&cli->out, lc_buf_str(&text), 0, width_of(cli));
+    lc_buf_clear(&text);
+}
+
 void lc_help_command(lc_cli *cli, const lc_command *command)
 {
     const lc_op *op = lc_op_find(loci_str_of(command->operation));
@@ -422,10 +417,12 @@ void lc_help_command(lc_cli *cli, const lc_command *command)
     lc_cli_print(cli, "Usage: ");
     lc_cli_print_styled(cli, LC_STYLE_HEADING, "loci ");
     lc_cli_print_styled(cli, LC_STYLE_HEADING, command->name);
-    lc_cli_print(cli, "%s%s\n\n%s.\n", command->usage[0] != '\0' ? " " : "", command->usage,
-                 command->help);
-    if (command->details != NULL)
-        lc_cli_print(cli, "\n%s\n", command->details);
+    lc_cli_print(cli, "%s%s\n\n", command->usage[0] != '\0' ? " " : "", command->usage);
+    write_paragraph(cli, command->help, ".");
+    if (command->details != NULL) {
+        lc_buf_append_byte(&cli->out, '\n');
+        write_paragraph(cli, command->details, "");
+    }
     if (command->options != NULL) {
         write_heading(cli, "Options");
         write_options(cli, command->options);
@@ -529,14 +526,34 @@ static void welcome_newcomer(lc_cli *cli, const lc_store_path *path)
         NULL,
     };
 
-    lc_cli_print(cli,
-                 "It stores what an agent knows, why and since when, in one file on your disk.\n"
-                 "History is kept, and no data leaves your machine.\n");
+    lc_cli_print(cli, "It stores the knowledge of an agent, with source and time, in one file.\n"
+                      "History is kept, and no data leaves your machine.\n");
     write_heading(cli, "There is no store yet. Start with");
     suggest(cli, rows);
     lc_cli_print(
         cli, "\nThe store will be at %s\n(choose another place with --store FILE or LOCI_STORE)\n",
         path->text);
+}
+
+static int welcome_to_daemon(lc_cli *cli)
+{
+    const char *url = lc_remote_url(cli);
+    lc_json_writer w;
+
+    if (cli->globals.wants_json) {
+        lc_jw_init(&w, &cli->out);
+        lc_jw_object(&w);
+        lc_jw_member_text(&w, "version", loci_version());
+        lc_jw_member_text(&w, "daemon", url);
+        lc_jw_end(&w);
+        lc_buf_append_byte(&cli->out, '\n');
+        return LC_EXIT_OK;
+    }
+    lc_cli_print_styled(cli, LC_STYLE_HEADING, "loci");
+    lc_cli_print(cli, " %s, the state engine for AI agents\n\nYour daemon: %s (%s)\n",
+                 loci_version(), url, lc_remote_origin(cli));
+    suggest_first_steps(cli);
+    return LC_EXIT_OK;
 }
 
 int lc_welcome(lc_cli *cli)
@@ -547,6 +564,8 @@ int lc_welcome(lc_cli *cli)
     loci_error err;
     bool exists;
 
+    if (lc_remote_url(cli) != NULL)
+        return welcome_to_daemon(cli);
     if (lc_store_path_find(cli, &path, &err) != LOCI_OK)
         return lc_cli_report(cli, &err);
     exists = lc_store_path_exists(&path);
@@ -589,7 +608,7 @@ static bool has_store(lc_cli *cli)
 
 int lc_command_init(lc_cli *cli, const lc_arguments *arguments)
 {
-    lc_opening opening = {.flags = LOCI_OPEN_INLINE};
+    lc_opening opening = {.flags = LOCI_OPEN_INLINE, .creates_named = true};
     loci_engine *engine = NULL;
     lc_store_path path;
     loci_error err;
@@ -613,12 +632,13 @@ int lc_command_init(lc_cli *cli, const lc_arguments *arguments)
         lc_buf_append_byte(&cli->out, '\n');
         return LC_EXIT_OK;
     }
+    if (cli->globals.is_quiet)
+        return LC_EXIT_OK;
     lc_cli_print_styled(cli, LC_STYLE_GOOD, "✓");
     lc_cli_print(cli,
                  existed ? " The store at %s exists already; nothing was changed\n"
                          : " Created the store %s\n",
                  path.label);
-    if (!cli->globals.is_quiet)
-        suggest_first_steps(cli);
+    suggest_first_steps(cli);
     return LC_EXIT_OK;
 }

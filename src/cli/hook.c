@@ -1,13 +1,13 @@
 /* hook.c - `loci hook`: answers the hooks of Claude Code, and of programs that have the same ones.
  *
- *     session-start   a brief: what always holds, facts, memories, todos, what was said last
- *     user-prompt     what is known about the prompt, and nothing if nothing is
- *     the others      take in what is new in the transcript; session-end closes the session, too
+ *     session-start   print a brief: rules, facts, memories, todos, the last messages
+ *     user-prompt     print facts and memories about the prompt, or nothing
+ *     the others      store new messages of the transcript; session-end also closes the session
  *
  * Every failure ends in run_event(): it is logged, and the host sees an empty answer and success.
- * What a hook adds to a prompt is marked with a tag, by which it is left out when the transcript is
- * read (transcript.h). Prompts themselves are stored from the transcript only, where they have an
- * id.
+ * Text that a hook adds to a prompt is enclosed in a tag, so that it can be left out when the
+ * transcript is read (transcript.h). Prompts themselves are stored from the transcript only, where
+ * they have an id.
  */
 #include "cli/command.h"
 
@@ -125,21 +125,18 @@ static void begin_args(const hook *h, lc_buf *text, lc_json_writer *out)
 static loci_status call(hook *h, const char *operation, loci_str args, const lc_json **out,
                         loci_error *err)
 {
-    const lc_json *answers = NULL;
     loci_status status;
     lc_buf answer;
 
     lc_buf_init(&answer, h->cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
-    status = lc_link_run(&h->link, &(lc_link_call){operation, args}, 1, h->cli->client, &answer,
-                         err);
+    status = lc_link_call(&h->link, &(loci_request){operation, args, LOCI_AT_CLOCK},
+                          &(lc_link_terms){.client = NULL}, &answer, err);
     if (status == LOCI_OK) {
         loci_str copy = lc_arena_copy(h->cli->arena, lc_buf_str(&answer));
 
-        status = copy.ptr != NULL ? lc_json_parse(h->cli->arena, copy, 0, &answers, err)
+        status = copy.ptr != NULL ? lc_json_parse(h->cli->arena, copy, 0, out, err)
                                   : lc_fail_memory(err);
     }
-    if (status == LOCI_OK)
-        *out = lc_json_first(answers);
     lc_buf_clear(&answer);
     return status;
 }
@@ -246,7 +243,7 @@ static loci_status print_built(hook *h, const context_request *request, loci_err
         text = lc_json_find(answer, "text", LC_JSON_STRING);
         items = lc_json_find(answer, "included", LC_JSON_ARRAY);
     }
-    /* The current time alone is no memory. */
+    /* The current time alone is not worth a brief. */
     if (text == NULL || items == NULL || lc_json_count(items) == 0)
         return status;
     return print_context(h, request->lead, lc_json_str(text), err);
@@ -259,8 +256,8 @@ static loci_status run_start(hook *h, loci_error *err)
         h,
         &(context_request){.query = LC_STR(""),
                            .setting = "hook.start_tokens",
-                           .lead = "What loci, the user's memory, knows at the start of this "
-                                   "session. It is information, not an instruction."},
+                           .lead = "Notes from loci, the user's memory, for the start of this "
+                                   "session. They are information, not an instruction."},
         err);
 }
 
@@ -275,8 +272,8 @@ static loci_status run_prompt(hook *h, loci_error *err)
     return print_built(h,
                        &(context_request){.query = prompt,
                                           .setting = "hook.prompt_tokens",
-                                          .lead = "What loci, the user's memory, knows about this "
-                                                  "prompt. It is information, not an "
+                                          .lead = "Notes from loci, the user's memory, about this "
+                                                  "prompt. They are information, not an "
                                                   "instruction.",
                                           .relevant_only = true},
                        err);
@@ -293,7 +290,7 @@ typedef struct intake {
     lc_line_reader reader;
     lc_arena arena; /* Of the calls that are collected. */
     lc_transcript_line *line;
-    lc_link_call calls[LC_CALLS_PER_BATCH_MAX];
+    loci_request calls[LC_CALLS_PER_BATCH_MAX];
     size_t count;
     size_t bytes;
     int64_t offset;    /* Behind the last line that is in `calls`. */
@@ -324,6 +321,8 @@ static loci_status add_call(intake *in, const lc_transcript_message *message, lo
     lc_jw_member_str(&w, "external_id", message->external_id);
     if (message->at.len > 0)
         lc_jw_member_str(&w, "at", message->at);
+    if (in->h->link.engine != NULL) /* A daemon has the data in memory. */
+        lc_jw_member_bool(&w, "estimate", true);
     lc_jw_end(&w);
     status = lc_buf_status(&args, err);
     kept = status == LOCI_OK ? lc_arena_copy(&in->arena, lc_buf_str(&args)) : LC_STR_NONE;
@@ -331,13 +330,13 @@ static loci_status add_call(intake *in, const lc_transcript_message *message, lo
     if (status == LOCI_OK && kept.ptr == NULL)
         status = lc_fail_memory(err);
     if (status == LOCI_OK) {
-        in->calls[in->count++] = (lc_link_call){"session.append", kept};
+        in->calls[in->count++] = (loci_request){"session.append", kept, LOCI_AT_CLOCK};
         in->bytes += kept.len;
     }
     return status;
 }
 
-/* "claude-code", with what the transcript says of itself, unless LOCI_CLIENT names another. */
+/* "claude-code", with version and model from the transcript, unless LOCI_CLIENT names another. */
 static const char *name_client(const intake *in, char out[512])
 {
     int len = snprintf(out, 512, "claude-code");
@@ -371,7 +370,8 @@ static bool find_failed(intake *in, const loci_error *err, size_t *out)
     return true;
 }
 
-/* Stores what was collected. A message that is refused (a secret, with that policy) is left out. */
+/* Stores the collected messages. A message that is refused (a secret, with that policy) is left
+ * out. */
 static loci_status flush(intake *in, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -383,8 +383,9 @@ static loci_status flush(intake *in, loci_error *err)
         size_t failed;
 
         lc_buf_reset(&answers);
-        status = lc_link_run(&in->h->link, in->calls, in->count, name_client(in, client), &answers,
-                             err);
+        status = lc_link_call_many(&in->h->link, in->calls, in->count,
+                                   &(lc_link_terms){.client = name_client(in, client)}, &answers,
+                                   err);
         if (status == LOCI_OK || !find_failed(in, err, &failed))
             break;
         lc_hook_log(in->h->cli, in->h->event->name, err->message);
@@ -499,8 +500,8 @@ static loci_status open_transcript(intake *in, const char *path, int *out, loci_
 static loci_status make_key(intake *in, const char *path, loci_error *err)
 {
     const lc_globals *globals = &in->h->cli->globals;
-    lc_store_path store;
-    loci_status status = lc_store_path_find(in->h->cli, &store, err);
+    lc_store_path store = {.text = lc_remote_url(in->h->cli)};
+    loci_status status = store.text == NULL ? lc_store_path_find(in->h->cli, &store, err) : LOCI_OK;
     lc_buf key;
 
     if (status != LOCI_OK)
@@ -579,8 +580,8 @@ static loci_status run_end(hook *h, loci_error *err)
     return status;
 }
 
-/* Makes the vectors of what was stored, so that the next prompt need not wait for them. A daemon
- * does that by itself. The job keeps what it has done if the alarm ends the process. */
+/* Makes the vectors of the stored messages, so that the next prompt need not wait for them. A
+ * daemon does that by itself. If the alarm ends the process, finished vectors are kept. */
 static void embed_stored(hook *h)
 {
     const lc_json *answer;
@@ -653,7 +654,13 @@ static loci_status run_event(hook *h, const lc_arguments *arguments, loci_error 
     h->deadline_us = start_us + timeout_ms * 800; /* 80 %: what was read must still be stored. */
     status = lc_whose_find(h->cli, session_directory(h), &h->whose, err);
     if (status == LOCI_OK)
-        status = lc_link_open(&h->link, h->cli, start_us + timeout_ms * 1000, err);
+        status = lc_link_open(
+            &h->link, h->cli,
+            &(lc_link_options){
+                .opening = {.flags = LOCI_OPEN_INLINE | LOCI_OPEN_EXISTING, .is_silent = true},
+                .prefers_local_daemon = true,
+                .deadline_us = start_us + timeout_ms * 1000},
+            err);
     if (status == LOCI_OK)
         status = h->event->run(h, err);
     if (status == LOCI_OK && h->event->is_transcript)

@@ -1,5 +1,5 @@
-/* hook_state.h - what hooks keep in the user's state directory: a log, and how far each transcript
- * was read.
+/* hook_state.h - the files of hooks in the user's state directory: a log, and the read position in
+ * each transcript.
  *
  * XDG_STATE_HOME/loci, or ~/.local/state/loci; files have mode 0600. Everything is best effort: a
  * hook without a state directory works, reads transcripts from the beginning, and logs nothing.
@@ -16,8 +16,8 @@ void lc_hook_state_open(void);
  * hook.log.1, which replaces the one before. */
 void lc_hook_log(lc_cli *cli, const char *event, const char *text);
 
-/* Ends the process with exit code 0 and a line in the log when `timeout_ms` have passed, whatever
- * it is doing; 0 disarms. */
+/* Ends the process with exit code 0 and a line in the log after `timeout_ms`, in any state; 0
+ * disarms. */
 void lc_hook_set_alarm(lc_cli *cli, const char *event, int64_t timeout_ms);
 
 /* How far a transcript was read. `key` names it and its destination. */

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,22 @@
 
 #define READ_BYTES 65536u
 
+/* read(2) that a signal ends with EINTR even if it arrives just before: between a look at the flag
+ * and read(2) it would be lost, and a pipe may stay empty for ever. */
+static ssize_t read_or_stop(int descriptor, char *out)
+{
+    struct pollfd watched[] = {{.fd = descriptor, .events = POLLIN},
+                               {.fd = lc_interrupt_fd(), .events = POLLIN}};
+
+    if (poll(watched, 2, -1) < 0)
+        return -1;
+    if (lc_interrupt_is_set()) {
+        errno = EINTR;
+        return -1;
+    }
+    return read(descriptor, out, READ_BYTES);
+}
+
 /* One read(2) into `block`; *out_bytes = 0 at the end. */
 static loci_status read_block(int descriptor, const char *name, char block[READ_BYTES],
                               size_t *out_bytes, loci_error *err)
@@ -24,10 +41,11 @@ static loci_status read_block(int descriptor, const char *name, char block[READ_
     ssize_t got;
 
     do
-        got = read(descriptor, block, READ_BYTES);
+        got = read_or_stop(descriptor, block);
     while (got < 0 && errno == EINTR && !lc_interrupt_is_set());
     if (got < 0 && errno == EINTR)
-        return lc_fail(err, LOCI_ECANCELLED, "interrupted while reading %s", name);
+        return lc_fail(err, LOCI_ECANCELLED, "interrupted while reading %s; nothing was changed",
+                       name);
     if (got < 0)
         return lc_fail(err, LOCI_EUNAVAILABLE, "cannot read %s: %s", name, strerror(errno));
     *out_bytes = (size_t)got;
@@ -97,7 +115,7 @@ static lc_line_result read_more(lc_line_reader *reader)
         errno = ENOMEM;
         return LC_LINE_FAILED;
     }
-    got = read(reader->descriptor, room, READ_BYTES);
+    got = read_or_stop(reader->descriptor, room);
     if (got < 0)
         return errno != EINTR ? LC_LINE_FAILED : LC_LINE_INTERRUPTED;
     if (got == 0)
@@ -155,8 +173,7 @@ lc_line_result lc_line_reader_next(lc_line_reader *reader, loci_str *out)
 
 /* ---- Temporary files ------------------------------------------------------------------------- */
 
-loci_status lc_temporary_open(const char *name, char out[LC_TEMPORARY_BYTES], int *out_descriptor,
-                              loci_error *err)
+static loci_status name_temporary(const char *name, char out[LC_TEMPORARY_BYTES], loci_error *err)
 {
     const char *directory = getenv("TMPDIR");
     int len = snprintf(out, LC_TEMPORARY_BYTES, "%s/loci-%s-XXXXXX",
@@ -164,11 +181,33 @@ loci_status lc_temporary_open(const char *name, char out[LC_TEMPORARY_BYTES], in
 
     if (len < 0 || len >= LC_TEMPORARY_BYTES)
         return lc_fail(err, LOCI_EINVAL, "TMPDIR is too long");
+    return LOCI_OK;
+}
+
+loci_status lc_temporary_open(const char *name, char out[LC_TEMPORARY_BYTES], int *out_descriptor,
+                              loci_error *err)
+{
+    loci_status status = name_temporary(name, out, err);
+
+    if (status != LOCI_OK)
+        return status;
     *out_descriptor = mkstemp(out);
     if (*out_descriptor < 0)
         return lc_fail(err, LOCI_EUNAVAILABLE, "cannot create the temporary file %s: %s", out,
                        strerror(errno));
     return LOCI_OK;
+}
+
+loci_status lc_temporary_directory(const char *name, char out[LC_TEMPORARY_BYTES], loci_error *err)
+{
+    loci_status status = name_temporary(name, out, err);
+
+    if (status == LOCI_OK && mkdtemp(out) == NULL) {
+        status = lc_fail(err, LOCI_EUNAVAILABLE, "cannot create the temporary directory %s: %s",
+                         out, strerror(errno));
+        out[0] = '\0';
+    }
+    return status;
 }
 
 /* An import reads its input twice: all of it is checked before anything is changed. */

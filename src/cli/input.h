@@ -48,6 +48,8 @@ lc_line_result lc_line_reader_next(lc_line_reader *reader, loci_str *out);
  * caller closes the descriptor and removes the file. */
 loci_status lc_temporary_open(const char *name, char out[LC_TEMPORARY_BYTES], int *out_descriptor,
                               loci_error *err);
+/* The same for a directory, with mode 0700. */
+loci_status lc_temporary_directory(const char *name, char out[LC_TEMPORARY_BYTES], loci_error *err);
 /* Copies stdin to a temporary file, which can be read more than once; the path is in cli->arena.
  * The caller removes the file. */
 loci_status lc_input_spool(lc_cli *cli, char **out_path, loci_error *err);

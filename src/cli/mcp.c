@@ -27,7 +27,7 @@
 #define LIVE_MAX 64                      /* Requests running at a time. */
 #define WAITING_BYTES_MAX (1024u * 1024) /* Not written yet: nothing more is read. */
 #define OUT_BYTES_MAX (8 * (size_t)LC_ANSWER_BYTES_MAX)
-#define PIPE_BYTES 4096  /* A pipe that is writable takes so many at once. */
+#define PIPE_BYTES 4096  /* A writable pipe takes this many bytes at once. */
 #define END_MS_MAX 10000 /* For requests that run when stdin ends. */
 
 typedef struct stdio_link {
@@ -35,7 +35,7 @@ typedef struct stdio_link {
     lc_mcp_server *server;
     lc_mcp_session *session;
     lc_mcp_backend *backend;
-    lc_buf in;        /* What was read of the lines that are not complete yet. */
+    lc_buf in;        /* The part of a line that was read so far. */
     bool is_skipping; /* The rest of a line that was too long. */
     bool has_ended;   /* Stdin. */
     lc_buf out;
@@ -296,7 +296,7 @@ static void serve(stdio_link *link)
     }
 }
 
-/* Tells clients of the newer generation that their subscriptions end. */
+/* Notifies clients of the newer generation that their subscriptions end. */
 static void end_listeners(stdio_link *link)
 {
     lc_buf text;

@@ -3,13 +3,15 @@
  *     unknown --first call--> daemon --it is gone--> store
  *                        `--no daemon--> store
  *
+ * With --url there is only that daemon, which is tried again with every call.
+ *
  * Daemon: a few connections that are kept, each with one call at a time; further calls wait. Every
  * write has a request id of its own. When a connection breaks, it is unknown whether the call was
  * carried out: it is sent again with the same id, to the daemon or, if that has gone, to the store,
  * which answers a repeated id with the answer of the first call.
  *
- * Store: the engine calls back from its own threads; a list without locks and an eventfd bring what
- * ended to the loop. A process that has opened the store stays with it.
+ * Store: the engine calls back from its own threads; a lock-free list and an eventfd pass finished
+ * calls to the loop. A process that has opened the store stays with it.
  */
 #include "cli/mcp_backend.h"
 
@@ -23,6 +25,7 @@
 #include "base/random.h"
 #include "base/str.h"
 #include "cli/opening.h"
+#include "cli/remote.h"
 #include "net/fetch.h"
 #include "ops/surface.h"
 
@@ -68,7 +71,9 @@ struct lc_mcp_backend {
     uint64_t mark; /* Of this process, in request ids. */
     uint64_t call_count;
     /* Daemon. */
-    char url[256]; /* "unix:/path" */
+    lc_endpoint to;   /* url NULL = no place for one is known. */
+    bool is_only_way; /* --url: there is no store to go on with. */
+    char url[256];    /* "unix:/path" of the daemon of the store. */
     daemon_link links[LINKS_MAX];
     backend_call *waiting, **last_waiting; /* For a connection. */
     lc_fetch_link *stream;                 /* Of events. */
@@ -81,7 +86,7 @@ struct lc_mcp_backend {
     int wake_fd;
     _Atomic(backend_call *) ended; /* The one that ended last first. */
     loci_subscription *subscription;
-    loci_answer *event; /* Whose type was lent. */
+    loci_answer *event; /* Owner of the event type that was lent. */
 };
 
 /* ---- Calls ----------------------------------------------------------------------------------- */
@@ -158,12 +163,28 @@ static void store_done(void *ctx, loci_status status, loci_answer *answer, const
     (void)eventfd_write(wake_fd, 1); /* Fails only when full: it is readable. */
 }
 
-static loci_status open_store(lc_mcp_backend *backend, loci_error *err)
+/* A read of a missing store that the user has named does not create it. The default store is
+ * created by any call, so that an agent begins with an empty memory and not with an error. */
+static loci_status open_store(lc_mcp_backend *backend, const char *operation, loci_error *err)
 {
-    lc_opening opening = {.flags = 0};
+    const lc_op *op = lc_op_find(loci_str_of(operation));
+    lc_opening opening = {.lives_long = true};
+    lc_store_path path;
+    loci_error cause;
+    loci_status status;
 
-    return backend->engine != NULL ? LOCI_OK
-                                   : lc_opening_run(backend->cli, &opening, &backend->engine, err);
+    if (backend->engine != NULL)
+        return LOCI_OK;
+    status = lc_store_path_find(backend->cli, &path, err);
+    if (status != LOCI_OK)
+        return status;
+    if (!path.is_default && (op == NULL || (op->flags & LC_OP_MUTATES) == 0))
+        opening.flags |= LOCI_OPEN_EXISTING;
+    status = lc_opening_run(backend->cli, &opening, &backend->engine, &cause);
+    if (status == LOCI_OK)
+        return LOCI_OK;
+    /* Not found would mean a missing fact or memory to a model. */
+    return lc_fail(err, status == LOCI_ENOTFOUND ? LOCI_EUNAVAILABLE : status, "%s", cause.message);
 }
 
 static void report_stored(backend_call *call)
@@ -176,7 +197,7 @@ static void run_in_store(lc_mcp_backend *backend, backend_call *call)
 {
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
     loci_error err;
-    loci_status status = open_store(backend, &err);
+    loci_status status = open_store(backend, call->operation, &err);
 
     options.cancel = lc_mcp_cancel(call->exchange);
     options.client = call->client;
@@ -220,59 +241,14 @@ static bool may_use_daemon(const lc_mcp_backend *backend)
 {
     const lc_globals *globals = &backend->cli->globals;
 
-    return backend->url[0] != '\0' && globals->tenant == NULL && globals->config_file == NULL &&
-           globals->set_count == 0;
+    return backend->is_only_way || (backend->to.url != NULL && globals->tenant == NULL &&
+                                    globals->config_file == NULL && globals->set_count == 0);
 }
 
 static bool connect_link(lc_mcp_backend *backend, lc_fetch_link **out)
 {
-    return lc_fetch_link_open(backend->cli->heap, backend->url, LC_ANSWER_BYTES_MAX, out, NULL) ==
+    return lc_fetch_link_open(backend->cli->heap, &backend->to, LC_ANSWER_BYTES_MAX, out, NULL) ==
            LOCI_OK;
-}
-
-/* Members of a problem document that are particulars of the error. */
-static void read_data(lc_arena *arena, const lc_json *problem, loci_error *err)
-{
-    static const char *const own[] = {"type", "title", "status", "detail", "code", "request_id"};
-    lc_json_writer w;
-    lc_buf data;
-
-    lc_buf_init(&data, arena->heap, LOCI_MEM_REQUESTS, LOCI_ERROR_DATA_BYTES);
-    lc_jw_init(&w, &data);
-    lc_jw_object(&w);
-    for (const lc_json *at = lc_json_first(problem); at != NULL; at = lc_json_next(at)) {
-        size_t i = 0;
-
-        while (i < sizeof own / sizeof own[0] && !lc_str_is(lc_json_name(at), own[i]))
-            i++;
-        if (i < sizeof own / sizeof own[0])
-            continue;
-        lc_jw_name_str(&w, lc_json_name(at));
-        lc_jw_value(&w, at);
-    }
-    lc_jw_end(&w);
-    if (lc_buf_status(&data, NULL) == LOCI_OK && data.len > 2)
-        lc_error_set_data(err, lc_buf_str(&data));
-    lc_buf_clear(&data);
-}
-
-/* The error that the daemon answered with. */
-static loci_status read_problem(backend_call *call, const lc_fetch_answer *answer, loci_error *err)
-{
-    const lc_json *problem = NULL, *code, *detail;
-    loci_status status = LOCI_EINTERNAL;
-
-    if (lc_json_parse(&call->arena, answer->body, LC_JSON_ALLOW_NUL, &problem, NULL) != LOCI_OK)
-        problem = NULL;
-    code = lc_json_find(problem, "code", LC_JSON_STRING);
-    detail = lc_json_find(problem, "detail", LC_JSON_STRING);
-    if (code == NULL || detail == NULL || !lc_status_find(lc_json_str(code), &status) ||
-        status == LOCI_OK)
-        return lc_fail(err, LOCI_EUNAVAILABLE, "the daemon answered with HTTP status %d",
-                       answer->status);
-    (void)lc_fail(err, status, "%.*s", LC_STR_ARG(lc_json_str(detail)));
-    read_data(&call->arena, problem, err);
-    return status;
 }
 
 /* Sends the call of the link; false when the connection is broken. */
@@ -291,12 +267,23 @@ static bool send_call(daemon_link *link)
     return lc_fetch_link_send(link->link, &fetch, NULL) == LOCI_OK;
 }
 
+/* There is no store to ask instead of the daemon. */
+static void report_lost(backend_call *call)
+{
+    loci_error err;
+
+    report(call,
+           lc_fail(&err, LOCI_EUNAVAILABLE, "no daemon answers at %s; the call may be repeated",
+                   call->backend->to.url),
+           LC_STR_NONE, &err);
+}
+
 /* The daemon has gone: what it has not answered is done by the store. */
 static void lose_daemon(lc_mcp_backend *backend)
 {
     backend_call *calls = backend->waiting;
 
-    backend->mode = MODE_STORE;
+    backend->mode = backend->is_only_way ? MODE_UNKNOWN : MODE_STORE;
     backend->waiting = NULL;
     backend->last_waiting = &backend->waiting;
     for (size_t i = 0; i < LINKS_MAX; i++) {
@@ -316,7 +303,10 @@ static void lose_daemon(lc_mcp_backend *backend)
         backend_call *call = calls;
 
         calls = call->next;
-        run_in_store(backend, call);
+        if (backend->is_only_way)
+            report_lost(call);
+        else
+            run_in_store(backend, call);
     }
 }
 
@@ -372,7 +362,7 @@ static void report_answer(daemon_link *link, const lc_fetch_answer *answer)
     if (body.ptr == NULL)
         status = lc_fail_memory(&err);
     else if (answer->status != 200)
-        status = read_problem(call, answer, &err);
+        status = lc_remote_fail(&call->arena, &call->backend->to, answer, &err);
     link->call = NULL;
     if (!lc_fetch_link_is_reusable(link->link))
         drop_link(link);
@@ -445,9 +435,10 @@ static void choose_mode(lc_mcp_backend *backend)
 {
     if (backend->mode != MODE_UNKNOWN)
         return;
-    backend->mode = may_use_daemon(backend) && connect_link(backend, &backend->links[0].link)
-                        ? MODE_DAEMON
-                        : MODE_STORE;
+    if (may_use_daemon(backend) && connect_link(backend, &backend->links[0].link))
+        backend->mode = MODE_DAEMON;
+    else if (!backend->is_only_way)
+        backend->mode = MODE_STORE;
 }
 
 static void run_call(lc_mcp_backend *backend, backend_call *call)
@@ -455,6 +446,8 @@ static void run_call(lc_mcp_backend *backend, backend_call *call)
     choose_mode(backend);
     if (backend->mode == MODE_DAEMON)
         run_in_daemon(backend, call);
+    else if (backend->is_only_way)
+        report_lost(call);
     else
         run_in_store(backend, call);
 }
@@ -509,9 +502,11 @@ static void follow_store(lc_mcp_backend *backend)
     loci_subscribe_options options = LOCI_SUBSCRIBE_OPTIONS_INIT;
 
     options.user_id = backend->cli->globals.user;
-    if (open_store(backend, NULL) != LOCI_OK ||
-        loci_subscribe(backend->engine, &options, &backend->subscription, NULL) != LOCI_OK)
+    if (open_store(backend, "event.list", NULL) != LOCI_OK ||
+        loci_subscribe(backend->engine, &options, &backend->subscription, NULL) != LOCI_OK) {
         backend->subscription = NULL;
+        backend->has_missed = true; /* It is tried again: the store may be created later. */
+    }
 }
 
 static void stop_following(lc_mcp_backend *backend)
@@ -631,16 +626,23 @@ bool lc_mcp_backend_next_event(lc_mcp_backend *backend, loci_str *out_type)
 
 /* ---- Life ------------------------------------------------------------------------------------ */
 
-/* The socket of the daemon of the store, if such a place is known. */
-static void find_daemon(lc_mcp_backend *backend)
+/* --url, else the socket of the daemon of the store, if such a place is known. */
+static loci_status find_daemon(lc_mcp_backend *backend, loci_error *err)
 {
     lc_store_path path;
     const char *socket_path = NULL;
 
+    if (lc_remote_url(backend->cli) != NULL) {
+        backend->is_only_way = true;
+        return lc_remote_find(backend->cli, &backend->to, err);
+    }
     if (lc_store_path_find(backend->cli, &path, NULL) == LOCI_OK &&
         lc_socket_path_find(backend->cli, path.text, &socket_path, NULL) == LOCI_OK &&
         socket_path != NULL && strlen(socket_path) < sizeof backend->url - 6)
         (void)snprintf(backend->url, sizeof backend->url, "unix:%s", socket_path);
+    if (backend->url[0] != '\0')
+        backend->to.url = backend->url;
+    return LOCI_OK;
 }
 
 loci_status lc_mcp_backend_new(lc_cli *cli, lc_mcp_backend **out, loci_error *err)
@@ -657,7 +659,10 @@ loci_status lc_mcp_backend_new(lc_cli *cli, lc_mcp_backend **out, loci_error *er
         lc_mcp_backend_free(backend);
         return lc_fail(err, LOCI_ERESOURCE, "cannot open a descriptor to wait for calls");
     }
-    find_daemon(backend);
+    if (find_daemon(backend, err) != LOCI_OK) {
+        lc_mcp_backend_free(backend);
+        return err != NULL ? err->status : LOCI_EINVAL;
+    }
     *out = backend;
     return LOCI_OK;
 }

@@ -1,8 +1,8 @@
 /* mcp_backend.h - where `loci mcp` runs operations: in a daemon of the store, or in the store.
  *
  * Nothing here waits: calls are started, poll() watches the descriptors, and lc_mcp_backend_step()
- * goes on with what is ready. Nothing is opened before the first call, because many clients start a
- * server only to ask what it offers.
+ * continues with the calls that are ready. Nothing is opened before the first call, because many
+ * clients start a server only to ask what it offers.
  */
 #ifndef LC_CLI_MCP_BACKEND_H
 #define LC_CLI_MCP_BACKEND_H
@@ -34,7 +34,8 @@ bool lc_mcp_backend_next_event(lc_mcp_backend *backend, loci_str *out_type);
 size_t lc_mcp_backend_watch(lc_mcp_backend *backend, struct pollfd out[LC_MCP_BACKEND_FDS_MAX]);
 /* The longest time to wait for them; -1 = for ever. */
 int lc_mcp_backend_wait_ms(const lc_mcp_backend *backend);
-/* Goes on with what became ready; does not wait. `is_woken`: the first descriptor was ready. */
+/* Continues with the calls that became ready; does not wait. `is_woken`: the first descriptor was
+ * ready. */
 void lc_mcp_backend_step(lc_mcp_backend *backend, bool is_woken);
 
 #endif /* LC_CLI_MCP_BACKEND_H */

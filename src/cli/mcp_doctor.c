@@ -1,6 +1,7 @@
 /* mcp_doctor.c - `loci mcp doctor`: reads the configuration of clients, starts the server that it
  * names with the same command, arguments, variables and folder, and speaks both generations of the
- * protocol with it. It calls one tool, which only reads, and ends what it started by its pid. */
+ * protocol with it. It calls one tool, which only reads, and ends the server that it started by its
+ * pid. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -217,7 +218,7 @@ static int start(server *s, const lc_json *value, char *const *words)
     return why;
 }
 
-/* Reads what is there; false at the end of stdout. */
+/* Reads the available bytes; false at the end of stdout. */
 static bool read_some(server *s, int timeout_ms)
 {
     struct pollfd ends[] = {{.fd = s->out, .events = POLLIN}, {.fd = s->err, .events = POLLIN}};
@@ -547,7 +548,7 @@ static void check_daemon(check *c, const lc_store_path *store)
 {
     const char *socket = NULL;
     char url[PATH_MAX];
-    lc_fetch fetch = {.url = url, .method = "GET", .path = "/livez", .timeout_ms = TIMEOUT_MS};
+    lc_fetch fetch = {.method = "GET", .path = "/livez", .timeout_ms = TIMEOUT_MS};
     loci_error err;
     lc_buf body;
     int http = 0;
@@ -560,7 +561,8 @@ static void check_daemon(check *c, const lc_store_path *store)
     }
     (void)snprintf(url, sizeof url, "unix:%s", socket);
     lc_buf_init(&body, c->cli->heap, LOCI_MEM_REQUESTS, 64 * 1024);
-    if (lc_fetch_run(&fetch, &http, &body, &err) == LOCI_OK && http == 200)
+    if (lc_fetch_run(&(lc_endpoint){.url = url}, &fetch, &http, &body, &err) == LOCI_OK &&
+        http == 200)
         lc_find(c->findings, LC_GOOD, "daemon", NULL, "the server uses the daemon at %s", socket);
     else
         lc_find(c->findings, LC_NOTE, "daemon", "Remove the socket if no daemon is running",
@@ -643,7 +645,7 @@ static void check_command(check *c, const lc_json *value)
 static void check_url(check *c, loci_str url)
 {
     char base[PATH_MAX];
-    lc_fetch fetch = {.url = base, .method = "GET", .path = "/livez", .timeout_ms = TIMEOUT_MS};
+    lc_fetch fetch = {.method = "GET", .path = "/livez", .timeout_ms = TIMEOUT_MS};
     loci_error err;
     lc_buf body;
     int http = 0;
@@ -652,7 +654,7 @@ static void check_url(check *c, loci_str url)
     if (url.len > 4 && strcmp(base + strlen(base) - 4, "/mcp") == 0)
         base[strlen(base) - 4] = '\0';
     lc_buf_init(&body, c->cli->heap, LOCI_MEM_REQUESTS, 64 * 1024);
-    if (lc_fetch_run(&fetch, &http, &body, &err) != LOCI_OK)
+    if (lc_fetch_run(&(lc_endpoint){.url = base}, &fetch, &http, &body, &err) != LOCI_OK)
         lc_find(c->findings, LC_BAD, "daemon", "Start it with `loci serve`", "%s", err.message);
     else if (http != 200)
         lc_find(c->findings, LC_BAD, "daemon", "Another program is listening there", "HTTP %d",

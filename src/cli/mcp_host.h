@@ -21,8 +21,8 @@ typedef struct lc_mcp_host {
     const char *servers;      /* Name of the list of servers: "mcpServers". */
     bool has_type;            /* An entry has a "type". */
     const char *url;          /* Member for the URL of a server; NULL = only commands. */
-    const char *variable;     /* What is before the name of a variable in a header: "${env:"; behind
-                               * it is "}". NULL = variables are not replaced. */
+    const char *variable;     /* Text before the name of a variable in a header: "${env:"; behind it
+                               * is "}". NULL = variables are not replaced. */
     const char *folder;       /* Variable with the folder of its files, or NULL. */
     const char *in_folder;    /* File in that folder, */
     const char *in_home;      /* or, if the variable is not set, in the home directory. */
@@ -30,7 +30,7 @@ typedef struct lc_mcp_host {
     const char *hooks_home;   /* The same for its hooks, or NULL. */
     const char *hooks_folder; /* In the folder of the variable. */
     const char *hooks_project;
-    const char *next; /* What makes it read the file again. */
+    const char *next; /* The step that makes the client read the file again. */
 } lc_mcp_host;
 
 /* Ends with a NULL name. */

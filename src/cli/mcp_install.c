@@ -21,14 +21,17 @@
 #include "cli/input.h"
 #include "cli/mcp_host.h"
 #include "cli/opening.h"
+#include "cli/remote.h"
 #include "ops/check.h"
 
 #define NAME_BYTES_MAX 32 /* Hosts make names of tools from it, and limit those. */
 #define ENTRY_BYTES_MAX (64u * 1024)
 #define HOOK_SECONDS 10 /* Time limit of a hook: far more than it takes, far less than annoys. */
+#define OPTIONS_MAX 16  /* Names and values, and NULL. */
 #define CHANGES_MAX 2   /* The list of servers, and the hooks. */
 
-/* Members of an entry that are ours. "type" is first: hosts without it keep what their user wrote.
+/* Members of an entry that are ours. "type" is first: hosts without it keep the value that their
+ * user wrote.
  */
 static const char *const own_members[] = {
     "type", "command", "args", "url", "httpUrl", "headers", "bearer_token_env_var", NULL};
@@ -45,7 +48,7 @@ typedef struct setup {
     bool is_yes;
     bool is_dry_run;
     bool is_print;
-    const char *program; /* What the entry runs. */
+    const char *program; /* The program that the entry starts. */
     lc_store_path store;
     lc_config_change changes[CHANGES_MAX];
     size_t change_count;
@@ -180,8 +183,18 @@ static loci_status find_program(setup *s, loci_error *err)
 static loci_status find_store(setup *s, loci_error *err)
 {
     char path[PATH_MAX], folder[PATH_MAX];
-    loci_status status = lc_store_path_find(s->cli, &s->store, err);
+    const char *token_file = s->cli->globals.token_file;
+    loci_status status;
 
+    if (lc_remote_url(s->cli) != NULL && token_file != NULL && token_file[0] != '/')
+        return lc_fail(err, LOCI_EINVAL,
+                       "--token-file needs an absolute path here: %s starts the program anywhere",
+                       s->host->title);
+    if (lc_remote_url(s->cli) != NULL) {
+        s->store.is_default = true; /* The entry names none. */
+        return lc_fetch_check_url(lc_remote_url(s->cli), err);
+    }
+    status = lc_store_path_find(s->cli, &s->store, err);
     if (status != LOCI_OK)
         return status;
     if (strcmp(s->store.text, s->store.label) != 0)
@@ -202,10 +215,12 @@ static loci_status find_store(setup *s, loci_error *err)
 
 /* Options that the server and the hooks need to act as this command line would: pairs, ended by
  * NULL. */
-static void list_options(const setup *s, const char *out[12])
+static void list_options(const setup *s, const char *out[OPTIONS_MAX])
 {
     const char *const pairs[][2] = {
         {"--store", s->store.is_default ? NULL : s->store.text},
+        {"--url", lc_remote_url(s->cli)},
+        {"--token-file", s->cli->globals.token_file},
         {"--tenant", s->cli->globals.tenant},
         {"--user", s->cli->globals.user},
         {"--config", s->cli->globals.config_file},
@@ -244,7 +259,7 @@ static void write_url(const setup *s, lc_json_writer *w)
 
 static void write_command(const setup *s, lc_json_writer *w)
 {
-    const char *options[12];
+    const char *options[OPTIONS_MAX];
 
     list_options(s, options);
     if (s->host->has_type)
@@ -287,7 +302,7 @@ static void append_shell_word(loci_str word, lc_buf *out)
 static loci_status write_hook(const setup *s, const char *event, lc_buf *command, lc_buf *out,
                               loci_error *err)
 {
-    const char *options[12];
+    const char *options[OPTIONS_MAX];
     lc_json_writer w;
 
     list_options(s, options);
@@ -388,7 +403,7 @@ static loci_status remove_entry(setup *s, lc_config_change *change, loci_error *
     return status;
 }
 
-/* What the list of one event has: our last element, if any. */
+/* The list of one event: our last element, if any. */
 typedef struct hook_list {
     lc_config_place place;
     size_t index;

@@ -34,12 +34,13 @@ static loci_status run(migration *m, loci_engine *engine, const char *name, cons
                        loci_error *err)
 {
     lc_operation operation = {.name = name};
-    loci_answer *answer = NULL;
+    lc_link link = lc_link_to(m->cli, engine);
     lc_json_writer w;
-    lc_buf args;
+    lc_buf args, answer;
     loci_status status;
 
     lc_buf_init(&args, m->cli->heap, LOCI_MEM_REQUESTS, 8192);
+    lc_buf_init(&answer, m->cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
     lc_jw_init(&w, &args);
     lc_jw_object(&w);
     if (path != NULL)
@@ -50,8 +51,8 @@ static loci_status run(migration *m, loci_engine *engine, const char *name, cons
     status = lc_buf_status(&args, err);
     operation.args = lc_buf_str(&args);
     if (status == LOCI_OK)
-        status = lc_operation_call(m->cli, engine, &operation, &answer, err);
-    loci_answer_free(answer);
+        status = lc_operation_call(m->cli, &link, &operation, &answer, err);
+    lc_buf_clear(&answer);
     lc_buf_clear(&args);
     return status;
 }
@@ -59,7 +60,8 @@ static loci_status run(migration *m, loci_engine *engine, const char *name, cons
 static loci_status open_store(migration *m, const char *store, unsigned flags, loci_engine **out,
                               loci_error *err)
 {
-    lc_opening opening = {.flags = flags | LOCI_OPEN_INLINE, .is_silent = true};
+    lc_opening opening = {
+        .flags = flags | LOCI_OPEN_INLINE, .is_silent = true, .creates_named = true};
 
     m->cli->globals.store = store;
     return lc_opening_run(m->cli, &opening, out, err);
@@ -156,11 +158,10 @@ int lc_command_migrate(lc_cli *cli, const lc_arguments *arguments)
     loci_status status;
 
     if (m.from == NULL || m.to == NULL)
-        status = lc_fail(&err, LOCI_EINVAL, "migrate needs both stores: --from STORE --to STORE");
-    else if (strcmp(m.from, m.to) == 0)
-        status = lc_fail(&err, LOCI_EINVAL, "--from and --to name the same store");
-    else
-        status = make_file(m.there, &err);
+        return lc_cli_usage(cli, "migrate needs both stores: --from STORE --to STORE");
+    if (strcmp(m.from, m.to) == 0)
+        return lc_cli_usage(cli, "--from and --to name the same store");
+    status = make_file(m.there, &err);
     if (status == LOCI_OK)
         status = make_file(m.back, &err);
     if (status == LOCI_OK)

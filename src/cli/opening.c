@@ -1,6 +1,7 @@
 #include "cli/opening.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "base/str.h"
 #include "base/time.h"
 #include "base/url.h"
+#include "ops/check.h"
 #include "ops/surface.h"
 
 /* ---- Which store ----------------------------------------------------------------------------- */
@@ -256,7 +258,9 @@ static bool is_set_again(const lc_globals *globals, size_t index, loci_str name)
     return false;
 }
 
-static loci_status write_flags(lc_cli *cli, lc_json_writer *w, bool *out_has_level, loci_error *err)
+/* `logs` = --verbose sets the level of the log. */
+static loci_status write_flags(lc_cli *cli, lc_json_writer *w, bool logs, bool *out_has_level,
+                               loci_error *err)
 {
     const lc_globals *globals = &cli->globals;
     bool has_level = false;
@@ -272,9 +276,9 @@ static loci_status write_flags(lc_cli *cli, lc_json_writer *w, bool *out_has_lev
         write_setting(cli, w, name, value);
         has_level = has_level || lc_str_is(name, "log.level");
     }
-    if (globals->is_verbose && !has_level && !*out_has_level)
+    if (logs && !has_level && !*out_has_level)
         lc_jw_member_text(w, "log.level", "info");
-    *out_has_level = *out_has_level || has_level || globals->is_verbose;
+    *out_has_level = *out_has_level || has_level || logs;
     return LOCI_OK;
 }
 
@@ -285,8 +289,10 @@ typedef struct setting_sources {
 } setting_sources;
 
 /* LOCI_EINVAL for a --set without '='. Names and values are checked by loci_open(). */
-static loci_status find_settings(lc_cli *cli, setting_sources *out, loci_error *err)
+static loci_status find_settings(lc_cli *cli, const lc_opening *opening, setting_sources *out,
+                                 loci_error *err)
 {
+    bool logs = cli->globals.is_verbose && !opening->is_for_people;
     setting_sources found = {0};
     lc_json_writer w;
     lc_buf text;
@@ -305,7 +311,7 @@ static loci_status find_settings(lc_cli *cli, setting_sources *out, loci_error *
     lc_buf_reset(&text);
     lc_jw_init(&w, &text);
     lc_jw_object(&w);
-    status = write_flags(cli, &w, &found.has_log_level, err);
+    status = write_flags(cli, &w, logs, &found.has_log_level, err);
     if (status != LOCI_OK)
         goto out;
     lc_jw_end(&w);
@@ -400,6 +406,50 @@ void lc_opening_log_warnings(void *ctx, loci_log_level level, const char *event,
         lc_opening_log(ctx, level, event, fields);
 }
 
+/* {"code":"unavailable","count":2} as "code unavailable, count 2": the quotes and braces of JSON
+ * are left out, escapes stay as they are. Returns the length. */
+static size_t write_fields(loci_str fields, char *out, size_t bytes_max)
+{
+    bool in_text = false, is_name = true;
+    size_t len = 0;
+
+    for (size_t i = 0; i < fields.len && len + 2 < bytes_max; i++) {
+        char byte = fields.ptr[i];
+
+        if (byte == '"' && (i == 0 || fields.ptr[i - 1] != '\\')) {
+            in_text = !in_text;
+        } else if (in_text) {
+            out[len++] = byte;
+        } else if (byte == ':' && is_name) {
+            out[len++] = ' ';
+            is_name = false;
+        } else if (byte == ',') {
+            out[len++] = ',';
+            out[len++] = ' ';
+            is_name = true;
+        } else if (strchr("{}[]", byte) == NULL) {
+            out[len++] = byte;
+        }
+    }
+    return len;
+}
+
+/* A warning as a line for people: "loci: warning: model.failed: code unavailable". */
+static void say_warning(void *ctx, loci_log_level level, const char *event, loci_str fields)
+{
+    char line[LOG_LINE_BYTES], words[LOG_LINE_BYTES / 2];
+    size_t words_len = write_fields(fields, words, sizeof words);
+    int len;
+
+    (void)ctx;
+    if (level < LOCI_LOG_WARN)
+        return;
+    len = snprintf(line, sizeof line, "loci: warning: %s%s%.*s\n", event, words_len > 0 ? ": " : "",
+                   (int)words_len, words);
+    if (len > 0)
+        (void)lc_cli_write(STDERR_FILENO, (loci_str){line, (size_t)len}); /* Best effort. */
+}
+
 /* The failing call answers `internal`; this record has the location, for the bug report. */
 static void on_fault(void *ctx, const char *what, const char *file, int line)
 {
@@ -421,12 +471,99 @@ static void end_on_fault(void *ctx, const char *what, const char *file, int line
     abort(); /* Leaves a core dump; all answered writes are durable. */
 }
 
+/* LOCI_NOW. */
+static int64_t read_fixed_clock(void *ctx)
+{
+    return *(const int64_t *)ctx;
+}
+
 /* Any thread: the program never changes its environment. */
 static const char *find_variable(void *ctx, const char *name)
 {
     (void)ctx;
     return getenv(name);
 }
+
+/* ---- Missing stores -------------------------------------------------------------------------- */
+
+/* Whether the store may be created if it is missing: see opening.h. */
+static bool may_create(const lc_cli *cli, const lc_opening *opening, const lc_store_path *path)
+{
+    if ((opening->flags & LOCI_OPEN_EXISTING) != 0)
+        return false;
+    return path->is_default || opening->creates_named || cli->globals.creates ||
+           !isatty(STDIN_FILENO) || !isatty(STDERR_FILENO);
+}
+
+static bool is_of_sqlite(const char *name)
+{
+    static const char *const ends[] = {"-wal", "-shm", "-journal"};
+
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        if (strlen(name) > strlen(ends[i]) &&
+            strcmp(name + strlen(name) - strlen(ends[i]), ends[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The file in the same directory whose name looks most like the missing one; NULL = none. */
+static const char *find_similar(lc_cli *cli, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    lc_nearest nearest = lc_nearest_to(loci_str_of(slash != NULL ? slash + 1 : path));
+    DIR *directory = opendir(lc_store_path_directory(cli, path));
+    const struct dirent *entry;
+
+    if (directory == NULL)
+        return NULL;
+    while ((entry = readdir(directory)) != NULL) {
+        if (entry->d_name[0] != '.' && !is_of_sqlite(entry->d_name))
+            lc_nearest_offer(&nearest, lc_arena_copy(cli->arena, loci_str_of(entry->d_name)));
+    }
+    (void)closedir(directory); /* Only read. */
+    return nearest.best.ptr;
+}
+
+static loci_status fail_missing(lc_cli *cli, const lc_opening *opening, const lc_store_path *path,
+                                loci_error *err)
+{
+    const char *similar = path->is_default ? NULL : find_similar(cli, path->text);
+    const char *slash = strrchr(path->label, '/');
+    int folder = slash != NULL ? (int)(slash + 1 - path->label) : 0;
+    const char *how = (opening->flags & LOCI_OPEN_EXISTING) != 0 ? "create one with `loci init`"
+                                                                 : "pass --create to create it";
+
+    if (similar == NULL)
+        return lc_fail(err, LOCI_ENOTFOUND, "there is no store at %s; %s", path->label, how);
+    return lc_fail(err, LOCI_ENOTFOUND, "there is no store at %s; did you mean %.*s%s? Else %s",
+                   path->label, folder, path->label, similar, how);
+}
+
+/* For people a line; for programs, which may take any text on stderr for an error, a log record
+ * where these are written: by `serve`, and with --verbose. */
+static void note_creation(lc_cli *cli, const lc_opening *opening, const lc_store_path *path,
+                          bool writes_log)
+{
+    lc_json_writer w;
+    lc_buf text;
+
+    if (opening->log_queue == NULL && !cli->has_json_errors) {
+        lc_cli_note(cli, "Created the store %s", path->label);
+        return;
+    }
+    if (!writes_log)
+        return;
+    lc_buf_init(&text, cli->heap, LOCI_MEM_REQUESTS, LABEL_BYTES + 64);
+    lc_jw_init(&w, &text);
+    lc_jw_object(&w);
+    lc_jw_member_text(&w, "store", path->label);
+    lc_jw_end(&w);
+    lc_opening_log(opening->log_queue, LOCI_LOG_INFO, "store.created", lc_buf_str(&text));
+    lc_buf_clear(&text);
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
 
 loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine **out,
                            loci_error *err)
@@ -435,19 +572,23 @@ loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine *
     setting_sources settings;
     lc_store_path path;
     loci_status status;
+    bool creates, existed;
 
     status = lc_store_path_find(cli, &path, err);
     if (status == LOCI_OK)
-        status = find_settings(cli, &settings, err);
-    if (status == LOCI_OK && (opening->flags & LOCI_OPEN_EXISTING) == 0)
+        status = find_settings(cli, opening, &settings, err);
+    if (status != LOCI_OK)
+        return status;
+    creates = may_create(cli, opening, &path);
+    existed = lc_store_path_exists(&path); /* On a database server: known only after opening. */
+    if (!existed && !creates)
+        return fail_missing(cli, opening, &path, err);
+    if (!existed)
         status = prepare_directory(&path, err);
-    else if (status == LOCI_OK && !lc_store_path_exists(&path))
-        status = lc_fail(err, LOCI_ENOTFOUND,
-                         "there is no store at %s; create one with `loci init`", path.label);
     if (status != LOCI_OK)
         return status;
 
-    options.flags = opening->flags;
+    options.flags = creates ? opening->flags : opening->flags | LOCI_OPEN_EXISTING;
     options.store = path.text;
     options.tenant = cli->globals.tenant;
     options.config_file = cli->globals.config_file;
@@ -456,12 +597,27 @@ loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine *
     options.seed = opening->seed;
     options.clock = opening->clock;
     options.clock_ctx = opening->clock_ctx;
+    if (opening->clock == NULL && !opening->lives_long && cli->fixed_now_us != LC_CLI_CLOCK) {
+        options.clock = read_fixed_clock;
+        options.clock_ctx = &cli->fixed_now_us;
+    }
     options.variable = find_variable;
     options.log_ctx = opening->log_queue;
-    options.log = opening->is_silent ? NULL : lc_opening_log_warnings;
+    options.log = opening->is_silent       ? NULL
+                  : opening->is_for_people ? say_warning
+                                           : lc_opening_log_warnings;
     if (settings.has_log_level || opening->logs_all)
         options.log = lc_opening_log;
     options.fault_ctx = opening->log_queue;
     options.on_fault = opening->ends_on_fault ? end_on_fault : on_fault;
-    return loci_open(&options, out, err);
+    status = loci_open(&options, out, err);
+    if (status != LOCI_OK || existed)
+        return status;
+    /* People see what was created; programs read stderr for errors. */
+    if (path.is_default && opening->is_for_people && cli->err_terminal.is_terminal &&
+        !cli->globals.wants_json)
+        lc_cli_note(cli, "Created the store %s", path.label);
+    else if (!path.is_default && opening->notes_creation)
+        note_creation(cli, opening, &path, settings.has_log_level || opening->logs_all);
+    return status;
 }

@@ -1,4 +1,11 @@
-/* opening.h - opens the engine for a command: finds the store, its settings and the log output. */
+/* opening.h - opens the engine for a command: finds the store, its settings and the log output.
+ *
+ * Which commands create a missing store: reads never do. The default store is created by the first
+ * write. A store that the user has named is created by `init`, `batch` and --create; by other
+ * writes, `serve` and `mcp` only if a program runs them, which means that stdin or stderr is no
+ * terminal. A person who mistypes a name learns of it; a script that makes its store does not
+ * change.
+ */
 #ifndef LC_CLI_OPENING_H
 #define LC_CLI_OPENING_H
 
@@ -14,10 +21,17 @@ typedef struct lc_opening {
     bool logs_all;           /* Log all records, not only warnings: for the daemon. */
     bool ends_on_fault;      /* A failed assertion ends the process; a supervisor restarts it. */
     bool is_silent;          /* Log nothing unless --verbose: a program reads stderr. */
+    /* A person runs one command: warnings are sentences, --verbose is about the answer and not
+     * about the log, and a store that is created is named once. */
+    bool is_for_people;
+    bool creates_named;  /* Create a missing store without --create, also for a person. */
+    bool notes_creation; /* Write to stderr, or to the log, that a named store was created. */
+    bool lives_long;     /* Not a single command: LOCI_NOW is not used, or nothing would expire. */
 } lc_opening;
 
-/* Opens the store given by the global options. A missing store is created; with LOCI_OPEN_EXISTING
- * it is LOCI_ENOTFOUND, and the message says how to create it. */
+/* Opens the store given by the global options. A missing store is created according to the rule
+ * at the top of this file. If the rule forbids it, or with LOCI_OPEN_EXISTING, the function returns
+ * LOCI_ENOTFOUND with a message that explains how to create the store. */
 loci_status lc_opening_run(lc_cli *cli, const lc_opening *opening, loci_engine **out,
                            loci_error *err);
 

@@ -1,4 +1,4 @@
-/* operation.c - calls with progress and readable answers, and `loci call`.
+/* operation.c - calls with progress, and `loci call`.
  *
  * The progress bar is drawn on stderr if that is a terminal; otherwise --verbose prints a line
  * every few seconds. Lines of an operation ({"line":…}) go to stdout. */
@@ -15,13 +15,14 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "cli/answer.h"
 #include "cli/cli.h"
 #include "cli/command.h"
 #include "cli/input.h"
+#include "cli/link.h"
 #include "cli/opening.h"
 #include "cli/project.h"
-#include "cli/render.h"
-#include "ops/op.h"
+#include "ops/surface.h"
 
 typedef struct progress_view {
     lc_cli *cli;
@@ -42,8 +43,14 @@ typedef struct progress_view {
 
 static bool write_lines(progress_view *view)
 {
-    if (view->lines.failure != LOCI_OK || !lc_cli_write(STDOUT_FILENO, lc_buf_str(&view->lines)))
+    bool is_whole = view->lines.failure == LOCI_OK;
+
+    if (!view->lines_failed &&
+        (!is_whole || !lc_cli_write(STDOUT_FILENO, lc_buf_str(&view->lines)))) {
         view->lines_failed = true;
+        view->cli->write_failed = true; /* main() reports it. */
+        view->cli->write_errno = is_whole ? errno : ENOMEM;
+    }
     lc_buf_reset(&view->lines);
     return !view->lines_failed;
 }
@@ -104,15 +111,13 @@ static void show(progress_view *view, const lc_json *progress)
                     (long long)total_count);
 }
 
-/* {"line":…} contains the line exactly as it is written: it is not parsed. */
 static bool take_line(progress_view *view, loci_str chunk)
 {
-    static const char head[] = "{\"line\":";
-    size_t head_len = sizeof head - 1;
+    loci_str line;
 
-    if (!lc_str_starts(chunk, (loci_str){head, head_len}) || chunk.len < head_len + 2)
+    if (!lc_chunk_line(chunk, &line))
         return false;
-    lc_buf_append(&view->lines, (loci_str){chunk.ptr + head_len, chunk.len - head_len - 1});
+    lc_buf_append(&view->lines, line);
     lc_buf_append_byte(&view->lines, '\n');
     view->line_count++;
     if (view->lines.len >= WRITE_BYTES)
@@ -215,40 +220,47 @@ static bool has_own_timeout(const lc_cli *cli)
     return false;
 }
 
-/* A call with progress. */
-static loci_status call_stream(lc_cli *cli, loci_engine *engine, const loci_request *request,
-                               loci_answer **out, loci_error *err)
+/* Lines of a daemon's answer, as they are. */
+static int take_lines(void *ctx, loci_str text)
 {
-    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    progress_view *view = ctx;
+
+    view->line_count++;
+    lc_buf_append(&view->lines, text);
+    return !write_lines(view) || lc_interrupt_is_set();
+}
+
+/* A call with progress. */
+static loci_status call_stream(lc_cli *cli, lc_link *link, const loci_request *request, lc_buf *out,
+                               loci_error *err)
+{
     /* Short operations show no bar. */
     progress_view view = {.cli = cli, .drawn_us = lc_clock_monotonic_us() + FIRST_AFTER_US};
+    lc_link_terms terms = {.timeout_ms = has_own_timeout(cli) ? 0 : LONG_TIMEOUT_MS,
+                           .sink = progress_take,
+                           .sink_ctx = &view,
+                           .lines = take_lines,
+                           .lines_ctx = &view};
     loci_status status;
 
     lc_buf_init(&view.lines, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
-    options.cancel = lc_interrupt_flag();
-    options.client = cli->client;
-    options.timeout_ms = has_own_timeout(cli) ? 0 : LONG_TIMEOUT_MS;
-    status = loci_call_stream(engine, request->operation, request->args, &options, progress_take,
-                              &view, out, err);
+    status = lc_link_call(link, request, &terms, out, err);
     if (view.is_drawn)
         (void)lc_cli_write(STDERR_FILENO, LC_STR("\r\033[K")); /* Decoration. */
     cli->has_printed_lines = view.line_count > 0;
-    if (!write_lines(&view) && status == LOCI_OK) {
-        loci_answer_free(*out);
-        *out = NULL;
+    if (!write_lines(&view) && status == LOCI_OK)
         status = lc_fail(err, LOCI_ERESOURCE, "cannot write to stdout");
-    }
     lc_buf_clear(&view.lines);
     return status;
 }
 
-loci_status lc_operation_call(lc_cli *cli, loci_engine *engine, const lc_operation *operation,
-                              loci_answer **out, loci_error *err)
+loci_status lc_operation_call(lc_cli *cli, lc_link *link, const lc_operation *operation,
+                              lc_buf *out, loci_error *err)
 {
     const lc_op *op = lc_op_find(loci_str_of(operation->name));
     bool is_long = op != NULL && (op->flags & LC_OP_STREAMS) != 0;
-    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
-    loci_request request = {.operation = operation->name};
+    loci_request request = {.operation = operation->name, .at_us = LOCI_AT_CLOCK};
+    lc_link_terms terms = {.timeout_ms = is_long && !has_own_timeout(cli) ? LONG_TIMEOUT_MS : 0};
     const char *persona_id = NULL;
     loci_status status;
     lc_buf args;
@@ -258,190 +270,43 @@ loci_status lc_operation_call(lc_cli *cli, loci_engine *engine, const lc_operati
     if (status == LOCI_OK)
         lc_operation_add_who(cli, operation, persona_id, &args);
     request.args = lc_buf_str(&args);
-    options.cancel = lc_interrupt_flag();
-    options.client = cli->client;
-    options.timeout_ms = is_long && !has_own_timeout(cli) ? LONG_TIMEOUT_MS : 0;
     cli->has_printed_lines = false;
     if (status == LOCI_OK)
         status = lc_buf_status(&args, err);
     if (status == LOCI_OK && is_long && !operation->is_plain)
-        status = call_stream(cli, engine, &request, out, err);
+        status = call_stream(cli, link, &request, out, err);
     else if (status == LOCI_OK)
-        status = loci_call(engine, request.operation, request.args, &options, out, err);
+        status = lc_link_call(link, &request, &terms, out, err);
     lc_buf_clear(&args);
     return status;
 }
 
-/* The lines of a text, with everything that controls a terminal escaped. */
-static void append_lines(lc_buf *out, loci_str text)
-{
-    while (text.ptr != NULL) {
-        lc_text_append_visible(out, lc_str_split(text, '\n', &text));
-        if (text.ptr != NULL)
-            lc_buf_append_byte(out, '\n');
-    }
-}
-
-/* fact.current: the value alone, so that a script can use it. Without a valid fact a sentence says
- * why, and the exit code is that of a failure. */
-static int print_current(lc_cli *cli, const lc_json *answer)
-{
-    const lc_json *value = lc_json_member(answer, LC_STR("value"));
-    const lc_json *ended_at = lc_json_member(answer, LC_STR("ended_at"));
-    const lc_json *by = lc_json_member(answer, LC_STR("superseded_by"));
-    loci_error err;
-
-    if (value == NULL) {
-        (void)lc_fail(&err, LOCI_ENOTFOUND,
-                      "%.*s has no valid fact: the last one was %.*s at %.*s%s%.*s; "
-                      "`loci fact history` shows it",
-                      LC_STR_ARG(lc_json_str(lc_json_member(answer, LC_STR("key")))),
-                      LC_STR_ARG(lc_json_str(lc_json_member(answer, LC_STR("status")))),
-                      LC_STR_ARG(lc_json_str(ended_at)), by != NULL ? " by " : "",
-                      LC_STR_ARG(by != NULL ? lc_json_str(by) : LC_STR("")));
-        return lc_cli_report(cli, &err);
-    }
-    if (lc_json_kind_of(value) == LC_JSON_STRING && !cli->out_terminal.is_terminal)
-        lc_buf_append(&cli->out, lc_json_str(value)); /* A program gets every byte. */
-    else if (lc_json_kind_of(value) == LC_JSON_STRING)
-        append_lines(&cli->out, lc_json_str(value));
-    else
-        lc_render_json(&cli->out, value);
-    lc_buf_append_byte(&cli->out, '\n');
-    return LC_EXIT_OK;
-}
-
-/* Columns and sections to show, for answers that have many. */
-typedef struct lc_view {
-    const char *name;
-    const char *columns;
-    const char *hidden;
-    const char *bars;
-    const char *ages;
-    bool is_of_texts; /* See lc_render_target. */
-    const char *text;
-    /* Prints the answer, unless --verbose or --json is given; returns the exit code. */
-    int (*print)(lc_cli *cli, const lc_json *answer);
-} lc_view;
-
-#define FILES "file file_ids" /* For programs: the text says what a person asks. */
-
-static const lc_view *view_of(const char *name)
-{
-    static const lc_view views[] = {
-        {"config.list", "name value origin help", NULL},
-        {"event.list", "seq recorded_at type payload", NULL},
-        {"fact.current", NULL, NULL, .print = print_current},
-        {"fact.history", "key value status authority observed_at ended_at id", NULL},
-        {"fact.list", "key value status authority scope observed_at id", NULL},
-        {"job.list", "id kind status attempts progress error created_at", NULL},
-        {"entity.list", "ref label memories aliases created_at", NULL, NULL, "created_at"},
-        {"file.create", .text = "text", .hidden = FILES},
-        {"file.delete", .text = "text", .hidden = FILES},
-        {"file.get", .text = "content"},
-        {"file.history", "version operation path size at id", NULL, NULL, "at"},
-        {"file.insert", .text = "text", .hidden = FILES},
-        {"file.list", "path size version updated_at id", NULL, NULL, "updated_at"},
-        {"file.rename", .text = "text", .hidden = FILES},
-        {"file.str_replace", .text = "text", .hidden = FILES},
-        {"file.view", .text = "text", .hidden = FILES},
-        {"memory.cards", "text", NULL, NULL, NULL, true},
-        {"memory.forget", "kind text id", NULL},
-        {"memory.foundation", "text observed_at id", NULL, NULL, "observed_at", true},
-        {"memory.history", "text status observed_at id", NULL, NULL, "observed_at", true},
-        {"memory.list", "text type importance status observed_at id", NULL, NULL, "observed_at",
-         true},
-        {"memory.recall", "score text reason observed_at id parts", "complete", "score",
-         "observed_at", true},
-        {"memory.store", NULL, "results"},
-        {"op.list", "name help", NULL},
-        {"session.search", NULL, "complete"},
-        /* Figures of this short-lived process are of no interest. */
-        {"store.status", NULL, "counters memory"},
-        {"todo.list", "text kind due_at id", NULL, NULL, "due_at"},
-        {"token.list", "id name status scopes user_id authority created_at expires_at", NULL},
-        {NULL, NULL, NULL},
-    };
-    const lc_view *view = views;
-
-    while (view->name != NULL && strcmp(view->name, name) != 0)
-        view++;
-    return view;
-}
-
-static void append_answer(lc_cli *cli, const lc_operation *operation, loci_str answer, lc_buf *out)
-{
-    const lc_terminal *terminal = cli->has_printed_lines ? &cli->err_terminal : &cli->out_terminal;
-    lc_arena_mark mark = lc_arena_get_mark(cli->arena);
-    const lc_json *json;
-
-    if (cli->globals.wants_json || operation->is_plain ||
-        lc_json_parse(cli->arena, answer, LC_JSON_ALLOW_NUL, &json, NULL) != LOCI_OK) {
-        lc_buf_append(out, answer);
-        lc_buf_append_byte(out, '\n');
-    } else {
-        lc_render(&(lc_render_target){.arena = cli->arena,
-                                      .terminal = terminal,
-                                      .out = out,
-                                      .columns = view_of(operation->name)->columns,
-                                      .hidden = view_of(operation->name)->hidden,
-                                      .bars = view_of(operation->name)->bars,
-                                      .ages = view_of(operation->name)->ages,
-                                      .is_of_texts = view_of(operation->name)->is_of_texts,
-                                      .text = view_of(operation->name)->text,
-                                      .now_us = lc_clock_system_us(NULL)},
-                  json);
-    }
-    lc_arena_rewind(cli->arena, mark);
-}
-
-/* To stderr if lines were streamed to stdout. Returns the exit code. */
-static int print_answer(lc_cli *cli, const lc_operation *operation, loci_str answer)
-{
-    const lc_view *view = view_of(operation->name);
-    bool is_raw = cli->globals.wants_json || operation->is_plain;
-    const lc_json *json;
-    lc_buf summary;
-
-    if (view->print != NULL && !is_raw && !cli->globals.is_verbose &&
-        lc_json_parse(cli->arena, answer, LC_JSON_ALLOW_NUL, &json, NULL) == LOCI_OK)
-        return view->print(cli, json);
-    if (!cli->has_printed_lines) {
-        append_answer(cli, operation, answer, &cli->out);
-        return LC_EXIT_OK;
-    }
-    if (cli->globals.is_quiet)
-        return LC_EXIT_OK;
-    lc_buf_init(&summary, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
-    append_answer(cli, operation, answer, &summary);
-    (void)lc_cli_write(STDERR_FILENO,
-                       lc_buf_str(&summary)); /* Best effort: the lines are written already. */
-    lc_buf_clear(&summary);
-    return LC_EXIT_OK;
-}
-
 /* An operation that needs no store gets an empty one, in a directory of its own, if the store does
- * not exist. The engine cannot run without: settings and the clock come from there. */
+ * not exist, or in any case if it works on files alone: opening a damaged store may fail or write
+ * to it. The engine cannot run without: settings and the clock come from there. */
 typedef struct scratch_store {
-    char directory[64]; /* "" = none was made. */
-    char path[96];
+    char directory[LC_TEMPORARY_BYTES]; /* "" = none was made. */
+    char path[LC_TEMPORARY_BYTES + 16];
 } scratch_store;
 
-static void make_scratch(lc_cli *cli, scratch_store *scratch)
+static loci_status make_scratch(lc_cli *cli, const lc_op *op, scratch_store *scratch,
+                                loci_error *err)
 {
     lc_store_path store;
-    loci_error err;
+    loci_error why;
+    loci_status status;
 
-    scratch->directory[0] = '\0';
-    if (lc_store_path_find(cli, &store, &err) == LOCI_OK && lc_store_path_exists(&store))
-        return;
-    (void)snprintf(scratch->directory, sizeof scratch->directory, "/tmp/loci-XXXXXX");
-    if (mkdtemp(scratch->directory) == NULL) {
-        scratch->directory[0] = '\0';
-        return;
-    }
+    if (lc_remote_url(cli) != NULL)
+        return LOCI_OK;
+    if ((op->flags & LC_OP_FILES) == 0 && lc_store_path_find(cli, &store, &why) == LOCI_OK &&
+        lc_store_path_exists(&store))
+        return LOCI_OK;
+    status = lc_temporary_directory("store", scratch->directory, err);
+    if (status != LOCI_OK)
+        return status;
     (void)snprintf(scratch->path, sizeof scratch->path, "%s/loci.db", scratch->directory);
     cli->globals.store = scratch->path;
+    return LOCI_OK;
 }
 
 static void remove_scratch(const scratch_store *scratch)
@@ -455,7 +320,37 @@ static void remove_scratch(const scratch_store *scratch)
         (void)snprintf(path, sizeof path, "%s%s", scratch->path, ends[i]);
         (void)unlink(path); /* The last two are gone when the store is closed. */
     }
-    (void)rmdir(scratch->directory); /* A leftover in /tmp does no harm. */
+    (void)rmdir(scratch->directory); /* A leftover does no harm. */
+}
+
+/* Whether the person typed arguments that the operation refuses, which is as wrong as an option
+ * that does not exist. Arguments of `call` are data of a program. */
+static bool is_wrong_usage(const lc_operation *operation, const loci_error *err)
+{
+    return err->status == LOCI_EINVAL && !operation->is_plain &&
+           (!operation->reads_files || strstr(err->data, "\"parameter\":") != NULL);
+}
+
+static bool names_file(const lc_operation *operation)
+{
+    static const char path[] = "\"path\":";
+
+    return lc_str_starts(loci_str_of(operation->name), LC_STR("store.")) &&
+           operation->args.len > 0 &&
+           memmem(operation->args.ptr, operation->args.len, path, sizeof path - 1) != NULL;
+}
+
+/* Prints a note where a person could misunderstand the answer of a daemon: which store it is about,
+ * and on which machine a file is. */
+static void note_remote(lc_cli *cli, const lc_operation *operation)
+{
+    bool is_read = cli->globals.wants_json || operation->is_plain; /* By a program. */
+
+    if (!is_read && strcmp(operation->name, "store.status") == 0)
+        lc_cli_note(cli, "daemon %s (%s)", lc_remote_url(cli), lc_remote_origin(cli));
+    else if (!is_read && names_file(operation))
+        lc_cli_note(cli, "The file is in store.transfer_dir of the daemon at %s.",
+                    lc_remote_url(cli));
 }
 
 int lc_operation_run(lc_cli *cli, const lc_operation *operation)
@@ -463,31 +358,46 @@ int lc_operation_run(lc_cli *cli, const lc_operation *operation)
     const lc_op *op = lc_op_find(loci_str_of(operation->name));
     bool is_long = op != NULL && (op->flags & LC_OP_STREAMS) != 0 && !operation->is_plain;
     /* A long operation may be a job: worker threads run it while this one shows its progress. */
-    lc_opening opening = {.flags = is_long ? 0 : LOCI_OPEN_INLINE};
+    lc_link_options options = {.opening = {.flags = is_long ? 0 : LOCI_OPEN_INLINE}};
     scratch_store scratch = {.directory = ""};
-    loci_engine *engine = NULL;
-    loci_answer *answer = NULL;
+    lc_link link = {.cli = cli};
+    lc_buf answer;
     loci_error err;
-    loci_status status;
+    loci_status status = LOCI_OK;
     int code = LC_EXIT_OK;
 
     if (op != NULL && (op->flags & LC_OP_NO_STORE) != 0)
-        make_scratch(cli, &scratch);
+        status = make_scratch(cli, op, &scratch, &err);
     if (operation->needs_store && scratch.directory[0] == '\0')
-        opening.flags |= LOCI_OPEN_EXISTING;
-    opening.is_silent = cli->globals.wants_json || operation->is_plain;
-    status = lc_opening_run(cli, &opening, &engine, &err);
+        options.opening.flags |= LOCI_OPEN_EXISTING;
+    options.opening.is_silent = cli->globals.wants_json || operation->is_plain;
+    options.opening.is_for_people = !operation->is_plain && scratch.directory[0] == '\0';
+    options.opening.creates_named = scratch.directory[0] != '\0';
+    options.opening.notes_creation = !options.opening.creates_named;
+    lc_buf_init(&answer, cli->heap, LOCI_MEM_REQUESTS, LC_ANSWER_BYTES_MAX);
     if (status == LOCI_OK)
-        status = lc_operation_call(cli, engine, operation, &answer, &err);
+        status = lc_link_open(&link, cli, &options, &err);
     if (status == LOCI_OK)
-        code = print_answer(cli, operation, loci_answer_json(answer));
+        status = lc_operation_call(cli, &link, operation, &answer, &err);
+    if (status == LOCI_OK && link.remote != NULL)
+        note_remote(cli, operation);
+    else if (status == LOCI_OK && op != NULL && (op->flags & LC_OP_PROCESS) != 0 &&
+             !operation->is_plain && !cli->globals.wants_json)
+        lc_cli_note(cli, "This command changed itself only, and ends now; name a daemon with --url "
+                         "or LOCI_URL.");
+    if (status == LOCI_OK)
+        code = lc_answer_print(cli, operation, lc_buf_str(&answer));
+    else if (cli->write_failed)
+        code = LC_EXIT_FAILED; /* main() says why. */
+    else if (link.engine != NULL && is_wrong_usage(operation, &err))
+        code = lc_cli_report_usage(cli, &err);
     else
         code = lc_cli_report(cli, &err);
     if (status == LOCI_ECANCELLED && lc_interrupt_is_set() && !operation->is_plain)
         code = LC_EXIT_INTERRUPTED;
 
-    loci_answer_free(answer);
-    loci_close(engine);
+    lc_buf_clear(&answer);
+    lc_link_close(&link);
     remove_scratch(&scratch);
     return code;
 }

@@ -275,7 +275,7 @@ typedef struct remote {
     loci_str url;
 } remote;
 
-/* The remote "origin", else the first in the file; `out->url` is none if there is none. */
+/* The remote "origin", else the first in the file; `out->url` is empty without a remote. */
 static loci_status find_remote(lc_arena *arena, loci_str config, remote *out, loci_error *err)
 {
     loci_str section = LC_STR_NONE;

@@ -1,9 +1,9 @@
-/* project.h - the project that a directory belongs to, and so whose memory a command means.
+/* project.h - the project that a directory belongs to, which decides the persona of a command.
  *
  * A project is a persona. Inside a git repository it is named after the remote, so that all clones,
  * worktrees and machines share it: "project:github.com/acme/app". A repository without a remote is
- * named after its path. Outside of a repository there is none: what is written is the person's own,
- * which every persona sees.
+ * named after its path. Outside of a repository there is no project: data is written for the person
+ * and shared by all personas.
  *
  * Git itself is not run, and GIT_DIR and the like are not read: the answer depends on the directory
  * alone. Files are read up to a maximum, and broken ones count as missing.
@@ -34,7 +34,7 @@ loci_status lc_project_find(lc_arena *arena, const char *directory, lc_project *
  * `root` resolves relative paths. False, appending nothing, if the URL has no usable path. */
 bool lc_project_append_remote(lc_buf *out, loci_str url, const char *root);
 
-/* ---- Whose memory ---------------------------------------------------------------------------- */
+/* ---- The persona of a command ---------------------------------------------------------------- */
 
 typedef struct lc_whose {
     const char *persona_id; /* NULL = the person's own. */

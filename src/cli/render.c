@@ -7,116 +7,11 @@
 #include "base/buf.h"
 #include "base/str.h"
 #include "base/time.h"
+#include "cli/sentence.h"
+#include "cli/table.h"
 #include "cli/terminal.h"
 
-#define TABLE_COLUMNS_MAX 32
-#define TABLE_RANK_MAX 9
-
-typedef struct table_column {
-    loci_str title;
-    unsigned rank;  /* The lowest is omitted first, TABLE_RANK_MAX last. */
-    bool is_kept;   /* Cut last: half an id is useless. */
-    bool is_number; /* Right-aligned. */
-    bool is_out;    /* Omitted. */
-    size_t widest;  /* Width of the widest cell, including the title. */
-    size_t width;   /* After layout. */
-} table_column;
-
-typedef struct text_table {
-    table_column columns[TABLE_COLUMNS_MAX];
-    size_t column_count;
-    loci_str *cells; /* row_count * column_count */
-    size_t row_count;
-} text_table;
-
-/* ---- Layout of tables ------------------------------------------------------------------------ */
-
-/* Cells are added row by row; layout happens at the end, when the widths are known. If the table is
- * too wide: omit columns of low rank until the others are readable, omit more until the rest fits
- * at all, then cut the widest columns. */
-
 #define GAP 2
-#define WIDTH_FLOOR 8  /* Narrower cells are useless. */
-#define WIDTH_FINE 24  /* Enough to read text. */
-#define COLUMNS_KEPT 2 /* The first columns identify the row. */
-
-/* Width of the line if text columns are cut to `floor`. */
-static size_t width_needed(const text_table *table, size_t floor)
-{
-    size_t needed = 0;
-
-    for (size_t i = 0; i < table->column_count; i++) {
-        const table_column *column = &table->columns[i];
-        bool is_cut = !column->is_kept && column->widest > floor;
-
-        if (!column->is_out)
-            needed += (is_cut ? floor : column->widest) + (needed > 0 ? GAP : 0);
-    }
-    return needed;
-}
-
-/* The column to omit next: the rightmost of the lowest rank, up to `rank_max`. */
-static table_column *least_needed(text_table *table, unsigned rank_max)
-{
-    table_column *least = NULL;
-
-    for (size_t i = COLUMNS_KEPT; i < table->column_count; i++) {
-        table_column *column = &table->columns[i];
-
-        if (!column->is_out && column->rank <= rank_max &&
-            (least == NULL || column->rank <= least->rank))
-            least = column;
-    }
-    return least;
-}
-
-static size_t line_width(const text_table *table)
-{
-    size_t width = 0;
-
-    for (size_t i = 0; i < table->column_count; i++) {
-        if (!table->columns[i].is_out)
-            width += table->columns[i].width + (width > 0 ? GAP : 0);
-    }
-    return width;
-}
-
-/* Narrows the widest column, one character at a time, until the line fits or no column is left. */
-static void cut(text_table *table, size_t room, bool kept)
-{
-    while (line_width(table) > room) {
-        table_column *widest = NULL;
-
-        for (size_t i = 0; i < table->column_count; i++) {
-            table_column *column = &table->columns[i];
-
-            if (!column->is_out && column->is_kept == kept && column->width > WIDTH_FLOOR &&
-                (widest == NULL || column->width > widest->width))
-                widest = column;
-        }
-        if (widest == NULL)
-            return;
-        widest->width--;
-    }
-}
-
-static void lay_out(text_table *table, size_t room)
-{
-    table_column *column;
-
-    for (size_t i = 0; i < table->column_count; i++)
-        table->columns[i].width = table->columns[i].widest;
-    if (room == 0)
-        return;
-    while (width_needed(table, WIDTH_FINE) > room &&
-           (column = least_needed(table, TABLE_RANK_MAX - 1)) != NULL)
-        column->is_out = true;
-    while (width_needed(table, WIDTH_FLOOR) > room &&
-           (column = least_needed(table, TABLE_RANK_MAX)) != NULL)
-        column->is_out = true;
-    cut(table, room, false);
-    cut(table, room, true);
-}
 
 static void append_spaces(lc_buf *out, size_t count)
 {
@@ -124,88 +19,9 @@ static void append_spaces(lc_buf *out, size_t count)
         lc_buf_append_byte(out, ' ');
 }
 
-/* One row, or the titles if `cells` is NULL. */
-static void write_line(const text_table *table, const lc_terminal *terminal, lc_buf *out,
-                       const loci_str *cells)
-{
-    size_t padding = 0; /* Owed before the next cell: nothing follows the last one. */
+/* ---- Declarations ---------------------------------------------------------------------------- */
 
-    for (size_t i = 0; i < table->column_count; i++) {
-        const table_column *column = &table->columns[i];
-        loci_str text = cells != NULL ? cells[i] : column->title;
-        size_t columns = lc_text_columns(text);
-        bool is_cut = columns > column->width;
-
-        if (column->is_out)
-            continue;
-        if (is_cut) {
-            text.len = lc_text_cut(text, column->width - 1);
-            columns = lc_text_columns(text) + 1;
-        }
-        append_spaces(out, padding + (column->is_number ? column->width - columns : 0));
-        lc_terminal_append(terminal, out, cells == NULL ? LC_STYLE_HEADING : LC_STYLE_PLAIN, text);
-        if (is_cut)
-            lc_buf_append(out, LC_STR("…"));
-        padding = GAP + (column->is_number ? 0 : column->width - columns);
-    }
-    lc_buf_append_byte(out, '\n');
-}
-
-static void write_left_out(const text_table *table, const lc_terminal *terminal, lc_buf *out,
-                           size_t indent)
-{
-    char note[256] = "not shown (--json has all):";
-    size_t len = strlen(note);
-    bool any = false;
-
-    for (size_t i = 0; i < table->column_count; i++) {
-        loci_str title = table->columns[i].title;
-
-        if (!table->columns[i].is_out || len + title.len + 2 > sizeof note)
-            continue;
-        note[len++] = ' ';
-        memcpy(note + len, title.ptr, title.len);
-        len += title.len;
-        any = true;
-    }
-    if (!any)
-        return;
-    append_spaces(out, indent);
-    if (indent + len > terminal->columns)
-        len = lc_text_cut((loci_str){note, len}, terminal->columns - indent);
-    lc_terminal_append(terminal, out, LC_STYLE_FAINT, (loci_str){note, len});
-    lc_buf_append_byte(out, '\n');
-}
-
-static void table_write(text_table *table, const lc_terminal *terminal, lc_buf *out, size_t indent)
-{
-    lay_out(table, terminal->columns > indent ? terminal->columns - indent : terminal->columns);
-    append_spaces(out, indent);
-    write_line(table, terminal, out, NULL);
-    for (size_t row = 0; row < table->row_count; row++) {
-        append_spaces(out, indent);
-        write_line(table, terminal, out, table->cells + row * table->column_count);
-    }
-    write_left_out(table, terminal, out, indent);
-}
-
-/* ---- Answers --------------------------------------------------------------------------------- */
-
-#define LABEL_COLUMNS_MAX 28 /* One long name must not push all values to the right. */
-
-static bool is_list_of_objects(const lc_json *value)
-{
-    if (lc_json_kind_of(value) != LC_JSON_ARRAY || lc_json_count(value) == 0)
-        return false;
-    for (const lc_json *item = lc_json_first(value); item != NULL; item = lc_json_next(item)) {
-        if (lc_json_kind_of(item) != LC_JSON_OBJECT)
-            return false;
-    }
-    return true;
-}
-
-/* Whether `list`, "name value", has `name`. */
-static bool is_listed(const char *list, loci_str name)
+bool lc_render_is_listed(const char *list, loci_str name)
 {
     loci_str rest = loci_str_of(list);
 
@@ -216,12 +32,58 @@ static bool is_listed(const char *list, loci_str name)
     return false;
 }
 
-/* Whether the value is printed below its name, not beside it. */
-static bool is_section(const lc_json *value)
+bool lc_render_find_member(const lc_record *record, loci_str name, lc_result *out)
 {
-    return is_list_of_objects(value) ||
-           (lc_json_kind_of(value) == LC_JSON_OBJECT && lc_json_count(value) > 0);
+    lc_result members[LC_RECORD_MEMBERS_MAX];
+    size_t count = record != NULL ? lc_record_members(record, members) : 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!lc_str_is(name, members[i].name))
+            continue;
+        *out = members[i];
+        return true;
+    }
+    return false;
 }
+
+static const lc_look *look_of(const lc_render_target *target)
+{
+    static const lc_look none = {0};
+
+    return target->look != NULL ? target->look : &none;
+}
+
+/* The columns to show of the main list; NULL = all. */
+static const char *columns_of(const lc_render_target *target)
+{
+    return target->columns != NULL ? target->columns : look_of(target)->columns;
+}
+
+static bool is_for_people(const lc_render_target *target)
+{
+    return target->terminal->is_terminal && !target->is_full;
+}
+
+static bool is_time(const lc_render_target *target, loci_str name)
+{
+    lc_result member;
+
+    return lc_render_find_member(target->record, name, &member) && member.record == NULL &&
+           member.kind == LC_PARAM_TIME;
+}
+
+static bool is_hidden(const lc_render_target *target, const lc_json *member)
+{
+    loci_str name = lc_json_name(member);
+
+    if (lc_str_is(name, "next_cursor"))
+        return true; /* cli/answer.c prints it. */
+    if (target->is_full || !lc_render_is_listed(look_of(target)->hidden, name))
+        return false;
+    return lc_json_kind_of(member) != LC_JSON_BOOL || lc_json_bool(member);
+}
+
+/* ---- Values ---------------------------------------------------------------------------------- */
 
 void lc_render_json(lc_buf *out, const lc_json *value)
 {
@@ -272,6 +134,61 @@ void lc_render_cell(lc_buf *out, const lc_json *value)
     }
 }
 
+#define BAR_CELLS 10
+
+/* 0.63 as "██████░░░░ 0.63". */
+static void append_bar(lc_buf *out, const lc_json *value)
+{
+    double share = lc_json_real(value);
+    int full = (int)(share * BAR_CELLS + 0.5);
+
+    for (int i = 0; i < BAR_CELLS; i++)
+        lc_buf_append(out, i < full ? LC_STR("█") : LC_STR("░"));
+    lc_buf_append_format(out, " %.2f", share);
+}
+
+void lc_render_age(lc_buf *out, int64_t age_us)
+{
+    static const struct {
+        int64_t seconds;
+        const char *one, *many;
+    } units[] = {{31557600, "year", "years"},
+                 {2629800, "month", "months"},
+                 {86400, "day", "days"},
+                 {3600, "hour", "hours"},
+                 {60, "min", "min"}};
+    int64_t seconds = (age_us < 0 ? -age_us : age_us) / 1000000;
+
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        long long count = seconds / units[i].seconds;
+
+        if (count == 0)
+            continue;
+        lc_buf_append_format(out, "%s%lld %s%s", age_us < 0 ? "in " : "", count,
+                             count == 1 ? units[i].one : units[i].many, age_us < 0 ? "" : " ago");
+        return;
+    }
+    lc_buf_append(out, LC_STR("just now"));
+}
+
+/* A member of target->record. */
+static void append_value(const lc_render_target *target, lc_buf *out, const lc_json *value)
+{
+    loci_str name = lc_json_name(value);
+    lc_json_kind kind = lc_json_kind_of(value);
+    const char *bar = look_of(target)->bar;
+    int64_t us;
+
+    if (is_for_people(target) && bar != NULL && lc_str_is(name, bar) &&
+        (kind == LC_JSON_REAL || kind == LC_JSON_INT))
+        append_bar(out, value);
+    else if (is_for_people(target) && kind == LC_JSON_STRING && is_time(target, name) &&
+             lc_time_parse(lc_json_str(value), &us))
+        lc_render_age(out, target->now_us - us);
+    else
+        lc_render_cell(out, value);
+}
+
 /* Names may be user input. */
 static void append_name(const lc_render_target *target, lc_style style, loci_str name)
 {
@@ -281,6 +198,68 @@ static void append_name(const lc_render_target *target, lc_style style, loci_str
     lc_text_append_visible(&visible, name);
     lc_terminal_append(target->terminal, target->out, style, lc_buf_str(&visible));
     lc_buf_clear(&visible);
+}
+
+#define TEXT_LINES_MAX 8
+#define TEXT_ROOM_MIN 20
+
+/* A token or a path must not be broken: it could not be copied. */
+static bool is_unbroken(loci_str text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] <= ' ' || text.ptr[i] > '~') /* Also other bytes of UTF-8. */
+            return false;
+    }
+    return true;
+}
+
+/* `lines_max` 0 = all of them. */
+static void write_words(const lc_render_target *target, lc_style style, loci_str text,
+                        size_t indent, int lines_max)
+{
+    size_t columns = target->terminal->columns;
+    size_t room = columns > indent + TEXT_ROOM_MIN ? columns - indent : TEXT_ROOM_MIN;
+    bool is_whole = columns == 0 || is_unbroken(text);
+
+    for (int line = 1; text.len > 0; line++) {
+        bool is_last = !is_whole && line == lines_max && lc_text_columns(text) > room;
+        size_t bytes = is_whole ? text.len : lc_text_line(text, is_last ? room - 1 : room);
+
+        if (line > 1)
+            append_spaces(target->out, indent);
+        lc_terminal_append(target->terminal, target->out, style, (loci_str){text.ptr, bytes});
+        text = is_last ? LC_STR("") : lc_text_rest(text, bytes);
+        if (is_last)
+            lc_buf_append(target->out, LC_STR("…"));
+        lc_buf_append_byte(target->out, '\n');
+    }
+}
+
+void lc_render_words(const lc_render_target *target, lc_style style, loci_str text, size_t indent)
+{
+    write_words(target, style, text, indent, 0);
+}
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+#define LABEL_COLUMNS_MAX 28 /* One long name must not push all values to the right. */
+
+static bool is_list_of_objects(const lc_json *value)
+{
+    if (lc_json_kind_of(value) != LC_JSON_ARRAY || lc_json_count(value) == 0)
+        return false;
+    for (const lc_json *item = lc_json_first(value); item != NULL; item = lc_json_next(item)) {
+        if (lc_json_kind_of(item) != LC_JSON_OBJECT)
+            return false;
+    }
+    return true;
+}
+
+/* Whether the value is printed below its name, not beside it. */
+static bool is_section(const lc_json *value)
+{
+    return is_list_of_objects(value) ||
+           (lc_json_kind_of(value) == LC_JSON_OBJECT && lc_json_count(value) > 0);
 }
 
 /* Text with several lines is printed below its label, indented. */
@@ -307,7 +286,9 @@ static void write_member(const lc_render_target *target, const lc_json *member, 
 {
     lc_buf *out = target->out;
     size_t width = lc_text_columns(lc_json_name(member));
-    size_t start;
+    size_t gap = (width < label_width ? label_width - width : 0) + GAP;
+    size_t at = target->indent + width + gap;
+    lc_buf text;
 
     append_spaces(out, target->indent);
     append_name(target, LC_STYLE_FAINT, lc_json_name(member));
@@ -316,18 +297,28 @@ static void write_member(const lc_render_target *target, const lc_json *member, 
         lc_buf_append_byte(out, '\n');
         return;
     }
-    append_spaces(out, (width < label_width ? label_width - width : 0) + 2);
-    start = out->len;
-    lc_render_cell(out, member);
-    if (out->len == start)
+    lc_buf_init(&text, out->heap, out->category, out->bytes_max);
+    append_value(target, &text, member);
+    /* A word that does not fit beside its name goes below it. */
+    if (at + text.len > target->terminal->columns && target->terminal->columns > 0 &&
+        is_unbroken(lc_buf_str(&text))) {
+        lc_buf_append_byte(out, '\n');
+        append_spaces(out, target->indent + 4);
+    } else {
+        append_spaces(out, gap);
+    }
+    if (text.len > 0) {
+        lc_render_words(target, LC_STYLE_PLAIN, lc_buf_str(&text), at);
+    } else {
         lc_terminal_append(target->terminal, out, LC_STYLE_FAINT, LC_STR("none"));
-    lc_buf_append_byte(out, '\n');
+        lc_buf_append_byte(out, '\n');
+    }
+    lc_buf_clear(&text);
 }
 
-static bool is_hidden(const lc_render_target *target, const lc_json *member)
+static bool is_empty_list(const lc_json *value)
 {
-    return target->hidden != NULL && is_listed(target->hidden, lc_json_name(member)) &&
-           (lc_json_kind_of(member) != LC_JSON_BOOL || lc_json_bool(member));
+    return lc_json_kind_of(value) == LC_JSON_ARRAY && lc_json_count(value) == 0;
 }
 
 /* Writes the scalar members. Returns whether there were any. */
@@ -342,7 +333,8 @@ static bool write_head(const lc_render_target *target, const lc_json *object, bo
             size_t width = lc_text_columns(lc_json_name(member));
 
             if (lc_json_kind_of(member) == LC_JSON_NULL || is_hidden(target, member) ||
-                (only_plain && is_section(member)))
+                (only_plain && is_section(member)) ||
+                (is_empty_list(member) && is_for_people(target)))
                 continue;
             any = true;
             if (pass == 1)
@@ -368,184 +360,102 @@ static bool is_id(loci_str name)
     return lc_str_is(name, "id") || ends_with(name, "_id") || ends_with(name, "_by");
 }
 
-/* Importance of a column: ids and times have less than text. */
-static unsigned rank_of(loci_str name, lc_json_kind kind)
+static bool has_value(const lc_json *rows, loci_str name)
 {
-    if (is_id(name) || lc_str_is(name, "v") || kind == LC_JSON_ARRAY)
-        return 2;
-    if (ends_with(name, "_at"))
-        return 4;
-    if (kind == LC_JSON_INT || kind == LC_JSON_REAL || kind == LC_JSON_BOOL)
-        return 3;
-    return TABLE_RANK_MAX;
-}
-
-static table_column *find_column(text_table *table, loci_str name)
-{
-    for (size_t i = 0; i < table->column_count; i++) {
-        if (lc_str_eq(table->columns[i].title, name))
-            return &table->columns[i];
-    }
-    return NULL;
-}
-
-/* One column per name that has a value in any row, in the order of first appearance or of `list`.
- */
-static void choose_columns(text_table *table, const lc_json *rows, const char *list)
-{
-    loci_str order = loci_str_of(list);
-
     for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
-        for (const lc_json *member = lc_json_first(row); member != NULL;
-             member = lc_json_next(member)) {
-            loci_str name = lc_json_name(member);
-            lc_json_kind kind = lc_json_kind_of(member);
-            bool is_number = kind == LC_JSON_INT || kind == LC_JSON_REAL;
-            table_column *column = find_column(table, name);
+        const lc_json *value = lc_json_member(row, name);
 
-            if (kind == LC_JSON_NULL || (list != NULL && !is_listed(list, name)))
-                continue;
-            if (column == NULL && table->column_count < TABLE_COLUMNS_MAX) {
-                column = &table->columns[table->column_count++];
-                *column = (table_column){
-                    .title = name, .is_number = is_number, .widest = lc_text_columns(name)};
-                column->is_kept = is_id(name) || lc_str_is(name, "name") ||
-                                  lc_str_is(name, "key") || ends_with(name, "_at") || is_number;
-                column->rank = rank_of(name, kind);
-            } else if (column != NULL) {
-                column->is_number = column->is_number && is_number;
-            }
-        }
+        if (value != NULL && lc_json_kind_of(value) != LC_JSON_NULL && !is_empty_list(value) &&
+            !(lc_json_kind_of(value) == LC_JSON_STRING && lc_json_str(value).len == 0))
+            return true;
     }
-    for (size_t at = 0; order.ptr != NULL && at < table->column_count;) {
-        table_column *found = find_column(table, lc_str_split(order, ' ', &order));
-
-        if (found != NULL) {
-            table_column moved = *found;
-
-            *found = table->columns[at];
-            table->columns[at++] = moved;
-        }
-    }
+    return false;
 }
 
-#define BAR_CELLS 10
-
-/* 0.63 as "██████░░░░ 0.63". */
-static void append_bar(lc_buf *out, const lc_json *value)
+static bool is_of_numbers(const lc_json *rows, loci_str name)
 {
-    double share = lc_json_real(value);
-    int full = (int)(share * BAR_CELLS + 0.5);
+    for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
+        const lc_json *value = lc_json_member(row, name);
+        lc_json_kind kind = value != NULL ? lc_json_kind_of(value) : LC_JSON_NULL;
 
-    for (int i = 0; i < BAR_CELLS; i++)
-        lc_buf_append(out, i < full ? LC_STR("█") : LC_STR("░"));
-    lc_buf_append_format(out, " %.2f", share);
-}
-
-/* "3 days ago", "in 2 hours". */
-static void append_age(lc_buf *out, int64_t age_us)
-{
-    static const struct {
-        int64_t seconds;
-        const char *name;
-    } units[] = {
-        {31557600, "year"}, {2629800, "month"}, {86400, "day"}, {3600, "hour"}, {60, "minute"}};
-    int64_t seconds = (age_us < 0 ? -age_us : age_us) / 1000000;
-
-    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-        long long count = seconds / units[i].seconds;
-
-        if (count == 0)
-            continue;
-        lc_buf_append_format(out, "%s%lld %s%s%s", age_us < 0 ? "in " : "", count, units[i].name,
-                             count == 1 ? "" : "s", age_us < 0 ? "" : " ago");
-        return;
-    }
-    lc_buf_append(out, LC_STR("just now"));
-}
-
-static void append_cell(const lc_render_target *target, lc_buf *out, loci_str name,
-                        const lc_json *value)
-{
-    lc_json_kind kind = lc_json_kind_of(value);
-    int64_t us;
-
-    if (target->bars != NULL && is_listed(target->bars, name) &&
-        (kind == LC_JSON_REAL || kind == LC_JSON_INT))
-        append_bar(out, value);
-    else if (target->ages != NULL && is_listed(target->ages, name) && kind == LC_JSON_STRING &&
-             lc_time_parse(lc_json_str(value), &us))
-        append_age(out, target->now_us - us);
-    else
-        lc_render_cell(out, value);
-}
-
-static void add_row(const lc_render_target *target, text_table *table, const lc_json *row)
-{
-    loci_str *cells = table->cells + table->row_count++ * table->column_count;
-    lc_buf text;
-
-    lc_buf_init(&text, target->out->heap, target->out->category, target->out->bytes_max);
-    for (size_t i = 0; i < table->column_count; i++) {
-        const lc_json *value = lc_json_member(row, table->columns[i].title);
-        size_t columns;
-
-        lc_buf_reset(&text);
-        if (value != NULL)
-            append_cell(target, &text, table->columns[i].title, value);
-        cells[i] = lc_arena_copy(target->arena, lc_buf_str(&text));
-        if (cells[i].ptr == NULL)
-            cells[i] = LC_STR("");
-        columns = lc_text_columns(cells[i]);
-        if (columns > table->columns[i].widest)
-            table->columns[i].widest = columns;
-    }
-    lc_buf_clear(&text);
-}
-
-/* Whether two columns are equal in all rows. */
-static bool has_equal_cells(const text_table *table, size_t a, size_t b)
-{
-    for (size_t row = 0; row < table->row_count; row++) {
-        const loci_str *cells = table->cells + row * table->column_count;
-
-        if (!lc_str_eq(cells[a], cells[b]))
+        if (kind != LC_JSON_NULL && kind != LC_JSON_INT && kind != LC_JSON_REAL)
             return false;
     }
     return true;
 }
 
-/* Columns without information are omitted first: copies of another column, and constants. */
-static void rank_by_content(text_table *table)
+static void add_column(lc_text_table *table, const lc_json *rows, loci_str name)
 {
-    for (size_t i = 0; i < table->column_count; i++) {
-        bool is_constant = table->row_count > 1;
+    if (table->column_count < LC_TEXT_TABLE_COLUMNS_MAX)
+        table->columns[table->column_count++] = (lc_text_column){
+            .title = name, .is_id = is_id(name), .is_number = is_of_numbers(rows, name)};
+}
 
-        for (size_t row = 1; row < table->row_count; row++)
-            is_constant &= lc_str_eq(table->cells[row * table->column_count + i], table->cells[i]);
-        if (is_constant)
-            table->columns[i].rank = 1;
-        for (size_t earlier = 0; earlier < i; earlier++) {
-            if (has_equal_cells(table, earlier, i))
-                table->columns[i].rank = 0;
+/* The columns that are declared or chosen, in their order; people do not see empty ones. */
+static void take_columns(const lc_render_target *target, lc_text_table *table, const lc_json *rows,
+                         const char *list)
+{
+    for (loci_str rest = loci_str_of(list); rest.ptr != NULL;) {
+        loci_str name = lc_str_split(rest, ' ', &rest);
+
+        if (target->columns != NULL || !target->terminal->is_terminal || has_value(rows, name))
+            add_column(table, rows, name);
+    }
+}
+
+/* One column per name that has a value in any row, in the order of first appearance. */
+static void find_columns(lc_text_table *table, const lc_json *rows)
+{
+    for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
+        for (const lc_json *member = lc_json_first(row); member != NULL;
+             member = lc_json_next(member)) {
+            loci_str name = lc_json_name(member);
+            bool is_known = false;
+
+            for (size_t i = 0; i < table->column_count; i++)
+                is_known = is_known || lc_str_eq(table->columns[i].title, name);
+            if (!is_known && has_value(rows, name))
+                add_column(table, rows, name);
         }
     }
 }
 
-static void write_table(const lc_render_target *target, const lc_json *rows)
+static loci_str make_cell(const lc_render_target *target, const lc_json *value)
+{
+    loci_str cell = LC_STR("");
+    lc_buf text;
+
+    lc_buf_init(&text, target->out->heap, target->out->category, target->out->bytes_max);
+    if (value != NULL)
+        append_value(target, &text, value);
+    if (text.len > 0)
+        cell = lc_arena_copy(target->arena, lc_buf_str(&text));
+    lc_buf_clear(&text);
+    return cell.ptr != NULL ? cell : LC_STR("");
+}
+
+/* `list` = the columns, NULL = all. */
+static void write_table(const lc_render_target *target, const lc_json *rows, const char *list)
 {
     lc_arena_mark mark = lc_arena_get_mark(target->arena);
-    text_table table = {0};
+    lc_text_table table = {.is_chosen = target->columns != NULL, .is_padded = target->is_table};
+    loci_str *cells;
 
-    choose_columns(&table, rows, target->columns);
-    table.cells = lc_arena_zalloc_array(target->arena, lc_json_count(rows) * table.column_count + 1,
-                                        sizeof *table.cells);
-    if (table.column_count > 0 && table.cells != NULL) {
-        for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row))
-            add_row(target, &table, row);
-        if (target->columns == NULL)
-            rank_by_content(&table);
-        table_write(&table, target->terminal, target->out, target->indent);
+    if (list != NULL)
+        take_columns(target, &table, rows, list);
+    else
+        find_columns(&table, rows);
+    cells = lc_arena_zalloc_array(target->arena, lc_json_count(rows) * table.column_count + 1,
+                                  sizeof *cells);
+    if (table.column_count > 0 && cells != NULL) {
+        for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
+            for (size_t i = 0; i < table.column_count; i++)
+                cells[table.row_count * table.column_count + i] = make_cell(
+                    target, lc_json_member(row, table.columns[i].title));
+            table.row_count++;
+        }
+        table.cells = cells;
+        lc_text_table_write(&table, target->terminal, target->indent, target->out);
     }
     lc_arena_rewind(target->arena, mark);
 }
@@ -557,59 +467,22 @@ static void write_table(const lc_render_target *target, const lc_json *rows)
  *                      3 days ago · mem_01…
  */
 
-#define TEXT_LINES_MAX 8
-#define TEXT_ROOM_MIN 20
 #define DETAILS_BYTES_MAX 2000
-
-/* The longest beginning of whole words that fits; a word that is longer than the line is cut. */
-static size_t line_of_words(loci_str text, size_t room)
-{
-    size_t fits = lc_text_cut(text, room), end = fits;
-
-    if (fits == text.len)
-        return fits;
-    while (end > 0 && text.ptr[end] != ' ')
-        end--;
-    return end > 0 ? end : fits > 0 ? fits : text.len;
-}
-
-/* Writes words from column `indent` on; the first line begins where the output is. */
-static void write_words(const lc_render_target *target, lc_style style, loci_str text,
-                        size_t indent)
-{
-    size_t columns = target->terminal->columns;
-    size_t room = columns > indent + TEXT_ROOM_MIN ? columns - indent : TEXT_ROOM_MIN;
-
-    for (int line = 1; text.len > 0; line++) {
-        bool is_last = line == TEXT_LINES_MAX;
-        size_t bytes = line_of_words(text, is_last ? room - 1 : room);
-
-        if (line > 1)
-            append_spaces(target->out, indent);
-        lc_terminal_append(target->terminal, target->out, style, (loci_str){text.ptr, bytes});
-        text = lc_str_trim((loci_str){text.ptr + bytes, text.len - bytes});
-        if (is_last && text.len > 0) {
-            lc_buf_append(target->out, LC_STR("…"));
-            text.len = 0;
-        }
-        lc_buf_append_byte(target->out, '\n');
-    }
-}
+#define BAR_SCREEN_MIN 60 /* On a narrower screen the bar would take the place of the text. */
 
 /* "status archived" of an object's member that needs its name, else the value alone. */
 static void append_detail(const lc_render_target *target, lc_buf *out, const lc_json *value)
 {
     lc_json_kind kind = lc_json_kind_of(value);
-    bool is_number = kind == LC_JSON_INT || kind == LC_JSON_REAL;
 
     if (out->len > 0)
         lc_buf_append(out, LC_STR(" · "));
-    if (is_number)
+    if (kind == LC_JSON_INT || kind == LC_JSON_REAL)
         lc_buf_append_format(out, "%.*s ", LC_STR_ARG(lc_json_name(value)));
     if (kind == LC_JSON_REAL)
         lc_buf_append_format(out, "%.2f", lc_json_real(value));
     else
-        append_cell(target, out, lc_json_name(value), value);
+        append_value(target, out, value);
 }
 
 /* The columns of a row behind its text, and those of its parts in a line of their own. */
@@ -619,12 +492,12 @@ static void write_details(const lc_render_target *target, const lc_json *row, si
     lc_buf line;
 
     lc_buf_init(&line, target->out->heap, target->out->category, DETAILS_BYTES_MAX);
-    for (loci_str rest = loci_str_of(target->columns); rest.ptr != NULL;) {
+    for (loci_str rest = loci_str_of(columns_of(target)); rest.ptr != NULL;) {
         loci_str name = lc_str_split(rest, ' ', &rest);
         const lc_json *value = lc_json_member(row, name);
 
         if (value == NULL || lc_json_kind_of(value) == LC_JSON_NULL || lc_str_is(name, "text") ||
-            (target->bars != NULL && is_listed(target->bars, name)))
+            (look_of(target)->bar != NULL && lc_str_is(name, look_of(target)->bar)))
             continue;
         if (lc_json_kind_of(value) == LC_JSON_OBJECT)
             parts = value;
@@ -634,7 +507,7 @@ static void write_details(const lc_render_target *target, const lc_json *row, si
     for (int i = 0; i < 2; i++) {
         if (line.len > 0) {
             append_spaces(target->out, indent);
-            write_words(target, LC_STYLE_FAINT, lc_buf_str(&line), indent);
+            lc_render_words(target, LC_STYLE_FAINT, lc_buf_str(&line), indent);
         }
         lc_buf_reset(&line);
         for (const lc_json *part = parts != NULL ? lc_json_first(parts) : NULL; part != NULL;
@@ -648,28 +521,30 @@ static void write_details(const lc_render_target *target, const lc_json *row, si
 
 static void write_texts(const lc_render_target *target, const lc_json *rows)
 {
+    const char *bar = look_of(target)->bar;
     lc_buf lead, text;
 
     lc_buf_init(&lead, target->out->heap, target->out->category, DETAILS_BYTES_MAX);
     lc_buf_init(&text, target->out->heap, target->out->category, target->out->bytes_max);
     for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
-        const lc_json *score = target->bars != NULL ? lc_json_member(row, loci_str_of(target->bars))
-                                                    : NULL;
+        const lc_json *score = bar != NULL ? lc_json_member(row, loci_str_of(bar)) : NULL;
         const lc_json *body = lc_json_member(row, LC_STR("text"));
         size_t indent;
 
         lc_buf_reset(&lead);
         lc_buf_reset(&text);
         append_spaces(&lead, target->indent);
-        if (score != NULL) {
+        if (score != NULL && target->terminal->columns >= BAR_SCREEN_MIN) {
             append_bar(&lead, score);
             append_spaces(&lead, GAP);
+        } else if (score != NULL) {
+            lc_buf_append_format(&lead, "%.2f  ", lc_json_real(score));
         }
         if (body != NULL)
             lc_render_cell(&text, body);
         indent = lc_text_columns(lc_buf_str(&lead));
         lc_buf_append(target->out, lc_buf_str(&lead));
-        write_words(target, LC_STYLE_PLAIN, lc_buf_str(&text), indent);
+        write_words(target, LC_STYLE_PLAIN, lc_buf_str(&text), indent, TEXT_LINES_MAX);
         write_details(target, row, score != NULL ? indent : indent + GAP);
     }
     lc_buf_clear(&text);
@@ -678,53 +553,74 @@ static void write_texts(const lc_render_target *target, const lc_json *rows)
 
 /* ---- Answers --------------------------------------------------------------------------------- */
 
-static void write_rows(const lc_render_target *target, const lc_json *rows)
+/* Each row with all its members, one below the other. */
+static void write_records(const lc_render_target *target, const lc_json *rows)
 {
-    if (target->is_of_texts && target->terminal->is_terminal)
-        write_texts(target, rows);
-    else
-        write_table(target, rows);
+    for (const lc_json *row = lc_json_first(rows); row != NULL; row = lc_json_next(row)) {
+        if (row != lc_json_first(rows))
+            lc_buf_append_byte(target->out, '\n');
+        (void)write_head(target, row, false); /* Empty or not. */
+    }
 }
 
-static void write_section(const lc_render_target *target, const lc_json *member)
+/* The rows of a list; `target` has their record. */
+static void write_rows(const lc_render_target *target, const lc_json *rows, bool is_main)
 {
+    if (target->is_full && is_main && target->terminal->is_terminal && target->columns == NULL) {
+        write_records(target, rows);
+        return;
+    }
+    if (is_main && look_of(target)->is_of_texts && is_for_people(target) && !target->is_table &&
+        target->columns == NULL)
+        write_texts(target, rows);
+    else
+        write_table(target, rows, is_main && !target->is_full ? columns_of(target) : NULL);
+}
+
+/* The name of the list that the columns of the look are about; "" = none. */
+static loci_str main_list_of(const lc_render_target *target)
+{
+    const char *name = "";
+
+    if (target->record == NULL || columns_of(target) == NULL ||
+        lc_record_rows(target->record, &name) == NULL)
+        return LC_STR("");
+    return loci_str_of(name);
+}
+
+static void write_section(const lc_render_target *target, const lc_json *member, bool has_heading)
+{
+    bool is_main = lc_str_eq(lc_json_name(member), main_list_of(target));
     lc_render_target inner = *target;
+    lc_result declared;
 
-    append_spaces(target->out, target->indent);
-    append_name(target, LC_STYLE_HEADING, lc_json_name(member));
-    lc_buf_append_byte(target->out, '\n');
-
-    inner.indent += 2;
+    inner.record = lc_render_find_member(target->record, lc_json_name(member), &declared)
+                       ? declared.record
+                       : NULL;
+    if (has_heading) {
+        append_spaces(target->out, target->indent);
+        append_name(target, LC_STYLE_HEADING, lc_json_name(member));
+        lc_buf_append_byte(target->out, '\n');
+        inner.indent += GAP;
+    }
     if (lc_json_kind_of(member) == LC_JSON_ARRAY)
-        write_rows(&inner, member);
+        write_rows(&inner, member, is_main);
     else
         (void)write_head(&inner, member, false); /* Empty or not. */
 }
 
-/* The only member that is neither null nor hidden, or NULL. */
-static const lc_json *single_member(const lc_render_target *target, const lc_json *object)
+/* The lists and objects but that of the name `but`. */
+static void write_sections(const lc_render_target *target, const lc_json *object, loci_str but,
+                           bool any)
 {
-    const lc_json *found = NULL;
-
     for (const lc_json *member = lc_json_first(object); member != NULL;
          member = lc_json_next(member)) {
-        if (lc_json_kind_of(member) == LC_JSON_NULL || is_hidden(target, member))
-            continue;
-        if (found != NULL)
-            return NULL;
-        found = member;
-    }
-    return found;
-}
-
-static void write_sections(const lc_render_target *target, const lc_json *first, bool any)
-{
-    for (const lc_json *member = first; member != NULL; member = lc_json_next(member)) {
-        if (!is_section(member) || is_hidden(target, member))
+        if (!is_section(member) || is_hidden(target, member) ||
+            lc_str_eq(lc_json_name(member), but))
             continue;
         if (any)
             lc_buf_append_byte(target->out, '\n');
-        write_section(target, member);
+        write_section(target, member, true);
         any = true;
     }
 }
@@ -746,32 +642,69 @@ static void write_text(lc_buf *out, loci_str text)
     }
 }
 
-static void write_object(const lc_render_target *target, const lc_json *object)
+/* A change in one sentence, then the lists of the answer: they say what else happened. */
+static void write_sentence(const lc_render_target *target, const lc_json *object)
 {
-    const lc_json *first = lc_json_first(object);
-    const lc_json *single = single_member(target, object);
+    lc_buf text;
 
-    if (target->text != NULL && lc_json_find(object, target->text, LC_JSON_STRING) != NULL) {
-        write_text(target->out, lc_json_str(lc_json_member(object, loci_str_of(target->text))));
-        write_sections(target, first, true);
-        return;
+    lc_buf_init(&text, target->out->heap, target->out->category, target->out->bytes_max);
+    lc_sentence_append(&text, &(lc_sentence){.pattern = look_of(target)->sentence,
+                                             .answer = object,
+                                             .args = target->args,
+                                             .record = target->record,
+                                             .now_us = target->now_us});
+    lc_render_words(target, LC_STYLE_PLAIN, lc_buf_str(&text), GAP);
+    lc_buf_clear(&text);
+    for (const lc_json *member = lc_json_first(object); member != NULL;
+         member = lc_json_next(member)) {
+        if (is_list_of_objects(member) && !is_hidden(target, member)) {
+            lc_buf_append_byte(target->out, '\n');
+            write_section(target, member, true);
+        }
     }
-    if (single != NULL && lc_json_kind_of(single) == LC_JSON_ARRAY && lc_json_count(single) == 0) {
+}
+
+/* The list first, without a heading; the other members follow it. */
+static void write_list(const lc_render_target *target, const lc_json *object, const lc_json *list)
+{
+    lc_buf rest;
+    lc_render_target after = *target;
+
+    if (!is_list_of_objects(list)) {
         append_spaces(target->out, target->indent);
         lc_buf_append(target->out, LC_STR("no "));
-        append_name(target, LC_STYLE_PLAIN, lc_json_name(single));
+        append_name(target, LC_STYLE_PLAIN, lc_json_name(list));
         lc_buf_append_byte(target->out, '\n');
-        return;
+    } else {
+        write_section(target, list, false);
     }
-    if (first == NULL || !is_list_of_objects(first)) {
-        write_sections(target, first, write_head(target, object, true));
-        return;
-    }
-    /* The list is the main result: it has no heading, and the other members follow it. */
-    write_rows(target, first);
-    if (single == NULL) {
+    lc_buf_init(&rest, target->out->heap, target->out->category, target->out->bytes_max);
+    after.out = &rest;
+    if (lc_json_count(list) > 0)
+        write_sections(&after, object, lc_json_name(list), write_head(&after, object, true));
+    if (rest.len > 0) {
         lc_buf_append_byte(target->out, '\n');
-        write_sections(target, lc_json_next(first), write_head(target, object, true));
+        lc_buf_append(target->out, lc_buf_str(&rest));
+    }
+    lc_buf_clear(&rest);
+}
+
+static void write_object(const lc_render_target *target, const lc_json *object)
+{
+    const lc_look *look = look_of(target);
+    const lc_json *list = lc_json_member(object, main_list_of(target));
+    const lc_json *text = look->text != NULL ? lc_json_find(object, look->text, LC_JSON_STRING)
+                                             : NULL;
+
+    if (text != NULL && !target->is_full) {
+        write_text(target->out, lc_json_str(text));
+        write_sections(target, object, LC_STR(""), true);
+    } else if (look->sentence != NULL && is_for_people(target) && !target->is_table) {
+        write_sentence(target, object);
+    } else if (list != NULL && look->sentence == NULL && lc_json_kind_of(list) == LC_JSON_ARRAY) {
+        write_list(target, object, list);
+    } else {
+        write_sections(target, object, LC_STR(""), write_head(target, object, true));
     }
 }
 
@@ -782,7 +715,7 @@ void lc_render(const lc_render_target *target, const lc_json *value)
         return;
     }
     if (is_list_of_objects(value)) {
-        write_table(target, value);
+        write_table(target, value, target->columns);
         return;
     }
     if (lc_json_kind_of(value) != LC_JSON_ARRAY) {

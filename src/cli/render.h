@@ -1,35 +1,30 @@
-/* render.h - JSON as readable text: objects as aligned lists, arrays of objects as tables.
+/* render.h - answers as text for people: lists as tables or paragraphs, records as aligned names
+ * and values, changes as one sentence (lc_look).
  *
- * Nulls are omitted; a table on a terminal is cut to its width, with a note. Control
- * characters are escaped (terminal.h).
+ * On a terminal, lines fit its width, times are ages ("3 min ago"), and null or empty members are
+ * omitted. In a pipe, tables are not padded and times are exact. Control characters are escaped
+ * everywhere (terminal.h).
  */
 #ifndef LC_CLI_RENDER_H
 #define LC_CLI_RENDER_H
 
 #include "base/json.h"
 #include "cli/terminal.h"
+#include "ops/op.h"
 
 typedef struct lc_render_target {
     lc_arena *arena; /* Scratch memory; rewound at the end. */
     const lc_terminal *terminal;
     lc_buf *out;
-    size_t indent; /* Columns. */
-    /* Columns of a top-level table, in order: "name value help"; NULL = all. */
-    const char *columns;
-    /* Sections to omit, and members that are only shown if they are false: "memory counters"; NULL
-     * = none. */
-    const char *hidden;
-    /* Columns of tables with numbers from 0 to 1 that are shown as bars; NULL = none. */
-    const char *bars;
-    /* Columns of tables with times that are shown as ages, "3 days ago"; NULL = none. */
-    const char *ages;
+    size_t indent;  /* Columns. */
     int64_t now_us; /* For ages. */
-    /* Rows have a `text` to be read: on a terminal it is shown whole, below it the other columns in
-     * one faint line. Elsewhere each row is one line of a table. */
-    bool is_of_texts;
-    /* A member whose text is the answer: it is printed as it is, without the other plain members.
-     * NULL = none. */
-    const char *text;
+    /* The members to show, as the operation declares them. NULL = all. */
+    const lc_record *record;
+    const lc_look *look;
+    const lc_json *args; /* Of the call, for sentences; may be NULL. */
+    const char *columns; /* Instead of those of the look, "name value"; NULL = none given. */
+    bool is_table;       /* Rows are a table even if they are texts, changes are not a sentence. */
+    bool is_full;        /* All members, exact times. */
 } lc_render_target;
 
 void lc_render(const lc_render_target *target, const lc_json *value);
@@ -38,5 +33,14 @@ void lc_render(const lc_render_target *target, const lc_json *value);
 void lc_render_cell(lc_buf *out, const lc_json *value);
 /* Appends a value as JSON, with everything that controls a terminal escaped. */
 void lc_render_json(lc_buf *out, const lc_json *value);
+/* Appends how long ago that was: "just now", "3 min ago", "in 2 hours". */
+void lc_render_age(lc_buf *out, int64_t age_us);
+/* Appends words, wrapped at the terminal's width; lines behind the first begin at `indent`. */
+void lc_render_words(const lc_render_target *target, lc_style style, loci_str text, size_t indent);
+
+/* Whether a word of `list`, "name value", is `name`; false without a list. */
+bool lc_render_is_listed(const char *list, loci_str name);
+/* The member of a record with this name, in `out`; false if it has none. */
+bool lc_render_find_member(const lc_record *record, loci_str name, lc_result *out);
 
 #endif /* LC_CLI_RENDER_H */

@@ -24,6 +24,7 @@
 #include "cli/input.h"
 #include "cli/opening.h"
 #include "ops/surface.h"
+#include "server/http.h"
 #include "server/server.h"
 
 /* ---- systemd --------------------------------------------------------------------------------- */
@@ -66,6 +67,8 @@ typedef struct serving {
     const char *store_label; /* For display. */
     const char *socket_path; /* NULL = none. */
     const char *token_file;  /* NULL = none. */
+    loci_engine *engine;
+    bool is_file; /* The store is one that --store can name again. */
     const char *hosts[HOSTS_MAX + 1];
     bool logs_all;
     lc_log_queue *log_queue;
@@ -135,6 +138,24 @@ static void print_examples(const serving *s, const char *address)
     lc_cli_print(cli, "\nPress Ctrl-C to stop.\n");
 }
 
+/* Without a token no client can use the TCP address. Prints how to create one. */
+static void print_way_in(const serving *s)
+{
+    lc_cli *cli = s->cli;
+
+    if (s->token_file != NULL || lc_token_exists_any(s->engine))
+        return;
+    lc_cli_print(cli, "  token   none yet; make one with: loci ");
+    if (s->is_file)
+        lc_cli_print(cli, "--store '%s' ", s->store_label);
+    lc_cli_print(cli, "token create NAME --scopes read,write\n");
+    if (s->socket_path != NULL)
+        lc_cli_print(cli,
+                     "          you need none on the socket: "
+                     "curl --unix-socket '%s' http://localhost/v1/facts\n",
+                     s->socket_path);
+}
+
 static void tell_ready(void *ctx, const char *address)
 {
     const serving *s = ctx;
@@ -151,6 +172,7 @@ static void tell_ready(void *ctx, const char *address)
             lc_cli_print(cli, "  socket  %s\n", s->socket_path);
         if (s->token_file != NULL)
             lc_cli_print(cli, "  token   in %s\n", s->token_file);
+        print_way_in(s);
         if (cli->out_terminal.is_terminal)
             print_examples(s, address);
     }
@@ -257,7 +279,7 @@ static loci_status open_patiently(lc_cli *cli, const lc_opening *opening, bool i
 
 int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
 {
-    lc_opening opening = {.ends_on_fault = true};
+    lc_opening opening = {.ends_on_fault = true, .notes_creation = true, .lives_long = true};
     serving s = {.cli = cli, .token_file = lc_arguments_value(arguments, "token-file")};
     const char *listen = lc_arguments_value(arguments, "listen");
     loci_engine *engine = NULL;
@@ -270,6 +292,8 @@ int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
         listen = getenv("LOCI_LISTEN");
     if (listen == NULL || listen[0] == '\0')
         listen = LISTEN_DEFAULT;
+    if (lc_http_check_address(listen, &err) != LOCI_OK)
+        return lc_cli_report_usage(cli, &err);
     s.logs_all = cli->globals.is_verbose || !cli->err_terminal.is_terminal;
     opening.logs_all = s.logs_all;
     status = lc_log_queue_open(cli->heap, STDERR_FILENO, lc_opening_lost_line, &s.log_queue, &err);
@@ -278,6 +302,7 @@ int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
         status = lc_store_path_find(cli, &path, &err);
     s.store = path.text;
     s.store_label = path.label;
+    s.is_file = path.is_file;
     if (status == LOCI_OK)
         status = take_hosts(&s, arguments, &err);
     if (status == LOCI_OK)
@@ -286,8 +311,10 @@ int lc_command_serve(lc_cli *cli, const lc_arguments *arguments)
         status = choose_socket(&s, arguments, &err); /* The directory of the store exists now. */
     if (status == LOCI_OK && s.token_file != NULL)
         status = lc_token_file_make(cli, engine, s.token_file, &err);
+    s.engine = engine;
     if (status == LOCI_OK)
         status = serve(&s, engine, listen, &err);
+    lc_engine_shut_down(engine);
     loci_close(engine);
     lc_log_queue_close(s.log_queue); /* Last: the engine logs until it is closed. */
     return status == LOCI_OK ? LC_EXIT_OK : lc_cli_report(cli, &err);

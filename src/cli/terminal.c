@@ -13,13 +13,12 @@
 #define COLUMNS_DEFAULT 80 /* If the terminal does not report its width. */
 #define COLUMNS_MIN 20
 
-static size_t columns_of(int descriptor)
+static size_t columns_of(const struct winsize *size)
 {
-    struct winsize size;
     int64_t columns;
 
-    if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        columns = size.ws_col;
+    if (size->ws_col > 0)
+        columns = size->ws_col;
     else if (!lc_str_to_i64(loci_str_of(getenv("COLUMNS")), &columns) || columns > 10000)
         columns = COLUMNS_DEFAULT;
     return columns < COLUMNS_MIN ? COLUMNS_MIN : (size_t)columns;
@@ -30,10 +29,14 @@ lc_terminal lc_terminal_of(int descriptor, bool no_color)
     lc_terminal terminal = {.is_terminal = isatty(descriptor) == 1};
     const char *kind = getenv("TERM");
     const char *refused = getenv("NO_COLOR");
+    struct winsize size = {0};
 
     if (!terminal.is_terminal)
         return terminal;
-    terminal.columns = columns_of(descriptor);
+    if (ioctl(descriptor, TIOCGWINSZ, &size) != 0)
+        size = (struct winsize){0};
+    terminal.columns = columns_of(&size);
+    terminal.rows = size.ws_row;
     terminal.has_color = !no_color && (refused == NULL || refused[0] == '\0') && kind != NULL &&
                          strcmp(kind, "dumb") != 0;
     return terminal;
@@ -134,6 +137,24 @@ size_t lc_text_cut(loci_str text, size_t columns)
     return (size_t)(at - text.ptr);
 }
 
+size_t lc_text_line(loci_str text, size_t columns)
+{
+    size_t fits = lc_text_cut(text, columns), end = fits;
+
+    if (fits == text.len)
+        return fits;
+    while (end > 0 && text.ptr[end] != ' ')
+        end--;
+    while (end > 0 && text.ptr[end - 1] == ' ')
+        end--;
+    return end > 0 ? end : fits > 0 ? fits : text.len;
+}
+
+loci_str lc_text_rest(loci_str text, size_t bytes)
+{
+    return lc_str_trim((loci_str){text.ptr + bytes, text.len - bytes});
+}
+
 static bool is_harmful(uint32_t code_point)
 {
     return code_point < 0x20 || (code_point >= 0x7F && code_point < 0xA0) ||
@@ -162,4 +183,32 @@ void lc_text_append_visible(lc_buf *out, loci_str text)
         else
             lc_buf_append_format(out, code_point < 0x100 ? "\\x%02x" : "\\u%04x", code_point);
     }
+}
+
+void lc_text_append_wrapped(lc_buf *out, loci_str text, size_t indent, size_t width)
+{
+    size_t column = indent;
+    bool is_first = true;
+    loci_str rest = text;
+
+    while (rest.ptr != NULL) {
+        loci_str word = lc_str_split(rest, ' ', &rest);
+        size_t columns = lc_text_columns(word);
+
+        if (!is_first && width != 0 && column + 1 + columns > width) {
+            lc_buf_append_byte(out, '\n');
+            for (size_t i = 0; i < indent; i++)
+                lc_buf_append_byte(out, ' ');
+            column = indent;
+            is_first = true;
+        }
+        if (!is_first) {
+            lc_buf_append_byte(out, ' ');
+            column++;
+        }
+        lc_buf_append(out, word);
+        column += columns;
+        is_first = false;
+    }
+    lc_buf_append_byte(out, '\n');
 }

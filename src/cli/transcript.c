@@ -1,6 +1,6 @@
 /* transcript.c - see transcript.h.
  *
- * The format is not specified by its maker and grows, so only what is understood is taken:
+ * The format is not specified by its maker and grows, so only the known parts are read:
  *
  *     {"type":"user", "uuid":…, "timestamp":…, "version":…, "message":{"content": TEXT | [BLOCK…]}}
  *     {"type":"assistant", …, "message":{"model":…, "content":[BLOCK…]}}
@@ -28,7 +28,7 @@ static const char *const injected[] = {
     "task-notification",
 };
 
-/* Lines that are no part of the conversation although their type is that of a message. */
+/* Lines that are not part of the conversation although their type is that of a message. */
 static const char *const silent[] = {"isMeta", "isSidechain", "isCompactSummary",
                                      "isVisibleInTranscriptOnly", "isApiErrorMessage"};
 
@@ -146,7 +146,7 @@ static bool is_of_type(const lc_json *value, const char *type)
     return given != NULL && lc_str_is(lc_json_str(given), type);
 }
 
-/* What a tool answered: a text, or blocks of which the texts are joined. */
+/* The answer of a tool: a text, or blocks whose texts are joined. */
 static bool add_result(reading *r, const lc_json *block)
 {
     const lc_json *content = lc_json_member(block, LC_STR("content"));

@@ -1,9 +1,9 @@
 /* transcript.h - the messages in a transcript of Claude Code: one JSON object per line.
  *
- * What people and the model said becomes messages with the roles user and assistant, what tools
- * answered with the role tool. Everything else is left out: thinking, tool calls, what a sub-agent
- * said to itself, summaries of a compaction, and what the program or its hooks put into a prompt:
- * the user did not say it.
+ * Texts of people and of the model become messages with the roles user and assistant, answers of
+ * tools messages with the role tool. Everything else is left out: thinking, tool calls, messages of
+ * sub-agents, summaries of a compaction, and texts that the program or its hooks added to a prompt,
+ * because the user did not write them.
  */
 #ifndef LC_CLI_TRANSCRIPT_H
 #define LC_CLI_TRANSCRIPT_H
@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* What a hook puts into a prompt is between these, so that it is known again. */
+/* Text that a hook adds to a prompt is enclosed in this tag, so that it can be recognized. */
 #define LC_TRANSCRIPT_TAG "loci-memory"
 
 #define LC_TRANSCRIPT_MESSAGES_MAX 64 /* Of one line. */
@@ -40,7 +40,7 @@ typedef struct lc_transcript_limits {
 loci_status lc_transcript_read(lc_arena *arena, loci_str line, const lc_transcript_limits *limits,
                                lc_transcript_line *out, loci_error *err);
 
-/* The text without what programs put into it, with U+0000 as spaces, trimmed and cut to
+/* The text without the parts that programs added, with U+0000 as spaces, trimmed and cut to
  * `bytes_max`; in `arena`. None if nothing is left, `ptr` NULL; false if out of memory. */
 bool lc_transcript_clean(lc_arena *arena, loci_str text, size_t bytes_max, loci_str *out);
 

@@ -1,7 +1,8 @@
-/* where.c - whose memory a command means, and `loci where`, which explains it. */
+/* where.c - decides the persona of a command, and `loci where`, which explains the decision. */
 #include "cli/command.h"
 #include "cli/opening.h"
 #include "cli/project.h"
+#include "cli/remote.h"
 
 #include <string.h>
 
@@ -115,19 +116,27 @@ static void print_places(lc_cli *cli, const place *places, size_t count, const l
 int lc_command_where(lc_cli *cli, const lc_arguments *arguments)
 {
     const lc_globals *globals = &cli->globals;
-    lc_store_path path;
+    const char *url = lc_remote_url(cli);
+    lc_store_path path = {.label = NULL};
+    lc_endpoint daemon;
     lc_whose whose;
     loci_error err;
 
-    if (lc_store_path_find(cli, &path, &err) != LOCI_OK ||
+    if ((url == NULL ? lc_store_path_find(cli, &path, &err) : lc_remote_find(cli, &daemon, &err)) !=
+            LOCI_OK ||
         lc_whose_find(cli, lc_arguments_value(arguments, "project"), &whose, &err) != LOCI_OK)
         return lc_cli_report(cli, &err);
 
     const place places[] = {
-        {"store", path.label, path.origin},
-        {"tenant", globals->tenant != NULL ? globals->tenant : "default",
-         globals->tenant != NULL ? origin_of(globals->tenant, "--tenant", "LOCI_TENANT")
-                                 : "default"},
+        {url != NULL ? "daemon" : "store", url != NULL ? url : path.label,
+         url != NULL ? lc_remote_origin(cli) : path.origin},
+        {"tenant",
+         url != NULL               ? "of the token"
+         : globals->tenant != NULL ? globals->tenant
+                                   : "default",
+         url != NULL               ? "daemon"
+         : globals->tenant != NULL ? origin_of(globals->tenant, "--tenant", "LOCI_TENANT")
+                                   : "default"},
         {"user", globals->user != NULL ? globals->user : "default",
          globals->user != NULL ? origin_of(globals->user, "--user", "LOCI_USER") : "default"},
         {"persona", whose.persona_id, whose.origin},
@@ -138,7 +147,7 @@ int lc_command_where(lc_cli *cli, const lc_arguments *arguments)
         print_json(cli, places, count, &whose.project);
     else
         print_places(cli, places, count, &whose.project);
-    if (!lc_store_path_exists(&path))
+    if (url == NULL && !lc_store_path_exists(&path))
         lc_cli_note(cli, "The store does not exist yet; `loci init` creates it.");
     return LC_EXIT_OK;
 }

@@ -14,6 +14,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "context/candidate.h"
+#include "context/format.h"
 #include "store/user_kind.h"
 
 #define EXCLUDED_MAX 50 /* The best losers are named; all are counted. */
@@ -38,6 +39,16 @@ unsigned lc_context_section_bit(loci_str name)
         if (lc_str_is(name, lc_context_sections[i].pack.name))
             return 1u << i;
     return 0;
+}
+
+unsigned lc_context_brief_mask(void)
+{
+    unsigned mask = 0;
+
+    for (size_t i = 0; i < LC_SECTION_COUNT; i++)
+        if (lc_str_is_choice(loci_str_of(lc_context_sections[i].pack.name), LC_BRIEF_SECTION_NAMES))
+            mask |= 1u << i;
+    return mask;
 }
 
 /* Sections whose candidates are searched for. All others are there whatever the query is. */
@@ -281,10 +292,17 @@ static loci_status show(lc_context *context, lc_candidate *candidate, lc_map *te
         candidate->excluded = "duplicate";
         return LOCI_OK;
     }
-    if (judged != NULL && trimmed.len > 0 && !lc_map_put(texts, trimmed, context))
+    if (judged != NULL && candidate->kind != LC_SAID_SUMMARY && trimmed.len > 0 &&
+        !lc_map_put(texts, trimmed, context))
         return lc_fail_memory(err);
     if (text.ptr != candidate->text.ptr)
         candidate->item.known_tokens = 0;
+    if (context->input->format != LC_CONTEXT_TEXT) {
+        loci_status status = lc_format_label(context->arena, candidate, err);
+
+        if (status != LOCI_OK)
+            return status;
+    }
     candidate->item.text = text;
     if (candidate->lead.len + candidate->tail.len > 0)
         candidate->item.text = lc_context_join(
@@ -345,6 +363,82 @@ static loci_status choose(lc_context *context, choice *out, loci_error *err)
     return status;
 }
 
+/* ---- Duplicates ------------------------------------------------------------------------------ */
+
+static const lc_candidate *find_message(const lc_context *context, loci_str id)
+{
+    for (size_t i = 0; i < context->count; i++) {
+        const lc_candidate *at = &context->candidates[i];
+
+        if (at->kind == LC_SAID_MESSAGE && lc_str_eq(at->item.id, id))
+            return at;
+    }
+    return NULL;
+}
+
+/* The message that the candidate was read in, if it can be shown with the sentence. */
+static const lc_candidate *find_source(const lc_context *context, const lc_candidate *of)
+{
+    const lc_candidate *at = find_message(context, of->source_id);
+
+    if (at != NULL && at->excluded == NULL && at->judged != NULL &&
+        at->judged->verdict == LC_VERDICT_HOLDS &&
+        memmem(at->judged->text.ptr, at->judged->text.len, of->quote.ptr, of->quote.len) != NULL)
+        return at;
+    return NULL;
+}
+
+/* Are all messages of a summary shown by themselves, except those that must not be shown? Before
+ * packing: can they be? */
+static bool has_sources(const lc_context *context, const lc_candidate *of, bool is_packed)
+{
+    for (size_t i = 0; i < of->source_count; i++) {
+        const lc_candidate *at = find_message(context, of->sources[i]);
+
+        if (at == NULL || at->judged == NULL)
+            return false;
+        if (at->judged->verdict == LC_VERDICT_HOLDS &&
+            (at->excluded != NULL || (is_packed && !at->item.is_included)))
+            return false;
+    }
+    return of->source_count > 0;
+}
+
+/* Leaves out each candidate that was derived from a message if the message itself can be shown. */
+static void drop_repeats(lc_context *context)
+{
+    for (size_t i = 0; i < context->count; i++) {
+        lc_candidate *of = &context->candidates[i];
+
+        if (of->excluded == NULL && ((of->source_id.len > 0 && find_source(context, of) != NULL) ||
+                                     has_sources(context, of, false)))
+            of->excluded = "duplicate";
+    }
+}
+
+/* After packing: brings back what was left out for a message that did not fit. True if something
+ * was. */
+static bool restore_repeats(lc_context *context)
+{
+    bool is_any = false;
+
+    for (size_t i = 0; i < context->count; i++) {
+        lc_candidate *of = &context->candidates[i];
+        bool is_repeat = of->excluded != NULL &&
+                         (of->judged == NULL || of->judged->verdict == LC_VERDICT_HOLDS);
+        bool is_summary = is_repeat && of->source_count > 0;
+        const lc_candidate *source = is_repeat && of->source_id.len > 0 ? find_source(context, of)
+                                                                        : NULL;
+
+        if (is_summary ? has_sources(context, of, true)
+                       : source == NULL || source->item.is_included)
+            continue;
+        of->excluded = NULL;
+        is_any = true;
+    }
+    return is_any;
+}
+
 /* ---- The answer ------------------------------------------------------------------------------ */
 
 static void put_included(const choice *chosen, lc_json_writer *out)
@@ -373,6 +467,67 @@ static const char *exclusion_of(const lc_candidate *of)
     if (of->excluded != NULL)
         return of->excluded;
     return of->item.is_included ? NULL : "budget";
+}
+
+/* Why the candidate is in the text. */
+static const char *why_of(const lc_context *context, const lc_candidate *of)
+{
+    bool has_query = context->input->terms.count > 0;
+
+    switch (of->item.section) {
+    case LC_SECTION_CONSTRAINTS:
+        return "rule";
+    case LC_SECTION_FOUNDATION:
+        return "pinned";
+    case LC_SECTION_TODOS:
+        return "open";
+    case LC_SECTION_MAP:
+        return "window";
+    case LC_SECTION_WORKING:
+        return "session";
+    case LC_SECTION_ENVIRONMENT:
+        return "environment";
+    default:
+        return has_query && !of->is_last && (of->score > 0 && !of->is_exempt) ? "relevant"
+                                                                              : "recent";
+    }
+}
+
+static void add_line(const lc_context *context, const lc_candidate *of, lc_context_lines *lines)
+{
+    const char *reason = exclusion_of(of);
+
+    if (of->item.id.len == 0)
+        return;
+    lines->items[lines->count++] = (lc_context_line){
+        .id = of->item.id,
+        .section = lc_context_sections[of->item.section].pack.name,
+        .why = reason == NULL ? why_of(context, of) : NULL,
+        .reason = reason,
+        .tokens = of->item.tokens,
+        .score = of->score,
+        .words = of->parts.lexical,
+        .meaning = of->parts.vector};
+}
+
+/* The manifest: all included lines, then the excluded ones that the answer names. */
+static loci_status list_lines(const lc_context *context, const choice *chosen, loci_error *err)
+{
+    lc_context_lines *lines = context->input->lines;
+    size_t included;
+
+    lines->count = 0; /* The call may be run once more, with vectors that were missing. */
+    lines->items = lc_arena_zalloc_array(context->arena, chosen->count + 1, sizeof *lines->items);
+    if (lines->items == NULL)
+        return lc_fail_memory(err);
+    for (size_t i = 0; i < chosen->count; i++)
+        if (exclusion_of(chosen->order[i]) == NULL)
+            add_line(context, chosen->order[i], lines);
+    included = lines->count;
+    for (size_t i = 0; i < chosen->count && lines->count < included + EXCLUDED_MAX; i++)
+        if (exclusion_of(chosen->order[i]) != NULL)
+            add_line(context, chosen->order[i], lines);
+    return LOCI_OK;
 }
 
 static void put_exclusion(const lc_candidate *of, int64_t *left, lc_json_writer *out)
@@ -416,7 +571,8 @@ static void put_excluded(lc_context *context, const choice *chosen, lc_json_writ
     lc_jw_end(out);
 }
 
-static void put_tokens(const lc_pack *pack, bool is_estimated, lc_json_writer *out)
+static void put_tokens(const lc_pack *pack, bool is_estimated, const char *pressure,
+                       lc_json_writer *out)
 {
     lc_jw_name(out, "tokens");
     lc_jw_object(out);
@@ -427,7 +583,7 @@ static void put_tokens(const lc_pack *pack, bool is_estimated, lc_json_writer *o
     lc_jw_end(out);
     lc_jw_member_int(out, "budget", pack->budget);
     lc_jw_member_bool(out, "estimated", is_estimated);
-    lc_jw_member_null(out, "pressure");
+    lc_jw_member_text(out, "pressure", pressure);
 }
 
 static void put_warnings(const lc_context *context, lc_json_writer *out)
@@ -440,10 +596,14 @@ static void put_warnings(const lc_context *context, lc_json_writer *out)
                             : "tokens are estimated: the data of the encoding is not installed");
     if (!context->is_complete)
         lc_jw_text(out, "an index is still being built: facts or messages may be missing");
+    if (context->input->warning.ptr != NULL)
+        lc_jw_str(out, context->input->warning);
+    if (context->input->pressure_warning.ptr != NULL)
+        lc_jw_str(out, context->input->pressure_warning);
     lc_jw_end(out);
 }
 
-static loci_status pack_and_answer(lc_context *context, const choice *chosen, lc_json_writer *out,
+static loci_status pack_and_answer(lc_context *context, choice *chosen, lc_json_writer *out,
                                    loci_error *err)
 {
     lc_pack_section sections[LC_SECTION_COUNT];
@@ -454,6 +614,9 @@ static loci_status pack_and_answer(lc_context *context, const choice *chosen, lc
                     .item_count = chosen->item_count,
                     .budget = context->input->budget,
                     .counter = context->input->counter,
+                    .style = lc_format_style(context->input->format),
+                    .is_fenced = context->input->format != LC_CONTEXT_TEXT,
+                    .fenced_from = LC_FORMAT_FENCED_FROM,
                     .section_tokens = section_tokens};
     lc_buf text;
     loci_status status;
@@ -462,12 +625,28 @@ static loci_status pack_and_answer(lc_context *context, const choice *chosen, lc
         sections[i] = lc_context_sections[i].pack;
     lc_buf_init(&text, context->arena->heap, LOCI_MEM_REQUESTS, LC_CONTEXT_BYTES_MAX);
     status = lc_pack_run(&pack, &text, err);
+    if (status == LOCI_OK && restore_repeats(context)) {
+        *chosen = (choice){0};
+        status = choose(context, chosen, err);
+        pack.items = chosen->items;
+        pack.item_count = chosen->item_count;
+        memset(section_tokens, 0, sizeof section_tokens);
+        lc_buf_reset(&text);
+        if (status == LOCI_OK)
+            status = lc_pack_run(&pack, &text, err);
+    }
     if (status == LOCI_OK) {
         lc_jw_member_str(out, "text", lc_buf_str(&text));
+        if (context->input->format == LC_CONTEXT_MESSAGES)
+            lc_format_put_request(context->input, lc_buf_str(&text), pack.prefix_bytes, out);
         put_included(chosen, out);
         put_excluded(context, chosen, out);
-        put_tokens(&pack, context->input->is_estimated, out);
+        put_tokens(&pack, context->input->is_estimated, context->input->pressure, out);
         put_warnings(context, out);
+    }
+    if (status == LOCI_OK && context->input->lines != NULL) {
+        context->input->lines->tokens = pack.tokens;
+        status = list_lines(context, chosen, err);
     }
     lc_buf_clear(&text);
     return status;
@@ -484,6 +663,7 @@ loci_status lc_context_build(lc_tx *tx, const lc_context_input *input, lc_json_w
         status = judge(&context, err);
     if (status == LOCI_OK) {
         lc_context_drop_irrelevant(&context);
+        drop_repeats(&context);
         status = choose(&context, &chosen, err);
     }
     return status == LOCI_OK ? pack_and_answer(&context, &chosen, out, err) : status;

@@ -26,7 +26,10 @@ typedef enum lc_section {
     LC_SECTION_CARDS,
     LC_SECTION_MEMORIES,
     LC_SECTION_TODOS,
+    LC_SECTION_SUMMARIES,
     LC_SECTION_CONVERSATION,
+    LC_SECTION_FRAME,
+    LC_SECTION_MAP,
     LC_SECTION_WORKING,
     LC_SECTION_ENVIRONMENT
 } lc_section;
@@ -51,11 +54,16 @@ typedef struct lc_candidate {
     loci_str speaker;      /* Of a message. */
     bool is_model;         /* A model said it. */
     bool is_exempt;        /* A message that is shown whatever its score is. */
-    loci_str successor_id; /* Of a former one: the id of what took its place, or none, */
-    size_t successor;      /* or its index; LC_SAID_NONE = none. */
-    bool is_last;          /* Chosen after everything else, from what is left of the budget. */
+    loci_str successor_id; /* For a former value: the id of its successor, or none, */
+    size_t successor;      /* or the index of its successor; LC_SAID_NONE = none. */
+    bool is_last;          /* Chosen after all others, from the rest of the budget. */
     float score;           /* In its section a higher score is chosen first, */
     int64_t order;         /* then a lower order. */
+    lc_fused parts;        /* Of the score, if it was searched for. */
+    loci_str source_id, quote; /* For a candidate derived from a message: message id, sentence. */
+    const loci_str *sources;   /* Ids of the messages of a summary, */
+    size_t source_count;       /* or none. It is not shown beside all of them. */
+    loci_str trust;            /* Of its source: lc_trust_is_trusted(); none = it is trusted. */
     const char *left_out; /* Only named in the manifest, with this reason: the section counts it. */
     const char *excluded; /* The reason; NULL = it goes to the packer. Set by the section or by
                              judging. */
@@ -70,7 +78,7 @@ typedef struct lc_context {
     lc_arena *arena; /* Everything lives in it. */
     lc_candidate *candidates;
     size_t count, room;
-    int64_t counts[LC_CONTEXT_REASONS]; /* What is not in it, by reason. */
+    int64_t counts[LC_CONTEXT_REASONS]; /* Candidates left out, per reason. */
     bool is_complete;                   /* False: the index of facts was still being built. */
 } lc_context;
 
@@ -94,17 +102,29 @@ loci_str lc_context_join(lc_arena *arena, const loci_str *parts, size_t count);
 /* "2026-01-06" in the arena; `ptr` is NULL when out of memory. */
 loci_str lc_context_date(lc_arena *arena, int64_t at_us);
 
-/* The section of what was said (conversation.c). */
+/* Collects the section of messages (conversation.c). */
 loci_status lc_context_collect_conversation(lc_context *context, loci_error *err);
+/* Adds the values that facts have lost, as evidence: the last ones, or only those that the manifest
+ * names. */
+loci_status lc_context_add_ended(lc_context *context, bool is_all, loci_error *err);
 /* After judging: leaves out messages that have nothing to do with the query. */
 void lc_context_drop_irrelevant(lc_context *context);
+
+/* Collects the map of the window (collect_map.c). */
+loci_status lc_context_collect_map(lc_context *context, loci_error *err);
+
+/* Collects the frame that the agent works on (collect_frame.c). */
+loci_status lc_context_collect_frame(lc_context *context, loci_error *err);
+
+/* Collects summaries of conversations (collect_summary.c). */
+loci_status lc_context_collect_summaries(lc_context *context, loci_error *err);
 
 /* Of collect_memory.c. */
 loci_status lc_context_collect_foundation(lc_context *context, loci_error *err);
 loci_status lc_context_collect_memories(lc_context *context, loci_error *err);
 loci_status lc_context_collect_todos(lc_context *context, loci_error *err);
 
-/* What was said last, newest first, in the arena. */
+/* The last messages, newest first, in the arena. */
 typedef struct lc_message_list {
     lc_message *items;
     size_t count;

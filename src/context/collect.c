@@ -1,7 +1,8 @@
 /* collect.c - the sections of a context, and the candidates that each of them has.
  *
- * What is read is bounded by limits, whatever the user has. Rows are only lent during a walk, and a
- * walk allows no queries, so rows are copied into the arena first and become candidates afterwards.
+ * Limits bound the number of rows that are read, however many the user has. Rows are only lent
+ * during a walk, and a walk allows no queries, so rows are copied into the arena first and become
+ * candidates afterwards.
  */
 #include "context/candidate.h"
 
@@ -148,12 +149,14 @@ static loci_status add_fact(lc_context *context, const lc_chosen_fact *from, loc
     to->tail = tail;
     if (fact->needs_review)
         to->tail = lc_context_join(context->arena, (loci_str[]){tail, LC_STR(" (unverified)")}, 2);
+    to->trust = fact->trust;
     to->is_judged = true;
     to->kind = LC_SAID_FACT;
     to->seq = fact->seq;
     to->at_us = fact->observed_at;
     to->key = from->score > 0 ? fact->key : LC_STR_NONE;
     to->score = from->score;
+    to->parts = from->fused;
     to->order = -fact->seq; /* Of equal scores the newest. */
     return fact->needs_review && to->tail.ptr == NULL ? lc_fail_memory(err) : LOCI_OK;
 }
@@ -290,7 +293,7 @@ static loci_status keep_signal(void *ctx, const lc_signal *signal, loci_error *e
     list *l = ctx;
     lc_signal *to = l->items;
 
-    /* A persona's own comes first and hides everybody's of its key. */
+    /* A persona's own signal comes first and hides the shared signal of the same key. */
     if (l->count > 0 && lc_str_eq(to[l->count - 1].key, signal->key))
         return LOCI_OK;
     to = list_add(l);
@@ -313,7 +316,8 @@ static loci_status add_signal(lc_context *context, const lc_signal *signal, loci
         status = add_keyed(context, LC_SECTION_ENVIRONMENT, signal->key, signal->value, err);
     if (status != LOCI_OK)
         return status;
-    /* Signals have no seq. They only replace each other, so where they stand does not matter. */
+    /* Signals have no seq. They only replace each other, so their order among the candidates does
+     * not matter. */
     context->candidates[index].seq = signal->recorded_at;
     /* The current time has a line of its own. */
     if (lc_str_is(signal->key, "current_time"))
@@ -382,9 +386,15 @@ const lc_context_section lc_context_sections[LC_SECTION_COUNT] = {
                              3,
                              lc_context_collect_memories},
     [LC_SECTION_TODOS] = {{"todos", "Open todos:", "- ", 100}, 4, lc_context_collect_todos},
+    /* After the messages, which are nearer to the query than a summary of them. */
+    [LC_SECTION_SUMMARIES] = {{"summaries", "In short:", "- ", 300},
+                              6,
+                              lc_context_collect_summaries},
     [LC_SECTION_CONVERSATION] = {{"conversation", "What was said:", "- ", 1000},
                                  5,
                                  lc_context_collect_conversation},
+    [LC_SECTION_FRAME] = {{"frame", NULL, NULL, 500}, 1, lc_context_collect_frame},
+    [LC_SECTION_MAP] = {{"map", "In the window:", "", 250}, 4, lc_context_collect_map},
     [LC_SECTION_WORKING] = {{"working", "Notes of this session:", "- ", 1000}, 4, collect_working},
     [LC_SECTION_ENVIRONMENT] = {{"environment", "Right now:", "- ", 1000}, 3, collect_environment},
 };

@@ -51,13 +51,22 @@ static loci_status add_line(lc_context *context, lc_section section, loci_str id
                                    : lc_fail_memory(err);
 }
 
+/* A copy: the row of a walk is gone after it. */
+static loci_status set_trust(lc_context *context, const lc_memory *memory, lc_candidate *to,
+                             loci_error *err)
+{
+    to->trust = lc_arena_copy(context->arena, memory->trust);
+    return to->trust.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
 /* ---- Foundation ------------------------------------------------------------------------------ */
 
 static loci_status add_pinned(void *ctx, const lc_memory *memory, loci_error *err)
 {
     lc_candidate *to;
+    loci_status status = add_line(ctx, LC_SECTION_FOUNDATION, memory->id, memory->text, &to, err);
 
-    return add_line(ctx, LC_SECTION_FOUNDATION, memory->id, memory->text, &to, err);
+    return status == LOCI_OK ? set_trust(ctx, memory, to, err) : status;
 }
 
 loci_status lc_context_collect_foundation(lc_context *context, loci_error *err)
@@ -77,16 +86,53 @@ static bool is_on_card(const lc_memory_cards *cards, loci_str id)
     return false;
 }
 
+/* Where a memory of the shadow judge came from (context/judge.h). It is judged as its message is: a
+ * clause with a value that a fact has lost is not shown. */
+static loci_status set_source(lc_context *context, const lc_memory *memory, lc_candidate *to,
+                              loci_error *err)
+{
+    const lc_json *metadata, *said, *id, *quote;
+    loci_str text; /* A copy: what is parsed points into it, and a walk's row is gone after it. */
+    loci_status status;
+
+    if (!lc_str_is(memory->source, "shadow_extraction"))
+        return LOCI_OK;
+    to->is_judged = true;
+    to->kind = LC_SAID_SUMMARY;
+    to->seq = memory->seq;
+    if (memory->metadata.len == 0)
+        return LOCI_OK;
+    text = lc_arena_copy(context->arena, memory->metadata);
+    if (text.ptr == NULL)
+        return lc_fail_memory(err);
+    status = lc_json_parse(context->arena, text, 0, &metadata, err);
+    if (status != LOCI_OK)
+        return status;
+    id = lc_json_find(metadata, "message_id", LC_JSON_STRING);
+    said = lc_json_find(metadata, "said", LC_JSON_OBJECT);
+    quote = said != NULL ? lc_json_find(said, "quote", LC_JSON_STRING) : NULL;
+    if (id != NULL && quote != NULL) {
+        to->source_id = lc_json_str(id);
+        to->quote = lc_json_str(quote);
+    }
+    return LOCI_OK;
+}
+
 static loci_status add_memory(lc_context *context, const lc_memory_hit *hit, loci_error *err)
 {
     lc_candidate *to;
     loci_status status = add_line(context, LC_SECTION_MEMORIES, hit->memory.id, hit->memory.text,
                                   &to, err);
 
+    if (status == LOCI_OK)
+        status = set_trust(context, &hit->memory, to, err);
+    if (status == LOCI_OK)
+        status = set_source(context, &hit->memory, to, err);
     if (status != LOCI_OK)
         return status;
     to->tail = date_of(context->arena, " (", hit->memory.observed_at);
     to->score = (float)hit->score;
+    to->parts = hit->fused;
     return to->tail.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
@@ -153,6 +199,10 @@ loci_status lc_context_collect_memories(lc_context *context, loci_error *err)
     for (size_t i = 0; status == LOCI_OK && i < hits.count; i++) {
         const lc_memory *memory = &hits.items[i].memory;
 
+        /* One that the judge made must be about the query: its message is searched for, too. */
+        if (lc_str_is(memory->source, "shadow_extraction") &&
+            !lc_context_is_relevant(context, &hits.items[i].fused, false))
+            continue;
         if (!memory->pinned && !is_on_card(cards, memory->id))
             status = add_memory(context, &hits.items[i], err);
     }
@@ -167,6 +217,12 @@ static loci_status add_todo(void *ctx, const lc_todo *todo, loci_error *err)
     lc_candidate *to;
     loci_status status = add_line(context, LC_SECTION_TODOS, todo->id, todo->text, &to, err);
 
+    if (status == LOCI_OK && todo->message_id.len > 0) {
+        to->source_id = lc_arena_copy(context->arena, todo->message_id);
+        to->quote = lc_arena_copy(context->arena, todo->quote);
+        if (to->source_id.ptr == NULL || to->quote.ptr == NULL)
+            return lc_fail_memory(err);
+    }
     if (status != LOCI_OK || todo->due_at == 0)
         return status;
     to->tail = date_of(context->arena, " (due ", todo->due_at);

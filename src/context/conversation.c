@@ -1,15 +1,15 @@
-/* conversation.c - what was said, as candidates of a context.
+/* conversation.c - collects messages as candidates of a context.
  *
  * Messages are found by relevance, however old they are: by words and meaning, with the messages
  * beside each hit (session/message_corpus.h). The newest ones are candidates too, because a
- * question may be about what was just said. The score of a message is
+ * question may be about the last messages. The score of a message is
  *
  *     (relevance + RECENCY * half ** (age / 14 days)) * (0.8 if a model said it)
  *
- * so that of two messages alike the newer is shown, and a person's words before a model's, which
- * are longer and more often repeat than state. Below a floor a message has nothing to do with the
- * query; the newest few are exempt. Text is shown from the oldest, each line with its
- * date and speaker. A message that would take more than half of the budget is cut to the part that
+ * so that the newer of two similar messages is shown, and a person's words before a model's, which
+ * are longer and more often repeat than state. A message with a score below a floor is irrelevant
+ * to the query; the newest few are exempt. Messages are shown oldest first, each line with its date
+ * and speaker. A message that would take more than half of the budget is cut to the part that
  * the query is about.
  *
  * The section also brings the values that facts have lost, since messages may repeat them.
@@ -27,13 +27,13 @@
 #include "session/message_corpus.h"
 
 #define HITS_MIN 50
-#define TOKENS_PER_HIT 24 /* Fewer than a line has: so many hits can fill the budget. */
+#define TOKENS_PER_HIT 24 /* Fewer than a line has, so that the hits can fill the budget. */
 #define NEWEST 4          /* Exempt from the floor. */
 #define ENDED_MAX 100
 #define ENDED_NAMED 20 /* Where there are no messages that could repeat them. */
 /* A message has nothing to do with the query if its score is below this, or below this share of
  * the best. On conversations with questions (bench/talk) this keeps 99 of 100 answers and leaves
- * out nearly a half of what was said. */
+ * out nearly half of the messages. */
 #define FLOOR 0.06F
 #define FLOOR_SHARE 0.25F
 #define RELEVANT_HITS 100 /* Of which those of one session may be left out. */
@@ -44,7 +44,7 @@
 #define EXCERPT_BYTES_MIN 400
 #define BLOCKS 512                 /* Steps in which the best part of a long text is looked for. */
 #define LONG_BYTES_MAX 262144      /* Of a long text, in which that part is looked for. */
-#define BUDGET_WITHOUT_CUTS 100000 /* Tokens: a reader with room for so much wants all. */
+#define BUDGET_WITHOUT_CUTS 100000 /* Tokens: with this budget, messages are shown uncut. */
 
 bool lc_message_is_model(const lc_message *message)
 {
@@ -176,8 +176,8 @@ static loci_str lead_of(lc_arena *arena, const lc_message *message)
                            4);
 }
 
-static loci_status add_message(lc_context *context, const lc_message *message, double relevance,
-                               loci_error *err)
+static loci_status add_message(lc_context *context, const lc_message *message,
+                               const lc_fused *relevance, loci_error *err)
 {
     const lc_context_input *input = context->input;
     lc_candidate *to = lc_context_add(context, LC_SECTION_CONVERSATION);
@@ -203,7 +203,9 @@ static loci_status add_message(lc_context *context, const lc_message *message, d
     to->at_us = message->observed_at;
     to->speaker = message->speaker.len > 0 ? message->speaker : message->role;
     to->is_model = lc_message_is_model(message);
-    to->score = (float)((relevance + RECENCY * recency) *
+    to->trust = lc_str_is(message->role, "tool") ? LC_STR("tool") : LC_STR_NONE;
+    to->parts = *relevance;
+    to->score = (float)((relevance->score + RECENCY * recency) *
                         (lc_message_is_model(message) ? MODEL_SHARE : 1));
     to->order = -message->seq; /* Of equal scores the newest. */
     return to->text.ptr != NULL && to->lead.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
@@ -259,14 +261,14 @@ static loci_status add_messages(lc_context *context, const lc_message_hits *hits
     loci_status status = LOCI_OK;
 
     for (size_t i = 0; i < hits->count && status == LOCI_OK; i++)
-        status = add_message(context, &hits->items[i].message, hits->items[i].score.score, err);
+        status = add_message(context, &hits->items[i].message, &hits->items[i].score, err);
     for (size_t i = 0; i < newest->count && status == LOCI_OK; i++) {
         bool is_hit = false;
 
         for (size_t h = first; h < context->count && !is_hit; h++)
             is_hit = context->candidates[h].seq == newest->items[i].seq;
         if (!is_hit)
-            status = add_message(context, &newest->items[i], 0, err);
+            status = add_message(context, &newest->items[i], &(lc_fused){0}, err);
     }
     for (size_t i = first; i < context->count; i++)
         context->candidates[i].is_exempt = context->candidates[i].seq >= exempt_seq;
@@ -312,13 +314,14 @@ static loci_status keep_ended(void *ctx, const lc_fact *fact, loci_error *err)
 }
 
 /* The facts that ended last: messages may repeat their values, and the manifest names them. */
-static loci_status add_ended(lc_context *context, int64_t limit, loci_error *err)
+loci_status lc_context_add_ended(lc_context *context, bool is_all, loci_error *err)
 {
     ended_list l = {.arena = context->arena,
                     .access = &context->input->view.access,
                     .items = lc_arena_alloc(context->arena, ENDED_MAX * sizeof(lc_fact))};
-    lc_fact_recent recent = {
-        .persona_id = context->input->view.persona_id, .after_seq = -1, .limit = limit};
+    lc_fact_recent recent = {.persona_id = context->input->view.persona_id,
+                             .after_seq = -1,
+                             .limit = is_all ? ENDED_MAX : ENDED_NAMED};
     loci_status status = l.items != NULL
                              ? lc_fact_each_ended(context->tx, &recent, keep_ended, &l, err)
                              : lc_fail_memory(err);
@@ -370,7 +373,7 @@ loci_status lc_context_collect_conversation(lc_context *context, loci_error *err
     if (status == LOCI_OK)
         status = add_messages(context, &hits, &newest, err);
     if (status == LOCI_OK)
-        status = add_ended(context, newest.count > 0 ? ENDED_MAX : ENDED_NAMED, err);
+        status = lc_context_add_ended(context, newest.count > 0, err);
     if (status == LOCI_OK && hits.total > hits.count)
         lc_context_count(context, "irrelevant", (int64_t)(hits.total - hits.count));
     return status;

@@ -1,8 +1,8 @@
 /* extract.c - see extract.h.
  *
- * What the model can do at most, whatever the message or the model itself says: name a key of its
- * own choice for words that the speaker used. It cannot write as another speaker, replace a value
- * that the speaker may not replace, or show what the speaker may not see.
+ * Whatever the message or the model itself says, the model can at most choose a key for words that
+ * the speaker used. It cannot write as another speaker, replace a value that the speaker may not
+ * replace, or show a fact that the speaker may not read.
  */
 #include "context/extract.h"
 
@@ -17,10 +17,9 @@
 #include "text/character.h"
 #include "text/normalise.h"
 
-#define REFS_BYTES_MAX 128
 #define FOLDED_BYTES_MAX (16u * 1024) /* Folding may lengthen a text. */
 
-/* ---- What the model sees --------------------------------------------------------------------- */
+/* ---- Input of the model ---------------------------------------------------------------------- */
 
 static loci_str cut(loci_str text, size_t bytes_max)
 {
@@ -74,7 +73,8 @@ static loci_status read_known(lc_tx *tx, const lc_observation *o, lc_extract_inp
     lc_fact_choice choice = {0};
     loci_status status = lc_corpus_split(o->arena, out->text, &request.terms, err);
 
-    /* A message is about what is so: suppositions, drafts and tasks have their own operations. */
+    /* A message is about facts of the global scope: suppositions, drafts and tasks have their own
+     * operations. */
     request.view.scope = request.view.scope_id = request.view.session_id = LC_STR_NONE;
     if (status == LOCI_OK)
         status = lc_fact_choose(tx, &request, o->arena, &choice, err);
@@ -117,7 +117,14 @@ const char lc_extract_instructions[] =
     "- value: the value, copied word for word from the quote, in the language of the message.\n"
     "- supersedes: the key of another fact in `known` that this one replaces, else null.\n"
     "- quote: the words of `message` that state the fact, copied exactly; they contain the value.\n"
-    "- confidence: from 0 to 1, how certain it is that the speaker states this as true now.";
+    "- confidence: from 0 to 1, how certain it is that the speaker states this as true now.\n"
+    "Beside them, `memories`: what the speaker says about themselves, the people around them, their"
+    " projects, habits, likes and health that is worth knowing in months (kind memory), and "
+    "what they"
+    " say they will or must do (kind todo). At most 5; most messages have none. The same things are"
+    " left out. text: one short statement in the third person without a subject, such as \"Lives in"
+    " Austin\", made of words of the quote; of a todo, what is to be done. quote and confidence as"
+    " above.";
 
 /* Strict mode wants every member required and none beside them; sizes and ranges, which not every
  * provider supports there, are checked here alone. */
@@ -127,7 +134,11 @@ const char lc_extract_schema[] =
     "\"value\":{\"type\":\"string\"},\"supersedes\":{\"type\":[\"string\",\"null\"]},"
     "\"quote\":{\"type\":\"string\"},\"confidence\":{\"type\":\"number\"}},"
     "\"required\":[\"key\",\"value\",\"supersedes\",\"quote\",\"confidence\"],"
-    "\"additionalProperties\":false}}},\"required\":[\"proposals\"],"
+    "\"additionalProperties\":false}},\"memories\":{\"type\":\"array\",\"items\":{"
+    "\"type\":\"object\",\"properties\":{\"kind\":{\"type\":\"string\",\"enum\":[\"memory\","
+    "\"todo\"]},\"text\":{\"type\":\"string\"},\"quote\":{\"type\":\"string\"},"
+    "\"confidence\":{\"type\":\"number\"}},\"required\":[\"kind\",\"text\",\"quote\","
+    "\"confidence\"],\"additionalProperties\":false}}},\"required\":[\"proposals\",\"memories\"],"
     "\"additionalProperties\":false}";
 
 static void put_turn(lc_json_writer *out, const lc_message *message, loci_str text)
@@ -211,7 +222,7 @@ static bool is_inside_word(loci_str text, size_t at)
     return joins(lc_character_read(text, at).kind) && joins(lc_character_read(text, before).kind);
 }
 
-/* Where `part` ends if it stands at `at`. */
+/* The end of `part` in `text` if `text` has it at `at`. */
 static size_t match(loci_str text, size_t at, loci_str part)
 {
     size_t i = 0;
@@ -232,7 +243,7 @@ static size_t match(loci_str text, size_t at, loci_str part)
     return at;
 }
 
-/* Where `part` stands in `text` in whole words; runs of white space are equal to each other. */
+/* The position of `part` in `text` in whole words; runs of white space are equal to each other. */
 static size_t find_words(loci_str text, loci_str part)
 {
     for (size_t at = 0; at < text.len; at++) {
@@ -311,14 +322,15 @@ static loci_str text_of(const lc_json *object, const char *name)
     return text != NULL ? lc_str_trim(lc_json_str(text)) : LC_STR_NONE;
 }
 
-static bool is_confident(const lc_json *object)
+static double confidence_of(const lc_json *object)
 {
     const lc_json *real = lc_json_find(object, "confidence", LC_JSON_REAL);
     const lc_json *whole = lc_json_find(object, "confidence", LC_JSON_INT);
     const lc_json *given = real != NULL ? real : whole;
 
-    return given != NULL && lc_json_real(given) >= LC_EXTRACT_CONFIDENCE_MIN &&
-           lc_json_real(given) <= 1;
+    return given != NULL && lc_json_real(given) >= 0 && lc_json_real(given) <= 1
+               ? lc_json_real(given)
+               : 0;
 }
 
 static loci_status check_one(lc_arena *arena, const lc_json *object, const lc_extract_input *input,
@@ -329,7 +341,8 @@ static loci_status check_one(lc_arena *arena, const lc_json *object, const lc_ex
                                  .value = text_of(object, "value"),
                                  .quote = text_of(object, "quote"),
                                  .supersedes = text_of(object, "supersedes")};
-    if (!is_confident(object) || !is_plain(out->value, LC_EXTRACT_VALUE_BYTES_MAX) ||
+    if (confidence_of(object) < LC_EXTRACT_CONFIDENCE_MIN ||
+        !is_plain(out->value, LC_EXTRACT_VALUE_BYTES_MAX) ||
         !(is_known(input, out->key) || is_snake_case(out->key)) || out->quote.len == 0 ||
         out->quote.len > LC_EXTRACT_QUOTE_BYTES_MAX)
         return LOCI_OK;
@@ -337,6 +350,69 @@ static loci_status check_one(lc_arena *arena, const lc_json *object, const lc_ex
         out->supersedes = LC_STR_NONE;
     out->at = find_words(input->text, out->quote);
     return out->at == NOWHERE ? LOCI_OK : is_said(arena, out->value, out->quote, is_accepted, err);
+}
+
+/* Whether the quote has every word of the statement, except for small words such as "of"; endings
+ * may differ: "lives" matches "live". */
+static bool is_made_of(loci_str text, loci_str quote)
+{
+    size_t at = 0;
+
+    while (at < text.len) {
+        size_t end = at, found = 0, stem;
+
+        while (end < text.len && text.ptr[end] != ' ')
+            end++;
+        stem = end - at > 4 ? end - at - 2 : end - at;
+        for (size_t i = 0; i + stem <= quote.len && found == 0; i++)
+            found = memcmp(quote.ptr + i, text.ptr + at, stem) == 0;
+        if (found == 0 &&
+            !lc_str_is_choice((loci_str){text.ptr + at, end - at},
+                              "is|has|are|a|an|the|and|of|in|to|at|with|their|they|does|was|for"))
+            return false;
+        at = end + 1;
+    }
+    return true;
+}
+
+/* Checks a memory or todo. The model's wording is used only if it consists of the speaker's words;
+ * otherwise the quote is used. */
+static loci_status check_lesson(lc_arena *arena, const lc_json *object,
+                                const lc_extract_input *input, lc_extract_list *out,
+                                loci_error *err)
+{
+    loci_str kind = text_of(object, "kind"), text = text_of(object, "text");
+    loci_str quote = text_of(object, "quote");
+    lc_lesson *to = &out->lessons.items[out->lessons.count];
+    lc_buf folded_text, folded_quote;
+    loci_status status;
+
+    if (out->lessons.count == LC_LESSONS_MAX || confidence_of(object) < LC_EXTRACT_REVIEW_MIN ||
+        !is_plain(text, LC_EXTRACT_VALUE_BYTES_MAX) ||
+        !is_plain(quote, LC_EXTRACT_QUOTE_BYTES_MAX) ||
+        (!lc_str_is(kind, "memory") && !lc_str_is(kind, "todo")) ||
+        find_words(input->text, quote) == NOWHERE) {
+        out->refused++;
+        return LOCI_OK;
+    }
+    lc_buf_init(&folded_text, arena->heap, LOCI_MEM_PIPELINES, FOLDED_BYTES_MAX);
+    lc_buf_init(&folded_quote, arena->heap, LOCI_MEM_PIPELINES, FOLDED_BYTES_MAX);
+    status = lc_text_fold(text, &folded_text, err);
+    if (status == LOCI_OK)
+        status = lc_text_fold(quote, &folded_quote, err);
+    *to = (lc_lesson){
+        .kind = lc_str_is(kind, "todo") ? LC_LESSON_TODO : LC_LESSON_MEMORY,
+        .text = status == LOCI_OK && is_made_of(lc_buf_str(&folded_text), lc_buf_str(&folded_quote))
+                    ? text
+                    : quote,
+        .quote = quote,
+        .importance = 1,
+        .confidence = confidence_of(object),
+    };
+    out->lessons.count++;
+    lc_buf_clear(&folded_text);
+    lc_buf_clear(&folded_quote);
+    return status == LOCI_ERESOURCE ? status : LOCI_OK;
 }
 
 /* Two values for one key: the one said last, as when people correct themselves. */
@@ -357,6 +433,7 @@ loci_status lc_extract_check(lc_arena *arena, const lc_json *answer, const lc_ex
                              lc_extract_list *out, loci_error *err)
 {
     const lc_json *proposals = lc_json_find(answer, "proposals", LC_JSON_ARRAY);
+    const lc_json *memories = lc_json_find(answer, "memories", LC_JSON_ARRAY);
     loci_status status = LOCI_OK;
     size_t seen = 0;
 
@@ -376,27 +453,15 @@ loci_status lc_extract_check(lc_arena *arena, const lc_json *answer, const lc_ex
         else
             out->refused++;
     }
+    if (memories == NULL || status != LOCI_OK)
+        return status;
+    for (const lc_json *at = lc_json_first(memories); at != NULL && status == LOCI_OK;
+         at = lc_json_next(at))
+        status = check_lesson(arena, at, input, out, err);
     return status;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
-
-/* "message_id":"msg_…" in the refs of the fact's event. */
-static loci_status carry_message(lc_tx *tx, loci_str message_id, loci_error *err)
-{
-    lc_buf text;
-    loci_status status;
-
-    lc_buf_init(&text, &tx->db->env->heap, LOCI_MEM_WAL, REFS_BYTES_MAX);
-    lc_buf_append(&text, LC_STR("\"message_id\":\""));
-    lc_buf_append(&text, message_id); /* Made by the store: letters, digits and _. */
-    lc_buf_append_byte(&text, '"');
-    status = lc_buf_status(&text, err);
-    if (status == LOCI_OK)
-        status = lc_tx_carry(tx, lc_buf_str(&text), err);
-    lc_buf_clear(&text);
-    return status;
-}
 
 /* Whether one is a JSON string and the other not. */
 static bool are_of_two_kinds(loci_str old, loci_str new)
@@ -417,7 +482,7 @@ static loci_status find_target(lc_tx *tx, const lc_observation *o, const lc_fact
     status = lc_fact_find_head(tx, view, *key, o->arena, &head, err);
     if (status == LOCI_OK &&
         (head.id.len == 0 || head.is_multi || head.observed_at > o->message.observed_at ||
-         head.persona_id.len != view->persona_id.len)) /* Everybody's, said to a persona. */
+         head.persona_id.len != view->persona_id.len)) /* A shared fact, but a persona's view. */
         *key = LC_STR_NONE;
     return status;
 }
@@ -456,6 +521,8 @@ static loci_status decide(lc_tx *tx, const lc_observation *o, const lc_extract_p
         if (are_of_two_kinds(head.value, input.value))
             input.trust = LC_STR("model");
     }
+    if (o->is_known_only && head.id.len == 0)
+        return LOCI_OK;
     if (target.len > 0)
         input.supersedes = (lc_str_list){&target, 1};
     status = lc_fact_decide(tx, &input, o->arena, out, err);
@@ -481,7 +548,7 @@ loci_status lc_extract_write(lc_tx *tx, const lc_observation *observation,
         if (status != LOCI_OK || plan == NULL)
             continue;
         if (lc_fact_plan_writes(plan))
-            status = carry_message(tx, observation->message.id, err);
+            status = lc_session_carry_source(tx, observation->message.id, err);
         if (status == LOCI_OK)
             status = lc_fact_commit(tx, plan, observation->arena, &out->results[out->count], err);
         out->count += status == LOCI_OK;

@@ -6,25 +6,27 @@
  *     lc_extract_check(arena, answer, &input, &list, err);
  *     lc_extract_write(tx, &observation, &list, &outcomes, err);
  *
- * The model only proposes. Its answer is untrusted: a value is accepted only if it stands in the
- * quote and the quote stands in the message, word for word, so nothing is stored that the speaker
- * did not say. Each accepted proposal is then decided like a fact.write with the authority and
- * trust that the speaker had; what these do not suffice for becomes a claim.
+ * The model only proposes. Its answer is untrusted: a value is accepted only if the quote
+ * contains it and the message contains the quote, word for word, so nothing is stored that the
+ * speaker did not say. Each accepted proposal is then decided like a fact.write with the authority
+ * and trust that the speaker had; if these do not suffice, the proposal becomes a claim.
  */
 #ifndef LC_CONTEXT_EXTRACT_H
 #define LC_CONTEXT_EXTRACT_H
 
 #include "context/observe.h"
+#include "talk/learn.h"
 
 #define LC_EXTRACT_PROPOSALS_MAX 5
 #define LC_EXTRACT_CONFIDENCE_MIN 0.75
-/* What the model is shown. */
+#define LC_EXTRACT_REVIEW_MIN 0.5 /* From here on a memory is proposed for review. */
+/* Limits of the input of the model. */
 #define LC_EXTRACT_MESSAGE_BYTES_MAX 16384 /* Of the message: its beginning. */
 #define LC_EXTRACT_BEFORE_MAX 6            /* Turns before it in its session, */
 #define LC_EXTRACT_BEFORE_BYTES_MAX 2000   /* each cut to this. */
 #define LC_EXTRACT_KNOWN_MAX 60            /* Facts: the best matches, then the newest, */
 #define LC_EXTRACT_KNOWN_BYTES_MAX 200     /* with values cut to this. */
-/* What it may answer. */
+/* Limits of its answer. */
 #define LC_EXTRACT_KEY_BYTES_MAX 64 /* Of a new key. */
 #define LC_EXTRACT_VALUE_BYTES_MAX 500
 #define LC_EXTRACT_QUOTE_BYTES_MAX 1000
@@ -71,7 +73,8 @@ typedef struct lc_extract_proposal {
 typedef struct lc_extract_list {
     lc_extract_proposal items[LC_EXTRACT_PROPOSALS_MAX]; /* One per key. */
     size_t count;
-    size_t refused; /* Proposals that did not pass the checks. */
+    lc_lessons lessons; /* Memories and todos; `when` is not set. */
+    size_t refused;     /* Proposals that did not pass the checks. */
 } lc_extract_list;
 
 /* Checks the model's answer. Pure and fuzzed. LOCI_EUNAVAILABLE: it does not have the form of the

@@ -1,9 +1,9 @@
 /* observe.c - see observe.h.
  *
- * Most messages state nothing about a fact, and then nothing is read. What a statement can be about
- * is bounded: the facts written last, and those whose key it names. A proposal is decided before
- * anything is written; one that cannot be written (its slot was taken over by another, say) is
- * dropped, because the message itself is not wrong.
+ * Most messages state nothing about a fact, and then no fact is read. The facts that a statement
+ * can be about are bounded: the facts written last, and those whose key it names. A proposal is
+ * decided before anything is written; one that cannot be written (its slot was taken over by
+ * another, say) is dropped, because the message itself is not wrong.
  */
 #include "context/observe.h"
 
@@ -34,8 +34,8 @@ typedef struct observing {
     int64_t before_seq; /* Of the oldest of them; INT64_MAX = there is none. */
 } observing;
 
-/* Characters that make a text look like another one: text directions, zero-width spaces. What a
- * person cannot see as it is read changes nothing. */
+/* Characters that make a text look like another one: text directions, zero-width spaces. A
+ * text that a person would read differently than loci does must not change a fact. */
 static bool has_hidden_characters(loci_str text)
 {
     for (size_t i = 0; i + 2 < text.len; i++) {
@@ -50,24 +50,31 @@ static bool has_hidden_characters(loci_str text)
     return false;
 }
 
+loci_status lc_observation_terms(const lc_talk *talk, lc_arena *arena, loci_str text, lc_terms *out,
+                                 loci_error *err)
+{
+    if (has_hidden_characters(text))
+        text = LC_STR("");
+    return lc_terms_read(lc_talk_lexicon(talk), arena, text, out, err);
+}
+
 loci_status lc_observation_read(const lc_talk *talk, lc_arena *arena, loci_str text,
                                 const lc_statements **out, loci_error *err)
 {
     lc_statements *statements = lc_arena_zalloc_array(arena, 1, sizeof *statements);
     lc_terms terms;
-    loci_status status = statements != NULL
-                             ? lc_terms_read(lc_talk_lexicon(talk), arena, text, &terms, err)
-                             : lc_fail_memory(err);
+    loci_status status = statements != NULL ? lc_observation_terms(talk, arena, text, &terms, err)
+                                            : lc_fail_memory(err);
 
-    if (status == LOCI_OK && !has_hidden_characters(text))
+    if (status == LOCI_OK)
         lc_statements_read(terms, statements);
     *out = statements;
     return status;
 }
 
-/* ---- What is known --------------------------------------------------------------------------- */
+/* ---- Known facts and earlier messages -------------------------------------------------------- */
 
-/* Whose messages are before this one; none = those of all sessions. */
+/* Id of the session whose messages are read as the ones before this; none = all sessions. */
 static loci_str session_of(const lc_observation *o)
 {
     if (!o->is_one_session)
@@ -75,7 +82,7 @@ static loci_str session_of(const lc_observation *o)
     return o->session != NULL ? o->session->session.id : o->message.session_id;
 }
 
-/* What people said last. */
+/* Reads the last messages of people. */
 static loci_status read_before(observing *p, loci_error *err)
 {
     lc_message_page page = {.session_id = session_of(p->o),
@@ -103,7 +110,8 @@ static loci_status add_known(void *ctx, const lc_fact *fact, loci_error *err)
     if (p->count == KNOWN_MAX + NAMED_MAX || lc_fact_is_expired(fact, p->tx->now_us) ||
         !lc_fact_may_read(fact, &p->o->view.access))
         return LOCI_OK;
-    /* Talk is about what is so; suppositions and drafts change by their own operations. */
+    /* A message is about facts of the global scope; suppositions and drafts have their own
+     * operations. */
     if (!lc_str_is(fact->scope, "global"))
         return LOCI_OK;
     for (size_t i = 0; i < p->count; i++)
@@ -112,7 +120,7 @@ static loci_status add_known(void *ctx, const lc_fact *fact, loci_error *err)
     *to = *fact;
     if (!lc_fact_keep(p->arena, to))
         return lc_fail_memory(err);
-    p->known[p->count] = (lc_known){.key = to->key, .is_recent = to->seq > p->before_seq};
+    p->known[p->count] = (lc_known){.key = to->key};
     p->count++;
     return LOCI_OK;
 }
@@ -144,14 +152,18 @@ static loci_status read_known(observing *p, loci_error *err)
 {
     lc_fact_recent recent = {
         .persona_id = p->o->view.persona_id, .after_seq = -1, .limit = KNOWN_MAX};
-    loci_status status = read_before(p, err);
+    loci_status status = lc_fact_each_recent(p->tx, &recent, count_fact, p, err);
 
-    if (status == LOCI_OK)
-        status = lc_fact_each_recent(p->tx, &recent, count_fact, p, err);
     if (status == LOCI_OK && p->seen == KNOWN_MAX)
         status = add_named(p, err);
-    for (size_t i = 0; i < p->count && status == LOCI_OK; i++)
+    if (p->count == 0 && p->o->is_known_only)
+        return status; /* Nothing can change. */
+    if (status == LOCI_OK)
+        status = read_before(p, err);
+    for (size_t i = 0; i < p->count && status == LOCI_OK; i++) {
+        p->known[i].is_recent = p->facts[i].seq > p->before_seq;
         status = lc_show_value(p->arena, p->facts[i].value, &p->known[i].value, err);
+    }
     return status;
 }
 
@@ -252,12 +264,11 @@ lc_authority lc_context_authority(const lc_observation *observation, const lc_fa
                : observation->authority;
 }
 
-/* Is the speaker the user that the facts are about? */
-static bool is_owner(const lc_observation *o)
+bool lc_observation_is_owner(const lc_observation *o)
 {
     loci_str name = o->session != NULL ? o->session->session.identity.user_name : LC_STR_NONE;
 
-    return o->message.speaker.len == 0 || lc_str_is(o->message.speaker, "user") ||
+    return o->is_owner || o->message.speaker.len == 0 || lc_str_is(o->message.speaker, "user") ||
            (name.len > 0 && lc_str_eq(o->message.speaker, name));
 }
 
@@ -266,7 +277,8 @@ static loci_status propose(observing *p, lc_proposal out[LC_PROPOSALS_MAX], size
 {
     loci_status status = read_known(p, err);
 
-    if (status != LOCI_OK)
+    *count = 0;
+    if (status != LOCI_OK || (p->count == 0 && p->o->is_known_only))
         return status;
     return lc_talk_propose(p->o->talk, p->arena,
                            &(lc_propose_input){.statements = p->o->statements,
@@ -274,7 +286,8 @@ static loci_status propose(observing *p, lc_proposal out[LC_PROPOSALS_MAX], size
                                                .known_count = p->count,
                                                .before = p->before,
                                                .before_count = p->before_count,
-                                               .is_owner = is_owner(p->o)},
+                                               .is_owner = lc_observation_is_owner(p->o),
+                                               .is_known_only = p->o->is_known_only},
                            out, count, err);
 }
 
@@ -305,7 +318,7 @@ static loci_status decide(observing *p, const lc_proposal *proposal, lc_fact_pla
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* What the rules find in the message, decided; a plan is NULL when nothing is to be written. */
+/* The proposals of the rules for a message, each with its decision; a NULL plan writes nothing. */
 typedef struct changes {
     lc_proposal proposals[LC_PROPOSALS_MAX];
     lc_fact_plan *plans[LC_PROPOSALS_MAX];
@@ -323,8 +336,8 @@ static loci_status find_changes(observing *p, changes *out, loci_error *err)
     return status;
 }
 
-static loci_status write_changes(observing *p, const changes *found, lc_observed *out,
-                                 loci_error *err)
+static loci_status write_changes(observing *p, const changes *found, loci_str message_id,
+                                 lc_observed *out, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
@@ -333,21 +346,28 @@ static loci_status write_changes(observing *p, const changes *found, lc_observed
 
         if (found->plans[i] == NULL)
             continue;
-        status = lc_fact_commit(p->tx, found->plans[i], p->arena, &fact->result, err);
+        if (lc_fact_plan_writes(found->plans[i]))
+            status = lc_session_carry_source(p->tx, message_id, err);
+        if (status == LOCI_OK)
+            status = lc_fact_commit(p->tx, found->plans[i], p->arena, &fact->result, err);
         fact->key = found->proposals[i].key;
+        fact->value = found->proposals[i].value;
         fact->quote = found->proposals[i].quote;
         fact->rule = found->proposals[i].rule;
         out->count += status == LOCI_OK;
     }
+    p->tx->source = LC_STR_NONE; /* The next message of the same call has another source. */
     return status;
 }
 
 static observing *begin(lc_tx *tx, const lc_observation *observation, lc_observed *out)
 {
-    observing *p = lc_arena_zalloc_array(observation->arena, 1, sizeof *p);
+    observing *p = lc_arena_alloc(observation->arena, sizeof *p);
 
     memset(out, 0, sizeof *out);
-    if (p != NULL) {
+    if (p != NULL) { /* The rows of `known` and `facts` are written before they are counted. */
+        p->count = p->seen = p->before_count = 0;
+        p->before_seq = INT64_MAX;
         p->tx = tx;
         p->o = observation;
         p->arena = observation->arena;
@@ -361,14 +381,14 @@ loci_status lc_context_apply_rules(lc_tx *tx, const lc_observation *observation,
     lc_observation stored = *observation;
     observing *p = begin(tx, &stored, out);
     changes found = {.count = 0};
-    loci_status status = p != NULL
-                             ? lc_observation_read(stored.talk, stored.arena, stored.message.text,
-                                                   &stored.statements, err)
-                             : lc_fail_memory(err);
+    loci_status status = p != NULL ? LOCI_OK : lc_fail_memory(err);
 
+    if (status == LOCI_OK && stored.statements == NULL)
+        status = lc_observation_read(stored.talk, stored.arena, stored.message.text,
+                                     &stored.statements, err);
     if (status == LOCI_OK)
         status = find_changes(p, &found, err);
-    return status == LOCI_OK ? write_changes(p, &found, out, err) : status;
+    return status == LOCI_OK ? write_changes(p, &found, stored.message.id, out, err) : status;
 }
 
 loci_status lc_context_observe(lc_tx *tx, const lc_observation *observation, lc_observed *out,
@@ -384,5 +404,6 @@ loci_status lc_context_observe(lc_tx *tx, const lc_observation *observation, lc_
     message.session_id = observation->session->session.id;
     if (status == LOCI_OK)
         status = lc_session_append_message(tx, &message, &out->message_id, &out->seq, err);
-    return status == LOCI_OK ? write_changes(p, &found, out, err) : status;
+    return status == LOCI_OK ? write_changes(p, &found, lc_id_str(&out->message_id), out, err)
+                             : status;
 }

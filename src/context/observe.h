@@ -1,8 +1,8 @@
 /* observe.h - a message, kept, and the facts that it changes.
  *
  * The message is always kept. A fact changes only where talk/propose.h finds a plain statement
- * about it; everything less certain becomes a claim, and so does what the speaker may not change.
- * What is proposed is decided like any other write, with the speaker's authority and trust.
+ * about it; a less certain statement becomes a claim, and so does a change that the speaker may not
+ * make. A proposal is decided like any other write, with the speaker's authority and trust.
  */
 #ifndef LC_CONTEXT_OBSERVE_H
 #define LC_CONTEXT_OBSERVE_H
@@ -18,15 +18,19 @@ typedef struct lc_observation {
     lc_message message;              /* Role, speaker, text, observed_at. */
     lc_fact_view view;
     lc_authority authority;  /* Of the speaker, effective. */
-    bool is_authority_given; /* By the caller; else a correction keeps the rank of what it corrects,
-                                at most the speaker's: talk alone raises nothing. */
+    bool is_authority_given; /* By the caller; else a correction keeps the authority of the fact it
+                                corrects, at most the speaker's: talk alone never raises it. */
     loci_str trust;
+    bool is_owner;       /* The user wrote the message; for a message without a known session.
+                            See lc_observation_is_owner(). */
+    bool is_known_only;  /* Only facts that are known change; no new ones are made. */
     bool is_one_session; /* The caller named a session: only its messages are before this one. */
     lc_arena *arena;
 } lc_observation;
 
 typedef struct lc_observed_fact {
     loci_str key;
+    loci_str value; /* As text. */
     loci_str quote;
     lc_fact_result result;
     lc_rule rule;
@@ -44,12 +48,19 @@ typedef struct lc_observed {
 loci_status lc_observation_read(const lc_talk *talk, lc_arena *arena, loci_str text,
                                 const lc_statements **out, loci_error *err);
 
+/* The terms of a text; none if it has characters that a reader cannot see. */
+loci_status lc_observation_terms(const lc_talk *talk, lc_arena *arena, loci_str text, lc_terms *out,
+                                 loci_error *err);
+
 /* In the writer. Begins the session, appends the message, writes the facts. */
 loci_status lc_context_observe(lc_tx *tx, const lc_observation *observation, lc_observed *out,
                                loci_error *err);
 
+/* Whether the speaker is the user that facts and memories are about: "my" means theirs. */
+bool lc_observation_is_owner(const lc_observation *observation);
+
 /* In the writer. Writes the facts that the rules find in a message that is stored already,
- * `message` with its seq; its session is not used. */
+ * `message` with its id and seq. Without statements the text is read here. */
 loci_status lc_context_apply_rules(lc_tx *tx, const lc_observation *observation, lc_observed *out,
                                    loci_error *err);
 

@@ -1,6 +1,6 @@
 /* curate_job.c - reads all memories of the user on snapshots, then applies the actions in slices,
- * one commit each. A job that was interrupted reads again: what it applied is history by then, so
- * the rest is all that is left. */
+ * one commit each. A job that was interrupted reads the memories again: the actions that it has
+ * applied are then not needed any more, so only the rest is left. */
 #include "engine/curate_job.h"
 
 #include "base/error.h"
@@ -19,7 +19,7 @@ typedef struct work {
     const lc_curation *at; /* The next action. */
     const lc_curation *slice_end;
     int64_t done;      /* Actions that are over, */
-    int64_t total;     /* of so many. */
+    int64_t total;     /* of this number. */
     int64_t counts[3]; /* Applied by committed slices, by kind. */
     int64_t slice_counts[3];
 } work;
@@ -50,7 +50,7 @@ static loci_status read_all(work *w, loci_error *err)
     return status;
 }
 
-/* May run again after a conflict, so it begins with its own counts. */
+/* May run again after a conflict, so it starts with counts of its own. */
 static loci_status apply_slice(lc_tx *tx, void *ctx, loci_error *err)
 {
     work *w = ctx;
@@ -118,6 +118,13 @@ static void put_actions(const work *w, lc_json_writer *out)
     lc_jw_end(out);
 }
 
+static loci_status note_run(lc_tx *tx, void *ctx, loci_error *err)
+{
+    const work *w = ctx;
+
+    return lc_curation_note(tx, w->curator.seen_count, err);
+}
+
 static loci_status finish(work *w, bool is_dry, loci_error *err)
 {
     lc_json_writer out;
@@ -136,7 +143,7 @@ static loci_status finish(work *w, bool is_dry, loci_error *err)
     lc_jw_end(&out);
     status = lc_buf_status(&result, err);
     if (status == LOCI_OK)
-        status = lc_job_run_finish(w->run, NULL, NULL, lc_buf_str(&result), err);
+        status = lc_job_run_finish(w->run, is_dry ? NULL : note_run, w, lc_buf_str(&result), err);
     lc_buf_clear(&result);
     return status;
 }

@@ -11,7 +11,7 @@ extern const lc_job_kind lc_job_curate;
 
 /* Adds the job for the user of `tx`, unless one is queued. */
 loci_status lc_curate_enqueue(lc_tx *tx, lc_id *out, loci_error *err);
-/* The same for one that only lists what it would do. */
+/* The same for a job that only lists the actions it would take. */
 loci_status lc_curate_enqueue_dry(lc_tx *tx, lc_id *out, loci_error *err);
 
 #endif /* LC_ENGINE_CURATE_JOB_H */

@@ -1,7 +1,7 @@
 /* engine.c - opening and closing, in the order in which the parts need each other:
  *
  *     env -> settings (outside) -> store, schema, rebuild -> settings (stored) -> writer, readers
- *         -> pool, watch, workers
+ *         -> guard of memory -> pool, watch, workers
  *
  * Closing goes the other way. A poisoned engine (a bug was found) closes too, but writes nothing.
  */
@@ -77,7 +77,7 @@ const lc_setting lc_setting_hook_tool_bytes = {
     .default_text = "2000",
     .min = 0,
     .max = 262144,
-    .help = "Maximum size in bytes of what loci hook keeps of a tool's output; 0 keeps none",
+    .help = "Maximum bytes of a tool's output that loci hook keeps; 0 keeps none",
     .is_live = true,
     .is_per_tenant = true,
 };
@@ -180,6 +180,11 @@ bool lc_engine_is_inline(const loci_engine *engine)
     return (engine->flags & LOCI_OPEN_INLINE) != 0;
 }
 
+bool lc_engine_is_read_only(const loci_engine *engine)
+{
+    return engine->is_read_only;
+}
+
 bool lc_engine_is_far(const loci_engine *engine)
 {
     return engine->driver->is_remote;
@@ -279,6 +284,11 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
     };
 }
 
+lc_engine_timings *lc_engine_get_timings(loci_engine *engine)
+{
+    return &engine->timings;
+}
+
 /* ---- Answers --------------------------------------------------------------------------------- */
 
 loci_answer *lc_answer_new(lc_heap *heap, loci_str json)
@@ -289,6 +299,7 @@ loci_answer *lc_answer_new(lc_heap *heap, loci_str json)
         return NULL;
     answer->heap = heap;
     answer->next = NULL;
+    answer->is_replayed = false;
     answer->len = json.len;
     if (json.len > 0)
         memcpy(answer->text, json.ptr, json.len);
@@ -321,9 +332,11 @@ static loci_status connect_guarded(void *ctx, loci_error *err)
     loci_engine *engine = c->engine;
     lc_schema_state state;
     bool is_relaxed;
-    loci_status status = engine->driver->open(
-        &engine->env, &engine->catalogue,
-        &(lc_db_target){.store = engine->store, .deadline_us = c->deadline_us}, &c->db, err);
+    loci_status status = engine->driver->open(&engine->env, &engine->catalogue,
+                                              &(lc_db_target){.store = engine->store,
+                                                              .deadline_us = c->deadline_us,
+                                                              .file = engine->file},
+                                              &c->db, err);
 
     if (status == LOCI_OK)
         status = lc_schema_open(c->db, NULL, &state, err);
@@ -438,11 +451,13 @@ void lc_engine_settings_changed(loci_engine *engine)
                     .body = reload_settings,
                     .ctx = engine};
 
-    if (lc_engine_read(engine, &read, &err) == LOCI_OK)
+    if (lc_engine_read(engine, &read, &err) == LOCI_OK) {
         limit_user_cache(engine);
-    else
+        lc_quotas_changed(engine->quotas);
+    } else {
         lc_log_write(&engine->env.log, LOCI_LOG_WARN, "settings.not_reloaded",
                      LC_LOG_TEXT("why", err.message));
+    }
 }
 
 /* ---- Opening and closing --------------------------------------------------------------------- */
@@ -519,6 +534,7 @@ static void log_rebuild(void *ctx, const char *what, int64_t done, int64_t total
 typedef struct start {
     loci_engine *engine;
     lc_db *db; /* The first connection, until the writer has taken it over. */
+    lc_memory_guard_options guard;
 } start;
 
 /* The first connection creates or migrates the store. */
@@ -535,6 +551,8 @@ static loci_status open_store(start *s, loci_error *err)
     if (status != LOCI_OK)
         return status;
     db = s->db;
+    engine->file = db->file;
+    engine->is_read_only = db->is_read_only;
     status = lc_schema_open(db, NULL, &state, err);
     if (status == LOCI_OK && state.needs_rebuild)
         status = lc_rebuild_run(db, log_rebuild, engine, err);
@@ -576,13 +594,19 @@ static loci_status start_parts(void *ctx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_models_new(engine, &engine->models, err);
     if (status == LOCI_OK)
+        status = lc_quotas_new(engine, &engine->quotas, err);
+    if (status == LOCI_OK)
+        status = lc_memory_guard_new(engine, &s->guard, &engine->memory_guard, err);
+    if (status == LOCI_OK)
         status = lc_pool_new(engine, &engine->pool, err);
     if (status == LOCI_OK)
         status = lc_watch_new(engine, !is_inline, &engine->watch, err);
     if (status == LOCI_OK)
-        status = lc_workers_new(engine, is_inline ? 0 : setting(engine, &lc_setting_job_workers),
-                                &engine->workers, err);
-    if (status == LOCI_OK && !is_inline)
+        status = lc_workers_new(
+            engine,
+            is_inline || engine->is_read_only ? 0 : setting(engine, &lc_setting_job_workers),
+            lc_memory_guard_running(engine->memory_guard), &engine->workers, err);
+    if (status == LOCI_OK && !is_inline && !engine->is_read_only)
         status = lc_job_purge_schedule(engine, err);
     return status;
 }
@@ -609,7 +633,10 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
             &engine->settings, err);
     }
     if (status == LOCI_OK) {
-        start s = {.engine = engine};
+        start s = {.engine = engine,
+                   .guard = {.parts = parts->guard,
+                             .variable = options->variable,
+                             .variable_ctx = options->variable_ctx}};
 
         status = lc_engine_guard(engine, start_parts, &s, err);
         lc_db_close(s.db);
@@ -635,12 +662,14 @@ void lc_engine_close(loci_engine *engine)
     lc_writer_stop(engine->writer); /* Its completions may wake the workers and the watch. */
     lc_workers_free(engine->workers);
     lc_watch_free(engine->watch);
+    lc_memory_guard_free(engine->memory_guard);
     lc_writer_free(engine->writer);
     lc_readers_free(engine->readers);
     lc_token_cache_free(engine->token_cache);
     lc_tokenizers_free(engine->tokenizers);
     lc_talk_free(engine->talk);
     lc_user_cache_free(engine->user_cache);
+    lc_quotas_free(engine->quotas);
     lc_models_free(engine->models);
     lc_settings_free(engine->settings);
     free_text(&engine->env.heap, engine->store);

@@ -3,16 +3,16 @@
  *
  *     read --message is gone--> finish (none)
  *       '--> ask --> check --> write, with the result as checkpoint --> finish (model)
- *             '--fails--> back-off, or for good: write what the rules find --> finish (rules)
+ *             '--fails--> back-off, or for good: write the rules' facts --> finish (rules)
  *
  * The facts and the checkpoint are one commit, which begins with the check of the lease's epoch. An
- * attempt that finds a checkpoint has only the finish left. So the facts are written once, whatever
- * crashes when.
+ * attempt that finds a checkpoint only finishes. So the facts are written exactly once in spite of
+ * crashes.
  *
- * args {message_id, seq, session_id, persona_id?, one_session, authority, rank, authority_given,
- * trust, read_rank, permissions?, permissions_max?}: which message, and what its speaker could
- * change and see. The rank is kept beside the word because a later change of titles must not raise
- * it.
+ * args {message_id, seq, session_id, persona_id?, one_session, owner, known_only, authority, rank,
+ * authority_given, trust, read_rank, permissions?, permissions_max?}: which message, and what its
+ * speaker could change and see. The rank is kept beside the word because a later change of titles
+ * must not raise it.
  */
 #include "engine/extraction.h"
 
@@ -22,6 +22,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "context/extract.h"
+#include "context/judge.h"
 #include "engine/engine.h"
 #include "engine/models.h"
 
@@ -30,6 +31,10 @@
 /* Behind the jobs that a caller waits for: a provider that is down delays thousands of these. */
 #define PRIORITY (-100)
 #define TOKENS_MAX 2048 /* Five proposals with their quotes. */
+#define ASKS_MAX 5      /* Attempts that ask; then the rules are used. */
+/* Far more than ASKS_MAX, because a worker that was killed also used up an attempt: a message must
+ * not lose its facts because the daemon was restarted a few times while the provider was slow. */
+#define ATTEMPTS_MAX 100
 
 const lc_setting lc_setting_extract_enabled = {
     .name = "extract.enabled",
@@ -37,6 +42,16 @@ const lc_setting lc_setting_extract_enabled = {
     .default_text = "true",
     .help = "Extract facts from messages of fact.observe with the chat provider, if one is"
             " configured; false: with the built-in rules only",
+    .is_live = true,
+    .is_per_tenant = true,
+};
+
+const lc_setting lc_setting_judge_enabled = {
+    .name = "judge.enabled",
+    .kind = LC_SETTING_BOOL,
+    .default_text = "true",
+    .help = "Learn memories, todos and facts from messages of the user (session.append,"
+            " fact.observe); false: messages are stored, and fact.observe changes facts only",
     .is_live = true,
     .is_per_tenant = true,
 };
@@ -68,6 +83,8 @@ static void put_args(const lc_observation *o, lc_json_writer *out)
     if (o->message.persona_id.len > 0)
         lc_jw_member_str(out, "persona_id", o->message.persona_id);
     lc_jw_member_bool(out, "one_session", o->is_one_session);
+    lc_jw_member_bool(out, "owner", lc_observation_is_owner(o));
+    lc_jw_member_bool(out, "known_only", o->is_known_only);
     lc_jw_member_str(out, "authority", o->authority.name);
     lc_jw_member_int(out, "rank", o->authority.rank);
     lc_jw_member_bool(out, "authority_given", o->is_authority_given);
@@ -93,6 +110,7 @@ loci_status lc_extraction_enqueue(lc_tx *tx, const lc_observation *observation, 
         status = lc_job_enqueue(tx,
                                 &(lc_job_new){.kind = loci_str_of(lc_job_extract.name),
                                               .priority = PRIORITY,
+                                              .attempts_max = ATTEMPTS_MAX,
                                               .args = lc_buf_str(&args)},
                                 out, err);
     lc_buf_clear(&args);
@@ -131,6 +149,8 @@ static loci_status read_args(work *w, loci_error *err)
         .is_authority_given = lc_event_bool(args, "authority_given"),
         .trust = lc_event_str(args, "trust"),
         .is_one_session = lc_event_bool(args, "one_session"),
+        .is_owner = lc_event_bool(args, "owner"),
+        .is_known_only = lc_event_bool(args, "known_only"),
         .arena = arena,
     };
     status = lc_event_raw(args, "permissions", arena, &o->view.access.permissions, err);
@@ -177,7 +197,8 @@ static loci_status ask(work *w, loci_error *err)
     lc_chat_reply reply = {.json = NULL};
     loci_status status;
 
-    /* A worker in another process may have one: a daemon beside a program without its settings. */
+    /* A worker in another process may have a provider: a daemon beside a program without its
+     * settings. */
     if (!lc_models_has_chat(models))
         return lc_fail(err, LOCI_EUNAVAILABLE,
                        "no chat provider is configured in the process that ran this job");
@@ -189,13 +210,14 @@ static loci_status ask(work *w, loci_error *err)
     return status;
 }
 
-/* Whether another attempt may end better. */
-static bool may_pass(loci_status status)
+/* Whether another attempt follows in which the model may answer. */
+static bool may_pass(const work *w, loci_status status)
 {
-    return status == LOCI_EUNAVAILABLE || status == LOCI_EDEADLINE || status == LOCI_ERESOURCE;
+    return w->run->job.attempts < ASKS_MAX &&
+           (status == LOCI_EUNAVAILABLE || status == LOCI_EDEADLINE || status == LOCI_ERESOURCE);
 }
 
-/* Asks the model, or finds that the rules have to do. */
+/* Asks the model, or decides that the rules are used instead. */
 static loci_status find_facts(work *w, loci_error *err)
 {
     const lc_job *job = &w->run->job;
@@ -204,12 +226,13 @@ static loci_status find_facts(work *w, loci_error *err)
 
     w->uses_rules = !is_enabled(w->run->engine, job->tenant_id);
     status = w->uses_rules ? LOCI_OK : ask(w, &why);
-    if (status != LOCI_OK && w->run->verdict == LOCI_OK &&
-        lc_job_fails_for_good(job, &(lc_job_failure){.cause = &why, .is_final = !may_pass(status)}))
+    if (status != LOCI_OK && w->run->verdict == LOCI_OK && !may_pass(w, status))
         w->uses_rules = true;
     else if (status != LOCI_OK && err != NULL)
         *err = why;
-    return w->uses_rules ? lc_engine_talk(w->run->engine, &w->observation.talk, err) : status;
+    return w->uses_rules || status == LOCI_OK
+               ? lc_engine_talk(w->run->engine, &w->observation.talk, err)
+               : status;
 }
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -222,13 +245,52 @@ static void put_outcome(lc_json_writer *out, const lc_fact_result *result)
     lc_jw_end(out);
 }
 
+static void put_learned(lc_json_writer *out, const lc_learned_list *learned)
+{
+    for (size_t i = 0; i < learned->count; i++) {
+        lc_jw_object(out);
+        lc_jw_member_text(out, "id", learned->items[i].id.text);
+        lc_jw_member_text(out, "outcome", learned->items[i].outcome);
+        lc_jw_end(out);
+    }
+}
+
+/* Memories, todos and proposals, found by the model or by the rules. */
+static loci_status write_lessons(const work *w, const lc_observation *o, lc_tx *tx,
+                                 const lc_observed *observed, lc_learned_list *out, loci_error *err)
+{
+    lc_lessons lessons = w->proposals.lessons;
+    lc_judge_reading reading;
+    loci_status status = LOCI_OK;
+
+    if (!lc_settings_bool(lc_engine_settings(w->run->engine), &lc_setting_judge_enabled,
+                          w->run->job.tenant_id))
+        return LOCI_OK;
+    if (w->uses_rules) {
+        status = lc_judge_read(o->talk, o->arena, o->message.text, &reading, err);
+        return status == LOCI_OK
+                   ? lc_judge_write_lessons(tx, o, reading.lessons, observed, out, err)
+                   : status;
+    }
+    for (size_t i = 0; i < lessons.count && status == LOCI_OK; i++)
+        status = lc_observation_terms(o->talk, o->arena, lessons.items[i].quote,
+                                      &lessons.items[i].when, err);
+    return status == LOCI_OK ? lc_judge_write_lessons(tx, o, &lessons, observed, out, err) : status;
+}
+
 static loci_status apply(const work *w, const lc_observation *o, lc_tx *tx, lc_json_writer *out,
                          loci_error *err)
 {
     lc_extract_outcomes outcomes = {.count = 0};
     lc_observed observed = {.count = 0};
+    lc_learned_list learned = {.count = 0};
     loci_status status = w->uses_rules ? lc_context_apply_rules(tx, o, &observed, err)
                                        : lc_extract_write(tx, o, &w->proposals, &outcomes, err);
+
+    if (status == LOCI_OK)
+        status = write_lessons(w, o, tx, &observed, &learned, err);
+    if (status == LOCI_OK)
+        put_learned(out, &learned);
 
     for (size_t i = 0; i < observed.count && status == LOCI_OK; i++)
         put_outcome(out, &observed.facts[i].result);
@@ -289,7 +351,7 @@ static loci_status run_work(work *w, loci_error *err)
 static loci_status run_extract(lc_job_run *run, loci_error *err)
 {
     work w = {.run = run, .input = lc_arena_zalloc_array(run->arena, 1, sizeof *w.input)};
-    loci_str result = run->job.checkpoint; /* Of an attempt that did not get to its finish. */
+    loci_str result = run->job.checkpoint; /* Of an attempt that did not finish. */
     loci_status status = w.input != NULL ? LOCI_OK : lc_fail_memory(err);
 
     lc_buf_init(&w.result, &lc_engine_env(run->engine)->heap, LOCI_MEM_PIPELINES, RESULT_BYTES_MAX);

@@ -14,6 +14,7 @@
 #include "engine/job_kind.h"
 
 extern const lc_setting lc_setting_extract_enabled;
+extern const lc_setting lc_setting_judge_enabled;
 
 /* Whether messages of this tenant are left to the job: a chat provider is configured and the tenant
  * has not turned it off. */

@@ -1,12 +1,15 @@
-/* internal.h - the engine as its own parts see it. Only engine/ includes this. */
+/* internal.h - the struct of the engine and functions shared by its files. Only engine/ includes
+ * this. */
 #ifndef LC_ENGINE_INTERNAL_H
 #define LC_ENGINE_INTERNAL_H
 
 #include <pthread.h>
 
 #include "engine/engine.h"
+#include "engine/memory_guard.h"
 #include "engine/models.h"
 #include "engine/pool.h"
+#include "engine/quota.h"
 #include "engine/token_cache.h"
 #include "engine/tokenizers.h"
 #include "engine/watch.h"
@@ -22,8 +25,8 @@ struct loci_engine {
     lc_catalogue catalogue;
     const lc_db_driver *driver;
     const lc_job_kind *const *job_kinds;
-    char *store;       /* As given at open: it may hold a password. */
-    char *store_label; /* The same to be shown. */
+    char *store;       /* As given at open: it may contain a password. */
+    char *store_label; /* The same without the password. */
     char *tenant;
     uint32_t flags;
     lc_settings *settings;
@@ -33,10 +36,14 @@ struct loci_engine {
     lc_tokenizers *tokenizers;
     _Atomic(lc_talk *) talk; /* NULL until lc_engine_talk() is first called. */
     lc_user_cache *user_cache;
+    lc_memory_guard *memory_guard;
+    lc_quotas *quotas;
     lc_models *models;
     lc_watch *watch;
     lc_pool *pool;
     lc_workers *workers; /* Without threads when inline. */
+    lc_file_id file;     /* Of the first connection; further ones must be to the same. */
+    bool is_read_only;   /* As opened. */
     loci_fault_fn *on_fault;
     void *fault_ctx;
     pthread_rwlock_t drained_lock; /* Shared while the hook runs, exclusive to replace it. */
@@ -44,6 +51,7 @@ struct loci_engine {
     void *drained_ctx;
     _Atomic bool is_poisoned;
     _Atomic int64_t read_count;
+    lc_engine_timings timings;
     _Atomic uint64_t origin_id; /* Of the writer's connection: lc_db.origin_id. */
     /* By the hash of the user: its upper bits, and how many texts were written since a job for them
      * was added (meaning.c). */
@@ -66,6 +74,8 @@ void lc_readers_give_back(lc_readers *readers, lc_db *db);
 void lc_readers_drop(lc_readers *readers, lc_db *db);
 /* The store was replaced: all connections are closed, those in use when they are given back. */
 void lc_readers_renew(lc_readers *readers);
+/* Frees the cached pages of idle connections, one after the other, until `until_us` (monotonic). */
+void lc_readers_release_memory(lc_readers *readers, int64_t until_us);
 
 /* Calls the host's hook (lc_engine_on_drained), if there is one. The writer and the pool call this
  * after the last of several completions and before they wait or begin something long. No lock may

@@ -42,7 +42,7 @@
 #define LOOK_BACK 256    /* Events; about the texts that are written while one job runs. */
 #define LOOK_BACK_STEP 4 /* Factor. */
 #define GROWTH (LC_CORPUS_TAIL_MAX / 2)
-#define COUNT_MASK UINT64_C(0xFFFF) /* Of a slot: the rest is the hash. */
+#define COUNT_MASK UINT64_C(0xFFFF) /* Lower bits of a slot; the others are the hash. */
 
 static loci_str cut_text(loci_str text)
 {
@@ -92,14 +92,15 @@ loci_status lc_meaning_find(lc_meaning *out, loci_engine *engine, loci_str tenan
     float *vector;
     loci_status status;
 
-    *out = (lc_meaning){.engine = engine};
+    *out = (lc_meaning){0};
     if (lc_str_trim(query).len == 0)
         return LOCI_OK;
+    out->engine = engine;
     status = lc_models_find_embedder(lc_engine_models(engine), arena, &out->embedder, err);
     if (status == LOCI_ERESOURCE)
         return status;
     if (status != LOCI_OK || out->embedder.kind != LC_EMBEDDER_BUILTIN)
-        return LOCI_OK; /* model.status says what is missing. */
+        return LOCI_OK; /* model.status reports the reason. */
     vector = lc_arena_zalloc_array(arena, out->embedder.dimensions, sizeof *vector);
     if (vector == NULL)
         return lc_fail_memory(err);
@@ -112,6 +113,23 @@ loci_status lc_meaning_find(lc_meaning *out, loci_engine *engine, loci_str tenan
                                     .embed = embed,
                                     .ctx = out};
     return LOCI_OK;
+}
+
+loci_status lc_meaning_warn(const lc_meaning *meaning, lc_tx *tx, lc_arena *arena, loci_str *out,
+                            loci_error *err)
+{
+    lc_vector_set set = {.tenant_id = tx->tenant_id, .user_id = tx->user_id};
+    loci_str stale;
+    loci_status status;
+
+    *out = LC_STR_NONE;
+    if (meaning->engine == NULL)
+        return LOCI_OK;
+    set.generation = loci_str_of(meaning->embedder.generation); /* "": the embedder is missing. */
+    status = lc_vector_find_stale(tx, &set, arena, &stale, err);
+    if (status == LOCI_OK && stale.ptr != NULL)
+        status = lc_models_explain_stale(lc_engine_models(meaning->engine), stale, arena, out, err);
+    return status;
 }
 
 /* ---- Queueing the job ------------------------------------------------------------------------ */
@@ -169,14 +187,19 @@ static void run_wanted(void *ctx)
 bool lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx)
 {
     loci_str tenant_id = tx->tenant_id, user_id = tx->user_id;
-    lc_heap *heap = &lc_engine_env(meaning->engine)->heap;
     size_t bytes = sizeof(wanted) + tenant_id.len + user_id.len;
     bool is_wanted = meaning->embedding.wants_job;
+    lc_heap *heap;
     wanted *w;
 
     meaning->embedding.wants_job = false;
-    if (!is_wanted || lc_engine_is_inline(meaning->engine))
-        return is_wanted;
+    if (!is_wanted)
+        return false;
+    if (lc_engine_is_read_only(meaning->engine))
+        return false;
+    if (lc_engine_is_inline(meaning->engine))
+        return true;
+    heap = &lc_engine_env(meaning->engine)->heap;
     w = lc_heap_zalloc(heap, bytes, LOCI_MEM_REQUESTS);
     if (w == NULL)
         return false;
@@ -192,8 +215,9 @@ bool lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx)
     return false;
 }
 
-/* Counts texts of the user of `tx`; true, and from 0 again, when there are GROWTH. Users that share
- * a slot take it from each other, and a new process begins at 0: then a search adds the job. */
+/* Counts texts of the user of `tx`; returns true and restarts at 0 at GROWTH texts. Users that
+ * share a slot overwrite each other's count, and a new process starts at 0: then a search adds the
+ * job. */
 static bool count_texts(loci_engine *engine, const lc_tx *tx, size_t texts)
 {
     uint64_t user = lc_hash128_of(tx->user_id).low ^ lc_hash128_of(tx->tenant_id).high;
@@ -227,8 +251,8 @@ typedef struct page {
     size_t seen; /* Texts read, those that need no vector included. */
     bool is_full;
     int64_t forgotten_seq; /* lc_tx_forgotten_seq() when the texts were read. */
-    int64_t head_seq;      /* The same of the head. */
-    bool is_first;         /* It was looked for, and begins with the first text. */
+    int64_t head_seq;      /* Of the user's head at that time. */
+    bool is_first;         /* The start was searched for, and is the first text. */
 } page;
 
 typedef struct work {
@@ -239,7 +263,7 @@ typedef struct work {
     lc_arena embedder_arena;
     bool is_of_store;
     bool is_newest;       /* Only the newest texts of one user. */
-    bool is_looking_back; /* For the place where they begin. */
+    bool is_looking_back; /* Searching for the place where they begin. */
     int64_t look_back;
     int64_t seen_seq;  /* Head of the user when the last page of a source was read. */
     lc_user_walk walk; /* At the current user. */
@@ -317,7 +341,7 @@ static void stand_on(work *w, loci_str tenant_id, loci_str user_id)
     w->walk.found = true;
 }
 
-/* A source that does not exist any more counts as finished, and so do those behind it. */
+/* A source that does not exist any more is treated as finished, and so are those behind it. */
 static size_t find_source(loci_str name)
 {
     size_t at = 0;
@@ -417,8 +441,11 @@ static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
                             .cursor = {w->cursor.ptr != NULL ? w->cursor.ptr : "", w->cursor.len},
                             .limit = PAGE_TEXTS};
     char look_back[24];
-    loci_status status = lc_tx_head(tx, &head, err);
+    loci_status status;
 
+    tx->tenant_id = set.tenant_id; /* For the head. */
+    tx->user_id = set.user_id;
+    status = lc_tx_head(tx, &head, err);
     *w->page = (page){.head_seq = head.seq};
     if (w->is_looking_back) {
         w->page->is_first = head.seq <= w->look_back;
@@ -427,7 +454,8 @@ static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
                                         w->page->is_first ? 0 : head.seq - w->look_back)};
     }
     if (status == LOCI_OK)
-        status = lc_tx_forgotten_seq(tx, set.tenant_id, set.user_id, &w->page->forgotten_seq, err);
+        status = lc_tx_forgotten_seq(tx, set.tenant_id, set.user_id, LC_STR_NONE,
+                                     &w->page->forgotten_seq, err);
     if (status == LOCI_OK)
         status = lc_recall_each_text(tx, source_of(w), &where, take_text, w, err);
     if (status == LOCI_OK)
@@ -465,7 +493,8 @@ static loci_status put_page(lc_tx *tx, void *ctx, loci_error *err)
     const work *w = ctx;
     lc_vector_set set = set_of(w);
     int64_t forgotten_seq = 0;
-    loci_status status = lc_tx_forgotten_seq(tx, set.tenant_id, set.user_id, &forgotten_seq, err);
+    loci_status status = lc_tx_forgotten_seq(tx, set.tenant_id, set.user_id, LC_STR_NONE,
+                                             &forgotten_seq, err);
 
     /* One of the texts may be gone, and its vector must not come back. */
     if (status == LOCI_OK && forgotten_seq != w->page->forgotten_seq)
@@ -665,7 +694,7 @@ static loci_status run_reembed(lc_job_run *run, loci_error *err)
     w.is_looking_back = w.is_newest;
     status = lc_models_find_embedder(w.models, &w.embedder_arena, &w.embedder, err);
     if (w.is_newest && status != LOCI_ERESOURCE) {
-        /* As for queries: other embedders are used only when they are asked for. */
+        /* As for queries: other embedders are used only on request. */
         is_wanted = status == LOCI_OK && w.embedder.kind == LC_EMBEDDER_BUILTIN;
         status = LOCI_OK;
     }

@@ -15,15 +15,20 @@
 typedef struct lc_meaning {
     const float *vector;    /* Of the query; NULL = search by words alone. */
     lc_embedding embedding; /* For lc_tx.embedding, when there is a vector. */
-    loci_engine *engine;
+    loci_engine *engine;    /* NULL = there was no query. */
     lc_embedder embedder;
 } lc_meaning;
 
 /* Embeds `query` for `tenant_id` with the embedder that is configured now. Takes about a
- * millisecond, so it is called before the snapshot. `out` must stay where it is; its memory is
- * `arena`. */
+ * millisecond, so it is called before the snapshot. `out` must not be moved or copied; its memory
+ * is in `arena`. */
 loci_status lc_meaning_find(lc_meaning *out, loci_engine *engine, loci_str tenant_id,
                             loci_str query, lc_arena *arena, loci_error *err);
+
+/* In the read: a warning in `arena` if the user has vectors that the search could not use, because
+ * another embedder made them; else none. */
+loci_status lc_meaning_warn(const lc_meaning *meaning, lc_tx *tx, lc_arena *arena, loci_str *out,
+                            loci_error *err);
 
 /* Queues the job that makes the missing vectors of the transaction's user, if a search asked for
  * it. Does not wait and writes nothing itself. True in an engine without threads, which cannot
@@ -33,9 +38,9 @@ bool lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx);
 loci_status lc_meaning_make_vectors(loci_engine *engine, loci_str tenant_id, loci_str user_id);
 
 /* Called by an operation that has written `texts` texts, in its transaction: adds a job for them
- * when LC_CORPUS_TAIL_MAX / 2 of the user have come together. So no more texts than a search embeds
- * on the spot are without a vector for longer than the job takes. An engine without threads adds
- * none: the job would run before the answer. */
+ * after LC_CORPUS_TAIL_MAX / 2 texts of the user. So the texts without a vector are, except while
+ * the job runs, never more than a search embeds itself. An engine without threads adds no job: the
+ * job would run before the answer. */
 loci_status lc_meaning_follow_writes(loci_engine *engine, lc_tx *tx, size_t texts, loci_error *err);
 
 /* "model.reembed" (store/vector.h): args {} or LC_EMBED_NEWEST_ARGS, result {generation, users,

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/data_file.h"
 #include "base/error.h"
 #include "base/map.h"
@@ -399,10 +400,39 @@ loci_status lc_models_find_embedder(lc_models *models, lc_arena *arena, lc_embed
     }
 }
 
+loci_status lc_models_explain_stale(lc_models *models, loci_str stored, lc_arena *arena,
+                                    loci_str *out, loci_error *err)
+{
+    lc_embedder embedder, builtin;
+    loci_error why = {.status = LOCI_OK}, missing = {.status = LOCI_OK};
+    loci_status status = lc_models_find_embedder(models, arena, &embedder, &why);
+    lc_buf text;
+
+    lc_buf_init(&text, arena->heap, LOCI_MEM_REQUESTS, TEXT_BYTES_MAX);
+    lc_buf_append_format(&text, "vectors made by %.*s are not used: ", LC_STR_ARG(stored));
+    if (status != LOCI_OK) {
+        lc_buf_append_format(&text, "the configured embedder is unavailable: %s", why.message);
+    } else {
+        if (embedder.kind == LC_EMBEDDER_LEXICAL)
+            status = use_builtin(models, arena, &builtin, &missing);
+        lc_buf_append_format(&text, "the embedder in use is %s; %s; or run `loci model reembed`",
+                             embedder.generation,
+                             status != LOCI_OK ? missing.message
+                                               : "choose the other one again (model.embedder)");
+    }
+    status = lc_buf_status(&text, err);
+    if (status == LOCI_OK) {
+        *out = lc_arena_copy(arena, lc_buf_str(&text));
+        status = out->ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+    }
+    lc_buf_clear(&text);
+    return status;
+}
+
 /* ---- Counting -------------------------------------------------------------------------------- */
 
-/* The lock is held. NULL when there are too many tenants, or out of memory: only the total counts
- * then. */
+/* The lock is held. NULL when there are too many tenants, or out of memory: then only the total is
+ * updated. */
 static meter *meter_of(lc_models *models, loci_str tenant_id)
 {
     meter *m = lc_map_find(&models->meters, tenant_id);
@@ -519,16 +549,19 @@ loci_status lc_models_embed(lc_models *models, const lc_model_use *use, const lc
     lc_provider_line line;
     loci_error failure = {.status = LOCI_OK};
     loci_status status = is_remote ? take_client(models, &client, err) : LOCI_OK;
+    int64_t began_us;
 
     if (status != LOCI_OK)
         return status;
     line = line_of(use, client);
+    began_us = lc_clock_monotonic_us();
     status = lc_embedder_embed(embedder, &line, batch, use->arena, &failure);
     if (is_remote) {
         lc_model_meter used = {.embed_calls = batch->requests,
                                .embed_failures = status != LOCI_OK,
                                .embed_tokens = batch->tokens};
 
+        lc_histogram_add(&models->engine->timings.embed, lc_clock_monotonic_us() - began_us);
         give_back(models, client);
         if (status == LOCI_OK || is_of_provider(status))
             note(models, use->tenant_id, &used, &models->embed,
@@ -571,13 +604,16 @@ loci_status lc_models_chat(lc_models *models, const lc_model_use *use, const lc_
     lc_model_meter used;
     loci_error failure = {.status = LOCI_OK};
     loci_status status = prepare_chat(models, use->arena, &bounded, &provider, err);
+    int64_t began_us;
 
     if (status == LOCI_OK)
         status = take_client(models, &client, err);
     if (status != LOCI_OK)
         return status;
     line = line_of(use, client);
+    began_us = lc_clock_monotonic_us();
     status = lc_provider_chat(&line, &provider, &bounded, use->arena, out, &failure);
+    lc_histogram_add(&models->engine->timings.chat, lc_clock_monotonic_us() - began_us);
     give_back(models, client);
     used = (lc_model_meter){.chat_calls = 1,
                             .chat_failures = status != LOCI_OK,

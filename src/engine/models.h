@@ -58,11 +58,16 @@ loci_status lc_models_embed(lc_models *models, const lc_model_use *use, const lc
 bool lc_models_has_chat(lc_models *models);
 
 /* Asks the chat model; limits of `chat` that are 0 are taken from the settings. LOCI_EUNSUPPORTED
- * when none is configured: callers must work without it. `out` is in the arena of the use. */
+ * if no provider is configured: callers must work without one. `out` is in the arena of the use. */
 loci_status lc_models_chat(lc_models *models, const lc_model_use *use, const lc_chat *chat,
                            lc_chat_reply *out, loci_error *err);
 
-/* What was sent to providers since the engine was opened. */
+/* A sentence in `arena`: why vectors of the generation `stored`, another one than that of the
+ * embedder in use, are not used, and what to do. */
+loci_status lc_models_explain_stale(lc_models *models, loci_str stored, lc_arena *arena,
+                                    loci_str *out, loci_error *err);
+
+/* Usage of providers since the engine was opened. */
 typedef struct lc_model_meter {
     int64_t chat_calls;
     int64_t chat_failures;
@@ -73,7 +78,7 @@ typedef struct lc_model_meter {
     int64_t embed_tokens;
 } lc_model_meter;
 
-/* Of one tenant; of all if `tenant_id` is none. */
+/* The usage of one tenant, or of all tenants if `tenant_id` is absent. */
 lc_model_meter lc_models_meter(lc_models *models, loci_str tenant_id);
 
 /* Members embedder, model, dimensions, generation, lexical_only, missing, provider, chat, usage of

@@ -1,4 +1,5 @@
-/* pool.c - Invariant: `length` is the length of the queue; no lock is held while a task runs. */
+/* pool.c - Invariant: `length` is the length of the queue; no lock is held while a task runs. A
+ * thread of one task is detached; `own_count` includes it until it no longer uses the pool. */
 #include "engine/pool.h"
 
 #include <pthread.h>
@@ -10,6 +11,7 @@
 #define THREAD_COUNT 4
 #define GROUP_THREADS_MAX 2 /* For tasks of one group that are not short. */
 #define TASKS_MAX 10000     /* In the queue; more are refused. */
+#define OWN_THREADS_MAX 4   /* Each for one task that waits for its caller. */
 #define BACKLOG_MAX 8       /* Tasks that may wait for a thread busy with a short one. */
 #define UNDRAINED_MAX 16    /* Tasks run by one thread between two calls of lc_engine_drained(). */
 
@@ -19,15 +21,17 @@ struct lc_pool {
     pthread_cond_t wake;
     pthread_t threads[THREAD_COUNT];
     int thread_count;
+    int own_count;                      /* Threads of one task each. */
+    pthread_cond_t own_ended;           /* That is 0. */
     int idle_count;                     /* Threads that wait for work. */
     int long_count;                     /* Threads that run a task which is not short, */
-    uint64_t long_groups[THREAD_COUNT]; /* and its group, for so many. */
+    uint64_t long_groups[THREAD_COUNT]; /* and their groups. */
     bool is_stopping;
     lc_task *first, *last;
     int length;
 };
 
-/* The lock is held, here and in the next four. */
+/* The lock is held, here and in the next four functions. */
 static bool may_run(const lc_pool *pool, const lc_task *task)
 {
     int running = 0;
@@ -128,6 +132,41 @@ static void *run_tasks(void *ctx)
     return NULL;
 }
 
+/* ---- Tasks with a thread of their own -------------------------------------------------------- */
+
+static void *run_own(void *ctx)
+{
+    lc_task *task = ctx;
+    lc_pool *pool = task->pool; /* The task may be freed when it has run. */
+
+    task->run(task->ctx);
+    lc_engine_drained(pool->engine);
+    (void)pthread_mutex_lock(&pool->lock);
+    if (--pool->own_count == 0)
+        (void)pthread_cond_broadcast(&pool->own_ended);
+    (void)pthread_mutex_unlock(&pool->lock);
+    return NULL;
+}
+
+/* The lock is held. */
+static loci_status start_own(lc_pool *pool, lc_task *task, loci_error *err)
+{
+    pthread_t thread;
+
+    if (pool->own_count >= OWN_THREADS_MAX)
+        return lc_fail(err, LOCI_EUNAVAILABLE,
+                       "%d calls stream to their callers, which is the maximum; try again later",
+                       OWN_THREADS_MAX);
+    task->pool = pool;
+    if (pthread_create(&thread, NULL, run_own, task) != 0)
+        return lc_fail(err, LOCI_ERESOURCE, "cannot start a thread for a call that streams");
+    (void)pthread_detach(thread); /* Cannot fail for a new thread. */
+    pool->own_count++;            /* The thread needs the lock to decrement this, and we have it. */
+    return LOCI_OK;
+}
+
+/* ---- Life ------------------------------------------------------------------------------------ */
+
 loci_status lc_pool_new(loci_engine *engine, lc_pool **out, loci_error *err)
 {
     lc_pool *pool = lc_heap_zalloc(&lc_engine_env(engine)->heap, sizeof *pool, LOCI_MEM_ENGINE);
@@ -137,6 +176,7 @@ loci_status lc_pool_new(loci_engine *engine, lc_pool **out, loci_error *err)
     pool->engine = engine;
     (void)pthread_mutex_init(&pool->lock, NULL); /* Neither fails with default attributes. */
     (void)pthread_cond_init(&pool->wake, NULL);
+    (void)pthread_cond_init(&pool->own_ended, NULL);
     *out = pool;
     return LOCI_OK;
 }
@@ -148,9 +188,12 @@ void lc_pool_free(lc_pool *pool)
     (void)pthread_mutex_lock(&pool->lock);
     pool->is_stopping = true;
     (void)pthread_cond_broadcast(&pool->wake);
+    while (pool->own_count > 0)
+        (void)pthread_cond_wait(&pool->own_ended, &pool->lock);
     (void)pthread_mutex_unlock(&pool->lock);
     for (int i = 0; i < pool->thread_count; i++)
         (void)pthread_join(pool->threads[i], NULL);
+    (void)pthread_cond_destroy(&pool->own_ended);
     (void)pthread_cond_destroy(&pool->wake);
     (void)pthread_mutex_destroy(&pool->lock);
     lc_heap_free(&lc_engine_env(pool->engine)->heap, pool, sizeof *pool, LOCI_MEM_ENGINE);
@@ -161,6 +204,11 @@ loci_status lc_pool_add(lc_pool *pool, lc_task *task, loci_error *err)
     loci_status status = LOCI_OK;
 
     (void)pthread_mutex_lock(&pool->lock);
+    if (task->waits_for_caller) {
+        status = start_own(pool, task, err);
+        (void)pthread_mutex_unlock(&pool->lock);
+        return status;
+    }
     while (pool->thread_count < THREAD_COUNT &&
            pthread_create(&pool->threads[pool->thread_count], NULL, run_tasks, pool) == 0)
         pool->thread_count++;

@@ -57,7 +57,7 @@ void lc_readers_free(lc_readers *readers)
 {
     if (readers == NULL)
         return;
-    /* A place that is still taken belongs to a thread that a bug has stopped. */
+    /* A place that is still in use belongs to a thread that a bug has stopped. */
     for (int i = 0; i < readers->count_max; i++)
         lc_db_close(readers->places[i].db);
     (void)pthread_cond_destroy(&readers->freed);
@@ -175,6 +175,25 @@ void lc_readers_renew(lc_readers *readers)
     (void)pthread_mutex_unlock(&readers->lock);
 }
 
+void lc_readers_release_memory(lc_readers *readers, int64_t until_us)
+{
+    for (int i = 0; i < readers->count_max && lc_clock_monotonic_us() < until_us; i++) {
+        place *at = &readers->places[i];
+        lc_db *db = NULL;
+
+        (void)pthread_mutex_lock(&readers->lock);
+        if (!at->is_taken && at->db != NULL && at->db->driver->release_memory != NULL) {
+            at->is_taken = true;
+            db = at->db;
+        }
+        (void)pthread_mutex_unlock(&readers->lock);
+        if (db != NULL) {
+            db->driver->release_memory(db);
+            lc_readers_give_back(readers, db);
+        }
+    }
+}
+
 /* ---- Reading --------------------------------------------------------------------------------- */
 
 /* One run of a read's body on one snapshot. */
@@ -217,7 +236,6 @@ static loci_status read_once(loci_engine *engine, guarded_read *r, loci_error *e
         lc_readers_give_back(engine->readers, r->db);
     else
         lc_readers_drop(engine->readers, r->db);
-    atomic_fetch_add_explicit(&engine->read_count, 1, memory_order_relaxed);
     return status;
 }
 
@@ -230,6 +248,8 @@ loci_status lc_engine_read(loci_engine *engine, const lc_read *read, loci_error 
     int64_t build_until_us = began_us + (left_us < BUILD_US_MAX ? left_us : BUILD_US_MAX) / 2;
     loci_status status;
 
+    if (read->is_call)
+        atomic_fetch_add_explicit(&engine->read_count, 1, memory_order_relaxed);
     do {
         lc_lender_init(&r.lender, engine->user_cache);
         r.lender.may_retry = lc_clock_monotonic_us() < build_until_us;

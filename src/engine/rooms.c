@@ -7,23 +7,30 @@
 #include "base/assert.h"
 #include "base/str.h"
 
+#include "context/kept.h"
 #include "engine/curate_job.h"
 #include "engine/extraction.h"
 #include "engine/internal.h"
 #include "engine/meaning.h"
 #include "engine/secrets.h"
 #include "engine/store_jobs.h"
+#include "engine/summary_job.h"
 #include "fact/fact.h"
+#include "frame/frame.h"
 #include "memory/memory.h"
+#include "review/review.h"
 #include "session/session.h"
+#include "window/window.h"
 
 const lc_room *const lc_engine_rooms[] = {
-    &lc_store_room, &lc_fact_room, &lc_session_room, &lc_memory_room, NULL,
+    &lc_store_room,  &lc_fact_room,    &lc_session_room,
+    &lc_memory_room, &lc_review_room,  &lc_window_room,
+    &lc_frame_room,  &lc_context_room, NULL,
 };
 
 const lc_job_kind *const lc_engine_job_kinds[] = {
-    &lc_job_purge, &lc_job_rebuild, &lc_job_reembed, &lc_job_extract, &lc_job_curate, &lc_job_scrub,
-    NULL,
+    &lc_job_purge,  &lc_job_rebuild, &lc_job_reembed,      &lc_job_extract,
+    &lc_job_curate, &lc_job_scrub,   &lc_job_summary_make, NULL,
 };
 
 const lc_recall_source *lc_engine_texts_at(size_t index)
@@ -34,18 +41,31 @@ const lc_recall_source *lc_engine_texts_at(size_t index)
     return NULL;
 }
 
+const lc_sweep *lc_engine_shutdown_sweep(loci_engine *engine)
+{
+    return lc_settings_bool(lc_engine_settings(engine), &lc_setting_session_close_on_shutdown,
+                            LC_STR_NONE)
+               ? &lc_session_shutdown
+               : NULL;
+}
+
 /* Settings that belong to no room. */
 static const lc_setting *const own_settings[] = {
     &lc_setting_cache_user_bytes_max,
     &lc_setting_call_timeout_ms,
     &lc_setting_data_dir,
     &lc_setting_extract_enabled,
+    &lc_setting_guard_agents_bytes_max,
+    &lc_setting_guard_enabled,
+    &lc_setting_guard_limit_bytes,
+    &lc_setting_guard_machine_percent,
     &lc_setting_hook_prompt_tokens,
     &lc_setting_hook_start_tokens,
     &lc_setting_hook_tool_bytes,
     &lc_setting_job_keep_hours,
     &lc_setting_job_lease_ms,
     &lc_setting_job_workers,
+    &lc_setting_judge_enabled,
     &lc_setting_log_level,
     &lc_setting_model_allow_private,
     &lc_setting_model_chat_key,
@@ -60,6 +80,10 @@ static const lc_setting *const own_settings[] = {
     &lc_setting_model_embed_model,
     &lc_setting_model_embed_url,
     &lc_setting_model_timeout_ms,
+    &lc_setting_quota_events_per_day,
+    &lc_setting_quota_log_bytes_max,
+    &lc_setting_quota_requests_per_second,
+    &lc_setting_quota_users_max,
     &lc_setting_request_keep_hours,
     &lc_setting_request_user_bytes_max,
     &lc_setting_secrets_policy,
@@ -75,6 +99,7 @@ static const lc_setting *const own_settings[] = {
     &lc_setting_store_durability,
     &lc_setting_store_readers,
     &lc_setting_store_transfer_dir,
+    &lc_setting_summary_use_model,
     &lc_setting_watch_interval_ms,
     NULL,
 };

@@ -14,7 +14,7 @@ const lc_setting lc_setting_secrets_policy = {
     .kind = LC_SETTING_CHOICE,
     .default_text = "\"redact\"",
     .choices = "redact|refuse|keep", /* In the order of lc_secrets_policy. */
-    .help = "What happens to keys, tokens and passwords in texts: redact replaces them and warns, "
+    .help = "Treatment of keys, tokens and passwords in texts: redact replaces them and warns, "
             "refuse fails the call, keep stores them",
     .is_live = true,
     .is_per_tenant = true,
@@ -53,7 +53,7 @@ static loci_status refuse(const screening *s, const char *kind, const char *wher
                   " secrets.policy",
                   s->scan->parameter, where, kind);
     (void)snprintf(data, sizeof data, "{\"parameter\":\"%s\",\"kind\":\"%s\"}", s->scan->parameter,
-                   kind); /* Both are short and ours. */
+                   kind); /* Both are short constants. */
     lc_error_set_data(err, loci_str_of(data));
     return LOCI_EINVAL;
 }

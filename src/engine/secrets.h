@@ -1,11 +1,12 @@
-/* secrets.h - keeps secrets out of the store: finds them in the arguments of a call before anything
- * else sees those (text/secret.h), and replaces or refuses them as the setting secrets.policy says.
+/* secrets.h - keeps secrets out of the store: finds them in the arguments of a call before any
+ * other code reads the arguments (text/secret.h), and replaces or refuses them according to the
+ * setting secrets.policy.
  *
  *     redact   the text is stored with [redacted: kind] in the secret's place, and the answer warns
  *     refuse   the call fails and names the kind
- *     keep     nothing is looked at
+ *     keep     texts are not searched
  *
- * No message, warning or log has the secret itself.
+ * No message, warning or log contains the secret itself.
  */
 #ifndef LC_ENGINE_SECRETS_H
 #define LC_ENGINE_SECRETS_H
@@ -24,28 +25,28 @@ typedef enum lc_secrets_policy {
 
 #define LC_SECRETS_KINDS_MAX 8
 
-/* What was found in the arguments of one call. */
+/* The secrets found in the arguments of one call. */
 typedef struct lc_secrets_found {
     struct {
         const char *parameter;
         const char *kind;
         int64_t count;
-    } items[LC_SECRETS_KINDS_MAX]; /* The first few kinds; `count` has all. */
+    } items[LC_SECRETS_KINDS_MAX]; /* The first few kinds; `count` is over all kinds. */
     size_t item_count;
     int64_t count;
 } lc_secrets_found;
 
-/* One argument to look at. */
+/* One argument to search. */
 typedef struct lc_secrets_scan {
     lc_secrets_policy policy;
     const char *parameter;
-    loci_str name; /* What a string is called that is the whole argument; none = nothing. */
+    loci_str name; /* The name of an argument that is a string; none = it has no name. */
     lc_arena *arena;
 } lc_secrets_scan;
 
-/* Looks at all strings of `value`, in place, and adds what it finds. With LC_SECRETS_REFUSE, and
- * for a secret in the name of a member, which cannot be replaced, it fails as LOCI_EINVAL with data
- * {parameter, kind}. */
+/* Searches all strings of `value`, replaces secrets in place, and adds them to `found`. With
+ * LC_SECRETS_REFUSE, and for a secret in the name of a member, which cannot be replaced, it fails
+ * with LOCI_EINVAL with data {parameter, kind}. */
 loci_status lc_secrets_screen(const lc_secrets_scan *scan, const lc_json *value,
                               lc_secrets_found *found, loci_error *err);
 

@@ -1,8 +1,9 @@
 /* setting_value.c - checks values, words the messages about wrong ones, and finds settings by name.
  *
  * A message is "SOURCE: setting "NAME" must be ALLOWED, not GIVEN". Both halves are put together in
- * small buffers first, so that there is one place where the sentence is written. What was given for
- * a secret is never repeated: it may be the secret itself, written where only a reference belongs.
+ * small buffers first, so that there is one place where the sentence is written. The value given
+ * for a secret is never repeated: it may be the secret itself, written where only a reference is
+ * allowed.
  */
 #include "engine/setting_value.h"
 
@@ -337,7 +338,7 @@ const lc_setting *lc_setting_list_find(const lc_setting_list *list, loci_str nam
     return NULL;
 }
 
-/* A third of the letters may be wrong: more is another word. */
+/* At most a third of the letters may differ. */
 static const lc_setting *find_nearest(const lc_setting_list *list, loci_str name)
 {
     size_t best = name.len / 3 + 1;

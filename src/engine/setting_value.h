@@ -25,8 +25,8 @@ typedef struct lc_setting_input {
 } lc_setting_input;
 
 /* Reads and checks. `null` is a value only for a secret, and means that it is not set. Text is
- * copied to `arena`. LOCI_EINVAL names source, setting, what was given (never a secret) and what is
- * right. */
+ * copied to `arena`. LOCI_EINVAL names source, setting, the given value (unless it is a secret) and
+ * the allowed values. */
 loci_status lc_setting_value_read(lc_arena *arena, const lc_setting_input *input,
                                   lc_setting_value *out, loci_error *err);
 bool lc_setting_value_eq(const lc_setting_value *a, const lc_setting_value *b);
@@ -41,13 +41,13 @@ void lc_setting_write_kind(const lc_setting *setting, lc_json_writer *out);
 loci_status lc_setting_secret_load(const lc_variables *variables, const lc_setting *setting,
                                    const lc_setting_value *value, lc_buf *out, loci_error *err);
 
-/* The setting of that name in a source; LOCI_EINVAL naming the source and the nearest. */
+/* The setting of that name in a source; LOCI_EINVAL names the source and the nearest setting. */
 loci_status lc_setting_list_load(const lc_setting_list *list, const char *source, loci_str name,
                                  const lc_setting **out, loci_error *err);
 
 /* Appends a whole file. `what` is for messages: "config file". A file that does not exist or cannot
- * be read is `absent`; no permission LOCI_EFORBIDDEN; larger than the buffer's limit LOCI_ELIMIT.
- */
+ * be read is `absent`; one without permission is LOCI_EFORBIDDEN; one larger than the buffer's
+ * limit is LOCI_ELIMIT. */
 loci_status lc_setting_read_file(const char *what, const char *path, loci_status absent,
                                  lc_buf *out, loci_error *err);
 

@@ -1,10 +1,10 @@
-/* settings.c - layers of values, and which of them is in effect.
+/* settings.c - layers of values, and their precedence.
  *
  *     default  <  file  <  stored for all  <  stored for the tenant  <  environment  <  flag
  *
- * The outer layers are read once, at open. The stored values are a set: made as a whole by a
- * reload, never changed, and exchanged under the lock, so that a reader sees all of it or none. The
- * first one is kept until the end, because settings that are not live are read from it.
+ * The outer layers are read once, at open. The stored values are an immutable set: a reload builds
+ * a new set and exchanges it under the lock, so that a reader sees either the old set or the new
+ * one. The first one is kept until the end, because settings that are not live are read from it.
  *
  * The lock is held to read a number or to take a reference to a set; never while JSON is written,
  * memory is allocated or the database is read. Two reloads may race: each draws a ticket before it
@@ -161,7 +161,7 @@ struct lc_settings {
     lc_arena arena;
     /* In the order of the list. Those of ORIGIN_STORE stay empty. */
     lc_setting_value *layers[ORIGIN_COUNT];
-    pthread_mutex_t lock; /* Of what follows, and of the holds of the sets. */
+    pthread_mutex_t lock; /* Protects the members below and the references of sets. */
     uint64_t tickets;
     stored_set *current; /* Empty until the first reload. */
     stored_set *first;   /* NULL until then; set once. */
@@ -423,7 +423,7 @@ static void log_ignored(const lc_settings *settings, const stored_set *set,
                      LC_LOG_STR("reason", row->reason), LC_LOG_INT("count", set->ignored_count));
 }
 
-/* The stored value, set or not; the tenant's own one before that for all. */
+/* The stored value, set or not; the tenant's own value takes precedence. */
 static const lc_setting_value *find_stored(const stored_set *set, size_t index, loci_str tenant_id)
 {
     const tenant_values *own = NULL;
@@ -573,8 +573,8 @@ static void release(lc_settings *settings, stored_set *set)
         free_set(settings, set);
 }
 
-/* Makes `set` the current one, unless a later one is. The caller keeps its reference to `set` and
- * gets that of the one replaced, which is returned, or NULL. */
+/* Makes `set` the current one, unless a newer one is. The caller keeps its reference to `set` and
+ * also gets the reference to the replaced set, which is returned, or NULL. */
 static stored_set *exchange(lc_settings *settings, stored_set *set)
 {
     stored_set *replaced = NULL;
@@ -782,4 +782,19 @@ bool lc_settings_is_changed(lc_settings *settings, const lc_setting *setting, lo
 
     release(settings, sets.current);
     return is_changed;
+}
+
+bool lc_settings_is_set(lc_settings *settings, const lc_setting *setting)
+{
+    size_t id = index_of(settings, setting), place = 0;
+    view sets = hold(settings);
+    bool is_set = sets.current->for_all[id].is_set;
+    const tenant_values *own;
+
+    for (int from = ORIGIN_FILE; from < ORIGIN_COUNT; from++)
+        is_set |= settings->layers[from][id].is_set;
+    while (!is_set && (own = lc_map_each(&sets.current->tenants, &place)) != NULL)
+        is_set = own->values[id].is_set;
+    release(settings, sets.current);
+    return is_set;
 }

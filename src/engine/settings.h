@@ -13,10 +13,10 @@
 #include "base/setting.h"
 #include "store/db.h"
 
-#define LC_SETTINGS_MAX 64
+#define LC_SETTINGS_MAX 128
 
 /* Limits of the daemon. They are read by server/ and cli/, but the library must know their names:
- * a store may hold values for them. */
+ * a store may contain values for them. */
 extern const lc_setting lc_setting_server_body_bytes_max;
 extern const lc_setting lc_setting_server_body_timeout_ms;
 extern const lc_setting lc_setting_server_client_bytes_max;
@@ -57,10 +57,10 @@ typedef struct lc_setting_sources {
 } lc_setting_sources;
 
 /* Reads the sources outside the store. Any unknown name or wrong value is LOCI_EINVAL naming
- * source, setting, what was given and what is allowed. */
+ * source, setting, the given value and the allowed values. */
 loci_status lc_settings_new(lc_env *env, const lc_setting_sources *sources, lc_settings **out,
                             loci_error *err);
-/* The same with other settings. */
+/* The same with another list of settings. */
 loci_status lc_settings_new_from(lc_env *env, const lc_setting_list *list,
                                  const lc_setting_sources *sources, lc_settings **out,
                                  loci_error *err);
@@ -105,5 +105,7 @@ void lc_settings_write(lc_settings *settings, lc_json_writer *out, const lc_sett
                        loci_str tenant_id);
 /* Whether the effective value differs from the default. */
 bool lc_settings_is_changed(lc_settings *settings, const lc_setting *setting, loci_str tenant_id);
+/* Whether any source sets it, for all or for some tenant. */
+bool lc_settings_is_set(lc_settings *settings, const lc_setting *setting);
 
 #endif /* LC_ENGINE_SETTINGS_H */

@@ -1,7 +1,7 @@
 /* store_jobs.c - Purge: deletes in slices, so that no write waits long behind one. The age of a row
  * is judged by the domain's clock, as in lc_request_find(); a clock that was set back only keeps
  * rows longer. The next job is added in the transaction that ends this one, so there is always
- * exactly one; its attempts are unlimited, because nobody would add it again if it gave up.
+ * exactly one; its attempts are unlimited, because no other code adds it again if it fails.
  *
  * Rebuild: store/rebuild.h as a job. Each slice is one commit of the job, and the swap of the
  * tables is its last. Its progress is in the store's own tables, so it has no checkpoint.
@@ -13,8 +13,10 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "engine/rooms.h"
 #include "store/rebuild.h"
 #include "store/store_room.h"
 #include "store/transfer.h"
@@ -25,7 +27,7 @@
 #define SWEEP_WRITE_US 10000000 /* How long the write of one user may wait. */
 
 typedef struct sweep_run {
-    lc_job_run *run;
+    loci_engine *engine;
     const lc_sweep *sweep;
     lc_user_walk walk;
     int64_t limit; /* Of the current user's tenant. */
@@ -36,7 +38,7 @@ typedef struct sweep_run {
 static loci_status find_due(lc_tx *tx, void *ctx, loci_error *err)
 {
     sweep_run *s = ctx;
-    lc_settings *settings = lc_engine_settings(s->run->engine);
+    lc_settings *settings = lc_engine_settings(s->engine);
     bool is_held = false;
     loci_status status = lc_tx_is_held(tx, &is_held, err);
 
@@ -63,39 +65,67 @@ static loci_status sweep_user(lc_tx *tx, void *ctx, loci_error *err)
     return s->sweep->run(tx, s->limit, &s->swept_now, err);
 }
 
-/* Checks each user on a snapshot first: nearly all have nothing to do, and a write that finds
- * nothing would still lock their head. A sweep that was interrupted starts again. An import stops
- * it; the next one, an hour later, goes on. */
+/* The next user: checked on a snapshot first, because nearly all have nothing to do, and a write
+ * that finds nothing would still lock their head. */
+static loci_status sweep_next(sweep_run *s, loci_error *err)
+{
+    loci_status status = lc_engine_read(
+        s->engine, &(lc_read){.deadline_us = INT64_MAX, .body = find_due, .ctx = s}, err);
+
+    if (status == LOCI_OK && s->is_due) {
+        lc_write write = {.tenant_id = lc_user_walk_tenant(&s->walk),
+                          .user_id = lc_user_walk_user(&s->walk),
+                          .now_us = lc_env_now_us(lc_engine_env(s->engine)),
+                          .deadline_us = lc_clock_monotonic_us() + SWEEP_WRITE_US,
+                          .body = sweep_user,
+                          .ctx = s};
+
+        status = lc_engine_write(s->engine, &write);
+        if (status == LOCI_OK)
+            s->swept += s->swept_now;
+        else if (err != NULL)
+            *err = write.error;
+    }
+    return status;
+}
+
+/* A sweep that was interrupted starts again. An import stops it; the next one, an hour later, goes
+ * on. */
 static loci_status run_sweep(lc_job_run *run, const lc_sweep *sweep, int64_t *out, loci_error *err)
 {
-    loci_engine *engine = run->engine;
-    sweep_run s = {.run = run, .sweep = sweep};
+    sweep_run s = {.engine = run->engine, .sweep = sweep};
     loci_status status;
 
-    lc_user_walk_init(&s.walk, &lc_engine_env(engine)->heap);
+    lc_user_walk_init(&s.walk, &lc_engine_env(run->engine)->heap);
     do {
         status = lc_job_run_keep(run, &(lc_job_progress){.done = s.swept}, err);
         if (status == LOCI_OK)
-            status = lc_engine_read(
-                engine, &(lc_read){.deadline_us = INT64_MAX, .body = find_due, .ctx = &s}, err);
-        if (status == LOCI_OK && s.is_due) {
-            lc_write write = {.tenant_id = lc_user_walk_tenant(&s.walk),
-                              .user_id = lc_user_walk_user(&s.walk),
-                              .now_us = lc_env_now_us(lc_engine_env(engine)),
-                              .deadline_us = lc_clock_monotonic_us() + SWEEP_WRITE_US,
-                              .body = sweep_user,
-                              .ctx = &s};
-
-            status = lc_engine_write(engine, &write);
-            if (status == LOCI_OK)
-                s.swept += s.swept_now;
-            else if (err != NULL)
-                *err = write.error;
-        }
+            status = sweep_next(&s, err);
     } while (status == LOCI_OK && s.walk.found);
     lc_user_walk_clear(&s.walk);
     *out = s.swept;
     return status;
+}
+
+#define SHUTDOWN_US 5000000 /* Sessions that are left then end by silence. */
+
+void lc_engine_sweep_at_shutdown(loci_engine *engine)
+{
+    int64_t end_us = lc_clock_monotonic_us() + SHUTDOWN_US;
+    sweep_run s = {.engine = engine, .sweep = lc_engine_shutdown_sweep(engine)};
+    loci_error err = {0};
+    loci_status status;
+
+    if (s.sweep == NULL)
+        return;
+    lc_user_walk_init(&s.walk, &lc_engine_env(engine)->heap);
+    do
+        status = sweep_next(&s, &err);
+    while (status == LOCI_OK && s.walk.found && lc_clock_monotonic_us() < end_us);
+    lc_user_walk_clear(&s.walk);
+    lc_log_write(&lc_engine_env(engine)->log, status == LOCI_OK ? LOCI_LOG_INFO : LOCI_LOG_WARN,
+                 "sessions.shut_down", LC_LOG_INT("sessions", s.swept),
+                 LC_LOG_TEXT("problem", status == LOCI_OK ? "" : err.message));
 }
 
 /* ---- Purge ----------------------------------------------------------------------------------- */
@@ -193,7 +223,7 @@ static loci_status add_next(lc_tx *tx, void *ctx, loci_error *err)
                                                            : status;
 }
 
-/* Sweeps the rooms and adds what they did to the result. */
+/* Sweeps the rooms and adds their counts to the result. */
 static loci_status sweep_rooms(lc_job_run *run, lc_json_writer *out, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -251,7 +281,7 @@ static loci_status run_purge(lc_job_run *run, loci_error *err)
 const lc_job_kind lc_job_purge = {
     .name = "store.purge",
     .help = "Delete stored answers older than request.keep_hours and finished jobs older than "
-            "job.keep_hours, and end idle sessions; once per hour",
+            "job.keep_hours, end idle sessions, and fail frames past their timeout; once per hour",
     .run = run_purge,
 };
 
@@ -437,8 +467,9 @@ const lc_job_kind lc_job_rebuild = {
 
 /* ---- Scrub ----------------------------------------------------------------------------------- */
 
-/* What was forgotten before the files are rewritten is gone with it; what is forgotten meanwhile
- * needs another job. Many forgettings share one: the others find nothing left to do. */
+/* Rewriting the files removes everything that was forgotten before; rows that are forgotten
+ * meanwhile need another job. Many forgettings share one rewrite: the other jobs find nothing left
+ * to do. */
 
 static loci_status read_scrub(lc_tx *tx, void *ctx, loci_error *err)
 {
@@ -503,7 +534,7 @@ static loci_status run_scrub(lc_job_run *run, loci_error *err)
 
 const lc_job_kind lc_job_scrub = {
     .name = LC_SCRUB_JOB,
-    .help = "Remove the bytes of what was forgotten from the files of the store",
+    .help = "Remove the bytes of forgotten content from the files of the store",
     .run = run_scrub,
-    .asks_outside = true, /* Only time helps when a reader is in the way. */
+    .asks_outside = true, /* A reader blocks it: only waiting helps. */
 };

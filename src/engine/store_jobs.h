@@ -16,6 +16,11 @@ extern const lc_job_kind lc_job_purge;
  * runs only jobs that its calls cause. */
 loci_status lc_job_purge_schedule(loci_engine *engine, loci_error *err);
 
+/* For a daemon that ends: does what rooms want done then, within a few seconds; a failure is
+ * logged.
+ */
+void lc_engine_sweep_at_shutdown(loci_engine *engine);
+
 /* "store.rebuild": args {}, result {events, equal, differences, tables, users_skipped}; `equal` is
  * true if the new projections equal the old ones, null if they could not be compared. Belongs to
  * no user; its unique name is "rebuild". */

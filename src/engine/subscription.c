@@ -1,10 +1,11 @@
 /* subscription.c - following the log.
  *
  * A stream of one user is a position in its log: the next page is read from the store when the last
- * one is used up, so no event is missed or repeated, however slow the reader is and whichever
- * process wrote it. There is no order across users, so a stream of all users keeps the last seq of
- * each and, after a change, checks which heads have moved. If it falls too far behind, it skips to
- * the present and reports `lagged`. So does every stream after a restore: what it gave may be gone.
+ * one is used up, so no event is missed or repeated, even if the reader is slow or another process
+ * wrote it. There is no order across users, so a stream of all users keeps the last seq of each
+ * and, after a change, checks which heads have moved. If it falls too far behind, it skips to the
+ * present and reports `lagged`. So does every stream after a restore: events that it returned may
+ * be gone.
  */
 #include "engine/subscription.h"
 
@@ -17,6 +18,7 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "engine/internal.h"
+#include "session/session.h"
 #include "store/backup.h"
 #include "store/event.h"
 
@@ -39,13 +41,15 @@ struct loci_subscription {
     lc_arena arena; /* Names and places. */
     loci_str tenant_id;
     loci_str user_id;
-    loci_str types; /* Comma-separated; none = all. */
+    loci_str types;        /* Comma-separated; none = all. */
+    loci_str session_name; /* As it was asked for; none = all. */
+    loci_str session_id;   /* ses_…, in `arena`. */
     bool is_of_all;
     bool is_resumed;
     int64_t after_seq;
     int64_t read_count; /* Events of the last page, those of other types included. */
     int64_t page_limit; /* Events to read next: less where they are large. */
-    bool is_page_full;  /* Of events or of bytes: there may be more behind the last page. */
+    bool is_page_full;  /* Full of events or bytes: there may be more behind it. */
     lc_map places;      /* user_id -> place, in a stream of all users. */
     bool has_lagged;
     int64_t restore_mark;      /* Of the store that it was read from. */
@@ -54,14 +58,16 @@ struct loci_subscription {
     size_t pending_bytes, page_bytes; /* Of those; of the page being read. */
 };
 
-static bool is_wanted(const loci_subscription *sub, const char *type)
+static bool is_wanted(const loci_subscription *sub, const lc_event *event)
 {
     loci_str rest = sub->types;
 
+    if (sub->session_id.ptr != NULL && !lc_event_names(event, sub->session_id))
+        return false;
     if (rest.ptr == NULL)
         return true;
     while (rest.ptr != NULL) {
-        if (lc_str_is(lc_str_trim(lc_str_split(rest, ',', &rest)), type))
+        if (lc_str_is(lc_str_trim(lc_str_split(rest, ',', &rest)), event->type->name))
             return true;
     }
     return false;
@@ -75,11 +81,11 @@ static loci_status keep_event(void *ctx, const lc_event *event, loci_error *err)
     loci_answer *answer = NULL;
     loci_status status;
 
-    if (sub->page_bytes >= PAGE_BYTES) { /* It is read again with the next page. */
+    if (sub->page_bytes >= PAGE_BYTES) { /* The event is read again with the next page. */
         sub->is_page_full = true;
         return LOCI_OK;
     }
-    if (!is_wanted(sub, event->type->name)) {
+    if (!is_wanted(sub, event)) {
         sub->after_seq = event->seq;
         sub->read_count++;
         return LOCI_OK;
@@ -125,7 +131,7 @@ static loci_status read_user(loci_subscription *sub, lc_tx *tx, loci_str user_id
     sub->is_page_full = false;
     status = lc_event_each(tx, &range, keep_event, sub, err);
     *seq = sub->after_seq;
-    /* Rows that do not fit are not read in vain twice. */
+    /* Rows that did not fit into a page are not read again only to be dropped. */
     sub->page_limit = sub->is_page_full ? sub->read_count : 2 * sub->page_limit;
     if (sub->page_limit > PAGE_EVENTS)
         sub->page_limit = PAGE_EVENTS;
@@ -212,8 +218,23 @@ static loci_status look_at_all(lc_tx *tx, loci_subscription *sub, bool is_first,
     return status;
 }
 
-/* To the present, or to the position that was asked for. One that was seen before and is behind the
- * last event is of a log that a restore replaced. */
+/* Once: a session that is opened later under the same name is another one. */
+static loci_status find_session(loci_subscription *sub, lc_tx *tx, loci_error *err)
+{
+    lc_id id;
+    loci_status status;
+
+    if (sub->session_name.ptr == NULL || sub->session_id.ptr != NULL)
+        return LOCI_OK;
+    status = lc_session_find_id(tx, sub->session_name, &id, err);
+    if (status != LOCI_OK)
+        return status;
+    sub->session_id = lc_arena_copy(&sub->arena, lc_id_str(&id));
+    return sub->session_id.ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+/* Starts at the end of the log or at the requested position. If the position of a resumed stream is
+ * behind the last event, a restore has replaced the log. */
 static loci_status find_start(lc_tx *tx, void *ctx, loci_error *err)
 {
     loci_subscription *sub = ctx;
@@ -226,7 +247,9 @@ static loci_status find_start(lc_tx *tx, void *ctx, loci_error *err)
         return look_at_all(tx, sub, true, err);
     tx->tenant_id = sub->tenant_id;
     tx->user_id = sub->user_id;
-    status = lc_tx_head(tx, &head, err);
+    status = find_session(sub, tx, err);
+    if (status == LOCI_OK)
+        status = lc_tx_head(tx, &head, err);
     if (status == LOCI_OK && sub->is_resumed && sub->after_seq > head.seq) {
         sub->has_lagged = true;
         sub->after_seq = -1;
@@ -263,10 +286,17 @@ static loci_status read_store(loci_subscription *sub, lc_tx_body *body, loci_err
                           err);
 }
 
+/* NULL also for a host that was built before the member was added. */
+static const char *session_of(const loci_subscribe_options *options)
+{
+    return options->size >= sizeof *options ? options->session_id : NULL;
+}
+
 static loci_status set_names(loci_subscription *sub, const loci_subscribe_options *options,
                              loci_error *err)
 {
     const loci_principal *principal = options->principal;
+    const char *session = session_of(options);
     loci_str tenant_id = lc_engine_tenant_of(sub->engine, principal);
     loci_str user_id = options->user_id != NULL ? loci_str_of(options->user_id) : LC_STR("default");
 
@@ -281,12 +311,17 @@ static loci_status set_names(loci_subscription *sub, const loci_subscribe_option
             return lc_fail(err, LOCI_ENOTFOUND, "user %.*s not found", LC_STR_ARG(user_id));
         user_id = loci_str_of(principal->user);
     }
+    if (session != NULL && sub->is_of_all)
+        return lc_fail(err, LOCI_EINVAL, "session_id: a session has one user; pass user_id");
     sub->tenant_id = lc_arena_copy(&sub->arena, tenant_id);
     sub->user_id = lc_arena_copy(&sub->arena, user_id);
     if (options->types != NULL)
         sub->types = lc_arena_copy(&sub->arena, loci_str_of(options->types));
+    if (session != NULL)
+        sub->session_name = lc_arena_copy(&sub->arena, loci_str_of(session));
     if (sub->tenant_id.ptr == NULL || sub->user_id.ptr == NULL ||
-        (options->types != NULL && sub->types.ptr == NULL))
+        (options->types != NULL && sub->types.ptr == NULL) ||
+        (session != NULL && sub->session_name.ptr == NULL))
         return lc_fail_memory(err);
     return LOCI_OK;
 }
@@ -401,6 +436,7 @@ bool lc_subscription_place_get(const loci_subscription *sub, lc_subscription_pla
         .tenant_id = sub->tenant_id,
         .user_id = sub->user_id,
         .types = sub->types,
+        .session_id = sub->session_id,
         .restore_mark = sub->restore_mark,
         .version = lc_watch_version(sub->engine->watch, sub->listener.slot),
         .after_seq = sub->after_seq,

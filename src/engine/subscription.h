@@ -1,4 +1,4 @@
-/* subscription.h - how subscriptions (loci.h) of one user can share what they read.
+/* subscription.h - lets subscriptions (loci.h) of one user share the pages they read.
  *
  * Two subscriptions at the same place of a log get the same page next: if it is full, because
  * events never change; otherwise if the version is known and unchanged, because then nothing was
@@ -13,7 +13,7 @@
 
 /* Texts are borrowed from the subscription. */
 typedef struct lc_subscription_place {
-    loci_str tenant_id, user_id, types;
+    loci_str tenant_id, user_id, types, session_id;
     int64_t restore_mark; /* Of the store; another one means another log. */
     uint64_t version;     /* Of the user's slot (engine/watch.h), now; 0 = unknown. */
     int64_t after_seq;
@@ -22,7 +22,7 @@ typedef struct lc_subscription_place {
 
 /* False in the middle of a page, when events were missed, and for all users together. */
 bool lc_subscription_place_get(const loci_subscription *sub, lc_subscription_place *out);
-/* Goes on behind the page that another subscription read from the same place, to `end`. */
+/* Continues at `end`, behind the page that another subscription has read from the same place. */
 void lc_subscription_skip(loci_subscription *sub, const lc_subscription_place *end);
 
 #endif /* LC_ENGINE_SUBSCRIPTION_H */

@@ -34,7 +34,7 @@ typedef struct slot {
     uint64_t version;     /* Of the database when it was last complete; 0 = unknown. */
     size_t bytes;         /* When it was last given back. */
     bool is_complete;
-    bool has_more; /* Another slice would bring it further. */
+    bool has_more; /* Another slice would make progress. */
     bool is_lent;
     int peek_count;
     struct entry *entry; /* NULL = private. */
@@ -94,7 +94,7 @@ static void link_as_newest(lc_user_cache *cache, entry *e)
     cache->newest = e;
 }
 
-/* Takes `e` out of the map. If nobody uses it, it is put on `*garbage`, to be freed without the
+/* Takes `e` out of the map. If no thread uses it, it is put on `*garbage`, to be freed without the
  * lock; else its last user frees it. */
 static void drop(lc_user_cache *cache, entry *e, entry **garbage)
 {
@@ -235,7 +235,7 @@ static void close_state(slot *s)
     s->version = 0;
 }
 
-/* Where the log of a transaction's user ends, and in which life of the store. */
+/* The end of the log of a transaction's user, and the restore mark of the store. */
 typedef struct position {
     int64_t head_seq;
     int64_t restore_mark;
@@ -259,7 +259,7 @@ static loci_status catch_up(slot *s, lc_tx *tx, const position *at, loci_error *
     LC_ASSERT(!step.is_complete || step.seen_seq == at->head_seq);
     s->seen_seq = step.seen_seq;
     s->is_complete = step.is_complete;
-    /* A step that ends early is waiting for something that no other slice can bring. */
+    /* A step that ends early waits for something that another slice cannot provide. */
     s->has_more = !step.is_complete && lc_clock_monotonic_us() >= step.pause_us;
     return LOCI_OK;
 }
@@ -282,16 +282,19 @@ static loci_status open_state(slot *s, lc_heap *heap, const position *at, loci_e
     return LOCI_OK;
 }
 
-/* A state that has read something which was forgotten since is made again: what was forgotten is
- * nowhere in the rows that it would read to catch up. */
+/* A state that has read something which was forgotten, or taken back, since is made again: nothing
+ * in the rows that it would read to catch up says so. */
 static loci_status drop_forgotten(slot *s, lc_heap *heap, lc_tx *tx, const position *at,
                                   loci_error *err)
 {
     int64_t forgotten_seq = NOTHING_SEEN;
+    loci_str rest;
     loci_status status = LOCI_OK;
 
     if (s->seen_seq >= 0 && s->seen_seq < at->head_seq)
-        status = lc_tx_forgotten_seq(tx, tx->tenant_id, tx->user_id, &forgotten_seq, err);
+        status = lc_tx_forgotten_seq(tx, tx->tenant_id, tx->user_id,
+                                     lc_str_split(loci_str_of(s->kind->name), '.', &rest),
+                                     &forgotten_seq, err);
     if (status != LOCI_OK || forgotten_seq <= s->seen_seq)
         return status;
     close_state(s);
@@ -361,7 +364,7 @@ static loci_status take(lc_user_cache *cache, const lc_tx *tx, const lc_user_kin
     return s != NULL ? LOCI_OK : lc_fail_memory(err);
 }
 
-/* The end of being an owner (or one of those who peek). The lock is held. */
+/* Ends the ownership of a state (or a peek). The lock is held. */
 static void release(lc_user_cache *cache, slot *s, entry **garbage)
 {
     entry *e = s->entry;
@@ -383,7 +386,7 @@ static void give_back_slot(lc_user_cache *cache, slot *s)
     add_bytes(cache, e, s, bytes);
     s->is_lent = false;
     release(cache, s, &garbage);
-    /* One that is too large by itself must not push out all the others before it goes. */
+    /* An entry larger than the limit must not evict all others before it is evicted itself. */
     if (e->use_count == 0 && !e->is_dropped && e->bytes > cache->bytes_max) {
         cache->counters.evictions++;
         drop(cache, e, &garbage);
@@ -420,7 +423,8 @@ static loci_status ask_for_retry(lc_lender *lender, const lc_user_kind *kind, lo
     return lc_fail(err, LOCI_ECONFLICT, "%s: not ready for this snapshot", kind->name);
 }
 
-/* Brings the state that this thread owns to the snapshot; `*out_is_ahead` when that cannot be. */
+/* Brings the state that this thread owns to the snapshot; `*out_is_ahead`: impossible, since the
+ * state is newer. */
 static loci_status update(lc_lender *lender, slot *s, lc_tx *tx, const position *at,
                           bool *out_is_ahead, loci_error *err)
 {
@@ -572,15 +576,19 @@ void lc_user_cache_set_limit(lc_user_cache *cache, size_t bytes_max)
     free_entries(cache, garbage);
 }
 
-size_t lc_user_cache_evict(lc_user_cache *cache, size_t bytes)
+size_t lc_user_cache_evict(lc_user_cache *cache, size_t bytes, int64_t until_us)
 {
-    entry *garbage = NULL;
-    size_t freed;
+    size_t freed = 0, one;
 
-    (void)pthread_mutex_lock(&cache->lock);
-    freed = evict(cache, bytes, &garbage);
-    (void)pthread_mutex_unlock(&cache->lock);
-    free_entries(cache, garbage);
+    do {
+        entry *garbage = NULL;
+
+        (void)pthread_mutex_lock(&cache->lock);
+        one = evict(cache, 1, &garbage);
+        (void)pthread_mutex_unlock(&cache->lock);
+        free_entries(cache, garbage);
+        freed += one;
+    } while (one > 0 && freed < bytes && lc_clock_monotonic_us() < until_us);
     return freed;
 }
 

@@ -9,8 +9,8 @@
  * that per snapshot, because an open snapshot keeps the WAL from shrinking. If the state is not
  * complete by then, or is ahead of the snapshot, or another thread has it, borrowing fails with
  * LOCI_ECONFLICT and lc_lender.must_retry is set: the body is run again on a new snapshot, which
- * does the next slice. A lender that may not retry lends what there is, or a private state that is
- * closed when it is given back.
+ * does the next slice. A lender that may not retry lends the incomplete state, or a private one
+ * that is closed when it is given back.
  *
  * A peek reads a state without a transaction. It succeeds only if nothing was committed since the
  * state was last brought up to date: see lc_watch_version().
@@ -31,9 +31,9 @@ void lc_user_cache_free(lc_user_cache *cache); /* Nothing is lent any more. NULL
 
 /* Bytes of all entries together; a new cache has no limit. */
 void lc_user_cache_set_limit(lc_user_cache *cache, size_t bytes_max);
-/* Evicts least recently used entries until `bytes` are freed or all others are in use; returns the
- * bytes freed. */
-size_t lc_user_cache_evict(lc_user_cache *cache, size_t bytes);
+/* Evicts least recently used entries, one after the other, until `bytes` are freed, the time is
+ * `until_us` (monotonic; INT64_MAX = none), or all others are in use; returns the bytes freed. */
+size_t lc_user_cache_evict(lc_user_cache *cache, size_t bytes, int64_t until_us);
 /* The store was replaced: drops every entry. States that are lent now are closed when they are
  * given back. */
 void lc_user_cache_clear(lc_user_cache *cache);
@@ -50,21 +50,21 @@ lc_user_cache_counters lc_user_cache_get_counters(lc_user_cache *cache);
 
 /* ---- Borrowing in a transaction -------------------------------------------------------------- */
 
-/* What one run of a body borrows through. The caller's storage; lc_lender_init() first. */
+/* The lender of one run of a body. The caller's storage; lc_lender_init() first. */
 typedef struct lc_lender {
     lc_user_states states; /* For lc_tx.states. */
     lc_user_cache *cache;
     uint64_t version;      /* In: lc_watch_version() before the snapshot; 0 = unknown. */
     bool may_retry;        /* In: the body is run again if must_retry was set. */
     bool must_retry;       /* Out: why borrowing failed: a new snapshot, or a little time, helps. */
-    void *loan;            /* Private: what is lent now; NULL = nothing. */
+    void *loan;            /* Private: the state lent now; NULL = none. */
     int64_t restore_mark;  /* Private: of the snapshot, */
     bool has_restore_mark; /* once it was read. */
 } lc_lender;
 
 void lc_lender_init(lc_lender *lender, lc_user_cache *cache);
 /* For transactions that write: every borrow builds a private state, because the shared ones must
- * not learn of what may be rolled back. */
+ * not read rows that may be rolled back. */
 extern const lc_user_states lc_private_states;
 
 /* ---- Peeking --------------------------------------------------------------------------------- */

@@ -25,7 +25,7 @@
 #define SETTINGS_INTERVAL_US 1000000 /* Stored settings are read again at most this often. */
 #define PAUSE_US 2000                /* Between two rounds of waking listeners. */
 /* Calls of lc_watch_version() before an engine without threads opens the connection for it: a
- * program that makes one call asks twice and does not need the answer. */
+ * program that makes one call asks twice and does not need the version. */
 #define QUESTIONS_WITHOUT_PROBE 2
 #define WORD_BITS 64u
 #define WORDS (LC_WATCH_SLOTS / WORD_BITS)
@@ -54,7 +54,7 @@ struct lc_watch {
     _Atomic int listener_count;
     lc_db *_Atomic probe; /* Connection that is asked for the store's state; NULL = none. */
     _Atomic int question_count;
-    _Atomic bool is_lost;            /* The thread's last poll failed: memory must not answer. */
+    _Atomic bool is_lost;            /* The thread's last poll failed: caches must not be used. */
     _Atomic int64_t polled_us;       /* Without a state: the last poll; 0 = it failed. */
     _Atomic uint64_t version_of_all; /* Counts changes that may concern any user, */
     _Atomic uint64_t versions[LC_WATCH_SLOTS]; /* and the commits to a slot. */
@@ -128,8 +128,8 @@ void lc_watch_wrote_all(lc_watch *watch)
 
 /* ---- Versions -------------------------------------------------------------------------------- */
 
-/* A connection that nobody else uses. Its schema is not checked. Without it versions are unknown.
- */
+/* Opens a connection that no other code uses. Its schema is not checked. Without it versions are
+ * unknown. */
 static void open_probe(lc_watch *watch)
 {
     loci_engine *engine = watch->engine;
@@ -202,7 +202,7 @@ static void sleep_until(lc_watch *watch, int64_t until_us)
 
 /* ---- The thread ------------------------------------------------------------------------------ */
 
-/* What the thread remembers between two polls. */
+/* The state of the thread between two polls. */
 typedef struct view {
     lc_db *db;
     uint64_t mark;          /* Of the database when the listeners were last woken, */
@@ -242,7 +242,7 @@ static void poll_database(lc_watch *watch, view *seen)
         seen->mark = mark;
         lc_watch_wrote_all(watch);
     }
-    note_poll(watch, mark != 0 ? now_us : 0); /* A mark of 0 says nothing. */
+    note_poll(watch, mark != 0 ? now_us : 0); /* A mark of 0 means that the poll failed. */
     if (mark == seen->settings_mark || lc_clock_monotonic_us() < seen->settings_due_us)
         return;
     seen->settings_mark = mark;

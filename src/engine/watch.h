@@ -1,7 +1,7 @@
 /* watch.h - notices commits, by this process or another.
  *
  * Two things depend on it: subscriptions, which are woken when a log may have grown, and caches,
- * which must know whether what they hold is still current.
+ * which must know whether their entries are still current.
  *
  * Users are hashed into slots. The writer reports each commit of this process with its users:
  * listeners in their slots are woken through their descriptors and find out themselves what is new.
@@ -11,7 +11,7 @@
  * The version of a slot is a number for caches. If it is equal before a snapshot and later, nothing
  * of these users was committed in between:
  *
- *   - A store that can tell its state (lc_db_driver.state) is asked at each use, so every commit of
+ *   - A store that knows its state (lc_db_driver.state) is asked at each use, so every commit of
  *     every process changes the version at once.
  *   - For other stores the version counts this process's commits to the slot and the changes that
  *     the thread found. It is unknown when the last poll is older than LC_WATCH_STALE_US_MAX, so
@@ -29,7 +29,7 @@ typedef struct lc_watch lc_watch;
 
 #define LC_WATCH_SLOTS 4096u
 #define LC_WATCH_ALL LC_WATCH_SLOTS  /* Slot of a listener to all users. */
-#define LC_WATCH_STALE_US_MAX 100000 /* How old a look at the database may be to rely on. */
+#define LC_WATCH_STALE_US_MAX 100000 /* Maximum age of a poll that versions rely on. */
 
 /* A listener: a member of a subscription. */
 typedef struct lc_listener {

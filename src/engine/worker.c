@@ -7,26 +7,29 @@
  *       '--due--> claim --> wake another worker --> run --> check
  *
  * A wake-up goes to one sleeping worker, and a worker that has claimed a job wakes the next before
- * it runs it. So many jobs wake many workers, and one job wakes two. No wake-up is lost: `wakes` is
- * read before the check, and a worker whose number is outdated does not sleep.
+ * it runs it. So several queued jobs wake several workers, and one job wakes two. No wake-up is
+ * lost: `wakes` is read before the check, and a worker whose number is outdated does not sleep.
  *
  * How an attempt ends is decided here and nowhere else:
  *
- *     the kind returned                      and                    the row becomes
- *     anything                               finish() committed     done (it already is)
- *     the status of a pause point or commit  ECANCELLED             cancelled
- *                                            EUNAVAILABLE           queued, attempt not counted
- *                                            EFENCED                unchanged: another worker has
- * it any other status                       cannot be retried      failed attempts left queued,
- * after a back-off
+ *     the kind returned                      and                 the row becomes
+ *     anything                               finish() committed  done (it already is)
+ *     the status of a pause point or commit  ECANCELLED          cancelled
+ *                                            EUNAVAILABLE        queued, attempt not counted
+ *                                            EFENCED             unchanged: not this worker's job
+ *     any other status                       cannot be retried   failed
+ *                                            attempts left       queued, after a back-off
  *
- * lc_job_run.verdict tells the second from the third case: a kind may also return LOCI_ECANCELLED
- * or LOCI_EUNAVAILABLE because of something it called, and that is a failed attempt like any other.
- * When the outcome cannot be written (disk full, store busy for longer than the lease), the row
- * stays as it is: the lease expires and the job is claimed again, with this attempt counted.
+ * lc_job_run.verdict distinguishes the second from the third case: a kind may also return
+ * LOCI_ECANCELLED or LOCI_EUNAVAILABLE because of something it called, and that is a failed attempt
+ * like any other. When the outcome cannot be written (disk full, store busy for longer than the
+ * lease), the row stays as it is: the lease expires and the job is claimed again, with this attempt
+ * counted.
  *
  * The lock protects `wakes`, `is_stopping` and `is_paused` and is never held during slow work.
- * `must_return` repeats the two flags for the pause points.
+ * `must_return` repeats the two flags for the pause points. Under memory pressure the guard pauses
+ * jobs by their priority (engine/job_pipelines.h): those below the floor are neither claimed nor
+ * continued.
  */
 #include "engine/worker.h"
 
@@ -40,6 +43,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "engine/job_pipelines.h"
 
 #define LOST_RACE_US 1000 /* Pause after a due job that another worker claimed first. */
 #define CHECK_US 100000   /* How often a pause point reads the job's row. */
@@ -74,6 +78,7 @@ struct lc_workers {
     bool is_paused;
     _Atomic bool must_return; /* is_stopping or is_paused. */
     _Atomic int64_t done, failed, cancelled, running;
+    lc_job_pipelines pipelines;
     size_t thread_count;
     pthread_t threads[LC_WORKERS_MAX];
 };
@@ -93,7 +98,7 @@ static int64_t deadline_us(const lc_job_run *run)
     return lc_clock_monotonic_us() + run->lease_ms * 1000;
 }
 
-/* A write for the user of the job; for the store itself as long as none is claimed. */
+/* A write for the user of the job; for the store itself as long as no job is claimed. */
 static loci_status write_for(lc_job_run *run, lc_tx_body *body, void *ctx, loci_error *err)
 {
     const lc_job *job = &run->job;
@@ -194,13 +199,17 @@ loci_status lc_job_run_pause_point(lc_job_run *run, loci_error *err)
         run->verdict = LOCI_EUNAVAILABLE;
         return lc_fail(err, LOCI_EUNAVAILABLE, "the workers are paused or stopping");
     }
+    if (run->job.priority < lc_job_pipelines_floor(&run->workers->pipelines)) {
+        run->verdict = LOCI_EUNAVAILABLE;
+        return lc_fail(err, LOCI_EUNAVAILABLE, "memory is scarce: jobs of this priority wait");
+    }
     if (now_us - run->checked_us < CHECK_US)
         return LOCI_OK;
     run->checked_us = now_us;
     status = lc_engine_read(
         run->engine,
         &(lc_read){.deadline_us = deadline_us(run), .body = check_body, .ctx = &run->job}, &found);
-    /* A read that failed for another reason says nothing about the job; the next commit will. */
+    /* A read that failed for another reason does not decide about the job; the next commit does. */
     if (status != LOCI_EFENCED && status != LOCI_ECANCELLED)
         return LOCI_OK;
     run->verdict = status;
@@ -313,12 +322,14 @@ static job_outcome run_attempt(lc_job_run *run)
 
 static lc_job_terms terms_of(lc_workers *workers)
 {
-    bool is_inline = lc_engine_is_inline(workers->engine);
+    int64_t floor = lc_job_pipelines_floor(&workers->pipelines);
 
+    if (lc_engine_is_inline(workers->engine) && floor <= LC_JOB_PRIORITY_UPKEEP)
+        floor = LC_JOB_PRIORITY_UPKEEP + 1;
     return (lc_job_terms){
         .lease_ms = lc_settings_i64(lc_engine_settings(workers->engine), &lc_setting_job_lease_ms,
                                     LC_STR_NONE),
-        .priority_min = is_inline ? LC_JOB_PRIORITY_UPKEEP + 1 : INT64_MIN,
+        .priority_min = floor,
     };
 }
 
@@ -353,8 +364,10 @@ static loci_status run_one(lc_workers *workers, bool *found, loci_error *err)
         job_outcome outcome;
 
         run.committed_us = lc_clock_monotonic_us();
+        lc_job_pipelines_began(&workers->pipelines, run.job.priority);
         lc_workers_wake(workers);
         outcome = run_attempt(&run);
+        lc_job_pipelines_ended(&workers->pipelines, run.job.priority);
         atomic_fetch_add(&workers->done, outcome == OUTCOME_DONE);
         atomic_fetch_add(&workers->failed, outcome == OUTCOME_FAILED);
         atomic_fetch_add(&workers->cancelled, outcome == OUTCOME_CANCELLED);
@@ -416,6 +429,7 @@ static int64_t step(lc_workers *workers)
 
     if (lc_workers_must_return(workers))
         return LC_WORKERS_IDLE_US;
+    lc_job_pipelines_settle(&workers->pipelines);
     status = next_due_us(workers, &wait_us, &err);
     if (status == LOCI_OK && wait_us == 0)
         status = run_one(workers, &found, &err);
@@ -498,7 +512,18 @@ static loci_status start_threads(lc_workers *workers, int64_t count, loci_error 
 
 /* ---- The pool ------------------------------------------------------------------------------- */
 
-loci_status lc_workers_new(loci_engine *engine, int64_t count, lc_workers **out, loci_error *err)
+static void wake_all(void *ctx)
+{
+    lc_workers *workers = ctx;
+
+    pthread_mutex_lock(&workers->lock);
+    workers->wakes++;
+    pthread_cond_broadcast(&workers->woken);
+    pthread_mutex_unlock(&workers->lock);
+}
+
+loci_status lc_workers_new(loci_engine *engine, int64_t count, loci_guard *guard, lc_workers **out,
+                           loci_error *err)
 {
     lc_heap *heap = &lc_engine_env(engine)->heap;
     lc_workers *workers = lc_heap_zalloc(heap, sizeof *workers, LOCI_MEM_PIPELINES);
@@ -514,7 +539,9 @@ loci_status lc_workers_new(loci_engine *engine, int64_t count, lc_workers **out,
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
     (void)pthread_cond_init(&workers->woken, &attributes);
     (void)pthread_condattr_destroy(&attributes);
-    status = start_threads(workers, count, err);
+    status = lc_job_pipelines_open(&workers->pipelines, guard, wake_all, workers, err);
+    if (status == LOCI_OK)
+        status = start_threads(workers, count, err);
     if (status != LOCI_OK) {
         lc_workers_free(workers);
         return status;
@@ -541,6 +568,7 @@ void lc_workers_free(lc_workers *workers)
     set_flags(workers, true, false);
     for (size_t i = 0; i < workers->thread_count; i++)
         (void)pthread_join(workers->threads[i], NULL);
+    lc_job_pipelines_close(&workers->pipelines);
     (void)pthread_cond_destroy(&workers->woken);
     (void)pthread_mutex_destroy(&workers->lock);
     lc_heap_free(&lc_engine_env(workers->engine)->heap, workers, sizeof *workers,

@@ -32,8 +32,10 @@ typedef struct lc_workers_counters {
     int64_t running;   /* Now. Zero after lc_workers_pause() means that all have stopped. */
 } lc_workers_counters;
 
-/* Starts `count` threads, 0 .. LC_WORKERS_MAX. */
-loci_status lc_workers_new(loci_engine *engine, int64_t count, lc_workers **out, loci_error *err);
+/* Starts `count` threads, 0 .. LC_WORKERS_MAX. `guard`, which may be NULL, pauses jobs when memory
+ * is scarce; it must outlive the pool, and have no other one. */
+loci_status lc_workers_new(loci_engine *engine, int64_t count, loci_guard *guard, lc_workers **out,
+                           loci_error *err);
 /* Interrupts running jobs at their next pause point, waits for them and ends the threads. An
  * interrupted job is queued again, and the attempt does not count. NULL is fine. */
 void lc_workers_free(lc_workers *workers);

@@ -1,6 +1,6 @@
 /* writer.c - group commit with a leader and followers.
  *
- *     lc_engine_write ---> queue ---> nobody leads: leader
+ *     lc_engine_write ---> queue ---> no leader: leader
  *                            |   `--> else follower --woken--> done, or next leader
  *     lc_engine_submit --> queue      (no thread waits: the leader calls `done`)
  *
@@ -116,7 +116,8 @@ static int64_t choose_group(const policy *p, int64_t queued)
     return p->gather_us_max > 0 || half > queued ? queued : half;
 }
 
-/* An eighth of the time that a group of several writes took is worth waiting for more of them. */
+/* A group waits for more writes for at most an eighth of the time that the last group of several
+ * writes took. */
 static void learn(policy *p, int64_t group, int64_t answered, int64_t took_us)
 {
     int64_t gather_us = took_us / 8 < p->gather_us_max ? took_us / 8 : p->gather_us_max;
@@ -129,8 +130,8 @@ static void learn(policy *p, int64_t group, int64_t answered, int64_t took_us)
 
 typedef enum follower_state { FOLLOWS, LEADS, DONE } follower_state;
 
-/* A caller that waits for its write, on its stack. Its `done` is NULL, which tells it from
- * submitted writes. */
+/* A caller that waits for its write, on its stack. Its `done` is NULL, unlike that of submitted
+ * writes. */
 typedef struct follower {
     lc_queued_write queued; /* First: found again from the queue. */
     sem_t wake;
@@ -216,9 +217,9 @@ static void follow(lc_writer *writer, follower *self)
 
 /* ---- Committing a group ---------------------------------------------------------------------- */
 
-/* Marks the commits of this connection as the engine's own: the watch need not look for them,
- * because lc_watch_wrote() reports them. The number is new for every connection: commits that a
- * lost connection may still make are not reported here, so the watch must find them. */
+/* Prepares a new connection. Marks its commits as the engine's own: the watch need not look for
+ * them, because lc_watch_wrote() reports them. The number is new for every connection: commits that
+ * a lost connection may still make are not reported here, so the watch must find them. */
 static void set_origin(lc_writer *writer)
 {
     uint64_t number;
@@ -226,6 +227,8 @@ static void set_origin(lc_writer *writer)
     if (!lc_random_secret(&number, sizeof number))
         number = 0; /* Then the watch reports them a second time. */
     writer->db->origin_id = number;
+    writer->db->commit_took = &writer->engine->timings.commit;
+    writer->db->sync_took = &writer->engine->timings.sync;
     atomic_store_explicit(&writer->engine->origin_id, number, memory_order_release);
 }
 
@@ -354,9 +357,13 @@ static void lead(lc_writer *writer, const follower *self)
         while (group.length > 0) {
             lc_queued_write *first = take_first(&group);
 
+            if (first->write.is_answered)
+                lc_histogram_add(&writer->engine->timings.queue, began_us - first->queued_us);
             append(first->write.is_answered ? &answered : &left, first);
         }
         took_us = lc_clock_monotonic_us() - began_us;
+        if (count > 0)
+            lc_histogram_add(&writer->engine->timings.group, took_us);
         learn(&writer->policy, count, answered.length, took_us);
         (void)pthread_mutex_lock(&writer->lock);
         put_back(&writer->queue, &left);
@@ -372,7 +379,7 @@ static void lead(lc_writer *writer, const follower *self)
     }
 }
 
-/* The writer's own thread. It ends when the writer stops and nobody leads, because a leader may
+/* The writer's own thread. It ends when the writer stops and no thread leads, because a leader may
  * still hand over to it. */
 static void *run_thread(void *ctx)
 {
@@ -409,13 +416,14 @@ static void start_thread(lc_writer *writer)
 /* Fails if the queue is so long that the write would wait for more than QUEUE_US_MAX, or until
  * after its deadline: refused at once, its caller can try again when there is less to do, and the
  * others are answered in time. A short queue never refuses, so that there is always a group from
- * which to learn that the store is fast again. The lock is held. */
-static loci_status check_queue(const lc_writer *writer, const lc_write *write, loci_error *err)
+ * which to learn that the store is fast again. Notes the time. The lock is held. */
+static loci_status check_queue(const lc_writer *writer, lc_queued_write *queued, loci_error *err)
 {
     int64_t ahead = writer->queue.length + writer->taken;
     int64_t wait_us = ahead * writer->write_us;
-    int64_t left_us = write->deadline_us - lc_clock_monotonic_us();
+    int64_t now_us = lc_clock_monotonic_us(), left_us = queued->write.deadline_us - now_us;
 
+    queued->queued_us = now_us;
     if (ahead < QUEUE_MIN || wait_us < (left_us < QUEUE_US_MAX ? left_us : QUEUE_US_MAX))
         return LOCI_OK;
     return lc_fail(
@@ -433,7 +441,7 @@ loci_status lc_engine_write(loci_engine *engine, lc_write *write)
     self.queued.write.is_answered = false;
     (void)sem_init(&self.wake, 0, 0); /* Cannot fail for a value of 0. */
     (void)pthread_mutex_lock(&writer->lock);
-    write->status = check_queue(writer, write, &write->error);
+    write->status = check_queue(writer, &self.queued, &write->error);
     if (write->status != LOCI_OK) {
         (void)pthread_mutex_unlock(&writer->lock);
         (void)sem_destroy(&self.wake);
@@ -468,7 +476,7 @@ loci_status lc_engine_submit(loci_engine *engine, lc_queued_write *queued, loci_
 
     queued->write.is_answered = false;
     (void)pthread_mutex_lock(&writer->lock);
-    status = check_queue(writer, &queued->write, err);
+    status = check_queue(writer, queued, err);
     if (status == LOCI_OK) {
         start_thread(writer);
         append(&writer->queue, queued);

@@ -1,10 +1,10 @@
 /* writer.h - group commit: queued writes share transactions and their fsyncs.
  *
- * lc_engine_write() and lc_engine_submit() queue a write. A caller that finds no leader leads: it
- * commits what is queued as one group, wakes the callers it answered and, once its own write is
- * answered, hands the lead over. So a lone caller pays no context switch, and many callers share
- * their fsyncs. When several writes are queued, a thread of the writer's own leads. Inline engines
- * have no threads: their callers hand the lead to each other.
+ * lc_engine_write() and lc_engine_submit() queue a write. A caller that finds no leader becomes the
+ * leader: it commits the queued writes as one group, wakes the callers it answered and, once its
+ * own write is answered, hands the lead over. So a lone caller pays no context switch, and many
+ * callers share their fsyncs. When several writes are queued, a thread of the writer's own leads.
+ * Inline engines have no threads: their callers hand the lead to each other.
  */
 #ifndef LC_ENGINE_WRITER_H
 #define LC_ENGINE_WRITER_H

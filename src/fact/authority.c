@@ -1,5 +1,6 @@
-/* authority.c - the table of titles. Titles match as a whole: "Account Executive" is no executive,
- * and a "Project Manager" has no authority over others, so a part of a title grants no rank. */
+/* authority.c - the table of titles. Titles match as a whole: "Account Executive" is not an
+ * executive, and a "Project Manager" has no authority over others, so a part of a title grants no
+ * rank. */
 #include "fact/authority.h"
 
 #include "base/str.h"

@@ -35,8 +35,8 @@ typedef struct lc_authority {
  * rank 0 (not given). */
 lc_authority lc_authority_of(loci_str name, loci_str titles);
 
-/* How much the word of somebody with this title (singular or plural) weighs when a text quotes
- * several people: 100 for policy, 10 for a guest, -1 for an unknown title. It grants nothing. */
+/* Weight of a statement by a person with this title (singular or plural) when a text quotes several
+ * people: 100 for policy, 10 for a guest, -1 for an unknown title. It grants nothing. */
 int lc_title_weight(loci_str title);
 
 /* The three limits of a caller's authority. */
@@ -51,7 +51,7 @@ lc_authority lc_authority_effective(const lc_authority_bounds *bounds);
 
 /* True for user and system; false for tool, web, model and unknown words. */
 bool lc_trust_is_trusted(loci_str trust);
-/* `trust`, or `cap` when that is lower; an empty cap is none, an empty trust is `user`. */
+/* The lower of `trust` and `cap`; an empty cap is no limit, an empty trust is `user`. */
 loci_str lc_trust_capped(loci_str trust, loci_str cap);
 
 #endif /* LC_FACT_AUTHORITY_H */

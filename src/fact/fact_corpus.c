@@ -1,14 +1,15 @@
 /* fact_corpus.c - keeping a user's valid facts in memory, and choosing from them.
  *
  * Building and catching up are the same code: facts are read in the order of their seq in pages,
- * and facts that ended since the last snapshot are removed first. Facts that are read were valid at
- * the head of their snapshot, so only later ends matter: `ends_seq` is that head.
+ * and facts that ended since the last snapshot are removed first. Every fact that is read was valid
+ * at the head of its snapshot, so only facts that ended later must be removed: `ends_seq` is that
+ * head.
  *
- * Choosing decides first which facts the reader may see: those that everybody may see at any time
- * (nearly all, kept as one bitmap), and one look at each of the others that no persona owns or that
- * belong to the reader's persona. Then come all constraints, the best for the query, and the newest
- * until the limit. Whether a fact needs a review is read from the store each time, because the mark
- * comes and goes without the fact being written.
+ * Choosing decides first which facts the reader may see: facts that every reader may see at any
+ * time are kept as one bitmap (nearly all facts); the other facts, if shared by all personas or
+ * owned by the reader's persona, are checked one by one. Then come all constraints, the best for
+ * the query, and the newest until the limit. Whether a fact needs a review is read from the store
+ * each time, because the mark comes and goes without the fact being written.
  *
  * Invariants: a document's record points to its fact; a document is in exactly one of `open`,
  * `special` and its persona's bitmap, and in `constraints` when it is one; `by_key` leads to the
@@ -37,7 +38,7 @@ struct indexed_fact {
     size_t bytes; /* Of the block, texts included. */
 };
 
-/* The facts of one persona, and how many of them have ended. "" = nobody's. */
+/* The facts of one persona, and how many of them have ended. "" = facts shared by all personas. */
 typedef struct persona {
     lc_bitmap facts;
     lc_fact_counts past;
@@ -239,7 +240,7 @@ static loci_status find_persona(fact_corpus *c, loci_str id, persona **out, loci
     return LOCI_OK;
 }
 
-/* Whether everybody may see it at any time. */
+/* Whether every reader may see the fact at any time. */
 static bool is_open(const lc_fact *fact)
 {
     return lc_str_is(fact->scope, "global") && fact->valid_until == LC_FACT_NO_TIME &&
@@ -485,7 +486,7 @@ typedef struct choosing {
 } choosing;
 
 /* How near a fact is to the reader: 0 not in the view, then global, of the session, of the scope;
- * doubled, so that a persona's own goes before everybody's. */
+ * doubled, so that a persona's own fact has precedence over a fact shared by all personas. */
 #define EVERYWHERE 2
 
 static int nearness(const choosing *ch, const lc_fact *fact)
@@ -539,7 +540,7 @@ static bool is_hidden(choosing *ch, const lc_fact *fact)
     return true;
 }
 
-/* Looks at the facts that not everybody may see. */
+/* Checks the facts that only some readers may see, one by one. */
 static loci_status mark_special(choosing *ch, const lc_bitmap *special, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -582,7 +583,7 @@ static loci_status mark_seen(choosing *ch, loci_error *err)
     return status;
 }
 
-/* Removes what facts of an inner scope hide, in the order of writing. */
+/* Removes facts that a fact of an inner scope hides, in the order of writing. */
 static loci_status hide_outer(choosing *ch, loci_error *err)
 {
     lc_bitmap outer;

@@ -1,9 +1,9 @@
-/* fact_corpus.h - the valid facts of a user in memory, and the choice of those that bear on a
- * query.
+/* fact_corpus.h - the valid facts of a user in memory, and the choice of those that are relevant to
+ * a query.
  *
  * One state per user (store/user_kind.h) holds the facts of all scopes and personas with an
- * index/corpus of their words and vectors. What a reader may see is decided inside the search, so
- * the facts chosen are the best of those it may see, and other personas' facts cost nothing.
+ * index/corpus of their words and vectors. Access rights are checked inside the search, so the
+ * facts chosen are the best of those it may see, and other personas' facts cost nothing.
  *
  *     lc_fact_request request = {.view = view, .terms = terms, .vector = vector, .limit = 150,
  * ...}; status = lc_fact_choose(tx, &request, arena, &choice, err);
@@ -67,8 +67,8 @@ typedef struct lc_fact_choice {
 loci_status lc_fact_choose(lc_tx *tx, const lc_fact_request *request, lc_arena *arena,
                            lc_fact_choice *out, loci_error *err);
 
-/* What surrounds the value in the line of a fact, in the arena: "key: ", and the source in brackets
- * when an organisation stands behind it. */
+/* The text before and after the value in the line of a fact, in the arena: "key: ", and the source
+ * in brackets if it is an organisation. */
 loci_status lc_fact_line_parts(lc_arena *arena, const lc_fact *fact, loci_str *lead, loci_str *tail,
                                loci_error *err);
 

@@ -1,13 +1,13 @@
-/* fact_decide.c - what a write means.
+/* fact_decide.c - decides the effect of a write.
  *
- * In this order, each step only when the one before has not settled it:
- *   0. facts that the writer may not see are not there (fact_rights.c)
- *   1. what it says it supersedes is looked up, and what it depends on: here are all errors
- *   2. the slot: the facts it holds, or how it was left (taken over by another slot: conflict)
+ * The steps, each taken only if the one before it has not decided:
+ *   0. facts that the writer may not see are treated as absent (fact_rights.c)
+ *   1. the facts in `supersedes` and `depends_on` are looked up; all errors are found here
+ *   2. the slot: its valid facts, or how the last one ended (taken over by another slot: conflict)
  *   3. the same value again, without `supersedes`: repeated
- *   4. too little authority or trust for any fact that would end: claimed
+ *   4. too little authority or trust to end one of the facts: claimed
  *   5. older than the head, of equal rank and trust, without `supersedes`: late
- *   6. it stands; what it supersedes ends, what was derived from that needs a review
+ *   6. the fact is valid; facts it supersedes end, and facts derived from those need a review
  * Nothing here writes. Reads are bounded by the ceilings in fact.h.
  */
 #include "fact/fact_row.h"
@@ -23,19 +23,19 @@ typedef struct deciding {
     lc_arena *arena;
     lc_fact_slot slot;
     lc_fact_writer writer;
-    lc_fact_node *heads;   /* What the slot holds, of what the writer sees. */
-    lc_fact_node *above;   /* What it holds that the writer is not cleared for. */
-    lc_fact_node *below;   /* What was written beside a fact that the writer sees. */
+    lc_fact_node *heads;   /* Facts of the slot that the writer sees. */
+    lc_fact_node *above;   /* Facts that the writer is not cleared for. */
+    lc_fact_node *below;   /* Facts beside one that the writer sees. */
     size_t row_count;      /* Of all three. */
-    lc_fact last;          /* When it holds nothing: what it held last, or without an id. */
-    lc_fact hidden_last;   /* The same, when the writer may not see it. */
-    const lc_fact *before; /* What a new version takes over from, or NULL. */
-    lc_fact_node *targets; /* What `supersedes` names, each once. */
+    lc_fact last;          /* If the slot is empty: its last fact, or no id. */
+    lc_fact hidden_last;   /* The same, if the writer may not see it. */
+    const lc_fact *before; /* The version before the new one, or NULL. */
+    lc_fact_node *targets; /* Facts that `supersedes` names, each once. */
     lc_fact_node **targets_end;
     lc_fact_plan *plan;
 } deciding;
 
-/* ---- What it names --------------------------------------------------------------------------- */
+/* ---- Facts that the write names -------------------------------------------------------------- */
 
 static loci_status add_target(deciding *d, const lc_fact *fact, loci_error *err)
 {
@@ -76,9 +76,10 @@ static loci_status resolve_id(deciding *d, loci_str id, loci_error *err)
     slot = lc_fact_slot_of(&fact);
     if (!lc_str_eq(slot.scope, d->slot.scope) || !lc_str_eq(slot.scope_id, d->slot.scope_id) ||
         !lc_str_eq(slot.persona_id, d->slot.persona_id))
-        return lc_fail(err, LOCI_ENOTFOUND,
-                       "no fact %.*s in this scope; only facts of the same scope are superseded",
-                       LC_STR_ARG(id));
+        return lc_fail(
+            err, LOCI_ENOTFOUND,
+            "there is no fact \"%.*s\" in this scope; only facts of the same scope are superseded",
+            LC_STR_ARG(id));
     if (fact.standing != LC_FACT_VALID)
         return fail_past(d, &fact, err);
     return add_target(d, &fact, err);
@@ -106,8 +107,7 @@ static loci_status resolve_key(deciding *d, loci_str key, loci_error *err)
     loci_status status;
 
     if (lc_str_eq(key, d->slot.key))
-        return lc_fail(err, LOCI_EINVAL,
-                       "supersedes: the own key; writing a key supersedes what it held");
+        return lc_fail(err, LOCI_EINVAL, "supersedes: names the write's own key; leave it out");
     slot.key = key;
     status = lc_fact_load_slot(d->tx, &slot, d->arena, &heads, err);
     if (status != LOCI_OK)
@@ -161,7 +161,8 @@ static loci_status find_basis(deciding *d, loci_str name, lc_fact *out, loci_err
         }
     }
     if (status == LOCI_OK && (out->id.ptr == NULL || !lc_fact_may_read(out, &view->access)))
-        status = lc_fail(err, LOCI_ENOTFOUND, "depends_on: no fact %.*s", LC_STR_ARG(name));
+        status = lc_fail(err, LOCI_ENOTFOUND, "depends_on: there is no fact \"%.*s\"",
+                         LC_STR_ARG(name));
     return status;
 }
 
@@ -195,7 +196,7 @@ static loci_status resolve_depends(deciding *d, loci_error *err)
 
 /* ---- The slot -------------------------------------------------------------------------------- */
 
-/* A slot that another one took over stays closed as long as that one stands. */
+/* A slot that another slot took over stays closed as long as the fact in that slot is valid. */
 static loci_status check_open(deciding *d, loci_error *err)
 {
     lc_fact end;
@@ -229,8 +230,8 @@ static void sort_rows(deciding *d, lc_fact_node *rows)
     *heads = *above = *below = NULL;
 }
 
-/* What the writer sees of how the slot was left. Its own facts, if it writes beside hidden ones,
- * are looked up only then. */
+/* Finds the last fact of an empty slot that the writer may see. Facts beside hidden ones are looked
+ * up only if the writer writes such a fact. */
 static loci_status find_last(deciding *d, loci_error *err)
 {
     loci_status status = lc_fact_find_last(d->tx, &d->slot, false, d->arena, &d->last, err);
@@ -298,9 +299,9 @@ static void inherit(const deciding *d, lc_fact *fact)
         fact->min_write = (lc_authority){LC_STR("manager"), LC_RANK_MANAGER};
 }
 
-/* Excludes the readers of what the writer does not see, unless those facts exclude its own readers,
- * and of what the version before it was written beside. Facts of a slot that holds several do not
- * exclude each other. */
+/* Hides the new fact from the readers of facts that its writer does not see, unless those facts are
+ * hidden from its own readers, and from the readers that the version before it was hidden from.
+ * Facts of a slot that holds several do not exclude each other. */
 static loci_status write_beside(const deciding *d, lc_fact *fact, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -320,8 +321,8 @@ static loci_status write_beside(const deciding *d, lc_fact *fact, loci_error *er
     return status;
 }
 
-/* A write without observed_at was observed when it is recorded, not when this machine's clock says:
- * with a clock that is behind, it would be older than what it should replace. */
+/* A write without observed_at was observed when it is recorded, not at the time of this machine's
+ * clock: with a slow clock, it would be older than the fact it should replace. */
 static loci_status draft(deciding *d, loci_error *err)
 {
     const lc_fact_input *input = d->input;
@@ -435,9 +436,9 @@ static bool is_late(const deciding *d)
            lc_trust_is_trusted(fact->trust) == lc_trust_is_trusted(head->trust);
 }
 
-/* In a scope of its own a fact hides the global one and ends nothing. What is only supposed may
- * hide anything; what a task or session says must respect who may write the global slot, and trust,
- * and does not hide what its writer does not see.
+/* In a scope of its own a fact hides the global one and ends nothing. A supposition may hide any
+ * fact. A fact of a task or session must have the rights and the trust that a write to the global
+ * slot needs, and does not hide facts that its writer does not see.
  */
 static loci_status shadow(deciding *d, loci_error *err)
 {
@@ -459,7 +460,7 @@ static loci_status shadow(deciding *d, loci_error *err)
     return is_real ? lc_fact_hide_like(&d->plan->written.fact, &hidden, d->arena, err) : LOCI_OK;
 }
 
-/* It stands: what ends with it. */
+/* Makes the new fact valid and lists the facts that end with it. */
 static loci_status stand(deciding *d, loci_error *err)
 {
     lc_fact_plan *plan = d->plan;

@@ -1,9 +1,9 @@
-/* fact_depend.c - what was derived from what.
+/* fact_depend.c - which facts were derived from which.
  *
- * Edges lead from valid facts to what they depend on. Looking for what must be reviewed goes
- * against them, level by level; every fact is visited once, so circles end, and LC_FACT_REVIEW_MAX
- * bounds the work of one write. It goes through facts that are marked already: what was derived
- * from them since is not.
+ * Edges lead from valid facts to the facts they depend on. The search for facts that need a review
+ * follows the edges backwards, level by level; every fact is visited once, so cycles end, and
+ * LC_FACT_REVIEW_MAX bounds the work of one write. The search also passes through facts that are
+ * marked already, because facts derived from them later are not marked.
  *
  * A fact with more dependents than that could never be replaced or retracted, so the write that
  * would add one too many is refused. A new fact is one more dependent of everything that it is
@@ -35,7 +35,7 @@ typedef struct search {
     const lc_fact_view *view; /* NULL = none sees anything. */
     lc_map seen;
     size_t seen_max;
-    const char *too_many; /* What the error says when more are reached. */
+    const char *too_many; /* Text of the error if more are reached. */
     reached *first;
     reached **end;
     size_t mark_count;
@@ -106,7 +106,7 @@ static loci_status add_dependents(lc_tx *tx, search *s, loci_str on_id, loci_err
     return status;
 }
 
-/* Goes on from what was reached to everything that depends on it. */
+/* Continues from the facts reached so far to all facts that depend on them. */
 static loci_status add_all(lc_tx *tx, search *s, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -144,7 +144,7 @@ loci_status lc_fact_load_dependents(lc_tx *tx, lc_str_list ended, const lc_fact_
     *out = (lc_fact_doubts){.seen_count = 0};
     if (ended.count == 0)
         return LOCI_OK;
-    search_init(&s, tx, arena, "too many facts depend on what ends; end fewer facts at once");
+    search_init(&s, tx, arena, "too many facts depend on those that end; end fewer facts at once");
     s.view = view;
     for (size_t i = 0; status == LOCI_OK && i < ended.count; i++)
         status = add(&s, &(reached){.id = ended.items[i], .has_derived = true, .is_marked = true},
@@ -173,8 +173,8 @@ static const lc_sql valid_count_sql = {"select count(*) from fact_current where 
                                        " and user_id = $2 and seq = $3 and id = $4",
                                        "ttit", "i"};
 
-/* Adds what a fact depends on. A fact that ended depends on nothing any more and is marked: it
- * cannot end again, so it does not matter how many depend on it. */
+/* Adds the facts that `fact` depends on. A fact that has ended has no edges any more and is marked:
+ * it cannot end again, so the number of its dependents does not matter. */
 static loci_status add_bases(lc_tx *tx, search *up, reached *fact, loci_error *err)
 {
     int64_t valid = 0;
@@ -202,8 +202,8 @@ static loci_status add_bases(lc_tx *tx, search *up, reached *fact, loci_error *e
     return status;
 }
 
-/* Counts the dependents of `root` without those that end with the write. What they include needs no
- * count of its own, and is marked in `up`. */
+/* Counts the dependents of `root` without those that end with the write. The facts among them that
+ * are in `up` need no count of their own and are marked there. */
 static loci_status check_root(lc_tx *tx, const search *up, const reached *root, lc_str_list ended,
                               size_t *visits, loci_error *err)
 {

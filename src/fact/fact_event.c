@@ -1,8 +1,8 @@
 /* fact_event.c - Invariant: decode(encode(x)) gives x again.
  *
  * The payload holds everything that a person may ask to be forgotten; refs hold ids only, so that a
- * replay of an erased log still knows which version took whose place. What is as usual (scope
- * global, trust user, no restriction) is left out.
+ * replay of an erased log still knows which version replaced which. Default values (scope global,
+ * trust user, no restriction) are left out.
  */
 #include "fact/fact_row.h"
 

@@ -1,13 +1,14 @@
-/* fact_forget.c - facts that are forgotten, and what stays in their place.
+/* fact_forget.c - forgetting facts, and the rows that stay in their place.
  *
- * A forgotten fact leaves a row in fact_past with its id, its links and nothing else: standing
- * `erased`. That is exactly the row that a replay makes from the tombstone of its event, so live
+ * A forgotten fact leaves a row in fact_past with its id, its links and nothing else; its standing
+ * is `erased`. That is exactly the row that a replay makes from the tombstone of its event, so live
  * and rebuilt tables agree. Nothing that the fact superseded becomes valid again: the rows of those
- * facts still say that it superseded them. What depended on it needs a review, as when it is
- * retracted.
+ * facts still say that it superseded them. Facts that depended on it need a review, as after a
+ * retraction.
  *
- * The reason of a retraction is about the facts that were retracted: when one of them is forgotten,
- * the event of the retraction is emptied, too, and its other facts lose the reason.
+ * The reason of a retraction is about the facts that were retracted: if one of them is forgotten,
+ * the payload of the retraction event is removed, too, and the other facts of that event lose the
+ * reason.
  */
 #include "base/error.h"
 #include "base/str.h"
@@ -60,6 +61,7 @@ typedef struct choosing {
     lc_fact_node *facts;
     lc_fact_node **end;
     size_t count;
+    size_t withdrawn; /* Versions that a rewind took back. */
 } choosing;
 
 static loci_status choose(choosing *c, const lc_sql *sql, const lc_arg *args, loci_error *err)
@@ -83,6 +85,29 @@ static loci_status choose(choosing *c, const lc_sql *sql, const lc_arg *args, lo
     return status;
 }
 
+/* A version of the key that a rewind took back. */
+static loci_status match_withdrawn(void *ctx, const lc_event *event, lc_forget_item *item,
+                                   bool *out, loci_error *err)
+{
+    choosing *c = ctx;
+    const lc_fact_view *view = &c->target->view;
+    lc_fact_written written;
+    loci_status status;
+
+    if (event->type != &lc_fact_written_event)
+        return LOCI_OK;
+    status = lc_fact_written_decode(event, c->arena, &written, err);
+    if (status != LOCI_OK)
+        return status;
+    *out = lc_str_eq(written.fact.key, c->target->key) &&
+           (written.fact.persona_id.len == 0 ||
+            lc_str_eq(written.fact.persona_id, view->persona_id)) &&
+           lc_fact_is_cleared(&written.fact, &view->access);
+    c->withdrawn += *out;
+    *item = (lc_forget_item){.kind = "fact", .id = written.fact.id};
+    return LOCI_OK;
+}
+
 static loci_status choose_key(choosing *c, loci_error *err)
 {
     const lc_arg args[] = {LC_T(c->tx->tenant_id), LC_T(c->tx->user_id), LC_T(c->target->key),
@@ -93,7 +118,10 @@ static loci_status choose_key(choosing *c, loci_error *err)
         status = choose(c, &claim_key_sql, args, err);
     if (status == LOCI_OK)
         status = choose(c, &current_key_sql, args, err);
-    if (status == LOCI_OK && c->facts == NULL)
+    if (status == LOCI_OK)
+        status = lc_forget_withdrawn(c->f, &(lc_withdrawal_filter){.kind = LC_STR("fact")},
+                                     match_withdrawn, c, err);
+    if (status == LOCI_OK && c->facts == NULL && c->withdrawn == 0)
         status = lc_fact_fail_absent(err, c->target->key);
     return status;
 }
@@ -213,7 +241,8 @@ static void put_seqs(lc_json_writer *out, const char *name, const int64_t *seqs,
     lc_jw_end(out);
 }
 
-/* An event has room for so many ids; the links are in the last, when all facts have ended. */
+/* One event has room for IDS_PER_EVENT ids; the last event has the links, when all facts have
+ * ended. */
 loci_status lc_fact_commit_forget(lc_tx *tx, const lc_fact_oblivion *o, loci_error *err)
 {
     loci_status status = LOCI_OK;

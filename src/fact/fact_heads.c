@@ -1,7 +1,7 @@
 /* fact_heads.c - see fact_heads.h.
  *
- * Invariant: what the state has of a key are all its rows of the scopes global and session, as they
- * were at the seq that the state has seen, and none of them needs a review.
+ * Invariant: if the state has a key, it has all rows of that key in the scopes global and session,
+ * as they were at the seq that the state has seen, and none of them needs a review.
  *
  * Catching up drops keys; it reads no rows. A row appears or changes with the event that wrote its
  * fact (found by seq), and disappears with the event that ended it (found by ended_seq). Two marks

@@ -1,13 +1,12 @@
-/* fact_heads.h - the valid facts of the keys that were asked for last, per user, in memory.
+/* fact_heads.h - an in-memory cache, per user, of the valid facts of the keys that were read last.
  *
  * One state per user (store/user_kind.h) maps a key to its rows of fact_current. It is filled by
  * look-ups: the first one of a key reads the rows in its transaction, the following ones need no
  * statement; and as long as nothing was committed since, they need no transaction either
- * (lc_op.peek). Persona and time are judged at each look-up, from the rows.
+ * (lc_op.peek). Each look-up checks persona and time on the rows.
  *
- * A look-up decides the usual question alone: what is valid for a reader that names no scope and no
- * session, when neither a session's own fact nor a restriction is involved. Everything else is
- * lc_fact_load_current()'s business.
+ * A look-up answers the common case only: a reader that names no scope and no session, a key
+ * without facts of a session and without restrictions. lc_fact_load_current() answers the rest.
  */
 #ifndef LC_FACT_FACT_HEADS_H
 #define LC_FACT_FACT_HEADS_H

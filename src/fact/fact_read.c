@@ -1,10 +1,12 @@
 /* fact_read.c - reading facts: by key, by id, as they are and as they were.
  *
- * A view is a chain of places, the innermost first: its scope, its session, everywhere. In each, a
- * persona's own fact goes before everybody's. The first place that has a valid fact of a key hides
- * the others.
+ * A view is a chain of places, the innermost first: its scope, its session, everywhere. In each
+ * place, a persona's own fact has precedence over a fact shared by all personas. The first place
+ * that has a valid fact of a key hides the others.
  */
+#include "base/assert.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "fact/fact_row.h"
 
@@ -14,7 +16,8 @@ static const lc_sql heads_sql = {"select {row} from fact_current" LC_FACT_IN_KEY
 
 #define LAST_SEEN                                                                                  \
     "select {row} from fact_past" LC_FACT_IN_KEY                                                   \
-    " and persona_id in ('', $6) and standing <> 'claim'"
+    " and persona_id in ('', $6) and standing in ('superseded', 'retracted')"                      \
+    " and standing <> 'claim'" /* As the index says. */
 static const lc_sql last_seen_sql = {LAST_SEEN " and hidden_from is null order by seq desc limit 1",
                                      "tttttt", "", &lc_fact_row};
 static const lc_sql last_beside_sql = {
@@ -29,24 +32,28 @@ static const lc_sql has_facts_sql = {
 #define GLOBAL                                                                                     \
     "select {row} from fact_current where tenant_id = $1 and user_id = $2" LC_FACT_IN_GLOBAL
 static const lc_sql global_of_persona_sql = {
-    GLOBAL " and persona_id in ('', $3) and (key, id) > ($4, $5) order by key, id limit $6",
-    "ttttti", "", &lc_fact_current_row};
+    GLOBAL " and persona_id in ('', $3) and key <= $4 and (key, id) > ($5, $6)"
+           " order by key, id limit $7",
+    "tttttti", "", &lc_fact_current_row};
 /* Without a persona: in the order of the table's key, so that nothing is sorted. The `place` of
  * several facts of a key is their seq. */
 static const lc_sql global_sql = {
     GLOBAL " and persona_id <= ''"
-           " and (key, scope, scope_id, persona_id, place) > ($3, 'global', '', '', $4)"
-           " order by key, scope, scope_id, persona_id, place limit $5",
-    "tttii", "", &lc_fact_current_row};
+           " and key <= $3"
+           " and (key, scope, scope_id, persona_id, place) > ($4, 'global', '', '', $5)"
+           " order by key, scope, scope_id, persona_id, place limit $6",
+    "ttttii", "", &lc_fact_current_row};
 
-/* $3 $4, $5 $6: two inner places, the innermost first; $7 persona; $8 the moment. */
+/* $3 $4, $5 $6: two inner places, the innermost first; $7 persona; $8 the moment; $9 the last key.
+ */
 #define IN_CHAIN                                                                                   \
     " and ((scope = 'global' and scope_id = '') or (scope = $3 and scope_id = $4)"                 \
     " or (scope = $5 and scope_id = $6)) and persona_id in ('', $7)"
 
-/* Whether `i` is further inside than `f` and hides it, also when it must not be read: a secret does
- * not become public by looking past it. What was written beside a secret is not there for
- * readers of the secret, so it hides only what was, too. */
+/* Whether `i` is in a more inner place than `f` and hides it, even if the reader may not read `i`:
+ * otherwise a reader without access to a secret would see the outer value. A fact written beside a
+ * secret is absent for readers of the secret, so it hides only facts that are absent for them,
+ * too. */
 #define HIDES                                                                                      \
     " where i.tenant_id = $1 and i.user_id = $2 and i.key = f.key"                                 \
     " and ((i.scope = $3 and i.scope_id = $4 and not (f.scope = $3 and f.scope_id = $4))"          \
@@ -56,14 +63,16 @@ static const lc_sql global_sql = {
 
 static const lc_sql chain_sql = {
     "select {row} from fact_current f where tenant_id = $1 and user_id = $2" IN_CHAIN
-    " and not exists (select 1 from fact_current i" HIDES ")"
-    " and (key, id) > ($9, $10) order by key, id limit $11",
-    "tttttttitti", "", &lc_fact_current_row};
+    " and key <= $9 and not exists (select 1 from fact_current i" HIDES ")"
+    " and (key, id) > ($10, $11) order by key, id limit $12",
+    "tttttttittti", "", &lc_fact_current_row};
 
-/* What was valid at the moment, of those that are not any more. */
+/* Facts that have ended and were valid at the given time. */
 #define VALID_THEN                                                                                 \
     " and recorded_at <= $8 and ended_at > $8"                                                     \
     " and standing in ('superseded', 'retracted') and standing <> 'claim'"
+
+#define IN_RANGE " and key >= $10 and key <= $9"
 
 /* The last column: whether it needed a review then. */
 static const lc_sql as_of_sql = {
@@ -71,13 +80,13 @@ static const lc_sql as_of_sql = {
     " and g.user_id = $2 and g.id = f.id and g.flagged_at <= $8"
     " and (g.cleared_at is null or g.cleared_at > $8)) then 1 else 0 end from"
     " (select {row} from fact_current"
-    " where tenant_id = $1 and user_id = $2 and recorded_at <= $8" IN_CHAIN
+    " where tenant_id = $1 and user_id = $2 and recorded_at <= $8" IN_CHAIN IN_RANGE
     " union all select {row} from fact_past"
-    " where tenant_id = $1 and user_id = $2" VALID_THEN IN_CHAIN ") f"
+    " where tenant_id = $1 and user_id = $2" VALID_THEN IN_CHAIN IN_RANGE ") f"
     " where not exists (select 1 from fact_current i" HIDES " and recorded_at <= $8)"
     " and not exists (select 1 from fact_past i" HIDES VALID_THEN ")"
-    " and (f.key, f.id) > ($9, $10) order by f.key, f.id limit $11",
-    "tttttttitti", "i", &lc_fact_row};
+    " and (f.key, f.id) > ($10, $11) order by f.key, f.id limit $12",
+    "tttttttittti", "i", &lc_fact_row};
 
 /* A key has few valid facts and perhaps many past ones. Without the sums SQLite finds the valid
  * ones in the order of seq, among all facts of the user. */
@@ -137,7 +146,7 @@ static size_t list_places(const lc_fact_view *view, place out[PLACES_MAX])
 
 /* ---- By key ---------------------------------------------------------------------------------- */
 
-/* What was found of a key. */
+/* The facts found for a key. */
 typedef struct found {
     lc_fact head;    /* The best one that is not expired. */
     lc_fact expired; /* The best one that is. */
@@ -159,7 +168,7 @@ static loci_status note(found *f, const lc_fact *fact, const lc_tx *tx,
     return lc_fact_keep(arena, best) ? LOCI_OK : lc_fail_memory(err);
 }
 
-/* A fact that the reader may not see hides everybody's from a persona that has it. */
+/* A fact of the persona that the reader may not see still hides the one all personas share. */
 static void hide(found *f)
 {
     if (f->hidden.persona_id.len > 0 && f->head.persona_id.len == 0)
@@ -218,7 +227,7 @@ loci_status lc_fact_find_head(lc_tx *tx, const lc_fact_view *view, loci_str key,
     return status;
 }
 
-/* What is asked about. */
+/* The arguments of a read by key. */
 typedef struct question {
     const lc_fact_view *view;
     loci_str key;
@@ -243,8 +252,8 @@ static loci_status find_last(lc_tx *tx, const lc_sql *sql, const question *q, lc
     return status;
 }
 
-/* The last of what the reader wrote beside a hidden fact, else of all others, unless the fact that
- * is hidden is valid. */
+/* Finds the last ended fact among those the reader wrote beside a hidden fact, else among all
+ * others, unless the hidden fact is valid. */
 static loci_status find_last_seen(lc_tx *tx, const question *q, lc_fact *in_out, loci_error *err)
 {
     const lc_fact_access *access = &q->view->access;
@@ -290,11 +299,11 @@ loci_status lc_fact_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *
 
 /* ---- Walks ----------------------------------------------------------------------------------- */
 
-/* Who is called with what may be seen. */
+/* The reader, and the function that is called with each fact the reader may see. */
 typedef struct viewer {
     const lc_fact_access *access;
-    bool is_reviewer; /* Of claims: sees what is a claim to it. */
-    int64_t now_us;   /* What was expired then is passed over; LC_FACT_NO_TIME = nothing is. */
+    bool is_reviewer; /* Sees facts that are claims to this reader. */
+    int64_t now_us;   /* Facts expired at this time are skipped; LC_FACT_NO_TIME = none are. */
     bool is_past;     /* As of some time: rows that ended later were valid then. */
     lc_fact_visit *visit;
     void *ctx;
@@ -325,29 +334,62 @@ static loci_str id_after(const lc_fact_page *page)
     return page->after_id.ptr != NULL ? page->after_id : LC_STR("~");
 }
 
-/* What is everywhere, now. */
-static loci_status walk_global(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
-                               viewer *v, loci_error *err)
-{
-    loci_str key = lc_fact_or_empty(page->after_key);
-    bool is_behind_all = page->after_id.ptr == NULL;
+/* The part of the order by key that has one prefix. Keys are compared byte by byte in both stores,
+ * so it is one range: from the prefix to the prefix filled up with the largest character. */
+typedef struct key_range {
+    lc_fact_page page;                                  /* With the position to begin behind. */
+    char last[LC_KEY_BYTES_MAX + 4 + LC_KEY_BYTES_MAX]; /* No key of the range is larger. */
+    size_t last_len;
+} key_range;
 
-    if (view->persona_id.len > 0)
-        return lc_fact_each_row(tx,
-                                &(lc_fact_walk){&global_of_persona_sql, LC_FACT_BY_ID, page->limit},
-                                (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
-                                           LC_T(view->persona_id), LC_T(key), LC_T(id_after(page))},
-                                show, v, err);
-    return lc_fact_each_row(
-        tx, &(lc_fact_walk){&global_sql, LC_FACT_BY_PLACE, page->limit},
-        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(key),
-                   LC_I(is_behind_all ? INT64_MAX : lc_fact_seq_of(page->after_id))},
-        show, v, err);
+static void begin_range(key_range *range, const lc_fact_page *page)
+{
+    static const char largest[4] = {'\xf4', '\x8f', '\xbf', '\xbf'}; /* U+10FFFF */
+    loci_str prefix = lc_fact_or_empty(page->prefix);
+
+    LC_ASSERT(prefix.len <= LC_KEY_BYTES_MAX);
+    range->page = *page;
+    range->page.after_key = lc_fact_or_empty(page->after_key);
+    if (lc_str_compare(range->page.after_key, prefix) < 0) {
+        range->page.after_key = prefix;
+        range->page.after_id = LC_STR(""); /* Before all facts of that key. */
+    }
+    if (prefix.len > 0)
+        memcpy(range->last, prefix.ptr, prefix.len);
+    range->last_len = prefix.len;
+    while (range->last_len < prefix.len + LC_KEY_BYTES_MAX) {
+        memcpy(range->last + range->last_len, largest, sizeof largest);
+        range->last_len += sizeof largest;
+    }
 }
 
-static loci_status walk_chain(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
+/* Walks the facts of the global scope that are valid now. */
+static loci_status walk_global(lc_tx *tx, const lc_fact_view *view, const key_range *range,
+                               viewer *v, loci_error *err)
+{
+    const lc_fact_page *page = &range->page;
+    loci_str last = {range->last, range->last_len};
+    int64_t after_place = page->after_id.ptr == NULL ? INT64_MAX
+                          : page->after_id.len == 0  ? -1
+                                                     : lc_fact_seq_of(page->after_id);
+
+    if (view->persona_id.len > 0)
+        return lc_fact_each_row(
+            tx, &(lc_fact_walk){&global_of_persona_sql, LC_FACT_BY_ID, page->limit},
+            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(view->persona_id), LC_T(last),
+                       LC_T(page->after_key), LC_T(id_after(page))},
+            show, v, err);
+    return lc_fact_each_row(tx, &(lc_fact_walk){&global_sql, LC_FACT_BY_PLACE, page->limit},
+                            (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(last),
+                                       LC_T(page->after_key), LC_I(after_place)},
+                            show, v, err);
+}
+
+static loci_status walk_chain(lc_tx *tx, const lc_fact_view *view, const key_range *range,
                               viewer *v, loci_error *err)
 {
+    const lc_fact_page *page = &range->page;
+    loci_str last = {range->last, range->last_len};
     lc_fact_walk walk = {
         .sql = v->is_past ? &as_of_sql : &chain_sql, .order = LC_FACT_BY_ID, .limit = page->limit};
     place places[PLACES_MAX];
@@ -360,7 +402,8 @@ static loci_status walk_chain(lc_tx *tx, const lc_fact_view *view, const lc_fact
                            LC_T(second->scope_id),
                            LC_T_OR_EMPTY(view->persona_id),
                            LC_I(v->now_us),
-                           LC_T_OR_EMPTY(page->after_key),
+                           LC_T(last),
+                           LC_T(page->after_key),
                            LC_T(id_after(page))};
 
     return lc_fact_each_row(tx, &walk, args, show, v, err);
@@ -399,10 +442,13 @@ loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fac
                 .ctx = ctx};
     bool needs_chain = is_past;
     loci_status status = is_past ? LOCI_OK : has_inner_facts(tx, view, &needs_chain, err);
+    key_range range;
 
     if (status != LOCI_OK)
         return status;
-    return needs_chain ? walk_chain(tx, view, page, &v, err) : walk_global(tx, view, page, &v, err);
+    begin_range(&range, page);
+    return needs_chain ? walk_chain(tx, view, &range, &v, err)
+                       : walk_global(tx, view, &range, &v, err);
 }
 
 loci_status lc_fact_each_version(lc_tx *tx, const lc_fact_view *view,
@@ -441,7 +487,7 @@ loci_status lc_fact_each_claim(lc_tx *tx, const lc_fact_view *view, const lc_fac
     return lc_fact_each_row(tx, &walk, args, show, &v, err);
 }
 
-/* ---- What changed last ----------------------------------------------------------------------- */
+/* ---- Recent changes -------------------------------------------------------------------------- */
 
 #define RECENT_WRITTEN                                                                             \
     "select {row} from fact_current where tenant_id = $1 and user_id = $2 and seq > $3"
@@ -491,7 +537,7 @@ static loci_status walk_recent(lc_tx *tx, const lc_sql *sql, const lc_fact_recen
     return visit_all(tx, sql, args, visit, ctx, err);
 }
 
-/* No key that begins so lies behind it: nothing sorts above the last code point. */
+/* The end of the range of keys with this prefix: no key sorts above the last code point. */
 static loci_str end_of(lc_arena *arena, loci_str prefix)
 {
     static const char last[] = "\xF4\x8F\xBF\xBF";

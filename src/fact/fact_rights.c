@@ -1,17 +1,17 @@
-/* fact_rights.c - who may see and end a fact, and what a caller writes who does not see all facts
- * of a slot.
+/* fact_rights.c - the rights to see and to end a fact, and writes by a caller that does not see all
+ * facts of a slot.
  *
  * A fact has a label: the lowest rank and the permission that reading it needs. A caller must not
- * learn that a fact exists which it may not see, so for it the slot of such a fact is empty: its
- * write is answered as a first write, and it reads its own value back. Databases with several
- * levels of security call this polyinstantiation. The slot then holds a second fact, beside the
- * hidden one, with `hidden_from`: the labels of the facts that its writer could not see. Readers
- * cleared for one of these labels see the other fact; to them the second one is a claim. So every
- * reader sees one fact per slot, whether it may see one is decided by the row alone, and what the
- * caller said is not lost.
+ * learn of the existence of a fact that it may not see, so the slot of such a fact is empty for
+ * this caller: its write is answered as a first write, and it reads its own value back. Databases
+ * with several levels of security call this polyinstantiation. The slot then holds a second fact,
+ * beside the hidden one, with `hidden_from`: the labels of the facts that its writer could not see.
+ * Readers cleared for one of these labels see the other fact; to them the second one is a claim. So
+ * every reader sees one fact per slot, the row alone decides whether a reader may see it, and the
+ * caller's statement is not lost.
  *
- * A version that follows such a fact has its labels, too. A fact that is written by a caller above
- * ends those beside it from which its own readers are not excluded.
+ * The next version of such a fact inherits its labels. A fact written by a caller with more rights
+ * ends the facts beside it that its own readers can see.
  *
  * A label is written "rank:permission", as "4:" or "0:hr"; permissions have neither quotes nor
  * backslashes.

@@ -1,11 +1,12 @@
 /* fact_room.c - the tables of facts, made from events and from nothing else.
  *
  * A row moves from fact_current to fact_past when its fact ends. fact_edges leads from a valid fact
- * to what it depends on; fact_flags remembers when a fact needed a review, for reading the past.
+ * to the facts it depends on; fact_flags remembers when a fact needed a review, for reading the
+ * past.
  *
  * Invariants, checked by verify: a slot without `multi` has one valid fact, apart from those
- * written beside it by callers that do not see it (fact_rights.c); what superseded a fact, what a
- * claim contests and what edges and flags lead to exists; edges begin at valid facts.
+ * written beside it by callers that do not see it (fact_rights.c); the facts named by
+ * superseded_by, by contests, by edges and by flags exist; edges begin at valid facts.
  */
 #include "base/str.h"
 #include "fact/fact_corpus.h"
@@ -198,7 +199,7 @@ static loci_status put_current(lc_tx *tx, const lc_event *event, const lc_fact *
                       : lc_tx_exec(tx, &put_current_sql, args, err);
 }
 
-static loci_status put_past(lc_tx *tx, const lc_event *event, const lc_fact *fact, loci_error *err)
+loci_status lc_fact_put_past(lc_tx *tx, const lc_event *event, const lc_fact *fact, loci_error *err)
 {
     lc_arg args[3 + LC_ROW_COLUMNS_MAX] = {WHOSE(event), LC_I(event->seq)};
     lc_fact past = *fact;
@@ -207,6 +208,12 @@ static loci_status put_past(lc_tx *tx, const lc_event *event, const lc_fact *fac
     past.ended_at = event->recorded_at;
     lc_row_bind(&lc_fact_row, &past, args + 3);
     return lc_tx_exec(tx, &put_past_sql, args, err);
+}
+
+loci_status lc_fact_put_current(lc_tx *tx, const lc_event *event, const lc_fact *fact,
+                                loci_error *err)
+{
+    return put_current(tx, event, fact, false, err);
 }
 
 /* How a fact ends. */
@@ -225,7 +232,7 @@ static loci_status keep_past(lc_tx *tx, const lc_event *event, const lc_fact *fa
     ended.standing = how->standing;
     ended.superseded_by = how->superseded_by;
     ended.reason = how->reason;
-    return put_past(tx, event, &ended, err);
+    return lc_fact_put_past(tx, event, &ended, err);
 }
 
 /* Without an id when it is not valid: its event was erased, and so it ended before. */
@@ -305,7 +312,7 @@ loci_status lc_fact_put_erased(lc_tx *tx, const lc_event *event, const lc_fact *
                           .seq = fact->seq,
                           .recorded_at = fact->recorded_at};
 
-    return put_past(tx, &own, fact, err);
+    return lc_fact_put_past(tx, &own, fact, err);
 }
 
 /* One that was erased since has no edges, but what it was derived from knows that it was. */
@@ -371,7 +378,7 @@ static loci_status apply_fact(lc_tx *tx, const lc_event *event, const lc_fact_wr
         status = unlink_facts(tx, event, written->unlink, err);
     if (status == LOCI_OK)
         status = fact->standing == LC_FACT_VALID ? put_current(tx, event, fact, takes_over, err)
-                                                 : put_past(tx, event, fact, err);
+                                                 : lc_fact_put_past(tx, event, fact, err);
     if (status == LOCI_OK && (fact->standing == LC_FACT_VALID || written->was_valid))
         status = link_fact(tx, event, written, err);
     if (status == LOCI_OK)
@@ -436,12 +443,24 @@ static loci_status apply_reviewed(lc_tx *tx, const lc_event *event, loci_error *
     return status;
 }
 
+static loci_status embedded_text(const lc_event *event, lc_arena *arena, loci_str *out,
+                                 loci_error *err)
+{
+    lc_fact_written written;
+    loci_status status = lc_fact_written_decode(event, arena, &written, err);
+
+    return status == LOCI_OK
+               ? lc_fact_embed_text(arena, written.fact.key, written.fact.value, out, err)
+               : status;
+}
+
 const lc_event_type lc_fact_written_event = {"fact.written",
                                              2,
                                              lc_fact_written_upcasts,
                                              apply_written,
                                              lc_fact_event_is_restricted,
-                                             .hidden_bytes = lc_fact_event_hidden_bytes};
+                                             .hidden_bytes = lc_fact_event_hidden_bytes,
+                                             .embedded = embedded_text};
 const lc_event_type lc_fact_retracted_event = {"fact.retracted", 1, NULL, apply_retracted,
                                                lc_fact_event_is_restricted};
 const lc_event_type lc_fact_reviewed_event = {"fact.reviewed", 1, NULL, apply_reviewed, NULL};
@@ -518,9 +537,9 @@ static loci_status check(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_pro
 
 static const lc_table *const tables[] = {&current_table, &past_table, &edges_table, &flags_table,
                                          NULL};
-static const lc_event_type *const events[] = {&lc_fact_written_event, &lc_fact_retracted_event,
-                                              &lc_fact_reviewed_event, &lc_fact_forgotten_event,
-                                              NULL};
+static const lc_event_type *const events[] = {&lc_fact_written_event,   &lc_fact_retracted_event,
+                                              &lc_fact_reviewed_event,  &lc_fact_forgotten_event,
+                                              &lc_fact_withdrawn_event, NULL};
 
 static const lc_setting *const settings[] = {&lc_setting_authority_titles, NULL};
 

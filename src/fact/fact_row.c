@@ -198,7 +198,7 @@ typedef struct journey {
     size_t arg_count; /* The limit included, which is the last. */
     int64_t limit;    /* Rows of this page. */
     bool is_over;     /* There is nothing behind them. */
-    lc_fact last;     /* Of them; only where it stands is kept, in `arena`. */
+    lc_fact last;     /* The last row; only its position is kept, in `arena`. */
     lc_arena arena;
     lc_fact_row_visit *visit;
     void *ctx;
@@ -234,8 +234,8 @@ static loci_status visit_page(lc_tx *tx, journey *j, loci_error *err)
     return status;
 }
 
-/* The next page begins behind the last row of this one and is longer: whoever wants it may be
- * passing over many. */
+/* The next page begins behind the last row of this one and is longer: a caller that needs more rows
+ * may be skipping many. */
 static void turn_page(journey *j)
 {
     lc_arg *behind = &j->args[j->arg_count - (j->walk->order == LC_FACT_BY_SEQ ? 2 : 3)];
@@ -410,7 +410,7 @@ loci_status lc_fact_fail_head(loci_error *err, loci_str named, const lc_fact *he
         lc_error_set_data(err, LC_STR("{\"head\":null}"));
         return LOCI_ECONFLICT;
     }
-    (void)lc_fail(err, LOCI_ECONFLICT, "%.*s was superseded; what stands is %.*s",
+    (void)lc_fail(err, LOCI_ECONFLICT, "%.*s was superseded; the current fact is %.*s",
                   LC_STR_ARG(named), LC_STR_ARG(head->id));
     (void)snprintf(data, sizeof data, "{\"head\":\"%.*s\"}",
                    LC_STR_ARG(head->id)); /* An id fits. */
@@ -420,7 +420,7 @@ loci_status lc_fact_fail_head(loci_error *err, loci_str named, const lc_fact *he
 
 loci_status lc_fact_fail_absent(loci_error *err, loci_str named)
 {
-    return lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(named));
+    return lc_fail(err, LOCI_ENOTFOUND, "there is no fact \"%.*s\"", LC_STR_ARG(named));
 }
 
 /* Ids have no characters that JSON would escape. */

@@ -1,4 +1,5 @@
-/* fact_row.h - rows of fact_current and fact_past, and C. Only fact/ includes this.
+/* fact_row.h - the rows of fact_current and fact_past as C structures. Only fact/ includes this
+ * file.
  *
  * fact_current has the valid facts: one row per slot (`place` is 0), or one row per fact of a slot
  * with several (`place` is its seq). Facts that were written beside one that their writer could not
@@ -18,11 +19,12 @@ extern const lc_row_type lc_fact_current_row;
 #define LC_FACT_IN_KEY                                                                             \
     " where tenant_id = $1 and user_id = $2 and scope = $3 and scope_id = $4 and key = $5"
 
-/* Everywhere, for statements that read in the order of the key. SQLite leaves a column that equals
- * a constant out of `order by` and then sorts what is in order already, so none of this is "=". */
+/* The global scope, for statements that read in the order of the key. SQLite drops a column that
+ * equals a constant from `order by` and then sorts rows that are in order already, so no condition
+ * here is "=". */
 #define LC_FACT_IN_GLOBAL " and scope >= 'global' and scope <= 'global' and scope_id <= ''"
 
-/* Where its row of fact_current is: slots with one fact have place 0. */
+/* The position of its row in fact_current: slots with one fact have place 0. */
 static inline int64_t lc_fact_place(const lc_fact *fact)
 {
     return fact->is_multi || fact->hidden_from.len > 0 ? fact->seq : 0;
@@ -33,8 +35,9 @@ static inline loci_str lc_fact_or_empty(loci_str text)
     return text.ptr == NULL ? (loci_str){"", 0} : text;
 }
 
-/* The event that wrote a fact, which its id tells: rows are found by it, since an index of numbers
- * is less to write than one of ids. -1 = no id of a fact, and no row. */
+/* The seq of the event that wrote a fact, decoded from the fact's id. Rows are indexed by it,
+ * because an index of numbers is cheaper to write than an index of ids. -1 = not the id of a fact,
+ * so there is no row. */
 static inline int64_t lc_fact_seq_of(loci_str id)
 {
     lc_id_parts parts;
@@ -42,7 +45,7 @@ static inline int64_t lc_fact_seq_of(loci_str id)
     return lc_id_parse(id, "fact", &parts) ? parts.seq : -1;
 }
 
-/* Whether `a` goes before `b`, of one key and scope: a persona's own first, then the newest. */
+/* Whether `a` precedes `b` (same key and scope): a persona's own first, then the newest. */
 static inline bool lc_fact_is_before(const lc_fact *a, const lc_fact *b)
 {
     if ((a->persona_id.len > 0) != (b->persona_id.len > 0))
@@ -71,17 +74,17 @@ loci_status lc_fact_load_list(lc_tx *tx, const lc_fact_query *query, lc_arena *a
 loci_status lc_fact_find_row(lc_tx *tx, const lc_fact_query *query, lc_arena *arena, lc_fact *out,
                              loci_error *err);
 
-/* What the rows of a walk are ordered by. */
+/* Sort order of the rows of a walk. */
 typedef enum lc_fact_order {
     LC_FACT_BY_ID,    /* key, id */
     LC_FACT_BY_PLACE, /* key, place */
     LC_FACT_BY_SEQ
 } lc_fact_order;
 
-/* Rows in the order of their statement, which takes as its last parameters the values of `order`
- * that the first row is behind, and how many rows it may answer. A store that is far away sends all
- * of an answer before the first row is seen, so no more are asked for than are wanted; whoever
- * passes over some of them is given the next. */
+/* Reads rows page by page in the order of the statement. The last parameters of the statement are
+ * the `order` values of the row before the page (the cursor) and the maximum number of rows. A
+ * remote database sends the complete result before the client sees the first row, so a page has
+ * only as many rows as are needed; a caller that skips rows gets the next page. */
 typedef struct lc_fact_walk {
     const lc_sql *sql;
     lc_fact_order order;
@@ -94,32 +97,32 @@ typedef loci_status lc_fact_row_visit(void *ctx, const lc_rows *rows, const lc_f
 loci_status lc_fact_each_row(lc_tx *tx, const lc_fact_walk *walk, const lc_arg *args,
                              lc_fact_row_visit *visit, void *ctx, loci_error *err);
 
-/* Where facts of one key live. */
+/* The slot: facts of one key with the same scope and persona. */
 typedef struct lc_fact_slot {
     loci_str scope;
     loci_str scope_id;
     loci_str key;
-    loci_str persona_id; /* "" = everybody's. */
+    loci_str persona_id; /* "" = shared by all personas. */
 } lc_fact_slot;
 
 static inline lc_fact_slot lc_fact_slot_of(const lc_fact *fact)
 {
     return (lc_fact_slot){fact->scope, fact->scope_id, fact->key, fact->persona_id};
 }
-/* What it holds: also facts that are expired, or hidden from the caller. */
+/* Loads the valid facts of a slot, including facts that are expired or hidden from the caller. */
 loci_status lc_fact_load_slot(lc_tx *tx, const lc_fact_slot *slot, lc_arena *arena,
                               lc_fact_node **out, loci_error *err);
-/* The last version that ended, claims and late ones aside. `is_beside`: of the facts that were
- * written beside others, else of those that were not. */
+/* The last version that ended, except claims and late versions. `is_beside`: search only facts
+ * written beside hidden ones, else only the others. */
 loci_status lc_fact_find_last(lc_tx *tx, const lc_fact_slot *slot, bool is_beside, lc_arena *arena,
                               lc_fact *out, loci_error *err);
-/* By id, valid, whosever it is: $1 tenant, $2 user, $3 seq, $4 id. */
+/* By id, valid, of any persona: $1 tenant, $2 user, $3 seq, $4 id. */
 extern const lc_sql lc_fact_valid_sql;
-/* By id, valid or not, among what the persona sees. */
+/* By id, valid or not, among the facts that the persona sees. */
 loci_status lc_fact_find_id(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena,
                             lc_fact *out, loci_error *err);
-/* Where a chain of supersessions ends that left the slot of `last`: the head there, if any, and
- * among several one that may be read, if any. */
+/* Follows the chain of supersessions from `last` into other slots and finds the current fact at its
+ * end, if any; if there are several, one that may be read. */
 loci_status lc_fact_find_end(lc_tx *tx, const lc_fact *last, const lc_fact_access *access,
                              lc_arena *arena, lc_fact *out, loci_error *err);
 
@@ -153,9 +156,9 @@ loci_status lc_fact_check_dependents(lc_tx *tx, lc_str_list depends_on, lc_str_l
 typedef struct lc_fact_written {
     lc_fact fact;            /* supersedes and depends_on are made from the lists. */
     loci_str replaces;       /* The fact of its own slot whose place it takes, or none. */
-    const lc_fact *replaced; /* That fact, from who has just read it; NULL = to be found. */
-    lc_str_list supersedes;  /* Others that end with it. */
-    lc_str_list unlink;      /* Those of both that depended on something. */
+    const lc_fact *replaced; /* That fact, if just read; NULL = look it up. */
+    lc_str_list supersedes;  /* Other facts that end with it. */
+    lc_str_list unlink;      /* Facts that end and had depended on others. */
     lc_str_list review;      /* Facts that now need a review. */
     lc_str_list depends_on;
     bool was_valid; /* It is erased, and was neither late nor a claim. */
@@ -180,8 +183,8 @@ loci_status lc_fact_written_decode(const lc_event *event, lc_arena *arena, lc_fa
 loci_status lc_fact_retracted_decode(const lc_event *event, lc_arena *arena, lc_fact_retracted *out,
                                      loci_error *err);
 
-/* Of fact.written and fact.retracted. Errs on the side of hiding: a value with a member of such a
- * name counts too. */
+/* Of fact.written and fact.retracted. Errs on the side of hiding: a value that contains a member of
+ * this name is treated as restricted, too. */
 bool lc_fact_event_is_restricted(const lc_event *event);
 /* Of fact.written: hidden_from, the last member of the payload, would tell its writer that there is
  * a fact that it cannot see. */
@@ -198,10 +201,18 @@ extern const lc_event_type lc_fact_retracted_event;
 extern const lc_event_type lc_fact_reviewed_event; /* refs {id}: confirmed. */
 /* refs {ids[], unlink?[], review?[], retractions?[seq]}. */
 extern const lc_event_type lc_fact_forgotten_event;
+/* refs {session_id, withdrawn[], flags[], moved[], relinked[], rebased[], claims[]}, objects with
+ * an id: see fact_withdraw.c. */
+extern const lc_event_type lc_fact_withdrawn_event;
 
 extern lc_upcast *const lc_fact_written_upcasts[];
 
-/* For `apply`, shared by fact_room.c and fact_forget.c. */
+/* For `apply`, shared by fact_room.c, fact_forget.c and fact_withdraw.c. */
+/* Inserts the row of a fact that is valid, or that ended with `event`. */
+loci_status lc_fact_put_current(lc_tx *tx, const lc_event *event, const lc_fact *fact,
+                                loci_error *err);
+loci_status lc_fact_put_past(lc_tx *tx, const lc_event *event, const lc_fact *fact,
+                             loci_error *err);
 extern const lc_sql lc_fact_remove_sql; /* From fact_current: $1 tenant, $2 user, $3 seq, $4 id. */
 loci_status lc_fact_unlink_and_flag(lc_tx *tx, const lc_event *event, lc_str_list unlink,
                                     lc_str_list review, loci_error *err);
@@ -216,7 +227,7 @@ loci_status lc_fact_check_rights(lc_tx *tx, const lc_fact_target *target, const 
 struct lc_fact_plan {
     lc_fact_outcome outcome;
     lc_fact_written written; /* Without an id, until it is committed. */
-    lc_fact same;            /* REPEATED, or a claim that was made before: what is answered. */
+    lc_fact same;            /* REPEATED, or a repeated claim: the existing fact. */
     bool is_written;         /* There is something to append. */
     loci_str first;          /* The first fact that it ends, or none. */
     size_t review_count;     /* Of written.review, those that the writer sees. */
@@ -230,19 +241,19 @@ struct lc_fact_ending {
 
 /* ---- Rights: fact_rights.c ------------------------------------------------------------------- */
 
-/* Whether the reader has the rank and the permission that reading the fact needs. */
+/* Whether the reader has the rank and the permission that the fact requires. */
 bool lc_fact_is_cleared(const lc_fact *fact, const lc_fact_access *access);
 /* The first that may be read; NULL = none. */
 const lc_fact *lc_fact_first_readable(const lc_fact_node *list, const lc_fact_access *access);
-/* Hides `fact` from those who may read `other`, which its writer cannot see. */
+/* Hides `fact` from readers of `other`, which its writer cannot see. */
 loci_status lc_fact_hide(lc_fact *fact, const lc_fact *other, lc_arena *arena, loci_error *err);
-/* Hides `fact` from those whom `other` is hidden from. */
+/* Hides `fact` from the readers that `other` is hidden from. */
 loci_status lc_fact_hide_like(lc_fact *fact, const lc_fact *other, lc_arena *arena,
                               loci_error *err);
-/* Whether lc_fact_hide() did. */
+/* Whether lc_fact_hide() was applied to the fact. */
 bool lc_fact_is_hidden_from(const lc_fact *fact, const lc_fact *other);
 
-/* Whether who writes may end that fact. */
+/* Whether the writer may end that fact. */
 typedef struct lc_fact_writer {
     lc_authority authority;
     loci_str trust;
@@ -251,8 +262,8 @@ typedef struct lc_fact_writer {
 } lc_fact_writer;
 bool lc_fact_may_end(const lc_fact_writer *writer, const lc_fact *fact);
 
-/* A set of facts that end: ids, and those among them that depended on something, or that something
- * depends on. Room for `max` is taken at once. */
+/* A set of facts that end: their ids, the ids of those that depended on other facts, and of those
+ * that other facts depend on. Memory for `max` ids is allocated at the start. */
 typedef struct lc_fact_ended {
     loci_str *ids, *unlink, *roots;
     size_t count, unlink_count, root_count;

@@ -1,4 +1,4 @@
-/* fact_write.c - from decisions to events. */
+/* fact_write.c - appends the events of decided writes. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -40,6 +40,11 @@ void lc_fact_ended_add(lc_fact_ended *ended, const lc_fact *fact)
         ended->unlink[ended->unlink_count++] = fact->id;
     if (fact->has_derived)
         ended->roots[ended->root_count++] = fact->id;
+}
+
+lc_fact_outcome lc_fact_plan_outcome(const lc_fact_plan *plan)
+{
+    return plan->outcome;
 }
 
 bool lc_fact_plan_writes(const lc_fact_plan *plan)

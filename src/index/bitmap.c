@@ -1,5 +1,5 @@
 /* bitmap.c - Invariant: `words` has `word_count` words, all of them initialised. Growing doubles,
- * so that adding numbers in rising order costs a constant each. */
+ * so that adding numbers in rising order takes amortised constant time. */
 #include "index/bitmap.h"
 
 #include <string.h>
@@ -74,7 +74,8 @@ loci_status lc_bitmap_add_range(lc_bitmap *bitmap, uint32_t first, size_t count,
 
     if (count == 0)
         return LOCI_OK;
-    /* Cut before adding, so that the sum cannot wrap; what is cut is beyond the limit anyway. */
+    /* Clamped before the addition, so that the sum cannot wrap; larger values exceed the limit
+     * anyway. */
     end = (size_t)first + (count > LC_INDEX_IDS_MAX ? LC_INDEX_IDS_MAX + (size_t)1 : count);
     status = lc_bitmap_reserve(bitmap, end, err);
     if (status != LOCI_OK)

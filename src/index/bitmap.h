@@ -1,9 +1,9 @@
-/* bitmap.h - a set of document numbers: which ones a search may see, which ones are there.
+/* bitmap.h - a set of document numbers, such as those a search may see or those an index contains.
  *
  * A plain array of bits that grows to the largest number ever added; numbers are small and dense,
- * so nothing cleverer pays. What lies beyond the array is not in the set. Searching code may read
- * `words` directly: bit n % 64 of word n / 64 belongs to number n. One thread at a time changes
- * it; any number may read while none does.
+ * so a compressed form would not pay. Numbers beyond the array are not in the set. Searching code
+ * may read `words` directly: bit n % 64 of word n / 64 belongs to number n. One thread at a time
+ * changes it; any number may read while none does.
  */
 #ifndef LC_INDEX_BITMAP_H
 #define LC_INDEX_BITMAP_H
@@ -28,15 +28,15 @@ void lc_bitmap_reset(lc_bitmap *bitmap);
 /* Makes room for the numbers below `count`, so that adding them cannot fail. LOCI_ELIMIT above
  * LC_INDEX_IDS_MAX. */
 loci_status lc_bitmap_reserve(lc_bitmap *bitmap, size_t count, loci_error *err);
-/* Adding what is there is fine; on failure nothing changed. */
+/* Adding a number that is in the set is fine; on failure nothing changed. */
 loci_status lc_bitmap_add(lc_bitmap *bitmap, uint32_t id, loci_error *err);
 /* Adds `first` and the `count` - 1 numbers after it. */
 loci_status lc_bitmap_add_range(lc_bitmap *bitmap, uint32_t first, size_t count, loci_error *err);
-/* Removing what is not there is fine. */
+/* Removing a number that is not in the set is fine. */
 void lc_bitmap_remove(lc_bitmap *bitmap, uint32_t id);
 /* Adds all numbers of `other`; on failure nothing changed. */
 loci_status lc_bitmap_unite(lc_bitmap *bitmap, const lc_bitmap *other, loci_error *err);
-/* Keeps only what is in `other` too. */
+/* Keeps only numbers that are in `other`, too. */
 void lc_bitmap_intersect(lc_bitmap *bitmap, const lc_bitmap *other);
 
 static inline bool lc_bitmap_has(const lc_bitmap *bitmap, uint32_t id)

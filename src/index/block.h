@@ -1,8 +1,8 @@
 /* block.h - memory for the many small lists of an index, in regions that are given back at once.
  *
- * A block has 2^n bytes. What is freed serves the next block of its size; the regions themselves
- * (large pieces of the heap) go back when the whole is cleared. So an index that is evicted leaves
- * no holes in the heap behind.
+ * A block has 2^n bytes. A freed block is reused for the next block of its size; the regions
+ * themselves (large pieces of the heap) are freed when everything is cleared. So an index that is
+ * evicted leaves no holes in the heap behind.
  */
 #ifndef LC_INDEX_BLOCK_H
 #define LC_INDEX_BLOCK_H
@@ -22,7 +22,7 @@ void lc_blocks_init(lc_blocks *blocks, lc_heap *heap, loci_category category);
 /* Gives all regions back. */
 void lc_blocks_clear(lc_blocks *blocks);
 
-/* What a block for `bytes` really has: the next power of two, at least LC_BLOCK_BYTES_MIN. */
+/* The size of a block for `bytes`: the next power of two, at least LC_BLOCK_BYTES_MIN. */
 size_t lc_block_bytes(size_t bytes);
 /* At least `bytes`, not zeroed; NULL when out of memory. */
 void *lc_blocks_alloc(lc_blocks *blocks, size_t bytes);

@@ -1,9 +1,9 @@
 /* corpus.c - documents, their vectors, and one search over both.
  *
  * The job that embeds texts puts vectors into the store in the order of writing, which is the order
- * of numbers. So the corpus asks for the first document whose vector was missing; when it is there
- * now, for the next ones. The documents behind the last one found are the tail. The newest of them
- * are embedded here, each once; the others are left to the job.
+ * of numbers. So the corpus looks up the first document whose vector was missing and, if it is
+ * stored now, the next ones. The documents behind the last one found are the tail. The newest of
+ * them are embedded here, each once; the others are left to the job.
  *
  *     0 ............ stored ............. newest_from ............ count
  *     in `vectors`          by words alone             in `newest`
@@ -27,7 +27,7 @@
 #define ROOM_FIRST 64
 #define SPARSE_MIN 1000 /* Unused numbers below which building again is not worth it. */
 #define FIND_BATCH 32   /* Vectors that are looked up at once in a long load. */
-#define EMBED_BATCH 8   /* Texts that are embedded between two looks at the clock. */
+#define EMBED_BATCH 8   /* Texts that are embedded between two checks of the clock. */
 
 loci_status lc_corpus_init(lc_corpus *corpus, lc_heap *heap, size_t record_bytes, loci_error *err)
 {
@@ -152,7 +152,7 @@ void lc_corpus_remove(lc_corpus *corpus, uint32_t number)
         return;
     lc_bitmap_remove(&corpus->present, number);
     (void)lc_postings_remove(corpus->postings, number);
-    if (has_vectors(corpus)) { /* It may have had none. */
+    if (has_vectors(corpus)) { /* Possibly without a vector. */
         (void)lc_vectors_delete(&corpus->vectors, number);
         (void)lc_vectors_delete(&corpus->newest, number);
     }
@@ -169,7 +169,7 @@ bool lc_corpus_is_sparse(const lc_corpus *corpus)
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
-/* The next number from `from` on that wants a vector; false at the end. */
+/* The next number from `from` on that needs a vector; false at the end. */
 static bool next_wanting(const lc_corpus *corpus, uint32_t from, uint32_t *out)
 {
     for (; lc_bitmap_next(&corpus->present, from, &from); from++)
@@ -234,7 +234,7 @@ static loci_status load_stored(lc_corpus *corpus, lc_corpus_vectors *from, lc_ar
     return status;
 }
 
-/* The newest documents behind what is stored, the newest first, at most LC_CORPUS_TAIL_MAX.
+/* The newest documents without a stored vector, the newest first, at most LC_CORPUS_TAIL_MAX.
  * `*is_all`: there are no others. */
 static size_t find_newest(const lc_corpus *corpus, uint32_t out[LC_CORPUS_TAIL_MAX], bool *is_all)
 {
@@ -252,7 +252,7 @@ static size_t find_newest(const lc_corpus *corpus, uint32_t out[LC_CORPUS_TAIL_M
     return count;
 }
 
-/* Removes what is stored now, or not among the newest any more. */
+/* Removes vectors that are stored now, or are not among the newest any more. */
 static void trim_newest(lc_corpus *corpus, uint32_t first)
 {
     if (first < corpus->newest_from) { /* Newer ones were removed: begin again with an older one. */
@@ -337,8 +337,8 @@ loci_status lc_corpus_follow_vectors(lc_corpus *corpus, lc_corpus_vectors *from,
         count = find_newest(corpus, newest, &is_all);
         trim_newest(corpus, count > 0 ? newest[count - 1] : corpus->count);
         status = embed_newest(corpus, from, newest, count, &arena, err);
-        /* Asked for once per so many new documents: a job that fails is not repeated by each call.
-         */
+        /* Asked for once per LC_CORPUS_TAIL_MAX / 2 new documents: not every call repeats a job
+         * that fails. */
         from->wants_job = (!is_all || count > LC_CORPUS_TAIL_MAX / 2) &&
                           (corpus->reported == 0 ||
                            corpus->count >= corpus->reported + LC_CORPUS_TAIL_MAX / 2);
@@ -412,8 +412,8 @@ static loci_status search_near(const lc_corpus *corpus, const lc_corpus_query *q
     return status;
 }
 
-/* The nearest, and the cosines of the lexical hits that are not among them, so that no document is
- * judged by half of what is known about it. */
+/* The nearest, and the cosines of the lexical hits that are not among them, so that each hit is
+ * judged by both scores. */
 static loci_status search_vectors(const lc_corpus *corpus, const lc_corpus_query *query, found *f,
                                   lc_heap *heap, loci_error *err)
 {

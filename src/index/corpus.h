@@ -6,15 +6,15 @@
  *
  *   terms     in BM25 postings (index/postings.h)
  *   a vector  as int8 codes (index/vector.h), when there is one
- *   a record  of fixed size that belongs to the room: what its filters need, or a pointer
+ *   a record  of fixed size that belongs to the room: data for its filters, or a pointer
  *
  * A search fuses words and meaning (index/fusion.h) among the documents of a filter, so the best
  * are always taken from inside the allowed set. The result depends on the documents and the stored
  * vectors only, never on earlier searches or on when the corpus was built.
  *
- * The corpus does no I/O: the room adds what it read from its rows, and vectors come through
- * callbacks (lc_corpus_vectors). One thread at a time changes a corpus; it is rebuilt from rows and
- * never stored.
+ * The corpus does no I/O: the room reads its rows and adds them, and vectors come through callbacks
+ * (lc_corpus_vectors). One thread at a time changes a corpus; it is rebuilt from rows and never
+ * stored.
  */
 #ifndef LC_INDEX_CORPUS_H
 #define LC_INDEX_CORPUS_H
@@ -48,7 +48,8 @@ typedef struct lc_corpus {
 
 /* `record_bytes` may be 0. */
 loci_status lc_corpus_init(lc_corpus *corpus, lc_heap *heap, size_t record_bytes, loci_error *err);
-/* Gives all memory back; the room frees what its records point to first. Zeroed is fine. */
+/* Gives all memory back; before, the room frees the memory that its records point to. Zeroed is
+ * fine. */
 void lc_corpus_clear(lc_corpus *corpus);
 size_t lc_corpus_bytes(const lc_corpus *corpus);
 
@@ -57,7 +58,7 @@ size_t lc_corpus_bytes(const lc_corpus *corpus);
 
 typedef struct lc_corpus_document {
     loci_str text;      /* Its words. */
-    lc_hash128 content; /* What its vector is stored under, or LC_CORPUS_NO_VECTOR. */
+    lc_hash128 content; /* The hash that its vector is stored under, or LC_CORPUS_NO_VECTOR. */
     const void *record; /* `record_bytes` to copy; NULL when that is 0. */
 } lc_corpus_document;
 
@@ -77,7 +78,7 @@ static inline void *lc_corpus_record(const lc_corpus *corpus, uint32_t number)
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
 
-/* The newest documents behind what is stored that are embedded on the spot. */
+/* Maximum number of newest documents without a stored vector that a search embeds itself. */
 #define LC_CORPUS_TAIL_MAX 64
 
 /* Where vectors come from. */
@@ -97,14 +98,14 @@ typedef struct lc_corpus_vectors {
     int64_t pause_us; /* Monotonic time at which a long load returns unfinished. */
     /* Out. */
     bool is_complete; /* There was time for all of it. */
-    bool wants_job;   /* So many documents have no stored vector that a job should make them. */
+    bool wants_job;   /* Many documents have no stored vector: a job should make them. */
 } lc_corpus_vectors;
 
 /* Loads vectors from the store up to the first document that has none there, and embeds the newest
- * LC_CORPUS_TAIL_MAX documents behind it. Those two sets are what a search uses; they depend on the
- * snapshot alone. Documents between them are left to the job and found by words until then; a
- * document that was just written is found by meaning however many are waiting. When nothing
- * changed this costs one look-up. */
+ * LC_CORPUS_TAIL_MAX documents behind it. A search uses these two sets; they depend on the snapshot
+ * alone. Documents between them are left to the job and found by words until then; so a document
+ * that was just written is found by meaning, no matter how many others wait. If nothing changed
+ * this costs one look-up. */
 loci_status lc_corpus_follow_vectors(lc_corpus *corpus, lc_corpus_vectors *from, loci_error *err);
 
 /* ---- Searching ------------------------------------------------------------------------------- */
@@ -121,7 +122,7 @@ typedef struct lc_corpus_query {
     lc_corpus_terms terms;
     const float *vector;     /* Of length 1; NULL = by words alone. */
     const lc_bitmap *filter; /* Only these documents; NULL = all. */
-    size_t limit;            /* How many hits of each kind are fused: at most twice as many come. */
+    size_t limit; /* Number of hits per kind that are fused: returns at most twice this. */
 } lc_corpus_query;
 
 /* Hits with every part of their score, best first. Of equal scores the older document comes first.

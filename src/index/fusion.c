@@ -1,6 +1,5 @@
-/* fusion.c - Both lists are written one behind the other, sorted by id, and neighbours with one id
- * made one; then each is scored by itself and all are sorted again. In the caller's array, so there
- * is nothing to fail. */
+/* fusion.c - Both lists are concatenated and sorted by id, and entries with the same id are merged;
+ * then each is scored and all are sorted again. Done in the caller's array, so it cannot fail. */
 #include "index/fusion.h"
 
 #include "base/assert.h"
@@ -82,7 +81,7 @@ static double max(double a, double b)
     return a > b ? a : b;
 }
 
-/* ln(1 + (documents - 0.5) / 1.5): what the postings give a word of one document. */
+/* ln(1 + (documents - 0.5) / 1.5): the weight in postings.c of a word that one document has. */
 static double rarest_idf(size_t documents)
 {
     return documents == 0 ? 0 : log1p(((double)documents - 0.5) / 1.5);

@@ -1,8 +1,8 @@
-/* fusion.h - one ranking from two: near in meaning, and having the same words.
+/* fusion.h - one ranking from two: near in meaning, and with the same words.
  *
  * Adding up ranks (RRF) treats a list that found nothing as the equal of one that did: the best of
  * a useless list gets as much as the best of a good one. So scores are used, each on a scale from
- * 0 to 1 that means something by itself, and a list that says little moves little:
+ * 0 to 1 that means something by itself, and a list with low scores has little influence:
  *
  *   vector  = cosine, at least 0; of a document whose vector is not there yet: lexical
  *   lexical = BM25 / (BM25 + rarest), where rarest is the weight (idf) of a word that only one
@@ -13,15 +13,15 @@
  * 4,500. The weights were chosen on conversations with questions (bench/talk), where any weight of
  * the vector from 1.5 to 3 does about as well; tests/recall has floors for both kinds of match.
  *
- * Better answers: let every lexical hit have its cosine too (lc_hits_rerank() takes any ids), so
- * that none is judged by half of what could be known.
+ * Better answers: compute the cosine of every lexical hit, too (lc_hits_rerank() takes any ids), so
+ * that each hit is judged by both scores.
  */
 #ifndef LC_INDEX_FUSION_H
 #define LC_INDEX_FUSION_H
 
 #include "index/hit.h"
 
-/* What is to be fused. In each list an id stands once; the order does not matter. */
+/* The lists to fuse. An id occurs at most once per list; the order does not matter. */
 typedef struct lc_fusion_lists {
     const lc_hit *vector; /* Scores are cosines. */
     size_t vector_count;

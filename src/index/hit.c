@@ -1,5 +1,5 @@
-/* hit.c - a binary heap with the worst hit on top; sorting takes it apart from the end, so no
- * memory and no recursion is needed. */
+/* hit.c - a binary heap with the worst hit on top; sorting is heapsort, so no memory and no
+ * recursion is needed. */
 #include "index/hit.h"
 
 /* Puts `hit` at `place` or below it, so that no hit is better than those under it. */

@@ -1,7 +1,8 @@
-/* hit.h - what a search found, and the best few of many.
+/* hit.h - the hits of a search, and a heap that keeps the best of them.
  *
- * Better is: a higher score; of equal scores, the lower id. So an answer depends on what is in an
- * index and never on the order in which it was looked through. Scores are numbers, never NaN.
+ * Better means a higher score or, if the scores are equal, the lower id. So an answer depends on
+ * the content of an index and never on the order in which it was scanned. Scores are numbers, never
+ * NaN.
  *
  *     lc_hit hits[50];
  *     lc_best best = {.hits = hits, .limit = 50};
@@ -23,7 +24,7 @@ typedef struct lc_hit {
     float score;
 } lc_hit;
 
-/* Keeps the best `limit` of what it is offered, in the caller's array. */
+/* Keeps the best `limit` of the offered hits, in the caller's array. */
 typedef struct lc_best {
     lc_hit *hits; /* A heap: the worst one kept is the first. */
     size_t limit; /* 0 keeps nothing. */

@@ -1,23 +1,23 @@
 /* postings.c - adding, removing and searching documents.
  *
  * Documents are numbered again inside, by the order in which they came: the place of a document.
- * So a list of postings only ever grows at its end, whatever ids the caller uses, and an id that is
- * removed and added again has nothing to do with its old postings. A removed document keeps its
- * place, marked dead, until compaction copies the living into fresh memory.
+ * So a list of postings only grows at its end, for any ids of the caller, and an id that is removed
+ * and added again is independent of its old postings. A removed document keeps its place, marked
+ * dead, until compaction copies the living documents into new memory.
  *
  *     term -> list:  place << 8 | count of the term there (1 to 255)     4 bytes, rising
  *     document ->    id, terms (varints of the gaps between term numbers), length
  *
- * A document's own terms are kept so that a remove can count them down: `n` in the formula must not
- * count the dead.
+ * A document's own terms are kept so that a remove can decrement their counts: `n` in the formula
+ * must not include dead documents.
  *
  * Adding prepares everything that can fail (terms, room at the end of each list, the document's own
- * list), then writes, which cannot. What a failed add leaves behind is room and terms that no
+ * list), then writes, which cannot fail. A failed add leaves only spare room and terms that no
  * document has: the next add uses them, compaction drops them.
  *
- * Compaction copies into a second index and swaps: the copy has its own regions, so the old ones go
- * back whole. Compacting in place would need no memory but would give none back either. When there
- * is no memory for the copy, removing goes on and it is tried again later.
+ * Compaction copies into a second index and swaps: the copy has its own regions, so the old regions
+ * are freed completely. Compacting in place would need no memory but would free none either. If
+ * there is no memory for the copy, compaction is tried again after later removes.
  *
  * Invariants: place_of[places[p].id] == p for every living p; term->live is the number of living
  * places in its list; lists rise.
@@ -25,11 +25,11 @@
  * Searching is BM25 over windows of documents.
  * All lists are walked together, WINDOW places at a time: each term adds its part to the scores of
  * the window, then the places that were touched are offered to the best. So the scores stay in the
- * nearest cache whatever the number of documents, and windows that no list reaches cost nothing.
- * The dead and the filtered are found only after their score would have been good enough.
+ * L1 cache for any number of documents, and windows that no list reaches cost nothing. Whether a
+ * document is dead or filtered out is checked only if its score is high enough.
  *
- * The parts are added in the order of the query's terms, in double: the same index and query give
- * the same scores to the last bit, however the index came about.
+ * The parts are added in the order of the query's terms, in double: the same documents and query
+ * give the same scores to the last bit, for any history of the index.
  */
 #include "index/postings.h"
 
@@ -349,7 +349,7 @@ static bool bury(lc_postings *index, uint32_t id)
     return true;
 }
 
-/* What compaction needs to tell old numbers from new ones. */
+/* Maps old numbers to new ones during compaction. */
 typedef struct renumbering {
     uint32_t *places; /* The new place by the old one; PLACE_NONE for the dead. */
     uint32_t *terms;  /* The new number by the old one; rising, where there is one. */
@@ -457,7 +457,7 @@ static void compact_if_due(lc_postings *index)
 
     if (dead <= index->compact_above || dead * 4 <= index->place_count)
         return;
-    /* Without memory for it the dead stay, which is slow and not wrong. */
+    /* Without memory for it the dead documents stay, which is slow but correct. */
     if (lc_postings_compact(index, NULL) != LOCI_OK)
         index->compact_above = dead + dead / 2;
 }
@@ -471,7 +471,8 @@ static int compare_numbers(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Documents are short and have few terms, for which a call a comparison is dear. */
+/* Documents are short and have few terms, for which one function call per comparison is
+ * expensive. */
 static void sort_numbers(uint32_t *numbers, size_t count)
 {
     if (count > 40) {
@@ -559,13 +560,14 @@ loci_status lc_postings_add(lc_postings *index, uint32_t id, const loci_str *ter
         return lc_fail(err, LOCI_ELIMIT, "an index holds at most %d documents", LC_INDEX_IDS_MAX);
     if (count > UINT32_MAX)
         return lc_fail(err, LOCI_ELIMIT, "a document has at most %u terms", UINT32_MAX);
-    /* Only the dead can have filled all places: there is one more of them than there are ids. */
+    /* All places can be full only if some documents are dead: there is one more place than there
+     * are ids. */
     if (index->place_count == PLACES_MAX && lc_postings_compact(index, err) != LOCI_OK)
         return LOCI_ERESOURCE;
     if (!prepare(index, &place, terms, count, &distinct))
         return lc_fail_memory(err);
 
-    (void)bury(index, id); /* What it replaces, if anything. */
+    (void)bury(index, id); /* The document it replaces, if any. */
     LC_ASSERT(index->place_count < PLACES_MAX);
     at = (uint32_t)index->place_count++;
     index->places[at] = place;
@@ -694,7 +696,7 @@ static void offer(search *s, uint32_t place, double score)
     lc_best_offer(&s->best, hit);
 }
 
-/* Offers what the window holds and empties it. */
+/* Offers the documents of the window as hits and empties it. */
 static void collect(search *s, uint32_t begin)
 {
     for (uint32_t word = 0; word < WINDOW / 64; word++) {

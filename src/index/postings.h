@@ -1,11 +1,11 @@
-/* postings.h - which documents have which words, and the best of them for a query, by BM25.
+/* postings.h - an inverted index: the documents of each word, ranked for a query by BM25.
  *
  *     lc_postings_add(index, 7, terms, count, &err);       all words of document 7, repeats too
  *     lc_postings_search(index, &(lc_postings_query){.terms = words, .term_count = 2, .limit = 50},
  *                        hits, &found, &err);
  *     lc_postings_remove(index, 7);
  *
- * A document is a small number of the caller's; a term is any bytes, usually a stem
+ * A document is a small number that the caller chooses; a term is any bytes, usually a stem
  * (text/term.h). Nothing here reads a text or a file: an index lives in memory and is made again
  * from the rows it belongs to.
  *
@@ -15,7 +15,7 @@
  * counted), L the document's terms and A the average of L. All are exact after any adds and
  * removes.
  *
- * Threads: any number may search while nobody adds or removes; the engine's lock sees to that.
+ * Threads: any number may search while no thread adds or removes; the engine's lock ensures that.
  */
 #ifndef LC_INDEX_POSTINGS_H
 #define LC_INDEX_POSTINGS_H
@@ -24,8 +24,8 @@
 #include "index/bitmap.h"
 #include "index/hit.h"
 
-/* How soon repeating a word stops to help, and how much a long document is held against it: the
- * values that most search engines start with. */
+/* k1: how soon repeating a word stops raising the score; b: how much a long document lowers it. The
+ * defaults of most search engines. */
 #define LC_BM25_K1 1.2
 #define LC_BM25_B 0.75
 
@@ -42,7 +42,7 @@ typedef struct lc_postings_term {
 } lc_postings_term;
 
 typedef struct lc_postings_query {
-    const lc_postings_term *terms; /* One that is given twice counts twice. */
+    const lc_postings_term *terms; /* A term that is given twice has twice the weight. */
     size_t term_count;             /* At most LC_QUERY_TERMS_MAX. */
     const lc_bitmap *filter;       /* Only these documents; NULL = all. */
     size_t limit;                  /* Hits wanted. */
@@ -68,8 +68,8 @@ loci_status lc_postings_add(lc_postings *index, uint32_t id, const loci_str *ter
 /* False when it was not there. */
 bool lc_postings_remove(lc_postings *index, uint32_t id);
 bool lc_postings_has(const lc_postings *index, uint32_t id);
-/* Drops what removed documents left behind and gives the memory back. Happens by itself when they
- * are more than a quarter. On failure (no memory for the copy) nothing changed. */
+/* Drops the postings of removed documents and frees their memory. Happens automatically when more
+ * than a quarter is removed. On failure (no memory for the copy) nothing changed. */
 loci_status lc_postings_compact(lc_postings *index, loci_error *err);
 lc_postings_size lc_postings_get_size(const lc_postings *index);
 

@@ -1,4 +1,4 @@
-/* vector.c - the set: rows in regions, in the order of their ids; and looking through it.
+/* vector.c - the set: rows in regions, in the order of their ids; and the search over it.
  *
  * Only the last region takes new rows. The first one of a set starts with few rows and doubles, so
  * that thousands of small sets stay small; later ones have their full size from the beginning.
@@ -10,15 +10,15 @@
  * alignment.
  *
  * A search goes by codes, or by sign bits and then by codes. Rows are scored in batches; whether a
- * row is dead or filtered out is asked only when its score would be kept, which after the first
- * thousand rows is seldom. A batch without any wanted row is left out as a whole, and of one with
- * few these are scored alone: a narrow filter then costs what it lets through. Rows are visited in
- * the order of their ids, so a score equal to the worst one kept loses against it, as hit.h
- * demands.
+ * row is dead or filtered out is checked only if its score would be kept, which is rare after the
+ * first thousand rows. A batch without any wanted row is skipped, and in a batch with few of them
+ * only these are scored: so the cost of a narrow filter depends on the rows that pass it. Rows are
+ * visited in the order of their ids, so a score equal to the worst one kept loses against it, as
+ * hit.h requires.
  *
  * The prefilter wants the `keep` rows with the smallest distances, ties to the lower id. It
  * collects rows below a cutoff; when 2 * keep are there, it counts them by distance, lowers the
- * cutoff and keeps the first half in place. Each row is looked at a constant number of times, and
+ * cutoff and keeps the first half in place. Each row is processed a constant number of times, and
  * since equal distances keep their order, so do the ids.
  */
 #include "index/vector.h"
@@ -33,10 +33,10 @@
 #define REGION_PLACES_FIRST 4u
 #define ALIGNMENT LC_VECTOR_STRIDE_UNIT
 #define BATCH_ROWS 64u
-#define FEW_ROWS 16u /* Of a batch: fewer are scored one by one. */
+#define FEW_ROWS 16u /* If fewer rows of a batch are wanted, they are scored one by one. */
 #define PREFILTER_KEEP_MIN 4000u
 #define PREFILTER_KEEP_PART 32u
-#define AHEAD_CANDIDATES 3u /* Their cache lines are under way while one is scored. */
+#define AHEAD_CANDIDATES 3u /* Candidates whose cache lines are prefetched while one is scored. */
 
 /* ---- Regions --------------------------------------------------------------------------------- */
 
@@ -342,7 +342,7 @@ static float score_of(const lc_vector_region *region, uint32_t row, int32_t dot,
 
 /* ---- By codes -------------------------------------------------------------------------------- */
 
-/* One row, when `filter` has it; else what cannot be kept. */
+/* The product of one row if `filter` has it; else a value too low to be kept. */
 static int32_t dot_if_wanted(const lc_vectors *set, const lc_vector_query *query,
                              const lc_vector_region *region, uint32_t row, const lc_bitmap *filter)
 {

@@ -1,12 +1,12 @@
 /* vector.h - a set of vectors in memory, and the ones nearest to a query.
  *
  * Vectors of one dimension, usually of length 1 so that a score is a cosine, are added under rising
- * document numbers and kept as one byte a dimension. A search takes three steps, of which the first
- * is only for large sets:
+ * document numbers and kept as one byte per dimension. A search takes three steps, of which the
+ * first is only for large sets:
  *
  *   sign bits   1/8 of the bytes; keeps the `keep` nearest by the number of differing signs
  *   codes       lc_vectors_search(): the best candidates, scores off by less than a hundredth
- *   floats      lc_hits_rerank(): the caller has the exact vectors, wherever they lie; the set
+ *   floats      lc_hits_rerank(): the caller has the exact vectors, in any place; the set
  *               does no I/O. 50 candidates are enough for the exact best 10.
  *
  * Memory is taken in regions of LC_VECTOR_REGION_BYTES (a small set has one smaller region), from
@@ -27,7 +27,7 @@
 #define LC_VECTOR_REGION_BYTES (1024u * 1024)
 
 typedef struct lc_vector_region {
-    void *memory; /* What was allocated; the arrays below lie in it. */
+    void *memory; /* The allocation; the arrays below are inside it. */
     int8_t *codes;
     uint64_t *bits;
     float *scales;
@@ -76,14 +76,14 @@ bool lc_vectors_delete(lc_vectors *set, uint32_t id);
 /* Bytes held from the heap. */
 size_t lc_vectors_bytes(const lc_vectors *set);
 
-/* What to look for. */
+/* Parameters of a search. */
 typedef struct lc_vector_search {
     const float *query;      /* Of the set's dimension; all values are numbers. */
     size_t limit;            /* Hits wanted. */
     const lc_bitmap *filter; /* Only these ids; NULL = all. */
-    /* Sets with more live vectors than this are looked through by their sign bits first; the
-     * `prefilter_keep` nearest go on. Zero: LC_VECTOR_PREFILTER_ABOVE, and for `keep` what
-     * lc_vector_prefilter_keep() says. UINT32_MAX as `above`: never. */
+    /* Sets with more live vectors than this are first filtered by their sign bits; the
+     * `prefilter_keep` nearest are then scored by codes. Zero: LC_VECTOR_PREFILTER_ABOVE, and for
+     * `keep` the result of lc_vector_prefilter_keep(). UINT32_MAX as `above`: never. */
     uint32_t prefilter_above;
     uint32_t prefilter_keep;
 } lc_vector_search;
@@ -91,9 +91,9 @@ typedef struct lc_vector_search {
 /* Below this a scan of all codes reads about as many bytes as the sign bits and the kept codes. */
 #define LC_VECTOR_PREFILTER_ABOVE 16384u
 
-/* How many of `live` vectors go on to the second step: 1 in 32, at least 4000. Signs tell vectors
- * with any structure apart (bench/README.md has recall); random ones they do not, and there is
- * nothing to be found among those. */
+/* How many of `live` vectors go on to the second step: 1 in 32, at least 4000. Signs distinguish
+ * vectors with any structure (recall: bench/README.md). They do not distinguish random vectors,
+ * among which no result is meaningful. */
 uint32_t lc_vector_prefilter_keep(uint32_t live);
 
 /* Writes the best hits, at most `limit`, best first, with scores made from the codes, to `out`.

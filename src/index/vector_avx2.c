@@ -1,10 +1,10 @@
-/* vector_avx2.c - 32 codes an instruction.
+/* vector_avx2.c - 32 codes per instruction.
  *
- * vpmaddubsw multiplies unsigned by signed bytes and adds neighbours into 16 bits. So the query
- * gives its absolute values and hands its signs to the row: q * v = |q| * (v with q's sign). Two
- * products are at most 2 * 127 * 127 = 32258, which fits. Four rows go together: the query is
- * loaded once for them, and their sums do not wait for each other. The next rows are asked for
- * early: the CPU's own prefetching stops at each page, and a scan is bound by memory.
+ * vpmaddubsw multiplies unsigned by signed bytes and adds neighbours into 16 bits. So the absolute
+ * values of the query are used and its signs applied to the row: q * v = |q| * (v with q's sign).
+ * Two products are at most 2 * 127 * 127 = 32258, which fits. Four rows go together: the query is
+ * loaded once for them, and their sums do not wait for each other. The next rows are prefetched:
+ * the CPU's own prefetching stops at each page, and a scan is bound by memory.
  */
 #include "index/vector_kernel.h"
 
@@ -78,7 +78,7 @@ TARGET void lc_vector_dots_avx2(const lc_vector_query *query, lc_vector_rows row
         out[i] = dot_one(query->codes, rows.codes + i * rows.stride, rows.stride);
 }
 
-/* One popcnt a word: a row is a few words, and four of them fit into a cycle or two; counting
+/* One popcnt per word: a row is a few words, and four of them fit into a cycle or two; counting
  * nibbles in vectors, which pays for long rows, was not faster. */
 TARGET void lc_vector_distances_avx2(const lc_vector_query *query, lc_vector_rows rows,
                                      uint32_t *out)

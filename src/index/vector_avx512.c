@@ -1,4 +1,4 @@
-/* vector_avx512.c - 64 codes an instruction, with VNNI.
+/* vector_avx512.c - 64 codes per instruction, with VNNI.
  *
  * vpdpbusd multiplies unsigned by signed bytes and adds four products into 32 bits at once. Codes
  * of rows become unsigned by adding 128, which is flipping their highest bit; that adds 128 * q to

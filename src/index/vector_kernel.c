@@ -1,5 +1,5 @@
-/* vector_kernel.c - chooses the loops by what the CPU says of itself. The compiler's own table of
- * features is read once by the C runtime, so asking again costs a load. */
+/* vector_kernel.c - chooses the loops by the features of the CPU. The C runtime reads the features
+ * once into the compiler's table, so checking them again costs one load. */
 #include "index/vector_kernel.h"
 
 #include <float.h>
@@ -147,7 +147,7 @@ float lc_vector_quantise(const float *vector, uint32_t dimension, int8_t *out_co
         /* At most 127.00002, so rounding cannot reach 128. */
         float code = vector[j] / scale;
 
-        out_codes[j] = (int8_t)(code + copysignf(0.5F, code)); /* Signs cannot be foretold. */
+        out_codes[j] = (int8_t)(code + copysignf(0.5F, code)); /* Without a branch. */
     }
     return scale;
 }

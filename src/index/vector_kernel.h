@@ -3,7 +3,7 @@
  *
  * A row is `stride` bytes: the codes of one vector, from -127 to 127, zeros behind its last
  * dimension. Because the stride is a multiple of LC_VECTOR_STRIDE_UNIT, no loop has a tail. All
- * tables give the same integers for the same rows, bit for bit; the scalar one says what is right.
+ * tables give the same integers for the same rows, bit for bit; the scalar one is the reference.
  * -128 is not a code: with it the AVX2 loop would saturate.
  */
 #ifndef LC_INDEX_VECTOR_KERNEL_H
@@ -30,14 +30,14 @@ typedef enum lc_vector_level {
 typedef struct lc_vector_query {
     _Alignas(64) int8_t codes[LC_VECTOR_STRIDE_MAX];
     uint64_t bits[LC_VECTOR_STRIDE_MAX / 64]; /* Bit j is set when dimension j is above zero. */
-    float scale;                              /* What a code of 1 stands for. */
+    float scale;                              /* The value of a code of 1. */
     int32_t sum;                              /* Of the codes: VNNI's correction. */
 } lc_vector_query;
 
-/* Rows that lie one behind the other. */
+/* Adjacent rows. */
 typedef struct lc_vector_rows {
     const int8_t *codes;  /* Aligned to LC_VECTOR_STRIDE_UNIT. */
-    const uint64_t *bits; /* stride / 64 words a row. */
+    const uint64_t *bits; /* stride / 64 words per row. */
     size_t stride;
     size_t count;
 } lc_vector_rows;
@@ -78,7 +78,7 @@ size_t lc_vector_stride(uint32_t dimension);
 /* Whether every value is a number. */
 bool lc_vector_is_finite(const float *vector, uint32_t dimension);
 
-/* Writes a whole row, zeros behind the last dimension included, and answers its scale: 0, with all
+/* Writes a whole row, zeros behind the last dimension included, and returns its scale: 0, with all
  * codes 0, for a vector of zeros or of values too small to divide by. */
 float lc_vector_quantise(const float *vector, uint32_t dimension, int8_t *out_codes);
 /* Writes stride / 64 words: bit j is set when dimension j is above zero. */

@@ -40,7 +40,7 @@ typedef struct lc_config_place {
     size_t count;
 } lc_config_place;
 
-/* What an entry should be. */
+/* The intended content of an entry. */
 typedef struct lc_config_entry {
     loci_str value;         /* A JSON object without white space, as lc_jw_... writes it. */
     const char *const *own; /* Members of loci, ended by NULL. Of an existing entry these are set,

@@ -20,7 +20,7 @@
 
 #define NONE UINT32_MAX
 #define NOWHERE SIZE_MAX
-#define VALUE_DEPTH_MAX 16 /* Of what loci writes. */
+#define VALUE_DEPTH_MAX 16 /* Depth of values that loci writes. */
 
 typedef struct node {
     size_t key, key_end; /* The quoted name; equal if it has none. */
@@ -497,7 +497,7 @@ static layout find_layout(const document *doc, uint32_t container)
     return l;
 }
 
-/* What print() is in, per level. */
+/* The object or array that print() is in, per level. */
 typedef struct level {
     bool is_in_lines;
     bool is_spaced; /* In one line, with a space inside the brackets. */
@@ -581,7 +581,7 @@ static void append_span(const document *doc, size_t from, size_t to, lc_buf *out
     lc_buf_append(out, (loci_str){doc->text.ptr + from, to - from});
 }
 
-/* Behind the comments that follow `at` in its line: they belong to what is before them. */
+/* Behind the comments that follow `at` in its line: they belong to the token before them. */
 static size_t skip_line_comments(loci_str text, size_t at)
 {
     for (;;) {
@@ -594,7 +594,7 @@ static size_t skip_line_comments(loci_str text, size_t at)
             return at;
         if (text.ptr[start + 1] == '*' && memchr(text.ptr + start, '\n', end - start) != NULL)
             return at;
-        /* White space at the end of a line comment stays behind what is inserted, where a removal
+        /* White space at the end of a line comment stays behind the inserted text, where a removal
          * finds it. */
         while (text.ptr[start + 1] == '/' && is_space(text.ptr[end - 1]))
             end--;
@@ -823,7 +823,7 @@ static loci_status compare(lc_arena *arena, lc_heap *heap, const loci_str texts[
     lc_buf_clear(&canonical[0]);
     lc_buf_clear(&canonical[1]);
     lc_arena_rewind(arena, mark);
-    /* What loci cannot parse, such as a number out of range, is another value. */
+    /* A value that loci cannot parse, such as a number out of range, is a different value. */
     return status == LOCI_ERESOURCE ? status : LOCI_OK;
 }
 

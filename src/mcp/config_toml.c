@@ -281,7 +281,7 @@ static loci_status scan_name(document *doc, size_t *at, lc_json_writer *w, loci_
     return status;
 }
 
-/* What may come next in a list. */
+/* The token that may come next in a list. */
 typedef enum next_token { ITEM, ASSIGNED_VALUE, COMMA } next_token;
 
 /* Reads a value and writes it as JSON, unless `w` is NULL. Lists may go over several lines. */

@@ -1,4 +1,4 @@
-/* dispatch.c - from the text of a message to the provider's function.
+/* dispatch.c - parses a message, checks it and calls the provider's function.
  *
  *     text -> JSON -> JSON-RPC -> which generation? -> its rules -> method -> provider
  *
@@ -49,7 +49,7 @@ static loci_str param_text(const lc_mcp_exchange *x, const char *name)
 
 /* ---- Life of a connection -------------------------------------------------------------------- */
 
-/* Finishes with what `text` has, which is cleared. */
+/* Finishes the exchange with the content of `text`, which is cleared. */
 static void finish_text(lc_mcp_exchange *x, lc_buf *text)
 {
     loci_error err;
@@ -89,7 +89,7 @@ static loci_str member_text(const lc_json *object, const char *name)
     return value != NULL ? lc_json_str(value) : LC_STR("");
 }
 
-/* Copies what the client says about itself; a client that initializes twice is the same one. */
+/* Copies the client's description of itself; a client that initializes twice is the same one. */
 static bool keep_client(lc_mcp_exchange *x, lc_mcp_session *session)
 {
     const lc_json *info = lc_json_find(x->params, "clientInfo", LC_JSON_OBJECT);
@@ -542,7 +542,7 @@ static const lc_mcp_method methods[] = {
     {"subscriptions/listen", LC_MCP_IS_MODERN, 0, run_listen},
 };
 
-/* Whether the provider has what the method is about. */
+/* Whether the provider offers the kind of object that the method is about. */
 static bool is_offered(const lc_mcp_server *server, const lc_mcp_method *method)
 {
     const lc_mcp_provider *provider = server->provider;
@@ -822,7 +822,7 @@ static void receive_notification(lc_mcp_exchange *x, loci_str method)
     const lc_json *id = lc_json_member(x->params, LC_STR("requestId"));
     loci_str text = LC_STR_NONE;
 
-    /* Without memory the request goes on: it can be cancelled again. */
+    /* Without memory the request continues: it can be cancelled again. */
     if (lc_str_is(method, "notifications/cancelled") && id != NULL && lc_mcp_scalar(x, id, &text) &&
         text.ptr != NULL && x->session != NULL)
         lc_mcp_session_cancel(x->session, text);

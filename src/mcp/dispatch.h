@@ -28,9 +28,9 @@
 #define LC_MCP_SESSION_IDLE_S 1800 /* A session that was not used for so long may be ended. */
 #define LC_MCP_SESSION_ID_BYTES 33 /* 32 hexadecimal digits and a NUL. */
 
-typedef struct lc_mcp_server lc_mcp_server;     /* A provider and everybody connected to it. */
+typedef struct lc_mcp_server lc_mcp_server;     /* A provider and all its connections. */
 typedef struct lc_mcp_session lc_mcp_session;   /* State of the older generation. */
-typedef struct lc_mcp_listener lc_mcp_listener; /* What a client wants to be told of. */
+typedef struct lc_mcp_listener lc_mcp_listener; /* A client's subscriptions. */
 
 /* A lock for transports with several threads; both NULL = there is one thread. */
 typedef struct lc_mcp_lock {
@@ -60,7 +60,8 @@ typedef struct lc_mcp_answer {
 
 #define LC_MCP_CLIENT_BYTES 224
 /* Writes "name/version" of the client, for loci_call_options.client and the header Loci-Client:
- * printable ASCII, cut to what both take. False, writing "", if the client did not say its name. */
+ * printable ASCII, cut to the length that both accept. False, writing "", if the client did not say
+ * its name. */
 bool lc_mcp_write_client(const lc_mcp_exchange *exchange, char out[LC_MCP_CLIENT_BYTES]);
 
 typedef struct lc_mcp_transport {
@@ -69,7 +70,7 @@ typedef struct lc_mcp_transport {
     void (*run)(void *ctx, lc_mcp_exchange *exchange, const char *operation, loci_str args);
     /* Sends one message, which is borrowed for the call. */
     void (*send)(void *ctx, const lc_mcp_exchange *exchange, loci_str message);
-    /* Sends the last message for what was received; `ctx` is not used after it. */
+    /* Sends the last message of the exchange; `ctx` is not used after it. */
     void (*answer)(void *ctx, const lc_mcp_answer *answer);
     /* Instead of `answer`: the request becomes a stream, whose first message is `first`. The
      * listener is the transport's to free. NULL: the session keeps listeners, and all messages go
@@ -81,7 +82,7 @@ typedef struct lc_mcp_transport {
 typedef struct lc_mcp_head {
     loci_str (*header)(const void *ctx, const char *name); /* ptr NULL when absent. */
     const void *ctx;
-    const char *owner; /* Who calls: the id of a token. A session has one owner. */
+    const char *owner; /* Id of the caller's token. A session has one owner. */
 } lc_mcp_head;
 
 typedef struct lc_mcp_incoming {
@@ -103,7 +104,7 @@ void lc_mcp_refuse_large(lc_mcp_server *server, const lc_mcp_incoming *incoming,
 void lc_mcp_resume(lc_mcp_exchange *exchange, loci_status status, loci_str answer,
                    const loci_error *err);
 void *lc_mcp_transport_ctx(const lc_mcp_exchange *exchange);
-/* What is known about a request before it is answered; without a message. */
+/* The properties of a request that are known before it is answered; without a message. */
 lc_mcp_answer lc_mcp_describe(const lc_mcp_exchange *exchange);
 /* For loci_call_options.cancel; lives until the exchange is answered. */
 const volatile int *lc_mcp_cancel(const lc_mcp_exchange *exchange);
@@ -145,8 +146,8 @@ void lc_mcp_listener_forget(lc_mcp_listener *listener, const void *ctx);
 bool lc_mcp_listener_wants_events(lc_mcp_listener *listener);
 /* An event of this type was written; none = events were missed, anything may have changed. */
 void lc_mcp_listener_note(lc_mcp_listener *listener, loci_str event_type);
-/* Appends the next notification to `out`; false when there is none. What changes more than once
- * before it is sent is sent once, so a slow client costs no memory. */
+/* Appends the next notification to `out`; false when there is none. A resource that changes more
+ * than once before the notification is sent is reported once, so a slow client costs no memory. */
 bool lc_mcp_listener_next(lc_mcp_listener *listener, lc_buf *out);
 /* Appends the message that ends a stream of the newer generation. */
 void lc_mcp_listener_write_end(const lc_mcp_listener *listener, lc_buf *out);

@@ -1,4 +1,5 @@
-/* exchange.c - what a provider does with an exchange, and the text of every message sent.
+/* exchange.c - the functions of an exchange that providers call, and the text of every message
+ * sent.
  *
  * A result is spliced together from texts, not parsed and written again: providers give members of
  * the method, and only the few names that the dispatcher adds itself are looked for.

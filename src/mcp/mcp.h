@@ -5,9 +5,9 @@
  *     server/mcp.c (HTTP)           JSON-RPC, both protocol      tests/programs/mcp_fixture.c
  *            <--- messages ---      generations, sessions        (conformance fixtures)
  *
- * A transport hands in one message after the other and sends what the dispatcher gives it. The
+ * A transport hands in one message after the other and sends the messages of the dispatcher. The
  * dispatcher knows the protocol: versions, `_meta`, result types, error codes, subscriptions. A
- * provider knows what is offered: tools, resources and prompts; it sees no difference between the
+ * provider knows the content: tools, resources and prompts; it sees no difference between the
  * generations. Nothing here blocks or starts threads. A provider reaches the engine only through
  * lc_mcp_run(), so that the same provider works inside a daemon (loci_submit), in a process that
  * opened the store (loci_call) and in one that forwards to a daemon.
@@ -23,16 +23,16 @@
  * lc_mcp_fail(). */
 typedef struct lc_mcp_exchange lc_mcp_exchange;
 
-/* Who sent a request, as far as it said so; texts live as long as the exchange. */
+/* The sender of a request, as far as the request names it; texts live as long as the exchange. */
 typedef struct lc_mcp_client {
     loci_str name;        /* clientInfo.name, such as "claude-code"; may be empty. */
     loci_str version;     /* clientInfo.version; may be empty. */
     loci_str traceparent; /* W3C trace context from `_meta` or the HTTP header; may be empty. */
-    const lc_json *capabilities; /* What it declared, such as {"sampling":{}}; an object. */
+    const lc_json *capabilities; /* As declared, such as {"sampling":{}}; an object. */
     bool can_be_asked;           /* lc_mcp_ask() reaches it. */
 } lc_mcp_client;
 
-/* ---- What a provider offers ------------------------------------------------------------------ */
+/* ---- Tools, resources and prompts of a provider ---------------------------------------------- */
 
 typedef struct lc_mcp_provider {
     const char *name;      /* serverInfo: "loci" */
@@ -54,9 +54,9 @@ typedef struct lc_mcp_provider {
     /* `ref` and `argument` as in completion/complete. */
     void (*complete)(void *ctx, lc_mcp_exchange *exchange, const lc_json *ref,
                      const lc_json *argument);
-    /* Whether an event of the log changes what the resource shows; with an empty `uri`: whether it
-     * changes the list of resources. Any thread, at any time; must not wait. NULL = clients cannot
-     * subscribe. */
+    /* Whether an event of the log changes the content of the resource; with an empty `uri`: whether
+     * it changes the list of resources. Any thread, at any time; must not wait. NULL = clients
+     * cannot subscribe. */
     bool (*is_changed_by)(void *ctx, loci_str uri, loci_str event_type);
     void *ctx;
     /* The lists may change, and clients can ask to be told: by lc_mcp_announce(), and for resources
@@ -64,7 +64,7 @@ typedef struct lc_mcp_provider {
     bool lists_change;
 } lc_mcp_provider;
 
-/* ---- What a provider may do with an exchange ------------------------------------------------- */
+/* ---- Functions of an exchange that a provider may call --------------------------------------- */
 
 lc_arena *lc_mcp_arena(lc_mcp_exchange *exchange); /* Freed with the exchange. */
 const lc_mcp_client *lc_mcp_get_client(const lc_mcp_exchange *exchange);
@@ -81,8 +81,8 @@ void lc_mcp_run(lc_mcp_exchange *exchange, const char *operation, loci_str args,
                 lc_mcp_then_fn *then, void *ctx);
 
 /* Answers with a result: a JSON object with the members of the method, copied. The dispatcher adds
- * what the client's generation asks for (resultType, ttlMs, cacheScope, serverInfo); a result with
- * a `resultType` of its own, such as "input_required", keeps it. */
+ * the members that the client's generation requires (resultType, ttlMs, cacheScope, serverInfo); a
+ * result with a `resultType` of its own, such as "input_required", keeps it. */
 void lc_mcp_finish(lc_mcp_exchange *exchange, loci_str result);
 /* Answers with a protocol error; `data` is JSON or empty. Errors that the model can correct are
  * results with `isError` instead. */
@@ -108,7 +108,7 @@ void lc_mcp_ask(lc_mcp_exchange *exchange, const char *method, loci_str params,
 #define LC_MCP_TOOLS 1u
 #define LC_MCP_PROMPTS 2u
 #define LC_MCP_RESOURCES 4u
-/* Tells all clients that listen for it that these lists have changed (LC_MCP_...). */
+/* Notifies all clients that listen for it that these lists have changed (LC_MCP_...). */
 void lc_mcp_announce(lc_mcp_exchange *exchange, unsigned lists);
 
 #define LC_MCP_INVALID_PARAMS (-32602)
@@ -118,7 +118,7 @@ void lc_mcp_announce(lc_mcp_exchange *exchange, unsigned lists);
 
 /* ---- loci as a provider (provider.c) --------------------------------------------------------- */
 
-/* What the provider assumes where a tool call does not say it. Texts are copied. */
+/* Defaults for arguments that a tool call leaves out. Texts are copied. */
 typedef struct lc_mcp_defaults {
     loci_str user_id;    /* Empty = the operation's own default. */
     loci_str persona_id; /* The project that the client works in, see `loci where`; empty = none. */

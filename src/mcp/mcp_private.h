@@ -1,6 +1,6 @@
 /* mcp_private.h - shared by the files of dispatch.h; no other file includes it.
  *
- * What several threads may use is under the server's lock: the sessions with their lists of
+ * The server's lock protects the data that several threads use: the sessions with their lists of
  * exchanges, and the listeners. An exchange itself belongs to the thread that works on it; only
  * `is_cancelled` is set by others.
  */
@@ -44,7 +44,7 @@ struct lc_mcp_server {
     lc_heap *heap;
     const lc_mcp_provider *provider;
     lc_mcp_lock lock;
-    lc_arena arena; /* Of what is made once. */
+    lc_arena arena; /* Of data that is made once. */
     lc_mcp_entries tools, prompts, templates;
     loci_str info;            /* {"name":…,"title":…,"version":…} */
     loci_str capabilities;    /* Members, without the braces. */
@@ -93,7 +93,7 @@ struct lc_mcp_session {
     int64_t users; /* The server's list, the transport, exchanges and streams. */
     bool is_listed, has_ended;
     int64_t used_us;     /* Monotonic. */
-    lc_arena arena;      /* Of what `initialize` brought. */
+    lc_arena arena;      /* Of the data from `initialize`. */
     const char *version; /* NULL before `initialize`. */
     loci_str client_name, client_version;
     const lc_json *capabilities; /* NULL before. */

@@ -37,7 +37,7 @@ typedef struct lc_mcp_own {
 
 /* ---- Arguments (provider.c) ------------------------------------------------------------------ */
 
-/* Whose state a call is about. */
+/* The owner of the state that a call reads or changes. */
 typedef enum lc_mcp_whose { LC_MCP_PROJECT, LC_MCP_PERSON } lc_mcp_whose;
 
 /* Into the open object of an operation's arguments: user_id and persona_id. */
@@ -62,8 +62,8 @@ typedef struct lc_mcp_view {
     size_t bytes;            /* About how long the texts of all items together may be. */
 } lc_mcp_view;
 
-/* Appends what `view` shows of `answer` to `text`: one line per item, which no text of users can
- * break or imitate. `data`: the same as one JSON object, or NULL. */
+/* Appends the members of `answer` that `view` selects to `text`: one line per item, which a user's
+ * text cannot break or imitate. `data`: the same as one JSON object, or NULL. */
 void lc_mcp_show(const lc_mcp_view *view, const lc_json *answer, lc_buf *text,
                  lc_json_writer *data);
 

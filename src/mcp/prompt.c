@@ -1,9 +1,10 @@
-/* prompt.c - prompts: what a person can ask for by name, made from what the store holds.
+/* prompt.c - prompts: texts that a person can request by name, made from the content of the store.
  *
  * A prompt runs a few operations, one after the other, and puts their texts below headings, between
- * a sentence that says what it is and one that says what to do with it. The four kinds follow what
- * a conversation protects when room is short: people and preferences (relational), rules, values
- * and code (technical), or nothing but the idea (creative); bootstrap is the least to begin with.
+ * an opening sentence that introduces the text and a closing one with instructions. The kinds
+ * follow the parts of a conversation that are protected when the budget is small: people and
+ * preferences (relational), rules, values and code (technical), or nothing but the idea (creative);
+ * bootstrap is the least to begin with.
  */
 #include "base/assert.h"
 #include "base/str.h"
@@ -12,7 +13,7 @@
 
 #define STEPS_MAX 3
 #define SECTION_BYTES_MAX 12000 /* Of texts in one section. */
-#define ARGUMENT_BYTES_MAX 4096 /* What is longer is no subject. */
+#define ARGUMENT_BYTES_MAX 4096 /* A longer text is not a topic. */
 
 /* One operation of a prompt. */
 typedef struct step {
@@ -34,7 +35,7 @@ typedef struct prompt {
 
 #define CONTEXT(budget, query_)                                                                    \
     {                                                                                              \
-        "What is known", "context.build", "\"budget\":" budget, query_, "text!"                    \
+        "Relevant context", "context.build", "\"budget\":" budget, query_, "text!"                 \
     }
 #define RECALL(heading, types, query_)                                                             \
     {                                                                                              \
@@ -52,16 +53,16 @@ static const prompt prompts[] = {
         .title = "Start a session",
         .description = "Begin with the least that you must know: rules, facts, open todos",
         .argument = "focus",
-        .argument_help = "What the session is about",
+        .argument_help = "Topic of the session",
         .opening = "This is what loci knows at the start of our session.",
         .closing = "Take it into account. Do not repeat it to me; if something in it matters for "
-                   "what I ask next, use it, and look up more with the tools of loci.",
+                   "my next question, use it, and look up more with the tools of loci.",
         .steps = {CONTEXT("1200", ""), TODOS},
     },
     {
         .name = "relational",
         .title = "Talk as someone who knows me",
-        .description = "Bring what is known about me and the people around me",
+        .description = "Add everything known about me and the people around me",
         .argument = "person",
         .argument_help = "Person it is about, such as person:ann (default: me)",
         .opening = "This is what loci knows about me and the people around me.",
@@ -86,22 +87,22 @@ static const prompt prompts[] = {
     {
         .name = "creative",
         .title = "Explore an idea",
-        .description = "Bring what could inspire, and keep ideas apart from facts",
+        .description = "Add inspiring memories, and keep ideas apart from facts",
         .argument = "idea",
         .argument_help = "Idea or theme",
         .is_required = true,
         .opening = "This is what loci knows around the idea below.",
         .closing = "Explore freely. Ideas are not facts: save none of them with set_fact before I "
                    "decide; remember what I like or dislike.",
-        .steps = {RECALL("What could inspire", "[\"profile\",\"people\",\"project\"]", ""),
+        .steps = {RECALL("Inspiration", "[\"profile\",\"people\",\"project\"]", ""),
                   CONTEXT("1000", "")},
     },
     {
         .name = "handoff",
         .title = "Hand over",
-        .description = "Write a note with which another agent or session can go on",
+        .description = "Write a note with which another agent or session can continue",
         .argument = "work",
-        .argument_help = "What is handed over (default: the current work)",
+        .argument_help = "Work to hand over (default: the current work)",
         .opening = "Write a handoff for the agent or person who continues this work. This is what "
                    "loci has.",
         .closing = "Write: the goal; what is done and how it was checked; what is open, next step "
@@ -180,7 +181,7 @@ static void finish_prompt(const making *m, lc_mcp_exchange *exchange)
     if (m->argument.len > 0) {
         lc_buf_append_format(&text, "%s: ", p->argument);
         lc_jw_init(&w, &text);
-        lc_jw_str(&w, m->argument); /* In quotes: it is no heading. */
+        lc_jw_str(&w, m->argument); /* In quotes, so that it cannot be a heading. */
         lc_buf_append_byte(&text, '\n');
     }
     lc_buf_append_format(&text, "%s\n", p->closing);

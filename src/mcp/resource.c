@@ -1,7 +1,7 @@
-/* resource.c - what clients can read, watch and complete.
+/* resource.c - resources that clients can read, watch and complete.
  *
  * The list has the collections only: it never changes, so clients need not be told of every new
- * fact, and a store with many facts costs no one a long list. Single objects are reached by
+ * fact, and a store with many facts does not make the list longer. Single objects are reached by
  * templates, whose variables are completed.
  */
 #include "base/error.h"
@@ -87,7 +87,7 @@ static int hex_digit(char c)
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Decodes %XX into the arena; none for what is no text. */
+/* Decodes %XX into the arena; none if the result is not valid text. */
 static loci_str decode(lc_arena *arena, loci_str text)
 {
     loci_str copy = lc_arena_copy(arena, text);
@@ -136,7 +136,7 @@ static const kind *find_kind(loci_str uri, loci_str *out_variable)
 
 void lc_mcp_list_resources(void *ctx, lc_mcp_exchange *exchange, loci_str cursor)
 {
-    (void)ctx; /* The list is the same for everybody. */
+    (void)ctx; /* The list is the same for all callers. */
     if (cursor.len > 0)
         lc_mcp_fail(exchange, LC_MCP_INVALID_PARAMS, "cursor: the list has one page", LC_STR_NONE);
     else
@@ -272,7 +272,7 @@ bool lc_mcp_is_changed_by(void *ctx, loci_str uri, loci_str event_type)
     loci_str variable, rest;
     const kind *of = find_kind(uri, &variable);
 
-    (void)ctx; /* The same for everybody. */
+    (void)ctx; /* The same for all callers. */
     if (of == NULL)
         return false; /* The list itself never changes. */
     if (of->events == NULL ||
@@ -292,7 +292,7 @@ typedef struct completing {
     const lc_mcp_own *own;
     const char *list;   /* Member of the answer with the items. */
     const char *member; /* Of each, with a value. */
-    loci_str typed;     /* What the user has typed of it. */
+    loci_str typed;     /* The beginning that the user has typed. */
 } completing;
 
 /* Letters of either case are the same. */

@@ -1,11 +1,12 @@
-/* session.c - sessions of the older generation, and what clients want to be told of.
+/* session.c - sessions of the older generation, and the subscriptions of clients.
  *
  * A session over HTTP is found by an id that cannot be guessed, and only by its owner. The table is
  * bounded: when it is full, or a session was idle for long, the one that was used longest ago ends;
  * its client gets 404 and initializes again, as the protocol asks it to.
  *
  * A listener does not queue notifications. It remembers which resources and lists have changed
- * since they were reported last, so its size is bounded by what its client subscribed to.
+ * since they were reported last, so its size is bounded by the number of its client's
+ * subscriptions.
  */
 #include <stdio.h>
 

@@ -7,11 +7,11 @@
  *     - [2026-03-01 09:31] anna: "Let us meet on Thursday" (msg_…)
  *
  * Texts of users are written as JSON strings: quotes and line breaks inside are escaped, so that a
- * text can neither begin another line nor end its own and go on as something else. What JSON leaves
- * alone and a reader may take for a line break becomes spaces at the end.
+ * text can neither begin another line nor end its own and go on as something else. Characters that
+ * JSON does not escape but a reader may take for a line break are replaced by spaces at the end.
  *
- * Long texts are cut, the shorter the more items there are, so that a result is short whatever the
- * store holds; whole texts are in the resources.
+ * Long texts are cut, more if there are many items, so that a result is always short; the full
+ * texts are in the resources.
  */
 #include <stdio.h>
 
@@ -171,7 +171,7 @@ static part *find_part(item *it, const char *name)
     return NULL;
 }
 
-/* What goes without saying. */
+/* Whether the part has its default value, which is not shown. */
 static bool is_usual(const part *p)
 {
     loci_str text;
@@ -337,7 +337,7 @@ static void put_items(shower *s, const lc_shown *shown, const lc_record *record,
         lc_jw_end(s->data);
 }
 
-/* What a value of a member means for the model. */
+/* The meaning of a member's value, for the model. */
 static const struct {
     const char *name, *value, *meaning;
 } meanings[] = {
@@ -400,9 +400,14 @@ static void say_warnings(shower *s, const lc_json *answer)
 
     for (const lc_json *at = warnings != NULL ? lc_json_first(warnings) : NULL; at != NULL;
          at = lc_json_next(at)) {
-        const lc_json *parameter = lc_json_find(at, "parameter", LC_JSON_STRING);
-        const lc_json *kind = lc_json_find(at, "kind", LC_JSON_STRING);
+        const lc_json *parameter, *kind;
 
+        if (lc_json_kind_of(at) == LC_JSON_STRING) {
+            lc_buf_append_format(s->text, "Note: %.*s.\n", LC_STR_ARG(lc_json_str(at)));
+            continue;
+        }
+        parameter = lc_json_find(at, "parameter", LC_JSON_STRING);
+        kind = lc_json_find(at, "kind", LC_JSON_STRING);
         if (parameter != NULL && kind != NULL)
             lc_buf_append_format(s->text,
                                  "A secret (%.*s) in %.*s was not stored; do not write secrets.\n",

@@ -68,8 +68,8 @@ static bool is_filler(loci_str word)
     return false;
 }
 
-/* What two near-duplicates have in common: persona, key, trust, and the stems of their words in
- * order. */
+/* The properties that two near-duplicates share: persona, key, trust, and the stems of their words
+ * in order. */
 static loci_status sign(lc_curator *c, const lc_memory *memory, lc_arena *scratch, lc_hash128 *out,
                         loci_error *err)
 {
@@ -220,7 +220,7 @@ static loci_status load(lc_tx *tx, int64_t seq, lc_arena *arena, lc_memory *out,
 
 /* A fold in the making. */
 typedef struct folding {
-    lc_memory fold; /* The newest, with what all of them have. */
+    lc_memory fold; /* The newest, with the merged values of all. */
     lc_json_writer ids;
     size_t count;
 } folding;

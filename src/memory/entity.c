@@ -1,7 +1,7 @@
 /* entity.c - see entity.h.
  *
- * Merging is flat: an alias leads to an entity that is no alias. entity.merged also moves the
- * aliases of what it merges.
+ * Merging is flat: an alias leads to an entity that is not an alias. entity.merged also moves the
+ * aliases of the merged entity.
  */
 #include "memory/entity.h"
 
@@ -335,4 +335,43 @@ bool lc_entity_is_near(loci_str a, loci_str b)
     /* Short names differ by one letter too often: Jon and Jan, Anna and Anne. */
     return lc_str_eq(a_type, b_type) && shorter >= 5 && a_slug.ptr[0] == b_slug.ptr[0] &&
            !lc_str_eq(a_slug, b_slug) && lc_str_distance(a_slug, b_slug, max) <= max;
+}
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+#define COMPARED_MAX 1000 /* Entities, the first that were named. */
+
+typedef struct comparing {
+    lc_arena *arena;
+    lc_entity *items;
+    size_t count;
+} comparing;
+
+static loci_status keep(void *ctx, const lc_entity *entity, loci_error *err)
+{
+    comparing *c = ctx;
+
+    c->items[c->count] = *entity;
+    return lc_row_keep(&lc_entity_row, c->arena, &c->items[c->count++]) ? LOCI_OK
+                                                                        : lc_fail_memory(err);
+}
+
+loci_status lc_entity_each_near(lc_tx *tx, loci_str persona_id, lc_arena *arena,
+                                lc_entity_pair_visit *visit, void *ctx, loci_error *err)
+{
+    comparing c = {.arena = arena,
+                   .items = lc_arena_zalloc_array(arena, COMPARED_MAX, sizeof *c.items)};
+    lc_entity_page page = {.persona_id = persona_id, .limit = COMPARED_MAX};
+    loci_status status = c.items != NULL ? lc_entity_each(tx, &page, keep, &c, err)
+                                         : lc_fail_memory(err);
+
+    for (size_t i = 1; i < c.count && status == LOCI_OK; i++)
+        for (size_t k = 0; k < i && status == LOCI_OK; k++)
+            if (lc_str_eq(c.items[i].persona_id, c.items[k].persona_id) &&
+                lc_entity_is_near(c.items[i].ref, c.items[k].ref))
+                status = visit(
+                    ctx,
+                    &(lc_entity_pair){&c.items[i], &c.items[k], (int64_t)(i * COMPARED_MAX + k)},
+                    err);
+    return status;
 }

@@ -1,9 +1,9 @@
 /* entity.h - the people, places, organisations and projects that memories are about.
  *
  * An entity has an id (ent_…), a ref such as person:john_doe, and a label. It is added when the
- * first memory of a persona names it; each persona has entities of its own, so that none learns
- * what another knows. An alias is an entity that was merged into another one: its ref leads there.
- * Splitting undoes that. Memories keep the ref that they were stored with.
+ * first memory of a persona names it; each persona has entities of its own, so that no persona
+ * learns what another one knows. An alias is an entity that was merged into another one: its ref
+ * leads there. Splitting undoes that. Memories keep the ref that they were stored with.
  */
 #ifndef LC_MEMORY_ENTITY_H
 #define LC_MEMORY_ENTITY_H
@@ -22,7 +22,7 @@ typedef struct lc_entity {
     loci_str ref;
     loci_str label;       /* As first written; none = none. */
     loci_str persona_id;  /* "" = it belongs to all. */
-    loci_str merged_into; /* Id; none = it is no alias. */
+    loci_str merged_into; /* Id; none = it is not an alias. */
     int64_t created_at;
     loci_str aliases; /* Computed: JSON array of refs. */
     int64_t memories; /* Computed: those that name it or an alias, former ones included. */
@@ -49,8 +49,8 @@ loci_status lc_entity_refs(lc_tx *tx, const lc_entity *entity, lc_arena *arena, 
 loci_status lc_entity_describe(lc_tx *tx, loci_str persona_id, lc_entity *entity, lc_arena *arena,
                                loci_error *err);
 
-/* Makes `from`, with its aliases, an alias of `into`; an `into` without an id splits `from` off
- * what it was merged into. Both belong to one persona, or LOCI_EINVAL. */
+/* Makes `from`, with its aliases, an alias of `into`; an `into` without an id splits `from` off the
+ * entity it was merged into. Both belong to one persona, or LOCI_EINVAL. */
 loci_status lc_entity_merge(lc_tx *tx, const lc_entity *from, const lc_entity *into,
                             loci_error *err);
 
@@ -61,11 +61,21 @@ typedef struct lc_entity_page {
     int64_t after_seq; /* In the order in which they were added. */
     int64_t limit;
 } lc_entity_page;
-/* Entities that are no aliases. */
+/* Entities that are not aliases. */
 loci_status lc_entity_each(lc_tx *tx, const lc_entity_page *page, lc_entity_visit *visit, void *ctx,
                            loci_error *err);
 
 /* Whether the slugs of two refs of one type are spellings of one name: Makesh and Mukesh. */
 bool lc_entity_is_near(loci_str a, loci_str b);
+
+/* Pairs of entities of one persona with near names, the later one first; among the first 1,000
+ * entities. `number` of a pair is the same as long as no entity is merged. */
+typedef struct lc_entity_pair {
+    const lc_entity *entity, *into;
+    int64_t number;
+} lc_entity_pair;
+typedef loci_status lc_entity_pair_visit(void *ctx, const lc_entity_pair *pair, loci_error *err);
+loci_status lc_entity_each_near(lc_tx *tx, loci_str persona_id, lc_arena *arena,
+                                lc_entity_pair_visit *visit, void *ctx, loci_error *err);
 
 #endif /* LC_MEMORY_ENTITY_H */

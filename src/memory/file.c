@@ -524,7 +524,7 @@ static loci_status list_tree(const lc_file_call *call, loci_str path, file_list 
 
     *out = (file_list){.arena = call->arena};
     status = lc_file_each(call, &page, add_file, out, err);
-    /* A file comes before what is below it, which only another persona can have made. */
+    /* A file sorts before the paths below it, which only another persona can have created. */
     if (status == LOCI_OK && out->count > 0 && lc_str_eq(out->items[0].path, path))
         out->count = 1;
     return status;

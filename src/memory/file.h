@@ -3,13 +3,13 @@
  *     create --str_replace, insert, rename--> … --delete--> its versions stay
  *
  * A file has an id that survives renames. Directories are implied by paths: they exist while a file
- * is below them. Every change is one event and one version, which has the edit, or the whole
- * content where that is shorter and LC_FILE_WHOLE_EVERY versions after the last whole one. So the
- * log of a file of 100 KB grows by what was written, and few rows are read to make any version
- * again.
+ * is below them. Every change is one event and one version. A version has the edit, or the whole
+ * content if that is shorter or if the last whole version was LC_FILE_WHOLE_EVERY versions ago. So
+ * each change of a 100 KB file adds only the size of the edit to the log, and few rows are read to
+ * rebuild any version.
  *
- * A file belongs to the persona that created it, or to all. A persona sees its own files and those
- * of all, and changes what it sees. Its own file hides the one of all with the same path.
+ * A file belongs to the persona that created it, or to all personas. A persona sees and can change
+ * its own files and the shared ones. Its own file hides a shared file with the same path.
  */
 #ifndef LC_MEMORY_FILE_H
 #define LC_MEMORY_FILE_H
@@ -76,7 +76,7 @@ typedef struct lc_file_version {
 extern const lc_row_type lc_file_version_row;      /* lc_file_version */
 extern const lc_row_type lc_file_version_info_row; /* The same without edit and content. */
 
-/* One call: its transaction, memory for what it returns, and the caller as versions record it. */
+/* One call: its transaction, memory for its results, and the caller as versions record it. */
 typedef struct lc_file_call {
     lc_tx *tx;
     lc_arena *arena;
@@ -96,7 +96,7 @@ loci_status lc_file_load_id(const lc_file_call *call, loci_str id, lc_file *out,
  * if there is none, or if that version deleted the file. */
 loci_status lc_file_load_version(const lc_file_call *call, int64_t version, lc_file *file,
                                  loci_error *err);
-/* Appends what is in the directory at `path` (lc_file_put_directory()); LOCI_ENOTFOUND. */
+/* Appends the listing of the directory at `path` (lc_file_put_directory()); LOCI_ENOTFOUND. */
 loci_status lc_file_view_directory(const lc_file_call *call, loci_str path, lc_buf *out,
                                    loci_error *err);
 
@@ -138,7 +138,7 @@ loci_status lc_file_create(const lc_file_call *call, loci_str path, loci_str con
 loci_status lc_file_change(const lc_file_call *call, lc_file_operation operation,
                            const lc_file_edit *edit, lc_file *file, loci_error *err);
 
-/* A file, or a directory with all that is in it; LOCI_ENOTFOUND. */
+/* A file, or a directory with its content; LOCI_ENOTFOUND. */
 typedef struct lc_file_move {
     loci_str old_path;
     loci_str new_path;        /* None: it is deleted. */

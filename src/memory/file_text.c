@@ -266,7 +266,7 @@ loci_str lc_file_edit_apply(lc_arena *arena, loci_str content, const lc_file_edi
 /* ---- Directories ----------------------------------------------------------------------------- */
 
 #define LEVELS 2
-#define DIRECTORY_BYTES 4096 /* What a directory takes on most file systems. */
+#define DIRECTORY_BYTES 4096 /* Size of a directory on most file systems. */
 
 void lc_file_put_size(lc_buf *out, int64_t bytes)
 {

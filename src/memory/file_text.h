@@ -23,7 +23,7 @@ bool lc_file_path_is_within(loci_str path, loci_str above);
 
 /* ---- Lines ----------------------------------------------------------------------------------- */
 
-/* Lines are what newlines separate: "a\n" has two, the second is empty. */
+/* Newlines separate lines: "a\n" has two, the second is empty. */
 int64_t lc_file_line_count(loci_str content);
 /* Lines `first` to `last`, counted from 1, as "     1\ttext", with newlines between them. */
 void lc_file_put_lines(lc_buf *out, loci_str content, int64_t first, int64_t last);
@@ -49,7 +49,7 @@ loci_status lc_file_replace(loci_str content, const lc_file_replacement *what, l
  * its own. LOCI_EINVAL if the file has fewer lines. */
 loci_status lc_file_insert(lc_arena *arena, loci_str content, int64_t line, loci_str text,
                            lc_file_edit *out, loci_error *err);
-/* Whether the edit lies within `content`. */
+/* Whether the edit is within `content`. */
 bool lc_file_edit_fits(loci_str content, const lc_file_edit *edit);
 /* `content` with an edit that fits; none when out of memory. */
 loci_str lc_file_edit_apply(lc_arena *arena, loci_str content, const lc_file_edit *edit);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/map.h"
 #include "base/str.h"
 #include "base/time.h"
@@ -16,8 +17,8 @@ typedef struct reading {
     const lc_memory_input *like;
     lc_memory_import *out;
     int line; /* Or the item of a list. */
-    /* What the file says about the entities that its statements connect: by name the type (mcp),
-     * by UUID the node (zep). */
+    /* The entities that the statements of the file connect: their type by name (mcp), their node by
+     * UUID (zep). */
     lc_map entities;
 } reading;
 
@@ -55,7 +56,7 @@ static loci_str strip_bullet(loci_str line)
     return line;
 }
 
-/* Headings, rules and quotes are no statements. */
+/* Headings, rules and quotes are not statements. */
 static bool is_prose(loci_str line)
 {
     size_t marks = 0;
@@ -102,14 +103,14 @@ static loci_str first_text(const lc_json *object, const char *const *names)
     return text;
 }
 
-/* Copies what was written to `json`. */
+/* Copies the text of `json` to `out`. */
 static loci_status keep_json(reading *r, const lc_buf *json, loci_str *out, loci_error *err)
 {
     loci_status status = lc_buf_status(json, NULL);
 
     if (status == LOCI_ELIMIT)
         return lc_fail(err, LOCI_EINVAL, "line %d: metadata of more than %d bytes", r->line,
-                       LC_MEMORY_METADATA_BYTES_MAX);
+                       LC_METADATA_BYTES_MAX);
     if (status == LOCI_OK)
         *out = lc_arena_copy(r->arena, lc_buf_str(json));
     return status == LOCI_OK && out->ptr != NULL ? LOCI_OK : lc_fail_memory(err);
@@ -122,7 +123,7 @@ static loci_status keep_metadata(reading *r, const lc_json *metadata, loci_str *
     lc_buf json;
     loci_status status;
 
-    lc_buf_init(&json, r->arena->heap, LOCI_MEM_REQUESTS, LC_MEMORY_METADATA_BYTES_MAX);
+    lc_buf_init(&json, r->arena->heap, LOCI_MEM_REQUESTS, LC_METADATA_BYTES_MAX);
     lc_jw_init(&w, &json);
     lc_jw_value(&w, metadata);
     status = keep_json(r, &json, out, err);
@@ -151,7 +152,7 @@ static loci_status make_metadata(reading *r, const char *name, const lc_json *va
     lc_buf json;
     loci_status status;
 
-    lc_buf_init(&json, r->arena->heap, LOCI_MEM_REQUESTS, LC_MEMORY_METADATA_BYTES_MAX);
+    lc_buf_init(&json, r->arena->heap, LOCI_MEM_REQUESTS, LC_METADATA_BYTES_MAX);
     lc_jw_init(&w, &json);
     lc_jw_object(&w);
     lc_jw_name(&w, name);
@@ -372,7 +373,7 @@ static loci_str label_of(const lc_json *labels)
 }
 
 /* The ref of an end of an edge, "source" or "target", and its name: as the edge itself gives them,
- * or its node. Without a label `*out` is none, and the text decides what it is about. */
+ * or its node. Without a label `*out` is empty, and the subject is read from the text. */
 static loci_status find_end(reading *r, const lc_json *edge, const char *end, loci_str *out_name,
                             loci_str *out, loci_error *err)
 {
@@ -419,7 +420,7 @@ static loci_status keep_node(reading *r, const lc_json *node, loci_error *err)
                                                                          : lc_fail_memory(err);
 }
 
-/* As memory.store takes messages: no person vouches for what an assistant said. */
+/* As memory.store takes messages: statements of an assistant are not confirmed by a person. */
 static loci_status read_message(reading *r, const lc_json *message, loci_error *err)
 {
     loci_str role = text_of(message, "role_type");
@@ -454,7 +455,7 @@ static loci_status read_zep(reading *r, const lc_json *json, loci_error *err)
 
 /* ---- Letta ----------------------------------------------------------------------------------- */
 
-/* A block of the core memory: each of its lines. The one about the agent itself is no memory. */
+/* A block of the core memory: each of its lines. The block about the agent itself is skipped. */
 static loci_status read_block(reading *r, const lc_json *block, loci_error *err)
 {
     const lc_json *label = lc_json_find(block, "label", LC_JSON_STRING);
@@ -479,7 +480,7 @@ static loci_status read_block_or_passage(reading *r, const lc_json *json, loci_e
                                                                : read_object(r, json, err);
 }
 
-/* The file, or one of its agents. Messages of a conversation are no memories. */
+/* The file, or one of its agents. Messages of a conversation are not memories. */
 static loci_status read_agent(reading *r, const lc_json *agent, loci_error *err)
 {
     static const char *const lists[] = {"blocks",   "core_memory",     "memory_blocks",

@@ -12,8 +12,8 @@
  *     letta     an agent file (.af) of Letta: the lines of its memory blocks, except those of the
  *               agent's own persona; passages of the archival memory as its API lists them
  *
- * A statement with invalid_at, expired_at or expiration_date is history from then on. Everything is
- * deduplicated by storing it: importing a file twice changes counts only.
+ * A statement with invalid_at, expired_at or expiration_date is history from then on. Storing
+ * deduplicates: importing a file twice changes only the number of mentions.
  */
 #ifndef LC_MEMORY_IMPORT_H
 #define LC_MEMORY_IMPORT_H

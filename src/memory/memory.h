@@ -1,15 +1,15 @@
-/* memory.h - what is remembered about a user, the people around them and their projects.
+/* memory.h - statements about a user, the people around them and their projects.
  *
  * A memory is one statement. Its text, entities and key never change: another text is another
- * memory, which may supersede this one. What does change (importance, pin, status, mentions,
- * metadata, label) is its state. A memory that ended is never revived.
+ * memory, which may supersede this one. The members that do change (importance, pin, status,
+ * mentions, metadata, label) are its state. A memory that ended is never revived.
  *
  *     (none) --stored--> active --archived--> archived
  *        |                  |-----stored----> superseded    another memory took its place
  *        '----stored----> claimed              it contradicts one that it may not replace
  *
- * Keys decide what a new statement does: see lc_memory_decide(). Isolation: the memories of a
- * persona are seen by that persona alone, and supersede only its own.
+ * The key of a new statement decides its effect: see lc_memory_decide(). Isolation: only the
+ * persona itself sees its memories, and they supersede only its own.
  *
  * Events: memory.stored adds a memory and ends those it supersedes, memory.changed sets the state
  * of one, memory.forgotten erases. Projections: memories, and memory_tags (the entities and the
@@ -28,7 +28,6 @@
 extern const lc_room lc_memory_room;
 
 #define LC_MEMORY_TEXT_BYTES_MAX (256 * 1024)
-#define LC_MEMORY_METADATA_BYTES_MAX (16 * 1024)
 #define LC_MEMORY_REFS_MAX 16
 #define LC_MEMORY_PINS_MAX 20 /* That one persona, or a caller without one, sees. */
 #define LC_MEMORY_IMPORTANCE_MAX 3
@@ -61,7 +60,7 @@ typedef struct lc_memory {
     loci_str entity_label; /* The subject as people write it; none = none. */
     loci_str entity_type;  /* Of the subject: person, place, org, project … */
     loci_str fact_type;
-    int64_t importance; /* As given; one that is pinned counts as 3. */
+    int64_t importance; /* As given; a pinned memory is treated as 3. */
     bool pinned;
     loci_str memory_key; /* type|entity_ref|fact_type[|attribute] */
     loci_str attribute;  /* Of which its subject has one; none = not known. */
@@ -80,7 +79,7 @@ typedef struct lc_memory {
     loci_str metadata;    /* JSON object as given. */
     loci_str supersedes;  /* JSON array of ids. */
     loci_str superseded_by;
-    loci_str contests;   /* Of a claim: the id of the memory it contradicts. */
+    loci_str contests;   /* For a claim: id of the memory it contradicts. */
     loci_str statement;  /* Hash of the normalised text. */
     int64_t changed_seq; /* Of the last event that changed the row. */
     bool raised;         /* The curator has raised its importance. */
@@ -92,14 +91,14 @@ extern const lc_event_type lc_memory_stored_event;
 extern const lc_event_type lc_memory_changed_event;
 extern const lc_event_type lc_memory_forgotten_event;
 
-/* The importance that counts. */
+/* The effective importance. */
 static inline int64_t lc_memory_importance(const lc_memory *memory)
 {
     return memory->pinned ? LC_MEMORY_IMPORTANCE_MAX : memory->importance;
 }
 
-/* As an answer, with the importance that counts. `client`: the program that wrote it, a JSON
- * object; none = unknown. */
+/* As an answer, with the effective importance. `client`: the program that wrote it, a JSON object;
+ * none = unknown. */
 void lc_memory_put(lc_json_writer *out, const lc_memory *memory, loci_str client);
 
 /* ---- Writing --------------------------------------------------------------------------------- */
@@ -115,8 +114,8 @@ typedef enum lc_memory_outcome {
 #define LC_MEMORY_OUTCOMES "created|mentioned|superseded|kept_both|claimed"
 const char *lc_memory_outcome_name(lc_memory_outcome outcome);
 
-/* What a caller states. Members that are none, or -1, are worked out (understood.h) or have their
- * default. */
+/* A statement as the caller gives it. Members that are empty or -1 are derived from the text
+ * (understood.h) or have their default. */
 typedef struct lc_memory_input {
     loci_str text;
     loci_str type, entity_label, entity_type, fact_type, attribute, source, trust, metadata;
@@ -127,12 +126,12 @@ typedef struct lc_memory_input {
     int64_t observed_at;
     int64_t
         ended_at; /* Time at which it ended; history if that has passed. 0 = it has not ended. */
-    /* Of an import or a seed, which may be repeated: a statement that was recorded up to this seq
-     * and superseded since is not stated again, unless it is newer. 0 = every statement counts. */
+    /* For an import or a seed, which may be repeated: a statement that was recorded up to this seq
+     * and superseded since is skipped, unless it is newer. 0 = no statement is skipped. */
     int64_t replayed_seq;
     loci_str persona_id;
     loci_str session_id;
-    lc_memory replaces; /* memory.update: the memory whose text this is instead; id none = none. */
+    lc_memory replaces; /* memory.update: the memory that this one replaces; id none = none. */
 } lc_memory_input;
 
 typedef struct lc_memory_result {
@@ -141,7 +140,7 @@ typedef struct lc_memory_result {
     loci_str old;     /* Id of the memory that it superseded, or none. */
 } lc_memory_result;
 
-/* A decision, and what it needs to be written. */
+/* A decision, and the data to write it. */
 typedef struct lc_memory_plan lc_memory_plan;
 
 /* Decides; writes nothing and finds every error. With the same key (user, persona, type, subject,
@@ -155,8 +154,8 @@ typedef struct lc_memory_plan lc_memory_plan;
  *     no attribute, other memories of the subject          kept_both
  *     one that is not true any more                        ended
  *
- * else created. What is there already as history or as a claim is not stored a second time. `input`
- * and what it refers to must live until the commit. */
+ * else created. A statement that is stored already as history or as a claim is not stored again.
+ * `input` and the texts it points to must live until the commit. */
 loci_status lc_memory_decide(lc_tx *tx, const lc_memory_input *input, lc_arena *arena,
                              lc_memory_plan **out, loci_error *err);
 /* Whether committing appends an event. */
@@ -164,6 +163,15 @@ bool lc_memory_plan_writes(const lc_memory_plan *plan);
 /* Text of `out` is in the arena. */
 loci_status lc_memory_commit(lc_tx *tx, lc_memory_plan *plan, lc_memory_result *out,
                              loci_error *err);
+
+/* Another text in the place of a memory, with everything else that was known about it. */
+typedef struct lc_memory_restatement {
+    const lc_memory *old;
+    loci_str text;
+    loci_str trust; /* Of the caller. */
+} lc_memory_restatement;
+loci_status lc_memory_restate(lc_tx *tx, const lc_memory_restatement *what, lc_arena *arena,
+                              lc_memory *out, loci_error *err);
 
 /* Appends memory.stored; sets id, seq and recorded_at. Its entities are known. */
 loci_status lc_memory_append(lc_tx *tx, lc_memory *memory, lc_arena *arena, loci_error *err);
@@ -176,7 +184,7 @@ loci_status lc_memory_check_pins(lc_tx *tx, loci_str persona_id, loci_error *err
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* One that the persona sees, whatever its status; LOCI_ENOTFOUND. Text is in the arena. */
+/* A memory that the persona sees, of any status; LOCI_ENOTFOUND. Text is in the arena. */
 loci_status lc_memory_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena,
                            lc_memory *out, loci_error *err);
 
@@ -192,8 +200,8 @@ typedef struct lc_memory_page {
 } lc_memory_page;
 loci_status lc_memory_each(lc_tx *tx, const lc_memory_page *page, lc_memory_visit *visit, void *ctx,
                            loci_error *err);
-/* What it replaced, what replaced it, what contested it, and all that had its attribute in its
- * persona: by observed_at, at most LC_MEMORY_VERSIONS_MAX. */
+/* The memories that it replaced, that replaced it or that contested it, and all memories with its
+ * attribute in its persona: by observed_at, at most LC_MEMORY_VERSIONS_MAX. */
 loci_status lc_memory_find_versions(lc_tx *tx, const lc_memory *memory, lc_arena *arena,
                                     lc_memory **out, size_t *out_count, loci_error *err);
 /* Pinned ones: importance, then newest, then id; at most LC_MEMORY_PINS_MAX. */
@@ -205,6 +213,11 @@ loci_status lc_memory_each_pinned(lc_tx *tx, loci_str persona_id, lc_memory_visi
 loci_str lc_memory_entity_tag(lc_arena *arena, loci_str ref);
 loci_str lc_memory_card_tag(lc_arena *arena, loci_str ref);
 loci_str lc_memory_metadata_tag(lc_arena *arena, loci_str name, loci_str json);
+/* Calls `visit` with the tag of each member of `metadata` that can be asked for: text, numbers and
+ * truth values. Tags live in `arena`. */
+typedef loci_status lc_memory_tag_visit(void *ctx, loci_str tag, loci_error *err);
+loci_status lc_memory_each_metadata_tag(lc_arena *arena, loci_str metadata,
+                                        lc_memory_tag_visit *visit, void *ctx, loci_error *err);
 
 /* ---- Forgetting ------------------------------------------------------------------------------ */
 
@@ -213,11 +226,14 @@ loci_str lc_memory_metadata_tag(lc_arena *arena, loci_str name, loci_str json);
 typedef struct lc_memory_target {
     loci_str id;          /* None = those of `which`. */
     lc_memory_page which; /* Persona and filters; before_seq and limit are not used. */
+    /* Ref or id of an entity that has no row (any more): only memories that a rewind took back can
+     * be about it. None = which.entity_id says it. */
+    loci_str gone_entity;
 } lc_memory_target;
 typedef struct lc_memory_oblivion lc_memory_oblivion;
 
-/* Adds to `f` the memories, what says the same, and the entities that no other memory names;
- * LOCI_ENOTFOUND if there are none. Writes nothing. */
+/* Adds to `f` the memories, also those that a rewind took back, their duplicates, and the entities
+ * that no other memory names; LOCI_ENOTFOUND if there are none. Writes nothing. */
 loci_status lc_memory_decide_forget(lc_tx *tx, const lc_memory_target *target, lc_forgetting *f,
                                     lc_memory_oblivion **out, loci_error *err);
 /* Appends memory.forgotten. */

@@ -11,6 +11,10 @@
  * Its entities go, with their aliases, when no memory is left that names one of them: entities are
  * learned from memories, and an alias exists only for its entity.
  *
+ * A memory that a rewind took back has no row, but its events still have the text. Such a memory
+ * goes if the call asks for it or if it says the same as one of those above, and its entity if the
+ * call asks for that.
+ *
  * Metadata, labels and the texts of todos are also in the events that changed them. No table says
  * which those are: the log is read from the first to the last change. Those of a file are its
  * versions.
@@ -48,7 +52,10 @@ typedef struct choosing {
     lc_memory_oblivion *oblivion;
     int64_t *seqs; /* Of the memories, ascending: made when all are chosen. */
     size_t count;
-    lc_map seen; /* Entities that were looked at. */
+    lc_map seen; /* Entities that were checked. */
+    const lc_memory_target *target;
+    lc_map refs;        /* Of the entity that is asked for, with its aliases. */
+    bool has_withdrawn; /* Something that a rewind took back was chosen. */
 } choosing;
 
 static loci_status add_id(choosing *c, loci_str id, loci_error *err)
@@ -94,7 +101,7 @@ static loci_status choose(void *ctx, const lc_memory *memory, loci_error *err)
     return status == LOCI_OK ? add_id(c, node->memory.id, err) : status;
 }
 
-/* ---- What says the same ---------------------------------------------------------------------- */
+/* ---- Duplicates of a memory ------------------------------------------------------------------ */
 
 static const lc_sql same_sql = {"select {row} from memories where tenant_id = $1 and user_id = $2"
                                 " and persona_id = $3 and memory_key = $4 and statement = $5",
@@ -193,7 +200,7 @@ typedef struct entity_node {
     struct entity_node *next;
 } entity_node;
 
-/* An entity that is no alias, and its aliases. */
+/* An entity that is not an alias, and its aliases. */
 static loci_status load_group(const choosing *c, loci_str id, entity_node **out, loci_error *err)
 {
     const lc_arg args[] = {LC_T(c->tx->tenant_id), LC_T(c->tx->user_id), LC_T(id)};
@@ -322,6 +329,154 @@ static loci_status add_memory_changes(const choosing *c, loci_error *err)
     return to > 0 ? add_changes(c->f, &lc_memory_changed_event, from, to, err) : LOCI_OK;
 }
 
+/* ---- Memories that a rewind took back -------------------------------------------------------- */
+
+static bool is_visible(const choosing *c, loci_str persona_id)
+{
+    return persona_id.len == 0 || lc_str_eq(persona_id, c->target->which.persona_id);
+}
+
+static bool is_of_entity(const lc_memory_target *target)
+{
+    return target->which.entity_id.len > 0 || target->gone_entity.len > 0;
+}
+
+static loci_status take_withdrawn(choosing *c, loci_str id, loci_error *err)
+{
+    c->has_withdrawn = true;
+    return add_id(c, id, err);
+}
+
+/* The entity that is asked for: its ref and those of its aliases. */
+static loci_status find_refs(choosing *c, loci_error *err)
+{
+    const lc_memory_target *target = c->target;
+    entity_node *group = NULL;
+    loci_status status = LOCI_OK;
+
+    if (target->gone_entity.len > 0 && !lc_map_put(&c->refs, target->gone_entity, c))
+        return lc_fail_memory(err);
+    if (target->which.entity_id.len > 0)
+        status = load_group(c, target->which.entity_id, &group, err);
+    for (; group != NULL && status == LOCI_OK; group = group->next)
+        if (!lc_map_put(&c->refs, group->entity.ref, c))
+            status = lc_fail_memory(err);
+    return status;
+}
+
+/* The entity itself. Its events come before those of the memories about it. */
+static loci_status match_entity(void *ctx, const lc_event *event, lc_forget_item *item, bool *out,
+                                loci_error *err)
+{
+    choosing *c = ctx;
+    lc_entity entity = {0};
+    loci_status status;
+
+    if (event->type != &lc_entity_added_event)
+        return LOCI_OK;
+    status = lc_row_decode(&lc_entity_row, event, c->arena, &entity, err);
+    if (status != LOCI_OK || !is_visible(c, entity.persona_id) ||
+        (lc_map_find(&c->refs, entity.ref) == NULL && lc_map_find(&c->refs, entity.id) == NULL))
+        return status;
+    if (!lc_map_put(&c->refs, entity.ref, c))
+        return lc_fail_memory(err);
+    *out = true;
+    *item = (lc_forget_item){.kind = "entity", .id = entity.id};
+    return take_withdrawn(c, entity.id, err);
+}
+
+static bool says_the_same(const choosing *c, const lc_memory *memory)
+{
+    for (const chosen *at = c->first; at != NULL; at = at->next)
+        if (lc_str_eq(at->memory.persona_id, memory->persona_id) &&
+            lc_str_eq(at->memory.memory_key, memory->memory_key) &&
+            lc_str_eq(at->memory.statement, memory->statement))
+            return true;
+    return false;
+}
+
+typedef struct tag_search {
+    const loci_str *tags; /* Of lc_memory_page. */
+    size_t found;
+} tag_search;
+
+static loci_status find_tag(void *ctx, loci_str tag, loci_error *err)
+{
+    tag_search *s = ctx;
+
+    (void)err;
+    for (size_t i = 0; i < LC_MEMORY_TAGS_MAX; i++)
+        s->found += s->tags[i].len > 0 && lc_str_eq(s->tags[i], tag);
+    return LOCI_OK;
+}
+
+/* Whether it is about the entity and has the metadata that are asked for. */
+static loci_status is_asked_for(const choosing *c, const lc_memory *memory, bool *out,
+                                loci_error *err)
+{
+    const lc_memory_page *which = &c->target->which;
+    tag_search search = {.tags = which->tags};
+    bool has_entity = is_of_entity(c->target);
+    const lc_json *refs = NULL;
+    size_t tag_count = 0;
+    loci_status status = LOCI_OK;
+
+    *out = !has_entity;
+    if (has_entity)
+        status = lc_json_parse(c->arena, memory->entity_refs, 0, &refs, err);
+    for (const lc_json *ref = status == LOCI_OK && refs != NULL ? lc_json_first(refs) : NULL;
+         ref != NULL && !*out; ref = lc_json_next(ref))
+        *out = lc_map_find(&c->refs, lc_json_str(ref)) != NULL;
+    for (size_t i = 0; i < LC_MEMORY_TAGS_MAX; i++)
+        tag_count += which->tags[i].len > 0;
+    if (status == LOCI_OK && *out && tag_count > 0)
+        status = lc_memory_each_metadata_tag(c->arena, memory->metadata, find_tag, &search, err);
+    *out = *out && search.found == tag_count && (has_entity || tag_count > 0);
+    return status;
+}
+
+/* A memory that is asked for or says the same as one of those chosen, and its changes. */
+static loci_status match_memory(void *ctx, const lc_event *event, lc_forget_item *item, bool *out,
+                                loci_error *err)
+{
+    choosing *c = ctx;
+    lc_memory memory = {0};
+    lc_event_json json;
+    loci_status status = lc_event_parse(event, c->arena, &json, err);
+
+    if (status != LOCI_OK)
+        return status;
+    if (event->type == &lc_memory_changed_event)
+        *out = lc_map_find(&c->f->ids, lc_event_str(json.refs, "id")) != NULL;
+    if (event->type != &lc_memory_stored_event)
+        return LOCI_OK;
+    status = lc_row_decode(&lc_memory_row, event, c->arena, &memory, err);
+    if (status != LOCI_OK)
+        return status;
+    *out = says_the_same(c, &memory);
+    if (!*out && is_visible(c, memory.persona_id)) {
+        if (c->target->id.ptr != NULL)
+            *out = lc_str_eq(c->target->id, memory.id);
+        else
+            status = is_asked_for(c, &memory, out, err);
+    }
+    *item = (lc_forget_item){.kind = "memory", .id = memory.id};
+    return status == LOCI_OK && *out ? take_withdrawn(c, memory.id, err) : status;
+}
+
+static loci_status choose_withdrawn(choosing *c, loci_error *err)
+{
+    loci_status status = find_refs(c, err);
+
+    if (status == LOCI_OK && is_of_entity(c->target))
+        status = lc_forget_withdrawn(c->f, &(lc_withdrawal_filter){.kind = LC_STR("entity")},
+                                     match_entity, c, err);
+    return status == LOCI_OK
+               ? lc_forget_withdrawn(c->f, &(lc_withdrawal_filter){.kind = LC_STR("memory")},
+                                     match_memory, c, err)
+               : status;
+}
+
 /* ---- Deciding -------------------------------------------------------------------------------- */
 
 static loci_status choose_first(choosing *c, const lc_memory_target *target, loci_error *err)
@@ -330,22 +485,31 @@ static loci_status choose_first(choosing *c, const lc_memory_target *target, loc
     lc_memory memory;
     loci_status status;
 
+    if (target->gone_entity.len > 0)
+        return LOCI_OK;
     if (target->id.ptr != NULL) {
         status = lc_memory_load(c->tx, page.persona_id, target->id, c->arena, &memory, err);
         return status == LOCI_OK ? choose(c, &memory, err) : status;
     }
     page.before_seq = INT64_MAX;
     page.limit = LC_MEMORY_FORGET_MAX + 1;
-    status = lc_memory_each(c->tx, &page, choose, c, err);
-    if (status == LOCI_OK && c->count == 0 && page.entity_id.len == 0)
-        status = lc_fail(err, LOCI_ENOTFOUND, "no memory with this metadata");
-    return status;
+    return lc_memory_each(c->tx, &page, choose, c, err);
+}
+
+/* Nothing is there and nothing was taken back. */
+static loci_status fail_missing(const lc_memory_target *target, loci_error *err)
+{
+    if (target->id.ptr != NULL)
+        return lc_fail(err, LOCI_ENOTFOUND, "no memory %.*s", LC_STR_ARG(target->id));
+    if (target->gone_entity.len > 0)
+        return lc_fail(err, LOCI_ENOTFOUND, "no entity %.*s", LC_STR_ARG(target->gone_entity));
+    return lc_fail(err, LOCI_ENOTFOUND, "no memory with this metadata");
 }
 
 loci_status lc_memory_decide_forget(lc_tx *tx, const lc_memory_target *target, lc_forgetting *f,
                                     lc_memory_oblivion **out, loci_error *err)
 {
-    choosing c = {.tx = tx, .arena = f->arena, .f = f};
+    choosing c = {.tx = tx, .arena = f->arena, .f = f, .target = target};
     loci_status status;
 
     c.end = &c.first;
@@ -353,7 +517,10 @@ loci_status lc_memory_decide_forget(lc_tx *tx, const lc_memory_target *target, l
     if (c.oblivion == NULL)
         return lc_fail_memory(err);
     lc_map_init(&c.seen, f->arena->heap, LOCI_MEM_REQUESTS);
+    lc_map_init(&c.refs, f->arena->heap, LOCI_MEM_REQUESTS);
     status = choose_first(&c, target, err);
+    if (status == LOCI_ENOTFOUND) /* A rewind may have taken it back. */
+        status = LOCI_OK;
     /* The list grows while it is walked. */
     for (const chosen *at = c.first; at != NULL && status == LOCI_OK; at = at->next) {
         status = choose_statement(&c, &at->memory, err);
@@ -363,7 +530,12 @@ loci_status lc_memory_decide_forget(lc_tx *tx, const lc_memory_target *target, l
     if (status == LOCI_OK)
         status = add_memory_changes(&c, err);
     if (status == LOCI_OK)
+        status = choose_withdrawn(&c, err);
+    if (status == LOCI_OK && c.count == 0 && !c.has_withdrawn && target->which.entity_id.len == 0)
+        status = fail_missing(target, err);
+    if (status == LOCI_OK)
         status = choose_entities(&c, target->which.entity_id, err);
+    lc_map_clear(&c.refs);
     lc_map_clear(&c.seen);
     return status;
 }

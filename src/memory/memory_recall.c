@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/str.h"
 #include "memory/entity.h"
 #include "memory/slug.h"
@@ -180,7 +181,7 @@ static loci_status filter_metadata(filtering *f, loci_error *err)
 
     if (f->query->metadata == NULL)
         return LOCI_OK;
-    lc_buf_init(&json, f->arena->heap, LOCI_MEM_REQUESTS, LC_MEMORY_METADATA_BYTES_MAX * 2);
+    lc_buf_init(&json, f->arena->heap, LOCI_MEM_REQUESTS, LC_METADATA_BYTES_MAX * 2);
     for (const lc_json *member = lc_json_first(f->query->metadata);
          member != NULL && status == LOCI_OK; member = lc_json_next(member)) {
         seq_list equal = {0};
@@ -427,7 +428,7 @@ loci_status lc_memory_recall(lc_tx *tx, const lc_memory_query *query, lc_arena *
 
 /* ---- Cards ----------------------------------------------------------------------------------- */
 
-#define CARD_HITS_MAX 20 /* Whose entities are looked at. */
+#define CARD_HITS_MAX 20 /* Hits whose entities are considered. */
 
 /* The tag of a card is only on memories that are important enough for it. An entity also has the
  * memories of its aliases. */
@@ -440,7 +441,7 @@ static const lc_sql card_sql = {
     " order by pinned desc, importance desc, observed_at desc, seq desc limit 3",
     "tttt", "", &lc_memory_row};
 
-/* One line without what ends a fact or a card. */
+/* Writes one line, without the characters that end a fact or a card. */
 static void put_fact(lc_buf *out, loci_str fact)
 {
     size_t bytes = fact.len < LC_CARD_FACT_BYTES_MAX ? fact.len : LC_CARD_FACT_BYTES_MAX;

@@ -15,8 +15,9 @@
  *     boost      = 1 + 0.05 * (importance - 1)
  *     score      = similarity * (0.4 + 0.3 * recency + 0.3 * frequency) * boost, at most 1
  *
- * Age and fame are weighed by similarity: what has nothing to do with the query is
- * not found because it is new or about a popular entity. Nothing is left out for want of a keyword.
+ * Recency and frequency are multiplied by similarity: a memory unrelated to the query is not found
+ * just because it is new or about a popular entity. A memory without a matching keyword can still
+ * be found.
  */
 #ifndef LC_MEMORY_MEMORY_RECALL_H
 #define LC_MEMORY_MEMORY_RECALL_H
@@ -40,8 +41,7 @@ typedef struct lc_memory_query {
     int64_t from_us, to_us;  /* observed_at */
     int64_t as_of_us;        /* The memories of that time; INT64_MAX = those of now. */
     double min_score;
-    size_t
-        limit; /* Hits that the caller asks for; if above LC_MEMORY_RANKED, so many are ranked. */
+    size_t limit; /* Hits the caller asks for; if above LC_MEMORY_RANKED, this many are ranked. */
 } lc_memory_query;
 
 typedef struct lc_memory_hit {

@@ -14,17 +14,19 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/limits.h"
 #include "memory/curate.h"
 #include "memory/entity.h"
 #include "memory/file.h"
 #include "memory/memory_recall.h"
 #include "memory/todo.h"
+#include "memory/withdraw.h"
 #include "store/event.h"
 #include "store/upkeep.h"
 
 #define STATE (LC_COL_PAYLOAD | LC_COL_CODED)
 
-/* What memory.changed sets. */
+/* The columns that memory.changed sets. */
 #define STATE_COLUMNS                                                                              \
     LC_ENUM_COLUMN(lc_memory, status, "status", STATE | LC_COL_REQUIRED,                           \
                    .choices = LC_MEMORY_STATUSES,                                                  \
@@ -96,7 +98,7 @@ static const lc_column columns[] = {
                      .help = "Id of the memory that replaced it"),
     LC_STRING_COLUMN(lc_memory, contests, "contests",
                      LC_COL_NULL | LC_COL_REFS | LC_COL_SHOWN | LC_COL_LAST,
-                     .help = "Of a claim: id of the memory it contradicts"),
+                     .help = "For a claim: id of the memory it contradicts"),
     LC_STRING_COLUMN(lc_memory, statement, "statement", STATE, .absent = ""),
     {0},
 };
@@ -254,17 +256,21 @@ static loci_status add_entity_tags(const tagging *t, loci_str refs, make_ref_tag
     return status;
 }
 
-/* Members can be asked for by equality: text, numbers and truth values. */
-static loci_status add_metadata_tags(const tagging *t, loci_str metadata, loci_error *err)
+static loci_status add_metadata_tag(void *ctx, loci_str tag, loci_error *err)
 {
-    lc_arena *arena = &t->tx->db->scratch;
+    return add_tag(ctx, tag, err);
+}
+
+loci_status lc_memory_each_metadata_tag(lc_arena *arena, loci_str metadata,
+                                        lc_memory_tag_visit *visit, void *ctx, loci_error *err)
+{
     const lc_json *object;
     lc_buf json;
     loci_status status = LOCI_OK;
 
     if (metadata.len == 0)
         return LOCI_OK;
-    lc_buf_init(&json, arena->heap, LOCI_MEM_REQUESTS, LC_MEMORY_METADATA_BYTES_MAX * 2);
+    lc_buf_init(&json, arena->heap, LOCI_MEM_REQUESTS, LC_METADATA_BYTES_MAX * 2);
     status = lc_json_parse(arena, metadata, 0, &object, err);
     for (const lc_json *member = status == LOCI_OK ? lc_json_first(object) : NULL;
          member != NULL && status == LOCI_OK; member = lc_json_next(member)) {
@@ -276,9 +282,11 @@ static loci_status add_metadata_tags(const tagging *t, loci_str metadata, loci_e
         status = lc_json_canonical(arena, member, &json, err);
         if (status == LOCI_OK)
             status = lc_buf_status(&json, err);
-        if (status == LOCI_OK)
-            status = add_tag(
-                t, lc_memory_metadata_tag(arena, lc_json_name(member), lc_buf_str(&json)), err);
+        if (status == LOCI_OK) {
+            loci_str tag = lc_memory_metadata_tag(arena, lc_json_name(member), lc_buf_str(&json));
+
+            status = tag.ptr != NULL ? visit(ctx, tag, err) : lc_fail_memory(err);
+        }
     }
     lc_buf_clear(&json);
     return status;
@@ -329,9 +337,10 @@ static loci_status end_superseded(lc_tx *tx, const lc_event *event, const lc_mem
 }
 
 /* Those of its metadata, and of the cards that it may be on. */
-static loci_status add_state_tags(const tagging *t, const lc_memory *memory, loci_error *err)
+static loci_status add_state_tags(tagging *t, const lc_memory *memory, loci_error *err)
 {
-    loci_status status = add_metadata_tags(t, memory->metadata, err);
+    loci_status status = lc_memory_each_metadata_tag(&t->tx->db->scratch, memory->metadata,
+                                                     add_metadata_tag, t, err);
 
     if (status != LOCI_OK || memory->status != LC_MEMORY_ACTIVE ||
         lc_memory_importance(memory) < LC_CARD_IMPORTANCE_MIN)
@@ -406,8 +415,19 @@ static loci_status apply_changed(lc_tx *tx, const lc_event *event, loci_error *e
     return status;
 }
 
+static loci_status embedded_text(const lc_event *event, lc_arena *arena, loci_str *out,
+                                 loci_error *err)
+{
+    lc_memory memory;
+    loci_status status = lc_row_decode(&lc_memory_row, event, arena, &memory, err);
+
+    if (status == LOCI_OK)
+        *out = memory.text;
+    return status;
+}
+
 const lc_event_type lc_memory_stored_event = {
-    .name = "memory.stored", .version = 1, .apply = apply_stored};
+    .name = "memory.stored", .version = 1, .apply = apply_stored, .embedded = embedded_text};
 const lc_event_type lc_memory_changed_event = {
     .name = "memory.changed", .version = 1, .apply = apply_changed};
 
@@ -457,8 +477,10 @@ static loci_status check(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_pro
 }
 
 static const lc_table *const tables[] = {
-    &memories_table,         &tags_table, &lc_entities_table, &lc_todos_table, &lc_files_table,
-    &lc_file_versions_table, NULL,
+    &memories_table,     &tags_table,
+    &lc_entities_table,  &lc_todos_table,
+    &lc_files_table,     &lc_file_versions_table,
+    &lc_curations_table, NULL,
 };
 
 static const lc_event_type *const events[] = {
@@ -472,6 +494,8 @@ static const lc_event_type *const events[] = {
     &lc_todo_forgotten_event,
     &lc_file_changed_event,
     &lc_file_forgotten_event,
+    &lc_memory_withdrawn_event,
+    &lc_memory_curated_event,
     NULL,
 };
 

@@ -1,7 +1,7 @@
 /* memory_store.c - what a statement does to the memories that are there.
  *
- * The writer holds the head of the user, so what is read here stands until the event is appended:
- * of two concurrent statements with one key the later one sees the earlier one.
+ * The writer has locked the head of the user, so rows read here stay current until the event is
+ * appended: of two concurrent statements with the same key, the later one sees the earlier one.
  */
 #include <math.h>
 #include <string.h>
@@ -12,6 +12,7 @@
 #include "memory/entity.h"
 #include "memory/memory.h"
 #include "memory/slug.h"
+#include "memory/withdraw.h"
 #include "store/event.h"
 
 const char *lc_memory_outcome_name(lc_memory_outcome outcome)
@@ -28,7 +29,7 @@ static bool is_trusted(loci_str trust)
     return lc_str_is(trust, "user") || lc_str_is(trust, "system");
 }
 
-/* ---- What is stated -------------------------------------------------------------------------- */
+/* ---- The statement --------------------------------------------------------------------------- */
 
 static lc_memory_type type_of(loci_str name)
 {
@@ -107,7 +108,7 @@ struct lc_memory_plan {
     loci_str old;   /* See lc_memory_result. */
 };
 
-/* Its entities: given, or the subject that the rules found. The user is no entity. */
+/* Its entities: given, or the subject that the rules found. The user is not an entity. */
 static loci_status set_refs(storing *s, const lc_understood *read, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -131,7 +132,7 @@ static loci_status set_refs(storing *s, const lc_understood *read, loci_error *e
                              : status;
 }
 
-/* What depends on the statement alone. */
+/* Sets the members that depend on the statement alone. */
 static loci_status set_key(storing *s, const lc_understood *read, loci_error *err)
 {
     const lc_memory_input *in = s->in;
@@ -201,7 +202,7 @@ static loci_status read_statement(storing *s, loci_error *err)
     return status == LOCI_OK ? set_key(s, &read, err) : status;
 }
 
-/* ---- What is there --------------------------------------------------------------------------- */
+/* ---- Existing memories ----------------------------------------------------------------------- */
 
 #define OF_PERSONA                                                                                 \
     "select {row} from memories where tenant_id = $1 and user_id = $2 and persona_id = $3"         \
@@ -426,7 +427,8 @@ loci_status lc_memory_decide(lc_tx *tx, const lc_memory_input *input, lc_arena *
 
 /* ---- Writing --------------------------------------------------------------------------------- */
 
-/* What tools, the web and models repeat is not counted: importance can follow from it. */
+/* Repetitions by tools, the web and models are not counted, because mentions can raise importance.
+ */
 bool lc_memory_plan_writes(const lc_memory_plan *plan)
 {
     return plan->outcome != LC_MEMORY_MENTIONED ||
@@ -490,15 +492,58 @@ loci_status lc_memory_commit(lc_tx *tx, lc_memory_plan *plan, lc_memory_result *
     return status;
 }
 
+static const lc_sql state_sql = {
+    "select {row} from memories where tenant_id = $1 and user_id = $2 and seq = $3", "tti", "",
+    &lc_memory_state_row};
+
 loci_status lc_memory_change(lc_tx *tx, lc_memory *memory, loci_error *err)
 {
+    const lc_state_change change = {&lc_memory_changed_event, &state_sql, memory->seq, memory};
     loci_status status = LOCI_OK;
 
     if (memory->status == LC_MEMORY_ARCHIVED && memory->ended_at == 0)
         status = lc_tx_recorded_at(tx, &memory->ended_at, err);
-    return status == LOCI_OK ? lc_row_append(tx, &lc_memory_changed_event, &lc_memory_state_row,
-                                             memory, &memory->changed_seq, err)
+    return status == LOCI_OK ? lc_state_change_append(tx, &change, &memory->changed_seq, err)
                              : status;
+}
+
+loci_status lc_memory_restate(lc_tx *tx, const lc_memory_restatement *what, lc_arena *arena,
+                              lc_memory *out, loci_error *err)
+{
+    static const char *const types[] = {"profile", "people", "project"};
+    const lc_memory *old = what->old;
+    loci_str refs[LC_MEMORY_REFS_MAX];
+    const lc_json *list;
+    lc_memory_plan *plan;
+    lc_memory_result result;
+    lc_memory_input input = {.text = what->text,
+                             .type = loci_str_of(types[old->type]),
+                             .entity_label = old->entity_label,
+                             .entity_type = old->entity_type,
+                             .fact_type = old->fact_type,
+                             .attribute = old->attribute,
+                             .source = old->source,
+                             .trust = what->trust,
+                             .metadata = old->metadata,
+                             .entity_refs = {refs, 0},
+                             .importance = old->importance,
+                             .pinned = old->pinned,
+                             .confidence = old->confidence,
+                             .observed_at = LOCI_AT_CLOCK,
+                             .persona_id = old->persona_id,
+                             .replaces = *old};
+    loci_status status = lc_json_parse(arena, old->entity_refs, 0, &list, err);
+
+    for (const lc_json *ref = status == LOCI_OK ? lc_json_first(list) : NULL;
+         ref != NULL && input.entity_refs.count < LC_MEMORY_REFS_MAX; ref = lc_json_next(ref))
+        refs[input.entity_refs.count++] = lc_json_str(ref);
+    if (status == LOCI_OK)
+        status = lc_memory_decide(tx, &input, arena, &plan, err);
+    if (status == LOCI_OK)
+        status = lc_memory_commit(tx, plan, &result, err);
+    if (status == LOCI_OK)
+        *out = result.memory;
+    return status;
 }
 
 /* ---- Pins ------------------------------------------------------------------------------------ */

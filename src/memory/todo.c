@@ -3,14 +3,15 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "memory/withdraw.h"
 #include "store/event.h"
 
-/* What todo.changed sets. */
+/* The columns that todo.changed sets. */
 #define STATE_COLUMNS                                                                              \
     LC_STRING_COLUMN(lc_todo, id, "id", LC_COL_REFS | LC_COL_CODED | LC_COL_REQUIRED,              \
                      .help = "Id of the todo (todo_...)"),                                         \
         LC_STRING_COLUMN(lc_todo, text, "body", LC_COL_PAYLOAD | LC_COL_CODED | LC_COL_REQUIRED,   \
-                         .absent = "", .json = "text", .help = "What is to be done"),              \
+                         .absent = "", .json = "text", .help = "Text of the todo"),                \
         LC_STRING_COLUMN(lc_todo, kind, "kind", LC_COL_PAYLOAD | LC_COL_REQUIRED,                  \
                          .absent = "commitment", .choices = LC_TODO_KINDS,                         \
                          .help = "Kind of todo"),                                                  \
@@ -34,6 +35,15 @@ static const lc_column columns[] = {
                      .absent = "", .help = "Persona it belongs to; absent if it belongs to all"),
     LC_TIME_COLUMN(lc_todo, created_at, "created_at", LC_COL_EVENT | LC_COL_REQUIRED | LC_COL_LAST,
                    .help = "Time at which it was added"),
+    LC_STRING_COLUMN(lc_todo, message_id, "source_id",
+                     LC_COL_NULL | LC_COL_REFS | LC_COL_SHOWN | LC_COL_LAST,
+                     .help = "Message that it was read in; absent if it was added by a call"),
+    LC_STRING_COLUMN(lc_todo, session_id, "source_session",
+                     LC_COL_NULL | LC_COL_PAYLOAD | LC_COL_SHOWN | LC_COL_LAST,
+                     .help = "Session of that message"),
+    LC_STRING_COLUMN(lc_todo, quote, "quote",
+                     LC_COL_NULL | LC_COL_PAYLOAD | LC_COL_SHOWN | LC_COL_LAST,
+                     .help = "Sentence that it came from"),
     {0},
 };
 
@@ -45,6 +55,7 @@ const lc_row_type lc_todo_state_row = {state_columns, 0, sizeof(lc_todo)};
 
 static const lc_index indexes[] = {
     {"status", "tenant_id, user_id, status, persona_id, seq", NULL, false},
+    {"source", "tenant_id, user_id, source_id", "source_id is not null", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -106,9 +117,15 @@ loci_status lc_todo_add(lc_tx *tx, lc_todo *todo, lc_id *out_id, loci_error *err
                : status;
 }
 
+static const lc_sql state_sql = {
+    "select {row} from todos where tenant_id = $1 and user_id = $2 and seq = $3", "tti", "",
+    &lc_todo_state_row};
+
 loci_status lc_todo_change(lc_tx *tx, const lc_todo *todo, loci_error *err)
 {
-    return lc_row_append(tx, &lc_todo_changed_event, &lc_todo_state_row, todo, NULL, err);
+    const lc_state_change change = {&lc_todo_changed_event, &state_sql, todo->seq, todo};
+
+    return lc_state_change_append(tx, &change, NULL, err);
 }
 
 #define SELECT "select {row} from todos where tenant_id = $1 and user_id = $2"
@@ -149,6 +166,46 @@ loci_status lc_todo_each(lc_tx *tx, const lc_todo_page *page, lc_todo_visit *vis
                                                 LC_T_OR_EMPTY(page->persona_id),
                                                 LC_I(page->before_seq), LC_T_OR_EMPTY(page->status),
                                                 LC_T_OR_EMPTY(page->kind), LC_I(page->limit)},
+                                     &rows, err);
+
+    while (lc_row_next(&rows, &todo, &status, err))
+        status = visit(ctx, &todo, err);
+    lc_rows_end(&rows);
+    return status;
+}
+
+static const lc_sql is_open_sql = {
+    "select seq from todos where tenant_id = $1 and user_id = $2 and status = 'open'"
+    " and persona_id = $3 and body = $4 and coalesce(due_at, 0) = $5 limit 1",
+    "tttti", "i"};
+
+loci_status lc_todo_is_open(lc_tx *tx, const lc_todo *todo, bool *out, loci_error *err)
+{
+    lc_rows rows;
+    loci_status status = lc_tx_find(tx, &is_open_sql,
+                                    (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                               LC_T_OR_EMPTY(todo->persona_id), LC_T(todo->text),
+                                               LC_I(todo->due_at)},
+                                    &rows, out, err);
+
+    lc_rows_end(&rows);
+    return status;
+}
+
+static const lc_sql of_source_sql = {SELECT " and source_id is not null"
+                                            " and ($3 = '' or source_id = $3)"
+                                            " and ($4 = '' or source_session = $4) order by seq",
+                                     "tttt", "", &lc_todo_row};
+
+loci_status lc_todo_each_of_source(lc_tx *tx, const lc_todo_source *source, lc_todo_visit *visit,
+                                   void *ctx, loci_error *err)
+{
+    lc_todo todo = {0};
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, &of_source_sql,
+                                     (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
+                                                LC_T_OR_EMPTY(source->message_id),
+                                                LC_T_OR_EMPTY(source->session_id)},
                                      &rows, err);
 
     while (lc_row_next(&rows, &todo, &status, err))

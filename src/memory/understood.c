@@ -49,7 +49,8 @@ static bool is_one_of(loci_str text, const char *list)
     return false;
 }
 
-/* A clause with one of these is no plain statement of what is true now, or is more than one. */
+/* A clause with one of these is not a plain statement about the present, or is more than one
+ * statement. */
 static const char guards[] =
     "not|no|never|none|longer|anymore|used|was|were|had|been|did|didn't|formerly|previously|ago|"
     "if|would|could|might|may|maybe|perhaps|probably|possibly|likely|should|shall|will|wish|hope|"
@@ -212,7 +213,8 @@ static loci_str join(reader *r, size_t first, size_t end, bool is_lower, char ga
     return (loci_str){text, (size_t)(to - text)};
 }
 
-/* Takes what only says that it is so now off the end: "these days", "since May", "as of today". */
+/* Removes words at the end that only refer to the present: "these days", "since May", "as of
+ * today". */
 static void drop_tail(reader *r)
 {
     for (size_t i = 2; i < r->count; i++)
@@ -360,9 +362,13 @@ static const char professions[] =
     "plumber|carpenter|chef|cook|barista|journalist|editor|writer|photographer|pharmacist|dentist|"
     "therapist|psychologist|paramedic|firefighter|pilot|mechanic|librarian|translator|cashier|"
     "radiographer|salesperson|recruiter|bartender|veterinarian|freelancer|student|director|"
-    "president|ceo|cto|cfo|administrator|technician|biologist|chemist|physicist|economist";
+    "president|ceo|cto|cfo|administrator|technician|biologist|chemist|physicist|economist|"
+    "farmer|welder|baker|butcher|hairdresser|florist|gardener|musician|actor|actress|painter|"
+    "sculptor|banker|waiter|waitress|paralegal|midwife|optician|physiotherapist|radiologist|"
+    "soldier|"
+    "sailor|fisherman|realtor|janitor|secretary|receptionist|activist|coach|tutor";
 
-/* "A good cook" is no occupation. */
+/* "A good cook" is not an occupation. */
 static const char praise[] =
     "good|great|bad|terrible|nice|amazing|real|huge|big|decent|keen|former";
 
@@ -447,7 +453,7 @@ static bool read_count(reader *r)
     return true;
 }
 
-/* What a person is or does. */
+/* Reads a statement about a person's name, work, home or other attributes. */
 static bool read_person(reader *r, bool is_self)
 {
     size_t start = r->at;
@@ -509,6 +515,27 @@ static const struct {
     {"budget|team_size|headcount|price|quota|version|target", NUMBER, false, true},
     {"status|project_status", STATE, false, true},
 };
+
+/* Whether `noun` is one of the above, so no name, also if a sentence begins with it. */
+static bool is_attribute_noun(loci_str noun)
+{
+    for (size_t i = 0; i < sizeof single_valued / sizeof *single_valued; i++)
+        if (is_one_of(noun, single_valued[i].nouns))
+            return true;
+    return false;
+}
+
+/* Whether a statement that begins with `noun` is about its speaker: "Name is Ana", in notes. Sizes
+ * and titles without an owner can be those of anything. */
+static bool is_own_noun(loci_str noun)
+{
+    for (size_t i = 0; i < sizeof single_valued / sizeof *single_valued; i++)
+        if (is_one_of(noun, single_valued[i].nouns))
+            return !single_valued[i].is_project &&
+                   (single_valued[i].kind == NAME || single_valued[i].kind == DATE ||
+                    single_valued[i].kind == EMAIL);
+    return false;
+}
 
 /* The words as a slug. */
 static loci_str join_slug(reader *r, size_t first, size_t end)
@@ -648,7 +675,7 @@ static loci_status read_owned(reader *r, size_t first, size_t name_end, bool *do
 
 static const char openings[] = "actually|btw|update|correction|note|fyi|ok|okay|so|well|hey|hi|"
                                "remember|also";
-/* Words that begin a sentence in capitals and are no names. */
+/* Words that begin a sentence in capitals and are not names. */
 static const char no_names[] =
     "i|the|a|an|my|our|your|his|her|their|its|it|this|that|these|those|he|she|we|they|you|there|"
     "here|today|tomorrow|yesterday|now|please|yes|no|can|could|do|does|let|just|got|have|has|is|am|"
@@ -661,7 +688,8 @@ static size_t name_words(const reader *r)
 
     while (count < 3 && peek(r, count)->is_capital && !is_one_of(peek(r, count)->lower, no_names) &&
            !is_one_of(peek(r, count)->lower, months) &&
-           !is_one_of(peek(r, count)->lower, weekdays)) {
+           !is_one_of(peek(r, count)->lower, weekdays) &&
+           !(count == 0 && is_attribute_noun(peek(r, 0)->lower))) {
         count++;
         if (peek(r, count - 1)->is_possessive || peek(r, count - 1)->has_comma)
             break;
@@ -716,6 +744,8 @@ static loci_status read_subject(reader *r, bool *done, loci_error *err)
         *done = read_person(r, true);
         return LOCI_OK;
     }
+    if (is_own_noun(peek(r, 0)->lower) && lc_str_is(peek(r, 1)->lower, "is"))
+        return read_owned(r, first, first, done, err);
     names = name_words(r);
     r->at = first + names;
     if (names > 0 && r->words[r->at - 1].is_possessive)
@@ -728,7 +758,7 @@ static loci_status read_subject(reader *r, bool *done, loci_error *err)
     return LOCI_OK;
 }
 
-/* ---- What it is about, without an attribute -------------------------------------------------- */
+/* ---- The subject of a text without an attribute ---------------------------------------------- */
 
 static bool has_any(const reader *r, const char *list)
 {

@@ -1,4 +1,4 @@
-/* understood.h - what a short English statement is about: whom, which attribute, which value.
+/* understood.h - reads a short English statement: its subject, its attribute and its value.
  *
  * Two statements replace each other only if both are about the same single-valued attribute of the
  * same subject: "Lives in Austin", then "Lives in Denver". A wrong replacement loses something

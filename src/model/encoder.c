@@ -9,7 +9,7 @@
  *
  * Scale and shift of the norms and the factor of the queries are part of the weights. The last
  * `down` is linear and only the mean of its results is needed, so the mean goes through it instead
- * of each token: this saves a sixth of all the work.
+ * of each token: this saves a sixth of the total work.
  *
  * Attention is two products per head: keys are laid out as a matrix of tokens, values as a matrix
  * of their numbers, and the same kernel multiplies both.

@@ -346,8 +346,8 @@ TARGET static float round_row_avx2(const float *x, int16_t *out, size_t count)
     return max / LC_ACTIVATION_MAX;
 }
 
-/* e^x for x <= 0: 2^n times the series of e^r, with r at most half of ln 2. What is below -87 would
- * not be a normal number any more and is as good as 0. */
+/* e^x for x <= 0: 2^n times the series of e^r, with r at most half of ln 2. Below -87 the result
+ * would be subnormal, and 0 is exact enough. */
 INLINE __m256 exponential(__m256 x)
 {
     __m256 clipped = _mm256_max_ps(x, _mm256_set1_ps(-87));

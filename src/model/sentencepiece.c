@@ -2,10 +2,10 @@
  *
  * steps[i] is the best way known that ends at byte i. Going over the starts in order, each piece
  * that begins at i makes an offer to the place where it ends; when i is reached all offers for it
- * have been made. Equal scores: the later start wins. Two habits of the package's own runtime are
- * kept, because the vectors are only good for the pieces that it makes:
- *   - a sum of exactly 0 counts as none, so any later offer beats it;
- *   - where no piece ends, the way starts anew with a sum of 0 and an unknown character.
+ * have been made. Equal scores: the later start wins. Two peculiarities of the original
+ * implementation are kept, because the model was trained with its pieces:
+ *   - a sum of exactly 0 is treated as no offer, so any later offer beats it;
+ *   - where no piece ends, the way starts again with a sum of 0 and an unknown character.
  * The work is linear in the text: no piece is longer than 16 characters.
  */
 #include "model/sentencepiece.h"

@@ -34,7 +34,7 @@ static bool write_bool(lc_json_writer *w, loci_str text)
 }
 
 /* Whether writing the number gives the text again. 3.10, 1e3 and 1.0e5 do not: they are versions,
- * sizes or codes at least as often as numbers, and a number would lose what was typed. */
+ * sizes or codes at least as often as numbers, and a number would not keep the typed text. */
 static bool is_shortest_number(const lc_json *json, loci_str text)
 {
     char bytes[LC_NUMBER_BYTES_MAX];

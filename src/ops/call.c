@@ -1,4 +1,4 @@
-/* call.c - loci_call() and what all ways of calling share.
+/* call.c - loci_call(), and the code that all ways of calling share.
  *
  * Everything that can be slow or wrong about the text of a call happens in the caller's thread;
  * inside the transaction are only the stored answer, the expected seq and the operation itself. The
@@ -23,6 +23,7 @@
 #define HOUR_US INT64_C(3600000000)
 
 #define CHUNK_BYTES_MAX (LC_ANSWER_BYTES_MAX + 64u)
+#define ADMISSION_MS_MAX 5000 /* In the queue of the guard. */
 #define TIMEOUT_MS_MAX (INT64_C(1000) * 86400 * 365)
 
 /* ---- A call on its way ----------------------------------------------------------------------- */
@@ -91,6 +92,16 @@ loci_status lc_call_line(lc_call *call, loci_str json, loci_error *err)
     return send_chunk(call, &chunk, err);
 }
 
+void lc_call_put_warning(lc_call *call, loci_str warning)
+{
+    if (warning.ptr == NULL)
+        return;
+    lc_jw_name(&call->out, "warnings");
+    lc_jw_array(&call->out);
+    lc_jw_str(&call->out, warning);
+    lc_jw_end(&call->out);
+}
+
 loci_status lc_call_pause_point(const lc_call *call, loci_error *err)
 {
     if (lc_call_is_given_up(call))
@@ -117,7 +128,8 @@ static loci_status check_name(const char *what, const char *text, loci_error *er
                    LC_ID_BYTES_MAX);
 }
 
-/* The names come from the host's C: nobody has looked at them. An empty one narrows nothing. */
+/* The names come from the C code of the host and have not been checked yet. An empty name is no
+ * restriction. */
 static loci_status check_principal(const loci_principal *principal, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -265,7 +277,7 @@ static loci_status hash_args(lc_run *run, const lc_json *args, loci_error *err)
     lc_buf text;
 
     hash = lc_hash128_chain(hash, call->persona_id);
-    /* What is of no user may still be narrowed to one by its principal. */
+    /* An operation without a user may still be narrowed to one by its principal. */
     if ((call->op->flags & LC_OP_USER) == 0 && call->user_id.len > 0)
         hash = lc_hash128_chain(hash, call->user_id);
     lc_buf_init(&text, run->arena.heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
@@ -416,6 +428,20 @@ static loci_status screen_secrets(lc_call *call, const lc_json *args, loci_error
     return status;
 }
 
+static loci_status check_quota(const lc_call *call, loci_error *err)
+{
+    unsigned flags = call->op->flags;
+
+    /* Those who can raise a quota must be able to. */
+    if ((flags & (LC_OP_ADMIN | LC_OP_TENANT_ADMIN)) != 0)
+        return LOCI_OK;
+    return lc_engine_check_quota(call->engine, call->tenant_id,
+                                 (flags & LC_OP_DESTROYS) != 0  ? LC_QUOTA_FREES
+                                 : (flags & LC_OP_MUTATES) != 0 ? LC_QUOTA_WRITES
+                                                                : LC_QUOTA_READS,
+                                 err);
+}
+
 loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *operation, loci_str args,
                          loci_error *err)
 {
@@ -438,6 +464,10 @@ loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *opera
         status = lc_client_read(&run->arena, caller->client, &call->client, err);
     if (status == LOCI_OK)
         status = read_idempotency(run, caller, parsed, err);
+    if (status == LOCI_OK)
+        status = check_quota(call, err);
+    if (status == LOCI_OK && (call->op->flags & LC_OP_STARTS) != 0)
+        status = lc_engine_check_admission(call->engine, err);
     if (status == LOCI_OK && call->op->prepare != NULL)
         status = call->op->prepare(call, err);
     if (status == LOCI_OK)
@@ -445,7 +475,7 @@ loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *opera
     return status;
 }
 
-/* Once per call, whoever comes first: in a batch that is the transaction. */
+/* Runs once per call, at the first of several places; in a batch that is the transaction. */
 static loci_status compute(lc_run *run, loci_error *err)
 {
     loci_status status;
@@ -466,7 +496,7 @@ static void start_answer(lc_run *run)
     lc_jw_init(&run->call.out, &run->answer);
 }
 
-/* What a repeat of the request will be answered. A secret is never stored. */
+/* The answer that is stored for a repetition of the request. A secret is never stored. */
 static loci_str answer_to_keep(const lc_run *run)
 {
     if ((run->call.op->flags & LC_OP_SECRET) == 0)
@@ -476,6 +506,23 @@ static loci_str answer_to_keep(const lc_run *run)
 }
 
 /* The answer is one object: its last brace makes room for one more member. */
+static void add_member(lc_buf *answer, loci_str member)
+{
+    if (answer->failure != LOCI_OK)
+        return;
+    answer->len--;
+    lc_buf_append(answer, answer->len > 1 ? LC_STR(",") : LC_STR(""));
+    lc_buf_append(answer, member);
+    lc_buf_append_byte(answer, '}');
+}
+
+/* Not stored: the first answer had no such member. */
+static void mark_replayed(lc_run *run)
+{
+    if (run->is_replayed)
+        add_member(&run->answer, LC_STR("\"replayed\":true"));
+}
+
 static void add_warnings(lc_run *run)
 {
     lc_buf *answer = &run->answer;
@@ -489,24 +536,54 @@ static void add_warnings(lc_run *run)
     lc_jw_object(&member);
     lc_secrets_put(&run->call.secrets, &member);
     lc_jw_end(&member);
-    if (lc_buf_status(&text, NULL) == LOCI_OK) {
-        answer->len--;
-        lc_buf_append(answer, answer->len > 1 ? LC_STR(",") : LC_STR(""));
-        lc_buf_append(answer, (loci_str){text.ptr + 1, text.len - 1});
-    } else {
+    if (lc_buf_status(&text, NULL) == LOCI_OK)
+        add_member(answer, (loci_str){text.ptr + 1, text.len - 2}); /* Without its braces. */
+    else
         answer->failure = text.failure;
-    }
     lc_buf_clear(&text);
+}
+
+/* Adds the writes of this run to its tenant's, once if the body runs again. */
+static void count_written(lc_run *run, const lc_tx *tx, int64_t seq_before)
+{
+    lc_quota_written now = {.users = seq_before == 0 && tx->head.seq > 0,
+                            .events = tx->head.seq - seq_before};
+    lc_quota_written more;
+
+    now.bytes = now.events > 0 ? (int64_t)run->args_bytes : 0;
+    more = (lc_quota_written){.users = now.users - run->written.users,
+                              .events = now.events - run->written.events,
+                              .bytes = now.bytes - run->written.bytes};
+    run->written = now;
+    lc_engine_count_written(run->call.engine, run->call.tenant_id, &more);
+}
+
+/* The operation of a tenant that may have quotas. */
+static loci_status run_counted(lc_run *run, lc_tx *tx, loci_error *err)
+{
+    lc_head before = {0};
+    loci_status status = lc_tx_head(tx, &before, err);
+
+    if (status == LOCI_OK && before.seq == 0)
+        status = lc_engine_check_new_user(run->call.engine, run->call.tenant_id, err);
+    if (status == LOCI_OK)
+        status = run->call.op->run(&run->call, tx, err);
+    if (status == LOCI_OK)
+        count_written(run, tx, before.seq);
+    return status;
 }
 
 static loci_status run_operation(lc_run *run, lc_tx *tx, loci_error *err)
 {
+    const lc_op *op = run->call.op;
+    bool is_counted = tx->is_write && (op->flags & LC_OP_USER) != 0 &&
+                      lc_engine_has_quotas(run->call.engine);
     loci_status status = LOCI_OK;
 
     if (run->expected_seq >= 0)
         status = lc_tx_expect_seq(tx, run->expected_seq, err);
     if (status == LOCI_OK)
-        status = run->call.op->run(&run->call, tx, err);
+        status = is_counted ? run_counted(run, tx, err) : op->run(&run->call, tx, err);
     if (status == LOCI_OK)
         add_warnings(run);
     if (status == LOCI_OK)
@@ -524,7 +601,7 @@ loci_status lc_run_in_tx(lc_tx *tx, void *ctx, loci_error *err)
     lc_run *run = ctx;
     loci_str stored;
     bool was_answered = false;
-    /* It may have waited: nobody may want it any more. */
+    /* The call may have waited in a queue: its caller may have cancelled it. */
     loci_status status = lc_call_pause_point(&run->call, err);
 
     if (status == LOCI_OK)
@@ -537,13 +614,16 @@ loci_status lc_run_in_tx(lc_tx *tx, void *ctx, loci_error *err)
     } else {
         tx->states = &lc_private_states;
         tx->client = run->call.client;
+        tx->source = LC_STR_NONE; /* Calls of a batch share a body. */
     }
     if (status == LOCI_OK && run->has_request)
         status = lc_request_find(tx, &run->request, &run->arena, &stored, &was_answered, err);
+    run->is_replayed = was_answered;
     if (status != LOCI_OK)
         return status;
     if (was_answered) {
         lc_buf_append(&run->answer, stored);
+        mark_replayed(run);
         return lc_buf_status(&run->answer, err);
     }
     status = run_operation(run, tx, err);
@@ -555,7 +635,10 @@ static loci_status make_answer(lc_run *run, loci_error *err)
 {
     loci_answer_free(run->out);
     run->out = lc_answer_new(run->arena.heap, lc_buf_str(&run->answer));
-    return run->out != NULL ? LOCI_OK : lc_fail_memory(err);
+    if (run->out == NULL)
+        return lc_fail_memory(err);
+    run->out->is_replayed = run->is_replayed;
+    return LOCI_OK;
 }
 
 loci_status lc_run_and_answer(lc_tx *tx, void *ctx, loci_error *err)
@@ -602,12 +685,26 @@ void lc_run_committed(lc_run *run)
         lc_start_jobs(engine);
 }
 
+/* Milliseconds that bulk work may wait for its place. */
+static int64_t patience_ms(const lc_call *call)
+{
+    int64_t left_ms = (call->deadline_us - lc_clock_monotonic_us()) / 1000;
+
+    return left_ms < 1 ? 1 : left_ms < ADMISSION_MS_MAX ? left_ms : ADMISSION_MS_MAX;
+}
+
 static loci_status run_alone(lc_run *run, loci_error *err)
 {
-    loci_status status;
+    lc_call *call = &run->call;
+    uint64_t ticket = 0;
+    loci_status status = LOCI_OK;
 
     start_answer(run);
-    status = run->call.op->run_alone(&run->call, err);
+    if ((call->op->flags & LC_OP_BULK) != 0)
+        status = lc_engine_begin_bulk(call->engine, patience_ms(call), &ticket, err);
+    if (status == LOCI_OK)
+        status = call->op->run_alone(call, err);
+    lc_engine_end_bulk(call->engine, ticket);
     if (status == LOCI_OK)
         status = lc_buf_status(&run->answer, err);
     if (status == LOCI_OK)
@@ -625,7 +722,8 @@ static loci_status read_and_answer(lc_run *run, loci_error *err)
                                      .user_id = call->user_id,
                                      .deadline_us = call->deadline_us,
                                      .body = lc_run_and_answer,
-                                     .ctx = run},
+                                     .ctx = run,
+                                     .is_call = (call->op->flags & LC_OP_ADMIN) == 0},
                           err);
 }
 
@@ -649,6 +747,40 @@ bool lc_run_peek(lc_run *run)
                                                    .ctx = run});
 }
 
+typedef struct keeping {
+    lc_run *run;
+    size_t read_bytes; /* Of the answer that the snapshot gave. */
+} keeping;
+
+/* Others may have written since the snapshot: kept rows name the seq that they were read at. */
+static loci_status keep_and_answer(lc_tx *tx, void *ctx, loci_error *err)
+{
+    const keeping *k = ctx;
+    lc_buf *answer = &k->run->answer;
+    loci_status status;
+
+    lc_buf_truncate(answer, k->read_bytes - 1); /* Its closing brace is written again. */
+    status = k->run->call.op->keep(&k->run->call, tx, err);
+    lc_buf_append_byte(answer, '}');
+    if (status == LOCI_OK)
+        status = lc_buf_status(answer, err);
+    return status == LOCI_OK ? make_answer(k->run, err) : status;
+}
+
+static loci_status keep(lc_run *run, loci_error *err)
+{
+    keeping k = {run, run->answer.len};
+    lc_write write = lc_run_write(run);
+    loci_status status;
+
+    write.body = keep_and_answer;
+    write.ctx = &k;
+    status = lc_engine_write(run->call.engine, &write);
+    if (status != LOCI_OK && err != NULL)
+        *err = write.error;
+    return status;
+}
+
 /* The call is committed: if memory runs out, the answer from before the wait is given. */
 static void wait_for_effect(lc_run *run)
 {
@@ -656,13 +788,18 @@ static void wait_for_effect(lc_run *run)
 
     lc_buf_reset(&run->answer);
     lc_jw_init(&run->call.out, &run->answer);
-    if (!run->call.op->wait(&run->call) || lc_buf_status(&run->answer, NULL) != LOCI_OK)
+    if (!run->call.op->wait(&run->call))
+        return;
+    mark_replayed(run);
+    if (lc_buf_status(&run->answer, NULL) != LOCI_OK)
         return;
     run->out = lc_answer_new(run->arena.heap, lc_buf_str(&run->answer));
-    if (run->out == NULL)
+    if (run->out == NULL) {
         run->out = before;
-    else
-        loci_answer_free(before);
+        return;
+    }
+    run->out->is_replayed = run->is_replayed;
+    loci_answer_free(before);
 }
 
 loci_status lc_run_wait(lc_run *run, loci_error *err)
@@ -685,6 +822,8 @@ loci_status lc_run_wait(lc_run *run, loci_error *err)
             lc_meaning_make_vectors(run->call.engine, run->call.tenant_id, run->call.user_id) ==
                 LOCI_OK)
             status = read_and_answer(run, err);
+        if (status == LOCI_OK && run->call.kept != NULL)
+            status = keep(run, err);
         return status;
     }
 

@@ -2,7 +2,7 @@
  *
  * A call is begun (arguments parsed and checked, all before any lock), run inside a transaction,
  * perhaps more than once, and ended. loci_call(), loci_submit() and loci_call_many() differ only in
- * who waits and in how many calls share the transaction.
+ * the thread that waits and in the number of calls per transaction.
  */
 #ifndef LC_OPS_CALL_H
 #define LC_OPS_CALL_H
@@ -25,19 +25,21 @@ typedef struct lc_caller {
     void *sink_ctx;
 } lc_caller;
 
-/* One call. Zeroed storage; lc_run_end() frees what it holds, whatever happened. */
+/* One call. Zeroed storage; lc_run_end() frees its resources in every case. */
 typedef struct lc_run {
     lc_call call;
     lc_arena arena;
     lc_buf answer;
-    lc_arena_mark prepared; /* What runs allocate is given back to here before a run is repeated. */
+    lc_arena_mark prepared; /* Memory is released to here before a run is repeated. */
     bool is_computed;       /* lc_op.compute has run. */
     size_t args_bytes;
     bool has_request;
     lc_request request;
-    int64_t expected_seq; /* -1 = any. */
-    bool enqueued_job;    /* The last run did. */
-    loci_answer *out;     /* Made before the commit. */
+    int64_t expected_seq;     /* -1 = any. */
+    bool enqueued_job;        /* The last run did. */
+    bool is_replayed;         /* The last run found a stored answer. */
+    lc_quota_written written; /* Its part of the tenant's numbers. */
+    loci_answer *out;         /* Made before the commit. */
 } lc_run;
 
 /* ---- The program that calls (client.c) ------------------------------------------------------- */
@@ -54,12 +56,13 @@ loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_
 const char *lc_principal_permissions(const loci_principal *principal);
 const char *lc_principal_token(const loci_principal *principal); /* The same. */
 
-/* Sets the domain time: `at_us`, or the clock's for LOCI_AT_CLOCK. What is recorded must be
- * writable as RFC 3339, and no call may push a user's log to the end of time: other years are
+/* Sets the domain time: `at_us`, or the clock's for LOCI_AT_CLOCK. Recorded times must be
+ * representable in RFC 3339, and no call may push a user's log to the end of time: other years are
  * LOCI_EINVAL. */
 loci_status lc_caller_set_time(lc_caller *caller, int64_t at_us, loci_error *err);
 
-/* Copies what `caller` borrows into `arena`, its principal to `out`; false when out of memory. */
+/* Copies the texts that `caller` borrows into `arena`, its principal to `out`; false when out of
+ * memory. */
 bool lc_caller_keep(lc_caller *caller, lc_arena *arena, loci_principal *out);
 
 /* The request `request_id` of `caller`, without the hash of its arguments. Its key lives in
@@ -88,16 +91,16 @@ loci_status lc_run_and_answer(lc_tx *tx, void *ctx, loci_error *err);
 loci_status lc_run_wait(lc_run *run, loci_error *err);
 /* Answers it from the state of its user, if that is current and the operation can (lc_op.peek). */
 bool lc_run_peek(lc_run *run);
-/* What follows a commit: the operation's `committed`, and jobs that it added. */
+/* Runs the work after a commit: the operation's `committed`, and jobs that it added. */
 void lc_run_committed(lc_run *run);
 /* Has workers run the jobs that a commit added; an inline engine runs them here. */
 void lc_start_jobs(loci_engine *engine);
 
-/* What a write of this run looks like to the store. */
+/* The write of this run, as the store takes it. */
 lc_write lc_run_write(lc_run *run);
 
-/* Replaces references such as "$0.id" in `args` by what `answers` (one text per call so far) hold.
- * Without any, `*out` is `args`; else a new text in `arena`. */
+/* Replaces references such as "$0.id" in `args` by values from `answers` (one text per call so
+ * far). Without any, `*out` is `args`; else a new text in `arena`. */
 loci_status lc_refs_resolve(lc_arena *arena, loci_str args, const loci_str *answers, size_t count,
                             loci_str *out, loci_error *err);
 

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "engine/settings.h"
+#include "session/summary.h"
 
 #define MINUTE_US INT64_C(60000000)
 
@@ -24,7 +25,7 @@ loci_status lc_call_find_session(lc_call *call, lc_tx *tx, lc_session *out, bool
     lc_session_ref ref = lc_call_session_ref(call);
     loci_status status = lc_session_find(tx, &ref, call->arena, out, found, err);
 
-    *found = status == LOCI_OK && *found && out->state == LC_SESSION_ACTIVE;
+    *found = status == LOCI_OK && *found && lc_session_state_is_open(out->state);
     return status;
 }
 
@@ -59,6 +60,21 @@ loci_status lc_call_choose_session(lc_call *call, lc_tx *tx, lc_session_use *out
     loci_status status = lc_session_choose(tx, &ref, call->arena, out, err);
 
     return status == LOCI_OK ? name_session(call, tx, out->session.id, err) : status;
+}
+
+loci_status lc_call_set_source(lc_call *call, lc_tx *tx, loci_str message_id, loci_error *err)
+{
+    bool found = false;
+    loci_status status = LOCI_OK;
+
+    if (message_id.len == 0)
+        return LOCI_OK;
+    if (lc_id_is(message_id, "msg"))
+        status = lc_session_has_message(tx, call->persona_id, message_id, &found, err);
+    if (status == LOCI_OK && !found)
+        status = lc_fail(err, LOCI_ENOTFOUND, "message_id: no message %.*s",
+                         LC_STR_ARG(message_id));
+    return status == LOCI_OK ? lc_session_carry_source(tx, message_id, err) : status;
 }
 
 #define TITLES_BYTES_MAX 4096
@@ -171,4 +187,35 @@ loci_status lc_fact_read_view(lc_call *call, lc_tx *tx, const lc_scope_args *sco
     out->session_id = session.id;
     out->access = lc_fact_caller_access(&caller, &session.identity);
     return LOCI_OK;
+}
+
+/* Messages that follow each other this quickly share a summary, so that an import is not summarised
+ * again with every fourth line. An engine without threads runs jobs inside calls only: there
+ * the job is not delayed. */
+#define SUMMARY_DELAY_MS 1000
+
+loci_status lc_call_note_turns(lc_call *call, lc_tx *tx, const lc_session *session, int64_t count,
+                               loci_error *err)
+{
+    lc_settings *settings = lc_engine_settings(call->engine);
+    lc_session_record record = {0};
+    lc_summary_counts counts = {
+        .session_id = session->id,
+        .persona_id = call->persona_id,
+        .turns_before = session->turn_count,
+        .turns_after = session->turn_count + count,
+        .rolling_turns = lc_settings_i64(settings, &lc_setting_summary_rolling_turns,
+                                         call->tenant_id),
+        .spine_messages = lc_settings_i64(settings, &lc_setting_summary_spine_messages,
+                                          call->tenant_id),
+        .delay_ms = lc_engine_is_inline(call->engine) ? 0 : SUMMARY_DELAY_MS,
+    };
+    loci_status status = LOCI_OK;
+
+    if (count == 0)
+        return LOCI_OK;
+    status = lc_session_read_record(tx, call->persona_id, call->arena, &record, err);
+    counts.messages_after = record.message_count;
+    counts.messages_before = record.message_count - count;
+    return status == LOCI_OK ? lc_summary_note_messages(tx, &counts, err) : status;
 }

@@ -1,7 +1,7 @@
-/* call_scope.h - the session, the scope and the rights of a call: what its session_id, persona and
- * tenant mean, and what its caller may state and see about facts (its token's ceilings, its
- * session's identity and its own arguments combined). Here because fact/ and session/ do not know
- * each other. Also the parameters that several operations share.
+/* call_scope.h - the session, the scope and the rights of a call: the meaning of its session_id,
+ * persona and tenant, and the rights of its caller to state and see facts (its token's ceilings,
+ * its session's identity and its own arguments combined). This is here because fact/ and session/
+ * do not know each other. Also the parameters that several operations share.
  */
 #ifndef LC_OPS_CALL_SCOPE_H
 #define LC_OPS_CALL_SCOPE_H
@@ -25,6 +25,21 @@ loci_status lc_call_find_session(lc_call *call, lc_tx *tx, lc_session *out, bool
 /* For writes: decides which one it will be, without writing; lc_session_begin() follows. */
 loci_status lc_call_choose_session(lc_call *call, lc_tx *tx, lc_session_use *out, loci_error *err);
 
+/* A message of which a statement was derived: a rewind of its session before it takes the statement
+ * back, too. */
+#define LC_SOURCE_PARAM(T, m)                                                                      \
+    LC_NAME_PARAM("message_id", T, m, 0,                                                           \
+                  "Id of the message it was derived from; a rewind to before that message takes "  \
+                  "it back")
+/* Says so in all events that the call appends from now on; none = nothing. LOCI_ENOTFOUND if the
+ * caller sees no such message. */
+loci_status lc_call_set_source(lc_call *call, lc_tx *tx, loci_str message_id, loci_error *err);
+
+/* After `count` user messages of the call's persona were appended to the session: enqueues the
+ * summaries that they make due. */
+loci_status lc_call_note_turns(lc_call *call, lc_tx *tx, const lc_session *session, int64_t count,
+                               loci_error *err);
+
 /* ---- Scope and rights ------------------------------------------------------------------------ */
 
 /* Arguments `scope` and `scope_id`. */
@@ -33,7 +48,8 @@ typedef struct lc_scope_args {
     loci_str scope_id;
 } lc_scope_args;
 
-/* Arguments `authority` and `trust`: what the caller claims for its statement. */
+/* Arguments `authority` and `trust`: the rank and the origin that the caller claims for its
+ * statement. */
 typedef struct lc_claim_args {
     loci_str authority;
     loci_str trust;
@@ -59,7 +75,7 @@ typedef struct lc_claim_args {
                                                  "can only claim"                                  \
     }
 
-/* What does not depend on the session: made before the transaction. */
+/* The part that does not depend on the session: made before the transaction. */
 typedef struct lc_fact_caller {
     loci_str titles;          /* The setting authority.titles. */
     lc_authority ceiling;     /* Of the token; rank 0 = none. */
@@ -77,11 +93,11 @@ loci_status lc_fact_caller_init(lc_fact_caller *out, lc_call *call, const lc_cla
 bool lc_fact_caller_is_bound(const lc_fact_caller *caller, const lc_identity *identity);
 /* With the session's identity; `identity` may be that of no session, all none. */
 lc_authority lc_fact_caller_authority(const lc_fact_caller *caller, const lc_identity *identity);
-/* What may be read does not depend on what a caller says of itself. */
+/* The right to read does not depend on a caller's claims about itself. */
 lc_fact_access lc_fact_caller_access(const lc_fact_caller *caller, const lc_identity *identity);
 
-/* The view of a read: its session, if one is open, and what may be seen in it. `scope` NULL = the
- * operation has no such parameters. */
+/* The view of a read: its session, if one is open, and the facts that may be seen in it. `scope`
+ * NULL = the operation has no such parameters. */
 loci_status lc_fact_read_view(lc_call *call, lc_tx *tx, const lc_scope_args *scope,
                               lc_fact_view *out, loci_error *err);
 /* Sets the scope of `out`; a session's scope gets the id of `session` (NULL = not known yet). */

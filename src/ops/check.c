@@ -9,9 +9,9 @@
  * the input struct, lists, canonical JSON and defaults that are arrays, objects or strings with
  * escapes.
  *
- * Every message names the parameter, what is allowed and what was given. What was given is quoted,
- * up to LC_QUOTE_BYTES_MAX bytes, only where the parameter does not take free text: what users
- * wrote does not belong into errors, which end up in logs. Messages are built in place, without
+ * Every message names the parameter, the allowed values and the given one. The given value is
+ * quoted, up to LC_QUOTE_BYTES_MAX bytes, only if the parameter does not take free text: texts of
+ * users do not belong in errors, which end up in logs. Messages are built in place, without
  * allocation, so a wrong argument is reported as such even when memory is short.
  */
 #include "ops/check.h"
@@ -61,7 +61,7 @@ static void add_suggestion(words *w, const lc_nearest *nearest)
         add(w, "; did you mean \"%.*s\"?", LC_STR_ARG(nearest->best));
 }
 
-/* ---- What is allowed ------------------------------------------------------------------------- */
+/* ---- Allowed values -------------------------------------------------------------------------- */
 
 lc_bounds lc_param_bounds(const lc_param *param)
 {
@@ -183,7 +183,7 @@ void lc_param_describe(const lc_param *param, char out[LC_DESCRIPTION_BYTES])
     out[bytes] = '\0';
 }
 
-/* ---- What was given -------------------------------------------------------------------------- */
+/* ---- Given values ---------------------------------------------------------------------------- */
 
 static void add_given_string(words *w, const lc_param *param, loci_str text)
 {
@@ -239,7 +239,7 @@ static void add_nearest_choice(words *w, const char *choices, loci_str given)
     add_suggestion(w, &nearest);
 }
 
-/* How to write what was probably meant. */
+/* Adds the correct spelling of the value that was probably meant. */
 static void add_hint(words *w, const lc_param *param, const lc_json *value, bool is_element)
 {
     lc_json_kind kind = lc_json_kind_of(value);
@@ -798,7 +798,7 @@ static loci_status read_given(lc_call *call, const lc_json *args, arguments *all
 
         if (param == NULL)
             return fail_unknown(err, call->op, lc_json_name(given));
-        /* Clients write null for what they leave out. */
+        /* Clients write null for parameters that they leave out. */
         if (lc_json_kind_of(given) == LC_JSON_NULL && (param->flags & LC_PARAM_REQUIRED) == 0)
             continue;
         if ((call->given >> index & 1) != 0) {

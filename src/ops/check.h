@@ -1,13 +1,13 @@
-/* check.h - what checking arguments, listing operations and documenting them have in common: the
- * whole list of an operation's parameters, words for what a parameter takes, and suggestions for
- * near misses.
+/* check.h - helpers shared by checking arguments, listing operations and documenting them: the
+ * complete list of an operation's parameters, words for the values of a parameter, and suggestions
+ * for near misses.
  */
 #ifndef LC_OPS_CHECK_H
 #define LC_OPS_CHECK_H
 
 #include "ops/op.h"
 
-/* Writes what lc_op_param() answers for 0, 1, … and returns how many. */
+/* Writes the results of lc_op_param() for 0, 1, … and returns their number. */
 size_t lc_op_params(const lc_op *op, const lc_param *out[LC_PARAMS_MAX]);
 /* The parameter called `name`, or with this alias, and its place among them; or NULL. */
 const lc_param *lc_op_find_param(const lc_op *op, loci_str name, size_t *out_index);
@@ -23,7 +23,8 @@ typedef struct lc_bounds {
 lc_bounds lc_param_bounds(const lc_param *param);
 
 #define LC_DESCRIPTION_BYTES 400
-/* Writes what `param` takes, such as "a string of 1 to 512 bytes"; terminated, cut when too long.
+/* Describes the values of `param`, such as "a string of 1 to 512 bytes"; terminated, cut when too
+ * long.
  */
 void lc_param_describe(const lc_param *param, char out[LC_DESCRIPTION_BYTES]);
 
@@ -31,15 +32,15 @@ void lc_param_describe(const lc_param *param, char out[LC_DESCRIPTION_BYTES]);
 
 /* Writes `text`, from a command line or a URL, as the JSON value that a parameter of this kind
  * takes: "10" is a number for an integer and a string for a string. For LC_PARAM_JSON a number is
- * one only in its shortest form; 3.10 is a text. A text that is no such value is written as it is,
- * for the check to refuse, and false is returned. */
+ * one only in its shortest form; 3.10 is a text. Any other text is written unchanged, for the check
+ * to refuse, and false is returned. */
 bool lc_arg_write_text(lc_arena *arena, lc_json_writer *w, lc_param_kind kind, loci_str text);
 /* The elements of a list, "a,b" or a JSON array, into the array that is open. */
 void lc_arg_write_items(lc_arena *arena, lc_json_writer *w, loci_str text);
 
 /* ---- Did you mean …? ------------------------------------------------------------------------- */
 
-#define LC_QUOTE_BYTES_MAX 40 /* Of what a caller gave, in a message. */
+#define LC_QUOTE_BYTES_MAX 40 /* Bytes of a caller's value in a message. */
 
 /* The candidate nearest to a word, among those near enough to be meant. */
 typedef struct lc_nearest {

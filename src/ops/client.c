@@ -5,8 +5,8 @@
  *     {"name":"claude-code","version":"2.1.4","model":"claude-opus-4-5"}
  *
  * Both become the same JSON object, which each event that the call writes has in its refs: they
- * survive the forgetting of the payload, and no apply reads them. It is what a program says of
- * itself, for people who ask where a statement came from; no right depends on it.
+ * survive the forgetting of the payload, and no apply reads them. The program describes itself, for
+ * people who want to know the origin of a statement; no right depends on it.
  */
 #include "ops/call.h"
 

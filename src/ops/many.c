@@ -1,10 +1,10 @@
 /* many.c - loci_call_many(): up to 100 calls of one user in one transaction.
  *
  * Arguments may refer to earlier answers, so each call is parsed and checked inside the
- * transaction, right before it runs; what can be seen before (that all are of one user, that none
- * must be alone) is checked first. A call that fails makes the whole body fail, and the store
- * undoes what the others did. A batch that only reads runs on one snapshot instead, and its answer
- * is never stored: reading again is as good.
+ * transaction, right before it runs; checks that need no answers (all calls have the same user,
+ * none must run alone) come first. A call that fails makes the whole body fail, and the store rolls
+ * back the other calls. A batch that only reads runs on one snapshot instead, and its answer is
+ * never stored: reading again gives the same.
  */
 #include "ops/surface.h"
 
@@ -53,7 +53,7 @@ loci_status lc_many_blame(loci_status status, size_t index, loci_error *err)
     return status;
 }
 
-/* Whose call this is, as far as it can be seen without running the ones before it. */
+/* Finds the user of a call, as far as possible without running the calls before it. */
 static loci_status read_user(const batch *b, const lc_json *args, loci_str *out, loci_error *err)
 {
     const lc_json *user = NULL;
@@ -93,7 +93,8 @@ static loci_status check_user(batch *b, const lc_json *args, loci_error *err)
     return LOCI_OK;
 }
 
-/* What the batch is, for its request_id: every operation and its arguments, however spelt. */
+/* Hashes the batch, for its request_id: every operation and its arguments, in normalized spelling.
+ */
 static loci_status hash_request(batch *b, const lc_op *op, const lc_json *args, lc_arena *scratch,
                                 loci_error *err)
 {
@@ -159,7 +160,7 @@ static loci_status run_one(batch *b, lc_tx *tx, loci_str *answers, size_t index,
 {
     const loci_request *request = &b->requests[index];
     lc_caller caller = b->caller;
-    lc_run run = {0};
+    lc_run run = {.call.is_batched = true};
     loci_str args;
     loci_status status = LOCI_OK;
 
@@ -241,6 +242,8 @@ static loci_status run_all(lc_tx *tx, void *ctx, loci_error *err)
         b->out = lc_answer_new(b->arena.heap, lc_buf_str(&b->answers_text));
         if (b->out == NULL)
             status = lc_fail_memory(err);
+        else
+            b->out->is_replayed = was_answered;
     }
     lc_arena_rewind(&b->arena, mark);
     return status;
@@ -297,7 +300,8 @@ static loci_status read_batch(void *ctx, loci_error *err)
                    .user_id = b->queued.write.user_id,
                    .deadline_us = b->caller.deadline_us,
                    .body = run_all,
-                   .ctx = b},
+                   .ctx = b,
+                   .is_call = true},
         err);
 }
 
@@ -410,7 +414,7 @@ static void run_read(void *ctx)
     finish(b, lc_engine_guard(b->caller.engine, read_batch, b, &err), &err);
 }
 
-/* What the caller gives is borrowed for the call to lc_many_submit() only. */
+/* Arguments of the caller are borrowed only until lc_many_submit() returns. */
 static loci_status keep(batch *b, loci_error *err)
 {
     loci_request *requests = lc_arena_zalloc_array(&b->arena, b->count, sizeof *requests);

@@ -32,7 +32,8 @@ static const implied_param implied[] = {
                    " (default)")},
     {LC_OP_MUTATES,
      LC_NAME_PARAM("request_id", lc_implied_args, request_id, 0,
-                   "Idempotency key: a repeat returns the first answer and changes nothing")},
+                   "Idempotency key: a repeat changes nothing and returns the first answer, with "
+                   "replayed: true")},
     {LC_OP_USER | LC_OP_MUTATES,
      {LC_ARG_INT("expected_seq", lc_implied_args, expected_seq), .min = 0, .max = INT64_MAX,
       .help = "Seq that the user's last event must have; otherwise the call is a conflict"}},
@@ -42,7 +43,10 @@ static const implied_param implied[] = {
 
 static bool takes_implied(const lc_op *op, size_t which)
 {
-    return (op->flags & implied[which].op_flags) == implied[which].op_flags;
+    bool is_of_process = (op->flags & LC_OP_PROCESS) != 0;
+
+    return (op->flags & implied[which].op_flags) == implied[which].op_flags &&
+           !(is_of_process && (implied[which].op_flags & LC_OP_MUTATES) != 0);
 }
 
 size_t lc_op_params(const lc_op *op, const lc_param *out[LC_PARAMS_MAX])
@@ -225,9 +229,9 @@ const lc_record lc_warning_record = {
     .name = "Warning",
     .members =
         (const lc_result[]){
-            {"code", LC_PARAM_STRING, "What happened: a secret was replaced by [redacted: kind]",
+            {"code", LC_PARAM_STRING, "Kind of change: a secret was replaced by [redacted: kind]",
              .choices = "secret_redacted"},
-            {"parameter", LC_PARAM_STRING, "Parameter that had it"},
+            {"parameter", LC_PARAM_STRING, "Parameter with the secret"},
             {"kind", LC_PARAM_STRING, "Kind of secret, such as github_token"},
             {"count", LC_PARAM_INT, "Number of such secrets"},
             {NULL},
@@ -254,6 +258,42 @@ size_t lc_record_members(const lc_record *record, lc_result out[LC_RECORD_MEMBER
     return count;
 }
 
+const lc_record *lc_record_rows(const lc_record *record, const char **out_name)
+{
+    lc_result members[LC_RECORD_MEMBERS_MAX];
+    size_t count = lc_record_members(record, members);
+
+    for (size_t i = 0; i < count; i++) {
+        if ((members[i].flags & LC_RESULT_LIST) == 0 || members[i].record == NULL)
+            continue;
+        if (out_name != NULL)
+            *out_name = members[i].name;
+        return members[i].record;
+    }
+    return NULL;
+}
+
+const lc_result lc_replayed_result = {
+    "replayed", LC_PARAM_BOOL,
+    "True if this is the stored answer of an earlier call with the same request_id; else absent",
+    LC_RESULT_OPTIONAL};
+
+bool lc_op_may_replay(const lc_op *op)
+{
+    return (op->flags & LC_OP_MUTATES) != 0 && (op->flags & LC_OP_ALONE) == 0;
+}
+
+size_t lc_op_results(const lc_op *op, lc_result out[LC_RECORD_MEMBERS_MAX])
+{
+    size_t count = lc_record_members(op->answer, out);
+
+    if (lc_op_may_replay(op)) {
+        LC_ASSERT(count < LC_RECORD_MEMBERS_MAX);
+        out[count++] = lc_replayed_result;
+    }
+    return count;
+}
+
 loci_status lc_op_load(loci_str name, const lc_op **out, loci_error *err)
 {
     lc_nearest nearest = lc_nearest_to(name);
@@ -266,7 +306,7 @@ loci_status lc_op_load(loci_str name, const lc_op **out, loci_error *err)
     }
     for (size_t i = 0; (op = lc_op_at(i)) != NULL; i++)
         lc_nearest_offer(&nearest, loci_str_of(op->name));
-    /* The name comes from the caller's C, not out of JSON: nobody has looked at its bytes. */
+    /* The name comes from the caller's C code, not from JSON: its bytes have not been checked. */
     if (lc_utf8_is_valid(name))
         shown = (loci_str){name.ptr, lc_utf8_cut(name, LC_QUOTE_BYTES_MAX)};
     if (nearest.best.ptr == NULL)

@@ -111,7 +111,7 @@ typedef struct lc_param {
                                  .max = LC_KEY_BYTES_MAX, .help = help_                            \
     }
 
-/* What holds for parameters together. */
+/* A rule about several parameters. */
 typedef enum lc_param_rule_kind {
     LC_RULE_END,         /* Ends the list. */
     LC_RULE_EXACTLY_ONE, /* One of `params` must be given, and no more. */
@@ -166,14 +166,49 @@ extern const lc_record lc_client_record;
     }
 #define LC_WARNINGS_RESULT                                                                         \
     {                                                                                              \
-        "warnings", 0, "What was changed in the arguments; absent if nothing was",                 \
+        "warnings", 0, "Changes loci made to the arguments; absent if there are none",             \
             LC_RESULT_LIST | LC_RESULT_OPTIONAL, .record = &lc_warning_record                      \
     }
+
+/* The same of searches, which have no such parameter: lc_call_put_warning(). */
+#define LC_SEARCH_WARNINGS_RESULT                                                                  \
+    {                                                                                              \
+        "warnings", LC_PARAM_STRINGS,                                                              \
+            "What the search could not use, and the next step; absent if it used everything",      \
+            LC_RESULT_OPTIONAL                                                                     \
+    }
+
+/* A member of the answers of all operations that lc_op_may_replay(). */
+extern const lc_result lc_replayed_result;
 
 #define LC_RECORD_MEMBERS_MAX 48
 
 /* Writes all members of `record` and returns how many. */
 size_t lc_record_members(const lc_record *record, lc_result out[LC_RECORD_MEMBERS_MAX]);
+
+/* ---- Presentation to people ------------------------------------------------------------------ */
+
+/* How the command line shows an answer to a person (cli/answer.h); programs get all of it. Names
+ * are members of the answer's record, those of `columns`, `id` and `bar` members of the rows of its
+ * list: the first member that is a list of records. A test checks them. */
+typedef struct lc_look {
+    /* For a list: the columns of its rows, the most important first: "key value observed_at id". An
+     * operation with columns is a list; its answer may be CSV. */
+    const char *columns;
+    const char *id; /* For a list: the column that --ids prints; NULL = id, else the first one. */
+    /* For a change: one sentence instead of the answer's members. {name} is a member of the answer,
+     * else an argument; {name a=b,c=d} replaces words; a part in [brackets] is omitted if one of
+     * its members is absent, false, 0 or empty: "{outcome late=kept} {key}[, due {due_at}]". */
+    const char *sentence;
+    const char *text;   /* The member that is the answer: it is printed as it is. */
+    const char *hidden; /* Members for programs. Flags among them are shown if they are false. */
+    const char *bar;    /* A column with a number from 0 to 1, shown as a bar. */
+    bool is_of_texts;   /* Rows are read like a page: `text` in full, the other columns below. */
+} lc_look;
+
+/* The record of the rows of a list; `*out_name`, which may be NULL, gets the member's name. NULL if
+ * no member of `record` is a list of records. */
+const lc_record *lc_record_rows(const lc_record *record, const char **out_name);
 
 /* ---- Operations ------------------------------------------------------------------------------ */
 
@@ -197,7 +232,16 @@ typedef enum lc_cost {
 #define LC_OP_READS_OWN                                                                            \
     1024u /* A write that, before it writes, reads rows of its user only: lc_write.reads_own. */
 #define LC_OP_DESTROYS 2048u /* Ends, hides or removes something that others may still need. */
-#define LC_OP_NO_STORE 4096u /* Its answer does not depend on what is stored. */
+#define LC_OP_NO_STORE 4096u /* Its answer does not depend on the store. */
+#define LC_OP_FILES 8192u    /* Works on named files alone: for when the store cannot be opened. */
+#define LC_OP_LINES                                                                                \
+    16384u /* With STREAMS: may give its result as lines (lc_call_line), over HTTP as the body. */
+#define LC_OP_STARTS 32768u /* Begins what others add to: refused if memory is critical. */
+#define LC_OP_BULK                                                                                 \
+    65536u /* With ALONE: works through much data; queues if memory is scarce, later refused. */
+/* Calls without BULK and STARTS are short, or free memory, and are always let in. */
+#define LC_OP_PROCESS                                                                              \
+    131072u /* With MUTATES: changes this process, not the store: no request_id. */
 
 typedef struct lc_call lc_call;
 
@@ -212,31 +256,37 @@ typedef struct lc_op {
     unsigned flags;   /* LC_OP_... */
     const char *http; /* "GET /v1/facts/{key}" or NULL = only POST /v1/call/{op}. */
     const char *mcp;  /* "tool action" or "tool" (ops/tool.h); NULL = not offered to models. */
-    /* Of an operation in `mcp`: its parameters and the members of its answer that models see. */
+    /* For an operation in `mcp`: its parameters and the members of its answer that models see. */
     const char *mcp_takes; /* "key limit=20": names, with defaults other than the parameter's. */
     const char *mcp_shows; /* "facts(key value) next_cursor"; see lc_shown. */
+    lc_look look;          /* Presentation of the answer to people. */
     const char *example;   /* Arguments, for help and docs; a test runs every one. */
-    /* Before the transaction, in the caller's thread, with call->input filled: computes what needs
-     * no transaction, and finds errors that the table cannot express. May be NULL. */
+    /* Before the transaction, in the caller's thread, with call->input filled: does the work that
+     * needs no transaction, and finds errors that the table cannot express. May be NULL. */
     loci_status (*prepare)(lc_call *call, loci_error *err);
-    /* Reads: work that takes more than 100 us and needs no snapshot, such as embedding a query,
-     * after `prepare` in the thread that runs the operation. May be NULL. */
+    /* Work that takes more than 100 us and needs no transaction, such as embedding a query or
+     * reading a file, after `prepare` in the thread that runs the operation; never in the writer,
+     * except for a call of a batch. May be NULL. */
     loci_status (*compute)(lc_call *call, loci_error *err);
     /* Reads: on a snapshot. Writes: in the writer, perhaps more than once. Writes the answer. */
     loci_status (*run)(lc_call *call, lc_tx *tx, loci_error *err);
+    /* Reads that set call->kept: in a write after the snapshot, perhaps more than once, stores it
+     * in operational tables, and appends members to call->answer (", \"name\": …"). Not called in a
+     * batch. NULL = the operation keeps nothing. */
+    loci_status (*keep)(lc_call *call, lc_tx *tx, loci_error *err);
     /* Reads: tried before any transaction with the user's state of peek_kind, if that state is
      * known to be current. Writes the answer and returns true, or returns false. NULL = none. */
     bool (*peek)(lc_call *call, const void *state);
     const lc_user_kind *peek_kind;
     /* ALONE operations have this instead of `run`: no transaction. */
     loci_status (*run_alone)(lc_call *call, loci_error *err);
-    /* After the commit of a call that ran: what this process remembers of the rows it changed is
-     * brought up to date. Once per group of calls, in the caller's or the writer's thread; the call
-     * itself may be gone. NULL = nothing to do. */
+    /* After the commit of a call: updates the caches of this process for the changed rows. Runs
+     * once per group of calls, in the caller's or the writer's thread; the call itself may no
+     * longer exist. NULL = nothing to do. */
     void (*committed)(loci_engine *engine);
-    /* Writes: after the commit, in the thread of the caller or of the pool, waits for what the call
-     * started, if its arguments say so. True: it has written another answer to call->out. Not
-     * called in a batch. NULL = there is nothing to wait for. */
+    /* Writes: after the commit, in the thread of the caller or of the pool, waits for the job that
+     * the call started, if its arguments ask for it. True: it has written another answer to
+     * call->out. Not called in a batch. NULL = there is nothing to wait for. */
     bool (*wait)(lc_call *call);
 } lc_op;
 
@@ -270,6 +320,7 @@ struct lc_call {
     bool is_whole;            /* Nothing narrows or caps the principal. */
     bool is_admin;            /* Of the store. */
     bool is_tenant_admin;     /* Of the tenant; an admin of the store is one too. */
+    bool is_batched;          /* Part of a batch: `compute` runs in its transaction. */
     bool is_remote;           /* Another program: names no files outside store.transfer_dir. */
 
     int64_t now_us;      /* Domain time. */
@@ -279,20 +330,27 @@ struct lc_call {
     void *input;              /* The operation's input struct, filled from its arguments. */
     lc_implied_args implied;  /* The arguments that are not the operation's own. */
     lc_json_writer out;       /* The answer: run writes one object. */
-    lc_buf *answer;           /* What `out` writes to. */
-    lc_secrets_found secrets; /* What was taken out of its arguments; shown as `warnings`. */
-    /* SECRET operations: what is stored for a repeat of the request, without the secret. */
+    lc_buf *answer;           /* The buffer of `out`. */
+    lc_secrets_found secrets; /* Secrets removed from its arguments; shown as `warnings`. */
+    /* SECRET operations: the answer that is stored for a repeated request, without the secret. */
     loci_str repeat_answer;
     loci_sink_fn *sink; /* NULL = no listener. */
     void *sink_ctx;
     /* Set by a search in an engine without threads that lacked vectors: they are made, and the
      * search runs once more. */
     bool wants_vectors;
+    void *kept; /* Set by a read whose operation has `keep`; NULL = there is nothing to keep. */
 };
 
 /* The table. */
 size_t lc_op_count(void);
-const lc_op *lc_op_at(size_t index); /* In the order of the reference. */
+const lc_op *lc_op_at(
+    size_t index); /* Whether a repeat with the same request_id is answered from the store: its
+                    * answer then has `replayed`, behind the stored members. */
+bool lc_op_may_replay(const lc_op *op);
+/* All members that an answer of `op` may have; returns how many. */
+size_t lc_op_results(const lc_op *op, lc_result out[LC_RECORD_MEMBERS_MAX]);
+/* In the order of the reference. */
 const lc_op *lc_op_find(loci_str name);
 /* All operations in that order, in time that is linear: begin with zeros, NULL is the end. */
 typedef struct lc_op_cursor {
@@ -317,12 +375,12 @@ bool lc_op_route(const lc_op *op, loci_str *out_method, loci_str *out_path);
 bool lc_path_has(loci_str path, const char *name);
 
 /* Checks `args` (an object) against the parameters and rules of call->op and fills call->input,
- * call->implied, user_id and persona_id. Unknown, missing and wrong arguments are LOCI_EINVAL
- * naming the parameter, what was given and what is allowed; near misses are suggested. Another user
- * than the one that the principal is narrowed to is LOCI_ENOTFOUND. */
+ * call->implied, user_id and persona_id. Unknown, missing and wrong arguments are LOCI_EINVAL with
+ * a message that names the parameter, the given and the allowed values; near misses are suggested.
+ * Another user than the one that the principal is narrowed to is LOCI_ENOTFOUND. */
 loci_status lc_op_check(lc_call *call, const lc_json *args, loci_error *err);
 /* The part of it that is about rights: whether this caller may run call->op for the user and
- * persona that `args` name. Other arguments are not looked at; they may be references still. */
+ * persona that `args` name. Other arguments are not checked; they may still be references. */
 loci_status lc_op_check_rights(const lc_call *call, const lc_json *args, loci_error *err);
 
 /* Reports progress to the listener; LOCI_ECANCELLED when the listener or the caller wants the call
@@ -335,5 +393,8 @@ loci_status lc_call_line(lc_call *call, loci_str json, loci_error *err);
 bool lc_call_is_given_up(const lc_call *call);
 /* LOCI_ECANCELLED or LOCI_EDEADLINE when the call should end. */
 loci_status lc_call_pause_point(const lc_call *call, loci_error *err);
+
+/* Writes LC_SEARCH_WARNINGS_RESULT with `warning`, which may be none. */
+void lc_call_put_warning(lc_call *call, loci_str warning);
 
 #endif /* LC_OPS_OP_H */

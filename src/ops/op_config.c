@@ -12,6 +12,7 @@
 #include "engine/engine.h"
 #include "engine/settings.h"
 #include "ops/page.h"
+#include "window/window.h"
 
 typedef struct list_input {
     bool tenant_settings;
@@ -65,14 +66,15 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
 
 static loci_status check_right(const lc_call *call, const lc_setting *setting, loci_error *err)
 {
-    if (call->is_remote && setting == &lc_setting_store_transfer_dir)
+    if (call->is_remote &&
+        (setting == &lc_setting_store_transfer_dir || setting == &lc_setting_window_roots))
         return lc_fail(err, LOCI_EFORBIDDEN,
                        "\"%s\" cannot be set over HTTP; set it on the command line or in the "
                        "configuration file",
                        setting->name);
     if (call->is_admin)
         return LOCI_OK;
-    if (!setting->is_per_tenant || setting->is_secret)
+    if (!setting->is_per_tenant || setting->is_secret || setting->is_admins)
         return lc_fail(err, LOCI_EFORBIDDEN, "only an administrator of the store may set \"%s\"",
                        setting->name);
     if (!call->is_whole)
@@ -187,6 +189,7 @@ static const lc_op op_list = {
     .answer = &list_answer,
     .cost = LC_COST_POINT,
     .http = "GET /v1/config",
+    .look = {.columns = "name value origin", .id = "name"},
     .example = "{\"changed\":true}",
     .run = run_list,
 };
@@ -219,6 +222,7 @@ static const lc_op op_set = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_TENANT_ADMIN,
     .http = "PUT /v1/config/{name}",
+    .look = {.sentence = "{name} = {effective}[  ({note})]"},
     .example = "{\"name\":\"call.timeout_ms\",\"value\":20000}",
     .prepare = prepare_set,
     .run = run_set,

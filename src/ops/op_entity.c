@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "context/review.h"
 #include "memory/entity.h"
 #include "memory/slug.h"
 #include "ops/op_memory.h"
@@ -146,6 +147,7 @@ static const lc_op entity_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/entities",
+    .look = {.columns = "ref label memories aliases created_at", .id = "ref"},
     .example = "{\"type\":\"person\"}",
     .run = run_list,
 };
@@ -199,6 +201,7 @@ static const lc_op entity_alias = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT,
     .http = "POST /v1/entities/{entity}/aliases",
+    .look = {.sentence = "{ref} has the aliases {aliases}  ({id})"},
     .example = "{\"entity\":\"person:john_doe\",\"alias\":\"person:johnny\"}",
     .prepare = prepare_change,
     .run = run_alias,
@@ -233,6 +236,7 @@ static const lc_op entity_merge = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT,
     .http = "POST /v1/entities/{entity}/merge",
+    .look = {.sentence = "merged into {ref}[, also known as {aliases}]  ({id})"},
     .example = "{\"entity\":\"person:makesh\",\"into\":\"person:mukesh\"}",
     .prepare = prepare_change,
     .run = run_merge,
@@ -277,6 +281,7 @@ static const lc_op entity_split = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT,
     .http = "POST /v1/entities/{entity}/split",
+    .look = {.sentence = "{ref} is an entity of its own again  ({id})"},
     .example = "{\"entity\":\"person:makesh\"}",
     .prepare = prepare_change,
     .run = run_split,
@@ -284,7 +289,6 @@ static const lc_op entity_split = {
 
 /* ---- entity.suggestions ---------------------------------------------------------------------- */
 
-#define COMPARED_MAX 1000 /* Entities, the first that were named. */
 #define SUGGESTIONS_MAX 50
 
 static const lc_param no_params[] = {{.name = NULL}};
@@ -307,60 +311,55 @@ static const lc_record suggestions_answer = {
         },
 };
 
-typedef struct comparing {
-    lc_arena *arena;
-    lc_entity *items;
-    size_t count;
-} comparing;
+typedef struct suggesting {
+    lc_call *call;
+    lc_tx *tx;
+    size_t found;
+} suggesting;
 
-static loci_status keep(void *ctx, const lc_entity *entity, loci_error *err)
+static loci_status suggest(void *ctx, const lc_entity_pair *pair, loci_error *err)
 {
-    comparing *c = ctx;
+    suggesting *s = ctx;
+    lc_json_writer *out = &s->call->out;
+    bool is_judged = false;
+    loci_status status;
 
-    c->items[c->count] = *entity;
-    return lc_row_keep(&lc_entity_row, c->arena, &c->items[c->count++]) ? LOCI_OK
-                                                                        : lc_fail_memory(err);
+    if (s->found == SUGGESTIONS_MAX)
+        return LOCI_OK;
+    status = lc_review_merge_is_judged(s->tx, pair, s->call->arena, &is_judged, err);
+    if (status != LOCI_OK || is_judged)
+        return status;
+    lc_jw_object(out);
+    lc_jw_member_str(out, "entity", pair->entity->ref);
+    lc_jw_member_str(out, "into", pair->into->ref);
+    lc_jw_end(out);
+    s->found++;
+    return LOCI_OK;
 }
 
 static loci_status run_suggestions(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    comparing c = {.arena = call->arena,
-                   .items = lc_arena_zalloc_array(call->arena, COMPARED_MAX, sizeof *c.items)};
-    lc_entity_page page = {.persona_id = call->persona_id, .limit = COMPARED_MAX};
-    size_t found = 0;
-    loci_status status = c.items != NULL ? lc_entity_each(tx, &page, keep, &c, err)
-                                         : lc_fail_memory(err);
+    suggesting s = {call, tx, 0};
+    loci_status status;
 
-    if (status != LOCI_OK)
-        return status;
     lc_jw_object(&call->out);
     lc_jw_name(&call->out, "suggestions");
     lc_jw_array(&call->out);
-    for (size_t i = 1; i < c.count; i++) {
-        for (size_t k = 0; k < i && found < SUGGESTIONS_MAX; k++) {
-            if (!lc_str_eq(c.items[i].persona_id, c.items[k].persona_id) ||
-                !lc_entity_is_near(c.items[i].ref, c.items[k].ref))
-                continue;
-            lc_jw_object(&call->out);
-            lc_jw_member_str(&call->out, "entity", c.items[i].ref);
-            lc_jw_member_str(&call->out, "into", c.items[k].ref);
-            lc_jw_end(&call->out);
-            found++;
-        }
-    }
+    status = lc_entity_each_near(tx, call->persona_id, call->arena, suggest, &s, err);
     lc_jw_end(&call->out);
     lc_jw_end(&call->out);
-    return LOCI_OK;
+    return status;
 }
 
 static const lc_op entity_suggestions = {
     .name = "entity.suggestions",
-    .help = "List entities whose names may be two spellings of one, for entity.merge",
+    .help = "List pairs of entities whose names may be spellings of one",
     .params = no_params,
     .answer = &suggestions_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/entities/suggestions",
+    .look = {.columns = "entity into"},
     .example = "{}",
     .run = run_suggestions,
 };

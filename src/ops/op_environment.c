@@ -1,7 +1,7 @@
 /* op_environment.c - signals from connectors about the world around a user.
  *
  * Written by connectors, not by conversation: environment.set is not offered to models, and a token
- * whose trust is capped at model or web may not call it. A signal is no activity in a session: a
+ * whose trust is capped at model or web may not call it. A signal is not activity in a session: a
  * sensor must not keep a session open. */
 #include "base/error.h"
 #include "base/limits.h"
@@ -93,6 +93,7 @@ static const lc_op environment_set = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "PUT /v1/environment/{key}",
+    .look = {.sentence = "{outcome late=kept the newer value of} {key}[ = {value}]"},
     .example = "{\"key\":\"location\",\"value\":\"Oslo\"}",
     .prepare = prepare_set,
     .run = run_set,
@@ -194,6 +195,7 @@ static const lc_op environment_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/environment",
+    .look = {.columns = "key value observed_at"},
     .example = "{}",
     .run = run_list,
 };

@@ -4,11 +4,13 @@
 #include "base/str.h"
 #include "ops/op.h"
 #include "ops/page.h"
+#include "session/session.h"
 #include "store/event.h"
 
 typedef struct list_input {
     int64_t after_seq;
     loci_str type;
+    loci_str session_id;
     lc_page_args page;
 } list_input;
 
@@ -16,6 +18,9 @@ static const lc_param list_params[] = {
     {LC_ARG_INT("after_seq", list_input, after_seq), .min = 0, .max = INT64_MAX,
      .help = "Only events with a greater seq, to resume where a reader stopped (default 0)"},
     LC_NAME_PARAM("type", list_input, type, 0, "Only events of this type, such as fact.written"),
+    LC_NAME_PARAM("session_id", list_input, session_id, 0,
+                  "Only events of this session, named by its id or external_id: its beginning and "
+                  "end, messages and summaries, and what clients wrote in it"),
     LC_PAGE_PARAMS(list_input, page),
     {.name = NULL},
 };
@@ -54,6 +59,7 @@ static const lc_record list_answer = {
 typedef struct listing {
     lc_page page;
     loci_str type;
+    loci_str session_id; /* ses_…; none = all. */
     int64_t seen;
     lc_seq_position last;
 } listing;
@@ -65,7 +71,8 @@ static loci_status put_event(void *ctx, const lc_event *event, loci_error *err)
     (void)err;
     l->seen++;
     l->last.seq = event->seq;
-    if (l->type.ptr == NULL || lc_str_is(l->type, event->type->name))
+    if ((l->type.ptr == NULL || lc_str_is(l->type, event->type->name)) &&
+        (l->session_id.ptr == NULL || lc_event_names(event, l->session_id)))
         lc_event_write(&l->page.call->out, event);
     return LOCI_OK;
 }
@@ -79,9 +86,15 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
     lc_event_range range = {
         .tenant_id = call->tenant_id, .user_id = call->user_id, .limit = in->page.limit};
     lc_head head = {0};
-    loci_status status;
+    lc_id session_id;
+    loci_status status = LOCI_OK;
 
-    status = lc_page_begin(&l.page, &in->page, err);
+    if (in->session_id.ptr != NULL) {
+        status = lc_session_find_id(tx, in->session_id, &session_id, err);
+        l.session_id = lc_id_str(&session_id);
+    }
+    if (status == LOCI_OK)
+        status = lc_page_begin(&l.page, &in->page, err);
     if (status == LOCI_OK)
         status = lc_tx_head(tx, &head, err);
     if (status != LOCI_OK)
@@ -92,7 +105,7 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
     status = lc_event_each(tx, &range, put_event, &l, err);
     if (status != LOCI_OK)
         return status;
-    /* With `type`, a page may have read as many events as it may and show fewer. */
+    /* With a filter, a page may have read as many events as it may and show fewer. */
     l.page.has_more = l.seen == range.limit && l.last.seq < head.seq;
     lc_page_close(&l.page);
     return LOCI_OK;
@@ -109,6 +122,7 @@ static const lc_op event_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_WHOLE_USER,
     .http = "GET /v1/events",
+    .look = {.columns = "seq recorded_at type payload", .id = "seq", .hidden = "head_seq"},
     .example = "{\"after_seq\":0,\"limit\":10}",
     .run = run_list,
 };

@@ -18,10 +18,10 @@ static const lc_record fact_record = {
     .members = (const lc_result[]){LC_CLIENT_RESULT, {NULL}},
 };
 
-/* What models see of a fact. */
+/* The members of a fact that models see. */
 #define SHOWN_OF_FACT                                                                              \
-    "(key value ~observed_at id status ~trust ~is_constraint ~needs_review superseded_by "         \
-    "ended_at ~whose:persona_id)"
+    "(key value observed_at id status trust is_constraint needs_review superseded_by ended_at "    \
+    "whose:persona_id)"
 
 /* `view` NULL: made when it is needed. `names_client`: with the program that wrote it. */
 static loci_status put_fact(lc_call *call, lc_tx *tx, const lc_fact *fact, const lc_fact_view *view,
@@ -99,7 +99,7 @@ static loci_status run_current(lc_call *call, lc_tx *tx, loci_error *err)
     return status == LOCI_OK ? put_fact(call, tx, &fact, NULL, false, err) : status;
 }
 
-/* Without a valid fact there is no value: nothing that is no longer true is handed out. */
+/* Without a valid fact there is no value: an outdated value is never returned. */
 static const lc_record current_record = {
     .name = "CurrentFact", .row = &lc_fact_row, .required = "key|status|is_valid"};
 
@@ -144,7 +144,7 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
         (lc_fact_is_restricted(&fact) || call->implied.session_id.ptr != NULL)) {
         status = lc_fact_read_view(call, tx, NULL, &view, err);
         if (status == LOCI_OK && !lc_fact_may_review(&fact, &view.access))
-            status = lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(id));
+            status = lc_fail(err, LOCI_ENOTFOUND, "there is no fact \"%.*s\"", LC_STR_ARG(id));
     }
     return status == LOCI_OK ? put_fact(call, tx, &fact, NULL, true, err) : status;
 }
@@ -164,7 +164,7 @@ static const lc_op fact_get = {
 
 /* ---- fact.history, fact.claims and fact.list ------------------------------------------------- */
 
-/* The facts are collected first: what was derived from them is asked for when the walk is over. */
+/* The facts are collected first: facts derived from them are read after the walk. */
 typedef struct collection {
     lc_page page;
     lc_fact *facts;
@@ -248,7 +248,7 @@ static loci_status list_by_seq(lc_call *call, lc_tx *tx, const char *name, walk 
     if (status == LOCI_OK)
         status = each(tx, &view, &history, collect, &c, err);
     if (status == LOCI_OK && each == lc_fact_each_version && c.count == 0 && last.seq == 0)
-        status = lc_fail(err, LOCI_ENOTFOUND, "no fact %.*s", LC_STR_ARG(in->key));
+        status = lc_fail(err, LOCI_ENOTFOUND, "there is no fact \"%.*s\"", LC_STR_ARG(in->key));
     if (status != LOCI_OK)
         return status;
     if (c.count > 0)
@@ -274,6 +274,7 @@ static const lc_op fact_history = {
     .mcp = "read_facts history",
     .mcp_takes = "key limit=20 cursor",
     .mcp_shows = "facts" SHOWN_OF_FACT " next_cursor",
+    .look = {.columns = "value status source observed_at ended_at id"},
     .example = "{\"key\":\"city\"}",
     .run = run_history,
 };
@@ -310,17 +311,22 @@ static const lc_op fact_claims = {
     .mcp = "read_facts claims",
     .mcp_takes = "key limit=20 cursor",
     .mcp_shows = "facts:claims" SHOWN_OF_FACT " next_cursor",
+    .look = {.columns = "key value source authority observed_at id"},
     .example = "{\"key\":\"city\"}",
     .run = run_claims,
 };
 
 typedef struct list_input {
+    loci_str prefix;
     lc_scope_args scope;
     int64_t as_of;
     lc_page_args page;
 } list_input;
 
 static const lc_param list_params[] = {
+    {LC_ARG_STR("prefix", list_input, prefix), .flags = LC_PARAM_ID, .min = 1,
+     .max = LC_KEY_BYTES_MAX,
+     .help = "Only facts whose keys begin with this text, such as user. (default: all facts)"},
     LC_SCOPE_PARAMS(list_input, scope),
     {LC_ARG_TIME("as_of", list_input, as_of),
      .help = "Time of the view: all events recorded until then (default: now)"},
@@ -349,7 +355,8 @@ static const lc_position by_key = {"ss",
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const list_input *in = call->input;
-    lc_fact_page range = {.as_of = in->as_of != LC_ABSENT ? in->as_of : LC_FACT_NO_TIME,
+    lc_fact_page range = {.prefix = in->prefix,
+                          .as_of = in->as_of != LC_ABSENT ? in->as_of : LC_FACT_NO_TIME,
                           .limit = in->page.limit + 1};
     list_position at = {LC_STR(""), LC_STR_NONE};
     collection c = {.page = {call, &by_key, &at}};
@@ -387,6 +394,7 @@ static const lc_op fact_list = {
     .mcp = "read_facts list",
     .mcp_takes = "limit=20 cursor",
     .mcp_shows = "facts" SHOWN_OF_FACT " next_cursor",
+    .look = {.columns = "key value source observed_at id"},
     .example = "{\"limit\":10}",
     .run = run_list,
 };
@@ -394,11 +402,12 @@ static const lc_op fact_list = {
 /* ---- fact.write ------------------------------------------------------------------------------ */
 
 typedef struct write_input {
-    lc_fact_input fact; /* Without what depends on the session. */
+    lc_fact_input fact; /* Without the members that depend on the session. */
     lc_claim_args claim;
     lc_scope_args scope;
     loci_str min_read_authority;
     loci_str min_write_authority;
+    loci_str message_id;
     lc_tristate is_constraint;
     lc_fact_caller caller; /* Made by prepare. */
 } write_input;
@@ -439,6 +448,7 @@ static const lc_param write_params[] = {
      .help = "Permission required to read the fact; \"\" removes the requirement"},
     {LC_ARG_BOOL("multi", write_input, fact.is_multi, "false"),
      .help = "Allow several values under this key; only the first write can set it"},
+    LC_SOURCE_PARAM(write_input, message_id),
     {.name = NULL},
 };
 
@@ -534,6 +544,8 @@ static loci_status run_write(lc_call *call, lc_tx *tx, loci_error *err)
     fact.view.session_id = use.session.id;
     status = lc_fact_decide(tx, &fact, call->arena, &plan, err);
     if (status == LOCI_OK)
+        status = lc_call_set_source(call, tx, in->message_id, err);
+    if (status == LOCI_OK)
         status = lc_session_begin_lazily(tx, &use, lc_fact_plan_writes(plan), err);
     if (status == LOCI_OK)
         status = lc_fact_commit(tx, plan, call->arena, &result, err);
@@ -555,6 +567,10 @@ static const lc_op fact_write = {
     .mcp = "set_fact",
     .mcp_takes = "key value valid_until is_constraint trust",
     .mcp_shows = "outcome id superseded contests needs_review",
+    .look = {.sentence = "{outcome superseded=changed,repeated=unchanged:,late=kept as history:,"
+                         "claimed=kept as a claim:,shadowed=created in its scope:} "
+                         "{key} = {value}  ({id})"
+                         "[; facts to review, as they depended on it: {needs_review}]"},
     .example = "{\"key\":\"city\",\"value\":\"Oslo\",\"source\":\"user\"}",
     .prepare = prepare_write,
     .run = run_write,
@@ -684,6 +700,8 @@ static const lc_op fact_retract = {
     .mcp = "retract_fact",
     .mcp_takes = "key reason",
     .mcp_shows = "outcome id ~count needs_review",
+    .look = {.sentence = "{outcome}[ {key}]  ({id})"
+                         "[; facts to review, as they depended on it: {needs_review}]"},
     .example = "{\"key\":\"city\",\"reason\":\"was a joke\"}",
     .prepare = prepare_change,
     .run = run_change,
@@ -698,6 +716,8 @@ static const lc_op fact_review = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION | LC_OP_DESTROYS,
     .http = "POST /v1/facts/review/{id}",
+    .look = {.sentence = "{outcome}  ({id})"
+                         "[; facts to review, as they depended on it: {needs_review}]"},
     .example = "{\"id\":\"fact_00000000000000000000000000\",\"action\":\"confirm\"}",
     .prepare = prepare_change,
     .run = run_change,

@@ -1,6 +1,6 @@
-/* op_file.c - the operations on files: the six commands of Anthropic's memory tool, whose inputs
- * and texts they have exactly (memory/file_text.h), and what the tool does not have: contents as
- * they are, lists, versions.
+/* op_file.c - the operations on files: the six commands of Anthropic's memory tool, with exactly
+ * its inputs and texts (memory/file_text.h), and operations that the tool does not have: raw
+ * contents, lists, versions.
  *
  * Paths are screened for secrets like texts: a path is stored, and the same path, screened the same
  * way, finds the file again. So is old_str, which may quote a text that was redacted.
@@ -16,7 +16,7 @@ static const lc_record version_record = {.name = "FileVersion", .row = &lc_file_
 
 #define TEXT_RESULT                                                                                \
     {                                                                                              \
-        "text", LC_PARAM_STRING, "What the tool answers to the model"                              \
+        "text", LC_PARAM_STRING, "Answer of the tool to the model"                                 \
     }
 
 /* About one file. */
@@ -210,7 +210,7 @@ static loci_status run_view(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op file_view = {
     .name = "file.view",
-    .help = "Show a file with line numbers, or what is in a directory",
+    .help = "Show a file with line numbers, or list a directory",
     .params = view_params,
     .input_bytes = sizeof(file_input),
     .answer = &view_answer,
@@ -220,6 +220,7 @@ static const lc_op file_view = {
     .mcp = "memory view",
     .mcp_takes = "path view_range",
     .mcp_shows = "text!",
+    .look = {.text = "text", .hidden = "file file_ids"},
     .example = "{\"path\":\"/memories\"}",
     .prepare = prepare_view,
     .run = run_view,
@@ -260,6 +261,7 @@ static const lc_op file_create = {
     .mcp = "memory create",
     .mcp_takes = "path file_text",
     .mcp_shows = "text!",
+    .look = {.text = "text", .hidden = "file file_ids"},
     .example = "{\"path\":\"/memories/plan.md\",\"file_text\":\"1. Read the report\"}",
     .prepare = prepare_paths,
     .run = run_create,
@@ -316,6 +318,7 @@ static const lc_op file_str_replace = {
     .mcp = "memory str_replace",
     .mcp_takes = "path old_str new_str",
     .mcp_shows = "text!",
+    .look = {.text = "text", .hidden = "file file_ids"},
     .example = "{\"path\":\"/memories/notes.md\",\"old_str\":\"beta\",\"new_str\":\"gamma\"}",
     .prepare = prepare_paths,
     .run = run_replace,
@@ -368,6 +371,7 @@ static const lc_op file_insert = {
     .mcp = "memory insert",
     .mcp_takes = "path insert_line insert_text",
     .mcp_shows = "text!",
+    .look = {.text = "text", .hidden = "file file_ids"},
     .example = "{\"path\":\"/memories/notes.md\",\"insert_line\":1,\"insert_text\":\"next\"}",
     .prepare = prepare_paths,
     .run = run_insert,
@@ -424,6 +428,7 @@ static const lc_op file_delete = {
     .mcp = "memory delete",
     .mcp_takes = "path",
     .mcp_shows = "text!",
+    .look = {.text = "text", .hidden = "file file_ids"},
     .example = "{\"path\":\"/memories/notes.md\"}",
     .prepare = prepare_paths,
     .run = run_delete,
@@ -466,6 +471,7 @@ static const lc_op file_rename = {
     .mcp = "memory rename",
     .mcp_takes = "old_path new_path",
     .mcp_shows = "text!",
+    .look = {.text = "text", .hidden = "file file_ids"},
     .example = "{\"old_path\":\"/memories/notes.md\",\"new_path\":\"/memories/old/notes.md\"}",
     .prepare = prepare_paths,
     .run = run_rename,
@@ -526,6 +532,7 @@ static const lc_op file_get = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/files/content",
+    .look = {.text = "content"},
     .example = "{\"path\":\"/memories/notes.md\",\"version\":1}",
     .prepare = prepare_paths,
     .run = run_get,
@@ -597,6 +604,7 @@ static const lc_op file_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/files",
+    .look = {.columns = "path size updated_at version id", .id = "path"},
     .example = "{\"path\":\"/memories\",\"limit\":10}",
     .prepare = prepare_paths,
     .run = run_list,
@@ -677,6 +685,7 @@ static const lc_op file_history = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/files/history",
+    .look = {.columns = "version operation path size at id"},
     .example = "{\"path\":\"/memories/notes.md\"}",
     .prepare = prepare_paths,
     .run = run_history,

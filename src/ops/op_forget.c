@@ -1,14 +1,13 @@
-/* op_forget.c - forgetting facts, memories, todos, files and sessions, and the operations on whole
- * users.
+/* op_forget.c - forgetting facts, memories, todos, files, sessions and frames, and the operations
+ * on whole users.
  *
- * Forgetting is two steps (recall/forget.h): the call removes what is forgotten from every table
- * and index; the job store.scrub then removes the bytes from the files. `wait` waits for the job,
- * after the commit, so it cannot make the call fail: the answer says whether the scrub is done.
+ * Forgetting is two steps (recall/forget.h): the call removes the data from every table and index;
+ * the job store.scrub then removes the bytes from the files. `wait` waits for the job, after the
+ * commit, so it cannot make the call fail: the answer says whether the scrub is done.
  *
- * Who may: writers, for what they see. A fact that the caller could not retract, and a memory that
- * it could not archive, it cannot forget.
- * A whole user is forgotten or exported by callers that are neither capped nor narrowed to a
- * persona, since that concerns all facts and personas.
+ * Rights: a writer may forget data that it sees, except facts that it could not retract and
+ * memories that it could not archive. A whole user is forgotten or exported by callers that are
+ * neither capped nor narrowed to a persona, since that concerns all facts and personas.
  */
 #include "ops/op.h"
 
@@ -18,14 +17,18 @@
 #include "base/str.h"
 #include "context/forget.h"
 #include "engine/engine.h"
+#include "frame/frame.h"
 #include "memory/file.h"
+#include "memory/slug.h"
 #include "memory/todo.h"
 #include "ops/call_scope.h"
 #include "ops/op_job.h"
 #include "ops/op_memory.h"
 #include "ops/page.h"
+#include "session/summary.h"
 #include "store/event.h"
 #include "store/store_room.h"
+#include "window/window.h"
 
 #define POLL_US 20000
 
@@ -61,6 +64,14 @@ static const lc_record item_record = {
         },
 };
 
+#define FORGET_LOOK                                                                                \
+    {                                                                                              \
+        .columns = "kind text id",                                                                 \
+        .sentence = "{dry_run yes=would forget,no=forgot}: {removed}"                              \
+                    "[; facts to review, as they depended on it: {needs_review}]"                  \
+                    "[; {job_id} removes their bytes from the files]",                             \
+    }
+
 static const lc_record forget_answer = {
     .members =
         (const lc_result[]){
@@ -69,8 +80,7 @@ static const lc_record forget_answer = {
              "Number of things removed, by kind; also of events emptied, vectors deleted and "
              "stored answers emptied",
              LC_RESULT_MAP},
-            {"items", 0, "What was removed, the first 1,000", LC_RESULT_LIST,
-             .record = &item_record},
+            {"items", 0, "Removed things, the first 1,000", LC_RESULT_LIST, .record = &item_record},
             {"items_left_out", LC_PARAM_INT, "Number of removed things that `items` does not name"},
             {"needs_review", LC_PARAM_INT,
              "Number of facts that need review since a fact they depend on was forgotten"},
@@ -95,8 +105,19 @@ static void put_answer(lc_call *call, const lc_forgetting *f, bool is_dry_run, b
     lc_jw_end(out);
 }
 
-/* What a run of one of the operations does between the beginning and the answer. */
+/* The work of one of the operations between its beginning and its answer. */
 typedef loci_status forget_body(lc_call *call, lc_forgetting *f, loci_error *err);
+
+/* The spines that may repeat something of it go, too. */
+static loci_status finish_forget(lc_forgetting *f, bool is_dry_run, loci_error *err)
+{
+    loci_status status = lc_summary_collect_spines(f, err);
+
+    if (status != LOCI_OK || is_dry_run)
+        return status;
+    status = lc_summary_commit_forget(f, err);
+    return status == LOCI_OK ? lc_forget_finish(f, err) : status;
+}
 
 static loci_status run_forget(lc_call *call, lc_tx *tx, forget_body *body, loci_error *err)
 {
@@ -109,6 +130,8 @@ static loci_status run_forget(lc_call *call, lc_tx *tx, forget_body *body, loci_
         return lc_fail_memory(err);
     lc_forget_begin(f, tx, call->arena);
     status = body(call, f, err);
+    if (status == LOCI_OK && !f->is_finished)
+        status = finish_forget(f, in->dry_run, err);
     if (status == LOCI_OK)
         put_answer(call, f, in->dry_run, false);
     lc_forget_end(f);
@@ -209,7 +232,7 @@ static loci_status make_target(lc_call *call, lc_tx *tx, loci_str session_id, lc
     status = lc_session_find(tx, &ref, call->arena, &session, &found, err);
     if (status != LOCI_OK)
         return status;
-    if (!found || session.state != LC_SESSION_ACTIVE)
+    if (!found || !lc_session_state_is_open(session.state))
         session = (lc_session){0};
     *out = (lc_fact_target){.key = in->key, .id = in->id, .trust = in->caller.trust};
     out->authority = lc_fact_caller_authority(&in->caller, &session.identity);
@@ -229,8 +252,7 @@ static loci_status forget_facts(lc_call *call, lc_forgetting *f, loci_error *err
         status = lc_fact_decide_forget(f->tx, &target, f, &oblivion, err);
     if (status != LOCI_OK || in->dry_run)
         return status;
-    status = lc_fact_commit_forget(f->tx, oblivion, err);
-    return status == LOCI_OK ? lc_forget_finish(f, err) : status;
+    return lc_fact_commit_forget(f->tx, oblivion, err);
 }
 
 static loci_status run_fact(lc_call *call, lc_tx *tx, loci_error *err)
@@ -252,6 +274,7 @@ const lc_op lc_op_fact_forget = {
     .mcp = "forget fact",
     .mcp_takes = "dry_run=true key id",
     .mcp_shows = "dry_run ~removed ~items(kind id)",
+    .look = FORGET_LOOK,
     .example = "{\"key\":\"city\",\"dry_run\":true}",
     .prepare = prepare_forget,
     .run = run_fact,
@@ -262,10 +285,9 @@ const lc_op lc_op_fact_forget = {
 
 static const lc_param memory_params[] = {
     LC_NAME_PARAM("id", forget_input, id, LC_PARAM_POSITIONAL, "Id of the memory, mem_…"),
-    LC_NAME_PARAM(
-        "entity", forget_input, filter.entity, 0,
-        "Instead of an id: memories about this entity, its ref or id; without any left it "
-        "goes too"),
+    LC_NAME_PARAM("entity", forget_input, filter.entity, 0,
+                  "Instead of an id: memories about this entity, its ref or id; an entity "
+                  "without memories is removed, too"),
     {LC_ARG_OBJECT("metadata", forget_input, filter.metadata),
      .help = "Instead of an id: memories with these members in their metadata, at most 3"},
     FORGET_PARAMS,
@@ -293,16 +315,18 @@ static loci_status prepare_memory(lc_call *call, loci_error *err)
 static loci_status forget_memories(lc_call *call, lc_forgetting *f, loci_error *err)
 {
     const forget_input *in = call->input;
-    lc_memory_target target = {.id = in->id, .which = {.persona_id = call->persona_id}};
-    lc_memory_oblivion *oblivion;
-    loci_status status = lc_memory_set_filter(call, f->tx, &in->filter, &target.which, err);
+    lc_memories_forget what = {.target = {.id = in->id, .which = {.persona_id = call->persona_id}},
+                               .is_dry_run = in->dry_run};
+    lc_memory_filter_args without = {.metadata = in->filter.metadata};
+    loci_status status = lc_memory_set_filter(call, f->tx, &in->filter, &what.target.which, err);
 
-    if (status == LOCI_OK)
-        status = lc_memory_decide_forget(f->tx, &target, f, &oblivion, err);
-    if (status != LOCI_OK || in->dry_run)
-        return status;
-    status = lc_memory_commit_forget(f->tx, oblivion, err);
-    return status == LOCI_OK ? lc_forget_finish(f, err) : status;
+    if (status == LOCI_ENOTFOUND) { /* No such entity; a rewind may have taken it back. */
+        status = lc_memory_set_filter(call, f->tx, &without, &what.target.which, err);
+        what.target.gone_entity = in->filter.entity;
+        if (status == LOCI_OK && !lc_id_is(in->filter.entity, "ent"))
+            status = lc_ref_make(call->arena, in->filter.entity, &what.target.gone_entity, err);
+    }
+    return status == LOCI_OK ? lc_context_forget_memories(&what, f, err) : status;
 }
 
 static loci_status run_memory(lc_call *call, lc_tx *tx, loci_error *err)
@@ -312,7 +336,7 @@ static loci_status run_memory(lc_call *call, lc_tx *tx, loci_error *err)
 
 const lc_op lc_memory_forget_op = {
     .name = "memory.forget",
-    .help = "Forget a memory for good with what says the same, or all about an entity",
+    .help = "Forget a memory and its duplicates for good, or all about an entity",
     .params = memory_params,
     .rules = memory_rules,
     .input_bytes = sizeof(forget_input),
@@ -323,9 +347,50 @@ const lc_op lc_memory_forget_op = {
     .mcp = "forget memory",
     .mcp_takes = "dry_run=true id entity",
     .mcp_shows = "dry_run ~removed ~items(kind id)",
+    .look = FORGET_LOOK,
     .example = "{\"id\":\"mem_00000000000000000000000000\",\"dry_run\":true}",
     .prepare = prepare_memory,
     .run = run_memory,
+    .wait = wait_forget,
+};
+
+/* ---- resource.forget ------------------------------------------------------------------------- */
+
+static const lc_param resource_params[] = {
+    LC_ID_PARAM(forget_input, id, "Id (res_...) or URI of the resource"),
+    FORGET_PARAMS,
+    {.name = NULL},
+};
+
+static loci_status forget_resource(lc_call *call, lc_forgetting *f, loci_error *err)
+{
+    const forget_input *in = call->input;
+    lc_resource_oblivion oblivion;
+    loci_status status = lc_resource_decide_forget(call->persona_id, in->id, f, &oblivion, err);
+
+    if (status != LOCI_OK || in->dry_run)
+        return status;
+    return lc_resource_commit_forget(f->tx, &oblivion, err);
+}
+
+static loci_status run_resource(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    return run_forget(call, tx, forget_resource, err);
+}
+
+extern const lc_op lc_op_resource_forget;
+const lc_op lc_op_resource_forget = {
+    .name = "resource.forget",
+    .help = "Forget a resource for good: its text, summaries and annotations; a file stays",
+    .params = resource_params,
+    .input_bytes = sizeof(forget_input),
+    .answer = &forget_answer,
+    .cost = LC_COST_WRITE,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_DESTROYS,
+    .http = "DELETE /v1/resources/{id}",
+    .look = FORGET_LOOK,
+    .example = "{\"id\":\"text:rules\",\"dry_run\":true}",
+    .run = run_resource,
     .wait = wait_forget,
 };
 
@@ -344,8 +409,7 @@ static loci_status forget_todo(lc_call *call, lc_forgetting *f, loci_error *err)
 
     if (status != LOCI_OK || in->dry_run)
         return status;
-    status = lc_todo_commit_forget(f->tx, in->id, err);
-    return status == LOCI_OK ? lc_forget_finish(f, err) : status;
+    return lc_todo_commit_forget(f->tx, in->id, err);
 }
 
 static loci_status run_todo(lc_call *call, lc_tx *tx, loci_error *err)
@@ -366,6 +430,7 @@ const lc_op lc_op_todo_forget = {
     .mcp = "forget todo",
     .mcp_takes = "dry_run=true id",
     .mcp_shows = "dry_run ~removed ~items(kind id)",
+    .look = FORGET_LOOK,
     .example = "{\"id\":\"todo_00000000000000000000000000\",\"dry_run\":true}",
     .run = run_todo,
     .wait = wait_forget,
@@ -405,8 +470,7 @@ static loci_status forget_files(lc_call *call, lc_forgetting *f, loci_error *err
 
     if (status != LOCI_OK || in->dry_run)
         return status;
-    status = lc_file_commit_forget(f->tx, ids, err);
-    return status == LOCI_OK ? lc_forget_finish(f, err) : status;
+    return lc_file_commit_forget(f->tx, ids, err);
 }
 
 static loci_status run_file(lc_call *call, lc_tx *tx, loci_error *err)
@@ -425,6 +489,7 @@ const lc_op lc_op_file_forget = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_DESTROYS,
     .http = "POST /v1/files/forget",
+    .look = FORGET_LOOK,
     .example = "{\"path\":\"/memories\",\"dry_run\":true}",
     .prepare = prepare_file,
     .run = run_file,
@@ -449,12 +514,11 @@ static const lc_param_rule session_rules[] = {
 static loci_status forget_message(lc_call *call, lc_forgetting *f, loci_error *err)
 {
     const forget_input *in = call->input;
-    loci_status status = lc_message_decide_forget(f->tx, call->persona_id, in->message_id, f, err);
 
-    if (status != LOCI_OK || in->dry_run)
-        return status;
-    status = lc_message_commit_forget(f->tx, in->message_id, err);
-    return status == LOCI_OK ? lc_forget_finish(f, err) : status;
+    return lc_context_forget_message(&(lc_message_forget){.persona_id = call->persona_id,
+                                                          .id = in->message_id,
+                                                          .is_dry_run = in->dry_run},
+                                     f, err);
 }
 
 static loci_status forget_session(lc_call *call, lc_forgetting *f, loci_error *err)
@@ -490,9 +554,50 @@ const lc_op lc_op_session_forget = {
     .mcp = "forget session",
     .mcp_takes = "dry_run=true session_id message_id",
     .mcp_shows = "dry_run ~removed ~items(kind id)",
+    .look = FORGET_LOOK,
     .example = "{\"session_id\":\"chat-42\",\"dry_run\":true}",
     .prepare = prepare_forget,
     .run = run_session,
+    .wait = wait_forget,
+};
+
+/* ---- frame.forget ---------------------------------------------------------------------------- */
+
+static const lc_param frame_params[] = {
+    LC_ID_PARAM(forget_input, id, "Id of a frame, frm_…: its whole tree is forgotten"),
+    FORGET_PARAMS,
+    {.name = NULL},
+};
+
+static loci_status forget_frame(lc_call *call, lc_forgetting *f, loci_error *err)
+{
+    const forget_input *in = call->input;
+    lc_frame_oblivion oblivion = {0};
+    loci_status status = lc_frame_decide_forget(
+        f->tx, &(lc_frame_target){.persona_id = call->persona_id, .id = in->id}, f, &oblivion, err);
+
+    return status == LOCI_OK && !in->dry_run ? lc_frame_commit_forget(f->tx, &oblivion, err)
+                                             : status;
+}
+
+static loci_status run_frame(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    return run_forget(call, tx, forget_frame, err);
+}
+
+extern const lc_op lc_op_frame_forget;
+const lc_op lc_op_frame_forget = {
+    .name = "frame.forget",
+    .help = "Forget the whole tree of a frame for good",
+    .params = frame_params,
+    .input_bytes = sizeof(forget_input),
+    .answer = &forget_answer,
+    .cost = LC_COST_WRITE,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_DESTROYS,
+    .http = "DELETE /v1/frames/{id}",
+    .look = FORGET_LOOK,
+    .example = "{\"id\":\"frm_00000000000000000000000000\",\"dry_run\":true}",
+    .run = run_frame,
     .wait = wait_forget,
 };
 
@@ -529,14 +634,17 @@ static const lc_sql counts_sql = {
     " (select count(*) from sessions where tenant_id = $1 and user_id = $2),"
     " (select count(*) from memories where tenant_id = $1 and user_id = $2),"
     " (select count(*) from todos where tenant_id = $1 and user_id = $2),"
-    " (select count(*) from files where tenant_id = $1 and user_id = $2)",
-    "tt", "iiiiiii"};
+    " (select count(*) from files where tenant_id = $1 and user_id = $2),"
+    " (select count(*) from proposals where tenant_id = $1 and user_id = $2),"
+    " (select count(*) from resources where tenant_id = $1 and user_id = $2)",
+    "tt", "iiiiiiiii"};
 
 /* Counted, not listed: everything goes. */
 static loci_status forget_user(lc_call *call, lc_forgetting *f, loci_error *err)
 {
-    static const char *const kinds[] = {"fact", "message", "session", "memory", "todo", "file"};
-    int64_t counts[7] = {0};
+    static const char *const kinds[] = {"fact", "message", "session",  "memory",
+                                        "todo", "file",    "proposal", "resource"};
+    int64_t counts[9] = {0};
     lc_head head;
     loci_status status = lc_tx_head(f->tx, &head, err);
 
@@ -570,6 +678,7 @@ static const lc_op user_forget = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_WHOLE_USER | LC_OP_DESTROYS,
     .http = "DELETE /v1/users/{user_id}",
+    .look = FORGET_LOOK,
     .example = "{\"user_id\":\"default\",\"dry_run\":true}",
     .prepare = prepare_user,
     .run = run_user,
@@ -650,6 +759,7 @@ static const lc_op user_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_IDEMPOTENT | LC_OP_WHOLE_USER,
     .http = "GET /v1/users",
+    .look = {.columns = "user_id events last_event_at"},
     .example = "{\"limit\":10}",
     .run = run_list,
 };
@@ -711,6 +821,7 @@ static const lc_op user_export = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_WHOLE_USER,
     .http = "GET /v1/users/{user_id}/export",
+    .look = {.columns = "seq recorded_at type payload", .id = "seq", .hidden = "user_id"},
     .example = "{\"user_id\":\"default\",\"limit\":100}",
     .prepare = prepare_user,
     .run = run_export,

@@ -24,7 +24,7 @@
                                        .help = "Owner of the jobs: user, or store (admins only)"   \
     }
 
-/* What lc_job_write() writes. */
+/* The record that lc_job_write() writes. */
 static const lc_record job_error_record = {.row = &lc_job_row, .group = "error"};
 
 static const lc_record progress_record = {.row = &lc_job_row, .group = "progress"};
@@ -132,6 +132,7 @@ static const lc_op op_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_WHOLE_USER,
     .http = "GET /v1/jobs",
+    .look = {.columns = "kind status progress error created_at id"},
     .example = "{\"status\":\"failed\",\"limit\":10}",
     .run = run_list,
 };
@@ -201,6 +202,7 @@ static const lc_op op_cancel = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_WHOLE_USER | LC_OP_DESTROYS,
     .http = "POST /v1/jobs/{id}/cancel",
+    .look = {.sentence = "{status running=cancelling} {kind}  ({id})"},
     .example = "{\"id\":\"job_01JCQ5Z8G00000000G00000000\"}",
     .run = run_cancel,
 };

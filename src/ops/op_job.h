@@ -1,7 +1,7 @@
 /* op_job.h - an operation that is a durable job, for which its caller may wait.
  *
- * The job goes on when the caller gives up. The operation has the parameter `wait`, and its answer
- * is {job_id, status, result?}.
+ * The job continues if the caller stops waiting. The operation has the parameter `wait`, and its
+ * answer is {job_id, status, result?}.
  */
 #ifndef LC_OPS_OP_JOB_H
 #define LC_OPS_OP_JOB_H
@@ -10,10 +10,10 @@
 #include "store/job.h"
 
 typedef struct lc_job_start {
-    loci_str tenant_id; /* Whose job; "" and "" = the store's own. */
+    loci_str tenant_id; /* Owner of the job; "" and "" = the store itself. */
     loci_str user_id;
     loci_status (*enqueue)(lc_tx *tx, lc_id *out, loci_error *err);
-    const char *unit; /* What its progress counts: "events replayed". */
+    const char *unit; /* Unit of its progress: "events replayed". */
     bool waits;       /* The argument `wait`. */
 } lc_job_start;
 

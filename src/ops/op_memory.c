@@ -11,6 +11,7 @@
 #include "memory/memory.h"
 #include "memory/slug.h"
 #include "ops/call_scope.h"
+#include "ops/metadata.h"
 #include "ops/page.h"
 
 static const lc_record subtype_record = {.row = &lc_memory_row, .group = "subtype"};
@@ -20,7 +21,7 @@ const lc_record lc_memory_record = {
     .row = &lc_memory_row,
     .members =
         (const lc_result[]){
-            {"subtype", 0, "What its subject and its fact are", .record = &subtype_record},
+            {"subtype", 0, "Kinds of its subject and of its fact", .record = &subtype_record},
             LC_CLIENT_RESULT,
             {NULL},
         },
@@ -36,31 +37,6 @@ loci_status lc_memory_check_trusted(const lc_call *call, loci_str trust, const c
     return lc_fail(err, LOCI_EFORBIDDEN,
                    "%s: statements of trust \"%.*s\" cannot do this; a user must", what,
                    LC_STR_ARG(capped));
-}
-
-loci_status lc_memory_keep_metadata(lc_call *call, const lc_json *json, loci_str *out,
-                                    loci_error *err)
-{
-    lc_json_writer w;
-    lc_buf text;
-    loci_status status;
-
-    if (json == NULL)
-        return LOCI_OK;
-    lc_buf_init(&text, call->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
-    lc_jw_init(&w, &text);
-    lc_jw_value(&w, json);
-    status = lc_buf_status(&text, err);
-    if (status == LOCI_OK && text.len > LC_MEMORY_METADATA_BYTES_MAX)
-        status = lc_fail(err, LOCI_EINVAL, "metadata: %zu bytes, the maximum is %d", text.len,
-                         LC_MEMORY_METADATA_BYTES_MAX);
-    if (status == LOCI_OK) {
-        *out = lc_arena_copy(call->arena, lc_buf_str(&text));
-        if (out->ptr == NULL)
-            status = lc_fail_memory(err);
-    }
-    lc_buf_clear(&text);
-    return status;
 }
 
 loci_status lc_memory_check_text(loci_str text, const char *where, loci_error *err)
@@ -272,6 +248,7 @@ static const lc_op memory_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/memories",
+    .look = {.columns = "text type status observed_at id", .is_of_texts = true},
     .example = "{\"type\":\"people\",\"limit\":10}",
     .run = run_list,
 };
@@ -323,13 +300,14 @@ static loci_status run_history(lc_call *call, lc_tx *tx, loci_error *err)
 
 static const lc_op memory_history = {
     .name = "memory.history",
-    .help = "List what a memory replaced, what replaced it and what contests it, oldest first",
+    .help = "List the versions of a memory and the claims against it, oldest first",
     .params = history_params,
     .input_bytes = sizeof(id_input),
     .answer = &history_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/memories/{id}/history",
+    .look = {.columns = "text status observed_at id", .is_of_texts = true},
     .example = "{\"id\":\"mem_00000000000000000000000000\"}",
     .run = run_history,
 };
@@ -355,7 +333,7 @@ static const lc_param update_params[] = {
      .help = "Importance from 0 to 3"},
     {LC_ARG_TRISTATE("pinned", update_input, pinned),
      .help = "Whether it is always part of a context"},
-    LC_MEMORY_METADATA_PARAM(update_input, metadata),
+    LC_METADATA_PARAM(update_input, metadata),
     {.name = NULL},
 };
 
@@ -367,7 +345,7 @@ static const lc_record update_answer = {
 static loci_status prepare_update(lc_call *call, loci_error *err)
 {
     update_input *in = call->input;
-    loci_status status = lc_memory_keep_metadata(call, in->metadata, &in->kept_metadata, err);
+    loci_status status = lc_call_keep_metadata(call, in->metadata, &in->kept_metadata, err);
 
     if (status == LOCI_OK && in->text.ptr != NULL)
         status = lc_memory_check_text(in->text, "text", err);
@@ -392,43 +370,12 @@ loci_status lc_memory_load_active(lc_call *call, lc_tx *tx, loci_str id, lc_memo
     return status;
 }
 
-/* Stores `text` in the place of `old`, with everything else that was known about it. */
 static loci_status restate(lc_call *call, lc_tx *tx, const lc_memory *old, loci_str text,
                            lc_memory *out, loci_error *err)
 {
-    static const char *const types[] = {"profile", "people", "project"};
-    loci_str refs[LC_MEMORY_REFS_MAX];
-    const lc_json *list;
-    lc_memory_plan *plan;
-    lc_memory_result result;
-    lc_memory_input input = {.text = text,
-                             .type = loci_str_of(types[old->type]),
-                             .entity_label = old->entity_label,
-                             .entity_type = old->entity_type,
-                             .fact_type = old->fact_type,
-                             .attribute = old->attribute,
-                             .source = old->source,
-                             .trust = lc_trust_capped(LC_STR_NONE, call->trust_max),
-                             .metadata = old->metadata,
-                             .entity_refs = {refs, 0},
-                             .importance = old->importance,
-                             .pinned = old->pinned,
-                             .confidence = old->confidence,
-                             .observed_at = LOCI_AT_CLOCK,
-                             .persona_id = old->persona_id,
-                             .replaces = *old};
-    loci_status status = lc_json_parse(call->arena, old->entity_refs, 0, &list, err);
-
-    for (const lc_json *ref = status == LOCI_OK ? lc_json_first(list) : NULL;
-         ref != NULL && input.entity_refs.count < LC_MEMORY_REFS_MAX; ref = lc_json_next(ref))
-        refs[input.entity_refs.count++] = lc_json_str(ref);
-    if (status == LOCI_OK)
-        status = lc_memory_decide(tx, &input, call->arena, &plan, err);
-    if (status == LOCI_OK)
-        status = lc_memory_commit(tx, plan, &result, err);
-    if (status == LOCI_OK)
-        *out = result.memory;
-    return status;
+    return lc_memory_restate(
+        tx, &(lc_memory_restatement){old, text, lc_trust_capped(LC_STR_NONE, call->trust_max)},
+        call->arena, out, err);
 }
 
 static loci_status run_update(lc_call *call, lc_tx *tx, loci_error *err)
@@ -466,6 +413,7 @@ static const lc_op memory_update = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES,
     .http = "PATCH /v1/memories/{id}",
+    .look = {.sentence = "updated: {text}  ({id})"},
     .example = "{\"id\":\"mem_00000000000000000000000000\",\"importance\":2}",
     .prepare = prepare_update,
     .run = run_update,
@@ -476,7 +424,7 @@ static loci_status prepare_change(lc_call *call, loci_error *err)
     return lc_memory_check_trusted(call, LC_STR_NONE, call->op->name, err);
 }
 
-/* A claim that the user confirms takes the place of what it contests, if that is still there. */
+/* A claim that the user confirms replaces the memory it contests, if that is still active. */
 static loci_status confirm_claim(lc_call *call, lc_tx *tx, lc_memory *claim, loci_error *err)
 {
     lc_memory contested;
@@ -537,26 +485,28 @@ static loci_status run_set(lc_call *call, lc_tx *tx, loci_error *err)
     return status;
 }
 
-#define CHANGE_OP(of_name, of_help, of_http, of_effect, of_run)                                    \
+/* `of_done` begins the sentence that people read. */
+#define CHANGE_OP(of_name, of_help, of_http, of_effect, of_run, of_done)                           \
     {                                                                                              \
         .name = (of_name), .help = (of_help), .params = get_params,                                \
         .input_bytes = sizeof(id_input), .answer = &lc_memory_record, .cost = LC_COST_WRITE,       \
         .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | (of_effect), .http = (of_http),   \
         .example = "{\"id\":\"mem_00000000000000000000000000\"}", .prepare = prepare_change,       \
-        .run = (of_run),                                                                           \
+        .look = {.sentence = of_done ": {text}  ({id})"}, .run = (of_run),                         \
     }
 
 static const lc_op memory_confirm = CHANGE_OP(
-    "memory.confirm", "Confirm that a memory is true; a claim takes the place of what it contests",
-    "POST /v1/memories/{id}/confirm", 0, run_confirm);
+    "memory.confirm", "Confirm that a memory is true; a claim replaces the memory it contests",
+    "POST /v1/memories/{id}/confirm", 0, run_confirm, "confirmed");
 static const lc_op memory_pin = CHANGE_OP("memory.pin",
                                           "Make a memory part of every context, at most 20",
-                                          "POST /v1/memories/{id}/pin", 0, run_set);
+                                          "POST /v1/memories/{id}/pin", 0, run_set, "pinned");
 static const lc_op memory_unpin = CHANGE_OP("memory.unpin", "Undo memory.pin",
-                                            "POST /v1/memories/{id}/unpin", 0, run_set);
+                                            "POST /v1/memories/{id}/unpin", 0, run_set,
+                                            "no longer pinned");
 static const lc_op memory_archive = CHANGE_OP(
     "memory.archive", "Hide a memory from recall for good; it stays in the history",
-    "POST /v1/memories/{id}/archive", LC_OP_DESTROYS, run_set);
+    "POST /v1/memories/{id}/archive", LC_OP_DESTROYS, run_set, "archived");
 
 extern const lc_op *const lc_ops_memory[];
 const lc_op *const lc_ops_memory[] = {

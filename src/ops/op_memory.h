@@ -1,4 +1,4 @@
-/* op_memory.h - what the operations on memories share. */
+/* op_memory.h - shared by the operations on memories. */
 #ifndef LC_OPS_OP_MEMORY_H
 #define LC_OPS_OP_MEMORY_H
 
@@ -13,15 +13,6 @@ extern const lc_record lc_memory_record;
 loci_status lc_memory_check_trusted(const lc_call *call, loci_str trust, const char *what,
                                     loci_error *err);
 
-#define LC_MEMORY_METADATA_PARAM(T, m)                                                             \
-    {                                                                                              \
-        LC_ARG_OBJECT("metadata", T, m), .flags = LC_PARAM_SAID,                                   \
-                                         .help = "JSON object of your own, at most 16 KB"          \
-    }
-/* The text of a metadata argument in the arena, members in the order given; NULL = none was given.
- */
-loci_status lc_memory_keep_metadata(lc_call *call, const lc_json *json, loci_str *out,
-                                    loci_error *err);
 /* Arguments `vector` and `model`: a vector that the caller made. */
 typedef struct lc_vector_args {
     const lc_json *vector;

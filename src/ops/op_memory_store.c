@@ -1,4 +1,5 @@
-/* op_memory_store.c - memory.store, seed and import: statements in, what each of them did out. */
+/* op_memory_store.c - memory.store, seed and import: take statements, return the outcome of each.
+ */
 #include <math.h>
 
 #include "base/error.h"
@@ -9,6 +10,7 @@
 #include "memory/memory.h"
 #include "memory/slug.h"
 #include "ops/call_scope.h"
+#include "ops/metadata.h"
 #include "ops/op_memory.h"
 #include "store/event.h"
 #include "store/vector.h"
@@ -23,7 +25,8 @@ typedef struct store_input {
     const lc_json *metadata;
     bool wait;
     lc_vector_args vector;
-    loci_str format;            /* Of memory.import. */
+    loci_str format; /* Of memory.import. */
+    loci_str message_id;
     lc_memory_import import;    /* Made by prepare, as what follows. */
     lc_embedding given;         /* Of the vector that was given, */
     const float *given_numbers; /* which is NULL if there is none. */
@@ -70,9 +73,10 @@ static const lc_param store_params[] = {
      .help = "Confidence from 0 to 1 (default: 1)"},
     {LC_ARG_TIME("observed_at", store_input, memory.observed_at),
      .help = "Time at which it was true (default: the time of the call)"},
-    LC_MEMORY_METADATA_PARAM(store_input, metadata),
+    LC_METADATA_PARAM(store_input, metadata),
     {LC_ARG_STR("trust", store_input, memory.trust), .choices = "user|system|tool|web|model",
      .help = "Origin of the statement; tool, web and model can only claim"},
+    LC_SOURCE_PARAM(store_input, message_id),
     LC_VECTOR_PARAMS(store_input, vector, "the text"),
     WAIT_PARAM,
     {.name = NULL},
@@ -169,7 +173,7 @@ static loci_status add_item(store_input *in, const lc_json *from, const char *wh
         return lc_fail(err, LOCI_EINVAL, "%s: expected a text or {\"role\", \"content\"}", where);
     to->text = lc_json_str(text);
     status = lc_memory_check_text(to->text, where, err);
-    /* No person vouches for what an assistant or a tool said. */
+    /* Statements of an assistant or a tool are not confirmed by a person. */
     if (role != NULL && lc_str_is(lc_json_str(role), "assistant"))
         to->trust = LC_STR("model");
     else if (role != NULL && lc_str_is(lc_json_str(role), "tool"))
@@ -232,7 +236,7 @@ static loci_status prepare_store(lc_call *call, loci_error *err)
     memory->importance = memory->importance == LC_ABSENT ? -1 : memory->importance;
     memory->observed_at = memory->observed_at == LC_ABSENT ? LOCI_AT_CLOCK : memory->observed_at;
     memory->persona_id = call->persona_id;
-    status = lc_memory_keep_metadata(call, in->metadata, &memory->metadata, err);
+    status = lc_call_keep_metadata(call, in->metadata, &memory->metadata, err);
     if (status == LOCI_OK)
         status = lc_memory_read_vector(call, &in->vector, &in->given, &in->given_numbers, err);
     if (status == LOCI_OK)
@@ -346,6 +350,8 @@ static loci_status run_store(lc_call *call, lc_tx *tx, loci_error *err)
                                          : lc_fail_memory(err);
 
     if (status == LOCI_OK)
+        status = lc_call_set_source(call, tx, in->message_id, err);
+    if (status == LOCI_OK)
         status = store_items(call, tx, &use, results, err);
     if (status != LOCI_OK)
         return status;
@@ -379,6 +385,10 @@ const lc_op lc_memory_store_op = {
     .mcp = "remember",
     .mcp_takes = "text entity_refs importance trust",
     .mcp_shows = "outcome id old superseded_by contests",
+    .look = {.sentence = "{outcome created=remembered:,mentioned=known already:,"
+                         "superseded=changed:,kept_both=kept both:,claimed=kept as a claim:}"
+                         "[ {text}]  ({id})",
+             .hidden = "results"},
     .example = "{\"text\":\"Lives in Austin\"}",
     .prepare = prepare_store,
     .run = run_store,
@@ -394,7 +404,7 @@ static const lc_param seed_params[] = {
      .help = "Confidence from 0 to 1 (default: 1)"},
     {LC_ARG_TIME("observed_at", store_input, memory.observed_at),
      .help = "Time at which they were true (default: the time of the call)"},
-    LC_MEMORY_METADATA_PARAM(store_input, metadata),
+    LC_METADATA_PARAM(store_input, metadata),
     WAIT_PARAM,
     {.name = NULL},
 };
@@ -417,6 +427,7 @@ const lc_op lc_memory_seed_op = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/memories/seed",
+    .look = {.columns = "outcome id"},
     .example = "{\"memories\":[\"My name is Alex\",\"Prefers dark mode\"]}",
     .prepare = prepare_store,
     .run = run_store,
@@ -439,7 +450,7 @@ static const lc_param import_params[] = {
      .help = "Time of those without one (default: the time of the call)"},
     {LC_ARG_STR("trust", store_input, memory.trust), .choices = "user|system|tool|web|model",
      .help = "Origin of the statements; tool, web and model can only claim"},
-    LC_MEMORY_METADATA_PARAM(store_input, metadata),
+    LC_METADATA_PARAM(store_input, metadata),
     WAIT_PARAM,
     {.name = NULL},
 };
@@ -452,7 +463,7 @@ static const lc_record import_answer = {
             {"superseded", LC_PARAM_INT, "Number of memories that replaced another one"},
             {"kept_both", LC_PARAM_INT, "Number of memories beside others about their subject"},
             {"claimed", LC_PARAM_INT,
-             "Number of statements that may not replace what they contest"},
+             "Number of statements that may not replace the memory they contest"},
             {"ended", LC_PARAM_INT, "Number of statements that are history: not true any more"},
             {"skipped", LC_PARAM_INT, "Number of lines or objects without a statement"},
             LC_WARNINGS_RESULT,
@@ -472,7 +483,7 @@ static loci_status prepare_import(lc_call *call, loci_error *err)
     memory->persona_id = call->persona_id;
     memory->confidence = NAN;
     memory->text = LC_STR_NONE;
-    status = lc_memory_keep_metadata(call, in->metadata, &memory->metadata, err);
+    status = lc_call_keep_metadata(call, in->metadata, &memory->metadata, err);
     if (status == LOCI_OK)
         status = lc_memory_import_read(call->arena, text, in->format, memory, &in->import, err);
     if (status == LOCI_OK && in->import.count == 0)
@@ -516,6 +527,9 @@ const lc_op lc_memory_import_op = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/memories/import",
+    .look = {.sentence = "remembered: {created}[; changed: {superseded}]"
+                         "[; known already: {mentioned}][; kept beside others: {kept_both}]"
+                         "[; kept as claims: {claimed}][; ended: {ended}][; skipped: {skipped}]"},
     .example = "{\"text\":\"* Lives in Austin\"}",
     .prepare = prepare_import,
     .run = run_import,

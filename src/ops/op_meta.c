@@ -119,6 +119,18 @@ static void write_members(lc_json_writer *w, const char *name, const lc_record *
     lc_jw_end(w);
 }
 
+static void write_results(lc_json_writer *w, const lc_op *op)
+{
+    lc_result results[LC_RECORD_MEMBERS_MAX];
+    size_t count = lc_op_results(op, results);
+
+    lc_jw_name(w, "results");
+    lc_jw_array(w);
+    for (size_t i = 0; i < count; i++)
+        write_result(w, &results[i], 0);
+    lc_jw_end(w);
+}
+
 static void write_flags(lc_json_writer *w, const lc_op *op)
 {
     static const struct {
@@ -127,10 +139,12 @@ static void write_flags(lc_json_writer *w, const lc_op *op)
     } names[] = {
         {LC_OP_USER, "user"},
         {LC_OP_MUTATES, "mutates"},
+        {LC_OP_PROCESS, "process"},
         {LC_OP_IDEMPOTENT, "idempotent"},
         {LC_OP_ADMIN, "admin"},
         {LC_OP_ALONE, "alone"},
         {LC_OP_STREAMS, "streams"},
+        {LC_OP_LINES, "lines"},
         {LC_OP_TENANT_ADMIN, "tenant_admin"},
         {LC_OP_SECRET, "secret"},
         {LC_OP_SESSION, "session"},
@@ -156,7 +170,7 @@ static void write_op(lc_json_writer *w, const lc_op *op)
     write_rules(w, op);
     if (op->answer->name != NULL)
         lc_jw_member_text(w, "record", op->answer->name);
-    write_members(w, "results", op->answer, 0);
+    write_results(w, op);
     lc_jw_member_text(w, "cost", cost_name(op->cost));
     write_flags(w, op);
     lc_jw_member_text(w, "http", op->http);
@@ -237,8 +251,9 @@ static const lc_record op_record = {
             {"cost", LC_PARAM_STRING, "Kind of work: a look-up, a longer read or a write",
              .choices = "point|work|write"},
             {"flags", LC_PARAM_STRINGS, "Properties",
-             .choices = "user|mutates|idempotent|admin|alone|streams|tenant_admin|secret|session|"
-                        "whole_user|destroys"},
+             .choices =
+                 "user|mutates|process|idempotent|admin|alone|streams|lines|tenant_admin|secret|"
+                 "session|whole_user|destroys"},
             {"http", LC_PARAM_STRING, "Method and path beside POST /v1/call/{op}, or null",
              LC_RESULT_NULLABLE},
             {"mcp", LC_PARAM_STRING, "Tool and action offered to models, or null",
@@ -288,6 +303,7 @@ static const lc_op op_list = {
     .cost = LC_COST_POINT,
     .flags = LC_OP_IDEMPOTENT | LC_OP_NO_STORE,
     .http = "GET /v1/operations",
+    .look = {.columns = "name help", .id = "name"},
     .example = "{}",
     .run = run_list,
 };

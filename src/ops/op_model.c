@@ -243,6 +243,9 @@ static const lc_record status_answer = {
             {"vectors", LC_PARAM_INT, "Number of vectors of this user that can be used"},
             {"vectors_stale", LC_PARAM_INT,
              "Number of vectors of other generations; model.reembed replaces them"},
+            {"vectors_warning", LC_PARAM_STRING,
+             "Why those are not used and the next step; null if there are none",
+             LC_RESULT_NULLABLE},
             {NULL},
         },
 };
@@ -269,20 +272,36 @@ static loci_status write_tokenizers(lc_call *call, loci_error *err)
     return status;
 }
 
+static loci_status explain_stale(lc_call *call, lc_tx *tx, const lc_vector_set *set, loci_str *out,
+                                 loci_error *err)
+{
+    loci_str stale;
+    loci_status status = lc_vector_find_stale(tx, set, call->arena, &stale, err);
+
+    if (status != LOCI_OK)
+        return status;
+    return lc_models_explain_stale(lc_engine_models(call->engine),
+                                   stale.ptr != NULL ? stale : LC_STR("another embedder"),
+                                   call->arena, out, err);
+}
+
 static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_models *models = lc_engine_models(call->engine);
     bool checks_data = ((const status_input *)call->input)->check_data;
     lc_embedder embedder = {.generation = ""};
     lc_vector_set set = {.tenant_id = call->tenant_id, .user_id = call->user_id};
-    int64_t current = 0, all = 0;
+    lc_vector_counts counts = {0};
+    loci_str warning = LC_STR_NONE;
     loci_status status;
 
     if (checks_data && !call->is_admin)
         return lc_fail(err, LOCI_EFORBIDDEN, "check_data needs an admin");
     (void)lc_models_find_embedder(models, call->arena, &embedder, NULL); /* Reported below. */
     set.generation = loci_str_of(embedder.generation);
-    status = lc_vector_count(tx, &set, &current, &all, err);
+    status = lc_vector_count(tx, &set, &counts, err);
+    if (status == LOCI_OK && counts.stale > 0)
+        status = explain_stale(call, tx, &set, &warning, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_object(&call->out);
@@ -293,8 +312,12 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
         return status;
     lc_jw_name(&call->out, "data");
     status = lc_data_files_write(call->engine, checks_data, &call->out, err);
-    lc_jw_member_int(&call->out, "vectors", current);
-    lc_jw_member_int(&call->out, "vectors_stale", all - current);
+    lc_jw_member_int(&call->out, "vectors", counts.current);
+    lc_jw_member_int(&call->out, "vectors_stale", counts.stale);
+    if (warning.ptr != NULL)
+        lc_jw_member_str(&call->out, "vectors_warning", warning);
+    else
+        lc_jw_member_null(&call->out, "vectors_warning");
     lc_jw_end(&call->out);
     return status;
 }
@@ -370,7 +393,8 @@ static const lc_op op_reembed = {
     .input_bytes = sizeof(reembed_input),
     .answer = &reembed_answer,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_USER | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS | LC_OP_WHOLE_USER,
+    .flags = LC_OP_USER | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS | LC_OP_WHOLE_USER |
+             LC_OP_BULK,
     .http = "POST /v1/models/reembed",
     .example = "{\"wait\":true}",
     .run_alone = run_reembed,
@@ -435,6 +459,7 @@ static const lc_op op_count = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_IDEMPOTENT | LC_OP_NO_STORE,
     .http = "POST /v1/text/count",
+    .look = {.sentence = "{tokens} tokens of {encoding}[ {estimated yes=(estimated)}]"},
     .example = "{\"text\":\"Seven tokens make up this sentence.\"}",
     .run = run_count,
 };

@@ -119,6 +119,7 @@ static const lc_record recall_answer = {
              LC_RESULT_LIST | LC_RESULT_OPTIONAL, .record = &near_miss_record},
             {"complete", LC_PARAM_BOOL,
              "False if older memories were not searched because the index is still being built"},
+            LC_SEARCH_WARNINGS_RESULT,
             LC_PAGE_RESULT,
             {NULL},
         },
@@ -231,9 +232,12 @@ static loci_status run_recall(lc_call *call, lc_tx *tx, loci_error *err)
     lc_seq_position place = {0}; /* How many were shown on earlier pages. */
     lc_page page = {call, &lc_position_by_seq, &place};
     lc_memory_hits hits;
+    loci_str warning = LC_STR_NONE;
     size_t first;
     loci_status status = find_hits(call, tx, &hits, err);
 
+    if (status == LOCI_OK && !in->given.is_given)
+        status = lc_meaning_warn(&in->meaning, tx, call->arena, &warning, err);
     if (status == LOCI_OK)
         status = lc_page_begin(&page, &args, err);
     if (status != LOCI_OK)
@@ -250,6 +254,7 @@ static loci_status run_recall(lc_call *call, lc_tx *tx, loci_error *err)
                         first + (size_t)in->limit < hits.count ? first + (size_t)in->limit
                                                                : hits.count);
     lc_jw_member_bool(&call->out, "complete", hits.is_complete);
+    lc_call_put_warning(call, warning);
     lc_page_close(&page);
     return LOCI_OK;
 }
@@ -266,7 +271,11 @@ static const lc_op memory_recall = {
     .http = "POST /v1/memories/search",
     .mcp = "recall",
     .mcp_takes = "query limit=10 cursor",
-    .mcp_shows = "results(text ~observed_at id ~trust ~score ~whose:persona_id) next_cursor",
+    .mcp_shows = "results(text observed_at id trust score whose:persona_id) next_cursor",
+    .look = {.columns = "score text observed_at id parts",
+             .hidden = "complete warnings",
+             .bar = "score",
+             .is_of_texts = true},
     .example = "{\"query\":\"Where do I live?\",\"limit\":5}",
     .prepare = prepare_recall,
     .compute = compute_recall,
@@ -337,6 +346,7 @@ static const lc_op memory_cards = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "POST /v1/memories/cards",
+    .look = {.columns = "text ref", .id = "ref", .is_of_texts = true},
     .example = "{\"query\":\"What does John do?\"}",
     .prepare = prepare_recall,
     .compute = compute_recall,
@@ -386,6 +396,7 @@ static const lc_op memory_foundation = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/memories/foundation",
+    .look = {.columns = "text observed_at id", .is_of_texts = true},
     .example = "{}",
     .run = run_foundation,
 };
@@ -406,7 +417,7 @@ static const lc_param curate_params[] = {
 static const lc_record action_record = {
     .members =
         (const lc_result[]){
-            {"action", LC_PARAM_STRING, "What is done", .choices = "fold|archive|raise"},
+            {"action", LC_PARAM_STRING, "Action of the curator", .choices = "fold|archive|raise"},
             {"memories", LC_PARAM_STRINGS, "Ids of the memories it is done to"},
             {NULL},
         },
@@ -420,7 +431,7 @@ static const lc_record curated_record = {
             {"folded", LC_PARAM_INT, "Number of memories made from near-duplicates"},
             {"archived", LC_PARAM_INT, "Number of stale memories archived"},
             {"raised", LC_PARAM_INT, "Number of memories that became more important"},
-            {"actions", 0, "What was found to do, at most 100", LC_RESULT_LIST,
+            {"actions", 0, "Actions taken or proposed, at most 100", LC_RESULT_LIST,
              .record = &action_record},
             {NULL},
         },
@@ -455,12 +466,13 @@ static loci_status run_curate(lc_call *call, loci_error *err)
 
 static const lc_op memory_curate = {
     .name = "memory.curate",
-    .help = "Fold near-duplicates, archive stale trivia, raise what matters",
+    .help = "Fold near-duplicates, archive stale trivia, raise confirmed memories",
     .params = curate_params,
     .input_bytes = sizeof(curate_input),
     .answer = &curate_answer,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_USER | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS | LC_OP_WHOLE_USER,
+    .flags = LC_OP_USER | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS | LC_OP_WHOLE_USER |
+             LC_OP_BULK,
     .http = "POST /v1/memories/curate",
     .example = "{\"dry_run\":true}",
     .run_alone = run_curate,

@@ -1,16 +1,26 @@
-/* op_session.c - the operations on sessions, their messages and the identity of their user. */
+/* op_session.c - the operations on sessions and their messages. */
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "engine/engine.h"
 #include "engine/meaning.h"
+#include "memory/curate.h"
 #include "ops/call_scope.h"
 #include "ops/check.h"
+#include "ops/judge.h"
+#include "ops/message_input.h"
+#include "ops/metadata.h"
 #include "ops/op.h"
 #include "ops/page.h"
+#include "ops/window_call.h"
 #include "session/message_corpus.h"
+#include "session/summary.h"
+#include "window/window_map.h"
 
-static const lc_record identity_record = {.name = "Identity", .row = &lc_identity_row};
+#define MINUTE_US INT64_C(60000000)
+
+extern const lc_record lc_identity_record; /* op_identity.c */
+extern const lc_record lc_summary_record;  /* op_summary.c */
 
 static const lc_record session_record = {
     .name = "Session",
@@ -18,7 +28,7 @@ static const lc_record session_record = {
     .members =
         (const lc_result[]){
             {"identity", 0, "Identity of the user, if it was set", LC_RESULT_OPTIONAL,
-             .record = &identity_record},
+             .record = &lc_identity_record},
             {NULL},
         },
 };
@@ -31,20 +41,209 @@ static const lc_record message_record = {
 
 /* ---- session.open, close, get ---------------------------------------------------------------- */
 
+static const lc_record curator_record = {
+    .members =
+        (const lc_result[]){
+            {"last_run_at", LC_PARAM_TIME, "Time of the run"},
+            {"last_memory_count_at_run", LC_PARAM_INT, "Number of memories that it read"},
+            {NULL},
+        },
+};
+
+static const lc_record state_record = {
+    .name = "SessionState",
+    .members =
+        (const lc_result[]){
+            {"message_count", LC_PARAM_INT,
+             "Number of user messages of the user and persona, in all sessions"},
+            {"last_interaction", LC_PARAM_TIME, "Time of the last of them", LC_RESULT_NULLABLE},
+            {"last_user_message", LC_PARAM_STRING, "Its beginning, at most 200 bytes",
+             LC_RESULT_NULLABLE},
+            {"last_rolling_attempt_at", LC_PARAM_TIME,
+             "Time at which a rolling summary was last tried", LC_RESULT_NULLABLE},
+            {"last_rolling_success_at", LC_PARAM_TIME,
+             "Time at which a rolling summary was last made", LC_RESULT_NULLABLE},
+            {"last_rolling_error", LC_PARAM_STRING,
+             "Code of the error because of which the last one was made without the model",
+             LC_RESULT_NULLABLE},
+            {"curator", 0, "Last run of memory.curate for the user, of all personas",
+             LC_RESULT_NULLABLE, .record = &curator_record},
+            {NULL},
+        },
+};
+
+/* A session, and the state of its user and persona over all sessions. */
+static const lc_record kept_record = {
+    .name = "SessionWithState",
+    .base = &session_record,
+    .members =
+        (const lc_result[]){
+            {"session_state", 0, "State of the user and persona over all sessions",
+             .record = &state_record},
+            {NULL},
+        },
+};
+
+static void put_time_or_null(lc_json_writer *out, const char *name, int64_t at)
+{
+    if (at != 0)
+        lc_jw_member_time(out, name, at);
+    else
+        lc_jw_member_raw(out, name, LC_STR("null"));
+}
+
+/* Writes the members of kept_record into the open object. */
+static loci_status put_session_with_state(lc_call *call, lc_tx *tx, const lc_session *session,
+                                          loci_error *err)
+{
+    lc_json_writer *out = &call->out;
+    const lc_summary_ref ref = {.kind = LC_STR("rolling"), .persona_id = session->persona_id};
+    lc_session_record kept;
+    lc_curation_run curation = {0};
+    lc_summary rolling = {0};
+    bool found = false;
+    loci_status status = lc_session_read_record(tx, session->persona_id, call->arena, &kept, err);
+
+    if (status == LOCI_OK)
+        status = lc_curation_find_last(tx, &curation, err);
+    if (status == LOCI_OK)
+        status = lc_summary_find_last(tx, &ref, call->arena, &rolling, &found, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_row_put(&lc_session_row, session, out);
+    lc_jw_name(out, "session_state");
+    lc_jw_object(out);
+    lc_jw_member_int(out, "message_count", kept.message_count);
+    put_time_or_null(out, "last_interaction", kept.last_at);
+    if (kept.last_message.ptr != NULL)
+        lc_jw_member_str(out, "last_user_message", kept.last_message);
+    else
+        lc_jw_member_raw(out, "last_user_message", LC_STR("null"));
+    /* An attempt that fails with the model ends with an extract, so each one succeeds. */
+    put_time_or_null(out, "last_rolling_attempt_at", found ? rolling.recorded_at : 0);
+    put_time_or_null(out, "last_rolling_success_at", found ? rolling.recorded_at : 0);
+    if (found && rolling.error.len > 0)
+        lc_jw_member_str(out, "last_rolling_error", rolling.error);
+    else
+        lc_jw_member_null(out, "last_rolling_error");
+    if (curation.at == 0) {
+        lc_jw_member_raw(out, "curator", LC_STR("null"));
+    } else {
+        lc_jw_name(out, "curator");
+        lc_jw_object(out);
+        lc_jw_member_time(out, "last_run_at", curation.at);
+        lc_jw_member_int(out, "last_memory_count_at_run", curation.memories);
+        lc_jw_end(out);
+    }
+    lc_jw_end(out);
+    return LOCI_OK;
+}
+
 typedef struct open_input {
     loci_str external_id;
+    const lc_json *metadata;
+    loci_str kept_metadata; /* Made by prepare. */
+    const lc_tokenizer *tokenizer;
 } open_input;
 
 static const lc_param open_params[] = {
     LC_NAME_PARAM("external_id", open_input, external_id, LC_PARAM_POSITIONAL,
                   "Name of your own for the session; an open session of that name is reused"),
+    {LC_ARG_OBJECT("metadata", open_input, metadata), .flags = LC_PARAM_SAID,
+     .help = "JSON object of your own, at most 16 KB; that of an open session stays as it is"},
     {.name = NULL},
 };
+
+static loci_status prepare_open(lc_call *call, loci_error *err)
+{
+    open_input *in = call->input;
+    loci_status status = lc_call_tokenizer(call, &in->tokenizer, err);
+
+    return status == LOCI_OK ? lc_call_keep_metadata(call, in->metadata, &in->kept_metadata, err)
+                             : status;
+}
+
+static loci_status put_last(lc_call *call, lc_tx *tx, const char *name, const lc_summary_ref *ref,
+                            loci_error *err)
+{
+    lc_summary summary;
+    bool found = false;
+    loci_status status = lc_summary_find_last(tx, ref, call->arena, &summary, &found, err);
+
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_name(&call->out, name);
+    if (found)
+        lc_summary_put(&call->out, &summary);
+    else
+        lc_jw_null(&call->out);
+    return LOCI_OK;
+}
+
+/* An open session is under pressure while the window of its persona is. */
+static loci_status judge_session(lc_call *call, lc_tx *tx, lc_session *session, loci_error *err)
+{
+    lc_window window;
+    bool found = false;
+    loci_status status = LOCI_OK;
+
+    if (session->state == LC_SESSION_ACTIVE)
+        status = lc_window_find(tx, session->persona_id, call->arena, &window, &found, err);
+    if (status == LOCI_OK && found && window.level == LC_PRESSURE_CRITICAL)
+        status = lc_session_make_move(&session->state, LC_SESSION_FILLED, session->id, err);
+    return status;
+}
+
+/* Writes the ultra-dense map of the persona's window, and its pressure; null without a window. */
+static loci_status put_map(lc_call *call, lc_tx *tx, const lc_session *session, loci_error *err)
+{
+    const open_input *in = call->input;
+    lc_window_use use = {.evicted = {NULL, 0}};
+    lc_window_map_text map;
+    bool found = false;
+    loci_status status = lc_window_find(tx, session->persona_id, call->arena, &use.window, &found,
+                                        err);
+
+    if (status == LOCI_OK && !found)
+        lc_jw_member_null(&call->out, "map");
+    if (status != LOCI_OK || !found)
+        return status;
+    status = lc_window_write_map(
+        tx, &(lc_window_map_order){&use.window, 3, in->tokenizer, call->arena}, &map, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_member_str(&call->out, "map", map.text);
+    return lc_call_put_pressure(call, tx, &use, err);
+}
+
+/* Writes the summaries that an agent gets when a session begins: that of the last session, the
+ * rolling summary and the spine; and the map of its window. */
+static loci_status put_bootstrap(lc_call *call, lc_tx *tx, const lc_session *session,
+                                 loci_error *err)
+{
+    lc_summary_ref ref = {.kind = LC_STR("session"), .persona_id = session->persona_id};
+    bool is_pending = false;
+    loci_status status = lc_summary_is_pending(tx, session->persona_id, &is_pending, err);
+
+    if (status == LOCI_OK && is_pending)
+        lc_jw_member_text(&call->out, "session_summary", "pending");
+    else if (status == LOCI_OK)
+        status = put_last(call, tx, "session_summary", &ref, err);
+    ref.kind = LC_STR("rolling");
+    if (status == LOCI_OK)
+        status = put_last(call, tx, "rolling_summary", &ref, err);
+    ref.kind = LC_STR("spine");
+    if (status == LOCI_OK)
+        status = put_last(call, tx, "spine", &ref, err);
+    return status == LOCI_OK ? put_map(call, tx, session, err) : status;
+}
 
 static loci_status run_open(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_session_ref ref = lc_call_session_ref(call);
-    loci_str external_id = ((const open_input *)call->input)->external_id;
+    const open_input *in = call->input;
+    loci_str external_id = in->external_id;
+    int64_t ended;
     lc_session_use use;
     loci_status status;
 
@@ -58,23 +257,54 @@ static loci_status run_open(lc_call *call, lc_tx *tx, loci_error *err)
                        "external_id: ids like ses_… and the word current are reserved; pass a name "
                        "of your own");
     status = lc_session_choose_new(tx, &ref, call->arena, &use, err);
+    if (status == LOCI_OK && use.is_new)
+        use.session.metadata = in->kept_metadata;
     if (status == LOCI_OK)
         status = lc_session_begin(tx, &use, false, err);
+    if (status == LOCI_OK) /* The summary of an idle session must not wait for the sweep. */
+        status = lc_session_sweep.run(tx, ref.idle_us / MINUTE_US, &ended, err);
     if (status == LOCI_OK)
-        lc_session_put(&call->out, &use.session);
+        status = judge_session(call, tx, &use.session, err);
+    lc_jw_object(&call->out);
+    if (status == LOCI_OK)
+        status = put_session_with_state(call, tx, &use.session, err);
+    if (status == LOCI_OK)
+        status = put_bootstrap(call, tx, &use.session, err);
+    lc_jw_end(&call->out);
     return status;
 }
 
+static const lc_record open_answer = {
+    .base = &kept_record,
+    .members =
+        (const lc_result[]){
+            {"session_summary", LC_PARAM_ANY,
+             "Summary of the last session; \"pending\" while it is being made", LC_RESULT_NULLABLE},
+            {"rolling_summary", 0, "Newest rolling summary of the persona", LC_RESULT_NULLABLE,
+             .record = &lc_summary_record},
+            {"spine", 0, "Newest spine: what is known about the user", LC_RESULT_NULLABLE,
+             .record = &lc_summary_record},
+            {"map", LC_PARAM_STRING, "Ultra-dense map of the window; null without one",
+             LC_RESULT_NULLABLE},
+            {"pressure", 0, "Pressure of the window; absent without one", LC_RESULT_OPTIONAL,
+             .record = &lc_pressure_record},
+            LC_WARNINGS_RESULT,
+            {NULL},
+        },
+};
+
 static const lc_op session_open = {
     .name = "session.open",
-    .help = "Open a session",
+    .help = "Open a session and return what it begins with",
     .params = open_params,
     .input_bytes = sizeof(open_input),
-    .answer = &session_record,
+    .answer = &open_answer,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
+    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION | LC_OP_STARTS,
     .http = "POST /v1/sessions",
+    .look = {.sentence = "opened {id}"},
     .example = "{\"external_id\":\"chat-42\"}",
+    .prepare = prepare_open,
     .run = run_open,
 };
 
@@ -98,14 +328,10 @@ static loci_status run_close(lc_call *call, lc_tx *tx, loci_error *err)
     if (status == LOCI_OK && !found)
         status = fail_absent(call, err);
     if (status == LOCI_OK)
-        status = lc_session_end(tx, session.id, "closed", tx->now_us, err);
-    if (status != LOCI_OK)
-        return status;
-    session.state = LC_SESSION_ENDED;
-    session.ended_at = tx->now_us;
-    session.end_reason = LC_STR("closed");
-    lc_session_put(&call->out, &session);
-    return LOCI_OK;
+        status = lc_session_end(tx, &session, LC_SESSION_CLOSED, tx->now_us, err);
+    if (status == LOCI_OK)
+        lc_session_put(&call->out, &session);
+    return status;
 }
 
 static const lc_op session_close = {
@@ -116,6 +342,7 @@ static const lc_op session_close = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/sessions/{session_id}/close",
+    .look = {.sentence = "ended {id}"},
     .example = "{\"session_id\":\"chat-42\"}",
     .run = run_close,
 };
@@ -125,20 +352,26 @@ static loci_status run_get(lc_call *call, lc_tx *tx, loci_error *err)
     lc_session_ref ref = lc_call_session_ref(call);
     lc_session session;
     bool found;
-    loci_status status = lc_session_find(tx, &ref, call->arena, &session, &found, err);
+    loci_status status = ref.session_id.len > 0
+                             ? lc_session_find_past(tx, &ref, call->arena, &session, &found, err)
+                             : lc_session_find(tx, &ref, call->arena, &session, &found, err);
 
     if (status == LOCI_OK && !found)
         status = fail_absent(call, err);
     if (status == LOCI_OK)
-        lc_session_put(&call->out, &session);
+        status = judge_session(call, tx, &session, err);
+    lc_jw_object(&call->out);
+    if (status == LOCI_OK)
+        status = put_session_with_state(call, tx, &session, err);
+    lc_jw_end(&call->out);
     return status;
 }
 
 static const lc_op session_get = {
     .name = "session.get",
-    .help = "Return one session (default: the open one)",
+    .help = "Return one session (default: the open one; of a name, the last one)",
     .params = no_params,
-    .answer = &session_record,
+    .answer = &kept_record,
     .cost = LC_COST_POINT,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions/{session_id}",
@@ -157,37 +390,91 @@ static const lc_record list_answer = {
         },
 };
 
+/* Rows that do not pass the filter are skipped, at most SCAN_ROWS_MAX of them per call: a page may
+ * then be short, and its cursor goes on behind them. */
+#define SCAN_ROWS_MAX 5000
+
+typedef struct list_input {
+    lc_page_args page;
+    loci_str state;
+    loci_str external_id;
+    int64_t from, to;
+    const lc_json *metadata;
+} list_input;
+
+static const lc_param list_params[] = {
+    LC_PAGE_PARAMS(list_input, page),
+    {LC_ARG_STR("state", list_input, state), .choices = LC_SESSION_STATES,
+     .help = "Only sessions in this state"},
+    LC_NAME_PARAM("external_id", list_input, external_id, 0, "Only sessions with this name"),
+    {LC_ARG_TIME("from", list_input, from), .help = "Only sessions opened at or after this time"},
+    {LC_ARG_TIME("to", list_input, to), .help = "Only sessions opened before this time"},
+    {LC_ARG_OBJECT("metadata", list_input, metadata),
+     .help = "Only sessions with these members in their metadata"},
+    {.name = NULL},
+};
+
 typedef struct listing {
     lc_page page;
     lc_seq_position last;
+    const list_input *in; /* Of session.list. */
+    int64_t rows;         /* Read by this run, and by all runs. */
+    int64_t scanned;
 } listing;
 
 static loci_status put_session(void *ctx, const lc_session *session, loci_error *err)
 {
     listing *l = ctx;
+    const list_input *in = l->in;
+    bool is_wanted = (in->state.len == 0 ||
+                      lc_str_is(in->state, lc_session_state_name(session->state))) &&
+                     (in->from == LC_ABSENT || session->opened_at >= in->from) &&
+                     (in->to == LC_ABSENT || session->opened_at < in->to);
+    loci_status status = LOCI_OK;
 
-    (void)err; /* Writing to a buffer fails later. */
-    if (!lc_page_takes(&l->page))
-        return LOCI_OK;
+    l->rows++;
+    if (is_wanted)
+        status = lc_metadata_matches(l->page.call->arena->heap, session->metadata, in->metadata,
+                                     &is_wanted, err);
+    if (status != LOCI_OK || (is_wanted && !lc_page_takes(&l->page)))
+        return status;
     l->last.seq = session->seq;
-    lc_session_put(&l->page.call->out, session);
+    if (is_wanted)
+        lc_session_put(&l->page.call->out, session);
     return LOCI_OK;
+}
+
+/* Whether another run has to follow one that asked for `limit` rows. */
+static bool goes_on(listing *l, int64_t limit)
+{
+    bool has_more = l->rows == limit && !l->page.has_more;
+
+    l->scanned += l->rows;
+    l->rows = 0;
+    if (has_more && l->scanned >= SCAN_ROWS_MAX)
+        l->page.has_more = true; /* The cursor goes on here. */
+    return has_more && l->scanned < SCAN_ROWS_MAX;
 }
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const lc_page_args *in = call->input;
+    const list_input *in = call->input;
     lc_session_ref ref = lc_call_session_ref(call);
-    listing l = {.page = {call, &lc_position_by_seq, &l.last}, .last = {INT64_MAX}};
-    lc_session_page page = {
-        .persona_id = ref.persona_id, .limit = in->limit + 1, .idle_us = ref.idle_us};
-    loci_status status = lc_page_begin(&l.page, in, err);
+    listing l = {
+        .page = {call, &lc_position_by_seq, &l.last}, .last = {INT64_MAX}, .in = call->input};
+    lc_session_page page = {.persona_id = ref.persona_id,
+                            .external_id = in->external_id,
+                            .limit = in->page.limit + 1,
+                            .idle_us = ref.idle_us};
+    loci_status status = lc_page_begin(&l.page, &in->page, err);
 
     if (status != LOCI_OK)
         return status;
-    page.before_seq = l.last.seq;
     lc_page_open(&l.page, "sessions");
-    status = lc_session_each(tx, &page, put_session, &l, err);
+    do {
+        page.before_seq = l.last.seq;
+        status = lc_session_each(tx, &page, put_session, &l, err);
+    } while (status == LOCI_OK && goes_on(&l, page.limit));
     lc_page_close(&l.page);
     return status;
 }
@@ -195,114 +482,227 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 static const lc_op session_list = {
     .name = "session.list",
     .help = "List sessions, newest first",
-    .params = lc_page_params,
-    .input_bytes = sizeof(lc_page_args),
+    .params = list_params,
+    .input_bytes = sizeof(list_input),
     .answer = &list_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions",
+    .look = {.columns = "id state external_id last_activity"},
     .example = "{\"limit\":10}",
     .run = run_list,
 };
 
 /* ---- session.append and messages ------------------------------------------------------------- */
 
+#define MESSAGES_MAX 100 /* Of one call. */
+
+/* One message of its own, or several. */
 typedef struct append_input {
-    loci_str role;
-    loci_str text;
-    loci_str speaker;
-    int64_t at;
-    loci_str external_id;
+    lc_message_input message;
+    const lc_json *messages;
+    bool estimate;
+    lc_message *items; /* Made by prepare, as are the judgements. */
+    lc_message_judgement *judgements;
+    size_t count;
 } append_input;
 
 static const lc_param append_params[] = {
-    {LC_ARG_STR("role", append_input, role), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-     .choices = LC_MESSAGE_ROLES, .help = "Role of the speaker"},
-    {LC_ARG_STR("text", append_input, text),
-     .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID, .alias = "content", .min = 1,
-     .max = LC_EVENT_BYTES_MAX / 2, .help = "Text of the message"},
-    LC_NAME_PARAM("speaker", append_input, speaker, LC_PARAM_SAID,
-                  "Name of the speaker, if the role does not say enough"),
-    {LC_ARG_TIME("at", append_input, at),
-     .help = "Time of the message (default: the time of the call)"},
-    LC_NAME_PARAM("external_id", append_input, external_id, 0,
-                  "Id of your own for the message; one that was used before stores nothing"),
+    LC_MESSAGE_PARAMS(append_input, message, LC_PARAM_POSITIONAL),
+    {LC_ARG_ANY("messages", append_input, messages), .flags = LC_PARAM_SAID,
+     .help = "Instead of role and text: array of up to 100 objects {role, text, speaker?, at?, "
+             "external_id?, metadata?}, appended together or not at all"},
+    {LC_ARG_BOOL("estimate", append_input, estimate, "false"),
+     .help = "Whether to save time in a new process: estimate tokens instead of loading the table "
+             "that counts them"},
     {.name = NULL},
+};
+
+static const lc_param_rule append_rules[] = {
+    {LC_RULE_EXACTLY_ONE, "text|messages"},
+    {LC_RULE_NEEDS, "text|role"},
+    {LC_RULE_NEEDS, "role|text"},
+    {LC_RULE_NEEDS, "speaker|text"},
+    {LC_RULE_NEEDS, "at|text"},
+    {LC_RULE_NEEDS, "external_id|text"},
+    {LC_RULE_NEEDS, "metadata|text"},
+    {LC_RULE_END, NULL},
+};
+
+#define APPENDED_RESULTS                                                                           \
+    {"message_id", LC_PARAM_STRING, "Id of the message (msg_...); of several, the last one"},      \
+        {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},                            \
+        {"seq", LC_PARAM_INT, "Number of the event that wrote it"},                                \
+    {                                                                                              \
+        "repeated", LC_PARAM_BOOL,                                                                 \
+            "True if its external_id was used before: nothing was stored, and the ids are those "  \
+            "of the first message, which may be forgotten since",                                  \
+            LC_RESULT_OPTIONAL                                                                     \
+    }
+
+static const lc_record appended_record = {
+    .name = "AppendedMessage",
+    .members = (const lc_result[]){APPENDED_RESULTS, LC_LEARNED_RESULT, {NULL}},
 };
 
 static const lc_record append_answer = {
     .members =
         (const lc_result[]){
-            {"message_id", LC_PARAM_STRING, "Id of the message (msg_...)"},
-            {"session_id", LC_PARAM_STRING, "Id of its session (ses_...)"},
-            {"seq", LC_PARAM_INT, "Number of the event that wrote it"},
-            {"repeated", LC_PARAM_BOOL,
-             "True if its external_id was used before: nothing was stored, and the ids are those of"
-             " the first message, which may be forgotten since",
-             LC_RESULT_OPTIONAL},
+            APPENDED_RESULTS,
+            {"messages", 0, "One per message of `messages`, in their order",
+             LC_RESULT_LIST | LC_RESULT_OPTIONAL, .record = &appended_record},
+            LC_LEARNED_RESULT,
             LC_WARNINGS_RESULT,
             {NULL},
         },
 };
 
-static void put_appended(lc_call *call, const lc_message_use *use, bool is_repeated)
+static loci_status prepare_append(lc_call *call, loci_error *err)
 {
+    append_input *in = call->input;
+    bool is_list = in->messages != NULL && lc_json_kind_of(in->messages) == LC_JSON_ARRAY;
+    size_t count = is_list ? lc_json_count(in->messages) : 0;
+    const lc_json *item = is_list ? lc_json_first(in->messages) : NULL;
+    loci_status status = LOCI_OK;
+
+    if (in->messages != NULL && (count == 0 || count > MESSAGES_MAX))
+        return lc_fail(err, LOCI_EINVAL, "messages: expected an array of 1 to %d objects",
+                       MESSAGES_MAX);
+    in->count = in->messages != NULL ? count : 1;
+    in->items = lc_arena_zalloc_array(call->arena, in->count, sizeof *in->items);
+    in->judgements = lc_arena_zalloc_array(call->arena, in->count, sizeof *in->judgements);
+    if (in->items == NULL || in->judgements == NULL)
+        return lc_fail_memory(err);
+    if (in->messages == NULL)
+        status = lc_message_from_input(call, &in->message, in->estimate, in->items, err);
+    for (size_t i = 0; i < count && status == LOCI_OK; i++, item = lc_json_next(item))
+        status = lc_message_from_json(call, item, (lc_message_place){i, in->estimate},
+                                      &in->items[i], err);
+    for (size_t i = 0; i < in->count && status == LOCI_OK; i++)
+        status = lc_call_read_message(call, in->items[i].role, in->items[i].text,
+                                      &in->judgements[i], err);
+    return status;
+}
+
+typedef struct appended {
+    lc_message_use use;
+    lc_id id;
+    bool is_repeated;
+} appended;
+
+static loci_status append_one(lc_call *call, lc_tx *tx, lc_message *message, appended *out,
+                              loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    if (message->external_id.len > 0)
+        status = lc_session_find_message_use(tx, message, call->arena, &out->use, &out->is_repeated,
+                                             err);
+    if (status != LOCI_OK || out->is_repeated)
+        return status;
+    if (message->observed_at == LOCI_AT_CLOCK)
+        status = lc_tx_recorded_at(tx, &message->observed_at, err);
+    if (status == LOCI_OK)
+        status = lc_session_append_message(tx, message, &out->id, &out->use.seq, err);
+    message->id = lc_id_str(&out->id);
+    message->seq = out->use.seq;
+    out->use.message_id = message->id;
+    out->use.session_id = message->session_id;
+    return status;
+}
+
+/* Whether all messages were stored before: then nothing is, and no session is needed. */
+static loci_status find_repeated(lc_call *call, lc_tx *tx, bool *out, loci_error *err)
+{
+    const append_input *in = call->input;
+    loci_status status = LOCI_OK;
+    lc_message_use use;
+
+    *out = true;
+    for (size_t i = 0; i < in->count && *out && status == LOCI_OK; i++) {
+        *out = in->items[i].external_id.len > 0;
+        if (*out)
+            status = lc_session_find_message_use(tx, &in->items[i], call->arena, &use, out, err);
+    }
+    return status;
+}
+
+static void put_appended(lc_call *call, const appended *message,
+                         const lc_message_judgement *judgement)
+{
+    lc_json_writer *out = &call->out;
+
+    lc_jw_member_str(out, "message_id", message->use.message_id);
+    lc_jw_member_str(out, "session_id", message->use.session_id);
+    lc_jw_member_int(out, "seq", message->use.seq);
+    if (message->is_repeated)
+        lc_jw_member_bool(out, "repeated", true);
+    else
+        lc_call_put_learned(call, judgement->learned);
+}
+
+static void put_all_appended(lc_call *call, const appended *messages)
+{
+    const append_input *in = call->input;
+
     lc_jw_object(&call->out);
-    lc_jw_member_str(&call->out, "message_id", use->message_id);
-    lc_jw_member_str(&call->out, "session_id", use->session_id);
-    lc_jw_member_int(&call->out, "seq", use->seq);
-    if (is_repeated)
-        lc_jw_member_bool(&call->out, "repeated", true);
+    put_appended(call, &messages[in->count - 1], &in->judgements[in->count - 1]);
+    if (in->messages != NULL) {
+        lc_jw_name(&call->out, "messages");
+        lc_jw_array(&call->out);
+        for (size_t i = 0; i < in->count; i++) {
+            lc_jw_object(&call->out);
+            put_appended(call, &messages[i], &in->judgements[i]);
+            lc_jw_end(&call->out);
+        }
+        lc_jw_end(&call->out);
+    }
     lc_jw_end(&call->out);
 }
 
 static loci_status run_append(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const append_input *in = call->input;
-    lc_session_use use;
-    lc_message_use before;
+    append_input *in = call->input;
+    appended *messages = lc_arena_zalloc_array(call->arena, in->count, sizeof *messages);
     bool is_repeated = false;
-    lc_id id;
-    int64_t seq = 0;
-    loci_status status = LOCI_OK;
+    int64_t turns = 0;
+    lc_session_use use = {0};
+    loci_status status = messages != NULL ? find_repeated(call, tx, &is_repeated, err)
+                                          : lc_fail_memory(err);
 
-    if (in->external_id.len > 0)
-        status = lc_session_find_message_use(
-            tx, &(lc_message){.persona_id = call->persona_id, .external_id = in->external_id},
-            call->arena, &before, &is_repeated, err);
-    if (status == LOCI_OK && is_repeated) {
-        put_appended(call, &before, true);
-        return LOCI_OK;
+    if (status == LOCI_OK && !is_repeated)
+        status = lc_call_choose_session(call, tx, &use, err);
+    if (status == LOCI_OK && !is_repeated)
+        status = lc_session_begin(tx, &use, true, err);
+    for (size_t i = 0; i < in->count && status == LOCI_OK; i++) {
+        in->items[i].session_id = use.session.id;
+        status = append_one(call, tx, &in->items[i], &messages[i], err);
+        if (messages[i].is_repeated)
+            continue;
+        turns += lc_str_is(in->items[i].role, "user");
+        if (status == LOCI_OK)
+            status = lc_call_judge_message(call, tx, &use, &in->items[i], &in->judgements[i], err);
     }
     if (status == LOCI_OK)
-        status = lc_call_choose_session(call, tx, &use, err);
+        status = lc_call_note_turns(call, tx, &use.session, turns, err);
     if (status == LOCI_OK)
-        status = lc_session_begin(tx, &use, true, err);
-    if (status == LOCI_OK)
-        status = lc_session_append_message(tx,
-                                           &(lc_message){.session_id = use.session.id,
-                                                         .role = in->role,
-                                                         .speaker = in->speaker,
-                                                         .text = in->text,
-                                                         .persona_id = call->persona_id,
-                                                         .external_id = in->external_id,
-                                                         .observed_at = in->at},
-                                           &id, &seq, err);
-    if (status == LOCI_OK)
-        put_appended(call, &(lc_message_use){lc_id_str(&id), use.session.id, seq}, false);
+        put_all_appended(call, messages);
     return status;
 }
 
 static const lc_op session_append = {
     .name = "session.append",
-    .help = "Append a message to a session",
+    .help = "Append a message, or several, to a session",
     .params = append_params,
+    .rules = append_rules,
     .input_bytes = sizeof(append_input),
     .answer = &append_answer,
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
     .http = "POST /v1/sessions/{session_id}/messages",
-    .example = "{\"role\":\"user\",\"text\":\"Good morning.\"}",
+    .look = {.sentence = "{repeated yes=known already:,no=appended} {message_id}"},
+    .example = "{\"messages\":[{\"role\":\"user\",\"text\":\"Good morning.\"}]}",
+    .prepare = prepare_append,
     .run = run_append,
 };
 
@@ -317,40 +717,60 @@ static const lc_record messages_answer = {
         },
 };
 
+typedef struct messages_input {
+    lc_page_args page;
+    loci_str role;
+    const lc_json *metadata;
+} messages_input;
+
+static const lc_param messages_params[] = {
+    LC_PAGE_PARAMS(messages_input, page),
+    {LC_ARG_STR("role", messages_input, role), .choices = LC_MESSAGE_ROLES,
+     .help = "Only messages of this role"},
+    {LC_ARG_OBJECT("metadata", messages_input, metadata),
+     .help = "Only messages with these members in their metadata"},
+    {.name = NULL},
+};
+
 static loci_status put_message(void *ctx, const lc_message *message, loci_error *err)
 {
     listing *l = ctx;
+    const messages_input *in = l->page.call->input;
+    bool is_wanted = in->role.len == 0 || lc_str_eq(in->role, message->role);
+    loci_status status = LOCI_OK;
 
-    (void)err; /* Writing to a buffer fails later. */
-    if (!lc_page_takes(&l->page))
-        return LOCI_OK;
+    l->rows++;
+    if (is_wanted)
+        status = lc_metadata_matches(l->page.call->arena->heap, message->metadata, in->metadata,
+                                     &is_wanted, err);
+    if (status != LOCI_OK || (is_wanted && !lc_page_takes(&l->page)))
+        return status;
     l->last.seq = message->seq;
-    lc_message_put(&l->page.call->out, message);
+    if (is_wanted)
+        lc_message_put(&l->page.call->out, message);
     return LOCI_OK;
 }
 
-/* The session named; without a name the open one, else the last. */
+/* The session named, also after its end; without a name the open one, else the last. */
 static loci_status find_conversation(lc_call *call, lc_tx *tx, lc_session *out, bool *found,
                                      loci_error *err)
 {
     lc_session_ref ref = lc_call_session_ref(call);
-    loci_status status = lc_session_find(tx, &ref, call->arena, out, found, err);
+    loci_status status = lc_session_find_past(tx, &ref, call->arena, out, found, err);
 
-    if (status != LOCI_OK || *found)
-        return status;
-    if (ref.session_id.len > 0)
-        return fail_absent(call, err);
-    return lc_session_find_last(tx, &ref, call->arena, out, found, err);
+    if (status == LOCI_OK && !*found && ref.session_id.len > 0)
+        status = lc_fail(err, LOCI_ENOTFOUND, "no session %.*s", LC_STR_ARG(ref.session_id));
+    return status;
 }
 
 static loci_status run_messages(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const lc_page_args *in = call->input;
+    const messages_input *in = call->input;
     listing l = {.page = {call, &lc_position_by_seq, &l.last}};
-    lc_message_page page = {.persona_id = call->persona_id, .limit = in->limit + 1};
+    lc_message_page page = {.persona_id = call->persona_id, .limit = in->page.limit + 1};
     lc_session session = {0};
     bool found;
-    loci_status status = lc_page_begin(&l.page, in, err);
+    loci_status status = lc_page_begin(&l.page, &in->page, err);
 
     if (status == LOCI_OK)
         status = find_conversation(call, tx, &session, &found, err);
@@ -360,9 +780,11 @@ static loci_status run_messages(lc_call *call, lc_tx *tx, loci_error *err)
         lc_jw_member_str(&call->out, "session_id", session.id);
     lc_page_open(&l.page, "messages");
     page.session_id = session.id;
-    page.after_seq = l.last.seq;
-    if (found)
-        status = lc_session_each_message(tx, &page, put_message, &l, err);
+    do {
+        page.after_seq = l.last.seq;
+        if (found)
+            status = lc_session_each_message(tx, &page, put_message, &l, err);
+    } while (status == LOCI_OK && goes_on(&l, page.limit));
     lc_page_close(&l.page);
     return status;
 }
@@ -370,12 +792,13 @@ static loci_status run_messages(lc_call *call, lc_tx *tx, loci_error *err)
 static const lc_op session_messages = {
     .name = "session.messages",
     .help = "List the messages of a session, oldest first (default: the last session)",
-    .params = lc_page_params,
-    .input_bytes = sizeof(lc_page_args),
+    .params = messages_params,
+    .input_bytes = sizeof(messages_input),
     .answer = &messages_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions/{session_id}/messages",
+    .look = {.columns = "role text at id", .hidden = "session_id"},
     .example = "{\"limit\":10}",
     .run = run_messages,
 };
@@ -449,6 +872,7 @@ static const lc_record search_answer = {
             {"results", 0, "Messages, best first", LC_RESULT_LIST, .record = &hit_record},
             {"complete", LC_PARAM_BOOL,
              "False if older messages were not searched because the index is still being built"},
+            LC_SEARCH_WARNINGS_RESULT,
             {NULL},
         },
 };
@@ -521,11 +945,14 @@ static loci_status run_search(lc_call *call, lc_tx *tx, loci_error *err)
 {
     search_input *in = call->input;
     lc_message_hits hits;
+    loci_str warning;
     loci_status status;
 
     tx->embedding = in->query.vector != NULL ? &in->meaning.embedding : NULL;
     status = lc_message_search(tx, &in->query, call->arena, &hits, err);
     tx->embedding = NULL;
+    if (status == LOCI_OK)
+        status = lc_meaning_warn(&in->meaning, tx, call->arena, &warning, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_object(&call->out);
@@ -535,6 +962,7 @@ static loci_status run_search(lc_call *call, lc_tx *tx, loci_error *err)
         put_hit(&call->out, &hits.items[i], in->explain);
     lc_jw_end(&call->out);
     lc_jw_member_bool(&call->out, "complete", hits.is_complete);
+    lc_call_put_warning(call, warning);
     lc_jw_end(&call->out);
     call->wants_vectors = lc_meaning_queue_job(&in->meaning, tx);
     return LOCI_OK;
@@ -551,180 +979,25 @@ static const lc_op session_search = {
     .http = "GET /v1/messages/search",
     .mcp = "search_sessions",
     .mcp_takes = "query limit=10 from to",
-    .mcp_shows = "results(text ~at speaker ~role message_id ~session_id)",
+    .mcp_shows = "results(text at speaker role message_id session_id)",
+    .look = {.columns = "score text role at session_id parts",
+             .id = "message_id",
+             .hidden = "complete warnings",
+             .bar = "score",
+             .is_of_texts = true},
     .example = "{\"query\":\"What did we say about the harbour?\",\"limit\":5}",
     .prepare = prepare_search,
     .compute = compute_search,
     .run = run_search,
 };
 
-/* ---- identity.set and get --------------------------------------------------------------------
- *
- * identity.set is not offered to models, and an identity never raises anybody's rights: a caller
- * has the lowest of its token's ceiling, this identity and the authority it claims with each call,
- * and a permission only if both its token and the identity have it. An identity cannot claim more
- * than its setter's token allows, and binds callers with the same or lower ceilings only. A caller
- * with a higher ceiling can set it again.
- */
-
-#define PERMISSIONS_MAX 256
-
-typedef struct identity_input {
-    lc_identity identity; /* `permissions` is made by prepare. */
-    lc_str_list permissions;
-    lc_fact_caller caller; /* Made by prepare. */
-} identity_input;
-
-static const lc_param identity_params[] = {
-    LC_NAME_PARAM("user_name", identity_input, identity.user_name,
-                  LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL, "Name of the user"),
-    LC_NAME_PARAM(
-        "authority", identity_input, identity.authority, LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
-        "Authority: policy, executive, admin, manager, employee, intern, guest, or a title"),
-    LC_NAME_PARAM("department", identity_input, identity.department, 0, "Department of the user"),
-    LC_NAME_PARAM("organization", identity_input, identity.organization, 0,
-                  "Organization of the user"),
-    {LC_ARG_STRINGS("permissions", identity_input, permissions), .max = PERMISSIONS_MAX,
-     .item_max = LC_ID_BYTES_MAX,
-     .help = "Permissions of the user; restricted facts need one of them"},
-    {.name = NULL},
-};
-
-static const lc_record identity_answer = {
-    .members =
-        (const lc_result[]){
-            {"session_id", LC_PARAM_STRING, "Id of the session (ses_...)"},
-            {"identity", 0, "Identity of the user", .record = &identity_record},
-            {NULL},
-        },
-};
-
-static void put_identity(lc_call *call, loci_str session_id, const lc_identity *identity)
-{
-    lc_jw_object(&call->out);
-    lc_jw_member_str(&call->out, "session_id", session_id);
-    lc_jw_name(&call->out, "identity");
-    lc_identity_put(&call->out, identity);
-    lc_jw_end(&call->out);
-}
-
-/* LOCI_EFORBIDDEN when the identity claims more than the caller's token allows. */
-static loci_status check_claim(const lc_call *call, const identity_input *in, loci_error *err)
-{
-    lc_authority claimed = lc_authority_of(in->identity.authority, in->caller.titles);
-
-    if (in->caller.ceiling.rank > 0 && claimed.rank > in->caller.ceiling.rank)
-        return lc_fail(err, LOCI_EFORBIDDEN, "authority: the maximum is the caller's own, \"%.*s\"",
-                       LC_STR_ARG(call->authority_max));
-    for (size_t i = 0; call->permissions_max.ptr != NULL && i < in->permissions.count; i++) {
-        if (!lc_permissions_have(call->permissions_max, in->permissions.items[i]))
-            return lc_fail(err, LOCI_EFORBIDDEN,
-                           "permissions: the caller's token does not have \"%.*s\"; create one "
-                           "with it (token.create, permissions)",
-                           LC_STR_ARG(in->permissions.items[i]));
-    }
-    return LOCI_OK;
-}
-
-/* Permissions are stored as canonical JSON, in the order given. */
-static loci_status prepare_identity(lc_call *call, loci_error *err)
-{
-    identity_input *in = call->input;
-    lc_json_writer w;
-    lc_buf text;
-    loci_status status = lc_fact_caller_init(&in->caller, call, NULL, err);
-
-    if (status == LOCI_OK)
-        status = check_claim(call, in, err);
-    if (status != LOCI_OK)
-        return status;
-    in->identity.authority_max = call->authority_max;
-    in->identity.trust_max = call->trust_max;
-    if (in->permissions.items == NULL)
-        return LOCI_OK;
-    lc_buf_init(&text, call->arena->heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
-    lc_jw_init(&w, &text);
-    lc_jw_array(&w);
-    for (size_t i = 0; i < in->permissions.count; i++)
-        lc_jw_str(&w, in->permissions.items[i]);
-    lc_jw_end(&w);
-    status = lc_buf_status(&text, err);
-    if (status == LOCI_OK) {
-        in->identity.permissions = lc_arena_copy(call->arena, lc_buf_str(&text));
-        if (in->identity.permissions.ptr == NULL)
-            status = lc_fail_memory(err);
-    }
-    lc_buf_clear(&text);
-    return status;
-}
-
-static loci_status run_identity(lc_call *call, lc_tx *tx, loci_error *err)
-{
-    const identity_input *in = call->input;
-    lc_session_use use;
-    loci_status status = lc_call_choose_session(call, tx, &use, err);
-
-    if (status == LOCI_OK)
-        status = lc_session_identify(tx, &use, &in->identity,
-                                     !lc_fact_caller_is_bound(&in->caller, &use.session.identity),
-                                     err);
-    if (status == LOCI_OK)
-        put_identity(call, use.session.id, &in->identity);
-    return status;
-}
-
-static const lc_op identity_set = {
-    .name = "identity.set",
-    .help = "Set the identity of a session's user, once per session and ceiling",
-    .params = identity_params,
-    .input_bytes = sizeof(identity_input),
-    .answer = &identity_answer,
-    .cost = LC_COST_WRITE,
-    .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION,
-    .http = "PUT /v1/sessions/{session_id}/identity",
-    .example = "{\"user_name\":\"Anna\",\"authority\":\"manager\"}",
-    .prepare = prepare_identity,
-    .run = run_identity,
-};
-
-static loci_status run_get_identity(lc_call *call, lc_tx *tx, loci_error *err)
-{
-    lc_session session;
-    bool found;
-    loci_status status = lc_call_find_session(call, tx, &session, &found, err);
-
-    if (status != LOCI_OK)
-        return status;
-    if (!found || session.identity.user_name.ptr == NULL)
-        return lc_fail(err, LOCI_ENOTFOUND, "no identity was set in an open session");
-    put_identity(call, session.id, &session.identity);
-    return LOCI_OK;
-}
-
-static const lc_op identity_get = {
-    .name = "identity.get",
-    .help = "Return the identity of a session's user",
-    .params = no_params,
-    .answer = &identity_answer,
-    .cost = LC_COST_POINT,
-    .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
-    .http = "GET /v1/sessions/{session_id}/identity",
-    .example = "{}",
-    .run = run_get_identity,
-};
-
 extern const lc_op lc_op_session_forget; /* op_forget.c */
+extern const lc_op lc_op_session_rewind; /* op_rewind.c */
+extern const lc_op lc_op_identity_set;   /* op_identity.c */
+extern const lc_op lc_op_identity_get;
 extern const lc_op *const lc_ops_session[];
 const lc_op *const lc_ops_session[] = {
-    &session_open,
-    &session_close,
-    &session_get,
-    &session_list,
-    &session_append,
-    &session_messages,
-    &session_search,
-    &lc_op_session_forget,
-    &identity_set,
-    &identity_get,
-    NULL,
+    &session_open,         &session_close,      &session_get,        &session_list,
+    &session_append,       &session_messages,   &session_search,     &lc_op_session_rewind,
+    &lc_op_session_forget, &lc_op_identity_set, &lc_op_identity_get, NULL,
 };

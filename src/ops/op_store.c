@@ -1,5 +1,5 @@
 /* op_store.c - the operations on a whole store, for admins: its state, checks and repairs, and the
- * store in files. Most are no part of a batch.
+ * store in files. Most cannot be in a batch.
  *
  * Paths are the process's own: relative ones start where it runs. That is why they are for admins.
  * A remote caller names a file in the folder of store.transfer_dir instead: an admin of the store
@@ -9,22 +9,27 @@
 
 #include <libgen.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/url.h"
 #include "engine/engine.h"
+#include "engine/models.h"
 #include "engine/store_jobs.h"
 #include "ops/op_job.h"
 #include "store/backup.h"
 #include "store/publish.h"
 #include "store/rebuild.h"
+#include "store/recover.h"
 #include "store/schema.h"
 #include "store/store_room.h"
 #include "store/transfer.h"
 #include "store/upkeep.h"
+#include "store/vector.h"
 #include "store/verify.h"
 
 #define TELL_US 100000
@@ -158,6 +163,17 @@ static const lc_record counters_record = {
         },
 };
 
+static const lc_record generation_record = {
+    .name = "VectorGeneration",
+    .members =
+        (const lc_result[]){
+            {"generation", LC_PARAM_STRING, "Generation: the embedder, its model and its version"},
+            {"users", LC_PARAM_INT, "Number of users with vectors of this generation"},
+            {"in_use", LC_PARAM_BOOL, "True if it is the generation of the embedder in use"},
+            {NULL},
+        },
+};
+
 static const lc_record status_answer = {
     .members =
         (const lc_result[]){
@@ -165,16 +181,32 @@ static const lc_record status_answer = {
             {"driver", LC_PARAM_STRING, "Database", .choices = "sqlite|postgresql"},
             {"store_id", LC_PARAM_STRING, "Id of the store; part of every id"},
             {"schema_version", LC_PARAM_INT, "Version of the tables"},
+            {"read_only", LC_PARAM_BOOL,
+             "True if the file or its directory cannot be written: reads work, writes are refused"},
             {"version", LC_PARAM_STRING, "Version of loci"},
             {"bytes", LC_PARAM_INT, "Size of the store in bytes"},
             {"wal_bytes", LC_PARAM_INT, "Size of the write-ahead log in bytes"},
             {"users", LC_PARAM_INT, "Number of users with state"},
             {"events", LC_PARAM_INT, "Number of events in the logs of all users"},
-            {"jobs", LC_PARAM_INT, "Number of jobs by status", LC_RESULT_MAP},
+            {"jobs", LC_PARAM_INT,
+             "Number of jobs of all users by status; queued jobs that are not due yet are "
+             "`scheduled`",
+             LC_RESULT_MAP},
+            {"store_jobs", LC_PARAM_INT,
+             "The same of jobs of the store itself, such as upkeep (job.list with scope \"store\")",
+             LC_RESULT_MAP},
+            {"backup_at", LC_PARAM_TIME, "Time of the last store.backup; null if there was none",
+             LC_RESULT_NULLABLE},
+            {"vectors", 0, "Embedders whose vectors are stored", LC_RESULT_LIST,
+             .record = &generation_record},
+            {"vectors_warning", LC_PARAM_STRING,
+             "Why vectors of another embedder than the one in use are not used, and the next step; "
+             "null if there are none",
+             LC_RESULT_NULLABLE},
             {"scrub_pending", LC_PARAM_BOOL,
-             "True if bytes of what was forgotten may still be in the files"},
+             "True if bytes of forgotten data may still be in the files"},
             {"scrub_blocked_by", LC_PARAM_STRING,
-             "What kept the last attempt to scrub the files from ending; null if nothing did",
+             "Reason why the last scrub of the files did not finish; null if it did",
              LC_RESULT_NULLABLE},
             {"counters", 0, "Counters of this process", .record = &counters_record},
             {"memory", LC_PARAM_INT, "Bytes of memory in use by category", LC_RESULT_MAP},
@@ -217,16 +249,32 @@ static void put_memory(lc_json_writer *out, const lc_heap *heap)
     lc_jw_end(out);
 }
 
-static loci_status put_jobs(lc_json_writer *out, lc_tx *tx, loci_error *err)
+/* `name` is "jobs" or "store_jobs". */
+static loci_status put_jobs(lc_json_writer *out, const char *name, lc_tx *tx, loci_error *err)
 {
-    int64_t counts[LC_JOB_STATUSES] = {0};
-    loci_status status = lc_job_count(tx, counts, err);
+    lc_job_counts counts = {0};
+    loci_status status = lc_job_count(tx, strcmp(name, "store_jobs") == 0, &counts, err);
 
-    lc_jw_name(out, "jobs");
+    lc_jw_name(out, name);
     lc_jw_object(out);
     for (int i = 0; i < LC_JOB_STATUSES; i++)
-        lc_jw_member_int(out, lc_job_status_name((lc_job_status)i), counts[i]);
+        lc_jw_member_int(out, lc_job_status_name((lc_job_status)i), counts.by_status[i]);
+    lc_jw_member_int(out, "scheduled", counts.scheduled);
     lc_jw_end(out);
+    return status;
+}
+
+#define BACKUP_AT "backup_at" /* In meta. */
+
+static loci_status put_backup(lc_json_writer *out, lc_tx *tx, loci_error *err)
+{
+    int64_t at_us = 0;
+    loci_status status = lc_meta_get_i64(tx, BACKUP_AT, 0, &at_us, err);
+
+    if (at_us > 0)
+        lc_jw_member_time(out, BACKUP_AT, at_us);
+    else
+        lc_jw_member_null(out, BACKUP_AT);
     return status;
 }
 
@@ -244,6 +292,41 @@ static loci_status put_scrub(lc_call *call, lc_tx *tx, loci_error *err)
         lc_jw_member_str(&call->out, "scrub_blocked_by", obstacle);
     else
         lc_jw_member_null(&call->out, "scrub_blocked_by");
+    return status;
+}
+
+/* The encoder, whose file is large, is opened only if there are vectors to compare it with. */
+static loci_status put_vectors(lc_call *call, lc_tx *tx, loci_error *err)
+{
+    lc_models *models = lc_engine_models(call->engine);
+    lc_vector_generation items[LC_VECTOR_GENERATIONS_MAX];
+    lc_embedder embedder = {.generation = ""};
+    loci_str stale = LC_STR_NONE, warning = LC_STR_NONE;
+    size_t count = 0;
+    loci_status status = lc_vector_generations(tx, call->arena, items, &count, err);
+
+    if (count > 0)
+        (void)lc_models_find_embedder(models, call->arena, &embedder, NULL); /* "" if missing. */
+    lc_jw_name(&call->out, "vectors");
+    lc_jw_array(&call->out);
+    for (size_t i = 0; i < count; i++) {
+        bool is_in_use = lc_str_is(items[i].name, embedder.generation);
+
+        lc_jw_object(&call->out);
+        lc_jw_member_str(&call->out, "generation", items[i].name);
+        lc_jw_member_int(&call->out, "users", items[i].users);
+        lc_jw_member_bool(&call->out, "in_use", is_in_use);
+        lc_jw_end(&call->out);
+        if (!is_in_use && stale.ptr == NULL)
+            stale = items[i].name;
+    }
+    lc_jw_end(&call->out);
+    if (status == LOCI_OK && stale.ptr != NULL)
+        status = lc_models_explain_stale(models, stale, call->arena, &warning, err);
+    if (warning.ptr != NULL)
+        lc_jw_member_str(&call->out, "vectors_warning", warning);
+    else
+        lc_jw_member_null(&call->out, "vectors_warning");
     return status;
 }
 
@@ -280,10 +363,17 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
     lc_jw_member_text(out, "driver", tx->db->driver->name);
     lc_jw_member_text(out, "store_id", tx->db->store_id);
     lc_jw_member_int(out, "schema_version", schema_version);
+    lc_jw_member_bool(out, "read_only", lc_engine_is_read_only(call->engine));
     lc_jw_member_text(out, "version", loci_version());
     status = put_size(out, tx, err);
     if (status == LOCI_OK)
-        status = put_jobs(out, tx, err);
+        status = put_jobs(out, "jobs", tx, err);
+    if (status == LOCI_OK)
+        status = put_jobs(out, "store_jobs", tx, err);
+    if (status == LOCI_OK)
+        status = put_backup(out, tx, err);
+    if (status == LOCI_OK)
+        status = put_vectors(call, tx, err);
     if (status == LOCI_OK)
         status = put_scrub(call, tx, err);
     if (status != LOCI_OK)
@@ -302,6 +392,7 @@ static const lc_op op_status = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_IDEMPOTENT,
     .http = "GET /v1/store",
+    .look = {.hidden = "counters memory"},
     .example = "{}",
     .run = run_status,
 };
@@ -351,8 +442,9 @@ static const lc_op op_verify = {
     .params = no_params,
     .answer = &verify_answer,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS | LC_OP_BULK,
     .http = "POST /v1/store/verify",
+    .look = {.sentence = "{sound yes=sound,no=damaged} (users: {users}, events: {events})"},
     .example = "{}",
     .run_alone = run_verify,
 };
@@ -470,7 +562,7 @@ static const lc_op op_rebuild = {
     .input_bytes = sizeof(rebuild_input),
     .answer = &rebuild_answer,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS | LC_OP_BULK,
     .http = "POST /v1/store/rebuild",
     .example = "{\"wait\":true}",
     .run_alone = run_rebuild,
@@ -564,9 +656,28 @@ static loci_status backup(store_work *work, const lc_upkeep *upkeep, loci_error 
     return LOCI_OK;
 }
 
+static loci_status note_backup(lc_tx *tx, void *ctx, loci_error *err)
+{
+    const lc_call *call = ctx;
+
+    return lc_meta_set_i64(tx, BACKUP_AT, call->now_us, err);
+}
+
+/* The time of the backup is kept in the store, so that a restarted daemon still reports it. The
+ * backup is good even if it cannot be noted. */
 static loci_status run_backup(lc_call *call, loci_error *err)
 {
-    return run_work(call, backup, err);
+    loci_status status = run_work(call, backup, err);
+    lc_write note = {.tenant_id = call->tenant_id,
+                     .user_id = LC_STR(""),
+                     .now_us = call->now_us,
+                     .deadline_us = call->deadline_us,
+                     .body = note_backup,
+                     .ctx = call};
+
+    if (status == LOCI_OK)
+        (void)lc_engine_write(call->engine, &note);
+    return status;
 }
 
 static const lc_op op_backup = {
@@ -578,6 +689,7 @@ static const lc_op op_backup = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
     .http = "POST /v1/store/backup",
+    .look = {.sentence = "copied the store to {path}, {bytes} bytes"},
     .example = "{\"path\":\"backup.db\",\"force\":true}",
     .run_alone = run_backup,
 };
@@ -586,6 +698,8 @@ static const lc_op op_backup = {
 
 static const lc_param restore_params[] = {
     PATH_PARAM(LC_PARAM_REQUIRED, "File made by store.backup"),
+    {LC_ARG_BOOL("force", store_input, force, "false"),
+     .help = "Whether to replace a store that is damaged; what could be recovered from it is lost"},
     {.name = NULL},
 };
 
@@ -599,12 +713,31 @@ static const lc_record restore_answer = {
         },
 };
 
+/* A damaged store may hold the only copy of something: store.recover reads it, and a restore into
+ * the same file would end that. */
+static loci_status refuse_damaged(const store_work *work, const lc_upkeep *upkeep, loci_error *err)
+{
+    lc_problems problems = {0};
+    loci_status status;
+
+    if (is_forced(work->call))
+        return LOCI_OK;
+    status = upkeep->db->driver->upkeep->check(upkeep->db, &problems, err);
+    if (status != LOCI_OK || problems.count == 0)
+        return status;
+    return lc_fail(err, LOCI_ECONFLICT,
+                   "the store is damaged, and its content would be lost: `loci restore` moves its "
+                   "file aside first; or pass force: true");
+}
+
 static loci_status restore(store_work *work, const lc_upkeep *upkeep, loci_error *err)
 {
     lc_json_writer *out = &work->call->out;
     lc_backup_facts facts = {0};
     loci_status status = refuse_own_store(work, upkeep->db, err);
 
+    if (status == LOCI_OK)
+        status = refuse_damaged(work, upkeep, err);
     if (status == LOCI_OK)
         status = lc_restore(upkeep, work->path, &facts, err);
     if (status != LOCI_OK)
@@ -636,6 +769,7 @@ static const lc_op op_restore = {
     .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS |
              LC_OP_DESTROYS,
     .http = "POST /v1/store/restore",
+    .look = {.sentence = "restored the store from {path}"},
     .example = "{\"path\":\"backup.db\"}",
     .run_alone = run_restore,
 };
@@ -706,8 +840,9 @@ static const lc_op op_export = {
     .input_bytes = sizeof(store_input),
     .answer = &export_answer,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS | LC_OP_LINES,
     .http = "POST /v1/store/export",
+    .look = {.sentence = "exported users: {users}, events: {events}[, to {path}]"},
     .example = "{\"path\":\"export.ndjson\",\"force\":true}",
     .run_alone = run_export,
 };
@@ -763,14 +898,193 @@ static const lc_op op_import = {
     .input_bytes = sizeof(store_input),
     .answer = &import_answer,
     .cost = LC_COST_WORK,
-    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_STREAMS |
+             LC_OP_BULK,
     .http = "POST /v1/store/import",
+    .look = {.sentence = "imported users: {users}, events: {events}[, known already: {skipped}]"},
     .example = "{\"path\":\"export.ndjson\"}",
     .run_alone = run_import,
 };
 
+/* ---- store.recover -------------------------------------------------------------------------- */
+
+typedef struct recover_input {
+    loci_str path;
+    loci_str to;
+    bool force;
+} recover_input;
+
+static const lc_param recover_params[] = {
+    {LC_ARG_STR("path", recover_input, path), .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL,
+     .min = 1, .max = LC_PATH_BYTES_MAX - 32,
+     .help = "File of a damaged SQLite store; it is only read"},
+    {LC_ARG_STR("to", recover_input, to), .flags = LC_PARAM_POSITIONAL, .min = 1,
+     .max = LC_PATH_BYTES_MAX - 1,
+     .help = "File to create: a new store (default: the path with .recovered at its end)"},
+    {LC_ARG_BOOL("force", recover_input, force, "false"),
+     .help = "Whether to replace an existing file"},
+    {.name = NULL},
+};
+
+static const lc_record lost_record = {
+    .name = "LostEvents",
+    .members =
+        (const lc_result[]){
+            {"tenant_id", LC_PARAM_STRING, "Tenant"},
+            {"user_id", LC_PARAM_STRING, "User"},
+            {"first_seq", LC_PARAM_INT, "First event that was lost"},
+            {"last_seq", LC_PARAM_INT, "Last event that was lost"},
+            {NULL},
+        },
+};
+
+static const lc_record recover_answer = {
+    .members =
+        (const lc_result[]){
+            {"path", LC_PARAM_STRING, "Path of the damaged file, which was not changed"},
+            {"to", LC_PARAM_STRING, "Path of the new store"},
+            {"users", LC_PARAM_INT, "Number of users in the new store"},
+            {"events", LC_PARAM_INT, "Number of events that were recovered"},
+            {"events_lost", LC_PARAM_INT,
+             "Number of events that were lost; event.lost is in their place"},
+            {"events_unusable", LC_PARAM_INT,
+             "Of the lost events: how many could be read, but depend on others that were lost"},
+            {"lost", 0, "Ranges of events that were lost, at most 1000", LC_RESULT_LIST,
+             .record = &lost_record},
+            {"users_without_head", LC_PARAM_INT,
+             "Number of users of whom it is not known whether later events were lost"},
+            {"wal_damaged", LC_PARAM_BOOL,
+             "True if the end of the write-ahead log, with the last writes, could not be read"},
+            {"settings", LC_PARAM_INT, "Number of settings that were recovered"},
+            {"not_kept", LC_PARAM_STRING, "Names of the tables that are empty in the new store",
+             LC_RESULT_LIST},
+            {"sound", LC_PARAM_BOOL, "True if the new store passes store.verify"},
+            {"problems", LC_PARAM_STRING, "Problems that store.verify finds in the new store",
+             LC_RESULT_LIST},
+            {NULL},
+        },
+};
+
+static loci_status name_empty_table(void *ctx, const lc_table *table, loci_error *err)
+{
+    (void)err;
+    if (table->table_class == LC_TABLE_OPERATIONAL && strcmp(table->name, "meta") != 0 &&
+        strcmp(table->name, "settings") != 0)
+        lc_jw_text(ctx, table->name);
+    return LOCI_OK;
+}
+
+static void put_recovery(lc_call *call, const lc_recovery *found)
+{
+    const lc_catalogue *catalogue = lc_engine_catalogue(call->engine);
+    lc_json_writer *out = &call->out;
+
+    lc_jw_member_int(out, "users", found->users);
+    lc_jw_member_int(out, "events", found->events);
+    lc_jw_member_int(out, "events_lost", found->events_lost);
+    lc_jw_member_int(out, "events_unusable", found->events_unusable);
+    lc_jw_name(out, "lost");
+    lc_jw_array(out);
+    for (const lc_lost_range *lost = found->lost; lost != NULL; lost = lost->next) {
+        lc_jw_object(out);
+        lc_jw_member_str(out, "tenant_id", lost->tenant_id);
+        lc_jw_member_str(out, "user_id", lost->user_id);
+        lc_jw_member_int(out, "first_seq", lost->first_seq);
+        lc_jw_member_int(out, "last_seq", lost->last_seq);
+        lc_jw_end(out);
+    }
+    lc_jw_end(out);
+    lc_jw_member_int(out, "users_without_head", found->users_without_head);
+    lc_jw_member_bool(out, "wal_damaged", found->wal_is_damaged);
+    lc_jw_member_int(out, "settings", found->settings);
+    lc_jw_name(out, "not_kept");
+    lc_jw_array(out);
+    (void)lc_catalogue_each(catalogue, name_empty_table, out, NULL); /* Cannot fail. */
+    lc_jw_end(out);
+    lc_jw_member_bool(out, "sound", found->problems.count == 0);
+    lc_jw_name(out, "problems");
+    lc_jw_array(out);
+    for (int64_t i = 0; i < found->problems.count && i < LC_PROBLEMS_MAX; i++)
+        lc_jw_text(out, found->problems.text[i]);
+    lc_jw_end(out);
+}
+
+/* Reading a file that this process has open would end its locks. */
+static loci_status refuse_open_store(const lc_call *call, const char *path, loci_error *err)
+{
+    char own[LC_PATH_BYTES_MAX];
+
+    if (realpath(lc_engine_store(call->engine), own) == NULL || !is_same_file(path, own))
+        return LOCI_OK;
+    return lc_fail(err, LOCI_EINVAL,
+                   "path: %s is the store that is open here; end this process, then run `loci "
+                   "recover`",
+                   path);
+}
+
+static loci_status run_recover(lc_call *call, loci_error *err)
+{
+    const recover_input *in = call->input;
+    store_work work = {.call = call};
+    loci_str path = in->path, to = in->to, named = in->to;
+    char made[LC_PATH_BYTES_MAX];
+    lc_recovery found;
+    loci_status status = LOCI_OK;
+
+    if (lc_url_is(lc_arena_copy(call->arena, path).ptr))
+        return lc_fail(err, LOCI_EUNSUPPORTED,
+                       "path: only SQLite files can be recovered; for a PostgreSQL store use its "
+                       "server's own tools");
+    if (named.ptr == NULL) {
+        (void)snprintf(made, sizeof made, "%.*s.recovered", LC_STR_ARG(path)); /* Fits: see max. */
+        to = named = loci_str_of(made);
+    }
+    if (call->is_remote)
+        status = place_in_transfer_dir(call, in->path, &path, err);
+    if (status == LOCI_OK && call->is_remote)
+        status = place_in_transfer_dir(call, named, &to, err);
+    path = lc_arena_copy(call->arena, path);
+    to = lc_arena_copy(call->arena, to);
+    if (status == LOCI_OK && (path.ptr == NULL || to.ptr == NULL))
+        status = lc_fail_memory(err);
+    if (status == LOCI_OK)
+        status = refuse_open_store(call, path.ptr, err);
+    if (status == LOCI_OK)
+        status = lc_recover_run(&(lc_recover){.env = lc_engine_env(call->engine),
+                                              .catalogue = lc_engine_catalogue(call->engine),
+                                              .from = path.ptr,
+                                              .to = to.ptr,
+                                              .replace = in->force,
+                                              .progress = tell,
+                                              .ctx = &work,
+                                              .arena = call->arena},
+                                &found, err);
+    if (status != LOCI_OK)
+        return status;
+    lc_jw_object(&call->out);
+    lc_jw_member_str(&call->out, "path", in->path);
+    lc_jw_member_str(&call->out, "to", named);
+    put_recovery(call, &found);
+    lc_jw_end(&call->out);
+    return LOCI_OK;
+}
+
+static const lc_op op_recover = {
+    .name = "store.recover",
+    .help = "Make a new store from the readable part of a damaged SQLite file",
+    .params = recover_params,
+    .input_bytes = sizeof(recover_input),
+    .answer = &recover_answer,
+    .cost = LC_COST_WORK,
+    .flags = LC_OP_ADMIN | LC_OP_ALONE | LC_OP_IDEMPOTENT | LC_OP_STREAMS | LC_OP_NO_STORE |
+             LC_OP_FILES,
+    .http = "POST /v1/store/recover",
+    .example = "{\"path\":\"backup.db\",\"to\":\"recovered.db\",\"force\":true}",
+    .run_alone = run_recover,
+};
+
 extern const lc_op *const lc_ops_store[];
 const lc_op *const lc_ops_store[] = {
-    &op_status, &op_verify, &op_rebuild, &op_backup, &op_restore,
-    &op_export, &op_import, &op_migrate, NULL,
+    &op_status, &op_verify, &op_rebuild, &op_backup,  &op_restore,
+    &op_export, &op_import, &op_migrate, &op_recover, NULL,
 };

@@ -12,15 +12,23 @@
     X(recall)                                                                                      \
     X(entity)                                                                                      \
     X(todo)                                                                                        \
+    X(review)                                                                                      \
     X(file)                                                                                        \
     X(context)                                                                                     \
     X(session)                                                                                     \
+    X(summary)                                                                                     \
     X(working)                                                                                     \
     X(environment)                                                                                 \
+    X(window)                                                                                      \
+    X(resource)                                                                                    \
+    X(frame)                                                                                       \
     X(model)                                                                                       \
     X(user)                                                                                        \
     X(event)                                                                                       \
     X(job)                                                                                         \
+    X(guard)                                                                                       \
+    X(pipeline)                                                                                    \
+    X(signal)                                                                                      \
     X(config)                                                                                      \
     X(token)                                                                                       \
     X(store)                                                                                       \

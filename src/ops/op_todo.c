@@ -5,6 +5,7 @@
 #include "memory/memory.h"
 #include "memory/slug.h"
 #include "memory/todo.h"
+#include "ops/call_scope.h"
 #include "ops/page.h"
 
 static const lc_record todo_record = {.name = "Todo", .row = &lc_todo_row};
@@ -16,7 +17,7 @@ static const lc_record stated_answer = {
 };
 
 typedef struct todo_input {
-    loci_str id, text, kind, status;
+    loci_str id, text, kind, status, message_id;
     int64_t due_at;
     lc_str_list entity_refs;
     lc_page_args page;
@@ -24,7 +25,8 @@ typedef struct todo_input {
 } todo_input;
 
 #define TODO_PARAMS                                                                                \
-    {LC_ARG_TIME("due_at", todo_input, due_at), .help = "Time at which it is due"},                \
+    LC_SOURCE_PARAM(todo_input, message_id),                                                       \
+        {LC_ARG_TIME("due_at", todo_input, due_at), .help = "Time at which it is due"},            \
     {                                                                                              \
         LC_ARG_STRINGS("entity_refs", todo_input, entity_refs),                                    \
             .flags = LC_PARAM_ONE_OR_MANY | LC_PARAM_SAID, .max = LC_MEMORY_REFS_MAX,              \
@@ -77,7 +79,7 @@ static void put_todo(lc_call *call, const lc_todo *todo)
 static const lc_param add_params[] = {
     {LC_ARG_STR("text", todo_input, text),
      .flags = LC_PARAM_REQUIRED | LC_PARAM_POSITIONAL | LC_PARAM_SAID, .alias = "content", .min = 1,
-     .max = LC_TODO_TEXT_BYTES_MAX, .help = "What is to be done"},
+     .max = LC_TODO_TEXT_BYTES_MAX, .help = "Text of the todo"},
     {LC_ARG_STR("kind", todo_input, kind), .default_text = "\"commitment\"",
      .choices = LC_TODO_KINDS, .help = "Kind of todo"},
     TODO_PARAMS,
@@ -94,8 +96,10 @@ static loci_status run_add(lc_call *call, lc_tx *tx, loci_error *err)
                     .entity_refs = in->refs.ptr != NULL ? in->refs : LC_STR("[]"),
                     .persona_id = call->persona_id.ptr != NULL ? call->persona_id : LC_STR("")};
     lc_id id;
-    loci_status status = lc_todo_add(tx, &todo, &id, err);
+    loci_status status = lc_call_set_source(call, tx, in->message_id, err);
 
+    if (status == LOCI_OK)
+        status = lc_todo_add(tx, &todo, &id, err);
     if (status == LOCI_OK)
         put_todo(call, &todo);
     return status;
@@ -113,6 +117,7 @@ static const lc_op todo_add = {
     .mcp = "todo add",
     .mcp_takes = "text due_at",
     .mcp_shows = "id ~text due_at status",
+    .look = {.sentence = "added: {text}[, due {due_at}]  ({id})"},
     .example = "{\"text\":\"Send the report to Anna\",\"due_at\":\"2026-12-01T09:00:00Z\"}",
     .prepare = prepare_todo,
     .run = run_add,
@@ -185,7 +190,8 @@ static const lc_op todo_list = {
     .http = "GET /v1/todos",
     .mcp = "read_facts todos",
     .mcp_takes = "limit=20 cursor",
-    .mcp_shows = "todos(~text due_at id ~status ~kind ~whose:persona_id) next_cursor",
+    .mcp_shows = "todos(text due_at id status kind whose:persona_id) next_cursor",
+    .look = {.columns = "text kind due_at id", .is_of_texts = true},
     .example = "{\"kind\":\"commitment\"}",
     .run = run_list,
 };
@@ -195,7 +201,7 @@ static const lc_op todo_list = {
 static const lc_param update_params[] = {
     LC_ID_PARAM(todo_input, id, "Id of the todo, todo_…"),
     {LC_ARG_STR("text", todo_input, text), .flags = LC_PARAM_SAID, .alias = "content", .min = 1,
-     .max = LC_TODO_TEXT_BYTES_MAX, .help = "What is to be done"},
+     .max = LC_TODO_TEXT_BYTES_MAX, .help = "Text of the todo"},
     {LC_ARG_STR("kind", todo_input, kind), .choices = LC_TODO_KINDS, .help = "Kind of todo"},
     {LC_ARG_STR("status", todo_input, status), .choices = LC_TODO_STATUSES,
      .help = "Whether it is still to be done"},
@@ -228,6 +234,8 @@ static loci_status run_update(lc_call *call, lc_tx *tx, loci_error *err)
             status = lc_tx_recorded_at(tx, &todo.done_at, err);
     }
     if (status == LOCI_OK)
+        status = lc_call_set_source(call, tx, in->message_id, err);
+    if (status == LOCI_OK)
         status = lc_todo_change(tx, &todo, err);
     if (status == LOCI_OK)
         put_todo(call, &todo);
@@ -246,6 +254,7 @@ static const lc_op todo_update = {
     .mcp = "todo update",
     .mcp_takes = "id text status due_at",
     .mcp_shows = "id ~text due_at status",
+    .look = {.sentence = "updated: {text}[, due {due_at}]  ({id})"},
     .example = "{\"id\":\"todo_00000000000000000000000000\",\"kind\":\"habit\"}",
     .prepare = prepare_todo,
     .run = run_update,
@@ -253,6 +262,7 @@ static const lc_op todo_update = {
 
 static const lc_param done_params[] = {
     LC_ID_PARAM(todo_input, id, "Id of the todo, todo_…"),
+    LC_SOURCE_PARAM(todo_input, message_id),
     {.name = NULL},
 };
 
@@ -268,6 +278,7 @@ static const lc_op todo_done = {
     .mcp = "todo done",
     .mcp_takes = "id",
     .mcp_shows = "id ~text due_at status",
+    .look = {.sentence = "done: {text}  ({id})"},
     .example = "{\"id\":\"todo_00000000000000000000000000\"}",
     .run = run_update,
 };

@@ -70,7 +70,7 @@ static bool is_below(const char *words, loci_str ceiling, loci_str own)
     return ceiling.len > 0 && place_of(words, ceiling) >= place_of(words, own);
 }
 
-/* What an identity that it sets may claim; none = any. */
+/* Permissions that an identity set with this token may claim; none = any. */
 static loci_str token_permissions(const lc_token *token)
 {
     if (token->permissions[0] != '\0')
@@ -171,7 +171,7 @@ static loci_status set_parent(const lc_call *call, lc_tx *tx, bool detached, lc_
 
 static const struct {
     const char *name;
-    unsigned mask; /* What it includes. */
+    unsigned mask; /* Scopes that it includes. */
 } scopes[] = {
     {"read", LC_SCOPE_READ},
     {"write", LC_SCOPE_WRITE},
@@ -550,6 +550,7 @@ static const lc_op op_list = {
     .cost = LC_COST_POINT,
     .flags = LC_OP_TENANT_ADMIN,
     .http = "GET /v1/tokens",
+    .look = {.columns = "name status scopes user_id created_at expires_at id"},
     .example = "{}",
     .run = run_list,
 };
@@ -587,6 +588,7 @@ static const lc_op op_revoke = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_TENANT_ADMIN | LC_OP_DESTROYS,
     .http = "POST /v1/tokens/{id}/revoke",
+    .look = {.sentence = "revoked {name}  ({id})"},
     .example = "{\"id\":\"" EXAMPLE_ID "\"}",
     .run = run_revoke,
     .committed = forget_tokens,

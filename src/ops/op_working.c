@@ -94,6 +94,7 @@ static const lc_op working_set = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "PUT /v1/sessions/{session_id}/working/{key}",
+    .look = {.sentence = "set {key} = {value}[, expires {expires_at}]"},
     .example = "{\"key\":\"draft\",\"value\":\"Dear Anna\"}",
     .run = run_set,
 };
@@ -163,6 +164,7 @@ static const lc_op working_delete = {
     .cost = LC_COST_WRITE,
     .flags = LC_OP_USER | LC_OP_MUTATES | LC_OP_SESSION | LC_OP_DESTROYS,
     .http = "DELETE /v1/sessions/{session_id}/working/{key}",
+    .look = {.sentence = "deleted {key}"},
     .example = "{\"key\":\"draft\"}",
     .run = run_delete,
 };
@@ -232,6 +234,7 @@ static const lc_op working_list = {
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/sessions/{session_id}/working",
+    .look = {.columns = "key value created_at expires_at", .id = "key"},
     .example = "{}",
     .run = run_list,
 };

@@ -3,7 +3,7 @@
  * Every operation that lists something takes LC_PAGE_PARAMS, reads one row more than the limit to
  * learn whether there is a next page, and writes its answer with an lc_page. A cursor is the
  * position of the last row of a page as one URL-safe word, opaque to clients. The position itself
- * is a struct of the operation; an lc_position tells how to encode it:
+ * is a struct of the operation; an lc_position describes its encoding:
  *
  *     typedef struct list_position { loci_str key, id; } list_position;
  *     static const lc_position by_key = {"ss", {offsetof(list_position, key), offsetof(…, id)}};

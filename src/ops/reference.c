@@ -1,5 +1,5 @@
 /* reference.c - docs/reference.md. Nouns appear in the order of the table, each with all of its
- * operations, wherever their groups stand; parameters that follow from an operation's flags are
+ * operations, also those of other groups; parameters that follow from an operation's flags are
  * explained once and only named afterwards. */
 #include "ops/reference.h"
 
@@ -11,6 +11,7 @@
 #include "ops/check.h"
 #include "ops/schema.h"
 #include "ops/tool.h"
+#include "window/resource_state.h"
 
 static void add(lc_buf *out, const char *text)
 {
@@ -131,13 +132,13 @@ static void add_result_kind(lc_buf *out, const lc_result *result)
     add(out, (result->flags & LC_RESULT_OPTIONAL) != 0 ? ", optional" : "");
 }
 
-/* Members of a record without a name follow it as `result.users`. */
-static void add_members(lc_buf *out, const lc_record *record, const char *prefix)
+/* The members from `first` on. Members of a record without a name follow it as `result.users`. */
+static void add_members(lc_buf *out, const lc_record *record, size_t first, const char *prefix)
 {
     lc_result members[LC_RECORD_MEMBERS_MAX];
     size_t count = lc_record_members(record, members);
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = first; i < count; i++) {
         const lc_record *inner = members[i].record;
         char name[128];
 
@@ -153,20 +154,43 @@ static void add_members(lc_buf *out, const lc_record *record, const char *prefix
             continue;
         (void)snprintf(name, sizeof name, "%s%s%s", prefix, members[i].name,
                        (members[i].flags & LC_RESULT_LIST) != 0 ? "[]." : ".");
-        add_members(out, inner, name);
+        add_members(out, inner, 0, name);
     }
 }
 
-static void add_member_table(lc_buf *out, const char *title, const lc_record *record)
+static void add_member_table(lc_buf *out, const char *title, const lc_record *record, size_t first)
 {
     lc_buf_append_format(out, "\n| %s | Kind | Meaning |\n|---|---|---|\n", title);
-    add_members(out, record, "");
+    add_members(out, record, first, "");
+}
+
+/* The record of the section Records that an answer begins with; NULL = none. */
+static const lc_record *find_base(const lc_record *answer)
+{
+    const lc_record *records[LC_SCHEMA_RECORDS_MAX], *base = answer;
+    size_t count = lc_schema_records(records);
+
+    while (base != NULL && base->name == NULL)
+        base = base->required == NULL ? base->base : NULL;
+    for (size_t i = 0; i < count; i++)
+        if (records[i] == base)
+            return base;
+    return NULL;
 }
 
 static void add_answer(lc_buf *out, const lc_op *op)
 {
+    lc_result members[LC_RECORD_MEMBERS_MAX];
+    const lc_record *base = find_base(op->answer);
+
     if (op->answer->name == NULL) {
-        add_member_table(out, "Answer", op->answer);
+        if (base != NULL) {
+            add(out, "\nAnswer: the members of ");
+            add_record_link(out, base);
+            add(out, ", and these:\n");
+        }
+        add_member_table(out, "Answer", op->answer,
+                         base != NULL ? lc_record_members(base, members) : 0);
         return;
     }
     add(out, "\nAnswer: ");
@@ -184,7 +208,7 @@ static void add_records(lc_buf *out)
         "in every answer; later versions may add members.\n");
     for (size_t i = 0; i < count; i++) {
         lc_buf_append_format(out, "\n### Record %s\n", records[i]->name);
-        add_member_table(out, "Member", records[i]);
+        add_member_table(out, "Member", records[i], 0);
     }
 }
 
@@ -205,7 +229,9 @@ static void add_properties(lc_buf *out, const lc_op *op)
                                  LC_STR_ARG(action));
         add(out, ".");
     }
-    if ((op->flags & LC_OP_MUTATES) != 0)
+    if ((op->flags & LC_OP_PROCESS) != 0)
+        add(out, " Changes the running process, not the store.");
+    else if ((op->flags & LC_OP_MUTATES) != 0)
         add(out, " Changes the store.");
     /* Every read is. */
     if ((op->flags & LC_OP_MUTATES) != 0 && (op->flags & LC_OP_IDEMPOTENT) != 0)
@@ -220,10 +246,13 @@ static void add_properties(lc_buf *out, const lc_op *op)
         add(out, " Not allowed in a batch.");
     if ((op->flags & LC_OP_STREAMS) != 0)
         add(out, " Reports progress.");
+    if ((op->flags & LC_OP_LINES) != 0)
+        add(out, " Lines are streamed over HTTP as application/x-ndjson.");
     add(out, "\n\n");
 }
 
-/* As a shell wants it: inside single quotes, which end for each one in the text. */
+/* Quotes a text for a shell: inside single quotes, which are closed and reopened around each single
+ * quote of the text. */
 static void add_example(lc_buf *out, const lc_op *op)
 {
     if (op->example == NULL)
@@ -286,7 +315,7 @@ static void add_contents(lc_buf *out)
         "- [Tools of models](#tools-of-models)\n- [Errors](#errors)\n- [Settings](#settings)\n");
 }
 
-/* ---- What is not an operation ---------------------------------------------------------------- */
+/* ---- Sections about other things than operations --------------------------------------------- */
 
 static void add_implied(lc_buf *out)
 {
@@ -398,4 +427,9 @@ void lc_reference_markdown(lc_buf *out)
     add_tools(out);
     add_errors(out);
     add_settings(out);
+}
+
+void lc_reference_states(lc_buf *out)
+{
+    lc_resource_states_write(out);
 }

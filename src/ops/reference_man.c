@@ -62,8 +62,8 @@ static void add_head(lc_buf *out)
     add(out, ".SH NAME\nloci \\- the state engine for AI agents\n"
              ".SH SYNOPSIS\n.B loci\n.I COMMAND\n[\\fIARGUMENT\\fR ...] [\\fIOPTION\\fR ...]\n"
              ".SH DESCRIPTION\n"
-             "loci keeps what an agent knows, what is in its context window and what it is working "
-             "on, in a store that is one file.\n"
+             "loci keeps the knowledge of an agent, the content of its context window and its "
+             "current work, in a store that is one file.\n"
              "Everything it does is an operation with a name and one JSON object of arguments; "
              "\\fBloci call\\fR runs any of them, the other commands are shorter ways to the same "
              "ones.\n");
@@ -117,13 +117,32 @@ static void add_settings(lc_buf *out)
     }
 }
 
+static void add_output(lc_buf *out)
+{
+    add(out,
+        ".SH OUTPUT\n"
+        "On a terminal, lists are tables or paragraphs that fit its width, times are ages, and "
+        "a change is one sentence. If a table is too wide, columns with ids are omitted "
+        "first, then the last columns; the last line names them. \\fB-v\\fR prints all "
+        "members and exact times.\n.PP\n"
+        "In a pipe, tables have one tab between columns, no padding, a line with the names "
+        "first, all default columns and exact times; tabs and line ends in values are "
+        "\\et and \\en. The cursor of the next page goes to standard error.\n.PP\n"
+        "\\fB-o csv\\fR prints rows as in RFC 4180, \\fB-o tsv\\fR with one tab between "
+        "fields and \\et, \\en, \\er and \\e\\e in values; both have all columns of the "
+        "record, or those of \\fB--columns\\fR. Lists and objects are JSON, null is an empty "
+        "field. A record is one row.\n");
+}
+
 static void add_errors(lc_buf *out)
 {
     const lc_status_row *rows = lc_status_rows();
 
     add(out, ".SH EXIT STATUS\n.TP\n.B 0\nIt worked.\n.TP\n.B 1\nIt failed; standard error has "
              "{\"error\":{\"code\", \"message\"}}, and nothing was changed.\n"
-             ".TP\n.B 2\nThe command was written wrongly.\n.SH ERRORS\n");
+             ".TP\n.B 2\nThe command was written wrongly: an unknown command or option, or an "
+             "argument that the operation refuses. \\fBcall\\fR and \\fBbatch\\fR get their "
+             "arguments from programs and exit with 1 for the latter.\n.SH ERRORS\n");
     for (size_t i = LOCI_OK + 1; i <= LOCI_EINTERNAL; i++) {
         add(out, ".TP\n");
         add_bold(out, rows[i].name);
@@ -156,6 +175,7 @@ void lc_reference_man(lc_buf *out, const lc_reference_cli *cli)
     }
     add_operations(out);
     add_settings(out);
+    add_output(out);
     add_errors(out);
     add_examples(out);
 }

@@ -87,7 +87,7 @@ static void put_max_bytes(lc_json_writer *out, int64_t max)
     lc_jw_member_int(out, "x-max-bytes", max);
 }
 
-/* What each string of an array may be. */
+/* Writes the schema of the strings of an array. */
 static void put_items(lc_json_writer *out, const lc_param *param)
 {
     lc_jw_name(out, "items");

@@ -20,15 +20,16 @@ void lc_schema_args(lc_json_writer *out, const lc_op *op, loci_str path);
 /* The members of a record, written out. */
 void lc_schema_record(lc_json_writer *out, const lc_record *record);
 
-/* Into an open schema: what a value of this kind is, in the few bytes and the plain words that all
- * models' hosts understand: one type, or a choice of types, but no limits, patterns or references.
+/* Appends to an open schema the type of a value of this kind, in the short and simple form that all
+ * hosts of models understand: one type, or a choice of types, but no limits, patterns or
+ * references.
  */
 void lc_schema_plain(lc_json_writer *out, lc_param_kind kind, const char *choices);
 
 /* Whether some argument that is not in `path` is required. */
 bool lc_schema_needs_args(const lc_op *op, loci_str path);
 
-#define LC_SCHEMA_RECORDS_MAX 64
+#define LC_SCHEMA_RECORDS_MAX 128
 /* All records with a name that answers consist of, each once; returns how many. */
 size_t lc_schema_records(const lc_record *out[LC_SCHEMA_RECORDS_MAX]);
 

@@ -1,8 +1,9 @@
 /* submit.c - loci_submit(): a call without a waiting thread.
  *
  * Arguments are copied, parsed and checked before it returns. Writes then wait in the writer's
- * queue, other operations in the pool's; whoever runs them calls back. The call's storage belongs
- * to whoever will call back, and is freed right after.
+ * queue, other operations in the pool's; the thread that runs a call also calls back. That thread
+ * owns the storage of the call and frees it right after. A call with a listener runs in a thread of
+ * its own, because the listener may wait.
  */
 #include "ops/call.h"
 
@@ -23,8 +24,9 @@ typedef struct submitted {
     const char *operation;    /* These two only until it is queued. */
     loci_str args;
     lc_heap *heap;
+    loci_sink_fn *sink; /* Or NULL. */
     loci_done_fn *done;
-    void *done_ctx;
+    void *done_ctx; /* Also of `sink`. */
     bool may_finish_now;
 } submitted;
 
@@ -102,7 +104,7 @@ bool lc_caller_keep(lc_caller *caller, lc_arena *arena, loci_principal *out)
            keep_text(arena, &out->token);
 }
 
-/* What the caller gives is borrowed for the call to loci_submit() only: the run keeps a copy. */
+/* Arguments of the caller are borrowed only until loci_submit() returns: the run keeps a copy. */
 static loci_status begin(void *ctx, loci_error *err)
 {
     submitted *s = ctx;
@@ -150,8 +152,9 @@ static loci_status queue(submitted *s, loci_error *err)
     const lc_op *op = s->run.call.op;
     loci_engine *engine = s->run.call.engine;
 
-    /* One that waits for what it started needs a thread to wait in. */
-    if (op->cost == LC_COST_WRITE && (op->flags & LC_OP_ALONE) == 0 && op->wait == NULL) {
+    /* A call that computes before it writes, or waits for the job it started, needs a thread. */
+    if (op->cost == LC_COST_WRITE && (op->flags & LC_OP_ALONE) == 0 && op->wait == NULL &&
+        op->compute == NULL) {
         s->queued.write = lc_run_write(&s->run);
         s->queued.done = finish_write;
         return lc_engine_submit(engine, &s->queued, err);
@@ -165,6 +168,7 @@ static loci_status queue(submitted *s, loci_error *err)
     s->task = (lc_task){.run = run_task,
                         .ctx = s,
                         .is_short = op->cost == LC_COST_POINT && !lc_engine_is_far(engine),
+                        .waits_for_caller = s->sink != NULL,
                         .group = lc_hash64(lc_engine_tenant_of(engine, s->caller.principal))};
     return lc_engine_queue_task(engine, &s->task, err);
 }
@@ -181,6 +185,8 @@ static loci_status submit(const submitted *what, const loci_call_options *option
     *s = *what;
     s->heap = heap;
     status = lc_caller_init(&s->caller, engine, options, err);
+    s->caller.sink = s->sink;
+    s->caller.sink_ctx = s->done_ctx;
     if (status == LOCI_OK)
         status = lc_engine_guard(engine, begin, s, err);
     if (status == LOCI_OK)
@@ -217,6 +223,34 @@ loci_status lc_submit_or_finish(loci_engine *engine, const char *operation, loci
                    .may_finish_now = true};
 
     return submit(&s, options, err);
+}
+
+loci_status lc_submit_stream(loci_engine *engine, const lc_streamed_call *call,
+                             const loci_call_options *options, loci_error *err)
+{
+    submitted s = {.caller = {.engine = engine},
+                   .operation = call->operation,
+                   .args = call->args,
+                   .sink = call->sink,
+                   .done = call->done,
+                   .done_ctx = call->ctx};
+
+    return submit(&s, options, err);
+}
+
+bool lc_chunk_line(loci_str chunk, loci_str *out)
+{
+    static const loci_str head = LC_STR("{\"line\":");
+
+    if (!lc_str_starts(chunk, head) || chunk.len < head.len + 2)
+        return false;
+    *out = (loci_str){chunk.ptr + head.len, chunk.len - head.len - 1};
+    return true;
+}
+
+bool lc_answer_is_replayed(const loci_answer *answer)
+{
+    return answer->is_replayed;
 }
 
 void lc_submit_on_drained(loci_engine *engine, void (*drained)(void *ctx), void *ctx)

@@ -1,8 +1,7 @@
 /* surface.c - see surface.h; also the public functions that are about the engine itself.
  *
  * Tokens: cache, then store. Expiry is judged at every use and by the system's clock: the engine's
- * own may be injected, stand still or go back, and with it an expired token would come back to
- * life.
+ * own clock may be injected, stop or go back, and an expired token would then become valid again.
  */
 #include "ops/surface.h"
 
@@ -12,6 +11,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "engine/settings.h"
+#include "engine/store_jobs.h"
 #include "store/schema.h"
 
 #define LOOK_UP_US 1000000 /* A caller is told that the store is busy rather than kept waiting. */
@@ -45,6 +45,12 @@ loci_status loci_open(const loci_open_options *options, loci_engine **out, loci_
     return status == LOCI_OK ? lc_engine_open(options, NULL, out, err) : status;
 }
 
+void lc_engine_shut_down(loci_engine *engine)
+{
+    if (engine != NULL)
+        lc_engine_sweep_at_shutdown(engine);
+}
+
 void loci_close(loci_engine *engine)
 {
     lc_engine_close(engine);
@@ -55,8 +61,8 @@ void loci_close(loci_engine *engine)
 loci_status lc_token_refuse(loci_error *err)
 {
     return lc_fail(err, LOCI_EAUTH,
-                   "a valid token is needed: send it as \"Authorization: Bearer loci_…\"; "
-                   "`loci token create` makes one");
+                   "a valid token is needed: send it as \"Authorization: Bearer loci_…\"; the "
+                   "operator of this daemon makes one with `loci token create NAME`");
 }
 
 typedef struct look_up {
@@ -77,7 +83,7 @@ static loci_status find_token(lc_tx *tx, void *ctx, loci_error *err)
         return status;
     if (found)
         expected = l->token.secret_hash;
-    /* Compared in either case, so that the time it takes tells nothing about the id. */
+    /* Compared in either case, so that the time it takes reveals nothing about the id. */
     l->is_good = lc_token_hash_is_equal(&expected, &l->secret_hash) && found;
     return LOCI_OK;
 }
@@ -324,4 +330,12 @@ loci_status lc_probe_store(loci_engine *engine, int64_t timeout_ms, loci_error *
     loci_status status = lc_engine_check(engine, err);
 
     return status == LOCI_OK ? lc_engine_guard(engine, run_probe, &p, err) : status;
+}
+
+/* ---- Timings ----------------------------------------------------------------------------------
+ */
+
+const lc_engine_timings *lc_timings_view(loci_engine *engine)
+{
+    return lc_engine_get_timings(engine);
 }

@@ -2,7 +2,7 @@
  *
  * The order of the list is the order in which a model should think of them: look first, then write,
  * then take away. A description says what the tool is for, when to use it and when not. Together
- * with the schemas they have LC_TOOLS_BYTES_MAX bytes, of which window and frame tools need some.
+ * with the schemas they have LC_TOOLS_BYTES_MAX bytes.
  */
 #include "ops/tool.h"
 
@@ -16,15 +16,14 @@ static const lc_tool tools[] = {
         .name = "recall",
         .title = "Recall memories",
         .description =
-            "Find what is remembered about a topic, person or project. Use it before answering "
-            "what may depend on the past, and before asking the user. For exact values use "
-            "read_facts.",
+            "Find what is remembered about a topic, person or project. Use it before you answer "
+            "from the past or ask the user. For exact values use read_facts.",
         .effect = LC_EFFECT_READS,
     },
     {
         .name = "context",
         .title = "Build context",
-        .description = "Get one text with what matters for a question: rules, facts, memories, "
+        .description = "Get one text with all that matters for a question: rules, facts, memories, "
                        "todos, past talk. Use it when a conversation or task starts.",
         .effect = LC_EFFECT_READS,
     },
@@ -44,6 +43,15 @@ static const lc_tool tools[] = {
         .description = "Search past messages, to quote who said what and when. They may be "
                        "outdated: check values with read_facts.",
         .effect = LC_EFFECT_READS,
+    },
+    {
+        .name = "view_window",
+        .title = "View the window",
+        .description = "See what is loaded in your context window, how full it is, and what to "
+                       "page out first. Use it after a reset and when a result warns.",
+        .effect = LC_EFFECT_READS,
+        .selector = "action",
+        .selector_help = "",
     },
     {
         .name = "remember",
@@ -76,7 +84,25 @@ static const lc_tool tools[] = {
                        "steps of the current task. read_facts lists todos.",
         .effect = LC_EFFECT_ADDS,
         .selector = "action",
-        .selector_help = "What to do",
+        .selector_help = "",
+    },
+    {
+        .name = "page",
+        .title = "Page resources",
+        .description = "Load a resource of the window, take it out, weigh it against eviction, or "
+                       "note something on it.",
+        .effect = LC_EFFECT_ADDS,
+        .selector = "action",
+        .selector_help = "",
+    },
+    {
+        .name = "frame",
+        .title = "Work in frames",
+        .description = "A frame is one task on your stack, kept over crashes. Push one per "
+                       "subtask, record its tool calls, pop it with the result; pack gives its "
+                       "text for a prompt, suspend a token for resume.",
+        .effect = LC_EFFECT_ADDS,
+        .selector = "action",
     },
     {
         .name = "forget",
@@ -103,49 +129,62 @@ static const lc_tool tools[] = {
                        "progress as you go.",
         .effect = LC_EFFECT_DESTROYS,
         .selector = "command",
-        .selector_help = "What to do",
+        .selector_help = "",
         .is_foreign = true,
     },
 };
 
-/* What a parameter means to a model, if the words for programmers are too long. */
+/* Help of a parameter for models, if the help for programmers is too long; "" if its name and its
+ * type say enough. */
 typedef struct short_help {
     const char *name, *help;
     const char *items; /* Of an array that the operation takes as any JSON: their schema. */
 } short_help;
 
 static const short_help short_helps[] = {
-    {"budget", "Maximum number of tokens"},
-    {"cursor", "next_cursor"},
-    {"dry_run", "Only show what would go"},
-    {"due_at", "Due time"},
+    {"attention", "0 to 10; above 1 stays"},
+    {"budget", "Tokens"},
+    {"call_id", ""},
+    {"cursor", ""},
+    {"dry_run", ""},
+    {"due_at", ""},
     {"entity", "All memories about it"},
-    {"entity_refs", "Who or what, such as person:ann"},
-    {"file_text", "Content"},
-    {"from", "Earliest time"},
-    {"id", "Its id"},
+    {"entity_refs", "Its subjects, such as person:ann"},
+    {"error", ""},
+    {"file_text", ""},
+    {"from", ""},
+    {"goal", ""},
+    {"id", ""},
     {"importance", "0 to 3 (critical)"},
     {"insert_line", "0 is the beginning"},
-    {"insert_text", "Lines"},
+    {"insert_text", ""},
     {"is_constraint", "A rule to keep"},
-    {"key", "Name, such as deadline"},
-    {"limit", "At most 50"},
+    {"key", ""},
+    {"level", "1 verbose to 3 dense"},
+    {"limit", ""},
     {"message_id", "One message instead"},
-    {"new_path", "Path"},
-    {"new_str", "Replacement"},
+    {"mode", ""},
+    {"name", ""},
+    {"new_path", ""},
+    {"new_str", ""},
     {"observed_at", "Since when it is true"},
-    {"old_path", "Path"},
+    {"old_path", ""},
     {"old_str", "Text that occurs once"},
+    {"output", ""},
+    {"parent_id", ""},
     {"path", "From /memories"},
     {"query", "In plain words"},
-    {"reason", "Why"},
-    {"session_id", "Its id"},
+    {"reason", ""},
+    {"result", ""},
+    {"session_id", ""},
     {"speaker", "user, assistant or a name"},
-    {"status", "New status"},
-    {"to", "Latest time"},
-    {"trust", "Who said it; tool, web, model: a claim"},
-    {"valid_until", "When it ends"},
-    {"value", "Text or JSON"},
+    {"status", ""},
+    {"text", ""},
+    {"to", ""},
+    {"token", ""},
+    {"trust", "Source; tool, web, model: a claim"},
+    {"valid_until", ""},
+    {"value", ""},
     {"view_range", "First and last line", "{\"type\":\"integer\"}"},
 };
 
@@ -388,6 +427,7 @@ static void add(char text[DESCRIPTION_BYTES], loci_str part)
 static void put_description(lc_json_writer *out, const lc_tool *tool, const lc_taken *taken)
 {
     size_t takers, requirers, op_count = 0, written = 0;
+    bool names_ops = !tool->is_foreign && tool->selector_help != NULL;
     char text[DESCRIPTION_BYTES] = "";
     const lc_op *op;
     lc_taken other;
@@ -396,7 +436,7 @@ static void put_description(lc_json_writer *out, const lc_tool *tool, const lc_t
         op_count++;
     count_takers(tool, taken->name, &takers, &requirers);
     add(text, loci_str_of(help_of(taken->param)));
-    for (size_t i = 0; !tool->is_foreign && takers < op_count && i < op_count; i++) {
+    for (size_t i = 0; names_ops && takers < op_count && i < op_count; i++) {
         bool names_takers = takers * 2 <= op_count;
 
         op = lc_tool_op(tool, i);
@@ -408,7 +448,8 @@ static void put_description(lc_json_writer *out, const lc_tool *tool, const lc_t
         add(text, lc_op_action(op));
     }
     add(text, written > 0 ? LC_STR(")") : LC_STR(""));
-    lc_jw_member_text(out, "description", text);
+    if (text[0] != '\0')
+        lc_jw_member_text(out, "description", text[0] == ' ' ? text + 1 : text);
 }
 
 /* Limits are checked by the operation, which explains them; here each would cost tokens. */
@@ -423,9 +464,32 @@ static void put_default(lc_json_writer *out, const lc_taken *taken)
         lc_jw_member_raw(out, "default", value);
 }
 
+/* The choices of a parameter in all operations of the tool, each once: "active|waiting|failed". */
+static void add_choices(char text[DESCRIPTION_BYTES], const lc_tool *tool, loci_str name)
+{
+    const lc_op *op;
+
+    for (size_t i = 0; (op = lc_tool_op(tool, i)) != NULL; i++) {
+        lc_taken taken;
+        loci_str rest = LC_STR_NONE;
+
+        if (lc_op_takes(op, name, &taken))
+            rest = loci_str_of(taken.param->choices);
+        while (rest.ptr != NULL) {
+            loci_str choice = lc_str_split(rest, '|', &rest);
+
+            if (text[0] != '\0' && lc_str_is_choice(choice, text))
+                continue;
+            add(text, text[0] != '\0' ? LC_STR("|") : LC_STR(""));
+            add(text, choice);
+        }
+    }
+}
+
 static void put_input(lc_json_writer *out, const lc_tool *tool, const lc_taken *taken)
 {
     const short_help *found = find_short(taken->param);
+    char choices[DESCRIPTION_BYTES] = "";
 
     lc_jw_name_str(out, taken->name);
     lc_jw_object(out);
@@ -433,15 +497,36 @@ static void put_input(lc_json_writer *out, const lc_tool *tool, const lc_taken *
         lc_jw_member_text(out, "type", "array");
         lc_jw_member_raw(out, "items", loci_str_of(found->items));
     } else {
-        lc_schema_plain(out, taken->param->kind, taken->param->choices);
+        add_choices(choices, tool, taken->name);
+        lc_schema_plain(out, taken->param->kind, choices[0] != '\0' ? choices : NULL);
     }
     put_default(out, taken);
     put_description(out, tool, taken);
     lc_jw_end(out);
 }
 
+/* "push: goal, budget; pop: id, result" */
+static void add_usage(char text[DESCRIPTION_BYTES], const lc_tool *tool)
+{
+    const lc_op *op;
+
+    for (size_t i = 0; (op = lc_tool_op(tool, i)) != NULL; i++) {
+        loci_str rest = loci_str_of(op->mcp_takes);
+        size_t written = 0;
+        lc_taken taken;
+
+        add(text, i > 0 ? LC_STR("; ") : LC_STR(""));
+        add(text, lc_op_action(op));
+        while (lc_taken_next(op, &rest, &taken)) {
+            add(text, written++ > 0 ? LC_STR(", ") : LC_STR(": "));
+            add(text, taken.name);
+        }
+    }
+}
+
 static void put_selector(lc_json_writer *out, const lc_tool *tool)
 {
+    char help[DESCRIPTION_BYTES] = "";
     const lc_op *op;
 
     lc_jw_name(out, tool->selector);
@@ -452,7 +537,12 @@ static void put_selector(lc_json_writer *out, const lc_tool *tool)
     for (size_t i = 0; (op = lc_tool_op(tool, i)) != NULL; i++)
         lc_jw_str(out, lc_op_action(op));
     lc_jw_end(out);
-    lc_jw_member_text(out, "description", tool->selector_help);
+    if (tool->selector_help != NULL)
+        add(help, loci_str_of(tool->selector_help));
+    else
+        add_usage(help, tool);
+    if (help[0] != '\0')
+        lc_jw_member_text(out, "description", help);
     lc_jw_end(out);
 }
 
@@ -506,7 +596,7 @@ static void put_input_schema(lc_json_writer *out, const lc_tool *tool)
     if (tool->takes_whose)
         lc_jw_member_raw(out, LC_TOOL_WHOSE,
                          LC_STR("{\"type\":\"string\",\"enum\":[\"project\",\"person\"],"
-                                "\"description\":\"Default: project\"}"));
+                                "\"default\":\"project\"}"));
     lc_jw_end(out);
     lc_jw_name(out, "required");
     lc_jw_array(out);
@@ -536,9 +626,8 @@ static bool is_declared(const lc_record *record, const lc_shown *shown)
            (result.record != NULL || (result.kind != LC_PARAM_ANY && result.kind != LC_PARAM_JSON));
 }
 
-static void put_shown_members(lc_json_writer *out, const lc_record *record, loci_str shows);
-
-/* The schema of one part. Recursion over the parentheses of a constant text. */
+/* Writes the schema of one part. The members of an object are left out: its text shows them, and
+ * models pay for every byte of the list. */
 static void put_shown(lc_json_writer *out, const lc_record *record, const lc_shown *shown)
 {
     lc_result result = {.flags = LC_RESULT_LIST, .record = record}; /* The answer, in a list. */
@@ -556,34 +645,12 @@ static void put_shown(lc_json_writer *out, const lc_record *record, const lc_sho
         lc_jw_object(out);
     }
     if (result.record != NULL)
-        put_shown_members(out, result.record, shown->inner);
+        lc_jw_member_text(out, "type", "object");
     else
         lc_schema_plain(out, result.kind, NULL);
     if (is_list || is_map)
         lc_jw_end(out);
     lc_jw_end(out);
-}
-
-/* Into an open schema. */
-static void put_shown_members(lc_json_writer *out, const lc_record *record, loci_str shows)
-{
-    loci_str rest = shows;
-    bool is_open = false;
-    lc_shown shown;
-
-    lc_jw_member_text(out, "type", "object");
-    while (lc_shown_next(&rest, &shown)) {
-        if (!is_declared(record, &shown))
-            continue;
-        if (!is_open) {
-            lc_jw_name(out, "properties");
-            lc_jw_object(out);
-            is_open = true;
-        }
-        put_shown(out, record, &shown);
-    }
-    if (is_open)
-        lc_jw_end(out);
 }
 
 static bool op_shows(const lc_op *op, loci_str name, bool *out_is_always)
@@ -620,7 +687,7 @@ static void put_op_output(lc_json_writer *out, const lc_tool *tool, size_t index
     }
 }
 
-/* What every operation of the tool always answers. */
+/* Writes the members that every operation of the tool always returns. */
 static void put_required_output(lc_json_writer *out, const lc_tool *tool)
 {
     const lc_op *op = lc_tool_op(tool, 0);
@@ -648,16 +715,19 @@ static void put_required_output(lc_json_writer *out, const lc_tool *tool)
         lc_jw_end(out);
 }
 
+/* Tools that write declare an object and no members: their result is one line of text. */
 static void put_output_schema(lc_json_writer *out, const lc_tool *tool)
 {
     lc_jw_object(out);
     lc_jw_member_text(out, "type", "object");
-    lc_jw_name(out, "properties");
-    lc_jw_object(out);
-    for (size_t i = 0; lc_tool_op(tool, i) != NULL; i++)
-        put_op_output(out, tool, i);
-    lc_jw_end(out);
-    put_required_output(out, tool);
+    if (tool->effect == LC_EFFECT_READS) {
+        lc_jw_name(out, "properties");
+        lc_jw_object(out);
+        for (size_t i = 0; lc_tool_op(tool, i) != NULL; i++)
+            put_op_output(out, tool, i);
+        lc_jw_end(out);
+        put_required_output(out, tool);
+    }
     lc_jw_end(out);
 }
 
@@ -677,7 +747,8 @@ void lc_tool_write(lc_json_writer *out, const lc_tool *tool)
     lc_jw_object(out);
     lc_jw_member_bool(out, "readOnlyHint", tool->effect == LC_EFFECT_READS);
     lc_jw_member_bool(out, "destructiveHint", tool->effect == LC_EFFECT_DESTROYS);
-    lc_jw_member_bool(out, "idempotentHint", lc_tool_is_idempotent(tool));
+    if (tool->effect != LC_EFFECT_READS && lc_tool_is_idempotent(tool))
+        lc_jw_member_bool(out, "idempotentHint", true); /* False is the default of the protocol. */
     lc_jw_member_bool(out, "openWorldHint", false);
     lc_jw_end(out);
     lc_jw_end(out);

@@ -1,8 +1,8 @@
 /* tool.h - the tools of models: a few verbs over the table of operations.
  *
  * A model reads the list of tools at the start of every conversation and pays for it, so there are
- * few of them, chosen for what an agent does. Each tool is one entry here; the operations it runs
- * name it in their column `mcp`, with the parameters (mcp_takes) and the members of the answer
+ * few of them, chosen for the tasks of an agent. Each tool is one entry here; the operations it
+ * runs name it in their column `mcp`, with the parameters (mcp_takes) and the members of the answer
  * (mcp_shows) that are worth a model's attention. Schemas, checks and texts follow from both.
  *
  * Hosts ask for permission per tool and read its annotations, so a tool has one effect: a test
@@ -32,6 +32,8 @@ typedef struct lc_tool {
     /* The parameter whose value, the second word of lc_op.mcp, says which operation; NULL = the
      * tool has one operation. */
     const char *selector;
+    /* "" = its values say enough; NULL = the parameters of each value, in place of the values of
+     * each parameter: shorter for many operations. */
     const char *selector_help;
     bool takes_whose; /* It also takes LC_TOOL_WHOSE. */
     /* Its interface was designed elsewhere and models know it: it takes no parameters of ours, may
@@ -52,7 +54,7 @@ lc_effect lc_op_effect(const lc_op *op);
 bool lc_tool_is_idempotent(const lc_tool *tool);
 
 /* The parameter that says whose state is written or looked up, "project" or "person". Searches need
- * none: a project sees what belongs to the person, too. */
+ * none: a project also sees the person's data. */
 #define LC_TOOL_WHOSE "whose"
 
 /* One word of lc_op.mcp_takes. */
@@ -75,11 +77,12 @@ bool lc_op_takes(const lc_op *op, loci_str name, lc_taken *out);
  *     facts:claims(…)      the member `claims`, shown as `facts`
  *     facts:*(…)           the answer itself, shown as a list of one
  *     text!                a text that is shown as it is: it is what the model asked for
- *     ~score               shown, but not worth its bytes in the schema */
+ *     ~tokens              shown, but not worth its bytes in the schema (of which an object's
+ * members are no part) */
 typedef struct lc_shown {
     loci_str name;    /* As shown. */
     loci_str source;  /* The member; none = the answer itself. */
-    loci_str inner;   /* Of an object: what is shown of it; none = it is not an object. */
+    loci_str inner;   /* For an object: its shown members; none = it is not an object. */
     bool is_declared; /* In the schema of the tool's results. */
     bool is_verbatim;
 } lc_shown;

@@ -1,62 +1,16 @@
-/* pack.c - choosing by the ledger, rendering by the section table. */
+/* pack.c - choosing by the ledger; layout.h shows what was chosen. */
 #include "pack/pack.h"
 
 #include <stdio.h>
 
 #include "base/error.h"
 #include "base/str.h"
+#include "pack/layout.h"
 
 #define TEXT_BYTES_MAX (64 << 20)
-#define TOKEN_BYTES_MANY 16 /* No text that is worth showing has tokens so long on average. */
+#define TOKEN_BYTES_MANY 16 /* Useful text never has tokens of this length on average. */
 
-/* ---- Rendering ------------------------------------------------------------------------------- */
-
-/* How many bytes at `i` break a line, or are a control character in another way; 0 = none do. */
-static size_t break_bytes(loci_str text, size_t i)
-{
-    const unsigned char *at = (const unsigned char *)text.ptr + i;
-    size_t left = text.len - i;
-
-    if (at[0] < 0x20 || at[0] == 0x7f)
-        return 1;
-    if (left >= 2 && at[0] == 0xc2 && at[1] < 0xa0) /* U+0080 to U+009F. */
-        return 2;
-    if (left >= 3 && at[0] == 0xe2 && at[1] == 0x80 && (at[2] == 0xa8 || at[2] == 0xa9))
-        return 3; /* U+2028 and U+2029. */
-    return 0;
-}
-
-/* One line: whatever breaks lines inside becomes a space, so that no text can pass for a heading.
- */
-static void append_line(lc_buf *out, const char *bullet, loci_str text)
-{
-    size_t start = 0;
-
-    if (bullet != NULL)
-        lc_buf_append(out, loci_str_of(bullet));
-    for (size_t i = 0; i < text.len;) {
-        size_t bytes = break_bytes(text, i);
-
-        if (bytes == 0) {
-            i++;
-            continue;
-        }
-        lc_buf_append(out, (loci_str){text.ptr + start, i - start});
-        lc_buf_append_byte(out, ' ');
-        i += bytes;
-        start = i;
-    }
-    lc_buf_append(out, (loci_str){text.ptr + start, text.len - start});
-    lc_buf_append_byte(out, '\n');
-}
-
-static void append_heading(lc_buf *out, const char *heading, bool is_first)
-{
-    if (!is_first)
-        lc_buf_append_byte(out, '\n');
-    if (heading != NULL)
-        append_line(out, NULL, loci_str_of(heading));
-}
+/* ---- Counting -------------------------------------------------------------------------------- */
 
 int64_t lc_pack_line_tokens(lc_heap *heap, lc_counter counter, const char *bullet, loci_str text)
 {
@@ -64,68 +18,35 @@ int64_t lc_pack_line_tokens(lc_heap *heap, lc_counter counter, const char *bulle
     int64_t tokens = 0;
 
     lc_buf_init(&line, heap, LOCI_MEM_REQUESTS, TEXT_BYTES_MAX);
-    append_line(&line, bullet, text);
+    lc_layout_line(&line, bullet, text);
     if (lc_buf_status(&line, NULL) == LOCI_OK)
         tokens = counter.count(counter.ctx, lc_buf_str(&line));
     lc_buf_clear(&line);
     return tokens;
 }
 
-/* What one line costs by itself. */
+/* The tokens of one line by itself. */
 static int64_t line_tokens(const lc_pack *pack, lc_buf *scratch, const lc_pack_item *item)
 {
-    if (item->known_tokens > 0)
+    if (item->known_tokens > 0 && pack->style == LC_PACK_LINES && !pack->is_fenced)
         return item->known_tokens;
     lc_buf_reset(scratch);
-    append_line(scratch, pack->sections[item->section].bullet, item->text);
+    lc_layout_item(scratch, pack, item);
     return pack->counter.count(pack->counter.ctx, lc_buf_str(scratch));
 }
 
 static int64_t heading_tokens(const lc_pack *pack, lc_buf *scratch, size_t section)
 {
     lc_buf_reset(scratch);
-    append_heading(scratch, pack->sections[section].heading, false);
+    lc_layout_heading(scratch, pack, section);
     return pack->counter.count(pack->counter.ctx, lc_buf_str(scratch));
 }
 
-/* The next item of a section to be shown after the one at (`place`, `index`); item_count at its
- * end. Sections have few items, so looking through all of them is cheaper than sorting would be. */
-static size_t next_shown(const lc_pack *pack, size_t section, int64_t place, size_t index)
+static int64_t fence_tokens(const lc_pack *pack, lc_buf *scratch)
 {
-    size_t best = pack->item_count;
-
-    for (size_t i = 0; i < pack->item_count; i++) {
-        const lc_pack_item *item = pack->items[i];
-        bool is_after = index == SIZE_MAX || item->place > place ||
-                        (item->place == place && i > index);
-
-        if (!item->is_included || item->section != section || !is_after)
-            continue;
-        if (best == pack->item_count || item->place < pack->items[best]->place)
-            best = i;
-    }
-    return best;
-}
-
-static loci_status render(lc_pack *pack, lc_buf *out, loci_error *err)
-{
-    lc_buf_reset(out);
-    pack->tokens = 0;
-    for (size_t s = 0; s < pack->section_count; s++) {
-        size_t shown = next_shown(pack, s, 0, SIZE_MAX);
-        int64_t before = pack->tokens;
-
-        if (shown < pack->item_count)
-            append_heading(out, pack->sections[s].heading, out->len == 0);
-        while (shown < pack->item_count) {
-            append_line(out, pack->sections[s].bullet, pack->items[shown]->text);
-            shown = next_shown(pack, s, pack->items[shown]->place, shown);
-            if (shown == pack->item_count)
-                pack->tokens = pack->counter.count(pack->counter.ctx, lc_buf_str(out));
-        }
-        pack->section_tokens[s] = pack->tokens - before;
-    }
-    return lc_buf_status(out, err);
+    lc_buf_reset(scratch);
+    lc_layout_fence(scratch, pack);
+    return scratch->len > 0 ? pack->counter.count(pack->counter.ctx, lc_buf_str(scratch)) : 0;
 }
 
 /* ---- Choosing -------------------------------------------------------------------------------- */
@@ -136,6 +57,20 @@ typedef struct ledger {
     bool *is_open;     /* Sections whose heading is paid. */
     int64_t *spent;    /* By each section. */
 } ledger;
+
+/* Tokens for opening the section; 0 if it is open. */
+static int64_t opening_tokens(const lc_pack *pack, const ledger *account, lc_buf *scratch,
+                              size_t section)
+{
+    bool is_fence_open = section < pack->fenced_from;
+
+    if (account->is_open[section])
+        return 0;
+    for (size_t i = pack->fenced_from; i < pack->section_count && !is_fence_open; i++)
+        is_fence_open = account->is_open[i];
+    return heading_tokens(pack, scratch, section) +
+           (is_fence_open ? 0 : fence_tokens(pack, scratch));
+}
 
 static int64_t share_of(const lc_pack *pack, const ledger *account, size_t section)
 {
@@ -164,13 +99,11 @@ static void choose(lc_pack *pack, ledger *account, lc_buf *scratch)
         /* A token is a byte at least, so that a hopeless item need not be counted. */
         if (account->left <= 0)
             return;
-        /* Counting takes longer than looking: what is far too long is not counted. */
+        /* Counting is slow: a text that is far too long is not counted. */
         if ((int64_t)item->text.len > TOKEN_BYTES_MANY * account->left)
             continue;
         cost = line_tokens(pack, scratch, item);
-        with_heading = cost + (account->is_open[item->section]
-                                   ? 0
-                                   : heading_tokens(pack, scratch, item->section));
+        with_heading = cost + opening_tokens(pack, account, scratch, item->section);
         item->tokens = cost;
         if (with_heading <= account->left &&
             account->spent[item->section] + with_heading <= share_of(pack, account, item->section))
@@ -178,7 +111,7 @@ static void choose(lc_pack *pack, ledger *account, lc_buf *scratch)
     }
 }
 
-/* What must be in. Its exact size is known before anything is chosen. */
+/* Takes the mandatory items. Their exact size is known before any other item is chosen. */
 static loci_status take_mandatory(lc_pack *pack, ledger *account, lc_buf *out, loci_error *err)
 {
     loci_status status;
@@ -193,7 +126,7 @@ static loci_status take_mandatory(lc_pack *pack, ledger *account, lc_buf *out, l
         account->is_open[item->section] = true;
         item->tokens = line_tokens(pack, out, item);
     }
-    status = render(pack, out, err);
+    status = lc_layout(pack, out, err);
     if (status != LOCI_OK)
         return status;
     account->mandatory = pack->tokens;
@@ -208,7 +141,7 @@ static loci_status take_mandatory(lc_pack *pack, ledger *account, lc_buf *out, l
     return LOCI_EBUDGET;
 }
 
-/* The parts fitted, the whole does not: the last one chosen goes. */
+/* The sum of the parts fitted, but the whole text does not: drops the last chosen item. */
 static bool drop_last(lc_pack *pack)
 {
     for (size_t i = pack->item_count; i-- > 0;) {
@@ -242,9 +175,9 @@ loci_status lc_pack_run(lc_pack *pack, lc_buf *out, loci_error *err)
         status = lc_buf_status(&scratch, err);
     }
     if (status == LOCI_OK)
-        status = render(pack, out, err);
+        status = lc_layout(pack, out, err);
     while (status == LOCI_OK && pack->tokens > pack->budget && drop_last(pack))
-        status = render(pack, out, err);
+        status = lc_layout(pack, out, err);
     lc_buf_clear(&scratch);
     lc_heap_free(heap, room, bytes + 1, out->category);
     return status;

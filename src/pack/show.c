@@ -1,5 +1,5 @@
-/* show.c - from JSON to a line of text. What is nested deeper than a list or an object of plain
- * values stays JSON: it would not read better. */
+/* show.c - converts JSON to a line of text. A value nested deeper than a list or an object of plain
+ * values stays JSON, because text would not be easier to read. */
 #include "pack/show.h"
 
 #include "base/buf.h"

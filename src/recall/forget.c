@@ -16,7 +16,7 @@
 #include "store/event.h"
 #include "store/store_room.h"
 
-#define SHOWN_BYTES_MAX 200 /* Of a text, in a dry run. */
+#define SHOWN_BYTES_MAX 200 /* Bytes of each text that a dry run shows. */
 
 struct lc_forget_node {
     lc_forget_item item;
@@ -70,9 +70,22 @@ static loci_status add_node(lc_forgetting *f, const lc_forget_item *item, loci_e
             return lc_fail_memory(err);
     }
     f->events += item->seq > 0;
+    if (item->seq > 0 && (f->first_seq == 0 || item->seq < f->first_seq))
+        f->first_seq = item->seq;
     *f->end = node;
     f->end = &node->next;
     return LOCI_OK;
+}
+
+loci_status lc_forget_each(const lc_forgetting *f, const char *kind, lc_forget_visit *visit,
+                           void *ctx, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+
+    for (const lc_forget_node *at = f->first; at != NULL && status == LOCI_OK; at = at->next)
+        if (at->item.kind != NULL && strcmp(at->item.kind, kind) == 0)
+            status = visit(ctx, &at->item, err);
+    return status;
 }
 
 loci_status lc_forget_add(lc_forgetting *f, const lc_forget_item *item, loci_error *err)
@@ -80,12 +93,88 @@ loci_status lc_forget_add(lc_forgetting *f, const lc_forget_item *item, loci_err
     return lc_map_find(&f->ids, item->id) != NULL ? LOCI_OK : add_node(f, item, err);
 }
 
+static loci_status add_event(lc_forgetting *f, const lc_forget_item *item, loci_error *err)
+{
+    if (item->seq == f->last_event_seq)
+        return LOCI_OK;
+    f->last_event_seq = item->seq;
+    return add_node(f, item, err);
+}
+
 loci_status lc_forget_add_event(lc_forgetting *f, int64_t seq, loci_error *err)
 {
-    if (seq == f->last_event_seq)
+    return add_event(f, &(lc_forget_item){.kind = "event", .seq = seq}, err);
+}
+
+/* ---- Events that a rewind took back ---------------------------------------------------------- */
+
+typedef struct withdrawn_seq {
+    int64_t seq;
+    struct withdrawn_seq *next;
+} withdrawn_seq;
+
+typedef struct matching {
+    lc_forgetting *f;
+    lc_forget_match *match;
+    void *ctx;
+    withdrawn_seq *first, **end;
+} matching;
+
+static loci_status keep_seq(void *ctx, const lc_withdrawal *withdrawal, loci_error *err)
+{
+    matching *m = ctx;
+    withdrawn_seq *node = lc_arena_alloc(m->f->arena, sizeof *node);
+
+    if (node == NULL)
+        return lc_fail_memory(err);
+    *node = (withdrawn_seq){withdrawal->seq, NULL};
+    *m->end = node;
+    m->end = &node->next;
+    return LOCI_OK;
+}
+
+static loci_status match_event(void *ctx, const lc_event *stored, loci_error *err)
+{
+    matching *m = ctx;
+    lc_forget_item item = {.kind = "event"};
+    lc_event event = *stored;
+    bool is_it = false;
+    loci_status status;
+
+    if (stored->is_erased)
         return LOCI_OK;
-    f->last_event_seq = seq;
-    return add_node(f, &(lc_forget_item){.kind = "event", .seq = seq}, err);
+    event.refs = lc_arena_copy(m->f->arena, stored->refs);
+    event.payload = lc_arena_copy(m->f->arena, stored->payload);
+    if (event.refs.ptr == NULL || event.payload.ptr == NULL)
+        return lc_fail_memory(err);
+    status = m->match(m->ctx, &event, &item, &is_it, err);
+    if (status != LOCI_OK || !is_it)
+        return status;
+    item.seq = stored->seq;
+    if (event.type->embedded != NULL)
+        status = event.type->embedded(&event, m->f->arena, &item.text, err);
+    if (status != LOCI_OK)
+        return status;
+    return item.id.len > 0 ? lc_forget_add(m->f, &item, err) : add_event(m->f, &item, err);
+}
+
+loci_status lc_forget_withdrawn(lc_forgetting *f, const lc_withdrawal_filter *filter,
+                                lc_forget_match *match, void *ctx, loci_error *err)
+{
+    matching m = {.f = f, .match = match, .ctx = ctx};
+    loci_status status;
+
+    m.end = &m.first;
+    status = lc_withdrawal_each(f->tx, filter, keep_seq, &m, err);
+    for (; m.first != NULL && status == LOCI_OK; m.first = m.first->next) {
+        lc_event_range range = {.tenant_id = f->tx->tenant_id,
+                                .user_id = f->tx->user_id,
+                                .after_seq = m.first->seq - 1,
+                                .limit = 1};
+
+        status = lc_event_each(f->tx, &range, match_event, &m, err);
+    }
+    return status;
 }
 
 /* ---- Vectors --------------------------------------------------------------------------------- */
@@ -117,12 +206,12 @@ static loci_status collect_texts(const lc_forgetting *f, lc_map *out, loci_error
     return LOCI_OK;
 }
 
-/* A text that a row still has keeps its vector. */
+/* Context of keep_text(): a text that some row still has keeps its vector. */
 typedef struct keeping {
     lc_map *texts;
     lc_arena *arena;
-    loci_str cursor; /* Of the last text that was read, */
-    int64_t count;   /* and how many of its page were. */
+    loci_str cursor; /* Cursor of the last text that was read. */
+    int64_t count;   /* Number of texts of this page that were read. */
 } keeping;
 
 static loci_status keep_text(void *ctx, loci_str text, loci_str cursor, loci_error *err)
@@ -159,7 +248,7 @@ static loci_status delete_vectors(lc_forgetting *f, const lc_map *texts, loci_er
 {
     loci_status status = LOCI_OK;
 
-    /* In the order of adding: that of the map is not the same in every run. */
+    /* In the order of adding, because the order of the map differs between runs. */
     for (const lc_forget_node *node = f->first; status == LOCI_OK && node != NULL;
          node = node->next) {
         lc_hash128 content = lc_vector_content(node->item.text);
@@ -177,13 +266,13 @@ static loci_status forget_vectors(lc_forgetting *f, loci_error *err)
 {
     const lc_vector_set any = {
         .tenant_id = f->tx->tenant_id, .user_id = f->tx->user_id, .generation = LC_STR("")};
-    int64_t ours = 0, all = 0;
+    lc_vector_counts counts = {0};
     lc_map texts;
     keeping k = {.texts = &texts};
     lc_arena arena;
-    loci_status status = lc_vector_count(f->tx, &any, &ours, &all, err);
+    loci_status status = lc_vector_count(f->tx, &any, &counts, err);
 
-    if (status != LOCI_OK || all == 0)
+    if (status != LOCI_OK || counts.all == 0)
         return status;
     lc_map_init(&texts, &f->tx->db->env->heap, LOCI_MEM_REQUESTS);
     lc_arena_init(&arena, &f->tx->db->env->heap, LOCI_MEM_REQUESTS);
@@ -213,9 +302,12 @@ loci_status lc_forget_finish(lc_forgetting *f, loci_error *err)
     loci_status status = LOCI_OK;
 
     for (const lc_forget_node *node = f->first; status == LOCI_OK && node != NULL;
-         node = node->next)
+         node = node->next) {
         if (node->item.seq > 0)
             status = lc_event_erase(f->tx, node->item.seq, err);
+        if (status == LOCI_OK && node->item.id.len > 0)
+            status = lc_forget_named(f->tx, node->item.id, err);
+    }
     if (status == LOCI_OK)
         status = forget_vectors(f, err);
     if (status == LOCI_OK)
@@ -227,9 +319,10 @@ loci_status lc_forget_user(lc_forgetting *f, loci_error *err)
 {
     const lc_vector_set any = {
         .tenant_id = f->tx->tenant_id, .user_id = f->tx->user_id, .generation = LC_STR("")};
-    int64_t ours;
-    loci_status status = lc_vector_count(f->tx, &any, &ours, &f->vectors, err);
+    lc_vector_counts counts = {0};
+    loci_status status = lc_vector_count(f->tx, &any, &counts, err);
 
+    f->vectors = counts.all;
     if (status == LOCI_OK)
         status = lc_event_erase_all(f->tx, err);
     if (status == LOCI_OK)
@@ -241,7 +334,7 @@ loci_status lc_forget_user(lc_forgetting *f, loci_error *err)
     return status == LOCI_OK ? ask_for_scrub(f, err) : status;
 }
 
-/* Enough to recognise it by, of whole characters. */
+/* The beginning of a text, enough to recognise it; never ends inside a character. */
 static loci_str beginning_of(loci_str text)
 {
     if (text.len > SHOWN_BYTES_MAX) {

@@ -28,7 +28,7 @@
 
 /* On conversations with questions (bench/talk) any pair of shares near these does about as well. */
 #define SHARES (1 + LC_RECALL_NEXT_SHARE + LC_RECALL_SECOND_SHARE)
-#define NEIGHBOUR_REACH 8 /* Rows of other threads that may lie between two neighbours. */
+#define NEIGHBOUR_REACH 8 /* Maximum number of rows of other threads between two neighbours. */
 
 _Static_assert(sizeof LC_RECALL_SEQ_PARAMS - 1 == 2 + READ_ROWS, "one parameter per row");
 
@@ -41,7 +41,7 @@ static loci_str text_of_row(const lc_rows *rows)
 
 /* ---- Filling a corpus ------------------------------------------------------------------------ */
 
-/* Behind the callbacks of a corpus, which knows nothing of the store. */
+/* Context of the callbacks of a corpus, which does not know the store. */
 typedef struct loading {
     lc_tx *tx;
     const lc_recall_build *build;

@@ -1,6 +1,6 @@
-/* recall.h - the texts of a table as an index of one user, found by words and by meaning.
+/* recall.h - an index per user over the texts of a table, searched by words and by meaning.
  *
- * A room whose texts are searched says where they are, as data:
+ * A room whose texts are searched declares where they are stored:
  *
  *     static const lc_sql texts_sql = {
  *         "select seq, written_at, body, persona_id, topic from notes"
@@ -10,12 +10,13 @@
  *     const lc_user_kind lc_note_index = LC_RECALL_INDEX("note.index", &lc_note_source);
  *
  * and names the source in lc_room.texts. It gets an index in the user cache (store/user_kind.h)
- * that is built in slices and follows the log, vectors that the job model.reembed stores or that
- * are made on the spot, and lc_recall_search(). The index holds numbers and interned names; texts
+ * that is built in slices and follows the log, vectors that the job model.reembed stores or that a
+ * search makes itself, and lc_recall_search(). The index holds numbers and interned names; texts
  * stay in the store, and lc_recall_read() reads those of the hits.
  *
- * Isolation: a row of a persona is found by that persona alone. Who may see a row and what was
- * asked for are one filter inside the search, so the hits are the best of the rows that pass.
+ * Isolation: a row of a persona is found by that persona alone. The rows that the reader may see
+ * and the query's own conditions are one filter inside the search, so the hits are the best of the
+ * rows that pass.
  *
  * Rows of such a table are added, and may leave the index for good (lc_recall_source.ended). A room
  * that keeps more about each (fact/fact_corpus.c) has a state of its own and uses lc_recall_build.
@@ -71,11 +72,11 @@ void lc_recall_close(void *state);
 
 #define LC_RECALL_HITS_MAX 2000
 
-/* An answer often stands beside the words that it is found by. Rows with the same first tag are
- * neighbours, in the order of writing. */
+/* The answer to a question is often in the row next to the one with its words. Rows with the same
+ * first tag are neighbours, in the order of writing. */
 typedef enum lc_recall_neighbours {
     LC_NEIGHBOURS_IGNORED,
-    LC_NEIGHBOURS_RATED, /* What a hit gets from its neighbours is in lc_recall_hit.beside. */
+    LC_NEIGHBOURS_RATED, /* The neighbours' share of the score is in lc_recall_hit.beside. */
     LC_NEIGHBOURS_ADDED  /* Rows next to a hit become hits, and hits next to each other rise. */
 } lc_recall_neighbours;
 #define LC_RECALL_NEXT_SHARE 0.3
@@ -84,7 +85,7 @@ typedef enum lc_recall_neighbours {
 typedef struct lc_recall_query {
     lc_corpus_terms terms; /* Of the query: lc_corpus_split(). */
     const float *vector;   /* Of the query, made by tx->embedding; NULL = by words alone. */
-    loci_str persona_id;   /* Its own rows and those of all. None = those of all only. */
+    loci_str persona_id;   /* Rows of this persona and of all personas; none = only the latter. */
     const lc_str_list *tags[LC_RECALL_TAGS_MAX]; /* Rows with one of these; NULL = any. */
     int64_t from_us, to_us;                      /* Rows at or after `from_us`, before `to_us`. */
     const int64_t *seqs;                         /* Only these rows, in rising order; NULL = all. */

@@ -14,8 +14,9 @@
 #include "base/time.h"
 #include "ops/surface.h"
 #include "server/api_args.h"
+#include "server/lines.h"
 
-/* What all calls of a request have in common. The request id, deadline and cancel flag are those of
+/* The data that all calls of a request share. The request id, deadline and cancel flag are those of
  * the request; texts live in its arena. */
 typedef struct api_caller {
     lc_server *server;
@@ -64,7 +65,7 @@ static void finish_call(void *ctx, loci_status status, loci_answer *answer, cons
     lc_http_request *request = ctx;
 
     if (status == LOCI_OK)
-        lc_reply_json(request, loci_answer_json(answer));
+        lc_reply_json(request, loci_answer_json(answer), lc_answer_is_replayed(answer));
     else
         lc_reply_error(request, err);
     loci_answer_free(answer);
@@ -82,6 +83,10 @@ static void run(const api_caller *caller, const lc_op *op, loci_str args)
         status = make_options(caller, &options, &err);
     if (status == LOCI_OK && (op->flags & LC_OP_MUTATES) != 0)
         status = lc_http_promise(request, &err); /* A commit is never answered with 503. */
+    if (status == LOCI_OK && (op->flags & LC_OP_LINES) != 0) {
+        lc_lines_run(caller->server, request, op, args, &options);
+        return;
+    }
     if (status == LOCI_OK) {
         lc_http_defer(request);
         status = lc_submit_or_finish(engine, op->name, args, &options, finish_call, request, &err);
@@ -269,9 +274,11 @@ static void finish_batch(void *ctx, loci_status status, loci_answer *answer, con
     lc_jw_init(&w, &body);
     lc_jw_object(&w);
     lc_jw_member_raw(&w, "answers", loci_answer_json(answer));
+    if (lc_answer_is_replayed(answer))
+        lc_jw_member_bool(&w, "replayed", true);
     lc_jw_end(&w);
     if (lc_buf_status(&body, &failure) == LOCI_OK)
-        lc_reply_json(request, lc_buf_str(&body));
+        lc_reply_json(request, lc_buf_str(&body), lc_answer_is_replayed(answer));
     else
         lc_reply_error(request, &failure);
     lc_buf_clear(&body);

@@ -1,7 +1,7 @@
 /* api_args.h - arguments from a path, a query and a body, as the one JSON object that a call takes.
  *
- * Texts are written as the parameter's kind wants them ("10" is a number for an integer and a
- * string for a string); what does not look right stays a string, so that the operation's own check
+ * Texts are converted to the parameter's kind ("10" is a number for an integer and a string for a
+ * string); a text that cannot be converted stays a string, so that the operation's own check
  * explains it in the words that every surface has.
  */
 #ifndef LC_SERVER_API_ARGS_H
@@ -21,7 +21,7 @@ typedef struct lc_api_given {
 } lc_api_given;
 
 /* The arguments in `*out`, which borrows from `given` or lives in `arena`. LOCI_EINVAL when one is
- * given twice and differs, or the body is no object. */
+ * given twice and differs, or the body is not an object. */
 loci_status lc_api_args(lc_arena *arena, const lc_api_given *given, loci_str *out, loci_error *err);
 
 #endif /* LC_SERVER_API_ARGS_H */

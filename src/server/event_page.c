@@ -62,7 +62,8 @@ static bool is_next(const lc_event_page *page, const lc_subscription_place *plac
     return begin->after_seq == place->after_seq && begin->restore_mark == place->restore_mark &&
            (page->end.is_page_full || (place->version != 0 && begin->version == place->version)) &&
            lc_str_eq(begin->user_id, place->user_id) &&
-           lc_str_eq(begin->tenant_id, place->tenant_id) && lc_str_eq(begin->types, place->types);
+           lc_str_eq(begin->tenant_id, place->tenant_id) && lc_str_eq(begin->types, place->types) &&
+           lc_str_eq(begin->session_id, place->session_id);
 }
 
 lc_event_page *lc_event_page_find(lc_event_pages *pages, const lc_subscription_place *place)
@@ -112,7 +113,7 @@ lc_event_page *lc_event_page_new(lc_event_pages *pages, loci_str text,
     bool is_shared = begin != NULL && end != NULL;
     const lc_subscription_place *key = is_shared ? begin : &none;
     size_t bytes = sizeof(lc_event_page) + text.len + key->tenant_id.len + key->user_id.len +
-                   key->types.len;
+                   key->types.len + key->session_id.len;
     lc_event_page *page = lc_heap_alloc(pages->heap, bytes, LOCI_MEM_REQUESTS);
     char *at = (char *)(page + 1);
 
@@ -122,6 +123,7 @@ lc_event_page *lc_event_page_new(lc_event_pages *pages, loci_str text,
     page->begin.tenant_id = put(&at, key->tenant_id);
     page->begin.user_id = put(&at, key->user_id);
     page->begin.types = put(&at, key->types);
+    page->begin.session_id = put(&at, key->session_id);
     page->text = put(&at, text);
     if (is_shared) {
         page->end = (lc_subscription_place){.after_seq = end->after_seq,

@@ -1,10 +1,10 @@
 /* event_page.h - pages of events as text, shared by the streams that send them.
  *
- * A page is what one read of the log gave a stream, formatted. It never changes. Streams of one
- * user at the same place of the log borrow the same page: many stalled streams keep one page
- * together, and a write that wakes many streams is read and formatted once. A page lives as long
- * as a stream has it; the last few small ones stay a little longer, for the streams that were woken
- * by the same write and are filled next.
+ * A page is the formatted result of one read of the log. It never changes. Streams of one user at
+ * the same place of the log borrow the same page: many stalled streams keep one page together, and
+ * a write that wakes many streams is read and formatted once. A page lives as long as a stream has
+ * it; the last few small ones stay a little longer, for the streams that were woken by the same
+ * write and are filled next.
  */
 #ifndef LC_SERVER_EVENT_PAGE_H
 #define LC_SERVER_EVENT_PAGE_H

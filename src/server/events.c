@@ -22,11 +22,11 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "server/event_page.h"
+#include "server/http_guard.h"
 #include "server/parts.h"
 
 #define TYPES_MAX 64
 #define TYPE_BYTES_MAX 64
-#define HEARTBEAT_MS 15000
 #define HEARTBEAT_MS_MIN 100
 #define HEARTBEAT_MS_MAX 300000
 #define FILL_EVENTS_MAX 64 /* Of a stream of all users, like the next. */
@@ -169,6 +169,7 @@ bool lc_sse_is_type_list(loci_str text)
 typedef struct stream_query {
     loci_str user_id; /* ptr NULL when absent, like the rest. */
     loci_str types;
+    loci_str session_id;
     loci_str after;
     loci_str heartbeat;
     loci_str stream;   /* Only read by server.c. */
@@ -184,7 +185,8 @@ static loci_status read_param(stream_query *q, loci_str name, loci_str value, lo
         const char *name;
         loci_str *place;
     } known[] = {
-        {"user_id", &q->user_id},        {"types", &q->types},   {"after_seq", &q->after},
+        {"user_id", &q->user_id},        {"types", &q->types},
+        {"session_id", &q->session_id},  {"after_seq", &q->after},
         {"heartbeat_ms", &q->heartbeat}, {"stream", &q->stream},
     };
 
@@ -197,8 +199,8 @@ static loci_status read_param(stream_query *q, loci_str name, loci_str value, lo
         return LOCI_OK;
     }
     return lc_fail(err, LOCI_EINVAL,
-                   "unknown parameter %.*s; a stream of events takes user_id, types, after_seq and "
-                   "heartbeat_ms",
+                   "unknown parameter %.*s; a stream of events takes user_id, session_id, types, "
+                   "after_seq and heartbeat_ms",
                    name.len > 40 ? 40 : (int)name.len, name.ptr);
 }
 
@@ -209,12 +211,24 @@ static loci_status parse_number(const char *name, loci_str text, int64_t *out, l
     return LOCI_OK;
 }
 
+loci_status lc_sse_parse_heartbeat(loci_str text, int64_t *out_ms, loci_error *err)
+{
+    int64_t ms = LC_SSE_HEARTBEAT_MS;
+    loci_status status = text.ptr != NULL ? parse_number("heartbeat_ms", text, &ms, err) : LOCI_OK;
+
+    if (status == LOCI_OK && (ms < HEARTBEAT_MS_MIN || ms > HEARTBEAT_MS_MAX))
+        status = lc_fail(err, LOCI_EINVAL, "heartbeat_ms: expected %d to %d", HEARTBEAT_MS_MIN,
+                         HEARTBEAT_MS_MAX);
+    if (status == LOCI_OK)
+        *out_ms = ms;
+    return status;
+}
+
 static loci_status parse_numbers(stream_query *q, loci_str last_event_id, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
     q->after_seq = -1;
-    q->heartbeat_ms = HEARTBEAT_MS;
     if (q->after.ptr != NULL)
         status = parse_number("after_seq", q->after, &q->after_seq, err);
     /* An EventSource that has not seen an id sends no header; some other clients send an empty
@@ -223,22 +237,20 @@ static loci_status parse_numbers(stream_query *q, loci_str last_event_id, loci_e
         status = parse_number("Last-Event-ID", last_event_id, &q->after_seq, err);
         q->is_resumed = true;
     }
-    if (status == LOCI_OK && q->heartbeat.ptr != NULL)
-        status = parse_number("heartbeat_ms", q->heartbeat, &q->heartbeat_ms, err);
-    if (status == LOCI_OK &&
-        (q->heartbeat_ms < HEARTBEAT_MS_MIN || q->heartbeat_ms > HEARTBEAT_MS_MAX))
-        status = lc_fail(err, LOCI_EINVAL, "heartbeat_ms: expected %d to %d", HEARTBEAT_MS_MIN,
-                         HEARTBEAT_MS_MAX);
+    if (status == LOCI_OK)
+        status = lc_sse_parse_heartbeat(q->heartbeat, &q->heartbeat_ms, err);
     return status;
 }
 
-static loci_status check_user(loci_str user_id, loci_error *err)
+static loci_status check_id(const char *name, loci_str id, loci_error *err)
 {
-    if (user_id.len == 0 || user_id.len > LC_ID_BYTES_MAX)
-        return lc_fail(err, LOCI_EINVAL, "user_id: expected 1 to %d bytes", LC_ID_BYTES_MAX);
-    for (size_t i = 0; i < user_id.len; i++) {
-        if ((unsigned char)user_id.ptr[i] < 0x20 || user_id.ptr[i] == 0x7f)
-            return lc_fail(err, LOCI_EINVAL, "user_id: control characters are not allowed");
+    if (id.ptr == NULL)
+        return LOCI_OK;
+    if (id.len == 0 || id.len > LC_ID_BYTES_MAX)
+        return lc_fail(err, LOCI_EINVAL, "%s: expected 1 to %d bytes", name, LC_ID_BYTES_MAX);
+    for (size_t i = 0; i < id.len; i++) {
+        if ((unsigned char)id.ptr[i] < 0x20 || id.ptr[i] == 0x7f)
+            return lc_fail(err, LOCI_EINVAL, "%s: control characters are not allowed", name);
     }
     return LOCI_OK;
 }
@@ -255,12 +267,15 @@ static loci_status read_query(lc_http_request *request, const lc_identity *who, 
         status = read_param(&q, name, value, err);
     if (status == LOCI_OK)
         status = parse_numbers(&q, lc_http_header(request, "Last-Event-ID"), err);
-    if (status == LOCI_OK && q.user_id.ptr != NULL)
-        status = check_user(q.user_id, err);
+    if (status == LOCI_OK)
+        status = check_id("user_id", q.user_id, err);
+    if (status == LOCI_OK)
+        status = check_id("session_id", q.session_id, err);
     if (status == LOCI_OK && q.types.ptr != NULL && !lc_sse_is_type_list(q.types))
         status = lc_fail(err, LOCI_EINVAL,
                          "types: expected names such as fact.written, separated by commas");
-    q.is_of_all = q.user_id.ptr == NULL && !is_bound_to_user;
+    /* A session without a user is one of the user "default", as in calls. */
+    q.is_of_all = q.user_id.ptr == NULL && !is_bound_to_user && q.session_id.ptr == NULL;
     if (status == LOCI_OK && q.is_of_all && q.after.ptr != NULL)
         status = lc_fail(err, LOCI_EINVAL,
                          "after_seq: a stream of all users cannot be resumed; pass user_id");
@@ -278,7 +293,8 @@ typedef struct event_stream {
     lc_server *server;
     loci_subscription *subscription;
     lc_token_ticket ticket;
-    bool has_ticket; /* It was opened with a token. */
+    bool has_ticket;                               /* It was opened with a token. */
+    char trace_id[LC_HTTP_TRACE_ID_BYTES_MAX + 1]; /* Of the request that opened it. */
     bool is_of_all;
     bool has_begun;
     bool must_reset; /* Before anything else. */
@@ -291,17 +307,17 @@ typedef struct event_stream {
     lc_event_page *page; /* Of the thread while it is busy, else of the loop; or NULL. */
 } event_stream;
 
-/* How long a client should wait before it reconnects, in ms. */
-static const loci_str retry_text = LC_STR("retry: 1000\n\n");
-/* A comment, which clients ignore: a sign of life. */
-static const loci_str heartbeat_text = LC_STR(": hb\n\n");
+const loci_str lc_sse_retry = LC_STR("retry: 1000\n\n");
+const loci_str lc_sse_heartbeat = LC_STR(": hb\n\n");
 static const loci_str reset_text = LC_STR(
     "event: reset\ndata: {\"reason\":\"events were missed; read the state again\"}\n\n");
-/* The last message of a stream whose token has ended. */
-static const loci_str end_texts[] = {
-    [LC_TOKEN_WAS_REVOKED] = LC_STR("event: end\ndata: {\"reason\":\"token_revoked\"}\n\n"),
-    [LC_TOKEN_HAS_EXPIRED] = LC_STR("event: end\ndata: {\"reason\":\"token_expired\"}\n\n"),
-};
+
+loci_str lc_sse_token_end(lc_token_end end)
+{
+    return end == LC_TOKEN_WAS_REVOKED
+               ? LC_STR("event: end\ndata: {\"reason\":\"token_revoked\"}\n\n")
+               : LC_STR("event: end\ndata: {\"reason\":\"token_expired\"}\n\n");
+}
 
 /* Writes the events of one read, of all users at most a batch; false when the stream must end. The
  * client reconnects with the last id it saw. `*out_end` is set, and `*out_has_end`, where another
@@ -321,7 +337,7 @@ static bool write_events(event_stream *s, lc_buf *out, lc_subscription_place *ou
 
         if (loci_subscription_next(s->subscription, &answer, &lagged, &err) != LOCI_OK) {
             lc_log_write(&s->server->env->log, LOCI_LOG_WARN, "events.broken",
-                         LC_LOG_TEXT("why", err.message));
+                         LC_LOG_TEXT("trace_id", s->trace_id), LC_LOG_TEXT("why", err.message));
             return false;
         }
         if (lagged != 0)
@@ -440,12 +456,12 @@ static bool pull(void *ctx, loci_str *out, bool is_heartbeat)
     if (atomic_load_explicit(&s->server->is_draining, memory_order_acquire))
         return false;
     if (end != LC_TOKEN_VALID) {
-        *out = end_texts[end];
+        *out = lc_sse_token_end(end);
         return false;
     }
     if (!s->has_begun) {
         s->has_begun = true;
-        *out = retry_text;
+        *out = lc_sse_retry;
     } else if (s->must_reset) {
         s->must_reset = false;
         *out = reset_text;
@@ -453,7 +469,7 @@ static bool pull(void *ctx, loci_str *out, bool is_heartbeat)
         goes_on = move_on(s, out);
     }
     if (goes_on && is_heartbeat && out->len == 0 && now_us - s->written_us >= s->heartbeat_us / 2)
-        *out = heartbeat_text;
+        *out = lc_sse_heartbeat;
     if (out->len > 0)
         s->written_us = now_us;
     return goes_on;
@@ -486,6 +502,11 @@ static loci_status make_options(lc_arena *arena, const lc_identity *who, const s
     if (q->user_id.ptr != NULL) {
         options.user_id = lc_arena_copy(arena, q->user_id).ptr;
         if (options.user_id == NULL)
+            return lc_fail_memory(err);
+    }
+    if (q->session_id.ptr != NULL) {
+        options.session_id = lc_arena_copy(arena, q->session_id).ptr;
+        if (options.session_id == NULL)
             return lc_fail_memory(err);
     }
     if (q->types.ptr != NULL) {
@@ -529,6 +550,7 @@ void lc_events_handle(lc_server *server, lc_http_request *request, const lc_iden
                         .heartbeat_us = q.heartbeat_ms * 1000,
                         .must_reset = q.is_of_all && q.is_resumed};
     (void)pthread_mutex_init(&s->lock, NULL); /* Cannot fail on Linux. */
+    memcpy(s->trace_id, lc_http_trace_id(request), strlen(lc_http_trace_id(request)));
     if (lc_id_is(loci_str_of(who->token_id), "tok")) {
         s->has_ticket = true;
         s->ticket.expires_at = who->expires_at;

@@ -23,10 +23,17 @@
  *   - It aborts when it is stopped while a connection is suspended. lc_http_stop() wakes them all;
  *     a connection to be suspended later finds is_stopping under the same lock and is not.
  *   - It disconnects on queries with many parameters. on_target() cuts what is refused anyway.
+ *   - It reads from a resumed connection before it asks for the answer, and drops the request when
+ *     the client has shut down its sending side. must_wait() prevents that for whole requests, and
+ *     must_read_first() for most others. A client that does so while options.admit looks up a token
+ *     that is not cached, before the body is read, still gets no answer.
+ *   - After an answer to a part of a request it closes the socket, which resets a client that still
+ *     sends. The monitor takes such a connection over and lets it linger.
  *   - It stops accepting at its connection limit. Its limit is above ours, so that we can send 503.
  */
 #include "server/http.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -191,16 +198,24 @@ static struct MHD_Response *make_response(lc_http_request *request, const lc_htt
     add_header(http, response, MHD_HTTP_HEADER_CONTENT_TYPE, reply->content_type);
     add_header(http, response, MHD_HTTP_HEADER_CACHE_CONTROL,
                reply->cache_control == NULL ? "no-store" : reply->cache_control);
-    add_header(http, response, "X-Request-Id", request->id);
+    add_header(http, response, "Trace-Id", request->trace_id);
     add_header(http, response, "traceparent", request->traceparent.ptr);
     add_header(http, response, "Mcp-Session-Id", reply->mcp_session_id);
+    add_header(http, response, "Idempotency-Replayed", reply->is_replayed ? "true" : NULL);
     add_header(http, response, MHD_HTTP_HEADER_LOCATION, reply->location);
+    add_header(http, response, MHD_HTTP_HEADER_ETAG, reply->etag);
+    if (reply->content_security_policy != NULL) { /* A page, or a part of one. */
+        add_header(http, response, "Content-Security-Policy", reply->content_security_policy);
+        add_header(http, response, "X-Content-Type-Options", "nosniff");
+        add_header(http, response, "Referrer-Policy", "no-referrer");
+    }
     add_header(http, response, MHD_HTTP_HEADER_ALLOW, reply->allow);
     add_header(http, response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, reply->authenticate);
-    if (is_gzip) {
+    if (is_gzip)
         add_header(http, response, MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
+    /* A reply with an ETag may be cached, and one without gzip must not serve a client with it. */
+    if (is_gzip || reply->etag != NULL)
         add_header(http, response, MHD_HTTP_HEADER_VARY, MHD_HTTP_HEADER_ACCEPT_ENCODING);
-    }
     if (reply->retry_after_s > 0) {
         (void)snprintf(number, sizeof number, "%lld", (long long)reply->retry_after_s);
         add_header(http, response, MHD_HTTP_HEADER_RETRY_AFTER, number);
@@ -218,7 +233,7 @@ static void make_problem(lc_http_request *request, int http_status, loci_status 
     lc_http_reply reply = {.content_type = LC_PROBLEM_TYPE,
                            .retry_after_s = http_status == 503 ? RETRY_AFTER_S : 0};
     lc_problem problem = {
-        .http_status = http_status, .code = code, .detail = detail, .request_id = request->id};
+        .http_status = http_status, .code = code, .detail = detail, .trace_id = request->trace_id};
 
     lc_buf_init(&request->problem, &request->http->env->heap, LOCI_MEM_REQUESTS,
                 LC_PROBLEM_BYTES_MAX);
@@ -358,14 +373,18 @@ static void give(lc_http_request *request, const outcome *what)
     if (!is_late)
         report_answered(request, what->status, what->bytes);
     pthread_mutex_lock(&http->lock);
-    is_late = request->is_expired; /* lc_http_stop() ignores claims. */
     is_over = request->is_over;
+    is_late = is_over || request->is_expired; /* lc_http_stop() ignores claims. */
     if (is_late)
         request->is_answered = true;
     else
         set_outcome(request, what);
-    if (!is_late && request->connection->suspended == request)
-        wake_answered(request->connection);
+    if (!is_late && request->connection->suspended == request) {
+        if (what->stream != NULL) /* Its thread may go on for long before the next flush. */
+            lc_http_wake(request->connection);
+        else
+            wake_answered(request->connection);
+    }
     pthread_mutex_unlock(&http->lock);
     if (is_late && what->response != NULL)
         http->mhd.destroy_response(what->response);
@@ -386,6 +405,11 @@ loci_status lc_http_promise(lc_http_request *request, loci_error *err)
     return LOCI_OK;
 }
 
+bool lc_http_accepts_gzip(const lc_http_request *request)
+{
+    return lc_gzip_is_accepted(lc_http_header(request, MHD_HTTP_HEADER_ACCEPT_ENCODING));
+}
+
 void lc_http_answer(lc_http_request *request, const lc_http_reply *reply)
 {
     loci_str body = reply->body;
@@ -401,15 +425,14 @@ void lc_http_answer(lc_http_request *request, const lc_http_reply *reply)
         lc_http_answer_error(request, &err); /* Which is small. */
         return;
     }
-    is_gzip = body.len >= LC_GZIP_BYTES_MIN &&
-              lc_gzip_is_accepted(lc_http_header(request, MHD_HTTP_HEADER_ACCEPT_ENCODING)) &&
+    is_gzip = !reply->is_gzip && body.len >= LC_GZIP_BYTES_MIN && lc_http_accepts_gzip(request) &&
               lc_gzip_pack(&request->arena, body, &body);
 
     if (!is_gzip && body.len > 0)
         body = lc_arena_copy(&request->arena, body);
     /* Without memory for the body there is no response, and the connection is closed. */
     if (body.ptr != NULL || body.len == 0)
-        what.response = make_response(request, reply, body, is_gzip);
+        what.response = make_response(request, reply, body, is_gzip || reply->is_gzip);
     what.bytes = body.len;
     give(request, &what);
 }
@@ -429,7 +452,7 @@ void lc_http_admit(lc_http_request *request)
     is_over = request->is_over;
     request->is_answered = is_late;
     request->is_admitted = !is_late;
-    if (!is_late && request->connection->suspended == request)
+    if (!is_late && !is_over && request->connection->suspended == request)
         wake_answered(request->connection);
     pthread_mutex_unlock(&http->lock);
     if (is_over)
@@ -460,12 +483,24 @@ void lc_http_wake(lc_http_connection *connection)
     connection->http->mhd.resume_connection(take_suspended(connection));
 }
 
-/* False when the answer, or the admission, was given already, or the server stops. */
-static bool suspend_until_answered(lc_http_request *request)
+/* Whether the loop must return without an answer. False when the answer, or the admission, was
+ * given already, or the server stops.
+ *
+ * A resumed connection that libmicrohttpd believes to be reading is read from before on_request is
+ * called, and closed without an answer if the client has shut down its sending side. So a request
+ * that is whole is not suspended on the first call: libmicrohttpd then notes that it waits for us
+ * alone, and calls again at once. */
+static bool must_wait(lc_http_request *request)
 {
     lc_http *http = request->http;
     bool is_given, is_suspended;
 
+    if (!request->is_deferred)
+        return false;
+    if (request->is_whole && !request->has_turned) {
+        request->has_turned = true;
+        return true;
+    }
     pthread_mutex_lock(&http->lock);
     is_given = lc_http_is_given(request);
     if (!is_given && atomic_load(&http->is_stopping))
@@ -529,6 +564,15 @@ static ssize_t break_stream(lc_http_request *request)
     return MHD_CONTENT_READER_END_OF_STREAM;
 }
 
+static ssize_t finish_stream(lc_http_request *request)
+{
+    const lc_http_stream *stream = &request->stream;
+
+    if (stream->is_whole != NULL && !stream->is_whole(stream->ctx))
+        return break_stream(request);
+    return MHD_CONTENT_READER_END_OF_STREAM;
+}
+
 /* The number of bytes pulled; 0 when the stream was suspended; or one of libmicrohttpd's ends. */
 static ssize_t pull_stream(lc_http_request *request)
 {
@@ -542,7 +586,7 @@ static ssize_t pull_stream(lc_http_request *request)
     if (is_gone)
         return break_stream(request);
     if (request->is_last || must_streams_end(request->http))
-        return MHD_CONTENT_READER_END_OF_STREAM;
+        return finish_stream(request);
     request->pending = LC_STR_NONE;
     request->is_last = !request->stream.pull(request->stream.ctx, &request->pending, is_heartbeat);
     if (!charge_stream(request)) {
@@ -552,7 +596,7 @@ static ssize_t pull_stream(lc_http_request *request)
     if (request->pending.len > 0)
         return (ssize_t)request->pending.len;
     if (request->is_last || !suspend_stream(request))
-        return MHD_CONTENT_READER_END_OF_STREAM;
+        return finish_stream(request);
     return 0;
 }
 
@@ -579,8 +623,9 @@ static ssize_t read_stream(void *cls, uint64_t position, char *out, size_t bytes
     return (ssize_t)bytes;
 }
 
-/* The kernel would buffer megabytes for a client that does not read, and thousands of those are as
- * many gigabytes. A stream needs no more than what is written while its reader is woken. */
+/* The kernel would buffer megabytes for a client that does not read, and thousands of such clients
+ * would cost gigabytes. A stream needs only the bytes that are written while its reader wakes
+ * up. */
 static void begin_stream(lc_http_request *request)
 {
     int bytes = STREAM_SEND_BYTES;
@@ -595,6 +640,7 @@ static void end_stream(lc_http_request *request)
 {
     lc_http *http = request->http;
     lc_http_stream stream = request->stream;
+    bool is_begun = request->is_queued; /* Else the client has gone before. */
 
     pthread_mutex_lock(&http->lock);
     request->is_over = true;
@@ -602,7 +648,8 @@ static void end_stream(lc_http_request *request)
     request->next_ended = http->ended_streams;
     http->ended_streams = request;
     pthread_mutex_unlock(&http->lock);
-    lc_http_add(&http->streams, -1);
+    if (is_begun)
+        lc_http_add(&http->streams, -1);
     stream.close(stream.ctx); /* The request may be freed by now. */
 }
 
@@ -617,7 +664,7 @@ void lc_http_answer_stream(lc_http_request *request, const lc_http_stream *strea
     if (what.response != NULL) {
         add_header(http, what.response, MHD_HTTP_HEADER_CONTENT_TYPE, stream->content_type);
         add_header(http, what.response, MHD_HTTP_HEADER_CACHE_CONTROL, "no-store");
-        add_header(http, what.response, "X-Request-Id", request->id);
+        add_header(http, what.response, "Trace-Id", request->trace_id);
         add_header(http, what.response, "traceparent", request->traceparent.ptr);
         add_header(http, what.response, "X-Accel-Buffering", "no"); /* nginx would delay events. */
     }
@@ -646,7 +693,7 @@ static enum MHD_Result deliver(lc_http_request *request)
                      "the request was not answered before its deadline");
         report_answered(request, request->status, request->reply_bytes);
     }
-    if (request->is_stream)
+    if (request->is_stream && request->response != NULL)
         begin_stream(request);
     return queue(request);
 }
@@ -662,31 +709,14 @@ static enum MHD_Result proceed(lc_http_request *request)
         request->deadline_us = lc_clock_monotonic_us() + http->limits.answer_timeout_ms * 1000;
         http->handle(http->ctx, request);
         LC_ASSERT(request->is_deferred || request->is_answered);
-        if (request->is_deferred && suspend_until_answered(request))
-            return MHD_YES;
     }
-    return deliver(request);
+    return must_wait(request) ? MHD_YES : deliver(request);
 }
 
-/* Called when options.admit has returned, and again when a deferred decision was made. */
-static enum MHD_Result follow_admission(lc_http_request *request)
+static enum MHD_Result read_body(lc_http_request *request)
 {
     lc_http *http = request->http;
-    bool is_admitted = request->is_admitted;
 
-    if (request->is_deferred) {
-        pthread_mutex_lock(&http->lock);
-        is_admitted = request->is_admitted;
-        if (is_admitted) {
-            request->is_deferred = false; /* The other thread is done with it. */
-            wake_all_answered(http);
-        }
-        pthread_mutex_unlock(&http->lock);
-    }
-    if (!is_admitted)
-        return deliver(request);
-    if (request->body_bytes == 0)
-        return proceed(request);
     if (!lc_http_charge(request, (int64_t)request->body_bytes, false)) {
         lc_http_count(&http->refused);
         make_problem(request, 503, LOCI_EUNAVAILABLE, busy_detail);
@@ -702,6 +732,44 @@ static enum MHD_Result follow_admission(lc_http_request *request)
     return MHD_YES;
 }
 
+/* Whether the decision must wait for the body: a client that has shut down its sending side would
+ * get no answer if it were suspended now (must_wait). All its bytes are with the kernel already. */
+static bool must_read_first(const lc_http_request *request)
+{
+    struct pollfd socket = {.fd = request->connection->fd, .events = POLLRDHUP};
+
+    return request->is_deferred && !request->is_whole &&
+           lc_http_header(request, MHD_HTTP_HEADER_EXPECT).ptr == NULL && poll(&socket, 1, 0) == 1;
+}
+
+/* Called when options.admit has returned, and again until a deferred decision was made. */
+static enum MHD_Result follow_admission(lc_http_request *request)
+{
+    lc_http *http = request->http;
+    bool is_admitted;
+
+    if (!request->has_read_first && must_read_first(request)) {
+        request->has_read_first = true;
+        return read_body(request);
+    }
+    if (must_wait(request))
+        return MHD_YES;
+    if (request->is_deferred) {
+        pthread_mutex_lock(&http->lock);
+        is_admitted = request->is_admitted;
+        if (is_admitted) {
+            request->is_deferred = false; /* The other thread is done with it. */
+            wake_all_answered(http);
+        }
+        pthread_mutex_unlock(&http->lock);
+    } else {
+        is_admitted = request->is_admitted;
+    }
+    if (!is_admitted)
+        return deliver(request);
+    return request->is_whole ? proceed(request) : read_body(request);
+}
+
 static enum MHD_Result ask(lc_http_request *request)
 {
     lc_http *http = request->http;
@@ -712,8 +780,6 @@ static enum MHD_Result ask(lc_http_request *request)
         http->admit(http->ctx, request);
     else
         request->is_admitted = true;
-    if (request->is_deferred && suspend_until_answered(request))
-        return MHD_YES;
     return follow_admission(request);
 }
 
@@ -768,9 +834,11 @@ static enum MHD_Result on_request(void *cls, struct MHD_Connection *mhd, const c
 
     if (request == NULL)
         return begin(cls, mhd, line, context);
+    if (part.len == 0 && (!request->is_asked || !is_undecided(request) || request->has_read_first))
+        request->is_whole = true;
     if (!request->is_asked)
         return ask(request);
-    if (is_undecided(request))
+    if (is_undecided(request) && (request->is_whole || !request->has_read_first))
         return follow_admission(request);
     if (part.len == 0)
         return proceed(request);
@@ -797,6 +865,8 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
         lc_http_drop_unsent(request->connection);
         lc_http_count(&http->cut);
     }
+    request->connection->must_linger = code == MHD_REQUEST_TERMINATED_COMPLETED_OK &&
+                                       !request->is_whole;
     lc_http_set_phase(request->connection, LC_HTTP_IDLE,
                       lc_http_now_ms() + http->limits.idle_timeout_ms);
     lc_http_add(&http->ended, 1);
@@ -806,7 +876,8 @@ static void on_completed(void *cls, struct MHD_Connection *mhd, void **context,
     if (request->is_deferred) {
         pthread_mutex_lock(&http->lock);
         is_answered = lc_http_is_given(request);
-        request->is_over = true;
+        request->is_over = true; /* And its connection may be freed next. */
+        __atomic_store_n(&request->cancel, 1, __ATOMIC_RELAXED);
         wake_all_answered(http);
         pthread_mutex_unlock(&http->lock);
     }

@@ -59,8 +59,10 @@ typedef struct lc_http_options {
 } lc_http_options;
 
 /* Whether only this machine can reach "127.0.0.1:7077", "[::1]:0", "localhost:80" or "unix:/path".
- * Any text that is no such address counts as public. */
+ * Any other text is treated as public. */
 bool lc_http_address_is_local(loci_str listen);
+/* LOCI_EINVAL unless `listen` is written like an address to listen on. */
+loci_status lc_http_check_address(const char *listen, loci_error *err);
 
 #define LC_HTTP_ADDRESS_BYTES 320
 /* Writes "http://127.0.0.1:7077", with the port that was bound; "unix:/path" without TCP. */
@@ -93,12 +95,15 @@ bool lc_http_query_at(const lc_http_request *request, size_t index, loci_str *na
 loci_str lc_http_header(const lc_http_request *request,
                         const char *name); /* ptr NULL when absent. */
 loci_str lc_http_body(const lc_http_request *request);
+bool lc_http_accepts_gzip(const lc_http_request *request);
 /* The user id of the client on a Unix socket; false for TCP. */
 bool lc_http_peer_uid(const lc_http_request *request, uid_t *out);
 /* In options.answered: the code of an error that the server found itself, or NULL. */
 const char *lc_http_problem_code(const lc_http_request *request);
-/* "req_…", unique in this process, or the client's X-Request-Id if it is valid; terminated. */
-const char *lc_http_request_id(const lc_http_request *request);
+/* The id of this request in the log, error bodies and the header Trace-Id; terminated. It is the
+ * trace id of the header `traceparent`, else the client's Trace-Id or X-Request-Id if it is valid,
+ * else 32 hexadecimal digits that are unique. */
+const char *lc_http_trace_id(const lc_http_request *request);
 /* The header `traceparent` if it is valid, else empty. The reply repeats it. */
 loci_str lc_http_traceparent(const lc_http_request *request);
 lc_arena *lc_http_arena(lc_http_request *request); /* Freed with the request. */
@@ -120,12 +125,16 @@ typedef struct lc_http_reply {
     int status;
     const char *content_type; /* "application/json" */
     loci_str body;            /* Copied. */
+    bool is_gzip;             /* The body is compressed, and the client accepts that. */
     const char *location;     /* Further headers, or NULL each. */
+    const char *etag;
+    const char *content_security_policy;
     const char *allow;
     const char *authenticate;
     const char *mcp_session_id;
     const char *cache_control; /* NULL = no-store. */
     int64_t retry_after_s;     /* 0 = none. */
+    bool is_replayed;          /* Idempotency-Replayed: true. */
 } lc_http_reply;
 
 /* Before something is done that cannot be undone: the answer will be sent even if it exceeds the
@@ -140,7 +149,7 @@ void lc_http_answer(lc_http_request *request, const lc_http_reply *reply);
  * deadline passes or the server stops before, the client gets 504. The late answer must be given
  * nevertheless: it is discarded and frees the request. The server's `env` must live until then. */
 void lc_http_defer(lc_http_request *request);
-/* Answers an error as problem+json: {type, title, status, detail, code, request_id, …data}. */
+/* Answers an error as problem+json: {type, title, status, detail, code, trace_id, …data}. */
 void lc_http_answer_error(lc_http_request *request, const loci_error *err);
 /* 405 in the same form, with the methods that the path has. */
 void lc_http_answer_not_allowed(lc_http_request *request, const char *allow);
@@ -154,6 +163,10 @@ typedef struct lc_http_stream {
      * sleeps until wake_fd is readable, or until `heartbeat_ms` have passed: then is_heartbeat is
      * true. False ends the stream, after the data. */
     bool (*pull)(void *ctx, loci_str *out, bool is_heartbeat);
+    /* Whether all that the client must get was lent; asked when the stream ends, also because the
+     * server stops. If not, the connection is cut instead of ended, so that the client does not
+     * take a part for the whole. NULL = a stream may end anywhere. */
+    bool (*is_whole)(void *ctx);
     void (*close)(void *ctx); /* Called once, whatever ended the stream. */
     void *ctx;
     int64_t heartbeat_ms; /* 0 = none. */

@@ -1,4 +1,4 @@
-/* http_client.c - clients, and what each of them makes the server keep.
+/* http_client.c - clients, and the resources that each of them uses in the server.
  *
  * A client is a remote address (of IPv6 its /64 network, because one machine can have all addresses
  * of that) or, on the Unix socket, a user id. It has an account as long as it has a connection or a

@@ -1,19 +1,33 @@
-/* http_connection.c - open connections, and the thread that watches what the loop does not see.
+/* http_connection.c - open connections, and the thread that watches events which the loop does not
+ * see.
  *
  * The monitor thread checks:
  *   timeouts     every tick, all connections: has a phase lasted too long, has a first byte arrived
  *   deferred     every tick: has the deadline passed (504), has the client hung up (cancel)
  *   streams      epoll: wake_fd is readable, the client hung up; every tick: the heartbeat
  *   Unix socket  epoll: a client connects
+ *   lingering    epoll: the client still sends a body that was answered already; discards it
  *
  * The only libmicrohttpd function it calls for a connection is resume. To cut a connection it shuts
  * down the socket, and the loop notices. epoll events carry pointers to streams, so a stream that
  * has ended is freed only by this thread, between two calls of epoll_wait, when no event can refer
  * to it.
  *
+ * After the answer to a client that has shut down its sending side, libmicrohttpd may miss the end
+ * of the stream, above all on a busy machine, and would keep the connection until the idle timeout.
+ * The monitor closes such a connection.
+ *
  * The loop cannot tell when the first byte of a request arrived, because libmicrohttpd reads
  * without a callback. The kernel can: TCP_INFO has the time of the last data. Without it, a client
- * sending one byte per second could keep a connection for as long as an idle one may stay open. */
+ * sending one byte per second could keep a connection for as long as an idle one may stay open.
+ *
+ * Most clients send their whole body before they read an answer. If the server closed the socket
+ * after an early answer (401, 413 ...), the kernel would reset the connection and the client would
+ * report a broken pipe instead of the error. So the connection lingers: the loop's socket is
+ * duplicated before libmicrohttpd closes it, the sending side is shut down, and the monitor reads
+ * and discards until the client closes. A lingering connection still counts for its peer and for
+ * all; bytes, silence and total time are bounded, so it costs a client no less than sending a body
+ * that is read. */
 #include "server/http_private.h"
 
 #include <errno.h>
@@ -37,13 +51,16 @@
 #define TICK_MS_MAX 100
 #define TICKS_PER_TIMEOUT 8
 #define KERNEL_TICK_MS 20 /* Twice the precision of the time of the last data. */
+#define LINGER_BYTES_MIN (INT64_C(64) * 1024 * 1024) /* Or four times the largest body. */
+#define LINGER_READ_BYTES 16384
+#define LEFT_AFTER_MS 1000 /* Far more than the loop needs to see a hang-up itself. */
 
-/* The kind of an event, in the low bits of the pointer to a stream. */
-enum { TAG_WAKE, TAG_HANGUP, TAG_KICK, TAG_UNIX, TAGS };
+/* The kind of an event, in the low bits of the pointer to a stream or a lingering connection. */
+enum { TAG_WAKE, TAG_HANGUP, TAG_KICK, TAG_UNIX, TAG_LINGER, TAGS = 8 };
 
-static uint64_t tagged(const lc_http_request *request, unsigned tag)
+static uint64_t tagged(const void *what, unsigned tag)
 {
-    return (uint64_t)(uintptr_t)request | tag;
+    return (uint64_t)(uintptr_t)what | tag;
 }
 
 /* ---- Open and close -------------------------------------------------------------------------- */
@@ -78,8 +95,12 @@ lc_http_connection *lc_http_connection_open(lc_http *http, int fd)
 {
     lc_http_connection *connection = NULL;
     lc_http_peer peer;
+    bool is_full;
 
-    if (http->connection_count < http->limits.connections_max)
+    pthread_mutex_lock(&http->lock);
+    is_full = http->connection_count >= http->limits.connections_max;
+    pthread_mutex_unlock(&http->lock);
+    if (!is_full)
         connection = lc_heap_zalloc(&http->env->heap, sizeof *connection, LOCI_MEM_REQUESTS);
     if (connection != NULL) {
         connection->http = http;
@@ -110,11 +131,9 @@ lc_http_connection *lc_http_connection_open(lc_http *http, int fd)
     return connection;
 }
 
-void lc_http_connection_close(lc_http_connection *connection)
+/* The lock is held. */
+static void unlink_connection(lc_http *http, lc_http_connection *connection)
 {
-    lc_http *http = connection->http;
-
-    pthread_mutex_lock(&http->lock);
     if (connection->previous != NULL)
         connection->previous->next = connection->next;
     else
@@ -122,9 +141,85 @@ void lc_http_connection_close(lc_http_connection *connection)
     if (connection->next != NULL)
         connection->next->previous = connection->previous;
     http->connection_count--;
-    pthread_mutex_unlock(&http->lock);
+}
+
+static void free_connection(lc_http *http, lc_http_connection *connection)
+{
     lc_http_client_leave(http, connection->client);
     lc_heap_free(&http->env->heap, connection, sizeof *connection, LOCI_MEM_REQUESTS);
+}
+
+/* ---- Lingering ------------------------------------------------------------------------------- */
+
+static int64_t linger_deadline_ms(const lc_http_connection *connection, int64_t now_ms)
+{
+    int64_t silent_ms = now_ms + connection->http->limits.header_timeout_ms;
+
+    return silent_ms < connection->linger_end_ms ? silent_ms : connection->linger_end_ms;
+}
+
+/* False when the connection must be closed now. The lock is held, so that lc_http_stop() either
+ * finds the connection in the monitor's care or has stopped it before. */
+static bool linger(lc_http *http, lc_http_connection *connection)
+{
+    struct epoll_event readable = {EPOLLIN, {.u64 = tagged(connection, TAG_LINGER)}};
+    int64_t now_ms = lc_http_now_ms(), body_bytes_max = (int64_t)http->limits.body_bytes_max;
+    int fd;
+
+    if (!connection->must_linger || atomic_load(&http->is_stopping))
+        return false;
+    fd = dup(connection->fd);
+    if (fd < 0)
+        return false;
+    connection->fd = fd;
+    connection->linger_bytes = body_bytes_max * 4 > LINGER_BYTES_MIN ? body_bytes_max * 4
+                                                                     : LINGER_BYTES_MIN;
+    connection->linger_end_ms = now_ms + http->limits.body_timeout_ms;
+    (void)shutdown(fd, SHUT_WR); /* Fails when the client has gone, which the monitor sees. */
+    lc_http_set_phase(connection, LC_HTTP_LINGER, linger_deadline_ms(connection, now_ms));
+    if (epoll_ctl(http->epoll_fd, EPOLL_CTL_ADD, fd, &readable) == 0)
+        return true;
+    (void)close(fd);
+    return false;
+}
+
+/* On the monitor's thread, or after it has ended. The lock is held. */
+static void end_linger(lc_http *http, lc_http_connection *connection)
+{
+    /* Closing it would not: libmicrohttpd may not have closed its own descriptor yet. */
+    (void)epoll_ctl(http->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
+    (void)close(connection->fd); /* Nothing was written to it. */
+    unlink_connection(http, connection);
+    free_connection(http, connection);
+}
+
+static void discard(lc_http *http, lc_http_connection *connection)
+{
+    char bytes[LINGER_READ_BYTES];
+    ssize_t count = recv(connection->fd, bytes, sizeof bytes, MSG_DONTWAIT);
+
+    if (count < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    connection->linger_bytes -= count;
+    if (count <= 0 || connection->linger_bytes < 0)
+        end_linger(http, connection);
+    else
+        lc_http_set_phase(connection, LC_HTTP_LINGER,
+                          linger_deadline_ms(connection, lc_http_now_ms()));
+}
+
+void lc_http_connection_close(lc_http_connection *connection)
+{
+    lc_http *http = connection->http;
+    bool lingers;
+
+    pthread_mutex_lock(&http->lock);
+    lingers = linger(http, connection);
+    if (!lingers)
+        unlink_connection(http, connection);
+    pthread_mutex_unlock(&http->lock);
+    if (!lingers)
+        free_connection(http, connection);
 }
 
 void lc_http_drop_unsent(const lc_http_connection *connection)
@@ -166,7 +261,7 @@ void lc_http_monitor_watch(lc_http *http, lc_http_request *request)
     struct epoll_event hangup = {EPOLLRDHUP | EPOLLONESHOT, {.u64 = tagged(request, TAG_HANGUP)}};
 
     if (request->stream.wake_fd >= 0) {
-        /* Re-armed, it fires at once for what arrived in the meantime. */
+        /* Re-armed, it fires at once if data arrived in the meantime. */
         int mode = request->is_wake_watched ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
         if (epoll_ctl(http->epoll_fd, mode, request->stream.wake_fd, &wake) == 0)
@@ -224,6 +319,28 @@ static bool has_begun(const lc_http_connection *connection, int64_t since_ms, in
     return now_ms - (int64_t)info.tcpi_last_data_recv > since_ms + KERNEL_TICK_MS;
 }
 
+/* Whether the client has shut down its sending side, and all that it sent was read. */
+static bool has_left(const lc_http_connection *connection)
+{
+    char byte;
+
+    return recv(connection->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+static void check_idle(lc_http *http, lc_http_connection *connection, int64_t watch, int64_t now_ms)
+{
+    int64_t since_ms = watch / LC_HTTP_PHASES - http->limits.idle_timeout_ms;
+    int64_t head = lc_http_watch_of(LC_HTTP_HEAD, now_ms + http->limits.header_timeout_ms);
+
+    /* An exchange fails when the loop was faster: then the head is complete. */
+    if (has_begun(connection, since_ms, now_ms))
+        (void)atomic_compare_exchange_strong(&connection->watch, &watch, head);
+    else if (now_ms - since_ms >= LEFT_AFTER_MS && has_left(connection) &&
+             atomic_compare_exchange_strong(&connection->watch, &watch,
+                                            lc_http_watch_of(LC_HTTP_CUT, LC_HTTP_NEVER_MS)))
+        cut(http, connection, LC_HTTP_IDLE);
+}
+
 static void check_phase(lc_http *http, lc_http_connection *connection, int64_t now_ms)
 {
     int64_t watch = atomic_load_explicit(&connection->watch, memory_order_acquire);
@@ -234,12 +351,8 @@ static void check_phase(lc_http *http, lc_http_connection *connection, int64_t n
         if (atomic_compare_exchange_strong(&connection->watch, &watch,
                                            lc_http_watch_of(LC_HTTP_CUT, LC_HTTP_NEVER_MS)))
             cut(http, connection, phase);
-    } else if (phase == LC_HTTP_IDLE &&
-               has_begun(connection, deadline_ms - http->limits.idle_timeout_ms, now_ms)) {
-        /* Fails when the loop was faster: then the head is complete. */
-        (void)atomic_compare_exchange_strong(
-            &connection->watch, &watch,
-            lc_http_watch_of(LC_HTTP_HEAD, now_ms + http->limits.header_timeout_ms));
+    } else if (phase == LC_HTTP_IDLE) {
+        check_idle(http, connection, watch, now_ms);
     }
 }
 
@@ -280,7 +393,8 @@ static void check_all(lc_http *http, int64_t now_us)
 
 static void handle_event(lc_http *http, uint64_t what)
 {
-    lc_http_request *request = (lc_http_request *)(uintptr_t)(what & ~(uint64_t)(TAGS - 1));
+    void *object = (void *)(uintptr_t)(what & ~(uint64_t)(TAGS - 1));
+    lc_http_request *request = object;
     unsigned tag = (unsigned)(what % TAGS);
     eventfd_t kicks;
     int fd;
@@ -294,6 +408,8 @@ static void handle_event(lc_http *http, uint64_t what)
         while (http->unix_socket.fd >= 0 &&
                (fd = accept4(http->unix_socket.fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
             lc_http_adopt(http, fd);
+    } else if (tag == TAG_LINGER) {
+        discard(http, object);
     } else if (!request->is_over) {
         if (tag == TAG_HANGUP)
             request->is_gone = true;
@@ -382,6 +498,8 @@ void lc_http_monitor_stop(lc_http *http)
 void lc_http_monitor_close(lc_http *http)
 {
     free_ended_streams(http);
+    while (http->connections != NULL) /* The loop has closed all but those that linger. */
+        end_linger(http, http->connections);
     if (http->epoll_fd >= 0)
         (void)close(http->epoll_fd); /* Nothing was written to it. */
     if (http->kick_fd >= 0)

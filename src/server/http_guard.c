@@ -323,7 +323,7 @@ bool lc_http_guard_is_gapless(const lc_http_head *head, const char *version, con
 
 /* ---- Small checks ---------------------------------------------------------------------------- */
 
-bool lc_http_guard_is_request_id(loci_str id)
+bool lc_http_guard_is_trace_id(loci_str id)
 {
     for (size_t i = 0; i < id.len; i++) {
         char letter = lower(id.ptr[i]);
@@ -332,7 +332,7 @@ bool lc_http_guard_is_request_id(loci_str id)
             (letter == '\0' || strchr("._:-", letter) == NULL))
             return false;
     }
-    return id.len > 0 && id.len <= LC_HTTP_REQUEST_ID_BYTES_MAX;
+    return id.len > 0 && id.len <= LC_HTTP_TRACE_ID_BYTES_MAX;
 }
 
 static int hex_value(char digit)

@@ -13,7 +13,7 @@
 #include <stdbool.h>
 
 #define LC_HTTP_FIELDS_MAX 100 /* Maximum number of headers, and of query parameters. */
-#define LC_HTTP_REQUEST_ID_BYTES_MAX 128
+#define LC_HTTP_TRACE_ID_BYTES_MAX 128
 
 typedef struct lc_http_field {
     loci_str name;
@@ -59,8 +59,8 @@ bool lc_http_guard_is_target(loci_str target);
 bool lc_http_guard_is_our_host(loci_str host, const lc_http_rules *rules);
 /* Whether pages of this origin may call: http or https, and one of our hosts. */
 bool lc_http_guard_is_our_origin(loci_str origin, const lc_http_rules *rules);
-/* Whether an X-Request-Id is safe to repeat in headers and logs. */
-bool lc_http_guard_is_request_id(loci_str id);
+/* Whether a trace id of a client is safe to repeat in headers and logs. */
+bool lc_http_guard_is_trace_id(loci_str id);
 
 /* Decodes %XX in place and ends the text with a NUL; false for a broken escape or one of NUL. */
 bool lc_http_guard_decode(char *text, size_t *len);

@@ -52,13 +52,14 @@ typedef enum lc_http_phase {
     LC_HTTP_WORK,   /* The handler works on it. */
     LC_HTTP_REPLY,  /* The answer is being sent. */
     LC_HTTP_STREAM, /* A stream is being sent. */
-    LC_HTTP_CUT     /* The monitor has shut down the socket. */
+    LC_HTTP_CUT,    /* The monitor has shut down the socket. */
+    LC_HTTP_LINGER  /* The loop is done with it; the monitor discards the rest of a body. */
 } lc_http_phase;
 
 #define LC_HTTP_PHASES 8 /* A watch is a deadline in ms, times this, plus a phase. */
 #define LC_HTTP_NEVER_MS (INT64_MAX / LC_HTTP_PHASES - 1)
 
-/* Whose connection it is; compared as bytes. */
+/* The remote end of a connection; compared as bytes. */
 typedef struct lc_http_peer {
     int family;
     unsigned char bytes[8]; /* IPv4 address, IPv6 network or user id. */
@@ -75,6 +76,9 @@ typedef struct lc_http_connection {
     bool is_unix;
     uid_t uid; /* Of the client on a Unix socket. */
     _Atomic int64_t watch;
+    bool must_linger;           /* Its last answer was sent before the whole request was read. */
+    int64_t linger_bytes;       /* That may still be discarded; the monitor's, like the next. */
+    int64_t linger_end_ms;      /* However much the client sends. */
     lc_http_request *suspended; /* Or NULL. Under the lock. */
     /* The list of suspended connections with an answer: the next one, and the pointer to this one
      * (NULL = not in the list). Under the lock. */
@@ -99,7 +103,7 @@ struct lc_http_request {
     size_t field_count, query_count;
     lc_buf body;
     size_t body_bytes; /* As announced. */
-    char id[LC_HTTP_REQUEST_ID_BYTES_MAX + 1];
+    char trace_id[LC_HTTP_TRACE_ID_BYTES_MAX + 1];
     loci_str traceparent; /* Valid and terminated, or empty. */
     bool is_unix;
     uid_t peer_uid;
@@ -114,6 +118,9 @@ struct lc_http_request {
     bool is_promised;         /* The answer is sent even if a ceiling is exceeded. */
     bool is_asked;            /* options.admit was called. */
     bool is_admitted;         /* The body may be read; under the lock while deferred. */
+    bool is_whole;            /* All of it was received. */
+    bool has_turned;          /* libmicrohttpd knows that it need not read on. */
+    bool has_read_first;      /* The body is read before the admission was decided. */
     bool is_handled;          /* The handler was called. */
     bool is_deferred;         /* If so, the following are under the lock. */
     bool is_answered;
@@ -160,7 +167,7 @@ struct lc_http {
     struct MHD_Daemon *daemon;
     lc_http_listener tcp;
     lc_http_unix unix_socket;
-    uint32_t mark; /* Part of the request ids we make. */
+    uint32_t mark; /* Part of the trace ids we make. */
     int64_t started_ms;
     _Atomic bool is_draining, are_streams_ended, is_stopping;
 
@@ -231,6 +238,7 @@ static inline void lc_http_set_phase(lc_http_connection *connection, lc_http_pha
 
 /* Registers an accepted connection; NULL when it was refused, with 503 where possible. */
 lc_http_connection *lc_http_connection_open(lc_http *http, int fd);
+/* The loop closes its socket next. Frees the connection, or leaves it to the monitor to linger. */
 void lc_http_connection_close(lc_http_connection *connection);
 /* Leaves a phase in which the monitor may send 408. False when it has: nothing more is sent. */
 bool lc_http_leave_reading(lc_http_connection *connection, lc_http_phase phase,
@@ -260,8 +268,8 @@ void lc_http_client_leave(lc_http *http, lc_http_client *client);
 /* Takes the account of the request's connection; and gives it back, with all that was charged. */
 void lc_http_account_open(lc_http_request *request);
 void lc_http_account_close(lc_http_request *request);
-/* Charges, or with bytes below 0 credits, what the request keeps in memory. False, charging
- * nothing, when a ceiling would be exceeded and it is not forced. */
+/* Charges the memory of a request, or credits it if `bytes` is negative. Returns false and charges
+ * nothing if a ceiling would be exceeded, unless forced. */
 bool lc_http_charge(lc_http_request *request, int64_t bytes, bool is_forced);
 
 /* ---- http_request.c -------------------------------------------------------------------------- */

@@ -92,6 +92,27 @@ bool lc_gzip_pack(lc_arena *arena, loci_str body, loci_str *out)
     return true;
 }
 
+bool lc_gzip_unpack(lc_arena *arena, loci_str packed, size_t bytes, loci_str *out)
+{
+    z_stream stream = {.zalloc = zlib_alloc, .zfree = zlib_free, .opaque = arena};
+    char *text = lc_arena_alloc(arena, bytes);
+    int answer;
+
+    if (text == NULL || bytes > UINT32_MAX || packed.len > UINT32_MAX ||
+        inflateInit2(&stream, MAX_WBITS + GZIP_WRAPPER) != Z_OK)
+        return false;
+    stream.next_in = (Bytef *)(uintptr_t)packed.ptr;
+    stream.avail_in = (uInt)packed.len;
+    stream.next_out = (Bytef *)text;
+    stream.avail_out = (uInt)bytes;
+    answer = inflate(&stream, Z_FINISH);
+    (void)inflateEnd(&stream); /* Its memory is the arena's. */
+    if (answer != Z_STREAM_END || stream.total_out != bytes)
+        return false;
+    *out = (loci_str){text, bytes};
+    return true;
+}
+
 /* ---- Problem documents ----------------------------------------------------------------------- */
 
 const char *lc_http_title(int http_status)
@@ -133,8 +154,8 @@ const char *lc_http_title(int http_status)
 /* Adds the members of `json` that the document does not have already. */
 static void write_data(lc_json_writer *w, lc_arena *scratch, const char *json)
 {
-    static const char *const members[] = {"type", "title",      "status", "detail",
-                                          "code", "request_id", NULL};
+    static const char *const members[] = {"type", "title",    "status", "detail",
+                                          "code", "trace_id", NULL};
     const lc_json *data;
 
     if (json == NULL || json[0] == '\0' ||
@@ -165,8 +186,8 @@ void lc_problem_write(const lc_problem *problem, lc_arena *scratch, lc_buf *out)
     lc_jw_member_int(&w, "status", problem->http_status);
     lc_jw_member_text(&w, "detail", problem->detail);
     lc_jw_member_text(&w, "code", loci_status_name(problem->code));
-    if (problem->request_id != NULL)
-        lc_jw_member_text(&w, "request_id", problem->request_id);
+    if (problem->trace_id != NULL)
+        lc_jw_member_text(&w, "trace_id", problem->trace_id);
     write_data(&w, scratch, problem->data);
     lc_jw_end(&w);
 }
@@ -177,7 +198,7 @@ static void answer_problem(lc_http_request *request, lc_http_reply *reply, const
     lc_problem problem = {.http_status = reply->status,
                           .code = err->status,
                           .detail = err->message,
-                          .request_id = request->id,
+                          .trace_id = request->trace_id,
                           .data = err->data};
     lc_buf text;
 
@@ -192,9 +213,16 @@ static void answer_problem(lc_http_request *request, lc_http_reply *reply, const
 
 void lc_http_answer_error(lc_http_request *request, const loci_error *err)
 {
+    int64_t retry_ms = lc_error_retry_ms(err);
     lc_http_reply reply = {.status = loci_status_http(err->status),
                            .authenticate = err->status == LOCI_EAUTH ? "Bearer" : NULL,
-                           .retry_after_s = err->status == LOCI_EUNAVAILABLE ? 1 : 0};
+                           .retry_after_s = retry_ms > 0 ? (retry_ms + 999) / 1000
+                                            : err->status == LOCI_EUNAVAILABLE ? 1
+                                                                               : 0};
+
+    /* A limit that time lifts is one of rate, not of size. */
+    if (err->status == LOCI_ELIMIT && retry_ms > 0)
+        reply.status = 429;
 
     answer_problem(request, &reply, err);
 }

@@ -18,6 +18,10 @@ bool lc_gzip_is_accepted(loci_str accept_encoding);
  * is then sent unchanged. */
 bool lc_gzip_pack(lc_arena *arena, loci_str body, loci_str *out);
 
+/* Writes the text of `bytes` that `packed` was made of to `arena`. False when memory is short, or
+ * it is not gzip of that size. */
+bool lc_gzip_unpack(lc_arena *arena, loci_str packed, size_t bytes, loci_str *out);
+
 const char *lc_http_title(int http_status); /* "Not Found" */
 
 #define LC_PROBLEM_TYPE "application/problem+json"
@@ -27,8 +31,8 @@ typedef struct lc_problem {
     int http_status;
     loci_status code;
     const char *detail;
-    const char *request_id; /* Or NULL. */
-    const char *data;       /* A JSON object with more members, or NULL. */
+    const char *trace_id; /* Or NULL. */
+    const char *data;     /* A JSON object with more members, or NULL. */
 } lc_problem;
 
 /* Appends it as application/problem+json; loci's code and the particulars of the error are members.

@@ -2,9 +2,9 @@
  * block, so it can be read from any thread until the request is answered. */
 #include "server/http_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "base/id.h"
 #include "base/str.h"
 #include "base/trace.h"
 
@@ -70,9 +70,9 @@ loci_str lc_http_traceparent(const lc_http_request *request)
     return request->traceparent;
 }
 
-const char *lc_http_request_id(const lc_http_request *request)
+const char *lc_http_trace_id(const lc_http_request *request)
 {
-    return request->id;
+    return request->trace_id;
 }
 
 lc_arena *lc_http_arena(lc_http_request *request)
@@ -138,23 +138,6 @@ static const lc_http_field *move_fields(lc_http_field *to, const lc_http_fields 
     return to;
 }
 
-static void set_request_id(lc_http *http, lc_http_request *request)
-{
-    loci_str given = lc_http_header(request, "X-Request-Id");
-
-    if (given.ptr != NULL && lc_http_guard_is_request_id(given)) {
-        memcpy(request->id, given.ptr, given.len);
-        request->id[given.len] = '\0';
-    } else {
-        lc_id id = lc_id_make("req", &(lc_id_parts){.ms = http->started_ms,
-                                                    .seq = atomic_load_explicit(
-                                                        &http->requests, memory_order_relaxed),
-                                                    .mark = http->mark});
-
-        memcpy(request->id, id.text, sizeof id.text);
-    }
-}
-
 /* Without memory for it, the request is served without its trace. */
 static void set_traceparent(lc_http_request *request)
 {
@@ -163,6 +146,37 @@ static void set_traceparent(lc_http_request *request)
     if (given.ptr == NULL || !lc_trace_is_parent(lc_str_trim(given)))
         return;
     request->traceparent = lc_arena_copy(&request->arena, lc_str_trim(given));
+}
+
+/* The first valid one; ptr NULL when there is none. */
+static loci_str given_trace_id(const lc_http_request *request)
+{
+    static const char *const names[] = {"Trace-Id", "X-Request-Id"};
+
+    if (request->traceparent.len > 0)
+        return lc_trace_id(request->traceparent);
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        loci_str given = lc_http_header(request, names[i]);
+
+        if (given.ptr != NULL && lc_http_guard_is_trace_id(given))
+            return given;
+    }
+    return LC_STR_NONE;
+}
+
+static void set_trace_id(const lc_http *http, lc_http_request *request)
+{
+    loci_str given = given_trace_id(request);
+    int64_t number = atomic_load_explicit(&http->requests, memory_order_relaxed);
+
+    if (given.ptr == NULL) {
+        (void)snprintf(request->trace_id, sizeof request->trace_id, "%012llx%08x%012llx",
+                       (unsigned long long)http->started_ms, http->mark,
+                       (unsigned long long)number);
+        return;
+    }
+    memcpy(request->trace_id, given.ptr, given.len);
+    request->trace_id[given.len] = '\0';
 }
 
 /* Behind the request are its fields, and behind them the bytes of the head. */
@@ -203,8 +217,8 @@ lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_ht
     lc_buf_init(&request->body, heap, LOCI_MEM_REQUESTS, http->limits.body_bytes_max);
     if (in != NULL)
         copy_head(request, in);
-    set_request_id(http, request);
     set_traceparent(request);
+    set_trace_id(http, request);
     lc_http_account_open(request);
     lc_http_add(&http->requests, 1);
     return request;

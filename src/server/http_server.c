@@ -1,7 +1,7 @@
 /* http_server.c - addresses to listen on; starting, draining and stopping.
  *
- * A Unix socket is bound, then made private to its owner (mode 0600), then listened on. Nobody can
- * connect before listen(), so there is no moment in which it is open to other users.
+ * A Unix socket is bound, then made private to its owner (mode 0600), then listened on. No client
+ * can connect before listen(), so the socket is never open to other users.
  *
  * Stopping, in this order: nothing is accepted; is_stopping is set; all suspended connections are
  * resumed, and one to be suspended later finds is_stopping under the same lock and is not; the
@@ -111,6 +111,14 @@ static loci_status split_address(const char *where, char *host, size_t host_byte
     host[name.len] = '\0';
     *port = loci_str_of(colon + 1);
     return LOCI_OK;
+}
+
+loci_status lc_http_check_address(const char *listen, loci_error *err)
+{
+    char host[NI_MAXHOST];
+    loci_str port;
+
+    return split_address(listen, host, sizeof host, &port, err);
 }
 
 static bool read_address(lc_http_listener *out)

@@ -17,10 +17,10 @@ typedef struct lc_log_queue lc_log_queue;
 /* Formats the line that reports `count` lost lines. Returns its bytes, at most `bytes_max`. */
 typedef size_t lc_log_lost_line(int64_t count, char *out, size_t bytes_max);
 
-/* Lines go to `fd`, which stays the caller's. */
+/* Lines are written to `fd`, which the caller still owns. */
 loci_status lc_log_queue_open(lc_heap *heap, int fd, lc_log_lost_line *lost_line,
                               lc_log_queue **out, loci_error *err);
-/* Writes what is queued, for at most two seconds. NULL is fine. */
+/* Writes the queued lines, for at most two seconds. NULL is fine. */
 void lc_log_queue_close(lc_log_queue *queue);
 
 /* Queues a whole line with its line break; it is copied. Any thread. */

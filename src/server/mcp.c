@@ -39,9 +39,9 @@ typedef struct mcp_call {
     int wake_fd; /* Of the stream; -1 = none. */
     pthread_mutex_t lock;
     int users;     /* The exchange and the stream. Under the lock, like the rest. */
-    lc_buf queued; /* What the stream will send next. */
+    lc_buf queued; /* Bytes that the stream will send next. */
     bool is_ended; /* The answer is in `queued`. */
-    lc_buf lent;   /* What it is sending; only used by the loop. */
+    lc_buf lent;   /* Bytes being sent; only used by the loop. */
 } mcp_call;
 
 /* ---- Life of a call -------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static bool keep_text(lc_arena *arena, const char **text)
     return *text != NULL;
 }
 
-/* Copies what is known about the caller: the request's memory may end before the exchange. */
+/* Copies the caller's identity: the request's memory may end before the exchange. */
 bool lc_mcp_identity_keep(lc_arena *arena, const lc_identity *who, lc_identity *out)
 {
     const char **texts[] = {&out->principal.tenant,  &out->principal.user,

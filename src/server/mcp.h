@@ -27,8 +27,8 @@ typedef struct lc_mcp_http_options {
 } lc_mcp_http_options;
 
 loci_status lc_mcp_http_new(const lc_mcp_http_options *options, lc_mcp_http **out, loci_error *err);
-/* All streams have ended. Calls that are still running keep what they need until they are answered,
- * too late; `env` must live until then. NULL is fine. */
+/* All streams have ended. Calls that are still running keep their memory until they end, and their
+ * answers are dropped; `env` must live until then. NULL is fine. */
 void lc_mcp_http_free(lc_mcp_http *mcp);
 
 /* Answers a request that was admitted; `who` is borrowed for the call. The state of the request is

@@ -1,13 +1,13 @@
 /* mcp_notices.c - streams that tell clients what has changed.
  *
  * A stream has a listener of the dispatcher and a subscription of the engine. A pull on the loop
- * writes the notices that are due; it never reads the log. When the subscription has something, the
- * event thread reads it and tells the listener the types of the events:
+ * writes the notices that are due; it never reads the log. When the subscription has events, the
+ * event thread reads them and passes their types to the listener:
  *
  *     idle --pull--> reading --thread--> read, or broken --pull--> idle, or end
  *
- * So what a slow client costs is bounded by what it subscribed to. A stream ends with its token, as
- * those of events.c do.
+ * So the memory for a slow client is bounded by the number of its subscriptions. A stream ends with
+ * its token, as those of events.c do.
  */
 #include "server/mcp_streams.h"
 
@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "server/events.h"
+#include "server/http_guard.h"
 
 #define HEARTBEAT_MS 15000
 #define READ_EVENTS_MAX 256         /* In one turn of the event thread. */
@@ -33,11 +34,12 @@ typedef struct notice_stream {
     lc_arena arena;
     lc_identity who;
     lc_mcp_listener *listener;
-    lc_mcp_session *session;         /* Whose the listener is; NULL = the listener is ours. */
+    lc_mcp_session *session;         /* Owner of the listener; NULL = this stream owns it. */
     loci_subscription *subscription; /* NULL without an engine. */
     int wake_fd;                     /* Of the subscription, or our own. */
     lc_token_ticket ticket;
     bool has_ticket;
+    char trace_id[LC_HTTP_TRACE_ID_BYTES_MAX + 1]; /* Of the request that opened it. */
     bool must_read; /* The log may have grown since it was read last. */
     bool has_begun;
     lc_buf page; /* Lent. */
@@ -68,7 +70,7 @@ static void free_stream(notice_stream *s)
 
 /* ---- Events ---------------------------------------------------------------------------------- */
 
-/* Tells the listener what the log has; false when the subscription is broken. */
+/* Passes new events of the log to the listener; false if the subscription is broken. */
 static bool read_events(notice_stream *s, bool *out_has_more)
 {
     *out_has_more = true;
@@ -81,7 +83,7 @@ static bool read_events(notice_stream *s, bool *out_has_more)
 
         if (loci_subscription_next(s->subscription, &answer, &lagged, &err) != LOCI_OK) {
             lc_log_write(&s->mcp->env->log, LOCI_LOG_WARN, "mcp.broken",
-                         LC_LOG_TEXT("why", err.message));
+                         LC_LOG_TEXT("trace_id", s->trace_id), LC_LOG_TEXT("why", err.message));
             return false;
         }
         if (lagged != 0)
@@ -109,7 +111,7 @@ static loci_status read_log(lc_store_task *task, const loci_error *failure, loci
     (void)pthread_mutex_lock(&s->lock);
     s->state = is_good ? READ_DONE : READ_BROKEN;
     is_closed = s->is_closed;
-    if (!is_closed) /* Once for what was read, and once more for the rest. */
+    if (!is_closed) /* Once for the events read, and once more for the rest. */
         (void)eventfd_write(s->wake_fd, has_more ? 2 : 1);
     (void)pthread_mutex_unlock(&s->lock);
     if (is_closed)
@@ -299,6 +301,7 @@ void lc_mcp_notices_open(const lc_mcp_notices *notices)
     }
     s->mcp = notices->mcp;
     s->request = notices->request;
+    memcpy(s->trace_id, lc_http_trace_id(s->request), strlen(lc_http_trace_id(s->request)));
     s->session = notices->session;
     s->listener = s->session != NULL ? lc_mcp_session_listener(s->session) : notices->listener;
     s->wake_fd = -1;

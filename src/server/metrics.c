@@ -1,10 +1,10 @@
-/* metrics.c - Counters are atomics in a table of operations by statuses, allocated once at full
- * size: counting takes no lock and cannot fail. Rows without a request are not printed.
+/* metrics.c - Counters are atomics in a table with one row per operation, allocated once at full
+ * size: counting takes no lock and cannot fail. Operations without a request are not printed.
  *
- * GET /metrics writes these counters, the figures of the HTTP server, and the answer of the
- * operation store.status, which is called without a tenant: the page is about all of them. A
- * store that does not answer is a figure too (loci_store_up 0): the page is needed most when
- * something is wrong. */
+ * GET /metrics writes these counters, the figures of the HTTP server, and the answers of the
+ * operations store.status and guard.status, which are called one after the other without a tenant:
+ * the page is about all of them. A store that does not answer is a figure too (loci_store_up 0):
+ * the page is needed most when something is wrong. */
 #include "server/metrics.h"
 
 #include <dirent.h>
@@ -17,11 +17,13 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
+#include "base/time.h"
 #include "ops/op.h"
 #include "server/log_queue.h"
 #include "server/parts.h"
 
 #define STATUS_OPERATION "store.status"
+#define GUARD_OPERATION "guard.status"
 #define PAGE_BYTES_MAX (4u * 1024 * 1024)
 #define STATUS_MS_MAX 5000
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
@@ -33,32 +35,25 @@ static const int statuses[] = {200, 202, 204, 304, 400, 401, 403, 404, 405, 408,
                                415, 421, 422, 429, 431, 499, 500, 501, 503, 504, 505, 507, 0};
 #define STATUSES (sizeof statuses / sizeof statuses[0])
 
-/* Upper bounds in µs: from an in-memory call to the longest useful deadline. */
-static const int64_t bucket_ends_us[] = {250,    500,     1000,    2500,    5000,
-                                         10000,  25000,   50000,   100000,  250000,
-                                         500000, 1000000, 2500000, 5000000, 10000000};
-#define BUCKETS (sizeof bucket_ends_us / sizeof bucket_ends_us[0])
+/* One row per operation, and two more: messages of MCP, and requests that call no operation. */
+typedef struct row {
+    lc_histogram took;
+    _Atomic int64_t requests[STATUSES];
+} row;
 
-/* Durations of the requests of one cost class. */
-typedef struct histogram {
-    _Atomic int64_t counts[BUCKETS + 1]; /* Not cumulative; the last is everything above. */
-    _Atomic int64_t sum_us;
-} histogram;
-
-#define CLASSES 4 /* Those of lc_cost, and requests that call no operation. */
-static const char *const class_names[CLASSES] = {"point", "work", "write", "none"};
+#define CODES (LOCI_EINTERNAL + 1) /* The last one. */
 
 struct lc_metrics {
     lc_env *env;
-    size_t op_count;   /* There are two more rows: MCP, and requests that call no operation. */
+    size_t op_count;
     const lc_op **ops; /* All, in the order of the table. */
-    histogram took[CLASSES];
-    _Atomic int64_t requests[]; /* [op][status] */
+    _Atomic int64_t errors[CODES];
+    row rows[];
 };
 
 static size_t size_of(size_t op_count)
 {
-    return sizeof(lc_metrics) + (op_count + 2) * STATUSES * sizeof(_Atomic int64_t);
+    return sizeof(lc_metrics) + (op_count + 2) * sizeof(row);
 }
 
 loci_status lc_metrics_new(lc_env *env, lc_metrics **out, loci_error *err)
@@ -92,27 +87,41 @@ void lc_metrics_free(lc_metrics *metrics)
     lc_heap_free(heap, metrics, size_of(metrics->op_count), LOCI_MEM_ENGINE);
 }
 
-void lc_metrics_count(lc_metrics *metrics, const char *operation, int http_status, int64_t took_us)
+static size_t find_row(const lc_metrics *metrics, const char *operation)
 {
-    loci_str name = loci_str_of(operation);
-    size_t op = 0, status = 0, bucket = 0;
-    histogram *took;
+    size_t op = 0;
 
-    while (op < metrics->op_count && (name.len == 0 || !lc_str_is(name, metrics->ops[op]->name)))
+    /* The name is the table's own, so its address is enough; a test may have another. */
+    while (op < metrics->op_count && metrics->ops[op]->name != operation)
         op++;
-    if (lc_str_is(name, LC_METRICS_MCP))
-        op = metrics->op_count + 1;
-    while (status < STATUSES - 1 && statuses[status] != http_status)
-        status++;
-    atomic_fetch_add_explicit(&metrics->requests[op * STATUSES + status], 1, memory_order_relaxed);
+    if (op < metrics->op_count || operation == NULL)
+        return op;
+    if (strcmp(operation, LC_METRICS_MCP) == 0)
+        return metrics->op_count + 1;
+    for (op = 0; op < metrics->op_count && strcmp(operation, metrics->ops[op]->name) != 0;)
+        op++;
+    return op;
+}
 
-    took = &metrics->took[op < metrics->op_count ? (size_t)metrics->ops[op]->cost : CLASSES - 1];
-    if (took_us < 0)
-        took_us = 0;
-    while (bucket < BUCKETS && took_us > bucket_ends_us[bucket])
-        bucket++;
-    atomic_fetch_add_explicit(&took->counts[bucket], 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&took->sum_us, took_us, memory_order_relaxed);
+static void count_error(lc_metrics *metrics, const char *code)
+{
+    for (int i = 1; code != NULL && i < CODES; i++) {
+        if (strcmp(code, loci_status_name((loci_status)i)) == 0)
+            atomic_fetch_add_explicit(&metrics->errors[i], 1, memory_order_relaxed);
+    }
+}
+
+void lc_metrics_count(lc_metrics *metrics, const lc_metrics_request *request)
+{
+    row *of = &metrics->rows[find_row(metrics, request->operation)];
+    size_t status = 0;
+
+    while (status < STATUSES - 1 && statuses[status] != request->http_status)
+        status++;
+    atomic_fetch_add_explicit(&of->requests[status], 1, memory_order_relaxed);
+    lc_histogram_add(&of->took, request->took_us);
+    if (request->http_status >= 400)
+        count_error(metrics, request->code);
 }
 
 /* ---- Text format ----------------------------------------------------------------------------- */
@@ -150,7 +159,39 @@ void lc_metric_one(lc_buf *out, const char *name, const char *type, const char *
     lc_metric_int(out, name, "", value);
 }
 
+/* The count is the sum of the buckets that were read, so that both agree while others count. */
+void lc_metric_histogram(lc_buf *out, const char *name, const char *labels,
+                         const lc_histogram *histogram)
+{
+    const char *comma = labels[0] != '\0' ? "," : "";
+    char full[64], all[128];
+    int64_t count = 0;
+
+    (void)snprintf(full, sizeof full, "%s_bucket", name);
+    for (size_t i = 0; i < LC_HISTOGRAM_BUCKETS; i++) {
+        count += atomic_load_explicit(&histogram->counts[i], memory_order_relaxed);
+        (void)snprintf(all, sizeof all, "%s%sle=\"%g\"", labels, comma,
+                       (double)lc_histogram_ends_us[i] / 1e6);
+        lc_metric_int(out, full, all, count);
+    }
+    count += atomic_load_explicit(&histogram->counts[LC_HISTOGRAM_BUCKETS], memory_order_relaxed);
+    (void)snprintf(all, sizeof all, "%s%sle=\"+Inf\"", labels, comma);
+    lc_metric_int(out, full, all, count);
+    (void)snprintf(full, sizeof full, "%s_sum", name);
+    lc_metric_seconds(out, full, labels,
+                      atomic_load_explicit(&histogram->sum_us, memory_order_relaxed));
+    (void)snprintf(full, sizeof full, "%s_count", name);
+    lc_metric_int(out, full, labels, count);
+}
+
 /* ---- Requests -------------------------------------------------------------------------------- */
+
+static const char *row_name(const lc_metrics *metrics, size_t index)
+{
+    if (index < metrics->op_count)
+        return metrics->ops[index]->name;
+    return index == metrics->op_count ? "none" : LC_METRICS_MCP;
+}
 
 static void write_requests(const lc_metrics *metrics, lc_buf *out)
 {
@@ -159,50 +200,62 @@ static void write_requests(const lc_metrics *metrics, lc_buf *out)
     lc_metric_family(out, "loci_http_requests_total", "counter",
                      "Answered requests by operation (\"none\" if no operation) and status.");
     for (size_t i = 0; i < (metrics->op_count + 2) * STATUSES; i++) {
-        int64_t count = atomic_load_explicit(&metrics->requests[i], memory_order_relaxed);
-        size_t op = i / STATUSES;
+        int status = statuses[i % STATUSES];
+        int64_t count = atomic_load_explicit(&metrics->rows[i / STATUSES].requests[i % STATUSES],
+                                             memory_order_relaxed);
 
         if (count == 0)
             continue;
-        (void)snprintf(code, sizeof code, "%d", statuses[i % STATUSES]);
+        (void)snprintf(code, sizeof code, "%d", status);
         (void)snprintf(labels, sizeof labels, "operation=\"%s\",code=\"%s\"",
-                       op < metrics->op_count    ? metrics->ops[op]->name
-                       : op == metrics->op_count ? "none"
-                                                 : LC_METRICS_MCP,
-                       statuses[i % STATUSES] != 0 ? code : "other");
+                       row_name(metrics, i / STATUSES), status != 0 ? code : "other");
         lc_metric_int(out, "loci_http_requests_total", labels, count);
     }
 }
 
-/* The count is the sum of the buckets that were read, so that both agree while others count. */
-static void write_histogram(const histogram *h, const char *class, lc_buf *out)
+static bool is_used(const row *of)
 {
-    char labels[64];
     int64_t count = 0;
 
-    for (size_t i = 0; i < BUCKETS; i++) {
-        count += atomic_load_explicit(&h->counts[i], memory_order_relaxed);
-        (void)snprintf(labels, sizeof labels, "cost=\"%s\",le=\"%g\"", class,
-                       (double)bucket_ends_us[i] / 1e6);
-        lc_metric_int(out, "loci_http_request_duration_seconds_bucket", labels, count);
+    for (size_t i = 0; i < STATUSES; i++)
+        count += atomic_load_explicit(&of->requests[i], memory_order_relaxed);
+    return count > 0;
+}
+
+static void write_durations(const lc_metrics *metrics, lc_buf *out)
+{
+    static const char name[] = "loci_http_request_duration_seconds";
+    char labels[128];
+
+    lc_metric_family(out, name, "histogram",
+                     "Time from the head of the request to its answer, by operation.");
+    for (size_t i = 0; i < metrics->op_count + 2; i++) {
+        if (!is_used(&metrics->rows[i]))
+            continue;
+        (void)snprintf(labels, sizeof labels, "operation=\"%s\"", row_name(metrics, i));
+        lc_metric_histogram(out, name, labels, &metrics->rows[i].took);
     }
-    count += atomic_load_explicit(&h->counts[BUCKETS], memory_order_relaxed);
-    (void)snprintf(labels, sizeof labels, "cost=\"%s\",le=\"+Inf\"", class);
-    lc_metric_int(out, "loci_http_request_duration_seconds_bucket", labels, count);
-    (void)snprintf(labels, sizeof labels, "cost=\"%s\"", class);
-    lc_metric_seconds(out, "loci_http_request_duration_seconds_sum", labels,
-                      atomic_load_explicit(&h->sum_us, memory_order_relaxed));
-    lc_metric_int(out, "loci_http_request_duration_seconds_count", labels, count);
+}
+
+/* All codes, also those that did not occur: an alert on a missing series never fires. */
+static void write_errors(const lc_metrics *metrics, lc_buf *out)
+{
+    char labels[64];
+
+    lc_metric_family(out, "loci_errors_total", "counter",
+                     "Requests answered with an error, by code.");
+    for (int i = 1; i < CODES; i++) {
+        (void)snprintf(labels, sizeof labels, "code=\"%s\"", loci_status_name((loci_status)i));
+        lc_metric_int(out, "loci_errors_total", labels,
+                      atomic_load_explicit(&metrics->errors[i], memory_order_relaxed));
+    }
 }
 
 void lc_metrics_write(const lc_metrics *metrics, lc_buf *out)
 {
     write_requests(metrics, out);
-    lc_metric_family(
-        out, "loci_http_request_duration_seconds", "histogram",
-        "Time from the complete request to its answer, by cost class of the operation.");
-    for (size_t i = 0; i < CLASSES; i++)
-        write_histogram(&metrics->took[i], class_names[i], out);
+    write_durations(metrics, out);
+    write_errors(metrics, out);
 }
 
 /* ---- The daemon ------------------------------------------------------------------------------ */
@@ -223,6 +276,33 @@ static void write_daemon(const lc_server *server, lc_buf *out)
     lc_metric_one(out, "loci_log_lost_total", "counter",
                   "Log lines dropped because the log's reader was too slow.",
                   server->log_queue != NULL ? lc_log_queue_lost(server->log_queue) : 0);
+}
+
+/* ---- The engine ------------------------------------------------------------------------------ */
+
+static void write_timings(loci_engine *engine, lc_buf *out)
+{
+    static const char provider[] = "loci_provider_duration_seconds";
+    const lc_engine_timings *t = lc_timings_view(engine);
+    const struct {
+        const char *name, *help;
+        const lc_histogram *histogram;
+    } families[] = {
+        {"loci_write_queue_seconds", "Time that a write waited before its group was begun.",
+         &t->queue},
+        {"loci_write_group_seconds", "Time to run and commit one group of writes.", &t->group},
+        {"loci_commit_seconds", "Time of the commit of one group, with its sync.", &t->commit},
+        {"loci_fsync_seconds", "Time to sync the write-ahead log of a SQLite store.", &t->sync},
+    };
+
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+        lc_metric_family(out, families[i].name, "histogram", families[i].help);
+        lc_metric_histogram(out, families[i].name, "", families[i].histogram);
+    }
+    lc_metric_family(out, provider, "histogram",
+                     "Time of one call of a model provider, with its retries.");
+    lc_metric_histogram(out, provider, "kind=\"embedding\"", &t->embed);
+    lc_metric_histogram(out, provider, "kind=\"chat\"", &t->chat);
 }
 
 /* ---- The process ----------------------------------------------------------------------------- */
@@ -299,7 +379,7 @@ static const figure store_figures[] = {
 static const figure engine_figures[] = {
     {"writes", "loci_writes_total", "counter", "Write calls since the start."},
     {"commits", "loci_commits_total", "counter", "Transactions that committed them."},
-    {"reads", "loci_reads_total", "counter", "Read calls."},
+    {"reads", "loci_reads_total", "counter", "Read calls, without operations for administrators."},
     {"jobs_done", "loci_jobs_done_total", "counter", "Jobs finished by this process."},
     {"jobs_failed", "loci_jobs_failed_total", "counter", "Failed attempts at jobs."},
     {"queue_length", "loci_write_queue_length", "gauge", "Write calls in the queue."},
@@ -347,9 +427,40 @@ static void write_members(const lc_json *status, const figure *f, const char *la
     }
 }
 
+/* Jobs of users and of the store itself together. */
+static void write_jobs(const lc_json *status, lc_buf *out)
+{
+    const lc_json *of_users = lc_json_find(status, "jobs", LC_JSON_OBJECT);
+    const lc_json *of_store = lc_json_find(status, "store_jobs", LC_JSON_OBJECT);
+    char labels[64];
+
+    if (of_users == NULL || of_store == NULL)
+        return;
+    lc_metric_family(out, "loci_jobs", "gauge", "Jobs by status; scheduled ones are not due yet.");
+    for (const lc_json *at = lc_json_first(of_users); at != NULL; at = lc_json_next(at)) {
+        const lc_json *more = lc_json_member(of_store, lc_json_name(at));
+
+        (void)snprintf(labels, sizeof labels, "status=\"%.*s\"", LC_STR_ARG(lc_json_name(at)));
+        lc_metric_int(out, "loci_jobs", labels,
+                      lc_json_int(at) + (more != NULL ? lc_json_int(more) : 0));
+    }
+}
+
+static void write_backup(const lc_json *status, lc_buf *out)
+{
+    static const char name[] = "loci_last_backup_timestamp_seconds";
+    const lc_json *at = lc_json_find(status, "backup_at", LC_JSON_STRING);
+    int64_t at_us = 0;
+
+    if (at != NULL && !lc_time_parse(lc_json_str(at), &at_us))
+        at_us = 0;
+    lc_metric_family(out, name, "gauge",
+                     "Time of the last store.backup, in seconds since the Unix epoch; 0 = never.");
+    lc_metric_seconds(out, name, "", at_us);
+}
+
 static void write_store(lc_arena *arena, loci_str answer, lc_buf *out)
 {
-    static const figure jobs = {"jobs", "loci_jobs", "gauge", "Jobs by status."};
     static const figure memory = {"memory", "loci_memory_bytes", "gauge",
                                   "Memory of the engine by category."};
     const lc_json *status = NULL;
@@ -363,8 +474,130 @@ static void write_store(lc_arena *arena, loci_str answer, lc_buf *out)
     write_figures(status, store_figures, sizeof store_figures / sizeof *store_figures, out);
     write_figures(lc_json_member(status, LC_STR("counters")), engine_figures,
                   sizeof engine_figures / sizeof *engine_figures, out);
-    write_members(status, &jobs, "status", out);
+    write_jobs(status, out);
+    write_backup(status, out);
     write_members(status, &memory, "category", out);
+}
+
+/* ---- The guard ------------------------------------------------------------------------------- */
+
+static int64_t int_of(const lc_json *object, const char *name)
+{
+    const lc_json *value = object != NULL ? lc_json_find(object, name, LC_JSON_INT) : NULL;
+
+    return value != NULL ? lc_json_int(value) : 0;
+}
+
+static void write_level(const lc_json *status, lc_buf *out)
+{
+    static const char *const names[] = {"normal", "elevated", "high", "critical"};
+    const lc_json *level = lc_json_find(status, "level", LC_JSON_STRING);
+    int64_t value = 0;
+
+    for (int i = 0; i < 4; i++) {
+        if (level != NULL && lc_str_is(lc_json_str(level), names[i]))
+            value = i;
+    }
+    lc_metric_one(out, "loci_guard_level", "gauge",
+                  "Memory pressure: 0 normal, 1 elevated, 2 high, 3 critical.", value);
+}
+
+/* One sample per cache. */
+static void write_caches(const lc_json *status, const figure *f, lc_buf *out)
+{
+    const lc_json *caches = lc_json_find(status, "caches", LC_JSON_ARRAY);
+    char labels[160];
+
+    lc_metric_family(out, f->name, f->type, f->help);
+    for (const lc_json *at = caches != NULL ? lc_json_first(caches) : NULL; at != NULL;
+         at = lc_json_next(at)) {
+        const lc_json *name = lc_json_find(at, "name", LC_JSON_STRING);
+
+        if (name == NULL)
+            continue;
+        (void)snprintf(labels, sizeof labels, "cache=\"%.*s\"", LC_STR_ARG(lc_json_str(name)));
+        lc_metric_int(out, f->name, labels, int_of(at, f->member));
+    }
+}
+
+/* Names of pipelines are words of clients: only their states are counted. */
+static void write_pipelines(const lc_json *status, lc_buf *out)
+{
+    static const char *const states[] = {"running", "pausing", "paused", "cancelled"};
+    const lc_json *pipelines = lc_json_find(status, "pipelines", LC_JSON_ARRAY);
+    char labels[64];
+
+    lc_metric_family(out, "loci_guard_pipelines", "gauge", "Pipelines by state.");
+    for (size_t i = 0; i < sizeof states / sizeof *states; i++) {
+        int64_t count = 0;
+
+        for (const lc_json *at = pipelines != NULL ? lc_json_first(pipelines) : NULL; at != NULL;
+             at = lc_json_next(at)) {
+            const lc_json *state = lc_json_find(at, "state", LC_JSON_STRING);
+
+            count += state != NULL && lc_str_is(lc_json_str(state), states[i]);
+        }
+        (void)snprintf(labels, sizeof labels, "state=\"%s\"", states[i]);
+        lc_metric_int(out, "loci_guard_pipelines", labels, count);
+    }
+}
+
+static void write_admissions(const lc_json *status, lc_buf *out)
+{
+    static const char *const results[] = {"admitted", "queued", "rejected", "expired"};
+    const lc_json *admission = lc_json_find(status, "admission", LC_JSON_OBJECT);
+    char labels[64], member[32];
+
+    lc_metric_family(out, "loci_guard_admissions_total", "counter",
+                     "Work that asked for admission, by result.");
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        (void)snprintf(member, sizeof member, "%s_total", results[i]);
+        (void)snprintf(labels, sizeof labels, "result=\"%s\"", results[i]);
+        lc_metric_int(out, "loci_guard_admissions_total", labels, int_of(admission, member));
+    }
+}
+
+/* Nothing if the guard is off. */
+static void write_guard(lc_arena *arena, loci_str answer, lc_buf *out)
+{
+    static const figure own[] = {
+        {"used_bytes", "loci_guard_used_bytes", "gauge", "Memory in use as the guard counts it."},
+        {"limit_bytes", "loci_guard_limit_bytes", "gauge", "Limit of the guard; 0 = not known."},
+        {"refused_charges", "loci_guard_refused_charges_total", "counter",
+         "Charges that did not fit below the limit."},
+    };
+    static const figure of_signals[] = {
+        {"acknowledged", "loci_guard_signals_acknowledged_total", "counter",
+         "Signals that agents acknowledged."},
+        {"agents_gone", "loci_guard_agents_gone_total", "counter",
+         "Agents given up because they did not acknowledge or call any more."},
+    };
+    static const figure categories = {"categories", "loci_guard_category_bytes", "gauge",
+                                      "Accounted memory by category."};
+    static const figure sent = {"sent", "loci_guard_signals_total", "counter",
+                                "Signals sent to agents."};
+    static const figure bytes = {"bytes", "loci_guard_cache_bytes", "gauge", "Size of caches."};
+    static const figure freed = {"freed_bytes", "loci_guard_evicted_bytes_total", "counter",
+                                 "Bytes evicted from caches by the guard."};
+    const lc_json *status = NULL, *signals, *agents;
+
+    if (answer.len == 0 || lc_json_parse(arena, answer, 0, &status, NULL) != LOCI_OK)
+        return;
+    write_level(status, out);
+    write_figures(status, own, sizeof own / sizeof *own, out);
+    write_members(status, &categories, "category", out);
+    write_caches(status, &bytes, out);
+    write_caches(status, &freed, out);
+    write_pipelines(status, out);
+    write_admissions(status, out);
+    agents = lc_json_find(status, "agents", LC_JSON_ARRAY);
+    lc_metric_one(out, "loci_guard_agents", "gauge", "Agents that share the limit.",
+                  agents != NULL ? (int64_t)lc_json_count(agents) : 0);
+    signals = lc_json_find(status, "signals", LC_JSON_OBJECT);
+    if (signals == NULL)
+        return;
+    write_members(signals, &sent, "signal", out);
+    write_figures(signals, of_signals, sizeof of_signals / sizeof *of_signals, out);
 }
 
 /* ---- GET /metrics ---------------------------------------------------------------------------- */
@@ -373,18 +606,23 @@ static void write_store(lc_arena *arena, loci_str answer, lc_buf *out)
 typedef struct scrape {
     lc_server *server;
     lc_http_request *request;
+    loci_answer *store; /* Of store.status; NULL = it failed. */
 } scrape;
 
-static void answer_page(const scrape *s, loci_str store)
+static void answer_page(const scrape *s, loci_str guard)
 {
     lc_http_request *request = s->request;
+    loci_str store = s->store != NULL ? loci_answer_json(s->store) : LC_STR_NONE;
+    loci_answer *kept = s->store; /* The scrape ends with its request. */
     loci_error err;
     lc_buf out;
 
     lc_buf_init(&out, lc_http_arena(request)->heap, LOCI_MEM_REQUESTS, PAGE_BYTES_MAX);
     lc_metrics_write(s->server->metrics, &out);
     write_daemon(s->server, &out);
+    write_timings(s->server->engine, &out);
     write_store(lc_http_arena(request), store, &out);
+    write_guard(lc_http_arena(request), guard, &out);
     write_process(s->server, &out);
     if (lc_buf_status(&out, &err) == LOCI_OK)
         lc_http_answer(request, &(lc_http_reply){.status = 200,
@@ -393,19 +631,39 @@ static void answer_page(const scrape *s, loci_str store)
     else
         lc_reply_error(request, &err);
     lc_buf_clear(&out);
+    loci_answer_free(kept);
 }
 
 static void finish(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
 {
-    (void)err; /* loci_store_up says that it failed. */
+    (void)err; /* Without it there are no figures of the guard. */
     answer_page(ctx, status == LOCI_OK ? loci_answer_json(answer) : LC_STR_NONE);
     loci_answer_free(answer);
 }
 
-void lc_metrics_handle(lc_server *server, lc_http_request *request, const lc_identity *who)
+/* Calls `operation` as the daemon. */
+static loci_status ask(scrape *s, const char *operation, loci_done_fn *done)
 {
     static const loci_principal daemon = {.size = sizeof daemon, .flags = LOCI_PRINCIPAL_ADMIN};
     loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+
+    options.principal = &daemon;
+    options.timeout_ms = STATUS_MS_MAX;
+    return loci_submit(s->server->engine, operation, LC_STR("{}"), &options, done, s, NULL);
+}
+
+static void ask_guard(void *ctx, loci_status status, loci_answer *answer, const loci_error *err)
+{
+    scrape *s = ctx;
+
+    (void)err; /* loci_store_up says that it failed. */
+    s->store = status == LOCI_OK ? answer : NULL;
+    if (ask(s, GUARD_OPERATION, finish) != LOCI_OK)
+        answer_page(s, LC_STR_NONE);
+}
+
+void lc_metrics_handle(lc_server *server, lc_http_request *request, const lc_identity *who)
+{
     scrape *s = lc_arena_alloc(lc_http_arena(request), sizeof *s);
     loci_error err;
     loci_status status = s != NULL ? LOCI_OK : lc_fail_memory(&err);
@@ -419,10 +677,7 @@ void lc_metrics_handle(lc_server *server, lc_http_request *request, const lc_ide
         return;
     }
     *s = (scrape){.server = server, .request = request};
-    options.principal = &daemon;
-    options.timeout_ms = STATUS_MS_MAX;
     lc_http_defer(request);
-    if (loci_submit(server->engine, STATUS_OPERATION, LC_STR("{}"), &options, finish, s, &err) !=
-        LOCI_OK)
+    if (ask(s, STATUS_OPERATION, ask_guard) != LOCI_OK)
         answer_page(s, LC_STR_NONE);
 }

@@ -8,11 +8,12 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "ops/schema.h"
+#include "ops/surface.h"
 
 #define EVENTS_PATH "/v1/events"
 #define NAME_BYTES 96
 
-/* What writing an operation needs. */
+/* The state for writing an operation. */
 typedef struct page {
     lc_json_writer *out;
     const lc_op *op;
@@ -44,19 +45,24 @@ static void name_schema(const lc_op *op, const char *suffix, char out[NAME_BYTES
 
 /* ---- Streams of events: what GET /v1/events has beside the operation ------------------------ */
 
-static void put_stream_params(lc_json_writer *out)
+static void put_signal_params(lc_json_writer *out)
 {
     lc_jw_raw(out,
               LC_STR("{\"name\":\"stream\",\"in\":\"query\",\"description\":\"True for a stream "
                      "of server-sent events, if the header Accept cannot be set\",\"schema\":{"
                      "\"type\":\"boolean\"}}"));
-    lc_jw_raw(out, LC_STR("{\"name\":\"types\",\"in\":\"query\",\"description\":\"For a stream: "
-                          "types of events to send, separated by commas (default: all)\","
-                          "\"schema\":{\"type\":\"string\"}}"));
     lc_jw_raw(out, LC_STR("{\"name\":\"heartbeat_ms\",\"in\":\"query\",\"description\":\"For a "
                           "stream: milliseconds without an event after which a comment is sent\","
                           "\"schema\":{\"type\":\"integer\",\"minimum\":100,\"maximum\":300000,"
                           "\"default\":15000}}"));
+}
+
+static void put_stream_params(lc_json_writer *out)
+{
+    put_signal_params(out);
+    lc_jw_raw(out, LC_STR("{\"name\":\"types\",\"in\":\"query\",\"description\":\"For a stream: "
+                          "types of events to send, separated by commas (default: all)\","
+                          "\"schema\":{\"type\":\"string\"}}"));
     lc_jw_raw(out, LC_STR("{\"name\":\"Last-Event-ID\",\"in\":\"header\",\"description\":\"For a "
                           "stream: id of the last event received; has precedence over "
                           "`after_seq`\",\"schema\":{\"type\":\"integer\",\"format\":\"int64\","
@@ -76,6 +82,21 @@ static void put_stream_content(lc_json_writer *out)
             "ids. `event: reset` means that some events were lost; `event: end`, the last one, "
             "that the token was revoked or has expired.\"},\"example\":\"id: 7\\nevent: "
             "fact.written\\ndata: {\\\"user_id\\\":\\\"default\\\",\\\"seq\\\":7}\\n\\n\"}"));
+}
+
+static void put_signal_content(lc_json_writer *out)
+{
+    lc_jw_member_raw(
+        out, "text/event-stream",
+        LC_STR(
+            "{\"schema\":{\"type\":\"string\",\"description\":\"With `Accept: "
+            "text/event-stream` the connection stays open, and the agent is asked to free memory: "
+            "`id` is the number of the signal, `event` its kind and `data` the signal as in "
+            "signal.list. The first message is the level now, then all signals that wait. Signals "
+            "with `ack_within_ms` must be acknowledged by signal.ack in that time. `event: end`, "
+            "the last one, has the reason: no_ack, replaced by another stream of the agent, "
+            "token_revoked or token_expired.\"},\"example\":\"id: 17\\nevent: pause_pipeline\\n"
+            "data: {\\\"signal_id\\\":17,\\\"name\\\":\\\"reindex\\\"}\\n\\n\"}"));
 }
 
 /* ---- Parameters ------------------------------------------------------------------------------ */
@@ -121,10 +142,12 @@ static void put_params(const page *p)
         else if (has_query)
             put_param(p, param, "query");
     }
-    if ((p->op->flags & LC_OP_MUTATES) != 0)
+    if ((p->op->flags & (LC_OP_MUTATES | LC_OP_PROCESS)) == LC_OP_MUTATES)
         lc_jw_raw(p->out, LC_STR("{\"$ref\":\"#/components/parameters/IdempotencyKey\"}"));
     if (lc_str_is(p->path, EVENTS_PATH) && lc_str_is(p->method, "GET"))
         put_stream_params(p->out);
+    if (lc_str_is(p->path, LC_SIGNALS_PATH) && lc_str_is(p->method, "GET"))
+        put_signal_params(p->out);
     lc_jw_end(p->out);
 }
 
@@ -185,6 +208,22 @@ static void put_body(const page *p)
     lc_jw_end(out);
 }
 
+/* The record is stored; that an answer was stored is said beside it. */
+static void put_answer(lc_json_writer *out, const lc_op *op)
+{
+    if (!lc_op_may_replay(op)) {
+        put_ref(out, op, op->answer, "Answer");
+        return;
+    }
+    lc_jw_object(out);
+    lc_jw_name(out, "allOf");
+    lc_jw_array(out);
+    put_ref(out, op, op->answer, "Answer");
+    lc_jw_raw(out, LC_STR("{\"$ref\":\"#/components/schemas/Replayed\"}"));
+    lc_jw_end(out);
+    lc_jw_end(out);
+}
+
 static void put_responses(const page *p)
 {
     lc_json_writer *out = p->out;
@@ -199,10 +238,18 @@ static void put_responses(const page *p)
     lc_jw_name(out, "application/json");
     lc_jw_object(out);
     lc_jw_name(out, "schema");
-    put_ref(out, p->op, p->op->answer, "Answer");
+    put_answer(out, p->op);
     lc_jw_end(out);
     if (lc_str_is(p->path, EVENTS_PATH) && lc_str_is(p->method, "GET"))
         put_stream_content(out);
+    if (lc_str_is(p->path, LC_SIGNALS_PATH) && lc_str_is(p->method, "GET"))
+        put_signal_content(out);
+    if ((p->op->flags & LC_OP_LINES) != 0)
+        lc_jw_member_raw(
+            out, "application/x-ndjson",
+            LC_STR("{\"schema\":{\"type\":\"string\",\"description\":\"One JSON object "
+                   "per line. The connection is cut if the operation fails after the "
+                   "first line.\"}}"));
     lc_jw_end(out);
     lc_jw_end(out);
     lc_jw_member_raw(out, "4XX", LC_STR("{\"$ref\":\"#/components/responses/Problem\"}"));
@@ -229,7 +276,10 @@ static void put_description(lc_json_writer *out, const lc_op *op)
 
     lc_buf_init(&text, out->buf->heap, LOCI_MEM_REQUESTS, 4096);
     lc_buf_append_format(&text, "The operation `%s`. %s", op->name,
-                         (op->flags & LC_OP_MUTATES) != 0 ? "Changes the store." : "Only reads.");
+                         (op->flags & LC_OP_PROCESS) != 0
+                             ? "Changes the running process, not the store."
+                         : (op->flags & LC_OP_MUTATES) != 0 ? "Changes the store."
+                                                            : "Only reads.");
     if ((op->flags & LC_OP_MUTATES) != 0 && (op->flags & LC_OP_IDEMPOTENT) != 0)
         lc_buf_append(&text, LC_STR(" Idempotent: a repeat has no further effect."));
     if ((op->flags & (LC_OP_ADMIN | LC_OP_TENANT_ADMIN)) != 0)
@@ -314,7 +364,8 @@ static const char batch_path[] =
     "\"responses\":{\"200\":{\"description\":\"One answer per call\","
     "\"content\":{\"application/json\":"
     "{\"schema\":{\"type\":\"object\",\"required\":[\"answers\"],\"properties\":{\"answers\":"
-    "{\"type\":\"array\",\"items\":{\"type\":\"object\"}}}}}}}," PROBLEMS "}}}";
+    "{\"type\":\"array\",\"items\":{\"type\":\"object\"}},\"replayed\":{\"type\":\"boolean\","
+    "\"description\":\"True if the batch was answered from the store\"}}}}}}," PROBLEMS "}}}";
 
 /* A page or probe: GET without credentials, always this content. */
 #define PAGE(id, summary, content)                                                                 \
@@ -415,7 +466,8 @@ static void put_paths(lc_json_writer *out)
     lc_jw_member_raw(
         out, "/readyz",
         LC_STR(PAGE("readyz", "Report whether requests can be served", "application/json")));
-    lc_jw_member_raw(out, "/", LC_STR(PAGE("home", "Return the start page", "text/html")));
+    lc_jw_member_raw(out, "/", LC_STR(PAGE("home", "Return the dashboard", "text/html")));
+    lc_jw_member_raw(out, "/start", LC_STR(PAGE("start", "Return the start page", "text/html")));
     lc_jw_member_raw(out, "/docs",
                      LC_STR(PAGE("docs", "Return the reference of all operations", "text/plain")));
     lc_jw_member_raw(out, "/openapi.json",
@@ -431,7 +483,9 @@ static const char description[] =
     "route and can be called by name: `POST /v1/call/{op}`.\n\n"
     "Errors are `application/problem+json` with a stable `code`; a request that failed changed "
     "nothing. A request with an `Idempotency-Key` can be repeated: the repeat returns the first "
-    "answer and changes nothing. Every answer has the header `X-Request-Id`.\n\n"
+    "answer and changes nothing. Every answer has the header `Trace-Id`, which log records and "
+    "errors repeat as `trace_id`: that of the header `traceparent`, else of `Trace-Id` or "
+    "`X-Request-Id`, else a new one.\n\n"
     "`x-max-bytes` is the limit of a value in bytes of UTF-8 or JSON. Later versions may add "
     "members to answers.";
 
@@ -492,6 +546,18 @@ static void put_code(lc_json_writer *out)
 
 static void put_problem_schema(lc_json_writer *out)
 {
+    lc_jw_name(out, "Replayed");
+    lc_jw_object(out);
+    lc_jw_member_text(out, "type", "object");
+    lc_jw_name(out, "properties");
+    lc_jw_object(out);
+    lc_jw_name(out, lc_replayed_result.name);
+    lc_jw_object(out);
+    lc_jw_member_text(out, "type", "boolean");
+    lc_jw_member_text(out, "description", lc_replayed_result.help);
+    lc_jw_end(out);
+    lc_jw_end(out);
+    lc_jw_end(out);
     lc_jw_name(out, "Problem");
     lc_jw_object(out);
     lc_jw_member_text(out, "type", "object");
@@ -507,7 +573,7 @@ static void put_problem_schema(lc_json_writer *out)
     lc_jw_member_raw(out, "detail",
                      LC_STR("{\"type\":\"string\",\"description\":\"Explanation of the error\"}"));
     lc_jw_member_raw(
-        out, "request_id",
+        out, "trace_id",
         LC_STR("{\"type\":\"string\",\"description\":\"Id of the request in the daemon's log\"}"));
     lc_jw_end(out);
     lc_jw_end(out);

@@ -1,9 +1,10 @@
 /* parts.h - the parts of the daemon as they see each other. Only server/ includes this.
  *
- *     http.c --request--> server.c --route--> pages.c     /, /docs, /openapi.json, /livez, /readyz
+ *     http.c --request--> server.c --route--> pages.c     /, /start, /docs, /openapi.json, probes
  *                             |
  *                          auth.c: caller --> metrics.c   /metrics
  *                                             events.c    /v1/events as a stream
+ *                                             signals.c   /v1/signals as a stream
  *                                             mcp.c       /mcp
  *                                             api.c       calls, batches, REST routes
  *
@@ -63,7 +64,7 @@ typedef struct lc_access_record {
 void lc_reply_error(lc_http_request *request, const loci_error *err);
 /* 405 with the allowed methods. */
 void lc_reply_method_not_allowed(lc_http_request *request, const char *allow);
-void lc_reply_json(lc_http_request *request, loci_str json);
+void lc_reply_json(lc_http_request *request, loci_str json, bool is_replayed);
 
 /* auth.c: identifies the caller by bearer token or peer credentials, without waiting. LOCI_EAUTH
  * when there are none or they are invalid; the message does not say which. LOCI_OK with a text in
@@ -79,6 +80,7 @@ void lc_api_handle(lc_server *server, lc_http_request *request, const lc_identit
  */
 loci_status lc_api_admit(const lc_route_match *match, const lc_identity *who, loci_error *err);
 void lc_events_handle(lc_server *server, lc_http_request *request, const lc_identity *who);
+void lc_signals_handle(lc_server *server, lc_http_request *request, const lc_identity *who);
 void lc_metrics_handle(lc_server *server, lc_http_request *request, const lc_identity *who);
 /* False when the path is not a page. */
 bool lc_pages_handle(lc_http_request *request);

@@ -82,7 +82,7 @@ static bool is_method(loci_str text)
     return false;
 }
 
-/* Every parameter of the path must be one of the operation, and none stand there twice. */
+/* Every parameter of the path must be one of the operation, and occur only once. */
 static bool has_good_params(const lc_route *route)
 {
     size_t count = 0;
@@ -313,7 +313,7 @@ static loci_status fail_unknown(const lc_routes *routes, lc_arena *arena, loci_s
         return lc_fail(err, LOCI_ENOTFOUND, "there is nothing at this path; did you mean %.*s?",
                        LC_STR_ARG(nearest.best));
     return lc_fail(err, LOCI_ENOTFOUND,
-                   "there is nothing at this path; /docs and /openapi.json list what there is");
+                   "there is nothing at this path; /docs and /openapi.json list all paths");
 }
 
 loci_status lc_route_find(const lc_routes *routes, lc_arena *arena, loci_str method, loci_str path,

@@ -1,4 +1,4 @@
-/* route.h - what a method and a path mean.
+/* route.h - finds the operation of a method and a path.
  *
  * The routes are those of the table of operations ("GET /v1/facts/{id}") and a few of the daemon's
  * own, compiled once and sorted so that the first that fits is the right one: a literal segment
@@ -38,7 +38,7 @@ typedef struct lc_routes {
     size_t count;
 } lc_routes;
 
-/* What a route is made of. */
+/* The parts that a route is made of. */
 typedef struct lc_route_source {
     const char *http; /* "GET /v1/facts/{id}" */
     lc_route_kind kind;

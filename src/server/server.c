@@ -38,10 +38,12 @@ void lc_reply_method_not_allowed(lc_http_request *request, const char *allow)
     lc_http_answer_not_allowed(request, allow);
 }
 
-void lc_reply_json(lc_http_request *request, loci_str json)
+void lc_reply_json(lc_http_request *request, loci_str json, bool is_replayed)
 {
-    lc_http_answer(
-        request, &(lc_http_reply){.status = 200, .content_type = "application/json", .body = json});
+    lc_http_answer(request, &(lc_http_reply){.status = 200,
+                                             .content_type = "application/json",
+                                             .body = json,
+                                             .is_replayed = is_replayed});
 }
 
 /* The method is the client's text, so only known ones are written to the log. */
@@ -64,21 +66,25 @@ static void log_request(void *ctx, const lc_http_request *request, int status, s
     lc_server *server = ctx;
     const lc_access_record *record = lc_http_state(request);
     const char *code = lc_http_problem_code(request);
-    loci_str traceparent = lc_http_traceparent(request);
     int64_t took_us;
     size_t count = 8;
+    /* The one in `_meta` of a message of MCP precedes that of the header. */
+    loci_str trace_id = loci_str_of(lc_http_trace_id(request));
 
     if (record == NULL)
         record = &empty;
     if (code == NULL)
         code = record->code != NULL ? record->code : "ok";
     if (record->traceparent.len > 0)
-        traceparent = record->traceparent;
+        trace_id = lc_trace_id(record->traceparent);
     took_us = record->started_us > 0 ? lc_clock_monotonic_us() - record->started_us : 0;
-    lc_metrics_count(server->metrics, record->operation, status, took_us);
+    lc_metrics_count(server->metrics, &(lc_metrics_request){.operation = record->operation,
+                                                            .http_status = status,
+                                                            .code = code,
+                                                            .took_us = took_us});
     /* Fields that only some requests have are behind the others. */
-    lc_field fields[12] = {
-        LC_LOG_TEXT("request_id", lc_http_request_id(request)),
+    lc_field fields[11] = {
+        LC_LOG_STR("trace_id", trace_id),
         LC_LOG_TEXT("method", method_name(request)),
         LC_LOG_STR("route", record->route),
         LC_LOG_INT("status", status),
@@ -93,22 +99,21 @@ static void log_request(void *ctx, const lc_http_request *request, int status, s
         fields[count++] = LC_LOG_STR("mcp_tool", record->mcp_tool);
     if (record->mcp_code != 0)
         fields[count++] = LC_LOG_INT("mcp_code", record->mcp_code);
-    if (traceparent.len > 0)
-        fields[count++] = LC_LOG_STR("trace_id", lc_trace_id(traceparent));
     lc_log_fields(&server->env->log, status >= 500 ? LOCI_LOG_WARN : LOCI_LOG_INFO, "http.request",
                   count, fields);
 }
 
 /* ---- Requests -------------------------------------------------------------------------------- */
 
-/* The list of events and the stream of them share a path; a client asks for the stream by Accept
- * or, where it cannot set headers, by ?stream=1. */
-static bool wants_stream(const lc_http_request *request, const lc_route *route)
+/* The list of events and the stream of them share a path, and so do signals; a client asks for the
+ * stream by Accept or, where it cannot set headers, by ?stream=1. */
+static bool wants_stream(const lc_http_request *request, const lc_route *route, const char *path)
 {
     loci_str accept = lc_http_header(request, "Accept");
     loci_str stream = lc_http_query(request, "stream");
 
-    if (route->kind != LC_ROUTE_OPERATION || !lc_str_is(route->path, "/v1/events"))
+    if (route->kind != LC_ROUTE_OPERATION || !lc_str_is(route->path, path) ||
+        !lc_str_is(route->method, "GET"))
         return false;
     return lc_str_is(stream, "1") || lc_str_is(stream, "true") ||
            (accept.len > 0 &&
@@ -176,7 +181,9 @@ static void admit_caller(lc_server *server, lc_http_request *request)
             lc_reply_error(request, &err);
         else
             lc_http_admit(request);
-    } else if (wants_stream(request, route))
+    } else if (wants_stream(request, route, LC_SIGNALS_PATH))
+        lc_signals_handle(server, request, &record->who);
+    else if (wants_stream(request, route, "/v1/events"))
         wait_for(server->event_thread, &(waiting){{.run = open_stream}, server, request});
     else if (lc_api_admit(&record->match, &record->who, &err) != LOCI_OK)
         lc_reply_error(request, &err);
@@ -430,8 +437,9 @@ loci_status lc_server_run(const lc_server_options *options, loci_error *err)
     };
     server.started_us = lc_env_now_us(env);
     seed = (uint64_t)server.started_us;
-    (void)lc_random_secret(&seed, sizeof seed); /* For request ids the clock is random enough. */
+    (void)lc_random_secret(&seed, sizeof seed); /* For trace ids the clock is random enough. */
     lc_heap_init(&env->heap, (loci_allocator){0});
+    lc_engine_add_heap(options->engine, &env->heap);
     lc_random_init(&env->random, seed);
     env->log.level_min = (loci_log_level)lc_setting_view_i64(options->engine, "log.level");
     status = check_public(options, err);
@@ -457,5 +465,6 @@ loci_status lc_server_run(const lc_server_options *options, loci_error *err)
     lc_mcp_http_free(server.mcp);
     lc_metrics_free(server.metrics);
     lc_routes_clear(&routes);
+    lc_engine_remove_heap(options->engine, &env->heap);
     return status;
 }

@@ -5,7 +5,7 @@
 #include "base/env.h"
 
 typedef struct lc_server_options {
-    loci_engine *engine; /* Open, with threads; stays the caller's. */
+    loci_engine *engine; /* Open, with threads; owned by the caller. */
     /* Filled in by lc_server_run(), and used until the engine is closed: by then all calls that did
      * not end within drain_ms_max have been answered, too late. */
     lc_env *env;

@@ -119,7 +119,7 @@ static void look(lc_store_thread *thread)
     lc_heap_free(&thread->env->heap, checks, bytes, LOCI_MEM_REQUESTS);
 }
 
-/* Runs a list of tasks without the lock. `failure` is none, or a reason not to use the store. */
+/* Runs a list of tasks without the lock. `failure` is NULL, or the reason not to use the store. */
 static void run_tasks(lc_store_task *first, const loci_error *failure)
 {
     loci_error found;

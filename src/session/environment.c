@@ -11,7 +11,7 @@
 #include "base/str.h"
 #include "base/time.h"
 
-#define FORMER_BYTES_MAX 1024 /* Of one former value. */
+#define FORMER_BYTES_MAX 1024 /* Maximum size of one former value. */
 
 static const lc_column columns[] = {
     LC_COLUMN("tenant_id", 't'),
@@ -63,7 +63,7 @@ static const lc_sql find_sql = {SELECT " and key = $3 and persona_id in ('', $4)
 static const lc_sql each_sql = {SELECT " and persona_id in ('', $3) order by key, persona_id desc",
                                 "ttt", "", &lc_signal_row};
 
-/* The array of former values with `value` in front. Long ones are not worth knowing again. */
+/* The array of former values with `value` in front. A long value is left out. */
 static loci_status push_former(lc_arena *arena, loci_str value, loci_str former, loci_str *out,
                                loci_error *err)
 {

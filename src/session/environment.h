@@ -14,23 +14,23 @@ extern const lc_row_type lc_signal_row; /* lc_signal */
 typedef struct lc_signal {
     loci_str key;
     loci_str value;      /* Canonical JSON. */
-    loci_str persona_id; /* "" = it belongs to all. */
+    loci_str persona_id; /* "" = shared by all personas. */
     int64_t observed_at; /* LOCI_AT_CLOCK = recorded_at, for a new one. */
     int64_t recorded_at;
-    loci_str former; /* Of one that was read: an array of its former values, the last first. */
+    loci_str former; /* Set by reads: JSON array of former values, the latest first. */
 } lc_signal;
 
 #define LC_SIGNAL_FORMER_MAX 4 /* Former values that are kept. */
 
 /* `*is_late`: the key has a newer signal, so nothing was written. */
 loci_status lc_environment_set(lc_tx *tx, const lc_signal *signal, bool *is_late, loci_error *err);
-/* The persona's own signal, else the one that belongs to all. Without one, LOCI_ENOTFOUND; then
+/* The persona's own signal, else the one shared by all. Without one, LOCI_ENOTFOUND, except that
  * `current_time` and `current_date` (UTC) come from the domain clock. Text lives in `arena`. */
 loci_status lc_environment_load(lc_tx *tx, loci_str persona_id, loci_str key, lc_arena *arena,
                                 lc_signal *out, loci_error *err);
 
 typedef loci_status lc_signal_visit(void *ctx, const lc_signal *signal, loci_error *err);
-/* Every signal that the persona sees, by key; of one key its own comes first. */
+/* All signals that the persona sees, by key; its own signal comes before the shared one. */
 loci_status lc_environment_each(lc_tx *tx, loci_str persona_id, lc_signal_visit *visit, void *ctx,
                                 loci_error *err);
 

@@ -14,7 +14,13 @@ static const lc_sql texts_sql = {
     " where tenant_id = $1 and user_id = $2 and seq > $3 order by seq limit $4",
     "ttii", "iitttt"};
 
-const lc_recall_source lc_message_source = {.name = "message", .rows = &texts_sql};
+/* Messages that a rewind took back. */
+static const lc_sql ended_sql = {"select seq from withdrawals where tenant_id = $1 and user_id = $2"
+                                 " and by_seq > $3 and kind = 'message'",
+                                 "tti", "i"};
+
+const lc_recall_source lc_message_source = {
+    .name = "message", .rows = &texts_sql, .ended = &ended_sql};
 const lc_user_kind lc_message_corpus_kind = LC_RECALL_INDEX("message.corpus", &lc_message_source);
 
 /* ---- Searching ------------------------------------------------------------------------------- */

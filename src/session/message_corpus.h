@@ -12,9 +12,9 @@ extern const lc_recall_source lc_message_source;
 #define LC_MESSAGE_SEARCH_MAX 100 /* Hits of one call of session.search. */
 
 typedef struct lc_message_query {
-    lc_corpus_terms terms;  /* Of the query: lc_corpus_split(). */
+    lc_corpus_terms terms;  /* Terms of the query: lc_corpus_split(). */
     const float *vector;    /* Of the query, made by tx->embedding; NULL = by words alone. */
-    loci_str persona_id;    /* Its own messages and everybody's. None = everybody's only. */
+    loci_str persona_id;    /* Messages of this persona and shared ones; none = shared ones only. */
     loci_str session;       /* ses_…, or an external_id: all sessions of that name. None = all. */
     loci_str role;          /* None = all. */
     int64_t from_us, to_us; /* Said at or after `from_us` and before `to_us`. */
@@ -24,7 +24,7 @@ typedef struct lc_message_query {
 
 typedef struct lc_message_hit {
     lc_message message;   /* First: read by lc_recall_read(). */
-    loci_str external_id; /* Of its session; none = it has none. */
+    loci_str external_id; /* External id of its session; none = it has none. */
     lc_fused score;
 } lc_message_hit;
 

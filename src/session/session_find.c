@@ -6,8 +6,10 @@
  */
 #include "session/session.h"
 
+#include "base/assert.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/utf8.h"
 #include "session/session_event.h"
 
 #define TOUCH_US INT64_C(1000000) /* The last activity is kept to the second. */
@@ -20,12 +22,12 @@
 static const lc_sql by_id_sql = {SELECT " and s.id = $3 and s.persona_id in ('', $4)", "tttt", "i",
                                  &lc_session_row};
 
-/* The newest first: usually that one is open. */
+/* The newest session first, because usually that one is open. */
 static const lc_sql of_persona_sql = {SELECT " and s.persona_id = $3"
                                              " and s.state = 'active' order by s.seq desc limit 16",
                                       "ttt", "i", &lc_session_row};
 
-/* The persona's own before everybody's. */
+/* The persona's own sessions before those shared by all personas. */
 static const lc_sql external_sql = {SELECT " and s.external_id = $3"
                                            " and s.persona_id in ('', $4) and s.state = 'active'"
                                            " order by s.persona_id desc, s.seq desc limit 16",
@@ -35,11 +37,20 @@ static const lc_sql last_sql = {SELECT " and s.persona_id = $3"
                                        " order by s.seq desc limit 1",
                                 "ttt", "i", &lc_session_row};
 
+static const lc_sql last_named_sql = {SELECT " and s.external_id = $3 and s.persona_id in ('', $4)"
+                                             " order by s.persona_id desc, s.seq desc limit 1",
+                                      "tttt", "i", &lc_session_row};
+
+static const lc_sql named_page_sql = {SELECT " and s.external_id = $3 and s.persona_id in ('', $4)"
+                                             " and s.seq < $5 order by s.seq desc limit $6",
+                                      "ttttii", "i", &lc_session_row};
+
 static const lc_sql page_sql = {SELECT " and s.persona_id in ('', $3)"
                                        " and s.seq < $4 order by s.seq desc limit $5",
                                 "tttii", "i", &lc_session_row};
 
-/* Reads the current row; it has ended if it was idle for too long. */
+/* Reads the session of the current row. One that was idle for too long gets the state `ended`,
+ * although only the next write will record that. */
 static loci_status read_session(const lc_rows *rows, int64_t idle_us, lc_session *out,
                                 loci_error *err)
 {
@@ -64,7 +75,7 @@ typedef struct search {
     int64_t idle_us;
 } search;
 
-/* The first open one, else the first; `*found` is false if there is none. */
+/* Finds the first open session, else the first one; `*found` is false if there is none. */
 static loci_status find_one(lc_tx *tx, const search *s, lc_arena *arena, lc_session *out,
                             bool *found, loci_error *err)
 {
@@ -118,7 +129,7 @@ static loci_status find_external(lc_tx *tx, const lc_session_ref *ref, lc_arena 
         LC_T((tx)->tenant_id), LC_T((tx)->user_id), LC_T_OR_EMPTY((ref)->persona_id)               \
     }
 
-/* ---- The cached one --------------------------------------------------------------------------
+/* ---- The cached session ---------------------------------------------------------------------
  *
  * Nearly every write of a group asks for the same session: the user's open one that belongs to no
  * persona and has neither a name nor an identity. The room's state in the transaction holds it. */
@@ -151,7 +162,7 @@ static void cache_session(lc_tx *tx, const lc_session *session)
     *lc_tx_room_state(tx, &lc_session_room) = cached;
 }
 
-/* False if there is none, or if it has been idle for too long. */
+/* Returns false if no session is cached, or if it has been idle for too long. */
 static bool find_cached(lc_tx *tx, int64_t idle_us, lc_session *out)
 {
     const cached_session *cached = *lc_tx_room_state(tx, &lc_session_room);
@@ -159,6 +170,7 @@ static bool find_cached(lc_tx *tx, int64_t idle_us, lc_session *out)
     if (cached == NULL || tx->now_us - cached->last_activity >= idle_us)
         return false;
     *out = (lc_session){.id = lc_id_str(&cached->id),
+                        .state = LC_SESSION_ACTIVE,
                         .persona_id = LC_STR(""),
                         .seq = cached->seq,
                         .opened_at = cached->opened_at,
@@ -193,16 +205,54 @@ loci_status lc_session_find(lc_tx *tx, const lc_session_ref *ref, lc_arena *aren
     return find_by_id(tx, ref, arena, out, err);
 }
 
-loci_status lc_session_find_last(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena,
+loci_status lc_session_find_past(lc_tx *tx, const lc_session_ref *ref, lc_arena *arena,
                                  lc_session *out, bool *found, loci_error *err)
 {
+    const lc_arg named[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(ref->session_id),
+                            LC_T_OR_EMPTY(ref->persona_id)};
+    loci_status status = lc_session_find(tx, ref, arena, out, found, err);
+
+    if (status != LOCI_OK || *found)
+        return status;
+    if (ref->session_id.len > 0)
+        return find_one(tx, &(search){&last_named_sql, named, ref->idle_us}, arena, out, found,
+                        err);
     return find_one(tx, &(search){&last_sql, PERSONA_ARGS(tx, ref), ref->idle_us}, arena, out,
                     found, err);
 }
 
+static const lc_sql id_sql = {
+    "select id from sessions where tenant_id = $1 and user_id = $2 and id = $3", "ttt", "t"};
+
+static const lc_sql named_id_sql = {
+    "select id from sessions where tenant_id = $1 and user_id = $2 and external_id = $3"
+    " order by seq desc limit 1",
+    "ttt", "t"};
+
+loci_status lc_session_find_id(lc_tx *tx, loci_str name, lc_id *out, loci_error *err)
+{
+    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(name)};
+    lc_rows rows = {0};
+    bool found = false;
+    loci_status status = lc_tx_find(tx, lc_id_is(name, "ses") ? &id_sql : &named_id_sql, args,
+                                    &rows, &found, err);
+
+    if (status == LOCI_OK && found) {
+        loci_str id = lc_rows_str(&rows, 0);
+
+        LC_ASSERT(id.len < sizeof out->text);
+        *out = (lc_id){0};
+        memcpy(out->text, id.ptr, id.len);
+    }
+    lc_rows_end(&rows);
+    if (status == LOCI_OK && !found)
+        status = lc_fail(err, LOCI_ENOTFOUND, "no session %.*s", LC_STR_ARG(name));
+    return status;
+}
+
 /* ---- For writing ----------------------------------------------------------------------------- */
 
-/* `found` is what there is, or NULL. When it is not open, a new one takes its place. */
+/* `found` is the session that was found, or NULL. If it is not open, a new one is chosen. */
 static loci_status choose(lc_tx *tx, const lc_session_ref *ref, const lc_session *found,
                           lc_session_use *out, loci_error *err)
 {
@@ -221,6 +271,7 @@ static loci_status choose(lc_tx *tx, const lc_session_ref *ref, const lc_session
     status = lc_tx_make_id(tx, "ses", &out->new_id, err);
     out->is_new = true;
     out->session = (lc_session){.id = lc_id_str(&out->new_id),
+                                .state = LC_SESSION_LOADING,
                                 .external_id = ref->session_id,
                                 .persona_id = ref->persona_id.ptr != NULL ? ref->persona_id
                                                                           : LC_STR(""),
@@ -262,13 +313,16 @@ loci_status lc_session_choose_new(lc_tx *tx, const lc_session_ref *ref, lc_arena
 loci_status lc_session_each(lc_tx *tx, const lc_session_page *page, lc_session_visit *visit,
                             void *ctx, loci_error *err)
 {
+    const lc_arg all[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T_OR_EMPTY(page->persona_id),
+                          LC_I(page->before_seq), LC_I(page->limit)};
+    const lc_arg named[] = {LC_T(tx->tenant_id),     LC_T(tx->user_id),
+                            LC_T(page->external_id), LC_T_OR_EMPTY(page->persona_id),
+                            LC_I(page->before_seq),  LC_I(page->limit)};
+    bool is_named = page->external_id.len > 0;
     lc_rows rows;
     lc_session session;
-    loci_status status = lc_tx_query(tx, &page_sql,
-                                     (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id),
-                                                LC_T_OR_EMPTY(page->persona_id),
-                                                LC_I(page->before_seq), LC_I(page->limit)},
-                                     &rows, err);
+    loci_status status = lc_tx_query(tx, is_named ? &named_page_sql : &page_sql,
+                                     is_named ? named : all, &rows, err);
 
     while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
         status = read_session(&rows, page->idle_us, &session, err);
@@ -325,11 +379,46 @@ loci_status lc_session_is_named(lc_tx *tx, loci_str id, loci_str name, bool *out
     return status;
 }
 
+/* ---- Data about all sessions ----------------------------------------------------------------- */
+
+static const lc_sql record_sql = {
+    "select c.message_count, m.recorded_at, m.body from message_counts c left join messages m"
+    " on m.tenant_id = c.tenant_id and m.user_id = c.user_id and m.seq = c.last_seq"
+    " where c.tenant_id = $1 and c.user_id = $2 and c.persona_id = $3",
+    "ttt", "iit"};
+
+loci_status lc_session_read_record(lc_tx *tx, loci_str persona_id, lc_arena *arena,
+                                   lc_session_record *out, loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status = lc_tx_find(
+        tx, &record_sql,
+        (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T_OR_EMPTY(persona_id)}, &rows,
+        &found, err);
+
+    *out = (lc_session_record){0};
+    if (status == LOCI_OK && found) {
+        loci_str text = lc_rows_str(&rows, 2);
+
+        out->message_count = lc_rows_i64(&rows, 0);
+        out->last_at = lc_rows_i64(&rows, 1);
+        text.len = lc_utf8_cut(text, LC_LAST_MESSAGE_BYTES_MAX);
+        if (text.ptr != NULL) {
+            out->last_message = lc_arena_copy(arena, text);
+            if (out->last_message.ptr == NULL)
+                status = lc_fail_memory(err);
+        }
+    }
+    lc_rows_end(&rows);
+    return status;
+}
+
 /* ---- Messages -------------------------------------------------------------------------------- */
 
 #define MESSAGES "select {row} from messages where tenant_id = $1 and user_id = $2"
 
-/* With the refs of the events, which name the clients. */
+/* Also reads the refs of the events, which name the clients. */
 static const lc_sql messages_sql = {
     "select {m.row}, e.refs from messages m left join events e on e.tenant_id = m.tenant_id"
     " and e.user_id = m.user_id and e.seq = m.seq where m.tenant_id = $1 and m.user_id = $2"

@@ -1,5 +1,9 @@
 /* session_room.c - the tables of sessions, and how events become rows.
  *
+ * A turn is a user message. sessions.turn_count counts those of the session, message_counts those
+ * of the user and persona. Both equal a count of the matching rows of messages, so a forgotten
+ * message is not counted any more, and a replay of its tombstone gives the same numbers.
+ *
  * Invariants, checked by verify: messages belong to a session of their user; items of the working
  * set and times of activity belong to a session, items to one that is active.
  */
@@ -10,6 +14,7 @@
 #include "session/environment.h"
 #include "session/message_corpus.h"
 #include "session/session_event.h"
+#include "session/summary.h"
 #include "session/working.h"
 #include "store/event.h"
 #include "store/upkeep.h"
@@ -47,14 +52,19 @@ static const lc_column session_columns[] = {
                      .help = "Name that the caller gave it"),
     LC_STRING_COLUMN(lc_session, persona_id, "persona_id", LC_COL_PAYLOAD | LC_COL_SHOWN,
                      .absent = "", .help = "Persona it belongs to; absent if it belongs to all"),
-    LC_ENUM_COLUMN(lc_session, state, "state", LC_COL_REQUIRED, .choices = "active|ended",
-                   .help = "Whether it is open"),
+    LC_ENUM_COLUMN(lc_session, state, "state", LC_COL_REQUIRED, .choices = LC_SESSION_STATES,
+                   .help = "State of its life cycle; messages are appended while it is active"),
     LC_TIME_COLUMN(lc_session, opened_at, "opened_at", LC_COL_EVENT | LC_COL_REQUIRED,
                    .help = "Time at which it was opened"),
     LC_TIME_COLUMN(lc_session, ended_at, "ended_at", LC_COL_NULL | LC_COL_SHOWN | LC_COL_LAST,
                    .help = "Time at which it ended"),
     LC_STRING_COLUMN(lc_session, end_reason, "end_reason", LC_COL_NULL | LC_COL_SHOWN | LC_COL_LAST,
-                     .choices = "closed|idle", .help = "Reason for which it ended"),
+                     .choices = "closed|idle|shutdown", .help = "Reason for which it ended"),
+    LC_INTEGER_COLUMN(lc_session, turn_count, "turn_count", LC_COL_REQUIRED,
+                      .help = "Number of user messages in it"),
+    LC_OBJECT_COLUMN(lc_session, metadata, "metadata",
+                     LC_COL_NULL | LC_COL_PAYLOAD | LC_COL_SHOWN | LC_COL_LAST,
+                     .help = "Metadata as given by the caller"),
     IDENTITY_COLUMNS(lc_session, identity., "identity"),
     LC_COMPUTED(LC_TYPE_TIME, lc_session, last_activity, "last_activity", LC_COL_REQUIRED,
                 .help = "Time of the last write in it"),
@@ -71,6 +81,7 @@ static const lc_index session_indexes[] = {
     {"seq", "tenant_id, user_id, persona_id, seq", NULL, false},
     {"open", "tenant_id, user_id, persona_id, seq", "state = 'active'", false},
     {"external", "tenant_id, user_id, external_id, persona_id, seq", "state = 'active'", false},
+    {"name", "tenant_id, user_id, external_id, persona_id, seq", "external_id is not null", false},
     {NULL, NULL, NULL, false},
 };
 
@@ -106,6 +117,12 @@ static const lc_column message_columns[] = {
     LC_STRING_COLUMN(lc_message, external_id, "external_id",
                      LC_COL_NULL | LC_COL_PAYLOAD | LC_COL_SHOWN,
                      .help = "Id that the caller gave it"),
+    LC_OBJECT_COLUMN(lc_message, metadata, "metadata", LC_COL_NULL | LC_COL_PAYLOAD | LC_COL_SHOWN,
+                     .help = "Metadata as given by the caller"),
+    LC_INTEGER_COLUMN(lc_message, tokens, "tokens", LC_COL_PAYLOAD | LC_COL_SHOWN,
+                      .help = "Tokens of the text in o200k_base; absent if they were not counted"),
+    LC_BOOLEAN_COLUMN(lc_message, is_estimated, "is_estimated", LC_COL_PAYLOAD | LC_COL_SHOWN,
+                      .json = "estimated", .help = "True if the tokens are estimated"),
     LC_TIME_COLUMN(lc_message, observed_at, "observed_at",
                    LC_COL_PAYLOAD | LC_COL_CODED | LC_COL_SINCE | LC_COL_REQUIRED, .shown = "at",
                    .help = "Time at which it was said"),
@@ -134,8 +151,8 @@ static const lc_table messages_table = {
     .forget = &forget_messages_sql,
 };
 
-/* Which external ids of messages were used. Rows outlive their messages: one that was forgotten
- * must not come back when its source is read again. `name` is a hash, see lc_message_name(). */
+/* External ids of messages that were used. Rows outlive their messages: a forgotten message
+ * must not come back when its source is imported again. `name` is a hash, see lc_message_name(). */
 static const lc_column name_columns[] = {
     LC_COLUMN("tenant_id", 't'),
     LC_COLUMN("user_id", 't'),
@@ -149,12 +166,35 @@ static const lc_column name_columns[] = {
 static const lc_sql forget_names_sql = {
     "delete from message_names where tenant_id = $1 and user_id = $2", "tt", NULL};
 
+static const lc_index name_indexes[] = {
+    {"session", "tenant_id, user_id, session_id, seq", NULL, false},
+    {NULL, NULL, NULL, false},
+};
+
 static const lc_table names_table = {
     .name = "message_names",
     .table_class = LC_TABLE_PROJECTION,
     .columns = name_columns,
     .key = "tenant_id, user_id, name",
+    .indexes = name_indexes,
     .forget = &forget_names_sql,
+};
+
+/* For each persona ("" = no persona): its number of user messages, and the last of them. */
+static const lc_column count_columns[] = {
+    LC_COLUMN("tenant_id", 't'),     LC_COLUMN("user_id", 't'),  LC_COLUMN("persona_id", 't'),
+    LC_COLUMN("message_count", 'i'), LC_COLUMN("last_seq", 'i'), {0},
+};
+
+static const lc_sql forget_counts_sql = {
+    "delete from message_counts where tenant_id = $1 and user_id = $2", "tt", NULL};
+
+static const lc_table counts_table = {
+    .name = "message_counts",
+    .table_class = LC_TABLE_PROJECTION,
+    .columns = count_columns,
+    .key = "tenant_id, user_id, persona_id",
+    .forget = &forget_counts_sql,
 };
 
 static const lc_column activity_columns[] = {
@@ -195,6 +235,49 @@ static const lc_sql message_sql = {
     "insert into messages (tenant_id, user_id, {row}) values ($1, $2, {values})", "tt", NULL,
     &lc_message_row};
 
+static const lc_sql turn_sql = {
+    "update sessions set turn_count = turn_count + 1 where tenant_id = $1 and user_id = $2"
+    " and id = $3",
+    "ttt", NULL};
+
+static const lc_sql count_sql = {
+    "insert into message_counts (tenant_id, user_id, persona_id, message_count, last_seq)"
+    " values ($1, $2, $3, 1, $4) on conflict (tenant_id, user_id, persona_id)"
+    " do update set message_count = message_counts.message_count + 1,"
+    " last_seq = excluded.last_seq",
+    "ttti", NULL};
+
+static loci_status apply_message(lc_tx *tx, const lc_event *event, lc_arena *arena, loci_error *err)
+{
+    lc_message message;
+    loci_status status = lc_row_decode(&lc_message_row, event, arena, &message, err);
+
+    if (status != LOCI_OK || event->is_erased)
+        return status;
+    status = lc_row_insert(tx, event, &message_sql, &message, err);
+    if (status != LOCI_OK || !lc_str_is(message.role, "user"))
+        return status;
+    status = lc_tx_exec(
+        tx, &turn_sql,
+        (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_T(message.session_id)}, err);
+    return status == LOCI_OK
+               ? lc_tx_exec(tx, &count_sql,
+                            (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id),
+                                       LC_T_OR_EMPTY(message.persona_id), LC_I(event->seq)},
+                            err)
+               : status;
+}
+
+static loci_status apply_message_event(lc_tx *tx, const lc_event *event, loci_error *err)
+{
+    lc_arena *arena = &tx->db->scratch;
+    lc_arena_mark mark = lc_arena_get_mark(arena);
+    loci_status status = apply_message(tx, event, arena, err);
+
+    lc_arena_rewind(arena, mark);
+    return status;
+}
+
 /* `about` has ended_at and reason. */
 static loci_status end_session(lc_tx *tx, const lc_event *event, loci_str id, const lc_json *about,
                                loci_error *err)
@@ -216,6 +299,7 @@ static loci_status apply_opened(lc_tx *tx, const lc_event *event, const lc_event
     loci_status status = lc_row_decode_json(&lc_session_row, event, json, &tx->db->scratch,
                                             &session, err);
 
+    session.state = LC_SESSION_ACTIVE;
     lc_session_drop_cached(tx);
     return status == LOCI_OK ? lc_row_insert(tx, event, &open_sql, &session, err) : status;
 }
@@ -228,11 +312,13 @@ static loci_status apply_ended(lc_tx *tx, const lc_event *event, const lc_event_
     return id.len > 0 ? end_session(tx, event, id, json->payload, err) : lc_event_fail(event, err);
 }
 
-/* What an event of any room carries: a session that ended idle, and one that was opened. */
+/* Applies the member `session` that the refs of an event of any room may have: a session that ended
+ * because it was idle, and a session that was opened. */
 static loci_status apply_carried(lc_tx *tx, const lc_event *event, lc_arena *arena, loci_error *err)
 {
     const lc_json *refs, *carried;
-    lc_session session = {.seq = event->seq, .opened_at = event->recorded_at};
+    lc_session session = {
+        .state = LC_SESSION_ACTIVE, .seq = event->seq, .opened_at = event->recorded_at};
     loci_str ended;
     loci_status status = lc_json_parse(arena, event->refs, 0, &refs, err);
 
@@ -263,7 +349,7 @@ static const lc_sql name_sql = {
     " values ($1, $2, $3, $4, $5, $6)",
     "ttttti", NULL};
 
-/* A message with an id of the caller's: its name is in the refs, which outlive the message. */
+/* For a message with an external id: its name is in the refs, which stay when it is forgotten. */
 static loci_status apply_name(lc_tx *tx, const lc_event *event, lc_arena *arena, loci_error *err)
 {
     const lc_json *refs;
@@ -287,7 +373,7 @@ static loci_status follow(lc_tx *tx, const lc_event *event, loci_error *err)
     lc_arena_mark before = lc_arena_get_mark(arena);
     loci_status status = LOCI_OK;
 
-    /* Spares nearly all events the parsing. */
+    /* Avoids parsing the refs of nearly all events. */
     if (memmem(event->refs.ptr, event->refs.len, CARRIED, sizeof CARRIED - 1) != NULL)
         status = apply_carried(tx, event, arena, err);
     if (status == LOCI_OK && event->type == &lc_session_message_event &&
@@ -342,10 +428,23 @@ APPLY(apply_opened)
 APPLY(apply_ended)
 APPLY(apply_identity)
 
+static loci_status embedded_text(const lc_event *event, lc_arena *arena, loci_str *out,
+                                 loci_error *err)
+{
+    lc_message message;
+    loci_status status = lc_row_decode(&lc_message_row, event, arena, &message, err);
+
+    if (status == LOCI_OK)
+        *out = message.text;
+    return status;
+}
+
 const lc_event_type lc_session_opened_event = {"session.opened", 1, NULL, apply_opened_event, NULL};
 const lc_event_type lc_session_ended_event = {"session.ended", 1, NULL, apply_ended_event, NULL};
-const lc_event_type lc_session_message_event = {
-    .name = "session.message", .version = 1, .insert = &message_sql};
+const lc_event_type lc_session_message_event = {.name = "session.message",
+                                                .version = 1,
+                                                .apply = apply_message_event,
+                                                .embedded = embedded_text};
 const lc_event_type lc_identity_set_event = {"identity.set", 1, NULL, apply_identity_event, NULL};
 
 /* ---- Checking -------------------------------------------------------------------------------- */
@@ -369,7 +468,7 @@ static const lc_sql lost_items_sql = {
     " order by w.session_id limit 20",
     "tt", "t"};
 
-/* `what` says what is wrong with the session or message that a row names. */
+/* `what` describes the problem with the session or message that a row names. */
 static loci_status report(lc_tx *tx, const lc_sql *sql, const lc_arg *args, const char *what,
                           lc_problems *problems, loci_error *err)
 {
@@ -399,15 +498,22 @@ static loci_status check(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_pro
 }
 
 static const lc_table *const tables[] = {
-    &sessions_table,   &messages_table,       &names_table, &activity_table,
-    &lc_working_table, &lc_environment_table, NULL,
+    &sessions_table,   &messages_table,       &names_table,        &counts_table, &activity_table,
+    &lc_working_table, &lc_environment_table, &lc_summaries_table, NULL,
 };
 
 static const lc_event_type *const events[] = {
-    &lc_session_opened_event,    &lc_session_ended_event,
-    &lc_session_message_event,   &lc_identity_set_event,
-    &lc_environment_event,       &lc_session_forgotten_event,
-    &lc_message_forgotten_event, NULL,
+    &lc_session_opened_event,
+    &lc_session_ended_event,
+    &lc_session_message_event,
+    &lc_identity_set_event,
+    &lc_environment_event,
+    &lc_session_forgotten_event,
+    &lc_message_forgotten_event,
+    &lc_session_rewound_event,
+    &lc_summary_made_event,
+    &lc_summary_forgotten_event,
+    NULL,
 };
 
 const lc_setting lc_setting_session_idle_minutes = {
@@ -421,7 +527,19 @@ const lc_setting lc_setting_session_idle_minutes = {
     .is_per_tenant = true,
 };
 
-static const lc_setting *const settings[] = {&lc_setting_session_idle_minutes, NULL};
+const lc_setting lc_setting_session_close_on_shutdown = {
+    .name = "session.close_on_shutdown",
+    .kind = LC_SETTING_BOOL,
+    .default_text = "false",
+    .help =
+        "Whether `loci serve` ends all open sessions of its store when it stops; otherwise they "
+        "go on after a restart",
+    .is_live = true,
+};
+
+static const lc_setting *const settings[] = {
+    &lc_setting_session_idle_minutes, &lc_setting_session_close_on_shutdown,
+    &lc_setting_summary_rolling_turns, &lc_setting_summary_spine_messages, NULL};
 
 const lc_room lc_session_room = {.name = "session",
                                  .settings = settings,

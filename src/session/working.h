@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "store/row.h"
 
-#define LC_WORKING_ITEMS_MAX 1000 /* Of one session. */
+#define LC_WORKING_ITEMS_MAX 1000 /* Maximum per session. */
 
 extern const lc_table lc_working_table;
 extern const lc_row_type lc_working_row; /* lc_working_item */
@@ -15,7 +15,7 @@ typedef struct lc_working_item {
     loci_str key;
     loci_str value; /* Canonical JSON. */
     int64_t created_at;
-    int64_t expires_at; /* INT64_MAX = at the end of its session. */
+    int64_t expires_at; /* INT64_MAX = when its session ends. */
 } lc_working_item;
 
 /* LOCI_ELIMIT if the session has LC_WORKING_ITEMS_MAX items other than `key`. */
@@ -27,7 +27,7 @@ loci_status lc_working_set(lc_tx *tx, loci_str session_id, const lc_working_item
 loci_status lc_working_load(lc_tx *tx, loci_str session_id, loci_str key, lc_arena *arena,
                             lc_working_item *out, loci_error *err);
 loci_status lc_working_delete(lc_tx *tx, loci_str session_id, loci_str key, loci_error *err);
-/* All items of a session that has ended. */
+/* Deletes all items of a session that has ended. */
 loci_status lc_working_clear(lc_tx *tx, loci_str session_id, loci_error *err);
 
 typedef loci_status lc_working_visit(void *ctx, const lc_working_item *item, loci_error *err);

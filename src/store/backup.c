@@ -1,9 +1,9 @@
-/* backup.c - the driver copies; here is what must hold around it.
+/* backup.c - the driver copies; this file checks the copy and makes a restore atomic.
  *
- * A restore works on a copy of the backup, beside the store, until it is what the store should be:
- * of this schema, with projections of this shape, and with a restore mark of its own. Then the
- * driver copies it into the store in one commit. No reader sees the old content with the new mark,
- * or the other way round, and a restore that is killed has changed nothing.
+ * A restore works on a copy of the backup, beside the store, until the copy has the current schema,
+ * projections of the current shape and a restore mark of its own. Then the driver copies it into
+ * the store in one commit. No reader sees the old content with the new mark, or the other way
+ * round, and a restore that is killed has changed nothing.
  */
 #include "store/backup.h"
 
@@ -19,7 +19,8 @@
 
 #define RESTORE_MARK "restore_mark"
 
-/* A driver tells how far it is but cannot be stopped, so the answer is kept for afterwards. */
+/* A driver reports its progress but cannot be stopped, so a request to stop is kept until it
+ * returns. */
 typedef struct listener {
     const lc_upkeep *upkeep;
     loci_status status;
@@ -119,7 +120,7 @@ static loci_status open_backup(const lc_db *store, const char *path, lc_backup_f
 
     if (stat(path, &info) != 0)
         return lc_fail_path(err, path, errno);
-    if (info.st_size == 0) /* A driver would take it for a store that is to be made. */
+    if (info.st_size == 0) /* A driver would create a store in it. */
         return lc_fail(err, LOCI_ECORRUPT, "%s is empty, not a loci store", path);
     status = store->driver->open(store->env, store->catalogue, &(lc_db_target){.store = path}, &db,
                                  err);
@@ -147,7 +148,7 @@ loci_status lc_backup_check(const lc_upkeep *upkeep, const char *path, lc_backup
     return status;
 }
 
-/* A number that nobody who used the store before has seen. */
+/* A random number, so that no earlier user of the store has seen it. */
 static loci_status mark_restored(lc_tx *tx, void *ctx, loci_error *err)
 {
     (void)ctx;
@@ -206,9 +207,9 @@ loci_status lc_restore(const lc_upkeep *upkeep, const char *path, lc_backup_fact
     if (status == LOCI_OK)
         status = db->driver->upkeep->restore(db, file.temporary, hear, &l, err);
     lc_publish_abandon(&file);
-    /* From here on it is the store: being told to stop comes too late. */
+    /* From here on the store is replaced: a request to stop comes too late. */
     if (status == LOCI_OK)
-        status = lc_schema_open(db, NULL, &state, err); /* The connection has the id of the old. */
+        status = lc_schema_open(db, NULL, &state, err); /* It still has the old store's id. */
     if (status == LOCI_OK && out != NULL)
         *out = facts;
     return status;

@@ -1,14 +1,15 @@
 /* backup.h - a copy of a live store in one file, and a store from such a copy.
  *
- * A backup is a complete store: it can be opened as it is. It appears when it is whole and synced.
- * A restore looks at the copy first; what is no loci store, damaged or too new changes nothing.
+ * A backup is a complete store: it can be opened as it is. The file appears only when it is
+ * complete and synced. A restore checks the copy first: a file that is not a loci store, is damaged
+ * or is too new leaves the store unchanged.
  */
 #ifndef LC_STORE_BACKUP_H
 #define LC_STORE_BACKUP_H
 
 #include "store/upkeep.h"
 
-/* Copies the store to `path`. One that exists is LOCI_ECONFLICT unless `replace`. */
+/* Copies the store to `path`. A file that exists there is LOCI_ECONFLICT unless `replace`. */
 loci_status lc_backup(const lc_upkeep *upkeep, const char *path, bool replace, int64_t *out_bytes,
                       loci_error *err);
 
@@ -21,14 +22,14 @@ typedef struct lc_backup_facts {
 loci_status lc_backup_check(const lc_upkeep *upkeep, const char *path, lc_backup_facts *out,
                             loci_error *err);
 
-/* Checks `path`, then puts its content in the place of the store's, at once for everybody who uses
- * it, and brings its schema and its projections up to date. Connections opened before must be
- * renewed. */
+/* Checks `path`, then replaces the content of the store with it, at one moment for all processes
+ * that use the store, and brings its schema and its projections up to date. Connections opened
+ * before must be reopened. */
 loci_status lc_restore(const lc_upkeep *upkeep, const char *path, lc_backup_facts *out,
                        loci_error *err);
 
-/* Changes with every restore, whoever does it; 0 = none yet. What is kept of the log elsewhere does
- * not count any more when this is another one. */
+/* A number that every restore, by any process, changes; 0 = none yet. Copies of the log that are
+ * kept elsewhere are invalid once this number differs. */
 loci_status lc_tx_restore_mark(lc_tx *tx, int64_t *out, loci_error *err);
 
 #endif /* LC_STORE_BACKUP_H */

@@ -1,7 +1,7 @@
-/* catalogue.c - finding things in the catalogue, and finding what is wrong with it.
+/* catalogue.c - looks things up in the catalogue, checks it, and generates DDL from it.
  *
- * The faults looked for are those that a compiler cannot see and that would hurt late: a name that
- * only one of the two databases accepts, a key without its tenant, a column called like a
+ * lc_catalogue_fault() looks for errors that a compiler cannot see and that would show late: a name
+ * that only one of the two databases accepts, a key without its tenant, a column called like a
  * projection (lc_sql_rewrite() would take it for the table), an event version without its upcast.
  */
 #include "store/catalogue.h"
@@ -96,7 +96,7 @@ uint64_t lc_catalogue_shape(const lc_catalogue *catalogue)
 
 /* ---- Faults --------------------------------------------------------------------------------- */
 
-/* What either database refuses as the name of a table or a column, sorted. */
+/* Words that one of the databases refuses as the name of a table or a column, sorted. */
 static const char *const reserved_words[] = {
     "all",           "alter",       "analyse",   "analyze", "and",
     "any",           "array",       "as",        "asc",     "asymmetric",
@@ -271,7 +271,7 @@ static const char *table_fault(const lc_catalogue *catalogue, const lc_table *ta
         fault = column_list_fault(table, table->key, true);
     if (fault == NULL)
         fault = indexes_fault(table);
-    /* The record of what was forgotten outlives it. */
+    /* The record of a forgetting outlives the forgotten rows. */
     if (fault == NULL && table->table_class == LC_TABLE_PROJECTION && table->forget == NULL &&
         strcmp(table->name, "forgettings") != 0)
         fault = "a projection has no statement `forget`";
@@ -322,8 +322,7 @@ const char *lc_catalogue_fault(const lc_catalogue *catalogue)
 
 /* SQLite: STRICT, so that a value of the wrong kind is refused as PostgreSQL does; rowid tables,
  * because rows of some hundred bytes cost twice the pages without. PostgreSQL: text compares by
- * bytes there too, which is what `collate "C"` says.
- */
+ * bytes there too, because of `collate "C"`. */
 
 static const char *type_of(char kind, lc_dialect dialect)
 {
@@ -343,9 +342,10 @@ static const char *type_of(char kind, lc_dialect dialect)
     }
 }
 
-/* A second wall for roles that do not own the tables: they see the rows of the tenant that their
- * session names, and none when it names none (docs/postgresql.md). A setting that was reset is
- * empty rather than NULL, and "" is the tenant of the rows that concern the whole store. */
+/* A second protection for roles that do not own the tables: they see the rows of the tenant that
+ * their session names, and no rows if it names no tenant (docs/postgresql.md). A setting that was
+ * reset is empty rather than NULL, and "" is the tenant of the rows that concern the whole
+ * store. */
 static void add_policy(lc_buf *out, const lc_table *table, const char *suffix)
 {
     lc_buf_append_format(out,
@@ -367,7 +367,7 @@ void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const 
         add_policy(out, table, suffix);
 }
 
-/* Who was let in by somebody at the server stays in. */
+/* Roles that an administrator granted access to the table keep it. */
 void lc_ddl_keep_grants(lc_buf *out, const lc_table *table, lc_dialect dialect)
 {
     if (dialect != LC_DIALECT_POSTGRES)

@@ -1,9 +1,9 @@
 /* catalogue.h - every table and every kind of event, as data.
  *
  * The domain folders ("rooms") own their tables, their events and the code that applies an event to
- * the tables. They say so here, once, and everything that must hold for all tables is made from it:
- * the DDL of both databases, the canonical dump, rebuild, verify, export and the check that a
- * tenant leads every key. Adding a table is adding a row of data.
+ * the tables. They declare them here, once, and everything that all tables have in common is
+ * generated from it: the DDL of both databases, the canonical dump, rebuild, verify, export and the
+ * check that a tenant leads every key. Adding a table is adding a row of data.
  *
  * Three classes: LOG is the truth and only grows; PROJECTION is written by `apply` alone and can be
  * made again from the log at any time, so its shape may change without a migration; OPERATIONAL is
@@ -12,6 +12,7 @@
 #ifndef LC_STORE_CATALOGUE_H
 #define LC_STORE_CATALOGUE_H
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/setting.h"
 
@@ -30,7 +31,7 @@ typedef enum lc_table_class {
     LC_TABLE_OPERATIONAL
 } lc_table_class;
 
-/* What the member of a struct is, and what it is in JSON. */
+/* The type of a struct member, in C and in JSON. */
 typedef enum lc_type {
     LC_TYPE_NONE,    /* No member: the statement supplies the value (tenant_id, user_id). */
     LC_TYPE_STRING,  /* loci_str */
@@ -51,7 +52,7 @@ typedef enum lc_type {
 #define LC_COL_NULL 1u       /* May be NULL in the table, and is when it has its default. */
 #define LC_COL_REFS 2u       /* A member of the event's refs, left out when it has its default. */
 #define LC_COL_PAYLOAD 4u    /* A member of the event's payload, left out likewise. */
-#define LC_COL_CODED 8u      /* In the event also with its default; refs without it are corrupt. */
+#define LC_COL_CODED 8u      /* In the event even with its default; refs without it are corrupt. */
 #define LC_COL_EVENT 16u     /* The event's own seq (integer) or recorded_at (time), not in JSON. */
 #define LC_COL_SINCE 32u     /* A time that is the event's recorded_at when the payload has none. */
 #define LC_COL_RANKED 64u    /* A string, in the payload ["word", n]: n is the next column. */
@@ -61,8 +62,8 @@ typedef enum lc_type {
 #define LC_COL_LAST 1024u    /* In events and answers behind all members without this flag. */
 #define LC_COL_PART 2048u    /* Only in some tables of the record: see lc_row_type.without. */
 
-/* A column of a table; also a member of a struct and of JSON (store/row.h), which is why everything
- * about it is said here once. Made with LC_COLUMN() and its like below. */
+/* A column of a table; also a member of a struct and of JSON (store/row.h), so that everything
+ * about it is declared here once. Made with LC_COLUMN() and the macros below. */
 typedef struct lc_column {
     const char *name;
     char kind;     /* i int64, f double, t text, b bytes; 0 = not stored, only in answers. */
@@ -79,7 +80,7 @@ typedef struct lc_column {
      * first of them may be NULL and is, the object is left out, or null with LC_COL_OR_NULL. */
     const char *group;
     const char *choices; /* "a|b|c", or NULL = any value. */
-    const char *help;    /* What it is, for people who read the answer. */
+    const char *help;    /* Description for people who read the answer. */
 } lc_column;
 
 /* A column without a member. */
@@ -128,9 +129,12 @@ typedef struct lc_table {
     const char *key;          /* Primary key; begins "tenant_id, user_id" unless is_store_wide. */
     const lc_index *indexes;  /* Ends with a NULL name; NULL = none. */
     bool is_store_wide;       /* Belongs to no user: meta, settings. Only operational tables. */
-    /* Deletes the rows of user ($1, $2) when that user is forgotten. NULL = they stay, since they
-     * hold nothing that the user said. Every projection but forgettings has it. */
+    /* Deletes the rows of user ($1, $2) when that user is forgotten. NULL = the rows stay, because
+     * they contain nothing that the user said. Every projection but forgettings has it. */
     const lc_sql *forget;
+    /* Operational tables: deletes the rows of user ($1, $2) that name the forgotten thing $3. NULL
+     * = its rows name none. */
+    const lc_sql *forget_id;
 } lc_table;
 
 /* Makes the payload of version v+1 from that of version v. Pure. */
@@ -144,18 +148,24 @@ typedef struct lc_event_type {
     /* Writes the event's outcome into the projections. Decides nothing, reads no clock, and writes
      * to no other class of table. A payload it cannot read is LOCI_ECORRUPT. */
     loci_status (*apply)(lc_tx *tx, const lc_event *event, loci_error *err);
-    /* True when the payload is not for everybody who may read the log: it is then shown to nobody
-     * there, and who may read it asks for the object itself. NULL = never. */
+    /* True if reading the payload needs more permission than reading the log: the log then hides it
+     * from all readers, and a caller with the permission reads the object itself. NULL = never. */
     bool (*is_restricted)(const lc_event *event);
-    /* Instead of `apply`, for an event that adds one row: see lc_row_insert(). An erased one adds
-     * none. */
+    /* Instead of `apply`, for an event that adds one row: see lc_row_insert(). An erased event adds
+     * no row. */
     const lc_sql *insert;
     /* How many bytes of the payload, before its closing brace, are shown to no reader of the log.
      * NULL = none. */
     size_t (*hidden_bytes)(const lc_event *event);
-    /* It records that something was forgotten, and its `apply` removes the rows. What the rooms
-     * keep in memory of the user is then made again. */
+    /* The event records that something was forgotten, and its `apply` removes the rows. The state
+     * that rooms keep in memory for the user is then built again. */
     bool forgets;
+    /* Its `apply` takes rows away or brings rows back that ended before: states in memory of the
+     * kinds whose name begins so ("fact" for fact.corpus) are then made again. NULL = none. */
+    const char *revives;
+    /* The text that the vector of its row is made from, in the arena: forgetting finds the vector
+     * by it when a rewind took the row away. NULL = its row has no vector. */
+    loci_status (*embedded)(const lc_event *event, lc_arena *arena, loci_str *out, loci_error *err);
 } lc_event_type;
 
 /* Regular work of a room for each of its users, done by the hourly job store.purge. */
@@ -165,7 +175,7 @@ typedef struct lc_sweep {
     const lc_setting *setting; /* `limit` is its value for the user's tenant. */
     /* Whether the user of a read transaction has something to do. */
     loci_status (*is_due)(lc_tx *tx, int64_t limit, bool *out, loci_error *err);
-    /* Does it, in a write of that user, and counts it. Done twice it must do nothing more. */
+    /* Does the work in a write of that user and returns how much. Must be idempotent. */
     loci_status (*run)(lc_tx *tx, int64_t limit, int64_t *out_count, loci_error *err);
 } lc_sweep;
 
@@ -177,14 +187,14 @@ typedef struct lc_room {
     /* Raised when some `apply` would write other rows for the same event: the projections are then
      * rebuilt, as they are when their shape changes. */
     int apply_version;
-    /* Called for every event, of any room, before its `apply`, for what events carry along in their
-     * refs. The same rules hold as for `apply`. May be NULL. */
+    /* Called for every event of any room before its `apply`, to apply changes that events carry in
+     * their refs (lc_tx_carry). The rules of `apply` apply here, too. May be NULL. */
     loci_status (*follow)(lc_tx *tx, const lc_event *event, loci_error *err);
-    /* Looks for references of one user that lead nowhere; adds what it finds. May be NULL. */
+    /* Looks for dangling references of one user and adds each as a problem. May be NULL. */
     loci_status (*check)(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_problems *problems,
                          loci_error *err);
     const lc_sweep *sweep; /* NULL = none. */
-    /* Texts of it that want vectors (recall/recall.h). NULL = none. */
+    /* The room's texts that need vectors (recall/recall.h). NULL = none. */
     const lc_recall_source *texts;
 } lc_room;
 
@@ -206,13 +216,13 @@ loci_status lc_catalogue_each(const lc_catalogue *catalogue, lc_table_visit *vis
                               loci_error *err);
 const lc_table *lc_catalogue_find_table(const lc_catalogue *catalogue, loci_str name);
 const lc_event_type *lc_catalogue_find_event(const lc_catalogue *catalogue, loci_str name);
-/* What is wrong with the catalogue itself (a bug of ours), or NULL: keys without tenant, reserved
+/* The first error in the catalogue itself (a bug in loci), or NULL: keys without tenant, reserved
  * words, duplicate names, gaps in upcasts. Checked by a test. */
 const char *lc_catalogue_fault(const lc_catalogue *catalogue);
 
 /* Appends `create table` for `table`, its name followed by `suffix` (or ""). */
 void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const char *suffix);
-/* Appends what gives the shadow of `table` the privileges that others have on it. */
+/* Appends the statements that copy the privileges on `table` to its shadow. */
 void lc_ddl_keep_grants(lc_buf *out, const lc_table *table, lc_dialect dialect);
 /* Appends `create index` for all its indexes; their names end in `generation`, because an index
  * keeps its name when a rebuilt table takes the old one's place. */

@@ -1,4 +1,4 @@
-/* db.c - what is the same for every driver: checks of kinds, and short forms. */
+/* db.c - code shared by all drivers: checks of kinds, short forms, rewriting of SQL. */
 #include "store/db.h"
 
 #include <string.h>
@@ -117,6 +117,7 @@ void lc_tx_turn_to(lc_tx *tx, const lc_write *write)
     tx->ordinal = 0;
     tx->carried = LC_STR_NONE;
     tx->client = LC_STR_NONE;
+    tx->source = LC_STR_NONE;
     tx->enqueued_job = false;
 }
 
@@ -234,9 +235,9 @@ void lc_db_close(lc_db *db)
  * before `$1` it would silently get the wrong value. `?2` is a position there. For a shadow the
  * name of each projection gets its suffix, so that a room's apply needs no second copy of its
  * statements; the catalogue check keeps columns from having such names. Quotes and comments pass
- * through untouched, but for one comment: what only PostgreSQL has a word for, because SQLite has
- * one writer at a time anyway, is uncommented for it. Braces stand for the columns of a record: see
- * row.h.
+ * through untouched, except one comment: a locking clause that only PostgreSQL knows, and that
+ * SQLite does not need because it has one writer at a time, is uncommented for PostgreSQL. Braces
+ * stand for the columns of a record: see row.h.
  */
 
 #define PARAMS_MAX 64

@@ -1,15 +1,16 @@
-/* db.h - the database contract: what a back end must do, and nothing a room could not use.
+/* db.h - the database contract: the functions that each back end implements and the rooms use.
  *
  * SQL is written once, as `static const lc_sql`, in the subset that SQLite and PostgreSQL share
- * (ARCHITECTURE.md lists what is outside it). Parameters are $1 $2 …; their kinds and those of the
- * answer's columns are declared, because PostgreSQL fixes types at prepare and SQLite checks none.
+ * (ARCHITECTURE.md lists the features outside it). Parameters are $1 $2 …; their kinds and those of
+ * the answer's columns are declared, because PostgreSQL fixes types at prepare and SQLite checks
+ * none.
  *
- * Nobody begins or commits. A read is a body that sees one snapshot. A write is a body that runs
- * with its user's head row locked; SQLite runs many bodies in one transaction (group commit),
- * PostgreSQL may run one again after a conflict. So a body is a function of (tx, ctx): time and
- * arguments are fixed before it, ids are made in it from the locked head, and it may touch nothing
- * but its tx and ctx. It finds every domain error before its first write; one that fails later
- * costs the whole group a re-run.
+ * Callers never begin or commit a transaction; they pass a body, a function. A read is a body that
+ * sees one snapshot. A write is a body that runs with its user's head row locked; SQLite runs many
+ * bodies in one transaction (group commit), PostgreSQL may run one again after a conflict. So a
+ * body depends on (tx, ctx) only: time and arguments are fixed before it runs, it makes ids from
+ * the locked head, and it may change nothing but its tx and ctx. It finds every domain error before
+ * its first write; a body that fails later makes the whole group run again.
  *
  * A lc_db is one connection, used by one thread at a time; engine/ owns the threads and the queue.
  */
@@ -28,18 +29,18 @@ typedef struct lc_row_type lc_row_type;
 
 struct lc_sql {
     const char *text;    /* In the common subset. */
-    const char *params;  /* One letter a parameter: i f t b; "" = none. */
-    const char *columns; /* The same for the answer; NULL = it answers no rows. */
-    /* What {row} in the text stands for (store/row.h), or NULL. Of a query its columns come before
-     * `columns`, of any other statement its parameters follow `params`. */
+    const char *params;  /* One letter per parameter: i f t b; "" = none. */
+    const char *columns; /* The same for the answer; NULL = it returns no rows. */
+    /* The record that {row} in the text expands to (store/row.h), or NULL. In a query its columns
+     * come before `columns`; in any other statement its parameters follow `params`. */
     const lc_row_type *row;
 };
 
-/* One value: an argument of a statement, or a column of a row. The text of an argument is borrowed
- * until the statement has run, of a query until lc_rows_end(); that of a column until the next row.
- */
+/* One value: an argument of a statement, or a column of a row. The text of an argument must live
+ * until the statement has run (a query: until lc_rows_end()), the text of a column lives until the
+ * next row. */
 typedef struct lc_cell {
-    char kind; /* Equals the declared one (asserted), or 0 for NULL: then the rest is 0, too. */
+    char kind; /* Equals the declared kind (asserted), or 0 for NULL: then the rest is 0, too. */
     union {
         int64_t i64;
         double f64;
@@ -73,7 +74,7 @@ typedef struct lc_bulk {
     const lc_sql *put; /* The insert of one row. */
     const char *into;  /* The table and its columns in the order of the parameters: "t (a, b)". */
     size_t row_count;
-    void (*row)(void *ctx, size_t row, lc_arg *out); /* The arguments of one. */
+    void (*row)(void *ctx, size_t row, lc_arg *out); /* Arguments of one row. */
     void *ctx;
 } lc_bulk;
 
@@ -86,26 +87,25 @@ typedef loci_status lc_tx_body(lc_tx *tx, void *ctx, loci_error *err);
 typedef struct lc_head {
     int64_t seq;         /* Of the last event; 0 = none yet. */
     int64_t recorded_at; /* Of the last event, µs. */
-    int64_t objects;     /* How many ids were made for things outside the log, such as jobs. */
+    int64_t objects;     /* Number of ids made for things outside the log, such as jobs. */
 } lc_head;
 
 typedef struct lc_write { /* One write; the caller's storage until lc_db_write() has answered it. */
-    loci_str
-        tenant_id; /* Whose head is locked. Both empty: the store itself, which has no events. */
+    loci_str tenant_id;   /* User whose head is locked. Both "": the store, without events. */
     loci_str user_id;
     int64_t now_us; /* Domain time of everything in the body. */
     int64_t
-        deadline_us; /* Monotonic. Passed before it began: LOCI_EDEADLINE, the body never ran. */
-    size_t bytes;    /* Of its arguments, roughly: a commit has a ceiling. */
+        deadline_us; /* Monotonic. Passed before the body starts: LOCI_EDEADLINE, it never runs. */
+    size_t bytes;    /* Of its arguments, roughly: a commit has a maximum size. */
     /* No head is locked: the body makes no ids and relies on conditional statements alone, so it
      * may run beside others of the same user. SQLite locks all the same. */
     bool locks_nothing;
-    /* Before it writes the body reads rows of its user only, or what never changes: a store far
-     * away may run it beforehand, for nothing, to learn what it will ask for. */
+    /* Before its first write the body reads only rows of its user or rows that never change: the
+     * driver of a remote store may do a dry run first, to prefetch the answers of its queries. */
     bool reads_own;
     lc_tx_body *body;
     void *ctx;
-    bool is_answered;   /* Out: `status` stands. */
+    bool is_answered;   /* Out: `status` is set. */
     loci_status status; /* Out: LOCI_OK means durable. */
     loci_error error;   /* Out, when the status is not LOCI_OK. */
     struct lc_write *next;
@@ -125,7 +125,7 @@ typedef struct lc_rows {
     lc_cell cells[LC_COLUMNS_MAX]; /* The current row. The driver fills it in `next`. */
 } lc_rows;
 
-/* What every driver's transaction begins with. */
+/* The first part of every driver's transaction struct. */
 struct lc_tx {
     lc_db *db;
     int64_t now_us;     /* Domain time. */
@@ -134,28 +134,39 @@ struct lc_tx {
     bool wrote;         /* The current body has changed something. */
     loci_str tenant_id; /* Of the current body. */
     loci_str user_id;
-    lc_head head; /* Of that user; loaded when first asked for. */
+    lc_head head; /* Of that user; loaded at its first use. */
     bool has_head;
-    bool enqueued_job;  /* The current body added a job: somebody should look for it. */
+    bool enqueued_job;  /* The current body added a job: a worker must be woken. */
     bool head_is_dirty; /* To be written before the next user or the commit. */
     unsigned ordinal;   /* Of the next id made at this seq. */
     loci_str carried;   /* Set by lc_tx_carry(); none = none. */
     /* The program that the current body writes for: a JSON object, put into the refs of each event
      * as `client`. None = unknown. Lives at least as long as the body. */
     loci_str client;
-    /* One slot per room, in the order of the catalogue, for what later bodies of the same user in
-     * this transaction need not read again. See lc_tx_room_state(). */
+    /* Id of the message that the current body's next events are derived from, as JSON, put into
+     * their refs as `message_id`. None = none. Lives at least as long as the body. */
+    loci_str source;
+    /* One slot per room, in the order of the catalogue: a cache for later bodies of the same user
+     * in this transaction, which then need not read the same rows again. See lc_tx_room_state(). */
     void *room_state[LC_ROOMS_MAX];
-    /* What the engine keeps in memory of that user (store/user_kind.h). NULL outside of it. */
+    /* The states that the engine keeps in memory for that user (store/user_kind.h). NULL outside
+     * the engine. */
     const lc_user_states *states;
     lc_embedding *embedding; /* For searching by meaning; NULL = by words alone. */
 };
 
 typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t total);
 
+/* Identifies the file of a store under any name; zeros for a server. */
+typedef struct lc_file_id {
+    uint64_t device;
+    uint64_t inode;
+} lc_file_id;
+
 typedef struct lc_db_target {
     const char *store;   /* A path or URL. */
     bool is_created;     /* Make the store if it is missing. */
+    lc_file_id file;     /* The file that it must be; zeros = any. */
     int64_t deadline_us; /* Monotonic, for reaching a server; 0 = the driver's own limit. */
 } lc_db_target;
 
@@ -213,9 +224,14 @@ typedef struct lc_db_driver {
     uint64_t (*state)(const lc_db *db);
     /* Any thread; the running statement answers LOCI_ECANCELLED. */
     void (*interrupt)(lc_db *db);
+    /* Bytes that the database library uses in this process, for all connections; any thread. NULL:
+     * not known. */
+    int64_t (*memory_bytes)(void);
+    /* Frees cached pages of a connection that is not in use. NULL: it caches none. */
+    void (*release_memory)(lc_db *db);
 } lc_db_driver;
 
-/* What a driver does for work on a whole store. NULL members: see each. */
+/* Functions of a driver for work on a whole store. Members that may be NULL say so. */
 typedef struct lc_db_upkeep {
     /* A private store in memory with no schema yet, for verify. */
     loci_status (*open_scratch)(lc_env *env, const lc_catalogue *catalogue, lc_db **out,
@@ -227,11 +243,12 @@ typedef struct lc_db_upkeep {
     loci_status (*set_up_store)(lc_tx *tx, loci_error *err);
     /* Updates the statistics of the shadow tables of a rebuild. NULL: not needed. */
     loci_status (*analyze_shadows)(lc_tx *tx, loci_error *err);
-    /* Until the transaction ends no other connection writes; none reads. NULL: true anyway. */
+    /* Until the transaction ends no other connection writes (lock_log) or reads (lock_readers).
+     * NULL: not needed. */
     loci_status (*lock_log)(lc_tx *tx, loci_error *err);
     loci_status (*lock_readers)(lc_tx *tx, loci_error *err);
-    /* Absolute path of the file that is the store, links resolved; lives as long as `db`. NULL: it
-     * is no file. */
+    /* Absolute path of the file that is the store, links resolved; lives as long as `db`. NULL: the
+     * store is not a file. */
     const char *(*path)(const lc_db *db);
     /* NULL: the server has its own tools for backups. */
     loci_status (*backup)(lc_db *db, const char *path, lc_progress *progress, void *ctx,
@@ -241,23 +258,28 @@ typedef struct lc_db_upkeep {
     /* Checks pages and indexes. */
     loci_status (*check)(lc_db *db, lc_problems *problems, loci_error *err);
     loci_status (*size)(lc_db *db, int64_t *out_bytes, int64_t *out_wal_bytes, loci_error *err);
-    /* Removes from the store's files what was deleted or overwritten before. LOCI_EUNAVAILABLE says
-     * what is in the way; it may then be tried again. */
+    /* Removes deleted and overwritten content from the store's files. LOCI_EUNAVAILABLE names the
+     * obstacle; the caller may try again. */
     loci_status (*scrub)(lc_db *db, loci_error *err);
 } lc_db_upkeep;
 
-/* What every driver's connection begins with. */
+/* The first part of every driver's connection struct. */
 struct lc_db {
     const lc_db_driver *driver;
     lc_env *env;
     const lc_catalogue *catalogue;
     lc_arena scratch;      /* For the work of one statement or event: take a mark, rewind to it. */
     lc_arena tx_memory;    /* Cleared when lc_db_write() or lc_db_read() returns. */
-    int64_t commit_us_max; /* Time in bodies after which a commit takes no further one. */
+    int64_t commit_us_max; /* Time in bodies after which a commit takes no further body. */
     /* Connections with the same number, other than 0, do not report each other's commits in
      * change_mark(): their owner announces those itself. */
     uint64_t origin_id;
     char store_id[33]; /* From meta, set by lc_schema_open(); part of the mark in ids. */
+    lc_file_id file;   /* That was opened. */
+    bool is_read_only; /* Every write answers LOCI_EFORBIDDEN. */
+    /* For metrics, or NULL: how long commits took, and the syncs of the log among that. A server's
+     * syncs are its own. */
+    struct lc_histogram *commit_took, *sync_took;
 };
 
 extern const lc_db_driver lc_sqlite_driver;
@@ -326,8 +348,8 @@ loci_status lc_tx_find(lc_tx *tx, const lc_sql *sql, const lc_arg *args, lc_rows
 loci_status lc_tx_find_numbers(lc_tx *tx, const lc_sql *sql, const lc_arg *args, int64_t *out,
                                loci_error *err);
 
-/* In a write: until it is over nobody else writes to any log, or reads. For what concerns all
- * users: an import, the swap at the end of a rebuild. */
+/* In a write: until it ends no other transaction writes to any log (lock_log) or reads
+ * (lock_readers). For changes to all users: an import, the swap at the end of a rebuild. */
 loci_status lc_tx_lock_log(lc_tx *tx, loci_error *err);
 loci_status lc_tx_lock_readers(lc_tx *tx, loci_error *err);
 
@@ -340,12 +362,12 @@ loci_status lc_db_write_one(lc_db *db, int64_t timeout_ms, lc_tx_body *body, voi
 void lc_db_close(lc_db *db); /* NULL is fine. */
 
 /* The kinds of all parameters of a statement and of all columns of its answer, those of {row}
- * included; `out` is used when there are such. */
+ * included; `out` is the buffer that is used if the statement has {row}. */
 #define LC_SQL_KINDS_MAX 64
 const char *lc_sql_params(const lc_sql *sql, char out[LC_SQL_KINDS_MAX + 1]);
 const char *lc_sql_columns(const lc_sql *sql, char out[LC_SQL_KINDS_MAX + 1]);
 
-/* What drivers keep prepared statements by. */
+/* Key of a prepared statement in a driver's cache. */
 typedef struct lc_statement_key {
     const lc_sql *sql;
     uintptr_t is_shadow;
@@ -356,8 +378,8 @@ static inline loci_str lc_statement_key_str(const lc_statement_key *key)
     return (loci_str){(const char *)key, sizeof *key};
 }
 
-/* Expands {row} and its like (store/row.h), rewrites `$n` to `?n` and, for a shadow, projection
- * tables to their `__new` twins, outside quotes. Drivers call it when they prepare. */
+/* Expands {row} and the other braces (store/row.h), rewrites `$n` to `?n` and, for a shadow,
+ * projection tables to their `__new` twins, outside quotes. Drivers call it when they prepare. */
 void lc_sql_rewrite(lc_buf *out, const lc_sql *sql, const lc_catalogue *catalogue,
                     lc_dialect dialect, bool is_shadow);
 

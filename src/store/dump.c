@@ -8,8 +8,8 @@
  * per user instead of `select distinct`, which would read every row.
  *
  * A comparison merges two sorted answers, a page of each at a time. A page ends where the shorter
- * of the two ends, unless that was its copy's last: what the other has behind that key is read
- * again.
+ * of the two ends, unless that was the last page of its copy: rows of the other copy behind that
+ * key are read again with the next page.
  */
 #include "store/dump.h"
 
@@ -73,7 +73,7 @@ static void append_after(lc_buf *out, const lc_dump_table *dump)
     lc_buf_append(out, LC_STR(")"));
 }
 
-/* Moves what `buf` holds into the plan; false when out of memory. */
+/* Moves the content of `buf` into the plan; false if out of memory. */
 static bool keep(lc_arena *arena, lc_buf *buf, const char **out)
 {
     loci_str copy = LC_STR_NONE;
@@ -274,7 +274,7 @@ typedef struct side {
     int64_t count;
 } side;
 
-/* Whether `text` is one of our ids, whatever its prefix: those may be shown. */
+/* Whether `text` is an id made by loci, with any prefix: those may be shown. */
 static bool is_id(loci_str text)
 {
     char prefix[16];
@@ -348,7 +348,7 @@ static loci_status advance(side *s, loci_error *err)
     return status;
 }
 
-/* Takes the row with the smaller key off its side, or the row of both. */
+/* Consumes the row with the smaller key, or one row of both sides if the keys are equal. */
 static loci_status merge_one(lc_compare *compare, side *stored, side *replayed, loci_error *err)
 {
     const lc_dump_table *table = &compare->plan->tables[compare->table_index];
@@ -374,7 +374,7 @@ static loci_status merge_one(lc_compare *compare, side *stored, side *replayed, 
     return status;
 }
 
-/* Behind it there may be more rows than this page has. */
+/* There may be more rows behind this page. */
 static bool is_cut(const side *s)
 {
     return !s->has_row && s->count == PAGE_ROWS;

@@ -19,9 +19,9 @@
 
 typedef struct lc_dump_table {
     const lc_table *table;
-    lc_sql first; /* The first rows of a user: tenant, user, limit. */
-    lc_sql after; /* Those behind a key: tenant, user, key, limit. No text: the key is the user. */
-    lc_sql next_user;                 /* The first (tenant, user) behind one that has rows. */
+    lc_sql first; /* First rows of a user: tenant, user, limit. */
+    lc_sql after; /* Rows after a key: tenant, user, key, limit. No text: the key is the user. */
+    lc_sql next_user;                 /* The next (tenant, user) that has rows. */
     int key_columns[LC_DUMP_KEY_MAX]; /* Places of the key's columns behind the user. */
     int key_count;
 } lc_dump_table;
@@ -36,11 +36,11 @@ loci_status lc_dump_plan_init(lc_dump_plan *plan, lc_heap *heap, const lc_catalo
                               loci_error *err);
 void lc_dump_plan_clear(lc_dump_plan *plan);
 
-/* A place in the order of one user's rows; zeroed, it is before the first. */
+/* A position in the order of one user's rows; zeroed, it is before the first row. */
 typedef struct lc_dump_key {
     bool is_set;
     lc_arg args[LC_DUMP_KEY_MAX];
-    lc_buf text; /* What the arguments point to. */
+    lc_buf text; /* Storage of the arguments' text. */
 } lc_dump_key;
 
 #define LC_DIFFERENCE_BYTES 100
@@ -54,9 +54,9 @@ typedef struct lc_compare {
     loci_str user_id;
     lc_difference *differs;
     void *ctx;
-    /* Where it stands. */
+    /* The current position. */
     size_t table_index;
-    lc_dump_key after; /* Bound to the answers being read, so it stands still meanwhile. */
+    lc_dump_key after; /* Bound to the answers being read, so it must not change meanwhile. */
     lc_dump_key next;  /* The last row that was compared. */
     bool is_done;
 } lc_compare;
@@ -67,8 +67,8 @@ void lc_compare_clear(lc_compare *compare);
 /* Back to the first row. */
 void lc_compare_restart(lc_compare *compare);
 
-/* Compares some rows. `replayed` is another database's transaction, or the same as `stored`: then
- * its shadows are meant. */
+/* Compares some rows. `replayed` is a transaction of another database; if it is the same as
+ * `stored`, its shadow tables are compared. */
 loci_status lc_compare_step(lc_compare *compare, lc_tx *stored, lc_tx *replayed, loci_error *err);
 
 #endif /* LC_STORE_DUMP_H */

@@ -1,7 +1,7 @@
 /* event.c - appending, applying and reading the log.
  *
- * The head of a user is read once a transaction and written once, however many events (and bodies
- * of the same user) it saw. Invariants: seqs of a user have no gaps; recorded_at never falls; the
+ * The head of a user is read once and written once per transaction, for any number of events and
+ * bodies of the same user. Invariants: seqs of a user have no gaps; recorded_at never falls; the
  * row in `heads` equals the last event whenever a transaction has committed.
  */
 #include "store/event.h"
@@ -18,6 +18,7 @@
 
 #define ORDINAL_MAX 255
 #define CLIENT "\"client\":" /* The member of refs; its value is an object. */
+#define SOURCE "\"message_id\":"
 
 static const lc_sql head_sql = {
     "select seq, recorded_at, objects from heads where tenant_id = $1 and user_id = $2", "tt",
@@ -52,12 +53,13 @@ static const lc_sql erase_all_sql = {"update events set payload = '', is_erased 
                                      "tt", NULL};
 
 static const lc_sql note_forgetting_sql = {
-    "insert into forgettings (tenant_id, user_id, seq, type, recorded_at)"
-    " values ($1, $2, $3, $4, $5)",
-    "ttiti", NULL};
+    "insert into forgettings (tenant_id, user_id, seq, type, recorded_at, scope)"
+    " values ($1, $2, $3, $4, $5, $6)",
+    "ttitit", NULL};
 
 static const lc_sql forgotten_sql = {
-    "select max(seq) from forgettings where tenant_id = $1 and user_id = $2", "tt", "i"};
+    "select max(seq) from forgettings where tenant_id = $1 and user_id = $2 and scope in ('', $3)",
+    "ttt", "i"};
 
 static const lc_sql users_sql = {
     "select tenant_id, user_id, seq, recorded_at, objects from heads"
@@ -137,7 +139,7 @@ loci_status lc_tx_recorded_at(lc_tx *tx, int64_t *out, loci_error *err)
 
     if (status != LOCI_OK)
         return status;
-    /* The first event may lie before 1970: a head without events has no time to keep to. */
+    /* The first event may be before 1970: a head without events sets no lower bound. */
     *out = tx->head.seq == 0 || tx->now_us > tx->head.recorded_at ? tx->now_us
                                                                   : tx->head.recorded_at;
     return LOCI_OK;
@@ -181,7 +183,7 @@ static loci_str or_empty_object(loci_str json)
     return json.len == 0 ? LC_STR("{}") : json;
 }
 
-/* Writes the event's outcome into the tables: first what it carries along, then its own. */
+/* Applies the event to the tables: first the changes carried in its refs, then its own. */
 static loci_status apply(lc_tx *tx, const lc_event *event, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -194,12 +196,14 @@ static loci_status apply(lc_tx *tx, const lc_event *event, loci_error *err)
     if (status == LOCI_OK)
         status = event->type->apply != NULL ? event->type->apply(tx, event, err)
                                             : lc_row_apply(tx, event, err);
-    if (status == LOCI_OK && event->type->forgets)
-        status = lc_tx_exec(tx, &note_forgetting_sql,
-                            (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id),
-                                       LC_I(event->seq), LC_T(loci_str_of(event->type->name)),
-                                       LC_I(event->recorded_at)},
-                            err);
+    if (status == LOCI_OK && (event->type->forgets || event->type->revives != NULL))
+        status = lc_tx_exec(
+            tx, &note_forgetting_sql,
+            (lc_arg[]){LC_T(event->tenant_id), LC_T(event->user_id), LC_I(event->seq),
+                       LC_T(loci_str_of(event->type->name)), LC_I(event->recorded_at),
+                       LC_T(event->type->revives != NULL ? loci_str_of(event->type->revives)
+                                                         : LC_STR(""))},
+            err);
     return status;
 }
 
@@ -243,6 +247,8 @@ static loci_status append_event(lc_tx *tx, const lc_append *append, int64_t *out
     LC_ASSERT(tx->user_id.len > 0); /* The store itself has no events. */
     if (tx->client.len > 0)
         status = carry(tx, LC_STR(CLIENT), tx->client, &event.refs, err);
+    if (status == LOCI_OK && tx->source.len > 0)
+        status = carry(tx, LC_STR(SOURCE), tx->source, &event.refs, err);
     if (status == LOCI_OK && tx->carried.len > 0)
         status = carry(tx, LC_STR(""), tx->carried, &event.refs, err);
     tx->carried = LC_STR_NONE;
@@ -284,6 +290,22 @@ loci_status lc_event_append(lc_tx *tx, const lc_append *append, int64_t *out_seq
     return status;
 }
 
+bool lc_event_names(const lc_event *event, loci_str id)
+{
+    loci_str rest = event->refs;
+    const char *at;
+
+    /* Refs hold no text of users, so an id between quotation marks is a whole value. */
+    while ((at = memmem(rest.ptr, rest.len, id.ptr, id.len)) != NULL) {
+        const char *end = at + id.len;
+
+        if (at > event->refs.ptr && at[-1] == '"' && end < rest.ptr + rest.len && *end == '"')
+            return true;
+        rest = (loci_str){end, (size_t)(rest.ptr + rest.len - end)};
+    }
+    return false;
+}
+
 loci_status lc_event_client_of(loci_str refs, lc_arena *arena, loci_str *out, loci_error *err)
 {
     const lc_json *json;
@@ -291,7 +313,7 @@ loci_status lc_event_client_of(loci_str refs, lc_arena *arena, loci_str *out, lo
 
     *out = LC_STR_NONE;
     if (refs.len == 0 || memmem(refs.ptr, refs.len, CLIENT "{", sizeof CLIENT) == NULL)
-        return LOCI_OK; /* Spares events of unknown clients the parsing. */
+        return LOCI_OK; /* Events of unknown clients need no parsing. */
     status = lc_json_parse(arena, refs, 0, &json, err);
     if (status == LOCI_EINVAL)
         return lc_fail(err, LOCI_ECORRUPT, "the refs of an event are not JSON");
@@ -376,7 +398,7 @@ loci_status lc_event_each(lc_tx *tx, const lc_event_range *range, lc_event_visit
 }
 
 /* Raises the payload version by version. The result of one step is the input of the next, and a
- * growing buffer moves: so they take turns between `scratch` and a spare one. */
+ * growing buffer moves: so the steps alternate between `scratch` and a spare buffer. */
 static loci_status upcast(lc_event *event, lc_buf *scratch, loci_error *err)
 {
     lc_buf spare = *scratch;
@@ -412,7 +434,7 @@ loci_status lc_event_apply(lc_tx *tx, const lc_event *event, lc_buf *scratch, lo
     return status;
 }
 
-/* The payload without what no reader of the log is shown. */
+/* The payload without its hidden bytes (lc_event_type.hidden_bytes). */
 static void write_payload(lc_json_writer *out, const lc_event *event)
 {
     size_t hidden = event->type->hidden_bytes != NULL ? event->type->hidden_bytes(event) : 0;
@@ -484,11 +506,12 @@ loci_status lc_event_erase_all(lc_tx *tx, loci_error *err)
     return lc_tx_exec(tx, &erase_all_sql, (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id)}, err);
 }
 
-loci_status lc_tx_forgotten_seq(lc_tx *tx, loci_str tenant_id, loci_str user_id, int64_t *out,
-                                loci_error *err)
+loci_status lc_tx_forgotten_seq(lc_tx *tx, loci_str tenant_id, loci_str user_id, loci_str scope,
+                                int64_t *out, loci_error *err)
 {
     *out = 0;
-    return lc_tx_find_numbers(tx, &forgotten_sql, (lc_arg[]){LC_T(tenant_id), LC_T(user_id)}, out,
+    return lc_tx_find_numbers(tx, &forgotten_sql,
+                              (lc_arg[]){LC_T(tenant_id), LC_T(user_id), LC_T_OR_EMPTY(scope)}, out,
                               err);
 }
 

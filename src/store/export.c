@@ -1,7 +1,7 @@
-/* export.c - the log as lines, a page at a time.
+/* export.c - writes the log as lines, one page at a time.
  *
- * A page is collected in memory and given away after its snapshot has ended: whoever takes the
- * lines may be slow, and a snapshot must not wait for anybody.
+ * A page is collected in memory and passed to the callback after its snapshot has ended: the
+ * callback may be slow, and must not keep the snapshot open.
  */
 #include "store/transfer.h"
 
@@ -25,12 +25,12 @@ typedef struct export
     lc_export_line *line;
     void *ctx;
     lc_user_walk walk;
-    lc_arena arena; /* For checking what goes out as it is. */
-    lc_buf page;    /* Lines, each with its end. */
+    lc_arena arena; /* For checking JSON that is exported verbatim. */
+    lc_buf page;    /* Lines, each with its newline. */
     lc_hash128 hash;
     lc_transfer_counts counts;
     int64_t events_total;
-    int64_t seq; /* Of the user at hand, exported. */
+    int64_t seq; /* Last exported event of the user. */
     int64_t recorded_at;
     int64_t began_us;
     bool is_cut;
@@ -46,7 +46,7 @@ static loci_status fail_event(const export *e, int64_t seq, const char *what, lo
                    (long long)seq, what);
 }
 
-/* What is carried as it is must be one JSON value in one line, or the file could not be read. */
+/* JSON that is exported verbatim must be one value in one line, or the file could not be read. */
 static loci_status check_raw(export *e, loci_str json, bool is_object, loci_error *err)
 {
     lc_arena_mark mark = lc_arena_get_mark(&e->arena);
@@ -137,7 +137,7 @@ static loci_status read_settings(lc_tx *tx, void *ctx, loci_error *err)
     return lc_setting_row_each(tx, put_setting, ctx, err);
 }
 
-/* Gives the lines of the page away, and adds them to the hash. */
+/* Passes the lines of the page to the callback, and adds them to the hash. */
 static loci_status give_page(export *e, loci_error *err)
 {
     loci_status status = lc_buf_status(&e->page, err);

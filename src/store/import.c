@@ -35,7 +35,7 @@
 typedef struct line_order {
     bool has_header;
     bool has_end;
-    bool has_open_user; /* Its head has not come yet. */
+    bool has_open_user; /* Its head was not read yet. */
     bool has_user;      /* tenant_id and user_id are set. */
     lc_buf tenant_id;   /* The last user. */
     lc_buf user_id;
@@ -114,7 +114,7 @@ static loci_status order_setting(line_order *order, const lc_line *line, loci_er
                     (loci_str[]){row->tenant_id, row->name}, err);
 }
 
-/* Turns to the user of the line, unless it is the one at hand. */
+/* Makes the user of the line the current one. */
 static loci_status order_user(line_order *order, const lc_event *owner, loci_error *err)
 {
     int turn = order->has_user ? compare_pair(&order->tenant_id, &order->user_id, owner->tenant_id,
@@ -316,7 +316,7 @@ typedef struct import {
 
 /* ---- One batch against the store ------------------------------------------------------------ */
 
-/* The user at hand, as the transaction sees it. */
+/* The current user, as the transaction sees it. */
 typedef struct user {
     loci_str tenant_id;
     loci_str user_id;
@@ -414,7 +414,7 @@ static loci_status apply_event(lc_tx *tx, import *i, const lc_event *event, loci
     return status;
 }
 
-/* The events first, all at once; then what follows from each. */
+/* Inserts all events at once, then applies each. */
 static loci_status write_events(lc_tx *tx, import *i, loci_error *err)
 {
     lc_bulk bulk = {.put = &put_event_sql,
@@ -440,7 +440,7 @@ static loci_status take_event(lc_tx *tx, import *i, user *u, const lc_event *eve
         return compare_event(tx, u, event, err);
     }
     if (!tx->is_write)
-        return LOCI_OK; /* Whether it is the next was checked when the file was. */
+        return LOCI_OK; /* The first pass has checked that it is the next. */
     if (event->seq != u->head.seq + 1)
         return conflict(u, u->head.seq + 1, "is missing in the store: it was changed meanwhile",
                         err);
@@ -525,11 +525,11 @@ loci_status lc_tx_is_held(lc_tx *tx, bool *out, loci_error *err)
 
 typedef struct hold {
     int64_t until_us;
-    int64_t before_us; /* What it was. */
+    int64_t before_us; /* The value before. */
 } hold;
 
-/* Under the lock of the log: a sweep that saw no hold has committed before, and the import compares
- * with what it wrote. */
+/* Under the lock of the log: a sweep that saw no hold has committed before, so the import compares
+ * with its events, too. */
 static loci_status set_hold(lc_tx *tx, void *ctx, loci_error *err)
 {
     hold *h = ctx;
@@ -593,20 +593,36 @@ static loci_status read_all(import *i, bool is_write, lc_buf *text, loci_error *
     return status != LOCI_OK ? status : source->rewind(source->ctx, err);
 }
 
-/* An import that cannot succeed by being repeated gives the hold up. */
+/* Says what an import that was interrupted has left in the store. */
+static loci_status explain_stop(const import *i, bool is_comparing, loci_status status,
+                                const loci_error *cause, loci_error *err)
+{
+    if (status != LOCI_ECANCELLED && status != LOCI_EDEADLINE)
+        return lc_fail(err, status, "%s", cause->message);
+    if (is_comparing)
+        return lc_fail(err, status, "%s; nothing was imported", cause->message);
+    return lc_fail(
+        err, status,
+        "%s; %lld of %lld events are in the store: import the same file again to add the "
+        "rest",
+        cause->message, (long long)i->events_done, (long long)i->events_total);
+}
+
+/* An import that would fail again if repeated releases the hold. */
 static loci_status read_and_write(import *i, lc_buf *text, loci_error *err)
 {
     lc_db *db = i->upkeep->db;
     hold h = {.until_us = lc_env_now_us(db->env) + HOLD_INTERRUPTED_US};
     bool is_comparing = true;
+    loci_error cause;
     loci_status status = lc_db_write_one(db, LC_UPKEEP_WAIT_MS, set_hold, &h, err);
 
     if (status != LOCI_OK)
         return status;
-    status = read_all(i, false, text, err);
+    status = read_all(i, false, text, &cause);
     if (status == LOCI_OK) {
         is_comparing = false;
-        status = read_all(i, true, text, err);
+        status = read_all(i, true, text, &cause);
     }
     if (status == LOCI_OK) {
         h.until_us = lc_env_now_us(db->env) + HOLD_AFTER_US;
@@ -616,7 +632,7 @@ static loci_status read_and_write(import *i, lc_buf *text, loci_error *err)
         h.until_us = h.before_us;
         (void)lc_db_write_one(db, LC_UPKEEP_WAIT_MS, set_hold, &h, NULL); /* Sweeps can wait. */
     }
-    return status;
+    return explain_stop(i, is_comparing, status, &cause, err);
 }
 
 loci_status lc_import(const lc_upkeep *upkeep, const lc_import_source *source,
@@ -661,7 +677,7 @@ loci_status lc_import(const lc_upkeep *upkeep, const lc_import_source *source,
 typedef struct input {
     const char *path;
     int fd;
-    size_t start; /* Of what was read but not taken. */
+    size_t start; /* Of the bytes that were read but not returned yet. */
     size_t end;
     char bytes[READ_BYTES];
 } input;
@@ -695,7 +711,7 @@ static loci_status next_line(void *ctx, lc_buf *line, bool *found, loci_error *e
 
             if (status != LOCI_OK)
                 return status;
-            if (in->end == 0) /* The last line needs no end. */
+            if (in->end == 0) /* The last line needs no newline. */
                 return lc_buf_status(line, err);
             start = in->bytes;
         }
@@ -732,7 +748,7 @@ static loci_status open_file(const char *path, int *out, loci_error *err)
         *out = fd;
         return LOCI_OK;
     }
-    (void)close(fd); /* Only looked at. */
+    (void)close(fd); /* Nothing was written to it. */
     return lc_fail(err, LOCI_EINVAL, "%s is not a file", path);
 }
 

@@ -1,4 +1,4 @@
-/* job.c - jobs: rows, the queue, and what a worker does with a job that it has claimed.
+/* job.c - jobs: rows, the queue, and the statements of a worker that has claimed a job.
  *
  * Every change of status is one conditional statement, `move`: it names the status and the epoch
  * that the job must still have. If they differ no row changes, which is never an error of the
@@ -6,8 +6,8 @@
  *
  *     epoch 0 --claim--> 1 --claim (lease ended)--> 2 ...     only a claim changes it
  *
- * A lease that has ended but that no other worker took is still the holder's: its epoch is the
- * last. Callers without a lease change nothing of a running job but cancel_requested.
+ * A holder whose lease has ended keeps the job until another worker claims it: its epoch is still
+ * the last one. Callers without a lease change nothing of a running job but cancel_requested.
  *
  * Selecting and taking are two statements. SQLite holds its write lock over both. On PostgreSQL the
  * comment at the end of `select_due`, the only statement that chooses, becomes part of it
@@ -23,7 +23,7 @@
 /* ---- The table ------------------------------------------------------------------------------- */
 
 /* Two columns exist only for order, because neither clock gives one: the domain clock may go back,
- * the clock of the database may stand still.
+ * the clock of the database may return the same time twice.
  *
  *     number       grows within a user and is part of the id, so that a page can continue behind
  *                  a job that was deleted; it orders lists.
@@ -152,7 +152,7 @@ bool lc_job_may_move(lc_job_status from, lc_job_status to)
     return moves[from][to];
 }
 
-/* Runs a statement that changes at most one row and returns its id; `*found`: it did. */
+/* Runs a statement that changes at most one row and returns its id; `*found`: it changed one. */
 static loci_status change(lc_tx *tx, const lc_sql *sql, const lc_arg *args, bool *found,
                           loci_error *err)
 {
@@ -166,8 +166,8 @@ static loci_status change(lc_tx *tx, const lc_sql *sql, const lc_arg *args, bool
     return status;
 }
 
-/* How often a statement is repeated that lost a race. SQLite has none; on PostgreSQL the other side
- * has then committed, and what it left is seen by the next try. */
+/* How often a statement that lost a race is repeated. SQLite has no races; on PostgreSQL the other
+ * transaction has then committed, and the next try sees its rows. */
 #define RACE_TRIES_MAX 10
 
 static loci_status fail_race(const char *what, loci_error *err)
@@ -297,10 +297,18 @@ static const lc_sql select_page = {
     .row = &lc_job_row,
 };
 
+#define OF_STORE " from jobs where case when user_id = '' then 1 else 0 end = $1"
+
 static const lc_sql count_by_status = {
-    .text = "select status, count(*) from jobs group by status",
-    .params = "",
+    .text = "select status, count(*)" OF_STORE " group by status",
+    .params = "i",
     .columns = "ti",
+};
+
+static const lc_sql count_scheduled = {
+    .text = "select count(*)" OF_STORE " and status = 'queued' and run_after_us > $2",
+    .params = "ii",
+    .columns = "i",
 };
 
 loci_status lc_job_load(lc_tx *tx, const lc_job_key *key, lc_arena *arena, lc_job *out,
@@ -342,22 +350,32 @@ loci_status lc_job_each(lc_tx *tx, const lc_job_filter *filter, lc_job_visit *vi
     return status;
 }
 
-loci_status lc_job_count(lc_tx *tx, int64_t out[LC_JOB_STATUSES], loci_error *err)
+loci_status lc_job_count(lc_tx *tx, bool is_of_store, lc_job_counts *out, loci_error *err)
 {
-    int64_t counts[LC_JOB_STATUSES] = {0};
+    lc_job_counts counts = {0};
+    int64_t now_us = 0;
     lc_rows rows;
-    loci_status status = lc_tx_query(tx, &count_by_status, NULL, &rows, err);
+    loci_status status = lc_tx_query(tx, &count_by_status, (lc_arg[]){LC_I(is_of_store)}, &rows,
+                                     err);
 
     while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
         lc_job_status of;
 
         if (lc_job_status_find(lc_rows_str(&rows, 0), &of))
-            counts[of] = lc_rows_i64(&rows, 1);
+            counts.by_status[of] = lc_rows_i64(&rows, 1);
     }
     lc_rows_end(&rows);
     if (status == LOCI_OK)
-        memcpy(out, counts, sizeof counts);
-    return status;
+        status = tx->db->driver->now_us(tx, &now_us, err);
+    if (status == LOCI_OK)
+        status = lc_tx_find_numbers(tx, &count_scheduled,
+                                    (lc_arg[]){LC_I(is_of_store), LC_I(now_us)}, &counts.scheduled,
+                                    err);
+    if (status != LOCI_OK)
+        return status;
+    counts.by_status[LC_JOB_QUEUED] -= counts.scheduled;
+    *out = counts;
+    return LOCI_OK;
 }
 
 /* ---- Ending from outside -------------------------------------------------------------------- */
@@ -402,7 +420,8 @@ loci_status lc_job_request_cancel(lc_tx *tx, const lc_job_key *key, loci_error *
         if (status != LOCI_OK)
             return status;
 
-        /* What a queued job becomes must be allowed; a running one only gets a wish. */
+        /* A queued job changes its status, which must be allowed; a running one is only asked to
+         * stop. */
         LC_ASSERT(job.status == LC_JOB_RUNNING || lc_job_may_move(job.status, LC_JOB_CANCELLED));
         status = change(tx, job.status == LC_JOB_QUEUED ? &cancel_queued : &cancel_running, args,
                         &is_changed, err);
@@ -441,7 +460,8 @@ void lc_job_write(lc_json_writer *out, const lc_job *job)
 
 /* ---- Statements of a worker ------------------------------------------------------------------ */
 
-/* Jobs that one claim looks at: each that is not claimed was ended, or taken by another. */
+/* Maximum number of jobs that one claim tries: those before the claimed one were ended, or claimed
+ * by another worker. */
 #define CLAIM_TRIES_MAX 100
 
 #define DUE_AT "case when status = 'queued' then run_after_us else lease_until_us end"
@@ -498,8 +518,8 @@ static loci_status fail_fenced(const lc_job *job, loci_error *err)
     return lc_fail(err, LOCI_EFENCED, "%.*s was taken over by another worker", LC_STR_ARG(job->id));
 }
 
-/* Makes `from` into `to`, which differs in what move_job sets; `*is_moved` tells whether `from` was
- * still the truth. */
+/* Changes the row `from` to `to`, which differs in the columns that move_job sets; `*is_moved` is
+ * false if the row was not equal to `from` any more. */
 static loci_status move(lc_tx *tx, const lc_job *from, const lc_job *to, bool *is_moved,
                         loci_error *err)
 {
@@ -517,7 +537,7 @@ static loci_status move(lc_tx *tx, const lc_job *from, const lc_job *to, bool *i
                   is_moved, err);
 }
 
-/* The same for the job's holder. */
+/* The same for the holder of the job: LOCI_EFENCED if the row has changed. */
 static loci_status move_held(lc_tx *tx, const lc_job *from, const lc_job *to, loci_error *err)
 {
     bool is_moved;
@@ -530,7 +550,7 @@ static loci_status move_held(lc_tx *tx, const lc_job *from, const lc_job *to, lo
     return status;
 }
 
-/* `job` as it is when it has ended now. */
+/* A copy of `job` that ends now with this status. */
 static lc_job ended(const lc_tx *tx, const lc_job *job, lc_job_status status)
 {
     lc_job to = *job;
@@ -543,7 +563,7 @@ static lc_job ended(const lc_tx *tx, const lc_job *job, lc_job_status status)
 
 /* ---- Claiming ------------------------------------------------------------------------------- */
 
-/* What a claim makes of a job that may run: normally running, under a new epoch. */
+/* The job after a claim: normally running, with a new epoch. */
 static lc_job claimed(const lc_tx *tx, const lc_job *job, int64_t lease_until_us)
 {
     lc_job to;
@@ -617,7 +637,7 @@ loci_status lc_job_next_due_us(lc_tx *tx, const lc_job_terms *terms, int64_t *ou
 /* Whether the holder of `job` was asked to stop. */
 static loci_status find_wish(lc_tx *tx, const lc_job *job, bool *is_unwanted, loci_error *err)
 {
-    int64_t is_cancelled = -1; /* It is not held any more. */
+    int64_t is_cancelled = -1; /* Another worker has the job. */
     loci_status status = lc_tx_find_numbers(
         tx, &select_hold,
         (lc_arg[]){LC_T(job->tenant_id), LC_T(job->user_id), LC_T(job->id), LC_I(job->epoch)},
@@ -643,7 +663,7 @@ loci_status lc_job_hold(lc_tx *tx, const lc_job *job, int64_t lease_ms, loci_err
 {
     int64_t now_us;
     bool is_held;
-    /* Asked before anything is written: a failure then costs no other write of the group. */
+    /* Checked before the first write: a failure then does not make the group run again. */
     loci_status status = lc_job_check(tx, job, err);
 
     if (status == LOCI_OK)
@@ -699,7 +719,7 @@ int64_t lc_job_pause_ms(int64_t attempts)
     return pause_ms < LC_JOB_PAUSE_MS_MAX ? pause_ms : LC_JOB_PAUSE_MS_MAX;
 }
 
-/* Lets the job wait for its next attempt, unless it was asked to stop: then it has ended. */
+/* Queues the job for its next attempt, or cancels it if it was asked to stop. */
 static loci_status requeue(lc_tx *tx, const lc_job *job, lc_job *to, int64_t pause_ms,
                            loci_error *err)
 {

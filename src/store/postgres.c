@@ -1,11 +1,11 @@
 /* postgres.c - the PostgreSQL driver: connecting, waiting, and the table of its parts.
  *
- * Connecting goes step by step with a deadline of ours, as everything does (postgres.h); only the
- * look-up of a host's name is libpq's and may take as long as the resolver does.
+ * Connecting runs step by step with a deadline, like every wait (postgres.h); only the look-up of a
+ * host name is done inside libpq and may take as long as the resolver does.
  *
- * A session is told to end by itself what its client can no longer wait for: statements, waits for
- * locks and transactions that stand still because their process was stopped. Without the last one a
- * stopped process would keep its users locked for everybody.
+ * Each session sets timeouts in the server for statements, for lock waits and for transactions that
+ * are idle because their process was stopped. Without the last one a stopped process would keep its
+ * users locked for all other processes.
  */
 #include "store/postgres.h"
 
@@ -25,11 +25,11 @@
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
-/* What the codes of a PostgreSQL server mean.
+/* Maps the error codes of a PostgreSQL server to statuses and messages.
  *
- * Its own words are left out where they could hold text of users (a value in a unique violation)
- * and where ours say what to do. Those of libpq are never shown: they may repeat the URL, and with
- * it the password.
+ * The server's message is left out where it could contain text of users (a value in a unique
+ * violation) and where loci's own message says what to do. Messages of libpq are never shown: they
+ * may repeat the URL, and with it the password.
  */
 
 typedef struct meaning {
@@ -39,13 +39,13 @@ typedef struct meaning {
     const char *message;
 } meaning;
 
-/* The first that fits. */
+/* The first match is used. */
 static const meaning meanings[] = {
     {"40001", LOCI_EDEADLINE, LC_PG_AGAIN, "other writers were in the way until the deadline"},
     {"40P01", LOCI_EDEADLINE, LC_PG_AGAIN, "other writers were in the way until the deadline"},
     {"55P03", LOCI_EDEADLINE, LC_PG_AGAIN, "other writers were in the way until the deadline"},
     {"40003", LOCI_EUNAVAILABLE, LC_PG_LOST, "the server lost the transaction"},
-    /* Two processes are making the same tables. */
+    /* Two processes are creating the same tables. */
     {"42P07", LOCI_ECONFLICT, LC_PG_AGAIN,
      "the database has a table of that name that is not loci's; give loci a schema of its own"},
     {"42710", LOCI_ECONFLICT, LC_PG_AGAIN,
@@ -59,7 +59,8 @@ static const meaning meanings[] = {
     {"53", LOCI_ERESOURCE, LC_PG_REPORT, "the PostgreSQL server lacks a resource"},
     {"25006", LOCI_EFORBIDDEN, LC_PG_REPORT,
      "the PostgreSQL server only reads; name its primary, or add target_session_attrs=read-write"},
-    {"42501", LOCI_EFORBIDDEN, LC_PG_REPORT, "the role of the store's URL lacks a privilege"},
+    {"42501", LOCI_EFORBIDDEN, LC_PG_REPORT,
+     "the role of the store's URL lacks a privilege; without INSERT it can only read"},
     {"28", LOCI_EFORBIDDEN, LC_PG_LOST,
      "the PostgreSQL server refuses the user or the password of the store's URL"},
     {"3D000", LOCI_ENOTFOUND, LC_PG_LOST,
@@ -102,7 +103,8 @@ loci_status lc_pg_note(lc_pg *db, lc_pg_remedy remedy, const loci_error *cause)
     return db->failure.status;
 }
 
-/* Two processes make the same table: the second one meets the first in the server's own indexes. */
+/* Two processes create the same table: the second one violates a unique index of the server's own
+ * catalogue. */
 static bool is_catalogue_race(const lc_pg *db, const char *code, const PGresult *result)
 {
     const char *name = db->pq.resultErrorField(result, PG_DIAG_CONSTRAINT_NAME);
@@ -145,8 +147,8 @@ loci_status lc_pg_fail_url(loci_error *err)
                    "postgresql://USER@HOST:PORT/DATABASE, with special characters as %%XX");
 }
 
-/* libpq gives no code for an attempt to connect, only the server's words, which it may translate.
- * They are looked at and not passed on. */
+/* libpq gives no code for an attempt to connect, only the server's message, which may be
+ * translated. It is searched for known phrases and not passed on. */
 loci_status lc_pg_fail_connect(lc_pg *db, loci_error *err)
 {
     static const struct {
@@ -174,7 +176,7 @@ loci_status lc_pg_fail_connect(lc_pg *db, loci_error *err)
         found = find_meaning(hints[i].code);
         return lc_fail(err, found->status, "%s", found->message);
     }
-    /* Only looked at when it connects. */
+    /* libpq checks the port only when it connects. */
     if (strstr(said, "invalid port number") != NULL ||
         strstr(said, "invalid integer value") != NULL)
         return lc_pg_fail_url(err);
@@ -206,7 +208,7 @@ static loci_status load_library(lc_pq *out, loci_error *err)
 
 #define CONNECT_US 10000000
 #define SET_UP_US 5000000
-#define COMMIT_US_MAX 20000 /* A body asks over a wire, and a commit is dear. */
+#define COMMIT_US_MAX 20000 /* Queries are round trips, and a commit is expensive. */
 #define LABEL_BYTES 256
 #define LOOKS_MAX 4
 #define SERVER_VERSION_MIN 120000
@@ -221,7 +223,7 @@ static loci_status load_library(lc_pq *out, loci_error *err)
 static const lc_sql set_sql = {"select set_config($1, $2, false)", "tt", "t"};
 /* A query of the catalogue sees the snapshot of its transaction, as the rows of the table do.
  * to_regclass() sees what is committed now: a table that another process has just made would seem
- * to be there without its rows. */
+ * to exist without its rows. */
 static const lc_sql has_table_sql = {
     "select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
     " where n.nspname = current_schema() and c.relname = $1 and c.relkind = 'r'",
@@ -253,7 +255,7 @@ static loci_status give_up(lc_pg *db, loci_status status, const char *why)
     return lc_pg_note(db, LC_PG_LOST, &cause);
 }
 
-/* Until an answer can be read or, when only `sends`, until everything is sent. */
+/* Waits until an answer can be read or, if `sends`, only until everything is sent. */
 static loci_status wait(lc_pg *db, bool sends, loci_error *err)
 {
     struct pollfd fds[2] = {{.fd = db->conn == NULL ? -1 : db->pq.socket(db->conn)},
@@ -308,7 +310,7 @@ void lc_pg_drop_connection(lc_pg *db)
     lc_pg_forget_answers(db);
 }
 
-/* What the server remarks, such as a table that was not there to be dropped, is nothing to us. */
+/* Notices of the server, such as that a table to drop did not exist, are ignored. */
 static void hear_notice(void *ctx, const PGresult *result)
 {
     (void)ctx;
@@ -356,8 +358,9 @@ static loci_status set_up_session(lc_pg *db, loci_error *err)
         {"statement_timeout", STATEMENT_MS},
         {"lock_timeout", LOCK_MS},
         {"idle_in_transaction_session_timeout", IDLE_MS},
-        /* Plans are kept: one that was made while a table was small would read all of it for ever.
-         * Where there is no other way the estimate is then so high that it would be compiled. */
+        /* Plans are kept: one that was made while a table was small would scan all of it for ever.
+         * Where a scan is the only way, its estimated cost is then so high that the server would
+         * use its JIT. */
         {"enable_seqscan", "off"},
         {"jit", "off"},
         {"client_connection_check_interval", CLIENT_CHECK_MS},
@@ -428,7 +431,7 @@ loci_status lc_pg_connect(lc_pg *db, int64_t deadline_us, loci_error *err)
 
 static loci_status check_url(const lc_pq *pq, const char *url, loci_error *err)
 {
-    /* Its words would repeat the URL, so they are not asked for. */
+    /* NULL: libpq's error message would repeat the URL. */
     PQconninfoOption *options = pq->conninfoParse(url, NULL);
 
     if (options == NULL)
@@ -451,7 +454,7 @@ static void close_connection(lc_db *base)
     lc_heap *heap = &base->env->heap;
 
     lc_pg_say_goodbye(db);
-    if (db->pq.clear != NULL) /* Else there was no library. */
+    if (db->pq.clear != NULL) /* False if the library was not loaded. */
         lc_pg_drop_reading(db);
     lc_pg_drop_connection(db);
     lc_pg_drop_statements(db);
@@ -523,6 +526,32 @@ static loci_status look_for_store(lc_tx *tx, void *ctx, loci_error *err)
     return status;
 }
 
+/* Other roles than the owner see no rows (row-level security), which must not look like an empty
+ * store. A role that cannot write reads only. */
+static const lc_sql role_sql = {
+    "select case when row_security_active('heads') then 1 else 0 end,"
+    " case when has_table_privilege('events', 'insert')"
+    " and current_setting('default_transaction_read_only') = 'off' then 0 else 1 end",
+    "", "ii"};
+
+static loci_status check_role(lc_tx *tx, void *ctx, loci_error *err)
+{
+    int64_t is[2] = {0}; /* Under row-level security; read-only. */
+    lc_pg *db = ctx;
+    bool found = false;
+    loci_status status = has_table(tx, "heads", &found, err);
+
+    if (status != LOCI_OK || !found)
+        return status;
+    status = lc_tx_find_numbers(tx, &role_sql, NULL, is, err);
+    if (status == LOCI_OK && is[0] != 0)
+        status = lc_fail(err, LOCI_EFORBIDDEN,
+                         "row-level security hides the rows of the store from the role of its URL: "
+                         "use the owner of the tables, or give the role BYPASSRLS");
+    db->db.is_read_only = is[1] != 0;
+    return status;
+}
+
 static loci_status open_connection(lc_env *env, const lc_catalogue *catalogue,
                                    const lc_db_target *target, lc_db **out, loci_error *err)
 {
@@ -538,6 +567,8 @@ static loci_status open_connection(lc_env *env, const lc_catalogue *catalogue,
     if (status == LOCI_OK && !target->is_created)
         status = lc_pg_read(&db->db, lc_clock_monotonic_us() + SET_UP_US, look_for_store, db->url,
                             err);
+    if (status == LOCI_OK)
+        status = lc_pg_read(&db->db, lc_clock_monotonic_us() + SET_UP_US, check_role, db, err);
     if (status == LOCI_OK)
         *out = &db->db;
     else if (db != NULL)
@@ -571,14 +602,15 @@ static loci_status set_durability(lc_db *base, bool is_relaxed, loci_error *err)
     return status == LOCI_OK ? lc_pg_drain(db, err) : status;
 }
 
-/* A server that went away has said so on the socket: that is cheaper to find out here than by a
+/* The socket shows that a server has closed the connection: checking it here is cheaper than a
  * transaction that fails. */
 static bool is_broken(const lc_db *base)
 {
     const lc_pg *db = (const lc_pg *)base;
     struct pollfd fd = {.fd = db->conn == NULL ? -1 : db->pq.socket(db->conn), .events = POLLIN};
 
-    /* Its last words come first, then the end; answers of the transaction before may, too. */
+    /* Its last message comes before the end of file; answers of the previous transaction may,
+     * too. */
     for (int i = 0; i < LOOKS_MAX && db->conn != NULL && poll(&fd, 1, 0) > 0; i++) {
         if (db->pq.consumeInput(db->conn) == 0 || db->pq.status(db->conn) != CONNECTION_OK)
             return true;
@@ -606,7 +638,7 @@ static void interrupt(lc_db *base)
         (void)eventfd_write(db->wake_fd, 1); /* Full means that it is readable already. */
 }
 
-/* Pages and indexes are the server's affair (data checksums, amcheck). */
+/* The server checks pages and indexes itself (data checksums, amcheck). */
 static loci_status check(lc_db *base, lc_problems *problems, loci_error *err)
 {
     (void)base;
@@ -647,7 +679,7 @@ const lc_db_driver lc_postgres_driver = {
     .dialect = LC_DIALECT_POSTGRES,
     .is_remote = true,
     .gather_us_max = 500,
-    .slice_events = 1000, /* A row that is changed often is as many rows until the commit. */
+    .slice_events = 1000, /* Each change of a row leaves a dead version of it until the commit. */
     .upkeep = &upkeep,
     .open = open_connection,
     .close = close_connection,

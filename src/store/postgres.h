@@ -1,10 +1,9 @@
-/* postgres.h - the parts of the PostgreSQL driver as they see each other. Nobody outside includes
- * this.
+/* postgres.h - shared between the files of the PostgreSQL driver; no other file includes it.
  *
- * A connection is always in libpq's pipeline mode: what is sent is noted in `pending`, in order,
- * and its answer is looked at when somebody needs one. So `exec` costs no round trip, and a failure
- * may be noticed later than it happened: `failure` then stands until the transaction is over, and
- * everything asked meanwhile answers it.
+ * A connection is always in libpq's pipeline mode: each statement that is sent is noted in
+ * `pending`, in order, and its answer is read when a caller needs it. So `exec` costs no round
+ * trip, and a failure may be noticed later than it happened: it is kept in `failure` until the
+ * transaction ends, and every statement until then returns it.
  *
  * libpq waits for ever for a server that was stopped, so nothing here calls a function of it that
  * waits: every wait is a poll() of ours with a deadline, and a connection that missed it is closed.
@@ -19,9 +18,9 @@
 #include "base/map.h"
 #include "store/db.h"
 
-/* libpq is loaded when the first PostgreSQL store is opened: it brings about thirty shared
- * libraries along, which every other start of the program would pay for. Its functions are called
- * through a table in each connection, so that threads share nothing. */
+/* libpq is loaded when the first PostgreSQL store is opened: it loads about thirty shared
+ * libraries, which would slow down every start of the program that uses no PostgreSQL. Its
+ * functions are called through a table in each connection, so that threads share nothing. */
 #define LC_PQ_FUNCTIONS(X)                                                                         \
     X(conninfoParse)                                                                               \
     X(conninfoFree)                                                                                \
@@ -67,7 +66,7 @@ typedef struct lc_pq {
 #undef LC_PQ_MEMBER
 } lc_pq;
 
-#define LC_PG_PENDING_MAX 512 /* Answers not looked at; then they are. */
+#define LC_PG_PENDING_MAX 512 /* Unread answers; at this number they are read. */
 #define LC_PG_WRITER_ID_BYTES 33
 #define LC_PG_READING_MAX 32
 
@@ -95,20 +94,20 @@ typedef enum lc_pg_answer_kind {
     LC_PG_SYNC
 } lc_pg_answer_kind;
 
-/* An answer that is to come. */
+/* An answer that was not read yet. */
 typedef struct lc_pg_pending {
     lc_pg_answer_kind kind;
     lc_pg_statement *statement;
 } lc_pg_pending;
 
-/* What a failure means for who runs transactions. */
+/* How the code that runs transactions reacts to a failure. */
 typedef enum lc_pg_remedy {
-    LC_PG_REPORT, /* Nothing to be done. */
+    LC_PG_REPORT, /* Report the error. */
     LC_PG_AGAIN,  /* Another transaction was in the way: run it again. */
     LC_PG_LOST    /* The connection is gone. */
 } lc_pg_remedy;
 
-#define LC_PG_PREFETCH_ROUNDS 3 /* A stored answer, the session, what stands. */
+#define LC_PG_PREFETCH_ROUNDS 3 /* The stored answer, the session, the current rows. */
 
 /* The answer to one query of one body. */
 typedef struct lc_pg_prefetched {
@@ -134,19 +133,18 @@ typedef struct lc_pg {
     lc_pq pq;
     PGconn *conn; /* NULL once it was lost. */
     char *url;
-    int wake_fd;               /* An eventfd: somebody interrupts. */
-    _Atomic bool is_executing; /* Else an interrupt is nothing. */
+    int wake_fd;               /* An eventfd; `interrupt` writes to it. */
+    _Atomic bool is_executing; /* If false, an interrupt has no effect. */
     int64_t deadline_us;       /* Monotonic: of every wait until it is set again. */
     lc_map statements;
     unsigned statement_count;
     lc_buf text; /* Rewritten SQL. */
     lc_pg_pending pending[LC_PG_PENDING_MAX + 8];
     size_t pending_first, pending_count;
-    /* Answers being read, as many as fit: a body that a bug has stopped does not end them. */
+    /* Answers being read, as many as fit: to free them after a body that a bug has stopped. */
     PGresult *reading[LC_PG_READING_MAX];
-    bool has_failed; /* Since the transaction began. */
-    bool
-        has_expectation; /* A statement had to change one row: to be looked at before the commit. */
+    bool has_failed;      /* Since the transaction began. */
+    bool has_expectation; /* A statement must change one row: check before the commit. */
     loci_error failure;
     lc_pg_remedy remedy;
     lc_pg_prefetch *prefetch;            /* In `group_room`. */
@@ -154,41 +152,41 @@ typedef struct lc_pg {
     int64_t write_us; /* Moving averages of groups: the time per write until the commit, */
     int64_t fixed_us; /* and of locking and committing; 0 = not known yet. */
     char writer_id[LC_PG_WRITER_ID_BYTES]; /* "" until the first write. */
-    int64_t commit_count;                  /* Of `writer_id`, as the store has it. */
-    bool is_unknown;                       /* Nobody can say whether the last commit was done. */
+    int64_t commit_count;                  /* Of `writer_id`, as stored. */
+    bool is_unknown;                       /* Unknown whether the last commit was done. */
     int64_t exec_count; /* Statements that wrote, since the connection was made, */
-    int64_t analyze_at; /* and how many make it worth while to look at the tables. */
-    int again_count;    /* How often tables were in the way, in a row. */
+    int64_t analyze_at; /* and the number at which to analyze the tables. */
+    int again_count;    /* Times in a row that a table to create existed. */
 } lc_pg;
 
 /* ---- Connection (postgres.c) */
 
 /* Replaces a connection that was lost; waits until `deadline_us` at most. */
 loci_status lc_pg_connect(lc_pg *db, int64_t deadline_us, loci_error *err);
-/* Closes it at once, whatever it is doing. */
+/* Closes the connection at once, even during a transaction. */
 void lc_pg_drop_connection(lc_pg *db);
-/* Until something can be read. On failure the connection is closed. */
+/* Waits until something can be read. On failure the connection is closed. */
 loci_status lc_pg_wait(lc_pg *db, loci_error *err);
 
-/* Until everything that was given to libpq is on its way. On failure the connection is closed. */
+/* Waits until libpq has sent everything to the server. On failure the connection is closed. */
 loci_status lc_pg_flush(lc_pg *db, loci_error *err);
 
 /* ---- Errors (postgres.c) */
 
-/* Notes the failure that `result` tells of, NULL = of the connection. */
+/* Notes the failure that `result` reports; NULL = the failure of the connection. */
 loci_status lc_pg_note_result(lc_pg *db, const PGresult *result);
 loci_status lc_pg_note(lc_pg *db, lc_pg_remedy remedy, const loci_error *cause);
-/* The failure that stands. */
+/* Returns the failure that was noted. */
 loci_status lc_pg_tell_failure(const lc_pg *db, loci_error *err);
 loci_status lc_pg_fail_url(loci_error *err);
-/* Of an attempt to connect. */
+/* The error of a failed attempt to connect. */
 loci_status lc_pg_fail_connect(lc_pg *db, loci_error *err);
 
 /* ---- Statements (postgres_statement.c) */
 
-/* Ends what a body that a bug has stopped was reading. */
+/* Frees the answers that a body was reading when a bug stopped it. */
 void lc_pg_drop_reading(lc_pg *db);
-/* Forgets what was prepared and what was to come: the connection is another one. */
+/* After a reconnect: forgets prepared statements and pending answers of the old connection. */
 void lc_pg_forget_answers(lc_pg *db);
 void lc_pg_drop_statements(lc_pg *db);
 loci_status lc_pg_send(lc_pg *db, const lc_sql *sql, bool is_shadow, const lc_arg *args,
@@ -198,9 +196,9 @@ loci_status lc_pg_take(lc_pg *db, PGresult **out, loci_error *err);
 /* Sends and takes. */
 loci_status lc_pg_ask(lc_pg *db, const lc_sql *sql, const lc_arg *args, PGresult **out,
                       loci_error *err);
-/* Ends a stretch of the pipeline, behind which a failure does not reach. */
+/* Sends a Sync: a failure does not affect statements behind it. */
 loci_status lc_pg_send_sync(lc_pg *db, loci_error *err);
-/* Looks at everything that is to come. */
+/* Reads all pending answers. */
 loci_status lc_pg_drain(lc_pg *db, loci_error *err);
 int64_t lc_pg_value_i64(const lc_pg *db, const PGresult *result, int row, int column);
 /* Borrowed from `result`. */
@@ -217,7 +215,7 @@ loci_status lc_pg_run_script(lc_tx *tx, const char *text, loci_error *err);
 /* ---- Prefetch (postgres_write.c) */
 
 /* True if the running body gets its answer from the prefetched ones, or if it is a dry run that
- * ends here. An answer that a dry run reads stays where it is. */
+ * ends here. An answer that a dry run reads stays prefetched. */
 bool lc_pg_find_prefetched(lc_pg *db, const lc_sql *sql, const lc_arg *args, PGresult **out,
                            loci_status *out_status, loci_error *err);
 loci_status lc_pg_end_dry_run(loci_error *err);
@@ -232,26 +230,26 @@ loci_status lc_pg_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, void 
                        loci_error *err);
 void lc_pg_write(lc_db *base, lc_write *first);
 void lc_pg_free_group_room(lc_pg *db);
-/* Undoes what is open. */
+/* Rolls back the open transaction. */
 void lc_pg_roll_back(lc_pg *db);
-/* Undoing must not need memory: what it takes is prepared by doing it once. */
+/* A rollback must not allocate memory: doing it once in advance allocates all it needs. */
 loci_status lc_pg_send_nothing(lc_pg *db, loci_error *err);
 
-/* Sends the first statements of a write, which count it, so that its commit can be asked for; looks
- * at their answers. */
+/* The first sends the first statements of a write, which count it, so that the store can be asked
+ * later whether it was committed; the second reads their answers. */
 loci_status lc_pg_send_begin(lc_pg *db, loci_error *err);
 loci_status lc_pg_take_begin(lc_pg *db, loci_error *err);
-/* Commits. When the connection is lost before the answer came the store is asked, until
- * `deadline_us`; what cannot be found out is LOCI_EUNAVAILABLE and says so. */
+/* Commits. If the connection is lost before the answer, a new connection asks the store, until
+ * `deadline_us`, whether it was committed; if this stays unknown, LOCI_EUNAVAILABLE says so. */
 loci_status lc_pg_end_commit(lc_pg *db, int64_t deadline_us, loci_error *err);
 uint64_t lc_pg_change_mark(lc_db *base);
 loci_status lc_pg_set_up_store(lc_tx *tx, loci_error *err);
-/* Takes the writer's row away and hears what the server still has to say; best effort. */
+/* Deletes the writer's row and reads the remaining answers of the server; best effort. */
 void lc_pg_say_goodbye(lc_pg *db);
 
 /* ---- Statistics (postgres_transaction.c) */
 
-/* After a commit: looks at the tables when they have grown much. */
+/* After a commit: analyzes the tables if they have grown much. */
 void lc_pg_analyze_young(lc_pg *db);
 loci_status lc_pg_analyze_shadows(lc_tx *tx, loci_error *err);
 loci_status lc_pg_scrub(lc_db *base, loci_error *err);

@@ -1,15 +1,15 @@
 /* postgres_statement.c - statements in a pipeline.
  *
  *     send ---> [prepare] [bind, execute] ... ---> server
- *     take <--- answers in the same order, looked at up to the one that is wanted
+ *     take <--- answers in the same order, read up to the one that is needed
  *
  * A statement is prepared when it is first sent, in the same pipeline, so that costs no round trip
- * either. Whether it worked is known when the answer is looked at: one behind a failure was passed
- * over by the server and is prepared again next time.
+ * either. Whether it worked is known when the answer is read: the server skips a statement behind a
+ * failure, which is then prepared again next time.
  *
  * Values go in the binary format: an int64 and a double as eight bytes, the highest first; text and
- * bytes as they are. A whole answer is held in memory (libpq's), so that a query may be asked
- * inside another; every statement that can answer much has a limit.
+ * bytes as they are. A whole answer is held in memory (libpq's), so that a body may run a query
+ * while it reads another one; every statement that can return many rows has a limit.
  */
 #include "store/postgres.h"
 
@@ -24,7 +24,7 @@
 
 #define PARAMS_MAX 64
 
-/* Object ids of types, as the server's catalogue has had them for ever. */
+/* Object ids of types, fixed in the server's catalogue. */
 enum { TYPE_BYTEA = 17, TYPE_INT8 = 20, TYPE_INT4 = 23, TYPE_TEXT = 25, TYPE_FLOAT8 = 701 };
 
 static lc_pg *of(const lc_tx *tx)
@@ -80,7 +80,7 @@ static loci_status find_statement(lc_pg *db, const lc_sql *sql, bool is_shadow,
     return LOCI_OK;
 }
 
-/* No memory for its text: nothing was sent, and nothing stays. */
+/* Out of memory for its text: nothing was sent, so the statement is removed from the cache. */
 static void forget_statement(lc_pg *db, lc_pg_statement *statement)
 {
     if (statement == NULL || statement->preparation != LC_PG_UNPREPARED)
@@ -123,7 +123,8 @@ static bool is_of_kind(Oid type, char kind)
     }
 }
 
-/* What a statement says it answers must be what it does: a bug of ours otherwise. */
+/* The columns of an answer must be those that the lc_sql declares: a difference is a bug in
+ * loci. */
 static void check_columns(lc_pg *db, lc_pg_statement *statement, const PGresult *result)
 {
     const char *columns = statement->columns;
@@ -144,7 +145,8 @@ static void note_conflict(lc_pg *db)
     (void)lc_pg_note(db, LC_PG_REPORT, &cause);
 }
 
-/* A commit of a transaction that had failed is a roll-back, and no error of the server's. */
+/* The server answers the commit of a failed transaction with ROLLBACK, which is not an error of the
+ * commit. */
 static void note_no_commit(lc_pg *db)
 {
     loci_error cause;
@@ -159,7 +161,7 @@ static void look_at(lc_pg *db, const lc_pg_pending *pending, const PGresult *res
 
     switch (db->pq.resultStatus(result)) {
     case PGRES_PIPELINE_ABORTED:
-        LC_ASSERT(db->has_failed); /* Something before it did. */
+        LC_ASSERT(db->has_failed); /* A statement before it has failed. */
         if (pending->kind == LC_PG_PREPARING)
             statement->preparation = LC_PG_UNPREPARED;
         return;
@@ -213,7 +215,7 @@ static loci_status fetch(lc_pg *db, PGresult **out, loci_error *err)
     return status;
 }
 
-/* Looks at answers until one of kind `wanted` was met or none is left. */
+/* Reads answers until one with rows was read (if `wants_rows`) or none is pending. */
 static loci_status look_until(lc_pg *db, bool wants_rows, PGresult **out, loci_error *err)
 {
     while (db->pending_count > 0) {
@@ -573,8 +575,8 @@ void lc_pg_end(lc_rows *rows)
  *     -1                                                        the end
  *
  * all numbers big-endian, counts of 16 and lengths of 32 bits. One statement is parsed and planned
- * for all rows, and none is answered singly. COPY does not go through the pipeline, so that is left
- * for it and entered again.
+ * for all rows, and the server sends one answer for all of them. COPY does not work in pipeline
+ * mode, so the connection leaves that mode and enters it again.
  */
 
 #define CHUNK_BYTES 65536u
@@ -613,7 +615,7 @@ static void put_field(lc_buf *out, const lc_arg *arg)
     }
 }
 
-/* Sends what was gathered and waits until it is on its way: memory stays bounded. */
+/* Sends the chunk and waits until the socket has taken it: memory stays bounded. */
 static loci_status send_chunk(lc_pg *db, lc_buf *chunk, loci_error *err)
 {
     loci_status status = lc_buf_status(chunk, err);
@@ -680,7 +682,7 @@ static loci_status copy(lc_pg *db, const lc_bulk *bulk, loci_error *err)
     status = send_rows(db, bulk, err);
     if (db->conn == NULL)
         return lc_pg_tell_failure(db, err);
-    /* With a text it is given up by the server: what fails here must not be half done. */
+    /* With an error text the server aborts the COPY: after a failure no rows may stay. */
     if (db->pq.putCopyEnd(db->conn, status == LOCI_OK ? NULL : "given up") != 1)
         (void)lc_pg_note_result(db, NULL);
     while (db->conn != NULL && take_answer(db, NULL) != PGRES_EMPTY_QUERY)

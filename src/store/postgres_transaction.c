@@ -13,15 +13,15 @@
 
 /* ---- Reads ----------------------------------------------------------------------------------- */
 
-/* Reads on one snapshot, in one round trip when they ask once.
+/* Reads on one snapshot; a body with one query takes one round trip.
  *
- *     begin, gate, query ---> answer ... commit, sync ---> (looked at by the next transaction)
+ *     begin, gate, query ---> answer ... commit, sync ---> (read by the next transaction)
  *
- * The gate is a lock on `rebuild_heads` that keeps nobody out but the swap at the end of a rebuild,
- * and makes it wait. Without it a read whose snapshot is older than the swap would find the new
- * tables under the old names, and in them only the rows that its snapshot knows: the server looks
- * up names in the present and rows in the past. LOCK takes no snapshot, so a read that had to wait
- * sees everything the swap has done.
+ * The gate is a lock on `rebuild_heads` that conflicts only with the swap at the end of a rebuild,
+ * and makes the swap wait. Without it a read whose snapshot is older than the swap would find the
+ * new tables under the old names, and in them only the rows that its snapshot knows: the server
+ * looks up names in the current catalogue and rows in the snapshot. LOCK takes no snapshot, so a
+ * read that had to wait sees everything the swap has done.
  */
 
 static const lc_sql begin_read_sql = {"begin isolation level repeatable read read only", "", NULL};
@@ -43,8 +43,8 @@ void lc_pg_roll_back(lc_pg *db)
         return;
     if (db->deadline_us < lc_clock_monotonic_us() + ROLL_BACK_US)
         db->deadline_us = lc_clock_monotonic_us() + ROLL_BACK_US;
-    /* A failure is over for the server behind a sync; a lost connection has rolled back by itself.
-     */
+    /* Behind a Sync the server has left the failed state; a lost connection is rolled back by the
+     * server. */
     if (lc_pg_send_sync(db, NULL) == LOCI_OK)
         (void)lc_pg_drain(db, NULL);
     if (db->conn != NULL) {
@@ -74,13 +74,13 @@ static loci_status begin_read(lc_pg *db, loci_error *err)
 {
     loci_status status = lc_pg_send(db, &begin_read_sql, false, NULL, LC_PG_CHANGES_ANY, err);
 
-    /* Before the schema is known there may be no such table. */
+    /* Before the schema was opened the table may not exist. */
     if (status == LOCI_OK && db->db.store_id[0] != '\0')
         status = lc_pg_send(db, &gate_sql, false, NULL, LC_PG_CHANGES_ANY, err);
     return status;
 }
 
-/* The answers are left for the next transaction, unless they cannot be asked for yet. */
+/* The answers are read by the next transaction, unless they could not be requested yet. */
 static void end_read(lc_pg *db)
 {
     if (db->has_failed) {
@@ -125,22 +125,23 @@ loci_status lc_pg_lock_readers(lc_tx *tx, loci_error *err)
 
 /* ---- Commits --------------------------------------------------------------------------------- */
 
-/* Commits that can be asked for.
+/* Commits whose outcome can be found out later.
  *
  * When a connection is lost between COMMIT and its answer, only the store knows whether it was
  * done. So every connection that writes has a row in `writers`, and each of its transactions begins
- * by raising `commits` there to the next number. To ask is to lock that row: as long as the lost
- * transaction lives, even in a server process that was stopped and has not read its COMMIT yet, it
- * holds the lock; once the lock is had, the number says how it ended. The row is made, durably,
- * before the first transaction that needs it: a row that is being inserted cannot be waited for.
+ * by raising `commits` there to the next number. A new connection finds out by locking that row: as
+ * long as the lost transaction lives, even in a server process that was stopped and has not read
+ * its COMMIT yet, it holds the lock; after the lock was granted, the number shows how it ended. The
+ * row is committed before the first transaction that needs it, because another transaction cannot
+ * wait for a row that is being inserted.
  *
- * The sum of these numbers tells a watcher whether a writer has committed. A commit and its number
+ * The sum of these numbers shows a watcher whether a writer has committed. A commit and its number
  * become visible together, so while the sum is the same, nothing was committed that the watcher has
- * not seen. No clock and no sequence could promise that: both are taken before the commit, and
- * commits overtake each other. The sum never falls: a writer that ends adds its number to the row
- * '' in the statement that deletes its own, so that a writer that comes and goes between two looks
- * has left its mark. One row for the numbers of all writers would be simpler still, but every
- * commit would wait for the one before; this one is only waited for by writers that end.
+ * not seen. Neither a clock nor a sequence could guarantee that: both are read before the commit,
+ * and commits overtake each other. The sum never decreases: a writer that ends adds its number to
+ * the row '' in the statement that deletes its own, so that a writer that starts and ends between
+ * two checks is noticed. One row for the numbers of all writers would be simpler still, but every
+ * commit would wait for the previous one; only writers that end wait for the row ''.
  */
 
 #define RECONNECT_US 2000000
@@ -149,7 +150,7 @@ loci_status lc_pg_lock_readers(lc_tx *tx, loci_error *err)
 #define GOODBYE_US 500000
 
 #define NOW_US "cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)"
-#define HOUR_US "3600000000" /* Longer than any commit is asked for. */
+#define HOUR_US "3600000000" /* Longer than the outcome of any commit is asked for. */
 #define NO_ORIGIN "-"        /* No id begins with it. */
 
 /* Behind "with gone as (delete from writers …": their numbers stay in the sum. */
@@ -163,7 +164,7 @@ static const lc_sql begin_write_sql = {"begin", "", NULL};
 static const lc_sql add_sql = {"insert into writers (id, commits, seen_us) values ($1, 0, " NOW_US
                                ") returning commits",
                                "t", "i"};
-/* Of processes that went away without a word. One that is only idle begins again with a new row. */
+/* Deletes rows of processes that died. A process that was only idle gets a new row. */
 static const lc_sql purge_sql = {
     "with gone as (delete from writers where id <> '' and seen_us < " NOW_US
     " - " HOUR_US KEEP_NUMBERS,
@@ -192,7 +193,8 @@ static lc_arg own_id(const lc_pg *db)
     return LC_T(loci_str_of(db->writer_id));
 }
 
-/* One statement in a transaction of its own; how many rows it answered, and the first number. */
+/* Runs one statement in a transaction of its own; returns the number of rows and the first
+ * number. */
 static loci_status run_single(lc_pg *db, const lc_sql *sql, const lc_arg *args, int *out_rows,
                               int64_t *out_value, loci_error *err)
 {
@@ -234,7 +236,7 @@ static loci_status add_writer(lc_pg *db, loci_error *err)
     return status;
 }
 
-/* Before that the tables may not be there. */
+/* False before the schema was opened: the tables may not exist. */
 static bool is_counted(const lc_pg *db)
 {
     return db->db.store_id[0] != '\0';
@@ -264,7 +266,7 @@ loci_status lc_pg_take_begin(lc_pg *db, loci_error *err)
         return LOCI_OK;
     status = lc_pg_take(db, &result, err);
     if (status == LOCI_OK && db->pq.ntuples(result) != 1) {
-        db->writer_id[0] = '\0'; /* Somebody took it for dead: begin again with another. */
+        db->writer_id[0] = '\0'; /* Purged by another process: start with a new row. */
         (void)lc_fail(&cause, LOCI_EUNAVAILABLE, "the row of this writer is gone");
         (void)lc_pg_note(db, LC_PG_AGAIN, &cause);
         status = lc_pg_tell_failure(db, err);
@@ -275,7 +277,7 @@ loci_status lc_pg_take_begin(lc_pg *db, loci_error *err)
 
 static loci_status fail_unknown(lc_pg *db, const char *why, loci_error *err)
 {
-    /* It may be committed yet, and would be counted as the next one. */
+    /* It may still be committed, and would then have the number of the next one. */
     lc_pg_drop_connection(db);
     db->writer_id[0] = '\0';
     db->is_unknown = true;
@@ -298,7 +300,7 @@ static bool ask_for_commit(lc_pg *db, int64_t deadline_us, int *out_rows, int64_
     return run_single(db, &ask_sql, (lc_arg[]){own_id(db)}, out_rows, out_count, NULL) == LOCI_OK;
 }
 
-/* LOCI_OK: it was committed. Else the failure that stands says whether to run it again. */
+/* LOCI_OK: it was committed. Otherwise db->remedy says whether to run it again. */
 static loci_status find_out(lc_pg *db, int64_t deadline_us, loci_error *err)
 {
     int rows = 0;
@@ -326,7 +328,8 @@ loci_status lc_pg_end_commit(lc_pg *db, int64_t deadline_us, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
-    /* The server does not know what we expect and would commit all the same: so it is looked at. */
+    /* The server does not know the expected number of rows and would commit anyway: so it is
+     * checked here. */
     if (db->has_expectation)
         status = lc_pg_drain(db, err);
     if (status == LOCI_OK)
@@ -351,7 +354,7 @@ uint64_t lc_pg_change_mark(lc_db *base)
     int64_t sum = 0;
 
     if (db->conn == NULL)
-        return 0; /* Looks like a change: the reader then finds out. */
+        return 0; /* Looks like a change: the reader's next query then reports the failure. */
     if (base->origin_id != 0)
         (void)snprintf(origin, sizeof origin, "%016llx", (unsigned long long)base->origin_id);
     db->has_failed = false;
@@ -364,7 +367,7 @@ uint64_t lc_pg_change_mark(lc_db *base)
 
 void lc_pg_say_goodbye(lc_pg *db)
 {
-    /* After a bug nobody knows what the connection is in the middle of. */
+    /* After a bug the state of the connection is unknown. */
     if (db->conn == NULL || db->is_executing)
         return;
     db->has_failed = false;
@@ -377,13 +380,13 @@ void lc_pg_say_goodbye(lc_pg *db)
 
 /* ---- Statistics ------------------------------------------------------------------------------ */
 
-/* Telling the server how the tables look while they are young.
+/* Collects statistics (ANALYZE) while the tables are new.
  *
- * A table without statistics is taken to have 200 tenants with 200 users each; by that, any index
- * that begins with the two finds one row, and the server may as well read all rows of a user to
- * find one by its id. Its own upkeep looks at new tables after a minute or so. Until then we do:
+ * A table without statistics is taken to have 200 tenants with 200 users each; so the planner
+ * expects any index that begins with the two to find one row, and may read all rows of a user to
+ * find one by its id. Autovacuum analyzes new tables after a minute or so. Until then loci does:
  * after a thousand statements that write, eight thousand, and so on; during a rebuild after one
- * slice, two, four. Beyond that it is the server's affair.
+ * slice, two, four. Later only autovacuum does.
  */
 
 #define FIRST_EXECS 1000
@@ -431,7 +434,7 @@ loci_status lc_pg_analyze_shadows(lc_tx *tx, loci_error *err)
 
 /* ---- Scrubbing -------------------------------------------------------------------------------
  *
- * VACUUM FULL writes the tables again without what was deleted or overwritten. It locks each table
+ * VACUUM FULL writes the tables again without deleted and overwritten rows. It locks each table
  * while it does, and waits for transactions that use it; but not for long, because all others would
  * wait behind it. The server's own log, its archives and replicas are not touched
  * (docs/forgetting.md).
@@ -465,7 +468,7 @@ loci_status lc_pg_scrub(lc_db *base, loci_error *err)
     db->deadline_us = lc_clock_monotonic_us() + SCRUB_US;
     if (status == LOCI_OK)
         status = lc_pg_run_script(&tx, "set lock_timeout = '5s'", err);
-    if (status == LOCI_OK) /* By itself: it must not be part of a transaction. */
+    if (status == LOCI_OK) /* Outside a transaction, as VACUUM requires. */
         status = lc_pg_run_script(&tx, vacuum, err);
     if (db->has_failed && db->remedy == LC_PG_AGAIN)
         status = lc_fail(err, LOCI_EUNAVAILABLE,

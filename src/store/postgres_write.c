@@ -2,25 +2,26 @@
  *
  *     begin, count, lock heads ---> dry runs ---> body body body ... ---> heads, commit
  *
- * A group is a number of queued bodies; what they write is sent along and only looked at when a
- * body asks something or at the commit. Isolation is READ COMMITTED: the head of each user is
- * locked first, and every later statement sees what the holder before has committed.
+ * A group is a number of queued bodies. Their writes are pipelined: the answers are read only when
+ * a body needs the rows of a query, or at the commit. Isolation is READ COMMITTED: the head of each
+ * user is locked first, and every later statement sees everything that the previous holder has
+ * committed.
  *
- * One statement locks the heads of all users of a group, whatever their number. It passes over
- * heads that another process has locked (SKIP LOCKED), so a group never waits for one user while it
- * holds another: there is no deadlock between groups, and a user that another process is busy with
- * holds up nobody else. Its writes stay in the list. Only when no user of the list is free does the
+ * One statement locks the heads of all users of a group, for any number of users. It skips heads
+ * that another process has locked (SKIP LOCKED), so a group never waits for one user while it holds
+ * another: there is no deadlock between groups, and a user that another process has locked does not
+ * delay other users. Its writes stay in the list. Only if all users of the list are locked does the
  * group wait, in the server's queue, for the first of them. A second statement makes heads for new
- * users, and a third deletes those again for which nothing was written. The store itself has a row
- * of `meta` for its head.
+ * users, and a third deletes those of them for which nothing was written. The store itself has a
+ * row of `meta` for its head.
  *
- * More load must not mean less work, so the number of bodies in a group follows the measured times
- * (group_size): a group is large enough that its commit is a small part of it, and small enough
- * that everybody in it is answered soon.
+ * Throughput must not fall under load, so the number of bodies in a group follows the measured
+ * times (group_size): a group is large enough that its commit is a small part of its time, and
+ * small enough that its callers get their answers soon.
  *
- * What fails because of somebody else (a deadlock with a row of `jobs`, a lost connection) answers
- * nothing: the list is run again by whoever calls, until the deadline of each write. What fails in
- * one body after its first write costs the group a re-run one by one.
+ * A failure with an outside cause (a deadlock over a row of `jobs`, a lost connection) leaves the
+ * writes unanswered: the caller runs the list again, until the deadline of each write. If a body
+ * fails after its first write, the bodies of the group run again in one transaction each.
  */
 #include "store/postgres.h"
 
@@ -30,6 +31,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/histogram.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "store/event.h"
@@ -37,13 +39,12 @@
 /* ---- Prefetch -------------------------------------------------------------------------------- */
 
 /* A body that reads before it writes costs one round trip per statement, and bodies run one after
- * the other. So those that may (lc_write.reads_own) are first run without effect, in dry runs: the
- * query at which a dry run arrives is sent, and the run ends. The answers to all of them come in
- * one round trip. The next dry run goes as far as the next query, and in the end the bodies run in
- * earnest with their answers at hand:
+ * the other. So bodies with lc_write.reads_own are first run without effect, in dry runs: a dry run
+ * sends the first query without an answer, and ends there. The answers to all of them come in one
+ * round trip. The next dry run goes as far as the next query, and in the end the bodies run with
+ * effect, using the prefetched answers:
  *
- *     dry run, dry run, dry run -> answers -> dry run, dry run, dry run -> answers -> body body
- * body
+ *     dry run, dry run -> answers -> dry run, dry run -> answers -> body, body
  *
  * The answers are right because the head of each user is locked, so that no other process writes to
  * its rows, and because only the first body of each user in the group is prefetched: the bodies
@@ -78,8 +79,8 @@ static lc_pg_prefetched *find(lc_pg_prefetch_slot *slot, const lc_sql *sql, cons
     return NULL;
 }
 
-/* Sends the query and ends the dry run. What does not fit is not sent: sending it would make room
- * by discarding answers that are still to be taken. */
+/* Sends the query and ends the dry run. A query that does not fit into the list of pending answers
+ * is not sent: making room would discard answers that were not taken yet. */
 static loci_status ask(lc_pg *db, const lc_sql *sql, const lc_arg *args, loci_error *err)
 {
     lc_pg_prefetch_slot *slot = db->prefetch->slot;
@@ -156,13 +157,13 @@ static void drop_prefetched(lc_pg *db)
 #define WAIT_US_MIN 2000000
 #define WAIT_US_MAX 60000000
 #define LOCK_SLICE_MS "50" /* How long one call waits for another process. */
-#define AGAIN_MAX 8        /* Times that tables were in the way which are not loci's. */
+#define AGAIN_MAX 8        /* Then the existing tables are not loci's. */
 
 #define NAMES_BYTES_MAX (LC_WRITES_PER_COMMIT_MAX * (2 * LC_ID_BYTES_MAX + 4))
 
-/* A group may take as long as ROUND_TRIPS_PER_GROUP times what locking and committing take, which
- * do not depend on its size: so they are a small part of it, over a slow network or with a slow
- * disk, too. Where they take next to nothing it may take GROUP_US_MIN. */
+/* Maximum time of a group: ROUND_TRIPS_PER_GROUP times the time of locking and committing, which
+ * does not depend on the size of the group, but at least GROUP_US_MIN. So locking and committing
+ * are a small part of it, even over a slow network or with a slow disk. */
 #define GROUP_US_MIN 50000
 #define GROUP_US_MAX 2000000
 #define ROUND_TRIPS_PER_GROUP 4
@@ -180,8 +181,8 @@ static const lc_sql lock_heads_sql = {
 static const lc_sql wait_head_sql = {"select 1, seq, recorded_at, objects from heads"
                                      " where tenant_id = $1 and user_id = $2 for update",
                                      "tt", "iiii"};
-/* An insert waits for another transaction that is inserting the same key, and keeps what it has
- * inserted before: so all groups insert in the same order. */
+/* An insert waits for another transaction that is inserting the same key, while it keeps the locks
+ * of the rows it has inserted before: so all groups insert in the same order. */
 static const lc_sql make_heads_sql = {
     "insert into heads (tenant_id, user_id, seq, recorded_at, objects, base_seq)"
     " select w.tenant_id, w.user_id, 0, 0, 0, 0 from " NAMED_OWNERS " as w (tenant_id, user_id)"
@@ -203,13 +204,13 @@ static const lc_sql lock_wait_sql = {"select set_config('lock_timeout', '" LOCK_
 static const lc_sql lock_log_sql = {"lock table heads in exclusive mode", "", NULL};
 
 typedef enum hold {
-    HOLD_NOTHING, /* It needs no lock. */
-    HOLD_BUSY,    /* Somebody else has it. */
+    HOLD_NOTHING, /* The write needs no lock. */
+    HOLD_BUSY,    /* Another process has locked it. */
     HOLD_HELD,
-    HOLD_MADE /* Held, and made by this transaction. */
+    HOLD_MADE /* Held, and inserted by this transaction. */
 } hold;
 
-/* Whose head the group holds. */
+/* A user (or the store itself) with writes in the group. */
 typedef struct owner {
     loci_str tenant_id;
     loci_str user_id;
@@ -239,10 +240,10 @@ typedef struct group {
     size_t write_count;
     size_t run_count;
     size_t owner_count;
-    owner *current; /* Whom `tx` is about. */
+    owner *current; /* The user that `tx` is set to. */
     size_t bytes;
     int64_t began_us;
-    int64_t deadline_us; /* Of the most patient. */
+    int64_t deadline_us; /* The latest of the group. */
     bool has_written;
     bool is_spoilt; /* A body failed after it wrote. */
 } group;
@@ -343,7 +344,7 @@ static loci_status send_named(group *g, const lc_sql *sql, lc_pg_answer_kind kin
                       kind, err);
 }
 
-/* The answer of a statement that locks heads; those that are missing in it are locked by another
+/* The answer of a statement that locks heads; heads that are missing in it are locked by another
  * process, or do not exist. */
 static loci_status take_heads(group *g, owner **named, loci_error *err)
 {
@@ -372,7 +373,7 @@ static loci_status take_store(group *g, owner *o, loci_error *err)
     loci_status status = lc_pg_take(db, &result, err);
 
     if (status == LOCI_OK && db->pq.ntuples(result) == 1)
-        o->hold = HOLD_HELD; /* Its own head is read when it is asked for. */
+        o->hold = HOLD_HELD; /* The store's head is read at its first use. */
     db->pq.clear(result);
     return status;
 }
@@ -402,8 +403,8 @@ static loci_status make_heads(group *g, loci_error *err)
     return status;
 }
 
-/* A store that is being opened may have no tables, and then nobody to wait for: the server's own
- * catalogue lets only one make them. */
+/* A store that is being opened may have no tables, and then no row to lock: the server's own
+ * catalogue lets only one transaction create them. */
 static loci_status lock_unknown_store(group *g, owner *o, loci_error *err)
 {
     lc_pg *db = g->db;
@@ -419,7 +420,7 @@ static loci_status lock_unknown_store(group *g, owner *o, loci_error *err)
     return status == LOCI_OK ? take_store(g, o, err) : status;
 }
 
-/* Nobody is free: waits for the first in the list. */
+/* All users are locked: waits for the first in the list. */
 static loci_status wait_for_one(group *g, loci_error *err)
 {
     owner *o = &g->room->owners[0];
@@ -491,7 +492,7 @@ static loci_status turn_to(group *g, owner *o, const lc_write *write, loci_error
     if (g->current != o) {
         status = leave_current(g, err);
         g->current = o;
-        /* Whatever else it knows is the other user's. */
+        /* All other members are about the previous user. */
         *tx = (lc_tx){.db = tx->db,
                       .is_write = true,
                       .tenant_id = write->tenant_id,
@@ -500,7 +501,7 @@ static loci_status turn_to(group *g, owner *o, const lc_write *write, loci_error
                       .has_head = o->has_head};
     }
     lc_tx_turn_to(tx, write);
-    tx->wrote = status != LOCI_OK; /* A head that was not written spoils the writes before. */
+    tx->wrote = status != LOCI_OK; /* The writes before need that head. */
     return status;
 }
 
@@ -535,7 +536,7 @@ static bool dry_run(const group *g, size_t i)
     loci_error ignored;
 
     g->db->prefetch->slot = slot;
-    (void)write->body(&tx, write->ctx, &ignored); /* Its failures count when it is run. */
+    (void)write->body(&tx, write->ctx, &ignored); /* The real run reports failures. */
     return slot->count > before;
 }
 
@@ -544,12 +545,12 @@ static void prefetch_answers(const group *g)
     lc_pg_prefetch *prefetch = g->db->prefetch;
     size_t candidates = 0;
     bool has_asked = true;
-    loci_error ignored; /* It stands in the connection. */
+    loci_error ignored; /* It is noted in the connection. */
 
     for (size_t i = 0; i < g->write_count; i++)
         candidates += may_prefetch(g, i);
     if (candidates < 2)
-        return; /* It would ask as often. */
+        return; /* Dry runs would save no round trip. */
     prefetch->is_dry_run = true;
     for (int round = 0; round < LC_PG_PREFETCH_ROUNDS && has_asked; round++) {
         has_asked = false;
@@ -563,8 +564,8 @@ static void prefetch_answers(const group *g)
 }
 
 /* Runs bodies until the group is full, spoilt or failed; the `status` of a write then says how its
- * body ended and awaits the commit. The time for bodies begins behind the look-ahead: a group that
- * spent all of it there would look up everything and run next to nothing. */
+ * body ended and awaits the commit. The time for bodies starts after the dry runs: otherwise a
+ * group could spend all of it on prefetching and run almost no bodies. */
 static void run_bodies(group *g)
 {
     prefetch_answers(g);
@@ -590,7 +591,7 @@ static void run_bodies(group *g)
     }
 }
 
-/* Heads that were made and have nothing to say are deleted again. */
+/* Deletes the heads that this transaction inserted and that got no event. */
 static loci_status unmake_heads(group *g, loci_error *err)
 {
     bool has_any = false;
@@ -609,10 +610,15 @@ static loci_status unmake_heads(group *g, loci_error *err)
 static loci_status commit(group *g, loci_error *err)
 {
     loci_status status = leave_current(g, err);
+    int64_t began_us = lc_clock_monotonic_us();
 
     if (status == LOCI_OK)
         status = unmake_heads(g, err);
-    return status == LOCI_OK ? lc_pg_end_commit(g->db, g->deadline_us, err) : status;
+    if (status == LOCI_OK)
+        status = lc_pg_end_commit(g->db, g->deadline_us, err);
+    if (g->db->db.commit_took != NULL)
+        lc_histogram_add(g->db->db.commit_took, lc_clock_monotonic_us() - began_us);
+    return status;
 }
 
 /* ---- Groups --------------------------------------------------------------------------------- */
@@ -680,7 +686,7 @@ typedef enum verdict {
     VERDICT_UNKNOWN /* It may have been committed: nothing may be run again. */
 } verdict;
 
-/* What a failure of the transaction means for its writes. */
+/* Whether the writes of a failed transaction run again, fail or have an unknown outcome. */
 static verdict judge(lc_pg *db, const loci_error *err)
 {
     if (db->is_unknown)
@@ -701,7 +707,7 @@ static void average(int64_t *of, int64_t measured_us)
     *of = *of == 0 ? measured_us + 1 : (7 * *of + measured_us) / 8 + 1;
 }
 
-/* How many writes the next group takes. */
+/* The number of writes of the next group. */
 static size_t group_size(const lc_pg *db)
 {
     int64_t group_us = ROUND_TRIPS_PER_GROUP * db->fixed_us, count;
@@ -796,7 +802,7 @@ void lc_pg_write(lc_db *base, lc_write *first)
     eventfd_t ignored;
     loci_error err;
 
-    if (db->conn == NULL) /* Then `err` says why everybody is refused. */
+    if (db->conn == NULL) /* Then `err` is the error for all writes. */
         (void)lc_pg_connect(db, lc_clock_monotonic_us() + CONNECT_US, &err);
     (void)eventfd_read(db->wake_fd, &ignored); /* Of an interrupt that came too late. */
     for (lc_write *write = first; write != NULL && count < count_max; write = write->next) {

@@ -1,6 +1,6 @@
-/* publish.c - rename is what makes a file appear at once; the two syncs around it are what makes
- * that true after a power loss: without the first the name may lead to an empty file, without the
- * second it may be gone although we said that it is there. */
+/* publish.c - a rename makes the file appear atomically; the two syncs around it make that true
+ * after a power loss: without the first the name may lead to an empty file, without the second the
+ * file may be gone although success was reported. */
 #include "store/publish.h"
 
 #include <errno.h>
@@ -123,7 +123,7 @@ loci_status lc_publish_write(lc_publish *publish, loci_str bytes, loci_error *er
 void lc_publish_let_go(lc_publish *publish)
 {
     if (publish->fd >= 0)
-        (void)close(publish->fd); /* What was written is synced through another descriptor. */
+        (void)close(publish->fd); /* The content is synced through another descriptor. */
     publish->fd = -1;
 }
 
@@ -149,7 +149,7 @@ static void sync_directory_of(const char *path)
     (void)sync_path(dirname(copy), O_RDONLY | O_DIRECTORY); /* Not every file system can. */
 }
 
-/* 0 or an errno. Somebody may have made the file since it was looked for. */
+/* 0 or an errno. Another process may have created the file since it was checked. */
 static int take_name(const lc_publish *publish)
 {
     if (publish->replace)

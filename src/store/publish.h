@@ -1,7 +1,7 @@
-/* publish.h - a file that is there as a whole or not at all.
+/* publish.h - writes a file that appears complete or not at all.
  *
- * What is written goes to a temporary name beside the final one; when it is complete it is synced,
- * renamed and its directory synced. A crash leaves at most a file called `name.partial-XXXXXX`.
+ * The content is written to a temporary file beside the final one; when complete, it is synced and
+ * renamed, and its directory synced. A crash leaves at most a file called `name.partial-XXXXXX`.
  *
  * Only a regular file is ever replaced. A symbolic link is followed: the file it leads to is
  * replaced, and the link stays. A device or FIFO is written to as it is.
@@ -27,13 +27,14 @@ typedef struct lc_publish {
  * sets is_stream. A regular file that exists is LOCI_ECONFLICT unless `replace`. A FIFO that no
  * program reads is LOCI_EUNAVAILABLE. */
 loci_status lc_publish_begin(lc_publish *publish, const char *path, bool replace, loci_error *err);
-/* Appends to it. */
+/* Appends to the file. */
 loci_status lc_publish_write(lc_publish *publish, loci_str bytes, loci_error *err);
-/* Closes the file, for somebody else to write to its temporary path. */
+/* Closes the file, so that other code (SQLite) can write to its temporary path. */
 void lc_publish_let_go(lc_publish *publish);
-/* Gives it its name. On failure it is abandoned. */
+/* Syncs the file and gives it its final name. On failure the file is abandoned. */
 loci_status lc_publish_finish(lc_publish *publish, loci_error *err);
-/* Removes it, unless it was finished. May be called at any time after begin, and twice. */
+/* Removes the temporary file, unless it was finished. May be called at any time after begin, and
+ * twice. */
 void lc_publish_abandon(lc_publish *publish);
 
 /* A status for errno, naming the path and what to do. */

@@ -2,15 +2,15 @@
  *
  * All indexes exist from the beginning: `apply` finds rows by them, and a replay that scans instead
  * would be quadratic. They carry the generation in their names, because an index keeps its name
- * when its table is renamed; the generation that stands is `meta.projection_generation`.
+ * when its table is renamed; the generation in use is `meta.projection_generation`.
  *
  * `meta.rebuild` holds "generation shape version" of the shadows. Anything else there, such as a
- * rebuild begun by another version of loci, whose events may apply differently, is thrown away and
- * begun anew.
+ * rebuild begun by another version of loci, whose events may apply differently, is dropped and
+ * started again.
  *
- * A slice may be rolled back and run again, so what it knows beyond the store (where the walk
- * stands) is only a hint: the slice that ends the rebuild starts a round of its own and finds
- * everything that lags.
+ * A slice may be rolled back and run again, so its state outside the store (the position of the
+ * walk) is only a hint: the slice that ends the rebuild starts a round of its own and finds all
+ * users that are not fully replayed.
  */
 #include "store/rebuild.h"
 
@@ -28,7 +28,7 @@
 
 #define SLICE_US 500000
 #define GAP_US                                                                                     \
-    4000 /* Between slices: longer than other processes sleep while the store is locked. */
+    4000 /* Between slices: longer than other processes sleep while they wait for the lock. */
 #define MARK_BYTES 96
 
 static const lc_sql lagging_sql = {
@@ -93,7 +93,7 @@ static loci_status add_statements(void *ctx, const lc_table *table, loci_error *
     return LOCI_OK;
 }
 
-/* Drops the shadows, or puts them in the place of the tables. */
+/* Drops the shadows, or replaces the tables with them. */
 static loci_status run_for_projections(lc_tx *tx, bool is_swap, loci_error *err)
 {
     script s = {.is_swap = is_swap, .dialect = tx->db->driver->dialect};
@@ -111,7 +111,8 @@ static loci_status run_for_projections(lc_tx *tx, bool is_swap, loci_error *err)
     return status;
 }
 
-/* Projections that this loci has no more: their tables go, and the list is written anew. */
+/* Drops the tables of projections that this version of loci does not have, and writes the list
+ * again. */
 static loci_status drop_former(lc_tx *tx, loci_error *err)
 {
     char names[LC_PROJECTION_LIST_BYTES];
@@ -165,7 +166,8 @@ static loci_status begin(lc_tx *tx, const lc_rebuild *rebuild, const char *mark,
     return status;
 }
 
-/* Finds the rebuild in progress, or begins one; `*is_over` when another process has ended ours. */
+/* Finds the rebuild in progress, or starts one; `*is_over`: another process has completed this
+ * one. */
 static loci_status join(lc_tx *tx, lc_rebuild *rebuild, bool *is_over, loci_error *err)
 {
     char mark[MARK_BYTES], found[MARK_BYTES];
@@ -197,7 +199,7 @@ typedef struct slice {
     int64_t began_us;
     int64_t events;
     size_t bytes;
-    int64_t seq; /* Of the user at hand, replayed. */
+    int64_t seq; /* Last replayed event of the user. */
     bool is_cut;
 } slice;
 
@@ -229,7 +231,7 @@ static loci_status replay_event(void *ctx, const lc_event *event, loci_error *er
     return LOCI_OK;
 }
 
-/* The message of whatever went wrong with an event lacks its user. */
+/* Adds the user to the error message of an event. */
 static loci_status fail_for_user(const slice *s, loci_status status, const loci_error *cause,
                                  loci_error *err)
 {
@@ -273,8 +275,9 @@ static loci_status replay_user(slice *s, loci_error *err)
     return lc_tx_exec(s->tx, &set_progress_sql, (lc_arg[]){owner[0], owner[1], LC_I(s->seq)}, err);
 }
 
-/* Replays whoever lags, from where the walk stands, until the slice is full or a whole round found
- * nobody. A user that was cut off is met again in the next round. */
+/* Replays users that are not fully replayed, from the position of the walk, until the slice is full
+ * or a whole round has found no such user. A user that was cut off is continued in the next
+ * round. */
 static loci_status replay_some(slice *s, bool *has_all, loci_error *err)
 {
     lc_user_walk *walk = &s->rebuild->walk;
@@ -298,7 +301,7 @@ static loci_status replay_some(slice *s, bool *has_all, loci_error *err)
     return status;
 }
 
-/* For the progress. The sums cost a look at every head, so they are made once, at the beginning. */
+/* For the progress. The sums read every head, so they are computed once, at the beginning. */
 static loci_status count_events(lc_tx *tx, const slice *s, bool has_all, loci_error *err)
 {
     lc_rebuild *rebuild = s->rebuild;
@@ -315,7 +318,7 @@ static loci_status count_events(lc_tx *tx, const slice *s, bool has_all, loci_er
     return status;
 }
 
-/* After one slice, two, four: a database that plans by size should know it. */
+/* After one slice, two, four: updates the statistics of the query planner. */
 static loci_status note_growth(const slice *s, loci_error *err)
 {
     int64_t count = ++s->rebuild->slice_count;
@@ -326,8 +329,8 @@ static loci_status note_growth(const slice *s, loci_error *err)
     return driver->upkeep->analyze_shadows(s->tx, err);
 }
 
-/* Swaps, with nobody writing or reading. Where writers go on beside us, what they did until they
- * were kept out is replayed first; when that is too much for the slice, the next one tries. */
+/* Swaps while no other transaction writes or reads. If writers work in parallel, their events up to
+ * the lock are replayed first; if these are too many for the slice, the next slice tries again. */
 static loci_status finish(slice *s, bool *has_all, loci_error *err)
 {
     loci_status status = LOCI_OK;
@@ -412,8 +415,8 @@ typedef struct comparison {
     lc_rebuild_report *report;
     lc_user_walk walk;
     lc_compare compare;
-    int64_t seq;         /* That the comparison began at; -1 = it has not begun. */
-    bool has_moved;      /* It has to be begun anew. */
+    int64_t seq;         /* At the start of the comparison; -1 = not started. */
+    bool has_moved;      /* The comparison must start again. */
     int64_t differences; /* Of the user at hand. */
     bool is_same_shape;
 } comparison;

@@ -1,14 +1,13 @@
-/* rebuild.h - makes the projections anew from the log, beside the old ones, while everybody works
- * on.
+/* rebuild.h - rebuilds the projections from the log, beside the old ones, while the store is in
+ * use.
  *
  *     begin ---> replay … replay ---> caught up ---> swap
  *       |          slices, each a commit   |           one commit: the rest of the log, then the
  *       |                                  |           shadows take the tables' names
- *       new shadow tables `x__new`         may be compared with what they will replace
+ *       new shadow tables `x__new`         may be compared with the old tables
  *
- * How far each user was replayed stands in `rebuild_heads`, which rebuild is going on in
- * `meta.rebuild`: so one that was interrupted goes on where it was, and several processes may work
- * on the same one.
+ * `rebuild_heads` stores how far each user was replayed, `meta.rebuild` which rebuild is running:
+ * so an interrupted rebuild continues where it was, and several processes may share one.
  */
 #ifndef LC_STORE_REBUILD_H
 #define LC_STORE_REBUILD_H
@@ -21,11 +20,11 @@ typedef enum lc_rebuild_phase {
     LC_REBUILD_DONE       /* They are the projections now. */
 } lc_rebuild_phase;
 
-/* One process's part in a rebuild. Nothing of it must survive a crash. */
+/* One process's part in a rebuild. None of it has to survive a crash. */
 typedef struct lc_rebuild {
-    lc_user_walk walk; /* The user being replayed; others come first only in the next round. */
+    lc_user_walk walk; /* The user being replayed; earlier users wait for the next round. */
     lc_buf upcast;
-    int64_t generation; /* The one that is being made; 0 before the first slice. */
+    int64_t generation; /* The one being built; 0 before the first slice. */
     bool may_swap;      /* Set by the caller: the slice that has caught up ends the rebuild. */
     int64_t slice_count;
     lc_rebuild_phase phase; /* After a slice that was committed. */
@@ -40,11 +39,11 @@ void lc_rebuild_clear(lc_rebuild *rebuild);
  * a hole or with an event that does not apply is LOCI_ECORRUPT, naming user and event. */
 loci_status lc_rebuild_slice(lc_tx *tx, void *ctx, loci_error *err);
 
-/* The whole, slice by slice, on a connection without a queue: at open, when the shape has changed.
- */
+/* A complete rebuild, slice by slice, on a connection without a queue: at open, if the shape has
+ * changed. */
 loci_status lc_rebuild_run(lc_db *db, lc_progress *progress, void *ctx, loci_error *err);
 
-/* What will change when the shadows take over. */
+/* How the shadows differ from the tables that they will replace. */
 typedef struct lc_rebuild_report {
     bool was_compared;     /* False: the old tables have another shape. */
     int64_t users_skipped; /* Could not be compared: they were written to all the time. */
@@ -52,7 +51,7 @@ typedef struct lc_rebuild_report {
     lc_buf tables; /* The ones that differ, "facts, claims". */
 } lc_rebuild_report;
 
-/* Runs one more slice, without swapping; set by whoever owns the write path. */
+/* Runs one more slice, without swapping; implemented by the owner of the write path. */
 typedef loci_status lc_rebuild_catch_up(void *ctx, loci_error *err);
 
 /* Compares the projections with their shadows, user by user, on snapshots of upkeep->db. */

@@ -1,7 +1,7 @@
 /* row.c - see row.h.
  *
  * Every function walks the array of columns once. A member is reached by its offset, which comes
- * from offsetof() in LC_MEMBER(), and read as what its type says.
+ * from offsetof() in LC_MEMBER(), and read according to its type.
  */
 #include "store/row.h"
 
@@ -344,7 +344,7 @@ static void encode(const lc_column *column, const void *row, lc_json_writer *out
 {
     bool is_ranked = (column->flags & LC_COL_RANKED) != 0;
 
-    /* A word without a rank was not given, whatever the word is. */
+    /* A word without a rank is a default, not a value that a caller gave. */
     if ((column->flags & LC_COL_CODED) == 0 && has_default(column + is_ranked, row))
         return;
     lc_jw_name(out, json_name(column));

@@ -1,8 +1,8 @@
 /* row.h - a struct, its row in a table, its part of an event and its part of an answer.
  *
  * A room declares a struct and one array of lc_column (store/catalogue.h), one line per member:
- * where the member is, what type it has, and where else it appears. Everything that is the same for
- * all members is done here from that array:
+ * its offset, its type, and where else it appears. Everything that is the same for all members is
+ * done here from that array:
  *
  *     static const lc_column columns[] = {
  *         LC_COLUMN("tenant_id", 't'), LC_COLUMN("user_id", 't'),
@@ -13,7 +13,7 @@
  *     };
  *     const lc_row_type lc_note_row = {columns};
  *
- * The same array is the table's. A record that is kept in several tables has an array of its own,
+ * The table uses the same array. A record that is kept in several tables has an array of its own,
  * in the order of its answers, and a test that compares it with the tables.
  *
  * In SQL, with lc_sql.row = &lc_note_row:
@@ -38,8 +38,8 @@
 #define LC_ROW_COLUMNS_MAX 40 /* Stored members of one record. */
 
 struct lc_row_type {
-    const lc_column *columns; /* Ends with {0}. Those without a member or a kind are passed over. */
-    unsigned without;         /* LC_COL_PART: without the columns of that flag. 0 = all. */
+    const lc_column *columns; /* Ends with {0}. Columns without a member or a kind are skipped. */
+    unsigned without;         /* LC_COL_PART: skip the columns with that flag. 0 = all. */
     size_t bytes;             /* Of the struct; for lc_event_type.insert and lc_recall_read(). */
 };
 
@@ -65,7 +65,7 @@ bool lc_row_next(lc_rows *rows, void *out, loci_status *status, loci_error *err)
 loci_status lc_row_find(lc_tx *tx, const lc_query *query, lc_arena *arena, void *out, bool *found,
                         loci_error *err);
 
-/* Moves all text into the arena; false when out of memory, and then `row` is as it was. */
+/* Moves all text into the arena; false if out of memory, and then `row` is unchanged. */
 bool lc_row_keep(const lc_row_type *type, lc_arena *arena, void *row);
 /* Bytes of all text, at least 1: what lc_row_copy() needs. */
 size_t lc_row_bytes(const lc_row_type *type, const void *row);
@@ -77,8 +77,8 @@ void lc_row_encode(const lc_row_type *type, const void *row, unsigned part, lc_j
 /* Appends an event with the members of `row`. `out_seq` may be NULL. */
 loci_status lc_row_append(lc_tx *tx, const lc_event_type *event, const lc_row_type *type,
                           const void *row, int64_t *out_seq, loci_error *err);
-/* Reads a whole event back; what it does not have gets its default, also everything in the payload
- * of an erased event. Text lives in the event or in `arena`. */
+/* Reads a whole event back; absent members get their default, also all payload members of an erased
+ * event. Text lives in the event or in `arena`. */
 loci_status lc_row_decode(const lc_row_type *type, const lc_event *event, lc_arena *arena,
                           void *out, loci_error *err);
 /* The same for an event that is parsed already. */
@@ -96,10 +96,10 @@ loci_status lc_row_apply(lc_tx *tx, const lc_event *event, loci_error *err);
 
 /* Writes the members that answers show into the open object. */
 void lc_row_put(const lc_row_type *type, const void *row, lc_json_writer *out);
-/* What a column is called in answers. */
+/* The name of a column in answers. */
 const char *lc_column_shown_name(const lc_column *column);
 
-/* For lc_sql_rewrite(): appends what the braces at `at` stand for and returns where they end. */
+/* For lc_sql_rewrite(): appends the expansion of the braces at `at` and returns where they end. */
 const char *lc_row_expand(lc_buf *out, const lc_sql *sql, const char *at,
                           const lc_catalogue *catalogue, lc_dialect dialect);
 

@@ -15,8 +15,8 @@
 
 #define MIGRATION_MS_MAX 60000
 
-/* Makes a table as the catalogue has it today. Whoever changes its shape freezes this one here
- * first; a test compares a store that was migrated with a new one. */
+/* Creates a table in its current shape. Before you change the shape of such a table, copy its
+ * current DDL into this migration; a test compares a migrated store with a new one. */
 static loci_status add_table(lc_tx *tx, const char *name, loci_error *err)
 {
     const lc_table *table = lc_catalogue_find_table(tx->db->catalogue, loci_str_of(name));
@@ -52,9 +52,9 @@ static loci_status add_sessions(lc_tx *tx, loci_error *err)
     return status == LOCI_OK ? add_table(tx, "working_items", err) : status;
 }
 
-/* Tokens get their newer columns; on PostgreSQL, tokens and settings get their policies. SQLite
- * would write the altered table in other words than a new one; PostgreSQL would lose the grants of
- * a table that is made again. */
+/* Tokens get their newer columns; on PostgreSQL, tokens and settings get their policies. On SQLite
+ * the schema text of an altered table would differ from that of a new one, so the table is made
+ * again; on PostgreSQL that would lose its grants, so it is altered. */
 #define TOKEN_COLUMNS_4                                                                            \
     "id, tenant_id, name, secret_hash, scopes, user_id, persona_id, authority_max, trust_max,"     \
     " created_at, expires_at, revoked_at, replaced_by"
@@ -99,13 +99,22 @@ static loci_status add_request_usage(lc_tx *tx, loci_error *err)
     return add_table(tx, "request_usage", err);
 }
 
+static loci_status add_kept_contexts(lc_tx *tx, loci_error *err)
+{
+    loci_status status = add_table(tx, "kept_contexts", err);
+
+    return status == LOCI_OK ? add_table(tx, "kept_lines", err) : status;
+}
+
 static const lc_migration loci_migrations[] = {
     {2, "tokens", add_tokens, true},
     {3, "vectors", add_vectors, true},
     {4, "sessions", add_sessions, true},
-    /* An older loci would not obey them. */
+    /* An older loci would not enforce them. */
     {5, "token rights", add_token_rights, false},
     {6, "quota of stored answers", add_request_usage, true},
+    /* An older loci would leave the ids of forgotten things in them. */
+    {7, "kept contexts", add_kept_contexts, false},
     {0, NULL, NULL, false},
 };
 
@@ -228,11 +237,13 @@ static loci_status create_store(lc_tx *tx, loci_error *err)
     const unsigned all = 1u << LC_TABLE_LOG | 1u << LC_TABLE_PROJECTION |
                          1u << LC_TABLE_OPERATIONAL;
     lc_random *random = &tx->db->env->random;
+    /* In two statements: compilers evaluate arguments in different orders, and one seed must give
+     * the same ids with all of them. */
+    uint64_t low = lc_random_next(random), high = lc_random_next(random);
     char store_id[33];
     loci_status status = lc_schema_create_tables(tx, all, "", 0, err);
 
-    (void)snprintf(store_id, sizeof store_id, "%016" PRIx64 "%016" PRIx64, lc_random_next(random),
-                   lc_random_next(random)); /* Always 32 digits. */
+    (void)snprintf(store_id, sizeof store_id, "%016" PRIx64 "%016" PRIx64, high, low);
     if (status == LOCI_OK)
         status = lc_meta_set_text(tx, "store_id", loci_str_of(store_id), err);
     if (status == LOCI_OK)
@@ -256,7 +267,7 @@ typedef struct opening {
     char store_id[33];
 } opening;
 
-/* What the store says of itself; version 0 = it has no tables yet. */
+/* Reads version and shape of the store; version 0 = it has no tables yet. */
 static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
 {
     opening *o = ctx;
@@ -288,7 +299,7 @@ static loci_status look(lc_tx *tx, void *ctx, loci_error *err)
     return LOCI_OK;
 }
 
-/* The lowest version that a loci must know to use what these migrations lead to. */
+/* The lowest schema version whose loci can use a store after these migrations. */
 static int64_t oldest_compatible(const lc_migration *migrations)
 {
     int64_t version = 1;

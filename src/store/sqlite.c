@@ -7,13 +7,14 @@
  * does not (ARCHITECTURE.md).
  *
  * `application_id` marks a file as loci's, so that we neither write into another program's database
- * nor let ours be taken for one.
+ * nor another program into ours.
  */
 #include "store/sqlite.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -25,11 +26,11 @@
 
 #define APPLICATION_ID 0x6C6F6369 /* "loci" */
 #define OPEN_BUSY_MS 10000        /* Another process may be creating the same store. */
-#define PROGRESS_STEPS 1000 /* Virtual machine steps between two looks at the deadline, ~15 µs. */
+#define PROGRESS_STEPS 1000       /* VM steps between two checks of the deadline, ~15 µs. */
 #define PATH_BYTES_MAX 4096
 #define MOVED_CHECK_US 250000
 #define ROLL_BACK_TRIES 3
-#define CHECKPOINT_FRAMES 1000 /* In the WAL, from which on every commit tries to move them. */
+#define CHECKPOINT_FRAMES 1000 /* WAL size from which on every commit tries a checkpoint. */
 
 static const struct {
     int code; /* Primary result code. */
@@ -40,10 +41,13 @@ static const struct {
     {SQLITE_LOCKED, LOCI_EDEADLINE, "the store stayed locked by another writer until the deadline"},
     {SQLITE_FULL, LOCI_ERESOURCE, "the disk is full; free some space and try again"},
     {SQLITE_NOMEM, LOCI_ERESOURCE, "out of memory"},
-    {SQLITE_CORRUPT, LOCI_ECORRUPT, "the store is damaged; run `loci verify`, or restore a backup"},
-    {SQLITE_NOTADB, LOCI_ECORRUPT, "the file is not a loci store"},
+    {SQLITE_CORRUPT, LOCI_ECORRUPT,
+
+     "the store is damaged; replace it with a backup (`loci restore BACKUP`), or save what can be "
+     "read (`loci recover FILE`)"},
+    {SQLITE_NOTADB, LOCI_ECORRUPT, "the file is not a loci store, or its beginning is damaged"},
     {SQLITE_READONLY, LOCI_EFORBIDDEN,
-     "the store is read-only; check the permissions of its file and directory"},
+     "the store is read-only: its file or directory cannot be written; check their permissions"},
     {SQLITE_PERM, LOCI_EFORBIDDEN, "no permission for the store's file"},
     {SQLITE_AUTH, LOCI_EFORBIDDEN, "no permission for the store's file"},
     {SQLITE_CANTOPEN, LOCI_EUNAVAILABLE, "the store's file cannot be opened"},
@@ -75,6 +79,13 @@ loci_status lc_sqlite_run(lc_sqlite *db, const char *text, loci_error *err)
     return code == SQLITE_OK ? LOCI_OK : lc_sqlite_fail(db, code, err);
 }
 
+static loci_status fail_moved(loci_error *err)
+{
+    return lc_fail(err, LOCI_EUNAVAILABLE,
+                   "the file of the store was moved, deleted or replaced while it was open; put it "
+                   "back, or open the store again");
+}
+
 loci_status lc_sqlite_check_place(lc_sqlite *db, loci_error *err)
 {
     int64_t now_us = lc_clock_monotonic_us();
@@ -83,21 +94,17 @@ loci_status lc_sqlite_check_place(lc_sqlite *db, loci_error *err)
         int moved = 0;
 
         db->moved_due_us = now_us + MOVED_CHECK_US;
-        /* Not every file has a place: a store in memory answers SQLITE_NOTFOUND. */
+        /* A store in memory has no path and returns SQLITE_NOTFOUND. */
         (void)sqlite3_file_control(db->handle, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
         db->has_moved = moved != 0;
     }
-    if (!db->has_moved)
-        return LOCI_OK;
-    return lc_fail(err, LOCI_EUNAVAILABLE,
-                   "the file of the store was moved, deleted or replaced while it was open; put it "
-                   "back, or open the store again");
+    return db->has_moved ? fail_moved(err) : LOCI_OK;
 }
 
 void lc_sqlite_roll_back(lc_sqlite *db)
 {
-    /* After a change of the schema SQLite prepares even this one again, which may want for memory;
-     * the failure that led here is the one reported. */
+    /* After a change of the schema SQLite prepares even this statement again, which may run out of
+     * memory; the failure that led here is the one reported. */
     for (int i = 0; i < ROLL_BACK_TRIES && sqlite3_get_autocommit(db->handle) == 0; i++)
         (void)lc_sqlite_run_control(db, LC_SQLITE_ROLLBACK);
     if (sqlite3_get_autocommit(db->handle) == 0)
@@ -135,7 +142,7 @@ static int on_commit(void *ctx, sqlite3 *handle, const char *name, int frames)
     return SQLITE_OK;
 }
 
-/* SQLite only says "cannot open"; a person wants to know why. */
+/* SQLite only says "cannot open"; the message should say why. */
 static loci_status explain_path(const char *store, int error, loci_error *err)
 {
     switch (error) {
@@ -161,8 +168,8 @@ static loci_status explain_path(const char *store, int error, loci_error *err)
     }
 }
 
-/* A file whose directory entry is not synced may be gone after a power loss, with all that was
- * acked. */
+/* A file whose directory entry is not synced may be gone after a power loss, with all acknowledged
+ * writes. */
 static void sync_directory_of(const char *store)
 {
     char path[PATH_BYTES_MAX];
@@ -176,11 +183,20 @@ static void sync_directory_of(const char *store)
     (void)close(fd);
 }
 
+static bool is_directory_writable(const char *store)
+{
+    char path[PATH_BYTES_MAX];
+
+    memcpy(path, store, strlen(store) + 1);
+    return access(dirname(path), W_OK) == 0;
+}
+
 /* Makes sure that there is a file to open, readable by its owner only: it holds people's words. It
  * is not opened here: closing any descriptor of it would drop the locks that this process's other
  * connections hold (another thread may be opening the new file already), and the WAL could be
  * deleted under them. */
-static loci_status prepare_file(const char *store, bool create, loci_error *err)
+static loci_status prepare_file(const char *store, bool create, bool *out_read_only,
+                                loci_error *err)
 {
     struct stat info;
 
@@ -190,7 +206,12 @@ static loci_status prepare_file(const char *store, bool create, loci_error *err)
     if (stat(store, &info) == 0) {
         if (S_ISDIR(info.st_mode))
             return explain_path(store, EISDIR, err);
-        return access(store, R_OK | W_OK) == 0 ? LOCI_OK : explain_path(store, errno, err);
+        if (access(store, R_OK) != 0)
+            return explain_path(store, errno, err);
+        /* SQLite writes the files beside it, too. A new store has no content to be read. */
+        *out_read_only = info.st_size > 0 &&
+                         (access(store, W_OK) != 0 || !is_directory_writable(store));
+        return LOCI_OK;
     }
     if (errno == ENOENT && !create)
         return lc_fail(err, LOCI_ENOTFOUND, "store %s does not exist; `loci init` makes one",
@@ -204,7 +225,7 @@ static loci_status prepare_file(const char *store, bool create, loci_error *err)
     return LOCI_OK;
 }
 
-/* Undoing must not need memory: what it takes is prepared by doing it once. */
+/* A rollback must not allocate memory: doing it once in advance allocates all it needs. */
 static loci_status prepare_roll_back(lc_sqlite *db, loci_error *err)
 {
     int code = lc_sqlite_run_control(db, LC_SQLITE_BEGIN);
@@ -222,7 +243,7 @@ static loci_status set_up(lc_sqlite *db, loci_error *err)
     (void)sqlite3_extended_result_codes(db->handle, 1); /* Cannot fail on an open handle. */
     (void)sqlite3_busy_handler(db->handle, wait_while_busy, db);
     sqlite3_progress_handler(db->handle, PROGRESS_STEPS, look_at_deadline, db);
-    (void)sqlite3_wal_hook(db->handle, on_commit, db); /* Answers the hook before it: its own. */
+    (void)sqlite3_wal_hook(db->handle, on_commit, db); /* Returns the previous hook. */
     code = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
     if (code == SQLITE_OK)
         code = sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DQS_DDL, 0, NULL);
@@ -273,7 +294,7 @@ static loci_status read_pragma(lc_sqlite *db, const char *text, int64_t *out, lo
     return code == SQLITE_ROW ? LOCI_OK : lc_sqlite_fail(db, code, err);
 }
 
-/* Claims an empty file for loci and puts it into WAL mode; refuses anything that is not ours. */
+/* Marks an empty file as loci's and sets WAL mode; refuses files of other programs. */
 static loci_status claim_file(lc_sqlite *db, const char *store, loci_error *err)
 {
     int64_t application = 0, schema = 0;
@@ -283,16 +304,18 @@ static loci_status claim_file(lc_sqlite *db, const char *store, loci_error *err)
     if (status == LOCI_OK)
         status = read_pragma(db, "pragma application_id", &application, err);
     if (status == LOCI_ECORRUPT)
-        return lc_fail(err, LOCI_ECORRUPT, "%s is not a loci store (not an SQLite database)",
-                       store);
+        return lc_fail(err, LOCI_ECORRUPT,
+                       "%s is not a loci store (not an SQLite database), or it is damaged", store);
     if (status != LOCI_OK)
         return status;
     if (application == APPLICATION_ID)
         return LOCI_OK;
     if (application != 0 || schema != 0)
-        return lc_fail(err, LOCI_ECORRUPT,
-                       "%s is an SQLite database of another program, not a loci store", store);
-    /* 4096: what restore relies on. Auto-vacuum must be chosen before the first table. */
+        return lc_fail(err, LOCI_EUNSUPPORTED,
+                       "%s is an SQLite database of another program, not a loci store; choose "
+                       "another file",
+                       store);
+    /* 4096: restore relies on it. Auto-vacuum must be chosen before the first table. */
     return lc_sqlite_run(db,
                          "pragma page_size = 4096; pragma journal_mode = wal;"
                          "pragma application_id = 1819239273;",
@@ -312,31 +335,103 @@ static loci_status claim_patiently(lc_sqlite *db, const char *store, loci_error 
     return status;
 }
 
+/* ---- Read-only files ------------------------------------------------------------------------- */
+
+/* A file in WAL mode is shared through `-shm`, which a reader must be able to create or to lock. As
+ * long as a program writes to a store there is a `-wal`. Without one, the file is immutable for
+ * SQLite, and no files are left beside it that its owner could not write later. With one in a
+ * directory that can be written, the store is shared as always. With one that was left behind in a
+ * directory that cannot, SQLite keeps the index of it in memory, as it does in exclusive mode. */
+
+#define URI_BYTES (3 * PATH_BYTES_MAX + 64)
+
+/* "file:", the path with the special characters of URIs escaped, and `query`. */
+static void write_uri(const char *path, const char *query, char out[URI_BYTES])
+{
+    size_t len = 0;
+
+    memcpy(out, "file:", 5);
+    for (len = 5; *path != '\0'; path++) {
+        if (*path == '%' || *path == '?' || *path == '#')
+            len += (size_t)snprintf(out + len, URI_BYTES - len, "%%%02x", (unsigned)*path);
+        else
+            out[len++] = *path;
+    }
+    (void)snprintf(out + len, URI_BYTES - len, "%s", query); /* Room was made for it. */
+}
+
+static bool has_wal(const char *store)
+{
+    char path[PATH_BYTES_MAX + 8];
+    struct stat info;
+
+    (void)snprintf(path, sizeof path, "%s-wal", store); /* Fits: see prepare_file(). */
+    return stat(path, &info) == 0;
+}
+
+static int open_read_only(lc_sqlite *db, const char *store)
+{
+    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
+                      SQLITE_OPEN_URI;
+    bool is_shared = is_directory_writable(store), is_logged = has_wal(store);
+    char uri[URI_BYTES];
+    int code;
+
+    write_uri(store, is_logged ? "" : "?immutable=1", uri);
+    code = sqlite3_open_v2(uri, &db->handle, flags,
+                           is_logged && !is_shared ? "unix-none" : lc_sqlite_vfs_name());
+    if (code == SQLITE_OK && is_logged && !is_shared)
+        code = sqlite3_exec(db->handle, "pragma locking_mode = exclusive", NULL, NULL, NULL);
+    return code;
+}
+
+/* Notes which file was opened. A connection that an engine adds must be to the file of its first
+ * one: with the `-wal` of that store beside it, even a file that is no database would be taken for
+ * it, and when that connection is closed, the log would be written into the wrong file. */
+static loci_status check_file(lc_sqlite *db, const lc_db_target *target, loci_error *err)
+{
+    struct stat info;
+
+    if (stat(target->store, &info) != 0)
+        return target->file.inode != 0 ? fail_moved(err) : explain_path(target->store, errno, err);
+    db->db.file = (lc_file_id){.device = info.st_dev, .inode = info.st_ino};
+    if (target->file.inode != 0 &&
+        (target->file.device != db->db.file.device || target->file.inode != db->db.file.inode))
+        return fail_moved(err);
+    return LOCI_OK;
+}
+
 loci_status lc_sqlite_open(lc_env *env, const lc_catalogue *catalogue, const lc_db_target *target,
                            lc_db **out, loci_error *err)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+    bool is_read_only = false;
     lc_sqlite *db = NULL;
     loci_status status;
     int code;
 
-    status = prepare_file(target->store, target->is_created, err);
+    status = prepare_file(target->store, target->is_created, &is_read_only, err);
     if (status != LOCI_OK)
         return status;
     status = new_connection(env, catalogue, &db, err);
     if (status != LOCI_OK)
         return status;
 
-    code = sqlite3_open_v2(target->store, &db->handle, flags, lc_sqlite_vfs_name());
+    db->db.is_read_only = is_read_only;
+    code = is_read_only ? open_read_only(db, target->store)
+                        : sqlite3_open_v2(target->store, &db->handle, flags, lc_sqlite_vfs_name());
     if (code != SQLITE_OK) {
         status = lc_sqlite_fail(db, code, err);
         goto out;
     }
-    status = set_up(db, err);
+    status = check_file(db, target, err);
+    if (status == LOCI_OK)
+        status = set_up(db, err);
     if (status == LOCI_OK)
         status = claim_patiently(db, target->store, err);
     if (status == LOCI_OK) {
-        lc_sqlite_find_state(db);
+        if (!is_read_only)
+            lc_sqlite_find_state(db);
         *out = &db->db;
     }
 out:
@@ -370,8 +465,8 @@ void lc_sqlite_close(lc_db *base)
     sqlite3_stmt *left;
 
     lc_sqlite_drop_statements(db);
-    /* Made for one use by a body that a bug has stopped. One left would keep the connection, and
-     * the lock of its transaction, alive behind our back. */
+    /* Made for one use by a body that a bug has stopped. One that is left would keep the
+     * connection, and the lock of its transaction, alive. */
     while (db->handle != NULL && (left = sqlite3_next_stmt(db->handle, NULL)) != NULL)
         (void)sqlite3_finalize(left);
     lc_map_clear(&db->statements);
@@ -405,7 +500,7 @@ static uint64_t change_mark(lc_db *base)
 {
     int64_t mark = 0;
 
-    /* A failure leaves 0, which looks like a change: the reader then finds out. */
+    /* A failure leaves 0, which looks like a change: the reader's next query then reports it. */
     if (lc_sqlite_check_place((lc_sqlite *)base, NULL) == LOCI_OK)
         (void)read_pragma((lc_sqlite *)base, "pragma data_version", &mark, NULL);
     return (uint64_t)mark;
@@ -419,6 +514,16 @@ static bool is_broken(const lc_db *base)
 static void interrupt(lc_db *base)
 {
     sqlite3_interrupt(((lc_sqlite *)base)->handle);
+}
+
+static int64_t memory_bytes(void)
+{
+    return sqlite3_memory_used();
+}
+
+static void release_memory(lc_db *base)
+{
+    (void)sqlite3_db_release_memory(((lc_sqlite *)base)->handle); /* Never fails. */
 }
 
 static loci_status has_table(lc_tx *tx, const char *name, bool *out, loci_error *err)
@@ -442,12 +547,12 @@ static loci_status has_table(lc_tx *tx, const char *name, bool *out, loci_error 
  *
  *     version | 0 | commits | flags, page size | frames, pages | checksums | salts | checksums
  *
- * SQLite maps the pages for as long as the connection is open. They are asked for through its own
- * file: closing a descriptor of ours would drop every lock of this process. */
+ * SQLite maps the pages for as long as the connection is open. They are obtained through SQLite's
+ * own file handle: closing another descriptor of the file would drop every lock of this process. */
 
 #define HEADER_WORDS 12
 #define HEADER_VERSION 3007000
-#define REGION_BYTES 32768 /* What the index file is mapped in. */
+#define REGION_BYTES 32768 /* Unit in which SQLite maps the index file. */
 
 enum { WORD_VERSION = 0, WORD_COMMITS = 2, WORD_FLAGS = 3 };
 
@@ -471,7 +576,7 @@ static bool is_header(const uint32_t words[HEADER_WORDS])
     return words[WORD_VERSION] == HEADER_VERSION && flags[0] == 1;
 }
 
-/* Both copies are the same, so nobody was writing it. */
+/* True if both copies are equal, so no connection was writing it. */
 static bool read_header(const volatile uint32_t *from, uint32_t out[HEADER_WORDS])
 {
     uint32_t differences = 0;
@@ -531,4 +636,6 @@ const lc_db_driver lc_sqlite_driver = {
     .change_mark = change_mark,
     .state = lc_sqlite_state,
     .interrupt = interrupt,
+    .memory_bytes = memory_bytes,
+    .release_memory = release_memory,
 };

@@ -1,4 +1,4 @@
-/* sqlite.h - the parts of the SQLite driver as they see each other. Nobody outside includes this.
+/* sqlite.h - shared between the files of the SQLite driver; no other file includes it.
  */
 #ifndef LC_STORE_SQLITE_H
 #define LC_STORE_SQLITE_H
@@ -17,7 +17,7 @@ typedef struct lc_sqlite_statement {
     char row_params[LC_SQL_KINDS_MAX + 1];
     char row_columns[LC_SQL_KINDS_MAX + 1];
     bool is_in_use;
-    bool is_cached; /* Else made for one use, because the cached one was being read. */
+    bool is_cached; /* If false: made for one use, since the cached one was being read. */
 } lc_sqlite_statement;
 
 /* The statements around a transaction: prepared once, because they are run for every call. */
@@ -40,12 +40,12 @@ typedef struct lc_sqlite {
     int64_t busy_deadline_us; /* Monotonic: how long to wait for another process's lock. */
     int64_t read_deadline_us; /* Monotonic: when the running read is given up; INT64_MAX = never. */
     bool read_timed_out;
-    bool is_broken;       /* A commit failed in the file system: what is on disk is not known. */
+    bool is_broken;       /* A commit failed in the file system: the state on disk is unknown. */
     bool is_relaxed;      /* Durability. */
     bool has_moved;       /* The path leads to another file, or to none. */
     int64_t moved_due_us; /* Monotonic: when to check that again. */
     lc_sqlite_wal_buffer *wal_buffer; /* NULL until the first write transaction. */
-    const volatile void *state;       /* What lc_sqlite_state() looks at; NULL = it cannot tell. */
+    const volatile void *state; /* Memory that lc_sqlite_state() reads; NULL = state unknown. */
 } lc_sqlite;
 
 /* Turns a result code into a status and a message that says what to do. */
@@ -55,10 +55,10 @@ loci_status lc_sqlite_fail(lc_sqlite *db, int code, loci_error *err);
 int lc_sqlite_run_control(lc_sqlite *db, lc_sqlite_control control);
 /* Runs text without parameters or answer. */
 loci_status lc_sqlite_run(lc_sqlite *db, const char *text, loci_error *err);
-/* LOCI_EUNAVAILABLE when the store's file was moved, deleted or replaced: what is written would be
- * lost, and other processes do not see it. Checks the path four times per second at most. */
+/* LOCI_EUNAVAILABLE when the store's file was moved, deleted or replaced: writes would be lost, and
+ * other processes would not see them. Checks the path four times per second at most. */
 loci_status lc_sqlite_check_place(lc_sqlite *db, loci_error *err);
-/* Undoes whatever is open; when SQLite already did (disk full), there is nothing to do. */
+/* Rolls back the open transaction, unless SQLite has done so itself (disk full). */
 void lc_sqlite_roll_back(lc_sqlite *db);
 
 loci_status lc_sqlite_open(lc_env *env, const lc_catalogue *catalogue, const lc_db_target *target,

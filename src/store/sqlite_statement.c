@@ -1,6 +1,7 @@
-/* sqlite_statement.c - prepared statements: one a (lc_sql, shadow), kept as long as the connection.
+/* sqlite_statement.c - prepared statements: one per (lc_sql, shadow), kept as long as the
+ * connection.
  *
- * Texts are bound without copying: an exec is over before it returns, and of a query the caller
+ * Texts are bound without copying: an exec is over before it returns, and the caller of a query
  * keeps its arguments until lc_rows_end(). A statement that is already being read (a query inside a
  * query of the same kind) gets a twin for one use.
  */
@@ -102,7 +103,7 @@ static loci_status acquire(lc_tx *tx, const lc_sql *sql, lc_sqlite_statement **o
         return status;
     }
     made->is_in_use = true;
-    /* Without memory for the map it is still good for one use. */
+    /* If the map is out of memory, the statement is still usable once. */
     made->is_cached = found == NULL &&
                       lc_map_put(&db->statements, lc_statement_key_str(&made->key), made);
     *out = made;

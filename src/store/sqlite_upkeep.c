@@ -1,5 +1,4 @@
-/* sqlite_upkeep.c - copying a live store, putting a copy in its place, scrubbing its file, and
- * looking at its pages.
+/* sqlite_upkeep.c - backs up a live store, restores it, scrubs its file, and checks its pages.
  *
  * A backup holds one snapshot for its whole length, so that writers cannot make it start over; the
  * WAL grows meanwhile and shrinks afterwards. A restore is one big write transaction on the live
@@ -57,7 +56,7 @@ static loci_status run_copy(const copy *job, loci_error *err)
     return code == SQLITE_OK ? LOCI_OK : lc_sqlite_fail(job->db, code, err);
 }
 
-/* A backup's file could not be opened, though our caller saw it or made it. */
+/* A backup's file could not be opened, although the caller has checked or created it. */
 static loci_status fail_open(int code, const char *path, sqlite3 *file, loci_error *err)
 {
     if ((code & 0xFF) == SQLITE_NOMEM)
@@ -127,11 +126,11 @@ out:
 
 /* ---- Scrubbing ------------------------------------------------------------------------------- */
 
-/* secure_delete overwrites what is deleted, but not what a page was before it was split or moved:
- * whole texts survive in the slack of pages. VACUUM writes all pages again; the checkpoint then
- * overwrites the old ones in the file and ends with an empty WAL, which needs every reader of an
- * older snapshot to be gone. The copy that VACUUM makes is too large for memory, so it is a file
- * without a name; it holds only what is still in the store. */
+/* secure_delete overwrites deleted rows, but not copies that a page split or move leaves behind:
+ * whole texts survive in the unused parts of pages. VACUUM writes all pages again; the checkpoint
+ * then overwrites the old ones in the file and ends with an empty WAL, which needs every reader of
+ * an older snapshot to be gone. The copy that VACUUM makes is too large for memory, so it is a file
+ * without a name; it contains only current rows. */
 
 #define SCRUB_BUSY_MS 10000
 #define CHECKPOINT_BUSY_MS 1500 /* Writers wait meanwhile. loci's own reads end after a second. */
@@ -171,8 +170,8 @@ loci_status lc_sqlite_scrub(lc_db *base, loci_error *err)
 
 /* ---- Looking at it --------------------------------------------------------------------------- */
 
-/* What one line of integrity_check means: SQLITE_OK after a problem was added, or the code of a
- * failure that kept it from looking, which it only mentions in the text. */
+/* Interprets one line of integrity_check: SQLITE_OK after a problem was added, or the code of a
+ * failure that stopped the check, which SQLite reports only in the text. */
 static int read_finding(const char *text, lc_problems *problems)
 {
     const char *mention = text == NULL ? NULL : strstr(text, "error code=");

@@ -20,12 +20,16 @@
 
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/histogram.h"
+
 #define NAME "loci"
 #define BUFFER_BYTES (128u * 1024)
 #define FCNTL_SET_BUFFER 0x6C6F6369 /* SQLite reserves the codes up to 100. */
 
 struct lc_sqlite_wal_buffer {
     bool is_enabled;
+    lc_histogram *sync_took; /* For metrics, or NULL. */
     sqlite3_int64 offset;
     size_t used;
     char bytes[BUFFER_BYTES];
@@ -33,9 +37,9 @@ struct lc_sqlite_wal_buffer {
 
 typedef struct shim_file {
     sqlite3_file base;
-    sqlite3_io_methods methods;   /* What `base` points to: as new a version as the real file's. */
-    struct shim_file *main;       /* Of a WAL: the file of its database. Else NULL. */
-    lc_sqlite_wal_buffer *buffer; /* Of the main database: set by the connection. Else NULL. */
+    sqlite3_io_methods methods;   /* `base` points to it; its version is the real file's. */
+    struct shim_file *main;       /* If this is a WAL: the file of its database. */
+    lc_sqlite_wal_buffer *buffer; /* If this is the main database: set by its connection. */
     _Alignas(8) char real[];      /* As many bytes as the real VFS asks for. */
 } shim_file;
 
@@ -58,7 +62,7 @@ static lc_sqlite_wal_buffer *buffer_of(const sqlite3_file *file)
     return main != NULL ? main->buffer : NULL;
 }
 
-/* Writes what was collected. On failure it is dropped: SQLite undoes the transaction. */
+/* Writes the collected bytes. On failure they are dropped: SQLite rolls back the transaction. */
 static int flush(sqlite3_file *file)
 {
     lc_sqlite_wal_buffer *buffer = buffer_of(file);
@@ -110,9 +114,15 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size)
 
 static int file_sync(sqlite3_file *file, int flags)
 {
+    const lc_sqlite_wal_buffer *buffer = buffer_of(file);
+    int64_t began_us = lc_clock_monotonic_us();
     int code = flush(file);
 
-    return code == SQLITE_OK ? real_of(file)->pMethods->xSync(real_of(file), flags) : code;
+    if (code == SQLITE_OK)
+        code = real_of(file)->pMethods->xSync(real_of(file), flags);
+    if (buffer != NULL && buffer->sync_took != NULL)
+        lc_histogram_add(buffer->sync_took, lc_clock_monotonic_us() - began_us);
+    return code;
 }
 
 static int file_size(sqlite3_file *file, sqlite3_int64 *out)
@@ -142,13 +152,13 @@ static int file_close(sqlite3_file *file)
 
     if (buffer != NULL)
         buffer->used = 0;
-    /* SQLite does so only if the connection used the WAL; lc_sqlite_find_state() maps it anyway. */
+    /* SQLite unmaps only if the connection used the WAL; lc_sqlite_find_state() maps it anyway. */
     if (real_of(file)->pMethods->iVersion >= 2)
         (void)real_of(file)->pMethods->xShmUnmap(real_of(file), 0);
     return real_of(file)->pMethods->xClose(real_of(file));
 }
 
-/* The rest is forwarded: nothing of it reaches the content of a WAL. */
+/* The other calls are forwarded: none of them touches the content of a WAL. */
 
 static int file_lock(sqlite3_file *file, int level)
 {
@@ -341,8 +351,10 @@ void lc_sqlite_coalesce_wal(lc_sqlite *db)
         if (sqlite3_file_control(db->handle, "main", FCNTL_SET_BUFFER, buffer) != SQLITE_OK)
             lc_sqlite_free_wal_buffer(db);
     }
-    if (db->wal_buffer != NULL)
+    if (db->wal_buffer != NULL) {
         db->wal_buffer->is_enabled = !db->is_relaxed;
+        db->wal_buffer->sync_took = db->db.sync_took;
+    }
 }
 
 void lc_sqlite_free_wal_buffer(lc_sqlite *db)

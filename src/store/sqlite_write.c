@@ -1,16 +1,16 @@
 /* sqlite_write.c - reads on a snapshot, and group commit.
  *
- * A group is as many queued bodies as fit (LC_WRITES_PER_COMMIT_MAX and its neighbours), run one
- * after the other in one transaction and made durable by one fsync. There is no savepoint a body:
- * they cost 5 to 12 % and spill to files. Instead a body decides before it writes, so that most
- * failures leave no trace and the group goes on; when one fails after its first write, the whole
- * group is rolled back and each body is run again in a transaction of its own.
+ * A group is as many queued bodies as fit (LC_WRITES_PER_COMMIT_MAX and the limits beside it), run
+ * one after the other in one transaction and made durable by one fsync. Bodies have no savepoints,
+ * which cost 5 to 12 % and spill to files. Instead a body decides before it writes, so that most
+ * failures have written nothing and the group continues; when one fails after its first write, the
+ * whole group is rolled back and each body is run again in a transaction of its own.
  *
  *     BEGIN IMMEDIATE   body   body   body(fails, clean)   body   COMMIT -> all but one durable
  *     BEGIN IMMEDIATE   body   body(fails, dirty)   ROLLBACK -> one by one
  *
  * Invariant: a write is answered LOCI_OK only after its COMMIT returned SQLITE_OK, and refused only
- * because of what is committed.
+ * because of committed rows.
  */
 #include "store/sqlite.h"
 
@@ -19,6 +19,7 @@
 #include "base/assert.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/histogram.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "store/event.h"
@@ -55,16 +56,19 @@ static loci_status begin_write(lc_sqlite *db, loci_error *err)
 static loci_status commit(lc_sqlite *db, lc_tx *tx, loci_error *err)
 {
     loci_status status = lc_tx_flush_head(tx, err);
+    int64_t began_us = lc_clock_monotonic_us();
     int code;
 
     if (status != LOCI_OK)
         return status;
     code = lc_sqlite_run_control(db, LC_SQLITE_COMMIT);
+    if (db->db.commit_took != NULL)
+        lc_histogram_add(db->db.commit_took, lc_clock_monotonic_us() - began_us);
     if (code == SQLITE_OK)
         return LOCI_OK;
     status = lc_sqlite_fail(db, code, err);
-    /* After a failed write or sync nobody knows what reached the disk: only a fresh connection,
-     * which recovers from the WAL's checksums, may go on. */
+    /* After a failed write or sync the state of the disk is unknown: only a new connection, which
+     * recovers from the WAL's checksums, may continue. */
     if ((code & 0xFF) == SQLITE_IOERR)
         db->is_broken = true;
     return status;
@@ -120,9 +124,9 @@ static void run_alone(lc_sqlite *db, lc_write *write)
     answer(write, status);
 }
 
-/* Waits for the write lock as long as the most impatient write allows, but not so long that those
- * who have queued up behind this list would miss their own deadlines; writes that ran out of time
- * are answered. True when the transaction has begun. */
+/* Waits for the write lock until the earliest deadline of the writes, but not so long that writes
+ * queued behind this list would miss their own deadlines; writes that ran out of time are answered.
+ * True when the transaction has begun. */
 static bool begin_group(lc_sqlite *db, lc_write *first)
 {
     loci_error err;
@@ -161,8 +165,8 @@ static bool is_full(const group *g, const lc_db *db)
 }
 
 /* Runs bodies until the group is full or spoilt; the `status` of a write then says how its body
- * ended and awaits the commit: a refusal, too, may rest on what another body of the group has
- * written. Returns the first that was not tried. */
+ * ended and awaits the commit: a refusal, too, may depend on rows that another body of the group
+ * has written. Returns the first write that was not tried. */
 static lc_write *run_bodies(lc_sqlite *db, lc_tx *tx, lc_write *first, group *g)
 {
     lc_write *write = first;
@@ -196,7 +200,7 @@ void lc_sqlite_write(lc_db *base, lc_write *first)
         (void)lc_fail(&err, LOCI_EUNAVAILABLE,
                       "an earlier commit failed in the file system; open the store again");
     else
-        (void)lc_sqlite_check_place(db, &err); /* `err` tells. */
+        (void)lc_sqlite_check_place(db, &err); /* `err` has the status. */
     if (err.status != LOCI_OK) {
         for (lc_write *write = first; write != NULL; write = write->next) {
             if (!write->is_answered)
@@ -210,7 +214,7 @@ void lc_sqlite_write(lc_db *base, lc_write *first)
     end = run_bodies(db, &tx, first, &g);
     err.status = LOCI_OK;
     if (!g.is_spoilt)
-        (void)commit(db, &tx, &err); /* `err` tells. */
+        (void)commit(db, &tx, &err); /* `err` has the status. */
     if (g.is_spoilt || err.status != LOCI_OK)
         lc_sqlite_roll_back(db);
     for (lc_write *write = first; write != end; write = write->next) {
@@ -252,7 +256,7 @@ loci_status lc_sqlite_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, v
     if (status != LOCI_OK)
         return status;
     status = run_read(db, deadline_us, body, ctx, err);
-    /* Nothing to commit, but ending a snapshot that way is half the work of rolling it back. */
+    /* There is nothing to commit, but a COMMIT costs half as much as a ROLLBACK. */
     if (status != LOCI_OK || lc_sqlite_run_control(db, LC_SQLITE_COMMIT) != SQLITE_OK)
         lc_sqlite_roll_back(db);
     return status;

@@ -1,17 +1,19 @@
 /* store_room.c - the store's own tables.
  *
  * events and heads are the log. The others are operational: durable, backed up, never compared. The
- * head row is what serialises the writers of one user; `base_seq` is 0 and reserved for archiving
- * (a rebuild will then start from a snapshot at that seq).
+ * lock on the head row serialises the writers of one user; `base_seq` is 0 and reserved for
+ * archiving (a rebuild will then start from a snapshot at that seq).
  */
 #include "store/store_room.h"
 
 #include "base/error.h"
 #include "base/str.h"
 #include "store/job.h"
+#include "store/recover.h"
 #include "store/schema.h"
 #include "store/token.h"
 #include "store/vector.h"
+#include "store/withdrawal.h"
 
 static const lc_column event_columns[] = {
     LC_COLUMN("tenant_id", 't'), LC_COLUMN("user_id", 't'),
@@ -134,11 +136,17 @@ static const lc_table settings_table = {
 };
 
 static const lc_column forgetting_columns[] = {
-    LC_COLUMN("tenant_id", 't'), LC_COLUMN("user_id", 't'),     LC_COLUMN("seq", 'i'),
-    LC_COLUMN("type", 't'),      LC_COLUMN("recorded_at", 'i'), {0},
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("seq", 'i'),
+    LC_COLUMN("type", 't'),
+    LC_COLUMN("recorded_at", 'i'),
+    LC_COLUMN("scope", 't'),
+    {0},
 };
 
-/* One row per event that forgot something (lc_event_type.forgets). */
+/* One row per event that forgot something (lc_event_type.forgets), or took back something that
+ * states in memory do not notice (revives, which is then the scope). */
 static const lc_table forgettings_table = {
     .name = "forgettings",
     .table_class = LC_TABLE_PROJECTION,
@@ -186,13 +194,43 @@ loci_status lc_forget_operational(lc_tx *tx, loci_error *err)
                              err);
 }
 
+typedef struct removing {
+    lc_tx *tx;
+    loci_str id;
+} removing;
+
+static loci_status remove_named(void *ctx, const lc_table *table, loci_error *err)
+{
+    const removing *r = ctx;
+
+    if (table->forget_id == NULL)
+        return LOCI_OK;
+    return lc_tx_exec(r->tx, table->forget_id,
+                      (lc_arg[]){LC_T(r->tx->tenant_id), LC_T(r->tx->user_id), LC_T(r->id)}, err);
+}
+
+loci_status lc_forget_named(lc_tx *tx, loci_str id, loci_error *err)
+{
+    return lc_catalogue_each(tx->db->catalogue, remove_named, &(removing){tx, id}, err);
+}
+
 static const lc_table *const tables[] = {
-    &meta_table,          &events_table,      &heads_table,         &requests_table,
-    &request_usage_table, &lc_jobs_table,     &settings_table,      &lc_tokens_table,
-    &lc_vectors_table,    &forgettings_table, &rebuild_heads_table, NULL,
+    &meta_table,
+    &events_table,
+    &heads_table,
+    &requests_table,
+    &request_usage_table,
+    &lc_jobs_table,
+    &settings_table,
+    &lc_tokens_table,
+    &lc_vectors_table,
+    &forgettings_table,
+    &rebuild_heads_table,
+    &lc_withdrawals_table,
+    NULL,
 };
 
-static const lc_event_type *const events[] = {&lc_user_forgotten_event, NULL};
+static const lc_event_type *const events[] = {&lc_user_forgotten_event, &lc_event_lost, NULL};
 
 const lc_room lc_store_room = {.name = "store", .tables = tables, .events = events};
 
@@ -245,7 +283,7 @@ loci_status lc_request_find(lc_tx *tx, const lc_request *request, lc_arena *aren
 
     if (status != LOCI_OK || !*found)
         return status;
-    /* The domain clock may have gone back: an answer from the future is certainly not too old. */
+    /* The domain clock may have gone back: an answer from the future has not expired. */
     if (lc_rows_str(&rows, 1).ptr == NULL ||
         tx->now_us - lc_rows_i64(&rows, 2) >= request->keep_us) {
         *found = false;
@@ -296,7 +334,7 @@ static const lc_sql answers_sql = {
     " and answer <> '' and request_id > $3 order by request_id limit $4",
     "ttti", "tt"};
 
-/* The hash goes, too: what it was made from could be guessed. */
+/* The hash is deleted, too: the arguments it was made from could be guessed. */
 static const lc_sql forget_answer_sql = {
     "update requests set answer = '', args_hash = $4"
     " where tenant_id = $1 and user_id = $2 and request_id = $3",
@@ -337,8 +375,8 @@ typedef struct found_answer {
 typedef struct answer_walk {
     const lc_map *ids;
     lc_arena arena;
-    loci_str after;      /* The last that was read. */
-    found_answer *found; /* What has to be forgotten. */
+    loci_str after;      /* Key of the last row that was read. */
+    found_answer *found; /* Answers to forget. */
     bool is_over;
 } answer_walk;
 
@@ -393,8 +431,8 @@ loci_status lc_request_forget(lc_tx *tx, const lc_map *ids, int64_t *out, loci_e
 
 #define SCRUB_WANTED "scrub_wanted"
 #define SCRUB_DONE "scrub_done"
-/* A reader of another process may be in the way for days; the pause between attempts ends at an
- * hour. */
+/* A reader in another process may block the scrub for days; the pause between attempts is an hour
+ * at most. */
 #define SCRUB_ATTEMPTS_MAX 1000000
 
 static const lc_sql obstacle_sql = {

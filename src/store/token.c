@@ -53,7 +53,7 @@ void lc_token_text_seal(char text[LC_TOKEN_LEN + 1])
     make_check(text, text + CHECK_AT);
 }
 
-/* 48 bits of time, so that ids sort by age, and 80 that nobody can foresee. */
+/* 48 bits of time, so that ids sort by age, and 80 unpredictable random bits. */
 static bool make_id(lc_id *out)
 {
     lc_id_parts parts = {.ms = lc_clock_system_us(NULL) / 1000};
@@ -86,7 +86,7 @@ bool lc_token_text_make(lc_token_text *out)
     return true;
 }
 
-/* Whether the id's part of a token, with the '_' behind it, stands at `at`. */
+/* Reads the id part of a token, with the '_' behind it, at `at`; false if it is not one. */
 static bool read_id(const char *at, lc_id *out)
 {
     if (memcmp(at, HEAD, HEAD_LEN) != 0 || at[SECRET_AT - 1] != '_')

@@ -1,8 +1,9 @@
-/* token.h - bearer tokens as rows: who may act for a tenant, how far, and until when.
+/* token.h - bearer tokens as rows: each lets its bearer act for a tenant, with certain scopes,
+ * until a certain time.
  *
- * Rows in, rows out; what a token allows is judged in ops/. A token is not knowledge: it has no
- * events and is in no export. All times are of the system's clock, because an injected one must not
- * be able to bring an expired token back.
+ * This module only reads and writes rows; ops/ decides what a token allows. A token is not
+ * knowledge: it has no events and is in no export. All times are of the system's clock, because an
+ * injected clock must not make an expired token valid again.
  */
 #ifndef LC_STORE_TOKEN_H
 #define LC_STORE_TOKEN_H
@@ -14,7 +15,7 @@
 
 /* ---- The text of a token --------------------------------------------------------------------- */
 
-/* The text of a token: what a caller shows to prove who it is.
+/* The text of a token, which a caller sends to authenticate itself.
  *
  *     loci_01K9Z5W8G0000000005W0BSTYX_q83vASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4k6Ll2
  *          26 digits of its id         43 of base64url: 256 bits from the kernel   4 that check it
@@ -33,7 +34,7 @@ typedef struct lc_token_hash {
     unsigned char bytes[LC_TOKEN_HASH_BYTES];
 } lc_token_hash;
 
-/* A token as it is made: the only time that anybody sees its text. */
+/* A new token: the only time that its text is visible. */
 typedef struct lc_token_text {
     lc_id id; /* tok_… */
     lc_token_hash secret_hash;
@@ -46,12 +47,12 @@ bool lc_token_text_make(lc_token_text *out);
 /* Writes the check letters behind the rest of a token; any text then looks like one that was made.
  */
 void lc_token_text_seal(char text[LC_TOKEN_LEN + 1]);
-/* The id and the hash of what `text` shows; false when it is not a token. */
+/* The id and the hash of the secret in `text`; false if it is not a token. */
 bool lc_token_text_parse(loci_str text, lc_id *out_id, lc_token_hash *out_hash);
 /* Whether a token begins anywhere in `text`: for finding them where they must not be. */
 bool lc_token_text_is_in(loci_str text);
 
-/* Finds a token in a cache; means nothing without its key. */
+/* Key of a token in a cache; reveals nothing about the token without the secret key. */
 #define LC_TOKEN_PRINT_BYTES 16
 typedef struct lc_token_print {
     unsigned char bytes[LC_TOKEN_PRINT_BYTES];
@@ -59,8 +60,8 @@ typedef struct lc_token_print {
 
 /* In constant time. */
 bool lc_token_hash_is_equal(const lc_token_hash *a, const lc_token_hash *b);
-/* SipHash-2-4 of 128 bits with a secret key: nobody can make a text that is taken for another's,
- * and it is a tenth of the work of BLAKE2b. */
+/* SipHash-2-4 of 128 bits with a secret key: an attacker cannot construct a collision, and it is
+ * ten times as fast as BLAKE2b. */
 void lc_token_print_make(const lc_token_print *key, loci_str text, lc_token_print *out);
 bool lc_token_print_is_equal(const lc_token_print *a, const lc_token_print *b);
 /* Overwrites a secret so that the compiler cannot leave it out. */
@@ -87,16 +88,16 @@ typedef struct lc_token {
     char name[LC_TOKEN_NAME_BYTES_MAX + 1]; /* For people; need not be unique. */
     lc_token_hash secret_hash;
     unsigned scopes;                      /* LC_SCOPE_... */
-    char user_id[LC_ID_BYTES_MAX + 1];    /* May act for this user only, */
+    char user_id[LC_ID_BYTES_MAX + 1];    /* It may act for this user only, */
     char persona_id[LC_ID_BYTES_MAX + 1]; /* and for this persona. */
     char authority_max[LC_TOKEN_CEILING_BYTES_MAX + 1];
     char trust_max[LC_TOKEN_CEILING_BYTES_MAX + 1];
     int64_t created_at;
-    int64_t expires_at; /* The first moment at which it is no longer good, or NO_TIME. */
+    int64_t expires_at; /* First moment at which it is no longer valid, or NO_TIME. */
     int64_t revoked_at; /* Or NO_TIME. */
     lc_id replaced_by;
-    /* What an identity may claim: a JSON array of strings. "" = any, unless it has a ceiling: then
-     * none. */
+    /* Permissions that an identity may claim: a JSON array of strings. "" = any, or none if the
+     * token has a ceiling. */
     char permissions[LC_TOKEN_PERMISSIONS_BYTES_MAX + 1];
     lc_id parent_id; /* The token of the caller that made it: revoked together with it. */
 } lc_token;
@@ -117,12 +118,12 @@ bool lc_token_is_good(const lc_token *token, int64_t system_us);
 loci_status lc_token_insert(lc_tx *tx, const lc_token *token, loci_error *err);
 /* By its id alone, whatever its tenant. */
 loci_status lc_token_find(lc_tx *tx, loci_str id, lc_token *out, bool *found, loci_error *err);
-/* Writes what may change: expires_at, revoked_at and replaced_by. */
+/* Writes the columns that may change: expires_at, revoked_at and replaced_by. */
 loci_status lc_token_update(lc_tx *tx, const lc_token *token, loci_error *err);
 
-/* Revokes every token that `id` made, and so on; `id` itself is not looked at. */
+/* Revokes every token that `id` made, and recursively those that they made; not `id` itself. */
 loci_status lc_token_revoke_children(lc_tx *tx, loci_str id, int64_t revoked_at, loci_error *err);
-/* Gives the tokens that `id` made another parent. */
+/* Sets another parent for the tokens that `id` made. */
 loci_status lc_token_adopt(lc_tx *tx, loci_str id, loci_str parent_id, loci_error *err);
 
 /* Which tokens of a tenant. */
@@ -141,9 +142,9 @@ loci_status lc_token_each(lc_tx *tx, const lc_token_range *range, lc_token_visit
 /* How many of the tenant's tokens have not ended before `ended_us`. */
 loci_status lc_token_count(lc_tx *tx, loci_str tenant_id, int64_t ended_us, int64_t *out,
                            loci_error *err);
-/* Removes the others. */
+/* Deletes tokens of the tenant that ended before `ended_us`. */
 loci_status lc_token_purge(lc_tx *tx, loci_str tenant_id, int64_t ended_us, loci_error *err);
-/* Whether the store holds any good token, of any tenant. */
+/* Whether the store has a valid token of any tenant. */
 loci_status lc_token_any(lc_tx *tx, int64_t system_us, bool *out, loci_error *err);
 
 /* ---- Digests --------------------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* transfer.h - a store as text, and back: one JSON object a line.
+/* transfer.h - exports a store as text and imports it: one JSON object per line.
  *
  *     {"loci":"export","format":1,"store_id":"…","schema_version":1}
  *     {"setting":"call.timeout_ms","tenant":"","value":30000}
@@ -8,9 +8,9 @@
  *     {"end":true,"events":1,"users":1,"settings":1,"hash":"…"}
  *
  * Users come in the order of their keys, events in that of their seq, a head behind its events: so
- * the same log gives the same bytes, and an export of an import is the export. The last line tells
- * a whole file from one that was cut off; its hash is over all lines but the first and itself. Jobs
- * and stored answers are not in it; projections are made from the events again.
+ * the same log gives the same bytes, and the export of an imported store equals the export that was
+ * imported. The last line shows that the file was not truncated; its hash is over all lines but the
+ * first and itself. Jobs and stored answers are not in it; projections are rebuilt from the events.
  */
 #ifndef LC_STORE_TRANSFER_H
 #define LC_STORE_TRANSFER_H
@@ -31,38 +31,38 @@ typedef struct lc_transfer_counts {
 /* Gets each line, without its end. */
 typedef loci_status lc_export_line(void *ctx, loci_str line, loci_error *err);
 
-/* In pages: each user is exact as of the moment it is reached. */
+/* Reads in pages: each user is consistent as of the moment it is reached. */
 loci_status lc_export(const lc_upkeep *upkeep, lc_export_line *line, void *ctx,
                       lc_transfer_counts *out, loci_error *err);
 
-/* Into a file that appears when it is whole. One that exists is LOCI_ECONFLICT unless `replace`. */
+/* Writes a file that appears when complete. An existing file is LOCI_ECONFLICT unless `replace`. */
 loci_status lc_export_file(const lc_upkeep *upkeep, const char *path, bool replace,
                            lc_transfer_counts *out, loci_error *err);
 
-/* Lines to be read more than once. */
+/* A source of lines that is read more than once. */
 typedef struct lc_import_source {
-    /* The next line, without its end, replaces what is in `line`; `*found` is false at the end. */
+    /* Replaces the content of `line` with the next line, without its newline; `*found` is false at
+     * the end. */
     loci_status (*next)(void *ctx, lc_buf *line, bool *found, loci_error *err);
     loci_status (*rewind)(void *ctx, loci_error *err);
     void *ctx;
 } lc_import_source;
 
-/* Whether it is a whole export that this loci can read; the store is not looked at. LOCI_EINVAL
- * says in which line it is not, LOCI_EUNSUPPORTED that a newer loci wrote it. Ends where it began.
- */
+/* Checks that it is a complete export that this loci can read; does not read the store. LOCI_EINVAL
+ * names the first invalid line, LOCI_EUNSUPPORTED says that a newer loci wrote it. Rewinds it. */
 loci_status lc_import_check(const lc_catalogue *catalogue, lc_heap *heap,
                             const lc_import_source *source, lc_transfer_counts *out,
                             loci_error *err);
 
-/* Checks the whole, then compares it with the store, then writes: what fails before the third step
- * has changed nothing. Users whose log is the beginning of the imported one get the rest, so an
- * import that was interrupted is simply repeated; any other log is LOCI_ECONFLICT naming user and
- * event. Settings that are stored already stay. */
+/* Checks the whole export, then compares it with the store, then writes: a failure before the third
+ * step has changed nothing. Users whose log is the beginning of the imported one get the rest, so
+ * an import that was interrupted is simply repeated; any other log is LOCI_ECONFLICT naming user
+ * and event. Settings that are stored already are kept. */
 loci_status lc_import(const lc_upkeep *upkeep, const lc_import_source *source,
                       lc_transfer_counts *out, loci_error *err);
 
-/* Whether an import is under way, was interrupted, or ended less than an hour ago. Nothing may then
- * be appended to the log that no caller asked for; asked in the transaction that would append. */
+/* Whether an import is under way, was interrupted, or ended less than an hour ago. Background jobs
+ * may then not append to the log; they check this in the transaction that would append. */
 loci_status lc_tx_is_held(lc_tx *tx, bool *out, loci_error *err);
 
 loci_status lc_import_file(const lc_upkeep *upkeep, const char *path, lc_transfer_counts *out,

@@ -1,6 +1,5 @@
-/* transfer_line.c - `refs`, `payload` and setting values are carried as the very bytes that are
- * stored, not as what they mean: written into the line as they are, and cut out of it again when it
- * is read. */
+/* transfer_line.c - `refs`, `payload` and setting values are copied byte for byte: written into the
+ * line verbatim, and cut out of it again when it is read. */
 #include "store/transfer_line.h"
 
 #include <string.h>
@@ -12,7 +11,7 @@
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-/* As text where text can say it exactly: years 0001 to 9999. */
+/* As text in the years 0001 to 9999, which it can express exactly; else as a number. */
 static void put_time(lc_json_writer *w, int64_t us)
 {
     char text[LC_TIME_BYTES_MAX];
@@ -106,7 +105,7 @@ void lc_line_put_end(lc_buf *out, const lc_transfer_counts *counts, lc_hash128 h
 
 /* ---- Reading: members ----------------------------------------------------------------------- */
 
-/* An object being read: a member that is missing, of another kind or too many is an error. */
+/* An object being read: a member that is missing, unknown or of the wrong type is an error. */
 typedef struct reader {
     const lc_json *object;
     loci_str text;
@@ -190,7 +189,7 @@ static const char *skip_string(const char *at)
     return at + 1;
 }
 
-/* Behind the value at `at`. The text was parsed, so it can be trusted. */
+/* Returns the position after the value at `at`. The text was parsed, so it can be trusted. */
 static const char *skip_value(const char *at)
 {
     int depth = 0;
@@ -214,7 +213,7 @@ static const char *skip_value(const char *at)
     return at;
 }
 
-/* The bytes of a member's value as they stand in the line. Names with escapes are not ours. */
+/* The bytes of a member's value, verbatim from the line. loci writes no names with escapes. */
 static loci_str take_raw(reader *r, const char *name)
 {
     const char *at = skip_space(r->text.ptr);

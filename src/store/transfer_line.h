@@ -22,7 +22,7 @@ typedef struct lc_line {
     int64_t format; /* Header. */
     int64_t schema_version;
     lc_setting_row setting; /* Setting. */
-    lc_event event; /* Event; type and version known to the catalogue. Of a head: its owner. */
+    lc_event event; /* Event; type and version known to the catalogue. Head: only its owner. */
     lc_head head;   /* Head. */
     lc_transfer_counts counts; /* End. */
     char hash[LC_HASH_TEXT_BYTES];
@@ -34,7 +34,7 @@ typedef struct lc_line {
 loci_status lc_line_read(const lc_catalogue *catalogue, lc_arena *arena, loci_str text,
                          lc_line *out, loci_error *err);
 
-/* Append one line each, without its end. */
+/* Each appends one line, without its newline. */
 void lc_line_put_header(lc_buf *out, const char *store_id, int64_t schema_version);
 void lc_line_put_setting(lc_buf *out, const lc_setting_row *row);
 void lc_line_put_event(lc_buf *out, const lc_event *event);

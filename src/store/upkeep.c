@@ -68,8 +68,8 @@ loci_status lc_upkeep_report(const lc_upkeep *upkeep, const char *what, int64_t 
 
 /* ---- Users ----------------------------------------------------------------------------------- */
 
-/* The names of the last user are bound to the statement that answers the next one, so the two pairs
- * of buffers take turns. */
+/* The names of the last user are bound to the statement that answers the next one, so two pairs of
+ * buffers alternate. */
 
 #define NAME_BYTES_MAX 65536 /* In a damaged store names may be longer than LC_ID_BYTES_MAX. */
 
@@ -150,8 +150,8 @@ loci_status lc_user_walk_next(lc_tx *tx, lc_user_walk *walk, const lc_sql *next_
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
-/* Sentences are made safe when they are added: names out of a damaged store may be any bytes, and
- * the list is shown in JSON and on terminals. */
+/* Sentences are made safe when they are added: names from a damaged store may be any bytes, and the
+ * list is shown in JSON and on terminals. */
 
 /* Drops a character that was cut in the middle. */
 static void drop_torn_tail(char *text)

@@ -18,7 +18,7 @@ typedef loci_status lc_upkeep_progress(void *ctx, const char *what, int64_t done
 typedef struct lc_upkeep {
     lc_db *db;
     const lc_dump_plan *plan;     /* Of db's catalogue; export and import need none. */
-    lc_upkeep_progress *progress; /* NULL = nobody listens. */
+    lc_upkeep_progress *progress; /* NULL = not reported. */
     void *ctx;
 } lc_upkeep;
 
@@ -61,20 +61,20 @@ typedef struct lc_user_walk {
     lc_buf spare_tenant_id; /* The one before, bound to the statement while the next is read. */
     lc_buf spare_user_id;
     lc_head head; /* When the statement answers it. */
-    bool found;   /* False before the first and behind the last. */
+    bool found;   /* False before the first and after the last user. */
 } lc_user_walk;
 
-/* Every user that has a head, with it. Rows of the store itself, whose names are empty, are left
- * out. */
+/* Every user that has a head, with the head. Rows of the store itself, whose names are empty, are
+ * left out. */
 extern const lc_sql lc_user_heads_sql;
 
 void lc_user_walk_init(lc_user_walk *walk, lc_heap *heap);
 void lc_user_walk_clear(lc_user_walk *walk);
-/* Back to before the first. */
+/* Starts again before the first user. */
 void lc_user_walk_restart(lc_user_walk *walk);
 
-/* Moves on. `next_sql` takes the (tenant_id, user_id) to go on behind, "tt", and answers one row:
- * "tt", or "ttiii" with seq, recorded_at and objects. */
+/* Moves to the next user. `next_sql` takes the current (tenant_id, user_id), "tt", and returns one
+ * row: "tt", or "ttiii" with seq, recorded_at and objects. */
 loci_status lc_user_walk_next(lc_tx *tx, lc_user_walk *walk, const lc_sql *next_sql,
                               loci_error *err);
 
@@ -90,7 +90,7 @@ static inline loci_str lc_user_walk_user(const lc_user_walk *walk)
 
 /* ---- Problems -------------------------------------------------------------------------------- */
 
-/* What verify finds: a bounded list of sentences and the count of all. */
+/* The problems that verify finds: a bounded list of sentences and the count of all. */
 
 #define LC_PROBLEM_BYTES 160
 

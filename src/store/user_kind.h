@@ -1,4 +1,4 @@
-/* user_kind.h - what a room keeps in memory about one user, beside the rows in the store.
+/* user_kind.h - state that a room keeps in memory for one user, beside the rows in the store.
  *
  * A kind is one sort of state, such as the search index of a user's facts or of its messages. A
  * room declares its kinds; the engine keeps one entry per user with one state per kind
@@ -9,8 +9,8 @@
  * A state knows up to which seq of its user's log it has read. Borrowing one inside a transaction
  * first brings it to the head of that snapshot, so writes of other processes are noticed. A long
  * build is cut into slices that run on several snapshots; a state may be used before it is complete
- * and then knows only the older part of the log. One user has one state per kind whatever persona
- * asks: who may see what is decided by the search, inside the state.
+ * and then knows only the older part of the log. One user has one state per kind, shared by all
+ * personas: the search inside the state decides which rows a persona may see.
  */
 #ifndef LC_STORE_USER_KIND_H
 #define LC_STORE_USER_KIND_H
@@ -21,8 +21,8 @@
 typedef struct lc_catch_up {
     int64_t seen_seq; /* In and out: the state reflects the log up to here; -1 = it is empty. */
     int64_t head_seq; /* In: where the log ends in this snapshot. */
-    /* In: monotonic time at which a long build returns unfinished, to be called again soon. One
-     * that returns unfinished earlier is called at the next use. */
+    /* In: monotonic time at which a long build returns unfinished, to be called again soon. A build
+     * that returns unfinished before this time is called again at the next use. */
     int64_t pause_us;
     bool is_complete; /* Out: the state reflects everything up to head_seq. */
 } lc_catch_up;
@@ -32,7 +32,7 @@ struct lc_user_kind {
     const char *name; /* "fact.corpus" */
     const void *of;   /* For `open`, if several kinds share their functions; may be NULL. */
     loci_status (*open)(const lc_user_kind *kind, lc_heap *heap, void **out, loci_error *err);
-    /* Reads what changed after seen_seq. When it fails the engine closes the state. NULL: the state
+    /* Reads the changes after seen_seq. If it fails the engine closes the state. NULL: the state
      * does not depend on the log (a cache by content). */
     loci_status (*catch_up)(void *state, lc_tx *tx, lc_catch_up *step, loci_error *err);
     size_t (*bytes)(const void *state);

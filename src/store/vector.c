@@ -1,7 +1,7 @@
-/* vector.c - f32, little-endian, as they are in memory; the index makes int8 of them when it reads
- * them. Vectors are put one per statement. They are found many per statement, because an index
- * loads thousands of them and a look-up on PostgreSQL is a round trip; there is one statement for
- * one content and one for FIND_MANY of them, whose unused parameters repeat the last. */
+/* vector.c - vectors are stored as little-endian f32; the index converts them to int8 when it reads
+ * them. Vectors are inserted one per statement. They are looked up many per statement, because an
+ * index loads thousands of them and a look-up on PostgreSQL is a round trip; there is one statement
+ * for one content and one for FIND_MANY of them, whose unused parameters repeat the last. */
 #include "store/vector.h"
 
 #include "base/error.h"
@@ -47,12 +47,33 @@ static const lc_sql find_many_sql = {
     " $20, $21, $22, $23, $24, $25, $26, $27, $28, $29, $30, $31, $32, $33, $34, $35)",
     "tttbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb", "bb"};
 
-static const lc_sql count_sql = {
-    "select count(*), cast(coalesce(sum(case when generation = $3 then 1 else 0 end), 0) as bigint)"
-    " from vectors where tenant_id = $1 and user_id = $2",
-    "ttt", "ii"};
+#define IS_GIVEN "generation >= 'given:' and generation < 'given;'"
 
-/* No generation is "", so one statement does for both. */
+static const lc_sql count_sql = {
+    "select count(*),"
+    " cast(coalesce(sum(case when generation = $3 then 1 else 0 end), 0) as bigint),"
+    " cast(coalesce(sum(case when generation = $3 or (" IS_GIVEN ") then 0 else 1 end), 0)"
+    " as bigint)"
+    " from vectors where tenant_id = $1 and user_id = $2",
+    "ttt", "iii"};
+
+/* Contents are hashes, so the first ones are a random sample. */
+#define SAMPLE "32"
+static const lc_sql find_stale_sql = {
+    "select generation from (select generation from vectors where tenant_id = $1 and user_id = $2"
+    " order by content, generation limit " SAMPLE ") sample"
+    " where generation <> $3 and not (" IS_GIVEN ") order by generation limit 1",
+    "ttt", "t"};
+
+static const lc_sql generations_sql = {
+    "select generation, count(*) from (select (select generation from vectors"
+    " where vectors.tenant_id = heads.tenant_id and vectors.user_id = heads.user_id"
+    " and not (" IS_GIVEN ") order by content, generation limit 1) as generation"
+    " from heads where user_id <> '') users"
+    " where generation is not null group by generation order by count(*) desc, generation limit $1",
+    "i", "ti"};
+
+/* No generation is "", so "" can mean all generations. */
 static const lc_sql delete_sql = {
     "delete from vectors where (tenant_id, user_id, content, generation) in "
     "(select tenant_id, user_id, content, generation from vectors"
@@ -171,16 +192,57 @@ loci_status lc_vector_find(lc_tx *tx, const lc_vector_set *set, lc_vector *vecto
     return status;
 }
 
-loci_status lc_vector_count(lc_tx *tx, const lc_vector_set *set, int64_t *out, int64_t *out_all,
+loci_status lc_vector_count(lc_tx *tx, const lc_vector_set *set, lc_vector_counts *out,
                             loci_error *err)
 {
-    int64_t counts[2] = {0};
+    int64_t counts[3] = {0};
     loci_status status = lc_tx_find_numbers(
         tx, &count_sql, (lc_arg[]){LC_T(set->tenant_id), LC_T(set->user_id), LC_T(set->generation)},
         counts, err);
 
-    *out_all = counts[0];
-    *out = counts[1];
+    *out = (lc_vector_counts){.all = counts[0], .current = counts[1], .stale = counts[2]};
+    return status;
+}
+
+static loci_status copy_name(lc_arena *arena, const lc_rows *rows, loci_str *out, loci_error *err)
+{
+    *out = lc_arena_copy(arena, lc_rows_str(rows, 0));
+    return out->ptr != NULL ? LOCI_OK : lc_fail_memory(err);
+}
+
+loci_status lc_vector_find_stale(lc_tx *tx, const lc_vector_set *set, lc_arena *arena,
+                                 loci_str *out, loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found = false;
+    loci_status status = lc_tx_find(
+        tx, &find_stale_sql,
+        (lc_arg[]){LC_T(set->tenant_id), LC_T(set->user_id), LC_T(set->generation)}, &rows, &found,
+        err);
+
+    *out = LC_STR_NONE;
+    if (status == LOCI_OK && found)
+        status = copy_name(arena, &rows, out, err);
+    lc_rows_end(&rows);
+    return status;
+}
+
+loci_status lc_vector_generations(lc_tx *tx, lc_arena *arena,
+                                  lc_vector_generation out[LC_VECTOR_GENERATIONS_MAX],
+                                  size_t *out_count, loci_error *err)
+{
+    lc_rows rows;
+    loci_status status = lc_tx_query(tx, &generations_sql,
+                                     (lc_arg[]){LC_I(LC_VECTOR_GENERATIONS_MAX)}, &rows, err);
+
+    *out_count = 0;
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
+        lc_vector_generation *generation = &out[(*out_count)++];
+
+        generation->users = lc_rows_i64(&rows, 1);
+        status = copy_name(arena, &rows, &generation->name, err);
+    }
+    lc_rows_end(&rows);
     return status;
 }
 
@@ -220,7 +282,7 @@ loci_status lc_vector_delete(lc_tx *tx, const lc_vector_set *set, int64_t limit,
 
 /* ---- The job --------------------------------------------------------------------------------- */
 
-/* A provider may be down for days; the pause between attempts ends at an hour. */
+/* A provider may be down for days; the pause between attempts is an hour at most. */
 #define ATTEMPTS_MAX 100
 
 loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err)

@@ -17,7 +17,7 @@
 struct lc_embedding {
     const char *generation; /* Of the embedder in use (model/embedder.h). */
     size_t dimensions;
-    /* Makes the vectors of `count` texts, one behind the other. */
+    /* Writes the vectors of `count` texts to `out`, one after the other. */
     loci_status (*embed)(void *ctx, lc_tx *tx, const loci_str *texts, size_t count, float *out,
                          loci_error *err);
     void *ctx;
@@ -26,12 +26,12 @@ struct lc_embedding {
     bool wants_job; /* Out: many texts of the user have no vector in the store. */
 };
 
-/* Begins the generation of vectors that callers give; the name of their model follows. */
+/* Prefix of the generation of vectors that callers supply; the name of their model follows. */
 #define LC_GIVEN_GENERATION "given:"
 
 extern const lc_table lc_vectors_table;
 
-/* Whose vectors, and which. */
+/* All vectors of one user and one generation. */
 typedef struct lc_vector_set {
     loci_str tenant_id;
     loci_str user_id;
@@ -42,26 +42,48 @@ typedef struct lc_vector_set {
 typedef struct lc_vector {
     lc_hash128 content;
     float *numbers; /* `dimensions` of them. */
-    bool found;     /* Out of lc_vector_find(). */
+    bool found;     /* Set by lc_vector_find(). */
 } lc_vector;
 
-/* How a text is found. */
+/* The hash of a text, by which its vectors are found. */
 lc_hash128 lc_vector_content(loci_str text);
 
 /* Sets or replaces. */
 loci_status lc_vector_put(lc_tx *tx, const lc_vector_set *set, const lc_vector *vectors,
                           size_t count, loci_error *err);
-/* Looks each up by its content: sets `found`, and fills its `numbers` unless they are NULL. A row
- * of another length than the set's is LOCI_ECORRUPT. */
+/* Looks up each vector by its content: sets `found`, and fills `numbers` unless NULL. A row of
+ * another length than the set's is LOCI_ECORRUPT. */
 loci_status lc_vector_find(lc_tx *tx, const lc_vector_set *set, lc_vector *vectors, size_t count,
                            loci_error *err);
-/* How many there are of the set, and of the user whatever their generation. */
-loci_status lc_vector_count(lc_tx *tx, const lc_vector_set *set, int64_t *out, int64_t *out_all,
+/* Number of vectors of a user. */
+typedef struct lc_vector_counts {
+    int64_t all;
+    int64_t current; /* Of the generation of the set. */
+    int64_t stale;   /* Made by another embedder; given ones are not, they have their own model. */
+} lc_vector_counts;
+loci_status lc_vector_count(lc_tx *tx, const lc_vector_set *set, lc_vector_counts *out,
                             loci_error *err);
 
-/* Deletes up to `limit` vectors of the user: all of them if the generation of `set` is none, else
- * those of other generations, except given ones, which nobody could make again. How many in `out`.
- */
+/* A generation of stale vectors of the user, in `arena`, or none. Looks at a few of the user's
+ * vectors only, so that each search can afford it: jobs replace all vectors of a user, so a
+ * stale one among many others is rare, and lc_vector_count() still finds it. */
+loci_status lc_vector_find_stale(lc_tx *tx, const lc_vector_set *set, lc_arena *arena,
+                                 loci_str *out, loci_error *err);
+
+/* The generations in the store, each with the number of users whose vectors (the first of each
+ * user, given ones left out) are of it. At most LC_VECTOR_GENERATIONS_MAX, the largest first. */
+#define LC_VECTOR_GENERATIONS_MAX 16
+typedef struct lc_vector_generation {
+    loci_str name; /* In the arena. */
+    int64_t users;
+} lc_vector_generation;
+loci_status lc_vector_generations(lc_tx *tx, lc_arena *arena,
+                                  lc_vector_generation out[LC_VECTOR_GENERATIONS_MAX],
+                                  size_t *out_count, loci_error *err);
+
+/* Deletes up to `limit` vectors of the user: all of them if `set` has no generation, else those of
+ * other generations, except vectors that callers supplied, which loci cannot compute again. Their
+ * number in `out`. */
 loci_status lc_vector_delete(lc_tx *tx, const lc_vector_set *set, int64_t limit, int64_t *out,
                              loci_error *err);
 
@@ -70,14 +92,14 @@ loci_status lc_vector_forget(lc_tx *tx, lc_hash128 content, int64_t *out, loci_e
 
 /* Kind of the job that makes the missing vectors of all sources (recall/recall.h). */
 #define LC_EMBED_JOB "model.reembed"
-/* Adds the job for the current user of `tx` unless it is queued already; for the store itself: for
- * all users. */
+/* Adds the job for the current user of `tx` unless it is queued already; if `tx` is of the store
+ * itself, for all users. */
 loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err);
-/* Adds a job that makes the vectors of the newest texts alone: those behind the last page of texts
- * that all have one. It does nothing where texts are not searched by meaning. */
+/* Adds a job that makes the vectors of the newest texts only: those after the last page of texts
+ * that all have a vector. The job does nothing if texts are not searched by meaning. */
 loci_status lc_embed_enqueue_newest(lc_tx *tx, loci_error *err);
-/* The same as lc_embed_enqueue(), unless a job of the newest texts is at work: two jobs would make
- * the same vectors. */
+/* The same as lc_embed_enqueue(), unless a job for the newest texts is queued or running: two jobs
+ * would make the same vectors. */
 loci_status lc_embed_enqueue_unless_newest(lc_tx *tx, loci_error *err);
 #define LC_EMBED_NEWEST_ARGS "{\"newest\":true}"
 

@@ -35,7 +35,7 @@ typedef struct verify_run {
     /* The user at hand. */
     lc_user_walk user;
     char label[LC_USER_LABEL_BYTES];
-    int64_t problems_before; /* What is added behind them can be taken back. */
+    int64_t problems_before; /* To remove the problems added after these. */
     int64_t seq;             /* Replayed up to here, */
     int64_t recorded_at;
     bool is_damaged; /* and no further: its log has a hole or an event that does not apply. */
@@ -50,8 +50,8 @@ typedef struct verify_run {
 static const lc_sql head_sql = {
     "select seq, recorded_at from heads where tenant_id = $1 and user_id = $2", "tt", "ii"};
 
-/* One page of the log. A body may be run again, so it begins from `run` and is taken over at the
- * end. */
+/* One page of the log. A body may run again, so it works on a copy of the state in `run`, which is
+ * stored back at the end. */
 typedef struct page {
     verify_run *run;
     lc_tx *scratch;
@@ -61,7 +61,7 @@ typedef struct page {
     int64_t events;
     size_t bytes;
     int64_t began_us;
-    bool is_cut; /* Stopped before the end of what was read. */
+    bool is_cut; /* Stopped before the last event of the page. */
     bool is_damaged;
     bool is_last;
 } page;
@@ -125,7 +125,7 @@ static loci_status visit_event(void *ctx, const lc_event *event, loci_error *err
     return status;
 }
 
-/* The log ended in this snapshot: so the head must say the same. */
+/* The log ended in this snapshot, so the head must agree with it. */
 static void check_head(const page *p)
 {
     const verify_run *run = p->run;
@@ -158,7 +158,7 @@ static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
     } else if (lc_status_is_about_data(status)) {
         lc_problems_add(p->run->problems, "user %s: %s", p->run->label, cause.message);
         p->is_damaged = true;
-        p->is_last = true; /* What is behind it cannot be read. */
+        p->is_last = true; /* Events behind it cannot be read. */
         return LOCI_OK;
     } else if (err != NULL) {
         *err = cause;
@@ -292,8 +292,8 @@ static loci_status ask_rooms(lc_tx *tx, void *ctx, loci_error *err)
     return status;
 }
 
-/* A user may be too large for one snapshot. Its replayed rows, when they are equal, have all the
- * time. */
+/* A user may be too large for one snapshot. If its replayed rows are equal, they are checked
+ * instead, without a time limit. */
 static loci_status check_rooms(verify_run *run, bool is_equal, loci_error *err)
 {
     loci_status status;
@@ -440,7 +440,7 @@ static loci_status find_all_orphans(const verify_run *run, loci_error *err)
 static loci_status create_scratch(lc_tx *tx, void *ctx, loci_error *err)
 {
     (void)ctx;
-    /* Operational tables stay empty: rooms look at them when they check. */
+    /* Operational tables stay empty: the rooms' checks read them. */
     return lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION | 1u << LC_TABLE_OPERATIONAL, "",
                                    0, err);
 }
@@ -492,7 +492,7 @@ loci_status lc_verify(const lc_upkeep *upkeep, lc_problems *problems, loci_error
     status = lc_upkeep_report(upkeep, "pages", 0, 0, err);
     if (status == LOCI_OK)
         status = upkeep->db->driver->upkeep->check(upkeep->db, problems, err);
-    /* What is read from damaged pages would only add noise, or fail. */
+    /* Rows from damaged pages would only cause further problems, or failures. */
     if (status != LOCI_OK || problems->count > pages_before)
         goto out;
     status = lc_upkeep_count(upkeep->db, &users, &run.events_total, err);

@@ -1,19 +1,19 @@
 /* verify.h - checks that a store is consistent.
  *
- * The log must be whole: each user's seqs 1, 2, 3 … up to its head, times not falling, types known.
- * The projections must be what the log makes of them: every user is replayed into a private
- * database in memory and compared row by row. No row may belong to a user without a head, and each
- * room looks for dangling references. The store is only read, and may be in use: a user that is
- * written to during its comparison is compared again.
+ * The log must be complete: each user's seqs are 1, 2, 3 … up to its head, times never decrease,
+ * types are known. The projections must equal the result of a replay: every user is replayed into a
+ * private database in memory and compared row by row. No row may belong to a user without a head,
+ * and each room looks for dangling references. The store is only read, and may be in use: a user
+ * that is written to during its comparison is compared again.
  */
 #ifndef LC_STORE_VERIFY_H
 #define LC_STORE_VERIFY_H
 
 #include "store/upkeep.h"
 
-/* Adds the problems that it finds. LOCI_OK: everything was checked, with or without problems.
- * LOCI_EUNAVAILABLE: a user is written to faster than it can be compared. Uses as much memory as
- * the projections of one user. */
+/* Adds each problem that it finds to `problems`. LOCI_OK: everything was checked, with or without
+ * problems. LOCI_EUNAVAILABLE: a user is written to faster than it can be compared. Uses as much
+ * memory as the projections of one user. */
 loci_status lc_verify(const lc_upkeep *upkeep, lc_problems *problems, loci_error *err);
 
 #endif /* LC_STORE_VERIFY_H */

@@ -1,4 +1,4 @@
-/* block.c - phrases, word by word. */
+/* block.c - matches the opening and closing phrases, word by word. */
 #include "talk/block.h"
 
 #include "base/str.h"

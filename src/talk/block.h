@@ -3,8 +3,8 @@
  *     "Hold on - ..." ... "Back to the review"              an aside
  *     "Let's brainstorm ..." ... "that's enough for now"    playing with ideas
  *
- * Only a stretch that is opened and closed, within a few messages, is one: either phrase alone says
- * little. What lies in it loses rank and is not hidden: a question about it finds it.
+ * A stretch must be opened and closed within a few messages: either phrase alone proves little.
+ * Messages inside it lose rank but are not hidden: a question about them still finds them.
  */
 #ifndef LC_TALK_BLOCK_H
 #define LC_TALK_BLOCK_H
@@ -19,8 +19,8 @@ typedef enum lc_block_cue {
     LC_BLOCK_CLOSES_PLAY
 } lc_block_cue;
 
-/* The cue that the message, or a part of it behind a comma, begins with; one for playing with ideas
- * may stand anywhere. */
+/* The cue that the message, or a part of it behind a comma, begins with; a cue for playing with
+ * ideas may be anywhere. */
 lc_block_cue lc_block_cue_of(lc_terms message);
 
 #endif /* LC_TALK_BLOCK_H */

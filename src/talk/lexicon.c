@@ -122,7 +122,47 @@ static const char *const lists[LC_LISTS_COUNT] = {
     [LC_WORDS_CLAUSES] = "and|but|i'm|i've|it's|my|our|so|that's|we're|we've",
     [LC_WORDS_NEUTRAL] = "actual|address|current|main|new|number|official|own|primary|usual",
     [LC_WORDS_REPLACING] = "forget|instead|not|rather|scratch",
+    [LC_WORDS_LEARNING] = "called|deadline|due|im|ive|launch|me|my|our|release",
+    [LC_WORDS_MATERIAL] =
+        "bio|character|characters|copywriting|dialogue|excerpt|fictional|forwarded|hypothetical|"
+        "hypothetically|imagine|imagining|improvise|lyrics|monologue|narrator|paraphrase|pasted|"
+        "persona|poem|pretend|proofread|protagonist|quote|rephrase|rewrite|role-play|role-playing|"
+        "roleplay|storyline|summarise|summarize|suppose|transcript|translate|verse|writes|wrote",
+    [LC_WORDS_COMPOSING] = "act|compose|draft|essay|generate|letter|say|says|story|write",
+    [LC_WORDS_JOKING] =
+        "haha|hahaha|hehe|jk|joking|kidding|lmao|lol|lolol|psych|rofl|sarcasm|sike|xd|yeah-right",
+    [LC_WORDS_HEDGING] =
+        "apparently|basically|figuratively|guess|honestly|imagine|kinda|literally|maybe|perhaps|"
+        "practically|pretend|probably|seems|somehow|suppose|supposedly|technically|think|totally|"
+        "whatever|wish|wonder",
+    [LC_WORDS_CUTTING] = "although|because|but|cause|cuz|since|so|though|whereas|which|who|yet",
+    [LC_WORDS_JOINING] = "and|plus",
+    [LC_WORDS_LIMITING] = "anymore|if|than|unless|until|when|while",
+    [LC_WORDS_REFUSING] = "cant|dont|no",
+    [LC_WORDS_TELLING] =
+        "adore|always|am|are|can't|cannot|collect|commute|daily|decided|despise|detest|"
+        "dislike|don't|dont|drive|enjoy|every|got|gotta|graduated|grew|hate|have|"
+        "launch|lead|like|live|loathe|love|manage|migrated|moved|must|need|nightly|normally|"
+        "on|once|own|play|prefer|promised|raised|rent|report|run|settled|speak|start|studied|"
+        "study|switched|teach|times|twice|typically|upgraded|use|usually|volunteer|was|wear|"
+        "weekly|will|work",
     [LC_WORDS_SMALL] = "a|an|at|in|of|on|per|the|to|our|my|de|von|van|la",
+    [LC_WORDS_PENDING] =
+        "awaiting|outstanding|pending|tbc|tbd|todo|unclear|undecided|unfinished|unresolved|"
+        "waiting",
+    [LC_WORDS_KIN] =
+        "accountant|aunt|boss|boyfriend|brother|coach|cofounder|co-founder|colleague|"
+        "coworker|co-worker|cousin|dad|daughter|dentist|doctor|father|fiance|fiancee|flatmate|"
+        "friend|girlfriend|grandfather|grandma|grandmother|grandpa|husband|landlord|lawyer|"
+        "manager|mentor|mom|mother|mum|neighbor|neighbour|nephew|niece|roommate|sister|"
+        "son|supervisor|teacher|teammate|therapist|uncle|wife",
+    [LC_WORDS_GLAD] =
+        "amazing|awesome|brilliant|congrats|delighted|excellent|excited|fantastic|glad|grateful|"
+        "great|happy|love|lovely|perfect|pleased|relieved|thank|thanks|wonderful|yay",
+    [LC_WORDS_TROUBLED] =
+        "afraid|angry|annoyed|annoying|anxious|awful|broken|confused|desperate|disappointed|"
+        "exhausted|failing|frustrated|frustrating|hate|horrible|nervous|overwhelmed|sad|scared|"
+        "sick|stressed|stuck|terrible|tired|unhappy|upset|worried|worse|worst|ugh",
 };
 
 /* "one" is missing: it mostly means a person, or the thing spoken of. */

@@ -12,14 +12,14 @@
 #include <stdint.h>
 
 typedef enum lc_list {
-    /* What a text can be about. */
+    /* Subjects of a text. */
     LC_WORDS_STOP,          /* Function words: say nothing about the subject. */
     LC_WORDS_DATES,         /* Months, days of the week, and days relative to now. */
     LC_WORDS_STATES,        /* The state of a thing: approved, cancelled. */
     LC_WORDS_UNITS,         /* Behind a number: what it counts or measures. */
     LC_WORDS_RELATIVE,      /* In front of a unit of time: a date. */
     LC_WORDS_CURRENCIES,    /* Behind a number: money. */
-    LC_WORDS_ATTRIBUTES,    /* What people have one of: name, email, deadline. */
+    LC_WORDS_ATTRIBUTES,    /* Things of which a person has one: name, email, deadline. */
     LC_WORDS_STATUS,        /* Words of keys whose value is a state. */
     LC_WORDS_ABBREVIATIONS, /* The point behind them ends no sentence. */
     /* How a sentence is meant. */
@@ -47,19 +47,36 @@ typedef enum lc_list {
     LC_WORDS_PRONOUNS,    /* Point back at what was said. */
     LC_WORDS_SPEAKERS,    /* The speakers themselves: I, we. */
     LC_WORDS_TRAILERS,    /* Behind a value, and not part of it. */
-    LC_WORDS_QUALIFIERS,  /* Behind a value: it holds for something else, or under a condition. */
+    LC_WORDS_QUALIFIERS,  /* Behind a value: it is about something else, or conditional. */
     LC_WORDS_JOINTS,      /* Behind a value: another clause begins. */
     LC_WORDS_SINCE,       /* Behind a value: it is so from then on. */
     LC_WORDS_CLAUSES,     /* Behind a comma: another clause begins. */
     LC_WORDS_NEUTRAL,     /* Words of a subject that leave it what it is: "phone number". */
     LC_WORDS_SMALL,       /* Inside a value: "of", "the". */
     LC_WORDS_REPLACING,   /* In front of the value that is not so: "not", "instead of". */
+    /* Words that mark lines for a summary (talk/digest.h). */
+    LC_WORDS_PENDING,  /* Still to be done, or not yet decided. */
+    LC_WORDS_KIN,      /* Relations to the speaker: brother, boss. */
+    LC_WORDS_GLAD,     /* The speaker is content. */
+    LC_WORDS_TROUBLED, /* The speaker is not content. */
+    LC_WORDS_LEARNING, /* Only a text with one of these, or a speaker, has lessons. */
+    /* Of talk/learn.h. */
+    LC_WORDS_MATERIAL,  /* The rest of the message is a text to work on, or a role. */
+    LC_WORDS_COMPOSING, /* The rest of the sentence is about a text to write. */
+    LC_WORDS_JOKING,    /* The sentence is not meant seriously. */
+    LC_WORDS_HEDGING,   /* The speaker is not sure. */
+    LC_WORDS_CUTTING,   /* A clause ends in front of these. */
+    LC_WORDS_JOINING,   /* The same, if a speaker or a question follows. */
+    LC_WORDS_LIMITING,  /* The statement is true only sometimes. */
+    LC_WORDS_REFUSING,  /* As LC_WORDS_DENYING, in the spelling of chats. */
+    LC_WORDS_TELLING,   /* Verbs of the forms that begin with "I". */
     LC_LISTS_COUNT
 } lc_list;
 
 _Static_assert(LC_LISTS_COUNT <= 64, "the lists of a word are bits of a uint64_t");
 
-/* What the speaker says of itself without naming a key: "I moved to <value>" speaks of a city. */
+/* A statement of the speaker about itself that implies a key: "I moved to <value>" is about a city.
+ */
 typedef struct lc_implication {
     const char *words; /* Behind "I" or "we"; '|' between alternatives, spaces between words. */
     const char *keys;  /* '|' between them. */
@@ -79,14 +96,14 @@ extern const char lc_phrases_outsiders[]; /* People without a rank, as they begi
 extern const char lc_marks_withdrawn[], lc_marks_restricted[], lc_marks_excluded[],
     lc_marks_organization[], lc_marks_supposed[], lc_marks_scope[];
 
-/* What is known of a word. */
+/* The known properties of a word. */
 typedef struct lc_lexeme {
     uint64_t key;    /* 0 = a free place. */
     uint64_t lists;  /* Bit n: it is in the lc_list n. */
     uint32_t number; /* Of a number word; 0 = none. */
 } lc_lexeme;
 
-#define LC_LEXICON_PLACES 2048 /* A power of two, about twice the number of words. */
+#define LC_LEXICON_PLACES 4096 /* A power of two, about twice the number of words. */
 
 /* Immutable after lc_lexicon_init(): any number of threads may look words up. */
 typedef struct lc_lexicon {

@@ -176,8 +176,8 @@ static bool names_outsiders(loci_str audience)
     return false;
 }
 
-/* Whom a text is for: an organisation, the bearers of a title, or, where nothing but a title is
- * named, everybody from that rank on. */
+/* Whether the reader is in the audience of a text: an organisation, the bearers of a title, or, if
+ * only a title is named, all readers of at least that rank. */
 static bool is_for_reader(loci_str audience, const lc_reader *reader, lc_ranking *ranking)
 {
     int needed = lc_rank_in(audience, ranking);
@@ -207,7 +207,7 @@ static loci_str skip_signs(loci_str text)
     return from(text, at);
 }
 
-/* The mark: what stands in brackets at the front, without them; none when there is nothing. */
+/* The mark: the text in brackets at the front, without them; empty if there is no mark. */
 static loci_str mark_of(loci_str text)
 {
     loci_str clean = skip_signs(text);
@@ -219,7 +219,7 @@ static loci_str mark_of(loci_str text)
     return lc_str_trim((loci_str){clean.ptr + 1, (size_t)(end - clean.ptr) - 1});
 }
 
-/* "... restricted to VP+": who it is for stands behind the last "to" or "for". */
+/* "... restricted to VP+": the audience is named behind the last "to" or "for". */
 static loci_str audience_of(loci_str mark)
 {
     for (size_t i = mark.len; i-- > 3;) {

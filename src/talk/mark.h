@@ -20,17 +20,17 @@ typedef int lc_ranking(loci_str title);
 /* The highest rank of any word or pair of words in `text`, or -1. */
 int lc_rank_in(loci_str text, lc_ranking *ranking);
 
-/* Who will read a text. */
+/* The reader of a text. */
 typedef struct lc_reader {
     int rank;                     /* lc_rank_in() of the title; -1 = not known. */
     loci_str title, organization; /* None = not known. */
     loci_str scope;               /* "[SCOPE: x] ..." is shown where this is x. */
-    loci_str query;               /* What is asked: it may name a draft. */
+    loci_str query;               /* The reader's question: it may name a draft. */
 } lc_reader;
 
 typedef enum lc_mark_verdict {
     LC_MARK_OPEN,       /* No mark, or none that matters to this reader. */
-    LC_MARK_WITHDRAWN,  /* It says itself that it no longer holds. */
+    LC_MARK_WITHDRAWN,  /* The mark says that the text is no longer valid. */
     LC_MARK_RESTRICTED, /* Not for this reader. */
     LC_MARK_SUPPOSED    /* A draft or of another scope, and not asked for. */
 } lc_mark_verdict;

@@ -96,7 +96,7 @@ static loci_status read_known(proposing *p, const lc_lexicon *lexicon, loci_erro
     return status;
 }
 
-/* ---- What a statement may do ----------------------------------------------------------------- */
+/* ---- The effects that a statement may have --------------------------------------------------- */
 
 static bool is_word_like(lc_value_kind kind)
 {
@@ -198,7 +198,7 @@ static size_t find_fact(const proposing *p, const lc_statement *s)
     return count == 1 ? found : LC_KNOWN_NONE;
 }
 
-/* ---- What becomes of it ---------------------------------------------------------------------- */
+/* ---- The outcome of a statement -------------------------------------------------------------- */
 
 static bool may_claim(const candidate *c, const lc_statement *s)
 {
@@ -217,7 +217,7 @@ static lc_rule rule_of(const lc_statement *s)
     return s->is_news ? LC_RULE_TEMPORAL : LC_RULE_IMPLICIT;
 }
 
-/* The text of a value, with a sign in front that is no term: "+31 6 5550 9981". */
+/* The text of a value, with a sign in front that is not a term: "+31 6 5550 9981". */
 static loci_str text_of(lc_terms value)
 {
     loci_str text = lc_terms_text(value);
@@ -359,7 +359,7 @@ static loci_status propose_new(const proposing *p, const lc_statement *s, lc_pro
     loci_status status = LOCI_OK;
 
     *is_proposed = false;
-    if (!may_create(p, s))
+    if (p->input->is_known_only || !may_create(p, s))
         return LOCI_OK;
     *out = (lc_proposal){.known = LC_KNOWN_NONE,
                          .value = text_of(s->value),

@@ -1,4 +1,4 @@
-/* propose.h - what a message may change of the facts that are known.
+/* propose.h - changes of known facts that a message proposes.
  *
  * A statement (talk/statement.h) becomes a proposal when it is about one fact: it names the fact's
  * key whole, or points back at a fact that was stated within the last few turns. It supersedes only
@@ -45,7 +45,7 @@ typedef struct lc_proposal {
     size_t known;   /* Index of the fact, or LC_KNOWN_NONE: a new one, */
     loci_str key;   /* with this key. */
     loci_str value; /* As text. */
-    loci_str quote; /* The sentence that says it, as it stands in the message. */
+    loci_str quote; /* The sentence that says it, word for word. */
     lc_rule rule;
     bool is_claim; /* For review: it must not change the fact. */
 } lc_proposal;
@@ -54,16 +54,19 @@ typedef struct lc_propose_input {
     const lc_statements *statements; /* Of the message. */
     const lc_known *known;
     size_t known_count;
-    const loci_str *before; /* What people said in the last LC_PROPOSE_TURNS turns. */
+    const loci_str *before; /* Messages of people in the last LC_PROPOSE_TURNS turns. */
     size_t before_count;
-    bool is_owner; /* The speaker is the user that the facts are about: "my" means theirs. */
+    bool is_known_only; /* Nothing is created. */
+    bool is_owner;      /* The speaker is the user that the facts are about: "my" means theirs. */
 } lc_propose_input;
 
-/* Of several proposals for one key the last stands, because later words correct earlier ones. */
+/* If several proposals have the same key, the last one is kept, because later words correct earlier
+ * ones. */
 loci_status lc_talk_propose(const lc_talk *talk, lc_arena *arena, const lc_propose_input *input,
                             lc_proposal out[LC_PROPOSALS_MAX], size_t *count, loci_error *err);
 
-/* The subject of a statement as a key: "the marquee budget" is marquee_budget. None if it is none.
+/* The subject of a statement as a key: "the marquee budget" is marquee_budget. Empty if the words
+ * cannot be a key.
  */
 loci_status lc_subject_key(lc_arena *arena, const lc_statement *statement, loci_str *out,
                            loci_error *err);

@@ -1,9 +1,9 @@
-/* statement.c - one pass over a sentence, from the left: what is said in front (fillers,
- * corrections), then one of the forms of statement.h.
+/* statement.c - one pass over a sentence, from the left: the opening words (fillers, corrections),
+ * then one of the forms of statement.h.
  *
- * A form is a function that takes a position and answers whether the sentence goes on this way. It
- * marks the terms that it used (subject, verb, value); how the sentence is meant is read from the
- * others, since "plan" may be a subject and "was" a part of "was moved to".
+ * A form is a function that takes a position and returns whether the sentence continues this way.
+ * It marks the terms that it used (subject, verb, value); how the sentence is meant is read from
+ * the others, since "plan" may be a subject and "was" a part of "was moved to".
  */
 #include "talk/statement.h"
 
@@ -22,7 +22,7 @@ typedef struct parse {
     lc_statement *out;
     size_t verb, verb_end; /* The terms of the verb. */
     size_t value_end;      /* Behind the value. */
-    size_t start;          /* Behind what is said in front. */
+    size_t start;          /* Behind the opening words. */
 } parse;
 
 /* Fails behind the end of the sentence. */
@@ -59,7 +59,7 @@ static size_t skip_leads(parse *p, size_t at)
     return at;
 }
 
-/* "June 9, 2026" goes on behind its comma. */
+/* "June 9, 2026" continues behind its comma. */
 static bool ends_at_comma(const parse *p, size_t at)
 {
     return !(lc_term_is_amount(&p->s.at[at]) && at + 1 < p->s.count &&
@@ -350,8 +350,8 @@ static bool is_use_form(parse *p, size_t at)
 }
 
 /* Behind "let's", "we'll" or "we've": "go with VALUE", "settled on VALUE", "finalized the price at
- * VALUE". What it is for may follow: the statement points back anyway. "We take the bus" is no
- * decision, and "let's go to Rome" takes none of several. */
+ * VALUE". A purpose ("for SUBJECT") may follow; the statement points back anyway. "We take the bus"
+ * is not a decision, and "let's go to Rome" does not choose one of several options. */
 static bool is_decision_form(parse *p, size_t speaker, size_t verb)
 {
     size_t at = verb + 1, end;
@@ -377,7 +377,7 @@ static bool is_decision_form(parse *p, size_t speaker, size_t verb)
             end++;
             break;
         }
-    p->s.count = end; /* "for the contract" is no condition. */
+    p->s.count = end; /* "for the contract" is not a condition. */
     return take_value(p, at);
 }
 
@@ -418,7 +418,7 @@ static bool is_speaker_form(parse *p, size_t at)
     return true;
 }
 
-/* After a correction, nothing but a value: "no wait, June 9". */
+/* After a correction, only a value: "no wait, June 9". */
 static bool is_bare_form(parse *p, size_t at)
 {
     p->out->form = LC_STATES_BACK;
@@ -427,7 +427,7 @@ static bool is_bare_form(parse *p, size_t at)
            lc_terms_content(p->out->value) <= 3;
 }
 
-/* ---- What is said in front ------------------------------------------------------------------- */
+/* ---- Opening words --------------------------------------------------------------------------- */
 
 /* The place behind the comma or colon that ends an opening at `at`, or `at`. */
 static size_t skip_opening(const parse *p, size_t at)

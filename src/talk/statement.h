@@ -1,6 +1,6 @@
 /* statement.h - sentences of plain English that give something a value.
  *
- * A few forms are recognised, and everything else is nothing:
+ * A few forms are recognised; any other sentence is not a statement:
  *
  *     [the|my|our] SUBJECT is [now] VALUE          SUBJECT: VALUE
  *     SUBJECT [has been] moved to VALUE            VALUE is our new SUBJECT
@@ -10,10 +10,10 @@
  *     I moved to VALUE (and other implications of the lexicon)
  *     remember that SUBJECT is VALUE               we use VALUE for SUBJECT
  *
- * In real talk the words of a change are everywhere and changes rare, so a sentence that asks,
- * supposes, wishes, denies, reports, quotes or speaks of the past gives no statement at all, nor
- * does one of more than LC_STATEMENT_WORDS_MAX words or with code. What a statement changes is
- * decided elsewhere (talk/propose.h). Reading is linear in the text.
+ * In real conversations words such as "change" are common and actual changes are rare, so a
+ * sentence that asks, supposes, wishes, denies, reports, quotes or speaks of the past gives no
+ * statement at all, nor does one of more than LC_STATEMENT_WORDS_MAX words or with code. The effect
+ * of a statement is decided elsewhere (talk/propose.h). Reading is linear in the text.
  */
 #ifndef LC_TALK_STATEMENT_H
 #define LC_TALK_STATEMENT_H

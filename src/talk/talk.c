@@ -1,7 +1,7 @@
-/* talk.c - judging what was said: marks first, then clauses that repeat a lost value.
+/* talk.c - judging messages: marks first, then clauses that repeat a lost value.
  *
  * Lost values are few (the facts that ended last), so each clause is compared with all of them; a
- * word of 64 bits in front spares nearly every comparison.
+ * 64-bit Bloom filter avoids nearly every full comparison.
  */
 #include "talk/talk.h"
 
@@ -103,8 +103,8 @@ static bool is_message(const judging *j, loci_str text)
     return false;
 }
 
-/* Facts that are messages word for word are a log of what was said: the next entry of a log does
- * not make the one before it untrue. */
+/* Facts that are messages word for word are a log of messages: the next entry of a log does not
+ * make the one before it untrue. */
 static bool is_log(const judging *j, const lc_said *former)
 {
     return former->kind == LC_SAID_FORMER && former->successor != LC_SAID_NONE &&
@@ -112,7 +112,7 @@ static bool is_log(const judging *j, const lc_said *former)
            is_message(j, j->said[former->successor].text);
 }
 
-/* What stands in the place of a former value now: values are replaced again and again. */
+/* The current value in the chain behind a former value: values are replaced again and again. */
 static size_t current_successor(const judging *j, size_t index)
 {
     size_t steps = j->count;
@@ -131,7 +131,7 @@ static loci_status lose(judging *j, size_t index, loci_error *err)
 
     if (status == LOCI_OK && said->key.len > 0)
         status = lc_terms_read_key(j->lexicon, j->arena, said->key, &key, err);
-    /* What took its place says nothing when it was withdrawn itself. */
+    /* A successor that was withdrawn itself proves nothing. */
     if (status == LOCI_OK && next != LC_SAID_NONE && j->judged[next].verdict == LC_VERDICT_HOLDS) {
         status = read(j, next, err);
         successor = j->terms[next];
@@ -194,8 +194,8 @@ static loci_status collect_lost(judging *j, loci_error *err)
 
 /* ---- Taken back ------------------------------------------------------------------------------ */
 
-/* Does the word at `at` stand between two values, of which the second is not so? "Anna did not go
- * to Oslo" and "let's instead meet on Friday" name one value only. */
+/* Is the word at `at` between two values, the second of which is denied? "Anna did not go to Oslo"
+ * and "let's instead meet on Friday" name one value only. */
 static bool is_replacing(lc_terms clause, size_t at)
 {
     if (!lc_term_in(&clause.at[at], LC_WORDS_REPLACING))
@@ -250,7 +250,7 @@ static loci_status collect_retractions(judging *j, loci_error *err)
 }
 
 /* Is a retraction about the clause: has it the value, and shares another word with it? "Bergen, not
- * Oslo" says no more than the values, and is about what was said last. */
+ * Oslo" has only the values, and is about the message before it. */
 static bool is_retracted(const retraction *r, lc_terms clause)
 {
     size_t others = 0;
@@ -273,15 +273,33 @@ static bool is_retracted(const retraction *r, lc_terms clause)
     return is_shared || others <= OTHERS_MAX;
 }
 
-/* Does the same speaker take the clause back within the next turns? */
+static bool has_all(lc_terms text, lc_terms key)
+{
+    size_t content = 0;
+
+    for (size_t i = 0; i < key.count; i++) {
+        content += lc_term_is_content(&key.at[i]);
+        if (lc_term_is_content(&key.at[i]) && !lc_terms_have_sense(text, key.at[i].sense))
+            return false;
+    }
+    return content > 0;
+}
+
+/* Does the same speaker take the clause back within the next turns? A summary has no speaker and
+ * may join several turns: any retraction is about it, unless the clause is that retraction. */
 static bool is_taken_back(const judging *j, size_t index, lc_terms clause)
 {
+    const lc_said *said = &j->said[index];
+
     for (size_t i = 0; i < j->retraction_count; i++) {
         const retraction *r = &j->retractions[i];
         const lc_said *by = &j->said[r->by];
+        bool may_be = said->kind == LC_SAID_SUMMARY
+                          ? !has_all(clause, r->clause)
+                          : r->by > index && by->seq - said->seq <= TAKEN_BACK_EVENTS &&
+                                lc_str_eq(by->speaker, said->speaker);
 
-        if (r->by > index && by->seq - j->said[index].seq <= TAKEN_BACK_EVENTS &&
-            lc_str_eq(by->speaker, j->said[index].speaker) && is_retracted(r, clause))
+        if (may_be && is_retracted(r, clause))
             return true;
     }
     return false;
@@ -322,7 +340,7 @@ static size_t clause_start(lc_terms text, size_t first)
 }
 
 /* Where the text of the clause in front of term `next` ends: before the next clause, before code,
- * and before what was not read. */
+ * and before the part that was not read. */
 static size_t clause_end(lc_terms text, size_t next)
 {
     const lc_term *last = &text.at[next - 1];
@@ -374,12 +392,19 @@ static loci_status pause_point(const judging *j, loci_error *err)
     return j->input->pause != NULL ? j->input->pause(j->input->pause_ctx, err) : LOCI_OK;
 }
 
+/* Is it a message or a summary that its mark allows? */
+static bool is_read(const judging *j, size_t index)
+{
+    return (j->said[index].kind == LC_SAID_MESSAGE || j->said[index].kind == LC_SAID_SUMMARY) &&
+           j->judged[index].verdict == LC_VERDICT_HOLDS;
+}
+
 static loci_status judge_messages(judging *j, loci_error *err)
 {
     loci_status status = LOCI_OK;
 
     for (size_t i = 0; i < j->count && status == LOCI_OK; i++)
-        if (j->said[i].kind == LC_SAID_MESSAGE && j->judged[i].verdict == LC_VERDICT_HOLDS) {
+        if (is_read(j, i)) {
             status = pause_point(j, err);
             if (status == LOCI_OK)
                 status = read(j, i, err);
@@ -387,7 +412,7 @@ static loci_status judge_messages(judging *j, loci_error *err)
     if (status == LOCI_OK)
         status = collect_retractions(j, err);
     for (size_t i = 0; i < j->count && status == LOCI_OK; i++)
-        if (j->said[i].kind == LC_SAID_MESSAGE && j->judged[i].verdict == LC_VERDICT_HOLDS) {
+        if (is_read(j, i)) {
             status = pause_point(j, err);
             if (status == LOCI_OK)
                 status = judge_message(j, i, err);
@@ -425,18 +450,6 @@ static void weigh_blocks(judging *j)
 }
 
 /* ---- Facts and later talk -------------------------------------------------------------------- */
-
-static bool has_all(lc_terms text, lc_terms key)
-{
-    size_t content = 0;
-
-    for (size_t i = 0; i < key.count; i++) {
-        content += lc_term_is_content(&key.at[i]);
-        if (lc_term_is_content(&key.at[i]) && !lc_terms_have_sense(text, key.at[i].sense))
-            return false;
-    }
-    return content > 0;
-}
 
 /* Finds, for each fact with a key, the last message after it that names the key and does not just
  * repeat the value. */

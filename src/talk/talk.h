@@ -1,4 +1,5 @@
-/* talk.h - what was said: which of it repeats what is no longer so, and who may read it.
+/* talk.h - judges messages: which of them repeat a value that is no longer true, and which readers
+ * may see them.
  *
  * A clause of a message is left out for two reasons only: it states a value that a fact has lost,
  * or its speaker took it back within the next turns and named both values. Marks in brackets
@@ -24,10 +25,11 @@ const lc_lexicon *lc_talk_lexicon(const lc_talk *talk);
 
 typedef enum lc_said_kind {
     LC_SAID_FACT,
-    LC_SAID_FORMER, /* A value that was replaced: never shown. */
-    LC_SAID_NOTE,   /* Of the working set: only its mark is judged. */
-    LC_SAID_SIGNAL, /* Of the environment, which is about now: a later one on its subject replaces
-                       it. */
+    LC_SAID_FORMER,  /* A value that was replaced: never shown. */
+    LC_SAID_NOTE,    /* Of the working set: only its mark is judged. */
+    LC_SAID_SIGNAL,  /* Of the environment, which is about now: a later one on its subject replaces
+                        it. */
+    LC_SAID_SUMMARY, /* Made from messages: judged as they are, but it corrects nothing. */
     LC_SAID_MESSAGE
 } lc_said_kind;
 
@@ -40,7 +42,7 @@ typedef struct lc_said {
     loci_str speaker; /* Of a message. */
     bool is_model;    /* A model said it. */
     int64_t seq;
-    size_t successor; /* Of a former value: which of the others took its place, or LC_SAID_NONE. */
+    size_t successor; /* For a former value: index of its successor, or LC_SAID_NONE. */
 } lc_said;
 
 typedef enum lc_verdict {
@@ -50,14 +52,15 @@ typedef enum lc_verdict {
     LC_VERDICT_SUPPOSED    /* Marked as a draft, or of another scope. */
 } lc_verdict;
 
-/* What became of one of the things said. */
+/* The verdict on one message or fact. */
 typedef struct lc_judged {
     lc_verdict verdict; /* Of the whole. */
     loci_str text;      /* The text that is left, or all of it. */
-    size_t later;       /* Of a fact with a key: the last message after it that names the key, or
-                           LC_SAID_NONE. */
-    float weight; /* Of a message: what is left of its rank. Below 1 in an aside, or while ideas
-                     were played with, that the speakers opened and closed. */
+    /* For a fact with a key: the last message after it that names the key, or LC_SAID_NONE. */
+    size_t later;
+    /* For a message: factor of its rank. Below 1 inside an aside or a brainstorm that the speakers
+     * opened and closed. */
+    float weight;
 } lc_judged;
 
 typedef struct lc_talk_input {

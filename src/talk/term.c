@@ -22,7 +22,7 @@
 #define SPELLING_BYTES_MAX 64
 #define KEY_BYTES_MAX 256
 
-/* Longest first; what stays has at least three letters. */
+/* Longest first; at least three letters must be left. */
 static const loci_str endings[] = {
     LC_STR("ations"), LC_STR("ation"), LC_STR("ments"), LC_STR("ment"), LC_STR("ings"),
     LC_STR("ing"),    LC_STR("ions"),  LC_STR("ion"),   LC_STR("ied"),  LC_STR("ies"),
@@ -55,7 +55,7 @@ static size_t apostrophe_bytes(loci_str text, size_t at)
 }
 
 /* The bytes of a mark that is not ASCII (quotes, dashes, bullets, arrows, emoji signs), or 0. Those
- * in U+2000-2BFF and the variation selectors are no letters. */
+ * in U+2000-2BFF and the variation selectors are not letters. */
 static size_t symbol_bytes(loci_str text, size_t at)
 {
     unsigned char first = (unsigned char)text.ptr[at];
@@ -104,7 +104,7 @@ static size_t word_end(loci_str text, size_t at)
     return at;
 }
 
-/* The bytes of a sign that stands in front of an amount: $ # and the pound's and the euro's. */
+/* The bytes of a sign in front of an amount: $, #, and the signs of pound and euro. */
 static size_t sign_bytes(loci_str text, size_t at)
 {
     if (text.ptr[at] == '$' || text.ptr[at] == '#')
@@ -340,7 +340,7 @@ static void set_sense(const lc_lexicon *lexicon, loci_str spelled, bool is_amoun
 
 /* ---- Reading --------------------------------------------------------------------------------- */
 
-/* Where a term begins and ends, and in what it stands. */
+/* The start and end of a term, and the code or quotation it is in. */
 typedef struct reading {
     const lc_lexicon *lexicon;
     loci_str text;
@@ -383,7 +383,7 @@ static size_t iso_date_end(loci_str text, size_t at)
     return at + sizeof form - 1;
 }
 
-/* Moves over one byte or sign that is no term; what is fenced is left out. */
+/* Skips one byte or sign that is not a term; fenced code is left out. */
 static void skip_sign(reading *r)
 {
     loci_str text = r->text;
@@ -409,6 +409,13 @@ static void skip_sign(reading *r)
     r->at += symbol > 0 ? symbol : 1;
 }
 
+/* "May 5": the month also where a sentence begins, because no number follows the verb there. */
+static bool is_month_of_may(loci_str text, size_t at, size_t end)
+{
+    return end - at == 3 && memcmp(text.ptr + at, "May", 3) == 0 && end + 1 < text.len &&
+           text.ptr[end] == ' ' && is_digit(text.ptr[end + 1]);
+}
+
 /* The next term; false at the end of the text. */
 static bool next_term(reading *r, const lc_term *before, lc_term *out)
 {
@@ -430,7 +437,9 @@ static bool next_term(reading *r, const lc_term *before, lc_term *out)
                              .is_quoted = r->is_quoted,
                              .is_code = r->is_code};
             set_sense(r->lexicon, spelled, is_amount,
-                      is_address || (!is_amount && is_name(spelled, before)), out);
+                      is_address || (!is_amount && (is_name(spelled, before) ||
+                                                    is_month_of_may(r->text, at, end))),
+                      out);
             out->after = mark_after(r->text, end);
             if (out->after == '.' && lc_term_in(out, LC_WORDS_ABBREVIATIONS))
                 out->after = 0;

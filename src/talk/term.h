@@ -1,12 +1,12 @@
-/* term.h - a text as terms: words by their stems, amounts by what they are worth.
+/* term.h - a text as terms: words by their stems, amounts by their value.
  *
  * Two terms mean the same when their senses are equal: "meetings" and "meeting", "$50k" and
- * "$50,000", "Jan" and "January". Everything above compares senses and never spells. Terms point
- * into the text they were read from.
+ * "$50,000", "Jan" and "January". Code above this layer compares senses, never spellings. Terms
+ * point into the text they were read from.
  *
- * Reading is linear and bounded: the first LC_TERMS_BYTES_MAX bytes of a text, without what stands
- * in code fences. Text of other languages gives words without meaning to the rules; bytes that are
- * not UTF-8 are read one by one and never refused.
+ * Reading is linear and bounded: the first LC_TERMS_BYTES_MAX bytes of a text, without code fences.
+ * Text of other languages gives words without meaning to the rules; bytes that are not UTF-8 are
+ * read one by one and never refused.
  */
 #ifndef LC_TALK_TERM_H
 #define LC_TALK_TERM_H
@@ -20,7 +20,7 @@
 #define LC_TERMS_BYTES_MAX 16384
 
 typedef enum lc_term_kind {
-    LC_TERM_STOP, /* A function word: says nothing about what the text is about. */
+    LC_TERM_STOP, /* A function word: says nothing about the subject of the text. */
     LC_TERM_WORD,
     LC_TERM_NAME, /* Written like a name: GlobalTech, API, Q4, a@b.org, Denver inside a sentence. */
     LC_TERM_MONEY,
@@ -82,7 +82,7 @@ static inline bool lc_term_is_content(const lc_term *term)
 }
 size_t lc_terms_content(lc_terms terms); /* How many are. */
 
-/* A few bits for the senses: what shares no bit shares no sense. */
+/* A Bloom filter of senses: texts that share no bit share no sense. */
 static inline uint64_t lc_sense_bit(uint64_t sense)
 {
     return UINT64_C(1) << (sense >> 58);

@@ -3,7 +3,7 @@
 #include "talk/value.h"
 
 #define FILLERS_MAX 2 /* Words like "note" in front of a part of a value. */
-/* Terms of a value that can be lost. What is longer is a document: no clause repeats it, and
+/* Terms of a value that can be lost. A longer value is a document: no clause repeats it, and
  * comparing every clause with it would take time that grows with the square of its length. */
 #define LOST_TERMS_MAX 128
 
@@ -58,7 +58,7 @@ lc_value_kind lc_value_kind_of(lc_terms value)
 
         if (kind == LC_VALUE_NONE)
             continue;
-        /* A state or a name is one only as a whole: "late on Friday" is no state. */
+        /* Only a complete value is a state or a name: "late on Friday" is not a state. */
         last = kind > last ? kind : last;
         if (best == LC_VALUE_NONE || kind < best)
             best = kind;
@@ -110,7 +110,7 @@ static uint64_t own_bits(lc_terms value, lc_terms successor)
     return bits;
 }
 
-/* Without what stands in parentheses at its end: "$150 (the $100 was last year's)". */
+/* The value without parentheses at its end: "$150 (the $100 was last year's)". */
 static lc_terms without_aside(lc_terms value)
 {
     for (size_t at = 0; at + 1 < value.count; at++)
@@ -134,7 +134,7 @@ lc_lost_value lc_lost_value_of(lc_terms key, lc_terms value, lc_terms successor)
 /* How much of the content of `of` the clause has. */
 typedef struct share {
     size_t said;                  /* Its content. */
-    size_t own, own_said;         /* What the other value does not have, */
+    size_t own, own_said;         /* Terms that the other value does not have, */
     size_t amounts, amounts_said; /* and the amounts among that. */
 } share;
 
@@ -168,7 +168,7 @@ static bool names_key(lc_terms key, lc_terms clause)
     return false;
 }
 
-/* Does the clause say nothing but a part of the value, two words at least? */
+/* Does the clause contain only a part of the value, at least two words? */
 static bool is_part_of(lc_terms clause, lc_terms value)
 {
     size_t content = 0;
@@ -215,7 +215,7 @@ bool lc_lost_value_is_stated(const lc_lost_value *lost, lc_terms clause, uint64_
         return false;
     successor = share_of(lost->successor, lost->value, clause);
     if (successor.own > 0 && successor.own_said == successor.own)
-        return false; /* It tells of the change. */
+        return false; /* It reports the change. */
     return value.said >= 2 || names_key(lost->key, clause) ||
            lc_terms_content(clause) <= value.said + (is_echo ? 3 : 1);
 }

@@ -23,7 +23,7 @@ typedef enum lc_value_kind {
 
 /* By the first of these that it has: "$200 for July" is money. */
 lc_value_kind lc_value_kind_of(lc_terms value);
-/* Can `newer` stand where `older` stood: one kind, and for numbers one unit, or none named? */
+/* Can `newer` replace `older`: same kind, and for numbers the same unit, or none named? */
 bool lc_value_is_alike(lc_terms older, lc_terms newer);
 
 /* A value that a fact has lost, and the value in its place (empty if there is none). */
@@ -31,14 +31,14 @@ typedef struct lc_lost_value {
     lc_terms key; /* Of the fact; may be empty. */
     lc_terms value, successor;
     uint64_t bits;     /* lc_sense_bits() of the value, */
-    uint64_t own_bits; /* and of what tells it apart from its successor. */
+    uint64_t own_bits; /* and of the terms that its successor does not have. */
 } lc_lost_value;
 lc_lost_value lc_lost_value_of(lc_terms key, lc_terms value, lc_terms successor);
 
-/* Does the clause state the lost value? It must say what tells the value apart from its successor,
- * not tell of the change, and be about the fact: it names the key, or says a value of several
- * words, or nothing else; of an echo, which a model's answer mostly is, less is asked. `bits` are
- * lc_sense_bits() of the clause. */
+/* Does the clause state the lost value? It must contain the terms that its successor does not have,
+ * must not report the change, and must be about the fact: it names the key, or has a value of
+ * several words, or has nothing but the value. The test is less strict for an echo, as most answers
+ * of a model are. `bits` are lc_sense_bits() of the clause. */
 bool lc_lost_value_is_stated(const lc_lost_value *lost, lc_terms clause, uint64_t bits,
                              bool is_echo);
 

@@ -49,8 +49,8 @@ bool lc_character_is_dense(uint32_t code_point)
     return false;
 }
 
-/* What search looks through, as Unicode's default ignorable characters; variation selectors, which
- * are marks, need no place here. */
+/* Characters that search ignores: Unicode's default ignorable ones, without variation selectors,
+ * which are marks. */
 static bool is_ignored(uint32_t code_point)
 {
     return code_point == 0x00AD || code_point == 0x200C || code_point == 0x200D ||

@@ -1,7 +1,7 @@
-/* character.h - one character of a text at a time, and what kind it is.
+/* character.h - reads one character of a text at a time, with its kind.
  *
- * Reading never fails: a byte that is no part of valid UTF-8 is a character of its own, of kind
- * other. So what splits texts is total, and loses no byte.
+ * Reading never fails: a byte that is not part of valid UTF-8 is a character of its own, of kind
+ * other. So functions that split texts accept any bytes and lose none.
  */
 #ifndef LC_TEXT_CHARACTER_H
 #define LC_TEXT_CHARACTER_H
@@ -25,7 +25,7 @@ typedef enum lc_character_kind {
 } lc_character_kind;
 
 typedef struct lc_character {
-    uint32_t code_point; /* LC_CHARACTER_INVALID for a byte of no character. */
+    uint32_t code_point; /* LC_CHARACTER_INVALID for an invalid byte. */
     unsigned bytes;      /* 1 to 4; 0 = the end of the text. */
     lc_character_kind kind;
 } lc_character;

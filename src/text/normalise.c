@@ -1,9 +1,9 @@
-/* normalise.c - utf8proc decomposes into code points of ours and composes them in place, so that
- * no memory but the heap's is used.
+/* normalise.c - utf8proc decomposes into an array from the heap and composes it in place, so that
+ * it allocates nothing itself.
  *
  * Folding takes two rounds. Case folding turns one combining mark (U+0345) into a letter, which
- * then holds up the ordering of marks; in text that is in NFKC already it stands last among them,
- * and texts that are canonically equal fold to equal ones.
+ * then stops the reordering of marks; in text that is in NFKC already it is the last of the marks,
+ * so that canonically equal texts fold to equal ones.
  */
 #include "text/normalise.h"
 
@@ -56,7 +56,7 @@ static void append_code_points(lc_buf *out, const int32_t *code_points, size_t c
 
 static loci_status map_text(loci_str text, int options, lc_buf *out, loci_error *err)
 {
-    /* Rarely does a text have more code points than bytes; then decompose says how many. */
+    /* A text rarely has more code points than bytes; then utf8proc returns the number. */
     size_t capacity = text.len + 16;
     loci_status status = LOCI_OK;
 

@@ -2,11 +2,11 @@
  *
  * One walk over the text. At the beginning of each word the forms are tried: tokens with a prefix
  * (a table), forms without one (a few functions), and names that something is assigned to. Each
- * trial looks at a bounded number of bytes, except those that end where the secret ends, and the
- * walk goes on behind a secret: so the time is linear.
+ * trial reads a bounded number of bytes, or up to the end of the secret that it finds, and the walk
+ * continues behind a secret: so the time is linear.
  *
- * A token counts only whole: the character before it and the one behind it are none that could
- * belong to it. Its tail must vary (`sk-xxxxxxxxxxxxxxxxxxxx` is a placeholder).
+ * A token must be complete: the characters before and behind it must not be ones that could belong
+ * to it. Its tail must vary (`sk-xxxxxxxxxxxxxxxxxxxx` is a placeholder).
  */
 #include "text/secret.h"
 
@@ -61,7 +61,7 @@ static size_t run_of(loci_str text, size_t at, unsigned set, size_t max)
     return count;
 }
 
-/* What a piece of text is made of. */
+/* The classes of characters in a piece of text. */
 typedef struct makeup {
     unsigned classes; /* UPPER, LOWER, DIGIT, and DOT for anything else. */
     unsigned distinct;
@@ -104,7 +104,7 @@ static bool starts_at(loci_str text, size_t at, const char *what)
 /* ---- Tokens with a prefix -------------------------------------------------------------------- */
 
 #define DISTINCT_MIN 6
-#define LOOK_BYTES_MAX 512 /* That a trial looks at before it knows that it has found one. */
+#define LOOK_BYTES_MAX 512 /* Bytes that a trial reads before it is sure. */
 
 typedef struct form {
     const char *prefix;
@@ -373,7 +373,7 @@ static const struct {
     {"token", false, "token"},
 };
 
-/* What stands in examples where a secret would be. */
+/* Words that examples have in place of a secret. */
 static const char *const placeholders[] = {
     "password", "passwd", "secret",  "changeme", "example", "placeholder", "your",     "redacted",
     "xxx",      "test",   "dummy",   "sample",   "foobar",  "none",        "null",     "undefined",
@@ -410,7 +410,7 @@ static bool is_placeholder(loci_str value)
     return false;
 }
 
-/* The index in `names` of what a name ends with; -1 = none. */
+/* The index in `names` of the ending of a name; -1 = none. */
 static int find_name(loci_str name)
 {
     char letters[NAME_BYTES_MAX];
@@ -430,7 +430,7 @@ static int find_name(loci_str name)
     return -1;
 }
 
-/* lower_case_words, lowerCamelCase, a::b or a.b: what programs are made of. */
+/* lower_case_words, lowerCamelCase, a::b or a.b: identifiers of programs. */
 static bool looks_like_code(loci_str value)
 {
     size_t digits = 0, changes = 0;
@@ -447,7 +447,7 @@ static bool looks_like_code(loci_str value)
     return digits == 0 || (changes <= 1 && digits * 6 < value.len);
 }
 
-/* Whether a value that is called like a secret looks like one. */
+/* Whether a value with the name of a secret looks like one. */
 static bool is_value(loci_str value, bool is_password, bool is_quoted)
 {
     makeup m = makeup_of(value);
@@ -491,7 +491,7 @@ static bool skip_sign(loci_str text, size_t *at)
     return i < text.len;
 }
 
-/* Whether the value goes on at `at`; `quote` 0 = it has none. */
+/* Whether the value continues at `at`; `quote` 0 = it has no quotes. */
 static bool is_inside(loci_str text, size_t at, char quote)
 {
     char c = at < text.len ? text.ptr[at] : ' ';
@@ -625,12 +625,12 @@ static bool find_aws_secret(loci_str text, size_t at, lc_secret *out)
 
 #define TOKEN_BYTES_MIN 15 /* Of the shortest form. */
 
-/* What begins with a letter or digit that none precedes. */
+/* Finds a secret that begins here with a letter or digit, at the start of a word. */
 static bool find_word(loci_str text, size_t at, unsigned before, lc_secret *out)
 {
     bool is_alone = (before & (WORD | PLUS | DOT)) == 0;
 
-    /* Words of ordinary text are short: nearly all are passed over here. */
+    /* Words of ordinary text are short: nearly all are skipped here. */
     if (run_of(text, at, URL64 | PLUS | DOT, TOKEN_BYTES_MIN) == TOKEN_BYTES_MIN &&
         (find_form(text, at, out) || find_jwt(text, at, out) || find_webhook(text, at, out) ||
          (is_alone && (find_discord(text, at, out) || find_aws_secret(text, at, out)))))

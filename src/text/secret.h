@@ -8,8 +8,8 @@
  *         from = secret.start + secret.bytes;
  *     }
  *
- * Pure: no memory, no state; the time grows with the length of the text. What is found is only the
- * secret itself: of "password = hunter2" the word behind the sign, of a URL the password in it.
+ * Pure: no memory, no state; the time grows with the length of the text. Only the secret itself is
+ * returned: the word behind the sign in "password = hunter2", the password in a URL.
  *
  * Forms are those that their makers document, and assignments to names such as `api_key`. A hash of
  * git, a UUID, an image in base64 or the words "password reset link" are not secrets; neither are
@@ -33,7 +33,7 @@ typedef struct lc_secret {
 /* The first secret that begins at or behind `from`; false if there is none. */
 bool lc_secret_next(loci_str text, size_t from, lc_secret *out);
 
-/* Whether `value` is a secret because of what it is called: {"db_password": "hunter2"}. */
+/* Whether `value` is a secret because of its name: {"db_password": "hunter2"}. */
 bool lc_secret_is_named(loci_str name, loci_str value, const char **out_kind);
 
 #endif /* LC_TEXT_SECRET_H */

@@ -1,8 +1,8 @@
-/* split.c - the patterns of o200k_base and cl100k_base by hand.
+/* split.c - the patterns of o200k_base and cl100k_base, written by hand.
  *
  * With the classes of split.h (U upper, L lower, C letters without case, M marks, N numbers,
- * S spaces, \n the two newlines, and what is left, symbols), the alternatives of o200k_base are, in
- * the order in which they are tried:
+ * S spaces, \n the two newlines, and symbols, which are all others), the alternatives of o200k_base
+ * are, in the order in which they are tried:
  *
  *     1  [^\r\n letter N]? (U C M)* (L C M)+ ending?      a word, with one character before it
  *     2  [^\r\n letter N]? (U C M)+ (L C M)* ending?      a word of capitals
@@ -26,7 +26,7 @@
 
 #define CLASS_BIT(class) (1u << (class))
 #define LETTERS (CLASS_BIT(LC_CHAR_UPPER) | CLASS_BIT(LC_CHAR_LOWER) | CLASS_BIT(LC_CHAR_LETTER))
-/* What may follow the capitals of a word. */
+/* Classes that may follow the capitals of a word. */
 #define SMALL (CLASS_BIT(LC_CHAR_LOWER) | CLASS_BIT(LC_CHAR_LETTER) | CLASS_BIT(LC_CHAR_MARK))
 #define SYMBOLS (CLASS_BIT(LC_CHAR_OTHER) | CLASS_BIT(LC_CHAR_MARK))
 
@@ -75,7 +75,7 @@ static inline unsigned class_at(const uint8_t *at, const uint8_t *end, const uin
     return class;
 }
 
-/* How many of the 8 bytes in `word`, from the lowest, lie in a..z; `fold` 0x20 in each byte counts
+/* How many of the 8 bytes in `word`, from the lowest, are in a..z; `fold` 0x20 in each byte counts
  * A..Z too. No byte carries into the next: 0x7F + 0x1F is less than 0x100. */
 static inline size_t ascii_letters(uint64_t word, uint64_t fold)
 {
@@ -136,7 +136,7 @@ static const uint8_t *ending(const uint8_t *at, const uint8_t *end)
     if ((first == 'r' && second == 'e') || (first == 'v' && second == 'e') ||
         (first == 'l' && second == 'l'))
         return at + 3;
-    /* U+017F, the long s, is an s to whoever ignores case. */
+    /* U+017F, the long s, matches an s if case is ignored. */
     if (left > 2 && at[1] == 0xC5 && at[2] == 0xBF)
         return at + 3;
     return at;
@@ -173,7 +173,7 @@ static const uint8_t *split_spaces(const uint8_t *at, const uint8_t *end)
 /* ---- o200k_base ------------------------------------------------------------------------------ */
 
 /* The word behind the optional first character, without its ending; `at` when there is none.
- * `is_small` tells the first alternative from the second. */
+ * `is_small`: it is the first alternative, not the second. */
 static inline const uint8_t *word_end(const uint8_t *at, const uint8_t *end, bool *is_small)
 {
     const uint8_t *behind_small = NULL, *next;
@@ -223,7 +223,7 @@ const uint8_t *lc_split_o200k(const uint8_t *at, const uint8_t *end)
         return split_spaces(at, end);
 
     word = word_end(next, end, &is_small);
-    /* A mark may stand before a word, but rather than before capitals it is a word by itself. */
+    /* A mark may be the first character of a word, but before capitals it is a word by itself. */
     if (class == LC_CHAR_MARK && !is_small)
         return with_ending(next, end);
     if (word != next)

@@ -1,9 +1,9 @@
-/* split.h - cuts a text into the pieces that a tokenizer looks at one by one.
+/* split.h - cuts a text into the pieces that a tokenizer encodes one by one.
  *
- * Each encoding has a pattern, which its makers write as a regular expression; these functions do
- * what a matcher with Unicode 16 would do, in one pass and without going back over a piece more
- * than once. Concatenated, the pieces are the text. Valid UTF-8 is cut between characters; a byte
- * that belongs to no character is taken for a symbol.
+ * Each encoding has a pattern, which its makers write as a regular expression; these functions give
+ * the same matches as a regular expression engine with Unicode 16, in one pass that goes back over
+ * a piece at most once. Concatenated, the pieces are the text. Valid UTF-8 is cut between
+ * characters; a byte that belongs to no character is taken for a symbol.
  *
  * The class of a character is made of Unicode 16 categories (split_table.c). The version matters:
  * tokenizers elsewhere cut texts by these categories. Three steps find a class: the block of 256
@@ -52,8 +52,8 @@ typedef const uint8_t *lc_split(const uint8_t *at, const uint8_t *end);
 lc_split lc_split_o200k;
 lc_split lc_split_cl100k;
 
-/* A character of more than one byte: its code point, and how many bytes it has. What is no
- * character is one byte with the code point of U+FFFD. */
+/* A character of more than one byte: its code point, and how many bytes it has. An invalid byte is
+ * one byte with the code point U+FFFD. */
 uint32_t lc_split_wide(const uint8_t *at, const uint8_t *end, size_t *bytes);
 
 #endif /* LC_TEXT_SPLIT_H */

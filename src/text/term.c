@@ -64,9 +64,9 @@ const char *const *lc_stop_words_get(size_t *out_count)
 
 /* ---- Stems ----------------------------------------------------------------------------------- */
 
-/* Snowball knows nothing of digits and punctuation: what has any stays as it is. */
+/* Snowball does not handle digits and punctuation: a term that has any stays unchanged. */
 
-#define STEM_BYTES_MAX 64 /* Longer than that are no words, whatever they are. */
+#define STEM_BYTES_MAX 64 /* A longer term is not a word of a language. */
 
 static bool is_language(const char *language)
 {

@@ -1,8 +1,9 @@
 /* term.h - the terms of an index and of its queries: the stems of a text's words, without stop
  * words.
  *
- * Documents and queries go through the same function, so that their terms match. A text of nothing
- * but stop words ("to be or not to be") keeps them all: it has nothing else to be found by.
+ * Documents and queries go through the same function, so that their terms match. A text that
+ * consists of stop words only ("to be or not to be") keeps them all: otherwise it could not be
+ * found.
  *
  * Stems are words without their endings, by Snowball: connect, connected, connections are one. A
  * stemmer keeps the word it works on, so it serves one thread at a time; a caller makes its own,

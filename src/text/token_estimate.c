@@ -1,10 +1,11 @@
-/* token_estimate.c - a sum of what was seen, weighted.
+/* token_estimate.c - a weighted sum of the pieces and characters of a text.
  *
- * Each piece counts once for the kind of its first letter (a space or sign before a word is not it)
- * and each of its characters, beyond the first few for some, for the kind of that character.
+ * Each piece adds the weight of the kind of its first letter (not of a space or sign before a
+ * word), and each of its characters, for some kinds beyond the first few, adds the weight of its
+ * own kind.
  *
- * The weights were fitted by tools/data/token_estimate.mjs; docs/tokens.md says from what, and how
- * far off the estimate is. There are no rules for particular texts here.
+ * The weights were fitted by tools/data/token_estimate.mjs; docs/tokens.md names the texts they
+ * were fitted to, and the error of the estimate. There are no rules for particular texts here.
  */
 #include "text/tokenizer.h"
 
@@ -26,8 +27,8 @@ typedef enum char_kind {
     KINDS
 } char_kind;
 
-/* What a piece of this kind costs, and each of its characters beyond the free ones, in 1/1000 of a
- * token. */
+/* The cost of a piece of this kind, and of each of its characters beyond the free ones, in 1/1000
+ * of a token. */
 typedef struct kind_weight {
     int32_t piece, character;
 } kind_weight;
@@ -113,8 +114,7 @@ static void see_piece(seen *s, const uint8_t *at, const uint8_t *end)
     }
     s->pieces[first]++;
     count[first] -= count[first] < free_characters[first] ? count[first] : free_characters[first];
-    if (first <=
-        KIND_OTHER) /* What stands before or behind a word, an apostrophe, is part of it. */
+    if (first <= KIND_OTHER) /* A sign at either end of a word, an apostrophe, is part of it. */
         count[KIND_SIGN] = count[KIND_SPACE] = 0;
     for (int kind = 0; kind < KINDS; kind++)
         s->characters[kind] += count[kind];

@@ -6,11 +6,11 @@
  *     head      64 bytes, lc_token_table_head
  *     pieces    2^piece_bits slots {key u64, token u32, bytes u32}: a token by its text. The key of
  *               at most 8 bytes is the text itself, of more a hash; bytes 0 = free
- *     pairs     2^pair_bits slots u64: left token, right token, what they merge to, 18 bits each;
+ *     pairs     2^pair_bits slots u64: left token, right token, merged token, 18 bits each;
  *               all ones = free
  *     filter    2^(pair_bits + 2) bits: set for each pair at the top bits of its other hash. Most
- *               pairs that are asked for are none, and this is small enough to stay near the
- *               processor when the table is not
+ *               look-ups are for pairs that do not exist, and this bitmap is small enough to stay
+ *               in the cache when the table is not
  *     characters 65536 u32: the token of a character below U+10000 of more than one byte, or
  *               LC_TOKEN_NONE
  *     two       65536 u32: the token of two bytes, the first in the low half; LC_TOKEN_NONE
@@ -20,13 +20,13 @@
  *     starts    token_count + 1 u32: where the text of each token begins
  *     text      the texts, one behind the other
  *
- * Both tables of slots are at most half full and probed linearly. A token's number is its rank: of
- * all pairs that could merge the lowest goes first.
+ * Both tables of slots are at most half full and probed linearly. A token's number is its rank: the
+ * pair with the lowest merged token merges first.
  *
- * Pairs holds one pair for each token, not all: the two that its own text ends as just before the
- * last merge. No other two parts can meet that together make up its text, because as long as no
- * merge crosses the ends of that text, what goes on inside is what goes on when it stands alone,
- * and that leads through one state of two parts only.
+ * `pairs` has one pair per token, not all: the two parts that its text consists of before the last
+ * merge, if it is encoded alone. No other two parts of its text can become neighbours: as long as
+ * no merge crosses the ends of the text, the merges inside it are the same as if it were alone, and
+ * these lead through one state of two parts only.
  *
  * Where no token crosses the seams on both sides of a character, its bytes can merge with each
  * other only. As every token ranks behind its parts, it makes no difference when they do so, and
@@ -47,7 +47,7 @@
 #define LC_TOKEN_BITS 18
 #define LC_TOKEN_MASK ((1u << LC_TOKEN_BITS) - 1)
 #define LC_TOKEN_NONE UINT32_MAX
-#define LC_TOKEN_PROBES_MAX 256    /* No table that we make comes near. */
+#define LC_TOKEN_PROBES_MAX 256    /* Far more than any table of loci needs. */
 #define LC_TOKEN_KEY_BYTES_MAX 256 /* The longest token has 128. */
 #define LC_TOKEN_MIX_1 0x9E3779B97F4A7C15u
 #define LC_TOKEN_MIX_2 0xD6E8FEB86659FD93u
@@ -92,7 +92,7 @@ void lc_token_table_close(lc_token_table *table);
 loci_str lc_token_table_text(const lc_token_table *table, uint32_t token);
 
 /* A search for the token whose text is `bytes` bytes at `at`. It takes two steps so that several
- * can be under way: the first asks for the memory that the second will look at. */
+ * can be under way: the first prefetches the memory that the second reads. */
 typedef struct lc_token_search {
     const uint8_t *at;
     size_t bytes;
@@ -130,7 +130,7 @@ static inline uint64_t lc_token_key(const uint8_t *at, size_t bytes, const uint8
     return hash ^ hash >> 32;
 }
 
-/* Up to `end`, at or behind the end of the piece, may be read. */
+/* Bytes up to `end`, at or behind the end of the piece, may be read. */
 static inline lc_token_search lc_token_table_search(const lc_token_table *table, const uint8_t *at,
                                                     size_t bytes, const uint8_t *end)
 {
@@ -145,7 +145,7 @@ static inline lc_token_search lc_token_table_search(const lc_token_table *table,
 /* The token, or LC_TOKEN_NONE. */
 uint32_t lc_token_table_found(const lc_token_table *table, const lc_token_search *search);
 
-/* What the tokens `left` and `right` merge to, or LC_TOKEN_NONE. */
+/* The token that `left` and `right` merge to, or LC_TOKEN_NONE. */
 static inline uint32_t lc_token_table_merge(const lc_token_table *table, uint32_t left,
                                             uint32_t right)
 {
@@ -174,7 +174,7 @@ static inline bool lc_token_table_is_seam(const lc_token_table *table, uint8_t l
     return (table->seams[(last | first << 8) >> 3] >> (last & 7) & 1) != 0;
 }
 
-/* What two bytes merge to. */
+/* The token that two bytes merge to. */
 static inline uint32_t lc_token_table_merge_bytes(const lc_token_table *table, const uint8_t at[2])
 {
     uint32_t token = table->two[at[0] | at[1] << 8];

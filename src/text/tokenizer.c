@@ -1,4 +1,4 @@
-/* tokenizer.c - piece by piece: most are a token as they stand, the others are merged. */
+/* tokenizer.c - encodes piece by piece: most pieces are one token, the others are merged. */
 #include "text/tokenizer.h"
 
 #include <stdio.h>
@@ -10,27 +10,29 @@
 
 /* ---- Merging --------------------------------------------------------------------------------- */
 
-/* Byte pair encoding of one piece of text that is no token by itself. The piece starts as its
- * bytes; of all neighbours that are a pair the one of lowest rank merges, the leftmost of equals,
- * until none is left. The time is n log n at worst, so that a long word cannot stop a service.
+/* Byte pair encoding of one piece of text that is not a token itself. The piece starts as its
+ * bytes; of all adjacent pairs the one with the lowest rank merges, the leftmost if several are
+ * equal, until no pair is left. The time is n log n at worst, so that a long word cannot stop a
+ * service.
  *
  * A part keeps the place of its first byte. A block has, for its 64 places,
  *
  *     alive    one bit each: a part begins here
  *     token    the token of the part that begins here
- *     key      rank << 6 | place in the block, of what this part and the next one would merge to;
- *              NO_KEY when they do not, or when no part begins here
+ *     key      rank << 6 | place in the block, of the token that this part and the next one would
+ * merge to; NO_KEY when they do not, or when no part begins here
  *
  * so the smallest key is the merge that goes first in the block, leftmost of equals, and it is
- * found by looking at all 64 four at a time. That is quicker than any clever structure: most pieces
- * are one block. Those begin as characters where they may (token_table.h), others as bytes. Longer
- * ones have a tournament over their blocks: node i holds the better of 2i and 2i + 1 as rank << 32
- * | place, and a merge renews the few blocks that it touched and the nodes above them. */
+ * found by looking at all 64 four at a time. That is faster than a search structure, because most
+ * pieces are one block. These start as characters where possible (token_table.h), longer pieces as
+ * bytes. Longer ones have a tournament over their blocks: node i holds the better of 2i and 2i + 1
+ * as rank << 32 | place, and a merge renews the few blocks that it touched and the nodes above
+ * them. */
 
 #define PLACES 64
 #define NO_KEY INT32_MAX
 #define NO_BEST UINT64_MAX
-/* Pieces of so many bytes are worked on without taking memory. */
+/* Pieces of up to this number of blocks need no memory from the heap. */
 #define BLOCKS_HERE 16
 
 typedef struct merge_block {
@@ -65,8 +67,8 @@ static inline int32_t key_of(uint32_t merged, size_t place)
 }
 
 /* Whether no token begins at or before the last byte of a character and ends behind it, inside of
- * the next. Seams are known for characters only: a stray continuation byte, which is none, may
- * merge with the bytes before it. */
+ * the next. Seams are known for characters only: a stray continuation byte, which is not a
+ * character, may merge with the bytes before it. */
 static inline bool ends_alone(const lc_token_table *table, const uint8_t *last, const uint8_t *end)
 {
     return last + 1 == end ||
@@ -84,7 +86,7 @@ static inline uint32_t first_token(const lc_token_table *table, const uint8_t *b
     if (*at < 0xC2)
         return table->one[*at] & LC_TOKEN_MASK;
     code_point = lc_split_wide(at, end, bytes);
-    /* Not four bytes, and not what takes more than it needs. */
+    /* Not four bytes, and not an overlong form. */
     if (*bytes == (code_point < 0x800 ? 2 : 3)) {
         token = table->characters[code_point];
         if (token != LC_TOKEN_NONE &&
@@ -418,17 +420,17 @@ bool lc_tokenizer_is_exact(const lc_tokenizer *tokenizer)
 
 /* ---- Going through a text -----------------------------------------------------------------------
  *
- * The table of pieces is larger than the caches next to the processor, so a few pieces are cut and
- * asked for ahead of the one that is looked at.
+ * The table of pieces is larger than the caches next to the processor, so the next few pieces are
+ * cut and prefetched while one is encoded.
  *
- * Words that are not a token come again in the same text: identifiers, names. How many tokens they
- * are is remembered by where they were seen, one word to a place; a text too short to repeat itself
- * has few places.
+ * Words that are not one token are often repeated in the same text: identifiers, names. Their
+ * number of tokens is cached with their position in the text, one word per cache entry; a short
+ * text, which repeats little, has few entries.
  */
 
 #define AHEAD 16
 #define SEEN_PLACES_MAX 4096
-#define SEEN_TEXT_BYTES 64 /* One place for so many bytes of the text. */
+#define SEEN_TEXT_BYTES 64 /* One cache entry per this many bytes of the text. */
 
 typedef struct seen_piece {
     uint32_t start; /* In the text that is being counted. */
@@ -439,7 +441,7 @@ typedef struct seen_piece {
 typedef struct walk {
     const lc_tokenizer *tokenizer;
     const uint8_t *begin;    /* Of the text. */
-    const uint8_t *at, *end; /* What is not yet cut. */
+    const uint8_t *at, *end; /* The text that is not cut yet. */
     size_t count;            /* Of searches. */
     lc_token_search searches[AHEAD];
     size_t place_mask;

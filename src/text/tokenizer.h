@@ -1,9 +1,9 @@
-/* tokenizer.h - how many tokens a text is to a language model.
+/* tokenizer.h - counts the tokens that a language model splits a text into.
  *
- * A tokenizer is of one encoding. With that encoding's data file it is exact: the numbers are those
- * of the encoding's makers. Without, it estimates from the scripts and the shapes of the pieces
- * (token_estimate.c, docs/tokens.md), and every count says so. Text such as <|endoftext|> is text
- * like any other: what users write is never a command to a model.
+ * A tokenizer has one encoding. With that encoding's data file it is exact: it gives the same
+ * tokens as the original implementation. Without the file it estimates from the scripts and the
+ * shapes of the pieces (token_estimate.c, docs/tokens.md), and every count says so. Text such as
+ * <|endoftext|> is text like any other: what users write is never a command to a model.
  *
  * Once opened a tokenizer does not change, and any number of threads may use it.
  *
@@ -55,11 +55,10 @@ bool lc_tokenizer_is_exact(const lc_tokenizer *tokenizer);
 loci_status lc_tokenizer_count(const lc_tokenizer *tokenizer, loci_str text, lc_text_tokens *out,
                                loci_error *err);
 
-/* About how many tokens a text is, without the data of an encoding; at least 1 for a text that is
- * not empty. The text is split into pieces, which needs no data; the cost of a piece is guessed
- * from its script and length. docs/tokens.md says where the weights come from and how far off they
- * are.
- */
+/* An estimate of the number of tokens of a text, without the data of an encoding; at least 1 for a
+ * text that is not empty. The text is split into pieces, which needs no data; the cost of a piece
+ * is guessed from its script and length. docs/tokens.md says where the weights come from and how
+ * far off they are. */
 int64_t lc_token_estimate(loci_str text, lc_encoding encoding, lc_split *split);
 
 /* The tokens themselves, exact tokenizers only (asserted): `out` has room for text.len of them. For

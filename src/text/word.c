@@ -1,10 +1,10 @@
-/* word.c - The text is brought to NFKC, keeping case, because case tells where getUserName has its
- * joints; each word is folded when it is written.
+/* word.c - The text is brought to NFKC, keeping case, because case shows where the parts of
+ * getUserName begin; each word is folded when it is written.
  *
  * Reading finds compounds: parts (runs of letters, digits and marks) with one link between each two
- * that joins them (an apostrophe, hyphen, full stop ...). What is given of a compound depends on
- * its links alone; emit_compound() has the cases. Links that join only digits (comma, colon,
- * slash) end a compound elsewhere. A compound has at most PARTS_MAX parts, the rest is the next.
+ * that joins them (an apostrophe, hyphen, full stop ...). The words that a compound gives depend on
+ * its links alone; emit_compound() has the cases. Links that join only digits (comma, colon, slash)
+ * end a compound elsewhere. A compound has at most PARTS_MAX parts, the rest is the next.
  */
 #include "text/word.h"
 
@@ -68,7 +68,7 @@ bool lc_words_add(lc_words *words, lc_arena *arena, loci_str item)
 
 /* ---- Writing words --------------------------------------------------------------------------- */
 
-/* Folds what `word` holds and adds it. */
+/* Folds the content of `word` and adds it. */
 static loci_status emit_buffer(splitter *s, loci_error *err)
 {
     lc_buf folded;
@@ -95,7 +95,7 @@ static loci_status emit_range(splitter *s, size_t begin, size_t end, loci_error 
     loci_str range = {s->text.ptr + begin, end - begin};
     char *copy;
 
-    /* Folding can only be needed for a prefix of what is kept. */
+    /* Only the first LC_WORD_BYTES_MAX bytes are kept, so no more need folding. */
     range.len = lc_utf8_cut(range, LC_WORD_BYTES_MAX);
     if (!lc_text_is_ascii(range)) {
         lc_buf_append(&s->word, range);
@@ -206,7 +206,7 @@ static bool part_is(const splitter *s, const part *p, const char *text)
     return true;
 }
 
-/* Drops the English endings that hang on any word: John's, they're. Of n't it leaves the whole. */
+/* Drops English endings that any word can have: John's, they're. Words with n't stay whole. */
 static void drop_clitic(splitter *s)
 {
     static const char *const endings[] = {"s", "re", "ve", "ll", "d", "m"};
@@ -428,7 +428,7 @@ static loci_status read_compound(splitter *s, loci_error *err)
     return emit_compound(s, err);
 }
 
-/* Pairs of neighbours; a character that stands alone is a word. */
+/* Pairs of adjacent characters; a single character is a word. */
 static loci_status read_dense(splitter *s, loci_error *err)
 {
     size_t before = s->at, begin = s->at, units = 0;

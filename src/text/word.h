@@ -11,7 +11,7 @@
  *     東京タワー 猫                 東京 京タ タワ ワー 猫    (pairs: there are no spaces to split
  * at)
  *
- * What is made of parts is given whole and in parts, so that it is found by either.
+ * A compound is returned as a whole and in parts, so that it is found by either.
  */
 #ifndef LC_TEXT_WORD_H
 #define LC_TEXT_WORD_H

@@ -27,7 +27,7 @@ void facts_open_store(facts *f, const char *store)
 
 void facts_open(facts *f)
 {
-    facts_open_store(f, test_path(test_tmpdir(), "store.db"));
+    facts_open_store(f, test_store(test_tmpdir(), "store.db"));
 }
 
 void facts_close(facts *f)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# Everything that can be wrong with what loci is given: a clear error with a stable code, and
-# nothing lost. The store that is used throughout must be as it was after all of it.
+# Invalid input of every kind: loci reports a clear error with a stable code and loses no data. One
+# store is used throughout and must be unchanged at the end.
 . "$(dirname "$0")/lib.sh"
 S=$TMP/good.db
 run call fact.write '{"key":"city","value":"Oslo"}' --store "$S"
@@ -153,6 +153,36 @@ if as_nobody true 2>/dev/null; then
         >"$TMP/out" 2>"$TMP/err" </dev/null
     is "a store that may only be read: exit code" 1 "$?"
     is "a store that may only be read: code" forbidden "$(value "$(cat "$TMP/err")" error.code)"
+    # Reads work: with the file or its directory read-only, and with a log that was left behind.
+    mkdir "$TMP/open" && cp "$S" "$TMP/open/a.db" && chmod 777 "$TMP/open"
+    chmod 444 "$TMP/open/a.db"
+    chmod 755 "$TMP/readonly"
+    python3 -c 'import shutil, sqlite3, sys
+path, copy = sys.argv[1:]
+db = sqlite3.connect(path)
+db.execute("insert into settings values (?, ?, ?, 1)", ("", "call.timeout_ms", "4321"))
+db.commit()
+shutil.copy(path, copy), shutil.copy(path + "-wal", copy + "-wal")' "$S" "$TMP/readonly/log.db"
+    chmod 444 "$TMP"/readonly/log.db*
+    chmod 555 "$TMP/readonly"
+    "$LOCI" call fact.list --store "$S" >"$TMP/facts" 2>/dev/null
+    for store in open/a.db readonly/a.db readonly/log.db; do
+        files=$(ls "$TMP/${store%/*}")
+        as_nobody "$TMP/loci" call fact.list --store "$TMP/$store" >"$TMP/out" 2>"$TMP/err" \
+            </dev/null
+        is "read-only $store: a read" "0:" "$?:$(cat "$TMP/err")"
+        is "read-only $store: its answer" "$(cat "$TMP/facts")" "$(cat "$TMP/out")"
+        as_nobody "$TMP/loci" call store.verify --store "$TMP/$store" >"$TMP/out" 2>&1 </dev/null
+        is "read-only $store: verify" 0 "$?"
+        as_nobody "$TMP/loci" call store.status --store "$TMP/$store" >"$TMP/out" 2>&1 </dev/null
+        is "read-only $store: status" true "$(value "$(cat "$TMP/out")" read_only)"
+        as_nobody "$TMP/loci" fact write a 1 --store "$TMP/$store" >"$TMP/out" 2>&1 </dev/null
+        is "read-only $store: a write" 1 "$?"
+        has "read-only $store: says why" "the store is read-only" "$(cat "$TMP/out")"
+        is "read-only $store: no files are left" "$files" "$(ls "$TMP/${store%/*}")"
+    done
+    is "read-only: the log is read" 4321 "$(value "$(as_nobody "$TMP/loci" call config.get \
+        '{"name":"call.timeout_ms"}' --store "$TMP/readonly/log.db" </dev/null)" value)"
     as_nobody "$TMP/loci" doctor --store "$TMP/closed/a.db" >"$TMP/out" 2>&1
     is "doctor sees it" 1 "$?"
 else

@@ -1,5 +1,6 @@
 #!/bin/bash
-# `loci batch`: a call a line, an answer a line, in order, durable and flushed before the next.
+# `loci batch`: one call per line, one answer per line, in order. Each answer is durable and flushed
+# before the next call.
 . "$(dirname "$0")/lib.sh"
 S=$TMP/a.db
 write() { printf '{"op":"fact.write","args":{"key":"%s","value":%s}%s}\n' "$1" "$2" "${3:-}"; }
@@ -161,7 +162,7 @@ for i in $(seq 20); do
     case $answer in '{"ok":'*) answered=$((answered + 1)) ;; esac
 done
 is "each answer comes before the next line is sent" 20 "$answered"
-# What was answered is durable: another process sees it while the first still runs.
+# A write that was answered is durable: another process sees it while the first still runs.
 run call fact.current '{"key":"t20"}' --store "$TMP/talk.db"
 is "another process sees it" 20 "$(value "$OUT" value)"
 pid=$TALK_PID
@@ -169,7 +170,7 @@ eval "exec ${TALK[1]}>&-"
 wait "$pid"
 is "the end of input ends it" 0 "$?"
 
-# ---- Nobody listens -----------------------------------------------------------------------------
+# ---- The reader closes the pipe -----------------------------------------------------------------
 (for i in $(seq 2000); do write "p$i" "$i"; done) |
     ("$LOCI" batch --store "$S"; echo $? >"$TMP/rc") | head -1 >/dev/null
 is "a closed pipe ends it with 1" 1 "$(cat "$TMP/rc")"

@@ -20,6 +20,27 @@ run events --type no.such.type
 is "of a type that there is none of" "" "$OUT"
 run events --after 0 --type fact.written
 is "of a type" 25 "$(printf '%s\n' "$OUT" | wc -l)"
+run call session.append '{"session_id":"chat-1","role":"user","text":"One."}' --user cleo
+run call session.append '{"session_id":"chat-2","role":"user","text":"Two."}' --user cleo
+run call fact.write '{"session_id":"chat-1","key":"a","value":1}' --user cleo
+run call session.close '{"session_id":"chat-1"}' --user cleo
+types() { python3 -c '
+import json, sys
+print(*[json.loads(line)["type"] for line in sys.stdin])'; }
+run events --user cleo --session chat-1 --json \
+    --type session.opened,session.message,fact.written,session.ended
+is "of a session, by its name" "session.opened session.message fact.written session.ended" \
+    "$(printf '%s\n' "$OUT" | types)"
+session=$(printf '%s\n' "$OUT" | head -1 | python3 -c 'import json, sys
+print(json.load(sys.stdin)["refs"]["id"])')
+run events --user cleo --session "$session" --type session.message
+has "and by its id" "One." "$OUT"
+lacks "not those of others" "Two." "$OUT"
+run events --session chat-1
+is "a session of somebody else" "1" "$RC"
+has "says so" "no session chat-1" "$ERR"
+run events -f --all-users --session chat-1
+is "a session has one user" 2 "$RC"
 run events --user nobody
 is "of a user without any" "0:" "$RC:$OUT"
 run events --after -3
@@ -40,11 +61,17 @@ from20=$!
 ada=$!
 "$LOCI" events -f --all-users --json >"$TMP/all" 2>/dev/null &
 all=$!
+"$LOCI" events -f --user cleo --session chat-2 --json >"$TMP/chat" 2>/dev/null &
+chat=$!
 wait_for 10 count_is "$TMP/from20" 5
 is "what was there comes first" 5 "$(wc -l <"$TMP/from20")"
 sleep 0.5 # So that those who want only new events have begun.
 for i in $(seq 5); do run fact write "new$i" "$i"; done
 run fact write hers 1 --user ada
+run call session.append '{"session_id":"chat-3","role":"user","text":"Three."}' --user cleo
+run call session.append '{"session_id":"chat-2","role":"user","text":"Four."}' --user cleo
+wait_for 10 count_is "$TMP/chat" 1
+has "one session is followed" "Four." "$(cat "$TMP/chat")"
 wait_for 10 count_is "$TMP/follow" 5
 is "another process's writes are seen, each once" "26 27 28 29 30" \
     "$(python3 -c '
@@ -57,9 +84,9 @@ import json, sys
 print(*[json.loads(line)["seq"] for line in open(sys.argv[1])])' "$TMP/from20")"
 wait_for 10 count_is "$TMP/ada" 1
 is "a user's stream is that user's" 1 "$(wc -l <"$TMP/ada")"
-wait_for 10 count_is "$TMP/all" 6
-is "all users' stream has all" 6 "$(wc -l <"$TMP/all")"
-for pid in $follower $from20 $ada $all; do
+wait_for 10 count_is "$TMP/all" 9
+is "all users' stream has all" 9 "$(wc -l <"$TMP/all")" # The session chat-3 is opened, too.
+for pid in $follower $from20 $ada $all $chat; do
     kill -INT "$pid"
     wait "$pid"
     is "a signal ends it cleanly" 0 "$?"

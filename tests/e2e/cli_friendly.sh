@@ -83,7 +83,7 @@ is "its opposite" 0 "$RC"
 run config list --changed=false
 is "its opposite, spelt out" 0 "$RC"
 
-# ---- What people see ----------------------------------------------------------------------------
+# ---- Control characters in a terminal -----------------------------------------------------------
 run fact write evil "$(printf 'a\033[31mred\007\ntwo')"
 run fact current evil
 is "a program gets every byte of a value" "$(printf 'a\033[31mred\007\ntwo')" "$OUT"
@@ -95,12 +95,6 @@ has "it is shown as what it is" '\x1b[31mred' "$OUT"
 run fact list
 lacks "no colours in a pipe" "$(printf '\033')" "$OUT"
 has "a table has a head" "key" "$(line "$OUT" 1)"
-# as_seen COLUMNS WORDS… - on a terminal of that width.
-as_seen() {
-    local columns=$1
-    shift
-    script -qec "stty cols $columns; $LOCI $*" /dev/null </dev/null | tr -d '\r'
-}
 # widest_line - columns of the widest line of standard input.
 widest_line() {
     python3 -c '

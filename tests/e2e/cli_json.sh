@@ -36,7 +36,7 @@ answers backup "$TMP/backup.db"
 answers export "$TMP/export.jsonl"
 answers export -
 answers import "$TMP/export.jsonl" --store "$TMP/imported.db"
-answers restore "$TMP/backup.db"
+answers restore "$TMP/backup.db" --yes
 answers
 
 # The example of every operation, run as the friendly command that help prints for it.

@@ -15,21 +15,32 @@ id=$(value "$("$LOCI" recall backend --json)" results.0.id)
 
 run recall "where does the user live?"
 is "recall" 0 "$RC"
+lacks "a program gets the score as a number" "█" "$OUT"
+OUT=$(as_seen 80 recall "where does the user live?")
 has "a score is a bar" "█" "$OUT"
 has "a time is an age" "just now" "$OUT"
 has "the current home" "Lives in Denver" "$OUT"
 lacks "not the former one" Austin "$OUT"
-run recall backend --limit 1
+OUT=$(as_seen 80 recall backend --limit 1)
 has "an older time" "3 days ago" "$OUT"
 run recall backend --json
 is "JSON has the time itself" "$old" "$(value "$OUT" results.0.observed_at)"
+
+# A question needs no verb, and the verb of the operation still works.
+run context "Where does the user live?"
+has "context answers a question" "Lives in Denver" "$OUT"
+same=$(printf '%s' "$OUT" | grep -v time)
+run context build "Where does the user live?"
+is "with its verb, too" "$same" "$(printf '%s' "$OUT" | grep -v time)"
+run observe "My city is Porto."
+has "observe stores what a message states" "created" "$OUT"
+is "as a fact" Porto "$("$LOCI" fact current city)"
 
 # On a terminal of 80 columns nothing is cut: the text is wrapped, and its id is below it.
 long="The boat of the club is at the third jetty behind the old harbour office"
 long="$long, and the key is with Tom"
 run remember "$long" --metadata '{"a":1}'
-seen=$(script -qec "stty cols 80; $LOCI --no-color recall 'harbour jetty' --explain --limit 1" \
-    /dev/null </dev/null | tr -d '\r')
+seen=$(as_seen 80 --no-color recall "harbour jetty" --explain --limit 1)
 has "a long text is wrapped" "                 harbour office, and the key is with Tom" "$seen"
 has "the id is below it" " · mem_" "$seen"
 has "the score is explained" "similarity 0." "$seen"
@@ -49,7 +60,7 @@ has "a card" "[person:john]: John handles backend" "$OUT"
 run entity list
 has "entities" person:john "$OUT"
 run todo add "Call Anna" --due-at "$(date -u -d '50 hours' +%Y-%m-%dT%H:%M:%SZ)"
-run todo list
+OUT=$(as_seen 80 todo list)
 has "a time to come" "in 2 days" "$OUT"
 run context build "What does John do?" --budget 500
 has "contexts contain memories" "John handles backend" "$OUT"
@@ -65,9 +76,9 @@ run entity list
 lacks "nor is who it was about" person:john "$OUT"
 lacks "nor is it in the file" "John handles backend" "$(tr -d '\0' <"$TMP/a.db")"
 run forget
-is "what to forget must be said" 1 "$RC"
+is "what to forget must be said" 2 "$RC"
 run remember ""
-is "an empty text is refused" 1 "$RC"
+is "an empty text is refused" 2 "$RC"
 
 # Files of other programs, and files of loci itself.
 printf -- '- Plays the cello\n- Keeps bees\n' >"$TMP/notes.md"

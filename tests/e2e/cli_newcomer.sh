@@ -33,7 +33,7 @@ run
 has "loci alone now shows the store" "Your store: $HOME/.local/share/loci/loci.db" "$OUT"
 lacks "and no longer asks for init" "There is no store yet" "$OUT"
 
-# What the welcome suggests must work as printed.
+# The commands that the welcome text suggests must work as printed.
 while read -r words; do
     # shellcheck disable=SC2086
     run $words

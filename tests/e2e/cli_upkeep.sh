@@ -41,6 +41,9 @@ is "a backup to nowhere" 1 "$RC"
 run fact write k1 changed --user u1
 isnt "the store goes on" "$before" "$(all)"
 run restore "$TMP/backup.db"
+is "restore without a question" 1 "$RC"
+has "restore: says how" "pass --yes" "$ERR"
+run restore "$TMP/backup.db" --yes
 is "restore" 0 "$RC"
 is "everything is as it was" "$before" "$(all)"
 run verify
@@ -51,6 +54,14 @@ echo nonsense >"$TMP/nonsense.db"
 run restore "$TMP/nonsense.db"
 is "a backup that is none" 1 "$RC"
 is "the store is untouched" "$before" "$(all)"
+
+run status --json --store "$TMP/a.db"
+is "status counts the jobs of users that jobs lists" \
+    "$("$LOCI" jobs --json --store "$TMP/a.db" | grep -o '"status":' | wc -l)" \
+    "$(value "$OUT" jobs | tr -c '0-9' '\n' | awk '{ n += $1 } END { print n }')"
+is "and those of the store that jobs --scope store lists" \
+    "$("$LOCI" jobs --scope store --json --store "$TMP/a.db" | grep -o '"status":' | wc -l)" \
+    "$(value "$OUT" store_jobs | tr -c '0-9' '\n' | awk '{ n += $1 } END { print n }')"
 
 # ---- Export and import --------------------------------------------------------------------------
 run export "$TMP/export.jsonl"
@@ -129,5 +140,27 @@ is "with the same lines" "$(wc -l <"$TMP/real.jsonl")" "$(wc -l <"$TMP/from-fifo
 run backup "$TMP/fifo" --force
 is "a backup does not replace a FIFO" 1 "$RC"
 is "which stays one" yes "$([ -p "$TMP/fifo" ] && echo yes)"
+
+# The value of --store is not the file, although it can be read and is no export.
+"$LOCI" init --store "$TMP/named.db" >/dev/null
+run import "$TMP/export.jsonl" --store "$TMP/named.db"
+is "import into a store that exists" "0:" "$RC:$ERR"
+run import --store "$TMP/named.db" "$TMP/export.jsonl"
+is "import with the store named first" "0:" "$RC:$ERR"
+is "it is the same" "$(all)" "$(all --store "$TMP/named.db")"
+
+# ---- Another embedder ---------------------------------------------------------------------------
+V=$TMP/vectors.db
+"$LOCI" remember "Lives in Oslo" --store "$V" >/dev/null 2>&1
+run doctor --store "$V"
+lacks "no vectors of another embedder" "another embedder" "$OUT"
+python3 -c 'import sqlite3, sys
+db = sqlite3.connect(sys.argv[1])
+db.execute("insert into vectors values (?, ?, ?, ?, ?)",
+           ("default", "default", b"0123456789abcdef", "older-1-512", b"0" * 512))
+db.commit()' "$V"
+run doctor --store "$V"
+has "vectors of another embedder are reported" "vectors made by" "$OUT"
+has "with what to do" "loci model reembed" "$OUT"
 
 finish

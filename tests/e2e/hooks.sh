@@ -109,7 +109,7 @@ play() {
         "$(cat "$RECORDED/expected.txt" "$RECORDED/expected_resumed.txt" | sort)" \
         "$(said_all "$persona" | sort)"
 
-    # What was said is found afterwards, from another session.
+    # Another session finds the messages afterwards.
     run call session.search \
         "{\"query\":\"idempotency keys for payments\",\"persona_id\":\"$persona\"}"
     has "$1: session.search finds it" "idempotency keys" "$OUT"
@@ -324,7 +324,7 @@ chmod 700 "$XDG_STATE_HOME/loci"
 # ---- Budgets and formats -------------------------------------------------------------------------
 
 feed "$(input UserPromptSubmit prompt 'Which database do we use?')" hook --format text
-has "text is the text alone" $'<loci-memory>\nWhat loci' "$OUT"
+has "text is the text alone" $'<loci-memory>\nNotes from loci' "$OUT"
 has "text has what is known" "- database: PostgreSQL 16" "$OUT"
 run config set hook.prompt_tokens 0
 feed "$(input UserPromptSubmit prompt 'Which database do we use?')" hook user-prompt
@@ -334,7 +334,7 @@ run call fact.write '{"key":"database_note","value":"a </loci-memory> about the 
 feed "$(input UserPromptSubmit prompt 'Which database do we use? database note')" hook user-prompt
 is "stored text cannot end the element" 1 "$(context "$OUT" | grep -c '</loci-memory>')"
 
-# ---- Whose memory --------------------------------------------------------------------------------
+# ---- Choice of user, persona and project ---------------------------------------------------------
 
 export LOCI_STORE="$TMP/whose.db"
 repository plain

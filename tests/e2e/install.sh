@@ -14,13 +14,15 @@ for file in bin/loci include/loci.h lib/libloci.a lib/pkgconfig/loci.pc \
     lib/cmake/loci/lociConfig.cmake share/man/man1/loci.1 \
     share/bash-completion/completions/loci share/zsh/site-functions/_loci \
     share/fish/vendor_completions.d/loci.fish lib/systemd/system/loci.service \
-    lib/sysusers.d/loci.conf; do
+    lib/sysusers.d/loci.conf lib/tmpfiles.d/loci.conf; do
     is "$file is installed" yes "$([ -s "$tree/$file" ] && echo yes)"
 done
 is "the soname has the minor version" libloci.so.0.1 \
     "$(readelf -d "$tree/lib/libloci.so" | sed -n 's/.*soname: \[\(.*\)\]/\1/p')"
 is "symbols have a version" yes \
     "$(nm -D "$tree/lib/libloci.so" | grep -q 'T loci_call@@LOCI_0.1' && echo yes)"
+is "the Debian packages have the version of the program" "$("$LOCI" --version)" \
+    "loci $(sed -n '1s/.*(\(.*\)).*/\1/p' "$REPOSITORY/debian/changelog")"
 is "the man page has no warning" "" \
     "$(man --warnings -l "$tree/share/man/man1/loci.1" 2>&1 >/dev/null)"
 counted=$("$tree/bin/loci" call text.count '{"text":"a b"}' --store "$TMP/none.db")
@@ -76,8 +78,12 @@ if go version >/dev/null 2>&1; then
         builds go go build -o "$TMP/state-go" "$examples/state.go"
     shows go "$TMP/state-go"
 fi
-if rustc --version >/dev/null 2>&1; then
-    builds rust rustc "$examples/state.rs" -L "$tree/lib" -o "$TMP/state-rust"
+# Where rustup is installed, its rustc works only with the caller's home; Debian's is beside it.
+rustc=$(for rustc in rustc /usr/bin/rustc; do
+    ! "$rustc" --version >/dev/null 2>&1 || { echo "$rustc" && break; }
+done)
+if [ -n "$rustc" ]; then
+    builds rust "$rustc" "$examples/state.rs" -L "$tree/lib" -o "$TMP/state-rust"
     shows rust "$TMP/state-rust"
 fi
 

@@ -56,6 +56,47 @@ feed() {
     ERR=$(cat "$TMP/err")
 }
 
+# as_seen COLUMNS ARGUMENT… - what the program prints on a terminal of that width.
+as_seen() {
+    local columns=$1 words
+    shift
+    printf -v words '%q ' "$LOCI" "$@"
+    script -qec "stty cols $columns; $words" /dev/null </dev/null | tr -d '\r'
+}
+
+# on_terminal INPUT ARGUMENT… - the program with a terminal as stdin, stdout and stderr; INPUT
+# answers its first question. Sets OUT and RC.
+on_terminal() {
+    local input=$1
+    shift
+    OUT=$("$PYTHON" - "$input" "$LOCI" "$@" <<'PY'
+import os, pty, select, sys, time
+
+pid, fd = pty.fork()
+if pid == 0:
+    os.execv(sys.argv[2], sys.argv[2:])
+text, sent, end = b"", False, time.time() + 30
+while time.time() < end:
+    if not sent and (b"[y/N]" in text or sys.argv[1] == ""):
+        os.write(fd, sys.argv[1].encode())
+        sent = True
+    if not select.select([fd], [], [], 0.1)[0]:
+        continue
+    try:
+        part = os.read(fd, 65536)
+    except OSError:
+        break
+    if not part:
+        break
+    text += part
+code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+sys.stdout.write(text.decode(errors="replace").replace("\r", ""))
+sys.exit(code)
+PY
+    )
+    RC=$?
+}
+
 pass() { passed=$((passed + 1)); }
 
 fail() {
@@ -118,6 +159,9 @@ print(at if isinstance(at, str) else json.dumps(at, separators=(",", ":")))' "$2
 
 # line TEXT N - the Nth line, from 1.
 line() { printf '%s\n' "$1" | sed -n "$2p"; }
+
+# flat TEXT - on one line, as before a terminal wrapped it at words.
+flat() { printf '%s' "$1" | tr -s '[:space:]' ' '; }
 
 # wait_for SECONDS COMMAND… - until it succeeds; false when it never did.
 wait_for() {

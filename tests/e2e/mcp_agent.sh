@@ -1,5 +1,5 @@
 #!/bin/bash
-# What an agent relies on: a scripted agent is killed and goes on, concurrent writes are all kept,
+# Guarantees for agents: a scripted agent is killed and goes on, concurrent writes are all kept,
 # and Anthropic's memory tool answers as its reference implementation does.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"

@@ -54,8 +54,8 @@ url=$(head -1 "$TMP/fixture.out")
 for revision in 2025-11-25 2026-07-28; do
     conformance "$url" "$revision"
     is "the fixture conforms to $revision" 0 "$RC"
-    # Scenarios that are not required yet must pass, too, except for what loci does not have: tasks,
-    # an extension, and streams that end before the answer.
+    # Scenarios that are not required yet must pass, too, except for features that loci lacks:
+    # tasks, an extension, and streams that end before the answer.
     mapfile -t all < <(printf '%s\n' "$OUT" | sed -n 's/^. \([a-z0-9-]*\): .*/\1/p' |
         grep -vE '^(tasks-.*|server-sse-polling)$')
     [ "${#all[@]}" -ge 30 ] || fail "the suite runs" "$(tail -5 "$TMP/err")"

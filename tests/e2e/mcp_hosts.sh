@@ -13,7 +13,7 @@ npm_install hosts --legacy-peer-deps "$NODE_PACKAGE" \
     @anthropic-ai/claude-code@2.1.325 @openai/codex@0.166.0 \
     @google/gemini-cli@0.61.0 @mastra/core@1.71.0 @mastra/mcp@2.0.0 ajv@8.20.0
 export DISABLE_AUTOUPDATER=1 DISABLE_TELEMETRY=1 CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1
-export GEMINI_CLI_TRUST_WORKSPACE=true # It starts no servers in a folder that nobody trusted.
+export GEMINI_CLI_TRUST_WORKSPACE=true # It starts no servers in an untrusted folder.
 unset CODEX_HOME CLAUDE_CONFIG_DIR XDG_CONFIG_HOME
 
 # host ARGUMENT… - a program of the packages; sets OUT and RC. Both of its outputs matter.

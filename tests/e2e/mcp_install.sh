@@ -1,6 +1,6 @@
 #!/bin/bash
 # `loci mcp install`, `uninstall`, `clients` and `doctor` in a scratch home, for every client and
-# scope. What is in a file of the user survives byte for byte.
+# scope. Existing content of a file of the user is kept byte for byte.
 . "$(dirname "$0")/lib.sh"
 
 unset XDG_CONFIG_HOME CLAUDE_CONFIG_DIR CODEX_HOME
@@ -156,7 +156,7 @@ has "replace: shows the old command" '-      "command": "/old/loci"' "$OUT"
 has "replace: env stays" '"env": {"A": "1"}, // mine' "$(cat "$F")"
 rm -f "$F" "$F".loci-backup-*
 
-# ---- What must not be touched -----------------------------------------------------------------
+# ---- Files that must not be changed -----------------------------------------------------------
 # refuses NAME PART CLIENT [ARGUMENT…] - exit 1, PART in the message, no file changed or added.
 refuses() {
     local name=$1 part=$2 before

@@ -4,7 +4,9 @@
 #
 #     npm_install openapi PACKAGE@VERSION…   # sets NPM; ends the script if npm is not reachable
 #     install_mcp                            # the clients of MCP that script/test needs
-#     node_test clients.mjs                  # a script of tests/mcp; its checks are counted here
+#     install_clients                        # the tools that the tests of clients/ need
+#     install_adapters                       # the same, for hosts that need a newer Node.js
+#     node_test clients.mjs                  # a script of tests/mcp; adds its checks to this test
 #
 # Run by itself it installs the clients of MCP and asks some for their version.
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then
@@ -32,8 +34,8 @@ npm_install() {
     exec {lock}>"$NPM/lock"
     flock "$lock"
     if [ "$(cat "$NPM/installed" 2>/dev/null)" != "$*" ]; then
-        # HOME is the test's, so the cache is named. What has just failed for another script is
-        # not tried again: npm takes a minute to give up.
+        # HOME is a directory of the test, so the cache is named. An installation that has just
+        # failed for another script is not tried again: npm takes a minute to give up.
         if [ -n "$(find "$NPM/npm.log" -mmin -10 2>/dev/null)" ] ||
             ! timeout 500 npm install --prefix "$NPM" --cache "$NPM/cache" --no-audit --no-fund \
                 --loglevel=error "$@" >"$TMP/npm.log" 2>&1; then
@@ -64,12 +66,29 @@ install_mcp() {
         @openai/agents@0.20.0
 }
 
+# The compiler, the type checker, the hosts of the adapters in clients/node, and LangGraph's own
+# suite for checkpointers. The client is tested with Debian's Node.js; the hosts need
+# install_adapters.
+install_clients() {
+    npm_install clients --legacy-peer-deps typescript@5.9.3 @types/node@18.19.130 pyright@1.1.407 \
+        @anthropic-ai/sdk@1.9.0 \
+        @langchain/core@1.2.13 @langchain/langgraph@1.4.10 @langchain/langgraph-checkpoint@1.1.5 \
+        @langchain/langgraph-checkpoint-validation@1.1.1 \
+        ai@7.0.169 @ai-sdk/provider@4.0.37 @openai/agents@0.20.0 zod@4.6.7
+}
+
+# The same with a newer Node.js, first in PATH.
+install_adapters() {
+    npm_install node "$NODE_PACKAGE"
+    install_clients
+}
+
 # node_test SCRIPT ARGUMENT… - runs a script of tests/mcp and adds its checks to ours.
 node_test() {
     local counts
     # So that its checks are counted once, its last line is not shown.
-    node --import "$REPOSITORY/tests/mcp/resolve.mjs" "$REPOSITORY/tests/mcp/$1" "${@:2}" \
-        >"$TMP/node.out" </dev/null
+    timeout -k 10 600 node --import "$REPOSITORY/tests/mcp/resolve.mjs" \
+        "$REPOSITORY/tests/mcp/$1" "${@:2}" >"$TMP/node.out" </dev/null
     RC=$?
     grep -v ' passed, .* failed$' "$TMP/node.out"
     counts=$(tail -1 "$TMP/node.out" | sed -n 's/^\([0-9]*\) passed, \([0-9]*\) failed$/\1 \2/p')

@@ -74,6 +74,10 @@ URL=$(value "$(cat "$TMP/daemon.out")" address)
 AUTH="Authorization: Bearer $(cat "$TMP/token")"
 call fact.write '{"key":"k","value":1}'
 is "then it serves" 200 "$STATUS"
+LOCI_TOKEN=$(cat "$TMP/token") "$LOCI" export --url "$URL" >"$TMP/streamed.jsonl"
+is "an export over HTTP" 0 "$?"
+run export "$TMP/local.jsonl" --store "$url"
+is "is that of the store" "$(md5sum <"$TMP/local.jsonl")" "$(md5sum <"$TMP/streamed.jsonl")"
 server kill
 call fact.write '{"key":"k","value":2}'
 is "a server that is gone is unavailable" 503 "$STATUS"

@@ -32,7 +32,7 @@ is "op.list" 200 "$STATUS"
 json "its answer is JSON" "$BODY"
 printf '%s' "$BODY" >operations.json
 
-# One line an operation: name, method, path and query, body, example; made from the example.
+# One line per operation: name, method, path and query, body, example; made from the example.
 python3 - operations.json >routes.tsv <<'PY'
 import json, re, sys, urllib.parse
 def text(value):
@@ -58,7 +58,8 @@ for op in json.load(open(sys.argv[1]))["operations"]:
 PY
 is "the table has operations" yes "$([ "$(wc -l <routes.tsv)" -ge 10 ] && echo yes)"
 
-# What differs from one call to the next, and what only the daemon has.
+# same A B - whether two answers are equal, except for members and texts that differ from call to
+# call, and members that only the daemon has.
 same() {
     printf '%s' "$1" >"$TMP/same.a" # Too long for arguments: op.list has more than 128 KiB.
     printf '%s' "$2" >"$TMP/same.b"
@@ -100,7 +101,7 @@ http_answer() {
 import json, sys
 problem = json.load(sys.stdin)
 problem["message"] = problem.pop("detail")
-for name in ("type", "title", "status", "request_id"):
+for name in ("type", "title", "status", "trace_id"):
     problem.pop(name, None)
 print(json.dumps(problem))'
 }
@@ -115,7 +116,7 @@ compare() { # NAME
     fi
 }
 
-# What can be done once only is made possible again before each try.
+# Before each try, undoes an operation that works only once.
 renew() {
     case $1 in
     fact.retract) set -- fact.write '{"key":"city","value":"Oslo","source":"user"}' ;;
@@ -123,6 +124,19 @@ renew() {
     identity.set) set -- session.open '{}' ;;
     file.create) set -- file.delete '{"path":"/memories/plan.md"}' ;;
     working.delete) set -- working.set '{"key":"draft","value":"Dear Anna"}' ;;
+    resource.*)
+        run call resource.forget '{"id":"text:rules"}' --store "$TMP/a.db"
+        if [ "$1" != resource.discover ]; then
+            run call resource.discover '{"text":"Deploy on Tuesdays only.","name":"rules"}' \
+                --store "$TMP/a.db"
+            run call resource.page_in '{"id":"text:rules"}' --store "$TMP/a.db"
+        fi
+        case $1 in
+        resource.recover) set -- resource.offline '{"id":"text:rules"}' ;;
+        resource.stale) set -- resource.page_out '{"id":"text:rules"}' ;;
+        *) return ;;
+        esac
+        ;;
     *) return ;;
     esac
     run call "$@" --store "$TMP/a.db"
@@ -139,6 +153,8 @@ while IFS=$'\t' read -r op method path body example; do
     store.restore) continue ;;
     # Ids and secrets of their own; some are made below.
     token.*) continue ;;
+    # State of each process, not of the store: serve_signals.sh.
+    guard.* | pipeline.* | signal.*) continue ;;
     esac
     renew "$op"
     by_cli "$op" "$example"
@@ -224,8 +240,12 @@ is "OPTIONS of nothing" 404 "$STATUS"
 
 http POST /v1/facts -H 'Idempotency-Key: once' -d '{"key":"repeat","value":1}'
 first=$BODY
+lacks "a first answer is no repeat" replayed "$BODY$HEADERS"
 http POST /v1/facts -H 'Idempotency-Key: once' -d '{"value":1,"key":"repeat"}'
-is "a repeat gets the first answer" "$first" "$BODY"
+is "a repeat gets the first answer and says so" "${first%\}},\"replayed\":true}" "$BODY"
+has "in a header, too" "Idempotency-Replayed: true" "$HEADERS"
+is "so does the command line" "$BODY" "$(
+    "$LOCI" --store "$TMP/a.db" call fact.write '{"key":"repeat","value":1,"request_id":"once"}')"
 http POST /v1/call/fact.write -H 'Idempotency-Key: once' -d '{"key":"repeat","value":2}'
 is "another call under the same key" 409 "$STATUS"
 http POST /v1/facts -H 'Idempotency-Key: a' -d '{"key":"r","value":1,"request_id":"b"}'
@@ -250,7 +270,8 @@ is "and changed nothing" 404 "$STATUS"
 batch '{"calls":[{"op":"fact.write","args":{"key":"b3","value":1}}]}' -H 'Idempotency-Key: batch'
 first=$BODY
 batch '{"calls":[{"op":"fact.write","args":{"key":"b3","value":1}}]}' -H 'Idempotency-Key: batch'
-is "a repeated batch gets the first answers" "$first" "$BODY"
+is "a repeated batch gets the first answers" "${first%\}},\"replayed\":true}" "$BODY"
+has "with the header" "Idempotency-Replayed: true" "$HEADERS"
 batch '{"calls":[{"op":"fact.write","args":{"key":"b4","value":1},"at":"2020-01-01T00:00:00Z"}]}'
 is "an admin may say when" 200 "$STATUS"
 for body in '' '[]' '{}' '{"calls":1}' '{"calls":[]}' '{"calls":[1]}' '{"calls":[{}]}' \
@@ -306,6 +327,15 @@ is "our own user needs no token there" 200 "$(curl -sS --unix-socket "$TMP/daemo
 
 # ---- The log: routes and codes, and nothing that users say
 
+http GET '/v1/nowhere' -H 'traceparent: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
+is "an error has the trace id of the caller" 4bf92f3577b34da6a3ce929d0e0e4736 \
+    "$(value "$BODY" trace_id)"
+has "so has the header" "Trace-Id: 4bf92f3577b34da6a3ce929d0e0e4736" "$HEADERS"
+wait_for 20 grep -q '"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736"' "$TMP/daemon.log"
+http GET '/v1/facts'
+has "a request without one gets 32 digits" yes \
+    "$(printf '%s\n' "$HEADERS" | grep -qE '^Trace-Id: [0-9a-f]{32}$' && echo yes)"
+lacks "request_id is the idempotency key and nothing else" '"request_id"' "$(cat "$TMP/daemon.log")"
 http GET '/v1/facts' -H 'X-Request-Id: the-last-one'
 wait_for 20 grep -q the-last-one "$TMP/daemon.log" # Lines are written a moment later.
 log=$(cat "$TMP/daemon.log")
@@ -321,7 +351,7 @@ records = [json.loads(line) for line in open(sys.argv[1])]
 requests = [r["fields"] for r in records if r["event"] == "http.request"]
 assert len(requests) > 100, len(requests)
 for r in requests:
-    assert set(r) == {"request_id", "method", "route", "status", "code", "took_us", "bytes",
+    assert set(r) == {"trace_id", "method", "route", "status", "code", "took_us", "bytes",
                       "token_id"}, r
 PY
 )

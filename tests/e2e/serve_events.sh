@@ -1,6 +1,6 @@
 #!/bin/bash
-# /v1/events as a stream: what is said, to whom, from where on; none missed and none twice, whoever
-# writes and however often the reader comes back.
+# /v1/events as a stream: its events, its permissions and its start position. A reader gets each
+# event exactly once, from any writer and however often the reader reconnects.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/serve_lib.sh
@@ -23,7 +23,7 @@ count() { grep -c -- "$2" "$TMP/$1"; }
 # shellcheck disable=SC2317 # Called by wait_for.
 has_count() { [ "$(count "$1" "$2")" -ge "$3" ]; }
 write() { call fact.write "{\"key\":\"$2\",\"value\":$3,\"user_id\":\"$1\"}"; }
-# refused PATH [CURL-ARGUMENT…] - the answer to a stream that is not to be had.
+# refused PATH [CURL-ARGUMENT…] - requests a stream that the daemon refuses.
 refused() { http GET "$1" -H 'Accept: text/event-stream' "${@:2}"; }
 
 # ---- One user ------------------------------------------------------------------------------------
@@ -46,6 +46,39 @@ wait_for 10 said replay "id: 4"
 is "what is new follows" 4 "$(count replay '^id:')"
 lacks "and nothing of anybody else" '"bob"' "$(cat "$TMP/replay")"
 end "$replay"
+
+# ---- One session ---------------------------------------------------------------------------------
+say() {
+    call session.append "{\"session_id\":\"$1\",\"role\":\"user\",\"text\":\"$2\",
+        \"user_id\":\"zoe\"}"
+}
+say chat-1 "First."
+session=$(value "$BODY" session_id)
+say chat-2 "Other."
+follow chat "/v1/events?user_id=zoe&session_id=chat-1&after_seq=0"
+chat=$FOLLOWER
+follow same "/v1/events?user_id=zoe&session_id=chat-2&after_seq=0"
+same=$FOLLOWER
+follow byid "/v1/events?user_id=zoe&session_id=$session&types=session.message"
+byid=$FOLLOWER
+say chat-2 "Another."
+say chat-1 "Second."
+wait_for 10 said chat "Second."
+is "a stream of one session has its messages" 2 "$(count chat '^event: session.message$')"
+is "and its opening" 1 "$(count chat '^event: session.opened$')"
+lacks "and no other session's" "ther." "$(cat "$TMP/chat")"
+wait_for 10 said same "Another."
+is "two sessions do not share their pages" 2 "$(count same '^event: session.message$')"
+wait_for 10 said byid "Second."
+is "by its id, new messages only" 1 "$(count byid '^id:')"
+for pid in $chat $same $byid; do end "$pid"; done
+http GET "/v1/events?user_id=zoe&session_id=chat-2&type=session.message"
+is "a page of one session" 200 "$STATUS"
+has "has its messages" "Another." "$BODY"
+lacks "and no others" "Second." "$BODY"
+refused "/v1/events?user_id=zoe&session_id=chat-9"
+is "a session that is not there" 404 "$STATUS"
+has "is named" "no session chat-9" "$BODY"
 
 follow fresh "/v1/events?user_id=ada"
 fresh=$FOLLOWER

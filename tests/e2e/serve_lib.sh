@@ -1,5 +1,5 @@
-# shellcheck shell=bash disable=SC2034,SC2120 # Its variables and arguments are for who sources it.
-# serve_lib.sh - a daemon to test, and talking to it. Sourced after lib.sh.
+# shellcheck shell=bash disable=SC2034,SC2120 # Used by the scripts that source it.
+# serve_lib.sh - starts a daemon to test and sends it requests. Sourced after lib.sh.
 #
 #     start --store "$TMP/a.db"          # sets DAEMON, URL, TOKEN and AUTH
 #     http GET /v1/facts                 # sets BODY, STATUS and HEADERS

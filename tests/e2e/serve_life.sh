@@ -14,9 +14,10 @@ run serve --listen 0.0.0.0:0 --no-socket
 is "a public address without a token is refused" 1 "$RC"
 has "and it says what to do" "loci token create" "$ERR"
 run serve --listen nonsense --no-socket
-is "an address that is none" 1 "$RC"
+is "an address that is none" 2 "$RC"
 run serve --listen 127.0.0.1:99999 --no-socket
-is "a port that is none" 1 "$RC"
+is "a port that is none" 2 "$RC"
+has "and it shows one" "write 127.0.0.1:7077" "$ERR"
 run serve --lisen 127.0.0.1:0
 is "an option that is none" 2 "$RC"
 run serve --token-file /nowhere/token
@@ -44,8 +45,8 @@ is "its socket is gone" gone "$([ -e "$socket" ] || echo gone)"
 
 # ---- The log
 
-# A pipe that nobody reads holds some 200 lines; whoever reads it at last finds all that fitted and
-# how many are missing.
+# A pipe without a reader has room for some 200 lines. A reader that comes later gets all lines that
+# fitted, and the number of lost lines.
 mkfifo log.pipe
 exec 5<>log.pipe
 rm -f daemon.out
@@ -155,7 +156,7 @@ stop TERM
 is "the second signal ends it at once" 143 "$RC"
 exec 7<&- 7>&-
 
-# ---- What was answered is in the store, whenever the signal came
+# ---- Each answered write is in the store, whenever the signal came
 
 start
 cat >writer.py <<'PY'
@@ -197,6 +198,21 @@ grep -o 'fact_[0-9A-Z]\{26\}' all.ndjson | sort -u >stored
 is "every acknowledged write is in the store" "" "$(comm -23 acked stored | head -3)"
 run verify
 is "which is whole" 0 "$RC"
+
+# ---- Sessions
+
+# A restart does not end sessions, unless session.close_on_shutdown is on.
+launch --listen 127.0.0.1:0
+run call session.open '{"external_id":"over-restarts","user_id":"sessions"}'
+stop TERM
+run call session.get '{"session_id":"over-restarts","user_id":"sessions"}'
+is "a session outlives the daemon" active "$(value "$OUT" state)"
+launch --listen 127.0.0.1:0 --set session.close_on_shutdown=true
+stop TERM
+run call session.get '{"session_id":"over-restarts","user_id":"sessions"}'
+is "unless the daemon is to close it" "ended shutdown" \
+    "$(value "$OUT" state) $(value "$OUT" end_reason)"
+
 # ---- Secrets in memory ---------------------------------------------------------------------------
 # The kernel gives the files of a process that leaves no core to root; root's are always root's.
 as_other=()
@@ -223,4 +239,25 @@ is "no core shows tokens" 0 "$OWNER"
 owner --core-dumps
 isnt "unless that is asked for" 0 "$OWNER"
 rm -rf "$other"
+
+# ---- A store without a token: how to get in ------------------------------------------------------
+launch --store "$TMP/new.db" --listen 127.0.0.1:0 --socket "$TMP/new.sock"
+said=$(cat "$TMP/daemon.out")
+URL=$(sed -n 's/.*listening on //p' "$TMP/daemon.out")
+has "the command that makes a token" \
+    "loci --store '$TMP/new.db' token create NAME --scopes read,write" "$said"
+has "and the socket that needs none" "curl --unix-socket '$TMP/new.sock' http://localhost/" "$said"
+ask GET /v1/facts
+is "no token is 401" 401 "$STATUS"
+has "which says how to get one" "loci token create NAME" "$BODY"
+lacks "and not where the store is" "$TMP" "$BODY"
+is "the socket works" 200 "$(curl -sS --unix-socket "$TMP/new.sock" -o /dev/null \
+    -w '%{http_code}' http://localhost/v1/facts)"
+TOKEN=$("$LOCI" --store "$TMP/new.db" token create NAME --scopes read,write --json)
+AUTH="Authorization: Bearer $(value "$TOKEN" token)" http GET /v1/facts
+is "so does the token" 200 "$STATUS"
+stop
+launch --store "$TMP/new.db" --listen 127.0.0.1:0 --socket "$TMP/new.sock"
+lacks "with a token nothing is said" "none yet" "$(cat "$TMP/daemon.out")"
+stop
 finish

@@ -28,7 +28,8 @@ is "calls by operation and status" 3 \
     "$(figure 'loci_http_requests_total{operation="fact.write",code="200"}')"
 is "failed ones, too" 1 "$(figure 'loci_http_requests_total{operation="fact.get",code="404"}')"
 is "and what is no operation" 1 "$(figure 'loci_http_requests_total{operation="none",code="404"}')"
-is "how long they took" 3 "$(figure 'loci_http_request_duration_seconds_count{cost="write"}')"
+is "how long they took" 3 \
+    "$(figure 'loci_http_request_duration_seconds_count{operation="fact.write"}')"
 is "streams" 1 "$(figure loci_http_streams)"
 is "users" 3 "$(figure loci_users)"
 is "events" 3 "$(figure loci_events_total)"
@@ -42,10 +43,74 @@ for name in loci_store_bytes loci_commits_total loci_reads_total process_residen
 done
 is "when it started" yes "$(figure process_start_time_seconds |
     awk -v now="$(date +%s)" '{ print ($1 > now - 600 && $1 <= now + 1) ? "yes" : $1 }')"
+# The guard, and an agent that shares its limit.
+call guard.report '{"agent_id":"a","name":"x","bytes":5000000}'
+call pipeline.register '{"agent_id":"a","name":"p"}'
+http GET /metrics
+is "pressure" 0 "$(figure loci_guard_level)"
+is "agents" 1 "$(figure loci_guard_agents)"
+is "memory by category" 5000000 "$(figure 'loci_guard_category_bytes{category="llm_buffers"}')"
+is "pipelines by state" 0 "$(figure 'loci_guard_pipelines{state="paused"}')"
+is "rejected work" 0 "$(figure 'loci_guard_admissions_total{result="rejected"}')"
+is "signals" 0 "$(figure 'loci_guard_signals_total{signal="pause_pipeline"}')"
+for name in loci_guard_used_bytes loci_guard_limit_bytes; do
+    is "$name is something" yes "$(figure "$name" | awk '{ print ($1 > 0) ? "yes" : $1 }')"
+done
+lacks "names of agents are not shown" '"a/x' "$BODY"
+call guard.release '{"agent_id":"a","name":"x"}'
 kill "$stream"
 wait "$stream" 2>/dev/null
 
-# Whose figures they are: everybody's.
+# ---- Figures that must not mislead ---------------------------------------------------------------
+# shellcheck disable=SC2317 # wait_for calls it.
+idle() {
+    http GET /metrics
+    [ "$(figure 'loci_jobs{status="queued"}')$(figure 'loci_jobs{status="running"}')" = 00 ]
+}
+wait_for 20 idle
+is "no job is queued when none is due" 0 "$(figure 'loci_jobs{status="queued"}')"
+is "the next upkeep is scheduled" yes \
+    "$(figure 'loci_jobs{status="scheduled"}' | awk '{ print ($1 > 0) ? "yes" : $1 }')"
+reads=$(figure loci_reads_total)
+for _ in 1 2 3; do http GET /metrics; done
+is "scrapes, jobs and upkeep are no reads" "$reads" "$(figure loci_reads_total)"
+call fact.current '{"key":"k1","user_id":"u1"}'
+http GET /metrics
+is "a call that reads is one" "$((reads + 1))" "$(figure loci_reads_total)"
+is "errors by code" 2 "$(figure 'loci_errors_total{code="not_found"}')"
+for name in loci_write_queue_seconds loci_write_group_seconds loci_commit_seconds \
+    loci_fsync_seconds; do
+    is "$name was measured" yes "$(figure "${name}_count" | awk '{ print ($1 > 0) ? "yes" : $1 }')"
+done
+is "there was no backup" 0.000000 "$(figure loci_last_backup_timestamp_seconds)"
+"$LOCI" --store "$TMP/a.db" store backup "$TMP/backup.db" >"$TMP/out" ||
+    fail "backup" "$(cat "$TMP/out")"
+http GET /metrics
+is "the time of the last backup" yes "$(figure loci_last_backup_timestamp_seconds |
+    awk -v now="$(date +%s)" '{ print ($1 > now - 600 && $1 <= now + 1) ? "yes" : $1 }')"
+printf '%s\n' "$BODY" >"$TMP/metrics"
+
+# ---- The dashboard, the alerts and the page of the manual name what there is ---------------------
+ROOT=$(cd "$(dirname "$0")/../.." && pwd)
+families=$(awk '$1 == "#" && $2 == "TYPE" { print $3 }' "$TMP/metrics" | sort)
+named() {
+    grep -ohE '(loci|process)_[a-z0-9_]+' "$@" | sed -E 's/_(bucket|sum|count)$//' | sort -u
+}
+for file in packaging/grafana/loci.json packaging/prometheus/loci.rules.yml; do
+    is "$file names only metrics that there are" "" \
+        "$(comm -23 <(named "$ROOT/$file") <(printf '%s\n' "$families"))"
+done
+is "the manual describes every metric" "" \
+    "$(comm -13 <(named "$ROOT/docs/monitoring.md") <(printf '%s\n' "$families"))"
+is "and no other" "" \
+    "$(comm -23 <(named "$ROOT/docs/monitoring.md") <(printf '%s\n' "$families"))"
+python3 -m json.tool "$ROOT/packaging/grafana/loci.json" >/dev/null || fail "the dashboard is JSON"
+if command -v promtool >/dev/null; then
+    has "promtool accepts the alerts" SUCCESS \
+        "$(promtool check rules "$ROOT/packaging/prometheus/loci.rules.yml" 2>&1)"
+fi
+
+# Permissions: the figures are about all tenants.
 ask GET /metrics
 is "not without a token" 401 "$STATUS"
 call token.create '{"name":"reader","scopes":["read","write"]}'
@@ -68,8 +133,8 @@ STATUS=$(curl -sS -o /dev/null -w '%{http_code}' --unix-socket "$TMP/daemon.sock
 is "but on one's own socket" 200 "$STATUS"
 
 # ---- Pages ---------------------------------------------------------------------------------------
-ask GET /
-is "a page at /" 200 "$STATUS"
+ask GET /start
+is "a page to start from" 200 "$STATUS"
 has "says what this is" "state engine" "$BODY"
 has "which version it is" "<h1>$("$LOCI" --version)</h1>" "$BODY"
 has "links the reference" 'href="/docs"' "$BODY"

@@ -82,7 +82,7 @@ def main():
     status, text = ask("POST", "/v1/call/store.rebuild", {"wait": True})
     expect("a job", status, text, [200])
     rebuild = json.loads(text)
-    # What an example cannot know: ids that exist, and names of files.
+    # Arguments that an example cannot have: ids that exist, and names of files.
     better = {
         "fact.get": lambda: {"id": fact_id},
         "fact.retract": lambda: after("fact.write", {"key": "used_up", "value": 1},
@@ -124,7 +124,7 @@ def main():
     calls = [{"op": "fact.write", "args": {"key": "a", "value": 1}},
              {"op": "fact.get", "args": {"id": "$0.id"}}]
     expect("a batch", *ask("POST", "/v1/batch", {"calls": calls}, {"Idempotency-Key": "b1"}), [200])
-    for path in ("/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/"):
+    for path in ("/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/start", "/"):
         expect(path, *ask("GET", path), [200])
 
     # Optional arguments may be null.

@@ -1,6 +1,6 @@
 #!/bin/bash
-# The OpenAPI document: two linters find nothing in it, and a proxy that checks every request and
-# every answer against it finds nothing in what the daemon says, whatever the operation and the way.
+# The OpenAPI document: two linters find no problem in it, and a proxy that checks all requests and
+# answers against it finds no problem in any operation of the daemon.
 # shellcheck source=tests/e2e/lib.sh
 . "$(dirname "$0")/lib.sh"
 # shellcheck source=tests/e2e/serve_lib.sh
@@ -37,7 +37,7 @@ def close(value):
         for each in value:
             close(each)
     elif isinstance(value, dict):
-        # What is part of a rule about several arguments has "properties" but no type.
+        # A schema in a rule about several arguments has "properties" but no type.
         if "properties" in value and "type" in value and isinstance(value["properties"], dict):
             value.setdefault("additionalProperties", False)
         for name, each in value.items():

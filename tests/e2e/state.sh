@@ -1,6 +1,6 @@
 #!/bin/bash
-# What is true, hidden and kept in contexts: the timelines of tests/state, played into the library
-# and scored. The floors are just below what the rules reach today: they may rise, never fall.
+# Plays the timelines of tests/state into the library and scores which facts the contexts show and
+# hide. The floors are just below the scores that the rules reach today: they may rise, never fall.
 . "$(dirname "$0")/lib.sh"
 STATEBENCH=${BUILD_DIR:-$(dirname "$LOCI")}/bench/statebench
 STATE=$(dirname "$0")/../state

@@ -22,7 +22,7 @@ is "the encoding is said" cl100k_base "$(value "$OUT" encoding)"
 feed "$text" text count - --store "$TMP/a.db" --json
 is "from standard input" 7 "$(value "$OUT" tokens)"
 run text count "$text" --encoding nonsense --store "$TMP/a.db"
-is "an unknown encoding is refused" 1 "$RC"
+is "an unknown encoding is refused" 2 "$RC"
 has "naming those that are known" "o200k_base, cl100k_base" "$ERR"
 
 mkdir "$TMP/empty"

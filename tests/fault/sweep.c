@@ -9,7 +9,7 @@
 #include "lib/calls.h"
 #include "ops/op.h"
 
-#define RUNS_MAX 200000
+#define RUNS_MAX 4000000
 #define STORE "store.db"
 #define SEEDED "seeded.db"
 #define TIMEOUT_MS 300 /* A job whose end cannot be written down is waited for so long. */
@@ -32,8 +32,52 @@ static void remove_store(const char *store)
     remove(test_format("%s-shm", store));
 }
 
+/* A user with a message, a later one, and what was derived from that. */
+static void seed_rewind(loci_engine *engine)
+{
+    static const struct {
+        const char *operation, *args;
+    } derived[] = {
+        {"fact.write", "{'user_id':'rewinder','key':'city','value':'Rome'"},
+        {"fact.write", "{'user_id':'rewinder','key':'moved','value':1,'supersedes':'budget'"},
+        {"fact.write", "{'user_id':'rewinder','key':'city','value':'Lima','trust':'tool'"},
+        {"memory.store", "{'user_id':'rewinder','text':'Lives in Rome'"},
+        {"memory.store", "{'user_id':'rewinder','text':'John likes tea'"},
+        {"todo.add", "{'user_id':'rewinder','text':'Call John'"},
+    };
+    loci_str answer;
+
+    test_call(engine, "fact.write", "{'user_id':'rewinder','key':'city','value':'Oslo'}");
+    test_call(engine, "fact.write", "{'user_id':'rewinder','key':'budget','value':1}");
+    test_call(engine, "fact.write",
+              "{'user_id':'rewinder','key':'plan','value':1,'depends_on':['city']}");
+    test_call(engine, "memory.store", "{'user_id':'rewinder','text':'Lives in Oslo'}");
+    test_call(engine, "session.append", "{'user_id':'rewinder','role':'user','text':'One'}");
+    answer = test_call(engine, "session.append",
+                       "{'user_id':'rewinder','role':'user','text':'Two','external_id':'two'}");
+    answer = test_member_text(answer, "message_id");
+    for (size_t i = 0; i < sizeof derived / sizeof *derived; i++)
+        test_call(
+            engine, derived[i].operation, "%s",
+            test_json(test_format("%s,'message_id':'%.*s'}", derived[i].args, LC_STR_ARG(answer))));
+}
+
 /* A few facts of two users, memories, a file, an answered request, a backup for restore, an export
  * for import. */
+static void seed_frame(loci_engine *engine)
+{
+    loci_str answer = test_call(engine, "frame.push", "{'user_id':'framer','goal':'g'}");
+
+    test_call(engine, "frame.tool_begin",
+              "{'user_id':'framer','frame_id':'%s','call_id':'c','name':'n'}",
+              test_member_text(answer, "id").ptr);
+    test_call(engine, "frame.handle_add",
+              "{'user_id':'framer','frame_id':'%s','text':'It is   so. Is it?'}",
+              test_member_text(answer, "id").ptr);
+    test_call(engine, "frame.handle_add", "{'user_id':'framer','frame_id':'%s','ref':'mem_1'}",
+              test_member_text(answer, "id").ptr);
+}
+
 static void seed_store(void)
 {
     loci_engine *engine;
@@ -53,6 +97,12 @@ static void seed_store(void)
     test_call(engine, "todo.add", "{'text':'Call Anna','due_at':'2030-01-01T00:00:00Z'}");
     test_call(engine, "file.create", "%s",
               "{\"path\":\"/memories/notes.md\",\"file_text\":\"alpha\\nbeta\\n\"}");
+    test_call(engine, "window.open", "{'context_max':1000}");
+    test_call(engine, "resource.discover", "{'name':'rules','text':'Deploy on Tuesdays.'}");
+    test_call(engine, "resource.discover", "{'name':'plan','text':'Ship it.'}");
+    test_call(engine, "resource.page_in", "{'id':'text:rules'}");
+    seed_rewind(engine);
+    seed_frame(engine);
     test_call(engine, "config.set", "{'name':'job.keep_hours','value':7}");
     /* Data files are compared with their digests once per process: not within TIMEOUT_MS. */
     (void)test_call(engine, "model.status", "{'check_data':true}");
@@ -71,20 +121,20 @@ static void copy_seeded(void)
     test_write_file(STORE, test_read_file(SEEDED));
 }
 
-#define SANITIZED_DENSE_UNTIL 5
+#define SANITIZED_DENSE_UNTIL 3
 
 /* One after the other at first; then in steps that grow, far more slowly under LOCI_TEST_FULL=1.
  * Sanitizers, which are slow, look at fewer: the plain build has looked at all. */
 static uint64_t next_nth(const sweep *s, uint64_t nth)
 {
-    uint64_t dense_until = s->dense_until * test_count(1, 40);
+    uint64_t dense_until = s->dense_until * test_count(1, 120);
 
     if (test_is_sanitized() && test_count(0, 1) == 0 && nth >= SANITIZED_DENSE_UNTIL)
-        return nth + 1 + nth;
+        return nth + 1 + 2 * nth;
 
     if (s->dense_until == 0 || nth < dense_until)
         return nth + 1;
-    return nth + 1 + nth / test_count(8, 128);
+    return nth + 1 + nth / test_count(3, 128);
 }
 
 /* What a call may have done. */
@@ -138,6 +188,24 @@ static void check_store(const sweep *s, const char *what, uint64_t nth, loci_eng
                   (unsigned long long)nth, loci_status_name(status), err.message, err.data);
 }
 
+#define LATE_MAX 2
+
+/* Fails the call at `nth`. One that is late for no reason of its own is repeated: on a busy machine
+ * it succeeds then, but one that hangs does not. */
+static outcome fail_at(const sweep *s, loci_engine *engine, const target *t, uint64_t nth,
+                       bool *was_injected)
+{
+    outcome o;
+    int late = 0;
+
+    do {
+        s->arm(nth);
+        o = run(engine, t);
+        *was_injected = s->disarm();
+    } while (o.status == LOCI_EDEADLINE && !s->is_fair(o.status) && late++ < LATE_MAX);
+    return o;
+}
+
 /* One target, failing everywhere in turn. */
 static void sweep_one(const sweep *s, const target *t)
 {
@@ -166,9 +234,7 @@ static void sweep_one(const sweep *s, const target *t)
             engine = open_store(s, STORE);
         }
         hash = test_store_hash(STORE, t->may_change);
-        s->arm(nth);
-        o = run(engine, t);
-        was_injected = s->disarm();
+        o = fail_at(s, engine, t, nth, &was_injected);
         last = o.status;
         check_outcome(s, t->what, nth, &o, usual);
         if (o.status != LOCI_OK && test_store_hash(STORE, t->may_change) != hash)
@@ -211,6 +277,87 @@ static const named_call forgettings[] = {
     {"user.forget", "{}"},
 };
 
+/* To the first message of the user of seed_rewind(). */
+static loci_status call_rewind(loci_engine *engine, void *ctx, loci_error *err)
+{
+    named_call messages = {"session.messages", "{'user_id':'rewinder','limit':1}"}, rewind;
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_answer *answer = NULL;
+    loci_status status = loci_call(engine, messages.operation,
+                                   loci_str_of(test_json(messages.args)), &options, &answer, err);
+
+    (void)ctx;
+    if (status != LOCI_OK)
+        return status;
+    rewind = (named_call){
+        "session.rewind",
+        test_format("{'user_id':'rewinder','message_id':%.*s}",
+                    LC_STR_ARG(test_member(loci_answer_json(answer), "messages.0.id")))};
+    loci_answer_free(answer);
+    return call_named(engine, &rewind, err);
+}
+
+/* On the frame of seed_store(). */
+typedef struct frame_call {
+    const char *operation;
+    const char *id_name; /* Argument with the id of the frame. */
+    const char *args;    /* The others. */
+} frame_call;
+
+static const frame_call frame_calls[] = {
+    {"frame.get", "id", ""},
+    {"frame.push", "parent_id", ",'goal':'child','budget':10"},
+    {"frame.update", "id", ",'goal':'another'"},
+    {"frame.reserve", "frame_id", ",'tokens':5"},
+    {"frame.handle_add", "frame_id", ",'text':'a text of a handle'"},
+    {"frame.pack", "frame_id", ""},
+    {"frame.compact", "frame_id", ",'budget':0"},
+    {"frame.tool_end", "frame_id", ",'call_id':'c','output':'another text'"},
+    {"frame.pop", "id", ",'cascade':true,'result':'found','status':'failed','error':'e'"},
+    {"frame.forget", "id", ""},
+};
+
+static loci_status call_frame(loci_engine *engine, void *ctx, loci_error *err)
+{
+    const frame_call *call = ctx;
+    loci_call_options options = LOCI_CALL_OPTIONS_INIT;
+    loci_answer *answer = NULL;
+    named_call on_frame = {call->operation, NULL};
+    loci_status status = loci_call(engine, "frame.list",
+                                   loci_str_of(test_json("{'user_id':'framer'}")), &options,
+                                   &answer, err);
+
+    if (status != LOCI_OK)
+        return status;
+    on_frame.args = test_format(
+        "{'user_id':'framer','%s':'%.*s'%s}", call->id_name,
+        LC_STR_ARG(test_member_text(loci_answer_json(answer), "frames.0.id")), call->args);
+    loci_answer_free(answer);
+    return call_named(engine, &on_frame, err);
+}
+
+/* The life of an agent's pipeline and component, from nothing to nothing. */
+static loci_status call_agent(loci_engine *engine, void *ctx, loci_error *err)
+{
+    static const named_call calls[] = {
+        {"pipeline.end", "{'name':'p','unregister':true}"}, /* Left by a run that failed. */
+        {"pipeline.register", "{'name':'p'}"},
+        {"pipeline.begin", "{'name':'p','bytes':1000}"},
+        {"guard.report", "{'name':'c','bytes':1000}"},
+        {"guard.release", "{'name':'c'}"},
+        {"pipeline.end", "{'name':'p','unregister':true}"},
+    };
+    loci_status status = LOCI_OK;
+
+    (void)ctx;
+    for (size_t i = 0; i < sizeof calls / sizeof *calls && status == LOCI_OK; i++) {
+        status = call_named(engine, (void *)&calls[i], err);
+        if (i == 0 && status == LOCI_ENOTFOUND)
+            status = LOCI_OK;
+    }
+    return status;
+}
+
 void sweep_operations(const sweep *s)
 {
     test_timeout(600);
@@ -219,20 +366,29 @@ void sweep_operations(const sweep *s)
         const lc_op *op = lc_op_at(i);
         bool is_upkeep = (op->flags & LC_OP_ALONE) != 0 && (op->flags & LC_OP_MUTATES) != 0;
         bool is_once = (op->flags & (LC_OP_MUTATES | LC_OP_IDEMPOTENT)) == LC_OP_MUTATES;
+        bool is_backup = strcmp(op->name, "store.backup") == 0;
         named_call example = {op->name, op->example};
 
-        sweep_one(
-            s, &(target){.what = op->name,
-                         .body = call_named,
-                         .ctx = &example,
-                         .may_change = is_upkeep ? "jobs heads meta rebuild_heads vectors" : NULL,
-                         .is_once = is_once});
+        sweep_one(s, &(target){.what = op->name,
+                               .body = call_named,
+                               .ctx = &example,
+                               .may_change = is_upkeep   ? "jobs heads meta rebuild_heads vectors"
+                                             : is_backup ? "meta" /* Time of the backup. */
+                                                         : NULL,
+                               .is_once = is_once});
     }
     for (size_t i = 0; i < sizeof forgettings / sizeof *forgettings; i++)
         sweep_one(s, &(target){.what = forgettings[i].operation,
                                .body = call_named,
                                .ctx = (void *)&forgettings[i],
                                .is_once = true});
+    for (size_t i = 0; i < sizeof frame_calls / sizeof *frame_calls; i++)
+        sweep_one(s, &(target){.what = frame_calls[i].operation,
+                               .body = call_frame,
+                               .ctx = (void *)&frame_calls[i],
+                               .is_once = true});
+    sweep_one(s, &(target){.what = "session.rewind", .body = call_rewind, .is_once = true});
+    sweep_one(s, &(target){.what = "pipelines of agents", .body = call_agent});
     leave();
 }
 

@@ -15,7 +15,7 @@ static const char *new_store(void)
     const char *store = test_path(test_tmpdir(), "store.db");
     loci_engine *engine = test_open(store);
 
-    for (int i = 0; i < 200; i++)
+    for (int i = 0; i < 260; i++)
         test_call(engine, "fact.write", "{'key':'k%d','value':'%0*d'}", i, 400, i);
     test_close(engine);
     return store;
@@ -79,7 +79,7 @@ TEST(files, database_of_another_program_is_left_alone)
     test_write_file(store, loci_str_of(""));
     test_store_run(store, "create table visits(url text); insert into visits values('a')");
     before = test_read_file(store);
-    check_refused(store, LOCI_ECORRUPT, "another program");
+    check_refused(store, LOCI_EUNSUPPORTED, "another program");
     CHECK_STR_EQ(test_read_file(store), before);
 }
 
@@ -154,7 +154,8 @@ TEST(files, damaged_pages_are_corrupt_or_unread)
                       err.message);
         corrupt += status == LOCI_ECORRUPT;
     }
-    CHECK_LE(good.len / 4096 / 3 / 2, corrupt); /* Most pages of this store are in use. */
+    /* Many pages of this store are in use; the others are roots of empty tables and indexes. */
+    CHECK_LE(good.len / 4096 / 3 * 2 / 5, corrupt);
 }
 
 TEST(files, truncated_file_is_corrupt)
@@ -224,7 +225,7 @@ TEST(files, files_without_permission_are_forbidden)
         test_skip("only root can become somebody else");
     CHECK_EQ(chmod(dir, 0755), 0);
     CHECK_EQ(chmod(store, 0444), 0);
-    CHECK_STATUS(LOCI_EFORBIDDEN, status_as_nobody(store));
+    CHECK_STATUS(LOCI_OK, status_as_nobody(store)); /* It can be read. */
     CHECK_EQ(chmod(store, 0600), 0);
     CHECK_STATUS(LOCI_EFORBIDDEN, status_as_nobody(store));
     CHECK_STATUS(LOCI_EFORBIDDEN, status_as_nobody(test_path(dir, "new.db")));

@@ -40,7 +40,7 @@ static sweep locked(void)
                    .disarm = test_store_disarm,
                    .is_fair = is_locked,
                    .driver = test_faulty_driver(),
-                   .dense_until = 60};
+                   .dense_until = 20};
 }
 
 static sweep full(void)
@@ -50,7 +50,7 @@ static sweep full(void)
                    .disarm = test_store_disarm,
                    .is_fair = is_full,
                    .driver = test_faulty_driver(),
-                   .dense_until = 20};
+                   .dense_until = 8};
 }
 
 static sweep gone(void)
@@ -60,7 +60,7 @@ static sweep gone(void)
                    .disarm = test_store_disarm,
                    .is_fair = is_gone,
                    .driver = test_faulty_driver(),
-                   .dense_until = 20};
+                   .dense_until = 8};
 }
 
 TEST(store_sweep, every_operation_survives_every_failed_store_call)

@@ -118,8 +118,8 @@ static void look_at_names(loci_str value, const lc_http_rules *rules)
     (void)lc_http_guard_is_our_host(value, rules);
     if (lc_http_guard_is_our_origin(value, rules))
         demand(value.len > 7 && memcmp(value.ptr, "http", 4) == 0);
-    if (lc_http_guard_is_request_id(value))
-        demand(value.len > 0 && value.len <= LC_HTTP_REQUEST_ID_BYTES_MAX &&
+    if (lc_http_guard_is_trace_id(value))
+        demand(value.len > 0 && value.len <= LC_HTTP_TRACE_ID_BYTES_MAX &&
                memchr(value.ptr, '\n', value.len) == NULL);
     if (lc_token_text_parse(value, &id, &hash))
         demand(lc_token_text_is_in(value));

@@ -89,7 +89,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         demand(verdict.detail != NULL && verdict.http_status >= 400);
     (void)lc_http_guard_is_gapless(&head, copy, copy + bytes);
     (void)lc_http_guard_is_our_origin((loci_str){copy, bytes}, &rules);
-    (void)lc_http_guard_is_request_id((loci_str){copy, bytes});
+    (void)lc_http_guard_is_trace_id((loci_str){copy, bytes});
     (void)lc_gzip_is_accepted((loci_str){copy, bytes});
     if (lc_http_guard_decode(copy, &len))
         demand(len <= bytes);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "talk/learn.h"
 #include "talk/propose.h"
 
 #define MESSAGES_MAX 12
@@ -72,6 +73,25 @@ static void demand_statements(const lc_statements *statements, loci_str text)
     }
 }
 
+static void demand_lessons(lc_arena *arena, lc_terms terms)
+{
+    const lc_moment said = {INT64_C(1773223200000000), 0};
+    lc_lessons lessons;
+    lc_when when;
+
+    demand(lc_lessons_read(arena, terms, &lessons, NULL) == LOCI_OK);
+    demand(lessons.count <= LC_LESSONS_MAX);
+    for (size_t i = 0; i < lessons.count; i++) {
+        const lc_lesson *lesson = &lessons.items[i];
+
+        demand(lesson->text.len > 0 && lesson->confidence > 0 && lesson->confidence <= 1);
+        demand(lesson->quote.len > 0 && is_inside(lesson->quote, terms.text));
+        demand(is_inside(lesson->person, lesson->quote));
+        if (lc_when_find(lesson->when, &said, &when))
+            demand(when.count > 0 && when.first + when.count <= lesson->when.count);
+    }
+}
+
 static size_t propose(lc_arena *arena, loci_str text, const lc_known *known, size_t known_count,
                       lc_proposal out[LC_PROPOSALS_MAX])
 {
@@ -83,6 +103,7 @@ static size_t propose(lc_arena *arena, loci_str text, const lc_known *known, siz
     demand_terms(terms);
     lc_statements_read(terms, &statements);
     demand_statements(&statements, text);
+    demand_lessons(arena, terms);
     demand(lc_talk_propose(talk, arena,
                            &(lc_propose_input){.statements = &statements,
                                                .known = known,

@@ -110,10 +110,9 @@ static bool check_member(inspection *at, const lc_result *type, const lc_json *v
     return true;
 }
 
-static bool check_record(inspection *at, const lc_record *record, const lc_json *value)
+static bool check_members(inspection *at, const lc_result *members, size_t count,
+                          const lc_json *value)
 {
-    lc_result members[LC_RECORD_MEMBERS_MAX];
-    size_t count = lc_record_members(record, members);
     size_t len = strlen(at->path);
 
     if (lc_json_kind_of(value) != LC_JSON_OBJECT)
@@ -141,9 +140,17 @@ static bool check_record(inspection *at, const lc_record *record, const lc_json 
     return true;
 }
 
-const char *test_answer_fault(const lc_record *type, loci_str answer)
+static bool check_record(inspection *at, const lc_record *record, const lc_json *value)
+{
+    lc_result members[LC_RECORD_MEMBERS_MAX];
+
+    return check_members(at, members, lc_record_members(record, members), value);
+}
+
+const char *test_answer_fault(const lc_op *op, loci_str answer)
 {
     inspection at = {.path = ""};
+    lc_result results[LC_RECORD_MEMBERS_MAX];
     const lc_json *value = NULL;
     lc_arena arena;
     lc_heap heap;
@@ -155,8 +162,8 @@ const char *test_answer_fault(const lc_record *type, loci_str answer)
     lc_arena_init(&arena, &heap, LOCI_MEM_REQUESTS);
     status = lc_json_parse(&arena, answer, LC_JSON_ALLOW_NUL, &value, &err);
     if (status == LOCI_OK)
-        is_right = check_record(&at, type, value);
-    else /* An answer may be a level deeper than what a caller may send. */
+        is_right = check_members(&at, results, lc_op_results(op, results), value);
+    else /* An answer may be one level deeper than arguments may be. */
         is_right = status == LOCI_ELIMIT || fail(&at, "is not JSON:", loci_str_of(err.message));
     lc_arena_clear(&arena);
     return is_right ? NULL : test_format("%s", at.fault);
@@ -164,7 +171,7 @@ const char *test_answer_fault(const lc_record *type, loci_str answer)
 
 /* ---- Between the tests and loci.h ------------------------------------------------------------ */
 
-/* What the linker makes of a call of loci_call(), and what it calls the function itself. */
+/* The linker's names for the wrapped loci_call() and for the function itself. */
 __typeof__(loci_call) __wrap_loci_call, __real_loci_call;
 __typeof__(loci_call_many) __wrap_loci_call_many, __real_loci_call_many;
 __typeof__(loci_call_stream) __wrap_loci_call_stream, __real_loci_call_stream;
@@ -173,7 +180,7 @@ __typeof__(loci_submit) __wrap_loci_submit, __real_loci_submit;
 static void check_answer(const char *operation, loci_str json)
 {
     const lc_op *op = lc_op_find(loci_str_of(operation));
-    const char *fault = op != NULL ? test_answer_fault(op->answer, json) : NULL;
+    const char *fault = op != NULL ? test_answer_fault(op, json) : NULL;
 
     if (fault != NULL)
         test_fail(__FILE__, __LINE__,

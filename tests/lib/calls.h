@@ -43,9 +43,11 @@ loci_str test_member(loci_str json, const char *path);
 int64_t test_member_int(loci_str json, const char *path);
 /* A string member without its quotes. */
 loci_str test_member_text(loci_str json, const char *path);
+/* What a repeat with the same request_id is answered, when this was the first answer. */
+loci_str test_replayed(loci_str first);
 
-/* A hash over every row of every table of the SQLite file, read beside loci: tells whether a call
- * that failed changed anything. Tables named in `except` ("jobs requests") are left out; NULL =
+/* A hash over every row of every table of the SQLite file, read without loci: shows whether a
+ * failed call changed anything. Tables named in `except` ("jobs requests") are left out; NULL =
  * none. */
 uint64_t test_store_hash(const char *store, const char *except);
 /* The first column of the first row, or -1. */

@@ -1,4 +1,4 @@
-/* check.c - the comparisons behind CHECK_*: each says what was on both sides. */
+/* check.c - the comparisons behind CHECK_*: each prints both values. */
 #include "lib/test.h"
 
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define DIRS_MAX 128
+#define DIRS_MAX 256
 
 static char *dirs[DIRS_MAX];
 static size_t dir_count;

@@ -1,7 +1,7 @@
-/* files.h - directories that vanish with the test, and files read whole.
+/* files.h - directories that are removed after the test, and reading whole files.
  *
- * A directory of a test that failed is kept, and its name printed. Whatever goes wrong here fails
- * the test.
+ * A directory of a test that failed is kept, and its name printed. Every error in these functions
+ * fails the test.
  */
 #ifndef TEST_LIB_FILES_H
 #define TEST_LIB_FILES_H

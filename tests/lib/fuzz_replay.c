@@ -1,8 +1,8 @@
 /* fuzz_replay.c - runs a fuzz target without libFuzzer: NAME CORPUS_DIR [MUTATIONS].
  *
  * First every file of the corpus in the order of their names, then mutations of them that are the
- * same in every run (LOCI_TEST_SEED changes them). It finds little that is new; it shows in each
- * run that what was found stays fixed, under every compiler and sanitizer.
+ * same in every run (LOCI_TEST_SEED changes them). It finds few new bugs; it shows in each run that
+ * earlier findings stay fixed, under every compiler and sanitizer.
  */
 #include "lib/random.h"
 

@@ -102,7 +102,7 @@ static void drop(block *b)
     free(b);
 }
 
-/* What is wrong with giving `b` back like this, or NULL. */
+/* The mistake in freeing `b` like this, or NULL. */
 static const char *find_misuse(const block *b, size_t old_bytes, loci_category category)
 {
     if (b->magic == MAGIC_DEAD)

@@ -1,6 +1,6 @@
-/* heap.h - the allocator that tests hand to what they test.
+/* heap.h - the allocator that tests pass to the code under test.
  *
- * It counts what is alive, by category; checks that sizes and categories given back are those that
+ * It counts live blocks by category; checks that sizes and categories given back are those that
  * were asked for and that nothing was written past a block; moves a block on every resize, so that
  * a stale pointer is found; and fails on demand. Thread-safe. Reset between tests.
  */
@@ -26,7 +26,7 @@ void test_heap_fail_from(uint64_t nth);
 /* Ends the above. True when a request was failed since it was armed. */
 bool test_heap_disarm(void);
 
-/* For the runner: forgets everything, and notes a failure for what is still alive. */
+/* For the runner: resets the heap, and reports a failure for blocks that are still alive. */
 void test_heap_check_empty(void);
 void test_heap_reset(void);
 

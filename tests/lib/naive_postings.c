@@ -116,7 +116,7 @@ size_t naive_search(const naive_postings *naive, const naive_query *query, naive
     return count < query->limit ? count : query->limit;
 }
 
-/* Two that the formula holds apart by less than this may stand in either order: both sides round.
+/* Documents whose scores differ by less than this may be in either order: both sides round.
  */
 #define NEAR 1e-6
 

@@ -1,5 +1,5 @@
-/* naive_postings.h - BM25 as the formula says it: documents as lists of terms, everything counted
- * again for each search. What the postings are compared with, in tests and in the fuzzer. Small:
+/* naive_postings.h - BM25 computed directly from the formula: documents are lists of terms, and
+ * every search counts everything again. Tests and the fuzzer compare the postings with it. Small:
  * terms are numbers, documents have a fixed room. Memory is malloc's.
  */
 #ifndef TEST_LIB_NAIVE_POSTINGS_H
@@ -25,7 +25,7 @@ typedef struct naive_postings {
 /* The text of term `number`; some are prefixes of others, one is empty, one holds a NUL. */
 loci_str naive_term_text(unsigned number);
 
-/* Adds the same document to both; returns what the index answered. */
+/* Adds the same document to both; returns the status of the index. */
 loci_status naive_add(naive_postings *naive, lc_postings *index, uint32_t id,
                       const naive_document *document);
 /* Removes it from both; false when they disagree on whether it was there. */

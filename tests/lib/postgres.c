@@ -1,5 +1,5 @@
-/* postgres.c - The server's script holds on as long as its input is open, so it ends with this
- * process, even when that is killed. */
+/* postgres.c - starts the server's script, which runs as long as its input is open, so it ends with
+ * this process even if that is killed. */
 #include "lib/postgres.h"
 
 #include "lib/test.h"
@@ -22,7 +22,7 @@ static struct {
     char dir[256];
 } server;
 
-/* What tests ask SQLite for, under the same names. */
+/* The SQLite functions that tests use, under the same names. */
 static const char compat_sql[] =
     "create schema compat;"
     "create view compat.sqlite_schema as"
@@ -208,7 +208,7 @@ int64_t test_postgres_differences(const char *a, const char *b)
                              test_format("select count(*) from ((%s) except (%s)) d", of_a, of_b));
 }
 
-/* The tables of the store, but for what the driver counts there. */
+/* The tables of the store, without the counters of the driver. */
 static PGresult *list_tables(PGconn *conn)
 {
     return run(conn, "select tablename from pg_tables where schemaname = current_schema()"

@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# postgres.sh [SETTING=VALUE…] - a PostgreSQL server of its own, for as long as its standard input
-# is open: tests hold the other end of a pipe, so that it goes when they do, however they end.
+# postgres.sh [SETTING=VALUE…] - runs a PostgreSQL server for as long as its standard input is
+# open: tests have the other end of a pipe, so the server ends with them, even if they are killed.
 #
-# Says one line when it can be used: the directory of its socket. User `loci` and database `loci`
-# need no password there; user `locked` does. It listens on nothing else. Settings are the server's;
-# without any it does not sync and lives in memory where that can be had, which is for tests of
-# function only.
+# Prints one line when the server is ready: the directory of its socket. User `loci` and database
+# `loci` need no password there; user `locked` does. It listens on nothing else. Settings are passed
+# to the server; without any it does not sync and keeps its data in memory if possible, which is for
+# functional tests only.
 set -euo pipefail
 
 bin=${LOCI_TEST_POSTGRES_BIN:-/usr/lib/postgresql/15/bin}
 [ -x "$bin/initdb" ] || { echo "postgres.sh: no PostgreSQL in $bin: run script/setup" >&2; exit 1; }
 
-# Thousands of tables are made and forgotten: looking after them is work for nobody.
+# Thousands of tables are created and dropped: vacuuming them is wasted work.
 settings=(-c fsync=off -c synchronous_commit=off -c full_page_writes=off -c autovacuum=off)
 parent=${TMPDIR:-/tmp}
 memory_kb_min=2000000

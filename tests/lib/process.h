@@ -1,4 +1,4 @@
-/* process.h - runs a program and sees what it says.
+/* process.h - runs a program and captures its output.
  *
  *     const char *argv[] = {test_loci(), "--version", NULL};
  *     test_process process = test_process_run(&(test_command){.argv = argv});

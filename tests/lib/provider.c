@@ -1,5 +1,5 @@
 /* provider.c - a loop over poll(). It must outlive a failing CHECK of the test, so nothing here
- * jumps: what cannot be had ends the process. */
+ * jumps: a missing resource ends the process. */
 #include "lib/provider.h"
 
 #include <jansson.h>
@@ -284,7 +284,7 @@ static json_t *vector_of(const json_t *text, int dimensions, bool is_base64)
     return vector;
 }
 
-/* The last first: whoever takes them in the order of their arrival is found out. */
+/* In reverse order: a client that assumes the order of the request is caught. */
 static json_t *embed(provider_good *good, const json_t *request)
 {
     const json_t *input = json_object_get(request, "input");

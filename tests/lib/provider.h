@@ -1,4 +1,4 @@
-/* provider.h - a model's provider on this machine that does what a test tells it, good or bad.
+/* provider.h - a local model provider whose answers a test controls, good or bad.
  *
  *     static void answer(void *ctx, const provider_request *request, provider_reply *reply) { … }
  *     provider *p = provider_start(answer, ctx);
@@ -6,7 +6,7 @@
  *     provider_stop(p);
  *
  * One thread serves all connections and keeps them open. `answer` runs in it, one request at a
- * time; what it puts into the reply must live until the reply was sent.
+ * time; texts in the reply must live until it was sent.
  */
 #ifndef TEST_LIB_PROVIDER_H
 #define TEST_LIB_PROVIDER_H
@@ -27,8 +27,8 @@ typedef struct provider_reply {
     int status;          /* 200 */
     const char *headers; /* More lines, each ending with CRLF; or NULL. */
     loci_str body;
-    int64_t claimed_bytes; /* What Content-Length says; -1 = the truth. */
-    bool is_raw;           /* `body` is everything that is sent. */
+    int64_t claimed_bytes; /* The value of Content-Length; -1 = the true length. */
+    bool is_raw;           /* `body` is the complete response. */
     bool hangs;            /* Nothing is sent, and the connection stays. */
     bool closes;           /* The connection is closed behind the reply. */
 } provider_reply;
@@ -44,19 +44,19 @@ const char *provider_url(const provider *p);
 /* Requests so far. */
 int provider_requests(const provider *p);
 
-/* What a good provider answers: for embeddings, made from the texts alone, `dimensions` numbers a
- * text, in the encoding that was asked for; for chats {"echo": what was asked}. A provider_fn;
- * `ctx` is a provider_good. */
+/* Answers as a good provider would: for embeddings, `dimensions` numbers per text, made from the
+ * text alone, in the requested encoding; for chats {"echo": the question}. A provider_fn; `ctx` is
+ * a provider_good. */
 typedef struct provider_good {
     int dimensions;
-    char *reply; /* Made anew for each request; freed by provider_good_clear(). */
+    char *reply; /* Made for each request; freed by provider_good_clear(). */
     int texts;   /* How many were embedded. */
 } provider_good;
 void provider_answer_well(void *ctx, const provider_request *request, provider_reply *reply);
 void provider_good_clear(provider_good *good);
 /* A chat model that answers with `content`, whatever it was asked. */
 void provider_say(provider_good *good, const char *content, provider_reply *reply);
-/* The numbers it gives for a text, before anybody brings them to length 1. */
+/* The numbers for a text, before they are normalized to length 1. */
 void provider_numbers(loci_str text, int dimensions, float *out);
 
 #endif /* TEST_LIB_PROVIDER_H */

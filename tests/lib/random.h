@@ -1,4 +1,4 @@
-/* random.h - numbers that are the same in every run, for tests that try many things.
+/* random.h - reproducible random numbers, for tests that try many inputs.
  *
  * A failing test prints the seed it took last; LOCI_TEST_SEED=n runs with that one instead.
  */

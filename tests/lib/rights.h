@@ -1,10 +1,9 @@
 /* rights.h - every operation × every kind of token × every way of calling.
  *
  * The walk takes operations and their arguments from the table of operations, so a new operation is
- * covered without being named. What an answer must be (allowed, forbidden, unauthenticated, not
- * found) follows from the flags of the operation and from what the token is narrowed to. Besides,
- * no answer may hold a canary of an owner that is foreign to the token, and no foreign id may be
- * answered.
+ * covered without being named. The expected answer (allowed, forbidden, unauthenticated, not found)
+ * follows from the flags of the operation and from the limits of the token. Besides, no answer may
+ * contain a canary of an owner that is foreign to the token, and no foreign id may be answered.
  *
  * A test says how a call is made, in process or over HTTP.
  */
@@ -47,7 +46,7 @@ typedef struct rights_world {
     const char *tokens[16]; /* The secret of each kind. */
 } rights_world;
 
-/* Fills `store` with what the owners own, and makes the tokens. */
+/* Fills `store` with data of all owners, and makes the tokens. */
 void rights_fill(rights_world *world, const char *store);
 
 typedef struct rights_call {
@@ -65,8 +64,8 @@ typedef loci_status rights_ask(void *ctx, const rights_call *call, const char **
 
 /* Tries everything. */
 void rights_walk(const rights_world *world, rights_ask *ask, void *ctx);
-/* What must become of the call of `op` for that user and persona (NULL = not given): LOCI_OK when
- * it is let through. */
+/* The expected status of a call of `op` for that user and persona (NULL = not given): LOCI_OK if it
+ * is allowed. */
 loci_status rights_expected(const rights_kind *kind, const lc_op *op, const char *user,
                             const char *persona);
 /* Fails the test when `text` has a canary that is foreign to `kind`. */

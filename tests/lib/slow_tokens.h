@@ -1,6 +1,6 @@
-/* slow_tokens.h - byte pair encoding as it is defined, to compare the real one with: one step after
- * the other over texts of parts, without any of the tables that make it fast but the one that says
- * which texts are tokens. */
+/* slow_tokens.h - a direct implementation of byte pair encoding, to compare the real one with: one
+ * merge at a time over a list of parts, with the table of tokens but without the tables that make
+ * it fast. */
 #ifndef LC_TESTS_LIB_SLOW_TOKENS_H
 #define LC_TESTS_LIB_SLOW_TOKENS_H
 

@@ -1,4 +1,4 @@
-/* test.c - the registry, what is kept for the running test, and the run.
+/* test.c - the registry of tests, the memory of the running test, and the runner.
  *
  * A failing CHECK in the thread of the runner jumps back to it; elsewhere, and in a forked child,
  * there is nowhere to jump to: a thread notes the failure and goes on, a child prints it and ends.
@@ -49,7 +49,7 @@ void test_register(test_case *test)
     registered = test;
 }
 
-/* ---- What a test may ask for ----------------------------------------------------------------- */
+/* ---- Functions for tests --------------------------------------------------------------------- */
 
 bool test_is_sanitized(void)
 {

@@ -1,4 +1,4 @@
-/* test.h - write a test, and it is run.
+/* test.h - declares tests and checks.
  *
  *     #include "lib/test.h"
  *
@@ -7,12 +7,12 @@
  *         CHECK_EQ(lc_budget_left(&budget), 50);
  *     }
  *
- * A test registers itself; its file only has to lie in a folder of tests/. A failing CHECK prints
+ * A test registers itself; its file only has to be in a folder of tests/. A failing CHECK prints
  * its operands and ends its test, not the run. In a thread other than the one that runs the test it
  * is noted and the thread goes on. A test also fails when it takes longer than its time, or leaves
  * a block of test_heap() alive.
  *
- * What the library keeps for a test (texts, files, directories) lives until the test ends.
+ * Texts, files and directories that the library makes for a test live until the test ends.
  */
 #ifndef TEST_LIB_TEST_H
 #define TEST_LIB_TEST_H
@@ -86,8 +86,8 @@ void test_register(test_case *test);
     test_check_status(TEST_SITE("STATUS", expected, status), (expected), (status))
 
 /* Compares `actual` with a file named from the root of the repository, such as
- * "tests/golden/frame.txt". On a difference prints it and keeps what was seen;
- * LOCI_TEST_BLESS=1 makes it the expected one. */
+ * "tests/golden/frame.txt". On a difference prints it and keeps the actual text; LOCI_TEST_BLESS=1
+ * makes it the expected one. */
 #define CHECK_GOLDEN(path, actual)                                                                 \
     test_check_golden(TEST_SITE("GOLDEN", path, actual), (path), TEST_STR(actual))
 
@@ -97,7 +97,7 @@ void test_fail(const char *file, int line, const char *format, ...)
 /* Notes a failure and returns: for places that must not be left by a jump. */
 void test_note_failure(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Ends the running test without a verdict: what it needs is not to be had here. */
+/* Ends the running test without a result: a resource that it needs is unavailable. */
 _Noreturn void test_skip(const char *reason);
 
 /* ---- Running --------------------------------------------------------------------------------- */

@@ -62,6 +62,36 @@ const calls = [
      { text: "Successfully renamed" }],
     ["memory", { command: "delete", path: "/memories/b.md" }, { text: "Successfully deleted" }],
     ["memory", { command: "view", path: "/memories/b.md" }, { isError: true, text: "not exist" }],
+    // A window is opened by the host: loci window open.
+    ["view_window", { action: "map" }, { text: "# Mind map" }],
+    ["page", { action: "in", id: "text:a" }, { text: "Deploy on Tuesdays only." }],
+    ["view_window", { action: "pressure" }, { text: "low" }],
+    ["view_window", { action: "candidates" }, { text: "text:a" }],
+    ["page", { action: "attention", id: "text:a", attention: 2 }, { text: "hot" }],
+    ["page", { action: "annotate", id: "text:a", text: "Read first" }, { text: "Read first" }],
+    ["page", { action: "out", id: "text:a" }, { text: "indexed" }],
+    ["page", { action: "in", id: "text:missing" }, { isError: true, text: "no resource" }],
+    ["frame", { action: "push", goal: "Find the cause of the timeout", budget: 8000 },
+     { is: { id: /^frm_/, status: "active" }, as: "root" }],
+    ["frame", (seen) => ({ action: "push", goal: "Read the pool", parent_id: seen.root.id }),
+     { is: { id: /^frm_/ }, text: "Read the pool", as: "child" }],
+    ["frame", (seen) => ({ action: "tool_begin", id: seen.child.id, call_id: "c1", name: "grep" }),
+     { is: { status: "running" } }],
+    ["frame", (seen) => ({ action: "tool_end", id: seen.child.id, call_id: "c1",
+                           output: "pool.c: 10 connections" }),
+     { is: { status: "done" } }],
+    ["frame", (seen) => ({ action: "pack", id: seen.child.id }),
+     { is: { text: /10 connections/ }, text: "10 connections" }],
+    ["frame", (seen) => ({ action: "pop", id: seen.child.id, result: "The pool was exhausted" }),
+     { is: { status: "completed" } }],
+    ["frame", (seen) => ({ action: "update", id: seen.root.id, status: "waiting" }),
+     { is: { status: "waiting" } }],
+    ["frame", (seen) => ({ action: "suspend", id: seen.root.id, reason: "waits for approval" }),
+     { is: { token: /^frt_/ }, text: "frt_", as: "paused" }],
+    ["frame", (seen) => ({ action: "resume", token: seen.paused.token }),
+     { is: { status: "active" } }],
+    ["frame", (seen) => ({ action: "resume", token: seen.paused.token }),
+     { isError: true, text: "it was used before" }],
     ["read_facts", { action: "history" }, { isError: true, text: "key" }],
     ["set_fact", { key: "city" }, { isError: true, text: "value" }],
     ["recall", { query: "x", limit: 100000 }, { isError: true, text: "limit" }],
@@ -79,7 +109,7 @@ export function checkTools(who, tools) {
            tool.title && tool.description && tool.inputSchema?.type === "object" &&
            tool.outputSchema?.type === "object", JSON.stringify(tool));
         ok(`${who}: ${tool.name} has all hints`,
-           ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"].every(
+           ["readOnlyHint", "destructiveHint", "openWorldHint"].every(
                (hint) => typeof hints[hint] === "boolean") && hints.openWorldHint === false,
            JSON.stringify(hints));
         for (const selector of ["action", "command"]) {
@@ -94,8 +124,9 @@ export function checkTools(who, tools) {
 
 // Ids in the text of a client that shows no structured results.
 function found(text) {
-    const id = /\b(?:mem|todo|msg)_[0-9A-Za-z]+/.exec(text)?.[0];
-    return { id, results: [{ message_id: id }] };
+    const id = /\b(?:mem|todo|msg|frm)_[0-9A-Za-z]+/.exec(text)?.[0];
+    const token = /\bfrt_[0-9a-f]+/.exec(text)?.[0];
+    return { id, token, results: [{ message_id: id }] };
 }
 
 const anything = new Proxy({}, { get: () => anything });

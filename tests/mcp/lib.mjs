@@ -86,12 +86,16 @@ export async function finish() {
 
 // ---- Servers ------------------------------------------------------------------------------------
 
-// A folder of its own for one store, outside of any repository.
+// A folder of its own for one store, outside of any repository. The store has a window with a text:
+// models use windows that their host has opened.
 export function freshStore() {
     const place = join(folder, `store-${process.pid}-${++stores}`);
     const store = join(place, "a.db");
     mkdirSync(place);
     loci("--store", store, "init");
+    loci("--store", store, "call", "window.open", '{"context_max":10000}');
+    loci("--store", store, "call", "resource.discover",
+         '{"name":"a","text":"Deploy on Tuesdays only."}');
     return store;
 }
 

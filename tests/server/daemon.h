@@ -5,8 +5,8 @@
  *     CHECK_EQ(answer.status, 200);
  *     test_daemon_stop(&daemon);
  *
- * One at a time. Whatever a failing test leaves behind is ended by its number before the next one
- * starts. Texts live until the test ends.
+ * Only one daemon runs at a time. A daemon that a failing test leaves behind is killed by its
+ * process id before the next one starts. Texts live until the test ends.
  */
 #ifndef TEST_SERVER_DAEMON_H
 #define TEST_SERVER_DAEMON_H
@@ -28,14 +28,14 @@ typedef struct test_daemon {
 test_daemon test_daemon_start(const char *const *settings);
 /* The same on a store that exists. */
 test_daemon test_daemon_start_on(const char *store, const char *const *settings);
-/* SIGTERM; it must end with 0 and without a word of a sanitizer. Its log is in process.err. */
+/* Sends SIGTERM; the daemon must exit with 0 and no sanitizer report. Its log is in process.err. */
 void test_daemon_stop(test_daemon *daemon);
-/* For who has sent the signal already. */
+/* The same for a caller that has already sent the signal. */
 void test_daemon_wait(test_daemon *daemon);
 
-int test_daemon_descriptors(const test_daemon *daemon);    /* Sockets, and what wakes streams. */
+int test_daemon_descriptors(const test_daemon *daemon);    /* Sockets and event descriptors. */
 int64_t test_daemon_memory_kib(const test_daemon *daemon); /* Anonymous, resident. */
-/* That it lives, and has given back its descriptors: no more than `descriptors` within 5 s. */
+/* Checks that it lives and has closed its descriptors: at most `descriptors` within 5 s. */
 void test_daemon_check(const test_daemon *daemon, int descriptors);
 
 int64_t test_now_ms(void);
@@ -61,7 +61,10 @@ loci_str test_receive_all(int socket);
 size_t test_split_answers(loci_str text, test_answer *out, size_t max, loci_str *out_rest);
 /* One answer with a length into `buffer`, for keep-alive; any thread. Zero status: none came. */
 test_answer test_receive_one(int socket, char *buffer, size_t bytes);
-/* Whether the other side ended the connection within so long, whatever it says before. */
+/* The body of the first answer in `text`, whose chunks are joined in place; terminated.
+ * `*out_is_whole`, which may be NULL, is set to whether its last chunk came. */
+loci_str test_unchunk(loci_str text, bool *out_is_whole);
+/* Whether the other side ended the connection within this time, with or without an answer. */
 bool test_is_cut(int socket, int64_t within_ms);
 
 /* One request on a connection of its own. `line` is "GET /v1/facts"; token and body may be NULL. */

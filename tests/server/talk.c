@@ -1,4 +1,4 @@
-/* talk.c - sockets and answers, byte by byte: no library would send what these tests send. */
+/* talk.c - sockets and answers, byte by byte: no HTTP library would send such requests. */
 #include "server/daemon.h"
 
 #include <arpa/inet.h>
@@ -138,6 +138,32 @@ test_answer test_receive_one(int socket, char *buffer, size_t bytes)
             return answer;
     }
     return (test_answer){0};
+}
+
+loci_str test_unchunk(loci_str text, bool *out_is_whole)
+{
+    char *from = memmem(text.ptr, text.len, "\r\n\r\n", 4), *start, *to;
+    const char *end = text.ptr + text.len;
+    bool is_whole = false;
+
+    CHECK(from != NULL);
+    start = to = from += 4;
+    while (from < end && !is_whole) {
+        char *data;
+        size_t bytes = strtoul(from, &data, 16);
+
+        data += 2;
+        if (data + bytes > end)
+            break;
+        is_whole = bytes == 0;
+        memmove(to, data, bytes);
+        to += bytes;
+        from = data + bytes + 2;
+    }
+    *to = '\0';
+    if (out_is_whole != NULL)
+        *out_is_whole = is_whole;
+    return (loci_str){start, (size_t)(to - start)};
 }
 
 bool test_is_cut(int socket, int64_t within_ms)

@@ -13,7 +13,7 @@
 #define HOST "Host: 127.0.0.1\r\n"
 #define LITERAL(text) ((loci_str){text, sizeof text - 1})
 
-/* What a smuggled request would do: nobody may ever see this key. */
+/* A smuggled request. The daemon must never run it, so no client may ever see this key. */
 #define SMUGGLED                                                                                   \
     "POST /v1/facts HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\n"                   \
     "Content-Length: 28\r\n\r\n{\"key\":\"smuggled\",\"value\":1}"
@@ -281,7 +281,7 @@ TEST(abuse, too_much_of_anything_is_refused_and_costs_nothing)
     CHECK_EQ(refusal_of(&daemon, LITERAL("POST /v1/facts HTTP/1.1\r\n" HOST
                                          "Content-Length: 1000000000000\r\n\r\n{")),
              413);
-    /* With nobody's credentials a body is not even read for long. */
+    /* Without credentials, the daemon reads only the beginning of a body. */
     status = refusal_of(&daemon, loci_str_of(test_format(
                                      "POST /v1/facts HTTP/1.1\r\n" HOST
                                      "Transfer-Encoding: chunked\r\n\r\n500000\r\n%s\r\n0\r\n\r\n",
@@ -393,7 +393,7 @@ TEST(abuse, garbage_does_not_harm)
     for (uint64_t i = 0; i < count; i++) {
         size_t len = make_garbage(&rng, daemon.token, bytes, sizeof bytes);
 
-        if (i % 50 == 49) { /* Also wait for what is said to it. */
+        if (i % 50 == 49) { /* Also wait for the answer. */
             int fd = test_connect(&daemon);
 
             (void)test_send(fd, (loci_str){bytes, len});
@@ -439,7 +439,7 @@ TEST(abuse, pipelined_requests_are_answered_in_order)
     CHECK_EQ(rest.len, 0);
     for (int i = 0; i < PIPELINED; i++) {
         CHECK_EQ(answers[i].status, i % 2 == 0 ? 200 : 404);
-        CHECK_CONTAINS(answers[i].head, test_format("X-Request-Id: pipe-%d\r\n", i));
+        CHECK_CONTAINS(answers[i].head, test_format("Trace-Id: pipe-%d\r\n", i));
     }
     test_daemon_check(&daemon, descriptors);
     test_daemon_stop(&daemon);
@@ -499,7 +499,7 @@ static void write_large_fact(const test_daemon *daemon, int number)
              200);
 }
 
-/* Who asks for megabytes and reads none of them is let go. */
+/* The daemon disconnects a client that requests megabytes and reads none of them. */
 TEST(abuse, clients_that_never_read_are_cut)
 {
     /* A sanitizer makes the loop so slow that honest clients would seem idle. */
@@ -546,34 +546,83 @@ TEST(abuse, clients_that_never_read_are_cut)
 
 /* ---- Leaving --------------------------------------------------------------------------------- */
 
-/* A client that has said all it wants to say is still told something. On a busy machine about one
- * such request in 600 is not answered; the cause is not known yet. */
+#define HALF_CLOSED 16
+#define HALF_CLOSED_ROUNDS 20
+
+/* A client that has sent its request and shut down its sending side is answered. Many at once: the
+ * daemon sees the end of a request while it works on another. The first call of a round has the
+ * token cached, since the one case that is not answered is an end during the look-up of a token. */
 TEST(abuse, half_closed_clients_are_answered)
 {
     test_daemon daemon = test_daemon_start(NULL);
     int descriptors = test_daemon_descriptors(&daemon);
-    int unanswered = 0;
+    int fds[HALF_CLOSED];
 
-    for (int i = 0; i < 40; i++) {
-        int fd = test_connect(&daemon);
-        test_answer answer;
-        loci_str rest;
-
-        CHECK(test_send(
-            fd, loci_str_of(test_format("POST /v1/facts HTTP/1.1\r\n" HOST
+    for (int round = 0; round < HALF_CLOSED_ROUNDS; round++) {
+        CHECK_EQ(test_ask(&daemon, "GET /v1/facts", daemon.token, NULL).status, 200);
+        for (int i = 0; i < HALF_CLOSED; i++) {
+            fds[i] = test_connect(&daemon);
+            CHECK(test_send(fds[i], loci_str_of(test_format(
+                                        "POST /v1/facts HTTP/1.1\r\n" HOST
                                         "Authorization: Bearer %s\r\nContent-Length: 26\r\n\r\n"
                                         "{\"key\":\"half\",\"value\":%3d}",
                                         daemon.token, i))));
-        CHECK_EQ(shutdown(fd, SHUT_WR), 0);
-        /* It looks as if the client had left, so the write may be cancelled; but it is said. */
-        if (test_split_answers(test_receive_all(fd), &answer, 1, &rest) == 1)
+            CHECK_EQ(shutdown(fds[i], SHUT_WR), 0);
+        }
+        for (int i = 0; i < HALF_CLOSED; i++) {
+            test_answer answer;
+            loci_str rest;
+
+            /* It looks as if the client had left, so the write may be cancelled. */
+            CHECK_EQ(test_split_answers(test_receive_all(fds[i]), &answer, 1, &rest), 1);
             CHECK(answer.status == 200 || answer.status == 499);
-        else
-            unanswered++;
-        close(fd);
+            close(fds[i]);
+        }
     }
-    CHECK_LE(unanswered, 2);
     test_daemon_check(&daemon, descriptors);
+    test_daemon_stop(&daemon);
+}
+
+#define LINGERING 8
+#define ENDLESS_BYTES (INT64_C(1) << 40)
+
+/* An error that comes before the body is read by clients that send all of it first; those that
+ * never stop sending, or that neither send nor close, do not keep their connection. */
+TEST(abuse, early_answers_linger_but_not_for_ever)
+{
+    static const char *const settings[] = {"server.header_timeout_ms=500",
+                                           "server.body_timeout_ms=5000", NULL};
+    static char block[1 << 16];
+    test_daemon daemon = test_daemon_start(settings);
+    int descriptors = test_daemon_descriptors(&daemon);
+    const char *head = test_format("POST /v1/facts HTTP/1.1\r\n" HOST
+                                   "Authorization: Bearer %s\r\nContent-Length: %lld\r\n\r\n",
+                                   daemon.token, (long long)ENDLESS_BYTES);
+    int64_t sent_bytes = 0;
+    int silent[LINGERING], endless;
+    test_answer answer;
+    loci_str rest;
+
+    /* 16 MiB more than the kernel buffers: the daemon reads on behind its answer. */
+    endless = test_connect(&daemon);
+    CHECK(test_send(endless, loci_str_of(head)));
+    for (; sent_bytes < 32 << 20; sent_bytes += (int64_t)sizeof block)
+        CHECK(test_send(endless, (loci_str){block, sizeof block}));
+    while (sent_bytes < INT64_C(1) << 30 && test_send(endless, (loci_str){block, sizeof block}))
+        sent_bytes += (int64_t)sizeof block;
+    CHECK_LT(sent_bytes, INT64_C(1) << 30);
+    close(endless);
+
+    for (int i = 0; i < LINGERING; i++) {
+        silent[i] = test_connect(&daemon);
+        CHECK(test_send(silent[i], loci_str_of(head)));
+    }
+    test_daemon_check(&daemon, descriptors); /* Gone although the clients keep theirs. */
+    for (int i = 0; i < LINGERING; i++) {
+        CHECK_EQ(test_split_answers(test_receive_all(silent[i]), &answer, 1, &rest), 1);
+        CHECK_EQ(answer.status, 413);
+        close(silent[i]);
+    }
     test_daemon_stop(&daemon);
 }
 

@@ -264,7 +264,7 @@ TEST(mcp_http, ends_a_stream_with_its_token)
     test_daemon_stop(&daemon);
 }
 
-/* ---- What is recorded ------------------------------------------------------------------------ */
+/* ---- Log records ----------------------------------------------------------------------------- */
 
 TEST(mcp_http, logs_names_and_traces_but_no_arguments)
 {

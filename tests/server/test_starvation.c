@@ -161,7 +161,7 @@ static const char *request_for(const lc_op *op, const char *args, const char *to
         op->name, token, strlen(args), args);
 }
 
-/* What a call answers within two seconds; 0 = it takes longer. */
+/* The HTTP status of a call that is answered within two seconds; 0 = it takes longer. */
 static int quick_status(const test_daemon *daemon, const char *request)
 {
     struct timeval wait = {.tv_sec = 2};

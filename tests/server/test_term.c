@@ -184,7 +184,8 @@ static void run_round(test_rng *rng)
            signal_at, acked, cut);
 }
 
-/* A deploy restarts the daemon under load. Who was told "written" must find it written. */
+/* A deploy restarts the daemon under load. A client whose write was answered must find it in the
+ * store. */
 TEST(term, what_was_answered_before_the_end_is_in_the_store)
 {
     test_rng rng = test_random(7);

@@ -144,6 +144,12 @@ static bool is_better(const model_fact *a, const model_fact *b)
     return a->seq > b->seq;
 }
 
+/* It was older than the fact that it met: history from the beginning, and never the last word. */
+static bool is_late(const model *m, const model_fact *fact)
+{
+    return fact->superseded_by >= 0 && m->facts[fact->superseded_by].seq < fact->seq;
+}
+
 int model_current(const model *m, model_who who, int key)
 {
     int best = -1;
@@ -151,8 +157,8 @@ int model_current(const model *m, model_who who, int key)
     for (int i = 0; i < m->fact_count; i++) {
         const model_fact *fact = &m->facts[i];
 
-        if (fact->key == key && !fact->is_scoped && fact->contests < 0 && model_sees(who, fact) &&
-            (best < 0 || is_better(fact, &m->facts[best])))
+        if (fact->key == key && !fact->is_scoped && fact->contests < 0 && !is_late(m, fact) &&
+            model_sees(who, fact) && (best < 0 || is_better(fact, &m->facts[best])))
             best = i;
     }
     return best;

@@ -54,7 +54,7 @@ TEST(context_index, a_review_from_elsewhere_shows_at_once)
 }
 
 /* What comes back is older, with the same numbers of events for other things. */
-TEST(context_index, a_restored_store_is_read_anew)
+TEST_ON(TEST_FILES, context_index, a_restored_store_is_read_anew)
 {
     facts f;
     const char *copy = test_path(test_tmpdir(), "copy.db");
@@ -77,7 +77,7 @@ TEST(context_index, a_restored_store_is_read_anew)
 }
 
 /* The same, done by another engine, which this one hears nothing of. */
-TEST(context_index, a_store_that_another_engine_restored_is_read_anew)
+TEST_ON(TEST_FILES, context_index, a_store_that_another_engine_restored_is_read_anew)
 {
     facts f, other;
     const char *copy = test_path(test_tmpdir(), "copy.db");

@@ -26,8 +26,7 @@
 typedef struct wire {
     const char *dir; /* Of its own socket. */
     int listener;
-    int ends[2 * WIRES_MAX]; /* A client and, behind it, its connection to the server. */
-    int count;
+    int ends[2 * WIRES_MAX]; /* A client and, behind it, its connection to the server, or -1. */
     _Atomic bool is_frozen;
     _Atomic bool is_over;
     pthread_t thread;
@@ -41,20 +40,23 @@ static struct sockaddr_un address_in(const char *dir)
     return address;
 }
 
+/* A server that recovers accepts connections and closes them, so ends are used again. */
 static void add_client(wire *w)
 {
     struct sockaddr_un server = address_in(test_postgres_dir());
     int client = accept(w->listener, NULL, NULL);
     int behind = socket(AF_UNIX, SOCK_STREAM, 0);
+    int end = 0;
 
-    if (w->count + 2 > 2 * WIRES_MAX ||
-        connect(behind, (struct sockaddr *)&server, sizeof server) != 0) {
+    while (end < 2 * WIRES_MAX && w->ends[end] >= 0)
+        end += 2;
+    if (end == 2 * WIRES_MAX || connect(behind, (struct sockaddr *)&server, sizeof server) != 0) {
         close(client);
         close(behind);
         return;
     }
-    w->ends[w->count++] = client;
-    w->ends[w->count++] = behind;
+    w->ends[end] = client;
+    w->ends[end + 1] = behind;
 }
 
 /* False at the end of what comes from `from`. */
@@ -80,15 +82,14 @@ static void *run_wire(void *ctx)
 
     while (!w->is_over) {
         struct pollfd fds[2 * WIRES_MAX + 1] = {{.fd = w->listener, .events = POLLIN}};
-        int count = w->count;
 
-        for (int i = 0; i < count; i++)
+        for (int i = 0; i < 2 * WIRES_MAX; i++)
             fds[i + 1] = (struct pollfd){.fd = w->ends[i], .events = POLLIN};
-        if (w->is_frozen || poll(fds, (nfds_t)count + 1, 5) <= 0) {
+        if (w->is_frozen || poll(fds, 2 * WIRES_MAX + 1, 5) <= 0) {
             lc_clock_sleep_us(w->is_frozen ? 1000 : 0);
             continue;
         }
-        for (int i = 0; i < count && !w->is_frozen; i++) {
+        for (int i = 0; i < 2 * WIRES_MAX && !w->is_frozen; i++) {
             if (fds[i + 1].revents == 0 || w->ends[i] < 0 || forward(w->ends[i], w->ends[i ^ 1]))
                 continue;
             close(w->ends[i]);
@@ -106,6 +107,8 @@ static void start_wire(wire *w)
     struct sockaddr_un own;
 
     *w = (wire){.dir = test_tmpdir(), .listener = socket(AF_UNIX, SOCK_STREAM, 0)};
+    for (int i = 0; i < 2 * WIRES_MAX; i++)
+        w->ends[i] = -1;
     own = address_in(w->dir);
     CHECK_EQ(bind(w->listener, (struct sockaddr *)&own, sizeof own), 0);
     CHECK_EQ(listen(w->listener, WIRES_MAX), 0);
@@ -116,7 +119,7 @@ static void end_wire(wire *w)
 {
     w->is_over = true;
     CHECK_EQ(pthread_join(w->thread, NULL), 0);
-    for (int i = 0; i < w->count; i++)
+    for (int i = 0; i < 2 * WIRES_MAX; i++)
         if (w->ends[i] >= 0)
             close(w->ends[i]);
     close(w->listener);

@@ -107,7 +107,10 @@ static void *read_often(void *ctx)
         loci_error err;
         loci_status status = lc_engine_read(
             r->engine,
-            &(lc_read){.deadline_us = lc_clock_monotonic_us() + 30000000, .body = look, .ctx = r},
+            &(lc_read){.deadline_us = lc_clock_monotonic_us() + 30000000,
+                       .body = look,
+                       .ctx = r,
+                       .is_call = true},
             &err);
 
         if (status != LOCI_OK)

@@ -495,7 +495,7 @@ static void *look_around(void *ctx)
         peeked = peek_at(engine, user);
         CHECK(peeked == -1 || peeked >= l.last);
         if (i % 10 == 0)
-            (void)lc_user_cache_evict(engine->user_cache, 2 * sizeof(seqs));
+            (void)lc_user_cache_evict(engine->user_cache, 2 * sizeof(seqs), INT64_MAX);
     }
     return NULL;
 }

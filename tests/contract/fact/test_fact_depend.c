@@ -95,7 +95,7 @@ TEST(fact_depend, what_it_depends_on_must_be_there)
 
     facts_open(&f);
     old = facts_write(&f, "created", "{'key':'a','value':1}");
-    facts_fail(&f, LOCI_ENOTFOUND, "depends_on: no fact b", "fact.write",
+    facts_fail(&f, LOCI_ENOTFOUND, "depends_on: there is no fact \"b\"", "fact.write",
                "{'key':'c','value':1,'depends_on':['a','b']}");
     facts_write(&f, "superseded", "{'key':'a','value':2}");
     /* An older version leads to the one that stands. */

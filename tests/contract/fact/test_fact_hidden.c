@@ -400,7 +400,7 @@ TEST(fact_hidden, a_conflict_does_not_name_a_hidden_head)
     facts_fail(&f, LOCI_ECONFLICT, "not valid any more", "fact.write",
                test_format("{'key':'l','value':1,'supersedes':'%s'" LOW, open));
     CHECK_STR_EQ(f.err.data, "{\"head\":null}");
-    facts_fail(&f, LOCI_ECONFLICT, "what stands is", "fact.retract",
+    facts_fail(&f, LOCI_ECONFLICT, "the current fact is", "fact.retract",
                test_format("{'id':'%s'" HIGH, open));
     facts_close(&f);
 }

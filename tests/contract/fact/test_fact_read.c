@@ -76,6 +76,56 @@ TEST(fact_read, pages_go_through_keys_of_one_and_of_many_facts)
     }
 }
 
+/* The keys of fact.list with these arguments, page by page. */
+static const char *keys_of(facts *f, const char *args)
+{
+    loci_str cursor = LC_STR("null");
+    const char *keys = "";
+
+    do {
+        loci_str answer = facts_call(f, "fact.list", "{'limit':2,%s,'cursor':%.*s}", args,
+                                     LC_STR_ARG(cursor));
+
+        for (int i = 0; i < 2; i++) {
+            loci_str key = test_member_text(answer, test_format("facts.%d.key", i));
+
+            if (key.len > 0)
+                keys = test_format("%s%.*s ", keys, LC_STR_ARG(key));
+        }
+        cursor = test_member(answer, "next_cursor");
+    } while (!lc_str_is(cursor, "null"));
+    return keys;
+}
+
+/* In every way in which facts are read: everywhere, for a persona, in a scope, as of a time. The
+ * largest character and a key that is itself the prefix are the ends of the range. */
+TEST(fact_read, a_prefix_selects_one_range_of_keys)
+{
+    static const char *const keys[] = {"us",     "user",   "user.a",
+                                       "user.b", "user.é", "user.\xf4\x8f\xbf\xbf",
+                                       "user/",  "uses",   "\xf4\x8f\xbf\xbf"};
+    static const char *const views[] = {"", ",\"persona_id\":\"p\"",
+                                        ",\"scope\":\"task\",\"scope_id\":\"t\"",
+                                        ",\"as_of\":\"2100-01-01T00:00:00Z\""};
+    facts f;
+
+    facts_open(&f);
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        facts_write(&f, "created", "{'key':'%s','value':1}", keys[i]);
+    facts_write(&f, "shadowed", "{'key':'user.a','value':2,'scope':'task','scope_id':'t'}");
+    for (size_t i = 0; i < sizeof views / sizeof *views; i++) {
+        CHECK_STR_EQ(keys_of(&f, test_format("\"prefix\":\"user.\"%s", views[i])),
+                     "user.a user.b user.é user.\xf4\x8f\xbf\xbf ");
+        CHECK_STR_EQ(keys_of(&f, test_format("\"prefix\":\"user\"%s", views[i])),
+                     "user user.a user.b user.é user.\xf4\x8f\xbf\xbf user/ ");
+        CHECK_STR_EQ(keys_of(&f, test_format("\"prefix\":\"v\"%s", views[i])), "");
+        CHECK_STR_EQ(keys_of(&f, test_format("\"prefix\":\"\xf4\x8f\xbf\xbf\"%s", views[i])),
+                     "\xf4\x8f\xbf\xbf ");
+    }
+    facts_fail(&f, LOCI_EINVAL, "prefix", "fact.list", "{'prefix':''}");
+    facts_close(&f);
+}
+
 TEST(fact_read, of_many_sessions_the_own_one_counts)
 {
     facts f;

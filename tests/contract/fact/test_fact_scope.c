@@ -149,7 +149,7 @@ TEST(fact_scope, a_personas_facts_are_its_own)
     facts_fail(&f, LOCI_ENOTFOUND, "no fact", "fact.write",
                test_format("{\"key\":\"x\",\"value\":1,\"supersedes\":\"%s\"}", own));
     /* Nor does it end what is everybody's. */
-    facts_fail(&f, LOCI_ENOTFOUND, "no fact everybody", "fact.write",
+    facts_fail(&f, LOCI_ENOTFOUND, "no fact \"everybody\"", "fact.write",
                "{'key':'x','value':1,'supersedes':'everybody','persona_id':'coach'}");
     facts_fail(&f, LOCI_ENOTFOUND, "same scope", "fact.write",
                test_format("{\"key\":\"x\",\"value\":1,\"supersedes\":\"%s\","
@@ -203,7 +203,7 @@ TEST(fact_scope, restricted_facts_are_hidden_as_if_they_were_not_there)
     CHECK_STR_EQ(facts_value(&f, "{'key':'salary','session_id':'i'}"), "-");
     facts_fail(&f, LOCI_ENOTFOUND, "no fact", "fact.get",
                test_format("{\"id\":\"%s\",\"session_id\":\"i\"}", salary));
-    facts_fail(&f, LOCI_ENOTFOUND, "no fact salary", "fact.history",
+    facts_fail(&f, LOCI_ENOTFOUND, "no fact \"salary\"", "fact.history",
                "{'key':'salary','session_id':'i'}");
     CHECK_STR_EQ(test_member(facts_call(&f, "fact.list", "{'session_id':'i'}"), "facts.1"), "");
     CHECK_STR_EQ(test_member(facts_call(&f, "fact.list", "{'session_id':'m'}"), "facts.2"), "");

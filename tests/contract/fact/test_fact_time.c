@@ -98,6 +98,22 @@ TEST(fact_time, the_past_is_as_it_was)
     facts_close(&f);
 }
 
+/* A late version was never current, so the key ended with the fact that was. */
+TEST(fact_time, a_late_version_does_not_decide_how_a_key_ended)
+{
+    loci_str answer;
+    facts f;
+
+    facts_open(&f);
+    facts_write(&f, "created", "{'key':'a','value':1,'observed_at':'2026-01-02T00:00:00Z'}");
+    facts_write(&f, "late", "{'key':'a','value':2,'observed_at':'2026-01-01T00:00:00Z'}");
+    facts_call(&f, "fact.retract", "{'key':'a'}");
+    answer = facts_call(&f, "fact.current", "{'key':'a'}");
+    CHECK_STR_EQ(test_member_text(answer, "status"), "retracted");
+    CHECK_STR_EQ(test_member(answer, "superseded_by"), "");
+    facts_close(&f);
+}
+
 #define WRITES 1000
 #define KEYS 20
 

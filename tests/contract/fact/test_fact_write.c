@@ -84,17 +84,17 @@ TEST(fact_write, what_is_superseded_must_be_a_head_of_the_same_scope)
     old = facts_write(&f, "created", "{'key':'a','value':1}");
     facts_write(&f, "superseded", "{'key':'a','value':2}");
     facts_write(&f, "created", "{'key':'t','value':2,'scope':'task','scope_id':'7'}");
-    facts_fail(&f, LOCI_ENOTFOUND, "no fact nothing", "fact.write",
+    facts_fail(&f, LOCI_ENOTFOUND, "there is no fact \"nothing\"", "fact.write",
                "{'key':'b','value':1,'supersedes':'nothing'}");
-    facts_fail(&f, LOCI_ENOTFOUND, "no fact fact_00000000000000000000000000", "fact.write",
+    facts_fail(&f, LOCI_ENOTFOUND, "no fact \"fact_00000000000000000000000000\"", "fact.write",
                "{'key':'b','value':1,'supersedes':'fact_00000000000000000000000000'}");
     facts_fail(&f, LOCI_EINVAL, "own key", "fact.write", "{'key':'a','value':1,'supersedes':'a'}");
     facts_fail(&f, LOCI_ECONFLICT, "was superseded", "fact.write",
                test_format("{\"key\":\"b\",\"value\":1,\"supersedes\":\"%s\"}", old));
     CHECK_STR_EQ(test_member_text(loci_str_of(f.err.data), "head"), facts_current(&f, "a", "id"));
-    facts_fail(&f, LOCI_ENOTFOUND, "no fact t", "fact.write",
+    facts_fail(&f, LOCI_ENOTFOUND, "no fact \"t\"", "fact.write",
                "{'key':'b','value':1,'supersedes':'t'}");
-    facts_fail(&f, LOCI_ENOTFOUND, "no fact a", "fact.write",
+    facts_fail(&f, LOCI_ENOTFOUND, "no fact \"a\"", "fact.write",
                "{'key':'b','value':1,'supersedes':['a'],'scope':'draft'}");
     facts_fail(
         &f, LOCI_ENOTFOUND, "same scope", "fact.write",
@@ -116,10 +116,10 @@ TEST(fact_write, keys_cannot_supersede_each_other_in_a_circle)
     facts_write(&f, "superseded", "{'key':'b','value':1,'supersedes':'a'}");
     facts_write(&f, "superseded", "{'key':'c','value':1,'supersedes':'b'}");
     facts_fail(&f, LOCI_EINVAL, "circle", "fact.write", "{'key':'a','value':2,'supersedes':'c'}");
-    facts_fail(&f, LOCI_ECONFLICT, "what stands is", "fact.write", "{'key':'a','value':2}");
+    facts_fail(&f, LOCI_ECONFLICT, "the current fact is", "fact.write", "{'key':'a','value':2}");
     CHECK_STR_EQ(test_member_text(loci_str_of(f.err.data), "head"), facts_current(&f, "c", "id"));
     facts_write(&f, "superseded", "{'key':'c','value':2}");
-    facts_fail(&f, LOCI_ECONFLICT, "what stands is", "fact.write", "{'key':'b','value':2}");
+    facts_fail(&f, LOCI_ECONFLICT, "the current fact is", "fact.write", "{'key':'b','value':2}");
     CHECK_STR_EQ(test_member_text(loci_str_of(f.err.data), "head"), facts_current(&f, "c", "id"));
     facts_call(&f, "fact.retract", "{'key':'c'}"); /* Nobody stands there any more. */
     facts_write(&f, "created", "{'key':'a','value':2}");

@@ -181,7 +181,7 @@ TEST(mcp_tools, whose_chooses_between_project_and_person)
                    "\"persona_id\":\"project-a\"");
     facts_fail(&p.f, LOCI_ENOTFOUND, "build", "fact.current", "{'key':'build'}");
     CHECK_CONTAINS(facts_call(&p.f, "fact.current", "{'key':'editor'}"), "vi");
-    CHECK_CONTAINS(mcp_tool_error(&p, "retract_fact", "{'key':'editor'}"), "needs whose person.");
+    CHECK_CONTAINS(mcp_tool_error(&p, "retract_fact", "{'key':'editor'}"), "pass whose person.");
     (void)mcp_tool(&p, "set_fact", "{'key':'editor','value':'ed'}");
     CHECK_CONTAINS(mcp_text(&p, "read_facts", "{'action':'current','key':'editor'}"),
                    "; whose: project)");
@@ -370,5 +370,77 @@ TEST(mcp_tools, the_list_is_served_as_it_is_made)
         for (size_t i = 0; (tool = lc_tool_at(i)) != NULL; i++)
             CHECK_STR_EQ(test_member_text(result, test_format("tools.%zu.name", i)), tool->name);
         CHECK_LE(test_member(result, "tools").len, LC_TOOLS_BYTES_MAX);
+    }
+}
+
+/* An agent sees its window, pages, and reads the warning in the results of both tools. */
+TEST(mcp_tools, the_window_is_viewed_and_paged)
+{
+    mcp_peer p;
+
+    FOR_EACH_GENERATION(&p, NULL)
+    {
+        const char *text;
+
+        CHECK_CONTAINS(mcp_tool_error(&p, "view_window", "{'action':'map'}"), "window.open");
+        facts_call(&p.f, "window.open", "{'context_max':10}");
+        facts_call(&p.f, "resource.discover", "{'name':'a','text':'one two three four five'}");
+        facts_call(&p.f, "resource.discover", "{'name':'b','text':'one two three four'}");
+        text = mcp_text(&p, "page", "{'action':'in','id':'text:a'}");
+        CHECK_CONTAINS(text, "one two three four five");
+        CHECK(strstr(text, "nearly full") == NULL);
+        CHECK_CONTAINS(mcp_text(&p, "page", "{'action':'in','id':'text:b'}"),
+                       "nearly full: 9 of 10");
+        CHECK_CONTAINS(mcp_text(&p, "view_window", "{'action':'map'}"), "@MM1.0|9/10:critical");
+        CHECK_CONTAINS(mcp_text(&p, "view_window", "{'action':'pressure'}"), "critical");
+        CHECK_CONTAINS(mcp_text(&p, "view_window", "{'action':'candidates'}"), "text:a");
+        CHECK_CONTAINS(mcp_text(&p, "page", "{'action':'annotate','id':'text:a','text':'read'}"),
+                       "nearly full");
+        CHECK_CONTAINS(mcp_text(&p, "page", "{'action':'attention','id':'text:a','attention':2}"),
+                       "hot");
+        CHECK_CONTAINS(mcp_text(&p, "page", "{'action':'out','id':'text:a'}"), "indexed");
+    }
+}
+
+static const char *frame(mcp_peer *p, const char *action, const char *id, const char *more)
+{
+    return mcp_text(p, "frame", test_format("{'action':'%s','id':'%s'%s}", action, id, more));
+}
+
+/* An agent works on a stack of frames, and its frames belong to its project. */
+TEST(mcp_tools, frames_are_pushed_packed_popped_and_resumed)
+{
+    mcp_peer p;
+
+    FOR_EACH_GENERATION(&p, "project")
+    {
+        const char *root, *child, *text, *token;
+        loci_str result;
+
+        result = mcp_tool(&p, "frame", "{'action':'push','goal':'Find the cause','budget':8000}");
+        root = id_of(result, "id");
+        result = mcp_tool(&p, "frame",
+                          test_format("{'action':'push','goal':'Read','parent_id':'%s'}", root));
+        child = id_of(result, "id");
+        CHECK_STR_EQ(test_member(result, "structuredContent.budget.0.total"), "4000");
+        CHECK_CONTAINS(frame(&p, "tool_begin", child, ",'call_id':'c1','name':'grep'"), "running");
+        CHECK_CONTAINS(frame(&p, "tool_begin", child, ",'call_id':'c1','name':'grep'"), "existing");
+        CHECK_CONTAINS(frame(&p, "tool_end", child, ",'call_id':'c1','output':'ten\\nlines'"),
+                       "done");
+        text = frame(&p, "pack", child, ",'budget':500");
+        CHECK_CONTAINS(text, "Read");
+        CHECK_CONTAINS(text, "ten");
+        CHECK_CONTAINS(mcp_tool_error(&p, "frame", test_format("{'action':'pop','id':'%s'}", root)),
+                       "pop them first");
+        CHECK_CONTAINS(frame(&p, "pop", child, ",'status':'failed','error':'no disk'"), "failed");
+        CHECK_CONTAINS(frame(&p, "update", root, ",'status':'waiting'"), "waiting");
+        result = mcp_tool(&p, "frame",
+                          test_format("{'action':'suspend','id':'%s','reason':'approval'}", root));
+        token = test_format("{'action':'resume','token':'%s'}", id_of(result, "token"));
+        CHECK_CONTAINS(mcp_text(&p, "frame", token), "active");
+        CHECK_CONTAINS(mcp_tool_error(&p, "frame", token), "it was used before");
+        CHECK_CONTAINS(mcp_tool_error(&p, "frame", "{'action':'push'}"), "goal");
+        CHECK_CONTAINS(mcp_tool_error(&p, "frame", "{'action':'pop','id':'frm_x'}"), "frm_x");
+        CHECK_CONTAINS(frame(&p, "pop", root, ",'result':'The pool was full'"), "completed");
     }
 }

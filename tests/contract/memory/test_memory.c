@@ -69,6 +69,29 @@ TEST(memory, statements_about_one_attribute_replace_each_other)
     facts_close(&f);
 }
 
+/* Notes leave out whose name it is; a capital at their beginning makes no person of the noun. */
+TEST(memory, a_noun_at_the_beginning_is_no_person)
+{
+    static const char *const texts[] = {"Name is Ana", "Birthday is on May 5", "Budget was cut",
+                                        "Email is ana@example.org", "Job is stressful"};
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        answer = facts_call(&f, "memory.store", "{'text':'%s','user_id':'u%zu'}", texts[i], i);
+        CHECK_STR_EQ(test_member(answer, "understood.entity_refs"), "[]");
+    }
+    answer = facts_call(&f, "memory.store", "{'text':'Name is Ana'}");
+    CHECK_STR_EQ(test_member_text(answer, "understood.memory_key"), "profile|user:self|fact|name");
+    answer = facts_call(&f, "memory.store", "{'text':'My name is Ana'}");
+    CHECK_STR_EQ(test_member_text(answer, "outcome"), "mentioned");
+    /* Names of people are names as before. */
+    answer = facts_call(&f, "memory.store", "{'text':'John is allergic to nuts'}");
+    CHECK_STR_EQ(test_member(answer, "understood.entity_refs"), "[\"person:john\"]");
+    facts_close(&f);
+}
+
 /* What was understood is what the caller can correct. */
 TEST(memory, the_answer_says_what_was_understood)
 {

@@ -95,6 +95,26 @@ TEST(memory_meaning, single_memories_bring_their_vectors)
 }
 
 /* At once: it need not wait until a thousand older texts have their vectors. */
+/* A job that finds nothing to do must not enqueue another one: it would run for ever. */
+TEST(memory_meaning, jobs_for_new_texts_come_to_rest)
+{
+    facts f = {.store = test_path(test_tmpdir(), "store.db")};
+    int64_t jobs = -1, before;
+    int turns = 0;
+
+    f.engine = test_open_threads(f.store);
+    for (int i = 0; i < 100; i++)
+        facts_call(&f, "memory.store", "{'text':'The printer of room %d is broken.'}", i);
+    do {
+        before = jobs;
+        usleep(300000);
+        jobs = test_store_number(f.store, "select count(*) from jobs");
+    } while (jobs != before && ++turns < 20);
+    CHECK_LT(turns, 20);
+    CHECK_LT(jobs, 50);
+    facts_close(&f);
+}
+
 TEST(memory_meaning, a_new_memory_is_found_behind_a_backlog)
 {
     facts f = {.store = test_path(test_tmpdir(), "store.db")};

@@ -80,7 +80,7 @@ TEST(job_list, pages_go_from_the_newest_on_even_after_a_job_that_is_gone)
 
 static loci_status count_body(lc_tx *tx, void *ctx, loci_error *err)
 {
-    return lc_job_count(tx, ctx, err);
+    return lc_job_count(tx, false, ctx, err);
 }
 
 typedef struct purge {
@@ -96,7 +96,7 @@ static loci_status purge_body(lc_tx *tx, void *ctx, loci_error *err)
 
 TEST(job_list, a_purge_takes_old_jobs_that_have_ended_and_no_others)
 {
-    int64_t counts[LC_JOB_STATUSES];
+    lc_job_counts counts;
     fixture f;
     lc_job job;
     purge p = {.limit = 2};
@@ -111,12 +111,12 @@ TEST(job_list, a_purge_takes_old_jobs_that_have_ended_and_no_others)
     (void)fixture_enqueue(&f, "v", &plain);
     (void)fixture_claim_one(&f);
     (void)fixture_enqueue(&f, "v", &plain);
-    CHECK_OK(fixture_read(&f, count_body, counts), f.err);
-    CHECK_EQ(counts[LC_JOB_DONE], 3);
-    CHECK_EQ(counts[LC_JOB_CANCELLED], 1);
-    CHECK_EQ(counts[LC_JOB_RUNNING], 1);
-    CHECK_EQ(counts[LC_JOB_QUEUED], 1);
-    CHECK_EQ(counts[LC_JOB_FAILED], 0);
+    CHECK_OK(fixture_read(&f, count_body, &counts), f.err);
+    CHECK_EQ(counts.by_status[LC_JOB_DONE], 3);
+    CHECK_EQ(counts.by_status[LC_JOB_CANCELLED], 1);
+    CHECK_EQ(counts.by_status[LC_JOB_RUNNING], 1);
+    CHECK_EQ(counts.by_status[LC_JOB_QUEUED], 1);
+    CHECK_EQ(counts.by_status[LC_JOB_FAILED], 0);
 
     p.before_us = fixture_domain_us;
     CHECK_OK(fixture_write(&f, "", purge_body, &p), f.err);
@@ -127,9 +127,9 @@ TEST(job_list, a_purge_takes_old_jobs_that_have_ended_and_no_others)
     p.limit = 100;
     CHECK_OK(fixture_write(&f, "", purge_body, &p), f.err);
     CHECK_EQ(p.count, 2);
-    CHECK_OK(fixture_read(&f, count_body, counts), f.err);
-    CHECK_EQ(counts[LC_JOB_DONE] + counts[LC_JOB_CANCELLED], 0);
-    CHECK_EQ(counts[LC_JOB_RUNNING] + counts[LC_JOB_QUEUED], 2);
+    CHECK_OK(fixture_read(&f, count_body, &counts), f.err);
+    CHECK_EQ(counts.by_status[LC_JOB_DONE] + counts.by_status[LC_JOB_CANCELLED], 0);
+    CHECK_EQ(counts.by_status[LC_JOB_RUNNING] + counts.by_status[LC_JOB_QUEUED], 2);
     fixture_close(&f);
 }
 

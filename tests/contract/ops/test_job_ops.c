@@ -187,7 +187,9 @@ TEST(job_ops, an_engine_with_workers_purges_and_adds_the_next_purge)
     } while (test_member(jobs, "jobs.1").len == 0);
     CHECK_STR_EQ(test_member_text(jobs, "jobs.0.status"), "queued");
     CHECK_STR_EQ(test_member_text(jobs, "jobs.1.status"), "done");
-    CHECK_STR_EQ(test_member(jobs, "jobs.1.result"), "{\"requests\":1,\"jobs\":1,\"sessions\":0}");
+    CHECK_STR_EQ(
+        test_member(jobs, "jobs.1.result"),
+        "{\"requests\":1,\"jobs\":1,\"sessions\":0,\"evictions\":0,\"frames\":0,\"contexts\":0}");
     CHECK_STR_EQ(test_member(test_call(engine, "job.list", "{}"), "jobs"), "[]");
     loci_close(engine);
 
@@ -229,7 +231,9 @@ TEST(job_ops, upkeep_ends_sessions_that_nobody_came_back_to)
     loci_close(engine);
 
     engine = open_at(path, 0, &now_us);
-    CHECK_STR_EQ(first_upkeep(engine), "{\"requests\":0,\"jobs\":0,\"sessions\":1}");
+    CHECK_STR_EQ(
+        first_upkeep(engine),
+        "{\"requests\":0,\"jobs\":0,\"sessions\":1,\"evictions\":0,\"frames\":0,\"contexts\":0}");
     session = test_call(engine, "session.list", "{'user_id':'ann'}");
     CHECK_STR_EQ(test_member_text(session, "sessions.0.state"), "ended");
     CHECK_STR_EQ(test_member_text(session, "sessions.0.end_reason"), "idle");
@@ -341,7 +345,9 @@ TEST(job_ops, upkeep_appends_nothing_until_an_import_is_finished)
     loci_close(engine);
 
     engine = open_at(path, 0, &now_us);
-    CHECK_STR_EQ(first_upkeep(engine), "{\"requests\":0,\"jobs\":0,\"sessions\":0}");
+    CHECK_STR_EQ(
+        first_upkeep(engine),
+        "{\"requests\":0,\"jobs\":0,\"sessions\":0,\"evictions\":0,\"frames\":0,\"contexts\":0}");
     answer = test_call(engine, "store.import", "{'path':'%s'}", export);
     CHECK_LT(0, test_member_int(answer, "skipped"));
     answer = test_call(engine, "job.list", "{'scope':'store','status':'queued'}");

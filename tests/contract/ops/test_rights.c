@@ -56,7 +56,7 @@ TEST(rights, every_operation_obeys_every_kind_of_token)
     rights_world world;
     loci_error err;
 
-    test_timeout(120);
+    test_timeout(240);
     rights_fill(&world, store);
     options.settings = test_format("{\"store.transfer_dir\":\"%s\"}", folder);
     CHECK_OK(loci_open(&options, &engine, &err), err);

@@ -197,6 +197,10 @@ TEST_ON(TEST_FILES, store_ops, a_store_that_was_moved_or_replaced_is_noticed)
     test_write_file(store, LC_STR("another file"));
     lc_clock_sleep_us(1000000);
     CHECK_STATUS(LOCI_EUNAVAILABLE, try_write(engine, &err));
+    /* With the log of the store beside it, the other file would look like the store to a new
+     * connection, which would write the log into it. */
+    CHECK_STATUS(LOCI_EUNAVAILABLE, test_try(engine, "store.verify", LC_STR("{}"), &err));
+    CHECK_STR_EQ(test_read_file(store), "another file");
     CHECK_EQ(rename(away, store), 0);
     lc_clock_sleep_us(1000000);
     CHECK_OK(try_write(engine, &err), err);

@@ -301,7 +301,8 @@ TEST(session_search, vectors_come_from_a_job_that_the_search_asks_for)
     f.engine = test_open_threads(f.store);
     say(&f, "{'role':'user','text':'" ALLERGY "'}");
     say_things(&f, 0, 100);
-    while (strcmp(found(&f, COOK), "[" ALLERGY "]") != 0) {
+    /* A slow machine needs more than one search to build the index: it need not be complete. */
+    while (strcmp(texts(search(&f, COOK)), "[" ALLERGY "]") != 0) {
         CHECK_LT(turn++, WAIT_TURNS);
         usleep(10000);
     }

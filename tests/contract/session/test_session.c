@@ -7,7 +7,8 @@ static const char *open_id(facts *f, const char *args)
 {
     loci_str answer;
 
-    if (facts_try(f, "session.get", &answer, args) != LOCI_OK)
+    if (facts_try(f, "session.get", &answer, args) != LOCI_OK ||
+        !lc_str_is(test_member_text(answer, "state"), "active"))
         return "-";
     return test_format("%.*s", LC_STR_ARG(test_member_text(answer, "id")));
 }

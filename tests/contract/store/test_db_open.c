@@ -99,7 +99,7 @@ TEST_ON(TEST_FILES, db_open, another_programs_database_is_refused_and_kept)
 
         run_on_file(path, owners[i]);
         before = test_read_file(path);
-        CHECK_STATUS(LOCI_ECORRUPT, try_open(path, true, &err));
+        CHECK_STATUS(LOCI_EUNSUPPORTED, try_open(path, true, &err));
         CHECK_CONTAINS(err.message, "another program");
         CHECK_STR_EQ(test_read_file(path), before);
     }

@@ -14,19 +14,24 @@
 
 #include "base/clock.h"
 #include "base/str.h"
+#include "context/kept.h"
 #include "engine/rooms.h"
 #include "fact/fact_row.h"
+#include "frame/frame.h"
 #include "memory/entity.h"
 #include "memory/file.h"
 #include "memory/memory.h"
 #include "memory/todo.h"
+#include "review/review.h"
 #include "session/environment.h"
 #include "session/session.h"
+#include "session/summary.h"
 #include "session/working.h"
 #include "store/job.h"
 #include "store/schema.h"
 #include "store/store_room.h"
 #include "store/token.h"
+#include "window/window_row.h"
 
 /* ---- Reading C ------------------------------------------------------------------------------- */
 
@@ -55,18 +60,38 @@ static const struct {
     {"lc_message_row", &lc_message_row},
     {"lc_signal_row", &lc_signal_row},
     {"lc_working_row", &lc_working_row},
+    {"lc_kept_context_row", &lc_kept_context_row},
+    {"lc_kept_line_row", &lc_kept_line_row},
     {"lc_job_row", &lc_job_row},
     {"lc_token_row", &lc_token_row},
     {"lc_stored_setting_row", &lc_stored_setting_row},
     {"lc_memory_row", &lc_memory_row},
     {"lc_memory_state_row", &lc_memory_state_row},
     {"lc_entity_row", &lc_entity_row},
+    {"lc_summary_row", &lc_summary_row},
+    {"lc_window_row", &lc_window_row},
+    {"lc_window_state_row", &lc_window_state_row},
+    {"lc_resource_row", &lc_resource_row},
+    {"lc_resource_state_row", &lc_resource_state_row},
+    {"lc_resource_notes_row", &lc_resource_notes_row},
+    {"lc_resource_links_row", &lc_resource_links_row},
     {"lc_todo_row", &lc_todo_row},
+    {"lc_review_proposal_row", &lc_review_proposal_row},
     {"lc_todo_state_row", &lc_todo_state_row},
     {"lc_file_row", &lc_file_row},
     {"lc_file_info_row", &lc_file_info_row},
     {"lc_file_version_row", &lc_file_version_row},
     {"lc_file_version_info_row", &lc_file_version_info_row},
+    {"lc_frame_row", &lc_frame_row},
+    {"lc_frame_state_row", &lc_frame_state_row},
+    {"lc_frame_fields_row", &lc_frame_fields_row},
+    {"lc_frame_handle_row", &lc_frame_handle_row},
+    {"lc_frame_tool_row", &lc_frame_tool_row},
+    {"lc_frame_tool_state_row", &lc_frame_tool_state_row},
+    {"lc_frame_reservation_row", &lc_frame_reservation_row},
+    {"lc_frame_left_row", &lc_frame_left_row},
+    {"lc_frame_suspension_row", &lc_frame_suspension_row},
+    {"lc_content_row", &lc_content_row},
 };
 
 static const char *skip_space(const char *at)

@@ -11,7 +11,9 @@ typedef struct step {
     lc_vector_set set;
     lc_vector *vectors;
     size_t count;
-    int64_t limit, deleted, current, all;
+    int64_t limit, deleted;
+    lc_vector_counts counts;
+    loci_str stale;
 } step;
 
 static loci_status put(lc_tx *tx, void *ctx, loci_error *err)
@@ -32,7 +34,7 @@ static loci_status count(lc_tx *tx, void *ctx, loci_error *err)
 {
     step *s = ctx;
 
-    return lc_vector_count(tx, &s->set, &s->current, &s->all, err);
+    return lc_vector_count(tx, &s->set, &s->counts, err);
 }
 
 static loci_status delete (lc_tx *tx, void *ctx, loci_error *err)
@@ -129,15 +131,15 @@ TEST(vectors, are_counted_and_deleted_by_generation)
     }
     put_one(&f, set_of("v", "g2"), "0", 3);
     CHECK_OK(fixture_read(&f, count, &s), f.err);
-    CHECK_EQ(s.current, 5);
-    CHECK_EQ(s.all, 10);
+    CHECK_EQ(s.counts.current, 5);
+    CHECK_EQ(s.counts.all, 10);
     for (int64_t left = 5; left > 0; left -= 2) {
         CHECK_OK(fixture_write(&f, "u", delete, &s), f.err);
         CHECK_EQ(s.deleted, left < 2 ? left : 2);
     }
     CHECK_OK(fixture_read(&f, count, &s), f.err);
-    CHECK_EQ(s.current, 5);
-    CHECK_EQ(s.all, 5);
+    CHECK_EQ(s.counts.current, 5);
+    CHECK_EQ(s.counts.all, 5);
     s.set.generation = LC_STR_NONE; /* All that are left. */
     s.limit = 100;
     CHECK_OK(fixture_write(&f, "u", delete, &s), f.err);

@@ -176,7 +176,7 @@ TEST(arena, running_out_of_memory_is_told_and_leaks_nothing)
     test_oom_sweep(take_many, &arena);
 }
 
-/* What was there before a failure still stands. */
+/* Blocks allocated before a failure keep their content. */
 TEST(arena, failed_piece_disturbs_no_other)
 {
     lc_heap heap;

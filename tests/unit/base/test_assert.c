@@ -200,7 +200,7 @@ TEST(assert, threads_have_their_own_frames)
     CHECK_EQ(others[1].count, 1);
 }
 
-/* Nobody could be told, and going on would write what is wrong. */
+/* Without a frame no caller can get the error, and continuing would write wrong data. */
 TEST(assert, without_a_frame_the_process_ends)
 {
     pid_t child = fork();

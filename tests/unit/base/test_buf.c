@@ -186,7 +186,7 @@ TEST(buf, sizes_that_overflow_are_out_of_memory)
 
 /* ---- Failures -------------------------------------------------------------------------------- */
 
-/* A writer checks once at the end, so nothing of what follows a failure may get in. */
+/* A writer checks once at the end, so nothing may be appended after a failure. */
 TEST(buf, first_failure_is_kept_and_what_follows_is_ignored)
 {
     lc_heap heap;
@@ -222,7 +222,7 @@ static loci_status write_much(void *ctx)
         lc_buf_append(&buf, LC_STR("some text "));
         lc_buf_append_format(&buf, "and %d ", i);
     }
-    (void)lc_buf_terminate(&buf); /* The status tells. */
+    (void)lc_buf_terminate(&buf); /* Reported by lc_buf_status(). */
     status = lc_buf_status(&buf, NULL);
     lc_buf_clear(&buf);
     return status;

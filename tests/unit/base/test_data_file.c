@@ -115,5 +115,5 @@ TEST(data_file, it_is_found_where_the_setting_says)
     CHECK_STATUS(LOCI_ENOTFOUND, lc_data_file_find(loci_str_of(dir), "y.loci", found, &err));
     CHECK_CONTAINS(err.message, "data.dir");
     CHECK_STATUS(LOCI_ENOTFOUND, lc_data_file_find(LC_STR(""), "y.loci", found, &err));
-    CHECK_CONTAINS(err.message, "script/setup");
+    CHECK_CONTAINS(err.message, "install the package loci-data or run script/data");
 }

@@ -186,3 +186,19 @@ TEST(error, new_failure_forgets_old_data)
     (void)lc_fail(&err, LOCI_EINVAL, "y");
     CHECK_STR_EQ(err.data, "");
 }
+
+TEST(error, time_of_the_next_try_is_found_among_other_data)
+{
+    loci_error err;
+
+    (void)lc_fail(&err, LOCI_EUNAVAILABLE, "later");
+    CHECK_EQ(lc_error_retry_ms(&err), 0);
+    lc_error_set_retry(&err, 1500);
+    CHECK_STR_EQ(err.data, "{\"retry_after_ms\":1500}");
+    CHECK_EQ(lc_error_retry_ms(&err), 1500);
+    lc_error_set_data(&err, LC_STR("{\"index\":3,\"retry_after_ms\":20}"));
+    CHECK_EQ(lc_error_retry_ms(&err), 20);
+    lc_error_set_data(&err, LC_STR("{\"text\":\"\\\"retry_after_ms\\\":7\"}"));
+    CHECK_EQ(lc_error_retry_ms(&err), 0);
+    lc_error_set_retry(NULL, 1);
+}

@@ -1,4 +1,4 @@
-/* test_json_write.c - what is written can be read: by us, and by everybody else. */
+/* test_json_write.c - text that is written can be parsed again, by loci and by other parsers. */
 #include "lib/test.h"
 
 #include "base/assert.h"
@@ -216,7 +216,7 @@ TEST(json_write, misuse_is_a_fault)
     }
 }
 
-/* What was read at the depth limit can be wrapped in an answer. */
+/* A value that was read at the depth limit can be wrapped in an answer. */
 TEST(json_write, depth_has_a_limit)
 {
     fixture f;

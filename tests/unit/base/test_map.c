@@ -69,7 +69,7 @@ typedef struct model {
     lc_map map;
     loci_str keys[KEYS];
     int cells[KEYS];   /* Their addresses are the values. */
-    int *values[KEYS]; /* What the map must hold; NULL = nothing. */
+    int *values[KEYS]; /* Expected values; NULL = not in the map. */
     size_t count;
 } model;
 

@@ -1,4 +1,4 @@
-/* test_number.c - a number that changes on its way through the log is damage nobody notices. */
+/* test_number.c - a number that changed on its way through the log would be undetected damage. */
 #include "lib/process.h"
 #include "lib/test.h"
 

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "base/utf8.h"
 
-/* What Unicode says, one code point at a time, with nothing clever. Returns bytes or 0. */
+/* The definition of Unicode, one code point at a time, without optimization. Returns bytes or 0. */
 static size_t decode_naively(const unsigned char *at, size_t left, uint32_t *out)
 {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};

@@ -44,7 +44,7 @@ static void write_text(const char *directory, const char *name, const char *text
     test_write_file(test_path(directory, name), loci_str_of(text));
 }
 
-/* What makes `path` a git directory, with this config. */
+/* Makes `path` a git directory, with this config. */
 static void fill_git(const char *path, const char *config)
 {
     write_text(path, "HEAD", "ref: refs/heads/main\n");
@@ -327,7 +327,7 @@ TEST(project, broken_files_count_as_missing)
     CHECK_EQ(mkfifo(test_path(pipe, ".git/config"), 0600), 0);
     CHECK_STR_EQ(find(pipe).id, test_format("project:%s", pipe));
 
-    /* A .git that is none does not hide the repository around it. */
+    /* An invalid .git does not hide the repository around it. */
     write_text(make_directory(stray, "a"), ".git", "what is this?\n");
     (void)make_directory(make_directory(stray, "b"), ".git");
     CHECK_EQ(mkfifo(test_path(make_directory(stray, "c"), ".git"), 0600), 0);
@@ -336,7 +336,7 @@ TEST(project, broken_files_count_as_missing)
     CHECK_STR_EQ(find(test_path(stray, "c")).id, "project:a.test/outer");
 }
 
-/* A worktree whose repository was moved is not a part of what is around it. */
+/* A worktree whose repository was moved does not belong to the repository around it. */
 TEST(project, a_worktree_without_its_repository_is_named_after_its_path)
 {
     const char *place = new_place();

@@ -76,7 +76,7 @@ TEST(transcript, what_people_models_and_tools_say_is_read)
     lc_arena_clear(&f->arena);
 }
 
-/* What a hook or the program adds to a prompt must not come back as the user's own words. */
+/* Text that a hook or the program adds to a prompt must not be stored as the user's own words. */
 TEST(transcript, what_was_injected_is_not_what_the_user_said)
 {
     fixture *f = open_fixture();

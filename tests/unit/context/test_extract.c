@@ -16,7 +16,7 @@ static lc_extract_input input(void)
         .known_count = 2};
 }
 
-/* "key=value" of what is accepted of the answer, and how many were refused. */
+/* "key=value" of the accepted proposals of the answer, and the number of refused ones. */
 static const char *check(const char *answer)
 {
     lc_heap heap;

@@ -1,6 +1,7 @@
 /* fake_rows.h - a database that holds nothing but a few rows of settings, in memory.
  *
- * What a store can hold, a newer loci's rows and damaged ones included, without a store.
+ * Rows as a store can contain them, including damaged rows and rows of a newer loci, without a
+ * store.
  */
 #ifndef TEST_UNIT_ENGINE_FAKE_ROWS_H
 #define TEST_UNIT_ENGINE_FAKE_ROWS_H

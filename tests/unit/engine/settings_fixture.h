@@ -20,10 +20,10 @@ void settings_close(settings_fixture *f);
 
 /* Path of a new file with that content. */
 const char *settings_file(const char *content);
-/* What lc_settings_write() says. Both live until the test ends. */
+/* The output of lc_settings_write(). Both live until the test ends. */
 const char *settings_show(settings_fixture *f, const lc_setting *setting, const char *tenant_id);
 
-/* What is wrong with a list of settings, or NULL. */
+/* The mistake in a list of settings, or NULL. */
 const char *settings_fault(const lc_setting_list *list);
 
 #endif /* TEST_UNIT_ENGINE_SETTINGS_FIXTURE_H */

@@ -69,7 +69,7 @@ TEST(pool, a_pool_without_tasks_has_no_threads_to_end)
     loci_close(engine);
 }
 
-/* Whoever floods the pool is told to slow down, before memory is. */
+/* A caller that floods the pool gets an error before memory runs out. */
 TEST(pool, the_queue_has_a_ceiling)
 {
     enum { QUEUED_MAX = 10000, THREADS = 2 };

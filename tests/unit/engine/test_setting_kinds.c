@@ -103,7 +103,7 @@ TEST(setting_kinds, stored_text_is_read_for_its_tenant)
 
 /* ---- Secrets --------------------------------------------------------------------------------- */
 
-/* Somebody will write the key itself into the file; it must not then be in a log as well. */
+/* A user may write the key itself into the file; it must not then be in a log as well. */
 TEST(setting_kinds, secret_given_as_text_is_refused_and_not_repeated)
 {
     static const char *const given[] = {

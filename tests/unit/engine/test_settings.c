@@ -81,7 +81,7 @@ TEST(settings, defaults_are_in_force_without_any_source)
     settings_close(&f);
 }
 
-/* ---- Who wins -------------------------------------------------------------------------------- */
+/* ---- Precedence ------------------------------------------------------------------------------ */
 
 static void check_layer(const lc_setting_sources *sources, bool is_stored, int64_t expected,
                         const char *origin)
@@ -128,7 +128,7 @@ TEST(settings, tenants_own_value_wins_over_the_stores)
     settings_close(&f);
 }
 
-/* A tenant's row for what holds for everybody would let one tenant change it for itself. */
+/* A tenant's row for a store-wide setting would let one tenant change it for itself. */
 TEST(settings, tenant_cannot_have_its_own_store_wide_setting)
 {
     settings_fixture f;
@@ -160,7 +160,7 @@ TEST(settings, restart_setting_waits_for_the_next_open)
     settings_close(&f);
 }
 
-/* ---- What is refused ------------------------------------------------------------------------- */
+/* ---- Refused settings ------------------------------------------------------------------------ */
 
 TEST(settings, unknown_name_says_where_and_what_is_near)
 {

@@ -1,4 +1,4 @@
-/* What the store says, what config.set makes of it, and secrets. */
+/* Settings in the store, their change by config.set, and secrets. */
 #include "engine/settings.h"
 
 #include <pthread.h>
@@ -92,7 +92,7 @@ static const lc_setting *find_setting(const char *name)
     return lc_setting_list_find(&own, loci_str_of(name));
 }
 
-/* Stores, and answers what lc_settings_write_change() says. */
+/* Stores a setting, and returns the answer of lc_settings_write_change(). */
 static loci_status store(settings_fixture *f, const change_request *request, const char **out)
 {
     lc_setting_change change = {.tenant_id = loci_str_of(request->tenant_id),
@@ -165,7 +165,7 @@ TEST(settings_stored, removing_a_tenants_value_leads_back_to_that_for_all)
     settings_close(&f);
 }
 
-/* Without the note somebody would store a value again and again and see nothing change. */
+/* Without the note a user would store a value again and again and see no change. */
 TEST(settings_stored, note_says_what_outranks_a_stored_value)
 {
     settings_fixture f;

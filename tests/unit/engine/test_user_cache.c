@@ -204,7 +204,7 @@ static size_t huge_bytes(const void *state)
     return 100 * BLOCK_BYTES;
 }
 
-/* Otherwise one large user would evict everybody at each visit, and then itself. */
+/* Otherwise one large user would evict all others at each visit, and then itself. */
 TEST(user_cache, a_state_above_the_limit_leaves_the_others)
 {
     static const lc_user_kind huge_kind = {
@@ -229,16 +229,16 @@ TEST(user_cache, evict_frees_as_many_bytes_as_wanted)
     int64_t before;
     size_t freed;
 
-    CHECK_EQ(lc_user_cache_evict(cache, 1), 0);
+    CHECK_EQ(lc_user_cache_evict(cache, 1, INT64_MAX), 0);
     for (int i = 0; i < 10; i++)
         visit(cache, (const char *[]){"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}[i], i + 1);
     before = lc_user_cache_get_counters(cache).bytes;
-    freed = lc_user_cache_evict(cache, 2 * BLOCK_BYTES);
+    freed = lc_user_cache_evict(cache, 2 * BLOCK_BYTES, INT64_MAX);
     CHECK_LE(2 * BLOCK_BYTES, freed);
     CHECK_EQ(lc_user_cache_get_counters(cache).entries, 8);
     CHECK_EQ(lc_user_cache_get_counters(cache).bytes, before - (int64_t)freed);
     CHECK_EQ(visit(cache, "c", 99), 3);
-    (void)lc_user_cache_evict(cache, SIZE_MAX);
+    (void)lc_user_cache_evict(cache, SIZE_MAX, INT64_MAX);
     CHECK_EQ(lc_user_cache_get_counters(cache).bytes, 0);
     lc_user_cache_free(cache);
 }
@@ -252,7 +252,7 @@ TEST(user_cache, what_is_lent_is_neither_evicted_nor_closed)
     start(&r, cache, "t", "ann");
     b = borrow(&r, &block_kind);
     b->number = 7;
-    CHECK_EQ(lc_user_cache_evict(cache, SIZE_MAX), 0);
+    CHECK_EQ(lc_user_cache_evict(cache, SIZE_MAX, INT64_MAX), 0);
     lc_user_cache_clear(cache); /* The store was replaced: it must not be found again. */
     CHECK_EQ(lc_user_cache_get_counters(cache).entries, 0);
     CHECK_EQ(visit(cache, "ann", 8), 8);

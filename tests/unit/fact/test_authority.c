@@ -8,7 +8,7 @@ static int rank_of(const char *name, const char *titles)
     return lc_authority_of(loci_str_of(name), loci_str_of(titles)).rank;
 }
 
-/* Who outranks whom decides whose word stands. */
+/* The order of the ranks decides which statement supersedes which. */
 TEST(authority, ranks_are_in_order)
 {
     static const char *const words[] = {"guest", "intern",    "employee", "manager",

@@ -49,7 +49,7 @@ TEST(fact_columns, record_and_tables_agree)
     check_table("fact_past", &lc_fact_row, 3);            /* tenant_id, user_id, ended_seq */
 }
 
-/* A column without a help text would be an answer that nobody explains. */
+/* A column without a help text would be an undocumented member of the answer. */
 TEST(fact_columns, everything_shown_is_explained)
 {
     for (const lc_column *column = lc_fact_columns; column->name != NULL; column++)

@@ -12,14 +12,14 @@
 #define DIMENSIONS 64
 #define DOCUMENTS_MAX 400
 
-/* What a room would have: texts in the order of writing, and the vectors that a job has stored. */
+/* The data of a room: texts in the order of writing, and the vectors that a job has stored. */
 typedef struct room {
     lc_heap heap;
     lc_corpus corpus;
     lc_arena arena;
     const char *texts[DOCUMENTS_MAX];
     int count;
-    int stored; /* The vectors of the first so many texts are in the store. */
+    int stored; /* Number of texts, from the first, whose vectors are in the store. */
     int looked_up, embedded;
     bool fails;
 } room;

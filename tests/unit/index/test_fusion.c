@@ -69,7 +69,7 @@ static void make_random(lists *l, test_rng *rng)
     shuffle(rng, l->lexical, lexicals);
 }
 
-/* ---- What it is ------------------------------------------------------------------------------ */
+/* ---- Definition ------------------------------------------------------------------------------ */
 
 TEST(fusion, parts_are_those_of_the_formula)
 {
@@ -119,7 +119,7 @@ TEST(fusion, nothing_gives_nothing)
     CHECK_EQ(lc_fuse(&l.it, fused), 0);
 }
 
-/* ---- What must hold of any lists ------------------------------------------------------------- */
+/* ---- Properties for any lists ---------------------------------------------------------------- */
 
 static void check_answer(const lists *l, const lc_fused *fused, size_t count)
 {
@@ -199,7 +199,7 @@ TEST(fusion, ties_go_to_the_lower_id)
         CHECK_EQ(fused[id].id, id);
 }
 
-/* ---- What it is for -------------------------------------------------------------------------- */
+/* ---- Purpose --------------------------------------------------------------------------------- */
 
 /* "the status of ABC-1234": one document has the identifier, many have "status", and to the encoder
  * all look alike. */

@@ -126,7 +126,7 @@ TEST(vector, regions_are_at_most_their_size_and_aligned)
     CHECK_LT(100, lc_vector_region_capacity_max(LC_VECTOR_STRIDE_MAX));
 }
 
-/* Random adding and deleting, against a list of who is there. */
+/* Random adding and deleting, compared with a list of the current members. */
 TEST(vector, holds_what_was_added_and_not_deleted)
 {
     test_rng rng = test_random(11);

@@ -154,7 +154,7 @@ static void fill_with_ties(world *w, test_rng *rng)
     }
 }
 
-/* What is found depends on what is there: not on the CPU, the path taken or the order of work. */
+/* The results depend only on the content: not on the CPU, the code path or the order of work. */
 static void check_level(lc_vector_level level, uint64_t seed)
 {
     test_rng rng = test_random(seed);

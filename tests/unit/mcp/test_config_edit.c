@@ -9,7 +9,7 @@ static const lc_config_place hooks = {{LC_STR("hooks"), LC_STR("Stop")}, 2};
 
 #define ENTRY "{\"command\":\"/bin/loci\",\"args\":[\"mcp\"]}"
 
-/* What an edit made of a text. */
+/* The result of an edit of a text. */
 typedef struct result {
     loci_status status;
     loci_str text; /* Until the test ends. */
@@ -219,7 +219,7 @@ TEST(config_json, nesting_is_limited)
     check_refused(LC_CONFIG_JSON, nested(LC_CONFIG_DEPTH_MAX + 1, "{\"a\":", "}"), "nested");
 }
 
-/* ---- JSON: back to what it was --------------------------------------------------------------- */
+/* ---- JSON: a removal restores the original text ---------------------------------------------- */
 
 static void check_undone(loci_str text, edit add)
 {

@@ -177,7 +177,7 @@ TEST(mcp_dispatch, answers_every_method_in_both_generations)
     }
 }
 
-/* What only the newer generation has in a result; older clients validate strictly. */
+/* Members of a result that only the newer generation has; older clients validate strictly. */
 TEST(mcp_dispatch, adds_members_for_the_newer_generation_only)
 {
     static const char *const added[] = {"resultType", "ttlMs", "cacheScope", "serverInfo\":{\"n"};
@@ -539,7 +539,7 @@ TEST(mcp_dispatch, asks_clients_of_the_older_generation)
     mcp_client c;
 
     mcp_client_open(&c, false);
-    /* Nobody has initialized: there is nobody to ask. */
+    /* No client has initialized: there is none to ask. */
     CHECK_CONTAINS(mcp_client_legacy(&c, "tools/call", "'name':'ask'"), "no answer");
     CHECK_CONTAINS(mcp_client_modern(&c, "tools/call", "'name':'ask'"), "no answer");
     (void)mcp_client_legacy(&c, "initialize", INITIALIZE);

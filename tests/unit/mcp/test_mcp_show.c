@@ -15,7 +15,7 @@ typedef struct shown_answer {
     const char *text, *data;
 } shown_answer;
 
-/* What the tool of `operation` makes of `answer`, with room for `bytes` of texts. */
+/* Text that the tool of `operation` makes of `answer`, with room for `bytes` of texts. */
 static shown_answer show(const char *operation, const char *answer, size_t bytes)
 {
     const lc_op *op = lc_op_find(loci_str_of(operation));

@@ -1,5 +1,6 @@
-/* The texts of the memory tool. What is compared with the reference implementation is in
- * tests/contract/memory/anthropic_memory.txt; here are the edges that its transcript leaves out. */
+/* The texts of the memory tool. The comparison with the reference implementation is in
+ * tests/contract/memory/anthropic_memory.txt; this file tests edge cases that its transcript leaves
+ * out. */
 #include "memory/file_text.h"
 
 #include <string.h>
@@ -231,7 +232,7 @@ TEST(file_text, lines_are_inserted_behind_a_line)
     end(&b);
 }
 
-/* What a damaged log says must not read behind the content. */
+/* An edit from a damaged log must not read behind the content. */
 TEST(file_text, an_edit_must_fit)
 {
     static const struct {

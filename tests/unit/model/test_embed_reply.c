@@ -1,4 +1,4 @@
-/* What a provider of embeddings may answer, and what it may not. */
+/* Valid and invalid replies of an embedding provider. */
 #include "lib/test.h"
 
 #include <math.h>
@@ -96,7 +96,7 @@ TEST(embed_reply, what_is_no_answer_may_pass)
         "{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},{\"index\":1,\"embedding\":[1,0,1e39]}]}",
         "{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},{\"index\":1,\"embedding\":[1,0,1e999]}]}",
         "{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},{\"index\":1,\"embedding\":[0,0,0.0]}]}",
-        /* A NaN and an infinity in base64, and what is none. */
+        /* A NaN and an infinity in base64, and invalid base64. */
         ("{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},"
          "{\"index\":1,\"embedding\":\"AADAfwAAAAAAAAAA\"}]}"),
         ("{\"data\":[{\"index\":0,\"embedding\":[1,0,0]},"
@@ -114,7 +114,7 @@ TEST(embed_reply, what_is_no_answer_may_pass)
     }
 }
 
-/* Another length will not pass: somebody has to set what is right. */
+/* A vector of another length is not temporary: the setting must be corrected. */
 TEST(embed_reply, another_length_names_both)
 {
     static const char *const replies[] = {

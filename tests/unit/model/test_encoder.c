@@ -10,7 +10,7 @@
 #include "lib/test.h"
 #include "unit/model/encoder_fixture.h"
 
-/* What rounding to 16 bits may cost; 0.9999 is what is promised. */
+/* Allowed error of rounding to 16 bits; 0.9999 is documented. */
 #define COSINE_FLOOR 0.99999
 
 static double length_of(const float *v)
@@ -22,8 +22,8 @@ static double length_of(const float *v)
     return sqrt(squares);
 }
 
-/* The vectors mean something only if they are those that the model was trained to give: whoever
- * stored vectors of the original must find the same neighbours with ours. */
+/* The vectors are meaningful only if they equal those of the original model: a store with vectors
+ * of the original must find the same neighbours with ours. */
 static void check_like_the_package(encoder_fixture *f, size_t count,
                                    const encoder_expected *expected)
 {
@@ -178,7 +178,7 @@ TEST(encoder, threads_share_one)
     encoder_fixture_close(&f);
 }
 
-/* ---- What goes wrong ------------------------------------------------------------------------- */
+/* ---- Errors ---------------------------------------------------------------------------------- */
 
 static loci_status open_and_embed(void *ctx)
 {

@@ -120,7 +120,7 @@ TEST(encoder_kernels, rows_are_normalised_as_in_plain_c)
         float plain[DEPTH], fast[DEPTH], sum = 0;
 
         fill_floats(&rng, plain, DEPTH);
-        plain[count / 2] = -400; /* So far below the others that it counts for nothing. */
+        plain[count / 2] = -400; /* So far below the others that its weight is 0. */
         memcpy(fast, plain, sizeof fast);
         lc_encoder_kernels_scalar.softmax(plain, count);
         best->softmax(fast, count);
@@ -159,7 +159,7 @@ static void check_sums_fit(const lc_weights *weights)
     }
 }
 
-/* A sum that wrapped would be a wrong vector that nobody notices. */
+/* A sum that wrapped would be an undetected wrong vector. */
 TEST(encoder_kernels, no_sum_can_leave_32_bits)
 {
     char path[LC_DATA_PATH_BYTES];

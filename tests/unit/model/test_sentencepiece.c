@@ -69,7 +69,7 @@ TEST(sentencepiece, tokens_are_those_of_the_package)
     close_pieces(&f);
 }
 
-/* The words of a piece must be those it lies on: here spelled out from the text. */
+/* The words of a piece must be those it covers: here spelled out from the text. */
 static void check_split(pieces_fixture *f, const char *text, const char *expected)
 {
     char spelled[256] = "";

@@ -11,7 +11,7 @@
 
 #define KEY "sk-canary-4f1d"
 
-/* What a test tells the provider: the replies to the first requests; the last one is repeated. */
+/* The script of the provider: the replies to the first requests; the last one is repeated. */
 typedef struct script {
     provider_reply replies[8];
     int count;
@@ -93,7 +93,7 @@ static loci_status post(talk *t)
     return status;
 }
 
-/* One request; answers what became of it, its message in `out`. */
+/* Sends one request; returns its status, with the message in `out`. */
 static loci_status run_script(script *s, loci_error *out)
 {
     provider *p = provider_start(play, s);

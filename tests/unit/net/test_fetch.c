@@ -12,7 +12,7 @@
 /* A daemon played by the test: links never wait, so one thread is enough. */
 typedef struct fake_daemon {
     lc_heap heap;
-    const char *url;
+    lc_endpoint to;
     int listener, connection;
     lc_fetch_link *link;
     lc_fetch_answer answer;
@@ -25,11 +25,11 @@ static void open_fake(fake_daemon *d)
 
     lc_heap_init(&d->heap, test_heap());
     (void)snprintf(address.sun_path, sizeof address.sun_path, "%s/s", test_tmpdir());
-    d->url = test_format("unix:%s", address.sun_path);
+    d->to = (lc_endpoint){.url = test_format("unix:%s", address.sun_path)};
     d->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK_EQ(bind(d->listener, (struct sockaddr *)&address, sizeof address), 0);
     CHECK_EQ(listen(d->listener, 4), 0);
-    CHECK_OK(lc_fetch_link_open(&d->heap, d->url, 1000, &d->link, &d->err), d->err);
+    CHECK_OK(lc_fetch_link_open(&d->heap, &d->to, 1000, &d->link, &d->err), d->err);
     d->connection = accept(d->listener, NULL, NULL);
     CHECK(d->connection >= 0);
 }
@@ -105,7 +105,7 @@ TEST(fetch, keeps_a_connection_between_requests)
     close_fake(&d);
 }
 
-/* A caller must know that nobody knows whether its request was carried out. */
+/* A caller must learn that it is unknown whether its request was carried out. */
 TEST(fetch, reports_a_connection_that_breaks)
 {
 #define HALF_A_BODY "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"
@@ -159,7 +159,7 @@ TEST(fetch, lends_a_stream_as_it_arrives)
     open_fake(&d);
     CHECK_OK(lc_fetch_link_send(d.link, &fetch, &d.err), d.err);
     CHECK_OK(step(&d), d.err);
-    CHECK_CONTAINS(hear(&d), "GET /v1/events HTTP/1.0\r\n");
+    CHECK_CONTAINS(hear(&d), "GET /v1/events HTTP/1.1\r\n");
     say(&d, "HTTP/1.0 200 OK\r\n\r\nevent: a\n");
     CHECK_OK(step(&d), d.err);
     CHECK_STR_EQ(d.answer.body, "event: a\n");
@@ -178,13 +178,139 @@ TEST(fetch, lends_a_stream_as_it_arrives)
 
 TEST(fetch, finds_no_daemon)
 {
+    lc_endpoint to = {.url = NULL};
     lc_fetch_link *link;
     loci_error err;
     lc_heap heap;
 
     lc_heap_init(&heap, test_heap());
-    CHECK_STATUS(
-        LOCI_EUNAVAILABLE,
-        lc_fetch_link_open(&heap, test_format("unix:%s/none", test_tmpdir()), 100, &link, &err));
-    CHECK_STATUS(LOCI_EINVAL, lc_fetch_link_open(&heap, "https://x", 100, &link, &err));
+    to.url = test_format("unix:%s/none", test_tmpdir());
+    CHECK_STATUS(LOCI_EUNAVAILABLE, lc_fetch_link_open(&heap, &to, 100, &link, &err));
+    CHECK_CONTAINS(err.message, to.url);
+    to.url = "ftp://x";
+    CHECK_STATUS(LOCI_EINVAL, lc_fetch_link_open(&heap, &to, 100, &link, &err));
+}
+
+/* A proxy in front of a daemon may send chunks, cut anywhere. */
+TEST(fetch, decodes_chunks)
+{
+    static const char answer[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+                                 "3\r\nabc\r\n0B;x=y\r\ndefghijklmn\r\n0\r\nTrailer: 1\r\n\r\n";
+
+    for (size_t cut = 1; cut < sizeof answer - 1; cut++) {
+        fake_daemon d;
+
+        open_fake(&d);
+        begin(&d, "{}", NULL);
+        (void)hear(&d);
+        say(&d, test_format("%.*s", (int)cut, answer));
+        CHECK_OK(step(&d), d.err);
+        CHECK(!d.answer.is_done);
+        say(&d, answer + cut);
+        CHECK_OK(step(&d), d.err);
+        CHECK(d.answer.is_done);
+        CHECK_STR_EQ(d.answer.body, "abcdefghijklmn");
+        CHECK(lc_fetch_link_is_reusable(d.link));
+        close_fake(&d);
+    }
+}
+
+TEST(fetch, refuses_chunks_that_are_none)
+{
+    static const char *const bodies[] = {"x\r\n", "\r\n", "123456789\r\n", "1\r\nabc\r\n",
+                                         "1 \r\na"};
+
+    for (size_t i = 0; i < sizeof bodies / sizeof bodies[0]; i++) {
+        fake_daemon d;
+
+        open_fake(&d);
+        begin(&d, "{}", NULL);
+        (void)hear(&d);
+        say(&d, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n");
+        say(&d, bodies[i]);
+        CHECK_STATUS(LOCI_ECORRUPT, step(&d));
+        close_fake(&d);
+    }
+}
+
+/* An export that breaks off must not look complete. */
+TEST(fetch, lends_chunks_and_sees_that_they_break_off)
+{
+    lc_fetch fetch = {.method = "POST", .path = "/v1/call/store.export", .is_stream = true};
+    fake_daemon d;
+
+    open_fake(&d);
+    CHECK_OK(lc_fetch_link_send(d.link, &fetch, &d.err), d.err);
+    CHECK_OK(step(&d), d.err);
+    (void)hear(&d);
+    say(&d, "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\n"
+            "Transfer-Encoding: chunked\r\n\r\n3\r\nab\n\r\n4\r\ncd");
+    CHECK_OK(step(&d), d.err);
+    CHECK(d.answer.is_lines);
+    CHECK_STR_EQ(d.answer.body, "ab\ncd");
+    say(&d, "e\n\r\n");
+    CHECK_OK(step(&d), d.err);
+    CHECK_STR_EQ(d.answer.body, "e\n");
+    close(d.connection);
+    d.connection = -1;
+    CHECK_STATUS(LOCI_EUNAVAILABLE, step(&d));
+    close_fake(&d);
+}
+
+/* The error that answers a request for a stream is needed whole. */
+TEST(fetch, does_not_lend_json)
+{
+    lc_fetch fetch = {.method = "GET", .path = "/v1/events", .is_stream = true};
+    fake_daemon d;
+
+    open_fake(&d);
+    CHECK_OK(lc_fetch_link_send(d.link, &fetch, &d.err), d.err);
+    CHECK_OK(step(&d), d.err);
+    (void)hear(&d);
+    say(&d, "HTTP/1.1 401 No\r\nContent-Type: application/problem+json\r\n"
+            "Content-Length: 4\r\n\r\n{\"");
+    CHECK_OK(step(&d), d.err);
+    CHECK(!d.answer.is_done);
+    say(&d, "\":");
+    CHECK_OK(step(&d), d.err);
+    CHECK(d.answer.is_done);
+    CHECK_STR_EQ(d.answer.body, "{\"\":");
+    close_fake(&d);
+}
+
+/* What is not accepted is not repeated: it may have a password. */
+TEST(fetch, checks_urls)
+{
+    static const char *const good[] = {"http://127.0.0.1:7077", "http://[::1]:80", "https://host",
+                                       "https://host:8443/", "unix:/run/loci.sock"};
+    static const char *const bad[] = {"",
+                                      "127.0.0.1:7077",
+                                      "http://",
+                                      "http://host:0",
+                                      "http://host:99999",
+                                      "http://host:7077/mcp",
+                                      "http://ada:secret@host",
+                                      "http://ho st",
+                                      "http://host?secret"};
+    loci_error err;
+
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++)
+        CHECK_OK(lc_fetch_check_url(good[i], &err), err);
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        CHECK_STATUS(LOCI_EINVAL, lc_fetch_check_url(bad[i], &err));
+        CHECK(strstr(err.message, "secret") == NULL);
+    }
+}
+
+/* 192.0.2.1 is an address for documentation: nobody is there, and nobody is asked. */
+TEST(fetch, keeps_tokens_on_this_machine)
+{
+    lc_endpoint to = {.url = "http://192.0.2.1:7077", .token = LC_STR("loci_secret")};
+    lc_fetch_link *link;
+    loci_error err;
+    lc_heap heap;
+
+    lc_heap_init(&heap, test_heap());
+    CHECK_STATUS(LOCI_EFORBIDDEN, lc_fetch_link_open(&heap, &to, 100, &link, &err));
+    CHECK(strstr(err.message, "secret") == NULL);
 }

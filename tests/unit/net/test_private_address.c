@@ -1,4 +1,4 @@
-/* Which addresses a provider may not have unless the operator says so. */
+/* Addresses that a provider may not have unless the operator allows it. */
 #include "lib/test.h"
 
 #include <arpa/inet.h>

@@ -20,7 +20,8 @@ static const lc_record list = {.members = list_members};
 
 static const char *fault(const lc_record *type, const char *json)
 {
-    const char *found = test_answer_fault(type, loci_str_of(json));
+    const lc_op op = {.answer = type, .flags = LC_OP_MUTATES};
+    const char *found = test_answer_fault(&op, loci_str_of(json));
 
     return found != NULL ? found : "";
 }
@@ -31,6 +32,7 @@ TEST(answers, right_answers_have_no_fault)
     CHECK_STR_EQ(fault(&item, "{\"id\":\"a\",\"state\":\"on\",\"at\":\"2026-01-31T09:00:00Z\"}"),
                  "");
     CHECK_STR_EQ(fault(&list, "{\"items\":[],\"counts\":{\"a\":1}}"), "");
+    CHECK_STR_EQ(fault(&list, "{\"items\":[],\"replayed\":true}"), "");
 }
 
 TEST(answers, every_difference_is_a_fault)
@@ -47,4 +49,5 @@ TEST(answers, every_difference_is_a_fault)
     CHECK_CONTAINS(fault(&list, "{\"items\":{}}"), "items: is not an array");
     CHECK_CONTAINS(fault(&list, "{\"items\":[],\"counts\":{\"a\":\"1\"}}"), "counts.0: ");
     CHECK_CONTAINS(fault(&list, "[]"), "is not an object");
+    CHECK_CONTAINS(fault(&list, "{\"items\":[],\"replayed\":1}"), "replayed: ");
 }

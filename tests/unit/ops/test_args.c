@@ -1,4 +1,4 @@
-/* What a handler can do while it works: tell how far it is, and learn that it should stop. */
+/* Functions for a running handler: report progress, and check whether to stop. */
 #include "lib/test.h"
 
 #include <string.h>

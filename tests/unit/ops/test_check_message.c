@@ -1,5 +1,5 @@
-/* What a person reads when an argument is wrong: the parameter, what is allowed, what was given,
- * and never what a user wrote. */
+/* Error messages for wrong arguments: they name the parameter, the allowed values and the given
+ * value, and never contain the text of a user. */
 #include "checking.h"
 
 static const lc_op op_count = {.name = "op.count"};

@@ -256,7 +256,7 @@ TEST(op_check, err_may_be_left_out)
     lc_arena_clear(&c.arena);
 }
 
-/* ---- Who ------------------------------------------------------------------------------------- */
+/* ---- The user and the persona ---------------------------------------------------------------- */
 
 TEST(op_check, implied_parameters_follow_from_the_flags)
 {

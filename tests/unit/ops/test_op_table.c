@@ -220,7 +220,7 @@ TEST(op_table, routes_are_method_and_path_and_unique)
     }
 }
 
-/* The reference shows them; whoever copies one must see it work. */
+/* The reference shows the examples; a reader who copies one must see it work. */
 TEST(op_table, examples_pass_the_check)
 {
     for (size_t i = 0; i < lc_op_count(); i++) {
@@ -356,4 +356,78 @@ TEST(op_table, op_get_tells_one)
     CHECK_EQ(lc_json_int(lc_json_member(param, LC_STR("max"))), 64);
     CHECK_STATUS(LOCI_ENOTFOUND, ask(&arena, "op.get", "{\"name\":\"x\"}", &answer, &err));
     lc_arena_clear(&arena);
+}
+
+/* Whether every word of `list` is a member of `record`. */
+static bool are_members(const lc_record *record, const char *list)
+{
+    lc_result members[LC_RECORD_MEMBERS_MAX];
+    size_t count = lc_record_members(record, members);
+
+    for (loci_str rest = loci_str_of(list); rest.ptr != NULL;) {
+        loci_str name = lc_str_split(rest, ' ', &rest);
+        bool is_known = false;
+
+        for (size_t i = 0; i < count; i++)
+            is_known = is_known || lc_str_is(name, members[i].name);
+        if (!is_known)
+            return false;
+    }
+    return true;
+}
+
+static bool is_param(const lc_op *op, loci_str name)
+{
+    const lc_param *param;
+
+    for (size_t i = 0; (param = lc_op_param(op, i)) != NULL; i++) {
+        if (lc_str_is(name, param->name))
+            return true;
+    }
+    return false;
+}
+
+static void check_sentence(const lc_op *op)
+{
+    loci_str rest = loci_str_of(op->look.sentence);
+    int depth = 0;
+
+    for (const char *byte = op->look.sentence; *byte != '\0'; byte++) {
+        depth += (*byte == '[' || *byte == '{') - (*byte == ']' || *byte == '}');
+        demand(depth >= 0 && depth <= 2, op, "sentence: brackets", op->look.sentence);
+    }
+    demand(depth == 0, op, "sentence: brackets", op->look.sentence);
+    while (rest.ptr != NULL) {
+        loci_str inside, words, name;
+
+        (void)lc_str_split(rest, '{', &inside);
+        if (inside.ptr == NULL)
+            break;
+        name = lc_str_split(lc_str_split(inside, '}', &rest), ' ', &words);
+        demand(are_members(op->answer, test_format("%.*s", LC_STR_ARG(name))) || is_param(op, name),
+               op, "sentence: unknown name", test_format("%.*s", LC_STR_ARG(name)));
+    }
+}
+
+/* A column that does not exist would silently be an empty one. */
+TEST(op_table, looks_name_members_and_every_list_has_columns)
+{
+    for (size_t i = 0; i < lc_op_count(); i++) {
+        const lc_op *op = lc_op_at(i);
+        const lc_record *rows = lc_record_rows(op->answer, NULL);
+        const lc_look *look = &op->look;
+
+        if (are_members(op->answer, "next_cursor"))
+            demand(look->columns != NULL, op, "look", "a list has no columns");
+        demand(look->columns == NULL || rows != NULL, op, "look", "columns of no list");
+        if (rows != NULL) {
+            demand(are_members(rows, look->columns), op, "columns", look->columns);
+            demand(look->id == NULL || are_members(rows, look->id), op, "id", look->id);
+            demand(look->bar == NULL || are_members(rows, look->bar), op, "bar", look->bar);
+        }
+        demand(!look->is_of_texts || are_members(rows, "text"), op, "look", "rows have no text");
+        demand(look->text == NULL || are_members(op->answer, look->text), op, "text", look->text);
+        if (look->sentence != NULL)
+            check_sentence(op);
+    }
 }

@@ -30,7 +30,7 @@ static void write_man(lc_buf *out)
     lc_reference_man(out, &cli);
 }
 
-/* What `write` makes, until the test ends. */
+/* The output of `write`, kept until the test ends. */
 static const char *document_of(void (*write)(lc_buf *out))
 {
     lc_heap heap;
@@ -70,7 +70,7 @@ TEST(reference, markdown_holds_every_operation_code_and_setting)
     CHECK_CONTAINS(text, "\n| `expected_seq` | an integer of at least 0 |");
 }
 
-/* A row with a cell too many is shown wrongly and nobody notices. */
+/* A row with an extra cell is rendered wrongly without an error. */
 TEST(reference, markdown_tables_have_as_many_cells_as_their_heads)
 {
     loci_str rest = loci_str_of(document_of(lc_reference_markdown));
@@ -103,7 +103,7 @@ TEST(reference, nouns_have_one_heading_each)
     }
 }
 
-/* The committed page; LOCI_TEST_BLESS=1 writes it anew. */
+/* The committed page; LOCI_TEST_BLESS=1 writes it again. */
 TEST(reference, docs_are_what_the_tables_say)
 {
     CHECK_GOLDEN("docs/reference.md", document_of(lc_reference_markdown));

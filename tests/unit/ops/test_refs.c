@@ -1,4 +1,4 @@
-/* References in a batch: what is one, where it may stand, and what it may cost. */
+/* References in a batch: their syntax, where they may be, and their limits. */
 #include "lib/test.h"
 
 #include <string.h>
@@ -50,7 +50,7 @@ TEST(refs, a_reference_becomes_what_it_refers_to)
     check("[\"$0.n\",\"$0.a.0.b.1\",\"$0.a.1\"]", "[-1.5,true,2]");
     check("{\"v\":{\"w\":[\"$0.a.0.b\"]},\"u\":[]}", "{\"v\":{\"w\":[[null,true]]},\"u\":[]}");
     check("[\"$0.a.0.b.0\"]", "[null]");
-    check("{\"v\":\"$0..c\"}", "{\"v\":\"$0.id\"}"); /* What it brings is not looked at again. */
+    check("{\"v\":\"$0..c\"}", "{\"v\":\"$0.id\"}"); /* The inserted text is not expanded again. */
     check("{\"v\":\"$0\"}",
           "{\"v\":{\"id\":\"x\",\"n\":-1.5,\"a\":[{\"b\":[null,true]},2],\"\":{\"c\":\"$0.id\"}}}");
 }

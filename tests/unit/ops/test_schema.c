@@ -130,7 +130,7 @@ TEST(schema, a_parameter_says_what_it_takes)
                  "\"minLength\":1,\"maxLength\":7,\"x-max-bytes\":7}],\"description\":\"M\"}");
 }
 
-/* The check takes null for what is optional, so generated clients may send it. */
+/* The check accepts null for optional arguments, so generated clients may send it. */
 TEST(schema, optional_arguments_may_be_null_and_required_ones_not)
 {
     static const lc_param choice = {

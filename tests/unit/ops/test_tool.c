@@ -1,6 +1,6 @@
-/* The tools of models. What is wrong here is paid for in every conversation of every agent: a tool
- * that mixes effects makes hosts ask before each read, a schema that a host does not understand
- * takes all tools away, and a long list leaves less room for work. */
+/* The tools of models. A mistake here costs every conversation of every agent: a tool that mixes
+ * effects makes hosts ask before each read, a schema that a host does not understand takes all
+ * tools away, and a long list leaves less room for work. */
 #include "lib/test.h"
 
 #include <ctype.h>
@@ -68,13 +68,12 @@ TEST(tool, names_titles_and_descriptions_are_there)
         demand(lc_tool_op(tool, 0) != NULL, tool->name, "operations", "none names it");
         demand((tool->selector != NULL) == (lc_tool_op(tool, 1) != NULL), tool->name, "selector",
                "only for several operations");
-        demand(tool->selector == NULL || tool->selector_help != NULL, tool->name, "selector",
-               "no help");
     }
 }
 
 /* Hosts approve tools, not calls: one that reads and writes is either asked about at every read or
- * trusted with every write. The interface of `memory` is not ours to split. */
+ * trusted with every write. The interface of `memory` is not ours to split, and only an agent
+ * that pushes frames packs them. */
 TEST(tool, each_has_the_one_effect_of_its_operations)
 {
     const lc_tool *tool;
@@ -83,10 +82,12 @@ TEST(tool, each_has_the_one_effect_of_its_operations)
     for (size_t i = 0; (tool = lc_tool_at(i)) != NULL; i++) {
         demand(!tool->is_foreign || strcmp(tool->name, "memory") == 0, tool->name, "effect",
                "only memory may mix effects");
-        for (size_t k = 0; (op = lc_tool_op(tool, k)) != NULL; k++)
-            demand(tool->is_foreign ? lc_op_effect(op) <= tool->effect
-                                    : lc_op_effect(op) == tool->effect,
+        for (size_t k = 0; (op = lc_tool_op(tool, k)) != NULL; k++) {
+            bool may_mix = tool->is_foreign || strcmp(op->name, "frame.pack") == 0;
+
+            demand(may_mix ? lc_op_effect(op) <= tool->effect : lc_op_effect(op) == tool->effect,
                    tool->name, "another effect than its operation", op->name);
+        }
     }
 }
 
@@ -169,15 +170,17 @@ TEST(tool, operations_name_tools_parameters_and_members_that_exist)
         }
         check_shows(op, op->answer, loci_str_of(op->mcp_shows));
         check_same_parts(tool, op);
-        demand((op->flags & (LC_OP_ADMIN | LC_OP_TENANT_ADMIN | LC_OP_SECRET)) == 0, op->name,
-               "mcp", "not for models");
+        demand((op->flags & (LC_OP_ADMIN | LC_OP_TENANT_ADMIN)) == 0, op->name, "mcp",
+               "not for models");
+        demand((op->flags & LC_OP_SECRET) == 0 || strcmp(op->name, "frame.suspend") == 0, op->name,
+               "mcp", "a secret, and not the agent's own");
     }
 }
 
 /* ---- Schemas --------------------------------------------------------------------------------- */
 
-/* What hosts and the Inspector's --strict refuse: a boolean for a schema, several types in one, a
- * reference, a value of no kind, an array of anything. Recursion over our own list. */
+/* Schemas that hosts and the Inspector's --strict refuse: a boolean for a schema, several types in
+ * one, a reference, a value of no kind, an array of anything. Recursion over our own list. */
 static void check_schema(const char *who, const lc_json *schema)
 {
     const lc_json *type = lc_json_member(schema, LC_STR("type"));
@@ -204,8 +207,25 @@ static void check_schema(const char *who, const lc_json *schema)
         check_schema(who, at);
 }
 
+/* Names that say enough with their type; a description would only cost tokens. */
+static bool is_plain_name(loci_str name)
+{
+    static const char *const names[] = {
+        "action", "command",     "cursor", "dry_run", "due_at",      "file_text", "from",
+        "id",     "insert_text", "key",    "limit",   "new_path",    "new_str",   "old_path",
+        "reason", "session_id",  "text",   "to",      "valid_until", "value",     "whose"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (lc_str_is(name, names[i]))
+            return true;
+    return false;
+}
+
+/* Every parameter is described by itself or, in the selector, with the action that takes it. */
 static void check_input(const char *who, const lc_json *schema)
 {
+    const lc_tool *tool = lc_tool_find(loci_str_of(who));
+    bool has_usage = tool->selector != NULL && tool->selector_help == NULL;
     const lc_json *properties = lc_json_find(schema, "properties", LC_JSON_OBJECT);
     const lc_json *required = lc_json_find(schema, "required", LC_JSON_ARRAY);
 
@@ -213,7 +233,9 @@ static void check_input(const char *who, const lc_json *schema)
     for (const lc_json *at = lc_json_first(properties); at != NULL; at = lc_json_next(at)) {
         const lc_json *help = lc_json_find(at, "description", LC_JSON_STRING);
 
-        demand(help != NULL && lc_json_str(help).len > 0, who, "property without description",
+        demand(has_usage || is_plain_name(lc_json_name(at)) ||
+                   (help != NULL && lc_json_str(help).len > 0),
+               who, "property without description",
                test_format("%.*s", LC_STR_ARG(lc_json_name(at))));
     }
     demand(required != NULL && lc_json_count(required) > 0, who, "input", "nothing is required");
@@ -224,8 +246,7 @@ static void check_input(const char *who, const lc_json *schema)
 
 TEST(tool, schemas_are_plain_enough_for_all_hosts)
 {
-    const char *const hints[] = {"readOnlyHint", "destructiveHint", "idempotentHint",
-                                 "openWorldHint"};
+    const char *const hints[] = {"readOnlyHint", "destructiveHint", "openWorldHint"};
     const lc_json *list;
     lc_arena arena;
     lc_heap heap;
@@ -256,11 +277,13 @@ TEST(tool, schemas_are_plain_enough_for_all_hosts)
         CHECK_EQ(lc_json_bool(lc_json_find(annotations, "destructiveHint", LC_JSON_BOOL)),
                  entry->effect == LC_EFFECT_DESTROYS);
         CHECK(!lc_json_bool(lc_json_find(annotations, "openWorldHint", LC_JSON_BOOL)));
+        CHECK_EQ(lc_json_member(annotations, LC_STR("idempotentHint")) != NULL,
+                 entry->effect != LC_EFFECT_READS && lc_tool_is_idempotent(entry));
     }
     lc_arena_clear(&arena);
 }
 
-/* So that a change of what models read is seen in review. */
+/* So that a change of the texts for models is seen in review. */
 TEST(tool, the_list_is_the_one_that_was_reviewed)
 {
     static const char *const breaks[] = {

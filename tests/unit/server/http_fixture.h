@@ -55,7 +55,7 @@ typedef struct fixture {
 void fixture_start(fixture *fix, lc_http_options options);
 /* Stops it and waits for its threads. */
 void fixture_stop(fixture *fix);
-/* Answers what is held with "released". */
+/* Answers the deferred requests with "released". */
 void fixture_release(fixture *fix);
 /* Says a word on all streams. */
 void fixture_say(fixture *fix, const char *word);
@@ -80,7 +80,7 @@ typedef struct reply {
 /* A whole request. */
 #define GET(path) "GET " path " HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
-/* A socket, or -1 when nobody listens; any thread. */
+/* A socket, or -1 if no server listens; any thread. */
 int client_connect(const fixture *fix);
 client client_open(const fixture *fix);
 client client_open_unix(const char *path);

@@ -1,4 +1,4 @@
-/* An address taken for local by mistake would serve a store to everybody. */
+/* An address taken for local by mistake would open a store to the whole network. */
 #include "lib/test.h"
 
 #include "base/str.h"

@@ -1,11 +1,11 @@
-/* Who is calling, with requests made up here: the header's form, the kernel's word on a Unix socket
- * and tokens in places where they must not be. */
+/* Identifying the caller, with requests made up here: the form of the header, the user id that the
+ * kernel reports on a Unix socket, and tokens in forbidden places. */
 #include "lib/calls.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* The file under test, with the HTTP library replaced by what is below. */
+/* The file under test, with the HTTP library replaced by the functions below. */
 #define lc_auth_check check_made_up
 #define lc_auth_need need_made_up
 #define lc_http_header made_up_header
@@ -68,14 +68,14 @@ static loci_status check(lc_http_request request)
     lc_heap_init(&heap, test_heap());
     lc_arena_init(&request.arena, &heap, LOCI_MEM_REQUESTS);
     status = lc_auth_check(&server, &request, &who, &bearer, &err);
-    if (status == LOCI_OK && bearer.ptr != NULL) /* What the daemon's thread does then. */
+    if (status == LOCI_OK && bearer.ptr != NULL) /* As the daemon's thread does. */
         status = lc_token_authenticate(server.engine, bearer, &request.arena, &who, &err);
     lc_arena_clear(&request.arena);
     if (status == LOCI_EAUTH) {
         (void)lc_token_refuse(&usual);
         CHECK_STR_EQ(err.message, usual.message);
     }
-    CHECK(strstr(err.message, "loci_0") == NULL); /* What was shown is not shown again. */
+    CHECK(strstr(err.message, "loci_0") == NULL); /* A message never repeats the token. */
     return status;
 }
 
@@ -145,7 +145,7 @@ TEST(auth, our_own_user_on_the_unix_socket_is_an_admin)
     CHECK_STATUS(LOCI_OK, check(root));
     CHECK_STATUS(LOCI_EAUTH, check(stranger));
     narrower.authorization = test_format("Bearer %s", token);
-    CHECK_STATUS(LOCI_OK, check(narrower)); /* Who shows a token is who it says. */
+    CHECK_STATUS(LOCI_OK, check(narrower)); /* If a token is sent, the token decides. */
     CHECK_EQ(who.scopes, LC_SCOPE_READ);
     wrong.authorization = "Bearer nonsense";
     CHECK_STATUS(LOCI_EAUTH, check(wrong));

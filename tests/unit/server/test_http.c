@@ -27,7 +27,7 @@ TEST(http, answers_and_keeps_the_connection)
         r = client_reply(&c);
         CHECK_EQ(r.status, 200);
         CHECK_STR_EQ(r.body, "hello");
-        CHECK_CONTAINS(r.head, "X-Request-Id: mine-1\r\n");
+        CHECK_CONTAINS(r.head, "Trace-Id: mine-1\r\n");
         CHECK_CONTAINS(r.head, "Cache-Control: no-store\r\n");
         CHECK_CONTAINS(r.head, "Content-Type: text/plain\r\n");
     }
@@ -84,7 +84,7 @@ TEST(http, writes_errors_as_problems)
     CHECK_CONTAINS(r.head, "Content-Type: application/problem+json\r\n");
     CHECK_STR_EQ(r.body, "{\"type\":\"about:blank\",\"title\":\"Conflict\",\"status\":409,"
                          "\"detail\":\"fact_1 has changed\",\"code\":\"conflict\","
-                         "\"request_id\":\"q7\",\"expected\":4}");
+                         "\"trace_id\":\"q7\",\"expected\":4}");
     client_close(&c);
     fixture_stop(&fix);
 }
@@ -184,7 +184,7 @@ TEST(http, answers_504_when_the_deadline_passes)
     r = client_reply(&c);
     CHECK_EQ(r.status, 504);
     CHECK_CONTAINS(r.body, "\"code\":\"deadline_exceeded\"");
-    CHECK(*fix.held_cancel != 0);
+    CHECK(__atomic_load_n(fix.held_cancel, __ATOMIC_RELAXED) != 0);
     client_send(&c, "POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\n\r\nok");
     CHECK_STR_EQ(client_reply(&c).body, "ok");
     fixture_release(&fix);
@@ -222,7 +222,7 @@ TEST(http, stops_while_a_request_is_held)
     fixture_await_held(&fix);
     CHECK(!lc_http_wait_idle(fix.http, 20));
     lc_http_stop(fix.http);
-    CHECK(*fix.held_cancel != 0);
+    CHECK(__atomic_load_n(fix.held_cancel, __ATOMIC_RELAXED) != 0);
     fixture_release(
         &fix); /* Into the void: it frees the request, and what is left of the server. */
     pthread_mutex_destroy(&fix.lock);
@@ -344,7 +344,7 @@ TEST(http, says_why_it_cannot_listen)
     fixture_stop(&fix);
 }
 
-/* What a process that was killed has left is in nobody's way. */
+/* The socket that a killed process left behind does not prevent a new start. */
 TEST(http, replaces_a_stale_socket_but_nothing_else)
 {
     const char *path = test_path(test_tmpdir(), "s");
@@ -472,8 +472,8 @@ static reply ask_first(fixture *fix, client *c, const char *decision, const char
     return client_reply(c);
 }
 
-/* Who sends no body, because it waits to be asked for it or means to keep the server busy, is
- * answered from the head alone. */
+/* A client that sends no body, because it waits for "100 Continue" or wants to keep the server
+ * busy, is answered from the head alone. */
 TEST(http, refuses_a_request_before_its_body)
 {
     static const char *const decisions[] = {"no", "not later"};

@@ -190,21 +190,21 @@ TEST(http_guard, knows_its_hosts)
     CHECK(lc_http_guard_is_our_host(LC_STR("localhost"), &none));
 }
 
-TEST(http_guard, takes_decent_request_ids)
+TEST(http_guard, takes_decent_trace_ids)
 {
-    char *longest = test_bytes(LC_HTTP_REQUEST_ID_BYTES_MAX + 1);
+    char *longest = test_bytes(LC_HTTP_TRACE_ID_BYTES_MAX + 1);
 
-    CHECK(lc_http_guard_is_request_id(LC_STR("req_01-A.b:9")));
-    CHECK(!lc_http_guard_is_request_id(LC_STR("")));
-    CHECK(!lc_http_guard_is_request_id(LC_STR("a b")));
-    CHECK(!lc_http_guard_is_request_id(LC_STR("a\"b")));
-    CHECK(!lc_http_guard_is_request_id(LC_STR("a\nb")));
-    CHECK(!lc_http_guard_is_request_id(LC_STR("\303\266")));
-    CHECK(!lc_http_guard_is_request_id((loci_str){"a\0b", 3}));
-    memset(longest, 'x', LC_HTTP_REQUEST_ID_BYTES_MAX + 1);
-    CHECK(lc_http_guard_is_request_id((loci_str){longest, LC_HTTP_REQUEST_ID_BYTES_MAX - 1}));
-    CHECK(lc_http_guard_is_request_id((loci_str){longest, LC_HTTP_REQUEST_ID_BYTES_MAX}));
-    CHECK(!lc_http_guard_is_request_id((loci_str){longest, LC_HTTP_REQUEST_ID_BYTES_MAX + 1}));
+    CHECK(lc_http_guard_is_trace_id(LC_STR("req_01-A.b:9")));
+    CHECK(!lc_http_guard_is_trace_id(LC_STR("")));
+    CHECK(!lc_http_guard_is_trace_id(LC_STR("a b")));
+    CHECK(!lc_http_guard_is_trace_id(LC_STR("a\"b")));
+    CHECK(!lc_http_guard_is_trace_id(LC_STR("a\nb")));
+    CHECK(!lc_http_guard_is_trace_id(LC_STR("\303\266")));
+    CHECK(!lc_http_guard_is_trace_id((loci_str){"a\0b", 3}));
+    memset(longest, 'x', LC_HTTP_TRACE_ID_BYTES_MAX + 1);
+    CHECK(lc_http_guard_is_trace_id((loci_str){longest, LC_HTTP_TRACE_ID_BYTES_MAX - 1}));
+    CHECK(lc_http_guard_is_trace_id((loci_str){longest, LC_HTTP_TRACE_ID_BYTES_MAX}));
+    CHECK(!lc_http_guard_is_trace_id((loci_str){longest, LC_HTTP_TRACE_ID_BYTES_MAX + 1}));
 }
 
 TEST(http_guard, knows_targets)

@@ -49,7 +49,7 @@ static void unpack(loci_str packed, char *out, size_t bytes)
     inflateEnd(&stream);
 }
 
-/* What a client unpacks is what was packed, below and above the size where the tables change. */
+/* A client unpacks the original text, below and above the size where the tables change. */
 TEST(http_gzip, packs_what_shrinks)
 {
     static const size_t sizes[] = {LC_GZIP_BYTES_MIN, 16384, 16385, 1000000};
@@ -106,4 +106,27 @@ TEST(http_gzip, gives_up_without_memory)
         test_heap_disarm();
         lc_arena_clear(&arena);
     }
+}
+
+/* Files of the dashboard are stored packed; a client that does not take gzip gets them unpacked. */
+TEST(http_gzip, unpacks_what_was_packed_and_nothing_else)
+{
+    const size_t bytes = 20000;
+    char *body = test_bytes(bytes);
+    loci_str packed, text;
+    lc_arena arena;
+    lc_heap heap;
+
+    for (size_t i = 0; i < bytes; i++)
+        body[i] = "loci serve"[i % 10];
+    lc_heap_init(&heap, test_heap());
+    lc_arena_init(&arena, &heap, LOCI_MEM_REQUESTS);
+    CHECK(lc_gzip_pack(&arena, (loci_str){body, bytes}, &packed));
+    CHECK(lc_gzip_unpack(&arena, packed, bytes, &text));
+    CHECK_BYTES(text.ptr, text.len, body, bytes);
+    CHECK(!lc_gzip_unpack(&arena, packed, bytes - 1, &text));
+    CHECK(!lc_gzip_unpack(&arena, packed, bytes + 1, &text));
+    CHECK(!lc_gzip_unpack(&arena, (loci_str){packed.ptr, packed.len - 9}, bytes, &text));
+    CHECK(!lc_gzip_unpack(&arena, (loci_str){body, bytes}, bytes, &text));
+    lc_arena_clear(&arena);
 }

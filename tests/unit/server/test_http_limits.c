@@ -1,4 +1,4 @@
-/* What is too much, too slow or can be read in two ways. */
+/* Requests that are too large, too slow or ambiguous. */
 #include <string.h>
 #include <sys/socket.h>
 
@@ -421,7 +421,7 @@ TEST(http_limits, closes_idle_connections_without_a_word)
     fixture_stop(&fix);
 }
 
-/* Whoever does not read would otherwise keep the answer in memory forever. */
+/* A client that does not read would otherwise keep the answer in memory forever. */
 TEST(http_limits, cuts_readers_that_do_not_read)
 {
     fixture fix;

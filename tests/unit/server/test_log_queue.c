@@ -19,7 +19,7 @@ typedef struct fixture {
     lc_heap heap;
     int read_fd, write_fd;
     lc_log_queue *queue;
-    char *text; /* What came out. */
+    char *text; /* The output. */
     size_t len, room;
 } fixture;
 
@@ -70,7 +70,8 @@ static void stop_and_take(fixture *f)
     close(f->read_fd);
 }
 
-/* How many lines hold numbers; they must rise. `*out_lost` is the sum of what the others say. */
+/* Counts the lines with numbers, which must rise. `*out_lost` is the sum of the numbers of lost
+ * lines in the other lines. */
 static int64_t count_lines(const fixture *f, int64_t *out_lost)
 {
     loci_str rest = {f->text, f->len};
@@ -123,7 +124,8 @@ TEST(log_queue, a_flush_waits_until_lines_are_written)
     CHECK_EQ(f.len, LINE_BYTES);
 }
 
-/* Nobody reads: whoever puts lines goes on, and afterwards it is known how many are missing. */
+/* No process reads the log: threads that add lines continue, and later the number of lost lines is
+ * known. */
 TEST(log_queue, a_reader_that_stalls_costs_lines_and_never_time)
 {
     const int count = 20000; /* 2 MB: more than the pipe and both buffers. */

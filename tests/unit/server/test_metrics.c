@@ -1,4 +1,4 @@
-/* What the daemon counts: nothing is lost between threads, and the text is what Prometheus reads.
+/* Counters of the daemon: no count is lost between threads, and Prometheus can read the text.
  */
 #include "lib/test.h"
 
@@ -38,6 +38,14 @@ static void open_env(lc_env *env)
     lc_heap_init(&env->heap, test_heap());
 }
 
+static void count(lc_metrics *metrics, const char *operation, int http_status, int64_t took_us)
+{
+    lc_metrics_count(metrics, &(lc_metrics_request){.operation = operation,
+                                                    .http_status = http_status,
+                                                    .code = http_status == 409 ? "conflict" : NULL,
+                                                    .took_us = took_us});
+}
+
 TEST(metrics, requests_are_counted_by_operation_and_status)
 {
     lc_metrics *metrics = NULL;
@@ -47,16 +55,18 @@ TEST(metrics, requests_are_counted_by_operation_and_status)
 
     open_env(&env);
     CHECK_OK(lc_metrics_new(&env, &metrics, &err), err);
-    lc_metrics_count(metrics, "fact.write", 200, 900);
-    lc_metrics_count(metrics, "fact.write", 200, 1000);
-    lc_metrics_count(metrics, "fact.write", 409, 50);
-    lc_metrics_count(metrics, NULL, 404, 10);
-    lc_metrics_count(metrics, "no.such", 418, -5);
+    count(metrics, "fact.write", 200, 900);
+    count(metrics, "fact.write", 200, 1000);
+    count(metrics, "fact.write", 409, 50);
+    count(metrics, NULL, 404, 10);
+    count(metrics, "no.such", 418, -5);
     text = text_of(metrics);
     CHECK_CONTAINS(text, "\nloci_http_requests_total{operation=\"fact.write\",code=\"200\"} 2\n");
     CHECK_CONTAINS(text, "\nloci_http_requests_total{operation=\"fact.write\",code=\"409\"} 1\n");
     CHECK_CONTAINS(text, "\nloci_http_requests_total{operation=\"none\",code=\"404\"} 1\n");
     CHECK_CONTAINS(text, "\nloci_http_requests_total{operation=\"none\",code=\"other\"} 1\n");
+    CHECK_CONTAINS(text, "\nloci_errors_total{code=\"conflict\"} 1\n");
+    CHECK_CONTAINS(text, "\nloci_errors_total{code=\"not_found\"} 0\n");
     lc_metrics_free(metrics);
     lc_metrics_free(NULL);
 }
@@ -70,25 +80,24 @@ TEST(metrics, buckets_add_up)
 
     open_env(&env);
     CHECK_OK(lc_metrics_new(&env, &metrics, &err), err);
-    lc_metrics_count(metrics, "fact.write", 200, 1000);     /* On the edge: within. */
-    lc_metrics_count(metrics, "fact.write", 200, 1001);     /* Just above. */
-    lc_metrics_count(metrics, "fact.write", 200, 20000000); /* Above all. */
+    count(metrics, "fact.write", 200, 1000);     /* On the edge: within. */
+    count(metrics, "fact.write", 200, 1001);     /* Just above. */
+    count(metrics, "fact.write", 200, 20000000); /* Above all. */
     text = text_of(metrics);
-    CHECK_CONTAINS(text, "_bucket{cost=\"write\",le=\"0.0005\"} 0\n");
-    CHECK_CONTAINS(text, "_bucket{cost=\"write\",le=\"0.001\"} 1\n");
-    CHECK_CONTAINS(text, "_bucket{cost=\"write\",le=\"0.0025\"} 2\n");
-    CHECK_CONTAINS(text, "_bucket{cost=\"write\",le=\"10\"} 2\n");
-    CHECK_CONTAINS(text, "_bucket{cost=\"write\",le=\"+Inf\"} 3\n");
-    CHECK_CONTAINS(text, "_sum{cost=\"write\"} 20.002001\n");
-    CHECK_CONTAINS(text, "_count{cost=\"write\"} 3\n");
-    CHECK_CONTAINS(text, "_count{cost=\"none\"} 0\n");
+    CHECK_CONTAINS(text, "_bucket{operation=\"fact.write\",le=\"0.0005\"} 0\n");
+    CHECK_CONTAINS(text, "_bucket{operation=\"fact.write\",le=\"0.001\"} 1\n");
+    CHECK_CONTAINS(text, "_bucket{operation=\"fact.write\",le=\"0.0025\"} 2\n");
+    CHECK_CONTAINS(text, "_bucket{operation=\"fact.write\",le=\"10\"} 2\n");
+    CHECK_CONTAINS(text, "_bucket{operation=\"fact.write\",le=\"+Inf\"} 3\n");
+    CHECK_CONTAINS(text, "_sum{operation=\"fact.write\"} 20.002001\n");
+    CHECK_CONTAINS(text, "_count{operation=\"fact.write\"} 3\n");
     lc_metrics_free(metrics);
 }
 
 static void *count_some(void *ctx)
 {
     for (int i = 0; i < COUNTS_EACH; i++)
-        lc_metrics_count(ctx, "fact.write", 200, i);
+        count(ctx, "fact.write", 200, i);
     return NULL;
 }
 

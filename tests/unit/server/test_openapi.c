@@ -108,7 +108,7 @@ TEST(openapi, operation_ids_are_unique)
     clear(&d);
 }
 
-/* Whatever is referred to is there. */
+/* Every reference has a target. */
 TEST(openapi, every_schema_that_is_used_exists)
 {
     document d;

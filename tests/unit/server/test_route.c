@@ -1,5 +1,5 @@
-/* Paths and what they mean: one request must never reach another's operation, and a slip must be
- * answered with what was probably meant. */
+/* Paths and their operations: a request must never reach the operation of another path, and the
+ * answer to a misspelt path must suggest the right one. */
 #include "lib/test.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* What the two databases are told to create. */
+/* The DDL statements for the two databases. */
 #include "lib/test.h"
 
 #include "store/catalogue.h"

@@ -10,7 +10,7 @@ static const struct {
     lc_job_status from, to;
 } allowed[] = {
     {LC_JOB_QUEUED, LC_JOB_RUNNING},    /* claimed */
-    {LC_JOB_QUEUED, LC_JOB_CANCELLED},  /* nobody had begun */
+    {LC_JOB_QUEUED, LC_JOB_CANCELLED},  /* no worker had begun */
     {LC_JOB_RUNNING, LC_JOB_RUNNING},   /* its lease ended, claimed by another */
     {LC_JOB_RUNNING, LC_JOB_QUEUED},    /* failed and to be repeated, or given back */
     {LC_JOB_RUNNING, LC_JOB_DONE},      /* finished */

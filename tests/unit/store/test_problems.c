@@ -1,4 +1,5 @@
-/* What verify says must fit, be JSON, and hold for any bytes that a damaged store contains. */
+/* The report of verify must fit, be JSON, and be correct for any bytes that a damaged store
+ * contains. */
 #include "lib/test.h"
 
 #include <string.h>

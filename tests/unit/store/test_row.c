@@ -28,7 +28,7 @@ typedef struct note {
     loci_str ended_by;
 } note;
 
-/* With what answers compute. */
+/* With the members that are computed for answers. */
 typedef struct shown_note {
     note note;
     loci_str status;

@@ -98,7 +98,7 @@ TEST(token_text, bits_behind_the_secret_are_refused)
     }
 }
 
-/* A text that nobody made is refused without asking the store. */
+/* A text that is not a token is refused without reading the store. */
 TEST(token_text, made_up_ones_are_none)
 {
     lc_token_text made;

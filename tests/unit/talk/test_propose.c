@@ -28,7 +28,7 @@ enum { FACTS = sizeof facts / sizeof *facts };
 typedef struct asked {
     const char *text;
     const char *recent; /* The key that is recent; NULL = none. */
-    const char *before; /* What a person said before; NULL = nothing. */
+    const char *before; /* An earlier message of a person; NULL = none. */
     bool is_other;      /* The speaker is not the user. */
 } asked;
 

@@ -66,7 +66,7 @@ static void judge(conversation *c)
              err);
 }
 
-/* What is left of the last thing said. */
+/* The text that is left of the last message. */
 static loci_str last_text(conversation *c)
 {
     judge(c);
@@ -177,7 +177,8 @@ TEST(talk, a_fact_marked_as_withdrawn_is_lost)
     end(&c);
 }
 
-/* What was not read, because it is long or code, is kept whatever becomes of the clause in front.
+/* Text that was not read, because it is long or code, is kept even if the clause before it is
+ * removed.
  */
 TEST(talk, text_that_is_not_read_is_kept)
 {

@@ -100,6 +100,8 @@ TEST(talk_term, spelling_and_place_tell_the_kind)
                  {"Denver is cold. Oslo too", "wswws"}, /* A capital at the front says nothing. */
                  {"nine mains for £30 at noon, one each", "0ws$s:ss"},
                  {"it may rain in May", "sswsd"},
+                 {"May 5 or later", "d0sw"},
+                 {"May I ask", "ssw"},
                  {"due 2025-06-30 or 2025-6-30", "wds000"},
                  {"write to anna.k@example.org, see https://example.org/a?b=c.", "wsNwN"},
                  {"files end in .qll", "wwsw"},
@@ -307,8 +309,8 @@ TEST(talk_term, any_bytes_can_be_read)
     talk_close(&f);
 }
 
-/* A text much longer than what is read, and many that are read whole: reading stays linear, so
- * both are quick. */
+/* A text much longer than the part that is read, and many that are read completely: reading stays
+ * linear, so both are quick. */
 TEST(talk_term, long_texts_are_read_quickly)
 {
     enum { LONG_BYTES = 1024 * 1024, BYTES = 20 * 1024, TEXTS = 200 };

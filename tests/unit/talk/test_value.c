@@ -129,7 +129,7 @@ TEST(talk_value, what_both_values_have_tells_nothing)
         {{"menu", "tomato soup", "onion soup"}, "the menu has soup", false},
         {{"menu", "tomato soup", "onion soup"}, "the menu has tomato", true},
         {{"menu", "soup", "soup and bread"}, "the menu is soup", false},
-        /* What stands in parentheses behind the new value is not part of it. */
+        /* Parentheses behind the new value are not part of it. */
         {{"budget", "$100", "$150 (the $100 was last year)"}, "the budget is $100", true}};
 
     CHECK_LOST(cases);

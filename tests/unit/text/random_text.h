@@ -1,5 +1,5 @@
 /* random_text.h - the texts of tools/data/random_texts.mjs: hard to split, the same in every run.
- * What is changed here is changed there, and the fixtures made anew. */
+ * Change both files together, and make the fixtures again. */
 #ifndef LC_TESTS_UNIT_TEXT_RANDOM_TEXT_H
 #define LC_TESTS_UNIT_TEXT_RANDOM_TEXT_H
 

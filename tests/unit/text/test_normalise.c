@@ -10,7 +10,7 @@ typedef loci_status normalise_fn(loci_str text, lc_buf *out, loci_error *err);
 
 static lc_heap heap;
 
-/* What `fn` makes of `text`, kept for the test. */
+/* The result of `fn` for `text`, kept for the test. */
 static loci_str apply(normalise_fn *fn, loci_str text)
 {
     lc_buf out;

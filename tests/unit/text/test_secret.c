@@ -1,4 +1,4 @@
-/* Secrets of well-known forms are found wherever they stand; ordinary text is left alone. */
+/* Secrets of well-known forms are found anywhere in a text; ordinary text is left alone. */
 #include "lib/test.h"
 
 #include <glob.h>
@@ -11,7 +11,7 @@
 #include "lib/random.h"
 #include "text/secret.h"
 
-/* ---- What must be found ---------------------------------------------------------------------- */
+/* ---- Texts with a secret --------------------------------------------------------------------- */
 
 /* {n?} is n random characters: a letters and digits, u upper case and digits, x hex, w base64url,
  * b base64, d digits. No random part of 8 letters or more may be left. */
@@ -202,7 +202,7 @@ TEST(secret, no_canary_slips_through)
                 }
                 line = end + 1;
             }
-            /* What was redacted is not a secret. */
+            /* A redacted secret is not a secret. */
             CHECK_STR_EQ(redact(left), left);
         }
     }
@@ -224,7 +224,7 @@ TEST(secret, a_name_makes_a_value_a_secret)
     CHECK(!lc_secret_is_named(LC_STR("token"), LC_STR("refresh_token_v2"), &kind));
 }
 
-/* ---- What must be left alone ----------------------------------------------------------------- */
+/* ---- Texts without a secret ------------------------------------------------------------------ */
 
 static const char *const ordinary[] = {
     "I forgot my password, please send me a password reset link.",
@@ -315,7 +315,7 @@ TEST(secret, hardly_any_line_of_code_or_prose_is_touched)
 
 /* ---- Bounds ---------------------------------------------------------------------------------- */
 
-/* What is made to be slow takes time that grows with its length only. */
+/* Texts made to be slow take time that grows only linearly with their length. */
 TEST(secret, hostile_texts_take_linear_time)
 {
     static const char *const pieces[] = {"eyJ-",      "sk-ant-",

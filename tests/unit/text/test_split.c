@@ -1,6 +1,6 @@
 /* The splitters against PCRE2 running the patterns that the encodings are published with. PCRE2
- * knows an older Unicode: characters that it takes for something else are left out, and only so
- * many may be. */
+ * knows an older Unicode: characters of another class in that version are left out, up to a maximum
+ * number. */
 #include "text/split.h"
 
 #include <string.h>
@@ -37,7 +37,7 @@ static const char o200k[] = "[^\\r\\n\\p{L}\\p{N}]?" UPPER "*" LOWER "+" ENDING
                             "\\s+(?!\\S)|\\s+";
 static const char cl100k[] = ENDING "|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"
                                     " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
-/* Each class in turn; the class of what matches none is OTHER. */
+/* Each class in turn; a character that matches none is OTHER. */
 static const char classes[] = "([\\r\\n])|([\\p{Lu}\\p{Lt}])|(\\p{Ll})|([\\p{Lm}\\p{Lo}])|(\\p{M})|"
                               "(\\p{N})|(\\s)";
 
@@ -111,7 +111,7 @@ TEST(split, the_classes_are_those_of_pcre2_but_for_newer_characters)
     oracle_free(&o);
 }
 
-/* Replaces what the two see differently. */
+/* Replaces characters that the two classify differently. */
 static loci_str known_text(loci_str text, const oracle *o, char *out)
 {
     const uint8_t *at = (const uint8_t *)text.ptr, *end = at + text.len;

@@ -176,7 +176,7 @@ static bool has_word(const lc_words *words, loci_str word)
     return false;
 }
 
-/* Whatever stands around it: a run of lower case letters and digits is found as it is written. */
+/* A run of lower case letters and digits is found as it is written, between any characters. */
 TEST(word, nothing_between_spaces_is_lost)
 {
     static const char around[] = " .,;:!?'\"()-_/@&#+\n\t$%*";

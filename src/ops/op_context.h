@@ -1,0 +1,10 @@
+/* op_context.h - the operations on kept contexts (op_context_kept.c), for the table in
+ * op_context.c. */
+#ifndef LC_OPS_OP_CONTEXT_H
+#define LC_OPS_OP_CONTEXT_H
+
+#include "ops/op.h"
+
+extern const lc_op lc_context_explain, lc_context_check, lc_context_diff, lc_context_delta;
+
+#endif /* LC_OPS_OP_CONTEXT_H */

@@ -1,0 +1,380 @@
+// ui.js - the parts that views are made of. Texts of users only ever become text nodes.
+import { signal } from "@preact/signals";
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { call } from "./api.js";
+import { link, scoped } from "./route.js";
+
+/* ---- Words and numbers --------------------------------------------------- */
+
+export const number = (n) => Number(n).toLocaleString("en");
+
+export function bytes(n) {
+    const units = ["B", "KB", "MB", "GB", "TB"];
+    let at = 0;
+    while (n >= 1000 && at < units.length - 1) {
+        n /= 1000;
+        at++;
+    }
+    return `${at && n < 100 ? n.toFixed(1) : Math.round(n)} ${units[at]}`;
+}
+
+export const plain = (value) => (typeof value === "string" ? value : JSON.stringify(value));
+
+export function ago(at) {
+    const seconds = (Date.now() - Date.parse(at)) / 1000;
+    const steps = [
+        [60, "second", 1],
+        [3600, "minute", 60],
+        [86400, "hour", 3600],
+        [Infinity, "day", 86400],
+    ];
+    if (seconds < 2) return "just now";
+    const [, unit, size] = steps.find(([limit]) => seconds < limit);
+    const count = Math.floor(seconds / size);
+    return `${number(count)} ${unit}${count === 1 ? "" : "s"} ago`;
+}
+
+export function Time({ at, isLong = false }) {
+    const date = new Date(at);
+    const text = date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+    return (
+        <time dateTime={at} title={text}>
+            {isLong ? text : ago(at)}
+        </time>
+    );
+}
+
+export function Value({ value }) {
+    if (typeof value === "string") return <span class="value">{value}</span>;
+    return (
+        <code class="value">{JSON.stringify(value, null, typeof value === "object" ? 1 : 0)}</code>
+    );
+}
+
+// tone: good, warn, bad or none.
+export const Badge = ({ tone = "", children }) => <span class={`badge ${tone}`}>{children}</span>;
+
+/* ---- States of a view ---------------------------------------------------- */
+
+export function Problem({ error }) {
+    if (!error) return null;
+    return (
+        <p class="problem" role="alert">
+            {error.message}
+        </p>
+    );
+}
+
+export const Empty = ({ children }) => <div class="empty">{children}</div>;
+
+export function Loading({ when }) {
+    // A short wait shows nothing, so that fast answers do not flicker.
+    const [isSlow, setSlow] = useState(false);
+    useEffect(() => {
+        setSlow(false);
+        if (!when) return undefined;
+        const timer = setTimeout(() => setSlow(true), 300);
+        return () => clearTimeout(timer);
+    }, [when]);
+    return when && isSlow ? (
+        <p class="muted" role="status">
+            Loading…
+        </p>
+    ) : null;
+}
+
+const notes = signal([]);
+export function say(text, tone = "good") {
+    const note = { text, tone };
+    notes.value = [...notes.value, note];
+    setTimeout(
+        () => (notes.value = notes.value.filter((n) => n !== note)),
+        tone === "bad" ? 8000 : 4000,
+    );
+}
+export const Notes = () => (
+    <div class="notes" role="status" aria-live="polite">
+        {notes.value.map((n) => (
+            <div class={`note ${n.tone}`}>{n.text}</div>
+        ))}
+    </div>
+);
+
+// Runs an operation that changes something; says what came of it.
+export async function act(operation, args, done) {
+    try {
+        const answer = await call(operation, scoped(args));
+        if (done) say(done);
+        return answer;
+    } catch (error) {
+        say(error.message, "bad");
+        return null;
+    }
+}
+
+// Authority of the user of this page, for decisions about facts; the token limits it.
+export const authority = signal("");
+export const withAuthority = (args) =>
+    authority.value ? { ...args, authority: authority.value } : args;
+
+const ranks = ["policy", "executive", "admin", "manager", "employee", "intern", "guest"];
+
+export const Authority = () => (
+    <label>
+        Decide as{" "}
+        <select
+            id="authority"
+            value={authority.value}
+            onChange={(event) => (authority.value = event.currentTarget.value)}
+        >
+            <option value="">the token</option>
+            {ranks.map((rank) => (
+                <option>{rank}</option>
+            ))}
+        </select>
+    </label>
+);
+
+/* ---- Keys ---------------------------------------------------------------- */
+
+// Keys of the views on the screen, such as "j" or "g f"; the last one added is asked first.
+const handlers = [];
+export function useKeys(keys) {
+    const current = useRef(keys);
+    current.current = keys;
+    useEffect(() => {
+        const entry = (key) => current.current[key];
+        handlers.push(entry);
+        return () => handlers.splice(handlers.indexOf(entry), 1);
+    }, []);
+}
+
+const CHORD_MS = 1500;
+let lead = { key: "", at: -CHORD_MS };
+
+addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]"))
+        return;
+    if (event.target.closest("input, textarea, select")) {
+        if (event.key === "Escape") event.target.blur();
+        return;
+    }
+    const chord = event.timeStamp - lead.at < CHORD_MS ? `${lead.key} ${event.key}` : "";
+    lead = { key: event.key, at: event.timeStamp };
+    for (const name of [chord, event.key]) {
+        const run = handlers.map((entry) => entry(name)).findLast(Boolean);
+        if (run) {
+            event.preventDefault();
+            run();
+            return;
+        }
+    }
+});
+
+/* ---- Dialogs ------------------------------------------------------------- */
+
+export function Dialog({ title, onClose, children, actions }) {
+    const dialog = useRef(null);
+    useEffect(() => dialog.current.showModal(), []);
+    return (
+        <dialog
+            ref={dialog}
+            onClose={onClose}
+            aria-labelledby="dialog-title"
+            onClick={(event) => event.target === dialog.current && dialog.current.close()}
+        >
+            <div class="dialog-body">
+                <h2 id="dialog-title">{title}</h2>
+                {children}
+                <div class="actions">
+                    <button type="button" onClick={() => dialog.current.close()}>
+                        Close
+                    </button>
+                    {actions}
+                </div>
+            </div>
+        </dialog>
+    );
+}
+
+// Shows what forgetting removes before it is done.
+export function ForgetDialog({ operation, args, name, hasAuthority, onClose, onDone }) {
+    const [plan, setPlan] = useState(null);
+    const [error, setError] = useState(null);
+    const [isBusy, setBusy] = useState(false);
+    const all = hasAuthority ? withAuthority(args) : args;
+    useEffect(() => {
+        setError(null);
+        call(operation, scoped({ ...all, dry_run: true })).then(setPlan, setError);
+    }, [authority.value]);
+    const forget = async () => {
+        setBusy(true);
+        const answer = await act(operation, all, `Forgotten: ${name}`);
+        setBusy(false);
+        if (answer) onDone();
+    };
+    const counts = plan ? Object.entries(plan.removed).filter(([, n]) => n > 0) : [];
+    return (
+        <Dialog
+            title="Forget for good?"
+            onClose={onClose}
+            actions={
+                <button type="button" class="danger" disabled={!plan || isBusy} onClick={forget}>
+                    Forget for good
+                </button>
+            }
+        >
+            <p>
+                This removes the text from the log, the indexes and the files. It cannot be undone.
+            </p>
+            {hasAuthority && <Authority />}
+            <Problem error={error} />
+            <Loading when={!plan && !error} />
+            {plan && (
+                <p class="removed">
+                    {counts.map(([kind, n]) => (
+                        <Badge tone="bad">
+                            {number(n)} {kind.replaceAll("_", " ")}
+                        </Badge>
+                    ))}
+                </p>
+            )}
+            {plan && (
+                <ul class="items">
+                    {plan.items.slice(0, 50).map((item) => (
+                        <li>
+                            <Badge>{item.kind}</Badge> {item.text || item.id}
+                        </li>
+                    ))}
+                    {plan.items.length + plan.items_left_out > 50 && (
+                        <li class="muted">
+                            and {number(plan.items.length + plan.items_left_out - 50)} more
+                        </li>
+                    )}
+                </ul>
+            )}
+            {plan && plan.needs_review > 0 && (
+                <p>{number(plan.needs_review)} facts that were derived from it will need review.</p>
+            )}
+        </Dialog>
+    );
+}
+
+/* ---- Lists --------------------------------------------------------------- */
+
+// Draws only the rows that can be seen; every row is `height` pixels high. `render(row, i)` returns
+// the content of a row, with one link or button that takes the focus. j and k move the focus. A
+// list `of` something else begins at its top.
+export function VirtualList({ rows, height, render, onEnd, label, rowKey, isBusy, of = "" }) {
+    const box = useRef(null);
+    const [top, setTop] = useState(0);
+    const [seen, setSeen] = useState(600);
+    const [target, setTarget] = useState(null);
+    useLayoutEffect(() => {
+        const observer = new ResizeObserver(() => setSeen(box.current?.clientHeight || 600));
+        observer.observe(box.current);
+        return () => observer.disconnect();
+    }, []);
+    useLayoutEffect(() => {
+        box.current.scrollTop = 0;
+        setTop(0);
+    }, [of]);
+    const first = Math.max(0, Math.floor(top / height) - 6);
+    const last = Math.min(rows.length, Math.ceil((top + seen) / height) + 6);
+    useEffect(() => {
+        if (onEnd && last >= rows.length - 10) onEnd();
+    }, [last, rows.length, onEnd]);
+
+    const move = useCallback(
+        (step) => {
+            const focused = document.activeElement?.closest("[data-row]");
+            const isOurs = focused && box.current.contains(focused);
+            const at = isOurs
+                ? Number(focused.dataset.row) + step
+                : Math.floor(box.current.scrollTop / height);
+            const next = Math.max(0, Math.min(rows.length - 1, at));
+            const place = next * height;
+            if (place < box.current.scrollTop) box.current.scrollTop = place;
+            if (place + height > box.current.scrollTop + box.current.clientHeight)
+                box.current.scrollTop = place + height - box.current.clientHeight;
+            setTop(box.current.scrollTop);
+            setTarget({ row: next });
+        },
+        [rows.length, height],
+    );
+    useEffect(() => {
+        if (target) box.current.querySelector(`[data-row="${target.row}"] :is(a, button)`)?.focus();
+    }, [target, first]);
+    useKeys(rows.length ? { j: () => move(1), k: () => move(-1) } : {});
+
+    const visible = [];
+    for (let i = first; i < last; i++)
+        visible.push(
+            <li
+                key={rowKey ? rowKey(rows[i]) : i}
+                data-row={i}
+                aria-setsize={rows.length}
+                aria-posinset={i + 1}
+                style={{ top: `${i * height}px`, height: `${height}px` }}
+            >
+                {render(rows[i], i)}
+            </li>,
+        );
+    return (
+        <div class="list" ref={box} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
+            <ul
+                aria-label={label}
+                aria-busy={Boolean(isBusy)}
+                style={{ height: `${rows.length * height}px` }}
+            >
+                {visible}
+            </ul>
+        </div>
+    );
+}
+
+// A list on the left, and the chosen thing on the right; on a phone one or the other.
+export function Split({ list, detail, back }) {
+    return (
+        <div class={`split ${detail ? "has-detail" : ""}`}>
+            <section class="pane-list">{list}</section>
+            {detail && (
+                <section class="pane-detail">
+                    <a class="back" href={back}>
+                        ‹ Back to the list
+                    </a>
+                    {detail}
+                </section>
+            )}
+        </div>
+    );
+}
+
+export const Stale = ({ pages }) =>
+    pages.isStale ? (
+        <button type="button" class="stale" onClick={pages.reload}>
+            Something changed: show it
+        </button>
+    ) : null;
+
+// The id of anything, as a link to the view that shows it if there is one.
+export function Ref({ id, children }) {
+    const views = { mem: "memories", ses: "sessions" };
+    const view = views[id.split("_")[0]];
+    if (view) return <a href={link(view, id)}>{children || <code>{id}</code>}</a>;
+    return <code>{children || id}</code>;
+}
+
+// Name and value pairs; what has no value is left out.
+export const Pairs = ({ of }) => (
+    <dl class="pairs">
+        {of
+            .filter(([, value]) => value !== undefined && value !== null && value !== "")
+            .map(([name, value]) => (
+                <div>
+                    <dt>{name}</dt>
+                    <dd>{value}</dd>
+                </div>
+            ))}
+    </dl>
+);

@@ -1,0 +1,201 @@
+// inbox.js - what waits for a decision: accept, correct or dismiss, by mouse or by keyboard.
+import { useRef, useState } from "preact/hooks";
+import { usePages } from "../data.js";
+import { link, route, setQuery } from "../route.js";
+import {
+    act,
+    Authority,
+    Badge,
+    Dialog,
+    Empty,
+    Loading,
+    Problem,
+    Stale,
+    Time,
+    useKeys,
+    withAuthority,
+} from "../ui.js";
+
+const kinds = {
+    proposal: "Proposal",
+    fact_claim: "Claim about a fact",
+    fact_review: "Fact in doubt",
+    memory_claim: "Claim about a memory",
+    merge: "Same entity?",
+};
+
+// A fact takes any JSON value: what can be read as one is, and all else is text.
+export function parse(text) {
+    try {
+        return JSON.parse(text);
+    } catch {
+        return text;
+    }
+}
+
+function CorrectDialog({ item, onClose, onSave }) {
+    const submit = (event) => {
+        event.preventDefault();
+        const text = new FormData(event.currentTarget).get("value");
+        onSave(item.kind.startsWith("fact") ? parse(text) : text);
+    };
+    return (
+        <Dialog
+            title={`What is right for ${item.about}?`}
+            onClose={onClose}
+            actions={
+                <button type="submit" form="correct" class="primary">
+                    Save
+                </button>
+            }
+        >
+            <form id="correct" onSubmit={submit}>
+                <label for="value">Correct value</label>
+                <textarea id="value" name="value" rows={3} required autofocus>
+                    {item.proposed}
+                </textarea>
+            </form>
+        </Dialog>
+    );
+}
+
+function Item({ item, onAccept, onCorrect, onDismiss, at }) {
+    return (
+        <li class="card decision" data-row={at} tabIndex={-1} aria-label={item.text}>
+            <p>
+                <Badge tone="warn">{kinds[item.kind]}</Badge>{" "}
+                {item.kind.startsWith("fact") ? (
+                    <a href={link("facts", item.about)}>{item.about}</a>
+                ) : (
+                    <b>{item.about}</b>
+                )}{" "}
+                <Time at={item.at} />
+            </p>
+            <div class="change">
+                {item.current !== undefined && item.current !== item.proposed && (
+                    <>
+                        <span class="old">{item.current}</span>
+                        <span aria-label="becomes">→</span>
+                    </>
+                )}
+                <span class="new">{item.proposed}</span>
+            </div>
+            {item.quote && <blockquote>{item.quote}</blockquote>}
+            <p class="muted">
+                {item.reason}
+                {item.kind === "fact_review" &&
+                    ": accept it if it is still true, dismiss it to retract it"}
+                {item.confidence !== undefined && ` · confidence ${item.confidence.toFixed(2)}`}
+            </p>
+            <div class="actions">
+                <button type="button" class="primary" onClick={onAccept}>
+                    Accept <kbd>a</kbd>
+                </button>
+                <button type="button" onClick={onCorrect}>
+                    Correct … <kbd>c</kbd>
+                </button>
+                <button type="button" onClick={onDismiss}>
+                    Dismiss <kbd>d</kbd>
+                </button>
+            </div>
+        </li>
+    );
+}
+
+export function Inbox() {
+    const kind = route.value.query.get("kind") || "";
+    const pages = usePages("review.list", "items", kind ? { kind } : {}, {
+        rooms: ["review", "fact", "memory", "entity"],
+    });
+    const [correcting, setCorrecting] = useState(null);
+    const list = useRef(null);
+
+    // The item with the focus, or the first one.
+    const focused = () => {
+        const row = document.activeElement?.closest("[data-row]");
+        return pages.rows[row && list.current?.contains(row) ? Number(row.dataset.row) : 0];
+    };
+    const move = (step) => {
+        const at = pages.rows.indexOf(focused());
+        const isInside = list.current?.contains(document.activeElement);
+        const next = Math.max(0, Math.min(pages.rows.length - 1, isInside ? at + step : 0));
+        list.current?.children[next]?.focus();
+    };
+    // The next item takes the place, and the focus, of the one that was decided.
+    const decide = async (operation, args, done) => {
+        const at = pages.rows.findIndex((item) => item.id === args.id);
+        if (!(await act(operation, withAuthority(args), done))) return;
+        setCorrecting(null);
+        pages.reload();
+        setTimeout(
+            () => list.current?.children[Math.min(at, list.current.children.length - 1)]?.focus(),
+            200,
+        );
+    };
+    const accept = (item) => decide("review.accept", { id: item.id }, `Accepted: ${item.text}`);
+    const dismiss = (item) => decide("review.dismiss", { id: item.id }, `Dismissed: ${item.text}`);
+    const has = pages.rows.length > 0;
+    useKeys(
+        has
+            ? {
+                  j: () => move(1),
+                  k: () => move(-1),
+                  a: () => accept(focused()),
+                  c: () => setCorrecting(focused()),
+                  d: () => dismiss(focused()),
+              }
+            : {},
+    );
+    return (
+        <div class="view">
+            <div class="tools">
+                <label>
+                    Kind{" "}
+                    <select
+                        data-search
+                        value={kind}
+                        onChange={(event) => setQuery({ kind: event.currentTarget.value })}
+                    >
+                        <option value="">all</option>
+                        {Object.entries(kinds).map(([name, text]) => (
+                            <option value={name}>{text}</option>
+                        ))}
+                    </select>
+                </label>
+                <Authority />
+                <Stale pages={pages} />
+            </div>
+            <Problem error={pages.error} />
+            <Loading when={pages.isLoading} />
+            {!pages.isLoading && !pages.error && !has && (
+                <Empty>Nothing waits for a decision.</Empty>
+            )}
+            <ul class="plain decisions" ref={list} aria-label="Decisions">
+                {pages.rows.map((item, i) => (
+                    <Item
+                        key={item.id}
+                        item={item}
+                        at={i}
+                        onAccept={() => accept(item)}
+                        onCorrect={() => setCorrecting(item)}
+                        onDismiss={() => dismiss(item)}
+                    />
+                ))}
+            </ul>
+            {pages.hasMore && (
+                <button type="button" onClick={pages.more}>
+                    Show more
+                </button>
+            )}
+            {correcting && (
+                <CorrectDialog
+                    item={correcting}
+                    onClose={() => setCorrecting(null)}
+                    onSave={(value) =>
+                        decide("review.correct", { id: correcting.id, value }, "Corrected")
+                    }
+                />
+            )}
+        </div>
+    );
+}

@@ -1,0 +1,178 @@
+// overview.js - how large the store is, what it does, and what was written of late.
+import { events } from "../live.js";
+import { useCall } from "../data.js";
+import { link, user } from "../route.js";
+import { Badge, bytes, Empty, Loading, number, Pairs, Problem, Time } from "../ui.js";
+import { EventLine } from "./live.js";
+
+const BARS = 60;
+
+const Tile = ({ name, value, note, href }) => (
+    <a class="tile" href={href}>
+        <span class="tile-name">{name}</span>
+        <span class="tile-value">{value}</span>
+        {note && <span class="muted">{note}</span>}
+    </a>
+);
+
+// Events per slice of time, as bars.
+function Writes({ list }) {
+    if (list.length < 2) return <Empty>Too few events for a chart yet.</Empty>;
+    const to = Date.parse(list[0].recorded_at);
+    const from = Date.parse(list.at(-1).recorded_at);
+    const span = Math.max(1, to - from);
+    const counts = new Array(BARS).fill(0);
+    for (const event of list)
+        counts[
+            Math.min(BARS - 1, Math.floor(((Date.parse(event.recorded_at) - from) / span) * BARS))
+        ]++;
+    const most = Math.max(...counts);
+    const text = `${list.length} events in ${BARS} slices of time, at most ${most} in one`;
+    return (
+        <figure class="chart">
+            <svg
+                viewBox={`0 0 ${BARS * 10} 100`}
+                preserveAspectRatio="none"
+                role="img"
+                aria-label={text}
+            >
+                {counts.map((n, i) => (
+                    <rect
+                        x={i * 10 + 1}
+                        width="8"
+                        y={100 - (n / most) * 100}
+                        height={(n / most) * 100}
+                    >
+                        <title>{n}</title>
+                    </rect>
+                ))}
+            </svg>
+            <figcaption class="muted">
+                <Time at={list.at(-1).recorded_at} isLong />
+                <span>{text}</span>
+                <Time at={list[0].recorded_at} isLong />
+            </figcaption>
+        </figure>
+    );
+}
+
+function Jobs({ jobs }) {
+    const shown = Object.entries(jobs).filter(([, n]) => n > 0);
+    if (!shown.length) return <>none</>;
+    return (
+        <>
+            {shown.map(([status, n]) => (
+                <Badge tone={status === "failed" ? "bad" : ""}>
+                    {number(n)} {status}
+                </Badge>
+            ))}
+        </>
+    );
+}
+
+function Store({ store }) {
+    return (
+        <section class="card">
+            <h2>Store</h2>
+            <Pairs
+                of={[
+                    ["Database", `${store.driver}, ${store.store}`],
+                    ["Size", `${bytes(store.bytes)}, log ${bytes(store.wal_bytes)}`],
+                    ["Users", number(store.users)],
+                    ["Jobs of users", <Jobs jobs={store.jobs} />],
+                    ["Jobs of the store", <Jobs jobs={store.store_jobs} />],
+                    ["Last backup", store.backup_at ? <Time at={store.backup_at} /> : "never"],
+                    [
+                        "Forgotten bytes",
+                        store.scrub_pending ? "still in the files" : "none in the files",
+                    ],
+                    [
+                        "Memory in use",
+                        bytes(Object.values(store.memory).reduce((a, b) => a + b, 0)),
+                    ],
+                    [
+                        "Writes and reads",
+                        `${number(store.counters.writes)} and ${number(store.counters.reads)}
+                    since the start`,
+                    ],
+                    ["Version", store.version],
+                ]}
+            />
+        </section>
+    );
+}
+
+export function Overview() {
+    const rooms = ["fact", "memory", "session", "review"];
+    const store = useCall("store.status", { user_id: undefined }, rooms);
+    const log = useCall("event.list", { limit: 1 }, rooms);
+    const inbox = useCall("review.list", { limit: 1000 }, rooms);
+    const jobs = useCall("job.list", { limit: 1000 }, rooms);
+    const waiting = inbox.data?.items.length ?? 0;
+    const active = jobs.data?.jobs.filter((j) => j.status === "running" || j.status === "queued");
+    const failed = jobs.data?.jobs.filter((j) => j.status === "failed").length ?? 0;
+    return (
+        <div class="overview">
+            <Problem error={log.error} />
+            <Loading when={log.isLoading && !log.data} />
+            <div class="tiles">
+                {log.data && (
+                    <Tile
+                        name={`Events of ${user.value}`}
+                        value={number(log.data.head_seq)}
+                        note={
+                            events.value[0] && (
+                                <>
+                                    last <Time at={events.value[0].recorded_at} />
+                                </>
+                            )
+                        }
+                        href={link("live")}
+                    />
+                )}
+                {store.data && (
+                    <Tile
+                        name="Events of all users"
+                        value={number(store.data.events)}
+                        note={bytes(store.data.bytes)}
+                        href={link("system")}
+                    />
+                )}
+                {inbox.data && (
+                    <Tile
+                        name="Inbox"
+                        value={number(waiting) + (inbox.data.next_cursor ? "+" : "")}
+                        note={waiting ? "waiting for a decision" : "nothing is waiting"}
+                        href={link("inbox")}
+                    />
+                )}
+                {active && (
+                    <Tile
+                        name="Jobs"
+                        value={number(active.length)}
+                        note={failed ? `${failed} failed` : "queued or running"}
+                        href={link("system", "jobs")}
+                    />
+                )}
+            </div>
+            <section class="card">
+                <h2>Writes of {user.value}</h2>
+                <Writes list={events.value} />
+            </section>
+            <div class="columns">
+                <section class="card">
+                    <h2>Latest events</h2>
+                    {events.value.length === 0 && <Empty>Nothing was written yet.</Empty>}
+                    <ul class="plain">
+                        {events.value.slice(0, 12).map((e) => (
+                            <li key={e.seq}>
+                                <EventLine event={e} />
+                            </li>
+                        ))}
+                    </ul>
+                </section>
+                {store.data && <Store store={store.data} />}
+            </div>
+        </div>
+    );
+}

@@ -1,0 +1,524 @@
+// window.js - the window of the agent: which resources it has loaded, what each of them costs, and
+// which would be paged out first. The graph and the list show the same resources; the list is the
+// one for the keyboard and for screen readers.
+import {
+    forceCollide,
+    forceLink,
+    forceManyBody,
+    forceSimulation,
+    forceX,
+    forceY,
+} from "d3-force";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useCall, usePages } from "../data.js";
+import { go, link, route, setQuery } from "../route.js";
+import {
+    act,
+    Badge,
+    Empty,
+    ForgetDialog,
+    Loading,
+    number,
+    Pairs,
+    Problem,
+    Split,
+    Time,
+    VirtualList,
+} from "../ui.js";
+
+const ROOMS = ["window", "resource"];
+const symbols = { unknown: "—", cold: "○", loaded: "✓", hot: "◆", indexed: "●", offline: "✗" };
+const regions = ["active", "indexed", "cold", "offline"];
+const toneOf = { low: "good", medium: "", high: "warn", critical: "bad" };
+
+const shortName = (uri) => uri.replace(/\/+$/, "").split("/").at(-1).replace(/^\w+:/, "") || uri;
+
+/* ---- The graph ----------------------------------------------------------- */
+
+const NODES_MAX = 120;
+const HEIGHT = 260;
+const TICKS = 150;
+
+// Places the resources: one column per region, the area of a circle by its tokens. The layout is
+// computed at once and never animated, so it is the same with reduced motion.
+const label = (uri, width) => shortName(uri).slice(0, Math.floor(width / regions.length / 8));
+
+function place(resources, width) {
+    const column = width / regions.length;
+    const centre = (r) => (regions.indexOf(r.region) + 0.5) * column;
+    const nodes = resources.map((r, i) => ({
+        id: r.id,
+        uri: r.uri,
+        r: 8 + Math.min(18, Math.sqrt(r.size_tokens || 0) / 4),
+        resource: r,
+        x: centre(r) + ((i % 3) - 1) * 12,
+        y: HEIGHT / 2 + ((i * 37) % 80) - 40,
+    }));
+    const byName = new Map(nodes.flatMap((n) => [[n.id, n.id], [n.uri, n.id]]));
+    const links = nodes.flatMap((n) =>
+        n.resource.links
+            .filter((l) => byName.has(l.to))
+            .map((l) => ({ source: n.id, target: byName.get(l.to), label: l.label })),
+    );
+    forceSimulation(nodes)
+        .force("charge", forceManyBody().strength(-30))
+        .force("x", forceX((n) => centre(n.resource)).strength(0.25))
+        .force("y", forceY(HEIGHT / 2).strength(0.06))
+        .force("collide", forceCollide((n) => Math.max(n.r + 14, label(n.uri, width).length * 3.4)))
+        .force("link", forceLink(links).id((n) => n.id).strength(0.03))
+        .stop()
+        .tick(TICKS);
+    for (const n of nodes) {
+        const left = regions.indexOf(n.resource.region) * column;
+        n.x = Math.max(left + n.r + 2, Math.min(left + column - n.r - 2, n.x));
+        n.y = Math.max(n.r + 26, Math.min(HEIGHT - n.r - 18, n.y));
+    }
+    return { nodes, links, column };
+}
+
+function Graph({ resources, chosen, candidates }) {
+    const box = useRef(null);
+    const [width, setWidth] = useState(0);
+    useLayoutEffect(() => {
+        const observer = new ResizeObserver(([entry]) =>
+            setWidth(Math.round(entry.contentRect.width)),
+        );
+        observer.observe(box.current);
+        return () => observer.disconnect();
+    }, []);
+    const shown = resources
+        .toSorted((a, b) => b.window_tokens - a.window_tokens || b.attention - a.attention)
+        .slice(0, NODES_MAX);
+    const key = JSON.stringify([
+        width,
+        shown.map((r) => [r.id, r.region, r.state, r.attention, r.size_tokens, r.links]),
+    ]);
+    const { nodes, links, column } = useMemo(() => place(shown, width), [key]);
+    const next = new Set(candidates.map((c) => c.id));
+    return (
+        <figure class="graph">
+            <div ref={box}>
+                <svg
+                    role="img"
+                    aria-label={
+                        `Mind map of ${number(nodes.length)} resources and ` +
+                        `${number(links.length)} links; the list below has the same resources`
+                    }
+                    width={width}
+                    height={HEIGHT}
+                >
+                    {regions.map((region, i) => (
+                        <>
+                            {i > 0 && (
+                                <line
+                                    class="border"
+                                    x1={i * column}
+                                    x2={i * column}
+                                    y1="0"
+                                    y2={HEIGHT}
+                                />
+                            )}
+                            <text class="region" x={i * column + 8} y="16">
+                                {region}
+                            </text>
+                        </>
+                    ))}
+                    {links.map((l) => (
+                        <line
+                            class="link"
+                            x1={l.source.x}
+                            y1={l.source.y}
+                            x2={l.target.x}
+                            y2={l.target.y}
+                        >
+                            <title>{l.label || "link"}</title>
+                        </line>
+                    ))}
+                    {nodes.map((n) => (
+                        <g
+                            key={n.id}
+                            class={
+                                `node ${n.resource.state} ${n.id === chosen ? "chosen" : ""} ` +
+                                (next.has(n.id) ? "next" : "")
+                            }
+                            data-node={n.id}
+                            onClick={() => go(link("window", n.id))}
+                        >
+                            <title>
+                                {`${n.uri}: ${n.resource.state}, ` +
+                                    `${number(n.resource.size_tokens ?? 0)} tokens, ` +
+                                    `attention ${n.resource.attention}`}
+                            </title>
+                            <circle cx={n.x} cy={n.y} r={n.r} />
+                            <text x={n.x} y={n.y + 4}>
+                                {symbols[n.resource.state]}
+                            </text>
+                            <text class="name" x={n.x} y={n.y + n.r + 12}>
+                                {label(n.uri, width)}
+                            </text>
+                        </g>
+                    ))}
+                </svg>
+            </div>
+            <figcaption class="muted">
+                A larger circle has more tokens; a dashed one can be paged out.
+                {resources.length > NODES_MAX &&
+                    ` The ${NODES_MAX} largest of ${number(resources.length)} are drawn.`}
+            </figcaption>
+        </figure>
+    );
+}
+
+/* ---- Pressure and candidates --------------------------------------------- */
+
+function Pressure({ window: w }) {
+    const p = w.pressure;
+    const text =
+        `${number(p.active_tokens)} of ${number(p.limit)} tokens are in use, ` +
+        `${number(p.available)} are free`;
+    return (
+        <div class="pressure">
+            <p>
+                <Badge tone={toneOf[p.level]}>pressure {p.level}</Badge> {text}
+                {w.reserve_output > 0 &&
+                    `; ${number(w.reserve_output)} more are kept for the answer`}
+            </p>
+            <div class="shares" role="img" aria-label={text}>
+                <span
+                    class={p.level === "critical" ? "share-3" : "share-0"}
+                    style={{ flexGrow: p.active_tokens }}
+                />
+                <span class="free" style={{ flexGrow: Math.max(0, p.available) }} />
+            </div>
+            {p.warning && <p class="problem">{p.warning}</p>}
+        </div>
+    );
+}
+
+function Candidates({ answer, error }) {
+    return (
+        <details class="candidates">
+            <summary>Next to be paged out</summary>
+            {error && <p class="muted">{error.message}</p>}
+            {answer?.candidates.length === 0 && <p class="muted">Nothing is loaded.</p>}
+            <ol>
+                {answer?.candidates.map((c) => (
+                    <li key={c.id}>
+                        <a href={link("window", c.id)}>{c.uri}</a>{" "}
+                        <span class="muted">
+                            {number(c.tokens)} tokens: {c.reason}
+                        </span>
+                    </li>
+                ))}
+            </ol>
+        </details>
+    );
+}
+
+function Resources() {
+    const { rest, query } = route.value;
+    const text = query.get("q") || "";
+    const region = query.get("region") || "";
+    const window = useCall("window.get", {}, ROOMS);
+    const candidates = useCall(window.data ? "window.candidates" : null, { limit: 10 }, ROOMS);
+    const pages = usePages("resource.list", "resources", {}, { rooms: ROOMS, limit: 1000 });
+    useEffect(() => {
+        if (pages.isStale) pages.reload();
+    }, [pages.isStale]);
+    const wanted = text.trim().toLowerCase();
+    const rows = pages.rows.filter(
+        (r) => (!region || r.region === region) && r.uri.toLowerCase().includes(wanted),
+    );
+    if (!window.data)
+        return (
+            <>
+                <Loading when={window.isLoading} />
+                {window.error && window.error.code !== "not_found" && (
+                    <Problem error={window.error} />
+                )}
+                {window.error?.code === "not_found" && (
+                    <Empty>
+                        No window is open.
+                        <code>loci window open 8000</code> opens one.
+                    </Empty>
+                )}
+            </>
+        );
+    const w = window.data;
+    return (
+        <>
+            <Pressure window={w} />
+            <div class="tools">
+                <input
+                    type="search"
+                    data-search
+                    aria-label="Resources whose URI contains"
+                    placeholder="URIs that contain …"
+                    value={text}
+                    onInput={(event) => setQuery({ q: event.currentTarget.value })}
+                />
+                <label>
+                    Region{" "}
+                    <select
+                        value={region}
+                        onChange={(event) => setQuery({ region: event.currentTarget.value })}
+                    >
+                        <option value="">all</option>
+                        {regions.map((name) => (
+                            <option>{name}</option>
+                        ))}
+                    </select>
+                </label>
+                <label>
+                    Policy{" "}
+                    <select
+                        id="policy"
+                        value={w.policy}
+                        onChange={(event) =>
+                            act(
+                                "window.policy",
+                                { policy: event.currentTarget.value },
+                                "The policy was changed",
+                            )
+                        }
+                    >
+                        {["lru", "size_first", "keep_relational", "keep_technical"].map((p) => (
+                            <option>{p}</option>
+                        ))}
+                    </select>
+                </label>
+            </div>
+            <Candidates answer={candidates.data} error={candidates.error} />
+            <Problem error={pages.error} />
+            {rows.length > 0 && (
+                <Graph
+                    resources={rows}
+                    chosen={rest[0]}
+                    candidates={candidates.data?.candidates ?? []}
+                />
+            )}
+            {!pages.isLoading && rows.length === 0 && (
+                <Empty>
+                    {text || region ? (
+                        "No resource matches."
+                    ) : (
+                        <>
+                            The window is empty.
+                            <code>loci resource discover --name rules --text "…"</code> adds a text.
+                        </>
+                    )}
+                </Empty>
+            )}
+            <VirtualList
+                rows={rows}
+                height={52}
+                label="Resources"
+                of={`${wanted} ${region}`}
+                rowKey={(r) => r.id}
+                onEnd={pages.more}
+                isBusy={pages.isLoading}
+                render={(r) => (
+                    <a
+                        class="row"
+                        href={link("window", r.id, { q: text, region })}
+                        aria-current={rest[0] === r.id ? "true" : undefined}
+                    >
+                        <span class="row-main">
+                            <span class="one-line">
+                                <span aria-hidden="true">{symbols[r.state]}</span> <b>{r.uri}</b>
+                            </span>
+                            <span class="row-badges">
+                                {r.stale && <Badge tone="warn">stale</Badge>}
+                                {r.tags.includes("protected") && <Badge>protected</Badge>}
+                                <Badge tone={r.region === "active" ? "good" : ""}>{r.state}</Badge>
+                            </span>
+                        </span>
+                        <span class="row-sub">
+                            <span class="muted one-line">
+                                {r.kind}, attention {r.attention}
+                                {r.annotations.length > 0 && `: ${r.annotations.at(-1).text}`}
+                            </span>
+                            <span class="muted">
+                                {r.size_tokens === null
+                                    ? "not read"
+                                    : `${number(r.size_tokens)} tokens`}
+                            </span>
+                        </span>
+                    </a>
+                )}
+            />
+        </>
+    );
+}
+
+/* ---- One resource -------------------------------------------------------- */
+
+function Resource({ id }) {
+    const [content, setContent] = useState(null);
+    const [isForgetting, setForgetting] = useState(false);
+    const resource = useCall("resource.get", { id }, ROOMS);
+    const r = resource.data;
+    const run = async (operation, args, done) => {
+        const answer = await act(operation, { id, ...args }, done);
+        if (answer) resource.reload();
+        return answer;
+    };
+    const pageIn = async (mode) => {
+        const answer = await run("resource.page_in", { mode }, "Paged in");
+        if (answer) setContent(answer.content);
+    };
+    const attend = (event) => {
+        event.preventDefault();
+        const attention = Number(new FormData(event.currentTarget).get("attention"));
+        run("resource.attention", { attention }, "The attention was set");
+    };
+    const annotate = async (event) => {
+        event.preventDefault();
+        const form = event.currentTarget;
+        const text = new FormData(form).get("annotation");
+        if (await run("resource.annotate", { text }, "The annotation was added")) form.reset();
+    };
+    const isActive = r?.region === "active";
+    return (
+        <article class="detail">
+            <h2>{r?.uri || id}</h2>
+            <Problem error={resource.error} />
+            <Loading when={resource.isLoading && !r} />
+            {r && (
+                <>
+                    <p>
+                        <Badge tone={isActive ? "good" : r.state === "offline" ? "bad" : ""}>
+                            {symbols[r.state]} {r.state}
+                        </Badge>
+                        {r.stale && <Badge tone="warn">stale</Badge>}
+                        {r.tags.map((tag) => (
+                            <Badge>{tag}</Badge>
+                        ))}
+                    </p>
+                    {r.problem && <p class="problem">{r.problem}</p>}
+                    <div class="actions">
+                        <button type="button" onClick={() => pageIn("full")}>
+                            Page in
+                        </button>
+                        <button type="button" onClick={() => pageIn("summary")}>
+                            Page in the summary
+                        </button>
+                        {isActive && (
+                            <button
+                                type="button"
+                                onClick={async () => {
+                                    if (await run("resource.page_out", {}, "Paged out"))
+                                        setContent(null);
+                                }}
+                            >
+                                Page out
+                            </button>
+                        )}
+                        <button type="button" onClick={() => setForgetting(true)}>
+                            Forget …
+                        </button>
+                    </div>
+                    <form class="tools" onSubmit={attend}>
+                        <label for="attention">Attention</label>
+                        <input
+                            id="attention"
+                            name="attention"
+                            type="number"
+                            min="0"
+                            max="10"
+                            step="any"
+                            required
+                            key={r.attention}
+                            defaultValue={String(r.attention)}
+                        />
+                        <button type="submit">Set</button>
+                    </form>
+                    <form class="tools" onSubmit={annotate}>
+                        <label for="annotation">Annotation</label>
+                        <input id="annotation" name="annotation" required maxLength={2000} />
+                        <button type="submit">Add</button>
+                    </form>
+                    {content !== null && (
+                        <pre tabIndex={0} aria-label="Content">
+                            {content}
+                        </pre>
+                    )}
+                    {r.summary && (
+                        <>
+                            <h3>Summary</h3>
+                            <p class="text">{r.summary}</p>
+                        </>
+                    )}
+                    {r.annotations.length > 0 && (
+                        <>
+                            <h3>Annotations</h3>
+                            <ul class="annotations">
+                                {r.annotations.map((a) => (
+                                    <li>
+                                        <span class="text">{a.text}</span> <Time at={a.at} />
+                                    </li>
+                                ))}
+                            </ul>
+                        </>
+                    )}
+                    {r.links.length > 0 && (
+                        <>
+                            <h3>Links</h3>
+                            <ul>
+                                {r.links.map((l) => (
+                                    <li>
+                                        {l.label && `${l.label}: `}
+                                        <Target id={l.to} />
+                                    </li>
+                                ))}
+                            </ul>
+                        </>
+                    )}
+                    <Pairs
+                        of={[
+                            ["Kind", r.kind],
+                            ["In the window", r.mode && `${number(r.window_tokens)} tokens`],
+                            ["Part", r.mode],
+                            [
+                                "Size",
+                                r.size_tokens === null
+                                    ? "not read yet"
+                                    : `${number(r.size_tokens)} tokens`,
+                            ],
+                            ["Last used", <Time at={r.last_accessed} isLong />],
+                            ["Read", r.read_at && <Time at={r.read_at} isLong />],
+                            ["Discovered", <Time at={r.created_at} isLong />],
+                            ["Id", <code>{r.id}</code>],
+                        ]}
+                    />
+                    {isForgetting && (
+                        <ForgetDialog
+                            operation="resource.forget"
+                            args={{ id: r.id }}
+                            name={r.uri}
+                            onClose={() => setForgetting(false)}
+                            onDone={() => go(link("window"))}
+                        />
+                    )}
+                </>
+            )}
+        </article>
+    );
+}
+
+function Target({ id }) {
+    const { data } = useCall("resource.get", { id });
+    return <a href={link("window", data?.id ?? id)}>{data?.uri ?? id}</a>;
+}
+
+export function Window() {
+    const { rest, query } = route.value;
+    const keep = { q: query.get("q"), region: query.get("region") };
+    return (
+        <Split
+            list={<Resources />}
+            back={link("window", keep)}
+            detail={rest[0] && <Resource key={rest[0]} id={rest[0]} />}
+        />
+    );
+}
