@@ -342,16 +342,13 @@ static void wake_answered(lc_http_connection *connection)
     http->answered_connections = connection;
 }
 
-/* Gives up the share of a deferred request in the server, which may be freed: nothing may be used
- * after it. */
-static void give_up(lc_http *http)
+/* The last step of a thread that had a deferred request: lc_http_stop() may free the server now. */
+static void leave(lc_http *http)
 {
-    bool is_last_owner;
-
     pthread_mutex_lock(&http->lock);
-    is_last_owner = --http->owners == 0;
+    if (--http->deferred_count == 0)
+        pthread_cond_signal(&http->none_deferred);
     pthread_mutex_unlock(&http->lock);
-    lc_http_release(http, is_last_owner);
 }
 
 /* A deferred request may be freed when this returns. */
@@ -392,7 +389,7 @@ static void give(lc_http_request *request, const outcome *what)
         what->stream->close(what->stream->ctx);
     if (is_over)
         lc_http_free_request(request);
-    give_up(http);
+    leave(http);
 }
 
 loci_status lc_http_promise(lc_http_request *request, loci_error *err)
@@ -457,7 +454,7 @@ void lc_http_admit(lc_http_request *request)
     pthread_mutex_unlock(&http->lock);
     if (is_over)
         lc_http_free_request(request);
-    give_up(http);
+    leave(http);
 }
 
 void lc_http_defer(lc_http_request *request)
@@ -466,7 +463,7 @@ void lc_http_defer(lc_http_request *request)
         return;
     request->is_deferred = true;
     pthread_mutex_lock(&request->http->lock);
-    request->http->owners++;
+    request->http->deferred_count++;
     pthread_mutex_unlock(&request->http->lock);
 }
 
@@ -807,6 +804,9 @@ static enum MHD_Result begin(lc_http *http, struct MHD_Connection *mhd, const ch
     request->body_bytes = verdict.body_bytes;
     *context = request;
     lc_http_add(&http->bytes_in, (int64_t)in.head.bytes);
+    /* No answer, rather than an error: nothing was done, and most clients send it again. */
+    if (atomic_load(&http->refuses_requests))
+        return MHD_NO;
     if (is_refused) {
         lc_http_count(&http->refused);
         make_problem(request, verdict.http_status, verdict.status, verdict.detail);

@@ -75,12 +75,14 @@ loci_status lc_http_start(lc_env *env, const lc_http_options *options, lc_http *
 int lc_http_port(const lc_http *http);
 /* Accepts no new connections, and closes open ones after their next reply. */
 void lc_http_drain(lc_http *http);
-/* Ends streams and waits until every accepted request was answered; false on timeout. */
+/* Ends streams and waits until every accepted request was answered; false on timeout. A request
+ * that arrives after that is not answered: its connection is closed. */
 bool lc_http_wait_idle(lc_http *http, int64_t timeout_ms);
 /* Wakes the loop once for all deferred requests that were answered since it was woken last. Any
  * thread; it must have returned before lc_http_stop() is called. */
 void lc_http_flush(lc_http *http);
-/* Closes all connections, stops the loop and frees everything. */
+/* Closes all connections, stops the loop, waits until other threads have answered the deferred
+ * requests that they still have, and frees everything. No callback runs afterwards. */
 void lc_http_stop(lc_http *http);
 
 /* ---- The request: borrowed until it is answered ------------------------------------------- */
@@ -147,7 +149,7 @@ loci_status lc_http_promise(lc_http_request *request, loci_error *err);
 void lc_http_answer(lc_http_request *request, const lc_http_reply *reply);
 /* Lets the callback return without an answer; another thread will give it. Twice is fine. If the
  * deadline passes or the server stops before, the client gets 504. The late answer must be given
- * nevertheless: it is discarded and frees the request. The server's `env` must live until then. */
+ * nevertheless: it is discarded and frees the request. lc_http_stop() waits for it. */
 void lc_http_defer(lc_http_request *request);
 /* Answers an error as problem+json: {type, title, status, detail, code, trace_id, …data}. */
 void lc_http_answer_error(lc_http_request *request, const loci_error *err);

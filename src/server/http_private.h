@@ -169,10 +169,11 @@ struct lc_http {
     lc_http_unix unix_socket;
     uint32_t mark; /* Part of the trace ids we make. */
     int64_t started_ms;
-    _Atomic bool is_draining, are_streams_ended, is_stopping;
+    _Atomic bool is_draining, are_streams_ended, refuses_requests, is_stopping;
 
     /* Written by the loop's thread only. */
-    _Atomic int64_t requests, ended, streams, bytes_in, bytes_out;
+    _Atomic int64_t requests; /* Begun, those that are refused included. */
+    _Atomic int64_t ended, streams, bytes_in, bytes_out;
     /* By any thread. */
     _Atomic int64_t refused, cut;
 
@@ -181,7 +182,8 @@ struct lc_http {
     int64_t connection_count;
     lc_http_connection *answered_connections; /* Linked by `next_answered`. */
     lc_http_request *ended_streams;           /* To be freed by the monitor. */
-    int64_t owners; /* lc_http_stop(), and every deferred request without an answer. */
+    int64_t deferred_count;                   /* Requests that another thread still has. */
+    pthread_cond_t none_deferred;             /* For lc_http_stop(). */
 
     pthread_mutex_t clients_lock; /* Taken last. */
     lc_http_client *clients[LC_HTTP_CLIENT_BUCKETS];
@@ -294,11 +296,6 @@ lc_http_verdict lc_http_check_head(const lc_http_connection *connection,
  * memory. */
 lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_http_incoming *in);
 void lc_http_free_request(lc_http_request *request);
-
-/* ---- http_server.c --------------------------------------------------------------------------- */
-
-/* The last owner of a stopped server frees it. Without the lock. */
-void lc_http_release(lc_http *http, bool is_last_owner);
 
 /* ---- http.c ---------------------------------------------------------------------------------- */
 

@@ -220,7 +220,8 @@ lc_http_request *lc_http_new_request(lc_http_connection *connection, const lc_ht
     set_traceparent(request);
     set_trace_id(http, request);
     lc_http_account_open(request);
-    lc_http_add(&http->requests, 1);
+    /* A locked instruction, so that it is seen before refuses_requests is read. */
+    atomic_fetch_add(&http->requests, 1);
     return request;
 }
 

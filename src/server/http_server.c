@@ -3,10 +3,11 @@
  * A Unix socket is bound, then made private to its owner (mode 0600), then listened on. No client
  * can connect before listen(), so the socket is never open to other users.
  *
- * Stopping, in this order: nothing is accepted; is_stopping is set; all suspended connections are
- * resumed, and one to be suspended later finds is_stopping under the same lock and is not; the
- * monitor ends; the loop ends and closes the rest. Deferred requests without an answer keep the
- * object itself, with its lock, alive until they are answered. */
+ * Stopping, in this order: no connection is accepted; no request begins; is_stopping is set; all
+ * suspended connections are resumed, and one to be suspended later finds is_stopping under the same
+ * lock and is not; the monitor ends; the loop ends and closes the rest; other threads answer the
+ * deferred requests that they still have. Only then may the caller free the context of its
+ * callbacks. */
 #include "server/http.h"
 
 #include <arpa/inet.h>
@@ -297,15 +298,6 @@ static loci_status open_sockets(lc_http *http, const lc_http_options *options, l
     return status;
 }
 
-void lc_http_release(lc_http *http, bool is_last_owner)
-{
-    if (!is_last_owner)
-        return;
-    pthread_mutex_destroy(&http->lock);
-    pthread_mutex_destroy(&http->clients_lock);
-    lc_heap_free(&http->env->heap, http, sizeof *http, LOCI_MEM_ENGINE);
-}
-
 /* New threads inherit the signal mask: signals are for the host's own threads. */
 static loci_status start_threads(lc_http *http, loci_error *err)
 {
@@ -344,8 +336,8 @@ loci_status lc_http_start(lc_env *env, const lc_http_options *options, lc_http *
     http->tcp.fd = http->unix_socket.fd = http->epoll_fd = http->kick_fd = -1;
     http->mark = (uint32_t)lc_random_next(&env->random);
     http->started_ms = lc_env_now_us(env) / 1000;
-    http->owners = 1;
     pthread_mutex_init(&http->lock, NULL);
+    pthread_cond_init(&http->none_deferred, NULL);
     pthread_mutex_init(&http->clients_lock, NULL);
     *out = http; /* Before the loop starts: its first request may use it. */
     status = open_sockets(http, options, err);
@@ -394,12 +386,9 @@ static void wake_all(lc_http *http, bool is_for_all)
     pthread_mutex_unlock(&http->lock);
 }
 
-bool lc_http_wait_idle(lc_http *http, int64_t timeout_ms)
+/* Waits until every request that has begun was answered; false on timeout. */
+static bool wait_for_requests(const lc_http *http, int64_t deadline_ms)
 {
-    int64_t deadline_ms = lc_http_now_ms() + timeout_ms;
-
-    atomic_store(&http->are_streams_ended, true);
-    wake_all(http, false);
     while (atomic_load(&http->ended) < atomic_load(&http->requests)) {
         if (lc_http_now_ms() >= deadline_ms)
             return false;
@@ -408,11 +397,23 @@ bool lc_http_wait_idle(lc_http *http, int64_t timeout_ms)
     return true;
 }
 
+bool lc_http_wait_idle(lc_http *http, int64_t timeout_ms)
+{
+    int64_t deadline_ms = lc_http_now_ms() + timeout_ms;
+
+    atomic_store(&http->are_streams_ended, true);
+    wake_all(http, false);
+    if (!wait_for_requests(http, deadline_ms))
+        return false;
+    /* A connection that is kept alive may have begun its next request since. */
+    atomic_store(&http->refuses_requests, true);
+    return wait_for_requests(http, deadline_ms);
+}
+
 void lc_http_stop(lc_http *http)
 {
-    bool is_last_owner;
-
     lc_http_drain(http);
+    atomic_store(&http->refuses_requests, true);
     atomic_store(&http->is_stopping, true);
     wake_all(http, true);
     lc_http_monitor_stop(http);
@@ -421,9 +422,13 @@ void lc_http_stop(lc_http *http)
         (void)close(http->tcp.fd); /* Nothing was written to it. */
     lc_http_monitor_close(http);
     pthread_mutex_lock(&http->lock);
-    is_last_owner = --http->owners == 0;
+    while (http->deferred_count > 0)
+        pthread_cond_wait(&http->none_deferred, &http->lock);
     pthread_mutex_unlock(&http->lock);
-    lc_http_release(http, is_last_owner);
+    pthread_cond_destroy(&http->none_deferred);
+    pthread_mutex_destroy(&http->lock);
+    pthread_mutex_destroy(&http->clients_lock);
+    lc_heap_free(&http->env->heap, http, sizeof *http, LOCI_MEM_ENGINE);
 }
 
 lc_http_counters lc_http_get_counters(const lc_http *http)

@@ -211,9 +211,21 @@ TEST(http, cancels_what_nobody_waits_for)
     fixture_stop(&fix);
 }
 
-TEST(http, stops_while_a_request_is_held)
+static void *stop_server(void *ctx)
+{
+    fixture *fix = ctx;
+
+    lc_http_stop(fix->http);
+    atomic_fetch_sub(&fix->threads, 1);
+    return NULL;
+}
+
+/* The client is not kept waiting, but what the callbacks use must not be freed before the thread
+ * that has the request has answered: a daemon would crash when it ends. */
+TEST(http, stops_only_when_a_held_request_is_answered)
 {
     fixture fix;
+    pthread_t stopping;
     client c;
 
     fixture_start(&fix, FIXTURE_USUAL);
@@ -221,12 +233,35 @@ TEST(http, stops_while_a_request_is_held)
     client_send(&c, GET("/hold"));
     fixture_await_held(&fix);
     CHECK(!lc_http_wait_idle(fix.http, 20));
-    lc_http_stop(fix.http);
+    atomic_fetch_add(&fix.threads, 1);
+    CHECK_EQ(pthread_create(&stopping, NULL, stop_server, &fix), 0);
+    CHECK(client_is_cut(&c, 10000));
     CHECK(__atomic_load_n(fix.held_cancel, __ATOMIC_RELAXED) != 0);
-    fixture_release(
-        &fix); /* Into the void: it frees the request, and what is left of the server. */
+    lc_clock_sleep_us(20000);
+    CHECK_EQ(atomic_load(&fix.threads), 1);
+    fixture_release(&fix);
+    pthread_join(stopping, NULL);
     pthread_mutex_destroy(&fix.lock);
     client_close(&c);
+}
+
+/* Between two requests of a busy client the server is idle for a moment. A request that comes after
+ * that moment must not be begun and then ended with 504. */
+TEST(http, begins_no_request_once_it_was_idle)
+{
+    fixture fix;
+    client c;
+
+    fixture_start(&fix, FIXTURE_USUAL);
+    c = client_open(&fix);
+    client_send(&c, GET("/echo"));
+    CHECK_EQ(client_reply(&c).status, 200);
+    CHECK(lc_http_wait_idle(fix.http, 10000));
+    client_send(&c, GET("/echo"));
+    CHECK(client_is_cut(&c, 10000));
+    CHECK_EQ(atomic_load(&fix.handled), 1);
+    client_close(&c);
+    fixture_stop(&fix);
 }
 
 /* ---- Draining -------------------------------------------------------------------------------- */
