@@ -6,6 +6,8 @@
  */
 #include "context/build.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -571,8 +573,41 @@ static void put_excluded(lc_context *context, const choice *chosen, lc_json_writ
     lc_jw_end(out);
 }
 
-static void put_tokens(const lc_pack *pack, bool is_estimated, const char *pressure,
-                       lc_json_writer *out)
+/* ---- The budget in tokens of a model ---------------------------------------------------------
+ *
+ * The packer counts in its own encoding. A model that has more tokens than that for the same text
+ * gets a smaller budget; one that has fewer does not get a larger one, so that the counted total
+ * is never above the budget of the call. */
+
+static int64_t in_model_tokens(const lc_context_input *input, int64_t counted)
+{
+    return (int64_t)ceil((double)counted * input->tokens_ratio);
+}
+
+static int64_t counted_budget(const lc_context_input *input)
+{
+    int64_t budget = input->tokens_ratio > 1
+                         ? (int64_t)((double)input->budget / input->tokens_ratio)
+                         : input->budget;
+
+    return budget > 0 ? budget : 1;
+}
+
+/* The error of the packer, in tokens of the model. */
+static void restate_needed(const lc_context_input *input, int64_t counted, loci_error *err)
+{
+    char data[64];
+    int64_t needed = in_model_tokens(input, counted) + 1; /* Dividing it again rounds down. */
+
+    (void)lc_fail(
+        err, LOCI_EBUDGET,
+        "a budget of %lld tokens of the model is too small: what must be in it needs %lld",
+        (long long)input->budget, (long long)needed);
+    (void)snprintf(data, sizeof data, "{\"needed\":%lld}", (long long)needed);
+    lc_error_set_data(err, loci_str_of(data));
+}
+
+static void put_tokens(const lc_pack *pack, const lc_context_input *input, lc_json_writer *out)
 {
     lc_jw_name(out, "tokens");
     lc_jw_object(out);
@@ -581,9 +616,11 @@ static void put_tokens(const lc_pack *pack, bool is_estimated, const char *press
             lc_jw_member_int(out, pack->sections[i].name, pack->section_tokens[i]);
     lc_jw_member_int(out, "total", pack->tokens);
     lc_jw_end(out);
-    lc_jw_member_int(out, "budget", pack->budget);
-    lc_jw_member_bool(out, "estimated", is_estimated);
-    lc_jw_member_text(out, "pressure", pressure);
+    lc_jw_member_int(out, "budget", input->budget);
+    if (input->tokens_ratio > 0)
+        lc_jw_member_int(out, "model_tokens", in_model_tokens(input, pack->tokens));
+    lc_jw_member_bool(out, "estimated", input->is_estimated);
+    lc_jw_member_text(out, "pressure", input->pressure);
 }
 
 static void put_warnings(const lc_context *context, lc_json_writer *out)
@@ -612,7 +649,7 @@ static loci_status pack_and_answer(lc_context *context, choice *chosen, lc_json_
                     .section_count = LC_SECTION_COUNT,
                     .items = chosen->items,
                     .item_count = chosen->item_count,
-                    .budget = context->input->budget,
+                    .budget = counted_budget(context->input),
                     .counter = context->input->counter,
                     .style = lc_format_style(context->input->format),
                     .is_fenced = context->input->format != LC_CONTEXT_TEXT,
@@ -625,6 +662,8 @@ static loci_status pack_and_answer(lc_context *context, choice *chosen, lc_json_
         sections[i] = lc_context_sections[i].pack;
     lc_buf_init(&text, context->arena->heap, LOCI_MEM_REQUESTS, LC_CONTEXT_BYTES_MAX);
     status = lc_pack_run(&pack, &text, err);
+    if (status == LOCI_EBUDGET && context->input->tokens_ratio > 1)
+        restate_needed(context->input, pack.tokens, err);
     if (status == LOCI_OK && restore_repeats(context)) {
         *chosen = (choice){0};
         status = choose(context, chosen, err);
@@ -641,7 +680,7 @@ static loci_status pack_and_answer(lc_context *context, choice *chosen, lc_json_
             lc_format_put_request(context->input, lc_buf_str(&text), pack.prefix_bytes, out);
         put_included(chosen, out);
         put_excluded(context, chosen, out);
-        put_tokens(&pack, context->input->is_estimated, context->input->pressure, out);
+        put_tokens(&pack, context->input, out);
         put_warnings(context, out);
     }
     if (status == LOCI_OK && context->input->lines != NULL) {

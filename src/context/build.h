@@ -63,6 +63,7 @@ typedef struct lc_context_input {
     lc_corpus_terms terms; /* Of the query. */
     const float *vector;   /* Of the query, made by tx->embedding; NULL = by words alone. */
     int64_t budget;
+    double tokens_ratio; /* Of the model's tokens, which the budget is in; 0 = of those counted. */
     lc_fact_view view;
     loci_str conversation_id;    /* Messages of this session only; none = of all. */
     loci_str frame_id;           /* Frame of the section frame; none = there is none. */
@@ -92,8 +93,8 @@ typedef struct lc_context_input {
 } lc_context_input;
 
 /* Writes the members of the answer: text, request (format messages), included, excluded,
- * excluded_counts, tokens, budget, estimated, pressure, warnings. LOCI_EBUDGET as the packer;
- * LOCI_ECONFLICT as lc_fact_choose(). */
+ * excluded_counts, tokens, budget, model_tokens, estimated, pressure, warnings. LOCI_EBUDGET as the
+ * packer; LOCI_ECONFLICT as lc_fact_choose(). */
 loci_status lc_context_build(lc_tx *tx, const lc_context_input *input, lc_json_writer *out,
                              loci_error *err);
 

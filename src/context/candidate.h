@@ -5,8 +5,8 @@
  * over the same list (build.c):
  *
  *     collect   each section adds candidates, and says which of them are irrelevant to the query
- *     judge     what was said is judged together: is it still so, and for this reader?
- * (talk/talk.h) pack      what is left goes to the packer, in the order of choosing (pack/pack.h)
+ *     judge     what was said is judged together: is it still so, for this reader (talk/talk.h)?
+ *     pack      what is left goes to the packer, in the order of choosing (pack/pack.h)
  *     manifest  what is in and what is not, with reasons, is read off the list
  *
  * A new section is one function and one row.

@@ -7,9 +7,9 @@
  *
  * A request goes to the API as it is:
  *
- *     Anthropic   {"system":[{type, text,
- * cache_control}],"messages":[{"role":"user","content":[…]}]} OpenAI
- * {"messages":[{"role":"system","content":[…]},{"role":"user","content":[…]}]}
+ *     Anthropic   {"system":   [{type, text, cache_control}],
+ *                  "messages": [{"role":"user","content":[…]}]}
+ *     OpenAI      {"messages": [{"role":"system","content":[…]}, {"role":"user","content":[…]}]}
  *
  * The prefix is the system prompt, with the cache breakpoint at its end; OpenAI caches prefixes
  * without one. The fence and the query are two parts of the user's message. Both APIs refuse empty

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "context/usage.h"
 #include "store/event.h"
 #include "store/row.h"
 
@@ -38,6 +39,10 @@ static const lc_column context_columns[] = {
                       .help = "Budget of the call"),
     LC_INTEGER_COLUMN(lc_kept_context, tokens, "tokens", LC_COL_REQUIRED,
                       .help = "Number of tokens of the text"),
+    LC_STRING_COLUMN(lc_kept_context, model, "model", LC_COL_NULL | LC_COL_SHOWN,
+                     .help = "Model that it was built for"),
+    LC_STRING_COLUMN(lc_kept_context, encoding, "encoding", 0),
+    LC_INTEGER_COLUMN(lc_kept_context, request_tokens, "request_tokens", 0),
     LC_INTEGER_COLUMN(lc_kept_context, line_count, "line_count", 0),
     LC_TIME_COLUMN(lc_kept_context, created_at, "created_at", LC_COL_REQUIRED,
                    .help = "Time at which it was built"),
@@ -202,7 +207,7 @@ static const lc_sweep kept_sweep = {
 const lc_room lc_context_room = {
     .name = "context",
     .settings = (const lc_setting *const[]){&lc_setting_context_keep_hours, NULL},
-    .tables = (const lc_table *const[]){&contexts_table, &lines_table, NULL},
+    .tables = (const lc_table *const[]){&contexts_table, &lines_table, &lc_model_usage_table, NULL},
     .sweep = &kept_sweep,
 };
 
@@ -275,22 +280,31 @@ static const lc_sql lines_sql = {"select {row} from kept_lines" OF_USER
                                  " and context_id = $3 order by position",
                                  "ttt", "", &lc_kept_line_row};
 
-loci_status lc_kept_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena, lc_kept *out,
-                         loci_error *err)
+loci_status lc_kept_find(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena,
+                         lc_kept_context *out, loci_error *err)
 {
     const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(id),
                            LC_T_OR_EMPTY(persona_id), LC_I(tx->now_us)};
-    lc_kept_context *context = &out->context;
     bool found = false;
-    lc_rows rows;
-    lc_kept_line line;
-    loci_status status = lc_row_find(tx, &(lc_query){&find_sql, args}, arena, context, &found, err);
+    loci_status status = lc_row_find(tx, &(lc_query){&find_sql, args}, arena, out, &found, err);
 
     if (status == LOCI_OK && !found)
         status = lc_fail(err, LOCI_ENOTFOUND,
                          "there is no kept context \"%.*s\": build one with keep, and use it "
                          "before it expires",
                          LC_STR_ARG(id));
+    return status;
+}
+
+loci_status lc_kept_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena, lc_kept *out,
+                         loci_error *err)
+{
+    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(id)};
+    lc_kept_context *context = &out->context;
+    lc_rows rows;
+    lc_kept_line line;
+    loci_status status = lc_kept_find(tx, persona_id, id, arena, context, err);
+
     if (status != LOCI_OK)
         return status;
     out->count = 0;

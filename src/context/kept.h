@@ -26,6 +26,9 @@ typedef struct lc_kept_context {
     loci_str session_id; /* Of the working set; none = none. */
     int64_t seq;         /* Last event that it was built from. */
     int64_t budget, tokens;
+    loci_str model;         /* That it was built for; none = not told. */
+    loci_str encoding;      /* Of all counts; LC_USAGE_ESTIMATED for estimates. */
+    int64_t request_tokens; /* Of the text and, for the format messages, of the query. */
     int64_t line_count;
     int64_t created_at, expires_at;
 } lc_kept_context;
@@ -46,14 +49,17 @@ extern const lc_row_type lc_kept_line_row;
 loci_status lc_kept_add(lc_tx *tx, lc_kept_context *context, const lc_context_lines *lines,
                         int64_t keep_hours, lc_id *out_id, loci_error *err);
 
+/* One that the persona sees and that has not expired; LOCI_ENOTFOUND. Text lives in the arena. */
+loci_status lc_kept_find(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena,
+                         lc_kept_context *out, loci_error *err);
+
 typedef struct lc_kept {
     lc_kept_context context;
     lc_kept_line *lines; /* Those of forgotten things are missing: fewer than line_count. */
     size_t count;
 } lc_kept;
 
-/* One that the persona sees and that has not expired, with its lines; LOCI_ENOTFOUND. Text lives in
- * the arena. */
+/* The same, with its lines. */
 loci_status lc_kept_load(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena, lc_kept *out,
                          loci_error *err);
 

@@ -7,6 +7,7 @@
 #include "context/format.h"
 #include "context/kept.h"
 #include "context/observe.h"
+#include "context/usage.h"
 #include "engine/engine.h"
 #include "engine/extraction.h"
 #include "engine/meaning.h"
@@ -305,6 +306,9 @@ static const lc_record build_answer = {
             {"excluded_counts", LC_PARAM_INT, "Number of items left out, by reason", LC_RESULT_MAP},
             {"tokens", LC_PARAM_INT, "Number of tokens by section, and their total", LC_RESULT_MAP},
             {"budget", LC_PARAM_INT, "Budget of the call"},
+            {"model_tokens", LC_PARAM_INT,
+             "Total in tokens of the model, as reported before; absent before the third report",
+             LC_RESULT_OPTIONAL},
             {"estimated", LC_PARAM_BOOL,
              "True if tokens are estimated: as asked, or because the data of the encoding is not"
              " installed"},
@@ -326,10 +330,12 @@ typedef struct build_input {
     bool relevant_only, brief;
     bool estimate, keep;
     loci_str format, api;
-    loci_str without_session, frame_id;
+    loci_str without_session, frame_id, model;
     /* Made before the snapshot. */
     unsigned section_mask;
     lc_call_counter counter;
+    loci_str counts; /* The counter's encoding, or LC_USAGE_ESTIMATED. */
+    int64_t query_tokens;
     lc_fact_caller caller;
     lc_corpus_terms terms;
     lc_meaning meaning;
@@ -368,7 +374,10 @@ static const lc_param build_params[] = {
      .choices = LC_CONTEXT_APIS, .help = "API that the format messages is for"},
     {LC_ARG_BOOL("keep", build_input, keep, "false"),
      .help = "Whether to keep the manifest for context.keep_hours, for context.check, explain, diff"
-             " and delta"},
+             " delta and usage"},
+    LC_NAME_PARAM("model", build_input, model, 0,
+                  "Model that the context is for: after three reports of it (context.usage), the"
+                  " budget is in its tokens"),
     LC_NAME_PARAM("without_session", build_input, without_session, 0,
                   "Session whose messages are left out, because the model has them: a ses_… or an"
                   " external_id"),
@@ -404,11 +413,25 @@ static loci_status pause_build(void *ctx, loci_error *err)
     return lc_call_pause_point(ctx, err);
 }
 
+/* The query is part of a request that is reported later. */
+static loci_status count_query(build_input *in, loci_error *err)
+{
+    lc_call_counter counter = in->counter;
+    lc_counter count = lc_call_counter_of(&counter);
+
+    in->counts = in->counter.is_estimated ? LC_STR(LC_USAGE_ESTIMATED) : in->encoding;
+    if (in->keep && lc_format_find(in->format) == LC_CONTEXT_MESSAGES)
+        in->query_tokens = count.count(count.ctx, in->query);
+    return lc_call_counter_status(&counter, err);
+}
+
 static loci_status compute_build(lc_call *call, loci_error *err)
 {
     build_input *in = call->input;
     loci_status status = lc_call_open_counter(call, in->encoding, in->estimate, &in->counter, err);
 
+    if (status == LOCI_OK)
+        status = count_query(in, err);
     if (status == LOCI_OK)
         status = lc_fact_caller_init(&in->caller, call, NULL, err);
     if (status == LOCI_OK)
@@ -442,6 +465,16 @@ static loci_status read_pressure(lc_call *call, lc_tx *tx, lc_context_input *inp
     return lc_call_warn_of_pressure(call, tx, &window, &input->pressure_warning, err);
 }
 
+static loci_status read_ratio(const lc_call *call, lc_tx *tx, double *out, loci_error *err)
+{
+    const build_input *in = call->input;
+    lc_model_usage usage;
+    loci_status status = lc_usage_find(tx, in->model, in->counts, call->arena, &usage, err);
+
+    *out = status == LOCI_OK ? lc_usage_ratio(&usage) : 0;
+    return status;
+}
+
 /* After the build, in its snapshot. */
 static loci_status prepare_to_keep(lc_call *call, lc_tx *tx, const lc_context_input *input,
                                    loci_error *err)
@@ -456,7 +489,10 @@ static loci_status prepare_to_keep(lc_call *call, lc_tx *tx, const lc_context_in
                                     .session_id = input->working_id,
                                     .seq = head.seq,
                                     .budget = input->budget,
-                                    .tokens = in->lines.tokens};
+                                    .tokens = in->lines.tokens,
+                                    .model = in->model,
+                                    .encoding = in->counts,
+                                    .request_tokens = in->lines.tokens + in->query_tokens};
     call->kept = &in->context;
     return LOCI_OK;
 }
@@ -520,6 +556,8 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
     if (session.identity.user_name.len > 0)
         input.reader_rank = lc_rank_in(session.identity.authority, lc_title_weight);
     status = lc_meaning_warn(&in->meaning, tx, call->arena, &input.warning, err);
+    if (status == LOCI_OK && in->model.len > 0)
+        status = read_ratio(call, tx, &input.tokens_ratio, err);
     if (status == LOCI_OK)
         status = read_pressure(call, tx, &input, err);
     if (status != LOCI_OK)
@@ -560,10 +598,6 @@ static const lc_op context_build = {
 };
 
 extern const lc_op *const lc_ops_context[];
-const lc_op *const lc_ops_context[] = {&fact_observe,
-                                       &context_build,
-                                       &lc_context_explain,
-                                       &lc_context_check,
-                                       &lc_context_diff,
-                                       &lc_context_delta,
-                                       NULL};
+const lc_op *const lc_ops_context[] = {&fact_observe,     &context_build,     &lc_context_explain,
+                                       &lc_context_check, &lc_context_diff,   &lc_context_delta,
+                                       &lc_context_usage, &lc_context_models, NULL};

@@ -8,7 +8,6 @@
 #include "store/event.h"
 
 #define LIMIT_MAX 200
-#define EXAMPLE_ID "ctx_00000000000000000000000000"
 
 typedef struct kept_input {
     loci_str context_id;
@@ -102,7 +101,7 @@ const lc_op lc_context_explain = {
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/contexts/{context_id}",
     .look = {.columns = "section why score words meaning tokens id"},
-    .example = "{\"context_id\":\"" EXAMPLE_ID "\"}",
+    .example = "{\"context_id\":\"" LC_EXAMPLE_CONTEXT_ID "\"}",
     .run = run_explain,
 };
 
@@ -200,7 +199,7 @@ const lc_op lc_context_check = {
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT | LC_OP_SESSION,
     .http = "GET /v1/contexts/{context_id}/check",
     .look = {.columns = "section reason id now_id"},
-    .example = "{\"context_id\":\"" EXAMPLE_ID "\"}",
+    .example = "{\"context_id\":\"" LC_EXAMPLE_CONTEXT_ID "\"}",
     .run = run_check,
 };
 
@@ -302,7 +301,7 @@ const lc_op lc_context_diff = {
     .flags = LC_OP_USER | LC_OP_IDEMPOTENT,
     .http = "GET /v1/contexts/{a}/diff/{b}",
     .look = {.columns = "in section reason id"},
-    .example = "{\"a\":\"" EXAMPLE_ID "\",\"b\":\"" EXAMPLE_ID "\"}",
+    .example = "{\"a\":\"" LC_EXAMPLE_CONTEXT_ID "\",\"b\":\"" LC_EXAMPLE_CONTEXT_ID "\"}",
     .run = run_diff,
 };
 

@@ -103,7 +103,9 @@ static loci_status add_kept_contexts(lc_tx *tx, loci_error *err)
 {
     loci_status status = add_table(tx, "kept_contexts", err);
 
-    return status == LOCI_OK ? add_table(tx, "kept_lines", err) : status;
+    if (status == LOCI_OK)
+        status = add_table(tx, "kept_lines", err);
+    return status == LOCI_OK ? add_table(tx, "model_usage", err) : status;
 }
 
 static const lc_migration loci_migrations[] = {

@@ -100,6 +100,8 @@ export interface ContextBuildAnswer {
     tokens: Record<string, number>;
     /** Budget of the call. */
     budget: number;
+    /** Total in tokens of the model, as reported before; absent before the third report. */
+    model_tokens?: number;
     /**
      * True if tokens are estimated: as asked, or because the data of the encoding is not installed.
      */
@@ -132,6 +134,8 @@ export interface ContextCheckAnswer {
     budget: number;
     /** Number of tokens of the text. */
     tokens: number;
+    /** Model that it was built for. */
+    model?: string;
     /** Time at which it was built. */
     created_at: string;
     /** Time at which it is deleted. */
@@ -192,6 +196,8 @@ export interface ContextExplainAnswer {
     budget: number;
     /** Number of tokens of the text. */
     tokens: number;
+    /** Model that it was built for. */
+    model?: string;
     /** Time at which it was built. */
     created_at: string;
     /** Time at which it is deleted. */
@@ -211,6 +217,13 @@ export interface ContextItem {
     section: string;
     /** Number of tokens. */
     tokens: number;
+}
+
+export interface ContextModelsAnswer {
+    /** Models, by name. */
+    models: ModelUsage[];
+    /** Cursor of the next page; null on the last page. */
+    next_cursor: string | null;
 }
 
 export interface ContextPart {
@@ -240,6 +253,37 @@ export interface ContextTurn {
     role: "system" | "user";
     /** Parts of the message. */
     content: ContextPart[];
+}
+
+export interface ContextUsageAnswer {
+    /** Name of the model, as reported. */
+    model: string;
+    /** Encoding of loci's own counts; estimated if they were estimates. */
+    encoding: string;
+    /** Number of reports. */
+    reports: number;
+    /** Number of input tokens in all reports. */
+    input_tokens: number;
+    /** Number of those that came from the provider's cache. */
+    cached_tokens: number;
+    /** Time of the last report. */
+    updated_at: string;
+    /** Part of the input tokens that came from the provider's cache, from 0 to 1. */
+    cache_hit_rate: number;
+    /**
+     * Tokens of the model per token that loci counts; absent before the third report that can be
+     * compared.
+     */
+    tokens_ratio?: number;
+    /**
+     * True if the report changed the ratio; false if it is too far from the count of the context,
+     * as it is without other_tokens.
+     */
+    is_compared: boolean;
+    /**
+     * True if this is the stored answer of an earlier call with the same request_id; else absent.
+     */
+    replayed?: boolean;
 }
 
 export interface CurrentFact {
@@ -2782,6 +2826,28 @@ export interface ModelStatusAnswer {
     vectors_stale: number;
     /** Why those are not used and the next step; null if there are none. */
     vectors_warning: string | null;
+}
+
+export interface ModelUsage {
+    /** Name of the model, as reported. */
+    model: string;
+    /** Encoding of loci's own counts; estimated if they were estimates. */
+    encoding: string;
+    /** Number of reports. */
+    reports: number;
+    /** Number of input tokens in all reports. */
+    input_tokens: number;
+    /** Number of those that came from the provider's cache. */
+    cached_tokens: number;
+    /** Time of the last report. */
+    updated_at: string;
+    /** Part of the input tokens that came from the provider's cache, from 0 to 1. */
+    cache_hit_rate: number;
+    /**
+     * Tokens of the model per token that loci counts; absent before the third report that can be
+     * compared.
+     */
+    tokens_ratio?: number;
 }
 
 export interface NewToken {

@@ -705,10 +705,15 @@ export interface ContextBuildArgs extends Pick<SharedArgs, "user_id" | "persona_
     /** API that the format messages is for. Default: "anthropic". */
     api?: "anthropic" | "openai" | null | undefined;
     /**
-     * Whether to keep the manifest for context.keep_hours, for context.check, explain, diff and
-     * delta. Default: false.
+     * Whether to keep the manifest for context.keep_hours, for context.check, explain, diff delta
+     * and usage. Default: false.
      */
     keep?: boolean | null | undefined;
+    /**
+     * Model that the context is for: after three reports of it (context.usage), the budget is in
+     * its tokens.
+     */
+    model?: string | null | undefined;
     /**
      * Session whose messages are left out, because the model has them: a ses_… or an external_id.
      */
@@ -749,6 +754,33 @@ export interface ContextDeltaArgs extends Pick<SharedArgs, "user_id" | "persona_
     since: unknown;
     /** Maximum number of changes of each kind. Default: 50. */
     limit?: number | null | undefined;
+}
+
+/** Arguments of `context.usage`. */
+export interface ContextUsageArgs extends Pick<SharedArgs, "user_id" | "persona_id" |
+    "request_id" | "expected_seq"> {
+    /** Id of the kept context that was sent (ctx_...). */
+    context_id: string;
+    /**
+     * Number of input tokens of the whole request, with those of the cache: prompt_tokens of
+     * OpenAI; for Anthropic the sum of input_tokens, cache_read_input_tokens and
+     * cache_creation_input_tokens.
+     */
+    input_tokens: number;
+    /** Number of those that were read from the provider's cache. Default: 0. */
+    cached_tokens?: number | null | undefined;
+    /**
+     * Number of input tokens that are not of the context: tools, earlier turns, prompts of the
+     * program. Default: 0.
+     */
+    other_tokens?: number | null | undefined;
+    /** Name of the model (default: that of context.build). */
+    model?: string | null | undefined;
+}
+
+/** Arguments of `context.models`. */
+export interface ContextModelsArgs extends Pick<SharedArgs, "limit" | "cursor" | "user_id" |
+    "persona_id"> {
 }
 
 /** Arguments of `session.open`. */
@@ -1854,6 +1886,8 @@ export interface Operations {
     "context.check": { args: ContextCheckArgs; answer: t.ContextCheckAnswer };
     "context.diff": { args: ContextDiffArgs; answer: t.ContextDiffAnswer };
     "context.delta": { args: ContextDeltaArgs; answer: t.ContextDeltaAnswer };
+    "context.usage": { args: ContextUsageArgs; answer: t.ContextUsageAnswer };
+    "context.models": { args: ContextModelsArgs; answer: t.ContextModelsAnswer };
     "session.open": { args: SessionOpenArgs; answer: t.SessionOpenAnswer };
     "session.close": { args: SessionCloseArgs; answer: t.Session & t.Replayed };
     "session.get": { args: SessionGetArgs; answer: t.SessionWithState };

@@ -73,6 +73,8 @@ export const OPERATIONS: { readonly [Name in t.OperationName]: OperationTraits }
     "context.check": { lost: "repeat", scope: ["user_id", "persona_id", "session_id"] },
     "context.diff": { lost: "repeat", scope: ["user_id", "persona_id"] },
     "context.delta": { lost: "repeat", scope: ["user_id", "persona_id", "session_id"] },
+    "context.usage": { lost: "key", scope: ["user_id", "persona_id"] },
+    "context.models": { lost: "repeat", scope: ["user_id", "persona_id"] },
     "session.open": { lost: "key", scope: ["user_id", "persona_id", "session_id"] },
     "session.close": { lost: "key", scope: ["user_id", "persona_id", "session_id"] },
     "session.get": { lost: "repeat", scope: ["user_id", "persona_id", "session_id"] },
@@ -623,6 +625,22 @@ export class ContextRoom {
     /** List the changes since a kept context or an event, in as few lines as possible. */
     delta(args: t.ContextDeltaArgs, options?: CallOptions): Promise<t.ContextDeltaAnswer> {
         return this.#caller.call("context.delta", args, options);
+    }
+
+    /** Report how many tokens a model's API counted for a kept context. */
+    usage(args: t.ContextUsageArgs, options?: CallOptions): Promise<t.ContextUsageAnswer> {
+        return this.#caller.call("context.usage", args, options);
+    }
+
+    /** List the models with reported usage: token ratio and cache hit rate. */
+    models(args: t.ContextModelsArgs = {}, options?: CallOptions): Promise<t.ContextModelsAnswer> {
+        return this.#caller.call("context.models", args, options);
+    }
+
+    /** All results of `context.models`, page by page. */
+    modelsAll(args: Omit<t.ContextModelsArgs, "cursor"> = {},
+        options?: CallOptions): AsyncGenerator<t.ModelUsage, void, undefined> {
+        return this.#caller.pages("context.models", "models", args, [], options);
     }
 }
 

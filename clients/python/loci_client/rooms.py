@@ -1419,6 +1419,7 @@ class ContextRoom:
         format: Optional[Literal["text", "markdown", "json", "messages"]] = None,
         api: Optional[Literal["anthropic", "openai"]] = None,
         keep: Optional[bool] = None,
+        model: Optional[str] = None,
         without_session: Optional[str] = None,
         frame_id: Optional[str] = None,
         scope: Optional[Literal["global", "task", "hypothetical", "draft", "session"]] = None,
@@ -1435,9 +1436,9 @@ class ContextRoom:
             {"query": query},
             {"budget": budget, "encoding": encoding, "estimate": estimate, "sections": sections,
              "relevant_only": relevant_only, "brief": brief, "format": format, "api": api,
-             "keep": keep, "without_session": without_session, "frame_id": frame_id,
-             "scope": scope, "scope_id": scope_id, "user_id": user_id, "persona_id": persona_id,
-             "session_id": session_id}
+             "keep": keep, "model": model, "without_session": without_session,
+             "frame_id": frame_id, "scope": scope, "scope_id": scope_id, "user_id": user_id,
+             "persona_id": persona_id, "session_id": session_id}
         )
         return answer
 
@@ -1505,6 +1506,60 @@ class ContextRoom:
              "session_id": session_id}
         )
         return answer
+
+    def usage(
+        self,
+        context_id: str,
+        input_tokens: int,
+        *,
+        cached_tokens: Optional[int] = None,
+        other_tokens: Optional[int] = None,
+        model: Optional[str] = None,
+        user_id: Optional[str] = None,
+        persona_id: Optional[str] = None,
+        request_id: Optional[str] = None,
+        expected_seq: Optional[int] = None,
+    ) -> t.ContextUsageAnswer:
+        """Report how many tokens a model's API counted for a kept context."""
+        answer: t.ContextUsageAnswer = self._caller.call(
+            "context.usage",
+            {"context_id": context_id, "input_tokens": input_tokens},
+            {"cached_tokens": cached_tokens, "other_tokens": other_tokens, "model": model,
+             "user_id": user_id, "persona_id": persona_id, "request_id": request_id,
+             "expected_seq": expected_seq}
+        )
+        return answer
+
+    def models(
+        self,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+        user_id: Optional[str] = None,
+        persona_id: Optional[str] = None,
+    ) -> t.ContextModelsAnswer:
+        """List the models with reported usage: token ratio and cache hit rate."""
+        answer: t.ContextModelsAnswer = self._caller.call(
+            "context.models",
+            {},
+            {"limit": limit, "cursor": cursor, "user_id": user_id, "persona_id": persona_id}
+        )
+        return answer
+
+    def models_all(
+        self,
+        *,
+        limit: Optional[int] = None,
+        user_id: Optional[str] = None,
+        persona_id: Optional[str] = None,
+    ) -> Generator[t.ModelUsage, None, None]:
+        """All results of `context.models`, page by page."""
+        return self._caller.pages(
+            "context.models", "models",
+            {},
+            {"limit": limit, "user_id": user_id, "persona_id": persona_id},
+            (),
+        )
 
 
 class SessionRoom:

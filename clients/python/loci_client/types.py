@@ -127,6 +127,8 @@ class ContextBuildAnswer(_ContextBuildAnswerRequired, total=False):
     """Members for the request to the model, for the format messages: the text as system prompt
     and messages, and the query as the last part.
     """
+    model_tokens: int
+    """Total in tokens of the model, as reported before; absent before the third report."""
     context_id: str
     """Id of the kept context (ctx_...), with keep."""
 
@@ -142,7 +144,7 @@ class ContextChange(TypedDict):
     """Number of the event that wrote it."""
 
 
-class ContextCheckAnswer(TypedDict):
+class _ContextCheckAnswerRequired(TypedDict):
     context_id: str
     """Id of the context (ctx_...)."""
     seq: int
@@ -161,6 +163,11 @@ class ContextCheckAnswer(TypedDict):
     """Lines of the text that are no longer true."""
     forgotten: int
     """Number of lines that were forgotten since: delete the whole text."""
+
+
+class ContextCheckAnswer(_ContextCheckAnswerRequired, total=False):
+    model: str
+    """Model that it was built for."""
 
 
 class ContextDeltaAnswer(TypedDict):
@@ -203,7 +210,7 @@ class ContextExclusion(TypedDict):
     """Reason for leaving it out."""
 
 
-class ContextExplainAnswer(TypedDict):
+class _ContextExplainAnswerRequired(TypedDict):
     context_id: str
     """Id of the context (ctx_...)."""
     seq: int
@@ -224,6 +231,11 @@ class ContextExplainAnswer(TypedDict):
     """Number of lines that were forgotten since."""
 
 
+class ContextExplainAnswer(_ContextExplainAnswerRequired, total=False):
+    model: str
+    """Model that it was built for."""
+
+
 class ContextItem(TypedDict):
     id: str
     """Id of the fact, message, item or signal."""
@@ -231,6 +243,13 @@ class ContextItem(TypedDict):
     """Section of the text that it is in."""
     tokens: int
     """Number of tokens."""
+
+
+class ContextModelsAnswer(TypedDict):
+    models: List[ModelUsage]
+    """Models, by name."""
+    next_cursor: Optional[str]
+    """Cursor of the next page; null on the last page."""
 
 
 class _ContextPartRequired(TypedDict):
@@ -266,6 +285,38 @@ class ContextTurn(TypedDict):
     """Role of the author."""
     content: List[ContextPart]
     """Parts of the message."""
+
+
+class _ContextUsageAnswerRequired(TypedDict):
+    model: str
+    """Name of the model, as reported."""
+    encoding: str
+    """Encoding of loci's own counts; estimated if they were estimates."""
+    reports: int
+    """Number of reports."""
+    input_tokens: int
+    """Number of input tokens in all reports."""
+    cached_tokens: int
+    """Number of those that came from the provider's cache."""
+    updated_at: str
+    """Time of the last report."""
+    cache_hit_rate: float
+    """Part of the input tokens that came from the provider's cache, from 0 to 1."""
+    is_compared: bool
+    """True if the report changed the ratio; false if it is too far from the count of the
+    context, as it is without other_tokens.
+    """
+
+
+class ContextUsageAnswer(_ContextUsageAnswerRequired, total=False):
+    tokens_ratio: float
+    """Tokens of the model per token that loci counts; absent before the third report that can be
+    compared.
+    """
+    replayed: bool
+    """True if this is the stored answer of an earlier call with the same request_id; else
+    absent.
+    """
 
 
 class _CurrentFactRequired(TypedDict):
@@ -3042,6 +3093,30 @@ class ModelStatusAnswer(TypedDict):
     """Why those are not used and the next step; null if there are none."""
 
 
+class _ModelUsageRequired(TypedDict):
+    model: str
+    """Name of the model, as reported."""
+    encoding: str
+    """Encoding of loci's own counts; estimated if they were estimates."""
+    reports: int
+    """Number of reports."""
+    input_tokens: int
+    """Number of input tokens in all reports."""
+    cached_tokens: int
+    """Number of those that came from the provider's cache."""
+    updated_at: str
+    """Time of the last report."""
+    cache_hit_rate: float
+    """Part of the input tokens that came from the provider's cache, from 0 to 1."""
+
+
+class ModelUsage(_ModelUsageRequired, total=False):
+    tokens_ratio: float
+    """Tokens of the model per token that loci counts; absent before the third report that can be
+    compared.
+    """
+
+
 class NewToken(TypedDict):
     id: str
     """Id of the token (tok_...)."""
@@ -5382,6 +5457,8 @@ OPERATIONS: Dict[str, Traits] = {
     "context.check": Traits("repeat", ("user_id", "persona_id", "session_id",)),
     "context.diff": Traits("repeat", ("user_id", "persona_id",)),
     "context.delta": Traits("repeat", ("user_id", "persona_id", "session_id",)),
+    "context.usage": Traits("key", ("user_id", "persona_id",)),
+    "context.models": Traits("repeat", ("user_id", "persona_id",)),
     "session.open": Traits("key", ("user_id", "persona_id", "session_id",)),
     "session.close": Traits("key", ("user_id", "persona_id", "session_id",)),
     "session.get": Traits("repeat", ("user_id", "persona_id", "session_id",)),

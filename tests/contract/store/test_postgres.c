@@ -79,7 +79,7 @@ TEST_ON(TEST_SERVERS, postgres, an_older_store_gets_the_missing_policies)
     const char *store = probe_path();
 
     test_close(test_open(store));
-    test_store_run(store, "drop table request_usage, kept_contexts, kept_lines;"
+    test_store_run(store, "drop table request_usage, kept_contexts, kept_lines, model_usage;"
                           " drop policy tenant on tokens; drop policy tenant on settings;"
                           " alter table settings disable row level security;"
                           " update meta set value = '4' where name in"

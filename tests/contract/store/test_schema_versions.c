@@ -13,7 +13,7 @@ static bool is_newer(const lc_table *table)
 {
     static const char *const names[] = {"tokens",        "vectors",       "session_activity",
                                         "working_items", "request_usage", "kept_contexts",
-                                        "kept_lines"};
+                                        "kept_lines",    "model_usage"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (lc_str_is(loci_str_of(names[i]), table->name))
@@ -121,7 +121,7 @@ TEST(schema_versions, what_version_1_held_is_kept)
     test_close(engine);
     test_store_run(path, "drop table tokens; drop table vectors; drop table session_activity;"
                          "drop table working_items; drop table request_usage;"
-                         "drop table kept_contexts; drop table kept_lines;"
+                         "drop table kept_contexts; drop table kept_lines; drop table model_usage;"
                          "update meta set value = '1' where name = 'schema_version'");
     engine = test_open(path);
     CHECK_STR_EQ(test_member(test_call(engine, "fact.current", "{'key':'city'}"), "value"),
