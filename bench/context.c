@@ -1,5 +1,6 @@
-/* context.c - context.build of a user with 10,000 valid facts, alone, with 10,000 messages, and
- * with 10,000 memories as well; without and with 100,000 superseded facts.
+/* context.c - context.build of a user with 10,000 valid facts, alone, with 10,000 messages, with
+ * 10,000 memories as well, and with something in every other room; without and with 100,000
+ * superseded facts.
  *
  * P5 of the quality page: p50 at most 3 ms beside the embedding, and flat in the superseded facts.
  * A context embeds its query, and after a write the new fact too. The time of that is measured by
@@ -27,6 +28,14 @@
 #define WRITE_CALLS 40
 #define ROUNDS 5
 #define ADDED 10000 /* Messages, and memories. */
+/* What the other rooms have. */
+#define RULES 20
+#define PINNED 20
+#define TODOS 200
+#define RESOURCES 500
+#define LOADED 50
+#define HANDLES 100
+#define ITEMS 50 /* Of the working set and of the environment. */
 #define P50_MAX_MS 3.0
 #define FLAT_MAX 1.2
 
@@ -41,6 +50,7 @@ typedef struct figures {               /* Of one round. */
 typedef struct store {
     char path[300];
     int versions;
+    char frame_id[64]; /* "" = there is none. */
     loci_engine *engine;
     figures rounds[BENCH_ROUNDS_MAX];
 } store;
@@ -95,6 +105,74 @@ static void add(store *s, add_texts *texts)
     loci_close(s->engine);
 }
 
+/* Calls whose arguments are `before`, a word, `between`, a number, `behind`. */
+typedef struct content {
+    const char *operation, *before, *between, *behind;
+    int count;
+} content;
+
+static void call_numbered(loci_engine *engine, const content *what)
+{
+    char args[400];
+
+    for (int i = 0; i < what->count; i++) {
+        snprintf(args, sizeof args, "%s%s%s%d%s", what->before, fill_word((unsigned)i),
+                 what->between, i, what->behind);
+        fill_call(engine, what->operation, args);
+    }
+}
+
+static void push_frame(store *s)
+{
+    loci_answer *answer = NULL;
+    loci_error err;
+    const char *id;
+
+    if (loci_call(s->engine, "frame.push", loci_str_of("{\"goal\":\"Repair the bridge\"}"), NULL,
+                  &answer, &err) != LOCI_OK)
+        bench_die(err.message);
+    id = strstr(loci_answer_json(answer).ptr, "frm_");
+    if (id == NULL)
+        bench_die("frame.push answered no id");
+    snprintf(s->frame_id, sizeof s->frame_id, "%.*s", (int)strcspn(id, "\""), id);
+    loci_answer_free(answer);
+}
+
+/* Identity, rules, pinned memories, todos, summaries, a frame, a window, the working set and the
+ * environment. */
+static void add_rooms(store *s)
+{
+    static const content contents[] = {
+        {"fact.write", "{\"key\":\"rule_", "_",
+         "\",\"value\":\"never sell it\",\"is_constraint\":true}", RULES},
+        {"memory.store", "{\"text\":\"Ann likes the ", ", number ", "\",\"pinned\":true}", PINNED},
+        {"todo.add", "{\"text\":\"Paint the ", ", number ", "\"}", TODOS},
+        {"resource.discover", "{\"text\":\"Notes on the ", ", part ", "\"}", RESOURCES},
+        {"resource.discover", "{\"text\":\"The plan, in ten steps\",\"name\":\"plan-", "-", "\"}",
+         LOADED},
+        {"resource.page_in", "{\"id\":\"text:plan-", "-", "\"}", LOADED},
+        {"working.set", "{\"key\":\"", "_", "\",\"value\":\"draft\"}", ITEMS},
+        {"environment.set", "{\"key\":\"", "_", "\",\"value\":\"open\"}", ITEMS},
+    };
+    char handle[300];
+
+    s->engine = fill_open(s->path, LOCI_OPEN_INLINE);
+    fill_call(s->engine, "session.close", "{}");
+    fill_call(s->engine, "identity.set", "{\"user_name\":\"Ann\",\"authority\":\"manager\"}");
+    fill_call(s->engine, "window.open", "{\"context_max\":200000}");
+    for (size_t i = 0; i < sizeof contents / sizeof *contents; i++)
+        call_numbered(s->engine, &contents[i]);
+    push_frame(s);
+    for (int i = 0; i < HANDLES; i++) {
+        snprintf(handle, sizeof handle,
+                 "{\"frame_id\":\"%s\",\"text\":\"Finding %d about the %s: it needs paint\"}",
+                 s->frame_id, i, fill_word((unsigned)i));
+        fill_call(s->engine, "frame.handle_add", handle);
+    }
+    (void)fill_vectors(s->engine, "default");
+    loci_close(s->engine);
+}
+
 /* The arguments of model.embed for the text that is embedded for the fact. */
 static void put_fact_text(char *out, size_t bytes, int key, int version)
 {
@@ -131,9 +209,12 @@ static void put_query(char *out, size_t bytes, int nth, const char *before, cons
 
 static void build(const store *s, int nth, sample *out)
 {
-    char args[200];
+    char args[300], frame[100] = "";
 
-    put_query(args, sizeof args, nth, "\"query\":", ",\"budget\":" BUDGET);
+    if (s->frame_id[0] != '\0')
+        snprintf(frame, sizeof frame, ",\"budget\":" BUDGET ",\"frame_id\":\"%s\"", s->frame_id);
+    put_query(args, sizeof args, nth,
+              "\"query\":", frame[0] != '\0' ? frame : ",\"budget\":" BUDGET);
     measure(s, "context.build", args, out, nth);
 }
 
@@ -283,6 +364,9 @@ int main(void)
     for (int i = 0; i < 2; i++)
         add(&stores[i], fill_memories);
     run_case("facts, messages and memories", stores, count);
+    for (int i = 0; i < 2; i++)
+        add_rooms(&stores[i]);
+    run_case("all rooms", stores, count);
     fprintf(stderr,
             "context: medians of %d rounds; goal: p50 of 3 ms beside the embedding; ratios are of "
             "CPU, with / without superseded facts, goal 1.2\n",
