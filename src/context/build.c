@@ -573,24 +573,16 @@ static void put_excluded(lc_context *context, const choice *chosen, lc_json_writ
     lc_jw_end(out);
 }
 
-/* ---- The budget in tokens of a model ---------------------------------------------------------
- *
- * The packer counts in its own encoding. A model that has more tokens than that for the same text
- * gets a smaller budget; one that has fewer does not get a larger one, so that the counted total
- * is never above the budget of the call. */
+int64_t lc_context_budget(int64_t asked, double tokens_ratio)
+{
+    int64_t budget = tokens_ratio > 1 ? (int64_t)((double)asked / tokens_ratio) : asked;
+
+    return budget > 0 ? budget : 1;
+}
 
 static int64_t in_model_tokens(const lc_context_input *input, int64_t counted)
 {
     return (int64_t)ceil((double)counted * input->tokens_ratio);
-}
-
-static int64_t counted_budget(const lc_context_input *input)
-{
-    int64_t budget = input->tokens_ratio > 1
-                         ? (int64_t)((double)input->budget / input->tokens_ratio)
-                         : input->budget;
-
-    return budget > 0 ? budget : 1;
 }
 
 /* The error of the packer, in tokens of the model. */
@@ -602,7 +594,7 @@ static void restate_needed(const lc_context_input *input, int64_t counted, loci_
     (void)lc_fail(
         err, LOCI_EBUDGET,
         "a budget of %lld tokens of the model is too small: what must be in it needs %lld",
-        (long long)input->budget, (long long)needed);
+        (long long)input->asked_budget, (long long)needed);
     (void)snprintf(data, sizeof data, "{\"needed\":%lld}", (long long)needed);
     lc_error_set_data(err, loci_str_of(data));
 }
@@ -616,7 +608,7 @@ static void put_tokens(const lc_pack *pack, const lc_context_input *input, lc_js
             lc_jw_member_int(out, pack->sections[i].name, pack->section_tokens[i]);
     lc_jw_member_int(out, "total", pack->tokens);
     lc_jw_end(out);
-    lc_jw_member_int(out, "budget", input->budget);
+    lc_jw_member_int(out, "budget", input->asked_budget);
     if (input->tokens_ratio > 0)
         lc_jw_member_int(out, "model_tokens", in_model_tokens(input, pack->tokens));
     lc_jw_member_bool(out, "estimated", input->is_estimated);
@@ -649,7 +641,7 @@ static loci_status pack_and_answer(lc_context *context, choice *chosen, lc_json_
                     .section_count = LC_SECTION_COUNT,
                     .items = chosen->items,
                     .item_count = chosen->item_count,
-                    .budget = counted_budget(context->input),
+                    .budget = context->input->budget,
                     .counter = context->input->counter,
                     .style = lc_format_style(context->input->format),
                     .is_fenced = context->input->format != LC_CONTEXT_TEXT,

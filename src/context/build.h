@@ -62,8 +62,9 @@ typedef struct lc_context_input {
     loci_str query;
     lc_corpus_terms terms; /* Of the query. */
     const float *vector;   /* Of the query, made by tx->embedding; NULL = by words alone. */
-    int64_t budget;
-    double tokens_ratio; /* Of the model's tokens, which the budget is in; 0 = of those counted. */
+    int64_t budget;        /* In tokens of the counter: lc_context_budget(). */
+    int64_t asked_budget;  /* As the caller gave it. */
+    double tokens_ratio;   /* Of a token of the model to a counted one; 0 = there is no model. */
     lc_fact_view view;
     loci_str conversation_id;    /* Messages of this session only; none = of all. */
     loci_str frame_id;           /* Frame of the section frame; none = there is none. */
@@ -91,6 +92,11 @@ typedef struct lc_context_input {
     void *pause_ctx;
     lc_arena *arena;
 } lc_context_input;
+
+/* The budget in counted tokens of one in tokens of the model. A model that has more tokens than the
+ * counter for the same text gets a smaller one; one that has fewer does not get a larger one, so
+ * that the counted total is never above the budget of the call. */
+int64_t lc_context_budget(int64_t asked, double tokens_ratio);
 
 /* Writes the members of the answer: text, request (format messages), included, excluded,
  * excluded_counts, tokens, budget, model_tokens, estimated, pressure, warnings. LOCI_EBUDGET as the

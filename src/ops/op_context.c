@@ -488,7 +488,7 @@ static loci_status prepare_to_keep(lc_call *call, lc_tx *tx, const lc_context_in
     in->context = (lc_kept_context){.persona_id = call->persona_id,
                                     .session_id = input->working_id,
                                     .seq = head.seq,
-                                    .budget = input->budget,
+                                    .budget = in->budget,
                                     .tokens = in->lines.tokens,
                                     .model = in->model,
                                     .encoding = in->counts,
@@ -518,7 +518,7 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
     lc_context_input input = {.query = in->query,
                               .terms = in->terms,
                               .vector = in->meaning.vector,
-                              .budget = in->budget,
+                              .asked_budget = in->budget,
                               .view = {.persona_id = call->persona_id},
                               .identity = &session.identity,
                               .talk = in->talk,
@@ -558,6 +558,7 @@ static loci_status run_build(lc_call *call, lc_tx *tx, loci_error *err)
     status = lc_meaning_warn(&in->meaning, tx, call->arena, &input.warning, err);
     if (status == LOCI_OK && in->model.len > 0)
         status = read_ratio(call, tx, &input.tokens_ratio, err);
+    input.budget = lc_context_budget(in->budget, input.tokens_ratio);
     if (status == LOCI_OK)
         status = read_pressure(call, tx, &input, err);
     if (status != LOCI_OK)
