@@ -380,9 +380,10 @@ static loci_status read_idempotency(lc_run *run, const lc_caller *caller, const 
         return lc_fail(err, LOCI_EINVAL, "request_id was given twice and differs");
     if (given.ptr == NULL)
         given = caller->request_id;
-    if (given.ptr == NULL || (call->op->flags & LC_OP_ALONE) != 0)
+    if (given.ptr == NULL || !lc_op_may_replay(call->op))
         return LOCI_OK;
     run->has_request = true;
+    call->request = &run->request;
     status = lc_request_init(&run->request, caller, given, &run->arena, err);
     return status == LOCI_OK ? hash_args(run, args, err) : status;
 }
@@ -705,6 +706,9 @@ static loci_status run_alone(lc_run *run, loci_error *err)
     if (status == LOCI_OK)
         status = call->op->run_alone(call, err);
     lc_engine_end_bulk(call->engine, ticket);
+    run->is_replayed = call->is_replayed;
+    if (status == LOCI_OK)
+        mark_replayed(run);
     if (status == LOCI_OK)
         status = lc_buf_status(&run->answer, err);
     if (status == LOCI_OK)

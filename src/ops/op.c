@@ -280,7 +280,8 @@ const lc_result lc_replayed_result = {
 
 bool lc_op_may_replay(const lc_op *op)
 {
-    return (op->flags & LC_OP_MUTATES) != 0 && (op->flags & LC_OP_ALONE) == 0;
+    return (op->flags & LC_OP_JOB) != 0 ||
+           ((op->flags & LC_OP_MUTATES) != 0 && (op->flags & LC_OP_ALONE) == 0);
 }
 
 size_t lc_op_results(const lc_op *op, lc_result out[LC_RECORD_MEMBERS_MAX])

@@ -240,8 +240,8 @@ typedef enum lc_cost {
 #define LC_OP_BULK                                                                                 \
     65536u /* With ALONE: works through much data; queues if memory is scarce, later refused. */
 /* Calls without BULK and STARTS are short, or free memory, and are always let in. */
-#define LC_OP_PROCESS                                                                              \
-    131072u /* With MUTATES: changes this process, not the store: no request_id. */
+#define LC_OP_PROCESS 131072u /* With MUTATES: changes this process only: no request_id. */
+#define LC_OP_JOB 262144u     /* With ALONE and MUTATES: starts a durable job (ops/op_job.h). */
 
 typedef struct lc_call lc_call;
 
@@ -327,11 +327,13 @@ struct lc_call {
     int64_t deadline_us; /* Monotonic. */
     const volatile int *cancel;
 
-    void *input;              /* The operation's input struct, filled from its arguments. */
-    lc_implied_args implied;  /* The arguments that are not the operation's own. */
-    lc_json_writer out;       /* The answer: run writes one object. */
-    lc_buf *answer;           /* The buffer of `out`. */
-    lc_secrets_found secrets; /* Secrets removed from its arguments; shown as `warnings`. */
+    void *input;                      /* The operation's input struct, filled from its arguments. */
+    lc_implied_args implied;          /* The arguments that are not the operation's own. */
+    lc_json_writer out;               /* The answer: run writes one object. */
+    lc_buf *answer;                   /* The buffer of `out`. */
+    lc_secrets_found secrets;         /* Secrets removed from its arguments; shown as `warnings`. */
+    const struct lc_request *request; /* JOB operations: the request of the call, or NULL. */
+    bool is_replayed;                 /* They set it: an earlier call had started the job. */
     /* SECRET operations: the answer that is stored for a repeated request, without the secret. */
     loci_str repeat_answer;
     loci_sink_fn *sink; /* NULL = no listener. */
@@ -344,15 +346,13 @@ struct lc_call {
 
 /* The table. */
 size_t lc_op_count(void);
-const lc_op *lc_op_at(
-    size_t index); /* Whether a repeat with the same request_id is answered from the store: its
-                    * answer then has `replayed`, behind the stored members. */
+const lc_op *lc_op_at(size_t index); /* In the order of the reference. */
+/* Whether a repeat with the same request_id returns the first answer, with `replayed`. */
 bool lc_op_may_replay(const lc_op *op);
 /* All members that an answer of `op` may have; returns how many. */
 size_t lc_op_results(const lc_op *op, lc_result out[LC_RECORD_MEMBERS_MAX]);
-/* In the order of the reference. */
 const lc_op *lc_op_find(loci_str name);
-/* All operations in that order, in time that is linear: begin with zeros, NULL is the end. */
+/* All of them in this order, in linear time: begin with zeros, NULL is the end. */
 typedef struct lc_op_cursor {
     size_t group, index;
 } lc_op_cursor;

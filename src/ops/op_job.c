@@ -6,6 +6,9 @@
  */
 #include "ops/op_job.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -13,6 +16,8 @@
 #include "engine/engine.h"
 #include "engine/job_kind.h"
 #include "ops/page.h"
+#include "store/event.h"
+#include "store/store_room.h"
 
 #define POLL_US 20000
 #define ENQUEUE_MS 10000
@@ -216,22 +221,80 @@ typedef struct waiting {
     lc_job job;
 } waiting;
 
-static loci_status enqueue(lc_tx *tx, void *ctx, loci_error *err)
+static lc_job_key key_of(const waiting *w)
+{
+    return (lc_job_key){
+        .tenant_id = w->start->tenant_id, .user_id = w->start->user_id, .id = lc_id_str(&w->id)};
+}
+
+/* Whether an earlier call with this request_id started a job: w->id is its id then. A job that
+ * failed or was cancelled does not count, since the answer of its call was an error: a repeat of
+ * the call tries again. */
+static loci_status find_started(waiting *w, lc_tx *tx, bool *out, loci_error *err)
+{
+    lc_call *call = w->call;
+    loci_str stored, id;
+    lc_job_key key;
+    lc_job job;
+    loci_status status = lc_request_find(tx, call->request, call->arena, &stored, out, err);
+
+    if (status != LOCI_OK || !*out)
+        return status;
+    id = (loci_str){stored.ptr + 1, stored.len < 2 ? 0 : stored.len - 2}; /* Without quotes. */
+    if (!lc_id_is(id, "job"))
+        return lc_fail(err, LOCI_ECORRUPT, "request_id %.*s: the stored answer names no job",
+                       LC_STR_ARG(call->request->request_id));
+    memcpy(w->id.text, id.ptr, id.len);
+    w->id.text[id.len] = '\0';
+    key = key_of(w);
+    status = lc_job_load(tx, &key, call->arena, &job, err);
+    if (status == LOCI_ENOTFOUND)
+        return lc_fail(err, LOCI_ECONFLICT,
+                       "request_id %.*s was used for job %s, whose record was deleted; it is not "
+                       "run again: use a new one",
+                       LC_STR_ARG(call->request->request_id), w->id.text);
+    if (status == LOCI_OK)
+        *out = job.status != LC_JOB_FAILED && job.status != LC_JOB_CANCELLED;
+    return status;
+}
+
+/* Stores the id of the job, as a JSON string, for a repeat of the request. */
+static loci_status store_started(const waiting *w, lc_tx *tx, loci_error *err)
+{
+    char text[LC_ID_TEXT_BYTES + 2];
+    int len = snprintf(text, sizeof text, "\"%s\"", w->id.text);
+
+    return lc_request_store(tx, w->call->request, (loci_str){text, (size_t)len}, err);
+}
+
+static loci_status start_job(lc_tx *tx, void *ctx, loci_error *err)
 {
     waiting *w = ctx;
+    lc_call *call = w->call;
+    int64_t expected_seq = call->implied.expected_seq;
+    bool is_started = false;
+    loci_status status = LOCI_OK;
 
-    return w->start->enqueue(tx, &w->id, err);
+    if (call->request != NULL)
+        status = find_started(w, tx, &is_started, err);
+    call->is_replayed = is_started;
+    if (status != LOCI_OK || is_started)
+        return status;
+    if (w->start->user_id.len > 0 && expected_seq != LC_ABSENT)
+        status = lc_tx_expect_seq(tx, expected_seq, err);
+    if (status == LOCI_OK)
+        status = w->start->enqueue(tx, &w->id, err);
+    if (status == LOCI_OK && call->request != NULL)
+        status = store_started(w, tx, err);
+    return status;
 }
 
 static loci_status load(lc_tx *tx, void *ctx, loci_error *err)
 {
     waiting *w = ctx;
+    lc_job_key key = key_of(w);
 
-    return lc_job_load(tx,
-                       &(lc_job_key){.tenant_id = w->start->tenant_id,
-                                     .user_id = w->start->user_id,
-                                     .id = lc_id_str(&w->id)},
-                       w->call->arena, &w->job, err);
+    return lc_job_load(tx, &key, w->call->arena, &w->job, err);
 }
 
 static loci_status wait_for_job(waiting *w, bool wait, loci_error *err)
@@ -288,7 +351,7 @@ loci_status lc_job_start_run(lc_call *call, const lc_job_start *start, loci_erro
                       .user_id = start->user_id,
                       .now_us = call->now_us,
                       .deadline_us = lc_clock_monotonic_us() + ENQUEUE_MS * 1000,
-                      .body = enqueue,
+                      .body = start_job,
                       .ctx = &w};
     loci_status status = lc_engine_write(call->engine, &write);
 

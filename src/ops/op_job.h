@@ -1,7 +1,8 @@
 /* op_job.h - an operation that is a durable job, for which its caller may wait.
  *
- * The job continues if the caller stops waiting. The operation has the parameter `wait`, and its
- * answer is {job_id, status, result?}.
+ * The job continues if the caller stops waiting. The operation has the flag LC_OP_JOB, the
+ * parameter `wait`, and its answer is {job_id, status, result?}. A repeat with the same request_id
+ * starts no second job: it answers for the job of the first call, with its status of now.
  */
 #ifndef LC_OPS_OP_JOB_H
 #define LC_OPS_OP_JOB_H
@@ -31,8 +32,9 @@ typedef struct lc_job_start {
             .choices = "queued|running|done"                                                       \
     }
 
-/* Adds the job and, with `waits`, waits for its end or the call's deadline, whichever comes first.
- * Writes the answer. A job that failed fails the call. */
+/* Adds the job, or finds the job of an earlier call with this request_id. With `waits`, waits for
+ * its end or the call's deadline, whichever comes first. Writes the answer. A job that failed fails
+ * the call. */
 loci_status lc_job_start_run(lc_call *call, const lc_job_start *start, loci_error *err);
 
 #endif /* LC_OPS_OP_JOB_H */

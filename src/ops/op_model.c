@@ -394,7 +394,7 @@ static const lc_op op_reembed = {
     .answer = &reembed_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS | LC_OP_WHOLE_USER |
-             LC_OP_BULK,
+             LC_OP_BULK | LC_OP_JOB,
     .http = "POST /v1/models/reembed",
     .example = "{\"wait\":true}",
     .run_alone = run_reembed,

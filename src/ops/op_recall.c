@@ -472,7 +472,7 @@ static const lc_op memory_curate = {
     .answer = &curate_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_USER | LC_OP_ALONE | LC_OP_MUTATES | LC_OP_STREAMS | LC_OP_WHOLE_USER |
-             LC_OP_BULK,
+             LC_OP_BULK | LC_OP_JOB,
     .http = "POST /v1/memories/curate",
     .example = "{\"dry_run\":true}",
     .run_alone = run_curate,

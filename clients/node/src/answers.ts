@@ -2292,6 +2292,10 @@ export interface MemoryCurateAnswer {
     status: "queued" | "running" | "done";
     /** Result, if done. */
     result?: MemoryCurateAnswerResult;
+    /**
+     * True if this is the stored answer of an earlier call with the same request_id; else absent.
+     */
+    replayed?: boolean;
 }
 
 /** Result, if done. */
@@ -2781,6 +2785,10 @@ export interface ModelReembedAnswer {
     status: "queued" | "running" | "done";
     /** Result, if done. */
     result?: ModelReembedAnswerResult;
+    /**
+     * True if this is the stored answer of an earlier call with the same request_id; else absent.
+     */
+    replayed?: boolean;
 }
 
 /** Result, if done. */
@@ -4301,6 +4309,10 @@ export interface StoreRebuildAnswer {
     status: "queued" | "running" | "done";
     /** Result, if done. */
     result?: StoreRebuildAnswerResult;
+    /**
+     * True if this is the stored answer of an earlier call with the same request_id; else absent.
+     */
+    replayed?: boolean;
 }
 
 /** Result, if done. */

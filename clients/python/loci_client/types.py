@@ -2510,6 +2510,10 @@ class _MemoryCurateAnswerRequired(TypedDict):
 class MemoryCurateAnswer(_MemoryCurateAnswerRequired, total=False):
     result: MemoryCurateAnswerResult
     """Result, if done."""
+    replayed: bool
+    """True if this is the stored answer of an earlier call with the same request_id; else
+    absent.
+    """
 
 
 class MemoryCurateAnswerResult(TypedDict):
@@ -3046,6 +3050,10 @@ class _ModelReembedAnswerRequired(TypedDict):
 class ModelReembedAnswer(_ModelReembedAnswerRequired, total=False):
     result: ModelReembedAnswerResult
     """Result, if done."""
+    replayed: bool
+    """True if this is the stored answer of an earlier call with the same request_id; else
+    absent.
+    """
 
 
 class ModelReembedAnswerResult(TypedDict):
@@ -4676,6 +4684,10 @@ class _StoreRebuildAnswerRequired(TypedDict):
 class StoreRebuildAnswer(_StoreRebuildAnswerRequired, total=False):
     result: StoreRebuildAnswerResult
     """Result, if done."""
+    replayed: bool
+    """True if this is the stored answer of an earlier call with the same request_id; else
+    absent.
+    """
 
 
 class StoreRebuildAnswerResult(TypedDict):

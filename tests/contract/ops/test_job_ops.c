@@ -138,6 +138,112 @@ TEST(job_ops, cancelling_says_what_became_of_the_job)
     loci_close(engine);
 }
 
+/* ---- Operations that are a job ----------------------------------------------------------------
+ */
+
+static loci_status delete_body(lc_tx *tx, void *ctx, loci_error *err)
+{
+    int64_t deleted;
+
+    (void)ctx;
+    return lc_job_purge_ended(tx, INT64_MAX, 100, &deleted, err);
+}
+
+static void delete_jobs(loci_engine *engine)
+{
+    lc_write write = {
+        .tenant_id = LC_STR("default"),
+        .user_id = LC_STR("default"),
+        .now_us = lc_env_now_us(lc_engine_env(engine)),
+        .deadline_us = lc_clock_monotonic_us() + 10000000,
+        .body = delete_body,
+    };
+
+    CHECK_OK(lc_engine_write(engine, &write), write.error);
+}
+
+static int count_jobs(loci_engine *engine, const char *scope, const char *kind)
+{
+    loci_str list = test_call(engine, "job.list", "{'scope':'%s','kind':'%s'}", scope, kind);
+    int count = 0;
+
+    while (test_member(list, test_format("jobs.%d", count)).len > 0)
+        count++;
+    return count;
+}
+
+/* A client that lost the answer sends the call again, perhaps when the job has long ended: the work
+ * must not be done twice. */
+TEST(job_ops, a_repeated_request_starts_no_second_job)
+{
+    static const struct {
+        const char *operation, *scope;
+    } cases[] = {{"memory.curate", "user"}, {"model.reembed", "user"}, {"store.rebuild", "store"}};
+    loci_engine *engine = test_open(fixture_path());
+    loci_error err;
+
+    test_call(engine, "memory.store", "{'text':'Prefers tea'}");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const char *name = cases[i].operation;
+        int before = count_jobs(engine, cases[i].scope, name);
+        loci_str first = test_call(engine, name, "{'request_id':'r%zu'}", i);
+        loci_str again = test_call(engine, name, "{'request_id':'r%zu'}", i);
+        loci_str other = loci_str_of(test_format("{\"wait\":false,\"request_id\":\"r%zu\"}", i));
+
+        CHECK_STR_EQ(test_member_text(first, "status"), "done");
+        CHECK_STR_EQ(test_member(first, "replayed"), "");
+        CHECK_STR_EQ(test_member(again, "job_id"), test_member(first, "job_id"));
+        CHECK_STR_EQ(test_member(again, "result"), test_member(first, "result"));
+        CHECK_STR_EQ(test_member(again, "replayed"), "true");
+        CHECK_EQ(count_jobs(engine, cases[i].scope, name), before + 1);
+        CHECK_STATUS(LOCI_ECONFLICT, test_try(engine, name, other, &err));
+        CHECK_CONTAINS(err.message, "was used for another call");
+        test_call(engine, name, "{'request_id':'new%zu'}", i);
+        CHECK_EQ(count_jobs(engine, cases[i].scope, name), before + 2);
+    }
+    loci_close(engine);
+}
+
+/* A call whose job was cancelled answered with an error, and changed nothing: its repeat works. */
+TEST(job_ops, a_request_whose_job_was_cancelled_may_be_repeated)
+{
+    loci_engine *engine = test_open(fixture_path());
+    loci_str first = test_call(engine, "memory.curate", "{'wait':false,'request_id':'r'}");
+    loci_str second;
+
+    test_call(engine, "job.cancel", "{'id':%s}", test_member(first, "job_id").ptr);
+    second = test_call(engine, "memory.curate", "{'wait':false,'request_id':'r'}");
+    CHECK_STR_EQ(test_member(second, "replayed"), "");
+    CHECK(!lc_str_eq(test_member(second, "job_id"), test_member(first, "job_id")));
+    loci_close(engine);
+}
+
+TEST(job_ops, a_request_whose_job_was_deleted_is_not_run_again)
+{
+    loci_engine *engine = test_open(fixture_path());
+    loci_error err;
+
+    test_call(engine, "memory.curate", "{'request_id':'r'}");
+    delete_jobs(engine);
+    CHECK_STATUS(LOCI_ECONFLICT,
+                 test_try(engine, "memory.curate", LC_STR("{\"request_id\":\"r\"}"), &err));
+    CHECK_CONTAINS(err.message, "use a new one");
+    loci_close(engine);
+}
+
+TEST(job_ops, a_job_obeys_expected_seq)
+{
+    loci_engine *engine = test_open(fixture_path());
+    loci_error err;
+
+    test_call(engine, "fact.write", "{'key':'k','value':1}");
+    CHECK_STATUS(LOCI_ECONFLICT,
+                 test_try(engine, "memory.curate", LC_STR("{\"expected_seq\":0}"), &err));
+    CHECK_EQ(count_jobs(engine, "user", "memory.curate"), 0);
+    test_call(engine, "memory.curate", "{'expected_seq':1}");
+    loci_close(engine);
+}
+
 /* ---- The purge ------------------------------------------------------------------------------ */
 
 static int64_t moved_clock(void *ctx)

@@ -77,6 +77,8 @@ TEST(op_table, flags_cost_and_handlers_agree)
                "MUTATES needs LC_COST_WRITE or ALONE");
         demand(mutates || op->cost != LC_COST_WRITE, op, "cost", "writes but is not MUTATES");
         demand(!is_alone || op->cost != LC_COST_POINT, op, "cost", "ALONE is no look-up");
+        demand((op->flags & LC_OP_JOB) == 0 || (mutates && is_alone), op, "flags",
+               "JOB needs MUTATES and ALONE");
         /* Stored answers are made without the secret by the transaction that makes it. */
         demand((op->flags & LC_OP_SECRET) == 0 || (mutates && !is_alone), op, "flags",
                "SECRET needs MUTATES and a transaction");
