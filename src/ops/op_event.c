@@ -56,13 +56,26 @@ static const lc_record list_answer = {
         },
 };
 
+/* With a filter, a page reads on until it is full, in slices of SLICE_ROWS, and ends after
+ * SCAN_ROWS_MAX events that it read, or one slice more: a rare type in a long log costs several
+ * calls instead of one that has no bound. Without a filter, one slice is the page. */
+#define SLICE_ROWS 256
+#define SCAN_ROWS_MAX 10000
+
 typedef struct listing {
     lc_page page;
     loci_str type;
     loci_str session_id; /* ses_…; none = all. */
-    int64_t seen;
+    int64_t seen;        /* Events of the slice. */
+    bool has_next;       /* The slice has an event for the next page. */
     lc_seq_position last;
 } listing;
+
+static bool is_wanted(const listing *l, const lc_event *event)
+{
+    return (l->type.ptr == NULL || lc_str_is(l->type, event->type->name)) &&
+           (l->session_id.ptr == NULL || lc_event_names(event, l->session_id));
+}
 
 static loci_status put_event(void *ctx, const lc_event *event, loci_error *err)
 {
@@ -70,11 +83,39 @@ static loci_status put_event(void *ctx, const lc_event *event, loci_error *err)
 
     (void)err;
     l->seen++;
+    if (l->page.left == 0) {
+        l->has_next = l->has_next || is_wanted(l, event);
+        return LOCI_OK;
+    }
     l->last.seq = event->seq;
-    if ((l->type.ptr == NULL || lc_str_is(l->type, event->type->name)) &&
-        (l->session_id.ptr == NULL || lc_event_names(event, l->session_id)))
+    if (is_wanted(l, event) && lc_page_takes(&l->page))
         lc_event_write(&l->page.call->out, event);
     return LOCI_OK;
+}
+
+/* Puts the events behind l->last into the page, up to its limit. */
+static loci_status put_page(listing *l, lc_tx *tx, int64_t head_seq, loci_error *err)
+{
+    const lc_call *call = l->page.call;
+    bool is_filtered = l->type.ptr != NULL || l->session_id.ptr != NULL;
+    lc_event_range range = {.tenant_id = call->tenant_id,
+                            .user_id = call->user_id,
+                            .limit = is_filtered ? SLICE_ROWS : l->page.left};
+    int64_t scanned = 0;
+    loci_status status;
+
+    do {
+        range.after_seq = l->last.seq;
+        l->seen = 0;
+        status = lc_event_each(tx, &range, put_event, l, err);
+        scanned += l->seen;
+        if (status == LOCI_OK)
+            status = lc_call_pause_point(call, err);
+    } while (status == LOCI_OK && l->page.left > 0 && l->seen == range.limit &&
+             scanned < SCAN_ROWS_MAX);
+    /* Behind the last slice, other events may follow that were not read. */
+    l->page.has_more = l->has_next || (l->seen == range.limit && l->last.seq < head_seq);
+    return status;
 }
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
@@ -83,8 +124,6 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
     listing l = {.page = {call, &lc_position_by_seq, &l.last},
                  .type = in->type,
                  .last = {in->after_seq != LC_ABSENT ? in->after_seq : 0}};
-    lc_event_range range = {
-        .tenant_id = call->tenant_id, .user_id = call->user_id, .limit = in->page.limit};
     lc_head head = {0};
     lc_id session_id;
     loci_status status = LOCI_OK;
@@ -99,16 +138,12 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
         status = lc_tx_head(tx, &head, err);
     if (status != LOCI_OK)
         return status;
-    range.after_seq = l.last.seq;
     lc_jw_member_int(&call->out, "head_seq", head.seq);
     lc_page_open(&l.page, "events");
-    status = lc_event_each(tx, &range, put_event, &l, err);
-    if (status != LOCI_OK)
-        return status;
-    /* With a filter, a page may have read as many events as it may and show fewer. */
-    l.page.has_more = l.seen == range.limit && l.last.seq < head.seq;
-    lc_page_close(&l.page);
-    return LOCI_OK;
+    status = put_page(&l, tx, head.seq, err);
+    if (status == LOCI_OK)
+        lc_page_close(&l.page);
+    return status;
 }
 
 static const lc_op event_list = {

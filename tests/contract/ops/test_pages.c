@@ -180,3 +180,73 @@ TEST(pages, of_events_resume_by_seq_too)
     CHECK_STR_EQ(err.message, "event.list: give after_seq or cursor, not both");
     test_close(engine);
 }
+
+/* Appends `count` messages, each an event, in steps of at most 100. */
+static void talk(loci_engine *engine, int count)
+{
+    while (count > 0) {
+        const char *messages = "{\"role\":\"tool\",\"text\":\"x\"}";
+        int step = count < 100 ? count : 100;
+
+        for (int i = 1; i < step; i++)
+            messages = test_format("%s,{\"role\":\"tool\",\"text\":\"x\"}", messages);
+        test_call(engine, "session.append", "{'session_id':'talk','messages':[%s]}", messages);
+        count -= step;
+    }
+}
+
+/* A reader that asks for one type must not get empty pages before the events that it wants. */
+TEST(pages, of_filtered_events_are_full)
+{
+    loci_engine *engine = test_open(new_store());
+    loci_str page;
+
+    talk(engine, 300);
+    for (int i = 0; i < 3; i++) {
+        test_call(engine, "fact.write", "{'key':'k%d','value':1}", i);
+        talk(engine, 300);
+    }
+    page = test_call(engine, "event.list", "{'type':'fact.written','limit':2}");
+    CHECK_STR_EQ(test_member(page, "events.0.payload.key"), "\"k0\"");
+    CHECK_STR_EQ(test_member(page, "events.1.payload.key"), "\"k1\"");
+    CHECK_EQ(test_member(page, "events.2").len, 0);
+    page = test_call(engine, "event.list", "{'type':'fact.written','limit':2,'cursor':%s}",
+                     test_member(page, "next_cursor").ptr);
+    CHECK_STR_EQ(test_member(page, "events.0.payload.key"), "\"k2\"");
+    CHECK_STR_EQ(test_member(page, "next_cursor"), "null");
+    CHECK_EQ(
+        count_rows(engine, &(list){"event.list", ",\"type\":\"fact.written\"", "events", "seq"}, 1),
+        3);
+    test_close(engine);
+}
+
+/* A page that ends the log has no successor, also if it is exactly full. */
+TEST(pages, of_filtered_events_end_with_the_last_match)
+{
+    loci_engine *engine = test_open(new_store());
+    loci_str page;
+
+    test_call(engine, "fact.write", "{'key':'k','value':1}");
+    talk(engine, 20);
+    page = test_call(engine, "event.list", "{'type':'fact.written','limit':1}");
+    CHECK_EQ(test_member(page, "events.1").len, 0);
+    CHECK_STR_EQ(test_member(page, "next_cursor"), "null");
+    test_close(engine);
+}
+
+/* A rare type in a long log: each call reads a bounded part of it, and pages still find it. */
+TEST(pages, of_filtered_events_read_a_bounded_part_of_the_log)
+{
+    loci_engine *engine = test_open(new_store());
+    loci_str page;
+
+    talk(engine, 10400);
+    test_call(engine, "fact.write", "{'key':'k','value':1}");
+    page = test_call(engine, "event.list", "{'type':'fact.written'}");
+    CHECK_EQ(test_member(page, "events.0").len, 0);
+    page = test_call(engine, "event.list", "{'type':'fact.written','cursor':%s}",
+                     test_member(page, "next_cursor").ptr);
+    CHECK_STR_EQ(test_member(page, "events.0.payload.key"), "\"k\"");
+    CHECK_STR_EQ(test_member(page, "next_cursor"), "null");
+    test_close(engine);
+}
