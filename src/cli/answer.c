@@ -57,11 +57,13 @@ static int print_current(lc_cli *cli, const lc_json *answer)
     loci_error err;
 
     if (value == NULL) {
+        loci_str ending = lc_json_str(lc_json_member(answer, LC_STR("status")));
+
         (void)lc_fail(&err, LOCI_ENOTFOUND,
-                      "%.*s has no valid fact: the last one was %.*s at %.*s%s%.*s; "
+                      "%.*s has no valid fact: the last one %s%.*s at %.*s%s%.*s; "
                       "`loci fact history` shows it",
                       LC_STR_ARG(lc_json_str(lc_json_member(answer, LC_STR("key")))),
-                      LC_STR_ARG(lc_json_str(lc_json_member(answer, LC_STR("status")))),
+                      lc_str_is(ending, "expired") ? "" : "was ", LC_STR_ARG(ending),
                       LC_STR_ARG(lc_json_str(ended_at)), by != NULL ? " by " : "",
                       LC_STR_ARG(by != NULL ? lc_json_str(by) : LC_STR("")));
         return lc_cli_report(cli, &err);

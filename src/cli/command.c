@@ -879,6 +879,9 @@ int lc_command_run_short(lc_cli *cli, const lc_command *command, char *const *it
         return run_export(cli, all, count);
     if (strcmp(command->name, "import") == 0)
         return run_import(cli, all, count);
+    if (strcmp(command->name, "backup") == 0 && find_dash(all, count) < count)
+        return lc_cli_usage(cli, "a backup is a database and needs a regular file; `loci export -` "
+                                 "writes the store to stdout");
     if (command->operation != NULL && !names_verb(command, items, count))
         return run_named(cli, command->operation, items, count);
     return run_noun(cli, command, items, count);

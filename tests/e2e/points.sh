@@ -37,6 +37,9 @@ run backup "$TMP/link" --force
 is "a backup, too" "0 yes" "$RC $([ -L "$TMP/link" ] && echo yes)"
 run export -
 has "- is stdout" Oslo "$OUT"
+run backup - </dev/null
+is "a backup cannot be written to stdout" 2 "$RC"
+has "and says what can" "loci export -" "$ERR"
 
 point "2. What is typed is what is stored"
 run fact write python_version 3.10
@@ -65,6 +68,9 @@ shown "$ERR"
 run call fact.current '{"key":"city"}'
 has "the answer has the status" '"status":"retracted","is_valid":false' "$OUT"
 lacks "and no value" '"value"' "$OUT"
+run fact write offer 5 --valid-until 2020-01-01T00:00:00Z
+run fact current offer
+has "a fact that expired" "the last one expired at 2020" "$ERR"
 run fact history city
 has "the history shows the old value" Oslo "$OUT"
 
