@@ -188,12 +188,45 @@ static lc_gist gist_of(const digesting *d, lc_terms s, size_t message)
 
 /* ---- Sentences ------------------------------------------------------------------------------- */
 
-/* The sentence with its closing mark as one line: runs of white space become one space. */
+#define MARKS_MAX 4 /* Behind a sentence: ...") */
+
+/* The sentence with the marks that touch it: an opening quote or bracket, and behind it closing
+ * ones and the marks that end it. Without them, "She said "no". I left." would read as one
+ * quotation that never ends. */
+static loci_str with_marks(lc_terms s)
+{
+    static const char *const opening[] = {"\"", "'", "(", "[", "\u201C", "\u2018"};
+    static const char *const closing[] = {".", "?", "!", "\"", "'", ")", "]", "\u201D", "\u2019"};
+    loci_str text = lc_terms_text(s);
+    loci_str rest = {text.ptr + text.len, s.text.len - (size_t)(text.ptr + text.len - s.text.ptr)};
+
+    for (size_t i = 0; i < sizeof opening / sizeof *opening; i++) {
+        size_t bytes = strlen(opening[i]);
+
+        if ((size_t)(text.ptr - s.text.ptr) >= bytes &&
+            memcmp(text.ptr - bytes, opening[i], bytes) == 0) {
+            text = (loci_str){text.ptr - bytes, text.len + bytes};
+            break;
+        }
+    }
+    for (size_t i = 0, found = 0; i < sizeof closing / sizeof *closing && found < MARKS_MAX; i++) {
+        loci_str mark = loci_str_of(closing[i]);
+
+        if (!lc_str_starts(rest, mark))
+            continue;
+        rest = (loci_str){rest.ptr + mark.len, rest.len - mark.len};
+        text.len += mark.len;
+        found++;
+        i = SIZE_MAX; /* Any of them may follow. */
+    }
+    return text;
+}
+
+/* The sentence as one line: runs of white space become one space. */
 static loci_str make_line(lc_arena *arena, lc_terms s)
 {
-    loci_str text = lc_terms_text(s);
-    const char *end = s.text.ptr + s.text.len;
-    char *out = lc_arena_alloc(arena, text.len + 2);
+    loci_str text = with_marks(s);
+    char *out = lc_arena_alloc(arena, text.len + 1);
     size_t len = 0;
 
     if (out == NULL)
@@ -206,8 +239,6 @@ static loci_str make_line(lc_arena *arena, lc_terms s)
         else if (len > 0 && out[len - 1] != ' ')
             out[len++] = ' ';
     }
-    if (text.ptr + text.len < end && strchr(".?!", text.ptr[text.len]) != NULL)
-        out[len++] = text.ptr[text.len];
     out[len] = '\0';
     return (loci_str){out, len};
 }

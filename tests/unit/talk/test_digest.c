@@ -110,6 +110,32 @@ TEST(talk_digest, noise_is_left_out)
     talk_close(&f);
 }
 
+/* A quotation without its end would swallow the next sentence of a summary. */
+TEST(talk_digest, a_sentence_keeps_the_marks_that_touch_it)
+{
+    static const struct {
+        const char *text, *line;
+    } cases[] = {
+        {"Ann said \"the venue is closed\". Then nothing.", "Ann said \"the venue is closed\"."},
+        {"Ann said the venue is “closed for ever!” Ok.",
+         "Ann said the venue is “closed for ever!”"},
+        {"(The venue in Lisbon is closed.) Ok.", "(The venue in Lisbon is closed.)"},
+        {"The venue in Lisbon is closed!!!!!!!!", "The venue in Lisbon is closed!!!!"},
+        {"The venue in Lisbon is closed", "The venue in Lisbon is closed"},
+    };
+    talk_fixture f;
+
+    talk_open(&f);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        lc_digest_message message = {LC_STR("Ann"), LC_STR("user"), loci_str_of(cases[i].text)};
+        lc_digest digest = digest_of(&f, &message, 1);
+
+        CHECK_EQ(digest.count, 1);
+        CHECK_STR_EQ(digest.lines[0].text, cases[i].line);
+    }
+    talk_close(&f);
+}
+
 /* A value that was said twice must appear once, as it was said last. */
 TEST(talk_digest, of_sentences_that_say_the_same_the_last_is_kept)
 {
