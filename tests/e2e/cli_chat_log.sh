@@ -57,6 +57,9 @@ write_lines 250 long Message >long.jsonl
 { sed 's/"long"/"bad"/' long.jsonl; echo '{"role":"boss","text":"x"}'; } >bad.jsonl
 head -c 400 chatgpt.json >cut.json
 echo 'Dear diary' >diary.txt
+printf '%s\n' '{"role":"user","text":"hi"}' '{"role":"us' >half.jsonl
+run chat-log half.jsonl
+has "one place is named, not two" 'half.jsonl: line 2: column 12: the text ends too early' "$ERR"
 run chat-log bad.jsonl cut.json diary.txt none.md long.jsonl
 is "broken files fail" 1 "$RC"
 has "the line is named" 'bad.jsonl: line 251: unknown role "boss"' "$ERR"
