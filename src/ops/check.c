@@ -408,12 +408,31 @@ static size_t find_control(loci_str text)
     return text.len;
 }
 
+/* The choice that is written like the integer `given`: 3 is understood as "3". None = there is no
+ * such choice. */
+static loci_str find_number_choice(const lc_param *param, const lc_json *given)
+{
+    loci_str rest = loci_str_of(param->choices);
+    char digits[24];
+
+    if (lc_json_kind_of(given) != LC_JSON_INT)
+        return LC_STR_NONE;
+    (void)snprintf(digits, sizeof digits, "%lld", (long long)lc_json_int(given));
+    while (rest.ptr != NULL) {
+        loci_str choice = lc_str_split(rest, '|', &rest);
+
+        if (lc_str_is(choice, digits))
+            return choice;
+    }
+    return LC_STR_NONE;
+}
+
 static loci_status read_string(const lc_param *param, const lc_json *given, checked *out,
                                loci_error *err)
 {
     bool is_string = lc_json_kind_of(given) == LC_JSON_STRING;
-    loci_str text = is_string ? lc_json_str(given) : LC_STR_NONE;
-    bool is_allowed = is_string && text.len <= LC_ARGS_BYTES_MAX;
+    loci_str text = is_string ? lc_json_str(given) : find_number_choice(param, given);
+    bool is_allowed = text.ptr != NULL && text.len <= LC_ARGS_BYTES_MAX;
 
     if (is_allowed && param->choices != NULL)
         is_allowed = lc_str_is_choice(text, param->choices);

@@ -483,6 +483,18 @@ TEST(window, each_persona_and_user_has_its_own)
 
 /* ---- Maps ------------------------------------------------------------------------------------ */
 
+/* A level is a number for most callers, although `auto` is one, too. */
+TEST(window, a_level_that_does_not_exist_is_refused)
+{
+    facts f;
+
+    open_window(&f, 1000);
+    facts_fail(&f, LOCI_EINVAL, "expected one of auto, 1, 2, 3, got integer 4", "window.map",
+               "{'level':4}");
+    facts_fail(&f, LOCI_EINVAL, "expected one of auto, 1, 2, 3", "window.map", "{'level':3.5}");
+    facts_close(&f);
+}
+
 TEST(window, every_map_is_read_back)
 {
     facts f;
@@ -494,8 +506,10 @@ TEST(window, every_map_is_read_back)
     for (int i = 0; i < 150; i++)
         add(&f, test_format("file%d", i), 2, "");
     for (int level = 1; level <= 3; level++) {
-        map = facts_call(&f, "window.map", "{'level':'%d'}", level);
+        map = facts_call(&f, "window.map", "{'level':%d}", level);
         text = test_member(map, "text");
+        CHECK_STR_EQ(text,
+                     test_member(facts_call(&f, "window.map", "{'level':'%d'}", level), "text"));
         CHECK_OK(facts_try(&f, "window.parse", &parsed,
                            test_format("{\"text\":%.*s}", (int)text.len, text.ptr)),
                  f.err);
