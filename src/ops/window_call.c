@@ -99,8 +99,8 @@ static loci_status make_warning(lc_call *call, const lc_window *window,
         (long long)window->active_tokens, (long long)lc_window_limit(window),
         is_stuck ? "All active resources are protected: change the policy, remove a "
                    "tag `protected` or forget a resource"
-                 : "Page out a resource that you do not need now with resource.page_out, for "
-                   "example ",
+                 : "Page out a resource that you do not need now with resource.page_out (over MCP: "
+                   "the tool page, action out), for example ",
         is_stuck ? 0 : (int)candidates->items[0].id.len,
         is_stuck ? "" : candidates->items[0].id.ptr,
         is_stuck || when[0] == '\0' ? "" : "; otherwise loci pages out by policy at ",

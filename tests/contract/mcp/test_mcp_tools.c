@@ -389,8 +389,9 @@ TEST(mcp_tools, the_window_is_viewed_and_paged)
         text = mcp_text(&p, "page", "{'action':'in','id':'text:a'}");
         CHECK_CONTAINS(text, "one two three four five");
         CHECK(strstr(text, "nearly full") == NULL);
-        CHECK_CONTAINS(mcp_text(&p, "page", "{'action':'in','id':'text:b'}"),
-                       "nearly full: 9 of 10");
+        text = mcp_text(&p, "page", "{'action':'in','id':'text:b'}");
+        CHECK_CONTAINS(text, "nearly full: 9 of 10");
+        CHECK_CONTAINS(text, "the tool page, action out");
         CHECK_CONTAINS(mcp_text(&p, "view_window", "{'action':'map'}"), "@MM1.0|9/10:critical");
         CHECK_CONTAINS(mcp_text(&p, "view_window", "{'action':'pressure'}"), "critical");
         CHECK_CONTAINS(mcp_text(&p, "view_window", "{'action':'candidates'}"), "text:a");
