@@ -45,6 +45,11 @@ loci call fact.write "$(cat a.json)"
 {"id":"fact_01M7NVWR9400000001046AN3NB","outcome":"superseded","superseded":"fact_…",…}
 ```
 PAGE
+good "a command that uses the build" <<'PAGE'
+```sh
+[ -x build/release/loci ]
+```
+PAGE
 broken "a command that fails" "page.md:1: exit code" <<'PAGE'
 ```sh
 loci fact wrote city Oslo

@@ -18,10 +18,10 @@ not exist yet. A comment on the line before a block changes that:
     <!-- run if: COMMAND -->     run if COMMAND, in the shell of the page, succeeds; listed if not
     <!-- file: NAME -->          the block is the content of the file NAME
 
-Output shows HOME as `~`. Port 7077, also as the default of `loci serve`, becomes a free one.
-`loci serve ... &` is ready when the next command runs. Everything that a page starts ends with it.
-LOCI names the program, BUILD_DIR the build, DOCS_POSTGRES the directory of the socket of a
-PostgreSQL server.
+Output shows HOME as `~`. `build/release` becomes the build that is tested. Port 7077, also as the
+default of `loci serve`, becomes a free one. `loci serve ... &` is ready when the next command runs.
+Everything that a page starts ends with it. LOCI names the program, BUILD_DIR the build,
+DOCS_POSTGRES the directory of the socket of a PostgreSQL server.
 """
 
 import collections
@@ -195,7 +195,7 @@ class Page:
         lines, shown, last = [PREAMBLE], {}, None
         for block in blocks:
             kind, _, rest = block.mark.partition(": ")
-            text = block.text.replace("7077", str(self.port))
+            text = block.text.replace("7077", str(self.port)).replace("build/release", self.build)
             if kind == "file":
                 with open(os.path.join(env["HOME"], rest), "w", encoding="utf-8") as file:
                     file.write(text)
