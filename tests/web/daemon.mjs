@@ -48,7 +48,15 @@ export async function start(name, listen = "127.0.0.1:0") {
         child.kill("SIGTERM");
         await once(child, "exit");
     };
-    return { url, token, call, stop, listen: new URL(url).host, store: join(folder, `${name}.db`) };
+    return {
+        url,
+        token,
+        call,
+        stop,
+        pid: child.pid,
+        listen: new URL(url).host,
+        store: join(folder, `${name}.db`),
+    };
 }
 
 /* ---- The browser --------------------------------------------------------- */

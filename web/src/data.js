@@ -2,7 +2,7 @@
 // view is gone, is aborted; its late answer is never shown.
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { call, epoch } from "./api.js";
-import { changes } from "./live.js";
+import { changes, isForgetting } from "./live.js";
 import { scoped } from "./route.js";
 
 const SETTLE_MS = 250; // Between a change that the stream has shown and reading it.
@@ -12,10 +12,10 @@ function useChanges(rooms) {
     const count = rooms.reduce((sum, room) => sum + (changes.value[room] || 0), 0);
     const [settled, setSettled] = useState(count);
     useEffect(() => {
-        if (count === settled) return undefined;
+        if (count === settled || isForgetting.value) return undefined;
         const timer = setTimeout(() => setSettled(count), SETTLE_MS);
         return () => clearTimeout(timer);
-    }, [count, settled]);
+    }, [count, settled, isForgetting.value]);
     return settled;
 }
 
@@ -50,9 +50,17 @@ export function useCall(operation, args = {}, rooms = []) {
     return { ...state, reload: useCallback(() => setTurn((n) => n + 1), []) };
 }
 
+const SHOW_MS = 200; // Between two looks at a long list that is still being read.
+
 // A list, page by page: {rows, error, isLoading, hasMore, more, reload, isStale}. Events of `rooms`
-// do not move what the user looks at; they set isStale.
-export function usePages(operation, member, args = {}, { rooms = [], limit = 100 } = {}) {
+// do not move what the user looks at; they set isStale. A list that is needed as a whole (`isAll`)
+// reads all of its pages; until then isLoading and hasMore are true.
+export function usePages(
+    operation,
+    member,
+    args = {},
+    { rooms = [], limit = 100, isAll = false } = {},
+) {
     const empty = { rows: [], cursor: null, error: null, isLoading: true, extra: {} };
     const [state, setState] = useState(empty);
     const [turn, setTurn] = useState(0);
@@ -64,18 +72,21 @@ export function usePages(operation, member, args = {}, { rooms = [], limit = 100
     const read = useCallback(
         async (cursor, old) => {
             const current = new AbortController();
+            let rows = old;
+            let shown = -SHOW_MS;
             controller.current = current;
             try {
-                const page = { limit, ...scoped(args), ...(cursor ? { cursor } : {}) };
-                const data = await call(operation, page, current.signal);
-                if (current.signal.aborted) return;
-                setState({
-                    rows: [...old, ...data[member]],
-                    cursor: data.next_cursor,
-                    error: null,
-                    isLoading: false,
-                    extra: data,
-                });
+                do {
+                    const page = { limit, ...scoped(args), ...(cursor ? { cursor } : {}) };
+                    const data = await call(operation, page, current.signal);
+                    if (current.signal.aborted) return;
+                    rows = [...rows, ...data[member]];
+                    cursor = data.next_cursor;
+                    const isLoading = isAll && Boolean(cursor);
+                    if (isLoading && performance.now() - shown < SHOW_MS) continue;
+                    shown = performance.now();
+                    setState({ rows, cursor, error: null, isLoading, extra: data });
+                } while (isAll && cursor);
             } catch (error) {
                 if (error.name !== "AbortError")
                     setState((s) => ({ ...s, error, isLoading: false }));

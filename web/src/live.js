@@ -11,6 +11,9 @@ const RETRY_MS = 1000;
 export const events = signal([]); // Newest first.
 export const state = signal("off"); // off, connecting or live
 export const changes = signal({}); // Room of a type ("fact") -> number of events so far.
+// Something on the screen is being forgotten: nothing is read again until its view is left, because
+// the event may come long before the answer, and reading a forgotten thing fails.
+export const isForgetting = signal(false);
 
 let pending = [];
 let timer = 0;

@@ -3,7 +3,21 @@
 import { computed, signal } from "@preact/signals";
 
 const hash = signal(location.hash);
-addEventListener("hashchange", () => (hash.value = location.hash));
+
+// The address follows `hash` some time after setQuery(), and before the next entry in the history.
+const REST_MS = 300;
+let pending = 0;
+
+function settle() {
+    if (pending) history.replaceState(null, "", hash.value);
+    pending = clearTimeout(pending);
+}
+
+addEventListener("click", settle, true); // On a link.
+addEventListener("hashchange", () => {
+    pending = clearTimeout(pending);
+    hash.value = location.hash;
+});
 
 function decode(text) {
     try {
@@ -53,15 +67,21 @@ export function link(view, ...rest) {
 
 export function go(address, { replace = false } = {}) {
     if (replace) {
+        pending = clearTimeout(pending);
         history.replaceState(null, "", address);
         hash.value = address;
-    } else if (location.hash !== address) {
+    } else if (hash.value !== address) {
+        settle();
         location.hash = address;
     }
 }
 
 // Changes members of the query without a new entry in the history: for what is typed or dragged.
+// The view changes at once, the address a little later: browsers take milliseconds for it, and read
+// the icon of the page again.
 export function setQuery(changes) {
     const { view, rest, query } = route.value;
-    go(link(view, ...rest, { ...Object.fromEntries(query), ...changes }), { replace: true });
+    hash.value = link(view, ...rest, { ...Object.fromEntries(query), ...changes });
+    clearTimeout(pending);
+    pending = setTimeout(settle, REST_MS);
 }

@@ -1,12 +1,18 @@
 // ui.js - the parts that views are made of. Texts of users only ever become text nodes.
 import { signal } from "@preact/signals";
-import { useCallback, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
+import { isForgetting } from "./live.js";
 import { link, scoped } from "./route.js";
 
 /* ---- Words and numbers --------------------------------------------------- */
 
-export const number = (n) => Number(n).toLocaleString("en");
+// Made once: toLocaleString() with options makes a formatter for each call, which takes longer than
+// the rest of a row of a list.
+const numbers = new Intl.NumberFormat("en");
+const times = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+
+export const number = (n) => numbers.format(n);
 
 export function bytes(n) {
     const units = ["B", "KB", "MB", "GB", "TB"];
@@ -35,8 +41,7 @@ export function ago(at) {
 }
 
 export function Time({ at, isLong = false }) {
-    const date = new Date(at);
-    const text = date.toLocaleString("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+    const text = times.format(new Date(at));
     return (
         <time dateTime={at} title={text}>
             {isLong ? text : ago(at)}
@@ -209,9 +214,11 @@ export function ForgetDialog({ operation, args, name, hasAuthority, onClose, onD
     }, [authority.value]);
     const forget = async () => {
         setBusy(true);
+        isForgetting.value = true;
         const answer = await act(operation, all, `Forgotten: ${name}`);
         setBusy(false);
         if (answer) onDone();
+        isForgetting.value = false;
     };
     const counts = plan ? Object.entries(plan.removed).filter(([, n]) => n > 0) : [];
     return (
@@ -264,7 +271,8 @@ export function ForgetDialog({ operation, args, name, hasAuthority, onClose, onD
 
 // Draws only the rows that can be seen; every row is `height` pixels high. `render(row, i)` returns
 // the content of a row, with one link or button that takes the focus. j and k move the focus. A
-// list `of` something else begins at its top.
+// list `of` something else begins at its top. Rows are drawn again when `rows` or `render` is
+// another object: a view that is drawn with every keystroke keeps both.
 export function VirtualList({ rows, height, render, onEnd, label, rowKey, isBusy, of = "" }) {
     const box = useRef(null);
     const [top, setTop] = useState(0);
@@ -276,6 +284,7 @@ export function VirtualList({ rows, height, render, onEnd, label, rowKey, isBusy
         return () => observer.disconnect();
     }, []);
     useLayoutEffect(() => {
+        if (top === 0) return; // Even reading scrollTop makes the browser compute the layout.
         box.current.scrollTop = 0;
         setTop(0);
     }, [of]);
@@ -307,19 +316,21 @@ export function VirtualList({ rows, height, render, onEnd, label, rowKey, isBusy
     }, [target, first]);
     useKeys(rows.length ? { j: () => move(1), k: () => move(-1) } : {});
 
-    const visible = [];
-    for (let i = first; i < last; i++)
-        visible.push(
-            <li
-                key={rowKey ? rowKey(rows[i]) : i}
-                data-row={i}
-                aria-setsize={rows.length}
-                aria-posinset={i + 1}
-                style={{ top: `${i * height}px`, height: `${height}px` }}
-            >
-                {render(rows[i], i)}
-            </li>,
-        );
+    const visible = useMemo(
+        () =>
+            rows.slice(first, last).map((row, i) => (
+                <li
+                    key={rowKey ? rowKey(row) : first + i}
+                    data-row={first + i}
+                    aria-setsize={rows.length}
+                    aria-posinset={first + i + 1}
+                    style={{ top: `${(first + i) * height}px`, height: `${height}px` }}
+                >
+                    {render(row, first + i)}
+                </li>
+            )),
+        [rows, first, last, height, render],
+    );
     return (
         <div class="list" ref={box} onScroll={(event) => setTop(event.currentTarget.scrollTop)}>
             <ul

@@ -1,6 +1,6 @@
 // frames.js - the tasks of agents as trees, each with its budget, handles and results, and the text
 // that a model would get for one.
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call, epoch } from "../api.js";
 import { useCall, usePages, useSettled } from "../data.js";
 import { changes } from "../live.js";
@@ -20,7 +20,8 @@ import {
     VirtualList,
 } from "../ui.js";
 
-const PAGE = 500; // The first page is shown while the others are read.
+const PAGE = 1000; // The first page is shown while the others are read.
+const INDENTED_MAX = 8; // Deeper levels are numbers.
 const toneOf = { active: "good", waiting: "warn", suspended: "warn", failed: "bad" };
 const statuses = [
     "open",
@@ -59,15 +60,18 @@ function Budget({ of }) {
 /* ---- The tree ------------------------------------------------------------ */
 
 // Frames in the order of a tree: newest root first, children in the order of their creation. A
-// frame whose parent is not in the list, because it has another status, is at the top.
-export function inOrder(frames) {
+// frame whose parent is not in the list, because it has another status, is at the top. While older
+// frames are still being read (`isPart`) its parent may be one of them, so it is left out: nothing
+// in the list changes its place later.
+export function inOrder(frames, isPart = false) {
     const ids = new Set(frames.map((frame) => frame.id));
     const children = new Map();
     const roots = [];
     for (const frame of frames) {
-        if (!ids.has(frame.parent_id)) roots.push(frame);
-        else if (children.has(frame.parent_id)) children.get(frame.parent_id).push(frame);
-        else children.set(frame.parent_id, [frame]);
+        if (ids.has(frame.parent_id)) {
+            if (children.has(frame.parent_id)) children.get(frame.parent_id).push(frame);
+            else children.set(frame.parent_id, [frame]);
+        } else if (!isPart || !frame.parent_id) roots.push(frame);
     }
     const rows = [];
     const stack = roots.reverse().map((frame) => [frame, 0]);
@@ -80,19 +84,50 @@ export function inOrder(frames) {
     return rows;
 }
 
-function FrameList({ reasons }) {
+function FrameList({ pages, reasons }) {
     const { rest, query } = route.value;
     const text = query.get("q") || "";
     const status = query.get("status") || "open";
-    const pages = usePages("frame.list", "frames", { status }, { rooms: ["frame"], limit: PAGE });
-    // A tree needs all of its frames: the pages are read one after the other.
-    useEffect(() => pages.more(), [pages.rows]);
-    const tree = useMemo(() => inOrder(pages.rows), [pages.rows]);
+    const tree = useMemo(() => inOrder(pages.rows, pages.hasMore), [pages.rows, pages.hasMore]);
     const wanted = text.trim().toLowerCase();
-    const rows = wanted
-        ? tree.filter(({ frame }) => frame.goal.toLowerCase().includes(wanted))
-        : tree;
-    const keep = { q: text, status: query.get("status") };
+    const rows = useMemo(
+        () =>
+            wanted ? tree.filter(({ frame }) => frame.goal.toLowerCase().includes(wanted)) : tree,
+        [tree, wanted],
+    );
+    const row = useCallback(
+        ({ frame, level }) => (
+            <a
+                class="row"
+                href={link("frames", frame.id, { q: text, status: query.get("status") })}
+                aria-current={rest[0] === frame.id ? "true" : undefined}
+                style={{ paddingLeft: `${0.8 + Math.min(level, INDENTED_MAX) * 1.2}rem` }}
+            >
+                <span class="row-main">
+                    <span class="one-line">
+                        {level > 0 && (
+                            <span class="muted" aria-hidden="true">
+                                └ {level > INDENTED_MAX && `${level} `}
+                            </span>
+                        )}
+                        <b>{frame.goal}</b>
+                        {level > 0 && <span class="visually-hidden"> (level {level})</span>}
+                    </span>
+                    <Badge tone={toneOf[frame.status]}>{frame.status}</Badge>
+                </span>
+                <span class="row-sub">
+                    <Budget of={frame.budget} />
+                    <span class="muted one-line">
+                        {frame.status === "suspended" && reasons.get(frame.id)}
+                        {frame.status === "waiting" && `for ${frame.waiting_for}`}
+                        {frame.error}
+                    </span>
+                    <Time at={frame.updated_at} />
+                </span>
+            </a>
+        ),
+        [text, status, rest[0], reasons],
+    );
     return (
         <>
             <div class="tools">
@@ -117,7 +152,10 @@ function FrameList({ reasons }) {
                 </label>
             </div>
             <p class="legend muted">
-                <span class="frame-count">{number(rows.length)} frames</span>
+                <span class="frame-count">
+                    {number(pages.hasMore ? pages.rows.length : rows.length)} frames
+                    {pages.hasMore && " so far"}
+                </span>
                 {parts.map(([, name, look]) => (
                     <>
                         <i class={look} /> {name}
@@ -146,32 +184,7 @@ function FrameList({ reasons }) {
                 of={`${wanted} ${status}`}
                 rowKey={({ frame }) => frame.id}
                 isBusy={pages.isLoading}
-                render={({ frame, level }) => (
-                    <a
-                        class="row"
-                        href={link("frames", frame.id, keep)}
-                        aria-current={rest[0] === frame.id ? "true" : undefined}
-                        style={{ paddingLeft: `${0.8 + Math.min(level, 8) * 1.2}rem` }}
-                    >
-                        <span class="row-main">
-                            <span class="one-line">
-                                {level > 0 && <span class="muted">└ </span>}
-                                <b>{frame.goal}</b>
-                                {level > 0 && <span class="visually-hidden"> (level {level})</span>}
-                            </span>
-                            <Badge tone={toneOf[frame.status]}>{frame.status}</Badge>
-                        </span>
-                        <span class="row-sub">
-                            <Budget of={frame.budget} />
-                            <span class="muted one-line">
-                                {frame.status === "suspended" && reasons.get(frame.id)}
-                                {frame.status === "waiting" && `for ${frame.waiting_for}`}
-                                {frame.error}
-                            </span>
-                            <Time at={frame.updated_at} />
-                        </span>
-                    </a>
-                )}
+                render={row}
             />
         </>
     );
@@ -311,7 +324,7 @@ function Frame({ id, reasons }) {
                                     </a>
                                 ),
                             ],
-                            ["Open children", f.open_children || ""],
+                            ["Open children", f.open_children && number(f.open_children)],
                             ["Agent", f.scope.actor_id],
                             ["Thread", f.scope.thread_id],
                             [
@@ -324,13 +337,13 @@ function Frame({ id, reasons }) {
                             ],
                             ["Inputs", f.inputs !== undefined && <code>{plain(f.inputs)}</code>],
                             ["Metadata", f.metadata && <code>{plain(f.metadata)}</code>],
-                            ["Tool calls", f.tool_calls || ""],
+                            ["Tool calls", f.tool_calls && number(f.tool_calls)],
                             ["Deadline", f.deadline_at && <Time at={f.deadline_at} isLong />],
                             ["Pushed", <Time at={f.created_at} isLong />],
                             ["Changed", <Time at={f.updated_at} isLong />],
                             ["Ended", f.completed_at && <Time at={f.completed_at} isLong />],
                             ["Id", <code>{f.id}</code>],
-                        ].filter(([, value]) => value !== false)}
+                        ].filter(([, value]) => value !== false && value !== 0)}
                     />
                     {f.running_tools.length > 0 && (
                         <>
@@ -367,39 +380,56 @@ function Frame({ id, reasons }) {
 }
 
 // A frame does not have the reason of its suspension, the event does. event.list checks `limit`
-// events per page, so the newest EVENTS_MAX events are read. Frame id -> latest reason.
+// events per page, so the newest EVENTS_MAX events are read, and later only those that came since.
+// Frame id -> latest reason.
 const EVENTS_MAX = 20000;
 
-function useReasons() {
+function useReasons(isWanted) {
     const [reasons, setReasons] = useState(new Map());
+    const place = useRef({ epoch: -1, seq: 0 }); // Events up to here were read.
     const count = changes.value.frame;
     useEffect(() => {
+        if (!isWanted) return undefined;
         const controller = new AbortController();
         const read = (args) => call("event.list", scoped(args), controller.signal);
-        const readAll = async () => {
+        const readNew = async () => {
             const found = new Map();
             const { head_seq: head } = await read({ limit: 1 });
-            let place = { after_seq: Math.max(0, head - EVENTS_MAX) };
-            while (place) {
-                const page = await read({ type: "frame.suspended", limit: 1000, ...place });
+            const isNew = place.current.epoch !== epoch.value;
+            const after = Math.max(0, isNew ? 0 : place.current.seq, head - EVENTS_MAX);
+            for (let at = { after_seq: after }; at; ) {
+                const page = await read({ type: "frame.suspended", limit: 1000, ...at });
                 for (const { refs, payload } of page.events)
                     if (payload?.reason) found.set(refs.frame_id, payload.reason);
-                place = page.next_cursor && { cursor: page.next_cursor };
+                at = page.next_cursor && { cursor: page.next_cursor };
             }
-            setReasons(found);
+            place.current = { epoch: epoch.value, seq: head };
+            if (found.size > 0) setReasons((old) => new Map([...old, ...found]));
         };
-        readAll().catch(() => {}); // The list of frames reports the same problem.
+        readNew().catch(() => {}); // The list of frames reports the same problem.
         return () => controller.abort();
-    }, [count, epoch.value]);
+    }, [count, epoch.value, isWanted]);
     return reasons;
 }
 
 export function Frames() {
     const { rest, query } = route.value;
-    const reasons = useReasons();
+    const status = query.get("status") || "open";
+    // A tree needs all of its frames.
+    const pages = usePages(
+        "frame.list",
+        "frames",
+        { status },
+        { rooms: ["frame"], limit: PAGE, isAll: true },
+    );
+    const hasSuspended = useMemo(
+        () => pages.rows.some((frame) => frame.status === "suspended"),
+        [pages.rows],
+    );
+    const reasons = useReasons(hasSuspended || Boolean(rest[0]));
     return (
         <Split
-            list={<FrameList reasons={reasons} />}
+            list={<FrameList pages={pages} reasons={reasons} />}
             back={link("frames", { q: query.get("q"), status: query.get("status") })}
             detail={rest[0] && <Frame key={rest[0]} id={rest[0]} reasons={reasons} />}
         />

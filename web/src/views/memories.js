@@ -1,5 +1,5 @@
 // memories.js - what is remembered: found as one types, with the parts of each score.
-import { useEffect, useState } from "preact/hooks";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { useCall, usePages, useSettled } from "../data.js";
 import { go, link, route, setQuery } from "../route.js";
 import {
@@ -86,6 +86,7 @@ function ScoreTable({ score, of }) {
 
 /* ---- The list ------------------------------------------------------------ */
 
+const NONE = [];
 const statuses = ["active", "archived", "superseded", "claimed", "any"];
 
 function MemoryList({ onHits }) {
@@ -103,31 +104,40 @@ function MemoryList({ onHits }) {
             : { status, ...(type && { type }) },
         { rooms: ["memory"], limit: isSearch ? 30 : 100 },
     );
-    const near = (isSearch && pages.extra.near_misses) || [];
-    useEffect(() => onHits(isSearch ? [...pages.rows, ...near] : []), [isSearch, pages.rows]);
-    const keep = { q: text, status: query.get("status"), type };
-    const row = (memory) => (
-        <a
-            class="row"
-            href={link("memories", memory.id, keep)}
-            aria-current={rest[0] === memory.id ? "true" : undefined}
-        >
-            <span class="row-main">
-                <span class="one-line">{memory.text}</span>
-            </span>
-            <span class="row-sub">
-                {memory.score !== undefined && <ScoreBar score={memory.score} of={memory.parts} />}
-                {memory.pinned && <Badge tone="good">pinned</Badge>}
-                {memory.status && memory.status !== "active" && (
-                    <Badge tone="warn">{memory.status}</Badge>
-                )}
-                <span class="muted one-line">
-                    {memory.entity_refs?.join(", ") ||
-                        (memory.reason && `near miss: ${memory.reason}`)}
+    const near = (isSearch && pages.extra.near_misses) || NONE;
+    const rows = useMemo(
+        () => (pages.hasMore ? pages.rows : [...pages.rows, ...near]),
+        [pages.rows, pages.hasMore, near],
+    );
+    useEffect(() => onHits(isSearch ? [...pages.rows, ...near] : NONE), [isSearch, pages.rows]);
+    const keep = { q: settled, status: query.get("status"), type };
+    const row = useCallback(
+        (memory) => (
+            <a
+                class="row"
+                href={link("memories", memory.id, keep)}
+                aria-current={rest[0] === memory.id ? "true" : undefined}
+            >
+                <span class="row-main">
+                    <span class="one-line">{memory.text}</span>
                 </span>
-                {memory.observed_at && <Time at={memory.observed_at} />}
-            </span>
-        </a>
+                <span class="row-sub">
+                    {memory.score !== undefined && (
+                        <ScoreBar score={memory.score} of={memory.parts} />
+                    )}
+                    {memory.pinned && <Badge tone="good">pinned</Badge>}
+                    {memory.status && memory.status !== "active" && (
+                        <Badge tone="warn">{memory.status}</Badge>
+                    )}
+                    <span class="muted one-line">
+                        {memory.entity_refs?.join(", ") ||
+                            (memory.reason && `near miss: ${memory.reason}`)}
+                    </span>
+                    {memory.observed_at && <Time at={memory.observed_at} />}
+                </span>
+            </a>
+        ),
+        [settled, status, type, rest[0]],
     );
     return (
         <>
@@ -188,7 +198,7 @@ function MemoryList({ onHits }) {
                 </Empty>
             )}
             <VirtualList
-                rows={[...pages.rows, ...(pages.hasMore ? [] : near)]}
+                rows={rows}
                 height={56}
                 label="Memories"
                 of={`${settled} ${status} ${type}`}

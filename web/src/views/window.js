@@ -221,7 +221,12 @@ function Resources() {
     const region = query.get("region") || "";
     const window = useCall("window.get", {}, ROOMS);
     const candidates = useCall(window.data ? "window.candidates" : null, { limit: 10 }, ROOMS);
-    const pages = usePages("resource.list", "resources", {}, { rooms: ROOMS, limit: 1000 });
+    const pages = usePages(
+        window.data ? "resource.list" : null,
+        "resources",
+        {},
+        { rooms: ROOMS, limit: 1000 },
+    );
     useEffect(() => {
         if (pages.isStale) pages.reload();
     }, [pages.isStale]);
