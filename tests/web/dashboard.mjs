@@ -208,9 +208,36 @@ const tests = {
             const width = await page.evaluate(() => document.documentElement.scrollWidth);
             ok(`${name} fits a phone`, width <= 360, `it is ${width} pixels wide`);
         }
+        await visit(page, "#/system");
+        await page.waitForFunction(() => {
+            const { left, right } = document
+                .querySelector("nav [aria-current]")
+                .getBoundingClientRect();
+            return left >= 0 && right <= innerWidth;
+        });
         await visit(page, "#/facts/office.city");
         await page.click(".back");
         await sees("back to the list", page, "price.unit");
+    },
+
+    async "the overview follows the daemon"() {
+        const page = await open();
+        await logIn(page, daemon);
+        await sees("the level of the guard", page, "guard normal", ".overview h2");
+        await sees("the memory in use", page, / of [0-9.]+ [MG]B$/, ".trend");
+        await sees("the tokens of the window", page, "of 1,000", ".trend");
+        await daemon.call("resource.page_in", { id: "text:archive.md" });
+        const { pressure } = await daemon.call("window.get", {});
+        const tokens = pressure.active_tokens.toLocaleString("en");
+        await sees("tokens change by themselves", page, `${tokens} of 1,000`, ".trend");
+        await daemon.call("resource.page_out", { id: "text:archive.md" });
+        for (const name of ["Memory", "Tokens in the window", "Reads", "Writes"])
+            await page.locator(".trend", { hasText: name }).locator("polyline").waitFor();
+        const quietUser = await open(); // Nothing is read that is not there.
+        await logIn(quietUser, daemon, "#/overview?user=nobody");
+        await sees("a user without a window", quietUser, "guard normal", ".overview h2");
+        await quiet(quietUser);
+        is("has no tokens", 3, await quietUser.locator(".trend").count());
     },
 
     async "three clicks to the reason"() {

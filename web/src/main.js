@@ -207,6 +207,8 @@ function Frame() {
     const title = known?.[1] ?? "Nothing here";
     useEffect(() => {
         document.title = `${title} · loci`;
+        const current = document.querySelector("nav [aria-current]");
+        current?.scrollIntoView({ block: "nearest", inline: "center" });
     }, [title]);
     useKeys({
         "?": () => setHelp(true),

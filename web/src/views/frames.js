@@ -157,9 +157,9 @@ function FrameList({ pages, reasons }) {
                     {pages.hasMore && " so far"}
                 </span>
                 {parts.map(([, name, look]) => (
-                    <>
+                    <span>
                         <i class={look} /> {name}
-                    </>
+                    </span>
                 ))}
             </p>
             <Problem error={pages.error} />

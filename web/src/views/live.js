@@ -3,7 +3,20 @@ import { useState } from "preact/hooks";
 import { useCall } from "../data.js";
 import { events, state } from "../live.js";
 import { go, link, route, setQuery } from "../route.js";
-import { Badge, Dialog, Empty, Pairs, plain, Problem, Time, VirtualList } from "../ui.js";
+import {
+    Badge,
+    bytes,
+    Dialog,
+    Empty,
+    number,
+    Pairs,
+    plain,
+    Problem,
+    Time,
+    VirtualList,
+} from "../ui.js";
+
+const names = "text title key ref name uri path goal reason purpose external_id".split(" ");
 
 // What an event is about, in a few words.
 export function about(event) {
@@ -11,7 +24,10 @@ export function about(event) {
     if (event.erased || p === null) return "erased";
     if (event.restricted || p === undefined) return "restricted";
     if (p.key !== undefined && p.value !== undefined) return `${p.key} = ${plain(p.value)}`;
-    return p.text ?? p.key ?? p.ref ?? p.name ?? p.uri ?? p.path ?? p.goal ?? event.refs?.id ?? "";
+    const name = names.map((member) => p[member]).find((value) => typeof value === "string");
+    if (name) return name;
+    if (p.frame?.used_tokens !== undefined) return `${number(p.frame.used_tokens)} tokens are used`;
+    return event.refs?.id ?? (p.bytes === undefined ? "" : bytes(p.bytes));
 }
 
 const tones = { fact: "good", memory: "good", review: "warn" };

@@ -21,9 +21,9 @@ import {
 
 // memory.recall weighs them so (docs/memories.md): the score is the weighted sum, times the boost.
 const parts = [
-    ["similarity", 0.4, (p) => p.similarity * 0.4],
-    ["recency", 0.3, (p) => p.recency * p.similarity * 0.3],
-    ["frequency", 0.3, (p) => p.frequency * p.similarity * 0.3],
+    ["similarity", "similarity", (p) => p.similarity * 0.4],
+    ["recency", "recency", (p) => p.recency * p.similarity * 0.3],
+    ["frequency", "fame", (p) => p.frequency * p.similarity * 0.3],
 ];
 
 // One bar per part; together they are as long as the score.
@@ -178,8 +178,11 @@ function MemoryList({ onHits }) {
             </div>
             {isSearch && (
                 <p class="legend muted">
-                    <i class="similarity" /> similarity
-                    <i class="recency" /> recency <i class="frequency" /> fame
+                    {parts.map(([look, name]) => (
+                        <span>
+                            <i class={look} /> {name}
+                        </span>
+                    ))}
                 </p>
             )}
             <Problem error={pages.error} />

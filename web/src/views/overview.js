@@ -1,4 +1,6 @@
 // overview.js - how large the store is, what it does, and what was written of late.
+import { signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { events } from "../live.js";
 import { useCall } from "../data.js";
 import { link, user } from "../route.js";
@@ -56,6 +58,82 @@ function Writes({ list }) {
     );
 }
 
+/* ---- Over time ----------------------------------------------------------- */
+
+const SAMPLE_MS = 2000;
+const SAMPLES_MAX = 300;
+
+// Kept while the page is open, so that another view does not end the curves.
+const samples = signal([]); // {at, bytes, reads, writes} of the daemon.
+const windows = signal([]); // {at, name, tokens} of users.
+
+const add = (list, sample) =>
+    (list.value = [...list.value, { at: Date.now(), ...sample }].slice(-SAMPLES_MAX));
+
+// Calls per second between two samples; a counter that is smaller belongs to another process.
+const rates = (member) =>
+    samples.value.slice(1).map((sample, i) => {
+        const before = samples.value[i];
+        const count = Math.max(0, sample[member] - before[member]);
+        return { at: sample.at, value: count / Math.max(0.001, (sample.at - before.at) / 1000) };
+    });
+
+// A curve from its first to its last point; its highest point is `most`, or the highest there is.
+function Trend({ name, points, text, most = 0 }) {
+    const from = points[0]?.at ?? 0;
+    const span = Math.max(1, (points.at(-1)?.at ?? 0) - from);
+    const high = Math.max(most, ...points.map((p) => p.value)) || 1;
+    const line = points
+        .map((p) => `${((p.at - from) / span) * 300},${50 - (p.value / high) * 48}`)
+        .join(" ");
+    return (
+        <div class="trend">
+            <p>
+                {name} <b>{text}</b>
+            </p>
+            <svg viewBox="0 0 300 50" preserveAspectRatio="none" aria-hidden="true">
+                {points.length > 1 && <polygon points={`0,50 ${line} 300,50`} />}
+                {points.length > 1 && <polyline points={line} />}
+            </svg>
+        </div>
+    );
+}
+
+const toneOf = { normal: "good", elevated: "warn", high: "warn", critical: "bad" };
+
+function Pulse({ guard, window: w }) {
+    const [reads, writes] = [rates("reads"), rates("writes")];
+    const tokens = windows.value.filter((sample) => sample.name === user.value);
+    const perSecond = (list) => `${number(Math.round((list.at(-1)?.value ?? 0) * 10) / 10)} per s`;
+    return (
+        <section class="card">
+            <h2>
+                Now <Badge tone={toneOf[guard.level]}>guard {guard.level}</Badge>
+                {w && <Badge>window {w.pressure.level}</Badge>}
+            </h2>
+            <div class="trends">
+                <Trend
+                    name="Memory"
+                    points={samples.value.map((p) => ({ at: p.at, value: p.bytes }))}
+                    text={`${bytes(guard.used_bytes)} of ${bytes(guard.limit_bytes)}`}
+                />
+                {w && (
+                    <Trend
+                        name="Tokens in the window"
+                        points={tokens.map((p) => ({ at: p.at, value: p.tokens }))}
+                        text={`${number(w.pressure.active_tokens)} of ${number(w.pressure.limit)}`}
+                        most={w.pressure.limit}
+                    />
+                )}
+                <Trend name="Reads and recalls" points={reads} text={perSecond(reads)} />
+                <Trend name="Writes of all users" points={writes} text={perSecond(writes)} />
+            </div>
+        </section>
+    );
+}
+
+/* ---- The view ------------------------------------------------------------ */
+
 function Jobs({ jobs }) {
     const shown = Object.entries(jobs).filter(([, n]) => n > 0);
     if (!shown.length) return <>none</>;
@@ -108,6 +186,27 @@ export function Overview() {
     const log = useCall("event.list", { limit: 1 }, rooms);
     const inbox = useCall("review.list", { limit: 1000 }, rooms);
     const jobs = useCall("job.list", { limit: 1000 }, rooms);
+    // The guard is for administrators, like the store.
+    const guard = useCall(store.data ? "guard.status" : null, { user_id: undefined });
+    // Reading a window that is not open is an error: only one that was used of late is read.
+    const hasWindow = events.value.some((e) => /^(window|resource)\./.test(e.type));
+    const window = useCall(hasWindow ? "window.get" : null, {}, ["window", "resource"]);
+    useEffect(() => {
+        if (!store.data) return undefined;
+        const timer = setInterval(() => {
+            store.reload();
+            guard.reload();
+        }, SAMPLE_MS);
+        return () => clearInterval(timer);
+    }, [Boolean(store.data)]);
+    useEffect(() => {
+        if (store.data && guard.data)
+            add(samples, { bytes: guard.data.used_bytes, ...store.data.counters });
+    }, [guard.data]);
+    useEffect(() => {
+        if (window.data)
+            add(windows, { name: user.value, tokens: window.data.pressure.active_tokens });
+    }, [window.data, samples.value.length]);
     const waiting = inbox.data?.items.length ?? 0;
     const active = jobs.data?.jobs.filter((j) => j.status === "running" || j.status === "queued");
     const failed = jobs.data?.jobs.filter((j) => j.status === "failed").length ?? 0;
@@ -155,6 +254,7 @@ export function Overview() {
                     />
                 )}
             </div>
+            {guard.data && <Pulse guard={guard.data} window={window.data} />}
             <section class="card">
                 <h2>Writes of {user.value}</h2>
                 <Writes list={events.value} />

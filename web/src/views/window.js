@@ -70,7 +70,8 @@ function place(resources, width) {
         .tick(TICKS);
     for (const n of nodes) {
         const left = regions.indexOf(n.resource.region) * column;
-        n.x = Math.max(left + n.r + 2, Math.min(left + column - n.r - 2, n.x));
+        const half = Math.max(n.r, label(n.uri, width).length * 3) + 2;
+        n.x = Math.max(left + half, Math.min(left + column - half, n.x));
         n.y = Math.max(n.r + 26, Math.min(HEIGHT - n.r - 18, n.y));
     }
     return { nodes, links, column };
