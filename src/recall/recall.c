@@ -477,6 +477,8 @@ static loci_status make_filter(const recall *r, const lc_recall_query *q, lc_bit
         if (passes)
             (void)lc_bitmap_add(out, i, NULL); /* There is room. */
     }
+    if (r->corpus.live < r->corpus.count && !*out_is_all)
+        lc_bitmap_intersect(out, &r->corpus.present); /* The others were removed. */
     for (size_t t = 0; t < LC_RECALL_TAGS_MAX; t++)
         lc_bitmap_clear(&tags[t]);
     return status == LOCI_OK && q->seqs != NULL ? keep_seqs(r, q, out, err) : status;
@@ -488,12 +490,15 @@ static uint32_t neighbour_of(const recall *r, uint32_t number, int distance)
     uint32_t thread = record_of(r, number)->tags[0];
     int left = distance < 0 ? -distance : distance;
 
-    for (int reach = 0; reach < NEIGHBOUR_REACH; reach++) {
+    for (int reach = 0; reach < NEIGHBOUR_REACH;) {
         if (distance < 0 ? number == 0 : number + 1 >= r->corpus.count)
             break;
         number = distance < 0 ? number - 1 : number + 1;
+        if (!lc_bitmap_has(&r->corpus.present, number))
+            continue; /* Removed: an index that is built again does not have it. */
         if (record_of(r, number)->tags[0] == thread && --left == 0)
             return number;
+        reach++;
     }
     return UINT32_MAX;
 }

@@ -163,3 +163,30 @@ TEST(context_index, every_user_has_its_own_however_many_there_are)
         }
     facts_close(&f);
 }
+
+/* The index of a running engine has places of messages that were taken back; one that is built
+ * again has not. Both must count and rank the same. */
+TEST(context_index, withdrawn_messages_are_not_counted)
+{
+    static const char *const args = "{'query':'zebra','relevant_only':true,'persona_id':'coach'}";
+    facts warm, cold;
+    const char *first;
+    loci_str answer;
+
+    facts_open(&warm);
+    facts_call(&warm, "session.append",
+               "{'role':'user','text':'We meet at noon.','persona_id':'coach'}");
+    answer = facts_call(&warm, "session.append", "{'role':'user','text':'The sun is out.'}");
+    first = test_format("%s", test_member_text(answer, "message_id").ptr);
+    for (int i = 0; i < 5; i++)
+        facts_call(&warm, "session.append", "{'role':'user','text':'Line %d of a song'}", i);
+    answer = context_build(&warm, "%s", args);
+    CHECK_EQ(context_count(answer, "irrelevant"), 7);
+    facts_call(&warm, "session.rewind", "{'message_id':'%s'}", first);
+    answer = context_build(&warm, "%s", args);
+    CHECK_EQ(context_count(answer, "irrelevant"), 2);
+    facts_open_store(&cold, warm.store);
+    CHECK_STR_EQ(context_build(&cold, "%s", args), answer);
+    facts_close(&cold);
+    facts_close(&warm);
+}
