@@ -480,8 +480,8 @@ typedef struct choosing {
     lc_arena *arena;
     lc_fact_choice *out;
     lc_bitmap seen; /* Documents that may be chosen. */
-    /* Keys of which an inner scope or a persona has a fact, with the nearest one: facts farther out
-     * are hidden. */
+    /* Keys of which an inner scope or a persona has a fact, seen or secret, with the nearest one:
+     * facts farther out are hidden. */
     lc_map inner;
 } choosing;
 
@@ -540,6 +540,14 @@ static bool is_hidden(choosing *ch, const lc_fact *fact)
     return true;
 }
 
+/* Whether a fact that the reader may not see still hides those farther out: without access to a
+ * secret, a reader must not take the outer value for the current one (fact_read.c). */
+static bool is_secret(const choosing *ch, const lc_fact *fact)
+{
+    return nearness(ch, fact) > EVERYWHERE && !lc_fact_is_expired(fact, ch->tx->now_us) &&
+           !lc_fact_is_cleared(fact, &ch->request->view.access) && fact->hidden_from.len == 0;
+}
+
 /* Checks the facts that only some readers may see, one by one. */
 static loci_status mark_special(choosing *ch, const lc_bitmap *special, loci_error *err)
 {
@@ -549,9 +557,10 @@ static loci_status mark_special(choosing *ch, const lc_bitmap *special, loci_err
         indexed_fact *indexed = fact_at(ch->c, i);
         const indexed_fact *inner;
 
-        if (is_hidden(ch, &indexed->fact))
+        if (!is_hidden(ch, &indexed->fact))
+            status = lc_bitmap_add(&ch->seen, i, err);
+        else if (!is_secret(ch, &indexed->fact))
             continue;
-        status = lc_bitmap_add(&ch->seen, i, err);
         if (status != LOCI_OK || nearness(ch, &indexed->fact) == EVERYWHERE)
             continue;
         inner = lc_map_find(&ch->inner, indexed->fact.key);

@@ -103,8 +103,8 @@ TEST(context_view, suppositions_count_only_where_they_are_asked_for)
     facts_close(&f);
 }
 
-/* An inner fact that may not be read, or is no longer true, hides nothing. */
-TEST(context_view, what_is_hidden_itself_does_not_hide)
+/* An inner fact that is no longer true hides nothing. */
+TEST(context_view, what_has_expired_does_not_hide)
 {
     facts f;
     loci_str answer;
@@ -331,5 +331,31 @@ TEST(context_view, tokens_can_be_estimated)
     CHECK_STR_EQ(test_member_text(answer, "warnings.0"), "tokens are estimated");
     CHECK(context_shows(answer, "database: PostgreSQL 16"));
     CHECK_LE(test_member_int(answer, "tokens.total"), 100);
+    facts_close(&f);
+}
+
+/* A persona's own fact takes the place of the one that all personas share, also for a reader who
+ * may not read it: otherwise the shared value would be taken for the current one. */
+TEST(context_view, a_fact_that_the_reader_may_not_read_still_hides_the_shared_one)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    facts_write(&f, "created", "{'key':'harbor','value':'Bergen'}");
+    facts_write(&f, "created",
+                "{'key':'harbor','value':'Oslo','persona_id':'coach',"
+                "'min_read_authority':'manager'}");
+    f.ceiling = "employee";
+    CHECK_STR_EQ(facts_value(&f, "{'key':'harbor','persona_id':'coach'}"), "-");
+    answer = context_build(&f, "{'query':'Where is the harbor?','persona_id':'coach'}");
+    CHECK(!context_shows(answer, "harbor"));
+    CHECK_EQ(context_count(answer, "restricted"), 1);
+    CHECK_EQ(context_count(answer, "scope"), 1);
+    answer = context_build(&f, "{'query':'Where is the harbor?'}");
+    CHECK(context_shows(answer, "harbor: Bergen"));
+    f.ceiling = NULL;
+    answer = context_build(&f, "{'query':'Where is the harbor?','persona_id':'coach'}");
+    CHECK(context_shows(answer, "harbor: Oslo"));
     facts_close(&f);
 }
