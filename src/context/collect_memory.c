@@ -2,7 +2,8 @@
  * of entities, the memories that bear on the query, and open todos.
  *
  * A memory is one line, whatever its text has: a line end in it could look like another section. It
- * is shown once: one of the foundation, or on a card, is not repeated among the memories.
+ * is shown once: one of the foundation is on no card, and none of both is repeated among the
+ * memories.
  */
 #include "context/candidate.h"
 
@@ -76,15 +77,6 @@ loci_status lc_context_collect_foundation(lc_context *context, loci_error *err)
 }
 
 /* ---- Cards and memories ---------------------------------------------------------------------- */
-
-static bool is_on_card(const lc_memory_cards *cards, loci_str id)
-{
-    for (size_t i = 0; i < cards->count; i++)
-        for (size_t k = 0; k < cards->items[i].count; k++)
-            if (lc_str_eq(cards->items[i].ids[k], id))
-                return true;
-    return false;
-}
 
 /* Where a memory of the shadow judge came from (context/judge.h). It is judged as its message is: a
  * clause with a value that a fact has lost is not shown. */
@@ -189,6 +181,8 @@ loci_status lc_context_collect_memories(lc_context *context, loci_error *err)
     else if (lc_str_trim(input->query).len == 0)
         return collect_newest(context, err);
     hits.count = hits.count < MEMORIES_MAX ? hits.count : MEMORIES_MAX;
+    cards->is_each_once = true;
+    cards->without_pinned = lc_context_wants(context, LC_SECTION_FOUNDATION);
     status = lc_memory_make_cards(context->tx, query.persona_id, &hits, context->arena, cards, err);
     for (size_t i = 0; status == LOCI_OK && i < cards->count; i++) {
         lc_candidate *to;
@@ -203,7 +197,7 @@ loci_status lc_context_collect_memories(lc_context *context, loci_error *err)
         if (lc_str_is(memory->source, "shadow_extraction") &&
             !lc_context_is_relevant(context, &hits.items[i].fused, false))
             continue;
-        if (!memory->pinned && !is_on_card(cards, memory->id))
+        if (!memory->pinned && !lc_memory_is_on_card(cards, memory->id))
             status = add_memory(context, &hits.items[i], err);
     }
     return status;

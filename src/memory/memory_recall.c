@@ -429,6 +429,8 @@ loci_status lc_memory_recall(lc_tx *tx, const lc_memory_query *query, lc_arena *
 /* ---- Cards ----------------------------------------------------------------------------------- */
 
 #define CARD_HITS_MAX 20 /* Hits whose entities are considered. */
+/* Rows that are read for a card: some of them may be pinned (at most 20), or on the other cards. */
+#define CARD_ROWS "35"
 
 /* The tag of a card is only on memories that are important enough for it. An entity also has the
  * memories of its aliases. */
@@ -438,7 +440,7 @@ static const lc_sql card_sql = {
     " and persona_id in ('', $4) and tag in (select 'c:' || ref from entities"
     " where tenant_id = $1 and user_id = $2 and id = $3 union all select 'c:' || ref from entities"
     " where tenant_id = $1 and user_id = $2 and merged_into = $3))"
-    " order by pinned desc, importance desc, observed_at desc, seq desc limit 3",
+    " order by pinned desc, importance desc, observed_at desc, seq desc limit " CARD_ROWS,
     "tttt", "", &lc_memory_row};
 
 /* Writes one line, without the characters that end a fact or a card. */
@@ -461,9 +463,20 @@ static void put_fact(lc_buf *out, loci_str fact)
         lc_buf_append(out, LC_STR("…"));
 }
 
-static loci_status make_card(lc_tx *tx, loci_str persona_id, const lc_entity *entity,
-                             lc_arena *arena, lc_memory_card *out, loci_error *err)
+bool lc_memory_is_on_card(const lc_memory_cards *cards, loci_str id)
 {
+    for (size_t i = 0; i < cards->count; i++)
+        for (size_t k = 0; k < cards->items[i].count; k++)
+            if (lc_str_eq(cards->items[i].ids[k], id))
+                return true;
+    return false;
+}
+
+/* Makes the card behind those that there are. */
+static loci_status make_card(lc_tx *tx, loci_str persona_id, const lc_entity *entity,
+                             lc_arena *arena, lc_memory_cards *cards, loci_error *err)
+{
+    lc_memory_card *out = &cards->items[cards->count];
     const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_T(entity->id),
                            LC_T_OR_EMPTY(persona_id)};
     lc_memory memory = {0};
@@ -474,7 +487,10 @@ static loci_status make_card(lc_tx *tx, loci_str persona_id, const lc_entity *en
     *out = (lc_memory_card){.ref = entity->ref};
     lc_buf_init(&text, arena->heap, LOCI_MEM_REQUESTS, LC_EVENT_BYTES_MAX);
     lc_buf_append_format(&text, "[%.*s]: ", LC_STR_ARG(entity->ref));
-    while (lc_row_next(&rows, &memory, &status, err)) {
+    while (out->count < LC_CARD_FACTS_MAX && lc_row_next(&rows, &memory, &status, err)) {
+        if ((cards->without_pinned && memory.pinned) ||
+            (cards->is_each_once && lc_memory_is_on_card(cards, memory.id)))
+            continue;
         if (out->count > 0)
             lc_buf_append(&text, LC_STR("; "));
         put_fact(&text, memory.text);
@@ -506,7 +522,6 @@ static bool has_card(const lc_memory_cards *cards, loci_str ref)
 static loci_status add_card(lc_tx *tx, loci_str persona_id, loci_str ref, lc_arena *arena,
                             lc_memory_cards *out, loci_error *err)
 {
-    lc_memory_card *card = &out->items[out->count];
     lc_entity entity;
     loci_status status = lc_entity_load(tx, persona_id, ref, arena, &entity, err);
 
@@ -514,8 +529,8 @@ static loci_status add_card(lc_tx *tx, loci_str persona_id, loci_str ref, lc_are
         return LOCI_OK;
     if (status != LOCI_OK || has_card(out, entity.ref))
         return status;
-    status = make_card(tx, persona_id, &entity, arena, card, err);
-    out->count += status == LOCI_OK && card->count > 0;
+    status = make_card(tx, persona_id, &entity, arena, out, err);
+    out->count += status == LOCI_OK && out->items[out->count].count > 0;
     return status;
 }
 

@@ -78,6 +78,8 @@ typedef struct lc_memory_card {
 } lc_memory_card;
 
 typedef struct lc_memory_cards {
+    bool is_each_once;   /* Set by the caller: a memory is on the first of its cards only. */
+    bool without_pinned; /* The same: pinned ones are on none, because they are shown elsewhere. */
     lc_memory_card items[LC_CARDS_MAX];
     size_t count;
 } lc_memory_cards;
@@ -86,5 +88,6 @@ typedef struct lc_memory_cards {
  * pinned or of importance 2 and above; pinned first, then by importance, then the newest. */
 loci_status lc_memory_make_cards(lc_tx *tx, loci_str persona_id, const lc_memory_hits *hits,
                                  lc_arena *arena, lc_memory_cards *out, loci_error *err);
+bool lc_memory_is_on_card(const lc_memory_cards *cards, loci_str id);
 
 #endif /* LC_MEMORY_MEMORY_RECALL_H */

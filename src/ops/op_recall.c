@@ -308,7 +308,7 @@ static const lc_record cards_answer = {
 
 static loci_status run_cards(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    lc_memory_cards cards;
+    lc_memory_cards cards = {0};
     lc_memory_hits hits;
     loci_status status;
 

@@ -657,6 +657,34 @@ TEST(memory, contexts_show_foundation_cards_memories_and_todos)
     facts_close(&f);
 }
 
+/* A pinned memory about an entity is in the foundation, and a memory about two is on one card. */
+TEST(memory, a_context_shows_a_memory_on_one_card_or_in_the_foundation)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    store(&f, "created",
+          "{'text':'John is the owner','entity_refs':['person:john'],'pinned':true}");
+    store(&f, "created",
+          "{'text':'Bo and Mia row together','entity_refs':['person:bo','person:mia'],"
+          "'importance':2}");
+    store(&f, "created", "{'text':'Mia likes tea','entity_refs':['person:mia'],'importance':2}");
+    answer = facts_call(&f, "context.build", "%s",
+                        "{'query':'John, Bo and Mia','sections':['foundation','cards']}");
+    CHECK_STR_EQ(test_member_text(answer, "text"),
+                 "Always remember:\n- John is the owner\n\n"
+                 "Who and what:\n[person:bo]: Bo and Mia row together\n"
+                 "[person:mia]: Mia likes tea\n");
+    answer = facts_call(&f, "context.build", "%s",
+                        "{'query':'John, Bo and Mia','sections':['cards']}");
+    CHECK_CONTAINS(test_member_text(answer, "text"), "[person:john]: John is the owner");
+    answer = facts_call(&f, "memory.cards", "%s", "{'query':'John, Bo and Mia'}");
+    CHECK_CONTAINS(answer, "[person:john]: John is the owner");
+    CHECK_CONTAINS(answer, "[person:mia]: Mia likes tea; Bo and Mia row together");
+    facts_close(&f);
+}
+
 /* ---- Curating -------------------------------------------------------------------------------- */
 
 static loci_str curate(facts *f, const char *args)
