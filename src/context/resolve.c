@@ -4,12 +4,14 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "context/candidate.h"
+#include "fact/authority.h"
 #include "frame/frame.h"
 #include "memory/memory.h"
 #include "memory/todo.h"
 #include "pack/show.h"
 #include "session/session.h"
 #include "session/summary.h"
+#include "talk/mark.h"
 #include "window/window.h"
 
 static loci_status resolve_fact(lc_tx *tx, loci_str persona_id, loci_str id, lc_arena *arena,
@@ -128,6 +130,21 @@ static loci_status read_memory(resolving *r, loci_str id, loci_error *err)
     return LOCI_OK;
 }
 
+/* A mark that names its readers hides the message: the pack has no reader of its own. */
+static loci_status read_message(resolving *r, loci_str id, loci_error *err)
+{
+    const lc_reader nobody = {.rank = -1};
+    lc_message message;
+    loci_status status = lc_session_load_message(r->tx, r->persona_id, id, r->arena, &message, err);
+
+    if (status != LOCI_OK)
+        return status;
+    r->text = message.text;
+    if (lc_mark_judge(message.text, &nobody, lc_title_weight) == LC_MARK_RESTRICTED)
+        r->reason = "not_found";
+    return LOCI_OK;
+}
+
 /* A text resource by its text, a file by its summary: packing reads no files. */
 static loci_status read_resource(resolving *r, loci_str id, loci_error *err)
 {
@@ -197,6 +214,8 @@ static loci_status read_ref(resolving *r, loci_str ref, loci_error *err)
         return read_fact(r, ref, err);
     if (lc_id_is(ref, "mem"))
         return read_memory(r, ref, err);
+    if (lc_id_is(ref, "msg"))
+        return read_message(r, ref, err);
     if (lc_id_is(ref, "res"))
         return read_resource(r, ref, err);
     if (lc_id_is(ref, "frm"))

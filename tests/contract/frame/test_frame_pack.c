@@ -426,6 +426,26 @@ TEST(frame_pack, withdrawn_messages_are_missing)
     facts_close(&f);
 }
 
+/* A mark that names its readers holds for handles, too: a context hides the message itself. */
+TEST(frame_pack, messages_marked_for_some_readers_are_not_found)
+{
+    facts f;
+    const char *frame;
+    loci_str answer;
+
+    frames_open(&f);
+    frame = push(&f, "{'goal':'g'}");
+    answer = facts_call(&f, "session.append",
+                        "{'role':'user','text':'[RESTRICTED to VP+] We hire Ann.'}");
+    add(&f, frame, test_format("'ref':'%s'", test_member_text(answer, "message_id").ptr));
+    answer = facts_call(&f, "session.append", "{'role':'user','text':'[Note] We hire Bob.'}");
+    add(&f, frame, test_format("'ref':'%s'", test_member_text(answer, "message_id").ptr));
+    answer = pack(&f, frame, "");
+    CHECK_STR_EQ(test_member_text(answer, "text"), "Task: g\n\nMaterial:\n- [Note] We hire Bob.\n");
+    CHECK_STR_EQ(test_member_text(answer, "missing.0.reason"), "not_found");
+    facts_close(&f);
+}
+
 TEST(frame_pack, the_same_text_is_shown_once)
 {
     facts f;
