@@ -322,6 +322,9 @@ loci_status lc_context_add_ended(lc_context *context, bool is_all, loci_error *e
     lc_fact_recent recent = {.persona_id = context->input->view.persona_id,
                              .after_seq = -1,
                              .limit = is_all ? ENDED_MAX : ENDED_NAMED};
+    /* Those that are counted are named: collect_facts() does it for both sections. */
+    bool is_named = lc_context_wants(context, LC_SECTION_FACTS) ||
+                    lc_context_wants(context, LC_SECTION_CONSTRAINTS);
     loci_status status = l.items != NULL
                              ? lc_fact_each_ended(context->tx, &recent, keep_ended, &l, err)
                              : lc_fail_memory(err);
@@ -333,7 +336,8 @@ loci_status lc_context_add_ended(lc_context *context, bool is_all, loci_error *e
             return lc_fail_memory(err);
         to->item.id = l.items[i].id;
         to->is_judged = to->is_evidence = true;
-        to->left_out = l.items[i].standing == LC_FACT_IS_RETRACTED ? "retracted" : "superseded";
+        if (is_named)
+            to->left_out = l.items[i].standing == LC_FACT_IS_RETRACTED ? "retracted" : "superseded";
         to->kind = LC_SAID_FORMER;
         to->key = l.items[i].key;
         to->seq = l.items[i].seq;

@@ -359,3 +359,23 @@ TEST(context_view, a_fact_that_the_reader_may_not_read_still_hides_the_shared_on
     CHECK(context_shows(answer, "harbor: Oslo"));
     facts_close(&f);
 }
+
+/* The manifest names facts that ended where it counts them, and nowhere else. */
+TEST(context_view, facts_that_ended_are_left_out_of_a_manifest_without_facts)
+{
+    facts f;
+    const char *old;
+    loci_str answer;
+
+    facts_open(&f);
+    old = facts_write(&f, "created", "{'key':'city','value':'Oslo'}");
+    facts_write(&f, "superseded", "{'key':'city','value':'Bergen'}");
+    facts_call(&f, "session.append", "{'role':'user','text':'My city is Oslo.'}");
+    answer = context_build(&f, "{'query':'city','sections':['conversation']}");
+    CHECK(!context_shows(answer, "Oslo"));
+    CHECK_EQ(context_count(answer, "superseded"), 1); /* The message. */
+    CHECK_STR_EQ(context_reason(answer, old), "");
+    answer = context_build(&f, "{'query':'city'}");
+    CHECK_STR_EQ(context_reason(answer, old), "superseded");
+    facts_close(&f);
+}
