@@ -123,9 +123,22 @@ static bool is_needed(const lc_context *context, size_t section)
     }
 }
 
+/* Messages, and texts made from them, may repeat a value that a fact has lost. */
+static bool has_repetitions(const lc_context *context)
+{
+    for (size_t i = 0; i < context->count; i++) {
+        const lc_candidate *of = &context->candidates[i];
+
+        if (of->is_judged && (of->kind == LC_SAID_MESSAGE || of->kind == LC_SAID_SUMMARY))
+            return true;
+    }
+    return false;
+}
+
 static loci_status collect(lc_context *context, loci_error *err)
 {
     loci_status status = LOCI_OK;
+    bool is_all;
 
     for (size_t i = 0; i < LC_SECTION_COUNT && status == LOCI_OK; i++) {
         size_t first = context->count;
@@ -135,6 +148,10 @@ static loci_status collect(lc_context *context, loci_error *err)
         status = lc_context_sections[i].collect(context, err);
         drop_unwanted(context, first);
     }
+    is_all = has_repetitions(context);
+    if (status == LOCI_OK && (is_all || lc_context_wants(context, LC_SECTION_CONVERSATION) ||
+                              lc_context_wants(context, LC_SECTION_SUMMARIES)))
+        status = lc_context_add_ended(context, is_all, err);
     return status;
 }
 

@@ -294,8 +294,5 @@ loci_status lc_context_collect_summaries(lc_context *context, loci_error *err)
         status = add_session(context, &ended, err);
     if (status == LOCI_OK && has_spine)
         status = add_spine(context, &spine, err);
-    /* The conversation brings them, too. */
-    if (status == LOCI_OK && !lc_context_wants(context, LC_SECTION_CONVERSATION))
-        status = lc_context_add_ended(context, has_rolling || has_ended || has_spine, err);
     return status;
 }

@@ -12,7 +12,7 @@
  * and speaker. A message that would take more than half of the budget is cut to the part that
  * the query is about.
  *
- * The section also brings the values that facts have lost, since messages may repeat them.
+ * Messages may repeat values that facts have lost, so these are read here, too.
  */
 #include "context/candidate.h"
 
@@ -376,8 +376,6 @@ loci_status lc_context_collect_conversation(lc_context *context, loci_error *err
         status = drop_newest(context, &newest, err);
     if (status == LOCI_OK)
         status = add_messages(context, &hits, &newest, err);
-    if (status == LOCI_OK)
-        status = lc_context_add_ended(context, newest.count > 0, err);
     if (status == LOCI_OK && hits.total > hits.count)
         lc_context_count(context, "irrelevant", (int64_t)(hits.total - hits.count));
     return status;

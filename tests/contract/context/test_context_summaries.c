@@ -175,6 +175,29 @@ TEST(context_summaries, a_learned_memory_with_a_replaced_value_is_not_shown)
     answer = context_build(&f, "{'query':'When is the launch date?','budget':2000}");
     CHECK(context_shows(answer, "launch_date: 17 March"));
     CHECK(!context_shows(answer, "is 3 March"));
+    /* Also without the conversation. */
+    answer = context_build(&f, "{'query':'When is the launch date?','sections':['memories']}");
+    CHECK(!context_shows(answer, "is 3 March"));
+    facts_close(&f);
+}
+
+/* A relevant message is compared with as many lost values as a recent one. */
+TEST(context_summaries, a_relevant_message_with_a_value_that_was_replaced_long_ago_is_not_shown)
+{
+    facts f;
+    loci_str answer;
+
+    facts_open_store(&f, test_store(test_tmpdir(), "store.db"));
+    facts_call(&f, "session.append", "{'role':'user','text':'The rowing club meets in Bergen.'}");
+    facts_call(&f, "fact.write", "{'key':'rowing_club','value':'Bergen'}");
+    facts_call(&f, "fact.write", "{'key':'rowing_club','value':'Oslo'}");
+    for (int i = 0; i < 30; i++)
+        facts_call(&f, "fact.write", "{'key':'level','value':%d}", i);
+    answer = context_build(&f, "{'query':'Where does the rowing club meet?'}");
+    CHECK(!context_shows(answer, "Bergen"));
+    answer = context_build(&f, "{'query':'Where does the rowing club meet?','relevant_only':true}");
+    CHECK(context_shows(answer, "rowing_club: Oslo"));
+    CHECK(!context_shows(answer, "Bergen"));
     facts_close(&f);
 }
 
