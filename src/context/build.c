@@ -700,19 +700,35 @@ static loci_status pack_and_answer(lc_context *context, choice *chosen, lc_json_
     return status;
 }
 
+static loci_status build(lc_context *context, lc_json_writer *out, loci_error *err)
+{
+    choice chosen = {0};
+    loci_status status = collect(context, err);
+
+    if (status == LOCI_OK)
+        status = judge(context, err);
+    if (status == LOCI_OK) {
+        lc_context_drop_irrelevant(context);
+        drop_repeats(context);
+        status = choose(context, &chosen, err);
+    }
+    return status == LOCI_OK ? pack_and_answer(context, &chosen, out, err) : status;
+}
+
 loci_status lc_context_build(lc_tx *tx, const lc_context_input *input, lc_json_writer *out,
                              loci_error *err)
 {
     lc_context context = {.tx = tx, .input = input, .arena = input->arena, .is_complete = true};
-    choice chosen = {0};
-    loci_status status = collect(&context, err);
+    loci_status status = build(&context, out, err);
 
-    if (status == LOCI_OK)
-        status = judge(&context, err);
-    if (status == LOCI_OK) {
-        lc_context_drop_irrelevant(&context);
-        drop_repeats(&context);
-        status = choose(&context, &chosen, err);
-    }
-    return status == LOCI_OK ? pack_and_answer(&context, &chosen, out, err) : status;
+    /* The critical handles of a frame that fit in its part of the budget are shown as they are, and
+     * then what is mandatory may be too long as a whole. */
+    if (status != LOCI_EBUDGET || input->frame_id.ptr == NULL)
+        return status;
+    context = (lc_context){.tx = tx,
+                           .input = input,
+                           .arena = input->arena,
+                           .is_complete = true,
+                           .is_frame_trimmed = true};
+    return build(&context, out, err);
 }

@@ -80,6 +80,7 @@ typedef struct lc_context {
     size_t count, room;
     int64_t counts[LC_CONTEXT_REASONS]; /* Candidates left out, per reason. */
     bool is_complete;                   /* False: the index of facts was still being built. */
+    bool is_frame_trimmed;              /* Handles are shown in their shorter forms. */
 } lc_context;
 
 typedef struct lc_context_section {

@@ -48,6 +48,8 @@ loci_status lc_context_collect_frame(lc_context *context, loci_error *err)
     const lc_frame_pack_input pack = {.persona_id = input->view.persona_id,
                                       .frame_id = input->frame_id,
                                       .budget = input->budget / BUDGET_PART + 1,
+                                      .min_level = context->is_frame_trimmed ? LC_COMPACTION_LIGHT
+                                                                             : LC_COMPACTION_NONE,
                                       .counter = input->counter,
                                       .arena = context->arena};
     lc_frame_parts parts = {0};

@@ -522,6 +522,32 @@ TEST(frame_pack, a_context_has_the_frame_as_a_section)
     facts_close(&f);
 }
 
+/* Handles are trimmed if they have to be, whatever part of the budget the frame has. */
+TEST(frame_pack, a_context_fits_in_the_budget_that_was_needed)
+{
+    facts f;
+    const char *frame;
+    loci_str answer;
+    int64_t needed;
+
+    frames_open(&f);
+    frame = push(&f, "{'goal':'g'}");
+    facts_call(&f, "fact.write",
+               "{'key':'limit','value':'At most five hundred euros per day and person, and none "
+               "of it for anything that was not ordered before','is_constraint':true}");
+    add(&f, frame, "'text':'Read   the   rules,   then   go   on.','priority':'critical'");
+    CHECK_STATUS(LOCI_EBUDGET,
+                 facts_try(&f, "context.build", &answer,
+                           test_format("{'query':'q','frame_id':'%s','budget':1}", frame)));
+    needed = test_member_int(loci_str_of(f.err.data), "needed");
+    answer = facts_call(&f, "context.build", "{'query':'q','frame_id':'%s','budget':%lld}", frame,
+                        (long long)needed);
+    CHECK_EQ(test_member_int(answer, "tokens.total"), needed);
+    answer = facts_call(&f, "context.build", "{'query':'q','frame_id':'%s'}", frame);
+    CHECK_CONTAINS(test_member_text(answer, "text"), "Read   the   rules");
+    facts_close(&f);
+}
+
 /* ---- Large trees ----------------------------------------------------------------------------- */
 
 #define DEPTH 64
