@@ -45,6 +45,9 @@ typedef struct lc_json lc_json;
  * its memory stays allocated until the arena is cleared or rewound. */
 loci_status lc_json_parse(lc_arena *arena, loci_str text, unsigned flags, const lc_json **out,
                           loci_error *err);
+/* `message` without "line 1, " at its beginning: the text was one line of a file, whose number is
+ * reported instead. */
+const char *lc_json_reason_in_line(const char *message);
 
 lc_json_kind lc_json_kind_of(const lc_json *value);
 /* "null" "boolean" "integer" "number" "string" "array" "object" */

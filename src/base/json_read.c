@@ -634,3 +634,10 @@ loci_status lc_json_parse(lc_arena *arena, loci_str text, unsigned flags, const 
         *out = nodes;
     return r.status;
 }
+
+const char *lc_json_reason_in_line(const char *message)
+{
+    static const char first[] = "line 1, ";
+
+    return strncmp(message, first, sizeof first - 1) == 0 ? message + sizeof first - 1 : message;
+}

@@ -41,20 +41,17 @@ __attribute__((format(printf, 3, 4))) static loci_status fail(const reading *r, 
     return lc_fail(err, LOCI_EINVAL, "%.*s: %s: %s", LC_STR_ARG(r->file->name), r->place, text);
 }
 
-/* If r->place is the line of the text, "line 1, " in the reason would contradict it. */
 static loci_status parse(const reading *r, loci_str text, const lc_json **out, loci_error *err)
 {
-    static const char first_line[] = "line 1, ";
+    bool is_line = strncmp(r->place, "line ", 5) == 0;
     loci_error reason;
     loci_status status = lc_json_parse(r->arena, text, LC_JSON_ALLOW_NUL, out, &reason);
-    bool names_line = strncmp(r->place, "line ", 5) == 0;
 
     if (status == LOCI_OK)
         return LOCI_OK;
     if (status == LOCI_ERESOURCE)
         return lc_fail_memory(err);
-    names_line = names_line && strncmp(reason.message, first_line, sizeof first_line - 1) == 0;
-    return fail(r, err, "%s", reason.message + (names_line ? sizeof first_line - 1 : 0));
+    return fail(r, err, "%s", is_line ? lc_json_reason_in_line(reason.message) : reason.message);
 }
 
 /* ---- Messages -------------------------------------------------------------------------------- */

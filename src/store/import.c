@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/str.h"
 #include "store/publish.h"
@@ -232,7 +233,8 @@ static loci_status check_line(check *c, loci_error *err)
     lc_arena_clear(&c->arena);
     if (status == LOCI_OK)
         return LOCI_OK;
-    return lc_fail(err, status, "line %lld: %s", (long long)c->number, cause.message);
+    return lc_fail(err, status, "line %lld: %s", (long long)c->number,
+                   lc_json_reason_in_line(cause.message));
 }
 
 static loci_status check_lines(check *c, const lc_import_source *source, loci_error *err)

@@ -109,6 +109,11 @@ is "nothing was made" no "$([ -e "$TMP/agnet.db" ] && echo yes || echo no)"
 feed '{"op":"fact.write","args":{"key":"a","value":1}}' batch --store "$TMP/new.db"
 is "batch whose first line writes creates" 0 "$RC"
 
+run export "$TMP/whole.jsonl"
+{ head -2 "$TMP/whole.jsonl"; echo '{"tenant":'; } >"$TMP/broken.jsonl"
+run import "$TMP/broken.jsonl" --store "$TMP/new.db"
+has "a broken line is named once" "line 3: column 11: the text ends too early" "$ERR"
+
 point "6. Interrupted imports, NULL, early errors (import_cut.sh, serve_early.sh: all moments)"
 mkfifo "$TMP/half"
 "$LOCI" import - <"$TMP/half" >/dev/null 2>"$TMP/err" &
