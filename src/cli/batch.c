@@ -484,6 +484,8 @@ int lc_command_batch(lc_cli *cli, const lc_arguments *arguments)
                              .creates_named = true,
                              .clock = read_clock,
                              .clock_ctx = &b};
+    if (lc_arguments_has(arguments, "atomic") && lc_arguments_has(arguments, "keep-going"))
+        return lc_cli_usage(cli, "--atomic runs all lines or none: leave out --keep-going");
     if (seed_text != NULL && lc_remote_url(cli) != NULL)
         return lc_cli_usage(cli, "--seed needs the store itself: a daemon has its own random "
                                  "values");

@@ -31,6 +31,7 @@
 
 static const lc_option batch_options[] = {
     {.name = "atomic", .help = "Run all lines in one transaction: all of them succeed, or none"},
+    {.name = "keep-going", .help = "Run the lines behind a failed one, too (the default)"},
     {.name = "seed",
      .value = "N",
      .help = "Seed of all random values except secrets; with `at` on the first line, runs are "

@@ -101,6 +101,11 @@ feed '{"op":"no.such"}
 {"op":"fact.write","args":{"key":"a","value":1}}' batch
 is "a failed line is in the exit code" 1 "$RC"
 is "and the next one runs" created "$(value "$(line "$OUT" 2)" ok.outcome)"
+feed '{"op":"no.such"}
+{"op":"fact.list"}' batch --keep-going
+is "--keep-going is the same" 1:2 "$RC:$(wc -l <<<"$OUT")"
+feed '{"op":"fact.list"}' batch --keep-going --atomic
+is "and does not fit --atomic" 2 "$RC"
 run fact list --store "$TMP/agnet.db"
 has "a mistyped store is not created" "did you mean $S?" "$ERR"
 on_terminal "" fact write a 1 --store "$TMP/agnet.db"
