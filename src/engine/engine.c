@@ -420,9 +420,9 @@ void lc_engine_wake_workers(loci_engine *engine)
     lc_workers_wake(engine->workers);
 }
 
-loci_status lc_engine_run_jobs(loci_engine *engine, loci_error *err)
+loci_status lc_engine_run_jobs(loci_engine *engine, int64_t end_us, loci_error *err)
 {
-    return lc_workers_run_due(engine->workers, err);
+    return lc_workers_run_due(engine->workers, end_us, err);
 }
 
 static loci_status reload_settings(lc_tx *tx, void *ctx, loci_error *err)

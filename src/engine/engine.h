@@ -164,8 +164,9 @@ void lc_engine_remove_heap(loci_engine *engine, const lc_heap *heap);
 
 /* Wakes the workers: a job may have become due. */
 void lc_engine_wake_workers(loci_engine *engine);
-/* Runs jobs in this thread until none is due. Inline engines do so after each call. */
-loci_status lc_engine_run_jobs(loci_engine *engine, loci_error *err);
+/* Runs jobs in this thread until none is due, or until `end_us` of the monotonic clock (INT64_MAX =
+ * no end). Inline engines do so after each call. */
+loci_status lc_engine_run_jobs(loci_engine *engine, int64_t end_us, loci_error *err);
 
 /* A JSON text that the caller of the library owns: one allocation. */
 struct loci_answer {

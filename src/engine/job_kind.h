@@ -31,6 +31,7 @@ typedef struct lc_job_run {
     lc_arena *arena; /* Freed after the attempt. */
     int64_t lease_ms;
     lc_workers *workers;  /* The pool it runs in. */
+    int64_t end_us;       /* Monotonic: when a pause point interrupts it. */
     int64_t checked_us;   /* Monotonic: when the row was read last, */
     int64_t committed_us; /* and when the lease was extended last. */
     loci_status verdict;  /* Not LOCI_OK: why this attempt has lost the job. */

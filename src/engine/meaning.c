@@ -157,11 +157,14 @@ static loci_status write_job(loci_engine *engine, loci_str tenant_id, loci_str u
                                                .body = enqueue});
 }
 
-loci_status lc_meaning_make_vectors(loci_engine *engine, loci_str tenant_id, loci_str user_id)
+loci_status lc_meaning_make_vectors(loci_engine *engine, loci_str tenant_id, loci_str user_id,
+                                    int64_t deadline_us)
 {
+    int64_t now_us = lc_clock_monotonic_us();
+    int64_t half_us = deadline_us > now_us ? (deadline_us - now_us) / 2 : 0;
     loci_status status = write_job(engine, tenant_id, user_id);
 
-    return status == LOCI_OK ? lc_engine_run_jobs(engine, NULL) : status;
+    return status == LOCI_OK ? lc_engine_run_jobs(engine, now_us + half_us, NULL) : status;
 }
 
 static loci_status add_job(void *ctx, loci_error *err)

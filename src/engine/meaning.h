@@ -34,8 +34,10 @@ loci_status lc_meaning_warn(const lc_meaning *meaning, lc_tx *tx, lc_arena *aren
  * it. Does not wait and writes nothing itself. True in an engine without threads, which cannot
  * queue it: the caller calls lc_meaning_make_vectors() after the read and searches again. */
 bool lc_meaning_queue_job(lc_meaning *meaning, const lc_tx *tx);
-/* Makes the missing vectors of a user now, by running the job inside the call. */
-loci_status lc_meaning_make_vectors(loci_engine *engine, loci_str tenant_id, loci_str user_id);
+/* Makes missing vectors of a user now, by running the job inside the call, for at most half of the
+ * time that the call has left: it must still search. The next search continues. */
+loci_status lc_meaning_make_vectors(loci_engine *engine, loci_str tenant_id, loci_str user_id,
+                                    int64_t deadline_us);
 
 /* Called by an operation that has written `texts` texts, in its transaction: adds a job for them
  * after LC_CORPUS_TAIL_MAX / 2 texts of the user. So the texts without a vector are, except while

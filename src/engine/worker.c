@@ -199,6 +199,11 @@ loci_status lc_job_run_pause_point(lc_job_run *run, loci_error *err)
         run->verdict = LOCI_EUNAVAILABLE;
         return lc_fail(err, LOCI_EUNAVAILABLE, "the workers are paused or stopping");
     }
+    if (now_us >= run->end_us) {
+        run->verdict = LOCI_EUNAVAILABLE;
+        return lc_fail(err, LOCI_EUNAVAILABLE,
+                       "the call that runs the job has no more time for it");
+    }
     if (run->job.priority < lc_job_pipelines_floor(&run->workers->pipelines)) {
         run->verdict = LOCI_EUNAVAILABLE;
         return lc_fail(err, LOCI_EUNAVAILABLE, "memory is scarce: jobs of this priority wait");
@@ -346,10 +351,11 @@ static loci_status claim_body(lc_tx *tx, void *ctx, loci_error *err)
 }
 
 /* Claims and runs one job; `*found` is false when there was none. */
-static loci_status run_one(lc_workers *workers, bool *found, loci_error *err)
+static loci_status run_one(lc_workers *workers, int64_t end_us, bool *found, loci_error *err)
 {
     lc_arena arena;
-    lc_job_run run = {.engine = workers->engine, .arena = &arena, .workers = workers};
+    lc_job_run run = {
+        .engine = workers->engine, .arena = &arena, .workers = workers, .end_us = end_us};
     claim c = {.run = &run, .terms = terms_of(workers)};
     loci_status status = LOCI_OK;
 
@@ -401,16 +407,16 @@ static loci_status next_due_us(lc_workers *workers, int64_t *out, loci_error *er
     return status;
 }
 
-loci_status lc_workers_run_due(lc_workers *workers, loci_error *err)
+loci_status lc_workers_run_due(lc_workers *workers, int64_t end_us, loci_error *err)
 {
-    for (int i = 0; i < LC_WORKERS_INLINE_MAX; i++) {
+    for (int i = 0; i < LC_WORKERS_INLINE_MAX && lc_clock_monotonic_us() < end_us; i++) {
         int64_t due_us = 0;
         bool found = false;
         /* A read first: most calls cause no job, and an empty claim would still be a write. */
         loci_status status = next_due_us(workers, &due_us, err);
 
         if (status == LOCI_OK && due_us == 0)
-            status = run_one(workers, &found, err);
+            status = run_one(workers, end_us, &found, err);
         if (status != LOCI_OK || due_us > 0 || lc_workers_must_return(workers))
             return status;
     }
@@ -432,7 +438,7 @@ static int64_t step(lc_workers *workers)
     lc_job_pipelines_settle(&workers->pipelines);
     status = next_due_us(workers, &wait_us, &err);
     if (status == LOCI_OK && wait_us == 0)
-        status = run_one(workers, &found, &err);
+        status = run_one(workers, INT64_MAX, &found, &err);
     if (status != LOCI_OK) {
         lc_log_write(&lc_engine_env(workers->engine)->log, LOCI_LOG_WARN, "job.not_claimed",
                      LC_LOG_TEXT("code", loci_status_name(status)),

@@ -54,8 +54,10 @@ bool lc_workers_must_return(const lc_workers *workers);
  * back-off would make the outcome depend on the real clock; one that needs a provider
  * (lc_job_kind.asks_outside) waits for a later call, because only time can help it. An inline
  * engine leaves upkeep (LC_JOB_PRIORITY_UPKEEP) to engines with threads. The status is that of
- * finding jobs; the outcome of each is in its row. Must not be called inside a transaction. */
-loci_status lc_workers_run_due(lc_workers *workers, loci_error *err);
+ * finding jobs; the outcome of each is in its row. Ends at `end_us` of the monotonic clock: a job
+ * that runs then is interrupted at its next pause point and queued again. Must not be called inside
+ * a transaction. */
+loci_status lc_workers_run_due(lc_workers *workers, int64_t end_us, loci_error *err);
 
 lc_workers_counters lc_workers_get_counters(const lc_workers *workers);
 

@@ -665,13 +665,13 @@ lc_write lc_run_write(lc_run *run)
     };
 }
 
-void lc_start_jobs(loci_engine *engine)
+void lc_start_jobs(loci_engine *engine, int64_t deadline_us)
 {
     loci_error err;
 
     if (!lc_engine_is_inline(engine))
         lc_engine_wake_workers(engine);
-    else if (lc_engine_run_jobs(engine, &err) != LOCI_OK)
+    else if (lc_engine_run_jobs(engine, deadline_us, &err) != LOCI_OK)
         lc_log_write(&lc_engine_env(engine)->log, LOCI_LOG_WARN, "jobs.not_run",
                      LC_LOG_TEXT("why", err.message));
 }
@@ -683,7 +683,7 @@ void lc_run_committed(lc_run *run)
     if (run->call.op->committed != NULL)
         run->call.op->committed(engine);
     if (run->enqueued_job)
-        lc_start_jobs(engine);
+        lc_start_jobs(engine, run->call.deadline_us);
 }
 
 /* Milliseconds that bulk work may wait for its place. */
@@ -823,8 +823,8 @@ loci_status lc_run_wait(lc_run *run, loci_error *err)
     if (op->cost != LC_COST_WRITE) {
         status = read_and_answer(run, err);
         if (status == LOCI_OK && run->call.wants_vectors &&
-            lc_meaning_make_vectors(run->call.engine, run->call.tenant_id, run->call.user_id) ==
-                LOCI_OK)
+            lc_meaning_make_vectors(run->call.engine, run->call.tenant_id, run->call.user_id,
+                                    run->call.deadline_us) == LOCI_OK)
             status = read_and_answer(run, err);
         if (status == LOCI_OK && run->call.kept != NULL)
             status = keep(run, err);

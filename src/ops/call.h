@@ -93,8 +93,9 @@ loci_status lc_run_wait(lc_run *run, loci_error *err);
 bool lc_run_peek(lc_run *run);
 /* Runs the work after a commit: the operation's `committed`, and jobs that it added. */
 void lc_run_committed(lc_run *run);
-/* Has workers run the jobs that a commit added; an inline engine runs them here. */
-void lc_start_jobs(loci_engine *engine);
+/* Has workers run the jobs that a commit added; an inline engine runs them here, until the deadline
+ * of the call. */
+void lc_start_jobs(loci_engine *engine, int64_t deadline_us);
 
 /* The write of this run, as the store takes it. */
 lc_write lc_run_write(lc_run *run);

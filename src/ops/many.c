@@ -267,7 +267,7 @@ static void after_commit(const batch *b)
         op->committed(b->caller.engine);
     }
     if (b->enqueued_job)
-        lc_start_jobs(b->caller.engine);
+        lc_start_jobs(b->caller.engine, b->caller.deadline_us);
 }
 
 static loci_status batch_prepare(batch *b, loci_error *err)

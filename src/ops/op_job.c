@@ -306,7 +306,7 @@ static loci_status wait_for_job(waiting *w, bool wait, loci_error *err)
     if (!lc_engine_is_inline(call->engine)) {
         lc_engine_wake_workers(call->engine);
     } else if (wait) {
-        status = lc_engine_run_jobs(call->engine, err);
+        status = lc_engine_run_jobs(call->engine, INT64_MAX, err);
         wait = false; /* No other thread runs jobs. */
     }
     while (status == LOCI_OK) {

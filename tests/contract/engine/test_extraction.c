@@ -170,7 +170,7 @@ static void run_last_attempt(bed *b)
 
     test_store_run(b->store, "update jobs set run_after_us = 0, attempts = 4"
                              " where status = 'queued'");
-    CHECK_OK(lc_engine_run_jobs(b->engine, &err), err);
+    CHECK_OK(lc_engine_run_jobs(b->engine, INT64_MAX, &err), err);
 }
 
 /* ---- What the model may do ------------------------------------------------------------------- */
@@ -363,7 +363,7 @@ TEST(extraction, workers_that_were_killed_lose_no_facts)
             "'confidence':0.9}");
     test_store_run(b.store, "update jobs set status = 'running', attempts = 20, lease_until_us = 1"
                             " where status = 'queued'");
-    CHECK_OK(lc_engine_run_jobs(b.engine, &err), err);
+    CHECK_OK(lc_engine_run_jobs(b.engine, INT64_MAX, &err), err);
     CHECK_STR_EQ(describe(get_job(&b, observed)), "done model created");
     CHECK_STR_EQ(value_of(&b, "home_city"), "Bergen");
     stop(&b);
@@ -628,7 +628,7 @@ TEST(extraction, turned_off_meanwhile_the_rules_decide)
     observed = call(&b, "fact.observe", CORRECTION);
     call(&b, "config.set", "{'name':'extract.enabled','value':false}");
     test_store_run(b.store, "update jobs set run_after_us = 0");
-    CHECK_STATUS(LOCI_OK, lc_engine_run_jobs(b.engine, NULL));
+    CHECK_STATUS(LOCI_OK, lc_engine_run_jobs(b.engine, INT64_MAX, NULL));
     CHECK_STR_EQ(describe(get_job(&b, observed)), "done rules superseded");
     CHECK_EQ(provider_requests(b.p), 1);
     stop(&b);
@@ -646,7 +646,7 @@ TEST(extraction, a_process_without_a_provider_leaves_the_job_to_another)
     observed = call(&b, "fact.observe", CORRECTION);
     test_store_run(b.store, "update jobs set run_after_us = 0");
     other = test_open(b.store);
-    CHECK_STATUS(LOCI_OK, lc_engine_run_jobs(other, NULL));
+    CHECK_STATUS(LOCI_OK, lc_engine_run_jobs(other, INT64_MAX, NULL));
     test_close(other);
     CHECK_STR_EQ(describe(get_job(&b, observed)), "queued ");
     CHECK_EQ(test_member_int(get_job(&b, observed), "attempts"), 2);

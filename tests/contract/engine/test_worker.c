@@ -111,7 +111,7 @@ TEST(worker, an_inline_engine_runs_what_is_due_and_leaves_the_rest)
 
     CHECK_OK(worker_write(engine, "u", worker_add_body, &later, &err), err);
     CHECK_OK(worker_write(engine, "u", worker_add_body, &upkeep, &err), err);
-    CHECK_OK(lc_engine_run_jobs(engine, &err), err);
+    CHECK_OK(lc_engine_run_jobs(engine, INT64_MAX, &err), err);
     CHECK_EQ(worker_look(engine, first, NULL).effects, 1);
     CHECK_EQ(worker_look(engine, second, NULL).effects, 1);
     CHECK_EQ(worker_status(engine, first), LC_JOB_DONE);
@@ -132,7 +132,7 @@ TEST(worker, an_inline_engine_repeats_failed_attempts_at_once)
     loci_error err;
     worker_look_result p;
 
-    CHECK_OK(lc_engine_run_jobs(engine, &err), err);
+    CHECK_OK(lc_engine_run_jobs(engine, INT64_MAX, &err), err);
     p = worker_look(engine, never, NULL);
     CHECK_EQ(p.job.status, LC_JOB_FAILED);
     CHECK_EQ(p.job.attempts, 3);
@@ -157,8 +157,25 @@ TEST(worker, a_job_that_always_adds_another_does_not_hold_the_call)
     loci_error err;
 
     (void)worker_add(engine, &endless, 0);
-    CHECK_OK(lc_engine_run_jobs(engine, &err), err);
+    CHECK_OK(lc_engine_run_jobs(engine, INT64_MAX, &err), err);
     CHECK_EQ(lc_engine_get_counters(engine).jobs_done, LC_WORKERS_INLINE_MAX);
+    lc_engine_close(engine);
+}
+
+/* A search on the command line made the vectors of 100,000 messages for 400 seconds. */
+TEST(worker, an_inline_engine_returns_a_job_when_the_time_of_its_call_is_over)
+{
+    loci_engine *engine = open_engine(fixture_path(), LOCI_OPEN_INLINE);
+    lc_id long_job = worker_add(engine, &forever, 0);
+    loci_error err;
+    worker_look_result p;
+
+    CHECK_OK(lc_engine_run_jobs(engine, lc_clock_monotonic_us() + 50000, &err), err);
+    p = worker_look(engine, long_job, NULL);
+    CHECK_EQ(p.job.status, LC_JOB_QUEUED);
+    CHECK_EQ(p.job.attempts, 0);
+    CHECK_OK(lc_engine_run_jobs(engine, lc_clock_monotonic_us() - 1, &err), err);
+    CHECK_EQ(worker_status(engine, long_job), LC_JOB_QUEUED);
     lc_engine_close(engine);
 }
 
@@ -169,7 +186,7 @@ TEST(worker, a_kind_that_is_not_known_fails_for_good)
     lc_id id = worker_add(engine, &unknown, 0);
     loci_error err;
 
-    CHECK_OK(lc_engine_run_jobs(engine, &err), err);
+    CHECK_OK(lc_engine_run_jobs(engine, INT64_MAX, &err), err);
     CHECK_EQ(worker_status(engine, id), LC_JOB_FAILED);
     CHECK_STR_EQ(worker_look(engine, id, NULL).job.error_code, "unsupported");
     lc_engine_close(engine);
