@@ -13,7 +13,7 @@ const { frames } = await daemon.call("frame.list", {});
 const cause = frames.find((frame) => frame.goal.startsWith("Find the cause"));
 const shots = [
     ["facts", "#/facts/office.city", ".timeline"],
-    ["memories", "#/memories?q=who%20drinks%20tea", ".list li"],
+    ["memories", "#/memories?q=who%20drinks%20tea", ".list li .score"],
     ["window", "#/window", ".node"],
     ["frames", `#/frames/${cause.id}`, ".pack pre"],
     ["context", "#/context?q=Where%20is%20the%20office%3F&budget=90&budget2=400", ".items-table a"],
