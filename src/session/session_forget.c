@@ -97,21 +97,28 @@ typedef struct identities {
 static loci_status collect_identity(void *ctx, const lc_event *event, loci_error *err)
 {
     identities *i = ctx;
+    lc_event_json json;
+    lc_arena_mark mark = lc_arena_get_mark(i->f->arena);
+    bool is_its;
+    loci_status status;
 
     i->seq = event->seq;
     i->count++;
-    if (event->type != &lc_identity_set_event ||
-        memmem(event->refs.ptr, event->refs.len, i->session_id.ptr, i->session_id.len) == NULL)
+    if (event->type != &lc_identity_set_event)
         return LOCI_OK;
-    return lc_forget_add_event(i->f, event->seq, err);
+    /* The event may also name this session as the one that ended when its own was opened. */
+    status = lc_event_parse(event, i->f->arena, &json, err);
+    is_its = status == LOCI_OK && lc_str_eq(lc_event_str(json.refs, "session_id"), i->session_id);
+    lc_arena_rewind(i->f->arena, mark);
+    return is_its ? lc_forget_add_event(i->f, event->seq, err) : status;
 }
 
 /* No table lists the events that set the identity of a session, so this reads the log from the
- * opening of the session on. */
+ * event that opened the session on, which may be one of them. */
 static loci_status collect_identities(lc_tx *tx, const lc_session *session, lc_forgetting *f,
                                       loci_error *err)
 {
-    identities i = {.session_id = session->id, .f = f, .seq = session->seq};
+    identities i = {.session_id = session->id, .f = f, .seq = session->seq - 1};
     loci_status status = LOCI_OK;
 
     if (session->identity.user_name.len == 0)

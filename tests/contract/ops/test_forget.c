@@ -150,6 +150,28 @@ TEST(forget, a_session_is_gone_with_all_that_belongs_to_it)
     facts_close(&f);
 }
 
+/* One event sets the identity of a session, opens it, and ends the idle one before it. */
+TEST(forget, the_identity_of_a_session_goes_with_it_and_with_no_other)
+{
+    facts f;
+    const char *first, *second;
+    loci_str answer;
+
+    facts_open_here(&f);
+    answer = facts_call(&f, "identity.set", "{'user_name':'CANARY-Ann','authority':'manager'}");
+    first = text_of(answer, "session_id");
+    f.now_us += 60 * MINUTE_US;
+    answer = facts_call(&f, "identity.set", "{'user_name':'CANARY-Bob','authority':'manager'}");
+    second = text_of(answer, "session_id");
+    (void)facts_call(&f, "session.forget", "{'session_id':'%s','wait':true}", first);
+    CHECK(!facts_is_stored(&f, "CANARY-Ann"));
+    CHECK_STR_EQ(text_of(facts_call(&f, "identity.get", "{}"), "identity.user_name"), "CANARY-Bob");
+    CHECK_EQ(test_member_int(facts_call(&f, "store.rebuild", "{}"), "result.differences"), 0);
+    (void)facts_call(&f, "session.forget", "{'session_id':'%s','wait':true}", second);
+    CHECK(!facts_is_stored(&f, "CANARY"));
+    facts_close(&f);
+}
+
 TEST(forget, one_message_goes_and_its_neighbours_stay)
 {
     facts f;
