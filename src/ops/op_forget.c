@@ -707,33 +707,48 @@ static const lc_record list_answer = {
         },
 };
 
+typedef struct list_input {
+    loci_str prefix;
+    lc_page_args page;
+} list_input;
+
+static const lc_param list_params[] = {
+    {LC_ARG_STR("prefix", list_input, prefix), .flags = LC_PARAM_ID, .min = 1,
+     .max = LC_ID_BYTES_MAX,
+     .help = "Only users whose ids begin with this text (default: all users)"},
+    LC_PAGE_PARAMS(list_input, page),
+    {.name = NULL},
+};
+
 static const lc_sql list_sql = {
     "select h.user_id, h.seq, h.recorded_at from heads h where h.tenant_id = $1 and h.user_id > $2"
-    " and ($4 = '' or h.user_id = $4) and h.seq > 0"
+    " and h.user_id >= $5 and ($4 = '' or h.user_id = $4) and h.seq > 0"
     " and not exists (select 1 from forgettings f where f.tenant_id = h.tenant_id"
     " and f.user_id = h.user_id and f.seq = h.seq and f.type = 'user.forgotten')"
     " order by h.user_id limit $3",
-    "ttit", "tii"};
+    "ttitt", "tii"};
 
 static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 {
-    const lc_page_args *in = call->input;
+    const list_input *in = call->input;
     lc_name_position at = {LC_STR("")};
     lc_page page = {call, &lc_position_by_name, &at};
     lc_rows rows;
     loci_status status;
 
-    status = lc_page_begin(&page, in, err);
+    status = lc_page_begin(&page, &in->page, err);
     if (status != LOCI_OK)
         return status;
     status = lc_tx_query(tx, &list_sql,
-                         (lc_arg[]){LC_T(call->tenant_id), LC_T(at.name), LC_I(in->limit + 1),
-                                    LC_T_OR_EMPTY(call->user_id)},
+                         (lc_arg[]){LC_T(call->tenant_id), LC_T(at.name), LC_I(in->page.limit + 1),
+                                    LC_T_OR_EMPTY(call->user_id), LC_T_OR_EMPTY(in->prefix)},
                          &rows, err);
     lc_page_open(&page, "users");
     while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
         loci_str user_id = lc_rows_str(&rows, 0);
 
+        if (in->prefix.len > 0 && !lc_str_starts(user_id, in->prefix))
+            break; /* Ids are in order: none behind it begins so. */
         if (!lc_page_takes(&page))
             continue;
         lc_jw_object(&call->out);
@@ -753,8 +768,8 @@ static loci_status run_list(lc_call *call, lc_tx *tx, loci_error *err)
 static const lc_op user_list = {
     .name = "user.list",
     .help = "List the users of the tenant that have state; forgotten ones have none",
-    .params = lc_page_params,
-    .input_bytes = sizeof(lc_page_args),
+    .params = list_params,
+    .input_bytes = sizeof(list_input),
     .answer = &list_answer,
     .cost = LC_COST_WORK,
     .flags = LC_OP_IDEMPOTENT | LC_OP_WHOLE_USER,

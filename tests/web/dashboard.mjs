@@ -638,7 +638,13 @@ const tests = {
         );
         await daemon.call("fact.write", { key: "anna.only", value: 1, user_id: "anna" });
         await page.click(".users input");
-        await page.keyboard.type("anna");
+        await page.keyboard.type("ann");
+        await page.waitForFunction(() => {
+            const names = [...document.querySelectorAll("#users option")].map((o) => o.value);
+            return names.length > 0 && names.every((name) => name.startsWith("ann"));
+        });
+        ok("users are suggested by what was typed", true);
+        await page.keyboard.type("a");
         await page.keyboard.press("Enter");
         await page.waitForFunction(() => location.hash.includes("user=anna"));
         await sees("the events of anna", page, "anna.only");

@@ -108,8 +108,11 @@ function Login() {
 
 /* ---- The user ------------------------------------------------------------ */
 
+// Suggests the users whose ids begin with the typed text.
 function Users() {
-    const users = usePages("user.list", "users", { user_id: undefined }, { limit: 1000 });
+    const [typed, setTyped] = useState(null); // null = the name is not being changed.
+    const args = { user_id: undefined, prefix: typed?.trim() || undefined };
+    const users = usePages("user.list", "users", args, { limit: 100 });
     const choose = (event) => {
         const name = event.currentTarget.value.trim() || "default";
         if (name !== user.value)
@@ -120,8 +123,10 @@ function Users() {
             User
             <input
                 list="users"
-                value={user.value}
+                value={typed ?? user.value}
+                onInput={(event) => setTyped(event.currentTarget.value)}
                 onChange={choose}
+                onBlur={() => setTyped(null)}
                 aria-label="User"
                 onKeyDown={(event) => event.key === "Enter" && event.currentTarget.blur()}
                 onFocus={(event) => event.currentTarget.select()}

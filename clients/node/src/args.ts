@@ -1513,6 +1513,8 @@ export interface ModelReembedArgs extends Pick<SharedArgs, "user_id" | "persona_
 
 /** Arguments of `user.list`. */
 export interface UserListArgs extends Pick<SharedArgs, "limit" | "cursor"> {
+    /** Only users whose ids begin with this text (default: all users). */
+    prefix?: string | null | undefined;
 }
 
 /** Arguments of `user.export`. */

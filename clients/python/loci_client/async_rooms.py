@@ -3112,6 +3112,7 @@ class AsyncUserRoom:
     async def list(
         self,
         *,
+        prefix: Optional[str] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> t.UserListAnswer:
@@ -3119,20 +3120,21 @@ class AsyncUserRoom:
         answer: t.UserListAnswer = await self._caller.call(
             "user.list",
             {},
-            {"limit": limit, "cursor": cursor}
+            {"prefix": prefix, "limit": limit, "cursor": cursor}
         )
         return answer
 
     def list_all(
         self,
         *,
+        prefix: Optional[str] = None,
         limit: Optional[int] = None,
     ) -> AsyncGenerator[t.User, None]:
         """All results of `user.list`, page by page."""
         return self._caller.pages(
             "user.list", "users",
             {},
-            {"limit": limit},
+            {"prefix": prefix, "limit": limit},
             (),
         )
 

@@ -795,3 +795,25 @@ TEST(memory, users_are_listed_per_tenant)
     f.tenant = NULL;
     facts_close(&f);
 }
+
+TEST(memory, users_are_listed_by_the_beginning_of_their_ids)
+{
+    static const char *const ids[] = {"an", "ann", "anna", "ano", "b", "\xC3\xA5se"};
+    facts f;
+    loci_str answer;
+
+    facts_open(&f);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        store(&f, "created",
+              test_format("{\"user_id\":\"%s\",\"text\":\"Lives in Oslo\"}", ids[i]));
+    answer = facts_call(&f, "user.list", "{'prefix':'ann','limit':1}");
+    CHECK_STR_EQ(test_member_text(answer, "users.0.user_id"), "ann");
+    answer = facts_call(&f, "user.list", "{'prefix':'ann','limit':1,'cursor':%.*s}",
+                        LC_STR_ARG(test_member(answer, "next_cursor")));
+    CHECK_STR_EQ(test_member_text(answer, "users.0.user_id"), "anna");
+    CHECK_STR_EQ(test_member(answer, "next_cursor"), "null");
+    answer = facts_call(&f, "user.list", "{'prefix':'\xC3\xA5'}");
+    CHECK_STR_EQ(test_member_text(answer, "users.0.user_id"), ids[5]);
+    CHECK_STR_EQ(test_member(facts_call(&f, "user.list", "{'prefix':'x'}"), "users"), "[]");
+    facts_close(&f);
+}
