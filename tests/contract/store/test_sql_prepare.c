@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "context/kept.h"
+#include "context/usage.h"
 #include "engine/rooms.h"
 #include "fact/fact_row.h"
 #include "frame/frame.h"
@@ -62,6 +63,7 @@ static const struct {
     {"lc_working_row", &lc_working_row},
     {"lc_kept_context_row", &lc_kept_context_row},
     {"lc_kept_line_row", &lc_kept_line_row},
+    {"lc_model_usage_row", &lc_model_usage_row},
     {"lc_job_row", &lc_job_row},
     {"lc_token_row", &lc_token_row},
     {"lc_stored_setting_row", &lc_stored_setting_row},
