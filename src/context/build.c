@@ -407,8 +407,13 @@ static const lc_candidate *find_source(const lc_context *context, const lc_candi
     return NULL;
 }
 
-/* Are all messages of a summary shown by themselves, except those that must not be shown? Before
- * packing: can they be? */
+static bool is_irrelevant(const lc_candidate *of)
+{
+    return of->excluded != NULL && strcmp(of->excluded, "irrelevant") == 0;
+}
+
+/* Are all messages of a summary shown by themselves, except those that must not be shown, or are
+ * not about the query: would the summary bring nothing but them? Before packing: can they be? */
 static bool has_sources(const lc_context *context, const lc_candidate *of, bool is_packed)
 {
     for (size_t i = 0; i < of->source_count; i++) {
@@ -416,8 +421,9 @@ static bool has_sources(const lc_context *context, const lc_candidate *of, bool 
 
         if (at == NULL || at->judged == NULL)
             return false;
-        if (at->judged->verdict == LC_VERDICT_HOLDS &&
-            (at->excluded != NULL || (is_packed && !at->item.is_included)))
+        if (at->judged->verdict != LC_VERDICT_HOLDS || is_irrelevant(at))
+            continue;
+        if (at->excluded != NULL || (is_packed && !at->item.is_included))
             return false;
     }
     return of->source_count > 0;

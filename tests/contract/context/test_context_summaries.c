@@ -218,6 +218,39 @@ TEST(context_summaries, one_of_shown_and_replaced_messages_is_left_out)
     facts_close(&f);
 }
 
+/* An interruption that the query is not about would come back in the summary of the session. */
+TEST(context_summaries, one_does_not_bring_back_messages_that_are_not_about_the_query)
+{
+    static const char *const said[] = {
+        "The review of the contract with Nordwind found two open questions.",
+        "I promised Nordwind an answer about the contract by Friday.",
+        "Hold on, the architecture meeting starts.",
+        "They chose Kafka as the message broker.",
+        "The migration of the warehouse begins in spring.",
+        "Back to the contract with Nordwind.",
+        "Legal wants to read the contract once more.",
+        "Nordwind asked for a shorter notice period in the contract.",
+    };
+    facts f;
+    loci_str answer;
+
+    facts_open_store(&f, test_store(test_tmpdir(), "store.db"));
+    for (size_t i = 0; i < sizeof said / sizeof *said; i++) {
+        facts_call(&f, "session.append", "{'role':'user','text':'%s'}", said[i]);
+        f.now_us += MINUTE_US;
+    }
+    CHECK(context_shows(brief(&f, ""), "Kafka")); /* The summary has it. */
+    answer = context_build(&f, "{'query':'When does Nordwind get an answer about the contract?'}");
+    CHECK(context_shows(answer, "by Friday"));
+    CHECK(!context_shows(answer, "Kafka"));
+    CHECK_EQ(context_in(answer, "summaries"), 0);
+    /* Messages that only did not fit are still summarised. */
+    answer = context_build(
+        &f, "{'query':'When does Nordwind get an answer about the contract?','budget':90}");
+    CHECK_LT(0, context_count(answer, "budget"));
+    facts_close(&f);
+}
+
 TEST(context_summaries, a_kept_one_is_checked)
 {
     facts f;
