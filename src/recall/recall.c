@@ -20,11 +20,7 @@
 #include "store/row.h"
 
 #define PAGE_ROWS 500
-/* Time that one search spends on loading vectors that a job has stored since the last search; the
- * next search continues. With 200 ms, ten keystrokes of the dashboard's search took 250 ms each
- * after 50,000 texts were embedded. A state that is behind the log loads all of its vectors before
- * it is searched (lc_recall_follow). */
-#define SEARCH_LOAD_US 20000
+#define SEARCH_LOAD_US 200000 /* Time that one search spends on loading vectors. */
 /* Hits of each kind that are fused, at least: so the first 5 of 10 are the 5 of 5. */
 #define SEARCH_DEPTH_MIN 100
 #define READ_ROWS 16 /* Rows that one statement reads: see LC_RECALL_SEQS. */
