@@ -269,12 +269,15 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
     lc_workers_counters workers = lc_workers_get_counters(engine->workers);
     lc_model_meter models = lc_models_meter(engine->models, LC_STR_NONE);
     lc_user_cache_counters cache = lc_user_cache_get_counters(engine->user_cache);
+    lc_replica_counters replicas = lc_replicas_get_counters(engine->replicas);
 
     return (lc_engine_counters){
         .writes = writer.writes,
         .commits = writer.commits,
         .queue_length = writer.queue_length,
         .reads = atomic_load_explicit(&engine->read_count, memory_order_relaxed) + cache.peeks,
+        .replica_reads = replicas.reads,
+        .replica_fallbacks = replicas.fallbacks,
         .user_cache = cache,
         .jobs_done = workers.done,
         .jobs_failed = workers.failed,
@@ -322,6 +325,7 @@ void loci_answer_free(loci_answer *answer)
 
 typedef struct connecting {
     loci_engine *engine;
+    const char *store;
     int64_t deadline_us;
     lc_db *db;
 } connecting;
@@ -332,14 +336,16 @@ static loci_status connect_guarded(void *ctx, loci_error *err)
     loci_engine *engine = c->engine;
     lc_schema_state state;
     bool is_relaxed;
-    loci_status status = engine->driver->open(&engine->env, &engine->catalogue,
-                                              &(lc_db_target){.store = engine->store,
-                                                              .deadline_us = c->deadline_us,
-                                                              .file = engine->file},
-                                              &c->db, err);
+    loci_status status = engine->driver->open(
+        &engine->env, &engine->catalogue,
+        &(lc_db_target){.store = c->store, .deadline_us = c->deadline_us, .file = engine->file},
+        &c->db, err);
 
     if (status == LOCI_OK)
         status = lc_schema_open(c->db, NULL, &state, err);
+    if (status == LOCI_OK && c->store != engine->store &&
+        strcmp(c->db->store_id, engine->store_id) != 0)
+        status = lc_fail(err, LOCI_ECONFLICT, "the replica holds another store");
     if (status != LOCI_OK)
         return status;
     is_relaxed = lc_settings_choice(engine->settings, &lc_setting_store_durability, LC_STR_NONE) !=
@@ -349,10 +355,10 @@ static loci_status connect_guarded(void *ctx, loci_error *err)
 
 /* Guarded by itself, like every use of a connection, so that a bug does not leave one open, with
  * its snapshot or its lock, for as long as the host runs. */
-loci_status lc_engine_connect(loci_engine *engine, int64_t deadline_us, lc_db **out,
-                              loci_error *err)
+loci_status lc_engine_connect_to(loci_engine *engine, const char *replica, int64_t deadline_us,
+                                 lc_db **out, loci_error *err)
 {
-    connecting c = {.engine = engine, .deadline_us = deadline_us};
+    connecting c = {.engine = engine, .store = replica, .deadline_us = deadline_us};
     loci_status status = lc_engine_guard(engine, connect_guarded, &c, err);
 
     if (status == LOCI_OK)
@@ -360,6 +366,12 @@ loci_status lc_engine_connect(loci_engine *engine, int64_t deadline_us, lc_db **
     else
         lc_db_close(c.db);
     return status;
+}
+
+loci_status lc_engine_connect(loci_engine *engine, int64_t deadline_us, lc_db **out,
+                              loci_error *err)
+{
+    return lc_engine_connect_to(engine, engine->store, deadline_us, out, err);
 }
 
 void lc_engine_on_drained(loci_engine *engine, lc_drained_fn *drained, void *ctx)
@@ -400,7 +412,8 @@ loci_status lc_engine_with_connection(loci_engine *engine, lc_db_work *work, voi
     if (status != LOCI_OK)
         return status;
     status = lc_engine_guard(engine, work_guarded, &w, err);
-    lc_watch_wrote_all(engine->watch); /* It may have been an import. */
+    lc_replicas_wrote_all(engine->replicas); /* It may have been an import. */
+    lc_watch_wrote_all(engine->watch);
     lc_db_close(w.db);
     return status;
 }
@@ -412,6 +425,7 @@ void lc_engine_store_replaced(loci_engine *engine)
     lc_token_cache_forget(engine->token_cache);
     lc_user_cache_clear(engine->user_cache);
     lc_engine_settings_changed(engine);
+    lc_replicas_wrote_all(engine->replicas);
     lc_watch_wrote_all(engine->watch);
 }
 
@@ -554,6 +568,7 @@ static loci_status open_store(start *s, loci_error *err)
     engine->file = db->file;
     engine->is_read_only = db->is_read_only;
     status = lc_schema_open(db, NULL, &state, err);
+    memcpy(engine->store_id, db->store_id, sizeof engine->store_id);
     if (status == LOCI_OK && state.needs_rebuild)
         status = lc_rebuild_run(db, log_rebuild, engine, err);
     if (status == LOCI_OK)
@@ -581,8 +596,10 @@ static loci_status start_parts(void *ctx, loci_error *err)
     if (status != LOCI_OK)
         return status;
     s->db = NULL;
-    status = lc_readers_new(engine, (int)setting(engine, &lc_setting_store_readers),
+    status = lc_readers_new(engine, NULL, (int)setting(engine, &lc_setting_store_readers),
                             &engine->readers, err);
+    if (status == LOCI_OK)
+        status = lc_replicas_new(engine, &engine->replicas, err);
     if (status == LOCI_OK)
         status = lc_token_cache_new(&engine->env.heap, &engine->token_cache, err);
     if (status == LOCI_OK)
@@ -665,6 +682,7 @@ void lc_engine_close(loci_engine *engine)
     lc_memory_guard_free(engine->memory_guard);
     lc_writer_free(engine->writer);
     lc_readers_free(engine->readers);
+    lc_replicas_free(engine->replicas);
     lc_token_cache_free(engine->token_cache);
     lc_tokenizers_free(engine->tokenizers);
     lc_talk_free(engine->talk);

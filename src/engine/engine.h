@@ -186,6 +186,8 @@ typedef struct lc_engine_counters {
     /* Calls that read. Not the engine's own reads, which never rest, nor those of operations for
      * administrators: a scrape of the metrics must not count itself. */
     int64_t reads;
+    int64_t replica_reads;     /* Those that a replica answered (engine/replica.h), */
+    int64_t replica_fallbacks; /* and those that were begun on one and answered by the primary. */
     int64_t jobs_done;
     int64_t jobs_failed;
     int64_t queue_length;   /* Writes waiting now. */

@@ -10,13 +10,12 @@
 #include "engine/models.h"
 #include "engine/pool.h"
 #include "engine/quota.h"
+#include "engine/replica.h"
 #include "engine/token_cache.h"
 #include "engine/tokenizers.h"
 #include "engine/watch.h"
 #include "engine/worker.h"
 #include "engine/writer.h"
-
-typedef struct lc_readers lc_readers;
 
 #define LC_NEW_TEXTS_SLOTS 256
 
@@ -32,6 +31,7 @@ struct loci_engine {
     lc_settings *settings;
     lc_writer *writer;
     lc_readers *readers;
+    lc_replicas *replicas; /* NULL = none. */
     lc_token_cache *token_cache;
     lc_tokenizers *tokenizers;
     _Atomic(lc_talk *) talk; /* NULL until lc_engine_talk() is first called. */
@@ -43,6 +43,7 @@ struct loci_engine {
     lc_pool *pool;
     lc_workers *workers; /* Without threads when inline. */
     lc_file_id file;     /* Of the first connection; further ones must be to the same. */
+    char store_id[33];   /* Of the first connection; a replica must have the same. */
     bool is_read_only;   /* As opened. */
     loci_fault_fn *on_fault;
     void *fault_ctx;
@@ -62,12 +63,18 @@ struct loci_engine {
  * `deadline_us` is monotonic, for reaching a server; 0 = the driver's own limit. */
 loci_status lc_engine_connect(loci_engine *engine, int64_t deadline_us, lc_db **out,
                               loci_error *err);
+/* The same to a replica of the store: it must hold the same store. */
+loci_status lc_engine_connect_to(loci_engine *engine, const char *replica, int64_t deadline_us,
+                                 lc_db **out, loci_error *err);
 
 /* ---- read.c: connections for reads ----------------------------------------------------------- */
 
-loci_status lc_readers_new(loci_engine *engine, int count_max, lc_readers **out, loci_error *err);
+/* `replica` is the URL of a replica, which must live as long as the result; NULL = the store. */
+loci_status lc_readers_new(loci_engine *engine, const char *replica, int count_max,
+                           lc_readers **out, loci_error *err);
 void lc_readers_free(lc_readers *readers); /* NULL is fine. */
-/* A connection for this thread alone, until it is given back. LOCI_EDEADLINE when none was free. */
+/* A connection for this thread alone, until it is given back. LOCI_EDEADLINE when none was free; of
+ * a replica LOCI_ELIMIT at once. */
 loci_status lc_readers_take(lc_readers *readers, int64_t deadline_us, lc_db **out, loci_error *err);
 void lc_readers_give_back(lc_readers *readers, lc_db *db);
 /* The same for a connection that may be damaged: it is closed. */

@@ -17,6 +17,7 @@
 
 #define BUILD_US_MAX 60000000 /* For building states of users, in a read without a deadline. */
 #define READERS_MAX 64
+#define REPLICA_CONNECT_US_MAX 300000
 
 /* ---- Connections ----------------------------------------------------------------------------- */
 
@@ -28,13 +29,15 @@ typedef struct place {
 
 struct lc_readers {
     loci_engine *engine;
+    const char *replica; /* Its URL; NULL = the store itself. */
     pthread_mutex_t lock;
     pthread_cond_t freed;
     int count_max;
     place places[READERS_MAX];
 };
 
-loci_status lc_readers_new(loci_engine *engine, int count_max, lc_readers **out, loci_error *err)
+loci_status lc_readers_new(loci_engine *engine, const char *replica, int count_max,
+                           lc_readers **out, loci_error *err)
 {
     lc_readers *readers = lc_heap_zalloc(&lc_engine_env(engine)->heap, sizeof *readers,
                                          LOCI_MEM_ENGINE);
@@ -43,6 +46,7 @@ loci_status lc_readers_new(loci_engine *engine, int count_max, lc_readers **out,
     if (readers == NULL)
         return lc_fail_memory(err);
     readers->engine = engine;
+    readers->replica = replica;
     readers->count_max = count_max < READERS_MAX ? count_max : READERS_MAX;
     (void)pthread_mutex_init(&readers->lock, NULL); /* None of these fails on Linux. */
     (void)pthread_condattr_init(&attributes);
@@ -94,6 +98,26 @@ static bool wait_until(lc_readers *readers, int64_t deadline_us)
     return pthread_cond_timedwait(&readers->freed, &readers->lock, &until) != ETIMEDOUT;
 }
 
+static loci_status open_connection(lc_readers *readers, int64_t deadline_us, lc_db **out,
+                                   loci_error *err)
+{
+    int64_t soon_us = lc_clock_monotonic_us() + REPLICA_CONNECT_US_MAX;
+
+    if (readers->replica == NULL)
+        return lc_engine_connect(readers->engine, deadline_us, out, err);
+    return lc_engine_connect_to(readers->engine, readers->replica,
+                                deadline_us < soon_us ? deadline_us : soon_us, out, err);
+}
+
+/* Reports that no connection is free. */
+static loci_status fail_busy(const lc_readers *readers, loci_error *err)
+{
+    if (readers->replica != NULL) /* The primary may have a free one. */
+        return lc_fail(err, LOCI_ELIMIT, "all connections to the replica are busy");
+    return lc_fail(err, LOCI_EDEADLINE,
+                   "all read connections were busy until the deadline; raise store.readers");
+}
+
 loci_status lc_readers_take(lc_readers *readers, int64_t deadline_us, lc_db **out, loci_error *err)
 {
     place *at;
@@ -102,11 +126,9 @@ loci_status lc_readers_take(lc_readers *readers, int64_t deadline_us, lc_db **ou
 
     (void)pthread_mutex_lock(&readers->lock);
     while ((at = find_place(readers)) == NULL) {
-        if (!wait_until(readers, deadline_us)) {
+        if (readers->replica != NULL || !wait_until(readers, deadline_us)) {
             (void)pthread_mutex_unlock(&readers->lock);
-            return lc_fail(
-                err, LOCI_EDEADLINE,
-                "all read connections were busy until the deadline; raise store.readers");
+            return fail_busy(readers, err);
         }
     }
     at->is_taken = true;
@@ -115,7 +137,7 @@ loci_status lc_readers_take(lc_readers *readers, int64_t deadline_us, lc_db **ou
         at->db = NULL;
         (void)pthread_mutex_unlock(&readers->lock);
         lc_db_close(broken);
-        status = lc_engine_connect(readers->engine, deadline_us, &opened, err);
+        status = open_connection(readers, deadline_us, &opened, err);
         (void)pthread_mutex_lock(&readers->lock);
         at->db = opened;
     }
@@ -201,13 +223,20 @@ typedef struct guarded_read {
     lc_db *db;
     const lc_read *read;
     lc_lender lender;
+    bool is_on_replica;
+    lc_replica_read replica;
+    int64_t deadline_us;
 } guarded_read;
 
 static loci_status run_body(lc_tx *tx, void *ctx, loci_error *err)
 {
     guarded_read *r = ctx;
-    loci_status status;
+    loci_status status = LOCI_OK;
 
+    if (r->is_on_replica)
+        status = lc_replica_check(&r->replica, tx, err);
+    if (status != LOCI_OK)
+        return status;
     tx->states = &r->lender.states;
     status = r->read->body(tx, r->read->ctx, err);
     LC_ASSERT(r->lender.loan == NULL); /* A body gives back what it borrowed. */
@@ -218,43 +247,66 @@ static loci_status read_guarded(void *ctx, loci_error *err)
 {
     guarded_read *r = ctx;
 
-    return lc_db_read(r->db, r->read->deadline_us, run_body, r, err);
+    return lc_db_read(r->db, r->deadline_us, run_body, r, err);
 }
 
-static loci_status read_once(loci_engine *engine, guarded_read *r, loci_error *err)
+static loci_status read_from(loci_engine *engine, lc_readers *readers, guarded_read *r,
+                             loci_error *err)
 {
-    const lc_read *read = r->read;
-    loci_status status = lc_readers_take(engine->readers, read->deadline_us, &r->db, err);
+    loci_status status = lc_readers_take(readers, r->deadline_us, &r->db, err);
 
     if (status != LOCI_OK)
         return status;
-    if (read->tenant_id.ptr != NULL)
-        r->lender.version = lc_watch_version(engine->watch,
-                                             lc_watch_slot(read->tenant_id, read->user_id));
     status = lc_engine_guard(engine, read_guarded, r, err);
     if (lc_engine_check(engine, NULL) == LOCI_OK && !r->db->driver->is_broken(r->db))
-        lc_readers_give_back(engine->readers, r->db);
+        lc_readers_give_back(readers, r->db);
     else
-        lc_readers_drop(engine->readers, r->db);
+        lc_readers_drop(readers, r->db);
     return status;
 }
 
+/* On the store itself, or on a replica for half of the time: the store may need the rest. The
+ * version is read first: neither a snapshot nor the numbers that a replica must have may be older
+ * than it. False: a replica was tried in vain. */
+static bool read_once(loci_engine *engine, guarded_read *r, bool may_use_replica,
+                      loci_status *out_status, loci_error *err)
+{
+    const lc_read *read = r->read;
+    int64_t now_us = lc_clock_monotonic_us();
+
+    r->deadline_us = read->deadline_us;
+    if (read->tenant_id.ptr != NULL)
+        r->lender.version = lc_watch_version(engine->watch,
+                                             lc_watch_slot(read->tenant_id, read->user_id));
+    r->is_on_replica = may_use_replica && lc_replicas_choose(engine->replicas, read, &r->replica);
+    if (!r->is_on_replica) {
+        *out_status = read_from(engine, engine->readers, r, err);
+        return true;
+    }
+    if (read->deadline_us != INT64_MAX)
+        r->deadline_us = now_us + (read->deadline_us - now_us) / 2;
+    *out_status = read_from(engine, r->replica.readers, r, err);
+    return lc_replica_accept(&r->replica, *out_status);
+}
+
 /* States of users are built in slices, each on its own snapshot, for at most half of the time that
- * is left: the body needs the rest. */
+ * is left: the body needs the rest. Only the first snapshot may be a replica's. */
 loci_status lc_engine_read(loci_engine *engine, const lc_read *read, loci_error *err)
 {
     guarded_read r = {.read = read};
     int64_t began_us = lc_clock_monotonic_us(), left_us = read->deadline_us - began_us;
     int64_t build_until_us = began_us + (left_us < BUILD_US_MAX ? left_us : BUILD_US_MAX) / 2;
-    loci_status status;
+    loci_status status = LOCI_OK;
+    bool is_first = true, is_valid;
 
     if (read->is_call)
         atomic_fetch_add_explicit(&engine->read_count, 1, memory_order_relaxed);
     do {
         lc_lender_init(&r.lender, engine->user_cache);
         r.lender.may_retry = lc_clock_monotonic_us() < build_until_us;
-        status = read_once(engine, &r, err);
-    } while (status != LOCI_OK && r.lender.must_retry);
+        is_valid = read_once(engine, &r, is_first, &status, err);
+        is_first = false;
+    } while (!is_valid || (status != LOCI_OK && r.lender.must_retry));
     return status;
 }
 

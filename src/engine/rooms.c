@@ -98,6 +98,7 @@ static const lc_setting *const own_settings[] = {
     &lc_setting_server_inflight_bytes_max,
     &lc_setting_store_durability,
     &lc_setting_store_readers,
+    &lc_setting_store_replicas,
     &lc_setting_store_transfer_dir,
     &lc_setting_summary_use_model,
     &lc_setting_watch_interval_ms,

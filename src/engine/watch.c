@@ -238,6 +238,7 @@ static void poll_database(lc_watch *watch, view *seen)
     }
     seen->db->origin_id = atomic_load_explicit(&watch->engine->origin_id, memory_order_acquire);
     mark = seen->db->driver->change_mark(seen->db);
+    lc_replicas_poll(watch->engine->replicas, seen->db);
     if (mark != seen->mark) {
         seen->mark = mark;
         lc_watch_wrote_all(watch);

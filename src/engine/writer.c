@@ -280,6 +280,7 @@ static void commit(lc_writer *writer, const queue *group)
         at->write.error = err;
         at->write.is_answered = true;
     }
+    lc_replicas_wrote(writer->engine->replicas, &group->first->write);
     lc_watch_wrote(writer->engine->watch, &group->first->write);
 }
 

@@ -148,6 +148,9 @@ static const lc_record counters_record = {
             {"writes", LC_PARAM_INT, "Writes since open"},
             {"commits", LC_PARAM_INT, "Commits since open"},
             {"reads", LC_PARAM_INT, "Reads since open"},
+            {"replica_reads", LC_PARAM_INT, "Reads answered by replicas since open"},
+            {"replica_fallbacks", LC_PARAM_INT,
+             "Reads since open that a replica could not answer, so the primary did"},
             {"jobs_done", LC_PARAM_INT, "Jobs done since open"},
             {"jobs_failed", LC_PARAM_INT, "Jobs failed since open"},
             {"queue_length", LC_PARAM_INT, "Writes waiting now"},
@@ -225,6 +228,8 @@ static void put_counters(lc_json_writer *out, const lc_engine_counters *counters
     lc_jw_member_int(out, "writes", counters->writes);
     lc_jw_member_int(out, "commits", counters->commits);
     lc_jw_member_int(out, "reads", counters->reads);
+    lc_jw_member_int(out, "replica_reads", counters->replica_reads);
+    lc_jw_member_int(out, "replica_fallbacks", counters->replica_fallbacks);
     lc_jw_member_int(out, "jobs_done", counters->jobs_done);
     lc_jw_member_int(out, "jobs_failed", counters->jobs_failed);
     lc_jw_member_int(out, "queue_length", counters->queue_length);

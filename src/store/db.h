@@ -157,6 +157,8 @@ struct lc_tx {
 
 typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t total);
 
+typedef void lc_commit_number(void *ctx, loci_str writer_id, int64_t commits);
+
 /* Identifies the file of a store under any name; zeros for a server. */
 typedef struct lc_file_id {
     uint64_t device;
@@ -222,6 +224,11 @@ typedef struct lc_db_driver {
      * by any process, changes the number. Costs a few reads of shared memory; may be called from
      * any thread. 0 if the state is not known at the moment. NULL: the store has no such number. */
     uint64_t (*state)(const lc_db *db);
+    /* Calls `each` for every writer, in the order of their ids, with the number of commits that
+     * this snapshot sees of it; `*out_is_replica`: the server replays the log of another one. Waits
+     * for a fraction of a second. NULL: the store has no replicas. */
+    loci_status (*commit_numbers)(lc_tx *tx, lc_commit_number *each, void *ctx,
+                                  bool *out_is_replica, loci_error *err);
     /* Any thread; the running statement answers LOCI_ECANCELLED. */
     void (*interrupt)(lc_db *db);
     /* Bytes that the database library uses in this process, for all connections; any thread. NULL:

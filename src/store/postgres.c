@@ -694,5 +694,6 @@ const lc_db_driver lc_postgres_driver = {
     .is_broken = is_broken,
     .now_us = database_now_us,
     .change_mark = lc_pg_change_mark,
+    .commit_numbers = lc_pg_commit_numbers,
     .interrupt = interrupt,
 };

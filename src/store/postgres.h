@@ -243,6 +243,8 @@ loci_status lc_pg_take_begin(lc_pg *db, loci_error *err);
  * `deadline_us`, whether it was committed; if this stays unknown, LOCI_EUNAVAILABLE says so. */
 loci_status lc_pg_end_commit(lc_pg *db, int64_t deadline_us, loci_error *err);
 uint64_t lc_pg_change_mark(lc_db *base);
+loci_status lc_pg_commit_numbers(lc_tx *tx, lc_commit_number *each, void *ctx, bool *out_is_replica,
+                                 loci_error *err);
 loci_status lc_pg_set_up_store(lc_tx *tx, loci_error *err);
 /* Deletes the writer's row and reads the remaining answers of the server; best effort. */
 void lc_pg_say_goodbye(lc_pg *db);

@@ -369,6 +369,10 @@ export interface EngineCounters {
     commits: number;
     /** Reads since open. */
     reads: number;
+    /** Reads answered by replicas since open. */
+    replica_reads: number;
+    /** Reads since open that a replica could not answer, so the primary did. */
+    replica_fallbacks: number;
     /** Jobs done since open. */
     jobs_done: number;
     /** Jobs failed since open. */

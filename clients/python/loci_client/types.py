@@ -405,6 +405,10 @@ class EngineCounters(TypedDict):
     """Commits since open."""
     reads: int
     """Reads since open."""
+    replica_reads: int
+    """Reads answered by replicas since open."""
+    replica_fallbacks: int
+    """Reads since open that a replica could not answer, so the primary did."""
     jobs_done: int
     """Jobs done since open."""
     jobs_failed: int
