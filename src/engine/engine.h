@@ -186,6 +186,7 @@ typedef struct lc_engine_counters {
     /* Calls that read. Not the engine's own reads, which never rest, nor those of operations for
      * administrators: a scrape of the metrics must not count itself. */
     int64_t reads;
+    int64_t recalls; /* Questions to the memory: calls of memory.recall and context.build. */
     int64_t jobs_done;
     int64_t jobs_failed;
     int64_t queue_length;   /* Writes waiting now. */
@@ -195,6 +196,10 @@ typedef struct lc_engine_counters {
     lc_user_cache_counters user_cache;
 } lc_engine_counters;
 lc_engine_counters lc_engine_get_counters(loci_engine *engine);
+void lc_engine_count_recall(loci_engine *engine);
+/* lc_activity_read() of the engine's samples (engine/activity.h). */
+struct lc_activity_sample;
+size_t lc_engine_activity(loci_engine *engine, int64_t after_us, struct lc_activity_sample *out);
 
 /* How long things took since open, for metrics. */
 typedef struct lc_engine_timings {

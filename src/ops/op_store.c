@@ -148,6 +148,7 @@ static const lc_record counters_record = {
             {"writes", LC_PARAM_INT, "Writes since open"},
             {"commits", LC_PARAM_INT, "Commits since open"},
             {"reads", LC_PARAM_INT, "Reads since open"},
+            {"recalls", LC_PARAM_INT, "Calls of memory.recall and context.build since open"},
             {"jobs_done", LC_PARAM_INT, "Jobs done since open"},
             {"jobs_failed", LC_PARAM_INT, "Jobs failed since open"},
             {"queue_length", LC_PARAM_INT, "Writes waiting now"},
@@ -225,6 +226,7 @@ static void put_counters(lc_json_writer *out, const lc_engine_counters *counters
     lc_jw_member_int(out, "writes", counters->writes);
     lc_jw_member_int(out, "commits", counters->commits);
     lc_jw_member_int(out, "reads", counters->reads);
+    lc_jw_member_int(out, "recalls", counters->recalls);
     lc_jw_member_int(out, "jobs_done", counters->jobs_done);
     lc_jw_member_int(out, "jobs_failed", counters->jobs_failed);
     lc_jw_member_int(out, "queue_length", counters->queue_length);

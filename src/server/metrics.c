@@ -380,6 +380,7 @@ static const figure engine_figures[] = {
     {"writes", "loci_writes_total", "counter", "Write calls since the start."},
     {"commits", "loci_commits_total", "counter", "Transactions that committed them."},
     {"reads", "loci_reads_total", "counter", "Read calls, without operations for administrators."},
+    {"recalls", "loci_recalls_total", "counter", "Calls of memory.recall and context.build."},
     {"jobs_done", "loci_jobs_done_total", "counter", "Jobs finished by this process."},
     {"jobs_failed", "loci_jobs_failed_total", "counter", "Failed attempts at jobs."},
     {"queue_length", "loci_write_queue_length", "gauge", "Write calls in the queue."},
