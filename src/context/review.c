@@ -131,6 +131,9 @@ static loci_status show_fact(listing *l, const lc_fact *fact, lc_review_item *it
     item->id = fact->id;
     item->position = fact->seq;
     item->about = fact->key;
+    item->source = fact->source;
+    item->authority = fact->authority.name;
+    item->trust = fact->trust;
     item->at_us = fact->observed_at;
     item->confidence = NAN;
     return status;

@@ -39,6 +39,8 @@ typedef struct lc_review_item {
     loci_str proposed, current; /* Value or text; current none = there is none. */
     const char *reason;
     loci_str quote; /* None = none. */
+    /* Of the speaker; none = it is not a fact, or was not given. */
+    loci_str source, authority, trust;
     int64_t at_us;
     double confidence; /* NaN = unknown. */
 } lc_review_item;

@@ -263,6 +263,17 @@ loci_status lc_engine_guard(loci_engine *engine, lc_guarded *work, void *ctx, lo
     return status;
 }
 
+int64_t lc_engine_count_of_reads(loci_engine *engine)
+{
+    return atomic_load_explicit(&engine->read_count, memory_order_relaxed) +
+           lc_user_cache_get_counters(engine->user_cache).peeks;
+}
+
+void lc_engine_count_recall(loci_engine *engine)
+{
+    atomic_fetch_add_explicit(&engine->recall_count, 1, memory_order_relaxed);
+}
+
 lc_engine_counters lc_engine_get_counters(loci_engine *engine)
 {
     lc_writer_counters writer = lc_writer_get_counters(engine->writer);
@@ -278,6 +289,7 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
         .reads = atomic_load_explicit(&engine->read_count, memory_order_relaxed) + cache.peeks,
         .replica_reads = replicas.reads,
         .replica_fallbacks = replicas.fallbacks,
+        .recalls = atomic_load_explicit(&engine->recall_count, memory_order_relaxed),
         .user_cache = cache,
         .jobs_done = workers.done,
         .jobs_failed = workers.failed,

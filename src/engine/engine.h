@@ -188,6 +188,7 @@ typedef struct lc_engine_counters {
     int64_t reads;
     int64_t replica_reads;     /* Those that a replica answered (engine/replica.h), */
     int64_t replica_fallbacks; /* and those that were begun on one and answered by the primary. */
+    int64_t recalls; /* Questions to the memory: calls of memory.recall and context.build. */
     int64_t jobs_done;
     int64_t jobs_failed;
     int64_t queue_length;   /* Writes waiting now. */
@@ -197,6 +198,10 @@ typedef struct lc_engine_counters {
     lc_user_cache_counters user_cache;
 } lc_engine_counters;
 lc_engine_counters lc_engine_get_counters(loci_engine *engine);
+void lc_engine_count_recall(loci_engine *engine);
+/* lc_activity_read() of the engine's samples (engine/activity.h). */
+struct lc_activity_sample;
+size_t lc_engine_activity(loci_engine *engine, int64_t after_us, struct lc_activity_sample *out);
 
 /* How long things took since open, for metrics. */
 typedef struct lc_engine_timings {

@@ -52,6 +52,7 @@ struct loci_engine {
     void *drained_ctx;
     _Atomic bool is_poisoned;
     _Atomic int64_t read_count;
+    _Atomic int64_t recall_count;
     lc_engine_timings timings;
     _Atomic uint64_t origin_id; /* Of the writer's connection: lc_db.origin_id. */
     /* By the hash of the user: its upper bits, and how many texts were written since a job for them
@@ -66,6 +67,9 @@ loci_status lc_engine_connect(loci_engine *engine, int64_t deadline_us, lc_db **
 /* The same to a replica of the store: it must hold the same store. */
 loci_status lc_engine_connect_to(loci_engine *engine, const char *replica, int64_t deadline_us,
                                  lc_db **out, loci_error *err);
+
+/* lc_engine_counters.reads */
+int64_t lc_engine_count_of_reads(loci_engine *engine);
 
 /* ---- read.c: connections for reads ----------------------------------------------------------- */
 

@@ -24,8 +24,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "engine/activity.h"
 #include "engine/internal.h"
 #include "guard/agents.h"
+#include "guard/host.h"
 #include "pressure/ladder.h"
 
 #define HEAPS_MAX 4
@@ -71,6 +73,7 @@ const lc_setting lc_setting_guard_agents_bytes_max = {
 struct lc_memory_guard {
     loci_engine *engine;
     lc_agents *agents;
+    lc_activity *activity;      /* NULL in an inline engine. */
     loci_guard_options options; /* Of a guard that an inline engine opens later. */
     loci_guard *guard;          /* NULL = none yet, or off. */
     bool is_enabled;
@@ -191,12 +194,32 @@ typedef struct eviction {
     int64_t freed_bytes;
 } eviction;
 
+/* Of the parts that exist before the guard does: its first tick may come before the others. */
+static void note_activity(lc_memory_guard *memory)
+{
+    loci_engine *engine = memory->engine;
+    int64_t used_bytes = lc_guard_sample(memory->guard).used_bytes; /* Of the last tick. */
+
+    if (used_bytes == 0 || !lc_activity_is_due(memory->activity, lc_guard_now_ms(memory->guard)))
+        return;
+    lc_activity_add(memory->activity, &(lc_activity_sample){
+                                          .at_us = lc_env_now_us(&engine->env),
+                                          .used_bytes = used_bytes,
+                                          .reads = lc_engine_count_of_reads(engine),
+                                          .recalls = atomic_load_explicit(&engine->recall_count,
+                                                                          memory_order_relaxed),
+                                          .writes = lc_writer_get_counters(engine->writer).writes,
+                                      });
+}
+
 static int64_t user_cache_bytes(void *ctx)
 {
     lc_memory_guard *memory = ctx;
 
     /* The guard asks for sizes at each tick before it judges: the time to report the others. */
     report_heaps(memory);
+    if (memory->activity != NULL)
+        note_activity(memory);
     return lc_user_cache_get_counters(memory->engine->user_cache).bytes;
 }
 
@@ -405,6 +428,8 @@ loci_status lc_memory_guard_new(loci_engine *engine, const lc_memory_guard_optio
     (void)pthread_rwlock_init(&memory->hook_lock, NULL);
     fill_options(memory, options);
     status = lc_agents_new(&engine->env.heap, &memory->agents, err);
+    if (status == LOCI_OK && !lc_engine_is_inline(engine))
+        status = lc_activity_new(&engine->env.heap, &memory->activity, err);
     if (status == LOCI_OK && memory->is_enabled && !lc_engine_is_inline(engine)) {
         status = open_watching(memory, options, err);
         if (status == LOCI_OK)
@@ -423,6 +448,7 @@ void lc_memory_guard_free(lc_memory_guard *memory)
         return;
     loci_guard_close(memory->guard);
     lc_agents_free(memory->agents);
+    lc_activity_free(memory->activity);
     (void)pthread_rwlock_destroy(&memory->hook_lock);
     (void)pthread_mutex_destroy(&memory->heaps_lock);
     lc_heap_free(&memory->engine->env.heap, memory, sizeof *memory, LOCI_MEM_ENGINE);
@@ -449,6 +475,13 @@ loci_status lc_engine_memory_guard(loci_engine *engine, loci_guard **out, loci_e
         (void)loci_guard_tick(memory->guard);
     *out = memory->guard;
     return LOCI_OK;
+}
+
+size_t lc_engine_activity(loci_engine *engine, int64_t after_us, lc_activity_sample *out)
+{
+    lc_activity *activity = engine->memory_guard->activity;
+
+    return activity != NULL ? lc_activity_read(activity, after_us, out) : 0;
 }
 
 loci_status lc_engine_agents(loci_engine *engine, lc_agents **out, loci_error *err)

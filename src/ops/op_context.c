@@ -405,6 +405,7 @@ static loci_status prepare_build(lc_call *call, loci_error *err)
         in->section_mask |= lc_context_section_bit(in->sections.items[i]);
     if (in->brief)
         in->section_mask &= lc_context_brief_mask();
+    lc_engine_count_recall(call->engine);
     return LOCI_OK;
 }
 

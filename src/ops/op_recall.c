@@ -142,6 +142,15 @@ static loci_status prepare_recall(lc_call *call, loci_error *err)
     return lc_memory_read_vector(call, &in->vector, &in->given, &in->query.vector, err);
 }
 
+static loci_status prepare_and_count(lc_call *call, loci_error *err)
+{
+    loci_status status = prepare_recall(call, err);
+
+    if (status == LOCI_OK)
+        lc_engine_count_recall(call->engine);
+    return status;
+}
+
 static loci_status compute_recall(lc_call *call, loci_error *err)
 {
     recall_input *in = call->input;
@@ -277,7 +286,7 @@ static const lc_op memory_recall = {
              .bar = "score",
              .is_of_texts = true},
     .example = "{\"query\":\"Where do I live?\",\"limit\":5}",
-    .prepare = prepare_recall,
+    .prepare = prepare_and_count,
     .compute = compute_recall,
     .run = run_recall,
 };

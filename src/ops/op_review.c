@@ -37,6 +37,11 @@ static const lc_record item_record = {
              LC_RESULT_OPTIONAL},
             {"reason", LC_PARAM_STRING, "Why it waits for a decision"},
             {"quote", LC_PARAM_STRING, "Sentence that it came from", LC_RESULT_OPTIONAL},
+            {"source", LC_PARAM_STRING, "For a fact: who or what said it", LC_RESULT_OPTIONAL},
+            {"authority", LC_PARAM_STRING, "For a fact: authority of the speaker",
+             LC_RESULT_OPTIONAL},
+            {"trust", LC_PARAM_STRING, "For a fact: trust in the channel that it came through",
+             LC_RESULT_OPTIONAL},
             {"at", LC_PARAM_TIME, "Time at which it was said"},
             {"confidence", LC_PARAM_REAL, "Confidence from 0 to 1", LC_RESULT_OPTIONAL},
             {NULL},
@@ -84,6 +89,12 @@ static loci_status put_item(void *ctx, const lc_review_item *item, loci_error *e
     lc_jw_member_text(out, "reason", item->reason);
     if (item->quote.len > 0)
         lc_jw_member_str(out, "quote", item->quote);
+    if (item->source.len > 0)
+        lc_jw_member_str(out, "source", item->source);
+    if (item->authority.len > 0)
+        lc_jw_member_str(out, "authority", item->authority);
+    if (item->trust.len > 0)
+        lc_jw_member_str(out, "trust", item->trust);
     lc_jw_member_time(out, "at", item->at_us);
     if (!isnan(item->confidence))
         lc_jw_member_real(out, "confidence", item->confidence);

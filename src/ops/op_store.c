@@ -151,6 +151,7 @@ static const lc_record counters_record = {
             {"replica_reads", LC_PARAM_INT, "Reads answered by replicas since open"},
             {"replica_fallbacks", LC_PARAM_INT,
              "Reads since open that a replica could not answer, so the primary did"},
+            {"recalls", LC_PARAM_INT, "Calls of memory.recall and context.build since open"},
             {"jobs_done", LC_PARAM_INT, "Jobs done since open"},
             {"jobs_failed", LC_PARAM_INT, "Jobs failed since open"},
             {"queue_length", LC_PARAM_INT, "Writes waiting now"},
@@ -230,6 +231,7 @@ static void put_counters(lc_json_writer *out, const lc_engine_counters *counters
     lc_jw_member_int(out, "reads", counters->reads);
     lc_jw_member_int(out, "replica_reads", counters->replica_reads);
     lc_jw_member_int(out, "replica_fallbacks", counters->replica_fallbacks);
+    lc_jw_member_int(out, "recalls", counters->recalls);
     lc_jw_member_int(out, "jobs_done", counters->jobs_done);
     lc_jw_member_int(out, "jobs_failed", counters->jobs_failed);
     lc_jw_member_int(out, "queue_length", counters->queue_length);

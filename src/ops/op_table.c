@@ -32,6 +32,7 @@
     X(config)                                                                                      \
     X(token)                                                                                       \
     X(store)                                                                                       \
+    X(activity)                                                                                    \
     X(meta)
 
 #define DECLARE(group) extern const lc_op *const lc_ops_##group[];

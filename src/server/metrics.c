@@ -383,6 +383,7 @@ static const figure engine_figures[] = {
     {"replica_reads", "loci_replica_reads_total", "counter", "Reads answered by replicas."},
     {"replica_fallbacks", "loci_replica_fallbacks_total", "counter",
      "Reads that a replica could not answer, so the primary did."},
+    {"recalls", "loci_recalls_total", "counter", "Calls of memory.recall and context.build."},
     {"jobs_done", "loci_jobs_done_total", "counter", "Jobs finished by this process."},
     {"jobs_failed", "loci_jobs_failed_total", "counter", "Failed attempts at jobs."},
     {"queue_length", "loci_write_queue_length", "gauge", "Write calls in the queue."},

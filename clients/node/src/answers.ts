@@ -4,6 +4,19 @@
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject { [name: string]: JsonValue }
 
+export interface ActivitySample {
+    /** Time of the sample. */
+    at: string;
+    /** Memory in use by the process. */
+    used_bytes: number;
+    /** Reads since open. */
+    reads: number;
+    /** Calls of memory.recall and context.build since open. */
+    recalls: number;
+    /** Writes since open. */
+    writes: number;
+}
+
 export interface ActorResumeAnswer {
     /** Frame on top of the stack; null if there is none. */
     current_frame: Frame | null;
@@ -373,6 +386,8 @@ export interface EngineCounters {
     replica_reads: number;
     /** Reads since open that a replica could not answer, so the primary did. */
     replica_fallbacks: number;
+    /** Calls of memory.recall and context.build since open. */
+    recalls: number;
     /** Jobs done since open. */
     jobs_done: number;
     /** Jobs failed since open. */
@@ -3933,6 +3948,12 @@ export interface ReviewItem {
     reason: string;
     /** Sentence that it came from. */
     quote?: string;
+    /** For a fact: who or what said it. */
+    source?: string;
+    /** For a fact: authority of the speaker. */
+    authority?: string;
+    /** For a fact: trust in the channel that it came through. */
+    trust?: string;
     /** Time at which it was said. */
     at: string;
     /** Confidence from 0 to 1. */
@@ -4264,6 +4285,11 @@ export interface StaleLine {
         "archived" | "closed" | "changed";
     /** Id of the version that is true now. */
     now_id?: string;
+}
+
+export interface StoreActivityAnswer {
+    /** Samples, the oldest first; empty if the guard is off. */
+    samples: ActivitySample[];
 }
 
 export interface StoreBackupAnswer {

@@ -1817,6 +1817,12 @@ export interface StoreRecoverArgs {
     force?: boolean | null | undefined;
 }
 
+/** Arguments of `store.activity`. */
+export interface StoreActivityArgs {
+    /** Only samples after this time (default: all of the last hour). */
+    after?: string | null | undefined;
+}
+
 /** Arguments of `op.list`. */
 export interface OpListArgs extends Pick<SharedArgs, "cursor"> {
     /** Maximum number of results per page. Default: 1000. */
@@ -1989,6 +1995,7 @@ export interface Operations {
     "store.import": { args: StoreImportArgs; answer: t.StoreImportAnswer };
     "store.migrate": { args: StoreMigrateArgs; answer: t.StoreMigrateAnswer };
     "store.recover": { args: StoreRecoverArgs; answer: t.StoreRecoverAnswer };
+    "store.activity": { args: StoreActivityArgs; answer: t.StoreActivityAnswer };
     "op.list": { args: OpListArgs; answer: t.OpListAnswer };
     "op.get": { args: OpGetArgs; answer: t.Operation };
 }

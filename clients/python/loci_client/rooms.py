@@ -3803,6 +3803,19 @@ class StoreRoom:
         )
         return answer
 
+    def activity(
+        self,
+        *,
+        after: Optional[str] = None,
+    ) -> t.StoreActivityAnswer:
+        """Return the memory in use and the calls of this process, sampled every 5 s for an hour."""
+        answer: t.StoreActivityAnswer = self._caller.call(
+            "store.activity",
+            {},
+            {"after": after}
+        )
+        return answer
+
 
 class OpRoom:
     """Operations whose names begin with `op`."""

@@ -10,6 +10,19 @@ from typing import Any, Dict, List, Literal, NamedTuple, Optional, Tuple, TypedD
 VERSION = "0.1.0"
 """Version of loci whose operations these are."""
 
+class ActivitySample(TypedDict):
+    at: str
+    """Time of the sample."""
+    used_bytes: int
+    """Memory in use by the process."""
+    reads: int
+    """Reads since open."""
+    recalls: int
+    """Calls of memory.recall and context.build since open."""
+    writes: int
+    """Writes since open."""
+
+
 class _ActorResumeAnswerRequired(TypedDict):
     current_frame: Optional[Frame]
     """Frame on top of the stack; null if there is none."""
@@ -409,6 +422,8 @@ class EngineCounters(TypedDict):
     """Reads answered by replicas since open."""
     replica_fallbacks: int
     """Reads since open that a replica could not answer, so the primary did."""
+    recalls: int
+    """Calls of memory.recall and context.build since open."""
     jobs_done: int
     """Jobs done since open."""
     jobs_failed: int
@@ -4272,6 +4287,12 @@ class ReviewItem(_ReviewItemRequired, total=False):
     """Value or text that is current, if there is one."""
     quote: str
     """Sentence that it came from."""
+    source: str
+    """For a fact: who or what said it."""
+    authority: str
+    """For a fact: authority of the speaker."""
+    trust: str
+    """For a fact: trust in the channel that it came through."""
     confidence: float
     """Confidence from 0 to 1."""
 
@@ -4635,6 +4656,11 @@ class _StaleLineRequired(TypedDict):
 class StaleLine(_StaleLineRequired, total=False):
     now_id: str
     """Id of the version that is true now."""
+
+
+class StoreActivityAnswer(TypedDict):
+    samples: List[ActivitySample]
+    """Samples, the oldest first; empty if the guard is off."""
 
 
 class StoreBackupAnswer(TypedDict):
@@ -5574,6 +5600,7 @@ OPERATIONS: Dict[str, Traits] = {
     "store.import": Traits("key", ()),
     "store.migrate": Traits("key", ()),
     "store.recover": Traits("repeat", ()),
+    "store.activity": Traits("repeat", ()),
     "op.list": Traits("repeat", ()),
     "op.get": Traits("repeat", ()),
 }

@@ -100,12 +100,19 @@ TEST(review, proposals_are_accepted_corrected_or_dismissed)
 TEST(review, claims_need_the_authority_to_write)
 {
     facts f;
+    loci_str item;
     const char *id;
 
     facts_open(&f);
     facts_write(&f, "created", "{'key':'city','value':'Oslo','authority':'executive'}");
-    facts_write(&f, "claimed", "{'key':'city','value':'Bergen','authority':'employee'}");
+    facts_write(&f, "claimed",
+                "{'key':'city','value':'Bergen','authority':'employee','source':'intranet'}");
     id = first_of(&f, "fact_claim");
+    /* One decides by who said it. */
+    item = test_member(facts_call(&f, "review.list", "{'kind':'fact_claim'}"), "items.0");
+    CHECK_STR_EQ(test_member_text(item, "source"), "intranet");
+    CHECK_STR_EQ(test_member_text(item, "authority"), "employee");
+    CHECK_STR_EQ(test_member_text(item, "trust"), "user");
     f.ceiling = "employee";
     facts_fail(&f, LOCI_EFORBIDDEN, "city", "review.accept", test_format("{\"id\":\"%s\"}", id));
     f.ceiling = NULL;
