@@ -6,7 +6,7 @@
 # SQL that only one of the databases accepts, or that the two understand differently, and kinds of
 # parameters and columns that do not fit the text. {row}, {values}, {set} and {excluded}
 # (src/store/row.h) stand for columns whose kinds come from lc_sql.row. Not checked: texts made at
-# run time, statements of the PostgreSQL driver for its own server (src/store/postgres*.c), and the
+# run time, statements of a driver for its own database (src/store/postgres*.c, sqlite.c), and the
 # comment that lc_sql_rewrite() uncomments for PostgreSQL.
 set -eu
 
@@ -81,7 +81,7 @@ EXTRA = [
 KEYWORDS = set("""and as between bigint case cast coalesce conflict current distinct do double else
     end escape exists from in is not null or precision select set text then when where""".split())
 
-DRIVER = re.compile(r"store/postgres\w*\.c$")
+DRIVER = re.compile(r"store/(postgres\w*|sqlite)\.c$")
 LOCK = "/* for update skip locked */"
 
 ROW = re.compile(r"\{(?:\w+\.)?(?:row|values|set|excluded)\}")

@@ -438,7 +438,7 @@ void lc_engine_store_replaced(loci_engine *engine)
     lc_user_cache_clear(engine->user_cache);
     lc_engine_settings_changed(engine);
     lc_replicas_wrote_all(engine->replicas);
-    lc_watch_wrote_all(engine->watch);
+    lc_watch_replaced(engine->watch);
 }
 
 void lc_engine_wake_workers(loci_engine *engine)

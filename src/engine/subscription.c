@@ -2,10 +2,11 @@
  *
  * A stream of one user is a position in its log: the next page is read from the store when the last
  * one is used up, so no event is missed or repeated, even if the reader is slow or another process
- * wrote it. There is no order across users, so a stream of all users keeps the last seq of each
- * and, after a change, checks which heads have moved. If it falls too far behind, it skips to the
- * present and reports `lagged`. So does every stream after a restore: events that it returned may
- * be gone.
+ * wrote it. There is no order across users: a stream of all users is a position in the feed of the
+ * watch (engine/feed.h), which has the users whose logs grew and the seqs of the new events, so it
+ * reads the logs of these users only. If it falls so far behind that the feed has lost its
+ * position, it skips to the present and reports `lagged`. So does every stream after a restore:
+ * events that it returned may be gone.
  */
 #include "engine/subscription.h"
 
@@ -15,7 +16,6 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/map.h"
 #include "base/str.h"
 #include "engine/internal.h"
 #include "session/session.h"
@@ -23,22 +23,14 @@
 #include "store/event.h"
 
 #define PAGE_EVENTS 64
-#define PAGE_BYTES (16 * 1024)      /* A page ends with the event that reaches this. */
-#define PENDING_MAX 1024            /* Events that a stream of all users queues before it lags, */
-#define PENDING_BYTES (1024 * 1024) /* or bytes of them. */
-#define USERS_PER_PAGE 512
+#define PAGE_BYTES (16 * 1024) /* A page ends with the event that reaches this. */
+#define PAGE_RANGES 64              /* Users of a page, so that a transaction stays short. */
 #define READ_MS_MAX 10000
-
-/* The last seq seen of one user. */
-typedef struct place {
-    loci_str user_id; /* The key in `places`. */
-    int64_t seq;
-} place;
 
 struct loci_subscription {
     lc_listener listener; /* First: its descriptor is ours. */
     loci_engine *engine;
-    lc_arena arena; /* Names and places. */
+    lc_arena arena; /* Names. */
     loci_str tenant_id;
     loci_str user_id;
     loci_str types;        /* Comma-separated; none = all. */
@@ -47,15 +39,15 @@ struct loci_subscription {
     bool is_of_all;
     bool is_resumed;
     int64_t after_seq;
+    int64_t until_seq;  /* Later events are not wanted yet. */
     int64_t read_count; /* Events of the last page, those of other types included. */
     int64_t page_limit; /* Events to read next: less where they are large. */
     bool is_page_full;  /* Full of events or bytes: there may be more behind it. */
-    lc_map places;      /* user_id -> place, in a stream of all users. */
     bool has_lagged;
     int64_t restore_mark;      /* Of the store that it was read from. */
     loci_answer *first, *last; /* Read, not yet taken. */
     int pending_count;
-    size_t pending_bytes, page_bytes; /* Of those; of the page being read. */
+    size_t page_bytes; /* Of the page being read. */
 };
 
 static bool is_wanted(const loci_subscription *sub, const lc_event *event)
@@ -81,6 +73,8 @@ static loci_status keep_event(void *ctx, const lc_event *event, loci_error *err)
     loci_answer *answer = NULL;
     loci_status status;
 
+    if (event->seq > sub->until_seq)
+        return LOCI_OK;
     if (sub->page_bytes >= PAGE_BYTES) { /* The event is read again with the next page. */
         sub->is_page_full = true;
         return LOCI_OK;
@@ -108,7 +102,6 @@ static loci_status keep_event(void *ctx, const lc_event *event, loci_error *err)
         sub->last->next = answer;
     sub->last = answer;
     sub->pending_count++;
-    sub->pending_bytes += answer->len;
     sub->page_bytes += answer->len;
     sub->after_seq = event->seq; /* Last: an event that failed is read again. */
     sub->read_count++;
@@ -127,7 +120,6 @@ static loci_status read_user(loci_subscription *sub, lc_tx *tx, loci_str user_id
 
     sub->after_seq = *seq;
     sub->read_count = 0;
-    sub->page_bytes = 0;
     sub->is_page_full = false;
     status = lc_event_each(tx, &range, keep_event, sub, err);
     *seq = sub->after_seq;
@@ -139,82 +131,31 @@ static loci_status read_user(loci_subscription *sub, lc_tx *tx, loci_str user_id
     return status;
 }
 
-static loci_status find_place(loci_subscription *sub, loci_str user_id, place **out,
-                              loci_error *err)
+/* A page of the next events of all users: of one user after the other, as the feed has them. */
+static loci_status read_all(loci_subscription *sub, lc_tx *tx, loci_error *err)
 {
-    place *made;
+    lc_watch *watch = sub->engine->watch;
+    loci_status status = LOCI_OK;
+    lc_watch_growth grown;
 
-    *out = lc_map_find(&sub->places, user_id);
-    if (*out != NULL)
-        return LOCI_OK;
-    made = lc_arena_zalloc_array(&sub->arena, 1, sizeof *made);
-    if (made != NULL)
-        made->user_id = lc_arena_copy(&sub->arena, user_id);
-    if (made == NULL || made->user_id.ptr == NULL || !lc_map_put(&sub->places, made->user_id, made))
-        return lc_fail_memory(err);
-    *out = made;
-    return LOCI_OK;
-}
+    for (int i = 0; status == LOCI_OK; i++) {
+        int64_t seq;
+        bool is_done;
 
-/* One pass over the heads. */
-typedef struct look {
-    loci_subscription *sub;
-    lc_tx *tx;
-    bool is_first;      /* Only records the seq of every user. */
-    int64_t user_count; /* Of this page. */
-    bool is_past;       /* Behind the last user of the tenant. */
-    lc_arena *arena;
-    loci_str last_user_id; /* In `arena`. */
-} look;
-
-static bool is_behind(const loci_subscription *sub)
-{
-    return sub->pending_count >= PENDING_MAX || sub->pending_bytes >= PENDING_BYTES;
-}
-
-static loci_status look_at_user(void *ctx, const lc_user_head *user, loci_error *err)
-{
-    look *l = ctx;
-    place *known;
-    loci_status status;
-
-    l->user_count++;
-    if (!lc_str_eq(user->tenant_id, l->sub->tenant_id)) {
-        l->is_past = true;
-        return LOCI_OK;
+        lc_watch_find(watch, &sub->listener, &grown);
+        sub->has_lagged |= grown.is_lost;
+        sub->is_page_full = grown.count > 0;
+        if (grown.count == 0 || i == PAGE_RANGES || sub->pending_count >= PAGE_EVENTS ||
+            sub->page_bytes >= PAGE_BYTES)
+            return LOCI_OK;
+        seq = grown.after_seq;
+        sub->until_seq = seq + grown.count;
+        status = read_user(sub, tx, grown.user_id, &seq, err);
+        /* Some may have been deleted since: then the range ends with fewer events. */
+        is_done = status == LOCI_OK && !sub->is_page_full;
+        lc_watch_move(watch, &sub->listener,
+                      grown.position + (is_done ? grown.count : seq - grown.after_seq));
     }
-    l->last_user_id = lc_arena_copy(l->arena, user->user_id);
-    if (l->last_user_id.ptr == NULL)
-        return lc_fail_memory(err);
-    status = find_place(l->sub, user->user_id, &known, err);
-    if (status != LOCI_OK || known->seq == user->head.seq)
-        return status;
-    if (l->is_first || is_behind(l->sub)) {
-        l->sub->has_lagged |= !l->is_first;
-        known->seq = user->head.seq;
-        return LOCI_OK;
-    }
-    do {
-        status = read_user(l->sub, l->tx, known->user_id, &known->seq, err);
-    } while (status == LOCI_OK && l->sub->is_page_full && !is_behind(l->sub));
-    if (known->seq > user->head.seq) /* An older backup was restored. */
-        known->seq = user->head.seq;
-    return status;
-}
-
-static loci_status look_at_all(lc_tx *tx, loci_subscription *sub, bool is_first, loci_error *err)
-{
-    lc_arena arena;
-    look l = {.sub = sub, .tx = tx, .is_first = is_first, .arena = &arena, .last_user_id = {"", 0}};
-    loci_status status;
-
-    lc_arena_init(&arena, sub->arena.heap, LOCI_MEM_REQUESTS);
-    do {
-        l.user_count = 0;
-        status = lc_user_each(tx, sub->tenant_id, l.last_user_id, USERS_PER_PAGE, look_at_user, &l,
-                              err);
-    } while (status == LOCI_OK && l.user_count == USERS_PER_PAGE && !l.is_past);
-    lc_arena_clear(&arena);
     return status;
 }
 
@@ -243,8 +184,6 @@ static loci_status find_start(lc_tx *tx, void *ctx, loci_error *err)
 
     if (status != LOCI_OK)
         return status;
-    if (sub->is_of_all)
-        return look_at_all(tx, sub, true, err);
     tx->tenant_id = sub->tenant_id;
     tx->user_id = sub->user_id;
     status = find_session(sub, tx, err);
@@ -263,8 +202,12 @@ static loci_status refill(lc_tx *tx, void *ctx, loci_error *err)
 {
     loci_subscription *sub = ctx;
     int64_t mark = 0;
-    loci_status status = lc_tx_restore_mark(tx, &mark, err);
+    loci_status status;
 
+    sub->page_bytes = 0;
+    if (sub->is_of_all)
+        return read_all(sub, tx, err);
+    status = lc_tx_restore_mark(tx, &mark, err);
     if (status != LOCI_OK)
         return status;
     if (mark != sub->restore_mark) {
@@ -272,8 +215,7 @@ static loci_status refill(lc_tx *tx, void *ctx, loci_error *err)
         sub->after_seq = -1;
         return find_start(tx, sub, err);
     }
-    if (sub->is_of_all)
-        return look_at_all(tx, sub, false, err);
+    sub->until_seq = INT64_MAX;
     return read_user(sub, tx, sub->user_id, &sub->after_seq, err);
 }
 
@@ -334,8 +276,11 @@ static loci_status start(void *ctx, loci_error *err)
                                EFD_CLOEXEC | EFD_NONBLOCK); /* Readable: there may be a backlog. */
     if (sub->listener.fd < 0)
         return lc_fail(err, LOCI_ERESOURCE, "cannot open an eventfd: too many open files");
-    sub->listener.slot = sub->is_of_all ? LC_WATCH_ALL
-                                        : lc_watch_slot(sub->tenant_id, sub->user_id);
+    sub->listener.tenant_id = sub->tenant_id;
+    sub->listener.user_id = sub->user_id;
+    sub->listener.is_of_all = sub->is_of_all;
+    if (sub->is_of_all)
+        return lc_watch_add_all(sub->engine->watch, &sub->listener, err);
     lc_watch_add(sub->engine->watch, &sub->listener);
     return read_store(sub, find_start, err);
 }
@@ -360,7 +305,6 @@ loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_options *op
     sub->after_seq = options->after_seq;
     sub->page_limit = PAGE_EVENTS;
     lc_arena_init(&sub->arena, heap, LOCI_MEM_REQUESTS);
-    lc_map_init(&sub->places, heap, LOCI_MEM_REQUESTS);
     status = set_names(sub, options, err);
     if (status == LOCI_OK)
         status = lc_engine_guard(engine, start, sub, err);
@@ -385,7 +329,6 @@ static void take_first(loci_subscription *sub, loci_answer **out)
     if (sub->first == NULL)
         sub->last = NULL;
     sub->pending_count--;
-    sub->pending_bytes -= (*out)->len;
 }
 
 /* The descriptor is reset before the log is read, so that a later event makes it readable again. A
@@ -395,14 +338,17 @@ static loci_status fill(void *ctx, loci_error *err)
     loci_subscription *sub = ctx;
     eventfd_t ignored;
     int64_t before;
-    loci_status status;
+    loci_status status = LOCI_OK;
 
     (void)eventfd_read(sub->listener.fd, &ignored); /* EAGAIN: it was not readable. */
-    do {
+    if (sub->is_of_all)
+        status = lc_watch_catch_up(sub->engine->watch, err);
+    while (status == LOCI_OK) {
         before = sub->after_seq;
         status = read_store(sub, refill, err);
-    } while (status == LOCI_OK && sub->first == NULL && !sub->is_of_all &&
-             sub->after_seq != before);
+        if (sub->first != NULL || (sub->is_of_all ? !sub->is_page_full : sub->after_seq == before))
+            break;
+    }
     return status;
 }
 
@@ -428,9 +374,12 @@ loci_status loci_subscription_next(loci_subscription *sub, loci_answer **out, in
     return LOCI_OK;
 }
 
-bool lc_subscription_place_get(const loci_subscription *sub, lc_subscription_place *out)
+bool lc_subscription_place_get(loci_subscription *sub, lc_subscription_place *out)
 {
-    if (sub->is_of_all || sub->first != NULL || sub->has_lagged)
+    lc_watch *watch = sub->engine->watch;
+    lc_watch_growth grown;
+
+    if (sub->first != NULL || sub->has_lagged)
         return false;
     *out = (lc_subscription_place){
         .tenant_id = sub->tenant_id,
@@ -438,16 +387,26 @@ bool lc_subscription_place_get(const loci_subscription *sub, lc_subscription_pla
         .types = sub->types,
         .session_id = sub->session_id,
         .restore_mark = sub->restore_mark,
-        .version = lc_watch_version(sub->engine->watch, sub->listener.slot),
         .after_seq = sub->after_seq,
         .is_page_full = sub->is_page_full,
     };
-    return true;
+    if (!sub->is_of_all) {
+        out->version = lc_watch_version(watch, lc_watch_slot(sub->tenant_id, sub->user_id));
+        return true;
+    }
+    lc_watch_find(watch, &sub->listener, &grown);
+    sub->has_lagged = grown.is_lost;
+    out->after_seq = grown.position;
+    out->version = 1 + (uint64_t)grown.end;
+    return !grown.is_lost;
 }
 
 void lc_subscription_skip(loci_subscription *sub, const lc_subscription_place *end)
 {
-    sub->after_seq = end->after_seq;
+    if (sub->is_of_all)
+        lc_watch_move(sub->engine->watch, &sub->listener, end->after_seq);
+    else
+        sub->after_seq = end->after_seq;
     sub->is_page_full = end->is_page_full;
     if (end->is_page_full)
         (void)eventfd_write(sub->listener.fd, 1);
@@ -465,7 +424,6 @@ void loci_subscription_close(loci_subscription *sub)
     }
     for (take_first(sub, &answer); answer != NULL; take_first(sub, &answer))
         loci_answer_free(answer);
-    lc_map_clear(&sub->places);
     lc_arena_clear(&sub->arena);
     lc_heap_free(&sub->engine->env.heap, sub, sizeof *sub, LOCI_MEM_REQUESTS);
 }

@@ -29,8 +29,6 @@
 #define TYPE_BYTES_MAX 64
 #define HEARTBEAT_MS_MIN 100
 #define HEARTBEAT_MS_MAX 300000
-#define FILL_EVENTS_MAX 64 /* Of a stream of all users, like the next. */
-#define FILL_BYTES_MAX (16u * 1024)
 #define PAGE_BYTES_MAX (5u * 1024 * 1024) /* Fits the largest event as text. */
 
 /* ---- Server-sent events: the text format ----------------------------------------------------- */
@@ -319,14 +317,12 @@ loci_str lc_sse_token_end(lc_token_end end)
                : LC_STR("event: end\ndata: {\"reason\":\"token_expired\"}\n\n");
 }
 
-/* Writes the events of one read, of all users at most a batch; false when the stream must end. The
- * client reconnects with the last id it saw. `*out_end` is set, and `*out_has_end`, where another
+/* Writes the events of one read; false when the stream must end. The client reconnects with the
+ * last id it saw. `*out_end` is set, and `*out_has_end`, where another
  * stream can go on from here. */
 static bool write_events(event_stream *s, lc_buf *out, lc_subscription_place *out_end,
                          bool *out_has_end)
 {
-    int count = 0;
-
     do {
         lc_sse_message message = {0};
         loci_answer *answer = NULL;
@@ -353,7 +349,7 @@ static bool write_events(event_stream *s, lc_buf *out, lc_subscription_place *ou
         loci_answer_free(answer);
         if (!is_event)
             return false;
-    } while (s->is_of_all ? ++count < FILL_EVENTS_MAX && out->len < FILL_BYTES_MAX : !*out_has_end);
+    } while (!*out_has_end);
     return true;
 }
 

@@ -172,6 +172,12 @@ typedef struct lc_db_target {
     int64_t deadline_us; /* Monotonic, for reaching a server; 0 = the driver's own limit. */
 } lc_db_target;
 
+/* Statements of store/grown.h. */
+typedef struct lc_grown_sql {
+    lc_sql place; /* No parameter; one row with one text. */
+    lc_sql users; /* A place and a limit; tenant_id, user_id, first and last new seq. */
+} lc_grown_sql;
+
 typedef struct lc_db_driver {
     const char *name; /* "sqlite" */
     lc_dialect dialect;
@@ -182,6 +188,7 @@ typedef struct lc_db_driver {
      * two groups of half the size that take turns. */
     int64_t gather_us_max;
     const struct lc_db_upkeep *upkeep;
+    const lc_grown_sql *grown;
 
     /* Opens one connection. Does not check the schema. */
     loci_status (*open)(lc_env *env, const lc_catalogue *catalogue, const lc_db_target *target,
@@ -248,6 +255,8 @@ typedef struct lc_db_upkeep {
     loci_status (*has_table)(lc_tx *tx, const char *name, bool *out, loci_error *err);
     /* Creates the driver's own tables in a new store. NULL: it has none. */
     loci_status (*set_up_store)(lc_tx *tx, loci_error *err);
+    /* Prepares the log of an older store for `grown`; may run again. NULL: not needed. */
+    loci_status (*add_growth)(lc_tx *tx, loci_error *err);
     /* Updates the statistics of the shadow tables of a rebuild. NULL: not needed. */
     loci_status (*analyze_shadows)(lc_tx *tx, loci_error *err);
     /* Until the transaction ends no other connection writes (lock_log) or reads (lock_readers).

@@ -246,6 +246,8 @@ uint64_t lc_pg_change_mark(lc_db *base);
 loci_status lc_pg_commit_numbers(lc_tx *tx, lc_commit_number *each, void *ctx, bool *out_is_replica,
                                  loci_error *err);
 loci_status lc_pg_set_up_store(lc_tx *tx, loci_error *err);
+loci_status lc_pg_add_growth(lc_tx *tx, loci_error *err);
+extern const lc_grown_sql lc_pg_grown_sql;
 /* Deletes the writer's row and reads the remaining answers of the server; best effort. */
 void lc_pg_say_goodbye(lc_pg *db);
 

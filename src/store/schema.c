@@ -108,6 +108,13 @@ static loci_status add_kept_contexts(lc_tx *tx, loci_error *err)
     return status == LOCI_OK ? add_table(tx, "model_usage", err) : status;
 }
 
+static loci_status add_growth(lc_tx *tx, loci_error *err)
+{
+    const lc_db_upkeep *upkeep = tx->db->driver->upkeep;
+
+    return upkeep->add_growth != NULL ? upkeep->add_growth(tx, err) : LOCI_OK;
+}
+
 static const lc_migration loci_migrations[] = {
     {2, "tokens", add_tokens, true},
     {3, "vectors", add_vectors, true},
@@ -117,6 +124,7 @@ static const lc_migration loci_migrations[] = {
     {6, "quota of stored answers", add_request_usage, true},
     /* An older loci would leave the ids of forgotten things in them. */
     {7, "kept contexts", add_kept_contexts, false},
+    {8, "growth of the log", add_growth, true},
     {0, NULL, NULL, false},
 };
 

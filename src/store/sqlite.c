@@ -603,6 +603,19 @@ uint64_t lc_sqlite_state(const lc_db *base)
     return (uint64_t)words[WORD_COMMITS] << 32 | rest >> 32;
 }
 
+/* ---- Growth ---------------------------------------------------------------------------------- */
+
+/* One connection writes at a time and a new row gets a higher rowid than all others, so the rowids
+ * of events are in the order of the commits and need no column of their own. VACUUM keeps them,
+ * because the table has an index. The highest row of the log must not be deleted before another has
+ * been inserted: its number would be used again. "not indexed" still finds rows by rowid; grouping
+ * by the key's index would read the whole log. */
+const lc_grown_sql lc_sqlite_grown_sql = {
+    .place = {"select cast(coalesce(max(rowid), 0) as text) from events", "", "t"},
+    .users = {"select tenant_id, user_id, min(seq), max(seq) from events not indexed"
+              " where rowid > cast($1 as integer) group by tenant_id, user_id limit $2",
+              "ti", "ttii"}};
+
 /* ---- The driver ------------------------------------------------------------------------------ */
 
 static const lc_db_upkeep upkeep = {
@@ -622,6 +635,7 @@ const lc_db_driver lc_sqlite_driver = {
     .dialect = LC_DIALECT_SQLITE,
     .slice_events = 10000,
     .upkeep = &upkeep,
+    .grown = &lc_sqlite_grown_sql,
     .open = lc_sqlite_open,
     .close = lc_sqlite_close,
     .set_durability = lc_sqlite_set_durability,

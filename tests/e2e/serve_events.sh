@@ -140,8 +140,8 @@ is "who comes back is" "event: reset" "$(grep '^event:' "$TMP/again" | head -1)"
 end "$all"
 end "$again"
 
-# A reader that does not read: large events fill what the system holds for it, and then there are
-# more than a stream of all users keeps. It is told that it missed some.
+# A reader that does not read: large events fill what the system holds for it, and then more users
+# write than the feed of the daemon has room for. It is told that it missed some.
 follow lag "/v1/events"
 lag=$FOLLOWER
 kill -STOP "$lag"
@@ -151,8 +151,8 @@ def write(user, key, value):
     print(json.dumps({"op": "fact.write", "args": {"key": key, "value": value, "user_id": user}}))
 for i in range(24):
     write("lag", "large", str(i) + "x" * 700000)
-for i in range(1300):
-    write("lag%d" % (i % 8), "small", i)' | "$LOCI" batch --store "$TMP/a.db" >/dev/null
+for i in range(4500):
+    write("lag%d" % i, "small", i)' | "$LOCI" batch --store "$TMP/a.db" >/dev/null
 kill -CONT "$lag"
 wait_for 20 said lag "event: reset"
 is "a slow reader is told" yes "$(said lag 'event: reset' && echo yes)"

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/error.h"
+#include "store/sqlite.h"
 
 static struct {
     pthread_mutex_t lock;
@@ -259,6 +260,7 @@ static const lc_db_driver faulty_driver = {
     .slice_events = 10000,
     .dialect = LC_DIALECT_SQLITE,
     .upkeep = &upkeep,
+    .grown = &lc_sqlite_grown_sql,
     .open = open_store,
     .close = close_store,
     .set_durability = set_durability,
