@@ -1,17 +1,20 @@
 /* growth.c - how the time of a call grows with the facts of a user, the messages of a user and the
- * number of users: 10, 100, 1,000, 10,000 and 100,000 of them, while the other two stay at 10.
+ * number of users: 10, 100, 1,000, 10,000 and 100,000 of them, while the others stay at 10; and
+ * with the versions of a user's facts, up to 1,000,000 of them, of a thousand keys.
  *
  * One line per operation, with the p50 of its calls in milliseconds at each point:
  *   warm     the user was asked before, and nothing has changed
  *   cold     the first call of a fresh engine (which has loaded the tokenizer)
  *   persona  warm, on behalf of one of three personas in turn
+ *   early, middle, late  as of the time when a thousandth, a half or all but a thousandth of the
+ *            versions were written
  * "late" counts calls that missed their deadline (the setting call.timeout_ms); "unfinished"
  * counts answers that say that an index was not complete. To reach: warm calls flat or logarithmic,
  * cold ones linear, none late. The time of embedding a query is part of searches and contexts; the
  * line model.embed shows it alone. Vectors are pseudo-random (lib/fill.h).
  *
- * growth [facts|messages|users]...: only these. BENCH_SMALL ends at 1,000. The files are made in
- * $TMPDIR or /tmp: it should be a real disk.
+ * growth [facts|messages|users|versions]...: only these. BENCH_SMALL ends at 1,000. The files are
+ * made in $TMPDIR or /tmp: it should be a real disk.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -22,7 +25,7 @@
 #include "lib/fill.h"
 #include "ops/op.h"
 
-#define POINTS 5
+#define POINTS 6 /* The last one is for versions only. */
 #define BASE 10
 #define CALLS_MAX 60
 #define CALLS_SLOW 10 /* Of calls that take longer than a tenth of a second. */
@@ -30,7 +33,7 @@
 
 typedef enum state { WARM, COLD, PERSONA } state;
 
-typedef enum input { KEY, PAGE, QUERY, TEXTS } input;
+typedef enum input { KEY, PAGE, QUERY, TEXTS, EARLY, MIDDLE, LATE } input;
 
 typedef struct operation {
     const char *label, *name;
@@ -41,6 +44,11 @@ typedef struct operation {
 static const operation operations[] = {
     {"fact.current", "fact.current", KEY, WARM},
     {"fact.list, first page", "fact.list", PAGE, WARM},
+    {"fact.list, early", "fact.list", EARLY, WARM},
+    {"fact.list, middle", "fact.list", MIDDLE, WARM},
+    {"fact.list, late", "fact.list", LATE, WARM},
+    {"fact.history", "fact.history", KEY, WARM},
+    {"fact.history, persona", "fact.history", KEY, PERSONA},
     {"session.messages, first page", "session.messages", PAGE, WARM},
     {"session.search, warm", "session.search", QUERY, WARM},
     {"session.search, cold", "session.search", QUERY, COLD},
@@ -58,7 +66,8 @@ typedef struct curve {
     bool is_missing; /* This version does not have the operation. */
 } curve;
 
-static int points = POINTS;
+static int points = POINTS - 1;
+static char times[LATE + 1][40]; /* Of the inputs that are a time. */
 static char path[300];
 
 /* ---- Measuring ------------------------------------------------------------------------------- */
@@ -75,8 +84,11 @@ static void put_args(const operation *o, int nth, int facts, char *out, size_t b
     snprintf(query, sizeof query, "Where is the %s of the %s, and the %s?", fill_word(n),
              fill_word(n / 3 + 1), fill_word(n / 5 + 2));
     if (o->input == KEY)
-        snprintf(out, bytes, "{\"user_id\":\"grown\",\"key\":\"" FILL_KEY_FORMAT "\"}",
-                 fill_word((unsigned)key), key);
+        snprintf(out, bytes, "{\"user_id\":\"grown\",\"key\":\"" FILL_KEY_FORMAT "\"%s}",
+                 fill_word((unsigned)key), key, persona);
+    else if (o->input >= EARLY)
+        snprintf(out, bytes, "{\"user_id\":\"grown\",\"limit\":10,\"as_of\":\"%s\"}",
+                 times[o->input]);
     else if (o->input == PAGE)
         snprintf(out, bytes, "{\"user_id\":\"grown\",\"limit\":50}");
     else if (o->input == QUERY)
@@ -108,6 +120,23 @@ static double measure(loci_engine *engine, const operation *o, int nth, int fact
         c->unfinished++;
     loci_answer_free(answer);
     return took_ms;
+}
+
+/* The time of the event that wrote one of the `count` rows. */
+static void read_time(loci_engine *engine, int nth, char out[40])
+{
+    char args[100];
+    loci_answer *answer = NULL;
+    loci_error err;
+    const char *at;
+
+    snprintf(args, sizeof args, "{\"user_id\":\"grown\",\"after_seq\":%d,\"limit\":1}", nth);
+    if (loci_call(engine, "event.list", loci_str_of(args), NULL, &answer, &err) != LOCI_OK)
+        bench_die(err.message);
+    at = strstr(loci_answer_json(answer).ptr, "\"recorded_at\":\"");
+    if (at == NULL || sscanf(at, "\"recorded_at\":\"%39[^\"]", out) != 1)
+        bench_die("event.list has no time");
+    loci_answer_free(answer);
 }
 
 static void measure_cold(const operation *o, int facts, int point, curve *c)
@@ -161,19 +190,22 @@ static void remove_store(void)
     }
 }
 
-static void report(const char *grows, const operation *o, const curve *c)
+static void report(const char *grows, const operation *o, const curve *c, int count)
 {
-    static const char *const names[POINTS] = {"10", "100", "1,000", "10,000", "100,000"};
+    static const char *const names[POINTS] = {"10",     "100",     "1,000",
+                                              "10,000", "100,000", "1,000,000"};
 
     printf("{\"bench\":\"growth\",\"case\":\"%s: %s\"", grows, o->label);
-    for (int i = 0; i < points; i++)
+    for (int i = 0; i < count; i++)
         printf(",\"%s\":%.3f", names[i], c->p50_ms[i]);
     printf(",\"late\":%d,\"unfinished\":%d}\n", c->late, c->unfinished);
 }
 
 static void run(const char *grows)
 {
-    bool is_facts = strcmp(grows, "facts") == 0, is_messages = strcmp(grows, "messages") == 0;
+    bool is_facts = strcmp(grows, "facts") == 0, is_messages = strcmp(grows, "messages") == 0,
+         is_versions = strcmp(grows, "versions") == 0;
+    int run_points = is_versions && points == POINTS - 1 ? POINTS : points;
     curve curves[OPERATIONS] = {0};
     int before = 0, count = BASE;
     loci_engine *engine = fill_open(path, 0);
@@ -182,12 +214,14 @@ static void run(const char *grows)
     fill_messages(engine, "grown", 0, BASE);
     for (size_t i = 0; i < OPERATIONS; i++)
         curves[i].is_missing = lc_op_find(loci_str_of(operations[i].name)) == NULL;
-    for (int point = 0; point < points; point++, before = count, count *= 10) {
+    for (int point = 0; point < run_points; point++, before = count, count *= 10) {
         double began_s = bench_now_s();
-        int vectors;
+        int vectors, facts = is_facts || is_versions ? count : BASE;
 
         if (is_facts)
             fill_facts(engine, "grown", before, count);
+        else if (is_versions)
+            fill_versions(engine, "grown", before, count);
         else if (is_messages)
             fill_messages(engine, "grown", before, count);
         else
@@ -197,7 +231,11 @@ static void run(const char *grows)
                 bench_now_s() - began_s);
         loci_close(engine);
         engine = fill_open(path, LOCI_OPEN_INLINE);
-        measure_point(engine, is_facts ? count : BASE, point, curves);
+        read_time(engine, facts / 1000, times[EARLY]);
+        read_time(engine, facts / 2, times[MIDDLE]);
+        read_time(engine, facts - 1 - facts / 1000, times[LATE]);
+        measure_point(engine, is_versions && facts > FILL_VERSION_KEYS ? FILL_VERSION_KEYS : facts,
+                      point, curves);
         loci_close(engine);
         engine = fill_open(path, 0);
     }
@@ -205,13 +243,13 @@ static void run(const char *grows)
     remove_store();
     for (size_t i = 0; i < OPERATIONS; i++)
         if (!curves[i].is_missing)
-            report(grows, &operations[i], &curves[i]);
+            report(grows, &operations[i], &curves[i], run_points);
     (void)fflush(stdout);
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const all[] = {"facts", "messages", "users"};
+    static const char *const all[] = {"facts", "messages", "users", "versions"};
     const char *tmp = getenv("TMPDIR");
     char dir[256];
 
@@ -221,7 +259,7 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/store.db", dir);
     if (getenv("BENCH_SMALL") != NULL)
         points = 3;
-    for (size_t i = 0; i < 3; i++) {
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         bool is_chosen = argc == 1;
 
         for (int a = 1; a < argc; a++)

@@ -58,6 +58,16 @@ static void put_fact(char *out, const char *user, int number)
              fill_word(n / 7), n % 1000, fill_word(n / 11));
 }
 
+static void put_version(char *out, const char *user, int number)
+{
+    int key = number % FILL_VERSION_KEYS;
+
+    snprintf(out, FILL_ARGS_BYTES,
+             "{\"user_id\":\"%s\",\"key\":\"" FILL_KEY_FORMAT "\",\"value\":%d%s}", user,
+             fill_word((unsigned)key), key, number,
+             number / FILL_VERSION_KEYS % 2 == 1 ? ",\"persona_id\":\"crowd\"" : "");
+}
+
 static void put_message(char *out, const char *user, int number)
 {
     unsigned n = (unsigned)number;
@@ -97,6 +107,11 @@ static void fill_many(loci_engine *engine, content of, const char *user, int fir
 void fill_facts(loci_engine *engine, const char *user, int first, int last)
 {
     fill_many(engine, (content){"fact.write", put_fact}, user, first, last);
+}
+
+void fill_versions(loci_engine *engine, const char *user, int first, int last)
+{
+    fill_many(engine, (content){"fact.write", put_version}, user, first, last);
 }
 
 void fill_messages(loci_engine *engine, const char *user, int first, int last)

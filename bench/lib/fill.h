@@ -26,6 +26,10 @@ const char *fill_word(unsigned nth);
 /* Facts `first` to `last - 1` of a user. Their keys are FILL_KEY_FORMAT of a word and a number. */
 #define FILL_KEY_FORMAT "%s_%06d"
 void fill_facts(loci_engine *engine, const char *user, int first, int last);
+/* Versions of the facts of FILL_VERSION_KEYS keys in turn; every second one belongs to one persona.
+ */
+#define FILL_VERSION_KEYS 1000
+void fill_versions(loci_engine *engine, const char *user, int first, int last);
 /* Messages of one session. */
 void fill_messages(loci_engine *engine, const char *user, int first, int last);
 /* Users "user-<first>" to "user-<last - 1>" with `facts` facts each. The engine needs threads. */

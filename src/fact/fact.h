@@ -343,7 +343,5 @@ typedef struct lc_fact_counts {
     int64_t retracted;
     int64_t claims;
 } lc_fact_counts;
-/* Adds `count` facts of one standing, as fact_past has it. */
-void lc_fact_counts_add(lc_fact_counts *counts, loci_str standing, int64_t count);
 
 #endif /* LC_FACT_FACT_H */

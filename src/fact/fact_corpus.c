@@ -381,26 +381,28 @@ static const lc_sql written_sql = {
 static const lc_sql ended_sql = {"select key, id from fact_past where tenant_id = $1"
                                  " and user_id = $2 and ended_seq > $3",
                                  "tti", "tt"};
-static const lc_sql counts_sql = {"select persona_id, standing, count(*) from fact_past"
-                                  " where tenant_id = $1 and user_id = $2 and ended_seq > $3"
-                                  " group by persona_id, standing",
-                                  "tti", "tti"};
+static const lc_sql counts_sql = {"select persona_id, superseded, retracted, claims"
+                                  " from fact_counts where tenant_id = $1 and user_id = $2",
+                                  "tt", "tiii"};
 
-static loci_status remove_ended(fact_corpus *c, lc_tx *tx, loci_error *err)
+static loci_status remove_ended(fact_corpus *c, lc_tx *tx, bool *out_any, loci_error *err)
 {
     lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(c->ends_seq)};
     lc_rows rows;
     loci_status status = lc_tx_query(tx, &ended_sql, args, &rows, err);
 
-    while (status == LOCI_OK && lc_rows_next(&rows, &status, err))
+    *out_any = false;
+    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
         remove_fact(c, lc_rows_str(&rows, 0), lc_rows_str(&rows, 1));
+        *out_any = true;
+    }
     lc_rows_end(&rows);
     return status;
 }
 
-static loci_status count_ended(fact_corpus *c, lc_tx *tx, loci_error *err)
+static loci_status read_counts(fact_corpus *c, lc_tx *tx, loci_error *err)
 {
-    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(c->ends_seq)};
+    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id)};
     lc_rows rows;
     loci_status status = lc_tx_query(tx, &counts_sql, args, &rows, err);
 
@@ -409,7 +411,8 @@ static loci_status count_ended(fact_corpus *c, lc_tx *tx, loci_error *err)
 
         status = find_persona(c, lc_rows_str(&rows, 0), &p, err);
         if (status == LOCI_OK)
-            lc_fact_counts_add(&p->past, lc_rows_str(&rows, 1), lc_rows_i64(&rows, 2));
+            p->past = (lc_fact_counts){lc_rows_i64(&rows, 1), lc_rows_i64(&rows, 2),
+                                       lc_rows_i64(&rows, 3)};
     }
     lc_rows_end(&rows);
     return status;
@@ -448,6 +451,7 @@ static loci_status catch_up(void *state, lc_tx *tx, lc_catch_up *step, loci_erro
 {
     fact_corpus *c = state;
     lc_recall_build build = build_of(c);
+    bool has_ended = true;
     loci_status status = LOCI_OK;
 
     step->is_complete = false;
@@ -458,9 +462,9 @@ static loci_status catch_up(void *state, lc_tx *tx, lc_catch_up *step, loci_erro
         status = lc_corpus_init(&c->corpus, c->heap, sizeof(indexed_fact *), err);
     }
     if (status == LOCI_OK && c->ends_seq >= 0)
-        status = remove_ended(c, tx, err);
-    if (status == LOCI_OK)
-        status = count_ended(c, tx, err);
+        status = remove_ended(c, tx, &has_ended, err);
+    if (status == LOCI_OK && has_ended)
+        status = read_counts(c, tx, err);
     c->ends_seq = step->head_seq;
     return status == LOCI_OK ? lc_recall_follow(tx, &build, step, err) : status;
 }

@@ -272,10 +272,6 @@ static const lc_sql past_sql = {
     "select {row} from fact_past where tenant_id = $1 and user_id = $2 and seq = $3 and id = $4",
     "ttit", "", &lc_fact_row};
 
-static const lc_sql remove_past_sql = {"delete from fact_past where tenant_id = $1 and user_id = $2"
-                                       " and seq = $3 and id = $4",
-                                       "ttit", NULL};
-
 static const lc_sql clear_reason_sql = {
     "update fact_past set reason = null where tenant_id = $1 and user_id = $2 and ended_seq = $3"
     " and standing = 'retracted'",
@@ -327,7 +323,8 @@ static loci_status erase_fact(lc_tx *tx, const lc_event *event, loci_str id, loc
     if (status == LOCI_OK)
         status = make_erased(&fact, event, arena, &erased, err);
     if (status == LOCI_OK)
-        status = lc_tx_exec(tx, is_valid ? &lc_fact_remove_sql : &remove_past_sql, which, err);
+        status = is_valid ? lc_tx_exec(tx, &lc_fact_remove_sql, which, err)
+                          : lc_fact_remove_past(tx, event, &fact, err);
     if (status == LOCI_OK)
         status = lc_fact_put_erased(tx, event, &erased, err);
     lc_arena_rewind(arena, mark);

@@ -14,14 +14,21 @@ static const lc_sql heads_sql = {"select {row} from fact_current" LC_FACT_IN_KEY
                                  " and persona_id in ('', $6)",
                                  "tttttt", "", &lc_fact_current_row};
 
+/* Each persona apart: the index then leads to its last version. */
 #define LAST_SEEN                                                                                  \
-    "select {row} from fact_past" LC_FACT_IN_KEY                                                   \
-    " and persona_id in ('', $6) and standing in ('superseded', 'retracted')"                      \
+    "select {row} from fact_past" LC_FACT_IN_KEY " and standing in ('superseded', 'retracted')"    \
     " and standing <> 'claim'" /* As the index says. */
-static const lc_sql last_seen_sql = {LAST_SEEN " and hidden_from is null order by seq desc limit 1",
-                                     "tttttt", "", &lc_fact_row};
+#define LAST_OF_SLOT " and hidden_from is null order by seq desc limit 1"
+static const lc_sql last_seen_sql = {
+    "select {row} from (select {row} from (" LAST_SEEN " and persona_id = ''" LAST_OF_SLOT ") a"
+    " union all select {row} from (" LAST_SEEN " and persona_id = $6" LAST_OF_SLOT
+    ") b) f order by seq + 0 desc limit 1",
+    "tttttt", "", &lc_fact_row};
+/* The sum keeps SQLite from reading in the order of seq, among all facts of the user. */
 static const lc_sql last_beside_sql = {
-    LAST_SEEN " and hidden_from is not null order by seq desc limit 1", "tttttt", "", &lc_fact_row};
+    LAST_SEEN LC_FACT_APART " and persona_id in ('', $6) and hidden_from is not null"
+                            " order by seq + 0 desc limit 1",
+    "tttttt", "", &lc_fact_row};
 
 /* Whether a place other than everywhere has facts. */
 static const lc_sql has_facts_sql = {
@@ -67,35 +74,17 @@ static const lc_sql chain_sql = {
     " and (key, id) > ($10, $11) order by key, id limit $12",
     "tttttttittti", "", &lc_fact_current_row};
 
-/* Facts that have ended and were valid at the given time. */
-#define VALID_THEN                                                                                 \
-    " and recorded_at <= $8 and ended_at > $8"                                                     \
-    " and standing in ('superseded', 'retracted') and standing <> 'claim'"
-
-#define IN_RANGE " and key >= $10 and key <= $9"
-
-/* The last column: whether it needed a review then. */
-static const lc_sql as_of_sql = {
-    "select {row}, case when exists (select 1 from fact_flags g where g.tenant_id = $1"
-    " and g.user_id = $2 and g.id = f.id and g.flagged_at <= $8"
-    " and (g.cleared_at is null or g.cleared_at > $8)) then 1 else 0 end from"
-    " (select {row} from fact_current"
-    " where tenant_id = $1 and user_id = $2 and recorded_at <= $8" IN_CHAIN IN_RANGE
-    " union all select {row} from fact_past"
-    " where tenant_id = $1 and user_id = $2" VALID_THEN IN_CHAIN IN_RANGE ") f"
-    " where not exists (select 1 from fact_current i" HIDES " and recorded_at <= $8)"
-    " and not exists (select 1 from fact_past i" HIDES VALID_THEN ")"
-    " and (f.key, f.id) > ($10, $11) order by f.key, f.id limit $12",
-    "tttttttittti", "i", &lc_fact_row};
-
-/* A key has few valid facts and perhaps many past ones. Without the sums SQLite finds the valid
- * ones in the order of seq, among all facts of the user. */
+/* A key has few valid facts and perhaps many past ones, of this persona or of others. Without the
+ * sums SQLite finds the valid ones in the order of seq, among all facts of the user. `union` drops
+ * the second copy when there is no persona. */
+#define PAST_OF                                                                                    \
+    " union select {row} from (select {row} from fact_past" LC_FACT_IN_KEY                         \
+    " and seq > $7 and standing <> 'claim'"
 static const lc_sql history_sql = {
     "select {row} from (select {row} from fact_current" LC_FACT_IN_KEY
-    " and persona_id in ('', $6) and seq + 0 > $7"
-    " union all select {row} from (select {row} from fact_past" LC_FACT_IN_KEY
-    " and persona_id in ('', $6) and seq > $7 and standing <> 'claim' order by seq limit $8) p) f"
-    " order by seq + 0 limit $8",
+    " and persona_id in ('', $6) and seq + 0 > $7" PAST_OF
+    " and persona_id = '' order by seq limit $8) a" PAST_OF
+    " and persona_id = $6 order by seq limit $8) b) f order by seq + 0 limit $8",
     "ttttttii", "", &lc_fact_row};
 
 /* Valid facts that were written beside others are claims to readers of those. */
@@ -119,15 +108,10 @@ static const lc_sql claims_of_key_sql = {
 
 /* ---- Places ---------------------------------------------------------------------------------- */
 
-typedef struct place {
-    loci_str scope;
-    loci_str scope_id;
-} place;
+#define PLACES_MAX LC_FACT_PLACES_MAX
+typedef lc_fact_place_of place;
 
-#define PLACES_MAX 3
-
-/* The chain of a view, the innermost first. */
-static size_t list_places(const lc_fact_view *view, place out[PLACES_MAX])
+size_t lc_fact_list_places(const lc_fact_view *view, lc_fact_place_of out[LC_FACT_PLACES_MAX])
 {
     size_t count = 0;
     bool is_session = lc_str_is(view->scope, "session");
@@ -197,7 +181,7 @@ static loci_status find_in_chain(lc_tx *tx, const lc_fact_view *view, loci_str k
                                  found *out, loci_error *err)
 {
     place places[PLACES_MAX];
-    size_t count = list_places(view, places);
+    size_t count = lc_fact_list_places(view, places);
     loci_status status = LOCI_OK;
 
     *out = (found){0};
@@ -239,7 +223,7 @@ static loci_status find_last(lc_tx *tx, const lc_sql *sql, const question *q, lc
                              loci_error *err)
 {
     place places[PLACES_MAX];
-    size_t count = list_places(q->view, places);
+    size_t count = lc_fact_list_places(q->view, places);
     loci_status status = LOCI_OK;
 
     *out = (lc_fact){0};
@@ -304,7 +288,6 @@ typedef struct viewer {
     const lc_fact_access *access;
     bool is_reviewer; /* Sees facts that are claims to this reader. */
     int64_t now_us;   /* Facts expired at this time are skipped; LC_FACT_NO_TIME = none are. */
-    bool is_past;     /* As of some time: rows that ended later were valid then. */
     lc_fact_visit *visit;
     void *ctx;
 } viewer;
@@ -314,12 +297,7 @@ static loci_status show(void *ctx, const lc_rows *rows, const lc_fact *row, loci
     const viewer *v = ctx;
     lc_fact fact = *row;
 
-    if (v->is_past) {
-        fact.needs_review = lc_rows_i64(rows, rows->row_columns) == 1;
-        fact.standing = LC_FACT_VALID;
-        fact.superseded_by = fact.reason = LC_STR_NONE;
-        fact.ended_at = LC_FACT_NO_TIME;
-    }
+    (void)rows;
     if (v->now_us != LC_FACT_NO_TIME && lc_fact_is_expired(&fact, v->now_us))
         return LOCI_OK;
     if (v->is_reviewer ? !lc_fact_may_review(&fact, v->access) || fact.standing == LC_FACT_VALID
@@ -390,10 +368,9 @@ static loci_status walk_chain(lc_tx *tx, const lc_fact_view *view, const key_ran
 {
     const lc_fact_page *page = &range->page;
     loci_str last = {range->last, range->last_len};
-    lc_fact_walk walk = {
-        .sql = v->is_past ? &as_of_sql : &chain_sql, .order = LC_FACT_BY_ID, .limit = page->limit};
+    lc_fact_walk walk = {.sql = &chain_sql, .order = LC_FACT_BY_ID, .limit = page->limit};
     place places[PLACES_MAX];
-    const place *second = &places[list_places(view, places) > 2 ? 1 : 0];
+    const place *second = &places[lc_fact_list_places(view, places) > 2 ? 1 : 0];
     const lc_arg args[] = {LC_T(tx->tenant_id),
                            LC_T(tx->user_id),
                            LC_T(places[0].scope),
@@ -414,7 +391,7 @@ static loci_status walk_chain(lc_tx *tx, const lc_fact_view *view, const key_ran
 static loci_status has_inner_facts(lc_tx *tx, const lc_fact_view *view, bool *out, loci_error *err)
 {
     place places[PLACES_MAX];
-    size_t count = list_places(view, places);
+    size_t count = lc_fact_list_places(view, places);
     loci_status status = LOCI_OK;
 
     *out = false;
@@ -434,19 +411,18 @@ static loci_status has_inner_facts(lc_tx *tx, const lc_fact_view *view, bool *ou
 loci_status lc_fact_each_valid(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
                                lc_fact_visit *visit, void *ctx, loci_error *err)
 {
-    bool is_past = page->as_of != LC_FACT_NO_TIME;
-    viewer v = {.access = &view->access,
-                .now_us = is_past ? page->as_of : tx->now_us,
-                .is_past = is_past,
-                .visit = visit,
-                .ctx = ctx};
-    bool needs_chain = is_past;
-    loci_status status = is_past ? LOCI_OK : has_inner_facts(tx, view, &needs_chain, err);
+    viewer v = {.access = &view->access, .now_us = tx->now_us, .visit = visit, .ctx = ctx};
+    bool needs_chain;
     key_range range;
+    loci_status status;
 
+    begin_range(&range, page);
+    if (page->as_of != LC_FACT_NO_TIME)
+        return lc_fact_each_then(tx, view, &range.page, (loci_str){range.last, range.last_len},
+                                 visit, ctx, err);
+    status = has_inner_facts(tx, view, &needs_chain, err);
     if (status != LOCI_OK)
         return status;
-    begin_range(&range, page);
     return needs_chain ? walk_chain(tx, view, &range, &v, err)
                        : walk_global(tx, view, &range, &v, err);
 }
@@ -459,7 +435,7 @@ loci_status lc_fact_each_version(lc_tx *tx, const lc_fact_view *view,
     viewer v = {.access = &view->access, .now_us = LC_FACT_NO_TIME, .visit = visit, .ctx = ctx};
     place places[PLACES_MAX];
 
-    (void)list_places(view, places); /* The first is what counts. */
+    (void)lc_fact_list_places(view, places); /* The first is what counts. */
     if (view->scope.len == 0)
         places[0] = (place){LC_STR("global"), LC_STR("")};
     return lc_fact_each_row(tx, &walk,
@@ -583,14 +559,4 @@ loci_status lc_fact_each_in_doubt(lc_tx *tx, lc_fact_visit *visit, void *ctx, lo
     return walk_recent(tx, &doubt_sql,
                        &(lc_fact_recent){.after_seq = -1, .limit = LC_FACT_REVIEW_MAX}, visit, ctx,
                        err);
-}
-
-void lc_fact_counts_add(lc_fact_counts *counts, loci_str standing, int64_t count)
-{
-    if (lc_str_is(standing, "retracted"))
-        counts->retracted += count;
-    else if (lc_str_is(standing, "claim"))
-        counts->claims += count;
-    else if (!lc_str_is(standing, "erased"))
-        counts->superseded += count;
 }

@@ -2,7 +2,7 @@
  *
  * A row moves from fact_current to fact_past when its fact ends. fact_edges leads from a valid fact
  * to the facts it depends on; fact_flags remembers when a fact needed a review, for reading the
- * past.
+ * past; fact_counts has the numbers of facts that are not valid.
  *
  * Invariants, checked by verify: a slot without `multi` has one valid fact, apart from those
  * written beside it by callers that do not see it (fact_rights.c); the facts named by
@@ -76,7 +76,9 @@ static const lc_column past_columns[] = {
 };
 
 static const lc_index past_indexes[] = {
-    {"slot", "tenant_id, user_id, key, scope, scope_id, seq", "standing <> 'claim'", false},
+    {"slot", "tenant_id, user_id, key, scope, scope_id, persona_id, seq", "standing <> 'claim'",
+     false},
+    {"apart", "tenant_id, user_id, key, scope, scope_id, persona_id, seq", LC_FACT_IS_APART, false},
     {"claim", "tenant_id, user_id, seq", "standing = 'claim'", false},
     {"ended", "tenant_id, user_id, ended_seq", NULL, false},
     {NULL, NULL, NULL, false},
@@ -137,6 +139,30 @@ static const lc_table flags_table = {
     .forget = &forget_flags_sql,
 };
 
+/* How many rows of fact_past a persona has, by reason, so that a context can say it without reading
+ * them. Erased ones are not counted; a row of zeros is deleted, because a replay of tombstones does
+ * not make it. */
+static const lc_column count_columns[] = {
+    LC_COLUMN("tenant_id", 't'),
+    LC_COLUMN("user_id", 't'),
+    LC_COLUMN("persona_id", 't'),
+    LC_COLUMN("superseded", 'i'),
+    LC_COLUMN("retracted", 'i'),
+    LC_COLUMN("claims", 'i'),
+    {0},
+};
+
+static const lc_sql forget_counts_sql = {
+    "delete from fact_counts where tenant_id = $1 and user_id = $2", "tt", NULL};
+
+static const lc_table counts_table = {
+    .name = "fact_counts",
+    .table_class = LC_TABLE_PROJECTION,
+    .columns = count_columns,
+    .key = "tenant_id, user_id, persona_id",
+    .forget = &forget_counts_sql,
+};
+
 /* ---- Applying: rows -------------------------------------------------------------------------- */
 
 static const lc_sql put_current_sql = {
@@ -152,6 +178,21 @@ static const lc_sql replace_current_sql = {
 static const lc_sql put_past_sql = {
     "insert into fact_past (tenant_id, user_id, ended_seq, {row}) values ($1, $2, $3, {values})",
     "tti", NULL, &lc_fact_row};
+static const lc_sql remove_past_sql = {"delete from fact_past where tenant_id = $1 and user_id = $2"
+                                       " and seq = $3 and id = $4",
+                                       "ttit", NULL};
+
+static const lc_sql count_sql = {
+    "insert into fact_counts (tenant_id, user_id, persona_id, superseded, retracted, claims)"
+    " values ($1, $2, $3, $4, $5, $6) on conflict (tenant_id, user_id, persona_id) do update"
+    " set superseded = fact_counts.superseded + excluded.superseded,"
+    " retracted = fact_counts.retracted + excluded.retracted,"
+    " claims = fact_counts.claims + excluded.claims",
+    "tttiii", NULL};
+static const lc_sql uncount_sql = {
+    "delete from fact_counts where tenant_id = $1 and user_id = $2 and persona_id = $3"
+    " and superseded = 0 and retracted = 0 and claims = 0",
+    "ttt", NULL};
 
 const lc_sql lc_fact_remove_sql = {"delete from fact_current where tenant_id = $1"
                                    " and user_id = $2 and seq = $3 and id = $4",
@@ -199,15 +240,42 @@ static loci_status put_current(lc_tx *tx, const lc_event *event, const lc_fact *
                       : lc_tx_exec(tx, &put_current_sql, args, err);
 }
 
+/* Adds `by` to the count of facts that are not valid for the reason why this one is not. */
+static loci_status count_past(lc_tx *tx, const lc_event *event, const lc_fact *fact, int64_t by,
+                              loci_error *err)
+{
+    bool is_retracted = fact->standing == LC_FACT_IS_RETRACTED;
+    bool is_claim = fact->standing == LC_FACT_IS_CLAIM;
+    const lc_arg args[] = {WHOSE(event), LC_T_OR_EMPTY(fact->persona_id),
+                           LC_I(is_retracted || is_claim ? 0 : by), LC_I(is_retracted ? by : 0),
+                           LC_I(is_claim ? by : 0)};
+    loci_status status;
+
+    if (fact->standing == LC_FACT_IS_ERASED)
+        return LOCI_OK;
+    status = lc_tx_exec(tx, &count_sql, args, err);
+    return status == LOCI_OK && by < 0 ? lc_tx_exec(tx, &uncount_sql, args, err) : status;
+}
+
 loci_status lc_fact_put_past(lc_tx *tx, const lc_event *event, const lc_fact *fact, loci_error *err)
 {
     lc_arg args[3 + LC_ROW_COLUMNS_MAX] = {WHOSE(event), LC_I(event->seq)};
     lc_fact past = *fact;
+    loci_status status;
 
     past.needs_review = false;
     past.ended_at = event->recorded_at;
     lc_row_bind(&lc_fact_row, &past, args + 3);
-    return lc_tx_exec(tx, &put_past_sql, args, err);
+    status = lc_tx_exec(tx, &put_past_sql, args, err);
+    return status == LOCI_OK ? count_past(tx, event, fact, 1, err) : status;
+}
+
+loci_status lc_fact_remove_past(lc_tx *tx, const lc_event *event, const lc_fact *fact,
+                                loci_error *err)
+{
+    loci_status status = lc_tx_exec(tx, &remove_past_sql, (lc_arg[]){WHICH(event, fact->id)}, err);
+
+    return status == LOCI_OK ? count_past(tx, event, fact, -1, err) : status;
 }
 
 loci_status lc_fact_put_current(lc_tx *tx, const lc_event *event, const lc_fact *fact,
@@ -535,8 +603,8 @@ static loci_status check(lc_tx *tx, loci_str tenant_id, loci_str user_id, lc_pro
     return status;
 }
 
-static const lc_table *const tables[] = {&current_table, &past_table, &edges_table, &flags_table,
-                                         NULL};
+static const lc_table *const tables[] = {&current_table, &past_table,   &edges_table,
+                                         &flags_table,   &counts_table, NULL};
 static const lc_event_type *const events[] = {&lc_fact_written_event,   &lc_fact_retracted_event,
                                               &lc_fact_reviewed_event,  &lc_fact_forgotten_event,
                                               &lc_fact_withdrawn_event, NULL};

@@ -297,8 +297,9 @@ static const lc_sql slot_sql = {"select {row} from fact_current" LC_FACT_IN_KEY
 
 static const lc_sql last_sql = {LAST " and hidden_from is null order by seq desc limit 1", "tttttt",
                                 "", &lc_fact_row};
-static const lc_sql last_beside_sql = {
-    LAST " and hidden_from is not null order by seq desc limit 1", "tttttt", "", &lc_fact_row};
+static const lc_sql last_beside_sql = {LAST LC_FACT_APART
+                                       " and hidden_from is not null order by seq desc limit 1",
+                                       "tttttt", "", &lc_fact_row};
 
 const lc_sql lc_fact_valid_sql = {
     "select {row} from fact_current where tenant_id = $1 and user_id = $2 and seq = $3"

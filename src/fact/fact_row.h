@@ -24,6 +24,11 @@ extern const lc_row_type lc_fact_current_row;
  * here is "=". */
 #define LC_FACT_IN_GLOBAL " and scope >= 'global' and scope <= 'global' and scope_id <= ''"
 
+/* Past facts that may have been valid beside others of their slot: their index has this condition.
+ */
+#define LC_FACT_IS_APART "(is_multi = 1 or hidden_from is not null) and standing <> 'claim'"
+#define LC_FACT_APART " and " LC_FACT_IS_APART
+
 /* The position of its row in fact_current: slots with one fact have place 0. */
 static inline int64_t lc_fact_place(const lc_fact *fact)
 {
@@ -52,6 +57,17 @@ static inline bool lc_fact_is_before(const lc_fact *a, const lc_fact *b)
         return a->persona_id.len > 0;
     return a->seq > b->seq;
 }
+
+/* Where a view looks for a key: its scope, its session, everywhere; the innermost is the first. */
+typedef struct lc_fact_place_of {
+    loci_str scope;
+    loci_str scope_id;
+} lc_fact_place_of;
+#define LC_FACT_PLACES_MAX 3
+size_t lc_fact_list_places(const lc_fact_view *view, lc_fact_place_of out[LC_FACT_PLACES_MAX]);
+/* lc_fact_each_valid() for a page with a time: fact_past.c. Keys up to `last_key`. */
+loci_status lc_fact_each_then(lc_tx *tx, const lc_fact_view *view, const lc_fact_page *page,
+                              loci_str last_key, lc_fact_visit *visit, void *ctx, loci_error *err);
 
 /* A list of facts in an arena, in the order of the rows. */
 typedef struct lc_fact_node {
@@ -214,6 +230,9 @@ loci_status lc_fact_put_current(lc_tx *tx, const lc_event *event, const lc_fact 
 loci_status lc_fact_put_past(lc_tx *tx, const lc_event *event, const lc_fact *fact,
                              loci_error *err);
 extern const lc_sql lc_fact_remove_sql; /* From fact_current: $1 tenant, $2 user, $3 seq, $4 id. */
+/* Removes such a row again. */
+loci_status lc_fact_remove_past(lc_tx *tx, const lc_event *event, const lc_fact *fact,
+                                loci_error *err);
 loci_status lc_fact_unlink_and_flag(lc_tx *tx, const lc_event *event, lc_str_list unlink,
                                     lc_str_list review, loci_error *err);
 loci_status lc_fact_put_erased(lc_tx *tx, const lc_event *event, const lc_fact *fact,

@@ -471,9 +471,6 @@ loci_status lc_fact_commit_withdraw(lc_tx *tx, lc_fact_withdrawal *w, loci_error
 
 /* ---- Applying -------------------------------------------------------------------------------- */
 
-static const lc_sql remove_past_sql = {"delete from fact_past where tenant_id = $1 and user_id = $2"
-                                       " and seq = $3 and id = $4",
-                                       "ttit", NULL};
 static const lc_sql unlink_sql = {
     "delete from fact_edges where tenant_id = $1 and user_id = $2 and id = $3", "ttt", NULL};
 static const lc_sql drop_flags_sql = {
@@ -531,19 +528,28 @@ typedef struct applying {
         LC_T((a)->event->tenant_id), LC_T((a)->event->user_id), LC_T(id)                           \
     }
 
+/* None, without an id, if it is valid. */
+static loci_status find_past(const applying *a, loci_str id, lc_fact *out, loci_error *err)
+{
+    return lc_fact_find_row(a->tx, &(lc_fact_query){&find_past_sql, (lc_arg[]){ARGS(a, id)}, 1},
+                            a->arena, out, err);
+}
+
 static loci_status withdraw(const applying *a, loci_str id, const lc_json *entry, loci_error *err)
 {
     const lc_withdrawal withdrawal = {lc_fact_seq_of(id), LC_STR("fact"), id, a->session_id};
-    const lc_arg which[] = {ARGS(a, id)};
+    lc_fact past = {0};
     loci_status status = lc_tx_exec(a->tx, &unlink_sql, OF_ID(a, id), err);
 
     (void)entry;
     if (status == LOCI_OK)
         status = lc_tx_exec(a->tx, &drop_flags_sql, OF_ID(a, id), err);
     if (status == LOCI_OK)
-        status = lc_tx_exec(a->tx, &lc_fact_remove_sql, which, err);
+        status = lc_tx_exec(a->tx, &lc_fact_remove_sql, (lc_arg[]){ARGS(a, id)}, err);
     if (status == LOCI_OK)
-        status = lc_tx_exec(a->tx, &remove_past_sql, which, err);
+        status = find_past(a, id, &past, err);
+    if (status == LOCI_OK && past.id.ptr != NULL)
+        status = lc_fact_remove_past(a->tx, a->event, &past, err);
     return status == LOCI_OK ? lc_withdrawal_note(a->tx, a->event, &withdrawal, err) : status;
 }
 
@@ -610,12 +616,11 @@ static loci_status put_back(const applying *a, lc_fact *fact, const lc_json *ent
 static loci_status move(const applying *a, loci_str id, const lc_json *entry, loci_error *err)
 {
     lc_fact fact;
-    loci_status status = lc_fact_find_row(
-        a->tx, &(lc_fact_query){&find_past_sql, (lc_arg[]){ARGS(a, id)}, 1}, a->arena, &fact, err);
+    loci_status status = find_past(a, id, &fact, err);
 
     if (status != LOCI_OK || fact.id.ptr == NULL || fact.standing == LC_FACT_IS_ERASED)
         return status;
-    status = lc_tx_exec(a->tx, &remove_past_sql, (lc_arg[]){ARGS(a, id)}, err);
+    status = lc_fact_remove_past(a->tx, a->event, &fact, err);
     return status == LOCI_OK ? put_back(a, &fact, entry, err) : status;
 }
 

@@ -17,6 +17,7 @@
 #include "memory/entity.h"
 #include "memory/slug.h"
 #include "recall/recall.h"
+#include "store/event.h"
 
 /* ---- The indexes ----------------------------------------------------------------------------- */
 
@@ -123,8 +124,8 @@ static const lc_sql tag_sql = {"select seq from memory_tags where tenant_id = $1
                                "tttt", "i"};
 static const lc_sql as_of_sql = {
     "select seq from memories where tenant_id = $1 and user_id = $2 and status <> 'claimed'"
-    " and recorded_at <= $3 and (ended_at is null or ended_at > $3)",
-    "tti", "i"};
+    " and seq <= $4 and (ended_at is null or ended_at > $3)",
+    "ttii", "i"};
 
 typedef struct filtering {
     lc_tx *tx;
@@ -203,12 +204,18 @@ static loci_status filter_metadata(filtering *f, loci_error *err)
 
 static loci_status filter_time(filtering *f, loci_error *err)
 {
-    const lc_arg args[] = {LC_T(f->tx->tenant_id), LC_T(f->tx->user_id), LC_I(f->query->as_of_us)};
+    lc_arg args[] = {LC_T(f->tx->tenant_id), LC_T(f->tx->user_id), LC_I(f->query->as_of_us),
+                     LC_I(0)};
     seq_list then = {0};
+    int64_t seq;
     loci_status status;
 
     if (f->query->as_of_us == INT64_MAX)
         return LOCI_OK;
+    status = lc_event_find_seq(f->tx, f->query->as_of_us, &seq, err);
+    if (status != LOCI_OK)
+        return status;
+    args[3] = LC_I(seq); /* The rows until then come first in the order of the key. */
     status = read_seqs(f->tx, &(lc_query){&as_of_sql, args}, f->arena, &then, err);
     return status == LOCI_OK ? intersect(&f->seqs, &then, f->arena, err) : status;
 }

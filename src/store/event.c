@@ -44,6 +44,10 @@ static const lc_sql range_sql = {
 static const lc_sql refs_sql = {
     "select refs from events where tenant_id = $1 and user_id = $2 and seq = $3", "tti", "t"};
 
+static const lc_sql recorded_sql = {
+    "select recorded_at from events where tenant_id = $1 and user_id = $2 and seq = $3", "tti",
+    "i"};
+
 static const lc_sql erase_sql = {"update events set payload = '', is_erased = 1"
                                  " where tenant_id = $1 and user_id = $2 and seq = $3",
                                  "tti", NULL};
@@ -490,6 +494,31 @@ loci_status lc_user_each(lc_tx *tx, loci_str after_tenant, loci_str after_user, 
             break;
     }
     lc_rows_end(&rows);
+    return status;
+}
+
+/* Times never fall, so this is a search by halves. */
+loci_status lc_event_find_seq(lc_tx *tx, int64_t until_us, int64_t *out, loci_error *err)
+{
+    int64_t low = 0, high; /* Event `low` is not later, event `high` + 1 is. */
+    loci_status status = load_head(tx, err);
+
+    high = status != LOCI_OK ? 0 : tx->head.seq;
+    if (high > 0 && tx->head.recorded_at <= until_us)
+        low = high;
+    while (status == LOCI_OK && low < high) {
+        int64_t middle = low + (high - low + 1) / 2, recorded_at = INT64_MIN;
+
+        status = lc_tx_find_numbers(
+            tx, &recorded_sql, (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(middle)},
+            &recorded_at, err);
+        if (recorded_at <= until_us)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    if (status == LOCI_OK)
+        *out = low;
     return status;
 }
 

@@ -215,3 +215,62 @@ TEST(fact_time, as_of_a_fact_is_hidden_by_what_was_further_inside_then)
         CHECK_STR_EQ(values_as_of(&f, start + i * MINUTE_US), expected[i]);
     facts_close(&f);
 }
+
+#define MOMENTS 150
+#define VIEWS 3
+
+static const char *list_view(facts *f, int view, const char *as_of)
+{
+    static const char *const views[VIEWS] = {"", ",\"persona_id\":\"cook\"",
+                                             ",\"scope\":\"task\",\"scope_id\":\"t\""};
+    loci_str answer = facts_call(f, "fact.list", "{'limit':1000%s%s}", views[view],
+                                 as_of != NULL ? test_format(",\"as_of\":\"%s\"", as_of) : "");
+
+    return test_format("%.*s", LC_STR_ARG(answer));
+}
+
+/* One random change: of keys with one fact and with several, of a persona, of a task. */
+static void change_any(facts *f, test_rng *rng, int nth)
+{
+    static const char *const places[] = {"", ",\"persona_id\":\"cook\"",
+                                         ",\"persona_id\":\"clerk\"",
+                                         ",\"scope\":\"task\",\"scope_id\":\"t\""};
+    int key = (int)test_rng_below(rng, 5);
+    const char *at = places[test_rng_below(rng, 4)];
+    loci_str answer;
+
+    if (test_rng_chance(rng, 25))
+        (void)facts_try(f, "fact.retract", &answer, test_format("{\"key\":\"k%d\"%s}", key, at));
+    else
+        (void)facts_try(f, "fact.write", &answer,
+                        test_format("{\"key\":\"k%d\",\"value\":%d%s%s%s}", key, nth, at,
+                                    key < 2 ? ",\"multi\":true" : "",
+                                    test_rng_chance(rng, 10)
+                                        ? ",\"observed_at\":\"2020-01-01T00:00:00Z\""
+                                        : ""));
+}
+
+/* Several facts of a slot are valid beside each other, those of personas and tasks in places of
+ * their own, and late ones never were: `as_of` must list the same facts as a list did at that time.
+ */
+TEST(fact_time, as_of_equals_the_list_of_its_time)
+{
+    static const char *lists[MOMENTS][VIEWS];
+    static int64_t times[MOMENTS];
+    test_rng rng = test_random(6);
+    facts f;
+
+    test_timeout(300);
+    facts_open(&f);
+    for (int i = 0; i < MOMENTS; i++) {
+        f.now_us += MINUTE_US;
+        change_any(&f, &rng, i);
+        times[i] = f.now_us;
+        for (int view = 0; view < VIEWS; view++)
+            lists[i][view] = list_view(&f, view, NULL);
+    }
+    for (int i = 0; i < MOMENTS; i++)
+        for (int view = 0; view < VIEWS; view++)
+            CHECK_STR_EQ(loci_str_of(list_view(&f, view, time_text(times[i]))), lists[i][view]);
+    facts_close(&f);
+}
