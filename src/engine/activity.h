@@ -1,5 +1,5 @@
-/* activity.h - what an engine did in the last hour: a ring of samples, for curves that begin before
- * their reader asks.
+/* activity.h - samples of the work of an engine in the last hour, for curves that begin before
+ * their reader asks: a ring.
  *
  * The guard's tick offers a sample five times per second; one every 5 s is taken, and replaces the
  * oldest one when the ring is full. Counters are those since open, so the difference of two samples

@@ -108,7 +108,11 @@ export async function seed({ call }) {
         observed_at: day(17),
     });
     await fact("office.city", "Paris", { source: "news site", trust: "web" });
-    await fact("office.timezone", "Europe/Oslo", { source: "hr_system", depends_on: [city.id] });
+    const from = (sources) => ({ source: "hr_system", depends_on: sources.map((s) => s.id) });
+    const zone = await fact("office.timezone", "Europe/Oslo", from([city]));
+    const hours = await fact("office.hours", "08:00 to 16:00", { source: "hr_system" });
+    await fact("support.hours", "07:00 to 15:00 UTC", from([zone, hours]));
+    await fact("office.airport", "TRD", from([city]));
     const price = await fact("price.unit", 100, { source: "erp", observed_at: day(2) });
     await fact("price.total", 300, { source: "erp", depends_on: [price.id], observed_at: day(2) });
     await fact("price.unit", 120, { source: "erp", observed_at: day(11) });

@@ -195,6 +195,7 @@ const tests = {
                     page,
                     text.includes("|") ? new RegExp(text) : text,
                 );
+                await quiet(page);
                 await audit(`${name}, ${colorScheme}`, page);
             }
         }
@@ -233,16 +234,25 @@ const tests = {
         await sees("tokens change by themselves", page, `${tokens} of 1,000`, ".trend");
         await daemon.call("resource.page_out", { id: "text:archive.md" });
         // A flat curve has no height, and is not visible for Playwright.
-        for (const name of ["Memory", "Tokens in the window", "Reads", "Writes"])
+        for (const name of ["Memory", "Tokens in the window", "Reads", "Recalls", "Writes"])
             await page
                 .locator(".trend", { hasText: name })
                 .locator("polyline")
                 .waitFor({ state: "attached" });
+        const { counters } = await daemon.call("store.status");
+        await sees("recalls since the start", page, `${counters.recalls} of them recalls`);
+        // The daemon has taken these samples without a page.
+        const { samples } = await daemon.call("store.activity");
+        const points = await page
+            .locator(".trend", { hasText: "Memory" })
+            .locator("polyline")
+            .getAttribute("points");
+        ok("the curves have a past", points.split(" ").length >= samples.length - 1, points);
         const quietUser = await open(); // Nothing is read that is not there.
         await logIn(quietUser, daemon, "#/overview?user=nobody");
         await sees("a user without a window", quietUser, "guard normal", ".overview h2");
         await quiet(quietUser);
-        is("has no tokens", 3, await quietUser.locator(".trend").count());
+        is("has no tokens", 4, await quietUser.locator(".trend").count());
     },
 
     async "three clicks to the reason"() {
@@ -280,6 +290,11 @@ const tests = {
         await page.goBack();
         await page.waitForFunction(() => location.hash === "#/facts?q=team");
         await sees("back leads to what was typed last", page, "team.lead", ".list");
+        await visit(page, `#/facts?as_of=${ends}`);
+        await visit(page, `#/facts/zoo.animal?as_of=${ends}`);
+        await sees("a fact says what it was then", page, "it had no value", ".past");
+        await visit(page, `#/facts/team.name?as_of=${ends}`);
+        await sees("and who said it", page, /it was Orion.*said by user/, ".past");
         await visit(page, `#/facts?as_of=${ends}`);
         await sees("the past is shown", page, "team.name");
         is("as it was", 0, await page.locator(".list >> text=zoo.animal").count());
@@ -357,7 +372,7 @@ const tests = {
         lacks("it is forgotten", "black tea", JSON.stringify(left.results.map((r) => r.text)));
     },
 
-    async "the tree of dependencies"() {
+    async "the graph of dependencies"() {
         const by = { user_id: "tree" };
         let last = await daemon.call("fact.write", { ...by, key: "a", value: 1 });
         for (const key of ["b", "c"])
@@ -369,6 +384,35 @@ const tests = {
             });
         const page = await open();
         await logIn(page, daemon, "#/facts/c?user=tree");
+        const nodes = page.locator(".graph .node");
+        await nodes.nth(2).waitFor();
+        is(
+            "each fact is drawn, from its sources on",
+            ["a = 1, current", "b = from above b, current", "c = from above c, current"],
+            await nodes.evaluateAll((all) =>
+                all.map((n) => n.getAttribute("aria-label")).sort(),
+            ),
+        );
+        is("each dependency is an arrow", 2, await page.locator("line[marker-end]").count());
+        const xs = await Promise.all(
+            ["a", "b", "c"].map((key) =>
+                page
+                    .locator(`.node[aria-label^="${key} ="] circle`)
+                    .evaluate((circle) => Number(circle.getAttribute("cx"))),
+            ),
+        );
+        ok(`arrows lead to the right: ${xs}`, xs[0] < xs[1] && xs[1] < xs[2]);
+        is("Tab stops once", 1, await page.locator('.node[tabindex="0"]').count());
+        await page.locator(".node.chosen").focus();
+        await page.keyboard.press("ArrowLeft");
+        await page.waitForFunction(() =>
+            document.activeElement.getAttribute("aria-label").startsWith("b ="),
+        );
+        await page.keyboard.press("ArrowLeft");
+        await page.keyboard.press("Enter");
+        await sees("Enter opens a fact of the graph", page, /^a$/, ".detail h2");
+        await visit(page, "#/facts/c?user=tree");
+        await page.click(".as-list summary");
         const tree = (label) => page.locator(`.tree[aria-label="${label}"]`);
         await tree("Derived from").locator(".tree >> text=current").waitFor();
         is(
@@ -378,6 +422,7 @@ const tests = {
         );
         await tree("Derived from").locator("a", { hasText: "a" }).first().waitFor();
         await visit(page, "#/facts/a?user=tree");
+        await page.click(".as-list summary");
         await tree("Facts derived from it").locator(".tree >> text=from above c").waitFor();
         is(
             "and so are derived facts",
@@ -578,6 +623,7 @@ const tests = {
         }
         await logIn(page, daemon, "#/inbox?kind=fact_claim");
         await sees("a claim", page, "box.c");
+        await sees("and who made it", page, "Said by news site", ".decisions");
         await page.selectOption("#authority", "executive");
         const focus = async (key) => {
             await page.keyboard.press("j");
@@ -620,6 +666,16 @@ const tests = {
             "My sister Dora works at the harbour",
             ".led",
         );
+        await daemon.call("fact.write", { key: "said.later", value: 1, session_id: "planning" });
+        await page.click(".meanwhile summary");
+        await sees(
+            "what no message led to is apart",
+            page,
+            "said.later",
+            '[aria-label="Written after it"]',
+        );
+        const led = page.locator('[aria-label="What it led to"]', { hasText: "said.later" });
+        is("and not called a result", 0, await led.count());
         await page.click("text=Summary so far");
         await sees("its summary", page, "made from");
         await page.fill("[data-search]", "landlord");
@@ -690,6 +746,12 @@ const tests = {
         await page.click("text=call.timeout_ms");
         await page.click("text=Use the default");
         await sees("the default is back", page, "30000", ".list");
+        await visit(page, "#/system/jobs?scope=store");
+        const waiting = page.locator(".card", { hasText: "queued" });
+        await waiting.locator("text=Cancel").first().click();
+        await page.locator(".card", { hasText: "cancelled" }).first().waitFor();
+        const { jobs } = await daemon.call("job.list", { scope: "store" });
+        ok("a job is cancelled", jobs.some((job) => job.status === "cancelled"), jobs);
     },
 
     async "a token for reading, and one that expires"() {
@@ -778,9 +840,13 @@ const tests = {
         await call("frame.handle_add", { frame_id: frame.id, title: evil(23), text: evil(24) });
         await call("frame.handle_add", { frame_id: frame.id, ref: "javascript:alert(1)" });
         await call("frame.suspend", { id: frame.id, reason: evil(25) });
-        await call("memory.store", { text: "Zed <img src=x onerror=alert(26)> likes tea" });
+        await call("memory.store", { text: "Zed <img src=x onerror=alert(29)> likes tea" });
         const { entities } = await call("entity.list", {});
-        await call("file.create", { path: "/memories/x.md", file_text: evil(17) }).catch(() => {});
+        const path = `/memories/${evil(26).replaceAll("/", "")}.md`;
+        await call("file.create", { path, file_text: evil(17) });
+        await daemon.call("config.set", { name: "authority.titles", value: `${evil(27)}=manager` })
+            .catch((e) => has("a title may be refused", "authority.titles", e.message));
+        await daemon.call("config.set", { name: "model.chat_model", value: evil(28) });
         await daemon.call("token.create", { name: evil(18) });
         const page = await open();
         const user = encodeURIComponent(user_id);
@@ -806,6 +872,8 @@ const tests = {
             ...entities.map((e) => `entities/${encodeURIComponent(e.ref)}`),
             "system/tokens",
             "system/jobs",
+            "system/settings",
+            "system/health",
             `nothing/${name}`,
         ]) {
             await visit(page, `#/${address}?user=${user}`);
@@ -818,6 +886,11 @@ const tests = {
         }
         await visit(page, `#/facts/${name}?user=${user}`);
         await sees("the text is shown as it is", page, evil(6));
+        await visit(page, `#/live?user=${user}`);
+        await sees("the path of a file as it is", page, path, ".list");
+        await visit(page, `#/facts/${name}?user=${user}&persona=${user}`);
+        await quiet(page);
+        is("a persona is a text", 0, await page.locator("#app img, #app script").count());
         await visit(page, `#/window/${resource.id}?user=${user}`);
         await sees("an annotation as it is", page, evil(20), ".annotations");
         await sees("a URI as it is", page, `text:${evil(15)}`, ".detail h2");
@@ -834,10 +907,12 @@ const tests = {
         await visit(page, `#/context?user=${user}&q=${encodeURIComponent(evil(9))}`);
         await sees("and a hostile question a question", page, "In the text");
         ok("the first version exists", first.id.startsWith("fact_"));
+        await daemon.call("config.set", { name: "model.chat_model", value: null });
+        await daemon.call("config.set", { name: "authority.titles", value: null });
     },
 
     async "many rows"() {
-        const total = Number(process.env.ROWS || 3000);
+        const total = Number(process.env.ROWS || 100000);
         await fill(daemon, "fact.write", total, (i) => ({
             user_id: "many",
             key: `row.${String(i).padStart(6, "0")}`,
@@ -859,14 +934,15 @@ const tests = {
         await sees("pages follow while scrolling", page, "row.000999", ".list");
         const drawn = await page.locator(".list li").count();
         ok(`only what can be seen is drawn: ${drawn}`, drawn < 60);
-        const times = await keystrokes(page, "row.0027");
+        const times = await keystrokes(page, "row.0987");
         const first = await page.locator(".list li").first().innerText();
-        ok(`the search ends at its first row: ${first.slice(0, 10)}`, first.startsWith("row.0027"));
+        ok(`the search ends at its first row: ${first.slice(0, 10)}`, first.startsWith("row.0987"));
+        has("the last of all rows is found", "row.099999", await lastRow(page));
         console.log(`keystroke to result: ${times.join(", ")} ms`);
     },
 
     async "many memories"() {
-        await fillMemories(daemon, "many", Number(process.env.ROWS || 2000));
+        await fillMemories(daemon, "many", Number(process.env.MEMORIES || 2000));
         const page = await open();
         await logIn(page, daemon, "#/memories?user=many");
         await page.waitForSelector(".list li");
@@ -911,6 +987,13 @@ const tests = {
         );
     },
 };
+
+// Types the key of the last row; returns the rows that are then drawn.
+async function lastRow(page) {
+    await page.fill("[data-search]", "row.09999");
+    await sees("ten rows are left", page, "row.099999", ".list");
+    return page.locator(".list").innerText();
+}
 
 // Whether a promise is kept in time.
 const within = (promise, ms) =>

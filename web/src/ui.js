@@ -14,6 +14,9 @@ const times = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle:
 
 export const number = (n) => numbers.format(n);
 
+// "1 memory", "2 memories".
+export const count = (n, one, many = `${one}s`) => `${number(n)} ${n === 1 ? one : many}`;
+
 export function bytes(n) {
     const units = ["B", "KB", "MB", "GB", "TB"];
     let at = 0;
@@ -36,8 +39,7 @@ export function ago(at) {
     ];
     if (seconds < 2) return "just now";
     const [, unit, size] = steps.find(([limit]) => seconds < limit);
-    const count = Math.floor(seconds / size);
-    return `${number(count)} ${unit}${count === 1 ? "" : "s"} ago`;
+    return `${count(Math.floor(seconds / size), unit)} ago`;
 }
 
 export function Time({ at, isLong = false }) {

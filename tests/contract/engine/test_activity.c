@@ -1,4 +1,4 @@
-/* What an engine counts and samples of its work: store.activity and the counter of recalls. */
+/* store.activity and the counter of recalls: samples of the work of an engine. */
 #include "contract/guard_fixture.h"
 
 #include "base/str.h"

@@ -1,4 +1,4 @@
-/* The ring of samples of what an engine did (engine/activity.h). */
+/* The ring of samples behind store.activity (engine/activity.h). */
 #include "lib/test.h"
 
 #include "engine/activity.h"

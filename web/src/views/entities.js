@@ -3,9 +3,9 @@ import { useCall, usePages } from "../data.js";
 import { link, route, setQuery } from "../route.js";
 import {
     Badge,
+    count,
     Empty,
     Loading,
-    number,
     Pairs,
     Problem,
     Split,
@@ -70,7 +70,7 @@ function EntityList() {
                         </span>
                         <span class="row-sub">
                             <span class="muted one-line">{entity.ref}</span>
-                            <span class="muted">{number(entity.memories)} memories</span>
+                            <span class="muted">{count(entity.memories, "memory", "memories")}</span>
                         </span>
                     </a>
                 )}
@@ -109,7 +109,7 @@ function Entity({ name }) {
                         of={[
                             ["Ref", <code>{e.ref}</code>],
                             ["Aliases", e.aliases.join(", ")],
-                            ["Named in", `${number(e.memories)} memories, former ones included`],
+                            ["Named in", `${count(e.memories, "memory", "memories")}, former ones included`],
                             ["First named", <Time at={e.created_at} isLong />],
                             ["Persona", e.persona_id],
                             ["Id", <code>{e.id}</code>],

@@ -1,7 +1,11 @@
 // facts.js - the facts of the user, now or as of a time, and why each has its value.
-import { useMemo, useState } from "preact/hooks";
+import { forceCollide, forceLink, forceSimulation, forceX, forceY } from "d3-force";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { call } from "../api.js";
 import { useCall, usePages, useSettled } from "../data.js";
-import { link, route, setQuery, go } from "../route.js";
+import { Graph, useWidth } from "../graph.js";
+import { changes } from "../live.js";
+import { go, link, route, scoped, setQuery } from "../route.js";
 import {
     act,
     Authority,
@@ -62,6 +66,12 @@ const toneOf = {
     claim: "warn",
     erased: "bad",
 };
+
+const nameOf = (status) => (status === "valid" ? "current" : status);
+
+const Status = ({ of }) => (
+    <Badge tone={toneOf[of.status]}>{nameOf(of.status)}</Badge>
+);
 
 function FactList() {
     const { rest, query } = route.value;
@@ -196,68 +206,181 @@ function Source({ id }) {
     );
 }
 
-// The facts that a fact was derived from, or that were derived from it, as an indented tree: the
-// member is depends_on or derived_facts. A fact that is its own ancestor is not followed again.
-const DEPTH_MAX = 6;
+/* ---- Dependencies -------------------------------------------------------- */
 
-function Branch({ id, member, path }) {
-    const { data, error } = useCall("fact.get", { id }, ["fact"]);
-    if (error)
-        return (
-            <li>
-                <code>{id}</code> <span class="muted">cannot be read</span>
-            </li>
-        );
-    if (!data) return null;
-    return (
-        <li>
-            <a href={link("facts", data.key)}>{data.key}</a> ={" "}
-            <span class="value">{plain(data.value)}</span>{" "}
-            <Badge tone={toneOf[data.status]}>
-                {data.status === "valid" ? "current" : data.status}
-            </Badge>
-            {data.needs_review && <Badge tone="warn">needs review</Badge>}
-            <Branches ids={data[member]} member={member} path={[...path, id]} />
-        </li>
-    );
+const DEPTH_MAX = 6;
+const NODES_MAX = 60;
+const ROW_HEIGHT = 64;
+const TICKS = 120;
+
+// The facts that `fact` was derived from and those that were derived from it, level by level:
+// {facts: id -> fact with its level, isCut}. Sources have levels below 0. Facts that cannot be read
+// are left out.
+function useDependencies(fact) {
+    const [found, setFound] = useState({ facts: new Map(), isCut: false });
+    const seen = changes.value.fact;
+    useEffect(() => {
+        const controller = new AbortController();
+        const facts = new Map([[fact.id, { ...fact, level: 0 }]]);
+        let isCut = false;
+        const readLevel = async (ids, level) => {
+            const left = [...new Set(ids)].filter((id) => !facts.has(id));
+            const wanted = left.slice(0, Math.max(0, NODES_MAX - facts.size));
+            isCut ||= wanted.length < left.length;
+            const answers = await Promise.allSettled(
+                wanted.map((id) => call("fact.get", scoped({ id }), controller.signal)),
+            );
+            const read = answers.filter((a) => a.status === "fulfilled").map((a) => a.value);
+            for (const one of read) facts.set(one.id, { ...one, level });
+            return read;
+        };
+        const follow = async (member, step) => {
+            let ids = fact[member];
+            for (let level = step; ids.length > 0; level += step) {
+                if (Math.abs(level) > DEPTH_MAX) {
+                    isCut ||= ids.some((id) => !facts.has(id));
+                    return;
+                }
+                ids = (await readLevel(ids, level)).flatMap((one) => one[member]);
+            }
+        };
+        (async () => {
+            await follow("depends_on", -1);
+            await follow("derived_facts", 1);
+            if (!controller.signal.aborted) setFound({ facts, isCut });
+        })();
+        return () => controller.abort();
+    }, [fact.id, seen]);
+    return found;
 }
 
-function Branches({ ids, member, path, label }) {
-    const left = ids.filter((id) => !path.includes(id));
-    if (left.length === 0 || path.length > DEPTH_MAX) return null;
+const lookOf = (fact) => (fact.needs_review ? "doubt" : fact.status);
+const symbolOf = { valid: "✓", doubt: "?", retracted: "✗", superseded: "·", expired: "·" };
+const short = (text, length) => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
+
+// One column per level, sources on the left; d3-force finds the order within a column.
+function place(facts, width) {
+    const all = [...facts.values()];
+    const levels = [...new Set(all.map((f) => f.level))].sort((a, b) => a - b);
+    const column = width / Math.max(1, levels.length);
+    const tallest = Math.max(...levels.map((level) => all.filter((f) => f.level === level).length));
+    const height = Math.max(1, tallest) * ROW_HEIGHT + 24;
+    const length = Math.max(4, Math.floor(column / 7.5));
+    const nodes = all.map((fact, i) => ({
+        id: fact.id,
+        fact,
+        r: fact.level === 0 ? 13 : 10,
+        href: link("facts", fact.key),
+        look: `${lookOf(fact)} ${fact.level === 0 ? "chosen" : ""}`,
+        symbol: symbolOf[lookOf(fact)] ?? "·",
+        name: short(`${fact.key} = ${plain(fact.value)}`, length),
+        title:
+            `${fact.key} = ${short(plain(fact.value), 200)}, ` +
+            (fact.needs_review ? "needs review" : nameOf(fact.status)),
+        centre: (levels.indexOf(fact.level) + 0.5) * column,
+        y: height / 2 + ((i * 37) % 80) - 40,
+    }));
+    const byId = new Map(nodes.map((n) => [n.id, n]));
+    const links = nodes.flatMap((n) =>
+        n.fact.depends_on
+            .filter((id) => byId.has(id))
+            .map((id) => ({ source: id, target: n.id, title: "" })),
+    );
+    forceSimulation(nodes)
+        .force("x", forceX((n) => n.centre).strength(1))
+        .force("y", forceY(height / 2).strength(0.05))
+        .force("collide", forceCollide(ROW_HEIGHT / 2))
+        .force("link", forceLink(links).id((n) => n.id).strength(0.1))
+        .stop()
+        .tick(TICKS);
+    for (const n of nodes) {
+        n.x = n.centre;
+        n.y = Math.max(n.r + 6, Math.min(height - n.r - 18, n.y));
+    }
+    return { nodes, links, height };
+}
+
+// The same facts as an indented tree, with all of each value. A fact that is its own ancestor is
+// not followed again.
+function Tree({ ids, facts, member, path, label }) {
+    const left = ids.filter((id) => facts.has(id) && !path.includes(id));
+    if (left.length === 0) return null;
     return (
         <ul class="tree" aria-label={label}>
-            {left.map((id) => (
-                <Branch key={id} id={id} member={member} path={path} />
-            ))}
+            {left.map((id) => {
+                const fact = facts.get(id);
+                return (
+                    <li key={id}>
+                        <a href={link("facts", fact.key)}>{fact.key}</a> ={" "}
+                        <span class="value">{plain(fact.value)}</span> <Status of={fact} />
+                        {fact.needs_review && <Badge tone="warn">needs review</Badge>}
+                        <Tree
+                            ids={fact[member]}
+                            facts={facts}
+                            member={member}
+                            path={[...path, id]}
+                        />
+                    </li>
+                );
+            })}
         </ul>
     );
 }
 
 function Dependencies({ fact }) {
-    if (fact.depends_on.length + fact.derived_facts.length === 0) return null;
+    const { facts, isCut } = useDependencies(fact);
+    const [box, width] = useWidth();
+    const { nodes, links, height } = useMemo(() => place(facts, width), [facts, width]);
     return (
         <section aria-label="Dependencies">
             <h3>Dependencies</h3>
-            {[
-                ["depends_on", "Derived from"],
-                ["derived_facts", "Facts derived from it"],
-            ]
-                .filter(([member]) => fact[member].length > 0)
-                .map(([member, label]) => (
-                    <>
-                        <p class="muted">{label}</p>
-                        <Branches
-                            ids={fact[member]}
-                            member={member}
-                            path={[fact.id]}
-                            label={label}
+            <figure class="graph">
+                <div ref={box} style={{ minHeight: `${ROW_HEIGHT}px` }}>
+                    {facts.size > 1 && width > 0 && (
+                        <Graph
+                            nodes={nodes}
+                            links={links}
+                            width={width}
+                            height={height}
+                            current={fact.id}
+                            isDirected
+                            label={
+                                `Graph of ${nodes.length} facts and ` +
+                                `${links.length} dependencies; the list below has the same facts`
+                            }
                         />
-                    </>
-                ))}
+                    )}
+                </div>
+                <figcaption class="muted">
+                    An arrow leads from a fact to one that was derived from it.
+                    {isCut && ` Facts beyond ${DEPTH_MAX} levels or ${NODES_MAX} are not drawn.`}
+                </figcaption>
+            </figure>
+            <details class="as-list">
+                <summary>The same as a list</summary>
+                {[
+                    ["depends_on", "Derived from"],
+                    ["derived_facts", "Facts derived from it"],
+                ]
+                    .filter(([member]) => fact[member].length > 0)
+                    .map(([member, label]) => (
+                        <>
+                            <p class="muted">{label}</p>
+                            <Tree
+                                ids={fact[member]}
+                                facts={facts}
+                                member={member}
+                                path={[fact.id]}
+                                label={label}
+                            />
+                        </>
+                    ))}
+            </details>
         </section>
     );
 }
+
+/* ---- Versions ------------------------------------------------------------ */
 
 function Version({ fact, byId, isOpen }) {
     const client = fact.client;
@@ -266,9 +389,7 @@ function Version({ fact, byId, isOpen }) {
         <li class={`version ${fact.status}`}>
             <details open={isOpen}>
                 <summary>
-                    <Badge tone={toneOf[fact.status]}>
-                        {fact.status === "valid" ? "current" : fact.status}
-                    </Badge>
+                    <Status of={fact} />
                     <Value value={fact.value} />
                     <Time at={fact.observed_at} />
                 </summary>
@@ -349,7 +470,32 @@ function RetractDialog({ name, onClose, onDone }) {
     );
 }
 
-function Fact({ name }) {
+// The values at the time of the slider. Of the keys with this prefix, the key itself comes first.
+function AsOfValue({ name, at }) {
+    const settled = useSettled(at);
+    const past = useCall("fact.list", { prefix: name, as_of: settled, limit: 10 });
+    const facts = past.data?.facts.filter((fact) => fact.key === name);
+    return (
+        <>
+            <Problem error={past.error} />
+            {facts && (
+                <p class="past">
+                    <b>
+                        On <Time at={settled} isLong />
+                    </b>{" "}
+                    {facts.length === 0 && "it had no value."}
+                    {facts.map((fact) => (
+                        <>
+                            it was <Value value={fact.value} />, said by {said(fact)}.{" "}
+                        </>
+                    ))}
+                </p>
+            )}
+        </>
+    );
+}
+
+function Fact({ name, at }) {
     const [dialog, setDialog] = useState("");
     const history = useCall("fact.history", { key: name, limit: 1000 }, ["fact", "review"]);
     const claims = useCall("fact.claims", { key: name, limit: 1000 }, ["fact", "review"]);
@@ -367,6 +513,7 @@ function Fact({ name }) {
             {history.data && versions.length === 0 && <Empty>There is no fact of this name.</Empty>}
             {versions.length > 0 && (
                 <>
+                    {at && <AsOfValue name={name} at={at} />}
                     {current.length === 0 && <p class="headline muted">No current value</p>}
                     {current.map((fact) => (
                         <div class="headline">
@@ -390,9 +537,11 @@ function Fact({ name }) {
                             Forget …
                         </button>
                     </div>
-                    {current.map((fact) => (
-                        <Dependencies key={fact.id} fact={fact} />
-                    ))}
+                    {current
+                        .filter((fact) => fact.depends_on.length + fact.derived_facts.length > 0)
+                        .map((fact) => (
+                            <Dependencies key={fact.id} fact={fact} />
+                        ))}
                     <h3>How it came to this</h3>
                     <ol class="timeline">
                         {versions.map((fact) => (
@@ -428,7 +577,7 @@ export function Facts() {
         <Split
             list={<FactList />}
             back={link("facts", keep)}
-            detail={rest[0] && <Fact key={rest[0]} name={rest[0]} />}
+            detail={rest[0] && <Fact key={rest[0]} name={rest[0]} at={query.get("as_of")} />}
         />
     );
 }

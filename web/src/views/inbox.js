@@ -81,6 +81,12 @@ function Item({ item, onAccept, onCorrect, onDismiss, at }) {
                 <span class="new">{item.proposed}</span>
             </div>
             {item.quote && <blockquote>{item.quote}</blockquote>}
+            {item.authority && (
+                <p>
+                    Said by {item.source || "an unnamed source"}, authority {item.authority}, trust{" "}
+                    {item.trust}
+                </p>
+            )}
             <p class="muted">
                 {item.reason}
                 {item.kind === "fact_review" &&

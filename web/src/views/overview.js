@@ -1,6 +1,6 @@
 // overview.js - how large the store is, what it does, and what was written of late.
-import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { call, epoch } from "../api.js";
 import { events } from "../live.js";
 import { useCall } from "../data.js";
 import { link, user } from "../route.js";
@@ -60,31 +60,68 @@ function Writes({ list }) {
 
 /* ---- Over time ----------------------------------------------------------- */
 
-const SAMPLE_MS = 2000;
-const SAMPLES_MAX = 300;
+const SAMPLE_MS = 5000; // The daemon takes one as often,
+const SAMPLES_MAX = 720; // and keeps as many.
 
-// Kept while the page is open, so that another view does not end the curves.
-const samples = signal([]); // {at, bytes, reads, writes} of the daemon.
-const windows = signal([]); // {at, name, tokens} of users.
+// The samples of the daemon: those of its last hour, then those that came since.
+function useSamples(isWanted) {
+    const [samples, setSamples] = useState([]);
+    const last = useRef("");
+    const began = epoch.value; // A daemon that was started again has counters from zero.
+    useEffect(() => {
+        if (!isWanted) return undefined;
+        const controller = new AbortController();
+        last.current = "";
+        const read = async () => {
+            const args = last.current ? { after: last.current } : {};
+            const { samples: more } = await call("store.activity", args, controller.signal);
+            if (more.length === 0) return;
+            const isFirst = last.current === "";
+            last.current = more.at(-1).at;
+            const points = more.map((sample) => ({ ...sample, at: Date.parse(sample.at) }));
+            setSamples((old) => [...(isFirst ? [] : old), ...points].slice(-SAMPLES_MAX));
+        };
+        const tryRead = () => read().catch(() => {}); // The frame says what is wrong.
+        tryRead();
+        const timer = setInterval(tryRead, SAMPLE_MS);
+        return () => {
+            clearInterval(timer);
+            controller.abort();
+        };
+    }, [isWanted, began]);
+    return samples;
+}
 
-const add = (list, sample) =>
-    (list.value = [...list.value, { at: Date.now(), ...sample }].slice(-SAMPLES_MAX));
-
-// Calls per second between two samples; a counter that is smaller belongs to another process.
-const rates = (member) =>
-    samples.value.slice(1).map((sample, i) => {
-        const before = samples.value[i];
+// Calls per second between two samples.
+const rates = (samples, member) =>
+    samples.slice(1).map((sample, i) => {
+        const before = samples[i];
         const count = Math.max(0, sample[member] - before[member]);
         return { at: sample.at, value: count / Math.max(0.001, (sample.at - before.at) / 1000) };
     });
 
+// Tokens of the window after each of the latest events that changed it, and now.
+function tokensOver(list, w) {
+    const points = list
+        .filter((e) => e.refs?.window?.id === w.id)
+        .map((e) => ({ at: Date.parse(e.recorded_at), value: e.refs.window.active_tokens ?? 0 }))
+        .reverse();
+    const value = w.pressure.active_tokens;
+    return [...points, { at: Math.max(Date.now(), points.at(-1)?.at ?? 0), value }];
+}
+
+const clock = new Intl.DateTimeFormat("en-GB", { timeStyle: "short" });
+
 // A curve from its first to its last point; its highest point is `most`, or the highest there is.
-function Trend({ name, points, text, most = 0 }) {
+// `isStep`: a value lasts until the next one.
+function Trend({ name, points, text, most = 0, isStep = false }) {
     const from = points[0]?.at ?? 0;
     const span = Math.max(1, (points.at(-1)?.at ?? 0) - from);
     const high = Math.max(most, ...points.map((p) => p.value)) || 1;
+    const x = (p) => ((p.at - from) / span) * 300;
+    const y = (p) => 49 - (p.value / high) * 47;
     const line = points
-        .map((p) => `${((p.at - from) / span) * 300},${50 - (p.value / high) * 48}`)
+        .map((p, i) => `${isStep && i > 0 ? `${x(p)},${y(points[i - 1])} ` : ""}${x(p)},${y(p)}`)
         .join(" ");
     return (
         <div class="trend">
@@ -95,16 +132,21 @@ function Trend({ name, points, text, most = 0 }) {
                 {points.length > 1 && <polygon points={`0,50 ${line} 300,50`} />}
                 {points.length > 1 && <polyline points={line} />}
             </svg>
+            {points.length > 1 && <p class="since">since {clock.format(from)}</p>}
         </div>
     );
 }
 
 const toneOf = { normal: "good", elevated: "warn", high: "warn", critical: "bad" };
 
-function Pulse({ guard, window: w }) {
-    const [reads, writes] = [rates("reads"), rates("writes")];
-    const tokens = windows.value.filter((sample) => sample.name === user.value);
-    const perSecond = (list) => `${number(Math.round((list.at(-1)?.value ?? 0) * 10) / 10)} per s`;
+function Pulse({ guard, samples, window: w }) {
+    const perSecond = (list) =>
+        list.length > 0 ? `${number(Math.round(list.at(-1).value * 10) / 10)} per s` : "";
+    const curves = [
+        ["Reads", "reads"],
+        ["Recalls", "recalls"],
+        ["Writes of all users", "writes"],
+    ];
     return (
         <section class="card">
             <h2>
@@ -114,19 +156,25 @@ function Pulse({ guard, window: w }) {
             <div class="trends">
                 <Trend
                     name="Memory"
-                    points={samples.value.map((p) => ({ at: p.at, value: p.bytes }))}
-                    text={`${bytes(guard.used_bytes)} of ${bytes(guard.limit_bytes)}`}
+                    points={samples.map((p) => ({ at: p.at, value: p.used_bytes }))}
+                    text={
+                        bytes(guard.used_bytes) +
+                        (guard.limit_bytes ? ` of ${bytes(guard.limit_bytes)}` : "")
+                    }
                 />
                 {w && (
                     <Trend
                         name="Tokens in the window"
-                        points={tokens.map((p) => ({ at: p.at, value: p.tokens }))}
+                        points={tokensOver(events.value, w)}
                         text={`${number(w.pressure.active_tokens)} of ${number(w.pressure.limit)}`}
                         most={w.pressure.limit}
+                        isStep
                     />
                 )}
-                <Trend name="Reads and recalls" points={reads} text={perSecond(reads)} />
-                <Trend name="Writes of all users" points={writes} text={perSecond(writes)} />
+                {curves.map(([name, member]) => {
+                    const points = rates(samples, member);
+                    return <Trend name={name} points={points} text={perSecond(points)} />;
+                })}
             </div>
         </section>
     );
@@ -169,9 +217,10 @@ function Store({ store }) {
                         bytes(Object.values(store.memory).reduce((a, b) => a + b, 0)),
                     ],
                     [
-                        "Writes and reads",
-                        `${number(store.counters.writes)} and ${number(store.counters.reads)}
-                    since the start`,
+                        "Since the start",
+                        `${number(store.counters.writes)} writes, ` +
+                            `${number(store.counters.reads)} reads, ` +
+                            `${number(store.counters.recalls)} of them recalls`,
                     ],
                     ["Version", store.version],
                 ]}
@@ -191,6 +240,7 @@ export function Overview() {
     // Reading a window that is not open is an error: only one that was used of late is read.
     const hasWindow = events.value.some((e) => /^(window|resource)\./.test(e.type));
     const window = useCall(hasWindow ? "window.get" : null, {}, ["window", "resource"]);
+    const samples = useSamples(Boolean(store.data));
     useEffect(() => {
         if (!store.data) return undefined;
         const timer = setInterval(() => {
@@ -199,14 +249,6 @@ export function Overview() {
         }, SAMPLE_MS);
         return () => clearInterval(timer);
     }, [Boolean(store.data)]);
-    useEffect(() => {
-        if (store.data && guard.data)
-            add(samples, { bytes: guard.data.used_bytes, ...store.data.counters });
-    }, [guard.data]);
-    useEffect(() => {
-        if (window.data)
-            add(windows, { name: user.value, tokens: window.data.pressure.active_tokens });
-    }, [window.data, samples.value.length]);
     const waiting = inbox.data?.items.length ?? 0;
     const active = jobs.data?.jobs.filter((j) => j.status === "running" || j.status === "queued");
     const failed = jobs.data?.jobs.filter((j) => j.status === "failed").length ?? 0;
@@ -254,7 +296,7 @@ export function Overview() {
                     />
                 )}
             </div>
-            {guard.data && <Pulse guard={guard.data} window={window.data} />}
+            {guard.data && <Pulse guard={guard.data} samples={samples} window={window.data} />}
             <section class="card">
                 <h2>Writes of {user.value}</h2>
                 <Writes list={events.value} />

@@ -94,8 +94,10 @@ function SessionList() {
 /* ---- One session --------------------------------------------------------- */
 
 const NOT_LED = /^(session|summary)\./;
+const NONE = { led: [], meanwhile: [] };
 
-// The events between two messages of a session are what the first of them led to.
+// For each message, by its seq: the events that were made from it, which name it, and the others
+// that programs wrote in this session before the next message.
 function useResults(id, messages) {
     const log = useCall("event.list", { session_id: id, limit: 1000 }, [
         "session",
@@ -104,16 +106,29 @@ function useResults(id, messages) {
         "todo",
     ]);
     return useMemo(() => {
-        const results = new Map();
+        const results = new Map(messages.map((m) => [m.seq, { led: [], meanwhile: [] }]));
+        const seqs = new Map(messages.map((m) => [m.id, m.seq]));
         const starts = messages.map((m) => m.seq);
         for (const event of log.data?.events ?? []) {
             if (NOT_LED.test(event.type)) continue;
-            const from = starts.findLast((seq) => seq < event.seq);
-            if (from !== undefined) results.set(from, [...(results.get(from) ?? []), event]);
+            const from = seqs.get(event.refs?.message_id);
+            const before = starts.findLast((seq) => seq < event.seq);
+            if (from !== undefined) results.get(from).led.push(event);
+            else if (before !== undefined && !event.refs?.message_id)
+                results.get(before).meanwhile.push(event);
         }
         return results;
     }, [log.data, messages]);
 }
+
+const Results = ({ of, label }) =>
+    of.length > 0 && (
+        <ul class="plain led" aria-label={label}>
+            {of.map((event) => (
+                <Result key={event.seq} event={event} />
+            ))}
+        </ul>
+    );
 
 function Result({ event }) {
     const room = event.type.split(".")[0];
@@ -204,12 +219,21 @@ function Session({ id }) {
                             <b>{message.speaker || message.role}</b> <Time at={message.at} />
                         </p>
                         <p class="text">{message.text}</p>
-                        {results.get(message.seq) && (
-                            <ul class="plain led" aria-label="What it led to">
-                                {results.get(message.seq).map((event) => (
-                                    <Result key={event.seq} event={event} />
-                                ))}
-                            </ul>
+                        <Results
+                            of={(results.get(message.seq) ?? NONE).led}
+                            label="What it led to"
+                        />
+                        {results.get(message.seq)?.meanwhile.length > 0 && (
+                            <details class="meanwhile">
+                                <summary class="muted">
+                                    {number(results.get(message.seq).meanwhile.length)} written
+                                    after it in this session
+                                </summary>
+                                <Results
+                                    of={results.get(message.seq).meanwhile}
+                                    label="Written after it"
+                                />
+                            </details>
                         )}
                     </li>
                 ))}

@@ -136,7 +136,8 @@ function Jobs() {
                             <Time at={job.created_at} />
                         </p>
                         <p class="muted">
-                            attempt {number(job.attempts)} of {number(job.attempts_max)}
+                            attempt {number(job.attempts)}
+                            {job.attempts_max < 1000 && ` of ${number(job.attempts_max)}`}
                             {job.progress.total
                                 ? `, ${number(job.progress.done)} of ${number(job.progress.total)}`
                                 : ""}{" "}

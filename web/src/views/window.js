@@ -9,8 +9,9 @@ import {
     forceX,
     forceY,
 } from "d3-force";
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { useCall, usePages } from "../data.js";
+import { Graph, useWidth } from "../graph.js";
 import { go, link, route, setQuery } from "../route.js";
 import {
     act,
@@ -49,6 +50,7 @@ function place(resources, width) {
     const nodes = resources.map((r, i) => ({
         id: r.id,
         uri: r.uri,
+        name: label(r.uri, width),
         r: 8 + Math.min(18, Math.sqrt(r.size_tokens || 0) / 4),
         resource: r,
         x: centre(r) + ((i % 3) - 1) * 12,
@@ -58,35 +60,27 @@ function place(resources, width) {
     const links = nodes.flatMap((n) =>
         n.resource.links
             .filter((l) => byName.has(l.to))
-            .map((l) => ({ source: n.id, target: byName.get(l.to), label: l.label })),
+            .map((l) => ({ source: n.id, target: byName.get(l.to), title: l.label || "link" })),
     );
     forceSimulation(nodes)
         .force("charge", forceManyBody().strength(-30))
         .force("x", forceX((n) => centre(n.resource)).strength(0.25))
         .force("y", forceY(HEIGHT / 2).strength(0.06))
-        .force("collide", forceCollide((n) => Math.max(n.r + 14, label(n.uri, width).length * 3.4)))
+        .force("collide", forceCollide((n) => Math.max(n.r + 14, n.name.length * 3.4)))
         .force("link", forceLink(links).id((n) => n.id).strength(0.03))
         .stop()
         .tick(TICKS);
     for (const n of nodes) {
         const left = regions.indexOf(n.resource.region) * column;
-        const half = Math.max(n.r, label(n.uri, width).length * 3) + 2;
+        const half = Math.max(n.r, n.name.length * 3) + 2;
         n.x = Math.max(left + half, Math.min(left + column - half, n.x));
         n.y = Math.max(n.r + 26, Math.min(HEIGHT - n.r - 18, n.y));
     }
     return { nodes, links, column };
 }
 
-function Graph({ resources, chosen, candidates }) {
-    const box = useRef(null);
-    const [width, setWidth] = useState(0);
-    useLayoutEffect(() => {
-        const observer = new ResizeObserver(([entry]) =>
-            setWidth(Math.round(entry.contentRect.width)),
-        );
-        observer.observe(box.current);
-        return () => observer.disconnect();
-    }, []);
+function MindMap({ resources, chosen, candidates, query }) {
+    const [box, width] = useWidth();
     const shown = resources
         .toSorted((a, b) => b.window_tokens - a.window_tokens || b.attention - a.attention)
         .slice(0, NODES_MAX);
@@ -96,19 +90,32 @@ function Graph({ resources, chosen, candidates }) {
     ]);
     const { nodes, links, column } = useMemo(() => place(shown, width), [key]);
     const next = new Set(candidates.map((c) => c.id));
+    const drawn = nodes.map((n) =>
+        Object.assign(n, {
+            href: link("window", n.id, query),
+            symbol: symbols[n.resource.state],
+            look:
+                `${n.resource.state} ${n.id === chosen ? "chosen" : ""} ` +
+                (next.has(n.id) ? "next" : ""),
+            title:
+                `${n.uri}: ${n.resource.state}, ${number(n.resource.size_tokens ?? 0)} tokens, ` +
+                `attention ${n.resource.attention}`,
+        }),
+    );
     return (
         <figure class="graph">
             <div ref={box}>
-                <svg
-                    role="img"
-                    aria-label={
+                <Graph
+                    nodes={drawn}
+                    links={links}
+                    width={width}
+                    height={HEIGHT}
+                    current={chosen}
+                    label={
                         `Mind map of ${number(nodes.length)} resources and ` +
                         `${number(links.length)} links; the list below has the same resources`
                     }
-                    width={width}
-                    height={HEIGHT}
-                >
-                    {regions.map((region, i) => (
+                    below={regions.map((region, i) => (
                         <>
                             {i > 0 && (
                                 <line
@@ -124,42 +131,7 @@ function Graph({ resources, chosen, candidates }) {
                             </text>
                         </>
                     ))}
-                    {links.map((l) => (
-                        <line
-                            class="link"
-                            x1={l.source.x}
-                            y1={l.source.y}
-                            x2={l.target.x}
-                            y2={l.target.y}
-                        >
-                            <title>{l.label || "link"}</title>
-                        </line>
-                    ))}
-                    {nodes.map((n) => (
-                        <g
-                            key={n.id}
-                            class={
-                                `node ${n.resource.state} ${n.id === chosen ? "chosen" : ""} ` +
-                                (next.has(n.id) ? "next" : "")
-                            }
-                            data-node={n.id}
-                            onClick={() => go(link("window", n.id))}
-                        >
-                            <title>
-                                {`${n.uri}: ${n.resource.state}, ` +
-                                    `${number(n.resource.size_tokens ?? 0)} tokens, ` +
-                                    `attention ${n.resource.attention}`}
-                            </title>
-                            <circle cx={n.x} cy={n.y} r={n.r} />
-                            <text x={n.x} y={n.y + 4}>
-                                {symbols[n.resource.state]}
-                            </text>
-                            <text class="name" x={n.x} y={n.y + n.r + 12}>
-                                {label(n.uri, width)}
-                            </text>
-                        </g>
-                    ))}
-                </svg>
+                />
             </div>
             <figcaption class="muted">
                 A larger circle has more tokens; a dashed one can be paged out.
@@ -196,9 +168,9 @@ function Pressure({ window: w }) {
     );
 }
 
-function Candidates({ answer, error }) {
+function Candidates({ answer, error, isOpen }) {
     return (
-        <details class="candidates">
+        <details class="candidates" open={isOpen}>
             <summary>Next to be paged out</summary>
             {error && <p class="muted">{error.message}</p>}
             {answer?.candidates.length === 0 && <p class="muted">Nothing is loaded.</p>}
@@ -294,11 +266,16 @@ function Resources() {
                     </select>
                 </label>
             </div>
-            <Candidates answer={candidates.data} error={candidates.error} />
+            <Candidates
+                answer={candidates.data}
+                error={candidates.error}
+                isOpen={!rest[0]}
+            />
             <Problem error={pages.error} />
             {rows.length > 0 && (
-                <Graph
+                <MindMap
                     resources={rows}
+                    query={{ q: text, region }}
                     chosen={rest[0]}
                     candidates={candidates.data?.candidates ?? []}
                 />
