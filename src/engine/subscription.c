@@ -24,7 +24,7 @@
 
 #define PAGE_EVENTS 64
 #define PAGE_BYTES (16 * 1024) /* A page ends with the event that reaches this. */
-#define PAGE_RANGES 64              /* Users of a page, so that a transaction stays short. */
+#define PAGE_RANGES 64         /* Users of a page, so that a transaction stays short. */
 #define READ_MS_MAX 10000
 
 struct loci_subscription {
@@ -39,10 +39,11 @@ struct loci_subscription {
     bool is_of_all;
     bool is_resumed;
     int64_t after_seq;
-    int64_t until_seq;  /* Later events are not wanted yet. */
-    int64_t read_count; /* Events of the last page, those of other types included. */
-    int64_t page_limit; /* Events to read next: less where they are large. */
-    bool is_page_full;  /* Full of events or bytes: there may be more behind it. */
+    int64_t until_seq;      /* Later events are not wanted yet, */
+    int64_t until_position; /* nor those behind this end of the feed. */
+    int64_t read_count;     /* Events of the last page, those of other types included. */
+    int64_t page_limit;     /* Events to read next: less where they are large. */
+    bool is_page_full;      /* Full of events or bytes: there may be more behind it. */
     bool has_lagged;
     int64_t restore_mark;      /* Of the store that it was read from. */
     loci_answer *first, *last; /* Read, not yet taken. */
@@ -131,7 +132,8 @@ static loci_status read_user(loci_subscription *sub, lc_tx *tx, loci_str user_id
     return status;
 }
 
-/* A page of the next events of all users: of one user after the other, as the feed has them. */
+/* A page of the next events of all users: of one user after the other, as the feed has them. The
+ * feed may move meanwhile; what came after the snapshot is left for the next page. */
 static loci_status read_all(loci_subscription *sub, lc_tx *tx, loci_error *err)
 {
     lc_watch *watch = sub->engine->watch;
@@ -145,7 +147,9 @@ static loci_status read_all(loci_subscription *sub, lc_tx *tx, loci_error *err)
         lc_watch_find(watch, &sub->listener, &grown);
         sub->has_lagged |= grown.is_lost;
         sub->is_page_full = grown.count > 0;
-        if (grown.count == 0 || i == PAGE_RANGES || sub->pending_count >= PAGE_EVENTS ||
+        if (grown.count > sub->until_position - grown.position)
+            grown.count = sub->until_position - grown.position;
+        if (grown.count <= 0 || i == PAGE_RANGES || sub->pending_count >= PAGE_EVENTS ||
             sub->page_bytes >= PAGE_BYTES)
             return LOCI_OK;
         seq = grown.after_seq;
@@ -345,6 +349,7 @@ static loci_status fill(void *ctx, loci_error *err)
         status = lc_watch_catch_up(sub->engine->watch, err);
     while (status == LOCI_OK) {
         before = sub->after_seq;
+        sub->until_position = lc_watch_end(sub->engine->watch); /* Before the snapshot. */
         status = read_store(sub, refill, err);
         if (sub->first != NULL || (sub->is_of_all ? !sub->is_page_full : sub->after_seq == before))
             break;

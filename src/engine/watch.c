@@ -317,6 +317,16 @@ void lc_watch_find(lc_watch *watch, lc_listener *listener, lc_watch_growth *out)
     (void)pthread_mutex_unlock(&watch->lock);
 }
 
+int64_t lc_watch_end(lc_watch *watch)
+{
+    int64_t end;
+
+    (void)pthread_mutex_lock(&watch->lock);
+    end = watch->feed.end;
+    (void)pthread_mutex_unlock(&watch->lock);
+    return end;
+}
+
 void lc_watch_move(lc_watch *watch, lc_listener *listener, int64_t position)
 {
     (void)pthread_mutex_lock(&watch->lock);

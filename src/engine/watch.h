@@ -88,6 +88,9 @@ typedef struct lc_watch_growth {
 /* Without a thread: reads which logs have grown. With one: nothing. */
 loci_status lc_watch_catch_up(lc_watch *watch, loci_error *err);
 void lc_watch_find(lc_watch *watch, lc_listener *listener, lc_watch_growth *out);
+/* The end of the feed. A snapshot that is taken later sees all events before it, and maybe none
+ * behind it. */
+int64_t lc_watch_end(lc_watch *watch);
 /* The listener has handled everything before `position`. */
 void lc_watch_move(lc_watch *watch, lc_listener *listener, int64_t position);
 

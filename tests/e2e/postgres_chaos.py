@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Three daemons on one PostgreSQL server, while everything that can stop is stopped.
 
-usage: postgres_chaos.py LOCI POSTGRES_SH SEED SECONDS
+usage: postgres_chaos.py LOCI POSTGRES_SH SEED SECONDS [CONNECTIONS]
 
 Writers send facts with a request_id to a daemon of their choice and repeat what was not answered,
 with the same request_id, to any. Meanwhile daemons are killed and started, stopped for twice the
@@ -18,6 +18,10 @@ the middle of a job, and that daemon is stopped there. Another must take the job
 continued when the other has completed the job, and, in a second round, while the other still runs
 it. It then gets vectors that can be told from all others, and has to find out that they are too
 late: it says so, none of them is kept, and it goes on with other jobs.
+
+With CONNECTIONS, a third of them write, each about once per second, and the rest are streams of
+events (postgres_streams.py): every stream must be complete, or have been told that it is not. The
+part with the fenced workers is left out.
 """
 import http.server
 import json
@@ -34,16 +38,20 @@ import time
 import urllib.error
 import urllib.request
 
+import postgres_streams
+
 loci, script, seed, seconds = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
 rng = random.Random(seed)
-DAEMONS, WRITERS, USERS, LEASE_MS = 3, 6, 4, 1000
+connections = int(sys.argv[5]) if len(sys.argv) > 5 else 0
+DAEMONS, LEASE_MS = 3, 1000
+WRITERS, USERS, PAUSE = (connections // 3, 40, 1) if connections else (6, 4, 0)
 PATIENCE = 30
 # Of length 1, so they are kept as they are: four floats.
 GOOD, LATE = [1, 0, 0, 0], [0, 0, 0, 1]
 PSQL = os.path.join(os.environ.get("LOCI_TEST_POSTGRES_BIN", "/usr/lib/postgresql/15/bin"), "psql")
 tmp = tempfile.mkdtemp()
 lock = threading.Lock()
-acked, unsure, problems = {}, {}, []
+acked, unsure, written, problems = {}, {}, [], []
 
 
 class Server:
@@ -177,6 +185,7 @@ def write_once(daemons, own, n):
     name = "%d-%d" % (own["id"], n)
     args = {"user_id": "user-%d" % own["rng"].randrange(USERS), "key": "slot-" + name,
             "value": name, "request_id": "request-" + name}
+    began = time.monotonic()
     with lock:
         unsure[name] = args
     while not own["over"].is_set():
@@ -187,6 +196,7 @@ def write_once(daemons, own, n):
             continue
         with lock:
             acked[name] = (args, answer["id"])
+            written.append((began, args["user_id"]))
             del unsure[name]
         return
 
@@ -197,6 +207,7 @@ def write(daemons, number, over):
     while not over.is_set():
         write_once(daemons, own, n)
         n += 1
+        time.sleep(own["rng"].uniform(0, 2 * PAUSE))
 
 
 def work(daemons, operation, args, over):
@@ -352,12 +363,17 @@ def main():
     provider = Provider()
     daemons = [Daemon(i, url, provider) for i in range(DAEMONS)]
     try:
-        for is_completed in (True, False):
+        for is_completed in () if connections else (True, False):
             fence(server, daemons, provider, is_completed)
     except (OSError, KeyError, ValueError, queue.Empty, subprocess.CalledProcessError) as error:
         problems.append("fencing: %r" % error)
         provider.hold_next = 0
-    over = threading.Event()
+    over, crowd = threading.Event(), None
+    if connections:
+        users = ["user-%d" % i for i in range(USERS)]
+        of_all = connections // 15
+        crowd = postgres_streams.Crowd(daemons, users, connections - WRITERS - of_all, of_all,
+                                       seed)
     threads = [threading.Thread(target=write, args=(daemons, i, over)) for i in range(WRITERS)]
     for job in (("store.rebuild", {}), ("model.reembed", {"scope": "store"})):
         threads.append(threading.Thread(target=work, args=(daemons, *job, over)))
@@ -370,6 +386,10 @@ def main():
     over.set()
     for thread in threads:
         thread.join(60)
+    if crowd is not None:
+        lines = server.text("select user_id, seq from heads where user_id <> ''").splitlines()
+        heads = {line.split("|")[0]: int(line.split("|")[1]) for line in lines}
+        problems.extend(crowd.check(heads, written, PATIENCE))
     jobs = 0
     try:
         check(daemons[0])
@@ -383,7 +403,7 @@ def main():
             problems.append("daemon %d ended with %d" % (daemon.number, daemon.process.returncode))
         fenced += len(daemon.fenced())
     server.end()
-    if fenced < 2:
+    if fenced < 2 and not connections:
         problems.append("%d were fenced of the two that had to be" % fenced)
     for problem in problems[:20]:
         print("FAIL", problem)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Three daemons on one PostgreSQL server with everything failing around them (postgres_chaos.py);
-# one seed, or many with LOCI_TEST_FULL=1. CHAOS_SEED repeats one.
+# one seed, or many with LOCI_TEST_FULL=1, and then one with 300 connections, two thirds of them
+# streams. CHAOS_SEED repeats one, CHAOS_CONNECTIONS sets how many connections the last run has.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 loci=${LOCI:-$here/../../build/dev/loci}
@@ -13,12 +14,19 @@ fi
 for name in $(compgen -v LOCI_); do unset "$name"; done
 passed=0
 failed=0
-for seed in $seeds; do
-    if python3 "$here/postgres_chaos.py" "$loci" "$here/../lib/postgres.sh" "$seed" "$seconds"; then
+run() { # SEED [CONNECTIONS]
+    if python3 "$here/postgres_chaos.py" "$loci" "$here/../lib/postgres.sh" "$1" "$seconds" \
+        ${2:+"$2"}; then
         passed=$((passed + 1))
     else
         failed=$((failed + 1))
     fi
-done
+}
+if [ -z "${CHAOS_CONNECTIONS:-}" ]; then
+    for seed in $seeds; do run "$seed"; done
+fi
+connections=${CHAOS_CONNECTIONS:-}
+[ "${LOCI_TEST_FULL:-0}" != 1 ] || connections=${connections:-300}
+[ -z "$connections" ] || run "${CHAOS_SEED:-1}" "$connections"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

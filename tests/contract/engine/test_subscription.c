@@ -293,6 +293,58 @@ TEST(subscription, a_stream_of_all_users_is_live)
     test_close(engine);
 }
 
+enum { LIVE_WRITERS = 4, LIVE_USERS = 25, LIVE_ROUNDS = 40 };
+
+/* Writes to its own users in turn, so that many logs grow while others are read. */
+static void *write_in_turn(void *ctx)
+{
+    const author *a = ctx;
+
+    for (int i = 0; i < LIVE_USERS * LIVE_ROUNDS; i++) {
+        char args[100];
+        loci_error err;
+        loci_answer *answer = NULL;
+
+        (void)snprintf(args, sizeof args, "{\"key\":\"k\",\"value\":%d,\"user_id\":\"%d\"}", i,
+                       a->number * LIVE_USERS + i % LIVE_USERS);
+        if (loci_call(a->engine, "fact.write", loci_str_of(args), NULL, &answer, &err) != LOCI_OK)
+            test_note_failure(__FILE__, __LINE__, "%s", err.message);
+        loci_answer_free(answer);
+    }
+    return NULL;
+}
+
+/* The feed moves while a page is read: a snapshot that is older than a range must not be asked for
+ * its events. */
+TEST(subscription, a_stream_of_all_users_misses_nothing_while_many_write)
+{
+    const char *store = new_store();
+    loci_engine *here = test_open_threads(store), *there = test_open_threads(store);
+    loci_subscription *sub = follow(here,
+                                    (loci_subscribe_options){.flags = LOCI_SUBSCRIBE_ALL_USERS});
+    int seen[LIVE_WRITERS * LIVE_USERS] = {0};
+    pthread_t threads[LIVE_WRITERS];
+    author authors[LIVE_WRITERS];
+
+    for (int i = 0; i < LIVE_WRITERS; i++) {
+        authors[i] = (author){i % 2 == 0 ? here : there, i};
+        CHECK_EQ(pthread_create(&threads[i], NULL, write_in_turn, &authors[i]), 0);
+    }
+    for (int i = 0; i < LIVE_WRITERS * LIVE_USERS * LIVE_ROUNDS; i++) {
+        loci_str event = await(sub);
+        int64_t user = 0;
+
+        CHECK(lc_str_to_i64(test_member_text(event, "user_id"), &user));
+        CHECK_EQ(test_member_int(event, "seq"), ++seen[user]);
+    }
+    for (int i = 0; i < LIVE_WRITERS; i++)
+        CHECK_EQ(pthread_join(threads[i], NULL), 0);
+    CHECK_STR_EQ(next_of(sub, NULL), "");
+    loci_subscription_close(sub);
+    loci_close(there);
+    test_close(here);
+}
+
 /* One event for each of so many users, in as few commits as possible. */
 static void write_users(loci_engine *engine, int count)
 {
