@@ -86,8 +86,8 @@ function Item({ item, onAccept, onCorrect, onDismiss, at }) {
             {item.quote && <blockquote>{item.quote}</blockquote>}
             {item.authority && (
                 <p>
-                    Said by {item.source || "an unnamed source"}, authority {item.authority}, trust{" "}
-                    {item.trust}
+                    Said by {item.source || "an unnamed source"}, authority {item.authority},
+                    trust {item.trust}
                 </p>
             )}
             <p class="muted">
