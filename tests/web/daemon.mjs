@@ -112,7 +112,7 @@ export async function seed({ call }) {
     const zone = await fact("office.timezone", "Europe/Oslo", from([city]));
     const hours = await fact("office.hours", "08:00 to 16:00", { source: "hr_system" });
     await fact("support.hours", "07:00 to 15:00 UTC", from([zone, hours]));
-    await fact("office.airport", "TRD", from([city]));
+    await fact("travel.airport", "TRD", from([city]));
     const price = await fact("price.unit", 100, { source: "erp", observed_at: day(2) });
     await fact("price.total", 300, { source: "erp", depends_on: [price.id], observed_at: day(2) });
     await fact("price.unit", 120, { source: "erp", observed_at: day(11) });

@@ -468,7 +468,12 @@ const tests = {
         await sees("with its content", page, "Text number one", ".detail pre");
         is("in the store, too", "loaded", (await call("resource.get", { id })).state);
         await page.locator(".candidates summary").click();
-        await sees("the next one to go, and why", page, "attention 1; lru", ".candidates");
+        await sees(
+            "the next one to go, and why",
+            page,
+            /attention 1; lru: last used (just now|\d+ \w+ ago)/,
+            ".candidates",
+        );
         await page.locator(`[data-node="${id}"].next`).waitFor();
         await page.fill("#attention", "3");
         await page.click(".detail form >> text=Set");
@@ -654,6 +659,98 @@ const tests = {
         for (const key of ["box.a", "box.b", "box.c"])
             values.push((await daemon.call("fact.current", { key })).value);
         is("accepted, dismissed, corrected", [10, 2, 33], values);
+    },
+
+    async "the inbox: proposals, claims about memories, merges"() {
+        const user_id = "judged";
+        const call = (operation, args) => daemon.call(operation, { user_id, ...args });
+        await call("session.append", { role: "user", text: "I can't stand horror movies." });
+        await call("session.append", { role: "user", text: "i work at tesco." });
+        await call("memory.store", { text: "Lives in Oslo", pinned: true });
+        await call("memory.store", { text: "Lives in Bergen" });
+        for (const name of ["Katerina", "Katarina"])
+            await call("memory.store", { text: `${name} is my friend` });
+        const page = await open();
+        await logIn(page, daemon, "#/inbox?user=judged");
+        const item = (text) => page.locator(".decision", { hasText: text });
+        await item("Works at tesco").waitFor();
+        is("what the judge was not sure of", 2, await item("Proposal").count());
+        await audit("proposals and merges", page);
+        const merge = item("Same entity?");
+        is("a merge has no other value", 0, await merge.getByText("Correct").count());
+        await item("Same entity?").getByText("Accept").click();
+        await item("Same entity?").waitFor({ state: "detached" });
+        is("the entities are merged", [], (await call("entity.suggestions")).suggestions);
+        await item("Claim about a memory").getByText("Dismiss").click();
+        await item("Claim about a memory").waitFor({ state: "detached" });
+        await item("Works at tesco").getByText("Accept").click();
+        await item("Works at tesco").waitFor({ state: "detached" });
+        await item("horror").getByText("Correct").click();
+        await page.fill("#value", "Dislikes horror movies");
+        await page.click("dialog button.primary");
+        await sees("nothing is left", page, "Nothing waits for a decision");
+        const texts = (await call("memory.list")).memories.map((memory) => memory.text);
+        ok("what was accepted is remembered", texts.includes("Works at tesco"), texts);
+        ok("and what was corrected", texts.includes("Dislikes horror movies"), texts);
+    },
+
+    async "by keyboard alone"() {
+        const page = await open();
+        const { keyboard } = page;
+        const goes = (address) =>
+            page.waitForFunction((begin) => location.hash.startsWith(begin), address);
+        await daemon.call("fact.write", { key: "zz.keys", value: "old" });
+        await page.goto(`${daemon.url}/`);
+        await page.waitForSelector("#token");
+        await keyboard.insertText(daemon.token); // The field has the focus.
+        await keyboard.press("Enter");
+        await page.waitForSelector(".frame");
+        await keyboard.press("g");
+        await keyboard.press("f");
+        await goes("#/facts");
+        await sees("facts", page, "zz.keys", ".list");
+        await keyboard.press("/");
+        await keyboard.type("zz.");
+        await page.waitForFunction(() => document.querySelectorAll(".list li").length === 1);
+        await keyboard.press("Escape");
+        await openFirst(page);
+        await goes("#/facts/zz.keys");
+        const tabTo = async (name) => {
+            for (let i = 0; i < 60; i++) {
+                await keyboard.press("Tab");
+                const text = await page.evaluate(() => document.activeElement.textContent);
+                if (text === name) return;
+            }
+            fail(`Tab reaches ${name}`);
+        };
+        await sees("the fact", page, "Retract …", ".detail");
+        await tabTo("Retract …");
+        await keyboard.press("Enter");
+        await page.waitForSelector("dialog[open]");
+        await keyboard.type("by keyboard");
+        await keyboard.press("Enter");
+        await sees("it is retracted", page, "retracted: by keyboard", ".timeline");
+        await page.waitForSelector("dialog[open]", { state: "detached" });
+        await tabTo("Forget …");
+        await keyboard.press("Enter");
+        await sees("what will go is shown", page, "old", "dialog");
+        await audit("the dialog of forgetting", page);
+        await tabTo("Forget for good");
+        await keyboard.press("Enter");
+        await page.waitForFunction(() => !location.hash.includes("zz.keys"));
+        await keyboard.press("?");
+        await sees("the list of keys", page, "Move down and up", "dialog");
+        await audit("the dialog of keys", page);
+        await keyboard.press("Escape");
+        await keyboard.press("g");
+        await keyboard.press("y");
+        await goes("#/system");
+        await visit(page, "#/system/tokens");
+        await sees("tokens", page, "token-file");
+        await page.waitForFunction(() => document.activeElement === document.body);
+        await keyboard.press("j");
+        await page.waitForFunction(() => document.activeElement.closest(".card"));
+        ok("j and k move in lists of cards", true);
     },
 
     async "conversations and what came of them"() {
@@ -949,6 +1046,10 @@ const tests = {
         const times = await keystrokes(page, "which is note 1234");
         const first = await page.locator(".list li").first().innerText();
         has("the best result is first", "note 1234", first);
+        const missed = page.locator(".list li", { hasText: "near miss" });
+        await missed.first().waitFor();
+        const places = await missed.evaluateAll((all) => all.map((li) => li.ariaPosInSet));
+        is("near misses follow the ten results", ["11", "12", "13", "14", "15"], places);
         console.log(`keystroke to result: ${times.join(", ")} ms`);
     },
 

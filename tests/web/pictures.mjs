@@ -19,6 +19,8 @@ const shots = [
     ["context", "#/context?q=Where%20is%20the%20office%3F&budget=90&budget2=400", ".items-table a"],
 ];
 for (const [name, address, selector] of shots) {
+    // A taller picture has the timeline of the fact, too.
+    await page.setViewportSize({ width: 1200, height: name === "facts" ? 900 : 720 });
     await page.evaluate((hash) => {
         location.hash = hash;
     }, address);

@@ -156,6 +156,20 @@ export function useKeys(keys) {
     }, []);
 }
 
+// j and k for a list that is not virtual: they move the focus between its items, which are the
+// elements `selector` finds, to the first link or button of each. No more than a few hundred.
+export function useStepKeys(selector) {
+    const step = (by) => {
+        const items = [...document.querySelectorAll(selector)];
+        const at = items.findIndex((item) => item.contains(document.activeElement));
+        const next = items[at < 0 ? 0 : Math.max(0, Math.min(items.length - 1, at + by))];
+        const target = next?.querySelector("a, button, summary") ?? next;
+        target?.focus();
+        next?.scrollIntoView({ block: "nearest" });
+    };
+    useKeys({ j: () => step(1), k: () => step(-1) });
+}
+
 const CHORD_MS = 1500;
 let lead = { key: "", at: -CHORD_MS };
 

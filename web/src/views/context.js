@@ -5,7 +5,7 @@ import { call } from "../api.js";
 import { useCall, useSettled } from "../data.js";
 import { events } from "../live.js";
 import { link, route, scoped, setQuery } from "../route.js";
-import { Badge, Empty, Loading, number, plain, Problem } from "../ui.js";
+import { Badge, Empty, Loading, number, plain, Problem, useStepKeys } from "../ui.js";
 import { about } from "./live.js";
 
 const BUDGET = 2000;
@@ -179,6 +179,7 @@ function Built({ query, budget }) {
 }
 
 export function Context() {
+    useStepKeys(".context tbody tr:has(a)");
     const { query } = route.value;
     const text = query.get("q") || "";
     const budget = Number(query.get("budget")) || BUDGET;

@@ -70,7 +70,9 @@ function EntityList() {
                         </span>
                         <span class="row-sub">
                             <span class="muted one-line">{entity.ref}</span>
-                            <span class="muted">{count(entity.memories, "memory", "memories")}</span>
+                            <span class="muted">
+                                {count(entity.memories, "memory", "memories")}
+                            </span>
                         </span>
                     </a>
                 )}
@@ -109,7 +111,10 @@ function Entity({ name }) {
                         of={[
                             ["Ref", <code>{e.ref}</code>],
                             ["Aliases", e.aliases.join(", ")],
-                            ["Named in", `${count(e.memories, "memory", "memories")}, former ones included`],
+                            [
+                                "Named in",
+                                `${count(e.memories, "memory", "memories")}, former ones included`,
+                            ],
                             ["First named", <Time at={e.created_at} isLong />],
                             ["Persona", e.persona_id],
                             ["Id", <code>{e.id}</code>],

@@ -1,5 +1,5 @@
 // facts.js - the facts of the user, now or as of a time, and why each has its value.
-import { forceCollide, forceLink, forceSimulation, forceX, forceY } from "d3-force";
+import { forceCollide, forceLink, forceSimulation, forceY } from "d3-force";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { call } from "../api.js";
 import { useCall, usePages, useSettled } from "../data.js";
@@ -210,7 +210,7 @@ function Source({ id }) {
 
 const DEPTH_MAX = 6;
 const NODES_MAX = 60;
-const ROW_HEIGHT = 64;
+const ROW_HEIGHT = 52;
 const TICKS = 120;
 
 // The facts that `fact` was derived from and those that were derived from it, level by level:
@@ -277,7 +277,7 @@ function place(facts, width) {
         title:
             `${fact.key} = ${short(plain(fact.value), 200)}, ` +
             (fact.needs_review ? "needs review" : nameOf(fact.status)),
-        centre: (levels.indexOf(fact.level) + 0.5) * column,
+        fx: (levels.indexOf(fact.level) + 0.5) * column, // d3-force moves it up and down only.
         y: height / 2 + ((i * 37) % 80) - 40,
     }));
     const byId = new Map(nodes.map((n) => [n.id, n]));
@@ -287,16 +287,12 @@ function place(facts, width) {
             .map((id) => ({ source: id, target: n.id, title: "" })),
     );
     forceSimulation(nodes)
-        .force("x", forceX((n) => n.centre).strength(1))
         .force("y", forceY(height / 2).strength(0.05))
         .force("collide", forceCollide(ROW_HEIGHT / 2))
         .force("link", forceLink(links).id((n) => n.id).strength(0.1))
         .stop()
         .tick(TICKS);
-    for (const n of nodes) {
-        n.x = n.centre;
-        n.y = Math.max(n.r + 6, Math.min(height - n.r - 18, n.y));
-    }
+    for (const n of nodes) n.y = Math.max(n.r + 6, Math.min(height - n.r - 18, n.y));
     return { nodes, links, height };
 }
 

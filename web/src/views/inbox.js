@@ -24,6 +24,9 @@ const kinds = {
     merge: "Same entity?",
 };
 
+// Two entities are the same or not: there is no other value.
+const canCorrect = (item) => item.kind !== "merge";
+
 // A fact takes any JSON value: what can be read as one is, and all else is text.
 export function parse(text) {
     try {
@@ -83,8 +86,8 @@ function Item({ item, onAccept, onCorrect, onDismiss, at }) {
             {item.quote && <blockquote>{item.quote}</blockquote>}
             {item.authority && (
                 <p>
-                    Said by {item.source || "an unnamed source"}, authority {item.authority}, trust{" "}
-                    {item.trust}
+                    Said by {item.source || "an unnamed source"}, authority {item.authority},
+                    trust {item.trust}
                 </p>
             )}
             <p class="muted">
@@ -97,9 +100,11 @@ function Item({ item, onAccept, onCorrect, onDismiss, at }) {
                 <button type="button" class="primary" onClick={onAccept}>
                     Accept <kbd>a</kbd>
                 </button>
-                <button type="button" onClick={onCorrect}>
-                    Correct … <kbd>c</kbd>
-                </button>
+                {canCorrect(item) && (
+                    <button type="button" onClick={onCorrect}>
+                        Correct … <kbd>c</kbd>
+                    </button>
+                )}
                 <button type="button" onClick={onDismiss}>
                     Dismiss <kbd>d</kbd>
                 </button>
@@ -147,7 +152,7 @@ export function Inbox() {
                   j: () => move(1),
                   k: () => move(-1),
                   a: () => accept(focused()),
-                  c: () => setCorrecting(focused()),
+                  c: () => canCorrect(focused()) && setCorrecting(focused()),
                   d: () => dismiss(focused()),
               }
             : {},

@@ -1,5 +1,5 @@
 // memories.js - what is remembered: found as one types, with the parts of each score.
-import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { useCallback, useEffect, useState } from "preact/hooks";
 import { useCall, usePages, useSettled } from "../data.js";
 import { go, link, route, setQuery } from "../route.js";
 import {
@@ -87,6 +87,9 @@ function ScoreTable({ score, of }) {
 /* ---- The list ------------------------------------------------------------ */
 
 const NONE = [];
+// memory.recall answers so many results by default; the next ones were nearly among them.
+const RESULTS = 10;
+const NEAR_MISSES = 5;
 // Rows of the list move with their memory. Those of a search are by place: each key has other
 // results, and changing the texts of a row takes half as long as making another one.
 const byId = (memory) => memory.id;
@@ -107,15 +110,10 @@ function MemoryList({ onHits }) {
             : { status, ...(type && { type }) },
         { rooms: ["memory"], limit: isSearch ? 30 : 100 },
     );
-    const near = (isSearch && pages.extra.near_misses) || NONE;
-    const rows = useMemo(
-        () => (pages.hasMore ? pages.rows : [...pages.rows, ...near]),
-        [pages.rows, pages.hasMore, near],
-    );
-    useEffect(() => onHits(isSearch ? [...pages.rows, ...near] : NONE), [isSearch, pages.rows]);
+    useEffect(() => onHits(isSearch ? pages.rows : NONE), [isSearch, pages.rows]);
     const keep = { q: settled, status: query.get("status"), type };
     const row = useCallback(
-        (memory) => (
+        (memory, i) => (
             <a
                 class="row"
                 href={link("memories", memory.id, keep)}
@@ -128,19 +126,23 @@ function MemoryList({ onHits }) {
                     {memory.score !== undefined && (
                         <ScoreBar score={memory.score} of={memory.parts} />
                     )}
+                    {isSearch && i >= RESULTS && i < RESULTS + NEAR_MISSES && (
+                        <span title={`memory.recall answers ${RESULTS} results by default`}>
+                            <Badge>near miss</Badge>
+                        </span>
+                    )}
                     {memory.pinned && <Badge tone="good">pinned</Badge>}
                     {memory.status && memory.status !== "active" && (
                         <Badge tone="warn">{memory.status}</Badge>
                     )}
                     <span class="muted one-line">
-                        {memory.entity_refs?.join(", ") ||
-                            (memory.reason && `near miss: ${memory.reason}`)}
+                        {memory.entity_refs.join(", ")}
                     </span>
-                    {memory.observed_at && <Time at={memory.observed_at} />}
+                    <Time at={memory.observed_at} />
                 </span>
             </a>
         ),
-        [settled, status, type, rest[0]],
+        [isSearch, settled, status, type, rest[0]],
     );
     return (
         <>
@@ -204,7 +206,7 @@ function MemoryList({ onHits }) {
                 </Empty>
             )}
             <VirtualList
-                rows={rows}
+                rows={pages.rows}
                 height={56}
                 label="Memories"
                 of={`${settled} ${status} ${type}`}

@@ -4,7 +4,7 @@ import { call, epoch } from "../api.js";
 import { events } from "../live.js";
 import { useCall } from "../data.js";
 import { link, user } from "../route.js";
-import { Badge, bytes, Empty, Loading, number, Pairs, Problem, Time } from "../ui.js";
+import { Badge, bytes, Empty, Loading, number, Pairs, Problem, Time, useStepKeys } from "../ui.js";
 import { EventLine } from "./live.js";
 
 const BARS = 60;
@@ -230,6 +230,7 @@ function Store({ store }) {
 }
 
 export function Overview() {
+    useStepKeys(".overview .plain li");
     const rooms = ["fact", "memory", "session", "review"];
     const store = useCall("store.status", { user_id: undefined }, rooms);
     const log = useCall("event.list", { limit: 1 }, rooms);

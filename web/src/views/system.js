@@ -14,6 +14,7 @@ import {
     plain,
     Problem,
     Time,
+    useStepKeys,
     VirtualList,
 } from "../ui.js";
 import { parse } from "./inbox.js";
@@ -101,6 +102,7 @@ function Health() {
 const jobTone = { done: "good", failed: "bad", running: "warn", queued: "", cancelled: "" };
 
 function Jobs() {
+    useStepKeys("#main .card");
     const scope = route.value.query.get("scope") || "user";
     const pages = usePages("job.list", "jobs", { scope }, { rooms: ["job"] });
     const cancel = async (job) => {
@@ -129,7 +131,7 @@ function Jobs() {
             {!pages.isLoading && !pages.error && pages.rows.length === 0 && <Empty>No jobs.</Empty>}
             <ul class="plain cards">
                 {pages.rows.map((job) => (
-                    <li class="card" key={job.id}>
+                    <li class="card" key={job.id} tabIndex={-1}>
                         <p>
                             <Badge tone={jobTone[job.status]}>{job.status}</Badge>
                             <b>{job.kind}</b> <span class="muted">made </span>
@@ -259,6 +261,7 @@ function RevokeDialog({ token, onClose, onDone }) {
 }
 
 function Tokens() {
+    useStepKeys("#main .card");
     const pages = usePages("token.list", "tokens", { user_id: undefined });
     const [isNew, setNew] = useState(false);
     const [leaving, setLeaving] = useState(null);
@@ -274,7 +277,7 @@ function Tokens() {
             <Loading when={pages.isLoading} />
             <ul class="plain cards">
                 {pages.rows.map((token) => (
-                    <li class="card" key={token.id}>
+                    <li class="card" key={token.id} tabIndex={-1}>
                         <p>
                             <Badge tone={tone[token.status]}>{token.status}</Badge>{" "}
                             <b>{token.name}</b>

@@ -15,6 +15,7 @@ import { Graph, useWidth } from "../graph.js";
 import { go, link, route, setQuery } from "../route.js";
 import {
     act,
+    ago,
     Badge,
     Empty,
     ForgetDialog,
@@ -168,6 +169,9 @@ function Pressure({ window: w }) {
     );
 }
 
+// A reason with its times, such as 2026-01-12T09:05:00Z, in words.
+const readable = (reason) => reason.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, ago);
+
 function Candidates({ answer, error, isOpen }) {
     return (
         <details class="candidates" open={isOpen}>
@@ -179,7 +183,7 @@ function Candidates({ answer, error, isOpen }) {
                     <li key={c.id}>
                         <a href={link("window", c.id)}>{c.uri}</a>{" "}
                         <span class="muted">
-                            {number(c.tokens)} tokens: {c.reason}
+                            {number(c.tokens)} tokens: {readable(c.reason)}
                         </span>
                     </li>
                 ))}
