@@ -55,6 +55,33 @@ static bool has_vectors(const lc_corpus *corpus)
     return !lc_hash128_eq(corpus->generation, LC_CORPUS_NO_VECTOR);
 }
 
+typedef struct missing {
+    lc_hash128 content;
+    uint32_t number;
+} missing;
+
+/* The documents that a scan looks for, in the order of their contents, as the store has them. */
+typedef struct lc_corpus_scan {
+    uint32_t end;     /* It loads documents from `stored` up to here. */
+    lc_hash128 after; /* It continues behind this content. */
+    size_t next;      /* The first item that may still come. */
+    size_t rows;      /* Visited, */
+    size_t found;     /* and wanted. */
+    size_t count;
+    missing items[];
+} lc_corpus_scan;
+
+static size_t bytes_of_scan(const lc_corpus_scan *scan)
+{
+    return scan != NULL ? sizeof *scan + scan->count * sizeof *scan->items : 0;
+}
+
+static void free_scan(lc_corpus *corpus)
+{
+    lc_heap_free(corpus->heap, corpus->scan, bytes_of_scan(corpus->scan), LOCI_MEM_INDEX);
+    corpus->scan = NULL;
+}
+
 static void drop_vectors(lc_corpus *corpus)
 {
     if (has_vectors(corpus)) {
@@ -63,7 +90,8 @@ static void drop_vectors(lc_corpus *corpus)
     }
     corpus->generation = LC_CORPUS_NO_VECTOR;
     corpus->stored = corpus->newest_from = corpus->newest_end = corpus->reported = 0;
-    corpus->scan_end = corpus->not_to_scan = 0;
+    corpus->not_to_scan = 0;
+    free_scan(corpus);
 }
 
 void lc_corpus_clear(lc_corpus *corpus)
@@ -83,7 +111,8 @@ void lc_corpus_clear(lc_corpus *corpus)
 
 size_t lc_corpus_bytes(const lc_corpus *corpus)
 {
-    return corpus->room * (corpus->record_bytes + sizeof *corpus->contents) +
+    return bytes_of_scan(corpus->scan) +
+           corpus->room * (corpus->record_bytes + sizeof *corpus->contents) +
            corpus->present.word_count * sizeof(uint64_t) +
            lc_postings_get_size(corpus->postings).bytes +
            (has_vectors(corpus)
@@ -261,21 +290,6 @@ static void trim_newest(lc_corpus *corpus, uint32_t first)
 
 /* ---- Scanning the store ---------------------------------------------------------------------- */
 
-typedef struct missing {
-    lc_hash128 content;
-    uint32_t number;
-} missing;
-
-/* The documents that a scan looks for, in the order of their contents, as the store has them. */
-typedef struct scan {
-    lc_corpus *corpus;
-    missing *items;
-    size_t count;
-    size_t next;  /* The first item that may still come. */
-    size_t rows;  /* Visited, */
-    size_t found; /* and wanted. */
-} scan;
-
 static int compare_contents(lc_hash128 a, lc_hash128 b)
 {
     if (a.high != b.high)
@@ -293,14 +307,18 @@ static int compare_missing(const void *a, const void *b)
 
 static void visit_stored(void *ctx, lc_hash128 content, lc_vector_code code)
 {
-    scan *s = ctx;
+    lc_corpus *corpus = ctx;
+    lc_corpus_scan *s = corpus->scan;
 
     s->rows++;
-    s->corpus->scan_after = content;
+    s->after = content;
     while (s->next < s->count && compare_contents(s->items[s->next].content, content) < 0)
         s->next++;
     for (; s->next < s->count && lc_hash128_eq(s->items[s->next].content, content); s->next++) {
-        lc_vectors_fill(&s->corpus->vectors, s->items[s->next].number, code);
+        uint32_t number = s->items[s->next].number;
+
+        if (lc_bitmap_has(&corpus->present, number)) /* Else it was removed meanwhile. */
+            lc_vectors_fill(&corpus->vectors, number, code);
         s->found++;
     }
 }
@@ -319,18 +337,38 @@ static bool should_scan(const lc_corpus *corpus)
            end_of_scan(corpus) >= (uint64_t)corpus->stored + SCAN_MIN;
 }
 
+static size_t count_missing(const lc_corpus *corpus, uint32_t end)
+{
+    size_t count = 0;
+
+    for (uint32_t number = corpus->stored;
+         next_wanting(corpus, number, &number) && number < end; number++)
+        count++;
+    return count;
+}
+
 static loci_status begin_scan(lc_corpus *corpus, loci_error *err)
 {
     uint32_t end = end_of_scan(corpus), number = corpus->stored;
-    loci_status status = LOCI_OK;
+    size_t count = count_missing(corpus, end);
+    lc_corpus_scan *s = lc_heap_zalloc(corpus->heap, sizeof *s + count * sizeof *s->items,
+                                       LOCI_MEM_INDEX);
+    loci_status status = s != NULL ? LOCI_OK : lc_fail_memory(err);
 
-    for (; status == LOCI_OK && next_wanting(corpus, number, &number) && number < end; number++)
+    if (s == NULL)
+        return status;
+    s->end = end;
+    s->count = count;
+    corpus->scan = s;
+    for (size_t i = 0; status == LOCI_OK && i < count; i++, number++) {
+        (void)next_wanting(corpus, number, &number); /* There are `count` of them. */
+        s->items[i] = (missing){corpus->contents[number], number};
         status = lc_vectors_reserve(&corpus->vectors, number, err);
-    if (status == LOCI_OK) {
-        corpus->scan_end = end;
-        corpus->scan_after = LC_CORPUS_NO_VECTOR;
-    } else {
+    }
+    qsort(s->items, count, sizeof *s->items, compare_missing);
+    if (status != LOCI_OK) {
         lc_vectors_truncate(&corpus->vectors, corpus->stored);
+        free_scan(corpus);
     }
     return status;
 }
@@ -339,35 +377,19 @@ static loci_status begin_scan(lc_corpus *corpus, loci_error *err)
  * behind a gap are looked up or scanned once it is filled. */
 static void end_scan(lc_corpus *corpus, const int8_t *zeros)
 {
-    uint32_t number = corpus->stored;
+    uint32_t number = corpus->stored, end = corpus->scan->end;
 
-    for (; next_wanting(corpus, number, &number) && number < corpus->scan_end; number++) {
+    for (; next_wanting(corpus, number, &number) && number < end; number++) {
         if (zeros != NULL) /* A row that was filled stays as it is. */
             lc_vectors_fill(&corpus->vectors, number, (lc_vector_code){.codes = zeros});
         if (!lc_vectors_has(&corpus->vectors, number))
             break;
     }
-    if (!next_wanting(corpus, number, &number) || number > corpus->scan_end)
-        number = corpus->scan_end;
+    if (!next_wanting(corpus, number, &number) || number > end)
+        number = end;
     lc_vectors_truncate(&corpus->vectors, number);
     corpus->stored = number;
-    corpus->scan_end = 0;
-}
-
-static loci_status find_missing(lc_corpus *corpus, lc_arena *arena, scan *out, loci_error *err)
-{
-    uint32_t number = corpus->stored;
-
-    *out = (scan){
-        .corpus = corpus,
-        .items = lc_arena_alloc(arena, (corpus->scan_end - number + 1) * sizeof *out->items)};
-    if (out->items == NULL)
-        return lc_fail_memory(err);
-    for (; next_wanting(corpus, number, &number) && number < corpus->scan_end; number++)
-        if (compare_contents(corpus->contents[number], corpus->scan_after) > 0)
-            out->items[out->count++] = (missing){corpus->contents[number], number};
-    qsort(out->items, out->count, sizeof *out->items, compare_missing);
-    return LOCI_OK;
+    free_scan(corpus);
 }
 
 /* Scans pages until there are no more or it is time to pause. Contents are hashes, so each page is
@@ -376,23 +398,24 @@ static loci_status find_missing(lc_corpus *corpus, lc_arena *arena, scan *out, l
 static loci_status run_scan(lc_corpus *corpus, const lc_corpus_vectors *from, lc_arena *arena,
                             loci_error *err)
 {
+    lc_corpus_scan *s = corpus->scan;
     bool is_over = false, is_worth_it = true;
-    scan s;
-    loci_status status = find_missing(corpus, arena, &s, err);
+    loci_status status = LOCI_OK;
 
     while (status == LOCI_OK && !is_over && is_worth_it) {
-        size_t rows_before = s.rows;
+        size_t rows_before = s->rows;
 
-        status = from->scan(from->ctx, corpus->scan_after, SCAN_ROWS, visit_stored, &s, err);
-        is_over = s.rows - rows_before < SCAN_ROWS;
-        is_worth_it = is_over || s.found * SCAN_SHARE >= s.rows;
-        if (!is_over && is_worth_it && lc_clock_monotonic_us() >= from->pause_us)
-            return status;
+        status = from->scan(from->ctx, s->after, SCAN_ROWS, visit_stored, corpus, err);
+        is_over = s->rows - rows_before < SCAN_ROWS;
+        is_worth_it = is_over || s->found * SCAN_SHARE >= s->rows;
+        if (status == LOCI_OK && !is_over && is_worth_it &&
+            lc_clock_monotonic_us() >= from->pause_us)
+            return LOCI_OK;
     }
     if (status != LOCI_OK)
         return status;
     if (!is_worth_it)
-        corpus->not_to_scan = corpus->scan_end;
+        corpus->not_to_scan = s->end;
     end_scan(corpus, is_worth_it && from->is_given
                          ? lc_arena_zalloc_array(arena, from->dimensions, 1)
                          : NULL);
@@ -410,9 +433,9 @@ static loci_status load_stored(lc_corpus *corpus, lc_corpus_vectors *from, lc_ar
     bool is_gap = false;
 
     while (status == LOCI_OK && !is_gap) {
-        bool is_first = batch == 1 && corpus->scan_end == 0;
+        bool is_first = batch == 1 && corpus->scan == NULL;
 
-        if (corpus->scan_end > 0) {
+        if (corpus->scan != NULL) {
             status = run_scan(corpus, from, arena, err);
         } else {
             status = load_batch(corpus, from, batch, codes, &is_gap, err);

@@ -44,10 +44,8 @@ typedef struct lc_corpus {
     uint32_t newest_from; /* `newest` has no number below, */
     uint32_t newest_end;  /* and has the vectors of the newest documents below this. */
     uint32_t reported;    /* Value of `count` when a job was last asked for. */
-    /* A scan of the store that fills `vectors`. */
-    uint32_t scan_end;     /* It loads documents from `stored` up to here; 0 = none runs. */
-    lc_hash128 scan_after; /* It continues behind this content. */
-    uint32_t not_to_scan;  /* A scan of documents below this found too few of them. */
+    struct lc_corpus_scan *scan; /* Of the store, to fill `vectors`; NULL = none runs. */
+    uint32_t not_to_scan;        /* A scan of documents below this found too few of them. */
 } lc_corpus;
 
 /* `record_bytes` may be 0. */

@@ -516,6 +516,7 @@ loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err)
 {
     return lc_job_enqueue(tx,
                           &(lc_job_new){.kind = LC_STR(LC_EMBED_JOB),
+                                        .priority = LC_EMBED_PRIORITY,
                                         .attempts_max = ATTEMPTS_MAX,
                                         .unique = LC_STR("reembed")},
                           out, err);
@@ -523,6 +524,7 @@ loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err)
 
 static const lc_job_new newest_job = {
     .kind = {LC_EMBED_JOB, sizeof LC_EMBED_JOB - 1},
+    .priority = LC_EMBED_NEWEST_PRIORITY,
     .args = {LC_EMBED_NEWEST_ARGS, sizeof LC_EMBED_NEWEST_ARGS - 1},
     .unique = {"newest", 6}};
 

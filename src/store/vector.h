@@ -112,6 +112,10 @@ loci_status lc_vector_shorten(lc_tx *tx, loci_error *err);
 
 /* Kind of the job that makes the missing vectors of all sources (recall/recall.h). */
 #define LC_EMBED_JOB "model.reembed"
+/* Texts are found by their words meanwhile, so other jobs go first; a few new texts go before all
+ * texts of a user. */
+#define LC_EMBED_PRIORITY (-20)
+#define LC_EMBED_NEWEST_PRIORITY (-10)
 /* Adds the job for the current user of `tx` unless it is queued already; if `tx` is of the store
  * itself, for all users. */
 loci_status lc_embed_enqueue(lc_tx *tx, lc_id *out, loci_error *err);
