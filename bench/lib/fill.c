@@ -249,9 +249,9 @@ static loci_status take_text(void *ctx, loci_str text, loci_str cursor, loci_err
     lc_vector *vector = &f->vectors[f->count];
 
     (void)err;
-    *vector = (lc_vector){lc_vector_content(text), f->numbers[f->count], false};
+    *vector = (lc_vector){.content = lc_vector_content(text), .numbers = f->numbers[f->count]};
     vector_data_make(f->data, (uint32_t)vector->content.low & (VECTOR_QUERY_FIRST - 1),
-                     vector->numbers);
+                     f->numbers[f->count]);
     snprintf(f->cursor, sizeof f->cursor, "%.*s", (int)cursor.len, cursor.ptr);
     f->count++;
     return LOCI_OK;

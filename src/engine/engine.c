@@ -32,8 +32,8 @@ const lc_setting lc_setting_cache_user_bytes_max = {
     .default_text = "268435456",
     .min = 0,
     .max = INT64_C(1) << 40,
-    .help = "Maximum size of all per-user caches together, in bytes; raise it if "
-            "loci_user_cache_evictions_total keeps growing",
+    .help = "Maximum size of all per-user caches together, in bytes; one user who is larger is "
+            "cached beside it; raise it if loci_user_cache_evictions_total keeps growing",
     .is_live = true,
 };
 

@@ -58,6 +58,7 @@ struct loci_engine {
     /* By the hash of the user: its upper bits, and how many texts were written since a job for them
      * was added (meaning.c). */
     _Atomic uint64_t new_texts[LC_NEW_TEXTS_SLOTS];
+    _Atomic int64_t embed_free_us; /* Monotonic: when jobs may embed the next texts (meaning.c). */
 };
 
 /* Opens a connection to the engine's store with its schema checked and its durability set.

@@ -34,6 +34,9 @@ typedef struct lc_job_run {
     int64_t end_us;       /* Monotonic: when a pause point interrupts it. */
     int64_t checked_us;   /* Monotonic: when the row was read last, */
     int64_t committed_us; /* and when the lease was extended last. */
+    int64_t began_us;     /* Monotonic: when it was claimed, */
+    int64_t looked_us;    /* and when a yield point looked for other jobs last. */
+    bool is_yielding;     /* A yield point has ended the attempt. */
     loci_status verdict;  /* Not LOCI_OK: why this attempt has lost the job. */
     bool is_finished;     /* lc_job_run_finish() has committed. */
 } lc_job_run;
@@ -61,6 +64,12 @@ loci_status lc_job_run_finish(lc_job_run *run, lc_tx_body *body, void *ctx, loci
  * LOCI_EUNAVAILABLE if the workers are paused or the engine closes: return the status unchanged.
  * Cheap enough for an inner loop: it reads the job's row ten times per second at most. */
 loci_status lc_job_run_pause_point(lc_job_run *run, loci_error *err);
+/* A pause point of a job that makes way for others. If no worker is free and a job of a higher
+ * priority is due, or one of the same priority after LC_JOB_SHARE_US, it commits the progress (NULL =
+ * none was made) and returns LOCI_EUNAVAILABLE: the job is queued again, behind the others. */
+#define LC_JOB_SHARE_US 500000
+loci_status lc_job_run_yield_point(lc_job_run *run, const lc_job_progress *progress,
+                                   loci_error *err);
 /* A pause point in work that commits nothing for a long time: once per second it also commits an
  * empty slice, which extends the lease. */
 loci_status lc_job_run_keep(lc_job_run *run, const lc_job_progress *progress, loci_error *err);

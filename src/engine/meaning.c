@@ -35,6 +35,7 @@
 #define TEXT_BYTES_MAX 8192
 #define ENQUEUE_US 10000000
 #define PAGE_TEXTS 64
+#define WAIT_US 20000 /* Between two yield points of a job that waits for its rate. */
 #define PAGE_BYTES (256u * 1024)
 #define DELETE_ROWS 500
 #define CHECKPOINT_BYTES_MAX 8192
@@ -470,6 +471,40 @@ static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
     return status;
 }
 
+/* Makes way for other jobs. */
+static loci_status yield_point(work *w, loci_error *err)
+{
+    lc_job_progress progress = progress_of(w);
+
+    return lc_job_run_yield_point(w->run, w->checkpoint.len > 0 ? &progress : NULL, err);
+}
+
+/* Takes the time of `texts` texts at the rate of the setting, and waits until it begins. */
+static loci_status wait_for_rate(work *w, size_t texts, loci_error *err)
+{
+    loci_engine *engine = w->run->engine;
+    int64_t rate = lc_settings_i64(lc_engine_settings(engine), &lc_setting_model_embed_rate,
+                                   LC_STR_NONE);
+    int64_t free_us = atomic_load(&engine->embed_free_us), start_us, left_us;
+    loci_status status = LOCI_OK;
+
+    if (rate == 0 || lc_engine_is_inline(engine))
+        return LOCI_OK;
+    do {
+        int64_t now_us = lc_clock_monotonic_us();
+
+        start_us = free_us > now_us ? free_us : now_us;
+    } while (!atomic_compare_exchange_weak(&engine->embed_free_us, &free_us,
+                                           start_us + (int64_t)texts * 1000000 / rate));
+    while (status == LOCI_OK && (left_us = start_us - lc_clock_monotonic_us()) > 0) {
+        lc_clock_sleep_us(left_us < WAIT_US ? left_us : WAIT_US);
+        status = yield_point(w, err);
+        if (status == LOCI_OK)
+            status = keep(w, err);
+    }
+    return status;
+}
+
 static loci_status embed_page(work *w, loci_error *err)
 {
     page *p = w->page;
@@ -480,6 +515,7 @@ static loci_status embed_page(work *w, loci_error *err)
                         .deadline_us = INT64_MAX,
                         .pause = keep,
                         .pause_ctx = w};
+    loci_status status;
 
     if (p->count == 0)
         return LOCI_OK;
@@ -488,6 +524,9 @@ static loci_status embed_page(work *w, loci_error *err)
         return lc_fail_memory(err);
     for (size_t i = 0; i < p->count; i++)
         p->vectors[i].numbers = batch.out + i * batch.dimensions;
+    status = wait_for_rate(w, p->count, err);
+    if (status != LOCI_OK)
+        return status;
     return lc_models_embed(w->models, &use, &w->embedder, &batch, err);
 }
 
@@ -596,7 +635,7 @@ static loci_status run_user(work *w, loci_error *err)
     loci_status status = LOCI_OK;
 
     while (status == LOCI_OK && source_of(w) != NULL) {
-        status = lc_job_run_pause_point(w->run, err);
+        status = yield_point(w, err);
         if (status == LOCI_OK)
             status = run_page(w, err);
     }

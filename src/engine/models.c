@@ -128,6 +128,17 @@ const lc_setting lc_setting_model_embed_model = {
     .is_live = true,
 };
 
+const lc_setting lc_setting_model_embed_rate = {
+    .name = "model.embed_rate",
+    .kind = LC_SETTING_INT,
+    .default_text = "1000",
+    .min = 0,
+    .max = 1000000,
+    .help = "Maximum number of texts per second that the jobs of one process embed; 0 = no limit;"
+            " lower it if embedding takes too much of the processor from calls",
+    .is_live = true,
+};
+
 const lc_setting lc_setting_model_embed_url = {
     .name = "model.embed_url",
     .kind = LC_SETTING_TEXT,

@@ -24,6 +24,7 @@ extern const lc_setting lc_setting_model_embed_dimensions;
 extern const lc_setting lc_setting_model_embed_encoding;
 extern const lc_setting lc_setting_model_embed_key;
 extern const lc_setting lc_setting_model_embed_model;
+extern const lc_setting lc_setting_model_embed_rate;
 extern const lc_setting lc_setting_model_embed_url;
 extern const lc_setting lc_setting_model_embedder;
 extern const lc_setting lc_setting_model_timeout_ms;

@@ -78,6 +78,7 @@ static const lc_setting *const own_settings[] = {
     &lc_setting_model_embed_encoding,
     &lc_setting_model_embed_key,
     &lc_setting_model_embed_model,
+    &lc_setting_model_embed_rate,
     &lc_setting_model_embed_url,
     &lc_setting_model_timeout_ms,
     &lc_setting_quota_events_per_day,

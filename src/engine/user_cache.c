@@ -23,6 +23,7 @@
 #include "store/event.h"
 
 #define NOTHING_SEEN (-1)
+#define BUILDING_US 1000000 /* Between two slices: enough for a busy machine. */
 #define KEY_BYTES_MAX (2 + 2 * LC_ID_BYTES_MAX)
 
 /* The state of one kind. */
@@ -46,6 +47,7 @@ typedef struct entry {
     int use_count;   /* Threads that have, await or read one of its states. */
     bool is_dropped; /* It is not in the map any more; its last user frees it. */
     size_t bytes;
+    int64_t building_until_us; /* A state is being built: its borrower comes back before that. */
     struct entry *newer, *older;
     size_t key_bytes;
     char key[];
@@ -58,6 +60,7 @@ struct lc_user_cache {
     int waiting_count;
     lc_map entries; /* By key. */
     entry *newest, *oldest;
+    entry *large; /* The last one that was given back with more than bytes_max; NULL = none. */
     size_t bytes, bytes_max;
     lc_user_cache_counters counters;
 };
@@ -99,6 +102,8 @@ static void link_as_newest(lc_user_cache *cache, entry *e)
 static void drop(lc_user_cache *cache, entry *e, entry **garbage)
 {
     unlink_entry(cache, e);
+    if (cache->large == e)
+        cache->large = NULL;
     (void)lc_map_take(&cache->entries, (loci_str){e->key, e->key_bytes});
     cache->bytes -= e->bytes;
     e->is_dropped = true;
@@ -126,29 +131,53 @@ static void free_entries(lc_user_cache *cache, entry *garbage)
     }
 }
 
-/* Least recently used first. */
-static size_t evict(lc_user_cache *cache, size_t bytes, entry **garbage)
+static void evict_one(lc_user_cache *cache, entry *e, entry **garbage)
+{
+    cache->counters.evictions++;
+    drop(cache, e, garbage);
+}
+
+static bool is_idle(const entry *e)
+{
+    return e->use_count == 0 &&
+           (e->building_until_us == 0 || lc_clock_monotonic_us() >= e->building_until_us);
+}
+
+/* Least recently used first, up to `end` (NULL = all). */
+static size_t evict(lc_user_cache *cache, size_t bytes, const entry *end, entry **garbage)
 {
     size_t freed = 0;
     entry *e = cache->oldest;
 
-    while (e != NULL && freed < bytes) {
+    while (e != end && freed < bytes) {
         entry *newer = e->newer;
 
-        if (e->use_count == 0) {
+        if (is_idle(e)) {
             freed += e->bytes;
-            cache->counters.evictions++;
-            drop(cache, e, garbage);
+            evict_one(cache, e, garbage);
         }
         e = newer;
     }
     return freed;
 }
 
+/* See user_cache.h about users that are larger than the limit. */
 static void keep_limit(lc_user_cache *cache, entry **garbage)
 {
-    if (cache->bytes > cache->bytes_max)
-        (void)evict(cache, cache->bytes - cache->bytes_max, garbage);
+    size_t allowed = cache->bytes_max;
+    bool is_newest_kept = cache->bytes_max > 0 && cache->newest != NULL;
+    entry *large = cache->large;
+
+    if (is_newest_kept && cache->newest->bytes > cache->bytes_max)
+        allowed += cache->newest->bytes;
+    if (cache->bytes > allowed && large != NULL && large != cache->newest) {
+        if (is_idle(large))
+            evict_one(cache, large, garbage);
+        else
+            allowed += large->bytes; /* The others must not go for it. */
+    }
+    if (cache->bytes > allowed)
+        (void)evict(cache, cache->bytes - allowed, is_newest_kept ? cache->newest : NULL, garbage);
 }
 
 static void add_bytes(lc_user_cache *cache, entry *e, slot *s, size_t bytes)
@@ -380,17 +409,19 @@ static void release(lc_user_cache *cache, slot *s, entry **garbage)
 static void give_back_slot(lc_user_cache *cache, slot *s)
 {
     size_t bytes = sizeof *s + (s->state != NULL ? s->kind->bytes(s->state) : 0);
+    int64_t building_until_us = s->has_more ? lc_clock_monotonic_us() + BUILDING_US : 0;
     entry *e = s->entry, *garbage = NULL;
 
     (void)pthread_mutex_lock(&cache->lock);
     add_bytes(cache, e, s, bytes);
     s->is_lent = false;
-    release(cache, s, &garbage);
-    /* An entry larger than the limit must not evict all others before it is evicted itself. */
-    if (e->use_count == 0 && !e->is_dropped && e->bytes > cache->bytes_max) {
-        cache->counters.evictions++;
-        drop(cache, e, &garbage);
+    e->building_until_us = building_until_us;
+    if (!e->is_dropped && e->bytes > cache->bytes_max && cache->large != e) {
+        if (cache->large != NULL && is_idle(cache->large))
+            evict_one(cache, cache->large, &garbage);
+        cache->large = e;
     }
+    release(cache, s, &garbage);
     keep_limit(cache, &garbage);
     (void)pthread_mutex_unlock(&cache->lock);
     free_entries(cache, garbage);
@@ -584,7 +615,7 @@ size_t lc_user_cache_evict(lc_user_cache *cache, size_t bytes, int64_t until_us)
         entry *garbage = NULL;
 
         (void)pthread_mutex_lock(&cache->lock);
-        one = evict(cache, 1, &garbage);
+        one = evict(cache, 1, NULL, &garbage);
         (void)pthread_mutex_unlock(&cache->lock);
         free_entries(cache, garbage);
         freed += one;

@@ -2,7 +2,9 @@
  *
  * The cache has one entry per user and, in it, one state per kind. It takes any number of users:
  * when the states together exceed the limit, the least recently used entries are evicted, except
- * those in use.
+ * those in use. The entry of a user that is larger than the limit by itself stays as long as it is
+ * the most recently used one or is being built, and evicts no others: so large users can be built
+ * in slices and used, and the cache exceeds its limit by one of them. A limit of 0 keeps nothing.
  *
  * A read transaction borrows a state through lc_tx.states. The cache then brings the state to the
  * head of that snapshot and lends it to this thread alone. At most LC_STATE_SLICE_US are spent on

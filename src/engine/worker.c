@@ -254,6 +254,7 @@ typedef struct ending {
     const lc_job *job;
     job_outcome outcome;
     lc_job_failure failure;
+    bool is_yielding;
 } ending;
 
 static loci_status ending_body(lc_tx *tx, void *ctx, loci_error *err)
@@ -264,7 +265,7 @@ static loci_status ending_body(lc_tx *tx, void *ctx, loci_error *err)
     case OUTCOME_CANCELLED:
         return lc_job_set_cancelled(tx, e->job, err);
     case OUTCOME_RETURNED:
-        return lc_job_return(tx, e->job, err);
+        return e->is_yielding ? lc_job_yield(tx, e->job, err) : lc_job_return(tx, e->job, err);
     default:
         return lc_job_fail(tx, e->job, &e->failure, err);
     }
@@ -312,6 +313,7 @@ static job_outcome run_attempt(lc_job_run *run)
     LC_ASSERT(cause.status != LOCI_OK || run->is_finished);
     e.failure.is_final = is_final(cause.status);
     e.outcome = decide(run, &e.failure);
+    e.is_yielding = run->is_yielding;
     if (e.outcome == OUTCOME_LOST) {
         log_end(run, "job.fenced", &cause);
     } else if (e.outcome != OUTCOME_DONE && write_for(run, ending_body, &e, &err) != LOCI_OK) {
@@ -369,7 +371,7 @@ static loci_status run_one(lc_workers *workers, int64_t end_us, bool *found, loc
     if (*found) {
         job_outcome outcome;
 
-        run.committed_us = lc_clock_monotonic_us();
+        run.committed_us = run.began_us = lc_clock_monotonic_us();
         lc_job_pipelines_began(&workers->pipelines, run.job.priority);
         lc_workers_wake(workers);
         outcome = run_attempt(&run);
@@ -405,6 +407,33 @@ static loci_status next_due_us(lc_workers *workers, int64_t *out, loci_error *er
     if (status == LOCI_OK)
         *out = d.due_us;
     return status;
+}
+
+loci_status lc_job_run_yield_point(lc_job_run *run, const lc_job_progress *progress,
+                                   loci_error *err)
+{
+    lc_workers *workers = run->workers;
+    int64_t now_us = lc_clock_monotonic_us(), priority = run->job.priority;
+    due d = {.terms = terms_of(workers)};
+    loci_status status = lc_job_run_pause_point(run, err);
+
+    if (status != LOCI_OK || now_us - run->looked_us < CHECK_US ||
+        atomic_load(&workers->running) < (int64_t)workers->thread_count ||
+        workers->thread_count == 0)
+        return status;
+    run->looked_us = now_us;
+    d.terms.priority_min = now_us - run->began_us < LC_JOB_SHARE_US ? priority + 1 : priority;
+    status = lc_engine_read(
+        workers->engine, &(lc_read){.deadline_us = deadline_us(run), .body = due_body, .ctx = &d},
+        NULL);
+    if (status != LOCI_OK || d.due_us > 0) /* A read that failed decides nothing. */
+        return LOCI_OK;
+    status = progress != NULL ? lc_job_run_commit(run, NULL, NULL, progress, err) : LOCI_OK;
+    if (status != LOCI_OK)
+        return status;
+    run->verdict = LOCI_EUNAVAILABLE;
+    run->is_yielding = true;
+    return lc_fail(err, LOCI_EUNAVAILABLE, "another job is due");
 }
 
 loci_status lc_workers_run_due(lc_workers *workers, int64_t end_us, loci_error *err)

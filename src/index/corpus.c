@@ -2,8 +2,10 @@
  *
  * The job that embeds texts puts vectors into the store in the order of writing, which is the order
  * of numbers. So the corpus looks up the first document whose vector was missing and, if it is
- * stored now, the next ones. The documents behind the last one found are the tail. The newest of
- * them are embedded here, each once; the others are left to the job.
+ * stored now, the next ones. If many are missing, it scans all vectors of the user instead, in the
+ * order of their contents and possibly in several slices: each document has a row in `vectors`,
+ * which is filled when its vector comes along. The documents behind the last one found are the
+ * tail. The newest of them are embedded here, each once; the others are left to the job.
  *
  *     0 ............ stored ............. newest_from ............ count
  *     in `vectors`          by words alone             in `newest`
@@ -13,10 +15,12 @@
  *
  * Invariants: a number below `count` is in `present`, in the postings and has a record, or it was
  * removed and has none of these. All present documents with a content below `stored` are in
- * `vectors`, none above; `newest` has none below `newest_from`, nor below `stored`.
+ * `vectors`, none above unless a scan runs; `newest` has none below `newest_from`, nor below
+ * `stored`.
  */
 #include "index/corpus.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -26,7 +30,10 @@
 
 #define ROOM_FIRST 64
 #define SPARSE_MIN 1000 /* Unused numbers below which building again is not worth it. */
-#define FIND_BATCH 32   /* Vectors that are looked up at once in a long load. */
+#define FIND_BATCH 32   /* Vectors that are looked up at once. */
+#define SCAN_MIN 64     /* Missing vectors from which on a scan is tried, */
+#define SCAN_ROWS 512   /* rows of one page of it, */
+#define SCAN_SHARE 8    /* and it goes on if at least one row in 8 was wanted. */
 #define EMBED_BATCH 8   /* Texts that are embedded between two checks of the clock. */
 
 loci_status lc_corpus_init(lc_corpus *corpus, lc_heap *heap, size_t record_bytes, loci_error *err)
@@ -48,6 +55,33 @@ static bool has_vectors(const lc_corpus *corpus)
     return !lc_hash128_eq(corpus->generation, LC_CORPUS_NO_VECTOR);
 }
 
+typedef struct missing {
+    lc_hash128 content;
+    uint32_t number;
+} missing;
+
+/* The documents that a scan looks for, in the order of their contents, as the store has them. */
+typedef struct lc_corpus_scan {
+    uint32_t end;     /* It loads documents from `stored` up to here. */
+    lc_hash128 after; /* It continues behind this content. */
+    size_t next;      /* The first item that may still come. */
+    size_t rows;      /* Visited, */
+    size_t found;     /* and wanted. */
+    size_t count;
+    missing items[];
+} lc_corpus_scan;
+
+static size_t bytes_of_scan(const lc_corpus_scan *scan)
+{
+    return scan != NULL ? sizeof *scan + scan->count * sizeof *scan->items : 0;
+}
+
+static void free_scan(lc_corpus *corpus)
+{
+    lc_heap_free(corpus->heap, corpus->scan, bytes_of_scan(corpus->scan), LOCI_MEM_INDEX);
+    corpus->scan = NULL;
+}
+
 static void drop_vectors(lc_corpus *corpus)
 {
     if (has_vectors(corpus)) {
@@ -56,6 +90,8 @@ static void drop_vectors(lc_corpus *corpus)
     }
     corpus->generation = LC_CORPUS_NO_VECTOR;
     corpus->stored = corpus->newest_from = corpus->newest_end = corpus->reported = 0;
+    corpus->not_to_scan = 0;
+    free_scan(corpus);
 }
 
 void lc_corpus_clear(lc_corpus *corpus)
@@ -75,7 +111,8 @@ void lc_corpus_clear(lc_corpus *corpus)
 
 size_t lc_corpus_bytes(const lc_corpus *corpus)
 {
-    return corpus->room * (corpus->record_bytes + sizeof *corpus->contents) +
+    return bytes_of_scan(corpus->scan) +
+           corpus->room * (corpus->record_bytes + sizeof *corpus->contents) +
            corpus->present.word_count * sizeof(uint64_t) +
            lc_postings_get_size(corpus->postings).bytes +
            (has_vectors(corpus)
@@ -183,54 +220,37 @@ static bool next_wanting(const lc_corpus *corpus, uint32_t from, uint32_t *out)
 /* Looks up the next `max` documents behind `stored`. `*is_gap`: one of them has no vector yet, or
  * there are no more. */
 static loci_status load_batch(lc_corpus *corpus, const lc_corpus_vectors *from, size_t max,
-                              float *numbers, bool *is_gap, loci_error *err)
+                              int8_t *codes, bool *is_gap, loci_error *err)
 {
     uint32_t wanting[FIND_BATCH], next = corpus->stored, reached;
-    lc_hash128 contents[FIND_BATCH];
-    bool found[FIND_BATCH] = {false};
+    lc_corpus_vector vectors[FIND_BATCH];
     size_t count = 0;
     loci_status status = LOCI_OK;
 
     for (; count < max && next_wanting(corpus, next, &next); next++, count++) {
         wanting[count] = next;
-        contents[count] = corpus->contents[next];
+        vectors[count] = (lc_corpus_vector){.content = corpus->contents[next],
+                                            .codes = codes + count * from->dimensions};
     }
     reached = count < max ? corpus->count : wanting[count - 1] + 1;
     *is_gap = count < max;
     if (count > 0)
-        status = from->find(from->ctx, contents, count, numbers, found, err);
+        status = from->find(from->ctx, vectors, count, err);
     for (size_t i = 0; i < count && status == LOCI_OK; i++) {
-        if (!found[i]) {
+        if (!vectors[i].found && !from->is_given) {
             *is_gap = true;
             reached = wanting[i];
             break;
         }
-        status = lc_vectors_add(&corpus->vectors, wanting[i], numbers + i * from->dimensions, err);
+        if (!vectors[i].found) /* Its cosine with anything is 0. */
+            memset(vectors[i].codes, 0, from->dimensions);
+        status = lc_vectors_add_code(&corpus->vectors, wanting[i],
+                                     (lc_vector_code){vectors[i].codes, vectors[i].scale}, err);
         if (status == LOCI_OK)
             corpus->stored = wanting[i] + 1;
     }
     if (status == LOCI_OK)
         corpus->stored = reached;
-    return status;
-}
-
-/* Everything up to the first gap, or until it is time to pause. Batches start small because mostly
- * there is nothing to load. */
-static loci_status load_stored(lc_corpus *corpus, lc_corpus_vectors *from, lc_arena *arena,
-                               loci_error *err)
-{
-    size_t batch = 1;
-    float *numbers = lc_arena_zalloc_array(arena, FIND_BATCH * from->dimensions, sizeof *numbers);
-    loci_status status = numbers != NULL ? LOCI_OK : lc_fail_memory(err);
-    bool is_gap = false;
-
-    while (status == LOCI_OK && !is_gap) {
-        status = load_batch(corpus, from, batch, numbers, &is_gap, err);
-        if (batch > 1 && !is_gap && lc_clock_monotonic_us() >= from->pause_us)
-            break;
-        batch = FIND_BATCH;
-    }
-    from->is_complete = is_gap;
     return status;
 }
 
@@ -267,6 +287,170 @@ static void trim_newest(lc_corpus *corpus, uint32_t first)
     if (corpus->newest.live == 0) /* Also gives the memory of deleted ones back. */
         lc_vectors_clear(&corpus->newest);
 }
+
+/* ---- Scanning the store ---------------------------------------------------------------------- */
+
+static int compare_contents(lc_hash128 a, lc_hash128 b)
+{
+    if (a.high != b.high)
+        return a.high < b.high ? -1 : 1;
+    return a.low < b.low ? -1 : a.low > b.low;
+}
+
+static int compare_missing(const void *a, const void *b)
+{
+    const missing *x = a, *y = b;
+    int order = compare_contents(x->content, y->content);
+
+    return order != 0 ? order : x->number < y->number ? -1 : x->number > y->number;
+}
+
+static void visit_stored(void *ctx, lc_hash128 content, lc_vector_code code)
+{
+    lc_corpus *corpus = ctx;
+    lc_corpus_scan *s = corpus->scan;
+
+    s->rows++;
+    s->after = content;
+    while (s->next < s->count && compare_contents(s->items[s->next].content, content) < 0)
+        s->next++;
+    for (; s->next < s->count && lc_hash128_eq(s->items[s->next].content, content); s->next++) {
+        uint32_t number = s->items[s->next].number;
+
+        if (lc_bitmap_has(&corpus->present, number)) /* Else it was removed meanwhile. */
+            lc_vectors_fill(&corpus->vectors, number, code);
+        s->found++;
+    }
+}
+
+/* Behind the documents that a scan loads: the newest have vectors already. */
+static uint32_t end_of_scan(const lc_corpus *corpus)
+{
+    return corpus->newest.live > 0 ? corpus->newest_from : corpus->count;
+}
+
+/* Whether enough vectors are missing in memory for a scan to be faster than look-ups. The
+ * first of them is in the store. */
+static bool should_scan(const lc_corpus *corpus)
+{
+    return corpus->stored >= corpus->not_to_scan &&
+           end_of_scan(corpus) >= (uint64_t)corpus->stored + SCAN_MIN;
+}
+
+static size_t count_missing(const lc_corpus *corpus, uint32_t end)
+{
+    size_t count = 0;
+
+    for (uint32_t number = corpus->stored;
+         next_wanting(corpus, number, &number) && number < end; number++)
+        count++;
+    return count;
+}
+
+static loci_status begin_scan(lc_corpus *corpus, loci_error *err)
+{
+    uint32_t end = end_of_scan(corpus), number = corpus->stored;
+    size_t count = count_missing(corpus, end);
+    lc_corpus_scan *s = lc_heap_zalloc(corpus->heap, sizeof *s + count * sizeof *s->items,
+                                       LOCI_MEM_INDEX);
+    loci_status status = s != NULL ? LOCI_OK : lc_fail_memory(err);
+
+    if (s == NULL)
+        return status;
+    s->end = end;
+    s->count = count;
+    corpus->scan = s;
+    for (size_t i = 0; status == LOCI_OK && i < count; i++, number++) {
+        (void)next_wanting(corpus, number, &number); /* There are `count` of them. */
+        s->items[i] = (missing){corpus->contents[number], number};
+        status = lc_vectors_reserve(&corpus->vectors, number, err);
+    }
+    qsort(s->items, count, sizeof *s->items, compare_missing);
+    if (status != LOCI_OK) {
+        lc_vectors_truncate(&corpus->vectors, corpus->stored);
+        free_scan(corpus);
+    }
+    return status;
+}
+
+/* Keeps the vectors up to the first gap: a search depends on the stored vectors alone, and those
+ * behind a gap are looked up or scanned once it is filled. */
+static void end_scan(lc_corpus *corpus, const int8_t *zeros)
+{
+    uint32_t number = corpus->stored, end = corpus->scan->end;
+
+    for (; next_wanting(corpus, number, &number) && number < end; number++) {
+        if (zeros != NULL) /* A row that was filled stays as it is. */
+            lc_vectors_fill(&corpus->vectors, number, (lc_vector_code){.codes = zeros});
+        if (!lc_vectors_has(&corpus->vectors, number))
+            break;
+    }
+    if (!next_wanting(corpus, number, &number) || number > end)
+        number = end;
+    lc_vectors_truncate(&corpus->vectors, number);
+    corpus->stored = number;
+    free_scan(corpus);
+}
+
+/* Scans pages until there are no more or it is time to pause. Contents are hashes, so each page is
+ * a random sample of the user's vectors: if nearly all of it belongs to other corpora, so does the
+ * rest, and look-ups are faster. */
+static loci_status run_scan(lc_corpus *corpus, const lc_corpus_vectors *from, lc_arena *arena,
+                            loci_error *err)
+{
+    lc_corpus_scan *s = corpus->scan;
+    bool is_over = false, is_worth_it = true;
+    loci_status status = LOCI_OK;
+
+    while (status == LOCI_OK && !is_over && is_worth_it) {
+        size_t rows_before = s->rows;
+
+        status = from->scan(from->ctx, s->after, SCAN_ROWS, visit_stored, corpus, err);
+        is_over = s->rows - rows_before < SCAN_ROWS;
+        is_worth_it = is_over || s->found * SCAN_SHARE >= s->rows;
+        if (status == LOCI_OK && !is_over && is_worth_it &&
+            lc_clock_monotonic_us() >= from->pause_us)
+            return LOCI_OK;
+    }
+    if (status != LOCI_OK)
+        return status;
+    if (!is_worth_it)
+        corpus->not_to_scan = s->end;
+    end_scan(corpus, is_worth_it && from->is_given
+                         ? lc_arena_zalloc_array(arena, from->dimensions, 1)
+                         : NULL);
+    return LOCI_OK;
+}
+
+/* Everything up to the first gap, or until it is time to pause. Mostly there is nothing to load, so
+ * the first look-up is of one vector. */
+static loci_status load_stored(lc_corpus *corpus, lc_corpus_vectors *from, lc_arena *arena,
+                               loci_error *err)
+{
+    size_t batch = 1;
+    int8_t *codes = lc_arena_alloc(arena, FIND_BATCH * from->dimensions);
+    loci_status status = codes != NULL ? LOCI_OK : lc_fail_memory(err);
+    bool is_gap = false;
+
+    while (status == LOCI_OK && !is_gap) {
+        bool is_first = batch == 1 && corpus->scan == NULL;
+
+        if (corpus->scan != NULL) {
+            status = run_scan(corpus, from, arena, err);
+        } else {
+            status = load_batch(corpus, from, batch, codes, &is_gap, err);
+            if (status == LOCI_OK && !is_gap && should_scan(corpus))
+                status = begin_scan(corpus, err);
+        }
+        if (!is_first && !is_gap && lc_clock_monotonic_us() >= from->pause_us)
+            break;
+        batch = FIND_BATCH;
+    }
+    from->is_complete = is_gap;
+    return status;
+}
+
+/* ---- The newest documents -------------------------------------------------------------------- */
 
 /* Embeds `count` documents, in rising order, and adds them to the newest. */
 static loci_status embed_batch(lc_corpus *corpus, const lc_corpus_vectors *from,

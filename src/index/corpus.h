@@ -44,6 +44,8 @@ typedef struct lc_corpus {
     uint32_t newest_from; /* `newest` has no number below, */
     uint32_t newest_end;  /* and has the vectors of the newest documents below this. */
     uint32_t reported;    /* Value of `count` when a job was last asked for. */
+    struct lc_corpus_scan *scan; /* Of the store, to fill `vectors`; NULL = none runs. */
+    uint32_t not_to_scan;        /* A scan of documents below this found too few of them. */
 } lc_corpus;
 
 /* `record_bytes` may be 0. */
@@ -81,13 +83,25 @@ static inline void *lc_corpus_record(const lc_corpus *corpus, uint32_t number)
 /* Maximum number of newest documents without a stored vector that a search embeds itself. */
 #define LC_CORPUS_TAIL_MAX 64
 
+/* A stored vector that is looked up. */
+typedef struct lc_corpus_vector {
+    lc_hash128 content;
+    int8_t *codes; /* Out: `dimensions` of them. */
+    float scale;   /* Out. */
+    bool found;    /* Out. */
+} lc_corpus_vector;
+typedef void lc_corpus_visit(void *ctx, lc_hash128 content, lc_vector_code code);
+
 /* Where vectors come from. */
 typedef struct lc_corpus_vectors {
     loci_str generation; /* Of the embedder in use. */
     size_t dimensions;
-    /* Looks up `count` vectors by content; sets `found[i]` and fills out[i * dimensions]. */
-    loci_status (*find)(void *ctx, const lc_hash128 *contents, size_t count, float *out,
-                        bool *found, loci_error *err);
+    /* Looks up the vectors of `count` documents by content. */
+    loci_status (*find)(void *ctx, lc_corpus_vector *vectors, size_t count, loci_error *err);
+    /* Visits the stored vectors behind the content `after`, in the order of their contents, at most
+     * `limit`; some may be of other corpora. */
+    loci_status (*scan)(void *ctx, lc_hash128 after, size_t limit, lc_corpus_visit *visit,
+                        void *visit_ctx, loci_error *err);
     /* The text that a document's vector is made from, in the arena. */
     loci_status (*text)(void *ctx, const void *record, lc_arena *arena, loci_str *out,
                         loci_error *err);
@@ -96,16 +110,17 @@ typedef struct lc_corpus_vectors {
                          loci_error *err);
     void *ctx;
     int64_t pause_us; /* Monotonic time at which a long load returns unfinished. */
+    bool is_given;    /* No vector will be made of a text: a missing one is one of zeros. */
     /* Out. */
     bool is_complete; /* There was time for all of it. */
     bool wants_job;   /* Many documents have no stored vector: a job should make them. */
 } lc_corpus_vectors;
 
-/* Loads vectors from the store up to the first document that has none there, and embeds the newest
- * LC_CORPUS_TAIL_MAX documents behind it. A search uses these two sets; they depend on the snapshot
- * alone. Documents between them are left to the job and found by words until then; so a document
- * that was just written is found by meaning, no matter how many others wait. If nothing changed
- * this costs one look-up. */
+/* Loads vectors from the store (many by a scan, few by look-ups) up to the first document that has
+ * none there, and embeds the newest LC_CORPUS_TAIL_MAX documents behind it. A search uses these two
+ * sets; they depend on the snapshot alone. Documents between them are left to the job and found by
+ * words until then; so a document that was just written is found by meaning, no matter how many
+ * others wait. If nothing changed this costs one look-up. */
 loci_status lc_corpus_follow_vectors(lc_corpus *corpus, lc_corpus_vectors *from, loci_error *err);
 
 /* ---- Searching ------------------------------------------------------------------------------- */

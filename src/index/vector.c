@@ -2,8 +2,8 @@
  *
  * Only the last region takes new rows. The first one of a set starts with few rows and doubles, so
  * that thousands of small sets stay small; later ones have their full size from the beginning.
- * Invariants: ids rise within a region and from one to the next; no region is without a live row;
- * `live` and `dead` are the sums over the regions.
+ * Invariants: ids rise within a region and from one to the next; no region is without a live row,
+ * except while rows are reserved; `live` and `dead` are the sums over the regions.
  *
  * Allocators promise no more than the alignment of malloc, so a region is larger by one alignment
  * and its codes begin at the first fitting byte; the other arrays follow in the order of falling
@@ -220,7 +220,8 @@ static lc_vector_region *make_room(lc_vectors *set)
     return append_region(set, full) ? &set->regions[set->region_count - 1] : NULL;
 }
 
-loci_status lc_vectors_add(lc_vectors *set, uint32_t id, const float *vector, loci_error *err)
+/* A new row for `id` at the end, dead and with zeros as codes. */
+static loci_status append_row(lc_vectors *set, uint32_t id, lc_vector_region **out, loci_error *err)
 {
     lc_vector_region *region;
     uint32_t row;
@@ -228,21 +229,60 @@ loci_status lc_vectors_add(lc_vectors *set, uint32_t id, const float *vector, lo
     LC_ASSERT(id >= set->next_id);
     if (id >= LC_INDEX_IDS_MAX)
         return lc_fail(err, LOCI_ELIMIT, "an index holds at most %d documents", LC_INDEX_IDS_MAX);
-    if (!lc_vector_is_finite(vector, set->dimension))
-        return lc_fail(err, LOCI_EINVAL, "a value of the vector is not a finite number");
     region = make_room(set);
     if (region == NULL)
         return lc_fail_memory(err);
-
     row = region->count++;
-    region->live++;
     region->ids[row] = id;
-    region->scales[row] = lc_vector_quantise(vector, set->dimension,
-                                             region->codes + row * set->stride);
-    lc_vector_signs(vector, set->dimension, region->bits + row * (set->stride / 64));
-    set->live++;
+    region->scales[row] = 0;
+    memset(region->codes + row * set->stride, 0, set->stride);
+    memset(region->bits + row * (set->stride / 64), 0, set->stride / 8);
+    region->dead[row / 64] |= (uint64_t)1 << (row % 64);
+    set->dead++;
     set->next_id = id + 1;
+    *out = region;
     return LOCI_OK;
+}
+
+static void fill_row(lc_vectors *set, lc_vector_region *region, uint32_t row, lc_vector_code code)
+{
+    int8_t *codes = region->codes + row * set->stride;
+
+    memcpy(codes, code.codes, set->dimension);
+    lc_vector_signs(codes, set->dimension, region->bits + row * (set->stride / 64));
+    region->scales[row] = code.scale;
+    region->dead[row / 64] &= ~((uint64_t)1 << (row % 64));
+    region->live++;
+    set->dead--;
+    set->live++;
+}
+
+loci_status lc_vectors_reserve(lc_vectors *set, uint32_t id, loci_error *err)
+{
+    lc_vector_region *region;
+
+    return append_row(set, id, &region, err);
+}
+
+loci_status lc_vectors_add_code(lc_vectors *set, uint32_t id, lc_vector_code code, loci_error *err)
+{
+    lc_vector_region *region;
+    loci_status status = append_row(set, id, &region, err);
+
+    if (status == LOCI_OK)
+        fill_row(set, region, region->count - 1, code);
+    return status;
+}
+
+loci_status lc_vectors_add(lc_vectors *set, uint32_t id, const float *vector, loci_error *err)
+{
+    int8_t codes[LC_VECTOR_STRIDE_MAX];
+    lc_vector_code code = {.codes = codes};
+
+    if (!lc_vector_is_finite(vector, set->dimension))
+        return lc_fail(err, LOCI_EINVAL, "a value of the vector is not a finite number");
+    code.scale = lc_vector_quantise(vector, set->dimension, codes);
+    return lc_vectors_add_code(set, id, code, err);
 }
 
 /* ---- Deleting -------------------------------------------------------------------------------- */
@@ -263,9 +303,9 @@ static lc_vector_region *find_region(const lc_vectors *set, uint32_t id)
     return low == 0 ? NULL : &set->regions[low - 1];
 }
 
-/* True, with the place, when `id` is there and alive. */
-static bool find_live(const lc_vectors *set, uint32_t id, lc_vector_region **out_region,
-                      uint32_t *out_row)
+/* True, with the place, when `id` has a row; `*out_is_live`: with a vector. */
+static bool find_place(const lc_vectors *set, uint32_t id, lc_vector_region **out_region,
+                       uint32_t *out_row, bool *out_is_live)
 {
     lc_vector_region *region = find_region(set, id);
 
@@ -273,7 +313,29 @@ static bool find_live(const lc_vectors *set, uint32_t id, lc_vector_region **out
         return false;
     *out_region = region;
     *out_row = find_in_region(region, id);
-    return *out_row < region->count && !lc_vector_region_is_dead(region, *out_row);
+    if (*out_row == region->count)
+        return false;
+    *out_is_live = !lc_vector_region_is_dead(region, *out_row);
+    return true;
+}
+
+bool lc_vectors_has(const lc_vectors *set, uint32_t id)
+{
+    lc_vector_region *region;
+    uint32_t row;
+    bool is_live;
+
+    return find_place(set, id, &region, &row, &is_live) && is_live;
+}
+
+void lc_vectors_fill(lc_vectors *set, uint32_t id, lc_vector_code code)
+{
+    lc_vector_region *region;
+    uint32_t row;
+    bool is_live;
+
+    if (find_place(set, id, &region, &row, &is_live) && !is_live)
+        fill_row(set, region, row, code);
 }
 
 static void drop_region(lc_vectors *set, lc_vector_region *region)
@@ -289,8 +351,9 @@ bool lc_vectors_delete(lc_vectors *set, uint32_t id)
 {
     lc_vector_region *region;
     uint32_t row;
+    bool is_live;
 
-    if (!find_live(set, id, &region, &row))
+    if (!find_place(set, id, &region, &row, &is_live) || !is_live)
         return false;
 
     region->dead[row / 64] |= (uint64_t)1 << (row % 64);
@@ -302,6 +365,29 @@ bool lc_vectors_delete(lc_vectors *set, uint32_t id)
         drop_region(set, region);
     }
     return true;
+}
+
+void lc_vectors_truncate(lc_vectors *set, uint32_t id)
+{
+    while (set->region_count > 0) {
+        lc_vector_region *last = &set->regions[set->region_count - 1];
+
+        for (; last->count > 0 && last->ids[last->count - 1] >= id; last->count--) {
+            uint32_t row = last->count - 1;
+            bool is_dead = lc_vector_region_is_dead(last, row);
+
+            last->dead[row / 64] &= ~((uint64_t)1 << (row % 64));
+            last->live -= !is_dead;
+            set->live -= !is_dead;
+            set->dead -= is_dead;
+        }
+        if (last->live > 0)
+            break;
+        set->dead -= last->count; /* No region is without a live row. */
+        drop_region(set, last);
+    }
+    if (set->next_id > id)
+        set->next_id = id;
 }
 
 /* ---- Searching ------------------------------------------------------------------------------- */

@@ -71,6 +71,22 @@ void lc_vectors_clear(lc_vectors *set);
  * anything else is a bug. LOCI_EINVAL when a value is not a number, LOCI_ELIMIT for an id of
  * LC_INDEX_IDS_MAX or more. On failure nothing changed. */
 loci_status lc_vectors_add(lc_vectors *set, uint32_t id, const float *vector, loci_error *err);
+/* The same with codes that were made before (base/codes.h), of the set's dimension. */
+typedef struct lc_vector_code {
+    const int8_t *codes;
+    float scale;
+} lc_vector_code;
+loci_status lc_vectors_add_code(lc_vectors *set, uint32_t id, lc_vector_code code, loci_error *err);
+
+/* For vectors that come in another order than that of their ids: reserve a row for each id in
+ * rising order, fill the rows in any order, and truncate behind the last one that is wanted. A row
+ * that was not filled is not found. Filling an id without such a row does nothing. */
+loci_status lc_vectors_reserve(lc_vectors *set, uint32_t id, loci_error *err);
+void lc_vectors_fill(lc_vectors *set, uint32_t id, lc_vector_code code);
+/* Removes all rows from `id` on; they may be added again. */
+void lc_vectors_truncate(lc_vectors *set, uint32_t id);
+bool lc_vectors_has(const lc_vectors *set, uint32_t id);
+
 /* False when `id` is not there. Cannot fail otherwise. */
 bool lc_vectors_delete(lc_vectors *set, uint32_t id);
 /* Bytes held from the heap. */

@@ -2,9 +2,10 @@
  * once into the compiler's table, so checking them again costs one load. */
 #include "index/vector_kernel.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
+
+#include "base/codes.h"
 
 #define LANES 8 /* Sums side by side in lc_vector_dot(): they do not wait for each other. */
 
@@ -134,35 +135,21 @@ bool lc_vector_is_finite(const float *vector, uint32_t dimension)
 
 float lc_vector_quantise(const float *vector, uint32_t dimension, int8_t *out_codes)
 {
-    float largest = 0, scale;
-
-    for (uint32_t j = 0; j < dimension; j++)
-        largest = fabsf(vector[j]) > largest ? fabsf(vector[j]) : largest;
-    memset(out_codes, 0, lc_vector_stride(dimension));
-    scale = largest / LC_VECTOR_CODE_MAX;
-    if (scale < FLT_MIN)
-        return 0;
-
-    for (uint32_t j = 0; j < dimension; j++) {
-        /* At most 127.00002, so rounding cannot reach 128. */
-        float code = vector[j] / scale;
-
-        out_codes[j] = (int8_t)(code + copysignf(0.5F, code)); /* Without a branch. */
-    }
-    return scale;
+    memset(out_codes + dimension, 0, lc_vector_stride(dimension) - dimension);
+    return lc_codes_of(vector, dimension, out_codes);
 }
 
-void lc_vector_signs(const float *vector, uint32_t dimension, uint64_t *out_bits)
+void lc_vector_signs(const int8_t *codes, uint32_t dimension, uint64_t *out_bits)
 {
     memset(out_bits, 0, lc_vector_stride(dimension) / 8);
     for (uint32_t j = 0; j < dimension; j++)
-        out_bits[j / 64] |= (uint64_t)(vector[j] > 0) << (j % 64);
+        out_bits[j / 64] |= (uint64_t)(codes[j] > 0) << (j % 64);
 }
 
 void lc_vector_query_init(lc_vector_query *query, const float *vector, uint32_t dimension)
 {
     query->scale = lc_vector_quantise(vector, dimension, query->codes);
-    lc_vector_signs(vector, dimension, query->bits);
+    lc_vector_signs(query->codes, dimension, query->bits);
     query->sum = 0;
     for (uint32_t j = 0; j < dimension; j++)
         query->sum += query->codes[j];

@@ -15,7 +15,6 @@
 
 #define LC_VECTOR_STRIDE_UNIT 64u  /* One cache line, one AVX-512 register. */
 #define LC_VECTOR_STRIDE_MAX 4096u /* Sums of products stay far from 2^31. */
-#define LC_VECTOR_CODE_MAX 127
 
 /* Rising with speed. */
 typedef enum lc_vector_level {
@@ -64,13 +63,7 @@ void lc_vector_dots_avx512(const lc_vector_query *query, lc_vector_rows rows, in
 void lc_vector_distances_avx512(const lc_vector_query *query, lc_vector_rows rows, uint32_t *out);
 #endif
 
-/* ---- Floats to codes --------------------------------------------------------------------------
- *
- * Each vector has its own scale, its largest absolute value / 127, so that a flat vector loses no
- * more than a spiky one and products of different vectors can be compared: a . b is about
- * dot(codes of a, codes of b) * scale of a * scale of b. Codes go from -127 to 127: symmetric, so
- * that the negative of a vector has the negative codes.
- */
+/* ---- Floats to codes (base/codes.h) ---------------------------------------------------------- */
 
 /* Bytes of a row for vectors of `dimension`. */
 size_t lc_vector_stride(uint32_t dimension);
@@ -78,11 +71,10 @@ size_t lc_vector_stride(uint32_t dimension);
 /* Whether every value is a number. */
 bool lc_vector_is_finite(const float *vector, uint32_t dimension);
 
-/* Writes a whole row, zeros behind the last dimension included, and returns its scale: 0, with all
- * codes 0, for a vector of zeros or of values too small to divide by. */
+/* Writes a whole row, zeros behind the last dimension included, and returns its scale. */
 float lc_vector_quantise(const float *vector, uint32_t dimension, int8_t *out_codes);
-/* Writes stride / 64 words: bit j is set when dimension j is above zero. */
-void lc_vector_signs(const float *vector, uint32_t dimension, uint64_t *out_bits);
+/* Writes stride / 64 words: bit j is set when code j is above zero. */
+void lc_vector_signs(const int8_t *codes, uint32_t dimension, uint64_t *out_bits);
 void lc_vector_query_init(lc_vector_query *query, const float *vector, uint32_t dimension);
 
 /* The product in double, summed in an order that does not depend on the CPU. */

@@ -300,7 +300,7 @@ static loci_status put_vector(lc_tx *tx, const lc_embedding *made_by, const floa
                          .user_id = tx->user_id,
                          .generation = loci_str_of(made_by->generation),
                          .dimensions = made_by->dimensions};
-    lc_vector vector = {.content = lc_vector_content(text), .numbers = (float *)numbers};
+    lc_vector vector = {.content = lc_vector_content(text), .numbers = numbers};
 
     return lc_vector_put(tx, &set, &vector, 1, err);
 }

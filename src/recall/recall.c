@@ -47,27 +47,57 @@ typedef struct loading {
     const lc_recall_build *build;
 } loading;
 
-static loci_status find_vectors(void *ctx, const lc_hash128 *contents, size_t count, float *out,
-                                bool *found, loci_error *err)
+static lc_vector_set set_of(const lc_tx *tx)
+{
+    return (lc_vector_set){.tenant_id = tx->tenant_id,
+                           .user_id = tx->user_id,
+                           .generation = loci_str_of(tx->embedding->generation),
+                           .dimensions = tx->embedding->dimensions};
+}
+
+static loci_status find_vectors(void *ctx, lc_corpus_vector *wanted, size_t count, loci_error *err)
 {
     lc_tx *tx = ((loading *)ctx)->tx;
-    lc_vector_set set = {.tenant_id = tx->tenant_id,
-                         .user_id = tx->user_id,
-                         .generation = loci_str_of(tx->embedding->generation),
-                         .dimensions = tx->embedding->dimensions};
+    lc_vector_set set = set_of(tx);
     lc_vector vectors[FIND_MAX];
     loci_status status;
 
     LC_ASSERT(count <= FIND_MAX);
     for (size_t i = 0; i < count; i++)
-        vectors[i] = (lc_vector){.content = contents[i], .numbers = out + i * set.dimensions};
+        vectors[i] = (lc_vector){.content = wanted[i].content, .codes = wanted[i].codes};
     status = lc_vector_find(tx, &set, vectors, count, err);
     for (size_t i = 0; i < count && status == LOCI_OK; i++) {
-        found[i] = vectors[i].found || tx->embedding->is_given;
-        if (!vectors[i].found) /* Its cosine with anything is 0. */
-            memset(vectors[i].numbers, 0, set.dimensions * sizeof(float));
+        wanted[i].found = vectors[i].found;
+        wanted[i].scale = vectors[i].scale;
     }
     return status;
+}
+
+/* lc_corpus_visit as an lc_vector_visit. */
+typedef struct visiting {
+    lc_corpus_visit *visit;
+    void *ctx;
+} visiting;
+
+static void visit_vector(void *ctx, const lc_vector *vector)
+{
+    const visiting *v = ctx;
+
+    v->visit(v->ctx, vector->content, (lc_vector_code){vector->codes, vector->scale});
+}
+
+static loci_status scan_vectors(void *ctx, lc_hash128 after, size_t limit, lc_corpus_visit *visit,
+                                void *visit_ctx, loci_error *err)
+{
+    lc_tx *tx = ((loading *)ctx)->tx;
+    lc_vector_set set = set_of(tx);
+    visiting v = {visit, visit_ctx};
+    size_t count;
+
+    return lc_vector_scan(
+        tx, &set,
+        &(lc_vector_page){.after = after, .limit = limit, .visit = visit_vector, .ctx = &v}, &count,
+        err);
 }
 
 static loci_status find_text(void *ctx, const void *record, lc_arena *arena, loci_str *out,
@@ -98,6 +128,8 @@ static loci_status load_vectors(lc_tx *tx, const lc_recall_build *build, int64_t
     *out = (lc_corpus_vectors){.generation = loci_str_of(tx->embedding->generation),
                                .dimensions = tx->embedding->dimensions,
                                .find = find_vectors,
+                               .scan = scan_vectors,
+                               .is_given = tx->embedding->is_given,
                                .text = find_text,
                                .embed = make_vectors,
                                .ctx = &l,

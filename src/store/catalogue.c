@@ -320,9 +320,9 @@ const char *lc_catalogue_fault(const lc_catalogue *catalogue)
 
 /* ---- Statements that create tables ----------------------------------------------------------- */
 
-/* SQLite: STRICT, so that a value of the wrong kind is refused as PostgreSQL does; rowid tables,
- * because rows of some hundred bytes cost twice the pages without. PostgreSQL: text compares by
- * bytes there too, because of `collate "C"`. */
+/* SQLite: STRICT, so that a value of the wrong kind is refused as PostgreSQL does; rowid tables
+ * (but lc_table.is_clustered), because rows of some hundred bytes cost twice the pages without.
+ * PostgreSQL: text compares by bytes there too, because of `collate "C"`. */
 
 static const char *type_of(char kind, lc_dialect dialect)
 {
@@ -362,7 +362,9 @@ void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const 
         lc_buf_append_format(out, "    %s %s%s,\n", column->name, type_of(column->kind, dialect),
                              column->nullable ? "" : " not null");
     lc_buf_append_format(out, "    primary key (%s)\n)%s;\n", table->key,
-                         dialect == LC_DIALECT_SQLITE ? " strict" : "");
+                         dialect != LC_DIALECT_SQLITE ? ""
+                         : table->is_clustered        ? " strict, without rowid"
+                                                      : " strict");
     if (dialect == LC_DIALECT_POSTGRES && find_column(table, LC_STR("tenant_id")) != NULL)
         add_policy(out, table, suffix);
 }

@@ -128,6 +128,8 @@ typedef struct lc_table {
     const lc_column *columns; /* Ends with {0}; computed members come last. */
     const char *key;          /* Primary key; begins "tenant_id, user_id" unless is_store_wide. */
     const lc_index *indexes;  /* Ends with a NULL name; NULL = none. */
+    bool is_clustered;        /* On SQLite: rows are stored in the order of the key. For small rows
+                                 that are read as a range; others cost twice the pages so. */
     bool is_store_wide;       /* Belongs to no user: meta, settings. Only operational tables. */
     /* Deletes the rows of user ($1, $2) when that user is forgotten. NULL = the rows stay, because
      * they contain nothing that the user said. Every projection but forgettings has it. */

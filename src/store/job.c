@@ -766,3 +766,23 @@ loci_status lc_job_return(lc_tx *tx, const lc_job *job, loci_error *err)
     to.attempts--;
     return requeue(tx, job, &to, 0, err);
 }
+
+static const lc_sql move_back = {
+    .text = "update jobs set queue_place = $4 where tenant_id = $1 and user_id = $2 and id = $3",
+    .params = "ttti",
+};
+
+loci_status lc_job_yield(lc_tx *tx, const lc_job *job, loci_error *err)
+{
+    int64_t place = 0;
+    loci_status status = lc_job_return(tx, job, err);
+
+    if (status == LOCI_OK)
+        status = lc_tx_find_numbers(tx, &last_place, NULL, &place, err);
+    if (status != LOCI_OK)
+        return status;
+    return lc_tx_exec(tx, &move_back,
+                      (lc_arg[]){LC_T(job->tenant_id), LC_T(job->user_id), LC_T(job->id),
+                                 LC_I(place + 1)},
+                      err);
+}

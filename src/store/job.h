@@ -136,6 +136,8 @@ loci_status lc_job_fail(lc_tx *tx, const lc_job *job, const lc_job_failure *fail
 bool lc_job_fails_for_good(const lc_job *job, const lc_job_failure *failure);
 /* Gives the job back without counting the attempt: the worker is being stopped or paused. */
 loci_status lc_job_return(lc_tx *tx, const lc_job *job, loci_error *err);
+/* The same, behind all other jobs of its priority. */
+loci_status lc_job_yield(lc_tx *tx, const lc_job *job, loci_error *err);
 loci_status lc_job_set_cancelled(lc_tx *tx, const lc_job *job, loci_error *err);
 
 typedef struct lc_job_key {

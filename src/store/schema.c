@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "store/vector.h"
 
 #define MIGRATION_MS_MAX 60000
 
@@ -115,6 +116,37 @@ static loci_status add_growth(lc_tx *tx, loci_error *err)
     return upkeep->add_growth != NULL ? upkeep->add_growth(tx, err) : LOCI_OK;
 }
 
+/* Vectors of four bytes per dimension become codes, and the table gets its key of today. On
+ * PostgreSQL it is altered, which keeps its grants. */
+#define VECTOR_COLUMNS_7 "tenant_id, user_id, content, generation, vector"
+
+static loci_status shorten_vectors(lc_tx *tx, loci_error *err)
+{
+    const lc_db_upkeep *upkeep = tx->db->driver->upkeep;
+    loci_status status;
+
+    if (lc_catalogue_find_table(tx->db->catalogue, LC_STR("vectors")) == NULL)
+        return LOCI_OK; /* A catalogue of a test's own. */
+    status = lc_vector_shorten(tx, err);
+    if (status == LOCI_OK && tx->db->driver->dialect == LC_DIALECT_POSTGRES)
+        return upkeep->run_script(tx,
+                                  "alter table vectors drop constraint vectors_pkey,"
+                                  " add primary key (tenant_id, user_id, generation, content);",
+                                  err);
+    if (status == LOCI_OK)
+        status = upkeep->run_script(tx, "alter table vectors rename to vectors_7;", err);
+    if (status == LOCI_OK)
+        status = add_table(tx, "vectors", err);
+    if (status == LOCI_OK)
+        status = upkeep->run_script(tx,
+                                    "insert into vectors (" VECTOR_COLUMNS_7
+                                    ") select " VECTOR_COLUMNS_7 " from vectors_7"
+                                    " order by tenant_id, user_id, generation, content;"
+                                    " drop table vectors_7;",
+                                    err);
+    return status;
+}
+
 static const lc_migration loci_migrations[] = {
     {2, "tokens", add_tokens, true},
     {3, "vectors", add_vectors, true},
@@ -125,6 +157,7 @@ static const lc_migration loci_migrations[] = {
     /* An older loci would leave the ids of forgotten things in them. */
     {7, "kept contexts", add_kept_contexts, false},
     {8, "growth of the log", add_growth, true},
+    {9, "vectors of one byte per dimension", shorten_vectors, false},
     {0, NULL, NULL, false},
 };
 

@@ -360,7 +360,7 @@ TEST(models, every_fact_gets_its_vector_once)
              3);
     test_close(engine);
     CHECK_EQ(test_store_number(path, "select count(*) from vectors"), 73);
-    CHECK_EQ(test_store_number(path, "select min(length(vector)) from vectors"), 2048);
+    CHECK_EQ(test_store_number(path, "select min(length(vector)) from vectors"), 516);
 }
 
 TEST(models, another_embedder_means_other_vectors)

@@ -315,6 +315,57 @@ TEST(user_cache, a_long_build_takes_several_snapshots)
     test_close(engine);
 }
 
+static size_t many_bytes(const void *state)
+{
+    (void)state;
+    return (size_t)1 << 30;
+}
+
+static const lc_user_kind large_kind = {.name = "test.large",
+                                        .open = open_seqs,
+                                        .catch_up = catch_up_slowly,
+                                        .bytes = many_bytes,
+                                        .close = close_seqs};
+
+static void *look_at_large(void *engine)
+{
+    look l = {.engine = engine, .user = "bob", .kind = &large_kind};
+
+    l = look_within(l, PATIENCE_US);
+    CHECK(l.is_complete);
+    return NULL;
+}
+
+/* A user who is larger than the cache has an index like all others: slices add to each other, also
+ * while another such user is built, and calls in a row find it. */
+TEST(user_cache, a_user_larger_than_the_cache_is_built)
+{
+    loci_engine *engine = test_open_threads(probe_path());
+    look l = {.engine = engine, .user = "ann", .kind = &large_kind};
+    pthread_t other;
+    int opened;
+
+    test_call(engine, "config.set", "{'name':'cache.user_bytes_max','value':100000}");
+    while (look_at(engine, "ann").head < 8) {
+        write_fact(engine, "ann");
+        write_fact(engine, "bob");
+    }
+    opened = opened_count;
+    CHECK_EQ(pthread_create(&other, NULL, look_at_large, engine), 0);
+    l = look_within(l, PATIENCE_US);
+    CHECK(l.is_complete);
+    CHECK_EQ(l.last, l.head);
+    CHECK_EQ(pthread_join(other, NULL), 0);
+    CHECK_EQ(opened_count - opened, 2);
+    l = look_within(l, PATIENCE_US);
+    opened = opened_count;
+    l.runs = 0;
+    l = look_within(l, PATIENCE_US);
+    CHECK_EQ(l.runs, 1);
+    CHECK_EQ(opened_count, opened);
+    test_close(engine);
+}
+
 TEST(user_cache, half_of_the_time_is_for_building)
 {
     loci_engine *engine = test_open_threads(probe_path());

@@ -56,6 +56,19 @@ static loci_status run_long(lc_job_run *run, loci_error *err)
     return status;
 }
 
+/* Works for ever, but makes way; its progress is kept. */
+static loci_status run_polite(lc_job_run *run, loci_error *err)
+{
+    lc_job_progress progress = {.done = 1, .checkpoint = LC_STR("here")};
+    loci_status status = LOCI_OK;
+
+    while (status == LOCI_OK) {
+        lc_clock_sleep_us(1000);
+        status = lc_job_run_yield_point(run, &progress, err);
+    }
+    return status;
+}
+
 static loci_status run_conflict(lc_job_run *run, loci_error *err)
 {
     (void)run;
@@ -89,7 +102,8 @@ static const lc_job_kind forever = {.name = "test.long", .help = "", .run = run_
 static const lc_job_kind conflict = {.name = "test.conflict", .help = "", .run = run_conflict};
 static const lc_job_kind wrong = {.name = "test.wrong", .help = "", .run = run_wrong};
 static const lc_job_kind endless = {.name = "test.endless", .help = "", .run = run_endless};
-static const lc_job_kind *const kinds[] = {&effect, &slices,  &forever,      &conflict,
+static const lc_job_kind polite = {.name = "test.polite", .help = "", .run = run_polite};
+static const lc_job_kind *const kinds[] = {&effect, &slices,  &forever,      &conflict, &polite,
                                            &wrong,  &endless, &lc_job_purge, NULL};
 
 static loci_engine *open_engine(const char *path, uint32_t flags)
@@ -286,5 +300,49 @@ TEST(worker, closing_gives_running_jobs_back_without_counting_the_attempt)
     engine = open_engine(path, LOCI_OPEN_INLINE);
     CHECK_EQ(worker_status(engine, id), LC_JOB_QUEUED);
     CHECK_EQ(worker_look(engine, id, NULL).job.attempts, 0);
+    lc_engine_close(engine);
+}
+
+static lc_id add_with_priority(loci_engine *engine, const lc_job_kind *kind, int64_t priority)
+{
+    worker_job w = {.job = {.kind = loci_str_of(kind->name), .priority = priority}};
+    loci_error err;
+
+    CHECK_OK(worker_write(engine, "u", worker_add_body, &w, &err), err);
+    lc_workers_wake(engine->workers);
+    return w.id;
+}
+
+static void wait_until_running(loci_engine *engine, int64_t count)
+{
+    int64_t until_us = lc_clock_monotonic_us() + WORKER_PATIENCE_US;
+
+    while (lc_workers_get_counters(engine->workers).running < count) {
+        CHECK_LT(lc_clock_monotonic_us(), until_us);
+        lc_clock_sleep_us(2000);
+    }
+}
+
+/* A queue full of long jobs, as after a change of the embedder: an urgent job does not wait for
+ * them, and those of one priority take turns. */
+TEST(worker, polite_jobs_make_way_for_others)
+{
+    enum { COUNT = 12 };
+    loci_engine *engine = open_engine(fixture_path(), 0);
+    lc_id first = add_with_priority(engine, &polite, -20), equal;
+    worker_look_result looked;
+    int64_t began_us;
+
+    for (int i = 1; i < COUNT; i++)
+        (void)add_with_priority(engine, &polite, -20);
+    wait_until_running(engine, 3);
+    began_us = lc_clock_monotonic_us();
+    worker_wait(engine, add_with_priority(engine, &effect, 0), LC_JOB_DONE);
+    CHECK_LT(lc_clock_monotonic_us() - began_us, 5 * INT64_C(1000000));
+    equal = add_with_priority(engine, &effect, -20);
+    worker_wait(engine, equal, LC_JOB_DONE);
+    looked = worker_look(engine, first, NULL);
+    CHECK_LE(looked.job.attempts, 1); /* Making way is no failure, */
+    CHECK_EQ(looked.job.progress_done, 1); /* and what was done is kept. */
     lc_engine_close(engine);
 }

@@ -129,3 +129,49 @@ TEST(schema_versions, what_version_1_held_is_kept)
     CHECK_STR_EQ(test_member(test_call(engine, "token.list", "{}"), "tokens"), "[]");
     test_close(engine);
 }
+
+/* A blob in the words of the database. */
+static const char *blob(const char *hex)
+{
+    return test_format(test_is_postgres() ? "'\\x%s'" : "x'%s'", hex);
+}
+
+/* The table of version 7, with a vector of four floats for each text: 1, -0.5, 0 and 0.25. */
+static void make_vectors_7(const char *path, int count)
+{
+    const char *rows = "";
+
+    test_store_run(path,
+                   test_is_postgres()
+                       ? "alter table vectors drop constraint vectors_pkey,"
+                         " add primary key (tenant_id, user_id, content, generation)"
+                       : "drop table vectors; create table vectors (tenant_id text not null,"
+                         " user_id text not null, content blob not null, generation text not null,"
+                         " vector blob not null,"
+                         " primary key (tenant_id, user_id, content, generation)) strict");
+    for (int i = 0; i < count; i++)
+        rows = test_format("%s%s('default', 'user%d', %s, 'g%d', %s)", rows, i > 0 ? ", " : "",
+                           i % 7, blob(test_format("%032x", i)), i % 3,
+                           blob("0000803f000000bf000000000000803e"));
+    test_store_run(path, test_format("insert into vectors (tenant_id, user_id, content, generation,"
+                                     " vector) values %s",
+                                     rows));
+    test_store_run(path, "update meta set value = '7' where name = 'schema_version'");
+}
+
+/* Vectors that callers gave cannot be made again: all are converted, page by page. */
+TEST(schema_versions, vectors_of_version_7_become_codes)
+{
+    const char *path = probe_path(), *new = probe_path();
+
+    loci_close(test_open(path));
+    make_vectors_7(path, 300);
+    loci_close(test_open(path));
+    loci_close(test_open(new));
+    CHECK_EQ(test_store_number(path, "select count(*) from vectors"), 300);
+    CHECK_EQ(test_store_number(path, test_format("select count(*) from vectors where vector = %s",
+                                                 blob("0402013c7fc00020"))),
+             300);
+    CHECK_EQ(differences(path, new), 0);
+    CHECK_EQ(differences(new, path), 0);
+}

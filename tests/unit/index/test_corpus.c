@@ -10,7 +10,7 @@
 #include "lib/test.h"
 
 #define DIMENSIONS 64
-#define DOCUMENTS_MAX 400
+#define DOCUMENTS_MAX 2000
 
 /* The data of a room: texts in the order of writing, and the vectors that a job has stored. */
 typedef struct room {
@@ -20,7 +20,8 @@ typedef struct room {
     const char *texts[DOCUMENTS_MAX];
     int count;
     int stored; /* Number of texts, from the first, whose vectors are in the store. */
-    int looked_up, embedded;
+    int others; /* Number of stored vectors of other corpora. */
+    int looked_up, scanned, embedded;
     bool fails;
 } room;
 
@@ -42,21 +43,68 @@ static void vector_of(loci_str text, float *out)
     out[lc_hash64(text) % DIMENSIONS] += 0.1F;
 }
 
-static loci_status find(void *ctx, const lc_hash128 *contents, size_t count, float *out,
-                        bool *found, loci_error *err)
+static loci_status find(void *ctx, lc_corpus_vector *vectors, size_t count, loci_error *err)
 {
     room *r = ctx;
+    float numbers[DIMENSIONS];
 
     if (r->fails)
         return lc_fail(err, LOCI_EUNAVAILABLE, "the store is away");
     for (size_t i = 0; i < count; i++) {
-        found[i] = false;
         r->looked_up++;
-        for (int text = 0; text < r->stored && !found[i]; text++) {
-            found[i] = lc_hash128_eq(lc_hash128_of(text_of(text, r)), contents[i]);
-            if (found[i])
-                vector_of(text_of(text, r), out + i * DIMENSIONS);
+        for (int text = 0; text < r->stored && !vectors[i].found; text++) {
+            vectors[i].found = lc_hash128_eq(lc_hash128_of(text_of(text, r)), vectors[i].content);
+            if (!vectors[i].found)
+                continue;
+            vector_of(text_of(text, r), numbers);
+            vectors[i].scale = lc_vector_quantise(numbers, DIMENSIONS, vectors[i].codes);
         }
+    }
+    return LOCI_OK;
+}
+
+static bool is_before(lc_hash128 a, lc_hash128 b)
+{
+    return a.high != b.high ? a.high < b.high : a.low < b.low;
+}
+
+/* The lowest content behind `after`, of any corpus, and the index of its text if it is one of ours;
+ * false = there is none. */
+static bool next_stored(const room *r, lc_hash128 after, lc_hash128 *out, int *out_text)
+{
+    bool found = false;
+
+    for (int i = 0; i < r->stored + r->others; i++) {
+        lc_hash128 content = i < r->stored ? lc_hash128_of(text_of(i, r))
+                                           : (lc_hash128){(uint64_t)i << 53, 1};
+
+        if (!is_before(after, content) || (found && !is_before(content, *out)))
+            continue;
+        found = true;
+        *out = content;
+        *out_text = i;
+    }
+    return found;
+}
+
+static loci_status scan(void *ctx, lc_hash128 after, size_t limit, lc_corpus_visit *visit,
+                        void *visit_ctx, loci_error *err)
+{
+    room *r = ctx;
+    float numbers[DIMENSIONS] = {0};
+    int8_t codes[DIMENSIONS];
+    int text = 0;
+
+    if (r->fails)
+        return lc_fail(err, LOCI_EUNAVAILABLE, "the store is away");
+    for (; limit > 0 && next_stored(r, after, &after, &text); limit--) {
+        lc_vector_code code = {.codes = codes};
+
+        r->scanned++;
+        if (text < r->stored)
+            vector_of(text_of(text, r), numbers);
+        code.scale = lc_vector_quantise(numbers, DIMENSIONS, codes);
+        visit(visit_ctx, after, code);
     }
     return LOCI_OK;
 }
@@ -83,6 +131,7 @@ static lc_corpus_vectors vectors_of(room *r)
     return (lc_corpus_vectors){.generation = LC_STR("test:1"),
                                .dimensions = DIMENSIONS,
                                .find = find,
+                               .scan = scan,
                                .text = get_text,
                                .embed = embed,
                                .ctx = r,
@@ -305,27 +354,127 @@ TEST(corpus, document_without_a_vector_is_no_gap)
     close_room(&r);
 }
 
+static void add_many(room *r, int count)
+{
+    for (int i = 0; i < count; i++)
+        add(r, test_format("%c text %d", 'a' + i % 26, i));
+}
+
+/* Thousands of look-ups would take longer than a snapshot may be held. */
+TEST(corpus, many_vectors_are_loaded_by_one_scan)
+{
+    room r;
+    lc_corpus_vectors from;
+
+    open_room(&r);
+    add_many(&r, 1200);
+    r.stored = 1200;
+    from = vectors_of(&r);
+    follow(&r, &from);
+    CHECK(from.is_complete);
+    CHECK_EQ(r.looked_up, 1);
+    CHECK_EQ(r.scanned, 1200);
+    CHECK_STR_EQ(usable(&r), "1200 then 1200-1200");
+    CHECK_EQ(r.corpus.vectors.live, 1200);
+    CHECK_EQ(r.corpus.vectors.dead, 0);
+    CHECK_EQ(r.embedded, 0);
+    follow(&r, &from); /* Nothing is left to do. */
+    CHECK_EQ(r.looked_up + r.scanned, 1201);
+    close_room(&r);
+}
+
 TEST(corpus, long_load_pauses_and_goes_on)
 {
     room r;
     lc_corpus_vectors from;
-    uint32_t end = 0;
+    uint32_t before = 0;
     int steps = 0;
 
     open_room(&r);
-    r.stored = 300;
-    for (int i = 0; i < 300; i++)
-        add(&r, test_format("text %d", i));
+    add_many(&r, 1800);
+    r.stored = 1800;
     from = vectors_of(&r);
     from.pause_us = lc_clock_monotonic_us();
-    do {
-        follow(&r, &from);
-        CHECK(r.corpus.stored > end);
-        end = r.corpus.stored;
-        steps++;
-    } while (!from.is_complete);
-    CHECK_EQ(end, 300);
+    for (follow(&r, &from); !from.is_complete; follow(&r, &from), steps++) {
+        CHECK(r.corpus.vectors.live > before || r.corpus.stored == 1800);
+        before = r.corpus.vectors.live;
+        if (steps == 1) { /* Documents come and go meanwhile. */
+            lc_corpus_remove(&r.corpus, 5);
+            add(&r, "b newest");
+            r.stored++;
+        }
+    }
     CHECK(steps > 3);
+    CHECK_EQ(r.scanned, 1801);
+    CHECK_EQ(r.corpus.stored, 1801);
+    CHECK_EQ(r.corpus.vectors.live, 1800);
+    CHECK_EQ(r.embedded, 0);
+    close_room(&r);
+}
+
+/* The job has not come to the end, or a text was written between two others of its pages. */
+TEST(corpus, a_scan_keeps_what_is_before_the_first_gap)
+{
+    room r;
+    lc_corpus_vectors from;
+    const char *missing;
+
+    open_room(&r);
+    add_many(&r, 600);
+    missing = r.texts[400];
+    r.stored = 600;
+    r.texts[400] = "x of another text";
+    from = vectors_of(&r);
+    follow(&r, &from);
+    CHECK(from.is_complete);
+    CHECK_EQ(r.corpus.stored, 400);
+    CHECK_EQ(r.corpus.vectors.live, 400);
+    CHECK_EQ(r.corpus.newest.live, LC_CORPUS_TAIL_MAX);
+    CHECK(from.wants_job);
+    r.texts[400] = missing; /* The job has made it. */
+    follow(&r, &from);
+    CHECK_EQ(r.corpus.stored, 600);
+    CHECK_EQ(r.corpus.vectors.live, 600);
+    CHECK_EQ(r.corpus.newest.live, 0);
+    close_room(&r);
+}
+
+/* A user with a few facts and a long conversation: the facts' index must not read all messages. */
+TEST(corpus, a_scan_that_finds_vectors_of_others_is_given_up)
+{
+    room r;
+    lc_corpus_vectors from;
+
+    open_room(&r);
+    add_many(&r, 100);
+    r.stored = 100;
+    r.others = 1900;
+    from = vectors_of(&r);
+    follow(&r, &from);
+    CHECK(from.is_complete);
+    CHECK_EQ(r.scanned, 512);
+    CHECK_EQ(r.looked_up, 100);
+    CHECK_EQ(r.corpus.vectors.live, 100);
+    CHECK_EQ(r.corpus.vectors.dead, 0);
+    close_room(&r);
+}
+
+/* A caller may give a vector with some texts and none with others; no job makes the latter. */
+TEST(corpus, a_missing_given_vector_is_no_gap)
+{
+    room r;
+    lc_corpus_vectors from;
+
+    open_room(&r);
+    add_many(&r, 200);
+    r.stored = 200;
+    r.texts[40] = r.texts[199] = "x of another text";
+    from = vectors_of(&r);
+    from.is_given = true;
+    follow(&r, &from);
+    CHECK_EQ(r.scanned, 199);
+    CHECK_EQ(r.corpus.stored, 200);
+    CHECK_EQ(r.corpus.vectors.live, 200);
     CHECK_EQ(r.embedded, 0);
     close_room(&r);
 }
@@ -435,13 +584,14 @@ static loci_status build_and_search(void *ctx)
     lc_heap_init(&r.heap, test_heap());
     lc_arena_init(&r.arena, &r.heap, LOCI_MEM_REQUESTS);
     status = lc_corpus_init(&r.corpus, &r.heap, sizeof(record), &err);
-    for (int i = 0; i < 70 && status == LOCI_OK; i++) {
+    for (int i = 0; i < 140 && status == LOCI_OK; i++) {
         uint32_t number;
 
         r.texts[i] = i % 2 == 0 ? "sailing boats" : "sleeping cats";
         status = add_text(&r, i, &number, &err);
     }
     from = vectors_of(&r);
+    r.count = 140;
     r.stored = 10;
     if (status == LOCI_OK)
         status = lc_corpus_follow_vectors(&r.corpus, &from, &err);

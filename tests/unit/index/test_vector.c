@@ -65,7 +65,7 @@ static void check_whole(const lc_vectors *set, const bool *is_live, uint32_t ids
             make(vector, set->dimension, region->ids[row]);
             CHECK(region->scales[row] == lc_vector_quantise(vector, set->dimension, codes));
             CHECK_BYTES(codes, set->stride, region->codes + row * set->stride, set->stride);
-            lc_vector_signs(vector, set->dimension, bits);
+            lc_vector_signs(codes, set->dimension, bits);
             CHECK_BYTES(bits, set->stride / 8, region->bits + row * (set->stride / 64),
                         set->stride / 8);
         }
@@ -257,4 +257,61 @@ TEST(vector, failed_add_leaves_the_set_as_it_was)
     uint32_t added = lc_vector_region_capacity_max(1024) + 2;
 
     test_oom_sweep(add_and_search, &added);
+}
+
+static void check_found(const lc_vectors *set, uint32_t id, uint32_t nearest)
+{
+    float query[512];
+    lc_hit hit;
+    size_t count = 0;
+    loci_error err;
+
+    make(query, set->dimension, id);
+    CHECK_OK(
+        lc_vectors_search(set, &(lc_vector_search){.query = query, .limit = 1}, &hit, &count, &err),
+        err);
+    CHECK_EQ(count, 1);
+    CHECK_EQ(hit.id, nearest);
+}
+
+/* Vectors come in the order of the store, not in that of their ids. Only rows that were filled are
+ * found, and rows behind the truncation may be added again. */
+TEST(vector, reserved_rows_are_filled_in_any_order)
+{
+    enum { ROWS = 50 };
+    lc_vectors set;
+    float vector[512];
+    int8_t codes[512];
+    loci_error err;
+
+    init(&set, 512);
+    for (uint32_t id = 0; id < ROWS; id++)
+        CHECK_OK(lc_vectors_reserve(&set, id, &err), err);
+    CHECK_EQ(set.live, 0);
+    for (uint32_t id = ROWS; id-- > 0;) {
+        if (id == 30)
+            continue;
+        make(vector, 512, id);
+        lc_vectors_fill(&set, id, (lc_vector_code){codes, lc_vector_quantise(vector, 512, codes)});
+    }
+    lc_vectors_fill(&set, ROWS, (lc_vector_code){codes, 1}); /* Without a row. */
+    CHECK_EQ(set.live, ROWS - 1);
+    CHECK_EQ(set.dead, 1);
+    CHECK(lc_vectors_has(&set, 29));
+    CHECK(!lc_vectors_has(&set, 30));
+    check_found(&set, 7, 7);
+    check_found(&set, 40, 40);
+
+    lc_vectors_truncate(&set, 30);
+    CHECK_EQ(set.live, 30);
+    CHECK_EQ(set.dead, 0);
+    CHECK_EQ(set.next_id, 30);
+    CHECK(!lc_vectors_has(&set, 40));
+    make(vector, 512, 40);
+    CHECK_OK(lc_vectors_add(&set, 40, vector, &err), err);
+    check_found(&set, 40, 40);
+    lc_vectors_truncate(&set, 0);
+    CHECK_EQ(set.region_count, 0);
+    CHECK_EQ(set.live + set.dead, 0);
+    lc_vectors_clear(&set);
 }
