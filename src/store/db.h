@@ -247,7 +247,7 @@ typedef struct lc_db_driver {
 
 /* Functions of a driver for work on a whole store. Members that may be NULL say so. */
 typedef struct lc_db_upkeep {
-    /* A private store in memory with no schema yet, for verify. */
+    /* A private store with no schema yet, for verify: a file without a name. */
     loci_status (*open_scratch)(lc_env *env, const lc_catalogue *catalogue, lc_db **out,
                                 loci_error *err);
     /* Runs one or several statements without parameters: DDL made from the catalogue. */
@@ -257,11 +257,19 @@ typedef struct lc_db_upkeep {
     loci_status (*set_up_store)(lc_tx *tx, loci_error *err);
     /* Prepares the log of an older store for `grown`; may run again. NULL: not needed. */
     loci_status (*add_growth)(lc_tx *tx, loci_error *err);
-    /* Updates the statistics of the shadow tables of a rebuild. NULL: not needed. */
-    loci_status (*analyze_shadows)(lc_tx *tx, loci_error *err);
+    /* Outside any transaction: updates the statistics of the shadow tables of a rebuild. NULL: not
+     * needed. */
+    loci_status (*analyze_shadows)(lc_db *db, loci_error *err);
+    /* Deletes at most `limit` rows of a table that nothing reads any more; how many in `out`. NULL:
+     * dropping a table takes the same time whatever it holds. */
+    loci_status (*delete_some)(lc_tx *tx, const char *table, int64_t limit, int64_t *out,
+                               loci_error *err);
     /* Until the transaction ends no other connection writes (lock_log) or reads (lock_readers).
      * NULL: not needed. */
     loci_status (*lock_log)(lc_tx *tx, loci_error *err);
+    /* Until the transaction ends no other connection writes to the log of this user, which may be
+     * new. NULL: not needed. */
+    loci_status (*lock_user)(lc_tx *tx, loci_str tenant_id, loci_str user_id, loci_error *err);
     loci_status (*lock_readers)(lc_tx *tx, loci_error *err);
     /* Absolute path of the file that is the store, links resolved; lives as long as `db`. NULL: the
      * store is not a file. */
@@ -365,9 +373,11 @@ loci_status lc_tx_find_numbers(lc_tx *tx, const lc_sql *sql, const lc_arg *args,
                                loci_error *err);
 
 /* In a write: until it ends no other transaction writes to any log (lock_log) or reads
- * (lock_readers). For changes to all users: an import, the swap at the end of a rebuild. */
+ * (lock_readers). For changes to all users, such as the swap at the end of a rebuild. */
 loci_status lc_tx_lock_log(lc_tx *tx, loci_error *err);
 loci_status lc_tx_lock_readers(lc_tx *tx, loci_error *err);
+/* The same for the log of one user, which may be new. The caller locks users in ascending order. */
+loci_status lc_tx_lock_user(lc_tx *tx, loci_str tenant_id, loci_str user_id, loci_error *err);
 
 loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
                        loci_error *err);
