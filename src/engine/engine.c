@@ -180,6 +180,11 @@ loci_str lc_engine_tenant_of(const loci_engine *engine, const loci_principal *pr
     return named.len > 0 ? named : lc_engine_tenant(engine);
 }
 
+bool lc_engine_is_routed(const loci_engine *engine)
+{
+    return engine->main != NULL;
+}
+
 bool lc_engine_is_inline(const loci_engine *engine)
 {
     return (engine->flags & LOCI_OPEN_INLINE) != 0;
@@ -279,7 +284,7 @@ void lc_engine_count_recall(loci_engine *engine)
     atomic_fetch_add_explicit(&engine->recall_count, 1, memory_order_relaxed);
 }
 
-lc_engine_counters lc_engine_get_counters(loci_engine *engine)
+static lc_engine_counters own_counters(loci_engine *engine)
 {
     lc_writer_counters writer = lc_writer_get_counters(engine->writer);
     lc_workers_counters workers = lc_workers_get_counters(engine->workers);
@@ -302,6 +307,37 @@ lc_engine_counters lc_engine_get_counters(loci_engine *engine)
         .model_failures = models.chat_failures + models.embed_failures,
         .model_tokens = models.chat_tokens_in + models.chat_tokens_out + models.embed_tokens,
     };
+}
+
+static void add_counters(lc_engine_counters *sum, const lc_engine_counters *more)
+{
+    sum->writes += more->writes;
+    sum->commits += more->commits;
+    sum->reads += more->reads;
+    sum->recalls += more->recalls;
+    sum->jobs_done += more->jobs_done;
+    sum->jobs_failed += more->jobs_failed;
+    sum->queue_length += more->queue_length;
+    sum->user_cache.entries += more->user_cache.entries;
+    sum->user_cache.bytes += more->user_cache.bytes;
+    sum->user_cache.hits += more->user_cache.hits;
+    sum->user_cache.misses += more->user_cache.misses;
+    sum->user_cache.evictions += more->user_cache.evictions;
+}
+
+lc_engine_counters lc_engine_get_counters(loci_engine *engine)
+{
+    lc_engine_counters sum = own_counters(engine);
+    lc_routed_database at;
+
+    for (size_t i = 0; lc_engine_database_at(engine, i, &at); i++) {
+        if (at.engine != NULL) {
+            lc_engine_counters more = own_counters(at.engine);
+
+            add_counters(&sum, &more); /* Models and replicas are the main engine's. */
+        }
+    }
+    return sum;
 }
 
 lc_engine_timings *lc_engine_get_timings(loci_engine *engine)
@@ -347,6 +383,12 @@ typedef struct connecting {
     lc_db *db;
 } connecting;
 
+static bool has_routes(const loci_engine *engine)
+{
+    return engine->main != NULL ||
+           lc_settings_is_set(engine->settings, &lc_setting_store_databases);
+}
+
 static loci_status connect_guarded(void *ctx, loci_error *err)
 {
     connecting *c = ctx;
@@ -365,6 +407,7 @@ static loci_status connect_guarded(void *ctx, loci_error *err)
         status = lc_fail(err, LOCI_ECONFLICT, "the replica holds another store");
     if (status != LOCI_OK)
         return status;
+    c->db->checks_tenants = has_routes(engine);
     is_relaxed = lc_settings_choice(engine->settings, &lc_setting_store_durability, LC_STR_NONE) !=
                  0;
     return c->db->driver->set_durability(c->db, is_relaxed, err);
@@ -401,6 +444,7 @@ void lc_engine_on_drained(loci_engine *engine, lc_drained_fn *drained, void *ctx
 
 void lc_engine_drained(loci_engine *engine)
 {
+    engine = engine->main != NULL ? engine->main : engine;
     (void)pthread_rwlock_rdlock(&engine->drained_lock);
     if (engine->drained != NULL)
         engine->drained(engine->drained_ctx);
@@ -460,7 +504,7 @@ static loci_status reload_settings(lc_tx *tx, void *ctx, loci_error *err)
 {
     loci_engine *engine = ctx;
 
-    return lc_settings_reload(engine->settings, tx, err);
+    return engine->main != NULL ? LOCI_OK : lc_settings_reload(engine->settings, tx, err);
 }
 
 static int64_t setting(loci_engine *engine, const lc_setting *which)
@@ -485,6 +529,7 @@ void lc_engine_settings_changed(loci_engine *engine)
     if (lc_engine_read(engine, &read, &err) == LOCI_OK) {
         limit_user_cache(engine);
         lc_quotas_changed(engine->quotas);
+        lc_routes_settings_changed(engine->routes);
     } else {
         lc_log_write(&engine->env.log, LOCI_LOG_WARN, "settings.not_reloaded",
                      LC_LOG_TEXT("why", err.message));
@@ -590,12 +635,37 @@ static loci_status open_store(start *s, loci_error *err)
         status = lc_rebuild_run(db, log_rebuild, engine, err);
     if (status == LOCI_OK)
         status = lc_db_read(db, INT64_MAX, reload_settings, engine, err);
+    db->checks_tenants = has_routes(engine);
     if (status == LOCI_OK)
         status = db->driver->set_durability(
             db,
             lc_settings_choice(engine->settings, &lc_setting_store_durability, LC_STR_NONE) != 0,
             err);
     return status;
+}
+
+/* The parts that routed engines share, and these engines. */
+static loci_status start_main(start *s, loci_error *err)
+{
+    loci_engine *engine = s->engine;
+    loci_status status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers,
+                                           err);
+
+    if (status == LOCI_OK)
+        status = lc_models_new(engine, &engine->models, err);
+    if (status == LOCI_OK)
+        status = lc_memory_guard_new(engine, &s->guard, &engine->memory_guard, err);
+    if (status == LOCI_OK)
+        status = lc_routes_new(engine, &engine->routes, err);
+    return status;
+}
+
+static void borrow_parts(loci_engine *engine)
+{
+    engine->tokenizers = engine->main->tokenizers;
+    engine->models = engine->main->models;
+    engine->memory_guard = engine->main->memory_guard;
+    lc_engine_add_heap(engine->main, &engine->env.heap);
 }
 
 static loci_status start_parts(void *ctx, loci_error *err)
@@ -615,22 +685,20 @@ static loci_status start_parts(void *ctx, loci_error *err)
     s->db = NULL;
     status = lc_readers_new(engine, NULL, (int)setting(engine, &lc_setting_store_readers),
                             &engine->readers, err);
-    if (status == LOCI_OK)
+    if (status == LOCI_OK && engine->main == NULL)
         status = lc_replicas_new(engine, &engine->replicas, err);
     if (status == LOCI_OK)
         status = lc_token_cache_new(&engine->env.heap, &engine->token_cache, err);
-    if (status == LOCI_OK)
-        status = lc_tokenizers_new(&engine->env, engine->settings, &engine->tokenizers, err);
     if (status == LOCI_OK)
         status = lc_user_cache_new(&engine->env.heap, &engine->user_cache, err);
     if (status == LOCI_OK)
         limit_user_cache(engine);
     if (status == LOCI_OK)
-        status = lc_models_new(engine, &engine->models, err);
-    if (status == LOCI_OK)
         status = lc_quotas_new(engine, &engine->quotas, err);
-    if (status == LOCI_OK)
-        status = lc_memory_guard_new(engine, &s->guard, &engine->memory_guard, err);
+    if (status == LOCI_OK && engine->main == NULL)
+        status = start_main(s, err);
+    else if (status == LOCI_OK)
+        borrow_parts(engine);
     if (status == LOCI_OK)
         status = lc_pool_new(engine, &engine->pool, err);
     if (status == LOCI_OK)
@@ -639,7 +707,8 @@ static loci_status start_parts(void *ctx, loci_error *err)
         status = lc_workers_new(
             engine,
             is_inline || engine->is_read_only ? 0 : setting(engine, &lc_setting_job_workers),
-            lc_memory_guard_running(engine->memory_guard), &engine->workers, err);
+            engine->main != NULL ? NULL : lc_memory_guard_running(engine->memory_guard),
+            &engine->workers, err);
     if (status == LOCI_OK && !is_inline && !engine->is_read_only)
         status = lc_job_purge_schedule(engine, err);
     return status;
@@ -686,6 +755,54 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
     return LOCI_OK;
 }
 
+/* The borrowed parts are freed with the main engine. */
+static void lend_back(loci_engine *engine)
+{
+    if (engine->memory_guard != NULL)
+        lc_engine_remove_heap(engine->main, &engine->env.heap);
+    engine->memory_guard = NULL;
+    engine->tokenizers = NULL;
+    engine->models = NULL;
+    engine->settings = NULL;
+}
+
+loci_status lc_engine_open_routed(loci_engine *main, const char *store, loci_engine **out,
+                                  loci_error *err)
+{
+    const lc_env *env = &main->env;
+    loci_open_options options = LOCI_OPEN_OPTIONS_INIT;
+    loci_engine *engine = NULL;
+    loci_status status;
+
+    options.store = store;
+    options.flags = main->flags & ~(uint32_t)LOCI_OPEN_SEEDED;
+    options.tenant = main->tenant;
+    options.allocator = env->heap.allocator;
+    options.log = env->log.write;
+    options.log_ctx = env->log.ctx;
+    options.clock = env->clock;
+    options.clock_ctx = env->clock_ctx;
+    options.on_fault = main->on_fault;
+    options.fault_ctx = main->fault_ctx;
+    status = new_engine(&options, &engine, err);
+    if (status == LOCI_OK) {
+        start s = {.engine = engine};
+
+        engine->main = main;
+        engine->settings = main->settings;
+        engine->driver = lc_db_driver_of(store);
+        engine->catalogue.rooms = main->catalogue.rooms;
+        engine->job_kinds = main->job_kinds;
+        status = lc_engine_guard(engine, start_parts, &s, err);
+        lc_db_close(s.db);
+    }
+    if (status == LOCI_OK)
+        *out = engine;
+    else
+        lc_engine_close(engine);
+    return status;
+}
+
 void lc_engine_close(loci_engine *engine)
 {
     lc_heap heap;
@@ -696,6 +813,9 @@ void lc_engine_close(loci_engine *engine)
     lc_writer_stop(engine->writer); /* Its completions may wake the workers and the watch. */
     lc_workers_free(engine->workers);
     lc_watch_free(engine->watch);
+    lc_routes_free(engine->routes); /* The watch passed changed settings on to them. */
+    if (engine->main != NULL)
+        lend_back(engine);
     lc_memory_guard_free(engine->memory_guard);
     lc_writer_free(engine->writer);
     lc_readers_free(engine->readers);

@@ -46,6 +46,13 @@ loci_status lc_engine_open(const loci_open_options *options, const lc_engine_par
                            loci_engine **out, loci_error *err);
 void lc_engine_close(loci_engine *engine);
 
+/* The engine of the database that has the tenant's data (engine/route.h): `engine` itself unless
+ * store.routes says otherwise. LOCI_EUNAVAILABLE if that database is not open. */
+loci_status lc_engine_of_tenant(loci_engine *engine, loci_str tenant, loci_engine **out,
+                                loci_error *err);
+/* Another engine than the main one: it has no tokens and settings of its own. */
+bool lc_engine_is_routed(const loci_engine *engine);
+
 lc_env *lc_engine_env(loci_engine *engine);
 lc_settings *lc_engine_settings(loci_engine *engine);
 const lc_catalogue *lc_engine_catalogue(const loci_engine *engine);
@@ -159,7 +166,7 @@ typedef struct lc_quota_written {
 void lc_engine_count_written(loci_engine *engine, loci_str tenant_id, const lc_quota_written *what);
 
 /* Counts the memory of another heap of this program among that of the engine, for the guard, until
- * it is removed. At most three. Any thread. */
+ * it is removed. At most eleven. Any thread. */
 void lc_engine_add_heap(loci_engine *engine, const lc_heap *heap);
 void lc_engine_remove_heap(loci_engine *engine, const lc_heap *heap);
 

@@ -11,6 +11,7 @@
 #include "engine/pool.h"
 #include "engine/quota.h"
 #include "engine/replica.h"
+#include "engine/route.h"
 #include "engine/token_cache.h"
 #include "engine/tokenizers.h"
 #include "engine/watch.h"
@@ -21,6 +22,10 @@
 
 struct loci_engine {
     lc_env env;
+    /* Of an engine that lc_routes opened: settings, models, tokenizers and memory_guard are those
+     * of `main`. NULL = this is the main one. */
+    loci_engine *main;
+    lc_routes *routes; /* NULL = none. */
     lc_catalogue catalogue;
     const lc_db_driver *driver;
     const lc_job_kind *const *job_kinds;
@@ -60,6 +65,10 @@ struct loci_engine {
     _Atomic uint64_t new_texts[LC_NEW_TEXTS_SLOTS];
     _Atomic int64_t embed_free_us; /* Monotonic: when jobs may embed the next texts (meaning.c). */
 };
+
+/* Opens the engine of another database, which must be closed before `main`. */
+loci_status lc_engine_open_routed(loci_engine *main, const char *store, loci_engine **out,
+                                  loci_error *err);
 
 /* Opens a connection to the engine's store with its schema checked and its durability set.
  * `deadline_us` is monotonic, for reaching a server; 0 = the driver's own limit. */

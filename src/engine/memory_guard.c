@@ -30,7 +30,7 @@
 #include "guard/host.h"
 #include "pressure/ladder.h"
 
-#define HEAPS_MAX 4
+#define HEAPS_MAX 12
 #define USER_CACHE_BYTES_MIN (1 << 20) /* The few users that are active now keep their states. */
 
 const lc_setting lc_setting_guard_enabled = {

@@ -293,12 +293,17 @@ loci_status loci_subscribe(loci_engine *engine, const loci_subscribe_options *op
                            loci_subscription **out, loci_error *err)
 {
     static const loci_subscribe_options none = LOCI_SUBSCRIBE_OPTIONS_INIT;
-    lc_heap *heap = &engine->env.heap;
     loci_subscription *sub;
     loci_status status;
+    lc_heap *heap;
 
     if (options == NULL)
         options = &none;
+    status = lc_engine_of_tenant(engine, lc_engine_tenant_of(engine, options->principal), &engine,
+                                 err);
+    if (status != LOCI_OK)
+        return status;
+    heap = &engine->env.heap;
     sub = lc_heap_zalloc(heap, sizeof *sub, LOCI_MEM_REQUESTS);
     if (sub == NULL)
         return lc_fail_memory(err);

@@ -155,6 +155,26 @@ loci_status lc_caller_set_time(lc_caller *caller, int64_t at_us, loci_error *err
     return LOCI_OK;
 }
 
+static bool is_of_main_store(const lc_op *op)
+{
+    return op != NULL && (op->flags & (LC_OP_ADMIN | LC_OP_MAIN | LC_OP_PROCESS)) != 0;
+}
+
+loci_status lc_call_route(loci_engine **engine, const char *operation,
+                          const loci_call_options *options, loci_error *err)
+{
+    const loci_principal *principal = options != NULL ? options->principal : NULL;
+    loci_engine *routed = *engine;
+    loci_status status = lc_engine_of_tenant(*engine, lc_engine_tenant_of(*engine, principal),
+                                             &routed, err);
+
+    if ((status != LOCI_OK || routed != *engine) && operation != NULL &&
+        is_of_main_store(lc_op_find(loci_str_of(operation))))
+        return LOCI_OK;
+    *engine = routed;
+    return status;
+}
+
 loci_status lc_caller_init(lc_caller *out, loci_engine *engine, const loci_call_options *options,
                            loci_error *err)
 {
@@ -455,6 +475,11 @@ loci_status lc_run_begin(lc_run *run, const lc_caller *caller, const char *opera
     lc_call_set_caller(call, caller);
     run->args_bytes = args.len;
     status = lc_op_load(loci_str_of(operation), &call->op, err);
+    if (status == LOCI_OK && lc_engine_is_routed(caller->engine) && is_of_main_store(call->op))
+        status = lc_fail(err, LOCI_EUNSUPPORTED,
+                         "%s works in the main store, but this batch runs in the database of its "
+                         "tenant: call it alone",
+                         operation);
     if (status == LOCI_OK)
         status = parse_args(run, args, &parsed, err);
     if (status == LOCI_OK)
@@ -867,7 +892,10 @@ loci_status loci_call_stream(loci_engine *engine, const char *operation, loci_st
                              loci_answer **out, loci_error *err)
 {
     plain_call plain = {.operation = operation, .args = args};
-    loci_status status = lc_caller_init(&plain.caller, engine, options, err);
+    loci_status status = lc_call_route(&engine, operation, options, err);
+
+    if (status == LOCI_OK)
+        status = lc_caller_init(&plain.caller, engine, options, err);
 
     if (status != LOCI_OK)
         return status;

@@ -61,6 +61,12 @@ const char *lc_principal_token(const loci_principal *principal); /* The same. */
  * LOCI_EINVAL. */
 loci_status lc_caller_set_time(lc_caller *caller, int64_t at_us, loci_error *err);
 
+/* Replaces the main engine by that of the database in which the operation works: that of the
+ * principal's tenant, unless it is an operation of the main store (LC_OP_MAIN). `operation` may be
+ * NULL: a batch. */
+loci_status lc_call_route(loci_engine **engine, const char *operation,
+                          const loci_call_options *options, loci_error *err);
+
 /* Copies the texts that `caller` borrows into `arena`, its principal to `out`; false when out of
  * memory. */
 bool lc_caller_keep(lc_caller *caller, lc_arena *arena, loci_principal *out);

@@ -354,7 +354,11 @@ loci_status loci_call_many(loci_engine *engine, const loci_request *requests, si
 {
     lc_many many = {.requests = requests, .count = count};
     batch b = {.count = 0};
-    loci_status status = batch_init(&b, engine, &many, options, err);
+    loci_status status = lc_call_route(&engine, NULL, options, err);
+
+    if (status != LOCI_OK)
+        return status;
+    status = batch_init(&b, engine, &many, options, err);
 
     if (status == LOCI_OK)
         status = lc_engine_guard(engine, run_batch, &b, err);
@@ -444,9 +448,12 @@ loci_status lc_many_submit(loci_engine *engine, const lc_many *many,
                            const loci_call_options *options, loci_done_fn *done, void *ctx,
                            loci_error *err)
 {
-    batch *b = lc_heap_zalloc(&lc_engine_env(engine)->heap, sizeof *b, LOCI_MEM_REQUESTS);
-    loci_status status;
+    loci_status status = lc_call_route(&engine, NULL, options, err);
+    batch *b;
 
+    if (status != LOCI_OK)
+        return status;
+    b = lc_heap_zalloc(&lc_engine_env(engine)->heap, sizeof *b, LOCI_MEM_REQUESTS);
     if (b == NULL)
         return lc_fail_memory(err);
     b->done = done;

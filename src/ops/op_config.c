@@ -220,7 +220,7 @@ static const lc_op op_set = {
     .input_bytes = sizeof(set_input),
     .answer = &set_answer,
     .cost = LC_COST_WRITE,
-    .flags = LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_TENANT_ADMIN,
+    .flags = LC_OP_MAIN | LC_OP_MUTATES | LC_OP_IDEMPOTENT | LC_OP_TENANT_ADMIN,
     .http = "PUT /v1/config/{name}",
     .look = {.sentence = "{name} = {effective}[  ({note})]"},
     .example = "{\"name\":\"call.timeout_ms\",\"value\":20000}",

@@ -19,6 +19,7 @@
 #include "base/url.h"
 #include "engine/engine.h"
 #include "engine/models.h"
+#include "engine/route.h"
 #include "engine/store_jobs.h"
 #include "ops/op_job.h"
 #include "store/backup.h"
@@ -55,6 +56,7 @@ struct store_work {
 typedef struct store_input {
     loci_str path;
     bool force;
+    loci_str tenant; /* Of an export. */
 } store_input;
 
 static loci_status tell(void *ctx, const char *what, int64_t done, int64_t total, loci_error *err)
@@ -71,7 +73,12 @@ static loci_status tell(void *ctx, const char *what, int64_t done, int64_t total
 static loci_status run_on(lc_db *db, void *ctx, loci_error *err)
 {
     store_work *work = ctx;
-    lc_upkeep upkeep = {.db = db, .plan = &work->plan, .progress = tell, .ctx = work};
+    const store_input *in = work->call->input;
+    lc_upkeep upkeep = {.db = db,
+                        .plan = &work->plan,
+                        .progress = tell,
+                        .ctx = work,
+                        .tenant_id = in != NULL ? in->tenant : LC_STR_NONE};
 
     return work->run(work, &upkeep, err);
 }
@@ -141,6 +148,18 @@ static loci_status run_work(lc_call *call, store_run *run, loci_error *err)
 }
 
 /* ---- store.status --------------------------------------------------------------------------- */
+
+static const lc_record database_record = {
+    .name = "RoutedDatabase",
+    .members =
+        (const lc_result[]){
+            {"name", LC_PARAM_STRING, "Name of the database in store.routes"},
+            {"store", LC_PARAM_STRING, "Its URL or path, without a password"},
+            {"open", LC_PARAM_BOOL,
+             "Whether this process has opened it; if not, its tenants are unavailable"},
+            {NULL},
+        },
+};
 
 static const lc_record counters_record = {
     .name = "EngineCounters",
@@ -215,6 +234,8 @@ static const lc_record status_answer = {
              LC_RESULT_NULLABLE},
             {"tables_discarding", LC_PARAM_INT,
              "Number of tables that a rebuild has replaced and that are not deleted yet"},
+            {"databases", 0, "Further databases, for the tenants of store.routes", LC_RESULT_LIST,
+             .record = &database_record},
             {"counters", 0, "Counters of this process", .record = &counters_record},
             {"memory", LC_PARAM_INT, "Bytes of memory in use by category", LC_RESULT_MAP},
             {NULL},
@@ -246,6 +267,22 @@ static void put_counters(lc_json_writer *out, const lc_engine_counters *counters
     lc_jw_member_int(out, "user_cache_hits", counters->user_cache.hits);
     lc_jw_member_int(out, "user_cache_misses", counters->user_cache.misses);
     lc_jw_member_int(out, "user_cache_evictions", counters->user_cache.evictions);
+    lc_jw_end(out);
+}
+
+static void put_databases(lc_json_writer *out, loci_engine *engine)
+{
+    lc_routed_database at;
+
+    lc_jw_name(out, "databases");
+    lc_jw_array(out);
+    for (size_t i = 0; lc_engine_database_at(engine, i, &at); i++) {
+        lc_jw_object(out);
+        lc_jw_member_text(out, "name", at.name);
+        lc_jw_member_text(out, "store", at.store);
+        lc_jw_member_bool(out, "open", at.engine != NULL);
+        lc_jw_end(out);
+    }
     lc_jw_end(out);
 }
 
@@ -391,6 +428,7 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
     if (status != LOCI_OK)
         return status;
     lc_jw_member_int(out, "tables_discarding", discarding);
+    put_databases(out, call->engine);
     put_counters(out, &counters);
     put_memory(out, &lc_engine_env(call->engine)->heap);
     lc_jw_end(out);
@@ -792,6 +830,8 @@ static const lc_op op_restore = {
 static const lc_param export_params[] = {
     PATH_PARAM(0, "File to create (default: lines are streamed to the caller)"),
     FORCE_PARAM,
+    LC_NAME_PARAM("tenant", store_input, tenant, 0,
+                  "Tenant whose users are exported, without settings (default: all)"),
     {.name = NULL},
 };
 

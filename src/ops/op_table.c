@@ -31,6 +31,7 @@
     X(signal)                                                                                      \
     X(config)                                                                                      \
     X(token)                                                                                       \
+    X(tenant)                                                                                      \
     X(store)                                                                                       \
     X(activity)                                                                                    \
     X(meta)

@@ -176,10 +176,13 @@ static loci_status queue(submitted *s, loci_error *err)
 static loci_status submit(const submitted *what, const loci_call_options *options, loci_error *err)
 {
     loci_engine *engine = what->caller.engine;
+    loci_status status = lc_call_route(&engine, what->operation, options, err);
     lc_heap *heap = &lc_engine_env(engine)->heap;
-    submitted *s = lc_heap_alloc(heap, sizeof *s, LOCI_MEM_REQUESTS);
-    loci_status status;
+    submitted *s;
 
+    if (status != LOCI_OK)
+        return status;
+    s = lc_heap_alloc(heap, sizeof *s, LOCI_MEM_REQUESTS);
     if (s == NULL)
         return lc_fail_memory(err);
     *s = *what;

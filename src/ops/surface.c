@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "engine/route.h"
 #include "engine/settings.h"
 #include "engine/store_jobs.h"
 #include "store/schema.h"
@@ -47,8 +48,15 @@ loci_status loci_open(const loci_open_options *options, loci_engine **out, loci_
 
 void lc_engine_shut_down(loci_engine *engine)
 {
-    if (engine != NULL)
-        lc_engine_sweep_at_shutdown(engine);
+    lc_routed_database at;
+
+    if (engine == NULL)
+        return;
+    lc_engine_sweep_at_shutdown(engine);
+    for (size_t i = 0; lc_engine_database_at(engine, i, &at); i++) {
+        if (at.engine != NULL)
+            lc_engine_sweep_at_shutdown(at.engine);
+    }
 }
 
 void loci_close(loci_engine *engine)

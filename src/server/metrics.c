@@ -450,6 +450,24 @@ static void write_jobs(const lc_json *status, lc_buf *out)
     }
 }
 
+static void write_databases(const lc_json *status, lc_buf *out)
+{
+    const lc_json *list = lc_json_find(status, "databases", LC_JSON_ARRAY);
+    const lc_json *at = list == NULL ? NULL : lc_json_first(list);
+    char labels[128];
+
+    if (at != NULL)
+        lc_metric_family(out, "loci_database_open", "gauge",
+                         "Whether a database of store.databases is open.");
+    for (; at != NULL; at = lc_json_next(at)) {
+        const lc_json *name = lc_json_member(at, LC_STR("name"));
+        const lc_json *open = lc_json_member(at, LC_STR("open"));
+
+        (void)snprintf(labels, sizeof labels, "database=\"%.*s\"", LC_STR_ARG(lc_json_str(name)));
+        lc_metric_int(out, "loci_database_open", labels, lc_json_bool(open));
+    }
+}
+
 static void write_backup(const lc_json *status, lc_buf *out)
 {
     static const char name[] = "loci_last_backup_timestamp_seconds";
@@ -479,6 +497,7 @@ static void write_store(lc_arena *arena, loci_str answer, lc_buf *out)
     write_figures(lc_json_member(status, LC_STR("counters")), engine_figures,
                   sizeof engine_figures / sizeof *engine_figures, out);
     write_jobs(status, out);
+    write_databases(status, out);
     write_backup(status, out);
     write_members(status, &memory, "category", out);
 }

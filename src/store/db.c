@@ -110,6 +110,8 @@ void lc_tx_turn_to(lc_tx *tx, const lc_write *write)
         tx->has_head = tx->head_is_dirty = false;
         memset(tx->room_state, 0, sizeof tx->room_state);
     }
+    if (!lc_str_eq(tx->tenant_id, write->tenant_id))
+        tx->is_open_tenant = false;
     tx->tenant_id = write->tenant_id;
     tx->user_id = write->user_id;
     tx->now_us = write->now_us;

@@ -136,10 +136,11 @@ struct lc_tx {
     loci_str user_id;
     lc_head head; /* Of that user; loaded at its first use. */
     bool has_head;
-    bool enqueued_job;  /* The current body added a job: a worker must be woken. */
-    bool head_is_dirty; /* To be written before the next user or the commit. */
-    unsigned ordinal;   /* Of the next id made at this seq. */
-    loci_str carried;   /* Set by lc_tx_carry(); none = none. */
+    bool is_open_tenant; /* Known not to be closed. */
+    bool enqueued_job;   /* The current body added a job: a worker must be woken. */
+    bool head_is_dirty;  /* To be written before the next user or the commit. */
+    unsigned ordinal;    /* Of the next id made at this seq. */
+    loci_str carried;    /* Set by lc_tx_carry(); none = none. */
     /* The program that the current body writes for: a JSON object, put into the refs of each event
      * as `client`. None = unknown. Lives at least as long as the body. */
     loci_str client;
@@ -298,9 +299,10 @@ struct lc_db {
     /* Connections with the same number, other than 0, do not report each other's commits in
      * change_mark(): their owner announces those itself. */
     uint64_t origin_id;
-    char store_id[33]; /* From meta, set by lc_schema_open(); part of the mark in ids. */
-    lc_file_id file;   /* That was opened. */
-    bool is_read_only; /* Every write answers LOCI_EFORBIDDEN. */
+    char store_id[33];   /* From meta, set by lc_schema_open(); part of the mark in ids. */
+    lc_file_id file;     /* That was opened. */
+    bool is_read_only;   /* Every write answers LOCI_EFORBIDDEN. */
+    bool checks_tenants; /* Events of closed tenants are refused (store/tenant.h). */
     /* For metrics, or NULL: how long commits took, and the syncs of the log among that. A server's
      * syncs are its own. */
     struct lc_histogram *commit_took, *sync_took;

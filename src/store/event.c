@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "base/time.h"
 #include "store/row.h"
+#include "store/tenant.h"
 
 #define ORDINAL_MAX 255
 #define CLIENT "\"client\":" /* The member of refs; its value is an object. */
@@ -288,8 +289,10 @@ static loci_status append_event(lc_tx *tx, const lc_append *append, int64_t *out
 loci_status lc_event_append(lc_tx *tx, const lc_append *append, int64_t *out_seq, loci_error *err)
 {
     lc_arena_mark mark = lc_arena_get_mark(&tx->db->scratch);
-    loci_status status = append_event(tx, append, out_seq, err);
+    loci_status status = lc_tenant_check_open(tx, err);
 
+    if (status == LOCI_OK)
+        status = append_event(tx, append, out_seq, err);
     lc_arena_rewind(&tx->db->scratch, mark);
     return status;
 }

@@ -190,7 +190,7 @@ static loci_status export_all(export *e, loci_error *err)
     if (status == LOCI_OK)
         status = e->line(e->ctx, lc_buf_str(&e->page), err);
     lc_buf_reset(&e->page);
-    if (status == LOCI_OK)
+    if (status == LOCI_OK && e->upkeep->tenant_id.ptr == NULL)
         status = lc_db_read(db, INT64_MAX, read_settings, e, err);
     if (status == LOCI_OK)
         status = give_page(e, err);
@@ -198,7 +198,9 @@ static loci_status export_all(export *e, loci_error *err)
         status = lc_db_read(db, INT64_MAX, next_user, e, err);
         if (status != LOCI_OK || !e->walk.found)
             break;
-        status = export_user(e, err);
+        if (e->upkeep->tenant_id.ptr == NULL ||
+            lc_str_eq(e->upkeep->tenant_id, lc_user_walk_tenant(&e->walk)))
+            status = export_user(e, err);
     }
     if (status != LOCI_OK)
         return status;

@@ -20,6 +20,7 @@ typedef struct lc_upkeep {
     const lc_dump_plan *plan;     /* Of db's catalogue; export and import need none. */
     lc_upkeep_progress *progress; /* NULL = not reported. */
     void *ctx;
+    loci_str tenant_id; /* Export: only the users of this tenant, and no settings. None = all. */
 } lc_upkeep;
 
 /* One step: bodies of reads and slices of writes stop after this many events or this long. */

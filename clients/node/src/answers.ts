@@ -3978,6 +3978,15 @@ export interface RewoundItem {
     text?: string;
 }
 
+export interface RoutedDatabase {
+    /** Name of the database in store.routes. */
+    name: string;
+    /** Its URL or path, without a password. */
+    store: string;
+    /** Whether this process has opened it; if not, its tenants are unavailable. */
+    open: boolean;
+}
+
 export interface ScoreParts {
     /** Cosine of the vectors. */
     cosine?: number;
@@ -4437,6 +4446,8 @@ export interface StoreStatusAnswer {
     scrub_blocked_by: string | null;
     /** Number of tables that a rebuild has replaced and that are not deleted yet. */
     tables_discarding: number;
+    /** Further databases, for the tenants of store.routes. */
+    databases: RoutedDatabase[];
     /** Counters of this process. */
     counters: EngineCounters;
     /** Bytes of memory in use by category. */
@@ -4495,6 +4506,28 @@ export interface SummaryListAnswer {
 export interface SummaryMakeAnswer {
     /** Id of the job that makes it; see job.get. */
     job_id: string;
+    /**
+     * True if this is the stored answer of an earlier call with the same request_id; else absent.
+     */
+    replayed?: boolean;
+}
+
+export interface TenantCloseAnswer {
+    /** Tenant. */
+    tenant: string;
+    /** Whether this store refuses its events. */
+    closed: boolean;
+    /**
+     * True if this is the stored answer of an earlier call with the same request_id; else absent.
+     */
+    replayed?: boolean;
+}
+
+export interface TenantOpenAnswer {
+    /** Tenant. */
+    tenant: string;
+    /** Whether this store refuses its events. */
+    closed: boolean;
     /**
      * True if this is the stored answer of an earlier call with the same request_id; else absent.
      */

@@ -1756,6 +1756,18 @@ export interface TokenRotateArgs extends Pick<SharedArgs, "request_id"> {
     detached?: boolean | null | undefined;
 }
 
+/** Arguments of `tenant.close`. */
+export interface TenantCloseArgs extends Pick<SharedArgs, "request_id"> {
+    /** Tenant whose data moves. */
+    tenant: string;
+}
+
+/** Arguments of `tenant.open`. */
+export interface TenantOpenArgs extends Pick<SharedArgs, "request_id"> {
+    /** Tenant whose data moves. */
+    tenant: string;
+}
+
 /** Arguments of `store.status`. */
 export interface StoreStatusArgs {
 }
@@ -1795,6 +1807,8 @@ export interface StoreExportArgs {
     path?: string | null | undefined;
     /** Whether to replace an existing file. Default: false. */
     force?: boolean | null | undefined;
+    /** Tenant whose users are exported, without settings (default: all). */
+    tenant?: string | null | undefined;
 }
 
 /** Arguments of `store.import`. */
@@ -1986,6 +2000,8 @@ export interface Operations {
     "token.list": { args: TokenListArgs; answer: t.TokenListAnswer };
     "token.revoke": { args: TokenRevokeArgs; answer: t.Token & t.Replayed };
     "token.rotate": { args: TokenRotateArgs; answer: t.TokenRotateAnswer };
+    "tenant.close": { args: TenantCloseArgs; answer: t.TenantCloseAnswer };
+    "tenant.open": { args: TenantOpenArgs; answer: t.TenantOpenAnswer };
     "store.status": { args: StoreStatusArgs; answer: t.StoreStatusAnswer };
     "store.verify": { args: StoreVerifyArgs; answer: t.StoreVerifyAnswer };
     "store.rebuild": { args: StoreRebuildArgs; answer: t.StoreRebuildAnswer };

@@ -165,6 +165,8 @@ export const OPERATIONS: { readonly [Name in t.OperationName]: OperationTraits }
     "token.list": { lost: "repeat", scope: [] },
     "token.revoke": { lost: "key", scope: [] },
     "token.rotate": { lost: "key", scope: [] },
+    "tenant.close": { lost: "key", scope: [] },
+    "tenant.open": { lost: "key", scope: [] },
     "store.status": { lost: "repeat", scope: [] },
     "store.verify": { lost: "repeat", scope: [] },
     "store.rebuild": { lost: "key", scope: [] },
@@ -1400,6 +1402,25 @@ export class TokenRoom {
     }
 }
 
+/** Operations whose names begin with `tenant`. */
+export class TenantRoom {
+    readonly #caller: Caller;
+
+    constructor(caller: Caller) {
+        this.#caller = caller;
+    }
+
+    /** Refuse events of a tenant in this store, before its data moves to another one. */
+    close(args: t.TenantCloseArgs, options?: CallOptions): Promise<t.TenantCloseAnswer> {
+        return this.#caller.call("tenant.close", args, options);
+    }
+
+    /** Accept events of a tenant in this store again. */
+    open(args: t.TenantOpenArgs, options?: CallOptions): Promise<t.TenantOpenAnswer> {
+        return this.#caller.call("tenant.open", args, options);
+    }
+}
+
 /** Operations whose names begin with `store`. */
 export class StoreRoom {
     readonly #caller: Caller;
@@ -1518,6 +1539,7 @@ export class Rooms {
     readonly signal: SignalRoom;
     readonly config: ConfigRoom;
     readonly token: TokenRoom;
+    readonly tenant: TenantRoom;
     readonly store: StoreRoom;
     readonly op: OpRoom;
 
@@ -1548,6 +1570,7 @@ export class Rooms {
         this.signal = new SignalRoom(caller);
         this.config = new ConfigRoom(caller);
         this.token = new TokenRoom(caller);
+        this.tenant = new TenantRoom(caller);
         this.store = new StoreRoom(caller);
         this.op = new OpRoom(caller);
     }

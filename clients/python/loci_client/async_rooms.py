@@ -3672,6 +3672,41 @@ class AsyncTokenRoom:
         return answer
 
 
+class AsyncTenantRoom:
+    """Operations whose names begin with `tenant`."""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def close(
+        self,
+        tenant: str,
+        *,
+        request_id: Optional[str] = None,
+    ) -> t.TenantCloseAnswer:
+        """Refuse events of a tenant in this store, before its data moves to another one."""
+        answer: t.TenantCloseAnswer = await self._caller.call(
+            "tenant.close",
+            {"tenant": tenant},
+            {"request_id": request_id}
+        )
+        return answer
+
+    async def open(
+        self,
+        tenant: str,
+        *,
+        request_id: Optional[str] = None,
+    ) -> t.TenantOpenAnswer:
+        """Accept events of a tenant in this store again."""
+        answer: t.TenantOpenAnswer = await self._caller.call(
+            "tenant.open",
+            {"tenant": tenant},
+            {"request_id": request_id}
+        )
+        return answer
+
+
 class AsyncStoreRoom:
     """Operations whose names begin with `store`."""
 
@@ -3748,12 +3783,13 @@ class AsyncStoreRoom:
         *,
         path: Optional[str] = None,
         force: Optional[bool] = None,
+        tenant: Optional[str] = None,
     ) -> t.StoreExportAnswer:
         """Export the logs of all users as lines of JSON."""
         answer: t.StoreExportAnswer = await self._caller.call(
             "store.export",
             {},
-            {"path": path, "force": force}
+            {"path": path, "force": force, "tenant": tenant}
         )
         return answer
 
@@ -3893,5 +3929,6 @@ class AsyncRooms:
         self.signal = AsyncSignalRoom(caller)
         self.config = AsyncConfigRoom(caller)
         self.token = AsyncTokenRoom(caller)
+        self.tenant = AsyncTenantRoom(caller)
         self.store = AsyncStoreRoom(caller)
         self.op = AsyncOpRoom(caller)

@@ -3672,6 +3672,41 @@ class TokenRoom:
         return answer
 
 
+class TenantRoom:
+    """Operations whose names begin with `tenant`."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+
+    def close(
+        self,
+        tenant: str,
+        *,
+        request_id: Optional[str] = None,
+    ) -> t.TenantCloseAnswer:
+        """Refuse events of a tenant in this store, before its data moves to another one."""
+        answer: t.TenantCloseAnswer = self._caller.call(
+            "tenant.close",
+            {"tenant": tenant},
+            {"request_id": request_id}
+        )
+        return answer
+
+    def open(
+        self,
+        tenant: str,
+        *,
+        request_id: Optional[str] = None,
+    ) -> t.TenantOpenAnswer:
+        """Accept events of a tenant in this store again."""
+        answer: t.TenantOpenAnswer = self._caller.call(
+            "tenant.open",
+            {"tenant": tenant},
+            {"request_id": request_id}
+        )
+        return answer
+
+
 class StoreRoom:
     """Operations whose names begin with `store`."""
 
@@ -3748,12 +3783,13 @@ class StoreRoom:
         *,
         path: Optional[str] = None,
         force: Optional[bool] = None,
+        tenant: Optional[str] = None,
     ) -> t.StoreExportAnswer:
         """Export the logs of all users as lines of JSON."""
         answer: t.StoreExportAnswer = self._caller.call(
             "store.export",
             {},
-            {"path": path, "force": force}
+            {"path": path, "force": force, "tenant": tenant}
         )
         return answer
 
@@ -3893,5 +3929,6 @@ class Rooms:
         self.signal = SignalRoom(caller)
         self.config = ConfigRoom(caller)
         self.token = TokenRoom(caller)
+        self.tenant = TenantRoom(caller)
         self.store = StoreRoom(caller)
         self.op = OpRoom(caller)

@@ -4318,6 +4318,15 @@ class RewoundItem(_RewoundItemRequired, total=False):
     """Beginning of its text, in a dry run."""
 
 
+class RoutedDatabase(TypedDict):
+    name: str
+    """Name of the database in store.routes."""
+    store: str
+    """Its URL or path, without a password."""
+    open: bool
+    """Whether this process has opened it; if not, its tenants are unavailable."""
+
+
 class ScoreParts(TypedDict, total=False):
     cosine: float
     """Cosine of the vectors."""
@@ -4811,6 +4820,8 @@ class StoreStatusAnswer(TypedDict):
     """Reason why the last scrub of the files did not finish; null if it did."""
     tables_discarding: int
     """Number of tables that a rebuild has replaced and that are not deleted yet."""
+    databases: List[RoutedDatabase]
+    """Further databases, for the tenants of store.routes."""
     counters: EngineCounters
     """Counters of this process."""
     memory: Dict[str, int]
@@ -4875,6 +4886,34 @@ class _SummaryMakeAnswerRequired(TypedDict):
 
 
 class SummaryMakeAnswer(_SummaryMakeAnswerRequired, total=False):
+    replayed: bool
+    """True if this is the stored answer of an earlier call with the same request_id; else
+    absent.
+    """
+
+
+class _TenantCloseAnswerRequired(TypedDict):
+    tenant: str
+    """Tenant."""
+    closed: bool
+    """Whether this store refuses its events."""
+
+
+class TenantCloseAnswer(_TenantCloseAnswerRequired, total=False):
+    replayed: bool
+    """True if this is the stored answer of an earlier call with the same request_id; else
+    absent.
+    """
+
+
+class _TenantOpenAnswerRequired(TypedDict):
+    tenant: str
+    """Tenant."""
+    closed: bool
+    """Whether this store refuses its events."""
+
+
+class TenantOpenAnswer(_TenantOpenAnswerRequired, total=False):
     replayed: bool
     """True if this is the stored answer of an earlier call with the same request_id; else
     absent.
@@ -5593,6 +5632,8 @@ OPERATIONS: Dict[str, Traits] = {
     "token.list": Traits("repeat", ()),
     "token.revoke": Traits("key", ()),
     "token.rotate": Traits("key", ()),
+    "tenant.close": Traits("key", ()),
+    "tenant.open": Traits("key", ()),
     "store.status": Traits("repeat", ()),
     "store.verify": Traits("repeat", ()),
     "store.rebuild": Traits("key", ()),
