@@ -70,13 +70,10 @@ static const char *find_loci(void)
     return path;
 }
 
-static void become_loci(const char *dir)
+static void become_loci(const char *store, const char *token_file)
 {
-    char store[512], token_file[512];
     int null = open("/dev/null", O_RDWR);
 
-    snprintf(store, sizeof store, "%s/served.db", dir);
-    snprintf(token_file, sizeof token_file, "%s/served.token", dir);
     dup2(null, STDIN_FILENO);
     dup2(null, STDERR_FILENO); /* Its log: written, as in earnest, but kept nowhere. */
     execl(find_loci(), "loci", "serve", "--json", "--listen", "127.0.0.1:0", "--no-socket",
@@ -84,24 +81,41 @@ static void become_loci(const char *dir)
     _exit(127);
 }
 
-http_child http_child_loci(const char *dir)
+static http_child start_loci(const char *store, const char *token_file)
 {
     http_child child = {0};
-    char path[512];
     FILE *file;
     int fd;
 
+    fflush(stdout);
     child.pid = fork_with_pipe(&fd);
     if (child.pid == 0)
-        become_loci(dir);
+        become_loci(store, token_file);
     child.port = read_port(fd);
-    snprintf(path, sizeof path, "%s/served.token", dir);
-    file = fopen(path, "r");
+    file = fopen(token_file, "r");
     if (file == NULL || fgets(child.token, sizeof child.token, file) == NULL)
         bench_die("no token");
     fclose(file);
     child.token[strcspn(child.token, "\n")] = '\0';
     return child;
+}
+
+http_child http_child_loci(const char *dir)
+{
+    char store[512], token_file[512];
+
+    snprintf(store, sizeof store, "%s/served.db", dir);
+    snprintf(token_file, sizeof token_file, "%s/served.token", dir);
+    return start_loci(store, token_file);
+}
+
+http_child http_child_loci_on(const char *dir, const char *store, int number)
+{
+    char token_file[512];
+
+    snprintf(token_file, sizeof token_file, "%s/token-%d", dir, number);
+    remove(token_file); /* It may be of another store. */
+    return start_loci(store, token_file);
 }
 
 /* ---- Echo ------------------------------------------------------------------------------------ */

@@ -19,6 +19,8 @@ typedef struct http_child {
 
 /* `loci serve` on DIR/served.db: $LOCI, or the one of this build. */
 http_child http_child_loci(const char *dir);
+/* The same on any store, one of several: its token is in DIR/token-NUMBER. */
+http_child http_child_loci_on(const char *dir, const char *store, int number);
 /* libmicrohttpd and nothing else: reads the body, answers `body_bytes` bytes. */
 http_child http_child_echo(size_t body_bytes);
 void http_child_stop(http_child *child);
