@@ -173,12 +173,6 @@ typedef struct lc_db_target {
     int64_t deadline_us; /* Monotonic, for reaching a server; 0 = the driver's own limit. */
 } lc_db_target;
 
-/* Statements of store/grown.h. */
-typedef struct lc_grown_sql {
-    lc_sql place; /* No parameter; one row with one text. */
-    lc_sql users; /* A place and a limit; tenant_id, user_id, first and last new seq. */
-} lc_grown_sql;
-
 typedef struct lc_db_driver {
     const char *name; /* "sqlite" */
     lc_dialect dialect;
@@ -189,7 +183,7 @@ typedef struct lc_db_driver {
      * two groups of half the size that take turns. */
     int64_t gather_us_max;
     const struct lc_db_upkeep *upkeep;
-    const lc_grown_sql *grown;
+    const struct lc_grown_sql *grown; /* store/grown.h */
 
     /* Opens one connection. Does not check the schema. */
     loci_status (*open)(lc_env *env, const lc_catalogue *catalogue, const lc_db_target *target,

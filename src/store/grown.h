@@ -15,6 +15,12 @@
 #include "base/buf.h"
 #include "store/db.h"
 
+/* Of a driver. */
+typedef struct lc_grown_sql {
+    lc_sql place; /* No parameter; one row with one text. */
+    lc_sql users; /* A place and a limit; tenant_id, user_id, first and last new seq. */
+} lc_grown_sql;
+
 typedef struct lc_grown {
     loci_str tenant_id; /* Both are borrowed for the call. */
     loci_str user_id;

@@ -247,7 +247,7 @@ loci_status lc_pg_commit_numbers(lc_tx *tx, lc_commit_number *each, void *ctx, b
                                  loci_error *err);
 loci_status lc_pg_set_up_store(lc_tx *tx, loci_error *err);
 loci_status lc_pg_add_growth(lc_tx *tx, loci_error *err);
-extern const lc_grown_sql lc_pg_grown_sql;
+extern const struct lc_grown_sql lc_pg_grown_sql;
 /* Deletes the writer's row and reads the remaining answers of the server; best effort. */
 void lc_pg_say_goodbye(lc_pg *db);
 

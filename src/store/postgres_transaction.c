@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/random.h"
 #include "base/str.h"
+#include "store/grown.h"
 
 /* ---- Reads ----------------------------------------------------------------------------------- */
 

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "store/grown.h"
 
 #define APPLICATION_ID 0x6C6F6369 /* "loci" */
 #define OPEN_BUSY_MS 10000        /* Another process may be creating the same store. */

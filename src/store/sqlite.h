@@ -91,7 +91,7 @@ void lc_sqlite_free_wal_buffer(lc_sqlite *db); /* After the connection was close
 /* Once WAL mode is on. */
 void lc_sqlite_find_state(lc_sqlite *db);
 uint64_t lc_sqlite_state(const lc_db *base);
-extern const lc_grown_sql lc_sqlite_grown_sql;
+extern const struct lc_grown_sql lc_sqlite_grown_sql;
 
 loci_status lc_sqlite_backup(lc_db *base, const char *path, lc_progress *progress, void *ctx,
                              loci_error *err);
