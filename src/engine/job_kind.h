@@ -65,8 +65,8 @@ loci_status lc_job_run_finish(lc_job_run *run, lc_tx_body *body, void *ctx, loci
  * Cheap enough for an inner loop: it reads the job's row ten times per second at most. */
 loci_status lc_job_run_pause_point(lc_job_run *run, loci_error *err);
 /* A pause point of a job that makes way for others. If no worker is free and a job of a higher
- * priority is due, or one of the same priority after LC_JOB_SHARE_US, it commits the progress (NULL =
- * none was made) and returns LOCI_EUNAVAILABLE: the job is queued again, behind the others. */
+ * priority is due, or one of the same priority after LC_JOB_SHARE_US, it commits the progress (NULL
+ * = none was made) and returns LOCI_EUNAVAILABLE: the job is queued again, behind the others. */
 #define LC_JOB_SHARE_US 500000
 loci_status lc_job_run_yield_point(lc_job_run *run, const lc_job_progress *progress,
                                    loci_error *err);

@@ -20,7 +20,8 @@
 #include "store/row.h"
 
 #define PAGE_ROWS 500
-#define SEARCH_LOAD_US 200000 /* Time that one search spends on loading vectors. */
+#define CHECK_BYTES (64u * 1024) /* Of texts between two checks of the clock. */
+#define SEARCH_LOAD_US 200000    /* Time that one search spends on loading vectors. */
 /* Hits of each kind that are fused, at least: so the first 5 of 10 are the 5 of 5. */
 #define SEARCH_DEPTH_MIN 100
 #define READ_ROWS 16 /* Rows that one statement reads: see LC_RECALL_SEQS. */
@@ -145,26 +146,44 @@ loci_status lc_recall_load_vectors(lc_tx *tx, const lc_recall_build *build, lc_c
     return load_vectors(tx, build, lc_clock_monotonic_us() + SEARCH_LOAD_US, out, err);
 }
 
-/* Adds the next rows; `*out_count` is how many there were. */
-static loci_status add_page(lc_tx *tx, const lc_recall_build *build, int64_t *seen_seq,
-                            size_t *out_count, loci_error *err)
+static size_t bytes_of_row(const lc_rows *rows)
 {
-    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(*seen_seq), LC_I(PAGE_ROWS)};
+    size_t bytes = 0;
+
+    for (int i = 0; i < rows->column_count; i++)
+        if (rows->kinds[i] == 't')
+            bytes += lc_rows_str(rows, i).len;
+    return bytes;
+}
+
+/* Adds the next rows. `*out_is_last`: there are no others. Long texts take long: the time is
+ * checked within the page, too. */
+static loci_status add_page(lc_tx *tx, const lc_recall_build *build, lc_catch_up *step,
+                            bool *out_is_last, loci_error *err)
+{
+    lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(step->seen_seq), LC_I(PAGE_ROWS)};
+    size_t count = 0, bytes = 0;
+    bool is_cut = false;
     lc_arena arena;
     lc_rows rows;
     loci_status status = lc_tx_query(tx, build->rows, args, &rows, err);
 
-    *out_count = 0;
     lc_arena_init(&arena, &tx->db->env->heap, LOCI_MEM_REQUESTS);
-    while (status == LOCI_OK && lc_rows_next(&rows, &status, err)) {
+    while (status == LOCI_OK && !is_cut && lc_rows_next(&rows, &status, err)) {
         lc_arena_mark mark = lc_arena_get_mark(&arena);
 
-        status = build->add(build->state, &rows, &arena, seen_seq, err);
-        ++*out_count;
+        bytes += bytes_of_row(&rows);
+        status = build->add(build->state, &rows, &arena, &step->seen_seq, err);
+        count++;
+        if (bytes >= CHECK_BYTES) {
+            is_cut = lc_clock_monotonic_us() >= step->pause_us;
+            bytes = 0;
+        }
         lc_arena_rewind(&arena, mark);
     }
     lc_rows_end(&rows);
     lc_arena_clear(&arena);
+    *out_is_last = !is_cut && count < PAGE_ROWS;
     return status;
 }
 
@@ -172,13 +191,13 @@ loci_status lc_recall_follow(lc_tx *tx, const lc_recall_build *build, lc_catch_u
                              loci_error *err)
 {
     lc_corpus_vectors vectors;
-    size_t count = PAGE_ROWS;
+    bool is_last = false;
     loci_status status = LOCI_OK;
 
     step->is_complete = false;
-    while (status == LOCI_OK && count == PAGE_ROWS) {
-        status = add_page(tx, build, &step->seen_seq, &count, err);
-        if (count == PAGE_ROWS && lc_clock_monotonic_us() >= step->pause_us)
+    while (status == LOCI_OK && !is_last) {
+        status = add_page(tx, build, step, &is_last, err);
+        if (!is_last && lc_clock_monotonic_us() >= step->pause_us)
             return status;
     }
     step->seen_seq = step->head_seq;

@@ -180,6 +180,13 @@ class Daemon:
             return [line for line in log if "job.fenced" in line]
 
 
+def codes(vector):
+    """A vector as the store has it: a scale and one byte per dimension."""
+    scale = struct.unpack("<f", struct.pack("<f", max(abs(x) for x in vector) / 127))[0]
+    rounded = [int(x / scale + (0.5 if x >= 0 else -0.5)) for x in vector]
+    return struct.pack("<f4b", scale, *rounded)
+
+
 def write_once(daemons, own, n):
     """Repeats one write until it is acknowledged or the test is over."""
     name = "%d-%d" % (own["id"], n)
@@ -279,9 +286,9 @@ def fence(server, daemons, provider, is_completed):
                "the job is done")
     embedded = server.number("select cast(cast(result as json) ->> 'embedded' as int)" + where)
     late = server.number("select count(*) from vectors where vector = '\\x%s'" %
-                         struct.pack("<4f", *LATE).hex())
+                         codes(LATE).hex())
     good = server.number("select count(*) from vectors where vector = '\\x%s'" %
-                         struct.pack("<4f", *GOOD).hex())
+                         codes(GOOD).hex())
     if embedded != texts or good != len(acked) or late != 0:
         problems.append("a job that %s by another: %d of %d texts embedded, %d of %d vectors "
                         "kept, %d late" % (what, embedded, texts, good, len(acked), late))
