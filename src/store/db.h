@@ -157,7 +157,6 @@ struct lc_tx {
 };
 
 typedef void lc_progress(void *ctx, const char *what, int64_t done, int64_t total);
-
 typedef void lc_commit_number(void *ctx, loci_str writer_id, int64_t commits);
 
 /* Identifies the file of a store under any name; zeros for a server. */
@@ -178,9 +177,8 @@ typedef struct lc_db_driver {
     lc_dialect dialect;
     bool is_remote;       /* Every statement is a round trip over a network. */
     int64_t slice_events; /* Maximum number of events that one transaction of a rebuild replays. */
-    /* How long a group may wait for callers that the last commit has just answered. Where a commit
-     * takes milliseconds, they would otherwise always miss the next group: the writers would form
-     * two groups of half the size that take turns. */
+    /* How long a group may wait for callers that the last commit has just answered. If a commit
+     * takes milliseconds, they would always miss the next group: two groups would take turns. */
     int64_t gather_us_max;
     const struct lc_db_upkeep *upkeep;
     const struct lc_grown_sql *grown; /* store/grown.h */
@@ -226,11 +224,10 @@ typedef struct lc_db_driver {
      * by any process, changes the number. Costs a few reads of shared memory; may be called from
      * any thread. 0 if the state is not known at the moment. NULL: the store has no such number. */
     uint64_t (*state)(const lc_db *db);
-    /* Calls `each` for every writer, in the order of their ids, with the number of commits that
-     * this snapshot sees of it; `*out_is_replica`: the server replays the log of another one. Waits
-     * for a fraction of a second. NULL: the store has no replicas. */
-    loci_status (*commit_numbers)(lc_tx *tx, lc_commit_number *each, void *ctx,
-                                  bool *out_is_replica, loci_error *err);
+    /* Calls `each` for every writer, by id, with its commits that this snapshot sees;
+     * `*is_replica`: the server replays the log of another one. NULL: the store has no replicas. */
+    loci_status (*commit_numbers)(lc_tx *tx, lc_commit_number *each, void *ctx, bool *is_replica,
+                                  loci_error *err);
     /* Any thread; the running statement answers LOCI_ECANCELLED. */
     void (*interrupt)(lc_db *db);
     /* Bytes that the database library uses in this process, for all connections; any thread. NULL:
@@ -290,8 +287,7 @@ struct lc_db {
     lc_arena scratch;      /* For the work of one statement or event: take a mark, rewind to it. */
     lc_arena tx_memory;    /* Cleared when lc_db_write() or lc_db_read() returns. */
     int64_t commit_us_max; /* Time in bodies after which a commit takes no further body. */
-    /* Connections with the same number, other than 0, do not report each other's commits in
-     * change_mark(): their owner announces those itself. */
+    /* Connections with one number, not 0, do not report each other's commits; their owner does. */
     uint64_t origin_id;
     char store_id[33];   /* From meta, set by lc_schema_open(); part of the mark in ids. */
     lc_file_id file;     /* That was opened. */
