@@ -158,6 +158,11 @@ const lc_catalogue *lc_engine_catalogue(const loci_engine *engine)
     return &engine->catalogue;
 }
 
+const lc_db_driver *lc_engine_driver(const loci_engine *engine)
+{
+    return engine->driver;
+}
+
 const char *lc_engine_store(const loci_engine *engine)
 {
     return engine->store_label;

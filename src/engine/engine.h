@@ -51,6 +51,7 @@ lc_settings *lc_engine_settings(loci_engine *engine);
 const lc_catalogue *lc_engine_catalogue(const loci_engine *engine);
 /* As given at open, without a password. */
 const char *lc_engine_store(const loci_engine *engine);
+const lc_db_driver *lc_engine_driver(const loci_engine *engine);
 loci_str lc_engine_tenant(const loci_engine *engine); /* The default one. */
 /* The tenant of a caller: its principal's, or the default one. */
 loci_str lc_engine_tenant_of(const loci_engine *engine, const loci_principal *principal);

@@ -6,9 +6,14 @@
  * Rebuild: store/rebuild.h as a job. Each slice is one commit of the job, and the swap of the
  * tables is its last. Its progress is in the store's own tables, so it has no checkpoint.
  *
+ * Discard: the rest of a rebuild, as a job of its own: whoever waits for the rebuild need not wait
+ * for it, and it continues after a crash.
+ *
  * Scrub: one step of the driver, outside any transaction.
  */
 #include "engine/store_jobs.h"
+
+#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -17,6 +22,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "engine/rooms.h"
+#include "store/discard.h"
 #include "store/rebuild.h"
 #include "store/store_room.h"
 #include "store/transfer.h"
@@ -212,15 +218,19 @@ static loci_status add_next(lc_tx *tx, void *ctx, loci_error *err)
 {
     lc_job_new next = next_purge(PERIOD_MS);
     lc_scrub_state scrub;
+    int64_t left = 0;
     lc_id id;
     loci_status status = lc_job_enqueue(tx, &next, &id, err);
 
     (void)ctx;
     if (status == LOCI_OK)
         status = lc_scrub_get(tx, &scrub, err);
-    /* The job that was added with the forgetting may have been cancelled. */
-    return status == LOCI_OK && scrub.wanted != scrub.done ? lc_scrub_enqueue(tx, &id, err)
-                                                           : status;
+    /* The jobs that were added with the forgetting or the swap may have been cancelled. */
+    if (status == LOCI_OK && scrub.wanted != scrub.done)
+        status = lc_scrub_enqueue(tx, &id, err);
+    if (status == LOCI_OK)
+        status = lc_discard_count(tx, &left, err);
+    return status == LOCI_OK && left > 0 ? lc_discard_enqueue(tx, err) : status;
 }
 
 /* Sweeps the rooms and adds their counts to the result. */
@@ -331,12 +341,51 @@ loci_status lc_job_purge_schedule(loci_engine *engine, loci_error *err)
     return status;
 }
 
+/* ---- Slices beside writers ------------------------------------------------------------------- */
+
+/* A slice of upkeep holds the write lock, and every write that arrives meanwhile waits for it. So
+ * beside other writes slices are short, and a pause as long as the slice follows each: the writer
+ * serves the others in between. When nobody else writes, longer slices share their commit. */
+
+#define SHORT_US 5000
+#define LONG_US 25000
+#define PAUSE_US_MAX 50000
+
+typedef struct pace {
+    loci_engine *engine;
+    int64_t writes;   /* Counter of the engine before the last slice, which is one of them. */
+    int64_t began_us; /* Of this slice. */
+    bool is_shared;   /* Others wrote since the last slice began, or wait. */
+} pace;
+
+/* Returns how long the slice may take. */
+static int64_t begin_slice(pace *p)
+{
+    lc_engine_counters now = lc_engine_get_counters(p->engine);
+
+    p->is_shared = now.writes - p->writes > 1 || now.queue_length > 0;
+    p->writes = now.writes;
+    p->began_us = lc_clock_monotonic_us();
+    return p->is_shared ? SHORT_US : LONG_US;
+}
+
+/* After its commit. */
+static void end_slice(const pace *p)
+{
+    int64_t took_us = lc_clock_monotonic_us() - p->began_us;
+
+    if (p->is_shared)
+        lc_clock_sleep_us(took_us < PAUSE_US_MAX ? took_us : PAUSE_US_MAX);
+}
+
 /* ---- Rebuild --------------------------------------------------------------------------------- */
 
-#define FINISH_ATTEMPTS_MAX 20 /* One fails only if 10,000 events were written meanwhile. */
+#define FINISH_ATTEMPTS_MAX 20
+#define SWAP_US 100000 /* For the events written since the last slice: that one is longer. */
 
 typedef struct work {
     lc_job_run *run;
+    pace pace;
     lc_rebuild rebuild;
     lc_dump_plan plan;
     lc_rebuild_report report;
@@ -353,9 +402,17 @@ static loci_status run_slice(void *ctx, loci_error *err)
     lc_job_progress progress = progress_of(w);
     loci_status status = lc_job_run_pause_point(w->run, err);
 
-    if (status == LOCI_OK)
-        status = lc_job_run_commit(w->run, lc_rebuild_slice, &w->rebuild, &progress, err);
+    if (status != LOCI_OK)
+        return status;
+    w->rebuild.slice_us = begin_slice(&w->pace);
+    status = lc_job_run_commit(w->run, lc_rebuild_slice, &w->rebuild, &progress, err);
+    end_slice(&w->pace);
     return status;
+}
+
+static loci_status collect_statistics(lc_db *db, void *ctx, loci_error *err)
+{
+    return lc_rebuild_collect_statistics(&((work *)ctx)->rebuild, db, err);
 }
 
 static loci_status replay_all(work *w, loci_error *err)
@@ -364,6 +421,9 @@ static loci_status replay_all(work *w, loci_error *err)
 
     do {
         status = run_slice(w, err);
+        if (status == LOCI_OK &&
+            lc_rebuild_wants_statistics(&w->rebuild, lc_engine_driver(w->run->engine)))
+            status = lc_engine_with_connection(w->run->engine, collect_statistics, w, err);
     } while (status == LOCI_OK && w->rebuild.phase == LC_REBUILD_REPLAYING);
     return status;
 }
@@ -397,7 +457,7 @@ static loci_status last_slice(lc_tx *tx, void *ctx, loci_error *err)
 
     if (status == LOCI_OK && w->rebuild.phase != LC_REBUILD_DONE)
         return lc_fail(err, LOCI_ECONFLICT, "too much was written since the last slice");
-    return status;
+    return status == LOCI_OK ? lc_discard_enqueue(tx, err) : status;
 }
 
 static void put_result(const work *w, lc_buf *out)
@@ -429,6 +489,7 @@ static loci_status finish_rebuild(work *w, loci_error *err)
     status = lc_buf_status(&result, err);
     for (int i = 0; status == LOCI_OK && i < FINISH_ATTEMPTS_MAX; i++) {
         w->rebuild.may_swap = true;
+        w->rebuild.slice_us = SWAP_US;
         status = lc_job_run_finish(w->run, last_slice, w, lc_buf_str(&result), err);
         w->rebuild.may_swap = false;
         if (status != LOCI_ECONFLICT || w->rebuild.phase == LC_REBUILD_DONE)
@@ -443,7 +504,7 @@ static loci_status run_rebuild(lc_job_run *run, loci_error *err)
 {
     loci_engine *engine = run->engine;
     lc_heap *heap = &lc_engine_env(engine)->heap;
-    work w = {.run = run};
+    work w = {.run = run, .pace = {.engine = engine}};
     loci_status status = lc_dump_plan_init(&w.plan, heap, lc_engine_catalogue(engine), err);
 
     lc_rebuild_init(&w.rebuild, heap);
@@ -463,6 +524,51 @@ const lc_job_kind lc_job_rebuild = {
     .name = "store.rebuild",
     .help = "Rebuild the projections from the log, compare them and replace the old ones",
     .run = run_rebuild,
+};
+
+/* ---- Discard --------------------------------------------------------------------------------- */
+
+typedef struct discarding {
+    lc_discard discard;
+    pace pace;
+    int64_t rows;
+} discarding;
+
+static loci_status discard_all(lc_job_run *run, int64_t *out_rows, loci_error *err)
+{
+    discarding d = {.pace = {.engine = run->engine}};
+    loci_status status = LOCI_OK;
+
+    while (status == LOCI_OK && !d.discard.is_done) {
+        lc_job_progress progress = {.done = d.rows};
+
+        status = lc_job_run_pause_point(run, err);
+        if (status != LOCI_OK)
+            break;
+        d.discard.slice_us = begin_slice(&d.pace);
+        status = lc_job_run_commit(run, lc_discard_slice, &d.discard, &progress, err);
+        end_slice(&d.pace);
+        d.rows += d.discard.rows;
+    }
+    *out_rows = d.rows;
+    return status;
+}
+
+static loci_status run_discard(lc_job_run *run, loci_error *err)
+{
+    char result[64];
+    int64_t rows = 0;
+    loci_status status = discard_all(run, &rows, err);
+
+    (void)snprintf(result, sizeof result, "{\"rows\":%lld}", (long long)rows);
+    return status == LOCI_OK ? lc_job_run_finish(run, NULL, NULL, loci_str_of(result), err)
+                             : status;
+}
+
+const lc_job_kind lc_job_discard = {
+    .name = LC_DISCARD_JOB,
+    .help = "Delete the tables that a rebuild has replaced",
+    .run = run_discard,
 };
 
 /* ---- Scrub ----------------------------------------------------------------------------------- */
@@ -520,8 +626,11 @@ static loci_status run_scrub(lc_job_run *run, loci_error *err)
     loci_status status = lc_engine_read(
         run->engine, &(lc_read){.deadline_us = INT64_MAX, .body = read_scrub, .ctx = &state}, err);
     bool is_needed = status == LOCI_OK && state.wanted != state.done;
+    int64_t rows;
 
-    if (is_needed)
+    if (is_needed) /* They may contain what was forgotten. */
+        status = discard_all(run, &rows, err);
+    if (status == LOCI_OK && is_needed)
         status = lc_engine_with_connection(run->engine, scrub_files, NULL, err);
     if (status == LOCI_OK && is_needed)
         status = write_scrubbed(run, &state, err);

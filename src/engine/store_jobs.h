@@ -26,6 +26,11 @@ void lc_engine_sweep_at_shutdown(loci_engine *engine);
  * no user; its unique name is "rebuild". */
 extern const lc_job_kind lc_job_rebuild;
 
+/* "store.discard": args {}, result {rows}: number of rows deleted from the tables that a rebuild
+ * has replaced (store/discard.h). Added by the swap; belongs to no user; its unique name is
+ * "discard". */
+extern const lc_job_kind lc_job_discard;
+
 /* "store.scrub": args {}, result {scrubbed}; false if an earlier job had done it already. Belongs
  * to the user whose call forgot something (store/store_room.h); its unique name is "scrub". */
 extern const lc_job_kind lc_job_scrub;

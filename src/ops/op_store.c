@@ -22,6 +22,7 @@
 #include "engine/store_jobs.h"
 #include "ops/op_job.h"
 #include "store/backup.h"
+#include "store/discard.h"
 #include "store/publish.h"
 #include "store/rebuild.h"
 #include "store/recover.h"
@@ -212,6 +213,8 @@ static const lc_record status_answer = {
             {"scrub_blocked_by", LC_PARAM_STRING,
              "Reason why the last scrub of the files did not finish; null if it did",
              LC_RESULT_NULLABLE},
+            {"tables_discarding", LC_PARAM_INT,
+             "Number of tables that a rebuild has replaced and that are not deleted yet"},
             {"counters", 0, "Counters of this process", .record = &counters_record},
             {"memory", LC_PARAM_INT, "Bytes of memory in use by category", LC_RESULT_MAP},
             {NULL},
@@ -360,7 +363,7 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_engine_counters counters = lc_engine_get_counters(call->engine);
     lc_json_writer *out = &call->out;
-    int64_t schema_version = 0;
+    int64_t schema_version = 0, discarding = 0;
     loci_status status = lc_meta_get_i64(tx, "schema_version", 0, &schema_version, err);
 
     if (status != LOCI_OK)
@@ -383,8 +386,11 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
         status = put_vectors(call, tx, err);
     if (status == LOCI_OK)
         status = put_scrub(call, tx, err);
+    if (status == LOCI_OK)
+        status = lc_discard_count(tx, &discarding, err);
     if (status != LOCI_OK)
         return status;
+    lc_jw_member_int(out, "tables_discarding", discarding);
     put_counters(out, &counters);
     put_memory(out, &lc_engine_env(call->engine)->heap);
     lc_jw_end(out);

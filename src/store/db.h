@@ -257,8 +257,13 @@ typedef struct lc_db_upkeep {
     loci_status (*set_up_store)(lc_tx *tx, loci_error *err);
     /* Prepares the log of an older store for `grown`; may run again. NULL: not needed. */
     loci_status (*add_growth)(lc_tx *tx, loci_error *err);
-    /* Updates the statistics of the shadow tables of a rebuild. NULL: not needed. */
-    loci_status (*analyze_shadows)(lc_tx *tx, loci_error *err);
+    /* Outside any transaction: updates the statistics of the shadow tables of a rebuild. NULL: not
+     * needed. */
+    loci_status (*analyze_shadows)(lc_db *db, loci_error *err);
+    /* Deletes at most `limit` rows of a table that nothing reads any more; how many in `out`. NULL:
+     * dropping a table takes the same time whatever it holds. */
+    loci_status (*delete_some)(lc_tx *tx, const char *table, int64_t limit, int64_t *out,
+                               loci_error *err);
     /* Until the transaction ends no other connection writes (lock_log) or reads (lock_readers).
      * NULL: not needed. */
     loci_status (*lock_log)(lc_tx *tx, loci_error *err);

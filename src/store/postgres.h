@@ -255,7 +255,7 @@ void lc_pg_say_goodbye(lc_pg *db);
 
 /* After a commit: analyzes the tables if they have grown much. */
 void lc_pg_analyze_young(lc_pg *db);
-loci_status lc_pg_analyze_shadows(lc_tx *tx, loci_error *err);
+loci_status lc_pg_analyze_shadows(lc_db *base, loci_error *err);
 loci_status lc_pg_scrub(lc_db *base, loci_error *err);
 
 loci_status lc_pg_lock_log(lc_tx *tx, loci_error *err);

@@ -453,8 +453,8 @@ void lc_pg_say_goodbye(lc_pg *db)
  * A table without statistics is taken to have 200 tenants with 200 users each; so the planner
  * expects any index that begins with the two to find one row, and may read all rows of a user to
  * find one by its id. Autovacuum analyzes new tables after a minute or so. Until then loci does:
- * after a thousand statements that write, eight thousand, and so on; during a rebuild after one
- * slice, two, four. Later only autovacuum does.
+ * after a thousand statements that write, eight thousand, and so on; during a rebuild after
+ * 500 events, 2,000 and so on (store/rebuild.c), between two slices. Later only autovacuum does.
  */
 
 #define FIRST_EXECS 1000
@@ -492,12 +492,17 @@ static void analyze(lc_pg *db, lc_tx *tx, bool is_shadow)
     lc_buf_clear(&s.text);
 }
 
-loci_status lc_pg_analyze_shadows(lc_tx *tx, loci_error *err)
+loci_status lc_pg_analyze_shadows(lc_db *base, loci_error *err)
 {
-    lc_pg *db = (lc_pg *)tx->db;
+    lc_pg *db = (lc_pg *)base;
+    lc_tx tx = {.db = base, .is_write = true};
 
-    analyze(db, tx, true);
-    return db->has_failed ? lc_pg_tell_failure(db, err) : LOCI_OK;
+    (void)err;
+    db->has_failed = false;
+    db->deadline_us = lc_clock_monotonic_us() + ANALYZE_US;
+    analyze(db, &tx, true);
+    db->has_failed = false;
+    return LOCI_OK;
 }
 
 /* ---- Scrubbing -------------------------------------------------------------------------------

@@ -22,14 +22,18 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "store/discard.h"
 #include "store/dump.h"
 #include "store/event.h"
 #include "store/schema.h"
 
-#define SLICE_US 500000
+#define SLICE_US 50000 /* When the caller does not say. */
+#define EVENTS_MIN 32  /* Asked for by the first statement of a slice. */
 #define GAP_US                                                                                     \
     4000 /* Between slices: longer than other processes sleep while they wait for the lock. */
 #define MARK_BYTES 96
+#define FIRST_ANALYZED 500 /* Events after which statistics are collected first, */
+#define GROWTH 4           /* and then each time there are so many times as many. */
 
 static const lc_sql lagging_sql = {
     "select h.tenant_id, h.user_id, h.seq, h.recorded_at, h.objects"
@@ -69,9 +73,11 @@ void lc_rebuild_clear(lc_rebuild *rebuild)
 
 /* ---- Begin and swap ------------------------------------------------------------------------- */
 
+typedef enum script_kind { SCRIPT_DROP_SHADOWS, SCRIPT_KEEP_GRANTS, SCRIPT_RENAME } script_kind;
+
 typedef struct script {
     lc_buf text;
-    bool is_swap;
+    script_kind kind;
     lc_dialect dialect;
 } script;
 
@@ -82,21 +88,19 @@ static loci_status add_statements(void *ctx, const lc_table *table, loci_error *
     (void)err;
     if (table->table_class != LC_TABLE_PROJECTION)
         return LOCI_OK;
-    if (s->is_swap)
+    if (s->kind == SCRIPT_KEEP_GRANTS)
         lc_ddl_keep_grants(&s->text, table, s->dialect);
-    if (s->is_swap)
-        lc_buf_append_format(&s->text,
-                             "drop table if exists %s;\nalter table %s__new rename to %s;\n",
-                             table->name, table->name, table->name);
+    else if (s->kind == SCRIPT_RENAME)
+        lc_buf_append_format(&s->text, "alter table %s__new rename to %s;\n", table->name,
+                             table->name);
     else
         lc_buf_append_format(&s->text, "drop table if exists %s__new;\n", table->name);
     return LOCI_OK;
 }
 
-/* Drops the shadows, or replaces the tables with them. */
-static loci_status run_for_projections(lc_tx *tx, bool is_swap, loci_error *err)
+static loci_status run_for_projections(lc_tx *tx, script_kind kind, loci_error *err)
 {
-    script s = {.is_swap = is_swap, .dialect = tx->db->driver->dialect};
+    script s = {.kind = kind, .dialect = tx->db->driver->dialect};
     loci_status status = LOCI_OK;
     const char *text;
 
@@ -111,33 +115,14 @@ static loci_status run_for_projections(lc_tx *tx, bool is_swap, loci_error *err)
     return status;
 }
 
-/* Drops the tables of projections that this version of loci does not have, and writes the list
- * again. */
-static loci_status drop_former(lc_tx *tx, loci_error *err)
-{
-    char names[LC_PROJECTION_LIST_BYTES];
-    char statement[128];
-    loci_status status = lc_meta_get_text(tx, "projection_tables", names, sizeof names, err);
-    loci_str rest = loci_str_of(names);
-
-    while (status == LOCI_OK && rest.len > 0) {
-        loci_str name = lc_str_split(rest, ' ', &rest);
-        const lc_table *table = lc_catalogue_find_table(tx->db->catalogue, name);
-
-        if (table != NULL || name.len == 0 || name.len > 63)
-            continue;
-        (void)snprintf(statement, sizeof statement, "drop table if exists %.*s", LC_STR_ARG(name));
-        status = tx->db->driver->upkeep->run_script(tx, statement, err);
-    }
-    return status;
-}
-
 static loci_status swap_tables(lc_tx *tx, const lc_rebuild *rebuild, loci_error *err)
 {
-    loci_status status = run_for_projections(tx, true, err);
+    loci_status status = run_for_projections(tx, SCRIPT_KEEP_GRANTS, err);
 
     if (status == LOCI_OK)
-        status = drop_former(tx, err);
+        status = lc_discard_put_aside(tx, err);
+    if (status == LOCI_OK)
+        status = run_for_projections(tx, SCRIPT_RENAME, err);
     if (status == LOCI_OK)
         status = lc_schema_note_projections(tx, err);
     if (status == LOCI_OK)
@@ -154,7 +139,7 @@ static loci_status swap_tables(lc_tx *tx, const lc_rebuild *rebuild, loci_error 
 
 static loci_status begin(lc_tx *tx, const lc_rebuild *rebuild, const char *mark, loci_error *err)
 {
-    loci_status status = run_for_projections(tx, false, err);
+    loci_status status = run_for_projections(tx, SCRIPT_DROP_SHADOWS, err);
 
     if (status == LOCI_OK)
         status = lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION, "__new",
@@ -166,9 +151,10 @@ static loci_status begin(lc_tx *tx, const lc_rebuild *rebuild, const char *mark,
     return status;
 }
 
-/* Finds the rebuild in progress, or starts one; `*is_over`: another process has completed this
- * one. */
-static loci_status join(lc_tx *tx, lc_rebuild *rebuild, bool *is_over, loci_error *err)
+/* Finds the rebuild in progress, or starts one unless it `must_wait`; `*is_over`: another process
+ * has completed this one. */
+static loci_status join(lc_tx *tx, lc_rebuild *rebuild, bool must_wait, bool *is_over,
+                        loci_error *err)
 {
     char mark[MARK_BYTES], found[MARK_BYTES];
     int64_t standing;
@@ -181,7 +167,7 @@ static loci_status join(lc_tx *tx, lc_rebuild *rebuild, bool *is_over, loci_erro
     if (rebuild->generation == 0)
         rebuild->generation = standing + 1;
     *is_over = standing >= rebuild->generation;
-    if (*is_over)
+    if (*is_over || must_wait)
         return LOCI_OK;
     (void)snprintf(mark, sizeof mark, "%" PRId64 " %016" PRIx64 " %d.%d.%d", rebuild->generation,
                    lc_catalogue_shape(tx->db->catalogue), LOCI_VERSION_MAJOR, LOCI_VERSION_MINOR,
@@ -196,17 +182,18 @@ static loci_status join(lc_tx *tx, lc_rebuild *rebuild, bool *is_over, loci_erro
 typedef struct slice {
     lc_tx *tx;
     lc_rebuild *rebuild;
-    int64_t began_us;
+    int64_t until_us;
     int64_t events;
     size_t bytes;
-    int64_t seq; /* Last replayed event of the user. */
+    int64_t seq;   /* Last replayed event of the user. */
+    int64_t asked; /* Events that the last statement asked for. */
     bool is_cut;
 } slice;
 
 static bool is_full(const slice *s)
 {
     return s->events >= s->tx->db->driver->slice_events || s->bytes >= LC_UPKEEP_BYTES ||
-           ((s->events & 63) == 0 && lc_clock_monotonic_us() - s->began_us >= SLICE_US);
+           ((s->events & 7) == 0 && lc_clock_monotonic_us() >= s->until_us);
 }
 
 static loci_status replay_event(void *ctx, const lc_event *event, loci_error *err)
@@ -249,12 +236,30 @@ static loci_status fail_for_user(const slice *s, loci_status status, const loci_
                    (long long)s->seq, cause->message);
 }
 
+/* The next events of the user: twice as many as by the statement before, because a server sends
+ * all that was asked for, and the slice may end before. */
+static loci_status replay_page(slice *s, const lc_event_range *user, loci_error *err)
+{
+    lc_event_range range = *user;
+    loci_status status;
+
+    s->asked = s->asked == 0 ? EVENTS_MIN : 2 * s->asked;
+    if (s->asked > s->tx->db->driver->slice_events)
+        s->asked = s->tx->db->driver->slice_events;
+    range.after_seq = s->seq;
+    range.limit = s->asked;
+    status = lc_event_each(s->tx, &range, replay_event, s, err);
+    if (status == LOCI_OK && s->seq == range.after_seq)
+        status = lc_fail(err, LOCI_ECORRUPT, "it ends there, but the head says %lld",
+                         (long long)s->rebuild->walk.head.seq);
+    return s->is_cut ? LOCI_OK : status;
+}
+
 static loci_status replay_user(slice *s, loci_error *err)
 {
     const lc_user_walk *walk = &s->rebuild->walk;
     lc_event_range range = {.tenant_id = lc_user_walk_tenant(walk),
-                            .user_id = lc_user_walk_user(walk),
-                            .limit = s->tx->db->driver->slice_events};
+                            .user_id = lc_user_walk_user(walk)};
     const lc_arg owner[] = {LC_T(range.tenant_id), LC_T(range.user_id)};
     loci_error cause = {0};
     loci_status status;
@@ -263,13 +268,8 @@ static loci_status replay_user(slice *s, loci_error *err)
     status = lc_tx_find_numbers(s->tx, &progress_sql, owner, &s->seq, err);
     if (status != LOCI_OK)
         return status;
-    range.after_seq = s->seq;
-    status = lc_event_each(s->tx, &range, replay_event, s, &cause);
-    if (s->is_cut)
-        status = LOCI_OK;
-    else if (status == LOCI_OK && s->seq < walk->head.seq)
-        status = lc_fail(&cause, LOCI_ECORRUPT, "it ends there, but the head says %lld",
-                         (long long)walk->head.seq);
+    while (status == LOCI_OK && !s->is_cut && s->seq < walk->head.seq)
+        status = replay_page(s, &range, &cause);
     if (status != LOCI_OK)
         return fail_for_user(s, status, &cause, err);
     return lc_tx_exec(s->tx, &set_progress_sql, (lc_arg[]){owner[0], owner[1], LC_I(s->seq)}, err);
@@ -318,17 +318,6 @@ static loci_status count_events(lc_tx *tx, const slice *s, bool has_all, loci_er
     return status;
 }
 
-/* After one slice, two, four: updates the statistics of the query planner. */
-static loci_status note_growth(const slice *s, loci_error *err)
-{
-    int64_t count = ++s->rebuild->slice_count;
-    const lc_db_driver *driver = s->tx->db->driver;
-
-    if (driver->upkeep->analyze_shadows == NULL || (count & (count - 1)) != 0)
-        return LOCI_OK;
-    return driver->upkeep->analyze_shadows(s->tx, err);
-}
-
 /* Swaps while no other transaction writes or reads. If writers work in parallel, their events up to
  * the lock are replayed first; if these are too many for the slice, the next slice tries again. */
 static loci_status finish(slice *s, bool *has_all, loci_error *err)
@@ -351,21 +340,27 @@ static loci_status finish(slice *s, bool *has_all, loci_error *err)
 loci_status lc_rebuild_slice(lc_tx *tx, void *ctx, loci_error *err)
 {
     lc_rebuild *rebuild = ctx;
-    slice s = {.tx = tx, .rebuild = rebuild, .began_us = lc_clock_monotonic_us()};
-    bool is_over, has_all = false;
-    loci_status status = join(tx, rebuild, &is_over, err);
+    slice s = {.tx = tx,
+               .rebuild = rebuild,
+               .until_us = lc_clock_monotonic_us() +
+                           (rebuild->slice_us > 0 ? rebuild->slice_us : SLICE_US)};
+    bool is_over = false, has_all = false;
+    int64_t left = 0;
+    loci_status status = lc_discard_count(tx, &left, err);
 
+    rebuild->phase = LC_REBUILD_REPLAYING;
+    if (status == LOCI_OK)
+        status = join(tx, rebuild, left > 0, &is_over, err);
     if (status == LOCI_OK && is_over) {
         rebuild->phase = LC_REBUILD_DONE;
         return LOCI_OK;
     }
-    rebuild->phase = LC_REBUILD_REPLAYING;
+    if (status == LOCI_OK && left > 0) /* The swap needs their names. */
+        return lc_discard_slice(tx, &(lc_discard){.slice_us = rebuild->slice_us}, err);
     if (status == LOCI_OK)
         status = replay_some(&s, &has_all, err);
     if (status == LOCI_OK)
         status = count_events(tx, &s, has_all, err);
-    if (status == LOCI_OK)
-        status = note_growth(&s, err);
     if (status != LOCI_OK || !has_all)
         return status;
     rebuild->phase = LC_REBUILD_CAUGHT_UP;
@@ -375,6 +370,20 @@ loci_status lc_rebuild_slice(lc_tx *tx, void *ctx, loci_error *err)
     if (status == LOCI_OK && has_all)
         rebuild->phase = LC_REBUILD_DONE;
     return status;
+}
+
+bool lc_rebuild_wants_statistics(const lc_rebuild *rebuild, const lc_db_driver *driver)
+{
+    return driver->upkeep->analyze_shadows != NULL && rebuild->events_done >= FIRST_ANALYZED &&
+           rebuild->events_done >= GROWTH * rebuild->events_analyzed;
+}
+
+loci_status lc_rebuild_collect_statistics(lc_rebuild *rebuild, lc_db *db, loci_error *err)
+{
+    if (!lc_rebuild_wants_statistics(rebuild, db->driver))
+        return LOCI_OK;
+    rebuild->events_analyzed = rebuild->events_done;
+    return db->driver->upkeep->analyze_shadows(db, err);
 }
 
 loci_status lc_rebuild_run(lc_db *db, lc_progress *progress, void *ctx, loci_error *err)
@@ -390,10 +399,11 @@ loci_status lc_rebuild_run(lc_db *db, lc_progress *progress, void *ctx, loci_err
             break;
         if (progress != NULL)
             progress(ctx, "events replayed", rebuild.events_done, rebuild.events_total);
+        status = lc_rebuild_collect_statistics(&rebuild, db, err);
         lc_clock_sleep_us(GAP_US);
     }
     lc_rebuild_clear(&rebuild);
-    return status;
+    return status == LOCI_OK ? lc_discard_run(db, err) : status;
 }
 
 /* ---- Comparing before the swap --------------------------------------------------------------- */

@@ -6,6 +6,10 @@
  *       |                                  |           shadows take the tables' names
  *       new shadow tables `x__new`         may be compared with the old tables
  *
+ * The swap only renames, so it takes the same time whatever the tables hold; the old ones are
+ * discarded afterwards, in slices too (store/discard.h). A rebuild that finds some left discards
+ * them first.
+ *
  * `rebuild_heads` stores how far each user was replayed, `meta.rebuild` which rebuild is running:
  * so an interrupted rebuild continues where it was, and several processes may share one.
  */
@@ -24,12 +28,13 @@ typedef enum lc_rebuild_phase {
 typedef struct lc_rebuild {
     lc_user_walk walk; /* The user being replayed; earlier users wait for the next round. */
     lc_buf upcast;
-    int64_t generation; /* The one being built; 0 before the first slice. */
-    bool may_swap;      /* Set by the caller: the slice that has caught up ends the rebuild. */
-    int64_t slice_count;
-    lc_rebuild_phase phase; /* After a slice that was committed. */
-    int64_t events_done;    /* Replayed so far, and */
-    int64_t events_total;   /* all that there are, as the last slice saw it. */
+    int64_t generation;      /* The one being built; 0 before the first slice. */
+    bool may_swap;           /* Set by the caller: the slice that has caught up ends the rebuild. */
+    int64_t slice_us;        /* Set by the caller: how long a slice may take; 0 = a default. */
+    lc_rebuild_phase phase;  /* After a slice that was committed. */
+    int64_t events_done;     /* Replayed so far, and */
+    int64_t events_total;    /* all that there are, as the last slice saw it. */
+    int64_t events_analyzed; /* events_done when statistics were collected last. */
 } lc_rebuild;
 
 void lc_rebuild_init(lc_rebuild *rebuild, lc_heap *heap);
@@ -39,8 +44,13 @@ void lc_rebuild_clear(lc_rebuild *rebuild);
  * a hole or with an event that does not apply is LOCI_ECORRUPT, naming user and event. */
 loci_status lc_rebuild_slice(lc_tx *tx, void *ctx, loci_error *err);
 
+/* Between two slices, on a connection outside any transaction: updates the statistics of the query
+ * planner about the shadows if they have grown much. */
+bool lc_rebuild_wants_statistics(const lc_rebuild *rebuild, const lc_db_driver *driver);
+loci_status lc_rebuild_collect_statistics(lc_rebuild *rebuild, lc_db *db, loci_error *err);
+
 /* A complete rebuild, slice by slice, on a connection without a queue: at open, if the shape has
- * changed. */
+ * changed. The old tables are discarded, too. */
 loci_status lc_rebuild_run(lc_db *db, lc_progress *progress, void *ctx, loci_error *err);
 
 /* How the shadows differ from the tables that they will replace. */

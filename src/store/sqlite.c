@@ -622,6 +622,7 @@ static const lc_db_upkeep upkeep = {
     .open_scratch = lc_sqlite_open_scratch,
     .run_script = lc_sqlite_run_script,
     .has_table = has_table,
+    .delete_some = lc_sqlite_delete_some,
     .backup = lc_sqlite_backup,
     .restore = lc_sqlite_restore,
     .check = lc_sqlite_check,

@@ -103,5 +103,7 @@ loci_status lc_sqlite_size(lc_db *base, int64_t *out_bytes, int64_t *out_wal_byt
                            loci_error *err);
 
 loci_status lc_sqlite_scrub(lc_db *base, loci_error *err);
+loci_status lc_sqlite_delete_some(lc_tx *tx, const char *table, int64_t limit, int64_t *out,
+                                  loci_error *err);
 
 #endif /* LC_STORE_SQLITE_H */

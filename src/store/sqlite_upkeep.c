@@ -168,6 +168,24 @@ loci_status lc_sqlite_scrub(lc_db *base, loci_error *err)
     return status;
 }
 
+/* ---- Discarding ------------------------------------------------------------------------------ */
+
+loci_status lc_sqlite_delete_some(lc_tx *tx, const char *table, int64_t limit, int64_t *out,
+                                  loci_error *err)
+{
+    lc_sqlite *db = (lc_sqlite *)tx->db;
+    char statement[256];
+    loci_status status;
+
+    (void)snprintf(statement, sizeof statement,
+                   "delete from %s where rowid in (select rowid from %s limit %lld)", table, table,
+                   (long long)limit); /* Names of tables are short. */
+    status = lc_sqlite_run_script(tx, statement, err);
+    if (status == LOCI_OK)
+        *out = sqlite3_changes64(db->handle);
+    return status;
+}
+
 /* ---- Looking at it --------------------------------------------------------------------------- */
 
 /* Interprets one line of integrity_check: SQLITE_OK after a problem was added, or the code of a

@@ -4435,6 +4435,8 @@ export interface StoreStatusAnswer {
     scrub_pending: boolean;
     /** Reason why the last scrub of the files did not finish; null if it did. */
     scrub_blocked_by: string | null;
+    /** Number of tables that a rebuild has replaced and that are not deleted yet. */
+    tables_discarding: number;
     /** Counters of this process. */
     counters: EngineCounters;
     /** Bytes of memory in use by category. */

@@ -4809,6 +4809,8 @@ class StoreStatusAnswer(TypedDict):
     """True if bytes of forgotten data may still be in the files."""
     scrub_blocked_by: Optional[str]
     """Reason why the last scrub of the files did not finish; null if it did."""
+    tables_discarding: int
+    """Number of tables that a rebuild has replaced and that are not deleted yet."""
     counters: EngineCounters
     """Counters of this process."""
     memory: Dict[str, int]

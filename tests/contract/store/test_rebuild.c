@@ -5,11 +5,14 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "store/discard.h"
 #include "store/rebuild.h"
 #include "store/schema.h"
 
 static const lc_sql shadow_sql = {
     "select count(*) from sqlite_schema where name like '%new%' escape '!'", "", "i"};
+static const lc_sql old_sql = {
+    "select count(*) from sqlite_schema where name like '%old%' escape '!'", "", "i"};
 static const lc_sql progress_sql = {"select count(*) from rebuild_heads", "", "i"};
 static const lc_sql replayed_sql = {
     "select cast(coalesce(sum(seq), 0) as bigint) from rebuild_heads", "", "i"};
@@ -27,6 +30,7 @@ static int of_slice(int count)
 static void check_no_traces(notes *n)
 {
     CHECK_EQ(notes_number(n, &shadow_sql), 0);
+    CHECK_EQ(notes_number(n, &old_sql), 0);
     CHECK_EQ(notes_number(n, &progress_sql), 0);
     CHECK_EQ(notes_number(n, &index_sql), 2);
 }
@@ -110,6 +114,7 @@ static bool run_slices(const char *path, int slices)
     notes_open(&n, path);
     lc_rebuild_init(&state, &n.env.heap);
     state.may_swap = true;
+    state.slice_us = INT64_C(600000000); /* It ends by count. */
     for (int i = 0; i < slices && state.phase != LC_REBUILD_DONE; i++)
         CHECK_OK(one_slice(&n, &state), n.err);
     is_done = state.phase == LC_REBUILD_DONE;
@@ -144,6 +149,7 @@ TEST(rebuild, goes_on_where_it_was_interrupted)
         notes_close(&n);
     }
     notes_open(&n, path);
+    CHECK_OK(lc_discard_run(n.db, &n.err), n.err);
     check_no_traces(&n);
     notes_expect_sound(&n);
     notes_close(&n);
@@ -177,6 +183,7 @@ TEST(rebuild, survives_a_rollback_of_each_slice)
     }
     CHECK_EQ(state.phase, LC_REBUILD_DONE);
     lc_rebuild_clear(&state);
+    CHECK_OK(lc_discard_run(n.db, &n.err), n.err);
     CHECK(lc_hash128_eq(before, notes_hash(&n)));
     check_no_traces(&n);
     notes_expect_sound(&n);
@@ -291,6 +298,122 @@ TEST(rebuild, runs_beside_a_writer_that_never_stops)
     CHECK_EQ(pthread_join(thread, NULL), 0);
     CHECK_LT(0, w.written);
     CHECK_EQ(notes_number(&n, &events_sql), of_slice(20000) + w.written);
+    notes_expect_sound(&n);
+    notes_close(&n);
+}
+
+/* A write waits for the slice before it, so its length decides how long. */
+TEST(rebuild, a_slice_ends_when_its_time_is_over)
+{
+    lc_rebuild state;
+    notes n;
+
+    notes_open(&n, NULL);
+    notes_fill(&n, "ann", 5000);
+    lc_rebuild_init(&state, &n.env.heap);
+    state.slice_us = 1;
+    CHECK_OK(one_slice(&n, &state), n.err);
+    CHECK_EQ(state.phase, LC_REBUILD_REPLAYING);
+    CHECK_LT(0, state.events_done);
+    CHECK_LE(state.events_done, 8);
+    state.slice_us = INT64_C(600000000);
+    while (state.phase == LC_REBUILD_REPLAYING)
+        CHECK_OK(one_slice(&n, &state), n.err);
+    CHECK_EQ(state.events_done, 5000);
+    lc_rebuild_clear(&state);
+    notes_close(&n);
+}
+
+/* ---- The tables that were replaced ----------------------------------------------------------- */
+
+static loci_status count_discarding(lc_tx *tx, void *ctx, loci_error *err)
+{
+    return lc_discard_count(tx, ctx, err);
+}
+
+static int64_t discarding(notes *n)
+{
+    int64_t count = -1;
+
+    CHECK_OK(lc_db_read(n->db, INT64_MAX, count_discarding, &count, &n->err), n->err);
+    return count;
+}
+
+static bool discard_slice(notes *n)
+{
+    lc_discard discard = {.slice_us = 1};
+
+    CHECK_OK(lc_db_write_one(n->db, LC_UPKEEP_WAIT_MS, lc_discard_slice, &discard, &n->err),
+             n->err);
+    return discard.is_done;
+}
+
+static void rebuild_without_discarding(notes *n)
+{
+    lc_rebuild state;
+
+    lc_rebuild_init(&state, &n->env.heap);
+    state.may_swap = true;
+    while (state.phase != LC_REBUILD_DONE)
+        CHECK_OK(one_slice(n, &state), n->err);
+    lc_rebuild_clear(&state);
+}
+
+/* The swap must not delete what it replaces: that takes as long as there is data. */
+TEST(rebuild, discards_the_old_tables_in_slices_that_may_be_interrupted)
+{
+    static const lc_sql notes_sql = {"select count(*) from notes", "", "i"};
+    static const lc_sql rows_sql = {"select count(*) from notes__old", "", "i"};
+    const char *path = notes_path();
+    int64_t rows, left;
+    int slices = 0;
+    notes n;
+
+    notes_open(&n, path);
+    notes_fill(&n, "ann", 2000);
+    rows = notes_number(&n, &notes_sql);
+    rebuild_without_discarding(&n);
+    CHECK_EQ(discarding(&n), 4);
+    notes_expect_sound(&n);
+    notes_write(&n, "ann", 90000, "beside them");
+    if (!test_is_postgres()) { /* Which drops a table at once. */
+        CHECK_EQ(notes_number(&n, &rows_sql), rows);
+        do {
+            CHECK(!discard_slice(&n));
+            left = notes_number(&n, &rows_sql);
+        } while (left == rows);
+        CHECK_LT(0, left);
+    }
+    notes_close(&n);
+    for (bool is_done = false; !is_done; slices++) {
+        notes_open(&n, path);
+        is_done = discard_slice(&n);
+        notes_expect_sound(&n);
+        notes_close(&n);
+    }
+    CHECK_LT(1, slices);
+    notes_open(&n, path);
+    CHECK_EQ(discarding(&n), 0);
+    check_no_traces(&n);
+    notes_close(&n);
+}
+
+TEST(rebuild, a_second_one_discards_what_the_first_has_left)
+{
+    lc_hash128 before;
+    notes n;
+
+    notes_open(&n, NULL);
+    notes_fill(&n, "ann", 1500);
+    before = notes_hash(&n);
+    rebuild_without_discarding(&n);
+    CHECK_EQ(discarding(&n), 4);
+    rebuild_without_discarding(&n);
+    CHECK_EQ(discarding(&n), 4);
+    CHECK(lc_hash128_eq(before, notes_hash(&n)));
+    rebuild(&n);
+    CHECK(lc_hash128_eq(before, notes_hash(&n)));
+    check_no_traces(&n);
     notes_expect_sound(&n);
     notes_close(&n);
 }
