@@ -6,8 +6,8 @@
  * Rebuild: store/rebuild.h as a job. Each slice is one commit of the job, and the swap of the
  * tables is its last. Its progress is in the store's own tables, so it has no checkpoint.
  *
- * Discard: the rest of a rebuild, as a job of its own: whoever waits for the rebuild need not wait
- * for it, and it continues after a crash.
+ * Discard: the rest of a rebuild, as a job of its own: a caller that waits for the rebuild need not
+ * wait for it, and it continues after a crash.
  *
  * Scrub: one step of the driver, outside any transaction.
  */
@@ -345,7 +345,7 @@ loci_status lc_job_purge_schedule(loci_engine *engine, loci_error *err)
 
 /* A slice of upkeep holds the write lock, and every write that arrives meanwhile waits for it. So
  * beside other writes slices are short, and a pause as long as the slice follows each: the writer
- * serves the others in between. When nobody else writes, longer slices share their commit. */
+ * serves the others in between. Without other writers, longer slices share their commit. */
 
 #define SHORT_US 5000
 #define LONG_US 25000

@@ -247,7 +247,7 @@ typedef struct lc_db_driver {
 
 /* Functions of a driver for work on a whole store. Members that may be NULL say so. */
 typedef struct lc_db_upkeep {
-    /* A private store in memory with no schema yet, for verify. */
+    /* A private store with no schema yet, for verify: a file without a name. */
     loci_status (*open_scratch)(lc_env *env, const lc_catalogue *catalogue, lc_db **out,
                                 loci_error *err);
     /* Runs one or several statements without parameters: DDL made from the catalogue. */

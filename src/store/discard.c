@@ -23,7 +23,7 @@
 #define STATEMENT_BYTES 256
 #define SLICE_US 50000 /* When the caller does not say. */
 #define ROWS_AT_ONCE 50
-#define US_PER_ROW 10 /* A slice ends after so many rows that each has this time. */
+#define US_PER_ROW 10 /* A slice deletes at most one row per this time. */
 #define GAP_US 4000   /* Between slices without a queue: other processes get the lock. */
 
 /* ---- Putting aside --------------------------------------------------------------------------- */

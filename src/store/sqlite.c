@@ -449,9 +449,13 @@ loci_status lc_sqlite_open_scratch(lc_env *env, const lc_catalogue *catalogue, l
 
     if (status != LOCI_OK)
         return status;
-    code = sqlite3_open_v2(":memory:", &db->handle,
+    /* No name: SQLite unlinks the file as soon as it has opened it, readable by its owner only. It
+     * is made when the cache of the connection is full. Deleted rows need not be overwritten. */
+    code = sqlite3_open_v2("", &db->handle,
                            SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
     status = code == SQLITE_OK ? set_up(db, err) : lc_sqlite_fail(db, code, err);
+    if (status == LOCI_OK)
+        status = lc_sqlite_run(db, "pragma secure_delete = off", err);
     if (status == LOCI_OK)
         *out = &db->db;
     else

@@ -25,9 +25,8 @@
 typedef struct verify_run {
     const lc_upkeep *upkeep;
     lc_problems *problems;
-    lc_db *scratch;         /* Rows replayed. */
-    int64_t scratch_events; /* Replayed into it since it was emptied. */
-    lc_buf emptying;        /* `delete from …` for all its tables, terminated. */
+    lc_db *scratch;         /* Rows replayed. NULL = none yet, or no longer of use. */
+    int64_t scratch_events; /* Replayed into it. */
     lc_buf upcast;
     lc_compare compare;
     int64_t events_done; /* Over all users. */
@@ -45,7 +44,7 @@ typedef struct verify_run {
 
 #define ATTEMPTS_MAX 5
 #define SCRATCH_EVENTS_MAX                                                                         \
-    10000 /* Small users share the scratch; emptying it costs more than they do. */
+    10000 /* Small users share the scratch; making it costs more than they do. */
 
 static const lc_sql head_sql = {
     "select seq, recorded_at from heads where tenant_id = $1 and user_id = $2", "tt", "ii"};
@@ -264,17 +263,32 @@ static loci_status compare_all(verify_run *run, bool *has_moved, loci_error *err
     return status;
 }
 
-static loci_status empty_tables(lc_tx *tx, void *ctx, loci_error *err)
+static loci_status create_scratch(lc_tx *tx, void *ctx, loci_error *err)
 {
-    verify_run *run = ctx;
-
-    return tx->db->driver->upkeep->run_script(tx, run->emptying.ptr, err);
+    (void)ctx;
+    /* Operational tables stay empty: the rooms' checks read them. */
+    return lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION | 1u << LC_TABLE_OPERATIONAL, "",
+                                   0, err);
 }
 
-static loci_status empty_scratch(verify_run *run, loci_error *err)
+static void drop_scratch(verify_run *run)
 {
+    lc_db_close(run->scratch);
+    run->scratch = NULL;
     run->scratch_events = 0;
-    return lc_db_write_one(run->scratch, LC_UPKEEP_WAIT_MS, empty_tables, run, err);
+}
+
+static loci_status need_scratch(verify_run *run, loci_error *err)
+{
+    lc_db *db = run->upkeep->db;
+    loci_status status;
+
+    if (run->scratch != NULL)
+        return LOCI_OK;
+    status = db->driver->upkeep->open_scratch(db->env, db->catalogue, &run->scratch, err);
+    if (status == LOCI_OK)
+        status = lc_db_write_one(run->scratch, LC_UPKEEP_WAIT_MS, create_scratch, NULL, err);
+    return status;
 }
 
 static loci_status ask_rooms(lc_tx *tx, void *ctx, loci_error *err)
@@ -309,7 +323,7 @@ static loci_status check_rooms(verify_run *run, bool is_equal, loci_error *err)
 static loci_status verify_user(verify_run *run, loci_error *err)
 {
     int64_t problems_before = run->problems->count;
-    loci_status status = LOCI_OK;
+    loci_status status = need_scratch(run, err);
     bool has_moved = true;
     lc_head head = {0};
 
@@ -330,7 +344,7 @@ static loci_status verify_user(verify_run *run, loci_error *err)
     if (status == LOCI_OK)
         status = check_rooms(run, run->problems->count == problems_before, err);
     if (status == LOCI_OK && (run->is_damaged || run->scratch_events > SCRATCH_EVENTS_MAX))
-        status = empty_scratch(run, err);
+        drop_scratch(run);
     return status;
 }
 
@@ -437,46 +451,20 @@ static loci_status find_all_orphans(const verify_run *run, loci_error *err)
 
 /* ---- The whole ------------------------------------------------------------------------------ */
 
-static loci_status create_scratch(lc_tx *tx, void *ctx, loci_error *err)
-{
-    (void)ctx;
-    /* Operational tables stay empty: the rooms' checks read them. */
-    return lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION | 1u << LC_TABLE_OPERATIONAL, "",
-                                   0, err);
-}
-
-static loci_status open_scratch(verify_run *run, loci_error *err)
-{
-    lc_db *db = run->upkeep->db;
-    const lc_dump_plan *plan = run->upkeep->plan;
-    loci_status status;
-
-    for (size_t i = 0; i < plan->table_count; i++)
-        lc_buf_append_format(&run->emptying, "delete from %s;\n", plan->tables[i].table->name);
-    if (lc_buf_terminate(&run->emptying) == NULL)
-        return lc_buf_status(&run->emptying, err);
-    status = db->driver->upkeep->open_scratch(db->env, db->catalogue, &run->scratch, err);
-    if (status == LOCI_OK)
-        status = lc_db_write_one(run->scratch, LC_UPKEEP_WAIT_MS, create_scratch, NULL, err);
-    return status;
-}
-
 static void init_run(verify_run *run, const lc_upkeep *upkeep, lc_problems *problems)
 {
     lc_heap *heap = &upkeep->db->env->heap;
 
     *run = (verify_run){.upkeep = upkeep, .problems = problems};
     lc_compare_init(&run->compare, heap);
-    lc_buf_init(&run->emptying, heap, LOCI_MEM_REQUESTS, LC_ARGS_BYTES_MAX);
     lc_buf_init(&run->upcast, heap, LOCI_MEM_REQUESTS, LC_JSON_BYTES_MAX);
     lc_user_walk_init(&run->user, heap);
 }
 
 static void clear_run(verify_run *run)
 {
-    lc_db_close(run->scratch);
+    drop_scratch(run);
     lc_compare_clear(&run->compare);
-    lc_buf_clear(&run->emptying);
     lc_buf_clear(&run->upcast);
     lc_user_walk_clear(&run->user);
 }
@@ -496,8 +484,6 @@ loci_status lc_verify(const lc_upkeep *upkeep, lc_problems *problems, loci_error
     if (status != LOCI_OK || problems->count > pages_before)
         goto out;
     status = lc_upkeep_count(upkeep->db, &users, &run.events_total, err);
-    if (status == LOCI_OK)
-        status = open_scratch(&run, err);
     if (status == LOCI_OK)
         status = verify_users(&run, err);
     if (status == LOCI_OK)

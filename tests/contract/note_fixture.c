@@ -4,6 +4,8 @@
 #include <stdatomic.h>
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/error.h"
@@ -242,17 +244,19 @@ static loci_status append(lc_tx *tx, void *ctx, loci_error *err)
 
 void notes_write(notes *n, const char *user, int id, const char *text)
 {
-    char refs[32], payload[256];
+    size_t bytes = strlen(text) + 100;
+    char refs[32], *payload = malloc(bytes);
     new_event event = {&note_written_event, refs, payload};
 
+    CHECK(payload != NULL);
     (void)snprintf(refs, sizeof refs, "{\"id\":%d}", id);
     if (id % 3 == 0)
-        (void)snprintf(payload, sizeof payload, "{\"folder\":\"f%d\",\"text\":\"%s\"}", id % 2,
-                       text);
+        (void)snprintf(payload, bytes, "{\"folder\":\"f%d\",\"text\":\"%s\"}", id % 2, text);
     else
-        (void)snprintf(payload, sizeof payload,
-                       "{\"folder\":\"f%d\",\"text\":\"%s\",\"score\":%d.5}", id % 2, text, id);
+        (void)snprintf(payload, bytes, "{\"folder\":\"f%d\",\"text\":\"%s\",\"score\":%d.5}",
+                       id % 2, text, id);
     CHECK_OK(notes_do(n, user, append, &event), n->err);
+    free(payload);
 }
 
 void notes_remove(notes *n, const char *user, int id)

@@ -1,6 +1,7 @@
 /* A store is damaged in every way that we could think of, and verify must name each. */
 #include "contract/note_fixture.h"
 
+#include <sqlite3.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,6 +35,23 @@ TEST(verify, a_store_in_use_is_sound)
     notes_write(&n, "ann", 2, "again");
     notes_remove(&n, "ann", 5);
     notes_expect_sound(&n);
+    notes_close(&n);
+}
+
+/* A user may have more rows than there is memory. SQLite's memory has the caches of two
+ * connections, 8 MB each. */
+TEST(verify, of_a_large_user_needs_little_memory)
+{
+    static char text[200001];
+    notes n;
+
+    memset(text, 'x', sizeof text - 1);
+    notes_open(&n, NULL);
+    for (int i = 0; i < 200; i++) /* 40 MB. */
+        notes_write(&n, "ann", 2 * i, text);
+    (void)sqlite3_memory_highwater(1);
+    notes_expect_sound(&n);
+    CHECK_LT(sqlite3_memory_highwater(0), INT64_C(24) << 20);
     notes_close(&n);
 }
 
