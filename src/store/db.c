@@ -180,6 +180,14 @@ loci_status lc_tx_lock_log(lc_tx *tx, loci_error *err)
                                                     : LOCI_OK;
 }
 
+loci_status lc_tx_lock_user(lc_tx *tx, loci_str tenant_id, loci_str user_id, loci_error *err)
+{
+    const lc_db_upkeep *upkeep = tx->db->driver->upkeep;
+
+    LC_ASSERT(tx->is_write);
+    return upkeep->lock_user != NULL ? upkeep->lock_user(tx, tenant_id, user_id, err) : LOCI_OK;
+}
+
 loci_status lc_tx_lock_readers(lc_tx *tx, loci_error *err)
 {
     LC_ASSERT(tx->is_write);

@@ -267,6 +267,9 @@ typedef struct lc_db_upkeep {
     /* Until the transaction ends no other connection writes (lock_log) or reads (lock_readers).
      * NULL: not needed. */
     loci_status (*lock_log)(lc_tx *tx, loci_error *err);
+    /* Until the transaction ends no other connection writes to the log of this user, which may be
+     * new. NULL: not needed. */
+    loci_status (*lock_user)(lc_tx *tx, loci_str tenant_id, loci_str user_id, loci_error *err);
     loci_status (*lock_readers)(lc_tx *tx, loci_error *err);
     /* Absolute path of the file that is the store, links resolved; lives as long as `db`. NULL: the
      * store is not a file. */
@@ -370,9 +373,11 @@ loci_status lc_tx_find_numbers(lc_tx *tx, const lc_sql *sql, const lc_arg *args,
                                loci_error *err);
 
 /* In a write: until it ends no other transaction writes to any log (lock_log) or reads
- * (lock_readers). For changes to all users: an import, the swap at the end of a rebuild. */
+ * (lock_readers). For changes to all users, such as the swap at the end of a rebuild. */
 loci_status lc_tx_lock_log(lc_tx *tx, loci_error *err);
 loci_status lc_tx_lock_readers(lc_tx *tx, loci_error *err);
+/* The same for the log of one user, which may be new. The caller locks users in ascending order. */
+loci_status lc_tx_lock_user(lc_tx *tx, loci_str tenant_id, loci_str user_id, loci_error *err);
 
 loci_status lc_db_read(lc_db *db, int64_t deadline_us, lc_tx_body *body, void *ctx,
                        loci_error *err);

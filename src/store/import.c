@@ -24,6 +24,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -32,6 +33,11 @@
 #include "store/schema.h"
 #include "store/transfer.h"
 #include "store/transfer_line.h"
+
+/* Of a batch: other writers wait for it, all of them in a file, those of the same user on a server.
+ * Between two batches they get the lock: the gap is longer than they sleep while they wait. */
+#define LINES_MAX 200
+#define GAP_US 4000
 
 typedef struct line_order {
     bool has_header;
@@ -304,9 +310,9 @@ typedef struct import {
     const lc_import_source *source;
     const char *what; /* For the progress. */
     lc_arena arena;   /* Of the batch. */
-    lc_line lines[LC_UPKEEP_EVENTS];
+    lc_line lines[LINES_MAX];
     size_t line_count;
-    const lc_event *fresh[LC_UPKEEP_EVENTS]; /* Of the batch, those that the store lacks. */
+    const lc_event *fresh[LINES_MAX]; /* Of the batch, those that the store lacks. */
     size_t fresh_count;
     size_t bytes;
     lc_buf upcast;
@@ -358,6 +364,10 @@ static loci_status turn_to(lc_tx *tx, user *u, const lc_event *owner, loci_error
     if (status != LOCI_OK)
         return status;
     *u = (user){.tenant_id = owner->tenant_id, .user_id = owner->user_id, .is_loaded = true};
+    if (tx->is_write)
+        status = lc_tx_lock_user(tx, u->tenant_id, u->user_id, err);
+    if (status != LOCI_OK)
+        return status;
     status = lc_tx_find_numbers(tx, &head_sql, (lc_arg[]){LC_T(u->tenant_id), LC_T(u->user_id)},
                                 head, err);
     u->head = (lc_head){.seq = head[0], .recorded_at = head[1], .objects = head[2]};
@@ -492,8 +502,6 @@ static loci_status take_batch(lc_tx *tx, void *ctx, loci_error *err)
 
     i->batch_skipped = 0;
     i->fresh_count = 0;
-    if (tx->is_write) /* Heads of many users are about to move. */
-        status = lc_tx_lock_log(tx, err);
     for (size_t at = 0; status == LOCI_OK && at < i->line_count; at++) {
         const lc_line *line = &i->lines[at];
 
@@ -558,6 +566,8 @@ static loci_status end_batch(import *i, bool is_write, loci_error *err)
     i->line_count = 0;
     i->bytes = 0;
     lc_arena_clear(&i->arena);
+    if (is_write)
+        lc_clock_sleep_us(GAP_US);
     return lc_upkeep_report(i->upkeep, i->what, i->events_done, i->events_total, err);
 }
 
@@ -589,7 +599,7 @@ static loci_status read_all(import *i, bool is_write, lc_buf *text, loci_error *
         if (status == LOCI_OK && found)
             status = add_line(i, text, err);
         if (status == LOCI_OK &&
-            (!found || i->line_count == LC_UPKEEP_EVENTS || i->bytes >= LC_UPKEEP_BYTES))
+            (!found || i->line_count == LINES_MAX || i->bytes >= LC_UPKEEP_BYTES))
             status = end_batch(i, is_write, err);
     }
     return status != LOCI_OK ? status : source->rewind(source->ctx, err);

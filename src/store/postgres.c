@@ -669,6 +669,7 @@ static const lc_db_upkeep upkeep = {
     .add_growth = lc_pg_add_growth,
     .analyze_shadows = lc_pg_analyze_shadows,
     .lock_log = lc_pg_lock_log,
+    .lock_user = lc_pg_lock_user,
     .lock_readers = lc_pg_lock_readers,
     .check = check,
     .size = find_size,

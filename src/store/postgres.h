@@ -259,6 +259,7 @@ loci_status lc_pg_analyze_shadows(lc_db *base, loci_error *err);
 loci_status lc_pg_scrub(lc_db *base, loci_error *err);
 
 loci_status lc_pg_lock_log(lc_tx *tx, loci_error *err);
+loci_status lc_pg_lock_user(lc_tx *tx, loci_str tenant_id, loci_str user_id, loci_error *err);
 loci_status lc_pg_lock_readers(lc_tx *tx, loci_error *err);
 
 #endif /* LC_STORE_POSTGRES_H */

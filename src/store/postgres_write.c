@@ -201,6 +201,10 @@ static const lc_sql has_meta_sql = {
     "select 1 where to_regclass(quote_ident(current_schema()) || '.meta') is not null", "", "i"};
 static const lc_sql lock_wait_sql = {"select set_config('lock_timeout', '" LOCK_SLICE_MS "', true)",
                                      "", "t"};
+static const lc_sql make_head_sql = {
+    "insert into heads (tenant_id, user_id, seq, recorded_at, objects, base_seq)"
+    " values ($1, $2, 0, 0, 0, 0) on conflict (tenant_id, user_id) do nothing",
+    "tt", NULL};
 static const lc_sql lock_log_sql = {"lock table heads in exclusive mode", "", NULL};
 
 typedef enum hold {
@@ -833,4 +837,17 @@ void lc_pg_free_group_room(lc_pg *db)
 loci_status lc_pg_lock_log(lc_tx *tx, loci_error *err)
 {
     return lc_pg_send((lc_pg *)tx->db, &lock_log_sql, false, NULL, LC_PG_CHANGES_ANY, err);
+}
+
+loci_status lc_pg_lock_user(lc_tx *tx, loci_str tenant_id, loci_str user_id, loci_error *err)
+{
+    const lc_arg args[] = {LC_T(tenant_id), LC_T(user_id)};
+    lc_rows rows = {0};
+    bool found;
+    loci_status status = lc_tx_exec(tx, &make_head_sql, args, err);
+
+    if (status == LOCI_OK)
+        status = lc_tx_find(tx, &wait_head_sql, args, &rows, &found, err);
+    lc_rows_end(&rows);
+    return status;
 }

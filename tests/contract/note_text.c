@@ -52,13 +52,18 @@ static loci_status rewind_text(void *ctx, loci_error *err)
     return LOCI_OK;
 }
 
+lc_import_source note_text_source(note_text *t)
+{
+    t->at = 0;
+    return (lc_import_source){.next = next_line, .rewind = rewind_text, .ctx = t};
+}
+
 loci_status note_text_import(notes *n, note_text *t, lc_transfer_counts *counts)
 {
     lc_upkeep upkeep = {.db = n->db};
-    lc_import_source source = {.next = next_line, .rewind = rewind_text, .ctx = t};
+    lc_import_source source = note_text_source(t);
     lc_transfer_counts ignored;
 
-    t->at = 0;
     return lc_import(&upkeep, &source, counts != NULL ? counts : &ignored, &n->err);
 }
 

@@ -16,6 +16,8 @@ typedef struct note_text {
 loci_status note_text_add(void *ctx, loci_str line, loci_error *err);
 /* `counts` may be NULL, in both. */
 note_text note_text_export(notes *n, lc_transfer_counts *counts);
+/* The text as a source for lc_import(), which reads `t`. */
+lc_import_source note_text_source(note_text *t);
 loci_status note_text_import(notes *n, note_text *t, lc_transfer_counts *counts);
 
 /* Stores a setting. */

@@ -1,10 +1,13 @@
 /* Export and import: nothing lost, nothing invented. */
 #include "contract/note_text.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "lib/postgres.h"
 
 static const lc_sql events_sql = {"select count(*) from events", "", "i"};
 
@@ -103,6 +106,92 @@ TEST(transfer, takes_many_batches)
     free(second.ptr);
     notes_close(&b);
     notes_close(&a);
+}
+
+/* ---- Beside other writers -------------------------------------------------------------------- */
+
+typedef struct neighbour { /* A writer of another user, in a transaction of its own. */
+    const char *path;
+    _Atomic bool is_inside, may_end;
+    pthread_t thread;
+    notes n;
+    int batches; /* Committed while it was inside. */
+} neighbour;
+
+static loci_status stay_inside(lc_tx *tx, void *ctx, loci_error *err)
+{
+    neighbour *b = ctx;
+
+    (void)tx;
+    (void)err;
+    b->is_inside = true;
+    for (int i = 0; i < 3000 && !b->may_end; i++)
+        lc_clock_sleep_us(1000);
+    b->is_inside = false;
+    return LOCI_OK;
+}
+
+static void *hold_other_user(void *ctx)
+{
+    neighbour *b = ctx;
+    notes n;
+
+    notes_open(&n, b->path);
+    CHECK_OK(notes_do(&n, "zoe", stay_inside, b), n.err);
+    notes_close(&n);
+    return NULL;
+}
+
+/* On a server the neighbour has its user locked during the first batches; in a file all writers
+ * wait for each other, so it writes between two batches. */
+static loci_status meet_neighbour(void *ctx, const char *what, int64_t done, int64_t total,
+                                  loci_error *err)
+{
+    neighbour *b = ctx;
+
+    (void)err;
+    if (strcmp(what, "events compared") == 0 && done == total && test_is_postgres()) {
+        CHECK_EQ(pthread_create(&b->thread, NULL, hold_other_user, b), 0);
+        while (!b->is_inside)
+            lc_clock_sleep_us(1000);
+    }
+    if (strcmp(what, "events imported") != 0)
+        return LOCI_OK;
+    if (!test_is_postgres())
+        notes_write(&b->n, "zoe", (int)done, "between two batches");
+    b->batches += b->is_inside || !test_is_postgres();
+    b->may_end = b->batches >= 3;
+    return LOCI_OK;
+}
+
+/* An import writes to the logs of its own users and must not make others wait. */
+TEST(transfer, an_import_lets_other_users_write)
+{
+    neighbour b = {.path = notes_path()};
+    notes from, into;
+    note_text text;
+    lc_import_source source;
+    lc_upkeep upkeep = {.progress = meet_neighbour, .ctx = &b};
+    lc_transfer_counts counts;
+
+    notes_open(&from, NULL);
+    notes_fill(&from, "ann", 500);
+    notes_fill(&from, "bob", 500);
+    text = note_text_export(&from, NULL);
+    source = note_text_source(&text);
+    notes_open(&into, b.path);
+    notes_open(&b.n, b.path);
+    upkeep.db = into.db;
+    CHECK_OK(lc_import(&upkeep, &source, &counts, &into.err), into.err);
+    b.may_end = true;
+    if (test_is_postgres())
+        CHECK_EQ(pthread_join(b.thread, NULL), 0);
+    CHECK_LE(3, b.batches);
+    notes_expect_sound(&into);
+    free(text.ptr);
+    notes_close(&b.n);
+    notes_close(&into);
+    notes_close(&from);
 }
 
 /* ---- Into a store that has something -------------------------------------------------------- */
