@@ -327,7 +327,8 @@ int main(int argc, char **argv)
     const char *parent = getenv("TMPDIR"), *events = getenv("UPKEEP_EVENTS");
     char folder[256], path[340];
 
-    bench.users = (events != NULL ? (int)strtol(events, NULL, 10) : bench_size(200000)) / FACTS_PER_USER;
+    bench.users = (events != NULL ? (int)strtol(events, NULL, 10) : bench_size(200000)) /
+                  FACTS_PER_USER;
     snprintf(folder, sizeof folder, "%s/loci-bench-XXXXXX", parent != NULL ? parent : "/tmp");
     if (bench.users < 2 || mkdtemp(folder) == NULL)
         bench_die("no temporary folder, or too few events");

@@ -13,6 +13,7 @@
  */
 #include "engine/store_jobs.h"
 
+#include <semaphore.h>
 #include <stdio.h>
 
 #include "base/buf.h"
@@ -28,69 +29,207 @@
 #include "store/transfer.h"
 #include "store/upkeep.h"
 
+/* ---- Slices beside writers ------------------------------------------------------------------- */
+
+/* A slice of upkeep holds the write lock, and every write that arrives meanwhile waits for it. So
+ * beside other writes slices are short, and a pause as long as the slice follows each: the writer
+ * serves the others in between. Without other writers, longer slices share their commit. */
+
+#define SHORT_US 5000
+#define LONG_US 25000
+#define PAUSE_US_MAX 50000
+
+typedef struct pace {
+    loci_engine *engine;
+    int64_t writes;   /* Counter of the engine before the last slice, which is one of them. */
+    int64_t began_us; /* Of this slice. */
+    bool is_shared;   /* Others wrote since the last slice began, or wait. */
+} pace;
+
+/* Returns how long the slice may take. */
+static int64_t begin_slice(pace *p)
+{
+    lc_engine_counters now = lc_engine_get_counters(p->engine);
+
+    p->is_shared = now.writes - p->writes > 1 || now.queue_length > 0;
+    p->writes = now.writes;
+    p->began_us = lc_clock_monotonic_us();
+    return p->is_shared ? SHORT_US : LONG_US;
+}
+
+/* After its commit. */
+static void end_slice(const pace *p)
+{
+    int64_t took_us = lc_clock_monotonic_us() - p->began_us;
+
+    if (p->is_shared)
+        lc_clock_sleep_us(took_us < PAUSE_US_MAX ? took_us : PAUSE_US_MAX);
+}
+
 /* ---- Sweeps of rooms ------------------------------------------------------------------------- */
 
-#define SWEEP_WRITE_US 10000000 /* How long the write of one user may wait. */
+/* Users who have something to do are found some at a time on one snapshot, and their writes are
+ * queued together, so that they share commits. */
 
-typedef struct sweep_run {
+#define SWEEP_WRITE_US 10000000 /* How long the write of one user may wait. */
+#define SWEEP_USERS 16
+#define SWEEP_READ_US 20000
+
+typedef struct sweep_run sweep_run;
+
+typedef struct swept_user {
+    lc_queued_write queued; /* First: found again when it is done. */
+    sweep_run *run;
+    loci_str tenant_id, user_id; /* In the arena of the run. */
+    int64_t limit;               /* Of the user's tenant. */
+    int64_t swept_now;
+    bool is_due;
+} swept_user;
+
+struct sweep_run {
     loci_engine *engine;
+    pace pace;
     const lc_sweep *sweep;
     lc_user_walk walk;
-    int64_t limit; /* Of the current user's tenant. */
-    bool is_due;
-    int64_t swept_now, swept;
-} sweep_run;
+    lc_arena arena; /* Names of the users at hand. */
+    swept_user users[SWEEP_USERS];
+    size_t count;
+    bool is_over; /* All users were found. */
+    sem_t done;   /* Counts writes that are answered. */
+    int64_t swept;
+};
+
+static void init_sweep(sweep_run *s, loci_engine *engine, const lc_sweep *sweep)
+{
+    lc_heap *heap = &lc_engine_env(engine)->heap;
+
+    *s = (sweep_run){.engine = engine, .pace = {.engine = engine}, .sweep = sweep};
+    lc_user_walk_init(&s->walk, heap);
+    lc_arena_init(&s->arena, heap, LOCI_MEM_PIPELINES);
+    (void)sem_init(&s->done, 0, 0); /* Cannot fail for a value of 0. */
+}
+
+static void clear_sweep(sweep_run *s)
+{
+    (void)sem_destroy(&s->done);
+    lc_arena_clear(&s->arena);
+    lc_user_walk_clear(&s->walk);
+}
+
+/* Adds the user of the walk if it is due. Nearly all have nothing to do, and a write that finds
+ * nothing would still lock their head. */
+static loci_status add_if_due(lc_tx *tx, sweep_run *s, loci_error *err)
+{
+    lc_settings *settings = lc_engine_settings(s->engine);
+    swept_user *user = &s->users[s->count];
+    loci_status status;
+
+    tx->tenant_id = lc_user_walk_tenant(&s->walk);
+    tx->user_id = lc_user_walk_user(&s->walk);
+    *user = (swept_user){.run = s,
+                         .limit = lc_settings_i64(settings, s->sweep->setting, tx->tenant_id)};
+    status = s->sweep->is_due(tx, user->limit, &user->is_due, err);
+    if (status != LOCI_OK || !user->is_due)
+        return status;
+    user->tenant_id = lc_arena_copy(&s->arena, tx->tenant_id);
+    user->user_id = lc_arena_copy(&s->arena, tx->user_id);
+    if (user->tenant_id.ptr == NULL || user->user_id.ptr == NULL)
+        return lc_fail_memory(err);
+    s->count++;
+    return LOCI_OK;
+}
 
 static loci_status find_due(lc_tx *tx, void *ctx, loci_error *err)
 {
     sweep_run *s = ctx;
-    lc_settings *settings = lc_engine_settings(s->engine);
+    int64_t until_us = lc_clock_monotonic_us() + SWEEP_READ_US;
     bool is_held = false;
     loci_status status = lc_tx_is_held(tx, &is_held, err);
 
-    s->is_due = s->walk.found = false;
-    if (status == LOCI_OK && !is_held)
+    s->is_over = is_held;
+    while (status == LOCI_OK && !s->is_over && s->count < SWEEP_USERS &&
+           lc_clock_monotonic_us() < until_us) {
         status = lc_user_walk_next(tx, &s->walk, s->sweep->users, err);
-    if (status != LOCI_OK || !s->walk.found)
-        return status;
-    tx->tenant_id = lc_user_walk_tenant(&s->walk);
-    tx->user_id = lc_user_walk_user(&s->walk);
-    s->limit = lc_settings_i64(settings, s->sweep->setting, tx->tenant_id);
-    return s->sweep->is_due(tx, s->limit, &s->is_due, err);
+        s->is_over = status == LOCI_OK && !s->walk.found;
+        if (status == LOCI_OK && s->walk.found)
+            status = add_if_due(tx, s, err);
+    }
+    return status;
 }
 
 static loci_status sweep_user(lc_tx *tx, void *ctx, loci_error *err)
 {
-    sweep_run *s = ctx;
+    swept_user *user = ctx;
     bool is_held = false;
     loci_status status = lc_tx_is_held(tx, &is_held, err);
 
-    s->swept_now = 0;
+    user->swept_now = 0;
     if (status != LOCI_OK || is_held)
         return status;
-    return s->sweep->run(tx, s->limit, &s->swept_now, err);
+    return user->run->sweep->run(tx, user->limit, &user->swept_now, err);
 }
 
-/* The next user: checked on a snapshot first, because nearly all have nothing to do, and a write
- * that finds nothing would still lock their head. */
-static loci_status sweep_next(sweep_run *s, loci_error *err)
+static void note_done(lc_queued_write *queued)
 {
-    loci_status status = lc_engine_read(
-        s->engine, &(lc_read){.deadline_us = INT64_MAX, .body = find_due, .ctx = s}, err);
+    (void)sem_post(&((swept_user *)queued)->run->done);
+}
 
-    if (status == LOCI_OK && s->is_due) {
-        lc_write write = {.tenant_id = lc_user_walk_tenant(&s->walk),
-                          .user_id = lc_user_walk_user(&s->walk),
-                          .now_us = lc_env_now_us(lc_engine_env(s->engine)),
-                          .deadline_us = lc_clock_monotonic_us() + SWEEP_WRITE_US,
-                          .body = sweep_user,
-                          .ctx = s};
+static loci_status submit(sweep_run *s, swept_user *user, loci_error *err)
+{
+    user->queued = (lc_queued_write){
+        .write = {.tenant_id = user->tenant_id,
+                  .user_id = user->user_id,
+                  .now_us = lc_env_now_us(lc_engine_env(s->engine)),
+                  .deadline_us = lc_clock_monotonic_us() + SWEEP_WRITE_US,
+                  .body = sweep_user,
+                  .ctx = user},
+        .done = note_done,
+    };
+    return lc_engine_submit(s->engine, &user->queued, err);
+}
 
-        status = lc_engine_write(s->engine, &write);
-        if (status == LOCI_OK)
-            s->swept += s->swept_now;
-        else if (err != NULL)
-            *err = write.error;
+/* One write for each user that is still due. */
+static loci_status write_users(sweep_run *s, loci_error *err)
+{
+    loci_status status = LOCI_OK;
+    size_t submitted = 0, left = 0;
+
+    for (; submitted < s->count; submitted++) {
+        status = submit(s, &s->users[submitted], err);
+        if (status != LOCI_OK)
+            break;
+    }
+    for (size_t i = 0; i < submitted; i++) {
+        while (sem_wait(&s->done) != 0)
+            ; /* Interrupted by a signal. */
+    }
+    for (size_t i = 0; i < submitted; i++) {
+        const lc_write *write = &s->users[i].queued.write;
+
+        if (write->status == LOCI_OK)
+            s->swept += s->users[i].swept_now;
+        else if (status == LOCI_OK)
+            status = lc_fail(err, write->status, "%s", write->error.message);
+        if (s->users[i].swept_now >= LC_SWEEP_ITEMS)
+            s->users[left++] = s->users[i];
+    }
+    s->count = left;
+    return status;
+}
+
+/* The next users, until they have nothing left to do. */
+static loci_status sweep_some(sweep_run *s, loci_error *err)
+{
+    loci_status status;
+
+    s->count = 0;
+    lc_arena_clear(&s->arena);
+    status = lc_engine_read(s->engine,
+                            &(lc_read){.deadline_us = INT64_MAX, .body = find_due, .ctx = s}, err);
+    while (status == LOCI_OK && s->count > 0) {
+        (void)begin_slice(&s->pace);
+        status = write_users(s, err);
+        end_slice(&s->pace);
     }
     return status;
 }
@@ -99,16 +238,16 @@ static loci_status sweep_next(sweep_run *s, loci_error *err)
  * on. */
 static loci_status run_sweep(lc_job_run *run, const lc_sweep *sweep, int64_t *out, loci_error *err)
 {
-    sweep_run s = {.engine = run->engine, .sweep = sweep};
+    sweep_run s;
     loci_status status;
 
-    lc_user_walk_init(&s.walk, &lc_engine_env(run->engine)->heap);
+    init_sweep(&s, run->engine, sweep);
     do {
         status = lc_job_run_keep(run, &(lc_job_progress){.done = s.swept}, err);
         if (status == LOCI_OK)
-            status = sweep_next(&s, err);
-    } while (status == LOCI_OK && s.walk.found);
-    lc_user_walk_clear(&s.walk);
+            status = sweep_some(&s, err);
+    } while (status == LOCI_OK && !s.is_over);
+    clear_sweep(&s);
     *out = s.swept;
     return status;
 }
@@ -118,17 +257,18 @@ static loci_status run_sweep(lc_job_run *run, const lc_sweep *sweep, int64_t *ou
 void lc_engine_sweep_at_shutdown(loci_engine *engine)
 {
     int64_t end_us = lc_clock_monotonic_us() + SHUTDOWN_US;
-    sweep_run s = {.engine = engine, .sweep = lc_engine_shutdown_sweep(engine)};
+    const lc_sweep *sweep = lc_engine_shutdown_sweep(engine);
     loci_error err = {0};
     loci_status status;
+    sweep_run s;
 
-    if (s.sweep == NULL)
+    if (sweep == NULL)
         return;
-    lc_user_walk_init(&s.walk, &lc_engine_env(engine)->heap);
+    init_sweep(&s, engine, sweep);
     do
-        status = sweep_next(&s, &err);
-    while (status == LOCI_OK && s.walk.found && lc_clock_monotonic_us() < end_us);
-    lc_user_walk_clear(&s.walk);
+        status = sweep_some(&s, &err);
+    while (status == LOCI_OK && !s.is_over && lc_clock_monotonic_us() < end_us);
+    clear_sweep(&s);
     lc_log_write(&lc_engine_env(engine)->log, status == LOCI_OK ? LOCI_LOG_INFO : LOCI_LOG_WARN,
                  "sessions.shut_down", LC_LOG_INT("sessions", s.swept),
                  LC_LOG_TEXT("problem", status == LOCI_OK ? "" : err.message));
@@ -339,43 +479,6 @@ loci_status lc_job_purge_schedule(loci_engine *engine, loci_error *err)
             *err = write.error;
     }
     return status;
-}
-
-/* ---- Slices beside writers ------------------------------------------------------------------- */
-
-/* A slice of upkeep holds the write lock, and every write that arrives meanwhile waits for it. So
- * beside other writes slices are short, and a pause as long as the slice follows each: the writer
- * serves the others in between. Without other writers, longer slices share their commit. */
-
-#define SHORT_US 5000
-#define LONG_US 25000
-#define PAUSE_US_MAX 50000
-
-typedef struct pace {
-    loci_engine *engine;
-    int64_t writes;   /* Counter of the engine before the last slice, which is one of them. */
-    int64_t began_us; /* Of this slice. */
-    bool is_shared;   /* Others wrote since the last slice began, or wait. */
-} pace;
-
-/* Returns how long the slice may take. */
-static int64_t begin_slice(pace *p)
-{
-    lc_engine_counters now = lc_engine_get_counters(p->engine);
-
-    p->is_shared = now.writes - p->writes > 1 || now.queue_length > 0;
-    p->writes = now.writes;
-    p->began_us = lc_clock_monotonic_us();
-    return p->is_shared ? SHORT_US : LONG_US;
-}
-
-/* After its commit. */
-static void end_slice(const pace *p)
-{
-    int64_t took_us = lc_clock_monotonic_us() - p->began_us;
-
-    if (p->is_shared)
-        lc_clock_sleep_us(took_us < PAUSE_US_MAX ? took_us : PAUSE_US_MAX);
 }
 
 /* ---- Rebuild --------------------------------------------------------------------------------- */

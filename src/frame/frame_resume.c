@@ -342,7 +342,7 @@ static loci_status fail_orphans(lc_tx *tx, int64_t grace_s, int64_t *out, loci_e
     bool found = true;
 
     *out = 0;
-    while (status == LOCI_OK && found) {
+    while (status == LOCI_OK && found && *out < LC_SWEEP_ITEMS) {
         lc_arena arena;
         lc_frame frame;
         int64_t count = 0;

@@ -194,7 +194,7 @@ static loci_status has_idle(lc_tx *tx, int64_t idle_minutes, bool *out, loci_err
     return status;
 }
 
-/* Ends the idle sessions of the user, of all personas. */
+/* Ends idle sessions of the user, of all personas. */
 static loci_status end_idle(lc_tx *tx, int64_t idle_minutes, int64_t *out, loci_error *err)
 {
     int64_t idle_us = idle_minutes * MINUTE_US;
@@ -212,18 +212,18 @@ static loci_status end_idle(lc_tx *tx, int64_t idle_minutes, int64_t *out, loci_
                                     err);
             *out += status == LOCI_OK;
         }
-    } while (status == LOCI_OK && count == IDLE_PAGE);
+    } while (status == LOCI_OK && count == IDLE_PAGE && *out < LC_SWEEP_ITEMS);
     return status;
 }
 
-/* Ends all open sessions of the user; sessions that were already idle end with the reason idle. */
+/* Ends open sessions of the user; sessions that were already idle end with the reason idle. */
 static loci_status shut_down(lc_tx *tx, int64_t idle_minutes, int64_t *out, loci_error *err)
 {
     idle_session open[IDLE_PAGE];
     size_t count = 0;
     loci_status status = end_idle(tx, idle_minutes, out, err);
 
-    while (status == LOCI_OK) {
+    while (status == LOCI_OK && *out < LC_SWEEP_ITEMS) {
         status = find_idle(tx, -OPEN_FUTURE_US, open, &count, err);
         for (size_t i = 0; i < count && status == LOCI_OK; i++) {
             lc_session session = idle_one(&open[i].id);

@@ -170,6 +170,8 @@ typedef struct lc_event_type {
     loci_status (*embedded)(const lc_event *event, lc_arena *arena, loci_str *out, loci_error *err);
 } lc_event_type;
 
+#define LC_SWEEP_ITEMS 64
+
 /* Regular work of a room for each of its users, done by the hourly job store.purge. */
 typedef struct lc_sweep {
     const char *name;          /* Of the count in the job's result: "sessions". */
@@ -177,7 +179,8 @@ typedef struct lc_sweep {
     const lc_setting *setting; /* `limit` is its value for the user's tenant. */
     /* Whether the user of a read transaction has something to do. */
     loci_status (*is_due)(lc_tx *tx, int64_t limit, bool *out, loci_error *err);
-    /* Does the work in a write of that user and returns how much. Must be idempotent. */
+    /* Does the work in a write of that user and returns how much. Must be idempotent. Other writers
+     * wait meanwhile: it stops after LC_SWEEP_ITEMS, and is then called again. */
     loci_status (*run)(lc_tx *tx, int64_t limit, int64_t *out_count, loci_error *err);
 } lc_sweep;
 

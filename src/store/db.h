@@ -249,18 +249,15 @@ typedef struct lc_db_upkeep {
     loci_status (*set_up_store)(lc_tx *tx, loci_error *err);
     /* Prepares the log of an older store for `grown`; may run again. NULL: not needed. */
     loci_status (*add_growth)(lc_tx *tx, loci_error *err);
-    /* Outside any transaction: updates the statistics of the shadow tables of a rebuild. NULL: not
-     * needed. */
+    /* Outside a transaction: updates the statistics of a rebuild's shadows. NULL: not needed. */
     loci_status (*analyze_shadows)(lc_db *db, loci_error *err);
     /* Deletes at most `limit` rows of a table that nothing reads any more; how many in `out`. NULL:
      * dropping a table takes the same time whatever it holds. */
     loci_status (*delete_some)(lc_tx *tx, const char *table, int64_t limit, int64_t *out,
                                loci_error *err);
-    /* Until the transaction ends no other connection writes (lock_log) or reads (lock_readers).
-     * NULL: not needed. */
+    /* Until the transaction ends no other connection writes to any log (lock_log), writes to the
+     * log of this user, which may be new (lock_user), or reads (lock_readers). NULL: not needed. */
     loci_status (*lock_log)(lc_tx *tx, loci_error *err);
-    /* Until the transaction ends no other connection writes to the log of this user, which may be
-     * new. NULL: not needed. */
     loci_status (*lock_user)(lc_tx *tx, loci_str tenant_id, loci_str user_id, loci_error *err);
     loci_status (*lock_readers)(lc_tx *tx, loci_error *err);
     /* Absolute path of the file that is the store, links resolved; lives as long as `db`. NULL: the

@@ -34,8 +34,9 @@
 #include "store/transfer.h"
 #include "store/transfer_line.h"
 
-/* Of a batch: other writers wait for it, all of them in a file, those of the same user on a server.
- * Between two batches they get the lock: the gap is longer than they sleep while they wait. */
+/* A batch of lines: other writers wait for it, all of them in a file, those of the same user on a
+ * server. Between two batches they get the lock: the gap is longer than they sleep while they wait.
+ */
 #define LINES_MAX 200
 #define GAP_US 4000
 

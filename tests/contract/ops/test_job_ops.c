@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "engine/engine.h"
 #include "lib/calls.h"
+#include "session/session.h"
 #include "store/transfer.h"
 
 #define HOUR_US (INT64_C(3600) * 1000000)
@@ -350,6 +351,44 @@ TEST(job_ops, upkeep_ends_sessions_that_nobody_came_back_to)
     CHECK(strstr(
               test_format("%.*s", LC_STR_ARG(test_call(engine, "event.list", "{'user_id':'bob'}"))),
               "session.ended") == NULL);
+    test_close(engine);
+}
+
+static loci_status sweep_sessions(lc_tx *tx, void *ctx, loci_error *err)
+{
+    return lc_session_sweep.run(tx, 30, ctx, err);
+}
+
+/* Thousands of sessions may be due at once. Other writes wait for each transaction, so one ends
+ * some of them; and users share transactions, because each takes a sync. */
+TEST(job_ops, upkeep_ends_many_sessions_in_groups)
+{
+    enum { USERS = 100, SESSIONS = 150 };
+    const char *path = fixture_path();
+    int64_t now_us = INT64_C(1600000000000000), ended = 0;
+    loci_engine *engine = open_at(path, LOCI_OPEN_INLINE, &now_us);
+    lc_write write = {.tenant_id = LC_STR("default"),
+                      .user_id = LC_STR("many"),
+                      .deadline_us = INT64_MAX,
+                      .body = sweep_sessions,
+                      .ctx = &ended};
+
+    for (int i = 0; i < USERS; i++)
+        (void)test_call(engine, "session.open", "{'user_id':'u%d','session_id':'chat'}", i);
+    for (int i = 0; i < 2 * LC_SWEEP_ITEMS + SESSIONS; i++)
+        (void)test_call(engine, "session.open", "{'user_id':'many','session_id':'chat%d'}", i);
+    now_us += HOUR_US;
+    write.now_us = now_us;
+    for (int i = 0; i < 2; i++) {
+        CHECK_OK(lc_engine_write(engine, &write), write.error);
+        CHECK_EQ(ended, LC_SWEEP_ITEMS);
+    }
+    loci_close(engine);
+
+    engine = open_at(path, 0, &now_us);
+    CHECK_EQ(test_member_int(first_upkeep(engine), "sessions"), USERS + SESSIONS);
+    CHECK_LT(test_member_int(test_call(engine, "store.status", "{}"), "counters.commits"),
+             USERS / 2 + 20);
     test_close(engine);
 }
 

@@ -359,7 +359,7 @@ static void rebuild_without_discarding(notes *n)
     lc_rebuild_clear(&state);
 }
 
-/* The swap must not delete what it replaces: that takes as long as there is data. */
+/* The swap must not delete the old tables: the more data they have, the longer that takes. */
 TEST(rebuild, discards_the_old_tables_in_slices_that_may_be_interrupted)
 {
     static const lc_sql notes_sql = {"select count(*) from notes", "", "i"};
