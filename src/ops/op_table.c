@@ -32,6 +32,7 @@
     X(config)                                                                                      \
     X(token)                                                                                       \
     X(store)                                                                                       \
+    X(compact)                                                                                     \
     X(activity)                                                                                    \
     X(meta)
 

@@ -298,9 +298,10 @@ struct lc_db {
     /* Connections with the same number, other than 0, do not report each other's commits in
      * change_mark(): their owner announces those itself. */
     uint64_t origin_id;
-    char store_id[33]; /* From meta, set by lc_schema_open(); part of the mark in ids. */
-    lc_file_id file;   /* That was opened. */
-    bool is_read_only; /* Every write answers LOCI_EFORBIDDEN. */
+    char store_id[33];         /* From meta, set by lc_schema_open(); part of the mark in ids. */
+    lc_file_id file;           /* That was opened. */
+    struct lc_dump_plan *plan; /* Of snapshots (store/snapshot.h), or NULL; freed at close. */
+    bool is_read_only;         /* Every write answers LOCI_EFORBIDDEN. */
     /* For metrics, or NULL: how long commits took, and the syncs of the log among that. A server's
      * syncs are its own. */
     struct lc_histogram *commit_took, *sync_took;
