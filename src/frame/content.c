@@ -48,7 +48,7 @@ static const lc_sql insert_sql = {
     &lc_content_row};
 
 const lc_event_type lc_frame_content_stored_event = {
-    .name = "frame.content_stored", .version = 1, .insert = &insert_sql};
+    .name = "frame.content_stored", .version = 1, .insert = &insert_sql, .is_kept = true};
 
 /* ---- Compression ----------------------------------------------------------------------------- */
 

@@ -812,7 +812,8 @@ static loci_status export_event(void *ctx, const lc_event *event, loci_error *er
 static loci_status run_export(lc_call *call, lc_tx *tx, loci_error *err)
 {
     const lc_page_args *in = call->input;
-    exporting e = {.page = {call, &lc_position_by_seq, &e.last}};
+    /* From the parts of a snapshot on (store/snapshot.h). */
+    exporting e = {.page = {call, &lc_position_by_seq, &e.last}, .last = {-LC_ID_SEQ_MAX}};
     lc_event_range range = {
         .tenant_id = call->tenant_id, .user_id = call->user_id, .limit = in->limit + 1};
     loci_status status = lc_page_begin(&e.page, in, err);

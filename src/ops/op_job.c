@@ -283,7 +283,8 @@ static loci_status start_job(lc_tx *tx, void *ctx, loci_error *err)
     if (w->start->user_id.len > 0 && expected_seq != LC_ABSENT)
         status = lc_tx_expect_seq(tx, expected_seq, err);
     if (status == LOCI_OK)
-        status = w->start->enqueue(tx, &w->id, err);
+        status = w->start->job != NULL ? lc_job_enqueue(tx, w->start->job, &w->id, err)
+                                       : w->start->enqueue(tx, &w->id, err);
     if (status == LOCI_OK && call->request != NULL)
         status = store_started(w, tx, err);
     return status;

@@ -14,8 +14,9 @@ typedef struct lc_job_start {
     loci_str tenant_id; /* Owner of the job; "" and "" = the store itself. */
     loci_str user_id;
     loci_status (*enqueue)(lc_tx *tx, lc_id *out, loci_error *err);
-    const char *unit; /* Unit of its progress: "events replayed". */
-    bool waits;       /* The argument `wait`. */
+    const lc_job_new *job; /* Added instead, if not NULL: a job with arguments. */
+    const char *unit;      /* Unit of its progress: "events replayed". */
+    bool waits;            /* The argument `wait`. */
 } lc_job_start;
 
 #define LC_JOB_WAIT_PARAM(T, m)                                                                    \

@@ -33,6 +33,7 @@
     X(token)                                                                                       \
     X(tenant)                                                                                      \
     X(store)                                                                                       \
+    X(compact)                                                                                     \
     X(activity)                                                                                    \
     X(meta)
 

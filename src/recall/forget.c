@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "recall/recall.h"
 #include "store/event.h"
+#include "store/snapshot.h"
 #include "store/store_room.h"
 
 #define SHOWN_BYTES_MAX 200 /* Bytes of each text that a dry run shows. */
@@ -312,6 +313,8 @@ loci_status lc_forget_finish(lc_forgetting *f, loci_error *err)
         status = forget_vectors(f, err);
     if (status == LOCI_OK)
         status = lc_request_forget(f->tx, &f->ids, &f->answers, err);
+    if (status == LOCI_OK)
+        status = lc_snapshot_fold(f->tx, err);
     return status == LOCI_OK ? ask_for_scrub(f, err) : status;
 }
 
@@ -331,6 +334,8 @@ loci_status lc_forget_user(lc_forgetting *f, loci_error *err)
         status = lc_request_forget(f->tx, NULL, &f->answers, err);
     if (status == LOCI_OK)
         status = lc_event_append(f->tx, &(lc_append){.type = &lc_user_forgotten_event}, NULL, err);
+    if (status == LOCI_OK)
+        status = lc_snapshot_fold(f->tx, err);
     return status == LOCI_OK ? ask_for_scrub(f, err) : status;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "store/snapshot.h"
 #include "store/withdrawal.h"
 
 #define PAGE_ROWS 1000
@@ -143,6 +144,9 @@ loci_status lc_rewind_collect(lc_rewind *r, loci_error *err)
     loci_status status = lc_withdrawal_each(
         r->tx, &(lc_withdrawal_filter){.after_seq = r->after_seq}, keep_withdrawn, r, err);
 
+    if (status == LOCI_OK)
+        status = lc_snapshot_refuse(r->tx, r->after_seq, LOCI_ECONFLICT,
+                                    "the messages cannot be taken back", err);
     do {
         lc_rows rows;
 

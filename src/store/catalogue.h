@@ -162,6 +162,9 @@ typedef struct lc_event_type {
     /* The event records that something was forgotten, and its `apply` removes the rows. The state
      * that rooms keep in memory for the user is then built again. */
     bool forgets;
+    /* Rows refer by seq to text that only its payload has: it stays in the log when a snapshot
+     * replaces the events around it (store/snapshot.h). */
+    bool is_kept;
     /* Its `apply` takes rows away or brings rows back that ended before: states in memory of the
      * kinds whose name begins so ("fact" for fact.corpus) are then made again. NULL = none. */
     const char *revives;

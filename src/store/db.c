@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "store/dump.h"
 #include "store/row.h"
 
 /* A wrong kind would be stored as it is by SQLite and refused, or worse cast, by PostgreSQL. */
@@ -233,8 +234,15 @@ loci_status lc_db_write_one(lc_db *db, int64_t timeout_ms, lc_tx_body *body, voi
 
 void lc_db_close(lc_db *db)
 {
+    lc_dump_plan *plan = db != NULL ? db->plan : NULL;
+    lc_heap *heap = db != NULL ? &db->env->heap : NULL;
+
     if (db != NULL)
         db->driver->close(db);
+    if (plan == NULL) /* Else its statements were in use until here. */
+        return;
+    lc_dump_plan_clear(plan);
+    lc_heap_free(heap, plan, sizeof *plan, LOCI_MEM_ENGINE);
 }
 
 /* ---- Rewriting SQL --------------------------------------------------------------------------- */

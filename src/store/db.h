@@ -286,10 +286,11 @@ struct lc_db {
     int64_t commit_us_max; /* Time in bodies after which a commit takes no further body. */
     /* Connections with one number, not 0, do not report each other's commits; their owner does. */
     uint64_t origin_id;
-    char store_id[33];   /* From meta, set by lc_schema_open(); part of the mark in ids. */
-    lc_file_id file;     /* That was opened. */
-    bool is_read_only;   /* Every write answers LOCI_EFORBIDDEN. */
-    bool checks_tenants; /* Events of closed tenants are refused (store/tenant.h). */
+    char store_id[33];         /* From meta, set by lc_schema_open(); part of the mark in ids. */
+    lc_file_id file;           /* That was opened. */
+    struct lc_dump_plan *plan; /* Of snapshots (store/snapshot.h), or NULL; freed at close. */
+    bool is_read_only;         /* Every write answers LOCI_EFORBIDDEN. */
+    bool checks_tenants;       /* Events of closed tenants are refused (store/tenant.h). */
     /* For metrics, or NULL: how long commits took, and the syncs of the log among that. A server's
      * syncs are its own. */
     struct lc_histogram *commit_took, *sync_took;

@@ -116,6 +116,26 @@ static bool plan_rows(lc_arena *arena, lc_buf *buf, lc_dump_table *dump)
     return keep(arena, buf, &dump->after.params);
 }
 
+static bool plan_writes(lc_arena *arena, lc_buf *buf, lc_dump_table *dump)
+{
+    const lc_column *columns = dump->table->columns;
+
+    lc_buf_append_format(buf, "insert into %s (", dump->table->name);
+    for (int i = 0; columns[i].kind != 0; i++)
+        lc_buf_append_format(buf, "%s%s", i == 0 ? "" : ", ", columns[i].name);
+    lc_buf_append(buf, LC_STR(") values ("));
+    for (int i = 0; columns[i].kind != 0; i++)
+        lc_buf_append_format(buf, "%s$%d", i == 0 ? "" : ", ", i + 1);
+    lc_buf_append(buf, LC_STR(")"));
+    dump->insert.params = dump->first.columns; /* The kinds of all columns. */
+    if (!keep(arena, buf, &dump->insert.text))
+        return false;
+    lc_buf_append_format(buf, "delete from %s where tenant_id = $1 and user_id = $2",
+                         dump->table->name);
+    dump->remove.params = "tt";
+    return keep(arena, buf, &dump->remove.text);
+}
+
 static bool plan_users(lc_arena *arena, lc_buf *buf, lc_dump_table *dump)
 {
     lc_buf_append_format(buf,
@@ -162,6 +182,7 @@ loci_status lc_dump_plan_init(lc_dump_plan *plan, lc_heap *heap, const lc_catalo
     for (size_t i = 0; is_whole && i < plan->table_count; i++) {
         find_key(&plan->tables[i]);
         is_whole = plan_rows(&plan->arena, &buf, &plan->tables[i]) &&
+                   plan_writes(&plan->arena, &buf, &plan->tables[i]) &&
                    plan_users(&plan->arena, &buf, &plan->tables[i]);
     }
     lc_buf_clear(&buf);

@@ -19,8 +19,10 @@
 
 typedef struct lc_dump_table {
     const lc_table *table;
-    lc_sql first; /* First rows of a user: tenant, user, limit. */
-    lc_sql after; /* Rows after a key: tenant, user, key, limit. No text: the key is the user. */
+    lc_sql first;  /* First rows of a user: tenant, user, limit. */
+    lc_sql after;  /* Rows after a key: tenant, user, key, limit. No text: the key is the user. */
+    lc_sql insert; /* One row: all columns, tenant and user first. */
+    lc_sql remove; /* All rows of a user: tenant, user. */
     lc_sql next_user;                 /* The next (tenant, user) that has rows. */
     int key_columns[LC_DUMP_KEY_MAX]; /* Places of the key's columns behind the user. */
     int key_count;

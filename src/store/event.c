@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "base/time.h"
 #include "store/row.h"
+#include "store/snapshot.h"
 #include "store/tenant.h"
 
 #define ORDINAL_MAX 255
@@ -500,13 +501,29 @@ loci_status lc_user_each(lc_tx *tx, loci_str after_tenant, loci_str after_user, 
     return status;
 }
 
+/* Where the search begins: the last event that a snapshot replaced, whose time seq 0 has. */
+static loci_status find_start(lc_tx *tx, int64_t until_us, int64_t *out, loci_error *err)
+{
+    const lc_arg args[] = {LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(0)};
+    int64_t recorded_at = INT64_MIN;
+    loci_status status = lc_snapshot_base(tx, tx->tenant_id, tx->user_id, out, err);
+
+    if (status == LOCI_OK && *out > 0)
+        status = lc_tx_find_numbers(tx, &recorded_sql, args, &recorded_at, err);
+    return status == LOCI_OK && recorded_at > until_us
+               ? lc_snapshot_refuse(tx, 0, LOCI_EINVAL, "there is no state of that time", err)
+               : status;
+}
+
 /* Times never fall, so this is a search by halves. */
 loci_status lc_event_find_seq(lc_tx *tx, int64_t until_us, int64_t *out, loci_error *err)
 {
     int64_t low = 0, high; /* Event `low` is not later, event `high` + 1 is. */
     loci_status status = load_head(tx, err);
 
-    high = status != LOCI_OK ? 0 : tx->head.seq;
+    if (status == LOCI_OK)
+        status = find_start(tx, until_us, &low, err);
+    high = status != LOCI_OK ? low : tx->head.seq;
     if (high > 0 && tx->head.recorded_at <= until_us)
         low = high;
     while (status == LOCI_OK && low < high) {
@@ -529,8 +546,9 @@ loci_status lc_event_find_seq(lc_tx *tx, int64_t until_us, int64_t *out, loci_er
 
 loci_status lc_event_erase(lc_tx *tx, int64_t seq, loci_error *err)
 {
-    return lc_tx_exec_one(tx, &erase_sql,
-                          (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(seq)}, err);
+    /* A snapshot may have replaced it. */
+    return lc_tx_exec(tx, &erase_sql, (lc_arg[]){LC_T(tx->tenant_id), LC_T(tx->user_id), LC_I(seq)},
+                      err);
 }
 
 loci_status lc_event_erase_all(lc_tx *tx, loci_error *err)

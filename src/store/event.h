@@ -90,7 +90,8 @@ loci_status lc_event_each(lc_tx *tx, const lc_event_range *range, lc_event_visit
 /* Brings the payload to the type's version (using `scratch`) and runs its apply. */
 loci_status lc_event_apply(lc_tx *tx, const lc_event *event, lc_buf *scratch, loci_error *err);
 
-/* The seq of the user's last event until a time; 0 = none. Costs as many look-ups as the number of
+/* The seq of the user's last event until a time; 0 = none. LOCI_EINVAL for a time before that of a
+ * snapshot (store/snapshot.h). Costs as many look-ups as the number of
  * events has bits. */
 loci_status lc_event_find_seq(lc_tx *tx, int64_t until_us, int64_t *out, loci_error *err);
 

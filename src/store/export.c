@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "store/publish.h"
 #include "store/schema.h"
+#include "store/snapshot.h"
 #include "store/transfer_line.h"
 #include "store/upkeep.h"
 
@@ -30,7 +31,9 @@ typedef struct export
     lc_hash128 hash;
     lc_transfer_counts counts;
     int64_t events_total;
-    int64_t seq; /* Last exported event of the user. */
+    int64_t seq;    /* Last exported event of the user. */
+    int64_t cursor; /* Last event that was read: the parts of a snapshot have no seq above 0. */
+    int64_t base;   /* The snapshot's. */
     int64_t recorded_at;
     int64_t began_us;
     bool is_cut;
@@ -65,11 +68,19 @@ static loci_status check_raw(export *e, loci_str json, bool is_object, loci_erro
 static loci_status put_event(void *ctx, const lc_event *event, loci_error *err)
 {
     export *e = ctx;
+    bool is_replaced = event->seq > 0 && event->seq <= e->base; /* It may be kept. */
     loci_status status;
 
-    if (event->seq != e->seq + 1)
+    if (event->seq > e->walk.head.seq) {
+        e->is_cut = true;
+        return LOCI_ECANCELLED;
+    }
+    e->cursor = event->seq;
+    if (is_replaced && !event->type->is_kept)
+        return LOCI_OK;
+    if (event->seq > e->base && event->seq != e->seq + 1)
         return fail_event(e, e->seq + 1, "is missing", err);
-    if (event->recorded_at < e->recorded_at)
+    if (!is_replaced && event->recorded_at < e->recorded_at)
         return fail_event(e, event->seq, "is recorded before the one in front of it", err);
     status = check_raw(e, event->refs, true, err);
     if (status == LOCI_OK && !event->is_erased)
@@ -80,8 +91,8 @@ static loci_status put_event(void *ctx, const lc_event *event, loci_error *err)
         return status;
     lc_line_put_event(&e->page, event);
     lc_buf_append_byte(&e->page, '\n');
-    e->seq = event->seq;
-    e->recorded_at = event->recorded_at;
+    e->seq = event->seq > e->base ? event->seq : e->base;
+    e->recorded_at = is_replaced ? e->recorded_at : event->recorded_at;
     e->counts.events++;
     if (e->page.len >= LC_UPKEEP_BYTES ||
         lc_clock_monotonic_us() - e->began_us >= LC_UPKEEP_STEP_US) {
@@ -91,23 +102,46 @@ static loci_status put_event(void *ctx, const lc_event *event, loci_error *err)
     return lc_buf_status(&e->page, err);
 }
 
+/* Before the first page: where the log begins. */
+static loci_status find_base(lc_tx *tx, export *e, loci_error *err)
+{
+    int64_t base;
+    loci_status status = lc_snapshot_base(tx, lc_user_walk_tenant(&e->walk),
+                                          lc_user_walk_user(&e->walk), &base, err);
+
+    if (status == LOCI_OK && e->cursor == INT64_MIN) {
+        e->base = base;
+        e->cursor = base > 0 ? -LC_ID_SEQ_MAX : 0;
+    }
+    return status == LOCI_OK && base != e->base
+               ? lc_fail(err, LOCI_EUNAVAILABLE,
+                         "the log was compacted during the export; export it again")
+               : status;
+}
+
 static loci_status read_events(lc_tx *tx, void *ctx, loci_error *err)
 {
     export *e = ctx;
     int64_t left = e->walk.head.seq - e->seq;
-    int64_t seq_before = e->seq;
     lc_event_range range = {.tenant_id = lc_user_walk_tenant(&e->walk),
                             .user_id = lc_user_walk_user(&e->walk),
-                            .after_seq = e->seq,
                             .limit = left < LC_UPKEEP_EVENTS ? left : LC_UPKEEP_EVENTS};
-    loci_status status;
+    int64_t before = e->cursor;
+    loci_status status = find_base(tx, e, err);
 
+    if (status != LOCI_OK)
+        return status;
+    if (e->base > 0) /* Parts and kept events come before those that `left` counts. */
+        range.limit = LC_UPKEEP_EVENTS;
+    range.after_seq = e->cursor;
     e->is_cut = false;
     e->began_us = lc_clock_monotonic_us();
     status = lc_event_each(tx, &range, put_event, e, err);
     if (e->is_cut)
         status = lc_buf_status(&e->page, err);
-    if (status == LOCI_OK && e->seq == seq_before)
+    if (status == LOCI_OK && e->cursor == before && e->seq == e->walk.head.seq)
+        e->cursor = e->seq; /* A snapshot was all. */
+    else if (status == LOCI_OK && e->cursor == before)
         status = fail_event(e, e->seq + 1, "is missing", err);
     return status;
 }
@@ -161,8 +195,10 @@ static loci_status export_user(export *e, loci_error *err)
     loci_status status = LOCI_OK;
 
     e->seq = 0;
+    e->cursor = INT64_MIN;
+    e->base = 0;
     e->recorded_at = INT64_MIN;
-    while (status == LOCI_OK && e->seq < e->walk.head.seq) {
+    while (status == LOCI_OK && e->cursor < e->walk.head.seq) {
         status = lc_db_read(e->upkeep->db, INT64_MAX, read_events, e, err);
         if (status == LOCI_OK)
             status = give_page(e, err);

@@ -31,6 +31,7 @@
 #include "base/str.h"
 #include "store/publish.h"
 #include "store/schema.h"
+#include "store/snapshot.h"
 #include "store/transfer.h"
 #include "store/transfer_line.h"
 
@@ -49,6 +50,9 @@ typedef struct line_order {
     lc_buf user_id;
     int64_t seq; /* Of its last event, */
     int64_t recorded_at;
+    int64_t part; /* The last part of its snapshot; 1 = none yet. */
+    int64_t base; /* The snapshot's. */
+    int64_t kept; /* The last event that was kept until there. */
     bool has_setting;
     lc_buf setting_tenant_id; /* The last setting. */
     lc_buf setting_name;
@@ -136,11 +140,29 @@ static loci_status order_user(line_order *order, const lc_event *owner, loci_err
     if (turn >= 0)
         return lc_fail(err, LOCI_EINVAL, "a user out of order");
     order->has_user = order->has_open_user = true;
-    order->seq = 0;
+    order->seq = order->base = order->kept = 0;
+    order->part = 1;
     order->recorded_at = INT64_MIN;
     order->counts.users++;
     return set_pair(&order->tenant_id, &order->user_id,
                     (loci_str[]){owner->tenant_id, owner->user_id}, err);
+}
+
+/* Parts of a snapshot: the last one has seq 0. */
+static loci_status order_part(line_order *order, const lc_event *event, loci_error *err)
+{
+    int64_t base = lc_snapshot_base_of(event);
+
+    if (event->type != &lc_snapshot_event || event->is_erased || base <= 0 || order->seq > 0 ||
+        (order->part < 1 && (event->seq != order->part + 1 || base != order->base)))
+        return lc_fail(err, LOCI_EINVAL, "event %lld is not the next part of a snapshot",
+                       (long long)event->seq);
+    order->part = event->seq;
+    order->base = base;
+    order->recorded_at = event->recorded_at;
+    if (event->seq == 0)
+        order->seq = base;
+    return LOCI_OK;
 }
 
 static loci_status order_event(line_order *order, const lc_event *event, loci_error *err)
@@ -149,7 +171,15 @@ static loci_status order_event(line_order *order, const lc_event *event, loci_er
 
     if (status != LOCI_OK)
         return status;
-    if (event->seq != order->seq + 1)
+    order->counts.events++;
+    if (event->seq <= 0)
+        return order_part(order, event, err);
+    if (event->seq <= order->base && event->type->is_kept && event->seq > order->kept &&
+        order->part == 0) {
+        order->kept = event->seq;
+        return LOCI_OK;
+    }
+    if (event->seq != order->seq + 1 || event->type == &lc_snapshot_event)
         return lc_fail(err, LOCI_EINVAL, "expected event %lld, found %lld",
                        (long long)order->seq + 1, (long long)event->seq);
     if (event->recorded_at < order->recorded_at)
@@ -157,7 +187,6 @@ static loci_status order_event(line_order *order, const lc_event *event, loci_er
                        (long long)event->seq);
     order->seq = event->seq;
     order->recorded_at = event->recorded_at;
-    order->counts.events++;
     return LOCI_OK;
 }
 
@@ -285,14 +314,18 @@ loci_status lc_import_check(const lc_catalogue *catalogue, lc_heap *heap,
 /* ---- Second and third pass: the store -------------------------------------------------------- */
 
 static const lc_sql head_sql = {
-    "select seq, recorded_at, objects from heads where tenant_id = $1 and user_id = $2", "tt",
-    "iii"};
+    "select seq, recorded_at, objects, base_seq from heads where tenant_id = $1 and user_id = $2",
+    "tt", "iiii"};
 
 static const lc_sql put_head_sql = {
     "insert into heads (tenant_id, user_id, seq, recorded_at, objects, base_seq)"
-    " values ($1, $2, $3, $4, $5, 0) on conflict (tenant_id, user_id) do update set"
-    " seq = excluded.seq, recorded_at = excluded.recorded_at, objects = excluded.objects",
-    "ttiii", NULL};
+    " values ($1, $2, $3, $4, $5, $6) on conflict (tenant_id, user_id) do update set"
+    " seq = excluded.seq, recorded_at = excluded.recorded_at, objects = excluded.objects,"
+    " base_seq = excluded.base_seq",
+    "ttiiii", NULL};
+
+static const lc_sql clear_parts_sql = {
+    "delete from events where tenant_id = $1 and user_id = $2 and seq <= 0", "tt", NULL};
 
 static const lc_sql event_sql = {"select type, v, recorded_at, refs, payload, is_erased from events"
                                  " where tenant_id = $1 and user_id = $2 and seq = $3",
@@ -314,6 +347,7 @@ typedef struct import {
     lc_line lines[LINES_MAX];
     size_t line_count;
     const lc_event *fresh[LINES_MAX]; /* Of the batch, those that the store lacks. */
+    bool is_kept[LINES_MAX];          /* Of each: its rows are in a snapshot. */
     size_t fresh_count;
     size_t bytes;
     lc_buf upcast;
@@ -330,6 +364,7 @@ typedef struct user {
     loci_str tenant_id;
     loci_str user_id;
     lc_head head;
+    int64_t base; /* Of its snapshot; 0 = it has none. */
     bool is_loaded;
     bool is_dirty; /* The head has moved and is not written yet. */
 } user;
@@ -349,13 +384,13 @@ static loci_status write_head(lc_tx *tx, user *u, loci_error *err)
     u->is_dirty = false;
     return lc_tx_exec(tx, &put_head_sql,
                       (lc_arg[]){LC_T(u->tenant_id), LC_T(u->user_id), LC_I(u->head.seq),
-                                 LC_I(u->head.recorded_at), LC_I(u->head.objects)},
+                                 LC_I(u->head.recorded_at), LC_I(u->head.objects), LC_I(u->base)},
                       err);
 }
 
 static loci_status turn_to(lc_tx *tx, user *u, const lc_event *owner, loci_error *err)
 {
-    int64_t head[3] = {0};
+    int64_t head[4] = {0};
     loci_status status;
 
     if (u->is_loaded && lc_str_eq(u->user_id, owner->user_id) &&
@@ -372,6 +407,7 @@ static loci_status turn_to(lc_tx *tx, user *u, const lc_event *owner, loci_error
     status = lc_tx_find_numbers(tx, &head_sql, (lc_arg[]){LC_T(u->tenant_id), LC_T(u->user_id)},
                                 head, err);
     u->head = (lc_head){.seq = head[0], .recorded_at = head[1], .objects = head[2]};
+    u->base = head[3];
     return status;
 }
 
@@ -438,8 +474,61 @@ static loci_status write_events(lc_tx *tx, import *i, loci_error *err)
     loci_status status = lc_tx_put_rows(tx, &bulk, err);
 
     for (size_t at = 0; status == LOCI_OK && at < i->fresh_count; at++)
-        status = apply_event(tx, i, i->fresh[at], err);
+        status = i->is_kept[at] ? LOCI_OK : apply_event(tx, i, i->fresh[at], err);
     return status;
+}
+
+static void add_fresh(import *i, const lc_event *event, bool is_kept)
+{
+    i->is_kept[i->fresh_count] = is_kept;
+    i->fresh[i->fresh_count++] = event;
+}
+
+/* A part of a snapshot. All of them are written again if an import was interrupted among them. */
+static loci_status take_part(lc_tx *tx, import *i, user *u, const lc_event *event, loci_error *err)
+{
+    const lc_arg owner[] = {LC_T(u->tenant_id), LC_T(u->user_id)};
+    int64_t base = lc_snapshot_base_of(event);
+    loci_status status = LOCI_OK;
+
+    if (u->head.seq > 0) {
+        i->batch_skipped++;
+        return u->base == base ? compare_event(tx, u, event, err)
+                               : conflict(u, base, "is in the store, but not its snapshot", err);
+    }
+    if (!tx->is_write)
+        return LOCI_OK;
+    if (lc_snapshot_is_first(event))
+        status = lc_tx_exec(tx, &clear_parts_sql, owner, err);
+    add_fresh(i, event, false);
+    if (event->seq == 0) {
+        u->head.seq = u->base = base;
+        u->head.recorded_at = event->recorded_at;
+        u->is_dirty = true;
+    }
+    return status;
+}
+
+/* An event before the base of the snapshot. */
+static loci_status take_kept(lc_tx *tx, import *i, const user *u, const lc_event *event,
+                             loci_error *err)
+{
+    lc_rows rows = {0};
+    bool found;
+    loci_status status = lc_tx_find(
+        tx, &event_sql, (lc_arg[]){LC_T(u->tenant_id), LC_T(u->user_id), LC_I(event->seq)}, &rows,
+        &found, err);
+
+    lc_rows_end(&rows);
+    if (status != LOCI_OK)
+        return status;
+    if (found || !event->type->is_kept) {
+        i->batch_skipped++;
+        return compare_event(tx, u, event, err);
+    }
+    if (tx->is_write)
+        add_fresh(i, event, true);
+    return LOCI_OK;
 }
 
 static loci_status take_event(lc_tx *tx, import *i, user *u, const lc_event *event, loci_error *err)
@@ -448,6 +537,10 @@ static loci_status take_event(lc_tx *tx, import *i, user *u, const lc_event *eve
 
     if (status != LOCI_OK)
         return status;
+    if (event->seq <= 0)
+        return take_part(tx, i, u, event, err);
+    if (event->seq <= u->base)
+        return take_kept(tx, i, u, event, err);
     if (event->seq <= u->head.seq) {
         i->batch_skipped++;
         return compare_event(tx, u, event, err);
@@ -457,7 +550,7 @@ static loci_status take_event(lc_tx *tx, import *i, user *u, const lc_event *eve
     if (event->seq != u->head.seq + 1)
         return conflict(u, u->head.seq + 1, "is missing in the store: it was changed meanwhile",
                         err);
-    i->fresh[i->fresh_count++] = event;
+    add_fresh(i, event, false);
     u->head.seq = event->seq;
     u->head.recorded_at = event->recorded_at;
     u->is_dirty = true;

@@ -26,6 +26,7 @@
 #include "store/dump.h"
 #include "store/event.h"
 #include "store/schema.h"
+#include "store/snapshot.h"
 
 #define SLICE_US 50000 /* When the caller does not say. */
 #define EVENTS_MIN 32  /* Asked for by the first statement of a slice. */
@@ -218,6 +219,30 @@ static loci_status replay_event(void *ctx, const lc_event *event, loci_error *er
     return LOCI_OK;
 }
 
+static loci_status replay_part(void *ctx, const lc_event *event, loci_error *err)
+{
+    slice *s = ctx;
+    loci_status status;
+
+    s->tx->is_shadow = true;
+    status = lc_event_apply(s->tx, event, &s->rebuild->upcast, err);
+    s->tx->is_shadow = false;
+    s->bytes += event->payload.len;
+    return status;
+}
+
+/* All of it in one slice. The first part removes rows of events that it replaces. */
+static loci_status load_snapshot(slice *s, const lc_event_range *user, int64_t base,
+                                 loci_error *err)
+{
+    loci_status status = lc_snapshot_each(s->tx, user->tenant_id, user->user_id, replay_part, s,
+                                          err);
+
+    if (status == LOCI_OK)
+        s->seq = base;
+    return status;
+}
+
 /* Adds the user to the error message of an event. */
 static loci_status fail_for_user(const slice *s, loci_status status, const loci_error *cause,
                                  loci_error *err)
@@ -262,12 +287,16 @@ static loci_status replay_user(slice *s, loci_error *err)
                             .user_id = lc_user_walk_user(walk)};
     const lc_arg owner[] = {LC_T(range.tenant_id), LC_T(range.user_id)};
     loci_error cause = {0};
+    int64_t base = 0;
     loci_status status;
 
     s->seq = 0;
     status = lc_tx_find_numbers(s->tx, &progress_sql, owner, &s->seq, err);
+    if (status == LOCI_OK)
+        status = lc_snapshot_base(s->tx, range.tenant_id, range.user_id, &base, err);
     if (status != LOCI_OK)
         return status;
+    status = base > s->seq ? load_snapshot(s, &range, base, &cause) : LOCI_OK;
     while (status == LOCI_OK && !s->is_cut && s->seq < walk->head.seq)
         status = replay_page(s, &range, &cause);
     if (status != LOCI_OK)

@@ -29,6 +29,7 @@
 #include "store/publish.h"
 #include "store/salvage.h"
 #include "store/schema.h"
+#include "store/snapshot.h"
 #include "store/store_room.h"
 #include "store/verify.h"
 
@@ -46,6 +47,7 @@ static loci_status apply_lost(lc_tx *tx, const lc_event *event, loci_error *err)
 const lc_event_type lc_event_lost = {.name = "event.lost", .version = 1, .apply = apply_lost};
 
 typedef struct owner {
+    int64_t base; /* Of its snapshot; 0 = none was found. */
     loci_str key; /* Tenant, NUL, user. */
     loci_str tenant_id;
     loci_str user_id;
@@ -122,7 +124,8 @@ static bool read_event(recovery *r, const lc_cell *cells, lc_event *out)
                       .refs = cells[REFS].as.str,
                       .payload = cells[PAYLOAD].as.str,
                       .is_erased = cells[IS_ERASED].as.i64 == 1};
-    if (out->type == NULL || version < 1 || version > out->type->version || out->seq < 1 ||
+    if (out->type == NULL || version < 1 || version > out->type->version ||
+        (out->seq < 1) != (out->type == &lc_snapshot_event) || out->seq < -LC_ID_SEQ_MAX ||
         out->seq > LC_ID_SEQ_MAX || (cells[IS_ERASED].as.i64 & ~INT64_C(1)) != 0)
         return false;
     out->version = (int)version;
@@ -192,6 +195,8 @@ static loci_status note_event(recovery *r, const lc_event *event, uint32_t page,
 
     if (added == NULL)
         return lc_fail_memory(err);
+    if (event->seq < 1)
+        user->base = lc_snapshot_base_of(event);
     *added = (place){.user = user,
                      .seq = event->seq,
                      .recorded_at = event->recorded_at,
@@ -209,7 +214,7 @@ static loci_status note_head(recovery *r, const lc_cell *cells, loci_error *err)
 
     if (!is_name(cells[0].as.str) || !is_name(cells[1].as.str) || head.seq < 0 ||
         head.seq > LC_ID_SEQ_MAX || head.objects < 0 || head.objects > LC_ID_SEQ_MAX ||
-        cells[5].as.i64 != 0)
+        cells[5].as.i64 < 0 || cells[5].as.i64 > head.seq)
         return LOCI_OK;
     user = find_owner(r, cells[0].as.str, cells[1].as.str);
     if (user == NULL)
@@ -382,8 +387,10 @@ static void judge_user(place *first, place *end)
     if (count == 1 && !first->user->has_head && first->seq > 1)
         first->is_dropped = true;
     for (place *at = first; at < end; at++)
-        at->is_dropped = at->is_dropped || at->seq > count + GAP_EVENTS_MAX;
+        at->is_dropped = at->is_dropped || at->seq > first->user->base + count + GAP_EVENTS_MAX;
     drop_doubles(first, end);
+    while (first < end && first->seq <= first->user->base)
+        first++; /* Parts of a snapshot, and kept events, which are older. */
     drop_disorder(first, end);
 }
 
@@ -421,9 +428,10 @@ static const lc_sql put_event_sql = {
 
 static const lc_sql put_head_sql = {
     "insert into heads (tenant_id, user_id, seq, recorded_at, objects, base_seq)"
-    " values ($1, $2, $3, $4, $5, 0) on conflict (tenant_id, user_id) do update set"
-    " seq = excluded.seq, recorded_at = excluded.recorded_at, objects = excluded.objects",
-    "ttiii", NULL};
+    " values ($1, $2, $3, $4, $5, $6) on conflict (tenant_id, user_id) do update set"
+    " seq = excluded.seq, recorded_at = excluded.recorded_at, objects = excluded.objects,"
+    " base_seq = excluded.base_seq",
+    "ttiiii", NULL};
 
 /* A part of the log of one user, written in one transaction: from `seq` on, `limit` events. */
 typedef struct piece {
@@ -436,7 +444,7 @@ typedef struct piece {
     int64_t limit;
 } piece;
 
-static loci_status put_event(lc_tx *tx, recovery *r, const lc_event *event, loci_error *err)
+static loci_status put_event(lc_tx *tx, const lc_event *event, loci_error *err)
 {
     loci_status status = lc_tx_exec(
         tx, &put_event_sql,
@@ -446,7 +454,7 @@ static loci_status put_event(lc_tx *tx, recovery *r, const lc_event *event, loci
                    LC_I(event->is_erased)},
         err);
 
-    return status == LOCI_OK ? lc_event_apply(tx, event, &r->upcast, err) : status;
+    return status;
 }
 
 /* Reads the event again. It was read before, so a failure means that the disk has failed since. */
@@ -465,8 +473,17 @@ static loci_status load_event(recovery *r, const place *at, lc_event *out, loci_
                    r->what->from, (unsigned long)at->page);
 }
 
+/* Behind the parts of a snapshot only kept events come until its base: others are not lost. */
+static bool skip_replaced(piece *p)
+{
+    if (p->seq > 0 && p->seq <= p->user->base)
+        p->seq = p->next->seq <= p->user->base ? p->next->seq : p->user->base + 1;
+    return p->seq > 0 && p->seq <= p->user->base;
+}
+
 static loci_status put_next(lc_tx *tx, piece *p, loci_error *err)
 {
+    bool is_kept = skip_replaced(p);
     lc_event event = {.tenant_id = p->user->tenant_id,
                       .user_id = p->user->user_id,
                       .seq = p->seq,
@@ -480,7 +497,9 @@ static loci_status put_next(lc_tx *tx, piece *p, loci_error *err)
     loci_status status = is_found ? load_event(p->r, p->next, &event, err) : LOCI_OK;
 
     if (status == LOCI_OK)
-        status = put_event(tx, p->r, &event, err);
+        status = put_event(tx, &event, err);
+    if (status == LOCI_OK && !is_kept)
+        status = lc_event_apply(tx, &event, &p->r->upcast, err);
     p->next += p->next->seq == p->seq;
     p->seq++;
     p->recorded_at = event.recorded_at;
@@ -497,8 +516,9 @@ static loci_status put_piece(lc_tx *tx, void *ctx, loci_error *err)
     if (status == LOCI_OK)
         status = lc_tx_exec(tx, &put_head_sql,
                             (lc_arg[]){LC_T(p.user->tenant_id), LC_T(p.user->user_id),
-                                       LC_I(p.seq - 1), LC_I(p.recorded_at),
-                                       LC_I(p.user->head.objects)},
+                                       LC_I(p.seq > p.user->base ? p.seq - 1 : p.user->base),
+                                       LC_I(p.recorded_at), LC_I(p.user->head.objects),
+                                       LC_I(p.user->base)},
                             err);
     if (status == LOCI_OK)
         *given = p;
@@ -563,8 +583,10 @@ static loci_status note_losses(recovery *r, const place *first, const place *end
 {
     const owner *user = first->user;
     loci_status status = LOCI_OK;
-    int64_t seq = 1;
+    int64_t seq = user->base + 1;
 
+    for (; first < end && first->seq <= user->base; first++)
+        r->out->events += !first->is_dropped;
     for (const place *at = first; status == LOCI_OK && at < end; at++) {
         int64_t last = at->is_dropped ? at->seq : at->seq - 1;
 
@@ -588,6 +610,8 @@ static loci_status write_users(recovery *r, loci_error *err)
     for (place *at = r->places; status == LOCI_OK && at < r->places + r->count; at = end) {
         piece p = {.r = r, .user = at->user, .next = at, .seq = 1, .recorded_at = INT64_MIN};
 
+        if (at->seq < 1)
+            p.seq = at->seq;
         end = end_of_user(r, at);
         p.end = end;
         while (status == LOCI_OK && p.next < p.end) {

@@ -147,6 +147,13 @@ static loci_status shorten_vectors(lc_tx *tx, loci_error *err)
     return status;
 }
 
+static loci_status add_nothing(lc_tx *tx, loci_error *err)
+{
+    (void)tx;
+    (void)err;
+    return LOCI_OK;
+}
+
 static const lc_migration loci_migrations[] = {
     {2, "tokens", add_tokens, true},
     {3, "vectors", add_vectors, true},
@@ -158,6 +165,9 @@ static const lc_migration loci_migrations[] = {
     {7, "kept contexts", add_kept_contexts, false},
     {8, "growth of the log", add_growth, true},
     {9, "vectors of one byte per dimension", shorten_vectors, false},
+    /* An older loci would take a compacted log for a damaged one, and forget things in its events
+     * only. */
+    {10, "snapshots", add_nothing, false},
     {0, NULL, NULL, false},
 };
 

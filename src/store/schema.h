@@ -13,7 +13,7 @@
 
 #include "store/db.h"
 
-#define LC_SCHEMA_VERSION 9
+#define LC_SCHEMA_VERSION 10
 
 typedef struct lc_migration {
     int version;      /* Version after it; 2, 3 … without gaps. */

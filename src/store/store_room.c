@@ -1,8 +1,8 @@
 /* store_room.c - the store's own tables.
  *
  * events and heads are the log. The others are operational: durable, backed up, never compared. The
- * lock on the head row serialises the writers of one user; `base_seq` is 0 and reserved for
- * archiving (a rebuild will then start from a snapshot at that seq).
+ * lock on the head row serialises the writers of one user; `base_seq` is the
+ * seq of the last event that a snapshot replaced (store/snapshot.h), or 0.
  */
 #include "store/store_room.h"
 
@@ -11,6 +11,7 @@
 #include "store/job.h"
 #include "store/recover.h"
 #include "store/schema.h"
+#include "store/snapshot.h"
 #include "store/token.h"
 #include "store/vector.h"
 #include "store/withdrawal.h"
@@ -230,7 +231,8 @@ static const lc_table *const tables[] = {
     NULL,
 };
 
-static const lc_event_type *const events[] = {&lc_user_forgotten_event, &lc_event_lost, NULL};
+static const lc_event_type *const events[] = {&lc_user_forgotten_event, &lc_event_lost,
+                                              &lc_snapshot_event, NULL};
 
 const lc_room lc_store_room = {.name = "store", .tables = tables, .events = events};
 

@@ -307,7 +307,7 @@ static loci_status read_event(reader *r, const lc_catalogue *catalogue, lc_line 
     lc_event *event = &out->event;
 
     out->kind = LC_LINE_EVENT;
-    event->seq = take_int(r, "seq", 1, LC_ID_SEQ_MAX);
+    event->seq = take_int(r, "seq", -LC_ID_SEQ_MAX, LC_ID_SEQ_MAX);
     event->recorded_at = take_time(r, "recorded_at");
     event->refs = take_raw_object(r, "refs");
     event->payload = LC_STR("");

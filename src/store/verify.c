@@ -20,6 +20,7 @@
 #include "store/dump.h"
 #include "store/event.h"
 #include "store/schema.h"
+#include "store/snapshot.h"
 #include "store/upkeep.h"
 
 typedef struct verify_run {
@@ -137,19 +138,41 @@ static void check_head(const page *p)
                         run->label, (long long)p->seq);
 }
 
+static loci_status visit_part(void *ctx, const lc_event *event, loci_error *err)
+{
+    page *p = ctx;
+
+    p->recorded_at = event->recorded_at;
+    return p->is_damaged ? LOCI_OK : replay(p, event, err);
+}
+
+/* If a snapshot has replaced events that were not replayed yet, its rows are, all in one page. */
+static loci_status begin_page(lc_tx *tx, page *p, lc_event_range *range, loci_error *err)
+{
+    int64_t base;
+    loci_status status = load_head(tx, p->run, &p->head, err);
+
+    if (status == LOCI_OK)
+        status = lc_snapshot_base(tx, range->tenant_id, range->user_id, &base, err);
+    if (status == LOCI_OK && base > p->seq) {
+        status = lc_snapshot_each(tx, range->tenant_id, range->user_id, visit_part, p, err);
+        p->seq = base;
+    }
+    range->after_seq = p->seq;
+    return status;
+}
+
 static loci_status read_page(lc_tx *tx, void *ctx, loci_error *err)
 {
     page *p = ctx;
     lc_event_range range = {.tenant_id = lc_user_walk_tenant(&p->run->user),
                             .user_id = lc_user_walk_user(&p->run->user),
-                            .after_seq = p->seq,
                             .limit = LC_UPKEEP_EVENTS};
     loci_error cause = {0};
-    loci_status status = load_head(tx, p->run, &p->head, err);
+    loci_status status = begin_page(tx, p, &range, &cause);
 
-    if (status != LOCI_OK)
-        return status;
-    status = lc_event_each(tx, &range, visit_event, p, &cause);
+    if (status == LOCI_OK)
+        status = lc_event_each(tx, &range, visit_event, p, &cause);
     if (p->is_cut)
         return LOCI_OK;
     if (status == LOCI_OK) {

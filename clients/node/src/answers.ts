@@ -4308,6 +4308,29 @@ export interface StoreBackupAnswer {
     bytes: number;
 }
 
+export interface StoreCompactAnswer {
+    /** Id of the job; see job.get. */
+    job_id: string;
+    /** Status of the job; done if the call waited for its end. */
+    status: "queued" | "running" | "done";
+    /** Result, if done. */
+    result?: StoreCompactAnswerResult;
+    /**
+     * True if this is the stored answer of an earlier call with the same request_id; else absent.
+     */
+    replayed?: boolean;
+}
+
+/** Result, if done. */
+export interface StoreCompactAnswerResult {
+    /** Number of users whose logs were compacted. */
+    users: number;
+    /** Number of events that snapshots replaced. */
+    events: number;
+    /** Size of the snapshots. */
+    bytes: number;
+}
+
 export interface StoreExportAnswer {
     /** Path of the file, if one was named. */
     path?: string;

@@ -1831,6 +1831,18 @@ export interface StoreRecoverArgs {
     force?: boolean | null | undefined;
 }
 
+/** Arguments of `store.compact`. */
+export interface StoreCompactArgs extends Pick<SharedArgs, "request_id"> {
+    /** Events recorded before this time are replaced by a snapshot of the rows that they made. */
+    before: string;
+    /** Only the log of this user of the caller's tenant (default: all logs of the store). */
+    user?: string | null | undefined;
+    /** Whether to count users and events without changing anything. Default: false. */
+    dry_run?: boolean | null | undefined;
+    /** Whether to answer when the job has ended or at the call's deadline. Default: true. */
+    wait?: boolean | null | undefined;
+}
+
 /** Arguments of `store.activity`. */
 export interface StoreActivityArgs {
     /** Only samples after this time (default: all of the last hour). */
@@ -2011,6 +2023,7 @@ export interface Operations {
     "store.import": { args: StoreImportArgs; answer: t.StoreImportAnswer };
     "store.migrate": { args: StoreMigrateArgs; answer: t.StoreMigrateAnswer };
     "store.recover": { args: StoreRecoverArgs; answer: t.StoreRecoverAnswer };
+    "store.compact": { args: StoreCompactArgs; answer: t.StoreCompactAnswer };
     "store.activity": { args: StoreActivityArgs; answer: t.StoreActivityAnswer };
     "op.list": { args: OpListArgs; answer: t.OpListAnswer };
     "op.get": { args: OpGetArgs; answer: t.Operation };

@@ -176,6 +176,7 @@ export const OPERATIONS: { readonly [Name in t.OperationName]: OperationTraits }
     "store.import": { lost: "key", scope: [] },
     "store.migrate": { lost: "key", scope: [] },
     "store.recover": { lost: "repeat", scope: [] },
+    "store.compact": { lost: "key", scope: [] },
     "store.activity": { lost: "repeat", scope: [] },
     "op.list": { lost: "repeat", scope: [] },
     "op.get": { lost: "repeat", scope: [] },
@@ -1477,6 +1478,13 @@ export class StoreRoom {
     /** Make a new store from the readable part of a damaged SQLite file. */
     recover(args: t.StoreRecoverArgs, options?: CallOptions): Promise<t.StoreRecoverAnswer> {
         return this.#caller.call("store.recover", args, options);
+    }
+
+    /**
+     * Replace the events before a time by snapshots; the past before it cannot be read afterwards.
+     */
+    compact(args: t.StoreCompactArgs, options?: CallOptions): Promise<t.StoreCompactAnswer> {
+        return this.#caller.call("store.compact", args, options);
     }
 
     /** Return the memory in use and the calls of this process, sampled every 5 s for an hour. */

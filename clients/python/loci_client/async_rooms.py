@@ -3839,6 +3839,25 @@ class AsyncStoreRoom:
         )
         return answer
 
+    async def compact(
+        self,
+        *,
+        before: str,
+        user: Optional[str] = None,
+        dry_run: Optional[bool] = None,
+        wait: Optional[bool] = None,
+        request_id: Optional[str] = None,
+    ) -> t.StoreCompactAnswer:
+        """Replace the events before a time by snapshots; the past before it cannot be read
+        afterwards.
+        """
+        answer: t.StoreCompactAnswer = await self._caller.call(
+            "store.compact",
+            {"before": before},
+            {"user": user, "dry_run": dry_run, "wait": wait, "request_id": request_id}
+        )
+        return answer
+
     async def activity(
         self,
         *,

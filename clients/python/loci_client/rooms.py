@@ -3839,6 +3839,25 @@ class StoreRoom:
         )
         return answer
 
+    def compact(
+        self,
+        *,
+        before: str,
+        user: Optional[str] = None,
+        dry_run: Optional[bool] = None,
+        wait: Optional[bool] = None,
+        request_id: Optional[str] = None,
+    ) -> t.StoreCompactAnswer:
+        """Replace the events before a time by snapshots; the past before it cannot be read
+        afterwards.
+        """
+        answer: t.StoreCompactAnswer = self._caller.call(
+            "store.compact",
+            {"before": before},
+            {"user": user, "dry_run": dry_run, "wait": wait, "request_id": request_id}
+        )
+        return answer
+
     def activity(
         self,
         *,

@@ -4679,6 +4679,32 @@ class StoreBackupAnswer(TypedDict):
     """Size of the file in bytes."""
 
 
+class _StoreCompactAnswerRequired(TypedDict):
+    job_id: str
+    """Id of the job; see job.get."""
+    status: Literal["queued", "running", "done"]
+    """Status of the job; done if the call waited for its end."""
+
+
+class StoreCompactAnswer(_StoreCompactAnswerRequired, total=False):
+    result: StoreCompactAnswerResult
+    """Result, if done."""
+    replayed: bool
+    """True if this is the stored answer of an earlier call with the same request_id; else
+    absent.
+    """
+
+
+class StoreCompactAnswerResult(TypedDict):
+    """Result, if done."""
+    users: int
+    """Number of users whose logs were compacted."""
+    events: int
+    """Number of events that snapshots replaced."""
+    bytes: int
+    """Size of the snapshots."""
+
+
 class _StoreExportAnswerRequired(TypedDict):
     users: int
     """Number of users in it."""
@@ -5643,6 +5669,7 @@ OPERATIONS: Dict[str, Traits] = {
     "store.import": Traits("key", ()),
     "store.migrate": Traits("key", ()),
     "store.recover": Traits("repeat", ()),
+    "store.compact": Traits("key", ()),
     "store.activity": Traits("repeat", ()),
     "op.list": Traits("repeat", ()),
     "op.get": Traits("repeat", ()),
