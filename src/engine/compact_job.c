@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "engine/engine.h"
+#include "store/db_upkeep.h"
 #include "store/dump.h"
 #include "store/event.h"
 #include "store/schema.h"

@@ -22,8 +22,8 @@
 
 struct loci_engine {
     lc_env env;
-    /* Of an engine that lc_routes opened: settings, models, tokenizers and memory_guard are those
-     * of `main`. NULL = this is the main one. */
+    /* Set in an engine that lc_routes opened: it uses the settings, models, tokenizers and
+     * memory_guard of `main`. NULL = this is the main one. */
     loci_engine *main;
     lc_routes *routes; /* NULL = none. */
     lc_catalogue catalogue;

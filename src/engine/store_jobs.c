@@ -23,6 +23,7 @@
 #include "base/str.h"
 #include "engine/engine.h"
 #include "engine/rooms.h"
+#include "store/db_upkeep.h"
 #include "store/discard.h"
 #include "store/rebuild.h"
 #include "store/store_room.h"

@@ -25,10 +25,10 @@ static const lc_sql last_seen_sql = {
     ") b) f order by seq + 0 desc limit 1",
     "tttttt", "", &lc_fact_row};
 /* The sum keeps SQLite from reading in the order of seq, among all facts of the user. */
-static const lc_sql last_beside_sql = {
-    LAST_SEEN LC_FACT_APART " and persona_id in ('', $6) and hidden_from is not null"
-                            " order by seq + 0 desc limit 1",
-    "tttttt", "", &lc_fact_row};
+static const lc_sql last_beside_sql = {LAST_SEEN LC_FACT_APART
+                                       " and persona_id in ('', $6) and hidden_from is not null"
+                                       " order by seq + 0 desc limit 1",
+                                       "tttttt", "", &lc_fact_row};
 
 /* Whether a place other than everywhere has facts. */
 static const lc_sql has_facts_sql = {

@@ -341,8 +341,8 @@ static size_t count_missing(const lc_corpus *corpus, uint32_t end)
 {
     size_t count = 0;
 
-    for (uint32_t number = corpus->stored;
-         next_wanting(corpus, number, &number) && number < end; number++)
+    for (uint32_t number = corpus->stored; next_wanting(corpus, number, &number) && number < end;
+         number++)
         count++;
     return count;
 }

@@ -18,8 +18,7 @@ typedef struct compact_input {
 
 static const lc_param compact_params[] = {
     {LC_ARG_TIME("before", compact_input, before), .flags = LC_PARAM_REQUIRED,
-     .help =
-         "Events recorded before this time are replaced by a snapshot of the rows that they"
+     .help = "Events recorded before this time are replaced by a snapshot of the rows that they"
              " made"},
     {LC_ARG_STR("user", compact_input, user_id), .flags = LC_PARAM_ID, .min = 1,
      .max = LC_ID_BYTES_MAX,

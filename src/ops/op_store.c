@@ -23,6 +23,7 @@
 #include "engine/store_jobs.h"
 #include "ops/op_job.h"
 #include "store/backup.h"
+#include "store/db_upkeep.h"
 #include "store/discard.h"
 #include "store/publish.h"
 #include "store/rebuild.h"

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/error.h"
+#include "store/db_upkeep.h"
 #include "store/publish.h"
 #include "store/rebuild.h"
 #include "store/schema.h"

@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "store/db_upkeep.h"
 #include "store/dump.h"
 #include "store/row.h"
 

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "store/db_upkeep.h"
 #include "store/job.h"
 #include "store/schema.h"
 #include "store/upkeep.h"

@@ -781,8 +781,7 @@ loci_status lc_job_yield(lc_tx *tx, const lc_job *job, loci_error *err)
         status = lc_tx_find_numbers(tx, &last_place, NULL, &place, err);
     if (status != LOCI_OK)
         return status;
-    return lc_tx_exec(tx, &move_back,
-                      (lc_arg[]){LC_T(job->tenant_id), LC_T(job->user_id), LC_T(job->id),
-                                 LC_I(place + 1)},
-                      err);
+    return lc_tx_exec(
+        tx, &move_back,
+        (lc_arg[]){LC_T(job->tenant_id), LC_T(job->user_id), LC_T(job->id), LC_I(place + 1)}, err);
 }

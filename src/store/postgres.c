@@ -22,6 +22,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "base/url.h"
+#include "store/db_upkeep.h"
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 

@@ -22,6 +22,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "store/db_upkeep.h"
 #include "store/discard.h"
 #include "store/dump.h"
 #include "store/event.h"
@@ -34,7 +35,7 @@
     4000 /* Between slices: longer than other processes sleep while they wait for the lock. */
 #define MARK_BYTES 96
 #define FIRST_ANALYZED 500 /* Events after which statistics are collected first, */
-#define GROWTH 4           /* and then each time there are so many times as many. */
+#define GROWTH 4           /* then again whenever their number grew by this factor. */
 
 static const lc_sql lagging_sql = {
     "select h.tenant_id, h.user_id, h.seq, h.recorded_at, h.objects"

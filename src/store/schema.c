@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "store/db_upkeep.h"
 #include "store/vector.h"
 
 #define MIGRATION_MS_MAX 60000

@@ -23,6 +23,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "store/db_upkeep.h"
 #include "store/grown.h"
 
 #define APPLICATION_ID 0x6C6F6369 /* "loci" */

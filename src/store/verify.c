@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
+#include "store/db_upkeep.h"
 #include "store/dump.h"
 #include "store/event.h"
 #include "store/schema.h"

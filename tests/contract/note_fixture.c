@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "store/db_upkeep.h"
 #include "store/event.h"
 #include "store/schema.h"
 #include "store/verify.h"

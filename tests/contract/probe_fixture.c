@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "store/db_upkeep.h"
 
 #define PATIENCE_US 10000000
 

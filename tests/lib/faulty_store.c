@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/error.h"
+#include "store/db_upkeep.h"
 #include "store/sqlite.h"
 
 static struct {

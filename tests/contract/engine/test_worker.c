@@ -342,7 +342,7 @@ TEST(worker, polite_jobs_make_way_for_others)
     equal = add_with_priority(engine, &effect, -20);
     worker_wait(engine, equal, LC_JOB_DONE);
     looked = worker_look(engine, first, NULL);
-    CHECK_LE(looked.job.attempts, 1); /* Making way is no failure, */
+    CHECK_LE(looked.job.attempts, 1);      /* Making way is no failure, */
     CHECK_EQ(looked.job.progress_done, 1); /* and what was done is kept. */
     lc_engine_close(engine);
 }

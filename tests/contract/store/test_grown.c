@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "store/db_upkeep.h"
 #include "store/grown.h"
 
 #define USERS_MAX 1000

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "engine/engine.h"
+#include "store/db_upkeep.h"
 
 static const lc_sql version_sql = {
     "select cast(value as bigint) from meta where name = 'schema_version'", "", "i"};
