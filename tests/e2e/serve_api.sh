@@ -153,8 +153,8 @@ while IFS=$'\t' read -r op method path body example; do
     store.restore) continue ;;
     # Ids and secrets of their own; some are made below.
     token.*) continue ;;
-    # State of each process, not of the store: serve_signals.sh.
-    guard.* | pipeline.* | signal.*) continue ;;
+    # State of each process, not of the store: serve_signals.sh, test_activity.c.
+    guard.* | pipeline.* | signal.* | store.activity) continue ;;
     esac
     renew "$op"
     by_cli "$op" "$example"
