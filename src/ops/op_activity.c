@@ -6,11 +6,11 @@
 #include "ops/op.h"
 
 typedef struct activity_input {
-    int64_t after;
+    int64_t since;
 } activity_input;
 
 static const lc_param activity_params[] = {
-    {LC_ARG_TIME("after", activity_input, after),
+    {LC_ARG_TIME("since", activity_input, since),
      .help = "Only samples after this time (default: all of the last hour)"},
     {.name = NULL},
 };
@@ -46,7 +46,7 @@ static loci_status run_activity(lc_call *call, loci_error *err)
 
     if (samples == NULL)
         return lc_fail_memory(err);
-    count = lc_engine_activity(call->engine, in->after != LC_ABSENT ? in->after : 0, samples);
+    count = lc_engine_activity(call->engine, in->since != LC_ABSENT ? in->since : 0, samples);
     lc_jw_object(&call->out);
     lc_jw_name(&call->out, "samples");
     lc_jw_array(&call->out);
@@ -66,7 +66,7 @@ static loci_status run_activity(lc_call *call, loci_error *err)
 
 static const lc_op store_activity = {
     .name = "store.activity",
-    .help = "Return the memory in use and the calls of this process, sampled every 5 s for an hour",
+    .help = "Return memory and calls of this process in the last hour, sampled every 5 s",
     .params = activity_params,
     .input_bytes = sizeof(activity_input),
     .answer = &activity_answer,

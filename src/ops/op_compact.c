@@ -90,8 +90,7 @@ static loci_status run_compact(lc_call *call, loci_error *err)
 
 static const lc_op op_compact = {
     .name = "store.compact",
-    .help = "Replace the events before a time by snapshots; the past before it cannot be read"
-            " afterwards",
+    .help = "Replace the events before a time by snapshots, which end the readable past there",
     .params = compact_params,
     .input_bytes = sizeof(compact_input),
     .answer = &compact_answer,

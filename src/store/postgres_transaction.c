@@ -454,8 +454,9 @@ void lc_pg_say_goodbye(lc_pg *db)
  * A table without statistics is taken to have 200 tenants with 200 users each; so the planner
  * expects any index that begins with the two to find one row, and may read all rows of a user to
  * find one by its id. Autovacuum analyzes new tables after a minute or so. Until then loci does:
- * after a thousand statements that write, eight thousand, and so on; during a rebuild after
- * 500 events, 2,000 and so on (store/rebuild.c), between two slices. Later only autovacuum does.
+ * after a thousand statements that write, eight thousand, and so on, where statistics are missing
+ * or outgrown; during a rebuild after 500 events, 2,000 and so on (store/rebuild.c), between two
+ * slices. Later only autovacuum does.
  */
 
 #define FIRST_EXECS 1000
@@ -466,6 +467,7 @@ void lc_pg_say_goodbye(lc_pg *db)
 typedef struct script {
     lc_buf text;
     bool is_shadow;
+    bool has_table;
 } script;
 
 static loci_status add_table(void *ctx, const lc_table *table, loci_error *err)
@@ -473,22 +475,33 @@ static loci_status add_table(void *ctx, const lc_table *table, loci_error *err)
     script *s = ctx;
 
     (void)err;
-    if (!s->is_shadow || table->table_class == LC_TABLE_PROJECTION)
-        lc_buf_append_format(&s->text, "%s %s%s", s->text.len == 0 ? "analyze" : ",", table->name,
-                             s->is_shadow ? "__new" : "");
+    if (s->is_shadow && table->table_class != LC_TABLE_PROJECTION)
+        return LOCI_OK;
+    lc_buf_append_format(&s->text, "%s'%s%s'", s->has_table ? ", " : "", table->name,
+                         s->is_shadow ? "__new" : "");
+    s->has_table = true;
     return LOCI_OK;
 }
 
-/* Best effort: it changes no answer. */
+/* Tables that were never analyzed, and those in which more rows have changed since than they had
+ * then: with many processes on one store, the others find little to do. Best effort: it changes no
+ * answer. */
 static void analyze(lc_pg *db, lc_tx *tx, bool is_shadow)
 {
     script s = {.is_shadow = is_shadow};
     const char *text;
 
     lc_buf_init(&s.text, &db->db.env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
+    lc_buf_append(&s.text, LC_STR("do $do$ declare t name; begin for t in select c.relname"
+                                  " from pg_class c left join pg_stat_user_tables u"
+                                  " on u.relid = c.oid"
+                                  " where c.relnamespace = to_regnamespace(current_schema())"
+                                  " and (c.reltuples <= 0 or u.n_mod_since_analyze > c.reltuples)"
+                                  " and c.relname in ("));
     (void)lc_catalogue_each(db->db.catalogue, add_table, &s, NULL); /* Cannot fail. */
+    lc_buf_append(&s.text, LC_STR(") loop execute format('analyze %I', t); end loop; end $do$"));
     text = lc_buf_terminate(&s.text);
-    if (text != NULL && text[0] != '\0')
+    if (text != NULL && s.has_table)
         (void)lc_pg_run_script(tx, text, NULL);
     lc_buf_clear(&s.text);
 }

@@ -1846,7 +1846,7 @@ export interface StoreCompactArgs extends Pick<SharedArgs, "request_id"> {
 /** Arguments of `store.activity`. */
 export interface StoreActivityArgs {
     /** Only samples after this time (default: all of the last hour). */
-    after?: string | null | undefined;
+    since?: string | null | undefined;
 }
 
 /** Arguments of `op.list`. */

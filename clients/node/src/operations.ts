@@ -1480,14 +1480,12 @@ export class StoreRoom {
         return this.#caller.call("store.recover", args, options);
     }
 
-    /**
-     * Replace the events before a time by snapshots; the past before it cannot be read afterwards.
-     */
+    /** Replace the events before a time by snapshots, which end the readable past there. */
     compact(args: t.StoreCompactArgs, options?: CallOptions): Promise<t.StoreCompactAnswer> {
         return this.#caller.call("store.compact", args, options);
     }
 
-    /** Return the memory in use and the calls of this process, sampled every 5 s for an hour. */
+    /** Return memory and calls of this process in the last hour, sampled every 5 s. */
     activity(args: t.StoreActivityArgs = {},
         options?: CallOptions): Promise<t.StoreActivityAnswer> {
         return this.#caller.call("store.activity", args, options);

@@ -3848,9 +3848,7 @@ class StoreRoom:
         wait: Optional[bool] = None,
         request_id: Optional[str] = None,
     ) -> t.StoreCompactAnswer:
-        """Replace the events before a time by snapshots; the past before it cannot be read
-        afterwards.
-        """
+        """Replace the events before a time by snapshots, which end the readable past there."""
         answer: t.StoreCompactAnswer = self._caller.call(
             "store.compact",
             {"before": before},
@@ -3861,13 +3859,13 @@ class StoreRoom:
     def activity(
         self,
         *,
-        after: Optional[str] = None,
+        since: Optional[str] = None,
     ) -> t.StoreActivityAnswer:
-        """Return the memory in use and the calls of this process, sampled every 5 s for an hour."""
+        """Return memory and calls of this process in the last hour, sampled every 5 s."""
         answer: t.StoreActivityAnswer = self._caller.call(
             "store.activity",
             {},
-            {"after": after}
+            {"since": since}
         )
         return answer
 

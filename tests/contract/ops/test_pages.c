@@ -159,7 +159,8 @@ TEST(pages, are_what_every_operation_that_lists_has)
         if ((lc_str_is(verb, "list") && !is_of_process(op)) || has_cursor)
             CHECK(has_limit && has_cursor);
         CHECK(lc_op_find_param(op, LC_STR("after"), &at) == NULL);
-        CHECK(lc_op_find_param(op, LC_STR("before"), &at) == NULL);
+        if (strcmp(op->name, "store.compact") != 0) /* There it is a time. */
+            CHECK(lc_op_find_param(op, LC_STR("before"), &at) == NULL);
     }
 }
 

@@ -67,6 +67,24 @@ TEST_ON(TEST_SERVERS, postgres, tables_of_somebody_else_are_refused_and_kept)
     CHECK_EQ(test_store_number(store, "select count(*) from sqlite_schema"), 1);
 }
 
+/* Without statistics the planner may read all rows of a user to find one. */
+TEST_ON(TEST_SERVERS, postgres, tables_that_have_grown_get_statistics)
+{
+    static const char analyzed[] =
+        "select count(*) from pg_class where relname = 'fact_current'"
+        " and relnamespace = to_regnamespace(current_schema()) and reltuples > 0";
+    const char *store = probe_path();
+    loci_engine *engine = test_open(store);
+
+    for (int i = 0; i < 10; i++)
+        (void)test_call(engine, "fact.write", "{'key':'a%d','value':1}", i);
+    CHECK_EQ(test_store_number(store, analyzed), 0);
+    for (int i = 0; i < 400; i++)
+        (void)test_call(engine, "fact.write", "{'key':'b%d','value':1}", i);
+    CHECK_EQ(test_store_number(store, analyzed), 1);
+    test_close(engine);
+}
+
 /* Whatever has a tenant needs a policy; the catalogue is not asked. */
 static const char bare_tables[] =
     "select count(*) from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = "

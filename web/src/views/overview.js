@@ -73,7 +73,7 @@ function useSamples(isWanted) {
         const controller = new AbortController();
         last.current = "";
         const read = async () => {
-            const args = last.current ? { after: last.current } : {};
+            const args = last.current ? { since: last.current } : {};
             const { samples: more } = await call("store.activity", args, controller.signal);
             if (more.length === 0) return;
             const isFirst = last.current === "";
