@@ -387,6 +387,7 @@ loci_status lc_pg_add_growth(lc_tx *tx, loci_error *err)
 const lc_grown_sql lc_pg_grown_sql = {
     .place = {"select cast(txid_current_snapshot() as text)", "", "t"},
     .users = {"select tenant_id, user_id, min(seq), max(seq) from events where insert_no > 0"
+              " and seq > 0"
               " and insert_no >= txid_snapshot_xmin(cast($1 as txid_snapshot))"
               " and insert_no < txid_snapshot_xmax(txid_current_snapshot())"
               " and not txid_visible_in_snapshot(insert_no, cast($1 as txid_snapshot))"

@@ -33,8 +33,14 @@ static const lc_sql set_base_sql = {
     "update heads set base_seq = $3 where tenant_id = $1 and user_id = $2", "tti", NULL};
 static const lc_sql first_sql = {
     "select min(seq) from events where tenant_id = $1 and user_id = $2 and seq <= 0", "tt", "i"};
+/* The parts of an earlier snapshot make room for the new ones, and go when these are there: the
+ * last row of the log must not be deleted before another follows it (store/grown.h). */
+#define ASIDE "1000000000"
+static const lc_sql set_aside_sql = {"update events set seq = seq - " ASIDE
+                                     " where tenant_id = $1 and user_id = $2 and seq <= 0",
+                                     "tt", NULL};
 static const lc_sql clear_sql = {
-    "delete from events where tenant_id = $1 and user_id = $2 and seq <= 0", "tt", NULL};
+    "delete from events where tenant_id = $1 and user_id = $2 and seq <= -" ASIDE, "tt", NULL};
 static const lc_sql put_sql = {
     "insert into events (tenant_id, user_id, seq, type, v, recorded_at, refs, payload, is_erased)"
     " values ($1, $2, $3, $4, 1, $5, $6, $7, 0)",
@@ -251,7 +257,7 @@ loci_status lc_snapshot_put(const lc_snapshot *snapshot, lc_tx *tx, int64_t seq,
     loci_status status = lc_tx_flush_head(tx, err); /* The row exists from here on. */
 
     if (status == LOCI_OK)
-        status = lc_tx_exec(tx, &clear_sql, owner, err);
+        status = lc_tx_exec(tx, &set_aside_sql, owner, err);
     for (size_t i = 0; status == LOCI_OK && i < snapshot->count; i++) {
         char refs[80];
 
@@ -264,6 +270,8 @@ loci_status lc_snapshot_put(const lc_snapshot *snapshot, lc_tx *tx, int64_t seq,
                                        LC_T(loci_str_of(refs)), LC_T(snapshot->parts[i])},
                             err);
     }
+    if (status == LOCI_OK)
+        status = lc_tx_exec(tx, &clear_sql, owner, err);
     return status == LOCI_OK
                ? lc_tx_exec_one(tx, &set_base_sql, (lc_arg[]){owner[0], owner[1], LC_I(seq)}, err)
                : status;

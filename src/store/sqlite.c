@@ -619,7 +619,7 @@ uint64_t lc_sqlite_state(const lc_db *base)
 const lc_grown_sql lc_sqlite_grown_sql = {
     .place = {"select cast(coalesce(max(rowid), 0) as text) from events", "", "t"},
     .users = {"select tenant_id, user_id, min(seq), max(seq) from events not indexed"
-              " where rowid > cast($1 as integer) group by tenant_id, user_id limit $2",
+              " where rowid > cast($1 as integer) and seq > 0 group by tenant_id, user_id limit $2",
               "ti", "ttii"}};
 
 /* ---- The driver ------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "store/db_upkeep.h"
 #include "store/grown.h"
+#include "store/snapshot.h"
 
 #define USERS_MAX 1000
 
@@ -106,6 +107,38 @@ TEST(grown, each_event_is_reported_once)
     end(&r);
     probe_close(&there);
     probe_close(&here);
+}
+
+/* `ctx` is the number of parts. */
+static loci_status put_snapshot(lc_tx *tx, void *ctx, loci_error *err)
+{
+    loci_str parts[] = {LC_STR("{}"), LC_STR("{}"), LC_STR("{}")};
+    lc_snapshot snapshot = {.parts = parts, .count = *(size_t *)ctx};
+    lc_head head;
+    loci_status status = lc_tx_head(tx, &head, err);
+
+    return status == LOCI_OK ? lc_snapshot_put(&snapshot, tx, head.seq, head.recorded_at, err)
+                             : status;
+}
+
+/* A snapshot is no event for followers, and its parts must not give their numbers to events: a
+ * stream would never see those. */
+TEST(grown, snapshots_are_not_reported_and_hide_no_event)
+{
+    size_t many = 3, few = 1;
+    probe p;
+    reader r;
+
+    probe_open(&p, probe_path());
+    say(&p, "a", 2);
+    begin(&r, &p);
+    CHECK_OK(probe_write(&p, "a", put_snapshot, &many), p.err);
+    CHECK_STR_EQ(loci_str_of(read_on(&r)), "");
+    CHECK_OK(probe_write(&p, "a", put_snapshot, &few), p.err);
+    say(&p, "a", 1);
+    CHECK_STR_EQ(loci_str_of(read_on(&r)), "a:3-3");
+    end(&r);
+    probe_close(&p);
 }
 
 static loci_status fail_after_writing(lc_tx *tx, void *ctx, loci_error *err)
