@@ -360,7 +360,7 @@ static loci_status call_agent(loci_engine *engine, void *ctx, loci_error *err)
 
 void sweep_operations(const sweep *s)
 {
-    test_timeout(600);
+    test_timeout(1200);
     seed_store();
     for (size_t i = 0; i < lc_op_count(); i++) {
         const lc_op *op = lc_op_at(i);

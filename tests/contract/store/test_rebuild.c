@@ -175,7 +175,7 @@ TEST(rebuild, survives_a_rollback_of_each_slice)
     before = notes_hash(&n);
     lc_rebuild_init(&state, &n.env.heap);
     state.may_swap = true;
-    for (int i = 0; state.phase != LC_REBUILD_DONE && i < 20; i++) {
+    for (int i = 0; state.phase != LC_REBUILD_DONE && i < 2000; i++) {
         CHECK_STATUS(LOCI_ERESOURCE,
                      lc_db_write_one(n.db, LC_UPKEEP_WAIT_MS, crash, &state, &n.err));
         CHECK(lc_hash128_eq(before, notes_hash(&n)));
