@@ -456,9 +456,8 @@ static void write_databases(const lc_json *status, lc_buf *out)
     const lc_json *at = list == NULL ? NULL : lc_json_first(list);
     char labels[128];
 
-    if (at != NULL)
-        lc_metric_family(out, "loci_database_open", "gauge",
-                         "Whether a database of store.databases is open.");
+    lc_metric_family(out, "loci_database_open", "gauge",
+                     "Whether a database of store.databases is open; none without that setting.");
     for (; at != NULL; at = lc_json_next(at)) {
         const lc_json *name = lc_json_member(at, LC_STR("name"));
         const lc_json *open = lc_json_member(at, LC_STR("open"));
