@@ -288,7 +288,7 @@ TEST(agents, a_pipeline_pauses_and_resumes)
     CHECK_EQ(state_of(&w, &ada), LC_AGENT_PAUSED);
     w.used_bytes = 100 * MB;
     for (int i = 0; i < 60; i++) {
-        lc_agent_signal other;
+        lc_agent_signal other = {0};
 
         pass(&w, 200);
         if (lc_agent_stream_next(stream, &other) && other.kind == LC_AGENT_RESUME_PIPELINE)
