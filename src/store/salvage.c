@@ -407,12 +407,14 @@ static bool find_record(const lc_salvage *s, int index, record *out)
 {
     const unsigned char *end = s->bytes + PAGE_BYTES;
     size_t pointer = header_offset(s) + LEAF_HEADER_BYTES + (size_t)index * 2;
-    scan cell = {.at = s->bytes + big_endian(s->bytes + pointer, 2), .end = end};
+    size_t offset = big_endian(s->bytes + pointer, 2);
+    scan cell = {.end = end};
     uint64_t bytes;
     size_t local;
 
-    if (cell.at >= end)
+    if (offset >= PAGE_BYTES) /* The page only looks like a leaf. */
         return false;
+    cell.at = s->bytes + offset;
     bytes = take_varint(&cell);
     (void)take_varint(&cell); /* The rowid means nothing to loci. */
     if (cell.has_failed || bytes == 0 || bytes > RECORD_BYTES_MAX)
