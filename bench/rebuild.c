@@ -242,8 +242,8 @@ static void create_peer(sqlite3 *db, const char *like, const char *name)
 
     table.name = name;
     lc_buf_init(&text, &env.heap, LOCI_MEM_ENGINE, 100000);
-    lc_ddl_table(&text, &table, LC_DIALECT_SQLITE, "");
-    lc_ddl_indexes(&text, &table, "", 0);
+    lc_ddl_table(&text, &table, &(lc_ddl){.dialect = LC_DIALECT_SQLITE, .suffix = ""});
+    lc_ddl_indexes(&text, &table, &(lc_ddl){.dialect = LC_DIALECT_SQLITE, .suffix = ""});
     run(db, lc_buf_terminate(&text));
     lc_buf_clear(&text);
 }

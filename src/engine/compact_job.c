@@ -262,8 +262,8 @@ static loci_status compact_user(compaction *c, loci_error *err)
 static loci_status create_scratch(lc_tx *tx, void *ctx, loci_error *err)
 {
     (void)ctx;
-    return lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION | 1u << LC_TABLE_OPERATIONAL, "",
-                                   0, err);
+    return lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION | 1u << LC_TABLE_OPERATIONAL,
+                                   &(lc_ddl){.suffix = ""}, err);
 }
 
 static loci_status add_table(void *ctx, const lc_table *table, loci_error *err)

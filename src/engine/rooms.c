@@ -13,6 +13,7 @@
 #include "engine/extraction.h"
 #include "engine/internal.h"
 #include "engine/meaning.h"
+#include "engine/partition_job.h"
 #include "engine/secrets.h"
 #include "engine/store_jobs.h"
 #include "engine/summary_job.h"
@@ -31,7 +32,8 @@ const lc_room *const lc_engine_rooms[] = {
 
 const lc_job_kind *const lc_engine_job_kinds[] = {
     &lc_job_purge,  &lc_job_rebuild, &lc_job_discard, &lc_job_reembed,      &lc_job_extract,
-    &lc_job_curate, &lc_job_compact, &lc_job_scrub,   &lc_job_summary_make, NULL,
+    &lc_job_curate, &lc_job_compact, &lc_job_scrub,   &lc_job_summary_make, &lc_job_partition,
+    NULL,
 };
 
 const lc_recall_source *lc_engine_texts_at(size_t index)

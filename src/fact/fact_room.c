@@ -58,6 +58,7 @@ static const lc_table current_table = {
     .table_class = LC_TABLE_PROJECTION,
     .columns = current_columns,
     .key = "tenant_id, user_id, key, scope, scope_id, persona_id, place",
+    .is_large = true,
     .indexes = current_indexes,
     .forget = &forget_current_sql,
 };
@@ -92,6 +93,7 @@ static const lc_table past_table = {
     .table_class = LC_TABLE_PROJECTION,
     .columns = past_columns,
     .key = "tenant_id, user_id, seq",
+    .is_large = true,
     .indexes = past_indexes,
     .forget = &forget_past_sql,
 };

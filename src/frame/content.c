@@ -40,6 +40,7 @@ const lc_table lc_frame_contents_table = {
     .table_class = LC_TABLE_PROJECTION,
     .columns = columns,
     .key = "tenant_id, user_id, hash",
+    .is_large = true,
     .forget = &forget_sql,
 };
 

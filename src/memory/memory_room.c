@@ -128,6 +128,7 @@ static const lc_table memories_table = {
     .table_class = LC_TABLE_PROJECTION,
     .columns = columns,
     .key = "tenant_id, user_id, seq",
+    .is_large = true,
     .forget = &forget_memories_sql,
     .indexes = memory_indexes,
 };

@@ -267,6 +267,25 @@ static loci_status store_started(const waiting *w, lc_tx *tx, loci_error *err)
     return lc_request_store(tx, w->call->request, (loci_str){text, (size_t)len}, err);
 }
 
+/* Adds the job of the call, or finds the one of its unique name, which must be the same. */
+static loci_status add_job(waiting *w, lc_tx *tx, loci_error *err)
+{
+    const lc_job_new *job = w->start->job;
+    lc_job_key key;
+    lc_job active;
+    loci_status status = lc_job_enqueue(tx, job, &w->id, err);
+
+    if (status != LOCI_OK || job->unique.len == 0)
+        return status;
+    key = key_of(w);
+    status = lc_job_load(tx, &key, w->call->arena, &active, err);
+    if (status == LOCI_OK && !lc_str_eq(active.args, job->args))
+        status = lc_fail(err, LOCI_ECONFLICT,
+                         "%s is %s with other arguments (%.*s): wait for it or cancel it",
+                         w->id.text, lc_job_status_name(active.status), LC_STR_ARG(active.args));
+    return status;
+}
+
 static loci_status start_job(lc_tx *tx, void *ctx, loci_error *err)
 {
     waiting *w = ctx;
@@ -283,8 +302,7 @@ static loci_status start_job(lc_tx *tx, void *ctx, loci_error *err)
     if (w->start->user_id.len > 0 && expected_seq != LC_ABSENT)
         status = lc_tx_expect_seq(tx, expected_seq, err);
     if (status == LOCI_OK)
-        status = w->start->job != NULL ? lc_job_enqueue(tx, w->start->job, &w->id, err)
-                                       : w->start->enqueue(tx, &w->id, err);
+        status = w->start->job != NULL ? add_job(w, tx, err) : w->start->enqueue(tx, &w->id, err);
     if (status == LOCI_OK && call->request != NULL)
         status = store_started(w, tx, err);
     return status;

@@ -33,9 +33,12 @@ typedef struct lc_job_start {
             .choices = "queued|running|done"                                                       \
     }
 
+/* Result of store.rebuild. */
+extern const lc_record lc_rebuilt_record;
+
 /* Adds the job, or finds the job of an earlier call with this request_id. With `waits`, waits for
  * its end or the call's deadline, whichever comes first. Writes the answer. A job that failed fails
- * the call. */
+ * the call. LOCI_ECONFLICT if a job of the same unique name has other arguments. */
 loci_status lc_job_start_run(lc_call *call, const lc_job_start *start, loci_error *err);
 
 #endif /* LC_OPS_OP_JOB_H */

@@ -25,6 +25,7 @@
 #include "store/backup.h"
 #include "store/db_upkeep.h"
 #include "store/discard.h"
+#include "store/partition.h"
 #include "store/publish.h"
 #include "store/rebuild.h"
 #include "store/recover.h"
@@ -235,6 +236,10 @@ static const lc_record status_answer = {
              LC_RESULT_NULLABLE},
             {"tables_discarding", LC_PARAM_INT,
              "Number of tables that a rebuild has replaced and that are not deleted yet"},
+            {"partitions", LC_PARAM_INT,
+             "Number of partitions that each large table is to have; 1 = they are not divided"},
+            {"tables_dividing", LC_PARAM_INT,
+             "Number of large tables that have another number of partitions so far"},
             {"databases", 0, "Further databases, for the tenants of store.routes", LC_RESULT_LIST,
              .record = &database_record},
             {"counters", 0, "Counters of this process", .record = &counters_record},
@@ -401,7 +406,8 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
 {
     lc_engine_counters counters = lc_engine_get_counters(call->engine);
     lc_json_writer *out = &call->out;
-    int64_t schema_version = 0, discarding = 0;
+    int64_t schema_version = 0, discarding = 0, partitions = 1;
+    lc_partition_state dividing = {0};
     loci_status status = lc_meta_get_i64(tx, "schema_version", 0, &schema_version, err);
 
     if (status != LOCI_OK)
@@ -426,9 +432,15 @@ static loci_status run_status(lc_call *call, lc_tx *tx, loci_error *err)
         status = put_scrub(call, tx, err);
     if (status == LOCI_OK)
         status = lc_discard_count(tx, &discarding, err);
+    if (status == LOCI_OK)
+        status = lc_partition_wanted(tx, &partitions, err);
+    if (status == LOCI_OK)
+        status = lc_partition_look(tx, &dividing, err);
     if (status != LOCI_OK)
         return status;
     lc_jw_member_int(out, "tables_discarding", discarding);
+    lc_jw_member_int(out, "partitions", partitions);
+    lc_jw_member_int(out, "tables_dividing", dividing.projections + dividing.others);
     put_databases(out, call->engine);
     put_counters(out, &counters);
     put_memory(out, &lc_engine_env(call->engine)->heap);
@@ -565,7 +577,7 @@ static const lc_param rebuild_params[] = {
     {.name = NULL},
 };
 
-static const lc_record rebuilt_record = {
+const lc_record lc_rebuilt_record = {
     .members =
         (const lc_result[]){
             {"events", LC_PARAM_INT, "Number of events that were replayed"},
@@ -584,7 +596,7 @@ static const lc_record rebuild_answer = {
     .members =
         (const lc_result[]){
             LC_JOB_RESULTS,
-            {"result", 0, "Result, if done", LC_RESULT_OPTIONAL, .record = &rebuilt_record},
+            {"result", 0, "Result, if done", LC_RESULT_OPTIONAL, .record = &lc_rebuilt_record},
             {NULL},
         },
 };

@@ -34,6 +34,7 @@
     X(tenant)                                                                                      \
     X(store)                                                                                       \
     X(compact)                                                                                     \
+    X(partition)                                                                                   \
     X(activity)                                                                                    \
     X(meta)
 

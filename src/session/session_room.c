@@ -147,6 +147,7 @@ static const lc_table messages_table = {
     .table_class = LC_TABLE_PROJECTION,
     .columns = message_columns,
     .key = "tenant_id, user_id, id",
+    .is_large = true,
     .indexes = message_indexes,
     .forget = &forget_messages_sql,
 };

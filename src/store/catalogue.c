@@ -6,12 +6,14 @@
  */
 #include "store/catalogue.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/assert.h"
 #include "base/hash.h"
 #include "base/str.h"
 
+#define OWNER_COLUMNS "tenant_id, user_id"
 #define NAME_BYTES_MAX 40 /* PostgreSQL cuts names at 63; suffix, index and generation follow. */
 
 loci_status lc_catalogue_each(const lc_catalogue *catalogue, lc_table_visit *visit, void *ctx,
@@ -223,9 +225,9 @@ static const char *owner_fault(const lc_table *table)
     loci_str key = loci_str_of(table->key);
 
     if (table->is_store_wide) {
-        return table->table_class == LC_TABLE_OPERATIONAL
+        return table->table_class == LC_TABLE_OPERATIONAL && !table->is_large
                    ? NULL
-                   : "a table without a user is not operational";
+                   : "a table without a user is not operational, or is large";
     }
     if (tenant == NULL || user == NULL || tenant->kind != 't' || user->kind != 't')
         return "a table has no tenant_id and user_id of kind t";
@@ -242,6 +244,9 @@ static const char *indexes_fault(const lc_table *table)
 
         if (fault != NULL)
             return fault;
+        if (table->is_large && index->is_unique &&
+            strncmp(index->columns, OWNER_COLUMNS, strlen(OWNER_COLUMNS)) != 0)
+            return "a unique index of a large table does not begin with tenant_id, user_id";
         if (!is_plain(loci_str_of(index->name)) ||
             strlen(index->name) + strlen(table->name) > NAME_BYTES_MAX)
             return "the name of an index is not plain, or too long";
@@ -346,7 +351,7 @@ static const char *type_of(char kind, lc_dialect dialect)
  * their session names, and no rows if it names no tenant (docs/postgresql.md). A setting that was
  * reset is empty rather than NULL, and "" is the tenant of the rows that concern the whole
  * store. */
-static void add_policy(lc_buf *out, const lc_table *table, const char *suffix)
+void lc_ddl_policy(lc_buf *out, const lc_table *table, const char *suffix)
 {
     lc_buf_append_format(out,
                          "alter table %s%s enable row level security;\n"
@@ -355,24 +360,49 @@ static void add_policy(lc_buf *out, const lc_table *table, const char *suffix)
                          table->name, suffix, table->name, suffix);
 }
 
-void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const char *suffix)
+void lc_ddl_partitions(lc_buf *out, const char *parent, const char *name, int64_t partitions)
 {
-    lc_buf_append_format(out, "create table %s%s (\n", table->name, suffix);
+    for (int64_t i = 0; i < partitions; i++)
+        lc_buf_append_format(out,
+                             "create table %s_%lld partition of %s"
+                             " for values with (modulus %lld, remainder %lld);\n",
+                             name, (long long)i, parent, (long long)partitions, (long long)i);
+}
+
+static void add_partitions(lc_buf *out, const lc_table *table, const lc_ddl *ddl)
+{
+    char parent[NAME_BYTES_MAX + 16], name[NAME_BYTES_MAX + 32];
+
+    (void)snprintf(parent, sizeof parent, "%s%s", table->name, ddl->suffix);
+    (void)snprintf(name, sizeof name, "%s__%lld", table->name, (long long)ddl->generation);
+    lc_ddl_partitions(out, parent, name, ddl->partitions);
+}
+
+void lc_ddl_table(lc_buf *out, const lc_table *table, const lc_ddl *ddl)
+{
+    bool is_sqlite = ddl->dialect == LC_DIALECT_SQLITE;
+    bool is_divided = !is_sqlite && table->is_large && ddl->partitions > 1;
+
+    lc_buf_append_format(out, "create table %s%s (\n", table->name, ddl->suffix);
     for (const lc_column *column = table->columns; column->kind != 0; column++)
-        lc_buf_append_format(out, "    %s %s%s,\n", column->name, type_of(column->kind, dialect),
+        lc_buf_append_format(out, "    %s %s%s,\n", column->name,
+                             type_of(column->kind, ddl->dialect),
                              column->nullable ? "" : " not null");
     lc_buf_append_format(out, "    primary key (%s)\n)%s;\n", table->key,
-                         dialect != LC_DIALECT_SQLITE ? ""
-                         : table->is_clustered        ? " strict, without rowid"
-                                                      : " strict");
-    if (dialect == LC_DIALECT_POSTGRES && find_column(table, LC_STR("tenant_id")) != NULL)
-        add_policy(out, table, suffix);
+                         is_divided            ? " partition by hash (tenant_id, user_id)"
+                         : !is_sqlite          ? ""
+                         : table->is_clustered ? " strict, without rowid"
+                                               : " strict");
+    if (!is_sqlite && find_column(table, LC_STR("tenant_id")) != NULL)
+        lc_ddl_policy(out, table, ddl->suffix);
+    if (is_divided)
+        add_partitions(out, table, ddl);
 }
 
 /* Roles that an administrator granted access to the table keep it. */
-void lc_ddl_keep_grants(lc_buf *out, const lc_table *table, lc_dialect dialect)
+void lc_ddl_keep_grants(lc_buf *out, const lc_table *table, const lc_ddl *replacement)
 {
-    if (dialect != LC_DIALECT_POSTGRES)
+    if (replacement->dialect != LC_DIALECT_POSTGRES)
         return;
     lc_buf_append_format(out,
                          "do $$ declare g record; begin for g in"
@@ -380,17 +410,17 @@ void lc_ddl_keep_grants(lc_buf *out, const lc_table *table, lc_dialect dialect)
                          " else quote_ident(pg_get_userbyid(a.grantee)) end as who"
                          " from pg_catalog.pg_class c, aclexplode(c.relacl) a"
                          " where c.oid = to_regclass('%s') and a.grantee <> c.relowner loop"
-                         " execute format('grant %%s on %s__new to %%s', g.what, g.who);"
+                         " execute format('grant %%s on %s%s to %%s', g.what, g.who);"
                          " end loop; end $$;\n",
-                         table->name, table->name);
+                         table->name, table->name, replacement->suffix);
 }
 
-void lc_ddl_indexes(lc_buf *out, const lc_table *table, const char *suffix, int64_t generation)
+void lc_ddl_indexes(lc_buf *out, const lc_table *table, const lc_ddl *ddl)
 {
     for (const lc_index *index = table->indexes; index != NULL && index->name != NULL; index++) {
         lc_buf_append_format(out, "create %sindex %s_%s_%lld on %s%s (%s)",
                              index->is_unique ? "unique " : "", table->name, index->name,
-                             (long long)generation, table->name, suffix, index->columns);
+                             (long long)ddl->generation, table->name, ddl->suffix, index->columns);
         if (index->where != NULL)
             lc_buf_append_format(out, " where %s", index->where);
         lc_buf_append(out, LC_STR(";\n"));

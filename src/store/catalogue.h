@@ -131,6 +131,7 @@ typedef struct lc_table {
     bool is_clustered;        /* On SQLite: rows are stored in the order of the key. For small rows
                                  that are read as a range; others cost twice the pages so. */
     bool is_store_wide;       /* Belongs to no user: meta, settings. Only operational tables. */
+    bool is_large;            /* On PostgreSQL: may be divided by user (store/partition.h). */
     /* Deletes the rows of user ($1, $2) when that user is forgotten. NULL = the rows stay, because
      * they contain nothing that the user said. Every projection but forgettings has it. */
     const lc_sql *forget;
@@ -228,13 +229,24 @@ const lc_event_type *lc_catalogue_find_event(const lc_catalogue *catalogue, loci
  * words, duplicate names, gaps in upcasts. Checked by a test. */
 const char *lc_catalogue_fault(const lc_catalogue *catalogue);
 
-/* Appends `create table` for `table`, its name followed by `suffix` (or ""). */
-void lc_ddl_table(lc_buf *out, const lc_table *table, lc_dialect dialect, const char *suffix);
-/* Appends the statements that copy the privileges on `table` to its shadow. */
-void lc_ddl_keep_grants(lc_buf *out, const lc_table *table, lc_dialect dialect);
-/* Appends `create index` for all its indexes; their names end in `generation`, because an index
- * keeps its name when a rebuilt table takes the old one's place. */
-void lc_ddl_indexes(lc_buf *out, const lc_table *table, const char *suffix, int64_t generation);
+typedef struct lc_ddl {
+    lc_dialect dialect;
+    const char *suffix; /* Follows the names of tables: "" or "__new". */
+    int64_t generation; /* Ends the names of indexes and partitions, because they keep their names
+                           when a rebuilt table takes the old one's place. */
+    int64_t partitions; /* Of large tables, on PostgreSQL; below 2 = they are not divided. */
+} lc_ddl;
+
+/* Appends the policy that hides rows of other tenants, for PostgreSQL. */
+void lc_ddl_policy(lc_buf *out, const lc_table *table, const char *suffix);
+/* Appends `create table` for `table`, with its partitions. */
+void lc_ddl_table(lc_buf *out, const lc_table *table, const lc_ddl *ddl);
+/* Appends the partitions of `parent`: `name`_0, `name`_1 and so on. */
+void lc_ddl_partitions(lc_buf *out, const char *parent, const char *name, int64_t partitions);
+/* Appends the statements that copy the privileges on `table` to the table that will replace it. */
+void lc_ddl_keep_grants(lc_buf *out, const lc_table *table, const lc_ddl *replacement);
+/* Appends `create index` for all its indexes. */
+void lc_ddl_indexes(lc_buf *out, const lc_table *table, const lc_ddl *ddl);
 /* A hash of the shape of all projections: when it changes they are rebuilt. */
 uint64_t lc_catalogue_shape(const lc_catalogue *catalogue);
 

@@ -31,7 +31,7 @@
 
 typedef struct aside {
     lc_tx *tx;
-    lc_buf names; /* Put aside so far. */
+    lc_buf names; /* All that are put aside. */
 } aside;
 
 static bool is_listed(loci_str names, loci_str name)
@@ -68,23 +68,53 @@ static loci_status rename_projection(void *ctx, const lc_table *table, loci_erro
                : LOCI_OK;
 }
 
+static loci_status begin_aside(aside *a, lc_tx *tx, loci_error *err)
+{
+    char names[LC_PROJECTION_LIST_BYTES];
+    loci_status status = lc_meta_get_text(tx, DISCARDING, names, sizeof names, err);
+
+    *a = (aside){.tx = tx};
+    lc_buf_init(&a->names, &tx->db->env->heap, LOCI_MEM_PIPELINES, LC_PROJECTION_LIST_BYTES - 1);
+    if (status == LOCI_OK)
+        lc_buf_append(&a->names, loci_str_of(names));
+    return status == LOCI_OK ? lc_buf_status(&a->names, err) : status;
+}
+
+static loci_status end_aside(aside *a, loci_status status, loci_error *err)
+{
+    if (status == LOCI_OK)
+        status = lc_meta_set_text(
+            a->tx, DISCARDING, (loci_str){a->names.ptr != NULL ? a->names.ptr : "", a->names.len},
+            err);
+    lc_buf_clear(&a->names);
+    return status;
+}
+
 loci_status lc_discard_put_aside(lc_tx *tx, loci_error *err)
 {
     char former[LC_PROJECTION_LIST_BYTES];
-    aside a = {.tx = tx};
-    loci_status status = lc_meta_get_text(tx, "projection_tables", former, sizeof former, err);
-    loci_str rest = loci_str_of(former);
+    aside a;
+    loci_status status = begin_aside(&a, tx, err);
+    loci_str rest;
 
-    lc_buf_init(&a.names, &tx->db->env->heap, LOCI_MEM_PIPELINES, LC_PROJECTION_LIST_BYTES - 1);
+    if (status == LOCI_OK)
+        status = lc_meta_get_text(tx, "projection_tables", former, sizeof former, err);
     if (status == LOCI_OK)
         status = lc_catalogue_each(tx->db->catalogue, rename_projection, &a, err);
+    rest = status == LOCI_OK ? loci_str_of(former) : LC_STR("");
     while (status == LOCI_OK && rest.len > 0)
         status = rename_table(&a, lc_str_split(rest, ' ', &rest), err);
+    return end_aside(&a, status, err);
+}
+
+loci_status lc_discard_put_table_aside(lc_tx *tx, const lc_table *table, loci_error *err)
+{
+    aside a;
+    loci_status status = begin_aside(&a, tx, err);
+
     if (status == LOCI_OK)
-        status = lc_meta_set_text(
-            tx, DISCARDING, (loci_str){a.names.ptr != NULL ? a.names.ptr : "", a.names.len}, err);
-    lc_buf_clear(&a.names);
-    return status;
+        status = rename_table(&a, loci_str_of(table->name), err);
+    return end_aside(&a, status, err);
 }
 
 /* ---- Discarding ------------------------------------------------------------------------------ */

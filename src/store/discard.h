@@ -1,4 +1,5 @@
-/* discard.h - gets rid of the tables that a rebuild has replaced, without a long transaction.
+/* discard.h - gets rid of the tables that a rebuild or a division (store/partition.h) has replaced,
+ * without a long transaction.
  *
  *     swap ----------------> delete rows … delete rows ------> drop
  *     `x` becomes `x__old`   slices, each a commit           when empty
@@ -16,9 +17,10 @@
 
 #define LC_DISCARD_JOB "store.discard"
 
-/* In the transaction of the swap: renames all projections and notes them. No tables of an earlier
- * swap may be left. */
+/* In the transaction of the swap: renames all projections, or one table, and notes them. No
+ * table of the same name may be left from an earlier swap. */
 loci_status lc_discard_put_aside(lc_tx *tx, loci_error *err);
+loci_status lc_discard_put_table_aside(lc_tx *tx, const lc_table *table, loci_error *err);
 
 /* Number of tables that are left. */
 loci_status lc_discard_count(lc_tx *tx, int64_t *out, loci_error *err);

@@ -227,7 +227,7 @@ static const lc_sql set_sql = {"select set_config($1, $2, false)", "tt", "t"};
  * to exist without its rows. */
 static const lc_sql has_table_sql = {
     "select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace"
-    " where n.nspname = current_schema() and c.relname = $1 and c.relkind = 'r'",
+    " where n.nspname = current_schema() and c.relname = $1 and c.relkind in ('r', 'p')",
     "t", "i"};
 static const lc_sql now_sql = {
     "select cast(extract(epoch from clock_timestamp()) * 1000000 as bigint)", "", "i"};

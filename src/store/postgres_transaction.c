@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/random.h"
 #include "base/str.h"
+#include "store/db_upkeep.h"
 #include "store/grown.h"
 
 /* ---- Reads ----------------------------------------------------------------------------------- */
@@ -485,8 +486,8 @@ static loci_status add_table(void *ctx, const lc_table *table, loci_error *err)
 }
 
 /* Tables that were never analyzed, and those in which more rows have changed since than they had
- * then: with many processes on one store, the others find little to do. Best effort: it changes no
- * answer. */
+ * then: with many processes on one store, the others find little to do. Of a divided table the
+ * server counts the changes per partition. Best effort: it changes no answer. */
 static void analyze(lc_pg *db, lc_tx *tx, bool is_shadow)
 {
     script s = {.is_shadow = is_shadow};
@@ -494,13 +495,15 @@ static void analyze(lc_pg *db, lc_tx *tx, bool is_shadow)
 
     lc_buf_init(&s.text, &db->db.env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
     lc_buf_append(&s.text, LC_STR("do $do$ declare t name; begin for t in select c.relname"
-                                  " from pg_class c left join pg_stat_user_tables u"
-                                  " on u.relid = c.oid"
+                                  " from pg_class c left join pg_inherits i"
+                                  " on i.inhparent = c.oid left join pg_stat_user_tables u"
+                                  " on u.relid = coalesce(i.inhrelid, c.oid)"
                                   " where c.relnamespace = to_regnamespace(current_schema())"
-                                  " and (c.reltuples <= 0 or u.n_mod_since_analyze > c.reltuples)"
                                   " and c.relname in ("));
     (void)lc_catalogue_each(db->db.catalogue, add_table, &s, NULL); /* Cannot fail. */
-    lc_buf_append(&s.text, LC_STR(") loop execute format('analyze %I', t); end loop; end $do$"));
+    lc_buf_append(&s.text, LC_STR(") group by c.relname, c.reltuples having c.reltuples <= 0"
+                                  " or sum(u.n_mod_since_analyze) > c.reltuples"
+                                  " loop execute format('analyze %I', t); end loop; end $do$"));
     text = lc_buf_terminate(&s.text);
     if (text != NULL && s.has_table)
         (void)lc_pg_run_script(tx, text, NULL);
@@ -529,39 +532,53 @@ loci_status lc_pg_analyze_shadows(lc_db *base, loci_error *err)
  */
 
 #define SCRUB_US (INT64_C(3600) * 1000000)
+#define TABLE_BYTES 64
 
+typedef struct vacuum {
+    lc_tx *tx;
+    lc_buf text;
+} vacuum;
+
+/* The copy of a table that is being divided (store/partition.h) has its dead rows, too. */
 static loci_status add_vacuum(void *ctx, const lc_table *table, loci_error *err)
 {
-    lc_buf *text = ctx;
+    vacuum *v = ctx;
+    bool has_copy = false;
+    loci_status status = LOCI_OK;
+    char copy[TABLE_BYTES];
 
-    (void)err;
-    if (!table->is_store_wide)
-        lc_buf_append_format(text, "%s %s", text->len == 0 ? "vacuum (full)" : ",", table->name);
-    return LOCI_OK;
+    if (table->is_store_wide)
+        return LOCI_OK;
+    (void)snprintf(copy, sizeof copy, "%s__copy", table->name);
+    if (table->is_large)
+        status = v->tx->db->driver->upkeep->has_table(v->tx, copy, &has_copy, err);
+    lc_buf_append_format(&v->text, "%s %s", v->text.len == 0 ? "vacuum (full)" : ",", table->name);
+    if (has_copy)
+        lc_buf_append_format(&v->text, ", %s", copy);
+    return status;
 }
 
 loci_status lc_pg_scrub(lc_db *base, loci_error *err)
 {
     lc_pg *db = (lc_pg *)base;
     lc_tx tx = {.db = base, .is_write = true};
-    const char *vacuum;
+    vacuum v = {.tx = &tx};
     loci_status status;
-    lc_buf text;
 
-    lc_buf_init(&text, &base->env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
-    (void)lc_catalogue_each(base->catalogue, add_vacuum, &text, NULL); /* Cannot fail. */
-    vacuum = lc_buf_terminate(&text);
-    status = lc_buf_status(&text, err);
     db->has_failed = false;
     db->deadline_us = lc_clock_monotonic_us() + SCRUB_US;
+    lc_buf_init(&v.text, &base->env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
+    status = lc_catalogue_each(base->catalogue, add_vacuum, &v, err);
+    if (status == LOCI_OK && lc_buf_terminate(&v.text) == NULL)
+        status = lc_buf_status(&v.text, err);
     if (status == LOCI_OK)
         status = lc_pg_run_script(&tx, "set lock_timeout = '5s'", err);
     if (status == LOCI_OK) /* Outside a transaction, as VACUUM requires. */
-        status = lc_pg_run_script(&tx, vacuum, err);
+        status = lc_pg_run_script(&tx, v.text.ptr, err);
     if (db->has_failed && db->remedy == LC_PG_AGAIN)
         status = lc_fail(err, LOCI_EUNAVAILABLE,
                          "a transaction is using the tables, so they cannot be rewritten; end it");
-    lc_buf_clear(&text);
+    lc_buf_clear(&v.text);
     return status;
 }
 

@@ -4,9 +4,9 @@
  * would be quadratic. They carry the generation in their names, because an index keeps its name
  * when its table is renamed; the generation in use is `meta.projection_generation`.
  *
- * `meta.rebuild` holds "generation shape version" of the shadows. Anything else there, such as a
- * rebuild begun by another version of loci, whose events may apply differently, is dropped and
- * started again.
+ * `meta.rebuild` holds "generation shape version partitions" of the shadows. Anything else there,
+ * such as a rebuild begun by another version of loci, whose events may apply differently, is
+ * dropped and started again.
  *
  * A slice may be rolled back and run again, so its state outside the store (the position of the
  * walk) is only a hint: the slice that ends the rebuild starts a round of its own and finds all
@@ -26,6 +26,7 @@
 #include "store/discard.h"
 #include "store/dump.h"
 #include "store/event.h"
+#include "store/partition.h"
 #include "store/schema.h"
 #include "store/snapshot.h"
 
@@ -91,7 +92,7 @@ static loci_status add_statements(void *ctx, const lc_table *table, loci_error *
     if (table->table_class != LC_TABLE_PROJECTION)
         return LOCI_OK;
     if (s->kind == SCRIPT_KEEP_GRANTS)
-        lc_ddl_keep_grants(&s->text, table, s->dialect);
+        lc_ddl_keep_grants(&s->text, table, &(lc_ddl){.dialect = s->dialect, .suffix = "__new"});
     else if (s->kind == SCRIPT_RENAME)
         lc_buf_append_format(&s->text, "alter table %s__new rename to %s;\n", table->name,
                              table->name);
@@ -139,13 +140,12 @@ static loci_status swap_tables(lc_tx *tx, const lc_rebuild *rebuild, loci_error 
     return status;
 }
 
-static loci_status begin(lc_tx *tx, const lc_rebuild *rebuild, const char *mark, loci_error *err)
+static loci_status begin(lc_tx *tx, const lc_ddl *ddl, const char *mark, loci_error *err)
 {
     loci_status status = run_for_projections(tx, SCRIPT_DROP_SHADOWS, err);
 
     if (status == LOCI_OK)
-        status = lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION, "__new",
-                                         rebuild->generation, err);
+        status = lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION, ddl, err);
     if (status == LOCI_OK)
         status = lc_tx_exec(tx, &clear_progress_sql, NULL, err);
     if (status == LOCI_OK)
@@ -159,9 +159,12 @@ static loci_status join(lc_tx *tx, lc_rebuild *rebuild, bool must_wait, bool *is
                         loci_error *err)
 {
     char mark[MARK_BYTES], found[MARK_BYTES];
+    lc_ddl ddl = {.suffix = "__new"};
     int64_t standing;
     loci_status status = lc_meta_get_i64(tx, "projection_generation", 0, &standing, err);
 
+    if (status == LOCI_OK)
+        status = lc_partition_wanted(tx, &ddl.partitions, err);
     if (status == LOCI_OK)
         status = lc_meta_get_text(tx, "rebuild", found, sizeof found, err);
     if (status != LOCI_OK)
@@ -171,11 +174,12 @@ static loci_status join(lc_tx *tx, lc_rebuild *rebuild, bool must_wait, bool *is
     *is_over = standing >= rebuild->generation;
     if (*is_over || must_wait)
         return LOCI_OK;
-    (void)snprintf(mark, sizeof mark, "%" PRId64 " %016" PRIx64 " %d.%d.%d", rebuild->generation,
-                   lc_catalogue_shape(tx->db->catalogue), LOCI_VERSION_MAJOR, LOCI_VERSION_MINOR,
-                   LOCI_VERSION_PATCH); /* Fits by far. */
+    ddl.generation = rebuild->generation;
+    (void)snprintf(mark, sizeof mark, "%" PRId64 " %016" PRIx64 " %d.%d.%d %" PRId64,
+                   rebuild->generation, lc_catalogue_shape(tx->db->catalogue), LOCI_VERSION_MAJOR,
+                   LOCI_VERSION_MINOR, LOCI_VERSION_PATCH, ddl.partitions); /* Fits by far. */
     if (!lc_str_is(loci_str_of(found), mark))
-        status = begin(tx, rebuild, mark, err);
+        status = begin(tx, &ddl, mark, err);
     return status;
 }
 

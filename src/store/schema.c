@@ -22,14 +22,15 @@
 static loci_status add_table(lc_tx *tx, const char *name, loci_error *err)
 {
     const lc_table *table = lc_catalogue_find_table(tx->db->catalogue, loci_str_of(name));
+    lc_ddl ddl = {.dialect = tx->db->driver->dialect, .suffix = ""};
     loci_status status;
     lc_buf script;
 
     if (table == NULL) /* A catalogue of a test's own. */
         return LOCI_OK;
     lc_buf_init(&script, &tx->db->env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
-    lc_ddl_table(&script, table, tx->db->driver->dialect, "");
-    lc_ddl_indexes(&script, table, "", 0);
+    lc_ddl_table(&script, table, &ddl);
+    lc_ddl_indexes(&script, table, &ddl);
     status = lc_buf_terminate(&script) != NULL
                  ? tx->db->driver->upkeep->run_script(tx, script.ptr, err)
                  : lc_buf_status(&script, err);
@@ -229,8 +230,7 @@ typedef struct creation {
     lc_tx *tx;
     lc_buf script;
     unsigned class_mask;
-    const char *suffix;
-    int64_t generation;
+    lc_ddl ddl;
 } creation;
 
 static loci_status create_table(void *ctx, const lc_table *table, loci_error *err)
@@ -241,20 +241,21 @@ static loci_status create_table(void *ctx, const lc_table *table, loci_error *er
     if ((c->class_mask & (1u << table->table_class)) == 0)
         return LOCI_OK;
     lc_buf_reset(&c->script);
-    lc_ddl_table(&c->script, table, c->tx->db->driver->dialect, c->suffix);
-    lc_ddl_indexes(&c->script, table, c->suffix, c->generation);
+    lc_ddl_table(&c->script, table, &c->ddl);
+    lc_ddl_indexes(&c->script, table, &c->ddl);
     text = lc_buf_terminate(&c->script);
     if (text == NULL)
         return lc_buf_status(&c->script, err);
     return c->tx->db->driver->upkeep->run_script(c->tx, text, err);
 }
 
-loci_status lc_schema_create_tables(lc_tx *tx, unsigned class_mask, const char *suffix,
-                                    int64_t generation, loci_error *err)
+loci_status lc_schema_create_tables(lc_tx *tx, unsigned class_mask, const lc_ddl *ddl,
+                                    loci_error *err)
 {
-    creation c = {.tx = tx, .class_mask = class_mask, .suffix = suffix, .generation = generation};
+    creation c = {.tx = tx, .class_mask = class_mask, .ddl = *ddl};
     loci_status status;
 
+    c.ddl.dialect = tx->db->driver->dialect;
     lc_buf_init(&c.script, &tx->db->env->heap, LOCI_MEM_ENGINE, LC_ARGS_BYTES_MAX);
     status = lc_catalogue_each(tx->db->catalogue, create_table, &c, err);
     lc_buf_clear(&c.script);
@@ -295,7 +296,7 @@ static loci_status create_store(lc_tx *tx, loci_error *err)
      * the same ids with all of them. */
     uint64_t low = lc_random_next(random), high = lc_random_next(random);
     char store_id[33];
-    loci_status status = lc_schema_create_tables(tx, all, "", 0, err);
+    loci_status status = lc_schema_create_tables(tx, all, &(lc_ddl){.suffix = ""}, err);
 
     (void)snprintf(store_id, sizeof store_id, "%016" PRIx64 "%016" PRIx64, high, low);
     if (status == LOCI_OK)

@@ -34,9 +34,10 @@ typedef struct lc_schema_state {
 loci_status lc_schema_open(lc_db *db, const lc_migration *migrations, lc_schema_state *out,
                            loci_error *err);
 
-/* Creates every table of the catalogue whose class is in the mask of 1 << lc_table_class. */
-loci_status lc_schema_create_tables(lc_tx *tx, unsigned class_mask, const char *suffix,
-                                    int64_t generation, loci_error *err);
+/* Creates every table of the catalogue whose class is in the mask of 1 << lc_table_class. The
+ * dialect is that of the transaction's database. */
+loci_status lc_schema_create_tables(lc_tx *tx, unsigned class_mask, const lc_ddl *ddl,
+                                    loci_error *err);
 
 #define LC_PROJECTION_LIST_BYTES 4096
 /* Writes the names of the projections into `meta.projection_tables`, so that a later loci without

@@ -29,6 +29,7 @@ static const lc_table events_table = {
     .table_class = LC_TABLE_LOG,
     .columns = event_columns,
     .key = "tenant_id, user_id, seq",
+    .is_large = true,
 };
 
 static const lc_column head_columns[] = {

@@ -33,6 +33,7 @@ const lc_table lc_vectors_table = {
     .table_class = LC_TABLE_OPERATIONAL,
     .columns = columns,
     .key = "tenant_id, user_id, generation, content",
+    .is_large = true,
     .is_clustered = true,
     .forget = &forget_user_sql,
 };

@@ -291,8 +291,8 @@ static loci_status create_scratch(lc_tx *tx, void *ctx, loci_error *err)
 {
     (void)ctx;
     /* Operational tables stay empty: the rooms' checks read them. */
-    return lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION | 1u << LC_TABLE_OPERATIONAL, "",
-                                   0, err);
+    return lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION | 1u << LC_TABLE_OPERATIONAL,
+                                   &(lc_ddl){.suffix = ""}, err);
 }
 
 static void drop_scratch(verify_run *run)

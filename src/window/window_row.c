@@ -202,6 +202,7 @@ const lc_table lc_resources_table = {
     .table_class = LC_TABLE_PROJECTION,
     .columns = resource_columns,
     .key = "tenant_id, user_id, seq",
+    .is_large = true,
     .indexes = resource_indexes,
     .forget = &forget_resources_sql,
 };

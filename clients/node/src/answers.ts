@@ -4364,6 +4364,39 @@ export interface StoreMigrateAnswer {
     rebuilt: boolean;
 }
 
+export interface StorePartitionAnswer {
+    /** Id of the job; see job.get. */
+    job_id: string;
+    /** Status of the job; done if the call waited for its end. */
+    status: "queued" | "running" | "done";
+    /**
+     * Result of the rebuild that ends the job, if done; missing if all tables had this number of
+     * partitions.
+     */
+    result?: StorePartitionAnswerResult;
+    /**
+     * True if this is the stored answer of an earlier call with the same request_id; else absent.
+     */
+    replayed?: boolean;
+}
+
+/**
+ * Result of the rebuild that ends the job, if done; missing if all tables had this number of
+ * partitions.
+ */
+export interface StorePartitionAnswerResult {
+    /** Number of events that were replayed. */
+    events: number;
+    /** True if the projections equal the old ones; null if they cannot be compared. */
+    equal: boolean | null;
+    /** Number of rows that differ. */
+    differences: number;
+    /** Names of the tables that differ. */
+    tables: string;
+    /** Number of users that were not compared, since they changed meanwhile. */
+    users_skipped: number;
+}
+
 export interface StoreRebuildAnswer {
     /** Id of the job; see job.get. */
     job_id: string;
@@ -4469,6 +4502,10 @@ export interface StoreStatusAnswer {
     scrub_blocked_by: string | null;
     /** Number of tables that a rebuild has replaced and that are not deleted yet. */
     tables_discarding: number;
+    /** Number of partitions that each large table is to have; 1 = they are not divided. */
+    partitions: number;
+    /** Number of large tables that have another number of partitions so far. */
+    tables_dividing: number;
     /** Further databases, for the tenants of store.routes. */
     databases: RoutedDatabase[];
     /** Counters of this process. */

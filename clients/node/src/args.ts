@@ -1843,6 +1843,14 @@ export interface StoreCompactArgs extends Pick<SharedArgs, "request_id"> {
     wait?: boolean | null | undefined;
 }
 
+/** Arguments of `store.partition`. */
+export interface StorePartitionArgs extends Pick<SharedArgs, "request_id"> {
+    /** Number of partitions of each large table; 1 joins them again. */
+    partitions: number;
+    /** Whether to answer when the job has ended or at the call's deadline. Default: true. */
+    wait?: boolean | null | undefined;
+}
+
 /** Arguments of `store.activity`. */
 export interface StoreActivityArgs {
     /** Only samples after this time (default: all of the last hour). */
@@ -2024,6 +2032,7 @@ export interface Operations {
     "store.migrate": { args: StoreMigrateArgs; answer: t.StoreMigrateAnswer };
     "store.recover": { args: StoreRecoverArgs; answer: t.StoreRecoverAnswer };
     "store.compact": { args: StoreCompactArgs; answer: t.StoreCompactAnswer };
+    "store.partition": { args: StorePartitionArgs; answer: t.StorePartitionAnswer };
     "store.activity": { args: StoreActivityArgs; answer: t.StoreActivityAnswer };
     "op.list": { args: OpListArgs; answer: t.OpListAnswer };
     "op.get": { args: OpGetArgs; answer: t.Operation };

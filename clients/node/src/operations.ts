@@ -177,6 +177,7 @@ export const OPERATIONS: { readonly [Name in t.OperationName]: OperationTraits }
     "store.migrate": { lost: "key", scope: [] },
     "store.recover": { lost: "repeat", scope: [] },
     "store.compact": { lost: "key", scope: [] },
+    "store.partition": { lost: "key", scope: [] },
     "store.activity": { lost: "repeat", scope: [] },
     "op.list": { lost: "repeat", scope: [] },
     "op.get": { lost: "repeat", scope: [] },
@@ -1483,6 +1484,11 @@ export class StoreRoom {
     /** Replace the events before a time by snapshots, which end the readable past there. */
     compact(args: t.StoreCompactArgs, options?: CallOptions): Promise<t.StoreCompactAnswer> {
         return this.#caller.call("store.compact", args, options);
+    }
+
+    /** Divide the large tables of a PostgreSQL store into partitions by user. */
+    partition(args: t.StorePartitionArgs, options?: CallOptions): Promise<t.StorePartitionAnswer> {
+        return this.#caller.call("store.partition", args, options);
     }
 
     /** Return memory and calls of this process in the last hour, sampled every 5 s. */

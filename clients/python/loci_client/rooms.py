@@ -3856,6 +3856,21 @@ class StoreRoom:
         )
         return answer
 
+    def partition(
+        self,
+        partitions: int,
+        *,
+        wait: Optional[bool] = None,
+        request_id: Optional[str] = None,
+    ) -> t.StorePartitionAnswer:
+        """Divide the large tables of a PostgreSQL store into partitions by user."""
+        answer: t.StorePartitionAnswer = self._caller.call(
+            "store.partition",
+            {"partitions": partitions},
+            {"wait": wait, "request_id": request_id}
+        )
+        return answer
+
     def activity(
         self,
         *,

@@ -4739,6 +4739,40 @@ StoreMigrateAnswer = TypedDict("StoreMigrateAnswer", {
 })
 
 
+class _StorePartitionAnswerRequired(TypedDict):
+    job_id: str
+    """Id of the job; see job.get."""
+    status: Literal["queued", "running", "done"]
+    """Status of the job; done if the call waited for its end."""
+
+
+class StorePartitionAnswer(_StorePartitionAnswerRequired, total=False):
+    result: StorePartitionAnswerResult
+    """Result of the rebuild that ends the job, if done; missing if all tables had this number of
+    partitions.
+    """
+    replayed: bool
+    """True if this is the stored answer of an earlier call with the same request_id; else
+    absent.
+    """
+
+
+class StorePartitionAnswerResult(TypedDict):
+    """Result of the rebuild that ends the job, if done; missing if all tables had this number of
+    partitions.
+    """
+    events: int
+    """Number of events that were replayed."""
+    equal: Optional[bool]
+    """True if the projections equal the old ones; null if they cannot be compared."""
+    differences: int
+    """Number of rows that differ."""
+    tables: str
+    """Names of the tables that differ."""
+    users_skipped: int
+    """Number of users that were not compared, since they changed meanwhile."""
+
+
 class _StoreRebuildAnswerRequired(TypedDict):
     job_id: str
     """Id of the job; see job.get."""
@@ -4846,6 +4880,10 @@ class StoreStatusAnswer(TypedDict):
     """Reason why the last scrub of the files did not finish; null if it did."""
     tables_discarding: int
     """Number of tables that a rebuild has replaced and that are not deleted yet."""
+    partitions: int
+    """Number of partitions that each large table is to have; 1 = they are not divided."""
+    tables_dividing: int
+    """Number of large tables that have another number of partitions so far."""
     databases: List[RoutedDatabase]
     """Further databases, for the tenants of store.routes."""
     counters: EngineCounters
@@ -5670,6 +5708,7 @@ OPERATIONS: Dict[str, Traits] = {
     "store.migrate": Traits("key", ()),
     "store.recover": Traits("repeat", ()),
     "store.compact": Traits("key", ()),
+    "store.partition": Traits("key", ()),
     "store.activity": Traits("repeat", ()),
     "op.list": Traits("repeat", ()),
     "op.get": Traits("repeat", ()),

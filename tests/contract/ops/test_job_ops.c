@@ -40,6 +40,33 @@ static lc_id add(loci_engine *engine, const char *user, int64_t delay_ms)
     return a.id;
 }
 
+/* Two jobs of one unique name cannot both run, so the second call must not be told that it did. */
+TEST(job_ops, a_unique_job_with_other_arguments_is_a_conflict)
+{
+    loci_engine *engine = test_open(fixture_path());
+    adding a = {.job = {.kind = LC_STR("store.partition"),
+                        .unique = LC_STR("partition"),
+                        .delay_ms = 3600000,
+                        .args = LC_STR("{\"partitions\":2}")}};
+    lc_write write = {.tenant_id = LC_STR(""),
+                      .user_id = LC_STR(""),
+                      .now_us = lc_env_now_us(lc_engine_env(engine)),
+                      .deadline_us = lc_clock_monotonic_us() + 10000000,
+                      .body = add_body,
+                      .ctx = &a};
+    loci_str answer;
+    loci_error err;
+
+    CHECK_OK(lc_engine_write(engine, &write), write.error);
+    CHECK_STATUS(LOCI_ECONFLICT,
+                 test_try(engine, "store.partition", LC_STR("{\"partitions\":1}"), &err));
+    CHECK_CONTAINS(err.message, a.id.text);
+    test_call(engine, "job.cancel", "{'id':'%s','scope':'store'}", a.id.text);
+    answer = test_call(engine, "store.partition", "{'partitions':1}");
+    CHECK_STR_EQ(test_member_text(answer, "status"), "done");
+    loci_close(engine);
+}
+
 TEST(job_ops, a_user_sees_its_own_jobs_only)
 {
     loci_engine *engine = test_open(fixture_path());

@@ -361,7 +361,8 @@ static void check_folder(visitor *v, const char *path, int depth)
 static loci_status make_shadows(lc_tx *tx, void *ctx, loci_error *err)
 {
     (void)ctx;
-    return lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION, "__new", 1, err);
+    return lc_schema_create_tables(tx, 1u << LC_TABLE_PROJECTION,
+                                   &(lc_ddl){.suffix = "__new", .generation = 1}, err);
 }
 
 TEST(sql_prepare, every_statement_fits_the_tables)

@@ -230,6 +230,21 @@ TEST(catalogue, indexes_must_name_columns_once)
     CHECK(fault_of(&table) != NULL);
 }
 
+/* PostgreSQL cannot check across partitions that a value is unique. */
+TEST(catalogue, unique_indexes_of_large_tables_begin_with_the_owner)
+{
+    lc_index indexes[] = {{"one", "id", NULL, true}, {0}};
+    lc_table table = notes;
+
+    table.name = "pages";
+    table.indexes = indexes;
+    CHECK(fault_of(&table) == NULL);
+    table.is_large = true;
+    CHECK(fault_of(&table) != NULL);
+    indexes[0].columns = "tenant_id, user_id, id";
+    CHECK(fault_of(&table) == NULL);
+}
+
 /* The same for a type of event. */
 static const char *fault_of_event(const lc_event_type *type)
 {
