@@ -198,18 +198,44 @@ static void run_import(void)
     call_with_path("store.import", bench.import_path, false);
 }
 
+static void run_partition(void)
+{
+    fill_call(bench.engine, "store.partition", "{\"partitions\":16}");
+}
+
+static void run_rejoin(void)
+{
+    fill_call(bench.engine, "store.partition", "{\"partitions\":1}");
+}
+
+/* Of all events that there are. */
+static void run_compact(void)
+{
+    fill_call(bench.engine, "store.compact", "{\"before\":\"2100-01-01T00:00:00Z\"}");
+}
+
+typedef enum where { ANYWHERE, FILES, SERVERS } where;
+
 typedef struct kind {
     const char *name;
     void (*run)(void);
     bool is_once;
-    bool is_of_files; /* PostgreSQL has tools of its own. */
+    where where;
 } kind;
 
 static const kind kinds[] = {
-    {"none", run_nothing, false, false}, {"export", run_export, false, false},
-    {"verify", run_verify, true, false}, {"rebuild", run_rebuild, true, false},
-    {"backup", run_backup, false, true}, {"scrub", run_scrub, true, false},
-    {"import", run_import, true, false}, {"none again", run_nothing, false, false},
+    {"none", run_nothing, false, ANYWHERE},
+    {"export", run_export, false, ANYWHERE},
+    {"verify", run_verify, true, ANYWHERE},
+    {"rebuild", run_rebuild, true, ANYWHERE},
+    {"backup", run_backup, false, FILES}, /* PostgreSQL has tools of its own. */
+    {"scrub", run_scrub, true, ANYWHERE},
+    {"import", run_import, true, ANYWHERE},
+    {"partition", run_partition, true, SERVERS},
+    {"none, partitioned", run_nothing, false, SERVERS},
+    {"rejoin", run_rejoin, true, SERVERS},
+    {"compact", run_compact, true, ANYWHERE},
+    {"none again", run_nothing, false, ANYWHERE},
 };
 #define KIND_COUNT (sizeof kinds / sizeof *kinds)
 
@@ -286,7 +312,7 @@ static void run_store(const char *name)
     reader = (load){.engine = bench.engine, .users = bench.users, .seed = 1};
     writer = (load){.engine = bench.engine, .writes = true, .seed = 2};
     for (size_t i = 0; i < KIND_COUNT; i++) {
-        if (is_chosen(&kinds[i]) && (is_file || !kinds[i].is_of_files))
+        if (is_chosen(&kinds[i]) && kinds[i].where != (is_file ? SERVERS : FILES))
             all[i] = measure(&kinds[i]);
     }
     read_ms = (all[0].read_p99_ms + all[KIND_COUNT - 1].read_p99_ms) / 2;

@@ -26,7 +26,6 @@
 #include "base/str.h"
 #include "engine/feed.h"
 #include "engine/internal.h"
-#include "store/backup.h"
 #include "store/grown.h"
 
 #define SETTINGS_INTERVAL_US 1000000 /* Stored settings are read again at most this often. */
@@ -65,7 +64,7 @@ struct lc_watch {
     bool has_place;             /* Under `lock`. */
     pthread_mutex_t place_lock; /* Of the next three; taken before `lock`, and before the */
     lc_buf place, next_place;   /* snapshot, so that a later holder has a later snapshot. */
-    int64_t restore_mark;       /* Of the store that `place` is of. */
+    int64_t mark;               /* Of the snapshot that `place` is of. */
     lc_db *_Atomic probe;       /* Connection that is asked for the store's state; NULL = none. */
     _Atomic int question_count;
     _Atomic bool is_lost;            /* The thread's last poll failed: caches must not be used. */
@@ -165,7 +164,7 @@ void lc_watch_remove(lc_watch *watch, lc_listener *listener)
 typedef struct reading {
     lc_watch *watch;
     bool has_place; /* Otherwise only the present place is read. */
-    int64_t restore_mark;
+    int64_t mark;
     lc_feed_range *first, **end;
     int64_t count;
 } reading;
@@ -202,12 +201,12 @@ static loci_status read_grown(lc_tx *tx, void *ctx, loci_error *err)
 {
     reading *r = ctx;
     lc_watch *watch = r->watch;
-    loci_status status = lc_tx_restore_mark(tx, &r->restore_mark, err);
+    loci_status status = lc_grown_mark(tx, &r->mark, err);
 
     drop_ranges(r); /* Of an attempt before. */
     if (status == LOCI_OK)
         status = lc_grown_place(tx, &watch->next_place, err);
-    if (status != LOCI_OK || !r->has_place || r->restore_mark != watch->restore_mark ||
+    if (status != LOCI_OK || !r->has_place || r->mark != watch->mark ||
         lc_str_eq(lc_buf_str(&watch->next_place), lc_buf_str(&watch->place)))
         return status;
     return lc_grown_each(tx, lc_buf_str(&watch->place), LC_FEED_RANGES_MAX + 1, note_grown, r, err);
@@ -216,13 +215,12 @@ static loci_status read_grown(lc_tx *tx, void *ctx, loci_error *err)
 /* Wakes the listeners and moves the place. */
 static void publish(lc_watch *watch, reading *r)
 {
-    bool is_known = r->has_place && r->restore_mark == watch->restore_mark &&
-                    r->count <= LC_FEED_RANGES_MAX;
+    bool is_known = r->has_place && r->mark == watch->mark && r->count <= LC_FEED_RANGES_MAX;
     lc_buf place = watch->place;
 
     watch->place = watch->next_place;
     watch->next_place = place;
-    watch->restore_mark = r->restore_mark;
+    watch->mark = r->mark;
     (void)pthread_mutex_lock(&watch->lock);
     if (!is_known) {
         lc_feed_skip(&watch->feed);

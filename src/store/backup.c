@@ -150,16 +150,11 @@ loci_status lc_backup_check(const lc_upkeep *upkeep, const char *path, lc_backup
 }
 
 /* A random number, so that no earlier user of the store has seen it. */
-loci_status lc_tx_renew_restore_mark(lc_tx *tx, loci_error *err)
-{
-    return lc_meta_set_i64(tx, RESTORE_MARK, (int64_t)(lc_random_next(&tx->db->env->random) >> 1),
-                           err);
-}
-
 static loci_status mark_restored(lc_tx *tx, void *ctx, loci_error *err)
 {
     (void)ctx;
-    return lc_tx_renew_restore_mark(tx, err);
+    return lc_meta_set_i64(tx, RESTORE_MARK, (int64_t)(lc_random_next(&tx->db->env->random) >> 1),
+                           err);
 }
 
 loci_status lc_tx_restore_mark(lc_tx *tx, int64_t *out, loci_error *err)

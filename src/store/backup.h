@@ -31,7 +31,5 @@ loci_status lc_restore(const lc_upkeep *upkeep, const char *path, lc_backup_fact
 /* A number that every restore, by any process, changes; 0 = none yet. Copies of the log that are
  * kept elsewhere are invalid once this number differs. */
 loci_status lc_tx_restore_mark(lc_tx *tx, int64_t *out, loci_error *err);
-/* Changes it. */
-loci_status lc_tx_renew_restore_mark(lc_tx *tx, loci_error *err);
 
 #endif /* LC_STORE_BACKUP_H */

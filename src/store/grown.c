@@ -2,6 +2,29 @@
  * PostgreSQL has snapshots (sqlite.c, postgres_transaction.c). */
 #include "store/grown.h"
 
+#include "base/random.h"
+#include "store/backup.h"
+#include "store/schema.h"
+
+#define MARK "grown_mark"
+
+loci_status lc_grown_mark(lc_tx *tx, int64_t *out, loci_error *err)
+{
+    int64_t restored = 0, divided = 0;
+    loci_status status = lc_tx_restore_mark(tx, &restored, err);
+
+    if (status == LOCI_OK)
+        status = lc_meta_get_i64(tx, MARK, 0, &divided, err);
+    if (status == LOCI_OK)
+        *out = restored ^ divided; /* Both are random. */
+    return status;
+}
+
+loci_status lc_grown_renew_mark(lc_tx *tx, loci_error *err)
+{
+    return lc_meta_set_i64(tx, MARK, (int64_t)(lc_random_next(&tx->db->env->random) >> 1), err);
+}
+
 loci_status lc_grown_place(lc_tx *tx, lc_buf *out, loci_error *err)
 {
     lc_rows rows = {0};

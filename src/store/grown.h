@@ -6,8 +6,9 @@
  * although commits of PostgreSQL overtake each other: an event is in exactly one list of a reader
  * that uses the place of each list for the next.
  *
- * A place means nothing in another store, nor after a restore: the reader compares
- * lc_tx_restore_mark(). It is text, made and understood by the driver (lc_grown_sql).
+ * A place means nothing in another store, nor after a restore or a division of the log
+ * (store/partition.h): the reader compares lc_grown_mark(). It is text, made and understood by the
+ * driver (lc_grown_sql).
  */
 #ifndef LC_STORE_GROWN_H
 #define LC_STORE_GROWN_H
@@ -29,6 +30,10 @@ typedef struct lc_grown {
 
 typedef loci_status lc_grown_visit(void *ctx, const lc_grown *grown, loci_error *err);
 
+/* A number: places of snapshots in which it was another one are invalid. */
+loci_status lc_grown_mark(lc_tx *tx, int64_t *out, loci_error *err);
+/* In a write: makes all places invalid. */
+loci_status lc_grown_renew_mark(lc_tx *tx, loci_error *err);
 /* Replaces the content of `out` by the place of the transaction's snapshot. */
 loci_status lc_grown_place(lc_tx *tx, lc_buf *out, loci_error *err);
 /* The users whose logs have grown since `place`, at most `limit` of them, in no order. */

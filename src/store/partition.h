@@ -12,8 +12,8 @@
  * is copied in its new state. Appending waits for no slice.
  *
  * A follower of the log (store/grown.h) recognises new events by the transaction that inserted
- * them, which for copied rows is that of the slice. So the swap renews the mark of restores, and
- * followers read their state again.
+ * them, which for copied rows is that of the slice. So the swap makes their places invalid, and
+ * streams of all users get a `reset`.
  */
 #ifndef LC_STORE_PARTITION_H
 #define LC_STORE_PARTITION_H

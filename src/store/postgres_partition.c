@@ -18,9 +18,9 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "store/backup.h"
 #include "store/db_upkeep.h"
 #include "store/discard.h"
+#include "store/grown.h"
 #include "store/schema.h"
 #include "store/upkeep.h"
 
@@ -472,7 +472,7 @@ static loci_status swap(lc_tx *tx, void *ctx, loci_error *err)
     if (status == LOCI_OK)
         status = put_in_place(tx, ctx, err);
     if (status == LOCI_OK)
-        status = lc_tx_renew_restore_mark(tx, err);
+        status = lc_grown_renew_mark(tx, err);
     return status == LOCI_OK ? lc_discard_enqueue(tx, err) : status;
 }
 

@@ -5,9 +5,9 @@ usage: postgres_chaos.py LOCI POSTGRES_SH SEED SECONDS [CONNECTIONS]
 
 Writers send facts with a request_id to a daemon of their choice and repeat what was not answered,
 with the same request_id, to any. Meanwhile daemons are killed and started, stopped for twice the
-lease of a job and continued, and the server is restarted and killed. Two kinds of jobs run all the
-time: rebuilds, and embedding of what was written, which counts what it embeds in the same commits
-that keep the vectors. In the end every write that was acknowledged must be there once, no other
+lease of a job and continued, and the server is restarted and killed. Three kinds of jobs run all
+the time: rebuilds, divisions of the tables into another number of partitions, and embedding of what
+was written, which counts what it embeds in the same commits that keep the vectors. In the end every write that was acknowledged must be there once, no other
 more than once; no job may have failed; as many texts must have been embedded, by all runs of all
 jobs, as there are vectors, and as there are facts: one more is an effect that happened twice, one
 less is one that was lost. And the store must be sound.
@@ -222,7 +222,7 @@ def work(daemons, operation, args, over):
     own = random.Random("%d %s" % (seed, operation))
     while not over.is_set():
         try:
-            own.choice(daemons).call(operation, args, 20)
+            own.choice(daemons).call(operation, args(own), 20)
         except (OSError, urllib.error.URLError, ValueError, TypeError):
             pass
         time.sleep(0.2)
@@ -342,6 +342,21 @@ def check(daemon):
     daemon.call("store.verify", {}, 60)
 
 
+def divide(server, daemon):
+    """Whatever the divisions before left behind, one that may finish ends as it should."""
+    def is_divided():
+        try:
+            return daemon.call("store.partition", {"partitions": 4}, 60)["status"] == "done"
+        except urllib.error.HTTPError:  # A former one with another number still runs.
+            return False
+    wait_until(is_divided, "the tables are divided")
+    tables = server.number("select count(*) from pg_class where relname like 'events\\_\\_%'"
+                           " and relkind in ('r', 'p')")
+    if tables != 4:
+        problems.append("%d tables of events besides the log" % tables)
+    daemon.call("store.verify", {}, 60)
+
+
 def check_jobs(server, daemon):
     """What the jobs did against what there is."""
     daemon.call("model.reembed", {"scope": "store"}, 60)
@@ -361,6 +376,7 @@ def check_jobs(server, daemon):
     if not embedded == vectors == facts:
         problems.append("%d texts were embedded for %d vectors of %d facts" %
                         (embedded, vectors, facts))
+    divide(server, daemon)
     return server.number("select count(*) from jobs where kind = 'model.reembed'")
 
 
@@ -382,7 +398,8 @@ def main():
         crowd = postgres_streams.Crowd(daemons, users, connections - WRITERS - of_all, of_all,
                                        seed)
     threads = [threading.Thread(target=write, args=(daemons, i, over)) for i in range(WRITERS)]
-    for job in (("store.rebuild", {}), ("model.reembed", {"scope": "store"})):
+    for job in (("store.rebuild", lambda _: {}), ("model.reembed", lambda _: {"scope": "store"}),
+                ("store.partition", lambda own: {"partitions": own.choice([1, 2, 3, 5])})):
         threads.append(threading.Thread(target=work, args=(daemons, *job, over)))
     for thread in threads:
         thread.start()
