@@ -364,6 +364,10 @@ static loci_status set_up_session(lc_pg *db, loci_error *err)
          * use its JIT. */
         {"enable_seqscan", "off"},
         {"jit", "off"},
+        /* One plan for all arguments. By its estimate the server would plan again for each call of
+         * a statement about a divided table, and go on so after the table was joined again:
+         * planning takes several times as long as such a statement. */
+        {"plan_cache_mode", "force_generic_plan"},
         {"client_connection_check_interval", CLIENT_CHECK_MS},
     };
     size_t count = sizeof settings / sizeof settings[0];

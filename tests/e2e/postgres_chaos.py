@@ -7,10 +7,11 @@ Writers send facts with a request_id to a daemon of their choice and repeat what
 with the same request_id, to any. Meanwhile daemons are killed and started, stopped for twice the
 lease of a job and continued, and the server is restarted and killed. Three kinds of jobs run all
 the time: rebuilds, divisions of the tables into another number of partitions, and embedding of what
-was written, which counts what it embeds in the same commits that keep the vectors. In the end every write that was acknowledged must be there once, no other
-more than once; no job may have failed; as many texts must have been embedded, by all runs of all
-jobs, as there are vectors, and as there are facts: one more is an effect that happened twice, one
-less is one that was lost. And the store must be sound.
+was written, which counts what it embeds in the same commits that keep the vectors. In the end every
+write that was acknowledged must be there once, no other more than once; no job may have failed; as
+many texts must have been embedded, by all runs of all jobs, as there are vectors, and as there are
+facts: one more is an effect that happened twice, one less is one that was lost. And the store must
+be sound.
 
 Before all that, while nothing else goes on, two workers are fenced for certain. The embeddings come
 from a provider of this test's, which can keep a request waiting: so it is known when a daemon is in

@@ -171,6 +171,31 @@ void test_postgres_prepare(const char *url, const char *text, const char *params
     PQfinish(conn);
 }
 
+const char *test_postgres_plan(const char *url, const char *text, const char *params)
+{
+    PGconn *conn = connect_to(url);
+    int count = (int)strlen(params);
+    const char *values = "";
+    const char *plan = "";
+    Oid types[64] = {0};
+    PGresult *result;
+
+    for (int i = 0; i < count; i++) {
+        types[i] = type_of(params[i]);
+        values = test_format("%s%snull", values, i > 0 ? ", " : "");
+    }
+    PQclear(run(conn, "set enable_seqscan = off"));
+    PQclear(run(conn, "set plan_cache_mode = force_generic_plan"));
+    PQclear(PQprepare(conn, "s", text, count, types));
+    result = run(conn,
+                 test_format(count > 0 ? "explain execute s (%s)" : "explain execute s%s", values));
+    for (int i = 0; i < PQntuples(result); i++)
+        plan = test_format("%s%s\n", plan, PQgetvalue(result, i, 0));
+    PQclear(result);
+    PQfinish(conn);
+    return plan;
+}
+
 int64_t test_postgres_run(const char *url, const char *sql)
 {
     PGconn *conn = connect_to(url);

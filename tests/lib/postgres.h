@@ -32,6 +32,8 @@ const char *test_sql(const char *sql);
 /* Fails unless the server takes the statement: kinds as in lc_sql. */
 void test_postgres_prepare(const char *url, const char *text, const char *params,
                            const char *columns);
+/* The plan that the server would keep for the statement. */
+const char *test_postgres_plan(const char *url, const char *text, const char *params);
 
 /* Statements from outside loci, in the schema of the store `url`; the first number it answers. */
 int64_t test_postgres_run(const char *url, const char *sql);

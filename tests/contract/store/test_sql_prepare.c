@@ -280,6 +280,39 @@ static void check_subset(const statement *s)
     }
 }
 
+typedef struct planned {
+    const statement *statement;
+    const char *plan;
+} planned;
+
+static loci_status check_scan(void *ctx, const lc_table *table, loci_error *err)
+{
+    const planned *p = ctx;
+
+    (void)err;
+    if (table->is_large && strstr(p->plan, test_format("Seq Scan on %s", table->name)) != NULL)
+        test_fail(__FILE__, __LINE__, "%s: %s reads all rows of %s:\n%s", p->statement->from->path,
+                  p->statement->name, table->name, p->plan);
+    return LOCI_OK;
+}
+
+/* PostgreSQL makes one plan per statement and connection, for all arguments: it must find rows by
+ * an index. */
+static void check_plan(const visitor *v, const statement *s, const char *text, const char *params)
+{
+    static const lc_catalogue catalogue = {.rooms = lc_engine_rooms};
+    static const char *const planned_words[] = {"select", "update", "delete", "insert", "with"};
+
+    for (size_t i = 0; i < sizeof planned_words / sizeof *planned_words; i++) {
+        planned p = {.statement = s};
+
+        if (strncmp(text, planned_words[i], strlen(planned_words[i])) != 0)
+            continue;
+        p.plan = test_postgres_plan(v->store, text, params);
+        (void)lc_catalogue_each(&catalogue, check_scan, &p, NULL);
+    }
+}
+
 static void prepare(visitor *v, const statement *s, bool is_shadow)
 {
     static const lc_catalogue catalogue = {.rooms = lc_engine_rooms};
@@ -298,6 +331,8 @@ static void prepare(visitor *v, const statement *s, bool is_shadow)
     lc_sql_rewrite(&text, &sql, &catalogue, probe_driver()->dialect, is_shadow);
     if (test_is_postgres()) {
         test_postgres_prepare(v->store, lc_buf_terminate(&text), params, columns);
+        if (!is_shadow)
+            check_plan(v, s, text.ptr, params);
         lc_buf_clear(&text);
         return;
     }
