@@ -22,7 +22,9 @@ late: it says so, none of them is kept, and it goes on with other jobs.
 
 With CONNECTIONS, a third of them write, each about once per second, and the rest are streams of
 events (postgres_streams.py): every stream must be complete, or have been told that it is not. The
-part with the fenced workers is left out.
+daemons read on a streaming replica, which is paused, killed and cut off by restarts of its primary:
+what a daemon has acknowledged must be in its next history, wherever that is read. The part with the
+fenced workers is left out.
 """
 import http.server
 import json
@@ -53,11 +55,12 @@ PSQL = os.path.join(os.environ.get("LOCI_TEST_POSTGRES_BIN", "/usr/lib/postgresq
 tmp = tempfile.mkdtemp()
 lock = threading.Lock()
 acked, unsure, written, problems = {}, {}, [], []
+reread = [0] # Writes that were read back.
 
 
 class Server:
-    def __init__(self):
-        self.process = subprocess.Popen(["bash", script, "fsync=on"], stdin=subprocess.PIPE,
+    def __init__(self, *arguments):
+        self.process = subprocess.Popen(["bash", script, *arguments], stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, text=True)
         self.dir = self.process.stdout.readline().strip()
 
@@ -78,6 +81,10 @@ class Server:
     def end(self):
         self.process.stdin.close()
         self.process.wait(30)
+
+
+def url_of(server):
+    return "postgresql://loci@/loci?host=" + server.dir
 
 
 class Held:
@@ -136,12 +143,15 @@ class Embeddings(http.server.BaseHTTPRequestHandler):
 
 
 class Daemon:
-    def __init__(self, number, url, provider):
+    def __init__(self, number, url, provider, replica):
         self.number, self.url, self.token = number, url, os.path.join(tmp, "token-%d" % number)
         self.env = dict(os.environ, LOCI_JOB_LEASE_MS=str(LEASE_MS), LOCI_STORE_READERS="4",
                         LOCI_MODEL_EMBEDDER="provider", LOCI_MODEL_ALLOW_PRIVATE="true",
                         LOCI_MODEL_EMBED_URL=provider.url(number), LOCI_MODEL_EMBED_MODEL="slow",
                         LOCI_MODEL_EMBED_DIMENSIONS=str(len(GOOD)), LOCI_LOG_LEVEL="debug")
+        if replica is not None:
+            self.env.update(REPLICA_URL=url_of(replica),
+                            LOCI_STORE_REPLICAS='{"env":"REPLICA_URL"}')
         self.address = None
         self.log = open(os.path.join(tmp, "daemon-%d.log" % number), "w")
         self.start()
@@ -169,11 +179,14 @@ class Daemon:
     def call(self, operation, args, timeout=5):
         return json.loads(self.ask("/v1/call/" + operation, json.dumps(args).encode(), timeout))
 
-    def jobs_done(self):
+    def metric(self, name):
         for line in self.ask("/metrics", None, 5).decode().splitlines():
-            if line.startswith("loci_jobs_done_total "):
+            if line.startswith(name + " "):
                 return int(line.split()[1])
-        raise KeyError("loci_jobs_done_total")
+        raise KeyError(name)
+
+    def jobs_done(self):
+        return self.metric("loci_jobs_done_total")
 
     def fenced(self):
         """How often it said that it was, and in which lines."""
@@ -188,6 +201,24 @@ def codes(vector):
     return struct.pack("<f4b", scale, *rounded)
 
 
+def read_back(daemon, args):
+    """A daemon that is killed or cut off may fail to answer, but not answer without the write."""
+    try:
+        answer = daemon.call("fact.history", {"user_id": args["user_id"], "key": args["key"]})
+        is_there = [fact["value"] for fact in answer["facts"]] == [args["value"]]
+    except urllib.error.HTTPError as error:
+        if error.code != 404:
+            return
+        is_there = False
+    except (OSError, ValueError, TypeError):
+        return
+    with lock:
+        reread[0] += 1
+        if not is_there:
+            problems.append("daemon %d does not show its write of %s" %
+                            (daemon.number, args["value"]))
+
+
 def write_once(daemons, own, n):
     """Repeats one write until it is acknowledged or the test is over."""
     name = "%d-%d" % (own["id"], n)
@@ -197,8 +228,9 @@ def write_once(daemons, own, n):
     with lock:
         unsure[name] = args
     while not own["over"].is_set():
+        daemon = own["rng"].choice(daemons)
         try:
-            answer = own["rng"].choice(daemons).call("fact.write", args)
+            answer = daemon.call("fact.write", args)
         except (OSError, urllib.error.URLError, ValueError, TypeError):
             time.sleep(0.02)
             continue
@@ -206,6 +238,8 @@ def write_once(daemons, own, n):
             acked[name] = (args, answer["id"])
             written.append((began, args["user_id"]))
             del unsure[name]
+        if connections:
+            read_back(daemon, args)
         return
 
 
@@ -300,8 +334,25 @@ def fence(server, daemons, provider, is_completed):
           (victim.number, texts, what), flush=True)
 
 
-def disturb(server, daemons):
-    what = rng.choice(["kill", "stop", "restart", "crash"])
+def disturb_replica(replica):
+    what = rng.choice(["pause", "kill"])
+    print("  %s replica" % what, flush=True)
+    if what == "kill":
+        replica.do("kill")
+        time.sleep(rng.uniform(0.1, 0.5))
+        replica.do("start")
+    else:
+        replica.text("select pg_wal_replay_pause()")
+        time.sleep(rng.uniform(0.5, 2))
+        replica.text("select pg_wal_replay_resume()")
+
+
+def disturb(server, daemons, replica):
+    what = rng.choice(["kill", "stop", "restart", "crash"] + ["replica"] * 2 * bool(replica))
+    if what == "replica":
+        disturb_replica(replica)
+        time.sleep(rng.uniform(0.3, 1.0))
+        return
     victim = rng.choice(daemons)
     print("  %s %s" % (what, victim.number if what in ("kill", "stop") else "server"), flush=True)
     if what == "kill":
@@ -381,11 +432,21 @@ def check_jobs(server, daemon):
     return server.number("select count(*) from jobs where kind = 'model.reembed'")
 
 
+def check_replica(daemons):
+    """The histories were read on both servers, or this was no test of a replica that is behind."""
+    reads, fallbacks = (sum(daemon.metric("loci_replica_%s_total" % name) for daemon in daemons)
+                        for name in ("reads", "fallbacks"))
+    print("  %d writes read back; since the last kill of each daemon %d reads on the replica, %d "
+          "begun there" % (reread[0], reads, fallbacks), flush=True)
+    if reads == 0 or reread[0] == 0:
+        problems.append("nothing was read on the replica")
+
+
 def main():
-    server = Server()
-    url = "postgresql://loci@/loci?host=" + server.dir
+    server = Server("fsync=on")
+    replica = Server("--replica-of", server.dir) if connections else None
     provider = Provider()
-    daemons = [Daemon(i, url, provider) for i in range(DAEMONS)]
+    daemons = [Daemon(i, url_of(server), provider, replica) for i in range(DAEMONS)]
     try:
         for is_completed in () if connections else (True, False):
             fence(server, daemons, provider, is_completed)
@@ -406,7 +467,7 @@ def main():
         thread.start()
     until = time.monotonic() + seconds
     while time.monotonic() < until:
-        disturb(server, daemons)
+        disturb(server, daemons, replica)
     time.sleep(1)
     over.set()
     for thread in threads:
@@ -421,6 +482,8 @@ def main():
         jobs = check_jobs(server, daemons[0])
     except (OSError, KeyError, ValueError, subprocess.CalledProcessError) as error:
         problems.append("the check failed: %s %s" % (error, getattr(error, "read", bytes)()[:300]))
+    if replica is not None:
+        check_replica(daemons)
     fenced = 0
     for daemon in daemons:
         daemon.process.terminate()
@@ -428,6 +491,8 @@ def main():
             problems.append("daemon %d ended with %d" % (daemon.number, daemon.process.returncode))
         fenced += len(daemon.fenced())
     server.end()
+    if replica is not None:
+        replica.end()
     if fenced < 2 and not connections:
         problems.append("%d were fenced of the two that had to be" % fenced)
     for problem in problems[:20]:

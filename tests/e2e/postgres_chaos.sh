@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Three daemons on one PostgreSQL server with everything failing around them (postgres_chaos.py);
 # one seed, or many with LOCI_TEST_FULL=1, and then one with 300 connections, two thirds of them
-# streams. CHAOS_SEED repeats one, CHAOS_CONNECTIONS sets how many connections the last run has.
+# streams, and a replica that is often behind. CHAOS_SEED repeats one, CHAOS_CONNECTIONS sets how
+# many connections the last run has.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 loci=${LOCI:-$here/../../build/dev/loci}

@@ -208,8 +208,7 @@ TEST_ON(TEST_SERVERS, partition, what_is_forgotten_is_in_no_copy)
     facts_close(&f);
 }
 
-/* ---- Interrupted ------------------------------------------------------------------------------
- */
+/* ---- Interrupted ----------------------------------------------------------------------------- */
 
 static loci_status copy_in_two_attempts(lc_db *db, void *ctx, loci_error *err)
 {
@@ -287,8 +286,7 @@ TEST_ON(TEST_SERVERS, partition, a_division_is_given_up_by_asking_for_the_former
     facts_close(&f);
 }
 
-/* ---- Refusals ---------------------------------------------------------------------------------
- */
+/* ---- Refusals -------------------------------------------------------------------------------- */
 
 TEST_ON(TEST_FILES, partition, the_tables_of_a_file_are_not_divided)
 {
