@@ -142,13 +142,19 @@ static void run_tasks(lc_store_task *first, const loci_error *failure)
 static void run_queue(lc_store_thread *thread)
 {
     lc_store_task *first = thread->first;
-    void (*drained)(void *ctx) = thread->drained;
+    void (*drained)(void *ctx);
+    void *ctx;
 
     thread->first = thread->last = NULL;
     (void)pthread_mutex_unlock(&thread->lock);
     run_tasks(first, NULL);
+    /* Read now: a hook that is set while tasks run is for their answers, too. */
+    (void)pthread_mutex_lock(&thread->lock);
+    drained = thread->drained;
+    ctx = thread->drained_ctx;
+    (void)pthread_mutex_unlock(&thread->lock);
     if (drained != NULL)
-        drained(thread->drained_ctx);
+        drained(ctx);
     (void)pthread_mutex_lock(&thread->lock);
 }
 
