@@ -20,6 +20,8 @@ async function plain(name, args, key) {
 // Members that differ from call to call, and times: a job that is waited for is another one each
 // time, and a secret is in the first answer only.
 const CHANGING = new Set(["counters", "memory", "usage", "job_id", "embedded", "token", "note"]);
+// Readings of the machine, which change several times per second.
+const MEASURED = new Set(["guard.status", "store.activity"]);
 const still = (value) => JSON.parse(JSON.stringify(value, (name, each) =>
     CHANGING.has(name) ? undefined
         : typeof each === "string" ? each.replace(/\d{4}-\d\d-\d\dT[0-9:.]+Z/g, "*") : each));
@@ -39,7 +41,7 @@ for (const { name, example = {} } of table) {
     try {
         const answer = await loci[room][camel(method)](args);
         is(`${name} succeeds`, 200, expected.status);
-        if (lost === "fail") { // Without a key it is run twice.
+        if (lost === "fail" || MEASURED.has(name)) { // Without a key it is run twice.
             is(`${name} has the same members`, Object.keys(expected.value).sort(),
                 Object.keys(answer).sort());
             continue;

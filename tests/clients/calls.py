@@ -36,6 +36,9 @@ def plain(name, args, key):
 # time, and a secret is in the first answer only.
 CHANGING = {"counters", "memory", "usage", "job_id", "embedded", "token", "note"}
 
+# Readings of the machine, which change several times per second.
+MEASURED = {"guard.status", "store.activity"}
+
 
 def still(value):
     if isinstance(value, dict):
@@ -67,7 +70,7 @@ for op in table:
     try:
         answer = getattr(getattr(loci, room), python_name(method))(**args)
         check(op["name"] + " succeeds", 200, status)
-        if lost == "fail":  # Without a key it is run twice.
+        if lost == "fail" or op["name"] in MEASURED:  # Without a key it is run twice.
             check(op["name"] + " has the same members", set(expected), set(answer))
             continue
         if key:
