@@ -273,9 +273,8 @@ typedef struct position {
 /* One slice of bringing a state to the end of the log. The state must not be ahead of it. */
 static loci_status catch_up(slot *s, lc_tx *tx, const position *at, loci_error *err)
 {
-    lc_catch_up step = {.seen_seq = s->seen_seq,
-                        .head_seq = at->head_seq,
-                        .pause_us = lc_clock_monotonic_us() + LC_STATE_SLICE_US};
+    lc_catch_up step = {
+        .seen_seq = s->seen_seq, .head_seq = at->head_seq, .pause_us = lc_tx_slice_end_us(tx)};
     loci_status status;
 
     if (s->is_complete && s->seen_seq == at->head_seq)
@@ -366,7 +365,7 @@ static void wait_until_given_back(lc_user_cache *cache, int64_t until_us)
 static loci_status take(lc_user_cache *cache, const lc_tx *tx, const lc_user_kind *kind, slot **out,
                         loci_error *err)
 {
-    int64_t until_us = lc_clock_monotonic_us() + LC_STATE_SLICE_US;
+    int64_t until_us = lc_tx_slice_end_us(tx);
     char key[KEY_BYTES_MAX];
     entry *garbage = NULL;
     slot *s;

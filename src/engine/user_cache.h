@@ -7,12 +7,11 @@
  * in slices and used, and the cache exceeds its limit by one of them. A limit of 0 keeps nothing.
  *
  * A read transaction borrows a state through lc_tx.states. The cache then brings the state to the
- * head of that snapshot and lends it to this thread alone. At most LC_STATE_SLICE_US are spent on
- * that per snapshot, because an open snapshot keeps the WAL from shrinking. If the state is not
- * complete by then, or is ahead of the snapshot, or another thread has it, borrowing fails with
- * LOCI_ECONFLICT and lc_lender.must_retry is set: the body is run again on a new snapshot, which
- * does the next slice. A lender that may not retry lends the incomplete state, or a private one
- * that is closed when it is given back.
+ * head of that snapshot and lends it to this thread alone. One slice is spent on that per snapshot
+ * (lc_tx_slice_end_us()). If the state is not complete by then, or is ahead of the snapshot, or
+ * another thread has it, borrowing fails with LOCI_ECONFLICT and lc_lender.must_retry is set: the
+ * body is run again on a new snapshot, which does the next slice. A lender that may not retry lends
+ * the incomplete state, or a private one that is closed when it is given back.
  *
  * A peek reads a state without a transaction. It succeeds only if nothing was committed since the
  * state was last brought up to date: see lc_watch_version().
@@ -23,8 +22,6 @@
 #define LC_ENGINE_USER_CACHE_H
 
 #include "store/user_kind.h"
-
-#define LC_STATE_SLICE_US 200000
 
 typedef struct lc_user_cache lc_user_cache;
 

@@ -21,7 +21,6 @@
 
 #define PAGE_ROWS 500
 #define CHECK_BYTES (64u * 1024) /* Of texts between two checks of the clock. */
-#define SEARCH_LOAD_US 200000    /* Time that one search spends on loading vectors. */
 /* Hits of each kind that are fused, at least: so the first 5 of 10 are the 5 of 5. */
 #define SEARCH_DEPTH_MIN 100
 #define READ_ROWS 16 /* Rows that one statement reads: see LC_RECALL_SEQS. */
@@ -143,7 +142,7 @@ static loci_status load_vectors(lc_tx *tx, const lc_recall_build *build, int64_t
 loci_status lc_recall_load_vectors(lc_tx *tx, const lc_recall_build *build, lc_corpus_vectors *out,
                                    loci_error *err)
 {
-    return load_vectors(tx, build, lc_clock_monotonic_us() + SEARCH_LOAD_US, out, err);
+    return load_vectors(tx, build, lc_tx_slice_end_us(tx), out, err);
 }
 
 static size_t bytes_of_row(const lc_rows *rows)

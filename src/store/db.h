@@ -129,6 +129,7 @@ typedef struct lc_rows {
 struct lc_tx {
     lc_db *db;
     int64_t now_us;     /* Domain time. */
+    int64_t until_us;   /* Monotonic: when a read must have ended; 0 = a write. */
     bool is_write;      /* exec is allowed. */
     bool is_shadow;     /* Projection tables mean their `__new` twins: a rebuild. */
     bool wrote;         /* The current body has changed something. */

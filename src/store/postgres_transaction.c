@@ -110,7 +110,8 @@ loci_status lc_pg_read(lc_db *base, int64_t deadline_us, lc_tx_body *body, void 
         return status;
     (void)eventfd_read(db->wake_fd, &ignored); /* Of an interrupt that came too late. */
     db->has_failed = false;
-    db->deadline_us = deadline_us < longest_us ? deadline_us : longest_us;
+    tx.until_us = deadline_us < longest_us ? deadline_us : longest_us;
+    db->deadline_us = tx.until_us;
     db->is_executing = true;
     status = begin_read(db, err);
     if (status == LOCI_OK)

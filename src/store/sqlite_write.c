@@ -237,7 +237,8 @@ static loci_status run_read(lc_sqlite *db, int64_t deadline_us, lc_tx_body *body
     loci_status status;
 
     db->read_timed_out = false;
-    db->read_deadline_us = deadline_us < longest_us ? deadline_us : longest_us;
+    tx.until_us = deadline_us < longest_us ? deadline_us : longest_us;
+    db->read_deadline_us = tx.until_us;
     status = body(&tx, ctx, err);
     db->read_deadline_us = INT64_MAX;
     return status;

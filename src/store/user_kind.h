@@ -15,7 +15,22 @@
 #ifndef LC_STORE_USER_KIND_H
 #define LC_STORE_USER_KIND_H
 
+#include "base/clock.h"
 #include "store/db.h"
+
+#define LC_STATE_SLICE_US 200000
+
+/* When a slice of a long build in this transaction must end: in LC_STATE_SLICE_US, because an open
+ * snapshot keeps the WAL from shrinking, or when an eighth of the time left has passed, so that a
+ * body that needs several states is answered in time from incomplete ones. */
+static inline int64_t lc_tx_slice_end_us(const lc_tx *tx)
+{
+    int64_t now_us = lc_clock_monotonic_us();
+    int64_t longest_us = now_us + LC_STATE_SLICE_US,
+            share_us = now_us + (tx->until_us - now_us) / 8;
+
+    return tx->until_us == 0 || longest_us < share_us ? longest_us : share_us;
+}
 
 /* One step of bringing a state up to date. */
 typedef struct lc_catch_up {
