@@ -483,6 +483,7 @@ void lc_engine_store_replaced(loci_engine *engine)
 {
     lc_readers_renew(engine->readers);
     lc_writer_renew(engine->writer);
+    lc_maintenance_renew(engine->maintenance);
     lc_token_cache_forget(engine->token_cache);
     lc_user_cache_clear(engine->user_cache);
     lc_engine_settings_changed(engine);
@@ -679,7 +680,9 @@ static loci_status start_parts(void *ctx, loci_error *err)
         return status;
     engine->env.log.level_min = (loci_log_level)lc_settings_choice(
         engine->settings, &lc_setting_log_level, LC_STR_NONE);
-    status = lc_writer_new(engine, s->db, &engine->writer, err);
+    status = lc_maintenance_new(engine, &engine->maintenance, err);
+    if (status == LOCI_OK)
+        status = lc_writer_new(engine, s->db, &engine->writer, err);
     if (status != LOCI_OK)
         return status;
     s->db = NULL;
@@ -817,6 +820,7 @@ void lc_engine_close(loci_engine *engine)
     if (engine->main != NULL)
         lend_back(engine);
     lc_memory_guard_free(engine->memory_guard);
+    lc_maintenance_free(engine->maintenance);
     lc_writer_free(engine->writer);
     lc_readers_free(engine->readers);
     lc_replicas_free(engine->replicas);

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "engine/engine.h"
+#include "engine/maintenance.h"
 #include "engine/memory_guard.h"
 #include "engine/models.h"
 #include "engine/pool.h"
@@ -34,6 +35,7 @@ struct loci_engine {
     char *tenant;
     uint32_t flags;
     lc_settings *settings;
+    lc_maintenance *maintenance;
     lc_writer *writer;
     lc_readers *readers;
     lc_replicas *replicas; /* NULL = none. */

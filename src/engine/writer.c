@@ -229,6 +229,8 @@ static void set_origin(lc_writer *writer)
     writer->db->origin_id = number;
     writer->db->commit_took = &writer->engine->timings.commit;
     writer->db->sync_took = &writer->engine->timings.sync;
+    writer->db->is_maintained = writer->db->driver->maintain != NULL &&
+                                !lc_engine_is_inline(writer->engine);
     atomic_store_explicit(&writer->engine->origin_id, number, memory_order_release);
 }
 
@@ -254,9 +256,13 @@ static loci_status commit_guarded(void *ctx, loci_error *err)
         if (status == LOCI_OK)
             set_origin(writer);
     }
-    if (status == LOCI_OK)
-        lc_db_write(writer->db, &c->first->write);
-    return status;
+    if (status != LOCI_OK)
+        return status;
+    lc_db_write(writer->db, &c->first->write);
+    if (writer->db->wants_maintenance)
+        writer->db->is_maintained = lc_maintenance_wake(writer->engine->maintenance);
+    writer->db->wants_maintenance = false;
+    return LOCI_OK;
 }
 
 /* Answers at least one write of the group. After a bug in a body the connection is closed, which

@@ -212,6 +212,9 @@ typedef struct lc_db_driver {
      * is then durable or undone. Answers none if another process has kept the store locked for a
      * while. The caller calls it again for the rest. */
     void (*write)(lc_db *db, lc_write *first);
+    /* Work after commits for which a connection has set `wants_maintenance`, on another one: takes
+     * seconds, blocks no write, may run again. NULL: there is none. */
+    loci_status (*maintain)(lc_db *db, loci_error *err);
     /* True if the connection must be replaced by a new one, which recovers: the server is gone, or
      * a commit failed in the file system, so that the content of the disk is not known. */
     bool (*is_broken)(const lc_db *db);
@@ -252,6 +255,8 @@ struct lc_db {
     lc_file_id file;           /* That was opened. */
     struct lc_dump_plan *plan; /* Of snapshots (store/snapshot.h), or NULL; freed at close. */
     bool is_read_only;         /* Every write answers LOCI_EFORBIDDEN. */
+    bool is_maintained;        /* Another connection does the work of `maintain`, */
+    bool wants_maintenance;    /* which is due. */
     bool checks_tenants;       /* Events of closed tenants are refused (store/tenant.h). */
     /* For metrics, or NULL: how long commits took, and the syncs of the log among that. A server's
      * syncs are its own. */

@@ -699,6 +699,7 @@ const lc_db_driver lc_postgres_driver = {
     .put_rows = lc_pg_put_rows,
     .read = lc_pg_read,
     .write = lc_pg_write,
+    .maintain = lc_pg_maintain,
     .is_broken = is_broken,
     .now_us = database_now_us,
     .change_mark = lc_pg_change_mark,

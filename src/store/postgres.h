@@ -253,9 +253,10 @@ void lc_pg_say_goodbye(lc_pg *db);
 
 /* ---- Statistics (postgres_transaction.c) */
 
-/* After a commit: analyzes the tables if they have grown much. */
+/* After a commit: sees to it that tables that have grown much are analyzed. */
 void lc_pg_analyze_young(lc_pg *db);
 loci_status lc_pg_analyze_shadows(lc_db *base, loci_error *err);
+loci_status lc_pg_maintain(lc_db *base, loci_error *err); /* Analyzes such tables. */
 loci_status lc_pg_scrub(lc_db *base, loci_error *err);
 
 loci_status lc_pg_lock_log(lc_tx *tx, loci_error *err);

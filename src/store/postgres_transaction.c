@@ -456,10 +456,10 @@ void lc_pg_say_goodbye(lc_pg *db)
  *
  * A table without statistics is taken to have 200 tenants with 200 users each; so the planner
  * expects any index that begins with the two to find one row, and may read all rows of a user to
- * find one by its id. Autovacuum analyzes new tables after a minute or so. Until then loci does:
- * after a thousand statements that write, eight thousand, and so on, where statistics are missing
- * or outgrown; during a rebuild after 500 events, 2,000 and so on (store/rebuild.c), between two
- * slices. Later only autovacuum does.
+ * find one by its id. Autovacuum analyzes new tables after a minute or so. Until then loci does, on
+ * another connection: after a thousand statements that write, eight thousand, and so on, where
+ * statistics are missing or outgrown; during a rebuild after 500 events, 2,000 and so on
+ * (store/rebuild.c), between two slices. Later only autovacuum does.
  */
 
 #define FIRST_EXECS 1000
@@ -511,17 +511,27 @@ static void analyze(lc_pg *db, lc_tx *tx, bool is_shadow)
     lc_buf_clear(&s.text);
 }
 
-loci_status lc_pg_analyze_shadows(lc_db *base, loci_error *err)
+static loci_status analyze_tables(lc_pg *db, bool is_shadow)
 {
-    lc_pg *db = (lc_pg *)base;
-    lc_tx tx = {.db = base, .is_write = true};
+    lc_tx tx = {.db = &db->db, .is_write = true};
 
-    (void)err;
     db->has_failed = false;
     db->deadline_us = lc_clock_monotonic_us() + ANALYZE_US;
-    analyze(db, &tx, true);
+    analyze(db, &tx, is_shadow);
     db->has_failed = false;
     return LOCI_OK;
+}
+
+loci_status lc_pg_analyze_shadows(lc_db *base, loci_error *err)
+{
+    (void)err;
+    return analyze_tables((lc_pg *)base, true);
+}
+
+loci_status lc_pg_maintain(lc_db *base, loci_error *err)
+{
+    (void)err;
+    return analyze_tables((lc_pg *)base, false);
 }
 
 /* ---- Scrubbing -------------------------------------------------------------------------------
@@ -585,15 +595,13 @@ loci_status lc_pg_scrub(lc_db *base, loci_error *err)
 
 void lc_pg_analyze_young(lc_pg *db)
 {
-    lc_tx tx = {.db = &db->db, .is_write = true};
-
     if (db->analyze_at == 0)
         db->analyze_at = FIRST_EXECS;
     if (db->exec_count < db->analyze_at || db->conn == NULL || db->db.store_id[0] == '\0')
         return;
     db->analyze_at = db->analyze_at >= LAST_EXECS ? INT64_MAX : db->analyze_at * GROWTH;
-    db->has_failed = false;
-    db->deadline_us = lc_clock_monotonic_us() + ANALYZE_US;
-    analyze(db, &tx, false);
-    db->has_failed = false;
+    if (db->db.is_maintained)
+        db->db.wants_maintenance = true;
+    else
+        (void)analyze_tables(db, false);
 }

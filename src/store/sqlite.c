@@ -32,7 +32,8 @@
 #define PATH_BYTES_MAX 4096
 #define MOVED_CHECK_US 250000
 #define ROLL_BACK_TRIES 3
-#define CHECKPOINT_FRAMES 1000 /* WAL size from which on every commit tries a checkpoint. */
+#define CHECKPOINT_FRAMES 1000 /* Growth of the WAL after which a checkpoint is due, */
+#define LONG_FRAMES 8000       /* and its size from which on every commit tries one. */
 
 static const struct {
     int code; /* Primary result code. */
@@ -135,13 +136,32 @@ static int look_at_deadline(void *ctx)
 }
 
 /* After a commit that wrote. A hook takes the place of `pragma wal_autocheckpoint`; as there, it
- * does not matter to this commit how a checkpoint ends. */
+ * does not matter to this commit how a checkpoint ends.
+ *
+ * A checkpoint takes as long as many commits, so another connection makes it if there is one. But
+ * the WAL starts from its beginning only if a checkpoint ends before the next commit. Where commits
+ * follow one another closely that connection may never get so far: then the WAL grows to
+ * LONG_FRAMES, and this one copies the few frames that are left. */
 static int on_commit(void *ctx, sqlite3 *handle, const char *name, int frames)
 {
-    (void)ctx;
-    if (frames >= CHECKPOINT_FRAMES)
+    lc_sqlite *db = ctx;
+
+    if (frames < db->maintained_frames)
+        db->maintained_frames = 0;
+    if (frames >= (db->db.is_maintained ? LONG_FRAMES : CHECKPOINT_FRAMES)) {
         (void)sqlite3_wal_checkpoint(handle, name);
+    } else if (frames - db->maintained_frames >= CHECKPOINT_FRAMES) {
+        db->maintained_frames = frames;
+        db->db.wants_maintenance = true;
+    }
     return SQLITE_OK;
+}
+
+static loci_status maintain(lc_db *base, loci_error *err)
+{
+    (void)err;
+    (void)sqlite3_wal_checkpoint(((lc_sqlite *)base)->handle, "main");
+    return LOCI_OK;
 }
 
 /* SQLite only says "cannot open"; the message should say why. */
@@ -652,6 +672,7 @@ const lc_db_driver lc_sqlite_driver = {
     .end = lc_sqlite_end,
     .read = lc_sqlite_read,
     .write = lc_sqlite_write,
+    .maintain = maintain,
     .is_broken = is_broken,
     .now_us = host_now_us,
     .change_mark = change_mark,

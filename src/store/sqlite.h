@@ -40,10 +40,11 @@ typedef struct lc_sqlite {
     int64_t busy_deadline_us; /* Monotonic: how long to wait for another process's lock. */
     int64_t read_deadline_us; /* Monotonic: when the running read is given up; INT64_MAX = never. */
     bool read_timed_out;
-    bool is_broken;       /* A commit failed in the file system: the state on disk is unknown. */
-    bool is_relaxed;      /* Durability. */
-    bool has_moved;       /* The path leads to another file, or to none. */
-    int64_t moved_due_us; /* Monotonic: when to check that again. */
+    bool is_broken;        /* A commit failed in the file system: the state on disk is unknown. */
+    bool is_relaxed;       /* Durability. */
+    bool has_moved;        /* The path leads to another file, or to none. */
+    int64_t moved_due_us;  /* Monotonic: when to check that again. */
+    int maintained_frames; /* Size of the WAL when `wants_maintenance` was set last. */
     lc_sqlite_wal_buffer *wal_buffer; /* NULL until the first write transaction. */
     const volatile void *state; /* Memory that lc_sqlite_state() reads; NULL = state unknown. */
 } lc_sqlite;
