@@ -37,7 +37,12 @@ async function open({ viewport = { width: 1280, height: 800 }, colorScheme = "li
         dialog.dismiss();
     });
     page.calls = new Set();
-    page.on("request", (r) => r.url().includes("/v1/call/") && page.calls.add(r));
+    page.operations = []; // Those that were called, such as fact.list.
+    page.on("request", (r) => {
+        if (!r.url().includes("/v1/call/")) return;
+        page.calls.add(r);
+        page.operations.push(r.url().split("/").at(-1));
+    });
     for (const event of ["requestfinished", "requestfailed"])
         page.on(event, (r) => page.calls.delete(r));
     pages.push(page);
@@ -890,6 +895,58 @@ const tests = {
         await sees("the stream goes on", page, "after.restart");
         const seqs = await page.locator(".event .seq").allInnerTexts();
         is("no event is shown twice", seqs.length, new Set(seqs).size);
+    },
+
+    async "only new events are changes"() {
+        const by = { user_id: "calm" };
+        for (const value of [1, 2, 3]) await daemon.call("fact.write", { ...by, key: "k", value });
+        const page = await open();
+        page.allowed = [/ERR_|Failed to load|50[34]/];
+        const settle = async () => {
+            await page.waitForTimeout(800); // Longer than a view waits after an event.
+            await quiet(page);
+        };
+        const times = (operation) => page.operations.filter((name) => name === operation).length;
+        await logIn(page, daemon, "#/live?user=calm");
+        await sees("events of the past are shown", page, "k = 3", ".list");
+        page.operations.length = 0;
+        await visit(page, "#/facts/k?user=calm");
+        await sees("a fact", page, "It replaced", ".why");
+        await settle();
+        is("a view is read once", [1, 1], [times("fact.list"), times("fact.history")]);
+        is("and nothing is announced", 0, await page.locator(".stale").count());
+        await page.reload();
+        page.operations.length = 0;
+        await logIn(page, daemon, "#/facts/k?user=calm");
+        await sees("the same as the first view of a page", page, "It replaced", ".why");
+        await settle();
+        is("is read once", [1, 1], [times("fact.list"), times("fact.history")]);
+        is("and announces nothing either", 0, await page.locator(".stale").count());
+        await daemon.call("fact.write", { ...by, key: "k", value: "by another" });
+        await sees("a new event is read", page, "by another", ".headline");
+        await page.locator(".stale").waitFor();
+        await page.click(".stale");
+        await page.locator(".stale").waitFor({ state: "detached" });
+        const { listen, store } = daemon;
+        await daemon.stop();
+        await page.locator(".down").waitFor();
+        const args = ["fact", "write", "k", "meanwhile", "--user-id", "calm", "--store", store];
+        execFileSync(process.env.LOCI, args, { stdio: "ignore" });
+        page.operations.length = 0;
+        daemon = await start("main", listen);
+        await sees("what came meanwhile is shown", page, "meanwhile", ".headline");
+        await page.locator(".badge.good >> text=live").waitFor();
+        await settle();
+        is("after one read", [1, 1], [times("fact.list"), times("fact.history")]);
+        is("without a word about it", 0, await page.locator(".stale").count());
+        await daemon.call("fact.write", { ...by, key: "k", value: "afterwards" });
+        await sees("the stream goes on", page, "afterwards", ".headline");
+        await page.locator(".stale").waitFor();
+        await page.click(".detail >> text=Retract …");
+        await page.click("dialog button.danger");
+        await sees("the user's own change", page, "retracted without", ".timeline");
+        await page.locator(".stale").waitFor({ state: "detached" });
+        ok("is in the list at once", true);
     },
 
     async "hostile texts stay texts"() {

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { call } from "./api.js";
-import { isForgetting } from "./live.js";
+import { isForgetting, noteAct } from "./live.js";
 import { link, scoped } from "./route.js";
 
 /* ---- Words and numbers --------------------------------------------------- */
@@ -111,6 +111,7 @@ export const Notes = () => (
 export async function act(operation, args, done) {
     try {
         const answer = await call(operation, scoped(args));
+        noteAct();
         if (done) say(done);
         return answer;
     } catch (error) {
