@@ -17,6 +17,13 @@ await seed(daemon);
 let browser = await browse();
 const pages = [];
 
+// The daemon for users with many rows. It does not wait for the disk with each commit.
+let large = null;
+async function startLarge() {
+    large ??= await start("large", undefined, { LOCI_STORE_DURABILITY: "relaxed" });
+    return large;
+}
+
 // open(options) - a page whose console must stay empty; `allowed` are messages that a test causes.
 async function open({ viewport = { width: 1280, height: 800 }, colorScheme = "light" } = {}) {
     const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" });
@@ -1066,6 +1073,7 @@ const tests = {
     },
 
     async "many rows"() {
+        const daemon = await startLarge();
         const total = Number(process.env.ROWS || 100000);
         await fill(daemon, "fact.write", total, (i) => ({
             user_id: "many",
@@ -1096,6 +1104,7 @@ const tests = {
     },
 
     async "many memories"() {
+        const daemon = await startLarge();
         await fillMemories(daemon, "many", Number(process.env.MEMORIES || 2000));
         const page = await open();
         await logIn(page, daemon, "#/memories?user=many");
@@ -1111,6 +1120,7 @@ const tests = {
     },
 
     async "ten thousand frames"() {
+        const daemon = await startLarge();
         const count = 10000;
         const user_id = "agent";
         const wide = await fillFrames(daemon, user_id, count);
@@ -1190,4 +1200,5 @@ for (const [name, run] of Object.entries(tests)) {
 }
 await within(browser.close(), 20000);
 await daemon.stop();
+await large?.stop();
 await finish();
