@@ -96,6 +96,43 @@ async function audit(name, page) {
     is(`${name}: axe finds nothing serious`, [], found);
 }
 
+// What of a graph overlaps something else, leaves the drawing, or has a name that is not readable.
+async function faultsOfGraph(page) {
+    await page.locator(".graph .node").first().waitFor();
+    return page.evaluate(() => {
+        const svg = document.querySelector(".graph svg");
+        const [width, height] = [svg.width.baseVal.value, svg.height.baseVal.value];
+        const boxOf = (element) => {
+            const { x, y, width: w, height: h } = element.getBBox();
+            return { x, y, right: x + w, bottom: y + h, of: element.textContent };
+        };
+        const isInside = (inner, outer) =>
+            inner.x >= outer.x - 0.5 && inner.y >= outer.y - 0.5 &&
+            inner.right <= outer.right + 0.5 && inner.bottom <= outer.bottom + 0.5;
+        const meet = (a, b) =>
+            a.x < b.right && b.x < a.right && a.y < b.bottom && b.y < a.bottom;
+        const nodes = [...svg.querySelectorAll(".node")];
+        const things = [...nodes, ...svg.querySelectorAll("text.region")].map(boxOf);
+        const faults = [];
+        things.forEach((thing, i) => {
+            if (!isInside(thing, { x: 0, y: 0, right: width, bottom: height }))
+                faults.push(`${thing.of} leaves the drawing`);
+            for (const other of things.slice(i + 1))
+                if (meet(thing, other)) faults.push(`${thing.of} overlaps ${other.of}`);
+        });
+        for (const node of nodes) {
+            const box = node.querySelector("rect");
+            for (const text of node.querySelectorAll("text")) {
+                if (box && !isInside(boxOf(text), boxOf(box)))
+                    faults.push(`${text.textContent} leaves its box`);
+                if (text.matches(".name") && /^.{0,4}…/u.test(text.textContent))
+                    faults.push(`${text.textContent} is not readable`);
+            }
+        }
+        return faults;
+    });
+}
+
 const idOf = async (operation, args) => (await daemon.call(operation, args)).id;
 
 async function idOfFrame(goal, args = {}) {
@@ -405,12 +442,12 @@ const tests = {
                 all.map((n) => n.getAttribute("aria-label")).sort(),
             ),
         );
-        is("each dependency is an arrow", 2, await page.locator("line[marker-end]").count());
+        is("each dependency is an arrow", 2, await page.locator("path.link[marker-end]").count());
         const xs = await Promise.all(
             ["a", "b", "c"].map((key) =>
                 page
-                    .locator(`.node[aria-label^="${key} ="] circle`)
-                    .evaluate((circle) => Number(circle.getAttribute("cx"))),
+                    .locator(`.node[aria-label^="${key} ="] rect`)
+                    .evaluate((box) => Number(box.getAttribute("x"))),
             ),
         );
         ok(`arrows lead to the right: ${xs}`, xs[0] < xs[1] && xs[1] < xs[2]);
@@ -443,6 +480,80 @@ const tests = {
         );
     },
 
+    async "graphs do not overlap"() {
+        const by = { user_id: "names" };
+        const fact = (key, value, sources = []) =>
+            daemon.call("fact.write", {
+                ...by,
+                key,
+                value,
+                ...(sources.length && { depends_on: sources.map((source) => source.id) }),
+            });
+        const long = "organisation.headquarters.municipality_of_registration";
+        const town = await fact(long, "The municipality of Trondheim in Trøndelag county");
+        const phone = await fact("連絡先.緊急時の電話番号.本社の受付と警備", "電話番号は部署ごとに異なる");
+        const middle = [];
+        for (let i = 0; i < 7; i++)
+            middle.push(
+                await fact(`derived.setting.with_a_rather_long_name_${i}`, `W${"W".repeat(300)}`, [
+                    town,
+                    ...(i % 2 ? [phone] : []),
+                ]),
+            );
+        for (let i = 0; i < 5; i++)
+            await fact(`second.level.of_derivation.with_a_long_name_${i}`, { i }, [
+                town, // An arrow that passes a column.
+                middle[i],
+                middle[i + 1],
+            ]);
+        await daemon.call("window.open", { ...by, context_max: 50000 });
+        for (let i = 0; i < 40; i++) {
+            const name = i % 3 ? `a-quite-long-name-of-a-document-${i}.md` : `名前${i}.md`;
+            const id = `text:${name}`;
+            await daemon.call("resource.discover", {
+                ...by,
+                name,
+                text: "Some words. ".repeat(3 + i * 9),
+            });
+            if (i % 4 < 3) await daemon.call("resource.page_in", { ...by, id, mode: "full" });
+            if (i % 4 === 1) await daemon.call("resource.page_out", { ...by, id });
+            if (i > 20 && i % 3)
+                await daemon.call("resource.link", { ...by, id, to: "text:名前0.md" });
+        }
+        const addresses = [
+            views.dependencies[0],
+            "#/facts/office.city",
+            "#/facts/support.hours",
+            "#/facts/price.total",
+            views.window[0],
+            views.resource[0],
+            `#/facts/${long}?user=names`,
+            "#/facts/derived.setting.with_a_rather_long_name_3?user=names",
+            "#/window?user=names",
+        ];
+        for (const width of [1280, 900, 390]) {
+            const page = await open({ viewport: { width, height: 844 } });
+            await logIn(page, daemon, "#/live");
+            for (const address of addresses) {
+                await visit(page, address);
+                await quiet(page);
+                // On a phone a resource hides the map.
+                if (width < 800 && address === views.resource[0]) continue;
+                is(`${address} at ${width} pixels`, [], await faultsOfGraph(page));
+            }
+            if (width < 800) {
+                await visit(page, `#/facts/${long}?user=names`);
+                await quiet(page);
+                const sight = await page.evaluate(() => {
+                    const node = document.querySelector(".node.chosen rect");
+                    const { left, right } = node.getBoundingClientRect();
+                    return left >= 0 && right <= innerWidth;
+                });
+                ok("the chosen fact is in sight on a phone", sight);
+            }
+        }
+    },
+
     async "entities and their cards"() {
         const page = await open();
         await logIn(page, daemon, "#/entities");
@@ -472,7 +583,7 @@ const tests = {
         const id = (await call("resource.get", { id: "text:one" })).id;
         await page.locator(`[data-node="${id}"]`).waitFor();
         is("each resource is in the graph", 2, await page.locator(".node").count());
-        await page.locator(".graph line.link").waitFor({ state: "attached" });
+        await page.locator(".graph path.link").waitFor({ state: "attached" });
         await page.locator(`[data-node="${id}"] circle`).click();
         await sees("a click in the graph opens it", page, "text:one", ".detail h2");
         await page.click("text=/^Page in$/");
