@@ -96,7 +96,7 @@ async function audit(name, page) {
     is(`${name}: axe finds nothing serious`, [], found);
 }
 
-// What of a graph overlaps something else, leaves the drawing, or has a name that is not readable.
+// The things of a graph that overlap, that leave the drawing, or whose names cannot be read.
 async function faultsOfGraph(page) {
     await page.locator(".graph .node").first().waitFor();
     return page.evaluate(() => {
@@ -624,6 +624,54 @@ const tests = {
         await page.locator("dialog").waitFor({ state: "detached" });
         await openFirst(page);
         await sees("the list opens a resource by keyboard", page, "text:two", ".detail h2");
+    },
+
+    async "a context: reasons, scores, and two budgets"() {
+        const query = "Where is the office?";
+        const page = await open();
+        await logIn(page, daemon, "#/context");
+        await sees("what to do first", page, "Type a question");
+        await page.keyboard.press("/");
+        await page.keyboard.type(query);
+        await sees("the text for the question", page, "office.city: Trondheim", ".context pre");
+        await page.fill('[type="number"] >> nth=0', "90");
+        await page.fill('[type="number"] >> nth=1', "400");
+        const built = async (budget) =>
+            daemon.call("context.build", { query, budget, explain: true });
+        await page.waitForFunction(() => location.hash.includes("budget=90&budget2=400"));
+        for (const budget of [90, 400]) {
+            const card = page.locator(`.context[aria-label="Budget of ${budget} tokens"]`);
+            await card.locator(".items-table a").first().waitFor();
+            await quiet(page);
+            const { included, excluded, tokens } = await built(budget);
+            await sees(`the tokens of ${budget}`, page, `${tokens.total} of ${budget} tokens`);
+            const scores = await card
+                .locator(".items-table tbody tr")
+                .evaluateAll((all) =>
+                    all.map((row) => row.querySelector(".score")?.ariaLabel ?? ""),
+                );
+            is(
+                `the score of each line with its parts, ${budget}`,
+                [...included, ...excluded].map(({ score, meaning, words }) =>
+                    score === undefined
+                        ? ""
+                        : `Score ${score.toFixed(2)}: meaning ${meaning.toFixed(2)}, ` +
+                          `words ${words.toFixed(2)}`,
+                ),
+                scores,
+            );
+            ok(`some have one, ${budget}`, scores.filter(Boolean).length > 2, scores);
+            const whys = await card.locator(".items-table tr td:nth-child(2)").allInnerTexts();
+            ok(`each line has a reason, ${budget}`, whys.every(Boolean), whys);
+        }
+        await sees("what was searched for", page, "a current fact, near the question");
+        await sees("what lost its place", page, "the budget was used up");
+        const city = page.locator(".context a", { hasText: "office.city" });
+        await city.first().click();
+        await sees("a line leads to its fact", page, "Said by board", ".why");
+        await page.goBack();
+        await page.locator(".context >> nth=1").waitFor();
+        ok("and back to both budgets", page.url().includes("budget2=400"));
     },
 
     async "frames: tree, budget, pack, suspended work"() {

@@ -113,8 +113,8 @@ const Box = ({ of: n }) => {
 export const BOX_TEXT = 24; // Where the text of a box begins.
 
 // nodes: {id, x, y, href, look, symbol, name, title} with r for a circle, or w, h and second for a
-// box. links: {d, title}, d a path. `below` is drawn first. `current` is the id of the node that Tab
-// reaches, and that is in sight if the drawing is wider than its place.
+// box. links: {d, title}, d a path. `below` is drawn first. `current` is the id of the node that
+// Tab reaches, and that is in sight if the drawing is wider than its place.
 export function Graph({ nodes, links, width, height, label, current, isDirected, below }) {
     const svg = useRef(null);
     const [at, setAt] = useState(current);

@@ -25,9 +25,9 @@ let actedAt = -OWN_MS;
 export const noteAct = () => (actedAt = performance.now());
 export const hasActed = () => performance.now() - actedAt < OWN_MS;
 
-// Where the stream is. Everything that is read from now on includes the events up to `newest`; those
-// up to `head` were there before the views read anything. `last` is the last one that the stream
-// has sent.
+// Where the stream is. Everything that is read from now on includes the events up to `newest`.
+// Those up to `head` were there before the views read anything. `last` is the last event that the
+// stream has sent.
 let place = null;
 let ready = Promise.resolve();
 

@@ -351,7 +351,8 @@ function place(facts, width) {
     const sortBy = (member) => (items) => {
         for (const item of items) {
             const near = item[member];
-            item.wanted = near.length ? near.reduce((sum, n) => sum + n.y, 0) / near.length : item.y;
+            const sum = near.reduce((y, n) => y + n.y, 0);
+            item.wanted = near.length ? sum / near.length : item.y;
         }
         stack(items.sort((a, b) => a.wanted - b.wanted));
     };

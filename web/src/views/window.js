@@ -39,8 +39,8 @@ const NAME = 26; // Height of the name of a resource, with some room.
 const RADIUS_MAX = 20;
 const TICKS = 150;
 
-// The place of each region: {x, y, width, height, cells per row}. Beside each other, a region gets as
-// many columns of cells as its resources need in `rows` rows; there are as few rows as possible.
+// The place of each region: {x, y, width, height, cells per row}. Beside each other, a region gets
+// as many columns of cells as its resources need in `rows` rows; there are as few rows as possible.
 function placeRegions(counts, width, row) {
     const heightOf = (rows) => TITLE + rows * row;
     if (width < NARROW) {
